@@ -1,0 +1,166 @@
+// Package catalog holds what the data owner declares: unit domains with their
+// budgets, tables with their privacy unit, contribution bounds, columns with
+// types, bounds and public domains.
+//
+// It guarantees that a loaded catalog is complete and consistent: nothing
+// undecided, every name resolved, every bound representable. It reads no data:
+// that the files agree with it is what `discreet check` shows.
+package catalog
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Catalog is one file's declarations, in the order of the file.
+type Catalog struct {
+	Path       string // the file; sources are relative to its folder
+	Domains    []*Domain
+	Tables     []*Table
+	Confidence float64 // of intervals when a statement doesn't say; 0.95 if absent
+}
+
+// Domain returns the domain with the given id.
+func (c *Catalog) Domain(id string) (*Domain, bool) {
+	for _, d := range c.Domains {
+		if d.ID == id {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Table returns the table with the given name.
+func (c *Catalog) Table(name string) (*Table, bool) {
+	for _, t := range c.Tables {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// A Domain is a population of privacy units. The id is permanent and the
+// budget is its own.
+type Domain struct {
+	ID             string
+	Neighbours     privacy.Neighbours
+	Measure        string // "pure", "approx", "zcdp"
+	Epsilon        privacy.Epsilon
+	Delta          privacy.Delta // 0 with pure
+	SelectionDelta privacy.Delta // zcdp: the part of Delta kept for private group selection
+}
+
+// A Table is one relation that statements may name.
+type Table struct {
+	Name    string
+	Source  Source
+	Public  bool    // then Domain, Unit and the bounds are zero
+	Domain  *Domain // the domain its units belong to
+	Unit    Unit
+	Columns []*Column
+
+	// MaxGroups (L0) and MaxRows (R) bound what one unit contributes to an
+	// aggregation: to how many groups, and how many rows in each. 0 means not
+	// declared. Both are 1 where the unit is a row.
+	MaxGroups, MaxRows int64
+
+	// Malformed is what becomes of a record that cannot be read as declared.
+	Malformed Malformed
+}
+
+// Column returns the column with the given name.
+func (t *Table) Column(name string) (*Column, bool) {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// A Format is how a source stores its records.
+type Format uint8
+
+// The formats, by the ending of the source's name.
+const (
+	CSV Format = iota
+	Parquet
+	JSONLines
+	DuckDB // "file.duckdb#table"
+)
+
+// A Source says where a table's records are.
+type Source struct {
+	Text   string // as the catalog writes it
+	Format Format
+	Path   string // absolute, or relative to the working directory
+	Table  string // DuckDB: the table in the file
+}
+
+// Malformed is the declared rule for records that cannot be read as declared:
+// too few or too many fields, bad quotes, invalid UTF-8, a field that is not a
+// value of its column's type.
+type Malformed uint8
+
+const (
+	// NullField, the default: a field that is not a value of its type is NULL;
+	// a record without fields to read is skipped.
+	NullField Malformed = iota
+	// SkipRecord drops the whole record.
+	SkipRecord
+)
+
+// A UnitKind is how a table's rows name their privacy unit.
+type UnitKind uint8
+
+const (
+	// UnitColumn: the unit's key is the column Unit.Column.
+	UnitColumn UnitKind = iota
+	// UnitRow: each row is a unit of its own.
+	UnitRow
+	// UnitReference: Unit.Column refers to the row of another private table of
+	// the same domain that carries, or leads to, the unit.
+	UnitReference
+)
+
+// A Unit says to which privacy unit a row belongs. Rows whose unit is NULL or
+// does not resolve are excluded from every statement.
+type Unit struct {
+	Kind       UnitKind
+	Column     *Column
+	References *Table  // UnitReference: the table referred to
+	Referred   *Column // UnitReference: its column that Column refers to
+}
+
+// A Column is a declared column; what is not declared does not exist.
+type Column struct {
+	Name string
+	Type sqltype.Type
+
+	// Lower and Upper bound the values: outside ones are clamped where they
+	// are aggregated. nil means not declared. For numbers and temporal types.
+	Lower, Upper sqltype.Value
+
+	// SumLower and SumUpper bound one unit's partial sum in a group, when both
+	// are declared (exact rationals).
+	SumLower, SumUpper *big.Rat
+
+	// Domain is the column's complete public domain, or nil.
+	Domain *PublicDomain
+}
+
+// A PublicDomain is a complete list of values that is public by declaration.
+// Exactly one of its three forms is set.
+type PublicDomain struct {
+	Values []sqltype.Value // sorted, distinct, no NULL
+
+	// Lower, Lower+Step, ... up to Upper. Integers, decimals.
+	Lower, Upper, Step *big.Rat
+
+	// The distinct non-NULL values of a column of a public table.
+	FromTable  *Table
+	FromColumn *Column
+}

@@ -1,0 +1,96 @@
+// Package engine is the small interface to a database, owned by its consumer.
+//
+// A supported engine is one that passes the conformance suite: it reads every
+// source totally (no record makes it fail), gives bit for bit the same answer
+// whatever the physical order and the number of threads, and can be asked
+// nothing but what the interface offers. Exact values leave it only as Exact,
+// which refuses to be printed.
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// An Engine answers rendered SQL over the private tables of one catalog. A
+// table is a relation of its catalog name with exactly the declared columns,
+// in canonical form: a field that is not a value of its declared type, NaN, an
+// infinity or an infinite date is NULL, −0 is 0. It is safe for concurrent use.
+type Engine interface {
+	// Dialect names the SQL dialect that Exact reads, for the renderer.
+	Dialect() string
+	// Exact runs a release's query.
+	Exact(ctx context.Context, q Query) (*Exact, error)
+	// Public returns the rows of a table that the catalog declares public, and
+	// refuses every other.
+	Public(ctx context.Context, table string) ([]Column, [][]sqltype.Value, error)
+	// Scratch opens an empty instance for post-processing. The caller closes it.
+	Scratch(ctx context.Context) (Scratch, error)
+	Close() error
+}
+
+// A Column is a name and a type.
+type Column struct {
+	Name string
+	Type sqltype.Type
+}
+
+// A Query is a release's query in the engine's dialect. The adapter binds its
+// parameters: $salt (a secret 63-bit integer, fresh for each release), $slices
+// and $slice (the query reads only units whose hash modulo $slices is $slice).
+type Query struct {
+	SQL  string
+	Salt int64
+
+	// The first Keys columns of the result are the group's key and have these
+	// types; all further columns are integers, returned as decimals of scale 0.
+	Keys   []sqltype.Type
+	Values int
+
+	// Sliceable says that the values of one key may be summed over slices. If
+	// it is false the query runs with $slices = 1.
+	Sliceable bool
+}
+
+// A Scratch is an empty database without files and without private tables. It
+// holds released and public rows, and runs post-processing over them.
+type Scratch interface {
+	// Load creates the table and fills it.
+	Load(ctx context.Context, table string, columns []Column, rows [][]sqltype.Value) error
+	// Query returns the rows of a rendered statement; types tells what the
+	// columns are to be returned as.
+	Query(ctx context.Context, sql string, types []sqltype.Type) ([][]sqltype.Value, error)
+	Close() error
+}
+
+// An Owner runs the owner's own commands over the catalog's files: check and
+// init. The query path and servers never hold one.
+type Owner interface {
+	// Rows runs any SQL of the engine and returns the rows as they are.
+	Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error)
+	Close() error
+}
+
+// ErrResource is returned for want of memory, disk or time: the one failure
+// that may depend on the data. Its text is constant; the cause is for the
+// owner's log alone (see Cause).
+var ErrResource = errors.New("the engine ran out of resources or failed")
+
+// A Failure is an engine error whose cause must not reach an analyst, since
+// engines quote cell values. It prints as ErrResource does.
+type Failure struct{ cause error }
+
+// Fail hides cause behind the constant text of ErrResource.
+func Fail(cause error) error { return &Failure{cause} }
+
+// Error returns the constant text.
+func (f *Failure) Error() string { return ErrResource.Error() }
+
+// Is makes errors.Is(err, ErrResource) true.
+func (f *Failure) Is(target error) bool { return target == ErrResource }
+
+// Cause returns the hidden cause, for the owner's log. The cause is not part
+// of the error chain, so that no %+v or errors.As reaches it by accident.
+func (f *Failure) Cause() error { return f.cause }

@@ -1,0 +1,4 @@
+package diagnostic
+
+// D100-D109: the engine and its resources.
+var engineEntries = []Entry{}

@@ -1,0 +1,4 @@
+package diagnostic
+
+// D110-D119: the command line.
+var usageEntries = []Entry{}
