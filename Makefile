@@ -1,0 +1,62 @@
+# make test is what the CI runs. SETUP=no keeps it from installing anything.
+
+GO       ?= go
+SETUP    ?= yes
+FUZZTIME ?= 10s
+BENCH    ?= .
+RACE     ?= ./ledger/... ./internal/entropy/... ./internal/release/... .
+
+SHELL       := bash
+.SHELLFLAGS := -eo pipefail -c
+
+# Debian keeps PostgreSQL's server programs off the PATH.
+PATH := $(CURDIR)/bin:$(PATH):$(lastword $(wildcard /usr/lib/postgresql/*/bin))
+export PATH SETUP
+
+# Only the packages of a list that have Go files by now.
+existing = $(shell $(GO) list -e -f '{{if or .GoFiles .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' $(1) 2>/dev/null)
+
+.PHONY: help
+help: ## say what the targets do
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+.PHONY: demo
+demo: ## make a synthetic data set, ask five questions, show the budget falling
+	$(GO) run ./cmd/discreet demo
+
+.PHONY: setup
+setup: ## install the tools that the tests use, where that is possible
+	@.ci/setup
+
+.PHONY: test
+test: setup ## format, vet, lint, build without cgo, race of the small packages, all tests
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	@$(MAKE) --no-print-directory lint
+	CGO_ENABLED=0 $(GO) build ./...
+	@$(MAKE) --no-print-directory race
+	$(GO) test -timeout 20m -json ./... | $(GO) run ./internal/testreport
+
+.PHONY: race
+race: ## the concurrent packages under the race detector, -short
+	$(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+
+.PHONY: lint
+lint: ## golangci-lint with the short list of .golangci.yml
+	@if command -v golangci-lint >/dev/null; then echo golangci-lint run; golangci-lint run; \
+	else echo "skip: missing tool golangci-lint ('make setup' builds it)"; fi
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort -u | while read -r dir; do \
+		for f in $$($(GO) test -list '^Fuzz' "$$dir" | grep '^Fuzz'); do \
+			echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) "$$dir" || exit 1; \
+		done; done
+
+.PHONY: bench
+bench: ## the benchmarks that match BENCH
+	$(GO) test -run '^$$' -bench '$(BENCH)' -timeout 60m ./...
+
+.PHONY: golden
+golden: ## write golden files anew; read the diff before you commit it
+	$(GO) test $$(grep -rlE --include='*_test.go' 'cockroachdb/datadriven"|Bool\("rewrite"' . | xargs -r dirname | sort -u) -rewrite

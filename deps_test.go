@@ -1,0 +1,299 @@
+package discreet_test
+
+// The design's picture as a test: who may import whom, with the reason beside
+// each ban. Packages are written as the go command writes them: "./noise" is
+// ours, "./engine/..." a package and what lies under it, "crypto/rand" somebody
+// else's. A rule may name a package that does not exist yet.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/discreet-dp/discreet"
+
+// An only rule closes the list of our own packages that a package imports.
+type only struct {
+	pkg string
+	may []string
+	why string
+}
+
+var onlys = []only{
+	{"./sqltype", nil, "catalog, plan and engines share it"},
+	{"./internal/numeric", nil, "a leaf: mathematics"},
+	{"./internal/entropy", nil, "a leaf that is reviewed by itself"},
+	{"./internal/diagnostic", nil, "every stage speaks through it"},
+	{"./privacy", []string{"./internal/numeric"}, "the vocabulary; it composes nothing"},
+	{"./noise", []string{"./internal/entropy", "./internal/numeric"}, "samplers know no privacy"},
+	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric"}, "a mechanism knows no database, no search and no budget"},
+	{"./accountant", []string{"./privacy", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
+	{"./filter", []string{"./privacy", "./internal/numeric"}, "mathematics, to be reviewed alone"},
+	{"./ledger", []string{"./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant"},
+	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
+	{"./engine", []string{"./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
+	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
+	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},
+	{"./internal/bind", []string{"./catalog", "./internal/diagnostic", "./internal/plan", "./internal/sqlparse", "./sqltype"}, "stages do not know each other, only what passes between them"},
+	{"./internal/stability", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./privacy", "./sqltype"}, "a pure function over the plan: no database, no noise, no budget"},
+	{"./internal/rewrite", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./internal/stability", "./privacy", "./sqltype"}, "plan to plan by the certificate"},
+	{"./internal/render", []string{"./catalog", "./internal/diagnostic", "./internal/plan", "./sqltype"}, "plan to text; it decides nothing"},
+}
+
+// A ban forbids an import, or reaching a package by any way when deep is set.
+// Tests are free unless tests is set.
+type ban struct {
+	from, to    string
+	except      []string // who may, of from
+	deep, tests bool
+	why         string
+}
+
+var bans = []ban{
+	// Walls of the trusted core.
+	{from: "./...", to: "crypto/rand", except: []string{"./internal/entropy"},
+		why: "randomness comes from entropy alone"},
+	{from: "./...", to: "math/rand/...", except: []string{
+		"./internal/clinic", // draws the demo's patients, who protect nobody; no noise
+	}, why: "predictable randomness is no randomness"},
+	{from: "./...", to: "hash/maphash", why: "a seed that entropy did not draw"},
+	{from: "./...", to: "unsafe", why: "exact values could be read around engine.Exact"},
+	{from: "./...", to: "plugin", why: "code that nobody reviewed"},
+	{from: "./...", to: "net/...", why: "nothing leaves the machine"},
+	{from: "./...", to: "os/exec", why: "a child process sees what it is given"},
+	{from: "./accountant", to: "./mechanism", deep: true, tests: true, why: "mechanisms know no search; release and dataset join the two"},
+	{from: "./mechanism", to: "./accountant", deep: true, tests: true, why: "mechanisms know no search; release and dataset join the two"},
+	{from: "./ledger", to: "./accountant", deep: true, why: "with adaptive queries only a valid filter decides"},
+	{from: "./filter", to: "database/sql", deep: true, why: "mathematics"},
+	{from: "./filter", to: "time", why: "an admission is a function of what was spent"},
+	{from: "./filter", to: "os", why: "mathematics"},
+	{from: "./accountant", to: "database/sql", deep: true, why: "mathematics"},
+	{from: "./internal/stability", to: "context", why: "pure: nothing to wait for"},
+	{from: "./internal/stability", to: "os", why: "pure"},
+	{from: "./internal/stability", to: "database/sql", deep: true, why: "pure"},
+	{from: "./internal/release", to: "./ledger", deep: true, why: "release turns exact into noisy; money is counted before and after it"},
+
+	// Each library behind one wall.
+	{from: "./...", to: "github.com/sqlc-dev/oliphant/...", except: []string{"./internal/sqlparse"},
+		why: "only sqlparse knows the parser"},
+	{from: "./...", to: "github.com/duckdb/...", except: []string{"./engine/duckdb/..."},
+		why: "cgo and DuckDB only in their adapter"},
+	{from: "./...", to: "C", why: "cgo only in the libraries of adapters"},
+	{from: "./...", to: "modernc.org/...", except: []string{"./ledger"},
+		why: "SQLite is the ledger's"},
+	{from: "./...", to: "database/sql", except: []string{"./ledger", "./engine/..."},
+		why: "databases are behind engine, money behind ledger"},
+	{from: "./...", to: "github.com/BurntSushi/toml", except: []string{"./catalog"},
+		why: "the catalog's form is the catalog's"},
+	{from: "./...", to: "./engine/duckdb/...", except: []string{"./cmd/discreet", "./engine/duckdb/..."},
+		why: "one file of cmd/discreet links the engine, so that all else builds without cgo"},
+	{from: ".", to: "./engine/duckdb/...", deep: true, why: "the front door opens on any engine"},
+	{from: "./...", to: "./ledger", except: []string{".", "./cmd/discreet"},
+		why: "the front door alone charges"},
+	{from: "./cmd/discreetvet", to: "./engine/...", deep: true, why: "the vet tool links no database"},
+	{from: "./cmd/discreetvet", to: "database/sql", deep: true, why: "the vet tool links no database"},
+
+	// Leaves: nothing on the way of a query depends on them.
+	{from: "./cmd/discreet", to: "./internal/testreport", why: "a tool of the Makefile"},
+	{from: ".", to: "./learn/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./verify/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./audit/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./local/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./shuffle/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./multiparty/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./federated/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./dataset/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./datanode/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./sandbox/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./internal/clinic", deep: true, why: "the demo's data is no part of the library"},
+
+	// What only tests need.
+	{from: "./...", to: "./engine/enginetest", why: "the conformance suite reveals exact values"},
+	{from: "./...", to: "testing/...", except: []string{"./engine/enginetest"}, why: "test code in the product"},
+	{from: "./...", to: "pgregory.net/rapid", except: []string{"./engine/enginetest"}, why: "test code in the product"},
+	{from: "./...", to: "github.com/jackc/pgx/...", why: "PostgreSQL is an oracle in tests"},
+}
+
+// A pkg is what the go command tells of a package of ours, in the rules' notation.
+type pkg struct {
+	Path          string
+	Name          string
+	Doc           string
+	Imports       []string
+	TestImports   []string // of both kinds of tests
+	Deps          []string // everything reached without tests
+	TestOnlyFiles bool     // there is nothing but tests
+}
+
+// relative writes our own packages as "./path" and leaves others alone.
+func relative(path string) string {
+	if path == module {
+		return "."
+	}
+	if rest, ok := strings.CutPrefix(path, module+"/"); ok {
+		return "./" + rest
+	}
+	return path
+}
+
+// match reports whether a pattern covers a package.
+func match(pattern, path string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == prefix || strings.HasPrefix(path, prefix+"/")
+	}
+	return pattern == path
+}
+
+func matchAny(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, path) })
+}
+
+func (r only) violations(p pkg) (v []string) {
+	if p.Path != r.pkg {
+		return nil
+	}
+	for _, imported := range p.Imports {
+		if match("./...", imported) && !slices.Contains(r.may, imported) {
+			v = append(v, fmt.Sprintf("%s imports %s: %s", p.Path, imported, r.why))
+		}
+	}
+	return v
+}
+
+func (r ban) violations(p pkg) (v []string) {
+	if !match(r.from, p.Path) || matchAny(r.except, p.Path) {
+		return nil
+	}
+	seen := p.Imports
+	if r.deep {
+		seen = slices.Concat(seen, p.Deps)
+	}
+	if r.tests {
+		seen = slices.Concat(seen, p.TestImports)
+	}
+	slices.Sort(seen)
+	for _, reached := range slices.Compact(seen) {
+		if match(r.to, reached) {
+			v = append(v, fmt.Sprintf("%s reaches %s: %s", p.Path, reached, r.why))
+		}
+	}
+	return v
+}
+
+// packages lists the module's packages, with cgo, as the go command sees them.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Name,Doc,GoFiles,CgoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Name, Doc                                       string
+			GoFiles, CgoFiles, Imports, TestImports, XTestImports, Deps []string
+		}
+		if err := dec.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		rel := func(paths []string) (r []string) {
+			for _, path := range paths {
+				r = append(r, relative(path))
+			}
+			return r
+		}
+		all = append(all, pkg{
+			Path: relative(p.ImportPath), Name: p.Name, Doc: p.Doc,
+			Imports:       rel(p.Imports),
+			TestImports:   rel(slices.Concat(p.TestImports, p.XTestImports)),
+			Deps:          rel(p.Deps),
+			TestOnlyFiles: len(p.GoFiles)+len(p.CgoFiles) == 0,
+		})
+	}
+}
+
+func TestImports(t *testing.T) {
+	all := packages(t)
+	for _, p := range all {
+		for _, r := range onlys {
+			for _, v := range r.violations(p) {
+				t.Error(v)
+			}
+		}
+		for _, r := range bans {
+			for _, v := range r.violations(p) {
+				t.Error(v)
+			}
+		}
+	}
+	if len(all) < 10 {
+		t.Errorf("go list found %d packages", len(all))
+	}
+}
+
+// Each rule is shown a package that breaks it, and one that may.
+func TestImportRulesBite(t *testing.T) {
+	for _, r := range onlys {
+		if r.why == "" {
+			t.Errorf("rule for %s gives no reason", r.pkg)
+		}
+		if len(r.violations(pkg{Path: r.pkg, Imports: []string{"./internal/release"}})) == 0 {
+			t.Errorf("%s may import ./internal/release", r.pkg)
+		}
+		if v := r.violations(pkg{Path: r.pkg, Imports: append([]string{"fmt"}, r.may...)}); v != nil {
+			t.Errorf("the allowed imports of %s are refused: %v", r.pkg, v)
+		}
+	}
+	for _, r := range bans {
+		if r.why == "" {
+			t.Errorf("ban of %s gives no reason", r.to)
+		}
+		from := strings.Replace(r.from, "...", "somewhere", 1)
+		to := strings.TrimSuffix(r.to, "/...")
+		if len(r.violations(pkg{Path: from, Imports: []string{to}})) == 0 {
+			t.Errorf("%s may import %s", from, to)
+		}
+		if deep := len(r.violations(pkg{Path: from, Deps: []string{to}})) > 0; deep != r.deep {
+			t.Errorf("%s reaching %s: refused %v, want %v", from, to, deep, r.deep)
+		}
+		for _, e := range r.except {
+			if v := r.violations(pkg{Path: strings.TrimSuffix(e, "/..."), Imports: []string{to}}); v != nil {
+				t.Errorf("an exception is refused: %v", v)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasAComment(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" && !p.TestOnlyFiles {
+			t.Errorf("%s has no package comment", p.Path)
+		}
+	}
+}
+
+// A replaced module is not the one that go.sum and its reviewers know.
+func TestModuleReplacesNothing(t *testing.T) {
+	out, err := exec.Command("go", "mod", "edit", "-json").Output()
+	if err != nil {
+		t.Fatalf("go mod edit: %v", err)
+	}
+	var m struct{ Replace []any }
+	if err := json.Unmarshal(out, &m); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Replace) > 0 {
+		t.Errorf("go.mod replaces %v", m.Replace)
+	}
+}
