@@ -20,6 +20,15 @@ type Catalog struct {
 	Domains    []*Domain
 	Tables     []*Table
 	Confidence float64 // of intervals when a statement doesn't say; 0.95 if absent
+	Spend      Spend   // what a statement costs at most when it doesn't say
+}
+
+// A Spend is an amount of privacy loss: epsilon, epsilon and delta, or rho.
+// Its zero value says nothing.
+type Spend struct {
+	Epsilon privacy.Epsilon
+	Delta   privacy.Delta
+	Rho     privacy.Rho
 }
 
 // Domain returns the domain with the given id.

@@ -1,4 +1,95 @@
 package diagnostic
 
 // D080-D099: the catalog and the owner's commands.
-var catalogEntries = []Entry{}
+var catalogEntries = []Entry{
+	{
+		Code:    "D080",
+		Title:   "the catalog cannot be read",
+		Explain: "The file is not there, is not UTF-8, is not TOML, sets a key twice, or is larger or more deeply nested than a catalog can be. Nothing in it is used until all of it is understood.",
+		Example: "[domains.patient\n",
+	},
+	{
+		Code:    "D081",
+		Title:   "unknown key",
+		Explain: "A key that the catalog does not know might be a misspelt bound, and a bound that silently does not hold is worse than none. The hint names the nearest key that exists.",
+		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = 1.0\nneighbors = \"add-remove\"\n",
+	},
+	{
+		Code:    "D082",
+		Title:   "undecided",
+		Explain: "`discreet init` marks with a question mark what it must not decide: types that it guessed from the data, and whatever is a judgement (the privacy unit, bounds, domains, the budget). Write a value in place of every \"?\"; bounds come from what you know of the subject, never from the extremes of the data, which are private.",
+		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = \"?\"\n",
+	},
+	{
+		Code:    "D083",
+		Title:   "a required key is missing",
+		Explain: "A domain needs a measure and its budget; a table needs a source and columns, and unless it is public a domain and a unit; a column needs a type.",
+		Example: "[domains.patient]\nepsilon = 1.0\n",
+	},
+	{
+		Code:    "D084",
+		Title:   "a value of the wrong form",
+		Explain: "The key exists but wants another form of value: a string, a number, true or false, a table.",
+		Example: "[domains.patient]\nmeasure = 3\nepsilon = 1.0\n",
+	},
+	{
+		Code:    "D085",
+		Title:   "a name that cannot be used",
+		Explain: "Names of tables and columns stand as they are written, as quoted names do in SQL. They must not be empty, contain control characters, differ from another in case alone, or (tables) begin as an engine's own tables do. The id of a domain stands in the ledger for good and is a plain word.",
+		Example: "[domains.\"the patients\"]\nmeasure = \"pure\"\nepsilon = 1.0\n",
+	},
+	{
+		Code:    "D086",
+		Title:   "a budget that means nothing",
+		Explain: "A budget is finite and above zero. Measure pure has an epsilon alone; approx and zcdp need a delta below 1; zcdp may say how much of delta is kept for private group selection (default half). A number means the decimal that is written.",
+		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = -1.0\n",
+	},
+	{
+		Code:    "D087",
+		Title:   "a source that cannot be used",
+		Explain: "A source is one file, relative to the catalog, whose ending tells its format: .csv, .parquet, .jsonl, or a table of a DuckDB file as FILE.duckdb#TABLE. It belongs to exactly one unit domain, under one unit, and is either private or public.",
+		Example: "[tables.visits]\nsource = \"visits.xlsx\"\npublic = true\ncolumns.id = { type = \"bigint\" }\n",
+	},
+	{
+		Code:    "D088",
+		Title:   "a privacy unit that cannot be used",
+		Explain: "The unit of a private table is a declared column of integers, text, dates, times or timestamps, or \"row\", or { column, references }. Within a domain all units have comparable types.",
+		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.visits]\nsource = \"visits.csv\"\ndomain = \"patient\"\nunit = \"patient\"\ncolumns.patient_id = { type = \"bigint\" }\n",
+	},
+	{
+		Code:    "D089",
+		Title:   "a reference that leads nowhere",
+		Explain: "A unit's reference names a column of another private table of the same domain, of a comparable type, and following references must end at a table with a column that identifies the unit.",
+		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.bills]\nsource = \"bills.csv\"\ndomain = \"patient\"\nunit = { column = \"visit\", references = \"visits.id\" }\ncolumns.visit = { type = \"bigint\" }\n",
+	},
+	{
+		Code:    "D090",
+		Title:   "unknown type",
+		Explain: "The types are boolean, smallint, integer, bigint, real, double, decimal(p,s), text, date, time, timestamp and interval.",
+		Example: "[tables.departments]\nsource = \"departments.csv\"\npublic = true\ncolumns.name = { type = \"txt\" }\n",
+	},
+	{
+		Code:    "D091",
+		Title:   "bounds that cannot be used",
+		Explain: "A column of numbers, dates or times is bounded on both sides or not at all, by values that its type holds exactly, the lower not above the upper. sum_lower and sum_upper likewise, beside lower and upper.",
+		Example: "[domains.person]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.people]\nsource = \"people.csv\"\ndomain = \"person\"\nunit = \"row\"\ncolumns.age = { type = \"integer\", lower = 0 }\n",
+	},
+	{
+		Code:    "D092",
+		Title:   "a public domain that cannot be used",
+		Explain: "A public domain lists distinct values of the column's type, or steps from lower to upper, or takes the values of a column of a public table of the same type. It has at most a million values: an answer has a row for each.",
+		Example: "[domains.person]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.people]\nsource = \"people.csv\"\ndomain = \"person\"\nunit = \"row\"\ncolumns.sex = { type = \"text\", domain = [\"female\", \"male\", \"male\"] }\n",
+	},
+	{
+		Code:    "D093",
+		Title:   "a public table with private settings",
+		Explain: "What is public has no unit, no domain of units, no bounds and no budget. A table with some of them is probably meant to be private.",
+		Example: "[tables.departments]\nsource = \"departments.csv\"\npublic = true\nunit = \"name\"\ncolumns.name = { type = \"text\" }\n",
+	},
+	{
+		Code:    "D094",
+		Title:   "a contribution bound that cannot be used",
+		Explain: "max_groups_per_unit and max_rows_per_group are whole numbers from 1 to 2147483648. Where each row is a unit both are 1 and left out.",
+		Example: "[domains.person]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.people]\nsource = \"people.csv\"\ndomain = \"person\"\nunit = \"row\"\nmax_rows_per_group = 2\ncolumns.age = { type = \"integer\" }\n",
+	},
+}

@@ -1,0 +1,200 @@
+package catalog
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+func (l *loader) declareColumns(t *Table, n *node) {
+	f := n.field("columns")
+	if f == nil || f.kind == tableNode && len(f.fields) == 0 {
+		l.missing(n, "columns", `declare them, as in age = { type = "integer" }; what is not declared does not exist`)
+		return
+	}
+	if _, ok := l.table(f); !ok {
+		return
+	}
+	l.names(f, "column", func(n *node) { l.column(t, n) })
+}
+
+func (l *loader) column(t *Table, n *node) {
+	c := &Column{Name: n.name}
+	l.columns[c] = n
+	t.Columns = append(t.Columns, c)
+	if n.kind != tableNode {
+		l.refuse("D084", n.place(), "column %q must be a table, not %s", n.name, n.describe()).
+			Try(`write %s = { type = "integer" }`, n.name)
+		return
+	}
+	l.keys(n, "type", "lower", "upper", "step", "domain", "sum_lower", "sum_upper")
+	f := n.field("type")
+	if f == nil {
+		l.missing(n, "type", `write its SQL type, as in { type = "integer" }`)
+		return
+	}
+	name, ok := l.str(f)
+	if !ok {
+		return
+	}
+	var err error
+	if c.Type, err = sqltype.Parse(name); err != nil {
+		d := l.refuse("D090", f.value, "%v", err).Try("the types are %s", strings.Join(sqltype.Names(), ", "))
+		if near := diagnostic.Nearest(name, sqltype.Names()); near != "" && !strings.Contains(near, "(") {
+			d.Try("did you mean %q?", near)
+		}
+		return
+	}
+	if t.Public {
+		for _, key := range []string{"lower", "upper", "step", "domain", "sum_lower", "sum_upper"} {
+			if f := n.field(key); f != nil {
+				l.refuse("D093", f.key, "a column of a public table has no %q", key).
+					Because("what is public needs no bounds").Try("remove it")
+			}
+		}
+		return
+	}
+	l.bounds(c, n)
+	l.sumBounds(c, n)
+}
+
+// both returns the two keys of a pair of bounds if both are there.
+func (l *loader) both(n *node, lower, upper string) (lo, hi *node, ok bool) {
+	lo, hi = n.field(lower), n.field(upper)
+	switch {
+	case lo != nil && hi == nil:
+		l.refuse("D091", lo.key, "%q has no %q beside it", lower, upper).Because("a column is bounded on both sides or not at all")
+	case lo == nil && hi != nil:
+		l.refuse("D091", hi.key, "%q has no %q beside it", upper, lower).Because("a column is bounded on both sides or not at all")
+	}
+	return lo, hi, lo != nil && hi != nil
+}
+
+// bounds reads lower and upper.
+func (l *loader) bounds(c *Column, n *node) {
+	lo, hi, ok := l.both(n, "lower", "upper")
+	if !ok {
+		return
+	}
+	if !c.Type.IsNumeric() && !c.Type.IsTemporal() {
+		l.refuse("D091", lo.key.Join(hi.value), "a column of type %s has no bounds", c.Type).
+			Because("bounds are for numbers, dates and times").Try("remove them")
+		return
+	}
+	lower, okLower := l.value("D091", lo, c.Type)
+	upper, okUpper := l.value("D091", hi, c.Type)
+	if !okLower || !okUpper {
+		return
+	}
+	if sqltype.Compare(lower, upper) > 0 {
+		l.refuse("D091", lo.value, "lower bound %s is above upper bound %s", sqltype.Format(lower), sqltype.Format(upper))
+		return
+	}
+	c.Lower, c.Upper = lower, upper
+}
+
+// sumBounds reads sum_lower and sum_upper.
+func (l *loader) sumBounds(c *Column, n *node) {
+	lo, hi, ok := l.both(n, "sum_lower", "sum_upper")
+	switch {
+	case !ok:
+		return
+	case !c.Type.IsNumeric():
+		l.refuse("D091", lo.key.Join(hi.value), "a column of type %s has no sums", c.Type).Try("remove sum_lower and sum_upper")
+		return
+	case n.field("lower") == nil && n.field("upper") == nil:
+		l.refuse("D091", lo.key.Join(hi.value), "a column with bounds on its sums needs bounds on its values").
+			Because("the values are added in fixed point, whose range lower and upper give").Try("add lower and upper")
+		return
+	}
+	lower, okLower := l.rat("D091", lo)
+	upper, okUpper := l.rat("D091", hi)
+	if !okLower || !okUpper {
+		return
+	}
+	if lower.Cmp(upper) > 0 {
+		l.refuse("D091", lo.value, "sum_lower is above sum_upper")
+		return
+	}
+	c.SumLower, c.SumUpper = lower, upper
+}
+
+// value reads a value of a column's type, in exactly the form that was written.
+func (l *loader) value(code string, n *node, t sqltype.Type) (sqltype.Value, bool) {
+	if l.undecided[n] {
+		return nil, false
+	}
+	v, err := l.exact(n, t)
+	if err != nil {
+		l.refuse(code, n.value, "%v", err)
+	}
+	return v, err == nil
+}
+
+func (l *loader) exact(n *node, t sqltype.Type) (sqltype.Value, error) {
+	written := l.text[n.value.Start:n.value.End]
+	switch v := n.data.(type) {
+	case bool:
+		if t.Kind == sqltype.Boolean {
+			return v, nil
+		}
+	case int64:
+		if t.IsNumeric() {
+			return sqltype.ParseValue(t, strconv.FormatInt(v, 10))
+		}
+	case float64:
+		written = strings.ReplaceAll(written, "_", "")
+		if t.IsInteger() { // 1e3 and 5.0 are whole numbers
+			if r, err := numeric.ParseDecimal(written); err == nil && r.IsInt() {
+				written = r.Num().String()
+			}
+		}
+		if t.IsNumeric() {
+			return sqltype.ParseValue(t, written)
+		}
+	case time.Time:
+		if t.IsTemporal() {
+			return parseTemporal(t, strings.ToUpper(written))
+		}
+	case string:
+		switch {
+		case t.Kind == sqltype.Text && strings.ContainsRune(v, 0):
+			return nil, fmt.Errorf("a text cannot hold a zero byte")
+		case t.Kind == sqltype.Text, t.Kind == sqltype.DecimalKind:
+			// TOML has no decimals: a string holds what a float64 could not.
+			return sqltype.ParseValue(t, v)
+		case t.IsTemporal():
+			return parseTemporal(t, v)
+		}
+	}
+	if n.kind != scalarNode {
+		return nil, fmt.Errorf("%s is not a value of type %s", n.describe(), t)
+	}
+	return nil, fmt.Errorf("%s is not a value of type %s", written, t)
+}
+
+func parseTemporal(t sqltype.Type, s string) (sqltype.Value, error) {
+	if i := strings.IndexByte(s, '.'); i >= 0 && len(s)-i > len(".123456") {
+		return nil, fmt.Errorf("%q is finer than a microsecond", s)
+	}
+	return sqltype.ParseValue(t, s)
+}
+
+// ratOf returns a number's exact value.
+func ratOf(v sqltype.Value) *big.Rat {
+	switch v := v.(type) {
+	case int64:
+		return new(big.Rat).SetInt64(v)
+	case sqltype.Date:
+		return new(big.Rat).SetInt64(int64(v))
+	case sqltype.Decimal:
+		return v.Rat()
+	}
+	return nil
+}

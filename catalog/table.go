@@ -1,0 +1,176 @@
+package catalog
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// maxBound bounds max_groups_per_unit and max_rows_per_group, so that no
+// product of a few of them leaves 64 bits unnoticed.
+const maxBound = 1 << 31
+
+func (l *loader) relation(n *node) {
+	t := &Table{Name: n.name}
+	l.tables[t] = n
+	l.catalog.Tables = append(l.catalog.Tables, t)
+	if isReserved(n.name) {
+		l.refuse("D085", n.key, "table cannot be named %q", n.name).Because("engines keep tables of their own under such names")
+	}
+	if _, ok := l.table(n); !ok {
+		return
+	}
+	l.keys(n, "source", "public", "domain", "unit", "max_groups_per_unit", "max_rows_per_group", "malformed", "columns")
+	t.Public, _ = l.boolean(n.field("public"))
+	if f := n.field("source"); f == nil {
+		l.missing(n, "source", `name the file, as in source = "visits.parquet"`)
+	} else if s, ok := l.str(f); ok {
+		t.Source, _ = l.source(f, s)
+	}
+	if f := n.field("malformed"); f != nil {
+		switch s, ok := l.str(f); {
+		case !ok:
+		case s == "null":
+			t.Malformed = NullField
+		case s == "skip":
+			t.Malformed = SkipRecord
+		default:
+			l.refuse("D084", f.value, "unknown rule %q for malformed records", s).
+				Try(`use "null" (a field that cannot be read is NULL) or "skip" (its record is dropped)`)
+		}
+	}
+	if t.Public {
+		for _, key := range []string{"domain", "unit", "max_groups_per_unit", "max_rows_per_group"} {
+			if f := n.field(key); f != nil {
+				l.refuse("D093", f.key, "a public table has no %q", key).
+					Because("what is public has no privacy unit and needs no bounds").
+					Try("remove it, or remove public = true")
+			}
+		}
+	} else {
+		l.private(t, n)
+	}
+	l.declareColumns(t, n)
+}
+
+// private reads what only a private table has; its unit is resolved later.
+func (l *loader) private(t *Table, n *node) {
+	if f := n.field("domain"); f == nil {
+		l.missing(n, "domain", `name the domain of its units, or write public = true if anyone may read the table`)
+	} else if id, ok := l.str(f); ok {
+		if t.Domain, ok = l.catalog.Domain(id); !ok {
+			d := l.refuse("D088", f.value, "there is no domain %q", id)
+			var ids []string
+			for _, d := range l.catalog.Domains {
+				ids = append(ids, d.ID)
+			}
+			if suggest(d, id, ids); d.Hint == "" {
+				d.Try("declare it as [domains.%s]", id)
+			}
+		}
+	}
+	for _, b := range []struct {
+		key  string
+		into *int64
+	}{{"max_groups_per_unit", &t.MaxGroups}, {"max_rows_per_group", &t.MaxRows}} {
+		f := n.field(b.key)
+		if f == nil {
+			continue
+		}
+		v, ok := f.data.(int64)
+		if !ok {
+			l.wrong(f, "a whole number")
+			continue
+		}
+		if *b.into = v; v < 1 || v > maxBound {
+			l.refuse("D094", f.value, "%q must lie between 1 and %d", b.key, int64(maxBound))
+		}
+	}
+}
+
+// formats are the endings of sources.
+var formats = []struct {
+	ending string
+	format Format
+}{{".csv", CSV}, {".parquet", Parquet}, {".jsonl", JSONLines}}
+
+// source reads where a table's records are.
+func (l *loader) source(n *node, text string) (Source, bool) {
+	refuse := func(why, hint string) (Source, bool) {
+		l.refuse("D087", n.value, "%q cannot be a source", text).Because("%s", why).Try("%s", hint)
+		return Source{}, false
+	}
+	s := Source{Text: text}
+	file, table, isDatabase := strings.Cut(text, "#")
+	switch {
+	case badName(text) != "":
+		return refuse("it "+badName(text), "name a file")
+	case strings.Contains(text, "://"):
+		return refuse("sources are files", "fetch the file and name it")
+	case strings.ContainsAny(file, "*?["):
+		// DuckDB reads such a path as a pattern of several files.
+		return refuse("it is a pattern, and a source is one file", "name one file whose name has none of * ? [")
+	case isDatabase:
+		if !hasEnding(file, ".duckdb") && !hasEnding(file, ".db") {
+			return refuse("before # stands a DuckDB file", `write it as in "clinic.duckdb#visits"`)
+		}
+		if table == "" {
+			return refuse("after # stands no table", `write it as in "clinic.duckdb#visits"`)
+		}
+		s.Format, s.Table = DuckDB, table
+	case hasEnding(file, ".duckdb") || hasEnding(file, ".db"):
+		return refuse("a DuckDB file holds many tables", `name one, as in "`+text+`#visits"`)
+	default:
+		found := false
+		for _, f := range formats {
+			if hasEnding(file, f.ending) {
+				s.Format, found = f.format, true
+			}
+		}
+		if !found {
+			return refuse("its ending tells no format", "use a .csv, .parquet or .jsonl file, or FILE.duckdb#TABLE")
+		}
+	}
+	s.Path = filepath.Clean(file)
+	if !filepath.IsAbs(s.Path) {
+		s.Path = filepath.Join(filepath.Dir(l.catalog.Path), s.Path)
+	}
+	return s, true
+}
+
+func hasEnding(file, ending string) bool {
+	return len(file) > len(ending) && strings.EqualFold(file[len(file)-len(ending):], ending)
+}
+
+// sources holds that each source belongs to exactly one unit domain, under one
+// unit: otherwise its rows would be paid for from two budgets, or a unit would
+// be protected as something smaller than it is.
+func (l *loader) sources() {
+	first := map[Source]*Table{}
+	for _, t := range l.catalog.Tables {
+		key := Source{Path: t.Source.Path, Table: fold(t.Source.Table)}
+		other, again := first[key]
+		if !again {
+			first[key] = t
+		}
+		if !again || key.Path == "" {
+			continue
+		}
+		at := l.tables[t].field("source").value
+		switch {
+		case t.Public != other.Public:
+			l.refuse("D087", at, "%q is declared both private and public", t.Source.Text).
+				Because("table %q declares the same source", other.Name)
+		case t.Domain != other.Domain:
+			l.refuse("D087", at, "%q is bound to two domains", t.Source.Text).
+				Because("table %q declares the same source, and its units have one budget", other.Name)
+		case !sameUnit(t.Unit, other.Unit):
+			l.refuse("D087", at, "%q is declared with two units", t.Source.Text).
+				Because("table %q declares the same source with another unit", other.Name)
+		}
+	}
+}
+
+func sameUnit(a, b Unit) bool {
+	return a.Kind == b.Kind && a.References == b.References && a.Referred == b.Referred &&
+		(a.Column == nil) == (b.Column == nil) && (a.Column == nil || a.Column.Name == b.Column.Name)
+}
