@@ -1,4 +1,35 @@
 package diagnostic
 
 // D070-D079: cost, budget and ledger.
-var budgetEntries = []Entry{}
+var budgetEntries = []Entry{
+	{"D070", "no cost given",
+		"How much of the budget an answer may use is the analyst's choice: --epsilon E, --epsilon E --delta D, or --rho R, as the domain's measure allows; the catalog may set a default.",
+		"discreet query 'SELECT count(*) FROM visits'"},
+	{"D071", "a cost the measure does not know",
+		"A pure domain takes epsilon alone; an approx domain epsilon, or epsilon and delta; a zcdp domain rho, epsilon, or epsilon and delta.",
+		"discreet query --epsilon 1 --rho 0.1 'SELECT count(*) FROM visits'"},
+	{"D072", "private groups without a delta",
+		"Groups that are not of a public domain are chosen by the number of units in them. That needs a delta: the probability that a group of one unit shows.",
+		"discreet query --epsilon 1 'SELECT note, count(*) FROM visits GROUP BY note'"},
+	{"D073", "weights that do not fit",
+		"One positive weight an aggregate of the statement, in their order.",
+		"discreet query --rho 0.1 --weights 1,2 'SELECT count(*) FROM visits'"},
+	{"D074", "a cost that cannot be spent",
+		"The cost is so small, or split so often, that no noise of representable size would do.",
+		"discreet query --epsilon 1e-300 'SELECT count(*) FROM visits'"},
+	{"D075", "a confidence out of range",
+		"Confidence lies strictly between 0 and 1.",
+		"discreet query --confidence 2 --rho 0.1 'SELECT count(*) FROM visits'"},
+	{"D076", "the budget does not suffice",
+		"The domain's budget is for good: what was spent does not come back. Ask for less, or ask the owner.",
+		"discreet query --rho 100 'SELECT count(*) FROM visits'"},
+	{"D077", "the domain is suspended",
+		"An answer could not be computed for want of resources, which can depend on the data. The owner looks at the event and runs discreet ledger acknowledge.",
+		""},
+	{"D078", "the ledger cannot be used",
+		"A missing, edited or restored ledger is refused: a budget that can be rolled back protects nobody.",
+		"discreet query --ledger nowhere.ledger --rho 0.1 'SELECT count(*) FROM visits'"},
+	{"D079", "an idempotency key used twice",
+		"A key belongs to one analyst, statement and parameters.",
+		""},
+}

@@ -89,4 +89,11 @@ const (
 	// literals lower and upper in x's type and the grid's denominator (a power
 	// of two for doubles, of ten for decimals, 1 for integers).
 	Fixed Function = "fixed"
+
+	// Squared is ⌊x²/2^k⌋ of a bigint x and a literal k, in a bigint.
+	Squared Function = "squared"
+
+	// RowNumber numbers the rows of a table whose unit is the row. Any
+	// numbering serves: it tells units apart and nothing else.
+	RowNumber Function = "row number"
 )

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Bounded is the one way from private rows to exact aggregates: grouping with
+// contribution bounds enforced at the aggregation.
+//
+//  1. Within each unit and group at most MaxRows rows are kept, chosen by a
+//     hash of (salt, unit, group, values), ties broken by the values.
+//     Contributions of kind Clamped and Units see all rows; Distinct keeps at
+//     most MaxRows distinct values by such a hash.
+//  2. Each unit keeps at most MaxGroups groups, chosen by a hash of (salt,
+//     unit, group).
+//  3. Over the kept ones each group's contributions are summed exactly.
+//
+// Its columns are the keys and then one integer a contribution. A group appears
+// only if it keeps a row.
+type Bounded struct {
+	Input Node
+	Unit  int // the input's column with the unit's key
+	// OneRow says that no unit has two rows: the bounds hold by construction
+	// and the unit's key is not read.
+	OneRow             bool
+	Keys               []Expr
+	Names              []string
+	Contributions      []Contribution
+	MaxGroups, MaxRows int64 // MaxRows is 0 if no contribution needs it
+	Span               diagnostic.Span
+}
+
+// A ContributionKind says how a unit's rows add up to its contribution.
+type ContributionKind uint8
+
+const (
+	// Added sums Value over the kept rows.
+	Added ContributionKind = iota
+	// Clamped sums Value over all the unit's rows in the group, and clamps that
+	// sum to [Lower, Upper].
+	Clamped
+	// DistinctValues counts the distinct values of Value in the group.
+	DistinctValues
+	// UnitCount counts the units that have a row in the group for which Value
+	// is true (any row if Value is nil).
+	UnitCount
+)
+
+// A Contribution is one exact integer per group. Rows whose Value is NULL
+// contribute nothing.
+type Contribution struct {
+	Kind         ContributionKind
+	Value        Expr // a bigint for Added and Clamped, a boolean or nil for UnitCount
+	Lower, Upper *big.Int
+}
+
+// Columns returns the keys and one 128-bit integer a contribution.
+func (n *Bounded) Columns() []Column {
+	cols := named(n.Names, n.Keys)
+	for range n.Contributions {
+		cols = append(cols, Column{Type: sqltype.DecimalOf(38, 0)})
+	}
+	return cols
+}
+
+// Inputs returns the input.
+func (n *Bounded) Inputs() []Node { return []Node{n.Input} }
+
+// Place returns the aggregation's place.
+func (n *Bounded) Place() diagnostic.Span { return n.Span }
