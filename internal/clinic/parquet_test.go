@@ -39,6 +39,9 @@ func TestDuckDBReadsWhatWriteWrote(t *testing.T) {
 		}
 		types[name] = kind
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]string{"patient_id": "BIGINT", "department": "VARCHAR", "age": "INTEGER", "sex": "VARCHAR", "seen_at": "TIMESTAMP", "cost": "DOUBLE"} {
 		if types[name] != want {
 			t.Errorf("%s is %s, want %s", name, types[name], want)
