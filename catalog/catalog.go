@@ -23,8 +23,8 @@ type Catalog struct {
 	Spend      Spend   // what a statement costs at most when it doesn't say
 }
 
-// A Spend is an amount of privacy loss: epsilon, epsilon and delta, or rho.
-// Its zero value says nothing.
+// A Spend is an amount of privacy loss: epsilon or rho, each with a delta where
+// the measure has one. Its zero value says nothing.
 type Spend struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta

@@ -120,11 +120,10 @@ func (l *loader) defaults(n *node) {
 	if rho && s.Rho.Sign() == 0 {
 		l.refuse("D086", n.field("rho").value, "rho is zero").Because("a statement cannot be answered for nothing")
 	}
-	if rho && (eps || delta) {
-		l.refuse("D086", n.field("rho").key, "a statement spends rho, or epsilon and delta, but not both").
-			Try("remove one of them")
+	if rho && eps {
+		l.refuse("D086", n.field("rho").key, "a statement spends epsilon or rho, but not both").Try("remove one of them")
 	}
-	if delta && n.field("epsilon") == nil && !rho {
-		l.refuse("D086", n.field("delta").key, "a default delta needs a default epsilon")
+	if delta && n.field("epsilon") == nil && n.field("rho") == nil {
+		l.refuse("D086", n.field("delta").key, "a default delta needs a default epsilon or rho beside it")
 	}
 }

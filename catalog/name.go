@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
@@ -16,24 +17,25 @@ const maxName = 255
 func (l *loader) names(n *node, what string, each func(*node)) {
 	seen := map[string]*node{}
 	for _, f := range n.fields {
-		if f.name == "?" {
+		if f.name == "?" && what != "column" {
 			l.refuse("D082", f.key, "the name of this %s is undecided", what).
 				Because("only the owner of the data can decide it").Try("write the name that you decide on")
 		}
-		if first, twice := seen[fold(f.name)]; twice {
+		if first, twice := seen[Fold(f.name)]; twice {
 			l.refuse("D085", f.key, "%s %q differs from %q in case alone", what, f.name, first.name).
 				Because("SQL does not tell the two names apart")
 			continue
 		}
-		seen[fold(f.name)] = f
-		if why := badName(f.name); why != "" {
+		seen[Fold(f.name)] = f
+		if why := BadName(f.name); why != "" {
 			l.refuse("D085", f.key, "%s cannot be named %q", what, f.name).Because("the name %s", why)
 		}
 		each(f)
 	}
 }
 
-func badName(name string) string {
+// BadName says why a table or column cannot have a name, or returns "".
+func BadName(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
@@ -41,8 +43,8 @@ func badName(name string) string {
 		return "is too long"
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "contains a control character"
-	case strings.Contains(name, "\ufffd"):
-		return "contains a character that is no character"
+	case !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError):
+		return "is not text"
 	}
 	return ""
 }
@@ -54,8 +56,9 @@ var reserved = struct{ names, prefixes []string }{
 	[]string{"pg_", "duckdb_", "sqlite_", "discreet_"},
 }
 
-func isReserved(name string) bool {
-	name = fold(name)
+// Reserved reports whether engines keep tables of their own under such a name.
+func Reserved(name string) bool {
+	name = Fold(name)
 	for _, n := range reserved.names {
 		if name == n {
 			return true
@@ -69,8 +72,8 @@ func isReserved(name string) bool {
 	return false
 }
 
-// fold maps names that differ in case alone to one name.
-func fold(name string) string {
+// Fold maps names that differ in case alone to one name.
+func Fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

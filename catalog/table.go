@@ -13,7 +13,7 @@ func (l *loader) relation(n *node) {
 	t := &Table{Name: n.name}
 	l.tables[t] = n
 	l.catalog.Tables = append(l.catalog.Tables, t)
-	if isReserved(n.name) {
+	if Reserved(n.name) {
 		l.refuse("D085", n.key, "table cannot be named %q", n.name).Because("engines keep tables of their own under such names")
 	}
 	if _, ok := l.table(n); !ok {
@@ -102,8 +102,8 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 	s := Source{Text: text}
 	file, table, isDatabase := strings.Cut(text, "#")
 	switch {
-	case badName(text) != "":
-		return refuse("it "+badName(text), "name a file")
+	case BadName(text) != "":
+		return refuse("it "+BadName(text), "name a file")
 	case strings.Contains(text, "://"):
 		return refuse("sources are files", "fetch the file and name it")
 	case strings.ContainsAny(file, "*?["):
@@ -147,7 +147,7 @@ func hasEnding(file, ending string) bool {
 func (l *loader) sources() {
 	first := map[Source]*Table{}
 	for _, t := range l.catalog.Tables {
-		key := Source{Path: t.Source.Path, Table: fold(t.Source.Table)}
+		key := Source{Path: t.Source.Path, Table: Fold(t.Source.Table)}
 		other, again := first[key]
 		if !again {
 			first[key] = t

@@ -92,4 +92,16 @@ var catalogEntries = []Entry{
 		Explain: "max_groups_per_unit and max_rows_per_group are whole numbers from 1 to 2147483648. Where each row is a unit both are 1 and left out.",
 		Example: "[domains.person]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.people]\nsource = \"people.csv\"\ndomain = \"person\"\nunit = \"row\"\nmax_rows_per_group = 2\ncolumns.age = { type = \"integer\" }\n",
 	},
+	{
+		Code:    "D095",
+		Title:   "a catalog exists already",
+		Explain: "`discreet init` never overwrites a file: a catalog holds decisions that cannot be proposed again.",
+		Example: "discreet init visits.csv, a second time",
+	},
+	{
+		Code:    "D096",
+		Title:   "a file from which no catalog can be proposed",
+		Explain: "`discreet init` reads .csv, .parquet, .jsonl and .duckdb files, or one table as FILE.duckdb#TABLE. A CSV file's first record names its columns.",
+		Example: "discreet init visits.xlsx",
+	},
 }

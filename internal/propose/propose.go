@@ -1,0 +1,168 @@
+// Package propose writes the catalog that `discreet init` offers to an owner
+// who has files and no catalog yet.
+//
+// It guarantees that the proposal holds nothing of the data but names: of
+// tables, columns and types. Never a value, a bound or a count. What depends on
+// the data (types guessed from CSV and JSON) or on judgement (unit, bounds,
+// domains, budget) is marked with "?", and catalog.Load refuses it until the
+// owner has decided. It does not guarantee that a guess is right.
+package propose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A table is one proposed table.
+type table struct {
+	name, source string
+	columns      []column
+}
+
+// A column is one column as its file names it.
+type column struct {
+	name    string
+	typ     sqltype.Type // Null: none that a catalog could declare
+	guessed bool         // from the data, not declared by the file
+	note    string
+}
+
+// Catalog returns the text of a catalog at path for the given files: .csv,
+// .parquet, .jsonl, .duckdb (all its tables) or FILE.duckdb#TABLE. The owner
+// handle is asked for the columns of Parquet and DuckDB files.
+func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (string, error) {
+	if len(files) == 0 {
+		return "", refusal("no files to propose a catalog for").Try("discreet init FILE...")
+	}
+	var tables []table
+	taken := map[string]bool{}
+	for _, file := range files {
+		found, err := read(ctx, o, file)
+		if err != nil {
+			return "", err
+		}
+		for _, t := range found {
+			var err error
+			if t.source, err = relative(path, t.source); err != nil {
+				return "", err
+			}
+			t.name = unused(t.name, taken)
+			tables = append(tables, t)
+		}
+	}
+	text := render(tables)
+	// The loader must find nothing but what is undecided.
+	var problems catalog.Problems
+	if _, err := catalog.Parse(path, text); errors.As(err, &problems) {
+		for _, d := range problems {
+			if d.Code != "D082" {
+				return "", d
+			}
+		}
+	}
+	return text, nil
+}
+
+// Create writes a proposal to a new file; it never overwrites one.
+func Create(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return diagnostic.New("D095", diagnostic.Span{}, "%s exists already", path).
+			Because("init never overwrites a catalog").Try("move it away, or name another with --catalog FILE")
+	}
+	if err != nil {
+		return fmt.Errorf("create catalog: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write catalog: %w", err)
+	}
+	return nil
+}
+
+// refusal makes a diagnostic of this package.
+func refusal(format string, args ...any) *diagnostic.Diagnostic {
+	return diagnostic.New("D096", diagnostic.Span{}, format, args...)
+}
+
+// read returns the tables of one file.
+func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
+	path, inside, _ := strings.Cut(file, "#")
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return nil, refusal("%s is not a file", path)
+	}
+	one := func(columns []column, err error) ([]table, error) {
+		if err == nil && len(columns) == 0 {
+			err = refusal("%s has no columns", path)
+		}
+		return []table{{name: baseName(path), source: file, columns: columns}}, err
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return one(readCSV(path))
+	case ".jsonl":
+		return one(readJSONLines(path))
+	case ".parquet":
+		return one(readParquet(ctx, o, path))
+	case ".duckdb", ".db":
+		return readDuckDB(ctx, o, path, inside)
+	}
+	return nil, refusal("%s has an ending that tells no format", file).
+		Try("use a .csv, .parquet or .jsonl file, a .duckdb file, or FILE.duckdb#TABLE")
+}
+
+// relative writes a source as the catalog at path is to name it.
+func relative(path, source string) (string, error) {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("find catalog: %w", err)
+	}
+	file, inside, has := strings.Cut(source, "#")
+	if file, err = filepath.Abs(file); err != nil {
+		return "", fmt.Errorf("find %s: %w", source, err)
+	}
+	if rel, err := filepath.Rel(dir, file); err == nil {
+		file = filepath.ToSlash(rel)
+	}
+	if has {
+		file += "#" + inside
+	}
+	return file, nil
+}
+
+// baseName makes an identifier that SQL needs not quote of a file's or table's
+// name.
+func baseName(path string) string {
+	name := filepath.Base(path)
+	name = strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name), "_")
+	if name == "" || name[0] <= '9' || catalog.Reserved(name) {
+		return "t_" + name
+	}
+	return name
+}
+
+// unused adds a number to a name that is taken.
+func unused(name string, taken map[string]bool) string {
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = fmt.Sprintf("%s_%d", name, n)
+	}
+	taken[free] = true
+	return free
+}

@@ -1,0 +1,135 @@
+package propose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+const preface = `# Proposed by ` + "`discreet init`" + `. What only you can decide is marked "?": write a value in
+# place of each, or remove the key where that is offered. Until then every other
+# command refuses this catalog.
+#
+# Bounds, domains and budgets come from what you know of the subject. Never copy
+# the smallest and largest values of the data: they are private, and bounds are not.
+
+# Who is protected? The id, "patient" say, is permanent: the budget belongs to it.
+[domains."?"]
+neighbours = "add-remove"  # or "replace-one"
+measure = "?"              # "pure", "approx" or "zcdp"
+epsilon = "?"              # the whole budget, as in 3.0
+delta = "?"                # well below one over the number of units, as in 1e-7; remove it with "pure"
+
+[defaults]
+confidence = 0.95          # of intervals, for statements that don't say
+`
+
+const tableHead = `
+[tables.%s]
+source = %s
+domain = "?"               # the id above; or write public = true in place of this and all down to the columns
+unit = "%s"%s# the column that says whose row it is, or "row" if each row is a unit of its own
+max_groups_per_unit = "?"  # in how many groups one unit is counted; remove both with unit = "row"
+max_rows_per_group = "?"   # with how many rows in each
+
+[tables.%s.columns]  # remove what no statement needs: what is not declared does not exist
+`
+
+func render(tables []table) string {
+	var b strings.Builder
+	b.WriteString(preface)
+	for _, t := range tables {
+		unit := unitColumn(t.columns)
+		mark := unit + "?"
+		fmt.Fprintf(&b, tableHead, key(t.name), quote(t.source), escape(mark),
+			strings.Repeat(" ", max(1, 27-len(`unit = ""`)-len(mark))), key(t.name))
+		seen := map[string]bool{}
+		for i, c := range t.columns {
+			why := c.note
+			switch {
+			case c.typ.Kind == sqltype.Null:
+			case catalog.BadName(c.name) != "":
+				why = "its name " + catalog.BadName(c.name)
+			case seen[catalog.Fold(c.name)]:
+				why = "its name differs from another in case at most"
+			default:
+				seen[catalog.Fold(c.name)] = true
+				b.WriteString(declaration(c, c.name == unit))
+				continue
+			}
+			fmt.Fprintf(&b, "# column %d, %s, cannot be declared: %s\n", i+1, quote(c.name), why)
+		}
+	}
+	return b.String()
+}
+
+func declaration(c column, isUnit bool) string {
+	typ := c.typ.String()
+	if c.guessed {
+		typ += "?"
+	}
+	bounds := ""
+	if (c.typ.IsNumeric() || c.typ.IsTemporal()) && !isUnit && !looksLikeKey(c.name) {
+		bounds = `, lower = "?", upper = "?"`
+	}
+	note := ""
+	if c.note != "" {
+		note = "  # " + c.note
+	}
+	return fmt.Sprintf("%s = { type = %s%s }%s\n", key(c.name), quote(typ), bounds, note)
+}
+
+// unitColumn proposes a unit by the names alone: whether a column is unique or
+// often repeated would tell about the data. It returns "" for no idea.
+func unitColumn(columns []column) string {
+	best := ""
+	for _, c := range columns {
+		switch eligible := c.typ.IsInteger() || c.typ.Kind == sqltype.Text; {
+		case !eligible || !looksLikeKey(c.name) || catalog.BadName(c.name) != "":
+		case person.MatchString(c.name):
+			return c.name
+		case best == "":
+			best = c.name
+		}
+	}
+	return best
+}
+
+var person = regexp.MustCompile(`(?i)person|people|patient|user|customer|client|visitor|member|student|employee|subject|account|citizen|respondent|participant|pid$`)
+
+var keyLike = regexp.MustCompile(`^(?i:id)$|_(?i:id)$|(?-i:Id|ID)$|(?i:^(pid|uid|uuid|guid)$)`)
+
+func looksLikeKey(name string) bool { return keyLike.MatchString(name) }
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// key writes a TOML key.
+func key(name string) string {
+	if bare.MatchString(name) {
+		return name
+	}
+	return quote(name)
+}
+
+// quote writes a TOML basic string.
+func quote(s string) string { return `"` + escape(s) + `"` }
+
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsControl(r) || !unicode.IsPrint(r) && r != ' ':
+			fmt.Fprintf(&b, "\\U%08X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
