@@ -45,7 +45,7 @@ func namedPaths(page, text string) (paths []string) {
 		first, _, _ := strings.Cut(strings.TrimPrefix(p, "./"), "/")
 		domain := strings.Contains(strings.Trim(first, "."), ".") && strings.Contains(p, "/") // github.com/..., text/csv is not
 		source := strings.HasSuffix(p, ".go") || strings.HasSuffix(p, ".md")
-		if repoPath.MatchString(p) && !domain && (strings.Contains(p, "/") || source) {
+		if repoPath.MatchString(p) && !strings.HasPrefix(p, "_") && !domain && (strings.Contains(p, "/") || source) {
 			paths = append(paths, strings.TrimSuffix(p, "/..."))
 		}
 	}
