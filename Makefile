@@ -10,7 +10,7 @@ SHELL       := bash
 .SHELLFLAGS := -eo pipefail -c
 
 # Debian keeps PostgreSQL's server programs off the PATH.
-PATH := $(CURDIR)/bin:$(PATH):$(lastword $(wildcard /usr/lib/postgresql/*/bin))
+PATH := $(CURDIR)/bin:$(PATH)$(addprefix :,$(lastword $(wildcard /usr/lib/postgresql/*/bin)))
 export PATH SETUP
 
 # Only the packages of a list that have Go files by now.
