@@ -76,7 +76,7 @@ func Questions() []Question {
 FROM visits
 GROUP BY department
 ORDER BY visits DESC`,
-			Rho: "0.01",
+			Rho: "0.02",
 		},
 		{
 			Title: "What does a visit cost, by department?",
@@ -106,7 +106,7 @@ FROM visits JOIN departments ON name = department
 WHERE age > 60
 GROUP BY floor
 ORDER BY floor`,
-			Rho: "0.01",
+			Rho: "0.02",
 		},
 	}
 }
