@@ -1,4 +1,76 @@
 package diagnostic
 
+import "strings"
+
 // D001-D009: the text of a statement and its syntax.
-var textEntries = []Entry{}
+var textEntries = []Entry{
+	{
+		Code:  "D001",
+		Title: "the statement is not plain text",
+		Explain: "A statement is valid UTF-8 without NUL characters, of at most 64 KiB. Longer ones are mostly lists of " +
+			"constants: keep such a list in a file that the catalog declares as a public table, and join it.",
+		Example: "SELECT '\xff'",
+	},
+	{
+		Code:  "D002",
+		Title: "syntax error",
+		Explain: "The statement does not follow PostgreSQL's grammar. The caret stands under the first token that cannot be " +
+			"read; the fault is there or just before it. Extensions of other dialects (QUALIFY, TOP, GROUP BY ALL, " +
+			"SELECT * EXCLUDE) are syntax errors too.",
+		Example: "SELECT count(* FROM visits",
+	},
+	{
+		Code:  "D003",
+		Title: "not exactly one statement",
+		Explain: "Each statement is analysed, charged and answered by itself, so exactly one is taken at a time. A semicolon " +
+			"at its end does no harm.",
+		Example: "SELECT 1; SELECT 2",
+	},
+	{
+		Code:  "D004",
+		Title: "not a query",
+		Explain: "Only SELECT, VALUES and WITH are answered. Nothing that an analyst sends may change data, settings or files; " +
+			"what an engine would do with such a statement plays no part, since no text of the analyst ever reaches it.",
+		Example: "DROP TABLE visits",
+	},
+	{
+		Code:  "D005",
+		Title: "too deeply nested",
+		Explain: "Parentheses, CASE, subqueries, joins and chains of operators may nest 200 deep, and a statement may not be so " +
+			"entangled that reading it takes more than 200,000 steps. Chains of AND and OR do not count. Moving inner queries " +
+			"to WITH makes a statement flat; IN (...) replaces chains of comparisons.",
+		Example: "SELECT " + strings.Repeat("NOT ", 201) + "true",
+	},
+	{
+		Code:  "D006",
+		Title: "clause not supported",
+		Explain: "The clause is SQL, but Discreet does not model it, because its effect on the answer of one person's rows is not " +
+			"bounded (windows, recursion, LATERAL, INTERSECT, DISTINCT ON), because it needs a guarantee of its own (TABLESAMPLE, " +
+			"grouping sets), or because it does not belong to a question (SELECT INTO, FOR UPDATE). What is not provably safe " +
+			"is refused. The hint names another way to ask where there is one.",
+		Example: "SELECT * FROM a NATURAL JOIN b",
+	},
+	{
+		Code:  "D007",
+		Title: "expression not supported",
+		Explain: "The expression is SQL, but Discreet does not model it: arrays, rows, JSON, XML, parameters, collations, time " +
+			"zones, comparisons with ANY and ALL, and operators that are not on the list. Only expressions that have " +
+			"PostgreSQL's meaning on every engine and cannot fail on data are accepted.",
+		Example: "SELECT ARRAY[1, 2]",
+	},
+	{
+		Code:  "D008",
+		Title: "value not determined by the data",
+		Explain: "The function depends on when it is called, on the session or on chance. The guarantee speaks of answers that are " +
+			"a function of the data and of the noise alone, and an answer must mean the same when it is read again. Write " +
+			"the date or the value itself as a constant.",
+		Example: "SELECT now()",
+	},
+	{
+		Code:  "D009",
+		Title: "name or number out of range",
+		Explain: "There are no schemas: a table is written by its name in the catalog, a column as column or table.column. Names " +
+			"longer than 63 bytes are refused because PostgreSQL would cut them, and numbers have at most 400 digits.",
+		Example: "SELECT count(*) FROM public.visits",
+	},
+}

@@ -135,8 +135,9 @@ type (
 		Qualifier, Column Ident
 		Span              diagnostic.Span
 	}
-	// A Number is a numeric constant as written: integer or decimal, perhaps
-	// with an exponent.
+	// A Number is a numeric constant in decimal notation: integer or decimal,
+	// perhaps with an exponent and, as PostgreSQL folds it, a minus sign. It
+	// has at most 400 digits and an exponent of at most 400.
 	Number struct {
 		Text string
 		Span diagnostic.Span

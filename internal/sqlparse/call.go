@@ -1,0 +1,88 @@
+package sqlparse
+
+import (
+	pg "github.com/sqlc-dev/oliphant"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// call converts a function or aggregate call. Which names exist is the
+// binder's to know; here only those with a syntax or a reason of their own.
+func (c *converter) call(f *pg.FuncCall) Expr {
+	if f.Location < 0 { // x AT LOCAL has no place of its own
+		c.refuse(c.atTimeZone(f))
+	}
+	at := c.start(f.Location)
+	i := c.index(at.Start)
+	name := f.Funcname[len(f.Funcname)-1].GetString_().GetSval()
+	if f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX {
+		name = c.sqlSyntax(f, name, i)
+	} else if len(f.Funcname) > 1 {
+		c.refuse(qualified(c.between(i, i+2*len(f.Funcname)-2)))
+	} else if f.Funcformat != pg.CoercionForm_COERCE_EXPLICIT_CALL {
+		c.refuse(c.expression(at, "this form of call is not supported"))
+	}
+	x := &Call{Star: f.AggStar, Distinct: f.AggDistinct}
+	x.Name, i = c.ident(name, i)
+	end := c.closing(i)
+	x.Span = at.Join(c.at(end).span())
+	if unstable(name) != "" {
+		c.refuse(c.unstable(x.Span, name))
+	}
+	switch {
+	case f.Over != nil:
+		c.refuse(c.window(c.at(c.index(int(f.Over.Location))-1).span(), "OVER"))
+	case f.AggWithinGroup:
+		c.refuse(c.expression(c.find(end, pg.Token_WITHIN, pg.Token_GROUP_P), "WITHIN GROUP is not supported"))
+	case len(f.AggOrder) > 0:
+		c.refuse(c.expression(c.find(i, pg.Token_ORDER, pg.Token_BY), "ORDER BY inside a call is not supported").
+			Because("no aggregate here depends on the order of rows").Try("leave it out"))
+	case f.FuncVariadic:
+		c.refuse(c.expression(c.find(i, pg.Token_VARIADIC), "VARIADIC is not supported"))
+	}
+	for _, n := range f.Args {
+		x.Args = append(x.Args, c.expr(n))
+	}
+	if f.AggFilter != nil {
+		x.Filter = c.expr(f.AggFilter)
+		x.Span = x.Span.Join(c.at(c.closing(end + 2)).span()) // ) FILTER ( ... )
+	}
+	return x
+}
+
+// sqlSyntax returns the plain name of a function that is called with words
+// between its arguments, such as EXTRACT(year FROM x).
+func (c *converter) sqlSyntax(f *pg.FuncCall, name string, i int) string {
+	switch name {
+	case "extract", "btrim", "ltrim", "rtrim", "overlay":
+		return name
+	case "position":
+		return "strpos"
+	case "substring":
+		for j := i + 2; j < c.closing(i+1); j++ {
+			if c.at(j).kind == pg.Token_SIMILAR {
+				c.refuse(c.expression(c.at(j).span(), "SUBSTRING ... SIMILAR is not supported"))
+			}
+			j = c.closing(j)
+		}
+		return name
+	case "timezone":
+		c.refuse(c.atTimeZone(f))
+	case "is_normalized":
+		c.refuse(c.expression(c.at(i).span(), "IS NORMALIZED is not supported"))
+	case "system_user":
+		c.refuse(c.unstable(c.at(i).span(), name))
+	}
+	c.refuse(c.expression(c.at(i).span(), "%s is not supported", upper(clip(c.word(i)))))
+	return ""
+}
+
+func (c *converter) atTimeZone(f *pg.FuncCall) *diagnostic.Diagnostic {
+	at := c.find(c.index(c.place.Start), pg.Token_AT)
+	if f.Location >= 0 {
+		at = c.start(f.Location)
+	}
+	return c.expression(at, "AT TIME ZONE is not supported").
+		Because("the rules of time zones differ between engines and versions").
+		Try("add a constant interval: x + INTERVAL '2 hours'")
+}

@@ -1,0 +1,28 @@
+INSERT /* ERROR D004 "INSERT is not a query" */ INTO t VALUES (1);
+UPDATE /* ERROR D004 "UPDATE" */ t SET a = 1;
+DELETE /* ERROR D004 "DELETE" */ FROM t;
+COPY /* ERROR D004 "COPY" */ t TO '/tmp/x';
+SET /* ERROR D004 "SET" */ memory_limit = '1GB';
+EXPLAIN /* ERROR D004 "EXPLAIN" */ SELECT 1;
+PRAGMA /* ERROR D004 "PRAGMA" */ database_list;
+ATTACH /* ERROR D004 "ATTACH" */ 'x.db';
+INSTALL /* ERROR D004 "INSTALL" */ httpfs;
+LOAD /* ERROR D004 "LOAD" */ httpfs;
+CREATE /* ERROR D004 "CREATE" */ VIEW v AS SELECT 1;
+DROP /* ERROR D004 "DROP" */ TABLE t;
+CALL /* ERROR D004 "CALL" */ f();
+DO /* ERROR D004 "DO" */ $$ begin end $$;
+TABLE /* ERROR D004 "TABLE is not a query" */ t;
+(TABLE /* ERROR D004 "TABLE is not a query" */ t);
+BEGIN /* ERROR D004 "BEGIN" */;
+WITH a AS (INSERT /* ERROR D004 "INSERT" */ INTO t VALUES (1) RETURNING a) SELECT * FROM a;
+WITH a AS (SELECT 1) DELETE /* ERROR D004 "DELETE" */ FROM t;
+WITH a AS (SELECT 1) INSERT /* ERROR D004 "INSERT" */ INTO t SELECT * FROM a;
+SELECT 1; SELECT /* ERROR D003 "second statement" */ 2;
+SELECT 1 /* comment ; */; DROP /* ERROR D003 "second statement" */ TABLE t;
+; /* ERROR D003 "statement is empty" */ SELECT 1;
+/* ERROR D003 "there is no statement" */;
+SELECT 1;;
+SELECT ';' -- ; SELECT 2
+;
+SELECT $$; DROP TABLE t$$;

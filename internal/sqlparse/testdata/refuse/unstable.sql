@@ -1,0 +1,18 @@
+SELECT current_date /* ERROR D008 "current_date" */;
+SELECT current_timestamp /* ERROR D008 "current_timestamp" */ (3);
+SELECT localtime /* ERROR D008 "localtime" */;
+SELECT now () /* ERROR D008 "now" */;
+SELECT a FROM t WHERE a > now() /* ERROR D008 "now" */ - INTERVAL '1 day';
+SELECT clock_timestamp() /* ERROR D008 "clock_timestamp" */;
+SELECT random() /* ERROR D008 "random" */;
+SELECT "random"() /* ERROR D008 "random" */;
+SELECT gen_random_uuid() /* ERROR D008 "uuid" */;
+SELECT current_user /* ERROR D008 "current_user" */;
+SELECT user /* ERROR D008 "user" */;
+SELECT session_user /* ERROR D008 "session_user" */;
+SELECT system_user /* ERROR D008 "system_user" */;
+SELECT current_schema /* ERROR D008 "current_schema" */;
+SELECT current_schema() /* ERROR D008 "current_schema" */;
+SELECT current_setting('x') /* ERROR D008 "current_setting" */;
+SELECT pg_sleep(10) /* ERROR D008 "pg_sleep" */;
+SELECT nextval('s') /* ERROR D008 "nextval" */;
