@@ -55,6 +55,9 @@ type ban struct {
 	why         string
 }
 
+// testCode are the packages that several packages' tests share.
+var testCode = []string{"./engine/enginetest", "./internal/diagnostic/diagnostictest"}
+
 var bans = []ban{
 	// Walls of the trusted core.
 	{from: "./...", to: "crypto/rand", except: []string{"./internal/entropy"},
@@ -115,8 +118,12 @@ var bans = []ban{
 
 	// What only tests need.
 	{from: "./...", to: "./engine/enginetest", why: "the conformance suite reveals exact values"},
-	{from: "./...", to: "testing/...", except: []string{"./engine/enginetest"}, why: "test code in the product"},
-	{from: "./...", to: "pgregory.net/rapid", except: []string{"./engine/enginetest"}, why: "test code in the product"},
+	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
+	{from: "./...", to: "testing/...", except: testCode, why: "test code in the product"},
+	{from: "./...", to: "pgregory.net/rapid", except: testCode, why: "test code in the product"},
+	{from: "./...", to: "github.com/cockroachdb/datadriven", except: testCode, why: "test code in the product"},
+	{from: "./...", to: "github.com/google/go-cmp/...", except: testCode, why: "test code in the product"},
+	{from: "./...", to: "github.com/rogpeppe/...", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "github.com/jackc/pgx/...", why: "PostgreSQL is an oracle in tests"},
 }
 
