@@ -1,0 +1,256 @@
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/check"
+)
+
+var rewrite = flag.Bool("rewrite", false, "renew the golden files")
+
+// An owner is a bare DuckDB.
+type owner struct{ db *sql.DB }
+
+func open(t *testing.T) owner {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return owner{db}
+}
+
+func (o owner) Close() error { return o.db.Close() }
+
+func (o owner) Rows(ctx context.Context, text string, args ...any) (columns []string, all [][]any, err error) {
+	rows, err := o.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	if columns, err = rows.Columns(); err != nil {
+		return nil, nil, err
+	}
+	for rows.Next() {
+		row, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, nil, err
+		}
+		all = append(all, row)
+	}
+	return columns, all, rows.Err()
+}
+
+func (o owner) do(t *testing.T, text string) {
+	t.Helper()
+	if _, _, err := o.Rows(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run checks a catalog whose files lie in dir.
+func run(t *testing.T, o owner, dir, text string) *check.Report {
+	t.Helper()
+	c, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := check.Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Catalog = "discreet.toml"
+	return r
+}
+
+const clinic = `
+[domains.patient]
+measure = "approx"
+epsilon = 1
+delta = 0.05
+
+[tables.visits]
+source = "visits.csv"
+domain = "patient"
+unit = "patient_id"
+max_groups_per_unit = 2
+max_rows_per_group = 2
+[tables.visits.columns]
+patient_id = { type = "bigint" }
+visit = { type = "integer" }
+department = { type = "text", domain = { from = "departments.name" } }
+age = { type = "integer", lower = 0, upper = 100, step = 10 }
+cost = { type = "double", lower = 0, upper = 100, sum_lower = 0, sum_upper = 150 }
+rating = { type = "decimal(3,1)", lower = 0, upper = 5, step = 0.5 }
+day = { type = "date", lower = "2025-01-01", upper = "2025-12-31" }
+gone = { type = "text" }
+
+[tables.bills]
+source = "bills.jsonl"
+domain = "patient"
+unit = { column = "visit", references = "visits.visit" }
+[tables.bills.columns]
+visit = { type = "integer" }
+amount = { type = "decimal(10,2)", lower = 0, upper = 10 }
+missing = { type = "text" }
+
+[tables.stays]
+source = "clinic.duckdb#Stays"
+domain = "patient"
+unit = "row"
+columns.days = { type = "integer", lower = 0, upper = 30 }
+columns.kind = { type = "boolean" }
+columns.ward = { type = "integer" }
+
+[tables.rooms]
+source = "rooms.parquet"
+domain = "patient"
+unit = "who"
+max_groups_per_unit = 1
+max_rows_per_group = 1
+columns.who = { type = "integer" }
+columns.seen = { type = "timestamp" }
+
+[tables.departments]
+source = "departments.csv"
+public = true
+columns.name = { type = "text" }
+
+[tables.lost]
+source = "lost.parquet"
+domain = "patient"
+unit = "row"
+columns.a = { type = "text" }
+`
+
+// clinicFiles writes data with one fault of each sort.
+func clinicFiles(t *testing.T, o owner, dir string) {
+	write(t, dir, "visits.csv", "\ufeffpatient_id,visit,department,age,cost,rating,day\r\n"+
+		"1,10,ER,30,50,4.5,2025-02-01\r\n"+
+		"1,11,ER,30,50,4.5,2025-02-02\r\n"+
+		"1,12,ER,35,250,4.7,2024-02-03\r\n"+ // age off its steps, cost and day outside, rating off its steps
+		"1,13,ICU,30,10,5.0,2025-02-04\r\n"+
+		"1,14,\"Surgery\",30,10,,2025-02-05\r\n"+
+		"2,15,ER,130,nan,9.5,2025-02-06\r\n"+ // age above, cost unreadable, rating above
+		"2,15,Sugery,x,-5,1,soon\r\n"+ // visit twice, department outside, age and day unreadable, cost below
+		",16,ER,20,1,1,2025-02-08\r\n"+ // no unit
+		"3,17,ER\r\n"+ // too short
+		"4,18,ER,20,1,1,2025-01-01,extra\r\n") // too long
+	write(t, dir, "bills.jsonl", `{"visit": 10, "amount": 1.25}
+{"visit": 15, "amount": 20}
+{"visit": 99, "amount": "9.99"}
+{"visit": null, "amount": 1}
+
+[1, 2]
+{"visit": 11, "amount": 0.001, "other": {"x": 1}}
+`)
+	write(t, dir, "departments.csv", "name\nER\nICU\nSurgery\nER\n\"\"\n")
+	o.do(t, `ATTACH '`+filepath.Join(dir, "clinic.duckdb")+`' AS c`)
+	o.do(t, `CREATE TABLE c."Stays" AS SELECT i::SMALLINT AS days, i % 2 = 0 AS "KIND", 'w' || i AS ward FROM range(40) t(i)`)
+	o.do(t, `DETACH c`)
+	o.do(t, `COPY (SELECT i // 4 AS who, TIMESTAMPTZ '2025-01-01 00:00:00+00' AS seen FROM range(12) t(i)) TO '`+
+		filepath.Join(dir, "rooms.parquet")+`' (FORMAT parquet)`)
+}
+
+func TestReport(t *testing.T) {
+	o, dir := open(t), t.TempDir()
+	clinicFiles(t, o, dir)
+	r := run(t, o, dir, clinic)
+	if r.Sound() {
+		t.Error("a catalog with a missing file is sound")
+	}
+	var text bytes.Buffer
+	if err := r.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	structured, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []struct{ name, got string }{
+		{"report.txt", strings.ReplaceAll(text.String(), dir, "DIR")}, {"report.json", string(structured) + "\n"}} {
+		path := filepath.Join("testdata", g.name)
+		if *rewrite {
+			if err := os.WriteFile(path, []byte(g.got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(path); err != nil || string(want) != g.got {
+			t.Errorf("%s differs (%v):\n%s", path, err, g.got)
+		}
+	}
+}
+
+// A catalog that its files bear out gives no findings.
+func TestCleanReport(t *testing.T) {
+	o, dir := open(t), t.TempDir()
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "%d,%d\n", i/3, i%10)
+	}
+	write(t, dir, "a.csv", "unit,n\n"+b.String())
+	r := run(t, o, dir, `
+[domains.p]
+measure = "pure"
+epsilon = 1
+[tables.a]
+source = "a.csv"
+domain = "p"
+unit = "unit"
+max_groups_per_unit = 2
+max_rows_per_group = 3
+columns.unit = { type = "text" }
+columns.n = { type = "integer", lower = 0, upper = 9, step = 1 }
+`)
+	a := r.Tables[0]
+	if !r.Sound() || len(a.Findings) != 0 {
+		t.Errorf("findings: %v", a.Findings)
+	}
+	if a.Rows != 300 || a.Units.Units != 100 || a.Units.PerUnit != (check.Quantiles{3, 3, 3, 3}) {
+		t.Errorf("%d rows, %+v", a.Rows, a.Units)
+	}
+	// Each unit has three groups of one row and keeps two of them.
+	byN := a.Units.Groupings[1]
+	if byN.By != "n" || *byN.DroppedByRows != 0 || math.Abs(*byN.DroppedByGroups-1.0/3) > 1e-12 {
+		t.Errorf("grouping %+v", byN)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	o, dir := open(t), t.TempDir()
+	clinicFiles(t, o, dir)
+	c, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), clinic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := check.Run(ctx, c, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run with a cancelled context: %v", err)
+	}
+}

@@ -1,0 +1,174 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// columns counts, in one pass, what each column holds.
+func (k *checker) columns(src *source) error {
+	list := []string{"count(*)"}
+	for i, c := range k.declared.Columns {
+		v := fmt.Sprintf("v%d", i)
+		list = append(list,
+			fmt.Sprintf("count(*) FILTER (r%d IS NULL)", i),
+			fmt.Sprintf("count(*) FILTER (r%d IS NOT NULL AND v%d IS NULL)", i, i),
+			"count(*) FILTER ("+below(c, v)+")",
+			"count(*) FILTER ("+above(c, v)+")",
+			k.outsideCount(c, v),
+			clampLoss(c, v))
+	}
+	row, err := k.row("SELECT " + strings.Join(list, ", ") + " FROM (" + src.relation + ")")
+	if err != nil {
+		return err
+	}
+	k.table.Rows = integer(row[0])
+	for i, c := range k.declared.Columns {
+		n := row[1+6*i:]
+		col := &Column{
+			Name: c.Name, Type: c.Type.String(), FileType: src.types[i],
+			Null: integer(n[0]), Unreadable: integer(n[1]), Below: integer(n[2]), Above: integer(n[3]),
+			Outside: integer(n[4]), ClampLoss: share(n[5]),
+		}
+		k.table.Columns = append(k.table.Columns, col)
+		k.judge(col, src.missing[i])
+	}
+	return nil
+}
+
+// judge turns a column's counts into findings.
+func (k *checker) judge(c *Column, missing bool) {
+	present := k.table.Rows - c.Null
+	switch {
+	case missing && k.declared.Source.Format == catalog.JSONLines:
+		k.table.find(Problem, c.Name, "no record has this key")
+		return
+	case missing:
+		k.table.find(Problem, c.Name, "the file has no such column")
+		return
+	case present > 0 && c.Unreadable == present:
+		k.table.find(Problem, c.Name, "no value is of type %s%s", c.Type, has(c.FileType))
+	case c.Unreadable > 0:
+		k.table.find(Warning, c.Name, "not of type %s%s, so NULL for statements: %s", c.Type, has(c.FileType), of(c.Unreadable, present, "values"))
+	case c.Null > 0 && c.Null == k.table.Rows:
+		k.table.find(Warning, c.Name, "every value is NULL")
+	}
+	if n := c.Below + c.Above; n > 0 {
+		k.table.find(Warning, c.Name, "outside the bounds, so clamped: %s", of(n, present, "values"))
+	}
+	if c.Outside > 0 {
+		k.table.find(Warning, c.Name, "outside the public domain, so dropped where it is grouped by: %s", of(c.Outside, present, "values"))
+	}
+}
+
+func has(fileType string) string {
+	if fileType == "" {
+		return ""
+	}
+	return ", the file has " + fileType
+}
+
+// of prints a count and its share, which it rounds neither to nothing nor to all.
+func of(n, total int64, what string) string {
+	p := 100 * float64(n) / float64(max(total, 1))
+	share := fmt.Sprintf("%.3g%%", p)
+	if p < 0.1 {
+		share = "less than 0.1%"
+	} else if p > 99.9 && n < total {
+		share = "more than 99.9%"
+	}
+	return fmt.Sprintf("%d of %d %s (%s)", n, total, what, share)
+}
+
+func below(c *catalog.Column, v string) string {
+	if c.Lower == nil {
+		return "false"
+	}
+	return v + " < " + constant(c.Lower, c.Type)
+}
+
+func above(c *catalog.Column, v string) string {
+	if c.Upper == nil {
+		return "false"
+	}
+	return v + " > " + constant(c.Upper, c.Type)
+}
+
+// clampLoss is what clamping changes in the sum, as a share of it.
+func clampLoss(c *catalog.Column, v string) string {
+	if c.Lower == nil || !c.Type.IsNumeric() {
+		return "NULL::DOUBLE"
+	}
+	x := v + "::DOUBLE"
+	clamped := fmt.Sprintf("least(greatest(%s, %s::DOUBLE), %s::DOUBLE)", x, constant(c.Lower, c.Type), constant(c.Upper, c.Type))
+	return fmt.Sprintf("sum(abs(%s - %s)) / nullif(sum(abs(%s)), 0)", x, clamped, x)
+}
+
+// outside is the condition that a value is not in the column's public domain;
+// "" where that takes another table.
+func outside(c *catalog.Column, v string) string {
+	d := c.Domain
+	switch {
+	case d == nil:
+		return "false"
+	case d.FromTable != nil:
+		return ""
+	case d.Step != nil:
+		lo := constant(c.Lower, c.Type)
+		step := fmt.Sprintf("CAST('%s' AS %s)", d.Step.FloatString(int(c.Type.Scale)), wide(c.Type))
+		return fmt.Sprintf("(%s OR %s OR (%s::%s - %s) %% %s <> 0)", below(c, v), above(c, v), v, wide(c.Type), lo, step)
+	}
+	var list []string
+	for _, value := range d.Values {
+		list = append(list, constant(value, c.Type))
+	}
+	return fmt.Sprintf("%s NOT IN (%s)", v, strings.Join(list, ", "))
+}
+
+// wide is a type in which two values of t can be subtracted.
+func wide(t sqltype.Type) string {
+	if t.IsInteger() {
+		return "HUGEINT"
+	}
+	return fmt.Sprintf("DECIMAL(38,%d)", t.Scale)
+}
+
+// outsideCount counts the values outside the public domain.
+func (k *checker) outsideCount(c *catalog.Column, v string) string {
+	if condition := outside(c, v); condition != "" {
+		return "count(*) FILTER (" + condition + ")"
+	}
+	public, err := k.publicValues(c)
+	if err != nil { // reported with the public table
+		return "0"
+	}
+	return fmt.Sprintf("count(*) FILTER (%s IS NOT NULL AND %s NOT IN (%s))", v, v, public)
+}
+
+// publicValues selects the values of a public domain that a table holds.
+func (k *checker) publicValues(c *catalog.Column) (string, error) {
+	src, err := k.sources.open(k.ctx, c.Domain.FromTable)
+	if err != nil {
+		return "", err
+	}
+	v := valueOf(c.Domain.FromTable, c.Domain.FromColumn)
+	return fmt.Sprintf("SELECT %s FROM (%s) WHERE %s IS NOT NULL", v, src.relation, v), nil
+}
+
+// valueOf names a column's typed value in its table's relation.
+func valueOf(t *catalog.Table, c *catalog.Column) string {
+	for i := range t.Columns {
+		if t.Columns[i] == c {
+			return fmt.Sprintf("v%d", i)
+		}
+	}
+	panic("check: column of another table")
+}
+
+// constant writes a value of type t.
+func constant(v sqltype.Value, t sqltype.Type) string {
+	return "CAST(" + literal(sqltype.Format(v)) + " AS " + sqlName(t) + ")"
+}

@@ -1,0 +1,183 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A source is a file as check reads it: as it is, before what does not fit the
+// catalog becomes NULL.
+type source struct {
+	// relation is SQL text of a SELECT with, for the i-th declared column, what
+	// the file holds as r<i>, and its value of the declared type, or NULL, as v<i>.
+	relation  string
+	types     []string // of the declared columns in the file; "" where text is all there is
+	missing   []bool   // the file has no such column
+	malformed int64
+}
+
+type sources struct {
+	owner    engine.Owner
+	attached map[string]string // DuckDB files by path
+	opened   map[*catalog.Table]*source
+}
+
+// open reads what a file says of itself.
+func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
+	if src, ok := s.opened[t]; ok {
+		return src, nil
+	}
+	if _, err := os.Stat(t.Source.Path); err != nil {
+		return nil, errors.New("there is no such file")
+	}
+	src := &source{types: make([]string, len(t.Columns)), missing: make([]bool, len(t.Columns))}
+	var from string
+	var raw []string
+	var err error
+	switch t.Source.Format {
+	case catalog.CSV:
+		from, raw, err = src.csv(t)
+	case catalog.JSONLines:
+		from, raw, err = src.jsonLines(t)
+	case catalog.Parquet:
+		from = "read_parquet(" + literal(t.Source.Path) + ")"
+		raw, err = s.typed(ctx, src, t, from)
+	default:
+		if from, err = s.attach(ctx, t.Source); err == nil {
+			raw, err = s.typed(ctx, src, t, from)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for i, c := range t.Columns {
+		list = append(list, fmt.Sprintf("%s AS r%d, %s AS v%d", raw[i], i, value(raw[i], src.types[i], c.Type), i))
+	}
+	src.relation = "SELECT " + strings.Join(list, ", ") + " FROM " + from
+	if s.opened == nil {
+		s.opened = map[*catalog.Table]*source{}
+	}
+	s.opened[t] = src
+	return src, nil
+}
+
+// value reads a raw field as a value of the declared type, NULL if it is none.
+func value(raw, fileType string, t sqltype.Type) string {
+	if fileType == "TIMESTAMP WITH TIME ZONE" {
+		raw = "(" + raw + " AT TIME ZONE 'UTC')"
+	}
+	v := fmt.Sprintf("TRY_CAST(%s AS %s)", raw, sqlName(t))
+	if t.IsFloat() {
+		return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s END", v, v)
+	}
+	return v
+}
+
+// sqlName is DuckDB's name of a type.
+func sqlName(t sqltype.Type) string {
+	if t.Kind == sqltype.Text {
+		return "VARCHAR"
+	}
+	return strings.ToUpper(t.String())
+}
+
+// csv reads every field as text; the file's first record names the columns.
+func (src *source) csv(t *catalog.Table) (from string, raw []string, err error) {
+	header, malformed, err := scanCSV(t.Source.Path)
+	if err != nil {
+		return "", nil, err
+	}
+	src.malformed = malformed
+	at := map[string]int{}
+	var columns []string
+	for i, name := range header {
+		if _, twice := at[catalog.Fold(name)]; !twice {
+			at[catalog.Fold(name)] = i
+		}
+		columns = append(columns, fmt.Sprintf("'f%d': 'VARCHAR'", i))
+	}
+	for i, c := range t.Columns {
+		if n, ok := at[catalog.Fold(c.Name)]; ok {
+			raw = append(raw, fmt.Sprintf("f%d", n))
+		} else {
+			src.missing[i] = true
+			raw = append(raw, "NULL::VARCHAR")
+		}
+	}
+	return fmt.Sprintf(`read_csv(%s, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"', `+
+		`strict_mode = false, null_padding = true, ignore_errors = true, columns = {%s})`,
+		literal(t.Source.Path), strings.Join(columns, ", ")), raw, nil
+}
+
+// jsonLines reads every declared member as text.
+func (src *source) jsonLines(t *catalog.Table) (from string, raw []string, err error) {
+	keys, malformed, err := scanJSONLines(t.Source.Path)
+	if err != nil {
+		return "", nil, err
+	}
+	src.malformed = malformed
+	var columns []string
+	for i, c := range t.Columns {
+		src.missing[i] = !keys[c.Name]
+		columns = append(columns, literal(c.Name)+": 'JSON'")
+		raw = append(raw, quote(c.Name)+"->>'$'")
+	}
+	return fmt.Sprintf("read_json(%s, format = 'newline_delimited', ignore_errors = true, columns = {%s})",
+		literal(t.Source.Path), strings.Join(columns, ", ")), raw, nil
+}
+
+// typed reads a relation that has types of its own.
+func (s *sources) typed(ctx context.Context, src *source, t *catalog.Table, from string) (raw []string, err error) {
+	_, rows, err := s.owner.Rows(ctx, "DESCRIBE SELECT * FROM "+from)
+	if err != nil {
+		return nil, err
+	}
+	names, types := map[string]string{}, map[string]string{}
+	for _, row := range rows {
+		name := fmt.Sprint(row[0])
+		names[catalog.Fold(name)], types[catalog.Fold(name)] = name, fmt.Sprint(row[1])
+	}
+	for i, c := range t.Columns {
+		name, ok := names[catalog.Fold(c.Name)]
+		if !ok {
+			src.missing[i] = true
+			raw = append(raw, "NULL::VARCHAR")
+			continue
+		}
+		src.types[i] = types[catalog.Fold(c.Name)]
+		raw = append(raw, quote(name))
+	}
+	return raw, nil
+}
+
+// attach opens a DuckDB file, once, and names the table in it.
+func (s *sources) attach(ctx context.Context, src catalog.Source) (string, error) {
+	alias, ok := s.attached[src.Path]
+	if !ok {
+		alias = fmt.Sprintf("discreet_check_%d", len(s.attached))
+		if _, _, err := s.owner.Rows(ctx, "ATTACH "+literal(src.Path)+" AS "+alias+" (READ_ONLY)"); err != nil {
+			return "", err
+		}
+		s.attached[src.Path] = alias
+	}
+	return alias + ".main." + quote(src.Table), nil
+}
+
+// detach closes the files; those that will not close go with the handle.
+func (s *sources) detach(ctx context.Context) {
+	for _, alias := range s.attached {
+		_, _, _ = s.owner.Rows(context.WithoutCancel(ctx), "DETACH "+alias)
+	}
+}
+
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
