@@ -1,0 +1,453 @@
+package rewrite
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Post is a statement's post-processing, with the intervals of noisy values
+// carried as further columns.
+//
+// A value computed from k noisy ones lies within the interval computed from
+// their intervals whenever all k hold; by the union bound that happens with
+// probability at least C if each is taken at confidence 1−(1−C)/k. k is the
+// column's share.
+type Post struct {
+	// Plan's columns are the statement's, then the interval columns.
+	Plan    plan.Node
+	Width   int // how many columns are the statement's
+	Columns []PostColumn
+	// Shares are the shares at which each released table must offer the
+	// intervals of its aggregates, ascending. A released table's columns are
+	// the release's, then, for each aggregate and share, a lower and an upper end.
+	Shares []int
+	// Kept names what chose the rows by noisy values: "group selection",
+	// "HAVING", "LIMIT". A value that was kept for its size is biased upwards.
+	Kept []string
+}
+
+// A PostColumn says what is known of a column's uncertainty.
+type PostColumn struct {
+	// Lower and Upper are column numbers of Plan, or −1.
+	Lower, Upper int
+	// Noisy says that the column depends on noise. A noisy column without an
+	// interval has the reason in Why.
+	Noisy bool
+	Why   string
+}
+
+// Intervals prepares post-processing.
+func Intervals(c *stability.Certificate) *Post {
+	post := &Post{}
+	d := carrier{certificate: c}
+	_, cols := d.node(c.Post)
+	shares := map[int]bool{}
+	for _, col := range cols {
+		if col.noisy() {
+			shares[len(col.sources)] = true
+		}
+	}
+	post.Shares = slices.Sorted(maps.Keys(shares))
+
+	d.shares = post.Shares
+	node, cols := d.node(c.Post)
+	exprs, names := refs(c.Post)
+	post.Width = len(exprs)
+	for _, col := range cols {
+		out := PostColumn{Lower: -1, Upper: -1, Noisy: col.why != "" || len(col.sources) > 0, Why: col.why}
+		if col.noisy() {
+			ends := col.ends[len(col.sources)]
+			out.Lower, out.Upper = len(exprs), len(exprs)+1
+			exprs, names = append(exprs, ends.lower, ends.upper), append(names, "lower", "upper")
+		}
+		post.Columns = append(post.Columns, out)
+	}
+	post.Plan = c.Post
+	if len(exprs) > post.Width {
+		post.Plan = &plan.Project{Input: node, Exprs: exprs, Names: names, Span: c.Post.Place()}
+	}
+	post.Kept = kept(c)
+	return post
+}
+
+// kept lists what chooses rows by noisy values.
+func kept(c *stability.Certificate) []string {
+	var words []string
+	say := func(w string) {
+		if !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	for _, r := range c.Releases {
+		if r.Private {
+			say("group selection")
+		}
+	}
+	var walk func(n plan.Node)
+	walk = func(n plan.Node) {
+		switch n.(type) {
+		case *plan.Filter:
+			say("HAVING")
+		case *plan.Limit:
+			say("LIMIT")
+		}
+		for _, in := range n.Inputs() {
+			if !readsReleased(in) {
+				continue
+			}
+			walk(in)
+		}
+	}
+	if readsReleased(c.Post) {
+		walk(c.Post)
+	}
+	return words
+}
+
+func readsReleased(n plan.Node) bool {
+	if _, ok := n.(*plan.Released); ok {
+		return true
+	}
+	return slices.ContainsFunc(n.Inputs(), readsReleased)
+}
+
+// A source is a noisy number: an aggregate of a release.
+type source struct{ release, column int }
+
+type ends struct{ lower, upper plan.Expr }
+
+// A carried column is what is known of one column of a node: nothing noisy
+// (no sources, no reason), an interval for each share, or no interval and why.
+type carried struct {
+	sources map[source]bool
+	ends    map[int]ends // by share, over the carrying node's columns
+	why     string
+}
+
+func (c carried) noisy() bool { return len(c.sources) > 0 && c.why == "" }
+
+type carrier struct {
+	certificate *stability.Certificate
+	shares      []int // empty on the first pass, which only finds the sources
+}
+
+// node returns n with the ends of its noisy columns behind its own columns.
+func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
+	switch n := n.(type) {
+	case *plan.Released:
+		return d.released(n)
+	case *plan.Project:
+		input, cols := d.node(n.Input)
+		out := make([]carried, len(n.Exprs))
+		exprs, names := n.Exprs[:len(n.Exprs):len(n.Exprs)], n.Names[:len(n.Names):len(n.Names)]
+		for i, e := range n.Exprs {
+			out[i] = d.expr(e, cols)
+			for _, s := range d.shares {
+				if out[i].noisy() {
+					at := out[i].ends[s]
+					exprs, names = append(exprs, at.lower, at.upper), append(names, "lower", "upper")
+					out[i].ends[s] = ends{
+						&plan.Ref{Index: len(exprs) - 2, T: at.lower.Type()},
+						&plan.Ref{Index: len(exprs) - 1, T: at.upper.Type()}}
+				}
+			}
+		}
+		return &plan.Project{Input: input, Exprs: exprs, Names: names, Span: n.Span}, out
+	case *plan.Filter:
+		input, cols := d.node(n.Input)
+		return &plan.Filter{Input: input, Condition: n.Condition, Span: n.Span}, cols
+	case *plan.Sort:
+		input, cols := d.node(n.Input)
+		return &plan.Sort{Input: input, Keys: n.Keys, Span: n.Span}, cols
+	case *plan.Limit:
+		input, cols := d.node(n.Input)
+		return &plan.Limit{Input: input, Count: n.Count, Offset: n.Offset, Span: n.Span}, cols
+	case *plan.Join:
+		if n.Kind == plan.Inner || n.Kind == plan.Cross {
+			return d.join(n)
+		}
+	}
+	// Whatever else: nothing is carried, and what depends on noise says why.
+	out := make([]carried, len(n.Columns()))
+	if readsReleased(n) {
+		for i := range out {
+			out[i].why = opaque(n)
+		}
+		if a, ok := n.(*plan.Aggregate); ok {
+			_, cols := d.node(a.Input)
+			for i, k := range a.Keys {
+				if c := d.expr(k, cols); c.why == "" && len(c.sources) == 0 {
+					out[i] = carried{}
+				}
+			}
+		}
+	}
+	return n, out
+}
+
+func opaque(n plan.Node) string {
+	switch n.(type) {
+	case *plan.Aggregate:
+		return "aggregated over released values"
+	case *plan.Join:
+		return "joined by an outer or semi join"
+	}
+	return "combined from several released tables"
+}
+
+func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
+	r := d.certificate.Releases[n.Index]
+	out := make([]carried, len(n.Cols))
+	extended := *n
+	extended.Cols = n.Cols[:len(n.Cols):len(n.Cols)]
+	for i := len(r.Keys); i < len(n.Cols); i++ {
+		c := carried{sources: map[source]bool{{n.Index, i}: true}, ends: map[int]ends{}}
+		for _, s := range d.shares {
+			at := len(extended.Cols)
+			extended.Cols = append(extended.Cols, plan.Column{Name: "lower", Type: n.Cols[i].Type}, plan.Column{Name: "upper", Type: n.Cols[i].Type})
+			c.ends[s] = ends{&plan.Ref{Index: at, T: n.Cols[i].Type}, &plan.Ref{Index: at + 1, T: n.Cols[i].Type}}
+		}
+		out[i] = c
+	}
+	return &extended, out
+}
+
+// join carries both sides' ends behind the columns of both.
+func (d *carrier) join(n *plan.Join) (plan.Node, []carried) {
+	l, lcols := d.node(n.Left)
+	r, rcols := d.node(n.Right)
+	lw, lx := len(n.Left.Columns()), len(l.Columns())
+	rw := len(n.Right.Columns())
+	moved := func(ref *plan.Ref) plan.Expr {
+		if ref.Index < lw {
+			return ref
+		}
+		m := *ref
+		m.Index += lx - lw
+		return &m
+	}
+	joined := &plan.Join{Kind: n.Kind, Left: l, Right: r, On: plan.Map(n.On, moved), Span: n.Span}
+	// Columns in the order: left, right, left's ends, right's ends.
+	all, names := refs(joined)
+	order := slices.Concat(all[:lw], all[lx:lx+rw], all[lw:lx], all[lx+rw:])
+	ordered := slices.Concat(names[:lw], names[lx:lx+rw], names[lw:lx], names[lx+rw:])
+	shift := func(cols []carried, by int) []carried {
+		out := make([]carried, len(cols))
+		for i, c := range cols {
+			out[i] = c
+			out[i].ends = map[int]ends{}
+			for s, e := range c.ends {
+				lo, hi := *e.lower.(*plan.Ref), *e.upper.(*plan.Ref)
+				lo.Index, hi.Index = lo.Index+by, hi.Index+by
+				out[i].ends[s] = ends{&lo, &hi}
+			}
+		}
+		return out
+	}
+	out := append(shift(lcols, rw), shift(rcols, lx)...)
+	return &plan.Project{Input: joined, Exprs: order, Names: ordered, Span: n.Span}, out
+}
+
+// expr carries the ends of an expression over columns whose ends are known.
+func (d *carrier) expr(e plan.Expr, cols []carried) carried {
+	c := carried{sources: map[source]bool{}}
+	plan.Walk(e, func(e plan.Expr) bool {
+		if ref, ok := e.(*plan.Ref); ok {
+			maps.Copy(c.sources, cols[ref.Index].sources)
+			if c.why == "" {
+				c.why = cols[ref.Index].why
+			}
+		}
+		return true
+	})
+	if c.why != "" || len(c.sources) == 0 {
+		return c
+	}
+	c.ends = map[int]ends{}
+	// The first pass has no shares; any share shows whether ends exist.
+	for _, s := range append(d.shares[:len(d.shares):len(d.shares)], 0) {
+		at, ok := endsOf(e, func(ref *plan.Ref) (ends, bool) {
+			c := cols[ref.Index]
+			if len(c.sources) == 0 {
+				return ends{ref, ref}, true
+			}
+			if s == 0 {
+				return ends{ref, ref}, false
+			}
+			return c.ends[s], false
+		})
+		if !ok {
+			c.ends, c.why = nil, "computed by a function without interval rules"
+			return c
+		}
+		if s != 0 {
+			c.ends[s] = at.ends
+		}
+	}
+	return c
+}
+
+// An enclosure is an interval expression; exact ones have equal ends.
+type enclosure struct {
+	ends
+	exact bool
+}
+
+// endsOf encloses e given enclosures of its columns: interval arithmetic as
+// expressions. ok is false where no rule applies. Ends that the arithmetic
+// makes unknown (division by an interval around zero) are NULL.
+func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) {
+	switch e := e.(type) {
+	case *plan.Ref:
+		at, exact := column(e)
+		return enclosure{at, exact}, true
+	case *plan.Literal:
+		return enclosure{ends{e, e}, true}, true
+	case *plan.Cast:
+		a, ok := endsOf(e.Arg, column)
+		if !ok || !a.exact && !(e.T.IsNumeric() && e.Arg.Type().IsNumeric()) {
+			return enclosure{}, ok && a.exact
+		}
+		return monotone(a, func(x plan.Expr) plan.Expr { return &plan.Cast{Arg: x, T: e.T} }), true
+	case *plan.Call:
+		args := make([]enclosure, len(e.Args))
+		exact := true
+		for i, arg := range e.Args {
+			var ok bool
+			if args[i], ok = endsOf(arg, column); !ok {
+				return enclosure{}, false
+			}
+			exact = exact && args[i].exact
+		}
+		if exact {
+			return enclosure{ends{e, e}, true}, true
+		}
+		return callEnds(e, args)
+	case *plan.Case:
+		exact := true
+		plan.Walk(e, func(x plan.Expr) bool {
+			if ref, ok := x.(*plan.Ref); ok {
+				_, same := column(ref)
+				exact = exact && same
+			}
+			return true
+		})
+		return enclosure{ends{e, e}, true}, exact
+	}
+	return enclosure{}, false
+}
+
+func monotone(a enclosure, f func(plan.Expr) plan.Expr) enclosure {
+	return enclosure{ends{f(a.lower), f(a.upper)}, a.exact}
+}
+
+func callEnds(e *plan.Call, args []enclosure) (enclosure, bool) {
+	binary := func(x, y plan.Expr) plan.Expr { return call(e.Function, e.T, x, y) }
+	switch e.Function {
+	case plan.Add:
+		return enclosure{ends: ends{binary(args[0].lower, args[1].lower), binary(args[0].upper, args[1].upper)}}, true
+	case plan.Subtract:
+		return enclosure{ends: ends{binary(args[0].lower, args[1].upper), binary(args[0].upper, args[1].lower)}}, true
+	case plan.Negate:
+		return enclosure{ends: ends{call(plan.Negate, e.T, args[0].upper), call(plan.Negate, e.T, args[0].lower)}}, true
+	case plan.Multiply:
+		return corners(e.T, args, binary), true
+	case plan.Divide:
+		quotient := corners(e.T, args, binary)
+		if sign, ok := constantSign(args[1]); ok && sign != 0 {
+			return quotient, true
+		}
+		zero := zeroOf(args[1].lower.Type())
+		apart := call(plan.Or, boolean,
+			call(plan.Greater, boolean, args[1].lower, zero),
+			call(plan.Less, boolean, args[1].upper, zero))
+		return enclosure{ends: ends{when(apart, quotient.lower), when(apart, quotient.upper)}}, true
+	case plan.Round, plan.Trunc:
+		if len(args) == 2 && !args[1].exact {
+			return enclosure{}, false
+		}
+		fallthrough
+	case plan.Floor, plan.Ceil, plan.Sqrt, plan.Exp, plan.Ln, plan.Log10:
+		rest := e.Args[1:]
+		return monotone(args[0], func(x plan.Expr) plan.Expr {
+			return call(e.Function, e.T, append([]plan.Expr{x}, rest...)...)
+		}), true
+	case plan.Greatest, plan.Least:
+		var lower, upper []plan.Expr
+		for _, a := range args {
+			lower, upper = append(lower, a.lower), append(upper, a.upper)
+		}
+		return enclosure{ends: ends{strict(e.Function, e.T, lower...), strict(e.Function, e.T, upper...)}}, true
+	case plan.Abs:
+		// |[l,u]| = [max(l, −u, 0), max(−l, u)]
+		neg := func(x plan.Expr) plan.Expr { return call(plan.Negate, e.T, x) }
+		a := args[0]
+		return enclosure{ends: ends{
+			strict(plan.Greatest, e.T, a.lower, neg(a.upper), zeroOf(e.T)),
+			strict(plan.Greatest, e.T, neg(a.lower), a.upper)}}, true
+	}
+	return enclosure{}, false
+}
+
+// corners encloses a monotone-in-each-argument operation by its values at the
+// corners, fewer where a constant's sign is known.
+func corners(t sqltype.Type, args []enclosure, f func(x, y plan.Expr) plan.Expr) enclosure {
+	a, b := args[0], args[1]
+	if sign, ok := constantSign(b); ok && sign != 0 {
+		if sign > 0 {
+			return enclosure{ends: ends{f(a.lower, b.lower), f(a.upper, b.lower)}}
+		}
+		return enclosure{ends: ends{f(a.upper, b.lower), f(a.lower, b.lower)}}
+	}
+	at := []plan.Expr{f(a.lower, b.lower), f(a.lower, b.upper), f(a.upper, b.lower), f(a.upper, b.upper)}
+	return enclosure{ends: ends{strict(plan.Least, t, at...), strict(plan.Greatest, t, at...)}}
+}
+
+// strict is least or greatest that is NULL if any argument is: an unknown end
+// must not be passed over, as SQL's functions do.
+func strict(f plan.Function, t sqltype.Type, args ...plan.Expr) plan.Expr {
+	var missing []plan.Expr
+	for _, a := range args {
+		if _, constant := a.(*plan.Literal); !constant {
+			missing = append(missing, call(plan.IsNull, boolean, a))
+		}
+	}
+	return when(call(plan.Not, boolean, anyOf(missing)), call(f, t, args...))
+}
+
+func constantSign(e enclosure) (int, bool) {
+	expr := e.lower
+	for {
+		c, ok := expr.(*plan.Cast)
+		if !ok {
+			break
+		}
+		expr = c.Arg
+	}
+	l, ok := expr.(*plan.Literal)
+	if !ok {
+		return 0, false
+	}
+	switch v := l.Value.(type) {
+	case int64:
+		return big.NewInt(v).Sign(), true
+	case float64:
+		return big.NewFloat(v).Sign(), true
+	case sqltype.Decimal:
+		return v.Unscaled.Sign(), true
+	}
+	return 0, false
+}
+
+func zeroOf(t sqltype.Type) plan.Expr {
+	v, err := sqltype.ParseValue(t, "0")
+	if err != nil {
+		panic("rewrite: no zero of type " + t.String())
+	}
+	return &plan.Literal{Value: v, T: t}
+}

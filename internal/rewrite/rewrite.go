@@ -1,0 +1,174 @@
+// Package rewrite turns certified plans into plans to run: the unit's key
+// threaded through private rows, keys outside a public domain dropped,
+// contributions bounded at the aggregation, intervals carried through
+// post-processing. Plan to plan.
+//
+// It enforces what package stability's certificate states and assumes nothing
+// of the data: bounds are applied even where the owner declares them.
+package rewrite
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+var (
+	bigint  = sqltype.Of(sqltype.Bigint)
+	boolean = sqltype.Of(sqltype.Boolean)
+)
+
+// Release returns the exact query of a release. Its columns are the keys, then
+// one integer for each component, then, if the groups are privately selected,
+// the number of distinct units.
+func Release(r *stability.Release) *plan.Bounded {
+	rows := thread(r.Input, !r.OneRow)
+	unit := len(rows.Columns()) - 1
+	b := &plan.Bounded{Unit: unit, OneRow: r.OneRow, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Span: r.Span}
+	for _, k := range r.Keys {
+		if !r.Private {
+			rows = within(rows, k)
+		}
+		b.Keys, b.Names = append(b.Keys, k.Expr), append(b.Names, k.Name)
+	}
+	b.Input = rows
+	for _, c := range r.Components {
+		b.Contributions = append(b.Contributions, contribution(c))
+	}
+	if r.Private {
+		b.Contributions = append(b.Contributions, plan.Contribution{Kind: plan.UnitCount})
+	}
+	return b
+}
+
+// within keeps the rows whose key lies in its public domain, before any bound
+// is applied: rows that cannot be released must not use up a unit's groups.
+func within(rows plan.Node, k stability.Key) plan.Node {
+	var tests []plan.Expr
+	var tables []plan.Node
+	t := k.Expr.Type()
+	for _, d := range k.Domain {
+		switch {
+		case d.FromTable != nil:
+			for i, c := range d.FromTable.Columns {
+				if c == d.FromColumn {
+					tables = append(tables, &plan.Project{Input: &plan.Scan{Table: d.FromTable},
+						Exprs: []plan.Expr{&plan.Ref{Index: i, Name: c.Name, T: c.Type}}, Names: []string{c.Name}})
+				}
+			}
+		case d.Step != nil:
+			tests = append(tests, inRange(k.Expr, d))
+		default:
+			args := []plan.Expr{k.Expr}
+			for _, v := range d.Values {
+				args = append(args, &plan.Literal{Value: v, T: t})
+			}
+			tests = append(tests, call(plan.In, boolean, args...))
+		}
+	}
+	if len(tables) == 0 {
+		return &plan.Filter{Input: rows, Condition: anyOf(tests)}
+	}
+	// EXISTS: a semi join never copies rows, however often a value is listed.
+	listed := tables[0]
+	if len(tables) > 1 {
+		listed = &plan.Union{Branches: tables}
+	}
+	value := &plan.Ref{Index: len(rows.Columns()), T: t}
+	on := anyOf(append(tests, call(plan.Equal, boolean, k.Expr, value)))
+	return &plan.Join{Kind: plan.Semi, Left: rows, Right: listed, On: on}
+}
+
+// inRange tests that a number is Lower + i·Step for a whole i, and at most Upper.
+func inRange(e plan.Expr, d *catalog.PublicDomain) plan.Expr {
+	t := e.Type()
+	lower, upper, step := numeral(t, d.Lower), numeral(t, d.Upper), numeral(t, d.Step)
+	within := call(plan.And, boolean,
+		call(plan.GreaterOrEqual, boolean, e, lower),
+		call(plan.LessOrEqual, boolean, e, upper))
+	if d.Step.Cmp(big.NewRat(1, 1)) == 0 && t.IsInteger() {
+		return within
+	}
+	remainder := call(plan.Modulo, t, call(plan.Subtract, t, e, lower), step)
+	return call(plan.And, boolean, within, call(plan.Equal, boolean, remainder, numeral(t, new(big.Rat))))
+}
+
+// numeral is a number as a literal of an integer or decimal type that holds it.
+func numeral(t sqltype.Type, r *big.Rat) plan.Expr {
+	v, err := sqltype.ParseValue(t, r.FloatString(int(t.Scale)))
+	if err != nil {
+		panic("rewrite: a domain's bound does not fit its column's type: " + err.Error())
+	}
+	return &plan.Literal{Value: v, T: t}
+}
+
+func anyOf(tests []plan.Expr) plan.Expr {
+	if len(tests) == 1 {
+		return tests[0]
+	}
+	return call(plan.Or, boolean, tests...)
+}
+
+func call(f plan.Function, t sqltype.Type, args ...plan.Expr) *plan.Call {
+	return &plan.Call{Function: f, Args: args, T: t}
+}
+
+// contribution states a component as what each row adds. The order matters and
+// is fixed here: clamp in the argument's own type, then scale to the grid.
+func contribution(c stability.Component) plan.Contribution {
+	one := &plan.Literal{Value: int64(1), T: bigint}
+	switch c.Kind {
+	case stability.Rows:
+		condition := c.Filter
+		if c.Arg != nil {
+			present := call(plan.Not, boolean, call(plan.IsNull, boolean, c.Arg))
+			if condition != nil {
+				condition = call(plan.And, boolean, present, condition)
+			} else {
+				condition = present
+			}
+		}
+		return plan.Contribution{Kind: plan.Added, Value: when(condition, one)}
+	case stability.Units:
+		return plan.Contribution{Kind: plan.UnitCount, Value: c.Filter}
+	case stability.Distinct:
+		return plan.Contribution{Kind: plan.DistinctValues, Value: when(c.Filter, c.Arg)}
+	}
+	arg := c.Arg
+	var inverse plan.Expr
+	switch t := arg.Type(); {
+	case t.IsFloat():
+		double := sqltype.Of(sqltype.Double)
+		if t.Kind == sqltype.Real {
+			arg = &plan.Cast{Arg: arg, T: double}
+		}
+		scale, _ := new(big.Rat).Inv(c.ArgGrid).Float64()
+		inverse = &plan.Literal{Value: scale, T: double}
+	default:
+		inverse = &plan.Literal{Value: new(big.Rat).Inv(c.ArgGrid).Num().Int64(), T: bigint}
+	}
+	var value plan.Expr = call(plan.Fixed, bigint, arg,
+		&plan.Literal{Value: c.Lower, T: arg.Type()}, &plan.Literal{Value: c.Upper, T: arg.Type()}, inverse)
+	if c.Center.Sign() != 0 {
+		value = call(plan.Subtract, bigint, value, &plan.Literal{Value: c.Center.Int64(), T: bigint})
+	}
+	if c.Kind == stability.Squares {
+		value = call(plan.Squared, bigint, value, &plan.Literal{Value: int64(c.Shift), T: bigint})
+	}
+	value = when(c.Filter, value)
+	if c.Kind == stability.PartialSum {
+		return plan.Contribution{Kind: plan.Clamped, Value: value, Lower: c.PartialLower, Upper: c.PartialUpper}
+	}
+	return plan.Contribution{Kind: plan.Added, Value: value}
+}
+
+// when is the value where the condition is true, and NULL elsewhere.
+func when(condition, value plan.Expr) plan.Expr {
+	if condition == nil {
+		return value
+	}
+	return &plan.Case{Whens: []plan.When{{Condition: condition, Result: value}}, T: value.Type()}
+}

@@ -1,0 +1,154 @@
+package stability
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// aggregate: over private rows, grouping by the unit keeps it unit-preserving
+// (each group lies within one unit, and inner sums run in fixed point, so that
+// a group's value depends on the multiset of its rows alone). Any other
+// aggregation over private rows is a release; over anything else it is
+// post-processing.
+func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
+	r, err := a.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	if r.state != private {
+		out := *r
+		copied := *n
+		copied.Input = r.node
+		out.node = &copied
+		return &out, nil
+	}
+	unit := map[int]bool{}
+	for i, k := range n.Keys {
+		if r.isUnit(k) {
+			unit[i] = true
+		}
+	}
+	if len(unit) == 0 {
+		return a.release(n, r)
+	}
+	out := *r
+	copied := *n
+	copied.Input = r.node
+	out.node, out.unit, out.halves, out.rowsPerUnit = &copied, unit, nil, 0
+	if len(unit) == len(n.Keys) {
+		out.rowsPerUnit = 1
+	}
+	return &out, nil
+}
+
+// release certifies n as a release and returns its place in post-processing.
+func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
+	rel := &Release{Input: r.node, Columns: n.Columns(), Span: n.Span, OneRow: r.rowsPerUnit == 1}
+	complete := true
+	for i, k := range n.Keys {
+		if k.Type().Kind == sqltype.IntervalKind {
+			return nil, diagnostic.New("D051", k.Place(), "an interval cannot be a grouping key").
+				Because("equal intervals can be written differently (1 month, 30 days)").Try("group by extract(epoch FROM ...)")
+		}
+		key := Key{Expr: k, Name: n.Names[i], Domain: domainOf(n.Input, k)}
+		complete = complete && key.Domain != nil
+		rel.Keys = append(rel.Keys, key)
+	}
+	rel.Private = !complete
+	if len(n.Keys) == 0 && len(n.Aggregations) == 0 {
+		return nil, diagnostic.New("D040", n.Span, "an aggregation without keys and aggregates")
+	}
+
+	// L0 and R. By construction a unit with at most k rows has at most k groups
+	// and k rows in each; a single group needs no bound on groups.
+	rel.MaxGroups, rel.MaxRows = r.maxGroups, r.maxRows
+	if k := r.rowsPerUnit; k > 0 {
+		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, k), lesserBound(rel.MaxRows, k)
+	}
+	if len(n.Keys) == 0 {
+		rel.MaxGroups = 1
+	}
+	if rel.MaxGroups == 0 {
+		return nil, undeclared(r, n.Span, "max_groups_per_unit", "to how many groups")
+	}
+	c := &components{release: rel, input: n.Input, relation: r}
+	for _, g := range n.Aggregations {
+		agg, err := c.aggregate(g)
+		if err != nil {
+			return nil, err
+		}
+		rel.Aggregates = append(rel.Aggregates, agg)
+	}
+	if !c.needsRows {
+		rel.MaxRows = 0
+	}
+
+	key := rel.key()
+	for i, known := range a.keys {
+		if known == key { // the same release asked twice is one release
+			return &relation{node: &plan.Released{Index: i, Cols: rel.Columns, Span: n.Span}, state: released}, nil
+		}
+	}
+	if a.components += len(rel.Components); a.components > maxComponents {
+		return nil, diagnostic.New("D056", n.Span, "the statement has more than %d noisy values a group", maxComponents).
+			Try("ask for fewer aggregates in one statement")
+	}
+	a.keys = append(a.keys, key)
+	a.certificate.Releases = append(a.certificate.Releases, rel)
+	return &relation{
+		node:  &plan.Released{Index: len(a.certificate.Releases) - 1, Cols: rel.Columns, Span: n.Span},
+		state: released,
+	}, nil
+}
+
+func lesserBound(declared, structural int64) int64 {
+	if declared == 0 {
+		return structural
+	}
+	return min(declared, structural)
+}
+
+func undeclared(r *relation, at diagnostic.Span, name, what string) error {
+	missing := r.tables[0]
+	for _, t := range r.tables {
+		if t.Unit.Kind != catalog.UnitRow && (name == "max_groups_per_unit" && t.MaxGroups == 0 || name == "max_rows_per_group" && t.MaxRows == 0) {
+			missing = t
+			break
+		}
+	}
+	return diagnostic.New("D048", at, "table %q declares no %s", missing.Name, name).
+		Because("without a bound on %s one unit may contribute, no noise would be enough", what).
+		Try("the owner adds %s = ... to [tables.%s]; aggregating by the unit first also works", name, missing.Name)
+}
+
+// key identifies what a release computes: equal keys, equal releases.
+func (r *Release) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", plan.Format(r.Input))
+	for _, k := range r.Keys {
+		fmt.Fprintf(&b, "key %s\n", plan.FormatExpr(k.Expr))
+	}
+	for _, g := range r.Aggregates {
+		fmt.Fprintf(&b, "%s %v\n", g.Function, g.Components)
+	}
+	for _, c := range r.Components {
+		b.WriteString(c.key())
+	}
+	return b.String()
+}
+
+func (c Component) key() string {
+	arg, filter := "", ""
+	if c.Arg != nil {
+		arg = plan.FormatExpr(c.Arg)
+	}
+	if c.Filter != nil {
+		filter = plan.FormatExpr(c.Filter)
+	}
+	return fmt.Sprintf("%d|%s|%s|%v|%v|%v|%d|%v|%v|%v\n", c.Kind, arg, filter, c.Lower, c.Upper, c.Center, c.Shift, c.PartialLower, c.PartialUpper, c.Grid)
+}

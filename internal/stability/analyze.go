@@ -1,0 +1,309 @@
+package stability
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// maxComponents bounds how many noisy numbers a group of a statement may have.
+const maxComponents = 200
+
+// Analyze certifies a bound statement or refuses it with a *diagnostic.Diagnostic.
+func Analyze(statement plan.Node) (*Certificate, error) {
+	a := &analysis{certificate: &Certificate{}}
+	r, err := a.node(statement)
+	if err != nil {
+		return nil, err
+	}
+	if r.state == private {
+		return nil, rawRows(r)
+	}
+	a.certificate.Post = r.node
+	return a.certificate, nil
+}
+
+type analysis struct {
+	certificate *Certificate
+	components  int
+	keys        []string // of the releases, for finding equal ones
+}
+
+// A state says what the rows of a relation may reveal.
+type state uint8
+
+const (
+	public   state = iota // public tables and constants
+	released              // functions of releases and public data
+	private               // unit-preserving rows
+)
+
+// A relation is a node with what is known of it.
+type relation struct {
+	node  plan.Node
+	state state
+
+	// The rest is of private relations.
+
+	tables []*catalog.Table // read below, each once
+	// unit marks the output columns that hold the unit's key itself.
+	unit map[int]bool
+	// halves marks the columns that hold the unit's key or, unmatched in a FULL
+	// join, NULL: 1 for the left side and 2 for the right.
+	halves map[int]int
+	// MaxGroups and MaxRows as declared: 0 where some table does not say.
+	maxGroups, maxRows int64
+	// rowsPerUnit is the number of rows that a unit has at most by
+	// construction; 0 if unbounded.
+	rowsPerUnit int64
+}
+
+func (a *analysis) node(n plan.Node) (*relation, error) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return a.scan(n)
+	case *plan.Values:
+		return &relation{node: n, state: public}, nil
+	case *plan.Filter:
+		return a.filter(n)
+	case *plan.Project:
+		return a.project(n)
+	case *plan.Join:
+		return a.join(n)
+	case *plan.Union:
+		return a.union(n)
+	case *plan.Aggregate:
+		return a.aggregate(n)
+	case *plan.Sort:
+		return a.sort(n)
+	case *plan.Limit:
+		return a.limit(n)
+	}
+	// Default deny: a node without a rule is refused.
+	return nil, diagnostic.New("D040", n.Place(), "this construct has no privacy rule").
+		Because("%T is not among the operators whose effect on a unit's rows is known", n)
+}
+
+// scan: the rows of a private table are unit-preserving by declaration: each
+// row carries its unit's key, rows without one are excluded.
+func (a *analysis) scan(n *plan.Scan) (*relation, error) {
+	t := n.Table
+	if t.Public {
+		return &relation{node: n, state: public}, nil
+	}
+	switch d := a.certificate.Domain; {
+	case d == nil:
+		a.certificate.Domain = t.Domain
+	case d != t.Domain:
+		return nil, diagnostic.New("D044", n.Span, "table %q counts units of domain %q, the statement already reads domain %q", t.Name, t.Domain.ID, d.ID).
+			Because("a guarantee speaks about one population of privacy units at a time").
+			Try("ask about each domain in a statement of its own")
+	}
+	r := &relation{node: n, state: private, tables: []*catalog.Table{t}, unit: map[int]bool{},
+		maxGroups: t.MaxGroups, maxRows: t.MaxRows}
+	switch t.Unit.Kind {
+	case catalog.UnitRow:
+		r.maxGroups, r.maxRows, r.rowsPerUnit = 1, 1, 1
+	case catalog.UnitColumn:
+		for i, c := range t.Columns {
+			if c == t.Unit.Column {
+				r.unit[i] = true
+			}
+		}
+	}
+	return r, nil
+}
+
+// filter: a unit's kept rows depend on its own rows alone, since the condition
+// is a function of one row.
+func (a *analysis) filter(n *plan.Filter) (*relation, error) {
+	r, err := a.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	out := *r
+	out.node = &plan.Filter{Input: r.node, Condition: n.Condition, Span: n.Span}
+	return &out, nil
+}
+
+// project: row by row, like filter. A column that is a unit's key stays one.
+func (a *analysis) project(n *plan.Project) (*relation, error) {
+	r, err := a.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	out := *r
+	out.node = &plan.Project{Input: r.node, Exprs: n.Exprs, Names: n.Names, Span: n.Span}
+	out.unit, out.halves = map[int]bool{}, map[int]int{}
+	for i, e := range n.Exprs {
+		if r.isUnit(e) {
+			out.unit[i] = true
+		}
+		if ref, ok := e.(*plan.Ref); ok && r.halves[ref.Index] != 0 {
+			out.halves[i] = r.halves[ref.Index]
+		}
+	}
+	return &out, nil
+}
+
+// isUnit reports whether e is the unit's key: a column that holds it, widened
+// perhaps, or both halves of a FULL join coalesced.
+func (r *relation) isUnit(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return r.unit[e.Index]
+	case *plan.Cast:
+		return e.T.IsInteger() && e.Arg.Type().IsInteger() && e.T.Kind >= e.Arg.Type().Kind && r.isUnit(e.Arg)
+	case *plan.Call:
+		if e.Function != plan.Coalesce {
+			return false
+		}
+		var seen int
+		for _, arg := range e.Args {
+			ref, ok := arg.(*plan.Ref)
+			if !ok || r.halves[ref.Index] == 0 {
+				return false
+			}
+			seen |= r.halves[ref.Index]
+		}
+		return seen == 3
+	}
+	return false
+}
+
+// union: UNION ALL of unit-preserving relations is unit-preserving: a unit's
+// rows are the concatenation of its rows in the branches.
+func (a *analysis) union(n *plan.Union) (*relation, error) {
+	var out *relation
+	nodes := make([]plan.Node, len(n.Branches))
+	for i, b := range n.Branches {
+		r, err := a.node(b)
+		if err != nil {
+			return nil, err
+		}
+		nodes[i] = r.node
+		if i == 0 {
+			first := *r
+			out = &first
+			continue
+		}
+		if (r.state == private) != (out.state == private) {
+			return nil, diagnostic.New("D052", b.Place(), "UNION ALL of private rows with rows that are not").
+				Because("rows that belong to no unit cannot be protected, and would show the private ones beside them").
+				Try("aggregate the private rows first, or join the public rows on a column")
+		}
+		out.state = max(out.state, r.state)
+		if out.state != private {
+			continue
+		}
+		if err := sameRowTable(out, r, b); err != nil {
+			return nil, err
+		}
+		for c := range out.unit {
+			if !r.unit[c] {
+				delete(out.unit, c)
+			}
+		}
+		out.halves = nil
+		// The branches may share units, whose rows then add up; distinct tables
+		// whose unit is the row hold distinct units.
+		combine := saturatingAdd
+		if rowUnits(out) && rowUnits(r) {
+			combine = larger
+		}
+		out.rowsPerUnit = both(out.rowsPerUnit, r.rowsPerUnit, combine)
+		out.maxRows = both(out.maxRows, r.maxRows, combine)
+		out.maxGroups = both(out.maxGroups, r.maxGroups, larger)
+		out.tables = append(out.tables[:len(out.tables):len(out.tables)], r.tables...)
+	}
+	out.node = &plan.Union{Branches: nodes, Span: n.Span}
+	return out, nil
+}
+
+func rowUnits(r *relation) bool {
+	for _, t := range r.tables {
+		if t.Unit.Kind != catalog.UnitRow {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRowTable refuses to combine a table whose unit is the row with itself,
+// or with a table whose unit is not: a row has no key by which its copies
+// could be recognised as one unit's.
+func sameRowTable(a, b *relation, at plan.Node) error {
+	for _, t := range a.tables {
+		for _, u := range b.tables {
+			if t == u && t.Unit.Kind == catalog.UnitRow || (t.Unit.Kind == catalog.UnitRow) != (u.Unit.Kind == catalog.UnitRow) {
+				return diagnostic.New("D053", at.Place(), "table %q, whose unit is the row, cannot be combined with %q", t.Name, u.Name).
+					Because("a row has no key, so its copies could not be recognised as one unit's").
+					Try("express it in one pass over %q, or ask the owner to declare a unit column", t.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// both combines two bounds; one that is not known (0) wins.
+func both(a, b int64, f func(x, y int64) int64) int64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return f(a, b)
+}
+
+const most = 1 << 40
+
+func larger(a, b int64) int64 { return max(a, b) }
+
+func saturatingAdd(a, b int64) int64 { return min(a+b, most) }
+
+func saturatingMultiply(a, b int64) int64 {
+	if a > most/b {
+		return most
+	}
+	return a * b
+}
+
+// sort: the order of private rows means nothing to what is computed from
+// them; above a release it is post-processing.
+func (a *analysis) sort(n *plan.Sort) (*relation, error) {
+	r, err := a.node(n.Input)
+	if err != nil || r.state == private {
+		return r, err
+	}
+	out := *r
+	out.node = &plan.Sort{Input: r.node, Keys: n.Keys, Span: n.Span}
+	return &out, nil
+}
+
+// limit: which rows a LIMIT keeps depends on all units at once: one unit's
+// rows push another's out.
+func (a *analysis) limit(n *plan.Limit) (*relation, error) {
+	r, err := a.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	if r.state == private {
+		return nil, diagnostic.New("D043", n.Span, "LIMIT over private rows").
+			Because("which rows it keeps depends on everybody's rows at once, so one unit could change all of them").
+			Try("aggregate first: LIMIT is free above the aggregation")
+	}
+	out := *r
+	out.node = &plan.Limit{Input: r.node, Count: n.Count, Offset: n.Offset, Span: n.Span}
+	return &out, nil
+}
+
+func rawRows(r *relation) error {
+	d := diagnostic.New("D041", r.node.Place(), "the result would be rows of private table %q", r.tables[0].Name).
+		Because("every row belongs to one %s; only aggregates over many can be released", domainNoun(r.tables[0].Domain))
+	if agg, ok := r.node.(*plan.Aggregate); ok && len(agg.Keys) > 0 {
+		return d.Try("aggregate the per-unit rows once more, as in SELECT avg(n) FROM (SELECT count(*) AS n ... GROUP BY %s)", agg.Names[0])
+	}
+	return d.Try("ask for count(*), sum(x), avg(x), ... perhaps with GROUP BY")
+}
+
+func domainNoun(d *catalog.Domain) string { return fmt.Sprintf("unit of domain %q", d.ID) }

@@ -1,0 +1,134 @@
+// Package stability decides whether a plan may be released, and how far one
+// privacy unit can move each of its aggregates: plan to certificate.
+//
+// It is a pure function over plain data. It guarantees that in a plan it
+// accepts every relation below a release is unit-preserving (each output row
+// carries one unit, and a unit's output rows are a deterministic function of
+// the multiset of that unit's own rows and of public data), and that nothing
+// private reaches post-processing except through a release. It knows no
+// database, no noise and no budget; package rewrite enforces the bounds that
+// the certificate states.
+package stability
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Certificate is the result of the analysis.
+type Certificate struct {
+	// Domain owns the units that the statement is about; nil if it reads no
+	// private table.
+	Domain *catalog.Domain
+	// Releases are the innermost aggregations over private rows, each distinct
+	// one once.
+	Releases []*Release
+	// Post is the statement above the releases: plan.Released leaves stand for
+	// them, and every Scan is of a public table.
+	Post plan.Node
+}
+
+// A Release is one aggregation of private rows.
+//
+// Theorem (design, "The theory that keeps SQL simple"). Let the rows of Input
+// be unit-preserving, and let each unit keep rows in at most MaxGroups groups
+// and at most MaxRows rows in each, chosen by a function of its own rows and a
+// salt. Then removing one unit changes each component by at most PerGroup in
+// at most MaxGroups groups and nothing else: L1 distance MaxGroups·PerGroup,
+// L2 distance √MaxGroups·PerGroup. Replacing a unit is a removal and an
+// addition, so the distances at most double.
+type Release struct {
+	Input      plan.Node // unit-preserving, without the unit's key
+	Keys       []Key
+	Aggregates []Aggregate
+	Components []Component
+
+	MaxGroups int64 // L0
+	MaxRows   int64 // R; 0 if no component needs it
+	// OneRow says that a unit has at most one row in Input by construction, so
+	// that the bounds hold without being enforced.
+	OneRow bool
+
+	// Private says that the groups are chosen by private selection on their
+	// number of distinct units; otherwise the cross product of the keys'
+	// domains is released, complete.
+	Private bool
+
+	Columns []plan.Column // keys and then aggregates
+	Span    diagnostic.Span
+}
+
+// A Key is one grouping expression.
+type Key struct {
+	Expr plan.Expr
+	Name string
+	// Domain is the key's complete public domain, the union of its parts; nil
+	// if it has none.
+	Domain []*catalog.PublicDomain
+}
+
+// An Aggregate is one aggregate of the select list as a function of noisy
+// components.
+type Aggregate struct {
+	Function plan.AggregateFunction
+	Name     string
+	Type     sqltype.Type
+	// Components index Release.Components: the value alone; for averages the
+	// count and the centred sum; for variances the count, the centred sum and
+	// the centred sum of squares.
+	Components []int
+	// Lower and Upper bound one value, for averages and variances.
+	Lower, Upper *big.Rat
+	Span         diagnostic.Span
+}
+
+// A ComponentKind says how a component adds up.
+type ComponentKind uint8
+
+const (
+	// Rows counts rows: each contributes 1.
+	Rows ComponentKind = iota
+	// Sum adds fixed(x) − Center.
+	Sum
+	// Squares adds ⌊(fixed(x) − Center)² / 2^Shift⌋.
+	Squares
+	// PartialSum adds each unit's partial sum in the group, over all of its
+	// rows, clamped to [PartialLower, PartialUpper].
+	PartialSum
+	// Distinct counts the distinct values of x in the group, of which each unit
+	// contributes at most MaxRows.
+	Distinct
+	// Units counts the distinct units in the group.
+	Units
+)
+
+// A Component is one integer per group that the engine computes exactly and
+// that gets its own noise. Rows where Arg is NULL or Filter is not true
+// contribute nothing.
+type Component struct {
+	Kind   ComponentKind
+	Arg    plan.Expr // nil for Rows of count(*) and for Units
+	Filter plan.Expr // or nil
+
+	// For Sum, Squares and PartialSum: x is clamped to [Lower, Upper], values
+	// of x's type, and counted in units of Grid.
+	Lower, Upper               sqltype.Value
+	LowerUnits, UpperUnits     *big.Int // bounds of fixed(x), rounded outwards
+	Center                     *big.Int
+	Shift                      uint
+	PartialLower, PartialUpper *big.Int
+
+	// Grid is the value of one integer of the component (for Sum of a double a
+	// power of two, of a decimal a power of ten).
+	Grid *big.Rat
+	// ArgGrid is the value of one unit of fixed(x); it differs from Grid for
+	// Squares.
+	ArgGrid *big.Rat
+	// PerGroup is the most that one unit can change the component in one group
+	// by being added or removed, in units of Grid.
+	PerGroup *big.Int
+}

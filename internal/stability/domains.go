@@ -1,0 +1,134 @@
+package stability
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// domainOf returns the complete public domain of an expression over the
+// columns of n, as a union, or nil if it has none. Values that do not come
+// from private data are a domain: literals, declared domains, columns of
+// public tables, and the ranges of functions with few results. NULL is in no
+// domain: rows with a NULL key are dropped like rows outside the domain.
+func domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return columnDomain(n, e.Index)
+	case *plan.Literal:
+		if e.Value == nil || e.T.Kind == sqltype.IntervalKind {
+			return nil
+		}
+		return []*catalog.PublicDomain{{Values: []sqltype.Value{e.Value}}}
+	case *plan.Case:
+		results := make([]plan.Expr, 0, len(e.Whens)+1)
+		for _, w := range e.Whens {
+			results = append(results, w.Result)
+		}
+		if e.Else != nil {
+			results = append(results, e.Else)
+		}
+		return unionOf(n, e.T, results)
+	case *plan.Call:
+		switch e.Function {
+		case plan.Coalesce:
+			return unionOf(n, e.T, e.Args)
+		case plan.WidthBucket:
+			if last, ok := e.Args[3].(*plan.Literal); ok {
+				if count, ok := number(last.Value); ok && count.Sign() > 0 {
+					return wholeRange(new(big.Rat), new(big.Rat).Add(count, big.NewRat(1, 1)))
+				}
+			}
+		case plan.Extract:
+			if l, ok := e.Args[0].(*plan.Literal); ok {
+				if f, ok := fields[l.Value.(string)]; ok {
+					return wholeRange(big.NewRat(f.lower, 1), big.NewRat(f.upper, 1))
+				}
+			}
+		}
+	}
+	if e.Type().Kind == sqltype.Boolean {
+		return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}
+	}
+	return nil
+}
+
+func wholeRange(lower, upper *big.Rat) []*catalog.PublicDomain {
+	return []*catalog.PublicDomain{{Lower: lower, Upper: upper, Step: big.NewRat(1, 1)}}
+}
+
+// unionOf is the union of the domains of several expressions, NULL literals
+// aside; nil if one of them has none.
+func unionOf(n plan.Node, t sqltype.Type, es []plan.Expr) []*catalog.PublicDomain {
+	var union []*catalog.PublicDomain
+	for _, e := range es {
+		if isNull(e) {
+			continue
+		}
+		d := domainOf(n, e)
+		if d == nil || e.Type() != t {
+			return nil
+		}
+		union = append(union, d...)
+	}
+	return union
+}
+
+func columnDomain(n plan.Node, i int) []*catalog.PublicDomain {
+	switch n := n.(type) {
+	case *plan.Scan:
+		c := n.Table.Columns[i]
+		switch {
+		case c.Domain != nil:
+			return []*catalog.PublicDomain{c.Domain}
+		case n.Table.Public:
+			return []*catalog.PublicDomain{{FromTable: n.Table, FromColumn: c}}
+		case c.Type.Kind == sqltype.Boolean:
+			return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}
+		}
+	case *plan.Values:
+		es := make([]plan.Expr, len(n.Rows))
+		for r, row := range n.Rows {
+			es[r] = row[i]
+		}
+		return unionOf(n, n.Types[i], es)
+	case *plan.Project:
+		return domainOf(n.Input, n.Exprs[i])
+	case *plan.Join:
+		if left := len(n.Left.Columns()); i < left {
+			return columnDomain(n.Left, i)
+		} else {
+			return columnDomain(n.Right, i-left)
+		}
+	case *plan.Union:
+		var union []*catalog.PublicDomain
+		for _, b := range n.Branches {
+			d := columnDomain(b, i)
+			if d == nil {
+				return nil
+			}
+			union = append(union, d...)
+		}
+		return slices.CompactFunc(union, func(a, b *catalog.PublicDomain) bool { return a == b })
+	case *plan.Aggregate:
+		if i < len(n.Keys) {
+			return domainOf(n.Input, n.Keys[i])
+		}
+		switch a := n.Aggregations[i-len(n.Keys)]; a.Function {
+		case plan.Min, plan.Max:
+			return domainOf(n.Input, a.Arg)
+		case plan.BoolAnd, plan.BoolOr:
+			return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}
+		}
+	case *plan.Filter:
+		return columnDomain(n.Input, i)
+	case *plan.Sort:
+		return columnDomain(n.Input, i)
+	case *plan.Limit:
+		return columnDomain(n.Input, i)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package stability
+
+import (
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// join: a join of two private relations is unit-preserving if only rows of one
+// unit meet: the condition must equate the unit's key, or follow the declared
+// reference by which one table finds its unit in the other. The rewriter adds
+// the equality of the two relations' own units to every such join, so the rule
+// here decides what is meant, not what is safe.
+//
+// A join with a public relation copies or drops rows of a unit one by one. An
+// outer join may not preserve a public side: whether a public row stays
+// unmatched depends on all units at once.
+func (a *analysis) join(n *plan.Join) (*relation, error) {
+	l, err := a.node(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.node(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	out := &relation{node: &plan.Join{Kind: n.Kind, Left: l.node, Right: r.node, On: n.On, Span: n.Span}, state: max(l.state, r.state)}
+	if out.state != private {
+		return out, nil
+	}
+	if l.state == released || r.state == released {
+		return nil, diagnostic.New("D045", n.Span, "private rows joined with a released table").
+			Because("a release is computed before, and apart from, the rows it would be joined with").
+			Try("release both sides first, or ask in two statements and use the first answer as constants")
+	}
+	width := len(n.Left.Columns())
+	if n.Kind == plan.Semi || n.Kind == plan.Anti {
+		return a.semiJoin(n, l, r, out, width)
+	}
+	if l.state == private && r.state == private {
+		if err := sameRowTable(l, r, n); err != nil {
+			return nil, err
+		}
+		if !meetsOnUnit(n, l, r, width) {
+			return nil, offUnit(n, l, r)
+		}
+		out.tables = append(l.tables[:len(l.tables):len(l.tables)], r.tables...)
+		out.maxGroups = both(l.maxGroups, r.maxGroups, larger)
+		out.maxRows = both(l.maxRows, r.maxRows, saturatingMultiply)
+		if l.rowsPerUnit > 0 && r.rowsPerUnit > 0 {
+			out.rowsPerUnit = saturatingMultiply(l.rowsPerUnit, r.rowsPerUnit)
+		}
+		out.unit, out.halves = map[int]bool{}, map[int]int{}
+		for c := range l.unit {
+			switch n.Kind {
+			case plan.Inner, plan.Left, plan.Cross:
+				out.unit[c] = true
+			default:
+				out.halves[c] = 1
+			}
+		}
+		for c := range r.unit {
+			switch n.Kind {
+			case plan.Inner, plan.Right, plan.Cross:
+				out.unit[width+c] = true
+			default:
+				out.halves[width+c] = 2
+			}
+		}
+		return out, nil
+	}
+	side, offset, preserved := l, 0, plan.Left
+	if r.state == private {
+		side, offset, preserved = r, width, plan.Right
+	}
+	if n.Kind != plan.Inner && n.Kind != plan.Cross && n.Kind != preserved {
+		return nil, diagnostic.New("D042", n.Span, "%s JOIN keeps unmatched rows of a public table beside private rows", n.Kind).
+			Because("whether a public row stays unmatched depends on everybody's rows at once").
+			Try("use an inner join, or preserve the private side; groups of a public domain appear even when they are empty")
+	}
+	out.tables, out.maxGroups, out.maxRows = side.tables, side.maxGroups, side.maxRows
+	out.unit, out.halves = map[int]bool{}, map[int]int{}
+	for c := range side.unit {
+		out.unit[offset+c] = true
+	}
+	for c, h := range side.halves {
+		out.halves[offset+c] = h
+	}
+	return out, nil
+}
+
+// semiJoin: x IN (SELECT ...) and EXISTS keep or drop rows of the left side.
+func (a *analysis) semiJoin(n *plan.Join, l, r, out *relation, width int) (*relation, error) {
+	switch {
+	case l.state != private:
+		return nil, diagnostic.New("D042", n.Span, "public rows filtered by private ones").
+			Because("which public rows remain depends on everybody's rows at once").
+			Try("start from the private table and join the public one")
+	case r.state == private:
+		if err := sameRowTable(l, r, n); err != nil {
+			return nil, err
+		}
+		if !meetsOnUnit(n, l, r, width) {
+			return nil, offUnit(n, l, r)
+		}
+	}
+	kept := *l
+	kept.node = out.node
+	kept.tables = append(l.tables[:len(l.tables):len(l.tables)], r.tables...)
+	return &kept, nil
+}
+
+// meetsOnUnit reports whether a conjunct of the join condition equates the
+// units' keys, or a reference with the column that it refers to.
+func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
+	for _, c := range conjuncts(n.On) {
+		eq, ok := c.(*plan.Call)
+		if !ok || eq.Function != plan.Equal {
+			continue
+		}
+		x, y := unwiden(eq.Args[0]), unwiden(eq.Args[1])
+		if x == nil || y == nil {
+			continue
+		}
+		if x.Index >= width {
+			x, y = y, x
+		}
+		if x.Index >= width || y.Index < width {
+			continue
+		}
+		i, j := x.Index, y.Index-width
+		if (l.unit[i] || l.halves[i] != 0) && (r.unit[j] || r.halves[j] != 0) {
+			return true
+		}
+		lt, lc := origin(n.Left, i)
+		rt, rc := origin(n.Right, j)
+		if follows(lt, lc, rt, rc) || follows(rt, rc, lt, lc) {
+			return true
+		}
+	}
+	return false
+}
+
+// follows reports whether column c of t is the reference by which t's rows
+// find their unit, and d of u the column that it refers to.
+func follows(t *catalog.Table, c *catalog.Column, u *catalog.Table, d *catalog.Column) bool {
+	return t != nil && u != nil && t.Unit.Kind == catalog.UnitReference &&
+		t.Unit.Column == c && t.Unit.References == u && t.Unit.Referred == d
+}
+
+// origin returns the table column that output column i of n is a copy of.
+func origin(n plan.Node, i int) (*catalog.Table, *catalog.Column) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return n.Table, n.Table.Columns[i]
+	case *plan.Project:
+		if ref := unwiden(n.Exprs[i]); ref != nil {
+			return origin(n.Input, ref.Index)
+		}
+	case *plan.Join:
+		if left := len(n.Left.Columns()); i < left {
+			return origin(n.Left, i)
+		} else {
+			return origin(n.Right, i-left)
+		}
+	case *plan.Filter:
+		return origin(n.Input, i)
+	case *plan.Sort:
+		return origin(n.Input, i)
+	case *plan.Aggregate:
+		if i < len(n.Keys) {
+			if ref := unwiden(n.Keys[i]); ref != nil {
+				return origin(n.Input, ref.Index)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// unwiden returns the reference below casts between integer types, or nil.
+func unwiden(e plan.Expr) *plan.Ref {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return e
+	case *plan.Cast:
+		if e.T.IsInteger() && e.Arg.Type().IsInteger() {
+			return unwiden(e.Arg)
+		}
+	}
+	return nil
+}
+
+func conjuncts(e plan.Expr) []plan.Expr {
+	if c, ok := e.(*plan.Call); ok && c.Function == plan.And {
+		var all []plan.Expr
+		for _, arg := range c.Args {
+			all = append(all, conjuncts(arg)...)
+		}
+		return all
+	}
+	if e == nil {
+		return nil
+	}
+	return []plan.Expr{e}
+}
+
+func offUnit(n *plan.Join, l, r *relation) error {
+	d := diagnostic.New("D046", n.Span, "private tables %q and %q are joined on something other than their unit", l.tables[0].Name, r.tables[0].Name).
+		Because("rows of different units would meet, so that removing one unit could change another's rows")
+	lu, ru := unitName(l), unitName(r)
+	if lu == "" || ru == "" {
+		return d.Try("join along the declared reference, or aggregate each side by its unit first")
+	}
+	return d.Try("add the equality of the units to the condition: %s = %s", lu, ru)
+}
+
+func unitName(r *relation) string {
+	t := r.tables[0]
+	if t.Unit.Kind == catalog.UnitColumn && len(r.unit) > 0 {
+		return t.Name + "." + t.Unit.Column.Name
+	}
+	return ""
+}

@@ -1,0 +1,353 @@
+package stability
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// An interval is where the values of an expression lie according to the
+// declared bounds; nil ends are unbounded. It is a proposal, not a proof:
+// the aggregation clamps to it, so a wrong interval costs accuracy alone.
+type interval struct{ lower, upper *big.Rat }
+
+func (r interval) bounded() bool { return r.lower != nil && r.upper != nil }
+
+func point(r *big.Rat) interval { return interval{r, r} }
+
+func between(lower, upper int64) interval {
+	return interval{big.NewRat(lower, 1), big.NewRat(upper, 1)}
+}
+
+// hull is the smallest interval that contains both.
+func (r interval) hull(s interval) interval {
+	return interval{lesser(r.lower, s.lower), greater(r.upper, s.upper)}
+}
+
+func lesser(a, b *big.Rat) *big.Rat {
+	if a == nil || b == nil {
+		return nil
+	}
+	if a.Cmp(b) <= 0 {
+		return a
+	}
+	return b
+}
+
+func greater(a, b *big.Rat) *big.Rat {
+	if a == nil || b == nil {
+		return nil
+	}
+	if a.Cmp(b) >= 0 {
+		return a
+	}
+	return b
+}
+
+// tighter and looser ends: nil stands for no bound at all.
+func maxOf(a, b *big.Rat) *big.Rat {
+	switch {
+	case a == nil:
+		return b
+	case b == nil || a.Cmp(b) >= 0:
+		return a
+	}
+	return b
+}
+
+func minOf(a, b *big.Rat) *big.Rat {
+	switch {
+	case a == nil:
+		return b
+	case b == nil || a.Cmp(b) <= 0:
+		return a
+	}
+	return b
+}
+
+// number returns the exact value of a numeric SQL value.
+func number(v sqltype.Value) (*big.Rat, bool) {
+	switch v := v.(type) {
+	case int64:
+		return new(big.Rat).SetInt64(v), true
+	case float64:
+		return new(big.Rat).SetFloat64(v), true
+	case sqltype.Decimal:
+		return v.Rat(), true
+	}
+	return nil, false
+}
+
+// rangeOf returns the interval of an expression over the columns of n.
+func rangeOf(n plan.Node, e plan.Expr) interval {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return columnRange(n, e.Index)
+	case *plan.Literal:
+		if r, ok := number(e.Value); ok {
+			return point(r)
+		}
+		return interval{}
+	case *plan.Cast:
+		if r := rangeOf(n, e.Arg); e.T.IsNumeric() {
+			return rounded(r, e.T, e.Arg.Type())
+		}
+		return interval{}
+	case *plan.Case:
+		var r interval
+		for i, w := range e.Whens {
+			if i == 0 {
+				r = rangeOf(n, w.Result)
+			} else {
+				r = r.hull(rangeOf(n, w.Result))
+			}
+		}
+		if e.Else != nil && !isNull(e.Else) {
+			r = r.hull(rangeOf(n, e.Else))
+		}
+		return r
+	case *plan.Call:
+		args := make([]interval, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = rangeOf(n, a)
+		}
+		return callRange(e, args)
+	}
+	return interval{}
+}
+
+func isNull(e plan.Expr) bool {
+	l, ok := e.(*plan.Literal)
+	return ok && l.Value == nil
+}
+
+// rounded widens r to whole numbers where a cast to an integer type rounds.
+func rounded(r interval, to, from sqltype.Type) interval {
+	if to.IsInteger() && !from.IsInteger() {
+		return outward(r)
+	}
+	return r
+}
+
+func outward(r interval) interval {
+	if r.lower != nil {
+		r.lower = new(big.Rat).SetInt(floor(r.lower))
+	}
+	if r.upper != nil {
+		r.upper = new(big.Rat).SetInt(ceil(r.upper))
+	}
+	return r
+}
+
+func callRange(e *plan.Call, args []interval) interval {
+	switch e.Function {
+	case plan.Add:
+		return interval{sum(args[0].lower, args[1].lower), sum(args[0].upper, args[1].upper)}
+	case plan.Subtract:
+		return interval{difference(args[0].lower, args[1].upper), difference(args[0].upper, args[1].lower)}
+	case plan.Negate:
+		return interval{negated(args[0].upper), negated(args[0].lower)}
+	case plan.Multiply:
+		return product(args[0], args[1])
+	case plan.Divide:
+		r := quotient(args[0], args[1])
+		if e.T.IsInteger() {
+			return outward(r)
+		}
+		return r
+	case plan.Modulo:
+		if m := args[1]; m.bounded() {
+			most := greater(new(big.Rat).Abs(m.lower), new(big.Rat).Abs(m.upper))
+			r := interval{negated(most), most}
+			if args[0].lower != nil && args[0].lower.Sign() >= 0 {
+				r.lower = new(big.Rat)
+			}
+			return r
+		}
+	case plan.Abs:
+		if r := args[0]; r.bounded() {
+			if r.lower.Sign() >= 0 {
+				return r
+			}
+			if r.upper.Sign() <= 0 {
+				return interval{negated(r.upper), negated(r.lower)}
+			}
+			return interval{new(big.Rat), greater(negated(r.lower), r.upper)}
+		}
+		return interval{lower: new(big.Rat)}
+	case plan.Sign:
+		return between(-1, 1)
+	case plan.Floor, plan.Ceil, plan.Round, plan.Trunc:
+		return outward(args[0])
+	case plan.Greatest:
+		r := args[0]
+		for _, a := range args[1:] {
+			r = interval{maxOf(r.lower, a.lower), greater(r.upper, a.upper)}
+		}
+		return r
+	case plan.Least:
+		r := args[0]
+		for _, a := range args[1:] {
+			r = interval{lesser(r.lower, a.lower), minOf(r.upper, a.upper)}
+		}
+		return r
+	case plan.Coalesce:
+		r := args[0]
+		for i, a := range args[1:] {
+			if !isNull(e.Args[i+1]) {
+				r = r.hull(a)
+			}
+		}
+		return r
+	case plan.NullIf:
+		return args[0]
+	case plan.Sqrt:
+		if r := args[0]; r.bounded() && r.upper.Sign() >= 0 {
+			upper := new(big.Int).Sqrt(ceil(r.upper))
+			return interval{new(big.Rat), new(big.Rat).SetInt(upper.Add(upper, big.NewInt(1)))}
+		}
+		return interval{lower: new(big.Rat)}
+	case plan.WidthBucket:
+		if n := args[3]; n.bounded() {
+			return interval{new(big.Rat), new(big.Rat).Add(n.upper, big.NewRat(1, 1))}
+		}
+	case plan.Extract:
+		if l, ok := e.Args[0].(*plan.Literal); ok {
+			if f, ok := fields[l.Value.(string)]; ok {
+				return between(f.lower, f.upper)
+			}
+		}
+	}
+	return interval{}
+}
+
+// fields are the ranges of extract's fields that do not depend on the data.
+// Seconds are excluded: they are fractions.
+var fields = map[string]struct{ lower, upper int64 }{
+	"month": {1, 12}, "day": {1, 31}, "hour": {0, 23}, "minute": {0, 59}, "quarter": {1, 4},
+	"dow": {0, 6}, "isodow": {1, 7}, "doy": {1, 366}, "week": {1, 53},
+}
+
+func columnRange(n plan.Node, i int) interval {
+	switch n := n.(type) {
+	case *plan.Scan:
+		c := n.Table.Columns[i]
+		var r interval
+		if c.Lower != nil {
+			r.lower, _ = number(c.Lower)
+		}
+		if c.Upper != nil {
+			r.upper, _ = number(c.Upper)
+		}
+		return r
+	case *plan.Values:
+		r := rangeOf(n, n.Rows[0][i])
+		for _, row := range n.Rows[1:] {
+			r = r.hull(rangeOf(n, row[i]))
+		}
+		return r
+	case *plan.Project:
+		return rangeOf(n.Input, n.Exprs[i])
+	case *plan.Join:
+		if left := len(n.Left.Columns()); i < left {
+			return columnRange(n.Left, i)
+		} else {
+			return columnRange(n.Right, i-left)
+		}
+	case *plan.Union:
+		r := columnRange(n.Branches[0], i)
+		for _, b := range n.Branches[1:] {
+			r = r.hull(columnRange(b, i))
+		}
+		return r
+	case *plan.Aggregate:
+		if i < len(n.Keys) {
+			return rangeOf(n.Input, n.Keys[i])
+		}
+		switch a := n.Aggregations[i-len(n.Keys)]; a.Function {
+		case plan.CountStar, plan.Count:
+			return interval{lower: new(big.Rat)}
+		case plan.Min, plan.Max, plan.Avg:
+			return rangeOf(n.Input, a.Arg)
+		case plan.Sum:
+			// Sums of non-negative values are non-negative, and so on.
+			r := rangeOf(n.Input, a.Arg)
+			if r.lower != nil && r.lower.Sign() >= 0 {
+				return interval{lower: new(big.Rat)}
+			}
+			if r.upper != nil && r.upper.Sign() <= 0 {
+				return interval{upper: new(big.Rat)}
+			}
+		case plan.VarPop, plan.VarSamp, plan.StddevPop, plan.StddevSamp:
+			return interval{lower: new(big.Rat)}
+		}
+		return interval{}
+	case *plan.Filter:
+		return columnRange(n.Input, i)
+	case *plan.Sort:
+		return columnRange(n.Input, i)
+	case *plan.Limit:
+		return columnRange(n.Input, i)
+	}
+	return interval{}
+}
+
+func sum(a, b *big.Rat) *big.Rat {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(big.Rat).Add(a, b)
+}
+
+func difference(a, b *big.Rat) *big.Rat {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(big.Rat).Sub(a, b)
+}
+
+func negated(a *big.Rat) *big.Rat {
+	if a == nil {
+		return nil
+	}
+	return new(big.Rat).Neg(a)
+}
+
+func product(a, b interval) interval {
+	if a.bounded() && b.bounded() {
+		var r interval
+		for i, p := range [4][2]*big.Rat{{a.lower, b.lower}, {a.lower, b.upper}, {a.upper, b.lower}, {a.upper, b.upper}} {
+			x := point(new(big.Rat).Mul(p[0], p[1]))
+			if i == 0 {
+				r = x
+			} else {
+				r = r.hull(x)
+			}
+		}
+		return r
+	}
+	// Non-negative times non-negative stays non-negative.
+	if a.lower != nil && b.lower != nil && a.lower.Sign() >= 0 && b.lower.Sign() >= 0 {
+		return interval{lower: new(big.Rat).Mul(a.lower, b.lower)}
+	}
+	return interval{}
+}
+
+// quotient is a/b where b's interval excludes zero.
+func quotient(a, b interval) interval {
+	if !b.bounded() || b.lower.Sign()*b.upper.Sign() <= 0 {
+		return interval{}
+	}
+	return product(a, interval{new(big.Rat).Inv(b.upper), new(big.Rat).Inv(b.lower)})
+}
+
+func floor(r *big.Rat) *big.Int {
+	q, m := new(big.Int).DivMod(r.Num(), r.Denom(), new(big.Int))
+	_ = m // Euclidean: the remainder is never negative, so q is the floor
+	return q
+}
+
+func ceil(r *big.Rat) *big.Int {
+	return new(big.Int).Neg(floor(new(big.Rat).Neg(r)))
+}

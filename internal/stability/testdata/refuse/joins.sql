@@ -1,0 +1,17 @@
+-- D046: rows of different units must not meet.
+SELECT count(*) FROM visits a JOIN visits b ON a.department = b.department /* ERROR D046 "other than their unit" */;
+SELECT count(*) FROM visits a CROSS JOIN visits b /* ERROR D046 "other than their unit" */;
+SELECT count(*) FROM visits WHERE note IN (SELECT note FROM visits) /* ERROR D046 "other than their unit" */;
+SELECT count(*) FROM visits a JOIN visits b ON a.patient_id = b.patient_id;
+SELECT count(*) FROM visits a JOIN patients b ON a.patient_id = b.id AND a.age = b.born;
+-- D042: no public row may be kept for being unmatched.
+SELECT count(*) FROM departments d LEFT JOIN visits v ON v.department = d.name /* ERROR D042 "public table" */;
+SELECT count(*) FROM visits v RIGHT JOIN departments d ON v.department = d.name /* ERROR D042 "public table" */;
+SELECT count(*) FROM visits v FULL JOIN departments d ON v.department = d.name /* ERROR D042 "public table" */;
+SELECT count(*) FROM visits v LEFT JOIN departments d ON v.department = d.name;
+SELECT count(*) FROM departments WHERE name IN (SELECT department FROM visits) /* ERROR D042 "public rows filtered" */;
+-- D044, D045, D052, D053
+SELECT count(*) FROM visits v JOIN shifts /* ERROR D044 "domain" */ s ON s.department = v.department;
+SELECT count(*) FROM visits v CROSS JOIN (SELECT avg(cost) AS m FROM visits) a /* ERROR D045 "released table" */ WHERE v.cost > a.m;
+SELECT count(*) FROM (SELECT department FROM visits UNION ALL SELECT name FROM departments /* ERROR D052 "private rows" */) t;
+SELECT count(*) FROM (SELECT score FROM survey UNION ALL SELECT score FROM survey /* ERROR D053 "cannot be combined" */) t;
