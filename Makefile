@@ -59,4 +59,4 @@ bench: ## the benchmarks that match BENCH
 
 .PHONY: golden
 golden: ## write golden files anew; read the diff before you commit it
-	$(GO) test $$(grep -rlE --include='*_test.go' 'cockroachdb/datadriven"|Bool\("rewrite"' . | xargs -r dirname | sort -u) -rewrite
+	$(GO) test $$(grep -rlE --include='*_test.go' '^\s*"github.com/cockroachdb/datadriven"|Bool\("rewrite"' . | xargs -r dirname | sort -u) -rewrite
