@@ -104,4 +104,16 @@ var catalogEntries = []Entry{
 		Explain: "`discreet init` reads .csv, .parquet, .jsonl and .duckdb files, or one table as FILE.duckdb#TABLE. A CSV file's first record names its columns.",
 		Example: "discreet init visits.xlsx",
 	},
+	{
+		Code:    "D097",
+		Title:   "the files are not as the catalog says",
+		Explain: "`discreet check` found something that makes statements fail or see nothing: a file that is missing or lacks a declared column, or rows that no unit owns. Its report says what, for the owner alone.",
+		Example: "discreet check",
+	},
+	{
+		Code:    "D098",
+		Title:   "the ledger exists already",
+		Explain: "A budget is given out once. `discreet ledger create` never replaces a ledger, since that would give out again what has been spent.",
+		Example: "discreet ledger create",
+	},
 }

@@ -8,4 +8,10 @@ var engineEntries = []Entry{
 	{"D101", "a source cannot be opened",
 		"A file of the catalog is missing, unreadable, or lacks a declared column. Run discreet check.",
 		""},
+	{"D102", "interrupted",
+		"The command was told to stop. What had been reserved by then stays spent, whatever was computed: otherwise stopping at the right moment would make answers free.",
+		""},
+	{"D109", "the system failed",
+		"A file could not be written, or something else that has nothing to do with the statement failed. The message says what.",
+		""},
 }
