@@ -52,7 +52,9 @@ func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (
 			return "", err
 		}
 		for _, t := range found {
-			var err error
+			if !exclude(t.columns) {
+				return "", refusal("%s has no columns that a catalog could declare", t.source)
+			}
 			if t.source, err = relative(path, t.source); err != nil {
 				return "", err
 			}
@@ -102,9 +104,6 @@ func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
 		return nil, refusal("%s is not a file", path)
 	}
 	one := func(columns []column, err error) ([]table, error) {
-		if err == nil && len(columns) == 0 {
-			err = refusal("%s has no columns", path)
-		}
 		return []table{{name: baseName(path), source: file, columns: columns}}, err
 	}
 	switch strings.ToLower(filepath.Ext(path)) {

@@ -47,24 +47,34 @@ func render(tables []table) string {
 		mark := unit + "?"
 		fmt.Fprintf(&b, tableHead, key(t.name), quote(t.source), escape(mark),
 			strings.Repeat(" ", max(1, 27-len(`unit = ""`)-len(mark))), key(t.name))
-		seen := map[string]bool{}
 		for i, c := range t.columns {
-			why := c.note
-			switch {
-			case c.typ.Kind == sqltype.Null:
-			case catalog.BadName(c.name) != "":
-				why = "its name " + catalog.BadName(c.name)
-			case seen[catalog.Fold(c.name)]:
-				why = "its name differs from another in case at most"
-			default:
-				seen[catalog.Fold(c.name)] = true
-				b.WriteString(declaration(c, c.name == unit))
+			if c.typ.Kind == sqltype.Null {
+				fmt.Fprintf(&b, "# column %d, %s, cannot be declared: %s\n", i+1, quote(c.name), c.note)
 				continue
 			}
-			fmt.Fprintf(&b, "# column %d, %s, cannot be declared: %s\n", i+1, quote(c.name), why)
+			b.WriteString(declaration(c, c.name == unit))
 		}
 	}
 	return b.String()
+}
+
+// exclude takes the type from columns whose names a catalog cannot hold, and
+// reports whether any column is left.
+func exclude(columns []column) bool {
+	seen := map[string]bool{}
+	left := false
+	for i := range columns {
+		switch c := &columns[i]; {
+		case c.typ.Kind == sqltype.Null:
+		case catalog.BadName(c.name) != "":
+			c.typ, c.note = sqltype.Type{}, "its name "+catalog.BadName(c.name)
+		case seen[catalog.Fold(c.name)]:
+			c.typ, c.note = sqltype.Type{}, "its name differs from another in case at most"
+		default:
+			seen[catalog.Fold(c.name)], left = true, true
+		}
+	}
+	return left
 }
 
 func declaration(c column, isUnit bool) string {
@@ -89,7 +99,7 @@ func unitColumn(columns []column) string {
 	best := ""
 	for _, c := range columns {
 		switch eligible := c.typ.IsInteger() || c.typ.Kind == sqltype.Text; {
-		case !eligible || !looksLikeKey(c.name) || catalog.BadName(c.name) != "":
+		case !eligible || !looksLikeKey(c.name):
 		case person.MatchString(c.name):
 			return c.name
 		case best == "":
