@@ -254,3 +254,52 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("Run with a cancelled context: %v", err)
 	}
 }
+
+// The data sets that this project is measured with, under a plausible catalog.
+func TestRealData(t *testing.T) {
+	data := os.Getenv("DISCREET_DATA")
+	if data == "" {
+		t.Skip("DISCREET_DATA does not name the folder with the real data sets")
+	}
+	data, err := filepath.Abs(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, open(t), data, `
+[domains.person]
+measure = "pure"
+epsilon = 1
+[domains.visitor]
+measure = "zcdp"
+epsilon = 1
+delta = 1e-6
+[tables.adult]
+source = "adult-train.csv"
+domain = "person"
+unit = "row"
+columns.age = { type = "integer", lower = 18, upper = 80, step = 1 }
+columns.workclass = { type = "text" }
+[tables.restaurant]
+source = "restaurant-visits.csv"
+domain = "visitor"
+unit = "VisitorId"
+max_groups_per_unit = 3
+max_rows_per_group = 1
+columns.VisitorId = { type = "bigint" }
+columns."Time entered" = { type = "time" }
+columns."Money spent (euros)" = { type = "integer", lower = 0, upper = 50 }
+columns.Day = { type = "smallint", lower = 1, upper = 7, step = 1 }
+`)
+	adult, restaurant := r.Tables[0], r.Tables[1]
+	if adult.Rows != 32_561 || adult.Units.Units != adult.Rows || adult.Columns[0].Below == 0 || adult.Malformed != 0 {
+		t.Errorf("adult: %+v %+v %+v", adult, adult.Units, adult.Columns[0])
+	}
+	byDay := restaurant.Units.Groupings[1]
+	if restaurant.Rows != 2_850 || byDay.By != "Day" || byDay.GroupsPerUnit.Max != 6 || *byDay.DroppedByGroups <= 0 {
+		t.Errorf("restaurant: %+v %+v", restaurant, byDay)
+	}
+	// "9:27AM" is no time.
+	if time := restaurant.Columns[1]; time.Unreadable != restaurant.Rows-time.Null {
+		t.Errorf("times: %+v", time)
+	}
+}
