@@ -62,7 +62,7 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 		return c.expression(c.start(n.AArrayExpr.Location), "arrays are not supported").Try("for a list of values write IN (...)")
 	case *pg.Node_AIndirection:
 		kind := pg.Token('.')
-		if n.AIndirection.Indirection[0].GetAIndices() != nil {
+		if i := n.AIndirection.Indirection; len(i) > 0 && i[0].GetAIndices() != nil {
 			kind = '['
 		}
 		return c.expression(c.find(c.index(c.place.Start), kind), "subscripts and fields of values are not supported")

@@ -15,6 +15,7 @@ import (
 // parser tells only where they start.
 type source struct {
 	text  string
+	plain string // the text with its comments blanked, for the parser
 	list  []token
 	match []int // of a parenthesis or bracket: the index of its partner, else -1
 }
@@ -33,14 +34,20 @@ func (t token) startsQuery() bool {
 }
 
 func scan(text string) (*source, *diagnostic.Diagnostic) {
-	s := &source{text: text}
+	s := &source{text: text, plain: text}
 	result, err := pg.Scan(text)
 	if err != nil {
 		return nil, s.syntaxError(err)
 	}
+	plain := []byte(text)
 	var open []int
-	for _, t := range result.Tokens {
-		if t.Token == pg.Token_SQL_COMMENT || t.Token == pg.Token_C_COMMENT {
+	for k, t := range result.Tokens {
+		if isComment(t) {
+			// The parser does not see that NOT /**/ IN is NOT IN. Between texts a
+			// comment stays: blanked, it could make two of them one.
+			if k == 0 || k+1 == len(result.Tokens) || !isText(result.Tokens[k-1]) || !isText(result.Tokens[k+1]) {
+				copy(plain[t.Start:t.End], strings.Repeat(" ", int(t.End-t.Start)))
+			}
 			continue
 		}
 		i := len(s.list)
@@ -56,7 +63,18 @@ func scan(text string) (*source, *diagnostic.Diagnostic) {
 			}
 		}
 	}
+	s.plain = string(plain)
 	return s, nil
+}
+
+func isComment(t *pg.ScanToken) bool {
+	return t.Token == pg.Token_SQL_COMMENT || t.Token == pg.Token_C_COMMENT
+}
+
+// isText reports whether a text may continue or be continued at t; a comment
+// may be followed by one.
+func isText(t *pg.ScanToken) bool {
+	return isComment(t) || t.Token == pg.Token_SCONST || t.Token == pg.Token_USCONST || t.Token == pg.Token_BCONST || t.Token == pg.Token_XCONST
 }
 
 // at returns token i, or one of kind zero at the end of the text.

@@ -80,3 +80,28 @@ func dumpSpans(q *Query, text string) string {
 	})
 	return b.String()
 }
+
+// depthOf returns the nesting of the tree in structs.
+func depthOf(v any) int {
+	var depth func(v reflect.Value) int
+	depth = func(v reflect.Value) int {
+		n := 0
+		switch v.Kind() {
+		case reflect.Interface, reflect.Pointer:
+			if !v.IsNil() {
+				n = depth(v.Elem())
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				n = max(n, depth(v.Index(i)))
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				n = max(n, depth(v.Field(i)))
+			}
+			n++
+		}
+		return n
+	}
+	return depth(reflect.ValueOf(v))
+}

@@ -33,7 +33,16 @@ func Parse(text string) (*Query, error) {
 	return q, nil
 }
 
+// brokenParser is the message of a refusal that is a fault of this package or
+// of the parser: a text must never end the process of those who answer others.
+const brokenParser = "the parser failed on this statement"
+
 func parse(text string) (q *Query, d *diagnostic.Diagnostic) {
+	defer func() {
+		if recover() != nil {
+			q, d = nil, diagnostic.New("D002", diagnostic.Span{}, brokenParser).Try("please report the statement")
+		}
+	}()
 	if d := checkText(text); d != nil {
 		return nil, d
 	}
@@ -44,7 +53,7 @@ func parse(text string) (q *Query, d *diagnostic.Diagnostic) {
 	if d := src.check(); d != nil {
 		return nil, d
 	}
-	tree, err := pg.Parse(text)
+	tree, err := pg.Parse(src.plain)
 	if err != nil {
 		return nil, src.syntaxError(err)
 	}
@@ -82,7 +91,7 @@ func (s *source) syntaxError(err error) *diagnostic.Diagnostic {
 		if at < 0 || i == 0 || !s.at(i).startsQuery() || s.at(i-1).kind != '(' || s.match[i-1] < 0 {
 			break
 		}
-		inner := strings.Repeat(" ", at) + s.text[at:s.list[s.match[i-1]].start]
+		inner := strings.Repeat(" ", at) + s.plain[at:s.list[s.match[i-1]].start]
 		_, err := pg.Parse(inner)
 		if err == nil {
 			break
@@ -104,7 +113,7 @@ func (s *source) syntaxError(err error) *diagnostic.Diagnostic {
 func (s *source) locate(err error, text string) (string, int) {
 	var e *parser.Error
 	if !errors.As(err, &e) {
-		return "the parser failed", -1
+		return brokenParser, -1
 	}
 	message, _, _ := strings.Cut(e.Message, " at or near ")
 	message = strings.TrimSuffix(message, " at end of input")
