@@ -134,7 +134,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	for _, path := range []string{"accepted", "units", "columns"} {
-		for _, text := range goldenInputs(f, "testdata/"+path) {
+		for _, text := range goldenInputs(f, "testdata/load/"+path) {
 			f.Add(text)
 		}
 	}

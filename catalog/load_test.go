@@ -13,11 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// testdata/*: each case is a catalog and what loading it gives: all refusals in
+// testdata/load: each case is a catalog and what loading it gives: all refusals in
 // their printed form, or a summary of what was declared. Run with -rewrite to
 // renew them.
 func TestGolden(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/load", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			text := d.Input
 			if d.Cmd == "person" { // inside a table of people whose unit is the row
