@@ -6,11 +6,11 @@ import "math/big"
 // step down; what that can have lost in all is added to the upper bound.
 const fixed = 640
 
-// Exp returns e^x. It panics if x may exceed 2^30; below -2^30 the lower bound
-// is 0.
+// Exp returns e^x. It panics if x may exceed 2^20; below -2^20 the lower bound
+// is 0. (The limit keeps bounds short as rationals, and admits any epsilon.)
 func (x Interval) Exp() Interval {
 	lo, hi := x.bounds()
-	limit := new(big.Float).SetInt64(1 << 30)
+	limit := new(big.Float).SetInt64(1 << 20)
 	if hi.Cmp(limit) > 0 {
 		panic("numeric: overflow in exp")
 	}

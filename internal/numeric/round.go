@@ -1,6 +1,9 @@
 package numeric
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+)
 
 // Ceil returns the least integer not below r.
 func Ceil(r *big.Rat) *big.Int {
@@ -17,24 +20,35 @@ func Floor(r *big.Rat) *big.Int {
 }
 
 // CeilDigits returns the least decimal of at most n significant digits that is
-// not below r, which must be positive or zero.
-func CeilDigits(r *big.Rat, n int) *big.Rat {
-	if r.Sign() == 0 {
+// not below r, which must not be negative.
+func CeilDigits(r *big.Rat, n int) *big.Rat { return roundDigits(r, n, Ceil) }
+
+// FloorDigits returns the greatest decimal of at most n significant digits that
+// is not above r, which must not be negative.
+func FloorDigits(r *big.Rat, n int) *big.Rat { return roundDigits(r, n, Floor) }
+
+func roundDigits(r *big.Rat, n int, round func(*big.Rat) *big.Int) *big.Rat {
+	if r.Sign() <= 0 {
 		return new(big.Rat)
 	}
-	// 10^(places) scales r to n or n+1 digits before the point.
+	// Scaled by 10^places, r lies between 10^(n-1) and 10^(n+1): bits counts its
+	// binary digits, too many by at most one.
 	bits := r.Num().BitLen() - r.Denom().BitLen()
-	places := n - int(float64(bits)*0.30103)
-	scale := new(big.Rat).SetInt(Pow10(max(places, -places)))
-	if places < 0 {
-		scale.Inv(scale)
+	places := n - int(math.Floor(float64(bits)*math.Log10(2)))
+	scale := pow10(places)
+	for new(big.Rat).Mul(r, scale).Cmp(pow10(n)) > 0 {
+		scale = pow10(places - 1)
+		places--
 	}
-	c := Ceil(new(big.Rat).Mul(r, scale))
-	for limit := Pow10(n); c.Cmp(limit) > 0; {
-		c = Ceil(new(big.Rat).SetFrac(c, big.NewInt(10)))
-		scale.Quo(scale, big.NewRat(10, 1))
+	units := round(new(big.Rat).Mul(r, scale))
+	return new(big.Rat).Quo(new(big.Rat).SetInt(units), scale)
+}
+
+func pow10(n int) *big.Rat {
+	if n < 0 {
+		return new(big.Rat).SetFrac(big.NewInt(1), Pow10(-n))
 	}
-	return new(big.Rat).Quo(new(big.Rat).SetInt(c), scale)
+	return new(big.Rat).SetInt(Pow10(n))
 }
 
 // ExactSqrt returns the square root of r if it is rational.
