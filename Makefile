@@ -35,11 +35,20 @@ test: setup ## format, vet, lint, build without cgo, race of the small packages,
 	@$(MAKE) --no-print-directory lint
 	CGO_ENABLED=0 $(GO) build ./...
 	@$(MAKE) --no-print-directory race
+	@$(MAKE) --no-print-directory oracles
 	$(GO) test -timeout 20m -json ./... | $(GO) run ./internal/testreport
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
 	$(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+
+# Test-only modules of their own keep heavy references out of go.mod.
+.PHONY: oracles
+oracles: ## the tests that compare with other implementations, in modules of their own
+	@for dir in $$(git ls-files -- '*/go.mod' ':!tools/go.mod' | xargs -r dirname); do \
+		echo "$$dir: go test ./..."; \
+		$(GO) -C "$$dir" test -timeout 15m -json ./... | $(GO) run ./internal/testreport || exit 1; \
+	done
 
 .PHONY: lint
 lint: ## golangci-lint with the short list of .golangci.yml
@@ -48,8 +57,8 @@ lint: ## golangci-lint with the short list of .golangci.yml
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)
-	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort -u | while read -r dir; do \
-		for f in $$($(GO) test -list '^Fuzz' "$$dir" | grep '^Fuzz'); do \
+	@for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+		for f in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
 			echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) "$$dir" || exit 1; \
 		done; done
 

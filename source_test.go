@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -64,7 +65,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// parseTree parses the packages under root, whatever their build constraints.
+// parseTree parses the packages of the module under root, whatever their build
+// constraints.
 func parseTree(t *testing.T, root string) (all []sources) {
 	t.Helper()
 	folders := map[string]*sources{}
@@ -73,7 +75,9 @@ func parseTree(t *testing.T, root string) (all []sources) {
 			return err
 		}
 		if d.IsDir() {
-			if n := d.Name(); file != root && (strings.HasPrefix(n, ".") || n == "testdata" || n == "tools" || n == "bin") {
+			_, err := os.Stat(filepath.Join(file, "go.mod"))
+			otherModule := err == nil
+			if n := d.Name(); file != root && (otherModule || strings.HasPrefix(n, ".") || n == "testdata") {
 				return filepath.SkipDir
 			}
 			return nil
