@@ -17,10 +17,15 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 	name := f.Funcname[len(f.Funcname)-1].GetString_().GetSval()
 	if f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX {
 		name = c.sqlSyntax(f, name, i)
+	} else if c.at(i).kind == pg.Token_TREAT {
+		c.refuse(c.expression(at, "TREAT is not supported").Try("write CAST"))
 	} else if len(f.Funcname) > 1 {
 		c.refuse(qualified(c.between(i, i+2*len(f.Funcname)-2)))
 	} else if f.Funcformat != pg.CoercionForm_COERCE_EXPLICIT_CALL {
 		c.refuse(c.expression(at, "this form of call is not supported"))
+	}
+	if k := c.at(i).kind; f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && k != pg.Token_SUBSTRING && k != pg.Token_OVERLAY {
+		c.refuseColumnWord(i)
 	}
 	x := &Call{Star: f.AggStar, Distinct: f.AggDistinct}
 	x.Name, i = c.ident(name, i)
@@ -48,6 +53,15 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 		x.Span = x.Span.Join(c.at(c.closing(end + 2)).span()) // ) FILTER ( ... )
 	}
 	return x
+}
+
+// refuseColumnWord refuses at token i a keyword that PostgreSQL lets name a
+// column but neither a function nor a type, as in values(1) or precision '1'.
+// The parser takes them.
+func (c *converter) refuseColumnWord(i int) {
+	if c.at(i).keyword == pg.KeywordKind_COL_NAME_KEYWORD {
+		c.refuse(diagnostic.New("D002", c.at(i).span(), "syntax error at or near %q", c.text[c.at(i).start:c.at(i).end]))
+	}
 }
 
 // sqlSyntax returns the plain name of a function that is called with words

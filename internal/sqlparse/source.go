@@ -22,7 +22,7 @@ type source struct {
 
 type token struct {
 	kind       pg.Token // zero at the end of the text
-	keyword    bool
+	keyword    pg.KeywordKind
 	start, end int
 }
 
@@ -51,7 +51,7 @@ func scan(text string) (*source, *diagnostic.Diagnostic) {
 			continue
 		}
 		i := len(s.list)
-		s.list = append(s.list, token{t.Token, t.KeywordKind != pg.KeywordKind_NO_KEYWORD, int(t.Start), int(t.End)})
+		s.list = append(s.list, token{t.Token, t.KeywordKind, int(t.Start), int(t.End)})
 		s.match = append(s.match, -1)
 		switch t.Token {
 		case '(', '[':

@@ -48,6 +48,9 @@ func (c *converter) typedConstant(t *pg.TypeCast) Expr {
 	if !ok {
 		c.refuse(c.expression(at, "this constant is not supported"))
 	}
+	if len(t.TypeName.Names) == 1 {
+		c.refuseColumnWord(c.index(at.Start))
+	}
 	x := &Cast{Arg: text, TypeSpan: diagnostic.Span{Start: at.Start, End: c.at(c.index(text.Span.Start) - 1).end}}
 	x.Span = x.TypeSpan.Join(text.Span)
 	var fields int32

@@ -41,7 +41,7 @@ SELECT a /* ERROR D007 "JSON is not supported" */ IS JSON;
 SELECT a IS /* ERROR D007 "IS NORMALIZED" */ NFC NORMALIZED FROM t;
 SELECT normalize /* ERROR D007 "NORMALIZE" */ (a);
 SELECT collation /* ERROR D007 "not supported" */ FOR (a);
-SELECT treat /* ERROR D009 "schema" */ (a AS int4);
+SELECT treat /* ERROR D007 "TREAT" */ (a AS int4);
 SELECT count(t.* /* ERROR D007 "\\* is not a value" */) FROM t;
 SELECT f(*);
 SELECT a::interval day /* ERROR D007 "interval" */;

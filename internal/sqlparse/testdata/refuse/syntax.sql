@@ -17,3 +17,7 @@ SELECT a = = /* ERROR D002 "at or near .=" */ b;
 SELECT a FROM t WHERE a = 1 = /* ERROR D002 "at or near .=" */ 2;
 SELECT * FROM (t) /* ERROR D002 "syntax error" */;
 SELECT é, "ü" FROM WHERE /* ERROR D002 "at or near .WHERE" */ x;
+SELECT precision /* ERROR D002 "syntax error" */ '1';
+SELECT setof /* ERROR D002 "syntax error" */ (1);
+SELECT inout, none, precision FROM values, setof;
+SELECT substring(a), overlay(a), "precision"(a), "precision" '1';
