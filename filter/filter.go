@@ -25,7 +25,7 @@ import (
 )
 
 // A Measure names a filter.
-type Measure string
+type Measure = string
 
 // The measures of this version.
 const (
@@ -120,6 +120,9 @@ func (t Total) Add(u Total) Total { return Total{t.Loss.add(u.Loss), t.Delta.add
 func (t Total) Within(limit Total) bool {
 	return t.Loss.Cmp(limit.Loss) <= 0 && t.Delta.Cmp(limit.Delta) <= 0
 }
+
+// Equal reports whether t and u are the same.
+func (t Total) Equal(u Total) bool { return t.Loss.Cmp(u.Loss) == 0 && t.Delta.Cmp(u.Delta) == 0 }
 
 // Left returns limit - t, with no part below zero.
 func (t Total) Left(limit Total) Total {

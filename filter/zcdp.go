@@ -77,8 +77,8 @@ func ZCDPDelta(rho privacy.Rho, epsilon privacy.Epsilon) (privacy.Delta, error) 
 }
 
 // ZCDPRho returns a rho for which every rho-zCDP mechanism is (epsilon,
-// delta)-DP: the largest that the conversion shows, rounded down in the 30th
-// digit. Epsilon and delta must be positive.
+// delta)-DP: the largest that the conversion shows, rounded down in the 18th
+// digit. ZCDPEpsilon of the result is at most epsilon. Both must be positive.
 func ZCDPRho(epsilon privacy.Epsilon, delta privacy.Delta) (privacy.Rho, error) {
 	if epsilon.Sign() == 0 {
 		return privacy.Rho{}, errors.New("convert epsilon to rho: epsilon is not positive")
@@ -90,7 +90,11 @@ func ZCDPRho(epsilon privacy.Epsilon, delta privacy.Delta) (privacy.Rho, error) 
 	t := numeric.OfFloat(orderForRho(epsilon.Float64(), -logFloat(delta.Rat())))
 	one := numeric.OfInt(1)
 	bound := numeric.Of(epsilon.Rat()).Sub(l.Add(g(t)).Quo(t)).Quo(one.Add(t))
-	rho, err := privacy.NewRho(numeric.FloorDigits(bound.Lo(), digits))
+	// The conversion back seeks a t of its own, whose epsilon may be greater by the
+	// square of that search's error: leave it room, so that the noise calibrated
+	// for an epsilon is never charged more.
+	room := new(big.Rat).SetFrac(new(big.Int).Sub(numeric.Pow10(18), big.NewInt(1)), numeric.Pow10(18))
+	rho, err := privacy.NewRho(numeric.FloorDigits(room.Mul(room, bound.Lo()), digits))
 	if err == nil && rho.Sign() == 0 {
 		err = errors.New("rho is too small")
 	}

@@ -1,0 +1,87 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/discreet-dp/discreet/filter"
+)
+
+// What callers branch on. Every other error means, as ErrStorage does, that
+// nothing may be answered.
+var (
+	// ErrExhausted: the charge does not fit what is left; see ExhaustedError.
+	ErrExhausted = errors.New("the budget does not suffice")
+	// ErrSuspended: the domain waits for its owner to acknowledge a failure.
+	ErrSuspended = errors.New("the domain is suspended until its owner acknowledges a failure")
+	// ErrUnknownDomain: the ledger has no such domain.
+	ErrUnknownDomain = errors.New("the ledger has no such domain")
+	// ErrBudgetDiffers: the catalog and the ledger disagree on a domain.
+	ErrBudgetDiffers = errors.New("catalog and ledger disagree")
+	// ErrIdempotencyKey: the key was used for another statement or parameters.
+	ErrIdempotencyKey = errors.New("the idempotency key was used for another request")
+	// ErrMissing: there is no ledger at the path, or no anchor at its own.
+	ErrMissing = errors.New("missing")
+	// ErrExists: there is something already where a ledger would be created.
+	ErrExists = errors.New("exists already")
+	// ErrTampered: the ledger's records do not agree with each other.
+	ErrTampered = errors.New("the ledger was edited or damaged")
+	// ErrRolledBack: the ledger is behind its anchor, or behind what this process
+	// has seen of it: an older copy is in its place.
+	ErrRolledBack = errors.New("the ledger is an older copy")
+	// ErrBusy: another process kept the ledger locked. Nothing was charged.
+	ErrBusy = errors.New("the ledger is locked by another process")
+	// ErrStorage: the disk is full, read-only or failing. What was asked for may
+	// have been charged.
+	ErrStorage = errors.New("the ledger cannot be written")
+	// ErrClosed: the Ledger was closed.
+	ErrClosed = errors.New("the ledger is closed")
+)
+
+// An ExhaustedError says what was asked of a domain and what it has left. It
+// wraps ErrExhausted.
+type ExhaustedError struct {
+	Domain      string
+	Measure     filter.Measure
+	Asked, Left filter.Amounts
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("domain %q: %v: asked %s, left %s", e.Domain, ErrExhausted, amounts(e.Measure, e.Asked), amounts(e.Measure, e.Left))
+}
+
+// Unwrap returns ErrExhausted.
+func (e *ExhaustedError) Unwrap() error { return ErrExhausted }
+
+// amounts prints what the measure uses of a.
+func amounts(m filter.Measure, a filter.Amounts) string {
+	var b strings.Builder
+	if m == filter.ZCDP {
+		fmt.Fprintf(&b, "rho %v", a.Rho)
+	} else {
+		fmt.Fprintf(&b, "epsilon %v", a.Epsilon)
+	}
+	if m != filter.Pure {
+		fmt.Fprintf(&b, ", delta %v", a.Delta)
+	}
+	return b.String()
+}
+
+// storage gives an error of SQLite's the sentinel that callers branch on.
+func storage(err error) error {
+	var se *sqlite.Error
+	if err == nil || !errors.As(err, &se) {
+		return err
+	}
+	switch se.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w: %v", ErrBusy, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH:
+		return fmt.Errorf("%w: %v", ErrTampered, err)
+	}
+	return fmt.Errorf("%w: %v", ErrStorage, err)
+}

@@ -1,0 +1,365 @@
+// Package ledger keeps the budgets of unit domains durably: what was charged
+// before an answer was computed stays charged, whatever crashes.
+//
+// It guarantees, for one file used by any number of goroutines and processes of
+// one machine: Reserve returns after the charge is on stable storage, and never
+// lets a domain's total exceed its budget; a charge is never given back; records
+// are a hash chain that shows edits, and an anchor kept elsewhere shows that an
+// older copy was put in place. It does not guarantee anything against somebody
+// who can write both the ledger and its anchor, nor on a network file system, nor
+// where the disk says that it has written what it has not.
+//
+// Cost: a batch of reservations is one SQLite transaction with one fsync of the
+// write-ahead log; a batch with commits, which let answers out, also has one of
+// the anchor.
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A DomainBudget is one unit domain as its owner declares it. It is entered once
+// and for good: a domain whose budget shall differ is a domain of another name.
+type DomainBudget struct {
+	ID             string             `json:"id"`
+	Neighbours     privacy.Neighbours `json:"neighbours"`
+	Measure        filter.Measure     `json:"measure"`
+	Epsilon        privacy.Epsilon    `json:"epsilon"`
+	Delta          privacy.Delta      `json:"delta"`
+	SelectionDelta privacy.Delta      `json:"selection_delta"` // zcdp: of delta, for events with a delta of their own
+}
+
+func (d DomainBudget) filter() (filter.Filter, error) {
+	if d.ID == "" || !utf8.ValidString(d.ID) {
+		return nil, errors.New("a domain needs an id, in UTF-8")
+	}
+	if d.Neighbours > privacy.ReplaceOne {
+		return nil, fmt.Errorf("domain %q: unknown neighbouring relation", d.ID)
+	}
+	f, err := filter.New(filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
+	if err != nil {
+		return nil, fmt.Errorf("domain %q: %w", d.ID, err)
+	}
+	return f, nil
+}
+
+func (d DomainBudget) equal(e DomainBudget) bool {
+	return d.ID == e.ID && d.Neighbours == e.Neighbours && d.Measure == e.Measure &&
+		d.Epsilon.Equal(e.Epsilon) && d.Delta.Equal(e.Delta) && d.SelectionDelta.Equal(e.SelectionDelta)
+}
+
+func (d DomainBudget) String() string {
+	s := fmt.Sprintf("%v %s epsilon %v", d.Neighbours, d.Measure, d.Epsilon)
+	if d.Delta.Sign() > 0 {
+		s += fmt.Sprintf(" delta %v", d.Delta)
+	}
+	if d.SelectionDelta.Sign() > 0 {
+		s += fmt.Sprintf(" selection_delta %v", d.SelectionDelta)
+	}
+	return s
+}
+
+// Options of Create, Open and Anchor.
+type Options struct {
+	// Domains are those of the catalog. Create enters them; Open refuses a ledger
+	// that lacks one or holds another budget for it. Open with none checks none.
+	Domains []DomainBudget
+	// Anchor is the path of a file outside the reach of whoever backs up and
+	// restores the ledger, on another disk say. A ledger created with an anchor is
+	// never opened without. Empty: none, and an older copy is not noticed.
+	Anchor string
+	// Now is the time of what Create and Anchor record.
+	Now time.Time
+}
+
+// A Ledger is an open ledger. It is safe for concurrent use.
+type Ledger struct {
+	path    string
+	file    fs.FileInfo // which file path named when it was opened
+	db      *sql.DB     // for reading
+	anchor  *anchor     // nil if none
+	genesis digest      // the hash of the first record: the ledger's identity
+
+	domains map[string]domain // those there were at Open
+
+	queue  chan *job
+	quit   chan struct{}
+	closed sync.Once
+	done   chan struct{} // closed when the writer has ended
+}
+
+type domain struct {
+	DomainBudget
+	filter filter.Filter
+}
+
+// Create makes a new ledger with its domains and opens it. It refuses with
+// ErrExists if there is a file at path, or an anchor: a ledger was there, and a
+// new one would forget what it had spent.
+func Create(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
+	defer wrap(&err, "create ledger %s", path)
+	if o.Now.IsZero() {
+		return nil, errors.New("no time given")
+	}
+	if o.Anchor != "" {
+		if _, err := os.Lstat(o.Anchor); err == nil {
+			return nil, fmt.Errorf("anchor %s: %w: it belongs to a ledger whose spending must not be forgotten", o.Anchor, ErrExists)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, ErrExists
+	} else if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	if err := initialize(ctx, path, o); err != nil {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			os.Remove(path + suffix)
+		}
+		return nil, err
+	}
+	return Open(ctx, path, o)
+}
+
+// initialize writes the first records.
+func initialize(ctx context.Context, path string, o Options) error {
+	l, err := connect(path)
+	if err != nil {
+		return err
+	}
+	defer l.db.Close()
+	conn, err := l.db.Conn(ctx)
+	if err != nil {
+		return storage(err)
+	}
+	defer conn.Close()
+	for _, s := range []string{"PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE", schema} {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return storage(err)
+		}
+	}
+	b := &batch{l: l, conn: conn, states: map[string]*state{}}
+	if err := b.append(ctx, &record{kind: kindCreate}, entry{Time: o.Now, Format: format}); err != nil {
+		return err
+	}
+	l.genesis = b.head.hash
+	for _, d := range o.Domains {
+		if err := b.addDomain(ctx, d, o.Now); err != nil {
+			return err
+		}
+	}
+	if o.Anchor != "" {
+		if err := b.append(ctx, &record{kind: kindAnchor}, entry{Time: o.Now}); err != nil {
+			return err
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+		return storage(err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if o.Anchor != "" {
+		return createAnchor(o.Anchor, l.genesis, b.head)
+	}
+	return nil
+}
+
+// Open opens the ledger at path. It never creates one: a missing file is
+// ErrMissing. It checks the head of the hash chain, every domain, and the anchor;
+// Verify checks all the rest.
+func Open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
+	defer wrap(&err, "open ledger %s", path)
+	l, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			l.db.Close()
+		}
+	}()
+	var anchored bool
+	if err := l.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'anchor')").Scan(&anchored); err != nil {
+		return nil, storage(err)
+	}
+	switch {
+	case anchored && o.Anchor == "":
+		return nil, fmt.Errorf("anchor: %w: this ledger has one, name its path", ErrMissing)
+	case !anchored && o.Anchor != "":
+		return nil, fmt.Errorf("anchor: %w: this ledger has none yet; its owner gives it one, when sure that it is the newest", ErrMissing)
+	case anchored:
+		if l.anchor, err = openAnchor(o.Anchor, l.genesis); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.Check(ctx, o.Domains); err != nil {
+		return nil, err
+	}
+	if err := l.start(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Anchor gives a ledger a new anchor: its first, or one in place of an anchor
+// that was lost. The owner vouches that the ledger is the newest. It verifies the
+// ledger whole, records the act, and refuses an anchor that exists.
+func Anchor(ctx context.Context, path string, o Options) (err error) {
+	defer wrap(&err, "anchor ledger %s", path)
+	if o.Anchor == "" || o.Now.IsZero() {
+		return errors.New("needs a path for the anchor and the time")
+	}
+	if _, err := os.Lstat(o.Anchor); err == nil {
+		return fmt.Errorf("anchor %s: %w", o.Anchor, ErrExists)
+	}
+	l, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	if err := l.Verify(ctx); err != nil {
+		l.db.Close()
+		return err
+	}
+	if err := l.start(ctx); err != nil {
+		l.db.Close()
+		return err
+	}
+	defer l.Close()
+	var head record
+	err = l.do(ctx, false, func(ctx context.Context, b *batch) error {
+		defer func() { head = b.head }()
+		return b.append(ctx, &record{kind: kindAnchor}, entry{Time: o.Now})
+	})
+	if err != nil {
+		return err
+	}
+	return createAnchor(o.Anchor, l.genesis, head)
+}
+
+// open connects to an existing ledger and reads its identity and domains.
+func open(ctx context.Context, path string) (_ *Ledger, err error) {
+	file, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: only its owner creates a ledger", ErrMissing)
+	} else if err != nil {
+		return nil, err
+	}
+	l, err := connect(path)
+	if err != nil {
+		return nil, err
+	}
+	l.file = file
+	defer func() {
+		if err != nil {
+			l.db.Close()
+		}
+	}()
+	if err := l.checkSchema(ctx); err != nil {
+		return nil, err
+	}
+	first, err := scan(l.db.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = 1"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: no first record (%v)", ErrTampered, err)
+	}
+	e, err := first.entry()
+	if err != nil {
+		return nil, err
+	}
+	if first.kind != kindCreate || e.Format != format {
+		return nil, fmt.Errorf("format %d is not known to this version, which writes %d", e.Format, format)
+	}
+	l.genesis = first.hash
+	return l, l.loadDomains(ctx)
+}
+
+func connect(path string) (*Ledger, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	name := (&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath()
+	if filepath.VolumeName(abs) != "" {
+		name = "/" + name
+	}
+	// FULL makes SQLite sync the write-ahead log at every commit; fullfsync says
+	// the same to macOS, whose fsync does not.
+	db, err := sql.Open("sqlite", "file://"+name+"?mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"+
+		"&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)&_pragma=trusted_schema(OFF)")
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{path: abs, db: db, domains: map[string]domain{},
+		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}, nil
+}
+
+// Close waits for what is under way and closes the ledger.
+func (l *Ledger) Close() error {
+	l.closed.Do(func() { close(l.quit) })
+	<-l.done
+	return storage(l.db.Close())
+}
+
+// AddDomain enters a further domain. It refuses one that the ledger has.
+func (l *Ledger) AddDomain(ctx context.Context, d DomainBudget, now time.Time) (err error) {
+	defer wrap(&err, "add domain")
+	if now.IsZero() {
+		return errors.New("no time given")
+	}
+	return l.do(ctx, true, func(ctx context.Context, b *batch) error { return b.addDomain(ctx, d, now) })
+}
+
+func (b *batch) addDomain(ctx context.Context, d DomainBudget, now time.Time) error {
+	if _, err := d.filter(); err != nil {
+		return err
+	}
+	if _, _, err := b.domain(ctx, d.ID); err == nil {
+		return fmt.Errorf("domain %q: %w", d.ID, ErrExists)
+	} else if !errors.Is(err, ErrUnknownDomain) {
+		return err
+	}
+	s := &state{}
+	if err := b.append(ctx, &record{kind: kindDomain, domain: d.ID}, entry{Time: now, Budget: &d, State: s}); err != nil {
+		return err
+	}
+	b.states[d.ID] = s
+	return nil
+}
+
+// Check refuses with ErrUnknownDomain or ErrBudgetDiffers when the ledger lacks
+// one of the catalog's domains or holds another budget for it. It names both
+// budgets.
+func (l *Ledger) Check(ctx context.Context, domains []DomainBudget) error {
+	for _, want := range domains {
+		have, err := l.domain(ctx, l.db, want.ID)
+		if err != nil {
+			return err
+		}
+		if !have.equal(want) {
+			return fmt.Errorf("domain %q: %w: the catalog says %v, the ledger %v; a budget is for good", want.ID, ErrBudgetDiffers, want, have.DomainBudget)
+		}
+	}
+	return nil
+}
+
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf(format+": %w", append(args, *err)...)
+	}
+}

@@ -1,0 +1,272 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A Balance is what a domain has and has spent.
+type Balance struct {
+	DomainBudget
+	// Limit is the budget in the terms of its measure: for zcdp, the rho that
+	// epsilon and delta allow, and the delta of selection.
+	Limit, Spent, Remaining filter.Amounts
+	Uncommitted             int64 // reservations without an answer: spent all the same
+	Suspended               bool
+}
+
+// Balance returns a domain's balance, after all that is durable now.
+func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) {
+	defer wrap(&err, "read balance")
+	d, err := l.domain(ctx, l.db, id)
+	if err != nil {
+		return Balance{}, err
+	}
+	s, err := lastState(ctx, l.db, id)
+	if err != nil {
+		return Balance{}, err
+	}
+	f := d.filter
+	return Balance{DomainBudget: d.DomainBudget, Limit: f.Amounts(f.Budget()), Spent: f.Amounts(s.Spent),
+		Remaining: f.Amounts(s.Spent.Left(f.Budget())), Uncommitted: s.Uncommitted, Suspended: s.Suspended}, nil
+}
+
+// Domains returns the domains in the order in which they were entered.
+func (l *Ledger) Domains(ctx context.Context) (_ []DomainBudget, err error) {
+	defer wrap(&err, "read domains")
+	var out []DomainBudget
+	err = l.each(ctx, l.db, "WHERE r.kind = 'domain'", func(r *record, e *entry) error {
+		d, err := r.asDomain()
+		out = append(out, d.DomainBudget)
+		return err
+	})
+	return out, err
+}
+
+// An Entry is one record, for the owner to read.
+type Entry struct {
+	Seq         int64
+	Kind        string // create, anchor, domain, reserve, commit, suspend, acknowledge
+	Time        time.Time
+	Domain      string
+	Analyst     string
+	Statement   string
+	Parameters  json.RawMessage
+	Certificate json.RawMessage
+	Events      []privacy.Event
+	Delta       privacy.Delta
+	Charge      filter.Amounts
+	Spent       filter.Amounts // by the domain, after this record
+	Reservation int64          // that a commit or a suspension is about
+	Committed   bool           // of a reservation: its answer is stored
+	Note        string
+}
+
+// History returns all records, the oldest first.
+func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
+	defer wrap(&err, "read history")
+	var out []Entry
+	at := map[int64]int{} // where the reservations are
+	err = l.each(ctx, l.db, "", func(r *record, e *entry) error {
+		h := Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, Analyst: e.Analyst, Statement: e.Statement,
+			Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note}
+		if r.domain != "" && e.State != nil {
+			d, err := l.domain(ctx, l.db, r.domain)
+			if err != nil {
+				return err
+			}
+			h.Spent = d.filter.Amounts(e.State.Spent)
+			if e.Charge != nil {
+				h.Charge = d.filter.Amounts(*e.Charge)
+			}
+		}
+		if h.Events, err = e.events(); err != nil {
+			return fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+		}
+		switch i, known := at[r.ref]; {
+		case r.kind == kindReserve:
+			at[r.seq] = len(out)
+		case r.kind == kindCommit && known:
+			out[i].Committed, h.Time = true, out[i].Time
+		}
+		out = append(out, h)
+		return nil
+	})
+	return out, err
+}
+
+func (e *entry) events() ([]privacy.Event, error) {
+	var out []privacy.Event
+	for _, data := range e.Events {
+		event, err := privacy.UnmarshalEvent(data)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, event)
+	}
+	return out, nil
+}
+
+// each calls f with every record, in order.
+func (l *Ledger) each(ctx context.Context, q interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}, where string, f func(*record, *entry) error) error {
+	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM records r "+where+" ORDER BY r.seq")
+	if err != nil {
+		return storage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return err
+		}
+		e, err := r.entry()
+		if err != nil {
+			return err
+		}
+		if err := f(r, e); err != nil {
+			return err
+		}
+	}
+	return storage(rows.Err())
+}
+
+// Verify reads the whole ledger and checks that every record has its hash and its
+// number, that charges are what their events cost, that states follow from each
+// other and stay within budgets, that answers are those committed, and that the
+// anchor is on the chain.
+func (l *Ledger) Verify(ctx context.Context) (err error) {
+	defer wrap(&err, "verify ledger")
+	at, err := l.anchor.read() // before the records: it may only be behind
+	if err != nil {
+		return err
+	}
+	conn, err := l.db.Conn(ctx)
+	if err != nil {
+		return storage(err)
+	}
+	defer conn.Close()
+	b := &batch{l: l, conn: conn}
+	if err := b.begin(ctx, "BEGIN", record{}, at); err != nil {
+		return err
+	}
+	defer b.rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
+	var report string
+	if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&report); err != nil {
+		return storage(err)
+	}
+	if report != "ok" {
+		return fmt.Errorf("%w: %s", ErrTampered, report)
+	}
+	v := &verifier{l: l, states: map[string]state{}, domains: map[string]domain{}, open: map[int64]string{}}
+	if err := l.each(ctx, conn, "", v.record); err != nil {
+		return err
+	}
+	if v.last.seq != b.head.seq {
+		return fmt.Errorf("%w: it ends at record %d, not %d", ErrTampered, v.last.seq, b.head.seq)
+	}
+	return v.answers(ctx, conn)
+}
+
+// A verifier computes again what the records say.
+type verifier struct {
+	l       *Ledger
+	last    record
+	domains map[string]domain
+	states  map[string]state
+	open    map[int64]string // reservations without an answer, with their domains
+}
+
+func (v *verifier) record(r *record, e *entry) error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%w: record %d: %s", ErrTampered, r.seq, fmt.Sprintf(format, args...))
+	}
+	if r.seq != v.last.seq+1 {
+		return wrong("record %d is missing", v.last.seq+1)
+	}
+	v.last = record{seq: r.seq, hash: r.hash}
+	if (r.kind == kindCreate) != (r.seq == 1) {
+		return wrong("%s does not belong here", r.kind)
+	}
+	if r.kind == kindCreate || r.kind == kindAnchor {
+		return nil
+	}
+	d, known := v.domains[r.domain]
+	if known == (r.kind == kindDomain) || e.State == nil {
+		return wrong("%s does not belong here", r.kind)
+	}
+	want := v.states[r.domain]
+	switch r.kind {
+	case kindDomain:
+		var err error
+		if v.domains[r.domain], err = r.asDomain(); err != nil {
+			return err
+		}
+	case kindReserve:
+		events, err := e.events()
+		if err != nil {
+			return wrong("%v", err)
+		}
+		charge, err := d.filter.Charge(events, e.Delta)
+		if err != nil {
+			return wrong("%v", err)
+		}
+		if e.Charge == nil || !charge.Equal(*e.Charge) {
+			return wrong("its events do not cost what it charges")
+		}
+		want.Spent = want.Spent.Add(charge)
+		want.Uncommitted++
+		if want.Suspended || !want.Spent.Within(d.filter.Budget()) {
+			return wrong("it was not to be admitted")
+		}
+		v.open[r.seq] = r.domain
+	case kindCommit:
+		if of, ok := v.open[r.ref]; !ok || of != r.domain {
+			return wrong("it commits no reservation")
+		}
+		delete(v.open, r.ref)
+		want.Uncommitted--
+	case kindSuspend:
+		want.Suspended = true
+	case kindAcknowledge:
+		want.Suspended = false
+	default:
+		return wrong("unknown kind %q", r.kind)
+	}
+	if !e.State.Spent.Equal(want.Spent) || e.State.Uncommitted != want.Uncommitted || e.State.Suspended != want.Suspended {
+		return wrong("its state does not follow from the one before")
+	}
+	v.states[r.domain] = want
+	return nil
+}
+
+// answers compares the stored answers with the digests in their records, which
+// the chain covers.
+func (v *verifier) answers(ctx context.Context, conn *sql.Conn) error {
+	rows, err := conn.QueryContext(ctx, "SELECT seq, kind, body, coalesce(answer, x'') FROM records WHERE kind = 'commit' OR answer IS NOT NULL ORDER BY seq")
+	if err != nil {
+		return storage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r := &record{}
+		if err := rows.Scan(&r.seq, &r.kind, &r.body, &r.answer); err != nil {
+			return storage(err)
+		}
+		e, err := r.entry()
+		if err != nil {
+			return err
+		}
+		if r.kind != kindCommit && len(r.answer) > 0 || r.kind == kindCommit && string(digestOf(r.answer)) != string(e.Answer) {
+			return fmt.Errorf("%w: the answer of record %d was changed", ErrTampered, r.seq)
+		}
+	}
+	return storage(rows.Err())
+}

@@ -1,0 +1,169 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A ledger is one table of records, each of which is appended and never changed.
+// There are no tables of balances beside it: a record carries the state that its
+// domain is in after it, so that the last record of a domain decides, and a
+// record's hash covers the decision.
+//
+// The hash chain: a record's hash covers its own fields and the hash of the
+// record before.
+type record struct {
+	seq    int64
+	kind   string
+	domain string // "" for kinds that concern the ledger
+	key    []byte // of a reservation with an idempotency key: scope(analyst, key)
+	ref    int64  // the reservation that a commit or a suspension is about, or 0
+	body   []byte // JSON of entry
+	answer []byte // of a commit; its digest is in the body
+	hash   digest
+}
+
+type digest [sha256.Size]byte
+
+// The kinds of records.
+const (
+	kindCreate      = "create"      // the first: the ledger's identity
+	kindAnchor      = "anchor"      // from here on the ledger has an anchor
+	kindDomain      = "domain"      // a domain and its budget, for good
+	kindReserve     = "reserve"     // a charge
+	kindCommit      = "commit"      // its answer
+	kindSuspend     = "suspend"     // a failure
+	kindAcknowledge = "acknowledge" // the owner has seen it
+)
+
+// entry is a record's body; each kind uses some of it.
+type entry struct {
+	Time        time.Time         `json:"time,omitzero"`
+	Format      int               `json:"format,omitempty"`
+	Budget      *DomainBudget     `json:"budget,omitempty"`
+	Analyst     string            `json:"analyst,omitempty"`
+	Statement   string            `json:"statement,omitempty"`
+	Parameters  json.RawMessage   `json:"parameters,omitempty"`
+	Certificate json.RawMessage   `json:"certificate,omitempty"`
+	Events      []json.RawMessage `json:"events,omitempty"`
+	Delta       privacy.Delta     `json:"delta,omitzero"`
+	Charge      *filter.Total     `json:"charge,omitempty"`
+	Request     []byte            `json:"request,omitempty"` // digest of what an idempotency key stands for
+	Answer      []byte            `json:"answer,omitempty"`  // digest of the answer
+	Note        string            `json:"note,omitempty"`
+	State       *state            `json:"state,omitempty"`
+}
+
+// state is a domain's, after the record that holds it.
+type state struct {
+	Spent       filter.Total `json:"spent"`
+	Uncommitted int64        `json:"uncommitted"`
+	Suspended   bool         `json:"suspended"`
+}
+
+// format is the version of this layout.
+const format = 1
+
+// sum returns the hash of r after a record with hash prev. Fields of variable
+// length carry their length, so that no two records look alike.
+func (r *record) sum(prev digest) digest {
+	h := sha256.New()
+	write := func(b []byte) {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
+		h.Write(n[:])
+		h.Write(b)
+	}
+	number := func(i int64) {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(i))
+		h.Write(n[:])
+	}
+	h.Write([]byte("discreet ledger record\n"))
+	h.Write(prev[:])
+	number(r.seq)
+	write([]byte(r.kind))
+	write([]byte(r.domain))
+	write(r.key)
+	number(r.ref)
+	write(r.body)
+	return digest(h.Sum(nil))
+}
+
+// scope is what an idempotency key is unique in: its analyst.
+func scope(analyst, key string) []byte {
+	return digestOf([]byte("key"), []byte(analyst), []byte(key))
+}
+
+// digestOf hashes parts, each with its length.
+func digestOf(parts ...[]byte) []byte {
+	h := sha256.New()
+	for _, p := range parts {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		h.Write(p)
+	}
+	return h.Sum(nil)
+}
+
+const schema = `
+CREATE TABLE records (
+	seq    INTEGER PRIMARY KEY,
+	kind   TEXT NOT NULL,
+	domain TEXT NOT NULL,
+	key    BLOB,
+	ref    INTEGER,
+	body   BLOB NOT NULL,
+	answer BLOB,
+	hash   BLOB NOT NULL
+) STRICT;
+CREATE INDEX records_domain ON records (domain, seq);
+CREATE INDEX records_key ON records (key, seq) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX records_commit ON records (ref) WHERE kind = 'commit';
+`
+
+// columns are those that scan reads: a record without its answer, and the hash
+// of the record before.
+const columns = `r.seq, r.kind, r.domain, r.key, coalesce(r.ref, 0), r.body, r.hash,
+	(SELECT p.hash FROM records p WHERE p.seq = r.seq - 1)`
+
+// scan reads a record and checks its hash against the record before.
+func scan(row interface{ Scan(...any) error }) (*record, error) {
+	r := &record{}
+	var hash, prev []byte
+	if err := row.Scan(&r.seq, &r.kind, &r.domain, &r.key, &r.ref, &r.body, &hash, &prev); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		return nil, storage(err)
+	}
+	var before digest
+	if r.seq != 1 {
+		if len(prev) != len(before) {
+			return nil, fmt.Errorf("%w: record %d is missing", ErrTampered, r.seq-1)
+		}
+		before = digest(prev)
+	}
+	if r.hash = r.sum(before); string(r.hash[:]) != string(hash) {
+		return nil, fmt.Errorf("%w: record %d does not have its hash", ErrTampered, r.seq)
+	}
+	return r, nil
+}
+
+// entry decodes the body.
+func (r *record) entry() (*entry, error) {
+	e := &entry{}
+	if err := json.Unmarshal(r.body, e); err != nil {
+		return nil, fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+	}
+	return e, nil
+}

@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A Request is what Reserve charges for and records.
+type Request struct {
+	Domain  string
+	Analyst string // who asks; not who pays: the budget is the domain's
+	// Statement and Parameters are what is asked. With IdempotencyKey they say what
+	// the key stands for.
+	Statement   string
+	Parameters  json.RawMessage
+	Certificate json.RawMessage
+	// Events are what the answer will reveal; the charge is computed from them.
+	Events []privacy.Event
+	// Delta is the δ at which a filter converts Gaussian events; see
+	// filter.Filter. It is charged only where it is used.
+	Delta privacy.Delta
+	// IdempotencyKey, if not empty, makes a repetition of the same request by the
+	// same analyst return the stored answer. An answer that was never committed
+	// stays spent, and the repetition charges anew.
+	IdempotencyKey string
+	Now            time.Time
+}
+
+// A Reservation is a durable charge.
+type Reservation struct {
+	ID        int64 // the number of its record
+	Domain    string
+	Charge    filter.Amounts // zero if Answer is set
+	Remaining filter.Amounts // after the charge
+	// Answer is the stored answer of an earlier request with the same idempotency
+	// key. If it is not nil, nothing was charged, and there is nothing to commit.
+	Answer []byte
+}
+
+// Reserve charges a domain for a request. When it returns a reservation, the
+// charge is on stable storage and is never given back.
+//
+// It refuses, and charges nothing, with ErrExhausted (an ExhaustedError),
+// ErrSuspended, ErrUnknownDomain, ErrIdempotencyKey, or an error that wraps
+// filter.ErrUnsupported. After any other error, and after ctx has ended, the
+// charge may have been made.
+func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err error) {
+	defer wrap(&err, "reserve")
+	p, err := r.prepare()
+	if err != nil {
+		return nil, err
+	}
+	var out *Reservation
+	err = l.do(ctx, false, func(ctx context.Context, b *batch) (err error) {
+		out, err = b.reserve(ctx, r, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// prepared is the part of a request that needs no transaction.
+type prepared struct {
+	events  []json.RawMessage
+	scope   []byte // nil without an idempotency key
+	request []byte
+}
+
+func (r Request) prepare() (p prepared, err error) {
+	switch {
+	case r.Now.IsZero():
+		return p, errors.New("no time given")
+	case !utf8.ValidString(r.Analyst) || !utf8.ValidString(r.Statement):
+		return p, errors.New("analyst or statement is not UTF-8")
+	}
+	for _, raw := range []json.RawMessage{r.Parameters, r.Certificate} {
+		if raw != nil && !json.Valid(raw) {
+			return p, errors.New("parameters or certificate are not JSON")
+		}
+	}
+	for _, e := range r.Events {
+		if e == nil {
+			return p, errors.New("an event is missing")
+		}
+		// The bytes are what Verify will compute the charge from again, so they must
+		// read back as the event.
+		data, err := json.Marshal(e)
+		if err != nil {
+			return p, fmt.Errorf("encode event: %w", err)
+		}
+		back, err := privacy.UnmarshalEvent(data)
+		if err != nil || back.String() != e.String() {
+			return p, fmt.Errorf("event %v cannot be recorded exactly: %v", e, err)
+		}
+		p.events = append(p.events, data)
+	}
+	if r.IdempotencyKey != "" {
+		p.scope = scope(r.Analyst, r.IdempotencyKey)
+		p.request = digestOf([]byte(r.Domain), []byte(r.Statement), r.Parameters)
+	}
+	return p, nil
+}
+
+func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservation, error) {
+	d, s, err := b.domain(ctx, r.Domain)
+	if err != nil {
+		return nil, err
+	}
+	left := func(spent filter.Total) filter.Amounts { return d.filter.Amounts(spent.Left(d.filter.Budget())) }
+	if p.scope != nil {
+		answer, id, err := b.replay(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if answer != nil {
+			return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer}, nil
+		}
+	}
+	if s.Suspended {
+		return nil, fmt.Errorf("domain %q: %w", r.Domain, ErrSuspended)
+	}
+	charge, err := d.filter.Charge(r.Events, r.Delta)
+	if err != nil {
+		return nil, err
+	}
+	next := &state{Spent: s.Spent.Add(charge), Uncommitted: s.Uncommitted + 1}
+	if !next.Spent.Within(d.filter.Budget()) {
+		return nil, &ExhaustedError{Domain: r.Domain, Measure: d.Measure, Asked: d.filter.Amounts(charge), Left: left(s.Spent)}
+	}
+	rec := &record{kind: kindReserve, domain: r.Domain, key: p.scope}
+	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &charge, Request: p.request, State: next})
+	if err != nil {
+		return nil, err
+	}
+	b.states[r.Domain] = next
+	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(charge), Remaining: left(next.Spent)}, nil
+}
+
+// replay returns the answer that was first committed for an idempotency key, or
+// nil.
+func (b *batch) replay(ctx context.Context, p prepared) (answer []byte, id int64, err error) {
+	first, err := scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? ORDER BY r.seq LIMIT 1", p.scope))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, nil
+	} else if err != nil {
+		return nil, 0, b.note(err)
+	}
+	e, err := first.entry()
+	if err != nil {
+		return nil, 0, b.note(err)
+	}
+	if string(e.Request) != string(p.request) {
+		return nil, 0, ErrIdempotencyKey
+	}
+	commit, err := scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+` FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
+		WHERE k.key = ? ORDER BY r.seq LIMIT 1`, p.scope))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, nil
+	} else if err != nil {
+		return nil, 0, b.note(err)
+	}
+	if e, err = commit.entry(); err != nil {
+		return nil, 0, b.note(err)
+	}
+	if err := b.conn.QueryRowContext(ctx, "SELECT coalesce(answer, x'') FROM records WHERE seq = ?", commit.seq).Scan(&answer); err != nil {
+		return nil, 0, b.note(storage(err))
+	}
+	if string(digestOf(answer)) != string(e.Answer) {
+		return nil, 0, b.note(fmt.Errorf("%w: the answer of record %d was changed", ErrTampered, commit.seq))
+	}
+	if answer == nil {
+		answer = []byte{}
+	}
+	return answer, commit.ref, nil
+}
+
+// Commit stores the answer of a reservation. When it returns nil, charge and
+// answer are on stable storage and on the anchor, and the answer may leave. After
+// an error it must not: the charge stays, and a repetition charges anew.
+func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err error) {
+	defer wrap(&err, "commit")
+	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
+		if err := b.reserved(ctx, r.Domain, r.ID); err != nil {
+			return err
+		}
+		var committed bool
+		err := b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", r.ID).Scan(&committed)
+		if err != nil {
+			return b.note(storage(err))
+		}
+		if committed {
+			return fmt.Errorf("reservation %d: its answer %w", r.ID, ErrExists)
+		}
+		return b.change(ctx, &record{kind: kindCommit, domain: r.Domain, ref: r.ID, answer: answer},
+			entry{Answer: digestOf(answer)}, func(s *state) { s.Uncommitted-- })
+	})
+}
+
+// Suspend records a failure in computing the answer of a reservation, or 0 for
+// none, and suspends its domain until Acknowledge.
+func (l *Ledger) Suspend(ctx context.Context, domain string, reservation int64, event string, now time.Time) (err error) {
+	defer wrap(&err, "suspend")
+	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
+		if reservation != 0 {
+			if err := b.reserved(ctx, domain, reservation); err != nil {
+				return err
+			}
+		}
+		return b.change(ctx, &record{kind: kindSuspend, domain: domain, ref: reservation},
+			entry{Time: now, Note: event}, func(s *state) { s.Suspended = true })
+	})
+}
+
+// Acknowledge records that the owner has seen why a domain was suspended, and
+// lets it be charged again. Nothing is given back.
+func (l *Ledger) Acknowledge(ctx context.Context, domain, note string, now time.Time) (err error) {
+	defer wrap(&err, "acknowledge")
+	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
+		return b.change(ctx, &record{kind: kindAcknowledge, domain: domain},
+			entry{Time: now, Note: note}, func(s *state) { s.Suspended = false })
+	})
+}
+
+// change appends a record that changes the state of its domain.
+func (b *batch) change(ctx context.Context, r *record, e entry, f func(*state)) error {
+	_, s, err := b.domain(ctx, r.domain)
+	if err != nil {
+		return err
+	}
+	next := *s
+	f(&next)
+	e.State = &next
+	if err := b.append(ctx, r, e); err != nil {
+		return err
+	}
+	b.states[r.domain] = &next
+	return nil
+}
+
+// reserved refuses unless id is a reservation of the domain.
+func (b *batch) reserved(ctx context.Context, domain string, id int64) error {
+	var is bool
+	err := b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE seq = ? AND kind = 'reserve' AND domain = ?)", id, domain).Scan(&is)
+	if err != nil {
+		return b.note(storage(err))
+	}
+	if !is {
+		return fmt.Errorf("domain %q has no reservation %d", domain, id)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// A querier is a connection, a transaction or a pool.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// checkSchema refuses a file that has other tables, indexes or triggers than
+// Create makes: a trigger could undo what a record says.
+func (l *Ledger) checkSchema(ctx context.Context) error {
+	rows, err := l.db.QueryContext(ctx, "SELECT sql FROM sqlite_schema ORDER BY rowid")
+	if err != nil {
+		return storage(err)
+	}
+	defer rows.Close()
+	var have strings.Builder
+	have.WriteString("\n")
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return storage(err)
+		}
+		have.WriteString(s + ";\n")
+	}
+	if err := rows.Err(); err != nil {
+		return storage(err)
+	}
+	if have.String() != schema {
+		return fmt.Errorf("%w: it does not have the tables of a ledger", ErrTampered)
+	}
+	return nil
+}
+
+func (l *Ledger) loadDomains(ctx context.Context) error {
+	rows, err := l.db.QueryContext(ctx, "SELECT "+columns+" FROM records r WHERE r.kind = 'domain'")
+	if err != nil {
+		return storage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return err
+		}
+		d, err := r.asDomain()
+		if err != nil {
+			return err
+		}
+		l.domains[d.ID] = d
+	}
+	return storage(rows.Err())
+}
+
+// asDomain returns the domain that r enters.
+func (r *record) asDomain() (domain, error) {
+	e, err := r.entry()
+	if err != nil {
+		return domain{}, err
+	}
+	if e.Budget == nil || e.Budget.ID != r.domain {
+		return domain{}, fmt.Errorf("%w: record %d enters no domain", ErrTampered, r.seq)
+	}
+	f, err := e.Budget.filter()
+	if err != nil {
+		return domain{}, fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+	}
+	return domain{*e.Budget, f}, nil
+}
+
+// domain returns a domain's budget: from memory, since it never changes, or,
+// where it was added after this Ledger was opened, from its record.
+func (l *Ledger) domain(ctx context.Context, q querier, id string) (domain, error) {
+	if d, ok := l.domains[id]; ok {
+		return d, nil
+	}
+	r, err := scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? AND r.kind = 'domain'", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return domain{}, fmt.Errorf("domain %q: %w", id, ErrUnknownDomain)
+	} else if err != nil {
+		return domain{}, err
+	}
+	return r.asDomain()
+}
+
+// lastState returns the state after a domain's last record.
+func lastState(ctx context.Context, q querier, id string) (*state, error) {
+	r, err := scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("%w: domain %q has no records", ErrTampered, id)
+	} else if err != nil {
+		return nil, err
+	}
+	e, err := r.entry()
+	if err != nil {
+		return nil, err
+	}
+	if e.State == nil {
+		return nil, fmt.Errorf("%w: record %d has no state", ErrTampered, r.seq)
+	}
+	return e.State, nil
+}
+
+// checkFile refuses when the path names another file than it did at Open: an
+// older copy put in place while this process holds the one it replaced.
+func (l *Ledger) checkFile() error {
+	now, err := os.Stat(l.path)
+	if err != nil || !os.SameFile(l.file, now) {
+		return fmt.Errorf("%w: another file is in its place, or none", ErrRolledBack)
+	}
+	return nil
+}

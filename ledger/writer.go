@@ -1,0 +1,300 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// One goroutine writes. It takes the jobs that have queued up meanwhile into one
+// transaction, so that they share its fsync.
+
+// maxBatch bounds a transaction, and so the wait of other processes.
+const maxBatch = 256
+
+// A job runs in the writer's transaction.
+type job struct {
+	run      func(context.Context, *batch) error
+	anchored bool // its effect must be on the anchor before it is done
+	done     chan error
+}
+
+// A batch is one transaction.
+type batch struct {
+	l      *Ledger
+	conn   *sql.Conn
+	head   record            // the last record: seq and hash
+	states map[string]*state // of the domains met, after what this batch has appended
+	wrote  bool
+	failed error // of the storage: the batch must not commit
+}
+
+// writer is the writing goroutine's own state.
+type writer struct {
+	l    *Ledger
+	conn *sql.Conn
+	seen record // the last head that was committed or read: seq and hash
+	dead error  // after a failure that leaves unknown what is on the disk
+}
+
+func (l *Ledger) start(ctx context.Context) error {
+	conn, err := l.db.Conn(ctx)
+	if err != nil {
+		return storage(err)
+	}
+	w := &writer{l: l, conn: conn}
+	if err := w.inspect(ctx); err != nil {
+		conn.Close()
+		return err
+	}
+	go w.loop()
+	return nil
+}
+
+// inspect checks the head and the anchor without writing.
+func (w *writer) inspect(ctx context.Context) error {
+	// The anchor before the head: it may only be behind.
+	at, err := w.l.anchor.read()
+	if err != nil {
+		return err
+	}
+	b := &batch{l: w.l, conn: w.conn}
+	if err := b.begin(ctx, "BEGIN", record{}, at); err != nil {
+		return err
+	}
+	w.seen = b.head
+	return b.rollback(ctx)
+}
+
+// do runs f in the writer's next transaction and returns when that is durable.
+// If ctx ends first, f may run all the same.
+func (l *Ledger) do(ctx context.Context, anchored bool, f func(context.Context, *batch) error) error {
+	j := &job{f, anchored, make(chan error, 1)}
+	select {
+	case <-l.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	case l.queue <- j:
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.done:
+		select {
+		case err := <-j.done:
+			return err
+		default:
+			return ErrClosed
+		}
+	}
+}
+
+func (w *writer) loop() {
+	defer close(w.l.done)
+	defer w.conn.Close()
+	for {
+		select {
+		case <-w.l.quit:
+			return
+		case j := <-w.l.queue:
+			jobs := []*job{j}
+			runtime.Gosched() // let those that the last batch has just woken queue up
+			for more := true; more && len(jobs) < maxBatch; {
+				select {
+				case j := <-w.l.queue:
+					jobs = append(jobs, j)
+				default:
+					more = false
+				}
+			}
+			for i, err := range w.run(context.Background(), jobs) {
+				jobs[i].done <- err
+			}
+		}
+	}
+}
+
+// run runs jobs in one transaction and returns the outcome of each.
+func (w *writer) run(ctx context.Context, jobs []*job) []error {
+	outcomes := make([]error, len(jobs))
+	fail := func(err error) []error {
+		for i := range outcomes {
+			if outcomes[i] == nil {
+				outcomes[i] = err
+			}
+		}
+		return outcomes
+	}
+	if w.dead != nil {
+		return fail(w.dead)
+	}
+	at, err := w.l.anchor.read()
+	if err != nil {
+		return fail(err)
+	}
+	b := &batch{l: w.l, conn: w.conn, states: map[string]*state{}}
+	if err := b.begin(ctx, "BEGIN IMMEDIATE", w.seen, at); err != nil {
+		return fail(err)
+	}
+	anchored := false
+	for i, j := range jobs {
+		outcomes[i] = j.run(ctx, b)
+		anchored = anchored || j.anchored && outcomes[i] == nil
+		if b.failed != nil {
+			clear(outcomes)
+			b.rollback(ctx) //nolint:errcheck // the failure before it is the news
+			return fail(b.failed)
+		}
+	}
+	if !b.wrote {
+		return fail(b.rollback(ctx))
+	}
+	if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
+		// What is on the disk now is unknown: a failed fsync may have written all or
+		// nothing, and the next one may lie. Unless the disk was merely full, this
+		// Ledger is not to be used again; the next Open reads what there is. Whatever
+		// is there stays charged.
+		var se *sqlite.Error
+		full := errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_FULL
+		err = fmt.Errorf("%w: commit: %v", ErrStorage, err)
+		if !full {
+			w.dead = err
+		}
+		b.rollback(ctx) //nolint:errcheck // the failure before it is the news
+		clear(outcomes)
+		return fail(err)
+	}
+	w.seen = b.head
+	if anchored && w.l.anchor != nil {
+		if err := w.anchor(ctx); err != nil {
+			for i, j := range jobs {
+				if j.anchored {
+					outcomes[i] = err
+				}
+			}
+		}
+	}
+	return outcomes
+}
+
+// anchor writes the head to the anchor. It holds the ledger's write lock, so that
+// of several processes none writes an older head over a newer one; what it reads
+// under the lock is on stable storage, because SQLite shows a commit to others
+// only after the sync.
+func (w *writer) anchor(ctx context.Context) error {
+	b := &batch{l: w.l, conn: w.conn}
+	at, err := w.l.anchor.read()
+	if err != nil {
+		return err
+	}
+	if err := b.begin(ctx, "BEGIN IMMEDIATE", w.seen, at); err != nil {
+		return err
+	}
+	w.seen = b.head
+	err = w.l.anchor.write(b.head)
+	if rollback := b.rollback(ctx); err == nil {
+		err = rollback
+	}
+	return err
+}
+
+// begin starts a transaction and checks that the ledger has not gone back: not
+// behind what this process has seen, nor behind its anchor.
+func (b *batch) begin(ctx context.Context, statement string, seen, anchored record) error {
+	if err := b.l.checkFile(); err != nil {
+		return err
+	}
+	if _, err := b.conn.ExecContext(ctx, statement); err != nil {
+		return storage(err)
+	}
+	err := b.checkHead(ctx, seen, anchored)
+	if err != nil {
+		b.rollback(ctx) //nolint:errcheck // the failure before it is the news
+	}
+	return err
+}
+
+func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
+	head, err := scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
+	if err != nil {
+		return fmt.Errorf("read head: %w", err)
+	}
+	b.head = record{seq: head.seq, hash: head.hash}
+	for _, past := range []record{seen, anchored} {
+		if past.seq == 0 || past.seq == b.head.seq && past.hash == b.head.hash {
+			continue
+		}
+		var hash []byte
+		err := b.conn.QueryRowContext(ctx, "SELECT hash FROM records WHERE seq = ?", past.seq).Scan(&hash)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return fmt.Errorf("%w: it ends at record %d, but had %d; put the newest copy back, or give up its domains", ErrRolledBack, b.head.seq, past.seq)
+		case err != nil:
+			return storage(err)
+		case string(hash) != string(past.hash[:]):
+			return fmt.Errorf("%w: record %d is not the one that was there", ErrTampered, past.seq)
+		}
+	}
+	return nil
+}
+
+func (b *batch) rollback(ctx context.Context) error {
+	_, err := b.conn.ExecContext(ctx, "ROLLBACK")
+	return storage(err)
+}
+
+// domain returns a domain and its state within the batch.
+func (b *batch) domain(ctx context.Context, id string) (domain, *state, error) {
+	d, err := b.l.domain(ctx, b.conn, id)
+	if err != nil {
+		return domain{}, nil, b.note(err)
+	}
+	if s, ok := b.states[id]; ok {
+		return d, s, nil
+	}
+	s, err := lastState(ctx, b.conn, id)
+	if err != nil {
+		return domain{}, nil, b.note(err)
+	}
+	if b.states != nil {
+		b.states[id] = s
+	}
+	return d, s, nil
+}
+
+// append writes one record after the head.
+func (b *batch) append(ctx context.Context, r *record, e entry) (err error) {
+	e.Time = e.Time.UTC()
+	if r.body, err = json.Marshal(e); err != nil {
+		return fmt.Errorf("encode record: %w", err)
+	}
+	r.seq = b.head.seq + 1
+	r.hash = r.sum(b.head.hash)
+	ref := sql.NullInt64{Int64: r.ref, Valid: r.ref != 0}
+	_, err = b.conn.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		r.seq, r.kind, r.domain, r.key, ref, r.body, r.answer, r.hash[:])
+	if err != nil {
+		return b.note(storage(err))
+	}
+	b.head, b.wrote = record{seq: r.seq, hash: r.hash}, true
+	return nil
+}
+
+// note keeps an error after which the batch must not commit.
+func (b *batch) note(err error) error {
+	for _, fatal := range []error{ErrStorage, ErrTampered, ErrBusy} {
+		if errors.Is(err, fatal) {
+			b.failed = err
+		}
+	}
+	return err
+}
