@@ -1,0 +1,191 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+var aggregateFunctions = map[string]plan.AggregateFunction{
+	"count": plan.Count, "sum": plan.Sum, "avg": plan.Avg, "min": plan.Min, "max": plan.Max,
+	"var_pop": plan.VarPop, "var_samp": plan.VarSamp, "variance": plan.VarSamp,
+	"stddev_pop": plan.StddevPop, "stddev_samp": plan.StddevSamp, "stddev": plan.StddevSamp,
+	"bool_and": plan.BoolAnd, "bool_or": plan.BoolOr, "every": plan.BoolAnd,
+}
+
+// An aggregates collects a SELECT's aggregates; equal ones count once.
+type aggregates struct {
+	list []plan.Aggregation
+	args *context // of their arguments: the rows before grouping
+}
+
+// An aggregateRef stands for a collected aggregate until the SELECT is
+// assembled.
+type aggregateRef struct {
+	index int
+	t     sqltype.Type
+	at    diagnostic.Span
+}
+
+func (a *aggregateRef) Type() sqltype.Type     { return a.t }
+func (a *aggregateRef) Place() diagnostic.Span { return a.at }
+
+func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Expr {
+	if c.aggregates == nil {
+		d := diagnostic.New("D018", e.Span, "aggregate %s cannot stand in %s", e.Name.Name, c.clause)
+		switch c.clause {
+		case "an aggregate":
+			d.Because("aggregates do not nest").Try("aggregate once in a subquery: SELECT avg(n) FROM (SELECT count(*) AS n FROM ... GROUP BY ...) AS t")
+		case "WHERE":
+			d.Because("WHERE chooses rows before they are grouped").Try("put the condition into HAVING")
+		}
+		refuse(d)
+	}
+	a := plan.Aggregation{Function: f, Name: e.Name.Name, Distinct: e.Distinct, Span: e.Span}
+	args := c.aggregates.args
+	if e.Filter != nil {
+		filter := *args
+		filter.clause = "FILTER"
+		a.Filter = filter.condition(e.Filter)
+	}
+	switch {
+	case e.Star && f == plan.Count:
+		a.Function, a.Distinct = plan.CountStar, false
+	case e.Star:
+		refuse(diagnostic.New("D016", e.Span, "%s needs a column", e.Name.Name).Because("only count takes *"))
+	case len(e.Args) != 1:
+		refuse(wrongCount(e, 1, 1))
+	default:
+		a.Arg = args.expr(e.Args[0])
+	}
+	a.Arg, a.Type = typeAggregate(f, a.Arg, e)
+	if a.Distinct {
+		switch f {
+		case plan.Count:
+			checkOrdered(a.Arg.Type(), e.Span, "DISTINCT")
+		case plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
+			a.Distinct = false // it changes nothing
+		default:
+			refuse(diagnostic.New("D018", e.Span, "%s(DISTINCT ...) is not supported", e.Name.Name).
+				Try("count(DISTINCT ...), or make the rows distinct in a subquery"))
+		}
+	}
+	i := slices.IndexFunc(c.aggregates.list, func(b plan.Aggregation) bool {
+		return a.Function == b.Function && a.Distinct == b.Distinct && equal(a.Arg, b.Arg) && equal(a.Filter, b.Filter)
+	})
+	if i < 0 {
+		i = len(c.aggregates.list)
+		c.aggregates.list = append(c.aggregates.list, a)
+	}
+	return &aggregateRef{i, a.Type, e.Span}
+}
+
+// typeAggregate returns the argument as the aggregate wants it and the
+// result's type: PostgreSQL's, but double for every average and deviation and
+// for sums of reals.
+func typeAggregate(f plan.AggregateFunction, arg plan.Expr, e *sqlparse.Call) (plan.Expr, sqltype.Type) {
+	double := typeOf(sqltype.Double)
+	switch f {
+	case plan.CountStar, plan.Count:
+		if arg != nil {
+			arg = known(arg)
+		}
+		return arg, typeOf(sqltype.Bigint)
+	case plan.BoolAnd, plan.BoolOr:
+		arg = coerce(arg, typeOf(sqltype.Boolean), e.Name.Name)
+		return arg, arg.Type()
+	case plan.Min, plan.Max:
+		arg = known(arg)
+		if k := arg.Type().Kind; k == sqltype.IntervalKind {
+			checkOrdered(arg.Type(), e.Span, e.Name.Name)
+		} else if k == sqltype.Boolean {
+			refuse(diagnostic.New("D015", e.Span, "%s wants something with an order, not a boolean", e.Name.Name).Try("use bool_and or bool_or"))
+		}
+		return arg, arg.Type()
+	}
+	arg = numeric(e, arg)
+	if f != plan.Sum {
+		return arg, double
+	}
+	switch t := arg.Type(); {
+	case t.Kind == sqltype.Smallint || t.Kind == sqltype.Integer:
+		return arg, typeOf(sqltype.Bigint)
+	case t.Kind == sqltype.Bigint:
+		return arg, sqltype.DecimalOf(maxDigits, 0)
+	case t.Kind == sqltype.DecimalKind:
+		return arg, sqltype.DecimalOf(maxDigits, t.Scale)
+	}
+	return cast(arg, double), double
+}
+
+// equal reports whether two expressions are the same but for their places.
+func equal(a, b plan.Expr) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	if a.Type() != b.Type() {
+		return false
+	}
+	switch a := a.(type) {
+	case *plan.Ref:
+		b, ok := b.(*plan.Ref)
+		return ok && a.Index == b.Index
+	case *plan.Literal:
+		b, ok := b.(*plan.Literal)
+		return ok && sqltype.Key(a.Value) == sqltype.Key(b.Value)
+	case *plan.Call:
+		b, ok := b.(*plan.Call)
+		return ok && a.Function == b.Function && slices.EqualFunc(a.Args, b.Args, equal)
+	case *plan.Case:
+		b, ok := b.(*plan.Case)
+		return ok && equal(a.Else, b.Else) && slices.EqualFunc(a.Whens, b.Whens, func(x, y plan.When) bool {
+			return equal(x.Condition, y.Condition) && equal(x.Result, y.Result)
+		})
+	case *plan.Cast:
+		b, ok := b.(*plan.Cast)
+		return ok && equal(a.Arg, b.Arg)
+	case *aggregateRef:
+		b, ok := b.(*aggregateRef)
+		return ok && a.index == b.index
+	case *scalarRef:
+		b, ok := b.(*scalarRef)
+		return ok && a.index == b.index
+	}
+	return false
+}
+
+// replaceExprs rebuilds e; where f returns an expression, that stands in the place of
+// the one it was given.
+func replaceExprs(e plan.Expr, f func(plan.Expr) plan.Expr) plan.Expr {
+	if e == nil {
+		return nil
+	}
+	if out := f(e); out != nil {
+		return out
+	}
+	switch e := e.(type) {
+	case *plan.Call:
+		c := *e
+		c.Args = make([]plan.Expr, len(e.Args))
+		for i, a := range e.Args {
+			c.Args[i] = replaceExprs(a, f)
+		}
+		return &c
+	case *plan.Case:
+		c := *e
+		c.Whens = make([]plan.When, len(e.Whens))
+		for i, w := range e.Whens {
+			c.Whens[i] = plan.When{Condition: replaceExprs(w.Condition, f), Result: replaceExprs(w.Result, f)}
+		}
+		c.Else = replaceExprs(e.Else, f)
+		return &c
+	case *plan.Cast:
+		c := *e
+		c.Arg = replaceExprs(e.Arg, f)
+		return &c
+	}
+	return e
+}

@@ -1,0 +1,244 @@
+package bind
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A function types one call: its arguments are bound, their number is checked.
+type function struct {
+	least, most int // arguments
+	bind        func(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr
+}
+
+// functions is the allow-list. What is absent is refused, whatever the engine
+// offers: it may be volatile, raise, or grow without bound.
+func functions() map[string]function {
+	text, whole, double, truth := typeOf(sqltype.Text), typeOf(sqltype.Integer), typeOf(sqltype.Double), typeOf(sqltype.Boolean)
+	out := map[string]function{
+		"coalesce":     {1, 100, unified(plan.Coalesce)},
+		"greatest":     {1, 100, unified(plan.Greatest)},
+		"least":        {1, 100, unified(plan.Least)},
+		"nullif":       {2, 2, nullIf},
+		"concat":       {1, 100, concat},
+		"abs":          {1, 1, abs},
+		"sign":         {1, 1, sign},
+		"round":        {1, 2, rounding(plan.Round)},
+		"trunc":        {1, 2, rounding(plan.Trunc)},
+		"floor":        {1, 1, rounding(plan.Floor)},
+		"ceil":         {1, 1, rounding(plan.Ceil)},
+		"mod":          {2, 2, mod},
+		"exp":          {1, 1, fixed(plan.Exp, double, double)},
+		"ln":           {1, 1, fixed(plan.Ln, double, double)},
+		"log10":        {1, 1, fixed(plan.Log10, double, double)},
+		"sqrt":         {1, 1, fixed(plan.Sqrt, double, double)},
+		"power":        {2, 2, fixed(plan.Power, double, double, double)},
+		"width_bucket": {4, 4, widthBucket},
+		"lower":        {1, 1, fixed(plan.Lower, text, text)},
+		"upper":        {1, 1, fixed(plan.Upper, text, text)},
+		"length":       {1, 1, fixed(plan.Length, whole, text)},
+		"reverse":      {1, 1, fixed(plan.Reverse, text, text)},
+		"left":         {2, 2, fixed(plan.LeftPart, text, text, whole)},
+		"right":        {2, 2, fixed(plan.RightPart, text, text, whole)},
+		"strpos":       {2, 2, fixed(plan.Position, whole, text, text)},
+		"starts_with":  {2, 2, fixed(plan.StartsAt, truth, text, text)},
+		"split_part":   {3, 3, fixed(plan.SplitPart, text, text, text, whole)},
+		"substring":    {2, 3, fixed(plan.Substring, text, text, whole, whole)},
+		"btrim":        {1, 2, trim(plan.Trim)},
+		"ltrim":        {1, 2, trim(plan.TrimLeft)},
+		"rtrim":        {1, 2, trim(plan.TrimRight)},
+		"replace":      {3, 3, replace},
+		"date_trunc":   {2, 2, dateTrunc},
+		"extract":      {2, 2, extract},
+		"date_part":    {2, 2, datePart},
+	}
+	for name, of := range map[string]string{
+		"ceiling": "ceil", "pow": "power", "log": "log10", "substr": "substring",
+		"char_length": "length", "character_length": "length",
+	} {
+		out[name] = out[of]
+	}
+	return out
+}
+
+// call binds a function or an aggregate.
+func (c *context) call(e *sqlparse.Call) plan.Expr {
+	name := e.Name.Name
+	if f, ok := aggregateFunctions[name]; ok {
+		return c.aggregate(f, e)
+	}
+	table := functions()
+	f, ok := table[name]
+	if !ok {
+		known := slices.AppendSeq(slices.Collect(maps.Keys(table)), maps.Keys(aggregateFunctions))
+		refuse(diagnostic.New("D013", e.Name.Span, "unknown function %s", name).
+			Because("only functions on a list may run: each is total, deterministic and has PostgreSQL's meaning").
+			Try("%s", nearest(name, known)))
+	}
+	if e.Star || e.Distinct || e.Filter != nil {
+		refuse(diagnostic.New("D013", e.Span, "%s is not an aggregate", name).
+			Because("*, DISTINCT and FILTER are for aggregates"))
+	}
+	if n := len(e.Args); n < f.least || n > f.most {
+		refuse(wrongCount(e, f.least, f.most))
+	}
+	args := make([]plan.Expr, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = c.expr(a)
+	}
+	return f.bind(c, e, args)
+}
+
+func wrongCount(e *sqlparse.Call, least, most int) *diagnostic.Diagnostic {
+	d := diagnostic.New("D016", e.Span, "%s takes %d arguments, not %d", e.Name.Name, least, len(e.Args))
+	if least == 1 && most == 1 {
+		return diagnostic.New("D016", e.Span, "%s takes one argument, not %d", e.Name.Name, len(e.Args))
+	}
+	if least != most {
+		return diagnostic.New("D016", e.Span, "%s takes %d to %d arguments, not %d", e.Name.Name, least, most, len(e.Args))
+	}
+	return d
+}
+
+func call(f plan.Function, t sqltype.Type, e *sqlparse.Call, args ...plan.Expr) plan.Expr {
+	return &plan.Call{Function: f, Args: args, T: t, Span: e.Span}
+}
+
+// fixed types a function of fixed argument types.
+func fixed(f plan.Function, result sqltype.Type, params ...sqltype.Type) func(*context, *sqlparse.Call, []plan.Expr) plan.Expr {
+	return func(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+		for i, a := range args {
+			args[i] = coerce(a, params[i], e.Name.Name)
+		}
+		return call(f, result, e, args...)
+	}
+}
+
+// unified types a function of arguments of one type, which is its result.
+func unified(f plan.Function) func(*context, *sqlparse.Call, []plan.Expr) plan.Expr {
+	return func(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+		args, t := unify(args, e.Name.Name)
+		if f != plan.Coalesce {
+			checkOrdered(t, e.Span, e.Name.Name)
+		}
+		return call(f, t, e, args...)
+	}
+}
+
+// nullIf compares as = does, and has the first argument's type: the second is
+// in the type of the comparison.
+func nullIf(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	l, r := c.comparable(args[0], args[1], "=", e.Span)
+	first := coerceUnknown(args[0], l.Type())
+	return call(plan.NullIf, first.Type(), e, first, r)
+}
+
+// numeric gives an undecided constant the type double and refuses what is no
+// number.
+func numeric(e *sqlparse.Call, a plan.Expr) plan.Expr {
+	a = coerceUnknown(a, typeOf(sqltype.Double))
+	if !a.Type().IsNumeric() {
+		refuse(diagnostic.New("D015", a.Place(), "%s wants a number, not %s", e.Name.Name, article(a.Type())).Try("convert it with CAST"))
+	}
+	return a
+}
+
+func abs(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	a := numeric(e, args[0])
+	return call(plan.Abs, a.Type(), e, a)
+}
+
+func sign(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	a := numeric(e, args[0])
+	if a.Type().Kind == sqltype.DecimalKind {
+		return call(plan.Sign, sqltype.DecimalOf(1, 0), e, a)
+	}
+	return call(plan.Sign, typeOf(sqltype.Double), e, cast(a, typeOf(sqltype.Double)))
+}
+
+// rounding types round, trunc, floor and ceil: decimals stay exact, all other
+// numbers become doubles; a number of digits is for decimals alone.
+func rounding(f plan.Function) func(*context, *sqlparse.Call, []plan.Expr) plan.Expr {
+	return func(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+		a := numeric(e, args[0])
+		digits := int64(0)
+		if len(args) == 2 {
+			digits = wholeConstant(e.Name.Name, "the number of digits", args[1])
+			if a.Type().IsFloat() {
+				refuse(diagnostic.New("D015", e.Span, "%s to a number of digits is for decimals, not for a double", e.Name.Name).
+					Because("a double has no decimal digits to keep").
+					Try("%s(x::numeric, %d)", e.Name.Name, digits))
+			}
+			a = cast(a, asDecimal(a.Type()))
+		}
+		if a.Type().Kind != sqltype.DecimalKind {
+			return call(f, typeOf(sqltype.Double), e, cast(a, typeOf(sqltype.Double)))
+		}
+		digits = max(-maxDigits, min(digits, int64(a.Type().Scale)))
+		t := decimal(int(a.Type().Digits())+1, int(max(digits, 0)))
+		if len(args) == 1 {
+			return call(f, t, e, a)
+		}
+		return call(f, t, e, a, integer(digits, args[1].Place()))
+	}
+}
+
+func mod(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	return c.arithmetic("%", args[0], args[1], e.Span)
+}
+
+// wholeConstant returns the value of an argument that must be a whole constant.
+func wholeConstant(function, what string, a plan.Expr) int64 {
+	if l, ok := coerceUnknown(a, typeOf(sqltype.Integer)).(*plan.Literal); ok {
+		if n, ok := l.Value.(int64); ok {
+			return n
+		}
+	}
+	refuse(diagnostic.New("D021", a.Place(), "%s of %s must be a whole constant", what, function))
+	return 0
+}
+
+// textConstant returns the value of an argument that must be a text constant.
+func textConstant(function, what string, a plan.Expr) string {
+	if l, ok := known(a).(*plan.Literal); ok {
+		if s, ok := l.Value.(string); ok {
+			return s
+		}
+	}
+	refuse(diagnostic.New("D021", a.Place(), "%s of %s must be a constant in quotes", what, function))
+	return ""
+}
+
+// widthBucket computes in decimals if all arguments are exact and one is a
+// decimal, else in doubles, as PostgreSQL chooses.
+func widthBucket(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	t := typeOf(sqltype.Integer)
+	for i, a := range args[:3] {
+		args[i] = numeric(e, a)
+		t, _ = operands(t, args[i].Type())
+	}
+	if t.Kind != sqltype.DecimalKind {
+		t = typeOf(sqltype.Double)
+	}
+	for i, a := range args[:3] {
+		args[i] = cast(a, t)
+		if _, ok := args[i].(*plan.Literal); i > 0 && !ok {
+			refuse(diagnostic.New("D021", a.Place(), "the bounds of width_bucket must be constants"))
+		}
+	}
+	n := wholeConstant("width_bucket", "the number of buckets", args[3])
+	lo, hi := args[1].(*plan.Literal).Value, args[2].(*plan.Literal).Value
+	if lo == nil || hi == nil || sqltype.Compare(lo, hi) == 0 {
+		refuse(diagnostic.New("D017", e.Span, "the bounds of width_bucket must differ"))
+	}
+	if n < 1 || n >= 1<<31-1 {
+		refuse(diagnostic.New("D017", args[3].Place(), "the number of buckets must be at least 1 and fit an integer"))
+	}
+	args[3] = integer(n, args[3].Place())
+	return call(plan.WidthBucket, typeOf(sqltype.Integer), e, args...)
+}

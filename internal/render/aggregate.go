@@ -1,0 +1,130 @@
+package render
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// aggregate prints grouping. Keys and arguments get names in a subquery, so
+// that each is computed once; FILTER becomes an argument that is NULL.
+func (r *renderer) aggregate(n *plan.Aggregate) string {
+	s := r.scope(column)
+	var inner, keys, out, means []string
+	for i, k := range n.Keys {
+		key := fmt.Sprintf("k%d", i)
+		keys = append(keys, key)
+		inner = append(inner, s.expr(k)+" AS "+key)
+		out = append(out, key+" AS "+column(i))
+	}
+	for i, a := range n.Aggregations {
+		arg := fmt.Sprintf("a%d", i)
+		if a.Arg != nil || a.Filter != nil {
+			inner = append(inner, s.argument(a)+" AS "+arg)
+		}
+		if isDeviation(a.Function) {
+			means = append(means, fmt.Sprintf("%s / count(%s) OVER w AS m%d", fixedSum(arg, " OVER w"), arg, i))
+		}
+		out = append(out, fmt.Sprintf("%s AS %s", aggregation(a, arg, fmt.Sprintf("m%d", i)), column(len(n.Keys)+i)))
+	}
+	if len(out) == 0 { // HAVING alone
+		out = append(out, "count(*) AS one")
+	}
+	from := fmt.Sprintf("(SELECT %s FROM %s) AS t", orOne(strings.Join(inner, ", ")), r.input(n.Input, "t"))
+	if len(means) > 0 {
+		partition := ""
+		if len(keys) > 0 {
+			partition = "PARTITION BY " + strings.Join(keys, ", ")
+		}
+		from = fmt.Sprintf("(SELECT *, %s FROM %s WINDOW w AS (%s)) AS t", strings.Join(means, ", "), from, partition)
+	}
+	sql := fmt.Sprintf("SELECT %s FROM %s", strings.Join(out, ", "), from)
+	if len(keys) > 0 {
+		sql += " GROUP BY " + strings.Join(keys, ", ")
+	}
+	return sql
+}
+
+// argument prints an aggregate's argument in the type that it is computed in.
+func (s scope) argument(a plan.Aggregation) string {
+	if a.Arg == nil {
+		return fmt.Sprintf("CASE WHEN %s THEN 1 END", s.expr(a.Filter))
+	}
+	x := s.expr(a.Arg)
+	if isDeviation(a.Function) || a.Function == plan.Avg && a.Arg.Type().Kind == sqltype.Real {
+		x = fmt.Sprintf("CAST(%s AS DOUBLE)", x)
+	}
+	if a.Filter == nil {
+		return x
+	}
+	return fmt.Sprintf("CASE WHEN %s THEN %s END", s.expr(a.Filter), x)
+}
+
+func isDeviation(f plan.AggregateFunction) bool {
+	return f == plan.VarPop || f == plan.VarSamp || f == plan.StddevPop || f == plan.StddevSamp
+}
+
+// aggregation prints an aggregate of the column x; mean holds the group's mean
+// for deviations.
+func aggregation(a plan.Aggregation, x, mean string) string {
+	switch a.Function {
+	case plan.CountStar:
+		if a.Filter == nil {
+			return "count(*)"
+		}
+		return fmt.Sprintf("count(%s)", x)
+	case plan.Count:
+		if a.Distinct {
+			return fmt.Sprintf("count(DISTINCT %s)", x)
+		}
+		return fmt.Sprintf("count(%s)", x)
+	case plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
+		return fmt.Sprintf("%s(%s)", a.Function, x)
+	case plan.Sum:
+		if a.Arg.Type().IsFloat() {
+			return fixedSum(x, "")
+		}
+		return fmt.Sprintf("TRY_CAST(%s AS %s)", exactSum(x, a.Arg.Type()), typeName(a.Type))
+	case plan.Avg:
+		sum := fixedSum(x, "")
+		if !a.Arg.Type().IsFloat() {
+			sum = fmt.Sprintf("CAST(%s AS DOUBLE)", exactSum(x, a.Arg.Type()))
+		}
+		return fmt.Sprintf("CASE WHEN count(%s) > 0 THEN %s / count(%s) END", x, sum, x)
+	}
+	less, root := 0, "%s"
+	if a.Function == plan.VarSamp || a.Function == plan.StddevSamp {
+		less = 1
+	}
+	if a.Function == plan.StddevPop || a.Function == plan.StddevSamp {
+		root = "sqrt(%s)"
+	}
+	square := fmt.Sprintf("((%s - %s) * (%s - %s))", x, mean, x, mean)
+	return fmt.Sprintf("CASE WHEN count(%s) > %d THEN "+root+" END", x, less, fmt.Sprintf("%s / (count(%s) - %d)", fixedSum(square, ""), x, less))
+}
+
+// exactSum sums integers and decimals. Up to 18 digits the accumulator has
+// room for more rows than there can be; of wider decimals, the sum is NULL if
+// one has more than 28 digits, so that 10^10 others cannot overflow it.
+func exactSum(x string, t sqltype.Type) string {
+	if t.Kind != sqltype.DecimalKind || t.Precision <= 28 {
+		return fmt.Sprintf("sum(%s)", x)
+	}
+	limit := decimal(pow10(28), t.Scale)
+	return fmt.Sprintf("CASE WHEN max(abs(%s)) < %s THEN sum(CASE WHEN abs(%s) < %s THEN %s END) END", x, limit, x, limit, x)
+}
+
+// fixedSum sums doubles in fixed point, in two parts of 128 bits: the whole
+// ones, and the rest in units of 2^-90. Addition of integers is associative,
+// which that of doubles is not. Up to 2^36 values below 2^90 cannot overflow;
+// if one is larger, the sum is NULL.
+func fixedSum(x, over string) string {
+	limit := new(big.Float).SetMantExp(big.NewFloat(1), 90).Text('e', 20)
+	in := fmt.Sprintf("abs(%s) <= %s", x, limit)
+	whole := fmt.Sprintf("sum(CASE WHEN %s THEN CAST(round(%s) AS HUGEINT) END)%s", in, x, over)
+	rest := fmt.Sprintf("sum(CASE WHEN %s THEN CAST((%s - round(%s)) * %s AS HUGEINT) END)%s", in, x, x, limit, over)
+	return fmt.Sprintf("(CASE WHEN max(abs(%s))%s <= %s THEN CAST(%s AS DOUBLE) + CAST(%s AS DOUBLE) / %s END)", x, over, limit, whole, rest, limit)
+}

@@ -1,0 +1,207 @@
+package render
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// arithmetic prints numeric operators and functions. Results of a floating
+// type may be infinite, NaN or −0: see raw.
+func (s scope) arithmetic(e *plan.Call) (string, bool) {
+	switch {
+	case e.Function == plan.WidthBucket:
+		return s.widthBucket(e), true
+	case e.T.IsInteger():
+		return s.integers(e)
+	case e.T.Kind == sqltype.DecimalKind:
+		return s.decimals(e)
+	case e.T.IsFloat():
+		return s.floats(e)
+	}
+	return "", false
+}
+
+// wider returns the type in which arithmetic on t cannot overflow.
+func wider(t sqltype.Type) string {
+	if t.Kind == sqltype.Bigint {
+		return "HUGEINT"
+	}
+	return "BIGINT"
+}
+
+// integers computes in a wider type, where no operation overflows, and casts
+// back: that is as fast as a checked operation, whatever the values. // and %
+// truncate as PostgreSQL's do, and give NULL for a zero divisor.
+func (s scope) integers(e *plan.Call) (string, bool) {
+	wide := func(i int) string { return fmt.Sprintf("CAST(%s AS %s)", s.expr(e.Args[i]), wider(e.T)) }
+	narrow := func(x string) (string, bool) { return fmt.Sprintf("TRY_CAST(%s AS %s)", x, typeName(e.T)), true }
+	switch e.Function {
+	case plan.Add, plan.Subtract, plan.Multiply:
+		return narrow(fmt.Sprintf("%s %s %s", wide(0), e.Function, wide(1)))
+	case plan.Divide:
+		return narrow(fmt.Sprintf("%s // %s", wide(0), wide(1)))
+	case plan.Modulo:
+		return narrow(fmt.Sprintf("%s %% %s", wide(0), wide(1)))
+	case plan.Negate:
+		return narrow(fmt.Sprintf("-(%s)", wide(0)))
+	case plan.Abs:
+		return narrow(fmt.Sprintf("abs(%s)", wide(0)))
+	}
+	return "", false
+}
+
+// decimals computes exactly. The result's type holds every result unless 38
+// digits do not: only then can an operation fail, and TRY makes that NULL.
+func (s scope) decimals(e *plan.Call) (string, bool) {
+	switch e.Function {
+	case plan.Add, plan.Subtract, plan.Multiply, plan.Modulo, plan.Negate, plan.Abs, plan.Sign,
+		plan.Round, plan.Trunc, plan.Floor, plan.Ceil:
+	default:
+		return "", false
+	}
+	t := typeName(e.T)
+	from := e.Args[0].Type()
+	x := s.expr(e.Args[0])
+	try := func(x string) string {
+		if e.T.Precision == 38 {
+			x = fmt.Sprintf("TRY(%s)", x)
+		}
+		return fmt.Sprintf("TRY_CAST(%s AS %s)", x, t)
+	}
+	switch e.Function {
+	case plan.Add, plan.Subtract, plan.Multiply:
+		return try(fmt.Sprintf("%s %s %s", x, e.Function, s.expr(e.Args[1]))), true
+	case plan.Modulo:
+		return fmt.Sprintf("TRY_CAST(%s %% %s AS %s)", x, s.expr(e.Args[1]), t), true
+	case plan.Negate:
+		return fmt.Sprintf("CAST(-(%s) AS %s)", x, t), true
+	case plan.Abs, plan.Sign:
+		return fmt.Sprintf("CAST(%s(%s) AS %s)", e.Function, x, t), true
+	case plan.Floor, plan.Ceil:
+		return fmt.Sprintf("TRY_CAST(%s(%s) AS %s)", e.Function, x, t), true
+	}
+	digits := 0
+	if len(e.Args) == 2 {
+		digits = int(e.Args[1].(*plan.Literal).Value.(int64))
+	}
+	if e.Function == plan.Round && digits >= 0 { // the cast rounds half away from zero
+		return fmt.Sprintf("TRY_CAST(%s AS %s)", x, t), true
+	}
+	// With a unit of 10^-digits, truncating drops the remainder, and rounding
+	// adds half a unit, away from zero, before that.
+	if digits < 0 && -digits >= int(from.Digits()) {
+		if e.Function == plan.Trunc || -digits > int(from.Digits()) || -digits >= 38 {
+			return s.once(x, func(x string) string { return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN CAST(0 AS %s) END", x, t) }), true
+		}
+	}
+	unit := Literal(sqltype.Decimal{Unscaled: pow10(max(0, -digits)), Scale: uint8(max(0, digits))}, sqltype.DecimalOf(uint8(max(1-digits, digits, 1)), uint8(max(0, digits))))
+	return s.once(x, func(x string) string {
+		if e.Function == plan.Round {
+			half := Literal(sqltype.Decimal{Unscaled: new(big.Int).Div(pow10(-digits), big.NewInt(2)), Scale: 0}, sqltype.DecimalOf(uint8(-digits), 0))
+			x = fmt.Sprintf("TRY(%s + CASE WHEN %s < 0 THEN -(%s) ELSE %s END)", x, x, half, half)
+		}
+		return s.once(x, func(x string) string { return fmt.Sprintf("TRY_CAST(%s - %s %% %s AS %s)", x, x, unit, t) })
+	}), true
+}
+
+// floats computes in IEEE arithmetic, which never fails.
+func (s scope) floats(e *plan.Call) (string, bool) {
+	raw := func(i int) string { x, _ := s.raw(e.Args[i]); return x }
+	switch e.Function {
+	case plan.Add, plan.Subtract, plan.Multiply:
+		return fmt.Sprintf("(%s %s %s)", raw(0), e.Function, raw(1)), true
+	case plan.Negate:
+		return fmt.Sprintf("-(%s)", raw(0)), true
+	case plan.Abs, plan.Trunc, plan.Floor, plan.Ceil, plan.Ln, plan.Log10, plan.Sqrt:
+		f := map[plan.Function]string{plan.Ln: "ln", plan.Log10: "log10"}[e.Function]
+		if f == "" {
+			f = string(e.Function)
+		}
+		domain := map[plan.Function]string{plan.Ln: "> 0", plan.Log10: "> 0", plan.Sqrt: ">= 0"}[e.Function]
+		if domain == "" {
+			return fmt.Sprintf("%s(%s)", f, raw(0)), true
+		}
+		return s.once(raw(0), func(x string) string { return fmt.Sprintf("CASE WHEN %s %s THEN %s(%s) END", x, domain, f, x) }), true
+	case plan.Round: // half to even
+		return fmt.Sprintf("round_even(%s, 0)", raw(0)), true
+	case plan.Sign:
+		return fmt.Sprintf("CAST(sign(%s) AS DOUBLE)", s.expr(e.Args[0])), true
+	case plan.Exp:
+		return fmt.Sprintf("exp(%s)", s.expr(e.Args[0])), true
+	case plan.Power: // infinite or NaN exactly where PostgreSQL fails
+		return fmt.Sprintf("power(%s, %s)", s.expr(e.Args[0]), s.expr(e.Args[1])), true
+	case plan.Divide:
+		x := raw(0)
+		return s.once(s.expr(e.Args[1]), func(y string) string { return fmt.Sprintf("CASE WHEN %s <> 0 THEN %s / %s END", y, x, y) }), true
+	}
+	return "", false
+}
+
+// widthBucket numbers the buckets 1 to count, 0 below and count+1 above.
+func (s scope) widthBucket(e *plan.Call) string {
+	low, high := e.Args[1].(*plan.Literal), e.Args[2].(*plan.Literal)
+	count := e.Args[3].(*plan.Literal).Value.(int64)
+	less, atLeast := "<", ">="
+	if sqltype.Compare(low.Value, high.Value) > 0 { // the buckets descend
+		less, atLeast = ">", "<="
+	}
+	lo, hi := s.expr(low), s.expr(high)
+	bucket := func(x string) string { // PostgreSQL's own formula; 1.0 by rounding stays in the last bucket
+		return fmt.Sprintf("least(CAST(floor(%d * ((%s - %s) / (%s - %s))) AS BIGINT), %d)", count, x, lo, hi, lo, count-1)
+	}
+	if t := low.T; t.Kind == sqltype.DecimalKind {
+		// Exactly, in units of the last digit: (x−low)·count ÷ (high−low).
+		unit := func(v sqltype.Value) *big.Int { return v.(sqltype.Decimal).Unscaled }
+		width := new(big.Int).Sub(unit(high.Value), unit(low.Value))
+		bucket = func(x string) string {
+			return fmt.Sprintf("TRY((%s - %s) * %s // %s)", unscaled(x), hugeint(unit(low.Value)), hugeint(big.NewInt(count)), hugeint(width))
+		}
+	}
+	return s.once(s.expr(e.Args[0]), func(x string) string {
+		return fmt.Sprintf("CASE WHEN %s %s %s THEN 0 WHEN %s %s %s THEN CAST(%d AS INTEGER) WHEN %s IS NOT NULL THEN CAST(1 + %s AS INTEGER) END",
+			x, less, lo, x, atLeast, hi, count+1, x, bucket(x))
+	})
+}
+
+func hugeint(n *big.Int) string { return fmt.Sprintf("CAST('%s' AS HUGEINT)", n) }
+
+// unscaled prints a decimal in units of its last digit.
+func unscaled(x string) string {
+	return fmt.Sprintf("CAST(replace(CAST(%s AS VARCHAR), '.', '') AS HUGEINT)", x)
+}
+
+// fixed prints plan.Fixed: the clamp comes before the scaling, and CASE, unlike
+// least and greatest, keeps NULL. Rounding is half away from zero, monotone,
+// and fixes every multiple of the grid, so that the result lies between the
+// rounded bounds.
+func (s scope) fixed(e *plan.Call) string {
+	lo, hi, scale := e.Args[1].(*plan.Literal), e.Args[2].(*plan.Literal), e.Args[3].(*plan.Literal)
+	t := e.Args[0].Type()
+	clamped := s.once(s.expr(e.Args[0]), func(x string) string {
+		return fmt.Sprintf("CASE WHEN %s > %s THEN %s WHEN %s < %s THEN %s ELSE %s END", x, s.expr(hi), s.expr(hi), x, s.expr(lo), s.expr(lo), x)
+	})
+	switch {
+	case t.IsInteger():
+		return fmt.Sprintf("CAST(%s AS BIGINT)", clamped)
+	case t.Kind == sqltype.DecimalKind:
+		// The bounds fit the grid's 62 bits, so that the clamped value needs
+		// no more digits than they: no overflow in the product.
+		wide := max(digits(lo.Value), digits(hi.Value), t.Scale)
+		n := scale.Value.(int64)
+		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%d AS DECIMAL(%d,0)) AS BIGINT)", clamped, wide, t.Scale, n, len(fmt.Sprint(n)))
+	}
+	return fmt.Sprintf("CAST(round((%s) * %s) AS BIGINT)", clamped, s.expr(scale))
+}
+
+// digits counts a decimal's digits, at least 1.
+func digits(v sqltype.Value) uint8 {
+	return uint8(len(new(big.Int).Abs(v.(sqltype.Decimal).Unscaled).String()))
+}
+
+// power2 returns 2^k of a literal k.
+func (s scope) power2(e plan.Expr) *big.Int {
+	return new(big.Int).Lsh(big.NewInt(1), uint(e.(*plan.Literal).Value.(int64)))
+}

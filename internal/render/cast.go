@@ -1,0 +1,110 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// space is what PostgreSQL skips around a value in a text.
+const space = `[ \t\n\r\f\v]*`
+
+// convert prints the conversion of x, a canonical value of type from; of a
+// floating x to another floating type the result is as raw's.
+func (s scope) convert(x string, from, to sqltype.Type) string {
+	plain := fmt.Sprintf("CAST(%s AS %s)", x, typeName(to))
+	try := fmt.Sprintf("TRY_CAST(%s AS %s)", x, typeName(to))
+	switch {
+	case from == to:
+		return x
+	case to.Kind == sqltype.Text:
+		return s.toText(x, from)
+	case from.Kind == sqltype.Text:
+		return s.fromText(x, to)
+	case from.Kind == sqltype.Null:
+		return plain
+	case to.Kind == sqltype.Boolean:
+		return fmt.Sprintf("(%s <> 0)", x)
+	case from.IsFloat() && to.Kind == sqltype.DecimalKind:
+		// PostgreSQL goes by the 15 (real: 6) digits that are always right.
+		digits := 15
+		if from.Kind == sqltype.Real {
+			digits, x = 6, fmt.Sprintf("CAST(%s AS DOUBLE)", x)
+		}
+		return fmt.Sprintf("TRY_CAST(format('{:.%dg}', %s) AS %s)", digits, x, typeName(to))
+	case from.Kind == sqltype.TimestampKind && to.Kind == sqltype.DateKind, from.Kind == sqltype.TimestampKind && to.Kind == sqltype.TimeKind:
+		return plain
+	}
+	return try // rounds decimals half away from zero, floats half to even
+}
+
+// toText prints a value as PostgreSQL's output does.
+func (s scope) toText(x string, from sqltype.Type) string {
+	plain := fmt.Sprintf("CAST(%s AS VARCHAR)", x)
+	switch {
+	case from.IsFloat():
+		return s.floatText(plain, from)
+	case from.Kind == sqltype.DateKind || from.Kind == sqltype.TimestampKind:
+		return fmt.Sprintf("CAST(%s AS VARCHAR)", s.inCalendar(x, from))
+	case from.Kind == sqltype.DecimalKind && from.Precision == from.Scale: // .5
+		return fmt.Sprintf(`regexp_replace(%s, '^(-?)\.', '\10.')`, plain)
+	}
+	return plain
+}
+
+// floatText turns DuckDB's shortest text of a float into PostgreSQL's: the
+// digits are the same, but whole numbers have no .0, and an exponent stands
+// from 10^15 (real: 10^6) on, not 10^16.
+func (s scope) floatText(x string, from sqltype.Type) string {
+	largest := 15
+	if from.Kind == sqltype.Real {
+		largest = 6
+	}
+	return s.once(x, func(x string) string {
+		whole := fmt.Sprintf(`regexp_replace(%s, '\.0$', '')`, x)
+		digits := fmt.Sprintf(`regexp_replace(%s, '[-.]', '', 'g')`, x)
+		exponent := fmt.Sprintf("(strpos(ltrim(%s, '-'), '.') - 2)", x)
+		scientific := fmt.Sprintf(`(CASE WHEN starts_with(%s, '-') THEN '-' ELSE '' END) || left(%s, 1) || rtrim('.' || rtrim(substring(%s, 2), '0'), '.') || 'e+' || right('0' || CAST(%s AS VARCHAR), 2)`,
+			x, digits, digits, exponent)
+		return fmt.Sprintf("CASE WHEN %s >= %d AND NOT contains(%s, 'e') THEN %s ELSE %s END", exponent, largest, x, scientific, whole)
+	})
+}
+
+// fromText reads a value as PostgreSQL's input does; dates and times are ISO.
+// The pattern comes first: DuckDB's own casts take more than PostgreSQL's.
+func (s scope) fromText(x string, to sqltype.Type) string {
+	pattern := ""
+	switch {
+	case to.Kind == sqltype.Boolean:
+		return fmt.Sprintf("CASE lower(trim(%s, ' \t\n\r\f\v')) "+
+			"WHEN 't' THEN TRUE WHEN 'tr' THEN TRUE WHEN 'tru' THEN TRUE WHEN 'true' THEN TRUE "+
+			"WHEN 'y' THEN TRUE WHEN 'ye' THEN TRUE WHEN 'yes' THEN TRUE WHEN 'on' THEN TRUE WHEN '1' THEN TRUE "+
+			"WHEN 'f' THEN FALSE WHEN 'fa' THEN FALSE WHEN 'fal' THEN FALSE WHEN 'fals' THEN FALSE WHEN 'false' THEN FALSE "+
+			"WHEN 'n' THEN FALSE WHEN 'no' THEN FALSE WHEN 'of' THEN FALSE WHEN 'off' THEN FALSE WHEN '0' THEN FALSE END", x)
+	case to.IsInteger():
+		pattern = `[+-]?[0-9]+`
+	case to.IsFloat() || to.Kind == sqltype.DecimalKind:
+		pattern = `[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?`
+	case to.Kind == sqltype.DateKind:
+		pattern = `[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`
+	case to.Kind == sqltype.TimeKind:
+		pattern = `[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
+	case to.Kind == sqltype.TimestampKind:
+		pattern = `[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?`
+	}
+	out := s.once(x, func(x string) string {
+		return fmt.Sprintf(`CASE WHEN regexp_full_match(%s, '%s%s%s') THEN TRY_CAST(trim(%s, ' %s') AS %s) END`,
+			x, space, pattern, space, x, "\t\n\r\f\v", typeName(to))
+	})
+	switch {
+	case to.IsFloat():
+		return s.finite(out, to)
+	case isDay(to):
+		return s.inCalendar(out, to)
+	}
+	return out
+}
+
+func isDay(t sqltype.Type) bool {
+	return t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind
+}

@@ -1,0 +1,148 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A scope prints expressions over a relation whose columns have names.
+type scope struct {
+	*renderer
+	name func(int) string
+}
+
+func (r *renderer) scope(name func(int) string) scope { return scope{r, name} }
+
+// expr prints an expression with a canonical value of exactly its type.
+func (s scope) expr(e plan.Expr) string {
+	if out, finite := s.raw(e); finite {
+		return out
+	} else {
+		return s.finite(out, e.Type())
+	}
+}
+
+// finite makes a number canonical: NULL for what is not finite, 0 for −0.
+func (s scope) finite(x string, t sqltype.Type) string {
+	zero := "0e0"
+	if t.Kind == sqltype.Real {
+		zero = "CAST(0 AS FLOAT)"
+	}
+	return s.once(x, func(x string) string { return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s + %s END", x, x, zero) })
+}
+
+// once prints an expression that uses x several times. A long x is bound to a
+// name, by a lambda over a list of one, so that the size of the text stays
+// linear in that of the plan.
+func (s scope) once(x string, f func(x string) string) string {
+	const short = 60 // repeating so little is cheaper for the engine
+	if len(x) <= short {
+		return f(x)
+	}
+	s.lambdas++
+	name := fmt.Sprintf("x%d", s.lambdas)
+	return fmt.Sprintf("list_transform([%s], lambda %s: %s)[1]", x, name, f(name))
+}
+
+// once2 is once for two.
+func (s scope) once2(x, y string, f func(x, y string) string) string {
+	return s.once(x, func(x string) string { return s.once(y, func(y string) string { return f(x, y) }) })
+}
+
+// raw prints an expression. If finite is false its value may be ±infinity, NaN
+// or −0. The operations that pass such a value on, without check, are those
+// that never make it finite again, such as + and *: one check at the end does.
+func (s scope) raw(e plan.Expr) (out string, finite bool) {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return s.name(e.Index), true
+	case *plan.Literal:
+		return Literal(e.Value, e.T), true
+	case *plan.Case:
+		var b strings.Builder
+		b.WriteString("CASE")
+		for _, w := range e.Whens {
+			fmt.Fprintf(&b, " WHEN %s THEN %s", s.expr(w.Condition), s.expr(w.Result))
+		}
+		if e.Else != nil {
+			b.WriteString(" ELSE " + s.expr(e.Else))
+		}
+		return b.String() + " END", true
+	case *plan.Cast:
+		x, _ := s.raw(e.Arg)
+		if e.Arg.Type().IsFloat() && e.T.IsFloat() {
+			return s.convert(x, e.Arg.Type(), e.T), false
+		}
+		return s.convert(s.expr(e.Arg), e.Arg.Type(), e.T), true
+	case *plan.Call:
+		if out, ok := s.arithmetic(e); ok {
+			return out, !e.T.IsFloat()
+		}
+		return s.call(e), true
+	}
+	return s.fail("a %T cannot be rendered", e), true
+}
+
+// args prints a call's arguments.
+func (s scope) args(e *plan.Call) []string {
+	out := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		out[i] = s.expr(a)
+	}
+	return out
+}
+
+// call prints what is no arithmetic.
+func (s scope) call(e *plan.Call) string {
+	switch e.Function {
+	case plan.Concat:
+		return s.concat(e)
+	case plan.Fixed:
+		return s.fixed(e)
+	}
+	a := s.args(e)
+	switch e.Function {
+	case plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual:
+		return fmt.Sprintf("(%s %s %s)", a[0], e.Function, a[1])
+	case plan.DistinctFrom:
+		return fmt.Sprintf("(%s IS DISTINCT FROM %s)", a[0], a[1])
+	case plan.And, plan.Or:
+		return fmt.Sprintf("(%s %s %s)", a[0], strings.ToUpper(string(e.Function)), a[1])
+	case plan.Not:
+		return fmt.Sprintf("(NOT %s)", a[0])
+	case plan.IsNull:
+		return fmt.Sprintf("(%s IS NULL)", a[0])
+	case plan.IsTrue:
+		return fmt.Sprintf("coalesce(%s, FALSE)", a[0])
+	case plan.In:
+		return fmt.Sprintf("(%s IN (%s))", a[0], strings.Join(a[1:], ", "))
+	case plan.Coalesce, plan.Greatest, plan.Least:
+		return fmt.Sprintf("%s(%s)", e.Function, strings.Join(a, ", "))
+	case plan.NullIf:
+		from, to := e.Args[0].Type(), e.Args[1].Type()
+		return s.once(a[0], func(x string) string {
+			same := x
+			if from != to {
+				same = s.convert(x, from, to)
+				if to.IsFloat() {
+					same = s.finite(same, to)
+				}
+			}
+			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", same, a[1], x)
+		})
+	case plan.Squared:
+		return fmt.Sprintf("CAST(CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT) // CAST('%s' AS HUGEINT) AS BIGINT)", a[0], a[0], s.power2(e.Args[1]))
+	case plan.RowNumber:
+		return "row_number() OVER ()"
+	}
+	if out, ok := s.textual(e, a); ok {
+		return out
+	}
+	if out, ok := s.temporal(e, a); ok {
+		return out
+	}
+	return s.fail("function %s cannot be rendered", e.Function)
+}

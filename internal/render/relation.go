@@ -1,0 +1,146 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// relation prints a node as a SELECT whose columns are c0, c1, ...
+func (r *renderer) relation(n plan.Node) string {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return fmt.Sprintf("SELECT %s FROM %s", list(len(n.Table.Columns), func(i int) string {
+			return quote(n.Table.Columns[i].Name) + " AS " + column(i)
+		}), quote(n.Table.Name))
+	case *plan.Released:
+		return fmt.Sprintf("SELECT %s FROM %s", columns(n), quote(ReleasedName(n.Index)))
+	case *plan.Values:
+		return r.values(n)
+	case *plan.Filter:
+		return fmt.Sprintf("SELECT %s FROM %s WHERE %s", columns(n), r.input(n.Input, "t"), r.scope(column).expr(n.Condition))
+	case *plan.Project:
+		return r.project(n)
+	case *plan.Join:
+		return r.join(n)
+	case *plan.Union:
+		parts := make([]string, len(n.Branches))
+		for i, b := range n.Branches {
+			parts[i] = fmt.Sprintf("SELECT %s FROM %s", columns(b), r.input(b, "t"))
+		}
+		return strings.Join(parts, " UNION ALL ")
+	case *plan.Aggregate:
+		return r.aggregate(n)
+	case *plan.Sort, *plan.Limit:
+		return r.ordered(n, columns(n))
+	}
+	return r.fail("a %T cannot be rendered", n)
+}
+
+// input prints a node for FROM.
+func (r *renderer) input(n plan.Node, alias string) string {
+	return fmt.Sprintf("(%s) AS %s", r.relation(n), alias)
+}
+
+// columns lists a node's columns: at least one, since SQL has no relation
+// without.
+func columns(n plan.Node) string { return orOne(list(len(n.Columns()), column)) }
+
+func orOne(list string) string {
+	if list == "" {
+		return "1 AS one"
+	}
+	return list
+}
+
+// as names an expression.
+func as(expr, name string) string {
+	if expr == name {
+		return expr
+	}
+	return expr + " AS " + name
+}
+
+func (r *renderer) values(n *plan.Values) string {
+	rows := list(len(n.Rows), func(i int) string {
+		return "(" + orNumber(list(len(n.Rows[i]), func(j int) string { return r.scope(nil).expr(n.Rows[i][j]) })) + ")"
+	})
+	names := list(len(n.Types), column)
+	if names == "" {
+		names = "one"
+	}
+	return fmt.Sprintf("SELECT * FROM (VALUES %s) AS t(%s)", rows, names)
+}
+
+func orNumber(row string) string {
+	if row == "" {
+		return "1"
+	}
+	return row
+}
+
+// project prints expressions. A projection that only picks columns of sorted
+// rows is one SELECT with the sorting, whose order SQL then promises.
+func (r *renderer) project(n *plan.Project) string {
+	s := r.scope(column)
+	exprs := orOne(list(len(n.Exprs), func(i int) string { return as(s.expr(n.Exprs[i]), column(i)) }))
+	switch n.Input.(type) {
+	case *plan.Sort, *plan.Limit:
+		picks := true
+		for _, e := range n.Exprs {
+			_, ok := e.(*plan.Ref)
+			picks = picks && ok
+		}
+		if picks {
+			return r.ordered(n.Input, exprs)
+		}
+	}
+	return fmt.Sprintf("SELECT %s FROM %s", exprs, r.input(n.Input, "t"))
+}
+
+// ordered prints a Sort, a Limit, or a Limit of a Sort in one SELECT.
+func (r *renderer) ordered(n plan.Node, exprs string) string {
+	order, limit := "", ""
+	if l, ok := n.(*plan.Limit); ok {
+		if l.Count >= 0 {
+			limit += fmt.Sprintf(" LIMIT %d", l.Count)
+		}
+		if l.Offset > 0 {
+			limit += fmt.Sprintf(" OFFSET %d", l.Offset)
+		}
+		n = l.Input
+	}
+	if s, ok := n.(*plan.Sort); ok {
+		scope := r.scope(func(i int) string { return "t." + column(i) }) // not the output's c0, c1, ...
+		order = " ORDER BY " + list(len(s.Keys), func(i int) string {
+			k := s.Keys[i]
+			out := scope.expr(k.Expr)
+			if k.Descending {
+				out += " DESC"
+			}
+			if k.NullsFirst {
+				return out + " NULLS FIRST"
+			}
+			return out + " NULLS LAST"
+		})
+		n = s.Input
+	}
+	return fmt.Sprintf("SELECT %s FROM %s%s%s", exprs, r.input(n, "t"), order, limit)
+}
+
+func (r *renderer) join(n *plan.Join) string {
+	left := len(n.Left.Columns())
+	side := func(i int) string {
+		if i < left {
+			return "l." + column(i)
+		}
+		return "r." + column(i-left)
+	}
+	out := orOne(list(len(n.Columns()), func(i int) string { return side(i) + " AS " + column(i) }))
+	from := fmt.Sprintf("SELECT %s FROM %s %s JOIN %s", out, r.input(n.Left, "l"), n.Kind, r.input(n.Right, "r"))
+	if n.On == nil {
+		return from
+	}
+	return from + " ON " + r.scope(side).expr(n.On)
+}

@@ -1,0 +1,107 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// maxText bounds, in bytes, a text that || or replace makes longer: a short
+// statement could double one many times over. A longer one is NULL.
+const maxText = 1 << 16
+
+// textual prints functions on text. Positions count characters from 1.
+func (s scope) textual(e *plan.Call, a []string) (string, bool) {
+	switch e.Function {
+	case plan.Lower, plan.Upper, plan.StartsAt:
+		return fmt.Sprintf("%s(%s)", e.Function, strings.Join(a, ", ")), true
+	case plan.LeftPart, plan.RightPart:
+		return fmt.Sprintf("%s(%s, CAST(%s AS BIGINT))", e.Function, a[0], a[1]), true
+	case plan.Length, plan.Position:
+		return fmt.Sprintf("CAST(%s(%s) AS INTEGER)", e.Function, strings.Join(a, ", ")), true
+	case plan.Trim, plan.TrimLeft, plan.TrimRight:
+		f := map[plan.Function]string{plan.Trim: "trim", plan.TrimLeft: "ltrim", plan.TrimRight: "rtrim"}[e.Function]
+		return fmt.Sprintf("%s(%s, %s)", f, a[0], a[1]), true
+	case plan.Substring:
+		return s.substring(a), true
+	case plan.SplitPart:
+		return s.splitPart(a), true
+	case plan.Replace:
+		return s.replace(e, a), true
+	case plan.Reverse: // by characters: reverse goes by grapheme clusters
+		return s.once(a[0], func(x string) string {
+			return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN coalesce(list_aggregate(list_reverse(regexp_extract_all(%s, '(?s).')), 'string_agg', ''), '') END", x, x)
+		}), true
+	case plan.Like, plan.ILike:
+		return fmt.Sprintf(`(%s %s %s ESCAPE '\')`, a[0], strings.ToUpper(string(e.Function)), a[1]), true
+	case plan.Matches: // . matches a line break, ^ and $ only the ends
+		return fmt.Sprintf("regexp_matches(%s, %s, 's')", a[0], a[1]), true
+	case plan.IMatches:
+		return fmt.Sprintf("regexp_matches(%s, %s, 'si')", a[0], a[1]), true
+	}
+	return "", false
+}
+
+// concat prints a chain of || with one check of its length.
+func (s scope) concat(e *plan.Call) string {
+	var parts []string
+	var collect func(plan.Expr)
+	collect = func(e plan.Expr) {
+		if c, ok := e.(*plan.Call); ok && c.Function == plan.Concat {
+			collect(c.Args[0])
+			collect(c.Args[1])
+			return
+		}
+		parts = append(parts, s.expr(e))
+	}
+	collect(e)
+	var bind func(i int) string
+	bind = func(i int) string {
+		if i == len(parts) {
+			return fmt.Sprintf("CASE WHEN strlen(%s) <= %d THEN %s END", strings.Join(parts, ") + strlen("), maxText, strings.Join(parts, " || "))
+		}
+		return s.once(parts[i], func(x string) string {
+			parts[i] = x
+			return bind(i + 1)
+		})
+	}
+	return bind(0)
+}
+
+// substring counts from a start that may lie before the text; a negative
+// length is an error.
+func (s scope) substring(a []string) string {
+	if len(a) == 2 {
+		return fmt.Sprintf("substring(%s, greatest(CAST(%s AS BIGINT), 1))", a[0], a[1])
+	}
+	return s.once2(a[1], a[2], func(start, n string) string {
+		return fmt.Sprintf("CASE WHEN %s >= 0 THEN substring(%s, greatest(CAST(%s AS BIGINT), 1), greatest(0, CAST(%s AS BIGINT) + %s - greatest(CAST(%s AS BIGINT), 1))) END",
+			n, a[0], start, start, n, start)
+	})
+}
+
+// splitPart counts fields from the end if n is negative; n = 0 is an error.
+// Without a delimiter the text is its only field.
+func (s scope) splitPart(a []string) string {
+	return s.once(a[0], func(x string) string {
+		return s.once2(a[1], a[2], func(delimiter, n string) string {
+			return fmt.Sprintf("CASE WHEN %s <> 0 THEN CASE WHEN %s <> '' THEN split_part(%s, %s, CAST(%s AS BIGINT)) WHEN %s IS NULL THEN NULL WHEN abs(%s) = 1 THEN %s ELSE left(%s, 0) END END",
+				n, delimiter, x, delimiter, n, delimiter, n, x, x)
+		})
+	})
+}
+
+// replace checks the longest text that may come out. Both texts are constants.
+func (s scope) replace(e *plan.Call, a []string) string {
+	from, _ := e.Args[1].(*plan.Literal).Value.(string)
+	to, _ := e.Args[2].(*plan.Literal).Value.(string)
+	out := func(x string) string { return fmt.Sprintf("replace(%s, %s, %s)", x, a[1], a[2]) }
+	if len(to) <= len(from) || from == "" {
+		return out(a[0])
+	}
+	growth := (len(to) + len(from) - 1) / len(from)
+	return s.once(a[0], func(x string) string {
+		return fmt.Sprintf("CASE WHEN strlen(%s) <= %d THEN %s END", x, maxText/growth, out(x))
+	})
+}
