@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+func budgetCommand() *Command {
+	c := &Command{
+		UsageLine: "budget [flags]",
+		Short:     "show what was spent, by whom, on what, and what is left",
+		Long: `It prints each domain's budget, what is left of it, and the last statements that
+spent it. A statement without an answer was interrupted or failed: its charge stays.
+JSON has everything, with the events and certificates.`,
+		Examples: [2]string{"discreet budget", "discreet budget --json --ledger clinic/discreet.ledger"},
+	}
+	var w workplace
+	w.define(&c.Flags)
+	last := c.Flags.Int("last", 20, "show the last `N` statements (default 20)")
+	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		if err := none(c, args); err != nil {
+			return err
+		}
+		w.resolve()
+		defer w.close()
+		if err := w.openLedger(ctx); err != nil {
+			return err
+		}
+		b, err := readBudget(ctx, w.ledger)
+		if err != nil {
+			return err
+		}
+		if *wantJSON {
+			return t.writeJSON(b)
+		}
+		t.writeBudget(b, *last)
+		return nil
+	}
+	return c
+}
+
+// A budget is all that a ledger tells.
+type budget struct {
+	Domains []domainBudget `json:"domains"`
+	History []event        `json:"history"`
+}
+
+type domainBudget struct {
+	Domain     string             `json:"domain"`
+	Neighbours string             `json:"neighbours"`
+	Measure    string             `json:"measure"`
+	Epsilon    privacy.Epsilon    `json:"epsilon"`
+	Delta      privacy.Delta      `json:"delta"`
+	Limit      discreet.Remaining `json:"limit"` // the budget in the measure's own terms
+	Spent      discreet.Remaining `json:"spent"`
+	Remaining  discreet.Remaining `json:"remaining"`
+	Unanswered int64              `json:"unanswered"` // charges without an answer
+	Suspended  bool               `json:"suspended"`
+}
+
+// An event is one record of the ledger.
+type event struct {
+	Record      int64               `json:"record"`
+	Kind        string              `json:"kind"` // create, anchor, domain, reserve, suspend, acknowledge
+	Time        time.Time           `json:"time"`
+	Domain      string              `json:"domain,omitempty"`
+	Analyst     string              `json:"analyst,omitempty"`
+	Statement   string              `json:"statement,omitempty"`
+	Parameters  json.RawMessage     `json:"parameters,omitempty"`
+	Certificate json.RawMessage     `json:"certificate,omitempty"`
+	Events      []privacy.Event     `json:"events,omitempty"`
+	Charge      *discreet.Remaining `json:"charge,omitempty"`
+	Answered    bool                `json:"answered"`
+	Note        string              `json:"note,omitempty"`
+}
+
+func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
+	domains, err := l.Domains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &budget{Domains: []domainBudget{}, History: []event{}}
+	measures := map[string]filter.Measure{}
+	for _, d := range domains {
+		balance, err := l.Balance(ctx, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		measures[d.ID] = d.Measure
+		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), string(d.Measure), d.Epsilon, d.Delta,
+			inMeasure(d.Measure, balance.Limit), inMeasure(d.Measure, balance.Spent), inMeasure(d.Measure, balance.Remaining),
+			balance.Uncommitted, balance.Suspended})
+	}
+	history, err := l.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range history {
+		if h.Kind == "commit" { // its reservation says that it is answered
+			continue
+		}
+		e := event{Record: h.Seq, Kind: h.Kind, Time: h.Time, Domain: h.Domain, Analyst: h.Analyst, Statement: h.Statement,
+			Parameters: h.Parameters, Certificate: h.Certificate, Events: h.Events, Answered: h.Committed, Note: h.Note}
+		if h.Kind == "reserve" {
+			charge := inMeasure(measures[h.Domain], h.Charge)
+			e.Charge = &charge
+		}
+		b.History = append(b.History, e)
+	}
+	return b, nil
+}
+
+func inMeasure(m filter.Measure, a filter.Amounts) discreet.Remaining {
+	return discreet.Remaining{Measure: string(m), Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho}
+}
+
+// writeBudget prints a budget for people, with the last statements.
+func (t *terminal) writeBudget(b *budget, last int) {
+	for i, d := range b.Domains {
+		if i > 0 {
+			fmt.Fprintln(t.out)
+		}
+		whole := "epsilon " + d.Epsilon.String()
+		if d.Delta.Sign() > 0 {
+			whole += fmt.Sprintf(" at delta %v", d.Delta)
+		}
+		fmt.Fprintf(t.out, "domain %s: %s, in measure %s, %s\n", d.Domain, whole, d.Measure, d.Neighbours)
+		fmt.Fprintf(t.out, "  budget  %s\n", amountsText(d.Limit, down))
+		fmt.Fprintf(t.out, "  spent   %s\n", amountsText(d.Spent, up))
+		fmt.Fprintf(t.out, "  left    %s  %s\n", amountsText(d.Remaining, down), gauge(share(d)))
+		if d.Unanswered > 0 {
+			fmt.Fprintf(t.out, "  %d charged without an answer\n", d.Unanswered)
+		}
+		if d.Suspended {
+			fmt.Fprintf(t.out, "  suspended until its owner runs discreet ledger acknowledge %s\n", d.Domain)
+		}
+	}
+	var spent []event
+	for _, e := range b.History {
+		if e.Kind == "reserve" {
+			spent = append(spent, e)
+		}
+	}
+	if len(spent) == 0 {
+		return
+	}
+	older := max(0, len(spent)-max(0, last))
+	fmt.Fprintln(t.out)
+	if older > 0 {
+		fmt.Fprintf(t.out, "(%d earlier)\n", older)
+	}
+	g := grid{{title: "when"}, {title: "analyst"}, {title: "domain"}, {title: "cost"}, {title: "statement"}}
+	for _, e := range spent[older:] {
+		statement := shorten(e.Statement, 60)
+		if !e.Answered {
+			statement += "  (no answer)"
+		}
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, chargeText(*e.Charge), statement} {
+			g[j].cells = append(g[j].cells, cell)
+		}
+	}
+	g.write(t.out)
+}
+
+// share returns how much of its budget a domain has left.
+func share(d domainBudget) float64 {
+	of := func(left, limit float64) float64 {
+		if limit <= 0 {
+			return 0
+		}
+		return left / limit
+	}
+	if d.Measure == string(filter.ZCDP) {
+		return of(d.Remaining.Rho.Float64(), d.Limit.Rho.Float64())
+	}
+	return of(d.Remaining.Epsilon.Float64(), d.Limit.Epsilon.Float64())
+}
+
+// shorten puts a statement on one line of at most n characters.
+func shorten(statement string, n int) string {
+	line := []rune(printable(strings.Join(strings.Fields(statement), " ")))
+	if len(line) > n {
+		return string(line[:n-3]) + "..."
+	}
+	return string(line)
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// A Command is one word of the command line.
+type Command struct {
+	UsageLine string    // begins with the command's name
+	Short     string    // in the list of commands
+	Long      string    // a page's worth
+	Examples  [2]string // command lines
+	Words     []string  // what the first argument may be, for completion; nil if free
+	Flags     flag.FlagSet
+	Run       func(ctx context.Context, t *terminal, args []string) error
+}
+
+// commands returns all commands, fresh: each holds the flags of one run.
+func commands() []*Command {
+	return []*Command{
+		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
+		explainCommand(), queryCommand(), budgetCommand(),
+		helpCommand(), completionCommand(), versionCommand(),
+	}
+}
+
+// Name is the first word of the usage line.
+func (c *Command) Name() string {
+	name, _, _ := strings.Cut(c.UsageLine, " ")
+	return name
+}
+
+// find returns the command of a name.
+func find(name string) (*Command, error) {
+	var names []string
+	for _, c := range commands() {
+		if c.Name() == name {
+			return c, nil
+		}
+		names = append(names, c.Name())
+	}
+	d := diagnostic.New("D110", diagnostic.Span{}, "there is no command %q", name).Try("discreet help lists the commands")
+	if near := diagnostic.Nearest(name, names); near != "" {
+		d.Try("did you mean discreet %s?", near)
+	}
+	return nil, d
+}
+
+// errHelp is returned by parse when a command's help was asked for.
+var errHelp = errors.New("help wanted")
+
+// parse sets the command's flags and returns the other arguments. Flags may
+// stand anywhere before "--", which package flag does not allow.
+func (c *Command) parse(args []string) (rest []string, err error) {
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			return append(rest, args...), nil
+		}
+		name, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		// "-" is standard input, and "-- a comment" begins a statement.
+		if arg == "-" || !strings.HasPrefix(arg, "-") || strings.ContainsAny(name, " \t\r\n") {
+			rest = append(rest, arg)
+			continue
+		}
+		if name == "h" || name == "help" {
+			return nil, errHelp
+		}
+		f := c.Flags.Lookup(name)
+		if f == nil {
+			return nil, c.unknownFlag(name)
+		}
+		switch b, ok := f.Value.(interface{ IsBoolFlag() bool }); {
+		case has:
+		case ok && b.IsBoolFlag():
+			value = "true"
+		case len(args) == 0:
+			return nil, diagnostic.New("D112", diagnostic.Span{}, "--%s needs a value", name).
+				Try("discreet help %s shows its flags", c.Name())
+		default:
+			value, args = args[0], args[1:]
+		}
+		if err := f.Value.Set(value); err != nil {
+			return nil, badFlag(name, value, err)
+		}
+	}
+	return rest, nil
+}
+
+func (c *Command) unknownFlag(name string) error {
+	var names []string
+	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag --%s", c.Name(), name).
+		Try("discreet help %s shows its flags", c.Name())
+	if near := diagnostic.Nearest(name, names); near != "" {
+		d.Try("did you mean --%s?", near)
+	}
+	return d
+}
+
+func badFlag(name, value string, err error) error {
+	return diagnostic.New("D112", diagnostic.Span{}, "--%s %s: %v", name, value, err)
+}
+
+// wantsJSON tells it before the flags are understood, for the error that says
+// why they are not.
+func wantsJSON(args []string) bool {
+	for i, a := range args {
+		switch name, value, has := strings.Cut(a, "="); name {
+		case "--":
+			return false
+		case "--json", "-json":
+			if !has || value == "true" {
+				return true
+			}
+		case "--format", "-format":
+			if !has && i+1 < len(args) {
+				value = args[i+1]
+			}
+			if value == "json" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// none refuses arguments where a command takes none.
+func none(c *Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return diagnostic.New("D113", diagnostic.Span{}, "discreet %s takes no argument %q", c.Name(), args[0]).
+		Try("discreet %s", c.UsageLine)
+}
+
+// writeHelp prints a command's page.
+func (c *Command) writeHelp(w io.Writer) {
+	fmt.Fprintf(w, "usage: discreet %s\n\n%s\n", c.UsageLine, strings.TrimSpace(c.Long))
+	if flags := c.flagTable(); len(flags) > 0 {
+		fmt.Fprintln(w, "\nFlags:")
+		writeAligned(w, flags)
+	}
+	fmt.Fprintln(w, "\nExamples:")
+	for _, e := range c.Examples {
+		fmt.Fprintf(w, "  %s\n", e)
+	}
+}
+
+// flagTable lists the flags with their values' names, in order of name.
+func (c *Command) flagTable() (rows [][2]string) {
+	c.Flags.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if len(f.Name) == 1 {
+			name = "-" + f.Name
+		}
+		if value != "" {
+			name += " " + value
+		}
+		rows = append(rows, [2]string{name, usage})
+	})
+	return rows
+}
+
+// writeAligned prints two columns.
+func writeAligned(w io.Writer, rows [][2]string) {
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r[0]))
+	}
+	for _, r := range rows {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, r[0], r[1])
+	}
+}

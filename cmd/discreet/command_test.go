@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Each command has its line in the list, a page and two command lines to try
+// that are its own and use flags that it has.
+func TestCommandsAreDocumented(t *testing.T) {
+	for _, c := range commands() {
+		if c.Short == "" || c.Long == "" || c.Run == nil {
+			t.Errorf("%s: says too little", c.Name())
+		}
+		for _, e := range c.Examples {
+			if !strings.Contains(e, "discreet "+c.Name()) {
+				t.Errorf("%s: the example %q shows another command", c.Name(), e)
+			}
+			_, line, _ := strings.Cut(e, "discreet "+c.Name())
+			line, _, _ = strings.Cut(line, " > ")
+			fresh, err := find(c.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fresh.parse(strings.Fields(strings.TrimSuffix(line, ")"))); err != nil {
+				t.Errorf("%s: the example %q: %v", c.Name(), e, err)
+			}
+		}
+	}
+}
+
+// Flags stand anywhere; a comment before a statement is none; after -- there
+// are none.
+func TestFlagsAnywhere(t *testing.T) {
+	for _, test := range []struct {
+		args  []string
+		rest  string
+		ledge string
+	}{
+		{[]string{"--ledger", "l", "S"}, "S", "l"},
+		{[]string{"S", "--ledger", "l"}, "S", "l"},
+		{[]string{"S", "-ledger=l"}, "S", "l"},
+		{[]string{"--ledger=a=b", "S"}, "S", "a=b"},
+		{[]string{"--ledger", "--", "S"}, "S", "--"},
+		{[]string{"-- a comment\nSELECT 1"}, "-- a comment\nSELECT 1", ""},
+		{[]string{"--\tcomment\nSELECT 1"}, "--\tcomment\nSELECT 1", ""},
+		{[]string{"--ledger", "l", "--", "--json"}, "--json", "l"},
+		{[]string{"-"}, "-", ""},
+	} {
+		c := queryCommand()
+		rest, err := c.parse(test.args)
+		if err != nil {
+			t.Errorf("%q: %v", test.args, err)
+			continue
+		}
+		if got := strings.Join(rest, "|"); got != test.rest {
+			t.Errorf("%q: left %q, want %q", test.args, got, test.rest)
+		}
+		if got := c.Flags.Lookup("ledger").Value.String(); got != test.ledge {
+			t.Errorf("%q: --ledger %q, want %q", test.args, got, test.ledge)
+		}
+	}
+}
+
+// failing is standard output that fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A reader that goes away is no failure; an answer that is lost for another
+// reason is, and the way to it is said.
+func TestOutputFails(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		code int
+		talk string
+	}{
+		{&os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, exitAnswered, ""},
+		{io.ErrClosedPipe, exitAnswered, ""},
+		{errors.New("no space left on device"), exitEngine, "--key"},
+	} {
+		var talk strings.Builder
+		if code := Main(context.Background(), []string{"help", "--json"}, strings.NewReader(""), failing{test.err}, &talk); code != test.code {
+			t.Errorf("%v: exit code %d, want %d", test.err, code, test.code)
+		}
+		if !strings.Contains(talk.String(), test.talk) || (test.talk == "") != (talk.Len() == 0) {
+			t.Errorf("%v: said %q", test.err, talk.String())
+		}
+	}
+}
+
+// An interrupted command says that what it reserved stays spent.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var talk strings.Builder
+	term := newTerminal(nil, io.Discard, &talk)
+	if code := term.finish(ctx, errors.New("whatever")); code != exitEngine {
+		t.Errorf("exit code %d", code)
+	}
+	if got := talk.String(); !strings.Contains(got, "D102") || !strings.Contains(got, "stays spent") {
+		t.Errorf("said %q", got)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for code, want := range map[string]int{
+		"D001": 1, "D014": 1, "D069": 1, "D070": 2, "D071": 2, "D072": 1, "D075": 2, "D076": 3, "D077": 1,
+		"D078": 1, "D080": 1, "D098": 1, "D100": 4, "D101": 4, "D109": 4, "D110": 2, "D116": 2, "D117": 4,
+	} {
+		if got := exitCode(code); got != want {
+			t.Errorf("%s: exit code %d, want %d", code, got, want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/clinic"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+func demoCommand() *Command {
+	c := &Command{
+		UsageLine: "demo [--dir DIR]",
+		Short:     "make a demo data set, ask five questions, show the budget falling",
+		Long: `It makes 200,000 visits that 20,000 patients paid to a clinic (synthetic: nobody
+in them lives), a catalog and a ledger in a folder, and asks five questions. The
+folder stays, for questions of your own. Running it again starts it afresh, unless
+its catalog was changed.`,
+		Examples: [2]string{"discreet demo", "discreet demo --dir /tmp/clinic"},
+	}
+	dir := c.Flags.String("dir", "discreet-demo", "make it in `DIR`")
+	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	var w workplace
+	w.defineEngine(&c.Flags)
+	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		if err := none(c, args); err != nil {
+			return err
+		}
+		d := demo{terminal: t, dir: *dir, quiet: *wantJSON, workplace: &w}
+		return d.run(ctx)
+	}
+	return c
+}
+
+// A demo is one run of the command.
+type demo struct {
+	*terminal
+	*workplace
+	dir   string
+	quiet bool // JSON alone
+}
+
+func (d *demo) run(ctx context.Context) error {
+	if err := d.build(ctx); err != nil {
+		return err
+	}
+	defer d.close()
+	db, err := d.database(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := d.engine.open(); err != nil { // before anything is charged
+		return err
+	}
+	domain := d.catalog.Domains[0]
+	whole, err := d.ledger.Balance(ctx, domain.ID)
+	if err != nil {
+		return fmt.Errorf("read balance: %w", err)
+	}
+	d.print("The clinic lets %s be spent in all: epsilon %v at delta %v, which is rho %s.\n",
+		domain.ID+"s' privacy", domain.Epsilon, domain.Delta, rounded(whole.Limit.Rho, down))
+	type asked struct {
+		Title  string           `json:"title"`
+		Answer *discreet.Answer `json:"answer"`
+	}
+	all := []asked{}
+	for i, q := range clinic.Questions() {
+		rho, err := privacy.ParseRho(q.Rho)
+		if err != nil {
+			return fmt.Errorf("read the question's cost: %w", err)
+		}
+		d.print("\n%s\n\n%s\n\n", d.bold(fmt.Sprintf("%d. %s", i+1, q.Title)), indent(q.SQL, 3))
+		a, err := db.Query(ctx, q.SQL, &discreet.QueryOptions{Spend: discreet.Spend{Rho: rho}, Analyst: "demo"})
+		if err != nil {
+			return err
+		}
+		all = append(all, asked{q.Title, a})
+		var table bytes.Buffer
+		answerGrid(a).write(&table)
+		d.print("%s\n", indent(table.String(), 3))
+		left, _ := a.Remaining.Rho.Rat().Float64()
+		limit, _ := whole.Limit.Rho.Rat().Float64()
+		d.print("\n   cost %s   left %s %s\n", costText(a.Cost), gauge(left/limit), "rho "+rounded(a.Remaining.Rho, down))
+	}
+	if d.quiet {
+		return d.writeJSON(map[string]any{"directory": d.dir, "questions": all})
+	}
+	d.print("%s", d.farewell())
+	return nil
+}
+
+func (d *demo) print(format string, args ...any) {
+	if !d.quiet {
+		fmt.Fprintf(d.out, format, args...)
+	}
+}
+
+// bold is for people who read out itself.
+func (d *demo) bold(s string) string {
+	if !isTerminal(d.out.w) {
+		return s
+	}
+	return d.paint(bold, s)
+}
+
+// gauge draws a share of the whole.
+func gauge(share float64) string {
+	const width = 30
+	n := min(max(int(share*width+0.5), 0), width)
+	return "[" + strings.Repeat("#", n) + strings.Repeat(".", width-n) + "]"
+}
+
+func (d *demo) farewell() string {
+	return fmt.Sprintf(`
+Each answer is off by some noise, so that no patient's visits show; the intervals
+say by how much. What is spent does not come back. Next:
+
+  cd %s
+  discreet explain --rho 0.01 'SELECT sex, avg(age) FROM visits GROUP BY sex'
+  discreet query   --rho 0.01 'SELECT sex, avg(age) FROM visits GROUP BY sex'
+  discreet query   --rho 0.01 'SELECT patient_id, cost FROM visits'
+  discreet budget
+`, d.dir)
+}
+
+// marker is a file that says which folders demo made. It holds the hash of the
+// catalog: a folder whose catalog was changed is somebody's work, and its
+// ledger perhaps somebody's budget.
+const marker = ".discreet-demo"
+
+// build makes the data set and the ledger.
+func (d *demo) build(ctx context.Context) error {
+	again, err := d.mayWrite()
+	if err != nil {
+		return err
+	}
+	if again {
+		d.print("Starting %s afresh.\n", d.dir)
+	}
+	done := d.busy(ctx, "making 200,000 visits")
+	d.catalogPath, err = clinic.Write(d.dir)
+	done()
+	if err != nil {
+		return err
+	}
+	hash, err := hashFile(d.catalogPath)
+	if err != nil {
+		return fmt.Errorf("mark demo folder: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, marker), []byte(hash+"\n"), 0o666); err != nil {
+		return fmt.Errorf("mark demo folder: %w", err)
+	}
+	if err := d.load(); err != nil {
+		return err
+	}
+	for _, old := range d.ledgerFiles() {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the last demo's ledger: %w", err)
+		}
+	}
+	if err := d.createLedger(ctx); err != nil {
+		return err
+	}
+	d.print("Made 200,000 visits of 20,000 patients in %s (synthetic: nobody in them lives).\n", d.dir)
+	return nil
+}
+
+// mayWrite reports whether the folder is one that an earlier run made, and
+// refuses one that is somebody else's.
+func (d *demo) mayWrite() (again bool, err error) {
+	entries, err := os.ReadDir(d.dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, d.refuse("cannot be used")
+	}
+	want, err := os.ReadFile(filepath.Join(d.dir, marker))
+	if err != nil {
+		return false, d.refuse("holds files that demo did not make")
+	}
+	if hash, err := hashFile(filepath.Join(d.dir, "discreet.toml")); err != nil || hash != strings.TrimSpace(string(want)) {
+		return false, d.refuse("holds a catalog that was changed since demo made it")
+	}
+	return true, nil
+}
+
+func (d *demo) refuse(what string) error {
+	return diagnostic.New("D116", diagnostic.Span{}, "the folder %s %s", d.dir, what).
+		Because("demo replaces the data, the catalog and the ledger of its folder").
+		Try("name another with --dir DIR")
+}
+
+func hashFile(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A lateEngine opens when it is first asked something. Explain asks nothing,
+// unless a public domain stands in a table.
+type lateEngine struct {
+	open func() (engine.Engine, error)
+
+	mu     sync.Mutex
+	opened engine.Engine // nil until open has succeeded
+}
+
+func newLateEngine(ctx context.Context, c *catalog.Catalog, l limits) *lateEngine {
+	e := &lateEngine{}
+	e.open = sync.OnceValues(func() (engine.Engine, error) {
+		opened, err := openEngine(ctx, c, l)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if err == nil {
+			e.opened = opened
+		}
+		return opened, err
+	})
+	return e
+}
+
+// Dialect is DuckDB's: it is the one engine that there is.
+func (e *lateEngine) Dialect() string { return "duckdb" }
+
+func (e *lateEngine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	opened, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	return opened.Exact(ctx, q)
+}
+
+func (e *lateEngine) Public(ctx context.Context, table string) ([]engine.Column, [][]sqltype.Value, error) {
+	opened, err := e.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	return opened.Public(ctx, table)
+}
+
+func (e *lateEngine) Scratch(ctx context.Context) (engine.Scratch, error) {
+	opened, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	return opened.Scratch(ctx)
+}
+
+func (e *lateEngine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opened == nil {
+		return nil
+	}
+	return e.opened.Close()
+}

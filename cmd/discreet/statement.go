@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A statement is what the flags of explain and query say.
+type statement struct {
+	discreet.QueryOptions
+	file string
+}
+
+func (s *statement) define(fs *flag.FlagSet) {
+	fs.StringVar(&s.file, "f", "", "read the statement from `FILE` (- for standard input)")
+	fs.Func("epsilon", "spend `E`: pure, or approximate with --delta", amount(&s.Spend.Epsilon, privacy.ParseEpsilon))
+	fs.Func("delta", "spend `D` too; with --rho for groups that are privately selected", amount(&s.Spend.Delta, privacy.ParseDelta))
+	fs.Func("rho", "spend `R` of zero-concentrated differential privacy", amount(&s.Spend.Rho, privacy.ParseRho))
+	fs.Func("weights", "share the cost over the aggregates as `A,B,...` (default evenly)", func(text string) error {
+		s.Weights = []*big.Rat{}
+		for part := range strings.SplitSeq(text, ",") {
+			w, err := numeric.ParseRat(strings.TrimSpace(part))
+			if err != nil {
+				return err
+			}
+			s.Weights = append(s.Weights, w)
+		}
+		return nil
+	})
+	fs.Func("confidence", "of the intervals, between 0 and 1 (default the catalog's, or 0.95): `C`", func(text string) error {
+		c, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(c > 0 && c < 1) {
+			return diagnostic.New("D075", diagnostic.Span{}, "confidence %s is not between 0 and 1", text).
+				Try("give something like 0.95")
+		}
+		s.Confidence = c
+		return nil
+	})
+}
+
+// amount reads an amount of privacy loss that is to be spent.
+func amount[A interface{ Sign() int }](to *A, parse func(string) (A, error)) func(string) error {
+	return func(text string) error {
+		a, err := parse(text)
+		if err == nil && a.Sign() == 0 {
+			err = errors.New("nothing can be answered for nothing")
+		}
+		*to = a
+		return err
+	}
+}
+
+// text returns the statement: an argument, a file or standard input.
+func (s *statement) text(c *Command, in io.Reader, args []string) (string, error) {
+	switch {
+	case s.file != "" && len(args) > 0:
+		return "", diagnostic.New("D115", diagnostic.Span{}, "a statement as argument and -f exclude each other")
+	case len(args) > 1:
+		return "", diagnostic.New("D113", diagnostic.Span{}, "one statement, please: %q comes after it", args[1]).
+			Try("put the statement in quotes")
+	case s.file == "-", len(args) == 1 && args[0] == "-":
+		return read("standard input", in)
+	case s.file != "":
+		f, err := os.Open(s.file)
+		if err != nil {
+			return "", unreadable(s.file, err)
+		}
+		defer f.Close()
+		return read(s.file, f)
+	case len(args) == 0:
+		return "", diagnostic.New("D113", diagnostic.Span{}, "no statement").Try("discreet %s", c.UsageLine)
+	}
+	return args[0], nil
+}
+
+// maxStatement is more than the parser admits, so that it says what is wrong.
+const maxStatement = 1 << 20
+
+func read(name string, r io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxStatement))
+	if err != nil {
+		return "", unreadable(name, err)
+	}
+	return string(text), nil
+}
+
+func unreadable(name string, err error) error {
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	return diagnostic.New("D114", diagnostic.Span{}, "%s cannot be read: %v", name, err)
+}
+
+// defaultAnalyst is the operating system's user.
+func defaultAnalyst() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}

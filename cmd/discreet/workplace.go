@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A workplace is what the flags name, and what a command has opened of it.
+type workplace struct {
+	catalogPath string
+	ledgerPath  string // "": discreet.ledger beside the catalog
+	anchorPath  string // "": none
+	limits      limits
+
+	catalog *catalog.Catalog
+	ledger  *ledger.Ledger
+	engine  *lateEngine
+}
+
+// limits are the engine's.
+type limits struct {
+	memory  string
+	threads int
+	temp    string
+}
+
+func (w *workplace) defineCatalog(fs *flag.FlagSet) {
+	fs.StringVar(&w.catalogPath, "catalog", "discreet.toml", "the catalog's `FILE` (default discreet.toml)")
+}
+
+func (w *workplace) define(fs *flag.FlagSet) {
+	w.defineCatalog(fs)
+	fs.StringVar(&w.ledgerPath, "ledger", "", "the ledger's `FILE` (default discreet.ledger beside the catalog)")
+	fs.StringVar(&w.anchorPath, "anchor", os.Getenv("DISCREET_ANCHOR"), "the `FILE` that witnesses the ledger's head (default $DISCREET_ANCHOR)")
+}
+
+func (w *workplace) defineEngine(fs *flag.FlagSet) {
+	fs.StringVar(&w.limits.memory, "memory", os.Getenv("DISCREET_MEMORY"), "the engine's memory `SIZE`, as 4GiB (default $DISCREET_MEMORY)")
+	fs.StringVar(&w.limits.temp, "temp", os.Getenv("DISCREET_TEMP"), "the `DIR` for what does not fit in memory (default $DISCREET_TEMP)")
+	threads := func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return errors.New("want a number of threads")
+		}
+		w.limits.threads = n
+		return nil
+	}
+	fs.Func("threads", "the engine's threads `N` (default $DISCREET_THREADS, or one a processor)", threads)
+	_ = threads(os.Getenv("DISCREET_THREADS")) // what is no number says nothing
+}
+
+// load reads the catalog.
+func (w *workplace) load() (err error) {
+	w.resolve()
+	w.catalog, err = catalog.Load(w.catalogPath)
+	return err
+}
+
+// resolve says where the ledger is.
+func (w *workplace) resolve() {
+	w.ledgerPath = cmp.Or(w.ledgerPath, filepath.Join(filepath.Dir(w.catalogPath), "discreet.ledger"))
+}
+
+func (w *workplace) openLedger(ctx context.Context) (err error) {
+	w.ledger, err = ledger.Open(ctx, w.ledgerPath, ledger.Options{Anchor: w.anchorPath})
+	return err
+}
+
+// openLedgerToRead opens the ledger for a command that can do without: there
+// may be none, and one that may not be charged tells nothing.
+func (w *workplace) openLedgerToRead(ctx context.Context) error {
+	if _, err := os.Stat(w.ledgerPath); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := w.openLedger(ctx)
+	if err == nil {
+		err = w.ledger.Check(ctx, discreet.Budgets(w.catalog))
+	}
+	if err != nil && w.ledger != nil {
+		w.ledger.Close()
+		w.ledger = nil
+	}
+	return err
+}
+
+// createLedger makes the ledger that the catalog's domains need.
+func (w *workplace) createLedger(ctx context.Context) (err error) {
+	w.ledger, err = ledger.Create(ctx, w.ledgerPath, ledger.Options{Domains: discreet.Budgets(w.catalog), Anchor: w.anchorPath, Now: time.Now()})
+	return err
+}
+
+// ledgerFiles are the files that a ledger consists of, and its log.
+func (w *workplace) ledgerFiles() (files []string) {
+	for _, suffix := range []string{"", "-wal", "-shm", logSuffix} {
+		files = append(files, w.ledgerPath+suffix)
+	}
+	return files
+}
+
+// database makes a database of what is open; the engine opens when it is needed.
+func (w *workplace) database(ctx context.Context) (*discreet.Database, error) {
+	if w.engine == nil {
+		w.engine = newLateEngine(ctx, w.catalog, w.limits)
+	}
+	log := slog.New(slog.NewJSONHandler(&ownerLog{path: w.ledgerPath + logSuffix}, nil))
+	return discreet.Open(ctx, discreet.Config{Catalog: w.catalog, Engine: w.engine, Ledger: w.ledger, OwnerLog: log})
+}
+
+// answer answers a statement. What a statement can be refused for is found
+// before anything heavy is opened, and whether the engine opens before the
+// ledger is charged: a missing file must not cost.
+func (w *workplace) answer(ctx context.Context, text string, o *discreet.QueryOptions) (*discreet.Answer, error) {
+	db, err := w.database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := db.Explain(ctx, text, o)
+	if err != nil {
+		return nil, err
+	}
+	opened := make(chan error, 1)
+	go func() { _, err := w.engine.open(); opened <- err }()
+	if e.Certificate.Domain != "" {
+		if err := w.openLedger(ctx); err != nil {
+			return nil, err
+		}
+		if db, err = w.database(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := <-opened; err != nil {
+		return nil, err
+	}
+	return db.Query(ctx, text, o)
+}
+
+// close closes what is open. Errors of closing say nothing: what had to be
+// durable was so before.
+func (w *workplace) close() {
+	if w.ledger != nil {
+		w.ledger.Close()
+	}
+	if w.engine != nil {
+		w.engine.Close()
+	}
+}
+
+// logSuffix names the owner's log beside the ledger.
+const logSuffix = ".log"
+
+// An ownerLog is the file that gets what the owner may know and analysts may
+// not. It is made when there is something to say, readable by the owner alone.
+type ownerLog struct{ path string }
+
+func (l *ownerLog) Write(p []byte) (int, error) {
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.Write(p)
+	return n, errors.Join(err, f.Close())
+}
