@@ -70,8 +70,8 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	if k := r.rowsPerUnit; k > 0 {
 		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, k), lesserBound(rel.MaxRows, k)
 	}
-	if len(n.Keys) == 0 {
-		rel.MaxGroups = 1
+	if cells, ok := rel.cells(); ok && complete {
+		rel.MaxGroups = lesserBound(rel.MaxGroups, cells) // without keys there is one group
 	}
 	if rel.MaxGroups == 0 {
 		return nil, undeclared(r, n.Span, "max_groups_per_unit", "to how many groups")
@@ -104,6 +104,24 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 		node:  &plan.Released{Index: len(a.certificate.Releases) - 1, Cols: rel.Columns, Span: n.Span},
 		state: released,
 	}, nil
+}
+
+// cells returns the number of combinations of the keys' domains, where it is
+// known without reading a table: no unit can be in more groups.
+func (r *Release) cells() (int64, bool) {
+	cells := int64(1)
+	for _, k := range r.Keys {
+		values := int64(0)
+		for _, d := range k.Domain {
+			n, ok := d.Size()
+			if !ok || n < 1 {
+				return 0, false
+			}
+			values = saturatingAdd(values, n)
+		}
+		cells = saturatingMultiply(cells, max(values, 1))
+	}
+	return cells, true
 }
 
 func lesserBound(declared, structural int64) int64 {

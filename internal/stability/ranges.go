@@ -202,6 +202,8 @@ func callRange(e *plan.Call, args []interval) interval {
 		return r
 	case plan.NullIf:
 		return args[0]
+	case plan.Length, plan.Position:
+		return interval{lower: new(big.Rat)}
 	case plan.Sqrt:
 		if r := args[0]; r.bounded() && r.upper.Sign() >= 0 {
 			upper := new(big.Int).Sqrt(ceil(r.upper))

@@ -1,0 +1,291 @@
+package discreet
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// An Answer is a statement's released result.
+type Answer struct {
+	Columns   []Column
+	Rows      [][]sqltype.Value
+	Intervals [][]*Interval // of the shape of Rows; nil where a value is exact or has none
+
+	Confidence float64
+	Cost       Cost
+	Remaining  Remaining
+	Mechanisms []Mechanism
+	// Kept names what chose rows by noisy values: "group selection", "HAVING",
+	// "LIMIT". Values that were kept for their size are biased.
+	Kept []string
+	// Notes are what a reader must know to use the numbers rightly.
+	Notes     []string
+	Statement string
+}
+
+// A Column describes one column of an answer.
+type Column struct {
+	Name  string       `json:"name"`
+	Type  sqltype.Type `json:"-"`
+	Noisy bool         `json:"noisy"`
+	// Why says why a noisy column has no intervals.
+	Why string `json:"why,omitempty"`
+}
+
+// An Interval holds the value that the statement would have had without noise,
+// after clamping and bounding of contributions, with the answer's confidence.
+// What bounds cut off is not covered.
+type Interval struct{ Lower, Upper sqltype.Value }
+
+// A Cost is what a statement is charged, in its domain's measure: epsilon, and
+// delta (pure, approx), or rho and delta (zcdp).
+type Cost struct {
+	Epsilon privacy.Epsilon `json:"epsilon"`
+	Delta   privacy.Delta   `json:"delta"`
+	Rho     privacy.Rho     `json:"rho"`
+	Events  []privacy.Event `json:"events"`
+}
+
+// Remaining is what the domain's budget has left, in its measure.
+type Remaining struct {
+	Measure string          `json:"measure"`
+	Epsilon privacy.Epsilon `json:"epsilon"`
+	Delta   privacy.Delta   `json:"delta"`
+	Rho     privacy.Rho     `json:"rho"`
+}
+
+// A Mechanism describes the noise of one part of a column.
+type Mechanism struct {
+	Column string `json:"column"`
+	// Part is "count", "sum" or "squares" where a column is computed from
+	// several noisy numbers.
+	Part      string `json:"part,omitempty"`
+	Mechanism string `json:"mechanism"`
+	// Scale is the noise's scale (Laplace) or standard deviation (Gaussian), in
+	// the value's unit.
+	Scale float64 `json:"scale"`
+	// Sensitivity is the L1 (Laplace) or L2 (Gaussian) distance between
+	// neighbours over all groups, in the value's unit.
+	Sensitivity      float64  `json:"sensitivity"`
+	MaxGroupsPerUnit int64    `json:"max_groups_per_unit"`
+	MaxRowsPerGroup  int64    `json:"max_rows_per_group,omitempty"`
+	Lower            *float64 `json:"lower"`
+	Upper            *float64 `json:"upper"`
+}
+
+// MarshalJSON adds the type's name.
+func (c Column) MarshalJSON() ([]byte, error) {
+	type plain Column
+	return json.Marshal(struct {
+		Name string `json:"name"`
+		Type string `json:"type"`
+		plain
+	}{c.Name, c.Type.String(), plain(c)})
+}
+
+// MarshalJSON writes [lower, upper].
+func (i Interval) MarshalJSON() ([]byte, error) {
+	return json.Marshal([2]any{jsonValue(i.Lower), jsonValue(i.Upper)})
+}
+
+// jsonValue is a value as JSON has it: numbers as numbers (decimals digit by
+// digit), NULL as null, everything else as PostgreSQL's text.
+func jsonValue(v sqltype.Value) any {
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string:
+		return v
+	case sqltype.Decimal:
+		return json.Number(v.String())
+	}
+	return sqltype.Format(v)
+}
+
+// answerJSON is the contract's form.
+type answerJSON struct {
+	Columns    []Column      `json:"columns"`
+	Rows       [][]any       `json:"rows"`
+	Intervals  [][]*Interval `json:"intervals"`
+	Confidence float64       `json:"confidence"`
+	Cost       Cost          `json:"cost"`
+	Remaining  Remaining     `json:"remaining"`
+	Mechanisms []Mechanism   `json:"mechanisms"`
+	Kept       []string      `json:"kept,omitempty"`
+	Notes      []string      `json:"notes,omitempty"`
+	Statement  string        `json:"statement"`
+}
+
+// MarshalJSON writes the contract's form.
+func (a *Answer) MarshalJSON() ([]byte, error) {
+	out := answerJSON{a.Columns, make([][]any, len(a.Rows)), a.Intervals, a.Confidence, a.Cost, a.Remaining, a.Mechanisms, a.Kept, a.Notes, a.Statement}
+	if out.Intervals == nil {
+		out.Intervals = [][]*Interval{}
+	}
+	for i, row := range a.Rows {
+		out.Rows[i] = make([]any, len(row))
+		for j, v := range row {
+			out.Rows[i][j] = jsonValue(v)
+		}
+	}
+	return json.Marshal(out)
+}
+
+// mechanisms describes the noise of a design.
+func (s *statement) mechanisms() []Mechanism {
+	var out []Mechanism
+	for _, r := range s.design.Releases {
+		for _, g := range r.Aggregates {
+			for i, c := range g.Components {
+				comp, n := r.Components[c], r.Noise[c]
+				m := Mechanism{Column: g.Name, Mechanism: n.Name, Sensitivity: n.Sensitivity,
+					MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows}
+				m.Scale = n.ScaleIn(comp.Grid)
+				if len(g.Components) > 1 {
+					m.Part = [...]string{"count", "sum", "squares"}[i]
+				}
+				if comp.LowerUnits != nil {
+					m.Lower, m.Upper = float(comp.LowerUnits, comp.ArgGrid), float(comp.UpperUnits, comp.ArgGrid)
+				}
+				if comp.Kind == stability.PartialSum {
+					m.Lower, m.Upper, m.MaxRowsPerGroup = float(comp.PartialLower, comp.Grid), float(comp.PartialUpper, comp.Grid), 0
+				}
+				if comp.Kind == stability.Units {
+					m.MaxRowsPerGroup = 1
+				}
+				out = append(out, m)
+			}
+		}
+		if r.Selection != nil {
+			out = append(out, Mechanism{Column: "group selection", Mechanism: r.Selection.Name(), Sensitivity: 1,
+				Scale: r.Selection.Scale(), MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: 1})
+		}
+	}
+	return out
+}
+
+func float(n *big.Int, grid *big.Rat) *float64 {
+	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), grid).Float64()
+	return &f
+}
+
+// notes are what a reader must know to use the numbers rightly.
+func (s *statement) notes() []string {
+	var notes []string
+	for _, r := range s.certificate.Releases {
+		switch {
+		case r.OneRow:
+		case r.MaxRows > 0 && len(r.Keys) > 0:
+			notes = append(notes, fmt.Sprintf("each unit counts in at most %d groups, with at most %d rows in each; intervals do not cover what these bounds cut off", r.MaxGroups, r.MaxRows))
+		case r.MaxRows > 0:
+			notes = append(notes, fmt.Sprintf("each unit counts with at most %d rows; intervals do not cover what this bound cuts off", r.MaxRows))
+		case len(r.Keys) > 0:
+			notes = append(notes, fmt.Sprintf("each unit counts in at most %d groups; intervals do not cover what this bound cuts off", r.MaxGroups))
+		}
+		for _, g := range r.Aggregates {
+			if g.Function == plan.Avg && g.Lower != nil {
+				notes = append(notes, fmt.Sprintf("%s: values are clamped to [%s, %s]", g.Name, short(g.Lower), short(g.Upper)))
+			}
+		}
+		if !r.Private {
+			for _, k := range r.Keys {
+				if len(k.Domain) > 0 {
+					notes = append(notes, fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", k.Name))
+				}
+			}
+		}
+	}
+	return notes
+}
+
+// columns describes the columns of a statement's answer.
+func (s *statement) columns() []Column {
+	var out []Column
+	for i, c := range s.certificate.Post.Columns() {
+		out = append(out, Column{Name: c.Name, Type: c.Type, Noisy: s.post.Columns[i].Noisy, Why: s.post.Columns[i].Why})
+	}
+	return out
+}
+
+// UnmarshalJSON reads what MarshalJSON writes: a stored answer.
+func (a *Answer) UnmarshalJSON(data []byte) error {
+	var in struct {
+		answerJSON
+		Columns []struct {
+			Column
+			Type string `json:"type"`
+		} `json:"columns"`
+		Rows      [][]json.RawMessage     `json:"rows"`
+		Intervals [][]*[2]json.RawMessage `json:"intervals"`
+		Cost      struct {
+			Cost
+			Events []json.RawMessage `json:"events"`
+		} `json:"cost"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	*a = Answer{Confidence: in.Confidence, Cost: in.Cost.Cost, Remaining: in.Remaining, Mechanisms: in.Mechanisms,
+		Kept: in.Kept, Notes: in.Notes, Statement: in.Statement}
+	a.Cost.Events = nil
+	for _, raw := range in.Cost.Events {
+		e, err := privacy.UnmarshalEvent(raw)
+		if err != nil {
+			return fmt.Errorf("read answer: %w", err)
+		}
+		a.Cost.Events = append(a.Cost.Events, e)
+	}
+	for _, c := range in.Columns {
+		t, err := sqltype.Parse(c.Type)
+		if err != nil && c.Type != "null" {
+			return fmt.Errorf("read answer: %w", err)
+		}
+		c.Column.Type = t
+		a.Columns = append(a.Columns, c.Column)
+	}
+	for i, row := range in.Rows {
+		if len(row) != len(a.Columns) || i < len(in.Intervals) && len(in.Intervals[i]) != len(row) {
+			return fmt.Errorf("read answer: row %d has another number of columns", i)
+		}
+		values, intervals := make([]sqltype.Value, len(row)), make([]*Interval, len(row))
+		for j, raw := range row {
+			var err error
+			if values[j], err = readValue(a.Columns[j].Type, raw); err != nil {
+				return fmt.Errorf("read answer: %w", err)
+			}
+			if i >= len(in.Intervals) || in.Intervals[i][j] == nil {
+				continue
+			}
+			intervals[j] = &Interval{}
+			if intervals[j].Lower, err = readValue(a.Columns[j].Type, in.Intervals[i][j][0]); err != nil {
+				return fmt.Errorf("read answer: %w", err)
+			}
+			if intervals[j].Upper, err = readValue(a.Columns[j].Type, in.Intervals[i][j][1]); err != nil {
+				return fmt.Errorf("read answer: %w", err)
+			}
+		}
+		a.Rows, a.Intervals = append(a.Rows, values), append(a.Intervals, intervals)
+	}
+	return nil
+}
+
+// readValue is the inverse of jsonValue for a type.
+func readValue(t sqltype.Type, raw json.RawMessage) (sqltype.Value, error) {
+	text := string(raw)
+	if text == "null" {
+		return nil, nil
+	}
+	if len(raw) > 0 && raw[0] == '"' {
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, err
+		}
+	}
+	if t.Kind == sqltype.IntervalKind {
+		return text, nil // shown as it is: nothing computes with an answer's intervals of time
+	}
+	return sqltype.ParseValue(t, text)
+}

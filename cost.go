@@ -1,0 +1,76 @@
+package discreet
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// budgets are the catalog's domains as the ledger knows them.
+func budgets(c *catalog.Catalog) []ledger.DomainBudget {
+	var out []ledger.DomainBudget
+	for _, d := range c.Domains {
+		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: filter.Measure(d.Measure),
+			Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
+	}
+	return out
+}
+
+// Budgets returns the domains of a catalog as a ledger is created with them.
+func Budgets(c *catalog.Catalog) []ledger.DomainBudget { return budgets(c) }
+
+// cost is what the domain's filter will charge for the statement's events.
+func (s *statement) cost() (Cost, error) {
+	c := Cost{Events: s.design.Events}
+	d := s.certificate.Domain
+	if d == nil || len(s.design.Events) == 0 {
+		c.Events = []privacy.Event{}
+		return c, nil
+	}
+	f, err := filter.New(filter.Budget{Measure: filter.Measure(d.Measure), Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
+	if err != nil {
+		return c, fmt.Errorf("domain %q: %w", d.ID, err)
+	}
+	charge, err := f.Charge(s.design.Events, s.design.Delta)
+	if err != nil {
+		return c, fmt.Errorf("charge statement: %w", err)
+	}
+	return s.charged(f.Amounts(charge)), nil
+}
+
+func (s *statement) charged(a filter.Amounts) Cost {
+	return Cost{Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho, Events: s.design.Events}
+}
+
+func remaining(m filter.Measure, a filter.Amounts) Remaining {
+	return Remaining{Measure: string(m), Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho}
+}
+
+// parameters are what, beside its text, makes a statement the same statement.
+func (s *statement) parameters(o *QueryOptions) (json.RawMessage, error) {
+	weights := make([]string, len(o.Weights))
+	for i, w := range o.Weights {
+		weights[i] = w.RatString()
+	}
+	raw, err := json.Marshal(struct {
+		Epsilon    privacy.Epsilon `json:"epsilon"`
+		Delta      privacy.Delta   `json:"delta"`
+		Rho        privacy.Rho     `json:"rho"`
+		Weights    []string        `json:"weights,omitempty"`
+		Confidence string          `json:"confidence"`
+	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString()})
+	if err != nil {
+		return nil, fmt.Errorf("encode parameters: %w", err)
+	}
+	return raw, nil
+}
+
+func short(r *big.Rat) string {
+	f, _ := r.Float64()
+	return fmt.Sprint(f)
+}

@@ -1,0 +1,222 @@
+// Package discreet answers SQL about private data, under a budget that cannot
+// be overspent.
+//
+// A data owner declares in a catalog which tables are private, whose rows are
+// whose (the privacy unit), and how much may be learnt in all. [Database.Query]
+// answers a statement with calibrated noise, its uncertainty, its cost and
+// what remains; [Database.Explain] says beforehand what a statement would cost and how
+// accurate its answer would be, for free.
+//
+// Guarantee: whatever analysts observe through a Database (values, the presence
+// and order of rows, types, errors, budget movements) is differentially private
+// in the measure of each unit domain, within that domain's budget, for adaptive
+// statements, several analysts and processes, and crashes at any instruction.
+// Not covered: how long answers take, resource failures (one constant error,
+// recorded for the owner), and analysts who can read the files or the ledger
+// themselves. docs/promise.md states it in full.
+package discreet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/bind"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Config is what a Database is made of. The caller opens the parts and closes
+// them after the Database's last use.
+type Config struct {
+	Catalog *catalog.Catalog
+	Engine  engine.Engine  // needed by Query, not by Explain
+	Ledger  *ledger.Ledger // needed by Query, not by Explain
+
+	// Now is the clock of the ledger's records; time.Now if nil.
+	Now func() time.Time
+	// OwnerLog receives what the owner may know and analysts may not: causes of
+	// engine failures, which can quote data. Discarded if nil.
+	OwnerLog *slog.Logger
+}
+
+// A Database answers statements about one catalog. It is safe for concurrent use.
+type Database struct{ config Config }
+
+// Open checks that the ledger holds the catalog's domains with the catalog's
+// budgets and returns a Database.
+func Open(ctx context.Context, c Config) (*Database, error) {
+	if c.Catalog == nil {
+		return nil, errors.New("open database: no catalog")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.OwnerLog == nil {
+		c.OwnerLog = slog.New(slog.DiscardHandler)
+	}
+	if c.Ledger != nil {
+		if err := c.Ledger.Check(ctx, budgets(c.Catalog)); err != nil {
+			return nil, fmt.Errorf("open database: %w", err)
+		}
+	}
+	return &Database{c}, nil
+}
+
+// A Spend is what a statement may cost, in one of three forms: Epsilon alone
+// (pure), Epsilon and Delta (approximate), or Rho, with a Delta for private
+// group selection (a hundredth of the domain's selection delta if absent).
+type Spend = release.Spend
+
+// QueryOptions say how to answer a statement. The zero value takes everything
+// from the catalog's defaults.
+type QueryOptions struct {
+	// Spend is the cost; the catalog's default if zero.
+	Spend Spend
+	// Weights share the cost over the statement's aggregates; evenly if nil.
+	Weights []*big.Rat
+	// Confidence of the intervals, above 0 and below 1; the catalog's default if 0.
+	Confidence float64
+	// Analyst is recorded in the ledger.
+	Analyst string
+	// IdempotencyKey makes a retry of the same statement by the same analyst
+	// return the stored answer instead of spending again. Empty: none.
+	IdempotencyKey string
+}
+
+// ErrUnavailable is returned when an answer could not be computed for want of
+// resources. The charge stays, the event is recorded for the owner, and the
+// domain is suspended until the owner acknowledges it.
+var ErrUnavailable = errors.New("the answer could not be computed; the charge stays and the owner has been told")
+
+// A statement is a statement that has been certified and designed: all that is
+// known before private data is touched.
+type statement struct {
+	text        string
+	certificate *stability.Certificate
+	post        *rewrite.Post
+	design      *release.Design
+	confidence  *big.Rat
+	spend       Spend
+}
+
+// prepare goes the whole way of a statement up to the data. It reads public
+// parameters alone.
+func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
+	tree, err := sqlparse.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := bind.Bind(tree, db.config.Catalog)
+	if err != nil {
+		return nil, in(err, text)
+	}
+	s := &statement{text: text, spend: o.Spend}
+	if s.certificate, err = stability.Analyze(bound); err != nil {
+		return nil, in(err, text)
+	}
+	if s.spend.IsZero() {
+		s.spend = Spend(db.config.Catalog.Spend)
+	}
+	if s.confidence, err = db.confidence(o.Confidence); err != nil {
+		return nil, err
+	}
+	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: s.spend, Weights: o.Weights}); err != nil {
+		return nil, in(err, text)
+	}
+	s.post = rewrite.Intervals(s.certificate)
+	return s, nil
+}
+
+// in gives a diagnostic the text that its span refers to.
+func in(err error, text string) error {
+	var d *diagnostic.Diagnostic
+	if errors.As(err, &d) && d.Text == "" {
+		d.In("query", text)
+	}
+	return err
+}
+
+func (db *Database) confidence(c float64) (*big.Rat, error) {
+	if c == 0 {
+		c = db.config.Catalog.Confidence
+	}
+	if !(c > 0 && c < 1) {
+		return nil, diagnostic.New("D075", diagnostic.Span{}, "confidence %v is not between 0 and 1", c).
+			Try("give something like 0.95")
+	}
+	r, _ := new(big.Rat).SetString(sqltype.Format(c))
+	return r, nil
+}
+
+// publicValues returns the values of each key's public domain, sorted, reading
+// public tables where the domain says so, and refuses cross products that are
+// too large. It runs before private data is touched.
+func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][]sqltype.Value, error) {
+	if r.Private {
+		return nil, nil
+	}
+	cells := 1
+	out := make([][]sqltype.Value, len(r.Keys))
+	for i, k := range r.Keys {
+		seen := map[string]bool{}
+		for _, d := range k.Domain {
+			values, err := db.enumerate(ctx, d, k.Expr.Type())
+			if err != nil {
+				return nil, err
+			}
+			for _, v := range values {
+				if key := sqltype.Key(v); v != nil && !seen[key] {
+					seen[key] = true
+					out[i] = append(out[i], v)
+				}
+			}
+		}
+		slices.SortFunc(out[i], sqltype.Compare)
+		if cells *= len(out[i]); cells > release.MaxCells {
+			return nil, diagnostic.New("D051", r.Span, "the grouping keys' public domains have more than %d combinations", release.MaxCells).
+				Because("every combination is published, empty or not").
+				Try("group by fewer or coarser keys")
+		}
+	}
+	return out, nil
+}
+
+// enumerate lists a public domain's values as values of type t.
+func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, t sqltype.Type) ([]sqltype.Value, error) {
+	if d.FromTable == nil {
+		n, ok := d.Size()
+		if !ok || n > release.MaxCells {
+			return nil, diagnostic.New("D051", diagnostic.Span{}, "a grouping key's public domain has more than %d values", release.MaxCells).
+				Try("group by a coarser key")
+		}
+		return slices.Collect(d.All(t)), nil
+	}
+	if db.config.Engine == nil {
+		return nil, errors.New("read public domain: no engine")
+	}
+	columns, rows, err := db.config.Engine.Public(ctx, d.FromTable.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read public domain %s.%s: %w", d.FromTable.Name, d.FromColumn.Name, err)
+	}
+	at := slices.IndexFunc(columns, func(c engine.Column) bool { return c.Name == d.FromColumn.Name })
+	if at < 0 {
+		return nil, fmt.Errorf("read public domain: table %s has no column %s", d.FromTable.Name, d.FromColumn.Name)
+	}
+	values := make([]sqltype.Value, len(rows))
+	for i, row := range rows {
+		values[i] = row[at]
+	}
+	return values, nil
+}

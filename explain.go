@@ -1,0 +1,189 @@
+package discreet
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// An Explanation says what a statement would reveal, cost and be worth. It is
+// made from public parameters: it costs nothing and touches no private data.
+type Explanation struct {
+	Columns       []Column        `json:"columns"`
+	Confidence    float64         `json:"confidence"`
+	Cost          Cost            `json:"cost"`
+	Remaining     *Remaining      `json:"remaining,omitempty"` // now; absent without a ledger
+	Mechanisms    []Mechanism     `json:"mechanisms"`
+	Certificate   Certificate     `json:"certificate"`
+	ExpectedError []ExpectedError `json:"expected_error"`
+	EngineSQL     []string        `json:"engine_sql"`
+	PostSQL       string          `json:"post_sql,omitempty"`
+	Kept          []string        `json:"kept,omitempty"`
+	Notes         []string        `json:"notes,omitempty"`
+	Statement     string          `json:"statement"`
+}
+
+// A Certificate says in words what the analysis found.
+type Certificate struct {
+	Domain     string               `json:"domain"`
+	Neighbours string               `json:"neighbours"`
+	Releases   []ReleaseCertificate `json:"releases"`
+}
+
+// A ReleaseCertificate describes one release of a statement.
+type ReleaseCertificate struct {
+	Plan             string   `json:"plan"` // the unit-preserving rows that are aggregated
+	MaxGroupsPerUnit int64    `json:"max_groups_per_unit"`
+	MaxRowsPerGroup  int64    `json:"max_rows_per_group,omitempty"`
+	Words            []string `json:"words"`
+}
+
+// An ExpectedError is how far a value lies from the one without noise, at
+// most, with the explanation's confidence.
+type ExpectedError struct {
+	Column string  `json:"column"`
+	Error  float64 `json:"error"`
+	// AssumedCount is, for averages and variances, the number of values that
+	// the group is assumed to count: the error falls with it.
+	AssumedCount int64 `json:"assumed_count,omitempty"`
+}
+
+// assumedCount is for what size of group explain states the error of averages.
+const assumedCount = 1000
+
+// Explain analyses a statement without answering it. It needs neither engine
+// nor ledger, but for public domains that a table lists; with a ledger it says
+// what remains.
+func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*Explanation, error) {
+	if o == nil {
+		o = &QueryOptions{}
+	}
+	s, err := db.prepare(sql, o)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	c, err := db.compile(ctx, s)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	e := &Explanation{Columns: s.columns(), Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
+		Notes: s.notes(), PostSQL: c.post, Statement: sql}
+	e.Confidence, _ = s.confidence.Float64()
+	for _, q := range c.queries {
+		e.EngineSQL = append(e.EngineSQL, q.SQL)
+	}
+	if e.ExpectedError, err = s.expectedErrors(); err != nil {
+		return nil, err
+	}
+	if e.Cost, err = s.cost(); err != nil {
+		return nil, refusal(err)
+	}
+	if d := s.certificate.Domain; d != nil && db.config.Ledger != nil {
+		balance, err := db.config.Ledger.Balance(ctx, d.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read balance: %w", err)
+		}
+		left := remaining(filter.Measure(d.Measure), balance.Remaining)
+		e.Remaining = &left
+	}
+	return e, nil
+}
+
+// describe puts the certificate into words.
+func (s *statement) describe() Certificate {
+	c := Certificate{Releases: []ReleaseCertificate{}}
+	d := s.certificate.Domain
+	if d == nil {
+		return c
+	}
+	c.Domain, c.Neighbours = d.ID, d.Neighbours.String()
+	for _, r := range s.certificate.Releases {
+		c.Releases = append(c.Releases, ReleaseCertificate{Plan: plan.Format(r.Input),
+			MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows, Words: words(r, d.ID, d.Neighbours)})
+	}
+	return c
+}
+
+func words(r *stability.Release, domain string, n privacy.Neighbours) []string {
+	var w []string
+	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	say("every row aggregated here belongs to one unit of domain %q and depends on that unit's rows and public data alone", domain)
+	switch {
+	case r.OneRow:
+		say("a unit has at most one row by construction")
+	case len(r.Keys) == 0:
+		say("there is one group")
+	default:
+		say("a unit keeps rows in at most %s, chosen at random", count(r.MaxGroups, "group"))
+	}
+	if r.MaxRows > 0 && !r.OneRow {
+		say("and at most %s in each, chosen at random", count(r.MaxRows, "row"))
+	}
+	switch {
+	case r.Private:
+		say("groups are published if enough units are in them, decided privately")
+	case len(r.Keys) > 0:
+		names := make([]string, len(r.Keys))
+		for i, k := range r.Keys {
+			names[i] = k.Name
+		}
+		say("every group of the public domain of (%s) is published, empty ones too", strings.Join(names, ", "))
+	}
+	change := map[privacy.Neighbours]string{privacy.AddRemove: "adding or removing", privacy.ReplaceOne: "removing and then adding"}[n]
+	for _, g := range r.Aggregates {
+		for _, i := range g.Components {
+			comp := r.Components[i]
+			f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(comp.PerGroup), comp.Grid).Float64()
+			say("%s: %s one unit changes its %s by at most %s in a group", g.Name, change, componentWord(comp.Kind), short(new(big.Rat).SetFloat64(f)))
+		}
+	}
+	return w
+}
+
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func componentWord(k stability.ComponentKind) string {
+	switch k {
+	case stability.Rows:
+		return "count"
+	case stability.Units:
+		return "count of units"
+	case stability.Distinct:
+		return "count of distinct values"
+	case stability.Squares:
+		return "sum of squared distances from the middle of the bounds"
+	}
+	return "sum"
+}
+
+// expectedErrors states the half widths of the intervals.
+func (s *statement) expectedErrors() ([]ExpectedError, error) {
+	var out []ExpectedError
+	beta := new(big.Rat).Sub(big.NewRat(1, 1), s.confidence)
+	for _, r := range s.design.Releases {
+		for _, g := range r.Aggregates {
+			e := ExpectedError{Column: g.Name}
+			width, err := r.ExpectedWidth(g, beta, assumedCount)
+			if err != nil {
+				return nil, err
+			}
+			if len(g.Components) > 1 {
+				e.AssumedCount = assumedCount
+			}
+			e.Error = width
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}

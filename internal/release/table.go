@@ -1,0 +1,297 @@
+package release
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// Rows returns the released table: the keys, the aggregates, and then, for each
+// aggregate and each share k, the ends of its interval at confidence
+// 1−(1−confidence)/k; NULL where an end is not known.
+func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sqltype.Value, error) {
+	r := t.release
+	columns := make([]engine.Column, 0, len(r.Columns)*(1+2*len(shares)))
+	for _, c := range r.Columns {
+		columns = append(columns, engine.Column{Name: c.Name, Type: c.Type})
+	}
+	halfWidths, err := t.halfWidths(confidence, shares)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, g := range r.Aggregates {
+		for range shares {
+			columns = append(columns, engine.Column{Name: "lower", Type: g.Type}, engine.Column{Name: "upper", Type: g.Type})
+		}
+	}
+	rows := make([][]sqltype.Value, len(t.keys))
+	for i, key := range t.keys {
+		row := make([]sqltype.Value, 0, len(columns))
+		row = append(row, key...)
+		for _, g := range r.Aggregates {
+			row = append(row, toType(g.Type, t.value(g, i, nil).lower, toNearest))
+		}
+		for j, g := range r.Aggregates {
+			for k := range shares {
+				at := t.value(g, i, halfWidths[j][k])
+				row = append(row, toType(g.Type, at.lower, down), toType(g.Type, at.upper, up))
+			}
+		}
+		rows[i] = row
+	}
+	return columns, rows, nil
+}
+
+// halfWidths returns, for each aggregate, share and component of the aggregate,
+// the half width of the component's interval. An aggregate of m components
+// takes each at confidence 1−(1−C)/(k·m), so that all hold together at 1−(1−C)/k.
+func (t *Table) halfWidths(confidence *big.Rat, shares []int) ([][][]*big.Int, error) {
+	r := t.release
+	out := make([][][]*big.Int, len(r.Aggregates))
+	for j, g := range r.Aggregates {
+		for _, k := range shares {
+			beta := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
+			beta.Quo(beta, big.NewRat(int64(k*len(g.Components)), 1))
+			var widths []*big.Int
+			for _, c := range g.Components {
+				w, err := r.Noise[c].Bound(beta)
+				if err != nil {
+					return nil, err
+				}
+				widths = append(widths, w)
+			}
+			out[j] = append(out[j], widths)
+		}
+	}
+	return out, nil
+}
+
+// An extent is a closed interval of numbers.
+type extent struct{ lower, upper *big.Rat }
+
+func at(r *big.Rat) extent { return extent{r, r} }
+
+// value returns aggregate g of group i, or, with half widths, its interval.
+func (t *Table) value(g stability.Aggregate, i int, widths []*big.Int) extent {
+	parts := make([]extent, len(g.Components))
+	for j, c := range g.Components {
+		lower, upper := t.noisy[c][i], t.noisy[c][i]
+		if widths != nil {
+			lower, upper = new(big.Int).Sub(lower, widths[j]), new(big.Int).Add(upper, widths[j])
+		}
+		grid := t.release.Components[c].Grid
+		parts[j] = extent{scaled(lower, grid), scaled(upper, grid)}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	sum := t.release.Components[g.Components[1]]
+	center := scaled(sum.Center, sum.Grid)
+	return derive(g, parts, center, widths == nil)
+}
+
+func scaled(n *big.Int, grid *big.Rat) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetInt(n), grid)
+}
+
+// derive computes an average or variance from a noisy count N, sum S of x−c
+// and sum Q of (x−c)², and clamps it to what the bounds [lo, hi] of x imply:
+//
+//	avg       c + S/N                       in [lo, hi]
+//	var_pop   Q/N − (S/N)²                  in [0, ((hi−lo)/2)²]
+//	var_samp  (Q − S²/N)/(N−1)              in [0, (hi−lo)²/2]
+//
+// and standard deviations are their roots. With N below 1 (2 for samples) the
+// value is the documented one: c for an average, the upper bound for the others.
+// For extents it is interval arithmetic: the result holds if all parts do.
+func derive(g stability.Aggregate, parts []extent, center *big.Rat, point bool) extent {
+	one := big.NewRat(1, 1)
+	n, s := parts[0], parts[1]
+	spread := new(big.Rat).Sub(g.Upper, g.Lower)
+	least := one
+	var bounds extent
+	switch g.Function {
+	case plan.Avg:
+		bounds = extent{g.Lower, g.Upper}
+	case plan.VarPop, plan.StddevPop:
+		half := new(big.Rat).Mul(spread, big.NewRat(1, 2))
+		bounds = extent{new(big.Rat), half.Mul(half, half)}
+	default:
+		least = big.NewRat(2, 1)
+		bounds = extent{new(big.Rat), new(big.Rat).Mul(new(big.Rat).Mul(spread, spread), big.NewRat(1, 2))}
+	}
+	var out extent
+	switch {
+	case n.lower.Cmp(least) < 0 && !point:
+		out = bounds // the count may be anything: nothing is known but the bounds
+	case n.lower.Cmp(least) < 0:
+		out = at(bounds.upper)
+		if g.Function == plan.Avg {
+			out = at(center)
+		}
+	case g.Function == plan.Avg:
+		q := s.over(n)
+		out = extent{new(big.Rat).Add(center, q.lower), new(big.Rat).Add(center, q.upper)}
+	case g.Function == plan.VarPop || g.Function == plan.StddevPop:
+		out = parts[2].over(n).minus(s.over(n).squared())
+	default:
+		below := extent{new(big.Rat).Sub(n.lower, one), new(big.Rat).Sub(n.upper, one)}
+		out = parts[2].minus(s.squared().over(n)).over(below)
+	}
+	out = extent{clamp(out.lower, bounds), clamp(out.upper, bounds)}
+	if g.Function == plan.StddevPop || g.Function == plan.StddevSamp {
+		out = extent{squareRoot(out.lower, false), squareRoot(out.upper, true)}
+	}
+	return out
+}
+
+func clamp(r *big.Rat, bounds extent) *big.Rat {
+	if r.Cmp(bounds.lower) < 0 {
+		return bounds.lower
+	}
+	if r.Cmp(bounds.upper) > 0 {
+		return bounds.upper
+	}
+	return r
+}
+
+// over divides by an extent of positive numbers.
+func (a extent) over(b extent) extent {
+	divide := func(x, small, large *big.Rat, lower bool) *big.Rat {
+		if (x.Sign() >= 0) == lower {
+			return new(big.Rat).Quo(x, large)
+		}
+		return new(big.Rat).Quo(x, small)
+	}
+	return extent{divide(a.lower, b.lower, b.upper, true), divide(a.upper, b.lower, b.upper, false)}
+}
+
+func (a extent) minus(b extent) extent {
+	return extent{new(big.Rat).Sub(a.lower, b.upper), new(big.Rat).Sub(a.upper, b.lower)}
+}
+
+func (a extent) squared() extent {
+	l, u := new(big.Rat).Mul(a.lower, a.lower), new(big.Rat).Mul(a.upper, a.upper)
+	if l.Cmp(u) > 0 {
+		l, u = u, l
+	}
+	if a.lower.Sign() <= 0 && a.upper.Sign() >= 0 {
+		l = new(big.Rat)
+	}
+	return extent{l, u}
+}
+
+// squareRoot of a non-negative number to 100 bits, rounded outwards.
+func squareRoot(r *big.Rat, upward bool) *big.Rat {
+	mode := big.ToNegativeInf
+	if upward {
+		mode = big.ToPositiveInf
+	}
+	x := new(big.Float).SetPrec(100).SetMode(mode).SetRat(r)
+	root, _ := new(big.Float).SetPrec(100).SetMode(mode).Sqrt(x).Rat(nil)
+	if root == nil {
+		return new(big.Rat)
+	}
+	return root
+}
+
+// A rounding is the direction in which a number is fitted to its type.
+type rounding int8
+
+const (
+	down      rounding = -1
+	toNearest rounding = 0
+	up        rounding = 1
+)
+
+// toType fits a number to a numeric type, at the type's end if it lies beyond.
+func toType(t sqltype.Type, r *big.Rat, mode rounding) sqltype.Value {
+	switch {
+	case t.IsInteger():
+		bits := map[sqltype.Kind]uint{sqltype.Smallint: 15, sqltype.Integer: 31, sqltype.Bigint: 63}[t.Kind]
+		limit := new(big.Int).Lsh(big.NewInt(1), bits)
+		return within(whole(r, mode), limit).Int64()
+	case t.Kind == sqltype.DecimalKind:
+		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil)
+		limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Precision)), nil)
+		n := whole(new(big.Rat).Mul(r, new(big.Rat).SetInt(power)), mode)
+		return sqltype.Decimal{Unscaled: within(n, limit), Scale: t.Scale}
+	}
+	f, exact := r.Float64()
+	f = min(max(f, -math.MaxFloat64), math.MaxFloat64)
+	if !exact && mode != toNearest {
+		if c := new(big.Rat).SetFloat64(f).Cmp(r); c != 0 && c != int(mode) {
+			f = math.Nextafter(f, math.Inf(int(mode)))
+		}
+	}
+	return f + 0
+}
+
+// within returns n, or the nearest number of absolute value below limit.
+func within(n, limit *big.Int) *big.Int {
+	if n.CmpAbs(limit) < 0 {
+		return n
+	}
+	end := new(big.Int).Sub(limit, big.NewInt(1))
+	if n.Sign() < 0 {
+		end.Neg(end)
+	}
+	return end
+}
+
+// whole rounds to an integer; to the nearest one away from zero in the middle.
+func whole(r *big.Rat, mode rounding) *big.Int {
+	floor := new(big.Int)
+	floor.DivMod(r.Num(), r.Denom(), new(big.Int))
+	if r.IsInt() || mode == down {
+		return floor
+	}
+	if mode == up {
+		return floor.Add(floor, big.NewInt(1))
+	}
+	half := new(big.Rat).Sub(r, new(big.Rat).SetInt(floor))
+	if c := half.Cmp(big.NewRat(1, 2)); c > 0 || c == 0 && r.Sign() > 0 {
+		floor.Add(floor, big.NewInt(1))
+	}
+	return floor
+}
+
+// ExpectedWidth returns half the width of an aggregate's interval at confidence
+// 1−beta. For an average or variance it is that of a group of n values spread
+// evenly over the bounds, as far as noise moves it there.
+func (r *Release) ExpectedWidth(g stability.Aggregate, beta *big.Rat, n int64) (float64, error) {
+	part := new(big.Rat).Quo(beta, big.NewRat(int64(len(g.Components)), 1))
+	widths := make([]*big.Int, len(g.Components))
+	for i, c := range g.Components {
+		w, err := r.Noise[c].Bound(part)
+		if err != nil {
+			return 0, err
+		}
+		widths[i] = w
+	}
+	if len(widths) == 1 {
+		return toType(sqltype.Of(sqltype.Double), scaled(widths[0], r.Components[g.Components[0]].Grid), up).(float64), nil
+	}
+	// As if the count were n, the sum 0, and the squares those of an even spread.
+	t := &Table{release: r, noisy: make([][]*big.Int, len(r.Components))}
+	spread := new(big.Rat).Sub(g.Upper, g.Lower)
+	variance := new(big.Rat).Mul(new(big.Rat).Mul(spread, spread), big.NewRat(1, 12))
+	for i, c := range g.Components {
+		comp := r.Components[c]
+		total := new(big.Rat)
+		switch i {
+		case 0:
+			total.SetInt64(n)
+		case 2:
+			total.Mul(variance, big.NewRat(n, 1))
+		}
+		t.noisy[c] = []*big.Int{whole(total.Quo(total, comp.Grid), toNearest)}
+	}
+	e := t.value(g, 0, widths)
+	half := new(big.Rat).Mul(new(big.Rat).Sub(e.upper, e.lower), big.NewRat(1, 2))
+	return toType(sqltype.Of(sqltype.Double), half, up).(float64), nil
+}

@@ -1,0 +1,93 @@
+package stability_test
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+)
+
+// The bounds and sensitivities that the certificate states, on the catalog of
+// testdata: visits has L0 = 8 and R = 4, prescriptions 20 and 2, patients 1 and 1.
+func TestCertificates(t *testing.T) {
+	c := load(t)
+	for _, test := range []struct {
+		sql            string
+		groups, rows   int64
+		oneRow, choose bool
+		perGroup       string // of each component, in the value's unit
+	}{
+		{"SELECT count(*) FROM visits", 1, 4, false, false, "4"},
+		{"SELECT department, count(*) FROM visits GROUP BY department", 3, 4, false, false, "4"}, // the domain has 3 groups
+		{"SELECT age, count(*) FROM visits GROUP BY age", 8, 4, false, false, "4"},
+		{"SELECT note, count(*) FROM visits GROUP BY note", 8, 4, false, true, "4"},
+		{"SELECT count(DISTINCT patient_id) FROM visits", 1, 0, false, false, "1"},
+		{"SELECT count(DISTINCT age) FROM visits", 1, 4, false, false, "4"},
+		{"SELECT sum(cost) FROM visits", 1, 4, false, false, "20000"},
+		{"SELECT sum(cost - 4000) FROM visits", 1, 4, false, false, "16000"}, // max(|lo|,|hi|), not hi−lo
+		{"SELECT sum(-cost) FROM visits", 1, 4, false, false, "20000"},
+		{"SELECT sum(bill) FROM visits", 1, 0, false, false, "8000"}, // sum_upper, without R
+		{"SELECT sum(age) FROM visits", 1, 4, false, false, "480"},
+		{"SELECT avg(cost) FROM visits", 1, 4, false, false, "4 10000"},
+		{"SELECT avg(age) FROM visits", 1, 4, false, false, "4 240"},
+		{"SELECT var_pop(age) FROM visits", 1, 4, false, false, "4 240 14400"},
+		{"SELECT count(*) FROM survey", 1, 1, true, false, "1"},
+		{"SELECT department, count(*) FROM survey GROUP BY department", 1, 1, true, true, "1"},
+		{"SELECT sum(n) FROM (SELECT least(count(*), 20) AS n FROM visits GROUP BY patient_id) t", 1, 1, true, false, "20"},
+		{"SELECT count(*) FROM visits a JOIN visits b ON a.patient_id = b.patient_id", 1, 16, false, false, "16"},
+		{"SELECT count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id", 1, 8, false, false, "8"},
+		{"SELECT drug, count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id GROUP BY drug", 20, 8, false, true, "8"},
+		{"SELECT count(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT id FROM patients) u", 1, 5, false, false, "5"},
+		{"SELECT count(*) FROM survey s JOIN departments d ON s.department = d.name", 1, 1, false, false, "1"},
+		{"SELECT count(*) AS a, count(*) AS b, count(age) AS c FROM visits", 1, 4, false, false, "4 4"},
+	} {
+		cert, err := analyze(c, test.sql)
+		if err != nil {
+			t.Errorf("%s: %v", test.sql, err)
+			continue
+		}
+		r := cert.Releases[0]
+		got := ""
+		for _, c := range r.Components {
+			f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(c.PerGroup), c.Grid).Float64()
+			got += fmt.Sprintf(" %.10g", f)
+		}
+		if r.MaxGroups != test.groups || r.MaxRows != test.rows || r.OneRow != test.oneRow || r.Private != test.choose || got != " "+test.perGroup {
+			t.Errorf("%s:\n got L0 %d, R %d, one row %t, selection %t, sensitivities%s\nwant L0 %d, R %d, one row %t, selection %t, sensitivities %s",
+				test.sql, r.MaxGroups, r.MaxRows, r.OneRow, r.Private, got, test.groups, test.rows, test.oneRow, test.choose, test.perGroup)
+		}
+	}
+}
+
+// A release that a statement asks twice is one release; two that differ are two.
+func TestEqualReleasesAreOne(t *testing.T) {
+	c := load(t)
+	for sql, want := range map[string]int{
+		"WITH r AS (SELECT count(*) AS n FROM visits) SELECT a.n, b.n FROM r a CROSS JOIN r b":                                                        1,
+		"SELECT a.n, b.n FROM (SELECT count(*) AS n FROM visits WHERE age < 3) a CROSS JOIN (SELECT count(*) AS n FROM visits) b":                     2,
+		"SELECT a.n, b.n FROM (SELECT count(*) AS n FROM visits WHERE note = 'a') a CROSS JOIN (SELECT count(*) AS n FROM visits WHERE note = 'b') b": 2,
+	} {
+		cert, err := analyze(c, sql)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		if got := len(cert.Releases); got != want {
+			t.Errorf("%s: %d releases, want %d", sql, got, want)
+		}
+	}
+}
+
+// Bounds that leave nothing to hide still get a sensitivity, and so noise.
+func TestNoSensitivityOfZero(t *testing.T) {
+	c := load(t)
+	for _, sql := range []string{"SELECT sum(0 * cost) FROM visits", "SELECT avg(0 * age), var_pop(0 * age) FROM visits"} {
+		cert, err := analyze(c, sql)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		for _, comp := range cert.Releases[0].Components {
+			if comp.PerGroup.Sign() <= 0 {
+				t.Errorf("%s: component of kind %d has sensitivity %v", sql, comp.Kind, comp.PerGroup)
+			}
+		}
+	}
+}

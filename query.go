@@ -1,0 +1,279 @@
+package discreet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// Query answers a statement. Its cost is reserved durably before private data
+// is touched and committed durably before the answer is returned; whatever
+// happens in between, the charge stays.
+//
+// A refusal is a *Refusal and costs nothing. ErrUnavailable stands for every
+// failure that could depend on the data.
+func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*Answer, error) {
+	if o == nil {
+		o = &QueryOptions{}
+	}
+	s, err := db.prepare(sql, o)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if db.config.Engine == nil {
+		return nil, errors.New("query: the database has no engine")
+	}
+	run, err := db.compile(ctx, s)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if len(s.design.Events) == 0 { // public values alone: nothing to charge
+		a, err := db.measure(ctx, s, run)
+		if err != nil {
+			return nil, db.unavailable(err)
+		}
+		return a, nil
+	}
+	if db.config.Ledger == nil {
+		return nil, errors.New("query: the database has no ledger")
+	}
+	certificate, err := json.Marshal(s.describe())
+	if err != nil {
+		return nil, fmt.Errorf("encode certificate: %w", err)
+	}
+	parameters, err := s.parameters(o)
+	if err != nil {
+		return nil, err
+	}
+	reservation, err := db.config.Ledger.Reserve(ctx, ledger.Request{
+		Domain: s.certificate.Domain.ID, Analyst: o.Analyst, Statement: sql, Parameters: parameters,
+		Certificate: certificate, Events: s.design.Events, Delta: s.design.Delta,
+		IdempotencyKey: o.IdempotencyKey, Now: db.config.Now(),
+	})
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if stored := reservation.Answer; stored != nil {
+		a := &Answer{}
+		if err := json.Unmarshal(stored, a); err != nil {
+			return nil, err
+		}
+		return a, nil
+	}
+	a, err := db.measure(ctx, s, run)
+	if err != nil {
+		db.suspend(s, reservation, err)
+		return nil, db.unavailable(err)
+	}
+	a.Cost = s.charged(reservation.Charge)
+	a.Remaining = remaining(filter.Measure(s.certificate.Domain.Measure), reservation.Remaining)
+	encoded, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	if err := db.config.Ledger.Commit(ctx, reservation, encoded); err != nil {
+		return nil, fmt.Errorf("commit answer: %w", err)
+	}
+	return a, nil
+}
+
+// A compiled statement has its engine queries and its public domains: all that
+// can be refused has been.
+type compiled struct {
+	queries []engine.Query
+	domains [][][]sqltype.Value // by release and key
+	post    string              // empty if the post-processing only picks columns
+	pick    []int               // then: the columns of the one released table
+	public  []string            // tables that the post-processing reads
+}
+
+func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error) {
+	c := &compiled{}
+	for _, r := range s.certificate.Releases {
+		domains, err := db.publicValues(ctx, r)
+		if err != nil {
+			return nil, in(err, s.text)
+		}
+		query, err := render.Release(rewrite.Release(r))
+		if err != nil {
+			return nil, fmt.Errorf("render release: %w", err)
+		}
+		c.queries, c.domains = append(c.queries, query), append(c.domains, domains)
+	}
+	var ok bool
+	if c.pick, ok = picks(s.post.Plan); ok && len(s.certificate.Releases) == 1 {
+		return c, nil
+	}
+	var err error
+	if c.post, err = render.Relation(s.post.Plan); err != nil {
+		return nil, fmt.Errorf("render post-processing: %w", err)
+	}
+	c.public = scans(s.post.Plan, nil)
+	return c, nil
+}
+
+// picks reports whether n only picks columns of one released table, and which.
+func picks(n plan.Node) ([]int, bool) {
+	switch n := n.(type) {
+	case *plan.Released:
+		all := make([]int, len(n.Cols))
+		for i := range all {
+			all[i] = i
+		}
+		return all, true
+	case *plan.Project:
+		below, ok := picks(n.Input)
+		if !ok {
+			return nil, false
+		}
+		picked := make([]int, len(n.Exprs))
+		for i, e := range n.Exprs {
+			ref, ok := e.(*plan.Ref)
+			if !ok {
+				return nil, false
+			}
+			picked[i] = below[ref.Index]
+		}
+		return picked, true
+	}
+	return nil, false
+}
+
+// scans lists the tables, public ones, that n reads.
+func scans(n plan.Node, seen []string) []string {
+	if s, ok := n.(*plan.Scan); ok {
+		for _, name := range seen {
+			if name == s.Table.Name {
+				return seen
+			}
+		}
+		return append(seen, s.Table.Name)
+	}
+	for _, in := range n.Inputs() {
+		seen = scans(in, seen)
+	}
+	return seen
+}
+
+// measure runs the releases and their noise, and the post-processing.
+func (db *Database) measure(ctx context.Context, s *statement, c *compiled) (*Answer, error) {
+	bits := entropy.New()
+	tables := make([]*release.Table, len(c.queries))
+	for i, q := range c.queries {
+		salt, err := bits.Uint64()
+		if err != nil {
+			return nil, err
+		}
+		q.Salt = int64(salt >> 1)
+		exact := engine.NewExact(nil) // enough where nothing but the public domain is asked
+		if r := s.design.Releases[i]; r.Private || len(r.Components) > 0 {
+			if exact, err = db.config.Engine.Exact(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+		if tables[i], err = s.design.Releases[i].Publish(exact, c.domains[i], bits); err != nil {
+			return nil, err
+		}
+	}
+	return db.answer(ctx, s, c, tables)
+}
+
+// answer computes the post-processing over released and public tables.
+func (db *Database) answer(ctx context.Context, s *statement, c *compiled, tables []*release.Table) (*Answer, error) {
+	rows, err := db.postProcess(ctx, s, c, tables)
+	if err != nil {
+		return nil, err
+	}
+	confidence, _ := s.confidence.Float64()
+	a := &Answer{Columns: s.columns(), Rows: make([][]sqltype.Value, len(rows)), Intervals: make([][]*Interval, len(rows)),
+		Confidence: confidence, Mechanisms: s.mechanisms(), Kept: s.post.Kept, Notes: s.notes(), Statement: s.text}
+	for i, row := range rows {
+		a.Rows[i] = row[:s.post.Width:s.post.Width]
+		a.Intervals[i] = make([]*Interval, s.post.Width)
+		for j, col := range s.post.Columns {
+			if col.Lower >= 0 && row[j] != nil && row[col.Lower] != nil && row[col.Upper] != nil {
+				a.Intervals[i][j] = &Interval{row[col.Lower], row[col.Upper]}
+			}
+		}
+	}
+	return a, nil
+}
+
+func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, tables []*release.Table) ([][]sqltype.Value, error) {
+	if c.post == "" {
+		_, rows, err := tables[0].Rows(s.confidence, s.post.Shares)
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range rows {
+			picked := make([]sqltype.Value, len(c.pick))
+			for j, at := range c.pick {
+				picked[j] = row[at]
+			}
+			rows[i] = picked
+		}
+		return rows, nil
+	}
+	scratch, err := db.config.Engine.Scratch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer scratch.Close()
+	for i, t := range tables {
+		columns, rows, err := t.Rows(s.confidence, s.post.Shares)
+		if err != nil {
+			return nil, err
+		}
+		if err := scratch.Load(ctx, render.ReleasedName(i), render.ReleasedColumns(columns), rows); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range c.public {
+		columns, rows, err := db.config.Engine.Public(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := scratch.Load(ctx, name, columns, rows); err != nil {
+			return nil, err
+		}
+	}
+	var types []sqltype.Type
+	for _, col := range s.post.Plan.Columns() {
+		types = append(types, col.Type)
+	}
+	return scratch.Query(ctx, c.post, types)
+}
+
+// suspend records a failure for the owner and stops the domain, unless the
+// caller gave up: when to give up is the caller's choice, not the data's.
+func (db *Database) suspend(s *statement, r *ledger.Reservation, cause error) {
+	if errors.Is(cause, context.Canceled) {
+		return
+	}
+	// The caller's context may be over; the record must be made all the same.
+	ctx := context.Background()
+	if err := db.config.Ledger.Suspend(ctx, s.certificate.Domain.ID, r.ID, "an answer could not be computed", db.config.Now()); err != nil {
+		db.config.OwnerLog.Error("suspend domain", "domain", s.certificate.Domain.ID, "error", err)
+	}
+}
+
+// unavailable hides a cause from the analyst and shows it to the owner.
+func (db *Database) unavailable(cause error) error {
+	var f *engine.Failure
+	if errors.As(cause, &f) {
+		cause = f.Cause()
+	}
+	db.config.OwnerLog.Error("answer not computed", "cause", cause)
+	return ErrUnavailable
+}

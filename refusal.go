@@ -1,0 +1,85 @@
+package discreet
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A Refusal says what is refused, where, why, and the way out. It is made from
+// the statement, the catalog and the state of the budget; never from data.
+type Refusal struct {
+	Code    string // "D014"; discreet help D014 explains it
+	Message string
+	Why     string
+	Hint    string
+	// Line and Column (in characters, from 1) and Length say where in the
+	// statement; 0 where there is no place.
+	Line, Column, Length int
+	// Asked and Left are set when the budget does not suffice.
+	Asked, Left *Remaining
+
+	diagnostic *diagnostic.Diagnostic
+	cause      error
+}
+
+// Error returns place, code and message in a line.
+func (r *Refusal) Error() string { return r.diagnostic.Error() }
+
+// Unwrap returns the sentinel of package ledger behind a refusal of the
+// ledger's, such as ledger.ErrExhausted.
+func (r *Refusal) Unwrap() error { return r.cause }
+
+// Write prints the refusal in full, with the statement's line and a caret.
+func (r *Refusal) Write(w io.Writer) error { return r.diagnostic.Write(w) }
+
+// MarshalJSON writes the contract's form of an error.
+func (r *Refusal) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Code    string     `json:"code"`
+		Message string     `json:"message"`
+		Line    int        `json:"line"`
+		Column  int        `json:"column"`
+		Length  int        `json:"length"`
+		Why     string     `json:"why"`
+		Hint    string     `json:"hint"`
+		Asked   *Remaining `json:"asked,omitempty"`
+		Left    *Remaining `json:"left,omitempty"`
+	}{r.Code, r.Message, r.Line, r.Column, r.Length, r.Why, r.Hint, r.Asked, r.Left})
+}
+
+// refusal turns what the stages and the ledger refuse with into a *Refusal;
+// other errors pass.
+func refusal(err error) error {
+	var d *diagnostic.Diagnostic
+	out := &Refusal{}
+	var exhausted *ledger.ExhaustedError
+	switch {
+	case errors.As(err, &d):
+	case errors.As(err, &exhausted):
+		d = diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", exhausted.Domain).
+			Because("asked %v, left %v", exhausted.Asked, exhausted.Left).
+			Try("ask for at most what is left, or fewer things at once")
+		asked, left := remaining(exhausted.Measure, exhausted.Asked), remaining(exhausted.Measure, exhausted.Left)
+		out.Asked, out.Left, out.cause = &asked, &left, ledger.ErrExhausted
+	case errors.Is(err, ledger.ErrSuspended):
+		d = diagnostic.New("D077", diagnostic.Span{}, "the domain is suspended until its owner acknowledges a failure").
+			Because("an earlier answer could not be computed, which can depend on the data").
+			Try("the owner runs: discreet ledger acknowledge")
+		out.cause = ledger.ErrSuspended
+	case errors.Is(err, ledger.ErrIdempotencyKey):
+		d = diagnostic.New("D079", diagnostic.Span{}, "the idempotency key was used for another statement").
+			Try("use a fresh key for each statement")
+		out.cause = ledger.ErrIdempotencyKey
+	default:
+		return err
+	}
+	out.diagnostic = d
+	out.Code, out.Message, out.Why, out.Hint = d.Code, d.Message, d.Why, d.Hint
+	out.Line, out.Column = d.LineColumn()
+	out.Length = d.Length()
+	return out
+}
