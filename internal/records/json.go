@@ -1,0 +1,74 @@
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// A JSONLines reads one JSON object a line. A column is the object's member of
+// that very name, the last one if it stands twice: text as it is, numbers and
+// booleans as they are written, objects and arrays as JSON, null and what is
+// absent as NULL. A line that is not a JSON object in UTF-8, or longer than
+// MaxRecord, is skipped; a blank line is no record.
+type JSONLines struct {
+	*window
+	columns []string
+	fields  [][]byte
+	skipped int64
+}
+
+// OpenJSONLines opens a file, and gunzips it if it is named .gz.
+func OpenJSONLines(path string, columns []string) (*JSONLines, error) {
+	w, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &JSONLines{window: w, columns: columns, fields: make([][]byte, len(columns))}, nil
+}
+
+// Skipped counts the malformed lines that were skipped.
+func (r *JSONLines) Skipped() int64 { return r.skipped }
+
+// Next returns the next record.
+func (r *JSONLines) Next() (Record, error) {
+	for {
+		line, length := r.line()
+		switch {
+		case length < 0:
+			r.skipLine()
+			r.skipped++
+			continue
+		case length == 0:
+			return Record{}, r.ended()
+		}
+		r.start += length
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if !utf8.Valid(line) || json.Unmarshal(line, &object) != nil || object == nil {
+			r.skipped++
+			continue
+		}
+		for i, name := range r.columns {
+			r.fields[i] = text(object[name])
+		}
+		return Record{Fields: r.fields}, nil
+	}
+}
+
+// text returns a member's value; nil if it is null or absent.
+func text(raw json.RawMessage) []byte {
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil
+	case raw[0] == '"':
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			return nil
+		}
+		return []byte(s)
+	}
+	return raw
+}

@@ -1,0 +1,151 @@
+// Package records reads CSV and JSON-lines files by one total rule: every file
+// is a sequence of records, whatever its bytes.
+//
+// A field is text or NULL. A field that cannot be read (not UTF-8, misplaced
+// quotes, missing) is NULL; a record that cannot be told apart from the next
+// is skipped. Records never fail, and a reader needs at most MaxRecord bytes
+// and a little more. Only the system's own errors are errors: a file that
+// cannot be opened or read, a damaged gzip stream.
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"strings"
+)
+
+// MaxRecord bounds a record's bytes. What is longer is malformed.
+const MaxRecord = 1 << 20
+
+// A Record is one record of a file. Its fields are valid until the next read.
+type Record struct {
+	// Fields has one entry a column; nil is NULL, empty text is not nil.
+	Fields [][]byte
+	// Malformed says that the record does not read as declared: fields are too
+	// few or too many, not UTF-8, or misquoted.
+	Malformed bool
+}
+
+// A Reader yields a file's records, then io.EOF.
+type Reader interface {
+	Next() (Record, error)
+	// Skipped counts the malformed records that yielded no Record.
+	Skipped() int64
+	Close() error
+}
+
+// window is a sliding view of a file's unread bytes.
+type window struct {
+	io.Closer
+	from       io.Reader
+	buf        []byte // buf[start:end] is unread
+	start, end int
+	eof        bool
+	err        error // other than io.EOF
+}
+
+func open(path string) (*window, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	var from io.Reader = f
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		if from, err = gzip.NewReader(bufio.NewReader(f)); err == io.EOF {
+			from, err = bytes.NewReader(nil), nil // no bytes at all: no records
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return newWindow(from, f), nil
+}
+
+func newWindow(from io.Reader, file io.Closer) *window {
+	w := &window{Closer: file, from: from, buf: make([]byte, 1<<16)}
+	if bytes.HasPrefix(w.atLeast(3), []byte("\ufeff")) {
+		w.start += 3
+	}
+	return w
+}
+
+func (w *window) unread() []byte { return w.buf[w.start:w.end] }
+
+// more reads on. It returns false at the end of the file, and when MaxRecord
+// bytes are unread.
+func (w *window) more() bool {
+	if w.eof || w.end-w.start >= MaxRecord {
+		return false
+	}
+	if w.start > 0 {
+		w.end = copy(w.buf, w.unread())
+		w.start = 0
+	}
+	if w.end == len(w.buf) {
+		w.buf = append(w.buf, make([]byte, len(w.buf))...)
+	}
+	for {
+		n, err := w.from.Read(w.buf[w.end:])
+		w.end += n
+		if err != nil {
+			w.eof = true
+			if err != io.EOF {
+				w.err = err
+			}
+		}
+		if n > 0 || w.eof {
+			return n > 0
+		}
+	}
+}
+
+// atLeast returns the unread bytes, n of them or all that there are.
+func (w *window) atLeast(n int) []byte {
+	for w.end-w.start < n && w.more() {
+	}
+	return w.unread()
+}
+
+// line returns the unread bytes up to the next line feed or the file's end,
+// and how many bytes it takes, or -1 if it is longer than MaxRecord.
+func (w *window) line() (line []byte, length int) {
+	from := 0
+	for {
+		b := w.unread()
+		if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
+			return b[:from+i], from + i + 1
+		}
+		from = len(b)
+		if !w.more() {
+			if b = w.unread(); w.eof { // more moves the bytes
+				return b, len(b)
+			}
+			return nil, -1
+		}
+	}
+}
+
+// skipLine drops the next line, however long it is.
+func (w *window) skipLine() {
+	for {
+		if i := bytes.IndexByte(w.unread(), '\n'); i >= 0 {
+			w.start += i + 1
+			return
+		}
+		w.start = w.end
+		if !w.more() {
+			return
+		}
+	}
+}
+
+func (w *window) ended() error {
+	if w.err != nil {
+		return w.err
+	}
+	return io.EOF
+}
