@@ -110,8 +110,12 @@ func TestRefusedRequests(t *testing.T) {
 		"no events":          {change(func(r *Request) { r.Events = nil }), nil},
 		"a missing event":    {change(func(r *Request) { r.Events = []privacy.Event{nil} }), nil},
 		"a zero event":       {change(func(r *Request) { r.Events = []privacy.Event{privacy.Pure{}} }), nil},
-		"negative noise":     {change(func(r *Request) { r.Events = []privacy.Event{privacy.Laplace{Scale: big.NewRat(-1, 1), Sensitivity: big.NewRat(1, 1)}} }), nil},
-		"no noise":           {change(func(r *Request) { r.Events = []privacy.Event{privacy.Laplace{Scale: new(big.Rat), Sensitivity: big.NewRat(1, 1)}} }), nil},
+		"negative noise": {change(func(r *Request) {
+			r.Events = []privacy.Event{privacy.Laplace{Scale: big.NewRat(-1, 1), Sensitivity: big.NewRat(1, 1)}}
+		}), nil},
+		"no noise": {change(func(r *Request) {
+			r.Events = []privacy.Event{privacy.Laplace{Scale: new(big.Rat), Sensitivity: big.NewRat(1, 1)}}
+		}), nil},
 		"noise beyond words": {change(func(r *Request) {
 			r.Events = []privacy.Event{privacy.Laplace{Scale: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1<<14)), Sensitivity: big.NewRat(1, 1)}}
 		}), nil},
