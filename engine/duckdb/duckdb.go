@@ -1,0 +1,174 @@
+// Package duckdb runs rendered SQL in DuckDB, in this process.
+//
+// It guarantees that a query can read the catalog's tables and nothing else:
+// one SELECT at a time, the instance locked, no files but the catalog's, no
+// extensions, no network. That is the second wall: the first is that only our
+// own plans are rendered. Reading is total: whatever stands in a source, a
+// table has exactly the declared columns in canonical form (see relation).
+// Parquet and DuckDB files that are damaged make a query fail as a want of
+// resources does; so does what does not fit the memory and the temporary
+// directory. It does not hide how long a query takes.
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// Options limit what an instance uses.
+type Options struct {
+	Memory  string // as DuckDB writes sizes, "4GiB"; four fifths of the machine's if empty
+	Threads int    // one a processor if 0
+	Temp    string // the folder where what does not fit in memory is spilled; the system's if empty
+}
+
+// An Engine is DuckDB over the files of one catalog.
+type Engine struct {
+	db      *sql.DB
+	catalog *catalog.Catalog
+	options Options
+	temp    string // our own folder in Options.Temp
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Open opens the catalog's sources. Its errors are for the owner: they name
+// files and columns and depend on no record.
+func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
+	e := &Engine{catalog: c, options: o}
+	if err := e.open(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *Engine) open(ctx context.Context) (err error) {
+	if e.temp, err = os.MkdirTemp(e.options.Temp, "discreet-"); err != nil {
+		return fmt.Errorf("make temporary directory: %w", err)
+	}
+	if e.db, err = connect(e.options, e.temp); err != nil {
+		return fmt.Errorf("open duckdb: %w", err)
+	}
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("open duckdb: %w", err)
+	}
+	defer conn.Close()
+	return e.setUp(ctx, conn)
+}
+
+// setUp makes a view of each table and locks the instance. Statements cost a
+// fraction of a millisecond each, so they run in one batch; where it fails the
+// views are made again one by one, to say which.
+func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
+	attached := map[string]string{}
+	var files, attach, views []string
+	for _, t := range e.catalog.Tables {
+		if err := readable(t); err != nil {
+			return err
+		}
+		switch t.Source.Format {
+		case catalog.DuckDB:
+			if _, ok := attached[t.Source.Path]; !ok {
+				alias := fmt.Sprintf("discreet_file_%d", len(attached))
+				attached[t.Source.Path] = alias
+				attach = append(attach, "ATTACH "+literal(t.Source.Path)+" AS "+alias+" (READ_ONLY)")
+				files = append(files, t.Source.Path, t.Source.Path+".wal")
+			}
+		case catalog.Parquet:
+			files = append(files, t.Source.Path)
+		default:
+			if err := registerRecords(conn, t, e.options.threads()); err != nil {
+				return err
+			}
+		}
+		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached[t.Source.Path]))
+	}
+	lock := []string{"SET TimeZone = 'UTC'", "SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
+	all := append(append(append(attach, lock...), views...), "SET lock_configuration = true")
+	if _, err := conn.ExecContext(ctx, strings.Join(all, ";\n")); err == nil {
+		return nil
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return e.explainFailure(ctx, conn, attached)
+}
+
+// connect opens an empty instance. Settings that need no database go into the
+// configuration, where they cost nothing.
+func connect(o Options, temp string) (*sql.DB, error) {
+	settings := url.Values{
+		"autoinstall_known_extensions": {"false"},
+		"autoload_known_extensions":    {"false"},
+		"allow_community_extensions":   {"false"},
+		"allow_persistent_secrets":     {"false"},
+		// No result depends on the order of rows; keeping it costs memory.
+		"preserve_insertion_order": {"false"},
+		"temp_directory":           {temp},
+	}
+	if o.Memory != "" {
+		settings.Set("memory_limit", o.Memory)
+	}
+	if o.Threads > 0 {
+		settings.Set("threads", strconv.Itoa(o.Threads))
+	}
+	connector, err := duckdb.NewConnector("?"+settings.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// Dialect returns "duckdb".
+func (e *Engine) Dialect() string { return "duckdb" }
+
+// Public returns the rows of a public table.
+func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][]sqltype.Value, error) {
+	t, ok := e.catalog.Table(table)
+	if !ok || !t.Public {
+		return nil, nil, fmt.Errorf("table %q is not public", table)
+	}
+	var columns []engine.Column
+	var types []sqltype.Type
+	for _, c := range t.Columns {
+		columns, types = append(columns, engine.Column{Name: c.Name, Type: c.Type}), append(types, c.Type)
+	}
+	rows, err := selectRows(ctx, e.db, "SELECT * FROM "+quote(t.Name), types)
+	return columns, rows, err
+}
+
+// Close ends the instance and removes what it spilled.
+func (e *Engine) Close() error {
+	var err error
+	if e.db != nil {
+		err = e.db.Close()
+	}
+	if e.temp != "" {
+		err = errors.Join(err, os.RemoveAll(e.temp))
+	}
+	return err
+}
+
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func literals(all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = literal(s)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -1,0 +1,109 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// slices of units that a query is tried in: for want of memory in one slice it
+// runs again in more. One is the fastest: each slice reads the sources again,
+// and the sort within spills by itself.
+var sliceCounts = []int64{1, 8, 64}
+
+// Exact runs a release's query. The rows come in the order of their keys.
+func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	counts := sliceCounts
+	if !q.Sliceable {
+		counts = counts[:1]
+	}
+	var rows [][]sqltype.Value
+	var err error
+	for _, n := range counts {
+		if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	slices.SortFunc(rows, func(a, b []sqltype.Value) int {
+		for i := range q.Keys {
+			if c := sqltype.Compare(a[i], b[i]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return engine.NewExact(rows), nil
+}
+
+func outOfMemory(err error) bool {
+	var e *duckdb.Error
+	return errors.As(err, &e) && e.Type == duckdb.ErrorTypeOutOfMemory
+}
+
+// sliced runs q once for each slice of units and adds up the values of equal
+// keys.
+func (e *Engine) sliced(ctx context.Context, q engine.Query, n int64) ([][]sqltype.Value, error) {
+	types := slices.Clone(q.Keys)
+	for range q.Values {
+		types = append(types, sums)
+	}
+	text := transport(q.SQL, types)
+	var out [][]sqltype.Value
+	at := map[string][]sqltype.Value{}
+	for i := range n {
+		args := []driver.NamedValue{{Name: "salt", Value: q.Salt}, {Name: "slices", Value: n}, {Name: "slice", Value: i}}
+		var rows [][]sqltype.Value
+		err := raw(ctx, e.db, func(c *duckdb.Conn) (err error) {
+			rows, err = query(ctx, c, text, types, args)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n == 1 {
+			return rows, nil
+		}
+		for _, row := range rows {
+			key := sqltype.Key(row[:len(q.Keys)]...)
+			sum, ok := at[key]
+			if !ok {
+				at[key] = row
+				out = append(out, row)
+				continue
+			}
+			for j := len(q.Keys); j < len(row); j++ {
+				if sum[j], err = add(sum[j], row[j]); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// add adds two aggregates; a sum over no rows is NULL and adds nothing.
+func add(a, b sqltype.Value) (sqltype.Value, error) {
+	if a == nil {
+		return b, nil
+	}
+	if b == nil {
+		return a, nil
+	}
+	x, ok := a.(sqltype.Decimal)
+	y, also := b.(sqltype.Decimal)
+	if !ok || !also {
+		return nil, fmt.Errorf("add %T and %T", a, b)
+	}
+	return sqltype.Decimal{Unscaled: new(big.Int).Add(x.Unscaled, y.Unscaled)}, nil
+}

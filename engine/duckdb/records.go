@@ -1,0 +1,201 @@
+package duckdb
+
+import (
+	"database/sql"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/records"
+)
+
+// recordsFunction names the table function that reads a CSV or JSON-lines
+// source. DuckDB's own readers fail on some malformed files, and a failure of
+// the CSV reader ends the whole instance.
+func recordsFunction(t *catalog.Table) string { return "discreet_records_" + catalog.Fold(t.Name) }
+
+// A recordsSource reads a file as declared columns of text. DuckDB calls Init
+// for each scan and FillChunk from several threads; records are read under the
+// lock, and only those columns are handed on that the query needs.
+type recordsSource struct {
+	columns []string // as declared
+	open    func() (records.Reader, []int, error)
+	skip    bool // malformed records
+	threads int
+
+	mu     sync.Mutex
+	reader records.Reader
+	at     []int // of a declared column in the record
+	err    error
+}
+
+// registerRecords makes the table function of a CSV or JSON-lines table.
+func registerRecords(conn *sql.Conn, t *catalog.Table, threads int) error {
+	source := recordsSource{skip: t.Malformed == catalog.SkipRecord, threads: threads}
+	for _, c := range t.Columns {
+		source.columns = append(source.columns, c.Name)
+	}
+	source.open = func() (records.Reader, []int, error) { return openRecords(t, source.columns) }
+	r, _, err := source.open()
+	if err != nil {
+		return err
+	}
+	if err := r.Close(); err != nil {
+		return cannotOpen(t, "it cannot be read")
+	}
+	return duckdb.RegisterTableUDF(conn, recordsFunction(t), duckdb.ParallelChunkTableFunction{
+		BindArguments: func(map[string]any, ...any) (duckdb.ParallelChunkTableSource, error) {
+			return &recordsSource{columns: source.columns, open: source.open, skip: source.skip, threads: source.threads}, nil
+		},
+	})
+}
+
+// openRecords opens a source and finds the declared columns in it: by the
+// header's names, of which the first counts where several differ in case alone.
+func openRecords(t *catalog.Table, columns []string) (records.Reader, []int, error) {
+	at := make([]int, len(columns))
+	if t.Source.Format == catalog.JSONLines {
+		r, err := records.OpenJSONLines(t.Source.Path, columns)
+		if err != nil {
+			return nil, nil, cannotOpen(t, "it cannot be read")
+		}
+		for i := range at {
+			at[i] = i
+		}
+		return r, at, nil
+	}
+	r, err := records.OpenCSV(t.Source.Path)
+	switch {
+	case err == records.ErrNoHeader:
+		return nil, nil, cannotOpen(t, err.Error())
+	case err != nil:
+		return nil, nil, cannotOpen(t, "it cannot be read")
+	}
+	for i, c := range columns {
+		at[i] = slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c) })
+		if at[i] < 0 {
+			r.Close()
+			return nil, nil, cannotOpen(t, "its header has no column \""+c+"\"")
+		}
+	}
+	return r, at, nil
+}
+
+// ColumnInfos returns the declared columns, all as text.
+func (s *recordsSource) ColumnInfos() []duckdb.ColumnInfo {
+	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
+	if err != nil {
+		panic(err) // VARCHAR needs no further information
+	}
+	infos := make([]duckdb.ColumnInfo, len(s.columns))
+	for i, name := range s.columns {
+		infos[i] = duckdb.ColumnInfo{Name: name, T: text}
+	}
+	return infos
+}
+
+// Cardinality says nothing.
+func (s *recordsSource) Cardinality() *duckdb.CardinalityInfo { return nil }
+
+// Init begins a scan.
+func (s *recordsSource) Init() duckdb.ParallelTableSourceInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.close()
+	s.reader, s.at, s.err = s.open()
+	return duckdb.ParallelTableSourceInfo{MaxThreads: s.threads}
+}
+
+func (s *recordsSource) close() {
+	if s.reader != nil {
+		s.reader.Close()
+		s.reader = nil
+	}
+}
+
+// NewLocalState returns a thread's batch.
+func (s *recordsSource) NewLocalState() any { return &batch{} }
+
+// A batch holds the fields of some records, a column after the other within
+// each: nil is NULL.
+type batch struct {
+	fields [][]byte
+	text   []byte
+}
+
+// FillChunk hands on a chunk of records, none at the end.
+func (s *recordsSource) FillChunk(local any, chunk duckdb.DataChunk) error {
+	b := local.(*batch)
+	n, err := s.read(b, duckdb.GetDataChunkCapacity())
+	if err != nil {
+		return err
+	}
+	width := len(s.columns)
+	for row := range n {
+		for i, field := range b.fields[row*width : (row+1)*width] {
+			if field == nil {
+				err = chunk.SetValue(i, row, nil)
+			} else {
+				err = duckdb.SetChunkValue(chunk, i, row, field)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return chunk.SetSize(n)
+}
+
+// read copies up to n records into b.
+func (s *recordsSource) read(b *batch, n int) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.fields, b.text = b.fields[:0], b.text[:0]
+	if s.err != nil {
+		return 0, s.err
+	}
+	for row := 0; row < n; {
+		if s.reader == nil {
+			return row, nil
+		}
+		rec, err := s.reader.Next()
+		if err == io.EOF {
+			s.close()
+			return row, nil
+		}
+		if err != nil {
+			s.err = err
+			return 0, err
+		}
+		if rec.Malformed && s.skip {
+			continue
+		}
+		for _, at := range s.at {
+			field := rec.Fields[at]
+			if field != nil {
+				from := len(b.text)
+				b.text = append(b.text, field...)
+				field = b.text[from:len(b.text):len(b.text)]
+				if field == nil {
+					field = []byte{}
+				}
+			}
+			b.fields = append(b.fields, field)
+		}
+		row++
+	}
+	return n, nil
+}
+
+func (o Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+var _ duckdb.ParallelChunkTableSource = (*recordsSource)(nil)

@@ -1,0 +1,128 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"database/sql/driver"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A scratch is an instance of its own: no view or file of the catalog is in it.
+type scratch struct{ db *sql.DB }
+
+// Scratch opens an empty instance, locked.
+func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
+	db, err := connect(e.options, e.temp)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	if _, err := db.ExecContext(ctx, "SET TimeZone = 'UTC'; SET enable_external_access = false; SET lock_configuration = true"); err != nil {
+		return nil, failure(ctx, errors.Join(err, db.Close()))
+	}
+	return &scratch{db}, nil
+}
+
+// Close ends the instance.
+func (s *scratch) Close() error { return s.db.Close() }
+
+// Query returns the rows of a rendered SELECT.
+func (s *scratch) Query(ctx context.Context, text string, types []sqltype.Type) ([][]sqltype.Value, error) {
+	return selectRows(ctx, s.db, text, types)
+}
+
+// Load creates a table and fills it. The driver is handed the integers that
+// count dates, times and timestamps: its own conversions lose 24:00 and refuse
+// early years.
+func (s *scratch) Load(ctx context.Context, table string, columns []engine.Column, rows [][]sqltype.Value) error {
+	return failure(ctx, raw(ctx, s.db, func(c *duckdb.Conn) error { return load(ctx, c, table, columns, rows) }))
+}
+
+func load(ctx context.Context, c *duckdb.Conn, table string, columns []engine.Column, rows [][]sqltype.Value) (err error) {
+	var declared, names, values []string
+	var types []duckdb.TypeInfo
+	for i, col := range columns {
+		name := fmt.Sprintf("c%d", i)
+		names, declared = append(names, name), append(declared, quote(col.Name)+" "+typeName(col.Type))
+		info, back, err := staged(name, col.Type)
+		if err != nil {
+			return err
+		}
+		types, values = append(types, info), append(values, back)
+	}
+	if _, err := c.ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", quote(table), strings.Join(declared, ", ")), nil); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	insert := fmt.Sprintf("INSERT INTO %s SELECT %s FROM staged", quote(table), strings.Join(values, ", "))
+	appender, err := duckdb.NewQueryAppender(c, insert, "staged", types, names)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, appender.Close()) }()
+	staging := make([]driver.Value, len(columns))
+	for _, row := range rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i, v := range row {
+			staging[i] = stage(v, columns[i].Type)
+		}
+		if err := appender.AppendRow(staging...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// staged returns the type in which a column's values reach DuckDB, and the
+// expression that makes them what they are.
+func staged(name string, t sqltype.Type) (duckdb.TypeInfo, string, error) {
+	kind, back := duckdb.TYPE_BIGINT, fmt.Sprintf("CAST(%s AS %s)", name, typeName(t))
+	switch t.Kind {
+	case sqltype.Boolean:
+		kind = duckdb.TYPE_BOOLEAN
+	case sqltype.Real, sqltype.Double:
+		kind = duckdb.TYPE_DOUBLE
+	case sqltype.DecimalKind:
+		info, err := duckdb.NewDecimalInfo(t.Precision, t.Scale)
+		return info, name, err
+	case sqltype.Text:
+		kind = duckdb.TYPE_VARCHAR
+	case sqltype.DateKind:
+		back = fmt.Sprintf("DATE '1970-01-01' + CAST(%s AS INTEGER)", name)
+	case sqltype.TimestampKind:
+		back = fmt.Sprintf("make_timestamp(%s)", name)
+	case sqltype.TimeKind:
+		back = fmt.Sprintf("CASE WHEN %s = 86400000000 THEN TIME '24:00:00' ELSE CAST(make_timestamp(%s) AS TIME) END", name, name)
+	case sqltype.IntervalKind:
+		kind = duckdb.TYPE_INTERVAL
+	}
+	info, err := duckdb.NewTypeInfo(kind)
+	return info, back, err
+}
+
+func stage(v sqltype.Value, t sqltype.Type) driver.Value {
+	switch v := v.(type) {
+	case sqltype.Decimal:
+		return duckdb.Decimal{Width: t.Precision, Scale: t.Scale, Value: v.Unscaled}
+	case sqltype.Date:
+		return int64(v)
+	case sqltype.Time:
+		return int64(v)
+	case sqltype.Timestamp:
+		return int64(v)
+	case sqltype.Interval:
+		return duckdb.Interval{Months: v.Months, Days: v.Days, Micros: v.Micros}
+	}
+	return v
+}
