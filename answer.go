@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -137,12 +137,12 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 
 // mechanisms describes the noise of a design.
 func (s *statement) mechanisms() []Mechanism {
-	var out []Mechanism
-	for _, r := range s.design.Releases {
-		for _, g := range r.Aggregates {
+	out := []Mechanism{}
+	for number, r := range s.design.Releases {
+		for a, g := range r.Aggregates {
 			for i, c := range g.Components {
 				comp, n := r.Components[c], r.Noise[c]
-				m := Mechanism{Column: g.Name, Mechanism: n.Name, Sensitivity: n.Sensitivity,
+				m := Mechanism{Column: s.shown(number, a), Mechanism: n.Name, Sensitivity: n.Sensitivity,
 					MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows}
 				m.Scale = n.ScaleIn(comp.Grid)
 				if len(g.Components) > 1 {
@@ -168,6 +168,15 @@ func (s *statement) mechanisms() []Mechanism {
 	return out
 }
 
+// shown names an aggregate of a release as the statement's columns do.
+func (s *statement) shown(release, aggregate int) string {
+	r := s.certificate.Releases[release]
+	if name := s.post.Names[rewrite.Source{Release: release, Column: len(r.Keys) + aggregate}]; name != "" {
+		return name
+	}
+	return r.Aggregates[aggregate].Name
+}
+
 func float(n *big.Int, grid *big.Rat) *float64 {
 	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), grid).Float64()
 	return &f
@@ -176,9 +185,9 @@ func float(n *big.Int, grid *big.Rat) *float64 {
 // notes are what a reader must know to use the numbers rightly.
 func (s *statement) notes() []string {
 	var notes []string
-	for _, r := range s.certificate.Releases {
+	for number, r := range s.certificate.Releases {
 		switch {
-		case r.OneRow:
+		case r.OneRow || len(r.Components) == 0:
 		case r.MaxRows > 0 && len(r.Keys) > 0:
 			notes = append(notes, fmt.Sprintf("each unit counts in at most %d groups, with at most %d rows in each; intervals do not cover what these bounds cut off", r.MaxGroups, r.MaxRows))
 		case r.MaxRows > 0:
@@ -186,9 +195,12 @@ func (s *statement) notes() []string {
 		case len(r.Keys) > 0:
 			notes = append(notes, fmt.Sprintf("each unit counts in at most %d groups; intervals do not cover what this bound cuts off", r.MaxGroups))
 		}
-		for _, g := range r.Aggregates {
-			if g.Function == plan.Avg && g.Lower != nil {
-				notes = append(notes, fmt.Sprintf("%s: values are clamped to [%s, %s]", g.Name, short(g.Lower), short(g.Upper)))
+		for i, g := range r.Aggregates {
+			for _, c := range g.Components {
+				if comp := r.Components[c]; comp.LowerUnits != nil && comp.Kind != stability.Squares {
+					lower, upper := float(comp.LowerUnits, comp.ArgGrid), float(comp.UpperUnits, comp.ArgGrid)
+					notes = append(notes, fmt.Sprintf("%s: values are clamped to [%v, %v]", s.shown(number, i), *lower, *upper))
+				}
 			}
 		}
 		if !r.Private {

@@ -3,7 +3,6 @@ package discreet
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
@@ -26,25 +25,27 @@ func Budgets(c *catalog.Catalog) []ledger.DomainBudget { return budgets(c) }
 
 // cost is what the domain's filter will charge for the statement's events.
 func (s *statement) cost() (Cost, error) {
-	c := Cost{Events: s.design.Events}
 	d := s.certificate.Domain
-	if d == nil || len(s.design.Events) == 0 {
-		c.Events = []privacy.Event{}
-		return c, nil
+	if len(s.design.Events) == 0 {
+		return s.charged(filter.Amounts{}), nil
 	}
 	f, err := filter.New(filter.Budget{Measure: filter.Measure(d.Measure), Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
 	if err != nil {
-		return c, fmt.Errorf("domain %q: %w", d.ID, err)
+		return Cost{}, fmt.Errorf("domain %q: %w", d.ID, err)
 	}
 	charge, err := f.Charge(s.design.Events, s.design.Delta)
 	if err != nil {
-		return c, fmt.Errorf("charge statement: %w", err)
+		return Cost{}, fmt.Errorf("charge statement: %w", err)
 	}
 	return s.charged(f.Amounts(charge)), nil
 }
 
 func (s *statement) charged(a filter.Amounts) Cost {
-	return Cost{Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho, Events: s.design.Events}
+	events := s.design.Events
+	if events == nil {
+		events = []privacy.Event{} // JSON's [], not null
+	}
+	return Cost{Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho, Events: events}
 }
 
 func remaining(m filter.Measure, a filter.Amounts) Remaining {
@@ -68,9 +69,4 @@ func (s *statement) parameters(o *QueryOptions) (json.RawMessage, error) {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}
 	return raw, nil
-}
-
-func short(r *big.Rat) string {
-	f, _ := r.Float64()
-	return fmt.Sprint(f)
 }

@@ -72,7 +72,7 @@ func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*
 	if err != nil {
 		return nil, refusal(err)
 	}
-	e := &Explanation{Columns: s.columns(), Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
+	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
 		Notes: s.notes(), PostSQL: c.post, Statement: sql}
 	e.Confidence, _ = s.confidence.Float64()
 	for _, q := range c.queries {
@@ -103,17 +103,18 @@ func (s *statement) describe() Certificate {
 		return c
 	}
 	c.Domain, c.Neighbours = d.ID, d.Neighbours.String()
-	for _, r := range s.certificate.Releases {
+	for number, r := range s.certificate.Releases {
 		c.Releases = append(c.Releases, ReleaseCertificate{Plan: plan.Format(r.Input),
-			MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows, Words: words(r, d.ID, d.Neighbours)})
+			MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows, Words: s.words(number)})
 	}
 	return c
 }
 
-func words(r *stability.Release, domain string, n privacy.Neighbours) []string {
+func (s *statement) words(number int) []string {
+	r, d := s.certificate.Releases[number], s.certificate.Domain
 	var w []string
 	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
-	say("every row aggregated here belongs to one unit of domain %q and depends on that unit's rows and public data alone", domain)
+	say("every row aggregated here belongs to one unit of domain %q and depends on that unit's rows and public data alone", d.ID)
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
@@ -135,12 +136,11 @@ func words(r *stability.Release, domain string, n privacy.Neighbours) []string {
 		}
 		say("every group of the public domain of (%s) is published, empty ones too", strings.Join(names, ", "))
 	}
-	change := map[privacy.Neighbours]string{privacy.AddRemove: "adding or removing", privacy.ReplaceOne: "removing and then adding"}[n]
-	for _, g := range r.Aggregates {
+	change := map[privacy.Neighbours]string{privacy.AddRemove: "adding or removing", privacy.ReplaceOne: "removing and then adding"}[d.Neighbours]
+	for a, g := range r.Aggregates {
 		for _, i := range g.Components {
 			comp := r.Components[i]
-			f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(comp.PerGroup), comp.Grid).Float64()
-			say("%s: %s one unit changes its %s by at most %s in a group", g.Name, change, componentWord(comp.Kind), short(new(big.Rat).SetFloat64(f)))
+			say("%s: %s one unit changes its %s by at most %v in a group", s.shown(number, a), change, componentWord(comp.Kind), *float(comp.PerGroup, comp.Grid))
 		}
 	}
 	return w
@@ -169,11 +169,11 @@ func componentWord(k stability.ComponentKind) string {
 
 // expectedErrors states the half widths of the intervals.
 func (s *statement) expectedErrors() ([]ExpectedError, error) {
-	var out []ExpectedError
+	out := []ExpectedError{}
 	beta := new(big.Rat).Sub(big.NewRat(1, 1), s.confidence)
-	for _, r := range s.design.Releases {
-		for _, g := range r.Aggregates {
-			e := ExpectedError{Column: g.Name}
+	for number, r := range s.design.Releases {
+		for i, g := range r.Aggregates {
+			e := ExpectedError{Column: s.shown(number, i)}
 			width, err := r.ExpectedWidth(g, beta, assumedCount)
 			if err != nil {
 				return nil, err

@@ -43,7 +43,8 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 		if err != nil {
 			return nil, db.unavailable(err)
 		}
-		return a, nil
+		a.Cost = s.charged(filter.Amounts{})
+		return a, db.left(ctx, s, a)
 	}
 	if db.config.Ledger == nil {
 		return nil, errors.New("query: the database has no ledger")
@@ -86,6 +87,20 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}
 	return a, nil
+}
+
+// left says what remains of the domain's budget where nothing was charged.
+func (db *Database) left(ctx context.Context, s *statement, a *Answer) error {
+	d := s.certificate.Domain
+	if d == nil || db.config.Ledger == nil {
+		return nil
+	}
+	b, err := db.config.Ledger.Balance(ctx, d.ID)
+	if err != nil {
+		return fmt.Errorf("read balance: %w", err)
+	}
+	a.Remaining = remaining(filter.Measure(d.Measure), b.Remaining)
+	return nil
 }
 
 // A compiled statement has its engine queries and its public domains: all that

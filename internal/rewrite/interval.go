@@ -26,6 +26,9 @@ type Post struct {
 	// intervals of its aggregates, ascending. A released table's columns are
 	// the release's, then, for each aggregate and share, a lower and an upper end.
 	Shares []int
+	// Names says under which of the statement's columns an aggregate of a release
+	// is shown, if a column is computed from it alone.
+	Names map[Source]string
 	// Kept names what chose the rows by noisy values: "group selection",
 	// "HAVING", "LIMIT". A value that was kept for its size is biased upwards.
 	Kept []string
@@ -58,7 +61,15 @@ func Intervals(c *stability.Certificate) *Post {
 	node, cols := d.node(c.Post)
 	exprs, names := refs(c.Post)
 	post.Width = len(exprs)
-	for _, col := range cols {
+	post.Names = map[Source]string{}
+	for i, col := range cols {
+		if len(col.sources) == 1 {
+			for s := range col.sources {
+				if post.Names[s] == "" {
+					post.Names[s] = names[i]
+				}
+			}
+		}
 		out := PostColumn{Lower: -1, Upper: -1, Noisy: col.why != "" || len(col.sources) > 0, Why: col.why}
 		if col.noisy() {
 			ends := col.ends[len(col.sources)]
@@ -116,15 +127,15 @@ func readsReleased(n plan.Node) bool {
 	return slices.ContainsFunc(n.Inputs(), readsReleased)
 }
 
-// A source is a noisy number: an aggregate of a release.
-type source struct{ release, column int }
+// A Source is a noisy number: a column, behind the keys, of a release.
+type Source struct{ Release, Column int }
 
 type ends struct{ lower, upper plan.Expr }
 
 // A carried column is what is known of one column of a node: nothing noisy
 // (no sources, no reason), an interval for each share, or no interval and why.
 type carried struct {
-	sources map[source]bool
+	sources map[Source]bool
 	ends    map[int]ends // by share, over the carrying node's columns
 	why     string
 }
@@ -206,7 +217,7 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 	extended := *n
 	extended.Cols = n.Cols[:len(n.Cols):len(n.Cols)]
 	for i := len(r.Keys); i < len(n.Cols); i++ {
-		c := carried{sources: map[source]bool{{n.Index, i}: true}, ends: map[int]ends{}}
+		c := carried{sources: map[Source]bool{{n.Index, i}: true}, ends: map[int]ends{}}
 		for _, s := range d.shares {
 			at := len(extended.Cols)
 			extended.Cols = append(extended.Cols, plan.Column{Name: "lower", Type: n.Cols[i].Type}, plan.Column{Name: "upper", Type: n.Cols[i].Type})
@@ -255,7 +266,7 @@ func (d *carrier) join(n *plan.Join) (plan.Node, []carried) {
 
 // expr carries the ends of an expression over columns whose ends are known.
 func (d *carrier) expr(e plan.Expr, cols []carried) carried {
-	c := carried{sources: map[source]bool{}}
+	c := carried{sources: map[Source]bool{}}
 	plan.Walk(e, func(e plan.Expr) bool {
 		if ref, ok := e.(*plan.Ref); ok {
 			maps.Copy(c.sources, cols[ref.Index].sources)
