@@ -30,11 +30,11 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		if err := w.load(); err != nil {
 			return err
 		}
-		owner, err := openOwner(ctx, w.limits)
+		owner, err := w.openOwner(ctx)
 		if err != nil {
 			return err
 		}
-		defer owner.Close()
+		defer w.close()
 		done := t.busy(ctx, "checking")
 		report, err := check.Run(ctx, w.catalog, owner)
 		done()

@@ -66,7 +66,7 @@ func (t *terminal) finish(ctx context.Context, err error) int {
 	}
 	all := diagnose(err)
 	if t.json {
-		t.writeJSON(errorJSON(all))
+		_ = t.writeJSON(errorJSON(all)) // there is nowhere left to say that it failed
 	} else {
 		for _, d := range all {
 			t.writeDiagnostic(d)

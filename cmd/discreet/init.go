@@ -26,11 +26,11 @@ decided. No value of the data goes into it. It never overwrites a file.`,
 		if len(args) == 0 {
 			return diagnostic.New("D113", diagnostic.Span{}, "no files").Try("discreet %s", c.UsageLine)
 		}
-		owner, err := openOwner(ctx, w.limits)
+		owner, err := w.openOwner(ctx)
 		if err != nil {
 			return err
 		}
-		defer owner.Close()
+		defer w.close()
 		done := t.busy(ctx, "reading columns")
 		text, err := propose.Catalog(ctx, owner, w.catalogPath, args)
 		done()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -27,6 +29,7 @@ type workplace struct {
 	catalog *catalog.Catalog
 	ledger  *ledger.Ledger
 	engine  *lateEngine
+	opened  []io.Closer
 }
 
 // limits are the engine's.
@@ -73,13 +76,24 @@ func (w *workplace) resolve() {
 	w.ledgerPath = cmp.Or(w.ledgerPath, filepath.Join(filepath.Dir(w.catalogPath), "discreet.ledger"))
 }
 
-func (w *workplace) openLedger(ctx context.Context) (err error) {
-	w.ledger, err = ledger.Open(ctx, w.ledgerPath, ledger.Options{Anchor: w.anchorPath})
+func (w *workplace) openLedger(ctx context.Context) error {
+	return w.keep(ledger.Open(ctx, w.ledgerPath, ledger.Options{Anchor: w.anchorPath}))
+}
+
+// createLedger makes the ledger that the catalog's domains need.
+func (w *workplace) createLedger(ctx context.Context) error {
+	return w.keep(ledger.Create(ctx, w.ledgerPath, ledger.Options{Domains: discreet.Budgets(w.catalog), Anchor: w.anchorPath, Now: time.Now()}))
+}
+
+func (w *workplace) keep(l *ledger.Ledger, err error) error {
+	if err == nil {
+		w.ledger, w.opened = l, append(w.opened, l)
+	}
 	return err
 }
 
 // openLedgerToRead opens the ledger for a command that can do without: there
-// may be none, and one that may not be charged tells nothing.
+// may be none, and one that does not fit the catalog tells nothing.
 func (w *workplace) openLedgerToRead(ctx context.Context) error {
 	if _, err := os.Stat(w.ledgerPath); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -88,17 +102,19 @@ func (w *workplace) openLedgerToRead(ctx context.Context) error {
 	if err == nil {
 		err = w.ledger.Check(ctx, discreet.Budgets(w.catalog))
 	}
-	if err != nil && w.ledger != nil {
-		w.ledger.Close()
+	if err != nil {
 		w.ledger = nil
 	}
 	return err
 }
 
-// createLedger makes the ledger that the catalog's domains need.
-func (w *workplace) createLedger(ctx context.Context) (err error) {
-	w.ledger, err = ledger.Create(ctx, w.ledgerPath, ledger.Options{Domains: discreet.Budgets(w.catalog), Anchor: w.anchorPath, Now: time.Now()})
-	return err
+// openOwner opens the engine for commands of the owner, who may see the data.
+func (w *workplace) openOwner(ctx context.Context) (engine.Owner, error) {
+	o, err := openOwner(ctx, w.limits)
+	if err == nil {
+		w.opened = append(w.opened, o)
+	}
+	return o, err
 }
 
 // ledgerFiles are the files that a ledger consists of, and its log.
@@ -113,6 +129,7 @@ func (w *workplace) ledgerFiles() (files []string) {
 func (w *workplace) database(ctx context.Context) (*discreet.Database, error) {
 	if w.engine == nil {
 		w.engine = newLateEngine(ctx, w.catalog, w.limits)
+		w.opened = append(w.opened, w.engine)
 	}
 	log := slog.New(slog.NewJSONHandler(&ownerLog{path: w.ledgerPath + logSuffix}, nil))
 	return discreet.Open(ctx, discreet.Config{Catalog: w.catalog, Engine: w.engine, Ledger: w.ledger, OwnerLog: log})
@@ -146,14 +163,11 @@ func (w *workplace) answer(ctx context.Context, text string, o *discreet.QueryOp
 	return db.Query(ctx, text, o)
 }
 
-// close closes what is open. Errors of closing say nothing: what had to be
-// durable was so before.
+// close closes what was opened. Its errors say nothing: what had to be durable
+// was so before.
 func (w *workplace) close() {
-	if w.ledger != nil {
-		w.ledger.Close()
-	}
-	if w.engine != nil {
-		w.engine.Close()
+	for _, c := range w.opened {
+		c.Close()
 	}
 }
 
