@@ -243,7 +243,7 @@ func (a *Answer) UnmarshalJSON(data []byte) error {
 	}
 	*a = Answer{Confidence: in.Confidence, Cost: in.Cost.Cost, Remaining: in.Remaining, Mechanisms: in.Mechanisms,
 		Kept: in.Kept, Notes: in.Notes, Statement: in.Statement}
-	a.Cost.Events = nil
+	a.Cost.Events = []privacy.Event{}
 	for _, raw := range in.Cost.Events {
 		e, err := privacy.UnmarshalEvent(raw)
 		if err != nil {

@@ -29,7 +29,9 @@ type Spend struct {
 }
 
 // IsZero reports whether s says nothing.
-func (s Spend) IsZero() bool { return s.Epsilon.Sign() == 0 && s.Delta.Sign() == 0 && s.Rho.Sign() == 0 }
+func (s Spend) IsZero() bool {
+	return s.Epsilon.Sign() == 0 && s.Delta.Sign() == 0 && s.Rho.Sign() == 0
+}
 
 // Options say how a statement's cost is to be spent.
 type Options struct {

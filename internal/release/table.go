@@ -222,13 +222,10 @@ func toType(t sqltype.Type, r *big.Rat, mode rounding) sqltype.Value {
 		return sqltype.Decimal{Unscaled: within(n, limit), Scale: t.Scale}
 	}
 	f, exact := r.Float64()
-	f = min(max(f, -math.MaxFloat64), math.MaxFloat64)
-	if !exact && mode != toNearest {
-		if c := new(big.Rat).SetFloat64(f).Cmp(r); c != 0 && c != int(mode) {
-			f = math.Nextafter(f, math.Inf(int(mode)))
-		}
+	if !exact && mode != toNearest && !math.IsInf(f, 0) && new(big.Rat).SetFloat64(f).Cmp(r) == -int(mode) {
+		f = math.Nextafter(f, math.Inf(int(mode)))
 	}
-	return f + 0
+	return min(max(f, -math.MaxFloat64), math.MaxFloat64) + 0
 }
 
 // within returns n, or the nearest number of absolute value below limit.
