@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -150,7 +151,11 @@ func (s scope) widthBucket(e *plan.Call) string {
 	}
 	lo, hi := s.expr(low), s.expr(high)
 	bucket := func(x string) string { // PostgreSQL's own formula; 1.0 by rounding stays in the last bucket
-		return fmt.Sprintf("least(CAST(floor(%d * ((%s - %s) / (%s - %s))) AS BIGINT), %d)", count, x, lo, hi, lo, count-1)
+		half := "" // where the width overflows
+		if l, ok := low.Value.(float64); ok && math.IsInf(high.Value.(float64)-l, 0) {
+			half = " / 2"
+		}
+		return fmt.Sprintf("least(TRY_CAST(floor(%d * ((%s%s - %s%s) / (%s%s - %s%s))) AS BIGINT), %d)", count, x, half, lo, half, hi, half, lo, half, count-1)
 	}
 	if t := low.T; t.Kind == sqltype.DecimalKind {
 		// Exactly, in units of the last digit: (x−low)·count ÷ (high−low).

@@ -86,7 +86,7 @@ func (s scope) substring(a []string) string {
 func (s scope) splitPart(a []string) string {
 	return s.once(a[0], func(x string) string {
 		return s.once2(a[1], a[2], func(delimiter, n string) string {
-			return fmt.Sprintf("CASE WHEN %s <> 0 THEN CASE WHEN %s <> '' THEN split_part(%s, %s, CAST(%s AS BIGINT)) WHEN %s IS NULL THEN NULL WHEN abs(%s) = 1 THEN %s ELSE left(%s, 0) END END",
+			return fmt.Sprintf("CASE WHEN %s <> 0 THEN CASE WHEN %s <> '' THEN split_part(%s, %s, CAST(%s AS BIGINT)) WHEN %s IS NULL THEN NULL WHEN %s IN (1, -1) THEN %s ELSE left(%s, 0) END END",
 				n, delimiter, x, delimiter, n, delimiter, n, x, x)
 		})
 	})
