@@ -1,3 +1,5 @@
+//go:build cgo
+
 // Package duckdb runs rendered SQL in DuckDB, in this process.
 //
 // It guarantees that a query can read the catalog's tables and nothing else:
