@@ -14,6 +14,10 @@ import (
 // of them fit the engine's 128-bit integers, so no data can overflow.
 const valueBits = 61
 
+// maxScale bounds a summed decimal's digits after the point: 10^maxScale, by
+// which values are multiplied, fits 64 bits.
+const maxScale = 18
+
 // components collects the noisy numbers that a release's aggregates need; equal
 // ones are shared.
 type components struct {
@@ -168,6 +172,10 @@ func (c *components) fixed(g plan.Aggregation) (Component, error) {
 	case t.IsInteger():
 		comp.Grid = big.NewRat(1, 1)
 		comp.Lower, comp.Upper = wholeWithin(t, floor(r.lower)), wholeWithin(t, ceil(r.upper))
+	case t.Kind == sqltype.DecimalKind && t.Scale > maxScale:
+		return comp, diagnostic.New("D050", g.Arg.Place(), "%s has too many digits after the point for exact sums", t).
+			Because("sums run on %d-bit integers, in units of the last digit", valueBits+1).
+			Try("cast it to double precision, or to a decimal of at most %d such digits", maxScale)
 	case t.Kind == sqltype.DecimalKind:
 		comp.Grid = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil))
 		limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Precision)), nil)
