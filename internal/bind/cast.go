@@ -40,13 +40,18 @@ func (c *context) typeName(e *sqlparse.Cast, arg plan.Expr) (sqltype.Type, bool)
 				return t, true
 			}
 		}
-		if t := arg.Type(); t.IsInteger() || t.Kind == sqltype.DecimalKind {
-			return asDecimal(t), true
-		}
-		return sqltype.DecimalOf(maxDigits, 15), true // a double has 15 safe digits
+		return bareNumeric(arg.Type()), true
 	}
 	t, err := sqltype.Parse(e.Type)
 	return t, err == nil
+}
+
+// bareNumeric returns the decimal type for a cast to numeric without digits.
+func bareNumeric(t sqltype.Type) sqltype.Type {
+	if t.IsInteger() || t.Kind == sqltype.DecimalKind {
+		return asDecimal(t)
+	}
+	return sqltype.DecimalOf(maxDigits, 15) // a double has 15 digits that are always right
 }
 
 func integer(n int64, at diagnostic.Span) plan.Expr {

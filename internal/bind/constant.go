@@ -13,6 +13,9 @@ import (
 // parseConstant reads a quoted constant of a type as PostgreSQL does; why is
 // empty on success. Dates and times are ISO.
 func parseConstant(t sqltype.Type, s string) (v sqltype.Value, why string) {
+	if t.Kind == sqltype.Text {
+		return s, ""
+	}
 	s = strings.Trim(s, " \t\n\r\f\v")
 	switch t.Kind {
 	case sqltype.IntervalKind:

@@ -130,12 +130,20 @@ func unified(f plan.Function) func(*context, *sqlparse.Call, []plan.Expr) plan.E
 	}
 }
 
-// nullIf compares as = does, and has the first argument's type: the second is
-// in the type of the comparison.
+// nullIf compares as = does, and has the type in which the first argument is
+// compared: its own, unless PostgreSQL has no operator for the two types.
 func nullIf(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	l, r := c.comparable(args[0], args[1], "=", e.Span)
 	first := coerceUnknown(args[0], l.Type())
+	if !sameFamily(first.Type(), args[1].Type()) {
+		first = l
+	}
 	return call(plan.NullIf, first.Type(), e, first, r)
+}
+
+// sameFamily reports whether PostgreSQL compares the types without a cast.
+func sameFamily(a, b sqltype.Type) bool {
+	return a.IsInteger() && b.IsInteger() || a.IsFloat() && b.IsFloat() || a.Kind == b.Kind || isPoint(a.Kind) && isPoint(b.Kind)
 }
 
 // numeric gives an undecided constant the type double and refuses what is no
@@ -162,19 +170,16 @@ func sign(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 }
 
 // rounding types round, trunc, floor and ceil: decimals stay exact, all other
-// numbers become doubles; a number of digits is for decimals alone.
+// numbers become doubles. To a number of digits only decimals are rounded;
+// quotients and averages, which are decimals in PostgreSQL but doubles here,
+// become decimals for it.
 func rounding(f plan.Function) func(*context, *sqlparse.Call, []plan.Expr) plan.Expr {
 	return func(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 		a := numeric(e, args[0])
 		digits := int64(0)
 		if len(args) == 2 {
 			digits = wholeConstant(e.Name.Name, "the number of digits", args[1])
-			if a.Type().IsFloat() {
-				refuse(diagnostic.New("D015", e.Span, "%s to a number of digits is for decimals, not for a double", e.Name.Name).
-					Because("a double has no decimal digits to keep").
-					Try("%s(x::numeric, %d)", e.Name.Name, digits))
-			}
-			a = cast(a, asDecimal(a.Type()))
+			a = cast(a, bareNumeric(a.Type()))
 		}
 		if a.Type().Kind != sqltype.DecimalKind {
 			return call(f, typeOf(sqltype.Double), e, cast(a, typeOf(sqltype.Double)))

@@ -20,11 +20,18 @@ func (c *context) concat(l, r plan.Expr, at diagnostic.Span) plan.Expr {
 	}
 }
 
-// concat types CONCAT, in which NULL counts as the empty text.
+// concat types CONCAT, in which NULL counts as the empty text and a boolean is
+// t or f.
 func concat(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	text := typeOf(sqltype.Text)
 	var out plan.Expr
 	for _, a := range args {
+		if a.Type().Kind == sqltype.Boolean {
+			letter := func(s string) plan.Expr { return &plan.Literal{Value: s, T: text, Span: a.Place()} }
+			a = &plan.Case{T: text, Span: a.Place(), Else: letter(""),
+				Whens: []plan.When{{Condition: a, Result: letter("t")}, {Condition: boolean(plan.Not, a.Place(), a), Result: letter("f")}}}
+			c.repeat(a, 1)
+		}
 		a = call(plan.Coalesce, text, e, c.explicit(a, text, a.Place()), &plan.Literal{Value: "", T: text, Span: a.Place()})
 		if out == nil {
 			out = a

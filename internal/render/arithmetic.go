@@ -73,8 +73,13 @@ func (s scope) decimals(e *plan.Call) (string, bool) {
 		return fmt.Sprintf("TRY_CAST(%s AS %s)", x, t)
 	}
 	switch e.Function {
-	case plan.Add, plan.Subtract, plan.Multiply:
+	case plan.Add, plan.Subtract:
 		return try(fmt.Sprintf("%s %s %s", x, e.Function, s.expr(e.Args[1]))), true
+	case plan.Multiply:
+		if e.T.Precision > 18 && from.Precision <= 18 { // or DuckDB would keep to 64 bits
+			x = fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x, e.T.Precision, from.Scale)
+		}
+		return try(fmt.Sprintf("%s * %s", x, s.expr(e.Args[1]))), true
 	case plan.Modulo:
 		return fmt.Sprintf("TRY_CAST(%s %% %s AS %s)", x, s.expr(e.Args[1]), t), true
 	case plan.Negate:
@@ -194,9 +199,13 @@ func (s scope) fixed(e *plan.Call) string {
 	case t.Kind == sqltype.DecimalKind:
 		// The bounds fit the grid's 62 bits, so that the clamped value needs
 		// no more digits than they: no overflow in the product.
-		wide := max(digits(lo.Value), digits(hi.Value), t.Scale)
+		wide := int(max(digits(lo.Value), digits(hi.Value), t.Scale))
 		n := scale.Value.(int64)
-		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%d AS DECIMAL(%d,0)) AS BIGINT)", clamped, wide, t.Scale, n, len(fmt.Sprint(n)))
+		times := len(fmt.Sprint(n))
+		if wide+times > 18 {
+			wide = max(wide, 19) // or DuckDB would keep to 64 bits
+		}
+		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%d AS DECIMAL(%d,0)) AS BIGINT)", clamped, wide, t.Scale, n, times)
 	}
 	return fmt.Sprintf("CAST(round((%s) * %s) AS BIGINT)", clamped, s.expr(scale))
 }
@@ -204,9 +213,4 @@ func (s scope) fixed(e *plan.Call) string {
 // digits counts a decimal's digits, at least 1.
 func digits(v sqltype.Value) uint8 {
 	return uint8(len(new(big.Int).Abs(v.(sqltype.Decimal).Unscaled).String()))
-}
-
-// power2 returns 2^k of a literal k.
-func (s scope) power2(e plan.Expr) *big.Int {
-	return new(big.Int).Lsh(big.NewInt(1), uint(e.(*plan.Literal).Value.(int64)))
 }

@@ -31,11 +31,24 @@ func (s scope) convert(x string, from, to sqltype.Type) string {
 		if from.Kind == sqltype.Real {
 			digits, x = 6, fmt.Sprintf("CAST(%s AS DOUBLE)", x)
 		}
-		return fmt.Sprintf("TRY_CAST(format('{:.%dg}', %s) AS %s)", digits, x, typeName(to))
+		return textToDecimal(fmt.Sprintf("format('{:.%dg}', %s)", digits, x), to)
+	case from.IsFloat() && to.IsInteger():
+		// Rounded before the cast, which checks the range before it rounds.
+		return fmt.Sprintf("TRY_CAST(round_even(%s, 0) AS %s)", x, typeName(to))
 	case from.Kind == sqltype.TimestampKind && to.Kind == sqltype.DateKind, from.Kind == sqltype.TimestampKind && to.Kind == sqltype.TimeKind:
 		return plain
 	}
 	return try // rounds decimals half away from zero, floats half to even
+}
+
+// textToDecimal goes by way of 38 digits: a direct cast of a text with an
+// exponent doesn't check that the number fits.
+func textToDecimal(x string, to sqltype.Type) string {
+	out := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(38,%d))", x, to.Scale)
+	if to.Precision == 38 {
+		return out
+	}
+	return fmt.Sprintf("TRY_CAST(%s AS %s)", out, typeName(to))
 }
 
 // toText prints a value as PostgreSQL's output does.
@@ -93,8 +106,12 @@ func (s scope) fromText(x string, to sqltype.Type) string {
 		pattern = `[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?`
 	}
 	out := s.once(x, func(x string) string {
-		return fmt.Sprintf(`CASE WHEN regexp_full_match(%s, '%s%s%s') THEN TRY_CAST(trim(%s, ' %s') AS %s) END`,
-			x, space, pattern, space, x, "\t\n\r\f\v", typeName(to))
+		trimmed := fmt.Sprintf("trim(%s, ' %s')", x, "\t\n\r\f\v")
+		value := fmt.Sprintf("TRY_CAST(%s AS %s)", trimmed, typeName(to))
+		if to.Kind == sqltype.DecimalKind {
+			value = textToDecimal(trimmed, to)
+		}
+		return fmt.Sprintf(`CASE WHEN regexp_full_match(%s, '%s%s%s') THEN %s END`, x, space, pattern, space, value)
 	})
 	switch {
 	case to.IsFloat():

@@ -134,7 +134,7 @@ func (s scope) call(e *plan.Call) string {
 			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", same, a[1], x)
 		})
 	case plan.Squared:
-		return fmt.Sprintf("CAST(CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT) // CAST('%s' AS HUGEINT) AS BIGINT)", a[0], a[0], s.power2(e.Args[1]))
+		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT)) >> %d AS BIGINT)", a[0], a[0], e.Args[1].(*plan.Literal).Value)
 	case plan.RowNumber:
 		return "row_number() OVER ()"
 	}

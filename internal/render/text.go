@@ -21,8 +21,8 @@ func (s scope) textual(e *plan.Call, a []string) (string, bool) {
 	case plan.Length, plan.Position:
 		return fmt.Sprintf("CAST(%s(%s) AS INTEGER)", e.Function, strings.Join(a, ", ")), true
 	case plan.Trim, plan.TrimLeft, plan.TrimRight:
-		f := map[plan.Function]string{plan.Trim: "trim", plan.TrimLeft: "ltrim", plan.TrimRight: "rtrim"}[e.Function]
-		return fmt.Sprintf("%s(%s, %s)", f, a[0], a[1]), true
+		set, _ := e.Args[1].(*plan.Literal).Value.(string)
+		return trim(e.Function, a[0], set), true
 	case plan.Substring:
 		return s.substring(a), true
 	case plan.SplitPart:
@@ -59,7 +59,7 @@ func (s scope) concat(e *plan.Call) string {
 	var bind func(i int) string
 	bind = func(i int) string {
 		if i == len(parts) {
-			return fmt.Sprintf("CASE WHEN strlen(%s) <= %d THEN %s END", strings.Join(parts, ") + strlen("), maxText, strings.Join(parts, " || "))
+			return fmt.Sprintf("CASE WHEN strlen(%s) <= %d THEN CAST(%s AS VARCHAR) END", strings.Join(parts, ") + strlen("), maxText, strings.Join(parts, " || "))
 		}
 		return s.once(parts[i], func(x string) string {
 			parts[i] = x
@@ -69,15 +69,37 @@ func (s scope) concat(e *plan.Call) string {
 	return bind(0)
 }
 
+// trim drops the characters of a constant set from the ends, by a regular
+// expression: DuckDB's trim goes wrong on some sets with a space.
+func trim(f plan.Function, x, set string) string {
+	if set == "" {
+		return x
+	}
+	var class strings.Builder
+	for _, r := range set {
+		fmt.Fprintf(&class, `\x{%x}`, r)
+	}
+	if f != plan.TrimRight {
+		x = fmt.Sprintf("regexp_replace(%s, '^[%s]+', '')", x, &class)
+	}
+	if f != plan.TrimLeft {
+		x = fmt.Sprintf("regexp_replace(%s, '[%s]+$', '')", x, &class)
+	}
+	return x
+}
+
 // substring counts from a start that may lie before the text; a negative
 // length is an error.
 func (s scope) substring(a []string) string {
+	first := func(start string) string {
+		return fmt.Sprintf("CASE WHEN %s < 1 THEN 1 ELSE CAST(%s AS BIGINT) END", start, start)
+	}
 	if len(a) == 2 {
-		return fmt.Sprintf("substring(%s, greatest(CAST(%s AS BIGINT), 1))", a[0], a[1])
+		return s.once(a[1], func(start string) string { return fmt.Sprintf("substring(%s, %s)", a[0], first(start)) })
 	}
 	return s.once2(a[1], a[2], func(start, n string) string {
-		return fmt.Sprintf("CASE WHEN %s >= 0 THEN substring(%s, greatest(CAST(%s AS BIGINT), 1), greatest(0, CAST(%s AS BIGINT) + %s - greatest(CAST(%s AS BIGINT), 1))) END",
-			n, a[0], start, start, n, start)
+		return fmt.Sprintf("CASE WHEN %s >= 0 THEN substring(%s, %s, greatest(0, CAST(%s AS BIGINT) + CAST(%s AS BIGINT) - %s)) END",
+			n, a[0], first(start), start, n, first(start))
 	})
 }
 
