@@ -91,7 +91,7 @@ func coerce(e plan.Expr, t sqltype.Type, what string) plan.Expr {
 		return e
 	}
 	if c, ok := common(from, t); !ok || c.Kind != t.Kind {
-		refuse(diagnostic.New("D015", e.Place(), "%s wants %s, not %s", what, article(t), from).
+		refuse(diagnostic.New("D015", e.Place(), "%s wants %s, not %s", what, article(t), article(from)).
 			Try("convert it: CAST(... AS %s)", t))
 	}
 	return cast(e, t)
