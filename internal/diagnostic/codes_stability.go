@@ -1,11 +1,11 @@
 package diagnostic
 
-// D040-D069: what would break the guarantee. The examples speak of the clinic
-// catalog of `discreet demo`.
+// D040-D069: what would break the guarantee. The examples of all statements speak
+// of the catalog in internal/stability/testdata.
 var stabilityEntries = []Entry{
 	{"D040", "a construct without a privacy rule",
 		"Every operator that statements may use has a rule that says what it does to one unit's rows. What has none is refused.",
-		"SELECT 1 FROM visits GROUP BY ()"},
+		"SELECT 1 FROM visits HAVING true"},
 	{"D041", "the result would be private rows",
 		"A statement may return aggregates over many units, not rows that belong to one. Aggregate: SELECT count(*), avg(x), sum(x) ..., perhaps with GROUP BY.",
 		"SELECT age FROM visits"},
@@ -35,10 +35,10 @@ var stabilityEntries = []Entry{
 		"SELECT sum(length(department)) FROM visits"},
 	{"D050", "bounds too wide for exact sums",
 		"Sums run on 62-bit integers, so that no data can overflow them. Cast to double precision, or declare bounds that values really reach.",
-		"SELECT sum(visit_id * 1000000000000) FROM visits"},
+		"SELECT sum(least(greatest(visit_id, -9000000000000000000), 9000000000000000000)) FROM visits"},
 	{"D051", "a key or domain that cannot be grouped by",
-		"Intervals have equal values that are written differently, and a public domain is published whole, so it must be of moderate size.",
-		"SELECT seen_at - seen_at, count(*) FROM visits GROUP BY 1"},
+		"Groups of public domains are published whole, empty or not, so together they must be of moderate size. Intervals are no keys: equal ones can be written differently.",
+		"SELECT a.age, b.age, c.age, count(*)\nFROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id)\nGROUP BY a.age, b.age, c.age"},
 	{"D052", "UNION ALL of private and other rows",
 		"Rows that belong to no unit cannot be protected, and would show the private ones beside them.",
 		"SELECT count(*) FROM (SELECT department FROM visits UNION ALL SELECT name FROM departments) t"},
