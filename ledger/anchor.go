@@ -44,8 +44,7 @@ func createAnchor(path string, genesis digest, head record) error {
 		err = errors.Join(os.Rename(tmp, path), syncDir(filepath.Dir(path)))
 	}
 	if err != nil {
-		os.Remove(tmp)
-		return fmt.Errorf("create anchor: %w: %v", ErrStorage, err)
+		return fmt.Errorf("create anchor: %w: %v", ErrStorage, errors.Join(err, os.Remove(tmp)))
 	}
 	return nil
 }

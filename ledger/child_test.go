@@ -120,9 +120,14 @@ func newAcknowledged() *acknowledged {
 	return &acknowledged{reserved: map[int64]string{}, committed: map[int64]string{}}
 }
 
-// listen reads a client's lines until it is gone.
-func (a *acknowledged) listen(name string, out io.Reader) {
+// listen reads a client's lines until it is gone. It calls started, if not nil,
+// at the first of them.
+func (a *acknowledged) listen(name string, out io.Reader, started func()) {
 	for s := bufio.NewScanner(out); s.Scan(); {
+		if started != nil {
+			started()
+			started = nil
+		}
 		verb, rest, _ := strings.Cut(s.Text(), " ")
 		a.mu.Lock()
 		switch id, _ := strconv.ParseInt(rest, 10, 64); verb {
@@ -175,8 +180,9 @@ func (a *acknowledged) audit(t *testing.T, path, anchor string) (reserved int) {
 // Attack F4: kill -9 at random instants, several processes at a time on one
 // ledger, with and without an anchor; while opening, too.
 func TestKilledAtRandomInstants(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	kills, perLedger := 1000, 125
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		kills, perLedger = 60, 30
 	}
 	charged := 0
@@ -205,8 +211,13 @@ func TestKilledAtRandomInstants(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					time.AfterFunc(time.Duration(rand.Int64N(int64(60*time.Millisecond))), func() { cmd.Process.Kill() })
-					told.listen(c.name, out)
+					killWithin := func(d time.Duration) {
+						time.AfterFunc(rand.N(d), func() { cmd.Process.Kill() })
+					}
+					if n%3 == 0 {
+						killWithin(30 * time.Millisecond) // perhaps while it opens the ledger
+					}
+					told.listen(c.name, out, func() { killWithin(20 * time.Millisecond) })
 					cmd.Wait()
 				}
 			})
@@ -235,7 +246,7 @@ func TestProcessesOnOneBudget(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			told.listen(c.name, out)
+			told.listen(c.name, out, nil)
 			if err := cmd.Wait(); err != nil {
 				t.Error(err)
 			}
@@ -265,7 +276,7 @@ func TestDiskFull(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		told.listen(c.name, out)
+		told.listen(c.name, out, nil)
 		cmd.Wait()
 		if len(told.ends) != 1 || !strings.Contains(told.ends[0], ErrStorage.Error()) {
 			t.Errorf("files of at most %d bytes: ended with %q", limit, told.ends)

@@ -130,7 +130,7 @@ func Create(ctx context.Context, path string, o Options) (_ *Ledger, err error) 
 	}
 	if err := initialize(ctx, path, o); err != nil {
 		for _, suffix := range []string{"", "-wal", "-shm"} {
-			os.Remove(path + suffix)
+			os.Remove(path + suffix) //nolint:errcheck // the failure before it is the news
 		}
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func Anchor(ctx context.Context, path string, o Options) (err error) {
 		l.db.Close()
 		return err
 	}
-	defer l.Close()
+	defer func() { err = errors.Join(err, l.Close()) }()
 	var head record
 	err = l.do(ctx, false, func(ctx context.Context, b *batch) error {
 		defer func() { head = b.head }()
