@@ -1,0 +1,93 @@
+package noise
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// Bernoulli returns true with probability p, 0 <= p <= 1.
+func Bernoulli(b Bits, p *big.Rat) (bool, error) {
+	if p == nil || p.Sign() < 0 || p.Cmp(big.NewRat(1, 1)) > 0 || p.Denom().BitLen() > maxParameterBits {
+		return false, fmt.Errorf("%w: probability is missing, outside [0,1] or too long", ErrParameter)
+	}
+	s := stream{source: b}
+	return s.bernoulli(p.Num(), p.Denom())
+}
+
+// BernoulliExp returns true with probability exp(-x), x >= 0.
+func BernoulliExp(b Bits, x *big.Rat) (bool, error) {
+	if x == nil || x.Sign() < 0 || x.Num().BitLen() > maxParameterBits || x.Denom().BitLen() > maxParameterBits {
+		return false, fmt.Errorf("%w: exponent is missing, negative or too long", ErrParameter)
+	}
+	s := stream{source: b}
+	return s.bernoulliExp(x.Num(), x.Denom())
+}
+
+// bernoulli returns true with probability num/den, 0 <= num <= den. It is the
+// answer to U < num/den for a uniform real U whose binary digits are drawn one
+// at a time, until one differs from the digit of num/den at its place.
+func (s *stream) bernoulli(num, den *big.Int) (bool, error) {
+	if num.Cmp(den) >= 0 {
+		return true, nil
+	}
+	rest := new(big.Int).Set(num)
+	for {
+		var digit uint64
+		if rest.Lsh(rest, 1).Cmp(den) >= 0 {
+			rest.Sub(rest, den)
+			digit = 1
+		}
+		bit, err := s.bits(1)
+		if err != nil {
+			return false, err
+		}
+		if bit != digit {
+			return bit < digit, nil
+		}
+	}
+}
+
+// bernoulliExp returns true with probability exp(-num/den).
+//
+// Canonne, Kamath, Steinke 2020 (arXiv 2004.00010), Algorithm 1: with x = n + f,
+// n whole and 0 <= f < 1, exp(-x) = exp(-1)^n · exp(-f); and a run of successes
+// of Bernoulli(f/1), Bernoulli(f/2), ... has length at least k with probability
+// f^k/k!, so its length is even with probability the sum of (-f)^k/k!, which is
+// exp(-f).
+func (s *stream) bernoulliExp(num, den *big.Int) (bool, error) {
+	f := new(big.Int)
+	for n, _ := new(big.Int).QuoRem(num, den, f); n.Sign() > 0; n.Sub(n, one) {
+		if ok, err := s.bernoulliExp1(); !ok || err != nil {
+			return false, err
+		}
+	}
+	return s.evenRun(func() (bool, error) { return s.bernoulli(f, den) })
+}
+
+var one = big.NewInt(1)
+
+// bernoulliExp1 returns true with probability exp(-1).
+func (s *stream) bernoulliExp1() (bool, error) {
+	return s.evenRun(func() (bool, error) { return true, nil })
+}
+
+// evenRun returns true with probability exp(-f) when trial has probability f of
+// true: the k-th success counts with probability 1/k only.
+func (s *stream) evenRun(trial func() (bool, error)) (bool, error) {
+	for k := uint64(1); ; k++ {
+		ok, err := trial()
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			r, err := s.below(k)
+			if err != nil {
+				return false, err
+			}
+			ok = r == 0
+		}
+		if !ok {
+			return k%2 == 1, nil
+		}
+	}
+}

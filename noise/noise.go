@@ -1,0 +1,72 @@
+// Package noise draws integers exactly from the distributions that differential
+// privacy adds to answers, and knows nothing of privacy itself.
+//
+// Every sampler turns fair bits into its distribution with no error at all: the
+// probability of each outcome is the real number that its documentation states,
+// whatever the size of the parameters. Parameters are rationals, results are
+// integers of any size; a multiple of a grid is an integer count of grid steps.
+// A failing source of bits gives an error and no value.
+//
+// What is not guaranteed is time: how long a draw takes, and how many bits it
+// consumes, depends on the value drawn and shows something of it (Jin et al.
+// 2022, arXiv 2112.05307). Who must hide it answers in batches, at times that do
+// not depend on the draw.
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+)
+
+// Bits is a source of independent fair bits, 64 at a time. Outside tests it is
+// the system's cryptographic generator.
+type Bits interface {
+	Uint64() (uint64, error)
+}
+
+// ErrParameter is wrapped by the errors about parameters that are missing, not
+// positive, or absurd.
+var ErrParameter = errors.New("bad noise parameter")
+
+// maxParameterBits bounds numerators and denominators: a grid of 2^-1000 is a
+// mistake, and its samples would cost memory in proportion.
+const maxParameterBits = 1024
+
+func checkParameter(name string, r *big.Rat) error {
+	switch {
+	case r == nil:
+		return fmt.Errorf("%w: %s is missing", ErrParameter, name)
+	case r.Sign() <= 0:
+		return fmt.Errorf("%w: %s is not positive", ErrParameter, name)
+	case r.Num().BitLen() > maxParameterBits || r.Denom().BitLen() > maxParameterBits:
+		return fmt.Errorf("%w: %s is longer than %d bits", ErrParameter, name, maxParameterBits)
+	}
+	return nil
+}
+
+// stream hands out the words of a Bits in pieces; no bit is used twice.
+type stream struct {
+	source Bits
+	word   uint64 // its low left bits are unused, the others zero
+	left   uint
+}
+
+// bits returns n fair bits, 0 <= n <= 64.
+func (s *stream) bits(n uint) (uint64, error) {
+	if s.left >= n {
+		x := s.word & (1<<n - 1)
+		s.word >>= n
+		s.left -= n
+		return x, nil
+	}
+	fresh, err := s.source.Uint64()
+	if err != nil {
+		return 0, fmt.Errorf("draw noise: %w", err)
+	}
+	x := (s.word | fresh<<s.left) & (1<<n - 1)
+	used := n - s.left
+	s.word = fresh >> used
+	s.left = 64 - used
+	return x, nil
+}
