@@ -32,11 +32,11 @@ type workplace struct {
 	opened  []io.Closer
 }
 
-// limits are the engine's.
+// limits are what the engine may use; zeros leave it to the engine.
 type limits struct {
-	memory  string
-	threads int
-	temp    string
+	Memory  string
+	Threads int
+	Temp    string
 }
 
 func (w *workplace) defineCatalog(fs *flag.FlagSet) {
@@ -50,14 +50,14 @@ func (w *workplace) define(fs *flag.FlagSet) {
 }
 
 func (w *workplace) defineEngine(fs *flag.FlagSet) {
-	fs.StringVar(&w.limits.memory, "memory", os.Getenv("DISCREET_MEMORY"), "the engine's memory `SIZE`, as 4GiB (default $DISCREET_MEMORY)")
-	fs.StringVar(&w.limits.temp, "temp", os.Getenv("DISCREET_TEMP"), "the `DIR` for what does not fit in memory (default $DISCREET_TEMP)")
+	fs.StringVar(&w.limits.Memory, "memory", os.Getenv("DISCREET_MEMORY"), "the engine's memory `SIZE`, as 4GiB (default $DISCREET_MEMORY)")
+	fs.StringVar(&w.limits.Temp, "temp", os.Getenv("DISCREET_TEMP"), "the `DIR` for what does not fit in memory (default $DISCREET_TEMP)")
 	threads := func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return errors.New("want a number of threads")
 		}
-		w.limits.threads = n
+		w.limits.Threads = n
 		return nil
 	}
 	fs.Func("threads", "the engine's threads `N` (default $DISCREET_THREADS, or one a processor)", threads)
