@@ -93,7 +93,10 @@ const (
 	// Squared is ⌊x²/2^k⌋ of a bigint x and a literal k, in a bigint.
 	Squared Function = "squared"
 
-	// RowNumber numbers the rows of a table whose unit is the row. Any
-	// numbering serves: it tells units apart and nothing else.
-	RowNumber Function = "row number"
+	// RowKey tells the rows of a table whose unit is the row apart. Arguments:
+	// a literal whole number, other for each table and below 1000, then all of
+	// the table's columns. The keys are a function of the multiset of rows and
+	// the salt: equal rows are numbered 1 to n, so that one row more or less
+	// changes no other row's key. In a decimal(38,0).
+	RowKey Function = "row key"
 )

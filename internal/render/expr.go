@@ -135,8 +135,11 @@ func (s scope) call(e *plan.Call) string {
 		})
 	case plan.Squared:
 		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT)) >> %d AS BIGINT)", a[0], a[0], e.Args[1].(*plan.Literal).Value)
-	case plan.RowNumber:
-		return "row_number() OVER ()"
+	case plan.RowKey:
+		// hash·10^15 + number·1000 + table < 10^38, for up to 10^12 rows. Different
+		// rows of one hash share a numbering; their keys differ all the same.
+		h := fmt.Sprintf("hash(CAST($salt AS BIGINT), %s)", strings.Join(a, ", "))
+		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * 1000000000000 + row_number() OVER (PARTITION BY %s)) * 1000 + %s AS DECIMAL(38,0))", h, h, a[0])
 	}
 	if out, ok := s.textual(e, a); ok {
 		return out

@@ -25,7 +25,11 @@ var (
 // one integer for each component, then, if the groups are privately selected,
 // the number of distinct units.
 func Release(r *stability.Release) *plan.Bounded {
-	rows := thread(r.Input, !r.OneRow)
+	var keyed []*catalog.Table
+	if !r.OneRow {
+		keyed = rowTables(r.Input)
+	}
+	rows := thread(r.Input, keyed)
 	unit := len(rows.Columns()) - 1
 	b := &plan.Bounded{Unit: unit, OneRow: r.OneRow, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Span: r.Span}
 	for _, k := range r.Keys {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -10,34 +11,34 @@ import (
 
 // thread returns n with the unit's key as one more, last, column, if n reads a
 // private table; a public relation is returned as it is. Rows whose unit is
-// NULL or does not resolve are dropped. With rowKeys, tables whose unit is the
-// row number their rows; without, no caller reads the key.
+// NULL or does not resolve are dropped. Rows that are units themselves get a key
+// of their own if their table is among rows; otherwise no caller reads it.
 //
 // Every join of two private relations gets the equality of their units, so
 // that only rows of one unit meet whatever the condition says and whether or
 // not a referenced key is unique.
-func thread(n plan.Node, rowKeys bool) plan.Node {
+func thread(n plan.Node, rows []*catalog.Table) plan.Node {
 	if !readsPrivate(n) {
 		return n
 	}
 	switch n := n.(type) {
 	case *plan.Scan:
-		return threadScan(n, rowKeys)
+		return threadScan(n, rows)
 	case *plan.Filter:
-		return &plan.Filter{Input: thread(n.Input, rowKeys), Condition: n.Condition, Span: n.Span}
+		return &plan.Filter{Input: thread(n.Input, rows), Condition: n.Condition, Span: n.Span}
 	case *plan.Project:
-		input := thread(n.Input, rowKeys)
+		input := thread(n.Input, rows)
 		return &plan.Project{Input: input, Exprs: with(n.Exprs, last(input)), Names: with(n.Names, unitName), Span: n.Span}
 	case *plan.Union:
 		u := &plan.Union{Span: n.Span}
 		for _, b := range n.Branches {
-			u.Branches = append(u.Branches, thread(b, rowKeys))
+			u.Branches = append(u.Branches, thread(b, rows))
 		}
 		return u
 	case *plan.Aggregate:
-		return threadAggregate(n, rowKeys)
+		return threadAggregate(n, rows)
 	case *plan.Join:
-		return threadJoin(n, rowKeys)
+		return threadJoin(n, rows)
 	}
 	panic(fmt.Sprintf("rewrite: no unit can be threaded through %T", n))
 }
@@ -61,6 +62,18 @@ func refs(n plan.Node) (exprs []plan.Expr, names []string) {
 	return exprs, names
 }
 
+// rowTables lists the tables below n whose unit is the row.
+func rowTables(n plan.Node) []*catalog.Table {
+	var out []*catalog.Table
+	if s, ok := n.(*plan.Scan); ok && !s.Table.Public && s.Table.Unit.Kind == catalog.UnitRow {
+		out = append(out, s.Table)
+	}
+	for _, in := range n.Inputs() {
+		out = append(out, rowTables(in)...)
+	}
+	return out
+}
+
 func readsPrivate(n plan.Node) bool {
 	if s, ok := n.(*plan.Scan); ok {
 		return !s.Table.Public
@@ -73,20 +86,21 @@ func readsPrivate(n plan.Node) bool {
 	return false
 }
 
-func threadScan(n *plan.Scan, rowKeys bool) plan.Node {
+func threadScan(n *plan.Scan, rows []*catalog.Table) plan.Node {
 	exprs, names := refs(n)
 	t := n.Table
 	switch t.Unit.Kind {
 	case catalog.UnitRow:
 		var key plan.Expr = &plan.Literal{Value: int64(0), T: bigint}
-		if rowKeys {
-			key = call(plan.RowNumber, bigint)
+		if i := slices.Index(rows, t); i >= 0 {
+			number := &plan.Literal{Value: int64(i), T: bigint}
+			key = call(plan.RowKey, sqltype.DecimalOf(38, 0), append([]plan.Expr{number}, exprs...)...)
 		}
 		return &plan.Project{Input: n, Exprs: with(exprs, key), Names: with(names, unitName), Span: n.Span}
 	case catalog.UnitReference:
 		// The row's unit is that of the row it refers to. Where the referred
 		// key is not unique each copy carries its own unit, which is sound.
-		owner := thread(&plan.Scan{Table: t.Unit.References}, rowKeys)
+		owner := thread(&plan.Scan{Table: t.Unit.References}, rows)
 		referred := column(t.Unit.References, t.Unit.Referred)
 		keyed := &plan.Project{Input: owner, Exprs: []plan.Expr{referred, last(owner)}, Names: []string{referred.Name, unitName}}
 		reference := column(t, t.Unit.Column)
@@ -125,8 +139,8 @@ func equal(a, b plan.Expr) plan.Expr {
 
 // threadAggregate adds the unit to the keys of a per-unit aggregation. The
 // groups are the same: a key that the certificate took for the unit's is it.
-func threadAggregate(n *plan.Aggregate, rowKeys bool) plan.Node {
-	input := thread(n.Input, rowKeys)
+func threadAggregate(n *plan.Aggregate, rows []*catalog.Table) plan.Node {
+	input := thread(n.Input, rows)
 	keys := len(n.Keys)
 	grouped := &plan.Aggregate{Input: input, Keys: with(n.Keys, last(input)), Names: with(n.Names, unitName),
 		Aggregations: n.Aggregations, Span: n.Span}
@@ -137,8 +151,8 @@ func threadAggregate(n *plan.Aggregate, rowKeys bool) plan.Node {
 	return &plan.Project{Input: grouped, Exprs: exprs, Names: names, Span: n.Span}
 }
 
-func threadJoin(n *plan.Join, rowKeys bool) plan.Node {
-	l, r := thread(n.Left, rowKeys), thread(n.Right, rowKeys)
+func threadJoin(n *plan.Join, rows []*catalog.Table) plan.Node {
+	l, r := thread(n.Left, rows), thread(n.Right, rows)
 	lw, rw := len(n.Left.Columns()), len(n.Right.Columns())
 	lp, rp := readsPrivate(n.Left), readsPrivate(n.Right)
 	shift := 0

@@ -2,10 +2,12 @@ package stability
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // maxComponents bounds how many noisy numbers a group of a statement may have.
@@ -293,8 +295,36 @@ func (a *analysis) limit(n *plan.Limit) (*relation, error) {
 			Try("aggregate first: LIMIT is free above the aggregation")
 	}
 	out := *r
-	out.node = &plan.Limit{Input: r.node, Count: n.Count, Offset: n.Offset, Span: n.Span}
+	limited := &plan.Limit{Input: r.node, Count: n.Count, Offset: n.Offset, Span: n.Span}
+	if r.state == public { // private rows may yet be joined with it
+		limited.Input = totallyOrdered(r.node)
+	}
+	out.node = limited
 	return &out, nil
+}
+
+// totallyOrdered completes the order of a LIMIT's rows by all their columns, so
+// that rows that remain tied are identical: which public rows are kept then
+// depends on neither physical order nor threads.
+func totallyOrdered(n plan.Node) plan.Node {
+	sort := &plan.Sort{Input: n, Span: n.Place()}
+	switch n := n.(type) {
+	case *plan.Project:
+		computed := func(e plan.Expr) bool { _, ok := e.(*plan.Ref); return !ok }
+		if !slices.ContainsFunc(n.Exprs, computed) {
+			return &plan.Project{Input: totallyOrdered(n.Input), Exprs: n.Exprs, Names: n.Names, Span: n.Span}
+		}
+	case *plan.Sort:
+		sort.Input, sort.Keys = n.Input, n.Keys[:len(n.Keys):len(n.Keys)]
+	}
+	for i, c := range sort.Input.Columns() {
+		var key plan.Expr = &plan.Ref{Index: i, Name: c.Name, T: c.Type}
+		if c.Type.Kind == sqltype.IntervalKind { // 1 month equals 30 days, but is not it
+			key = &plan.Cast{Arg: key, T: sqltype.Of(sqltype.Text)}
+		}
+		sort.Keys = append(sort.Keys, plan.SortKey{Expr: key})
+	}
+	return sort
 }
 
 func rawRows(r *relation) error {

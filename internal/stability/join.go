@@ -47,8 +47,11 @@ func (a *analysis) join(n *plan.Join) (*relation, error) {
 		out.tables = append(l.tables[:len(l.tables):len(l.tables)], r.tables...)
 		out.maxGroups = both(l.maxGroups, r.maxGroups, larger)
 		out.maxRows = both(l.maxRows, r.maxRows, saturatingMultiply)
-		if l.rowsPerUnit > 0 && r.rowsPerUnit > 0 {
-			out.rowsPerUnit = saturatingMultiply(l.rowsPerUnit, r.rowsPerUnit)
+		out.rowsPerUnit = both(l.rowsPerUnit, r.rowsPerUnit, saturatingMultiply)
+		if n.Kind == plan.Full {
+			// If none of a unit's rows meet, all of both sides stay: l + r, which
+			// exceeds l·r where one of them is 1.
+			out.rowsPerUnit = max(out.rowsPerUnit, both(l.rowsPerUnit, r.rowsPerUnit, saturatingAdd))
 		}
 		out.unit, out.halves = map[int]bool{}, map[int]int{}
 		for c := range l.unit {
