@@ -113,9 +113,12 @@ func (w *bounded) render(rows string) string {
 	return w.group(text, w.boundedValue)
 }
 
-// hash is the salted hash of the unit and more columns.
+// hash is the salted hash of the unit and more columns. DuckDB ends the hash of
+// several columns with an exclusive or of the last one's own hash, which would
+// rank some values before others under most salts; hashing the hash once more
+// makes every order equally likely.
 func (w *bounded) hash(columns []string) string {
-	return fmt.Sprintf("hash(%s)", strings.Join(append([]string{"CAST($salt AS BIGINT)", "u"}, columns...), ", "))
+	return fmt.Sprintf("hash(hash(%s))", strings.Join(append([]string{"CAST($salt AS BIGINT)", "u"}, columns...), ", "))
 }
 
 // countsOnly reports whether every contribution counts rows or units as they are.
