@@ -117,8 +117,8 @@ func (a *analysis) semiJoin(n *plan.Join, l, r, out *relation, width int) (*rela
 // units' keys, or a reference with the column that it refers to.
 func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
 	for _, c := range conjuncts(n.On) {
-		eq, ok := c.(*plan.Call)
-		if !ok || eq.Function != plan.Equal {
+		eq := equality(c)
+		if eq == nil {
 			continue
 		}
 		x, y := unwiden(eq.Args[0]), unwiden(eq.Args[1])
@@ -142,6 +142,21 @@ func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
 		}
 	}
 	return false
+}
+
+// equality returns the equation that a conjunct is: x = y, or, from NOT IN,
+// x = y OR (x = y) IS NULL, which is the same of units, since they are not NULL.
+func equality(e plan.Expr) *plan.Call {
+	c, ok := e.(*plan.Call)
+	switch {
+	case ok && c.Function == plan.Equal:
+		return c
+	case ok && c.Function == plan.Or:
+		if null, ok := c.Args[1].(*plan.Call); ok && null.Function == plan.IsNull && null.Args[0] == c.Args[0] {
+			return equality(c.Args[0])
+		}
+	}
+	return nil
 }
 
 // follows reports whether column c of t is the reference by which t's rows
