@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -59,6 +60,15 @@ var errHelp = errors.New("help wanted")
 // parse sets the command's flags and returns the other arguments. Flags may
 // stand anywhere before "--", which package flag does not allow.
 func (c *Command) parse(args []string) (rest []string, err error) {
+	for name, variable := range environment {
+		f, value := c.Flags.Lookup(name), os.Getenv(variable)
+		if f == nil || value == "" {
+			continue
+		}
+		if err := f.Value.Set(value); err != nil {
+			return nil, badValue("$"+variable, value, err)
+		}
+	}
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
@@ -89,7 +99,7 @@ func (c *Command) parse(args []string) (rest []string, err error) {
 			value, args = args[0], args[1:]
 		}
 		if err := f.Value.Set(value); err != nil {
-			return nil, badFlag(name, value, err)
+			return nil, badValue("--"+name, value, err)
 		}
 	}
 	return rest, nil
@@ -106,8 +116,13 @@ func (c *Command) unknownFlag(name string) error {
 	return d
 }
 
-func badFlag(name, value string, err error) error {
-	return diagnostic.New("D112", diagnostic.Span{}, "--%s %s: %v", name, value, err)
+// badValue refuses what a flag or a variable says.
+func badValue(name, value string, err error) error {
+	var d *diagnostic.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	return diagnostic.New("D112", diagnostic.Span{}, "%s %s: %v", name, value, err)
 }
 
 // wantsJSON tells it before the flags are understood, for the error that says

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
@@ -33,6 +34,10 @@ func openOwner(ctx context.Context, l limits) (engine.Owner, error) {
 func cannotOpen(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	var d *diagnostic.Diagnostic
+	if errors.As(err, &d) {
+		return d
 	}
 	return diagnostic.New("D101", diagnostic.Span{}, "%v", err).Try("the owner runs discreet check")
 }

@@ -30,7 +30,7 @@ says what is left.`,
 	s.define(&c.Flags)
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
-		text, err := s.text(c, t.in, args)
+		text, err := s.text(ctx, c, t.in, args)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ engine or the system failed.`,
 			return err
 		}
 		t.json = form == "json"
-		text, err := s.text(c, t.in, args)
+		text, err := s.text(ctx, c, t.in, args)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -64,7 +65,7 @@ func amount[A interface{ Sign() int }](to *A, parse func(string) (A, error)) fun
 }
 
 // text returns the statement: an argument, a file or standard input.
-func (s *statement) text(c *Command, in io.Reader, args []string) (string, error) {
+func (s *statement) text(ctx context.Context, c *Command, in io.Reader, args []string) (string, error) {
 	switch {
 	case s.file != "" && len(args) > 0:
 		return "", diagnostic.New("D115", diagnostic.Span{}, "a statement as argument and -f exclude each other")
@@ -72,14 +73,14 @@ func (s *statement) text(c *Command, in io.Reader, args []string) (string, error
 		return "", diagnostic.New("D113", diagnostic.Span{}, "one statement, please: %q comes after it", args[1]).
 			Try("put the statement in quotes")
 	case s.file == "-", len(args) == 1 && args[0] == "-":
-		return read("standard input", in)
+		return readFrom(ctx, "standard input", in)
 	case s.file != "":
 		f, err := os.Open(s.file)
 		if err != nil {
 			return "", unreadable(s.file, err)
 		}
 		defer f.Close()
-		return read(s.file, f)
+		return readFrom(ctx, s.file, f)
 	case len(args) == 0:
 		return "", diagnostic.New("D113", diagnostic.Span{}, "no statement").Try("discreet %s", c.UsageLine)
 	}
@@ -89,12 +90,26 @@ func (s *statement) text(c *Command, in io.Reader, args []string) (string, error
 // maxStatement is more than the parser admits, so that it says what is wrong.
 const maxStatement = 1 << 20
 
-func read(name string, r io.Reader) (string, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxStatement))
-	if err != nil {
-		return "", unreadable(name, err)
+// readFrom waits for no reader longer than its caller.
+func readFrom(ctx context.Context, name string, r io.Reader) (string, error) {
+	type result struct {
+		text []byte
+		err  error
 	}
-	return string(text), nil
+	done := make(chan result, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(r, maxStatement))
+		done <- result{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case got := <-done:
+		if got.err != nil {
+			return "", unreadable(name, got.err)
+		}
+		return string(got.text), nil
+	}
 }
 
 func unreadable(name string, err error) error {

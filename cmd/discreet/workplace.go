@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -46,22 +47,36 @@ func (w *workplace) defineCatalog(fs *flag.FlagSet) {
 func (w *workplace) define(fs *flag.FlagSet) {
 	w.defineCatalog(fs)
 	fs.StringVar(&w.ledgerPath, "ledger", "", "the ledger's `FILE` (default discreet.ledger beside the catalog)")
-	fs.StringVar(&w.anchorPath, "anchor", os.Getenv("DISCREET_ANCHOR"), "the `FILE` that witnesses the ledger's head (default $DISCREET_ANCHOR)")
+	fs.StringVar(&w.anchorPath, "anchor", "", "the `FILE` that witnesses the ledger's head (default $DISCREET_ANCHOR)")
 }
 
 func (w *workplace) defineEngine(fs *flag.FlagSet) {
-	fs.StringVar(&w.limits.Memory, "memory", os.Getenv("DISCREET_MEMORY"), "the engine's memory `SIZE`, as 4GiB (default $DISCREET_MEMORY)")
-	fs.StringVar(&w.limits.Temp, "temp", os.Getenv("DISCREET_TEMP"), "the `DIR` for what does not fit in memory (default $DISCREET_TEMP)")
-	threads := func(text string) error {
+	fs.Func("memory", "the engine's memory `SIZE`, as 4GiB (default $DISCREET_MEMORY, or four fifths of the machine's)", func(text string) error {
+		if !size.MatchString(text) {
+			return errors.New("want a size, as 512MiB or 4GiB")
+		}
+		w.limits.Memory = text
+		return nil
+	})
+	fs.Func("threads", "the engine's threads `N` (default $DISCREET_THREADS, or one a processor)", func(text string) error {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
+		if err != nil || n < 1 || n > 4096 {
 			return errors.New("want a number of threads")
 		}
 		w.limits.Threads = n
 		return nil
-	}
-	fs.Func("threads", "the engine's threads `N` (default $DISCREET_THREADS, or one a processor)", threads)
-	_ = threads(os.Getenv("DISCREET_THREADS")) // what is no number says nothing
+	})
+	fs.StringVar(&w.limits.Temp, "temp", "", "the `DIR` for what does not fit in memory (default $DISCREET_TEMP, or the system's)")
+}
+
+var size = regexp.MustCompile(`^[0-9]+(\.[0-9]+)? ?([KMGT]i?)?B$`)
+
+// environment names the variables that stand in for flags.
+var environment = map[string]string{
+	"anchor":  "DISCREET_ANCHOR",
+	"memory":  "DISCREET_MEMORY",
+	"threads": "DISCREET_THREADS",
+	"temp":    "DISCREET_TEMP",
 }
 
 // load reads the catalog.
