@@ -60,6 +60,18 @@ type Remaining struct {
 	Rho     privacy.Rho     `json:"rho"`
 }
 
+// String names the amounts that the measure knows, as in "rho 0.04, delta 5e-8".
+func (r Remaining) String() string {
+	s := "epsilon " + r.Epsilon.String()
+	if r.Measure == "zcdp" {
+		s = "rho " + r.Rho.String()
+	}
+	if r.Measure != "pure" {
+		s += ", delta " + r.Delta.String()
+	}
+	return s
+}
+
 // A Mechanism describes the noise of one part of a column.
 type Mechanism struct {
 	Column string `json:"column"`

@@ -60,10 +60,10 @@ func refusal(err error) error {
 	switch {
 	case errors.As(err, &d):
 	case errors.As(err, &exhausted):
-		d = diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", exhausted.Domain).
-			Because("asked %v, left %v", exhausted.Asked, exhausted.Left).
-			Try("ask for at most what is left, or fewer things at once")
 		asked, left := remaining(exhausted.Measure, exhausted.Asked), remaining(exhausted.Measure, exhausted.Left)
+		d = diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", exhausted.Domain).
+			Because("the statement would cost %v, and %v is left", asked, left).
+			Try("ask for at most what is left: what was spent does not come back")
 		out.Asked, out.Left, out.cause = &asked, &left, ledger.ErrExhausted
 	case errors.Is(err, ledger.ErrSuspended):
 		d = diagnostic.New("D077", diagnostic.Span{}, "the domain is suspended until its owner acknowledges a failure").
