@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // An anchor is a small file that remembers the head of a ledger: after it, an
@@ -134,8 +135,12 @@ func (a *anchor) write(head record) (err error) {
 	return f.Sync()
 }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the names in a folder durable. Windows does that by itself, and
+// cannot be asked.
 func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := os.Open(path)
 	if err != nil {
 		return err

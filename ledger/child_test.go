@@ -1,3 +1,5 @@
+//go:build unix
+
 package ledger
 
 import (
@@ -44,16 +46,17 @@ type client struct {
 	count        int // of reservations by each goroutine; 0: no end
 	commit       bool
 	fileSize     uint64 // if not 0, no file may grow larger: the disk is full
+	create       bool   // the ledger, and no more
 }
 
 func (c client) String() string {
 	return strings.Join([]string{c.path, c.anchor, c.name, strconv.Itoa(c.goroutines), strconv.Itoa(c.count),
-		strconv.FormatBool(c.commit), strconv.FormatUint(c.fileSize, 10)}, "|")
+		strconv.FormatBool(c.commit), strconv.FormatUint(c.fileSize, 10), strconv.FormatBool(c.create)}, "|")
 }
 
 func parseClient(args string) client {
 	f := strings.Split(args, "|")
-	return client{f[0], f[1], f[2], must(strconv.Atoi(f[3])), must(strconv.Atoi(f[4])), must(strconv.ParseBool(f[5])), must(strconv.ParseUint(f[6], 10, 64))}
+	return client{f[0], f[1], f[2], must(strconv.Atoi(f[3])), must(strconv.Atoi(f[4])), must(strconv.ParseBool(f[5])), must(strconv.ParseUint(f[6], 10, 64)), must(strconv.ParseBool(f[7]))}
 }
 
 func (c client) command(under ...string) *exec.Cmd {
@@ -70,6 +73,14 @@ func (c client) run() error {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: c.fileSize, Max: c.fileSize}); err != nil {
 			return err
 		}
+	}
+	if c.create {
+		l, err := Create(ctx, c.path, Options{Domains: both, Anchor: c.anchor, Now: now})
+		if err != nil {
+			return err
+		}
+		fmt.Println("created")
+		return l.Close()
 	}
 	l, err := Open(ctx, c.path, Options{Anchor: c.anchor})
 	if err != nil {
@@ -229,6 +240,39 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	if charged == 0 {
 		t.Error("no client lived long enough to reserve")
 	}
+}
+
+// A creation that is killed leaves nothing, a ledger, or what every command
+// refuses; never a ledger with less than its domains.
+func TestCreateKilled(t *testing.T) {
+	t.Parallel()
+	complete, refused := 0, 0
+	for range 40 {
+		dir := t.TempDir()
+		c := client{path: dir + "/ledger", anchor: dir + "/anchor", create: true}
+		cmd := c.command()
+		out := must(cmd.StdoutPipe())
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(rand.N(60*time.Millisecond), func() { cmd.Process.Kill() })
+		said := string(must(io.ReadAll(out)))
+		cmd.Wait()
+		l, err := Open(ctx, c.path, Options{Domains: both, Anchor: c.anchor})
+		switch {
+		case err == nil:
+			complete++
+			l.verifyOrFail(t)
+			l.Close()
+		case said != "":
+			t.Errorf("created, and then: %v", err)
+		case errors.Is(err, ErrMissing) || errors.Is(err, ErrTampered):
+			refused++
+		default:
+			t.Errorf("a creation that was killed: %v", err)
+		}
+	}
+	t.Logf("%d complete, %d refused", complete, refused)
 }
 
 // Attack F1, across processes: exactly as many reservations as the budget admits.

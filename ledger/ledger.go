@@ -20,9 +20,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -294,7 +294,8 @@ func connect(path string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := (&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath()
+	// SQLite takes a URI, of which the path must not end early.
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
 	if filepath.VolumeName(abs) != "" {
 		name = "/" + name
 	}
