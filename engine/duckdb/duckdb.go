@@ -8,8 +8,9 @@
 // own plans are rendered. Reading is total: whatever stands in a source, a
 // table has exactly the declared columns in canonical form (see relation).
 // Parquet and DuckDB files that are damaged make a query fail as a want of
-// resources does; so does what does not fit the memory and the temporary
-// directory. It does not hide how long a query takes.
+// resources does (text in Parquet that is not UTF-8 is such damage); so does
+// what does not fit the memory and the temporary directory, where private data
+// is spilled to files that Close removes. It does not hide how long a query takes.
 package duckdb
 
 import (
@@ -60,7 +61,7 @@ func (e *Engine) open(ctx context.Context) (err error) {
 	if e.temp, err = os.MkdirTemp(e.options.Temp, "discreet-"); err != nil {
 		return fmt.Errorf("make temporary directory: %w", err)
 	}
-	if e.db, err = connect(e.options, e.temp); err != nil {
+	if e.db, err = connect(e.options, e.temp, false); err != nil {
 		return fmt.Errorf("open duckdb: %w", err)
 	}
 	conn, err := e.db.Conn(ctx)
@@ -110,15 +111,19 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 
 // connect opens an empty instance. Settings that need no database go into the
 // configuration, where they cost nothing.
-func connect(o Options, temp string) (*sql.DB, error) {
+//
+// Exact results do not depend on the order of rows, and keeping it would cost
+// memory; what the analyst sees of a scratch instance keeps it.
+func connect(o Options, temp string, ordered bool) (*sql.DB, error) {
 	settings := url.Values{
 		"autoinstall_known_extensions": {"false"},
 		"autoload_known_extensions":    {"false"},
 		"allow_community_extensions":   {"false"},
 		"allow_persistent_secrets":     {"false"},
-		// No result depends on the order of rows; keeping it costs memory.
-		"preserve_insertion_order": {"false"},
-		"temp_directory":           {temp},
+		"temp_directory":               {temp},
+	}
+	if !ordered {
+		settings.Set("preserve_insertion_order", "false")
 	}
 	if o.Memory != "" {
 		settings.Set("memory_limit", o.Memory)

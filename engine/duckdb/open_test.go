@@ -162,3 +162,51 @@ func TestSlices(t *testing.T) {
 		t.Errorf("answered without the memory: %v", err)
 	}
 }
+
+// Changes that a DuckDB file still has in its write-ahead log are read.
+func TestWriteAheadLog(t *testing.T) {
+	dir, c := write(t, publicTable("t.duckdb#t", `c = { type = "integer" }`), "ATTACH '%/t.duckdb' AS f",
+		"CREATE TABLE f.t AS SELECT 1 AS c", "CHECKPOINT f", "PRAGMA disable_checkpoint_on_shutdown", "INSERT INTO f.t VALUES (2)")
+	if _, err := os.Stat(filepath.Join(dir, "t.duckdb.wal")); err != nil {
+		t.Fatal("there is no log to read: ", err)
+	}
+	if got := strings.Join(rows(t, c), " "); got != "1 2" {
+		t.Errorf("read %s", got)
+	}
+}
+
+// However often a query names a table, every scan of it reads the whole file.
+func TestScansOfOneTable(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b\n")
+	for i := range 20000 {
+		fmt.Fprintf(&text, "%d,%d\n", i, i%10)
+	}
+	texts := publicTable("t.csv", `a = { type = "integer" }`, `b = { type = "integer" }`)
+	texts["t.csv"] = text.String()
+	_, c := write(t, texts)
+	e := open(t, c, duckdb.Options{Threads: 4})
+	for _, s := range []string{
+		"SELECT 20000, count(*) FROM t",
+		"SELECT 40000, count(*) FROM (SELECT a FROM t UNION ALL SELECT a FROM t)",
+		"SELECT 20000, count(*) FROM t AS x JOIN t AS y ON x.a = y.a",
+		"WITH x AS (SELECT a FROM t) SELECT 20000, count(*) FROM x JOIN x AS y ON x.a = y.a",
+		"WITH x AS NOT MATERIALIZED (SELECT a FROM t) SELECT 40000, count(*) FROM (SELECT * FROM x UNION ALL SELECT * FROM x)",
+		"WITH x AS MATERIALIZED (SELECT a FROM t) SELECT 40000, count(*) FROM (SELECT * FROM x UNION ALL SELECT * FROM x)",
+		"SELECT 20000, count(*) FROM t WHERE EXISTS (SELECT 1 FROM t AS y WHERE y.a = t.a)",
+		"SELECT 20000, count(*) FROM t AS x LEFT JOIN (SELECT b, count(*) AS n FROM t GROUP BY b) AS y ON x.b = y.b WHERE n = 2000",
+		"SELECT 20000, count(*) FROM (SELECT row_number() OVER (PARTITION BY b ORDER BY a) AS r, count(*) OVER (PARTITION BY b) AS n FROM t) WHERE n = 2000",
+		"SELECT 20000, (SELECT count(*) FROM t) FROM (SELECT count(DISTINCT a), count(DISTINCT b) FROM t)",
+		"SELECT 20000, count(*) FROM (SELECT a FROM t ORDER BY a LIMIT 20000)",
+		"SELECT 10, count(*) FROM (SELECT * FROM t WHERE b = 3 ORDER BY a DESC LIMIT 10)",
+	} {
+		x, err := e.Exact(t.Context(), engine.Query{SQL: s, Values: 2})
+		if err != nil {
+			t.Errorf("%s: %v", s, err.(*engine.Failure).Cause())
+			continue
+		}
+		if row := x.RevealExact()[0]; sqltype.Compare(row[0], row[1]) != 0 {
+			t.Errorf("%s: counted %v", s, row[1])
+		}
+	}
+}

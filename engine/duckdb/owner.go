@@ -24,7 +24,7 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make temporary directory: %w", err)
 	}
-	db, err := connect(o, temp)
+	db, err := connect(o, temp, true)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "SET TimeZone = 'UTC'")
 	}

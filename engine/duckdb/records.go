@@ -4,6 +4,7 @@ package duckdb
 
 import (
 	"database/sql"
+	"errors"
 	"io"
 	"runtime"
 	"slices"
@@ -20,9 +21,9 @@ import (
 // the CSV reader ends the whole instance.
 func recordsFunction(t *catalog.Table) string { return "discreet_records_" + catalog.Fold(t.Name) }
 
-// A recordsSource reads a file as declared columns of text. DuckDB calls Init
-// for each scan and FillChunk from several threads; records are read under the
-// lock, and only those columns are handed on that the query needs.
+// A recordsSource reads a file as declared columns of text, in one scan. DuckDB
+// calls FillChunk from several threads; records are read under the lock, and
+// only those columns are handed on that the query needs.
 type recordsSource struct {
 	columns []string // as declared
 	open    func() (records.Reader, []int, error)
@@ -30,6 +31,7 @@ type recordsSource struct {
 	threads int
 
 	mu     sync.Mutex
+	begun  bool
 	reader records.Reader
 	at     []int // of a declared column in the record
 	err    error
@@ -103,12 +105,20 @@ func (s *recordsSource) ColumnInfos() []duckdb.ColumnInfo {
 // Cardinality says nothing.
 func (s *recordsSource) Cardinality() *duckdb.CardinalityInfo { return nil }
 
-// Init begins a scan.
+// errSharedScan fails a query whose scans would share a reader, and so would
+// each see a part of the file.
+var errSharedScan = errors.New("one source of records in two scans")
+
+// Init begins the scan. DuckDB binds a source for each scan of each execution.
 func (s *recordsSource) Init() duckdb.ParallelTableSourceInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.close()
-	s.reader, s.at, s.err = s.open()
+	if s.begun {
+		s.err = errSharedScan
+	} else {
+		s.begun = true
+		s.reader, s.at, s.err = s.open()
+	}
 	return duckdb.ParallelTableSourceInfo{MaxThreads: s.threads}
 }
 
@@ -122,9 +132,10 @@ func (s *recordsSource) close() {
 // NewLocalState returns a thread's batch.
 func (s *recordsSource) NewLocalState() any { return &batch{} }
 
-// A batch holds the fields of some records, a column after the other within
-// each: nil is NULL.
+// A batch holds the fields of some records, those that the query needs: nil is
+// NULL.
 type batch struct {
+	needed []int // declared columns; nil before the first chunk
 	fields [][]byte
 	text   []byte
 }
@@ -132,17 +143,21 @@ type batch struct {
 // FillChunk hands on a chunk of records, none at the end.
 func (s *recordsSource) FillChunk(local any, chunk duckdb.DataChunk) error {
 	b := local.(*batch)
+	if b.needed == nil {
+		if err := b.need(len(s.columns), chunk); err != nil {
+			return err
+		}
+	}
 	n, err := s.read(b, duckdb.GetDataChunkCapacity())
 	if err != nil {
 		return err
 	}
-	width := len(s.columns)
 	for row := range n {
-		for i, field := range b.fields[row*width : (row+1)*width] {
+		for i, field := range b.fields[row*len(b.needed) : (row+1)*len(b.needed)] {
 			if field == nil {
-				err = chunk.SetValue(i, row, nil)
+				err = chunk.SetValue(b.needed[i], row, nil)
 			} else {
-				err = duckdb.SetChunkValue(chunk, i, row, field)
+				err = duckdb.SetChunkValue(chunk, b.needed[i], row, field)
 			}
 			if err != nil {
 				return err
@@ -152,7 +167,22 @@ func (s *recordsSource) FillChunk(local any, chunk duckdb.DataChunk) error {
 	return chunk.SetSize(n)
 }
 
-// read copies up to n records into b.
+// need finds the columns that the query needs: what is written to others
+// cannot be read back. The driver takes values for them, but slowly.
+func (b *batch) need(columns int, chunk duckdb.DataChunk) error {
+	b.needed = []int{}
+	for i := range columns {
+		if err := duckdb.SetChunkValue(chunk, i, 0, []byte{}); err != nil {
+			return err
+		}
+		if _, err := chunk.GetValue(i, 0); err == nil {
+			b.needed = append(b.needed, i)
+		}
+	}
+	return nil
+}
+
+// read copies the needed fields of up to n records into b.
 func (s *recordsSource) read(b *batch, n int) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,13 +206,12 @@ func (s *recordsSource) read(b *batch, n int) (int, error) {
 		if rec.Malformed && s.skip {
 			continue
 		}
-		for _, at := range s.at {
-			field := rec.Fields[at]
+		for _, column := range b.needed {
+			field := rec.Fields[s.at[column]]
 			if field != nil {
 				from := len(b.text)
 				b.text = append(b.text, field...)
-				field = b.text[from:len(b.text):len(b.text)]
-				if field == nil {
+				if field = b.text[from:len(b.text):len(b.text)]; field == nil {
 					field = []byte{}
 				}
 			}
