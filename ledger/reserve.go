@@ -54,7 +54,11 @@ type Reservation struct {
 // charge may have been made.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err error) {
 	defer wrap(&err, "reserve")
-	p, err := r.prepare()
+	d, err := l.domain(ctx, l.db, r.Domain)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.prepare(d.filter)
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +73,17 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err er
 	return out, nil
 }
 
-// prepared is the part of a request that needs no transaction.
+// prepared is the part of a request that needs no transaction: a charge depends
+// on the events alone, and a conversion takes a millisecond that others need not
+// wait for.
 type prepared struct {
+	charge  filter.Total
 	events  []json.RawMessage
 	scope   []byte // nil without an idempotency key
 	request []byte
 }
 
-func (r Request) prepare() (p prepared, err error) {
+func (r Request) prepare(f filter.Filter) (p prepared, err error) {
 	switch {
 	case r.Now.IsZero():
 		return p, errors.New("no time given")
@@ -104,6 +111,9 @@ func (r Request) prepare() (p prepared, err error) {
 		}
 		p.events = append(p.events, data)
 	}
+	if p.charge, err = f.Charge(r.Events, r.Delta); err != nil {
+		return p, err
+	}
 	if r.IdempotencyKey != "" {
 		p.scope = scope(r.Analyst, r.IdempotencyKey)
 		p.request = digestOf([]byte(r.Domain), []byte(r.Statement), r.Parameters)
@@ -129,22 +139,18 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if s.Suspended {
 		return nil, fmt.Errorf("domain %q: %w", r.Domain, ErrSuspended)
 	}
-	charge, err := d.filter.Charge(r.Events, r.Delta)
-	if err != nil {
-		return nil, err
-	}
-	next := &state{Spent: s.Spent.Add(charge), Uncommitted: s.Uncommitted + 1}
+	next := &state{Spent: s.Spent.Add(p.charge), Uncommitted: s.Uncommitted + 1}
 	if !next.Spent.Within(d.filter.Budget()) {
-		return nil, &ExhaustedError{Domain: r.Domain, Measure: d.Measure, Asked: d.filter.Amounts(charge), Left: left(s.Spent)}
+		return nil, &ExhaustedError{Domain: r.Domain, Measure: d.Measure, Asked: d.filter.Amounts(p.charge), Left: left(s.Spent)}
 	}
 	rec := &record{kind: kindReserve, domain: r.Domain, key: p.scope}
 	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
-		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &charge, Request: p.request, State: next})
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, State: next})
 	if err != nil {
 		return nil, err
 	}
 	b.states[r.Domain] = next
-	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(charge), Remaining: left(next.Spent)}, nil
+	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}, nil
 }
 
 // replay returns the answer that was first committed for an idempotency key, or
