@@ -36,6 +36,9 @@ its catalog was changed.`,
 		if err := none(c, args); err != nil {
 			return err
 		}
+		if engineName == noEngine {
+			return errNoEngine
+		}
 		d := demo{terminal: t, dir: *dir, quiet: *wantJSON, workplace: &w}
 		return d.run(ctx)
 	}

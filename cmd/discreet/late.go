@@ -6,8 +6,16 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
+
+// noEngine is the engine's name in a build without one.
+const noEngine = "none"
+
+var errNoEngine = diagnostic.New("D117", diagnostic.Span{}, "this discreet was built without an engine").
+	Because("DuckDB is linked by cgo").
+	Try("build it with CGO_ENABLED=1 and a C compiler")
 
 // A lateEngine opens when it is first asked something. Explain asks nothing,
 // unless a public domain stands in a table.

@@ -28,7 +28,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "engine" {
-				return engineName != "none", nil
+				return engineName != noEngine, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},

@@ -29,7 +29,7 @@ columns.patient_id = { type = "bigint" }
 // folder is a small data set with its ledger; scripts have bigger ones.
 func folder(t *testing.T) (catalog string) {
 	t.Helper()
-	if engineName == "none" {
+	if engineName == noEngine {
 		t.Skip("this build has no engine")
 	}
 	dir := t.TempDir()
