@@ -91,7 +91,7 @@ func (l *loader) private(t *Table, n *node) {
 var formats = []struct {
 	ending string
 	format Format
-}{{".csv", CSV}, {".parquet", Parquet}, {".jsonl", JSONLines}}
+}{{".csv", CSV}, {".parquet", Parquet}, {".jsonl", JSONLines}, {".csv.gz", CSV}, {".jsonl.gz", JSONLines}}
 
 // source reads where a table's records are.
 func (l *loader) source(n *node, text string) (Source, bool) {

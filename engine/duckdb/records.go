@@ -39,12 +39,12 @@ type recordsSource struct {
 
 // registerRecords makes the table function of a CSV or JSON-lines table.
 func registerRecords(conn *sql.Conn, t *catalog.Table, threads int) error {
-	source := recordsSource{skip: t.Malformed == catalog.SkipRecord, threads: threads}
+	var columns []string
 	for _, c := range t.Columns {
-		source.columns = append(source.columns, c.Name)
+		columns = append(columns, c.Name)
 	}
-	source.open = func() (records.Reader, []int, error) { return openRecords(t, source.columns) }
-	r, _, err := source.open()
+	open := func() (records.Reader, []int, error) { return openRecords(t, columns) }
+	r, _, err := open()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func registerRecords(conn *sql.Conn, t *catalog.Table, threads int) error {
 	}
 	return duckdb.RegisterTableUDF(conn, recordsFunction(t), duckdb.ParallelChunkTableFunction{
 		BindArguments: func(map[string]any, ...any) (duckdb.ParallelChunkTableSource, error) {
-			return &recordsSource{columns: source.columns, open: source.open, skip: source.skip, threads: source.threads}, nil
+			return &recordsSource{columns: columns, open: open, skip: t.Malformed == catalog.SkipRecord, threads: threads}, nil
 		},
 	})
 }

@@ -110,8 +110,8 @@ func cause(err error) error {
 func determinism(t *testing.T, open Open) {
 	records := visits()
 	var want []string
-	for seed, threads := range []int{1, 2, 4} {
-		r := &numbers{uint64(seed)}
+	for order, threads := range []int{1, 2, 4} {
+		r := &numbers{uint64(order)}
 		for i := range records {
 			j := r.next(i + 1)
 			records[i], records[j] = records[j], records[i]
@@ -124,7 +124,7 @@ func determinism(t *testing.T, open Open) {
 				want = got
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%d threads, order %d:\n%v\nwant\n%v", threads, seed, got, want)
+				t.Errorf("%d threads, order %d:\n%v\nwant\n%v", threads, order, got, want)
 			}
 		}
 	}

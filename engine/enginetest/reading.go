@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"compress/gzip"
 	"fmt"
 	"os"
 	"slices"
@@ -93,6 +94,7 @@ func reading(t *testing.T, open Open) {
 		{"JSON lines", "t.jsonl", `{"x": "a", "b": true, "l": 9007199254740993, "d": 0.1, "n": "1.5", "a": "2024-01-01"}` + "\n" +
 			`{"x": ["a", 1], "s": 1e9, "d": "x"}` + "\nnonsense\n\n[1]\n{\"x\": \"\xff\"}\n" + `{"x": "\u00e9", "x": null, "X": 1}`, "null",
 			[]string{`true|~|~|9007199254740993|~|0.1|1.50|"a"|2024-01-01|~|~|~`, `~|~|~|~|~|~|~|"[\"a\", 1]"|~|~|~|~`, nulls}},
+		{"compressed", "t.csv.gz", gzipped(everyHeader + "\n,1,,,,,,,,,,\n"), "null", []string{`~|1|` + nulls[4:]}},
 		{"no JSON lines", "t.jsonl", "", "null", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -107,6 +109,18 @@ func reading(t *testing.T, open Open) {
 			}
 		})
 	}
+}
+
+func gzipped(text string) string {
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		panic(err)
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 // anyBytes reads files of pieces that readers stumble over: none fails, and

@@ -3,7 +3,6 @@ package check_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,49 +13,25 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/check"
 )
 
 var rewrite = flag.Bool("rewrite", false, "renew the golden files")
 
-// An owner is a bare DuckDB.
-type owner struct{ db *sql.DB }
+// An owner is the handle that the command line opens.
+type owner struct{ engine.Owner }
 
 func open(t *testing.T) owner {
 	t.Helper()
-	db, err := sql.Open("duckdb", "")
+	o, err := duckdb.OpenOwner(t.Context(), duckdb.Options{Temp: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	return owner{db}
-}
-
-func (o owner) Close() error { return o.db.Close() }
-
-func (o owner) Rows(ctx context.Context, text string, args ...any) (columns []string, all [][]any, err error) {
-	rows, err := o.db.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close()
-	if columns, err = rows.Columns(); err != nil {
-		return nil, nil, err
-	}
-	for rows.Next() {
-		row, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, nil, err
-		}
-		all = append(all, row)
-	}
-	return columns, all, rows.Err()
+	t.Cleanup(func() { o.Close() })
+	return owner{o}
 }
 
 func (o owner) do(t *testing.T, text string) {

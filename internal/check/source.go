@@ -2,13 +2,17 @@ package check
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -91,47 +95,66 @@ func sqlName(t sqltype.Type) string {
 
 // csv reads every field as text; the file's first record names the columns.
 func (src *source) csv(t *catalog.Table) (from string, raw []string, err error) {
-	header, malformed, err := scanCSV(t.Source.Path)
-	if err != nil {
+	r, err := records.OpenCSV(t.Source.Path)
+	switch {
+	case errors.Is(err, records.ErrNoHeader):
+		return "", nil, err
+	case err != nil:
+		return "", nil, errors.New("it cannot be read")
+	}
+	defer r.Close()
+	if src.malformed, err = malformed(r); err != nil {
 		return "", nil, err
 	}
-	src.malformed = malformed
-	at := map[string]int{}
-	var columns []string
-	for i, name := range header {
-		if _, twice := at[catalog.Fold(name)]; !twice {
-			at[catalog.Fold(name)] = i
-		}
-		columns = append(columns, fmt.Sprintf("'f%d': 'VARCHAR'", i))
-	}
 	for i, c := range t.Columns {
-		if n, ok := at[catalog.Fold(c.Name)]; ok {
-			raw = append(raw, fmt.Sprintf("f%d", n))
-		} else {
-			src.missing[i] = true
+		n := slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })
+		if src.missing[i] = n < 0; n < 0 {
 			raw = append(raw, "NULL::VARCHAR")
+		} else {
+			raw = append(raw, fmt.Sprintf("f%d", n))
 		}
 	}
-	return fmt.Sprintf(`read_csv(%s, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"', `+
-		`strict_mode = false, null_padding = true, ignore_errors = true, columns = {%s})`,
-		literal(t.Source.Path), strings.Join(columns, ", ")), raw, nil
+	return "discreet_csv(" + literal(t.Source.Path) + ")", raw, nil
 }
 
 // jsonLines reads every declared member as text.
 func (src *source) jsonLines(t *catalog.Table) (from string, raw []string, err error) {
-	keys, malformed, err := scanJSONLines(t.Source.Path)
+	var names []string
+	for i, c := range t.Columns {
+		names = append(names, c.Name)
+		raw = append(raw, fmt.Sprintf("f%d", i))
+	}
+	list, err := json.Marshal(names)
 	if err != nil {
 		return "", nil, err
 	}
-	src.malformed = malformed
-	var columns []string
-	for i, c := range t.Columns {
-		src.missing[i] = !keys[c.Name]
-		columns = append(columns, literal(c.Name)+": 'JSON'")
-		raw = append(raw, quote(c.Name)+"->>'$'")
+	r, err := records.OpenJSONLines(t.Source.Path, names)
+	if err != nil {
+		return "", nil, errors.New("it cannot be read")
 	}
-	return fmt.Sprintf("read_json(%s, format = 'newline_delimited', ignore_errors = true, columns = {%s})",
-		literal(t.Source.Path), strings.Join(columns, ", ")), raw, nil
+	defer r.Close()
+	if src.malformed, err = malformed(r); err != nil {
+		return "", nil, err
+	}
+	for i := range names {
+		src.missing[i] = !r.Seen(i)
+	}
+	return fmt.Sprintf("discreet_jsonl(%s, %s)", literal(t.Source.Path), literal(string(list))), raw, nil
+}
+
+// malformed counts the records that do not read as declared, to the end.
+func malformed(r records.Reader) (n int64, err error) {
+	for {
+		rec, err := r.Next()
+		switch {
+		case err == io.EOF:
+			return n + r.Skipped(), nil
+		case err != nil:
+			return 0, errors.New("it cannot be read to its end")
+		case rec.Malformed:
+			n++
+		}
+	}
 }
 
 // typed reads a relation that has types of its own.

@@ -15,6 +15,7 @@ type JSONLines struct {
 	*window
 	columns []string
 	fields  [][]byte
+	seen    []bool
 	skipped int64
 }
 
@@ -24,11 +25,15 @@ func OpenJSONLines(path string, columns []string) (*JSONLines, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &JSONLines{window: w, columns: columns, fields: make([][]byte, len(columns))}, nil
+	return &JSONLines{window: w, columns: columns, fields: make([][]byte, len(columns)), seen: make([]bool, len(columns))}, nil
 }
 
 // Skipped counts the malformed lines that were skipped.
 func (r *JSONLines) Skipped() int64 { return r.skipped }
+
+// Seen reports whether an object read so far has a member for the i-th column,
+// null or not.
+func (r *JSONLines) Seen(i int) bool { return r.seen[i] }
 
 // Next returns the next record.
 func (r *JSONLines) Next() (Record, error) {
@@ -52,7 +57,8 @@ func (r *JSONLines) Next() (Record, error) {
 			continue
 		}
 		for i, name := range r.columns {
-			r.fields[i] = text(object[name])
+			raw, ok := object[name]
+			r.fields[i], r.seen[i] = text(raw), r.seen[i] || ok
 		}
 		return Record{Fields: r.fields}, nil
 	}
