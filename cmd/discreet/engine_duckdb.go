@@ -35,9 +35,6 @@ func cannotOpen(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if d := (*diagnostic.Diagnostic)(nil); errors.As(err, &d) {
-		return d
-	}
 	var d *diagnostic.Diagnostic
 	if errors.As(err, &d) {
 		return d
