@@ -2,7 +2,19 @@
 
 package discreet_test
 
-import "testing"
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+)
 
 // odd is a row of somebody with the most extreme values that a CSV file can
 // hold: every partial function would raise on one of them.
@@ -56,7 +68,248 @@ var partial = []string{
 
 func TestE1ErrorsThatDependOnARow(t *testing.T) {
 	p := neighbours(t, largePure, odd)
-	for _, e := range partial {
+	for chunk := range slices.Chunk(partial, 4) {
+		p.indistinguishable(t, nil, "SELECT count(*) FILTER (WHERE "+strings.Join(chunk, "), count(*) FILTER (WHERE ")+") FROM visits")
+	}
+	for _, e := range partial[:8] {
 		p.indistinguishable(t, nil, "SELECT count(*) FROM visits WHERE "+e)
+	}
+}
+
+// E1's expressions everywhere else, over a source into which DuckDB pushes
+// predicates.
+func TestE2ErrorsInEveryClause(t *testing.T) {
+	source := func(rows string) string {
+		csv := newWorld(t, visits(largePure), files{"visits.csv": crowd(20) + rows}).dir + "/visits.csv"
+		return filepathOf(t, "CREATE TABLE visits AS SELECT * FROM read_csv('"+csv+`', header = true, nullstr = '', columns = {
+			person: BIGINT, city: VARCHAR, name: VARCHAR, age: INTEGER, cost: DOUBLE, fee: 'DECIMAL(10,2)', score: BIGINT, day: DATE, seen: TIMESTAMP, paid: DOUBLE}, ignore_errors = true)`,
+			"UPDATE visits SET day = 'infinity', seen = '-infinity', cost = 'nan', paid = '-inf' WHERE person = 999 AND age = -1")
+	}
+	text := func(file string) string {
+		return strings.Replace(visits(largePure), `source = "visits.csv"`, `source = "`+file+`#visits"`, 1)
+	}
+	open := func() *pair {
+		return &pair{d: newWorld(t, text(source("")), nil), neighbour: newWorld(t, text(source(odd+"\n")), nil)}
+	}
+	p := open()
+	p.open = open
+	forms := []string{
+		"SELECT sum(CASE WHEN %s THEN 1 ELSE 0 END) FROM visits WHERE person > 0 AND age <> 0",
+		"SELECT count(*) FROM visits JOIN (VALUES (1), (2)) AS v(x) ON x = 1 AND %s",
+		"SELECT %s, count(*) FROM visits GROUP BY 1",
+		"SELECT count(*) FROM (SELECT person, bool_or(%s) AS b, count(*) AS m FROM visits GROUP BY person) AS s WHERE b OR m > 1",
+		"SELECT count(*) FROM visits WHERE person IN (SELECT person FROM visits WHERE %s)",
+	}
+	for i, e := range partial {
+		p.indistinguishable(t, nil, fmt.Sprintf(forms[i%len(forms)], "("+e+")"))
+	}
+}
+
+func TestE4RefundOracle(t *testing.T) {
+	w := newWorld(t, visits("measure = \"pure\"\nepsilon = 10"), files{"visits.csv": crowd(5)})
+	left := func() float64 {
+		return must(w.ledger.Balance(context.Background(), "person")).Remaining.Epsilon.Float64()
+	}
+	for i, sql := range []string{
+		"SELECT count(*) FROM visits WHERE 1 / (CASE WHEN name = 'ann' THEN 0 ELSE 1 END) = 1", "SELECT sum(cost) FROM visits WHERE name = 'nobody'", "SELECT 1 / count(*) FROM visits WHERE false", "SELECT count(*) FROM visits WHERE name::date > day",
+	} {
+		w.ask(t, sql, pure("1"))
+		if got, want := left(), float64(10-i-1); got != want {
+			t.Errorf("%s: %v left, want %v", sql, got, want)
+		}
+	}
+	// A failure of the engine costs as much as an answer.
+	if err := w.engine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Query(context.Background(), "SELECT count(*) FROM visits", pure("1"))
+	if !errors.Is(err, discreet.ErrUnavailable) || err.Error() != discreet.ErrUnavailable.Error() {
+		t.Errorf("without an engine: %v", err)
+	}
+	if got := left(); got != 5 {
+		t.Errorf("after a failure %v is left, want 5", got)
+	}
+	_, err = w.Query(context.Background(), "SELECT count(*) FROM visits", pure("1"))
+	if r := (*discreet.Refusal)(nil); !errors.As(err, &r) || r.Code != "D077" {
+		t.Errorf("after a failure the domain answers %v", err)
+	}
+}
+
+func TestE5CancelledQueries(t *testing.T) {
+	w := newWorld(t, visits(largePure), files{"visits.csv": crowd(200)})
+	answers := 0
+	for i := range 60 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i*i)*10*time.Microsecond)
+		if i%2 == 0 { // the caller gives up
+			ctx, cancel = context.WithCancel(context.Background())
+			timer := time.AfterFunc(time.Duration(i*i)*10*time.Microsecond, cancel)
+			defer timer.Stop()
+		}
+		if _, err := w.Query(ctx, "SELECT sum(cost), count(DISTINCT name) FROM visits", pure("1")); err == nil {
+			answers++
+		} else if errors.Is(err, discreet.ErrUnavailable) { // a deadline is a want of resources
+			if err := w.ledger.Acknowledge(context.Background(), "person", "seen", noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel()
+	}
+	b := must(w.ledger.Balance(context.Background(), "person"))
+	if spent := b.Spent.Epsilon.Float64(); spent != float64(answers)+float64(b.Uncommitted) {
+		t.Errorf("%d answers, %d uncommitted, but %v spent", answers, b.Uncommitted, spent)
+	}
+	t.Logf("%d answered, %d charged without an answer, of 60", answers, b.Uncommitted)
+	if err := w.ledger.Verify(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestE7WantOfMemory(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(visitsHeader)
+	for i := range 60_000 {
+		fmt.Fprintf(&b, "999,Bonn,%s%d,1,1,1,1,,,1\n", strings.Repeat("x", 300), i)
+	}
+	w := newLimitedWorld(t, visits(largeApprox), files{"visits.csv": b.String()}, duckdb.Options{Threads: 2, Memory: "8MB"})
+	_, err := w.Query(context.Background(), "SELECT count(DISTINCT name || name || name) FROM visits", approx("1", "1e-6"))
+	if err == nil {
+		t.Skip("8 MB were enough")
+	}
+	if err != discreet.ErrUnavailable {
+		t.Errorf("want of memory shows as %v", err)
+	}
+	balance := must(w.ledger.Balance(context.Background(), "person"))
+	if balance.Spent.Epsilon.Float64() != 1 || !balance.Suspended {
+		t.Errorf("after a want of memory: %+v", balance)
+	}
+	if !strings.Contains(strings.ToLower(w.log.String()), "memory") {
+		t.Errorf("the owner is not told: %s", w.log)
+	}
+	if s := w.history(t); strings.Contains(strings.ToLower(s), "memory") {
+		t.Errorf("the ledger has the cause: %s", s)
+	}
+}
+
+func TestE8StateAndSideEffects(t *testing.T) {
+	w := newWorld(t, visits(largePure), files{"visits.csv": crowd(5)})
+	for _, f := range []string{
+		"nextval('s')", "setval('s', 1)", "currval('s')", "pg_sleep(10)", "pg_advisory_lock(1)", "current_setting('x')", "set_config('x', 'y', false)", "random()", "uuid()", "now()", "clock_timestamp()", "current_timestamp", "current_date", "localtime",
+		"current_user", "session_user", "version()", "txid_current()", "pg_backend_pid()", "getenv('HOME')", "read_text('/etc/passwd')", "lo_import('/etc/passwd')", "dblink('x')", "http_get('http://x')", "error('x')", "raise_error('x')", "sleep_ms(10)", "write_log('x')",
+		"current_query()", "duckdb_secrets()", "pragma_version()", "getvariable('x')", "in_search_path('x', 'y')", "stats(age)", "typeof(age)", "pg_typeof(age)", "try(1/0)", "system('id')", "query('SELECT 1')", "today()", "get_current_time()", "input('x')",
+	} {
+		w.refused(t, "SELECT count(*) FROM visits WHERE "+f+" IS NOT NULL")
+		w.refused(t, "SELECT "+f+", count(*) FROM visits")
+		w.refused(t, "SELECT "+f)
+	}
+	for _, sql := range []string{"NOTIFY x", "LISTEN x", "LOCK TABLE visits", "COPY visits TO '/tmp/x'", "COPY (SELECT 1) TO PROGRAM 'id'", "BEGIN", "COMMIT", "SAVEPOINT x", "VACUUM", "CHECKPOINT", "ANALYZE visits", "EXPORT DATABASE 'x'", "SHOW TABLES", "SHOW ALL", "DESCRIBE visits", "RESET ALL", "USE x"} {
+		w.refused(t, sql)
+	}
+}
+
+func TestE9CostBeforeTheData(t *testing.T) {
+	p := neighbours(t, largeZCDP, odd, hoarder(200))
+	for _, o := range []*discreet.QueryOptions{pure("1"), approx("1", "1e-6"), concentrated("0.1")} {
+		for _, sql := range []string{
+			"SELECT count(*) FROM visits", "SELECT name, count(*), avg(cost) FROM visits GROUP BY name", "SELECT city, name, sum(fee) FROM visits GROUP BY city, name HAVING count(*) > 5 ORDER BY 3 LIMIT 3",
+			"SELECT count(*) FROM visits WHERE name = 'john' AND EXISTS (SELECT 1 FROM visits AS v WHERE v.person = visits.person)", "SELECT (SELECT count(*) FROM visits) / (SELECT count(*) FROM visits WHERE age > 5)",
+		} {
+			e, err := p.d.Explain(context.Background(), sql, o)
+			if err != nil {
+				if r := (*discreet.Refusal)(nil); !errors.As(err, &r) || r.Code != "D072" {
+					t.Errorf("%s: %v", sql, err)
+				}
+				continue
+			}
+			for _, w := range []*world{p.d, p.neighbour} {
+				if a := w.ask(t, sql, o); marshal(t, a.Cost) != marshal(t, e.Cost) {
+					t.Errorf("%s: explain says %s, the answer cost %s", sql, marshal(t, e.Cost), marshal(t, a.Cost))
+				}
+			}
+		}
+	}
+}
+
+func TestE10Sandbox(t *testing.T) {
+	w := newWorld(t, visits(largePure), files{"visits.csv": crowd(5), "secret.csv": "a\n1\n"})
+	for _, sql := range []string{
+		"SELECT * FROM read_csv('secret.csv')", "SELECT * FROM 'secret.csv'", `SELECT * FROM "secret.csv"`, "SELECT * FROM read_parquet('/etc/passwd')", "SELECT * FROM glob('*')", "SELECT * FROM sniff_csv('visits.csv')", "ATTACH 'x.db'", "INSTALL httpfs", "LOAD httpfs",
+		"PRAGMA database_list", "SET memory_limit = '1GB'", "SELECT * FROM duckdb_settings()", "SELECT * FROM duckdb_secrets()", "SELECT * FROM pg_catalog.pg_tables", "SELECT * FROM sqlite_master", "SELECT * FROM main.visits", "SELECT * FROM memory.main.visits",
+		"SELECT count(*) FROM visits; DROP TABLE visits", "SELECT count(*) FROM visits; SELECT 1", "SELECT count(*) FROM discreet_records_visits()", "SELECT count(*) FROM released_0", "FROM visits SELECT count(*)", "SELECT count(*) FROM visits -- \n; SELECT 2",
+		"/* */ SELECT count(*) FROM visits /* ; */ ; SELECT 1", "SELECT $$a$$; SELECT count(*) FROM visits", "SELECT count(*) FROM \"VISITS\"", "SELECT count(*) FROM visits WHERE name = $1", "SELECT count(*) FROM visits WHERE name = ?", "SELECT count(*) FROM visits WHERE name = :x",
+		"SELECT count(*) FROM visits WHERE $salt = 1", "SELECT count(*) FROM visits\x00; DROP TABLE visits", "\xff\xfeSELECT 1", "SELECT count(*) FROM visits WHERE n\u0430me = 'x'", "SELECT count(*) FROM visits WHERE name = 'a' UNION SELECT count(*) FROM sqlite_master", "VACUUM INTO 'x'", "",
+	} {
+		w.refused(t, sql)
+	}
+	// Quotes of all kinds stay constants.
+	for _, constant := range []string{`'it''s'`, `'; DROP TABLE visits; --'`, `E'\\'' OR 1=1 --'`, `$$' OR ''='$$`, `$x$'; --$x$`, `'/*'`, `U&'\0027 OR 1=1'`, `'"'`, `'\\'`, `'$salt'`, `'?'`, `E'\x27'`, "'\u2019'", `'%'`, `'{}'`, `'\n'`} {
+		a := w.ask(t, "SELECT count(*), "+constant+" AS c FROM visits WHERE name = "+constant+" OR name LIKE "+constant, precise)
+		if got := number(t, a.Rows[0][0]); got > 2 && constant != `'%'` {
+			t.Errorf("%s matches %v rows", constant, got)
+		}
+	}
+	if a := w.ask(t, "SELECT count(*) FROM visits /* ; DROP TABLE visits */ -- ; SELECT 2", nil); len(a.Rows) != 1 {
+		t.Errorf("comments: %v", a.Rows)
+	}
+}
+
+func TestE11ParserDifferential(t *testing.T) {
+	w := newWorld(t, visits(largePure), files{"visits.csv": crowd(50)})
+	// The engine never sees the analyst's text.
+	e := must(w.Explain(context.Background(), `SELECT count(*) AS "Fünf; --" FROM visits AS "v""; --" WHERE name = 'needle_in_text' OR "v""; --".age = 7`, nil))
+	for _, text := range append(e.EngineSQL, e.PostSQL) {
+		if strings.Contains(text, "--") || strings.Contains(text, "Fünf") {
+			t.Errorf("the analyst's names reach the engine: %s", text)
+		}
+	}
+	for _, sql := range []string{"SELECT count(*) FROM visits GROUP BY ALL", "SELECT cost AS c, c + 1, count(*) FROM visits GROUP BY c", "SELECT * EXCLUDE (name) FROM visits", "SELECT COLUMNS('a.*') FROM visits", "SELECT count(*) FROM visits POSITIONAL JOIN visits AS v",
+		"SELECT count(*) FROM visits ASOF LEFT JOIN visits AS v USING (person)" + " MATCH_CONDITION (true)", "SELECT age: count(*) FROM visits", "SELECT count(*) FROM visits WHERE age == 1", "SELECT [1,2]", "SELECT {'a': 1}", "SELECT x -> x + 1", "SELECT count() FROM visits", "SUMMARIZE visits", "PIVOT visits ON city", "SELECT count(*) FROM visits USING SAMPLE 10",
+	} {
+		w.refused(t, sql)
+	}
+	// Precedence and shadowing as in PostgreSQL.
+	exact := func(sql string, want float64) {
+		t.Helper()
+		if got := w.measure(t, sql)[0]; got != want {
+			t.Errorf("%s: %v, want %v", sql, got, want)
+		}
+	}
+	const one = " FROM (VALUES (1)) AS v(x)"
+	for sql, want := range map[string]float64{
+		"SELECT 2 + 3 * 2 ^ 2": 14, "SELECT -2 ^ 2": 4, "SELECT 7 / 2": 3, "SELECT -7 / 2": -3, "SELECT -7 % 3": -1, "SELECT 7 - 2 - 1": 4, "SELECT 2 ^ 3 ^ 2": 64, "SELECT CASE WHEN NOT false = false THEN 1 ELSE 0 END": 0,
+		"SELECT round(2.5)": 3, "SELECT round(0.5::double precision)": 0, "SELECT 1.5::integer": 2, "SELECT 10 - 5 % 3": 8, "SELECT CASE WHEN true OR false AND false THEN 1 ELSE 0 END": 1,
+	} {
+		a, err := w.Query(context.Background(), sql+one, nil)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+		} else if got := number(t, a.Rows[0][0]); got != want {
+			t.Errorf("%s: %v, want %v", sql, got, want)
+		}
+	}
+	exact("SELECT count(DISTINCT person) FROM (SELECT age AS person, person AS age FROM visits) AS s WHERE person = 7", 1) // the ages, of which one is 7
+	exact("SELECT count(DISTINCT person) FROM visits AS v WHERE v.person IN (SELECT person FROM visits WHERE age = 7)", 1)
+}
+
+func TestE12ProbingTheSchema(t *testing.T) {
+	text := strings.Replace(visits(largePure), "score  = { type = \"bigint\" }\n", "", 1) // in the file, but not declared
+	w := newWorld(t, text, files{"visits.csv": crowd(5), "hidden.csv": crowd(5)})
+	blank := func(sql, name string) string {
+		_, err := w.Query(context.Background(), sql, nil)
+		var r *discreet.Refusal
+		if !errors.As(err, &r) {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		var b bytes.Buffer
+		if err := r.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(b.String()+marshal(t, r), name, "NAME_")
+	}
+	for _, form := range []string{"SELECT count(%s) FROM visits", "SELECT count(*) FROM visits WHERE %s > 1", "SELECT count(*) FROM visits GROUP BY %s", "SELECT visits.%s FROM visits"} {
+		if hidden, none := blank(fmt.Sprintf(form, "score"), "score"), blank(fmt.Sprintf(form, "zzzzz"), "zzzzz"); hidden != none {
+			t.Errorf("%s: a column that the file has, and one that it has not:\n%s\n%s", form, hidden, none)
+		}
+	}
+	if hidden, none := blank("SELECT count(*) FROM hidden", "hidden"), blank("SELECT count(*) FROM zzzzzz", "zzzzzz"); hidden != none {
+		t.Errorf("a table that is there, and one that is not:\n%s\n%s", hidden, none)
 	}
 }
