@@ -8,6 +8,7 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/noise"
@@ -19,17 +20,29 @@ var ErrParameter = errors.New("bad mechanism parameter")
 
 // An Additive mechanism adds independent noise to integers.
 type Additive interface {
-	// AddTo adds noise to each value in place; on error the values are undefined
-	// and must not be released.
+	// AddTo adds independent noise to each value in place; on an error all values
+	// are nil.
 	AddTo(bits noise.Bits, values []*big.Int) error
 	// Event is what releasing the noisy values reveals.
 	Event() privacy.Event
 	// Bound returns a q such that the noise on one value lies in [−q, q] but
-	// with probability at most beta.
+	// with probability at most beta: the half width of an interval with
+	// confidence 1−beta, the accuracy at beta. Bound(beta/n) holds for n values
+	// together.
 	Bound(beta *big.Rat) (*big.Int, error)
+	// Variance is that of the noise on one value, for Gaussian noise an upper
+	// bound; rounded to float64.
+	Variance() float64
 	// ScaleIn returns the noise's scale (Laplace) or standard deviation
 	// (Gaussian) in a unit of which one integer is worth grid.
 	ScaleIn(grid *big.Rat) float64
+}
+
+func checkPositive(name string, r *big.Rat) error {
+	if r == nil || r.Sign() <= 0 {
+		return fmt.Errorf("%w: %s is missing or not positive", ErrParameter, name)
+	}
+	return nil
 }
 
 // LaplaceOptions say what discrete Laplace noise must hide.
@@ -40,6 +53,7 @@ type LaplaceOptions struct {
 	Epsilon privacy.Epsilon
 }
 
+// laplace is discrete Laplace noise that hides a sensitivity.
 type laplace struct {
 	*noise.DiscreteLaplace
 	sensitivity *big.Rat
@@ -51,21 +65,28 @@ type laplace struct {
 // Theorem (Ghosh, Roughgarden and Sundararajan 2009; Dwork et al. 2006): for
 // integers at L1 distance Δ₁, noise P(k) ∝ exp(−|k|·ε/Δ₁) on each is ε-DP.
 func NewLaplace(o LaplaceOptions) (Additive, error) {
-	if o.Sensitivity == nil || o.Sensitivity.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: the sensitivity is not positive", ErrParameter)
+	if err := checkPositive("the sensitivity", o.Sensitivity); err != nil {
+		return nil, err
 	}
-	if o.Epsilon.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: epsilon is not positive", ErrParameter)
+	if err := checkPositive("epsilon", o.Epsilon.Rat()); err != nil {
+		return nil, err
 	}
 	n, err := noise.NewDiscreteLaplace(new(big.Rat).Quo(o.Sensitivity, o.Epsilon.Rat()))
 	if err != nil {
-		return nil, fmt.Errorf("calibrate Laplace noise: %w", err)
+		return nil, fmt.Errorf("calibrate Laplace noise: %w: %w", ErrParameter, err)
 	}
 	return laplace{n, new(big.Rat).Set(o.Sensitivity)}, nil
 }
 
 func (l laplace) Event() privacy.Event {
 	return privacy.DiscreteLaplace{Scale: l.Scale(), Sensitivity: new(big.Rat).Set(l.sensitivity)}
+}
+
+// Variance is 2p/(1−p)² with p = exp(−1/t), which is 1/(2·sinh²(1/2t)).
+func (l laplace) Variance() float64 {
+	t, _ := l.Scale().Float64()
+	s := math.Sinh(1 / (2 * t))
+	return 1 / (2 * s * s)
 }
 
 func (l laplace) ScaleIn(grid *big.Rat) float64 {
@@ -82,6 +103,7 @@ type GaussianOptions struct {
 	Rho privacy.Rho
 }
 
+// gaussian is discrete Gaussian noise that hides a sensitivity.
 type gaussian struct {
 	*noise.DiscreteGaussian
 	sensitivitySquared *big.Rat
@@ -93,27 +115,33 @@ type gaussian struct {
 // Theorem (Canonne, Kamath and Steinke 2020, Theorem 14): for integers at L2
 // distance Δ₂, independent noise P(k) ∝ exp(−k²/2σ²) on each is Δ₂²/(2σ²)-zCDP.
 func NewGaussian(o GaussianOptions) (Additive, error) {
-	if o.SensitivitySquared == nil || o.SensitivitySquared.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: the sensitivity is not positive", ErrParameter)
+	if err := checkPositive("the sensitivity", o.SensitivitySquared); err != nil {
+		return nil, err
 	}
-	if o.Rho.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: rho is not positive", ErrParameter)
+	if err := checkPositive("rho", o.Rho.Rat()); err != nil {
+		return nil, err
 	}
 	twice := o.Rho.Rat()
 	n, err := noise.NewDiscreteGaussian(new(big.Rat).Quo(o.SensitivitySquared, twice.Add(twice, twice)))
 	if err != nil {
-		return nil, fmt.Errorf("calibrate Gaussian noise: %w", err)
+		return nil, fmt.Errorf("calibrate Gaussian noise: %w: %w", ErrParameter, err)
 	}
 	return gaussian{n, new(big.Rat).Set(o.SensitivitySquared)}, nil
 }
 
 func (g gaussian) Event() privacy.Event {
-	return privacy.DiscreteGaussian{Variance: g.Variance(), SensitivitySquared: new(big.Rat).Set(g.sensitivitySquared)}
+	return privacy.DiscreteGaussian{Variance: g.DiscreteGaussian.Variance(), SensitivitySquared: new(big.Rat).Set(g.sensitivitySquared)}
+}
+
+func (g gaussian) Variance() float64 {
+	v, _ := g.DiscreteGaussian.Variance().Float64()
+	return v
 }
 
 // ScaleIn returns σ, which bounds the standard deviation from above.
 func (g gaussian) ScaleIn(grid *big.Rat) float64 {
-	v := new(big.Rat).Mul(g.Variance(), new(big.Rat).Mul(grid, grid))
+	v := new(big.Rat).Mul(grid, grid)
+	v.Mul(v, g.DiscreteGaussian.Variance())
 	f, _ := new(big.Float).Sqrt(new(big.Float).SetPrec(100).SetRat(v)).Float64()
 	return f
 }

@@ -151,3 +151,46 @@ func rootTwoPi() numeric.Interval {
 	pi, _ := new(big.Rat).SetString("3.14159265358979323846264338327950288419716939937510582097494459")
 	return numeric.OfInt(2).Mul(numeric.Of(pi)).Sqrt()
 }
+
+// Above returns P(K > q), rounded to float64: for display and comparison, not for
+// guarantees.
+func (d *DiscreteLaplace) Above(q *big.Int) float64 {
+	return above(q, func(q *big.Int) float64 {
+		k := new(big.Rat).SetInt(q.Add(q, one))
+		x, _ := k.Quo(k, d.scale).Float64()
+		y, _ := new(big.Rat).Inv(d.scale).Float64()
+		return math.Exp(-x) / (1 + math.Exp(-y))
+	})
+}
+
+// Above returns P(K > q), to about six digits: for display and comparison, not
+// for guarantees.
+func (d *DiscreteGaussian) Above(q *big.Int) float64 {
+	variance, _ := d.variance.Float64()
+	sigma := math.Sqrt(variance)
+	return above(q, func(q *big.Int) float64 {
+		x, _ := new(big.Float).SetInt(q).Float64()
+		switch {
+		case x > 40*sigma:
+			return 0
+		case sigma > 1000:
+			return math.Erfc((x+0.5)/(sigma*math.Sqrt2)) / 2
+		}
+		tail, norm := 0.0, 1.0
+		for k := math.Ceil(40*sigma) + 1; k > 0; k-- { // the small terms first
+			f := math.Exp(-k * k / (2 * variance))
+			if norm += 2 * f; k > x {
+				tail += f
+			}
+		}
+		return tail / norm
+	})
+}
+
+// above extends P(K > q) from q >= 0 to all q, by symmetry. It passes on a copy.
+func above(q *big.Int, tail func(*big.Int) float64) float64 {
+	if q.Sign() >= 0 {
+		return tail(new(big.Int).Set(q))
+	}
+	return 1 - tail(new(big.Int).Not(q)) // P(K <= q) = P(K >= -q) = P(K > -q-1)
+}

@@ -128,3 +128,31 @@ func TestBoundHoldsForDraws(t *testing.T) {
 		}
 	}
 }
+
+func TestAbove(t *testing.T) {
+	for _, q := range []int64{-3000, -30, -2, -1, 0, 1, 5, 30, 300, 3000} {
+		for _, p := range []string{"1/5", "1", "100", "12345", "2000000"} {
+			l, _ := NewDiscreteLaplace(ratio(p))
+			g, _ := NewDiscreteGaussian(ratio(p))
+			for name, tc := range map[string]struct {
+				got float64
+				law law
+			}{
+				"laplace":  {l.Above(big.NewInt(q)), laplaceLaw(p)},
+				"gaussian": {g.Above(big.NewInt(q)), gaussianLaw(p)},
+			} {
+				want := tc.law.above(max(q, -q-1))
+				if q < 0 {
+					want = 1 - want
+				}
+				if math.Abs(tc.got-want) > 1e-5*want {
+					t.Errorf("%s(%s): P(K > %d) = %v, want %v", name, p, q, tc.got, want)
+				}
+			}
+		}
+	}
+	g, _ := NewDiscreteGaussian(ratio("1"))
+	if p := g.Above(new(big.Int).Lsh(one, 900)); p != 0 {
+		t.Errorf("far out: %v", p)
+	}
+}
