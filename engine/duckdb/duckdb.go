@@ -72,7 +72,9 @@ func (e *Engine) open(ctx context.Context) (err error) {
 	return e.setUp(ctx, conn)
 }
 
-// setUp makes a view of each table and locks the instance. Statements cost a
+// setUp makes a view of each table and locks the instance. The lock alone would
+// let COPY write to the catalog's own files, which allowed_paths names; that
+// only a SELECT is run is what forbids it. Statements cost a
 // fraction of a millisecond each, so they run in one batch; where it fails the
 // views are made again one by one, to say which.
 func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {

@@ -124,6 +124,27 @@ func TestLocked(t *testing.T) {
 			}
 		}
 	}
+	// Each wall stands without the other.
+	for _, s := range []string{
+		"SET threads = 8", "SET enable_external_access = true", "SET lock_configuration = false", "SET allowed_paths = []", "SET allowed_directories = ['/']",
+		"RESET memory_limit", "PRAGMA memory_limit = '10GiB'", "ATTACH '%/new.duckdb'", "ATTACH '%/other.csv' AS o (TYPE sqlite)",
+		"COPY (SELECT 1) TO '%/stolen.csv'", "COPY people FROM '%/other.csv'", "EXPORT DATABASE '%/stolen'", "INSTALL httpfs", "LOAD httpfs",
+		"SELECT * FROM '%/other.parquet'", "SELECT * FROM read_text('%/other.csv')", "SELECT * FROM glob('%/*')",
+		"INSERT INTO discreet_file_0.main.visits VALUES ('b')", "CREATE TABLE discreet_file_0.t (a INTEGER)",
+	} {
+		s = strings.ReplaceAll(s, "%", dir)
+		if duckdb.Behind(t.Context(), e, nil, s) == nil {
+			t.Errorf("private: %s goes through the lock", s)
+		}
+		if duckdb.Behind(t.Context(), e, scratch, s) == nil {
+			t.Errorf("scratch: %s goes through the lock", s)
+		}
+	}
+	for _, s := range []string{"COPY people TO '%/people.parquet'", "DROP VIEW people", "SELECT 'a'; DROP VIEW people", "CREATE TABLE t (a INTEGER)", "EXPLAIN SELECT 1", "CHECKPOINT"} {
+		if duckdb.Unwrapped(t.Context(), e, strings.ReplaceAll(s, "%", dir)) == nil {
+			t.Errorf("%s is run as a query", s)
+		}
+	}
 	left, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

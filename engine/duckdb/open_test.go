@@ -3,6 +3,7 @@
 package duckdb_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
@@ -207,6 +209,46 @@ func TestScansOfOneTable(t *testing.T) {
 		}
 		if row := x.RevealExact()[0]; sqltype.Compare(row[0], row[1]) != 0 {
 			t.Errorf("%s: counted %v", s, row[1])
+		}
+	}
+}
+
+// A query that would run for days ends when its context does: given up by the
+// caller it says so, out of time it fails as every failure does.
+func TestEndsWithItsContext(t *testing.T) {
+	_, c := write(t, publicTable("t.csv", `a = { type = "integer" }`))
+	if err := os.WriteFile(c.Tables[0].Source.Path, []byte("a\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := open(t, c, duckdb.Options{Threads: 2})
+	days := engine.Query{SQL: "SELECT count(*) FROM range(10000000) AS x(i), range(10000000) AS y(i) WHERE (x.i * y.i) % 7 = 3", Values: 1}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := e.Exact(ctx, days); !errors.Is(err, engine.ErrResource) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("out of time: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := e.Exact(ctx, days); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if got := strings.Join(rows(t, c), " "); got != "1" {
+		t.Errorf("afterwards read %s", got)
+	}
+}
+
+// Zeros that compare equal are identical within DuckDB already, where they are
+// hashed and printed.
+func TestOneZero(t *testing.T) {
+	for _, kind := range []string{"real", "double"} {
+		_, c := write(t, publicTable("t.parquet", `c = { type = "`+kind+`" }`), "COPY (SELECT unnest(['-0'::DOUBLE, 0, -1e-300 * 1e-300]) AS c) TO '%/t.parquet'")
+		x, err := open(t, c, duckdb.Options{}).Exact(t.Context(), engine.Query{SQL: "SELECT CAST(c AS VARCHAR), count(*) FROM t GROUP BY 1",
+			Keys: []sqltype.Type{sqltype.Of(sqltype.Text)}, Values: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(x.RevealExact()); got != "[[0.0 3]]" {
+			t.Errorf("%s: %s", kind, got)
 		}
 	}
 }

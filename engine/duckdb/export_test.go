@@ -1,0 +1,32 @@
+//go:build cgo
+
+package duckdb
+
+import (
+	"context"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// Behind runs a statement in the instance itself, behind the wall that lets
+// only a SELECT within a SELECT through.
+func Behind(ctx context.Context, e *Engine, s engine.Scratch, text string) error {
+	db := e.db
+	if s != nil {
+		db = s.(*scratch).db
+	}
+	_, err := db.ExecContext(ctx, text)
+	return err
+}
+
+// Unwrapped runs text as the one statement that a query is, without the SELECT
+// around it.
+func Unwrapped(ctx context.Context, e *Engine, text string) error {
+	return raw(ctx, e.db, func(c *duckdb.Conn) error {
+		_, err := query(ctx, c, text, []sqltype.Type{sqltype.Of(sqltype.Text)}, nil)
+		return err
+	})
+}
