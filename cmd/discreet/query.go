@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"unicode/utf8"
 
 	discreet "github.com/discreet-dp/discreet"
 )
@@ -29,7 +31,13 @@ engine or the system failed.`,
 	w.define(&c.Flags)
 	w.defineEngine(&c.Flags)
 	s.define(&c.Flags)
-	c.Flags.StringVar(&s.Analyst, "analyst", "", "the `NAME` for the ledger's history (default the system's user)")
+	c.Flags.Func("analyst", "the `NAME` for the ledger's history (default the system's user)", func(name string) error {
+		if !utf8.ValidString(name) {
+			return errors.New("is not UTF-8")
+		}
+		s.Analyst = name
+		return nil
+	})
 	c.Flags.StringVar(&s.IdempotencyKey, "key", "", "a `KEY`: the same query with it returns the stored answer and pays once")
 	var f format
 	f.define(&c.Flags)
