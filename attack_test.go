@@ -54,21 +54,30 @@ func newWorld(t testing.TB, text string, sources files) *world {
 
 func newLimitedWorld(t testing.TB, text string, sources files, o duckdb.Options) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir(), log: &bytes.Buffer{}}
+	dir := t.TempDir()
 	for name, data := range sources {
-		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(data), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	c, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Temp = dir
+	e, err := duckdb.Open(context.Background(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return newWorldOn(t, c, e, dir)
+}
+
+// newWorldOn is a world of an open engine.
+func newWorldOn(t testing.TB, c *catalog.Catalog, e *duckdb.Engine, dir string) *world {
+	t.Helper()
+	w := &world{catalog: c, engine: e, dir: dir, log: &bytes.Buffer{}}
 	var err error
-	if w.catalog, err = catalog.Parse(filepath.Join(w.dir, "discreet.toml"), text); err != nil {
-		t.Fatal(err)
-	}
-	o.Temp = w.dir
-	if w.engine, err = duckdb.Open(context.Background(), w.catalog, o); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.engine.Close() })
 	w.ledger, err = ledger.Create(context.Background(), filepath.Join(w.dir, "discreet.ledger"),
 		ledger.Options{Domains: discreet.Budgets(w.catalog), Now: noon})
 	if err != nil {
