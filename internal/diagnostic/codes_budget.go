@@ -16,7 +16,7 @@ var budgetEntries = []Entry{
 		"discreet query --rho 0.1 --weights 1,2 'SELECT count(*) FROM visits'"},
 	{"D074", "a cost that cannot be spent",
 		"The cost is so small, or split so often, that no noise of representable size would do.",
-		"discreet query --epsilon 1e-300 'SELECT count(*) FROM visits'"},
+		"discreet query --epsilon 1e-300 'SELECT sum(cost) FROM visits'"},
 	{"D075", "a confidence out of range",
 		"Confidence lies strictly between 0 and 1.",
 		"discreet query --confidence 2 --rho 0.1 'SELECT count(*) FROM visits'"},

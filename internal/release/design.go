@@ -8,7 +8,6 @@
 package release
 
 import (
-	"fmt"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/accountant"
@@ -252,7 +251,8 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 	}
 	each, err := privacy.NewDelta(delta.Mul(delta, big.NewRat(1, selections)))
 	if err != nil {
-		return nil, fmt.Errorf("split delta: %w", err)
+		return nil, diagnostic.New("D074", diagnostic.Span{}, "the delta cannot be split over the statement's group selections: %v", err).
+			Try("give a delta above 1e-100")
 	}
 	p.selectionDelta = each
 	return p, nil

@@ -1,0 +1,323 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/clinic"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a run, where it is out of date")
+
+// The pages whose blocks are run, each in a folder of its own, from top to
+// bottom. A block is fenced and of one of these kinds:
+//
+//	console      commands after "$ " with their output; "> " continues a command,
+//	             and "..." stands for any lines of output
+//	sql          a statement, given to the command that the last
+//	             <!-- run: discreet ... --> names, with the flags of its first line
+//	             if that is a comment "-- --rho 0.1"; a text block that follows
+//	             is its output
+//	toml         a catalog, whole
+//	text         what no command prints
+//
+// <!-- files: clinic --> and <!-- files: tour --> put the files that the page
+// needs into its folder. The output of what draws noise or tells the time is
+// compared without its numbers and the order of its lines; after "text shape"
+// without its rows. All else is compared as it is.
+var executed = []string{"docs/tour.md"}
+
+func TestDocs(t *testing.T) {
+	for _, name := range executed {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			path := filepath.Join("..", "..", name)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &page{T: t, dir: t.TempDir()}
+			fresh := p.execute(string(text))
+			if fresh == string(text) || t.Failed() {
+				return
+			}
+			if !*rewrite {
+				t.Fatal("the page is out of date: make golden writes it anew")
+			}
+			if err := os.WriteFile(path, []byte(fresh), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Other pages have nothing that would have to be run.
+func TestOtherPagesShowNoCommands(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range pages {
+		name := "docs/" + filepath.Base(path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "```console") && !slices.Contains(executed, name) {
+			t.Errorf("%s shows commands that no test runs", name)
+		}
+	}
+}
+
+// A page is one document while it is executed.
+type page struct {
+	*testing.T
+	dir string // where its commands run
+	cwd string // below dir, after its cd's
+	run string // what sql blocks are given to
+}
+
+var directive = regexp.MustCompile(`^<!-- (run|files): (.*) -->$`)
+
+// execute runs the page's blocks and returns the page with the outputs of this
+// run in place of those that are out of date.
+func (p *page) execute(text string) string {
+	var out []string
+	var output string // of the last sql block
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		out = append(out, line)
+		if m := directive.FindStringSubmatch(line); m != nil {
+			if p.run = m[2]; m[1] == "files" {
+				p.files(m[2])
+			}
+		}
+		kind, ok := strings.CutPrefix(line, "```")
+		if !ok {
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && lines[end] != "```" {
+			end++
+		}
+		if end == len(lines) {
+			p.Fatalf("line %d: the block does not end", i+1)
+		}
+		body := lines[i+1 : end]
+		switch kind {
+		case "console":
+			body = p.console(body)
+		case "sql":
+			var err error
+			if output, err = p.sql(body); err != nil && !showsOutput(lines[end+1:]) {
+				p.Errorf("line %d: %v\n%s", i+1, err, output)
+			}
+		case "toml":
+			if _, err := catalog.Parse(filepath.Join(p.dir, "page.toml"), strings.Join(body, "\n")); err != nil {
+				p.Errorf("line %d: %v", i+1, err)
+			}
+		case "text", "text shape":
+			if output != "" && !equal(body, output, true, kind == "text shape") {
+				body = p.stale(body, output)
+			}
+			output = ""
+		default:
+			p.Errorf("line %d: a block of kind %q", i+1, kind)
+		}
+		out = append(append(out, body...), "```")
+		i = end
+	}
+	return strings.Join(out, "\n")
+}
+
+// stale returns the fresh output if it may be written.
+func (p *page) stale(old []string, fresh string) []string {
+	if !*rewrite {
+		p.Errorf("the page shows\n%s\nand the command printed\n%s", strings.Join(old, "\n"), fresh)
+		return old
+	}
+	return strings.Split(fresh, "\n")
+}
+
+// console runs a block's commands.
+func (p *page) console(body []string) []string {
+	var out []string
+	for i := 0; i < len(body); {
+		line, ok := strings.CutPrefix(body[i], "$ ")
+		if !ok {
+			p.Fatalf("want a command, not %q", body[i])
+		}
+		out = append(out, body[i])
+		command := line
+		for i++; i < len(body) && strings.HasPrefix(body[i], "> "); i++ {
+			out = append(out, body[i])
+			command += "\n" + body[i][2:]
+		}
+		shown := body[i:]
+		if n := slices.IndexFunc(shown, func(l string) bool { return strings.HasPrefix(l, "$ ") }); n >= 0 {
+			shown = shown[:n]
+		}
+		i += len(shown)
+		fresh, _ := p.shell(command)
+		if !equal(shown, fresh, noisy.MatchString(command), false) {
+			shown = p.stale(shown, fresh)
+		}
+		if len(shown) == 1 && shown[0] == "" {
+			shown = nil
+		}
+		out = append(out, shown...)
+	}
+	return out
+}
+
+var noisy = regexp.MustCompile(`(discreet (query|demo|budget)|make demo)\b`)
+
+// shell runs a command line in the page's folder and returns what it printed.
+func (p *page) shell(command string) (output string, err error) {
+	// make demo compiles, and then does this.
+	command = strings.ReplaceAll(command, "make demo", "discreet demo")
+	cmd := exec.Command("bash", "-c", "cd \"$PAGE_CWD\"\n"+command+"\ncode=$?; pwd > \"$PAGE_DIR/.cwd\"; exit $code")
+	cmd.Env = append(os.Environ(), "PAGE_DIR="+p.dir, "PAGE_CWD="+filepath.Join(p.dir, p.cwd),
+		"DISCREET_ANCHOR=", "DISCREET_MEMORY=", "DISCREET_TEMP=", "DISCREET_THREADS=", "NO_COLOR=1", "TZ=UTC")
+	var b bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &b, &b
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.Fatal(err)
+	}
+	cwd, readErr := os.ReadFile(filepath.Join(p.dir, ".cwd"))
+	if readErr != nil {
+		p.Fatalf("%s: %v\n%s", command, readErr, &b)
+	}
+	if p.cwd, readErr = filepath.Rel(p.dir, strings.TrimSpace(string(cwd))); readErr != nil {
+		p.Fatal(readErr)
+	}
+	return strings.TrimRight(b.String(), "\n"), err
+}
+
+// showsOutput reports whether the next thing of a page is a text block.
+func showsOutput(lines []string) bool {
+	i := slices.IndexFunc(lines, func(l string) bool { return l != "" })
+	return i >= 0 && strings.HasPrefix(lines[i], "```text")
+}
+
+// sql runs a statement and returns what it printed.
+func (p *page) sql(body []string) (output string, err error) {
+	flags := ""
+	if strings.HasPrefix(body[0], "-- --") {
+		flags = body[0][3:]
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, p.cwd, "statement.sql"), []byte(strings.Join(body, "\n")), 0o600); err != nil {
+		p.Fatal(err)
+	}
+	return p.shell(p.run + " " + flags + " -f statement.sql")
+}
+
+// files makes the files that a page needs.
+func (p *page) files(what string) {
+	switch what {
+	case "clinic":
+		if _, err := clinic.Write(p.dir); err != nil {
+			p.Fatal(err)
+		}
+	case "tour":
+		data := os.Getenv("DISCREET_DATA")
+		if data == "" {
+			p.Skip("skip: DISCREET_DATA does not name the folder of the real data")
+		}
+		data, err := filepath.Abs(data)
+		if err == nil {
+			err = os.CopyFS(p.dir, os.DirFS("../../testdata/tour"))
+		}
+		for _, file := range []string{"adult-train.csv", "restaurant-visits.csv"} {
+			if err == nil {
+				err = os.Symlink(filepath.Join(data, file), filepath.Join(p.dir, file))
+			}
+		}
+		if err != nil {
+			p.Fatal(err)
+		}
+	default:
+		p.Fatalf("no files are called %q", what)
+	}
+}
+
+var (
+	number = regexp.MustCompile(`[-+]?\d[\d.,]*(e[-+]?\d+)?`)
+	dashes = regexp.MustCompile(`--+`)
+	gauges = regexp.MustCompile(`\[[#.]{30}\]`)
+)
+
+// equal compares what a page shows with what was printed. Of what is noisy
+// numbers and order do not count, and rows neither if only the shape does.
+func equal(shown []string, printed string, noisy, shape bool) bool {
+	shown = clean(shown, noisy, shape)
+	got := clean(strings.Split(printed, "\n"), noisy, shape)
+	if noisy {
+		slices.Sort(shown)
+		slices.Sort(got)
+	}
+	i := slices.Index(shown, "...")
+	if i < 0 {
+		return slices.Equal(shown, got)
+	}
+	before, after := shown[:i], shown[i+1:]
+	if noisy { // sorted, so that any line may be among those left out
+		return !slices.ContainsFunc(slices.Concat(before, after), func(l string) bool { return !slices.Contains(got, l) })
+	}
+	return len(before)+len(after) <= len(got) && slices.Equal(before, got[:i]) && slices.Equal(after, got[len(got)-len(after):])
+}
+
+func clean(lines []string, noisy, shape bool) (out []string) {
+	rows := false
+	for i, line := range lines {
+		line = strings.TrimRight(line, " ")
+		rows = rows && !strings.Contains(line, ": ") // the talk after the table
+		if rows && shape {
+			continue
+		}
+		rows = rows || i == 1
+		if noisy {
+			line = gauges.ReplaceAllString(line, "[gauge]")
+			line = number.ReplaceAllString(line, "#")
+			line = strings.Join(strings.Fields(dashes.ReplaceAllString(line, "--")), " ")
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// The comparison of pages is shown what differs and what does not.
+func TestEqual(t *testing.T) {
+	for _, test := range []struct {
+		shown, printed string
+		noisy, shape   bool
+		want           bool
+	}{
+		{"a 1", "a 1", false, false, true},
+		{"a 1", "a 2", false, false, false},
+		{"a 1\n...\nz", "a 1\nb\nc\nz", false, false, true},
+		{"a 1\n...\nz", "a 1\nb\nc\ny", false, false, false},
+		{"n  [1, 2]\na  -3.5e-7", "a 4\nn [10, 20]", true, false, true},
+		{"n  [1, 2]", "n NULL", true, false, false},
+		{"k  n\n-  -\na  1\nb  2\ncost: 1", "k  n\n-  -\nc  1\ncost: 2", true, true, true},
+		{"k  n\n-  -\na  1\nb  2\ncost: 1", "k  n\n-  -\nc  1\ncost: 2", true, false, false},
+		{"k  n\n-  -\na  1\nb  2\ncost: 1", "k  m\n-  -\nc  1\ncost: 2", true, true, false},
+	} {
+		if got := equal(strings.Split(test.shown, "\n"), test.printed, test.noisy, test.shape); got != test.want {
+			t.Errorf("%q and %q: %v", test.shown, test.printed, got)
+		}
+	}
+}
