@@ -383,6 +383,33 @@ func TestSelectionRate(t *testing.T) {
 	}
 }
 
+// script gives the words it holds.
+type script []uint64
+
+func (s *script) Uint64() (uint64, error) {
+	w := (*s)[0]
+	*s = (*s)[1:]
+	return w, nil
+}
+
+// A group is kept when the uniform number is below its probability, not at it.
+func TestTruncatedGeometricComparesStrictly(t *testing.T) {
+	g := singleGeometric(t, "1", "1e-5")
+	for n := int64(1); n <= int64(len(g.keep)); n++ {
+		for below, want := range map[int64]bool{0: false, 1: true} {
+			u := new(big.Int).Sub(g.probability(big.NewInt(n)), big.NewInt(below))
+			bits := new(script) // noise.Uniform takes the first digits first
+			for left := g.one.BitLen() - 1; left > 0; left -= 64 {
+				word := new(big.Int).Rsh(u, uint(max(left-64, 0)))
+				*bits = append(*bits, word.And(word, new(big.Int).SetUint64(1<<min(left, 64)-1)).Uint64())
+			}
+			if kept, err := g.Select([]*big.Int{big.NewInt(n)}, bits); err != nil || kept[0] != want {
+				t.Errorf("%d units, %d below the probability: kept is %v, %v", n, below, kept, err)
+			}
+		}
+	}
+}
+
 // fixed is noise that is always the same.
 type fixed struct {
 	Additive

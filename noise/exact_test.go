@@ -156,6 +156,40 @@ func truth(ok bool) int64 {
 	return 0
 }
 
+// A run counts by its parity, however long: zero bits let every success count.
+func TestEvenRun(t *testing.T) {
+	for length := range 40 {
+		s, left := &stream{source: &script{make([]uint64, 10)}}, length
+		even, err := s.evenRun(func() (bool, error) { left--; return left >= 0, nil })
+		if err != nil || even != (length%2 == 0) {
+			t.Errorf("a run of %d: %v, %v", length, even, err)
+		}
+	}
+}
+
+// The native arithmetic of a draw is that of big integers, at the limits too.
+func TestAssemble(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		num := rapid.SampledFrom([]uint{1, 63, 64, 65, 100, 118}).Draw(t, "num")
+		den := rapid.Uint64Min(1).Draw(t, "den")
+		scale := new(big.Int).Lsh(one, num)
+		scale.Add(scale, new(big.Int).Rsh(scale, 1)).Sub(scale, one)
+		d, err := NewDiscreteLaplace(new(big.Rat).SetFrac(scale, new(big.Int).SetUint64(den)))
+		if err != nil || !d.native {
+			t.Fatal(d, err)
+		}
+		v := rapid.OneOf(rapid.Uint64Range(0, 300), rapid.Just[uint64](maxNativeBlocks), rapid.Just[uint64](maxNativeBlocks+1)).Draw(t, "v")
+		u := new(big.Int).Sub(d.num, one)
+		u.Rsh(u, rapid.UintRange(0, 119).Draw(t, "shift"))
+		want := new(big.Int).SetUint64(v)
+		want.Mul(want, d.num).Add(want, u).Quo(want, d.den)
+		got := new(big.Int)
+		if d.assemble(got, toUint128(u), v); got.Cmp(want) != 0 {
+			t.Fatalf("(%v + %v·%d)/%v = %v, want %v", u, d.num, v, d.den, got, want)
+		}
+	})
+}
+
 // unredrawn is the discrete Laplace sampler with the fault that -0 counts as 0.
 type unredrawn struct{ *DiscreteLaplace }
 
