@@ -124,7 +124,7 @@ func (s *recordsSource) Init() duckdb.ParallelTableSourceInfo {
 
 func (s *recordsSource) close() {
 	if s.reader != nil {
-		s.reader.Close()
+		_ = s.reader.Close() // it was read to its end, or the scan has failed
 		s.reader = nil
 	}
 }

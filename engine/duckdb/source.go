@@ -5,6 +5,7 @@ package duckdb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -93,12 +94,12 @@ func readable(t *catalog.Table) error {
 // explainFailure finds the table that made setUp fail. The instance is not
 // used afterwards.
 func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached map[string]string) error {
-	try := func(text string) ([]string, error) {
+	try := func(text string) (names []string, err error) {
 		rows, err := conn.QueryContext(ctx, text)
 		if err != nil {
 			return nil, err
 		}
-		defer rows.Close()
+		defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
 		return rows.Columns()
 	}
 	for _, t := range e.catalog.Tables {

@@ -149,7 +149,11 @@ func bounds(t *testing.T, open Open) {
 		if g = (group{parts[0], parts[1]}); g.u == "" {
 			continue
 		}
-		fmt.Sscan(parts[2], &v)
+		if parts[2] != "" {
+			if _, err := fmt.Sscan(parts[2], &v); err != nil {
+				t.Fatal(err)
+			}
+		}
 		rows[g]++
 		sums[g] += v
 	}

@@ -20,7 +20,7 @@ func scratch(t *testing.T, open Open) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer closed(t, s)
 
 	of := sqltype.Of
 	decimal := func(text string, scale uint8) sqltype.Decimal {
@@ -83,7 +83,7 @@ func scratch(t *testing.T, open Open) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	defer closed(t, other)
 	if _, err := other.Query(t.Context(), "SELECT * FROM empty", types); err == nil {
 		t.Error("two scratch instances share a table")
 	}
@@ -91,6 +91,12 @@ func scratch(t *testing.T, open Open) {
 	cancel()
 	if _, err := s.Query(ctx, "SELECT 1", []sqltype.Type{of(sqltype.Bigint)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func closed(t *testing.T, s engine.Scratch) {
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
