@@ -201,11 +201,11 @@ func (s *statement) notes() []string {
 		switch {
 		case r.OneRow || len(r.Components) == 0:
 		case r.MaxRows > 0 && len(r.Keys) > 0:
-			notes = append(notes, fmt.Sprintf("each unit counts in at most %d groups, with at most %d rows in each; intervals do not cover what these bounds cut off", r.MaxGroups, r.MaxRows))
+			notes = append(notes, fmt.Sprintf("each unit counts in at most %s, with at most %s in each; intervals do not cover what these bounds cut off", count(r.MaxGroups, "group"), count(r.MaxRows, "row")))
 		case r.MaxRows > 0:
-			notes = append(notes, fmt.Sprintf("each unit counts with at most %d rows; intervals do not cover what this bound cuts off", r.MaxRows))
+			notes = append(notes, fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", count(r.MaxRows, "row")))
 		case len(r.Keys) > 0:
-			notes = append(notes, fmt.Sprintf("each unit counts in at most %d groups; intervals do not cover what this bound cuts off", r.MaxGroups))
+			notes = append(notes, fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
 		}
 		for i, g := range r.Aggregates {
 			for _, c := range g.Components {
