@@ -184,7 +184,8 @@ func rounding(f plan.Function) func(*context, *sqlparse.Call, []plan.Expr) plan.
 		if a.Type().Kind != sqltype.DecimalKind {
 			return call(f, typeOf(sqltype.Double), e, cast(a, typeOf(sqltype.Double)))
 		}
-		digits = max(-maxDigits, min(digits, int64(a.Type().Scale)))
+		room := maxDigits - 1 - int64(a.Type().Digits())
+		digits = max(-maxDigits, min(digits, max(room, int64(a.Type().Scale))))
 		t := decimal(int(a.Type().Digits())+1, int(max(digits, 0)))
 		if len(args) == 1 {
 			return call(f, t, e, a)

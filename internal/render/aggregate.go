@@ -87,6 +87,9 @@ func aggregation(a plan.Aggregation, x, mean string) string {
 		if a.Arg.Type().IsFloat() {
 			return fixedSum(x, "")
 		}
+		if a.Type.IsInteger() {
+			return narrow(exactSum(x, a.Arg.Type()), a.Type)
+		}
 		return fmt.Sprintf("TRY_CAST(%s AS %s)", exactSum(x, a.Arg.Type()), typeName(a.Type))
 	case plan.Avg:
 		sum := fixedSum(x, "")

@@ -33,12 +33,19 @@ func wider(t sqltype.Type) string {
 	return "BIGINT"
 }
 
+// narrow casts to a narrower integer, NULL for what doesn't fit. The | 0 hides
+// the cast from an optimization of DuckDB's, which compares TRY_CAST(x AS t)
+// with a constant by comparing x itself, where the result should be NULL.
+func narrow(x string, t sqltype.Type) string {
+	return fmt.Sprintf("(TRY_CAST(%s AS %s) | CAST(0 AS %s))", x, typeName(t), typeName(t))
+}
+
 // integers computes in a wider type, where no operation overflows, and casts
 // back: that is as fast as a checked operation, whatever the values. // and %
 // truncate as PostgreSQL's do, and give NULL for a zero divisor.
 func (s scope) integers(e *plan.Call) (string, bool) {
 	wide := func(i int) string { return fmt.Sprintf("CAST(%s AS %s)", s.expr(e.Args[i]), wider(e.T)) }
-	narrow := func(x string) (string, bool) { return fmt.Sprintf("TRY_CAST(%s AS %s)", x, typeName(e.T)), true }
+	narrow := func(x string) (string, bool) { return narrow(x, e.T), true }
 	switch e.Function {
 	case plan.Add, plan.Subtract, plan.Multiply:
 		return narrow(fmt.Sprintf("%s %s %s", wide(0), e.Function, wide(1)))
@@ -93,7 +100,7 @@ func (s scope) decimals(e *plan.Call) (string, bool) {
 	if len(e.Args) == 2 {
 		digits = int(e.Args[1].(*plan.Literal).Value.(int64))
 	}
-	if e.Function == plan.Round && digits >= 0 { // the cast rounds half away from zero
+	if e.Function == plan.Round && digits >= 0 || digits >= int(from.Scale) { // the cast rounds half away from zero
 		return fmt.Sprintf("TRY_CAST(%s AS %s)", x, t), true
 	}
 	// With a unit of 10^-digits, truncating drops the remainder, and rounding

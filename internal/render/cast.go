@@ -31,7 +31,9 @@ func (s scope) convert(x string, from, to sqltype.Type) string {
 		if from.Kind == sqltype.Real {
 			digits, x = 6, fmt.Sprintf("CAST(%s AS DOUBLE)", x)
 		}
-		return textToDecimal(fmt.Sprintf("format('{:.%dg}', %s)", digits, x), to)
+		return s.textToDecimal(fmt.Sprintf("format('{:.%dg}', %s)", digits, x), to)
+	case from.IsInteger() && to.IsInteger() && from.Kind > to.Kind:
+		return narrow(x, to)
 	case from.IsFloat() && to.IsInteger():
 		// Rounded before the cast, which checks the range before it rounds.
 		return fmt.Sprintf("TRY_CAST(round_even(%s, 0) AS %s)", x, typeName(to))
@@ -41,14 +43,27 @@ func (s scope) convert(x string, from, to sqltype.Type) string {
 	return try // rounds decimals half away from zero, floats half to even
 }
 
-// textToDecimal goes by way of 38 digits: a direct cast of a text with an
-// exponent doesn't check that the number fits.
-func textToDecimal(x string, to sqltype.Type) string {
-	out := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(38,%d))", x, to.Scale)
-	if to.Precision == 38 {
-		return out
-	}
-	return fmt.Sprintf("TRY_CAST(%s AS %s)", out, typeName(to))
+// textToDecimal casts the text of a number. DuckDB rounds a text with an
+// exponent wrongly (9e-38 to two digits is 0.01 for it) and doesn't check that
+// the number fits, so that the point is moved first.
+func (s scope) textToDecimal(x string, to sqltype.Type) string {
+	cast := func(x string) string { return fmt.Sprintf("TRY_CAST(%s AS %s)", x, typeName(to)) }
+	return s.once(x, func(x string) string {
+		part := func(group int) string {
+			return fmt.Sprintf(`regexp_extract(%s, '^([+-]?)([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)$', %d)`, x, group)
+		}
+		// An exponent beyond 400 leads out of every decimal, or to 0.
+		exponent := s.once(fmt.Sprintf("TRY_CAST(%s AS INTEGER)", part(4)), func(e string) string {
+			return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN greatest(-400, least(400, %s)) END", e, e)
+		})
+		moved := s.once(part(2)+" || "+part(3), func(digits string) string {
+			return s.once(fmt.Sprintf("length(%s) + %s", part(2), exponent), func(point string) string {
+				return fmt.Sprintf("%s || CASE WHEN %s <= 0 THEN '0.' || repeat('0', -(%s)) || %s ELSE left(rpad(%s, CAST(greatest(%s, length(%s)) AS INTEGER), '0'), %s) || '.' || substring(%s, %s + 1) END",
+					part(1), point, point, digits, digits, point, digits, point, digits, point)
+			})
+		})
+		return fmt.Sprintf("CASE WHEN contains(lower(%s), 'e') THEN %s ELSE %s END", x, cast(moved), cast(x))
+	})
 }
 
 // toText prints a value as PostgreSQL's output does.
@@ -109,7 +124,7 @@ func (s scope) fromText(x string, to sqltype.Type) string {
 		trimmed := fmt.Sprintf("trim(%s, ' %s')", x, "\t\n\r\f\v")
 		value := fmt.Sprintf("TRY_CAST(%s AS %s)", trimmed, typeName(to))
 		if to.Kind == sqltype.DecimalKind {
-			value = textToDecimal(trimmed, to)
+			value = s.textToDecimal(trimmed, to)
 		}
 		return fmt.Sprintf(`CASE WHEN regexp_full_match(%s, '%s%s%s') THEN %s END`, x, space, pattern, space, value)
 	})
