@@ -32,7 +32,7 @@ var (
 	quoted   = regexp.MustCompile("`([^`\n]+)`")
 	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	repoPath = regexp.MustCompile(`^(\./)?[\w.*-]+(/[\w.*-]+)*/?$`)
-	target   = regexp.MustCompile(`\bmake ([a-z]+)\b`)
+	target   = regexp.MustCompile("(?m)(?:^[ $]*|&& |`)make ([a-z]+)\\b") // where a command begins
 )
 
 // namedPaths returns the paths of the repository that a page speaks of: what
