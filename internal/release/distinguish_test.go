@@ -1,0 +1,617 @@
+//go:build cgo
+
+package release
+
+// End to end, what an attacker can tell: for each aggregate and mechanism, a
+// statement is computed exactly by the engine on worst-case neighbours D and D',
+// and published many times on each; then the most telling event is counted and
+// held against the claim that the release makes by its events. A test accepts
+// the real system, but for a false reject of probability 1e-12 for each event,
+// below 1e-9 for each test; and it rejects the same system with noise 1.18 times
+// too small.
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/bind"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/mechanism"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// falseEvent is the probability with which a bound on one event is wrong.
+const falseEvent = 1e-12
+
+// klBounds returns p's for which k successes of n, or fewer (more), are not less
+// probable than falseEvent: by Chernoff's bound exp(−n·KL(k/n ‖ p)), it holds the
+// true probability between them, but for probability falseEvent on each side.
+func klBounds(k, n int) (low, high float64) {
+	q := float64(k) / float64(n)
+	limit := -math.Log(falseEvent) / float64(n)
+	apart := func(p float64) bool {
+		kl := 0.0
+		if q > 0 {
+			kl += q * math.Log(q/p)
+		}
+		if q < 1 {
+			kl += (1 - q) * math.Log((1-q)/(1-p))
+		}
+		return kl > limit
+	}
+	search := func(inside, outside float64) float64 {
+		for range 60 {
+			if mid := (inside + outside) / 2; apart(mid) {
+				outside = mid
+			} else {
+				inside = mid
+			}
+		}
+		return outside
+	}
+	return search(q, 0), search(q, 1)
+}
+
+// violates reports whether a event's counts, k of n under P and l of n under Q,
+// contradict P(E) ≤ e^epsilon·Q(E) + delta.
+func violates(k, l, n int, epsilon, delta float64) error {
+	low, _ := klBounds(k, n)
+	_, high := klBounds(l, n)
+	if low > math.Exp(epsilon)*high+delta {
+		return fmt.Errorf("an event that happens %d times on one side and %d on the other, of %d, contradicts epsilon %.4g, delta %.4g", k, l, n, epsilon, delta)
+	}
+	return nil
+}
+
+// A contest is a statement at a cost, over D and D'.
+type contest struct {
+	name, sql    string
+	measure      string
+	neighbours   string
+	spend        Spend
+	rows, others string // the rows of the unit that D' has, and of the one that only D has
+}
+
+const contestCatalog = `
+[domains.person]
+neighbours = %q
+measure = %q
+epsilon = 1000.0
+%s
+[tables.t]
+source = "t.csv"
+domain = "person"
+unit = "id"
+max_groups_per_unit = 2
+max_rows_per_group = 30
+[tables.t.columns]
+id = { type = "bigint" }
+g = { type = "text", domain = ["a", "b", "c", "d"] }
+k = { type = "text" }
+x = { type = "double", lower = -10, upper = 10 }
+n = { type = "integer", lower = 0, upper = 7 }
+d = { type = "decimal(8,2)", lower = 0, upper = 99.5 }
+s = { type = "double", lower = -1000, upper = 1000, sum_lower = -50, sum_upper = 40 }
+`
+
+// unitRows are 40 rows in each group that a unit may have, at the bounds.
+func unitRows(id int, groups string, x, n, d, s string) string {
+	var b strings.Builder
+	for _, g := range groups {
+		for i := range 40 {
+			fmt.Fprintf(&b, "%d,%c,k%d-%d,%s,%s,%s,%s\n", id, g, id, i, x, n, d, s)
+		}
+	}
+	return b.String()
+}
+
+// contests are all aggregates at all forms of cost.
+func contests(t *testing.T) []contest {
+	alone := unitRows(1000, "ab", "10", "7", "99.5", "-1000")
+	low := unitRows(1000, "ab", "-10", "7", "99.5", "-1000")
+	across := unitRows(2000, "cd", "10", "7", "99.5", "-1000")
+	var all []contest
+	for _, form := range []struct {
+		measure string
+		spend   Spend
+	}{
+		{"pure", Spend{Epsilon: eps(t, "2")}},
+		{"zcdp", Spend{Rho: rho(t, "0.5")}},
+		{"approx", Spend{Epsilon: eps(t, "2"), Delta: del(t, "1e-6")}},
+	} {
+		for _, c := range []contest{
+			{name: "count rows", sql: "SELECT count(*) FROM t"},
+			{name: "count values", sql: "SELECT count(x) FROM t", measure: "zcdp"},
+			{name: "count distinct", sql: "SELECT count(DISTINCT k) FROM t"},
+			{name: "count units", sql: "SELECT count(DISTINCT id) FROM t", measure: "pure"}, // σ = 1 is too coarse for the Gaussian claim
+			{name: "sum of doubles", sql: "SELECT sum(x) FROM t"},
+			{name: "sum of integers", sql: "SELECT sum(n) FROM t", measure: "pure"},
+			{name: "sum of decimals", sql: "SELECT sum(d) FROM t", measure: "zcdp"},
+			{name: "sum within bounds", sql: "SELECT sum(s) FROM t"},
+			{name: "average", sql: "SELECT avg(x) FROM t"},
+			{name: "variance", sql: "SELECT var_samp(x) FROM t"},
+			{name: "count by group", sql: "SELECT g, count(*) FROM t GROUP BY g"},
+			{name: "several", sql: "SELECT count(*), sum(n) FROM t"},
+			{name: "replace rows", sql: "SELECT g, count(*) FROM t GROUP BY g", measure: "pure", neighbours: "replace-one", others: across},
+			{name: "replace values", sql: "SELECT sum(x) FROM t", neighbours: "replace-one", others: low},
+		} {
+			if c.measure != "" && c.measure != form.measure || form.measure == "approx" && c.name != "average" && c.name != "count by group" && c.name != "sum within bounds" {
+				continue
+			}
+			c.measure, c.spend, c.rows = form.measure, form.spend, alone
+			if c.neighbours == "" {
+				c.neighbours = "add-remove"
+			}
+			c.name += ", " + form.measure
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// exactly computes a release exactly over rows, with a fixed salt, so that what
+// is kept of all other units is the same on both sides.
+func exactly(t *testing.T, text, sql string, spend Spend, rows string) (*Release, *engine.Exact, [][]sqltype.Value) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte("id,g,k,x,n,d,s\n"+rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Parse(filepath.Join(dir, "c.toml"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := duckdb.Open(context.Background(), c, duckdb.Options{Threads: 2, Temp: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	tree, err := sqlparse.Parse(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := bind.Bind(tree, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := stability.Analyze(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	design, err := NewDesign(certificate, Options{Spend: spend})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &design.Releases[0]
+	query, err := render.Release(rewrite.Release(r.Release))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query.Salt = 7
+	exact, err := e.Exact(context.Background(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, exact, (&workplace{catalog: c, engine: e}).domains(t, r)
+}
+
+// A side is one database of a contest, computed.
+type side struct {
+	exact   *engine.Exact
+	domains [][]sqltype.Value
+	bare    *Table
+}
+
+// arranged is a contest with its exact numbers.
+type arranged struct {
+	release      *Release
+	d, neighbour side
+	m            int     // numbers that differ
+	epsilon, mu  float64 // what the events claim: of Laplace noise, of Gaussian
+}
+
+func (c contest) arrange(t *testing.T) *arranged {
+	t.Helper()
+	delta := ""
+	if c.measure != "pure" {
+		delta = "delta = 0.1"
+	}
+	text := fmt.Sprintf(contestCatalog, c.neighbours, c.measure, delta)
+	base := unitRows(1, "bc", "3", "2", "1.25", "4") + unitRows(2, "ad", "-3", "5", "2.5", "-1")
+	a := &arranged{}
+	for _, s := range []struct {
+		side *side
+		rows string
+	}{{&a.d, base + c.others}, {&a.neighbour, base + c.rows}} {
+		a.release, s.side.exact, s.side.domains = exactly(t, text, c.sql, c.spend, s.rows)
+		s.side.bare = bare(t, a.release, s.side.exact, s.side.domains)
+	}
+	// The claim, and that these neighbours use it up: else the test is weak.
+	loss, mu2 := 0.0, 0.0
+	for i := range a.release.Components {
+		l1, l2 := 0.0, 0.0
+		for g := range a.d.bare.noisy[i] {
+			d, _ := new(big.Float).SetInt(new(big.Int).Sub(a.neighbour.bare.noisy[i][g], a.d.bare.noisy[i][g])).Float64()
+			if d != 0 {
+				a.m++
+			}
+			l1 += math.Abs(d)
+			l2 += d * d
+		}
+		switch e := a.release.Noise[i].Event().(type) {
+		case privacy.DiscreteLaplace:
+			s, _ := new(big.Rat).Quo(e.Sensitivity, e.Scale).Float64()
+			b, _ := e.Scale.Float64()
+			a.epsilon += s
+			loss += l1 / b
+		case privacy.DiscreteGaussian:
+			s, _ := new(big.Rat).Quo(e.SensitivitySquared, e.Variance).Float64()
+			v, _ := e.Variance.Float64()
+			a.mu += s // squared, for now
+			mu2 += l2 / v
+		default:
+			t.Fatalf("%T", e)
+		}
+	}
+	if got, want := loss+mu2, a.epsilon+a.mu; got > want*(1+1e-9) || got < want*0.98 {
+		t.Fatalf("%s: neighbours are %v apart, the events claim %v", c.name, got, want)
+	}
+	a.mu = math.Sqrt(a.mu)
+	return a
+}
+
+// level is the ε at which claims of Gaussian noise are tested.
+const level = 0.3
+
+// contradiction publishes both sides and looks for the claim's contradiction.
+func (a *arranged) contradiction(t *testing.T, r *Release) error {
+	t.Helper()
+	n := 12_000 << a.m
+	if a.mu > 0 {
+		n = 25_000
+	}
+	k, err := a.count(r, a.neighbour, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := a.count(r, a.d, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.mu == 0 {
+		if err := violates(k.there, l.there, n, a.epsilon, 0); err != nil {
+			return err
+		}
+		return violates(l.here, k.here, n, a.epsilon, 0)
+	}
+	// Gaussian noise at distance mu: δ(ε) = Φ(μ/2−ε/μ) − e^ε·Φ(−μ/2−ε/μ) (Balle and
+	// Wang 2018, Theorem 8), and the law on a grid of σ ≥ 10 differs by less than
+	// 0.002 from that.
+	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	delta := normal(a.mu/2-level/a.mu) - math.Exp(level)*normal(-a.mu/2-level/a.mu) + 0.002
+	if err := violates(k.there, l.there, n, level, delta); err != nil {
+		return err
+	}
+	return violates(l.here, k.here, n, level, delta)
+}
+
+type tellings struct{ there, here int }
+
+// count publishes a side and counts the events that tell most: of Laplace
+// noise, that all numbers are at the neighbour's or beyond (at D's or beyond);
+// of Gaussian noise, that the likelihood ratio of the claim exceeds e^level.
+func (a *arranged) count(r *Release, s side, n int) (tellings, error) {
+	var out tellings
+	bits := entropy.New()
+	type number struct {
+		i, g    int
+		d, near *big.Int // D's, and the distance to the neighbour's
+		weight  float64
+	}
+	var differ []number
+	center := 0.0
+	for i := range a.release.Components {
+		for g, from := range a.d.bare.noisy[i] {
+			if d := new(big.Int).Sub(a.neighbour.bare.noisy[i][g], from); d.Sign() != 0 {
+				x := number{i: i, g: g, d: d, near: from}
+				if e, ok := a.release.Noise[i].Event().(privacy.DiscreteGaussian); ok {
+					x.weight, _ = new(big.Rat).Quo(new(big.Rat).SetInt(d), e.Variance).Float64()
+					f, _ := new(big.Float).SetInt(d).Float64()
+					center += x.weight * f / 2
+				}
+				differ = append(differ, x)
+			}
+		}
+	}
+	var off big.Int
+	for range n {
+		table, err := r.Publish(s.exact, s.domains, bits)
+		if err != nil {
+			return out, err
+		}
+		there, here, llr := true, true, -center
+		for _, x := range differ {
+			off.Sub(table.noisy[x.i][x.g], x.near) // from D's number
+			if a.mu > 0 {
+				f, _ := new(big.Float).SetInt(&off).Float64()
+				llr += x.weight * f
+				continue
+			}
+			beyond := off.Cmp(x.d) >= 0 // of the neighbour's, seen from D's
+			short := off.Sign() <= 0
+			if x.d.Sign() < 0 {
+				beyond, short = off.Cmp(x.d) <= 0, off.Sign() >= 0
+			}
+			there, here = there && beyond, here && short
+		}
+		if a.mu > 0 {
+			there, here = llr > level, llr < -level
+		}
+		if there {
+			out.there++
+		}
+		if here {
+			out.here++
+		}
+	}
+	return out, nil
+}
+
+// weakened has noise 1.18 times too small, under the events of the right noise.
+type weakened struct{ mechanism.Additive }
+
+func (w weakened) AddTo(bits noise.Bits, values []*big.Int) error {
+	factor := big.NewRat(100, 118)
+	switch e := w.Additive.Event().(type) {
+	case privacy.DiscreteLaplace:
+		n, err := noise.NewDiscreteLaplace(new(big.Rat).Mul(e.Scale, factor))
+		if err != nil {
+			return err
+		}
+		return n.AddTo(bits, values)
+	case privacy.DiscreteGaussian:
+		n, err := noise.NewDiscreteGaussian(new(big.Rat).Mul(e.Variance, new(big.Rat).Mul(factor, factor)))
+		if err != nil {
+			return err
+		}
+		return n.AddTo(bits, values)
+	}
+	return fmt.Errorf("%T", w.Additive)
+}
+
+func (r *Release) weaken() *Release {
+	out := *r
+	out.Noise = nil
+	for _, n := range r.Noise {
+		n.Additive = weakened{n.Additive}
+		out.Noise = append(out.Noise, n)
+	}
+	return &out
+}
+
+func TestDistinguishingNeighbours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: statistics, in -short")
+	}
+	laplace, gaussian := 0, 0
+	for _, c := range contests(t) {
+		t.Run(c.name, func(t *testing.T) {
+			a := c.arrange(t)
+			if a.mu > 0 {
+				gaussian++
+			} else {
+				laplace++
+			}
+			if err := a.contradiction(t, a.release); err != nil {
+				t.Error(err)
+			}
+			if err := a.contradiction(t, a.release.weaken()); err == nil {
+				t.Error("noise 1.18 times too small passes")
+			}
+		})
+	}
+	if laplace < 10 || gaussian < 10 {
+		t.Errorf("%d contests of Laplace noise, %d of Gaussian", laplace, gaussian)
+	}
+}
+
+// Groups that are shown: one unit more in a group changes how often it is shown
+// by no more than the selection's events say.
+func TestDistinguishingGroups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: statistics, in -short")
+	}
+	var rows strings.Builder
+	id := 0
+	const sizes = 12
+	for units := 1; units <= sizes; units++ {
+		for range units {
+			fmt.Fprintf(&rows, "%d,a,%02d,0,0,0,0\n", id, units)
+			id++
+		}
+	}
+	for _, c := range []struct {
+		name, measure string
+		spend, weak   Spend // weak is half, the selection's part, with 1.18 times the ε; none for a threshold
+	}{
+		{"approx", "approx", Spend{Epsilon: eps(t, "4"), Delta: del(t, "0.08")}, Spend{Epsilon: eps(t, "2.36")}},
+		{"zcdp by table", "zcdp", Spend{Rho: rho(t, "0.5"), Delta: del(t, "0.04")}, Spend{Epsilon: eps(t, "1.18")}},
+		{"zcdp by threshold", "zcdp", Spend{Rho: rho(t, "0.7"), Delta: del(t, "0.04")}, Spend{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := fmt.Sprintf(contestCatalog, "add-remove", c.measure, "delta = 0.5")
+			r, exact, _ := exactly(t, text, "SELECT k, count(*) FROM t GROUP BY k", c.spend, rows.String())
+			epsilon, delta, appears := claimOfOneGroup(t, r.Selection)
+			t.Logf("%s: epsilon %v, delta %v", r.Selection.Name(), epsilon, delta)
+			check := func(r *Release) error {
+				const n = 100_000
+				bits := entropy.New()
+				shown := make([]int, sizes+1)
+				for range n {
+					table, err := r.Publish(engine.NewExact(copied(exact.RevealExact())), nil, bits)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, key := range table.keys {
+						units, err := strconv.Atoi(key[0].(string))
+						if err != nil {
+							t.Fatal(err)
+						}
+						shown[units]++
+					}
+				}
+				if err := violates(shown[1], 0, n, 0, appears); err != nil { // without a unit the group is not there
+					return fmt.Errorf("a group of one unit: %w", err)
+				}
+				for units := 1; units < sizes; units++ {
+					a, b := shown[units], shown[units+1]
+					for _, err := range []error{violates(b, a, n, epsilon, delta), violates(a, b, n, epsilon, delta), violates(n-a, n-b, n, epsilon, delta), violates(n-b, n-a, n, epsilon, delta)} {
+						if err != nil {
+							return fmt.Errorf("from %d units to %d: %w", units, units+1, err)
+						}
+					}
+				}
+				return nil
+			}
+			if err := check(r); err != nil {
+				t.Error(err)
+			}
+			weak := *r
+			if weak.Selection = (weakThreshold{r.Selection}); c.weak.Epsilon.Sign() > 0 {
+				weak.Selection = must(mechanism.ChooseSelection(mechanism.SelectionOptions{MaxGroups: r.MaxGroups, Epsilon: c.weak.Epsilon, Delta: del(t, "0.04")}))
+			}
+			if check(&weak) == nil {
+				t.Error("a selection by 1.18 times the epsilon passes")
+			}
+		})
+	}
+}
+
+// weakThreshold keeps the threshold and draws noise 1.18 times too small.
+type weakThreshold struct{ mechanism.Selection }
+
+func (w weakThreshold) Select(units []*big.Int, bits noise.Bits) ([]bool, error) {
+	e := w.Events()[0].(privacy.DiscreteGaussian)
+	n, err := noise.NewDiscreteGaussian(new(big.Rat).Mul(e.Variance, big.NewRat(10000, 13924)))
+	if err != nil {
+		return nil, err
+	}
+	noisy := copyOf(units)
+	kept := make([]bool, len(units))
+	err = n.AddTo(bits, noisy)
+	for i := range noisy {
+		kept[i] = err == nil && noisy[i].Cmp(w.HalfCount()) >= 0
+	}
+	return kept, err
+}
+
+func copyOf(values []*big.Int) []*big.Int {
+	out := make([]*big.Int, len(values))
+	for i, v := range values {
+		out[i] = new(big.Int).Set(v)
+	}
+	return out
+}
+
+// claimOfOneGroup returns what the events claim of one group that one unit
+// enters: (ε, δ), and the δ of its appearance. Gaussian noise with
+// variance V moved by 1 has the total variation of its law, ε = 0.
+func claimOfOneGroup(t *testing.T, s mechanism.Selection) (epsilon, delta, appears float64) {
+	t.Helper()
+	for _, e := range s.Events() {
+		if repeat, ok := e.(privacy.Repeat); ok {
+			e = repeat.Event
+		}
+		switch e := e.(type) {
+		case privacy.Selection:
+			epsilon, delta, appears = epsilon+e.Epsilon.Float64(), delta+e.Delta.Float64(), appears+e.Delta.Float64()
+		case privacy.DiscreteGaussian:
+			v, _ := e.Variance.Float64()
+			total := 0.0
+			for k := -1000; k <= 1000; k++ {
+				total += math.Exp(-float64(k*k) / (2 * v))
+			}
+			return 0, 1 / total, 1 // P(K ≥ 0) − P(K ≥ 1) = P(K = 0)
+		default:
+			t.Fatalf("a selection by %v", e)
+		}
+	}
+	return epsilon, delta, appears
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// The released counts have the exact law of the noise: Pearson's statistic over
+// the values near the count and the two tails, below the bound that a χ² of d
+// degrees passes with probability e^-x: d + 2√(dx) + 2x (Laurent and Massart 2000).
+func TestReleasedCountHasItsLaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: statistics, in -short")
+	}
+	rows := unitRows(1, "bc", "3", "2", "1.25", "4")
+	for _, c := range []struct {
+		measure string
+		spend   Spend
+	}{{"pure", Spend{Epsilon: eps(t, "3")}}, {"zcdp", Spend{Rho: rho(t, "4.5")}}} {
+		text := fmt.Sprintf(contestCatalog, "add-remove", c.measure, map[string]string{"zcdp": "delta = 0.1"}[c.measure])
+		r, exact, domains := exactly(t, text, "SELECT count(*) FROM t", c.spend, rows)
+		weight := func(k int) float64 { // of Laplace noise of scale 10, of Gaussian noise of σ = 10
+			if c.measure == "pure" {
+				return math.Exp(-math.Abs(float64(k)) / 10)
+			}
+			return math.Exp(-float64(k*k) / 200)
+		}
+		total := 0.0
+		for k := -2000; k <= 2000; k++ {
+			total += weight(k)
+		}
+		fit := func(r *Release) (statistic, bound float64) {
+			const n, reach = 100_000, 32
+			counts, expected := make([]float64, 2*reach+3), make([]float64, 2*reach+3)
+			cell := func(k int) int { return min(max(k, -reach-1), reach+1) + reach + 1 }
+			for k := -2000; k <= 2000; k++ {
+				expected[cell(k)] += n * weight(k) / total
+			}
+			bits := entropy.New()
+			for range n {
+				table, err := r.Publish(exact, domains, bits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts[cell(int(table.noisy[0][0].Int64())-30)]++ // of 40 rows 30 are kept
+			}
+			for i := range counts {
+				statistic += (counts[i] - expected[i]) * (counts[i] - expected[i]) / expected[i]
+			}
+			d, x := float64(len(counts)-1), math.Log(1e10)
+			return statistic, d + 2*math.Sqrt(d*x) + 2*x
+		}
+		if got, bound := fit(r); got > bound {
+			t.Errorf("%s: χ² is %.1f, want at most %.1f", c.measure, got, bound)
+		}
+		if got, bound := fit(r.weaken()); got <= bound {
+			t.Errorf("%s: noise 1.18 times too small has a χ² of only %.1f", c.measure, got)
+		}
+	}
+}
