@@ -21,7 +21,7 @@ import (
 // rowsTable is 10 million rows of 1 million units in 100 groups, in no order.
 const rowsTable = `COPY (
 	SELECT (hash(i, 1) %% 1000000)::BIGINT AS unit, 'group ' || (hash(i, 2) %% 100) AS g,
-	       (hash(i, 3) %% 1000000) / 1000.0 AS v %s
+	       (hash(i, 3) %% 1000000) / 1000.0 AS v, (hash(i, 4) %% 1000000) / 1000.0 AS w
 	FROM range(%d) t(i)) TO '%s' (FORMAT parquet)`
 
 const rowsCatalog = `
@@ -44,7 +44,7 @@ w = { type = "double", lower = 0, upper = 1000 }
 `
 
 // makeRows writes the table and its catalog into a folder.
-func makeRows(b *testing.B, rows int, padding string) string {
+func makeRows(b *testing.B, rows int) string {
 	b.Helper()
 	dir := b.TempDir()
 	db, err := sql.Open("duckdb", "")
@@ -52,7 +52,7 @@ func makeRows(b *testing.B, rows int, padding string) string {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec(fmt.Sprintf(rowsTable, ", (hash(i, 4) % 1000000) / 1000.0 AS w"+padding, rows, filepath.Join(dir, "rows.parquet"))); err != nil {
+	if _, err := db.Exec(fmt.Sprintf(rowsTable, rows, filepath.Join(dir, "rows.parquet"))); err != nil {
 		b.Fatal(err)
 	}
 	groups := ""
@@ -122,27 +122,28 @@ var comparisons = []struct{ name, statement, plain string }{
 // (ledger, engine, noise) as a multiple of the engine's own GROUP BY g, unit,
 // measured in turn. Target: at most 2.5 at 6 GiB; at 1 GiB it must finish.
 func BenchmarkBounded(b *testing.B) {
-	dir := makeRows(b, 10_000_000, "")
+	dir := makeRows(b, 10_000_000)
 	for _, memory := range []string{"6GiB", "1GiB"} {
-		compare(b, dir, memory)
+		compare(b, dir, memory, len(comparisons))
 	}
 }
 
-// BenchmarkLargerThanMemory does the same over a file of about 2 GB at 1 GiB.
+// BenchmarkLargerThanMemory does the same, for counts and sums, over a file of
+// 60 million rows and about 1.5 GB, at 1 GiB.
 func BenchmarkLargerThanMemory(b *testing.B) {
-	dir := makeRows(b, 100_000_000, "")
+	dir := makeRows(b, 60_000_000)
 	if info, err := os.Stat(filepath.Join(dir, "rows.parquet")); err == nil {
 		b.Logf("the file has %d MB", info.Size()>>20)
 	}
-	compare(b, dir, "1GiB")
+	compare(b, dir, "1GiB", 2)
 }
 
-func compare(b *testing.B, dir, memory string) {
+func compare(b *testing.B, dir, memory string, first int) {
 	rho, err := privacy.ParseRho("0.0001")
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, c := range comparisons {
+	for _, c := range comparisons[:first] {
 		b.Run(memory+"/"+c.name, func(b *testing.B) {
 			db, engine := open(b, dir, memory), plain(b, memory)
 			text := fmt.Sprintf("SELECT count(*), sum(n) FROM (%s FROM '%s' GROUP BY g, unit)", c.plain, filepath.Join(dir, "rows.parquet"))
