@@ -18,13 +18,28 @@ const (
 
 // inCalendar makes a date or timestamp outside the calendar NULL.
 func (s scope) inCalendar(x string, t sqltype.Type) string {
-	first, last := firstTime, lastTime
-	if t.Kind == sqltype.DateKind {
-		first, last = firstDay, lastDay
-	}
+	first, last := calendar(t)
 	return s.once(x, func(x string) string {
 		return fmt.Sprintf("CASE WHEN %s BETWEEN %s AND %s THEN %s END", x, first, last, x)
 	})
+}
+
+// ofCalendar prints a function of a date or timestamp, NULL outside of the
+// calendar. The function sees a clamped value even so: DuckDB evaluates some on
+// the extremes that a column's statistics give, and fails there, in planning.
+func (s scope) ofCalendar(x string, t sqltype.Type, f func(x string) string) string {
+	first, last := calendar(t)
+	return s.once(x, func(x string) string {
+		clamped := fmt.Sprintf("greatest(%s, least(%s, %s))", first, x, last)
+		return fmt.Sprintf("CASE WHEN %s BETWEEN %s AND %s THEN %s END", x, first, last, f(clamped))
+	})
+}
+
+func calendar(t sqltype.Type) (first, last string) {
+	if t.Kind == sqltype.DateKind {
+		return firstDay, lastDay
+	}
+	return firstTime, lastTime
 }
 
 // temporal prints date and time arithmetic.
@@ -43,10 +58,14 @@ func (s scope) temporal(e *plan.Call, a []string) (string, bool) {
 	case plan.Elapsed:
 		return fmt.Sprintf("TRY(%s - %s)", a[0], a[1]), true
 	case plan.DateTrunc:
-		return s.inCalendar(fmt.Sprintf("TRY(date_trunc(%s, %s))", a[0], a[1]), e.T), true
+		return s.inCalendar(s.ofCalendar(a[1], e.T, func(x string) string { return fmt.Sprintf("date_trunc(%s, %s)", a[0], x) }), e.T), true
 	case plan.Extract:
 		field := e.Args[0].(*plan.Literal).Value.(string)
-		return s.once(a[1], func(x string) string { return extract(field, x, e.Args[1].Type(), e.T) }), true
+		from := e.Args[1].Type()
+		if isDay(from) {
+			return s.ofCalendar(a[1], from, func(x string) string { return extract(field, x, from, e.T) }), true
+		}
+		return s.once(a[1], func(x string) string { return extract(field, x, from, e.T) }), true
 	}
 	return "", false
 }
