@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
@@ -22,7 +23,7 @@ import (
 // Identical rows have one hash and so are kept or dropped in a run: which rows
 // are kept is a function of the unit's own rows and the salt alone.
 func Release(b *plan.Bounded) (engine.Query, error) {
-	q := engine.Query{Values: len(b.Contributions), Sliceable: true}
+	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow}
 	for _, k := range b.Keys {
 		q.Keys = append(q.Keys, k.Type())
 	}
@@ -92,16 +93,21 @@ func (w *bounded) render(rows string) string {
 	ranked := []string{"*",
 		fmt.Sprintf("dense_rank() %s AS d", byGroup),
 		fmt.Sprintf("row_number() %s - rank() %s + 1 AS r", byRow, byGroup)}
-	all := fmt.Sprintf("OVER (PARTITION BY %s)", strings.Join(append([]string{"u"}, w.keys...), ", "))
+	byUnit := append([]string{"u"}, w.keys...)
+	distinct := false
 	for i, c := range b.Contributions {
-		switch {
-		case c.Kind == plan.Clamped:
-			ranked = append(ranked, fmt.Sprintf("sum(v%d) %s AS s%d", i, all, i))
-		case c.Kind == plan.UnitCount && c.Value != nil:
-			ranked = append(ranked, fmt.Sprintf("bool_or(v%d) %s AS s%d", i, all, i))
-		case c.Kind == plan.DistinctValues:
+		if c.Kind == plan.DistinctValues {
+			distinct = true
 			ranked = append(ranked, fmt.Sprintf("dense_rank() OVER (PARTITION BY %s ORDER BY v%d IS NULL, %s, v%d) AS s%d",
-				strings.Join(append([]string{"u"}, w.keys...), ", "), i, w.hash(append(w.keys[:len(w.keys):len(w.keys)], fmt.Sprintf("v%d", i))), i, i))
+				strings.Join(byUnit, ", "), i, w.hash(append(w.keys[:len(w.keys):len(w.keys)], fmt.Sprintf("v%d", i))), i, i))
+		}
+	}
+	if distinct { // whole groups of a unit are then looked at by windows too
+		for i, c := range b.Contributions {
+			if w.ofUnit(c) {
+				ranked = append(ranked, fmt.Sprintf("%s(v%d) OVER (PARTITION BY %s) AS s%d",
+					map[plan.ContributionKind]string{plan.Clamped: "sum", plan.UnitCount: "bool_or"}[c.Kind], i, strings.Join(byUnit, ", "), i))
+			}
 		}
 	}
 	kept := fmt.Sprintf("d <= %d", b.MaxGroups)
@@ -110,7 +116,33 @@ func (w *bounded) render(rows string) string {
 	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT %s FROM (SELECT %s FROM (%s) AS t) AS t) AS t WHERE %s",
 		strings.Join(ranked, ", "), strings.Join(hashed, ", "), rows, kept)
+	if !distinct && slices.ContainsFunc(b.Contributions, w.ofUnit) {
+		return w.group(w.unitGroups(text, byUnit), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
+	}
 	return w.group(text, w.boundedValue)
+}
+
+// ofUnit reports whether a contribution looks at all of a unit's rows in a group.
+func (w *bounded) ofUnit(c plan.Contribution) bool {
+	return c.Kind == plan.Clamped || c.Kind == plan.UnitCount && c.Value != nil
+}
+
+// unitGroups computes each unit's contributions to each of its kept groups.
+func (w *bounded) unitGroups(rows string, byUnit []string) string {
+	columns := append([]string(nil), byUnit...)
+	for i, c := range w.node.Contributions {
+		part := "1"
+		switch {
+		case c.Kind == plan.Clamped: // a sum of nothing adds nothing
+			part = fmt.Sprintf("CASE WHEN sum(v%d) IS NOT NULL THEN least(greatest(sum(v%d), %s), %s) END", i, i, c.Lower, c.Upper)
+		case c.Kind == plan.UnitCount && c.Value != nil:
+			part = fmt.Sprintf("CASE WHEN bool_or(v%d) THEN 1 END", i)
+		case c.Kind == plan.Added:
+			part = fmt.Sprintf("sum(v%d) FILTER (WHERE r <= %d)", i, w.node.MaxRows)
+		}
+		columns = append(columns, fmt.Sprintf("%s AS p%d", part, i))
+	}
+	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(columns, ", "), rows, strings.Join(byUnit, ", "))
 }
 
 // hash is the salted hash of the unit and more columns. DuckDB ends the hash of
