@@ -110,7 +110,7 @@ func (s scope) call(e *plan.Call) string {
 	case plan.DistinctFrom:
 		return fmt.Sprintf("(%s IS DISTINCT FROM %s)", a[0], a[1])
 	case plan.And, plan.Or:
-		return fmt.Sprintf("(%s %s %s)", a[0], strings.ToUpper(string(e.Function)), a[1])
+		return "(" + strings.Join(a, " "+strings.ToUpper(string(e.Function))+" ") + ")"
 	case plan.Not:
 		return fmt.Sprintf("(NOT %s)", a[0])
 	case plan.IsNull:
