@@ -30,7 +30,7 @@ type Post struct {
 	// is shown, if a column is computed from it alone.
 	Names map[Source]string
 	// Kept names what chose the rows by noisy values: "group selection",
-	// "HAVING", "LIMIT". A value that was kept for its size is biased upwards.
+	// "HAVING", "LIMIT", "JOIN". A value that was kept for its size is biased upwards.
 	Kept []string
 }
 
@@ -65,8 +65,8 @@ func Intervals(c *stability.Certificate) *Post {
 	for i, col := range cols {
 		if len(col.sources) == 1 {
 			for s := range col.sources {
-				if post.Names[s] == "" {
-					post.Names[s] = names[i]
+				if post.Names[s.Source] == "" {
+					post.Names[s.Source] = names[i]
 				}
 			}
 		}
@@ -99,13 +99,20 @@ func kept(c *stability.Certificate) []string {
 			say("group selection")
 		}
 	}
+	d := carrier{certificate: c}
 	var walk func(n plan.Node)
 	walk = func(n plan.Node) {
-		switch n.(type) {
+		switch n := n.(type) {
 		case *plan.Filter:
 			say("HAVING")
 		case *plan.Limit:
 			say("LIMIT")
+		case *plan.Join:
+			_, left := d.node(n.Left)
+			_, right := d.node(n.Right)
+			if on := d.expr(n.On, slices.Concat(left, right)); on.why != "" || len(on.sources) > 0 {
+				say("JOIN")
+			}
 		}
 		for _, in := range n.Inputs() {
 			if !readsReleased(in) {
@@ -132,10 +139,18 @@ type Source struct{ Release, Column int }
 
 type ends struct{ lower, upper plan.Expr }
 
+// A leaf is a Source as one place of the plan reads it. A release that is read
+// in two places meets itself in other rows, whose noise is their own, so that
+// the two count as two noisy values.
+type leaf struct {
+	Source
+	at *plan.Released
+}
+
 // A carried column is what is known of one column of a node: nothing noisy
 // (no sources, no reason), an interval for each share, or no interval and why.
 type carried struct {
-	sources map[Source]bool
+	sources map[leaf]bool
 	ends    map[int]ends // by share, over the carrying node's columns
 	why     string
 }
@@ -217,7 +232,7 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 	extended := *n
 	extended.Cols = n.Cols[:len(n.Cols):len(n.Cols)]
 	for i := len(r.Keys); i < len(n.Cols); i++ {
-		c := carried{sources: map[Source]bool{{n.Index, i}: true}, ends: map[int]ends{}}
+		c := carried{sources: map[leaf]bool{{Source{n.Index, i}, n}: true}, ends: map[int]ends{}}
 		for _, s := range d.shares {
 			at := len(extended.Cols)
 			extended.Cols = append(extended.Cols, plan.Column{Name: "lower", Type: n.Cols[i].Type}, plan.Column{Name: "upper", Type: n.Cols[i].Type})
@@ -266,7 +281,7 @@ func (d *carrier) join(n *plan.Join) (plan.Node, []carried) {
 
 // expr carries the ends of an expression over columns whose ends are known.
 func (d *carrier) expr(e plan.Expr, cols []carried) carried {
-	c := carried{sources: map[Source]bool{}}
+	c := carried{sources: map[leaf]bool{}}
 	plan.Walk(e, func(e plan.Expr) bool {
 		if ref, ok := e.(*plan.Ref); ok {
 			maps.Copy(c.sources, cols[ref.Index].sources)
