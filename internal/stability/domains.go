@@ -43,10 +43,8 @@ func domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
 				}
 			}
 		case plan.Extract:
-			if l, ok := e.Args[0].(*plan.Literal); ok {
-				if f, ok := fields[l.Value.(string)]; ok {
-					return wholeRange(big.NewRat(f.lower, 1), big.NewRat(f.upper, 1))
-				}
+			if lower, upper, ok := fieldRange(e); ok {
+				return wholeRange(big.NewRat(lower, 1), big.NewRat(upper, 1))
 			}
 		}
 	}

@@ -215,13 +215,22 @@ func callRange(e *plan.Call, args []interval) interval {
 			return interval{new(big.Rat), new(big.Rat).Add(n.upper, big.NewRat(1, 1))}
 		}
 	case plan.Extract:
-		if l, ok := e.Args[0].(*plan.Literal); ok {
-			if f, ok := fields[l.Value.(string)]; ok {
-				return between(f.lower, f.upper)
-			}
+		if lower, upper, ok := fieldRange(e); ok {
+			return between(lower, upper)
 		}
 	}
 	return interval{}
+}
+
+// fieldRange is the range of extract's field of a date or time. An interval's
+// fields have none: it can be of 300 days, or of minus one hour.
+func fieldRange(e *plan.Call) (lower, upper int64, ok bool) {
+	l, ok := e.Args[0].(*plan.Literal)
+	if !ok || e.Args[1].Type().Kind == sqltype.IntervalKind {
+		return 0, 0, false
+	}
+	f, ok := fields[l.Value.(string)]
+	return f.lower, f.upper, ok
 }
 
 // fields are the ranges of extract's fields that do not depend on the data.

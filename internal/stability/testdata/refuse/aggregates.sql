@@ -1,6 +1,7 @@
 SELECT max(cost) /* ERROR D047 "cannot be released" */ FROM visits;
 SELECT bool_or(age > 3) /* ERROR D047 "cannot be released" */ FROM visits;
 SELECT sum(visit_id /* ERROR D049 "no declared bounds" */) FROM visits;
+SELECT avg(extract(day FROM stay) /* ERROR D049 "no bounds" */) FROM visits;
 SELECT sum(length(note) /* ERROR D049 "no bounds" */) FROM visits;
 SELECT sum(least(length(note), 100)) FROM visits;
 SELECT sum(least(greatest(visit_id, 0), 100)) FROM visits;
