@@ -50,6 +50,7 @@ const (
 
 // The tour's questions, over the data sets of the page.
 func TestIntervalsHoldOnTheTour(t *testing.T) {
+	unlessShort(t)
 	data := os.Getenv("DISCREET_DATA")
 	if data == "" {
 		t.Skip("skip: DISCREET_DATA does not name the folder of the real data")
@@ -89,6 +90,7 @@ func TestIntervalsHoldOnTheTour(t *testing.T) {
 
 // The demo's questions, over data that the project makes.
 func TestIntervalsHoldOnTheClinic(t *testing.T) {
+	unlessShort(t)
 	path, err := clinic.Write(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +106,7 @@ func TestIntervalsHoldOnTheClinic(t *testing.T) {
 
 // Intervals that are a tenth too narrow are rejected: the test has power.
 func TestNarrowIntervalsAreRejected(t *testing.T) {
+	unlessShort(t)
 	path, err := clinic.Write(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +116,14 @@ func TestNarrowIntervalsAreRejected(t *testing.T) {
 	all := w.ask(t, clinic.Questions()[0].SQL, Spend{Rho: rho(t, "0.02")})
 	if c := all.columns[0]; c.hits >= leastHits(c.n) {
 		t.Errorf("%s: %d of %d narrow intervals hold, which passes", c.name, c.hits, c.n)
+	}
+}
+
+// unlessShort skips where the race detector, slow, would look for races: nothing
+// here runs at once.
+func unlessShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: -short")
 	}
 }
 
@@ -138,7 +149,7 @@ func spend(t *testing.T, flags string) (s Spend) {
 	return s
 }
 
-// A column's tally says how many of its intervals hold.
+// A columnTally says how many of a column's intervals hold.
 type columnTally struct {
 	name    string
 	n, hits int
