@@ -119,12 +119,21 @@ func (p *pattern) alternatives() int {
 	}
 	defer func() { p.depth-- }()
 	weight := 0
+	start := true // of a branch: where ^ may stand
 	for p.rest != "" && p.rest[0] != ')' {
-		if p.rest[0] == '|' {
+		switch r := p.rest[0]; {
+		case r == '|':
 			p.next()
+			start = true
 			continue
+		case r == '^' && !start:
+			p.fail("has a ^ that is not at the beginning")
+		case r == '$' && len(p.rest) > 1 && p.rest[1] != ')' && p.rest[1] != '|':
+			p.fail("has a $ that is not at the end")
+		default:
+			weight += p.quantified()
 		}
-		weight += p.quantified()
+		start = false
 	}
 	return weight
 }
@@ -159,6 +168,7 @@ func (p *pattern) quantified() int {
 	}
 	if anchor {
 		p.fail("repeats an anchor")
+		return weight
 	}
 	if p.rest[0] == '{' {
 		weight *= max(1, p.count())

@@ -85,7 +85,7 @@ var bindEntries = []Entry{
 		Title: "pattern not supported",
 		Explain: "The pattern of LIKE, ILIKE, ~ and ~* must be a constant: one taken from the data could fail or take " +
 			"arbitrarily long. Regular expressions are restricted to what means the same in PostgreSQL and in the engine: " +
-			"literals, ., bracket expressions with characters and ranges, ^, $, groups, |, the greedy quantifiers * + ? {m,n}, " +
+			"literals, ., bracket expressions with characters and ranges, ^ at the beginning and $ at the end of a branch, groups, |, the greedy quantifiers * + ? {m,n}, " +
 			"\\d, and punctuation after a backslash. \\w and \\s know different characters in the two; write [A-Za-z0-9_] or [ \\t].",
 		Example: `SELECT count(*) FROM visits WHERE department ~ '\w+'`,
 	},

@@ -100,6 +100,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("expressions", p.expressions)
 	t.Run("statements", p.statements)
 	t.Run("random", p.random)
+	t.Run("patterns", p.patterns)
 }
 
 // expressions holds every expression of testdata/postgres/expressions on

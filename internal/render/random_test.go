@@ -201,3 +201,27 @@ func (g grammar) approx(depth int) string {
 	}
 	return fmt.Sprintf("(%s * ln(%s))", g.expr("double", depth-1), a)
 }
+
+// patterns: a regular expression that we accept, PostgreSQL accepts, and both
+// match the same texts.
+func (p *pair) patterns(t *testing.T) {
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		g := grammar{t}
+		var b strings.Builder
+		for range rapid.IntRange(1, 8).Draw(t, "atoms") {
+			b.WriteString(g.pick("a", "b", "c", "ab", "é", "語", ".", "^", "$", "(", ")", "|", "[a-c]", "[^b]", "[", "]", "-", "*", "+", "?",
+				"{2}", "{1,3}", "{0,1}", "{", "}", ",", `\d`, `\.`, `\\`, `\[`, `\n`, `\t`, "(a|b)", "(?:c|)", "x*", "1", "2", "[0-9é-ï]", `[\]a\-]`, `[\d,]`, "[a-]", "%", "_"))
+		}
+		expr := "x " + g.pick("~", "~*", "!~") + " '" + b.String() + "'"
+		t.Log(expr)
+		if _, err := compile(p.catalog, "SELECT "+expr+" FROM t"); err != nil {
+			return
+		}
+		accepted++
+		p.checkExpr(t, expr, func(int) bool { return false })
+	})
+	if accepted < 10 {
+		t.Errorf("only %d patterns were accepted", accepted)
+	}
+}

@@ -75,3 +75,7 @@ SELECT count(*) FROM visits GROUP BY seen_at - seen_at /* ERROR D025 "interval" 
 SELECT age FROM visits ORDER BY seen_at - seen_at /* ERROR D025 "interval" */;
 SELECT greatest(seen_at - seen_at, INTERVAL '1 day') /* ERROR D025 "interval" */ FROM visits;
 SELECT 0.00000000000000000001 * 0.00000000000000000001 /* ERROR D027 "40 digits after the point" */;
+SELECT department ~ 'a^' /* ERROR D020 "\\^ that is not at the beginning" */ FROM visits;
+SELECT department ~ '$a' /* ERROR D020 "\\$ that is not at the end" */ FROM visits;
+SELECT department ~ '^*' /* ERROR D020 "repeats an anchor" */ FROM visits;
+SELECT count(*) FROM visits WHERE department ~ '^(a|^b$)$|^c';
