@@ -1,0 +1,822 @@
+//go:build cgo
+
+package release_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// A field is a column in scope: how to write it, and what it may be used for.
+type field struct {
+	sql     string
+	kind    kind
+	bounded bool
+}
+
+// A relation is something for FROM.
+type relation struct {
+	sql     string
+	fields  []field // sql is the bare column name
+	private bool
+	domain  string // of a private relation
+	unit    string // the column that holds the unit, or ""
+	refers  *table // a private table whose column "ref" leads to the unit
+	table   *table // of a plain table
+}
+
+// A grammar draws statements. It knows little of what is refused: it aims at
+// what is accepted, and strays from it now and then.
+type grammar struct {
+	draws
+	x     *example
+	names int
+	with  []string
+	ctes  []relation
+}
+
+func (g draws) statement(x *example) string {
+	s := &grammar{draws: g, x: x}
+	body := s.answer()
+	if len(s.with) > 0 {
+		return "WITH " + strings.Join(s.with, ", ") + " " + body
+	}
+	return body
+}
+
+func (s *grammar) name(prefix string) string {
+	s.names++
+	return fmt.Sprintf("%s%d", prefix, s.names)
+}
+
+// answer is a release, or post-processing of releases.
+func (s *grammar) answer() string {
+	switch s.n(12) {
+	default:
+		sql, _ := s.release()
+		return sql
+	case 9:
+		sql, n := s.release()
+		return fmt.Sprintf("%s ORDER BY %d DESC LIMIT 3", sql, 1+s.n(n))
+	case 10:
+		a, _ := s.release()
+		b, _ := s.release()
+		return fmt.Sprintf("SELECT * FROM (%s) AS x CROSS JOIN (%s) AS y", a, b)
+	case 11:
+		sql, _ := s.release()
+		return fmt.Sprintf("SELECT count(*) FROM (%s) AS x", sql)
+	}
+}
+
+// release is an aggregation over private rows; n is its number of columns.
+func (s *grammar) release() (sql string, n int) {
+	// Short statements leave more of the difference between neighbours to see.
+	r := s.private(pick(s.draws, []int{1, 2, 1, 0, 3}))
+	a := s.name("a")
+	f := r.under(a)
+	var items, keys []string
+	for range []int{0, 0, 1, 1, 2, 3}[s.n(6)] {
+		key := s.key(f)
+		if s.one(4) {
+			key = fmt.Sprint(len(items) + 1)
+			items = append(items, s.key(f))
+		} else {
+			items = append(items, key)
+		}
+		keys = append(keys, key)
+	}
+	for range 1 + s.n(3) {
+		items = append(items, s.aggregate(r, a, f))
+	}
+	sql = fmt.Sprintf("SELECT %s FROM %s AS %s%s", strings.Join(items, ", "), r.sql, a, s.where(r, a, f))
+	if len(keys) > 0 {
+		sql += " GROUP BY " + strings.Join(keys, ", ")
+	}
+	if s.one(10) {
+		sql += " HAVING count(*) > 2"
+	}
+	return sql, len(items)
+}
+
+// under returns the fields as seen below an alias.
+func (r relation) under(alias string) []field {
+	out := slices.Clone(r.fields)
+	for i := range out {
+		out[i].sql = alias + "." + out[i].sql
+	}
+	return out
+}
+
+// key is a grouping key: mostly a column.
+func (s *grammar) key(f []field) string {
+	f = slices.DeleteFunc(slices.Clone(f), func(f field) bool { return f.kind == span })
+	if len(f) > 0 && !s.one(3) {
+		return late(s.draws, f).sql
+	}
+	switch s.n(6) {
+	case 0:
+		return fmt.Sprintf("CASE WHEN %s THEN 'x' WHEN %s THEN 'y' ELSE 'z' END", s.condition(f, 1), s.condition(f, 1))
+	case 1:
+		return fmt.Sprintf("width_bucket(%s, 0, 10, 3)", s.number(f, 1))
+	case 2:
+		return s.condition(f, 1)
+	case 3:
+		return s.text(f, 2)
+	case 4:
+		return fmt.Sprintf("extract(%s FROM %s)", pick(s.draws, []string{"month", "year", "dow", "hour"}), s.stamp(f, 1))
+	}
+	return s.number(f, 2)
+}
+
+// aggregate is one of those that a release may have, and at times one of those
+// that it may not.
+func (s *grammar) aggregate(r relation, alias string, f []field) string {
+	var out string
+	switch s.n(12) {
+	case 0, 1:
+		out = "count(*)"
+	case 2:
+		out = fmt.Sprintf("count(%s)", s.any(f, 1))
+	case 3, 4:
+		out = fmt.Sprintf("count(DISTINCT %s)", s.key(f))
+	case 5:
+		if r.unit != "" {
+			out = fmt.Sprintf("count(DISTINCT %s.%s)", alias, r.unit)
+			break
+		}
+		out = "count(*)"
+	case 6, 7, 8:
+		out = fmt.Sprintf("sum(%s)", s.bounded(f))
+	case 9:
+		out = fmt.Sprintf("avg(%s)", s.bounded(f))
+	case 10:
+		out = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"var_pop", "variance", "stddev", "stddev_pop"}), s.bounded(f))
+	case 11:
+		out = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"sum", "avg", "max", "min"}), s.number(f, 2))
+	}
+	if s.one(6) {
+		out += fmt.Sprintf(" FILTER (WHERE %s)", s.condition(f, 1))
+	}
+	return out
+}
+
+// bounded is a number whose bounds follow from declared ones.
+func (s *grammar) bounded(f []field) string {
+	var bounded []field
+	for _, f := range f {
+		if f.bounded {
+			bounded = append(bounded, f)
+		}
+	}
+	if len(bounded) > 0 && !s.one(4) {
+		x := late(s.draws, bounded).sql
+		switch s.n(6) {
+		default:
+			return x
+		case 3:
+			return fmt.Sprintf("%s * %d", x, 1+s.n(3))
+		case 4:
+			return fmt.Sprintf("(%s - %s)", x, pick(s.draws, bounded).sql)
+		case 5:
+			return fmt.Sprintf("(%s)::%s", x, pick(s.draws, []string{"double precision", "integer", "numeric(10,2)", "smallint"}))
+		}
+	}
+	if s.one(4) {
+		return fmt.Sprintf("CASE WHEN %s THEN 3 ELSE 5 END", s.condition(f, 1))
+	}
+	return fmt.Sprintf("least(greatest(%s, %s), %s)", s.number(f, 1), pick(s.draws, []string{"0", "-2", "3.5"}), pick(s.draws, []string{"10", "4", "7.25"}))
+}
+
+// where draws conditions, with semijoins among them.
+func (s *grammar) where(r relation, alias string, f []field) string {
+	var conditions []string
+	if s.one(6) {
+		conditions = append(conditions, s.condition(f, 2))
+	}
+	if s.one(6) {
+		if c := s.semijoin(r, alias, f); c != "" {
+			conditions = append(conditions, c)
+		}
+	}
+	if len(conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(conditions, " AND ")
+}
+
+func (s *grammar) semijoin(r relation, alias string, f []field) string {
+	not := pick(s.draws, []string{"", "NOT "})
+	if r.unit != "" && s.one(2) {
+		o := s.sameUnit(r, 1)
+		if o.unit == "" {
+			return ""
+		}
+		b := s.name("a")
+		of := o.under(b)
+		switch s.n(3) {
+		case 0:
+			return fmt.Sprintf("%s.%s %sIN (SELECT %s.%s FROM %s AS %s%s)", alias, r.unit, not, b, o.unit, o.sql, b, s.where(o, b, of))
+		case 1:
+			if c := s.meet(f, of); c != "" {
+				return fmt.Sprintf("%sEXISTS (SELECT 1 FROM %s AS %s WHERE %s.%s = %s.%s AND %s)", not, o.sql, b, b, o.unit, alias, r.unit, c)
+			}
+		}
+		return fmt.Sprintf("%sEXISTS (SELECT 1 FROM %s AS %s WHERE %s.%s = %s.%s)", not, o.sql, b, b, o.unit, alias, r.unit)
+	}
+	p := s.public(1)
+	b := s.name("a")
+	pf := p.under(b)
+	for _, x := range f {
+		for _, y := range pf {
+			if x.kind == y.kind && x.kind != span {
+				return fmt.Sprintf("%s %sIN (SELECT %s FROM %s AS %s)", x.sql, not, y.sql, p.sql, b)
+			}
+		}
+	}
+	return ""
+}
+
+// meet is a condition between two relations.
+func (s *grammar) meet(l, r []field) string {
+	var all []string
+	for _, x := range l {
+		for _, y := range r {
+			if x.kind == y.kind || x.kind.number() && y.kind.number() {
+				op := "="
+				if x.kind != boolean && s.one(4) {
+					op = pick(s.draws, []string{"<", ">=", "<>"})
+				}
+				all = append(all, fmt.Sprintf("%s %s %s", x.sql, op, y.sql))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return pick(s.draws, all)
+}
+
+// scan is a table as it stands.
+func scan(t *table) relation {
+	r := relation{sql: t.name, private: !t.public, domain: t.domain, table: t}
+	for _, c := range t.columns {
+		r.fields = append(r.fields, field{c.name, c.kind, c.bounded})
+	}
+	switch {
+	case t.public || t.unit == unitRow:
+	case t.unit == unitColumn:
+		r.unit = "u"
+	case t.unit == unitReference:
+		r.refers = t.refers
+	}
+	return r
+}
+
+// private is a relation of private rows, mostly of rows that D' changes.
+func (s *grammar) private(depth int) relation {
+	var tables, changed []*table
+	for _, t := range s.x.tables {
+		if t.public {
+			continue
+		}
+		if tables = append(tables, t); rowsText(s.x.d[t.name]) != rowsText(s.x.e[t.name]) {
+			changed = append(changed, t)
+		}
+	}
+	if len(changed) > 0 && !s.one(5) {
+		tables = changed
+	}
+	return s.derive(scan(pick(s.draws, tables)), depth)
+}
+
+// sameUnit is a private relation whose units may meet those of r.
+func (s *grammar) sameUnit(r relation, depth int) relation {
+	var tables []*table
+	for _, t := range s.x.tables {
+		if !t.public && t.domain == r.domain && t.unit == unitColumn {
+			tables = append(tables, t)
+		}
+	}
+	if len(tables) == 0 {
+		return r
+	}
+	return s.derive(scan(pick(s.draws, tables)), depth)
+}
+
+// public is a relation of public rows.
+func (s *grammar) public(depth int) relation {
+	var tables []*table
+	for _, t := range s.x.tables {
+		if t.public {
+			tables = append(tables, t)
+		}
+	}
+	r := scan(pick(s.draws, tables))
+	a := s.name("a")
+	f := r.under(a)
+	switch {
+	case depth > 0 && s.one(5):
+		return relation{sql: "(VALUES (1, 'a', true), (2, 'b', false), (2, 'b', NULL), (NULL, NULL, true))",
+			fields: []field{{"column1", whole, true}, {"column2", textual, false}, {"column3", boolean, false}}}
+	case depth > 0 && s.one(4):
+		k := s.key(f)
+		return relation{sql: fmt.Sprintf("(SELECT %s AS k, count(*) AS c, avg(%s) AS m FROM %s AS %s GROUP BY 1)", k, s.number(f, 1), r.sql, a),
+			fields: []field{{"c", whole, false}, {"m", floating, false}}}
+	case depth > 0 && s.one(8):
+		return relation{sql: fmt.Sprintf("(SELECT * FROM %s AS %s ORDER BY %s LIMIT 2)", r.sql, a, s.key(f)), fields: r.fields}
+	case depth > 0 && s.one(5):
+		return relation{sql: fmt.Sprintf("(SELECT DISTINCT %s AS k FROM %s AS %s)", s.number(f, 1), r.sql, a), fields: []field{{"k", floating, false}}}
+	}
+	return r
+}
+
+// derive draws relations over r that keep its rows private.
+func (s *grammar) derive(r relation, depth int) relation {
+	for ; depth > 0 && !s.one(4); depth-- {
+		if r.refers != nil && s.one(3) {
+			r = s.joinPrivate(r, depth)
+			continue
+		}
+		switch s.n(10) {
+		case 0, 1:
+			r = s.perUnit(r)
+		case 2, 3:
+			r = s.joinPublic(r)
+		case 4, 5:
+			r = s.joinPrivate(r, depth)
+		case 6:
+			r = s.union(r, depth)
+		case 7:
+			r = s.named(r)
+		case 8:
+			r = s.project(r)
+		case 9:
+			if s.one(4) {
+				r.sql, r.table = fmt.Sprintf("(SELECT * FROM %s AS %s LIMIT 3)", r.sql, s.name("a")), nil
+			} else {
+				r = s.distinct(r)
+			}
+		}
+	}
+	return r
+}
+
+// project computes columns.
+func (s *grammar) project(r relation) relation {
+	a := s.name("a")
+	f := r.under(a)
+	out := relation{private: r.private, domain: r.domain}
+	var items []string
+	if r.unit != "" && !s.one(8) {
+		items, out.unit = append(items, fmt.Sprintf("%s.%s AS u", a, r.unit)), "u"
+		out.fields = append(out.fields, s.unitField(r))
+	}
+	for range 1 + s.n(3) {
+		var x field
+		switch s.n(4) {
+		case 0:
+			x = pick(s.draws, f)
+		case 1:
+			x = field{s.number(f, 2), floating, false}
+		case 2:
+			x = field{s.text(f, 2), textual, false}
+		case 3:
+			x = field{s.bounded(f), floating, true}
+		}
+		name := s.name("c")
+		items = append(items, fmt.Sprintf("%s AS %s", x.sql, name))
+		out.fields = append(out.fields, field{name, x.kind, x.bounded})
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s%s)", strings.Join(items, ", "), r.sql, a, s.where(r, a, f))
+	return out
+}
+
+func (s *grammar) unitField(r relation) field {
+	f := r.fields[slices.IndexFunc(r.fields, func(f field) bool { return f.sql == r.unit })]
+	return field{"u", f.kind, false}
+}
+
+// perUnit aggregates within each unit.
+func (s *grammar) perUnit(r relation) relation {
+	if r.unit == "" {
+		return r
+	}
+	a := s.name("a")
+	f := r.under(a)
+	unit := a + "." + r.unit
+	out := relation{private: true, domain: r.domain, unit: "u", fields: []field{s.unitField(r)}}
+	items, keys := []string{unit + " AS u"}, []string{unit}
+	for range []int{0, 0, 1, 2}[s.n(4)] {
+		k, name := s.typedKey(f), s.name("c")
+		items, keys = append(items, k.sql+" AS "+name), append(keys, k.sql)
+		out.fields = append(out.fields, field{name, k.kind, k.bounded})
+	}
+	for range 1 + s.n(2) {
+		name := s.name("c")
+		x, k := "count(*)", whole
+		switch s.n(8) {
+		case 1, 2:
+			x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"sum", "avg"}), s.summand(f)), floating
+		case 3:
+			x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"min", "max"}), s.number(f, 1)), floating
+		case 4:
+			x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"min", "max"}), s.text(f, 1)), textual
+		case 5:
+			x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"stddev", "var_pop"}), s.summand(f)), floating
+		case 6:
+			x = fmt.Sprintf("count(DISTINCT %s)", s.key(f))
+		case 7:
+			x, k = fmt.Sprintf("bool_or(%s)", s.condition(f, 1)), boolean
+		}
+		if s.one(5) {
+			x += fmt.Sprintf(" FILTER (WHERE %s)", s.condition(f, 1))
+		}
+		items = append(items, x+" AS "+name)
+		out.fields = append(out.fields, field{name, k, false})
+	}
+	having := ""
+	if s.one(5) {
+		having = " HAVING count(*) > 1"
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s%s GROUP BY %s%s)", strings.Join(items, ", "), r.sql, a, s.where(r, a, f), strings.Join(keys, ", "), having)
+	return out
+}
+
+// summand is a number, rather one whose sum depends on the order of addition.
+func (s *grammar) summand(f []field) string {
+	if floats := s.of(f, is(floating)); len(floats) > 0 && s.one(2) {
+		return pick(s.draws, floats)
+	}
+	return s.number(f, 1)
+}
+
+// typedKey is a column as a key.
+func (s *grammar) typedKey(f []field) field {
+	f = slices.DeleteFunc(slices.Clone(f), func(f field) bool { return f.kind == span })
+	if len(f) == 0 {
+		return field{"length('a')", whole, false}
+	}
+	return pick(s.draws, f)
+}
+
+// distinct drops copies.
+func (s *grammar) distinct(r relation) relation {
+	a := s.name("a")
+	out := relation{private: true, domain: r.domain}
+	var items []string
+	if r.unit != "" {
+		items, out.unit, out.fields = append(items, a+"."+r.unit+" AS u"), "u", []field{s.unitField(r)}
+	} else if !s.one(8) {
+		return r // it would be a release
+	}
+	for range 1 + s.n(2) {
+		k, name := s.typedKey(r.under(a)), s.name("c")
+		items = append(items, k.sql+" AS "+name)
+		out.fields = append(out.fields, field{name, k.kind, k.bounded})
+	}
+	out.sql = fmt.Sprintf("(SELECT DISTINCT %s FROM %s AS %s)", strings.Join(items, ", "), r.sql, a)
+	return out
+}
+
+// joined lists the columns of two sides under new names.
+func (s *grammar) joined(l, r []field) (items []string, out []field) {
+	for _, x := range some(s.draws, append(slices.Clone(l), r...), 2, 5) {
+		name := s.name("c")
+		items = append(items, x.sql+" AS "+name)
+		out = append(out, field{name, x.kind, x.bounded})
+	}
+	return items, out
+}
+
+func (s *grammar) joinPublic(r relation) relation {
+	p := s.public(2)
+	a, b := s.name("a"), s.name("a")
+	l, f := r.under(a), p.under(b)
+	items, fields := s.joined(l, f)
+	out := relation{private: true, domain: r.domain, fields: fields}
+	if r.unit != "" {
+		items, out.unit = append(items, a+"."+r.unit+" AS u"), "u"
+		out.fields = append(out.fields, s.unitField(r))
+	}
+	join := "CROSS JOIN " + p.sql + " AS " + b
+	if on := s.meet(l, f); on != "" && !s.one(6) {
+		if s.one(4) {
+			on += " AND " + s.condition(append(slices.Clone(l), f...), 1)
+		}
+		kind := pick(s.draws, []string{"JOIN", "LEFT JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"})
+		if (kind == "RIGHT JOIN" || kind == "FULL JOIN") && !s.one(6) {
+			// An outer join that preserves the private side, the other way round.
+			out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s RIGHT JOIN %s AS %s ON %s)", strings.Join(items, ", "), p.sql, b, r.sql, a, on)
+			return out
+		}
+		join = fmt.Sprintf("%s %s AS %s ON %s", kind, p.sql, b, on)
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s %s)", strings.Join(items, ", "), r.sql, a, join)
+	return out
+}
+
+func (s *grammar) joinPrivate(r relation, depth int) relation {
+	a, b := s.name("a"), s.name("a")
+	kind := pick(s.draws, []string{"JOIN", "JOIN", "LEFT JOIN", "FULL JOIN", "RIGHT JOIN"})
+	var o relation
+	var on, unit string
+	switch {
+	case r.refers != nil:
+		// Along the reference.
+		o = scan(r.refers)
+		on = fmt.Sprintf("%s.ref = %s.id", a, b)
+		if o.unit != "" && (kind == "JOIN" || kind == "RIGHT JOIN") {
+			unit = b + ".u"
+		}
+	case r.unit != "":
+		if o = s.sameUnit(r, depth-1); o.unit == "" {
+			return r
+		}
+		on = fmt.Sprintf("%s.%s = %s.%s", a, r.unit, b, o.unit)
+		switch kind {
+		case "JOIN", "LEFT JOIN":
+			unit = a + "." + r.unit
+		case "RIGHT JOIN":
+			unit = b + "." + o.unit
+		case "FULL JOIN":
+			unit = fmt.Sprintf("coalesce(%s.%s, %s.%s)", a, r.unit, b, o.unit)
+		}
+	default:
+		return r
+	}
+	l, f := r.under(a), o.under(b)
+	if c := s.meet(l, f); c != "" && s.one(3) {
+		on += " AND " + c
+	}
+	if s.one(25) {
+		on = s.meet(l, f) // off the unit, mostly: to be refused
+	}
+	if on == "" {
+		return r
+	}
+	items, fields := s.joined(l, f)
+	out := relation{private: true, domain: r.domain, fields: fields}
+	if unit != "" {
+		items, out.unit = append(items, unit+" AS u"), "u"
+		k := s.unitField(relation{unit: "u", fields: []field{{"u", whole, false}}})
+		if r.unit != "" {
+			k = s.unitField(r)
+		} else if o.unit != "" {
+			k = s.unitField(o)
+		}
+		out.fields = append(out.fields, k)
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s %s %s AS %s ON %s)", strings.Join(items, ", "), r.sql, a, kind, o.sql, b, on)
+	return out
+}
+
+// union puts two private relations below each other: columns of one kind.
+func (s *grammar) union(r relation, depth int) relation {
+	var o relation
+	switch {
+	case r.unit != "":
+		o = s.sameUnit(r, depth-1)
+	default:
+		o = s.private(depth - 1)
+	}
+	if o.domain != r.domain || (o.unit == "") != (r.unit == "") {
+		if !s.one(6) {
+			return r
+		}
+	}
+	a, b := s.name("a"), s.name("a")
+	out := relation{private: true, domain: r.domain}
+	var left, right []string
+	if r.unit != "" && o.unit != "" {
+		left, right, out.unit = []string{a + "." + r.unit + " AS u"}, []string{b + "." + o.unit + " AS u"}, "u"
+		out.fields = []field{s.unitField(r)}
+	}
+	for _, x := range r.under(a) {
+		for _, y := range o.under(b) {
+			if x.kind == y.kind && s.one(2) {
+				name := s.name("c")
+				left, right = append(left, x.sql+" AS "+name), append(right, y.sql)
+				out.fields = append(out.fields, field{name, x.kind, x.bounded && y.bounded})
+				break
+			}
+		}
+	}
+	if len(left) == 0 {
+		return r
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s UNION ALL SELECT %s FROM %s AS %s)", strings.Join(left, ", "), r.sql, a, strings.Join(right, ", "), o.sql, b)
+	return out
+}
+
+// named makes r a WITH query, or takes one that is there.
+func (s *grammar) named(r relation) relation {
+	for _, c := range s.ctes {
+		if c.domain == r.domain && s.one(2) {
+			return c
+		}
+	}
+	name := s.name("w")
+	s.with = append(s.with, fmt.Sprintf("%s AS (SELECT * FROM %s AS %s)", name, r.sql, s.name("a")))
+	r.sql, r.table = name, nil
+	s.ctes = append(s.ctes, r)
+	return r
+}
+
+// Expressions. f are the columns in scope, depth bounds the nesting.
+
+// of lists the columns of some kinds, the unit and its like seldom.
+func (s *grammar) of(f []field, ok func(kind) bool) []string {
+	var out, keys []string
+	for _, f := range f {
+		switch {
+		case !ok(f.kind):
+		case strings.HasSuffix(f.sql, ".u") || strings.HasSuffix(f.sql, ".id") || strings.HasSuffix(f.sql, ".ref"):
+			keys = append(keys, f.sql)
+		default:
+			out = append(out, f.sql)
+		}
+	}
+	if len(out) == 0 || s.one(6) {
+		return append(keys, out...)
+	}
+	return out
+}
+
+// late picks an element, rather the last: columns that were computed stand at
+// the end.
+func late[T any](g draws, of []T) T {
+	if g.one(2) {
+		return of[len(of)-1]
+	}
+	return pick(g, of)
+}
+
+func is(k kind) func(kind) bool { return func(o kind) bool { return o == k } }
+
+func (s *grammar) any(f []field, depth int) string {
+	if len(f) > 0 && !s.one(3) {
+		return late(s.draws, f).sql
+	}
+	return pick(s.draws, []func([]field, int) string{s.number, s.text, s.condition, s.day, s.stamp})(f, depth)
+}
+
+func (s *grammar) number(f []field, depth int) string {
+	columns := s.of(f, kind.number)
+	leaf := func() string {
+		if len(columns) > 0 && !s.one(6) {
+			return late(s.draws, columns)
+		}
+		return pick(s.draws, []string{"1", "0", "2", "-3", "0.5", "1e10", "7::smallint", "NULL::integer"})
+	}
+	if depth <= 0 || s.one(2) {
+		return leaf()
+	}
+	x := func() string { return s.number(f, depth-1) }
+	switch s.n(16) {
+	case 0, 1:
+		return fmt.Sprintf("(%s %s %s)", x(), pick(s.draws, []string{"+", "-", "*", "/"}), x())
+	case 2:
+		return fmt.Sprintf("%s(%s)", pick(s.draws, []string{"abs", "floor", "ceil", "round", "trunc", "sign"}), x())
+	case 3:
+		return fmt.Sprintf("%s(%s)", pick(s.draws, []string{"sqrt", "ln", "exp", "log10"}), x())
+	case 4:
+		return fmt.Sprintf("power(%s, %s)", x(), pick(s.draws, []string{"2", "0.5", "-1"}))
+	case 5:
+		return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", s.condition(f, depth-1), x(), x())
+	case 6:
+		return fmt.Sprintf("%s(%s, %s)", pick(s.draws, []string{"coalesce", "nullif", "greatest", "least"}), x(), x())
+	case 7:
+		return fmt.Sprintf("length(%s)", s.text(f, depth-1))
+	case 8:
+		return fmt.Sprintf("extract(%s FROM %s)", pick(s.draws, []string{"year", "day", "epoch", "second", "week"}), s.stamp(f, depth-1))
+	case 9, 10:
+		return fmt.Sprintf("(%s)::%s", x(), pick(s.draws, []string{"integer", "bigint", "double precision", "real", "numeric(9,3)", "smallint", "numeric(38,5)"}))
+	case 11:
+		return fmt.Sprintf("(%s)::%s", s.text(f, depth-1), pick(s.draws, []string{"integer", "double precision", "numeric(6,2)"}))
+	case 12:
+		return fmt.Sprintf("(%s - %s)", s.day(f, depth-1), s.day(f, depth-1))
+	case 13:
+		return fmt.Sprintf("((%s)::integer %% (%s)::integer)", x(), x())
+	case 14:
+		return fmt.Sprintf("round((%s)::numeric(20,6), %d)", x(), s.n(5)-2)
+	case 15:
+		if spans := s.of(f, is(span)); len(spans) > 0 {
+			return fmt.Sprintf("extract(epoch FROM %s)", pick(s.draws, spans))
+		}
+	}
+	return fmt.Sprintf("-(%s)", x())
+}
+
+func (s *grammar) text(f []field, depth int) string {
+	columns := s.of(f, is(textual))
+	if depth <= 0 || s.one(3) {
+		if len(columns) > 0 && !s.one(5) {
+			return pick(s.draws, columns)
+		}
+		return pick(s.draws, []string{"'a'", "''", "'ä'", "'1'", "NULL::text"})
+	}
+	x := func() string { return s.text(f, depth-1) }
+	switch s.n(11) {
+	case 0:
+		return fmt.Sprintf("(%s || %s)", x(), x())
+	case 1:
+		return fmt.Sprintf("%s(%s)", pick(s.draws, []string{"upper", "lower", "btrim", "ltrim", "reverse"}), x())
+	case 2:
+		return fmt.Sprintf("%s(%s, (%s)::integer)", pick(s.draws, []string{"left", "right"}), x(), s.number(f, depth-1))
+	case 3:
+		return fmt.Sprintf("substring(%s, 1, 2)", x())
+	case 4:
+		return fmt.Sprintf("replace(%s, 'a', 'bb')", x())
+	case 5:
+		return fmt.Sprintf("split_part(%s, 'a', 1)", x())
+	case 6, 7:
+		return fmt.Sprintf("(%s)::text", s.number(f, depth-1))
+	case 8:
+		return fmt.Sprintf("coalesce(%s, %s)", x(), x())
+	case 9:
+		return fmt.Sprintf("CASE WHEN %s THEN %s END", s.condition(f, depth-1), x())
+	}
+	return fmt.Sprintf("(%s)::text", s.stamp(f, depth-1))
+}
+
+func (s *grammar) day(f []field, depth int) string {
+	columns := s.of(f, is(date))
+	if depth > 0 && s.one(3) {
+		return fmt.Sprintf("(%s + (%s)::integer)", s.day(f, depth-1), s.number(f, depth-1))
+	}
+	if len(columns) > 0 && !s.one(6) {
+		return pick(s.draws, columns)
+	}
+	return "DATE '2024-02-28'"
+}
+
+func (s *grammar) stamp(f []field, depth int) string {
+	columns := s.of(f, is(stamp))
+	if depth > 0 && s.one(3) {
+		switch s.n(3) {
+		case 0:
+			return fmt.Sprintf("(%s + INTERVAL '1 month')", s.stamp(f, depth-1))
+		case 1:
+			return fmt.Sprintf("date_trunc('%s', %s)", pick(s.draws, []string{"month", "day", "year"}), s.stamp(f, depth-1))
+		case 2:
+			if spans := s.of(f, is(span)); len(spans) > 0 {
+				return fmt.Sprintf("(%s - %s)", s.stamp(f, depth-1), pick(s.draws, spans))
+			}
+		}
+	}
+	if len(columns) > 0 && !s.one(6) {
+		return pick(s.draws, columns)
+	}
+	if days := s.of(f, is(date)); len(days) > 0 {
+		return pick(s.draws, days) + "::timestamp"
+	}
+	return "TIMESTAMP '2024-01-31 12:00:00'"
+}
+
+func (s *grammar) condition(f []field, depth int) string {
+	columns := s.of(f, is(boolean))
+	if depth <= 0 && len(columns) > 0 && s.one(2) {
+		return pick(s.draws, columns)
+	}
+	x := func() string { return s.condition(f, depth-1) }
+	switch s.n(12) {
+	case 0, 1, 2:
+		other := s.number(f, depth-1)
+		if s.one(2) {
+			other = pick(s.draws, []string{"1", "0", "2.5"})
+		}
+		return fmt.Sprintf("(%s %s %s)", s.number(f, depth-1), pick(s.draws, []string{"<", "=", ">=", "<>", ">"}), other)
+	case 3:
+		return fmt.Sprintf("(%s %s %s)", s.text(f, depth-1), pick(s.draws, []string{"=", "<", "<>"}), s.text(f, depth-1))
+	case 4:
+		return fmt.Sprintf("(%s IS %sNULL)", s.any(f, depth-1), pick(s.draws, []string{"", "NOT "}))
+	case 5:
+		return fmt.Sprintf("(%s IN (1, 2, NULL))", s.number(f, depth-1))
+	case 6:
+		return fmt.Sprintf("(%s LIKE '%s')", s.text(f, depth-1), pick(s.draws, []string{"a%", "_", "%"}))
+	case 7:
+		return fmt.Sprintf("(%s ~ '%s')", s.text(f, depth-1), pick(s.draws, []string{"^a", "[0-9]+", "."}))
+	case 8:
+		return fmt.Sprintf("(%s < '2024-02-01')", s.stamp(f, depth-1))
+	case 9:
+		return fmt.Sprintf("(%s BETWEEN 0 AND 5)", s.number(f, depth-1))
+	case 10:
+		if depth > 0 {
+			return fmt.Sprintf("(%s %s %s)", x(), pick(s.draws, []string{"AND", "OR"}), x())
+		}
+	case 11:
+		if depth > 0 {
+			return fmt.Sprintf("(NOT %s)", x())
+		}
+	}
+	if len(columns) > 0 {
+		return pick(s.draws, columns)
+	}
+	return fmt.Sprintf("(%s IS DISTINCT FROM 1)", s.number(f, depth-1))
+}
+
+// examples generates whole examples for the planted faults, without shrinking.
+var examples = rapid.Custom(newExample)
