@@ -79,6 +79,28 @@ func TestOtherPagesShowNoCommands(t *testing.T) {
 	}
 }
 
+// docs/cli.md names every command and every flag.
+func TestDocumentedFlags(t *testing.T) {
+	text, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commands() {
+		if !strings.Contains(string(text), "\n  "+c.Name()+" ") {
+			t.Errorf("docs/cli.md does not name %s", c.Name())
+		}
+		c.Flags.VisitAll(func(f *flag.Flag) {
+			name := "--" + f.Name
+			if len(f.Name) == 1 {
+				name = "-" + f.Name
+			}
+			if !regexp.MustCompile("`" + name + "[` ]").Match(text) {
+				t.Errorf("docs/cli.md does not name %s of %s", name, c.Name())
+			}
+		})
+	}
+}
+
 // A page is one document while it is executed.
 type page struct {
 	*testing.T
