@@ -54,6 +54,7 @@ func within(rows plan.Node, k stability.Key) plan.Node {
 	var tests []plan.Expr
 	var tables []plan.Node
 	t := k.Expr.Type()
+	listed := []plan.Expr{k.Expr} // and the values of all parts: the key is printed once
 	for _, d := range k.Domain {
 		switch {
 		case d.FromTable != nil:
@@ -66,24 +67,25 @@ func within(rows plan.Node, k stability.Key) plan.Node {
 		case d.Step != nil:
 			tests = append(tests, inRange(k.Expr, d))
 		default:
-			args := []plan.Expr{k.Expr}
 			for _, v := range d.Values {
-				args = append(args, &plan.Literal{Value: v, T: t})
+				listed = append(listed, &plan.Literal{Value: v, T: t})
 			}
-			tests = append(tests, call(plan.In, boolean, args...))
 		}
+	}
+	if len(listed) > 1 {
+		tests = append(tests, call(plan.In, boolean, listed...))
 	}
 	if len(tables) == 0 {
 		return &plan.Filter{Input: rows, Condition: anyOf(tests)}
 	}
 	// EXISTS: a semi join never copies rows, however often a value is listed.
-	listed := tables[0]
+	right := tables[0]
 	if len(tables) > 1 {
-		listed = &plan.Union{Branches: tables}
+		right = &plan.Union{Branches: tables}
 	}
 	value := &plan.Ref{Index: len(rows.Columns()), T: t}
 	on := anyOf(append(tests, call(plan.Equal, boolean, k.Expr, value)))
-	return &plan.Join{Kind: plan.Semi, Left: rows, Right: listed, On: on}
+	return &plan.Join{Kind: plan.Semi, Left: rows, Right: right, On: on}
 }
 
 // inRange tests that a number is Lower + i·Step for a whole i, and at most Upper.
