@@ -225,7 +225,7 @@ func (db *Database) answer(ctx context.Context, s *statement, c *compiled, table
 	return a, nil
 }
 
-func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, tables []*release.Table) ([][]sqltype.Value, error) {
+func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, tables []*release.Table) (_ [][]sqltype.Value, err error) {
 	if c.post == "" {
 		_, rows, err := tables[0].Rows(s.confidence, s.post.Shares)
 		if err != nil {
@@ -244,7 +244,7 @@ func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, 
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.Close()
+	defer func() { err = errors.Join(err, scratch.Close()) }()
 	for i, t := range tables {
 		columns, rows, err := t.Rows(s.confidence, s.post.Shares)
 		if err != nil {

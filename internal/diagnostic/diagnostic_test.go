@@ -47,7 +47,7 @@ func TestOddSpans(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	names := []string{"department", "age", "cost"}
-	for name, want := range map[string]string{"agee": "age", "deparment": "department", "COST": "cost", "csot": "cost", "email": "", "x": ""} {
+	for name, want := range map[string]string{"agee": "age", "departent": "department", "COST": "cost", "csot": "cost", "email": "", "x": ""} {
 		if got := Nearest(name, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
 		}
