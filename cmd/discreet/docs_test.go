@@ -41,6 +41,7 @@ var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalo
 func TestDocs(t *testing.T) {
 	for _, name := range executed {
 		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join("..", "..", name)
 			text, err := os.ReadFile(path)
 			if err != nil {
