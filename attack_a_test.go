@@ -93,6 +93,7 @@ func sameLowBits(a, b []float64) error {
 }
 
 func TestA1SupportOfNoisySums(t *testing.T) {
+	long(t)
 	column := `{ type = "double", lower = 0, upper = 1 }`
 	for name, o := range map[string]*discreet.QueryOptions{"laplace": pure("0.5"), "gaussian": concentrated("0.1")} {
 		d := newWorld(t, cells(largeZCDP, column), everyCell("0"))
@@ -113,6 +114,7 @@ func TestA1SupportOfNoisySums(t *testing.T) {
 }
 
 func TestA2PrecisionOfLargeAndSmallAnswers(t *testing.T) {
+	long(t)
 	column := `{ type = "double", lower = 0, upper = 1073741824 }`
 	d := newWorld(t, cells(largePure, column), everyCell("0"))
 	neighbour := newWorld(t, cells(largePure, column), everyCell("1073741824"))
@@ -122,6 +124,7 @@ func TestA2PrecisionOfLargeAndSmallAnswers(t *testing.T) {
 }
 
 func TestA3PrecisionOfGaussianNoise(t *testing.T) {
+	long(t)
 	column := `{ type = "double", lower = 0, upper = 1073741824 }`
 	d := newWorld(t, cells(largeZCDP, column), everyCell("0"))
 	neighbour := newWorld(t, cells(largeZCDP, column), everyCell("1073741824"))

@@ -199,6 +199,7 @@ func TestD5NullAsSideChannel(t *testing.T) {
 }
 
 func TestD6SmallFilterAndOutlier(t *testing.T) {
+	long(t)
 	// Is person 3, whose value is 200 times the others', among the three that
 	// the filter leaves? The best guess from an answer at ε is right with
 	// probability at most e^ε/(1+e^ε).
@@ -262,6 +263,7 @@ func goType(t sqltype.Type) string {
 }
 
 func TestD8PostProcessingOfNoise(t *testing.T) {
+	long(t)
 	// With the count's noise far above it, half of the noisy counts are below 1:
 	// averages and deviations stay within what the bounds imply, and are there.
 	w := newWorld(t, visits(largePure), files{"visits.csv": visitsHeader + "1,Bonn,a,50,5,5,5,2026-01-01,,5\n"})

@@ -13,6 +13,7 @@ import (
 )
 
 func TestG2BiasOfAverages(t *testing.T) {
+	long(t)
 	// Values outside of the bounds count as the bound; averages of groups that
 	// are large enough for their noise are unbiased around that.
 	var b strings.Builder

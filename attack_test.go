@@ -32,6 +32,13 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
+// long marks tests of many queries, which -short skips.
+func long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: many queries, in -short")
+	}
+}
+
 // A world is one database behind the front door.
 type world struct {
 	*discreet.Database

@@ -37,7 +37,11 @@ func Start(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove the server's files: %v", err)
+		}
+	})
 	if who != nil {
 		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
 			t.Fatal(err)
@@ -64,8 +68,10 @@ func Start(t testing.TB) string {
 		t.Fatalf("start postgres: %v", err)
 	}
 	t.Cleanup(func() {
-		run.Process.Signal(syscall.SIGQUIT)
-		run.Wait()
+		if err := run.Process.Signal(syscall.SIGQUIT); err != nil {
+			t.Errorf("stop postgres: %v", err)
+		}
+		_ = run.Wait() // that it was stopped
 		log.Close()
 	})
 	for range 300 {

@@ -18,11 +18,11 @@ func (r *renderer) scope(name func(int) string) scope { return scope{r, name} }
 
 // expr prints an expression with a canonical value of exactly its type.
 func (s scope) expr(e plan.Expr) string {
-	if out, finite := s.raw(e); finite {
+	out, finite := s.raw(e)
+	if finite {
 		return out
-	} else {
-		return s.finite(out, e.Type())
 	}
+	return s.finite(out, e.Type())
 }
 
 // finite makes a number canonical: NULL for what is not finite, 0 for −0.
