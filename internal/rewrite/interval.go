@@ -70,7 +70,7 @@ func Intervals(c *stability.Certificate) *Post {
 				}
 			}
 		}
-		out := PostColumn{Lower: -1, Upper: -1, Noisy: col.why != "" || len(col.sources) > 0, Why: col.why}
+		out := PostColumn{Lower: -1, Upper: -1, Noisy: col.dependsOnNoise(), Why: col.why}
 		if col.noisy() {
 			ends := col.ends[len(col.sources)]
 			out.Lower, out.Upper = len(exprs), len(exprs)+1
@@ -83,6 +83,9 @@ func Intervals(c *stability.Certificate) *Post {
 		post.Plan = &plan.Project{Input: node, Exprs: exprs, Names: names, Span: c.Post.Place()}
 	}
 	post.Kept = kept(c)
+	if d.joined {
+		post.Kept = append(post.Kept, "JOIN")
+	}
 	return post
 }
 
@@ -99,20 +102,13 @@ func kept(c *stability.Certificate) []string {
 			say("group selection")
 		}
 	}
-	d := carrier{certificate: c}
 	var walk func(n plan.Node)
 	walk = func(n plan.Node) {
-		switch n := n.(type) {
+		switch n.(type) {
 		case *plan.Filter:
 			say("HAVING")
 		case *plan.Limit:
 			say("LIMIT")
-		case *plan.Join:
-			_, left := d.node(n.Left)
-			_, right := d.node(n.Right)
-			if on := d.expr(n.On, slices.Concat(left, right)); on.why != "" || len(on.sources) > 0 {
-				say("JOIN")
-			}
 		}
 		for _, in := range n.Inputs() {
 			if !readsReleased(in) {
@@ -155,11 +151,14 @@ type carried struct {
 	why     string
 }
 
+func (c carried) dependsOnNoise() bool { return len(c.sources) > 0 || c.why != "" }
+
 func (c carried) noisy() bool { return len(c.sources) > 0 && c.why == "" }
 
 type carrier struct {
 	certificate *stability.Certificate
 	shares      []int // empty on the first pass, which only finds the sources
+	joined      bool  // whether a join's condition looks at noisy values
 }
 
 // node returns n with the ends of its noisy columns behind its own columns.
@@ -204,13 +203,18 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		for i := range out {
 			out[i].why = opaque(n)
 		}
-		if a, ok := n.(*plan.Aggregate); ok {
-			_, cols := d.node(a.Input)
-			for i, k := range a.Keys {
-				if c := d.expr(k, cols); c.why == "" && len(c.sources) == 0 {
+		switch n := n.(type) {
+		case *plan.Aggregate:
+			_, cols := d.node(n.Input)
+			for i, k := range n.Keys {
+				if !d.expr(k, cols).dependsOnNoise() {
 					out[i] = carried{}
 				}
 			}
+		case *plan.Join:
+			_, left := d.node(n.Left)
+			_, right := d.node(n.Right)
+			d.on(n, left, right)
 		}
 	}
 	return n, out
@@ -243,10 +247,18 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 	return &extended, out
 }
 
+// on notes whether a join chooses rows by noisy values.
+func (d *carrier) on(n *plan.Join, left, right []carried) {
+	if n.On != nil && d.expr(n.On, slices.Concat(left, right)).dependsOnNoise() {
+		d.joined = true
+	}
+}
+
 // join carries both sides' ends behind the columns of both.
 func (d *carrier) join(n *plan.Join) (plan.Node, []carried) {
 	l, lcols := d.node(n.Left)
 	r, rcols := d.node(n.Right)
+	d.on(n, lcols, rcols)
 	lw, lx := len(n.Left.Columns()), len(l.Columns())
 	rw := len(n.Right.Columns())
 	moved := func(ref *plan.Ref) plan.Expr {
@@ -308,7 +320,7 @@ func (d *carrier) expr(e plan.Expr, cols []carried) carried {
 			return c.ends[s], false
 		})
 		if !ok {
-			c.ends, c.why = nil, "computed by a function without interval rules"
+			c.ends, c.why = nil, "computed by a function without interval rules, or by too many with them"
 			return c
 		}
 		if s != 0 {
@@ -353,7 +365,11 @@ func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) 
 		if exact {
 			return enclosure{ends{e, e}, true}, true
 		}
-		return callEnds(e, args)
+		at, ok := callEnds(e, args)
+		if !ok || long(at.lower) || long(at.upper) {
+			return enclosure{}, false
+		}
+		return at, true
 	case *plan.Case:
 		exact := true
 		plan.Walk(e, func(x plan.Expr) bool {
@@ -366,6 +382,21 @@ func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) 
 		return enclosure{ends{e, e}, true}, exact
 	}
 	return enclosure{}, false
+}
+
+// maxEnd bounds the size of an end. A rule may use the ends of its arguments
+// several times, so that ends can grow exponentially in the length of the
+// statement: those of a product of ten factors would fill the memory.
+const maxEnd = 10_000
+
+// long reports whether e has more than maxEnd nodes, looking at few more.
+func long(e plan.Expr) bool {
+	n := 0
+	plan.Walk(e, func(plan.Expr) bool {
+		n++
+		return n <= maxEnd
+	})
+	return n > maxEnd
 }
 
 func monotone(a enclosure, f func(plan.Expr) plan.Expr) enclosure {

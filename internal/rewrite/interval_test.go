@@ -2,6 +2,7 @@ package rewrite_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -85,9 +86,29 @@ func TestKept(t *testing.T) {
 		{wards + "SELECT n FROM w JOIN wards ON name = ward", "[]"},
 		{wards + "SELECT n FROM w JOIN wards ON name = ward AND n > beds", "[JOIN]"},
 		{wards + "SELECT a.n FROM w a JOIN w b ON a.n < b.n", "[JOIN]"},
+		{wards + "SELECT name FROM wards WHERE EXISTS (SELECT 1 FROM w WHERE n > beds)", "[JOIN]"},
+		{wards + "SELECT name FROM wards WHERE name IN (SELECT ward FROM w)", "[]"},
 	} {
 		if got := fmt.Sprint(intervals(t, test.sql).Kept); got != test.kept {
 			t.Errorf("%s\nis kept by %s, want %s", test.sql, got, test.kept)
+		}
+	}
+}
+
+// Ends that would grow without measure are given up for, with the reason.
+func TestLongEndsAreGivenUpFor(t *testing.T) {
+	for _, test := range []struct {
+		sql  string
+		ends bool
+	}{
+		{"SELECT n * n FROM w", true},
+		{"SELECT " + strings.Repeat("n * ", 30) + "n FROM w", false},
+		{"SELECT " + strings.Repeat("abs(", 50) + "n" + strings.Repeat(")", 50) + " FROM w", false},
+		{"SELECT " + strings.Repeat("round(", 50) + "n" + strings.Repeat(")", 50) + " FROM w", true},
+	} {
+		c := intervals(t, wards+test.sql).Columns[0]
+		if (c.Lower >= 0) != test.ends || (c.Why == "") != test.ends {
+			t.Errorf("%.60s...: %+v, want ends %v", test.sql, c, test.ends)
 		}
 	}
 }

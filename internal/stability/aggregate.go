@@ -55,7 +55,7 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 			return nil, diagnostic.New("D051", k.Place(), "an interval cannot be a grouping key").
 				Because("equal intervals can be written differently (1 month, 30 days)").Try("group by extract(epoch FROM ...)")
 		}
-		key := Key{Expr: k, Name: n.Names[i], Domain: domainOf(n.Input, k)}
+		key := Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)}
 		complete = complete && key.Domain != nil
 		rel.Keys = append(rel.Keys, key)
 	}
@@ -76,7 +76,7 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	if rel.MaxGroups == 0 {
 		return nil, undeclared(r, n.Span, "max_groups_per_unit", "to how many groups")
 	}
-	c := &components{release: rel, input: n.Input, relation: r}
+	c := &components{release: rel, input: n.Input, facts: a.facts, relation: r}
 	for _, g := range n.Aggregations {
 		agg, err := c.aggregate(g)
 		if err != nil {

@@ -15,7 +15,7 @@ const maxComponents = 200
 
 // Analyze certifies a bound statement or refuses it with a *diagnostic.Diagnostic.
 func Analyze(statement plan.Node) (*Certificate, error) {
-	a := &analysis{certificate: &Certificate{}}
+	a := &analysis{certificate: &Certificate{}, facts: newFacts()}
 	r, err := a.node(statement)
 	if err != nil {
 		return nil, err
@@ -29,6 +29,7 @@ func Analyze(statement plan.Node) (*Certificate, error) {
 
 type analysis struct {
 	certificate *Certificate
+	facts       *facts
 	components  int
 	keys        []string // of the releases, for finding equal ones
 }

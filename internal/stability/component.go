@@ -23,6 +23,7 @@ const maxScale = 18
 type components struct {
 	release   *Release
 	input     plan.Node // as bound, for ranges and domains
+	facts     *facts
 	relation  *relation
 	needsRows bool
 }
@@ -163,7 +164,7 @@ func (c *components) fixed(g plan.Aggregation) (Component, error) {
 		return Component{}, diagnostic.New("D047", g.Span, "%s over values of type %s cannot be released", g.Function, t).
 			Try("use a number, such as extract(epoch FROM ...)")
 	}
-	r := rangeOf(c.input, g.Arg)
+	r := c.facts.rangeOf(c.input, g.Arg)
 	if !r.bounded() || r.lower.Cmp(r.upper) > 0 {
 		return Component{}, unbounded(c, g, r)
 	}

@@ -14,10 +14,10 @@ import (
 // from private data are a domain: literals, declared domains, columns of
 // public tables, and the ranges of functions with few results. NULL is in no
 // domain: rows with a NULL key are dropped like rows outside the domain.
-func domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
+func (f *facts) domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
 	switch e := e.(type) {
 	case *plan.Ref:
-		return columnDomain(n, e.Index)
+		return f.columnDomain(n, e.Index)
 	case *plan.Literal:
 		if e.Value == nil || e.T.Kind == sqltype.IntervalKind {
 			return nil
@@ -31,11 +31,11 @@ func domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
 		if e.Else != nil {
 			results = append(results, e.Else)
 		}
-		return unionOf(n, e.T, results)
+		return f.unionOf(n, e.T, results)
 	case *plan.Call:
 		switch e.Function {
 		case plan.Coalesce:
-			return unionOf(n, e.T, e.Args)
+			return f.unionOf(n, e.T, e.Args)
 		case plan.WidthBucket:
 			if last, ok := e.Args[3].(*plan.Literal); ok {
 				if count, ok := number(last.Value); ok && count.Sign() > 0 {
@@ -60,22 +60,44 @@ func wholeRange(lower, upper *big.Rat) []*catalog.PublicDomain {
 
 // unionOf is the union of the domains of several expressions, NULL literals
 // aside; nil if one of them has none.
-func unionOf(n plan.Node, t sqltype.Type, es []plan.Expr) []*catalog.PublicDomain {
+func (f *facts) unionOf(n plan.Node, t sqltype.Type, es []plan.Expr) []*catalog.PublicDomain {
 	var union []*catalog.PublicDomain
 	for _, e := range es {
 		if isNull(e) {
 			continue
 		}
-		d := domainOf(n, e)
+		d := f.domainOf(n, e)
 		if d == nil || e.Type() != t {
 			return nil
 		}
-		union = append(union, d...)
+		union = joined(union, d)
 	}
 	return union
 }
 
-func columnDomain(n plan.Node, i int) []*catalog.PublicDomain {
+// joined is the union of two domains, with every part once.
+func joined(a, b []*catalog.PublicDomain) []*catalog.PublicDomain {
+	a = a[:len(a):len(a)]
+	for _, d := range b {
+		if !slices.Contains(a, d) {
+			a = append(a, d)
+		}
+	}
+	return a
+}
+
+// columnDomain looks at each column of a node once.
+func (f *facts) columnDomain(n plan.Node, i int) []*catalog.PublicDomain {
+	at := place{n, i}
+	d, ok := f.domains[at]
+	if !ok {
+		d = f.findDomain(n, i)
+		f.domains[at] = d
+	}
+	return d
+}
+
+func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 	switch n := n.(type) {
 	case *plan.Scan:
 		c := n.Table.Columns[i]
@@ -92,41 +114,41 @@ func columnDomain(n plan.Node, i int) []*catalog.PublicDomain {
 		for r, row := range n.Rows {
 			es[r] = row[i]
 		}
-		return unionOf(n, n.Types[i], es)
+		return f.unionOf(n, n.Types[i], es)
 	case *plan.Project:
-		return domainOf(n.Input, n.Exprs[i])
+		return f.domainOf(n.Input, n.Exprs[i])
 	case *plan.Join:
 		if left := len(n.Left.Columns()); i < left {
-			return columnDomain(n.Left, i)
+			return f.columnDomain(n.Left, i)
 		} else {
-			return columnDomain(n.Right, i-left)
+			return f.columnDomain(n.Right, i-left)
 		}
 	case *plan.Union:
 		var union []*catalog.PublicDomain
 		for _, b := range n.Branches {
-			d := columnDomain(b, i)
+			d := f.columnDomain(b, i)
 			if d == nil {
 				return nil
 			}
-			union = append(union, d...)
+			union = joined(union, d)
 		}
-		return slices.CompactFunc(union, func(a, b *catalog.PublicDomain) bool { return a == b })
+		return union
 	case *plan.Aggregate:
 		if i < len(n.Keys) {
-			return domainOf(n.Input, n.Keys[i])
+			return f.domainOf(n.Input, n.Keys[i])
 		}
 		switch a := n.Aggregations[i-len(n.Keys)]; a.Function {
 		case plan.Min, plan.Max:
-			return domainOf(n.Input, a.Arg)
+			return f.domainOf(n.Input, a.Arg)
 		case plan.BoolAnd, plan.BoolOr:
 			return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}
 		}
 	case *plan.Filter:
-		return columnDomain(n.Input, i)
+		return f.columnDomain(n.Input, i)
 	case *plan.Sort:
-		return columnDomain(n.Input, i)
+		return f.columnDomain(n.Input, i)
 	case *plan.Limit:
-		return columnDomain(n.Input, i)
+		return f.columnDomain(n.Input, i)
 	}
 	return nil
 }

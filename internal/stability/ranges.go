@@ -3,6 +3,7 @@ package stability
 import (
 	"math/big"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -13,6 +14,39 @@ import (
 type interval struct{ lower, upper *big.Rat }
 
 func (r interval) bounded() bool { return r.lower != nil && r.upper != nil }
+
+// facts are what is known of the columns of a plan. A subquery's column may be
+// used several times, at every level of a statement: without this memory, the
+// time would be exponential in their number.
+type facts struct {
+	ranges  map[place]interval
+	domains map[place][]*catalog.PublicDomain
+}
+
+// A place is a column of a node.
+type place struct {
+	node   plan.Node
+	column int
+}
+
+func newFacts() *facts {
+	return &facts{map[place]interval{}, map[place][]*catalog.PublicDomain{}}
+}
+
+// maxEnd bounds an end's size in bits: squares of squares would fill the memory,
+// and no sum's bounds need as many.
+const maxEnd = 1 << 13
+
+// short drops ends that are too long to compute with.
+func (r interval) short() interval {
+	fits := func(end *big.Rat) *big.Rat {
+		if end == nil || end.Num().BitLen() > maxEnd || end.Denom().BitLen() > maxEnd {
+			return nil
+		}
+		return end
+	}
+	return interval{fits(r.lower), fits(r.upper)}
+}
 
 func point(r *big.Rat) interval { return interval{r, r} }
 
@@ -80,17 +114,17 @@ func number(v sqltype.Value) (*big.Rat, bool) {
 }
 
 // rangeOf returns the interval of an expression over the columns of n.
-func rangeOf(n plan.Node, e plan.Expr) interval {
+func (f *facts) rangeOf(n plan.Node, e plan.Expr) interval {
 	switch e := e.(type) {
 	case *plan.Ref:
-		return columnRange(n, e.Index)
+		return f.columnRange(n, e.Index)
 	case *plan.Literal:
 		if r, ok := number(e.Value); ok {
 			return point(r)
 		}
 		return interval{}
 	case *plan.Cast:
-		if r := rangeOf(n, e.Arg); e.T.IsNumeric() {
+		if r := f.rangeOf(n, e.Arg); e.T.IsNumeric() {
 			return rounded(r, e.T, e.Arg.Type())
 		}
 		return interval{}
@@ -98,21 +132,21 @@ func rangeOf(n plan.Node, e plan.Expr) interval {
 		var r interval
 		for i, w := range e.Whens {
 			if i == 0 {
-				r = rangeOf(n, w.Result)
+				r = f.rangeOf(n, w.Result)
 			} else {
-				r = r.hull(rangeOf(n, w.Result))
+				r = r.hull(f.rangeOf(n, w.Result))
 			}
 		}
 		if e.Else != nil && !isNull(e.Else) {
-			r = r.hull(rangeOf(n, e.Else))
+			r = r.hull(f.rangeOf(n, e.Else))
 		}
 		return r
 	case *plan.Call:
 		args := make([]interval, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = rangeOf(n, a)
+			args[i] = f.rangeOf(n, a)
 		}
-		return callRange(e, args)
+		return callRange(e, args).short()
 	}
 	return interval{}
 }
@@ -240,7 +274,18 @@ var fields = map[string]struct{ lower, upper int64 }{
 	"dow": {0, 6}, "isodow": {1, 7}, "doy": {1, 366}, "week": {1, 53},
 }
 
-func columnRange(n plan.Node, i int) interval {
+// columnRange looks at each column of a node once.
+func (f *facts) columnRange(n plan.Node, i int) interval {
+	at := place{n, i}
+	r, ok := f.ranges[at]
+	if !ok {
+		r = f.findRange(n, i)
+		f.ranges[at] = r
+	}
+	return r
+}
+
+func (f *facts) findRange(n plan.Node, i int) interval {
 	switch n := n.(type) {
 	case *plan.Scan:
 		c := n.Table.Columns[i]
@@ -253,37 +298,37 @@ func columnRange(n plan.Node, i int) interval {
 		}
 		return r
 	case *plan.Values:
-		r := rangeOf(n, n.Rows[0][i])
+		r := f.rangeOf(n, n.Rows[0][i])
 		for _, row := range n.Rows[1:] {
-			r = r.hull(rangeOf(n, row[i]))
+			r = r.hull(f.rangeOf(n, row[i]))
 		}
 		return r
 	case *plan.Project:
-		return rangeOf(n.Input, n.Exprs[i])
+		return f.rangeOf(n.Input, n.Exprs[i])
 	case *plan.Join:
 		if left := len(n.Left.Columns()); i < left {
-			return columnRange(n.Left, i)
+			return f.columnRange(n.Left, i)
 		} else {
-			return columnRange(n.Right, i-left)
+			return f.columnRange(n.Right, i-left)
 		}
 	case *plan.Union:
-		r := columnRange(n.Branches[0], i)
+		r := f.columnRange(n.Branches[0], i)
 		for _, b := range n.Branches[1:] {
-			r = r.hull(columnRange(b, i))
+			r = r.hull(f.columnRange(b, i))
 		}
 		return r
 	case *plan.Aggregate:
 		if i < len(n.Keys) {
-			return rangeOf(n.Input, n.Keys[i])
+			return f.rangeOf(n.Input, n.Keys[i])
 		}
 		switch a := n.Aggregations[i-len(n.Keys)]; a.Function {
 		case plan.CountStar, plan.Count:
 			return interval{lower: new(big.Rat)}
 		case plan.Min, plan.Max, plan.Avg:
-			return rangeOf(n.Input, a.Arg)
+			return f.rangeOf(n.Input, a.Arg)
 		case plan.Sum:
 			// Sums of non-negative values are non-negative, and so on.
-			r := rangeOf(n.Input, a.Arg)
+			r := f.rangeOf(n.Input, a.Arg)
 			if r.lower != nil && r.lower.Sign() >= 0 {
 				return interval{lower: new(big.Rat)}
 			}
@@ -295,11 +340,11 @@ func columnRange(n plan.Node, i int) interval {
 		}
 		return interval{}
 	case *plan.Filter:
-		return columnRange(n.Input, i)
+		return f.columnRange(n.Input, i)
 	case *plan.Sort:
-		return columnRange(n.Input, i)
+		return f.columnRange(n.Input, i)
 	case *plan.Limit:
-		return columnRange(n.Input, i)
+		return f.columnRange(n.Input, i)
 	}
 	return interval{}
 }
