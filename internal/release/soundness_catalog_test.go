@@ -164,8 +164,11 @@ func newExample(t *rapid.T) *example {
 	keys := some(g, []string{"0", "1", "2", "3", "4"}, 2, 5)
 	for _, domain := range []string{"one", "two"} {
 		ids := []string{"1", "2", "3", "0", "-1", "32767"}
-		if g.one(3) {
+		switch g.n(6) {
+		case 4:
 			ids = []string{"a", "b", "", "ä", "a\u0308"}
+		case 5:
+			ids = []string{"2024-01-01", "2024-02-29", "0001-01-01", "9999-12-31"}
 		}
 		x.units[domain] = some(g, ids, 2, 4)
 	}
@@ -206,6 +209,9 @@ func (g draws) privateTable(x *example, name string, pools map[string]template, 
 		c := column{template: template{name: name, typ: pick(g, integers), kind: whole, values: values}}
 		if _, err := strconv.Atoi(values[0]); err != nil {
 			c.typ, c.kind = "text", textual
+			if strings.HasPrefix(values[0], "2024") || strings.HasSuffix(values[0], "-31") || strings.HasPrefix(values[0], "0001") {
+				c.typ, c.kind = "date", date
+			}
 		}
 		return c
 	}

@@ -196,6 +196,11 @@ func (s *grammar) where(r relation, alias string, f []field) string {
 	if s.one(6) {
 		conditions = append(conditions, s.condition(f, 2))
 	}
+	if s.one(12) {
+		p, b := s.public(1), s.name("a")
+		conditions = append(conditions, fmt.Sprintf("%s >= (SELECT %s(%s) FROM %s AS %s)", s.number(f, 1),
+			pick(s.draws, []string{"min", "avg", "sum", "stddev"}), s.number(p.under(b), 1), p.sql, b))
+	}
 	if s.one(6) {
 		if c := s.semijoin(r, alias, f); c != "" {
 			conditions = append(conditions, c)
@@ -501,7 +506,7 @@ func (s *grammar) joinPublic(r relation) relation {
 		items, out.unit = append(items, a+"."+r.unit+" AS u"), "u"
 		out.fields = append(out.fields, s.unitField(r))
 	}
-	join := "CROSS JOIN " + p.sql + " AS " + b
+	join := pick(s.draws, []string{"CROSS JOIN ", ", "}) + p.sql + " AS " + b
 	if on := s.meet(l, f); on != "" && !s.one(6) {
 		if s.one(4) {
 			on += " AND " + s.condition(append(slices.Clone(l), f...), 1)
@@ -548,7 +553,10 @@ func (s *grammar) joinPrivate(r relation, depth int) relation {
 		return r
 	}
 	l, f := r.under(a), o.under(b)
-	if c := s.meet(l, f); c != "" && s.one(3) {
+	using := r.unit == "u" && o.unit == "u" && s.one(4)
+	if using {
+		unit = "u"
+	} else if c := s.meet(l, f); c != "" && s.one(3) {
 		on += " AND " + c
 	}
 	if s.one(25) {
@@ -569,7 +577,10 @@ func (s *grammar) joinPrivate(r relation, depth int) relation {
 		}
 		out.fields = append(out.fields, k)
 	}
-	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s %s %s AS %s ON %s)", strings.Join(items, ", "), r.sql, a, kind, o.sql, b, on)
+	if on = " ON " + on; using {
+		on = " USING (u)"
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s %s %s AS %s%s)", strings.Join(items, ", "), r.sql, a, kind, o.sql, b, on)
 	return out
 }
 

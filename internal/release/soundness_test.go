@@ -172,17 +172,7 @@ func (m *machines) load(ctx context.Context, x *example, p pipeline) error {
 				for i, c := range t.columns {
 					fields = append(fields, fmt.Sprintf("%s AS %s", canonical(c.typ, fmt.Sprintf("TRY_CAST(v%d AS %s)", i, engineType(c.typ))), c.name))
 				}
-				rows := reorder(d[t.name])
-				var values []string
-				for _, r := range append(rows, make(row, len(t.columns))) {
-					values = append(values, literals(r))
-				}
-				var names []string
-				for i := range t.columns {
-					names = append(names, fmt.Sprintf("v%d", i))
-				}
-				fmt.Fprintf(&b, "CREATE OR REPLACE TABLE %s.%s AS SELECT %s FROM (VALUES %s) AS t(n, %s) LIMIT %d;\n", schema, t.name,
-					strings.Join(fields, ", "), strings.Join(numbered(values), ", "), strings.Join(names, ", "), len(rows))
+				fmt.Fprintf(&b, "CREATE OR REPLACE TABLE %s.%s AS SELECT %s FROM %s;\n", schema, t.name, strings.Join(fields, ", "), t.values(reorder(d[t.name])))
 			}
 		}
 		return b.String()
@@ -202,11 +192,17 @@ func (m *machines) load(ctx context.Context, x *example, p pipeline) error {
 	return nil
 }
 
-func numbered(rows []string) []string {
-	for i, r := range rows {
-		rows[i] = fmt.Sprintf("(%d, %s)", i, r)
+// values prints rows of texts v0, v1, ... for FROM.
+func (t *table) values(rows []row) string {
+	names := []string{"n"}
+	for i := range t.columns {
+		names = append(names, fmt.Sprintf("v%d", i))
 	}
-	return rows
+	var all []string
+	for i, r := range append(slices.Clone(rows), make(row, len(t.columns))) { // an empty list is no list
+		all = append(all, fmt.Sprintf("(%d, %s)", i, literals(r)))
+	}
+	return fmt.Sprintf("(SELECT * FROM (VALUES %s) AS t(%s) LIMIT %d) AS t", strings.Join(all, ", "), strings.Join(names, ", "), len(rows))
 }
 
 func literals(r row) string {
