@@ -139,7 +139,11 @@ func (s scope) floats(e *plan.Call) (string, bool) {
 		}
 		return s.once(raw(0), func(x string) string { return fmt.Sprintf("CASE WHEN %s %s THEN %s(%s) END", x, domain, f, x) }), true
 	case plan.Round: // half to even
-		return fmt.Sprintf("round_even(%s, 0)", raw(0)), true
+		return s.once(raw(0), func(x string) string {
+			// Above 2^52 a double is whole. DuckDB's round_even multiplies by ten
+			// first, which rounds.
+			return fmt.Sprintf("CASE WHEN abs(%s) < 4503599627370496e0 THEN CAST(TRY_CAST(%s AS BIGINT) AS DOUBLE) ELSE %s END", x, x, x)
+		}), true
 	case plan.Sign:
 		return fmt.Sprintf("CAST(sign(%s) AS DOUBLE)", s.expr(e.Args[0])), true
 	case plan.Exp:

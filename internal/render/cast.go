@@ -34,9 +34,9 @@ func (s scope) convert(x string, from, to sqltype.Type) string {
 		return s.textToDecimal(fmt.Sprintf("format('{:.%dg}', %s)", digits, x), to)
 	case from.IsInteger() && to.IsInteger() && from.Kind > to.Kind:
 		return narrow(x, to)
-	case from.IsFloat() && to.IsInteger():
-		// Rounded before the cast, which checks the range before it rounds.
-		return fmt.Sprintf("TRY_CAST(round_even(%s, 0) AS %s)", x, typeName(to))
+	case from.IsFloat() && to.IsInteger() && to.Kind != sqltype.Bigint:
+		// By way of bigint: a direct cast checks the range before it rounds.
+		return narrow(fmt.Sprintf("TRY_CAST(%s AS BIGINT)", x), to)
 	case from.Kind == sqltype.TimestampKind && to.Kind == sqltype.DateKind, from.Kind == sqltype.TimestampKind && to.Kind == sqltype.TimeKind:
 		return plain
 	}

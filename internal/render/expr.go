@@ -72,8 +72,8 @@ func (s scope) raw(e plan.Expr) (out string, finite bool) {
 		}
 		return b.String() + " END", true
 	case *plan.Cast:
-		x, _ := s.raw(e.Arg)
 		if e.Arg.Type().IsFloat() && e.T.IsFloat() {
+			x, _ := s.raw(e.Arg)
 			return s.convert(x, e.Arg.Type(), e.T), false
 		}
 		return s.convert(s.expr(e.Arg), e.Arg.Type(), e.T), true
