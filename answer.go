@@ -22,7 +22,7 @@ type Answer struct {
 	Remaining  Remaining
 	Mechanisms []Mechanism
 	// Kept names what chose rows by noisy values: "group selection", "HAVING",
-	// "LIMIT". Values that were kept for their size are biased.
+	// "LIMIT", "JOIN". Values that were kept for their size are biased.
 	Kept []string
 	// Notes are what a reader must know to use the numbers rightly.
 	Notes     []string
