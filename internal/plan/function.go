@@ -7,8 +7,9 @@ package plan
 type Function string
 
 // Operators. Arithmetic arguments have been cast to the common type, which is
-// the result's; Divide truncates on integers; decimal division and Power are
-// computed in double precision.
+// the result's, but those of Multiply on decimals keep their own; Divide
+// truncates on integers; decimal division and Power are computed in double
+// precision.
 const (
 	Add      Function = "+"
 	Subtract Function = "-"
@@ -38,7 +39,7 @@ const (
 // Functions, by PostgreSQL's names.
 const (
 	Coalesce Function = "coalesce"
-	NullIf   Function = "nullif"
+	NullIf   Function = "nullif" // the second argument is in the type that both are compared in
 	Greatest Function = "greatest" // NULLs are ignored
 	Least    Function = "least"
 
