@@ -134,8 +134,8 @@ func (m *machines) write(t *testing.T, x *example, d database, folder string) *c
 	return cat
 }
 
-// revealed runs a query in an engine. This package's parent alone, and its
-// tests, may look at what comes back.
+// revealed runs a query in an engine and looks at what comes back, which
+// package release alone may.
 func revealed(ctx context.Context, e engine.Engine, q engine.Query) (groups, error) {
 	exact, err := e.Exact(ctx, q)
 	if err != nil {
