@@ -39,7 +39,7 @@ const (
 // Functions, by PostgreSQL's names.
 const (
 	Coalesce Function = "coalesce"
-	NullIf   Function = "nullif" // the second argument is in the type that both are compared in
+	NullIf   Function = "nullif"   // the second argument is in the type that both are compared in
 	Greatest Function = "greatest" // NULLs are ignored
 	Least    Function = "least"
 
