@@ -9,6 +9,7 @@ package release
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/catalog"
@@ -82,6 +83,9 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 	}
 	for _, r := range c.Releases {
 		d.Releases = append(d.Releases, Release{Release: r, Noise: make([]Noise, len(r.Components))})
+	}
+	if !slices.ContainsFunc(c.Releases, func(r *stability.Release) bool { return r.Private || len(r.Components) > 0 }) {
+		return d, nil // public domains alone: nothing is revealed, whatever is spent
 	}
 	p, err := newPurse(c, o.Spend)
 	if err != nil {

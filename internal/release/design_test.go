@@ -214,3 +214,11 @@ func TestSpendsThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A complete public domain asked for by itself reveals nothing, so it needs no cost.
+func TestPublicDomainsAreFree(t *testing.T) {
+	d, err := NewDesign(counts("pure", privacy.AddRemove, false, 3), Options{})
+	if err != nil || len(d.Events) != 0 || len(d.Releases) != 1 {
+		t.Errorf("designed %+v, %v", d, err)
+	}
+}
