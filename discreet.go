@@ -29,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/bind"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
@@ -111,6 +112,9 @@ type statement struct {
 	spend       Spend
 }
 
+// maxExpression bounds the size that an expression can grow to in an engine.
+const maxExpression = 10_000
+
 // prepare goes the whole way of a statement up to the data. It reads public
 // parameters alone.
 func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
@@ -125,6 +129,11 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	s := &statement{text: text, spend: o.Spend}
 	if s.certificate, err = stability.Analyze(bound); err != nil {
 		return nil, in(err, text)
+	}
+	if e := plan.TooLarge(bound, maxExpression); e != nil {
+		return nil, in(diagnostic.New("D028", e.Place(), "the expression is too large").
+			Because("with every column replaced by what computes it, it has more than %d parts", maxExpression).
+			Try("name columns of nested subqueries less often"), text)
 	}
 	if s.spend.IsZero() {
 		s.spend = Spend(db.config.Catalog.Spend)

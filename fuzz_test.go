@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -127,4 +128,56 @@ func FuzzQuery(f *testing.F) {
 			t.Fatalf("%q: %s", sql, failure)
 		}
 	})
+}
+
+// Statements whose plans, intervals or texts could grow without bound are
+// explained and answered, or refused, in the time of others. (What hangs is
+// found by the test's own limit.)
+func TestStatementsThatGrow(t *testing.T) {
+	w := newWorld(t, visits(largeApprox), files{"visits.csv": crowd(20)})
+	for _, n := range []int{3, 12, 30, 60} {
+		nested := func(from, step string) string {
+			for range n {
+				from = "SELECT " + step + " AS c FROM (" + from + ") AS s"
+			}
+			return from
+		}
+		doubled := func(first, step string) string {
+			with := "WITH a0 AS (" + first + ")"
+			for i := range n {
+				with += fmt.Sprintf(", a%d AS (%s)", i+1, strings.ReplaceAll(step, "a", fmt.Sprint("a", i)))
+			}
+			return with + fmt.Sprintf(" SELECT count(*) FROM a%d", n)
+		}
+		wrapped := func(left, x, right string) string { return strings.Repeat(left, n) + x + strings.Repeat(right, n) }
+		const noisy = " FROM (SELECT count(*) AS n FROM visits) AS s"
+		for _, sql := range []string{
+			"SELECT " + wrapped("", "n", " * n") + noisy,
+			"SELECT " + wrapped("abs(", "n", ")") + noisy,
+			"SELECT " + wrapped("1 / (", "n", " + 1.5)") + noisy,
+			"SELECT " + wrapped("greatest(n, ", "n", ")") + noisy,
+			"SELECT " + wrapped("CASE WHEN n > 1 THEN n ELSE ", "n", " END") + noisy,
+			nested("SELECT count(*) AS c FROM visits", "c * c"),
+			nested("SELECT avg(cost) AS c FROM visits", "c / (c - 1)"),
+			"SELECT sum(c) FROM (" + nested("SELECT cost AS c FROM visits", "c + c") + ") AS s",
+			"SELECT sum(c) FROM (" + nested("SELECT cost AS c FROM visits", "least(c, abs(c) * c)") + ") AS s",
+			"SELECT c, count(*) FROM (" + nested("SELECT city AS c FROM visits", "CASE WHEN c = 'x' THEN c ELSE c END") + ") AS s GROUP BY c",
+			"SELECT count(*) FROM (" + nested("SELECT name AS c FROM visits", "c || c") + ") AS s WHERE c = 'x'",
+			"SELECT count(*) FROM visits WHERE " + wrapped("split_part(", "name", ", name, 1)") + " = 'x'",
+			"SELECT count(*) FROM visits WHERE " + wrapped("replace(", "name", ", 'a', 'aaaaaaaaaa')") + " = 'x'",
+			"SELECT count(*) FROM visits WHERE " + wrapped("NOT (", "true", ")"),
+			"SELECT count(*) FROM visits WHERE person IN (" + wrapped("SELECT person FROM visits WHERE person IN (", "SELECT person FROM visits", ")") + ")",
+			doubled("SELECT * FROM visits", "SELECT * FROM a UNION ALL SELECT * FROM a"),
+			doubled("SELECT count(*) AS c FROM visits", "SELECT l.c FROM a AS l CROSS JOIN a AS r"),
+			doubled("SELECT * FROM visits", "SELECT l.* FROM a AS l JOIN a AS r ON l.person = r.person"),
+		} {
+			_, err := w.Explain(context.Background(), sql, nil)
+			if err == nil {
+				_, err = w.Query(context.Background(), sql, pure("0.001"))
+			}
+			if err != nil {
+				isRefusal(t, sql, err)
+			}
+		}
+	}
 }
