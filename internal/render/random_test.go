@@ -151,8 +151,10 @@ func (g grammar) expr(kind string, depth int) string {
 		forms = []func() string{
 			func() string { return fmt.Sprintf("(%s || %s)", of("text"), of("text")) },
 			func() string {
-				return fmt.Sprintf("(%s)::text", of(g.pick("int", "bool", "date", "timestamp", "double")))
+				return fmt.Sprintf("(%s)::text", of(g.pick("int", "bool", "date", "timestamp")))
 			},
+			// Where PostgreSQL has -0 we have 0, which no function but the text tells apart.
+			func() string { return fmt.Sprintf("(%s + 0)::text", of("double")) },
 			func() string {
 				return fmt.Sprintf("%s(%s, %s %% 7)", g.pick("left", "right", "substring"), of("text"), of("int"))
 			},
