@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-
-	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
 // An Event is what one release reveals, as data. A Guarantee follows from events,
@@ -66,13 +64,6 @@ type Approx struct {
 // ZCDP is any Rho-zCDP release.
 type ZCDP struct{ Rho Rho }
 
-// Repeat is Count independent events of the same kind, each of which may depend
-// on the results of those before.
-type Repeat struct {
-	Count int
-	Event Event
-}
-
 func (DiscreteLaplace) event()  {}
 func (Laplace) event()          {}
 func (DiscreteGaussian) event() {}
@@ -81,7 +72,6 @@ func (Selection) event()        {}
 func (Pure) event()             {}
 func (Approx) event()           {}
 func (ZCDP) event()             {}
-func (Repeat) event()           {}
 
 var errZero = errors.New("costs nothing, so it can reveal nothing")
 
@@ -110,13 +100,6 @@ func (e ZCDP) Validate() error {
 	return nil
 }
 
-func (e Repeat) Validate() error {
-	if e.Event == nil || e.Count < 1 {
-		return errors.New("repeat: count is not positive, or event is missing")
-	}
-	return e.Event.Validate()
-}
-
 func validate(name string, spread, sensitivity *big.Rat) error {
 	switch {
 	case spread == nil || spread.Sign() <= 0:
@@ -135,47 +118,4 @@ func validatePoint(name string, epsilon Epsilon, delta Delta) error {
 		return fmt.Errorf("%s: delta is not below 1", name)
 	}
 	return nil
-}
-
-func (e DiscreteLaplace) String() string {
-	return noiseText("discrete_laplace", e.Scale, e.Sensitivity, ratText)
-}
-func (e Laplace) String() string { return noiseText("laplace", e.Scale, e.Sensitivity, ratText) }
-func (e DiscreteGaussian) String() string {
-	return noiseText("discrete_gaussian", e.Variance, e.SensitivitySquared, rootText)
-}
-func (e Gaussian) String() string {
-	return noiseText("gaussian", e.Variance, e.SensitivitySquared, rootText)
-}
-func (e Selection) String() string { return fmt.Sprintf("selection(%v, %v)", e.Epsilon, e.Delta) }
-func (e Pure) String() string      { return fmt.Sprintf("pure(%v)", e.Epsilon) }
-func (e Approx) String() string    { return fmt.Sprintf("approx(%v, %v)", e.Epsilon, e.Delta) }
-func (e ZCDP) String() string      { return fmt.Sprintf("zcdp(%v)", e.Rho) }
-func (e Repeat) String() string {
-	if _, nested := e.Event.(Repeat); nested {
-		return fmt.Sprintf("%d*(%v)", e.Count, e.Event)
-	}
-	return fmt.Sprintf("%d*%v", e.Count, e.Event)
-}
-
-func noiseText(name string, spread, sensitivity *big.Rat, text func(*big.Rat) string) string {
-	return fmt.Sprintf("%s(%s, sensitivity=%s)", name, text(spread), text(sensitivity))
-}
-
-func ratText(r *big.Rat) string {
-	if r == nil {
-		return "?"
-	}
-	return numeric.FormatRat(r)
-}
-
-// rootText prints the square root of r: a number where it is rational.
-func rootText(r *big.Rat) string {
-	if r == nil {
-		return "?"
-	}
-	if root, ok := numeric.ExactSqrt(r); ok {
-		return numeric.FormatRat(root)
-	}
-	return "sqrt(" + numeric.FormatRat(r) + ")"
 }

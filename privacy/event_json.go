@@ -45,56 +45,6 @@ func (n *number) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (e DiscreteLaplace) MarshalJSON() ([]byte, error) {
-	return marshal(e, "discrete_laplace", noiseJSON{B: number(ratText(e.Scale)), Sensitivity: number(ratText(e.Sensitivity))})
-}
-
-func (e Laplace) MarshalJSON() ([]byte, error) {
-	return marshal(e, "laplace", noiseJSON{B: number(ratText(e.Scale)), Sensitivity: number(ratText(e.Sensitivity))})
-}
-
-func (e DiscreteGaussian) MarshalJSON() ([]byte, error) {
-	return marshal(e, "discrete_gaussian", noiseJSON{Sigma: number(rootText(e.Variance)), Sensitivity: number(rootText(e.SensitivitySquared))})
-}
-
-func (e Gaussian) MarshalJSON() ([]byte, error) {
-	return marshal(e, "gaussian", noiseJSON{Sigma: number(rootText(e.Variance)), Sensitivity: number(rootText(e.SensitivitySquared))})
-}
-
-func (e Selection) MarshalJSON() ([]byte, error) {
-	return marshal(e, "selection", pointJSON{Eps: number(e.Epsilon.String()), Delta: number(e.Delta.String())})
-}
-
-func (e Pure) MarshalJSON() ([]byte, error) {
-	return marshal(e, "pure", pointJSON{Eps: number(e.Epsilon.String())})
-}
-
-func (e Approx) MarshalJSON() ([]byte, error) {
-	return marshal(e, "approx", pointJSON{Eps: number(e.Epsilon.String()), Delta: number(e.Delta.String())})
-}
-
-func (e ZCDP) MarshalJSON() ([]byte, error) {
-	return marshal(e, "zcdp", pointJSON{Rho: number(e.Rho.String())})
-}
-
-func (e Repeat) MarshalJSON() ([]byte, error) {
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
-	inner, err := json.Marshal(e.Event)
-	if err != nil {
-		return nil, err
-	}
-	return marshal(e, "repeat", repeatJSON{Count: e.Count, Event: inner})
-}
-
-func marshal(e Event, name string, arguments any) ([]byte, error) {
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
-	return json.Marshal(map[string]any{name: arguments})
-}
-
 // UnmarshalEvent reads one event from its JSON form, and validates it. A noise's
 // sensitivity is 1 where it is not given. Unknown names and arguments are errors.
 func UnmarshalEvent(data []byte) (Event, error) { return unmarshalEvent(data, 0) }

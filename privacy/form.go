@@ -1,0 +1,239 @@
+package privacy
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+)
+
+// A form is an event as its name and arguments, of which text and JSON are two
+// spellings.
+type form struct {
+	name      string
+	arguments []argument
+}
+
+// An argument is a number, an int64, an Event or a list of one of these.
+type argument struct {
+	name  string // the key in JSON
+	named bool   // the name stands in the text as well
+	value any
+}
+
+func noise(name, spread string, x, sensitivity *big.Rat, text func(*big.Rat) string) form {
+	return form{name, []argument{{spread, false, number(text(x))}, {"sensitivity", true, number(text(sensitivity))}}}
+}
+
+func point(name string, amounts ...argument) form { return form{name, amounts} }
+
+func epsArgument(e Epsilon) argument { return argument{"eps", false, number(e.String())} }
+func deltaArgument(d Delta) argument { return argument{"delta", false, number(d.String())} }
+
+func sample(name string, m, n int64, e Event) form {
+	return form{name, []argument{{"m", false, m}, {"n", false, n}, {"event", false, e}}}
+}
+
+func formOf(e Event) form {
+	switch e := e.(type) {
+	case Laplace:
+		return noise("laplace", "b", e.Scale, e.Sensitivity, ratText)
+	case DiscreteLaplace:
+		return noise("discrete_laplace", "b", e.Scale, e.Sensitivity, ratText)
+	case Gaussian:
+		return noise("gaussian", "sigma", e.Variance, e.SensitivitySquared, rootText)
+	case DiscreteGaussian:
+		return noise("discrete_gaussian", "sigma", e.Variance, e.SensitivitySquared, rootText)
+	case Tree:
+		f := noise("tree", "sigma", e.Sigma, e.Sensitivity, ratText)
+		f.arguments = []argument{f.arguments[0], {"leaves", false, e.Leaves}, f.arguments[1]}
+		return f
+	case Pure:
+		return point("pure", epsArgument(e.Epsilon))
+	case Approx:
+		return point("approx", epsArgument(e.Epsilon), deltaArgument(e.Delta))
+	case Selection:
+		return point("selection", epsArgument(e.Epsilon), deltaArgument(e.Delta))
+	case Exponential:
+		return point("exponential", epsArgument(e.Epsilon))
+	case PermuteAndFlip:
+		return point("permute_and_flip", epsArgument(e.Epsilon))
+	case NoisyMax:
+		return point("noisy_max", epsArgument(e.Epsilon))
+	case SparseVector:
+		return point("sparse_vector", epsArgument(e.Epsilon))
+	case RandomizedResponse:
+		return form{"randomized_response", []argument{{"p", false, number(ratText(e.P))}, {"k", true, int64(e.K)}}}
+	case ZCDP:
+		return point("zcdp", argument{"rho", false, number(e.Rho.String())})
+	case GDP:
+		return point("gdp", argument{"mu", false, number(ratText(e.Mu))})
+	case RDP:
+		return form{"rdp", []argument{{"orders", false, numbers(e.Orders)}, {"eps", false, numbers(e.Eps)}}}
+	case Poisson:
+		return form{"poisson", []argument{{"rate", false, number(ratText(e.Rate))}, {"event", false, e.Event}}}
+	case WithoutReplacement:
+		return sample("without_replacement", e.M, e.N, e.Event)
+	case WithReplacement:
+		return sample("with_replacement", e.M, e.N, e.Event)
+	case Shuffled:
+		return form{"shuffled", []argument{{"n", false, e.N}, {"event", false, e.Event}}}
+	case Parallel:
+		return form{"parallel", []argument{{"events", false, e.Events}}}
+	case Sum:
+		return form{"sum", []argument{{"", false, e.Events}}}
+	case Repeat:
+		return form{"repeat", []argument{{"count", false, int64(e.Count)}, {"event", false, e.Event}}}
+	}
+	panic(fmt.Sprintf("privacy: event %T has no form", e))
+}
+
+func numbers(rs []*big.Rat) []number {
+	out := make([]number, len(rs))
+	for i, r := range rs {
+		out[i] = number(ratText(r))
+	}
+	return out
+}
+
+// text prints an event as a plan.
+func text(e Event) string {
+	switch e := e.(type) {
+	case nil:
+		return "?"
+	case Sum:
+		terms := make([]string, len(e.Events))
+		for i, t := range e.Events {
+			terms[i] = text(t)
+			if _, nested := t.(Sum); nested {
+				terms[i] = "(" + terms[i] + ")"
+			}
+		}
+		return strings.Join(terms, " + ")
+	case Repeat:
+		inner := text(e.Event)
+		switch e.Event.(type) {
+		case Repeat, Sum:
+			inner = "(" + inner + ")"
+		}
+		return fmt.Sprintf("%d*%s", e.Count, inner)
+	case RDP:
+		points := make([]string, min(len(e.Orders), len(e.Eps)))
+		for i := range points {
+			points[i] = ratText(e.Orders[i]) + ": " + ratText(e.Eps[i])
+		}
+		return "rdp(" + strings.Join(points, ", ") + ")"
+	}
+	f := formOf(e)
+	var arguments []string
+	for _, a := range f.arguments {
+		name := ""
+		if a.named {
+			name = a.name + "="
+		}
+		switch v := a.value.(type) {
+		case Event:
+			arguments = append(arguments, text(v))
+		case []Event:
+			for _, e := range v {
+				arguments = append(arguments, text(e))
+			}
+		default:
+			arguments = append(arguments, fmt.Sprintf("%s%v", name, v))
+		}
+	}
+	return f.name + "(" + strings.Join(arguments, ", ") + ")"
+}
+
+// encode writes a valid event as JSON, its arguments in the order of the text.
+func encode(e Event) ([]byte, error) {
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	f := formOf(e)
+	if s, ok := e.(Sum); ok {
+		return json.Marshal(map[string][]Event{f.name: s.Events})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"%s":{`, f.name)
+	for i, a := range f.arguments {
+		value, err := json.Marshal(a.value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"%s":%s`, a.name, value)
+	}
+	b.WriteString("}}")
+	return []byte(b.String()), nil
+}
+
+func ratText(r *big.Rat) string {
+	if r == nil {
+		return "?"
+	}
+	return numeric.FormatRat(r)
+}
+
+// rootText prints the square root of r: a number where it is rational.
+func rootText(r *big.Rat) string {
+	if r == nil {
+		return "?"
+	}
+	if root, ok := numeric.ExactSqrt(r); ok {
+		return numeric.FormatRat(root)
+	}
+	return "sqrt(" + numeric.FormatRat(r) + ")"
+}
+
+func (e DiscreteLaplace) String() string    { return text(e) }
+func (e Laplace) String() string            { return text(e) }
+func (e DiscreteGaussian) String() string   { return text(e) }
+func (e Gaussian) String() string           { return text(e) }
+func (e Selection) String() string          { return text(e) }
+func (e Pure) String() string               { return text(e) }
+func (e Approx) String() string             { return text(e) }
+func (e ZCDP) String() string               { return text(e) }
+func (e Exponential) String() string        { return text(e) }
+func (e PermuteAndFlip) String() string     { return text(e) }
+func (e NoisyMax) String() string           { return text(e) }
+func (e SparseVector) String() string       { return text(e) }
+func (e RandomizedResponse) String() string { return text(e) }
+func (e RDP) String() string                { return text(e) }
+func (e GDP) String() string                { return text(e) }
+func (e Tree) String() string               { return text(e) }
+func (e Poisson) String() string            { return text(e) }
+func (e WithoutReplacement) String() string { return text(e) }
+func (e WithReplacement) String() string    { return text(e) }
+func (e Shuffled) String() string           { return text(e) }
+func (e Repeat) String() string             { return text(e) }
+func (e Sum) String() string                { return text(e) }
+func (e Parallel) String() string           { return text(e) }
+
+func (e DiscreteLaplace) MarshalJSON() ([]byte, error)    { return encode(e) }
+func (e Laplace) MarshalJSON() ([]byte, error)            { return encode(e) }
+func (e DiscreteGaussian) MarshalJSON() ([]byte, error)   { return encode(e) }
+func (e Gaussian) MarshalJSON() ([]byte, error)           { return encode(e) }
+func (e Selection) MarshalJSON() ([]byte, error)          { return encode(e) }
+func (e Pure) MarshalJSON() ([]byte, error)               { return encode(e) }
+func (e Approx) MarshalJSON() ([]byte, error)             { return encode(e) }
+func (e ZCDP) MarshalJSON() ([]byte, error)               { return encode(e) }
+func (e Exponential) MarshalJSON() ([]byte, error)        { return encode(e) }
+func (e PermuteAndFlip) MarshalJSON() ([]byte, error)     { return encode(e) }
+func (e NoisyMax) MarshalJSON() ([]byte, error)           { return encode(e) }
+func (e SparseVector) MarshalJSON() ([]byte, error)       { return encode(e) }
+func (e RandomizedResponse) MarshalJSON() ([]byte, error) { return encode(e) }
+func (e RDP) MarshalJSON() ([]byte, error)                { return encode(e) }
+func (e GDP) MarshalJSON() ([]byte, error)                { return encode(e) }
+func (e Tree) MarshalJSON() ([]byte, error)               { return encode(e) }
+func (e Poisson) MarshalJSON() ([]byte, error)            { return encode(e) }
+func (e WithoutReplacement) MarshalJSON() ([]byte, error) { return encode(e) }
+func (e WithReplacement) MarshalJSON() ([]byte, error)    { return encode(e) }
+func (e Shuffled) MarshalJSON() ([]byte, error)           { return encode(e) }
+func (e Repeat) MarshalJSON() ([]byte, error)             { return encode(e) }
+func (e Sum) MarshalJSON() ([]byte, error)                { return encode(e) }
+func (e Parallel) MarshalJSON() ([]byte, error)           { return encode(e) }
