@@ -33,10 +33,14 @@ func wider(t sqltype.Type) string {
 	return "BIGINT"
 }
 
-// narrow casts to a narrower integer, NULL for what doesn't fit. The | 0 hides
-// the cast from an optimization of DuckDB's, which compares TRY_CAST(x AS t)
-// with a constant by comparing x itself, where the result should be NULL.
+// narrow casts an integer or a decimal to one of either kind that may not hold
+// it, NULL for what doesn't fit. The | 0 and the TRY hide the cast from an
+// optimization of DuckDB's, which compares TRY_CAST(x AS t) with a constant by
+// comparing x itself, where the result should be NULL.
 func narrow(x string, t sqltype.Type) string {
+	if t.Kind == sqltype.DecimalKind {
+		return fmt.Sprintf("TRY(TRY_CAST(%s AS %s))", x, typeName(t))
+	}
 	return fmt.Sprintf("(TRY_CAST(%s AS %s) | CAST(0 AS %s))", x, typeName(t), typeName(t))
 }
 
@@ -75,7 +79,7 @@ func (s scope) decimals(e *plan.Call) (string, bool) {
 	x := s.expr(e.Args[0])
 	try := func(x string) string {
 		if e.T.Precision == 38 {
-			x = fmt.Sprintf("TRY(%s)", x)
+			return narrow(fmt.Sprintf("TRY(%s)", x), e.T)
 		}
 		return fmt.Sprintf("TRY_CAST(%s AS %s)", x, t)
 	}

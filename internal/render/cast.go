@@ -32,7 +32,7 @@ func (s scope) convert(x string, from, to sqltype.Type) string {
 			digits, x = 6, fmt.Sprintf("CAST(%s AS DOUBLE)", x)
 		}
 		return s.textToDecimal(fmt.Sprintf("format('{:.%dg}', %s)", digits, x), to)
-	case from.IsInteger() && to.IsInteger() && from.Kind > to.Kind:
+	case isExact(from) && isExact(to) && mayNotFit(from, to):
 		return narrow(x, to)
 	case from.IsFloat() && to.IsInteger() && to.Kind != sqltype.Bigint:
 		// By way of bigint: a direct cast checks the range before it rounds.
@@ -135,6 +135,16 @@ func (s scope) fromText(x string, to sqltype.Type) string {
 		return s.inCalendar(out, to)
 	}
 	return out
+}
+
+func isExact(t sqltype.Type) bool { return t.IsInteger() || t.Kind == sqltype.DecimalKind }
+
+// mayNotFit reports whether a value of an exact type can be too large for
+// another. With digits for digits it is so if they are not all used, as in an
+// integer, or rounding can carry into one more.
+func mayNotFit(from, to sqltype.Type) bool {
+	f, t := from.Digits(), to.Digits()
+	return f > t || f == t && (to.IsInteger() || from.Scale > to.Scale)
 }
 
 func isDay(t sqltype.Type) bool {
