@@ -3,181 +3,272 @@ package privacy
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math/big"
-	"strings"
-
-	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Arguments of events in JSON, named as in the text form. A number that is not a
-// decimal stands as a string, "1/3" or "sqrt(2)".
-type (
-	noiseJSON struct {
-		B           number `json:"b,omitempty"`
-		Sigma       number `json:"sigma,omitempty"`
-		Sensitivity number `json:"sensitivity"`
+// UnmarshalEvent reads one event from its JSON form, and validates it: an object
+// whose one key is the event's name, and whose value has an argument at each key,
+// as {"poisson": {"rate": 0.01, "event": {"gaussian": {"sigma": "sqrt(2)"}}}}.
+// A number may be a string with a constant expression of plans, such as "1/3".
+// Arguments with a default may be left out; unknown names, names given twice and
+// null are errors. {"sum": [...]} and {"parallel": [...]} have a list of events,
+// rdp {"orders": [...], "eps": [...]}, and a repetition is
+// {"repeat": {"count": 10, "event": {...}}}.
+func UnmarshalEvent(data []byte) (Event, error) {
+	p, err := unmarshalPlan(data)
+	if err == nil {
+		var e Event
+		if e, err = p.Event(); err == nil {
+			return e, nil
+		}
 	}
-	pointJSON struct {
-		Eps   number `json:"eps,omitempty"`
-		Delta number `json:"delta,omitempty"`
-		Rho   number `json:"rho,omitempty"`
-	}
-	repeatJSON struct {
-		Count int             `json:"count"`
-		Event json.RawMessage `json:"event"`
-	}
-)
-
-// number is the text of a constant expression; JSON has it as a number if it is a
-// decimal.
-type number string
-
-func (n number) MarshalJSON() ([]byte, error) {
-	if _, err := numeric.ParseDecimal(string(n)); err == nil {
-		return []byte(n), nil
-	}
-	return json.Marshal(string(n))
+	return nil, fmt.Errorf("unmarshal event: %w", err)
 }
 
-func (n *number) UnmarshalJSON(data []byte) error {
-	*n = number(bytes.Trim(data, `"`))
-	return nil
+func unmarshalPlan(data []byte) (Plan, error) {
+	if len(data) > maxText {
+		return Plan{}, span{0, len(data)}.fail("the event is longer than 1 MiB", "")
+	}
+	r := jsonReader{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
+	r.decoder.UseNumber()
+	root, err := r.event(0)
+	if err != nil {
+		return Plan{}, err
+	}
+	end := int(r.decoder.InputOffset())
+	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
+		return Plan{}, span{len(data) - len(rest), len(data)}.fail("text after the event", "")
+	}
+	return newPlan(root)
 }
 
-// UnmarshalEvent reads one event from its JSON form, and validates it. A noise's
-// sensitivity is 1 where it is not given. Unknown names and arguments are errors.
-func UnmarshalEvent(data []byte) (Event, error) { return unmarshalEvent(data, 0) }
-
-func unmarshalEvent(data []byte, depth int) (Event, error) {
-	if depth > 16 {
-		return nil, fmt.Errorf("unmarshal event: nested too deeply")
-	}
-	var named map[string]json.RawMessage
-	if err := json.Unmarshal(data, &named); err != nil {
-		return nil, fmt.Errorf("unmarshal event: %w", err)
-	}
-	if len(named) != 1 {
-		return nil, fmt.Errorf("unmarshal event: want an object with one key, the event's name; got %d keys", len(named))
-	}
-	for name, arguments := range named {
-		e, err := newEvent(name, arguments, depth)
-		if err == nil {
-			err = e.Validate()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("unmarshal event %s: %w", name, err)
-		}
-		return e, nil
-	}
-	panic("unreachable")
+// A jsonReader reads an event into the tree that a plan's text is read into.
+type jsonReader struct {
+	decoder *json.Decoder
+	data    []byte
+	unknown *node
 }
 
-func newEvent(name string, arguments []byte, depth int) (Event, error) {
-	switch name {
-	case "discrete_laplace", "laplace", "discrete_gaussian", "gaussian":
-		var a noiseJSON
-		if err := strictUnmarshal(arguments, &a); err != nil {
-			return nil, err
-		}
-		if a.Sensitivity == "" {
-			a.Sensitivity = "1"
-		}
-		spread, parse := a.B, parseNumber
-		if isGaussian := strings.HasSuffix(name, "gaussian"); isGaussian {
-			spread, parse = a.Sigma, parseSquare
-		}
-		if a.B+a.Sigma != spread {
-			return nil, fmt.Errorf("want b for laplace, sigma for gaussian")
-		}
-		x, err := parse(spread)
-		if err != nil {
-			return nil, err
-		}
-		s, err := parse(a.Sensitivity)
-		if err != nil {
-			return nil, err
-		}
-		switch name {
-		case "discrete_laplace":
-			return DiscreteLaplace{x, s}, nil
-		case "laplace":
-			return Laplace{x, s}, nil
-		case "discrete_gaussian":
-			return DiscreteGaussian{x, s}, nil
-		default:
-			return Gaussian{x, s}, nil
-		}
-	case "selection", "approx", "pure", "zcdp":
-		var a pointJSON
-		if err := strictUnmarshal(arguments, &a); err != nil {
-			return nil, err
-		}
-		return newPoint(name, a)
-	case "repeat":
-		var a repeatJSON
-		if err := strictUnmarshal(arguments, &a); err != nil {
-			return nil, err
-		}
-		inner, err := unmarshalEvent(a.Event, depth+1)
-		return Repeat{Count: a.Count, Event: inner}, err
-	}
-	return nil, fmt.Errorf("unknown event")
+// A jsonToken's value is a json.Delim, a string, a json.Number, a bool or nil.
+type jsonToken struct {
+	value any
+	span  span
 }
 
-func newPoint(name string, a pointJSON) (e Event, err error) {
-	has := func(eps, delta, rho bool) bool {
-		return eps == (a.Eps != "") && delta == (a.Delta != "") && rho == (a.Rho != "")
+func (r *jsonReader) next() (jsonToken, error) {
+	start := int(r.decoder.InputOffset())
+	rest := bytes.TrimLeft(r.data[start:], " \t\r\n,:")
+	at := span{len(r.data) - len(rest), len(r.data)}
+	t, err := r.decoder.Token()
+	if err != nil {
+		return jsonToken{}, span{at.start, min(at.start+1, at.end)}.fail("not JSON: "+err.Error(), "")
 	}
-	var eps Epsilon
-	var delta Delta
-	var rho Rho
-	read := func(n number, into interface{ UnmarshalText([]byte) error }) {
-		if err == nil && n != "" {
-			err = into.UnmarshalText([]byte(n))
-		}
-	}
-	read(a.Eps, &eps)
-	read(a.Delta, &delta)
-	read(a.Rho, &rho)
-	switch {
-	case err != nil:
-		return nil, err
-	case name == "selection" && has(true, true, false):
-		return Selection{eps, delta}, nil
-	case name == "approx" && has(true, true, false):
-		return Approx{eps, delta}, nil
-	case name == "pure" && has(true, false, false):
-		return Pure{eps}, nil
-	case name == "zcdp" && has(false, false, true):
-		return ZCDP{rho}, nil
-	}
-	return nil, fmt.Errorf("wrong arguments")
+	at.end = int(r.decoder.InputOffset())
+	return jsonToken{t, at}, nil
 }
 
-func parseNumber(n number) (*big.Rat, error) { return numeric.ParseRat(string(n)) }
-
-// parseSquare returns the square of a number or of sqrt(number).
-func parseSquare(n number) (*big.Rat, error) {
-	if inner, ok := strings.CutPrefix(string(n), "sqrt("); ok {
-		inner, ok = strings.CutSuffix(inner, ")")
-		if !ok {
-			return nil, fmt.Errorf("parse %q: %w", n, numeric.ErrSyntax)
-		}
-		return numeric.ParseRat(inner)
+// want reads one token, which must be the delimiter.
+func (r *jsonReader) want(delimiter json.Delim, what string) (jsonToken, error) {
+	t, err := r.next()
+	if err == nil && t.value != delimiter {
+		err = t.span.fail("want "+what, "")
 	}
-	r, err := numeric.ParseRat(string(n))
+	return t, err
+}
+
+// event reads {"name": arguments}, within depth other events.
+func (r *jsonReader) event(depth int) (*node, error) {
+	open, err := r.want('{', `an event, as {"pure": {"eps": 0.1}}`)
 	if err != nil {
 		return nil, err
 	}
-	if r.Sign() < 0 { // its square would hide it
-		return r, nil
+	if depth >= maxEventDepth {
+		return nil, open.span.fail("events are nested more than 16 deep", "")
 	}
-	return r.Mul(r, r), nil
+	name, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	text, ok := name.value.(string)
+	if !ok { // the closing brace
+		return nil, name.span.fail("an event has one key, its name", "")
+	}
+	n, err := r.arguments(text, name, open.span, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := r.next()
+	if err == nil && closed.value != json.Delim('}') {
+		err = closed.span.fail("an event has one key, its name", "a sum of events is a list")
+	}
+	n.span.end = closed.span.end
+	return n, err
 }
 
-func strictUnmarshal(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
+func (r *jsonReader) arguments(name string, at jsonToken, from span, depth int) (*node, error) {
+	switch name {
+	case "sum":
+		return r.events(summed, "", from, depth)
+	case "parallel":
+		return r.events(call, name, from, depth)
+	}
+	s, ok := signatureOf(name)
+	if name == "repeat" {
+		s, ok = signature{name: name, parameters: []parameter{{"count", wholeUp, ""}, eventParameter}}, true
+	}
+	if !ok {
+		return nil, unknownName(token{'a', name, at.span})
+	}
+	b := callBuilder{signature: s, name: at.span}
+	if _, err := r.want('{', "the arguments of "+name+" as an object"); err != nil {
+		return nil, err
+	}
+	var orders, eps []*node
+	for {
+		key, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		text, ok := key.value.(string)
+		if !ok {
+			break
+		}
+		switch {
+		case name != "rdp":
+			var value *node
+			if value, err = r.value(s, text, depth); err == nil {
+				err = b.named(text, key.span, value)
+			}
+		case text == "orders" && orders == nil:
+			orders, err = r.numbers()
+		case text == "eps" && eps == nil:
+			eps, err = r.numbers()
+		default:
+			err = key.span.fail("rdp takes orders and eps, once each", "")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(orders) != len(eps) {
+		return nil, at.span.fail(fmt.Sprintf("rdp has %d orders but %d values", len(orders), len(eps)), "")
+	}
+	for i := range orders {
+		if err := b.pair(orders[i], eps[i]); err != nil {
+			return nil, err
+		}
+	}
+	n, err := b.node(from)
+	if err == nil && name == "repeat" {
+		n.op, n.text = repeated, ""
+	}
+	return n, err
+}
+
+// value reads the argument of that name.
+func (r *jsonReader) value(s signature, name string, depth int) (*node, error) {
+	if i := s.find(name); i >= 0 && s.parameters[i].kind.event() {
+		return r.event(depth)
+	}
+	return r.number()
+}
+
+// number reads a number, or a string with an expression.
+func (r *jsonReader) number() (*node, error) {
+	t, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	switch v := t.value.(type) {
+	case json.Number:
+		return newLiteral(v.String(), t.span)
+	case string:
+		p := parser{text: v, unknown: r.unknown}
+		n, err := p.parse()
+		if err == nil && n.op.event() {
+			err = errors.New("want a number, not an event")
+		}
+		if err != nil {
+			return nil, inString(err, t.span)
+		}
+		r.unknown = p.unknown
+		n.place(t.span)
+		return n, nil
+	}
+	return nil, t.span.fail("want a number, or an expression in a string", "")
+}
+
+// inString returns the error about an expression within the string that stands at
+// the given place.
+func inString(err error, at span) error {
+	var e *SyntaxError
+	if errors.As(err, &e) {
+		return at.fail(e.Message, e.Hint)
+	}
+	return at.fail(err.Error(), "")
+}
+
+// place moves n and all its parts to one place.
+func (n *node) place(at span) {
+	n.span = at
+	for _, part := range n.of {
+		part.place(at)
+	}
+}
+
+func (r *jsonReader) numbers() ([]*node, error) {
+	if _, err := r.want('[', "a list of numbers"); err != nil {
+		return nil, err
+	}
+	return r.list(r.number)
+}
+
+// events reads a list of events, or {"events": [...]}.
+func (r *jsonReader) events(o op, name string, from span, depth int) (*node, error) {
+	const what = "a list of events"
+	open, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	object := open.value == json.Delim('{')
+	if object {
+		key, err := r.next()
+		if err == nil && key.value != "events" {
+			err = key.span.fail("want "+what, "")
+		}
+		if err == nil {
+			_, err = r.want('[', what)
+		}
+		if err != nil {
+			return nil, err
+		}
+	} else if open.value != json.Delim('[') {
+		return nil, open.span.fail("want "+what, "")
+	}
+	nodes, err := r.list(func() (*node, error) { return r.event(depth) })
+	if err == nil && object {
+		_, err = r.want('}', "only events")
+	}
+	if err == nil && len(nodes) == 0 {
+		err = from.fail("no events", "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newNode(o, name, from, nodes...)
+}
+
+// list reads items up to the closing bracket.
+func (r *jsonReader) list(item func() (*node, error)) ([]*node, error) {
+	nodes := []*node{}
+	for r.decoder.More() {
+		n, err := item()
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	_, err := r.next()
+	return nodes, err
 }

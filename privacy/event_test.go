@@ -83,7 +83,7 @@ func TestEventsRefused(t *testing.T) {
 		`{}`, `[]`, `null`, `1`, `{"pure":{"eps":1},"zcdp":{"rho":1}}`, `{"unknown":{}}`, `{"pure":{"eps":-1}}`, `{"pure":{"eps":"NaN"}}`,
 		`{"pure":{"eps":1,"delta":0.1}}`, `{"pure":{"epsilon":1}}`, `{"approx":{"eps":1}}`, `{"approx":{"eps":1,"delta":1}}`,
 		`{"laplace":{"sigma":1}}`, `{"gaussian":{"b":1}}`, `{"laplace":{"b":1,"sigma":1}}`, `{"gaussian":{"sigma":-1}}`,
-		`{"gaussian":{"sigma":"sqrt(2"}}`, `{"gaussian":{"sigma":"sqrt(-2)"}}`, `{"laplace":{"b":"sqrt(2)"}}`, `{"laplace":{}}`,
+		`{"gaussian":{"sigma":"sqrt(2"}}`, `{"gaussian":{"sigma":"sqrt(-2)"}}`, `{"laplace":{}}`,
 		`{"repeat":{"count":1.5,"event":{"pure":{"eps":1}}}}`, `{"repeat":{"count":1}}`,
 	} {
 		if e, err := UnmarshalEvent([]byte(in)); err == nil {

@@ -90,6 +90,17 @@ func formOf(e Event) form {
 	panic(fmt.Sprintf("privacy: event %T has no form", e))
 }
 
+// number is the text of a constant expression; JSON has it as a number if it is a
+// decimal, otherwise as a string.
+type number string
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if _, err := numeric.ParseDecimal(string(n)); err == nil {
+		return []byte(n), nil
+	}
+	return json.Marshal(string(n))
+}
+
 func numbers(rs []*big.Rat) []number {
 	out := make([]number, len(rs))
 	for i, r := range rs {
@@ -100,21 +111,21 @@ func numbers(rs []*big.Rat) []number {
 
 // text prints an event as a plan.
 func text(e Event) string {
-	switch e := e.(type) {
+	switch e := alone(e).(type) {
 	case nil:
 		return "?"
 	case Sum:
 		terms := make([]string, len(e.Events))
 		for i, t := range e.Events {
 			terms[i] = text(t)
-			if _, nested := t.(Sum); nested {
+			if _, nested := alone(t).(Sum); nested {
 				terms[i] = "(" + terms[i] + ")"
 			}
 		}
 		return strings.Join(terms, " + ")
 	case Repeat:
 		inner := text(e.Event)
-		switch e.Event.(type) {
+		switch alone(e.Event).(type) {
 		case Repeat, Sum:
 			inner = "(" + inner + ")"
 		}
@@ -126,7 +137,7 @@ func text(e Event) string {
 		}
 		return "rdp(" + strings.Join(points, ", ") + ")"
 	}
-	f := formOf(e)
+	f := formOf(alone(e))
 	var arguments []string
 	for _, a := range f.arguments {
 		name := ""
@@ -147,14 +158,26 @@ func text(e Event) string {
 	return f.name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
+// alone returns the event that a sum of one is, of which a plan's text shows only
+// that.
+func alone(e Event) Event {
+	for {
+		s, ok := e.(Sum)
+		if !ok || len(s.Events) != 1 {
+			return e
+		}
+		e = s.Events[0]
+	}
+}
+
 // encode writes a valid event as JSON, its arguments in the order of the text.
 func encode(e Event) ([]byte, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
 	f := formOf(e)
-	if s, ok := e.(Sum); ok {
-		return json.Marshal(map[string][]Event{f.name: s.Events})
+	if list, ok := f.arguments[0].value.([]Event); ok {
+		return json.Marshal(map[string][]Event{f.name: list})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"%s":{`, f.name)

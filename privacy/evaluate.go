@@ -1,0 +1,258 @@
+package privacy
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// MaxCount is the largest count of a repetition, and the largest number of units,
+// draws, leaves or answers in an event.
+const MaxCount = 1_000_000_000_000
+
+// An evaluator makes the event that a tree describes.
+type evaluator struct {
+	x    *big.Rat // of the unknown; nil leaves events with an unknown as nil
+	work int      // done so far, in operations on short numbers
+}
+
+// maxWork keeps what a text of maxText bytes may cost below a second.
+const maxWork = 1 << 20
+
+// spend counts an operation on n's numbers, which may be a thousand digits long.
+func (v *evaluator) spend(n *node, x constant, work int) error {
+	if x.rat != nil {
+		work += (x.rat.Num().BitLen() + x.rat.Denom().BitLen()) / 64
+	}
+	if v.work += work; v.work > maxWork {
+		return n.span.fail("the numbers of the plan take too long to compute", "")
+	}
+	return nil
+}
+
+// number returns the value of a constant expression, in which the unknown stands
+// for v.x.
+func (v *evaluator) number(n *node) (constant, error) {
+	switch n.op {
+	case literal:
+		r, err := parseLiteral(n.text)
+		if err != nil {
+			return constant{}, n.span.fail(err.Error(), "")
+		}
+		return rational(r), nil
+	case unknown:
+		return rational(v.x), nil
+	}
+	x, err := v.number(n.of[0])
+	if err != nil {
+		return constant{}, err
+	}
+	var y constant
+	work := 1
+	if len(n.of) == 2 {
+		if y, err = v.number(n.of[1]); err != nil {
+			return constant{}, err
+		}
+	}
+	switch n.op {
+	case negated:
+		x = x.neg()
+	case added:
+		x = x.add(y)
+	case less:
+		x = x.add(y.neg())
+	case times:
+		x = x.mul(y)
+	case over:
+		x, err = x.quo(y)
+	case function:
+		x, err = x.apply(n.text)
+		work = 100
+	}
+	if err == nil && !x.short() {
+		err = errTooLong
+	}
+	if err != nil {
+		return constant{}, n.span.fail(fmt.Sprintf("%v: %v", abridged(n.String()), err), "")
+	}
+	return x, v.spend(n, x, work)
+}
+
+// abridged returns at most some 40 letters of a text.
+func abridged(s string) string { return token{kind: 'a', text: s}.String() }
+
+// event returns the event that n describes, or nil if there is an unknown in it
+// that has no value.
+func (v *evaluator) event(n *node) (e Event, err error) {
+	switch n.op {
+	case summed:
+		var events []Event
+		if events, err = v.events(n.of); err != nil {
+			return nil, err
+		}
+		e = Sum{events}
+	case repeated:
+		var count any
+		if count, err = v.argument(n, parameter{"the count", wholeUp, ""}, n.of[0]); err != nil {
+			return nil, err
+		}
+		inner, err := v.event(n.of[1])
+		if err != nil || inner == nil || count == nil {
+			return nil, err
+		}
+		e = Repeat{int(count.(int64)), inner}
+	default:
+		if e, err = v.call(n); err != nil {
+			return nil, err
+		}
+	}
+	if n.unknown && v.x == nil || e == nil {
+		return nil, nil
+	}
+	if err := e.Validate(); err != nil {
+		return nil, n.span.fail(err.Error(), "")
+	}
+	return e, nil
+}
+
+func (v *evaluator) events(nodes []*node) ([]Event, error) {
+	var out []Event
+	for _, n := range nodes {
+		e, err := v.event(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (v *evaluator) call(n *node) (Event, error) {
+	s, _ := signatureOf(n.text)
+	a := make(arguments, len(s.parameters))
+	known := true
+	for i, p := range s.parameters {
+		var err error
+		switch p.kind {
+		case manyEvents:
+			a[i], err = v.events(n.of)
+		case points:
+			a[i], err = v.curve(n)
+		default:
+			a[i], err = v.argument(n, p, n.of[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		known = known && a[i] != nil
+	}
+	if !known || n.unknown && v.x == nil {
+		return nil, nil
+	}
+	return s.build(a), nil
+}
+
+// curve reads the points of an rdp.
+func (v *evaluator) curve(n *node) (RDP, error) {
+	var curve RDP
+	for i, part := range n.of {
+		p := parameter{"an order", down, ""}
+		if i%2 == 1 {
+			p = parameter{"eps", up, ""}
+		}
+		a, err := v.argument(n, p, part)
+		if err != nil {
+			return RDP{}, err
+		}
+		r, _ := a.(*big.Rat)
+		if i%2 == 1 {
+			curve.Eps = append(curve.Eps, r)
+		} else {
+			curve.Orders = append(curve.Orders, r)
+		}
+	}
+	return curve, nil
+}
+
+// argument returns what the node a says for the parameter p of the event n, or
+// nil if that is an unknown without a value.
+func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
+	if p.kind == oneEvent {
+		e, err := v.event(a)
+		if e == nil {
+			return nil, err
+		}
+		return e, err
+	}
+	at := n.span
+	if a == nil {
+		a = &node{op: literal, text: p.fallback, span: n.span}
+	}
+	if a.unknown && v.x == nil {
+		return nil, nil
+	}
+	at = a.span
+	x, err := v.number(a)
+	if err != nil {
+		return nil, err
+	}
+	name := p.name
+	if n.op == call {
+		name += " of " + n.text
+	}
+	fail := func(hint, format string, values ...any) (any, error) {
+		return nil, at.fail(name+" "+fmt.Sprintf(format, values...), hint)
+	}
+	switch text := abridged(a.String()); {
+	case p.kind.whole():
+		switch {
+		case x.rat == nil || !x.rat.IsInt():
+			return fail(fmt.Sprintf("ceil(%v) is the next one", text), "is %v, which is not a whole number", text)
+		case x.rat.Sign() <= 0:
+			return fail("", "is %v, which is not positive", text)
+		case x.rat.Cmp(new(big.Rat).SetInt64(MaxCount)) > 0:
+			return fail("", "is %v, which exceeds 1e12", text)
+		}
+		return x.rat.Num().Int64(), nil
+	case p.kind == epsilonKind:
+		return amountOf[epsilon](x, fail)
+	case p.kind == deltaKind:
+		return amountOf[delta](x, fail)
+	case p.kind == rhoKind:
+		return amountOf[rho](x, fail)
+	case x.sign() <= 0:
+		return fail("", "is %v, which is not positive", text)
+	case p.kind == rate && x.up().Cmp(big.NewRat(1, 1)) > 0:
+		return fail("", "is %v, which exceeds 1", text)
+	case p.kind == probability:
+		if x.up().Cmp(big.NewRat(1, 1)) >= 0 {
+			return fail("", "is %v, which is not below 1", text)
+		}
+		return [2]*big.Rat{x.down(), x.up()}, nil
+	}
+	r := p.kind.round(x)
+	if r.Sign() <= 0 || !isShort(r) {
+		return fail("", "is too large or too small")
+	}
+	return r, nil
+}
+
+// round returns x as the rational that an event keeps.
+func (k kindOf) round(x constant) *big.Rat {
+	switch k {
+	case down:
+		return x.down()
+	case upSquare:
+		return x.upSquare()
+	case downSquare:
+		return x.downSquare()
+	}
+	return x.up()
+}
+
+func amountOf[K kind](x constant, fail func(hint, format string, values ...any) (any, error)) (any, error) {
+	a, err := newAmount[K](x.up())
+	if err != nil {
+		return fail("", "is refused: %v", err)
+	}
+	return a, nil
+}
