@@ -12,19 +12,21 @@ import (
 // loss; their zero values are 0.
 //
 // Epsilon and Delta are those of (ε, δ)-differential privacy, Rho that of zero-
-// concentrated differential privacy (Bun and Steinke 2016).
+// concentrated differential privacy (Bun and Steinke 2016). Loss is of what else
+// adds up, which the place of use names: Σε², Σμ², a Rényi divergence.
 type (
 	Epsilon = Amount[epsilon]
 	Delta   = Amount[delta]
 	Rho     = Amount[rho]
+	Loss    = Amount[loss]
 )
 
-// Amount is the one implementation of Epsilon, Delta and Rho, which remain
+// Amount is the one implementation of Epsilon, Delta, Rho and Loss, which remain
 // distinct types: an Epsilon cannot be added to a Delta.
 //
 // Amounts that enter from outside are refused when they are not zero and below
-// 1e-300 (a denormal, or a mistake), when an epsilon exceeds 1e6, a rho 1e12, or
-// a delta is not below 1. Sums and products are not bounded: a total of deltas
+// 1e-300 (a denormal, or a mistake), when an epsilon exceeds 1e6, a rho or another
+// loss 1e12, or a delta is not below 1. Sums and products are not bounded: a total of deltas
 // may exceed 1, and then simply promises nothing.
 type Amount[K kind] struct {
 	_ [0]func() // not comparable with ==, which would compare pointers
@@ -39,13 +41,16 @@ type kind interface {
 type epsilon struct{}
 type delta struct{}
 type rho struct{}
+type loss struct{}
 
 func (epsilon) name() string { return "epsilon" }
 func (delta) name() string   { return "delta" }
 func (rho) name() string     { return "rho" }
+func (loss) name() string    { return "loss" }
 
 func (epsilon) admits(r *big.Rat) error { return atMost(r, 1_000_000) }
 func (rho) admits(r *big.Rat) error     { return atMost(r, 1_000_000_000_000) }
+func (loss) admits(r *big.Rat) error    { return atMost(r, 1_000_000_000_000) }
 func (delta) admits(r *big.Rat) error {
 	if r.Cmp(big.NewRat(1, 1)) >= 0 {
 		return fmt.Errorf("is not below 1")
@@ -68,6 +73,9 @@ func NewDelta(r *big.Rat) (Delta, error) { return newAmount[delta](r) }
 
 // NewRho returns r as a Rho.
 func NewRho(r *big.Rat) (Rho, error) { return newAmount[rho](r) }
+
+// NewLoss returns r as a Loss.
+func NewLoss(r *big.Rat) (Loss, error) { return newAmount[loss](r) }
 
 // ParseEpsilon reads a decimal such as 0.1 or 1e-3, or a fraction such as 1/3,
 // as exactly the number written.
