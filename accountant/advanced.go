@@ -1,0 +1,74 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// Advanced composition of (ε_i, δ_i)-DP events into one ε at δ. Each theorem keeps a
+// slack δ' for itself; all but the first are stated for events of different ε. The
+// least of them is the answer, basic composition included, which is better for few
+// events.
+//
+//   - Dwork, Rothblum and Vadhan 2010 (Dwork and Roth 2014, Theorem 3.20):
+//     √(2 ln(1/δ') Σε²) + Σ ε(e^ε-1), with δ = Σδ_i + δ'. For k equal events that is
+//     ε√(2k ln(1/δ')) + kε(e^ε-1): the first term has the factor ε, which some
+//     tutorials lost.
+//   - Kairouz, Oh and Viswanath 2015, Theorem 3.5 (3.4 for equal events): Σ
+//     ε·tanh(ε/2) and either √(2 ln(1/δ') Σε²) or √(2 ln(e + √(Σε²)/δ') Σε²), with
+//     1-δ = (1-δ') Π(1-δ_i).
+//   - Bun and Steinke 2016, after Dwork and Rothblum 2016 (https://differentialprivacy.org/composition-basics/,
+//     Theorem 2): ½Σε² + √(2 ln(1/δ') Σε²) for ε-DP events; for (ε, δ)-DP ones with δ
+//     as above, because such an event is, but for a part of mass δ_i, ε-DP.
+func advancedEpsilon(p *flat, delta float64) (answer, error) {
+	basic, err := basicEpsilon(p, delta)
+	if err != nil {
+		return answer{}, err
+	}
+	if delta == 0 {
+		basic.note = "basic composition: advanced composition needs a δ"
+		return basic, nil
+	}
+	// Events with a curve get half of what the points leave, the slack the rest.
+	pts, err := p.points(delta, 0.5)
+	if err != nil {
+		return answer{}, err
+	}
+	left := toFloat(pts.leftover)
+	if pts.curves > 0 {
+		left /= 2
+	}
+	best := basic
+	best.note = "basic composition, the least here"
+	try := func(eps float64, note string) {
+		eps = up(eps * (1 + 0x1p-48))
+		if eps < best.High {
+			best.Bracket, best.note = bracket(0, eps, eps), note
+		}
+	}
+	square := func(eps float64) float64 { return eps * eps }
+	squares := pts.sum(square, nil)
+	if left > 0 {
+		l := -math.Log(down(left))
+		try(math.Sqrt(2*l*squares)+pts.sum(func(e float64) float64 { return e * math.Expm1(e) }, nil),
+			"Dwork and Roth 2014, Theorem 3.20")
+	}
+	// 1-δ' = (1-δ)/Π(1-δ_i), a difference that keeps an absolute error of its own.
+	slack := -math.Expm1(math.Log1p(-delta)-pts.none) - (delta-pts.none)*0x1p-50
+	if pts.none == 0 {
+		slack = delta
+	}
+	if slack > 0 {
+		l := -math.Log(down(slack))
+		drift := pts.sum(func(e float64) float64 { return e * math.Tanh(e/2) }, nil)
+		try(drift+math.Sqrt(2*l*squares), "Kairouz, Oh and Viswanath 2015, Theorem 3.5")
+		try(drift+math.Sqrt(2*squares*math.Log(math.E+math.Sqrt(squares)/slack)),
+			"Kairouz, Oh and Viswanath 2015, Theorem 3.5, third form")
+		try(squares/2+math.Sqrt(2*l*squares), "Bun and Steinke 2016: ½Σε² + √(2 ln(1/δ) Σε²)")
+	}
+	if pts.curves > 0 {
+		best.note += fmt.Sprintf("; δ = %.3g for each event that has a curve", math.Exp(pts.logShare))
+	}
+	best.direction = "both"
+	return best, nil
+}

@@ -1,0 +1,127 @@
+package accountant
+
+import "math"
+
+// The curve of a pair N(0,1), N(μ,1), which any composition of Gaussian events is.
+//
+// Theorem 8 of Balle and Wang 2018 ("Improving the Gaussian Mechanism for
+// Differential Privacy"), an equality: with a = ε/μ - μ/2 and b = ε/μ + μ/2,
+//
+//	δ(ε) = Φ(-a) - e^ε Φ(-b).
+//
+// As e^ε φ(b) = φ(a), that is φ(a)(M(a) - M(b)), where M = (1-Φ)/φ is Mills' ratio,
+// and φ(a) ∫ from a to b of 1 - xM(x), which is positive: no tail underflows, and
+// no difference of nearly equal numbers is left.
+
+// mills returns (1-Φ(x))/φ(x) for x above -30, within some 2^-50.
+func mills(x float64) float64 {
+	if x < 5 {
+		return math.Sqrt(math.Pi/2) * math.Erfc(x/math.Sqrt2) * math.Exp(x*x/2)
+	}
+	// Laplace's continued fraction, 1/(x+1/(x+2/(x+3/...))).
+	f := x
+	for n := 50.0; n >= 1; n-- {
+		f = x + n/f
+	}
+	return 1 / f
+}
+
+var logRootTau = math.Log(2*math.Pi) / 2
+
+// gaussianLogDelta returns ln δ(ε) and a bound of its absolute error.
+func gaussianLogDelta(mu, eps float64) (logDelta, err float64) {
+	const u = 0x1p-50
+	a, b := eps/mu-mu/2, eps/mu+mu/2
+	if mu < 0.5 {
+		// Gauss and Legendre with ten nodes; the integrand is entire, and what they
+		// leave is below (μ/2)^20 of it. 1 - xM(x) loses a factor x².
+		sum := 0.0
+		for i, x := range legendreNodes {
+			for _, s := range [2]float64{-1, 1} {
+				y := a + mu/2*(1+s*x)
+				sum += legendreWeights[i] * (1 - y*mills(y))
+			}
+		}
+		return -a*a/2 - logRootTau + math.Log(mu/2*sum), (4 + 4*a*a + eps) * u
+	}
+	if a >= 0 {
+		d := mills(a) - mills(b)
+		return -a*a/2 - logRootTau + math.Log(d), (2 + 2*a*a + eps + 2*mills(a)/d) * u
+	}
+	above := math.Erfc(a/math.Sqrt2) / 2
+	rest := math.Exp(-a*a/2-logRootTau) * mills(b)
+	return math.Log(above - rest), (2 + (above+rest*(1+a*a))/(above-rest)*2) * u
+}
+
+// Half of the nodes of ten, and the weights.
+var (
+	legendreNodes   = [5]float64{0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717}
+	legendreWeights = [5]float64{0.2955242247147529, 0.2692667193099963, 0.2190863625159820, 0.1494513491505806, 0.0666713443086881}
+)
+
+// gaussianEpsilon returns ε at ln δ for μ.
+func gaussianEpsilon(mu, logDelta float64) Bracket {
+	switch {
+	case math.IsNaN(mu) || math.IsNaN(logDelta):
+		return bracket(math.NaN(), math.NaN(), math.NaN())
+	case math.IsInf(logDelta, -1) || math.IsInf(mu, 1):
+		return bracket(0, math.Inf(1), math.Inf(1))
+	case logDelta >= 0 || mu == 0:
+		return Bracket{}
+	}
+	// μ²/2 + μ√(2 ln 1/δ) is the older conversion of zCDP, and above.
+	top := mu*mu/2 + mu*math.Sqrt(-2*logDelta)
+	least := func(holds func(log, err float64) bool) (lo, hi float64) {
+		return bisect(0, top, func(eps float64) bool { return holds(gaussianLogDelta(mu, eps)) })
+	}
+	_, high := least(func(log, err float64) bool { return log+err <= logDelta })
+	low, _ := least(func(log, err float64) bool { return log-err <= logDelta })
+	return bracket(low, high, high)
+}
+
+// gaussianDelta returns δ at ε for μ.
+func gaussianDelta(mu, eps float64) Bracket {
+	log, err := gaussianLogDelta(mu, eps)
+	return bracket(down(math.Exp(log-err)), math.Exp(log), math.Min(1, up(math.Exp(log+err))))
+}
+
+// up and down move a number that a library function gave within an ulp or two to
+// the safe side.
+func up(x float64) float64   { return math.Nextafter(x*(1+0x1p-50), math.Inf(1)) }
+func down(x float64) float64 { return math.Max(0, math.Nextafter(x*(1-0x1p-50), math.Inf(-1))) }
+
+// bisect narrows [lo, hi] around the least x of which holds, which is monotone, is
+// true: holds(hi) may be taken for granted. The bracket's ends differ by an ulp
+// or two; if holds(lo), both are lo.
+func bisect(lo, hi float64, holds func(float64) bool) (float64, float64) {
+	if holds(lo) {
+		return lo, lo
+	}
+	for range 200 {
+		mid := lo + (hi-lo)/2
+		// From 0 go by halves of the exponent, so that small numbers are found.
+		if lo == 0 && mid > 0 && hi > 1e-300 && hi > 2*math.SmallestNonzeroFloat64 {
+			mid = hi / 16
+		}
+		if mid <= lo || mid >= hi || hi-lo <= hi*0x1p-51 {
+			break
+		}
+		if holds(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo, hi
+}
+
+// normalQuantile returns x with ln Φ(x) = logP, for a p of at most 1/2.
+func normalQuantile(logP float64) float64 {
+	if logP >= -math.Ln2 {
+		return 0
+	}
+	lo, hi := bisect(0, math.Sqrt(-2*logP)+1, func(x float64) bool {
+		return -x*x/2-logRootTau+math.Log(mills(x)) <= logP
+	})
+	return -(lo + hi) / 2
+}

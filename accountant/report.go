@@ -1,0 +1,193 @@
+package accountant
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A Bracket is a number known from both sides: Low <= truth <= High, where the
+// truth is the least value that is valid for the worst mechanism of the plan. High
+// is what decisions use; +Inf means that no finite value is known to hold. Low is
+// 0 where the method gives upper bounds only. Estimate is the method's own value.
+type Bracket = loss.Bracket
+
+func bracket(low, estimate, high float64) Bracket {
+	return Bracket{Low: low, Estimate: estimate, High: high}
+}
+
+// Options say what a plan is accounted for. The zero Options is every accountant,
+// add-remove, at the default orders.
+type Options struct {
+	Neighbours privacy.Neighbours // the relation in force
+	Orders     []float64          // Rényi orders of moments and rdp, above 1; nil is DefaultOrders and, beyond them, some extreme ones
+	Accountant string             // the only accountant to ask; empty is all
+}
+
+// A Bound is one accountant's answer.
+type Bound struct {
+	Accountant string   // basic, advanced, optimal, moments, rdp, zcdp, gdp or pld
+	Epsilon    *Bracket // set when a delta was given
+	Delta      *Bracket // set when an epsilon was given
+	Direction  string   // the neighbour that attains High: add, remove, replace or both
+	Note       string   // theorem, order, fallback, why Low is 0
+}
+
+// value returns the bracket that was asked for.
+func (b Bound) value() Bracket {
+	if b.Epsilon != nil {
+		return *b.Epsilon
+	}
+	return *b.Delta
+}
+
+// A Refusal says why an accountant has no bound.
+type Refusal struct{ Accountant, Why string }
+
+// A Report is what all accountants say of a plan.
+type Report struct {
+	Plan           privacy.Event
+	Neighbours     privacy.Neighbours
+	Epsilon, Delta *float64  // the one that was given
+	Bounds         []Bound   // the least High first; estimates without a bound last
+	Refused        []Refusal // accountants that have none
+	Notes          []string  // warnings about the plan itself
+}
+
+// Best returns the least certified bound; ok is false if no accountant has one.
+func (r *Report) Best() (b Bound, ok bool) {
+	if len(r.Bounds) == 0 || math.IsInf(r.Bounds[0].value().High, 1) {
+		return Bound{}, false
+	}
+	return r.Bounds[0], true
+}
+
+// ErrNoBound is wrapped when every accountant refuses a plan.
+var ErrNoBound = errors.New("no accountant has a bound")
+
+// Epsilon returns every accountant's epsilon for the plan at delta, which lies in
+// [0, 1).
+func Epsilon(plan privacy.Event, delta float64, o Options) (*Report, error) {
+	if !(delta >= 0 && delta < 1) {
+		return nil, fmt.Errorf("account: delta %v does not lie in [0, 1)", delta)
+	}
+	r := &Report{Plan: plan, Neighbours: o.Neighbours, Delta: &delta}
+	err := r.ask(o, func(a method, p *flat) (answer, error) { return a.epsilon(p, delta) })
+	return r, err
+}
+
+// Delta returns every accountant's delta for the plan at epsilon, which is finite
+// and not negative.
+func Delta(plan privacy.Event, epsilon float64, o Options) (*Report, error) {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
+		return nil, fmt.Errorf("account: epsilon %v is negative or not finite", epsilon)
+	}
+	r := &Report{Plan: plan, Neighbours: o.Neighbours, Epsilon: &epsilon}
+	err := r.ask(o, func(a method, p *flat) (answer, error) { return a.delta(p, epsilon) })
+	return r, err
+}
+
+// An answer is one accountant's value for one flat plan.
+type answer struct {
+	Bracket
+	direction, note string
+}
+
+// A method is an accountant: epsilon at a delta in [0, 1), and delta at an epsilon.
+type method struct {
+	name    string
+	epsilon func(p *flat, delta float64) (answer, error)
+	delta   func(p *flat, epsilon float64) (answer, error)
+}
+
+// methods lists the accountants.
+func methods() []method {
+	return []method{
+		{"basic", basicEpsilon, basicDelta},
+		{"advanced", advancedEpsilon, inverted(advancedEpsilon)},
+		{"optimal", optimalEpsilon, optimalDelta},
+		{"moments", momentsEpsilon, momentsDelta},
+		{"rdp", rdpEpsilon, rdpDelta},
+		{"zcdp", zcdpEpsilon, zcdpDelta},
+		{"gdp", gdpEpsilon, gdpDelta},
+	}
+}
+
+func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error {
+	plans, err := flatten(r.Plan, o)
+	if err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	asked := false
+	for _, m := range methods() {
+		if o.Accountant != "" && m.name != o.Accountant {
+			continue
+		}
+		asked = true
+		a, err := worst(plans, func(p *flat) (answer, error) { return value(m, p) })
+		if err != nil {
+			r.Refused = append(r.Refused, Refusal{m.name, err.Error()})
+			continue
+		}
+		b := Bound{Accountant: m.name, Direction: a.direction, Note: a.note}
+		if r.Delta != nil {
+			b.Epsilon = &a.Bracket
+		} else {
+			b.Delta = &a.Bracket
+		}
+		r.Bounds = append(r.Bounds, b)
+	}
+	if !asked {
+		return fmt.Errorf("account: there is no accountant %q", o.Accountant)
+	}
+	slices.SortStableFunc(r.Bounds, func(a, b Bound) int { return cmp.Compare(a.value().High, b.value().High) })
+	if len(r.Bounds) == 0 {
+		err := ErrNoBound
+		if o.Accountant != "" {
+			err = errors.New(r.Refused[0].Why)
+		}
+		return fmt.Errorf("account: %w", err)
+	}
+	return nil
+}
+
+// worst is the answer for the worst of several plans, any of which may be the one
+// that an adversary meets (parallel composition).
+func worst(plans []*flat, value func(*flat) (answer, error)) (answer, error) {
+	var w answer
+	for i, p := range plans {
+		a, err := value(p)
+		if err == nil {
+			err = a.check()
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if i == 0 {
+			w = a
+			continue
+		}
+		if a.High > w.High {
+			w.direction, w.note = a.direction, a.note
+		}
+		w.Low, w.Estimate, w.High = max(w.Low, a.Low), max(w.Estimate, a.Estimate), max(w.High, a.High)
+	}
+	return w, nil
+}
+
+// check refuses what no number lies in: a NaN or a lost sign must never become a
+// small answer.
+func (a answer) check() error {
+	if err := a.Bracket.Check(); err != nil {
+		return err
+	}
+	if a.Low < 0 {
+		return fmt.Errorf("a bound is negative: %v", a.Low)
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package accountant
+
+import "math"
+
+// The Poisson-subsampled Gaussian event under AddRemove: Q = N(0,1), P = (1-q)N(0,1)
+// + qN(μ,1), in units of σ.
+//
+// Theorem 5 of Mironov, Talwar and Zhang 2019 ("Rényi Differential Privacy of the
+// Sampled Gaussian Mechanism"): D_α(P‖Q) >= D_α(Q‖P), so that the one of the unit's
+// removal is the answer. With w(x) = P/Q = 1-q+q e^(μx-μ²/2) its moment is
+// A = E[w(x)^α], x ~ N(0,1).
+
+func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
+	return func(orders, out []float64) {
+		// Above maxBinomial: e^(l(l-1)μ²/2) <= e^(l(α-1)μ²/2) in the sum of the next
+		// whole order, whose divergence is no less, gives A <= (1-q+q e^((α-1)μ²/2))^α.
+		var fractional []int
+		top := 1
+		for i, a := range orders {
+			n := math.Ceil(a)
+			switch {
+			case n > maxBinomial:
+				out[i] = n / (n - 1) * logAmplified((n-1)*mu*mu/2, q)
+			case a == n:
+				top = max(top, int(n))
+			default:
+				fractional = append(fractional, i)
+			}
+		}
+		if top > 1 {
+			excess := make([]float64, top+1)
+			for l := 2; l <= top; l++ {
+				excess[l] = logExpm1(float64(l) * float64(l-1) / 2 * mu * mu)
+			}
+			sum := newBinomialSum(q, top)
+			for i, a := range orders {
+				if a == math.Trunc(a) && a <= maxBinomial {
+					out[i] = ofLogMoment(sum.logMoment(int(a), excess), a)
+				}
+			}
+		}
+		if len(fractional) > 0 {
+			fractionalMoments(mu, q, orders, fractional, out)
+		}
+	}
+}
+
+// fractionalMoments integrates A-1 = E[g(w(x)-1)] for g(u) = (1+u)^α - 1 - αu,
+// which is positive as E[w] = 1, by the trapezoidal rule with step h.
+//
+// The integrand is analytic where |Im x| < π/μ: w does not meet the negative axis
+// there. On the line Im x = c it is at most e^(c²/2) times what it is for the same
+// real part with w^α + 1 + α|w-1| in place of g, because |w(x+ic)| <= w(x); whose
+// integral is at most A + 1 + 2α. So the rule errs by at most
+// 2 (A+1+2α) e^(c²/2) / (e^(2πc/h) - 1) (Trefethen and Weideman 2014, Theorem 5.1), and
+// h is chosen to make the factor e^-60. Outside of the range of summation,
+// w^α <= 2^(α-1)((1-q)^α + q^α e^(α(μx-μ²/2))), whose integral against the density
+// is that of Gaussians around 0 and αμ, and A is at least 1 and at least q^α
+// e^(α(α-1)μ²/2): the relative error is at most 2^α times the tail of N(0,1) beyond reach.
+func fractionalMoments(mu, q float64, orders []float64, which []int, out []float64) {
+	high := 0.0
+	for _, i := range which {
+		high = math.Max(high, orders[i])
+	}
+	const digits = 60
+	// With c = 2π/h: 2πc/h - c²/2 = 2π²/h² = digits; with c close to π/μ: 2π·c/h - c²/2.
+	h := math.Pi * math.Sqrt(2.0/digits)
+	if c := 0.999 * math.Pi / mu; 2*math.Pi/h > c {
+		h = 2 * math.Pi * c / (digits + c*c/2)
+	}
+	reach := math.Sqrt(2*(digits+high*math.Ln2)) + h
+	nodes := int((2*reach+high*mu)/h) + 2
+	type node struct{ x, logW, u, logDensity float64 }
+	grid := make([]node, nodes)
+	for j := range grid {
+		x := -reach + float64(j)*h
+		y := mu*x - mu*mu/2
+		n := node{x: x, logDensity: -x*x/2 - logRootTau + math.Log(h)}
+		if y < 700 {
+			n.u = q * math.Expm1(y)
+			n.logW = math.Log1p(n.u)
+		} else {
+			n.u, n.logW = math.Inf(1), y+math.Log(q)
+		}
+		grid[j] = n
+	}
+	for _, i := range which {
+		out[i] = fractionalMoment(orders[i], mu, q, reach, func(yield func(x, logW, u, logDensity float64)) {
+			for _, n := range grid {
+				yield(n.x, n.logW, n.u, n.logDensity)
+			}
+		})
+	}
+}
+
+func fractionalMoment(a, mu, q, reach float64, nodes func(func(x, logW, u, logDensity float64))) float64 {
+	shift := 0.0 // the sum is kept in units of e^shift
+	// A >= q^α e^(α(α-1)μ²/2), and is at most 2^α times the greater of 1 and that.
+	if big := a*math.Log(q) + a*(a-1)/2*mu*mu; big > 0 {
+		shift = big
+	}
+	sum := 0.0
+	nodes(func(x, logW, u, logDensity float64) {
+		if x > a*mu+reach {
+			return
+		}
+		log := logDensity - shift
+		switch {
+		case math.Abs(u) < 0x1p-7*math.Min(1, 1/a):
+			// Σ_{n>=2} C(α,n) u^n: falling by |u|max(1,α), below rounding after 8 terms.
+			t, s := a*u, 0.0
+			for n := 2.0; n < 10; n++ {
+				t *= (a - n + 1) / n * u
+				s += t
+			}
+			sum += s * math.Exp(log)
+		case a*logW > 30:
+			// The rest of g is negative, and nothing beside the power where u overflows.
+			sum += math.Exp(a*logW + log)
+			if !math.IsInf(u, 1) {
+				sum -= (1 + a*u) * math.Exp(log)
+			}
+		default:
+			// (1+u)((1+u)^(α-1) - 1) - (α-1)u
+			sum += ((1+u)*math.Expm1((a-1)*logW) - (a-1)*u) * math.Exp(log)
+		}
+	})
+	// The two errors, each of relative size e^-60 against A+1+2α.
+	err := (2 + 2*a) * math.Exp(-57)
+	if shift > 0 {
+		return (shift + math.Log(sum*(1+err)+math.Exp(-shift)+err)) / (a - 1)
+	}
+	return ofMoment(sum+err*(1+sum), a)
+}
