@@ -31,7 +31,7 @@ func (b *callBuilder) positional(value *node) error {
 	case b.byName:
 		return b.wrong(value.span, "an argument without a name follows one with a name")
 	case b.given == len(s.parameters):
-		return b.wrong(value.span, fmt.Sprintf("%s takes at most %d arguments", s.name, len(s.parameters)))
+		return b.wrong(value.span, "too many arguments of "+s.name)
 	}
 	return b.set(b.given, value)
 }

@@ -43,8 +43,8 @@ func (e SparseVector) Validate() error   { return validateEpsilon("sparse_vector
 
 func (e RandomizedResponse) Validate() error {
 	switch {
-	case e.K < 2:
-		return errors.New("randomized_response: fewer than two answers")
+	case e.K < 2 || e.K > MaxCount:
+		return errors.New("randomized_response: want from 2 to 1e12 answers")
 	case e.P == nil || e.P.Sign() <= 0 || e.P.Cmp(big.NewRat(1, 1)) >= 0:
 		return errors.New("randomized_response: the probability of the true answer is not between 0 and 1")
 	}

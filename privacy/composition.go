@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// MaxCount is the largest count of a Repeat, and the largest number of units,
+// draws, leaves or answers in an event.
+const MaxCount = 1_000_000_000_000
+
+func isCount(n int64) bool { return n >= 1 && n <= MaxCount }
+
 // Repeat is Count independent events of the same kind, each of which may depend
 // on the results of those before.
 type Repeat struct {
@@ -15,7 +21,9 @@ type Repeat struct {
 // Sum is all of Events, each of which may depend on the results of those before.
 type Sum struct{ Events []Event }
 
-// Parallel is Events, each on its own part of a public partition of the units.
+// Parallel is Events, each on its own part of a public partition of the units. It
+// speaks of a unit added to one part; of one replaced within its part, and of one
+// that leaves a part for another, which removes it here and adds it there.
 type Parallel struct{ Events []Event }
 
 func (Repeat) event()   {}
@@ -23,8 +31,8 @@ func (Sum) event()      {}
 func (Parallel) event() {}
 
 func (e Repeat) Validate() error {
-	if e.Event == nil || e.Count < 1 {
-		return errors.New("repeat: count is not positive, or event is missing")
+	if e.Event == nil || !isCount(int64(e.Count)) {
+		return errors.New("repeat: count is not from 1 to 1e12, or event is missing")
 	}
 	return e.Event.Validate()
 }

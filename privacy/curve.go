@@ -17,7 +17,8 @@ type GDP struct{ Mu *big.Rat }
 // Tree is one pass of tree aggregation (Dwork et al. 2010; Kairouz et al. 2021):
 // Gaussian noise of standard deviation Sigma on every node of the binary tree over
 // Leaves positions. A unit is in one leaf, with L2 sensitivity Sensitivity, and so
-// in at most ⌈log2 Leaves⌉+1 nodes.
+// in at most ⌈log2 Leaves⌉+1 nodes. Which leaf is public, and the others keep theirs
+// when a unit is added or removed.
 type Tree struct {
 	Sigma, Sensitivity *big.Rat
 	Leaves             int64
@@ -53,8 +54,8 @@ func (e GDP) Validate() error {
 }
 
 func (e Tree) Validate() error {
-	if e.Leaves < 1 {
-		return errors.New("tree: no leaves")
+	if !isCount(e.Leaves) {
+		return errors.New("tree: want from 1 to 1e12 leaves")
 	}
 	return validate("tree", e.Sigma, e.Sensitivity)
 }

@@ -5,10 +5,6 @@ import (
 	"math/big"
 )
 
-// MaxCount is the largest count of a repetition, and the largest number of units,
-// draws, leaves or answers in an event.
-const MaxCount = 1_000_000_000_000
-
 // An evaluator makes the event that a tree describes.
 type evaluator struct {
 	x    *big.Rat // of the unknown; nil leaves events with an unknown as nil
@@ -183,34 +179,36 @@ func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
 		}
 		return e, err
 	}
-	at := n.span
 	if a == nil {
 		a = &node{op: literal, text: p.fallback, span: n.span}
 	}
 	if a.unknown && v.x == nil {
 		return nil, nil
 	}
-	at = a.span
 	x, err := v.number(a)
 	if err != nil {
 		return nil, err
 	}
-	name := p.name
-	if n.op == call {
-		name += " of " + n.text
+	fail := func(why, hint string) (any, error) {
+		name, text := p.name, abridged(a.String())
+		if n.op == call {
+			name += " of " + n.text
+		}
+		if a.unknown {
+			text += " with ? = " + abridged(ratText(v.x))
+		}
+		return nil, a.span.fail(fmt.Sprintf("%s is %s, which %s", name, text, why), hint)
 	}
-	fail := func(hint, format string, values ...any) (any, error) {
-		return nil, at.fail(name+" "+fmt.Sprintf(format, values...), hint)
-	}
-	switch text := abridged(a.String()); {
+	one := big.NewRat(1, 1)
+	switch {
 	case p.kind.whole():
 		switch {
 		case x.rat == nil || !x.rat.IsInt():
-			return fail(fmt.Sprintf("ceil(%v) is the next one", text), "is %v, which is not a whole number", text)
+			return fail("is not a whole number", "ceil("+abridged(a.String())+") is the next one")
 		case x.rat.Sign() <= 0:
-			return fail("", "is %v, which is not positive", text)
+			return fail("is not positive", "")
 		case x.rat.Cmp(new(big.Rat).SetInt64(MaxCount)) > 0:
-			return fail("", "is %v, which exceeds 1e12", text)
+			return fail("exceeds 1e12", "")
 		}
 		return x.rat.Num().Int64(), nil
 	case p.kind == epsilonKind:
@@ -220,18 +218,18 @@ func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
 	case p.kind == rhoKind:
 		return amountOf[rho](x, fail)
 	case x.sign() <= 0:
-		return fail("", "is %v, which is not positive", text)
-	case p.kind == rate && x.up().Cmp(big.NewRat(1, 1)) > 0:
-		return fail("", "is %v, which exceeds 1", text)
+		return fail("is not positive", "")
+	case p.kind == rate && x.up().Cmp(one) > 0:
+		return fail("exceeds 1", "")
 	case p.kind == probability:
-		if x.up().Cmp(big.NewRat(1, 1)) >= 0 {
-			return fail("", "is %v, which is not below 1", text)
+		if x.up().Cmp(one) >= 0 {
+			return fail("is not below 1", "")
 		}
 		return [2]*big.Rat{x.down(), x.up()}, nil
 	}
 	r := p.kind.round(x)
 	if r.Sign() <= 0 || !isShort(r) {
-		return fail("", "is too large or too small")
+		return fail("is too large or too small", "")
 	}
 	return r, nil
 }
@@ -249,10 +247,10 @@ func (k kindOf) round(x constant) *big.Rat {
 	return x.up()
 }
 
-func amountOf[K kind](x constant, fail func(hint, format string, values ...any) (any, error)) (any, error) {
+func amountOf[K kind](x constant, fail func(why, hint string) (any, error)) (any, error) {
 	a, err := newAmount[K](x.up())
 	if err != nil {
-		return fail("", "is refused: %v", err)
+		return fail("is refused: "+err.Error(), "")
 	}
 	return a, nil
 }

@@ -10,13 +10,16 @@ import (
 // An Event is what one release reveals, as data. A Guarantee follows from events,
 // never the other way round, so the ledger keeps events.
 //
-// A sensitivity recorded in an event is the distance between the query's values
-// on two neighbouring databases under the relation in force: for a domain with
-// ReplaceOne it is already the doubled one.
+// A sensitivity is the distance between the query's values on two neighbouring
+// databases. In an event that a ledger keeps these are neighbours under the
+// domain's relation: with ReplaceOne it is already the doubled one. In a plan they
+// are neighbours under AddRemove, and package accountant doubles it for ReplaceOne.
+// Holds says which relations an event speaks of.
 //
 // String is the event in the text form of plans, such as
 // "discrete_laplace(2, sensitivity=1)"; the JSON form is an object whose one key
-// is the event's name. Both are exact, and UnmarshalEvent reads the JSON form.
+// is the event's name. Both are exact; ParsePlan reads the one, UnmarshalEvent the
+// other.
 type Event interface {
 	fmt.Stringer
 	json.Marshaler

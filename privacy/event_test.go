@@ -94,25 +94,3 @@ func TestEventsRefused(t *testing.T) {
 		t.Errorf("a sensitivity left out is read as %v, %v", e, err)
 	}
 }
-
-func FuzzUnmarshalEvent(f *testing.F) {
-	for _, s := range []string{`{"gaussian":{"sigma":"sqrt(2)"}}`, `{"repeat":{"count":3,"event":{"pure":{"eps":1}}}}`, `{"approx":{"eps":1,"delta":1e-9}}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := UnmarshalEvent(data)
-		if err != nil {
-			return
-		}
-		out, err := json.Marshal(e)
-		if err != nil {
-			t.Fatalf("%s is read as %v, which does not write: %v", data, e, err)
-		}
-		if len(out) > 900 {
-			return // numbers are read up to a length
-		}
-		if back, err := UnmarshalEvent(out); err != nil || back.String() != e.String() {
-			t.Fatalf("%v is written %s, read back as %v, %v", e, out, back, err)
-		}
-	})
-}

@@ -55,7 +55,7 @@ func holds(e Event, n Neighbours) error {
 	switch e := e.(type) {
 	case RandomizedResponse:
 		if n == AddRemove {
-			return &RelationError{e, n, "every unit answers, so their number is known", "replace-one asks about another answer of one unit"}
+			return &RelationError{e, n, "every unit answers, so the number of units is known", "account under replace-one"}
 		}
 	case Poisson:
 		if n == ReplaceOne && !gaussian(sampledEvent(e)) {

@@ -90,12 +90,15 @@ func (p Plan) Event() (Event, error) {
 	return p.event, nil
 }
 
-// With returns the plan's event with x for the unknown. It fails, with a
+// With returns the plan's event with x for the unknown. It fails, mostly with a
 // *SyntaxError, where x makes an argument that means nothing, such as a count that
 // is not whole.
 func (p Plan) With(x *big.Rat) (Event, error) {
 	if !p.Unknown() {
 		return nil, errors.New("the plan has no unknown number")
+	}
+	if !isShort(x) {
+		return nil, errTooLong
 	}
 	v := evaluator{x: new(big.Rat).Set(x)}
 	return v.event(p.root)

@@ -92,7 +92,7 @@ func (p *parser) skip(kind rune) (token, bool) {
 
 func (t token) String() string {
 	if t.kind == 0 {
-		return "the end"
+		return "the end of the plan"
 	}
 	if len(t.text) > 40 {
 		return strings.ToValidUTF8(t.text[:40], "") + "..."
@@ -265,7 +265,7 @@ func (p *parser) primary() (*node, error) {
 	case 'a':
 		return p.named(t)
 	default:
-		return nil, t.span.fail(fmt.Sprintf("unexpected %v: want an event or a number", t), "")
+		return nil, t.span.fail("want an event or a number, got "+t.String(), "")
 	}
 }
 
@@ -305,11 +305,11 @@ func (p *parser) named(name token) (*node, error) {
 	}
 	open, ok := p.skip('(')
 	if !ok {
-		hint := name.text + "(x)"
+		usage := name.text + "(x)"
 		if isEvent {
-			hint = signature.String()
+			usage = signature.String()
 		}
-		return nil, name.span.fail(name.text+" lacks its arguments", hint)
+		return nil, name.span.fail(name.text+" lacks its arguments", "write "+usage)
 	}
 	if err := p.enter(open); err != nil {
 		return nil, err
@@ -365,7 +365,7 @@ func (p *parser) arguments(name, open token, signature signature) (*node, error)
 				p.at = start
 				argument = token{}
 			} else if signature.variadic() {
-				return nil, argument.span.to(equals.span).fail(name.text+" takes no names", signature.String())
+				return nil, argument.span.to(equals.span).fail(name.text+" takes no names", "write "+signature.String())
 			}
 			value, err := p.sum()
 			if err != nil {

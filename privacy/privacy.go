@@ -1,11 +1,13 @@
 // Package privacy is the vocabulary of differential privacy as types: what a
-// neighbouring database is, the amounts epsilon, delta and rho, and the events
-// that say what one release reveals.
+// neighbouring database is, the amounts epsilon, delta and rho, the events that say
+// what a release reveals, and the plans in which people write them.
 //
 // Amounts are exact: an epsilon is the decimal that was written, so that ten
-// times 0.1 is 1. The package says what things mean and refuses what means
-// nothing (NaN, infinities, negatives, a delta of one); it composes nothing. What
-// events imply is the business of packages accountant and filter.
+// times 0.1 is 1. Events print as text and JSON that read back as the same event.
+// The package says what things mean and refuses what means nothing (NaN,
+// infinities, negatives, a delta of one, an event under a relation that it does not
+// speak of); it composes nothing. What events imply is the business of packages
+// accountant and filter.
 package privacy
 
 import "fmt"

@@ -7,14 +7,15 @@ import (
 )
 
 // Poisson is Event on a sample that every unit enters by itself with probability
-// Rate. It is not what shuffled batches are.
+// Rate. It is not what shuffled batches are. It speaks of a unit added to those
+// who may be sampled; of one replaced only if Event is Gaussian noise.
 type Poisson struct {
 	Rate  *big.Rat // above 0, at most 1
 	Event Event
 }
 
 // WithoutReplacement is Event on a uniformly drawn set of M among N units. N is
-// public, so it speaks of ReplaceOne alone.
+// public, so it speaks of ReplaceOne alone, and so must Event, about the sample.
 type WithoutReplacement struct {
 	M, N  int64
 	Event Event
@@ -47,22 +48,22 @@ func (e Poisson) Validate() error {
 }
 
 func (e WithoutReplacement) Validate() error {
-	if e.M < 1 || e.N < e.M {
-		return errors.New("without_replacement: want 1 <= m <= n")
+	if e.M < 1 || e.N < e.M || e.N > MaxCount {
+		return errors.New("without_replacement: want 1 <= m <= n <= 1e12")
 	}
 	return validateInner("without_replacement", e.Event)
 }
 
 func (e WithReplacement) Validate() error {
-	if e.M < 1 || e.N < 1 {
-		return errors.New("with_replacement: m and n must be positive")
+	if !isCount(e.M) || !isCount(e.N) {
+		return errors.New("with_replacement: want m and n from 1 to 1e12")
 	}
 	return validateInner("with_replacement", e.Event)
 }
 
 func (e Shuffled) Validate() error {
-	if e.N < 1 {
-		return errors.New("shuffled: n is not positive")
+	if !isCount(e.N) {
+		return errors.New("shuffled: want n from 1 to 1e12")
 	}
 	return validateInner("shuffled", e.Event)
 }

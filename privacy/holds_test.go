@@ -1,0 +1,99 @@
+package privacy
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// Which neighbours an event speaks of, and why not of the others. The pairs that
+// dp_accounting 0.4 refuses (its PLD and RDP accountants' supports) are among them;
+// where it only lacks a method, as for noise under replace-one, an event speaks.
+func TestHolds(t *testing.T) {
+	const (
+		both    = ""
+		add     = "account under add-remove"
+		replace = "replace-one"
+	)
+	for _, tc := range []struct {
+		plan            string
+		remove, replace string // what the refusal under add-remove and replace-one says
+	}{
+		{"laplace(1)", both, both},
+		{"discrete_laplace(1)", both, both},
+		{"gaussian(1)", both, both},
+		{"discrete_gaussian(1)", both, both},
+		{"pure(1) + approx(1, 1e-6) + selection(1, 1e-6) + zcdp(1) + gdp(1) + rdp(2: 1)", both, both},
+		{"exponential(1) + permute_and_flip(1) + noisy_max(1) + sparse_vector(1)", both, both},
+		{"tree(1, 1024)", both, both},
+		{"randomized_response(0.75)", replace, both},
+		{"100 * (pure(1) + randomized_response(0.75))", replace, both},
+
+		{"poisson(0.1, gaussian(1))", both, both},
+		{"poisson(0.1, 3*gaussian(1) + gaussian(2))", both, both},
+		{"poisson(0.1, poisson(0.5, gaussian(1)))", both, both},
+		{"poisson(0.1, laplace(1))", both, add},
+		{"poisson(0.1, pure(1))", both, add},
+		{"poisson(0.1, gaussian(1) + laplace(1))", both, add},
+		{"poisson(0.1, 2*poisson(0.1, gaussian(1)))", both, add},
+		{"poisson(0.1, randomized_response(0.75))", replace, add},
+		{"poisson(0.1, without_replacement(5, 10, gaussian(1)))", "within poisson", add},
+		{"poisson(0.1, parallel(pure(1), laplace(1)))", both, add},
+
+		{"without_replacement(10, 100, gaussian(1))", replace, both},
+		{"without_replacement(10, 100, laplace(1))", replace, both},
+		{"without_replacement(10, 100, randomized_response(0.75))", replace, both},
+		{"without_replacement(10, 100, shuffled(10, randomized_response(0.75)))", replace, both},
+		{"without_replacement(10, 100, shuffled(11, pure(1)))", replace, "over 11 units, but the sample has 10"},
+		{"without_replacement(10, 100, without_replacement(5, 10, pure(1)))", replace, both},
+		{"without_replacement(10, 100, pure(1) + 2*without_replacement(5, 50, pure(1)))", replace, "over 50 units, but the sample has 10"},
+		{"without_replacement(10, 100, poisson(0.1, gaussian(1)))", replace, both},
+		{"without_replacement(10, 100, poisson(0.1, laplace(1)))", replace, "within without_replacement"},
+		{"with_replacement(10, 100, gaussian(1))", replace, both},
+		{"with_replacement(10, 100, with_replacement(10, 10, gaussian(1)))", replace, both},
+		{"with_replacement(10, 100, with_replacement(10, 100, gaussian(1)))", replace, "over 100 units"},
+
+		{"shuffled(1000, randomized_response(0.75))", replace, both},
+		{"shuffled(1000, 2*(pure(1) + laplace(1)))", replace, both},
+		{"shuffled(1000, poisson(0.1, pure(1)))", replace, "poisson within shuffled: a report is of one unit"},
+		{"shuffled(1000, pure(1) + shuffled(1000, pure(1)))", replace, "shuffled within shuffled"},
+		{"shuffled(1000, parallel(pure(1), pure(1)))", replace, "parallel within shuffled"},
+		{"shuffled(1000, tree(1, 8))", replace, "tree within shuffled"},
+
+		{"parallel(pure(1), gaussian(1))", both, both},
+		{"parallel(poisson(0.1, gaussian(1)), gaussian(1))", both, both},
+		{"parallel(poisson(0.1, laplace(1)), gaussian(1))", both, add},
+		{"parallel(randomized_response(0.75))", replace, both},
+		{"parallel(randomized_response(0.75), pure(1))", replace, "a unit may leave one part for another"},
+		{"parallel(shuffled(10, pure(1)), pure(1))", replace, "a unit may leave one part for another"},
+	} {
+		p, err := ParsePlan(tc.plan)
+		if err != nil {
+			t.Errorf("%s: %v", tc.plan, err)
+			continue
+		}
+		e, err := p.Event()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range map[Neighbours]string{AddRemove: tc.remove, ReplaceOne: tc.replace} {
+			err := Holds(e, n)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s under %v: %v; want %q", tc.plan, n, err, want)
+			}
+		}
+	}
+	var relation *RelationError
+	err := Holds(Poisson{rat("0.1"), RandomizedResponse{rat("0.75"), 2}}, AddRemove)
+	if !errors.As(err, &relation) || relation.Event.String() != "randomized_response(0.75, k=2)" || relation.Neighbours != AddRemove {
+		t.Errorf("the refusal is %#v", err)
+	}
+	for _, e := range []Event{nil, Pure{}, Sum{}} {
+		if Holds(e, AddRemove) == nil {
+			t.Errorf("%v holds", e)
+		}
+	}
+	if Holds(Pure{eps("1")}, 7) == nil {
+		t.Error("an event speaks of a relation that does not exist")
+	}
+}
