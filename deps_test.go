@@ -35,6 +35,7 @@ var onlys = []only{
 	{"./noise", []string{"./internal/entropy", "./internal/numeric"}, "samplers know no privacy"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric"}, "a mechanism knows no database, no search and no budget"},
 	{"./accountant", []string{"./accountant/internal/loss", "./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
+	{"./accountant/internal/transform", []string{"./accountant/internal/loss"}, "numerical analysis, to be reviewed alone"},
 	{"./filter", []string{"./privacy", "./internal/numeric"}, "mathematics, to be reviewed alone"},
 	{"./ledger", []string{"./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant"},
 	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
