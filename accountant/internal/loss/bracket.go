@@ -8,7 +8,8 @@ import (
 // A Bracket is a number known from both sides: Low <= truth <= High. High is what
 // decisions use; Estimate is the method's own value, between the two.
 //
-// High may be +Inf (no finite value is known), Low may be 0 or -Inf (nothing is).
+// High may be +Inf (no finite value is known), Low may be 0 (nothing is); all three
+// are +Inf when no finite value exists.
 type Bracket struct{ Low, Estimate, High float64 }
 
 var errBracket = errors.New("bracket is empty or not a number")
@@ -16,7 +17,7 @@ var errBracket = errors.New("bracket is empty or not a number")
 // Check refuses a bracket that no number lies in. What computes a bracket calls it
 // last, so that a lost sign or a NaN is an error and never a small answer.
 func (b Bracket) Check() error {
-	if !(b.Low <= b.Estimate && b.Estimate <= b.High) || math.IsInf(b.Low, 1) {
+	if !(b.Low <= b.Estimate && b.Estimate <= b.High) {
 		return errBracket
 	}
 	return nil
