@@ -130,10 +130,9 @@ func basicDelta(p *flat, epsilon float64) (answer, error) {
 	if pts.curves > 0 {
 		return inverted(basicEpsilon)(p, epsilon)
 	}
-	delta := pts.leftover.Neg(pts.leftover)
-	total := new(big.Rat)
-	for _, e := range pts.exact {
-		total.Add(total, new(big.Rat).Mul(e.eps, new(big.Rat).SetFloat64(e.count)))
+	total, delta, err := p.pointSum()
+	if err != nil {
+		return answer{}, err
 	}
 	a := answer{note: "the sum of all δ", direction: "both"}
 	d := math.Min(1, upFloat(delta))
@@ -142,6 +141,27 @@ func basicDelta(p *flat, epsilon float64) (answer, error) {
 	}
 	a.Bracket = bracket(0, d, d)
 	return a, nil
+}
+
+// pointSum adds up ε and δ of a plan of points, rounded up in the 60th digit if at all.
+func (p *flat) pointSum() (eps, delta *big.Rat, err error) {
+	eps, delta = new(big.Rat), new(big.Rat)
+	for _, t := range p.terms {
+		if t.point == nil {
+			return nil, nil, unsupported(t, "has no (ε, δ) point; wrap it as approx(eps, delta)")
+		}
+		e, d := t.point()
+		count := new(big.Rat).SetFloat64(t.count)
+		eps.Add(eps, new(big.Rat).Mul(e, count))
+		delta.Add(delta, new(big.Rat).Mul(d, count))
+		if eps.Denom().BitLen() > 1<<12 {
+			eps = numeric.CeilDigits(eps, 60)
+		}
+		if delta.Denom().BitLen() > 1<<12 {
+			delta = numeric.CeilDigits(delta, 60)
+		}
+	}
+	return eps, delta, nil
 }
 
 // inverted makes δ at an ε of a method that knows ε at a δ, by bisection: the answer

@@ -26,36 +26,68 @@ type gaussian struct {
 }
 
 func (p *flat) gaussian() (gaussian, error) {
-	sum, exact, limit := new(big.Rat), true, 0.0
-	for _, t := range p.terms {
-		if t.gdp != nil {
-			if mu2 := t.gdp(); mu2 != nil {
-				sum.Add(sum, new(big.Rat).Mul(mu2, new(big.Rat).SetFloat64(t.count)))
-				exact = exact && t.exact
-				if sum.Denom().BitLen() > 1<<12 {
-					sum = numeric.CeilDigits(sum, 60)
-				}
-				continue
-			}
+	sum, err := p.muSquaredSum()
+	if err != nil {
+		limit, ok := p.limit()
+		if !ok {
+			return gaussian{}, err
 		}
-		q, mu, ok := poissonGaussian(t.event)
-		if !ok || t.rel != privacy.AddRemove {
-			return gaussian{}, unsupported(t, "no Gaussian guarantee is known; wrap it as gdp(mu)")
-		}
-		limit += t.count * q * q * math.Expm1(mu*mu)
-	}
-	if limit > 0 {
-		return gaussian{mu: math.Sqrt(limit + toFloat(sum)), clt: true,
+		return gaussian{mu: limit, clt: true,
 			notes: "an estimate, not a bound: the central limit theorem of Bu, Dong, Long and Su 2020, which can lie below the truth"}, nil
 	}
 	root := math.Sqrt(toFloat(sum))
 	g := gaussian{mu: up(root), notes: fmt.Sprintf("μ = %.9g", root)}
-	if exact {
+	if p.exactlyGaussian() {
 		g.low, g.notes = down(root), g.notes+"; exact"
 	} else {
 		g.notes += "; an upper bound"
 	}
 	return g, nil
+}
+
+// muSquaredSum adds up μ², rounded up.
+func (p *flat) muSquaredSum() (*big.Rat, error) {
+	sum := new(big.Rat)
+	for _, t := range p.terms {
+		var mu2 *big.Rat
+		if t.gdp != nil {
+			mu2 = t.gdp()
+		}
+		if mu2 == nil {
+			return nil, unsupported(t, "no Gaussian guarantee is known; wrap it as gdp(mu)")
+		}
+		sum.Add(sum, new(big.Rat).Mul(mu2, new(big.Rat).SetFloat64(t.count)))
+		if sum.Denom().BitLen() > 1<<12 {
+			sum = numeric.CeilDigits(sum, 60)
+		}
+	}
+	return sum, nil
+}
+
+// exactlyGaussian reports whether the plan is as bad as N(0,1) against N(μ,1).
+func (p *flat) exactlyGaussian() bool {
+	for _, t := range p.terms {
+		if !t.exact {
+			return false
+		}
+	}
+	return true
+}
+
+// limit is the μ of the central limit theorem.
+func (p *flat) limit() (mu float64, ok bool) {
+	for _, t := range p.terms {
+		if t.exact {
+			mu += t.count * toFloat(t.gdp())
+			continue
+		}
+		q, m, ok := poissonGaussian(t.event)
+		if !ok || t.rel != privacy.AddRemove {
+			return 0, false
+		}
+		mu += t.count * q * q * math.Expm1(m*m)
+	}
+	return math.Sqrt(mu), !math.IsInf(mu, 1)
 }
 
 func gdpEpsilon(p *flat, delta float64) (answer, error) {

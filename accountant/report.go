@@ -46,6 +46,13 @@ func (b Bound) value() Bracket {
 	return *b.Delta
 }
 
+func (b Bound) quantity() string {
+	if b.Epsilon != nil {
+		return "ε ="
+	}
+	return "δ ="
+}
+
 // A Refusal says why an accountant has no bound.
 type Refusal struct{ Accountant, Why string }
 
@@ -56,7 +63,7 @@ type Report struct {
 	Epsilon, Delta *float64  // the one that was given
 	Bounds         []Bound   // the least High first; estimates without a bound last
 	Refused        []Refusal // accountants that have none
-	Notes          []string  // warnings about the plan itself
+	Warnings       []Warning // what the plan cannot show
 }
 
 // Best returns the least certified bound; ok is false if no accountant has one.
@@ -153,6 +160,7 @@ func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error
 		}
 		return fmt.Errorf("account: %w", err)
 	}
+	r.warn(o)
 	return nil
 }
 

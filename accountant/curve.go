@@ -1,0 +1,175 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A Point is one point of a curve.
+type Point struct {
+	X float64
+	Y Bracket
+}
+
+// EpsilonCurve returns the best ε at each of the deltas, by o.Accountant if it is
+// set.
+func EpsilonCurve(plan privacy.Event, deltas []float64, o Options) ([]Point, error) {
+	return curve(deltas, func(x float64) (*Report, error) { return Epsilon(plan, x, o) })
+}
+
+// DeltaCurve returns the best δ at each of the epsilons, which are not negative.
+func DeltaCurve(plan privacy.Event, epsilons []float64, o Options) ([]Point, error) {
+	return curve(epsilons, func(x float64) (*Report, error) { return Delta(plan, x, o) })
+}
+
+func curve(xs []float64, at func(float64) (*Report, error)) ([]Point, error) {
+	points := make([]Point, len(xs))
+	for i, x := range xs {
+		r, err := at(x)
+		if err != nil {
+			return nil, fmt.Errorf("curve at %v: %w", x, err)
+		}
+		points[i] = Point{x, r.tightest()}
+	}
+	return points, nil
+}
+
+// tightest joins the brackets of all accountants: each holds the truth.
+func (r *Report) tightest() Bracket {
+	b := r.Bounds[0].value()
+	for _, other := range r.Bounds {
+		b.Low = math.Max(b.Low, other.value().Low)
+	}
+	b.Low = math.Min(b.Low, b.High)
+	b.Estimate = math.Max(b.Estimate, b.Low)
+	return b
+}
+
+// Power returns, for each false positive rate, the greatest true positive rate of
+// any test that tells two neighbours apart, membership inference above all. High is
+// what protects.
+//
+// Theorem (Wasserman and Zhou 2010; Dong, Roth and Su 2022, Proposition 2.13): against
+// a plan that is (ε, δ(ε))-DP a test with false positive rate α has power at most
+// δ(ε)+e^ε α, and at most 1-e^-ε(1-δ(ε)-α), for every ε; the least of these over all ε
+// is attained if δ is exact. High takes the least over some ε; Low takes, between two
+// of them, less than any in between. Against Gaussian noise power is Φ(Φ^-1(α)+μ).
+func Power(plan privacy.Event, rates []float64, o Options) ([]Point, error) {
+	for _, a := range rates {
+		if !(a >= 0 && a <= 1) {
+			return nil, fmt.Errorf("power: rate %v is not a probability", a)
+		}
+	}
+	plans, err := flatten(plan, o)
+	if err != nil {
+		return nil, fmt.Errorf("power: %w", err)
+	}
+	power := gaussianPower(plans)
+	if power == nil {
+		profile, err := profileOf(plan, rates, o)
+		if err != nil {
+			return nil, fmt.Errorf("power: %w", err)
+		}
+		power = profile.power
+	}
+	points := make([]Point, len(rates))
+	for i, a := range rates {
+		points[i] = Point{a, power(a)}
+	}
+	return points, nil
+}
+
+// TradeOff returns the plan's trade-off curve (Dong, Roth and Su 2022): for each
+// type I error α the least type II error f(α) = 1 - power of a test that tells two
+// neighbours apart. Here Low is what protects: no test errs less.
+func TradeOff(plan privacy.Event, alphas []float64, o Options) ([]Point, error) {
+	points, err := Power(plan, alphas, o)
+	if err != nil {
+		return nil, fmt.Errorf("trade-off: %w", err)
+	}
+	for i, p := range points {
+		points[i].Y = bracket(down(1-p.Y.High), 1-p.Y.Estimate, math.Min(1, up(1-p.Y.Low)))
+	}
+	return points, nil
+}
+
+// gaussianPower is the power against plans of Gaussian noise alone, or nil.
+func gaussianPower(plans []*flat) func(float64) Bracket {
+	mu := 0.0
+	for _, p := range plans {
+		sum, err := p.muSquaredSum()
+		if err != nil || !p.exactlyGaussian() {
+			return nil
+		}
+		mu = math.Max(mu, math.Sqrt(toFloat(sum)))
+	}
+	return func(a float64) Bracket {
+		if a == 0 || a == 1 {
+			return bracket(a, a, a)
+		}
+		x := 0.0 // Φ^-1(α)
+		if a <= 0.5 {
+			x = normalQuantile(math.Log(a))
+		} else {
+			x = -normalQuantile(math.Log1p(-a))
+		}
+		p := math.Erfc(-(x+mu)/math.Sqrt2) / 2
+		// An error e of x is one of at most 2(1+|x+μ|)e of p, relatively.
+		e := p * (1 + math.Abs(x+mu)) * (1 + math.Abs(x) + mu) * 0x1p-48
+		return bracket(math.Max(0, p-e), p, math.Min(1, p+e))
+	}
+}
+
+// A profile is δ at increasing ε.
+type profile []Point
+
+// profileSize is the number of ε of a profile: in between, e^ε grows by a factor of
+// 1 + ε_max/profileSize.
+const profileSize = 192
+
+func profileOf(plan privacy.Event, alphas []float64, o Options) (profile, error) {
+	// Beyond the ε at which δ is far below every α, e^ε·α is what counts.
+	least := 1e-3
+	for _, a := range alphas {
+		if a > 0 {
+			least = math.Min(least, a)
+		}
+	}
+	top, err := Epsilon(plan, least/1e3, o)
+	if err != nil {
+		return nil, err
+	}
+	best, ok := top.Best()
+	if !ok {
+		return nil, fmt.Errorf("no finite ε is known at δ = %g", least/1e3)
+	}
+	var epsilons []float64
+	for i := range profileSize {
+		epsilons = append(epsilons, best.Epsilon.High*float64(i)/(profileSize-1))
+	}
+	epsilons = slices.Compact(epsilons)
+	return DeltaCurve(plan, epsilons, o)
+}
+
+func (p profile) power(a float64) Bracket {
+	at := func(eps, delta float64) float64 {
+		return math.Min(1, math.Min(delta+math.Exp(eps)*a, 1-math.Exp(-eps)*(1-delta-a)))
+	}
+	b := bracket(1, 1, 1)
+	for i, x := range p {
+		b.High = math.Min(b.High, at(x.X, x.Y.High))
+		b.Estimate = math.Min(b.Estimate, at(x.X, x.Y.Estimate))
+		later := 0.0
+		if i+1 < len(p) {
+			later = p[i+1].Y.Low
+		}
+		b.Low = math.Min(b.Low, at(x.X, later))
+	}
+	b.Low, b.High = math.Max(a, down(b.Low)), math.Min(1, up(b.High))
+	b.Low = math.Min(b.Low, b.High)
+	b.Estimate = math.Min(b.High, math.Max(b.Low, b.Estimate))
+	return b
+}
