@@ -105,6 +105,12 @@ func (s scope) call(e *plan.Call) string {
 	}
 	a := s.args(e)
 	switch e.Function {
+	case plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual, plan.DistinctFrom:
+		for i, x := range e.Args {
+			a[i] = s.comparable(a[i], x.Type())
+		}
+	}
+	switch e.Function {
 	case plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual:
 		return fmt.Sprintf("(%s %s %s)", a[0], e.Function, a[1])
 	case plan.DistinctFrom:
@@ -131,7 +137,7 @@ func (s scope) call(e *plan.Call) string {
 					same = s.finite(same, to)
 				}
 			}
-			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", same, a[1], x)
+			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", s.comparable(same, to), s.comparable(a[1], to), x)
 		})
 	case plan.Squared:
 		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT)) >> %d AS BIGINT)", a[0], a[0], e.Args[1].(*plan.Literal).Value)

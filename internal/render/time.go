@@ -75,6 +75,19 @@ func micros(x string) string {
 	return fmt.Sprintf("datepart('hour', %[1]s) * 3600000000 + datepart('minute', %[1]s) * 60000000 + datepart('microseconds', %[1]s)", x)
 }
 
+// comparable prints what x is compared by: itself, or an interval's length with
+// months of 30 days. DuckDB compares the parts of an interval in turn, which is
+// something else where their signs differ: -2 days -23:00 and -3 days +01:00.
+func (s scope) comparable(x string, t sqltype.Type) string {
+	if t.Kind != sqltype.IntervalKind {
+		return x
+	}
+	return s.once(x, func(x string) string {
+		part := func(unit string) string { return fmt.Sprintf("CAST(datepart('%s', %s) AS HUGEINT)", unit, x) }
+		return fmt.Sprintf("((%s * 12 + %s) * 30 + %s) * 86400000000 + %s", part("year"), part("month"), part("day"), micros(x))
+	})
+}
+
 // extract prints a field as an exact decimal.
 func extract(field, x string, from, t sqltype.Type) string {
 	part := func(unit string) string { return fmt.Sprintf("datepart('%s', %s)", unit, x) }
