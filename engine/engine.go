@@ -41,8 +41,9 @@ type Column struct {
 // parameters: $salt (a secret 63-bit integer, fresh for each release), $slices
 // and $slice (the query reads only units whose hash modulo $slices is $slice).
 type Query struct {
-	SQL  string
-	Salt int64
+	SQL    string
+	Tables []string // of the catalog, that SQL reads: it may read no others
+	Salt   int64
 
 	// The first Keys columns of the result are the group's key and have these
 	// types; all further columns are integers, returned as decimals of scale 0.
@@ -70,6 +71,10 @@ type Scratch interface {
 type Owner interface {
 	// Rows runs any SQL of the engine and returns the rows as they are.
 	Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error)
+	// Records copies a CSV file, or the members of a JSON-lines file if there
+	// are any, by the rule that queries read it by, into a table that it makes.
+	// The columns f0, f1, ... are those of the header, or the members, as text.
+	Records(ctx context.Context, path string, members []string) (table string, err error)
 	Close() error
 }
 

@@ -20,8 +20,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -42,7 +44,9 @@ type Engine struct {
 	db      *sql.DB
 	catalog *catalog.Catalog
 	options Options
-	temp    string // our own folder in Options.Temp
+	temp    string             // our own folder in Options.Temp
+	copied  map[string]*copied // by the table's folded name
+	made    atomic.Int64       // copies
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -50,7 +54,7 @@ var _ engine.Engine = (*Engine)(nil)
 // Open opens the catalog's sources. Its errors are for the owner: they name
 // files and columns and depend on no record.
 func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
-	e := &Engine{catalog: c, options: o}
+	e := &Engine{catalog: c, options: o, copied: map[string]*copied{}}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -72,7 +76,8 @@ func (e *Engine) open(ctx context.Context) (err error) {
 	return e.setUp(ctx, conn)
 }
 
-// setUp makes a view of each table and locks the instance. The lock alone would
+// setUp makes a view of each table, but of those that are copied when they are
+// first read, and locks the instance. The lock alone would
 // let COPY write to the catalog's own files, which allowed_paths names; that
 // only a SELECT is run is what forbids it. Statements cost a
 // fraction of a millisecond each, so they run in one batch; where it fails the
@@ -95,14 +100,18 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 		case catalog.Parquet:
 			files = append(files, t.Source.Path)
 		default:
-			if err := registerRecords(conn, t, e.options.threads()); err != nil {
+			s, err := newCopied(t)
+			if err != nil {
 				return err
 			}
+			e.copied[catalog.Fold(t.Name)] = s
+			continue
 		}
 		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached[t.Source.Path]))
 	}
 	lock := []string{"SET TimeZone = 'UTC'", "SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
-	all := append(append(append(attach, lock...), views...), "SET lock_configuration = true")
+	views = append(views, "CREATE SCHEMA "+copies)
+	all := slices.Concat(attach, lock, views, []string{"SET lock_configuration = true"})
 	if _, err := conn.ExecContext(ctx, strings.Join(all, ";\n")); err == nil {
 		return nil
 	} else if ctx.Err() != nil {
@@ -153,6 +162,9 @@ func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][
 	var types []sqltype.Type
 	for _, c := range t.Columns {
 		columns, types = append(columns, engine.Column{Name: c.Name, Type: c.Type}), append(types, c.Type)
+	}
+	if err := e.fresh(ctx, []string{t.Name}); err != nil {
+		return nil, nil, failure(ctx, err)
 	}
 	rows, err := selectRows(ctx, e.db, "SELECT * FROM "+quote(t.Name), types)
 	return columns, rows, err

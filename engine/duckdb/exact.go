@@ -28,6 +28,9 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 		counts = counts[:1]
 	}
 	var rows [][]sqltype.Value
+	if err := e.fresh(ctx, q.Tables); err != nil {
+		return nil, failure(ctx, err)
+	}
 	var err error
 	for _, n := range counts {
 		if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {

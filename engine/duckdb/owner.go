@@ -5,10 +5,11 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
+	"sync/atomic"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -18,15 +19,12 @@ import (
 
 // An owner may read every file that the process may.
 type owner struct {
-	db   *sql.DB
-	temp string
+	db      *sql.DB
+	temp    string
+	records atomic.Int64 // tables that Records has made
 }
 
 // OpenOwner opens an instance for the owner's own commands. It is not locked.
-// Besides DuckDB's functions it has discreet_csv(file) and discreet_jsonl(file,
-// names), which read text sources by the rule that queries read them by: their
-// columns f0, f1, ... are the header's, or those of the names (a JSON array of
-// text), as text.
 func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 	temp, err := os.MkdirTemp(o.Temp, "discreet-")
 	if err != nil {
@@ -34,7 +32,7 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 	}
 	db, err := connect(o, temp, true)
 	if err == nil {
-		err = ownerFunctions(ctx, db, o.threads())
+		_, err = db.ExecContext(ctx, "SET TimeZone = 'UTC'")
 	}
 	if err != nil {
 		if db != nil {
@@ -42,56 +40,36 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 		}
 		return nil, fmt.Errorf("open duckdb: %w", errors.Join(err, os.RemoveAll(temp)))
 	}
-	return &owner{db, temp}, nil
+	return &owner{db: db, temp: temp}, nil
 }
 
-func ownerFunctions(ctx context.Context, db *sql.DB, threads int) error {
-	conn, err := db.Conn(ctx)
+// Records copies a CSV or JSON-lines file into a table.
+func (o *owner) Records(ctx context.Context, path string, members []string) (table string, err error) {
+	var r records.Reader
+	columns := len(members)
+	if members != nil {
+		r, err = records.OpenJSONLines(path, members)
+	} else {
+		var csv *records.CSV
+		if csv, err = records.OpenCSV(path); err == nil {
+			r, columns = csv, len(csv.Header())
+		}
+	}
 	if err != nil {
-		return err
+		return "", fmt.Errorf("open records: %w", err)
 	}
-	defer conn.Close()
-	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
-	if err != nil {
-		return err
+	defer func() { err = errors.Join(err, r.Close()) }()
+	table = fmt.Sprintf("discreet_records_%d", o.records.Add(1))
+	declared, at := make([]string, columns), make([]int, columns)
+	for i := range at {
+		declared[i], at[i] = fmt.Sprintf("f%d VARCHAR", i), i
 	}
-	csv := func(_ map[string]any, args ...any) (duckdb.ParallelChunkTableSource, error) {
-		r, err := records.OpenCSV(args[0].(string))
-		if err != nil {
-			return nil, err
+	return table, raw(ctx, o.db, func(c *duckdb.Conn) error {
+		if _, err := c.ExecContext(ctx, "CREATE TABLE "+table+" ("+strings.Join(declared, ", ")+")", nil); err != nil {
+			return err
 		}
-		return numbered(r, len(r.Header()), threads), nil
-	}
-	jsonLines := func(_ map[string]any, args ...any) (duckdb.ParallelChunkTableSource, error) {
-		var names []string
-		if err := json.Unmarshal([]byte(args[1].(string)), &names); err != nil {
-			return nil, err
-		}
-		r, err := records.OpenJSONLines(args[0].(string), names)
-		if err != nil {
-			return nil, err
-		}
-		return numbered(r, len(names), threads), nil
-	}
-	register := func(name string, bind bindFunction, arguments ...duckdb.TypeInfo) error {
-		return duckdb.RegisterTableUDF(conn, name, duckdb.ParallelChunkTableFunction{
-			Config: duckdb.TableFunctionConfig{Arguments: arguments}, BindArguments: bind})
-	}
-	_, err = conn.ExecContext(ctx, "SET TimeZone = 'UTC'")
-	return errors.Join(err, register("discreet_csv", csv, text), register("discreet_jsonl", jsonLines, text, text))
-}
-
-type bindFunction = func(map[string]any, ...any) (duckdb.ParallelChunkTableSource, error)
-
-// numbered hands on all columns of r.
-func numbered(r records.Reader, columns, threads int) *recordsSource {
-	s := &recordsSource{threads: threads}
-	var at []int
-	for i := range columns {
-		s.columns, at = append(s.columns, fmt.Sprintf("f%d", i)), append(at, i)
-	}
-	s.open = func() (records.Reader, []int, error) { return r, at, nil }
-	return s
+		return appendRecords(ctx, c, r, at, false, "INSERT INTO "+table+" FROM appended")
+	})
 }
 
 // Rows runs any SQL.

@@ -3,12 +3,16 @@
 package duckdb
 
 import (
-	"database/sql"
+	"context"
+	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
-	"runtime"
+	"io/fs"
+	"os"
 	"slices"
-	"sync"
+	"strings"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -16,59 +20,183 @@ import (
 	"github.com/discreet-dp/discreet/internal/records"
 )
 
-// recordsFunction names the table function that reads a CSV or JSON-lines
-// source. DuckDB's own readers fail on some malformed files, and a failure of
-// the CSV reader ends the whole instance.
-func recordsFunction(t *catalog.Table) string { return "discreet_records_" + catalog.Fold(t.Name) }
-
-// A recordsSource reads a file as declared columns of text, in one scan. DuckDB
-// calls FillChunk from several threads; records are read under the lock, and
-// only those columns are handed on that the query needs.
-type recordsSource struct {
-	columns []string // as declared
-	open    func() (records.Reader, []int, error)
-	skip    bool // malformed records
-	threads int
-
-	mu     sync.Mutex
-	begun  bool
-	reader records.Reader
-	at     []int // of a declared column in the record
-	err    error
+// A copied source is a CSV or JSON-lines file, and the table of DuckDB's to
+// which its records are copied before a query reads them. The view with the
+// table's name is made then, so that no query takes it for an empty one.
+//
+// DuckDB's own readers fail on some malformed files, and a failure of the CSV
+// reader ends the whole instance; so internal/records reads. A table function
+// must not hand its records on: DuckDB allocates the text of a scan's chunk
+// within the memory limit, by a call of the C API that throws, and a C++
+// exception that meets Go code ends the process. The appender's chunks are
+// allocated outside the limit (they are bounded by flushBytes), and what is
+// done within it, flushing, catches what it throws and returns an error.
+type copied struct {
+	table *catalog.Table
+	turn  chan struct{} // holds one token: who has it may copy
+	of    fs.FileInfo   // the file as it was copied; nil if it must be copied again
+	into  string        // the table, if there is one
 }
 
-// registerRecords makes the table function of a CSV or JSON-lines table.
-func registerRecords(conn *sql.Conn, t *catalog.Table, threads int) error {
-	var columns []string
-	for _, c := range t.Columns {
-		columns = append(columns, c.Name)
+// flushBytes of text are copied at a time.
+const flushBytes = 4 << 20
+
+// copies is the schema of the tables, beside the catalog's names.
+const copies = "discreet_copies"
+
+// newCopied makes a source, not yet copied. Its errors say early and clearly
+// what is wrong with the file.
+func newCopied(t *catalog.Table) (*copied, error) {
+	r, _, err := openRecords(t)
+	if err != nil {
+		return nil, err
 	}
-	open := func() (records.Reader, []int, error) { return openRecords(t, columns) }
-	r, _, err := open()
+	if err := r.Close(); err != nil {
+		return nil, cannotOpen(t, "it cannot be read")
+	}
+	s := &copied{table: t, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s, nil
+}
+
+// restless is how long a file must have been left alone before its copy counts
+// as the file: a later change within the grain of the file system's clock
+// would not show. The coarsest, FAT's, is two seconds.
+const restless = 2 * time.Second
+
+// fresh copies those files that a query reads.
+func (e *Engine) fresh(ctx context.Context, tables []string) error {
+	for _, name := range tables {
+		if s, ok := e.copied[catalog.Fold(name)]; ok {
+			if err := e.copy(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copy copies a file, unless the copy is of the file as it is. Queries that run
+// go on with the copy that they began with.
+func (e *Engine) copy(ctx context.Context, s *copied) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.turn:
+	}
+	defer func() { s.turn <- struct{}{} }()
+	begun := time.Now()
+	now, err := os.Stat(s.table.Source.Path)
 	if err != nil {
 		return err
 	}
-	if err := r.Close(); err != nil {
-		return cannotOpen(t, "it cannot be read")
+	if s.of != nil && os.SameFile(s.of, now) && s.of.Size() == now.Size() && s.of.ModTime().Equal(now.ModTime()) {
+		return nil
 	}
-	return duckdb.RegisterTableUDF(conn, recordsFunction(t), duckdb.ParallelChunkTableFunction{
-		BindArguments: func(map[string]any, ...any) (duckdb.ParallelChunkTableSource, error) {
-			return &recordsSource{columns: columns, open: open, skip: t.Malformed == catalog.SkipRecord, threads: threads}, nil
-		},
+	into := fmt.Sprintf("%s.copy_%d", copies, e.made.Add(1))
+	return raw(ctx, e.db, func(c *duckdb.Conn) error {
+		err := s.fill(ctx, c, into)
+		if err == nil {
+			_, err = c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(s.table.Name)+" AS FROM "+into, nil)
+		}
+		useless := s.into
+		if err != nil {
+			useless = into
+		} else if s.of, s.into = nil, into; begun.Sub(now.ModTime()) > restless {
+			s.of = now
+		}
+		if useless != "" {
+			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+useless, nil)
+			err = errors.Join(err, dropped)
+		}
+		return err
 	})
+}
+
+// fill makes the table of the declared columns and appends the file's records.
+func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
+	r, at, err := openRecords(s.table)
+	if err != nil {
+		return err
+	}
+	defer r.Close() // it was read to its end, or the copy has failed
+	columns, raw := make([]string, len(at)), make([]string, len(at))
+	for i, column := range s.table.Columns {
+		columns[i], raw[i] = quote(column.Name)+" "+typeName(column.Type), fmt.Sprintf("f%d", i)
+	}
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" ("+strings.Join(columns, ", ")+")", nil); err != nil {
+		return err
+	}
+	return appendRecords(ctx, c, r, at, s.table.Malformed == catalog.SkipRecord, "INSERT INTO "+into+" "+selection(s.table, raw, "appended"))
+}
+
+// appendRecords runs an INSERT over the fields at of r's records, which are f0,
+// f1, ... of appended, as text. Each flush is a transaction: DuckDB holds more
+// of a larger one in memory than it can spill.
+func appendRecords(ctx context.Context, c *duckdb.Conn, r records.Reader, at []int, skipMalformed bool, insert string) (err error) {
+	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
+	if err != nil {
+		return err
+	}
+	names, types := make([]string, len(at)), make([]duckdb.TypeInfo, len(at))
+	for i := range at {
+		names[i], types[i] = fmt.Sprintf("f%d", i), text
+	}
+	appender, err := duckdb.NewQueryAppender(c, insert, "appended", types, names)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, appender.Clear())
+		}
+		err = errors.Join(err, appender.CloseWithCancel(ctx))
+	}()
+	row := make([]driver.Value, len(at))
+	for bytes := 0; ; {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if rec.Malformed && skipMalformed {
+			continue
+		}
+		for i, from := range at {
+			if row[i] = nil; rec.Fields[from] != nil {
+				row[i] = rec.Fields[from]
+				bytes += len(rec.Fields[from])
+			}
+		}
+		if err := appender.AppendRow(row...); err != nil {
+			return err
+		}
+		if bytes >= flushBytes {
+			if err := appender.FlushWithCancel(ctx); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			bytes = 0
+		}
+	}
 }
 
 // openRecords opens a source and finds the declared columns in it: by the
 // header's names, of which the first counts where several differ in case alone.
-func openRecords(t *catalog.Table, columns []string) (records.Reader, []int, error) {
-	at := make([]int, len(columns))
+func openRecords(t *catalog.Table) (records.Reader, []int, error) {
+	at := make([]int, len(t.Columns))
 	if t.Source.Format == catalog.JSONLines {
-		r, err := records.OpenJSONLines(t.Source.Path, columns)
+		names := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			names[i], at[i] = c.Name, i
+		}
+		r, err := records.OpenJSONLines(t.Source.Path, names)
 		if err != nil {
 			return nil, nil, cannotOpen(t, "it cannot be read")
-		}
-		for i := range at {
-			at[i] = i
 		}
 		return r, at, nil
 	}
@@ -79,154 +207,12 @@ func openRecords(t *catalog.Table, columns []string) (records.Reader, []int, err
 	case err != nil:
 		return nil, nil, cannotOpen(t, "it cannot be read")
 	}
-	for i, c := range columns {
-		at[i] = slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c) })
+	for i, c := range t.Columns {
+		at[i] = slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })
 		if at[i] < 0 {
 			r.Close()
-			return nil, nil, cannotOpen(t, "its header has no column \""+c+"\"")
+			return nil, nil, cannotOpen(t, "its header has no column \""+c.Name+"\"")
 		}
 	}
 	return r, at, nil
 }
-
-// ColumnInfos returns the declared columns, all as text.
-func (s *recordsSource) ColumnInfos() []duckdb.ColumnInfo {
-	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
-	if err != nil {
-		panic(err) // VARCHAR needs no further information
-	}
-	infos := make([]duckdb.ColumnInfo, len(s.columns))
-	for i, name := range s.columns {
-		infos[i] = duckdb.ColumnInfo{Name: name, T: text}
-	}
-	return infos
-}
-
-// Cardinality says nothing.
-func (s *recordsSource) Cardinality() *duckdb.CardinalityInfo { return nil }
-
-// errSharedScan fails a query whose scans would share a reader, and so would
-// each see a part of the file.
-var errSharedScan = errors.New("one source of records in two scans")
-
-// Init begins the scan. DuckDB binds a source for each scan of each execution.
-func (s *recordsSource) Init() duckdb.ParallelTableSourceInfo {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.begun {
-		s.err = errSharedScan
-	} else {
-		s.begun = true
-		s.reader, s.at, s.err = s.open()
-	}
-	return duckdb.ParallelTableSourceInfo{MaxThreads: s.threads}
-}
-
-func (s *recordsSource) close() {
-	if s.reader != nil {
-		_ = s.reader.Close() // it was read to its end, or the scan has failed
-		s.reader = nil
-	}
-}
-
-// NewLocalState returns a thread's batch.
-func (s *recordsSource) NewLocalState() any { return &batch{} }
-
-// A batch holds the fields of some records, those that the query needs: nil is
-// NULL.
-type batch struct {
-	needed []int // declared columns; nil before the first chunk
-	fields [][]byte
-	text   []byte
-}
-
-// FillChunk hands on a chunk of records, none at the end.
-func (s *recordsSource) FillChunk(local any, chunk duckdb.DataChunk) error {
-	b := local.(*batch)
-	if b.needed == nil {
-		if err := b.need(len(s.columns), chunk); err != nil {
-			return err
-		}
-	}
-	n, err := s.read(b, duckdb.GetDataChunkCapacity())
-	if err != nil {
-		return err
-	}
-	for row := range n {
-		for i, field := range b.fields[row*len(b.needed) : (row+1)*len(b.needed)] {
-			if field == nil {
-				err = chunk.SetValue(b.needed[i], row, nil)
-			} else {
-				err = duckdb.SetChunkValue(chunk, b.needed[i], row, field)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return chunk.SetSize(n)
-}
-
-// need finds the columns that the query needs: what is written to others
-// cannot be read back. The driver takes values for them, but slowly.
-func (b *batch) need(columns int, chunk duckdb.DataChunk) error {
-	b.needed = []int{}
-	for i := range columns {
-		if err := duckdb.SetChunkValue(chunk, i, 0, []byte{}); err != nil {
-			return err
-		}
-		if _, err := chunk.GetValue(i, 0); err == nil {
-			b.needed = append(b.needed, i)
-		}
-	}
-	return nil
-}
-
-// read copies the needed fields of up to n records into b.
-func (s *recordsSource) read(b *batch, n int) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b.fields, b.text = b.fields[:0], b.text[:0]
-	if s.err != nil {
-		return 0, s.err
-	}
-	for row := 0; row < n; {
-		if s.reader == nil {
-			return row, nil
-		}
-		rec, err := s.reader.Next()
-		if err == io.EOF {
-			s.close()
-			return row, nil
-		}
-		if err != nil {
-			s.err = err
-			return 0, err
-		}
-		if rec.Malformed && s.skip {
-			continue
-		}
-		for _, column := range b.needed {
-			field := rec.Fields[s.at[column]]
-			if field != nil {
-				from := len(b.text)
-				b.text = append(b.text, field...)
-				if field = b.text[from:len(b.text):len(b.text)]; field == nil {
-					field = []byte{}
-				}
-			}
-			b.fields = append(b.fields, field)
-		}
-		row++
-	}
-	return n, nil
-}
-
-func (o Options) threads() int {
-	if o.Threads > 0 {
-		return o.Threads
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-var _ duckdb.ParallelChunkTableSource = (*recordsSource)(nil)

@@ -16,25 +16,29 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// relation is the SELECT that reads a table's source: its declared columns,
-// cast totally to the declared types, in canonical form. A value that is none
-// of its column's type is NULL; under the rule SkipRecord its record is dropped.
+// relation is the SELECT that reads a Parquet or DuckDB source: its declared columns,
+// cast totally to the declared types, in canonical form.
 func relation(t *catalog.Table, attached string) string {
-	var from string
-	switch t.Source.Format {
-	case catalog.DuckDB:
-		from = attached + ".main." + quote(t.Source.Table)
-	case catalog.Parquet:
-		from = "read_parquet(" + literal(t.Source.Path) + ")"
-	default:
-		from = quote(recordsFunction(t)) + "()"
-	}
-	var columns, whole []string
+	var names []string
 	for _, c := range t.Columns {
-		raw := quote(c.Name)
-		value := canonical(raw, c.Type)
-		columns = append(columns, value+" AS "+raw)
-		whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", raw, value))
+		names = append(names, quote(c.Name))
+	}
+	from := "read_parquet(" + literal(t.Source.Path) + ")"
+	if t.Source.Format == catalog.DuckDB {
+		from = attached + ".main." + quote(t.Source.Table)
+	}
+	return selection(t, names, from)
+}
+
+// selection casts raw values to those of a table's columns. A value that is
+// none of its column's type is NULL; under the rule SkipRecord its record is
+// dropped.
+func selection(t *catalog.Table, raw []string, from string) string {
+	var columns, whole []string
+	for i, c := range t.Columns {
+		value := canonical(raw[i], c.Type)
+		columns = append(columns, value+" AS "+quote(c.Name))
+		whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", raw[i], value))
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + from
 	if t.Malformed == catalog.SkipRecord {

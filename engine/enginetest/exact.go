@@ -211,7 +211,7 @@ func failures(t *testing.T, open Open) {
 		"no SQL":                      `canary5417`,
 		"nothing":                     ``,
 	} {
-		x, err := e.Exact(t.Context(), engine.Query{SQL: text, Keys: []sqltype.Type{sqltype.Of(sqltype.Bigint)}, Values: 1})
+		x, err := e.Exact(t.Context(), engine.Query{SQL: text, Tables: []string{"visits"}, Keys: []sqltype.Type{sqltype.Of(sqltype.Bigint)}, Values: 1})
 		if x != nil || !errors.Is(err, engine.ErrResource) || err.Error() != engine.ErrResource.Error() {
 			t.Errorf("%s: %v, %v", name, x, err)
 			continue

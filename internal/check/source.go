@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,9 +46,14 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	var err error
 	switch t.Source.Format {
 	case catalog.CSV:
-		from, raw, err = src.csv(t)
+		if raw, err = src.csv(t); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, nil)
+		}
 	case catalog.JSONLines:
-		from, raw, err = src.jsonLines(t)
+		var members []string
+		if members, raw, err = src.jsonLines(t); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, members)
+		}
 	case catalog.Parquet:
 		from = "read_parquet(" + literal(t.Source.Path) + ")"
 		raw, err = s.typed(ctx, src, t, from)
@@ -94,17 +98,17 @@ func sqlName(t sqltype.Type) string {
 }
 
 // csv reads every field as text; the file's first record names the columns.
-func (src *source) csv(t *catalog.Table) (from string, raw []string, err error) {
+func (src *source) csv(t *catalog.Table) (raw []string, err error) {
 	r, err := records.OpenCSV(t.Source.Path)
 	switch {
 	case errors.Is(err, records.ErrNoHeader):
-		return "", nil, err
+		return nil, err
 	case err != nil:
-		return "", nil, errors.New("it cannot be read")
+		return nil, errors.New("it cannot be read")
 	}
 	defer r.Close()
 	if src.malformed, err = malformed(r); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	for i, c := range t.Columns {
 		n := slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })
@@ -114,32 +118,27 @@ func (src *source) csv(t *catalog.Table) (from string, raw []string, err error) 
 			raw = append(raw, fmt.Sprintf("f%d", n))
 		}
 	}
-	return "discreet_csv(" + literal(t.Source.Path) + ")", raw, nil
+	return raw, nil
 }
 
 // jsonLines reads every declared member as text.
-func (src *source) jsonLines(t *catalog.Table) (from string, raw []string, err error) {
-	var names []string
+func (src *source) jsonLines(t *catalog.Table) (members, raw []string, err error) {
 	for i, c := range t.Columns {
-		names = append(names, c.Name)
+		members = append(members, c.Name)
 		raw = append(raw, fmt.Sprintf("f%d", i))
 	}
-	list, err := json.Marshal(names)
+	r, err := records.OpenJSONLines(t.Source.Path, members)
 	if err != nil {
-		return "", nil, err
-	}
-	r, err := records.OpenJSONLines(t.Source.Path, names)
-	if err != nil {
-		return "", nil, errors.New("it cannot be read")
+		return nil, nil, errors.New("it cannot be read")
 	}
 	defer r.Close()
 	if src.malformed, err = malformed(r); err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	for i := range names {
+	for i := range members {
 		src.missing[i] = !r.Seen(i)
 	}
-	return fmt.Sprintf("discreet_jsonl(%s, %s)", literal(t.Source.Path), literal(string(list))), raw, nil
+	return members, raw, nil
 }
 
 // malformed counts the records that do not read as declared, to the end.

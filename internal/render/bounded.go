@@ -51,7 +51,7 @@ func Release(b *plan.Bounded) (engine.Query, error) {
 	if !b.OneRow {
 		source = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE hash(u) %% CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)", source)
 	}
-	q.SQL = w.render(source)
+	q.SQL, q.Tables = w.render(source), r.tables
 	return q, r.err
 }
 

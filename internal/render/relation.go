@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -11,6 +12,9 @@ import (
 func (r *renderer) relation(n plan.Node) string {
 	switch n := n.(type) {
 	case *plan.Scan:
+		if !slices.Contains(r.tables, n.Table.Name) {
+			r.tables = append(r.tables, n.Table.Name)
+		}
 		return fmt.Sprintf("SELECT %s FROM %s", list(len(n.Table.Columns), func(i int) string {
 			return quote(n.Table.Columns[i].Name) + " AS " + column(i)
 		}), quote(n.Table.Name))

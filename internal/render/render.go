@@ -47,8 +47,9 @@ func ReleasedColumns(cols []engine.Column) []engine.Column {
 
 // A renderer prints one statement.
 type renderer struct {
-	lambdas int   // so that every lambda's parameter has a name of its own
-	err     error // the first plan that cannot be printed
+	lambdas int      // so that every lambda's parameter has a name of its own
+	tables  []string // the catalog's that were printed, each once
+	err     error    // the first plan that cannot be printed
 }
 
 func (r *renderer) fail(format string, args ...any) string {
