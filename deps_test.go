@@ -34,7 +34,7 @@ var onlys = []only{
 	{"./privacy", []string{"./internal/numeric"}, "the vocabulary; it composes nothing"},
 	{"./noise", []string{"./internal/entropy", "./internal/numeric"}, "samplers know no privacy"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric"}, "a mechanism knows no database, no search and no budget"},
-	{"./accountant", []string{"./accountant/internal/loss", "./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
+	{"./accountant", []string{"./accountant/internal/loss", "./accountant/internal/pld", "./accountant/internal/transform", "./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
 	{"./accountant/internal/transform", []string{"./accountant/internal/loss"}, "numerical analysis, to be reviewed alone"},
 	{"./filter", []string{"./privacy", "./internal/numeric"}, "mathematics, to be reviewed alone"},
 	{"./ledger", []string{"./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant"},

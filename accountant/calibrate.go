@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
@@ -22,7 +22,7 @@ type Calibration struct {
 var ErrUnreachable = errors.New("no value meets the guarantee")
 
 // precision is the relative width at which the search for a real number ends.
-const precision = 1e-12
+const precision = 1e-11
 
 // Calibrate finds the value of the plan's unknown at which it is (epsilon,
 // delta)-DP by the best accountant, or by o.Accountant, and costs the most.
@@ -43,155 +43,232 @@ func Calibrate(plan privacy.Plan, epsilon, delta float64, o Options) (Calibratio
 	return c, nil
 }
 
-// A search walks along one parameter, from cheap values to costly ones.
+// A search finds the value of one parameter. Valid are values at which an accountant's
+// High is at most epsilon: nothing else is taken from what the search assumes, that
+// the bound is monotone and smooth.
 type search struct {
 	plan           privacy.Plan
 	parameter      privacy.Parameter
 	epsilon, delta float64
 	options        Options
-	last           string // the accountant that showed the last value that was met
-	err            error  // what refused the last value that was not
+	err            error // what refused the last value
 }
 
-// A verdict says what a value of the parameter is.
-type verdict int
-
-const (
-	met     verdict = iota
-	missed          // the plan costs too much
-	invalid         // the plan means nothing
-)
-
-func (s *search) try(x float64) verdict {
+// excess returns ln(High/epsilon) of the least High of some methods, and its name;
+// +Inf where the plan means nothing or has no bound.
+func (s *search) excess(x float64, of []method) (least float64, name string) {
+	least = math.Inf(1)
 	r, err := numeric.FromFloat(x)
 	if err != nil {
-		return invalid
+		return least, ""
 	}
 	e, err := s.plan.With(r)
 	if err != nil {
 		s.err = err
-		return invalid
+		return least, ""
 	}
 	plans, err := flatten(e, s.options)
 	if err != nil {
 		s.err = err
-		return invalid
+		return least, ""
 	}
-	s.err = nil
-	meets := func(m method) bool {
+	for _, m := range of {
 		a, err := worst(plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
 		if err != nil {
-			s.err = errors.Join(s.err, fmt.Errorf("%s: %w", m.name, err))
+			s.err = fmt.Errorf("%s: %w", m.name, err)
+			continue
 		}
-		return err == nil && a.High <= s.epsilon
-	}
-	for _, first := range []bool{true, false} {
-		for _, m := range methods() {
-			asked := s.options.Accountant == "" || s.options.Accountant == m.name
-			if asked && (m.name == s.last) == first && meets(m) {
-				s.last = m.name
-				return met
-			}
+		if math.IsInf(a.High, 1) {
+			s.err = errors.New("no finite ε at this δ: " + a.note)
+		}
+		// Compared as they are, so that rounding of the logarithm does not decide.
+		f := math.Log(math.Max(a.High, 1e-300) / s.epsilon)
+		switch {
+		case a.High <= s.epsilon:
+			f = math.Min(f, 0)
+		case f <= 0:
+			f = 0x1p-60
+		}
+		if f < least {
+			least, name = f, m.name
 		}
 	}
-	return missed
+	return least, name
 }
 
-// costlier moves x away by the factor f.
-func (s *search) costlier(x, f float64) float64 {
-	if s.parameter.Increasing {
-		return x * f
+// toward moves x by the factor f to costly values, or for f < 1 to cheap ones.
+func (s *search) toward(x, f float64) float64 {
+	if !s.parameter.Increasing {
+		f = 1 / f
 	}
-	return x / f
-}
-
-// between returns a value between two others, or one of them if there is none.
-func (s *search) between(a, b float64) float64 {
+	y := x * f
 	if s.parameter.Whole {
-		return math.Floor((a + b) / 2)
+		if y = math.Floor(y); y == x && f > 1 {
+			y++
+		}
 	}
-	if math.Abs(a-b) <= precision*math.Max(a, b) {
-		return a
-	}
-	return math.Sqrt(a) * math.Sqrt(b)
+	return y
 }
 
 // limit bounds the parameter on either side: no noise, count or rate beyond it is
 // of use.
 const limit = 1e18
 
-func (s *search) run() (Calibration, error) {
-	good, bad := math.NaN(), math.NaN()
-	// Start anywhere; 1 is a count, a scale, a rate and an ε; a probability is below.
-	for _, x := range []float64{1, 0.75, 0.9, 0.5, 2, 10, 100, 1000, 1e6, 0.1, 0.01} {
-		switch s.try(x) {
-		case met:
-			good = x
-		case missed:
-			bad = x
-		case invalid:
-			continue
-		}
-		break
-	}
-	switch {
-	case !math.IsNaN(good):
-		for bad = s.costlier(good, 2); s.try(bad) == met; bad = s.costlier(good, 2) {
-			if good = bad; !inRange(good) {
-				return Calibration{}, fmt.Errorf("every value that was tried meets it, up to %g", good)
-			}
-		}
-	case !math.IsNaN(bad):
-		refused := s.err
-		x := s.costlier(bad, 0.5)
-		for ; inRange(x); x = s.between(x, bad) {
-			v := s.try(x)
-			if v == met {
-				good = x
-				break
-			}
-			if v == missed {
-				bad, refused = x, s.err
-				x = s.costlier(bad, 0.25)
-			}
-			if s.parameter.Whole && x < 1 || s.between(x, bad) == x {
-				break
-			}
-		}
-		if math.IsNaN(good) {
-			if refused != nil && s.last == "" {
-				return Calibration{}, fmt.Errorf("%w: tried down to the cost at %g: %w", ErrUnreachable, bad, refused)
-			}
-			return Calibration{}, fmt.Errorf("%w: tried down to the cost at %g", ErrUnreachable, bad)
-		}
-	default:
-		return Calibration{}, fmt.Errorf("no value gives a plan: %w", s.err)
-	}
-	for {
-		mid := s.between(good, bad)
-		if mid == good || mid == bad {
-			break
-		}
-		if s.try(mid) == met {
-			good = mid
-		} else {
-			bad = mid
-		}
-	}
-	return Calibration{Value: good, Low: math.Min(good, bad), High: math.Max(good, bad), Accountant: s.best(good)}, nil
+func (s *search) inRange(x float64) bool {
+	return x <= limit && (x >= 1/limit && !s.parameter.Whole || x >= 1)
 }
 
-func inRange(x float64) bool { return x <= limit && x >= 1/limit }
+// An end is a value and its excess: met if that is at most 0.
+type end struct{ x, f float64 }
 
-// best names the accountant with the least bound at x.
-func (s *search) best(x float64) string {
-	r := new(big.Rat).Set(exactly(x))
-	if e, err := s.plan.With(r); err == nil {
-		if report, err := Epsilon(e, s.delta, s.options); err == nil {
-			if b, ok := report.Best(); ok {
-				return b.Accountant
+func (e end) met() bool { return e.f <= 0 }
+
+// bracket walks from a value to two ends, the first met and the second not, by
+// steps that grow from the factor f.
+func (s *search) bracket(start, f float64, of []method) (good, bad end, err error) {
+	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
+	e := at(start)
+	if e.met() {
+		for good = e; s.inRange(good.x); good, f = bad, math.Min(f*f, 16) {
+			if bad = at(s.toward(good.x, f)); !bad.met() {
+				return good, bad, nil
+			}
+		}
+		return good, bad, fmt.Errorf("every value that was tried meets it, up to %g", good.x)
+	}
+	refused := s.err
+	for bad = e; s.inRange(bad.x); f = math.Min(f*f, 16) {
+		good = at(s.toward(bad.x, 1/f))
+		if good.met() {
+			return good, bad, nil
+		}
+		// Beyond the end of what means something, values lie nearer.
+		for range 60 {
+			if !math.IsInf(good.f, 1) || math.IsInf(bad.f, 1) || s.parameter.Whole || math.Abs(good.x/bad.x-1) < 1e-3 {
+				break
+			}
+			if good = at(math.Sqrt(good.x * bad.x)); good.met() {
+				return good, bad, nil
+			}
+		}
+		if math.Abs(good.x/bad.x-1) < 1e-3 {
+			break
+		}
+		bad, refused = good, s.err
+	}
+	if refused != nil && math.IsInf(bad.f, 1) {
+		return good, bad, fmt.Errorf("%w: %w", ErrUnreachable, refused)
+	}
+	return good, bad, fmt.Errorf("%w: the least ε that was seen, at %g, is %.4g", ErrUnreachable, bad.x, s.epsilon*math.Exp(bad.f))
+}
+
+// narrow brings two ends together, by the secant in logarithms with Illinois'
+// safeguard, or by halves where that does not halve.
+func (s *search) narrow(good, bad end, width float64, of []method) (end, end) {
+	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
+	fg, fb := good.f, bad.f
+	slow := 0
+	for range 300 {
+		before := math.Abs(math.Log(bad.x / good.x))
+		var x float64
+		if s.parameter.Whole {
+			if math.Abs(bad.x-good.x) <= 1 {
+				break
+			}
+		} else if before <= width {
+			break
+		}
+		t := fg / (fg - fb)
+		if math.IsInf(fb, 0) || !(t > 0 && t < 1) || slow >= 2 {
+			t, slow = 0.5, 0
+		}
+		x = good.x * math.Pow(bad.x/good.x, t)
+		if s.parameter.Whole {
+			x = math.Round(x)
+			lo, hi := math.Min(good.x, bad.x), math.Max(good.x, bad.x)
+			x = math.Max(lo+1, math.Min(hi-1, x))
+		}
+		if x == good.x || x == bad.x {
+			x = good.x + (bad.x-good.x)/2
+			if x == good.x || x == bad.x {
+				break
+			}
+		}
+		if e := at(x); e.met() {
+			good, fg, fb = e, e.f, fb/2
+		} else {
+			bad, fb, fg = e, e.f, fg/2
+		}
+		if math.Abs(math.Log(bad.x/good.x)) > before/2 {
+			slow++
+		} else {
+			slow = 0
+		}
+	}
+	return good, bad
+}
+
+func (s *search) run() (Calibration, error) {
+	asked := methods()
+	if s.options.Accountant != "" {
+		asked = slices.DeleteFunc(asked, func(m method) bool { return m.name != s.options.Accountant })
+		if len(asked) == 0 {
+			return Calibration{}, fmt.Errorf("there is no accountant %q", s.options.Accountant)
+		}
+	}
+	// A guess by accountants that cost little, from anywhere: 1 is a count, a scale, a
+	// rate and an ε; a probability is below.
+	cheap := slices.DeleteFunc(methods(), func(m method) bool { return m.name == "pld" })
+	start := math.NaN()
+	for _, x := range []float64{1, 0.75, 0.9, 0.5, 2, 10, 100, 1000, 1e6, 0.1, 0.01} {
+		if f, _ := s.excess(x, cheap); !math.IsInf(f, 1) || math.IsNaN(start) && s.means(x) {
+			start = x
+			if !math.IsInf(f, 1) {
+				break
 			}
 		}
 	}
-	return s.last
+	if math.IsNaN(start) {
+		return Calibration{}, fmt.Errorf("no value gives a plan: %w", s.err)
+	}
+	step := 2.0
+	if good, bad, err := s.bracket(start, 2, cheap); err == nil {
+		good, _ = s.narrow(good, bad, 0.02, cheap)
+		start, step = good.x, 1.05
+	}
+	// From there with the accountant that is best; and on, if at the end another is.
+	of := asked
+	if _, name := s.excess(start, asked); name != "" {
+		of = named(asked, name)
+	}
+	good, bad, err := s.bracket(start, step, of)
+	if err != nil {
+		return Calibration{}, err
+	}
+	for {
+		good, bad = s.narrow(good, bad, precision, of)
+		f, name := s.excess(bad.x, asked)
+		if f > 0 {
+			break
+		}
+		of = named(asked, name)
+		if good, bad, err = s.bracket(bad.x, 1.01, of); err != nil {
+			return Calibration{}, err
+		}
+	}
+	_, name := s.excess(good.x, asked)
+	return Calibration{Value: good.x, Low: math.Min(good.x, bad.x), High: math.Max(good.x, bad.x), Accountant: name}, nil
+}
+
+// means reports whether the plan means something at x.
+func (s *search) means(x float64) bool {
+	r, err := numeric.FromFloat(x)
+	if err == nil {
+		_, err = s.plan.With(r)
+	}
+	return err == nil
+}
+
+func named(ms []method, name string) []method {
+	return slices.DeleteFunc(slices.Clone(ms), func(m method) bool { return m.name != name })
 }

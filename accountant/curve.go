@@ -138,6 +138,9 @@ func profileOf(plan privacy.Event, alphas []float64, o Options) (profile, error)
 			least = math.Min(least, a)
 		}
 	}
+	if o.Accountant == "" {
+		o.Accountant = "pld" // the best but for rounding, or its fallback
+	}
 	top, err := Epsilon(plan, least/1e3, o)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ type flat struct {
 type term struct {
 	event privacy.Event
 	rel   privacy.Neighbours // the relation that the unit's change has within this event
+	side  int                // 1 in the part that a unit leaves for another, where the others see it come
 	count float64            // whole, below 2^53
 	claims
 }
@@ -111,7 +112,15 @@ func parallel(events []privacy.Event, rel privacy.Neighbours) (worlds []world, e
 		}
 		for _, f := range events[:i] {
 			pair := []privacy.Event{e, f}
-			both, err := product(2, func(i int) ([]world, error) { return expand(pair[i], privacy.AddRemove) })
+			both, err := product(2, func(i int) ([]world, error) {
+				worlds, err := expand(pair[i], privacy.AddRemove)
+				for _, w := range worlds {
+					for j := range w {
+						w[j].side = i
+					}
+				}
+				return worlds, err
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -189,7 +198,7 @@ func (w world) times(n float64) world {
 func (w world) key() string {
 	var b strings.Builder
 	for _, t := range w {
-		fmt.Fprintf(&b, "%v*%v %v;", t.count, t.event, t.rel)
+		fmt.Fprintf(&b, "%v*%v %v %d;", t.count, t.event, t.rel, t.side)
 	}
 	return b.String()
 }
@@ -199,7 +208,7 @@ func (w world) flat() (*flat, error) {
 	p := &flat{}
 	at := map[string]int{}
 	for _, t := range w {
-		key := t.event.String() + t.rel.String()
+		key := fmt.Sprint(t.event, t.rel, t.side)
 		i, ok := at[key]
 		if !ok {
 			i = len(p.terms)
@@ -208,7 +217,7 @@ func (w world) flat() (*flat, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.terms = append(p.terms, term{event: t.event, rel: t.rel, claims: c})
+			p.terms = append(p.terms, term{event: t.event, rel: t.rel, side: t.side, claims: c})
 		}
 		p.terms[i].count += t.count
 		if p.terms[i].count >= 1<<53 {

@@ -122,6 +122,7 @@ func methods() []method {
 		{"rdp", rdpEpsilon, rdpDelta},
 		{"zcdp", zcdpEpsilon, zcdpDelta},
 		{"gdp", gdpEpsilon, gdpDelta},
+		{"pld", pldEpsilon, pldDelta},
 	}
 }
 

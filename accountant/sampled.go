@@ -149,6 +149,9 @@ func poissonClaims(e privacy.Poisson, rel privacy.Neighbours) (claims, error) {
 	switch {
 	case rel == privacy.ReplaceOne:
 		sampled = mixtureRDP(inner.rdp, q)
+		if inner.exact {
+			sampled = least(replacedGaussianRDP(math.Sqrt(toFloat(inner.gdp()))/2, q), sampled)
+		}
 	case inner.exact:
 		sampled = poissonGaussianRDP(math.Sqrt(toFloat(inner.gdp())), q)
 	default:

@@ -1,6 +1,10 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/transform"
+)
 
 // The Poisson-subsampled Gaussian event under AddRemove: Q = N(0,1), P = (1-q)N(0,1)
 // + qN(μ,1), in units of σ.
@@ -53,7 +57,7 @@ func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
 // real part with w^α + 1 + α|w-1| in place of g, because |w(x+ic)| <= w(x); whose
 // integral is at most A + 1 + 2α. So the rule errs by at most
 // 2 (A+1+2α) e^(c²/2) / (e^(2πc/h) - 1) (Trefethen and Weideman 2014, Theorem 5.1), and
-// h is chosen to make the factor e^-60. Outside of the range of summation,
+// h is chosen to make the factor e^-digits. Outside of the range of summation,
 // w^α <= 2^(α-1)((1-q)^α + q^α e^(α(μx-μ²/2))), whose integral against the density
 // is that of Gaussians around 0 and αμ, and A is at least 1 and at least q^α
 // e^(α(α-1)μ²/2): the relative error is at most 2^α times the tail of N(0,1) beyond reach.
@@ -62,73 +66,93 @@ func fractionalMoments(mu, q float64, orders []float64, which []int, out []float
 	for _, i := range which {
 		high = math.Max(high, orders[i])
 	}
-	const digits = 60
-	// With c = 2π/h: 2πc/h - c²/2 = 2π²/h² = digits; with c close to π/μ: 2π·c/h - c²/2.
+	// With c = 2π/h: 2πc/h - c²/2 = 2π²/h² = digits; with c close to π/μ: 2πc/h - c²/2.
 	h := math.Pi * math.Sqrt(2.0/digits)
 	if c := 0.999 * math.Pi / mu; 2*math.Pi/h > c {
 		h = 2 * math.Pi * c / (digits + c*c/2)
 	}
 	reach := math.Sqrt(2*(digits+high*math.Ln2)) + h
-	nodes := int((2*reach+high*mu)/h) + 2
-	type node struct{ x, logW, u, logDensity float64 }
-	grid := make([]node, nodes)
+	grid := make([]ratio, int((2*reach+high*mu)/h)+2)
 	for j := range grid {
-		x := -reach + float64(j)*h
-		y := mu*x - mu*mu/2
-		n := node{x: x, logDensity: -x*x/2 - logRootTau + math.Log(h)}
-		if y < 700 {
-			n.u = q * math.Expm1(y)
-			n.logW = math.Log1p(n.u)
-		} else {
-			n.u, n.logW = math.Inf(1), y+math.Log(q)
-		}
-		grid[j] = n
+		grid[j] = ratioAt(-reach+float64(j)*h, h, mu, q)
 	}
 	for _, i := range which {
-		out[i] = fractionalMoment(orders[i], mu, q, reach, func(yield func(x, logW, u, logDensity float64)) {
-			for _, n := range grid {
-				yield(n.x, n.logW, n.u, n.logDensity)
-			}
-		})
+		a := orders[i]
+		n := min(len(grid), int((2*reach+a*mu)/h)+2)
+		out[i] = fractionalMoment(a, mu, q, grid[:n])
 	}
 }
 
-func fractionalMoment(a, mu, q, reach float64, nodes func(func(x, logW, u, logDensity float64))) float64 {
-	shift := 0.0 // the sum is kept in units of e^shift
-	// A >= q^α e^(α(α-1)μ²/2), and is at most 2^α times the greater of 1 and that.
-	if big := a*math.Log(q) + a*(a-1)/2*mu*mu; big > 0 {
-		shift = big
+// digits is -ln of the relative error of the rule, and of the tails.
+const digits = 60
+
+// A ratio is w at one node, with the node's weight.
+type ratio struct {
+	u, logW           float64 // w-1, ln w
+	density, logDense float64 // h φ(x)
+}
+
+func ratioAt(x, h, mu, q float64) ratio {
+	r := ratio{logDense: -x*x/2 - logRootTau + math.Log(h)}
+	r.density = math.Exp(r.logDense)
+	if y := mu*x - mu*mu/2; y < 700 {
+		r.u = q * math.Expm1(y)
+		r.logW = math.Log1p(r.u)
+	} else {
+		r.u, r.logW = math.Inf(1), y+math.Log(q)
 	}
+	return r
+}
+
+func fractionalMoment(a, mu, q float64, grid []ratio) float64 {
+	// The sum is kept in units of e^shift: A is at least q^α e^(α(α-1)μ²/2), and at most
+	// 2^α times the greater of 1 and that.
+	shift := math.Max(0, a*math.Log(q)+a*(a-1)/2*mu*mu)
+	scale := math.Exp(-shift)
+	small := 0x1p-7 * math.Min(1, 1/a)
 	sum := 0.0
-	nodes(func(x, logW, u, logDensity float64) {
-		if x > a*mu+reach {
-			return
-		}
-		log := logDensity - shift
+	for i := range grid {
+		r := &grid[i]
 		switch {
-		case math.Abs(u) < 0x1p-7*math.Min(1, 1/a):
+		case r.logDense < -digits-20 && a*r.logW+r.logDense-shift < -digits-20:
+			// Both parts of g together are below (2+2α)e^-80.
+		case math.Abs(r.u) < small:
 			// Σ_{n>=2} C(α,n) u^n: falling by |u|max(1,α), below rounding after 8 terms.
-			t, s := a*u, 0.0
+			t, s := a*r.u, 0.0
 			for n := 2.0; n < 10; n++ {
-				t *= (a - n + 1) / n * u
+				t *= (a - n + 1) / n * r.u
 				s += t
 			}
-			sum += s * math.Exp(log)
-		case a*logW > 30:
+			sum += s * r.density * scale
+		case a*r.logW > 30:
 			// The rest of g is negative, and nothing beside the power where u overflows.
-			sum += math.Exp(a*logW + log)
-			if !math.IsInf(u, 1) {
-				sum -= (1 + a*u) * math.Exp(log)
+			sum += math.Exp(a*r.logW + r.logDense - shift)
+			if !math.IsInf(r.u, 1) {
+				sum -= (1 + a*r.u) * r.density * scale
 			}
 		default:
 			// (1+u)((1+u)^(α-1) - 1) - (α-1)u
-			sum += ((1+u)*math.Expm1((a-1)*logW) - (a-1)*u) * math.Exp(log)
+			sum += ((1+r.u)*math.Expm1((a-1)*r.logW) - (a-1)*r.u) * r.density * scale
 		}
-	})
-	// The two errors, each of relative size e^-60 against A+1+2α.
-	err := (2 + 2*a) * math.Exp(-57)
+	}
+	// The two errors, each of relative size e^-digits against A+1+2α.
+	err := (2 + 2*a) * math.Exp(3-digits)
 	if shift > 0 {
-		return (shift + math.Log(sum*(1+err)+math.Exp(-shift)+err)) / (a - 1)
+		return (shift + math.Log(sum*(1+err)+scale+err)) / (a - 1)
 	}
 	return ofMoment(sum+err*(1+sum), a)
+}
+
+// replacedGaussianRDP is the divergence of (1-q)N(0,1) + qN(μ,1) from (1-q)N(0,1) +
+// qN(-μ,1), which is the same the other way round, by quadrature; +Inf where that
+// fails.
+func replacedGaussianRDP(mu, q float64) func(orders, out []float64) {
+	term := transform.Term{Sigma: 1, Sensitivity: mu, Rate: q, Count: 1}
+	return each(func(a float64) float64 {
+		b, err := transform.RDP(term, transform.Replace, []float64{a})
+		if err != nil {
+			return math.Inf(1)
+		}
+		return b[0].High
+	})
 }
