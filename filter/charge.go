@@ -7,18 +7,26 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// loss is what the events of one request imply, summed exactly by kind: parts
-// that are (epsilon, delta)-DP, squares of those epsilons, and zCDP parts. It is
-// rounded once, by the filter, so that three thirds of a budget fit it.
+// A loss is what events imply in one measure, summed exactly. It is rounded once,
+// by total, so that three thirds of a budget fit it.
 type loss struct {
-	epsilon, halfSquares, delta, rho *big.Rat
+	main  *big.Rat // in the measure's own terms
+	delta *big.Rat
+	rho   *big.Rat // of zCDP events that the measure converts together
 }
 
-func sum(events []privacy.Event) (loss, error) {
-	l := loss{new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)}
+// A price says what one event that is not a combination of others costs in a
+// measure.
+type price func(privacy.Event) (loss, error)
+
+func newLoss() loss { return loss{new(big.Rat), new(big.Rat), new(big.Rat)} }
+
+// sum adds what the events of one request cost under the relation n.
+func sum(events []privacy.Event, n privacy.Neighbours, p price) (loss, error) {
 	if len(events) == 0 {
 		return loss{}, fmt.Errorf("charge: no events")
 	}
+	total := newLoss()
 	for _, e := range events {
 		if e == nil {
 			return loss{}, fmt.Errorf("charge: an event is missing")
@@ -26,62 +34,74 @@ func sum(events []privacy.Event) (loss, error) {
 		if err := e.Validate(); err != nil {
 			return loss{}, fmt.Errorf("charge: %w", err)
 		}
-		if err := l.add(e, big.NewRat(1, 1)); err != nil {
-			return loss{}, err
+		if err := total.add(e, n, p, big.NewRat(1, 1)); err != nil {
+			return loss{}, fmt.Errorf("charge: %w", err)
 		}
 	}
-	return l, nil
+	return total, nil
 }
 
 // add counts e as many times as count says.
-func (l *loss) add(e privacy.Event, count *big.Rat) error {
-	times := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, count) }
-	point := func(eps, delta *big.Rat) {
-		l.epsilon.Add(l.epsilon, times(eps))
-		// ε-DP implies ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4), and
-		// (ε, δ)-DP implies δ-approximate ε²/2-zCDP: a pair of (ε, δ)-
-		// indistinguishable distributions is, but for a part of mass δ, a pair of
-		// ε-indistinguishable ones, because both are made from one (ε, δ)-randomized
-		// response (Kairouz, Oh and Viswanath 2015, "The Composition Theorem for
-		// Differential Privacy").
-		half := new(big.Rat).Mul(eps, eps)
-		l.halfSquares.Add(l.halfSquares, times(half.Quo(half, big.NewRat(2, 1))))
-		l.delta.Add(l.delta, times(delta))
-	}
+func (l *loss) add(e privacy.Event, n privacy.Neighbours, p price, count *big.Rat) error {
 	switch e := e.(type) {
-	// A shift by S of noise with scale b changes no probability by more than
-	// e^(S/b) (Dwork et al. 2006; over a grid, Ghosh et al. 2009).
-	case privacy.Laplace:
-		point(new(big.Rat).Quo(e.Sensitivity, e.Scale), new(big.Rat))
-	case privacy.DiscreteLaplace:
-		point(new(big.Rat).Quo(e.Sensitivity, e.Scale), new(big.Rat))
-	// Gaussian noise is S²/(2σ²)-zCDP (Bun and Steinke 2016, Proposition 1.6), the
-	// discrete one with independent coordinates on the grid too (Canonne, Kamath
-	// and Steinke 2020, Theorem 4 and its multivariate form).
-	case privacy.Gaussian:
-		l.addRho(e.SensitivitySquared, e.Variance, count)
-	case privacy.DiscreteGaussian:
-		l.addRho(e.SensitivitySquared, e.Variance, count)
-	case privacy.ZCDP:
-		l.rho.Add(l.rho, times(e.Rho.Rat()))
-	case privacy.Pure:
-		point(e.Epsilon.Rat(), new(big.Rat))
-	case privacy.Approx:
-		point(e.Epsilon.Rat(), e.Delta.Rat())
-	case privacy.Selection:
-		point(e.Epsilon.Rat(), e.Delta.Rat())
 	case privacy.Repeat:
-		return l.add(e.Event, times(new(big.Rat).SetInt64(int64(e.Count))))
-	default:
-		return fmt.Errorf("charge: event %v: %w", e, ErrUnsupported)
+		return l.add(e.Event, n, p, new(big.Rat).Mul(count, new(big.Rat).SetInt64(int64(e.Count))))
+	case privacy.Sum:
+		for _, inner := range e.Events {
+			if err := l.add(inner, n, p, count); err != nil {
+				return err
+			}
+		}
+		return nil
+	case privacy.Parallel:
+		return l.addParallel(e, n, p, count)
+	case privacy.RandomizedResponse:
+		if n != privacy.ReplaceOne {
+			return fmt.Errorf("event %v: it hides what a unit answers, not whether: %w under %v", e, ErrUnsupported, n)
+		}
 	}
+	one, err := p(e)
+	if err != nil {
+		return err
+	}
+	l.plus(one, count)
 	return nil
 }
 
-func (l *loss) addRho(square, variance, count *big.Rat) {
-	rho := new(big.Rat).Quo(square, variance)
-	rho.Quo(rho, big.NewRat(2, 1))
-	l.rho.Add(l.rho, rho.Mul(rho, count))
+func (l *loss) plus(one loss, count *big.Rat) {
+	for _, part := range [][2]*big.Rat{{l.main, one.main}, {l.delta, one.delta}, {l.rho, one.rho}} {
+		if part[1] != nil {
+			part[0].Add(part[0], new(big.Rat).Mul(part[1], count))
+		}
+	}
+}
+
+// addParallel counts the worst of the parts: under AddRemove the unit lies in one
+// of them, and the others do not change (McSherry 2009, "Privacy Integrated
+// Queries", Theorem 4). Under ReplaceOne the old row and the new one may lie in two
+// parts, of which the events say nothing.
+func (l *loss) addParallel(e privacy.Parallel, n privacy.Neighbours, p price, count *big.Rat) error {
+	if n != privacy.AddRemove {
+		return fmt.Errorf("event %v: %w under %v", e, ErrUnsupported, n)
+	}
+	worst := newLoss()
+	for _, part := range e.Events {
+		one := newLoss()
+		if err := one.add(part, n, p, big.NewRat(1, 1)); err != nil {
+			return err
+		}
+		for _, pair := range [][2]*big.Rat{{worst.main, one.main}, {worst.delta, one.delta}, {worst.rho, one.rho}} {
+			if pair[0].Cmp(pair[1]) < 0 {
+				pair[0].Set(pair[1])
+			}
+		}
+	}
+	l.plus(worst, count)
+	return nil
+}
+
+func unsupported(e privacy.Event, why string) error {
+	return fmt.Errorf("event %v: %s: %w", e, why, ErrUnsupported)
 }
 
 // total rounds a charge up to units. What costs nothing even so is refused: the

@@ -27,11 +27,15 @@ import (
 // A Measure names a filter.
 type Measure = string
 
-// The measures of this version.
+// The measures. All but Rogers can guard a ledger.
 const (
-	Pure   Measure = "pure"   // Σε
-	Approx Measure = "approx" // Σε and Σδ
-	ZCDP   Measure = "zcdp"   // δ-approximate zCDP: Σρ, and Σδ of selection
+	Pure       Measure = "pure"       // Σε
+	Approx     Measure = "approx"     // Σε and Σδ
+	ZCDP       Measure = "zcdp"       // δ-approximate zCDP: Σρ, and Σδ of events that have one
+	Whitehouse Measure = "whitehouse" // Σε² and Σδ
+	RDP        Measure = "rdp"        // Rényi divergence of one fixed order, and Σδ
+	GDP        Measure = "gdp"        // Gaussian differential privacy: Σμ², and Σδ
+	Rogers     Measure = "rogers"     // for comparison: RogersFilter
 )
 
 // A Budget is what a data owner allows for one unit domain.
@@ -39,14 +43,21 @@ type Budget struct {
 	Measure Measure
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta // zero with pure
-	// SelectionDelta is the part of Delta that ZCDP keeps for events with a delta
-	// of their own. The rest converts rho into epsilon, so it must be positive.
+	// SelectionDelta is the part of Delta that ZCDP, Whitehouse, RDP and GDP keep
+	// for events with a delta of their own. The rest converts the measure into
+	// epsilon, so it must be positive.
 	SelectionDelta privacy.Delta
+	// Neighbours is the relation that the events' guarantees are about.
+	Neighbours privacy.Neighbours
 }
 
-// A Filter turns events into charges on two running totals. Every filter known
-// to be valid fits: a loss that adds up, in the measure's own terms (Σε, Σρ, and
-// for filters to come Σε², the Rényi divergence of one order, Σμ²), beside a Σδ.
+// A Filter turns events into charges on two running totals. Every filter that is
+// both valid and worth having fits: a loss that adds up, in the measure's own terms,
+// to at most a cap that is fixed beforehand, beside a Σδ.
+//
+// Only this package implements it. In particular no accountant can: what it knows
+// of a plan is true of that plan alone, and says nothing of one that is chosen by
+// looking at answers (a plan that is fixed in advance enters as one event).
 type Filter interface {
 	// Measure returns the filter's name.
 	Measure() Measure
@@ -59,14 +70,23 @@ type Filter interface {
 	Charge(events []privacy.Event, delta privacy.Delta) (Total, error)
 	// Amounts returns a total in terms of the vocabulary.
 	Amounts(Total) Amounts
+	// Implies returns what a filter with that total for its budget would promise:
+	// Epsilon and Delta, and Rho where the measure implies zCDP (but for a mass of
+	// Delta at most).
+	Implies(Total) (Amounts, error)
+
+	sealed()
 }
 
-// Amounts is a Total as amounts; those that a measure does not use are zero.
-type Amounts struct {
-	Epsilon privacy.Epsilon
-	Delta   privacy.Delta
-	Rho     privacy.Rho
+// base is what all filters have.
+type base struct {
+	budget     Total
+	epsilon    privacy.Epsilon
+	neighbours privacy.Neighbours
 }
+
+func (b base) Budget() Total { return b.budget }
+func (base) sealed()         {}
 
 // ErrUnsupported is wrapped by the refusal of an event that a measure has no
 // charge for, such as Gaussian noise under Pure.
@@ -83,30 +103,52 @@ func New(b Budget) (Filter, error) {
 }
 
 func newFilter(b Budget) (Filter, error) {
-	if b.Measure != ZCDP && b.SelectionDelta.Sign() != 0 {
-		return nil, errors.New("selection_delta belongs to zcdp")
-	}
-	budget := Total{floorUnits(b.Epsilon.Rat()), floorUnits(b.Delta.Rat())}
+	f := base{Total{floorUnits(b.Epsilon.Rat()), floorUnits(b.Delta.Rat())}, b.Epsilon, b.Neighbours}
 	switch {
-	case budget.Loss.Sign() == 0:
+	case f.budget.Loss.Sign() == 0:
 		return nil, errors.New("epsilon is not positive")
-	case b.Delta.Sign() > 0 && budget.Delta.Sign() == 0:
-		return nil, errors.New("delta is positive but below 1e-40")
 	case b.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, errors.New("delta is not below 1")
+	case b.Neighbours > privacy.ReplaceOne:
+		return nil, errors.New("unknown neighbouring relation")
 	}
 	switch b.Measure {
-	case Pure:
+	case Pure, Approx:
+		if b.SelectionDelta.Sign() != 0 {
+			return nil, errors.New("it does not split delta, so it has no selection_delta")
+		}
+		if b.Measure == Approx {
+			return approx{f}, kept(b.Delta, f.budget.Delta)
+		}
 		if b.Delta.Sign() != 0 {
 			return nil, errors.New("delta must be left out")
 		}
-		return pure{budget}, nil
-	case Approx:
-		return approx{budget}, nil
-	case ZCDP:
-		return newZCDP(b)
+		return pure{f}, nil
+	case ZCDP, Whitehouse, RDP, GDP:
+		conversion, err := splitDelta(b)
+		if err != nil {
+			return nil, err
+		}
+		f.budget.Delta = floorUnits(b.SelectionDelta.Rat())
+		if err := kept(b.SelectionDelta, f.budget.Delta); err != nil {
+			return nil, err
+		}
+		return map[Measure]func(base, privacy.Delta) (Filter, error){
+			ZCDP: newZCDP, Whitehouse: newWhitehouse, RDP: newRDP, GDP: newGDP,
+		}[b.Measure](f, conversion)
+	case Rogers:
+		return nil, errors.New("it guards no budget: every budget lasts longer under whitehouse or zcdp; it is there to be compared with")
 	}
-	return nil, errors.New("unknown measure; want pure, approx or zcdp")
+	return nil, errors.New("unknown measure; want pure, approx, zcdp, whitehouse, rdp or gdp")
+}
+
+// kept refuses a delta that is lost in units: a budget of nothing for events that have
+// one.
+func kept(delta privacy.Delta, units Units) error {
+	if delta.Sign() > 0 && units.Sign() == 0 {
+		return errors.New("delta is positive but below 1e-40, the unit in which budgets are kept")
+	}
+	return nil
 }
 
 // A Total is a running total, or one charge: a loss in the measure's own terms,

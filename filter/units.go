@@ -50,6 +50,8 @@ func (u Units) sub(v Units) Units {
 	return Units{new(big.Int).Sub(u.int(), v.int())}
 }
 
+func (u Units) times(n *big.Int) Units { return Units{new(big.Int).Mul(u.int(), n)} }
+
 // String returns the count, a whole number.
 func (u Units) String() string { return u.int().String() }
 

@@ -39,7 +39,7 @@ type DomainBudget struct {
 	Measure        filter.Measure     `json:"measure"`
 	Epsilon        privacy.Epsilon    `json:"epsilon"`
 	Delta          privacy.Delta      `json:"delta"`
-	SelectionDelta privacy.Delta      `json:"selection_delta"` // zcdp: of delta, for events with a delta of their own
+	SelectionDelta privacy.Delta      `json:"selection_delta"` // of delta, for events with a delta of their own; not with pure and approx
 }
 
 func (d DomainBudget) filter() (filter.Filter, error) {
@@ -49,7 +49,8 @@ func (d DomainBudget) filter() (filter.Filter, error) {
 	if d.Neighbours > privacy.ReplaceOne {
 		return nil, fmt.Errorf("domain %q: unknown neighbouring relation", d.ID)
 	}
-	f, err := filter.New(filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
+	f, err := filter.New(filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta,
+		SelectionDelta: d.SelectionDelta, Neighbours: d.Neighbours})
 	if err != nil {
 		return nil, fmt.Errorf("domain %q: %w", d.ID, err)
 	}

@@ -1,0 +1,159 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Admitted returns how often the filter of a measure, Rogers included, with the
+// budget (epsilon, delta) admits e, each time as a request of its own. It takes as
+// long for any answer. With a ledger, the count may be less by what a ledger keeps
+// of delta for other events: here nothing is kept for events with a delta if e has
+// none, and half otherwise.
+//
+// E is an event of a plan, whose sensitivities are those of AddRemove; they are
+// doubled under ReplaceOne. There is no request's δ to convert Gaussian noise at, so
+// approx, whitehouse and rogers refuse events without an (ε, δ) point. Pure ignores
+// delta.
+func Admitted(m Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta, n privacy.Neighbours) (*big.Int, error) {
+	count, err := admitted(m, e, epsilon, delta, n)
+	if err != nil {
+		return nil, fmt.Errorf("count what %s admits: %w", m, err)
+	}
+	return count, nil
+}
+
+func admitted(m Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta, n privacy.Neighbours) (*big.Int, error) {
+	if e == nil {
+		return nil, errors.New("the event is missing")
+	}
+	if n == privacy.ReplaceOne {
+		e = doubled(e)
+	}
+	events := []privacy.Event{e}
+	if m == Rogers {
+		return rogersAdmitted(events, epsilon, delta, n)
+	}
+	b := Budget{Measure: m, Epsilon: epsilon, Delta: delta, Neighbours: n}
+	if m == Pure || m == Approx {
+		b.Delta = privacy.Delta{}
+	}
+	f, charge, err := chargedBy(b, events)
+	if err == nil && charge.Delta.Sign() > 0 {
+		if m == Approx {
+			b.Delta = delta
+		} else {
+			b.SelectionDelta = delta.MulRat(big.NewRat(1, 2))
+		}
+		f, charge, err = chargedBy(b, events) // rdp's order may be another one
+	}
+	if errors.Is(err, errNeedsDelta) {
+		err = unsupported(e, "it has no (epsilon, delta); wrap it as approx(eps, delta)")
+	}
+	if err != nil {
+		return nil, err
+	}
+	count := (*big.Int)(nil)
+	for _, part := range [][2]Units{{charge.Loss, f.Budget().Loss}, {charge.Delta, f.Budget().Delta}} {
+		if part[0].Sign() == 0 {
+			continue
+		}
+		if fits := new(big.Int).Quo(part[1].int(), part[0].int()); count == nil || fits.Cmp(count) < 0 {
+			count = fits
+		}
+	}
+	return count, nil
+}
+
+func chargedBy(b Budget, events []privacy.Event) (Filter, Total, error) {
+	f, err := New(b)
+	if err != nil {
+		return nil, Total{}, err
+	}
+	charge, err := f.Charge(events, privacy.Delta{})
+	return f, charge, err
+}
+
+// rogersAdmitted searches for the count, in which the bound increases.
+func rogersAdmitted(events []privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta, n privacy.Neighbours) (*big.Int, error) {
+	f, err := NewRogersFilter(epsilon, delta)
+	if err != nil {
+		return nil, err
+	}
+	s, err := SumsOf(events, n)
+	if err != nil {
+		return nil, err
+	}
+	if s.Squares.Sign() == 0 && s.Delta.Sign() == 0 {
+		return nil, errors.New("the event costs nothing")
+	}
+	if s.Delta.Sign() > 0 {
+		if err := kept(delta, f.half); err != nil {
+			return nil, err
+		}
+	}
+	lo, hi := new(big.Int), big.NewInt(1) // admitted, and not
+	for f.Admits(s.times(hi)) {
+		lo.Set(hi)
+		hi.Lsh(hi, 1)
+	}
+	for {
+		mid := new(big.Int).Add(lo, hi)
+		if mid.Rsh(mid, 1); mid.Cmp(lo) == 0 {
+			return lo, nil
+		}
+		if f.Admits(s.times(mid)) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+}
+
+// doubled returns an event of a plan as it is under ReplaceOne, where the distance of
+// neighbours is that of one removal and one addition. Guarantees stay: they are said
+// of the relation in force.
+func doubled(e privacy.Event) privacy.Event {
+	two, four := big.NewRat(2, 1), big.NewRat(4, 1)
+	times := func(r, by *big.Rat) *big.Rat {
+		if r == nil {
+			return nil // refused by Validate
+		}
+		return new(big.Rat).Mul(r, by)
+	}
+	all := func(events []privacy.Event) []privacy.Event {
+		out := make([]privacy.Event, len(events))
+		for i, e := range events {
+			out[i] = doubled(e)
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case privacy.Laplace:
+		e.Sensitivity = times(e.Sensitivity, two)
+		return e
+	case privacy.DiscreteLaplace:
+		e.Sensitivity = times(e.Sensitivity, two)
+		return e
+	case privacy.Gaussian:
+		e.SensitivitySquared = times(e.SensitivitySquared, four)
+		return e
+	case privacy.DiscreteGaussian:
+		e.SensitivitySquared = times(e.SensitivitySquared, four)
+		return e
+	case privacy.Tree:
+		e.Sensitivity = times(e.Sensitivity, two)
+		return e
+	case privacy.Repeat:
+		if e.Event != nil {
+			e.Event = doubled(e.Event)
+		}
+		return e
+	case privacy.Sum:
+		return privacy.Sum{Events: all(e.Events)}
+	}
+	return e
+}
