@@ -11,13 +11,18 @@ type evaluator struct {
 	work int      // done so far, in operations on short numbers
 }
 
-// maxWork keeps what a text of maxText bytes may cost below a second.
+// maxWork keeps what a text of maxText bytes may cost well below a second.
 const maxWork = 1 << 20
 
-// spend counts an operation on n's numbers, which may be a thousand digits long.
+// spend counts the work that led to n's value x, whose digits cost their square.
 func (v *evaluator) spend(n *node, x constant, work int) error {
-	if x.rat != nil {
-		work += (x.rat.Num().BitLen() + x.rat.Denom().BitLen()) / 64
+	r := x.rat
+	if r == nil {
+		r = x.square
+	}
+	if r != nil {
+		bits := r.Num().BitLen() + r.Denom().BitLen()
+		work += bits * bits >> 12
 	}
 	if v.work += work; v.work > maxWork {
 		return n.span.fail("the numbers of the plan take too long to compute", "")
@@ -34,7 +39,7 @@ func (v *evaluator) number(n *node) (constant, error) {
 		if err != nil {
 			return constant{}, n.span.fail(err.Error(), "")
 		}
-		return rational(r), nil
+		return rational(r), v.spend(n, rational(r), 1)
 	case unknown:
 		return rational(v.x), nil
 	}
@@ -62,7 +67,7 @@ func (v *evaluator) number(n *node) (constant, error) {
 		x, err = x.quo(y)
 	case function:
 		x, err = x.apply(n.text)
-		work = 100
+		work = 500 // some hundred microseconds
 	}
 	if err == nil && !x.short() {
 		err = errTooLong

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 )
 
 // UnmarshalEvent reads one event from its JSON form, and validates it: an object
@@ -28,7 +29,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 
 func unmarshalPlan(data []byte) (Plan, error) {
 	if len(data) > maxText {
-		return Plan{}, span{0, len(data)}.fail("the event is longer than 1 MiB", "")
+		return Plan{}, span{0, len(data)}.fail("the event is longer than 256 KiB", "")
 	}
 	r := jsonReader{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
 	r.decoder.UseNumber()
@@ -62,7 +63,11 @@ func (r *jsonReader) next() (jsonToken, error) {
 	at := span{len(r.data) - len(rest), len(r.data)}
 	t, err := r.decoder.Token()
 	if err != nil {
-		return jsonToken{}, span{at.start, min(at.start+1, at.end)}.fail("not JSON: "+err.Error(), "")
+		why := err.Error()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			why = "it ends too early"
+		}
+		return jsonToken{}, span{at.start, min(at.start+1, at.end)}.fail("not JSON: "+why, "")
 	}
 	at.end = int(r.decoder.InputOffset())
 	return jsonToken{t, at}, nil
@@ -109,9 +114,9 @@ func (r *jsonReader) event(depth int) (*node, error) {
 func (r *jsonReader) arguments(name string, at jsonToken, from span, depth int) (*node, error) {
 	switch name {
 	case "sum":
-		return r.events(summed, "", from, depth)
+		return r.events(summed, "", at, from, depth)
 	case "parallel":
-		return r.events(call, name, from, depth)
+		return r.events(call, name, at, from, depth)
 	}
 	s, ok := signatureOf(name)
 	if name == "repeat" {
@@ -225,7 +230,7 @@ func (r *jsonReader) numbers() ([]*node, error) {
 }
 
 // events reads a list of events, or {"events": [...]}.
-func (r *jsonReader) events(o op, name string, from span, depth int) (*node, error) {
+func (r *jsonReader) events(o op, text string, name jsonToken, from span, depth int) (*node, error) {
 	const what = "a list of events"
 	open, err := r.next()
 	if err != nil {
@@ -251,12 +256,12 @@ func (r *jsonReader) events(o op, name string, from span, depth int) (*node, err
 		_, err = r.want('}', "only events")
 	}
 	if err == nil && len(nodes) == 0 {
-		err = from.fail("no events", "")
+		err = name.span.fail(fmt.Sprintf("%v has no events", name.value), "")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return newNode(o, name, from, nodes...)
+	return newNode(o, text, from, nodes...)
 }
 
 // list reads items up to the closing bracket.

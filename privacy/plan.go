@@ -39,11 +39,11 @@ type Parameter struct {
 // A text that begins with { is the JSON form instead, that UnmarshalEvent reads; a ?
 // is a string there.
 //
-// Texts are at most 1 MiB, events nest at most 16 deep, and numbers have at most
+// Texts are at most 256 KiB, events nest at most 16 deep, and numbers have at most
 // 1000 digits. Every error is a *SyntaxError.
 func ParsePlan(text string) (Plan, error) {
 	if len(text) > maxText {
-		return Plan{}, span{0, len(text)}.fail("the plan is longer than 1 MiB", "")
+		return Plan{}, span{0, len(text)}.fail("the plan is longer than 256 KiB", "")
 	}
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
 		return unmarshalPlan([]byte(text))

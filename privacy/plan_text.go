@@ -115,13 +115,12 @@ func (p *parser) parse() (*node, error) {
 // unexpected is the error about a token that cannot follow n.
 func (t token) unexpected(n *node) error {
 	hint := ""
+	_, isEvent := signatureOf(t.text)
 	switch {
-	case t.kind == 'n', t.kind == 'a', t.kind == '(':
-		if n.op.event() {
-			hint = "put + between events"
-		} else {
-			hint = "put * between a count and its event"
-		}
+	case isEvent && n.op.event():
+		hint = "put + between events"
+	case isEvent:
+		hint = "put * between a count and its event"
 	case t.kind == ',':
 		hint = "put + between events"
 	case t.kind == '^':
@@ -261,7 +260,13 @@ func (p *parser) primary() (*node, error) {
 			return nil, err
 		}
 		p.depth--
-		return n, p.close(t, n)
+		if err := p.close(t, n); err != nil {
+			return nil, err
+		}
+		if n.op != unknown { // a place to show, with its parentheses
+			n.span = span{t.span.start, p.at}
+		}
+		return n, nil
 	case 'a':
 		return p.named(t)
 	default:

@@ -39,7 +39,7 @@ func (s span) to(t span) span { return span{s.start, t.end} }
 
 // Limits on plans, which keep a short hostile text from costing much time.
 const (
-	maxText       = 1 << 20
+	maxText       = 1 << 18
 	maxEventDepth = 17  // an event within 16 others
 	maxDepth      = 500 // of constant expressions
 )
