@@ -162,6 +162,20 @@ func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error
 		return fmt.Errorf("account: %w", err)
 	}
 	r.warn(o)
+	return r.contradiction()
+}
+
+// contradiction is an error if one accountant's Low is above another's High: then
+// one of them is wrong, and none is to be believed.
+func (r *Report) contradiction() error {
+	for _, a := range r.Bounds {
+		for _, b := range r.Bounds {
+			if low, high := a.value().Low, b.value().High; low > high*(1+1e-9) {
+				return fmt.Errorf("account: accountants contradict each other, which is a fault: %s says at least %v, %s at most %v",
+					a.Accountant, low, b.Accountant, high)
+			}
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,93 @@
+package accountant
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+func newFilter(t *testing.T, measure filter.Measure, epsilon, delta, selection string) filter.Filter {
+	t.Helper()
+	e, err := privacy.ParseEpsilon(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := filter.Budget{Measure: measure, Epsilon: e, Delta: parseDelta(t, delta), SelectionDelta: parseDelta(t, selection)}
+	f, err := filter.New(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func parseDelta(t testing.TB, s string) privacy.Delta {
+	t.Helper()
+	d, err := privacy.ParseDelta(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A fixed plan enters a ledger as one event at the ledger's measure; what it is
+// charged there is no more than the plan's own guarantee.
+func TestGuarantee(t *testing.T) {
+	for _, tc := range []struct {
+		measure, plan, delta, want string
+	}{
+		{filter.Pure, "10*pure(0.1) + laplace(2, sensitivity=1)", "0", "pure(1.5)"},
+		{filter.Pure, "3*poisson(0.2, laplace(0.5))", "0", "pure(24696449716730"},
+		{filter.Pure, "gaussian(1)", "0", "error"},
+		{filter.Pure, "approx(1, 1e-9)", "0", "error"},
+		{filter.Approx, "14063*poisson(256/60000, gaussian(1.1))", "1e-7", "approx(2.98"},
+		{filter.Approx, "3*pure(0.1)", "1e-7", "pure(0.3"}, // no δ is better than little ε
+		{filter.Approx, "gaussian(1)", "0", "error"},
+		{filter.Whitehouse, "25*gaussian(10)", "1e-7", "approx(2.4"},
+		{filter.ZCDP, "8*gaussian(2) + 2*exponential(1)", "0", "zcdp(1.25)"},
+		{filter.ZCDP, "2*zcdp(0.25) + selection(1, 1e-9)", "0", "zcdp(0.962117157260009"},
+		{filter.ZCDP, "14063*poisson(256/60000, gaussian(1.1))", "0", "error"},
+		{filter.ZCDP, "14063*poisson(256/60000, gaussian(1.1))", "1e-9", "approx(3.5"},
+		{filter.GDP, "9*gaussian(3) + gdp(1)", "0", "gdp(1.41421356237309"},
+		{filter.GDP, "9*gaussian(3)", "0", "gdp(1)"},
+		{filter.RDP, "2*gaussian(2)", "0", "rdp("},
+		{filter.RDP, "1000*poisson(0.01, gaussian(1))", "0", "rdp("},
+	} {
+		delta, selection := "1e-6", "5e-7"
+		if tc.measure == filter.Pure {
+			delta = "0"
+		}
+		if tc.measure == filter.Pure || tc.measure == filter.Approx {
+			selection = "0"
+		}
+		f := newFilter(t, tc.measure, "40", delta, selection)
+		e, err := Guarantee(parse(t, tc.plan), f, parseDelta(t, tc.delta), Options{})
+		if tc.want == "error" {
+			if err == nil {
+				t.Errorf("%s as %s is %v, want a refusal", tc.plan, tc.measure, e)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s as %s: %v", tc.plan, tc.measure, err)
+			continue
+		}
+		if !strings.HasPrefix(e.String(), tc.want) {
+			t.Errorf("%s as %s is %v, want %s", tc.plan, tc.measure, e, tc.want)
+		}
+		charge, err := f.Charge([]privacy.Event{e}, privacy.Delta{})
+		if err != nil || !charge.Within(f.Budget()) {
+			t.Errorf("%s: the filter says %v of %v, want it admitted (%v)", tc.plan, charge, e, err)
+		}
+	}
+}
+
+// A plan in parallel parts enters by its worst part, whichever number that is of.
+func TestGuaranteeOfParallelParts(t *testing.T) {
+	e, err := Guarantee(parse(t, "parallel(zcdp(1), zcdp(0.1)+selection(0.1, 1e-8))"),
+		newFilter(t, filter.ZCDP, "20", "1e-6", "5e-7"), privacy.Delta{}, Options{})
+	if err != nil || e.String() != "zcdp(1) + approx(0, 1e-8)" {
+		t.Errorf("got %v, %v", e, err)
+	}
+}
