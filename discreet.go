@@ -112,8 +112,11 @@ type statement struct {
 	spend       Spend
 }
 
-// maxExpression bounds the size that an expression can grow to in an engine.
-const maxExpression = 10_000
+const (
+	maxExpression = 10_000 // the size that an expression can grow to in an engine
+	maxDepth      = 400    // relations over relations
+	maxAggregates = 10     // aggregations over aggregations
+)
 
 // prepare goes the whole way of a statement up to the data. It reads public
 // parameters alone.
@@ -134,6 +137,11 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		return nil, in(diagnostic.New("D028", e.Place(), "the expression is too large").
 			Because("with every column replaced by what computes it, it has more than %d parts", maxExpression).
 			Try("name columns of nested subqueries less often"), text)
+	}
+	if n := plan.TooDeep(bound, maxDepth, maxAggregates); n != nil {
+		return nil, in(diagnostic.New("D028", n.Place(), "the statement is nested too deeply").
+			Because("more than %d aggregations stand over one another, or more than %d relations", maxAggregates, maxDepth).
+			Try("compute it in fewer steps; DISTINCT and UNION are aggregations too"), text)
 	}
 	if s.spend.IsZero() {
 		s.spend = Spend(db.config.Catalog.Spend)

@@ -130,6 +130,34 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
+// TestChains: a chain of WITH queries costs what it is long, each being used
+// once, and one that the engine could not follow is refused.
+func TestChains(t *testing.T) {
+	for _, c := range []struct {
+		first, step string
+		n           int
+		answered    bool
+	}{
+		{"SELECT * FROM visits", "SELECT * FROM a WHERE cost > 1", 45, true},
+		{"SELECT * FROM visits", "SELECT * FROM a WHERE cost > 1", 190, true},
+		{"SELECT * FROM visits", "SELECT * FROM a WHERE cost > 1", 320, false},
+		{"SELECT count(*) AS c FROM visits", "SELECT c + 1 AS c FROM a", 190, true},
+		{"SELECT * FROM visits", "SELECT person, sum(cost) AS cost FROM a GROUP BY person", 9, true},
+		{"SELECT * FROM visits", "SELECT person, sum(cost) AS cost FROM a GROUP BY person", 10, false},
+		{"SELECT city, count(*) AS c FROM visits GROUP BY city", "SELECT DISTINCT c FROM a", 20, false},
+	} {
+		w := newWorld(t, visits(largeApprox), files{"visits.csv": crowd(20)})
+		sql := "WITH a0 AS (" + c.first + ")"
+		for i := range c.n {
+			sql += fmt.Sprintf(", a%d AS (%s)", i+1, strings.ReplaceAll(c.step, "FROM a", fmt.Sprint("FROM a", i)))
+		}
+		_, err := w.Query(context.Background(), sql+fmt.Sprintf(" SELECT count(*) FROM a%d", c.n), pure("0.001"))
+		if r, refused := errors.AsType[*discreet.Refusal](err); c.answered && err != nil || !c.answered && (!refused || r.Code != "D028") {
+			t.Errorf("%d times %s: %v", c.n, c.step, err)
+		}
+	}
+}
+
 // Statements whose plans, intervals or texts could grow without bound are
 // explained and answered, or refused, in the time of others. (What hangs is
 // found by the test's own limit.)
@@ -170,6 +198,8 @@ func TestStatementsThatGrow(t *testing.T) {
 			doubled("SELECT * FROM visits", "SELECT * FROM a UNION ALL SELECT * FROM a"),
 			doubled("SELECT count(*) AS c FROM visits", "SELECT l.c FROM a AS l CROSS JOIN a AS r"),
 			doubled("SELECT * FROM visits", "SELECT l.* FROM a AS l JOIN a AS r ON l.person = r.person"),
+			doubled("SELECT * FROM visits", "SELECT person, sum(cost) AS cost FROM a GROUP BY person"),
+			doubled("SELECT city, count(*) AS c FROM visits GROUP BY city", "SELECT DISTINCT c FROM a"),
 		} {
 			_, err := w.Explain(context.Background(), sql, nil)
 			if err == nil {

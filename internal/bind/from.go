@@ -95,7 +95,7 @@ func (b *binder) tableName(t *sqlparse.TableName, env *environment) (plan.Node, 
 		name = t.Name.Name
 	}
 	if cte, ok := env.find(t.Name.Name); ok {
-		n := b.named(cte.query, cte.env, cte.columns, t.Span)
+		n := b.use(cte, t.Span)
 		return n, scopeOf(name, n, t.Columns, t.Span)
 	}
 	found, ok := b.catalog.Table(t.Name.Name)

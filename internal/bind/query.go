@@ -18,6 +18,7 @@ type environment struct {
 	query   *sqlparse.Query
 	env     *environment // of the WITH query itself
 	columns []sqlparse.Ident
+	bound   plan.Node // the WITH query, until its first use takes it
 
 	outer *scope
 }
@@ -63,8 +64,8 @@ func (b *binder) query(q *sqlparse.Query, env *environment) plan.Node {
 			refuse(diagnostic.New("D026", cte.Name.Span, "WITH query %s is defined twice", cte.Name.Name))
 		}
 		own[cte.Name.Name] = true
-		b.named(cte.Query, env, cte.Columns, cte.Name.Span) // for its errors, even if it is never used
-		env = &environment{parent: env, name: cte.Name.Name, query: cte.Query, env: env, columns: cte.Columns}
+		bound := b.named(cte.Query, env, cte.Columns, cte.Name.Span) // for its errors, even if it is never used
+		env = &environment{parent: env, name: cte.Name.Name, query: cte.Query, env: env, columns: cte.Columns, bound: bound}
 	}
 	var n plan.Node
 	if sel, ok := q.Body.(*sqlparse.Select); ok {
@@ -87,6 +88,17 @@ func (b *binder) named(q *sqlparse.Query, env *environment, renames []sqlparse.I
 		p.Names, p.Exprs = append(p.Names, c.name), append(p.Exprs, c.expr)
 	}
 	return p
+}
+
+// use returns the plan of a WITH query for one of its uses: the first takes the
+// one bound already, so that a chain of WITH queries is bound once, and every
+// other has a copy of its own.
+func (b *binder) use(cte *environment, at diagnostic.Span) plan.Node {
+	if n := cte.bound; n != nil {
+		cte.bound = nil
+		return n
+	}
+	return b.named(cte.query, cte.env, cte.columns, at)
 }
 
 func (b *binder) body(body sqlparse.Body, env *environment) plan.Node {

@@ -142,7 +142,8 @@ var bindEntries = []Entry{
 		Code:  "D028",
 		Title: "statement too large",
 		Explain: "A WITH query is copied at each of its uses, and BETWEEN and CASE x WHEN repeat an operand, so that a short text " +
-			"can stand for a huge computation. At most 1,000 relations and 10,000 repeated expressions are allowed.",
+			"can stand for a huge computation. At most 1,000 relations, 10,000 repeated expressions and 10 aggregations over one " +
+			"another (GROUP BY, DISTINCT, UNION) are allowed.",
 		Example: "WITH a AS (SELECT 1 AS x), " +
 			strings.Join([]string{chain("b", "a"), chain("c", "b"), chain("d", "c"), chain("e", "d")}, ", ") + " SELECT count(*) FROM e",
 	},

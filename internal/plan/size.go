@@ -72,3 +72,34 @@ func (s *sizer) size(e Expr, columns []int) int {
 	}
 	return min(size, s.limit+1)
 }
+
+// TooDeep returns a node of a plan that stands over more than so many nodes,
+// each below the next, or over more than so many aggregations, or nil. DuckDB's
+// parser and binder go as deep as its text, and it makes ready twice what lies
+// below an aggregation, so that its time doubles with each.
+func TooDeep(n Node, nodes, aggregations int) Node {
+	d := depths{nodes: nodes, aggregations: aggregations}
+	d.of(n)
+	return d.found
+}
+
+type depths struct {
+	nodes, aggregations int
+	found               Node // the first that is too deep
+}
+
+// of returns how many nodes and aggregations there are from n down.
+func (d *depths) of(n Node) (nodes, aggregations int) {
+	for _, in := range n.Inputs() {
+		k, l := d.of(in)
+		nodes, aggregations = max(nodes, k), max(aggregations, l)
+	}
+	nodes++
+	if _, ok := n.(*Aggregate); ok {
+		aggregations++
+	}
+	if d.found == nil && (nodes > d.nodes || aggregations > d.aggregations) {
+		d.found = n
+	}
+	return nodes, aggregations
+}
