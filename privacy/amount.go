@@ -33,6 +33,13 @@ type Amount[K kind] struct {
 	r *big.Rat  // nil is zero; never written to after construction
 }
 
+// A Quantity is an Amount of any kind.
+type Quantity interface {
+	Rat() *big.Rat
+	Sign() int
+	String() string
+}
+
 type kind interface {
 	name() string
 	admits(r *big.Rat) error // of a positive r

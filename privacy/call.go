@@ -48,7 +48,7 @@ func (b *callBuilder) named(name string, at span, value *node) error {
 		if near := nearest(name, names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return at.fail(fmt.Sprintf("%s has no argument %s", b.signature.name, token{kind: 'a', text: name}), hint)
+		return at.fail(fmt.Sprintf("%s has no argument %s", b.signature.name, token{kind: letters, text: name}), hint)
 	}
 	if b.of != nil && b.of[i] != nil {
 		return at.fail(fmt.Sprintf("%s is given twice", name), "")

@@ -79,7 +79,7 @@ func (v *evaluator) number(n *node) (constant, error) {
 }
 
 // abridged returns at most some 40 letters of a text.
-func abridged(s string) string { return token{kind: 'a', text: s}.String() }
+func abridged(s string) string { return token{kind: letters, text: s}.String() }
 
 // event returns the event that n describes, or nil if there is an unknown in it
 // that has no value.

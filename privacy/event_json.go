@@ -123,7 +123,7 @@ func (r *jsonReader) arguments(name string, at jsonToken, from span, depth int) 
 		s, ok = signature{name: name, parameters: []parameter{{"count", wholeUp, ""}, eventParameter}}, true
 	}
 	if !ok {
-		return nil, unknownName(token{'a', name, at.span})
+		return nil, unknownName(token{letters, name, at.span})
 	}
 	b := callBuilder{signature: s, name: at.span}
 	if _, err := r.want('{', "the arguments of "+name+" as an object"); err != nil {

@@ -49,6 +49,20 @@ func TestEventForms(t *testing.T) {
 		{ZCDP{rho}, "zcdp(0.125)", `{"zcdp":{"rho":0.125}}`},
 		{Repeat{8, Selection{eps("0.5"), del("1e-9")}}, "8*selection(0.5, 1e-9)", `{"repeat":{"count":8,"event":{"selection":{"eps":0.5,"delta":1e-9}}}}`},
 		{Repeat{2, Repeat{3, Pure{eps("1")}}}, "2*(3*pure(1))", `{"repeat":{"count":2,"event":{"repeat":{"count":3,"event":{"pure":{"eps":1}}}}}}`},
+		{Repeat{2, Sum{[]Event{Repeat{3, Pure{eps("1")}}}}}, "2*(3*pure(1))", `{"repeat":{"count":2,"event":{"sum":[{"repeat":{"count":3,"event":{"pure":{"eps":1}}}}]}}}`},
+		{Sum{[]Event{Pure{eps("1")}, Sum{[]Event{Pure{eps("2")}, Pure{eps("3")}}}}}, "pure(1) + (pure(2) + pure(3))", `{"sum":[{"pure":{"eps":1}},{"sum":[{"pure":{"eps":2}},{"pure":{"eps":3}}]}]}`},
+		{Parallel{[]Event{Pure{eps("1")}, GDP{rat("1")}}}, "parallel(pure(1), gdp(1))", `{"parallel":[{"pure":{"eps":1}},{"gdp":{"mu":1}}]}`},
+		{Exponential{eps("1")}, "exponential(1)", `{"exponential":{"eps":1}}`},
+		{PermuteAndFlip{eps("1")}, "permute_and_flip(1)", `{"permute_and_flip":{"eps":1}}`},
+		{NoisyMax{eps("1")}, "noisy_max(1)", `{"noisy_max":{"eps":1}}`},
+		{SparseVector{eps("1")}, "sparse_vector(1)", `{"sparse_vector":{"eps":1}}`},
+		{RandomizedResponse{rat("2/3"), 4}, "randomized_response(2/3, k=4)", `{"randomized_response":{"p":"2/3","k":4}}`},
+		{RDP{[]*big.Rat{rat("2"), rat("4.5")}, []*big.Rat{rat("0.5"), rat("1/3")}}, "rdp(2: 0.5, 4.5: 1/3)", `{"rdp":{"orders":[2,4.5],"eps":[0.5,"1/3"]}}`},
+		{Tree{Sigma: rat("1.5"), Sensitivity: rat("2"), Leaves: 8}, "tree(1.5, 8, sensitivity=2)", `{"tree":{"sigma":1.5,"leaves":8,"sensitivity":2}}`},
+		{Poisson{rat("0.01"), Gaussian{rat("2"), rat("1")}}, "poisson(0.01, gaussian(sqrt(2), sensitivity=1))", `{"poisson":{"rate":0.01,"event":{"gaussian":{"sigma":"sqrt(2)","sensitivity":1}}}}`},
+		{WithoutReplacement{10, 100, Pure{eps("1")}}, "without_replacement(10, 100, pure(1))", `{"without_replacement":{"m":10,"n":100,"event":{"pure":{"eps":1}}}}`},
+		{WithReplacement{10, 100, Pure{eps("1")}}, "with_replacement(10, 100, pure(1))", `{"with_replacement":{"m":10,"n":100,"event":{"pure":{"eps":1}}}}`},
+		{Shuffled{100, Pure{eps("1")}}, "shuffled(100, pure(1))", `{"shuffled":{"n":100,"event":{"pure":{"eps":1}}}}`},
 	} {
 		if got := tc.event.String(); got != tc.text {
 			t.Errorf("text is %s, want %s", got, tc.text)
@@ -70,6 +84,11 @@ func TestEventsRefused(t *testing.T) {
 		DiscreteGaussian{rat("1"), nil}, Gaussian{nil, rat("1")}, Gaussian{rat("1"), rat("0")},
 		Selection{}, Pure{}, Approx{}, ZCDP{}, Repeat{}, Repeat{0, Pure{eps("1")}}, Repeat{-1, Pure{eps("1")}}, Repeat{2, Pure{}},
 		Approx{eps("1"), del("0.6").Add(del("0.6"))},
+		RandomizedResponse{}, RandomizedResponse{rat("1"), 2}, RandomizedResponse{rat("0.5"), 1}, RDP{}, RDP{[]*big.Rat{rat("2")}, nil},
+		RDP{[]*big.Rat{rat("1")}, []*big.Rat{rat("1")}}, RDP{[]*big.Rat{rat("2"), rat("2")}, []*big.Rat{rat("1"), rat("1")}}, GDP{}, GDP{rat("-1")},
+		Tree{}, Tree{Sigma: rat("1"), Sensitivity: rat("1")}, Poisson{}, Poisson{rat("2"), Pure{eps("1")}}, Poisson{rat("0.5"), nil},
+		WithoutReplacement{3, 2, Pure{eps("1")}}, WithReplacement{1, MaxCount + 1, Pure{eps("1")}}, Shuffled{0, Pure{eps("1")}}, Shuffled{1, nil},
+		Sum{}, Sum{[]Event{nil}}, Parallel{}, Parallel{[]Event{Pure{}}}, Repeat{MaxCount + 1, Pure{eps("1")}},
 	} {
 		if err := e.Validate(); err == nil {
 			t.Errorf("%#v is valid", e)

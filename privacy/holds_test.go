@@ -6,9 +6,12 @@ import (
 	"testing"
 )
 
-// Which neighbours an event speaks of, and why not of the others. The pairs that
-// dp_accounting 0.4 refuses (its PLD and RDP accountants' supports) are among them;
-// where it only lacks a method, as for noise under replace-one, an event speaks.
+// Which neighbours an event speaks of, and why not of the others. What
+// dp_accounting's accountants refuse as a mismatch is among them (randomized response
+// and fixed-size samples under add-remove, sampled Laplace noise under replace-one);
+// where they only lack a method, as for plain Laplace noise under replace-one, an
+// event speaks. A tree's unit that is added or removed leaves the others' places
+// alone, which is what they call a special replacement.
 func TestHolds(t *testing.T) {
 	const (
 		both    = ""

@@ -27,20 +27,28 @@ type Parameter struct {
 	Offset     int // of the ? in the text, in bytes
 }
 
-// ParsePlan reads a plan such as "14063 * poisson(256/60000, gaussian(1.1))". The
-// grammar is that of docs/accounting.md.
+// ParsePlan reads a plan such as "14063 * poisson(256/60000, gaussian(1.1))":
+//
+//	plan  := term {"+" term}
+//	term  := [number "*"] event
+//	event := name "(" arguments ")" | "(" plan ")"
+//
+// An argument that is an event may be a plan. Arguments stand in the order of the
+// event's JSON form or have their names, as in gaussian(1.1, sensitivity=2); those of
+// rdp are pairs, order: eps.
 //
 // A number is a constant expression of decimals, + - * / ( ) ceil floor sqrt ln
 // exp, or holds the plan's one unknown, "?". Rational numbers are exact, and so are
 // sigma and sensitivity of a Gaussian where they are roots of rationals. What is
 // left, as exp(1), is rounded to 60 digits, towards the greater loss of privacy:
-// sigma, b, n and orders down, p away from 1/k, all else up.
+// sigma, b and orders down, p away from 1/k, all else up. Counts and sizes must be
+// whole numbers.
 //
 // A text that begins with { is the JSON form instead, that UnmarshalEvent reads; a ?
 // is a string there.
 //
-// Texts are at most 256 KiB, events nest at most 16 deep, and numbers have at most
-// 1000 digits. Every error is a *SyntaxError.
+// Texts are at most 256 KiB, events nest at most 16 deep, numbers have at most 1000
+// digits, and what takes long to compute is refused. Every error is a *SyntaxError.
 func ParsePlan(text string) (Plan, error) {
 	if len(text) > maxText {
 		return Plan{}, span{0, len(text)}.fail("the plan is longer than 256 KiB", "")

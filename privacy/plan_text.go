@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,8 +28,13 @@ type parser struct {
 	unknown *node
 }
 
-// A token's kind is 'n' for a number, 'a' for a name, 0 for the end, otherwise
-// the token's first character.
+// A token's kind is one of these, otherwise the character that it is.
+const (
+	end     rune = -1 - iota
+	digits       // a number
+	letters      // a name
+)
+
 type token struct {
 	kind rune
 	text string
@@ -43,11 +49,11 @@ func (p *parser) peek() token {
 	kind, n := c, size
 	switch {
 	case rest == "":
-		kind = 0
+		kind = end
 	case isDigit(c):
-		kind, n = 'n', numberLen(rest)
+		kind, n = digits, numberLen(rest)
 	case isLetter(c):
-		kind, n = 'a', strings.IndexFunc(rest, func(c rune) bool { return !isLetter(c) && !unicode.IsDigit(c) })
+		kind, n = letters, strings.IndexFunc(rest, func(c rune) bool { return !isLetter(c) && !unicode.IsDigit(c) })
 		if n < 0 {
 			n = len(rest)
 		}
@@ -91,13 +97,17 @@ func (p *parser) skip(kind rune) (token, bool) {
 }
 
 func (t token) String() string {
-	if t.kind == 0 {
+	if t.kind == end {
 		return "the end of the plan"
 	}
-	if len(t.text) > 40 {
-		return strings.ToValidUTF8(t.text[:40], "") + "..."
+	s := t.text
+	if len(s) > 40 {
+		s = strings.ToValidUTF8(s[:40], "") + "..."
 	}
-	return t.text
+	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }) {
+		return strconv.Quote(s) // it shall not steer a terminal
+	}
+	return s
 }
 
 // parse reads the whole text as a sum.
@@ -106,7 +116,7 @@ func (p *parser) parse() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := p.peek(); t.kind != 0 {
+	if t := p.peek(); t.kind != end {
 		return nil, t.unexpected(n)
 	}
 	return n, nil
@@ -242,7 +252,7 @@ func (p *parser) enter(t token) error {
 
 func (p *parser) primary() (*node, error) {
 	switch t := p.next(); t.kind {
-	case 'n':
+	case digits:
 		return newLiteral(t.text, t.span)
 	case '?':
 		n, err := newNode(unknown, "", t.span)
@@ -267,7 +277,7 @@ func (p *parser) primary() (*node, error) {
 			n.span = span{t.span.start, p.at}
 		}
 		return n, nil
-	case 'a':
+	case letters:
 		return p.named(t)
 	default:
 		return nil, t.span.fail("want an event or a number, got "+t.String(), "")
@@ -296,7 +306,7 @@ func (p *parser) close(open token, n *node) error {
 	switch {
 	case t.kind == ')':
 		return nil
-	case t.kind == 0:
+	case t.kind == end:
 		return open.span.fail("the parenthesis is not closed", "")
 	}
 	return t.unexpected(n)
@@ -366,7 +376,7 @@ func (p *parser) arguments(name, open token, signature signature) (*node, error)
 		for {
 			start := p.at
 			argument := p.next()
-			if equals, ok := p.skip('='); !ok || argument.kind != 'a' {
+			if equals, ok := p.skip('='); !ok || argument.kind != letters {
 				p.at = start
 				argument = token{}
 			} else if signature.variadic() {
@@ -376,7 +386,7 @@ func (p *parser) arguments(name, open token, signature signature) (*node, error)
 			if err != nil {
 				return nil, err
 			}
-			if argument.kind == 'a' {
+			if argument.kind == letters {
 				err = b.named(argument.text, argument.span, value)
 			} else if _, colon := p.skip(':'); colon {
 				var second *node

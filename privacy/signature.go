@@ -120,7 +120,7 @@ func farther(p [2]*big.Rat, k int64) *big.Rat {
 	return p[1]
 }
 
-// sigma, b and the like in the order in which a plan names them.
+// signatureOf returns the signature of the event of that name.
 func signatureOf(name string) (signature, bool) {
 	for _, s := range signatures {
 		if s.name == name {
