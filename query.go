@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
@@ -36,6 +38,9 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 	}
 	run, err := db.compile(ctx, s)
 	if err != nil {
+		return nil, refusal(err)
+	}
+	if err := db.plannable(ctx, s, run); err != nil {
 		return nil, refusal(err)
 	}
 	if len(s.design.Events) == 0 { // public values alone: nothing to charge
@@ -136,6 +141,69 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 	}
 	c.public = scans(s.post.Plan, nil)
 	return c, nil
+}
+
+// plannable refuses what the engine cannot plan, before anything is charged.
+// An engine that cannot tell is asked nothing.
+func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) error {
+	e, ok := db.config.Engine.(engine.Preparer)
+	if !ok {
+		return nil
+	}
+	try := func(sql string, tables []engine.Table) error {
+		err := e.Prepare(ctx, sql, tables)
+		if errors.Is(err, engine.ErrPlan) {
+			return in(diagnostic.New("D103", diagnostic.Span{}, "the engine cannot plan this statement").
+				Because("the SQL that it would have to run is too deep for it, or it lacks something that the SQL uses; nothing was charged").
+				Try("compute it in fewer or simpler steps; discreet explain shows the engine's SQL"), s.text)
+		}
+		return err
+	}
+	for _, q := range c.queries {
+		if err := try(q.SQL, db.tables(q.Tables)); err != nil {
+			return err
+		}
+	}
+	if c.post == "" {
+		return nil
+	}
+	return try(c.post, append(released(s.post.Plan, nil), db.tables(c.public)...))
+}
+
+// tables describes tables of the catalog.
+func (db *Database) tables(names []string) []engine.Table {
+	var all []engine.Table
+	for _, name := range names {
+		t, ok := db.config.Catalog.Table(name)
+		if !ok {
+			continue
+		}
+		described := engine.Table{Name: t.Name}
+		for _, c := range t.Columns {
+			described.Columns = append(described.Columns, engine.Column{Name: c.Name, Type: c.Type})
+		}
+		all = append(all, described)
+	}
+	return all
+}
+
+// released describes the released tables that n reads, each once.
+func released(n plan.Node, seen []engine.Table) []engine.Table {
+	if r, ok := n.(*plan.Released); ok {
+		name := render.ReleasedName(r.Index)
+		if slices.ContainsFunc(seen, func(t engine.Table) bool { return t.Name == name }) {
+			return seen
+		}
+		columns := make([]engine.Column, len(r.Cols))
+		for i, c := range r.Cols {
+			columns[i].Type = c.Type
+		}
+		return append(seen, engine.Table{Name: name, Columns: render.ReleasedColumns(columns)})
+	}
+	for _, in := range n.Inputs() {
+		seen = released(in, seen)
+	}
+	return seen
 }
 
 // picks reports whether n only picks columns of one released table, and which.

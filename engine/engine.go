@@ -55,6 +55,25 @@ type Query struct {
 	Sliceable bool
 }
 
+// A Preparer is an Engine that can tell before it is asked whether it will be
+// able to plan a statement. That must be known before anything is charged, and
+// must not depend on the data: planning sees empty tables of the given columns
+// and nothing else. It returns ErrPlan, the context's error, or nil: also where
+// it could not tell for want of resources.
+type Preparer interface {
+	Prepare(ctx context.Context, sql string, tables []Table) error
+}
+
+// A Table is a relation's name and columns.
+type Table struct {
+	Name    string
+	Columns []Column
+}
+
+// ErrPlan is returned for a statement that the engine cannot plan, whatever the
+// data. Its text is constant: the engine speaks of SQL that nobody wrote.
+var ErrPlan = errors.New("the engine cannot plan the statement")
+
 // A Scratch is an empty database without files and without private tables. It
 // holds released and public rows, and runs post-processing over them.
 type Scratch interface {

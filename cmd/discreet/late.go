@@ -67,6 +67,17 @@ func (e *lateEngine) Scratch(ctx context.Context) (engine.Scratch, error) {
 	return opened.Scratch(ctx)
 }
 
+func (e *lateEngine) Prepare(ctx context.Context, sql string, tables []engine.Table) error {
+	opened, err := e.open()
+	if err != nil {
+		return err
+	}
+	if p, ok := opened.(engine.Preparer); ok {
+		return p.Prepare(ctx, sql, tables)
+	}
+	return nil
+}
+
 func (e *lateEngine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -120,6 +120,7 @@ type example struct {
 	damage bool     // with a damaged data file
 	before []string // command lines that make the situation
 	stop   bool     // interrupted at once
+	ask    bool     // a statement that is queried: explain asks the engine nothing
 }
 
 // exampleOf returns an entry's example, or the one that is too long, or takes
@@ -150,6 +151,9 @@ func exampleOf(e diagnostic.Entry) example {
 		return example{kind: "sh", text: count, before: []string{"discreet ledger create"}}
 	case "D102":
 		return example{kind: "sh", text: count, stop: true}
+	case "D103":
+		return example{kind: "sql", clinic: true, ask: true,
+			text: "SELECT count(*) FROM visits WHERE " + strings.Repeat("date_trunc('month', ", 180) + "seen_at" + strings.Repeat(")", 180) + " > '2025-06-01'"}
 	case "D109":
 		return example{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
 	case "D117":
@@ -219,7 +223,11 @@ func (x example) execute(t *testing.T, root string) string {
 		if err := os.WriteFile("statement.sql", []byte(x.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		printed, _ = say(t, ctx, "explain", "--rho", "0.01", "-f", "statement.sql")
+		command := "explain"
+		if x.ask {
+			command = "query"
+		}
+		printed, _ = say(t, ctx, command, "--rho", "0.01", "-f", "statement.sql")
 	}
 	return strings.TrimRight(printed, "\n")
 }

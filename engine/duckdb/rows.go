@@ -82,17 +82,27 @@ func transport(text string, types []sqltype.Type) string {
 // sums is the type of exact aggregates: 128-bit integers.
 var sums = sqltype.DecimalOf(38, 0)
 
-// query runs one SELECT. Conn.Prepare refuses several statements at once.
-func query(ctx context.Context, c *duckdb.Conn, text string, types []sqltype.Type, args []driver.NamedValue) (out [][]sqltype.Value, err error) {
+// selectStatement prepares one SELECT. Conn.Prepare refuses several statements
+// at once (PrepareContext would run all but the last).
+func selectStatement(c *duckdb.Conn, text string) (*duckdb.Stmt, error) {
 	prepared, err := c.Prepare(text)
 	if err != nil {
 		return nil, err
 	}
 	stmt := prepared.(*duckdb.Stmt)
-	defer func() { err = errors.Join(err, stmt.Close()) }()
 	if kind, err := stmt.StatementType(); err != nil || kind != duckdb.STATEMENT_TYPE_SELECT {
-		return nil, errNotOneSelect
+		return nil, errors.Join(errNotOneSelect, stmt.Close())
 	}
+	return stmt, nil
+}
+
+// query runs one SELECT.
+func query(ctx context.Context, c *duckdb.Conn, text string, types []sqltype.Type, args []driver.NamedValue) (out [][]sqltype.Value, err error) {
+	stmt, err := selectStatement(c, text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stmt.Close()) }()
 	rows, err := stmt.QueryContext(ctx, args)
 	if err != nil {
 		return nil, err

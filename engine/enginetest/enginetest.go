@@ -4,7 +4,7 @@
 // It covers the promises that package engine states: total reading of text
 // sources, canonical values, exact results that depend neither on the order of
 // records nor on the number of threads, bounds enforced, constant errors,
-// cancellation, and a scratch instance that knows nothing. Not covered: speed,
+// cancellation, planning without data, and a scratch instance that knows nothing. Not covered: speed,
 // and what else an adapter's own lock refuses.
 package enginetest
 
@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("determinism", func(t *testing.T) { determinism(t, open) })
 	t.Run("bounds", func(t *testing.T) { bounds(t, open) })
 	t.Run("failures", func(t *testing.T) { failures(t, open) })
+	t.Run("preparing", func(t *testing.T) { preparing(t, open) })
 	t.Run("scratch", func(t *testing.T) { scratch(t, open) })
 	t.Run("concurrency", func(t *testing.T) { concurrency(t, open) })
 }
