@@ -18,18 +18,18 @@ type discrete struct {
 // maxAtoms is the longest list of outcomes that is made: 64 MiB of atoms.
 const maxAtoms = 1 << 22
 
-func (d discrete) Atoms() []Atom            { return d.atoms }
-func (d discrete) Thresholds(int) []float64 { return nil }
-func (d discrete) Ends() (p, q float64)     { return d.noQ, d.noP }
+func (d *discrete) Atoms() []Atom            { return d.atoms }
+func (d *discrete) Thresholds(int) []float64 { return nil }
+func (d *discrete) Ends() (p, q float64)     { return d.noQ, d.noP }
 
-func (d discrete) Max() float64 {
+func (d *discrete) Max() float64 {
 	if d.cut {
 		return math.Inf(1)
 	}
 	return d.atoms[len(d.atoms)-1].Loss
 }
 
-func (d discrete) Cells(t, logP, ratio []float64) Rounding {
+func (d *discrete) Cells(t, logP, ratio []float64) Rounding {
 	for i := range logP {
 		logP[i], ratio[i] = math.Inf(-1), 0
 	}
@@ -37,7 +37,7 @@ func (d discrete) Cells(t, logP, ratio []float64) Rounding {
 }
 
 // Delta is the sum of its definition, whose terms are positive.
-func (d discrete) Delta(epsilon float64) float64 {
+func (d *discrete) Delta(epsilon float64) float64 {
 	if len(d.atoms) > 0 && epsilon < d.atoms[0].Loss && d.noP == 0 {
 		return -math.Expm1(epsilon) // all of P less e^ε times all of Q
 	}
@@ -51,7 +51,7 @@ func (d discrete) Delta(epsilon float64) float64 {
 // Step returns the spacing of the lattice that all of a discrete pair's losses lie
 // on, or 0: they may be off it by a relative rounding error only.
 func Step(p Pair) float64 {
-	if d, ok := p.(discrete); ok {
+	if d, ok := p.(*discrete); ok {
 		return d.step
 	}
 	return 0
@@ -70,10 +70,10 @@ func Approximate(e, delta float64) (Pair, error) {
 	}
 	keep := math.Log1p(-delta)
 	if e == 0 {
-		return discrete{atoms: []Atom{{0, keep}}, noQ: delta, noP: delta, step: 1}, nil
+		return &discrete{atoms: []Atom{{0, keep}}, noQ: delta, noP: delta, step: 1}, nil
 	}
 	high := -math.Log1p(math.Exp(-e)) // ln of 1/(1+e^-e)
-	return discrete{
+	return &discrete{
 		atoms: []Atom{{-e, keep + high - e}, {e, keep + high}},
 		noQ:   delta,
 		noP:   delta,
@@ -98,12 +98,12 @@ func Response(p float64, k int) (Pair, error) {
 		high, low = low, high
 	}
 	if e == 0 {
-		return discrete{atoms: []Atom{{0, 0}}, step: 1}, nil
+		return &discrete{atoms: []Atom{{0, 0}}, step: 1}, nil
 	}
 	if k == 2 {
-		return discrete{atoms: []Atom{low, high}, step: 2 * high.Loss}, nil
+		return &discrete{atoms: []Atom{low, high}, step: 2 * high.Loss}, nil
 	}
-	return discrete{
+	return &discrete{
 		atoms: []Atom{low, {0, math.Log(float64(k-2)) + logOther}, high},
 		step:  high.Loss,
 	}, nil
@@ -126,7 +126,7 @@ func DiscreteLaplace(scale float64, sensitivity int64) (Pair, error) {
 		atoms = append(atoms, Atom{(2*x - s) / scale, point + (x-s)/scale})
 	}
 	atoms = append(atoms, Atom{s / scale, tail}) // x >= s
-	return discrete{atoms: atoms, step: 2 / scale}, nil
+	return &discrete{atoms: atoms, step: 2 / scale}, nil
 }
 
 // DiscreteGaussian returns the pair of noise with P(x) proportional to
@@ -156,7 +156,7 @@ func DiscreteGaussian(variance float64, sensitivity int64) (Pair, error) {
 	for x := -reach; x <= s+reach; x++ {
 		atoms = append(atoms, Atom{s * (x - s/2) / variance, norm - (x-s)*(x-s)/(2*variance)})
 	}
-	return discrete{atoms: atoms, step: s / variance, cut: true}, nil
+	return &discrete{atoms: atoms, step: s / variance, cut: true}, nil
 }
 
 // mapAtoms returns the atoms moved by f, which keeps their order, merging those

@@ -22,7 +22,7 @@ func Laplace(e float64) (Pair, error) {
 	if !positive(e) || e > 1e6 {
 		return nil, fmt.Errorf("laplace pair of epsilon %v: want 0 < epsilon <= 1e6", e)
 	}
-	return logistic{e, -math.Ln2 - e/2, []Atom{{-e, -math.Ln2 - e}, {e, -math.Ln2}}}, nil
+	return &logistic{e, -math.Ln2 - e/2, []Atom{{-e, -math.Ln2 - e}, {e, -math.Ln2}}}, nil
 }
 
 // BoundedRange returns the pair that dominates every choice of bounded range e
@@ -40,7 +40,7 @@ func BoundedRange(e float64) (Pair, error) {
 	if !positive(e) || e > 1e6 {
 		return nil, fmt.Errorf("bounded range pair of epsilon %v: want 0 < epsilon <= 1e6", e)
 	}
-	return logistic{e: e, logScale: -e/2 - math.Log(-math.Expm1(-e))}, nil
+	return &logistic{e: e, logScale: -e/2 - math.Log(-math.Expm1(-e))}, nil
 }
 
 // BoundedRangeFloor returns one choice of bounded range e, of losses ±e/2, which
@@ -48,11 +48,11 @@ func BoundedRange(e float64) (Pair, error) {
 // what this one does.
 func BoundedRangeFloor(e float64) (Pair, error) { return RandomizedResponse(e / 2) }
 
-func (l logistic) Atoms() []Atom        { return l.ends }
-func (l logistic) Ends() (p, q float64) { return 0, 0 }
-func (l logistic) Max() float64         { return l.e }
+func (l *logistic) Atoms() []Atom        { return l.ends }
+func (l *logistic) Ends() (p, q float64) { return 0, 0 }
+func (l *logistic) Max() float64         { return l.e }
 
-func (l logistic) Thresholds(n int) []float64 {
+func (l *logistic) Thresholds(n int) []float64 {
 	t := make([]float64, n)
 	for i := range t {
 		t[i] = l.e * (2*float64(i)/float64(n-1) - 1)
@@ -61,7 +61,7 @@ func (l logistic) Thresholds(n int) []float64 {
 }
 
 // Cells: ∫ e^{l/2} over ∫ e^{-l/2}, both from a to b, is e^{(a+b)/2}.
-func (l logistic) Cells(t, logP, ratio []float64) Rounding {
+func (l *logistic) Cells(t, logP, ratio []float64) Rounding {
 	for i := range logP {
 		a, b := max(t[i], -l.e), min(t[i+1], l.e)
 		if !(a < b) {
@@ -74,7 +74,7 @@ func (l logistic) Cells(t, logP, ratio []float64) Rounding {
 	return Rounding{Mass: 8 * unit * (4 + l.e), Ratio: 4 * unit * l.e}
 }
 
-func (l logistic) Delta(epsilon float64) float64 {
+func (l *logistic) Delta(epsilon float64) float64 {
 	if epsilon <= -l.e {
 		return -math.Expm1(epsilon)
 	}

@@ -8,7 +8,8 @@ import (
 // A Pair is two laws P and Q on a line that is ordered by the loss L = ln dP/dQ.
 // Each law has atoms, a continuous part, and a rest where the other law is zero.
 //
-// δ(ε) of the pair is the hockey-stick divergence sup_S P(S) - e^ε Q(S).
+// δ(ε) of the pair is the hockey-stick divergence sup_S P(S) - e^ε Q(S). Pairs that
+// are equal as Go values are the same pair.
 type Pair interface {
 	// Atoms returns the discrete part, in increasing order of loss.
 	Atoms() []Atom

@@ -223,9 +223,9 @@ func SampledReplace(p Pair, q float64) (Pair, error) {
 // mirrors reports whether the profile of (Q, P) is that of (P, Q).
 func mirrors(p Pair) bool {
 	switch p := p.(type) {
-	case gaussian, sampledReplace, logistic:
+	case gaussian, sampledReplace, *logistic:
 		return true
-	case discrete:
+	case *discrete:
 		return p.noQ == p.noP
 	}
 	return false

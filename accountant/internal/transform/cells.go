@@ -2,161 +2,150 @@ package transform
 
 import "math"
 
-// A cell is an interval of u with what the bounds need of the tilted law on it.
+// A cell is an interval of u with bounds of the tilted law on it.
 type cell struct {
-	lo, hi       edge
-	width        float64
-	mass         float64 // of the tilted law, at most
-	kappa        float64 // ρ/(1+ρ)² of the mixture in the denominator, at most
-	variation    float64 // of p/ℓ' on the cell, at most
-	after        bool    // the next cell begins where this one ends
-	left, beyond float64 // sums that tail needs: see seal
+	lo, hi        edge
+	least, most   float64 // its mass
+	kappaUp       float64 // ρ/(1+ρ)² of the mixture with N(mu), at least
+	kappaNegative float64 // and of the one in the denominator, at most
 }
 
 // An edge is a cell's end.
 type edge struct {
-	u, psi, l      float64
+	u, psi         float64
 	rhoUp, rhoDown float64 // ρ of the two mixtures (0 of one that ℓ has not)
-	h              float64 // p/|ℓ'|
+	rise           float64 // of the path of decay, for t = 1
 }
 
 // cells covers where the law of ℓ tilted by θ has its mass.
 type cells struct {
-	e       *event
-	theta   float64
-	m       moments
-	w       window
-	list    []cell
-	outside float64 // mass that no cell holds, at most
-	spread  float64 // the tilted variance of ℓ, at most
+	e        *event
+	theta    float64
+	list     []cell
+	outside  float64 // mass that no cell holds, at most
+	positive float64 // power of the mixture with N(mu) in e^{θℓ+b}, where positive
+	negative float64 // power of the one in the denominator
+	half     float64 // half width of the strip last found best
+	height   float64 // of the path last found best
+	logPhi   float64 // log|φ| where the last block ended
 }
 
-const cellWidth = 0.5
+// width of the cells.
+func (e *event) width() float64 { return min(0.5, 0.4/e.mu) }
 
-// cells makes the table. On a cell of width d, a function with f” >= -c exceeds
-// the greater of its values at the ends by c d²/8 at most. For ψ = x - u²/2,
+// cells makes the table. On a cell of width d, a function with |f”| <= c leaves
+// the range of its values at the ends by c d²/8 at most. For ψ = x - u²/2,
 //
-//	ψ'' = -1 + mu²((θ+1) s+(1-s+))              remove: >= -1
+//	ψ'' = -1 + mu²((θ+1) s+(1-s+))              remove
 //	ψ'' = -1 - mu² θ s+(1-s+)                   add
 //	ψ'' = -1 + mu²((θ+1) s+(1-s+) - θ s-(1-s-)) replace
 //
-// with s+ increasing in u, s- decreasing, s(1-s) <= min(s, 1/4). ℓ is monotone,
-// and |ℓ'| = mu s or mu (s+ + s-), so (log ℓ')” = -mu² s(1-s) where there is one
-// mixture, and between ±2mu² where there are two, for s” = s(1-s)(1-2s)mu².
-func (e *event) cells(theta float64, m moments) *cells {
+// with s+ increasing in u, s- decreasing, and s(1-s) <= min(s, 1/4).
+func (e *event) cells(theta float64) *cells {
+	m := e.moments(theta)
 	depth := 2*(30+math.Log(e.n)) + 20
-	c := &cells{e: e, theta: theta, m: m, w: e.window(theta, depth)}
-	logNorm := m.logM - m.err + ln2π/2 // p <= e^{ψ - logNorm}
-	c.outside = math.Exp(-logNorm+e.at(c.w.lo, theta).psi)/c.w.slopeLo +
-		math.Exp(-logNorm+e.at(c.w.hi, theta).psi)/c.w.slopeHi
-	steepest := max(-c.w.lo, c.w.hi) + e.mu*(2*math.Abs(theta)+1)
-	var gap float64
-	lo := e.edge(c.w.lo, theta, logNorm)
-	for lo.u < c.w.hi {
-		if below := c.w.top - depth - lo.psi; below > steepest*cellWidth {
+	w := e.window(theta, depth)
+	c := &cells{e: e, theta: theta, negative: e.negative(theta)}
+	if e.dir != Add {
+		c.positive = theta + 1
+	}
+	norm := m.logM + ln2π/2
+	c.outside = math.Exp(e.at(w.lo, theta).psi-norm+m.err)/w.slopeLo +
+		math.Exp(e.at(w.hi, theta).psi-norm+m.err)/w.slopeHi
+	width := e.width()
+	steepest := max(-w.lo, w.hi) + e.mu*(2*math.Abs(theta)+1) // >= |ψ'|
+	for lo := e.edge(w.lo, theta); lo.u < w.hi; {
+		if below := w.top - depth - lo.psi; below > steepest*width {
 			jump := below / steepest // all of it is below the threshold
-			gap += jump * math.Exp(c.w.top-depth-logNorm)
-			lo = e.edge(lo.u+jump, theta, logNorm)
+			c.outside += jump * math.Exp(w.top-depth-norm+m.err)
+			lo = e.edge(lo.u+jump, theta)
 			continue
 		}
-		hi := e.edge(lo.u+cellWidth, theta, logNorm)
-		if n := len(c.list); n > 0 {
-			c.list[n-1].after = c.list[n-1].hi.u == lo.u
-		}
-		c.list = append(c.list, e.cell(lo, hi, theta, logNorm))
+		hi := e.edge(lo.u+width, theta)
+		c.list = append(c.list, e.cell(lo, hi, theta, norm, m.err))
 		lo = hi
 	}
-	c.outside += gap
-	c.seal()
 	return c
 }
 
-func (e *event) edge(u, theta, logNorm float64) (d edge) {
+func (e *event) edge(u, theta float64) (d edge) {
 	c := e.mu * e.mu / 2
 	odds := e.q / (1 - e.q)
-	n := e.at(u, theta)
-	d.u, d.psi, d.l = u, n.psi, n.l
+	d.u, d.psi = u, e.at(u, theta).psi
 	d.rhoUp = odds * math.Exp(min(e.mu*u-c, 600))
-	slope := d.rhoUp / (1 + d.rhoUp)
 	if e.dir == Replace {
 		d.rhoDown = odds * math.Exp(min(-e.mu*u-c, 600))
-		slope += d.rhoDown / (1 + d.rhoDown)
 	}
-	d.h = math.Exp(n.psi-logNorm) / (e.mu * slope)
+	d.rise = e.reach(u)
 	return d
 }
 
-func (e *event) cell(lo, hi edge, theta, logNorm float64) cell {
-	k := cell{lo: lo, hi: hi, width: hi.u - lo.u}
-	bend := func(rho float64) float64 { return e.mu * e.mu * min(0.25, rho/(1+rho)) }
-	up, down := bend(hi.rhoUp), bend(lo.rhoDown) // mu² s(1-s), at most
-	var concave, any float64                     // ψ'' >= -concave; |(log p/ℓ')''| <= any
+func (e *event) cell(lo, hi edge, theta, norm, err float64) cell {
+	k := cell{lo: lo, hi: hi}
+	bent := func(rho float64) float64 { return e.mu * e.mu * min(0.25, rho/(1+rho)) }
+	up, down := bent(hi.rhoUp), bent(lo.rhoDown) // mu² s(1-s), at most
+	convex, concave := -1., 1.                   // ψ'' <= convex, -ψ'' <= concave
 	switch e.dir {
 	case Remove:
-		concave, any = 1, 1+(theta+2)*up
+		convex += (theta + 1) * up
 	case Add:
-		concave, any = 1+max(theta, 0)*up, 1+(math.Abs(theta)+1)*up
+		concave += theta * up
 	case Replace:
-		concave = 1 + max(theta, 0)*down
-		any = 1 + (math.Abs(theta)+1)*(up+down) + 2*e.mu*e.mu
+		convex += (theta + 1) * up
+		concave += theta * down
 	}
-	d2 := k.width * k.width / 8
-	k.mass = k.width * math.Exp(max(lo.psi, hi.psi)+concave*d2-logNorm)
-	// Derivatives of log p/ℓ' at the ends.
-	steep := func(d edge) float64 {
-		s, r := d.rhoUp/(1+d.rhoUp), d.rhoDown/(1+d.rhoDown)
-		bent := 1 - s // (log ℓ')'/mu
-		if e.dir == Replace {
-			bent = (s*(1-s) - r*(1-r)) / (s + r)
-		}
-		return -d.u + e.mu*(e.pull(d.u, theta)-bent)
-	}
-	a, b := steep(lo), steep(hi)
-	if any*k.width < math.Abs(a) && any*k.width < math.Abs(b) {
-		k.variation = math.Abs(lo.h - hi.h) // monotone
-	} else {
-		k.variation = k.width * (max(math.Abs(a), math.Abs(b)) + any*k.width/2) * max(lo.h, hi.h) * math.Exp(any*d2)
-	}
-	// ρ/(1+ρ)² increases to 1/4 at ρ = 1 and then decreases.
-	x, y := lo.rhoUp, hi.rhoUp
-	if e.dir == Replace {
-		x, y = hi.rhoDown, lo.rhoDown
-	}
-	switch {
-	case y < 1:
-		k.kappa = y / ((1 + y) * (1 + y))
-	case x > 1:
-		k.kappa = x / ((1 + x) * (1 + x))
-	default:
-		k.kappa = 0.25
+	d := hi.u - lo.u
+	k.most = d * math.Exp(max(lo.psi, hi.psi)+concave*d*d/8-norm+err)
+	k.least = d * math.Exp(min(lo.psi, hi.psi)-max(0, convex)*d*d/8-norm-err)
+	k.kappaUp = min(kappa(lo.rhoUp), kappa(hi.rhoUp))
+	switch e.dir {
+	case Add:
+		k.kappaNegative = kappaMax(lo.rhoUp, hi.rhoUp)
+	case Replace:
+		k.kappaNegative = kappaMax(hi.rhoDown, lo.rhoDown)
 	}
 	return k
 }
 
+// kappa increases to 1/4 at 1 and then decreases.
+func kappa(rho float64) float64 { return rho / ((1 + rho) * (1 + rho)) }
+
+func kappaMax(lo, hi float64) float64 {
+	if lo < 1 && hi > 1 {
+		return 0.25
+	}
+	return max(kappa(lo), kappa(hi))
+}
+
 // step returns the h at which the trapezoidal rule for the transform at θ+it, for
 // every |t| up to the one given, is right to e^{-depth} M(θ).
-//
-// On the line Im u = y, v = mu y, the argument of 1 + ρe^{iv} is at most
-//
-//	A(ρ, v) = max over v' <= v of atan2(ρ sin v', 1 + ρ cos v'),
-//
-// which is arcsin ρ where cos v < -ρ and else is attained at v; it increases in ρ
-// and v. So ∫|f| <= e^{a²/2} M(θ) E_θ[e^{|t| A} (1-2κ(1-cos v))^{-ν/2}], cell by cell.
 func (c *cells) step(t, depth float64) float64 {
-	neg := c.e.negative(c.theta)
-	best := 0.
-	for a := min(0.999*math.Pi/c.e.mu, 1.2*math.Sqrt(2*depth)); ; a *= 0.75 {
-		n := c.strip(t, a, neg)
-		h := 2 * math.Pi * a / (depth + 1 + n)
-		if h < best {
-			return best
+	best := func(a float64) float64 { return 2 * math.Pi * a / (depth + 1 + c.strip(t, a)) }
+	most := min(0.999*math.Pi/c.e.mu, 1.2*math.Sqrt(2*depth))
+	a := most
+	if c.half > 0 {
+		a = min(most, 1.4*c.half)
+	}
+	h := best(a)
+	for {
+		next := best(a * 0.75)
+		if next < h {
+			c.half = a
+			return h
 		}
-		best = h
+		a, h = a*0.75, next
 	}
 }
 
-// strip returns log ∫|f|/M(θ) at most, over the lines of the strip of half width a.
-func (c *cells) strip(t, a, neg float64) float64 {
+// strip returns log ∫|f|/M(θ) at most, over every line of the strip |Im u| < a.
+//
+// At |Im u| <= a the argument of 1 + ρe^{iv} is at most
+//
+//	A = max over v <= mu a of atan2(ρ sin v, 1 + ρ cos v),
+//
+// which is arcsin ρ where cos(mu a) < -ρ and else is attained at mu a; it increases
+// in ρ. So ∫|f| <= e^{a²/2} M(θ) E_θ[e^{|t|A} (1-2κ(1-cos v))^{-ν/2}], cell by cell.
+func (c *cells) strip(t, a float64) float64 {
 	v := c.e.mu * a
 	sin, cos := math.Sincos(v)
 	arg := func(rho float64) float64 {
@@ -165,66 +154,99 @@ func (c *cells) strip(t, a, neg float64) float64 {
 		}
 		return math.Atan2(rho*sin, 1+rho*cos)
 	}
-	sum := c.outside * math.Exp(c.e.arguments()*t*v-neg*math.Log(math.Cos(v/2)))
+	sum := c.outside * math.Exp(c.e.arguments()*t*v-c.negative*math.Log(math.Cos(v/2)))
 	for i := range c.list {
 		k := &c.list[i]
-		if k.mass == 0 {
-			continue
-		}
-		x := t * arg(k.hi.rhoUp)
+		x := arg(k.hi.rhoUp)
 		if c.e.dir == Replace {
-			x += t * arg(k.lo.rhoDown)
+			x += arg(k.lo.rhoDown)
 		}
-		if neg > 0 {
-			x -= neg / 2 * math.Log1p(-2*k.kappa*(1-cos))
+		x *= t
+		if c.negative > 0 {
+			x -= c.negative / 2 * math.Log1p(-2*k.kappaNegative*(1-cos))
 		}
-		sum += k.mass * math.Exp(x)
+		sum += k.most * math.Exp(x)
 	}
 	return a*a/2 + math.Log(sum)
 }
 
-// seal fills what tail and spread need.
-func (c *cells) seal() {
-	left := c.outside
-	for i := range c.list {
-		c.list[i].left = left
-		left += c.list[i].mass
+// decay bounds log|φ(t)|, φ(t) = M(θ+it)/M(θ), for every |t| at or above the one
+// given.
+//
+// Theorem (Cauchy). f is analytic for |Im u| < π/mu and small at its ends, so that
+// its integral along any path x + iy(x) there is the same; let y be continuous,
+// piecewise linear and positive (negative where that makes e^{itℓ} small), v = mu y.
+// Then |e^{itℓ}| = e^{-|t|A} with A >= 0 the arguments of the mixtures, and
+//
+//	|φ(t)| <= E_θ[e^{y²/2} √(1+y'²) e^{-|t|A} (1-2κ+(1-cos v))^{π/2} (1-2κ-(1-cos v))^{-ν/2}],
+//
+// π and ν the powers of the mixtures in e^{θℓ+b}. For a fixed path that decreases in
+// |t|. Any path will do. For small t, y²/2 + y'²/2 - tℓ'y has under N(0) its least
+// expectation, -t² Var ℓ/2 and so the best possible, at the y whose Hermite
+// coefficients are those of tℓ' over 1, 2, 3, ...: y = t∫ of ℓ'(x s + √(1-s²) N(0)) ds
+// for s in [0,1], which for ℓ' = mu q e^w is reach. Where t is large it is cut off.
+func (c *cells) decay(t float64) float64 {
+	most := min(0.5*math.Pi/c.e.mu, 8)
+	top := most
+	if c.height > 0 {
+		top = min(most, 2*c.height)
 	}
-	// beyond: the ends of runs of cells, and the variation between them.
-	beyond := 0.
-	for i := len(c.list) - 1; i >= 0; i-- {
-		k := &c.list[i]
-		if !k.after {
-			beyond += k.hi.h // a run ends here
-			if i+1 < len(c.list) {
-				beyond += c.list[i+1].lo.h // and the next one began
-			}
+	best := math.Inf(1)
+	for ; top > 1e-12; top *= 0.7 {
+		b := c.along(t, top)
+		if b > best && best < 0 {
+			break
 		}
-		beyond += k.variation
-		k.beyond = beyond + k.lo.h
+		if b < best {
+			best, c.height = b, top
+		}
 	}
-	far := max(math.Abs(c.e.at(c.w.lo, c.theta).l-c.m.mean), math.Abs(c.e.at(c.w.hi, c.theta).l-c.m.mean))
-	for i := range c.list {
-		k := &c.list[i]
-		x := max(math.Abs(k.lo.l-c.m.mean), math.Abs(k.hi.l-c.m.mean))
-		c.spread += k.mass * x * x
-		far = max(far, x)
-	}
-	// Beyond the window ℓ grows by 2mu |u - edge| at most and the law falls like
-	// e^{-slope |u-edge|}, slope >= 1.
-	c.spread += c.outside * (2*far*far + 16*c.e.mu*c.e.mu)
+	return min(0, best)
 }
 
-// tail bounds |φ(t)|, φ the tilted characteristic function of ℓ, for every |t| at
-// or above the one given.
-//
-// Integrating by parts on a run of cells, with ℓ monotone and p/ℓ' of bounded
-// variation, |∫ p e^{itℓ}| <= (p/ℓ' at both ends + its variation)/t. The mass left
-// of a point, where ℓ may be flat, counts in full; any point will do.
-func (c *cells) tail(t float64) float64 {
-	best := 1.
-	for i := range c.list {
-		best = min(best, c.list[i].left+c.list[i].beyond/t)
+// reach is mu q ∫ e^{s mu u - s²mu²/2} ds, roughly: no bound depends on it.
+func (e *event) reach(u float64) (y float64) {
+	for _, s := range [...]float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+		c := s * s * e.mu * e.mu / 2
+		y += math.Exp(min(s*e.mu*u-c, 300))
+		if e.dir == Replace {
+			y += math.Exp(min(-s*e.mu*u-c, 300))
+		}
 	}
-	return best
+	return e.mu * e.q * y / 5
+}
+
+// along evaluates the bound on the path cut off at top, of which v <= π/2: there the
+// argument of 1 + ρe^{iv} increases in ρ and v. Of E[g] = 1 - E[1-g] the first form
+// serves where φ is small, the second where it is near 1.
+func (c *cells) along(t, top float64) float64 {
+	sum, drop := 0., 0.
+	for i := range c.list {
+		k := &c.list[i]
+		a, b := min(top, t*k.lo.rise), min(top, t*k.hi.rise)
+		low, high := min(a, b), max(a, b)
+		slope := (b - a) / (k.hi.u - k.lo.u)
+		sin, cos := math.Sincos(c.e.mu * low)
+		x := math.Atan2(k.lo.rhoUp*sin, 1+k.lo.rhoUp*cos)
+		if c.e.dir == Replace {
+			x += math.Atan2(k.hi.rhoDown*sin, 1+k.hi.rhoDown*cos)
+		}
+		x = high*high/2 + math.Log1p(slope*slope)/2 - t*x
+		if c.positive > 0 {
+			x += c.positive / 2 * math.Log1p(-2*k.kappaUp*(1-cos))
+		}
+		if c.negative > 0 {
+			x -= c.negative / 2 * math.Log1p(-2*k.kappaNegative*(1-math.Cos(c.e.mu*high)))
+		}
+		g := math.Expm1(x)
+		sum += k.most * (1 + g)
+		if g < 0 {
+			drop -= k.least * g
+		} else {
+			drop -= k.most * g
+		}
+	}
+	// Outside of the cells the path is level, and in gaps it joins their ends.
+	out := c.outside * math.Exp(top*top/2) * (1 + top/c.e.width()) * math.Pow(math.Cos(c.e.mu*top/2), -c.negative)
+	return min(math.Log(sum+out), math.Log1p(-min(drop-out, 1)))
 }

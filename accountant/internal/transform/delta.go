@@ -48,11 +48,19 @@ func (c *Composition) logDelta(eps float64) (low, mid, high float64, err error) 
 	if !ok {
 		return 0, 0, 0, fmt.Errorf("%w: no saddle point", ErrUnsuited)
 	}
-	l, err := c.lay(s, eps, s.exponent(eps)-(ln2π+math.Log(s.curvature()))/2)
-	if err != nil {
-		return 0, 0, 0, err
+	points := c.points(s)
+	guess := s.exponent(eps) - (ln2π+math.Log(s.curvature()))/2
+	for range 3 {
+		l, err := c.lay(points, eps, guess)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		low, mid, high = l.value(eps).logs()
+		if high-low < 1e-8 || !(mid < guess-1) {
+			break
+		}
+		guess = mid // what was small against the guess may not be so
 	}
-	low, mid, high = l.value(eps).logs()
 	return low, mid, high, nil
 }
 
@@ -85,35 +93,24 @@ func (c *Composition) epsilon(logDelta float64) (b loss.Bracket, err error) {
 	if !ok {
 		return b, fmt.Errorf("%w: no saddle point", ErrUnsuited)
 	}
-	eps := s.stationary()
-	if !(eps > 0) {
-		_, _, high, err := c.logDelta(0)
-		if err != nil || high+slack <= logDelta {
+	points := c.points(s)
+	eps := max(0, chernoff(points, logDelta))
+	var l *line
+	for range 3 {
+		if l, err = c.lay(points, eps, logDelta); err != nil {
 			return b, err
 		}
-		if s, ok = c.saddleAt(0); !ok {
-			return b, fmt.Errorf("%w: no saddle point", ErrUnsuited)
+		if eps, err = l.root(eps, logDelta); err != nil {
+			return b, err
 		}
-		eps = 0
-	}
-	l, err := c.lay(s, eps, logDelta)
-	if err != nil {
-		return b, err
-	}
-	// Newton's method; δ is log-concave enough near its own tangent, and what comes
-	// out is checked.
-	for range 40 {
-		v := l.value(eps)
-		_, mid, _ := v.logs()
-		step := (mid - logDelta) / (v.slope / v.mid)
-		if math.IsNaN(step) || math.IsInf(step, 0) {
-			return b, fmt.Errorf("%w: the root search fails", ErrUnsuited)
+		low, _, high := l.value(eps).logs()
+		if high-low < 1e-6 {
+			break // near enough to what the line was laid for
 		}
-		next := max(0, eps-step)
-		done := math.Abs(next-eps) <= 1e-13*eps
-		eps = next
-		if done {
-			break
+	}
+	if eps == 0 {
+		if _, _, high := l.value(0).logs(); high+slack <= logDelta {
+			return b, nil
 		}
 	}
 	v := l.value(eps)
@@ -149,4 +146,35 @@ func (c *Composition) epsilon(logDelta float64) (b loss.Bracket, err error) {
 	}
 	b.Estimate = min(max(eps, b.Low), b.High)
 	return b, nil
+}
+
+// root solves mid δ(ε) = e^{logDelta} for ε >= 0 by Newton's method on log δ, held
+// between the ends known so far.
+func (l *line) root(eps, logDelta float64) (float64, error) {
+	lo, hi := 0., math.Inf(1)
+	for range 200 {
+		v := l.value(eps)
+		_, mid, _ := v.logs()
+		if math.IsNaN(mid) || math.IsInf(mid, 1) {
+			return 0, fmt.Errorf("%w: the root search fails", ErrUnsuited)
+		}
+		if mid > logDelta {
+			lo = eps
+		} else {
+			hi = eps
+		}
+		next := eps + (mid-logDelta)/(-v.slope/v.mid)
+		if !(next >= lo && next <= hi) || math.IsInf(next, 1) {
+			if math.IsInf(hi, 1) {
+				next = 2*eps + 1/l.base.theta
+			} else {
+				next = (lo + hi) / 2
+			}
+		}
+		if math.Abs(next-eps) <= 1e-13*eps || hi < 1e-30 {
+			return next, nil
+		}
+		eps = next
+	}
+	return eps, nil
 }

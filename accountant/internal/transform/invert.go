@@ -17,12 +17,11 @@ import (
 //	Σ over n of e^{θnT} δ(ε+nT) >= δ(ε),
 //
 // every term positive. For n < 0 and n > 0 the terms are bounded by Chernoff's
-// inequality δ(x) <= C(s) M(s) e^{-sx} at some s < θ and some s > θ, with
-// C(s) = max (1-e^{-r}) e^{-sr} = s^s/(1+s)^{1+s}: geometric series of ratio e^{-|θ-s|T}.
+// inequality at some s < θ and some s > θ: geometric series of ratio e^{-|θ-s|T}.
 
 // tolerance is the logarithm of each error's size, relative to δ, aimed at. What is
 // claimed is what comes out.
-const tolerance = 27
+const tolerance = 24
 
 // A line is a sampled vertical line of the complex plane. It serves every ε near
 // the one that it was laid for.
@@ -40,19 +39,11 @@ type sample struct {
 	most     float64 // log of |φ| and its error together
 }
 
-func chernoff(p point, eps float64) float64 {
-	if p.theta == 0 {
-		return 0 // δ <= 1
-	}
-	s := p.theta
-	return p.k + p.err - s*eps - s*math.Log1p(1/s) - math.Log1p(s)
-}
-
 // period is the least T found at which the aliases of δ(ε) are small against it.
 func period(b point, points []point, eps, logDelta float64) float64 {
 	left, right := math.Inf(1), math.Inf(1)
 	for _, p := range points {
-		t := (chernoff(p, eps) - logDelta + tolerance) / math.Abs(p.theta-b.theta)
+		t := (p.chernoff(eps) - logDelta + tolerance) / math.Abs(p.theta-b.theta)
 		switch {
 		case p.theta < b.theta:
 			left = min(left, t)
@@ -69,7 +60,7 @@ func (l *line) aliases(eps float64) float64 {
 	scale := l.base.k - l.base.err - l.base.theta*eps
 	for _, p := range l.points {
 		r := math.Abs(p.theta-l.base.theta) * 2 * math.Pi / l.dt
-		t := math.Exp(chernoff(p, eps)-scale-r) / -math.Expm1(-r)
+		t := math.Exp(p.chernoff(eps)-scale-r) / -math.Expm1(-r)
 		switch {
 		case p.theta < l.base.theta:
 			left = min(left, t)
@@ -80,31 +71,22 @@ func (l *line) aliases(eps float64) float64 {
 	return left + right
 }
 
-// lay samples the line for δ(ε) about e^{logDelta}, s being the saddle point.
-func (c *Composition) lay(s point, eps, logDelta float64) (*line, error) {
-	l := &line{points: []point{{}, s}}
-	sd := math.Sqrt(s.vari)
-	add := func(theta float64) {
-		if p := c.at(theta); theta > 0 && !math.IsInf(p.k, 0) && !math.IsNaN(p.k) {
-			l.points = append(l.points, p)
-		}
+// lay samples a line for δ(ε) about e^{logDelta}. Of the points whose integrand
+// does not exceed the least by more than e^8, which rounding bears, it goes through
+// the one with the shortest period.
+func (c *Composition) lay(points []point, eps, logDelta float64) (*line, error) {
+	l := &line{points: points}
+	least := math.Inf(1)
+	for _, p := range points[1:] {
+		least = min(least, p.exponent(eps))
 	}
-	for _, d := range []float64{-6, -4, -2, 1, 2, 4, 6, 9} {
-		if theta := s.theta + d/sd; theta > s.theta/3 && theta < 4*s.theta {
-			add(theta)
-		}
-	}
-	for _, r := range []float64{0.25, 0.35, 0.5, 0.7, 1.3, 1.7, 2.2, 3} {
-		add(s.theta * r)
-	}
-	best, work := math.Inf(1), math.Inf(1)
-	for _, p := range l.points {
-		if p.theta == 0 || p.theta > s.theta || p.exponent(eps) > s.exponent(eps)+4 {
+	best := math.Inf(1)
+	for _, p := range points[1:] {
+		if p.exponent(eps) > least+8 {
 			continue
 		}
-		t := period(p, l.points, eps, logDelta)
-		if w := t / math.Sqrt(p.vari); w < work {
-			l.base, best, work = p, t, w
+		if t := period(p, points, eps, logDelta); t < best {
+			l.base, best = p, t
 		}
 	}
 	if math.IsInf(best, 0) || !(best > 0) {
@@ -115,6 +97,7 @@ func (c *Composition) lay(s point, eps, logDelta float64) (*line, error) {
 }
 
 // maxWork bounds nodes times frequencies: about half a second.
+
 const maxWork = 1e8
 
 // sample fills a line until what is beyond is small against e^{logI}.
@@ -123,20 +106,14 @@ func (c *Composition) sample(l *line, logI float64) error {
 	laws := make([]*cells, len(c.events))
 	steps := math.Log(max(1, float64(len(c.events))))
 	for i, e := range c.events {
-		laws[i] = e.cells(theta, e.moments(theta))
+		laws[i] = e.cells(theta)
 	}
-	// Beyond flat, the bounds of tail suffice.
-	enough := logI - tolerance
-	flat := l.dt
-	for c.beyond(laws, flat) > enough {
-		if flat *= 1.5; flat > 1e18*l.dt {
-			return fmt.Errorf("%w: the characteristic function does not fall", ErrUnsuited)
-		}
-	}
+	// The sum of 1/|z(z+1)| over the line is about dt/π of this: off the saddle point
+	// it exceeds the integral.
+	steps += max(0, -logI-math.Log(2*theta))
 	var s spectrum
 	work := 0.
 	last := 0. // log|φ| at the end
-	again := 0.
 	for size := 32; ; size = min(2*size, 256) {
 		from := len(l.phi)
 		for j := range size {
@@ -147,7 +124,9 @@ func (c *Composition) sample(l *line, logI float64) error {
 		block := l.phi[from:]
 		start, end := float64(from+1)*l.dt, float64(len(l.phi))*l.dt
 		for i, e := range c.events {
-			laws[i].spectrum(end, steps+math.Log(e.n)+3+max(0, tolerance+last), &s)
+			// What is small against e^{-tolerance} once it is a relative error of |φ|^n.
+			depth := steps + math.Log(e.n) + 3 + max(0, tolerance+last) - laws[i].logPhi
+			laws[i].spectrum(end, min(depth, steps+math.Log(e.n)+tolerance+6), &s)
 			if work += float64(len(s.p) * size); work > maxWork {
 				return fmt.Errorf("%w: more than %.0e terms", ErrUnsuited, maxWork)
 			}
@@ -155,14 +134,16 @@ func (c *Composition) sample(l *line, logI float64) error {
 			for j := range block {
 				re, im, err := s.value(start + float64(j)*l.dt)
 				abs, most := modulus(re, im, err)
+				laws[i].logPhi = most
 				block[j].abs += e.n * abs
 				block[j].most += e.n * most
 				block[j].arg += e.n * math.Atan2(im, 1+re)
 			}
 		}
 		last = block[size-1].most
-		if end >= again && last+math.Log(2/(math.Pi*end)) <= enough {
-			if l.tail, again = c.guard(laws, end, flat, enough); again == 0 {
+		if last+math.Log(2/(math.Pi*end)) <= logI-tolerance {
+			if beyond := c.beyond(laws, end); beyond <= logI-tolerance {
+				l.tail = math.Exp(beyond)
 				return nil
 			}
 		}
@@ -170,48 +151,13 @@ func (c *Composition) sample(l *line, logI float64) error {
 }
 
 // beyond bounds, in logarithm, dt/π Σ |φ(t_j)|/t_j² over t_j > t, where the factor
-// after dt/π is at most (1/t)(1 + dt/t) <= 2/t.
+// of |φ| is at most (1/π)(1/t)(1 + dt/t) <= 2/(πt).
 func (c *Composition) beyond(laws []*cells, t float64) float64 {
 	b := math.Log(2/(math.Pi*t)) - c.gauss*t*t/2
 	for i, e := range c.events {
-		b += e.n * math.Log(laws[i].tail(t))
+		b += e.n * laws[i].decay(t)
 	}
 	return b
-}
-
-// guard bounds the same sum over all t_j > from, or returns until where it cannot:
-// the line is to be sampled up to there. Between its values at two points d apart,
-// |φ|² = E[cos tD], D the difference of two independent losses, exceeds the greater by
-// d²/8 times E[D²] = 2 Var ℓ at most. From flat on, tail serves.
-func (c *Composition) guard(laws []*cells, from, flat, enough float64) (bound, until float64) {
-	var s spectrum
-	values := func(t float64) []float64 {
-		v := make([]float64, len(laws))
-		for i, law := range laws {
-			law.spectrum(t, math.Log(float64(len(laws)))+math.Log(law.e.n)+4, &s)
-			_, v[i] = modulus(s.once(t))
-		}
-		return v
-	}
-	var here []float64
-	for t := from; t < flat; {
-		if here == nil {
-			here = values(t)
-		}
-		next := min(1.25*t, flat)
-		there := values(next)
-		b := math.Log(2/(math.Pi*t)) - c.gauss*t*t/2
-		for i, e := range c.events {
-			square := math.Expm1(2*max(here[i], there[i])) + (next-t)*(next-t)*laws[i].spread/4
-			b += e.n * min(0, math.Log1p(square)/2)
-		}
-		if !(b <= enough) {
-			return 0, next
-		}
-		bound += math.Exp(b)
-		t, here = next, there
-	}
-	return bound + math.Exp(c.beyond(laws, max(from, flat))), 0
 }
 
 // A value is δ(ε) = e^scale times a bracket.

@@ -59,25 +59,20 @@ func (c *Composition) saddle(start float64, f func(point) (value, slope float64)
 	for range 200 {
 		p = c.at(math.Exp(x))
 		v, d := f(p)
-		if math.IsNaN(v) || math.IsInf(p.k, 0) {
-			v, d = 1, 0
-		}
-		if v > 0 {
+		if !(v <= 0) {
 			hi = x
 		} else {
 			lo = x
 		}
+		if !math.IsNaN(v) && (math.Abs(v/d)*p.theta*math.Sqrt(p.curvature()) < 0.2 || hi-lo < 1e-6) {
+			return p, true // within a fifth of a standard deviation of the integrand
+		}
 		next := (lo + hi) / 2
-		if d > 0 {
-			next = x - min(max(v/d, -1.5), 1.5)
-		} else if hi == x {
-			next = x - 1.5
+		if step := v / d; !math.IsNaN(step) {
+			next = x - min(max(step, -1.5), 1.5)
 		}
 		if next <= lo || next >= hi {
 			next = (lo + hi) / 2
-		}
-		if math.Abs(next-x) < 0.02 {
-			return p, !math.IsInf(p.k, 0) && !math.IsNaN(p.k)
 		}
 		x = next
 	}
@@ -100,4 +95,47 @@ func (c *Composition) saddleOf(logDelta float64) (point, bool) {
 	return c.saddle(z/math.Sqrt(o.vari), func(p point) (float64, float64) {
 		return logDelta - p.logDelta(), p.theta * p.theta * p.curvature()
 	})
+}
+
+// points evaluates K around the saddle point: for lines to go through, and for
+// Chernoff's inequality.
+func (c *Composition) points(s point) []point {
+	sd := math.Sqrt(s.vari)
+	all := []point{{}, s}
+	add := func(theta float64) {
+		if p := c.at(theta); !math.IsInf(p.k, 0) && !math.IsNaN(p.k+p.err) {
+			all = append(all, p)
+		}
+	}
+	for _, d := range []float64{-6, -4, -2, 1, 2, 4, 6, 9} {
+		if theta := s.theta + d/sd; theta > s.theta/3 && theta < 4*s.theta {
+			add(theta)
+		}
+	}
+	for _, r := range []float64{0.25, 0.35, 0.5, 0.7, 0.85, 1.3, 1.7, 2.2, 3} {
+		add(s.theta * r)
+	}
+	return all
+}
+
+// chernoff is the logarithm of a bound of δ(ε): for any s > 0,
+//
+//	δ(ε) <= M(s) e^{-sε} C(s), C(s) = max over r of (1-e^{-r}) e^{-sr} = s^s/(1+s)^{1+s}.
+func (p point) chernoff(eps float64) float64 {
+	if p.theta == 0 {
+		return 0 // δ <= 1
+	}
+	s := p.theta
+	return p.k + p.err - s*eps - s*math.Log1p(1/s) - math.Log1p(s)
+}
+
+// chernoff is the least ε found at which Chernoff's inequality gives δ.
+func chernoff(points []point, logDelta float64) float64 {
+	eps := math.Inf(1)
+	for _, p := range points {
+		if p.theta > 0 {
+			eps = min(eps, (p.chernoff(0)-logDelta)/p.theta)
+		}
+	}
+	return eps
 }

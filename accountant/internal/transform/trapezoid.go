@@ -102,14 +102,18 @@ func (e *event) moments(theta float64) (m moments) {
 		if centred {
 			g := math.Exp(-u * u / 2)
 			p, ex := expx(n.x)
-			sum += g * (p + n.d)
-			fault += g * (64*ulp*(math.Abs(p)+math.Abs(n.d)) +
-				math.Abs(ex-1)*(3*ulp*math.Abs(n.x)+(2*math.Abs(theta)+1)*n.s*dw) +
-				n.y*(2*math.Abs(theta)+1)*n.s*dw)
-			g *= ex
-			mass += g
-			first += g * n.l
-			second += g * n.l * n.l
+			p, ex = g*p, g*ex
+			if n.x > 100 { // e^x may overflow where φ e^x does not
+				ex = math.Exp(n.psi)
+				p = ex - g*(1+n.x)
+			}
+			sum += p + g*n.d
+			fault += 64*ulp*(math.Abs(p)+g*math.Abs(n.d)) +
+				math.Abs(ex-g)*(3*ulp*math.Abs(n.x)+(2*math.Abs(theta)+1)*n.s*dw) +
+				g*n.y*(2*math.Abs(theta)+1)*n.s*dw
+			mass += ex
+			first += ex * n.l
+			second += ex * n.l * n.l
 			return
 		}
 		g := math.Exp(n.psi - w.top)

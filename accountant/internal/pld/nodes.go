@@ -1,0 +1,72 @@
+package pld
+
+import "math"
+
+// place chooses the lattice points that cells end at. Where the tilted law is thin
+// cells may be wide: to add Σ mass·width² of variance with the fewest cells, widths
+// go as the cube root of 1/density. Widths of 1 are kept where most of the law is,
+// so that wide cells add no more than a third to the variance.
+//
+// share bounds the P-measure that may be left above all cells.
+func place(f profile, g grid, share float64, count float64) []int64 {
+	first, last := 0, len(f)
+	for tail := 0.0; first < last; first++ {
+		if tail += f.tilted(first, g); tail > 1e-13/count {
+			break
+		}
+	}
+	for tail := math.Inf(-1); last > first+1; last-- {
+		if tail = sum(tail, f[last-1].logP); tail > share {
+			break
+		}
+	}
+	f = f[first:last]
+	if len(f) == 0 {
+		return nil
+	}
+	density := make([]float64, len(f))
+	crowded := 0.0 // the density from which on cells have one step
+	for i := range f {
+		density[i] = f.tilted(i, g) / max(f[i].hi-f[i].lo, 1e-300)
+		crowded = max(crowded, density[i])
+	}
+	for {
+		extra := 0.0
+		for i := range f {
+			if density[i] < crowded {
+				extra += (f[i].hi - f[i].lo) * math.Cbrt(density[i]*crowded*crowded)
+			}
+		}
+		if extra <= 0.3 || crowded < 1e-300 {
+			break
+		}
+		crowded /= 2
+	}
+	i := g.below(f[0].lo)
+	nodes := []int64{i}
+	for c := range f {
+		width := int64(1)
+		if density[c] < crowded {
+			wide := math.Cbrt(crowded / max(density[c], 1e-280))
+			wide = min(wide, 0.5*(f[c].hi-f[c].lo)/g.step, 0.25/(g.step*(1+g.theta)))
+			width = max(1, int64(wide))
+		}
+		for g.at(i) < f[c].hi {
+			i += width
+			nodes = append(nodes, i)
+			if len(nodes) > maxNodes {
+				return nodes
+			}
+		}
+	}
+	return nodes
+}
+
+// maxNodes is the most cells that a pair is cut into: 80 MiB with all that goes
+// with them.
+const maxNodes = 1 << 20
+
+// tilted returns the tilted mass of a piece.
+func (f profile) tilted(i int, g grid) float64 {
+	return math.Exp(f[i].logP + g.theta*f[i].loss - g.logM)
+}

@@ -1,0 +1,108 @@
+package pld
+
+import "math"
+
+// A plan is what is decided before anything large is allocated.
+type plan struct {
+	theta     float64 // the tilt: the law of the sum is multiplied by e^{θ·loss}
+	epsilon   float64 // the ε that the tilt makes typical; an estimate
+	logDelta  float64 // ln δ(ε) of the finite losses; an estimate
+	mean, sd  float64 // of the tilted sum
+	low, high float64 // the window of the tilted sum
+	tiltLow   float64 // further tilts, below and above θ, that bound what is outside
+	tiltHigh  float64
+	step      float64
+	lg        int // 2^lg points in the window
+	note      string
+}
+
+// composed returns the cumulant of the sum.
+func composed(fs []profile, counts []float64, theta float64) (k, mean, variance float64) {
+	for i, f := range fs {
+		a, b, c := f.cumulant(theta)
+		k += counts[i] * a
+		mean += counts[i] * b
+		variance += counts[i] * c
+	}
+	return k, mean, variance
+}
+
+// saddle returns the tilt for a target: δ(ε) is the integral of the tilted law
+// against e^{-θy}(1-e^{-y}), y = loss - ε > 0, and is about
+//
+//	e^{K(θ)-θε} / (θ(1+θ)·√(2π(K''(θ)+θ⁻²+(1+θ)⁻²)))   where   K'(θ) = ε + 1/θ + 1/(1+θ).
+//
+// Both sides of either equation are monotone in θ, so bisection finds it.
+func saddle(fs []profile, counts []float64, wanted func(epsilon, logDelta float64) bool) (theta, epsilon, logDelta float64) {
+	at := func(theta float64) (epsilon, logDelta float64) {
+		k, mean, variance := composed(fs, counts, theta)
+		epsilon = mean - 1/theta - 1/(1+theta)
+		curve := variance + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+		return epsilon, k - theta*epsilon - math.Log(theta) - math.Log1p(theta) - math.Log(2*math.Pi*curve)/2
+	}
+	lo, hi := math.Log(1e-9), math.Log(1e4/spread(fs, counts))
+	for range 44 {
+		mid := (lo + hi) / 2
+		if e, d := at(math.Exp(mid)); wanted(e, d) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	theta = math.Exp((lo + hi) / 2)
+	epsilon, logDelta = at(theta)
+	return theta, epsilon, logDelta
+}
+
+// spread is a bound on the standard deviation of the sum under any tilt. A tilt of
+// many times its inverse makes one point of the law.
+func spread(fs []profile, counts []float64) float64 {
+	v := 0.0
+	for i, f := range fs {
+		d := f[len(f)-1].hi - f[0].lo
+		v += counts[i] * d * d
+	}
+	return math.Sqrt(max(v, 1e-200))
+}
+
+// outside is ln of the tilted mass that planning leaves out of the window.
+const outside = -30
+
+// window sets where the tilted sum lies, by Chernoff's bound on either side: the
+// tilted P{±sum > ±w} is at most e^{K(θ±λ)-K(θ)∓λw} for every λ > 0.
+func (p *plan) window(fs []profile, counts []float64) {
+	k0, mean, variance := composed(fs, counts, p.theta)
+	p.mean, p.sd = mean, max(math.Sqrt(variance), 1e-3*spread(fs, counts)/math.Sqrt(float64(len(fs))))
+	side := func(sign float64) (bound, tilt float64) {
+		reach := func(logLambda float64) float64 {
+			lambda := math.Exp(logLambda)
+			k, _, _ := composed(fs, counts, p.theta+sign*lambda)
+			return (k - k0 - outside) / lambda
+		}
+		guess := math.Log(math.Sqrt(-2*outside) / p.sd)
+		at := least(reach, guess-7, guess+3)
+		return sign * reach(at), sign * math.Exp(at)
+	}
+	p.high, p.tiltHigh = side(1)
+	p.low, p.tiltLow = side(-1)
+}
+
+// least returns about where a function that falls and then rises is least, by
+// golden section.
+func least(f func(float64) float64, lo, hi float64) float64 {
+	const ratio = 0.6180339887498949
+	a, b := hi-(hi-lo)*ratio, lo+(hi-lo)*ratio
+	fa, fb := f(a), f(b)
+	for range 16 {
+		if fa < fb {
+			hi, b, fb = b, a, fa
+			a = hi - (hi-lo)*ratio
+			fa = f(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + (hi-lo)*ratio
+			fb = f(b)
+		}
+	}
+	return (lo + hi) / 2
+}

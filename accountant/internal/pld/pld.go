@@ -1,0 +1,220 @@
+package pld
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/loss"
+)
+
+// maxLg is the largest lattice, 2^maxLg points: 208 MiB with tables and results.
+const maxLg = 21
+
+// Compose returns the law of the loss of all terms together, sharp at the target.
+func Compose(terms []Term, t Target) (*Result, error) {
+	if err := check(terms, t); err != nil {
+		return nil, err
+	}
+	e := &engine{terms: terms}
+	for _, m := range terms {
+		e.counts = append(e.counts, float64(m.Count))
+		e.profiles = append(e.profiles, profileOf(m.Above))
+		e.total += float64(m.Count)
+		e.max += float64(m.Count) * m.Above.Max()
+		end, _ := m.Above.Ends()
+		e.logKeep += float64(m.Count) * math.Log1p(-end)
+	}
+	e.max += 4 * unit * math.Abs(e.max) * float64(len(terms)+4)
+	p := e.plan(t)
+	return e.run(p)
+}
+
+// engine composes one list of terms.
+type engine struct {
+	terms    []Term
+	profiles []profile
+	counts   []float64
+	total    float64 // of events
+	max      float64 // the greatest finite loss
+	logKeep  float64 // ln P{every loss is finite}
+	offsets  []float64
+	exact    bool // every loss lies on the lattice
+}
+
+func (e *engine) plan(t Target) plan {
+	var p plan
+	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, func(epsilon, logDelta float64) bool {
+		if t.Given == GivenEpsilon {
+			return epsilon < t.Epsilon && logDelta > -800
+		}
+		finite := t.Delta + math.Expm1(e.logKeep)
+		return finite <= 0 && logDelta > -800 || finite > 0 && logDelta > math.Log(finite)
+	})
+	p.window(e.profiles, e.counts)
+	tolerance := t.Tolerance
+	if tolerance == 0 {
+		tolerance = max(1e-3*math.Abs(p.epsilon), 1e-6)
+		if t.Given == GivenEpsilon { // d ln δ/dε is about -θ
+			tolerance = min(tolerance, 2e-4/p.theta)
+		}
+	}
+	e.lattice(&p, tolerance)
+	return p
+}
+
+// lattice chooses the step. Above and below together, a step h errs by some
+// (1+θ)h²/8 in ε for each event: the variance that a cell gains and loses, h²/6 and
+// h²/12, times (1+θ)/2.
+func (e *engine) lattice(p *plan, tolerance float64) {
+	h := math.Sqrt(0.7 * tolerance * 8 / ((1 + p.theta) * e.total))
+	h = min(h, p.sd/16, 0.25/(1+p.theta))
+	e.align(&h)
+	for p.lg = 6; float64(int64(1)<<p.lg) < (p.high-p.low)/h+4; p.lg++ {
+		if p.lg == maxLg && !e.exact {
+			h = (p.high - p.low) / float64(int64(1)<<maxLg-8)
+			p.note = fmt.Sprintf("the step is coarsened to %.3g to keep within %d points; ", h, 1<<maxLg)
+			break
+		}
+	}
+	p.step = h
+}
+
+// align makes the lattice go through atoms: exactly when all laws are atoms on one
+// lattice; else their greatest losses, by each law's own offset.
+func (e *engine) align(h *float64) {
+	e.offsets = make([]float64, len(e.terms))
+	e.exact = true
+	step := 0.0
+	for i, m := range e.terms {
+		atoms := m.Above.Atoms()
+		if len(atoms) > 0 {
+			e.offsets[i] = atoms[len(atoms)-1].Loss
+		}
+		if m.Above != m.Below && m.Below != nil || m.Above.Thresholds(2) != nil {
+			e.exact = false
+			continue
+		}
+		if len(atoms) == 1 {
+			continue
+		}
+		s := loss.Step(m.Above)
+		if s == 0 || step != 0 && s != step {
+			e.exact = false
+		}
+		step = s
+	}
+	if e.exact && step > 0 {
+		*h = step
+		return
+	}
+	e.exact = false
+	round := math.Exp2(math.Floor(math.Log2(*h)) - 3)
+	*h = math.Floor(*h/round) * round // few bits, so that lattice points are exact
+	for _, m := range e.terms {
+		if atoms := m.Above.Atoms(); len(atoms) == 2 {
+			span := atoms[1].Loss - atoms[0].Loss
+			*h = span / math.Ceil(span / *h)
+			return
+		}
+	}
+}
+
+func (e *engine) run(p plan) (*Result, error) {
+	if !(p.step > 0) || math.IsInf(p.step, 0) || math.IsNaN(p.low+p.high) {
+		return nil, fmt.Errorf("compose: no lattice fits (step %v, window %v to %v)", p.step, p.low, p.high)
+	}
+	s := newSpectrum(p.lg)
+	n := int64(1) << p.lg
+	var offset float64
+	for i, c := range e.counts {
+		offset += c * e.offsets[i]
+	}
+	first := int64(math.Floor((p.low+p.high)/2/p.step-offset/p.step)) - n/2
+	start, end := offset+float64(first)*p.step, offset+float64(first+n)*p.step
+	var up, down side
+	r := &Result{floor: true, max: e.max, N: int(n), Step: p.step}
+	for i, m := range e.terms {
+		k, _, _ := e.profiles[i].cumulant(p.theta)
+		g := grid{step: p.step, offset: e.offsets[i], theta: p.theta, logM: k}
+		if m.Above.Thresholds(2) != nil {
+			g.nodes = place(e.profiles[i], g, p.logDelta-25-math.Log(e.total), e.counts[i])
+			if len(g.nodes) > maxNodes {
+				return nil, fmt.Errorf("compose: a pair needs more than %d cells of %g", maxNodes, p.step)
+			}
+		}
+		u, ru := above(m.Above, g)
+		d, rd := u, ru
+		switch {
+		case m.Below == nil:
+			r.floor = false
+		case !e.exact || m.Below != m.Above:
+			d, rd = below(m.Below, g)
+		}
+		s.multiply(u, d, m.Count)
+		reach := g.reach(u)
+		up.take(u, ru, g, e.counts[i], reach, &p)
+		down.take(d, rd, g, e.counts[i], reach, &p)
+	}
+	us, ds, slack := s.sums()
+	r.up = up.composition(us, first, start, end, &p, slack)
+	r.down = down.composition(ds, first, start, end, &p, slack)
+	r.Note = p.note + fmt.Sprintf("tilted FFT of %d points of step %.3g", n, p.step)
+	if !r.floor {
+		r.Note += "; upper bound only"
+	}
+	if math.IsNaN(r.up.logM+r.up.slack+r.up.factor+r.up.shift) || math.IsInf(r.up.slack, 0) {
+		return nil, fmt.Errorf("compose: the composition did not come out as numbers (%s)", r.Note)
+	}
+	return r, nil
+}
+
+// reach returns the greatest size of a loss in a law.
+func (g grid) reach(l law) float64 {
+	if len(l.index) == 0 {
+		return 0
+	}
+	m := 0.0
+	for _, i := range l.index {
+		m = max(m, math.Abs(g.at(i)))
+	}
+	return m + math.Abs(g.offset)
+}
+
+// side gathers, over the terms, what one composition needs beside the spectrum.
+type side struct {
+	logM, logKeep float64
+	factor, shift float64
+	over, under   float64 // Chernoff exponents of the tilted sum
+}
+
+func (s *side) take(l law, r loss.Rounding, g grid, count, reach float64, p *plan) {
+	s.logM += count * l.logM
+	s.logKeep += count * math.Log1p(-l.end)
+	s.factor += count * (r.Mass + 8*unit*(4+p.theta*reach/4+math.Abs(l.logM)))
+	s.shift += count * (r.Ratio + 16*unit*reach)
+	s.over += count * l.cumulant(g, p.tiltHigh)
+	s.under += count * l.cumulant(g, p.tiltLow)
+}
+
+// cumulant returns ln E e^{λ·loss} of the tilted law.
+func (l law) cumulant(g grid, lambda float64) float64 {
+	mean := 0.0
+	for i, w := range l.weight {
+		mean += w * g.at(l.index[i])
+	}
+	s := 0.0
+	for i, w := range l.weight {
+		s += w * math.Exp(lambda*(g.at(l.index[i])-mean))
+	}
+	return math.Log(s) + lambda*mean
+}
+
+func (s *side) composition(folded []float64, first int64, start, end float64, p *plan, e float64) composition {
+	outside := math.Exp(s.over-p.tiltHigh*end) + math.Exp(s.under-p.tiltLow*(start-p.step))
+	c := newComposition(folded, first, p.theta, p.step, e, outside)
+	c.offset, c.logM = start, s.logM
+	c.end = -math.Expm1(s.logKeep)
+	c.factor += s.factor
+	c.shift = s.shift
+	return c
+}

@@ -1,0 +1,130 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/loss"
+)
+
+// A Result is the law of a plan's loss, known from above and below.
+type Result struct {
+	up, down composition
+	max      float64 // no finite loss of the plan exceeds this
+	floor    bool    // down is below the truth
+	N        int     // points of the lattice
+	Step     float64
+	Note     string // how it was computed, and what was given up
+}
+
+// Delta returns δ(ε). It is sharpest near the target that was planned for.
+func (r *Result) Delta(epsilon float64) loss.Bracket {
+	b := loss.Bracket{High: 1}
+	if epsilon < r.max {
+		b.High = min(1, r.up.delta(epsilon, 1))
+	} else {
+		b.High = r.up.end
+	}
+	if r.floor {
+		b.Low = max(0, r.down.delta(epsilon, -1))
+		b.Low = max(b.Low, -math.Expm1(epsilon))
+	}
+	b.Low = min(b.Low, b.High)
+	b.Estimate = b.Low + (b.High-b.Low)/3 // the lattice above errs twice as far
+	if !r.floor {
+		b.Estimate = b.High
+	}
+	return b
+}
+
+// Epsilon returns ε(δ), the least ε >= 0 with δ(ε) <= δ; +Inf if there is none.
+func (r *Result) Epsilon(delta float64) loss.Bracket {
+	b := loss.Bracket{High: min(r.up.epsilon(delta, 1), r.max)}
+	if delta < r.up.end {
+		b.High = math.Inf(1)
+	}
+	if r.floor {
+		b.Low = min(r.down.epsilon(delta, -1), b.High)
+	}
+	b.Low, b.High = max(0, b.Low), max(0, b.High)
+	switch {
+	case !r.floor || math.IsInf(b.High, 1):
+		b.Estimate = b.High
+	default:
+		b.Estimate = b.Low + (b.High-b.Low)/3
+	}
+	return b
+}
+
+// at returns δ of the finite losses at lattice point j, with its error on the side
+// of sign.
+func (c *composition) at(j int, sign float64) float64 {
+	t := c.slack
+	if j < len(c.tail) {
+		t = max(0, c.tail[j]+sign*c.slack)
+	} else if sign < 0 {
+		return 0
+	}
+	x := c.logM - c.theta*c.loss(j)
+	return t * math.Exp(x+sign*(c.factor+8*unit*math.Abs(x)))
+}
+
+func (c *composition) loss(j int) float64 { return c.offset + float64(j)*c.step }
+
+// delta returns a bound on δ(ε), an upper one if sign is 1, a lower one if -1. A
+// profile of a law on a lattice is linear in e^ε between lattice points.
+func (c *composition) delta(epsilon, sign float64) float64 {
+	epsilon -= sign * c.shift
+	x := (epsilon - c.offset) / c.step
+	switch {
+	case x < 0 && sign > 0:
+		return 1
+	case x < 0:
+		return c.end + c.at(0, sign)
+	case x >= float64(len(c.tail)):
+		if sign < 0 {
+			return c.end
+		}
+		y := c.logM - c.theta*epsilon // nothing but what may lie above the window
+		return c.end + c.slack*math.Exp(y+c.factor+8*unit*math.Abs(y))
+	}
+	j := int(x)
+	f := math.Expm1(epsilon-c.loss(j)) / math.Expm1(c.step)
+	f = min(1, max(0, f+sign*-1e-12))
+	return c.end + (1-f)*c.at(j, sign) + f*c.at(j+1, sign)
+}
+
+// epsilon returns a bound on the least ε with δ(ε) <= delta.
+func (c *composition) epsilon(delta, sign float64) float64 {
+	rest := delta - c.end
+	if rest < 0 || rest == 0 && sign > 0 {
+		return math.Inf(1)
+	}
+	lo, hi := -1, len(c.tail) // at(lo) > rest >= at(hi), taking at(-1) for +Inf
+	if c.at(hi-1, sign) > rest {
+		if sign < 0 {
+			return c.loss(hi-1) - c.shift
+		}
+		// Beyond the window: δ <= end + e^{logM-θε}·(the greatest weight, below 1).
+		return (c.logM+c.factor-math.Log(rest))/c.theta*(1+1e-14) + c.shift
+	}
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; c.at(mid, sign) > rest {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if hi == 0 {
+		if sign > 0 {
+			return c.loss(0) + c.shift
+		}
+		return 0
+	}
+	if hi == len(c.tail) {
+		return c.loss(hi-1) + c.shift
+	}
+	a, b := c.at(lo, sign), c.at(hi, sign)
+	f := min(1, max(0, (a-rest)/(a-b)+sign*1e-12))
+	e := c.loss(lo) + math.Log1p(f*math.Expm1(c.step)) + sign*c.shift
+	return e + sign*4*unit*(math.Abs(e)+math.Abs(c.offset))
+}
