@@ -1,6 +1,9 @@
 package shuffle
 
-import "math/big"
+import (
+	"fmt"
+	"math/big"
+)
 
 // Exact arithmetic for small n: likelihoods are rationals when p = e^eps0 is one.
 
@@ -81,7 +84,7 @@ func laws(n int64, rate, first, second *big.Rat) (p, q law) {
 	neither := big.NewRat(1, 1)
 	neither.Sub(neither.Sub(neither, first), second)
 	multinomials(n-1, each, each, func(a, b int64, pr *big.Rat) {
-		at := func(a, b int64) string { return big.NewRat(a, b+1000).String() + " " + big.NewInt(a).String() }
+		at := func(a, b int64) string { return fmt.Sprint(a, b) }
 		p.add(at(a+1, b), new(big.Rat).Mul(pr, first))
 		p.add(at(a, b+1), new(big.Rat).Mul(pr, second))
 		p.add(at(a, b), new(big.Rat).Mul(pr, neither))

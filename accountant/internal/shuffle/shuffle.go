@@ -205,7 +205,6 @@ func guess(n int64, eps0, delta float64) float64 {
 	return min(0.99*eps0, 2*math.Atanh(min(t, 0.99)))
 }
 
-
 // solve finds where f, which falls from epsilon 0 to -Inf at eps0, crosses log. It
 // returns lo <= hi with f(lo) >= log-tolerance and f(hi) <= log+tolerance: one
 // point where |f-log| is that small, or two that floats hardly tell apart. If f is
