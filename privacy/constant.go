@@ -63,10 +63,10 @@ func (x constant) sign() int {
 	switch {
 	case x.rat != nil:
 		return x.rat.Sign()
-	case x.interval().Positive():
-		return 1
-	case x.interval().Neg().Positive():
+	case x.square != nil && x.negative, x.square == nil && x.bounds.Neg().Positive():
 		return -1
+	case x.square != nil, x.bounds.Positive():
+		return 1
 	}
 	return 0
 }

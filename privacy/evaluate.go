@@ -35,11 +35,7 @@ func (v *evaluator) spend(n *node, x constant, work int) error {
 func (v *evaluator) number(n *node) (constant, error) {
 	switch n.op {
 	case literal:
-		r, err := parseLiteral(n.text)
-		if err != nil {
-			return constant{}, n.span.fail(err.Error(), "")
-		}
-		return rational(r), v.spend(n, rational(r), 1)
+		return rational(n.value), v.spend(n, rational(n.value), 1)
 	case unknown:
 		return rational(v.x), nil
 	}
@@ -185,7 +181,10 @@ func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
 		return e, err
 	}
 	if a == nil {
-		a = &node{op: literal, text: p.fallback, span: n.span}
+		var err error
+		if a, err = newLiteral(p.fallback, n.span); err != nil {
+			return nil, err
+		}
 	}
 	if a.unknown && v.x == nil {
 		return nil, nil
@@ -230,14 +229,17 @@ func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
 		if x.up().Cmp(one) >= 0 {
 			return fail("is not below 1", "")
 		}
-		return [2]*big.Rat{x.down(), x.up()}, nil
+		return [2]*big.Rat{copied(x.down()), copied(x.up())}, nil
 	}
-	r := p.kind.round(x)
+	r := copied(p.kind.round(x))
 	if r.Sign() <= 0 || !isShort(r) {
 		return fail("is too large or too small", "")
 	}
 	return r, nil
 }
+
+// copied keeps the tree's numbers apart from those of events.
+func copied(r *big.Rat) *big.Rat { return new(big.Rat).Set(r) }
 
 // round returns x as the rational that an event keeps.
 func (k kindOf) round(x constant) *big.Rat {

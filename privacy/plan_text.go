@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -286,18 +285,18 @@ func (p *parser) primary() (*node, error) {
 
 // newLiteral returns the node of a decimal.
 func newLiteral(text string, at span) (*node, error) {
-	if _, err := parseLiteral(text); err != nil {
-		return nil, at.fail(err.Error(), "")
-	}
-	return newNode(literal, text, at)
-}
-
-func parseLiteral(text string) (*big.Rat, error) {
 	r, err := numeric.ParseDecimal(text)
 	if err == nil && !isShort(r) {
 		err = errTooLong
 	}
-	return r, err
+	if err != nil {
+		return nil, at.fail(err.Error(), "")
+	}
+	n, err := newNode(literal, text, at)
+	if err == nil {
+		n.value = r
+	}
+	return n, err
 }
 
 // close reads the parenthesis that closes open, after n.

@@ -1,13 +1,15 @@
 package privacy
 
 import (
+	"math/big"
 	"strings"
 )
 
 // A node is a part of a plan as it was written: a constant expression or an event.
 type node struct {
 	op      op
-	text    string // of a literal its digits, of a call its name
+	text    string   // of a literal its digits, of a call its name
+	value   *big.Rat // of a literal
 	of      []*node
 	span    span
 	depth   int
