@@ -189,7 +189,7 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 	for i, k := range r.Keys {
 		seen := map[string]bool{}
 		for _, d := range k.Domain {
-			values, err := db.enumerate(ctx, d, k.Expr.Type())
+			values, err := db.enumerate(ctx, d, k.Expr)
 			if err != nil {
 				return nil, err
 			}
@@ -210,15 +210,15 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 	return out, nil
 }
 
-// enumerate lists a public domain's values as values of type t.
-func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, t sqltype.Type) ([]sqltype.Value, error) {
+// enumerate lists a public domain's values as values of a key's type.
+func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, key plan.Expr) ([]sqltype.Value, error) {
 	if d.FromTable == nil {
 		n, ok := d.Size()
 		if !ok || n > release.MaxCells {
-			return nil, diagnostic.New("D051", diagnostic.Span{}, "a grouping key's public domain has more than %d values", release.MaxCells).
+			return nil, diagnostic.New("D051", key.Place(), "a grouping key's public domain has more than %d values", release.MaxCells).
 				Try("group by a coarser key")
 		}
-		return slices.Collect(d.All(t)), nil
+		return slices.Collect(d.All(key.Type())), nil
 	}
 	if db.config.Engine == nil {
 		return nil, errors.New("read public domain: no engine")
@@ -231,9 +231,15 @@ func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, t sq
 	if at < 0 {
 		return nil, fmt.Errorf("read public domain: table %s has no column %s", d.FromTable.Name, d.FromColumn.Name)
 	}
-	values := make([]sqltype.Value, len(rows))
-	for i, row := range rows {
-		values[i] = row[at]
+	var values []sqltype.Value
+	for _, row := range rows {
+		v := row[at]
+		if t := key.Type(); v != nil && t.IsInteger() {
+			if _, err := sqltype.ParseValue(t, sqltype.Format(v)); err != nil {
+				continue // a table's bigint that no integer key can equal
+			}
+		}
+		values = append(values, v)
 	}
 	return values, nil
 }

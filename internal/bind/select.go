@@ -147,7 +147,7 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 		grouped = true
 		aggregate := &plan.Aggregate{Input: node, Keys: s.keys, Aggregations: s.aggregates.list, Span: s.sel.Span}
 		for _, k := range s.keys {
-			aggregate.Names = append(aggregate.Names, keyName(k))
+			aggregate.Names = append(aggregate.Names, s.keyName(k))
 		}
 		node = aggregate
 	}
@@ -182,7 +182,7 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 func (s *selection) lift(e plan.Expr) plan.Expr {
 	for i, k := range s.keys {
 		if equal(e, k) {
-			return &plan.Ref{Index: i, Name: keyName(k), T: k.Type(), Span: e.Place()}
+			return &plan.Ref{Index: i, Name: s.keyName(k), T: k.Type(), Span: e.Place()}
 		}
 	}
 	switch e := e.(type) {
@@ -196,12 +196,19 @@ func (s *selection) lift(e plan.Expr) plan.Expr {
 	return nil
 }
 
-func keyName(e plan.Expr) string {
-	switch e := e.(type) {
-	case *plan.Ref:
-		return e.Name
-	case *plan.Call:
-		return string(e.Function)
+// keyName names a key for messages: a column by its name, an expression as the
+// select list does, or by its function.
+func (s *selection) keyName(key plan.Expr) string {
+	if r, ok := key.(*plan.Ref); ok {
+		return r.Name
+	}
+	for i, name := range s.names {
+		if equal(s.items[i], key) && name != "?column?" {
+			return name
+		}
+	}
+	if c, ok := key.(*plan.Call); ok {
+		return string(c.Function)
 	}
 	return "key"
 }
