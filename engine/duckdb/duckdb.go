@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +43,7 @@ type Engine struct {
 	db      *sql.DB
 	catalog *catalog.Catalog
 	options Options
-	temp    string             // our own folder in Options.Temp
+	spill   *spill
 	copied  map[string]*copied // by the table's folded name
 	made    atomic.Int64       // copies
 }
@@ -62,10 +61,10 @@ func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
 }
 
 func (e *Engine) open(ctx context.Context) (err error) {
-	if e.temp, err = os.MkdirTemp(e.options.Temp, "discreet-"); err != nil {
-		return fmt.Errorf("make temporary directory: %w", err)
+	if e.spill, err = newSpill(e.options.Temp); err != nil {
+		return err
 	}
-	if e.db, err = connect(e.options, e.temp, false); err != nil {
+	if e.db, err = connect(e.options, e.spill.folder, false); err != nil {
 		return fmt.Errorf("open duckdb: %w", err)
 	}
 	conn, err := e.db.Conn(ctx)
@@ -176,8 +175,8 @@ func (e *Engine) Close() error {
 	if e.db != nil {
 		err = e.db.Close()
 	}
-	if e.temp != "" {
-		err = errors.Join(err, os.RemoveAll(e.temp))
+	if e.spill != nil {
+		err = errors.Join(err, e.spill.Close())
 	}
 	return err
 }

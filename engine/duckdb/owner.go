@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 
@@ -20,17 +19,17 @@ import (
 // An owner may read every file that the process may.
 type owner struct {
 	db      *sql.DB
-	temp    string
+	spill   *spill
 	records atomic.Int64 // tables that Records has made
 }
 
 // OpenOwner opens an instance for the owner's own commands. It is not locked.
 func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
-	temp, err := os.MkdirTemp(o.Temp, "discreet-")
+	spill, err := newSpill(o.Temp)
 	if err != nil {
-		return nil, fmt.Errorf("make temporary directory: %w", err)
+		return nil, err
 	}
-	db, err := connect(o, temp, true)
+	db, err := connect(o, spill.folder, true)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "SET TimeZone = 'UTC'")
 	}
@@ -38,9 +37,9 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 		if db != nil {
 			err = errors.Join(err, db.Close())
 		}
-		return nil, fmt.Errorf("open duckdb: %w", errors.Join(err, os.RemoveAll(temp)))
+		return nil, fmt.Errorf("open duckdb: %w", errors.Join(err, spill.Close()))
 	}
-	return &owner{db: db, temp: temp}, nil
+	return &owner{db: db, spill: spill}, nil
 }
 
 // Records copies a CSV or JSON-lines file into a table.
@@ -96,4 +95,4 @@ func (o *owner) Rows(ctx context.Context, text string, args ...any) (columns []s
 }
 
 // Close ends the instance and removes what it spilled.
-func (o *owner) Close() error { return errors.Join(o.db.Close(), os.RemoveAll(o.temp)) }
+func (o *owner) Close() error { return errors.Join(o.db.Close(), o.spill.Close()) }

@@ -25,7 +25,7 @@ type scratch struct{ db *sql.DB }
 func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
 	o := e.options
 	o.Threads = 1
-	db, err := connect(o, e.temp, true)
+	db, err := connect(o, e.spill.folder, true)
 	if err != nil {
 		return nil, failure(ctx, err)
 	}

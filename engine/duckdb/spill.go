@@ -1,0 +1,78 @@
+//go:build cgo
+
+package duckdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A spill is a folder of our own in the temporary directory, for private data
+// that does not fit in memory; only its owner can enter it. A process that is
+// killed leaves it behind, and the next one to open an instance there with the
+// same user's rights removes it: each holds a lock in its folder while it
+// lives, which the system lets go of however it ends.
+type spill struct {
+	folder string
+	lock   *os.File
+}
+
+func newSpill(in string) (*spill, error) {
+	if in == "" {
+		in = os.TempDir()
+	}
+	removeAbandoned(in)
+	folder, err := os.MkdirTemp(in, "discreet-")
+	if err != nil {
+		return nil, fmt.Errorf("make temporary directory: %w", err)
+	}
+	s := &spill{folder: folder}
+	// Locked before it has its name, so that nobody finds it unlocked. Where the
+	// file system has no locks the folder goes without, and is not found.
+	making := filepath.Join(folder, "making")
+	if s.lock, err = os.OpenFile(making, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("make temporary directory: %w", err), s.Close())
+	}
+	if lockFile(s.lock) == nil {
+		_ = os.Rename(making, filepath.Join(folder, "lock"))
+	}
+	return s, nil
+}
+
+// Close removes the folder.
+func (s *spill) Close() error {
+	err := os.RemoveAll(s.folder)
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	return err
+}
+
+// removeAbandoned removes the folders of processes that are gone. What cannot
+// be removed stays; that hinders nobody.
+func removeAbandoned(in string) {
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "discreet-") {
+			continue
+		}
+		folder := filepath.Join(in, entry.Name())
+		if info, err := os.Lstat(folder); err != nil || !info.IsDir() || !ours(info) {
+			continue
+		}
+		f, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if lockFile(f) == nil {
+			_ = os.RemoveAll(folder)
+		}
+		_ = f.Close()
+	}
+}
