@@ -278,3 +278,27 @@ columns.Day = { type = "smallint", lower = 1, upper = 7, step = 1 }
 		t.Errorf("times: %+v", time)
 	}
 }
+
+// Text in Parquet that is not UTF-8 is found, in the column where it stands.
+func TestParquetNotUTF8(t *testing.T) {
+	dir, o := t.TempDir(), open(t)
+	file := filepath.Join(dir, "t.parquet")
+	o.do(t, "COPY (SELECT i AS id, 'good' || i AS good, 'letter' || i AS bad FROM range(10) AS r(i)) TO '"+file+"' (FORMAT parquet, COMPRESSION uncompressed)")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data = bytes.Replace(data, []byte("letter3"), []byte("le\xffter3"), 1); os.WriteFile(file, data, 0o600) != nil {
+		t.Fatal("cannot write")
+	}
+	r := run(t, o, dir, "[tables.t]\nsource = \"t.parquet\"\npublic = true\n[tables.t.columns]\nid = { type = \"bigint\" }\ngood = { type = \"text\" }\nbad = { type = \"text\" }\n")
+	var problems []string
+	for _, f := range r.Tables[0].Findings {
+		if f.Severity == check.Problem {
+			problems = append(problems, f.Column+": "+f.Message)
+		}
+	}
+	if len(problems) != 1 || !strings.HasPrefix(problems[0], "bad: ") || !strings.Contains(problems[0], "not UTF-8") {
+		t.Errorf("found %q", problems)
+	}
+}
