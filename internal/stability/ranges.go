@@ -264,6 +264,9 @@ func fieldRange(e *plan.Call) (lower, upper int64, ok bool) {
 		return 0, 0, false
 	}
 	f, ok := fields[l.Value.(string)]
+	if l.Value == "hour" && e.Args[1].Type().Kind == sqltype.TimeKind {
+		f.upper = 24 // of 24:00, the end of the day
+	}
 	return f.lower, f.upper, ok
 }
 
