@@ -75,6 +75,7 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 		if err := json.Unmarshal(stored, a); err != nil {
 			return nil, err
 		}
+		a.Notes = append(a.Notes, "this is the stored answer of the idempotency key; nothing was charged again")
 		return a, nil
 	}
 	a, err := db.measure(ctx, s, run)
