@@ -85,7 +85,10 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	case <-s.turn:
 	}
 	defer func() { s.turn <- struct{}{} }()
-	begun := time.Now()
+	begun, err := e.spill.now()
+	if err != nil {
+		return err
+	}
 	now, err := os.Stat(s.table.Source.Path)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A spill is a folder of our own in the temporary directory, for private data
@@ -40,6 +41,19 @@ func newSpill(in string) (*spill, error) {
 		_ = os.Rename(making, filepath.Join(folder, "lock"))
 	}
 	return s, nil
+}
+
+// now is the time by the clock that stamps files.
+func (s *spill) now() (time.Time, error) {
+	clock := filepath.Join(s.folder, "clock")
+	if err := os.WriteFile(clock, []byte("now"), 0o600); err != nil {
+		return time.Time{}, fmt.Errorf("tell the time: %w", err)
+	}
+	info, err := os.Stat(clock)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("tell the time: %w", err)
+	}
+	return info.ModTime(), nil
 }
 
 // Close removes the folder.
