@@ -10,6 +10,15 @@ type cell struct {
 	kappaNegative float64 // and of the one in the denominator, at most
 }
 
+// A rim is an interval without a cell, infinite at the ends of the window.
+type rim struct {
+	most    float64 // its mass
+	rhoUp   float64 // at most
+	rhoDown float64 // at most
+	kappa   float64 // of the mixture in the denominator, at most
+	flat    float64 // ∫ φ (1-q)^{-ν} over it, in units of M(θ), if that bounds f
+}
+
 // An edge is a cell's end.
 type edge struct {
 	u, psi         float64
@@ -22,7 +31,7 @@ type cells struct {
 	e        *event
 	theta    float64
 	list     []cell
-	outside  float64 // mass that no cell holds, at most
+	rim      []rim   // what no cell holds
 	positive float64 // power of the mixture with N(mu) in e^{θℓ+b}, where positive
 	negative float64 // power of the one in the denominator
 	half     float64 // half width of the strip last found best
@@ -50,15 +59,36 @@ func (e *event) cells(theta float64) *cells {
 		c.positive = theta + 1
 	}
 	norm := m.logM + ln2π/2
-	c.outside = math.Exp(e.at(w.lo, theta).psi-norm+m.err)/w.slopeLo +
-		math.Exp(e.at(w.hi, theta).psi-norm+m.err)/w.slopeHi
+	lo, hi := e.edge(w.lo, theta), e.edge(w.hi, theta)
+	c.rim = []rim{
+		e.rim(edge{}, lo, math.Exp(lo.psi-norm+m.err)/w.slopeLo),
+		e.rim(hi, edge{rhoUp: math.Inf(1)}, math.Exp(hi.psi-norm+m.err)/w.slopeHi),
+	}
+	if e.dir == Replace {
+		c.rim[0].rhoDown = math.Inf(1)
+		c.rim[0].kappa = kappaMax(lo.rhoDown, math.Inf(1))
+		c.rim[1].rhoDown = hi.rhoDown
+		c.rim[1].kappa = kappaMax(0, hi.rhoDown)
+	}
+	// Where the denominator's ρ is unbounded the other mixture is at most 1 and it is
+	// at least 1-q for v <= π/2, so that |f| <= φ (1-q)^{-ν} e^{y²/2}.
+	flat := func(u float64) float64 {
+		return math.Erfc(math.Abs(u)/math.Sqrt2) / 2 * math.Exp(-c.negative*math.Log1p(-e.q)-m.logM+m.err)
+	}
+	switch e.dir {
+	case Add:
+		c.rim[1].flat = flat(w.hi)
+	case Replace:
+		c.rim[0].flat = flat(w.lo)
+	}
 	width := e.width()
 	steepest := max(-w.lo, w.hi) + e.mu*(2*math.Abs(theta)+1) // >= |ψ'|
-	for lo := e.edge(w.lo, theta); lo.u < w.hi; {
+	for lo.u < w.hi {
 		if below := w.top - depth - lo.psi; below > steepest*width {
 			jump := below / steepest // all of it is below the threshold
-			c.outside += jump * math.Exp(w.top-depth-norm+m.err)
-			lo = e.edge(lo.u+jump, theta)
+			hi := e.edge(lo.u+jump, theta)
+			c.rim = append(c.rim, e.rim(lo, hi, jump*math.Exp(w.top-depth-norm+m.err)))
+			lo = hi
 			continue
 		}
 		hi := e.edge(lo.u+width, theta)
@@ -66,6 +96,29 @@ func (e *event) cells(theta float64) *cells {
 		lo = hi
 	}
 	return c
+}
+
+func (e *event) rim(lo, hi edge, mass float64) rim {
+	r := rim{most: mass, rhoUp: hi.rhoUp, rhoDown: lo.rhoDown, flat: math.Inf(1)}
+	switch e.dir {
+	case Add:
+		r.kappa = kappaMax(lo.rhoUp, hi.rhoUp)
+	case Replace:
+		r.kappa = kappaMax(hi.rhoDown, lo.rhoDown)
+	}
+	return r
+}
+
+// modulus bounds the rim's ∫|f| on the lines up to v, but for e^{y²/2} and arguments.
+func (r *rim) modulus(v, negative float64) float64 {
+	if negative == 0 {
+		return r.most
+	}
+	m := r.most * math.Pow(1-2*r.kappa*(1-math.Cos(v)), -negative/2)
+	if v <= math.Pi/2 {
+		m = min(m, r.flat)
+	}
+	return m
 }
 
 func (e *event) edge(u, theta float64) (d edge) {
@@ -108,10 +161,15 @@ func (e *event) cell(lo, hi edge, theta, norm, err float64) cell {
 }
 
 // kappa increases to 1/4 at 1 and then decreases.
-func kappa(rho float64) float64 { return rho / ((1 + rho) * (1 + rho)) }
+func kappa(rho float64) float64 {
+	if rho > 1e100 {
+		return 1 / rho
+	}
+	return rho / ((1 + rho) * (1 + rho))
+}
 
 func kappaMax(lo, hi float64) float64 {
-	if lo < 1 && hi > 1 {
+	if lo <= 1 && hi >= 1 {
 		return 0.25
 	}
 	return max(kappa(lo), kappa(hi))
@@ -149,12 +207,21 @@ func (c *cells) strip(t, a float64) float64 {
 	v := c.e.mu * a
 	sin, cos := math.Sincos(v)
 	arg := func(rho float64) float64 {
-		if cos < -rho {
+		switch {
+		case cos < -rho:
 			return math.Asin(rho)
+		case rho > 1e100:
+			return v
 		}
 		return math.Atan2(rho*sin, 1+rho*cos)
 	}
-	sum := c.outside * math.Exp(c.e.arguments()*t*v-c.negative*math.Log(math.Cos(v/2)))
+	sum := 0.
+	for i := range c.rim {
+		r := &c.rim[i]
+		if m := r.modulus(v, c.negative); m > 0 {
+			sum += m * math.Exp(t*(arg(r.rhoUp)+arg(r.rhoDown)))
+		}
+	}
 	for i := range c.list {
 		k := &c.list[i]
 		x := arg(k.hi.rhoUp)
@@ -246,7 +313,11 @@ func (c *cells) along(t, top float64) float64 {
 			drop -= k.most * g
 		}
 	}
-	// Outside of the cells the path is level, and in gaps it joins their ends.
-	out := c.outside * math.Exp(top*top/2) * (1 + top/c.e.width()) * math.Pow(math.Cos(c.e.mu*top/2), -c.negative)
+	// In the rim the path is level, or joins the ends of two cells.
+	out := 0.
+	for i := range c.rim {
+		out += c.rim[i].modulus(c.e.mu*top, c.negative)
+	}
+	out *= math.Exp(top*top/2) * (1 + top/c.e.width())
 	return min(math.Log(sum+out), math.Log1p(-min(drop-out, 1)))
 }

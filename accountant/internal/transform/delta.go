@@ -20,6 +20,13 @@ func (c *Composition) Delta(eps float64) (loss.Bracket, error) {
 	if c.nothing() || eps >= c.sup*(1+8*ulp) {
 		return loss.Bracket{}, nil
 	}
+	if s, ok := c.single(); ok {
+		b, err := s.delta(eps)
+		if err != nil {
+			return b, fmt.Errorf("find delta: %w", err)
+		}
+		return b, b.Check()
+	}
 	low, mid, high, err := c.logDelta(eps)
 	if err != nil {
 		return loss.Bracket{}, fmt.Errorf("find delta: %w", err)
@@ -74,10 +81,14 @@ func (c *Composition) Epsilon(delta float64) (loss.Bracket, error) {
 	if !(delta > 0) {
 		return loss.Bracket{}, fmt.Errorf("find epsilon: delta %g is not positive", delta)
 	}
-	if c.nothing() || delta >= 1 {
+	if c.nothing() || delta >= c.distance() {
 		return loss.Bracket{}, nil
 	}
-	b, err := c.epsilon(math.Log(delta))
+	find := func() (loss.Bracket, error) { return c.epsilon(math.Log(delta)) }
+	if s, ok := c.single(); ok {
+		find = func() (loss.Bracket, error) { return s.epsilon(delta) }
+	}
+	b, err := find()
 	if err != nil {
 		return loss.Bracket{}, fmt.Errorf("find epsilon: %w", err)
 	}
@@ -85,6 +96,20 @@ func (c *Composition) Epsilon(delta float64) (loss.Bracket, error) {
 		return loss.Bracket{}, fmt.Errorf("find epsilon: %w: the bracket is %.1e wide", ErrUnsuited, b.High-b.Low)
 	}
 	return b, b.Check()
+}
+
+// distance bounds δ(0), the total variation distance, which is subadditive and at
+// most q(2Φ(mu/2)-1) of each step, q(2Φ(mu)-1) with replace.
+func (c *Composition) distance() float64 {
+	d := math.Erf(math.Sqrt(c.gauss / 8))
+	for _, e := range c.events {
+		x := e.n * e.q * math.Erf(e.mu/math.Sqrt(8))
+		if e.dir == Replace {
+			x = e.n * e.q * math.Erf(e.mu/math.Sqrt2)
+		}
+		d += x
+	}
+	return min(1, d*(1+1e-12))
 }
 
 func (c *Composition) epsilon(logDelta float64) (b loss.Bracket, err error) {

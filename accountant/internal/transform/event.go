@@ -115,14 +115,6 @@ func (e *event) negative(theta float64) float64 {
 	return max(0, theta)
 }
 
-// arguments is how many mixtures have a part in ℓ.
-func (e *event) arguments() float64 {
-	if e.dir == Replace {
-		return 2
-	}
-	return 1
-}
-
 // A window is where a tilted density lives: outside of [lo, hi] it is at most its
 // value at the edge times e^{-slope |u-edge|}, for ψ' = -u + mu pull and
 //

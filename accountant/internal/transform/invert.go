@@ -96,9 +96,9 @@ func (c *Composition) lay(points []point, eps, logDelta float64) (*line, error) 
 	return l, c.sample(l, logDelta-(l.base.k-l.base.theta*eps))
 }
 
-// maxWork bounds nodes times frequencies: about half a second.
+// maxWork bounds nodes times frequencies: about a tenth of a second.
 
-const maxWork = 1e8
+const maxWork = 2e7
 
 // sample fills a line until what is beyond is small against e^{logI}.
 func (c *Composition) sample(l *line, logI float64) error {
@@ -106,7 +106,9 @@ func (c *Composition) sample(l *line, logI float64) error {
 	laws := make([]*cells, len(c.events))
 	steps := math.Log(max(1, float64(len(c.events))))
 	for i, e := range c.events {
-		laws[i] = e.cells(theta)
+		if laws[i] = e.cells(theta); len(laws[i].list) == 0 {
+			return fmt.Errorf("%w: the tilted law is too wide", ErrUnsuited)
+		}
 	}
 	// The sum of 1/|z(z+1)| over the line is about dt/π of this: off the saddle point
 	// it exceeds the integral.
@@ -126,7 +128,9 @@ func (c *Composition) sample(l *line, logI float64) error {
 		for i, e := range c.events {
 			// What is small against e^{-tolerance} once it is a relative error of |φ|^n.
 			depth := steps + math.Log(e.n) + 3 + max(0, tolerance+last) - laws[i].logPhi
-			laws[i].spectrum(end, min(depth, steps+math.Log(e.n)+tolerance+6), &s)
+			if !laws[i].spectrum(end, min(depth, steps+math.Log(e.n)+tolerance+6), &s) {
+				return fmt.Errorf("%w: more than %.0e nodes", ErrUnsuited, float64(maxNodes))
+			}
 			if work += float64(len(s.p) * size); work > maxWork {
 				return fmt.Errorf("%w: more than %.0e terms", ErrUnsuited, maxWork)
 			}

@@ -20,11 +20,15 @@ type spectrum struct {
 }
 
 // spectrum prepares frequencies up to t to an error of about e^{-depth}, depth >= 3.
-func (c *cells) spectrum(t, depth float64, s *spectrum) {
+// It reports whether the grid is of moderate length.
+func (c *cells) spectrum(t, depth float64, s *spectrum) bool {
 	e := c.e
 	h := c.step(t, depth)
 	depth += 5 // of the nodes left out, which are many
 	w := e.window(c.theta, depth)
+	if !(w.hi-w.lo < maxNodes*h) {
+		return false
+	}
 	s.p, s.l = s.p[:0], s.l[:0]
 	s.base, s.each = 0, 0
 	z, base := 0., 0.
@@ -50,6 +54,7 @@ func (c *cells) spectrum(t, depth float64, s *spectrum) {
 		s.re, s.im, s.dre, s.dim = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	}
 	s.re, s.im, s.dre, s.dim = s.re[:n], s.im[:n], s.dre[:n], s.dim[:n]
+	return true
 }
 
 // seed sets e^{itℓ} - 1 at t, as -2 sin²(tℓ/2) + i sin(tℓ), and its turn for dt.
@@ -57,10 +62,8 @@ func (s *spectrum) seed(t, dt float64) {
 	for i, l := range s.l {
 		sin, cos := math.Sincos(t * l / 2)
 		s.re[i], s.im[i] = -2*sin*sin, 2*sin*cos
-		if dt > 0 {
-			sin, cos = math.Sincos(dt * l / 2)
-			s.dre[i], s.dim[i] = -2*sin*sin, 2*sin*cos
-		}
+		sin, cos = math.Sincos(dt * l / 2)
+		s.dre[i], s.dim[i] = -2*sin*sin, 2*sin*cos
 	}
 	s.turns = 0
 }
@@ -79,16 +82,6 @@ func (s *spectrum) value(t float64) (re, im, err float64) {
 	err = s.fixed + t*(s.base+s.turns*s.each)
 	s.turns++
 	return re, im, err
-}
-
-// once is value without a turn.
-func (s *spectrum) once(t float64) (re, im, err float64) {
-	s.seed(t, 0)
-	for i, p := range s.p {
-		re += p * s.re[i]
-		im += p * s.im[i]
-	}
-	return re, im, s.fixed + t*s.base
 }
 
 // modulus returns log|φ| from φ - 1, and that of |φ| and its error together. The

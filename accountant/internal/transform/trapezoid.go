@@ -23,6 +23,10 @@ const (
 //
 // So N <= e^{a²/2} cos(mu a/2)^{-ν} e^{c|t| mu a} M(θ), ν the power of the mixture
 // that is in a denominator, c the number of mixtures in ℓ. (Cells sharpen this.)
+//
+// For add and v <= π/2 there is another bound, for great θ and small q: as
+// |1+ρe^{iv}| >= 1 + ρ cos v >= (1+ρ)^{cos v}, the integral of |f| at t = 0 is at most
+// e^{a²/2} (1-q)^{-θ(1-cos v)} M(θ cos v), and M increases on θ >= 0.
 
 // step returns the h at which the trapezoidal rule for real θ is right to
 // e^{-depth} of max(1, M(θ)), also for φ times 1 and times the y of the centred form.
@@ -31,7 +35,12 @@ func (e *event) step(theta, depth float64) float64 {
 	neg := e.negative(theta)
 	best := 0.
 	for a := min(0.999*math.Pi/e.mu, 1.2*math.Sqrt(2*depth)); ; a *= 0.8 {
-		n := a*a/2 - neg*math.Log(math.Cos(e.mu*a/2)) + linear
+		v := e.mu * a
+		power := -math.Log(math.Cos(v / 2))
+		if e.dir == Add && v <= math.Pi/2 {
+			power = min(power, -math.Log1p(-e.q)*(1-math.Cos(v)))
+		}
+		n := a*a/2 + neg*power + linear
 		h := 2 * math.Pi * a / (depth + 1 + n)
 		if h < best {
 			return best
@@ -74,6 +83,9 @@ func (e *event) nodes(w window, theta, h, depth float64, all bool, keep func(u f
 		math.Exp(e.at(w.hi, theta).psi-w.top)/w.slopeHi
 }
 
+// maxNodes bounds the nodes of a grid.
+const maxNodes = 1e5
+
 // Moments are log M(θ) of one step and the mean and variance of ℓ tilted by θ.
 type moments struct {
 	logM, err  float64 // |logM - truth| <= err
@@ -86,11 +98,15 @@ type moments struct {
 //
 // has an integrand of second order in q: M - 1 comes out to a few units in the
 // last place of itself, and a billion steps of rate 1e-9 have a log M(θ)^n to that
-// accuracy. Where M is large the plain integral does.
+// accuracy. Where M is large the plain integral does. It is NaN where the grid would
+// be too long.
 func (e *event) moments(theta float64) (m moments) {
 	depth := 40 + math.Log(e.n)
 	h := e.step(theta, depth)
 	w := e.window(theta, depth)
+	if !(w.hi-w.lo < maxNodes*h) {
+		return moments{logM: math.NaN(), err: math.NaN()}
+	}
 	centred := w.top < 30 && e.mu < 20
 	if w.top < 0 {
 		w.top = 0

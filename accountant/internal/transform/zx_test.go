@@ -1,12 +1,14 @@
 package transform
-import ("testing";"fmt";"math";"time";"math/rand";"sort")
-func TestX(t *testing.T){
+import ("testing";"fmt";"math";"time";"math/rand";"sort";"os")
+func TestX(t *testing.T){ start:=time.Now()
  r:=rand.New(rand.NewSource(1))
  lu:=func(a,b float64) float64 { return math.Exp(math.Log(a)+r.Float64()*math.Log(b/a))}
  bad:=0; var times []float64; var widths []float64
  for i:=0;i<400;i++ {
+  if time.Since(start)>40*time.Second { break }
+  fmt.Print("")
   s,q,n,d:=lu(.3,100),lu(1e-9,.9),int64(lu(1,1e9)),lu(1e-15,1e-3)
-  dir:=Direction(r.Intn(3))
+  dir:=Direction(r.Intn(3)); fmt.Fprintf(os.Stderr,"%g %g %d %g %v\n",s,q,n,d,dir)
   c,_:=New([]Term{{s,1,q,n}},dir)
   t0:=time.Now()
   b,err:=c.Epsilon(d)
