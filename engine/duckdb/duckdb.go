@@ -7,10 +7,12 @@
 // extensions, no network. That is the second wall: the first is that only our
 // own plans are rendered. Reading is total: whatever stands in a source, a
 // table has exactly the declared columns in canonical form (see relation).
-// Parquet and DuckDB files that are damaged make a query fail as a want of
-// resources does (text in Parquet that is not UTF-8 is such damage); so does
+// CSV and JSON lines are copied when they are first read and when they have
+// changed. Parquet and DuckDB files that are damaged make a query fail as a want
+// of resources does (text in Parquet that is not UTF-8 is such damage); so does
 // what does not fit the memory and the temporary directory, where private data
-// is spilled to files that Close removes. It does not hide how long a query takes.
+// is spilled to files that Close removes, or else the next process that opens an
+// instance there. It does not hide how long a query takes.
 package duckdb
 
 import (
