@@ -27,7 +27,7 @@ type Command struct {
 func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
-		explainCommand(), queryCommand(), budgetCommand(),
+		explainCommand(), queryCommand(), budgetCommand(), accountCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 }

@@ -34,6 +34,8 @@ func exitCode(code string) int {
 		return exitUsage
 	case code == "D117": // this build has no engine
 		return exitEngine
+	case code >= "D120": // a plan is refused as a statement is
+		return exitRefused
 	case code >= "D110":
 		return exitUsage
 	case code >= "D100":

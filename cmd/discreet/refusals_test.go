@@ -102,8 +102,10 @@ func stage(code string) string {
 		return "The catalog and the owner's commands"
 	case n < 110:
 		return "The engine and the system"
+	case n < 120:
+		return "The command line"
 	}
-	return "The command line"
+	return "Accounting"
 }
 
 // headingID is how a renderer of Markdown names a heading.

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+var filters = []string{filter.Pure, filter.Approx, filter.ZCDP, filter.Rogers, filter.Whitehouse, filter.RDP, filter.GDP}
+
+// runs says how often a filter admits an event.
+func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
+	if err := onePlan(args); err != nil {
+		return err
+	}
+	e, err := a.event(args[0])
+	if err != nil {
+		return err
+	}
+	if a.epsilon == nil {
+		return diagnostic.New("D113", diagnostic.Span{}, "say within which --epsilon, and for all filters but pure --delta")
+	}
+	epsilon, delta, err := a.budget(a.epsilon)
+	if err != nil {
+		return err
+	}
+	if a.filter != "" {
+		n, err := filter.Admitted(a.filter, e, epsilon, delta, a.options.Neighbours)
+		if err != nil {
+			return uncharged(err)
+		}
+		if a.json {
+			return t.writeJSON(runsJSON(a.filter, n))
+		}
+		fmt.Fprintln(t.out, n)
+		return nil
+	}
+	all := []any{}
+	g := grid{{title: "filter"}, {title: "admits", right: true}, {title: "note"}}
+	for _, name := range filters {
+		cells := []string{name, "-", ""}
+		n, err := filter.Admitted(name, e, epsilon, delta, a.options.Neighbours)
+		if err != nil {
+			cells[2] = err.Error()
+		} else {
+			cells[1] = n.String()
+			all = append(all, runsJSON(name, n))
+		}
+		for j, cell := range cells {
+			g[j].cells = append(g[j].cells, cell)
+		}
+	}
+	if a.json {
+		return t.writeJSON(map[string]any{"filters": all})
+	}
+	g.write(t.out)
+	return nil
+}
+
+func runsJSON(name string, n *big.Int) any {
+	return struct {
+		Filter   string      `json:"filter"`
+		Admitted json.Number `json:"admitted"`
+	}{name, json.Number(n.String())}
+}
+
+func (a *accounting) budget(epsilon *big.Rat) (e privacy.Epsilon, d privacy.Delta, err error) {
+	if e, err = privacy.NewEpsilon(epsilon); err == nil && a.delta != nil {
+		d, err = privacy.NewDelta(a.delta)
+	}
+	if err != nil {
+		err = diagnostic.New("D112", diagnostic.Span{}, "%v", err)
+	}
+	return e, d, err
+}
+
+// uncharged gives a filter's error the one form.
+func uncharged(err error) error {
+	d := diagnostic.New("D124", diagnostic.Span{}, "%v", err)
+	if errors.Is(err, filter.ErrUnsupported) {
+		d.Try("wrap the event in a guarantee that the measure has, such as approx(eps, delta)")
+	}
+	return d
+}

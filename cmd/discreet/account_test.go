@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// account runs discreet account and returns its standard output, and its exit code.
+func account(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	code := Main(context.Background(), append([]string{"account"}, args...), strings.NewReader(""), &out, &talk)
+	if code == exitAnswered {
+		return out.String(), code
+	}
+	return out.String() + talk.String(), code
+}
+
+// What is asked wrongly is refused with the way out.
+func TestAccountRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", 2, "no plan"},
+		{"gaussian(1)", 2, "--delta"},
+		{"gaussian(1) --delta 1e-6 --epsilon 1", 2, "exclude"},
+		{"gaussian(1) --delta 1", 2, "--delta 1"},
+		{"gaussian(1) --delta NaN", 2, "--delta NaN"},
+		{"gaussian(1) --delta 1e-6 --relation swap", 2, "add-remove"},
+		{"gaussian(1) laplace(1) --delta 1e-6", 2, "compare"},
+		{"calibrat gaussian(1)", 2, "calibrate"},
+		{"gausian(1) --delta 1e-6", 1, "gaussian"},
+		{"gaussian(-1) --delta 1e-6", 1, "D120"},
+		{"1.5*gaussian(1) --delta 1e-6", 1, "whole"},
+		{"gaussian(?) --delta 1e-6", 1, "calibrate"},
+		{"calibrate gaussian(1) --epsilon 1 --delta 1e-6", 1, "?"},
+		{"calibrate gaussian(?) --epsilon 1", 2, "--delta"},
+		{"calibrate gaussian(?)+pure(2) --epsilon 1 --delta 1e-6", 1, "D123"},
+		{"randomized_response(0.75) --delta 0", 1, "replace-one"},
+		{"runs gaussian(10) --filter pure --epsilon 1", 1, "D124"},
+		{"runs pure(1) --filter fourier --epsilon 1", 2, "whitehouse"},
+		{"runs pure(1) --filter pure", 2, "--epsilon"},
+		{"compare pure(1) --delta 0", 2, "two plans"},
+		{"curve gaussian(1) --over count", 2, "--delta"},
+		{"curve gaussian(1) --plot a.gif", 2, ".svg"},
+		{"curve gaussian(1) --from 1 --to 0.5", 2, "--from"},
+		{"gaussian(1) --delta 1e-6 --orders 0.5", 2, "above 1"},
+		{"gaussian(1) --delta 1e-6 --accountant renyi", 2, "rdp"},
+	} {
+		got, code := account(t, strings.Fields(tc.args)...)
+		if code != tc.code || !strings.Contains(got, tc.want) {
+			t.Errorf("account %s: exit code %d, want %d with %q:\n%s", tc.args, code, tc.code, tc.want, got)
+		}
+	}
+}
+
+// JSON holds the plan as an event, every number finite or null, the best first.
+func TestAccountJSON(t *testing.T) {
+	out, code := account(t, "10*gaussian(5) + zcdp(0.01)", "--delta", "1e-6", "--json")
+	if code != exitAnswered {
+		t.Fatal(out)
+	}
+	var r struct {
+		Plan     string          `json:"plan"`
+		Event    json.RawMessage `json:"event"`
+		Relation string          `json:"relation"`
+		Delta    float64         `json:"delta"`
+		Bounds   []struct {
+			Accountant string
+			Epsilon    struct{ Low, Estimate, High *float64 }
+			Direction  string
+		}
+		Best struct{ Accountant string }
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	e, err := privacy.UnmarshalEvent(r.Event)
+	if err != nil || e.String() != r.Plan || r.Relation != "add-remove" || r.Delta != 1e-6 {
+		t.Errorf("%s: event %v, %v", out, e, err)
+	}
+	if len(r.Bounds) < 2 || r.Best.Accountant != r.Bounds[0].Accountant {
+		t.Fatalf("bounds %s", out)
+	}
+	last := 0.0
+	for _, b := range r.Bounds {
+		if b.Epsilon.High == nil {
+			continue
+		}
+		if *b.Epsilon.High < last || *b.Epsilon.Low > *b.Epsilon.High {
+			t.Errorf("%s: bounds are not in order, or a bracket is empty", b.Accountant)
+		}
+		last = *b.Epsilon.High
+	}
+}
+
+// Every curve draws, in the terminal, as SVG and as PNG, and as numbers.
+func TestAccountCurves(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, over := range curves {
+		plan := "gaussian(3)"
+		if over == "runs" {
+			plan = "pure(0.01)"
+		}
+		args := []string{"curve", plan, "--over", over}
+		if over == "count" || over == "runs" {
+			args = append(args, "--delta", "1e-5")
+		}
+		if out, code := account(t, args...); code != exitAnswered || len(strings.Split(out, "\n")) < 24 {
+			t.Errorf("over %s: exit code %d:\n%s", over, code, out)
+		}
+		var lines struct {
+			Lines []struct{ Points [][2]*float64 }
+		}
+		out, code := account(t, append(args, "--json")...)
+		if err := json.Unmarshal([]byte(out), &lines); err != nil || code != exitAnswered || len(lines.Lines) == 0 {
+			t.Errorf("over %s: exit code %d, %v", over, code, err)
+		}
+		for _, file := range []string{"a.svg", "a.png"} {
+			if out, code := account(t, append(args, "--plot", file)...); code != exitAnswered {
+				t.Errorf("over %s: %s", over, out)
+			}
+			if info, err := os.Stat(filepath.Join(".", file)); err != nil || info.Size() < 1000 {
+				t.Errorf("over %s: %s is missing or empty", over, file)
+			}
+		}
+	}
+}
+
+func TestMisprintedFormulaIsTheTutorials(t *testing.T) {
+	for k, want := range map[int]float64{3: 4.690004094900031, 350: 153.67357054267973} {
+		if got := misprinted(0.5, 0.1, k); math.Abs(got-want) > 1e-9 {
+			t.Errorf("k = %d: %v, want %v", k, got, want)
+		}
+	}
+}
