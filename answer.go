@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"strings"
 
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
@@ -43,33 +45,25 @@ type Column struct {
 // What bounds cut off is not covered.
 type Interval struct{ Lower, Upper sqltype.Value }
 
-// A Cost is what a statement is charged, in its domain's measure: epsilon, and
-// delta (pure, approx), or rho and delta (zcdp).
+// A Cost is what a statement is charged, in its domain's measure.
 type Cost struct {
-	Epsilon privacy.Epsilon `json:"epsilon"`
-	Delta   privacy.Delta   `json:"delta"`
-	Rho     privacy.Rho     `json:"rho"`
-	Events  []privacy.Event `json:"events"`
+	filter.Amounts
+	Events []privacy.Event `json:"events"`
 }
 
 // Remaining is what the domain's budget has left, in its measure.
 type Remaining struct {
-	Measure string          `json:"measure"`
-	Epsilon privacy.Epsilon `json:"epsilon"`
-	Delta   privacy.Delta   `json:"delta"`
-	Rho     privacy.Rho     `json:"rho"`
+	Measure string `json:"measure"`
+	filter.Amounts
 }
 
 // String names the amounts that the measure knows, as in "rho 0.04, delta 5e-8".
 func (r Remaining) String() string {
-	s := "epsilon " + r.Epsilon.String()
-	if r.Measure == "zcdp" {
-		s = "rho " + r.Rho.String()
+	var parts []string
+	for _, p := range r.In(r.Measure) {
+		parts = append(parts, p.Name+" "+p.Amount.String())
 	}
-	if r.Measure != "pure" {
-		s += ", delta " + r.Delta.String()
-	}
-	return s
+	return strings.Join(parts, ", ")
 }
 
 // A Mechanism describes the noise of one part of a column.

@@ -14,7 +14,7 @@ import (
 func budgets(c *catalog.Catalog) []ledger.DomainBudget {
 	var out []ledger.DomainBudget
 	for _, d := range c.Domains {
-		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: filter.Measure(d.Measure),
+		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: d.Measure,
 			Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
 	}
 	return out
@@ -29,7 +29,8 @@ func (s *statement) cost() (Cost, error) {
 	if len(s.design.Events) == 0 {
 		return s.charged(filter.Amounts{}), nil
 	}
-	f, err := filter.New(filter.Budget{Measure: filter.Measure(d.Measure), Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
+	f, err := filter.New(filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta,
+		SelectionDelta: d.SelectionDelta, Neighbours: d.Neighbours})
 	if err != nil {
 		return Cost{}, fmt.Errorf("domain %q: %w", d.ID, err)
 	}
@@ -45,11 +46,11 @@ func (s *statement) charged(a filter.Amounts) Cost {
 	if events == nil {
 		events = []privacy.Event{} // JSON's [], not null
 	}
-	return Cost{Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho, Events: events}
+	return Cost{Amounts: a, Events: events}
 }
 
 func remaining(m filter.Measure, a filter.Amounts) Remaining {
-	return Remaining{Measure: string(m), Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho}
+	return Remaining{Measure: m, Amounts: a}
 }
 
 // parameters are what, beside its text, makes a statement the same statement.

@@ -56,10 +56,10 @@ func (c *Catalog) Table(name string) (*Table, bool) {
 type Domain struct {
 	ID             string
 	Neighbours     privacy.Neighbours
-	Measure        string // "pure", "approx", "zcdp"
+	Measure        string // "pure", "approx", "zcdp", "whitehouse", "rdp", "gdp"
 	Epsilon        privacy.Epsilon
 	Delta          privacy.Delta // 0 with pure
-	SelectionDelta privacy.Delta // zcdp: the part of Delta kept for private group selection
+	SelectionDelta privacy.Delta // the part of Delta kept for private group selection; 0 with pure and approx
 }
 
 // A Table is one relation that statements may name.

@@ -3,10 +3,16 @@ package catalog
 import (
 	"math/big"
 	"regexp"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
 )
+
+// measures are the filters that a ledger can have; all but the first two split delta.
+var measures = []string{"pure", "approx", "zcdp", "whitehouse", "rdp", "gdp"}
+
+func splitsDelta(measure string) bool { return slices.Contains(measures[2:], measure) }
 
 var domainID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
@@ -40,13 +46,15 @@ func (l *loader) measure(d *Domain, n *node) {
 	}
 	switch s, ok := l.str(f); {
 	case !ok:
-	case s == "pure" || s == "approx" || s == "zcdp":
+	case slices.Contains(measures, s):
 		d.Measure = s
-	case s == "whitehouse" || s == "rdp" || s == "gdp":
-		l.refuse("D086", f.value, "measure %q is not offered yet", s).Try(`use "pure", "approx" or "zcdp"`)
+	case s == "rogers":
+		l.refuse("D086", f.value, "measure %q guards no budget", s).
+			Because("every budget lasts longer under \"whitehouse\"; it is offered for comparison alone").
+			Try(`use "pure", "approx" or "zcdp"`)
 	default:
 		refused := l.refuse("D086", f.value, "unknown measure %q", s).Try(`use "pure", "approx" or "zcdp"`)
-		if near := diagnostic.Nearest(s, []string{"pure", "approx", "zcdp"}); near != "" {
+		if near := diagnostic.Nearest(s, measures); near != "" {
 			refused.Try("did you mean %q?", near)
 		}
 	}
@@ -74,26 +82,26 @@ func (l *loader) budget(d *Domain, n *node) {
 				Because("measure %q needs a delta above zero", d.Measure).
 				Try(`write a delta well below one over the number of units, or take measure "pure"`)
 		}
-	case d.Measure == "approx" || d.Measure == "zcdp":
+	case d.Measure == "approx" || splitsDelta(d.Measure):
 		l.missing(n, "delta", "write a delta well below one over the number of units, as in delta = 1e-7")
 	}
 
-	if d.Measure == "zcdp" {
+	if splitsDelta(d.Measure) {
 		d.SelectionDelta = d.Delta.MulRat(big.NewRat(1, 2))
 	}
 	sel := n.field("selection_delta")
 	if sel == nil {
 		return
 	}
-	if d.Measure != "zcdp" && d.Measure != "" {
+	if d.Measure != "" && !splitsDelta(d.Measure) {
 		l.refuse("D086", sel.key, "measure %q has no selection_delta", d.Measure).
-			Because("only zcdp splits its delta, between private group selection and the conversion to epsilon")
+			Because("it does not split delta between private group selection and the conversion to epsilon")
 		return
 	}
 	part, ok := amount(l, sel, privacy.NewDelta)
 	if ok && d.Delta.Sign() > 0 && part.Cmp(d.Delta) >= 0 {
 		l.refuse("D086", sel.value, "selection_delta is not below delta").
-			Because("what is left of delta pays for the conversion of zcdp to epsilon")
+			Because("what is left of delta pays for the conversion of %s to epsilon", d.Measure)
 		return
 	}
 	d.SelectionDelta = part

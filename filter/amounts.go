@@ -20,11 +20,7 @@ type Amounts struct {
 // A Part is one of Amounts, with its name for people.
 type Part struct {
 	Name   string
-	Amount interface {
-		Rat() *big.Rat
-		Sign() int
-		String() string
-	}
+	Amount privacy.Quantity
 }
 
 // In returns the amounts that a measure uses, the one that is its own first.

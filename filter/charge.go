@@ -21,7 +21,8 @@ type price func(privacy.Event) (loss, error)
 
 func newLoss() loss { return loss{new(big.Rat), new(big.Rat), new(big.Rat)} }
 
-// sum adds what the events of one request cost under the relation n.
+// sum adds what the events of one request cost. It refuses those that do not hold
+// under the relation n.
 func sum(events []privacy.Event, n privacy.Neighbours, p price) (loss, error) {
 	if len(events) == 0 {
 		return loss{}, fmt.Errorf("charge: no events")
@@ -31,7 +32,7 @@ func sum(events []privacy.Event, n privacy.Neighbours, p price) (loss, error) {
 		if e == nil {
 			return loss{}, fmt.Errorf("charge: an event is missing")
 		}
-		if err := e.Validate(); err != nil {
+		if err := privacy.Holds(e, n); err != nil {
 			return loss{}, fmt.Errorf("charge: %w", err)
 		}
 		if err := total.add(e, n, p, big.NewRat(1, 1)); err != nil {
@@ -55,10 +56,6 @@ func (l *loss) add(e privacy.Event, n privacy.Neighbours, p price, count *big.Ra
 		return nil
 	case privacy.Parallel:
 		return l.addParallel(e, n, p, count)
-	case privacy.RandomizedResponse:
-		if n != privacy.ReplaceOne {
-			return fmt.Errorf("event %v: it hides what a unit answers, not whether: %w under %v", e, ErrUnsupported, n)
-		}
 	}
 	one, err := p(e)
 	if err != nil {

@@ -46,7 +46,7 @@ func newRDP(b base, conversion privacy.Delta) (Filter, error) {
 	}
 	t := numeric.FloorDigits(best, 6)
 	i := numeric.Of(t)
-	b.budget.Loss = floorUnits(numeric.Of(b.epsilon.Rat()).Sub(l.Add(g(i)).Quo(i)).Lo())
+	b.budget.Loss = floorUnits(numeric.FloorDigits(numeric.Of(b.epsilon.Rat()).Sub(l.Add(g(i)).Quo(i)).Lo(), digits))
 	if b.budget.Loss.Sign() <= 0 {
 		return nil, errors.New("epsilon leaves a divergence below 1e-40")
 	}
@@ -109,8 +109,8 @@ func (f rdp) price(e privacy.Event) (loss, error) {
 func (f rdp) response(eps *big.Rat) *big.Rat {
 	one, x, t := numeric.OfInt(1), numeric.Of(eps), numeric.Of(f.t)
 	ln := func(y numeric.Interval) numeric.Interval { return one.Add(y.Neg().Exp()).Log() }
-	r := x.Add(ln(x.Mul(numeric.OfInt(2).Mul(t).Add(one))).Sub(ln(x)).Quo(t)).Hi()
-	return least(r, new(big.Rat).Mul(halfSquare(eps), f.order()))
+	r := x.Add(ln(x.Mul(numeric.OfInt(2).Mul(t).Add(one))).Sub(ln(x)).Quo(t))
+	return least(numeric.CeilDigits(r.Hi(), digits), new(big.Rat).Mul(halfSquare(eps), f.order()))
 }
 
 // laplace returns the divergence of Laplace noise with λ = S/b (Mironov 2017, "Rényi
@@ -124,7 +124,7 @@ func (f rdp) laplace(lambda *big.Rat) *big.Rat {
 	one, x, t := numeric.OfInt(1), numeric.Of(lambda), numeric.Of(f.t)
 	both := numeric.OfInt(2).Mul(t).Add(one)
 	inner := one.Add(t).Add(t.Mul(both.Mul(x).Neg().Exp())).Quo(both)
-	return least(x.Add(inner.Log().Quo(t)).Hi(), f.response(lambda))
+	return least(numeric.CeilDigits(x.Add(inner.Log().Quo(t)).Hi(), digits), f.response(lambda))
 }
 
 // between returns a bound at the filter's order from those at the event's orders.

@@ -49,7 +49,7 @@ func newWhitehouse(b base, conversion privacy.Delta) (Filter, error) {
 	two := numeric.OfInt(2)
 	eps := numeric.Of(b.epsilon.Rat())
 	root := two.Mul(eps).Quo(two.Mul(log.Add(eps)).Sqrt().Add(two.Mul(log).Sqrt()))
-	b.budget.Loss = floorUnits(root.Mul(root).Lo())
+	b.budget.Loss = floorUnits(numeric.FloorDigits(root.Mul(root).Lo(), digits))
 	if b.budget.Loss.Sign() == 0 {
 		return nil, errors.New("epsilon leaves a sum of squares below 1e-40")
 	}

@@ -28,7 +28,8 @@ import (
 // the bound itself is computed at that t with every rounding against the
 // spender.
 
-// digits of a conversion's result; it is rounded to them in the safe direction.
+// digits of a conversion's result, or of another number that is not rational; it is
+// rounded to them in the safe direction.
 const digits = 30
 
 // ZCDPEpsilon returns an epsilon for which every rho-zCDP mechanism is (epsilon,

@@ -59,16 +59,11 @@ func (e *ExhaustedError) Unwrap() error { return ErrExhausted }
 
 // amounts prints what the measure uses of a.
 func amounts(m filter.Measure, a filter.Amounts) string {
-	var b strings.Builder
-	if m == filter.ZCDP {
-		fmt.Fprintf(&b, "rho %v", a.Rho)
-	} else {
-		fmt.Fprintf(&b, "epsilon %v", a.Epsilon)
+	var parts []string
+	for _, p := range a.In(m) {
+		parts = append(parts, p.Name+" "+p.Amount.String())
 	}
-	if m != filter.Pure {
-		fmt.Fprintf(&b, ", delta %v", a.Delta)
-	}
-	return b.String()
+	return strings.Join(parts, ", ")
 }
 
 // storage gives an error of SQLite's the sentinel that callers branch on.

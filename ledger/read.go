@@ -15,11 +15,18 @@ import (
 type Balance struct {
 	DomainBudget
 	// Limit is the budget in the terms of its measure: for zcdp, the rho that
-	// epsilon and delta allow, and the delta of selection.
+	// epsilon and delta allow, and the delta of selection; and so on.
 	Limit, Spent, Remaining filter.Amounts
 	Uncommitted             int64 // reservations without an answer: spent all the same
 	Suspended               bool
+
+	filter filter.Filter
+	left   filter.Total
 }
+
+// Implies returns what Remaining amounts to in the measures that it is valid in: as
+// (epsilon, delta), and as rho where the measure implies zCDP.
+func (b Balance) Implies() (filter.Amounts, error) { return b.filter.Implies(b.left) }
 
 // Balance returns a domain's balance, after all that is durable now.
 func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) {
@@ -33,8 +40,9 @@ func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) 
 		return Balance{}, err
 	}
 	f := d.filter
+	left := s.Spent.Left(f.Budget())
 	return Balance{DomainBudget: d.DomainBudget, Limit: f.Amounts(f.Budget()), Spent: f.Amounts(s.Spent),
-		Remaining: f.Amounts(s.Spent.Left(f.Budget())), Uncommitted: s.Uncommitted, Suspended: s.Suspended}, nil
+		Remaining: f.Amounts(left), Uncommitted: s.Uncommitted, Suspended: s.Suspended, filter: f, left: left}, nil
 }
 
 // Domains returns the domains in the order in which they were entered.

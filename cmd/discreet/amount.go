@@ -5,18 +5,12 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
 )
-
-// An amountText is an Epsilon, Delta or Rho.
-type amountText interface {
-	Rat() *big.Rat
-	Sign() int
-	String() string
-}
 
 // rounded prints an amount in at most six digits, for people: what was spent is
 // rounded up and what is left down. JSON has it exactly.
-func rounded(a amountText, round func(*big.Rat, int) *big.Rat) string {
+func rounded(a privacy.Quantity, round func(*big.Rat, int) *big.Rat) string {
 	r := round(a.Rat(), 6)
 	if s := numeric.FormatRat(r); len(s) <= 9 {
 		return s

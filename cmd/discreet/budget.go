@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"strings"
 	"time"
 
@@ -63,6 +64,7 @@ type domainBudget struct {
 	Limit      discreet.Remaining `json:"limit"` // the budget in the measure's own terms
 	Spent      discreet.Remaining `json:"spent"`
 	Remaining  discreet.Remaining `json:"remaining"`
+	Implies    filter.Amounts     `json:"implies"`    // what remains, as (epsilon, delta), and as rho if the measure has one
 	Unanswered int64              `json:"unanswered"` // charges without an answer
 	Suspended  bool               `json:"suspended"`
 }
@@ -95,10 +97,14 @@ func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
 		if err != nil {
 			return nil, err
 		}
+		implies, err := balance.Implies()
+		if err != nil {
+			return nil, err
+		}
 		measures[d.ID] = d.Measure
-		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), string(d.Measure), d.Epsilon, d.Delta,
+		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), d.Measure, d.Epsilon, d.Delta,
 			inMeasure(d.Measure, balance.Limit), inMeasure(d.Measure, balance.Spent), inMeasure(d.Measure, balance.Remaining),
-			balance.Uncommitted, balance.Suspended})
+			implies, balance.Uncommitted, balance.Suspended})
 	}
 	history, err := l.History(ctx)
 	if err != nil {
@@ -120,7 +126,7 @@ func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
 }
 
 func inMeasure(m filter.Measure, a filter.Amounts) discreet.Remaining {
-	return discreet.Remaining{Measure: string(m), Epsilon: a.Epsilon, Delta: a.Delta, Rho: a.Rho}
+	return discreet.Remaining{Measure: m, Amounts: a}
 }
 
 // writeBudget prints a budget for people, with the last statements.
@@ -137,6 +143,9 @@ func (t *terminal) writeBudget(b *budget, last int) {
 		fmt.Fprintf(t.out, "  budget  %s\n", amountsText(d.Limit, down))
 		fmt.Fprintf(t.out, "  spent   %s\n", amountsText(d.Spent, up))
 		fmt.Fprintf(t.out, "  left    %s  %s\n", amountsText(d.Remaining, down), gauge(share(d)))
+		if d.Measure != filter.Approx && d.Implies.Epsilon.Sign() > 0 {
+			fmt.Fprintf(t.out, "          that is %s\n", impliedText(d))
+		}
 		if d.Unanswered > 0 {
 			fmt.Fprintf(t.out, "  %d charged without an answer\n", d.Unanswered)
 		}
@@ -164,25 +173,33 @@ func (t *terminal) writeBudget(b *budget, last int) {
 		if !e.Answered {
 			statement += "  (no answer)"
 		}
-		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, chargeText(*e.Charge), statement} {
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, chargeText(e.Charge.Amounts), statement} {
 			g[j].cells = append(g[j].cells, cell)
 		}
 	}
 	g.write(t.out)
 }
 
+// impliedText says what is left of a budget in the other measures.
+func impliedText(d domainBudget) string {
+	parts := []filter.Part{{Name: "epsilon", Amount: d.Implies.Epsilon}, {Name: "delta", Amount: d.Implies.Delta}}
+	if d.Measure == filter.Pure {
+		parts = nil
+	}
+	if d.Measure != filter.ZCDP && d.Implies.Rho.Sign() > 0 {
+		parts = append(parts, filter.Part{Name: "rho", Amount: d.Implies.Rho})
+	}
+	return partsText(parts, up)
+}
+
 // share returns how much of its budget a domain has left.
 func share(d domainBudget) float64 {
-	of := func(left, limit float64) float64 {
-		if limit <= 0 {
-			return 0
-		}
-		return left / limit
+	limit := d.Limit.In(d.Measure)[0].Amount
+	if limit.Sign() == 0 {
+		return 0
 	}
-	if d.Measure == string(filter.ZCDP) {
-		return of(d.Remaining.Rho.Float64(), d.Limit.Rho.Float64())
-	}
-	return of(d.Remaining.Epsilon.Float64(), d.Limit.Epsilon.Float64())
+	share, _ := new(big.Rat).Quo(d.Remaining.In(d.Measure)[0].Amount.Rat(), limit.Rat()).Float64()
+	return share
 }
 
 // shorten puts a statement on one line of at most n characters.

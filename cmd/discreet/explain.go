@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/filter"
 )
 
 func explainCommand() *Command {
@@ -117,24 +118,15 @@ func keptWords(kept []string) []string {
 
 // costText says what a statement is charged.
 func costText(c discreet.Cost) string {
-	return chargeText(discreet.Remaining{Epsilon: c.Epsilon, Delta: c.Delta, Rho: c.Rho})
+	return chargeText(c.Amounts)
 }
 
 // chargeText names the amounts of a charge that are not zero.
-func chargeText(c discreet.Remaining) string {
-	var parts []string
-	add := func(name string, a amountText) {
-		if a.Sign() > 0 {
-			parts = append(parts, name+" "+rounded(a, up))
-		}
+func chargeText(c filter.Amounts) string {
+	if parts := c.Positive(); len(parts) > 0 {
+		return partsText(parts, up)
 	}
-	add("rho", c.Rho)
-	add("epsilon", c.Epsilon)
-	add("delta", c.Delta)
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
+	return "nothing"
 }
 
 // remainingText says what is left of a budget, in its measure.
@@ -142,11 +134,13 @@ func remainingText(r discreet.Remaining) string { return amountsText(r, down) }
 
 // amountsText names all amounts of a measure.
 func amountsText(r discreet.Remaining, round func(*big.Rat, int) *big.Rat) string {
-	switch r.Measure {
-	case "pure":
-		return "epsilon " + rounded(r.Epsilon, round)
-	case "approx":
-		return "epsilon " + rounded(r.Epsilon, round) + ", delta " + rounded(r.Delta, round)
+	return partsText(r.In(r.Measure), round)
+}
+
+func partsText(parts []filter.Part, round func(*big.Rat, int) *big.Rat) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.Name + " " + rounded(p.Amount, round)
 	}
-	return "rho " + rounded(r.Rho, round) + ", delta " + rounded(r.Delta, round)
+	return strings.Join(texts, ", ")
 }

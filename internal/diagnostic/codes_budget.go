@@ -6,7 +6,7 @@ var budgetEntries = []Entry{
 		"How much of the budget an answer may use is the analyst's choice: --epsilon E, --epsilon E --delta D, or --rho R, as the domain's measure allows; the catalog may set a default.",
 		"discreet query 'SELECT count(*) FROM visits'"},
 	{"D071", "a cost the measure does not know",
-		"A pure domain takes epsilon alone; an approx domain epsilon, or epsilon and delta; a zcdp domain rho, epsilon, or epsilon and delta.",
+		"A pure domain takes epsilon alone; an approx, whitehouse or gdp domain epsilon, or epsilon and delta; a zcdp or rdp domain rho as well.",
 		"discreet query --epsilon 1 --rho 0.1 'SELECT count(*) FROM visits'"},
 	{"D072", "private groups without a delta",
 		"Groups that are not of a public domain are chosen by the number of units in them. That needs a delta: the probability that a group of one unit shows.",

@@ -41,7 +41,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D086",
 		Title:   "a budget that means nothing",
-		Explain: "A budget is finite and above zero. Measure pure has an epsilon alone; approx and zcdp need a delta below 1; zcdp may say how much of delta is kept for private group selection (default half). A number means the decimal that is written.",
+		Explain: "A budget is finite and above zero. Measure pure has an epsilon alone; all others need a delta below 1; all but approx may say how much of delta is kept for private group selection (default half). A number means the decimal that is written.",
 		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = -1.0\n",
 	},
 	{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/mechanism"
@@ -182,6 +183,7 @@ const (
 // A purse is a cost with the parts that its form has.
 type purse struct {
 	form           form
+	measure        filter.Measure
 	spend          Spend
 	neighbours     privacy.Neighbours
 	gaussian       map[*stability.Release]bool // approximate: which releases take Gaussian noise
@@ -199,8 +201,8 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 			selections++
 		}
 	}
-	p := &purse{spend: s, neighbours: c.Domain.Neighbours, gaussianShare: new(big.Rat)}
 	measure := c.Domain.Measure
+	p := &purse{spend: s, measure: measure, neighbours: c.Domain.Neighbours, gaussianShare: new(big.Rat)}
 	refuse := func(message, hint string) error {
 		return diagnostic.New("D071", diagnostic.Span{}, "%s", message).
 			Because("domain %q accounts in measure %q", c.Domain.ID, measure).Try("%s", hint)
@@ -209,7 +211,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 	case s.Rho.Sign() > 0 && s.Epsilon.Sign() > 0:
 		return nil, diagnostic.New("D071", diagnostic.Span{}, "both epsilon and rho are given").Try("give one of them")
 	case s.Rho.Sign() > 0:
-		if measure != "zcdp" {
+		if measure != filter.ZCDP && measure != filter.RDP {
 			return nil, refuse("a cost in rho", "give epsilon, or epsilon and delta")
 		}
 		p.form = concentrated
@@ -264,12 +266,12 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 
 func spellings(measure string) string {
 	switch measure {
-	case "pure":
+	case filter.Pure:
 		return "epsilon"
-	case "approx":
-		return "epsilon and delta (or epsilon alone)"
+	case filter.ZCDP, filter.RDP:
+		return "rho"
 	}
-	return "rho"
+	return "epsilon and delta (or epsilon alone)"
 }
 
 func privateKey(r *stability.Release) diagnostic.Span {
@@ -305,7 +307,8 @@ func distances(r *stability.Release, c stability.Component, n privacy.Neighbours
 func (p *purse) chooseGaussian(d *Design, all []shares) {
 	p.gaussian = map[*stability.Release]bool{}
 	for _, r := range d.Releases {
-		p.gaussian[r.Release] = len(r.Components) > 0
+		// Discrete Gaussian noise has a rho, but no mu.
+		p.gaussian[r.Release] = len(r.Components) > 0 && p.measure != filter.GDP
 	}
 	for {
 		p.gaussianShare.SetInt64(0)
