@@ -17,6 +17,7 @@ type rim struct {
 	rhoDown float64 // at most
 	kappa   float64 // of the mixture in the denominator, at most
 	flat    float64 // ∫ φ (1-q)^{-ν} over it, in units of M(θ), if that bounds f
+	bounded float64 // and then ρ of the other mixture, at most
 }
 
 // An edge is a cell's end.
@@ -70,8 +71,7 @@ func (e *event) cells(theta float64) *cells {
 		c.rim[1].rhoDown = hi.rhoDown
 		c.rim[1].kappa = kappaMax(0, hi.rhoDown)
 	}
-	// Where the denominator's ρ is unbounded the other mixture is at most 1 and it is
-	// at least 1-q for v <= π/2, so that |f| <= φ (1-q)^{-ν} e^{y²/2}.
+	// Where the denominator's ρ is unbounded the other mixture is at most 1.
 	flat := func(u float64) float64 {
 		return math.Erfc(math.Abs(u)/math.Sqrt2) / 2 * math.Exp(-c.negative*math.Log1p(-e.q)-m.logM+m.err)
 	}
@@ -79,23 +79,33 @@ func (e *event) cells(theta float64) *cells {
 	case Add:
 		c.rim[1].flat = flat(w.hi)
 	case Replace:
-		c.rim[0].flat = flat(w.lo)
+		c.rim[0].flat, c.rim[0].bounded = flat(w.lo), lo.rhoUp
 	}
 	width := e.width()
-	steepest := max(-w.lo, w.hi) + e.mu*(2*math.Abs(theta)+1) // >= |ψ'|
 	for lo.u < w.hi {
-		if below := w.top - depth - lo.psi; below > steepest*width {
-			jump := below / steepest // all of it is below the threshold
-			hi := e.edge(lo.u+jump, theta)
-			c.rim = append(c.rim, e.rim(lo, hi, jump*math.Exp(w.top-depth-norm+m.err)))
-			lo = hi
-			continue
+		if below := w.top - depth - lo.psi; below > 0 {
+			// Far below the threshold longer steps do, over which ψ varies by below/2.
+			hi := e.edge(lo.u+8*width, theta)
+			for e.steepest(lo, hi, theta)*(hi.u-lo.u) > below/2 && hi.u-lo.u > width {
+				hi = e.edge((lo.u+hi.u)/2, theta)
+			}
+			if d := hi.u - lo.u; d > width {
+				c.rim = append(c.rim, e.rim(lo, hi, d*math.Exp(lo.psi+below/2-norm+m.err)))
+				lo = hi
+				continue
+			}
 		}
 		hi := e.edge(lo.u+width, theta)
 		c.list = append(c.list, e.cell(lo, hi, theta, norm, m.err))
 		lo = hi
 	}
 	return c
+}
+
+// steepest bounds |ψ'| = |-u + mu pull| between two edges.
+func (e *event) steepest(lo, hi edge, theta float64) float64 {
+	up, down := hi.rhoUp/(1+hi.rhoUp), lo.rhoDown/(1+lo.rhoDown)
+	return max(math.Abs(lo.u), math.Abs(hi.u)) + e.mu*(math.Abs(theta)+1)*(up+down)
 }
 
 func (e *event) rim(lo, hi edge, mass float64) rim {
@@ -109,16 +119,25 @@ func (e *event) rim(lo, hi edge, mass float64) rim {
 	return r
 }
 
-// modulus bounds the rim's ∫|f| on the lines up to v, but for e^{y²/2} and arguments.
-func (r *rim) modulus(v, negative float64) float64 {
-	if negative == 0 {
-		return r.most
+// bound is that of the rim's ∫|f| on the lines up to v, but for e^{y²/2}.
+//
+// Where one mixture has the power -ν-it and is unbounded: the derivatives in ρ of the
+// argument of 1 + ρe^{iv} and of the logarithm of its modulus are sin v and
+// cos v + ρ over the same, so that for v < π/2 the first is at most tan v times the
+// second, and |(1+ρe^{iv})^{-ν-it}| <= 1 while |t| tan v <= ν.
+func (r *rim) bound(t, v, negative float64, arg func(float64) float64) float64 {
+	b := math.Inf(1)
+	if v < math.Pi/2 && t*math.Tan(v) <= negative {
+		b = r.flat * math.Exp(t*arg(r.bounded))
 	}
-	m := r.most * math.Pow(1-2*r.kappa*(1-math.Cos(v)), -negative/2)
-	if v <= math.Pi/2 {
-		m = min(m, r.flat)
+	if r.most == 0 {
+		return 0
 	}
-	return m
+	x := t * (arg(r.rhoUp) + arg(r.rhoDown))
+	if negative > 0 {
+		x -= negative / 2 * math.Log1p(-2*r.kappa*(1-math.Cos(v)))
+	}
+	return min(b, r.most*math.Exp(x))
 }
 
 func (e *event) edge(u, theta float64) (d edge) {
@@ -217,10 +236,7 @@ func (c *cells) strip(t, a float64) float64 {
 	}
 	sum := 0.
 	for i := range c.rim {
-		r := &c.rim[i]
-		if m := r.modulus(v, c.negative); m > 0 {
-			sum += m * math.Exp(t*(arg(r.rhoUp)+arg(r.rhoDown)))
-		}
+		sum += c.rim[i].bound(t, v, c.negative, arg)
 	}
 	for i := range c.list {
 		k := &c.list[i]
@@ -316,7 +332,7 @@ func (c *cells) along(t, top float64) float64 {
 	// In the rim the path is level, or joins the ends of two cells.
 	out := 0.
 	for i := range c.rim {
-		out += c.rim[i].modulus(c.e.mu*top, c.negative)
+		out += c.rim[i].bound(0, c.e.mu*top, c.negative, func(float64) float64 { return 0 })
 	}
 	out *= math.Exp(top*top/2) * (1 + top/c.e.width())
 	return min(math.Log(sum+out), math.Log1p(-min(drop-out, 1)))

@@ -84,7 +84,7 @@ func (e *event) nodes(w window, theta, h, depth float64, all bool, keep func(u f
 }
 
 // maxNodes bounds the nodes of a grid.
-const maxNodes = 1e5
+const maxNodes = 3e4
 
 // Moments are log M(θ) of one step and the mean and variance of ℓ tilted by θ.
 type moments struct {
