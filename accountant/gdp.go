@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
-	"github.com/discreet-dp/discreet/privacy"
 )
 
 // Gaussian differential privacy (Dong, Roth and Su 2022): events as hard to tell
@@ -77,15 +76,15 @@ func (p *flat) exactlyGaussian() bool {
 // limit is the μ of the central limit theorem.
 func (p *flat) limit() (mu float64, ok bool) {
 	for _, t := range p.terms {
-		if t.exact {
-			mu += t.count * toFloat(t.gdp())
-			continue
-		}
-		q, m, ok := poissonGaussian(t.event)
-		if !ok || t.rel != privacy.AddRemove {
+		q, m, ok := t.gaussian()
+		switch {
+		case !ok || t.replaces():
 			return 0, false
+		case q == 1:
+			mu += t.count * m * m
+		default:
+			mu += t.count * q * q * math.Expm1(m*m)
 		}
-		mu += t.count * q * q * math.Expm1(m*m)
 	}
 	return math.Sqrt(mu), !math.IsInf(mu, 1)
 }

@@ -6,142 +6,124 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
-	"github.com/discreet-dp/discreet/accountant/internal/transform"
-	"github.com/discreet-dp/discreet/privacy"
 )
 
 // Privacy loss distributions: the loss of a plan is the sum of its events' losses,
 // each distributed as under a dominating pair of laws, in either direction in which
-// neighbours may lie (Zhu, Dong and Wang 2022, Theorem 10; Sommer, Meiser and
-// Mohammadi 2019). Two engines invert the sum's law with certified bounds: for Gaussian
-// noise, Poisson-subsampled or not, that of package transform, whose cost does not grow
-// with the steps; for all else that of package pld, on a lattice. Both are tilted, so
-// that δ may be as small as 1e-300. Where neither can, Rényi divergences are the
-// fallback, and the note says so.
+// neighbours may lie (Sommer, Meiser and Mohammadi 2019; Zhu, Dong and Wang 2022,
+// Theorem 10). Where no engine has an answer, Rényi divergences are the fallback, and
+// the note says so.
 //
 // The bounds hold for plans that are fixed in advance: not for a filter.
 
-// A composed is the law of a plan's loss in one direction.
-type composed interface {
-	Epsilon(delta float64) (Bracket, error)
-	Delta(epsilon float64) (Bracket, error)
+// A question is what is asked of the law of a plan's loss: ε at a δ, or δ at an ε.
+type question struct {
+	x       float64
+	isDelta bool // x is δ
 }
 
 func pldEpsilon(p *flat, delta float64) (answer, error) {
-	return p.overDirections(
-		func(c composed) (Bracket, error) { return c.Epsilon(delta) },
-		func() (answer, error) { return rdpEpsilon(p, delta) })
+	return p.overDirections(question{delta, true}, func() (answer, error) { return rdpEpsilon(p, delta) })
 }
 
 func pldDelta(p *flat, epsilon float64) (answer, error) {
-	return p.overDirections(
-		func(c composed) (Bracket, error) { return c.Delta(epsilon) },
-		func() (answer, error) { return rdpDelta(p, epsilon) })
+	return p.overDirections(question{epsilon, false}, func() (answer, error) { return rdpDelta(p, epsilon) })
 }
 
 // overDirections is the worst of all directions. The Low of any holds for the worst.
-func (p *flat) overDirections(of func(composed) (Bracket, error), fallback func() (answer, error)) (answer, error) {
-	var (
-		all answer
-		err error
-	)
+func (p *flat) overDirections(q question, fallback func() (answer, error)) (answer, error) {
+	var all answer
 	for i, direct := range p.directions() {
-		var (
-			c      composed
-			engine string
-			b      Bracket
-		)
-		if c, engine, err = p.compose(direct); err == nil {
-			b, err = of(c)
-		}
+		a, err := p.ask(q, direct)
 		if err != nil {
-			break
+			a, other := fallback()
+			if other != nil {
+				return answer{}, fmt.Errorf("%w; nor a fallback to rdp: %w", err, other)
+			}
+			a.note = fmt.Sprintf("fallback to rdp (%s), because: %v", a.note, err)
+			return a, nil
 		}
-		name := direct(p.terms[0]).String()
+		a.direction = direct(p.terms[0]).String()
 		switch {
 		case i == 0:
-			all = answer{b, name, engine}
+			all = a
 			continue
-		case b.High > all.High*(1+1e-9):
-			all.direction = name
-		case b.High >= all.High*(1-1e-9):
+		case a.High > all.High*(1+1e-9):
+			all.direction, all.note = a.direction, a.note
+		case a.High >= all.High*(1-1e-9):
 			all.direction = "both"
 		}
-		all.Low, all.Estimate, all.High = math.Max(all.Low, b.Low), math.Max(all.Estimate, b.Estimate), math.Max(all.High, b.High)
+		all.Low, all.Estimate, all.High = math.Max(all.Low, a.Low), math.Max(all.Estimate, a.Estimate), math.Max(all.High, a.High)
 	}
-	if err == nil {
-		return all, nil
-	}
-	a, other := fallback()
-	if other != nil {
-		return answer{}, fmt.Errorf("%w; nor a fallback to rdp: %w", err, other)
-	}
-	a.note = fmt.Sprintf("fallback to rdp (%s), because: %v", a.note, err)
-	return a, nil
+	return all, nil
 }
 
-// directions lists how P and Q may lie, term by term.
-func (p *flat) directions() []func(term) loss.Direction {
-	one := func(d [2]loss.Direction) func(term) loss.Direction {
+// ask asks one engine after another, until the bracket is narrow.
+func (p *flat) ask(q question, direct direction) (answer, error) {
+	var (
+		best    answer
+		some    bool
+		refused error
+	)
+	for _, e := range p.engines(direct) {
+		a, err := e(q)
+		if err == nil {
+			err = a.check()
+		}
+		switch {
+		case err != nil:
+			refused = errors.Join(refused, err)
+			continue
+		case !some:
+			best, some = a, true
+		default:
+			best = best.join(a)
+		}
+		if q.narrow(best.Bracket) {
+			break
+		}
+	}
+	if !some {
+		return answer{}, refused
+	}
+	return best, nil
+}
+
+// narrow reports whether a bracket is as narrow as an engine is expected to make it.
+func (q question) narrow(b Bracket) bool {
+	if q.isDelta {
+		return b.High-b.Low <= math.Max(1e-3*b.High, 1e-6)
+	}
+	return b.High-b.Low <= 1e-2*b.High
+}
+
+// join is what two answers to the same question show together.
+func (a answer) join(b answer) answer {
+	if b.High < a.High {
+		a, b = b, a
+	}
+	a.Low = math.Min(math.Max(a.Low, b.Low), a.High)
+	a.Estimate = math.Max(a.Low, math.Min(a.Estimate, a.High))
+	return a
+}
+
+// A direction says for each term how P and Q lie.
+type direction func(term) loss.Direction
+
+func (p *flat) directions() []direction {
+	one := func(d ...loss.Direction) direction {
 		return func(t term) loss.Direction {
-			if t.rel == privacy.ReplaceOne {
+			if t.replaces() {
 				return loss.Replace
 			}
 			return d[t.side]
 		}
 	}
-	there := one([2]loss.Direction{loss.Remove, loss.Add})
+	there, back := one(loss.Remove, loss.Add), one(loss.Add, loss.Remove)
 	for _, t := range p.terms {
-		if t.rel == privacy.AddRemove {
-			return []func(term) loss.Direction{there, one([2]loss.Direction{loss.Add, loss.Remove})}
+		if !t.replaces() {
+			return []direction{there, back}
 		}
 	}
-	return []func(term) loss.Direction{there}
-}
-
-func (p *flat) compose(direct func(term) loss.Direction) (composed, string, error) {
-	if terms, d, ok := p.gaussianTerms(direct); ok {
-		c, err := transform.New(terms, d)
-		return c, "privacy loss distribution by inversion of its moment generating function", err
-	}
-	return nil, "", errors.New("no engine for these events")
-}
-
-// gaussianTerms are the plan's terms if all are Gaussian, Poisson-subsampled or
-// not, and all samples lie in one direction.
-func (p *flat) gaussianTerms(direct func(term) loss.Direction) (terms []transform.Term, d transform.Direction, ok bool) {
-	of := map[loss.Direction]transform.Direction{loss.Remove: transform.Remove, loss.Add: transform.Add, loss.Replace: transform.Replace}
-	seen := false
-	for _, t := range p.terms {
-		q, mu, sampled := t.gaussian()
-		if mu == 0 {
-			return nil, 0, false
-		}
-		e := of[direct(t)]
-		if sampled && seen && e != d {
-			return nil, 0, false
-		}
-		if sampled || len(terms) == 0 || !seen {
-			d = e
-		}
-		seen = seen || sampled
-		terms = append(terms, transform.Term{Sigma: 1, Sensitivity: mu, Rate: q, Count: int64(t.count)})
-	}
-	return terms, d, true
-}
-
-// gaussian returns the rate and the distance under AddRemove of a term that is
-// Gaussian noise, on a Poisson sample or not; μ is 0 if it is not.
-func (t term) gaussian() (q, mu float64, sampled bool) {
-	if t.exact {
-		mu = math.Sqrt(toFloat(t.gdp()))
-		if t.rel == privacy.ReplaceOne {
-			mu /= 2
-		}
-		return 1, mu, false
-	}
-	if q, mu, ok := poissonGaussian(t.event); ok {
-		return q, mu, true
-	}
-	return 0, 0, false
+	return []direction{there} // a replacement undone is a replacement
 }

@@ -118,7 +118,7 @@ func boundedRangeRDP(eps float64) func(float64) float64 {
 	return func(a float64) float64 {
 		upper := math.Min(eps, a*eps*eps/8)
 		num, den := -math.Expm1(-a*eps), -math.Expm1(-(a-1)*eps)
-		t := math.Log1p(-1/a) + eps + math.Log(num/den)
+		t := math.Log((a-1)/a) + eps + math.Log(num/den)
 		logA := a*t + math.Log(den/(a-1)) - eps - math.Log(-math.Expm1(-eps))
 		if math.IsNaN(logA) {
 			return upper

@@ -161,19 +161,6 @@ func poissonClaims(e privacy.Poisson, rel privacy.Neighbours) (claims, error) {
 	return c, nil
 }
 
-// poissonGaussian recognizes one Poisson-subsampled Gaussian event.
-func poissonGaussian(e privacy.Event) (q, mu float64, ok bool) {
-	p, ok := e.(privacy.Poisson)
-	if !ok {
-		return 0, 0, false
-	}
-	inner, err := inside(p.Event, privacy.AddRemove)
-	if err != nil || !inner.exact || inner.gdp == nil {
-		return 0, 0, false
-	}
-	return toFloat(p.Rate), math.Sqrt(toFloat(inner.gdp())), true
-}
-
 func withoutReplacementClaims(e privacy.WithoutReplacement) (claims, error) {
 	inner, err := inside(e.Event, privacy.ReplaceOne)
 	if err != nil || e.M == e.N {

@@ -84,7 +84,7 @@ func fractionalMoments(mu, q float64, orders []float64, which []int, out []float
 }
 
 // digits is -ln of the relative error of the rule, and of the tails.
-const digits = 60
+const digits = 72
 
 // A ratio is w at one node, with the node's weight.
 type ratio struct {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -35,7 +37,7 @@ func vectors(t *testing.T) map[string]vector {
 	return byID
 }
 
-func parse(t testing.TB, text string) privacy.Event {
+func parse(t rapid.TB, text string) privacy.Event {
 	t.Helper()
 	p, err := privacy.ParsePlan(text)
 	if err != nil {

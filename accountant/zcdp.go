@@ -91,7 +91,7 @@ func zcdpNote(rho, delta *big.Rat) string {
 
 // zcdpCurve is ε at ln δ of ρ-zCDP.
 func zcdpCurve(rho *big.Rat, logDelta float64) float64 {
-	if math.IsInf(logDelta, -1) {
+	if logDelta < -690 { // about the least δ that can be written
 		return math.Inf(1)
 	}
 	p := &flat{terms: []term{{count: 1, claims: claims{zcdp: func() (*big.Rat, *big.Rat) { return rho, new(big.Rat) }}}}}

@@ -1,0 +1,273 @@
+package accountant
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/pld"
+	"github.com/discreet-dp/discreet/accountant/internal/transform"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// An engine answers questions about the law of a plan's loss in one direction.
+type engine func(question) (answer, error)
+
+// fewSamples is the number of subsampled Gaussian events up to which the law of
+// their loss has too sharp an edge for inversion to be quick.
+const fewSamples = 24
+
+// engines lists those that a plan suits, the best first: the closed curve of
+// Gaussian noise; that of a single event; the inversion of the moment generating
+// function, whose cost does not grow with the number of steps; the lattice.
+func (p *flat) engines(direct direction) []engine {
+	if p.exactlyGaussian() {
+		return []engine{p.closed}
+	}
+	if len(p.terms) == 1 && p.terms[0].count == 1 {
+		return []engine{p.single(direct)}
+	}
+	lattice := p.lattice(direct)
+	terms, d, samples, ok := p.gaussianTerms(direct)
+	switch {
+	case !ok:
+		return []engine{lattice}
+	case samples == p.events() && samples < fewSamples:
+		return []engine{lattice, inversion(terms, d)}
+	}
+	return []engine{inversion(terms, d), lattice}
+}
+
+func (p *flat) closed(q question) (answer, error) {
+	of := gdpDelta
+	if q.isDelta {
+		of = gdpEpsilon
+	}
+	a, err := of(p, q.x)
+	a.note = "the closed curve of Gaussian noise, " + a.note
+	return a, err
+}
+
+// single reads ε or δ off the curve of one event's dominating pair.
+func (p *flat) single(direct direction) engine {
+	return func(q question) (answer, error) {
+		e, err := p.terms[0].loss(direct)
+		if err != nil {
+			return answer{}, err
+		}
+		above := func(eps float64) float64 { return math.Min(1, up(e.Above.Delta(eps)*(1+loss.Precision))) }
+		below := func(eps float64) float64 { return 0 }
+		note := "the hockey-stick curve of the event"
+		if e.Below != nil {
+			below = func(eps float64) float64 { return down(e.Below.Delta(eps) * (1 - loss.Precision)) }
+		} else {
+			note += "; an upper bound"
+		}
+		if !q.isDelta {
+			high := above(q.x)
+			return answer{bracket(below(q.x), high, high), "", note}, nil
+		}
+		return answer{bracket(
+			epsilonOf(below, q.x), epsilonOf(above, q.x), epsilonOf(above, q.x)), "", note}, nil
+	}
+}
+
+// epsilonOf returns an ε with curve(ε) <= delta, which next to it is not so; for a curve that
+// increases by rounding, some such ε.
+func epsilonOf(curve func(float64) float64, delta float64) float64 {
+	top := 1.0
+	for curve(top) > delta {
+		if top *= 2; top > 1e9 {
+			return math.Inf(1)
+		}
+	}
+	_, hi := bisect(0, top, func(eps float64) bool { return curve(eps) <= delta })
+	return hi
+}
+
+// inversion is package transform's.
+func inversion(terms []transform.Term, d transform.Direction) engine {
+	return func(q question) (answer, error) {
+		c, err := transform.New(terms, d)
+		if err != nil {
+			return answer{}, err
+		}
+		of := c.Delta
+		if q.isDelta {
+			of = c.Epsilon
+		}
+		b, err := of(q.x)
+		return answer{b, "", "privacy loss distribution by inversion of its moment generating function"}, err
+	}
+}
+
+// lattice is package pld's.
+func (p *flat) lattice(direct direction) engine {
+	return func(q question) (answer, error) {
+		terms := make([]pld.Term, len(p.terms))
+		for i, t := range p.terms {
+			e, err := t.loss(direct)
+			if err != nil {
+				return answer{}, err
+			}
+			terms[i] = pld.Term{Event: e, Count: int64(t.count)}
+		}
+		target := pld.Target{Epsilon: q.x, Given: pld.GivenEpsilon}
+		if q.isDelta {
+			target = pld.Target{Delta: q.x, Given: pld.GivenDelta}
+		}
+		r, err := pld.Compose(terms, target)
+		if err != nil {
+			return answer{}, err
+		}
+		b := r.Delta(q.x)
+		if q.isDelta {
+			b = r.Epsilon(q.x)
+		}
+		return answer{b, "", "privacy loss distribution on a lattice by FFT: " + r.Note}, nil
+	}
+}
+
+// events is the number of events.
+func (p *flat) events() (n float64) {
+	for _, t := range p.terms {
+		n += t.count
+	}
+	return n
+}
+
+// gaussianTerms are the plan's terms if all are Gaussian, Poisson-subsampled or
+// not, and all samples lie in one direction; and the number of samples.
+func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transform.Direction, samples float64, ok bool) {
+	of := map[loss.Direction]transform.Direction{loss.Remove: transform.Remove, loss.Add: transform.Add, loss.Replace: transform.Replace}
+	for _, t := range p.terms {
+		q, mu, ok := t.gaussian()
+		if !ok {
+			return nil, 0, 0, false
+		}
+		e := of[direct(t)]
+		if samples == 0 {
+			d = e
+		}
+		if q < 1 {
+			if samples > 0 && e != d {
+				return nil, 0, 0, false
+			}
+			samples += t.count
+		}
+		terms = append(terms, transform.Term{Sigma: 1, Sensitivity: mu, Rate: q, Count: int64(t.count)})
+	}
+	return terms, d, samples, true
+}
+
+// gaussian returns the rate and the distance under AddRemove of a term that is
+// Gaussian noise, on a Poisson sample or not.
+func (t term) gaussian() (q, mu float64, ok bool) {
+	e := t.event
+	q = 1
+	if p, sampled := simple(e).(privacy.Poisson); sampled {
+		q, e = toFloat(p.Rate), p.Event
+	}
+	c, err := inside(e, privacy.AddRemove)
+	if err != nil || !c.exact {
+		return 0, 0, false
+	}
+	mu = math.Sqrt(toFloat(c.gdp()))
+	if _, stated := e.(privacy.GDP); stated && t.replaces() {
+		mu /= 2 // its μ is the whole distance
+	}
+	return q, mu, true
+}
+
+// loss is the dominating pair of one event of the term.
+func (t term) loss(direct direction) (loss.Event, error) {
+	return loss.Of(under(simple(t.event), t.rel), direct(t))
+}
+
+func (t term) replaces() bool { return t.rel == privacy.ReplaceOne }
+
+// simple joins what happens on one sample into one event where it can: a sample of a
+// sample, and Gaussian events, which are one of noise √(Σμ²).
+func simple(e privacy.Event) privacy.Event {
+	switch e := e.(type) {
+	case privacy.Poisson:
+		e.Event = simple(e.Event)
+		if p, ok := e.Event.(privacy.Poisson); ok {
+			return privacy.Poisson{Rate: new(big.Rat).Mul(e.Rate, p.Rate), Event: p.Event}
+		}
+		if e.Rate.Cmp(big.NewRat(1, 1)) == 0 {
+			return e.Event
+		}
+		return e
+	case privacy.WithoutReplacement:
+		if e.Event = simple(e.Event); e.M == e.N {
+			return e.Event
+		}
+		return e
+	case privacy.Repeat:
+		if e.Count == 1 {
+			return simple(e.Event)
+		}
+	case privacy.Sum:
+		if len(e.Events) == 1 {
+			return simple(e.Events[0])
+		}
+	default:
+		return e
+	}
+	c, err := inside(e, privacy.AddRemove)
+	if err != nil || !c.exact || states(e) {
+		return e
+	}
+	return privacy.Gaussian{Variance: big.NewRat(1, 1), SensitivitySquared: c.gdp()}
+}
+
+// states reports whether e has a GDP event, whose μ is the distance under whichever
+// relation, not under AddRemove.
+func states(e privacy.Event) bool {
+	switch e := e.(type) {
+	case privacy.GDP:
+		return true
+	case privacy.Repeat:
+		return states(e.Event)
+	case privacy.Sum:
+		for _, t := range e.Events {
+			if states(t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// under writes an event's sensitivities as those of the relation.
+func under(e privacy.Event, rel privacy.Neighbours) privacy.Event {
+	if rel != privacy.ReplaceOne {
+		return e
+	}
+	two, four := big.NewRat(2, 1), big.NewRat(4, 1)
+	switch e := e.(type) {
+	case privacy.Laplace:
+		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
+		return e
+	case privacy.DiscreteLaplace:
+		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
+		return e
+	case privacy.Gaussian:
+		e.SensitivitySquared = new(big.Rat).Mul(e.SensitivitySquared, four)
+		return e
+	case privacy.DiscreteGaussian:
+		e.SensitivitySquared = new(big.Rat).Mul(e.SensitivitySquared, four)
+		return e
+	case privacy.Tree:
+		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
+		return e
+	case privacy.Poisson:
+		e.Event = under(e.Event, rel)
+		return e
+	case privacy.WithoutReplacement:
+		e.Event = under(e.Event, rel)
+		return e
+	}
+	return e
+}
