@@ -35,7 +35,7 @@ func newSpill(in string) (*spill, error) {
 	// file system has no locks the folder goes without, and is not found.
 	making := filepath.Join(folder, "making")
 	if s.lock, err = os.OpenFile(making, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("make temporary directory: %w", err), s.Close())
+		return nil, errors.Join(fmt.Errorf("make temporary directory: %w", err), os.RemoveAll(folder))
 	}
 	if lockFile(s.lock) == nil {
 		_ = os.Rename(making, filepath.Join(folder, "lock"))
@@ -56,11 +56,11 @@ func (s *spill) now() (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Close removes the folder.
+// Close removes the folder. It may be called again.
 func (s *spill) Close() error {
 	err := os.RemoveAll(s.folder)
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.Close())
+	if closed := s.lock.Close(); !errors.Is(closed, os.ErrClosed) {
+		err = errors.Join(err, closed)
 	}
 	return err
 }
