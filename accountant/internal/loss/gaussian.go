@@ -49,17 +49,19 @@ func normalGrid(n int, mu float64) []float64 {
 // the exponent m²/2. That a rounded end lies 1e-16 off its threshold moves a mass
 // of that size over that loss: a second-order effect below every stated error.
 func (g gaussian) Cells(t, logP, ratio []float64) Rounding {
-	far := 0.0
+	far, roughly := 0.0, false
 	lo := g.at(t[0])
 	for i := range logP {
 		hi := g.at(t[i+1])
-		logP[i], ratio[i] = shifted(lo, hi, g.mu)
+		var rough bool
+		logP[i], ratio[i], rough = shifted(lo, hi, g.mu)
 		if logP[i] > -745 {
 			far = max(far, math.Abs(middle(lo, hi)-g.mu))
+			roughly = roughly || rough
 		}
 		lo = hi
 	}
-	return normalRounding(far, g.mu)
+	return normalRounding(far, g.mu).rough(roughly)
 }
 
 // normalRounding is the error of slices whose middles are at most far from the
@@ -69,6 +71,14 @@ func normalRounding(far, mu float64) Rounding {
 		Mass:  16 * unit * (4 + far*far/2),
 		Ratio: 16 * unit * (mu*far + mu*mu),
 	}
+}
+
+// rough adds what a ratio as a difference of logarithms errs by.
+func (r Rounding) rough(yes bool) Rounding {
+	if yes {
+		r.Ratio += 2 * r.Mass
+	}
+	return r
 }
 
 func middle(lo, hi float64) float64 {
@@ -84,20 +94,39 @@ func middle(lo, hi float64) float64 {
 }
 
 // shifted returns ln p and ln p/q for p, q the measures of (lo, hi] under N(mu,1)
-// and N(0,1).
-func shifted(lo, hi, mu float64) (logP, ratio float64) {
+// and N(0,1). A slice that is not narrow is parted into ones that are, so that the
+// ratio keeps its precision; where that takes too many, it is a difference of
+// logarithms and the slice is reported as rough.
+func shifted(lo, hi, mu float64) (logP, ratio float64, rough bool) {
 	if !(lo < hi) {
-		return math.Inf(-1), 0
+		return math.Inf(-1), 0, false
 	}
 	d := (hi - lo) / 2
 	m := lo + d
 	if narrow(m, d) && narrow(m-mu, d) {
-		bp, bq := bulge(m-mu, d), bulge(m, d)
-		return -(m-mu)*(m-mu)/2 - lnSqrt2Pi + math.Log(2*d*(1+bp)),
-			mu*(m-mu/2) + math.Log1p((bp-bq)/(1+bq))
+		logP, ratio = narrowShifted(m, d, mu)
+		return logP, ratio, false
 	}
-	logP = slice(lo-mu, hi-mu)
-	return logP, logP - slice(lo, hi)
+	parts := math.Ceil(d * max(1, math.Abs(m)+d, math.Abs(m-mu)+d) * 16)
+	if !(parts <= 32) {
+		logP = slice(lo-mu, hi-mu)
+		return logP, logP - slice(lo, hi), true
+	}
+	first, reference := narrowShifted(lo+d/parts, d/parts, mu)
+	p, less := 1.0, 0.0 // p, and p-q, relative to the first part's
+	for i := 1.0; i < parts; i++ {
+		lp, r := narrowShifted(lo+(2*i+1)*d/parts, d/parts, mu)
+		w := math.Exp(lp - first)
+		p += w
+		less -= w * math.Expm1(reference-r)
+	}
+	return first + math.Log(p), reference - math.Log1p(-less/p), false
+}
+
+func narrowShifted(m, d, mu float64) (logP, ratio float64) {
+	bp, bq := bulge(m-mu, d), bulge(m, d)
+	return -(m-mu)*(m-mu)/2 - lnSqrt2Pi + math.Log(2*d*(1+bp)),
+		mu*(m-mu/2) + math.Log1p((bp-bq)/(1+bq))
 }
 
 func slice(lo, hi float64) float64 {
@@ -218,18 +247,19 @@ func increasing(t []float64) []float64 {
 }
 
 func (s sampledReplace) Cells(t, logP, ratio []float64) Rounding {
-	far := 0.0
+	far, roughly := 0.0, false
 	lo := s.at(t[0])
 	for i := range logP {
 		hi := s.at(t[i+1])
 		if lo < hi {
 			center := slice(lo, hi)
-			_, up := shifted(lo, hi, s.mu)
-			_, down := shifted(-hi, -lo, s.mu)
+			_, up, rough1 := shifted(lo, hi, s.mu)
+			_, down, rough2 := shifted(-hi, -lo, s.mu)
 			p := logMix(s.q, up)
 			logP[i], ratio[i] = center+p, p-logMix(s.q, down)
 			if logP[i] > -745 {
 				far = max(far, math.Abs(middle(lo, hi)))
+				roughly = roughly || rough1 || rough2
 			}
 		} else {
 			logP[i], ratio[i] = math.Inf(-1), 0
@@ -238,7 +268,7 @@ func (s sampledReplace) Cells(t, logP, ratio []float64) Rounding {
 	}
 	r := normalRounding(far, s.mu)
 	r.Ratio *= 2
-	return r
+	return r.rough(roughly)
 }
 
 func (s sampledReplace) Delta(epsilon float64) float64 {

@@ -48,11 +48,10 @@ func millsRest(x float64) float64 {
 // A slice of the normal law around m, of half-width d, is P{m-d < Z <= m+d}. It is
 // narrow when the Taylor series of its density about m converges at once: the
 // slice is then φ(m)·2d·(1+bulge(m, d)).
-func narrow(m, d float64) bool { return d*max(1, math.Abs(m)) <= 0.125 }
+func narrow(m, d float64) bool { return d*max(1, math.Abs(m)) <= 0.0625 }
 
 // bulge is the series Σ He_{2n}(m) d^{2n}/(2n+1)! without its first term. After
-// n = 4 a narrow slice leaves |He_10(m)| d^10/11! < 1e-15·(d·max(1,|m|))², far
-// below the unit that the callers state.
+// n = 4 a narrow slice leaves |He_10(m)| d^10/11! <= 945·2^-40/11! < unit/4.
 func bulge(m, d float64) float64 {
 	m2, d2 := m*m, d*d
 	h2 := m2 - 1
@@ -63,14 +62,17 @@ func bulge(m, d float64) float64 {
 }
 
 // logSlice returns ln P{lo < Z <= hi}, lo < hi, for a slice that is not narrow: the
-// two tails then differ by a factor of at least e^{1/8}, so that their difference
-// loses less than four bits.
+// two tails then differ by a factor of some e^{1/8} at least, so that their
+// difference loses some three bits.
 func logSlice(lo, hi float64) float64 {
 	if lo < 0 && hi > 0 {
 		return math.Log((math.Erf(hi/math.Sqrt2) + math.Erf(-lo/math.Sqrt2)) / 2)
 	}
 	if lo < 0 {
 		lo, hi = -hi, -lo
+	}
+	if hi < 1.5 {
+		return math.Log((math.Erf(hi/math.Sqrt2) - math.Erf(lo/math.Sqrt2)) / 2)
 	}
 	a, b := logTail(lo), logTail(hi)
 	return a + math.Log1p(-math.Exp(b-a))

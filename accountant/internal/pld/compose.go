@@ -158,6 +158,7 @@ type composition struct {
 	end         float64   // P of the loss +Inf
 	tail        []float64 // see newComposition
 	slack       float64   // error of each entry of tail
+	peak        int       // where what is left of tail without slack gives the greatest δ
 	factor      float64   // relative error of δ, as a logarithm
 	shift       float64   // error of losses
 }
@@ -187,5 +188,13 @@ func newComposition(folded []float64, first int64, theta, step, e, outside float
 	top := math.Exp(-theta*math.Log1p(1/theta)) / (1 + theta)
 	c.slack = e*all + outside*top
 	c.factor = 8 * unit * float64(min(n, 1000))
+	best := math.Inf(-1)
+	for j, t := range c.tail {
+		if t > c.slack {
+			if d := math.Log(t-c.slack) - theta*step*float64(j); d > best {
+				c.peak, best = j, d
+			}
+		}
+	}
 	return c
 }

@@ -96,7 +96,7 @@ func above(p loss.Pair, g grid) (law, loss.Rounding) {
 		b.index, b.weight = make([]int64, 0, n+2), make([]float64, 0, n+2)
 		t := g.thresholds()
 		logP, ratio := make([]float64, n+1), make([]float64, n+1)
-		rounding = p.Cells(t, logP, ratio)
+		rounding = cells(p, t, logP, ratio, 1)
 		b.add(g.nodes[0], logP[0])
 		for c := 1; c < n; c++ {
 			if math.IsInf(logP[c], -1) {
@@ -127,6 +127,21 @@ func above(p loss.Pair, g grid) (law, loss.Rounding) {
 	return b.done(end), rounding
 }
 
+// cells is Pair.Cells for thresholds from -Inf to +Inf. The two unbounded cells hold
+// next to nothing but are measured more roughly than the others; their errors are
+// put into their ratios, up or down as sign says, and do not count for all cells.
+func cells(p loss.Pair, t, logP, ratio []float64, sign float64) loss.Rounding {
+	n := len(logP)
+	for _, c := range []int{0, n - 1} {
+		e := p.Cells(t[c:c+2], logP[c:c+1], ratio[c:c+1])
+		ratio[c] += sign * e.Ratio
+	}
+	if n <= 2 {
+		return loss.Rounding{}
+	}
+	return p.Cells(t[1:n], logP[1:n-1], ratio[1:n-1])
+}
+
 func (g grid) thresholds() []float64 {
 	t := make([]float64, 0, len(g.nodes)+2)
 	t = append(t, math.Inf(-1))
@@ -144,21 +159,37 @@ func (g grid) thresholds() []float64 {
 // S; and so it does after composition, as products of measures are monotone. So the
 // law is below the pair wherever the cells are cut.
 //
-// How they are cut makes it good: r falls on a lattice point, or just above one, if
-// the cell around a point ends halfway to the next ones, up to a shift of
-// (λ-½)·w²/12 that is due to the slope λ of ln P. Ends are moved against that. Then
-// only the variance inside of cells is lost, w²/12 each: second order in the step.
+// How they are cut makes it good: where the ends of the cell around a point lie
+// halfway to the next points, its ratio differs from the point by some w²/12 times
+// the slope of the law; the ends are moved until it is the point or hardly above it.
+// Then only the variance inside of cells is lost, w²/12 each.
 func below(p loss.Pair, g grid) (law, loss.Rounding) {
 	b := builder{grid: g}
 	end, _ := p.Ends()
 	var rounding loss.Rounding
 	if n := len(g.nodes); n > 0 {
 		b.index, b.weight = make([]int64, 0, n+2), make([]float64, 0, n+2)
-		t := g.cuts(p)
-		logP, ratio := make([]float64, len(t)-1), make([]float64, len(t)-1)
-		rounding = p.Cells(t, logP, ratio)
+		cut := g.halfway()
+		logP, ratio := make([]float64, n), make([]float64, n)
+		rounding = cells(p, cut, logP, ratio, -1)
+		raises := 1.1
+		for try := range 9 {
+			short, excess := g.misfit(logP, ratio)
+			if excess > 0.04*g.step*g.step && try < 3 {
+				g.balance(cut, ratio)
+			} else if short > 1e-9 {
+				g.raise(cut, ratio, raises)
+				raises *= 1.5
+			} else {
+				break
+			}
+			rounding = cells(p, cut, logP, ratio, -1)
+		}
 		for c := range logP {
-			r := min(max(ratio[c]+rounding.Ratio, t[c]), t[c+1])
+			r := min(max(ratio[c], cut[c]), cut[c+1])
+			if 0 < c && c+1 < n {
+				r += rounding.Ratio
+			}
 			if r >= g.at(g.nodes[0]-1) && logP[c] > -745 {
 				b.add(g.below(r), logP[c])
 			}
@@ -169,33 +200,66 @@ func below(p loss.Pair, g grid) (law, loss.Rounding) {
 	return b.done(end), rounding
 }
 
-// cuts returns where the cells of below end.
-func (g grid) cuts(p loss.Pair) []float64 {
+// halfway returns ends of cells between the points, closer to one whose other
+// neighbour is close: what a wide cell has too much is on its upper side then.
+func (g grid) halfway() []float64 {
 	n := len(g.nodes)
-	t := g.thresholds()
-	logP, ratio := make([]float64, n+1), make([]float64, n+1)
-	p.Cells(t, logP, ratio)
-	cut := make([]float64, 0, n+1)
-	cut = append(cut, math.Inf(-1))
-	for c := 1; c < n; c++ { // between nodes c-1 and c
-		lo, hi := t[c], t[c+1]
-		w := hi - lo
-		next := w
+	cut := make([]float64, n+1)
+	cut[0], cut[n] = math.Inf(-1), math.Inf(1)
+	for c := 1; c < n; c++ {
+		w := g.nodes[c] - g.nodes[c-1]
 		if c+1 < n {
-			next = min(w, t[c+2]-hi)
+			w = min(w, g.nodes[c+1]-g.nodes[c])
 		}
-		x := hi - next/2
-		if 1 < c && c+1 < n && next == w {
-			before, after := lo-t[c-1], t[c+2]-hi
-			slope := (logP[c+1] - math.Log(after) - logP[c-1] + math.Log(before)) / (w + (before+after)/2)
-			shift := (slope-0.5)*w*w/12 - 0.02*g.step*g.step
-			if math.Abs(shift) < w/4 {
-				x -= shift
-			}
-		}
-		cut = append(cut, x)
+		cut[c] = g.at(g.nodes[c]) - float64(w)/2*g.step
 	}
-	return append(cut, math.Inf(1))
+	return cut
+}
+
+// misfit returns the tilted mass of cells whose ratio is just below their point,
+// and the mean by which the others exceed it.
+func (g grid) misfit(logP, ratio []float64) (short, excess float64) {
+	for c, i := range g.nodes {
+		mass := math.Exp(logP[c] + g.theta*g.at(i) - g.logM)
+		switch e := ratio[c] - g.at(i); {
+		case math.Abs(e) > g.step/2:
+		case e < 0:
+			short += mass
+			excess -= mass * e
+		default:
+			excess += mass * e
+		}
+	}
+	return short, excess
+}
+
+// off returns how far a cell's ratio is from its point, 0 where that is beyond
+// repair.
+func (g grid) off(c int, ratio []float64) float64 {
+	if e := ratio[c] - g.at(g.nodes[c]); math.Abs(e) < g.step/2 {
+		return e
+	}
+	return 0
+}
+
+// balance moves each end against the misfit of the two cells beside it. To move
+// both ends of a cell by x moves its ratio by about x.
+func (g grid) balance(cut, ratio []float64) {
+	for c := 1; c < len(g.nodes); c++ {
+		x := (g.off(c-1, ratio)+g.off(c, ratio))/2 - 0.005*g.step*g.step
+		cut[c] -= max(-g.step/4, min(g.step/4, x))
+	}
+}
+
+// raise moves ends up that belong to a cell whose ratio is below its point, by some
+// times what it lacks: an end in thin mass moves it less. No cell's ratio falls.
+func (g grid) raise(cut, ratio []float64, times float64) {
+	margin := 0.01 * g.step * g.step
+	for c := 1; c < len(g.nodes); c++ {
+		if lack := -min(g.off(c-1, ratio), g.off(c, ratio)); lack > 0 {
+			cut[c] += min(g.step/4, times*lack+margin)
+		}
+	}
 }
 
 // march puts atoms on the lattice from below. Atoms are collected in order until

@@ -24,30 +24,30 @@ func place(f profile, g grid, share float64, count float64) []int64 {
 	if len(f) == 0 {
 		return nil
 	}
-	density := make([]float64, len(f))
-	crowded := 0.0 // the density from which on cells have one step
+	root := make([]float64, len(f)) // cube roots of the densities
+	crowded := 0.0                  // that of the density from which on cells have one step
 	for i := range f {
-		density[i] = f.tilted(i, g) / max(f[i].hi-f[i].lo, 1e-300)
-		crowded = max(crowded, density[i])
+		root[i] = math.Cbrt(f.tilted(i, g) / max(f[i].hi-f[i].lo, 1e-300))
+		crowded = max(crowded, root[i])
 	}
 	for {
 		extra := 0.0
 		for i := range f {
-			if density[i] < crowded {
-				extra += (f[i].hi - f[i].lo) * math.Cbrt(density[i]*crowded*crowded)
+			if root[i] < crowded {
+				extra += (f[i].hi - f[i].lo) * root[i]
 			}
 		}
-		if extra <= 0.3 || crowded < 1e-300 {
+		if extra*crowded*crowded <= 0.3 || crowded < 1e-100 {
 			break
 		}
-		crowded /= 2
+		crowded *= 0.8
 	}
 	i := g.below(f[0].lo)
 	nodes := []int64{i}
 	for c := range f {
 		width := int64(1)
-		if density[c] < crowded {
-			wide := math.Cbrt(crowded / max(density[c], 1e-280))
+		if root[c] < crowded {
+			wide := crowded / max(root[c], 1e-100)
 			wide = min(wide, 0.5*(f[c].hi-f[c].lo)/g.step, 0.25/(g.step*(1+g.theta)))
 			width = max(1, int64(wide))
 		}

@@ -12,7 +12,8 @@ type plan struct {
 	tiltLow   float64 // further tilts, below and above θ, that bound what is outside
 	tiltHigh  float64
 	step      float64
-	lg        int // 2^lg points in the window
+	tolerance float64 // of ε, wanted
+	lg        int     // 2^lg points in the window
 	note      string
 }
 
@@ -34,45 +35,38 @@ func composed(fs []profile, counts []float64, theta float64) (k, mean, variance 
 //
 // Both sides of either equation are monotone in θ, so bisection finds it.
 func saddle(fs []profile, counts []float64, wanted func(epsilon, logDelta float64) bool) (theta, epsilon, logDelta float64) {
-	at := func(theta float64) (epsilon, logDelta float64) {
+	_, _, natural := composed(fs, counts, 0)
+	at := func(theta float64) (epsilon, logDelta float64, one bool) {
 		k, mean, variance := composed(fs, counts, theta)
 		epsilon = mean - 1/theta - 1/(1+theta)
 		curve := variance + 1/(theta*theta) + 1/((1+theta)*(1+theta))
-		return epsilon, k - theta*epsilon - math.Log(theta) - math.Log1p(theta) - math.Log(2*math.Pi*curve)/2
+		logDelta = k - theta*epsilon - math.Log(theta) - math.Log1p(theta) - math.Log(2*math.Pi*curve)/2
+		return epsilon, logDelta, variance < 0.01*natural && theta*theta*variance < 1e-3
 	}
-	lo, hi := math.Log(1e-9), math.Log(1e4/spread(fs, counts))
+	lo, hi := math.Log(1e-9), math.Log(1e9)
 	for range 44 {
 		mid := (lo + hi) / 2
-		if e, d := at(math.Exp(mid)); wanted(e, d) {
+		e, d, one := at(math.Exp(mid))
+		if !one && wanted(e, d) { // a greater tilt leaves one point of a bounded law
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
 	theta = math.Exp((lo + hi) / 2)
-	epsilon, logDelta = at(theta)
+	epsilon, logDelta, _ = at(theta)
 	return theta, epsilon, logDelta
 }
 
-// spread is a bound on the standard deviation of the sum under any tilt. A tilt of
-// many times its inverse makes one point of the law.
-func spread(fs []profile, counts []float64) float64 {
-	v := 0.0
-	for i, f := range fs {
-		d := f[len(f)-1].hi - f[0].lo
-		v += counts[i] * d * d
-	}
-	return math.Sqrt(max(v, 1e-200))
-}
-
 // outside is ln of the tilted mass that planning leaves out of the window.
-const outside = -30
+const outside = -24
 
 // window sets where the tilted sum lies, by Chernoff's bound on either side: the
 // tilted P{±sum > ±w} is at most e^{K(θ±λ)-K(θ)∓λw} for every λ > 0.
 func (p *plan) window(fs []profile, counts []float64) {
 	k0, mean, variance := composed(fs, counts, p.theta)
-	p.mean, p.sd = mean, max(math.Sqrt(variance), 1e-3*spread(fs, counts)/math.Sqrt(float64(len(fs))))
+	_, _, natural := composed(fs, counts, 0)
+	p.mean, p.sd = mean, math.Sqrt(max(variance, 1e-6*natural, 1e-280))
 	side := func(sign float64) (bound, tilt float64) {
 		reach := func(logLambda float64) float64 {
 			lambda := math.Exp(logLambda)

@@ -25,8 +25,41 @@ func Compose(terms []Term, t Target) (*Result, error) {
 		e.logKeep += float64(m.Count) * math.Log1p(-end)
 	}
 	e.max += 4 * unit * math.Abs(e.max) * float64(len(terms)+4)
-	p := e.plan(t)
-	return e.run(p)
+	p, h := e.plan(t)
+	for {
+		e.lattice(&p, h)
+		r, err := e.run(p)
+		if err != nil || !r.floor || e.exact || p.lg == maxLg {
+			return r, err
+		}
+		// Where laws have edges or atoms off the lattice, the bracket is wider than
+		// the step was chosen for.
+		width := r.width(t, p.theta) / p.tolerance
+		next := p.step / min(4, max(1.5, width))
+		if width <= 1 || math.IsNaN(width) || (p.high-p.low)/next*float64(len(terms)) > maxWork {
+			return r, nil
+		}
+		h = next
+	}
+}
+
+// maxWork bounds lattice points times terms of a refinement: a second or two.
+const maxWork = 1 << 26
+
+// width returns the width of the answer to the target, in ε.
+func (r *Result) width(t Target, theta float64) float64 {
+	if t.Given == GivenEpsilon {
+		b := r.Delta(t.Epsilon)
+		if b.High == 0 {
+			return 0
+		}
+		return (b.High - b.Low) / (b.High * theta)
+	}
+	b := r.Epsilon(t.Delta)
+	if math.IsInf(b.High, 1) {
+		return 0
+	}
+	return b.High - b.Low
 }
 
 // engine composes one list of terms.
@@ -41,8 +74,10 @@ type engine struct {
 	exact    bool // every loss lies on the lattice
 }
 
-func (e *engine) plan(t Target) plan {
-	var p plan
+// plan decides on everything but the lattice, for which it proposes a step: above
+// and below together, a step h errs by some (1+θ)h²/8 in ε for each event, as a cell
+// gains a variance of h²/6 above and loses h²/12 below, and (1+θ)/2 of that counts.
+func (e *engine) plan(t Target) (p plan, h float64) {
 	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, func(epsilon, logDelta float64) bool {
 		if t.Given == GivenEpsilon {
 			return epsilon < t.Epsilon && logDelta > -800
@@ -51,28 +86,26 @@ func (e *engine) plan(t Target) plan {
 		return finite <= 0 && logDelta > -800 || finite > 0 && logDelta > math.Log(finite)
 	})
 	p.window(e.profiles, e.counts)
-	tolerance := t.Tolerance
-	if tolerance == 0 {
-		tolerance = max(1e-3*math.Abs(p.epsilon), 1e-6)
+	p.tolerance = t.Tolerance
+	if p.tolerance == 0 {
+		p.tolerance = max(1e-3*math.Abs(p.epsilon), 1e-6)
 		if t.Given == GivenEpsilon { // d ln δ/dε is about -θ
-			tolerance = min(tolerance, 2e-4/p.theta)
+			p.tolerance = min(p.tolerance, 2e-4/p.theta)
 		}
 	}
-	e.lattice(&p, tolerance)
-	return p
+	h = math.Sqrt(0.7 * p.tolerance * 8 / ((1 + p.theta) * e.total))
+	return p, min(h, p.sd/16, 0.25/(1+p.theta))
 }
 
-// lattice chooses the step. Above and below together, a step h errs by some
-// (1+θ)h²/8 in ε for each event: the variance that a cell gains and loses, h²/6 and
-// h²/12, times (1+θ)/2.
-func (e *engine) lattice(p *plan, tolerance float64) {
-	h := math.Sqrt(0.7 * tolerance * 8 / ((1 + p.theta) * e.total))
-	h = min(h, p.sd/16, 0.25/(1+p.theta))
+// lattice sets the step to about h and the number of points, within memory.
+func (e *engine) lattice(p *plan, h float64) {
+	p.note = ""
 	e.align(&h)
 	for p.lg = 6; float64(int64(1)<<p.lg) < (p.high-p.low)/h+4; p.lg++ {
-		if p.lg == maxLg && !e.exact {
+		if p.lg == maxLg {
 			h = (p.high - p.low) / float64(int64(1)<<maxLg-8)
 			p.note = fmt.Sprintf("the step is coarsened to %.3g to keep within %d points; ", h, 1<<maxLg)
+			e.exact = false
 			break
 		}
 	}

@@ -58,6 +58,9 @@ func (r *Result) Epsilon(delta float64) loss.Bracket {
 // at returns δ of the finite losses at lattice point j, with its error on the side
 // of sign.
 func (c *composition) at(j int, sign float64) float64 {
+	if sign < 0 {
+		j = max(j, c.peak) // δ falls in ε
+	}
 	t := c.slack
 	if j < len(c.tail) {
 		t = max(0, c.tail[j]+sign*c.slack)
@@ -78,8 +81,8 @@ func (c *composition) delta(epsilon, sign float64) float64 {
 	switch {
 	case x < 0 && sign > 0:
 		return 1
-	case x < 0:
-		return c.end + c.at(0, sign)
+	case x < float64(c.peak) && sign < 0:
+		return c.end + c.at(c.peak, sign)
 	case x >= float64(len(c.tail)):
 		if sign < 0 {
 			return c.end

@@ -254,3 +254,24 @@ func solve(f bound, log, eps0, start, tolerance float64) (lo, hi float64) {
 	}
 	return lo, hi
 }
+
+// Profile returns δ as a function of epsilon >= 0, certified from above, for whoever
+// composes shuffled events.
+func Profile(m Method, n int64, r Randomizer) (func(eps float64) float64, error) {
+	if err := check(n, r, 0, "epsilon"); err != nil {
+		return nil, err
+	}
+	if r.Epsilon0 > maxEpsilon0 {
+		return nil, fmt.Errorf("shuffle: local epsilon %v: %w", r.Epsilon0, ErrDomain)
+	}
+	up, err := m.upper(n, r, fine)
+	if err != nil {
+		return nil, err
+	}
+	return func(eps float64) float64 {
+		if eps >= r.Epsilon0 {
+			return 0
+		}
+		return max(min(1, math.Exp(up(eps, -700))*(1+0x1p-40)), math.SmallestNonzeroFloat64)
+	}, nil
+}
