@@ -53,20 +53,18 @@ type exactPoint struct {
 type drawnPoint struct{ eps, logDelta, count float64 }
 
 // points looks up a point for each event, giving the events with a curve the given
-// share of what the points leave of delta.
+// share of what the points leave of delta. An event with both has its curve if there
+// is any δ left.
 func (p *flat) points(delta, share float64) (points, error) {
 	pts := points{leftover: exactly(delta)}
+	var curved []term
 	for _, t := range p.terms {
 		switch {
-		case t.point != nil:
-			eps, d := t.point()
-			pts.exact = append(pts.exact, exactPoint{eps, d, t.count})
-			if d.Sign() > 0 {
-				pts.leftover.Sub(pts.leftover, new(big.Rat).Mul(d, new(big.Rat).SetFloat64(t.count)))
-				pts.none += t.count * math.Log1p(-toFloat(d))
-			}
-		case t.curve != nil:
+		case t.curve != nil && (t.point == nil || delta > 0):
+			curved = append(curved, t)
 			pts.curves += t.count
+		case t.point != nil:
+			pts.add(t)
 		default:
 			return points{}, unsupported(t, "has no (ε, δ) point; wrap it as approx(eps, delta)")
 		}
@@ -78,17 +76,24 @@ func (p *flat) points(delta, share float64) (points, error) {
 	if left := toFloat(pts.leftover) * share; left > 0 {
 		pts.logShare = math.Log(down(left / pts.curves))
 	}
-	for _, t := range p.terms {
-		if t.point == nil {
-			eps := t.curve(pts.logShare)
-			if !(eps >= 0) {
-				return points{}, unsupported(t, fmt.Sprintf("its curve gives ε = %v", eps))
-			}
-			pts.drawn = append(pts.drawn, drawnPoint{eps, pts.logShare, t.count})
+	for _, t := range curved {
+		eps := t.curve(pts.logShare)
+		if !(eps >= 0) {
+			return points{}, unsupported(t, fmt.Sprintf("its curve gives ε = %v", eps))
 		}
+		pts.drawn = append(pts.drawn, drawnPoint{eps, pts.logShare, t.count})
 	}
 	pts.none += pts.curves * math.Log1p(-math.Exp(pts.logShare))
 	return pts, nil
+}
+
+func (pts *points) add(t term) {
+	eps, d := t.point()
+	pts.exact = append(pts.exact, exactPoint{eps, d, t.count})
+	if d.Sign() > 0 {
+		pts.leftover.Sub(pts.leftover, new(big.Rat).Mul(d, new(big.Rat).SetFloat64(t.count)))
+		pts.none += t.count * math.Log1p(-toFloat(d))
+	}
 }
 
 // sum adds f(ε) over all events, rounded up; exactly where the points are exact and
@@ -123,12 +128,10 @@ func (pts points) sum(f func(float64) float64, g func(*big.Rat) *big.Rat) float6
 // basicDelta is the sum of all δ where the sum of all ε is within epsilon; events
 // with a curve share δ as for basicEpsilon, so that it is sought.
 func basicDelta(p *flat, epsilon float64) (answer, error) {
-	pts, err := p.points(0, 1)
-	if err != nil {
-		return answer{}, err
-	}
-	if pts.curves > 0 {
-		return inverted(basicEpsilon)(p, epsilon)
+	for _, t := range p.terms {
+		if t.curve != nil {
+			return inverted(basicEpsilon)(p, epsilon)
+		}
 	}
 	total, delta, err := p.pointSum()
 	if err != nil {
