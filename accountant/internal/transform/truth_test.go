@@ -167,7 +167,7 @@ func TestOneAndTwoStepsByDefinition(t *testing.T) {
 						}
 					}
 					// E over the first step of δ of the second at what is left of eps.
-					const n = 500
+					const n = 2000
 					lo, hi := -10., 10+p.mu
 					want := 0.
 					for i := 0; i <= n; i++ {
