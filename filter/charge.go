@@ -66,8 +66,8 @@ func (l *loss) add(e privacy.Event, n privacy.Neighbours, p price, count *big.Ra
 }
 
 func (l *loss) plus(one loss, count *big.Rat) {
-	for _, part := range [][2]*big.Rat{{l.main, one.main}, {l.delta, one.delta}, {l.rho, one.rho}} {
-		if part[1] != nil {
+	for _, part := range [...][2]*big.Rat{{l.main, one.main}, {l.delta, one.delta}, {l.rho, one.rho}} {
+		if part[1] != nil && part[1].Sign() > 0 {
 			part[0].Add(part[0], new(big.Rat).Mul(part[1], count))
 		}
 	}
@@ -104,6 +104,9 @@ func unsupported(e privacy.Event, why string) error {
 // total rounds a charge up to units. What costs nothing even so is refused: the
 // caller asked for something.
 func total(loss, delta *big.Rat) (Total, error) {
+	if loss.Sign() < 0 || delta.Sign() < 0 {
+		return Total{}, fmt.Errorf("charge: a loss below zero")
+	}
 	t := Total{ceilUnits(loss), ceilUnits(delta)}
 	if t.Loss.Sign() == 0 && t.Delta.Sign() == 0 {
 		return Total{}, fmt.Errorf("charge: the events cost nothing")

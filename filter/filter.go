@@ -14,6 +14,13 @@
 //	charge, err := f.Charge(events, delta)
 //	total := spent.Add(charge)
 //	admitted := total.Within(f.Budget())
+//
+// Beside the filters are Odometers, which bound what was revealed so far without a
+// budget, and Individual, which accounts for every unit by itself inside of an
+// algorithm; neither guards a ledger.
+//
+// A theorem that is cited has its proof here in words where the filter is not the
+// paper's own by the letter.
 package filter
 
 import (

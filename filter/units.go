@@ -18,11 +18,24 @@ const unitDigits = 40
 // Units is 0. Units are immutable.
 type Units struct{ n *big.Int } // nil is zero
 
-func floorUnits(r *big.Rat) Units { return Units{numeric.Floor(inUnits(r))} } // for budgets
-func ceilUnits(r *big.Rat) Units  { return Units{numeric.Ceil(inUnits(r))} }  // for charges
+// floorUnits rounds a budget, which is not negative, down.
+func floorUnits(r *big.Rat) Units {
+	q, _ := inUnits(r)
+	return Units{q}
+}
 
-func inUnits(r *big.Rat) *big.Rat {
-	return new(big.Rat).Mul(r, new(big.Rat).SetInt(numeric.Pow10(unitDigits)))
+// ceilUnits rounds a charge, which is not negative, up.
+func ceilUnits(r *big.Rat) Units {
+	q, rest := inUnits(r)
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return Units{q}
+}
+
+func inUnits(r *big.Rat) (quotient, rest *big.Int) {
+	n := numeric.Pow10(unitDigits)
+	return n.QuoRem(n.Mul(n, r.Num()), r.Denom(), new(big.Int))
 }
 
 func (u Units) int() *big.Int {
