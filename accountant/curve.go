@@ -158,21 +158,60 @@ func profileOf(plan privacy.Event, alphas []float64, o Options) (profile, error)
 }
 
 func (p profile) power(a float64) Bracket {
-	at := func(eps, delta float64) float64 {
-		return math.Min(1, math.Min(delta+math.Exp(eps)*a, 1-math.Exp(-eps)*(1-delta-a)))
+	// The two bounds at t = e^ε, for δ.
+	at := func(t, delta float64) float64 {
+		return math.Min(1, math.Min(delta+t*a, 1-(1-delta-a)/t))
 	}
 	b := bracket(1, 1, 1)
 	for i, x := range p {
-		b.High = math.Min(b.High, at(x.X, x.Y.High))
-		b.Estimate = math.Min(b.Estimate, at(x.X, x.Y.Estimate))
-		later := 0.0
-		if i+1 < len(p) {
-			later = p[i+1].Y.Low
+		t := math.Exp(x.X)
+		b.High = math.Min(b.High, at(t, x.Y.High))
+		b.Estimate = math.Min(b.Estimate, at(t, x.Y.Estimate))
+		for _, v := range p.under(i) {
+			b.Low = math.Min(b.Low, at(v[0], math.Max(0, v[1])))
 		}
-		b.Low = math.Min(b.Low, at(x.X, later))
 	}
-	b.Low, b.High = math.Max(a, down(b.Low)), math.Min(1, up(b.High))
+	b.Low, b.High = math.Max(a, down(b.Low*(1-0x1p-40))), math.Min(1, up(b.High))
 	b.Low = math.Min(b.Low, b.High)
 	b.Estimate = math.Min(b.High, math.Max(b.Low, b.Estimate))
 	return b
+}
+
+// under returns the corners of a function of t = e^ε that is linear between them and
+// nowhere above δ, between the knots i and i+1. As a supremum of P(S) - tQ(S), δ is
+// convex in t with slopes in [-1, 0], so it lies above the chords on either side, drawn
+// on. On a linear piece the bounds of power are linear or monotone in t: they are
+// least at a corner. Beyond the last knot δ may be 0.
+func (p profile) under(i int) [][2]float64 {
+	t := func(i int) float64 { return math.Exp(p[i].X) }
+	if i+1 == len(p) {
+		return [][2]float64{{t(i), 0}}
+	}
+	lo, hi := t(i), t(i+1)
+	before, after := -1.0, 0.0
+	if i > 0 {
+		before = (p[i].Y.Low - p[i-1].Y.High) / (lo - t(i-1))
+	}
+	if i+2 < len(p) {
+		after = math.Min(0, (p[i+2].Y.High-p[i+1].Y.Low)/(t(i+2)-hi))
+	}
+	lines := [3]func(float64) float64{
+		func(t float64) float64 { return p[i].Y.Low + before*(t-lo) },
+		func(t float64) float64 { return p[i+1].Y.Low + after*(t-hi) },
+		func(float64) float64 { return p[i+1].Y.Low },
+	}
+	corners := []float64{lo, hi}
+	for j, f := range lines {
+		for _, g := range lines[:j] {
+			// Linear: the difference at both ends gives the root.
+			if at, to := f(lo)-g(lo), f(hi)-g(hi); at*to < 0 {
+				corners = append(corners, lo+(hi-lo)*at/(at-to))
+			}
+		}
+	}
+	out := make([][2]float64, len(corners))
+	for k, c := range corners {
+		out[k] = [2]float64{c, math.Max(lines[0](c), math.Max(lines[1](c), lines[2](c)))}
+	}
+	return out
 }

@@ -1,0 +1,99 @@
+package accountant
+
+import (
+	"math"
+	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// The power against Gaussian noise, in the far tail as well.
+func TestPowerVectors(t *testing.T) {
+	for id, rate := range map[string]float64{"pld-tpr-1e-6": 1e-6, "pld-tpr-1e-10": 1e-10} {
+		points, err := Power(parse(t, "gaussian(1)"), []float64{rate}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := vectors(t)[id].Expected.(float64)
+		if y := points[0].Y; math.Abs(y.Estimate/want-1) > 1e-3 || y.Low > y.Estimate || y.Estimate > y.High || y.High > y.Low*(1+1e-9) {
+			t.Errorf("%s: %v, want %v", id, y, want)
+		}
+	}
+}
+
+// Bounds by the profile of (ε, δ) hold the power that is known in closed form: of
+// Gaussian noise, and of ε-DP, whose best test has power min(e^ε α, 1-e^-ε(1-α)).
+func TestPowerHoldsTheTruth(t *testing.T) {
+	rates := []float64{0, 1e-10, 1e-4, 0.01, 0.3, 0.5, 0.9, 1}
+	gauss := gaussianPower([]*flat{{terms: []term{{count: 1, claims: mustDescribe(t, "gaussian(1)")}}}})
+	pure := func(a float64) Bracket {
+		x := math.Min(math.E*a, 1-(1-a)/math.E)
+		return bracket(x, x, x)
+	}
+	for plan, truth := range map[string]func(float64) Bracket{"gaussian(1)": gauss, "pure(1)": pure} {
+		p, err := profileOf(parse(t, plan), rates, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range rates {
+			got, want := p.power(a), truth(a)
+			if got.Low > want.High || got.High < want.Low {
+				t.Errorf("%s at %v: %v does not hold %v", plan, a, got, want)
+			}
+			if got.High-got.Low > 0.01*got.High+1e-12 {
+				t.Errorf("%s at %v: %v is wide", plan, a, got)
+			}
+		}
+	}
+}
+
+func mustDescribe(t *testing.T, plan string) claims {
+	t.Helper()
+	c, err := describe(parse(t, plan), privacy.AddRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Trade-off curves fall, are convex, symmetric for symmetric plans, at most 1-α, and
+// 1 minus the power.
+func TestTradeOff(t *testing.T) {
+	alphas := []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+	for _, plan := range []string{"gaussian(1)", "3*laplace(2)", "100*poisson(0.05, gaussian(1))"} {
+		f, err := TradeOff(parse(t, plan), alphas, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range f {
+			if p.Y.Low > 1-p.X+1e-12 || p.Y.Low > p.Y.High {
+				t.Errorf("%s: f(%v) = %v", plan, p.X, p.Y)
+			}
+			if i > 0 && p.Y.Low > f[i-1].Y.Low {
+				t.Errorf("%s: f rises at %v", plan, p.X)
+			}
+			if i > 0 && i+1 < len(f) && p.Y.Low > (f[i-1].Y.High+f[i+1].Y.High)/2+1e-3 {
+				t.Errorf("%s: f is not convex at %v", plan, p.X)
+			}
+		}
+	}
+	if _, err := TradeOff(parse(t, "gaussian(1)"), []float64{1.5}, Options{}); err == nil {
+		t.Error("α = 1.5 is accepted")
+	}
+}
+
+func TestCurves(t *testing.T) {
+	eps, err := EpsilonCurve(parse(t, "3*laplace(2)+gaussian(3)"), []float64{1e-3, 1e-6, 1e-9}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range eps {
+		if i > 0 && p.Y.High < eps[i-1].Y.Low {
+			t.Errorf("ε falls as δ does: %v", eps)
+		}
+		delta, err := DeltaCurve(parse(t, "3*laplace(2)+gaussian(3)"), []float64{p.Y.High}, Options{})
+		if err != nil || delta[0].Y.Low > p.X*(1+1e-6) || delta[0].Y.High < p.X*0.9 {
+			t.Errorf("δ(%v) = %v, %v, want %v", p.Y.High, delta, err, p.X)
+		}
+	}
+}
