@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +23,58 @@ func account(t *testing.T, args ...string) (string, int) {
 		return out.String(), code
 	}
 	return out.String() + talk.String(), code
+}
+
+// Figures that others published or that were computed independently, each with its
+// source, come out of the command.
+func TestAccountVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/account.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		ID        string   `json:"id"`
+		Args      []string `json:"args"`
+		Path      string   `json:"path"` // of the figure in the output
+		Expected  *float64 `json:"expected"`
+		Tolerance float64  `json:"tolerance"` // absolute
+		Source    string   `json:"source"`
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		t.Run(v.ID, func(t *testing.T) {
+			t.Parallel()
+			out, code := account(t, v.Args...)
+			if code != exitAnswered {
+				t.Fatalf("exit code %d: %s", code, out)
+			}
+			var got any
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			for step := range strings.SplitSeq(v.Path, ".") {
+				switch at := got.(type) {
+				case map[string]any:
+					got = at[step]
+				case []any:
+					i, err := strconv.Atoi(step)
+					if err != nil || i >= len(at) {
+						t.Fatalf("no %s in %s", v.Path, out)
+					}
+					got = at[i]
+				}
+			}
+			x, finite := got.(float64)
+			switch {
+			case v.Expected == nil && got != nil:
+				t.Errorf("%v: got %v, want null: impossible", v.Args, got)
+			case v.Expected != nil && (!finite || math.Abs(x-*v.Expected) > v.Tolerance):
+				t.Errorf("%v: got %v, want %v within %v (%s)", v.Args, got, *v.Expected, v.Tolerance, v.Source)
+			}
+		})
+	}
 }
 
 // What is asked wrongly is refused with the way out.
