@@ -82,6 +82,10 @@ func describe(e privacy.Event, rel privacy.Neighbours) (claims, error) {
 		return poissonClaims(e, rel)
 	case privacy.WithoutReplacement:
 		return withoutReplacementClaims(e)
+	case privacy.WithReplacement:
+		return withReplacementClaims(e)
+	case privacy.Shuffled:
+		return shuffledClaims(e)
 	}
 	return claims{}, fmt.Errorf("%v: not accounted for", e)
 }

@@ -15,7 +15,7 @@ type engine func(question) (answer, error)
 
 // fewSamples is the number of subsampled Gaussian events up to which the law of
 // their loss has too sharp an edge for inversion to be quick.
-const fewSamples = 24
+const fewSamples = 128
 
 // engines lists those that a plan suits, the best first: the closed curve of
 // Gaussian noise; that of a single event; the inversion of the moment generating
@@ -25,6 +25,10 @@ func (p *flat) engines(direct direction) []engine {
 		return []engine{p.closed}
 	}
 	if len(p.terms) == 1 && p.terms[0].count == 1 {
+		switch p.terms[0].event.(type) {
+		case privacy.WithReplacement, privacy.Shuffled:
+			return []engine{p.terms[0].alone}
+		}
 		return []engine{p.single(direct)}
 	}
 	lattice := p.lattice(direct)
@@ -51,7 +55,7 @@ func (p *flat) closed(q question) (answer, error) {
 // single reads ε or δ off the curve of one event's dominating pair.
 func (p *flat) single(direct direction) engine {
 	return func(q question) (answer, error) {
-		e, err := p.terms[0].loss(direct)
+		e, err := p.terms[0].loss(direct, q)
 		if err != nil {
 			return answer{}, err
 		}
@@ -106,7 +110,7 @@ func (p *flat) lattice(direct direction) engine {
 	return func(q question) (answer, error) {
 		terms := make([]pld.Term, len(p.terms))
 		for i, t := range p.terms {
-			e, err := t.loss(direct)
+			e, err := t.loss(direct, q)
 			if err != nil {
 				return answer{}, err
 			}
@@ -179,8 +183,11 @@ func (t term) gaussian() (q, mu float64, ok bool) {
 	return q, mu, true
 }
 
-// loss is the dominating pair of one event of the term.
-func (t term) loss(direct direction) (loss.Event, error) {
+// loss is the dominating pair of one event of the term, good enough for the question.
+func (t term) loss(direct direction, q question) (loss.Event, error) {
+	if l, ok, err := t.profiled(q); ok {
+		return l, err
+	}
 	return loss.Of(under(simple(t.event), t.rel), direct(t))
 }
 

@@ -97,7 +97,6 @@ func amplified(c claims, q *big.Rat) claims {
 		} else {
 			out = approxClaims(amplifiedEpsilon(eps, q), new(big.Rat).Mul(delta, q), false)
 		}
-		out.tight = c.tight && delta.Sign() == 0
 	}
 	if c.curve != nil {
 		logRate := math.Log(rate)

@@ -1,0 +1,243 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/shuffle"
+	"github.com/discreet-dp/discreet/accountant/internal/subsample"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+var errLocalDelta = errors.New("shuffling amplifies randomizers that are pure; no theorem here covers one with a δ")
+
+// localRandomizer is what package shuffle knows of a shuffled event's randomizer.
+func localRandomizer(e privacy.Shuffled) (shuffle.Randomizer, error) {
+	if r, ok := e.Event.(privacy.RandomizedResponse); ok {
+		odds := new(big.Rat).Sub(big.NewRat(1, 1), r.P)
+		odds.Quo(new(big.Rat).Mul(r.P, big.NewRat(int64(r.K-1), 1)), odds)
+		f, _ := odds.Float64()
+		if local, err := shuffle.Response(f, r.K); err == nil {
+			return local, nil
+		}
+	}
+	c, err := inside(e.Event, privacy.ReplaceOne)
+	if err != nil {
+		return shuffle.Randomizer{}, err
+	}
+	if c.point == nil {
+		return shuffle.Randomizer{}, errLocalDelta
+	}
+	eps, delta := c.point()
+	if delta.Sign() > 0 {
+		return shuffle.Randomizer{}, errLocalDelta
+	}
+	return shuffle.Randomizer{Epsilon0: upFloat(eps)}, nil
+}
+
+// shuffledClaims: what is observed is a function of the reports in their order, so
+// that the local ε holds; the amplified curve is package shuffle's.
+func shuffledClaims(e privacy.Shuffled) (claims, error) {
+	local, err := localRandomizer(e)
+	if err != nil {
+		return claims{}, fmt.Errorf("%v: %w", e, err)
+	}
+	pure := pureClaims(new(big.Rat).SetFloat64(local.Epsilon0), false)
+	return claims{
+		point: pure.point,
+		curve: func(logDelta float64) float64 {
+			delta := math.Exp(logDelta)
+			if delta > 0 {
+				if b, _, err := bestShuffled(e.N, local, question{delta, true}); err == nil {
+					return b.High
+				}
+			}
+			return local.Epsilon0
+		},
+		rdp:  pure.rdp,
+		zcdp: pure.zcdp,
+		gdp:  pure.gdp,
+	}, nil
+}
+
+// bestShuffled returns the least of the bounds that are proved for the randomizer, and
+// a note that names all of them. A bound that is refused is left out of the choice.
+func bestShuffled(n int64, r shuffle.Randomizer, q question) (best Bracket, note string, err error) {
+	best.High = math.Inf(1)
+	ask, of := shuffle.Delta, "δ"
+	if q.isDelta {
+		ask, of = shuffle.Epsilon, "ε"
+	}
+	var winner shuffle.Method
+	for _, m := range shuffle.Methods {
+		b, refused := ask(m, n, r, q.x)
+		switch {
+		case errors.Is(refused, shuffle.ErrUnproved):
+			continue
+		case errors.Is(refused, shuffle.ErrDomain) && m == shuffle.Closed:
+			note += fmt.Sprintf("; %s outside its domain", m)
+			continue
+		case refused != nil:
+			return Bracket{}, "", refused
+		}
+		note += fmt.Sprintf("; %s %s = %.10g", m, of, b.High)
+		if b.High < best.High {
+			winner, best = m, b
+		}
+	}
+	return best, fmt.Sprintf("shuffled reports of a randomizer with local ε = %.6g, by %s%s", r.Epsilon0, winner, note), nil
+}
+
+// withReplacementClaims are those of a sample by independent draws, from those of
+// groups: a unit may come several times.
+func withReplacementClaims(e privacy.WithReplacement) (claims, error) {
+	profile, inner, err := withReplacementProfile(e)
+	if err != nil {
+		return claims{}, err
+	}
+	var c claims
+	c.curve = func(logDelta float64) float64 { return profile.Epsilon(math.Exp(logDelta), 1e9) }
+	copies := func(k int64, order float64) float64 { return math.Inf(1) }
+	switch {
+	case inner.exact:
+		mu2 := upFloat(inner.gdp())
+		copies = func(k int64, a float64) float64 { return a * mu2 * float64(k) * float64(k) / 2 }
+	case inner.point != nil:
+		eps, delta := inner.point()
+		if delta.Sign() > 0 {
+			return c, nil
+		}
+		one := upFloat(eps)
+		copies = func(k int64, a float64) float64 { return pureRDP(one * float64(k))(a) }
+	default:
+		return c, nil
+	}
+	curve, err := subsample.WithReplacementRDP(e.M, e.N, copies)
+	if err != nil {
+		return claims{}, err
+	}
+	c.rdp = each(curve)
+	return c, nil
+}
+
+// withReplacementProfile is the profile of the sampled event, and what is known of
+// the event inside.
+func withReplacementProfile(e privacy.WithReplacement) (subsample.Profile, claims, error) {
+	inner, err := inside(e.Event, privacy.ReplaceOne)
+	if err != nil {
+		return nil, claims{}, err
+	}
+	group, err := groups(inner)
+	if err != nil {
+		return nil, claims{}, fmt.Errorf("%v: %w", e, err)
+	}
+	profile, err := subsample.WithReplacement(e.M, e.N, group)
+	return profile, inner, err
+}
+
+// groups is the best rule for groups of units that an event's claims allow.
+func groups(c claims) (subsample.Group, error) {
+	switch {
+	case c.exact:
+		return subsample.Gaussian(math.Sqrt(upFloat(c.gdp())) * (1 + 0x1p-50))
+	case c.point != nil:
+		eps, delta := c.point()
+		return subsample.Approximate(upFloat(eps), upFloat(delta))
+	case c.zcdp != nil:
+		if rho, delta := c.zcdp(); delta.Sign() == 0 {
+			return func(k int64) subsample.Profile {
+				k2 := new(big.Rat).SetInt64(k)
+				k2.Mul(k2, k2)
+				return inverse(zcdpClaims(k2.Mul(k2, rho)).curve)
+			}, nil
+		}
+	}
+	if c.curve == nil {
+		return nil, errors.New("it has no profile for groups of units")
+	}
+	return subsample.Groups(inverse(c.curve)), nil
+}
+
+// inverse is the profile of a curve: the least δ, nearly, at which its ε is reached.
+func inverse(curve func(logDelta float64) float64) subsample.Profile {
+	return func(eps float64) float64 {
+		if !(curve(0) <= eps) {
+			return 1
+		}
+		lo, hi := -705.0, 0.0
+		for hi-lo > 1e-6 {
+			if mid := lo + (hi-lo)/2; curve(mid) <= eps {
+				hi = mid
+			} else {
+				lo = mid
+			}
+		}
+		return math.Exp(hi)
+	}
+}
+
+// profile is a bound on δ at each ε >= 0 of an event that has no closed pair.
+func (t term) profile() (p subsample.Profile, knots int, err error) {
+	switch e := t.event.(type) {
+	case privacy.WithReplacement:
+		p, _, err = withReplacementProfile(e)
+		return p, 1200, err
+	case privacy.Shuffled:
+		r, err := localRandomizer(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		m := shuffle.Clones
+		if r.Answers != 0 {
+			m = shuffle.Stronger // the blanket is dearer to compute at every knot
+		}
+		at, err := shuffle.Profile(m, e.N, r)
+		return at, 240, err
+	}
+	return nil, 0, nil
+}
+
+// profiled returns the pair of dots on such an event's profile. What lies beyond the
+// last counts as lost, which is for all events of the term a e^-20 part of the δ asked
+// about, and where δ is the answer at most e^-100.
+func (t term) profiled(q question) (l loss.Event, ok bool, err error) {
+	p, n, err := t.profile()
+	if p == nil || err != nil {
+		return loss.Event{}, err != nil, err
+	}
+	logTop := -100.0
+	if q.isDelta {
+		logTop = math.Max(-690, math.Log(q.x)-20)
+	}
+	logTop = math.Max(-700, logTop-math.Log(t.count))
+	top := p.Epsilon(math.Exp(logTop), 690)
+	if top > 690 {
+		top = 690
+	}
+	above, err := subsample.Dots(p, subsample.Knots(math.Max(top, 1e-12), n))
+	return loss.Event{Above: above}, true, err
+}
+
+// alone answers for a single event that has a profile.
+func (t term) alone(q question) (answer, error) {
+	if e, ok := t.event.(privacy.Shuffled); ok {
+		local, err := localRandomizer(e)
+		if err != nil {
+			return answer{}, err
+		}
+		b, note, err := bestShuffled(e.N, local, q)
+		return answer{b, "both", note}, err
+	}
+	p, _, err := t.profile()
+	if err != nil {
+		return answer{}, err
+	}
+	high := p(math.Max(0, q.x))
+	if q.isDelta {
+		high = p.Epsilon(q.x, 1e9)
+	}
+	return answer{bracket(0, high, high), "", "the sum of group profiles over how often a unit is drawn; an upper bound"}, nil
+}
