@@ -174,7 +174,7 @@ func TestAdmittedOfEachEvent(t *testing.T) {
 		{privacy.RDP{Orders: []*big.Rat{rat("2")}, Eps: []*big.Rat{rat("0.001")}}, [7]int64{no, no, no, no, no, no, no}},
 		{privacy.Repeat{Count: 10, Event: privacy.Pure{Epsilon: eps("0.01")}}, [7]int64{10, 10, 48, 34, 49, 35, 14}},
 		{privacy.Sum{Events: []privacy.Event{privacy.Pure{Epsilon: eps("0.01")}, privacy.Pure{Epsilon: eps("0.01")}}}, [7]int64{50, 50, 243, 174, 245, 178, 73}},
-		{privacy.Parallel{Events: []privacy.Event{privacy.Pure{Epsilon: eps("0.01")}, privacy.Pure{Epsilon: eps("0.001")}}}, [7]int64{100, 100, 487, 349, 490, 356, 147}},
+		{privacy.Parallel{Events: []privacy.Event{privacy.Pure{Epsilon: eps("0.001")}, privacy.Pure{Epsilon: eps("0.01")}}}, [7]int64{100, 100, 487, 349, 490, 356, 147}},
 		{privacy.RandomizedResponse{P: rat("0.75"), K: 2}, [7]int64{no, no, no, no, no, no, no}}, // every unit answers
 		{privacy.Poisson{Rate: rat("0.01"), Event: privacy.Pure{Epsilon: eps("1")}}, [7]int64{no, no, no, no, no, no, no}},
 	} {

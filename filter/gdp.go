@@ -174,8 +174,10 @@ func (f gdp) Implies(t Total) (Amounts, error) {
 	eps, ok := toward(guess, 1, func(eps *big.Rat) bool {
 		return gdpDelta(eps, s).Hi().Cmp(target) <= 0
 	})
-	if !ok { // nothing better is certain
-		eps = f.epsilon.Rat()
+	if budget := f.epsilon.Rat(); t.Loss.Cmp(f.budget.Loss) <= 0 && (!ok || eps.Cmp(budget) > 0) {
+		eps = budget // which the cap was certified for
+	} else if !ok {
+		return a, errors.New("no epsilon can be certified for mu^2 " + numeric.FormatRat(s))
 	}
 	e, err := privacy.NewEpsilon(eps)
 	a.Epsilon, a.Delta = e, a.Delta.Add(f.conversion)

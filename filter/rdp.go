@@ -104,13 +104,13 @@ func (f rdp) price(e privacy.Event) (loss, error) {
 //
 //	R = ln((e^(αε) + e^(-tε)) / (1 + e^ε)) / t = ε + (ln(1 + e^(-(2t+1)ε)) - ln(1 + e^-ε)) / t.
 //
-// It is at most αε²/2 (Bun and Steinke 2016, Proposition 1.4), which is better than
-// the bounds of the difference where ε is tiny.
+// It is at most ε, and at most αε²/2 (Bun and Steinke 2016, Proposition 1.4), which is
+// better than the bounds of the difference where ε is tiny.
 func (f rdp) response(eps *big.Rat) *big.Rat {
 	one, x, t := numeric.OfInt(1), numeric.Of(eps), numeric.Of(f.t)
 	ln := func(y numeric.Interval) numeric.Interval { return one.Add(y.Neg().Exp()).Log() }
 	r := x.Add(ln(x.Mul(numeric.OfInt(2).Mul(t).Add(one))).Sub(ln(x)).Quo(t))
-	return least(numeric.CeilDigits(r.Hi(), digits), new(big.Rat).Mul(halfSquare(eps), f.order()))
+	return least(least(numeric.CeilDigits(r.Hi(), digits), eps), new(big.Rat).Mul(halfSquare(eps), f.order()))
 }
 
 // laplace returns the divergence of Laplace noise with λ = S/b (Mironov 2017, "Rényi
