@@ -51,7 +51,8 @@ type search struct {
 	parameter      privacy.Parameter
 	epsilon, delta float64
 	options        Options
-	err            error // what refused the last value
+	err            error   // what refused the last value
+	width          float64 // relative, of the last bracket of ε: to search much finer finds rounding
 }
 
 // excess returns ln(High/epsilon) of the least High of some methods, and its name;
@@ -91,6 +92,9 @@ func (s *search) excess(x float64, of []method) (least float64, name string) {
 		}
 		if f < least {
 			least, name = f, m.name
+			if a.Low > 0 {
+				s.width = (a.High - a.Low) / a.High
+			}
 		}
 	}
 	return least, name
@@ -164,7 +168,7 @@ func (s *search) bracket(start, f float64, of []method) (good, bad end, err erro
 
 // narrow brings two ends together, by the secant in logarithms with Illinois'
 // safeguard, or by halves where that does not halve.
-func (s *search) narrow(good, bad end, width float64, of []method) (end, end) {
+func (s *search) narrow(good, bad end, precision float64, of []method) (end, end) {
 	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
 	fg, fb := good.f, bad.f
 	slow := 0
@@ -175,7 +179,7 @@ func (s *search) narrow(good, bad end, width float64, of []method) (end, end) {
 			if math.Abs(bad.x-good.x) <= 1 {
 				break
 			}
-		} else if before <= width {
+		} else if before <= math.Max(precision, 1e-3*s.width) {
 			break
 		}
 		t := fg / (fg - fb)
@@ -232,17 +236,24 @@ func (s *search) run() (Calibration, error) {
 		return Calibration{}, fmt.Errorf("no value gives a plan: %w", s.err)
 	}
 	step := 2.0
-	if good, bad, err := s.bracket(start, 2, cheap); err == nil {
+	good, bad, err := s.bracket(start, 2, cheap)
+	switch {
+	case err == nil:
 		good, _ = s.narrow(good, bad, 0.02, cheap)
 		start, step = good.x, 1.05
+	case errors.Is(err, ErrUnreachable) && s.means(bad.x):
+		// Where the plan costs least; if all fail there, so they do everywhere.
+		if f, _ := s.excess(bad.x, asked); f > 0 {
+			return Calibration{}, err
+		}
+		start = bad.x
 	}
 	// From there with the accountant that is best; and on, if at the end another is.
 	of := asked
 	if _, name := s.excess(start, asked); name != "" {
 		of = named(asked, name)
 	}
-	good, bad, err := s.bracket(start, step, of)
-	if err != nil {
+	if good, bad, err = s.bracket(start, step, of); err != nil {
 		return Calibration{}, err
 	}
 	for {

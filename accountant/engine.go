@@ -13,10 +13,6 @@ import (
 // An engine answers questions about the law of a plan's loss in one direction.
 type engine func(question) (answer, error)
 
-// fewSamples is the number of subsampled Gaussian events up to which the law of
-// their loss has too sharp an edge for inversion to be quick.
-const fewSamples = 128
-
 // engines lists those that a plan suits, the best first: the closed curve of
 // Gaussian noise; that of a single event; the inversion of the moment generating
 // function, whose cost does not grow with the number of steps; the lattice.
@@ -32,14 +28,10 @@ func (p *flat) engines(direct direction) []engine {
 		return []engine{p.single(direct)}
 	}
 	lattice := p.lattice(direct)
-	terms, d, samples, ok := p.gaussianTerms(direct)
-	switch {
-	case !ok:
-		return []engine{lattice}
-	case samples == p.events() && samples < fewSamples:
-		return []engine{lattice, inversion(terms, d)}
+	if terms, d, ok := p.gaussianTerms(direct); ok {
+		return []engine{inversion(terms, d), lattice}
 	}
-	return []engine{inversion(terms, d), lattice}
+	return []engine{lattice}
 }
 
 func (p *flat) closed(q question) (answer, error) {
@@ -132,36 +124,29 @@ func (p *flat) lattice(direct direction) engine {
 	}
 }
 
-// events is the number of events.
-func (p *flat) events() (n float64) {
-	for _, t := range p.terms {
-		n += t.count
-	}
-	return n
-}
-
 // gaussianTerms are the plan's terms if all are Gaussian, Poisson-subsampled or
-// not, and all samples lie in one direction; and the number of samples.
-func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transform.Direction, samples float64, ok bool) {
+// not, and all samples lie in one direction.
+func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transform.Direction, ok bool) {
 	of := map[loss.Direction]transform.Direction{loss.Remove: transform.Remove, loss.Add: transform.Add, loss.Replace: transform.Replace}
+	sampled := false
 	for _, t := range p.terms {
 		q, mu, ok := t.gaussian()
 		if !ok {
-			return nil, 0, 0, false
+			return nil, 0, false
 		}
 		e := of[direct(t)]
-		if samples == 0 {
+		if !sampled {
 			d = e
 		}
 		if q < 1 {
-			if samples > 0 && e != d {
-				return nil, 0, 0, false
+			if sampled && e != d {
+				return nil, 0, false
 			}
-			samples += t.count
+			sampled = true
 		}
 		terms = append(terms, transform.Term{Sigma: 1, Sensitivity: mu, Rate: q, Count: int64(t.count)})
 	}
-	return terms, d, samples, true
+	return terms, d, true
 }
 
 // gaussian returns the rate and the distance under AddRemove of a term that is

@@ -55,6 +55,12 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 		}
 		all.Low, all.Estimate, all.High = math.Max(all.Low, a.Low), math.Max(all.Estimate, a.Estimate), math.Max(all.High, a.High)
 	}
+	if !q.narrow(all.Bracket) {
+		if a, err := fallback(); err == nil && a.High < all.High {
+			all.note += "; High is the lesser one of rdp, " + a.note
+			all.High, all.Estimate = a.High, math.Min(a.High, all.Estimate)
+		}
+	}
 	return all, nil
 }
 
