@@ -67,28 +67,29 @@ func shuffledClaims(e privacy.Shuffled) (claims, error) {
 // a note that names all of them. A bound that is refused is left out of the choice.
 func bestShuffled(n int64, r shuffle.Randomizer, q question) (best Bracket, note string, err error) {
 	best.High = math.Inf(1)
-	ask, of := shuffle.Delta, "δ"
+	ask := shuffle.Delta
 	if q.isDelta {
-		ask, of = shuffle.Epsilon, "ε"
+		ask = shuffle.Epsilon
 	}
 	var winner shuffle.Method
+	others := func(m shuffle.Method, says string) { note += fmt.Sprintf("; %s: %s", m, says) }
 	for _, m := range shuffle.Methods {
 		b, refused := ask(m, n, r, q.x)
 		switch {
 		case errors.Is(refused, shuffle.ErrUnproved):
 			continue
 		case errors.Is(refused, shuffle.ErrDomain) && m == shuffle.Closed:
-			note += fmt.Sprintf("; %s outside its domain", m)
+			others(m, "outside its domain")
 			continue
 		case refused != nil:
 			return Bracket{}, "", refused
 		}
-		note += fmt.Sprintf("; %s %s = %.10g", m, of, b.High)
+		others(m, fmt.Sprintf("%.10g", b.High))
 		if b.High < best.High {
 			winner, best = m, b
 		}
 	}
-	return best, fmt.Sprintf("shuffled reports of a randomizer with local ε = %.6g, by %s%s", r.Epsilon0, winner, note), nil
+	return best, fmt.Sprintf("%s, of local ε %.6g%s", winner, r.Epsilon0, note), nil
 }
 
 // withReplacementClaims are those of a sample by independent draws, from those of

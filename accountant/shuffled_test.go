@@ -31,7 +31,7 @@ func TestShuffledIsTheFullCloneSum(t *testing.T) {
 	if b.Epsilon.High < 0.1675385583317841 || b.Epsilon.High > 0.172790550755978 || b.Epsilon.Low < 0.08 {
 		t.Errorf("%+v", *b.Epsilon)
 	}
-	for _, want := range []string{"clones 2021", "closed 2021 ε = 0.5378040242"} {
+	for _, want := range []string{"clones 2021", "closed 2021: 0.5378040242"} {
 		if !strings.Contains(b.Note, want) {
 			t.Errorf("note %q lacks %q", b.Note, want)
 		}

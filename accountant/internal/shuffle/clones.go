@@ -3,7 +3,7 @@ package shuffle
 import "math"
 
 // clonePair is the reduction of Feldman, McMillan and Talwar, "Hiding Among the
-// Clones", FOCS 2021, Theorem 3.2, for every eps0-LDP randomizer R.
+// Clones", FOCS 2021, Section 3, for every eps0-LDP randomizer R.
 //
 // Two inputs of the replaced user give R(x) = (p·Q0+Q1)/(p+1) and
 // R(x') = (Q0+p·Q1)/(p+1) for some laws Q0, Q1 and p = e^eps0 (Kairouz, Oh and

@@ -15,7 +15,7 @@ type Group func(k int64) Profile
 //
 //	δ_k(ε) <= Σ_{j<k} e^(jε/k)·δ(ε/k) = δ(ε/k)·(e^ε-1)/(e^(ε/k)-1)
 //
-// (Vadhan 2017, Lemma 2.2; Balle, Barthe and Gaboardi 2018, Theorem 11).
+// (Vadhan 2017, Lemma 2.2; Balle, Barthe and Gaboardi 2018, on group privacy).
 func Groups(event Profile) Group {
 	return func(k int64) Profile {
 		return func(eps float64) float64 {
@@ -33,7 +33,7 @@ func Groups(event Profile) Group {
 }
 
 // Gaussian is that of μ-GDP events, of which k units are kμ-GDP, exactly: Dong, Roth and
-// Su 2022, Theorem 2.14. Additive Gaussian noise is one.
+// Su 2022, on group privacy. Additive Gaussian noise is one.
 func Gaussian(mu float64) (Group, error) {
 	if _, err := loss.Gaussian(mu); err != nil {
 		return nil, fmt.Errorf("groups of a gaussian event: %w", err)
