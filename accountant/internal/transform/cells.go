@@ -206,7 +206,7 @@ func (c *cells) step(t, depth float64) float64 {
 	h := best(a)
 	for {
 		next := best(a * 0.75)
-		if next < h {
+		if !(next >= h) {
 			c.half = a
 			return h
 		}

@@ -36,6 +36,35 @@ func (d Direction) String() string {
 type event struct {
 	mu, q, n float64
 	dir      Direction
+	grid     *grid // of RDP, or nil
+}
+
+// A grid keeps the mixtures at the points jh, first <= j, for many θ. It is not safe
+// for concurrent use.
+type grid struct {
+	h     float64
+	first int
+	known []struct {
+		ok       bool
+		up, down half
+	}
+}
+
+// on is at for the point jh of a grid.
+func (e *event) on(g *grid, j int, theta float64) node {
+	u := float64(j) * g.h
+	if j -= g.first; j < 0 || j >= len(g.known) {
+		return e.at(u, theta)
+	}
+	k := &g.known[j]
+	if !k.ok {
+		c := e.mu * e.mu / 2
+		k.ok, k.up = true, e.mixture(e.mu*u-c)
+		if e.dir == Replace {
+			k.down = e.mixture(-e.mu*u - c)
+		}
+	}
+	return e.node(u, theta, k.up, k.down)
 }
 
 // A half is one of the two mixtures at a point.
@@ -82,14 +111,20 @@ type node struct {
 
 func (e *event) at(u, theta float64) node {
 	c := e.mu * e.mu / 2
-	p := e.mixture(e.mu*u - c)
+	if e.dir != Replace {
+		return e.node(u, theta, e.mixture(e.mu*u-c), half{})
+	}
+	return e.node(u, theta, e.mixture(e.mu*u-c), e.mixture(-e.mu*u-c))
+}
+
+// node is at for known mixtures with N(mu) and N(-mu).
+func (e *event) node(u, theta float64, p, m half) node {
 	switch e.dir {
 	case Remove:
 		return node{p.l, (theta + 1) * p.l, (theta + 1) * p.d, math.Abs(p.y), p.s, (theta+1)*p.l - u*u/2}
 	case Add:
 		return node{-p.l, -theta * p.l, -theta * p.d, math.Abs(p.y), p.s, -theta*p.l - u*u/2}
 	}
-	m := e.mixture(-e.mu*u - c)
 	x := (theta+1)*p.l - theta*m.l
 	return node{p.l - m.l, x, (theta+1)*p.d - theta*m.d, math.Abs(p.y) + math.Abs(m.y), p.s + m.s, x - u*u/2}
 }

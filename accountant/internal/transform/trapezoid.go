@@ -42,7 +42,7 @@ func (e *event) step(theta, depth float64) float64 {
 		}
 		n := a*a/2 + neg*power + linear
 		h := 2 * math.Pi * a / (depth + 1 + n)
-		if h < best {
+		if !(h >= best) {
 			return best
 		}
 		best = h
@@ -58,7 +58,12 @@ func (e *event) nodes(w window, theta, h, depth float64, all bool, keep func(u f
 	skipped := 0.
 	for j, last := math.Ceil(w.lo/h), math.Floor(w.hi/h); j <= last; j++ {
 		u := j * h
-		n := e.at(u, theta)
+		var n node
+		if e.grid != nil {
+			n = e.on(e.grid, int(j), theta)
+		} else {
+			n = e.at(u, theta)
+		}
 		low := w.top - depth - n.psi
 		near := math.Abs(u)
 		if all {
@@ -103,6 +108,9 @@ type moments struct {
 func (e *event) moments(theta float64) (m moments) {
 	depth := 40 + math.Log(e.n)
 	h := e.step(theta, depth)
+	if e.grid != nil {
+		h = e.grid.h // no coarser
+	}
 	w := e.window(theta, depth)
 	if !(w.hi-w.lo < maxNodes*h) {
 		return moments{logM: math.NaN(), err: math.NaN()}

@@ -155,7 +155,7 @@ func TestOneAndTwoStepsByDefinition(t *testing.T) {
 		for _, sigma := range []float64{0.7, 1, 3} {
 			for _, q := range []float64{0.01, 0.3} {
 				p := pair{1 / sigma, q, d}
-				for _, eps := range []float64{0.01, 0.1, 0.3, 1} {
+				for _, eps := range []float64{0.01, 0.3, 1} {
 					one := compose(t, d, transform.Term{Sigma: sigma, Sensitivity: 1, Rate: q, Count: 1})
 					if want := p.delta(eps); want > 1e-9 {
 						b, err := one.Delta(eps)
@@ -167,7 +167,7 @@ func TestOneAndTwoStepsByDefinition(t *testing.T) {
 						}
 					}
 					// E over the first step of δ of the second at what is left of eps.
-					const n = 2000
+					const n = 4000
 					lo, hi := -10., 10+p.mu
 					want := 0.
 					for i := 0; i <= n; i++ {
@@ -191,7 +191,7 @@ func TestOneAndTwoStepsByDefinition(t *testing.T) {
 			}
 		}
 	}
-	if answered < 60 {
+	if answered < 45 {
 		t.Errorf("%d answers", answered)
 	}
 }
