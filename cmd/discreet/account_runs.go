@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
@@ -31,7 +32,7 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 		return err
 	}
 	if a.filter != "" {
-		n, err := filter.Admitted(a.filter, e, epsilon, delta, a.options.Neighbours)
+		n, err := a.admitted(a.filter, e, epsilon, delta)
 		if err != nil {
 			return uncharged(err)
 		}
@@ -45,7 +46,7 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 	g := grid{{title: "filter"}, {title: "admits", right: true}, {title: "note"}}
 	for _, name := range filters {
 		cells := []string{name, "-", ""}
-		n, err := filter.Admitted(name, e, epsilon, delta, a.options.Neighbours)
+		n, err := a.admitted(name, e, epsilon, delta)
 		if err != nil {
 			cells[2] = err.Error()
 		} else {
@@ -61,6 +62,30 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 	}
 	g.write(t.out)
 	return nil
+}
+
+// admitted counts an event, or its guarantee in the filter's measure if the filter
+// itself has no charge for it: poisson(...) for rdp, say. For filters of (ε, δ) points
+// that is a pure one; there is no δ here to find another at.
+func (a *accounting) admitted(name string, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
+	n, refused := filter.Admitted(name, e, epsilon, delta, a.options.Neighbours)
+	if !errors.Is(refused, filter.ErrUnsupported) {
+		return n, refused
+	}
+	b := filter.Budget{Measure: name, Epsilon: epsilon, Delta: delta, Neighbours: a.options.Neighbours}
+	switch name {
+	case filter.Pure, filter.Approx, filter.Whitehouse, filter.Rogers:
+		b.Measure, b.Delta = filter.Pure, privacy.Delta{}
+	}
+	f, err := filter.New(b)
+	if err != nil {
+		return nil, refused
+	}
+	guarantee, err := accountant.Guarantee(e, f, privacy.Delta{}, a.options)
+	if err != nil {
+		return nil, refused
+	}
+	return filter.Admitted(name, guarantee, epsilon, delta, a.options.Neighbours)
 }
 
 func runsJSON(name string, n *big.Int) any {
