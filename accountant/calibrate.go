@@ -55,9 +55,9 @@ type search struct {
 	width          float64 // relative, of the last bracket of ε: to search much finer finds rounding
 }
 
-// excess returns ln(High/epsilon) of the least High of some methods, and its name;
+// excess returns ln(High/epsilon) of the least High of some accountants, and its name;
 // +Inf where the plan means nothing or has no bound.
-func (s *search) excess(x float64, of []method) (least float64, name string) {
+func (s *search) excess(x float64, of []string) (least float64, name string) {
 	least = math.Inf(1)
 	r, err := numeric.FromFloat(x)
 	if err != nil {
@@ -68,12 +68,15 @@ func (s *search) excess(x float64, of []method) (least float64, name string) {
 		s.err = err
 		return least, ""
 	}
-	plans, err := flatten(e, s.options)
+	plans, ms, err := prepare(e, s.options)
 	if err != nil {
 		s.err = err
 		return least, ""
 	}
-	for _, m := range of {
+	for _, m := range ms {
+		if !slices.Contains(of, m.name) {
+			continue
+		}
 		a, err := worst(plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
 		if err != nil {
 			s.err = fmt.Errorf("%s: %w", m.name, err)
@@ -129,7 +132,7 @@ func (e end) met() bool { return e.f <= 0 }
 
 // bracket walks from a value to two ends, the first met and the second not, by
 // steps that grow from the factor f.
-func (s *search) bracket(start, f float64, of []method) (good, bad end, err error) {
+func (s *search) bracket(start, f float64, of []string) (good, bad end, err error) {
 	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
 	e := at(start)
 	if e.met() {
@@ -168,7 +171,7 @@ func (s *search) bracket(start, f float64, of []method) (good, bad end, err erro
 
 // narrow brings two ends together, by the secant in logarithms with Illinois'
 // safeguard, or by halves where that does not halve.
-func (s *search) narrow(good, bad end, precision float64, of []method) (end, end) {
+func (s *search) narrow(good, bad end, precision float64, of []string) (end, end) {
 	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
 	fg, fb := good.f, bad.f
 	slow := 0
@@ -213,16 +216,15 @@ func (s *search) narrow(good, bad end, precision float64, of []method) (end, end
 }
 
 func (s *search) run() (Calibration, error) {
-	asked := methods()
+	asked := accountants()
 	if s.options.Accountant != "" {
-		asked = slices.DeleteFunc(asked, func(m method) bool { return m.name != s.options.Accountant })
-		if len(asked) == 0 {
+		if asked = []string{s.options.Accountant}; !slices.Contains(accountants(), asked[0]) {
 			return Calibration{}, fmt.Errorf("there is no accountant %q", s.options.Accountant)
 		}
 	}
 	// A guess by accountants that cost little, from anywhere: 1 is a count, a scale, a
 	// rate and an ε; a probability is below.
-	cheap := slices.DeleteFunc(methods(), func(m method) bool { return m.name == "pld" })
+	cheap := slices.DeleteFunc(accountants(), func(name string) bool { return name == "pld" })
 	start := math.NaN()
 	for _, x := range []float64{1, 0.75, 0.9, 0.5, 2, 10, 100, 1000, 1e6, 0.1, 0.01} {
 		if f, _ := s.excess(x, cheap); !math.IsInf(f, 1) || math.IsNaN(start) && s.means(x) {
@@ -251,7 +253,7 @@ func (s *search) run() (Calibration, error) {
 	// From there with the accountant that is best; and on, if at the end another is.
 	of := asked
 	if _, name := s.excess(start, asked); name != "" {
-		of = named(asked, name)
+		of = []string{name}
 	}
 	if good, bad, err = s.bracket(start, step, of); err != nil {
 		return Calibration{}, err
@@ -262,7 +264,7 @@ func (s *search) run() (Calibration, error) {
 		if f > 0 {
 			break
 		}
-		of = named(asked, name)
+		of = []string{name}
 		if good, bad, err = s.bracket(bad.x, 1.01, of); err != nil {
 			return Calibration{}, err
 		}
@@ -278,8 +280,4 @@ func (s *search) means(x float64) bool {
 		_, err = s.plan.With(r)
 	}
 	return err == nil
-}
-
-func named(ms []method, name string) []method {
-	return slices.DeleteFunc(slices.Clone(ms), func(m method) bool { return m.name != name })
 }

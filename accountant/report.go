@@ -27,6 +27,7 @@ type Options struct {
 	Neighbours privacy.Neighbours // the relation in force
 	Orders     []float64          // Rényi orders of moments and rdp, above 1; nil is DefaultOrders and, beyond them, some extreme ones
 	Accountant string             // the only accountant to ask; empty is all
+	Group      int                // how many units change together; 0 is one
 }
 
 // A Bound is one accountant's answer.
@@ -126,13 +127,21 @@ func methods() []method {
 	}
 }
 
+// accountants lists their names.
+func accountants() (names []string) {
+	for _, m := range methods() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
 func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error {
-	plans, err := flatten(r.Plan, o)
+	plans, ms, err := prepare(r.Plan, o)
 	if err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
 	asked := false
-	for _, m := range methods() {
+	for _, m := range ms {
 		if o.Accountant != "" && m.name != o.Accountant {
 			continue
 		}
@@ -163,6 +172,25 @@ func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error
 	}
 	r.warn(o)
 	return r.contradiction()
+}
+
+// prepare returns the flat plans to account for, and the methods to do it by: for
+// groups of units either the plan changes, or what is made of the methods' answers.
+func prepare(plan privacy.Event, o Options) ([]*flat, []method, error) {
+	ms := methods()
+	plans, err := flatten(plan, o)
+	if err != nil || o.Group <= 1 {
+		return plans, ms, err
+	}
+	g, err := grouped(plan, int64(o.Group))
+	if err != nil {
+		for i := range ms {
+			ms[i] = ms[i].forGroups(float64(o.Group))
+		}
+		return plans, ms, nil
+	}
+	plans, err = flatten(g, o)
+	return plans, ms, err
 }
 
 // contradiction is an error if one accountant's Low is above another's High: then

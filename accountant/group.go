@@ -1,0 +1,178 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+var errGroup = errors.New("no rule for groups of units")
+
+// grouped returns e as it is for neighbours that differ in g units, for events whose
+// distance grows in a known way; errGroup for others. With databases in between, each a
+// neighbour of the next:
+//
+//   - additive noise: the distance is at most g times the sensitivity;
+//   - ε-DP, and ranges of ε, become gε (Dwork and Roth 2014, Theorem 2.2);
+//   - (ε, δ)-DP becomes (gε, δ(e^gε-1)/(e^ε-1)) (Vadhan 2017, Lemma 2.2);
+//   - ρ-zCDP becomes g²ρ (Bun and Steinke 2016, Proposition 1.9), μ-GDP gμ (Dong, Roth
+//     and Su 2022, Theorem 2.14);
+//   - Rényi divergence ε(α), for α >= 2^(c+1), becomes 3^c ε(α) at order α/2^c for 2^c >= g
+//     (Mironov 2017, Proposition 2);
+//   - randomized response answers for each of g units by itself.
+func grouped(e privacy.Event, g int64) (privacy.Event, error) {
+	times := big.NewRat(g, 1)
+	by := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, times) }
+	bySquare := func(r *big.Rat) *big.Rat { return by(by(r)) }
+	switch e := e.(type) {
+	case privacy.Laplace:
+		e.Sensitivity = by(e.Sensitivity)
+		return e, nil
+	case privacy.DiscreteLaplace:
+		e.Sensitivity = by(e.Sensitivity)
+		return e, nil
+	case privacy.Gaussian:
+		e.SensitivitySquared = bySquare(e.SensitivitySquared)
+		return e, nil
+	case privacy.DiscreteGaussian:
+		e.SensitivitySquared = bySquare(e.SensitivitySquared)
+		return e, nil
+	case privacy.Tree:
+		e.Sensitivity = by(e.Sensitivity)
+		return e, nil
+	case privacy.GDP:
+		return privacy.GDP{Mu: by(e.Mu)}, nil
+	case privacy.ZCDP:
+		return privacy.ZCDP{Rho: e.Rho.MulRat(bySquare(big.NewRat(1, 1)))}, nil
+	case privacy.Pure:
+		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+	case privacy.Exponential:
+		return privacy.Exponential{Epsilon: e.Epsilon.MulRat(times)}, nil
+	case privacy.PermuteAndFlip:
+		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+	case privacy.NoisyMax:
+		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+	case privacy.SparseVector:
+		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+	case privacy.Approx:
+		return groupedPoint(e.Epsilon, e.Delta, g)
+	case privacy.Selection:
+		return groupedPoint(e.Epsilon, e.Delta, g)
+	case privacy.RandomizedResponse:
+		return privacy.Repeat{Count: int(g), Event: e}, nil
+	case privacy.RDP:
+		return groupedRDP(e, g)
+	case privacy.Repeat:
+		inner, err := grouped(e.Event, g)
+		return privacy.Repeat{Count: e.Count, Event: inner}, err
+	case privacy.Sum:
+		out := make([]privacy.Event, len(e.Events))
+		for i, t := range e.Events {
+			var err error
+			if out[i], err = grouped(t, g); err != nil {
+				return nil, err
+			}
+		}
+		return privacy.Sum{Events: out}, nil
+	}
+	return nil, fmt.Errorf("%v: %w", e, errGroup)
+}
+
+func groupedPoint(eps privacy.Epsilon, delta privacy.Delta, g int64) (privacy.Event, error) {
+	times := big.NewRat(g, 1)
+	factor := times // what (e^gε-1)/(e^ε-1) is at ε = 0
+	if eps.Sign() > 0 {
+		if eps.MulRat(times).Rat().Cmp(big.NewRat(1000, 1)) > 0 {
+			return nil, fmt.Errorf("groups of %d units of ε = %v: %w", g, eps, errGroup)
+		}
+		one, e := numeric.OfInt(1), numeric.Of(eps.Rat())
+		factor = e.Mul(numeric.OfInt(g)).Exp().Sub(one).Quo(e.Exp().Sub(one)).Hi()
+	}
+	d, err := privacy.NewDelta(numeric.CeilDigits(new(big.Rat).Mul(delta.Rat(), factor), 30))
+	if err != nil {
+		return nil, fmt.Errorf("groups of %d units: %w", g, err)
+	}
+	return privacy.Approx{Epsilon: eps.MulRat(times), Delta: d}, nil
+}
+
+func groupedRDP(e privacy.RDP, g int64) (privacy.Event, error) {
+	c, two := uint(0), big.NewRat(1, 1) // 2^c
+	for two.Cmp(big.NewRat(g, 1)) < 0 {
+		c++
+		two.SetInt64(1 << c)
+	}
+	three := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(3), big.NewInt(int64(c)), nil))
+	var out privacy.RDP
+	for i, order := range e.Orders {
+		if order.Cmp(new(big.Rat).Mul(two, big.NewRat(2, 1))) >= 0 {
+			out.Orders = append(out.Orders, new(big.Rat).Quo(order, two))
+			out.Eps = append(out.Eps, new(big.Rat).Mul(e.Eps[i], three))
+		}
+	}
+	if out.Orders == nil {
+		return nil, fmt.Errorf("%v: no order is at least %v: %w", e, new(big.Rat).Mul(two, big.NewRat(2, 1)), errGroup)
+	}
+	return out, nil
+}
+
+// forGroups makes of a method that bounds the loss of one unit one for groups of g, by the
+// whole plan's curve: δ_g(gε) <= δ(ε)(e^gε-1)/(e^ε-1) for every ε (Vadhan 2017, Lemma 2.2).
+func (m method) forGroups(g float64) method {
+	logFactor := func(eps float64) float64 {
+		if eps == 0 {
+			return math.Log(g)
+		}
+		return up(logExpm1(g*eps) - logExpm1(eps))
+	}
+	note := func(a answer) answer {
+		a.note += fmt.Sprintf("; for groups of %v units by (ε, δ) group privacy (Vadhan 2017, Lemma 2.2)", g)
+		return a
+	}
+	return method{
+		name: m.name,
+		delta: func(p *flat, eps float64) (answer, error) {
+			a, err := m.delta(p, down(eps/g))
+			if err != nil {
+				return answer{}, err
+			}
+			scale := math.Exp(logFactor(eps / g))
+			a.Low, a.Estimate, a.High = 0, math.Min(1, a.Estimate*scale), math.Min(1, up(a.High*scale))
+			return note(a), nil
+		},
+		epsilon: func(p *flat, delta float64) (answer, error) {
+			// δ at the plan's own ε, from above, until it is met; then between.
+			var failed error
+			var last answer
+			met := func(eps float64) bool {
+				a, err := m.delta(p, eps)
+				if err == nil {
+					err = a.check()
+				}
+				failed, last = errors.Join(failed, err), a
+				return err == nil && (a.High == 0 || math.Log(a.High)+logFactor(eps) <= math.Log(delta))
+			}
+			top := 1.0
+			for !met(top) {
+				if top *= 4; failed != nil || top > 1e6 {
+					last.Bracket = impossible()
+					return note(last), failed
+				}
+			}
+			lo, hi := 0.0, top
+			for hi-lo > 1e-9*hi && failed == nil {
+				if mid := lo + (hi-lo)/2; met(mid) {
+					hi = mid
+				} else {
+					lo = mid
+				}
+			}
+			eps := up(g * hi)
+			last.Bracket = bracket(0, eps, eps)
+			return note(last), failed
+		},
+	}
+}
