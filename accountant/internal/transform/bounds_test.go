@@ -197,3 +197,36 @@ func TestMomentsAtIntegerOrders(t *testing.T) {
 		}
 	}
 }
+
+// At fractional orders E[B^a] is a signed series (Mironov, Talwar and Zhang 2019,
+// section 3.3): the mixture is expanded in powers of its lesser part on either side
+// of u0, where q e^w = 1-q.
+func TestMomentsAtFractionalOrders(t *testing.T) {
+	for _, mu := range []float64{0.5, 1} {
+		for _, q := range []float64{0.01, 0.2} {
+			for _, a := range []float64{1.25, 1.5, 2.5, 4.5, 9.75} {
+				u0 := math.Log((1-q)/q)/mu + mu/2
+				// ∫ of φ e^{iw} beyond u0, and before it.
+				tail := func(i, sign float64) float64 {
+					return math.Exp(i*(i-1)*mu*mu/2) * math.Erfc(sign*(u0-i*mu)/math.Sqrt2) / 2
+				}
+				want, binomial, last := 0., 1., 0.
+				for i := 0.; i < 400; i++ {
+					left := math.Pow(q, i) * math.Pow(1-q, a-i) * tail(i, -1)
+					right := math.Pow(q, a-i) * math.Pow(1-q, i) * tail(a-i, 1)
+					if math.IsNaN(left+right) || math.IsInf(left+right, 0) || left == 0 {
+						break // overflow times underflow
+					}
+					last = binomial * (left + right)
+					want += last
+					binomial *= (a - i) / (i + 1)
+				}
+				want -= last / 2 // it alternates
+				m := (&event{mu: mu, q: q, n: 1, dir: Remove}).moments(a - 1)
+				if math.Abs(math.Expm1(m.logM)-(want-1)) > 1e-5*(want-1)+1e-13 {
+					t.Errorf("mu %g, q %g, order %g: %.15g, want %.15g", mu, q, a, math.Expm1(m.logM), want-1)
+				}
+			}
+		}
+	}
+}

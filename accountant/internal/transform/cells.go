@@ -6,17 +6,18 @@ import "math"
 type cell struct {
 	lo, hi        edge
 	least, most   float64 // its mass
+	logMost       float64 // which may underflow
 	kappaUp       float64 // ρ/(1+ρ)² of the mixture with N(mu), at least
 	kappaNegative float64 // and of the one in the denominator, at most
 }
 
 // A rim is an interval without a cell, infinite at the ends of the window.
 type rim struct {
-	most    float64 // its mass
+	logMost float64 // of its mass
 	rhoUp   float64 // at most
 	rhoDown float64 // at most
 	kappa   float64 // of the mixture in the denominator, at most
-	flat    float64 // ∫ φ (1-q)^{-ν} over it, in units of M(θ), if that bounds f
+	logFlat float64 // of ∫ φ (1-q)^{-ν} over it, in units of M(θ), if that bounds f
 	bounded float64 // and then ρ of the other mixture, at most
 }
 
@@ -62,8 +63,8 @@ func (e *event) cells(theta float64) *cells {
 	norm := m.logM + ln2π/2
 	lo, hi := e.edge(w.lo, theta), e.edge(w.hi, theta)
 	c.rim = []rim{
-		e.rim(edge{}, lo, math.Exp(lo.psi-norm+m.err)/w.slopeLo),
-		e.rim(hi, edge{rhoUp: math.Inf(1)}, math.Exp(hi.psi-norm+m.err)/w.slopeHi),
+		e.rim(edge{}, lo, lo.psi-norm+m.err-math.Log(w.slopeLo)),
+		e.rim(hi, edge{rhoUp: math.Inf(1)}, hi.psi-norm+m.err-math.Log(w.slopeHi)),
 	}
 	if e.dir == Replace {
 		c.rim[0].rhoDown = math.Inf(1)
@@ -72,14 +73,14 @@ func (e *event) cells(theta float64) *cells {
 		c.rim[1].kappa = kappaMax(0, hi.rhoDown)
 	}
 	// Where the denominator's ρ is unbounded the other mixture is at most 1.
-	flat := func(u float64) float64 {
-		return math.Erfc(math.Abs(u)/math.Sqrt2) / 2 * math.Exp(-c.negative*math.Log1p(-e.q)-m.logM+m.err)
+	flat := func(u float64) float64 { // P(N(0) > |u|) <= e^{-u²/2}
+		return -u*u/2 - c.negative*math.Log1p(-e.q) - m.logM + m.err
 	}
 	switch e.dir {
 	case Add:
-		c.rim[1].flat = flat(w.hi)
+		c.rim[1].logFlat = flat(w.hi)
 	case Replace:
-		c.rim[0].flat, c.rim[0].bounded = flat(w.lo), lo.rhoUp
+		c.rim[0].logFlat, c.rim[0].bounded = flat(w.lo), lo.rhoUp
 	}
 	width := e.width()
 	for lo.u < w.hi {
@@ -90,7 +91,7 @@ func (e *event) cells(theta float64) *cells {
 				hi = e.edge((lo.u+hi.u)/2, theta)
 			}
 			if d := hi.u - lo.u; d > width {
-				c.rim = append(c.rim, e.rim(lo, hi, d*math.Exp(lo.psi+below/2-norm+m.err)))
+				c.rim = append(c.rim, e.rim(lo, hi, math.Log(d)+lo.psi+below/2-norm+m.err))
 				lo = hi
 				continue
 			}
@@ -108,8 +109,8 @@ func (e *event) steepest(lo, hi edge, theta float64) float64 {
 	return max(math.Abs(lo.u), math.Abs(hi.u)) + e.mu*(math.Abs(theta)+1)*(up+down)
 }
 
-func (e *event) rim(lo, hi edge, mass float64) rim {
-	r := rim{most: mass, rhoUp: hi.rhoUp, rhoDown: lo.rhoDown, flat: math.Inf(1)}
+func (e *event) rim(lo, hi edge, logMass float64) rim {
+	r := rim{logMost: logMass, rhoUp: hi.rhoUp, rhoDown: lo.rhoDown, logFlat: math.Inf(1)}
 	switch e.dir {
 	case Add:
 		r.kappa = kappaMax(lo.rhoUp, hi.rhoUp)
@@ -128,16 +129,13 @@ func (e *event) rim(lo, hi edge, mass float64) rim {
 func (r *rim) bound(t, v, negative float64, arg func(float64) float64) float64 {
 	b := math.Inf(1)
 	if v < math.Pi/2 && t*math.Tan(v) <= negative {
-		b = r.flat * math.Exp(t*arg(r.bounded))
+		b = r.logFlat + t*arg(r.bounded)
 	}
-	if r.most == 0 {
-		return 0
-	}
-	x := t * (arg(r.rhoUp) + arg(r.rhoDown))
+	x := r.logMost + t*(arg(r.rhoUp)+arg(r.rhoDown))
 	if negative > 0 {
 		x -= negative / 2 * math.Log1p(-2*r.kappa*(1-math.Cos(v)))
 	}
-	return min(b, r.most*math.Exp(x))
+	return math.Exp(min(b, x))
 }
 
 func (e *event) edge(u, theta float64) (d edge) {
@@ -167,7 +165,8 @@ func (e *event) cell(lo, hi edge, theta, norm, err float64) cell {
 		concave += theta * down
 	}
 	d := hi.u - lo.u
-	k.most = d * math.Exp(max(lo.psi, hi.psi)+concave*d*d/8-norm+err)
+	k.logMost = math.Log(d) + max(lo.psi, hi.psi) + concave*d*d/8 - norm + err
+	k.most = math.Exp(k.logMost)
 	k.least = d * math.Exp(min(lo.psi, hi.psi)-max(0, convex)*d*d/8-norm-err)
 	k.kappaUp = min(kappa(lo.rhoUp), kappa(hi.rhoUp))
 	switch e.dir {
@@ -248,7 +247,7 @@ func (c *cells) strip(t, a float64) float64 {
 		if c.negative > 0 {
 			x -= c.negative / 2 * math.Log1p(-2*k.kappaNegative*(1-cos))
 		}
-		sum += k.most * math.Exp(x)
+		sum += math.Exp(k.logMost + x)
 	}
 	return a*a/2 + math.Log(sum)
 }

@@ -100,8 +100,14 @@ func (c *Composition) lay(points []point, eps, logDelta float64) (*line, error) 
 
 const maxWork = 2e7
 
+// maxEvents bounds the memory of the tables, of about 20 kB each.
+const maxEvents = 5000
+
 // sample fills a line until what is beyond is small against e^{logI}.
 func (c *Composition) sample(l *line, logI float64) error {
+	if len(c.events) > maxEvents {
+		return fmt.Errorf("%w: more than %.0e different events", ErrUnsuited, float64(maxEvents))
+	}
 	theta := l.base.theta
 	laws := make([]*cells, len(c.events))
 	steps := math.Log(max(1, float64(len(c.events))))

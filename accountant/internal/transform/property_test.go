@@ -147,6 +147,19 @@ func TestTinyDelta(t *testing.T) {
 	within(t, "delta", d, 1e-300, 1e-6)
 }
 
+// A great many steps make δ(1) as good as 1.
+func TestNoPrivacyLeft(t *testing.T) {
+	for _, d := range directions {
+		b, err := compose(t, d, transform.Term{Sigma: 1, Sensitivity: 1, Rate: 0.1, Count: 1e6}).Delta(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Low < 1-1e-15 || b.High != 1 {
+			t.Errorf("%v: %v", d, b)
+		}
+	}
+}
+
 func TestInvalidInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, x := range []transform.Term{

@@ -91,6 +91,7 @@ func modulus(re, im, err float64) (abs, most float64) {
 	if a < 0.5 {
 		return math.Log(a), math.Log(a + err)
 	}
-	abs = math.Log1p(2*re+re*re+im*im) / 2 // |φ|² = 1 + 2re + re² + im²
-	return abs, abs + math.Log1p(err/a)
+	// |φ|² = 1 + 2re + re² + im², whose terms may cancel.
+	abs = math.Log1p(2*re+re*re+im*im) / 2
+	return abs, abs + math.Log1p(err/a) + 4*ulp*(math.Abs(re)+re*re+im*im)
 }

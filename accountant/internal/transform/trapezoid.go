@@ -84,8 +84,8 @@ func (e *event) nodes(w window, theta, h, depth float64, all bool, keep func(u f
 		j += jump
 	}
 	return skipped*h*math.Exp(-depth) +
-		math.Exp(e.at(w.lo, theta).psi-w.top)/w.slopeLo +
-		math.Exp(e.at(w.hi, theta).psi-w.top)/w.slopeHi
+		math.Exp(e.at(w.lo, theta).psi-w.top)*(h+1/w.slopeLo) +
+		math.Exp(e.at(w.hi, theta).psi-w.top)*(h+1/w.slopeHi)
 }
 
 // maxNodes bounds the nodes of a grid.
@@ -152,7 +152,7 @@ func (e *event) moments(theta float64) (m moments) {
 	if !centred {
 		mass *= norm
 		m.logM = w.top + math.Log(mass)
-		m.err = ((fault+ulp*count*mass)*norm+omitted+2*math.Exp(-depth-min(w.top, depth)))/mass + ulp*(2+math.Abs(m.logM))
+		m.err = (fault*norm+omitted)/mass + ulp*(count+2+math.Abs(m.logM)) + 2*math.Exp(-depth-min(0, m.logM))
 		return m
 	}
 	// The nodes left out have also φ|1 + x's linear part|, below the tail of N(0)
