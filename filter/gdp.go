@@ -39,7 +39,7 @@ func newGDP(b base, conversion privacy.Delta) (Filter, error) {
 	eps, target := b.epsilon.Rat(), conversion.Rat()
 	f, l := b.epsilon.Float64(), logFloat(target)
 	guess := root(func(s float64) bool { return logGDPDelta(f, math.Sqrt(s)) >= l })
-	square, ok := toward(guess, -1, func(s *big.Rat) bool {
+	square, ok := boundary(guess, -1, func(s *big.Rat) bool {
 		return gdpDelta(eps, s).Hi().Cmp(target) <= 0
 	})
 	if !ok {
@@ -52,28 +52,50 @@ func newGDP(b base, conversion privacy.Delta) (Filter, error) {
 	return gdp{b, conversion}, nil
 }
 
-// toward starts at a number that was found in floating point and steps away from it
-// in the safe direction, -1 or 1, until the safe predicate holds. The step is
-// rounded to 12 digits, so that every machine finds the same.
-func toward(guess float64, direction int64, safe func(*big.Rat) bool) (*big.Rat, bool) {
+// boundary returns the last decimal of nine digits on the safe side of a boundary that
+// was found about in floating point. The safe predicate, which is exact, holds below
+// the boundary if direction is -1, and above it if 1. So the result is the same on
+// every machine, whatever its floating-point unit does.
+func boundary(guess float64, direction int64, safe func(*big.Rat) bool) (*big.Rat, bool) {
 	g, err := numeric.FromFloat(guess)
 	if err != nil || g.Sign() <= 0 {
 		return nil, false
 	}
-	roundTo := numeric.FloorDigits
-	if direction > 0 {
-		roundTo = numeric.CeilDigits
+	at := numeric.FloorDigits(g, 9)
+	unit := new(big.Rat).Sub(numeric.CeilDigits(new(big.Rat).Add(at, new(big.Rat).Quo(at, big.NewRat(1e15, 1))), 9), at)
+	moved := func(n int64) *big.Rat {
+		return new(big.Rat).Add(at, new(big.Rat).Mul(unit, big.NewRat(n, 1)))
 	}
-	for _, step := range []int64{0, 1e12, 1e10, 1e8, 1e6, 1e4, 100, 4} {
-		r := new(big.Rat).Set(g)
-		if step > 0 {
-			r.Mul(r, big.NewRat(step+direction, step))
+	holds := func(n int64) bool { r := moved(n * direction); return r.Sign() > 0 && safe(r) }
+	// n counts from the guess into safety: gallop to a bracket, then halve it.
+	lo, hi := int64(0), int64(0) // lo does not hold, hi does
+	if holds(0) {
+		for step := int64(1); ; step *= 2 {
+			if lo = hi - step; step > 1<<20 {
+				return nil, false
+			} else if !holds(lo) {
+				break
+			}
+			hi = lo
 		}
-		if r = roundTo(r, 12); safe(r) {
-			return r, true
+	} else {
+		for step := int64(1); ; step *= 2 {
+			if hi = lo + step; step > 1<<20 {
+				return nil, false
+			} else if holds(hi) {
+				break
+			}
+			lo = hi
 		}
 	}
-	return nil, false
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; holds(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return moved(hi * direction), true
 }
 
 // gdpDelta returns δ(ε) of μ-GDP, for μ² = square.
@@ -147,7 +169,7 @@ func responseSquare(eps *big.Rat) (*big.Rat, error) {
 		x := math.Sqrt(square) / 2
 		return x*x/2+math.Log(2*math.Pi)/2-math.Log(mills(x)) >= log
 	})
-	s, ok := toward(guess, 1, func(s *big.Rat) bool {
+	s, ok := boundary(guess, 1, func(s *big.Rat) bool {
 		return numeric.Of(s).Sqrt().Quo(numeric.OfInt(2)).NormalTail().Hi().Cmp(tail.Lo()) <= 0
 	})
 	if !ok {
@@ -171,7 +193,7 @@ func (f gdp) Implies(t Total) (Amounts, error) {
 	square, _ := s.Float64()
 	l := logFloat(target)
 	guess := root(func(eps float64) bool { return logGDPDelta(eps, math.Sqrt(square)) <= l })
-	eps, ok := toward(guess, 1, func(eps *big.Rat) bool {
+	eps, ok := boundary(guess, 1, func(eps *big.Rat) bool {
 		return gdpDelta(eps, s).Hi().Cmp(target) <= 0
 	})
 	if budget := f.epsilon.Rat(); t.Loss.Cmp(f.budget.Loss) <= 0 && (!ok || eps.Cmp(budget) > 0) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -17,7 +18,8 @@ type Balance struct {
 	// Limit is the budget in the terms of its measure: for zcdp, the rho that
 	// epsilon and delta allow, and the delta of selection; and so on.
 	Limit, Spent, Remaining filter.Amounts
-	Uncommitted             int64 // reservations without an answer: spent all the same
+	Order                   *big.Rat // of rdp; nil with other measures
+	Uncommitted             int64    // reservations without an answer: spent all the same
 	Suspended               bool
 
 	filter filter.Filter
@@ -41,7 +43,8 @@ func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) 
 	}
 	f := d.filter
 	left := s.Spent.Left(f.Budget())
-	return Balance{DomainBudget: d.DomainBudget, Limit: f.Amounts(f.Budget()), Spent: f.Amounts(s.Spent),
+	order, _ := filter.Order(f)
+	return Balance{DomainBudget: d.DomainBudget, Order: order, Limit: f.Amounts(f.Budget()), Spent: f.Amounts(s.Spent),
 		Remaining: f.Amounts(left), Uncommitted: s.Uncommitted, Suspended: s.Suspended, filter: f, left: left}, nil
 }
 

@@ -50,8 +50,8 @@ type Reservation struct {
 //
 // It refuses, and charges nothing, with ErrExhausted (an ExhaustedError),
 // ErrSuspended, ErrUnknownDomain, ErrIdempotencyKey, or an error that wraps
-// filter.ErrUnsupported. After any other error, and after ctx has ended, the
-// charge may have been made.
+// filter.ErrUnsupported or a privacy.RelationError. After any other error, and after
+// ctx has ended, the charge may have been made.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err error) {
 	defer wrap(&err, "reserve")
 	d, err := l.domain(ctx, l.db, r.Domain)

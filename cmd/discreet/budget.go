@@ -10,6 +10,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -61,7 +62,8 @@ type domainBudget struct {
 	Measure    string             `json:"measure"`
 	Epsilon    privacy.Epsilon    `json:"epsilon"`
 	Delta      privacy.Delta      `json:"delta"`
-	Limit      discreet.Remaining `json:"limit"` // the budget in the measure's own terms
+	Order      json.Number        `json:"order,omitempty"` // of rdp
+	Limit      discreet.Remaining `json:"limit"`           // the budget in the measure's own terms
 	Spent      discreet.Remaining `json:"spent"`
 	Remaining  discreet.Remaining `json:"remaining"`
 	Implies    filter.Amounts     `json:"implies"`    // what remains, as (epsilon, delta), and as rho if the measure has one
@@ -102,7 +104,11 @@ func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
 			return nil, err
 		}
 		measures[d.ID] = d.Measure
-		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), d.Measure, d.Epsilon, d.Delta,
+		var order json.Number
+		if balance.Order != nil {
+			order = json.Number(numeric.FormatRat(balance.Order))
+		}
+		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), d.Measure, d.Epsilon, d.Delta, order,
 			inMeasure(d.Measure, balance.Limit), inMeasure(d.Measure, balance.Spent), inMeasure(d.Measure, balance.Remaining),
 			implies, balance.Uncommitted, balance.Suspended})
 	}
@@ -139,7 +145,11 @@ func (t *terminal) writeBudget(b *budget, last int) {
 		if d.Delta.Sign() > 0 {
 			whole += fmt.Sprintf(" at delta %v", d.Delta)
 		}
-		fmt.Fprintf(t.out, "domain %s: %s, in measure %s, %s\n", d.Domain, whole, d.Measure, d.Neighbours)
+		measure := d.Measure
+		if d.Order != "" {
+			measure += " at order " + d.Order.String()
+		}
+		fmt.Fprintf(t.out, "domain %s: %s, in measure %s, %s\n", d.Domain, whole, measure, d.Neighbours)
 		fmt.Fprintf(t.out, "  budget  %s\n", amountsText(d.Limit, down))
 		fmt.Fprintf(t.out, "  spent   %s\n", amountsText(d.Spent, up))
 		fmt.Fprintf(t.out, "  left    %s  %s\n", amountsText(d.Remaining, down), gauge(share(d)))
