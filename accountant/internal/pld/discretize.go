@@ -21,6 +21,7 @@ type law struct {
 type grid struct {
 	step, offset float64
 	theta        float64
+	tiltLow      float64 // a further tilt that bounds what is below the window
 	logM         float64 // about ln M, so that weights neither overflow nor vanish
 	nodes        []int64 // the lattice points that cells end at
 }
@@ -173,9 +174,9 @@ func below(p loss.Pair, g grid) (law, loss.Rounding) {
 		logP, ratio := make([]float64, n), make([]float64, n)
 		rounding = cells(p, cut, logP, ratio, -1)
 		raises := 1.1
-		for try := range 9 {
+		for try := range 10 {
 			short, excess := g.misfit(logP, ratio)
-			if excess > 0.04*g.step*g.step && try < 3 {
+			if excess > 0.04*g.step*g.step && try < 4 {
 				g.balance(cut, ratio)
 			} else if short > 1e-9 {
 				g.raise(cut, ratio, raises)
@@ -216,18 +217,29 @@ func (g grid) halfway() []float64 {
 	return cut
 }
 
+// width returns the narrower gap beside a node.
+func (g grid) width(c int) float64 {
+	w := int64(math.MaxInt64)
+	if c > 0 {
+		w = g.nodes[c] - g.nodes[c-1]
+	}
+	if c+1 < len(g.nodes) {
+		w = min(w, g.nodes[c+1]-g.nodes[c])
+	}
+	return float64(w) * g.step
+}
+
 // misfit returns the tilted mass of cells whose ratio is just below their point,
-// and the mean by which the others exceed it.
+// and the mean by which ratios exceed a lattice point.
 func (g grid) misfit(logP, ratio []float64) (short, excess float64) {
 	for c, i := range g.nodes {
 		mass := math.Exp(logP[c] + g.theta*g.at(i) - g.logM)
-		switch e := ratio[c] - g.at(i); {
-		case math.Abs(e) > g.step/2:
+		switch e := g.off(c, ratio); {
 		case e < 0:
 			short += mass
 			excess -= mass * e
-		default:
-			excess += mass * e
+		case e > 0:
+			excess += mass * (e - math.Floor(e/g.step)*g.step)
 		}
 	}
 	return short, excess
@@ -236,7 +248,7 @@ func (g grid) misfit(logP, ratio []float64) (short, excess float64) {
 // off returns how far a cell's ratio is from its point, 0 where that is beyond
 // repair.
 func (g grid) off(c int, ratio []float64) float64 {
-	if e := ratio[c] - g.at(g.nodes[c]); math.Abs(e) < g.step/2 {
+	if e := ratio[c] - g.at(g.nodes[c]); math.Abs(e) < g.width(c)/2 {
 		return e
 	}
 	return 0
@@ -245,9 +257,12 @@ func (g grid) off(c int, ratio []float64) float64 {
 // balance moves each end against the misfit of the two cells beside it. To move
 // both ends of a cell by x moves its ratio by about x.
 func (g grid) balance(cut, ratio []float64) {
+	before := g.off(0, ratio)
 	for c := 1; c < len(g.nodes); c++ {
-		x := (g.off(c-1, ratio)+g.off(c, ratio))/2 - 0.005*g.step*g.step
-		cut[c] -= max(-g.step/4, min(g.step/4, x))
+		here := g.off(c, ratio)
+		room := min(g.width(c-1), g.width(c)) / 4
+		cut[c] -= max(-room, min(room, (before+here)/2-0.005*g.step*g.step))
+		before = here
 	}
 }
 
@@ -255,10 +270,13 @@ func (g grid) balance(cut, ratio []float64) {
 // times what it lacks: an end in thin mass moves it less. No cell's ratio falls.
 func (g grid) raise(cut, ratio []float64, times float64) {
 	margin := 0.01 * g.step * g.step
+	before := g.off(0, ratio)
 	for c := 1; c < len(g.nodes); c++ {
-		if lack := -min(g.off(c-1, ratio), g.off(c, ratio)); lack > 0 {
-			cut[c] += min(g.step/4, times*lack+margin)
+		here := g.off(c, ratio)
+		if lack := -min(before, here); lack > 0 {
+			cut[c] += min(min(g.width(c-1), g.width(c))/4, times*lack+margin)
 		}
+		before = here
 	}
 }
 

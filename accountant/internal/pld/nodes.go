@@ -10,8 +10,14 @@ import "math"
 // share bounds the P-measure that may be left above all cells.
 func place(f profile, g grid, share float64, count float64) []int64 {
 	first, last := 0, len(f)
-	for tail := 0.0; first < last; first++ {
-		if tail += f.tilted(first, g); tail > 1e-13/count {
+	logLow, _, _ := f.cumulant(g.theta + g.tiltLow)
+	least := math.Log(1e-13 / count)
+	for tail := math.Inf(-1); first < last-1; first++ {
+		// What is below goes up to the first node. It must be little there under
+		// the tilt, and under the further one that bounds what is below the window.
+		tail = sum(tail, f[first].logP)
+		x := f[first].hi
+		if max(g.theta*x-g.logM, (g.theta+g.tiltLow)*x-logLow) > least-tail {
 			break
 		}
 	}
@@ -21,9 +27,6 @@ func place(f profile, g grid, share float64, count float64) []int64 {
 		}
 	}
 	f = f[first:last]
-	if len(f) == 0 {
-		return nil
-	}
 	root := make([]float64, len(f)) // cube roots of the densities
 	crowded := 0.0                  // that of the density from which on cells have one step
 	for i := range f {
@@ -31,13 +34,14 @@ func place(f profile, g grid, share float64, count float64) []int64 {
 		crowded = max(crowded, root[i])
 	}
 	for {
-		extra := 0.0
+		extra, thin := 0.0, 0.0
 		for i := range f {
 			if root[i] < crowded {
 				extra += (f[i].hi - f[i].lo) * root[i]
+				thin += f.tilted(i, g)
 			}
 		}
-		if extra*crowded*crowded <= 0.3 || crowded < 1e-100 {
+		if extra*crowded*crowded <= 0.3 && thin < 0.1*g.step*(1+g.theta) || crowded < 1e-100 {
 			break
 		}
 		crowded *= 0.8

@@ -3,6 +3,7 @@ package pld
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
 )
@@ -26,21 +27,24 @@ func Compose(terms []Term, t Target) (*Result, error) {
 	}
 	e.max += 4 * unit * math.Abs(e.max) * float64(len(terms)+4)
 	p, h := e.plan(t)
-	for {
-		e.lattice(&p, h)
-		r, err := e.run(p)
-		if err != nil || !r.floor || e.exact || p.lg == maxLg {
-			return r, err
-		}
-		// Where laws have edges or atoms off the lattice, the bracket is wider than
-		// the step was chosen for.
+	e.lattice(&p, h)
+	r, err := e.run(p)
+	// Where laws have edges or atoms off the lattice, the bracket is wider than the
+	// step was chosen for.
+	for err == nil && r.floor && !e.exact {
 		width := r.width(t, p.theta) / p.tolerance
-		next := p.step / min(4, max(1.5, width))
-		if width <= 1 || math.IsNaN(width) || (p.high-p.low)/next*float64(len(terms)) > maxWork {
-			return r, nil
+		h = p.step / min(4, max(1.5, width))
+		if !(width > 1) || (p.high-p.low)/h*float64(len(terms)+100) > maxWork {
+			break
 		}
-		h = next
+		e.lattice(&p, h)
+		finer, err := e.run(p)
+		if err != nil {
+			break
+		}
+		r = finer
 	}
+	return r, err
 }
 
 // maxWork bounds lattice points times terms of a refinement: a second or two.
@@ -78,7 +82,7 @@ type engine struct {
 // and below together, a step h errs by some (1+θ)h²/8 in ε for each event, as a cell
 // gains a variance of h²/6 above and loses h²/12 below, and (1+θ)/2 of that counts.
 func (e *engine) plan(t Target) (p plan, h float64) {
-	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, func(epsilon, logDelta float64) bool {
+	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, e.max, func(epsilon, logDelta float64) bool {
 		if t.Given == GivenEpsilon {
 			return epsilon < t.Epsilon && logDelta > -800
 		}
@@ -168,7 +172,7 @@ func (e *engine) run(p plan) (*Result, error) {
 	r := &Result{floor: true, max: e.max, N: int(n), Step: p.step}
 	for i, m := range e.terms {
 		k, _, _ := e.profiles[i].cumulant(p.theta)
-		g := grid{step: p.step, offset: e.offsets[i], theta: p.theta, logM: k}
+		g := grid{step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
 		if m.Above.Thresholds(2) != nil {
 			g.nodes = place(e.profiles[i], g, p.logDelta-25-math.Log(e.total), e.counts[i])
 			if len(g.nodes) > maxNodes {
@@ -218,6 +222,7 @@ type side struct {
 	logM, logKeep float64
 	factor, shift float64
 	over, under   float64 // Chernoff exponents of the tilted sum
+	least, most   float64 // index of the sum
 }
 
 func (s *side) take(l law, r loss.Rounding, g grid, count, reach float64, p *plan) {
@@ -225,6 +230,10 @@ func (s *side) take(l law, r loss.Rounding, g grid, count, reach float64, p *pla
 	s.logKeep += count * math.Log1p(-l.end)
 	s.factor += count * (r.Mass + 8*unit*(4+p.theta*reach/4+math.Abs(l.logM)))
 	s.shift += count * (r.Ratio + 16*unit*reach)
+	if len(l.index) > 0 {
+		s.least += count * float64(slices.Min(l.index))
+		s.most += count * float64(slices.Max(l.index))
+	}
 	s.over += count * l.cumulant(g, p.tiltHigh)
 	s.under += count * l.cumulant(g, p.tiltLow)
 }
@@ -237,13 +246,23 @@ func (l law) cumulant(g grid, lambda float64) float64 {
 	}
 	s := 0.0
 	for i, w := range l.weight {
-		s += w * math.Exp(lambda*(g.at(l.index[i])-mean))
+		if x := lambda * (g.at(l.index[i]) - mean); x > 600 {
+			s += math.Exp(x + math.Log(w))
+		} else {
+			s += w * math.Exp(x)
+		}
 	}
 	return math.Log(s) + lambda*mean
 }
 
 func (s *side) composition(folded []float64, first int64, start, end float64, p *plan, e float64) composition {
-	outside := math.Exp(s.over-p.tiltHigh*end) + math.Exp(s.under-p.tiltLow*(start-p.step))
+	outside := 0.0 // of the tilted sum; at most all of it
+	if s.most >= float64(first)+float64(len(folded)) {
+		outside += min(1, math.Exp(s.over-p.tiltHigh*end))
+	}
+	if s.least < float64(first) {
+		outside += min(1, math.Exp(s.under-p.tiltLow*(start-p.step)))
+	}
 	c := newComposition(folded, first, p.theta, p.step, e, outside)
 	c.offset, c.logM = start, s.logM
 	c.end = -math.Expm1(s.logKeep)
