@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -60,6 +61,51 @@ func TestIndividualUnitsStayWithinTheirBudget(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The theorem on two noisy sums, by quadrature: a unit of value 30 whose value in the
+// second step is chosen by the first result, as large as an adversary likes, has in all
+// a divergence within the budget, because it is left out where it cannot pay.
+func TestIndividualDivergence(t *testing.T) {
+	b := Budget{Measure: RDP, Epsilon: eps("1"), Delta: del("1e-6")}
+	f := must(New(b))
+	order, _ := Order(f)
+	alpha, _ := order.Float64()
+	limit, _ := f.Budget().Loss.Rat().Float64()
+	const sigma, first = 200.0, 30.0
+	event := func(v int64) privacy.Event {
+		return privacy.Gaussian{Variance: rat("40000"), SensitivitySquared: big.NewRat(v*v, 1)}
+	}
+	for name, second := range map[string]func(result float64) int64{
+		"as much as fits":   func(float64) int64 { return 32 },
+		"too much":          func(float64) int64 { return 40 },
+		"by the first sign": func(result float64) int64 { return map[bool]int64{true: 32, false: 1}[result > 0] },
+		"more and more":     func(result float64) int64 { return int64(max(1, min(result/4, 100))) },
+	} {
+		moment := 0.0 // E_q[(p/q)^α] over both results, p with the unit and q without
+		const n = 400
+		for i := range n {
+			z := -16 + 40*(float64(i)+0.5)/n
+			result := sigma * z
+			x := must(NewIndividual(b, 1))
+			values, value := []int64{int64(first), second(result)}, 0.0
+			for step, v := range values {
+				value = 0
+				if err := x.Step(func(int) privacy.Event { return event(v) }, func(int) error { value = float64(v); return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if step == 0 && value != first {
+					t.Fatal("the first step does not fit")
+				}
+			}
+			ratio := (result*first - first*first/2) / (sigma * sigma) // ln p/q of the first
+			rest := alpha * (alpha - 1) / 2 * value * value / (sigma * sigma)
+			moment += 40.0 / n * math.Exp(-z*z/2+alpha*ratio+rest) / math.Sqrt(2*math.Pi)
+		}
+		if got := math.Log(moment) / (alpha - 1); got > limit*(1+1e-6) || got < limit/10 {
+			t.Errorf("%s: divergence %v of %v", name, got, limit)
+		}
+	}
 }
 
 // A unit whose own data reveal little outlasts what the worst unit would allow.
