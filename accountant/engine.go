@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"errors"
 	"math"
 	"math/big"
 
@@ -61,10 +62,10 @@ func (p *flat) single(direct direction) engine {
 		}
 		if !q.isDelta {
 			high := above(q.x)
-			return answer{bracket(below(q.x), high, high), "", note}, nil
+			return answer{bracket(below(q.x), high, high), "", note, nil}, nil
 		}
 		return answer{bracket(
-			epsilonOf(below, q.x), epsilonOf(above, q.x), epsilonOf(above, q.x)), "", note}, nil
+			epsilonOf(below, q.x), epsilonOf(above, q.x), epsilonOf(above, q.x)), "", note, nil}, nil
 	}
 }
 
@@ -93,7 +94,7 @@ func inversion(terms []transform.Term, d transform.Direction) engine {
 			of = c.Epsilon
 		}
 		b, err := of(q.x)
-		return answer{b, "", "privacy loss distribution by inversion of its moment generating function"}, err
+		return answer{b, "", "privacy loss distribution by inversion of its moment generating function", nil}, err
 	}
 }
 
@@ -120,7 +121,7 @@ func (p *flat) lattice(direct direction) engine {
 		if q.isDelta {
 			b = r.Epsilon(q.x)
 		}
-		return answer{b, "", "privacy loss distribution on a lattice by FFT: " + r.Note}, nil
+		return answer{b, "", "privacy loss distribution on a lattice by FFT: " + r.Note, nil}, nil
 	}
 }
 
@@ -130,42 +131,44 @@ func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transf
 	of := map[loss.Direction]transform.Direction{loss.Remove: transform.Remove, loss.Add: transform.Add, loss.Replace: transform.Replace}
 	sampled := false
 	for _, t := range p.terms {
-		q, mu, ok := t.gaussian()
-		if !ok {
+		g := t.gaussian()
+		if g.mu == 0 {
 			return nil, 0, false
 		}
 		e := of[direct(t)]
 		if !sampled {
 			d = e
 		}
-		if q < 1 {
+		if g.rate < 1 {
 			if sampled && e != d {
 				return nil, 0, false
 			}
 			sampled = true
 		}
-		terms = append(terms, transform.Term{Sigma: 1, Sensitivity: mu, Rate: q, Count: int64(t.count)})
+		terms = append(terms, transform.Term{Sigma: 1, Sensitivity: g.mu, Rate: g.rate, Count: int64(t.count)})
 	}
 	return terms, d, true
 }
 
-// gaussian returns the rate and the distance under AddRemove of a term that is
-// Gaussian noise, on a Poisson sample or not.
-func (t term) gaussian() (q, mu float64, ok bool) {
+// A sampledGaussian is Gaussian noise on a Poisson sample, or without one at rate 1;
+// mu is the distance under AddRemove, and 0 where an event is nothing of the kind.
+type sampledGaussian struct{ rate, mu float64 }
+
+func (t term) sampledGaussian() (g sampledGaussian) {
 	e := t.event
-	q = 1
+	g.rate = 1
 	if p, sampled := simple(e).(privacy.Poisson); sampled {
-		q, e = toFloat(p.Rate), p.Event
+		g.rate, e = toFloat(p.Rate), p.Event
 	}
 	c, err := inside(e, privacy.AddRemove)
 	if err != nil || !c.exact {
-		return 0, 0, false
+		return sampledGaussian{}
 	}
-	mu = math.Sqrt(toFloat(c.gdp()))
+	g.mu = math.Sqrt(toFloat(c.gdp()))
 	if _, stated := e.(privacy.GDP); stated && t.replaces() {
-		mu /= 2 // its μ is the whole distance
+		g.mu /= 2 // its μ is the whole distance
 	}
-	return q, mu, true
+	return g
 }
 
 // loss is the dominating pair of one event of the term, good enough for the question.
@@ -173,7 +176,17 @@ func (t term) loss(direct direction, q question) (loss.Event, error) {
 	if l, ok, err := t.profiled(q); ok {
 		return l, err
 	}
-	return loss.Of(under(simple(t.event), t.rel), direct(t))
+	l, err := loss.Of(under(simple(t.event), t.rel), direct(t))
+	if !errors.Is(err, loss.ErrUnsupported) || t.point == nil {
+		return l, err
+	}
+	// Nothing but an (ε, δ) is known: its worst mechanism is randomized response.
+	eps, delta := t.point()
+	worst, bad := loss.Approximate(upFloat(eps), upFloat(delta))
+	if delta.Sign() == 0 {
+		worst, bad = loss.RandomizedResponse(upFloat(eps))
+	}
+	return loss.Event{Above: worst}, bad
 }
 
 func (t term) replaces() bool { return t.rel == privacy.ReplaceOne }

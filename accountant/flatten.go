@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -12,7 +13,8 @@ import (
 // A flat plan is a list of events with counts, none of which is a combinator.
 type flat struct {
 	terms  []term
-	orders []float64 // Rényi orders to take; nil is the default ones
+	orders []float64  // Rényi orders to take; nil is the default ones
+	found  []spectrum // divergences that were computed already
 }
 
 // A term is an event that happens count times.
@@ -22,6 +24,7 @@ type term struct {
 	side  int                // 1 in the part that a unit leaves for another, where the others see it come
 	count float64            // whole, below 2^53
 	claims
+	gaussian func() sampledGaussian // looked up once
 }
 
 // maxPlans bounds the flat plans that one plan with parallel parts stands for.
@@ -208,7 +211,10 @@ func (w world) flat() (*flat, error) {
 	p := &flat{}
 	at := map[string]int{}
 	for _, t := range w {
-		key := fmt.Sprint(t.event, t.rel, t.side)
+		key := ""
+		if len(w) > 1 {
+			key = fmt.Sprint(t.event, t.rel, t.side)
+		}
 		i, ok := at[key]
 		if !ok {
 			i = len(p.terms)
@@ -217,7 +223,9 @@ func (w world) flat() (*flat, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.terms = append(p.terms, term{event: t.event, rel: t.rel, side: t.side, claims: c})
+			n := term{event: t.event, rel: t.rel, side: t.side, claims: c}
+			n.gaussian = sync.OnceValue(n.sampledGaussian)
+			p.terms = append(p.terms, n)
 		}
 		p.terms[i].count += t.count
 		if p.terms[i].count >= 1<<53 {

@@ -69,13 +69,44 @@ func gaussianEpsilon(mu, logDelta float64) Bracket {
 	case logDelta >= 0 || mu == 0:
 		return Bracket{}
 	}
-	// μ²/2 + μ√(2 ln 1/δ) is the older conversion of zCDP, and above.
-	top := mu*mu/2 + mu*math.Sqrt(-2*logDelta)
-	least := func(holds func(log, err float64) bool) (lo, hi float64) {
-		return bisect(0, top, func(eps float64) bool { return holds(gaussianLogDelta(mu, eps)) })
+	if log, err := gaussianLogDelta(mu, 0); log+err <= logDelta {
+		return Bracket{}
 	}
-	_, high := least(func(log, err float64) bool { return log+err <= logDelta })
-	low, _ := least(func(log, err float64) bool { return log-err <= logDelta })
+	// The secant for ln δ(ε), which is concave, between 0 and μ²/2 + μ√(2 ln 1/δ), the
+	// older conversion of zCDP; and from its root steps of what the error is worth, until
+	// the bounds of ln δ are on either side. Nothing rests on the search.
+	lo, hi := 0.0, mu*mu/2+mu*math.Sqrt(-2*logDelta)
+	at := func(eps float64) float64 { log, _ := gaussianLogDelta(mu, eps); return log - logDelta }
+	flo, fhi := at(lo), at(hi)
+	for i := 0; i < 200 && hi-lo > hi*0x1p-50; i++ {
+		mid := lo + (hi-lo)*flo/(flo-fhi)
+		if i%4 == 3 || !(mid > lo && mid < hi) {
+			mid = lo + (hi-lo)/2
+		}
+		f := at(mid)
+		if math.Abs(f) < 0x1p-48 {
+			lo, hi = mid, mid
+		} else if f > 0 {
+			lo, flo, fhi = mid, f, fhi/2
+		} else {
+			hi, fhi, flo = mid, f, flo/2
+		}
+	}
+	root := lo + (hi-lo)/2
+	step := root*0x1p-51 + 0x1p-1070
+	low, high := root, root
+	for d := step; ; d *= 2 {
+		if log, err := gaussianLogDelta(mu, high); log+err <= logDelta {
+			break
+		}
+		high = root + d
+	}
+	for d := step; low > 0; d *= 2 {
+		if log, err := gaussianLogDelta(mu, low); log-err >= logDelta {
+			break
+		}
+		low = math.Max(0, root-d)
+	}
 	return bracket(low, high, high)
 }
 

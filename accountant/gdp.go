@@ -76,14 +76,14 @@ func (p *flat) exactlyGaussian() bool {
 // limit is the μ of the central limit theorem.
 func (p *flat) limit() (mu float64, ok bool) {
 	for _, t := range p.terms {
-		q, m, ok := t.gaussian()
+		g := t.gaussian()
 		switch {
-		case !ok || t.replaces():
+		case g.mu == 0 || t.replaces():
 			return 0, false
-		case q == 1:
-			mu += t.count * m * m
+		case g.rate == 1:
+			mu += t.count * g.mu * g.mu
 		default:
-			mu += t.count * q * q * math.Expm1(m*m)
+			mu += t.count * g.rate * g.rate * math.Expm1(g.mu*g.mu)
 		}
 	}
 	return math.Sqrt(mu), !math.IsInf(mu, 1)
@@ -118,5 +118,5 @@ func (g gaussian) answer(at func(mu float64) Bracket) answer {
 	default:
 		b.Low = 0
 	}
-	return answer{b, "both", g.notes}
+	return answer{b, "both", g.notes, nil}
 }

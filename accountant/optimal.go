@@ -53,20 +53,24 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 	p, q := 1/(1+math.Exp(-h.eps)), 1/(1+math.Exp(h.eps))
 	first := math.Max(0, math.Floor((k+at/h.eps)/2)-1)
 	first = math.Max(first, math.Floor(k*p-40*math.Sqrt(k*p*q)-1000))
-	for l := first; l <= k; l++ {
+	var log, mass float64
+	for i, l := 0, first; l <= k; i, l = i+1, l+1 {
+		if i%128 == 0 || mass < 1e-290 { // afresh, else by the ratio of neighbours
+			log = logBinomial(k, l, p, q)
+			mass = math.Exp(log)
+		} else {
+			mass *= (k - l + 1) / l * p / q
+		}
 		x := at + (k-2*l)*h.eps
 		if x >= 0 {
 			continue
 		}
-		log := logBinomial(k, l, p, q)
-		mass := math.Exp(log)
 		sum += mass * -math.Expm1(x)
-		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p)/q - log + 10) * 0x1p-50
-		if l > k*p && mass < sum*0x1p-60 || l > k*p && mass == 0 {
+		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p)/q - log + 600) * 0x1p-50
+		if l > k*p && mass <= sum*0x1p-60 {
 			// The ratio of successive masses only falls: what is left is geometric.
-			ratio := (k - l) / (l + 1) * p / q
-			err += mass * ratio / (1 - math.Min(ratio, 0.5))
-			if ratio < 0.5 || mass == 0 {
+			if ratio := (k - l) / (l + 1) * p / q; ratio < 1 {
+				err += mass * ratio / (1 - ratio)
 				break
 			}
 		}
@@ -97,7 +101,7 @@ func optimalDelta(p *flat, epsilon float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{h.delta(epsilon), "both", h.note()}, nil
+	return answer{h.delta(epsilon), "both", h.note(), nil}, nil
 }
 
 // optimalEpsilon gives the theorem's least (k-2i)ε as High, and as Low the least ε'
@@ -107,7 +111,7 @@ func optimalEpsilon(p *flat, delta float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{impossible(), "both", h.note()}
+	a := answer{impossible(), "both", h.note(), nil}
 	if h.none < 0 && delta < -math.Expm1(h.none) {
 		a.note += "; impossible: δ is below 1-Π(1-δ_i)"
 		return a, nil

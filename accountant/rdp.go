@@ -86,7 +86,7 @@ func renyiEpsilon(p *flat, c conversion, delta float64) (answer, error) {
 	if delta == 0 {
 		eps = math.Inf(1)
 	}
-	return answer{bracket(0, eps, up(eps)), "both", renyiNote(c, order)}, nil
+	return answer{bracket(0, eps, up(eps)), "both", renyiNote(c, order), nil}, nil
 }
 
 func renyiDelta(p *flat, c conversion, eps float64) (answer, error) {
@@ -98,7 +98,7 @@ func renyiDelta(p *flat, c conversion, eps float64) (answer, error) {
 		return answer{}, err
 	}
 	d := math.Min(1, up(math.Exp(log)))
-	return answer{bracket(0, d, d), "both", renyiNote(c, order)}, nil
+	return answer{bracket(0, d, d), "both", renyiNote(c, order), nil}, nil
 }
 
 func renyiNote(c conversion, order float64) string {
@@ -154,9 +154,18 @@ func (p *flat) withGiven(orders []float64) []float64 {
 	return orders
 }
 
+// A spectrum is a plan's divergences at some orders.
+type spectrum struct{ orders, divergences []float64 }
+
 // divergences returns the divergence of the whole plan at each order. One that is
-// negative or no number is an error: it must never make a small ε.
+// negative or no number is an error: it must never make a small ε. Both accountants
+// ask for the same ones.
 func (p *flat) divergences(orders []float64) ([]float64, error) {
+	for _, s := range p.found {
+		if slices.Equal(s.orders, orders) {
+			return s.divergences, nil
+		}
+	}
 	total, one := make([]float64, len(orders)), make([]float64, len(orders))
 	for _, t := range p.terms {
 		if t.rdp == nil {
@@ -173,6 +182,7 @@ func (p *flat) divergences(orders []float64) ([]float64, error) {
 	for i := range total {
 		total[i] *= 1 + rdpError
 	}
+	p.found = append(p.found, spectrum{slices.Clone(orders), total})
 	return total, nil
 }
 
