@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
@@ -18,7 +19,15 @@ import (
 // where u < u0 with q e^{w(u0)} = e^{-ε} - (1-q), and δ = (1-e^ε(1-q)) N(0)(u<u0) -
 // e^ε q N(mu)(u<u0) = e^ε q e^{w(u0)} (N(0) - e^{-w(u0)} N(mu))(u<u0), by symmetry
 // δ_G(-w(u0)).
+//
+// Replace has none, but the loss increases from -∞ to ∞ in u and is solved for ε:
+//
+//	replace: δ(ε) = P(u>u0) - e^ε Q(u>u0), ℓ(u0) = ε,
+//
+// which as a function of u0 is greatest there (Neyman and Pearson), so that an error
+// of u0 counts in second order.
 type single struct {
+	e     *event
 	q     float64
 	add   bool
 	gauss *Composition
@@ -26,11 +35,11 @@ type single struct {
 
 // single reports whether c is one such step.
 func (c *Composition) single() (s single, ok bool) {
-	if len(c.events) != 1 || c.events[0].n != 1 || c.gauss > 0 || c.dir == Replace {
+	if len(c.events) != 1 || c.events[0].n != 1 || c.gauss > 0 {
 		return s, false
 	}
 	e := c.events[0]
-	return single{e.q, c.dir == Add, &Composition{gauss: e.mu * e.mu, sup: math.Inf(1)}}, true
+	return single{e, e.q, c.dir == Add, &Composition{gauss: e.mu * e.mu, sup: math.Inf(1)}}, true
 }
 
 // factor is δ/δ_G at w.
@@ -63,7 +72,32 @@ func (s single) w(eps float64) float64 {
 	return math.Log1p(math.Expm1(eps) / s.q)
 }
 
+// replaced is δ(ε) of replace.
+func (s single) replaced(eps float64) (b loss.Bracket, err error) {
+	mu, q := s.e.mu, s.q
+	lo, hi := 0., (eps-math.Log(q))/mu+mu/2 // where L+ >= ε and L- <= 0
+	for range 200 {
+		if mid := (lo + hi) / 2; s.e.at(mid, 0).l < eps {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	beyond := func(u float64) float64 { return math.Erfc(u/math.Sqrt2) / 2 }
+	with, without, other := q*beyond(lo-mu), -(1-q)*math.Expm1(eps)*beyond(lo), -q*math.Exp(eps)*beyond(lo+mu)
+	b.Estimate = with + without + other
+	e := 32 * ulp * (1 + eps + lo*lo) * (with - without - other)
+	if !(e < 1e-6*b.Estimate) {
+		return b, fmt.Errorf("%w: the closed form cancels", ErrUnsuited)
+	}
+	b.Low, b.High = b.Estimate-e, b.Estimate+e
+	return b, nil
+}
+
 func (s single) delta(eps float64) (b loss.Bracket, err error) {
+	if s.e.dir == Replace {
+		return s.replaced(eps)
+	}
 	w := s.w(eps)
 	if s.add {
 		// Near the greatest loss w is ill-conditioned: bracket it.
@@ -97,6 +131,11 @@ func (s single) between(lo, w, hi float64) (b loss.Bracket, err error) {
 }
 
 func (s single) epsilon(delta float64) (b loss.Bracket, err error) {
+	if s.e.dir == Replace {
+		b.Low, b.High, err = bisect(delta, s.replaced)
+		b.Estimate = (b.Low + b.High) / 2
+		return b, err
+	}
 	if !s.add {
 		g, err := s.gauss.Epsilon(delta / s.q)
 		if err != nil {
@@ -108,29 +147,57 @@ func (s single) epsilon(delta float64) (b loss.Bracket, err error) {
 			High:     s.epsilonAt(g.High) * (1 + 16*ulp),
 		}, nil
 	}
-	// Bisect on w, of which δ decreases, between certified ends.
-	top, err := s.gauss.Delta(0)
-	if err != nil || top.High*s.q*(1+16*ulp) <= delta {
-		return b, err
-	}
-	lo, hi := 0., math.Inf(1)
-	for w := 1.; hi-lo > 1e-9*lo; {
+	lo, hi, err := bisect(delta, func(w float64) (loss.Bracket, error) {
 		d, err := s.gauss.Delta(w)
-		if err != nil {
-			return b, err
-		}
-		if f := s.factor(w); d.Low*f*(1-16*ulp) > delta {
-			lo = w
-		} else if d.High*f*(1+16*ulp) <= delta {
-			hi = w
-		} else {
-			break
-		}
-		if w = (lo + hi) / 2; math.IsInf(hi, 1) {
-			w = 2 * lo
-		}
-	}
+		f := s.factor(w)
+		return loss.Bracket{Low: d.Low * f * (1 - 16*ulp), High: d.High * f * (1 + 16*ulp)}, err
+	})
 	b.Low, b.High = s.epsilonAt(lo)*(1-16*ulp), s.epsilonAt(hi)*(1+16*ulp)
 	b.Estimate = (b.Low + b.High) / 2
-	return b, nil
+	return b, err
+}
+
+// bisect brackets where a decreasing function, itself bracketed, falls to delta.
+func bisect(delta float64, f func(x float64) (loss.Bracket, error)) (lo, hi float64, err error) {
+	hi = math.Inf(1)
+	for x := 1.; hi-lo > 1e-9*lo && hi > 1e-12; {
+		d, err := f(x)
+		if err != nil {
+			return 0, 0, err
+		}
+		if d.Low > delta {
+			lo = x
+		} else if d.High <= delta {
+			hi = x
+		} else {
+			return around(x, lo, hi, delta, f)
+		}
+		if x = (lo + hi) / 2; math.IsInf(hi, 1) {
+			x = 2 * lo
+		}
+	}
+	return lo, hi, nil
+}
+
+// around narrows [lo, hi] about a point where f's bracket holds delta.
+func around(x, lo, hi, delta float64, f func(x float64) (loss.Bracket, error)) (float64, float64, error) {
+	for d := 8 * ulp * x; x-d > lo; d *= 2 {
+		b, err := f(x - d)
+		if err != nil {
+			return 0, 0, err
+		}
+		if b.Low > delta {
+			lo = x - d
+		}
+	}
+	for d := 8 * ulp * x; x+d < hi; d *= 2 {
+		b, err := f(x + d)
+		if err != nil {
+			return 0, 0, err
+		}
+		if b.High <= delta {
+			hi = x + d
+		}
+	}
+	return lo, hi, nil
 }

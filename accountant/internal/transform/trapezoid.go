@@ -119,7 +119,7 @@ func (e *event) moments(theta float64) (m moments) {
 	if w.top < 0 {
 		w.top = 0
 	}
-	var sum, fault, mass, first, second, count float64
+	var sum, size, fault, mass, first, second, count float64
 	omitted := e.nodes(w, theta, h, depth, centred, func(u float64, n node) {
 		count++
 		dw := ulp * 2 * (e.mu*math.Abs(u) + e.mu*e.mu) // rounding of w, times s of L
@@ -132,8 +132,8 @@ func (e *event) moments(theta float64) (m moments) {
 				p = ex - g*(1+n.x)
 			}
 			sum += p + g*n.d
-			fault += 64*ulp*(math.Abs(p)+g*math.Abs(n.d)) +
-				math.Abs(ex-g)*(3*ulp*math.Abs(n.x)+(2*math.Abs(theta)+1)*n.s*dw) +
+			size += math.Abs(p) + g*math.Abs(n.d)
+			fault += math.Abs(ex-g)*(3*ulp*math.Abs(n.x)+(2*math.Abs(theta)+1)*n.s*dw) +
 				g*n.y*(2*math.Abs(theta)+1)*n.s*dw
 			mass += ex
 			first += ex * n.l
@@ -160,7 +160,7 @@ func (e *event) moments(theta float64) (m moments) {
 	linear := (1 + 8*e.q*(2*math.Abs(theta)+1)) * (h + 1) * math.Exp(-depth)
 	s := sum * norm
 	m.logM = math.Log1p(s)
-	m.err = ((fault+ulp*count*math.Abs(sum))*norm+omitted*math.Exp(w.top)+linear+2*math.Exp(-depth)*(1+max(s, 0)))/(1+s) + 2*ulp*math.Abs(m.logM)
+	m.err = ((fault+ulp*(64+count)*size)*norm+omitted*math.Exp(w.top)+linear+2*math.Exp(-depth)*(1+max(s, 0)))/(1+s) + 2*ulp*math.Abs(m.logM)
 	return m
 }
 
