@@ -149,17 +149,33 @@ func groups(c claims) (subsample.Group, error) {
 		return subsample.Approximate(upFloat(eps), upFloat(delta))
 	case c.zcdp != nil:
 		if rho, delta := c.zcdp(); delta.Sign() == 0 {
-			return func(k int64) subsample.Profile {
-				k2 := new(big.Rat).SetInt64(k)
-				k2.Mul(k2, k2)
-				return inverse(zcdpClaims(k2.Mul(k2, rho)).curve)
-			}, nil
+			return subsample.ZCDP(upFloat(rho))
 		}
 	}
-	if c.curve == nil {
-		return nil, errors.New("it has no profile for groups of units")
+	switch {
+	case c.rdp != nil:
+		return subsample.Groups(profileOfRDP(c.rdp)), nil
+	case c.curve != nil:
+		return subsample.Groups(inverse(c.curve)), nil
 	}
-	return subsample.Groups(inverse(c.curve)), nil
+	return nil, errors.New("it has no profile for groups of units")
+}
+
+// profileOfRDP is δ at each ε that divergences give, at the default orders.
+func profileOfRDP(rdp func(orders, out []float64)) subsample.Profile {
+	orders := DefaultOrders()
+	rs := make([]float64, len(orders))
+	rdp(orders, rs)
+	return func(eps float64) float64 {
+		least := 0.0
+		for i, a := range orders {
+			if r := rs[i] * (1 + rdpError); r < math.Inf(1) {
+				log := canonne.logDelta(r, a, eps)
+				least = math.Min(least, log+((a-1)*(r+eps)+2+math.Abs(math.Log(a-1)))*0x1p-50)
+			}
+		}
+		return math.Max(math.Exp(least), math.SmallestNonzeroFloat64)
+	}
 }
 
 // inverse is the profile of a curve: the least δ, nearly, at which its ε is reached.
@@ -230,7 +246,7 @@ func (t term) alone(q question) (answer, error) {
 			return answer{}, err
 		}
 		b, note, err := bestShuffled(e.N, local, q)
-		return answer{b, "both", note}, err
+		return answer{b, "both", note, nil}, err
 	}
 	p, _, err := t.profile()
 	if err != nil {
@@ -240,5 +256,5 @@ func (t term) alone(q question) (answer, error) {
 	if q.isDelta {
 		high = p.Epsilon(q.x, 1e9)
 	}
-	return answer{bracket(0, high, high), "", "the sum of group profiles over how often a unit is drawn; an upper bound"}, nil
+	return answer{bracket(0, high, high), "", "the sum of group profiles over how often a unit is drawn; an upper bound", nil}, nil
 }

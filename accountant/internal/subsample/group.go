@@ -82,9 +82,38 @@ func Approximate(e, delta float64) (Group, error) {
 	}, nil
 }
 
-// ZCDP returns the ρ of zCDP for k units: k²ρ (Bun and Steinke 2016, Proposition 1.9).
-func ZCDP(rho float64, k int64) float64 {
-	return float64(k) * float64(k) * rho * (1 + 0x1p-50)
+// ZCDP is that of ρ-zCDP events, of which k units are k²ρ-zCDP (Bun and Steinke 2016,
+// Proposition 1.9). Its profile is (Canonne, Kamath and Steinke 2020, Proposition 12)
+//
+//	δ(ε) = min over α > 1 of e^((α-1)(αρ-ε))·(1-1/α)^α/(α-1),
+//
+// of which every α gives an upper bound: the least is sought, not certified.
+func ZCDP(rho float64) (Group, error) {
+	if !(rho > 0) || math.IsInf(rho, 1) {
+		return nil, fmt.Errorf("groups of a zCDP event: ρ = %v", rho)
+	}
+	return func(k int64) Profile {
+		r := rho * float64(k) * float64(k) * (1 + 0x1p-49)
+		return func(eps float64) float64 {
+			at := func(x float64) float64 { // x = ln(α-1)
+				a := math.Exp(x) + 1
+				return (a-1)*(a*r-eps) + a*math.Log1p(-1/a) - x
+			}
+			// At the least, α is near (ε+ρ)/2ρ: at most that, and (α-1)²ρ is at least about ½.
+			top := math.Log(math.Max(eps/(2*r), 1/math.Sqrt(r)) + 1)
+			bottom := math.Min(math.Log(0.1/math.Sqrt(r)), top) - 8
+			for range 60 { // golden sections; ln δ is unimodal where it matters
+				third := (top - bottom) * 0.381966
+				if at(bottom+third) < at(top-third) {
+					top -= third
+				} else {
+					bottom += third
+				}
+			}
+			log := at((top + bottom) / 2)
+			return math.Min(1, math.Exp(log)*(1+1e-12+math.Abs(log)*1e-15)+tiny)
+		}
+	}, nil
 }
 
 // RDP returns the Rényi curve for k units from that for one, doubling the group ⌈log2 k⌉

@@ -106,6 +106,9 @@ func Dots(p Profile, knots []float64) (loss.Pair, error) {
 		d.atoms = append(d.atoms, loss.Atom{LogP: math.Log(zero)})
 	}
 	d.atoms = append(d.atoms, right...)
+	if len(d.atoms) == 0 {
+		return nil, fmt.Errorf("the event may give everything away: %w", loss.ErrUnsupported)
+	}
 	return d, nil
 }
 

@@ -197,8 +197,12 @@ func TestGroups(t *testing.T) {
 		}
 		a := rapid.Float64Range(1.1, 60).Draw(t, "order")
 		curve := func(a float64) float64 { return a * mu * mu / 2 }
-		if got, truth := RDP(curve, k)(a), a*ZCDP(mu*mu/2, k); got < a*mu*mu/2*float64(k*k)*(1-1e-12) || truth < a*mu*mu/2*float64(k*k) {
-			t.Errorf("rdp of %d: %v, zcdp %v, exact %v", k, got, truth, a*mu*mu/2*float64(k*k))
+		if got, truth := RDP(curve, k)(a), curve(a)*float64(k*k); got < truth*(1-1e-12) {
+			t.Errorf("rdp of %d: %v, exact %v", k, got, truth)
+		}
+		zcdp, err := ZCDP(mu * mu / 2)
+		if got, truth := must(t, err, zcdp)(k)(eps), exact(k)(eps); got < truth*(1-1e-9) || got > 1e-100 && got < 1e-3 && math.Log(got) > 0.5*math.Log(truth) {
+			t.Errorf("zcdp of %d at %v: %v, Gaussian %v", k, eps, got, truth)
 		}
 	})
 	pure, err := Approximate(0.5, 0)
@@ -281,6 +285,9 @@ func TestDotsRefuse(t *testing.T) {
 		if _, err := Dots(p, Knots(1, 10)); !errors.Is(err, ErrProfile) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := Dots(func(float64) float64 { return 1 }, Knots(1, 10)); !errors.Is(err, loss.ErrUnsupported) {
+		t.Errorf("an event that may give everything away: %v", err)
 	}
 	if _, err := Dots(func(float64) float64 { return 0 }, []float64{0.5, 1}); !errors.Is(err, ErrProfile) {
 		t.Errorf("knots that leave 0 out: %v", err)
