@@ -53,10 +53,18 @@ func (l *logistic) Ends() (p, q float64) { return 0, 0 }
 func (l *logistic) Max() float64         { return l.e }
 
 func (l *logistic) Thresholds(n int) []float64 {
+	// Half of them evenly, the others ever closer to the greatest loss, where tilts
+	// towards high losses put the law.
 	t := make([]float64, n)
-	for i := range t {
-		t[i] = l.e * (2*float64(i)/float64(n-1) - 1)
+	half := n / 2
+	for i := range half {
+		t[i] = l.e * (2*float64(i)/float64(half) - 1)
 	}
+	gap := l.e - t[max(0, half-1)]
+	for i := half; i < n; i++ {
+		t[i] = l.e - gap*math.Pow(10, -6*float64(i-half+1)/float64(n-half))
+	}
+	t[n-1] = l.e
 	return t
 }
 

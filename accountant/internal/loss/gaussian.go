@@ -277,7 +277,7 @@ func (s sampledReplace) Delta(epsilon float64) float64 {
 	}
 	// The integral of P - e^ε Q from where the loss is ε; nothing cancels in it.
 	lo := s.at(epsilon)
-	return integrate(lo, max(0, s.mu-lo), func(x float64) float64 {
+	return integrate(lo, max(0, s.mu-lo), 1/(1+s.mu), func(x float64) float64 {
 		p := logMix(s.q, s.mu*(x-s.mu/2)) - x*x/2 - lnSqrt2Pi
 		return -math.Exp(p) * math.Expm1(min(0, epsilon-s.loss(x)))
 	})
@@ -285,11 +285,11 @@ func (s sampledReplace) Delta(epsilon float64) float64 {
 
 // integrate returns the integral from lo of a positive f that, past lo+rise, falls
 // at least as fast as a normal density past its mean, by the eight-point rule on
-// panels over which such a density changes little.
-func integrate(lo, rise float64, f func(float64) float64) float64 {
+// panels over which such a density changes little, and no wider than half of scale.
+func integrate(lo, rise, scale float64, f func(float64) float64) float64 {
 	sum, last := 0.0, lo+rise
 	for a := lo; ; {
-		w := 0.5 / (1 + max(math.Abs(a), math.Abs(a-rise))/4)
+		w := 0.5 / (1/scale + max(math.Abs(a), math.Abs(a-rise))/4)
 		part := 0.0
 		for i, x := range legendreNodes {
 			part += legendreWeights[i] * (f(a+w/2*(1+x)) + f(a+w/2*(1-x)))

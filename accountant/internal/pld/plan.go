@@ -34,15 +34,17 @@ func composed(fs []profile, counts []float64, theta float64) (k, mean, variance 
 //	e^{K(θ)-θε} / (θ(1+θ)·√(2π(K''(θ)+θ⁻²+(1+θ)⁻²)))   where   K'(θ) = ε + 1/θ + 1/(1+θ).
 //
 // Both sides of either equation are monotone in θ, so bisection finds it. Where ε is
-// hardly below the greatest loss, most, a greater tilt would leave nothing but that.
-func saddle(fs []profile, counts []float64, most float64, wanted func(epsilon, logDelta float64) bool) (theta, epsilon, logDelta float64) {
+// hardly below the greatest loss, most, a greater tilt would leave nothing but that;
+// of smooth laws it would leave a part that no step resolves.
+func saddle(fs []profile, counts []float64, most float64, smooth bool, wanted func(epsilon, logDelta float64) bool) (theta, epsilon, logDelta float64) {
 	_, natural, _ := composed(fs, counts, 0)
 	at := func(theta float64) (epsilon, logDelta float64, one bool) {
 		k, mean, variance := composed(fs, counts, theta)
 		epsilon = mean - 1/theta - 1/(1+theta)
 		curve := variance + 1/(theta*theta) + 1/((1+theta)*(1+theta))
 		logDelta = k - theta*epsilon - math.Log(theta) - math.Log1p(theta) - math.Log(2*math.Pi*curve)/2
-		return epsilon, logDelta, theta*(most-mean) < 0.5 && most-mean < 0.1*(most-natural)
+		one = theta*(most-mean) < 0.5 && most-mean < 0.1*(most-natural) || smooth && most-mean < 3e-4*most
+		return epsilon, logDelta, one
 	}
 	lo, hi := math.Log(1e-9), math.Log(1e9)
 	for range 44 {

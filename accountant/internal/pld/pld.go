@@ -1,6 +1,7 @@
 package pld
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,6 +30,12 @@ func Compose(terms []Term, t Target) (*Result, error) {
 	p, h := e.plan(t)
 	e.lattice(&p, h)
 	r, err := e.run(p)
+	for errors.Is(err, errCells) {
+		h = 4 * p.step
+		e.lattice(&p, h)
+		p.note += fmt.Sprintf("the step is coarsened to %.3g to keep within %d cells; ", p.step, maxNodes)
+		r, err = e.run(p)
+	}
 	// Where laws have edges or atoms off the lattice, the bracket is wider than the
 	// step was chosen for.
 	for err == nil && r.floor && !e.exact {
@@ -46,6 +53,8 @@ func Compose(terms []Term, t Target) (*Result, error) {
 	}
 	return r, err
 }
+
+var errCells = errors.New("a pair needs too many cells")
 
 // maxWork bounds lattice points times terms of a refinement: a second or two.
 const maxWork = 1 << 26
@@ -82,12 +91,13 @@ type engine struct {
 // and below together, a step h errs by some (1+θ)h²/8 in ε for each event, as a cell
 // gains a variance of h²/6 above and loses h²/12 below, and (1+θ)/2 of that counts.
 func (e *engine) plan(t Target) (p plan, h float64) {
-	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, e.max, func(epsilon, logDelta float64) bool {
+	smooth := slices.ContainsFunc(e.terms, func(m Term) bool { return m.Above.Thresholds(2) != nil })
+	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, e.max, smooth, func(epsilon, logDelta float64) bool {
 		if t.Given == GivenEpsilon {
 			return epsilon < t.Epsilon && logDelta > -800
 		}
 		finite := t.Delta + math.Expm1(e.logKeep)
-		return finite <= 0 && logDelta > -800 || finite > 0 && logDelta > math.Log(finite)
+		return finite <= 0 && logDelta > -40 || finite > 0 && logDelta > math.Log(finite)
 	})
 	p.window(e.profiles, e.counts)
 	p.tolerance = t.Tolerance
@@ -176,7 +186,7 @@ func (e *engine) run(p plan) (*Result, error) {
 		if m.Above.Thresholds(2) != nil {
 			g.nodes = place(e.profiles[i], g, p.logDelta-25-math.Log(e.total), e.counts[i])
 			if len(g.nodes) > maxNodes {
-				return nil, fmt.Errorf("compose: a pair needs more than %d cells of %g", maxNodes, p.step)
+				return nil, fmt.Errorf("compose on steps of %g: %w", p.step, errCells)
 			}
 		}
 		u, ru := above(m.Above, g)
