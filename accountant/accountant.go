@@ -1,11 +1,18 @@
-// Package accountant turns plans that are fixed in advance into guarantees, and
-// searches for the parameter of a plan that meets a guarantee. What it finds is
-// valid for that plan only: with adaptively chosen queries, package filter alone
-// decides.
+// Package accountant turns plans that are fixed in advance into guarantees: ε at a δ
+// and δ at an ε by several accountants, curves, trade-offs, and the one event that a
+// whole plan is to a filter. It searches for the number of a plan that is left open.
+// What it finds is valid for that plan only: with adaptively chosen queries, package
+// filter alone decides.
 //
-// It guarantees that a calibrated parameter meets the guarantee asked for, with
-// every rounding on the safe side; it does not guarantee that the parameter is
-// the least that would.
+// It guarantees that the High of every bound holds for every mechanism that the plan
+// describes, with every rounding and approximation counted in, and that Low is no more
+// than the worst of them really costs; that a calibrated number meets its target by
+// such a bound; and that what cannot be bounded is refused by name. A NaN or a lost
+// sign is an error, never a small ε.
+//
+// It does not guarantee that a bound is the least one: each names its theorem. Nor
+// does it see whether the plan is what was done, such as how batches were drawn (see
+// Warning), or that Sensitivity is right.
 package accountant
 
 import (

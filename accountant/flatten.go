@@ -146,6 +146,10 @@ func product(n int, list func(int) ([]world, error)) ([]world, error) {
 		if len(all)*len(next) > maxPlans {
 			return nil, errTooMany
 		}
+		if len(all) == 1 && len(next) == 1 {
+			all[0] = append(all[0], next[0]...)
+			continue
+		}
 		var joined []world
 		for _, a := range all {
 			for _, b := range next {

@@ -18,9 +18,9 @@ func mills(x float64) float64 {
 	if x < 5 {
 		return math.Sqrt(math.Pi/2) * math.Erfc(x/math.Sqrt2) * math.Exp(x*x/2)
 	}
-	// Laplace's continued fraction, 1/(x+1/(x+2/(x+3/...))).
+	// Laplace's continued fraction, 1/(x+1/(x+2/(x+3/...))), as far as it changes.
 	f := x
-	for n := 50.0; n >= 1; n-- {
+	for n := math.Ceil(3 + 130/x); n >= 1; n-- {
 		f = x + n/f
 	}
 	return 1 / f

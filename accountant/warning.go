@@ -12,7 +12,7 @@ import (
 type Warning struct {
 	Text    string
 	Instead privacy.Event // the plan if the warning applies, else nil
-	Bound   *Bound        // the best bound of Instead, nil if there is none
+	Bound   *Bound        // the pld accountant's bound of Instead, nil if there is none
 }
 
 // warn looks for Poisson samples. A plan cannot show how batches were really drawn;
@@ -35,7 +35,7 @@ func (r *Report) warn(o Options) {
 	if r.Epsilon != nil {
 		ask, x = Delta, r.Epsilon
 	}
-	if other, err := ask(instead, *x, Options{Neighbours: o.Neighbours, Orders: o.Orders}); err == nil {
+	if other, err := ask(instead, *x, Options{Neighbours: o.Neighbours, Orders: o.Orders, Group: o.Group, Accountant: "pld"}); err == nil {
 		if b, ok := other.Best(); ok {
 			w.Bound = &b
 			w.Text += fmt.Sprintf(": %s %.6g", b.quantity(), b.value().High)
