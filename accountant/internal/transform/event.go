@@ -64,7 +64,7 @@ func (e *event) on(g *grid, j int, theta float64) node {
 			k.down = e.mixture(-e.mu*u - c)
 		}
 	}
-	return e.node(u, theta, k.up, k.down)
+	return e.node(u, theta, &k.up, &k.down)
 }
 
 // A half is one of the two mixtures at a point.
@@ -111,14 +111,16 @@ type node struct {
 
 func (e *event) at(u, theta float64) node {
 	c := e.mu * e.mu / 2
-	if e.dir != Replace {
-		return e.node(u, theta, e.mixture(e.mu*u-c), half{})
+	var p, m half
+	p = e.mixture(e.mu*u - c)
+	if e.dir == Replace {
+		m = e.mixture(-e.mu*u - c)
 	}
-	return e.node(u, theta, e.mixture(e.mu*u-c), e.mixture(-e.mu*u-c))
+	return e.node(u, theta, &p, &m)
 }
 
 // node is at for known mixtures with N(mu) and N(-mu).
-func (e *event) node(u, theta float64, p, m half) node {
+func (e *event) node(u, theta float64, p, m *half) node {
 	switch e.dir {
 	case Remove:
 		return node{p.l, (theta + 1) * p.l, (theta + 1) * p.d, math.Abs(p.y), p.s, (theta+1)*p.l - u*u/2}
@@ -199,7 +201,7 @@ func (e *event) window(theta, depth float64) (w window) {
 		for _, u := range []float64{0, most} {
 			for range 50 {
 				next := push(u)
-				if math.Abs(next-u) < 1e-3 {
+				if math.Abs(next-u) < 0.02 {
 					break
 				}
 				u = next

@@ -107,9 +107,11 @@ type moments struct {
 // be too long.
 func (e *event) moments(theta float64) (m moments) {
 	depth := 40 + math.Log(e.n)
-	h := e.step(theta, depth)
+	var h float64
 	if e.grid != nil {
 		h = e.grid.h // no coarser
+	} else {
+		h = e.step(theta, depth)
 	}
 	w := e.window(theta, depth)
 	if !(w.hi-w.lo < maxNodes*h) {
