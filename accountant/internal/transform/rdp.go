@@ -41,10 +41,10 @@ func RDP(t Term, d Direction, orders []float64) ([]loss.Bracket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.events) > 0 { // log M is about (q mu)²: to be found to a part of that
+	if len(c.events) > 0 { // log M is about (q mu)²: find it to 1e-11 of that
 		e := c.events[0]
 		scale := e.q * min(1, e.mu)
-		e.n = max(1, 0.01/(scale*scale))
+		e.n = 1e-5 / (scale * scale)
 		e.grid = newGrid(e, top-1)
 	}
 	out := make([]loss.Bracket, len(orders))
