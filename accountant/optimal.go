@@ -66,7 +66,7 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 			continue
 		}
 		sum += mass * -math.Expm1(x)
-		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p)/q - log + 600) * 0x1p-50
+		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p)/q - log + 10 + float64(i%128)/2) * 0x1p-50
 		if l > k*p && mass <= sum*0x1p-60 {
 			// The ratio of successive masses only falls: what is left is geometric.
 			if ratio := (k - l) / (l + 1) * p / q; ratio < 1 {
