@@ -60,8 +60,8 @@ func (s *spectrum) multiply(up, down law, count int64) {
 		for place := top; place < top+top/2; place++ {
 			m := place ^ (top - 1)
 			a, b := s.buf[place], s.buf[m]
-			u := complex(real(a)+real(b), imag(a)-imag(b)) / 2
-			d := complex(imag(a)+imag(b), real(b)-real(a)) / 2
+			u := complex((real(a)+real(b))/2, (imag(a)-imag(b))/2)
+			d := complex((imag(a)+imag(b))/2, (real(b)-real(a))/2)
 			s.take(place, u, count)
 			s.take(m, d, count)
 		}

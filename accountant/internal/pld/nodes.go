@@ -6,9 +6,7 @@ import "math"
 // cells may be wide: to add Σ mass·width² of variance with the fewest cells, widths
 // go as the cube root of 1/density. Widths of 1 are kept where most of the law is,
 // so that wide cells add no more than a third to the variance.
-//
-// share bounds the P-measure that may be left above all cells.
-func place(f profile, g grid, share float64, count float64) []int64 {
+func place(f profile, g grid, count float64) []int64 {
 	first, last := 0, len(f)
 	logLow, _, _ := f.cumulant(g.theta + g.tiltLow)
 	least := math.Log(1e-13 / count)
@@ -21,16 +19,13 @@ func place(f profile, g grid, share float64, count float64) []int64 {
 			break
 		}
 	}
-	for tail := math.Inf(-1); last > first+1; last-- {
-		if tail = sum(tail, f[last-1].logP); tail > share {
-			break
-		}
-	}
-	f = f[first:last]
+	f = f[first:]
+	mass := make([]float64, len(f)) // tilted
 	root := make([]float64, len(f)) // cube roots of the densities
 	crowded := 0.0                  // that of the density from which on cells have one step
 	for i := range f {
-		root[i] = math.Cbrt(f.tilted(i, g) / max(f[i].hi-f[i].lo, 1e-300))
+		mass[i] = math.Exp(f[i].logP + g.theta*f[i].loss - g.logM)
+		root[i] = math.Cbrt(mass[i] / max(f[i].hi-f[i].lo, 1e-300))
 		crowded = max(crowded, root[i])
 	}
 	for {
@@ -38,7 +33,7 @@ func place(f profile, g grid, share float64, count float64) []int64 {
 		for i := range f {
 			if root[i] < crowded {
 				extra += (f[i].hi - f[i].lo) * root[i]
-				thin += f.tilted(i, g)
+				thin += mass[i]
 			}
 		}
 		if extra*crowded*crowded <= 0.3 && thin < 0.1*g.step*(1+g.theta) || crowded < 1e-100 {
@@ -69,8 +64,3 @@ func place(f profile, g grid, share float64, count float64) []int64 {
 // maxNodes is the most cells that a pair is cut into: 80 MiB with all that goes
 // with them.
 const maxNodes = 1 << 20
-
-// tilted returns the tilted mass of a piece.
-func (f profile) tilted(i int, g grid) float64 {
-	return math.Exp(f[i].logP + g.theta*f[i].loss - g.logM)
-}

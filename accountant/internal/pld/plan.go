@@ -61,12 +61,10 @@ func saddle(fs []profile, counts []float64, most float64, smooth bool, wanted fu
 	return theta, epsilon, logDelta
 }
 
-// outside is ln of the tilted mass that planning leaves out of the window.
-const outside = -24
-
 // window sets where the tilted sum lies, by Chernoff's bound on either side: the
 // tilted P{±sum > ±w} is at most e^{K(θ±λ)-K(θ)∓λw} for every λ > 0.
-func (p *plan) window(fs []profile, counts []float64) {
+// outside is ln of the tilted mass that may lie beyond either end.
+func (p *plan) window(fs []profile, counts []float64, outside float64) {
 	k0, mean, variance := composed(fs, counts, p.theta)
 	_, _, natural := composed(fs, counts, 0)
 	p.mean, p.sd = mean, math.Sqrt(max(variance, 1e-6*natural, 1e-280))
@@ -82,6 +80,15 @@ func (p *plan) window(fs []profile, counts []float64) {
 	}
 	p.high, p.tiltHigh = side(1)
 	p.low, p.tiltLow = side(-1)
+	// The highest piece of one law counts as its upper end, not as its middle, if it
+	// counts at all.
+	for i, f := range fs {
+		k, mean, _ := f.cumulant(p.theta)
+		last := f[len(f)-1]
+		if math.Log(counts[i])+last.logP+p.theta*last.hi-k > outside {
+			p.high = max(p.high, p.mean-mean+last.hi-2*outside/p.tiltHigh)
+		}
+	}
 }
 
 // least returns about where a function that falls and then rises is least, by

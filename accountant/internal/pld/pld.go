@@ -99,7 +99,18 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 		finite := t.Delta + math.Expm1(e.logKeep)
 		return finite <= 0 && logDelta > -40 || finite > 0 && logDelta > math.Log(finite)
 	})
-	p.window(e.profiles, e.counts)
+	// What little has the highest losses counts as +Inf: under further tilts it
+	// would outweigh all else.
+	for i, m := range e.terms {
+		if m.Above.Thresholds(2) != nil {
+			e.profiles[i] = e.profiles[i].cut(p.logDelta - 25 - math.Log(e.total))
+		}
+	}
+	outside := -20.0
+	if _, e.exact = e.common(); e.exact {
+		outside = -30
+	}
+	p.window(e.profiles, e.counts, outside)
 	p.tolerance = t.Tolerance
 	if p.tolerance == 0 {
 		p.tolerance = max(1e-3*math.Abs(p.epsilon), 1e-6)
@@ -107,7 +118,7 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 			p.tolerance = min(p.tolerance, 2e-4/p.theta)
 		}
 	}
-	h = math.Sqrt(0.7 * p.tolerance * 8 / ((1 + p.theta) * e.total))
+	h = math.Sqrt(0.5 * p.tolerance * 8 / ((1 + p.theta) * e.total))
 	return p, min(h, p.sd/16, 0.25/(1+p.theta))
 }
 
@@ -126,32 +137,37 @@ func (e *engine) lattice(p *plan, h float64) {
 	p.step = h
 }
 
-// align makes the lattice go through atoms: exactly when all laws are atoms on one
-// lattice; else their greatest losses, by each law's own offset.
-func (e *engine) align(h *float64) {
-	e.offsets = make([]float64, len(e.terms))
-	e.exact = true
-	step := 0.0
-	for i, m := range e.terms {
-		atoms := m.Above.Atoms()
-		if len(atoms) > 0 {
-			e.offsets[i] = atoms[len(atoms)-1].Loss
-		}
+// common returns the spacing of a lattice that all losses of all events lie on, if
+// there is one and the laws from above and below are the same.
+func (e *engine) common() (step float64, ok bool) {
+	for _, m := range e.terms {
 		if m.Above != m.Below && m.Below != nil || m.Above.Thresholds(2) != nil {
-			e.exact = false
-			continue
+			return 0, false
 		}
-		if len(atoms) == 1 {
+		if len(m.Above.Atoms()) == 1 {
 			continue
 		}
 		s := loss.Step(m.Above)
 		if s == 0 || step != 0 && s != step {
-			e.exact = false
+			return 0, false
 		}
 		step = s
 	}
-	if e.exact && step > 0 {
-		*h = step
+	return step, step > 0
+}
+
+// align makes the lattice go through atoms: exactly when all laws are atoms on one
+// lattice; else their greatest losses, by each law's own offset, and both of the
+// first that has two.
+func (e *engine) align(h *float64) {
+	e.offsets = make([]float64, len(e.terms))
+	for i, m := range e.terms {
+		if atoms := m.Above.Atoms(); len(atoms) > 0 {
+			e.offsets[i] = atoms[len(atoms)-1].Loss
+		}
+	}
+	if step, ok := e.common(); ok {
+		*h, e.exact = step, true
 		return
 	}
 	e.exact = false
@@ -184,7 +200,7 @@ func (e *engine) run(p plan) (*Result, error) {
 		k, _, _ := e.profiles[i].cumulant(p.theta)
 		g := grid{step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
 		if m.Above.Thresholds(2) != nil {
-			g.nodes = place(e.profiles[i], g, p.logDelta-25-math.Log(e.total), e.counts[i])
+			g.nodes = place(e.profiles[i], g, e.counts[i])
 			if len(g.nodes) > maxNodes {
 				return nil, fmt.Errorf("compose on steps of %g: %w", p.step, errCells)
 			}

@@ -92,3 +92,14 @@ func (f profile) cumulant(theta float64) (k, mean, variance float64) {
 	}
 	return top + math.Log(sum), mean, variance
 }
+
+// cut leaves out the highest losses, whose P-measure is at most e^share.
+func (f profile) cut(share float64) profile {
+	n := len(f)
+	for tail := math.Inf(-1); n > 1; n-- {
+		if tail = sum(tail, f[n-1].logP); tail > share {
+			break
+		}
+	}
+	return f[:n]
+}
