@@ -25,6 +25,28 @@ func DeltaCurve(plan privacy.Event, epsilons []float64, o Options) ([]Point, err
 	return curve(epsilons, func(x float64) (*Report, error) { return Delta(plan, x, o) })
 }
 
+// RenyiCurve returns the plan's Rényi divergence of each order above 1; High is what
+// the accountants moments and rdp use.
+func RenyiCurve(plan privacy.Event, orders []float64, o Options) ([]Point, error) {
+	o.Orders = orders
+	plans, err := flatten(plan, o)
+	if err != nil {
+		return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
+	}
+	points := make([]Point, len(orders))
+	for _, p := range plans {
+		divergences, err := p.divergences(orders)
+		if err != nil {
+			return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
+		}
+		for i, r := range divergences {
+			high := math.Max(points[i].Y.High, r)
+			points[i] = Point{orders[i], bracket(0, high/(1+rdpError), high)}
+		}
+	}
+	return points, nil
+}
+
 func curve(xs []float64, at func(float64) (*Report, error)) ([]Point, error) {
 	points := make([]Point, len(xs))
 	for i, x := range xs {

@@ -33,6 +33,7 @@ func pldDelta(p *flat, epsilon float64) (answer, error) {
 // overDirections is the worst of all directions. The Low of any holds for the worst.
 func (p *flat) overDirections(q question, fallback func() (answer, error)) (answer, error) {
 	var all answer
+	var each []Directed
 	for i, direct := range p.directions() {
 		a, err := p.ask(q, direct)
 		if err != nil {
@@ -44,6 +45,7 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 			return a, nil
 		}
 		a.direction = direct(p.terms[0]).String()
+		each = append(each, Directed{a.direction, a.Bracket})
 		switch {
 		case i == 0:
 			all = a
@@ -61,6 +63,7 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 			all.High, all.Estimate = a.High, math.Min(a.High, all.Estimate)
 		}
 	}
+	all.each = each
 	return all, nil
 }
 

@@ -37,6 +37,16 @@ type Bound struct {
 	Delta      *Bracket // set when an epsilon was given
 	Direction  string   // the neighbour that attains High: add, remove, replace or both
 	Note       string   // theorem, order, fallback, why Low is 0
+
+	// Directions has what holds for each direction by itself, of plans without
+	// parallel parts, where the accountant tells them apart.
+	Directions []Directed
+}
+
+// A Directed bracket holds for one way in which neighbours may lie.
+type Directed struct {
+	Direction string // add, remove or replace
+	Bracket
 }
 
 // value returns the bracket that was asked for.
@@ -104,6 +114,7 @@ func Delta(plan privacy.Event, epsilon float64, o Options) (*Report, error) {
 type answer struct {
 	Bracket
 	direction, note string
+	each            []Directed // nil where directions are not told apart
 }
 
 // A method is an accountant: epsilon at a delta in [0, 1), and delta at an epsilon.
@@ -151,7 +162,7 @@ func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error
 			r.Refused = append(r.Refused, Refusal{m.name, err.Error()})
 			continue
 		}
-		b := Bound{Accountant: m.name, Direction: a.direction, Note: a.note}
+		b := Bound{Accountant: m.name, Direction: a.direction, Note: a.note, Directions: a.each}
 		if r.Delta != nil {
 			b.Epsilon = &a.Bracket
 		} else {
@@ -227,6 +238,7 @@ func worst(plans []*flat, value func(*flat) (answer, error)) (answer, error) {
 			w.direction, w.note = a.direction, a.note
 		}
 		w.Low, w.Estimate, w.High = max(w.Low, a.Low), max(w.Estimate, a.Estimate), max(w.High, a.High)
+		w.each = nil
 	}
 	return w, nil
 }

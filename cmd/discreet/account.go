@@ -36,8 +36,8 @@ plan hold only for what was fixed in advance.
 compare puts the best bounds of several plans side by side.
 
 curve draws a plan in the terminal, or into an SVG or PNG file with --plot:
---over delta, epsilon, trade-off or power (of an attack), count (of the event), or
-runs (against epsilon).
+--over delta, epsilon, trade-off or power (of an attack), order (Rényi divergences),
+count (of the event), or runs (against epsilon).
 
 It reads no data, no catalog and no ledger.`,
 		Examples: [2]string{
@@ -89,6 +89,7 @@ type accounting struct {
 	plot       string
 	from, to   float64
 	misprinted bool
+	directions bool
 }
 
 func (a *accounting) define(fs *flag.FlagSet) {
@@ -117,19 +118,26 @@ func (a *accounting) define(fs *flag.FlagSet) {
 	fs.Func("filter", "with runs: `NAME` of the filter (default: all)", func(text string) error {
 		return oneOf(&a.filter, text, filters)
 	})
-	fs.Func("over", "with curve: `delta|epsilon|trade-off|power|count|runs` (default delta)", func(text string) error {
+	fs.Func("over", "with curve: `delta|epsilon|trade-off|power|order|count|runs` (default delta)", func(text string) error {
 		return oneOf(&a.over, text, curves)
 	})
 	fs.Func("from", "with curve: begin at `X`", positive(&a.from))
 	fs.Func("to", "with curve: end at `X`", positive(&a.to))
 	fs.StringVar(&a.plot, "plot", "", "with curve: write the drawing to `FILE`, .svg or .png")
 	fs.BoolVar(&a.misprinted, "misprinted", false, "with curve --over count: draw a misprinted composition formula too, to be seen as wrong")
+	fs.BoolVar(&a.directions, "directions", false, "with curve: draw adding and removing a unit apart, where an accountant tells them")
+	fs.Func("group", "`N` units change together (default 1)", func(text string) (err error) {
+		if a.options.Group, err = strconv.Atoi(text); err != nil || a.options.Group < 1 {
+			return errors.New("want a whole number from 1")
+		}
+		return nil
+	})
 	fs.BoolVar(&a.json, "json", false, "print JSON")
 }
 
 var (
 	accountants = []string{"basic", "advanced", "optimal", "moments", "rdp", "zcdp", "gdp", "pld"}
-	curves      = []string{"delta", "epsilon", "trade-off", "power", "count", "runs"}
+	curves      = []string{"delta", "epsilon", "trade-off", "power", "order", "count", "runs"}
 )
 
 // oneOf sets a flag to one of several words.
@@ -420,6 +428,7 @@ type (
 		Delta      *bracketJSON `json:"delta,omitempty"`
 		Direction  string       `json:"direction"`
 		Note       string       `json:"note"`
+		Directions []boundJSON  `json:"directions,omitempty"` // each direction by itself, where they are told apart
 	}
 	refusedJSON struct {
 		Accountant string `json:"accountant"`
@@ -478,6 +487,15 @@ func newBoundJSON(b accountant.Bound) boundJSON {
 		out.Epsilon = newBracketJSON(*b.Epsilon)
 	} else {
 		out.Delta = newBracketJSON(*b.Delta)
+	}
+	for _, d := range b.Directions {
+		one := boundJSON{Accountant: b.Accountant, Direction: d.Direction}
+		if b.Epsilon != nil {
+			one.Epsilon = newBracketJSON(d.Bracket)
+		} else {
+			one.Delta = newBracketJSON(d.Bracket)
+		}
+		out.Directions = append(out.Directions, one)
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func (a *accounting) curve(ctx context.Context, t *terminal, args []string) erro
 	}
 	draw := map[string]func(context.Context, []string) (plot.Plot, error){
 		"": a.overDelta, "delta": a.overDelta, "epsilon": a.overEpsilon, "count": a.overCount,
-		"trade-off": a.overTradeOff, "power": a.overPower, "runs": a.overRuns,
+		"trade-off": a.overTradeOff, "power": a.overPower, "order": a.overOrder, "runs": a.overRuns,
 	}[a.over]
 	p, err := draw(ctx, args)
 	if err != nil {
@@ -117,16 +117,22 @@ func (f *family) wide() bool {
 
 // bounds adds every accountant's bound at x. What an accountant only estimates
 // is a dashed line of its own.
-func (f *family) bounds(r *accountant.Report, prefix string, x float64) {
+func (f *family) bounds(r *accountant.Report, directions bool, x float64) {
 	order := func(b accountant.Bound) int { return slices.Index(accountants, b.Accountant) }
 	bounds := slices.SortedFunc(slices.Values(r.Bounds), func(b, c accountant.Bound) int { return order(b) - order(c) })
 	for _, b := range bounds {
 		v := bracketOf(b)
 		if math.IsInf(v.High, 1) && v.Estimate > 0 {
-			f.add(prefix+b.Accountant+" (no guarantee)", true, x, v.Estimate)
+			f.add(b.Accountant+" (no guarantee)", true, x, v.Estimate)
 			continue
 		}
-		f.add(prefix+b.Accountant, false, x, v.High)
+		if !directions || len(b.Directions) < 2 {
+			f.add(b.Accountant, false, x, v.High)
+			continue
+		}
+		for _, d := range b.Directions {
+			f.add(b.Accountant+", "+d.Direction, false, x, d.High)
+		}
 	}
 }
 
@@ -192,7 +198,7 @@ func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask 
 			case err != nil:
 				return plot.Plot{}, err
 			case len(args) == 1:
-				f.bounds(r, "", x)
+				f.bounds(r, a.directions, x)
 			default:
 				if b, ok := r.Best(); ok {
 					f.add(text, false, x, bracketOf(b).High)
@@ -240,7 +246,7 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 		if err != nil {
 			return plot.Plot{}, err
 		}
-		f.bounds(r, "", float64(k))
+		f.bounds(r, a.directions, float64(k))
 		if pure, ok := e.(privacy.Pure); ok && a.misprinted {
 			f.add("misprinted (wrong)", true, float64(k), misprinted(pure.Epsilon.Float64(), below(a.delta), k))
 		}
@@ -306,6 +312,34 @@ func (a *accounting) overPower(_ context.Context, args []string) (plot.Plot, err
 	}
 	return plot.Plot{Title: "power of membership inference", X: plot.Axis{Label: "false accusations", Log: true},
 		Y: plot.Axis{Label: "members found at most", Log: true}, Lines: f.all()}, nil
+}
+
+// overOrder is, for each plan, the Rényi divergence of each order.
+func (a *accounting) overOrder(_ context.Context, args []string) (plot.Plot, error) {
+	orders := a.options.Orders
+	if orders == nil {
+		xs, err := a.span(1.1, 64, 41, true)
+		if err != nil {
+			return plot.Plot{}, err
+		}
+		orders = xs
+	}
+	var f family
+	for _, text := range args {
+		e, err := a.event(text)
+		if err != nil {
+			return plot.Plot{}, err
+		}
+		points, err := accountant.RenyiCurve(e, orders, a.options)
+		if err != nil {
+			return plot.Plot{}, refused(err)
+		}
+		for _, at := range points {
+			f.add(text, false, at.X, at.Y.High)
+		}
+	}
+	return plot.Plot{Title: "Rényi divergence", X: plot.Axis{Label: "order", Log: true},
+		Y: plot.Axis{Label: "divergence at most", Log: f.wide()}, Lines: f.all()}, nil
 }
 
 // overRuns is how often each filter admits an event before a budget is spent,
