@@ -35,6 +35,8 @@ var onlys = []only{
 	{"./noise", []string{"./internal/entropy", "./internal/numeric"}, "samplers know no privacy"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric"}, "a mechanism knows no database, no search and no budget"},
 	{"./accountant", []string{"./accountant/internal/loss", "./accountant/internal/pld", "./accountant/internal/shuffle", "./accountant/internal/subsample", "./accountant/internal/transform", "./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
+	{"./accountant/internal/loss", []string{"./privacy"}, "the laws of single events, to be reviewed alone"},
+	{"./accountant/internal/pld", []string{"./accountant/internal/loss"}, "composition knows laws, not events"},
 	{"./accountant/internal/shuffle", []string{"./accountant/internal/loss"}, "bounds by theorem, to be reviewed alone"},
 	{"./accountant/internal/subsample", []string{"./accountant/internal/loss"}, "theorems on profiles, to be reviewed alone"},
 	{"./accountant/internal/transform", []string{"./accountant/internal/loss"}, "numerical analysis, to be reviewed alone"},
