@@ -36,7 +36,7 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // needs into its folder. The output of what draws noise or tells the time is
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows. All else is compared as it is.
-var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/amplification.md"}
+var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md"}
 
 func TestDocs(t *testing.T) {
 	for _, name := range executed {
