@@ -145,20 +145,20 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 }
 
 // plannable refuses what the engine cannot plan, before anything is charged.
-// An engine that cannot tell is asked nothing.
+// Where it cannot tell, or fails at telling, nothing is decided here: the charge
+// comes first, and running the statement shows it.
 func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) error {
 	e, ok := db.config.Engine.(engine.Preparer)
 	if !ok {
 		return nil
 	}
 	try := func(sql string, tables []engine.Table) error {
-		err := e.Prepare(ctx, sql, tables)
-		if errors.Is(err, engine.ErrPlan) {
+		if err := e.Prepare(ctx, sql, tables); errors.Is(err, engine.ErrPlan) {
 			return in(diagnostic.New("D103", diagnostic.Span{}, "the engine cannot plan this statement").
 				Because("the SQL that it would have to run is too deep for it, or it lacks something that the SQL uses; nothing was charged").
 				Try("compute it in fewer or simpler steps; discreet explain shows the engine's SQL"), s.text)
 		}
-		return err
+		return nil
 	}
 	for _, q := range c.queries {
 		if err := try(q.SQL, db.tables(q.Tables)); err != nil {
