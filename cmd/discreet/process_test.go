@@ -149,7 +149,7 @@ func TestEngineFailure(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the owner's log has mode %v", info.Mode())
 	}
-	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "Memory") {
+	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "memory limit") {
 		t.Errorf("the owner's log says %q, %v", text, err)
 	}
 	if _, talk := run(t, context.Background(), exitRefused, query...); !strings.Contains(talk, "D077") {
