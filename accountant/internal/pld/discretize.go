@@ -165,8 +165,15 @@ func (g grid) thresholds() []float64 {
 // the slope of the law; the ends are moved until it is the point or hardly above it.
 // Then only the variance inside of cells is lost, w²/12 each.
 func below(p loss.Pair, g grid) (law, loss.Rounding) {
-	b := builder{grid: g}
+	b, rounding := belowSmooth(p, g)
+	b.march(p.Atoms())
 	end, _ := p.Ends()
+	return b.done(end), rounding
+}
+
+// belowSmooth is below without the atoms.
+func belowSmooth(p loss.Pair, g grid) (builder, loss.Rounding) {
+	b := builder{grid: g}
 	var rounding loss.Rounding
 	if n := len(g.nodes); n > 0 {
 		b.index, b.weight = make([]int64, 0, n+2), make([]float64, 0, n+2)
@@ -197,8 +204,7 @@ func below(p loss.Pair, g grid) (law, loss.Rounding) {
 		}
 	}
 	rounding.Ratio *= 2 // a ratio that rounding took below its point was put on it
-	b.march(p.Atoms())
-	return b.done(end), rounding
+	return b, rounding
 }
 
 // halfway returns ends of cells between the points, closer to one whose other

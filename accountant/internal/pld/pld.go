@@ -187,6 +187,15 @@ func (e *engine) run(p plan) (*Result, error) {
 		return nil, fmt.Errorf("compose: no lattice fits (step %v, window %v to %v)", p.step, p.low, p.high)
 	}
 	s := newSpectrum(p.lg)
+	// The tilt that bounds crossings, if atoms lie off the lattice.
+	variance, off := e.moved(&p)
+	lambda := max(math.Sqrt(2/variance), 2.5*(1+p.theta))
+	off = off && !e.exact && lambda*p.step < 2
+	var crossings *spectrum
+	if off {
+		crossings = newSpectrum(p.lg)
+	}
+	var crossUp, crossDown side
 	n := int64(1) << p.lg
 	var offset float64
 	for i, c := range e.counts {
@@ -210,6 +219,12 @@ func (e *engine) run(p plan) (*Result, error) {
 		switch {
 		case m.Below == nil:
 			r.floor = false
+		case off:
+			var cu, cd law
+			d, cu, cd, rd = cross(m.Below, g, lambda)
+			crossings.multiply(cu, cd, m.Count)
+			crossUp.take(cu, rd, g, e.counts[i], g.reach(cu), &p)
+			crossDown.take(cd, rd, g, e.counts[i], g.reach(cd), &p)
 		case !e.exact || m.Below != m.Above:
 			d, rd = below(m.Below, g)
 		}
@@ -221,6 +236,11 @@ func (e *engine) run(p plan) (*Result, error) {
 	us, ds, slack := s.sums()
 	r.up = up.composition(us, first, start, end, &p, slack)
 	r.down = down.composition(ds, first, start, end, &p, slack)
+	if off && r.floor {
+		us, ds, slack := crossings.sums()
+		r.cross = &crossing{theta: p.theta, lambda: lambda, step: p.step, offset: start,
+			up: crossUp.crossed(us, first, start, end, &p, slack), down: crossDown.crossed(ds, first, start, end, &p, slack)}
+	}
 	r.Note = p.note + fmt.Sprintf("tilted FFT of %d points of step %.3g", n, p.step)
 	if !r.floor {
 		r.Note += "; upper bound only"
@@ -254,7 +274,7 @@ type side struct {
 func (s *side) take(l law, r loss.Rounding, g grid, count, reach float64, p *plan) {
 	s.logM += count * l.logM
 	s.logKeep += count * math.Log1p(-l.end)
-	s.factor += count * (r.Mass + 8*unit*(4+p.theta*reach/4+math.Abs(l.logM)))
+	s.factor += count * (r.Mass + 8*unit*(12+p.theta*reach+math.Abs(l.logM)))
 	s.shift += count * (r.Ratio + 16*unit*reach)
 	if len(l.index) > 0 {
 		s.least += count * float64(slices.Min(l.index))
@@ -281,18 +301,39 @@ func (l law) cumulant(g grid, lambda float64) float64 {
 	return math.Log(s) + lambda*mean
 }
 
-func (s *side) composition(folded []float64, first int64, start, end float64, p *plan, e float64) composition {
-	outside := 0.0 // of the tilted sum; at most all of it
-	if s.most >= float64(first)+float64(len(folded)) {
-		outside += min(1, math.Exp(s.over-p.tiltHigh*end))
+// outside bounds the tilted mass of the sum outside of the window.
+func (s *side) outside(n int, first int64, start, end float64, p *plan) float64 {
+	out := 0.0 // at most all of it on either side
+	if s.most >= float64(first)+float64(n) {
+		out += min(1, math.Exp(s.over-p.tiltHigh*end))
 	}
 	if s.least < float64(first) {
-		outside += min(1, math.Exp(s.under-p.tiltLow*(start-p.step)))
+		out += min(1, math.Exp(s.under-p.tiltLow*(start-p.step)))
 	}
-	c := newComposition(folded, first, p.theta, p.step, e, outside)
+	return out
+}
+
+func (s *side) composition(folded []float64, first int64, start, end float64, p *plan, e float64) composition {
+	c := newComposition(folded, first, p.theta, p.step, e, s.outside(len(folded), first, start, end, p))
 	c.offset, c.logM = start, s.logM
 	c.end = -math.Expm1(s.logKeep)
 	c.factor += s.factor
 	c.shift = s.shift
+	return c
+}
+
+func (s *side) crossed(folded []float64, first int64, start, end float64, p *plan, e float64) crossed {
+	n := len(folded)
+	c := crossed{
+		weight: make([]float64, n),
+		logM:   s.logM,
+		factor: s.factor,
+		slack:  e,
+		lost:   s.outside(n, first, start, end, p),
+		shift:  s.shift,
+	}
+	for j := range c.weight {
+		c.weight[j] = folded[(first+int64(j))&int64(n-1)]
+	}
 	return c
 }

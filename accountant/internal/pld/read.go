@@ -9,9 +9,10 @@ import (
 // A Result is the law of a plan's loss, known from above and below.
 type Result struct {
 	up, down composition
-	max      float64 // no finite loss of the plan exceeds this
-	floor    bool    // down is below the truth
-	N        int     // points of the lattice
+	cross    *crossing // what down may have too much, if anything
+	max      float64   // no finite loss of the plan exceeds this
+	floor    bool      // down is below the truth
+	N        int       // points of the lattice
 	Step     float64
 	Note     string // how it was computed, and what was given up
 }
@@ -25,7 +26,7 @@ func (r *Result) Delta(epsilon float64) loss.Bracket {
 		b.High = r.up.end
 	}
 	if r.floor {
-		b.Low = max(0, r.down.delta(epsilon, -1))
+		b.Low = max(0, r.low(epsilon))
 		b.Low = max(b.Low, -math.Expm1(epsilon))
 	}
 	b.Low = min(b.Low, b.High)
@@ -43,7 +44,7 @@ func (r *Result) Epsilon(delta float64) loss.Bracket {
 		b.High = math.Inf(1)
 	}
 	if r.floor {
-		b.Low = min(r.down.epsilon(delta, -1), b.High)
+		b.Low = min(r.lowEpsilon(delta), b.High)
 	}
 	b.Low, b.High = max(0, b.Low), max(0, b.High)
 	switch {
@@ -53,6 +54,43 @@ func (r *Result) Epsilon(delta float64) loss.Bracket {
 		b.Estimate = b.Low + (b.High-b.Low)/3
 	}
 	return b
+}
+
+// low returns a lower bound on δ(ε).
+func (r *Result) low(epsilon float64) float64 {
+	d := r.down.delta(epsilon, -1)
+	if r.cross != nil {
+		shift := r.down.shift + r.cross.up.shift + r.cross.down.shift
+		d = r.down.delta(epsilon+shift, -1) - r.cross.at(epsilon+shift)
+	}
+	return d
+}
+
+// lowEpsilon returns some ε that is below the least one with δ(ε) <= delta: one where
+// the lower bound of δ still exceeds delta.
+func (r *Result) lowEpsilon(delta float64) float64 {
+	hi := r.down.epsilon(delta, -1)
+	if r.cross == nil || math.IsInf(hi, 1) {
+		return hi
+	}
+	lo := 0.0
+	for gap := r.down.step; ; gap *= 2 { // close to hi first, where bounds are sharp
+		if hi-gap <= 0 {
+			break
+		}
+		if r.low(hi-gap) > delta {
+			lo = hi - gap
+			break
+		}
+	}
+	for range 30 {
+		if mid := (lo + hi) / 2; r.low(mid) > delta {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
 // at returns δ of the finite losses at lattice point j, with its error on the side
