@@ -34,24 +34,40 @@ func advancedEpsilon(p *flat, delta float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	best := basic
+	best.note = "basic composition"
+	said := fmt.Sprintf("basic %.6g", basic.High)
+	for _, f := range pts.forms(delta) {
+		said += fmt.Sprintf(", %s %.6g", f.name, f.eps)
+		if f.eps < best.High {
+			best.Bracket, best.note = bracket(0, f.eps, f.eps), f.name
+		}
+	}
+	best.note = "by " + best.note + ", the least of: " + said
+	if pts.curves > 0 {
+		best.note += fmt.Sprintf("; δ = %.3g for each event that has a curve", math.Exp(pts.logShare))
+	}
+	best.direction = "both"
+	return best, nil
+}
+
+// A form is what one theorem says, rounded up.
+type form struct {
+	name string
+	eps  float64
+}
+
+// forms lists those that leave a slack of δ.
+func (pts points) forms(delta float64) (all []form) {
+	add := func(name string, eps float64) { all = append(all, form{name, up(eps * (1 + 0x1p-48))}) }
+	squares := pts.sum(func(eps float64) float64 { return eps * eps }, nil)
 	left := toFloat(pts.leftover)
 	if pts.curves > 0 {
 		left /= 2
 	}
-	best := basic
-	best.note = "basic composition, the least here"
-	try := func(eps float64, note string) {
-		eps = up(eps * (1 + 0x1p-48))
-		if eps < best.High {
-			best.Bracket, best.note = bracket(0, eps, eps), note
-		}
-	}
-	square := func(eps float64) float64 { return eps * eps }
-	squares := pts.sum(square, nil)
 	if left > 0 {
-		l := -math.Log(down(left))
-		try(math.Sqrt(2*l*squares)+pts.sum(func(e float64) float64 { return e * math.Expm1(e) }, nil),
-			"Dwork and Roth 2014, Theorem 3.20")
+		steep := pts.sum(func(e float64) float64 { return e * math.Expm1(e) }, nil)
+		add("Dwork and Roth 3.20", math.Sqrt(-2*math.Log(down(left))*squares)+steep)
 	}
 	// 1-δ' = (1-δ)/Π(1-δ_i), a difference that keeps an absolute error of its own.
 	slack := -math.Expm1(math.Log1p(-delta)-pts.none) - (delta-pts.none)*0x1p-50
@@ -61,14 +77,9 @@ func advancedEpsilon(p *flat, delta float64) (answer, error) {
 	if slack > 0 {
 		l := -math.Log(down(slack))
 		drift := pts.sum(func(e float64) float64 { return e * math.Tanh(e/2) }, nil)
-		try(drift+math.Sqrt(2*l*squares), "Kairouz, Oh and Viswanath 2015, Theorem 3.5")
-		try(drift+math.Sqrt(2*squares*math.Log(math.E+math.Sqrt(squares)/slack)),
-			"Kairouz, Oh and Viswanath 2015, Theorem 3.5, third form")
-		try(squares/2+math.Sqrt(2*l*squares), "Bun and Steinke 2016: ½Σε² + √(2 ln(1/δ) Σε²)")
+		add("Kairouz, Oh and Viswanath 3.5", drift+math.Sqrt(2*l*squares))
+		add("the same with ln(e+√(Σε²)/δ)", drift+math.Sqrt(2*squares*math.Log(math.E+math.Sqrt(squares)/slack)))
+		add("½Σε²+√(2 ln(1/δ)Σε²)", squares/2+math.Sqrt(2*l*squares))
 	}
-	if pts.curves > 0 {
-		best.note += fmt.Sprintf("; δ = %.3g for each event that has a curve", math.Exp(pts.logShare))
-	}
-	best.direction = "both"
-	return best, nil
+	return all
 }

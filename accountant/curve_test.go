@@ -97,3 +97,21 @@ func TestCurves(t *testing.T) {
 		}
 	}
 }
+
+// Where δ is known within a tenth alone, so is power: on the safe side.
+func TestPowerOfWideBrackets(t *testing.T) {
+	const mu = 1.0
+	truth := gaussianPower([]*flat{{terms: []term{{count: 1, claims: mustDescribe(t, "gaussian(1)")}}}})
+	var p profile
+	for i := range 200 {
+		eps := 0.05 * float64(i)
+		d := gaussianDelta(mu, eps).Estimate
+		p = append(p, Point{eps, bracket(0.9*d, d, math.Min(1, 1.1*d))})
+	}
+	for _, a := range []float64{1e-6, 0.01, 0.3, 0.9} {
+		got, want := p.power(a), truth(a).Estimate
+		if got.Low > want*(1-1e-4) || got.High < want*(1+1e-4) {
+			t.Errorf("power at %v is %v, and should be on both sides of %v", a, got, want)
+		}
+	}
+}

@@ -226,3 +226,46 @@ func BenchmarkDivergences(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(orders)), "orders")
 }
+
+// The sampling theorems as they stand in their papers, at small whole orders.
+func TestSamplingTheorems(t *testing.T) {
+	const q = 0.3
+	r := func(a float64) float64 { return a * 0.4 } // an event's curve
+	e := func(l float64) float64 { return math.Exp((l - 1) * r(l)) }
+	q2, p := q*q, 1-q
+	orders, got := []float64{2, 3}, make([]float64, 2)
+
+	poissonRDP(each(r), q, false)(orders, got)
+	want := []float64{
+		math.Log(p*(2*q-q+1) + q2*e(2)),
+		math.Log(p*p*(3*q-q+1)+3*q2*p*e(2)+3*q2*q*e(3)) / 2,
+	}
+
+	wor := make([]float64, 2)
+	withoutReplacementRDP(claims{rdp: each(r)}, q)(orders, wor)
+	base := math.Min(4*math.Expm1(r(2)), 2*math.Exp(r(2)))
+	wantWOR := []float64{math.Log(1 + q2*base), math.Log(1+3*q2*base+q2*q*2*e(3)) / 2}
+	for i, a := range orders {
+		// Joint convexity, where it is less.
+		convex := math.Log(1-q+q*e(a)) / (a - 1)
+		if w := math.Min(want[i], convex); math.Abs(got[i]/w-1) > 1e-9 {
+			t.Errorf("poisson at order %v: %v, want %v", a, got[i], w)
+		}
+		if w := math.Min(wantWOR[i], convex); math.Abs(wor[i]/w-1) > 1e-9 {
+			t.Errorf("without replacement at order %v: %v, want %v", a, wor[i], w)
+		}
+	}
+}
+
+// At great orders the bound of the subsampled Gaussian is its limit, from above.
+func TestGreatOrders(t *testing.T) {
+	const mu, q = 0.5, 0.1
+	var got [1]float64
+	for _, a := range []float64{1025, 3000, 1e6} {
+		poissonGaussianRDP(mu, q)([]float64{a}, got[:])
+		limit := a*mu*mu/2 + a/(a-1)*math.Log(q) // of the last term of the binomial sum
+		if got[0] < limit || got[0] > limit*(1+1e-6) {
+			t.Errorf("order %v: %v, want %v", a, got[0], limit)
+		}
+	}
+}

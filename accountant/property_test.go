@@ -243,3 +243,19 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// A replacement is twice as far as a removal, for every accountant.
+func TestReplacementDoubles(t *testing.T) {
+	for _, name := range []string{"laplace(3%s)", "gaussian(3%s)", "discrete_laplace(3%s)", "discrete_gaussian(3%s)", "tree(9, 8%s)", "2*laplace(3%s)+gaussian(4)"} {
+		replace := account(t, fmt.Sprintf(strings.ReplaceAll(name, "gaussian(4)", "gaussian(4%[1]s)"), ""), 1e-6, Options{Neighbours: privacy.ReplaceOne})
+		double := account(t, fmt.Sprintf(strings.ReplaceAll(name, "gaussian(4)", "gaussian(4%[1]s)"), ", sensitivity=2"), 1e-6, Options{})
+		if len(replace) != len(double) || len(double) < 3 {
+			t.Errorf("%s: %v and %v", name, replace, double)
+		}
+		for accountant, b := range double {
+			if r := replace[accountant]; math.Abs(r.High-b.High) > 1e-9*b.High {
+				t.Errorf("%s of %s under replace-one is %v, at twice the distance %v", accountant, name, r, b)
+			}
+		}
+	}
+}
