@@ -220,6 +220,7 @@ func BenchmarkDivergences(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
+		p[0].found = nil
 		if _, err := p[0].divergences(orders); err != nil {
 			b.Fatal(err)
 		}
