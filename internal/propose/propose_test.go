@@ -1,8 +1,6 @@
 package propose_test
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"flag"
 	"os"
@@ -11,57 +9,30 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/propose"
 )
 
 var rewrite = flag.Bool("rewrite", false, "renew the golden files")
 
-// An owner is a bare DuckDB.
-type owner struct{ db *sql.DB }
-
-func open(t *testing.T) owner {
+func open(t *testing.T) engine.Owner {
 	t.Helper()
-	db, err := sql.Open("duckdb", "")
+	o, err := duckdb.OpenOwner(t.Context(), duckdb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	return owner{db}
-}
-
-func (o owner) Close() error { return o.db.Close() }
-
-func (o owner) Rows(ctx context.Context, text string, args ...any) (columns []string, all [][]any, err error) {
-	rows, err := o.db.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close()
-	if columns, err = rows.Columns(); err != nil {
-		return nil, nil, err
-	}
-	for rows.Next() {
-		row, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, nil, err
-		}
-		all = append(all, row)
-	}
-	return columns, all, rows.Err()
+	t.Cleanup(func() { o.Close() })
+	return o
 }
 
 // canary is in every value of the test's data, as digits or as text.
 const canary = "7340191"
 
 // files writes one file of each format into dir, all of whose values are canaries.
-func files(t *testing.T, o owner, dir string) {
+func files(t *testing.T, o engine.Owner, dir string) {
 	t.Helper()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
