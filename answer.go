@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -216,6 +217,41 @@ func (s *statement) notes() []string {
 				}
 			}
 		}
+	}
+	return notes
+}
+
+// unbounded says, of each column that has intervals, which values have none.
+// It reads the answer alone.
+func (a *Answer) unbounded() []string {
+	const shown = 5
+	var notes []string
+	for j, c := range a.Columns {
+		if !c.Noisy || c.Why != "" {
+			continue
+		}
+		var rows []string
+		more := 0
+		for i, row := range a.Rows {
+			switch {
+			case row[j] == nil || a.Intervals[i][j] != nil:
+			case len(rows) < shown:
+				rows = append(rows, strconv.Itoa(i+1))
+			default:
+				more++
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		where := "row " + strings.Join(rows, ", ")
+		if len(rows) > 1 {
+			where = "rows " + strings.Join(rows, ", ")
+		}
+		if more > 0 {
+			where += fmt.Sprintf(" and %d more", more)
+		}
+		notes = append(notes, fmt.Sprintf("%s has no interval in %s: within the noise its parts may be where it is not defined, as a divisor of 0", c.Name, where))
 	}
 	return notes
 }

@@ -81,3 +81,50 @@ func TestKeysAreCalledWhatTheyAre(t *testing.T) {
 		t.Errorf("the notes do not name the key place: %s", notes)
 	}
 }
+
+// Combinations times aggregates have a joint limit over all releases of a
+// statement, beside the limits of each; it is refused before anything is drawn.
+func TestKeysTimesAggregatesAreLimited(t *testing.T) {
+	w := newWorld(t, "[domains.person]\n"+largePure+`
+[tables.t]
+source = "t.csv"
+domain = "person"
+unit = "row"
+[tables.t.columns]
+k = { type = "integer", lower = 1, upper = 900000, step = 1 }
+`, files{"t.csv": "k\n1\n"})
+	counts := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf("count(*) FILTER (WHERE k > %d)", i))
+		}
+		return strings.Join(all, ", ")
+	}
+	for sql, refused := range map[string]bool{
+		"SELECT k, " + counts(4) + " FROM t GROUP BY k": false, // 3.6 million
+		"SELECT k, " + counts(5) + " FROM t GROUP BY k": true,  // 4.5 million
+		"SELECT * FROM (SELECT k, " + counts(3) + " FROM t GROUP BY k) a JOIN (SELECT k, sum(k), count(*) FROM t WHERE k > 7 GROUP BY k) b USING (k)": true,
+	} {
+		_, err := w.Explain(t.Context(), sql, precise)
+		r, ok := errors.AsType[*discreet.Refusal](err)
+		if refused && (!ok || r.Code != "D051" || !strings.Contains(r.Message, "noisy values")) || !refused && err != nil {
+			t.Errorf("%.60s...: %v, want refused: %v", sql, err, refused)
+		}
+	}
+}
+
+// Values without an interval in a column that may have them are named in a
+// note: the divisor's interval is 1 ± twice the noise's, whatever was drawn.
+func TestRowsWithoutAnIntervalAreNamed(t *testing.T) {
+	w := newWorld(t, visits(largePure), files{"visits.csv": visitsHeader})
+	a := w.ask(t, "SELECT city, 1.0 / (count(*) + 1000000) AS far, 1.0 / (count(*) - count(*) + 1) AS near FROM visits GROUP BY city", pure("1"))
+	for i, row := range a.Rows {
+		if a.Intervals[i][1] == nil || a.Intervals[i][2] != nil {
+			t.Errorf("row %v has intervals %v", row, a.Intervals[i])
+		}
+	}
+	notes := strings.Join(a.Notes, "\n")
+	if !strings.Contains(notes, "near has no interval in rows 1, 2, 3: ") || strings.Contains(notes, "far has no") {
+		t.Errorf("the notes are %q", notes)
+	}
+}

@@ -121,10 +121,20 @@ type compiled struct {
 
 func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error) {
 	c := &compiled{}
+	values := 0
 	for _, r := range s.certificate.Releases {
 		domains, err := db.publicValues(ctx, r)
 		if err != nil {
 			return nil, in(err, s.text)
+		}
+		cells := max(1, len(r.Components)) // at most 200, and then at most MaxCells combinations
+		for _, d := range domains {
+			cells *= len(d)
+		}
+		if values += cells; values > release.MaxValues {
+			return nil, in(diagnostic.New("D051", r.Span, "the answer would have more than %d noisy values", release.MaxValues).
+				Because("every combination of the keys' public domains is published, empty or not, with each aggregate").
+				Try("group by fewer or coarser keys, or ask for fewer aggregates in one statement"), s.text)
 		}
 		query, err := render.Release(rewrite.Release(r))
 		if err != nil {
@@ -291,6 +301,7 @@ func (db *Database) answer(ctx context.Context, s *statement, c *compiled, table
 			}
 		}
 	}
+	a.Notes = append(a.Notes, a.unbounded()...)
 	return a, nil
 }
 

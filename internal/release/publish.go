@@ -15,6 +15,11 @@ import (
 // that a release publishes, empty ones included.
 const MaxCells = 1_000_000
 
+// MaxValues bounds the noisy values that a statement publishes over complete
+// public domains, all releases together: cells times components. Each takes some
+// hundred bytes, so that a statement stays within about a gigabyte.
+const MaxValues = 4_000_000
+
 // A Table is a released table: public from here on.
 type Table struct {
 	release *Release
