@@ -186,8 +186,8 @@ func belowSmooth(p loss.Pair, g grid) (builder, loss.Rounding) {
 			if excess > 0.04*g.step*g.step && try < 4 {
 				g.balance(cut, ratio)
 			} else if short > 1e-9 {
-				g.raise(cut, ratio, raises)
-				raises *= 1.5
+				g.raise(cut, logP, ratio, raises)
+				raises *= 1.3
 			} else {
 				break
 			}
@@ -272,15 +272,33 @@ func (g grid) balance(cut, ratio []float64) {
 	}
 }
 
-// raise moves ends up that belong to a cell whose ratio is below its point, by some
-// times what it lacks: an end in thin mass moves it less. No cell's ratio falls.
-func (g grid) raise(cut, ratio []float64, times float64) {
+// raise moves ends up that belong to a cell whose ratio is below its point. No
+// cell's ratio falls by that. How much a move x of both ends of (a, b] gains is
+// judged by the densities f there: x(f(b)(b-r) + f(a)(r-a))/P.
+func (g grid) raise(cut, logP, ratio []float64, times float64) {
+	n := len(g.nodes)
 	margin := 0.01 * g.step * g.step
-	before := g.off(0, ratio)
-	for c := 1; c < len(g.nodes); c++ {
-		here := g.off(c, ratio)
-		if lack := -min(before, here); lack > 0 {
-			cut[c] += min(min(g.width(c-1), g.width(c))/4, times*lack+margin)
+	density := func(c int) float64 { // relative to exp(-logM)
+		return math.Exp(logP[c]-g.logM+g.theta*g.at(g.nodes[c])) / g.width(c)
+	}
+	lack := func(c int) float64 {
+		e := g.off(c, ratio)
+		if e >= 0 {
+			return 0
+		}
+		gain := 1.0
+		if 0 < c && c+1 < n {
+			here := density(c)
+			a, b := math.Sqrt(density(c-1)*here), math.Sqrt(density(c+1)*here)
+			gain = (b*(cut[c+1]-ratio[c]) + a*(ratio[c]-cut[c])) / (here * g.width(c))
+		}
+		return -e*times/max(0.05, min(1, gain)) + margin
+	}
+	before := lack(0)
+	for c := 1; c < n; c++ {
+		here := lack(c)
+		if x := max(before, here); x > 0 {
+			cut[c] += min(min(g.width(c-1), g.width(c))/4, x)
 		}
 		before = here
 	}

@@ -5,6 +5,7 @@ import "math"
 // A plan is what is decided before anything large is allocated.
 type plan struct {
 	theta     float64 // the tilt: the law of the sum is multiplied by e^{θ·loss}
+	saddle    float64 // the tilt that makes ε typical; d ln δ/dε is about minus this
 	epsilon   float64 // the ε that the tilt makes typical; an estimate
 	logDelta  float64 // ln δ(ε) of the finite losses; an estimate
 	mean, sd  float64 // of the tilted sum
@@ -75,20 +76,17 @@ func (p *plan) window(fs []profile, counts []float64, outside float64) {
 			return (k - k0 - outside) / lambda
 		}
 		guess := math.Log(math.Sqrt(-2*outside) / p.sd)
-		at := least(reach, guess-7, guess+3)
+		most := guess + 3
+		if sign > 0 { // a piece stands for its end too, if a tilt differs little over it
+			for _, f := range fs {
+				most = min(most, math.Log(5/max(f.coarseness(), 1e-300)))
+			}
+		}
+		at := least(reach, most-10, most)
 		return sign * reach(at), sign * math.Exp(at)
 	}
 	p.high, p.tiltHigh = side(1)
 	p.low, p.tiltLow = side(-1)
-	// The highest piece of one law counts as its upper end, not as its middle, if it
-	// counts at all.
-	for i, f := range fs {
-		k, mean, _ := f.cumulant(p.theta)
-		last := f[len(f)-1]
-		if math.Log(counts[i])+last.logP+p.theta*last.hi-k > outside {
-			p.high = max(p.high, p.mean-mean+last.hi-2*outside/p.tiltHigh)
-		}
-	}
 }
 
 // least returns about where a function that falls and then rises is least, by

@@ -39,7 +39,7 @@ func Compose(terms []Term, t Target) (*Result, error) {
 	// Where laws have edges or atoms off the lattice, the bracket is wider than the
 	// step was chosen for.
 	for err == nil && r.floor && !e.exact {
-		width := r.width(t, p.theta) / p.tolerance
+		width := r.width(t, p.saddle) / p.tolerance
 		h = p.step / min(4, max(1.5, width))
 		if !(width > 1) || (p.high-p.low)/h*float64(len(terms)+100) > maxWork {
 			break
@@ -110,16 +110,43 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 	if _, e.exact = e.common(); e.exact {
 		outside = -30
 	}
-	p.window(e.profiles, e.counts, outside)
+	e.tilt(&p, outside)
 	p.tolerance = t.Tolerance
 	if p.tolerance == 0 {
 		p.tolerance = max(1e-3*math.Abs(p.epsilon), 1e-6)
 		if t.Given == GivenEpsilon { // d ln δ/dε is about -θ
-			p.tolerance = min(p.tolerance, 2e-4/p.theta)
+			p.tolerance = min(p.tolerance, 2e-4/p.saddle)
 		}
 	}
-	h = math.Sqrt(0.5 * p.tolerance * 8 / ((1 + p.theta) * e.total))
-	return p, min(h, p.sd/16, 0.25/(1+p.theta))
+	h = math.Sqrt(0.5 * p.tolerance * 8 / ((1 + p.saddle) * e.total))
+	return p, min(h, p.sd/16, 0.25/(1+p.saddle))
+}
+
+// tilt settles the tilt and the window. A tilt that makes ε typical also makes very
+// high losses likely where a law has a heavy tail, and the window wide; a lesser one
+// costs some of the many digits that rounding leaves.
+func (e *engine) tilt(p *plan, outside float64) {
+	p.saddle = p.theta
+	exponent := func(theta float64) float64 {
+		k, _, _ := composed(e.profiles, e.counts, theta)
+		return k - theta*p.epsilon
+	}
+	best := *p
+	best.window(e.profiles, e.counts, outside)
+	for _, part := range []float64{0.75, 0.5} {
+		q := *p
+		q.theta *= part
+		dearer := exponent(q.theta) - exponent(p.saddle)
+		if !(dearer < 10) {
+			break
+		}
+		q.window(e.profiles, e.counts, outside-dearer)
+		if q.high-q.low < 0.7*(best.high-best.low) {
+			q.sd = best.sd
+			best = q
+		}
+	}
+	*p = best
 }
 
 // lattice sets the step to about h and the number of points, within memory.

@@ -93,13 +93,29 @@ func (f profile) cumulant(theta float64) (k, mean, variance float64) {
 	return top + math.Log(sum), mean, variance
 }
 
-// cut leaves out the highest losses, whose P-measure is at most e^share.
+// cut takes the highest losses, whose P-measure is at most e^share, down to where
+// the others end, as a law from above does with what it does not count as +Inf.
 func (f profile) cut(share float64) profile {
 	n := len(f)
-	for tail := math.Inf(-1); n > 1; n-- {
-		if tail = sum(tail, f[n-1].logP); tail > share {
+	tail := math.Inf(-1)
+	for ; n > 1; n-- {
+		t := sum(tail, f[n-1].logP)
+		if t > share {
 			break
 		}
+		tail = t
+	}
+	if top := f[n-1].hi; !math.IsInf(tail, -1) {
+		return append(f[:n:n], piece{top, top, top, tail})
 	}
 	return f[:n]
+}
+
+// coarseness returns the width of the widest piece near the top.
+func (f profile) coarseness() float64 {
+	w := 0.0
+	for _, p := range f[max(0, len(f)-8):] {
+		w = max(w, p.hi-p.lo)
+	}
+	return w
 }
