@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -104,8 +103,6 @@ func renyiDelta(p *flat, c conversion, eps float64) (answer, error) {
 func renyiNote(c conversion, order float64) string {
 	return fmt.Sprintf("order %.6g; %s; an upper bound", order, c.name)
 }
-
-var errOrders = errors.New("no order gives a bound")
 
 // overOrders returns the least value over the orders, and its order.
 func (p *flat) overOrders(value func(r, a float64) float64) (least, order float64, err error) {

@@ -101,7 +101,7 @@ func withReplacementClaims(e privacy.WithReplacement) (claims, error) {
 	}
 	var c claims
 	c.curve = func(logDelta float64) float64 { return profile.Epsilon(math.Exp(logDelta), 1e9) }
-	copies := func(k int64, order float64) float64 { return math.Inf(1) }
+	var copies func(k int64, order float64) float64
 	switch {
 	case inner.exact:
 		mu2 := upFloat(inner.gdp())

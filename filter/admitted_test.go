@@ -59,12 +59,12 @@ func TestFilterVectors(t *testing.T) {
 			if err := json.Unmarshal(v.Expected, &want); err != nil {
 				t.Fatal(err)
 			}
-			f, spent := must(New(pure1)), Total{}
+			spent := Total{}
 			for i, p := range []string{"0.51", "0.51", "0.75"} { // ε = ln(p/(1-p))
 				e := privacy.RandomizedResponse{P: rat(p), K: 2}
 				b := pure1
 				b.Neighbours = privacy.ReplaceOne
-				f = must(New(b))
+				f := must(New(b))
 				next := spent.Add(must(f.Charge([]privacy.Event{e}, privacy.Delta{})))
 				if want[i] == "reject" {
 					if next.Within(f.Budget()) {

@@ -96,7 +96,7 @@ var errPrivate = errors.New("individual accounting: what units have left is priv
 
 // Format prints a name and no numbers, whatever the verb.
 func (Individual) Format(s fmt.State, _ rune) {
-	io.WriteString(s, "filter.Individual(private)") //nolint:errcheck // of the printer's
+	io.WriteString(s, "filter.Individual(private)")
 }
 
 // The encoders refuse.

@@ -122,7 +122,7 @@ func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close() // it was read to its end, or the copy has failed
+	defer r.Close() //nolint:errcheck // it was read to its end, or the copy has failed
 	columns, raw := make([]string, len(at)), make([]string, len(at))
 	for i, column := range s.table.Columns {
 		columns[i], raw[i] = quote(column.Name)+" "+typeName(column.Type), fmt.Sprintf("f%d", i)
