@@ -50,6 +50,7 @@ const (
 
 // The tour's questions, over the data sets of the page.
 func TestIntervalsHoldOnTheTour(t *testing.T) {
+	t.Parallel()
 	unlessShort(t)
 	data := os.Getenv("DISCREET_DATA")
 	if data == "" {
@@ -90,6 +91,7 @@ func TestIntervalsHoldOnTheTour(t *testing.T) {
 
 // The demo's questions, over data that the project makes.
 func TestIntervalsHoldOnTheClinic(t *testing.T) {
+	t.Parallel()
 	unlessShort(t)
 	path, err := clinic.Write(t.TempDir())
 	if err != nil {
@@ -119,8 +121,8 @@ func TestNarrowIntervalsAreRejected(t *testing.T) {
 	}
 }
 
-// unlessShort skips where the race detector, slow, would look for races: nothing
-// here runs at once.
+// unlessShort skips where the race detector, slow, would look for races: what
+// runs at once here shares nothing.
 func unlessShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skip: -short")

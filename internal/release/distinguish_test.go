@@ -429,6 +429,7 @@ func TestDistinguishingNeighbours(t *testing.T) {
 // Groups that are shown: one unit more in a group changes how often it is shown
 // by no more than the selection's events say.
 func TestDistinguishingGroups(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("skip: statistics, in -short")
 	}

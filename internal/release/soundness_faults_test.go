@@ -173,6 +173,7 @@ var faults = []fault{
 // TestSoundnessFindsFaults plants each fault and wants TestSoundness to fail
 // within a number of examples. The examples are those of fixed seeds.
 func TestSoundnessFindsFaults(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("skip: -short; the faults take a minute")
 	}

@@ -24,6 +24,7 @@ import (
 // come, and the adapter reads them on one thread and on several. Its results
 // must be those of the bare database too.
 func TestSoundnessThroughFiles(t *testing.T) {
+	t.Parallel()
 	most := 20
 	if testing.Short() {
 		most = 5

@@ -36,6 +36,7 @@ import (
 //
 // It is an exact property: no statistics, no false rejects.
 func TestSoundness(t *testing.T) {
+	t.Parallel() // the only one of these with rapid.checks, which is global
 	checks := flag.Lookup("rapid.checks")
 	if before := checks.Value.String(); before == checks.DefValue { // a fifth of them with -short
 		if err := checks.Value.Set("250"); err != nil {
