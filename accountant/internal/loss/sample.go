@@ -14,11 +14,13 @@ import (
 type (
 	removal struct {
 		Pair
-		q float64
+		q     float64
+		atoms []Atom
 	}
 	addition struct {
 		Pair
-		q float64
+		q     float64
+		atoms []Atom
 	}
 )
 
@@ -38,7 +40,7 @@ func PoissonRemove(p Pair, q float64) (Pair, error) {
 	if q == 1 {
 		return p, nil
 	}
-	return removal{p, q}, nil
+	return newRemoval(p, q), nil
 }
 
 // PoissonAdd is PoissonRemove for the other direction.
@@ -49,39 +51,42 @@ func PoissonAdd(p Pair, q float64) (Pair, error) {
 	if q == 1 {
 		return p, nil
 	}
-	return addition{p, q}, nil
+	return newAddition(p, q), nil
 }
 
-func (r removal) up(l float64) float64   { return logMix(r.q, l) }
-func (r removal) down(t float64) float64 { return logUnmix(r.q, t) }
+func (r *removal) up(l float64) float64   { return logMix(r.q, l) }
+func (r *removal) down(t float64) float64 { return logUnmix(r.q, t) }
 
 // atom: P' = Q'·e^{L'}, and Q' = Q.
-func (r removal) atom(a Atom) Atom {
+func (r *removal) atom(a Atom) Atom {
 	l := r.up(a.Loss)
 	return Atom{l, a.LogP - a.Loss + l}
 }
 
-// Atoms: where P is zero, the loss is ln(1-q).
-func (r removal) Atoms() []Atom {
-	atoms := mapAtoms(r.Pair.Atoms(), r.atom)
-	if _, noP := r.Pair.Ends(); noP > 0 {
-		least := math.Log1p(-r.q)
-		atoms = append([]Atom{{least, least + math.Log(noP)}}, atoms...)
-		atoms = mapAtoms(atoms, func(a Atom) Atom { return a })
+// newRemoval: where P is zero, the loss is ln(1-q).
+func newRemoval(p Pair, q float64) *removal {
+	r := &removal{Pair: p, q: q}
+	r.atoms = mapAtoms(p.Atoms(), r.atom)
+	if _, noP := p.Ends(); noP > 0 {
+		least := math.Log1p(-q)
+		r.atoms = append([]Atom{{least, least + math.Log(noP)}}, r.atoms...)
+		r.atoms = mapAtoms(r.atoms, func(a Atom) Atom { return a })
 	}
-	return atoms
+	return r
 }
 
-func (r removal) Max() float64 { return r.up(r.Pair.Max()) }
+func (r *removal) Atoms() []Atom { return r.atoms }
 
-func (r removal) Ends() (p, q float64) {
+func (r *removal) Max() float64 { return r.up(r.Pair.Max()) }
+
+func (r *removal) Ends() (p, q float64) {
 	p, _ = r.Pair.Ends()
 	return r.q * p, 0
 }
 
-func (r removal) Thresholds(n int) []float64 { return mapLosses(r.Pair.Thresholds(n), r.up) }
+func (r *removal) Thresholds(n int) []float64 { return mapLosses(r.Pair.Thresholds(n), r.up) }
 
-func (r removal) Cells(t, logP, ratio []float64) Rounding {
+func (r *removal) Cells(t, logP, ratio []float64) Rounding {
 	e := r.Pair.Cells(mapLosses(t, r.down), logP, ratio)
 	for i, l := range ratio {
 		ratio[i] = r.up(l)
@@ -110,7 +115,7 @@ func largest(logP, ratio []float64) float64 {
 	return m
 }
 
-func (r removal) Delta(epsilon float64) float64 {
+func (r *removal) Delta(epsilon float64) float64 {
 	base := r.down(epsilon)
 	if math.IsInf(base, -1) {
 		return -math.Expm1(epsilon)
@@ -118,37 +123,40 @@ func (r removal) Delta(epsilon float64) float64 {
 	return r.q * r.Pair.Delta(base)
 }
 
-func (a addition) up(l float64) float64   { return -logMix(a.q, -l) }
-func (a addition) down(t float64) float64 { return -logUnmix(a.q, -t) }
+func (a *addition) up(l float64) float64   { return -logMix(a.q, -l) }
+func (a *addition) down(t float64) float64 { return -logUnmix(a.q, -t) }
 
-func (a addition) atom(b Atom) Atom { return Atom{a.up(b.Loss), b.LogP} }
+func (a *addition) atom(b Atom) Atom { return Atom{a.up(b.Loss), b.LogP} }
 
-// Atoms: where Q is zero, the loss is -ln(1-q).
-func (a addition) Atoms() []Atom {
-	atoms := mapAtoms(a.Pair.Atoms(), a.atom)
-	if noQ, _ := a.Pair.Ends(); noQ > 0 {
-		atoms = append(atoms, Atom{-math.Log1p(-a.q), math.Log(noQ)})
-		atoms = mapAtoms(atoms, func(b Atom) Atom { return b })
+// newAddition: where Q is zero, the loss is -ln(1-q).
+func newAddition(p Pair, q float64) *addition {
+	a := &addition{Pair: p, q: q}
+	a.atoms = mapAtoms(p.Atoms(), a.atom)
+	if noQ, _ := p.Ends(); noQ > 0 {
+		a.atoms = append(a.atoms, Atom{-math.Log1p(-q), math.Log(noQ)})
+		a.atoms = mapAtoms(a.atoms, func(b Atom) Atom { return b })
 	}
-	return atoms
+	return a
 }
 
+func (a *addition) Atoms() []Atom { return a.atoms }
+
 // Max: with outcomes that P alone has, the supremum is -ln(1-q).
-func (a addition) Max() float64 {
+func (a *addition) Max() float64 {
 	if noQ, _ := a.Pair.Ends(); noQ > 0 {
 		return -math.Log1p(-a.q)
 	}
 	return a.up(a.Pair.Max())
 }
 
-func (a addition) Ends() (p, q float64) {
+func (a *addition) Ends() (p, q float64) {
 	_, q = a.Pair.Ends()
 	return 0, a.q * q
 }
 
-func (a addition) Thresholds(n int) []float64 { return mapLosses(a.Pair.Thresholds(n), a.up) }
+func (a *addition) Thresholds(n int) []float64 { return mapLosses(a.Pair.Thresholds(n), a.up) }
 
-func (a addition) Cells(t, logP, ratio []float64) Rounding {
+func (a *addition) Cells(t, logP, ratio []float64) Rounding {
 	e := a.Pair.Cells(mapLosses(t, a.down), logP, ratio)
 	for i, l := range ratio {
 		ratio[i] = a.up(l)
@@ -156,7 +164,7 @@ func (a addition) Cells(t, logP, ratio []float64) Rounding {
 	return sampledRounding(e, a.q, largest(logP, ratio))
 }
 
-func (a addition) Delta(epsilon float64) float64 {
+func (a *addition) Delta(epsilon float64) float64 {
 	c := -math.Expm1(epsilon + math.Log1p(-a.q)) // 1 - α(1-q)
 	if c <= 0 {
 		return 0
@@ -180,8 +188,8 @@ func mapLosses(t []float64, f func(float64) float64) []float64 {
 // one unit is replaced by another: of removal at losses above 0 and of addition
 // below, with the atom at 0 that makes both laws sum to 1.
 type chosen struct {
-	above removal
-	below addition
+	above *removal
+	below *addition
 	zero  float64 // mass of the atom at 0
 }
 
@@ -217,7 +225,7 @@ func SampledReplace(p Pair, q float64) (Pair, error) {
 	if q == 1 {
 		return p, nil
 	}
-	return chosen{removal{p, q}, addition{p, q}, (1 - q) * p.Delta(0)}, nil
+	return &chosen{newRemoval(p, q), newAddition(p, q), (1 - q) * p.Delta(0)}, nil
 }
 
 // mirrors reports whether the profile of (Q, P) is that of (P, Q).
@@ -231,7 +239,7 @@ func mirrors(p Pair) bool {
 	return false
 }
 
-func (c chosen) Atoms() []Atom {
+func (c *chosen) Atoms() []Atom {
 	var atoms []Atom
 	zero := c.zero
 	for _, a := range c.below.Pair.Atoms() {
@@ -253,15 +261,15 @@ func (c chosen) Atoms() []Atom {
 	return atoms
 }
 
-func (c chosen) Max() float64 { return c.above.Max() }
+func (c *chosen) Max() float64 { return c.above.Max() }
 
-func (c chosen) Ends() (p, q float64) {
+func (c *chosen) Ends() (p, q float64) {
 	p, _ = c.above.Ends()
 	_, q = c.below.Ends()
 	return p, q
 }
 
-func (c chosen) Thresholds(n int) []float64 {
+func (c *chosen) Thresholds(n int) []float64 {
 	var t []float64
 	for _, l := range c.below.Pair.Thresholds(n) {
 		if l < 0 {
@@ -274,7 +282,7 @@ func (c chosen) Thresholds(n int) []float64 {
 }
 
 // Cells: a cell across 0 is the two beside it together.
-func (c chosen) Cells(t, logP, ratio []float64) Rounding {
+func (c *chosen) Cells(t, logP, ratio []float64) Rounding {
 	var e Rounding
 	one := func(pair Pair, lo, hi float64) (p, r float64) {
 		if !(lo < hi) {
@@ -300,7 +308,7 @@ func (c chosen) Cells(t, logP, ratio []float64) Rounding {
 	return e.join(c.above.Cells(t[k:], logP[k:], ratio[k:]))
 }
 
-func (c chosen) Delta(epsilon float64) float64 {
+func (c *chosen) Delta(epsilon float64) float64 {
 	if epsilon >= 0 {
 		return c.above.Delta(epsilon)
 	}

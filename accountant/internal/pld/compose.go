@@ -30,12 +30,18 @@ func newSpectrum(lg int) *spectrum {
 		limit:     make([]float64, n),
 		e:         2 * transformError(lg), // the packed sequence has absolute sum at most 2
 	}
+	s.reset()
+	return s
+}
+
+// reset makes the product empty.
+func (s *spectrum) reset() {
 	for i := range s.acc {
 		s.acc[i], s.limit[i] = 1, 1
 	}
 	s.acc[0], s.acc[1] = complex(1, 1), complex(1, 1)
 	s.limitOf = [2][2]float64{{1, 1}, {1, 1}}
-	return s
+	s.events = 0
 }
 
 // multiply takes count independent events of the laws into the product.

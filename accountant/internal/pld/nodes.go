@@ -61,6 +61,6 @@ func place(f profile, g grid, count float64) []int64 {
 	return nodes
 }
 
-// maxNodes is the most cells that a pair is cut into: 80 MiB with all that goes
+// maxNodes is the most cells that a pair is cut into: 60 MiB with all that goes
 // with them.
-const maxNodes = 1 << 20
+const maxNodes = 1 << 19

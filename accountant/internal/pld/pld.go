@@ -4,13 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
 )
 
-// maxLg is the largest lattice, 2^maxLg points: 208 MiB with tables and results.
-const maxLg = 21
+// The largest lattices, of 2^exactLg points for laws that lie on a lattice and 2^maxLg
+// for others: 185 and 130 MiB with tables and results.
+const (
+	exactLg = 21
+	maxLg   = 20
+)
 
 // Compose returns the law of the loss of all terms together, sharp at the target.
 func Compose(terms []Term, t Target) (*Result, error) {
@@ -89,7 +94,8 @@ type engine struct {
 
 // plan decides on everything but the lattice, for which it proposes a step: above
 // and below together, a step h errs by some (1+θ)h²/8 in ε for each event, as a cell
-// gains a variance of h²/6 above and loses h²/12 below, and (1+θ)/2 of that counts.
+// gains a variance of h²/6 above and loses h²/12 below, and (1+θ)/2 of that counts;
+// crossings add as much as some ten events.
 func (e *engine) plan(t Target) (p plan, h float64) {
 	smooth := slices.ContainsFunc(e.terms, func(m Term) bool { return m.Above.Thresholds(2) != nil })
 	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, e.max, smooth, func(epsilon, logDelta float64) bool {
@@ -118,7 +124,7 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 			p.tolerance = min(p.tolerance, 2e-4/p.saddle)
 		}
 	}
-	h = math.Sqrt(0.5 * p.tolerance * 8 / ((1 + p.saddle) * e.total))
+	h = math.Sqrt(4 * p.tolerance / ((1 + p.saddle) * (e.total + 10)))
 	return p, min(h, p.sd/16, 0.25/(1+p.saddle))
 }
 
@@ -153,13 +159,19 @@ func (e *engine) tilt(p *plan, outside float64) {
 func (e *engine) lattice(p *plan, h float64) {
 	p.note = ""
 	e.align(&h)
-	for p.lg = 6; float64(int64(1)<<p.lg) < (p.high-p.low)/h+4; p.lg++ {
-		if p.lg == maxLg {
-			h = (p.high - p.low) / float64(int64(1)<<maxLg-8)
-			p.note = fmt.Sprintf("the step is coarsened to %.3g to keep within %d points; ", h, 1<<maxLg)
-			e.exact = false
-			break
+	most := maxLg
+	if e.exact {
+		most = exactLg
+	}
+	size := func(h float64) int { return bits.Len64(uint64(min(1e18, (p.high-p.low)/h+4))) }
+	if p.lg = max(6, size(h)); p.lg > most {
+		p.lg = maxLg
+		h = (p.high - p.low) / float64(int64(1)<<maxLg-8)
+		if span := e.span(); span > h {
+			h = span / math.Floor(span/h)
 		}
+		e.exact = false
+		p.note = fmt.Sprintf("the step is coarsened to %.3g to keep within %d points; ", h, 1<<maxLg)
 	}
 	p.step = h
 }
@@ -200,13 +212,19 @@ func (e *engine) align(h *float64) {
 	e.exact = false
 	round := math.Exp2(math.Floor(math.Log2(*h)) - 3)
 	*h = math.Floor(*h/round) * round // few bits, so that lattice points are exact
+	if span := e.span(); span > 0 {
+		*h = span / math.Ceil(span / *h)
+	}
+}
+
+// span returns the distance of the atoms of the first law that has two, or 0.
+func (e *engine) span() float64 {
 	for _, m := range e.terms {
 		if atoms := m.Above.Atoms(); len(atoms) == 2 {
-			span := atoms[1].Loss - atoms[0].Loss
-			*h = span / math.Ceil(span / *h)
-			return
+			return atoms[1].Loss - atoms[0].Loss
 		}
 	}
+	return 0
 }
 
 func (e *engine) run(p plan) (*Result, error) {
@@ -214,24 +232,17 @@ func (e *engine) run(p plan) (*Result, error) {
 		return nil, fmt.Errorf("compose: no lattice fits (step %v, window %v to %v)", p.step, p.low, p.high)
 	}
 	s := newSpectrum(p.lg)
-	// The tilt that bounds crossings, if atoms lie off the lattice.
-	variance, off := e.moved(&p)
-	lambda := max(math.Sqrt(2/variance), 2.5*(1+p.theta))
-	off = off && !e.exact && lambda*p.step < 2
-	var crossings *spectrum
-	if off {
-		crossings = newSpectrum(p.lg)
-	}
-	var crossUp, crossDown side
 	n := int64(1) << p.lg
 	var offset float64
 	for i, c := range e.counts {
 		offset += c * e.offsets[i]
 	}
 	first := int64(math.Floor((p.low+p.high)/2/p.step-offset/p.step)) - n/2
-	start, end := offset+float64(first)*p.step, offset+float64(first+n)*p.step
+	w := window{n: int(n), first: first, start: offset + float64(first)*p.step, end: offset + float64(first+n)*p.step}
 	var up, down side
+	var merged []mergedTerm
 	r := &Result{floor: true, max: e.max, N: int(n), Step: p.step}
+	variance := 0.0 // of moves
 	for i, m := range e.terms {
 		k, _, _ := e.profiles[i].cumulant(p.theta)
 		g := grid{step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
@@ -246,36 +257,84 @@ func (e *engine) run(p plan) (*Result, error) {
 		switch {
 		case m.Below == nil:
 			r.floor = false
-		case off:
-			var cu, cd law
-			d, cu, cd, rd = cross(m.Below, g, lambda)
-			crossings.multiply(cu, cd, m.Count)
-			crossUp.take(cu, rd, g, e.counts[i], g.reach(cu), &p)
-			crossDown.take(cd, rd, g, e.counts[i], g.reach(cd), &p)
-		case !e.exact || m.Below != m.Above:
-			d, rd = below(m.Below, g)
+		case !e.exact:
+			t := mergedTerm{grid: g}
+			t.atoms, rd = merge(m.Below, g)
+			t.rounding = rd
+			end, _ := m.Below.Ends()
+			var v float64
+			d, v = t.law(0, end)
+			variance += e.counts[i] * v
+			merged = append(merged, t)
 		}
 		s.multiply(u, d, m.Count)
-		reach := g.reach(u)
-		up.take(u, ru, g, e.counts[i], reach, &p)
-		down.take(d, rd, g, e.counts[i], reach, &p)
+		up.take(u, ru, g, e.counts[i], &p)
+		down.take(d, rd, g, e.counts[i], &p)
 	}
 	us, ds, slack := s.sums()
-	r.up = up.composition(us, first, start, end, &p, slack)
-	r.down = down.composition(ds, first, start, end, &p, slack)
-	if off && r.floor {
-		us, ds, slack := crossings.sums()
-		r.cross = &crossing{theta: p.theta, lambda: lambda, step: p.step, offset: start,
-			up: crossUp.crossed(us, first, start, end, &p, slack), down: crossDown.crossed(ds, first, start, end, &p, slack)}
+	r.up = up.composition(us, w, &p, slack)
+	r.down = down.composition(ds, w, &p, slack)
+	if r.floor && variance > 0 {
+		r.cross = e.crossings(s, merged, variance, w, &p)
 	}
 	r.Note = p.note + fmt.Sprintf("tilted FFT of %d points of step %.3g", n, p.step)
-	if !r.floor {
+	switch {
+	case !r.floor:
 		r.Note += "; upper bound only"
+	case r.cross != nil && r.cross.lambda*r.cross.lambda*variance > 40:
+		r.Note += "; too coarse for a lower bound"
 	}
 	if math.IsNaN(r.up.logM+r.up.slack+r.up.factor+r.up.shift) || math.IsInf(r.up.slack, 0) {
 		return nil, fmt.Errorf("compose: the composition did not come out as numbers (%s)", r.Note)
 	}
 	return r, nil
+}
+
+// mergedTerm is a term's pair from below, merged.
+type mergedTerm struct {
+	grid
+	atoms    []loss.Atom
+	rounding loss.Rounding
+}
+
+// law puts the atoms on the lattice with weights e^{λX}, X their moves, and returns
+// the tilted variance of X.
+func (t *mergedTerm) law(lambda, end float64) (law, float64) {
+	b := builder{grid: t.grid}
+	b.index, b.weight = make([]int64, 0, 2*len(t.atoms)), make([]float64, 0, 2*len(t.atoms))
+	variance := 0.0
+	for _, a := range t.atoms {
+		variance += b.split(a, lambda)
+	}
+	mass := b.mass
+	return b.done(end), variance / mass
+}
+
+// crossings composes the measures that bound what moves add to δ.
+func (e *engine) crossings(s *spectrum, merged []mergedTerm, variance float64, w window, p *plan) *crossing {
+	lambda := max(math.Sqrt(2/variance), 2.5*(1+p.theta))
+	lambda = min(lambda, max(1.5/p.step, 2.5*(1+p.theta)))
+	s.reset()
+	var up, down side
+	for i, t := range merged {
+		u, _ := t.law(lambda, 0)
+		d, _ := t.law(-lambda, 0)
+		s.multiply(u, d, e.terms[i].Count)
+		up.take(u, t.rounding, t.grid, e.counts[i], p)
+		down.take(d, t.rounding, t.grid, e.counts[i], p)
+	}
+	us, ds, slack := s.sums()
+	return &crossing{
+		theta: p.theta, lambda: lambda, step: p.step, offset: w.start,
+		up: up.crossed(us, w, p, slack), down: down.crossed(ds, w, p, slack),
+	}
+}
+
+// window is the part of the lattice of sums that is computed.
+type window struct {
+	n          int
+	first      int64   // index of its first point
+	start, end float64 // losses of its first point, and of the first point past it
 }
 
 // reach returns the greatest size of a loss in a law.
@@ -298,7 +357,8 @@ type side struct {
 	least, most   float64 // index of the sum
 }
 
-func (s *side) take(l law, r loss.Rounding, g grid, count, reach float64, p *plan) {
+func (s *side) take(l law, r loss.Rounding, g grid, count float64, p *plan) {
+	reach := g.reach(l)
 	s.logM += count * l.logM
 	s.logKeep += count * math.Log1p(-l.end)
 	s.factor += count * (r.Mass + 8*unit*(12+p.theta*reach+math.Abs(l.logM)))
@@ -329,38 +389,37 @@ func (l law) cumulant(g grid, lambda float64) float64 {
 }
 
 // outside bounds the tilted mass of the sum outside of the window.
-func (s *side) outside(n int, first int64, start, end float64, p *plan) float64 {
+func (s *side) outside(w window, p *plan) float64 {
 	out := 0.0 // at most all of it on either side
-	if s.most >= float64(first)+float64(n) {
-		out += min(1, math.Exp(s.over-p.tiltHigh*end))
+	if s.most >= float64(w.first)+float64(w.n) {
+		out += min(1, math.Exp(s.over-p.tiltHigh*w.end))
 	}
-	if s.least < float64(first) {
-		out += min(1, math.Exp(s.under-p.tiltLow*(start-p.step)))
+	if s.least < float64(w.first) {
+		out += min(1, math.Exp(s.under-p.tiltLow*(w.start-p.step)))
 	}
 	return out
 }
 
-func (s *side) composition(folded []float64, first int64, start, end float64, p *plan, e float64) composition {
-	c := newComposition(folded, first, p.theta, p.step, e, s.outside(len(folded), first, start, end, p))
-	c.offset, c.logM = start, s.logM
+func (s *side) composition(folded []float64, w window, p *plan, e float64) composition {
+	c := newComposition(folded, w.first, p.theta, p.step, e, s.outside(w, p))
+	c.offset, c.logM = w.start, s.logM
 	c.end = -math.Expm1(s.logKeep)
 	c.factor += s.factor
 	c.shift = s.shift
 	return c
 }
 
-func (s *side) crossed(folded []float64, first int64, start, end float64, p *plan, e float64) crossed {
-	n := len(folded)
+func (s *side) crossed(folded []float64, w window, p *plan, e float64) crossed {
 	c := crossed{
-		weight: make([]float64, n),
+		weight: make([]float64, w.n),
 		logM:   s.logM,
 		factor: s.factor,
 		slack:  e,
-		lost:   s.outside(n, first, start, end, p),
+		lost:   s.outside(w, p),
 		shift:  s.shift,
 	}
 	for j := range c.weight {
-		c.weight[j] = folded[(first+int64(j))&int64(n-1)]
+		c.weight[j] = folded[(w.first+int64(j))&int64(w.n-1)]
 	}
 	return c
 }
