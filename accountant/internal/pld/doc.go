@@ -6,7 +6,9 @@
 // is added to the answer. What is valid here is valid for plans fixed in advance;
 // it is no filter.
 //
-// The parts, each with its proof beside it: discretize (a lattice law above and one
-// below each pair), tilt and fold (profiles keep a relative error at any δ), power
-// (the law of the sum), read (δ and ε off the law of the sum).
+// The parts, each with its proof beside it: above and merge put a pair on the lattice,
+// from above and from below (discretize.go); the tilt keeps the relative accuracy of
+// any δ, and the window what is outside of it negligible (plan.go); spectrum composes
+// and bounds its own rounding, composition reads δ off a law (compose.go); crossing
+// bounds what the lattice adds to the law from below (cross.go).
 package pld

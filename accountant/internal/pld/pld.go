@@ -45,8 +45,9 @@ func Compose(terms []Term, t Target) (*Result, error) {
 	// step was chosen for.
 	for err == nil && r.floor && !e.exact {
 		width := r.width(t, p.saddle) / p.tolerance
-		h = p.step / min(4, max(1.5, width))
-		if !(width > 1) || (p.high-p.low)/h*float64(len(terms)+100) > maxWork {
+		h = p.step / min(4, max(1.5, math.Sqrt(50*width)))
+		work := (p.high - p.low) / h * float64(len(terms)+100)
+		if !(width > 1 && work <= maxWork || t.Tolerance == 0 && width > 0.02 && work <= cheapWork) {
 			break
 		}
 		e.lattice(&p, h)
@@ -61,8 +62,12 @@ func Compose(terms []Term, t Target) (*Result, error) {
 
 var errCells = errors.New("a pair needs too many cells")
 
-// maxWork bounds lattice points times terms of a refinement: a second or two.
-const maxWork = 1 << 26
+// maxWork bounds lattice points times terms of a refinement that the tolerance needs:
+// a second or two; cheapWork that of one which makes it much better.
+const (
+	maxWork   = 1 << 26
+	cheapWork = 1 << 23
+)
 
 // width returns the width of the answer to the target, in ε.
 func (r *Result) width(t Target, theta float64) float64 {
@@ -274,6 +279,8 @@ func (e *engine) run(p plan) (*Result, error) {
 	us, ds, slack := s.sums()
 	r.up = up.composition(us, w, &p, slack)
 	r.down = down.composition(ds, w, &p, slack)
+	r.up.end *= 1 + r.up.factor
+	r.down.end *= 1 - r.down.factor
 	if r.floor && variance > 0 {
 		r.cross = e.crossings(s, merged, variance, w, &p)
 	}

@@ -19,7 +19,9 @@ type Term struct {
 type Target struct {
 	Epsilon, Delta float64
 	Given          Given
-	Tolerance      float64 // wanted width in ε; 0 is max(0.001·ε, 1e-6)
+	// Tolerance is the wanted width in ε; 0 is max(0.001·ε, 1e-6), and much less
+	// where that is cheap.
+	Tolerance float64
 }
 
 // Given says which side of a Target is given.
