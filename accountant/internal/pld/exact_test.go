@@ -227,7 +227,7 @@ func TestTwoEventsByQuadrature(t *testing.T) {
 			}
 			for _, epsilon := range []float64{0.6} {
 				low, high := truth(a, b, epsilon)
-				target := Target{Given: GivenEpsilon, Epsilon: epsilon, Tolerance: 1e-3}
+				target := Target{Given: GivenEpsilon, Epsilon: epsilon, Tolerance: 2e-4}
 				got := compose(t, []Term{of(a, 1), of(b, 1)}, target).Delta(epsilon)
 				if got.High < low || got.Low > high || got.High > 1e-30 && got.High-got.Low > 0.03*got.High {
 					t.Errorf("%s and %s: delta(%v) in [%v, %v], quadrature [%v, %v]", an, bn, epsilon, got.Low, got.High, low, high)
