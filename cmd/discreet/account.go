@@ -376,13 +376,16 @@ func (a *accounting) boundsGrid(r *accountant.Report) grid {
 				high = "(about " + fmt.Sprintf("%.6g", v.Estimate) + ")"
 			}
 		}
-		row(b.Accountant, high, downText(v.Low), b.Direction, b.Note)
+		row(b.Accountant, high, downText(v.Low), b.Direction, shorten(b.Note, noteWidth))
 	}
 	for _, refusal := range r.Refused {
-		row(refusal.Accountant, "-", "", "", refusal.Why)
+		row(refusal.Accountant, "-", "", "", shorten(refusal.Why, noteWidth))
 	}
 	return g
 }
+
+// noteWidth keeps a line of the table readable; JSON has notes whole.
+const noteWidth = 100
 
 func bracketOf(b accountant.Bound) accountant.Bracket {
 	if b.Epsilon != nil {

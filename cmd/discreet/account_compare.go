@@ -28,7 +28,7 @@ func (a *accounting) compare(_ context.Context, t *terminal, args []string) erro
 		cells := []string{text, "none", "", "", ""}
 		if b, ok := r.Best(); ok {
 			v := bracketOf(b)
-			cells = []string{text, upText(v.High), downText(v.Low), b.Accountant, b.Note}
+			cells = []string{text, upText(v.High), downText(v.Low), b.Accountant, shorten(b.Note, noteWidth)}
 		}
 		for j, cell := range cells {
 			g[j].cells = append(g[j].cells, cell)

@@ -48,7 +48,7 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 		cells := []string{name, "-", ""}
 		n, err := a.admitted(name, e, epsilon, delta)
 		if err != nil {
-			cells[2] = err.Error()
+			cells[2] = shorten(err.Error(), noteWidth)
 		} else {
 			cells[1] = n.String()
 			all = append(all, runsJSON(name, n))
