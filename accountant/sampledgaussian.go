@@ -27,6 +27,10 @@ func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
 				out[i] = n / (n - 1) * logAmplified((n-1)*mu*mu/2, q)
 			case a == n:
 				top = max(top, int(n))
+			case a*mu*mu > 1<<16:
+				// Some four nodes of the integral each, and ε far beyond use: what the event
+				// has without sampling, by joint quasi-convexity.
+				out[i] = up(a * mu * mu / 2)
 			default:
 				fractional = append(fractional, i)
 			}

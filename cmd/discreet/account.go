@@ -192,8 +192,8 @@ func parseOrders(text string) ([]float64, error) {
 		if err == nil && isRange {
 			to, err = strconv.ParseFloat(hi, 64)
 		}
-		if err != nil || !(from > 1) || !(to >= from) || math.IsInf(to, 0) || to-from > 1e5 {
-			return nil, fmt.Errorf("want orders above 1, such as 1.5,2..64")
+		if err != nil || !(from > 1) || !(to >= from) || to > 1e12 || to-from > 1e5 { // beyond, x++ would not be the next
+			return nil, fmt.Errorf("want orders above 1, up to 1e12, such as 1.5,2..64")
 		}
 		for x := from; x <= to; x++ {
 			orders = append(orders, x)
