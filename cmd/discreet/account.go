@@ -71,7 +71,16 @@ It reads no data, no catalog and no ledger.`,
 		}
 		done := t.busy(ctx, "accounting")
 		defer done()
-		return run(ctx, t, args)
+		// The numbers of a plan are not asked whether to stop: nothing is lost by
+		// leaving them alone.
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx, t, args) }()
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return c
 }

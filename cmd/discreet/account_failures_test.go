@@ -32,6 +32,9 @@ func TestFailuresOfOthers(t *testing.T) {
 		{"dpcreator#473: eight eighths exceed one", []string{"runs", "pure(1/8)", "--filter", "pure", "--epsilon", "1"}, "admitted", 8, 8},
 		{"opendp#2911: permute-and-flip as if its range were bounded", []string{"permute_and_flip(1)", "--delta", "1e-6", "--accountant", "zcdp"}, "best.epsilon.high", 1, 6},
 		{"opendp#2909: filters as slow as their past is long", []string{"runs", "pure(1e-9)", "--filter", "whitehouse", "--epsilon", "1", "--delta", "1e-6"}, "admitted", 3e16, 4e16},
+		{"an endless search near a heavy tail, ours", []string{"3*poisson(0.0582, discrete_gaussian(3.93))", "--epsilon", "0.00871"}, "best.delta.high", 0.0067, 0.0069},
+		{"an endless search between two lattices, ours", []string{"poisson(0.0401, discrete_gaussian(2.6)) + poisson(0.00132, gaussian(0.614))", "--delta", "3.47e-8"}, "best.epsilon.high", 0.1, 3},
+		{"gigabytes for fractional orders of little noise, ours", []string{"3*poisson(0.5, gaussian(0.001))", "--delta", "1e-8"}, "best.epsilon.high", 1e6, 1e7},
 		{"smartnoise-sdk#621: advanced composition without its logarithm", []string{"350*pure(0.5)", "--delta", "0.1", "--accountant", "advanced"}, "best.epsilon.high", 62.9344, 62.9345},
 	} {
 		t.Run(tc.reported, func(t *testing.T) {

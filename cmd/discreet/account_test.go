@@ -108,6 +108,7 @@ func TestAccountRefusals(t *testing.T) {
 		{"curve gaussian(1) --plot a.gif", 2, ".svg"},
 		{"curve gaussian(1) --from 1 --to 0.5", 2, "--from"},
 		{"gaussian(1) --delta 1e-6 --orders 0.5", 2, "above 1"},
+		{"gaussian(1) --delta 1e-6 --orders 1e16", 2, "orders"},
 		{"gaussian(1) --delta 1e-6 --accountant renyi", 2, "rdp"},
 	} {
 		got, code := account(t, strings.Fields(tc.args)...)
