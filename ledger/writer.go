@@ -75,6 +75,9 @@ func (w *writer) inspect(ctx context.Context) error {
 // do runs f in the writer's next transaction and returns when that is durable.
 // If ctx ends first, f may run all the same.
 func (l *Ledger) do(ctx context.Context, anchored bool, f func(context.Context, *batch) error) error {
+	if err := ctx.Err(); err != nil { // a select would take the queue as readily
+		return err
+	}
 	j := &job{f, anchored, make(chan error, 1)}
 	select {
 	case <-l.quit:
