@@ -54,10 +54,16 @@ func remaining(m filter.Measure, a filter.Amounts) Remaining {
 }
 
 // parameters are what, beside its text, makes a statement the same statement.
-func (s *statement) parameters(o *QueryOptions) (json.RawMessage, error) {
+func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, error) {
 	weights := make([]string, len(o.Weights))
 	for i, w := range o.Weights {
 		weights[i] = w.RatString()
+	}
+	mapped := map[string]string{}
+	for _, t := range db.config.Catalog.Tables {
+		if t.Mapping != nil {
+			mapped[t.Name] = t.Mapping.Code
+		}
 	}
 	raw, err := json.Marshal(struct {
 		Epsilon    privacy.Epsilon `json:"epsilon"`
@@ -65,7 +71,9 @@ func (s *statement) parameters(o *QueryOptions) (json.RawMessage, error) {
 		Rho        privacy.Rho     `json:"rho"`
 		Weights    []string        `json:"weights,omitempty"`
 		Confidence string          `json:"confidence"`
-	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString()})
+		// What a statement says depends on the code of the tables that are mapped.
+		Mapped map[string]string `json:"mapped,omitempty"`
+	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), mapped})
 	if err != nil {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/stability"
@@ -115,6 +117,14 @@ func (s *statement) words(number int) []string {
 	var w []string
 	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	say("every row aggregated here belongs to one unit of domain %q and depends on that unit's rows and public data alone", d.ID)
+	for _, t := range mapped(r.Input) {
+		seen := "record"
+		if t.Mapping.ByUnit {
+			seen = "unit's records"
+		}
+		say("the rows of %q are what code %.16s makes of each %s of %q, seen alone: at most %s, with values clamped and keys from the list", t.Name,
+			t.Mapping.Code, seen, t.Mapping.Of.Name, count(t.Mapping.Outputs, "row"))
+	}
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
@@ -144,6 +154,21 @@ func (s *statement) words(number int) []string {
 		}
 	}
 	return w
+}
+
+// mapped are the mapped tables that n reads.
+func mapped(n plan.Node) (all []*catalog.Table) {
+	if s, ok := n.(*plan.Scan); ok && s.Table.Mapping != nil {
+		return []*catalog.Table{s.Table}
+	}
+	for _, in := range n.Inputs() {
+		for _, t := range mapped(in) {
+			if !slices.Contains(all, t) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
 }
 
 func count(n int64, noun string) string {

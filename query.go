@@ -58,7 +58,7 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 	if err != nil {
 		return nil, fmt.Errorf("encode certificate: %w", err)
 	}
-	parameters, err := s.parameters(o)
+	parameters, err := db.parameters(s, o)
 	if err != nil {
 		return nil, err
 	}

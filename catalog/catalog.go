@@ -78,6 +78,10 @@ type Table struct {
 
 	// Malformed is what becomes of a record that cannot be read as declared.
 	Malformed Malformed
+
+	// Mapping is what makes the rows of those of another table; nil of a table
+	// with rows of its own.
+	Mapping *Mapping
 }
 
 // Column returns the column with the given name.

@@ -74,6 +74,20 @@ type Table struct {
 // data. Its text is constant: the engine speaks of SQL that nobody wrote.
 var ErrPlan = errors.New("the engine cannot plan the statement")
 
+// A Map makes the rows of a mapped table (see catalog.Mapping). An adapter that
+// supports such tables is given one for each, and runs it over the private records
+// when the table is first read.
+type Map struct {
+	// Rows returns what the code makes of the records that it sees at once: rows of
+	// the mapped table's columns after the unit's. It is a function of the records
+	// alone, safe for concurrent use, and fails only for want of resources.
+	Rows func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error)
+	// Unit returns a random key that it has not returned before: for rows that are
+	// units themselves. Nothing of the record or of its place may be in it, so that
+	// the keys of all other records are the same whether or not there is this one.
+	Unit func() (string, error)
+}
+
 // A Scratch is an empty database without files and without private tables. It
 // holds released and public rows, and runs post-processing over them.
 type Scratch interface {

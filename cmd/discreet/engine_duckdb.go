@@ -14,8 +14,8 @@ import (
 
 const engineName = "duckdb"
 
-func openEngine(ctx context.Context, c *catalog.Catalog, l limits) (engine.Engine, error) {
-	e, err := duckdb.Open(ctx, c, duckdb.Options(l))
+func openEngine(ctx context.Context, c *catalog.Catalog, l limits, maps map[string]engine.Map) (engine.Engine, error) {
+	e, err := duckdb.Open(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps})
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
 	}
@@ -23,7 +23,7 @@ func openEngine(ctx context.Context, c *catalog.Catalog, l limits) (engine.Engin
 }
 
 func openOwner(ctx context.Context, l limits) (engine.Owner, error) {
-	o, err := duckdb.OpenOwner(ctx, duckdb.Options(l))
+	o, err := duckdb.OpenOwner(ctx, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp})
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
 	}

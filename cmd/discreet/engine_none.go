@@ -11,7 +11,7 @@ import (
 
 const engineName = noEngine
 
-func openEngine(context.Context, *catalog.Catalog, limits) (engine.Engine, error) {
+func openEngine(context.Context, *catalog.Catalog, limits, map[string]engine.Map) (engine.Engine, error) {
 	return nil, errNoEngine
 }
 

@@ -26,10 +26,10 @@ type lateEngine struct {
 	opened engine.Engine // nil until open has succeeded
 }
 
-func newLateEngine(ctx context.Context, c *catalog.Catalog, l limits) *lateEngine {
+func newLateEngine(ctx context.Context, c *catalog.Catalog, l limits, maps map[string]engine.Map) *lateEngine {
 	e := &lateEngine{}
 	e.open = sync.OnceValues(func() (engine.Engine, error) {
-		opened, err := openEngine(ctx, c, l)
+		opened, err := openEngine(ctx, c, l, maps)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if err == nil {

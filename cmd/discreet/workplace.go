@@ -28,6 +28,7 @@ type workplace struct {
 	limits      limits
 
 	catalog *catalog.Catalog
+	maps    map[string]engine.Map // of the catalog's mapped tables
 	ledger  *ledger.Ledger
 	engine  *lateEngine
 	opened  []io.Closer
@@ -143,7 +144,7 @@ func (w *workplace) ledgerFiles() (files []string) {
 // database makes a database of what is open; the engine opens when it is needed.
 func (w *workplace) database(ctx context.Context) (*discreet.Database, error) {
 	if w.engine == nil {
-		w.engine = newLateEngine(ctx, w.catalog, w.limits)
+		w.engine = newLateEngine(ctx, w.catalog, w.limits, w.maps)
 		w.opened = append(w.opened, w.engine)
 	}
 	log := slog.New(slog.NewJSONHandler(&ownerLog{path: w.ledgerPath + logSuffix}, nil))

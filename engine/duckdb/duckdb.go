@@ -38,6 +38,8 @@ type Options struct {
 	Memory  string // as DuckDB writes sizes, "4GiB"; four fifths of the machine's if empty
 	Threads int    // one a processor if 0
 	Temp    string // the folder where what does not fit in memory is spilled; the system's if empty
+
+	Maps map[string]engine.Map // of the catalog's mapped tables, by their names
 }
 
 // An Engine is DuckDB over the files of one catalog.
@@ -90,6 +92,13 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 		if err := readable(t); err != nil {
 			return err
 		}
+		if t.Mapping != nil {
+			if e.options.Maps[t.Name].Rows == nil {
+				return fmt.Errorf("mapped table %q has no code", t.Name)
+			}
+			e.copied[catalog.Fold(t.Name)] = newCopy(t, e.mapped)
+			continue
+		}
 		switch t.Source.Format {
 		case catalog.DuckDB:
 			if _, ok := attached[t.Source.Path]; !ok {
@@ -101,11 +110,10 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 		case catalog.Parquet:
 			files = append(files, t.Source.Path)
 		default:
-			s, err := newCopied(t)
-			if err != nil {
+			if err := opens(t); err != nil {
 				return err
 			}
-			e.copied[catalog.Fold(t.Name)] = s
+			e.copied[catalog.Fold(t.Name)] = newCopy(t, readRecords)
 			continue
 		}
 		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached[t.Source.Path]))

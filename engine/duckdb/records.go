@@ -20,9 +20,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/records"
 )
 
-// A copied source is a CSV or JSON-lines file, and the table of DuckDB's to
-// which its records are copied before a query reads them. The view with the
-// table's name is made then, so that no query takes it for an empty one.
+// A copied source is a CSV or JSON-lines file, or what a Map makes of any source,
+// and the table of DuckDB's to which its records are copied before a query reads
+// them. The view with the table's name is made then, so that no query takes it for
+// an empty one.
 //
 // DuckDB's own readers fail on some malformed files, and a failure of the CSV
 // reader ends the whole instance; so internal/records reads. A table function
@@ -33,10 +34,14 @@ import (
 // done within it, flushing, catches what it throws and returns an error.
 type copied struct {
 	table *catalog.Table
+	open  open
 	turn  chan struct{} // holds one token: who has it may copy
 	of    fs.FileInfo   // the file as it was copied; nil if it must be copied again
 	into  string        // the table, if there is one
 }
+
+// open opens a table's records, and says which of their fields its columns are.
+type open func(context.Context, *catalog.Table) (records.Reader, []int, error)
 
 // flushBytes of text are copied at a time.
 const flushBytes = 4 << 20
@@ -44,19 +49,26 @@ const flushBytes = 4 << 20
 // copies is the schema of the tables, beside the catalog's names.
 const copies = "discreet_copies"
 
-// newCopied makes a source, not yet copied. Its errors say early and clearly
-// what is wrong with the file.
-func newCopied(t *catalog.Table) (*copied, error) {
+func newCopy(t *catalog.Table, o open) *copied {
+	s := &copied{table: t, open: o, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
+}
+
+// opens says early and clearly what is wrong with a file.
+func opens(t *catalog.Table) error {
 	r, _, err := openRecords(t)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.Close(); err != nil {
-		return nil, cannotOpen(t, "it cannot be read")
+		return cannotOpen(t, "it cannot be read")
 	}
-	s := &copied{table: t, turn: make(chan struct{}, 1)}
-	s.turn <- struct{}{}
-	return s, nil
+	return nil
+}
+
+func readRecords(_ context.Context, t *catalog.Table) (records.Reader, []int, error) {
+	return openRecords(t)
 }
 
 // restless is how long a file must have been left alone before its copy counts
@@ -118,7 +130,7 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 
 // fill makes the table of the declared columns and appends the file's records.
 func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
-	r, at, err := openRecords(s.table)
+	r, at, err := s.open(ctx, s.table)
 	if err != nil {
 		return err
 	}

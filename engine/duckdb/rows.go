@@ -98,30 +98,44 @@ func selectStatement(c *duckdb.Conn, text string) (*duckdb.Stmt, error) {
 
 // query runs one SELECT.
 func query(ctx context.Context, c *duckdb.Conn, text string, types []sqltype.Type, args []driver.NamedValue) (out [][]sqltype.Value, err error) {
-	stmt, err := selectStatement(c, text)
+	err = each(ctx, c, text, types, args, func(row []sqltype.Value) error {
+		out = append(out, row)
+		return nil
+	})
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// each runs one SELECT and calls f with every row.
+func each(ctx context.Context, c *duckdb.Conn, text string, types []sqltype.Type, args []driver.NamedValue, f func([]sqltype.Value) error) (err error) {
+	stmt, err := selectStatement(c, text)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, stmt.Close()) }()
 	rows, err := stmt.QueryContext(ctx, args)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	row := make([]driver.Value, len(types))
 	for {
 		if err := rows.Next(row); err == io.EOF {
-			return out, nil
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 		values := make([]sqltype.Value, len(types))
 		for i, v := range row {
 			if values[i], err = value(v, types[i]); err != nil {
-				return nil, fmt.Errorf("column %d: %w", i, err)
+				return fmt.Errorf("column %d: %w", i, err)
 			}
 		}
-		out = append(out, values)
+		if err := f(values); err != nil {
+			return err
+		}
 	}
 }
 

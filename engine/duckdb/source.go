@@ -107,6 +107,9 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached ma
 		return rows.Columns()
 	}
 	for _, t := range e.catalog.Tables {
+		if t.Mapping != nil {
+			continue
+		}
 		from := "read_parquet(" + literal(t.Source.Path) + ")"
 		switch t.Source.Format {
 		case catalog.CSV, catalog.JSONLines:

@@ -1,0 +1,244 @@
+//go:build cgo
+
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/records"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// maxUnitRecords are the records of a unit that its code sees at most: the first in
+// the order of all columns that it sees, so that they are a function of the unit's
+// records alone.
+const maxUnitRecords = 1 << 16
+
+// batchRecords are mapped at a time by one goroutine.
+const batchRecords = 1024
+
+// mapped runs a table's Map over the records of the table that it maps.
+func (e *Engine) mapped(ctx context.Context, t *catalog.Table) (records.Reader, []int, error) {
+	m := t.Mapping
+	if err := e.fresh(ctx, []string{m.Of.Name}); err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	r := &mappedReader{table: t, code: e.options.Maps[t.Name], rows: make(chan []records.Record, 4), stop: stop}
+	batches := make(chan []seen, 4)
+	var workers sync.WaitGroup
+	r.all.Go(func() {
+		defer close(batches)
+		r.fail(raw(ctx, e.db, func(c *duckdb.Conn) error { return r.read(ctx, c, batches) }))
+	})
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for b := range batches {
+				if err := r.run(ctx, b); err != nil {
+					r.fail(err)
+				}
+			}
+		})
+	}
+	r.all.Go(func() {
+		workers.Wait()
+		close(r.rows)
+	})
+	at := make([]int, len(t.Columns))
+	for i := range at {
+		at[i] = i
+	}
+	return r, at, nil
+}
+
+// seen is what code sees at once, and whose it is.
+type seen struct {
+	unit    sqltype.Value
+	records [][]sqltype.Value
+}
+
+// A mappedReader yields the rows that code makes. Their order is chance: nothing
+// that reads a table may depend on it.
+type mappedReader struct {
+	table *catalog.Table
+	code  engine.Map
+	rows  chan []records.Record
+	stop  context.CancelFunc
+	all   sync.WaitGroup
+
+	next []records.Record // of those received
+
+	mu  sync.Mutex
+	err error // the first
+}
+
+// fail ends everything.
+func (r *mappedReader) fail(err error) {
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+		r.stop()
+	}
+}
+
+// read sends the records to the workers. Rows without a unit are in no statement,
+// so no code sees them.
+func (r *mappedReader) read(ctx context.Context, c *duckdb.Conn, to chan<- []seen) error {
+	m := r.table.Mapping
+	var columns []string
+	var types []sqltype.Type
+	for _, column := range m.Columns {
+		columns, types = append(columns, quote(column.Name)), append(types, column.Type)
+	}
+	text := " FROM " + quote(m.Of.Name)
+	unit := m.Of.Unit.Column
+	if unit != nil {
+		text += " WHERE " + quote(unit.Name) + " IS NOT NULL"
+		columns, types = append(columns, quote(unit.Name)), append(types, unit.Type)
+	}
+	if m.ByUnit {
+		text += " ORDER BY " + quote(unit.Name) + ", " + strings.Join(columns[:len(m.Columns)], ", ")
+	}
+	var batch []seen
+	held := 0
+	send := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case to <- batch:
+			batch, held = nil, 0
+			return nil
+		}
+	}
+	err := each(ctx, c, transport("SELECT "+strings.Join(columns, ", ")+text, types), types, nil, func(row []sqltype.Value) error {
+		s := seen{records: [][]sqltype.Value{row[:len(m.Columns):len(m.Columns)]}}
+		if unit != nil {
+			s.unit = row[len(m.Columns)]
+		}
+		if last := len(batch) - 1; m.ByUnit && last >= 0 && sqltype.Compare(batch[last].unit, s.unit) == 0 {
+			if b := &batch[last]; len(b.records) < maxUnitRecords {
+				b.records, held = append(b.records, s.records[0]), held+1
+			}
+			return nil
+		}
+		if held >= batchRecords {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+		batch, held = append(batch, s), held+1
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return send()
+}
+
+// run maps a batch and hands its rows on.
+func (r *mappedReader) run(ctx context.Context, batch []seen) error {
+	var out []records.Record
+	for _, s := range batch {
+		made, err := r.code.Rows(ctx, s.records)
+		if err != nil {
+			return err
+		}
+		unit, err := r.unit(s, len(made) > 0)
+		if err != nil {
+			return err
+		}
+		for i, row := range made {
+			if int64(i) == r.table.Mapping.Outputs {
+				break
+			}
+			if len(unit)+len(row) != len(r.table.Columns) {
+				return fmt.Errorf("a map made a row of %d values for table %q", len(row), r.table.Name)
+			}
+			record := records.Record{Fields: unit[:len(unit):len(unit)]}
+			for _, v := range row {
+				record.Fields = append(record.Fields, field(v))
+			}
+			out = append(out, record)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r.rows <- out:
+		return nil
+	}
+}
+
+// unit is the field that carries the unit, if the table has one.
+func (r *mappedReader) unit(s seen, needed bool) ([][]byte, error) {
+	switch {
+	case r.table.Unit.Kind == catalog.UnitRow:
+		return nil, nil
+	case s.unit != nil:
+		return [][]byte{field(s.unit)}, nil
+	case !needed:
+		return nil, nil
+	}
+	key, err := r.code.Unit()
+	return [][]byte{[]byte(key)}, err
+}
+
+// field is a value as the text that DuckDB casts back to it.
+func field(v sqltype.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	return []byte(sqltype.Format(v))
+}
+
+// Next returns the next row.
+func (r *mappedReader) Next() (records.Record, error) {
+	for len(r.next) == 0 {
+		batch, open := <-r.rows
+		if !open {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.err != nil {
+				return records.Record{}, r.err
+			}
+			return records.Record{}, io.EOF
+		}
+		r.next = batch
+	}
+	out := r.next[0]
+	r.next = r.next[1:]
+	return out, nil
+}
+
+// Skipped returns 0: code makes no malformed records.
+func (*mappedReader) Skipped() int64 { return 0 }
+
+// Close ends what runs.
+func (r *mappedReader) Close() error {
+	r.stop()
+	go func() { // let those go that wait to hand rows on
+		for range r.rows {
+		}
+	}()
+	r.all.Wait()
+	return nil
+}
