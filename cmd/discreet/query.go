@@ -1,9 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"unicode/utf8"
 
 	discreet "github.com/discreet-dp/discreet"
 )
@@ -31,14 +30,7 @@ engine or the system failed.`,
 	w.define(&c.Flags)
 	w.defineEngine(&c.Flags)
 	s.define(&c.Flags)
-	c.Flags.Func("analyst", "the `NAME` for the ledger's history (default the system's user)", func(name string) error {
-		if !utf8.ValidString(name) {
-			return errors.New("is not UTF-8")
-		}
-		s.Analyst = name
-		return nil
-	})
-	c.Flags.StringVar(&s.IdempotencyKey, "key", "", "a `KEY`: the same query with it returns the stored answer and pays once")
+	s.defineAsker(&c.Flags)
 	var f format
 	f.define(&c.Flags)
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
@@ -51,9 +43,7 @@ engine or the system failed.`,
 		if err != nil {
 			return err
 		}
-		if s.Analyst == "" {
-			s.Analyst = defaultAnalyst()
-		}
+		s.Analyst = cmp.Or(s.Analyst, defaultAnalyst())
 		if err := w.load(); err != nil {
 			return err
 		}
@@ -64,18 +54,23 @@ engine or the system failed.`,
 		if err != nil {
 			return err
 		}
-		if form == "json" {
-			return t.writeJSON(a)
-		}
-		if form == "csv" {
-			writeCSV(t.out, a)
-		} else {
-			answerGrid(a).write(t.out)
-		}
-		t.sayAnswer(a)
-		return nil
+		return t.writeAnswer(form, a)
 	}
 	return c
+}
+
+// writeAnswer prints an answer in one of the formats.
+func (t *terminal) writeAnswer(form string, a *discreet.Answer) error {
+	switch form {
+	case "json":
+		return t.writeJSON(a)
+	case "csv":
+		writeCSV(t.out, a)
+	default:
+		answerGrid(a).write(t.out)
+	}
+	t.sayAnswer(a)
+	return nil
 }
 
 // sayAnswer prints what a reader must know beside the values.

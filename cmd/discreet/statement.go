@@ -12,6 +12,7 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -50,6 +51,18 @@ func (s *statement) define(fs *flag.FlagSet) {
 		s.Confidence = c
 		return nil
 	})
+}
+
+// defineAsker adds the flags of who asks, for what is charged.
+func (s *statement) defineAsker(fs *flag.FlagSet) {
+	fs.Func("analyst", "the `NAME` for the ledger's history (default the system's user)", func(name string) error {
+		if !utf8.ValidString(name) {
+			return errors.New("is not UTF-8")
+		}
+		s.Analyst = name
+		return nil
+	})
+	fs.StringVar(&s.IdempotencyKey, "key", "", "a `KEY`: the same query with it returns the stored answer and pays once")
 }
 
 // amount reads an amount of privacy loss that is to be spent.
