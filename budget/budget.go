@@ -27,14 +27,21 @@ type ExceededError struct {
 	Budget      string // its name
 	Measure     filter.Measure
 	Asked, Left filter.Amounts
+	// Cause is the refusal of what keeps the budget, if that is not this package.
+	Cause error
 }
 
 func (e *ExceededError) Error() string {
 	return fmt.Sprintf("%v: budget %q was asked for %s and has %s left", ErrExceeded, e.Budget, parts(e.Asked, e.Measure), parts(e.Left, e.Measure))
 }
 
-// Unwrap returns ErrExceeded.
-func (e *ExceededError) Unwrap() error { return ErrExceeded }
+// Unwrap returns ErrExceeded, and the cause.
+func (e *ExceededError) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{ErrExceeded}
+	}
+	return []error{ErrExceeded, e.Cause}
+}
 
 func parts(a filter.Amounts, m filter.Measure) (text string) {
 	for i, p := range a.In(m) {
@@ -82,11 +89,22 @@ type Reservation interface {
 	Commit(ctx context.Context, answer []byte) error
 }
 
+// A Charge is a release and who pays for it.
+type Charge struct {
+	Budget  Budget
+	Release Release
+}
+
 // Spend reserves r, computes its answer and commits it: charge first, answer last.
 // On an error no answer leaves, and after the reservation the charge stays.
 func Spend[T any](ctx context.Context, b Budget, r Release, answer func() (T, error)) (T, error) {
+	return SpendAll(ctx, []Charge{{b, r}}, answer)
+}
+
+// SpendAll is Spend for an answer that several budgets pay for; see ReserveAll.
+func SpendAll[T any](ctx context.Context, charges []Charge, answer func() (T, error)) (T, error) {
 	var none T
-	reservation, err := b.Reserve(ctx, r)
+	reservation, err := ReserveAll(ctx, charges)
 	if err != nil {
 		return none, err
 	}

@@ -1,0 +1,93 @@
+// Package durable is a domain of a ledger as a budget: what programs over private
+// data spend stays spent, whatever crashes.
+//
+// It guarantees what package ledger does. Answers are recorded there in the form that
+// they left in, for the owner's history.
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Options say which domain pays, and who asks.
+type Options struct {
+	Domain  string // required
+	Analyst string // for the owner's history
+	Now     func() time.Time
+}
+
+// A Budget is a domain of a ledger. It is safe for concurrent use.
+type Budget struct {
+	options    Options
+	ledger     *ledger.Ledger
+	neighbours privacy.Neighbours
+	filter     filter.Filter
+}
+
+// New returns a domain that the ledger has as a budget.
+func New(ctx context.Context, l *ledger.Ledger, o Options) (*Budget, error) {
+	if l == nil || o.Now == nil {
+		return nil, errors.New("durable budget: the ledger or the clock is missing")
+	}
+	d, err := l.Balance(ctx, o.Domain)
+	if err != nil {
+		return nil, fmt.Errorf("durable budget: %w", err)
+	}
+	f, err := filter.New(filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta, Neighbours: d.Neighbours})
+	if err != nil {
+		return nil, fmt.Errorf("durable budget: domain %q: %w", o.Domain, err)
+	}
+	return &Budget{options: o, ledger: l, neighbours: d.Neighbours, filter: f}, nil
+}
+
+// Name returns the domain's.
+func (b *Budget) Name() string { return b.options.Domain }
+
+// Neighbours implements budget.Budget.
+func (b *Budget) Neighbours() privacy.Neighbours { return b.neighbours }
+
+// Filter implements budget.Budget.
+func (b *Budget) Filter() filter.Filter { return b.filter }
+
+// Left returns what the domain has left, after all that is durable now.
+func (b *Budget) Left(ctx context.Context) (filter.Amounts, error) {
+	balance, err := b.ledger.Balance(ctx, b.options.Domain)
+	if err != nil {
+		return filter.Amounts{}, fmt.Errorf("budget %q: %w", b.Name(), err)
+	}
+	return balance.Remaining, nil
+}
+
+// Reserve charges the domain durably. A refusal for want of budget is a
+// *budget.ExceededError and wraps ledger.ErrExhausted.
+func (b *Budget) Reserve(ctx context.Context, r budget.Release) (budget.Reservation, error) {
+	made, err := b.ledger.Reserve(ctx, ledger.Request{
+		Domain: b.options.Domain, Analyst: b.options.Analyst, Statement: r.Statement,
+		Events: r.Events, Delta: r.Delta, Now: b.options.Now(),
+	})
+	var exhausted *ledger.ExhaustedError
+	if errors.As(err, &exhausted) {
+		return nil, &budget.ExceededError{Budget: b.Name(), Measure: exhausted.Measure, Asked: exhausted.Asked, Left: exhausted.Left, Cause: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("budget %q: %w", b.Name(), err)
+	}
+	return reservation{b.ledger, made}, nil
+}
+
+type reservation struct {
+	ledger *ledger.Ledger
+	made   *ledger.Reservation
+}
+
+func (r reservation) Commit(ctx context.Context, answer []byte) error {
+	return r.ledger.Commit(ctx, r.made, answer)
+}
