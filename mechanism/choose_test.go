@@ -1,0 +1,119 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// weights is the law of choose, in floats.
+func weights(pieces []piece, unit *big.Rat) []float64 {
+	t, _ := unit.Float64()
+	least, law, sum := pieces[0].cost, make([]float64, len(pieces)), 0.0
+	for _, p := range pieces {
+		least = min(least, p.cost)
+	}
+	for i, p := range pieces {
+		law[i] = float64(p.width) * math.Exp(-float64(p.cost-least)*t)
+		sum += law[i]
+	}
+	for i := range law {
+		law[i] /= sum
+	}
+	return law
+}
+
+func TestChooseFits(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pieces []piece
+		unit   string
+	}{
+		"one":              {[]piece{{5, 3}}, "1"},
+		"even":             {[]piece{{1, 7}, {1, 7}, {1, 7}}, "1/3"},
+		"widths":           {[]piece{{1, 0}, {2, 0}, {3, 0}}, "1"},
+		"costs":            {[]piece{{1, 0}, {1, 1}, {1, 2}, {1, 4}}, "1/2"},
+		"wide and costly":  {[]piece{{1, 10}, {1 << 62, 53}, {1 << 40, 40}}, "1"},
+		"much is unlikely": {[]piece{{1, 1 << 50}, {1 << 30, 1 << 51}, {1, 1<<50 + 2}}, "1/2"},
+		"tiny unit":        {[]piece{{3, 0}, {1, 1 << 60}}, "1e-300"},
+		"huge unit":        {[]piece{{3, 5}, {7, 4}, {1, 4}}, "1e6"},
+	} {
+		unit := rat(tc.unit)
+		draw := func(b noise.Bits) (int, error) { return choose(b, tc.pieces, unit) }
+		if err := fits(weights(tc.pieces, unit), 20_000, draw); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(tc.pieces) > 2 && fits(weights(tc.pieces, new(big.Rat).Mul(unit, rat("1.2"))), 20_000, draw) == nil && name != "even" && name != "widths" && name != "huge unit" {
+			t.Errorf("%s: a unit 1.2 times as large makes no difference", name)
+		}
+	}
+}
+
+// The proposal is never less likely than what it proposes, and hardly more.
+func TestProposalDominates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) piece {
+			return piece{
+				1 + rapid.Uint64Range(0, 1<<62-1).Draw(t, "width")>>rapid.UintRange(0, 62).Draw(t, "narrower"),
+				rapid.Int64Range(0, math.MaxInt64).Draw(t, "cost") >> rapid.UintRange(0, 63).Draw(t, "cheaper"),
+			}
+		}), 1, 20).Draw(t, "pieces")
+		unit := big.NewRat(rapid.Int64Range(1, 1e6).Draw(t, "num"), rapid.Int64Range(1, 1e12).Draw(t, "den"))
+		r, below := propose(pieces, unit)
+		before := uint64(0)
+		for j, p := range pieces {
+			g := new(big.Rat).SetInt(new(big.Int).SetUint64(below[j] - before))
+			before = below[j]
+			d := new(big.Rat).Mul(big.NewRat(p.cost-pieces[r].cost, 1), unit)
+			if d.Cmp(rat("1000")) > 0 {
+				continue
+			}
+			w := new(big.Rat).SetFrac(new(big.Int).SetUint64(p.width), new(big.Int).SetUint64(pieces[r].width))
+			weight := numeric.Of(w.Mul(w, rat("4294967296"))).Mul(numeric.Of(d).Neg().Exp())
+			if weight.Hi().Cmp(g) > 0 {
+				t.Fatalf("piece %d of %v: weight %v is proposed by %v", j, pieces, weight, g)
+			}
+			if over := new(big.Rat).Sub(g, weight.Lo()); over.Cmp(rat("5.1")) > 0 {
+				t.Fatalf("piece %d of %v: weight %v is proposed by %v", j, pieces, weight, g)
+			}
+		}
+	})
+}
+
+// The bounds hold the true value, and are narrow.
+func TestScaledExp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := big.NewRat(rapid.Int64Range(-44e9, 44e9).Draw(t, "x"), 1e9)
+		if rapid.Bool().Draw(t, "large") {
+			x.Abs(x.Mul(x, rat("20")))
+		}
+		scale := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "num"), rapid.Int64Range(1, 1<<40).Draw(t, "den"))
+		width := uint(64 * rapid.IntRange(1, 3).Draw(t, "words"))
+		low, high := scaledExp(scale, x, width)
+		exact := numeric.Of(x).Neg().Exp().Mul(numeric.Of(scale)).Mul(numeric.Of(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), width))))
+		if new(big.Rat).SetInt(low).Cmp(exact.Hi()) > 0 || new(big.Rat).SetInt(high).Cmp(exact.Lo()) < 0 {
+			t.Fatalf("%v is not between %v and %v", exact, low, high)
+		}
+		if d := new(big.Int).Sub(high, low); d.Cmp(big.NewInt(2)) > 0 {
+			t.Fatalf("the bounds are %v apart", d)
+		}
+	})
+}
+
+// What would make a proposal wrong is an error, not a biased draw.
+func TestChooseRefuses(t *testing.T) {
+	if _, err := acceptExp(zeros{}, rat("1.1"), new(big.Rat)); err == nil {
+		t.Error("a probability of 1.1 is accepted")
+	}
+	if _, err := choose(zeros{}, nil, rat("1")); !errors.Is(err, ErrParameter) {
+		t.Error("something is chosen from nothing")
+	}
+	if _, err := choose(broken{}, []piece{{1, 1}, {1, 1}}, rat("1")); !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+}
