@@ -43,6 +43,7 @@ var onlys = []only{
 	{"./filter", []string{"./privacy", "./internal/numeric"}, "mathematics, to be reviewed alone"},
 	{"./budget", []string{"./filter", "./privacy", "./internal/numeric"}, "who pays, not how it is kept: a ledger is one way"},
 	{"./budget/durable", []string{"./budget", "./filter", "./ledger", "./privacy"}, "a ledger's domain as a budget, nothing else"},
+	{"./audit", []string{"./budget", "./mechanism", "./noise", "./privacy"}, "an attack sees answers: no database, no catalog, no ledger"},
 	{"./ledger", []string{"./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant"},
 	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
 	{"./engine", []string{"./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
