@@ -1,0 +1,218 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/discreet-dp/discreet/sandbox/internal/instrument"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// initialFuel is what a module may use before it sees a record. It is the
+// same for all: no data is there yet.
+const initialFuel = 2_000_000_000
+
+// features are what a module may use of WebAssembly, as wazero names them. Reference
+// types come with bulk memory; their instructions are refused.
+const features = api.CoreFeatureMutableGlobal | api.CoreFeatureMultiValue | api.CoreFeatureSignExtensionOps |
+	api.CoreFeatureNonTrappingFloatToIntConversion | api.CoreFeatureBulkMemoryOperations | api.CoreFeatureReferenceTypes
+
+// A Mapper is a module that was loaded, instrumented and initialised. It is safe for
+// concurrent use: as many calls run at a time as there are processors.
+type Mapper struct {
+	options  Options
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+	layout   instrument.Layout
+	mutable  int
+	start    *snapshot
+	slots    chan struct{} // one for each call that runs
+
+	mu     sync.Mutex
+	idle   []*instance
+	closed bool
+}
+
+// Load loads a module. It refuses, with an error that wraps ErrModule, what
+// cannot be a mapper: see the package's documentation for what one is.
+func Load(ctx context.Context, binary []byte, o Options) (*Mapper, error) {
+	o, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	if len(binary) > MaxModule {
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrModule, MaxModule)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := validate(ctx, binary); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModule, err)
+	}
+	rewritten, err := instrument.Rewrite(binary, instrument.Options{
+		Pages:    uint32(o.Memory >> 16),
+		Required: map[string]string{buffers: "() -> (i32)", mapRecords: "(i32) -> (i32)"},
+		Optional: map[string]string{initialize: "() -> ()"},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModule, err)
+	}
+	m := &Mapper{
+		options: o, layout: rewritten.Layout, mutable: rewritten.Mutable,
+		runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(features)),
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	if err := m.load(ctx, rewritten); err != nil {
+		_ = m.runtime.Close(ctx) // the first error is the one to tell
+		return nil, err
+	}
+	return m, nil
+}
+
+// validate has wazero hold the module, as it was given, against the specification.
+// What Rewrite guarantees is about valid modules: one that speaks of a global that it
+// does not have might get an injected one. The interpreter's compiler is the quicker.
+func validate(ctx context.Context, binary []byte) error {
+	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features))
+	_, err := r.CompileModule(ctx, binary)
+	if closed := r.Close(ctx); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func (m *Mapper) load(ctx context.Context, rewritten *instrument.Module) (err error) {
+	if m.compiled, err = m.runtime.CompileModule(ctx, rewritten.Code); err != nil {
+		return fmt.Errorf("%w: %w", ErrModule, err)
+	}
+	in, err := m.instantiate(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrModule, err)
+	}
+	if m.start, err = begin(ctx, in, rewritten, m.options); err != nil {
+		return err
+	}
+	m.start.restore(in, true)
+	m.idle = append(m.idle, in)
+	return nil
+}
+
+// instantiate makes an instance in no particular state.
+func (m *Mapper) instantiate(ctx context.Context) (*instance, error) {
+	module, err := m.runtime.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return nil, err
+	}
+	return newInstance(module, m.layout, m.mutable)
+}
+
+// Map returns what the module makes of one record.
+func (m *Mapper) Map(ctx context.Context, record []sqltype.Value) ([]Output, error) {
+	return m.run(ctx, [][]sqltype.Value{record})
+}
+
+// MapUnit returns what the module makes of all records of a unit, which it sees in
+// the order of sqltype.Compare over their columns, whatever order they are given in.
+func (m *Mapper) MapUnit(ctx context.Context, records [][]sqltype.Value) ([]Output, error) {
+	return m.run(ctx, ordered(records))
+}
+
+func (m *Mapper) run(ctx context.Context, records [][]sqltype.Value) ([]Output, error) {
+	in, err := m.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.give(in)
+	s := m.start
+	n, fits, err := encode(in.memory[s.input:s.input+s.inputSize:s.input+s.inputSize], m.options.Columns, records)
+	in.written = n
+	if err != nil {
+		return nil, err
+	}
+	if fits {
+		if out, ok := m.call(ctx, in, len(records)); ok {
+			return out, nil
+		}
+	}
+	return append([]Output(nil), m.options.Default...), nil
+}
+
+// call runs the module over the records in its buffer, and says whether it answered.
+func (m *Mapper) call(ctx context.Context, in *instance, records int) ([]Output, bool) {
+	in.stack[0] = uint64(records)
+	if err := in.call.CallWithStack(ctx, in.stack[:]); err != nil {
+		in.call = in.module.ExportedFunction(mapRecords) // lets go of a stack that may be large
+		return nil, false
+	}
+	count := uint32(in.stack[0])
+	if uint64(count) > uint64(m.options.MaxOutputs) {
+		return nil, false
+	}
+	at := m.start.output
+	return m.options.decode(in.memory[at : at+count*outputSize])
+}
+
+// take returns an instance in the state in which calls begin.
+func (m *Mapper) take(ctx context.Context) (*instance, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case m.slots <- struct{}{}:
+	}
+	m.mu.Lock()
+	closed := m.closed
+	var in *instance
+	if last := len(m.idle) - 1; last >= 0 {
+		in, m.idle = m.idle[last], m.idle[:last]
+	}
+	m.mu.Unlock()
+	switch {
+	case closed:
+		<-m.slots
+		return nil, ErrClosed
+	case in != nil:
+		return in, nil
+	}
+	in, err := m.instantiate(ctx)
+	if err != nil {
+		<-m.slots
+		return nil, ErrResources
+	}
+	m.start.restore(in, true)
+	return in, nil
+}
+
+// give restores an instance and keeps it.
+func (m *Mapper) give(in *instance) {
+	m.start.restore(in, false)
+	m.mu.Lock()
+	m.idle = append(m.idle, in)
+	m.mu.Unlock()
+	<-m.slots
+}
+
+// Close waits for the calls that run, and frees what the mapper holds.
+func (m *Mapper) Close(ctx context.Context) error {
+	m.mu.Lock()
+	closed := m.closed
+	m.closed = true
+	m.mu.Unlock()
+	if closed {
+		return nil
+	}
+	for range cap(m.slots) {
+		m.slots <- struct{}{}
+	}
+	for range cap(m.slots) { // who waits learns that it is closed
+		<-m.slots
+	}
+	return m.runtime.Close(ctx)
+}

@@ -1,0 +1,81 @@
+package sandbox_test
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/discreet-dp/discreet/sandbox"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// groups are the options of the prebuilt mappers, which all do the same.
+func groups() sandbox.Options {
+	return sandbox.Options{
+		Columns: []sandbox.Column{{Name: "age", Type: sqltype.Of(sqltype.Integer)}, {Name: "cost", Type: sqltype.Of(sqltype.Double)}},
+		Keys:    []string{"0", "25", "50", "75"},
+		Lower:   0, Upper: 100,
+	}
+}
+
+func load(t testing.TB, binary []byte, o sandbox.Options) *sandbox.Mapper {
+	t.Helper()
+	m, err := sandbox.Load(context.Background(), binary, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+func prebuilt(t testing.TB, language string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + language + "/mapper.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The same mapper in three languages.
+func TestPrebuiltMappers(t *testing.T) {
+	for _, language := range []string{"c", "rust", "go"} {
+		t.Run(language, func(t *testing.T) {
+			m := load(t, prebuilt(t, language), groups())
+			for _, test := range []struct {
+				record []sqltype.Value
+				want   []sandbox.Output
+			}{
+				{[]sqltype.Value{int64(30), 12.5}, []sandbox.Output{{Key: "25", Value: 12.5}}},
+				{[]sqltype.Value{int64(99), 1e9}, []sandbox.Output{{Key: "75", Value: 100}}},
+				{[]sqltype.Value{int64(0), -3.0}, []sandbox.Output{{Key: "0", Value: 0}}},
+				{[]sqltype.Value{int64(-60), 1.0}, []sandbox.Output{}},
+				{[]sqltype.Value{nil, 1.0}, []sandbox.Output{}},
+			} {
+				got, err := m.Map(context.Background(), test.record)
+				if err != nil || !reflect.DeepEqual(got, test.want) {
+					t.Errorf("Map(%v) = %v, %v; want %v", test.record, got, err, test.want)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMap(b *testing.B) {
+	for _, language := range []string{"c", "rust", "go"} {
+		b.Run(language, func(b *testing.B) {
+			m := load(b, prebuilt(b, language), groups())
+			r := []sqltype.Value{int64(30), 12.5}
+			for b.Loop() {
+				if _, err := m.Map(context.Background(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
