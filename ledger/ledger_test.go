@@ -288,6 +288,47 @@ func TestSuspension(t *testing.T) {
 	l.verifyOrFail(t)
 }
 
+// An access is in the history, durably, and neither charges nor changes anything: not
+// a suspended domain either.
+func TestAccess(t *testing.T) {
+	l, path := create(t, Options{})
+	must(l.Reserve(ctx, ask("0.1")))
+	if err := l.Suspend(ctx, "patient", 0, "out of memory", now); err != nil {
+		t.Fatal(err)
+	}
+	before := must(l.Balance(ctx, "patient"))
+	if err := l.Access(ctx, "patient", "olga", "audit sensitivity: SELECT sum(cost) FROM visits", now); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	l = must(Open(ctx, path, Options{}))
+	defer l.Close()
+	after := must(l.Balance(ctx, "patient"))
+	if after.Spent.Epsilon.Cmp(before.Spent.Epsilon) != 0 || !after.Suspended || after.Uncommitted != before.Uncommitted {
+		t.Errorf("%+v became %+v", before, after)
+	}
+	h := must(l.History(ctx))
+	e := h[len(h)-1]
+	if e.Kind != "access" || e.Domain != "patient" || e.Analyst != "olga" || e.Statement != "audit sensitivity: SELECT sum(cost) FROM visits" || !e.Time.Equal(now) {
+		t.Errorf("entry %+v", e)
+	}
+	for name, err := range map[string]error{
+		"nobody": l.Access(ctx, "patient", "", "a look", now), "for nothing": l.Access(ctx, "patient", "olga", "", now),
+		"at no time": l.Access(ctx, "patient", "olga", "a look", time.Time{}), "not UTF-8": l.Access(ctx, "patient", "olga", "\xff", now),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := l.Access(ctx, "doctor", "olga", "a look", now); !errors.Is(err, ErrUnknownDomain) {
+		t.Errorf("an unknown domain: %v", err)
+	}
+	if n := len(must(l.History(ctx))); n != len(h) {
+		t.Errorf("%d records more", n-len(h))
+	}
+	l.verifyOrFail(t)
+}
+
 // The budget belongs to the domain: neither a missing domain nor another budget
 // is taken from the catalog.
 func TestCatalogAgainstLedger(t *testing.T) {

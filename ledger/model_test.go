@@ -101,6 +101,9 @@ func TestLedgerBehavesAsItsModel(t *testing.T) {
 				m.suspended = false
 				expect(t, l.Acknowledge(ctx, "patient", "seen", now), nil)
 			},
+			"access": func(t *rapid.T) {
+				expect(t, l.Access(ctx, "patient", "owner", "a look", now), nil)
+			},
 			"the other process": func(t *rapid.T) { l, other = other, l },
 			"open again": func(t *rapid.T) {
 				expect(t, l.Close(), nil)

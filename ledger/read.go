@@ -63,7 +63,7 @@ func (l *Ledger) Domains(ctx context.Context) (_ []DomainBudget, err error) {
 // An Entry is one record, for the owner to read.
 type Entry struct {
 	Seq         int64
-	Kind        string // create, anchor, domain, reserve, commit, suspend, acknowledge
+	Kind        string // create, anchor, domain, reserve, commit, suspend, acknowledge, access
 	Time        time.Time
 	Domain      string
 	Analyst     string
@@ -248,6 +248,10 @@ func (v *verifier) record(r *record, e *entry) error {
 		want.Suspended = true
 	case kindAcknowledge:
 		want.Suspended = false
+	case kindAccess:
+		if e.Charge != nil || len(e.Events) > 0 {
+			return wrong("an access charges nothing")
+		}
 	default:
 		return wrong("unknown kind %q", r.kind)
 	}

@@ -42,6 +42,7 @@ const (
 	kindCommit      = "commit"      // its answer
 	kindSuspend     = "suspend"     // a failure
 	kindAcknowledge = "acknowledge" // the owner has seen it
+	kindAccess      = "access"      // somebody saw exact values: charged to nothing
 )
 
 // entry is a record's body; each kind uses some of it.

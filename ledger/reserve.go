@@ -238,6 +238,24 @@ func (l *Ledger) Acknowledge(ctx context.Context, domain, note string, now time.
 	})
 }
 
+// Access records that exact values of a domain are about to be seen, by whom and what
+// for. It charges nothing, because nothing is released: what is seen is for the owner,
+// and no budget pays for it if it gets further. Only after Access has returned nil, the
+// record being on stable storage and on the anchor, may anybody look.
+func (l *Ledger) Access(ctx context.Context, domain, by, what string, now time.Time) (err error) {
+	defer wrap(&err, "record access")
+	switch {
+	case by == "" || what == "" || now.IsZero():
+		return errors.New("needs by whom, what for and the time")
+	case !utf8.ValidString(by) || !utf8.ValidString(what):
+		return errors.New("is not UTF-8")
+	}
+	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
+		return b.change(ctx, &record{kind: kindAccess, domain: domain},
+			entry{Time: now, Analyst: by, Statement: what}, func(*state) {})
+	})
+}
+
 // change appends a record that changes the state of its domain.
 func (b *batch) change(ctx context.Context, r *record, e entry, f func(*state)) error {
 	_, s, err := b.domain(ctx, r.domain)

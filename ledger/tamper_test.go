@@ -73,6 +73,7 @@ func TestEditedLedgers(t *testing.T) {
 		return u
 	}
 	tenth := filter.Total{Loss: units("1" + strings.Repeat("0", 39))}
+	threeTenths := filter.Total{Loss: units("3" + strings.Repeat("0", 39))}
 	for name, tc := range map[string]struct {
 		edit   func(*sql.DB) error
 		atOpen bool // noticed by Open; else by Verify
@@ -102,6 +103,8 @@ func TestEditedLedgers(t *testing.T) {
 		"charge below its events": {forgeChain(record{kind: kindReserve, domain: "patient"}, entry{Time: now, Events: []json.RawMessage{[]byte(`{"pure":{"eps":0.2}}`)}, Charge: &tenth, State: &state{}}), false},
 		"overspent":               {forgeChain(record{kind: kindReserve, domain: "patient"}, entry{Time: now, Events: []json.RawMessage{[]byte(`{"pure":{"eps":9}}`)}, State: &state{}}), false},
 		"budget raised":           {forgeChain(record{kind: kindDomain, domain: "patient"}, entry{Time: now, Budget: &DomainBudget{ID: "patient", Measure: filter.Pure, Epsilon: eps("9")}, State: &state{}}), false},
+		"access that pays back":   {forgeChain(record{kind: kindAccess, domain: "patient"}, entry{Time: now, Analyst: "owner", State: &state{}}), false},
+		"access that charges":     {forgeChain(record{kind: kindAccess, domain: "patient"}, entry{Time: now, Charge: &tenth, State: &state{Spent: threeTenths, Uncommitted: 1}}), false},
 		"unknown kind":            {forgeChain(record{kind: "refund", domain: "patient"}, entry{Time: now, State: &state{}}), false},
 		"second beginning":        {forgeChain(record{kind: kindCreate}, entry{Time: now, Format: format}), false},
 	} {

@@ -74,7 +74,7 @@ type domainBudget struct {
 // An event is one record of the ledger.
 type event struct {
 	Record      int64               `json:"record"`
-	Kind        string              `json:"kind"` // create, anchor, domain, reserve, suspend, acknowledge
+	Kind        string              `json:"kind"` // create, anchor, domain, reserve, suspend, acknowledge, access
 	Time        time.Time           `json:"time"`
 	Domain      string              `json:"domain,omitempty"`
 	Analyst     string              `json:"analyst,omitempty"`
@@ -163,12 +163,21 @@ func (t *terminal) writeBudget(b *budget, last int) {
 			fmt.Fprintf(t.out, "  suspended until its owner runs discreet ledger acknowledge %s\n", d.Domain)
 		}
 	}
-	var spent []event
+	var spent, seen []event
 	for _, e := range b.History {
-		if e.Kind == "reserve" {
+		switch e.Kind {
+		case "reserve":
 			spent = append(spent, e)
+		case "access":
+			seen = append(seen, e)
 		}
 	}
+	t.writeSpent(spent, last)
+	t.writeSeen(seen, last)
+}
+
+// writeSpent prints the last statements.
+func (t *terminal) writeSpent(spent []event, last int) {
 	if len(spent) == 0 {
 		return
 	}
@@ -184,6 +193,25 @@ func (t *terminal) writeBudget(b *budget, last int) {
 			statement += "  (no answer)"
 		}
 		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, chargeText(e.Charge.Amounts), statement} {
+			g[j].cells = append(g[j].cells, cell)
+		}
+	}
+	g.write(t.out)
+}
+
+// writeSeen prints the last times that somebody saw exact values.
+func (t *terminal) writeSeen(seen []event, last int) {
+	if len(seen) == 0 {
+		return
+	}
+	older := max(0, len(seen)-max(0, last))
+	fmt.Fprint(t.out, "\nexact values were seen, which no budget pays for:\n")
+	if older > 0 {
+		fmt.Fprintf(t.out, "(%d earlier)\n", older)
+	}
+	g := grid{{title: "when"}, {title: "by"}, {title: "domain"}, {title: "what for"}}
+	for _, e := range seen[older:] {
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, shorten(e.Statement, 80)} {
 			g[j].cells = append(g[j].cells, cell)
 		}
 	}
