@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -115,5 +116,20 @@ func TestChooseRefuses(t *testing.T) {
 	}
 	if _, err := choose(broken{}, []piece{{1, 1}, {1, 1}}, rat("1")); !errors.Is(err, errBroken) {
 		t.Error(err)
+	}
+}
+
+func BenchmarkChoose(b *testing.B) {
+	for _, n := range []int{10, 1000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			pieces := make([]piece, n)
+			for i := range pieces {
+				pieces[i] = piece{uint64(i + 1), int64(i)}
+			}
+			unit, source := rat("1/10"), noise.System()
+			for b.Loop() {
+				must(choose(source, pieces, unit))
+			}
+		})
 	}
 }
