@@ -1,0 +1,224 @@
+package datanode
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Query answers by the mechanism that the access definition has.
+func (n *Node) Query(ctx context.Context, name string) (Answer, error) {
+	return n.answer(ctx, name, nil)
+}
+
+// QueryWith answers by a mechanism that is given with the query, where the access
+// definition is Adaptive and has none itself.
+func (n *Node) QueryWith(ctx context.Context, name string, m Mechanism) (Answer, error) {
+	if m == nil {
+		return Answer{}, fmt.Errorf("query %q: the mechanism is missing", name)
+	}
+	return n.answer(ctx, name, m)
+}
+
+func (n *Node) answer(ctx context.Context, name string, given Mechanism) (Answer, error) {
+	a, err := n.ask(ctx, name, given, nil)
+	if err != nil {
+		return Answer{}, fmt.Errorf("query %q: %w", name, err)
+	}
+	return a, nil
+}
+
+// A view is what is asked about instead of an entry's frame: numbers in one column,
+// each a function of one row alone, so that neighbours stay neighbours.
+type view func(*frame) []float64
+
+// ask answers about a view of what a name has.
+func (n *Node) ask(ctx context.Context, name string, given Mechanism, v view) (Answer, error) {
+	n.mu.Lock()
+	e := n.entries[name]
+	if e == nil || e.data.held == nil || e.access == nil {
+		n.mu.Unlock()
+		return Answer{}, fmt.Errorf("%w: no access definition", ErrNoAccess)
+	}
+	q := asked{node: n, name: name, entry: e, data: e.data, budget: e.budget, view: v}
+	access := e.access
+	n.mu.Unlock()
+
+	adaptive, isAdaptive := access.(Adaptive)
+	switch {
+	case given == nil:
+	case !isAdaptive || adaptive.Mechanism != nil:
+		return Answer{}, fmt.Errorf("%w: the owner has fixed the mechanism", ErrNoAccess)
+	case len(given.declared()) > 0:
+		return Answer{}, fmt.Errorf("%w: a declared sensitivity is the owner's to declare", ErrNoAccess)
+	}
+	switch a := access.(type) {
+	case Unprotected:
+		return q.unprotected(ctx, a)
+	case Unmetered:
+		return q.unmetered(ctx, a)
+	case Adaptive:
+		if given == nil {
+			given = a.Mechanism
+		}
+		if given == nil {
+			return Answer{}, fmt.Errorf("%w: the mechanism is to be given with the query", ErrNoAccess)
+		}
+		return q.adaptive(ctx, given)
+	case Mechanism:
+		return q.drawOnce(ctx, a)
+	}
+	return Answer{}, ErrNoAccess
+}
+
+// asked is one question, and what it is about.
+type asked struct {
+	node   *Node
+	name   string
+	entry  *entry
+	data   Data
+	budget budget.Budget
+	view   view
+}
+
+// release compiles a mechanism for the data under a relation.
+func (q asked) release(m Mechanism, neighbours privacy.Neighbours) (release, error) {
+	replaced := neighbours == privacy.ReplaceOne
+	s := q.data.held().frame.shape(replaced)
+	if q.view != nil {
+		s.columns = []column{{}}
+	}
+	r, err := m.release(s)
+	if err != nil {
+		return release{}, err
+	}
+	if len(r.events) == 0 {
+		return release{}, ErrNoEvent
+	}
+	for _, e := range r.events {
+		if e == nil {
+			return release{}, ErrNoEvent
+		}
+		if err := e.Validate(); err != nil {
+			return release{}, fmt.Errorf("%w: %w", ErrNoEvent, err)
+		}
+		if err := privacy.Holds(e, neighbours); err != nil {
+			return release{}, err
+		}
+	}
+	return r, nil
+}
+
+// frame returns the rows that the question is about.
+func (q asked) frame() *frame {
+	f := &q.data.held().frame
+	if q.view != nil {
+		return &frame{f.rows, []column{{numbers: q.view(f)}}}
+	}
+	return f
+}
+
+func (q asked) draw(r release) (Answer, error) {
+	a, err := r.answer(q.node.bits, q.frame())
+	if err != nil {
+		return Answer{}, fmt.Errorf("answer: %w", err)
+	}
+	return a, nil
+}
+
+func (q asked) adaptive(ctx context.Context, m Mechanism) (Answer, error) {
+	if q.data.held().table != nil {
+		return q.data.held().table.answer(ctx, q.node.options.Name, m)
+	}
+	if q.budget == nil {
+		return Answer{}, fmt.Errorf("%w: there is no budget", ErrNoAccess)
+	}
+	r, err := q.release(m, q.budget.Neighbours())
+	if err != nil {
+		return Answer{}, err
+	}
+	charge, err := r.charge(q.name, q.budget)
+	if err != nil {
+		return Answer{}, err
+	}
+	return budget.Spend(ctx, q.budget, charge, func() (Answer, error) { return q.draw(r) })
+}
+
+// drawOnce answers by the first answer of the same statement. A budget that the name
+// has pays for it.
+func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
+	if q.view != nil {
+		return Answer{}, fmt.Errorf("%w: what is computed with the data needs a budget", ErrNoAccess)
+	}
+	q.entry.drawing.Lock()
+	defer q.entry.drawing.Unlock()
+	if given, ok := q.entry.once[m.String()]; ok {
+		return given.Answer, nil
+	}
+	q.node.mu.Lock()
+	q.budget = q.entry.budget // one may have come meanwhile
+	q.node.mu.Unlock()
+	var a Answer
+	r := release{}
+	var err error
+	if q.data.held().table != nil || q.budget != nil {
+		a, err = q.adaptive(ctx, m)
+	} else if r, err = q.release(m, q.node.options.Neighbours); err == nil {
+		a, err = q.draw(r)
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	q.entry.once[m.String()] = answer{a, r}
+	return a, nil
+}
+
+func (q asked) unmetered(ctx context.Context, u Unmetered) (Answer, error) {
+	if q.data.held().table != nil {
+		return Answer{}, fmt.Errorf("%w: a table of a catalog has a ledger", ErrNoAccess)
+	}
+	r, err := q.release(u.Mechanism, q.node.options.Neighbours)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := q.node.record(ctx, Act{Name: q.name, Kind: "unmetered", Access: r.statement, By: u.By, Why: u.Why}); err != nil {
+		return Answer{}, err
+	}
+	return q.draw(r)
+}
+
+// unprotected gives the rows as they are: numbers row by row, then texts.
+func (q asked) unprotected(ctx context.Context, u Unprotected) (Answer, error) {
+	if q.data.held().table != nil {
+		return Answer{}, fmt.Errorf("%w: a table of a catalog has a ledger", ErrNoAccess)
+	}
+	if err := q.node.record(ctx, Act{Name: q.name, Kind: "unprotected", Access: "unprotected", By: u.By, Why: u.Why}); err != nil {
+		return Answer{}, err
+	}
+	f := q.frame()
+	a := Answer{Statement: "unprotected"}
+	for _, c := range f.columns {
+		a.Labels = append(a.Labels, c.name)
+	}
+	for r := range f.rows {
+		for _, c := range f.columns {
+			if c.text() {
+				a.Texts = append(a.Texts, c.texts[r])
+			} else {
+				a.Values = append(a.Values, c.numbers[r])
+			}
+		}
+	}
+	return a, nil
+}
+
+// chargeable returns an event that the budget's filter can charge for e.
+func chargeable(e privacy.Event, b budget.Budget, delta privacy.Delta) (privacy.Event, error) {
+	switch e.(type) {
+	case privacy.Poisson, privacy.WithoutReplacement:
+		return amplified(e, b.Filter(), b.Neighbours(), delta)
+	}
+	return e, nil
+}

@@ -1,0 +1,261 @@
+// Package datanode keeps named private data and lets them out by access definitions
+// alone: a mechanism, a budget for mechanisms, or a recorded decision of the owner.
+//
+// It guarantees: without an access definition nothing leaves, not even whether there
+// are data of that name. What leaves by a Mechanism is what its events say; what
+// leaves by a budget is charged first, in the budget's filter, and all of it
+// together keeps the budget's guarantee, whatever is configured in between. Unprotected
+// access needs a decision with its reason, which is recorded before anything leaves.
+// Nothing prints, logs or marshals private data.
+//
+// It does not guarantee anything against code of the same process that looks for the
+// data in memory, nor across names: those about the same units should share a budget.
+// Each row is one unit's, as the owner says by putting it there. Answers drawn once
+// are kept as long as the node; a durable budget is kept longer.
+package datanode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Options of a node.
+type Options struct {
+	Name string // required
+	// Neighbours is the relation of mechanisms without a budget; budgets have their own.
+	Neighbours privacy.Neighbours
+	Log        Log              // required: NewMemoryLog, or OpenLog
+	Now        func() time.Time // the log's clock; required
+}
+
+// A Node holds named private data. It is safe for concurrent use if its bits are.
+type Node struct {
+	withheld
+	*node
+}
+
+type node struct {
+	bits    noise.Bits
+	options Options
+
+	mu      sync.Mutex
+	entries map[string]*entry
+}
+
+// An entry is one name. It is never removed, and neither is its budget.
+type entry struct {
+	data   Data // none if data.held is nil
+	access Access
+	budget budget.Budget
+
+	drawing sync.Mutex        // held while an answer is drawn for once
+	once    map[string]answer // by statement
+}
+
+// answer is one that was drawn without a budget, or before there was one.
+type answer struct {
+	Answer
+	release
+}
+
+// New returns a node that draws noise from bits: those who ask must not choose them.
+func New(bits noise.Bits, o Options) (*Node, error) {
+	if bits == nil || o.Name == "" || o.Log == nil || o.Now == nil {
+		return nil, errors.New("data node: bits, name, log or clock is missing")
+	}
+	if o.Neighbours > privacy.ReplaceOne {
+		return nil, fmt.Errorf("data node: no such neighbouring relation: %v", o.Neighbours)
+	}
+	return &Node{node: &node{bits: bits, options: o, entries: map[string]*entry{}}}, nil
+}
+
+// Set puts data under a name, in place of those that were there. Access and budget
+// stay what they are; access is refused until it is configured.
+func (n *Node) Set(name string, d Data) error {
+	if name == "" || d.held == nil {
+		return errors.New("set private data: the name or the data are missing")
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.entry(name).data = d
+	return nil
+}
+
+// entry returns the entry of a name; n.mu is held.
+func (n *Node) entry(name string) *entry {
+	e := n.entries[name]
+	if e == nil {
+		e = &entry{once: map[string]answer{}}
+		n.entries[name] = e
+	}
+	return e
+}
+
+// Names returns the names that have data or access definitions, for the owner.
+func (n *Node) Names() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Sorted(maps.Keys(n.entries))
+}
+
+// Acts returns the node's history.
+func (n *Node) Acts(ctx context.Context) ([]Act, error) { return n.options.Log.Acts(ctx) }
+
+// Configure sets the access definition of a name; nil refuses access again. Budgets
+// and answers that were given once stay.
+//
+// A budget that comes after answers without one pays for them, so that it bounds
+// all that the name has revealed but unmetered and unprotected.
+func (n *Node) Configure(ctx context.Context, name string, a Access) error {
+	if err := n.configure(ctx, name, a); err != nil {
+		return fmt.Errorf("configure access to %q: %w", name, err)
+	}
+	return nil
+}
+
+func (n *Node) configure(ctx context.Context, name string, a Access) error {
+	if name == "" {
+		return errors.New("the name is missing")
+	}
+	act, err := describe(a)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	e := n.entry(name)
+	n.mu.Unlock()
+	e.drawing.Lock() // no answer comes in between
+	defer e.drawing.Unlock()
+	n.mu.Lock()
+	bound, data := e.budget, e.data
+	n.mu.Unlock()
+	var pays budget.Budget
+	if adaptive, ok := a.(Adaptive); ok {
+		if pays, err = n.bind(ctx, name, e, bound, data, adaptive); err != nil {
+			return err
+		}
+	}
+	act.Name = name
+	if err := n.record(ctx, act); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e.access = a
+	if pays != nil {
+		e.budget = pays
+	}
+	return nil
+}
+
+// bind returns the budget that a name has from now on. The caller holds e.drawing, so
+// that e.once does not change.
+func (n *Node) bind(ctx context.Context, name string, e *entry, bound budget.Budget, d Data, a Adaptive) (budget.Budget, error) {
+	switch {
+	case d.held != nil && d.held().table != nil:
+		if a.Budget != nil {
+			return nil, fmt.Errorf("%w: a table of a catalog pays from its domain's ledger", ErrBound)
+		}
+		return nil, nil
+	case a.Budget == nil && bound == nil:
+		return nil, errors.New("the budget is missing")
+	case a.Budget == nil || bound != nil && same(a.Budget, bound):
+		return bound, nil
+	case bound != nil:
+		return nil, fmt.Errorf("%w: %q", ErrBound, bound.Name())
+	case len(e.once) == 0:
+		return a.Budget, nil
+	case a.Budget.Neighbours() != n.options.Neighbours:
+		return nil, fmt.Errorf("%w: what was answered before speaks of %v neighbours, the budget %q of %v", ErrBound, n.options.Neighbours, a.Budget.Name(), a.Budget.Neighbours())
+	}
+	before := release{statement: "answered before the budget"}
+	for _, given := range e.once {
+		before.events = append(before.events, given.release.events...)
+		if given.delta.Cmp(before.delta) > 0 {
+			before.delta = given.delta
+		}
+	}
+	r, err := before.charge(name, a.Budget)
+	if err != nil {
+		return nil, err
+	}
+	_, err = budget.Spend(ctx, a.Budget, r, func() (bool, error) { return true, nil })
+	return a.Budget, err
+}
+
+// same reports whether two budgets are one.
+func same(a, b budget.Budget) bool { return reflect.TypeOf(a).Comparable() && a == b }
+
+// charge is the release as a budget is told of it.
+func (r release) charge(name string, b budget.Budget) (budget.Release, error) {
+	c := budget.Release{Statement: name + ": " + r.statement, Delta: r.delta}
+	for _, e := range r.events {
+		e, err := chargeable(e, b, r.delta)
+		if err != nil {
+			return budget.Release{}, err
+		}
+		c.Events = append(c.Events, e)
+	}
+	return c, nil
+}
+
+func (n *Node) record(ctx context.Context, a Act) error {
+	a.Time, a.Node = n.options.Now(), n.options.Name
+	if err := n.options.Log.Append(ctx, a); err != nil {
+		return fmt.Errorf("record the decision: %w", err)
+	}
+	return nil
+}
+
+// describe checks an access definition and says what it is.
+func describe(a Access) (Act, error) {
+	act := Act{Kind: "access"}
+	var m Mechanism
+	switch a := a.(type) {
+	case nil:
+		act.Access = "none"
+		return act, nil
+	case Unprotected:
+		act.Access, act.By, act.Why = "unprotected", a.By, a.Why
+		return act, a.check()
+	case Unmetered:
+		if m = a.Mechanism; m == nil {
+			return act, errors.New("the mechanism is missing")
+		}
+		act.Access, act.By, act.Why = join("unmetered", m.String()), a.By, a.Why
+		if err := a.check(); err != nil {
+			return act, err
+		}
+	case Adaptive:
+		act.Access = "adaptive"
+		if a.Budget != nil {
+			act.Access = fmt.Sprintf("adaptive(%q)", a.Budget.Name())
+		}
+		if m = a.Mechanism; m == nil {
+			return act, nil
+		}
+		act.Access = join(act.Access, m.String())
+	case Mechanism:
+		m = a
+		act.Access = join("once", m.String())
+	default:
+		return act, fmt.Errorf("no such access definition: %T", a)
+	}
+	act.Declared = m.declared()
+	for _, v := range act.Declared {
+		if err := v.check(); err != nil {
+			return act, err
+		}
+	}
+	return act, nil
+}
