@@ -27,7 +27,7 @@ type Command struct {
 func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
-		explainCommand(), queryCommand(), budgetCommand(), accountCommand(),
+		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 }

@@ -30,13 +30,15 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 //	             if that is a comment "-- --rho 0.1"; a text block that follows
 //	             is its output
 //	toml         a catalog, whole
+//	c            a part of the page's mapper.c
 //	text         what no command prints
 //
-// <!-- files: clinic --> and <!-- files: tour --> put the files that the page
-// needs into its folder. The output of what draws noise or tells the time is
+// <!-- files: clinic -->, <!-- files: mapper --> and <!-- files: tour --> put the
+// files that the page needs into its folder. The output of what draws noise or tells the time is
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows. All else is compared as it is.
-var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md"}
+var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
+	"docs/map.md"}
 
 func TestDocs(t *testing.T) {
 	for _, name := range executed {
@@ -150,6 +152,10 @@ func (p *page) execute(text string) string {
 			if _, err := catalog.Parse(filepath.Join(p.dir, "page.toml"), strings.Join(body, "\n")); err != nil {
 				p.Errorf("line %d: %v", i+1, err)
 			}
+		case "c":
+			if text, err := os.ReadFile(filepath.Join(p.dir, "mapper.c")); err != nil || !strings.Contains(string(text), strings.Join(body, "\n")) {
+				p.Errorf("line %d: this does not stand in mapper.c (%v)", i+1, err)
+			}
 		case "text", "text shape":
 			if output != "" && !equal(body, output, true, kind == "text shape") {
 				body = p.stale(body, output)
@@ -253,6 +259,10 @@ func (p *page) files(what string) {
 	switch what {
 	case "clinic":
 		if _, err := clinic.Write(p.dir); err != nil {
+			p.Fatal(err)
+		}
+	case "mapper":
+		if err := os.CopyFS(p.dir, os.DirFS("../../sandbox/testdata/c")); err != nil {
 			p.Fatal(err)
 		}
 	case "tour":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -34,7 +35,9 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "")
-			return nil
+			mapper, err := filepath.Abs("../../sandbox/testdata/c/mapper.wasm")
+			e.Setenv("MAPPER", mapper)
+			return err
 		},
 	})
 }

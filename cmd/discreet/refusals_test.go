@@ -104,8 +104,14 @@ func stage(code string) string {
 		return "The engine and the system"
 	case n < 120:
 		return "The command line"
+	case n < 130:
+		return "Accounting"
+	case n < 140:
+		return "Audits"
+	case n < 145:
+		return "Noise from scripts"
 	}
-	return "Accounting"
+	return "Untrusted code"
 }
 
 // headingID is how a renderer of Markdown names a heading.
