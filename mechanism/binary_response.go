@@ -99,13 +99,13 @@ func (b *BinaryResponse) Estimate(yes, n int64, beta *big.Rat) (Share, error) {
 	return b.told.share(yes, n, beta), nil
 }
 
-// Accuracy returns an α such that the raw share from n respondents is within α of
+// Bound returns an α such that the raw share from n respondents is within α of
 // the true one but with probability beta: √(ln(2/β)/2n)/|f₀+f₁−1| (Hoeffding 1963).
-func (b *BinaryResponse) Accuracy(n int64, beta *big.Rat) (float64, error) {
+func (b *BinaryResponse) Bound(n int64, beta *big.Rat) (float64, error) {
 	return b.told.accuracy(n, beta)
 }
 
-// Respondents returns how many respondents make Accuracy at most alpha.
+// Respondents returns how many respondents make Bound at most alpha.
 func (b *BinaryResponse) Respondents(alpha, beta *big.Rat) (int64, error) {
 	return b.told.respondents(alpha, beta)
 }

@@ -133,10 +133,10 @@ func saturate(v *big.Int) int64 {
 	return math.MaxInt64
 }
 
-// Accuracy returns a q such that all counts are within q of the exact ones but with
+// Bound returns a q such that all counts are within q of the exact ones but with
 // probability beta: for Laplace noise about ln(bins/β)·Δ/ε. Noise gives the same for
 // a single count, by Bound(beta).
-func (h *Histogram) Accuracy(beta *big.Rat) (*big.Int, error) {
+func (h *Histogram) Bound(beta *big.Rat) (*big.Int, error) {
 	if err := checkBeta(beta); err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func TestHistogramAccuracy(t *testing.T) {
 	exact := []int64{5, 0, 1000, 7}
 	for _, o := range []HistogramOptions{{Bins: 4, Epsilon: eps("1/2")}, {Bins: 4, Rho: zcdp("1/50")}} {
 		h, failures, source := must(NewHistogram(o)), 0, entropy.New()
-		q := must(h.Accuracy(rat("0.1"))).Int64()
+		q := must(h.Bound(rat("0.1"))).Int64()
 		for range runs {
 			for i, c := range must(h.Add(source, exact)) {
 				if abs(c-exact[i]) > q {
@@ -140,7 +140,7 @@ func TestHistogramRefusals(t *testing.T) {
 		}
 	}
 	h := must(NewHistogram(good))
-	for name, err := range map[string]error{"no beta": second(h.Accuracy(nil)), "beta of 1": second(h.Accuracy(rat("1"))), "three counts": second(h.Add(broken{}, []int64{1, 2, 3}))} {
+	for name, err := range map[string]error{"no beta": second(h.Bound(nil)), "beta of 1": second(h.Bound(rat("1"))), "three counts": second(h.Add(broken{}, []int64{1, 2, 3}))} {
 		if !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}

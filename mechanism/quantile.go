@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -54,48 +53,32 @@ type QuantileOptions struct {
 // it lies; so all this holds for the points (candidate, slot), which miss by
 // |b·l − a·n| with l values below.
 type Quantile struct {
-	lower, step *big.Rat
-	candidates  uint64
-	slotBits    uint    // each candidate has 2^slotBits slots
-	quantiles   []int64 // numerators, over den
-	den         int64
-	rows        int64
-	neighbours  privacy.Neighbours
-	single      privacy.Epsilon // of one level
-	levels      int
+	line       line
+	slotBits   uint    // each candidate has 2^slotBits slots
+	quantiles  []int64 // numerators, over den
+	den        int64
+	rows       int64
+	neighbours privacy.Neighbours
+	single     privacy.Epsilon // of one level
+	levels     int
 }
 
 const (
-	slotBits      = 20
-	maxCandidates = 1 << (62 - slotBits)
-	maxQuantile   = 1_000_000 // the common denominator
-	maxValues     = maxPieces / 4
+	slotBits    = 20
+	maxQuantile = 1_000_000 // the common denominator
+	maxValues   = maxPieces / 4
 )
 
 // NewQuantile returns the mechanism with the given options.
 func NewQuantile(o QuantileOptions) (*Quantile, error) {
 	q := &Quantile{neighbours: o.Neighbours, slotBits: slotBits}
-	if o.Lower == nil || o.Upper == nil || o.Lower.Cmp(o.Upper) > 0 {
-		return nil, fmt.Errorf("%w: a bound is missing, or the lower one is above the upper", ErrParameter)
-	}
-	if err := checkPositive("the step", o.Step); err != nil {
+	var err error
+	if q.line, err = newLine(o.Lower, o.Upper, o.Step); err != nil {
 		return nil, err
 	}
-	for _, r := range []*big.Rat{o.Lower, o.Upper, o.Step} {
-		if f, _ := r.Float64(); math.IsInf(f, 0) || f == 0 && r.Sign() != 0 {
-			return nil, fmt.Errorf("%w: a bound or the step is beyond what float64 can hold", ErrParameter)
-		}
-	}
-	steps := new(big.Rat).Sub(o.Upper, o.Lower)
-	last := numeric.Floor(steps.Quo(steps, o.Step))
-	if last.Cmp(big.NewInt(maxCandidates)) >= 0 {
-		return nil, fmt.Errorf("%w: there are more than 2^%d candidates", ErrParameter, 62-slotBits)
-	}
-	q.lower, q.step, q.candidates = new(big.Rat).Set(o.Lower), new(big.Rat).Set(o.Step), last.Uint64()+1
 	if err := q.setQuantiles(o.Quantiles); err != nil {
 		return nil, err
 	}
-	var err error
 	if q.rows, err = contribution("values", o.MaxRows); err != nil {
 		return nil, err
 	}
@@ -155,15 +138,14 @@ func (q *Quantile) Choose(source noise.Bits, values []float64) ([]float64, error
 	if len(values) > maxValues {
 		return nil, fmt.Errorf("%w: more than %d values", ErrParameter, maxValues)
 	}
-	all := part{ties: q.ties(values), to: q.candidates << q.slotBits, slotBits: q.slotBits, high: q.den}
+	all := part{ties: q.ties(values), to: (q.line.last + 1) << q.slotBits, slotBits: q.slotBits, high: q.den}
 	points, err := q.search(source, all, q.quantiles)
 	if err != nil {
 		return nil, fmt.Errorf("choose quantiles: %w", err)
 	}
 	chosen := make([]float64, len(points))
 	for i, point := range points {
-		x := new(big.Rat).SetInt(new(big.Int).SetUint64(point >> q.slotBits))
-		chosen[i], _ = x.Add(q.lower, x.Mul(x, q.step)).Float64()
+		chosen[i] = q.line.value(new(big.Int).SetUint64(point >> q.slotBits))
 	}
 	return chosen, nil
 }
@@ -174,20 +156,10 @@ type tie struct {
 	count     int64
 }
 
-// ties returns the values as candidates, ascending. Which candidate a value becomes
-// depends on that value alone.
-func (q *Quantile) ties(values []float64) []tie {
-	lower, _ := q.lower.Float64()
-	step, _ := q.step.Float64()
-	last := float64(q.candidates - 1)
-	candidates := make([]uint64, 0, len(values))
-	for _, x := range values {
-		if i := math.RoundToEven((x - lower) / step); !math.IsNaN(i) {
-			candidates = append(candidates, uint64(min(max(i, 0), last)))
-		}
-	}
+// ties returns the values as candidates, ascending.
+func (q *Quantile) ties(values []float64) (ties []tie) {
+	candidates := q.line.numbers(values)
 	slices.Sort(candidates)
-	var ties []tie
 	for _, c := range candidates {
 		if n := len(ties); n > 0 && ties[n-1].candidate == c {
 			ties[n-1].count++
@@ -329,7 +301,7 @@ func (p part) split(point uint64, rank int64) (below, above part) {
 	return below, above
 }
 
-// Accuracy returns an α such that every quantile chosen of n values is off by at most
+// Bound returns an α such that every quantile chosen of n values is off by at most
 // α ranks but with probability beta: what is chosen as the quantile q has at most
 // qn+α values below it, and at least qn−α that are not above it.
 //
@@ -341,14 +313,14 @@ func (p part) split(point uint64, rank int64) (below, above part) {
 //
 // For an interval that holds a quantile q but with probability beta, choose also the
 // quantiles q−γ and q+γ for a γ of at least α/n.
-func (q *Quantile) Accuracy(n int64, beta *big.Rat) (float64, error) {
+func (q *Quantile) Bound(n int64, beta *big.Rat) (float64, error) {
 	if err := checkBeta(beta); err != nil {
 		return 0, err
 	}
 	if n < 0 || n > maxValues {
 		return 0, fmt.Errorf("%w: the number of values is not between 0 and %d", ErrParameter, maxValues)
 	}
-	candidates := new(big.Rat).SetInt64(int64(q.candidates))
+	candidates := new(big.Rat).SetInt64(int64(q.line.last) + 1)
 	if len(q.quantiles) == 1 {
 		reach := numeric.Of(candidates.Quo(candidates, beta)).Log()
 		unit := q.unit(q.quantiles[0], q.den, true)

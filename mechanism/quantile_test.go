@@ -53,7 +53,7 @@ func (q *Quantile) law(p part, wanted []int64, then func(points []uint64, probab
 
 // outcomes returns the probability of each list of points, in a fixed order.
 func (q *Quantile) outcomes(values []float64) []float64 {
-	end := q.candidates << q.slotBits
+	end := (q.line.last + 1) << q.slotBits
 	all := part{ties: q.ties(values), to: end, slotBits: q.slotBits, high: q.den}
 	size := 1
 	for range q.quantiles {
@@ -120,7 +120,7 @@ func worstRatio(q *Quantile, n int, law func([]float64) []float64) (most, span f
 				continue
 			}
 			split := 0
-			if size := int(q.candidates)<<q.slotBits + 1; len(q.quantiles) > 1 {
+			if size := int(q.line.last+1)<<q.slotBits + 1; len(q.quantiles) > 1 {
 				split = 1 + i/int(math.Pow(float64(size), float64(len(q.quantiles)-2)))%size
 			}
 			l := math.Log(p[i] / r[i])
@@ -216,7 +216,7 @@ func TestQuantileFits(t *testing.T) {
 		{Quantiles: rats("1/4", "1/2", "3/4"), Epsilon: eps("3")},
 	} {
 		q := smallQuantile(o)
-		size := int(q.candidates) << q.slotBits
+		size := int(q.line.last+1) << q.slotBits
 		// Values as the chosen candidates show them.
 		fold := func(values []float64) []float64 {
 			law := make([]float64, int(math.Pow(4, float64(len(q.quantiles)))))
@@ -307,7 +307,7 @@ func TestQuantileAccuracy(t *testing.T) {
 	} {
 		tc.o.Lower, tc.o.Upper, tc.o.Step = rat("0"), rat("100"), rat("1")
 		q := must(NewQuantile(tc.o))
-		alpha := must(q.Accuracy(int64(len(values)), rat("0.1")))
+		alpha := must(q.Bound(int64(len(values)), rat("0.1")))
 		source, failures, farthest := entropy.New(), 0, 0.0
 		for range tc.runs {
 			far := 0.0
@@ -327,7 +327,7 @@ func TestQuantileAccuracy(t *testing.T) {
 	}
 	// ln(101/0.1)·2·(1/2)/1
 	q := must(NewQuantile(QuantileOptions{Lower: rat("0"), Upper: rat("100"), Step: rat("1"), Quantiles: rats("1/2"), Epsilon: eps("1")}))
-	if a := must(q.Accuracy(60, rat("0.1"))); math.Abs(a-math.Log(1010)) > 1e-9 {
+	if a := must(q.Bound(60, rat("0.1"))); math.Abs(a-math.Log(1010)) > 1e-9 {
 		t.Errorf("accuracy %v", a)
 	}
 }
@@ -340,7 +340,7 @@ func TestQuantileInterval(t *testing.T) {
 		values[i] = float64(i % 1000)
 	}
 	o := QuantileOptions{Lower: rat("0"), Upper: rat("1000"), Step: rat("1"), Quantiles: rats("1/4", "1/2", "3/4"), Epsilon: eps("4")}
-	alpha := must(must(NewQuantile(o)).Accuracy(n, rat("0.1")))
+	alpha := must(must(NewQuantile(o)).Bound(n, rat("0.1")))
 	margin := big.NewRat(int64(math.Ceil(alpha)), n)
 	o.Quantiles = []*big.Rat{new(big.Rat).Sub(rat("1/2"), margin), rat("1/2"), new(big.Rat).Add(rat("1/2"), margin)}
 	q, outside := must(NewQuantile(o)), 0
@@ -356,8 +356,8 @@ func TestQuantileInterval(t *testing.T) {
 
 func TestQuantileValues(t *testing.T) {
 	q := must(NewQuantile(QuantileOptions{Lower: rat("-1"), Upper: rat("1.05"), Step: rat("0.1"), Quantiles: rats("1/2"), Epsilon: eps("1")}))
-	if q.candidates != 21 {
-		t.Errorf("%d candidates", q.candidates)
+	if q.line.last != 20 {
+		t.Errorf("the last candidate is %d", q.line.last)
 	}
 	got := q.ties([]float64{math.NaN(), -0.9, -0.9, -1e300, math.Inf(-1), math.Inf(1), 0.3, math.MaxFloat64, 5e-324, math.Copysign(0, -1)})
 	want := []tie{{0, 2}, {1, 2}, {10, 2}, {13, 1}, {20, 2}}
@@ -424,7 +424,7 @@ func TestQuantileRefusals(t *testing.T) {
 	if x, err := q.Choose(broken{}, []float64{1}); x != nil || !errors.Is(err, errBroken) {
 		t.Error(x, err)
 	}
-	for name, err := range map[string]error{"no beta": second(q.Accuracy(5, nil)), "beta of 0": second(q.Accuracy(5, rat("0"))), "negative number": second(q.Accuracy(-5, rat("1/2")))} {
+	for name, err := range map[string]error{"no beta": second(q.Bound(5, nil)), "beta of 0": second(q.Bound(5, rat("0"))), "negative number": second(q.Bound(-5, rat("1/2")))} {
 		if !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}

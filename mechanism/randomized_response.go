@@ -144,13 +144,13 @@ func (r *RandomizedResponse) Estimate(counts []int64, beta *big.Rat) ([]Share, e
 	return shares, nil
 }
 
-// Accuracy returns an α such that a raw share from n respondents is within α of
+// Bound returns an α such that a raw share from n respondents is within α of
 // the true one but with probability beta: √(ln(2/β)/2n)/(p−q) (Hoeffding 1963).
-func (r *RandomizedResponse) Accuracy(n int64, beta *big.Rat) (float64, error) {
+func (r *RandomizedResponse) Bound(n int64, beta *big.Rat) (float64, error) {
 	return r.told.accuracy(n, beta)
 }
 
-// Respondents returns how many respondents make Accuracy at most alpha.
+// Respondents returns how many respondents make Bound at most alpha.
 func (r *RandomizedResponse) Respondents(alpha, beta *big.Rat) (int64, error) {
 	return r.told.respondents(alpha, beta)
 }

@@ -223,7 +223,7 @@ func TestEstimates(t *testing.T) {
 	if n := must(warner.Respondents(rat("0.05"), beta)); n != 2952 {
 		t.Errorf("%d respondents", n)
 	}
-	if a := must(warner.Accuracy(2952, beta)); a > 0.05 || a < 0.0499 {
+	if a := must(warner.Bound(2952, beta)); a > 0.05 || a < 0.0499 {
 		t.Errorf("accuracy %v", a)
 	}
 }
@@ -234,7 +234,7 @@ func TestEstimatesHold(t *testing.T) {
 	const runs, n = 100_000, 12
 	beta, share := rat("0.1"), 1.0/4
 	r := must(NewRandomizedResponse(RandomizedResponseOptions{Answers: 3, Truth: rat("5/8")}))
-	alpha := must(r.Accuracy(n, beta))
+	alpha := must(r.Bound(n, beta))
 	source := entropy.New()
 	var outside, far, sum, square, plain, wrong float64
 	estimates := make(map[[3]int64]Share)
@@ -365,7 +365,7 @@ func TestResponseRefusals(t *testing.T) {
 		"more than all":   second(b.Estimate(5, 4, beta)),
 		"negative yes":    second(b.Estimate(-5, 4, beta)),
 		"wraps around":    second(b.Estimate(math.MinInt64, math.MaxInt64, beta)),
-		"nobody is asked": second(r.Accuracy(0, beta)),
+		"nobody is asked": second(r.Bound(0, beta)),
 		"no accuracy":     second(r.Respondents(nil, beta)),
 		"accuracy of 0":   second(r.Respondents(rat("0"), beta)),
 		"never enough":    second(r.Respondents(rat("1e-30"), beta)),
