@@ -210,7 +210,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|demo|budget)|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget)|make demo)\b`)
 
 // shell runs a command line in the page's folder and returns what it printed.
 func (p *page) shell(command string) (output string, err error) {
