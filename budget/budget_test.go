@@ -322,6 +322,10 @@ func TestQuota(t *testing.T) {
 	if err := errors.Join(spend(alice, pure("0.6")), spend(bob, pure("0.3"))); err != nil {
 		t.Fatal(err)
 	}
+	inner := must(Partition(bob, PartitionOptions{Names: []string{"a"}, Spread: 1}))
+	if Root(inner[0]) != root || Root(root) != root {
+		t.Error("the root is another")
+	}
 	if got := left(bob); got != "epsilon 0.1" {
 		t.Errorf("%s is left to bob, whose root has 0.1", got)
 	}

@@ -259,3 +259,18 @@ func leftOf(ctx context.Context, b Budget) (filter.Total, error) {
 	a, err := b.Left(ctx)
 	return a.Total(b.Filter().Measure()), err
 }
+
+// Root returns the budget that pays in the end for what b is charged: b itself, or
+// what lies under its partitions and quotas.
+func Root(b Budget) Budget {
+	for {
+		switch n := b.(type) {
+		case *part:
+			b = n.parent
+		case *quota:
+			b = n.parent
+		default:
+			return b
+		}
+	}
+}

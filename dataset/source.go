@@ -1,0 +1,60 @@
+package dataset
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// New returns the dataset of which each record is a privacy unit. Its stability is 1,
+// or 2 where the budget's relation is ReplaceOne: one record goes, another comes.
+//
+// The bits are for random choices between records. The records are not copied, and
+// must not be changed any more.
+func New[T any](bits noise.Bits, records []T, b budget.Budget) (Dataset[T], error) {
+	return open(bits, records, b, 1)
+}
+
+// Collect is New over what an iterator yields.
+func Collect[T any](bits noise.Bits, records iter.Seq[T], b budget.Budget) (Dataset[T], error) {
+	return New(bits, slices.Collect(records), b)
+}
+
+// NewOfUnits returns the dataset of which a unit has at most maxRecords records, those
+// with the same key. Of a unit with more, a random choice is kept: so the stability is
+// maxRecords, twice that where the budget's relation is ReplaceOne. A record whose
+// key panics is nobody's and is left out.
+//
+// Proof. Which records of a unit are kept depends on that unit's own records and on
+// randomness that no other unit shares. ∎
+func NewOfUnits[T any, K comparable](bits noise.Bits, records []T, b budget.Budget, unit func(T) K, maxRecords int64) (Dataset[T], error) {
+	if maxRecords < 1 || maxRecords > maxStability {
+		return Dataset[T]{}, refuse("a unit has at most %d records", maxRecords)
+	}
+	d, err := open(bits, records, b, maxRecords)
+	if err != nil {
+		return Dataset[T]{}, err
+	}
+	kept, err := atMost(bits, records, unit, maxRecords)
+	if err != nil {
+		return Dataset[T]{}, err
+	}
+	return with(d.source, kept), nil
+}
+
+func open[T any](bits noise.Bits, records []T, b budget.Budget, stability int64) (Dataset[T], error) {
+	if bits == nil || b == nil {
+		return Dataset[T]{}, refuse("the source of randomness or the budget is missing")
+	}
+	s := source{bits: bits, stakes: stakes{{budget: b, stability: stability, divided: 1}}}
+	if b.Neighbours() == privacy.ReplaceOne {
+		s = s.times(2)
+	}
+	if s.err != nil {
+		return Dataset[T]{}, s.err
+	}
+	return with(s, records), nil
+}
