@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -20,14 +21,26 @@ type Command struct {
 	Examples  [2]string // command lines
 	Words     []string  // what the first argument may be, for completion; nil if free
 	Flags     flag.FlagSet
-	Run       func(ctx context.Context, t *terminal, args []string) error
+	// Verbs have flags of their own; the first argument names one. A command with
+	// verbs runs only without arguments.
+	Verbs []*Command
+	// Of is the command that a verb belongs to.
+	Of string
+	// Private says that what is given may be private, so that no error repeats it.
+	Private bool
+
+	given []given
+	Run   func(ctx context.Context, t *terminal, args []string) error
 }
+
+// A given is one flag as it was written.
+type given struct{ name, value string }
 
 // commands returns all commands, fresh: each holds the flags of one run.
 func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
-		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(),
+		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 }
@@ -36,6 +49,30 @@ func commands() []*Command {
 func (c *Command) Name() string {
 	name, _, _ := strings.Cut(c.UsageLine, " ")
 	return name
+}
+
+// Title is the words that run the command.
+func (c *Command) Title() string { return strings.TrimSpace(c.Of + " " + c.Name()) }
+
+// Line is the whole usage line.
+func (c *Command) Line() string { return strings.TrimSpace(c.Of + " " + c.UsageLine) }
+
+// verb returns the verb that the first argument names, and the other arguments.
+func (c *Command) verb(args []string) (*Command, []string, error) {
+	if len(c.Verbs) == 0 || len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return c, args, nil
+	}
+	for _, v := range c.Verbs {
+		if v.Name() == args[0] {
+			return v, args[1:], nil
+		}
+	}
+	d := diagnostic.New("D110", diagnostic.Span{}, "there is no discreet %s %s", c.Name(), printable(args[0])).
+		Try("discreet help %s lists what there is", c.Name())
+	if near := diagnostic.Nearest(args[0], names(c.Verbs)); near != "" {
+		d.Try("did you mean discreet %s %s?", c.Name(), near)
+	}
+	return nil, nil, d
 }
 
 // find returns the command of a name.
@@ -94,27 +131,34 @@ func (c *Command) parse(args []string) (rest []string, err error) {
 			value = "true"
 		case len(args) == 0:
 			return nil, diagnostic.New("D112", diagnostic.Span{}, "--%s needs a value", name).
-				Try("discreet help %s shows its flags", c.Name())
+				Try("discreet help %s shows its flags", c.Title())
 		default:
 			value, args = args[0], args[1:]
 		}
 		if err := f.Value.Set(value); err != nil {
 			return nil, badValue("--"+name, value, err)
 		}
+		c.given = append(c.given, given{name, value})
 	}
 	return rest, nil
 }
 
 func (c *Command) unknownFlag(name string) error {
+	if c.Private && !flagLike.MatchString(name) { // a negative number, say
+		return diagnostic.New("D111", diagnostic.Span{}, "an argument begins with - and is no flag").
+			Try("discreet help %s shows the flags; a value belongs behind its own", c.Title())
+	}
 	var names []string
 	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag --%s", c.Name(), name).
-		Try("discreet help %s shows its flags", c.Name())
+	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag --%s", c.Title(), name).
+		Try("discreet help %s shows its flags", c.Title())
 	if near := diagnostic.Nearest(name, names); near != "" {
 		d.Try("did you mean --%s?", near)
 	}
 	return d
 }
+
+var flagLike = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
 // badValue refuses what a flag or a variable says.
 func badValue(name, value string, err error) error {
@@ -159,7 +203,11 @@ func none(c *Command, args []string) error {
 
 // writeHelp prints a command's page.
 func (c *Command) writeHelp(w io.Writer) {
-	fmt.Fprintf(w, "usage: discreet %s\n\n%s\n", c.UsageLine, strings.TrimSpace(c.Long))
+	fmt.Fprintf(w, "usage: discreet %s\n\n%s\n", c.Line(), strings.TrimSpace(c.Long))
+	if len(c.Verbs) > 0 {
+		fmt.Fprintln(w)
+		writeAligned(w, shorts(c.Verbs))
+	}
 	if flags := c.flagTable(); len(flags) > 0 {
 		fmt.Fprintln(w, "\nFlags:")
 		writeAligned(w, flags)

@@ -13,22 +13,30 @@ import (
 // Each command has its line in the list, a page and two command lines to try
 // that are its own and use flags that it has.
 func TestCommandsAreDocumented(t *testing.T) {
-	for _, c := range commands() {
+	for _, c := range withVerbs(commands()) {
 		if c.Short == "" || c.Long == "" || c.Run == nil {
-			t.Errorf("%s: says too little", c.Name())
+			t.Errorf("%s: says too little", c.Title())
 		}
 		for _, e := range c.Examples {
-			if !strings.Contains(e, "discreet "+c.Name()) {
-				t.Errorf("%s: the example %q shows another command", c.Name(), e)
+			before, line, _ := strings.Cut(e, "discreet "+c.Title())
+			if line == "" && before == e {
+				t.Errorf("%s: the example %q shows another command", c.Title(), e)
 			}
-			_, line, _ := strings.Cut(e, "discreet "+c.Name())
 			line, _, _ = strings.Cut(line, " > ")
-			fresh, err := find(c.Name())
+			first, _, _ := strings.Cut(c.Title(), " ")
+			args := strings.Fields(strings.TrimSuffix(line, ")"))
+			if c.Of != "" {
+				args = append([]string{c.Name()}, args...)
+			}
+			fresh, err := find(first)
+			if err == nil {
+				fresh, args, err = fresh.verb(args)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fresh.parse(strings.Fields(strings.TrimSuffix(line, ")"))); err != nil {
-				t.Errorf("%s: the example %q: %v", c.Name(), e, err)
+			if _, err := fresh.parse(args); err != nil {
+				t.Errorf("%s: the example %q: %v", c.Title(), e, err)
 			}
 		}
 	}
@@ -112,7 +120,7 @@ func TestExitCodes(t *testing.T) {
 	for code, want := range map[string]int{
 		"D001": 1, "D014": 1, "D069": 1, "D070": 2, "D071": 2, "D072": 1, "D075": 2, "D076": 3, "D077": 1,
 		"D078": 1, "D080": 1, "D098": 1, "D100": 4, "D101": 4, "D109": 4, "D110": 2, "D116": 2, "D117": 4,
-		"D120": 1, "D124": 1,
+		"D120": 1, "D124": 1, "D140": 2, "D141": 1, "D142": 1, "D143": 2,
 	} {
 		if got := exitCode(code); got != want {
 			t.Errorf("%s: exit code %d, want %d", code, got, want)

@@ -62,15 +62,25 @@ func names(all []*Command) (out []string) {
 func writeBash(w io.Writer, all []*Command) {
 	fmt.Fprintf(w, `# bash completion for discreet
 _discreet() {
-	local word=${COMP_WORDS[COMP_CWORD]} words=
+	local word=${COMP_WORDS[COMP_CWORD]} words= ledger=() i
 	if ((COMP_CWORD == 1)); then
 		COMPREPLY=($(compgen -W '%s' -- "$word"))
 		return
 	fi
-	case ${COMP_WORDS[1]} in
+	if [[ ${COMP_WORDS[COMP_CWORD-1]} == --domain ]]; then
+		for ((i = 2; i < COMP_CWORD - 1; i++)); do
+			[[ ${COMP_WORDS[i]} == --@(ledger|anchor) ]] && ledger+=("${COMP_WORDS[i]}" "${COMP_WORDS[i+1]}")
+		done
+		COMPREPLY=($(compgen -W "$(discreet budget "${ledger[@]}" 2> /dev/null | awk '$1 == "domain" { print substr($2, 1, length($2) - 1) }')" -- "$word"))
+		return
+	fi
+	case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
 `, strings.Join(names(all), " "))
 	for _, c := range all {
-		fmt.Fprintf(w, "\t%s) words='%s' ;;\n", c.Name(), strings.Join(append(flagNames(c), argumentWords(c, all)...), " "))
+		for _, v := range c.Verbs {
+			fmt.Fprintf(w, "\t'%s') ((COMP_CWORD > 2)) && words='%s' || words=%s ;;\n", v.Title(), strings.Join(append(flagNames(v), argumentWords(v, all)...), " "), v.Name())
+		}
+		fmt.Fprintf(w, "\t%s\\ *) words='%s' ;;\n", c.Name(), strings.Join(append(flagNames(c), argumentWords(c, all)...), " "))
 	}
 	fmt.Fprint(w, `	esac
 	COMPREPLY=($(compgen -W "$words" -- "$word"))
@@ -82,7 +92,10 @@ complete -o filenames -F _discreet discreet
 
 // argumentWords are the first arguments that a command knows.
 func argumentWords(c *Command, all []*Command) []string {
-	if c.Name() == "help" {
+	if len(c.Verbs) > 0 {
+		return names(c.Verbs)
+	}
+	if c.Title() == "help" {
 		return names(all)
 	}
 	return c.Words
@@ -93,9 +106,13 @@ func writeZsh(w io.Writer, all []*Command) {
 	for _, c := range all {
 		fmt.Fprintf(w, "\t\t\t%s\n", quote(c.Name()+":"+c.Short))
 	}
-	fmt.Fprint(w, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase ${words[2]} in\n")
-	for _, c := range all {
-		fmt.Fprintf(w, "\t%s) _arguments", c.Name())
+	fmt.Fprint(w, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase \"${words[2]} ${words[3]}\" in\n")
+	for _, c := range withVerbs(all) {
+		pattern := c.Name() + "\\ *"
+		if c.Of != "" {
+			pattern = quote(c.Title())
+		}
+		fmt.Fprintf(w, "\t%s) _arguments", pattern)
 		c.Flags.VisitAll(func(f *flag.Flag) {
 			value, usage := flag.UnquoteUsage(f)
 			// A colon or bracket would end the explanation.
@@ -105,6 +122,9 @@ func writeZsh(w io.Writer, all []*Command) {
 			case "":
 			case "FILE":
 				spec += ":FILE:_files"
+			case "DOMAIN":
+				// No colon: it would end the action.
+				spec += `:DOMAIN:{compadd -- $(discreet budget 2> /dev/null | awk '$1 == "domain" { print substr($2, 1, length($2) - 1) }')}`
 			default:
 				spec += ":" + value + ":"
 			}
@@ -123,8 +143,12 @@ func writeFish(w io.Writer, all []*Command) {
 	for _, c := range all {
 		fmt.Fprintf(w, "complete -c discreet -n __fish_use_subcommand -f -a %s -d %s\n", c.Name(), quote(c.Short))
 	}
-	for _, c := range all {
-		in := quote("__fish_seen_subcommand_from " + c.Name())
+	for _, c := range withVerbs(all) {
+		in := "__fish_seen_subcommand_from " + c.Name()
+		if c.Of != "" {
+			in = "__fish_seen_subcommand_from " + c.Of + "; and " + in
+		}
+		in = quote(in)
 		c.Flags.VisitAll(func(f *flag.Flag) {
 			value, usage := flag.UnquoteUsage(f)
 			form := "-l"
@@ -134,12 +158,24 @@ func writeFish(w io.Writer, all []*Command) {
 			if value != "" {
 				form = "-r " + form
 			}
-			fmt.Fprintf(w, "complete -c discreet -n %s %s %s -d %s\n", in, form, f.Name, quote(usage))
+			fmt.Fprintf(w, "complete -c discreet -n %s %s %s -d %s", in, form, f.Name, quote(usage))
+			if value == "DOMAIN" {
+				fmt.Fprint(w, " -f -a ", quote(`(discreet budget 2> /dev/null | string replace -rf '^domain ([^:]*):.*' '$1')`))
+			}
+			fmt.Fprintln(w)
 		})
 		if words := argumentWords(c, all); len(words) > 0 {
 			fmt.Fprintf(w, "complete -c discreet -n %s -f -a %s\n", in, quote(strings.Join(words, " ")))
 		}
 	}
+}
+
+// withVerbs lists verbs before the commands that they belong to.
+func withVerbs(all []*Command) (out []*Command) {
+	for _, c := range all {
+		out = append(append(out, c.Verbs...), c)
+	}
+	return out
 }
 
 // quote is a word of any of the three shells.

@@ -88,9 +88,9 @@ func TestDocumentedFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range commands() {
+	for _, c := range withVerbs(commands()) {
 		if !strings.Contains(string(text), "\n  "+c.Name()+" ") {
-			t.Errorf("docs/cli.md does not name %s", c.Name())
+			t.Errorf("docs/cli.md does not name %s", c.Title())
 		}
 		c.Flags.VisitAll(func(f *flag.Flag) {
 			name := "--" + f.Name
@@ -98,7 +98,7 @@ func TestDocumentedFlags(t *testing.T) {
 				name = "-" + f.Name
 			}
 			if !regexp.MustCompile("`" + name + "[` ]").Match(text) {
-				t.Errorf("docs/cli.md does not name %s of %s", name, c.Name())
+				t.Errorf("docs/cli.md does not name %s of %s", name, c.Title())
 			}
 		})
 	}
@@ -210,7 +210,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget)|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise)|make demo)\b`)
 
 // shell runs a command line in the page's folder and returns what it printed.
 func (p *page) shell(command string) (output string, err error) {

@@ -30,7 +30,9 @@ func exitCode(code string) int {
 	switch {
 	case code == "D076":
 		return exitBudget
-	case code == "D070", code == "D071", code == "D073", code == "D075": // how the cost was asked for
+	case code == "D070", code == "D071", code == "D073", code == "D075", code == "D143": // how the cost was asked for
+		return exitUsage
+	case code == "D140": // nobody is charged
 		return exitUsage
 	case code == "D117": // this build has no engine
 		return exitEngine
@@ -88,6 +90,7 @@ type failed struct {
 func diagnose(err error) []failed {
 	var refusal *discreet.Refusal
 	var problems catalog.Problems
+	var exhausted *ledger.ExhaustedError
 	var d *diagnostic.Diagnostic
 	switch {
 	case errors.As(err, &refusal):
@@ -98,6 +101,8 @@ func diagnose(err error) []failed {
 			all = append(all, diagnosed(d))
 		}
 		return all
+	case errors.As(err, &exhausted):
+		return []failed{budgetRefusal(exhausted)}
 	case errors.As(err, &d):
 	case errors.Is(err, discreet.ErrUnavailable):
 		d = diagnostic.New("D100", diagnostic.Span{}, "the answer could not be computed").
@@ -115,7 +120,7 @@ func diagnose(err error) []failed {
 // busy or its disk full is a failure of the system.
 func refusesLedger(err error) bool {
 	for _, sentinel := range []error{ledger.ErrMissing, ledger.ErrExists, ledger.ErrTampered, ledger.ErrRolledBack,
-		ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrSuspended} {
+		ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
 		if errors.Is(err, sentinel) {
 			return true
 		}
@@ -136,24 +141,46 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 		hint = "the owner puts the newest ledger back"
 	case errors.Is(err, ledger.ErrUnknownDomain):
 		hint = "the owner enters a new domain of the catalog with discreet ledger add DOMAIN"
+	case errors.Is(err, ledger.ErrSuspended):
+		code, hint = "D077", "the owner runs: discreet ledger acknowledge"
+	case errors.Is(err, ledger.ErrIdempotencyKey):
+		code, hint = "D079", "use a fresh key for each release"
 	case errors.Is(err, ledger.ErrBudgetDiffers):
 		hint = "a budget is for good: the owner gives the population a new domain, or takes the change back"
 	}
 	return diagnostic.New(code, diagnostic.Span{}, "%v", err).Try("%s", hint)
 }
 
+// budgetRefusal is the refusal of a release that no statement makes.
+func budgetRefusal(e *ledger.ExhaustedError) failed {
+	asked, left := inMeasure(e.Measure, e.Asked), inMeasure(e.Measure, e.Left)
+	d := diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", e.Domain).
+		Because("the release would cost %v, and %v is left", asked, left).
+		Try("ask for at most what is left: what was spent does not come back")
+	f := diagnosed(d)
+	f.json = struct {
+		errorFields
+		Asked discreet.Remaining `json:"asked"`
+		Left  discreet.Remaining `json:"left"`
+	}{f.json.(errorFields), asked, left}
+	return f
+}
+
+// errorFields are what every refusal has in JSON.
+type errorFields struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Source  string `json:"source,omitempty"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Length  int    `json:"length"`
+	Why     string `json:"why"`
+	Hint    string `json:"hint"`
+}
+
 func diagnosed(d *diagnostic.Diagnostic) failed {
 	line, column := d.LineColumn()
-	return failed{d.Code, struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Source  string `json:"source,omitempty"`
-		Line    int    `json:"line"`
-		Column  int    `json:"column"`
-		Length  int    `json:"length"`
-		Why     string `json:"why"`
-		Hint    string `json:"hint"`
-	}{d.Code, d.Message, d.Source, line, column, d.Length(), d.Why, d.Hint}, d.Write}
+	return failed{d.Code, errorFields{d.Code, d.Message, d.Source, line, column, d.Length(), d.Why, d.Hint}, d.Write}
 }
 
 // errorJSON is the contract's form of what was refused; further refusals of

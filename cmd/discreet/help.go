@@ -12,7 +12,7 @@ import (
 
 func helpCommand() *Command {
 	c := &Command{
-		UsageLine: "help [COMMAND | CODE]",
+		UsageLine: "help [COMMAND [VERB] | CODE]",
 		Short:     "explain a command, or the code of a refusal",
 		Long: `Without argument it lists the commands. With a command it explains it; with the
 code of a refusal, such as D014, it says why that is refused, what to do, and
@@ -22,18 +22,26 @@ what the smallest such statement is.`,
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(_ context.Context, t *terminal, args []string) error {
 		switch {
-		case len(args) > 1:
-			return none(c, args[1:])
 		case len(args) == 0 && *wantJSON:
 			return t.writeJSON(map[string]any{"commands": describeAll(commands())})
 		case len(args) == 0:
 			writeOverview(t.out, commands())
 			return nil
 		case code.MatchString(args[0]):
+			if err := none(c, args[1:]); err != nil {
+				return err
+			}
 			return helpCode(t, strings.ToUpper(args[0]), *wantJSON)
 		}
 		about, err := find(args[0])
 		if err != nil {
+			return err
+		}
+		about, rest, err := about.verb(args[1:])
+		if err != nil {
+			return err
+		}
+		if err := none(c, rest); err != nil {
 			return err
 		}
 		if *wantJSON {
@@ -78,11 +86,7 @@ func unknownCode(code string) error {
 func writeOverview(w io.Writer, all []*Command) {
 	fmt.Fprint(w, "Discreet answers SQL about private data, under a budget that cannot be overspent.\n\n"+
 		"usage: discreet COMMAND [flags] [arguments]\n\n")
-	var rows [][2]string
-	for _, c := range all {
-		rows = append(rows, [2]string{c.Name(), c.Short})
-	}
-	writeAligned(w, rows)
+	writeAligned(w, shorts(all))
 	fmt.Fprint(w, `
 discreet help COMMAND explains a command, discreet help CODE a refusal.
 Exit codes: 0 answered, 1 refused, 2 usage, 3 budget, 4 engine.
@@ -94,6 +98,14 @@ Example:
 `)
 }
 
+// shorts lists commands with a line each.
+func shorts(all []*Command) (rows [][2]string) {
+	for _, c := range all {
+		rows = append(rows, [2]string{c.Name(), c.Short})
+	}
+	return rows
+}
+
 // described is a command in JSON.
 type described struct {
 	Name     string            `json:"name"`
@@ -102,10 +114,11 @@ type described struct {
 	Long     string            `json:"long"`
 	Flags    map[string]string `json:"flags"`
 	Examples [2]string         `json:"examples"`
+	Verbs    []described       `json:"verbs,omitempty"`
 }
 
 func describe(c *Command) described {
-	d := described{c.Name(), "discreet " + c.UsageLine, c.Short, strings.TrimSpace(c.Long), map[string]string{}, c.Examples}
+	d := described{c.Name(), "discreet " + c.Line(), c.Short, strings.TrimSpace(c.Long), map[string]string{}, c.Examples, describeAll(c.Verbs)}
 	for _, row := range c.flagTable() {
 		d.Flags[row[0]] = row[1]
 	}

@@ -51,6 +51,9 @@ func dispatch(ctx context.Context, t *terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c, rest, err = c.verb(rest); err != nil {
+		return err
+	}
 	rest, err = c.parse(rest)
 	if err == errHelp {
 		c.writeHelp(t.out)

@@ -42,7 +42,11 @@ func (s *statement) define(fs *flag.FlagSet) {
 		}
 		return nil
 	})
-	fs.Func("confidence", "of the intervals, between 0 and 1 (default the catalog's, or 0.95): `C`", func(text string) error {
+	s.defineConfidence(fs, "of the intervals, between 0 and 1 (default the catalog's, or 0.95): `C`")
+}
+
+func (s *statement) defineConfidence(fs *flag.FlagSet, usage string) {
+	fs.Func("confidence", usage, func(text string) error {
 		c, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(c > 0 && c < 1) {
 			return diagnostic.New("D075", diagnostic.Span{}, "confidence %s is not between 0 and 1", text).

@@ -47,7 +47,11 @@ func (w *workplace) defineCatalog(fs *flag.FlagSet) {
 
 func (w *workplace) define(fs *flag.FlagSet) {
 	w.defineCatalog(fs)
-	fs.StringVar(&w.ledgerPath, "ledger", "", "the ledger's `FILE` (default discreet.ledger beside the catalog)")
+	w.defineLedger(fs, "the ledger's `FILE` (default discreet.ledger beside the catalog)")
+}
+
+func (w *workplace) defineLedger(fs *flag.FlagSet, usage string) {
+	fs.StringVar(&w.ledgerPath, "ledger", "", usage)
 	fs.StringVar(&w.anchorPath, "anchor", "", "the `FILE` that witnesses the ledger's head (default $DISCREET_ANCHOR)")
 }
 
