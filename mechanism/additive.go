@@ -99,8 +99,10 @@ type GaussianOptions struct {
 	// SensitivitySquared is the square of the L2 distance of the integers
 	// between neighbours. Required.
 	SensitivitySquared *big.Rat
-	// Rho is the zCDP guarantee of all values together. Required.
-	Rho privacy.Rho
+	// Rho is the zCDP guarantee of all values together, or Variance the parameter σ²
+	// of noise that was calibrated elsewhere. Exactly one is required.
+	Rho      privacy.Rho
+	Variance *big.Rat
 }
 
 // gaussian is discrete Gaussian noise that hides a sensitivity.
@@ -110,7 +112,7 @@ type gaussian struct {
 }
 
 // NewGaussian returns the mechanism that adds discrete Gaussian noise of
-// variance parameter Δ₂²/(2ρ) to each integer.
+// variance parameter Δ₂²/(2ρ), or the one given, to each integer.
 //
 // Theorem (Canonne, Kamath and Steinke 2020, Theorem 14): for integers at L2
 // distance Δ₂, independent noise P(k) ∝ exp(−k²/2σ²) on each is Δ₂²/(2σ²)-zCDP.
@@ -118,11 +120,15 @@ func NewGaussian(o GaussianOptions) (Additive, error) {
 	if err := checkPositive("the sensitivity", o.SensitivitySquared); err != nil {
 		return nil, err
 	}
-	if err := checkPositive("rho", o.Rho.Rat()); err != nil {
-		return nil, err
+	if (o.Rho.Sign() > 0) == (o.Variance != nil) {
+		return nil, fmt.Errorf("%w: exactly one of rho and a variance must be given", ErrParameter)
 	}
-	twice := o.Rho.Rat()
-	n, err := noise.NewDiscreteGaussian(new(big.Rat).Quo(o.SensitivitySquared, twice.Add(twice, twice)))
+	variance := o.Variance
+	if variance == nil {
+		twice := o.Rho.Rat()
+		variance = new(big.Rat).Quo(o.SensitivitySquared, twice.Add(twice, twice))
+	}
+	n, err := noise.NewDiscreteGaussian(variance)
 	if err != nil {
 		return nil, fmt.Errorf("calibrate Gaussian noise: %w: %w", ErrParameter, err)
 	}

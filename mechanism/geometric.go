@@ -109,7 +109,7 @@ func ceilQuo(x, y *big.Int) *big.Int {
 
 // Select draws a uniform number for every group, also where the decision is
 // certain, and compares.
-func (t *truncatedGeometric) Select(units []*big.Int, bits noise.Bits) ([]bool, error) {
+func (t *truncatedGeometric) Select(bits noise.Bits, units []*big.Int) ([]bool, error) {
 	kept := make([]bool, len(units))
 	for i, n := range units {
 		u, err := noise.Uniform(bits, t.one)

@@ -15,7 +15,7 @@ type Selection interface {
 	// Select returns for each group whether it is kept. units are the exact
 	// counts of distinct units; a group without any is never kept, and need not
 	// be listed. On an error no group is kept.
-	Select(units []*big.Int, bits noise.Bits) ([]bool, error)
+	Select(bits noise.Bits, units []*big.Int) ([]bool, error)
 	// KeepProbability is the probability with which a group of so many units is
 	// kept; rounded to float64.
 	KeepProbability(units *big.Int) float64

@@ -331,7 +331,7 @@ func rate(s Selection, units int64, n int, p float64) error {
 	for i := range groups {
 		groups[i] = big.NewInt(units)
 	}
-	decisions, err := s.Select(groups, entropy.New())
+	decisions, err := s.Select(entropy.New(), groups)
 	if err != nil {
 		return err
 	}
@@ -403,7 +403,7 @@ func TestTruncatedGeometricComparesStrictly(t *testing.T) {
 				word := new(big.Int).Rsh(u, uint(max(left-64, 0)))
 				*bits = append(*bits, word.And(word, new(big.Int).SetUint64(1<<min(left, 64)-1)).Uint64())
 			}
-			if kept, err := g.Select([]*big.Int{big.NewInt(n)}, bits); err != nil || kept[0] != want {
+			if kept, err := g.Select(bits, []*big.Int{big.NewInt(n)}); err != nil || kept[0] != want {
 				t.Errorf("%d units, %d below the probability: kept is %v, %v", n, below, kept, err)
 			}
 		}
@@ -433,13 +433,13 @@ func TestA11ThresholdIsNotRounded(t *testing.T) {
 	}
 	for units, want := range map[int64]bool{6: false, 7: false, 8: true, 9: true} {
 		s.noise = fixed{s.noise, 5}
-		kept, err := s.Select([]*big.Int{big.NewInt(units)}, nil)
+		kept, err := s.Select(nil, []*big.Int{big.NewInt(units)})
 		if err != nil || kept[0] != want {
 			t.Errorf("%d units and noise 5 at threshold 13: %v, %v", units, kept, err)
 		}
 	}
 	s.noise = fixed{s.noise, 1000}
-	if kept, _ := s.Select([]*big.Int{new(big.Int)}, nil); kept[0] {
+	if kept, _ := s.Select(nil, []*big.Int{new(big.Int)}); kept[0] {
 		t.Error("a group without units is kept for its noise")
 	}
 }
@@ -454,7 +454,7 @@ func TestFailingBitsSelectNothing(t *testing.T) {
 	o := SelectionOptions{MaxGroups: 1, Epsilon: eps("1"), Delta: del("1e-5")}
 	units := []*big.Int{big.NewInt(1), big.NewInt(1_000_000)}
 	for name, build := range builders {
-		kept, err := must(build(o, rat("1"))).Select(units, broken{})
+		kept, err := must(build(o, rat("1"))).Select(broken{}, units)
 		if kept != nil || !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v, %v", name, kept, err)
 		}
@@ -520,7 +520,7 @@ func BenchmarkSelect(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			bits := entropy.New()
 			for b.Loop() {
-				must(s.Select(groups, bits))
+				must(s.Select(bits, groups))
 			}
 		})
 	}

@@ -100,7 +100,7 @@ func (t *threshold) setLeast(delta, k *big.Rat) error {
 	return nil
 }
 
-func (t *threshold) Select(units []*big.Int, bits noise.Bits) ([]bool, error) {
+func (t *threshold) Select(bits noise.Bits, units []*big.Int) ([]bool, error) {
 	noisy := make([]*big.Int, len(units))
 	for i, n := range units {
 		noisy[i] = new(big.Int).Set(n)

@@ -10,7 +10,7 @@ func Bernoulli(b Bits, p *big.Rat) (bool, error) {
 	if p == nil || p.Sign() < 0 || p.Cmp(big.NewRat(1, 1)) > 0 || p.Denom().BitLen() > maxParameterBits {
 		return false, fmt.Errorf("%w: probability is missing, outside [0,1] or too long", ErrParameter)
 	}
-	s := stream{source: b}
+	s := Stream{source: b}
 	return s.bernoulli(p.Num(), p.Denom())
 }
 
@@ -19,14 +19,14 @@ func BernoulliExp(b Bits, x *big.Rat) (bool, error) {
 	if x == nil || x.Sign() < 0 || x.Num().BitLen() > maxParameterBits || x.Denom().BitLen() > maxParameterBits {
 		return false, fmt.Errorf("%w: exponent is missing, negative or too long", ErrParameter)
 	}
-	s := stream{source: b}
+	s := Stream{source: b}
 	return s.bernoulliExp(x.Num(), x.Denom())
 }
 
 // bernoulli returns true with probability num/den, 0 <= num <= den. It is the
 // answer to U < num/den for a uniform real U whose binary digits are drawn one
 // at a time, until one differs from the digit of num/den at its place.
-func (s *stream) bernoulli(num, den *big.Int) (bool, error) {
+func (s *Stream) bernoulli(num, den *big.Int) (bool, error) {
 	if num.Cmp(den) >= 0 {
 		return true, nil
 	}
@@ -54,7 +54,7 @@ func (s *stream) bernoulli(num, den *big.Int) (bool, error) {
 // of Bernoulli(f/1), Bernoulli(f/2), ... has length at least k with probability
 // f^k/k!, so its length is even with probability the sum of (-f)^k/k!, which is
 // exp(-f).
-func (s *stream) bernoulliExp(num, den *big.Int) (bool, error) {
+func (s *Stream) bernoulliExp(num, den *big.Int) (bool, error) {
 	f := new(big.Int)
 	for n, _ := new(big.Int).QuoRem(num, den, f); n.Sign() > 0; n.Sub(n, one) {
 		if ok, err := s.bernoulliExp1(); !ok || err != nil {
@@ -67,13 +67,13 @@ func (s *stream) bernoulliExp(num, den *big.Int) (bool, error) {
 var one = big.NewInt(1)
 
 // bernoulliExp1 returns true with probability exp(-1).
-func (s *stream) bernoulliExp1() (bool, error) {
+func (s *Stream) bernoulliExp1() (bool, error) {
 	return s.evenRun(func() (bool, error) { return true, nil })
 }
 
 // evenRun returns true with probability exp(-f) when trial has probability f of
 // true: the k-th success counts with probability 1/k only.
-func (s *stream) evenRun(trial func() (bool, error)) (bool, error) {
+func (s *Stream) evenRun(trial func() (bool, error)) (bool, error) {
 	for k := uint64(1); ; k++ {
 		ok, err := trial()
 		if err != nil {

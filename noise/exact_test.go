@@ -12,7 +12,7 @@ import (
 // enumerate runs draw on every string of at most depth fair bits and returns,
 // for each result, the probability of the strings that lead to it, and the
 // probability of those that are too short.
-func enumerate(depth uint, draw func(s *stream) (int64, error)) (law map[int64]float64, open float64) {
+func enumerate(depth uint, draw func(s *Stream) (int64, error)) (law map[int64]float64, open float64) {
 	law = make(map[int64]float64)
 	type node struct {
 		bits   uint64
@@ -22,7 +22,7 @@ func enumerate(depth uint, draw func(s *stream) (int64, error)) (law map[int64]f
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		weight := math.Ldexp(1, -int(n.length)) // exact, and so are its sums
-		x, err := draw(&stream{source: &script{}, word: n.bits, left: n.length})
+		x, err := draw(&Stream{source: &script{}, word: n.bits, left: n.length})
 		switch {
 		case err == nil:
 			law[x] += weight
@@ -48,8 +48,8 @@ func checkLaw(law map[int64]float64, open float64, probability func(int64) float
 	return nil
 }
 
-func int64Of(d distribution) func(s *stream) (int64, error) {
-	return func(s *stream) (int64, error) {
+func int64Of(d distribution) func(s *Stream) (int64, error) {
+	return func(s *Stream) (int64, error) {
 		var z big.Int
 		err := d.draw(s, &z)
 		return z.Int64(), err
@@ -106,9 +106,9 @@ func checkSymmetry(t *testing.T, law map[int64]float64) {
 
 func TestAllBitStringsOfPrimitives(t *testing.T) {
 	for n := uint64(1); n <= 9; n++ {
-		for name, draw := range map[string]func(s *stream) (int64, error){
-			"below": func(s *stream) (int64, error) { x, err := s.below(n); return int64(x), err },
-			"bigBelow": func(s *stream) (int64, error) {
+		for name, draw := range map[string]func(s *Stream) (int64, error){
+			"below": func(s *Stream) (int64, error) { x, err := s.below(n); return int64(x), err },
+			"bigBelow": func(s *Stream) (int64, error) {
 				x, err := s.bigBelow(new(big.Int).SetUint64(n))
 				if err != nil {
 					return 0, err
@@ -128,7 +128,7 @@ func TestAllBitStringsOfPrimitives(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"0", "1", "1/2", "1/3", "5/7", "1/1000"} {
-		law, open := enumerate(20, func(s *stream) (int64, error) {
+		law, open := enumerate(20, func(s *Stream) (int64, error) {
 			ok, err := s.bernoulli(ratio(p).Num(), ratio(p).Denom())
 			return truth(ok), err
 		})
@@ -138,7 +138,7 @@ func TestAllBitStringsOfPrimitives(t *testing.T) {
 		}
 	}
 	for _, x := range []string{"0", "1", "1/2", "2/3", "7/3", "3"} {
-		law, open := enumerate(22, func(s *stream) (int64, error) {
+		law, open := enumerate(22, func(s *Stream) (int64, error) {
 			ok, err := s.bernoulliExp(ratio(x).Num(), ratio(x).Denom())
 			return truth(ok), err
 		})
@@ -159,7 +159,7 @@ func truth(ok bool) int64 {
 // A run counts by its parity, however long: zero bits let every success count.
 func TestEvenRun(t *testing.T) {
 	for length := range 40 {
-		s, left := &stream{source: &script{make([]uint64, 10)}}, length
+		s, left := &Stream{source: &script{make([]uint64, 10)}}, length
 		even, err := s.evenRun(func() (bool, error) { left--; return left >= 0, nil })
 		if err != nil || even != (length%2 == 0) {
 			t.Errorf("a run of %d: %v, %v", length, even, err)
@@ -193,7 +193,7 @@ func TestAssemble(t *testing.T) {
 // unredrawn is the discrete Laplace sampler with the fault that -0 counts as 0.
 type unredrawn struct{ *DiscreteLaplace }
 
-func (d unredrawn) draw(s *stream, z *big.Int) error {
+func (d unredrawn) draw(s *Stream, z *big.Int) error {
 	if err := d.magnitude(s, z); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (d unredrawn) draw(s *stream, z *big.Int) error {
 // is accepted.
 type unaccepted struct{ *DiscreteGaussian }
 
-func (d unaccepted) draw(s *stream, z *big.Int) error { return d.proposal.draw(s, z) }
+func (d unaccepted) draw(s *Stream, z *big.Int) error { return d.proposal.draw(s, z) }
 
 func TestAllBitStringsRejectFaults(t *testing.T) {
 	l, _ := NewDiscreteLaplace(ratio("1"))
@@ -279,10 +279,10 @@ func TestBernoulliBetween(t *testing.T) {
 		if rapid.Bool().Draw(t, "near") { // bits that agree with f for long
 			words[0] = reverse64(uint64(f * 0x1p64))
 		}
-		fast, fastErr := (&stream{source: &script{words}}).bernoulliBetween(lo, hi, func() (num_, den_ *big.Int) {
+		fast, fastErr := (&Stream{source: &script{words}}).bernoulliBetween(lo, hi, func() (num_, den_ *big.Int) {
 			return big.NewInt(num), big.NewInt(den)
 		})
-		exact, exactErr := (&stream{source: &script{words}}).bernoulli(big.NewInt(num), big.NewInt(den))
+		exact, exactErr := (&Stream{source: &script{words}}).bernoulli(big.NewInt(num), big.NewInt(den))
 		if fast != exact || (fastErr == nil) != (exactErr == nil) {
 			t.Fatalf("%d/%d in [%v, %v]: %v, %v; exactly %v, %v", num, den, lo, hi, fast, fastErr, exact, exactErr)
 		}

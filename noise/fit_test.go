@@ -137,7 +137,7 @@ func draws(t *testing.T, full int) int {
 func fitInt64(t *testing.T, d distribution, b Bits, n int, l law) error {
 	t.Helper()
 	h := cells(l)
-	s, z := &stream{source: b}, new(big.Int)
+	s, z := &Stream{source: b}, new(big.Int)
 	for range n {
 		if err := d.draw(s, z); err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func fitHuge(t *testing.T, d distribution, scale *big.Rat, n int, above func(x f
 	probability = append(probability, above(edges[len(edges)-1]))
 	counts, low := make([]int, len(probability)), make([]int, 64)
 	uniform := slices.Repeat([]float64{1.0 / 64}, 64)
-	s, z := &stream{source: entropy.New()}, new(big.Int)
+	s, z := &Stream{source: entropy.New()}, new(big.Int)
 	unit, _ := scale.Float64()
 	for range n {
 		if err := d.draw(s, z); err != nil {
@@ -281,7 +281,7 @@ func (b biased) Uint64() (uint64, error) {
 // uniform number is four bits modulo 10.
 type modulo struct{ *DiscreteLaplace }
 
-func (d modulo) draw(s *stream, z *big.Int) error {
+func (d modulo) draw(s *Stream, z *big.Int) error {
 	below := func() (uint64, error) { x, err := s.bits(4); return x % 10, err }
 	for {
 		u, err := below()
@@ -339,7 +339,7 @@ func TestFitRejectsFaults(t *testing.T) {
 // even doubles each draw: the right spread on the wrong lattice.
 type even struct{ distribution }
 
-func (d even) draw(s *stream, z *big.Int) error {
+func (d even) draw(s *Stream, z *big.Int) error {
 	err := d.distribution.draw(s, z)
 	z.Lsh(z, 1)
 	return err

@@ -58,7 +58,7 @@ func (d *DiscreteGaussian) AddTo(b Bits, values []*big.Int) error { return addTo
 // probability exp(-x), x = (|Y| - σ²/t)²/(2σ²); then
 //
 //	exp(-|Y|/t)·exp(-x) = exp(-Y²/(2σ²))·constant.
-func (d *DiscreteGaussian) draw(s *stream, z *big.Int) error {
+func (d *DiscreteGaussian) draw(s *Stream, z *big.Int) error {
 	for {
 		lo, hi := math.NaN(), math.NaN()
 		if d.proposal.native {
@@ -122,7 +122,7 @@ func (d *DiscreteGaussian) exponent(y *big.Int) (num, den *big.Int) {
 
 // accept returns true with probability exp(-x), given bounds of x. It is
 // bernoulliExp without big integers, where the bounds allow it.
-func (d *DiscreteGaussian) accept(s *stream, lo, hi float64, y *big.Int) (bool, error) {
+func (d *DiscreteGaussian) accept(s *Stream, lo, hi float64, y *big.Int) (bool, error) {
 	n := math.Floor(lo)
 	if math.Floor(hi) != n || math.IsInf(hi, 1) {
 		return s.bernoulliExp(d.exponent(y))
@@ -144,7 +144,7 @@ func (d *DiscreteGaussian) accept(s *stream, lo, hi float64, y *big.Int) (bool, 
 // 0 <= lo <= f <= hi < 1, and f itself on demand, as num/den. It draws the digits
 // of a uniform real as bernoulli does; doubling a bound and subtracting one from
 // what lies in [1, 2) are exact in floating point.
-func (s *stream) bernoulliBetween(lo, hi float64, f func() (num, den *big.Int)) (bool, error) {
+func (s *Stream) bernoulliBetween(lo, hi float64, f func() (num, den *big.Int)) (bool, error) {
 	for k := uint(0); ; k++ {
 		lo, hi = 2*lo, 2*hi
 		var digit uint64

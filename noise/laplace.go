@@ -62,7 +62,7 @@ func (d *DiscreteLaplace) AddTo(b Bits, values []*big.Int) error { return addTo(
 // P(V >= v) = exp(-v); then Y = floor(X/den) has P(Y = y) proportional to
 // exp(-y·den/num). A fair sign makes it two-sided, with -0 drawn again, lest zero
 // be twice as likely as it should be.
-func (d *DiscreteLaplace) draw(s *stream, z *big.Int) error {
+func (d *DiscreteLaplace) draw(s *Stream, z *big.Int) error {
 	for {
 		if err := d.magnitude(s, z); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (d *DiscreteLaplace) draw(s *stream, z *big.Int) error {
 }
 
 // magnitude sets z to Y.
-func (d *DiscreteLaplace) magnitude(s *stream, z *big.Int) error {
+func (d *DiscreteLaplace) magnitude(s *Stream, z *big.Int) error {
 	if !d.native {
 		return d.bigMagnitude(s, z)
 	}
@@ -106,7 +106,7 @@ func (d *DiscreteLaplace) assemble(z *big.Int, u uint128, v uint64) {
 }
 
 // blocks returns U and V.
-func (d *DiscreteLaplace) blocks(s *stream) (u uint128, v uint64, err error) {
+func (d *DiscreteLaplace) blocks(s *Stream) (u uint128, v uint64, err error) {
 	for ok := false; !ok; {
 		if u, err = s.below128(d.num128); err != nil {
 			return
@@ -123,7 +123,7 @@ func (d *DiscreteLaplace) blocks(s *stream) (u uint128, v uint64, err error) {
 	return
 }
 
-func (d *DiscreteLaplace) bigMagnitude(s *stream, z *big.Int) error {
+func (d *DiscreteLaplace) bigMagnitude(s *Stream, z *big.Int) error {
 	for {
 		u, err := s.bigBelow(d.num)
 		if err != nil {
@@ -147,7 +147,7 @@ func (d *DiscreteLaplace) bigMagnitude(s *stream, z *big.Int) error {
 }
 
 // geometric returns v with probability exp(-v)·(1 - exp(-1)).
-func (s *stream) geometric() (uint64, error) {
+func (s *Stream) geometric() (uint64, error) {
 	for v := uint64(0); ; v++ {
 		if ok, err := s.bernoulliExp1(); !ok || err != nil {
 			return v, err
@@ -174,19 +174,19 @@ func (x uint128) quo(d uint64) uint128 {
 
 // distribution sets z to a draw from it.
 type distribution interface {
-	draw(s *stream, z *big.Int) error
+	draw(s *Stream, z *big.Int) error
 }
 
 func sample(b Bits, d distribution) (*big.Int, error) {
 	z := new(big.Int)
-	if err := d.draw(&stream{source: b}, z); err != nil {
+	if err := d.draw(&Stream{source: b}, z); err != nil {
 		return nil, err
 	}
 	return z, nil
 }
 
 func addTo(b Bits, values []*big.Int, d distribution) error {
-	s, z := &stream{source: b}, new(big.Int)
+	s, z := &Stream{source: b}, new(big.Int)
 	for _, x := range values {
 		if err := d.draw(s, z); err != nil {
 			clear(values)

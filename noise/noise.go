@@ -45,15 +45,23 @@ func checkParameter(name string, r *big.Rat) error {
 	return nil
 }
 
-// stream hands out the words of a Bits in pieces; no bit is used twice.
-type stream struct {
+// A Stream hands out the words of a Bits in pieces: no bit is used twice, and
+// draws that follow each other leave none unused. It is itself a Bits. It is not
+// safe for concurrent use.
+type Stream struct {
 	source Bits
 	word   uint64 // its low left bits are unused, the others zero
 	left   uint
 }
 
+// NewStream returns a stream of the bits of b.
+func NewStream(b Bits) *Stream { return &Stream{source: b} }
+
+// Uint64 returns 64 fair bits.
+func (s *Stream) Uint64() (uint64, error) { return s.bits(64) }
+
 // bits returns n fair bits, 0 <= n <= 64.
-func (s *stream) bits(n uint) (uint64, error) {
+func (s *Stream) bits(n uint) (uint64, error) {
 	if s.left >= n {
 		x := s.word & (1<<n - 1)
 		s.word >>= n

@@ -34,7 +34,7 @@ func TestStreamHandsOutEachBitOnce(t *testing.T) {
 			x := new(big.Int).SetUint64(w)
 			all.Or(all, x.Lsh(x, uint(64*i)))
 		}
-		s := &stream{source: &script{words}}
+		s := &Stream{source: &script{words}}
 		for left := uint(64 * len(words)); left > 0; {
 			n := min(rapid.UintRange(0, 64).Draw(t, "n"), left)
 			got, err := s.bits(n)

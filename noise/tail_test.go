@@ -114,7 +114,7 @@ func TestBoundHoldsForDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 		beyond := 0
-		s, z := &stream{source: entropy.New()}, new(big.Int)
+		s, z := &Stream{source: entropy.New()}, new(big.Int)
 		for range 100_000 {
 			if err := d.draw(s, z); err != nil {
 				t.Fatal(err)

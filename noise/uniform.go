@@ -11,14 +11,22 @@ func Uniform(b Bits, n *big.Int) (*big.Int, error) {
 	if n == nil || n.Sign() <= 0 || n.BitLen() > maxParameterBits {
 		return nil, fmt.Errorf("%w: uniform below a number that is not positive, or too long", ErrParameter)
 	}
-	s := stream{source: b}
+	s := Stream{source: b}
 	return s.bigBelow(n)
+}
+
+// Below returns each integer from 0 to n-1 with probability 1/n, n > 0.
+func (s *Stream) Below(n uint64) (uint64, error) {
+	if n == 0 {
+		return 0, fmt.Errorf("%w: uniform below 0", ErrParameter)
+	}
+	return s.below(n)
 }
 
 // below returns a uniform integer from 0 to n-1, n > 0. As many bits as n-1 has
 // are drawn until they make a number below n: a draw is below n with probability
 // above 1/2, and is then uniform.
-func (s *stream) below(n uint64) (uint64, error) {
+func (s *Stream) below(n uint64) (uint64, error) {
 	width := uint(bits.Len64(n - 1))
 	for {
 		x, err := s.bits(width)
@@ -36,7 +44,7 @@ func (x uint128) less(y uint128) bool {
 }
 
 // below128 is below for n > 0 of up to 128 bits.
-func (s *stream) below128(n uint128) (uint128, error) {
+func (s *Stream) below128(n uint128) (uint128, error) {
 	if n.hi == 0 {
 		lo, err := s.below(n.lo)
 		return uint128{0, lo}, err
@@ -61,7 +69,7 @@ func (s *stream) below128(n uint128) (uint128, error) {
 }
 
 // bigBelow is below for n > 0 of any size.
-func (s *stream) bigBelow(n *big.Int) (*big.Int, error) {
+func (s *Stream) bigBelow(n *big.Int) (*big.Int, error) {
 	x, digit := new(big.Int).Sub(n, one), new(big.Int)
 	width := uint(x.BitLen())
 	for {

@@ -502,7 +502,7 @@ func TestDistinguishingGroups(t *testing.T) {
 // weakThreshold keeps the threshold and draws noise 1.18 times too small.
 type weakThreshold struct{ mechanism.Selection }
 
-func (w weakThreshold) Select(units []*big.Int, bits noise.Bits) ([]bool, error) {
+func (w weakThreshold) Select(bits noise.Bits, units []*big.Int) ([]bool, error) {
 	e := w.Events()[0].(privacy.DiscreteGaussian)
 	n, err := noise.NewDiscreteGaussian(new(big.Rat).Mul(e.Variance, big.NewRat(10000, 13924)))
 	if err != nil {

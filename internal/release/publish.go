@@ -60,7 +60,7 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 			}
 			units[i] = n
 		}
-		keep, err := r.Selection.Select(units, bits)
+		keep, err := r.Selection.Select(bits, units)
 		if err != nil {
 			return nil, fmt.Errorf("select groups: %w", err)
 		}
