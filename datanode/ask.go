@@ -32,10 +32,13 @@ func (n *Node) answer(ctx context.Context, name string, given Mechanism) (Answer
 
 // A view is what is asked about instead of an entry's frame: numbers in one column,
 // each a function of one row alone, so that neighbours stay neighbours.
-type view func(*frame) []float64
+type view struct {
+	check   func(shape) error
+	numbers func(*frame) []float64
+}
 
 // ask answers about a view of what a name has.
-func (n *Node) ask(ctx context.Context, name string, given Mechanism, v view) (Answer, error) {
+func (n *Node) ask(ctx context.Context, name string, given Mechanism, v *view) (Answer, error) {
 	n.mu.Lock()
 	e := n.entries[name]
 	if e == nil || e.data.held == nil || e.access == nil {
@@ -80,7 +83,7 @@ type asked struct {
 	entry  *entry
 	data   Data
 	budget budget.Budget
-	view   view
+	view   *view
 }
 
 // release compiles a mechanism for the data under a relation.
@@ -88,6 +91,9 @@ func (q asked) release(m Mechanism, neighbours privacy.Neighbours) (release, err
 	replaced := neighbours == privacy.ReplaceOne
 	s := q.data.held().frame.shape(replaced)
 	if q.view != nil {
+		if err := q.view.check(s); err != nil {
+			return release{}, err
+		}
 		s.columns = []column{{}}
 	}
 	r, err := m.release(s)
@@ -115,7 +121,7 @@ func (q asked) release(m Mechanism, neighbours privacy.Neighbours) (release, err
 func (q asked) frame() *frame {
 	f := &q.data.held().frame
 	if q.view != nil {
-		return &frame{f.rows, []column{{numbers: q.view(f)}}}
+		return &frame{f.rows, []column{{numbers: q.view.numbers(f)}}}
 	}
 	return f
 }

@@ -14,10 +14,12 @@ import (
 type Vouched struct {
 	Of string `json:"of"` // the function or mechanism
 	// L1 and L2 are the sensitivities of a function: the most by which a neighbour
-	// changes its values, in either norm. Each is needed for noise of its kind. An
-	// Estimate of them is none.
-	L1 *big.Rat `json:"l1,omitempty"`
-	L2 *big.Rat `json:"l2,omitempty"`
+	// changes its values, in either norm. Each is needed for noise of its kind. Max is
+	// the most by which it changes any one value, for choices. An Estimate of them is
+	// none.
+	L1  *big.Rat `json:"l1,omitempty"`
+	L2  *big.Rat `json:"l2,omitempty"`
+	Max *big.Rat `json:"max,omitempty"`
 	Decision
 }
 

@@ -50,6 +50,9 @@ type node struct {
 
 	mu      sync.Mutex
 	entries map[string]*entry
+
+	training sync.Mutex // held while the model is used; never taken under mu
+	trainer  trainer
 }
 
 // An entry is one name. It is never removed, and neither is its budget.
