@@ -69,18 +69,23 @@ func (o SelectionOptions) changedGroups() (*big.Rat, error) {
 	return nil, fmt.Errorf("%w: no such neighbouring relation: %v", ErrParameter, o.Neighbours)
 }
 
-// ChooseSelection returns, of the selections that the options allow, the one with
-// the smallest HalfCount: a choice that rests on the options alone.
-func ChooseSelection(o SelectionOptions) (Selection, error) {
-	k, err := o.changedGroups()
-	if err != nil {
-		return nil, err
-	}
+// check returns changedGroups of options that make sense.
+func (o SelectionOptions) check() (*big.Rat, error) {
 	if err := checkPositive("delta", o.Delta.Rat()); err != nil {
 		return nil, err
 	}
 	if (o.Epsilon.Sign() > 0) == (o.Rho.Sign() > 0) {
 		return nil, fmt.Errorf("%w: exactly one of epsilon and rho must be positive", ErrParameter)
+	}
+	return o.changedGroups()
+}
+
+// ChooseSelection returns, of the selections that the options allow, the one with
+// the smallest HalfCount: a choice that rests on the options alone.
+func ChooseSelection(o SelectionOptions) (Selection, error) {
+	k, err := o.check()
+	if err != nil {
+		return nil, err
 	}
 	candidates := []func(SelectionOptions, *big.Rat) (Selection, error){newTruncatedGeometric, newGaussianThreshold}
 	if o.Epsilon.Sign() > 0 {
