@@ -141,6 +141,7 @@ var bans = []ban{
 	{from: "./...", to: "./engine/enginetest", why: "the conformance suite reveals exact values"},
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},
+	{from: "./...", to: "./sandbox/internal/wasmtest", why: "test code in the product"},
 	{from: "./...", to: "testing/...", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "pgregory.net/rapid", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "github.com/cockroachdb/datadriven", except: testCode, why: "test code in the product"},

@@ -15,7 +15,7 @@ import (
 
 // initialFuel is what a module may use before it sees a record. It is the
 // same for all: no data is there yet.
-const initialFuel = 2_000_000_000
+const initialFuel = 500_000_000
 
 // features are what a module may use of WebAssembly, as wazero names them. Reference
 // types come with bulk memory; their instructions are refused.
