@@ -106,10 +106,10 @@ func TestAttacksOnDiscreet(t *testing.T) {
 		each   string
 		runs   int
 	}{
-		{"difference", audit.Difference, 2, "0.5", 120},
-		{"one query", audit.Average(1), 1, "1", 160},
-		{"average", audit.Average(4), 4, "0.25", 50},
-		{"threshold", audit.Probe, audit.ProbeQueries(people), "0.25", 30},
+		{"difference", audit.Difference, 2, "0.5", 50},
+		{"one query", audit.Average(1), 1, "1", 80},
+		{"average", audit.Average(4), 4, "0.25", 20},
+		{"threshold", audit.Probe, audit.ProbeQueries(people), "0.25", 12},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,10 @@ import (
 )
 
 // count is the exact answer.
-func count(secret []bool, q Subset) (int64, error) {
+func count(ctx context.Context, secret []bool, q Subset) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	if len(q) != len(secret) {
 		return 0, bad("a query over %d units, of %d", len(q), len(secret))
 	}
@@ -29,8 +32,8 @@ func count(secret []bool, q Subset) (int64, error) {
 
 // Exact answers without noise.
 func Exact(secret []bool) Oracle {
-	return func(_ context.Context, q Subset) (float64, error) {
-		n, err := count(secret, q)
+	return func(ctx context.Context, q Subset) (float64, error) {
+		n, err := count(ctx, secret, q)
 		return float64(n), err
 	}
 }
@@ -43,8 +46,8 @@ func Bounded(bits noise.Bits, secret []bool, e float64) (Oracle, error) {
 		return nil, bad("noise within ±%v", e)
 	}
 	n := big.NewInt(2*steps + 1)
-	return func(_ context.Context, q Subset) (float64, error) {
-		exact, err := count(secret, q)
+	return func(ctx context.Context, q Subset) (float64, error) {
+		exact, err := count(ctx, secret, q)
 		if err != nil {
 			return 0, err
 		}
@@ -81,7 +84,7 @@ func Private(bits noise.Bits, secret []bool, o PrivateOptions) (Oracle, error) {
 			return 0, bad("a query over %d units, of %d", len(q), len(secret))
 		}
 		a, err := budget.Spend(ctx, o.Budget, release, func() (float64, error) {
-			n, err := count(secret, q)
+			n, err := count(ctx, secret, q)
 			if err != nil {
 				return 0, err
 			}

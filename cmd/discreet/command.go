@@ -40,7 +40,7 @@ type given struct{ name, value string }
 func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
-		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(),
+		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(), auditCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 }
@@ -135,7 +135,7 @@ func (c *Command) parse(args []string) (rest []string, err error) {
 		default:
 			value, args = args[0], args[1:]
 		}
-		if err := f.Value.Set(value); err != nil {
+		if err := c.Flags.Set(name, value); err != nil {
 			return nil, badValue("--"+name, value, err)
 		}
 		c.given = append(c.given, given{name, value})

@@ -120,7 +120,7 @@ func TestExitCodes(t *testing.T) {
 	for code, want := range map[string]int{
 		"D001": 1, "D014": 1, "D069": 1, "D070": 2, "D071": 2, "D072": 1, "D075": 2, "D076": 3, "D077": 1,
 		"D078": 1, "D080": 1, "D098": 1, "D100": 4, "D101": 4, "D109": 4, "D110": 2, "D116": 2, "D117": 4,
-		"D120": 1, "D124": 1, "D140": 2, "D141": 1, "D142": 1, "D143": 2,
+		"D120": 1, "D124": 1, "D130": 1, "D132": 1, "D140": 2, "D141": 1, "D142": 1, "D143": 2,
 	} {
 		if got := exitCode(code); got != want {
 			t.Errorf("%s: exit code %d, want %d", code, got, want)

@@ -38,7 +38,7 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows. All else is compared as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
-	"docs/map.md"}
+	"docs/map.md", "docs/audit.md"}
 
 func TestDocs(t *testing.T) {
 	for _, name := range executed {
@@ -210,7 +210,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise)|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
 
 // shell runs a command line in the page's folder and returns what it printed.
 func (p *page) shell(command string) (output string, err error) {

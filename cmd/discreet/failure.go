@@ -36,7 +36,7 @@ func exitCode(code string) int {
 		return exitUsage
 	case code == "D117": // this build has no engine
 		return exitEngine
-	case code >= "D120": // a plan is refused as a statement is
+	case code >= "D120": // a plan, or an audit, is refused as a statement is
 		return exitRefused
 	case code >= "D110":
 		return exitUsage

@@ -164,6 +164,8 @@ func exampleOf(e diagnostic.Entry) example {
 			text: "SELECT count(*) FROM visits WHERE " + strings.Repeat("date_trunc('month', ", 180) + "seen_at" + strings.Repeat(")", 180) + " > '2025-06-01'"}
 	case "D109":
 		return example{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
+	case "D130":
+		return example{kind: "sh", text: e.Example, clinic: true}
 	case "D117":
 		return example{} // it takes another build
 	}

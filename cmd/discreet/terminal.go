@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -94,6 +95,20 @@ const (
 // busy shows people a spinner while something takes longer than a second. The
 // function that it returns ends it and clears its line.
 func (t *terminal) busy(ctx context.Context, what string) (done func()) {
+	return t.watch(ctx, func() string { return what })
+}
+
+// progress is busy with a bar: step is called for each of so many things that are
+// over, from any goroutine.
+func (t *terminal) progress(ctx context.Context, what string, all int) (step, done func()) {
+	var over atomic.Int64
+	return func() { over.Add(1) }, t.watch(ctx, func() string {
+		return fmt.Sprintf("%s %s", what, gauge(float64(over.Load())/float64(all)))
+	})
+}
+
+// watch shows a line that changes.
+func (t *terminal) watch(ctx context.Context, what func() string) (done func()) {
 	if !t.people {
 		return func() {}
 	}
@@ -114,7 +129,7 @@ func (t *terminal) busy(ctx context.Context, what string) (done func()) {
 			case now := <-tick.C:
 				if spent := now.Sub(start); spent > time.Second {
 					shown = true
-					fmt.Fprintf(t.err, "\r\x1b[K%c %s %ds", `|/-\`[frame%4], what, int(spent.Seconds()))
+					fmt.Fprintf(t.err, "\r\x1b[K%c %s %ds", `|/-\`[frame%4], what(), int(spent.Seconds()))
 				}
 			}
 		}

@@ -30,6 +30,7 @@ type Plot struct {
 type Axis struct {
 	Label string
 	Log   bool
+	Max   float64 // it reaches at least so far; as far as the points if 0
 }
 
 // A Line joins its points in their order.
@@ -94,6 +95,8 @@ func (p Plot) Write(w io.Writer, format string) error {
 			}
 		}
 	}
+	reach(&drawing.X, p.X)
+	reach(&drawing.Y, p.Y)
 	out, err := drawing.WriterTo(16*vg.Centimeter, 11*vg.Centimeter, format)
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
@@ -109,6 +112,12 @@ func (a Axis) set(axis *plot.Axis) {
 	if a.Log {
 		axis.Scale = plot.LogScale{}
 		axis.Tick.Marker = plot.LogTicks{Prec: -1}
+	}
+}
+
+func reach(axis *plot.Axis, a Axis) {
+	if a.Max != 0 && a.has(a.Max) {
+		axis.Max = max(axis.Max, a.Max)
 	}
 }
 
@@ -158,6 +167,12 @@ func (p Plot) bounds() (f frame, ok bool) {
 			f = frame{min(f.left, x), max(f.right, x), min(f.bottom, y), max(f.top, y)}
 			ok = true
 		}
+	}
+	if p.X.Max != 0 && p.X.has(p.X.Max) {
+		f.right = max(f.right, p.X.place(p.X.Max))
+	}
+	if p.Y.Max != 0 && p.Y.has(p.Y.Max) {
+		f.top = max(f.top, p.Y.place(p.Y.Max))
 	}
 	return f, ok
 }
