@@ -36,7 +36,7 @@ var words = []word{
 		"the query path cannot reach the handle that shows data"},
 	{"os", name("Getenv|LookupEnv|Environ|ExpandEnv"), []string{"./cmd/..."},
 		"no switch from outside: neither noise nor budget depend on the environment"},
-	{"os", name("Stdin|Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./internal/testreport"},
+	{"os", name("Stdin|Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./examples/...", "./internal/testreport"},
 		"a library talks to its caller"},
 	{"fmt", name("Print|Printf|Println"), []string{"./cmd/...", "./internal/testreport"},
 		"a library talks to its caller"},

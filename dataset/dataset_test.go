@@ -394,6 +394,10 @@ func TestUnitsAreBounded(t *testing.T) {
 		if times[1] != 2 || times[2] != 1 || times[3] != 2 {
 			t.Errorf("units have %v records", times)
 		}
+		u := must(NewUnits(noise.System(), records, pureBudget("b", n), func(x int64) int64 { return x / 10 }))
+		if got, want := u.stakes[0].stability, int64(1+int(n)); got != want || len(u.records()) != 3 {
+			t.Errorf("under %v there are %d units, with stability %d", n, len(u.records()), got)
+		}
 		if want := int64(2 + 2*int(n)); d.stakes[0].stability != want {
 			t.Errorf("under %v the stability is %d, want %d", n, d.stakes[0].stability, want)
 		}

@@ -23,10 +23,27 @@ func Collect[T any](bits noise.Bits, records iter.Seq[T], b budget.Budget) (Data
 	return New(bits, slices.Collect(records), b)
 }
 
+// NewUnits returns the dataset of which each record is all records of a unit: a Group
+// of those with the same key, in random order. Its stability is that of New, however
+// many records a unit has; SelectMany takes some of them. A record whose key panics is
+// nobody's and is left out.
+func NewUnits[T any, K comparable](bits noise.Bits, records []T, b budget.Budget, unit func(T) K) (Dataset[Group[K, T]], error) {
+	d, err := open(bits, records, b, 1)
+	if err != nil {
+		return Dataset[Group[K, T]]{}, err
+	}
+	grouped := GroupBy(d, unit)
+	if grouped.err != nil {
+		return Dataset[Group[K, T]]{}, grouped.err
+	}
+	return with(d.source, grouped.records()), nil
+}
+
 // NewOfUnits returns the dataset of which a unit has at most maxRecords records, those
 // with the same key. Of a unit with more, a random choice is kept: so the stability is
 // maxRecords, twice that where the budget's relation is ReplaceOne. A record whose
-// key panics is nobody's and is left out.
+// key panics is nobody's and is left out. What is asked of units as wholes costs less
+// with NewUnits.
 //
 // Proof. Which records of a unit are kept depends on that unit's own records and on
 // randomness that no other unit shares. ∎
