@@ -113,10 +113,6 @@ type run struct {
 	halted    bool
 }
 
-// maxRunScale bounds the noise of a run in steps, such that a draw beyond an int64
-// (noise.ErrRange) has probability below exp(−2048).
-const maxRunScale = 1 << 50
-
 // newRun calibrates noise that, with c queries above, costs ε₁ for the threshold
 // and ε₂ for the queries, ε₁+ε₂ = epsilon. Of all such splits, ε₁:ε₂ = 1:(2c)^(2/3),
 // or 1:c^(2/3) if monotone, has the least variance of q+ν−ρ (Lyu, Su and Li 2017,
@@ -132,10 +128,10 @@ func newRun(o AboveThresholdOptions, c int64, epsilon *big.Rat) (*run, error) {
 	}
 	answers := new(big.Rat).Mul(s.factor, big.NewRat(c, 1)) // 2c, or c
 	first, rest := split(epsilon, answers)
-	if r.rho, err = runNoise(s.steps, first); err != nil {
+	if r.rho, err = stepNoise(s.steps, first); err != nil {
 		return nil, err
 	}
-	if r.query, err = runNoise(answers.Mul(answers, s.steps), rest); err != nil {
+	if r.query, err = stepNoise(answers.Mul(answers, s.steps), rest); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -147,19 +143,6 @@ func split(epsilon, answers *big.Rat) (first, rest *big.Rat) {
 	ratio := int64(1024 * math.Pow(f, 2.0/3))
 	first = new(big.Rat).Mul(epsilon, big.NewRat(1024, 1024+ratio))
 	return first, new(big.Rat).Sub(epsilon, first)
-}
-
-// runNoise returns noise of scale steps/epsilon.
-func runNoise(steps, epsilon *big.Rat) (*noise.DiscreteLaplace, error) {
-	scale := new(big.Rat).Quo(steps, epsilon)
-	if scale.Cmp(big.NewRat(maxRunScale, 1)) > 0 {
-		return nil, fmt.Errorf("%w: the noise has more than 2^50 steps: epsilon is too small, or the grid too fine", ErrParameter)
-	}
-	d, err := noise.NewDiscreteLaplace(scale)
-	if err != nil {
-		return nil, fmt.Errorf("calibrate threshold: %w: %w", ErrParameter, err)
-	}
-	return d, nil
 }
 
 // Event is what the whole run reveals, however many queries it reads.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
@@ -39,13 +40,12 @@ func TestAboveThresholdIsPrivateAndTight(t *testing.T) {
 			}
 			// Many queries that all rise, so that the threshold must, and a last one
 			// that falls.
-			q, other := make([]int64, 40), slices.Repeat([]int64{1}, 40)
-			if other[39] = -1; monotone {
-				other[39] = 0
+			q, other := make([]int64, 3001), slices.Repeat([]int64{1}, 3001)
+			if other[3000] = -1; monotone {
+				other[3000] = 0
 			}
-			v := a.variant(1)
-			v.gap = false
-			if got := loss(v.law(q), v.law(other)); got < 0.9*eps(e).Float64() {
+			v, said := a.variant(1), strings.Repeat("F", 3000)+"T"
+			if got := math.Abs(math.Log(v.of(q, said) / v.of(other, said))); got < 0.97*eps(e).Float64() {
 				t.Errorf("epsilon %s, monotone %v: the loss is only %v, half of the noise would do", e, monotone, got)
 			}
 		}
@@ -70,7 +70,7 @@ func play(ask func(noise.Bits, float64) (Answer, error), show func(Answer) strin
 		case err != nil:
 			panic(err)
 		case a.Above:
-			said += "T" + show(a)
+			said += show(a)
 		default:
 			said += "F"
 		}
@@ -78,14 +78,14 @@ func play(ask func(noise.Bits, float64) (Answer, error), show func(Answer) strin
 	return said
 }
 
-func showGap(a Answer) string { return fmt.Sprint(a.Gap) }
+func showGap(a Answer) string { return fmt.Sprint("T", a.Gap) }
 
 var played = []int64{0, 1, -1, 2}
 
 // Runs give answers with the probabilities of the law that is proved private.
 func TestAboveThresholdFits(t *testing.T) {
 	bits := entropy.New()
-	n := trials(t, 200_000)
+	n := trials(t, 100_000)
 	for _, monotone := range []bool{false, true} {
 		o := aboveOptions("1", monotone)
 		start := starter(t, o)
@@ -116,7 +116,7 @@ func TestAboveThresholdFits(t *testing.T) {
 			},
 			"value instead of gap": func() string {
 				a := start()
-				return play(a.Ask, func(x Answer) string { return fmt.Sprint(x.Gap + float64(a.noisy)) }, bits, played)
+				return play(a.Ask, func(x Answer) string { return fmt.Sprint("T", x.Gap+float64(a.noisy)) }, bits, played)
 			},
 		} {
 			if follows(l, n/4, draw) == nil {
@@ -128,17 +128,17 @@ func TestAboveThresholdFits(t *testing.T) {
 
 func TestAboveThresholdAccuracy(t *testing.T) {
 	bits, n := entropy.New(), trials(t, 100_000)
-	queries := make([]int64, 20)
+	queries := make([]int64, 5)
 	for _, beta := range []string{"0.5", "0.05"} {
 		o := aboveOptions("1", false)
 		o.Grid = nil
-		a := must(NewAboveThreshold(o))
-		alpha := must(a.Bound(len(queries), rat(beta)))
+		start := starter(t, o)
+		alpha := must(start().Bound(len(queries), rat(beta)))
 		b, _ := rat(beta).Float64()
 		// All queries are α below the threshold, the last α above: any other answer is a
 		// failure, or the last is not asked.
-		err := held(b, n/len(queries), func() bool {
-			a := must(NewAboveThreshold(o))
+		err := held(b, n, func() bool {
+			a := start()
 			for i := range queries {
 				q := -alpha * 1.000001
 				if last := i == len(queries)-1; last {
@@ -154,7 +154,7 @@ func TestAboveThresholdAccuracy(t *testing.T) {
 		if err != nil {
 			t.Errorf("beta %s, alpha %v: %v", beta, alpha, err)
 		}
-		if want := 6 * math.Log(20/b); alpha > 3*want || alpha < want/3 {
+		if want := 6 * math.Log(5/b); alpha > 3*want || alpha < want/3 {
 			t.Errorf("beta %s: alpha is %v, about %v expected", beta, alpha, want)
 		}
 	}

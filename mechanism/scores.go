@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -96,4 +97,21 @@ func (s scores) logAccuracy(n int, beta *big.Rat) (float64, error) {
 	}
 	fall := numeric.Of(s.scale()).Mul(logOver(int64(n), beta)).Hi()
 	return s.grid.upper(fall.Add(fall, big.NewRat(1, 1))), nil
+}
+
+// maxScale bounds noise in steps, such that a draw beyond an int64
+// (noise.ErrRange) has probability below exp(−2048).
+const maxScale = 1 << 50
+
+// stepNoise returns noise of scale steps/epsilon.
+func stepNoise(steps, epsilon *big.Rat) (*noise.DiscreteLaplace, error) {
+	scale := new(big.Rat).Quo(steps, epsilon)
+	if scale.Cmp(big.NewRat(maxScale, 1)) > 0 {
+		return nil, fmt.Errorf("%w: the noise has more than 2^50 steps: epsilon is too small, or the grid too fine", ErrParameter)
+	}
+	d, err := noise.NewDiscreteLaplace(scale)
+	if err != nil {
+		return nil, fmt.Errorf("calibrate noise: %w: %w", ErrParameter, err)
+	}
+	return d, nil
 }
