@@ -155,7 +155,7 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 func budgetRefusal(e *ledger.ExhaustedError) failed {
 	asked, left := inMeasure(e.Measure, e.Asked), inMeasure(e.Measure, e.Left)
 	d := diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", e.Domain).
-		Because("the release would cost %v, and %v is left", asked, left).
+		Because("the release would cost %s, and %s is left", amountsText(asked, up), amountsText(left, down)).
 		Try("ask for at most what is left: what was spent does not come back")
 	f := diagnosed(d)
 	f.json = struct {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -37,11 +38,13 @@ Discreet cannot check it. Private values never enter the ledger or an error.
 
 The mechanisms, and which when:`,
 		Examples: [2]string{
-			"discreet noise geometric --domain patient --sensitivity 1 --epsilon 0.5 --value 42",
-			"discreet noise discrete-gaussian --domain patient --sensitivity 3 --rho 0.01 --json -f counts.txt",
+			"discreet noise laplace --domain patient --sensitivity 1 --epsilon 0.5 --value 42",
+			"discreet noise gaussian --domain patient --sensitivity 2.5 --rho 0.01 --json -f means.txt",
 		},
 		Verbs: []*Command{
-			geometricNoise(), discreteGaussianNoise(),
+			laplaceNoise(), gaussianNoise(), geometricNoise(), discreteGaussianNoise(),
+			exponentialNoise(), aboveThresholdNoise(), randomizedResponseNoise(),
+			quantileNoise(), histogramNoise(),
 		},
 	}
 	for _, v := range c.Verbs {
@@ -64,7 +67,7 @@ func noiseHelp(of *Command) *Command {
 		Of:        of.Name(),
 		Short:     "this list, or a mechanism's page",
 		Long:      `The same as discreet help noise.`,
-		Examples:  [2]string{"discreet noise help", "discreet noise help geometric"},
+		Examples:  [2]string{"discreet noise help", "discreet noise help laplace"},
 	}
 	c.Run = func(_ context.Context, t *terminal, args []string) error {
 		about, rest, err := of.verb(args)
@@ -85,6 +88,7 @@ type noising struct {
 	workplace
 	statement
 	command *Command
+	values  *privateValues
 	domain  string
 	json    bool
 	// parameters make, beside the flags, a request with an idempotency key the
@@ -94,14 +98,21 @@ type noising struct {
 	parameters map[string]any
 }
 
-// define adds the flags that every mechanism has.
-func (n *noising) define(c *Command) {
+// define adds the flags that every mechanism has which is asked once.
+func (n *noising) define(c *Command, v *privateValues) {
+	n.defineCommon(c)
+	n.values = v
+	v.define(&c.Flags)
+	c.Flags.StringVar(&n.IdempotencyKey, "key", "", "a `KEY` of one release: given again it returns the stored answer, whatever the values are now, and pays once")
+}
+
+// defineCommon adds the flags that every mechanism has.
+func (n *noising) defineCommon(c *Command) {
 	n.command = c
 	fs := &c.Flags
 	n.defineLedger(fs, "the ledger's `FILE` (default discreet.ledger)")
 	fs.StringVar(&n.domain, "domain", "", "charge the ledger's domain `DOMAIN`")
-	n.defineAsker(fs)
-	fs.Lookup("key").Usage = "a `KEY` of one release: given again it returns the stored answer, whatever the values are now, and pays once"
+	n.defineAnalyst(fs)
 	fs.BoolVar(&n.json, "json", false, "print JSON")
 }
 
@@ -115,12 +126,20 @@ func (n *noising) definePure(fs *flag.FlagSet) {
 //
 // An ε-DP release is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4), so ρ pays
 // for ε = √(2ρ), rounded down.
-func (n *noising) epsilon() (privacy.Epsilon, error) {
+func (n *noising) epsilon() (privacy.Epsilon, error) { return n.epsilonOf(2) }
+
+// epsilonOf is what a mechanism may cost that is ε-DP and ε²/f-zCDP.
+func (n *noising) epsilonOf(f int64) (privacy.Epsilon, error) {
 	switch rho := n.Spend.Rho; {
 	case n.Spend.Epsilon.Sign() > 0 && rho.Sign() > 0:
 		return privacy.Epsilon{}, twoCosts()
 	case rho.Sign() > 0:
-		e, err := privacy.NewEpsilon(numeric.FloorDigits(numeric.Of(rho.MulRat(big.NewRat(2, 1)).Rat()).Sqrt().Lo(), 20))
+		square := rho.MulRat(big.NewRat(f, 1)).Rat()
+		root, exact := numeric.ExactSqrt(square)
+		if !exact {
+			root = numeric.FloorDigits(numeric.Of(square).Sqrt().Lo(), 20)
+		}
+		e, err := privacy.NewEpsilon(root)
 		if err != nil {
 			return e, diagnostic.New("D142", diagnostic.Span{}, "rho %v: %v", rho, err)
 		}
@@ -140,10 +159,73 @@ func noCost(flags string) error {
 	return diagnostic.New("D070", diagnostic.Span{}, "nothing says what the release may cost").Try("give %s, or --rho R", flags)
 }
 
+// defineGaussian adds the flags of what Gaussian noise costs.
+func (n *noising) defineGaussian(fs *flag.FlagSet, epsilon string) {
+	fs.Func("epsilon", epsilon, amount(&n.Spend.Epsilon, privacy.ParseEpsilon))
+	fs.Func("delta", "spend `D`, with --epsilon", amount(&n.Spend.Delta, privacy.ParseDelta))
+	fs.Func("rho", "spend `R` of zero-concentrated differential privacy", amount(&n.Spend.Rho, privacy.ParseRho))
+}
+
+// gaussianRho is what Gaussian noise may cost: what was asked for, or what implies the
+// epsilon and delta that were, on the safe side (accountant.GaussianRho).
+func (n *noising) gaussianRho() (privacy.Rho, error) {
+	s := n.Spend
+	switch {
+	case s.Rho.Sign() > 0 && s.Epsilon.Sign() > 0:
+		return s.Rho, twoCosts()
+	case s.Rho.Sign() > 0 && s.Delta.Sign() > 0:
+		return s.Rho, diagnostic.New("D143", diagnostic.Span{}, "--rho takes no --delta here").
+			Because("Gaussian noise costs rho and nothing else")
+	case s.Rho.Sign() > 0:
+		return s.Rho, nil
+	case s.Epsilon.Sign() == 0 && s.Delta.Sign() == 0:
+		return s.Rho, noCost("--epsilon E and --delta D")
+	case s.Epsilon.Sign() == 0 || s.Delta.Sign() == 0:
+		return s.Rho, diagnostic.New("D143", diagnostic.Span{}, "Gaussian noise has no epsilon without a delta").
+			Try("--epsilon E --delta D, or --rho R; Laplace and geometric noise take an epsilon alone")
+	}
+	rho, err := accountant.GaussianRho(s.Epsilon, s.Delta)
+	if err != nil {
+		return rho, diagnostic.New("D142", diagnostic.Span{}, "epsilon %v at delta %v: %v", s.Epsilon, s.Delta, err)
+	}
+	return rho, nil
+}
+
+// read reads the private values.
+func (n *noising) read(ctx context.Context, t *terminal, args []string) error {
+	t.json = n.json
+	return n.values.read(ctx, t.in, args)
+}
+
+// some refuses an empty list of values, where their number is public: the answer
+// shows it.
+func (n *noising) some() error {
+	if n.values.count == 0 {
+		return diagnostic.New("D113", diagnostic.Span{}, "no private value").Try("an empty list has nothing to release")
+	}
+	n.parameters = map[string]any{"values": n.values.count}
+	return nil
+}
+
+// missing refuses a command line without what a mechanism must know.
+func missing(what, flag string) error {
+	return diagnostic.New("D113", diagnostic.Span{}, "nothing says %s", what).Try("give %s", flag)
+}
+
 // A population is a domain of the ledger, and what intervals are asked for.
 type population struct {
 	ledger.DomainBudget
 	beta *big.Rat // one minus the confidence
+}
+
+// monotone refuses a promise that does not hold where a unit is replaced: what
+// the old one leaves moves one way, what the new one brings the other.
+func (p population) monotone(promised bool) error {
+	if promised && p.Neighbours == privacy.ReplaceOne {
+		return diagnostic.New("D142", diagnostic.Span{}, "--monotone in domain %q, whose relation is replace-one", p.ID).
+			Because("a unit that takes another's place moves some numbers up and others down")
+	}
+	return nil
 }
 
 // A draw is a release that is fully prepared: only the noise is missing.
@@ -207,8 +289,14 @@ func (n *noising) population(ctx context.Context) (p population, err error) {
 		return p, diagnostic.New("D071", diagnostic.Span{}, "a cost in rho").
 			Because("domain %q accounts in measure %q", b.ID, b.Measure).Try("give epsilon, or epsilon and delta")
 	}
-	confidence := shortest(cmp.Or(n.Confidence, 0.95))
-	return population{b.DomainBudget, confidence.Sub(big.NewRat(1, 1), confidence)}, nil
+	return population{b.DomainBudget, n.beta()}, nil
+}
+
+func (n *noising) confidence() float64 { return cmp.Or(n.Confidence, 0.95) }
+
+// beta is one minus the confidence, exactly.
+func (n *noising) beta() *big.Rat {
+	return new(big.Rat).Sub(big.NewRat(1, 1), shortest(n.confidence()))
 }
 
 // release charges, draws and commits.
@@ -227,14 +315,19 @@ func (n *noising) release(ctx context.Context, p population, d *draw, bits noise
 	}
 	a := d.answer
 	if err := d.release(bits, &a); err != nil {
-		// The error may depend on the values.
-		return nil, diagnostic.New("D109", diagnostic.Span{}, "the release could not be drawn").Because("the charge stays")
+		return nil, undrawn()
 	}
 	text, err := json.Marshal(&a)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
 	return &a, n.ledger.Commit(ctx, r, text)
+}
+
+// undrawn is what is said of a failure after the charge, whose error may depend
+// on the values.
+func undrawn() error {
+	return diagnostic.New("D109", diagnostic.Span{}, "the release could not be drawn").Because("the charge stays")
 }
 
 // reserve charges the domain and completes what is known of the answer.
@@ -251,7 +344,7 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}
 	a := &d.answer
-	a.Confidence = cmp.Or(n.Confidence, 0.95)
+	a.Confidence = n.confidence()
 	a.Domain, a.Relation, a.Event, a.Statement = p.ID, p.Neighbours, event, n.said()
 	r, err := n.ledger.Reserve(ctx, ledger.Request{Domain: p.ID, Analyst: cmp.Or(n.Analyst, defaultAnalyst()),
 		Statement: a.Statement, Parameters: parameters, Events: []privacy.Event{d.event}, Delta: d.delta,

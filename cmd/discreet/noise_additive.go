@@ -4,17 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/big"
 	"strings"
 
-	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/noise"
-	"github.com/discreet-dp/discreet/privacy"
 )
 
 func geometricNoise() *Command {
@@ -66,12 +63,12 @@ and --delta the noise is that of the rho which implies them.`,
 	var n additive
 	var xs []*big.Int
 	n.define(c, integers(&xs), "L2")
-	n.defineGaussian(&c.Flags)
+	n.defineGaussian(&c.Flags, "spend `E`, with --delta")
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
 		if err := n.ready(ctx, t, args); err != nil {
 			return err
 		}
-		rho, err := n.rho()
+		rho, err := n.gaussianRho()
 		if err != nil {
 			return err
 		}
@@ -86,18 +83,134 @@ and --delta the noise is that of the rho which implies them.`,
 	return c
 }
 
+func laplaceNoise() *Command {
+	c := &Command{
+		UsageLine: "laplace --sensitivity S --epsilon E --domain DOMAIN --value V,...",
+		Short:     "numbers with a pure guarantee: one, or a few",
+		Long: `Laplace noise on each number, drawn exactly on a grid that the numbers are rounded
+to. The sensitivity is in L1: what one unit moves all numbers together, added up.
+--lower and --upper clamp each number first, so that a bound on it can be kept.`,
+		Examples: [2]string{
+			"discreet noise laplace --domain patient --sensitivity 1 --epsilon 0.5 --value 42",
+			"discreet noise laplace --domain patient --sensitivity 5000 --lower 0 --upper 5000 --epsilon 0.5 --json -f costs.txt",
+		},
+	}
+	var n additive
+	r := n.defineReals(c, "L1")
+	n.definePure(&c.Flags)
+	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		if err := n.ready(ctx, t, args); err != nil {
+			return err
+		}
+		epsilon, err := n.epsilon()
+		if err != nil {
+			return err
+		}
+		return n.run(ctx, t, func(p population) (*draw, error) {
+			r.options.L1, r.options.Epsilon = n.sensitivity.value, epsilon
+			return r.prepare(&n, "laplace", p)
+		})
+	}
+	return c
+}
+
+func gaussianNoise() *Command {
+	c := &Command{
+		UsageLine: "gaussian --sensitivity S --rho R --domain DOMAIN --value V,...",
+		Short:     "numbers with lighter tails, for many at once: zCDP, or epsilon with delta",
+		Long: `Gaussian noise on each number, drawn exactly on a grid that the numbers are rounded
+to. The sensitivity is in L2: what one unit moves all numbers together, as the root
+of the sum of squares. With --epsilon and --delta the noise is that of the rho which
+implies them. --lower and --upper clamp each number first.`,
+		Examples: [2]string{
+			"discreet noise gaussian --domain patient --sensitivity 2.5 --rho 0.01 --value 42.5",
+			"discreet noise gaussian --domain patient --sensitivity 1 --epsilon 0.5 --delta 1e-6 --json -f means.txt",
+		},
+	}
+	var n additive
+	r := n.defineReals(c, "L2")
+	n.defineGaussian(&c.Flags, "spend `E`, with --delta")
+	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		if err := n.ready(ctx, t, args); err != nil {
+			return err
+		}
+		rho, err := n.gaussianRho()
+		if err != nil {
+			return err
+		}
+		return n.run(ctx, t, func(p population) (*draw, error) {
+			r.options.L2, r.options.Rho = n.sensitivity.rootUp(), rho
+			return r.prepare(&n, "gaussian", p)
+		})
+	}
+	return c
+}
+
+// reals are the real numbers of a release, and how they are clamped.
+type reals struct {
+	xs           []float64
+	lower, upper *big.Rat
+	options      mechanism.VectorOptions
+}
+
+func (n *additive) defineReals(c *Command, norm string) *reals {
+	r := &reals{}
+	n.define(c, floats(&r.xs), norm)
+	c.Flags.Func("lower", "clamp each value to at least `L`", exactNumber(&r.lower))
+	c.Flags.Func("upper", "clamp each value to at most `U`", exactNumber(&r.upper))
+	return r
+}
+
+// prepare prepares a release of real numbers.
+func (r *reals) prepare(n *additive, name string, p population) (*draw, error) {
+	o := r.options
+	o.Length = len(r.xs)
+	if (r.lower == nil) != (r.upper == nil) {
+		return nil, missing("both bounds", "--lower L and --upper U")
+	}
+	if r.lower != nil {
+		o.Lower, _ = r.lower.Float64()
+		o.Upper, _ = r.upper.Float64()
+		if !(o.Lower < o.Upper) {
+			return nil, diagnostic.New("D142", diagnostic.Span{}, "the lower bound is not below the upper one")
+		}
+	}
+	m, err := mechanism.NewVector(o)
+	if err != nil {
+		return nil, err
+	}
+	each, err := m.Bound(p.beta)
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.Bound(new(big.Rat).Quo(p.beta, big.NewRat(int64(o.Length), 1)))
+	if err != nil {
+		return nil, err
+	}
+	d := &draw{event: m.Event(), delta: n.Spend.Delta, answer: noised{Mechanism: name, Noise: name,
+		Scale: jsonNumber(m.Scale()), Sensitivity: n.sensitivity.text, Norm: n.norm, Accuracy: jsonNumber(all)}}
+	d.release = func(bits noise.Bits, to *noised) error {
+		noisy, err := m.Release(bits, r.xs)
+		for _, x := range noisy {
+			to.Values = append(to.Values, jsonNumber(x))
+			to.Intervals = append(to.Intervals, outward(x, each))
+		}
+		to.single()
+		return err
+	}
+	return d, nil
+}
+
 // An additive is what mechanisms have in common that add noise to numbers.
 type additive struct {
 	noising
-	values      *privateValues
 	sensitivity distance
 	norm        string
 }
 
 func (n *additive) define(c *Command, values *privateValues, norm string) {
-	n.noising.define(c)
-	n.values, n.norm = values, norm
-	values.define(&c.Flags)
+	n.noising.define(c, values)
+	n.norm = norm
 	n.defineConfidence(&c.Flags, "`C` of the interval, between 0 and 1 (default 0.95)")
 	usage := "`S` is how far one unit moves the values, in " + norm
 	if norm == "L2" {
@@ -108,51 +221,13 @@ func (n *additive) define(c *Command, values *privateValues, norm string) {
 
 // ready reads the values and holds the flags against each other.
 func (n *additive) ready(ctx context.Context, t *terminal, args []string) error {
-	t.json = n.json
-	if n.sensitivity.value == nil && n.sensitivity.square == nil {
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says how far one unit moves the values").
-			Try("--sensitivity S, in %s", n.norm)
+	if n.sensitivity.square == nil {
+		return missing("how far one unit moves the values", "--sensitivity S, in "+n.norm)
 	}
-	if err := n.values.read(ctx, t.in, args); err != nil {
+	if err := n.read(ctx, t, args); err != nil {
 		return err
 	}
-	if n.values.count == 0 {
-		return diagnostic.New("D113", diagnostic.Span{}, "no private value").Try("an empty list has nothing to release")
-	}
-	n.parameters = map[string]any{"values": n.values.count} // the answer shows it
-	return nil
-}
-
-// defineGaussian adds the flags of what Gaussian noise costs.
-func (n *additive) defineGaussian(fs *flag.FlagSet) {
-	fs.Func("epsilon", "spend `E`, with --delta", amount(&n.Spend.Epsilon, privacy.ParseEpsilon))
-	fs.Func("delta", "spend `D`, with --epsilon", amount(&n.Spend.Delta, privacy.ParseDelta))
-	fs.Func("rho", "spend `R` of zero-concentrated differential privacy", amount(&n.Spend.Rho, privacy.ParseRho))
-}
-
-// rho is what Gaussian noise may cost: what was asked for, or what implies the
-// epsilon and delta that were, on the safe side (accountant.GaussianRho).
-func (n *additive) rho() (privacy.Rho, error) {
-	s := n.Spend
-	switch {
-	case s.Rho.Sign() > 0 && s.Epsilon.Sign() > 0:
-		return s.Rho, twoCosts()
-	case s.Rho.Sign() > 0 && s.Delta.Sign() > 0:
-		return s.Rho, diagnostic.New("D143", diagnostic.Span{}, "--rho takes no --delta here").
-			Because("Gaussian noise costs rho and nothing else")
-	case s.Rho.Sign() > 0:
-		return s.Rho, nil
-	case s.Epsilon.Sign() == 0 && s.Delta.Sign() == 0:
-		return s.Rho, noCost("--epsilon E and --delta D")
-	case s.Epsilon.Sign() == 0 || s.Delta.Sign() == 0:
-		return s.Rho, diagnostic.New("D143", diagnostic.Span{}, "Gaussian noise has no epsilon without a delta").
-			Try("--epsilon E --delta D, or --rho R; Laplace and geometric noise take an epsilon alone")
-	}
-	rho, err := accountant.GaussianRho(s.Epsilon, s.Delta)
-	if err != nil {
-		return rho, diagnostic.New("D142", diagnostic.Span{}, "epsilon %v at delta %v: %v", s.Epsilon, s.Delta, err)
-	}
-	return rho, nil
+	return n.some()
 }
 
 // whole prepares a release of whole numbers.
@@ -172,8 +247,7 @@ func (n *additive) whole(name, noiseName string, m mechanism.Additive, xs []*big
 			return err
 		}
 		for _, x := range xs {
-			to.Values = append(to.Values, json.Number(x.String()))
-			to.Intervals = append(to.Intervals, [2]json.Number{json.Number(new(big.Int).Sub(x, each).String()), json.Number(new(big.Int).Add(x, each).String())})
+			to.interval(x, each)
 		}
 		to.single()
 		return nil
@@ -181,18 +255,18 @@ func (n *additive) whole(name, noiseName string, m mechanism.Additive, xs []*big
 	return d, nil
 }
 
-// single says one value as one.
-func (a *noised) single() {
-	if len(a.Values) == 1 {
-		a.Value, a.Values = a.Values[0], nil
-		a.Interval, a.Intervals = &a.Intervals[0], nil
-	}
-}
-
 // A distance is a sensitivity, exactly, or its square.
 type distance struct {
 	value, square *big.Rat // value is nil of a root that is not rational
 	text          json.Number
+}
+
+// rootUp is the sensitivity, rounded up where it is an irrational root.
+func (d *distance) rootUp() *big.Rat {
+	if d.value != nil {
+		return d.value
+	}
+	return numeric.CeilDigits(numeric.Of(d.square).Sqrt().Hi(), 20)
 }
 
 // parse reads a decimal above zero, or the root of one.
@@ -222,13 +296,4 @@ func (d *distance) parse(text string, roots bool) error {
 		d.text = jsonNumber(f)
 	}
 	return nil
-}
-
-// jsonNumber is a float64 in JSON, and for people.
-func jsonNumber(f float64) json.Number {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return "null" // not finite
-	}
-	return json.Number(text)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 
 	discreet "github.com/discreet-dp/discreet"
@@ -15,8 +16,12 @@ import (
 type noised struct {
 	Mechanism string `json:"mechanism"`
 
-	Value  json.Number   `json:"value,omitempty"`
-	Values []json.Number `json:"values,omitempty"`
+	Value     json.Number   `json:"value,omitempty"`
+	Values    []json.Number `json:"values,omitempty"`
+	Labels    []string      `json:"bins,omitempty"`      // what the values count
+	Quantiles []json.Number `json:"quantiles,omitempty"` // what the values are
+	Choice    string        `json:"choice,omitempty"`
+	Choices   []string      `json:"choices,omitempty"`
 
 	// Interval holds the value without noise, with the confidence; Intervals each
 	// of the values, each with the confidence.
@@ -26,6 +31,7 @@ type noised struct {
 	// Accuracy is how far the release is off at most, with the confidence: all
 	// values together.
 	Accuracy json.Number `json:"accuracy,omitempty"`
+	Unit     string      `json:"unit,omitempty"` // of the accuracy, if not the values'
 
 	Noise       string      `json:"noise,omitempty"`
 	Scale       json.Number `json:"scale,omitempty"`
@@ -49,13 +55,20 @@ type noiseCost struct {
 
 // lines are what goes to standard output: the release and nothing else.
 func (a *noised) lines() (lines []string) {
-	if a.Value != "" {
+	switch {
+	case a.Value != "":
 		return []string{a.Value.String()}
+	case a.Choice != "":
+		return []string{a.Choice}
 	}
-	for _, v := range a.Values {
-		lines = append(lines, v.String())
+	for i, v := range a.Values {
+		line := v.String()
+		if a.Labels != nil {
+			line = printable(a.Labels[i]) + "\t" + line
+		}
+		lines = append(lines, line)
 	}
-	return lines
+	return append(lines, a.Choices...)
 }
 
 // talk is what a reader must know beside it.
@@ -63,13 +76,25 @@ func (a *noised) talk() (lines []string) {
 	percent := numeric.FormatRat(new(big.Rat).Mul(shortest(a.Confidence), big.NewRat(100, 1))) + "% confidence"
 	switch {
 	case a.Interval != nil:
-		lines = append(lines, fmt.Sprintf("interval: [%s, %s] with %s", a.Interval[0], a.Interval[1], percent))
+		lines = append(lines, fmt.Sprintf("interval: [%s, %s] with %s", short(a.Interval[0]), short(a.Interval[1]), percent))
 	case a.Accuracy != "":
-		lines = append(lines, fmt.Sprintf("error: at most %s with %s, all values together", a.Accuracy, percent))
+		what := short(a.Accuracy)
+		if a.Unit != "" {
+			what += " " + a.Unit
+		}
+		if len(a.Values) > 1 {
+			percent += ", all values together"
+		}
+		lines = append(lines, fmt.Sprintf("error: at most %s with %s", what, percent))
 	}
+	what := ""
 	if a.Noise != "" {
-		lines = append(lines, fmt.Sprintf("noise: %s of scale %s, for a sensitivity of %s (%s) between %s", a.Noise, short(a.Scale), short(a.Sensitivity), a.Norm, neighbourText(a.Relation)))
+		what = fmt.Sprintf("%s of scale %s, ", a.Noise, short(a.Scale))
 	}
+	if a.Sensitivity != "" {
+		what += fmt.Sprintf("for a sensitivity of %s (%s) ", short(a.Sensitivity), a.Norm)
+	}
+	lines = append(lines, "noise: "+what+"between "+neighbourText(a.Relation))
 	lines = append(lines, "cost: "+chargeText(a.Cost.Amounts), "left: "+remainingText(a.Remaining))
 	for _, n := range a.Notes {
 		lines = append(lines, "note: "+n)
@@ -85,13 +110,13 @@ func neighbourText(n privacy.Neighbours) string {
 	return "data sets of which one has one unit more (add-remove)"
 }
 
-// short prints a number in at most four digits.
+// short prints a number for people: a whole one as it is.
 func short(n json.Number) string {
 	f, err := n.Float64()
-	if err != nil {
+	if err != nil || integerText.MatchString(n.String()) {
 		return n.String()
 	}
-	return fmt.Sprintf("%.4g", f)
+	return fmt.Sprintf("%.6g", f)
 }
 
 // shortest is the decimal that a float64 was written as.
@@ -101,4 +126,34 @@ func shortest(f float64) *big.Rat {
 		return new(big.Rat)
 	}
 	return r
+}
+
+// interval adds a whole number with its interval.
+func (a *noised) interval(x, each *big.Int) {
+	a.Values = append(a.Values, json.Number(x.String()))
+	a.Intervals = append(a.Intervals, [2]json.Number{json.Number(new(big.Int).Sub(x, each).String()), json.Number(new(big.Int).Add(x, each).String())})
+}
+
+// single says one value as one.
+func (a *noised) single() {
+	if len(a.Values) == 1 {
+		a.Value, a.Values = a.Values[0], nil
+		if len(a.Intervals) == 1 {
+			a.Interval, a.Intervals = &a.Intervals[0], nil
+		}
+	}
+}
+
+// outward is an interval around x, not narrower for its rounding.
+func outward(x, each float64) [2]json.Number {
+	return [2]json.Number{jsonNumber(math.Nextafter(x-each, math.Inf(-1))), jsonNumber(math.Nextafter(x+each, math.Inf(1)))}
+}
+
+// jsonNumber is a float64 in JSON, and for people.
+func jsonNumber(f float64) json.Number {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return "null" // not finite
+	}
+	return json.Number(text)
 }

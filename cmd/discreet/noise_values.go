@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math/big"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
 // privateValues are what a release is about: from --value, a file or standard
@@ -24,6 +26,7 @@ type privateValues struct {
 
 	flags bool // --value was given
 	file  string
+	lines string // the name of what was read by lines
 }
 
 func (v *privateValues) define(fs *flag.FlagSet) {
@@ -31,7 +34,7 @@ func (v *privateValues) define(fs *flag.FlagSet) {
 		v.flags = true
 		for part := range strings.SplitSeq(text, ",") {
 			if v.count++; !v.take(strings.TrimSpace(part)) {
-				return v.unreadable("value " + strconv.Itoa(v.count) + " of --value")
+				return v.unreadable(v.count)
 			}
 		}
 		return nil
@@ -39,7 +42,12 @@ func (v *privateValues) define(fs *flag.FlagSet) {
 	fs.StringVar(&v.file, "f", "", "read the private values from `FILE`, one a line (- for standard input)")
 }
 
-func (v *privateValues) unreadable(where string) error {
+// unreadable says where a value stands, and not what it is.
+func (v *privateValues) unreadable(number int) error {
+	where := fmt.Sprintf("line %d of %s", number, v.lines)
+	if v.lines == "" {
+		where = fmt.Sprintf("value %d of --value", number)
+	}
 	return diagnostic.New("D141", diagnostic.Span{}, "%s is not %s", where, v.what).
 		Because("it is not shown because it is private; nothing was charged")
 }
@@ -54,14 +62,14 @@ func (v *privateValues) read(ctx context.Context, in io.Reader, args []string) e
 	case v.flags && (stdin || v.file != ""), len(args) == 1 && v.file != "" && v.file != "-":
 		return diagnostic.New("D115", diagnostic.Span{}, "--value, -f and - exclude each other")
 	case stdin:
-		return v.lines(ctx, "standard input", in)
+		return v.scan(ctx, "standard input", in)
 	case v.file != "":
 		f, err := os.Open(v.file)
 		if err != nil {
 			return unreadable(v.file, err)
 		}
 		defer f.Close()
-		return v.lines(ctx, v.file, f)
+		return v.scan(ctx, v.file, f)
 	case !v.flags:
 		return diagnostic.New("D113", diagnostic.Span{}, "no private value").
 			Try("give --value V,V,..., -f FILE, or - for standard input")
@@ -69,21 +77,22 @@ func (v *privateValues) read(ctx context.Context, in io.Reader, args []string) e
 	return nil
 }
 
-// lines reads a value a line, and waits for no reader longer than its caller.
-func (v *privateValues) lines(ctx context.Context, name string, r io.Reader) error {
+// scan reads a value a line, and waits for no reader longer than its caller.
+func (v *privateValues) scan(ctx context.Context, name string, r io.Reader) error {
+	v.lines = name
 	done := make(chan error, 1)
 	go func() {
 		lines := bufio.NewScanner(r)
 		for lines.Scan() {
 			if v.count++; !v.take(strings.TrimSpace(lines.Text())) {
-				done <- v.unreadable("line " + strconv.Itoa(v.count) + " of " + name)
+				done <- v.unreadable(v.count)
 				return
 			}
 		}
 		err := lines.Err()
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
-			err = v.unreadable("line " + strconv.Itoa(v.count+1) + " of " + name)
+			err = v.unreadable(v.count + 1)
 		case err != nil:
 			err = unreadable(name, err)
 		}
@@ -97,7 +106,10 @@ func (v *privateValues) lines(ctx context.Context, name string, r io.Reader) err
 	}
 }
 
-var integerText = regexp.MustCompile(`^[+-]?[0-9]{1,100}$`)
+var (
+	integerText = regexp.MustCompile(`^[+-]?[0-9]{1,100}$`)
+	decimalText = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+)
 
 // integers keeps whole numbers.
 func integers(to *[]*big.Int) *privateValues {
@@ -109,4 +121,42 @@ func integers(to *[]*big.Int) *privateValues {
 		*to = append(*to, n)
 		return ok
 	}}
+}
+
+// floats keeps finite numbers.
+func floats(to *[]float64) *privateValues {
+	return &privateValues{what: "a finite number", take: func(text string) bool {
+		if !decimalText.MatchString(text) {
+			return false
+		}
+		x, err := strconv.ParseFloat(text, 64)
+		*to = append(*to, x)
+		return err == nil
+	}}
+}
+
+// texts keeps lines as they are.
+func texts(to *[]string) *privateValues {
+	return &privateValues{what: "text", take: func(text string) bool {
+		*to = append(*to, text)
+		return true
+	}}
+}
+
+// exactNumber reads a number of a flag, exactly.
+func exactNumber(to **big.Rat) func(string) error {
+	return func(text string) (err error) {
+		*to, err = numeric.ParseRat(text)
+		return err
+	}
+}
+
+// count reads a whole number from 1.
+func count(to *int64) func(string) error {
+	return func(text string) (err error) {
+		if *to, err = strconv.ParseInt(text, 10, 64); err != nil || *to < 1 {
+			return errors.New("want a whole number from 1")
+		}
+		return nil
+	}
 }

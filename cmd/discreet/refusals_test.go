@@ -151,7 +151,7 @@ func exampleOf(e diagnostic.Entry) example {
 			before: []string{`discreet query --rho 0.01 --key monday 'SELECT count(*) FROM visits'`}}
 	case "D095":
 		return example{kind: "sh", text: "discreet init departments.csv", clinic: true}
-	case "D098", "D142":
+	case "D098", "D142", "D144":
 		return example{kind: "sh", text: e.Example, clinic: true}
 	case "D100":
 		return example{kind: "sh", text: count, clinic: true, damage: true}

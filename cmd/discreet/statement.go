@@ -59,6 +59,11 @@ func (s *statement) defineConfidence(fs *flag.FlagSet, usage string) {
 
 // defineAsker adds the flags of who asks, for what is charged.
 func (s *statement) defineAsker(fs *flag.FlagSet) {
+	s.defineAnalyst(fs)
+	fs.StringVar(&s.IdempotencyKey, "key", "", "a `KEY`: the same query with it returns the stored answer and pays once")
+}
+
+func (s *statement) defineAnalyst(fs *flag.FlagSet) {
 	fs.Func("analyst", "the `NAME` for the ledger's history (default the system's user)", func(name string) error {
 		if !utf8.ValidString(name) {
 			return errors.New("is not UTF-8")
@@ -66,7 +71,6 @@ func (s *statement) defineAsker(fs *flag.FlagSet) {
 		s.Analyst = name
 		return nil
 	})
-	fs.StringVar(&s.IdempotencyKey, "key", "", "a `KEY`: the same query with it returns the stored answer and pays once")
 }
 
 // amount reads an amount of privacy loss that is to be spent.
