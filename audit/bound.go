@@ -129,7 +129,7 @@ func logRatio(p, q float64) float64 {
 // and with a confidence: of units bits, each a fair coin, an attack guessed so many and
 // was right so often. Which ones it guesses may depend on the answers; how many may not.
 //
-// Theorem (Steinke, Nasr and Jagielski 2023, Theorem 5.2): under (ε, δ)-privacy the
+// Theorem (Steinke, Nasr and Jagielski 2023): under (ε, δ)-privacy the
 // number of right guesses is at least v with probability at most β + 2·units·δ·α,
 // where β = P(B ≥ v), α = max over i of P(v−i ≤ B < v)/i, and B is
 // Bin(guesses, e^ε/(1+e^ε)). With δ = 0 that is PValue.

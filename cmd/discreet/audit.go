@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/audit"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -176,7 +177,9 @@ var applies = map[string][]string{
 // settle refuses what does not go together and fills in the defaults.
 func (a *auditing) settle(c *Command, private bool) error {
 	var misplaced error
+	given := map[string]bool{}
 	c.Flags.Visit(func(f *flag.Flag) {
+		given[f.Name] = true
 		if verbs, ok := applies[f.Name]; ok && !slices.Contains(verbs, a.verb) && misplaced == nil {
 			misplaced = diagnostic.New("D115", diagnostic.Span{}, "--%s means nothing to audit %s", f.Name, a.verb).
 				Try("it is for %s", strings.Join(verbs, ", "))
@@ -185,9 +188,17 @@ func (a *auditing) settle(c *Command, private bool) error {
 	switch {
 	case misplaced != nil:
 		return misplaced
+	case given["plot"] && (given["json"] || given["epsilon"]):
+		return diagnostic.New("D115", diagnostic.Span{}, "--plot excludes --json and --epsilon").
+			Because("a drawing is over a range of epsilon").Try("--json prints the numbers")
 	case (a.table == "") != (a.where == ""):
 		return diagnostic.New("D113", diagnostic.Span{}, "--table and --where go together").
 			Try("--table visits --where 'cost > 100' attacks whether a patient had such a visit")
+	}
+	if given["plot"] {
+		if _, err := plot.Format(a.plot); err != nil {
+			return diagnostic.New("D112", diagnostic.Span{}, "--plot %s: %v", a.plot, err)
+		}
 	}
 	units, runs, queries, within := 100, 1000, 100, 0.2
 	switch a.verb {

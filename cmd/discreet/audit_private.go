@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/audit"
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/check"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -102,9 +104,8 @@ func (a *auditing) statement(ctx context.Context, t *terminal, text string) erro
 // named returns the tables that a statement may read: those whose names stand in it.
 // All others do not exist for it.
 func (a *auditing) named(text string) (tables []*catalog.Table, domain *catalog.Domain, err error) {
-	folded := strings.ToLower(text)
 	for _, t := range a.catalog.Tables {
-		if !strings.Contains(folded, strings.ToLower(t.Name)) {
+		if !mentions(text, t.Name) {
 			continue
 		}
 		tables = append(tables, t)
@@ -124,13 +125,19 @@ func (a *auditing) named(text string) (tables []*catalog.Table, domain *catalog.
 	return tables, domain, nil
 }
 
+// mentions reports whether a name stands in a text as a word of its own.
+func mentions(text, name string) bool {
+	const other = `[^\pL\pN_]`
+	return regexp.MustCompile(`(?i)(^|` + other + `)` + regexp.QuoteMeta(name) + `($|` + other + `)`).MatchString(text)
+}
+
 // measure removes one unit at a time.
 func (a *auditing) measure(ctx context.Context, p *check.Parallel, text string, step func()) (*sensitivityReport, error) {
 	units, all, err := p.Units(ctx, a.units)
 	if err != nil {
 		return nil, a.unread(ctx, "D131", err)
 	}
-	s, err := sensitivityOf(ctx, len(units), a.norm, func(ctx context.Context, i int) ([]float64, error) {
+	s, err := audit.Parallel(ctx, len(units), a.norm, func(ctx context.Context, i int) ([]float64, error) {
 		defer step()
 		without := ""
 		if i >= 0 {

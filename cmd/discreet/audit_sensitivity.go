@@ -26,10 +26,6 @@ type sensitivityResult struct {
 	Truth *float64 `json:"truth,omitempty"` // over all databases, where it is known
 }
 
-func sensitivityOf(ctx context.Context, n int, norm audit.Norm, f func(context.Context, int) ([]float64, error)) (audit.SensitivityLowerBound, error) {
-	return audit.Parallel(ctx, n, norm, f)
-}
-
 // textbook measures queries whose sensitivity is known, over bits that are drawn.
 func (a *auditing) textbook(ctx context.Context, t *terminal) error {
 	bits, err := audit.Bits(a.bits, max(a.units, 2))
