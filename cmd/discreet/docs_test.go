@@ -31,6 +31,8 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 //	             is its output
 //	toml         a catalog, whole
 //	c            a part of the page's mapper.c
+//	go           the body of a function of mechanism/example_test.go, or its end,
+//	             which go test runs
 //	text         what no command prints
 //
 // <!-- files: clinic -->, <!-- files: mapper --> and <!-- files: tour --> put the
@@ -40,9 +42,22 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/map.md", "docs/audit.md"}
 
+// executedPages adds the pages of mechanisms, one each.
+func executedPages(t *testing.T) []string {
+	mechanisms, err := filepath.Glob("../../docs/mechanisms/*.md")
+	if err != nil || len(mechanisms) == 0 {
+		t.Fatalf("no pages of mechanisms: %v", err)
+	}
+	pages := slices.Clone(executed)
+	for _, path := range mechanisms {
+		pages = append(pages, strings.TrimPrefix(path, "../../"))
+	}
+	return pages
+}
+
 func TestDocs(t *testing.T) {
-	for _, name := range executed {
-		t.Run(filepath.Base(name), func(t *testing.T) {
+	for _, name := range executedPages(t) {
+		t.Run(strings.TrimPrefix(name, "docs/"), func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", "..", name)
 			text, err := os.ReadFile(path)
@@ -70,8 +85,13 @@ func TestOtherPagesShowNoCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range pages {
-		name := "docs/" + filepath.Base(path)
+	deeper, err := filepath.Glob("../../docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	executed := executedPages(t)
+	for _, path := range slices.Concat(pages, deeper) {
+		name := strings.TrimPrefix(path, "../../")
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -155,6 +175,12 @@ func (p *page) execute(text string) string {
 		case "c":
 			if text, err := os.ReadFile(filepath.Join(p.dir, "mapper.c")); err != nil || !strings.Contains(string(text), strings.Join(body, "\n")) {
 				p.Errorf("line %d: this does not stand in mapper.c (%v)", i+1, err)
+			}
+		case "go":
+			text, err := os.ReadFile("../../mechanism/example_test.go")
+			code := "\n" + strings.ReplaceAll("\t"+strings.Join(body, "\n\t"), "\n\t\n", "\n\n") + "\n}\n"
+			if err != nil || !strings.Contains(string(text), code) {
+				p.Errorf("line %d: this is not the end of a function in mechanism/example_test.go (%v)", i+1, err)
 			}
 		case "text", "text shape":
 			if output != "" && !equal(body, output, true, kind == "text shape") {
