@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"runtime"
 	"sync"
@@ -26,6 +27,8 @@ const features = api.CoreFeatureMutableGlobal | api.CoreFeatureMultiValue | api.
 // concurrent use: as many calls run at a time as there are processors.
 type Mapper struct {
 	options  Options
+	keys     map[string]int // the index of each; of "" if there are none
+	hash     string
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 	layout   instrument.Layout
@@ -63,9 +66,16 @@ func Load(ctx context.Context, binary []byte, o Options) (*Mapper, error) {
 		return nil, fmt.Errorf("%w: %w", ErrModule, err)
 	}
 	m := &Mapper{
-		options: o, layout: rewritten.Layout, mutable: rewritten.Mutable,
+		options: o, keys: map[string]int{}, hash: fmt.Sprintf("%x", sha256.Sum256(binary)),
+		layout: rewritten.Layout, mutable: rewritten.Mutable,
 		runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(features)),
 		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	for i, k := range o.Keys {
+		m.keys[k] = i
+	}
+	if o.Keys == nil {
+		m.keys[""] = 0
 	}
 	if err := m.load(ctx, rewritten); err != nil {
 		_ = m.runtime.Close(ctx) // the first error is the one to tell
@@ -73,6 +83,9 @@ func Load(ctx context.Context, binary []byte, o Options) (*Mapper, error) {
 	}
 	return m, nil
 }
+
+// Hash is the SHA-256 of the module, as it was given, in hexadecimal.
+func (m *Mapper) Hash() string { return m.hash }
 
 // validate has wazero hold the module, as it was given, against the specification.
 // What Rewrite guarantees is about valid modules: one that speaks of a global that it

@@ -19,7 +19,7 @@
 //
 // So the outputs of the records are a transformation of stability MaxOutputs (a record
 // added or removed adds or removes at most that many outputs), whatever the module
-// does. Reducers aggregate under that theorem and a budget.
+// does. The reducers of a Job aggregate under that theorem and a budget.
 //
 // Not guaranteed: time. How long a call takes depends on its records, up to what the
 // fuel allows, and an analyst who can measure the whole may learn from that (Haeberlen
@@ -106,6 +106,9 @@ func (o Options) check() (Options, error) {
 	}
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory
+	}
+	if len(o.Keys) == 0 {
+		o.Keys = nil
 	}
 	switch {
 	case len(o.Columns) == 0 || len(o.Columns) > MaxColumns:
