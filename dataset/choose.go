@@ -97,8 +97,9 @@ func NoisyOrderStatistic[T any](ctx context.Context, bits noise.Bits, d Dataset[
 	}
 	return spend(ctx, r, func() (a Answer[float64], err error) {
 		at := make([]int64, int(last)+1) // values nearest to each candidate
-		each(len(d.records()), func(i int) {
-			x := math.Round((f(d.records()[i]) - o.Lower) / o.Step)
+		records := d.records()
+		each(len(records), func(i int) {
+			x := math.Round((f(records[i]) - o.Lower) / o.Step)
 			if !math.IsNaN(x) {
 				at[int(min(max(x, 0), last))]++
 			}

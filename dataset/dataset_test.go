@@ -298,7 +298,7 @@ func TestClippedVectorsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		norm := rapid.Float64Range(1e-3, 1e3).Draw(t, "norm")
 		g := must(gridFor(norm, vectorBits))
-		c := clip{g, norm, uint64(g.in(norm)), rapid.Bool().Draw(t, "L2")}
+		c := newClip(g, norm, rapid.Bool().Draw(t, "L2"))
 		v := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-2*norm, 2*norm), rapid.Float64()), 1, 5).Draw(t, "v")
 		steps := make([]int64, len(v))
 		if !c.steps(v, steps) {
@@ -323,7 +323,7 @@ func TestClippedVectorsFit(t *testing.T) {
 		}
 	})
 	g := must(gridFor(1, vectorBits))
-	c, steps := clip{g, 1, uint64(g.in(1)), true}, make([]int64, 2)
+	c, steps := newClip(g, 1, true), make([]int64, 2)
 	if !c.steps([]float64{0.6, 0.8}, steps) || math.Abs(float64(steps[0])/float64(c.most)-0.6) > 1e-8 {
 		t.Errorf("(0.6, 0.8) becomes %v", steps)
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/discreet-dp/discreet/budget"
 )
@@ -53,14 +54,32 @@ func Partition[T any, K comparable](d Dataset[T], keys []K, key func(T) K) []Dat
 			parts[i].stakes = append(parts[i].stakes, stake{budgets[i], whole.stability, max(whole.divided, whole.stability)})
 		}
 	}
-	records := make([][]T, len(keys))
-	each(len(d.records()), func(i int) {
-		if at, ok := index[key(d.records()[i])]; ok {
-			records[at] = append(records[at], d.records()[i])
+	for i, records := range split(d.records(), index, key) {
+		parts[i] = with(parts[i].source, records)
+	}
+	return parts
+}
+
+// split counts before it copies: parts that grow would be copied over and over.
+func split[T any, K comparable](records []T, index map[K]int, key func(T) K) [][]T {
+	place := make([]int32, len(records))
+	each(len(records), func(i int) {
+		if at, ok := index[key(records[i])]; ok {
+			place[i] = int32(at) + 1
 		}
 	}, nil)
+	counts := make([]int, len(index)+1)
+	for _, at := range place {
+		counts[at]++
+	}
+	parts := make([][]T, len(index))
 	for i := range parts {
-		parts[i] = with(parts[i].source, records[i])
+		parts[i] = make([]T, 0, counts[i+1])
+	}
+	for i, at := range place {
+		if at > 0 {
+			parts[at-1] = append(parts[at-1], records[i])
+		}
 	}
 	return parts
 }
@@ -77,8 +96,8 @@ func divide[K comparable](s source, keys []K) (source, map[K]int) {
 	if len(index) != len(keys) {
 		return s.failed(refuse("two keys are the same")), nil
 	}
-	if len(keys) == 0 {
-		return s.failed(refuse("there are no keys")), nil
+	if len(keys) == 0 || len(keys) >= math.MaxInt32 {
+		return s.failed(refuse("there are %d keys", len(keys))), nil
 	}
 	return s, index
 }

@@ -85,8 +85,9 @@ func quantiles[T any](bits noise.Bits, d Dataset[T], f func(T) float64, qs []flo
 		}
 	}
 	return r, func() ([]float64, error) {
-		values := make([]float64, 0, len(d.records()))
-		each(len(d.records()), func(i int) { values = append(values, f(d.records()[i])) }, nil)
+		records := d.records()
+		values := make([]float64, 0, len(records))
+		each(len(records), func(i int) { values = append(values, f(records[i])) }, nil)
 		return chosen.Choose(bits, values)
 	}, nil
 }

@@ -10,9 +10,10 @@ func Where[T any](d Dataset[T], keep func(T) bool) Dataset[T] {
 		return d
 	}
 	var kept []T
-	each(len(d.records()), func(i int) {
-		if keep(d.records()[i]) {
-			kept = append(kept, d.records()[i])
+	records := d.records()
+	each(len(records), func(i int) {
+		if keep(records[i]) {
+			kept = append(kept, records[i])
 		}
 	}, nil)
 	return with(d.source, kept)
@@ -25,8 +26,9 @@ func Select[T, U any](d Dataset[T], fallback U, f func(T) U) Dataset[U] {
 	if d.err != nil {
 		return Dataset[U]{source: d.source}
 	}
-	made := make([]U, len(d.records()))
-	each(len(made), func(i int) { made[i] = f(d.records()[i]) }, func(i int) { made[i] = fallback })
+	records := d.records()
+	made := make([]U, len(records))
+	each(len(made), func(i int) { made[i] = f(records[i]) }, func(i int) { made[i] = fallback })
 	return with(d.source, made)
 }
 
@@ -42,8 +44,9 @@ func SelectMany[T, U any](d Dataset[T], k int64, f func(T) []U) Dataset[U] {
 		return Dataset[U]{source: d.source}
 	}
 	var made []U
-	each(len(d.records()), func(i int) {
-		all := f(d.records()[i])
+	records := d.records()
+	each(len(records), func(i int) {
+		all := f(records[i])
 		made = append(made, all[:min(k, int64(len(all)))]...)
 	}, nil)
 	return with(d.times(k), made)

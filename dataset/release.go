@@ -184,8 +184,9 @@ func gridFor(size float64, bits int) (grid, error) {
 	return grid{e - bits}, nil
 }
 
-// in returns x in steps, exactly unless that is below the least float64.
-func (g grid) in(x float64) float64 { return math.Ldexp(x, -g.exponent) }
+// perUnit returns how many steps make 1. Times x it is exact, unless the product is
+// below the least float64.
+func (g grid) perUnit() float64 { return math.Ldexp(1, -g.exponent) }
 
 // of returns n steps as the nearest float64.
 func (g grid) of(n *big.Int) float64 {

@@ -66,8 +66,9 @@ func NoisyHistogram[T any, K comparable](ctx context.Context, bits noise.Bits, d
 	}
 	return spend(ctx, r, func() (a Answer[[]int64], err error) {
 		counts := make([]int64, len(keys))
-		each(len(d.records()), func(i int) {
-			if at, ok := index[key(d.records()[i])]; ok {
+		records := d.records()
+		each(len(records), func(i int) {
+			if at, ok := index[key(records[i])]; ok {
 				counts[at]++
 			}
 		}, nil)
@@ -110,8 +111,9 @@ type clamped struct {
 	grid         grid
 	lower, upper float64
 	center       float64 // what is subtracted of each number first
-	least, most  int64   // in steps, less the center
-	instead      int64   // of a number
+	perUnit      float64
+	least, most  int64 // in steps, less the center
+	instead      int64 // of a number
 	perRecord    *big.Int
 }
 
@@ -131,7 +133,7 @@ func newClamped(o SumOptions, center float64, bits int) (*clamped, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &clamped{grid: g, lower: o.Lower, upper: o.Upper, center: center}
+	c := &clamped{grid: g, perUnit: g.perUnit(), lower: o.Lower, upper: o.Upper, center: center}
 	c.least, c.most = math.MinInt64, math.MaxInt64
 	c.least, c.most = c.steps(o.Lower), c.steps(o.Upper)
 	c.instead = c.steps(o.Default)
@@ -143,7 +145,7 @@ func newClamped(o SumOptions, center float64, bits int) (*clamped, error) {
 // lies between the bounds does so in steps as well.
 func (c *clamped) steps(x float64) int64 {
 	x = min(max(x, c.lower), c.upper)
-	return min(max(int64(math.Round(c.grid.in(x-c.center))), c.least), c.most)
+	return min(max(int64(math.RoundToEven((x-c.center)*c.perUnit)), c.least), c.most)
 }
 
 // sum adds up f over the records, exactly.

@@ -38,7 +38,7 @@ func NoisyVectorSum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f
 	if err != nil {
 		return Answer[[]float64]{}, err
 	}
-	c := clip{g, o.Clip, uint64(g.in(o.Clip)), r.gaussian()}
+	c := newClip(g, o.Clip, r.gaussian())
 	m, err := r.additive(new(big.Int).SetUint64(c.most), 1)
 	if err != nil {
 		return Answer[[]float64]{}, err
@@ -50,11 +50,12 @@ func NoisyVectorSum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f
 	return spend(ctx, r, func() (a Answer[[]float64], err error) {
 		sums := make([]int64, o.Dimension) // of fewer than 2^33 records
 		steps := make([]int64, o.Dimension)
-		if len(d.records()) >= 1<<(63-vectorBits) {
+		records := d.records()
+		if len(records) >= 1<<(63-vectorBits) {
 			return a, errTooMany
 		}
-		each(len(d.records()), func(i int) {
-			if v := f(d.records()[i]); len(v) == o.Dimension && c.steps(v, steps) {
+		each(len(records), func(i int) {
+			if v := f(records[i]); len(v) == o.Dimension && c.steps(v, steps) {
 				for j, s := range steps {
 					sums[j] += s
 				}
@@ -76,8 +77,13 @@ func NoisyVectorSum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f
 type clip struct {
 	grid    grid
 	norm    float64
+	squared bool // L2, not L1
+	perUnit float64
 	most    uint64 // the norm in whole steps
-	squared bool   // L2, not L1
+}
+
+func newClip(g grid, norm float64, squared bool) clip {
+	return clip{g, norm, squared, g.perUnit(), uint64(norm * g.perUnit())}
 }
 
 // steps puts a vector on the grid so that its norm, of integers, is at most most. It
@@ -108,7 +114,7 @@ func (c clip) steps(v []float64, into []int64) bool {
 		scale = 1
 	}
 	for i, x := range v {
-		into[i] = int64(min(max(c.grid.in(x*scale), -2*float64(c.most)), 2*float64(c.most)))
+		into[i] = int64(min(max(x*scale*c.perUnit, -2*float64(c.most)), 2*float64(c.most)))
 	}
 	for !c.fits(into) {
 		for i, s := range into {
