@@ -188,11 +188,11 @@ func gridFor(size float64, bits int) (grid, error) {
 // below the least float64.
 func (g grid) perUnit() float64 { return math.Ldexp(1, -g.exponent) }
 
-// of returns n steps as the nearest float64.
+// of returns n steps as the nearest float64 that is finite: an answer is JSON.
 func (g grid) of(n *big.Int) float64 {
 	f := new(big.Float).SetInt(n)
 	x, _ := f.SetMantExp(f, g.exponent).Float64()
-	return x
+	return min(max(x, -math.MaxFloat64), math.MaxFloat64)
 }
 
 // around returns the numbers that lie q steps below and above n.
