@@ -77,7 +77,7 @@ func NewAboveThreshold(o AboveThresholdOptions) (*AboveThreshold, error) {
 }
 
 // Ask returns the answer to the next query, and ErrHalted after one was above. NaN
-// is below every threshold, if the noise does not lift the lowest score above it.
+// counts as the lowest query.
 func (a *AboveThreshold) Ask(bits noise.Bits, query float64) (Answer, error) {
 	return a.ask(noise.NewStream(bits), query, a.answer)
 }
@@ -115,8 +115,8 @@ type run struct {
 
 // newRun calibrates noise that, with c queries above, costs ε₁ for the threshold
 // and ε₂ for the queries, ε₁+ε₂ = epsilon. Of all such splits, ε₁:ε₂ = 1:(2c)^(2/3),
-// or 1:c^(2/3) if monotone, has the least variance of q+ν−ρ (Lyu, Su and Li 2017,
-// Section 4.2); privacy holds for any, so that the cube root may be a float.
+// or 1:c^(2/3) if monotone, has the least variance of q+ν−ρ (Lyu, Su and Li
+// 2017); privacy holds for any, so that the cube root may be a float.
 func newRun(o AboveThresholdOptions, c int64, epsilon *big.Rat) (*run, error) {
 	s, err := newScores(ScoreOptions{Sensitivity: o.Sensitivity, Epsilon: o.Epsilon, Monotone: o.Monotone, Grid: o.Grid})
 	if err != nil {

@@ -17,14 +17,14 @@ type ExponentialOptions = ScoreOptions
 //
 //	exp(ε·s(i)/2Δ), or exp(ε·s(i)/Δ) if the scores are monotone.
 //
-// Theorem (McSherry and Talwar 2007, Theorem 6; monotone: their Remark, and Dong,
-// Durfee and Rogers 2020, Lemma 3.2). Let x be the exponents and x' those of a
+// Theorem (McSherry and Talwar 2007, Theorem 6; its range: Durfee and Rogers 2019). Let x be the exponents and x' those of a
 // neighbour. ln p(i)/p'(i) = (x(i)−x'(i)) + ln Σexp(x')/Σexp(x). The first term
 // lies in an interval of length ε over all i, [−ε/2, ε/2], or [0, ε] or [−ε, 0] if
 // monotone; and 0 lies between the extremes of the sum, because probabilities add
 // up to 1. So the log-ratio stays within an interval of length ε that holds 0.
 //
-// An Exponential is immutable and safe for concurrent use.
+// An Exponential is immutable and safe for concurrent use. How long a choice takes
+// depends on the scores.
 type Exponential struct {
 	scores
 	coin *noise.ExpCoin

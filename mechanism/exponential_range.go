@@ -65,7 +65,7 @@ func (e *ExponentialRange) Event() privacy.Event { return privacy.Exponential{Ep
 
 // Bound returns α such that, if a share of the candidates has scores of at least s, the
 // score of the choice is at least s−α, but with probability at most beta:
-// (2Δ/ε)·ln(1/(share·β)), half of it if monotone (McSherry and Talwar 2007, Theorem 8).
+// (2Δ/ε)·ln(1/(share·β)), half of it if monotone (McSherry and Talwar 2007, Lemma 7).
 func (e *ExponentialRange) Bound(share, beta *big.Rat) (float64, error) {
 	if err := checkPositive("the share", share); err != nil {
 		return 0, err

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A grid is the multiples of 2^exponent. Real numbers are put on one before noise
@@ -93,17 +94,17 @@ func (g grid) upper(r *big.Rat) float64 {
 // LaplaceAccuracy returns ln(1/β)·Δ/ε: Laplace noise of scale Δ/ε over the reals
 // exceeds it in size with probability β exactly (P(|X| > x) = exp(−xε/Δ)). It is
 // rounded up.
-func LaplaceAccuracy(sensitivity, epsilon, beta *big.Rat) (float64, error) {
+func LaplaceAccuracy(sensitivity *big.Rat, epsilon privacy.Epsilon, beta *big.Rat) (float64, error) {
 	if err := checkPositive("the sensitivity", sensitivity); err != nil {
 		return 0, err
 	}
-	if err := checkPositive("epsilon", epsilon); err != nil {
+	if err := checkPositive("epsilon", epsilon.Rat()); err != nil {
 		return 0, err
 	}
 	if err := checkBeta(beta); err != nil {
 		return 0, err
 	}
-	scale := numeric.Of(new(big.Rat).Quo(sensitivity, epsilon))
+	scale := numeric.Of(new(big.Rat).Quo(sensitivity, epsilon.Rat()))
 	return upFloat(numeric.Of(beta).Log().Neg().Mul(scale).Hi()), nil
 }
 

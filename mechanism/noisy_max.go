@@ -41,7 +41,7 @@ type NoisyMaxOptions struct {
 // become smaller. If monotone, n/ε is enough: where the scores fall, s(o)−s'(o) <= n
 // is enough to add, where they rise n+s(o)−s'(o) <= n.
 //
-// Gaps (Ding, Wang, Zhang and Kifer 2019, Theorem 2). Given the others' noise, let M be
+// Gaps (Ding, Wang, Zhang and Kifer 2019). Given the others' noise, let M be
 // the least noisy score with which o wins: the largest of the others', plus one step
 // where that is before o in the list. M moves by at most n; so a shift of o's noise by
 // s(o)−s'(o) + M'−M, of size at most 2n (n if monotone), keeps o and its gap above M.

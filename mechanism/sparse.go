@@ -44,8 +44,8 @@ func (o SparseVectorOptions) check() error {
 // SparseVector is one run of the sparse vector technique: AboveThreshold until c
 // queries were above, with one noisy threshold throughout.
 //
-// Theorem (Lyu, Su and Li 2017, Theorem 4, for their Algorithm 7; monotone: Theorem
-// 5; gaps: Ding et al. 2023; over the integers by the proof at AboveThreshold). With
+// Theorem (Lyu, Su and Li 2017, for their Algorithm 7, and for monotone queries; gaps:
+// Ding et al. 2023; over the integers by the proof at AboveThreshold). With
 // noise of scale n/ε₁ on the threshold, 2cn/ε₂ on each query (cn/ε₂ if monotone), and
 // cn/ε₃ on each value, for queries n steps apart, the run is (ε₁+ε₂+ε₃)-DP. In that
 // proof each of the c answers above costs e^(ε₂/c), and its value, whose noise moves
@@ -141,7 +141,7 @@ func (v *SparseVector) ValueBound(beta *big.Rat) (float64, error) {
 // standard deviations of that noise; if it is not above, again with fresh noise against
 // the threshold.
 //
-// Theorem (Ding, Wang, Zhang and Kifer 2019, Theorem 4). In the proof at
+// Theorem (Ding, Wang, Zhang and Kifer 2019). In the proof at
 // AboveThreshold, noise of scale 4cn/ε₂ that lets a query be far above moves by
 // n+q−q' <= 2n, at a factor e^(ε₂/2c); noise of scale 2cn/ε₂ that lets it be above, at
 // e^(ε₂/c); all else does not move, and comparisons that fail still do, as q' <= q+n.

@@ -268,8 +268,8 @@ func (v adaptive) extend(l law, q []int64, threshold int64, left int, said strin
 	}
 }
 
-func (a *AdaptiveSparseVector) adaptive(answers int, shown int64) adaptive {
-	return adaptive{rho: scaleOf(a.rho), first: scaleOf(a.first), nu: scaleOf(a.query), far: a.far, answers: answers, shown: shown}
+func (v *AdaptiveSparseVector) adaptive(answers int, shown int64) adaptive {
+	return adaptive{rho: scaleOf(v.rho), first: scaleOf(v.first), nu: scaleOf(v.query), far: v.far, answers: answers, shown: shown}
 }
 
 func TestAdaptiveSparseVectorIsPrivate(t *testing.T) {

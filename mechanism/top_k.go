@@ -22,14 +22,14 @@ type TopKOptions struct {
 
 // TopK returns the k candidates whose scores with noise are the largest, in order.
 //
-// Theorem for Laplace noise, with gaps (Ding, Wang, Zhang and Kifer 2019, Theorem 2) and
+// Theorem for Laplace noise, with gaps (Ding, Wang, Zhang and Kifer 2019) and
 // exponential noise: of scale 2kn/ε, or kn/ε if monotone, it is ε-DP. The proof is
 // that at NoisyMax, with the noise of each of the k chosen moved in such a way that
 // their noisy scores all rise by n, at a factor of e^(ε/k) each; with gaps, by M'−M,
 // with M for the last of the chosen and those not chosen.
 //
 // Gumbel noise is k choices by the exponential mechanism, each among the candidates
-// that are left, at ε/k each (Durfee and Rogers 2019, Lemma 4.2), and drawn as such. Its
+// that are left, at ε/k each (Durfee and Rogers 2019), and drawn as such. Its
 // event composes better than ε.
 //
 // A TopK is immutable and safe for concurrent use.

@@ -209,7 +209,7 @@ func TestVectorAccuracy(t *testing.T) {
 	}
 	v := must(NewVector(VectorOptions{L1: rat("1"), Epsilon: eps("0.5")}))
 	want := 2 * math.Log(20)
-	if got := must(LaplaceAccuracy(rat("1"), rat("0.5"), rat("0.05"))); math.Abs(got-want) > 1e-12 || math.Abs(got-must(v.Bound(rat("0.05")))) > 1e-9 {
+	if got := must(LaplaceAccuracy(rat("1"), eps("0.5"), rat("0.05"))); math.Abs(got-want) > 1e-12 || math.Abs(got-must(v.Bound(rat("0.05")))) > 1e-9 {
 		t.Errorf("alpha is %v, want %v", got, want)
 	}
 }
@@ -247,4 +247,23 @@ func TestVectorRefusals(t *testing.T) {
 	if got, err := v.Release(broken{}, []float64{1, 2}); got != nil || !errors.Is(err, errBroken) {
 		t.Errorf("failing bits: %v, %v", got, err)
 	}
+}
+
+// Scores at most a sensitivity apart are at most that many steps apart, on any grid.
+func TestScoresStayNear(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sensitivity := big.NewRat(rapid.Int64Range(1, 1000).Draw(t, "num"), rapid.Int64Range(1, 1000).Draw(t, "den"))
+		s := must(newScores(ScoreOptions{Sensitivity: sensitivity, Epsilon: eps("1"), Grid: rapid.SampledFrom([]*big.Rat{nil, rat("1"), rat("1/8"), rat("64")}).Draw(t, "grid")}))
+		x := rapid.Float64Range(-1e6, 1e6).Draw(t, "x")
+		by, _ := sensitivity.Float64()
+		y := x + by*rapid.Float64Range(-1, 1).Draw(t, "by")
+		apart := new(big.Rat).Sub(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(y))
+		if apart.Abs(apart).Cmp(sensitivity) > 0 {
+			return
+		}
+		k := s.grid.round(x) - s.grid.round(y)
+		if big.NewRat(max(k, -k), 1).Cmp(s.steps) > 0 {
+			t.Fatalf("%v and %v are %d steps of %v apart, above %v", x, y, k, s.grid.step(), s.steps)
+		}
+	})
 }

@@ -71,6 +71,19 @@ func every(t *testing.T) map[string]func(Bits) (any, error) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		c, err := NewExpCoin(ratio(scale))
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws["int64 "+scale] = func(b Bits) (any, error) {
+			k, err := l.Int64(NewStream(b))
+			if errors.Is(err, ErrRange) {
+				return nil, nil
+			}
+			return k != 0, err
+		}
+		draws["coin "+scale] = func(b Bits) (any, error) { return c.Flip(NewStream(b), 1) }
+		draws["below "+scale] = func(b Bits) (any, error) { k, err := NewStream(b).Below(1 << 40); return k != 0, err }
 		draws["laplace "+scale] = func(b Bits) (any, error) { return orNil(l.Sample(b)) }
 		draws["gaussian "+scale] = func(b Bits) (any, error) { return orNil(g.Sample(b)) }
 	}
