@@ -113,6 +113,9 @@ func (t *trial) charge(b Budget, r Release) error {
 	for i, o := range t.others {
 		if same(o.Budget, b) && o.Release.Delta.Equal(r.Delta) {
 			t.others[i].Release.Events = slices.Concat(o.Release.Events, r.Events)
+			if o.Release.Statement != r.Statement {
+				t.others[i].Release.Statement += "; " + r.Statement
+			}
 			return nil
 		}
 	}
@@ -181,7 +184,9 @@ func (rs reservations) Commit(ctx context.Context, answer []byte) error {
 // them: a refusal leaves every budget in memory, every partition and every quota as
 // it was, whatever others ask at the same time. Of several budgets outside of this
 // package, two domains of a ledger say, all are asked first and then charged one by
-// one: if others spent meanwhile what the last of them had, the first stay charged.
+// one: if others spent meanwhile what the last of them had, the first stay charged. A
+// budget of another package that passes on what it is charged is not to be charged
+// together with what it passes that on to: it would wait for itself.
 func ReserveAll(ctx context.Context, charges []Charge) (Reservation, error) {
 	if len(charges) == 0 {
 		return nil, errors.New("reserve: nobody pays")

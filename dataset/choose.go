@@ -116,5 +116,5 @@ func NoisyOrderStatistic[T any](ctx context.Context, bits noise.Bits, d Dataset[
 	})
 }
 
-// maxCandidates bounds the memory of an order statistic.
-const maxCandidates = 1 << 24
+// maxCandidates bounds memory and time of an order statistic.
+const maxCandidates = 1 << 20

@@ -6,7 +6,8 @@
 // to it: its stability, for each budget that its sources belong to. Transformations
 // (Where, GroupBy, Join, ...) multiply stabilities by the factor that stands, with
 // its proof, at each; aggregations (NoisyCount, NoisySum, ...) calibrate their noise
-// to the stability, charge the budgets and only then compute.
+// to the stability, charge the budgets and only then compute. Transformations compute
+// at once, and reveal nothing.
 //
 // It guarantees what the budgets promise, for every program that reaches private
 // records through the functions of this package alone, provided that its functions
