@@ -62,6 +62,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 			echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) "$$dir" || exit 1; \
 		done; done
 
+.PHONY: mappers
+mappers: ## build the WebAssembly modules of sandbox/testdata anew (needs clang with wasm-ld, and rustc with wasm32-unknown-unknown)
+	for language in c rust go; do sandbox/testdata/build $$language sandbox/testdata/$$language/mapper.wasm; done
+
 .PHONY: bench
 bench: ## the benchmarks that match BENCH
 	$(GO) test -run '^$$' -bench '$(BENCH)' -timeout 60m ./...

@@ -21,6 +21,8 @@ import (
 const (
 	// isSecret is whether the number is 1.
 	isSecret = " i32.const 64 i64.load i64.const 1 i64.sub i64.eqz "
+	// isOther is whether it is 2.
+	isOther = " i32.const 64 i64.load i64.const 2 i64.sub i64.eqz "
 )
 
 // says answers one value, which code computes as an f64.
@@ -308,6 +310,24 @@ func TestTheWASIIsConstant(t *testing.T) {
 		if got := outputs(t, load(t, test.binary, attacked()), 1); len(got) != 1 || got[0].Value != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
+	}
+}
+
+// Who writes a module can see what goes wrong, on records that are nobody's.
+func TestTry(t *testing.T) {
+	ctx := context.Background()
+	m := load(t, attacker(isSecret+"if unreachable end"+isOther+"if loop br 0 end end"+says("f64.const 3")), attacked())
+	for n, want := range map[int64]string{1: "unreachable", 2: "unreachable", 3: ""} {
+		trial, err := m.Try(ctx, record(n))
+		if err != nil || (trial.Failure == nil) != (want == "") || want != "" && !strings.Contains(trial.Failure.Error(), want) {
+			t.Errorf("%d: %+v, %v", n, trial, err)
+		}
+		if exhausted := trial.Fuel > attacked().Fuel; exhausted != (n == 2) || trial.Fuel < 5 {
+			t.Errorf("%d takes %d", n, trial.Fuel)
+		}
+	}
+	if trial, err := m.Try(ctx, []sqltype.Value{int64(3), strings.Repeat("x", 2000)}); err != nil || trial.Failure == nil {
+		t.Errorf("%+v, %v", trial, err)
 	}
 }
 

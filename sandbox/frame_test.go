@@ -42,7 +42,7 @@ func TestRecursionEndsByTheCount(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "unreachable") {
 			t.Errorf("%d values: %.200v", values, err)
 		}
-		if left := int32(in.globals[len(in.globals)-2].Get()); left >= 0 {
+		if left := int32(in.globals[len(in.globals)-injectedGlobals+1].Get()); left >= 0 {
 			t.Errorf("%d values: %d cells are left", values, left)
 		}
 		m.give(in)

@@ -17,6 +17,9 @@ const (
 	mapRecords = "discreet_map"
 )
 
+// injectedGlobals are the last of an instance's: fuel, stack and pages.
+const injectedGlobals = 3
+
 // An instance is a machine with the module in it. It runs one call at a time.
 type instance struct {
 	memory  []byte // all of it, the marks too; it never moves

@@ -3,12 +3,14 @@ package sandbox
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/discreet-dp/discreet/sandbox/internal/instrument"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -100,7 +102,8 @@ func validate(ctx context.Context, binary []byte) error {
 }
 
 func (m *Mapper) load(ctx context.Context, rewritten *instrument.Module) (err error) {
-	if m.compiled, err = m.runtime.CompileModule(ctx, rewritten.Code); err != nil {
+	workers := experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	if m.compiled, err = m.runtime.CompileModule(workers, rewritten.Code); err != nil {
 		return fmt.Errorf("%w: %w", ErrModule, err)
 	}
 	in, err := m.instantiate(ctx)
@@ -136,38 +139,73 @@ func (m *Mapper) MapUnit(ctx context.Context, records [][]sqltype.Value) ([]Outp
 }
 
 func (m *Mapper) run(ctx context.Context, records [][]sqltype.Value) ([]Output, error) {
+	out, failure, _, err := m.attempt(ctx, records)
+	if failure != nil {
+		return append([]Output(nil), m.options.Default...), nil
+	}
+	return out, err
+}
+
+// A Trial is what became of a call, for who writes a module: Failure is why the call
+// makes the default, and Fuel what it took of Options.Fuel, more than that if it ran out.
+type Trial struct {
+	Outputs []Output
+	Failure error
+	Fuel    int64
+}
+
+// Try is MapUnit, or Map of one record, that says what happened. It is for records
+// that are not private: failures and fuel show what Map must not.
+func (m *Mapper) Try(ctx context.Context, records ...[]sqltype.Value) (Trial, error) {
+	out, failure, fuel, err := m.attempt(ctx, ordered(records))
+	return Trial{out, failure, fuel}, err
+}
+
+// attempt runs a call. The error is of the machine or of the caller; the failure is
+// the module's.
+func (m *Mapper) attempt(ctx context.Context, records [][]sqltype.Value) (out []Output, failure error, fuel int64, err error) {
 	in, err := m.take(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, 0, err
 	}
 	defer m.give(in)
 	s := m.start
 	n, fits, err := encode(in.memory[s.input:s.input+s.inputSize:s.input+s.inputSize], m.options.Columns, records)
 	in.written = n
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, nil, 0, err
+	case !fits:
+		return nil, errInput, 0, nil
 	}
-	if fits {
-		if out, ok := m.call(ctx, in, len(records)); ok {
-			return out, nil
-		}
-	}
-	return append([]Output(nil), m.options.Default...), nil
+	out, failure = m.call(ctx, in, len(records))
+	return out, failure, m.options.Fuel - int64(in.globals[len(in.globals)-injectedGlobals].Get()), nil
 }
 
-// call runs the module over the records in its buffer, and says whether it answered.
-func (m *Mapper) call(ctx context.Context, in *instance, records int) ([]Output, bool) {
+// What makes a call fail, beside a trap.
+var (
+	errInput  = errors.New("the records do not fit the module's input")
+	errCount  = errors.New("the module answers a number of outputs that it may not have")
+	errOutput = errors.New("the module answers a value that is no number")
+)
+
+// call runs the module over the records in its buffer.
+func (m *Mapper) call(ctx context.Context, in *instance, records int) ([]Output, error) {
 	in.stack[0] = uint64(records)
 	if err := in.call.CallWithStack(ctx, in.stack[:]); err != nil {
 		in.call = in.module.ExportedFunction(mapRecords) // lets go of a stack that may be large
-		return nil, false
+		return nil, err
 	}
 	count := uint32(in.stack[0])
 	if uint64(count) > uint64(m.options.MaxOutputs) {
-		return nil, false
+		return nil, errCount
 	}
 	at := m.start.output
-	return m.options.decode(in.memory[at : at+count*outputSize])
+	out, ok := m.options.decode(in.memory[at : at+count*outputSize])
+	if !ok {
+		return nil, errOutput
+	}
+	return out, nil
 }
 
 // take returns an instance in the state in which calls begin.
