@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/discreet-dp/discreet/noise"
@@ -52,13 +54,11 @@ func Reconstruct(ctx context.Context, bits noise.Bits, o Oracle, n int, options 
 	if m == 0 {
 		m = 4 * n
 	}
-	if n < 1 || n > 4096 || m < 1 || m > 64*n {
-		return nil, bad("%d queries about %d units: want 1 to 4096 units, and 1 to 64 queries a unit", m, n)
+	if n < 1 || m < 1 || n > 4096 || m > 64*n || n*m > maxBits {
+		return nil, bad("%d queries about %d units: want 1 to 4096 units, 1 to 64 queries a unit, and at most %d bits in all queries", m, n, maxBits)
 	}
-	a := mat.NewDense(m, n, nil) // a row a query
-	y := mat.NewVecDense(m, nil)
-	answered := 0
-	for ; answered < m; answered++ {
+	s := system{n: n}
+	for len(s.queries) < m {
 		q, err := Bits(bits, n)
 		if err != nil {
 			return nil, err
@@ -73,73 +73,104 @@ func Reconstruct(ctx context.Context, bits noise.Bits, o Oracle, n int, options 
 		if !finite(answer) {
 			return nil, bad("the answer %v", answer)
 		}
-		size := 0.0
-		for i, in := range q {
-			if in {
-				size++
-				a.Set(answered, i, 1)
-			}
-		}
-		y.SetVec(answered, answer-size/2) // the unknowns are how far bits are from 1/2
+		s.add(q, answer)
 	}
-	r := &Reconstruction{Guesses: make([]bool, n), Answered: answered}
-	if answered == 0 {
+	r := &Reconstruction{Guesses: make([]bool, n), Answered: len(s.queries)}
+	if r.Answered == 0 {
 		return r, nil
 	}
-	weights := make([]float64, answered)
-	for i := range weights {
-		weights[i] = 1
-	}
-	x, err := solve(a, y, weights)
+	x, err := s.solve(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if options.Robust {
 		// Iteratively reweighted least squares for least absolute residuals.
-		var fitted mat.VecDense
 		for range 30 {
-			fitted.MulVec(a, x)
-			for i := range weights {
-				weights[i] = 1 / max(math.Abs(y.AtVec(i)-fitted.AtVec(i)), 1e-3)
+			for i, q := range s.queries {
+				s.weights[i] = 1 / max(math.Abs(s.values[i]-sumOver(q, x)), 1e-3)
 			}
-			if x, err = solve(a, y, weights); err != nil {
+			if x, err = s.solve(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for i := range r.Guesses {
-		r.Guesses[i] = x.AtVec(i) > 0
+		r.Guesses[i] = x[i] > 0
 	}
 	return r, nil
 }
 
-// solve minimises Σ wᵢ(aᵢx − yᵢ)² over the rows that have weights, and a little of
-// |x|², which decides where the answers are too few.
-func solve(a *mat.Dense, y *mat.VecDense, weights []float64) (*mat.VecDense, error) {
-	_, n := a.Dims()
-	rows := mat.NewDense(len(weights), n, nil)
-	values := mat.NewVecDense(len(weights), nil)
-	total := 0.0
-	for i, w := range weights {
-		root := math.Sqrt(w)
-		rows.RowView(i).(*mat.VecDense).ScaleVec(root, a.RowView(i))
-		values.SetVec(i, root*y.AtVec(i))
-		total += w
+// maxBits bounds the memory of an attack.
+const maxBits = 1 << 26
+
+// A system is linear: the unknowns, of which each query adds up some, are how far the
+// units' bits are from 1/2.
+type system struct {
+	n       int
+	queries []Subset
+	values  []float64
+	weights []float64
+}
+
+func (s *system) add(q Subset, answer float64) {
+	size := 0.0
+	for _, in := range q {
+		if in {
+			size++
+		}
 	}
-	var gram mat.SymDense
-	gram.SymOuterK(1, rows.T())
-	ridge := 0.25 * total / float64(len(weights))
-	for j := range n {
+	s.queries = append(s.queries, q)
+	s.values = append(s.values, answer-size/2)
+	s.weights = append(s.weights, 1)
+}
+
+func sumOver(q Subset, x []float64) (sum float64) {
+	for i, in := range q {
+		if in {
+			sum += x[i]
+		}
+	}
+	return sum
+}
+
+// solve minimises the weighted squares of the residuals and a little of |x|², which
+// decides where the answers are too few.
+func (s *system) solve(ctx context.Context) ([]float64, error) {
+	gram := mat.NewSymDense(s.n, nil)
+	right := make([]float64, s.n)
+	total := 0.0
+	block := mat.NewDense(min(256, len(s.queries)), s.n, nil)
+	rows, _ := block.Dims()
+	for first := 0; first < len(s.queries); first += rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		block.Zero()
+		for i := first; i < min(first+rows, len(s.queries)); i++ {
+			w := s.weights[i]
+			root := math.Sqrt(w)
+			row := block.RawRowView(i - first)
+			for j, in := range s.queries[i] {
+				if in {
+					row[j] = root
+					right[j] += w * s.values[i]
+				}
+			}
+			total += w
+		}
+		blas64.Syrk(blas.Trans, 1, block.RawMatrix(), 1, gram.RawSymmetric())
+	}
+	ridge := 0.25 * total / float64(len(s.queries))
+	for j := range s.n {
 		gram.SetSym(j, j, gram.At(j, j)+ridge)
 	}
 	var c mat.Cholesky
-	if !c.Factorize(&gram) {
+	if !c.Factorize(gram) {
 		return nil, errors.New("reconstruct: the answers cannot be solved for")
 	}
-	x := mat.NewVecDense(n, nil)
-	x.MulVec(rows.T(), values)
+	x := mat.NewVecDense(s.n, right)
 	if err := c.SolveVecTo(x, x); err != nil {
 		return nil, fmt.Errorf("reconstruct: %w", err)
 	}
-	return x, nil
+	return right, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/audit"
 	fund "github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -138,19 +139,24 @@ func (a *auditing) oracle(o opponent) (func([]bool) (audit.Oracle, error), error
 	}
 	each, err := privacy.NewEpsilon(new(big.Rat).Quo(o.epsilon.Rat(), big.NewRat(int64(o.queries), 1)))
 	if err != nil {
-		return nil, fmt.Errorf("share epsilon: %w", err)
+		return nil, unshared(*o.epsilon, o.queries, err)
 	}
 	m, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(1, 1), Epsilon: each})
 	if err != nil {
-		return nil, err
+		return nil, unshared(*o.epsilon, o.queries, err)
 	}
 	return func(secret []bool) (audit.Oracle, error) {
 		b, err := fund.NewInMemory("audit", filter.Budget{Measure: filter.Pure, Epsilon: *o.epsilon})
 		if err != nil {
-			return nil, err
+			return nil, unshared(*o.epsilon, o.queries, err)
 		}
 		return audit.Private(a.bits, secret, audit.PrivateOptions{Mechanism: m, Budget: b})
 	}, nil
+}
+
+// unshared refuses an epsilon that does not do for so many queries.
+func unshared(e privacy.Epsilon, queries int, err error) error {
+	return diagnostic.New("D132", diagnostic.Span{}, "epsilon %v is too little for %d queries: %v", e, queries, err)
 }
 
 // against plays all runs against one opponent. step is called after each.
