@@ -91,13 +91,20 @@ func propose(pieces []piece, unit *big.Rat) (r int, below []uint64) {
 
 // acceptExp returns true with probability scale·exp(−x), which must be at most 1.
 // It compares the digits of a uniform number with bounds of that probability, of
-// more and more digits until they differ.
+// more and more digits until they differ; first with bounds in floats, which do
+// nearly always.
 func acceptExp(source noise.Bits, scale, x *big.Rat) (bool, error) {
+	low, high := floatBounds(scale, x)
 	u := new(big.Int)
 	for width := uint(64); ; width += 64 {
 		w, err := source.Uint64()
 		if err != nil {
 			return false, err
+		}
+		if f := float64(w) * 0x1p-64; width == 64 && f+0x1p-52 < low {
+			return true, nil
+		} else if width == 64 && f-0x1p-52 > high {
+			return false, nil
 		}
 		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(w))
 		low, high := scaledExp(scale, x, width)
@@ -111,6 +118,19 @@ func acceptExp(source noise.Bits, scale, x *big.Rat) (bool, error) {
 			return false, nil
 		}
 	}
+}
+
+// floatBounds returns bounds of scale·exp(−x), or some that decide nothing. For |x| up
+// to 700, x as a float is off by less than 2^-43, and so, relatively, is its
+// exponential, but for 2^-51 by rounding.
+func floatBounds(scale, x *big.Rat) (low, high float64) {
+	s, _ := scale.Float64()
+	y, _ := x.Float64()
+	p := s * math.Exp(-y)
+	if math.Abs(y) > 700 || p > 1 {
+		return 0, 1
+	}
+	return p * (1 - 0x1p-40), p * (1 + 0x1p-40)
 }
 
 // scaledExp returns integers around scale·exp(−x)·2^width.

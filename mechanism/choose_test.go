@@ -31,6 +31,7 @@ func weights(pieces []piece, unit *big.Rat) []float64 {
 }
 
 func TestChooseFits(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		pieces []piece
 		unit   string
@@ -102,6 +103,39 @@ func TestScaledExp(t *testing.T) {
 		}
 		if d := new(big.Int).Sub(high, low); d.Cmp(big.NewInt(2)) > 0 {
 			t.Fatalf("the bounds are %v apart", d)
+		}
+	})
+}
+
+// The float bounds hold the exact ones, and are near enough to decide nearly always.
+func TestFloatBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := big.NewRat(rapid.Int64Range(-44e9, 900e9).Draw(t, "x"), 1e9)
+		scale := big.NewRat(rapid.Int64Range(1, 1<<62).Draw(t, "num"), rapid.Int64Range(1, 1<<62).Draw(t, "den"))
+		low, high := floatBounds(scale, x)
+		if low == 0 && high == 1 {
+			return
+		}
+		exact := numeric.Of(x).Neg().Exp().Mul(numeric.Of(scale))
+		if new(big.Rat).SetFloat64(low).Cmp(exact.Lo()) > 0 || new(big.Rat).SetFloat64(high).Cmp(exact.Hi()) < 0 || high-low > 0x1p-38 {
+			t.Fatalf("%v is not between %v and %v", exact, low, high)
+		}
+	})
+}
+
+// On the same words, near the probability as well, floats decide as exact numbers do.
+func TestAcceptExp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := big.NewRat(rapid.Int64Range(0, 5e9).Draw(t, "x"), 1e9)
+		low, _ := scaledExp(rat("1"), x, 64)
+		w := rapid.Uint64().Draw(t, "word")
+		if rapid.Bool().Draw(t, "near") {
+			w = low.Uint64() + uint64(rapid.IntRange(-20_000, 20_000).Draw(t, "off"))
+		}
+		words := script{w, 1 << 63}
+		got, err := acceptExp(&words, rat("1"), x)
+		if want := new(big.Int).SetUint64(w).Cmp(low) < 0; err != nil || got != want && w != low.Uint64() && w != low.Uint64()+1 {
+			t.Fatalf("%v for exp(-%v): %v, %v", w, x, got, err)
 		}
 	})
 }

@@ -210,6 +210,7 @@ func TestQuantileRatiosRejectFaults(t *testing.T) {
 }
 
 func TestQuantileFits(t *testing.T) {
+	t.Parallel()
 	for _, o := range []QuantileOptions{
 		{Quantiles: rats("1/2"), Epsilon: eps("1")},
 		{Quantiles: rats("1/3", "1/2"), Epsilon: eps("2"), Neighbours: privacy.ReplaceOne},
@@ -239,10 +240,10 @@ func TestQuantileFits(t *testing.T) {
 			}
 			return index, err
 		}
-		if err := fits(fold(values), 20_000, choose); err != nil {
+		if err := fits(fold(values), 10_000, choose); err != nil {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if fits(fold([]float64{0, 1, 3, 3, 2}), 20_000, choose) == nil {
+		if fits(fold([]float64{0, 1, 3, 3, 2}), 10_000, choose) == nil {
 			t.Errorf("%+v: other values make no difference", o)
 		}
 	}
@@ -291,8 +292,9 @@ func TestQuantilesOfTies(t *testing.T) {
 
 // Over 10^5 runs what is chosen is as near as the accuracy says, at its beta.
 func TestQuantileAccuracy(t *testing.T) {
+	t.Parallel()
 	const runs = 100_000
-	values := make([]float64, 60)
+	values := make([]float64, 24)
 	for i := range values {
 		values[i] = float64(i * i % 97)
 	}
@@ -302,8 +304,8 @@ func TestQuantileAccuracy(t *testing.T) {
 		runs int
 	}{
 		{QuantileOptions{Quantiles: rats("1/2"), Epsilon: eps("1")}, runs},
-		{QuantileOptions{Quantiles: rats("1/4"), Epsilon: eps("1"), Neighbours: privacy.ReplaceOne}, runs / 10},
-		{QuantileOptions{Quantiles: rats("1/4", "1/2", "3/4"), Epsilon: eps("8")}, runs / 10},
+		{QuantileOptions{Quantiles: rats("1/4"), Epsilon: eps("1"), Neighbours: privacy.ReplaceOne}, runs / 5},
+		{QuantileOptions{Quantiles: rats("1/4", "1/2", "3/4"), Epsilon: eps("8")}, runs / 5},
 	} {
 		tc.o.Lower, tc.o.Upper, tc.o.Step = rat("0"), rat("100"), rat("1")
 		q := must(NewQuantile(tc.o))
@@ -327,13 +329,14 @@ func TestQuantileAccuracy(t *testing.T) {
 	}
 	// ln(101/0.1)·2·(1/2)/1
 	q := must(NewQuantile(QuantileOptions{Lower: rat("0"), Upper: rat("100"), Step: rat("1"), Quantiles: rats("1/2"), Epsilon: eps("1")}))
-	if a := must(q.Bound(60, rat("0.1"))); math.Abs(a-math.Log(1010)) > 1e-9 {
+	if a := must(q.Bound(24, rat("0.1"))); math.Abs(a-math.Log(1010)) > 1e-9 {
 		t.Errorf("accuracy %v", a)
 	}
 }
 
 // Neighbouring quantiles make an interval for one.
 func TestQuantileInterval(t *testing.T) {
+	t.Parallel()
 	const runs, n = 2_000, 2_000
 	values := make([]float64, n)
 	for i := range values {

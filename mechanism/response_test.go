@@ -156,7 +156,8 @@ func hockeyStick(p, q []float64, epsilon float64) (d float64) {
 // What is drawn has the stated law, and the test sees a response that lies half as
 // often, and coins in the wrong order.
 func TestResponsesFit(t *testing.T) {
-	const n = 100_000
+	t.Parallel()
+	const n = 40_000
 	for _, o := range []RandomizedResponseOptions{{Truth: rat("3/4")}, {Answers: 5, Truth: rat("1/3")}, {Answers: 3, Epsilon: eps("1")}} {
 		r := must(NewRandomizedResponse(o))
 		for answer := -1; answer <= r.answers; answer++ {
@@ -231,6 +232,7 @@ func TestEstimates(t *testing.T) {
 // The estimate is without bias, its interval and its accuracy hold at their beta. The
 // wrong estimates are seen: not debiased, and debiased for another p.
 func TestEstimatesHold(t *testing.T) {
+	t.Parallel()
 	const runs, n = 100_000, 12
 	beta, share := rat("0.1"), 1.0/4
 	r := must(NewRandomizedResponse(RandomizedResponseOptions{Answers: 3, Truth: rat("5/8")}))

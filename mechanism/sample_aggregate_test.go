@@ -156,6 +156,7 @@ func TestSampleAggregateIsTotal(t *testing.T) {
 
 // Over 10^5 runs the answer is as near as the bound says, at its beta.
 func TestSampleAggregateBounds(t *testing.T) {
+	t.Parallel()
 	const runs = 100_000
 	o := aggregateOptions()
 	o.Compute, o.Blocks, o.Upper = func([]float64) float64 { return 40 }, 25, rat("100")

@@ -34,6 +34,7 @@ func TestStabilityHistogramRatios(t *testing.T) {
 	for _, o := range []SelectionOptions{
 		{MaxGroups: 1, Epsilon: eps("1"), Delta: del("0.01")},
 		{MaxGroups: 1, Epsilon: eps("2"), Delta: del("0.001"), Neighbours: privacy.ReplaceOne},
+		{MaxGroups: 2, Epsilon: eps("2"), Delta: del("0.02")},
 		{MaxGroups: 30, Epsilon: eps("3"), Delta: del("0.01")},
 	} {
 		h := must(NewStabilityHistogram[string](o))
@@ -42,6 +43,12 @@ func TestStabilityHistogramRatios(t *testing.T) {
 			top := h.threshold.least.Int64() + 60
 			for n := range int64(15) {
 				p, q := h.law(n, top), h.law(n+1, top)
+				if o.MaxGroups == 2 { // in a key of n units, and in one of m
+					for m := range int64(4) {
+						a, b := product(p, h.law(m, top)), product(q, h.law(m+1, top))
+						most = max(most, hockeyStick(a, b, epsilon), hockeyStick(b, a, epsilon))
+					}
+				}
 				most = max(most, hockeyStick(p, q, epsilon), hockeyStick(q, p, epsilon))
 				if o.Neighbours == privacy.ReplaceOne { // out of a key of n+1, into one of m
 					for m := range int64(6) {
@@ -83,6 +90,7 @@ func product(p, q []float64) (all []float64) {
 
 // Draws follow the law, over many runs.
 func TestStabilityHistogramFits(t *testing.T) {
+	t.Parallel()
 	const n = 100_000
 	for _, o := range []SelectionOptions{
 		{MaxGroups: 1, Epsilon: eps("1"), Delta: del("0.01")},

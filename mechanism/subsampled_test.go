@@ -34,6 +34,7 @@ func counted(epsilon string, o SubsampledOptions[bool, int64], sensitivity strin
 
 // Every set of units is sampled with its probability.
 func TestSamplesFit(t *testing.T) {
+	t.Parallel()
 	const n = 5
 	sampled := func(s *Subsampled[int, int]) func(noise.Bits) (int, error) {
 		return func(b noise.Bits) (int, error) { return s.Release(b, []int{1, 2, 4, 8, 16}) }
@@ -153,6 +154,7 @@ func sumOf(law []float64) (sum float64) {
 
 // Over 10^5 samples the share in the sample is as near as the bound says, at its beta.
 func TestSampleBounds(t *testing.T) {
+	t.Parallel()
 	const n, runs = 10, 100_000
 	units := make([]bool, n)
 	for i := range n / 2 {
