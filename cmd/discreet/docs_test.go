@@ -40,7 +40,7 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows. All else is compared as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
-	"docs/map.md", "docs/audit.md"}
+	"docs/map.md", "docs/sandbox.md", "docs/audit.md"}
 
 // executedPages adds the pages of mechanisms, one each.
 func executedPages(t *testing.T) []string {
