@@ -28,6 +28,7 @@ func (r *run) variant(answers int) variant {
 // No answers to any queries near the threshold are more than e^ε times as likely on a
 // neighbour: by summing over all noise. And for some they are.
 func TestAboveThresholdIsPrivateAndTight(t *testing.T) {
+	t.Parallel()
 	for _, monotone := range []bool{false, true} {
 		for _, e := range []string{"0.5", "1", "3"} {
 			a := must(NewAboveThreshold(aboveOptions(e, monotone)))
@@ -84,6 +85,7 @@ var played = []int64{0, 1, -1, 2}
 
 // Runs give answers with the probabilities of the law that is proved private.
 func TestAboveThresholdFits(t *testing.T) {
+	t.Parallel()
 	bits := entropy.New()
 	n := trials(t, 100_000)
 	for _, monotone := range []bool{false, true} {

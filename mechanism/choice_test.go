@@ -101,6 +101,7 @@ func choiceLaws() map[string]func(s []int64, scale float64) law {
 // The probabilities of all choices from three candidates change by e^ε at most, and
 // for some lists by nearly that.
 func TestChoicesArePrivateAndTight(t *testing.T) {
+	t.Parallel()
 	for _, monotone := range []bool{false, true} {
 		for _, e := range []string{"1", "3"} {
 			scale := floatScale(must(newScores(wholeScores(e, monotone))))
@@ -123,7 +124,9 @@ func TestChoicesArePrivateAndTight(t *testing.T) {
 
 // Every choice follows its law, with each candidate in its place.
 func TestChoicesFit(t *testing.T) {
-	n, bits := trials(t, 40_000), entropy.New()
+	t.Parallel()
+	const n = 40_000 // less does not show all faults
+	bits := entropy.New()
 	for _, s := range [][]int64{{0, 2, 2, 1}, {3, 0, 1}} {
 		for _, monotone := range []bool{false, true} {
 			o := wholeScores("1", monotone)
@@ -193,6 +196,7 @@ func reversed(l law, n int) law {
 }
 
 func TestChoiceAccuracy(t *testing.T) {
+	t.Parallel()
 	for _, monotone := range []bool{false, true} {
 		o := ScoreOptions{Sensitivity: rat("1"), Epsilon: eps("0.5"), Monotone: monotone}
 		p := must(NewPermuteAndFlip(o))
@@ -302,6 +306,7 @@ func topLaw(s []int64, m mass, shown int64) law {
 }
 
 func TestTopKIsPrivateAndFits(t *testing.T) {
+	t.Parallel()
 	n, bits := trials(t, 40_000), entropy.New()
 	for _, monotone := range []bool{false, true} {
 		o := wholeScores("3", monotone)
@@ -368,6 +373,7 @@ func peelTwo(s []int64, scale float64) law {
 }
 
 func TestTopKAccuracy(t *testing.T) {
+	t.Parallel()
 	bits, n := entropy.New(), trials(t, 100_000)
 	for _, kind := range []MaxNoise{LaplaceNoise, ExponentialNoise, GumbelNoise} {
 		top := must(NewTopK(TopKOptions{ScoreOptions{Sensitivity: rat("1"), Epsilon: eps("1")}, 3, kind}))
@@ -409,6 +415,7 @@ func rangeLaw(candidates []float64, score func(x float64) int64, scale float64) 
 }
 
 func TestExponentialRangeFits(t *testing.T) {
+	t.Parallel()
 	n, bits := trials(t, 20_000), entropy.New()
 	nan, inf := math.NaN(), math.Inf(1)
 	var quarters []float64
@@ -452,6 +459,7 @@ func TestExponentialRangeFits(t *testing.T) {
 // By the default step the range is as good as continuous, and a good piece is found
 // however narrow it is.
 func TestExponentialRangeAccuracy(t *testing.T) {
+	t.Parallel()
 	bits, n := entropy.New(), trials(t, 20_000)
 	e := must(NewExponentialRange(ExponentialRangeOptions{ScoreOptions{Sensitivity: rat("1"), Epsilon: eps("1")}, 0, 1000, nil}))
 	for _, beta := range []string{"0.5", "0.05"} {

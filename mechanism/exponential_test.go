@@ -82,6 +82,7 @@ func chooser(choose func(noise.Bits, []float64) (int, error), s []int64) func() 
 }
 
 func TestExponentialFits(t *testing.T) {
+	t.Parallel()
 	n := trials(t, 100_000)
 	for _, tc := range []struct {
 		e      string
@@ -162,6 +163,7 @@ func accuracies(t *testing.T, what string, bound func(int, *big.Rat) (float64, e
 }
 
 func TestExponentialAccuracy(t *testing.T) {
+	t.Parallel()
 	for _, monotone := range []bool{false, true} {
 		x := must(NewExponential(ScoreOptions{Sensitivity: rat("3"), Epsilon: eps("0.2"), Monotone: monotone}))
 		accuracies(t, "exponential", x.Bound, x.Choose)

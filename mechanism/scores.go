@@ -24,8 +24,9 @@ type ScoreOptions struct {
 	// the sensitivity is between 2^20 and 2^21 steps. With a grid of 1, whole
 	// scores stay what they are.
 	//
-	// Scores are clamped to ±2^60 steps. NaN counts as the lowest score: what the
-	// data are makes no error.
+	// Scores are clamped to ±2^60 steps. NaN counts as the lowest score, so that what
+	// the data are makes no error; like an infinity, a score is NaN for both neighbours
+	// or for neither.
 	Grid *big.Rat
 }
 

@@ -37,6 +37,7 @@ func repeatedly(n int, queries ...int64) (all []int64) {
 }
 
 func TestSparseVectorIsPrivateAndTight(t *testing.T) {
+	t.Parallel()
 	for _, monotone := range []bool{false, true} {
 		for _, tc := range []struct {
 			answers   int
@@ -171,6 +172,7 @@ func (v variant) valued(q []int64) float64 {
 }
 
 func TestSparseVectorFits(t *testing.T) {
+	t.Parallel()
 	bits, n := entropy.New(), trials(t, 100_000)
 	queries := []int64{1, 0, 2, -1}
 	for _, values := range []string{"", "2"} {
@@ -302,6 +304,7 @@ func TestAdaptiveSparseVectorIsPrivate(t *testing.T) {
 }
 
 func TestAdaptiveSparseVectorFits(t *testing.T) {
+	t.Parallel()
 	bits, n := entropy.New(), trials(t, 100_000)
 	s := must(NewAdaptiveSparseVector(sparseOptions(2, "6", "", false)))
 	start := func() *AdaptiveSparseVector { c := *s; return &c }
@@ -344,6 +347,7 @@ func showFar(a Answer) string {
 }
 
 func TestSparseVectorAccuracy(t *testing.T) {
+	t.Parallel()
 	bits, n := entropy.New(), trials(t, 100_000)
 	type runner interface {
 		Ask(noise.Bits, float64) (Answer, error)
