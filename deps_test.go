@@ -69,7 +69,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -139,6 +139,7 @@ var bans = []ban{
 
 	// What only tests need.
 	{from: "./...", to: "./engine/enginetest", why: "the conformance suite reveals exact values"},
+	{from: "./...", to: "./examples/internal/programtest", why: "test code in the product"},
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},
 	{from: "./...", to: "./sandbox/internal/wasmtest", why: "test code in the product"},

@@ -40,7 +40,7 @@ var words = []word{
 		"a library talks to its caller"},
 	{"fmt", name("Print|Printf|Println"), []string{"./cmd/...", "./internal/testreport"},
 		"a library talks to its caller"},
-	{"time", name("Now|Since|Until|Tick"), []string{"./cmd/...", "."}, // the front door's default clock
+	{"time", name("Now|Since|Until|Tick"), []string{"./cmd/...", "./examples/...", "."}, // the front door's default clock
 		"time is passed in"},
 	{"time", name("Sleep"), []string{"./internal/postgrestest"}, // until a server has started
 		"waiting shows in real time and hides races"},
