@@ -43,8 +43,10 @@ The mechanisms, and which when:`,
 		},
 		Verbs: []*Command{
 			laplaceNoise(), gaussianNoise(), geometricNoise(), discreteGaussianNoise(),
-			exponentialNoise(), aboveThresholdNoise(), randomizedResponseNoise(),
-			quantileNoise(), histogramNoise(),
+			exponentialNoise(), permuteAndFlipNoise(), noisyMaxNoise(), topKNoise(),
+			aboveThresholdNoise(), sparseVectorNoise(), randomizedResponseNoise(),
+			quantileNoise(), histogramNoise(), stabilityHistogramNoise(),
+			smoothMedianNoise(), proposeTestReleaseNoise(), sampleAndAggregateNoise(), mwemNoise(),
 		},
 	}
 	for _, v := range c.Verbs {

@@ -22,6 +22,10 @@ type noised struct {
 	Quantiles []json.Number `json:"quantiles,omitempty"` // what the values are
 	Choice    string        `json:"choice,omitempty"`
 	Choices   []string      `json:"choices,omitempty"`
+	Gap       *float64      `json:"gap,omitempty"`       // of the choice to the runner-up
+	Gaps      []*float64    `json:"gaps,omitempty"`      // of each choice to the next one; null if there is none
+	Threshold json.Number   `json:"threshold,omitempty"` // the least count that is shown
+	Passed    *bool         `json:"passed,omitempty"`    // whether there is a value
 
 	// Interval holds the value without noise, with the confidence; Intervals each
 	// of the values, each with the confidence.
@@ -59,7 +63,9 @@ func (a *noised) lines() (lines []string) {
 	case a.Value != "":
 		return []string{a.Value.String()}
 	case a.Choice != "":
-		return []string{a.Choice}
+		return []string{withGap(a.Choice, a.Gap)}
+	case a.Passed != nil:
+		return []string{"none"}
 	}
 	for i, v := range a.Values {
 		line := v.String()
@@ -68,7 +74,20 @@ func (a *noised) lines() (lines []string) {
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, a.Choices...)
+	for i, c := range a.Choices {
+		if a.Gaps != nil {
+			c = withGap(c, a.Gaps[i])
+		}
+		lines = append(lines, c)
+	}
+	return lines
+}
+
+func withGap(choice string, gap *float64) string {
+	if gap == nil {
+		return choice
+	}
+	return choice + "\t" + jsonNumber(*gap).String()
 }
 
 // talk is what a reader must know beside it.
@@ -87,27 +106,21 @@ func (a *noised) talk() (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("error: at most %s with %s", what, percent))
 	}
-	what := ""
-	if a.Noise != "" {
-		what = fmt.Sprintf("%s of scale %s, ", a.Noise, short(a.Scale))
+	sensitivity := fmt.Sprintf("%s (%s)", short(a.Sensitivity), a.Norm)
+	switch {
+	case a.Noise != "" && a.Sensitivity != "":
+		lines = append(lines, fmt.Sprintf("noise: %s of scale %s, for a sensitivity of %s", a.Noise, short(a.Scale), sensitivity))
+	case a.Noise != "":
+		lines = append(lines, fmt.Sprintf("noise: %s of scale %s", a.Noise, short(a.Scale)))
+	case a.Sensitivity != "":
+		lines = append(lines, "sensitivity: "+sensitivity)
 	}
-	if a.Sensitivity != "" {
-		what += fmt.Sprintf("for a sensitivity of %s (%s) ", short(a.Sensitivity), a.Norm)
-	}
-	lines = append(lines, "noise: "+what+"between "+neighbourText(a.Relation))
+	lines = append(lines, fmt.Sprintf("protects: every unit of domain %s, %v", a.Domain, a.Relation))
 	lines = append(lines, "cost: "+chargeText(a.Cost.Amounts), "left: "+remainingText(a.Remaining))
 	for _, n := range a.Notes {
 		lines = append(lines, "note: "+n)
 	}
 	return lines
-}
-
-// neighbourText says what the relation compares.
-func neighbourText(n privacy.Neighbours) string {
-	if n == privacy.ReplaceOne {
-		return "data sets of which one has another unit in one's place (replace-one)"
-	}
-	return "data sets of which one has one unit more (add-remove)"
 }
 
 // short prints a number for people: a whole one as it is.
@@ -144,16 +157,27 @@ func (a *noised) single() {
 	}
 }
 
+// one says one choice as one.
+func (a *noised) one() {
+	if len(a.Choices) == 1 {
+		a.Choice, a.Choices = a.Choices[0], nil
+		if len(a.Gaps) == 1 {
+			a.Gap, a.Gaps = a.Gaps[0], nil
+		}
+	}
+}
+
 // outward is an interval around x, not narrower for its rounding.
 func outward(x, each float64) [2]json.Number {
 	return [2]json.Number{jsonNumber(math.Nextafter(x-each, math.Inf(-1))), jsonNumber(math.Nextafter(x+each, math.Inf(1)))}
 }
 
-// jsonNumber is a float64 in JSON, and for people.
+// jsonNumber is a float64 in JSON, and for people. JSON has no infinities: what
+// noise has lifted beyond float64 is the largest there is.
 func jsonNumber(f float64) json.Number {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return "null" // not finite
+	text, err := json.Marshal(min(max(f, -math.MaxFloat64), math.MaxFloat64))
+	if err != nil { // of a NaN, which nothing here is
+		return "null"
 	}
 	return json.Number(text)
 }

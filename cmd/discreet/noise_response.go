@@ -207,9 +207,7 @@ func (n *responding) prepare(population) (*draw, error) {
 			}
 			to.Choices = append(to.Choices, n.answers[i])
 		}
-		if len(to.Choices) == 1 {
-			to.Choice, to.Choices = to.Choices[0], nil
-		}
+		to.one()
 		return nil
 	}
 	return d, nil

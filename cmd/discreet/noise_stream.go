@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"os"
 	"strconv"
@@ -40,6 +41,47 @@ moves a single query at most. --gap also tells by how much, at no cost.`,
 	return c
 }
 
+func sparseVectorNoise() *Command {
+	c := &Command{
+		UsageLine: "sparse-vector --count C --threshold T --sensitivity S --epsilon E --domain DOMAIN [-f FILE]",
+		Short:     "which of many queries are above a threshold, up to a number of them",
+		Long: `Queries come on standard input, one a line, and are answered as they come: below, or
+above; the run ends when --count of them were above. The whole cost is charged at the
+start. The sensitivity is what one unit moves a single query at most. --gap tells by
+how much a query is above, at no cost; --numeric spends half of the cost on its value;
+--adaptive finds up to twice as many answers where queries are far above.`,
+		Examples: [2]string{
+			"discreet noise sparse-vector --domain patient --count 5 --threshold 1000 --sensitivity 1 --monotone --epsilon 0.5 -f daily-visits.txt",
+			"discreet noise sparse-vector --domain patient --count 5 --threshold 20 --sensitivity 2 --epsilon 0.5 --numeric --json",
+		},
+	}
+	var n streaming
+	n.define(c)
+	var answers int64
+	c.Flags.Func("count", "end when `C` queries were above", count(&answers))
+	c.Flags.BoolVar(&n.numeric, "numeric", false, "tell the values of queries that are above, with noise of their own, for half of the cost")
+	c.Flags.BoolVar(&n.adaptive, "adaptive", false, "queries that are far above cost half")
+	c.Run = n.run(func(epsilon privacy.Epsilon) (stream, error) {
+		switch {
+		case answers == 0:
+			return nil, missing("how many may be above", "--count C")
+		case n.adaptive && n.numeric:
+			return nil, diagnostic.New("D115", diagnostic.Span{}, "--adaptive and --numeric exclude each other").
+				Try("--gap tells how far above a query is, at no cost")
+		}
+		o := mechanism.SparseVectorOptions{Threshold: n.threshold, Sensitivity: n.sensitivity.value, Monotone: n.monotone,
+			Answers: int(min(answers, math.MaxInt32)), Epsilon: epsilon}
+		if n.numeric {
+			o.ValueEpsilon = epsilon.MulRat(big.NewRat(1, 2))
+		}
+		if n.adaptive {
+			return mechanism.NewAdaptiveSparseVector(o)
+		}
+		return mechanism.NewSparseVector(o)
+	})
+	return c
+}
+
 // A stream is a run that answers queries as they come.
 type stream interface {
 	Ask(bits noise.Bits, query float64) (mechanism.Answer, error)
@@ -57,6 +99,8 @@ type streaming struct {
 	sensitivity distance
 	monotone    bool
 	gap         bool
+	numeric     bool
+	adaptive    bool
 	queries     int64
 }
 
@@ -159,6 +203,7 @@ type answered struct {
 	Above bool     `json:"above"`
 	Value *float64 `json:"value,omitempty"`
 	Gap   *float64 `json:"gap,omitempty"`
+	Far   bool     `json:"far,omitempty"` // far above, at half the cost
 }
 
 // answer answers the queries, each before the next one is awaited.
@@ -213,9 +258,12 @@ func unreadableQuery(number int, name string) error {
 }
 
 func (n *streaming) print(t *terminal, number int, a mechanism.Answer) error {
-	out := answered{Query: number, Above: a.Above}
+	out := answered{Query: number, Above: a.Above, Far: a.Far}
 	if a.Above && n.gap {
 		out.Gap = &a.Gap
+	}
+	if a.Above && n.numeric {
+		out.Value = &a.Value
 	}
 	if n.json {
 		return t.writeJSON(out)
@@ -224,8 +272,10 @@ func (n *streaming) print(t *terminal, number int, a mechanism.Answer) error {
 	if out.Above {
 		line = "above"
 	}
-	if out.Gap != nil {
-		line += "\t" + strconv.FormatFloat(*out.Gap, 'g', -1, 64)
+	for _, x := range []*float64{out.Value, out.Gap} {
+		if x != nil {
+			line += "\t" + jsonNumber(*x).String()
+		}
 	}
 	fmt.Fprintln(t.out, line)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,33 +34,37 @@ func ward(t *testing.T, measure, delta string) (path string) {
 	return filepath.Join(dir, "discreet.ledger")
 }
 
-// Half of all Laplace noise is farther from 0 than ln 2 scales: of 400 releases
-// of the command between 137 and 263, except with the probability 1.6e-10 that a
-// fair coin falls outside. Of noise of half the scale it is a quarter, 100 of
-// 400, and of twice the scale 283.
+// Half of all Laplace noise is farther from 0 than ln 2 scales: of 1600 numbers, 80
+// in each release, between 674 and 926, except with the probability 2.5e-10 that a
+// fair coin falls outside. Of noise of half the scale it is a quarter, 400, and
+// of twice the scale 1131: these pass with probability below 1e-25.
 func TestNoiseIsThere(t *testing.T) {
-	const runs, scale = 400, 1000
+	const releases, each, scale = 20, 80, 1000.0
 	path := ward(t, "pure", "")
-	far := map[float64]int{}
-	for range runs {
-		out, _ := run(t, t.Context(), 0, "noise", "geometric", "--ledger", path, "--domain", "ward",
-			"--sensitivity", "1000", "--epsilon", "1", "--value", "0")
-		x, err := strconv.ParseFloat(strings.TrimSpace(out), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, factor := range []float64{0.5, 1, 2} {
-			if math.Abs(x*factor) > scale*math.Ln2 {
-				far[factor]++
+	for _, verb := range []string{"laplace", "geometric"} {
+		far := map[float64]int{}
+		for range releases {
+			out, _ := run(t, t.Context(), 0, "noise", verb, "--ledger", path, "--domain", "ward",
+				"--sensitivity", "1000", "--epsilon", "1", "--value", "0"+strings.Repeat(",0", each-1))
+			for _, text := range strings.Fields(out) {
+				x, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, factor := range []float64{0.5, 1, 2} {
+					if math.Abs(x*factor) > scale*math.Ln2 {
+						far[factor]++
+					}
+				}
 			}
 		}
-	}
-	accepted := func(n int) bool { return n >= 137 && n <= 263 }
-	if !accepted(far[1]) {
-		t.Errorf("%d of %d releases are farther off than half of them should be", far[1], runs)
-	}
-	if accepted(far[0.5]) || accepted(far[2]) {
-		t.Errorf("noise of half or twice the scale passes: %v", far)
+		accepted := func(n int) bool { return n >= 674 && n <= 926 }
+		if !accepted(far[1]) {
+			t.Errorf("%s: %d of %d numbers are farther off than half of them should be", verb, far[1], releases*each)
+		}
+		if accepted(far[0.5]) || accepted(far[2]) {
+			t.Errorf("%s: noise of half or twice the scale passes: %v", verb, far)
+		}
 	}
 }
 
@@ -128,9 +133,14 @@ func TestNoiseNeverTellsValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	common := []string{"--ledger", path, "--domain", "ward"}
+	answered := map[string]bool{}
 	for _, c := range noiseCommand().Verbs {
 		if !c.Private {
 			continue
+		}
+		flags, ok := enough[c.Name()]
+		if !ok {
+			t.Errorf("the test knows no flags for %s", c.Name())
 		}
 		for _, args := range [][]string{
 			{"--value", canary},
@@ -148,13 +158,17 @@ func TestNoiseNeverTellsValues(t *testing.T) {
 			{"-f", in},
 			{"-f", in, "--json"},
 			{"-f", in, "--value", canary},
+			{"-"},
+			{"--value", canary[:3]},
 		} {
 			for _, cost := range [][]string{
-				{"--epsilon", "1e-3"}, {"--epsilon", "1e-3", "--delta", "1e-8"}, {"--rho", "1e-6"}, {},
+				{"--epsilon", "1e-3"}, {"--epsilon", "1e-3", "--delta", "1e-10"},
 			} {
-				line := append(append([]string{"noise", c.Name(), "--sensitivity", "1e18"}, cost...), append(common, args...)...)
+				line := slices.Concat([]string{"noise", c.Name()}, flags, cost, common, args)
 				var out, talk bytes.Buffer
-				Main(t.Context(), line, strings.NewReader(canary+"y\n"), &out, &talk)
+				if Main(t.Context(), line, strings.NewReader(canary+"\n"+canary+"y\n"), &out, &talk) == exitAnswered {
+					answered[c.Name()] = true
+				}
 				if strings.Contains(out.String()+talk.String(), canary[:14]) {
 					t.Errorf("discreet %s\n%s%s", strings.Join(line, " "), out.String(), talk.String())
 				}
@@ -174,8 +188,32 @@ func TestNoiseNeverTellsValues(t *testing.T) {
 			t.Errorf("%s knows a private value", f)
 		}
 	}
-	out, _ := run(t, t.Context(), 0, "budget", "--ledger", path, "--json")
-	if !strings.Contains(out, `"answered":true`) {
-		t.Error("no release was made: the test shows nothing")
+	for name := range enough {
+		if !answered[name] && !strings.Contains("above-threshold sparse-vector randomized-response", name) {
+			t.Errorf("%s made no release: the test shows nothing", name)
+		}
 	}
+}
+
+// enough are flags that make each mechanism ready but for the cost, with noise
+// that hides the canary.
+var enough = map[string][]string{
+	"laplace":              {"--sensitivity", "1e18"},
+	"gaussian":             {"--sensitivity", "1e18"},
+	"geometric":            {"--sensitivity", "1e18"},
+	"discrete-gaussian":    {"--sensitivity", "1e18"},
+	"exponential":          {"--sensitivity", "1"},
+	"permute-and-flip":     {"--sensitivity", "1"},
+	"noisy-max":            {"--sensitivity", "1"},
+	"top-k":                {"--sensitivity", "1", "--k", "1"},
+	"above-threshold":      {"--sensitivity", "1", "--threshold", "1e30", "--gap"},
+	"sparse-vector":        {"--sensitivity", "1", "--threshold", "1e30", "--count", "2", "--numeric"},
+	"randomized-response":  {"--truth", "0.75"},
+	"quantile":             {"--lower", "0", "--upper", "10", "--step", "1"},
+	"histogram":            {"--bins", "a,b"},
+	"stability-histogram":  {},
+	"smooth-median":        {"--lower", "0", "--upper", "10", "--step", "1"},
+	"propose-test-release": {"--lower", "0", "--upper", "10", "--step", "1", "--bound", "1"},
+	"sample-and-aggregate": {"--lower", "0", "--upper", "10", "--step", "1", "--of", "mean", "--blocks", "3"},
+	"mwem":                 {"--edges", "0,1,2", "--rounds", "2"},
 }

@@ -12,93 +12,9 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/noise"
 )
-
-func quantileNoise() *Command {
-	c := &Command{
-		UsageLine: "quantile --lower L --upper U --step S --epsilon E --domain DOMAIN -f FILE",
-		Short:     "the median or other quantiles of many values: no outlier moves them",
-		Long: `One of the public candidates L, L+S, ... up to U, more likely the closer its rank is
-to the quantile's (exponential mechanism). Several quantiles are sought in each
-other's halves, so that m of them cost log2(m+1) times what one costs. Values
-outside of the bounds count as the bounds. How many values there are is private; a
-unit has at most --max-rows of them.`,
-		Examples: [2]string{
-			"discreet noise quantile --domain patient --lower 0 --upper 120 --step 1 --epsilon 0.5 -f ages.txt",
-			"discreet noise quantile --domain patient --quantile 0.25,0.5,0.75 --lower 0 --upper 5000 --step 0.01 --epsilon 1 --max-rows 3 -f costs.txt",
-		},
-	}
-	var n noising
-	var xs []float64
-	n.define(c, floats(&xs))
-	n.definePure(&c.Flags)
-	o := mechanism.QuantileOptions{Quantiles: []*big.Rat{big.NewRat(1, 2)}}
-	names := []json.Number{"0.5"}
-	c.Flags.Func("quantile", "which: `Q,...` between 0 and 1, ascending (default 0.5)", func(text string) error {
-		o.Quantiles, names = nil, nil
-		for part := range strings.SplitSeq(text, ",") {
-			q, err := numeric.ParseRat(strings.TrimSpace(part))
-			if err != nil {
-				return err
-			}
-			f, _ := q.Float64()
-			o.Quantiles, names = append(o.Quantiles, q), append(names, jsonNumber(f))
-		}
-		return nil
-	})
-	c.Flags.Func("lower", "the least candidate `L`", exactNumber(&o.Lower))
-	c.Flags.Func("upper", "the largest candidate `U`", exactNumber(&o.Upper))
-	c.Flags.Func("step", "from candidate to candidate: `S`", exactNumber(&o.Step))
-	c.Flags.Func("max-rows", "a unit has at most `R` values (default 1)", count(&o.MaxRows))
-	n.defineConfidence(&c.Flags, "`C` of the error, between 0 and 1 (default 0.95)")
-	c.Run = func(ctx context.Context, t *terminal, args []string) error {
-		if err := n.read(ctx, t, args); err != nil {
-			return err
-		}
-		for _, given := range []struct {
-			r    *big.Rat
-			flag string
-		}{{o.Lower, "--lower L"}, {o.Upper, "--upper U"}, {o.Step, "--step S"}} {
-			if given.r == nil {
-				return missing("what the candidates are", given.flag)
-			}
-		}
-		var err error
-		if o.Epsilon, err = n.epsilon(); err != nil {
-			return err
-		}
-		return n.run(ctx, t, func(p population) (*draw, error) {
-			o.Neighbours = p.Neighbours
-			m, err := mechanism.NewQuantile(o)
-			if err != nil {
-				return nil, err
-			}
-			// How many values there are is private. The bound for one quantile does not
-			// depend on it, and that for several hardly up to a million.
-			ranks, err := m.Bound(int64(min(len(names)-1, 1))<<20, p.beta)
-			if err != nil {
-				return nil, err
-			}
-			d := &draw{event: m.Event(), answer: noised{Mechanism: "quantile", Quantiles: names, Accuracy: jsonNumber(ranks), Unit: "ranks"}}
-			if len(names) > 1 {
-				d.answer.Notes = append(d.answer.Notes, "the error is that among up to 1048576 values")
-			}
-			d.release = func(bits noise.Bits, to *noised) error {
-				chosen, err := m.Choose(bits, xs)
-				for _, x := range chosen {
-					to.Values = append(to.Values, jsonNumber(x))
-				}
-				to.single()
-				return err
-			}
-			return d, nil
-		})
-	}
-	return c
-}
 
 func histogramNoise() *Command {
 	c := &Command{
@@ -161,6 +77,67 @@ or with --epsilon and --delta, discrete Gaussian.`,
 				counts, err := m.Count(bits, bins.rows)
 				for _, x := range counts {
 					to.interval(big.NewInt(x), each)
+				}
+				return err
+			}
+			return d, nil
+		})
+	}
+	return c
+}
+
+func stabilityHistogramNoise() *Command {
+	c := &Command{
+		UsageLine: "stability-histogram --epsilon E --delta D --domain DOMAIN [--max-bins M] -f FILE",
+		Short:     "how many units have each of the values that nobody listed beforehand",
+		Long: `Each value is a line, and counts once for each of its units: a unit has each value
+once, and at most --max-bins of them. Values of few units are not shown: a noisy
+count must reach a threshold. With --rho in place of --epsilon the noise is Gaussian.`,
+		Examples: [2]string{
+			"discreet noise stability-histogram --domain patient --epsilon 0.5 --delta 1e-8 -f diagnoses.txt",
+			"discreet noise stability-histogram --domain patient --rho 0.01 --delta 1e-8 --max-bins 3 --json -f diagnoses.txt",
+		},
+	}
+	var n noising
+	var keys []string
+	n.define(c, texts(&keys))
+	n.defineGaussian(&c.Flags, "spend `E`, with --delta")
+	n.defineConfidence(&c.Flags, "`C` of the error, between 0 and 1 (default 0.95)")
+	o := mechanism.SelectionOptions{MaxGroups: 1}
+	c.Flags.Func("max-bins", "a unit has at most `M` of the values (default 1)", count(&o.MaxGroups))
+	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		if err := n.read(ctx, t, args); err != nil {
+			return err
+		}
+		o.Epsilon, o.Rho, o.Delta = n.Spend.Epsilon, n.Spend.Rho, n.Spend.Delta
+		switch {
+		case o.Epsilon.Sign() > 0 && o.Rho.Sign() > 0:
+			return twoCosts()
+		case o.Epsilon.Sign() == 0 && o.Rho.Sign() == 0:
+			return noCost("--epsilon E and --delta D")
+		case o.Delta.Sign() == 0:
+			return diagnostic.New("D143", diagnostic.Span{}, "values that nobody listed cost a delta too").
+				Because("it is the probability that a value of one unit shows").Try("--delta 1e-8")
+		}
+		return n.run(ctx, t, func(p population) (*draw, error) {
+			o.Neighbours = p.Neighbours
+			m, err := mechanism.NewStabilityHistogram[string](o)
+			if err != nil {
+				return nil, err
+			}
+			off, err := m.Bound(p.beta)
+			if err != nil {
+				return nil, err
+			}
+			d := &draw{event: m.Event(), answer: noised{Mechanism: "stability_histogram", Accuracy: json.Number(off.String()), Unit: "each",
+				Threshold: json.Number(m.Threshold().String()),
+				Notes:     []string{"a count is shown from " + m.Threshold().String() + " on; near that it is high rather than low"}}}
+			d.release = func(bits noise.Bits, to *noised) error {
+				shown, err := m.Count(bits, keys)
+				to.Labels, to.Values = []string{}, []json.Number{}
+				for _, s := range shown {
+					to.Labels = append(to.Labels, s.Key)
+					to.Values = append(to.Values, json.Number(big.NewInt(s.Count).String()))
 				}
 				return err
 			}
@@ -243,4 +220,15 @@ func (b *bins) sortIn(v *privateValues) error {
 		}
 	}
 	return nil
+}
+
+// counts are how many rows are in each bin.
+func (b *bins) counts() []int64 {
+	counts := make([]int64, len(b.labels))
+	for _, bin := range b.rows {
+		if bin >= 0 && bin < len(counts) {
+			counts[bin]++
+		}
+	}
+	return counts
 }
