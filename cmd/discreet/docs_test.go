@@ -102,6 +102,46 @@ func TestOtherPagesShowNoCommands(t *testing.T) {
 	}
 }
 
+// The table of mechanisms has a row for each page, each constructor and each verb of
+// discreet noise.
+func TestMechanismsAreListed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/mechanisms/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, page := range executedPages(t) {
+		if name, ok := strings.CutPrefix(page, "docs/mechanisms/"); ok && name != "README.md" {
+			names = append(names, "]("+name+") | ")
+		}
+	}
+	sources, err := filepath.Glob("../../mechanism/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		code, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range constructor.FindAllSubmatch(code, -1) {
+			names = append(names, "`"+string(m[1]))
+		}
+	}
+	for _, v := range noiseCommand().Verbs {
+		if v.Private {
+			names = append(names, "`"+v.Name())
+		}
+	}
+	for _, name := range names {
+		if !strings.Contains(string(text), name) {
+			t.Errorf("docs/mechanisms/README.md has no %s", name)
+		}
+	}
+}
+
+var constructor = regexp.MustCompile(`(?m)^func ((?:New|Choose)\w+)[(\[]`)
+
 // docs/cli.md names every command and every flag.
 func TestDocumentedFlags(t *testing.T) {
 	text, err := os.ReadFile("../../docs/cli.md")
