@@ -163,6 +163,7 @@ func TestQuantileRatios(t *testing.T) {
 		{QuantileOptions{Quantiles: rats("1/4", "3/4"), Epsilon: eps("1")}, 3, 1},
 		{QuantileOptions{Quantiles: rats("1/4", "1/2"), Epsilon: eps("2"), Neighbours: privacy.ReplaceOne}, 2, 1},
 		{QuantileOptions{Quantiles: rats("1/4", "1/2", "3/4"), Epsilon: eps("1")}, 2, 1},
+		{QuantileOptions{Quantiles: rats("1/10", "1/2", "9/10"), Epsilon: eps("1"), Neighbours: privacy.ReplaceOne}, 6, 0.7},
 	} {
 		q := smallQuantile(tc.o)
 		most, span := worstRatio(q, tc.n, q.outcomes)

@@ -83,8 +83,29 @@ func TestSampleAggregateRatios(t *testing.T) {
 	if most := worst(must(NewSampleAggregate(o)), median); most > 1+1e-9 || most < 0.3 {
 		t.Errorf("median: the largest log-ratio is %v", most)
 	}
-	o.Mean = true
+	// Given the split, one result is replaced: that alone is within ε, with its range.
 	s := must(NewSampleAggregate(o))
+	span := 0.0
+	for _, bag := range bags(2, 0, 2, 4) {
+		if len(bag) < 2 {
+			continue
+		}
+		for _, pair := range [][2]float64{{0, 4}, {0, 2}, {2, 4}} {
+			p, q := median(s, append([]float64{pair[0]}, bag...)), median(s, append([]float64{pair[1]}, bag...))
+			low, high := math.Inf(1), math.Inf(-1)
+			for i := range p {
+				if p[i] > 0 {
+					low, high = min(low, math.Log(p[i]/q[i])), max(high, math.Log(p[i]/q[i]))
+				}
+			}
+			span = max(span, high-low)
+		}
+	}
+	if span > 1+1e-9 || span < 0.9 {
+		t.Errorf("median: the range of log-ratios is %v", span)
+	}
+	o.Mean = true
+	s = must(NewSampleAggregate(o))
 	if e := s.Event().(privacy.DiscreteLaplace); e.Scale.Cmp(rat("4")) != 0 || e.Sensitivity.Cmp(rat("4")) != 0 {
 		t.Error(e)
 	}
