@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -268,6 +270,9 @@ func TestWhatDoesNotFitIsTheDefault(t *testing.T) {
 	if _, err := m.Map(context.Background(), []sqltype.Value{"1", ""}); !errors.Is(err, sandbox.ErrOptions) {
 		t.Errorf("a text for a number: %v", err)
 	}
+	if _, err := m.MapUnit(context.Background(), [][]sqltype.Value{{"1", ""}, {int64(1), ""}, {int64(1)}}); !errors.Is(err, sandbox.ErrOptions) {
+		t.Errorf("texts and numbers: %v", err)
+	}
 }
 
 // A unit's records are seen in one order, whatever order they are stored in.
@@ -385,6 +390,9 @@ func TestRefusedModules(t *testing.T) {
 		"a table that changes":  {attacker("i32.const 0 0xd0 0x70 0x26 0x00"+fine, func(m *wasmtest.Module) { m.TableSize = 1 }), "references are not supported"},
 		"a table that grows":    {attacker("0xd0 0x70 i32.const 1 0xfc 0x0f 0x00 drop"+fine, func(m *wasmtest.Module) { m.TableSize = 1 }), "references are not supported"},
 		"a segment dropped":     {attacker("0xfc 0x09 0x00"+fine, func(m *wasmtest.Module) { m.More = nil }), ""},
+		"too many loops":        {attacker(strings.Repeat("loop ", 6000) + strings.Repeat("end ", 6000) + fine), "too many branches"},
+		"too many ifs":          {attacker(strings.Repeat("local.get 0 if end ", 23000) + fine), "too many branches"},
+		"too large a function":  {attacker(strings.Repeat("i32.const 0 drop ", 200_000) + fine), "too large"},
 		"SIMD":                  {attacker("i32.const 0 0xfd 0x0f drop" + fine), ""},
 		"threads":               {attacker("i32.const 0 0xfe 0x10 0x02 0x00 drop" + fine), ""},
 		"a tail call":           {attacker("i32.const 0 0x12 0x01"), ""},
@@ -440,6 +448,53 @@ func TestContextAndClose(t *testing.T) {
 		}
 		if _, err := m.Map(context.Background(), record(1)); !errors.Is(err, sandbox.ErrClosed) {
 			t.Errorf("after Close: %v", err)
+		}
+	}
+}
+
+// Calls at the same time have machines of their own.
+func TestConcurrentCalls(t *testing.T) {
+	m := load(t, attacker("global.get 0 i64.const 1 i64.add global.set 0 i32.const 4096 i32.const 64 i64.load i64.store"+
+		says("i32.const 4096 i64.load global.get 0 i64.mul f64.convert_i64_s")), attacked())
+	var callers sync.WaitGroup
+	for n := range int64(16) {
+		callers.Go(func() {
+			for i := range int64(100) {
+				want := float64(n*10 + i%10 + 1)
+				got, err := m.Map(context.Background(), []sqltype.Value{int64(want), ""})
+				if err != nil || len(got) != 1 || got[0].Value != want {
+					t.Errorf("%v, %v, want %v", got, err, want)
+				}
+			}
+		})
+	}
+	callers.Wait()
+}
+
+// Every type of a column arrives as docs/sandbox.md says.
+func TestCells(t *testing.T) {
+	integer, float := "i32.const 64 i64.load f64.convert_i64_s", "i32.const 64 f64.load"
+	for _, test := range []struct {
+		typ   sqltype.Type
+		value sqltype.Value
+		read  string
+		want  float64
+	}{
+		{sqltype.Of(sqltype.Boolean), true, integer, 1},
+		{sqltype.Of(sqltype.Smallint), int64(-7), integer, -7},
+		{sqltype.Of(sqltype.Double), 2.5, float, 2.5},
+		{sqltype.DecimalOf(6, 2), sqltype.Decimal{Unscaled: big.NewInt(-250), Scale: 2}, float, -2.5},
+		{sqltype.Of(sqltype.DateKind), sqltype.Date(-3), integer, -3},
+		{sqltype.Of(sqltype.TimeKind), sqltype.Time(5), integer, 5},
+		{sqltype.Of(sqltype.TimestampKind), sqltype.Timestamp(-6), integer, -6},
+		{sqltype.Of(sqltype.Text), "abc", "i32.const 64 i32.load i32.const 64 i32.add i32.load8_u i32.const 64 i32.load offset=4 i32.mul f64.convert_i32_u", 'a' * 3},
+		{sqltype.Of(sqltype.Text), nil, "i32.const 64 i64.load offset=8 f64.convert_i64_s", 0},
+		{sqltype.Of(sqltype.Text), "", "i32.const 64 i64.load offset=8 f64.convert_i64_s", 1},
+	} {
+		m := load(t, attacker(says(test.read)), sandbox.Options{Columns: []sandbox.Column{{Name: "x", Type: test.typ}}, Lower: -1000, Upper: 1000})
+		got, err := m.Map(context.Background(), []sqltype.Value{test.value})
+		if err != nil || len(got) != 1 || got[0].Value != test.want {
+			t.Errorf("%v of %s: %v, %v, want %v", test.value, test.typ, got, err, test.want)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (m *Mapper) Map(ctx context.Context, record []sqltype.Value) ([]Output, err
 // MapUnit returns what the module makes of all records of a unit, which it sees in
 // the order of sqltype.Compare over their columns, whatever order they are given in.
 func (m *Mapper) MapUnit(ctx context.Context, records [][]sqltype.Value) ([]Output, error) {
-	return m.run(ctx, ordered(records))
+	return m.run(ctx, records)
 }
 
 func (m *Mapper) run(ctx context.Context, records [][]sqltype.Value) ([]Output, error) {
@@ -157,25 +157,24 @@ type Trial struct {
 // Try is MapUnit, or Map of one record, that says what happened. It is for records
 // that are not private: failures and fuel show what Map must not.
 func (m *Mapper) Try(ctx context.Context, records ...[]sqltype.Value) (Trial, error) {
-	out, failure, fuel, err := m.attempt(ctx, ordered(records))
+	out, failure, fuel, err := m.attempt(ctx, records)
 	return Trial{out, failure, fuel}, err
 }
 
 // attempt runs a call. The error is of the machine or of the caller; the failure is
 // the module's.
 func (m *Mapper) attempt(ctx context.Context, records [][]sqltype.Value) (out []Output, failure error, fuel int64, err error) {
+	if err := conform(m.options.Columns, records); err != nil {
+		return nil, nil, 0, err
+	}
 	in, err := m.take(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	defer m.give(in)
 	s := m.start
-	n, fits, err := encode(in.memory[s.input:s.input+s.inputSize:s.input+s.inputSize], m.options.Columns, records)
-	in.written = n
-	switch {
-	case err != nil:
-		return nil, nil, 0, err
-	case !fits:
+	n, fits := encode(in.memory[s.input:s.input+s.inputSize:s.input+s.inputSize], m.options.Columns, ordered(records))
+	if in.written = n; !fits {
 		return nil, errInput, 0, nil
 	}
 	out, failure = m.call(ctx, in, len(records))

@@ -40,75 +40,91 @@ func cellOf(t sqltype.Type) (cell, error) {
 	return 0, fmt.Errorf("a mapper sees no values of type %s", t)
 }
 
-// errValue is a record that is not of the columns that were declared: a mistake of
-// the caller, not of the data.
-func errValue(c Column, v sqltype.Value) error {
-	return fmt.Errorf("%w: column %s of type %s has a value of type %T", ErrOptions, c.Name, c.Type, v)
-}
-
-// encode writes records into a buffer and returns how many bytes it touched, and
-// whether the records fit.
-func encode(buffer []byte, columns []Column, records [][]sqltype.Value) (n int, fits bool, err error) {
+// conform refuses records that are not of the columns that were declared: a mistake
+// of the caller, not of the data.
+func conform(columns []Column, records [][]sqltype.Value) error {
 	for _, r := range records {
 		if len(r) != len(columns) {
-			return 0, false, fmt.Errorf("%w: a record has %d values for %d columns", ErrOptions, len(r), len(columns))
+			return fmt.Errorf("%w: a record has %d values for %d columns", ErrOptions, len(r), len(columns))
+		}
+		for i, v := range r {
+			if c := columns[i]; !c.holds(v) {
+				return fmt.Errorf("%w: column %s of type %s has a value of type %T", ErrOptions, c.Name, c.Type, v)
+			}
 		}
 	}
+	return nil
+}
+
+func (c Column) holds(v sqltype.Value) bool {
+	switch v.(type) {
+	case nil:
+		return true
+	case bool:
+		return c.Type.Kind == sqltype.Boolean
+	case int64:
+		return c.Type.IsInteger()
+	case float64:
+		return c.Type.IsFloat()
+	case sqltype.Decimal:
+		return c.Type.Kind == sqltype.DecimalKind
+	case sqltype.Date:
+		return c.Type.Kind == sqltype.DateKind
+	case sqltype.Time:
+		return c.Type.Kind == sqltype.TimeKind
+	case sqltype.Timestamp:
+		return c.Type.Kind == sqltype.TimestampKind
+	case string:
+		return c.Type.Kind == sqltype.Text
+	}
+	return false
+}
+
+// encode writes records into a buffer. It returns how many bytes it touched, and
+// whether the records fit.
+func encode(buffer []byte, columns []Column, records [][]sqltype.Value) (n int, fits bool) {
 	if len(records) > len(buffer)/(cellSize*len(columns)) {
-		return 0, false, nil
+		return 0, false
 	}
 	at := 0
 	n = len(records) * len(columns) * cellSize
 	for _, r := range records {
-		for i, v := range r {
+		for _, v := range r {
 			c := buffer[at : at+cellSize]
 			at += cellSize
-			value, present, ok := uint64(0), uint64(1), true
+			value, present := uint64(0), uint64(1)
 			switch v := v.(type) {
 			case nil:
 				present = 0
 			case bool:
-				ok = columns[i].Type.Kind == sqltype.Boolean
 				if v {
 					value = 1
 				}
 			case int64:
-				ok = columns[i].Type.IsInteger()
 				value = uint64(v)
 			case float64:
-				ok = columns[i].Type.IsFloat()
 				value = math.Float64bits(v + 0)
 			case sqltype.Decimal:
-				ok = columns[i].Type.Kind == sqltype.DecimalKind
 				f, _ := v.Rat().Float64()
 				value = math.Float64bits(f)
 			case sqltype.Date:
-				ok = columns[i].Type.Kind == sqltype.DateKind
 				value = uint64(v)
 			case sqltype.Time:
-				ok = columns[i].Type.Kind == sqltype.TimeKind
 				value = uint64(v)
 			case sqltype.Timestamp:
-				ok = columns[i].Type.Kind == sqltype.TimestampKind
 				value = uint64(v)
 			case string:
-				ok = columns[i].Type.Kind == sqltype.Text
 				if len(v) > len(buffer)-n {
-					return n, false, nil
+					return n, false
 				}
 				value = uint64(n) | uint64(len(v))<<32
 				n += copy(buffer[n:], v)
-			default:
-				ok = false
-			}
-			if !ok {
-				return n, false, errValue(columns[i], v)
 			}
 			binary.LittleEndian.PutUint64(c, value)
 			binary.LittleEndian.PutUint64(c[8:], present)
 		}
 	}
-	return n, true, nil
+	return n, true
 }
 
 // compareRecords is the total order in which a unit's records arrive: of equal ones

@@ -69,6 +69,7 @@ type instruction struct {
 	op         byte
 	misc       uint32 // after opMisc
 	offset     uint32 // of a load or store
+	targets    int    // of a br_table
 	start, end int    // in the body
 }
 
@@ -103,7 +104,8 @@ func (r *reader) instruction() instruction {
 	case op == opBr || op == opBrIf || op == opCall || op >= opLocalGet && op <= opGlobalSet:
 		r.u32()
 	case op == opBrTable:
-		for range r.count() + 1 {
+		in.targets = r.count() + 1
+		for range in.targets {
 			r.u32()
 		}
 	case op == opCallIndirect:

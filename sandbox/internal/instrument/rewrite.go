@@ -14,6 +14,7 @@ type rewriter struct {
 	grow, fill, copy   uint32 // the injected functions
 	blockTypes         []byte // further types, of blocks, in a row
 	typeCount          uint32
+	branches           uint64 // the squares of the functions' numbers of branches, added up
 }
 
 // frameCells bounds what a call needs of wazero's stack, in cells of 16 bytes:
@@ -52,9 +53,12 @@ func (w *rewriter) function(f uint32, body []byte) ([]byte, error) {
 	}
 	declarations := body[declared:r.pos]
 	code := r.pos
-	instructions, calls, stores := r.scan()
+	instructions, branches, calls, stores := r.scan()
 	if r.err != nil {
 		return nil, r.err
+	}
+	if w.branches += branches * branches; w.branches > maxBranches {
+		return nil, errBranches
 	}
 	if stores {
 		groups += len(storeLocals)
@@ -134,19 +138,35 @@ func (w *rewriter) function(f uint32, body []byte) ([]byte, error) {
 	return out, nil
 }
 
-var errUnbalanced = errors.New("the blocks of a function do not match")
+var (
+	errUnbalanced = errors.New("the blocks of a function do not match")
+	errBranches   = errors.New("the functions have too many branches to be compiled in reasonable time")
+)
+
+// maxBranches bounds the time of wazero's compiler, which grows with the square of the
+// branches of a function, those of loops weighing more: to some 10 s. Go's runtime with
+// package fmt has a tenth of that.
+const maxBranches, loopBranches = 500_000_000, 4
 
 // scan reads to the end of the body. It counts, and says whether the function
 // calls others, and whether it stores.
-func (r *reader) scan() (instructions uint64, calls, stores bool) {
+func (r *reader) scan() (instructions, branches uint64, calls, stores bool) {
 	for depth := 1; r.err == nil && depth > 0; {
 		in := r.instruction()
 		instructions++
 		switch op := in.op; {
-		case op == opBlock || op == opLoop || op == opIf:
+		case op == opLoop:
 			depth++
+			branches += loopBranches
+		case op == opBlock || op == opIf:
+			depth++
+			branches++
 		case op == opEnd:
 			depth--
+		case op == opBr || op == opBrIf:
+			branches++
+		case op == opBrTable:
+			branches += uint64(in.targets)
 		case op == opCall || op == opCallIndirect:
 			calls = true
 		case op >= opI32Store && op <= opI64Store32:
@@ -156,7 +176,7 @@ func (r *reader) scan() (instructions uint64, calls, stores bool) {
 	if r.err == nil && r.pos != len(r.b) {
 		r.fail(errUnbalanced)
 	}
-	return instructions, calls, stores
+	return instructions, branches, calls, stores
 }
 
 // charge takes fuel, and traps when there is none left.
