@@ -319,7 +319,10 @@ func ExampleMWEM() {
 	synthetic := must(m.Release(noise.System(), []int64{90_000, 10_000, 60_000, 40_000}))
 	ill := synthetic[0] + synthetic[2] // where an even spread has 100,000
 	fmt.Println(math.Abs(ill-150_000) < 20_000, m.Event())
-	// Output: true 30*exponential(1/61) + 31*discrete_laplace(61, sensitivity=1)
+	fmt.Printf("%.0f\n", must(m.Bound(200_000, big.NewRat(1, 20))))
+	// Output:
+	// true 30*exponential(1/61) + 31*discrete_laplace(61, sensitivity=1)
+	// 89378
 }
 
 func Example_sideBySide() {

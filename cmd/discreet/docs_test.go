@@ -31,8 +31,7 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 //	             is its output
 //	toml         a catalog, whole
 //	c            a part of the page's mapper.c
-//	go           the body of a function of mechanism/example_test.go, or its end,
-//	             which go test runs
+//	go           the body of a function of mechanism/example_test.go, which go test runs
 //	text         what no command prints
 //
 // <!-- files: clinic -->, <!-- files: mapper --> and <!-- files: tour --> put the
@@ -218,9 +217,9 @@ func (p *page) execute(text string) string {
 			}
 		case "go":
 			text, err := os.ReadFile("../../mechanism/example_test.go")
-			code := "\n" + strings.ReplaceAll("\t"+strings.Join(body, "\n\t"), "\n\t\n", "\n\n") + "\n}\n"
+			code := "() {\n" + strings.ReplaceAll("\t"+strings.Join(body, "\n\t"), "\n\t\n", "\n\n") + "\n}\n"
 			if err != nil || !strings.Contains(string(text), code) {
-				p.Errorf("line %d: this is not the end of a function in mechanism/example_test.go (%v)", i+1, err)
+				p.Errorf("line %d: this is not a function's body in mechanism/example_test.go (%v)", i+1, err)
 			}
 		case "text", "text shape":
 			if output != "" && !equal(body, output, true, kind == "text shape") {
