@@ -45,7 +45,7 @@ func (n *Node) ask(ctx context.Context, name string, given Mechanism, v *view) (
 		n.mu.Unlock()
 		return Answer{}, fmt.Errorf("%w: no access definition", ErrNoAccess)
 	}
-	q := asked{node: n, name: name, entry: e, data: e.data, budget: e.budget, view: v}
+	q := asked{node: n, name: name, entry: e, data: e.data, budget: e.budget, view: v, given: given != nil}
 	access := e.access
 	n.mu.Unlock()
 
@@ -54,8 +54,6 @@ func (n *Node) ask(ctx context.Context, name string, given Mechanism, v *view) (
 	case given == nil:
 	case !isAdaptive || adaptive.Mechanism != nil:
 		return Answer{}, fmt.Errorf("%w: the owner has fixed the mechanism", ErrNoAccess)
-	case len(given.declared()) > 0:
-		return Answer{}, fmt.Errorf("%w: a declared sensitivity is the owner's to declare", ErrNoAccess)
 	}
 	switch a := access.(type) {
 	case Unprotected:
@@ -84,6 +82,7 @@ type asked struct {
 	data   Data
 	budget budget.Budget
 	view   *view
+	given  bool // the mechanism, by who asks
 }
 
 // release compiles a mechanism for the data under a relation.
@@ -99,6 +98,10 @@ func (q asked) release(m Mechanism, neighbours privacy.Neighbours) (release, err
 	r, err := m.release(s)
 	if err != nil {
 		return release{}, err
+	}
+	// Not m.declared(): who asks might change m meanwhile.
+	if q.given && len(r.declared) > 0 {
+		return release{}, fmt.Errorf("%w: a sensitivity is the owner's to declare", ErrNoAccess)
 	}
 	if len(r.events) == 0 {
 		return release{}, ErrNoEvent
@@ -161,7 +164,7 @@ func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 	q.entry.drawing.Lock()
 	defer q.entry.drawing.Unlock()
 	if given, ok := q.entry.once[m.String()]; ok {
-		return given.Answer, nil
+		return given.clone(), nil
 	}
 	q.node.mu.Lock()
 	q.budget = q.entry.budget // one may have come meanwhile
@@ -177,7 +180,7 @@ func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	q.entry.once[m.String()] = answer{a, r}
+	q.entry.once[m.String()] = answer{a.clone(), r}
 	return a, nil
 }
 

@@ -15,6 +15,7 @@ import (
 type Utility interface {
 	fmt.Stringer
 	score(s shape) (scored, error)
+	declared() []Vouched
 }
 
 // scored are candidates with the sensitivity of their scores.
@@ -23,6 +24,7 @@ type scored struct {
 	sensitivity *big.Rat
 	monotone    bool // all scores change in one direction
 	whole       bool // scores are integers, exactly
+	declared    []Vouched
 	answer      func(i int) Answer
 }
 
@@ -41,10 +43,10 @@ func (m Choice) String() string {
 func (Choice) access() {}
 
 func (m Choice) declared() []Vouched {
-	if s, ok := m.Utility.(Scores); ok {
-		return []Vouched{s.Sensitivity}
+	if m.Utility == nil {
+		return nil
 	}
-	return nil
+	return m.Utility.declared()
 }
 
 func (m Choice) release(s shape) (release, error) {
@@ -63,7 +65,7 @@ func (m Choice) release(s shape) (release, error) {
 	if err != nil {
 		return release{}, err
 	}
-	r := release{statement: m.String(), events: []privacy.Event{e.Event()}}
+	r := release{statement: m.String(), events: []privacy.Event{e.Event()}, declared: u.declared}
 	r.answer = func(bits noise.Bits, f *frame) (Answer, error) {
 		i, err := e.Choose(bits, u.scores(f))
 		if err != nil {
@@ -86,6 +88,8 @@ type Frequency struct {
 func (u Frequency) String() string {
 	return fmt.Sprintf("frequency(%q among %q)", u.Column, u.Candidates)
 }
+
+func (Frequency) declared() []Vouched { return nil }
 
 func (u Frequency) score(s shape) (scored, error) {
 	c, err := Histogram{Column: u.Column, Categories: u.Candidates}.compile(s)
@@ -118,6 +122,8 @@ type Revenue struct {
 }
 
 func (u Revenue) String() string { return fmt.Sprintf("revenue(%q at %v)", u.Column, u.Prices) }
+
+func (Revenue) declared() []Vouched { return nil }
 
 func (u Revenue) score(s shape) (scored, error) {
 	i, err := s.number(u.Column)
@@ -172,6 +178,8 @@ func (u Scores) String() string {
 	return fmt.Sprintf("scores(%q among %q)", u.Sensitivity.Of, u.Candidates)
 }
 
+func (u Scores) declared() []Vouched { return []Vouched{u.Sensitivity} }
+
 func (u Scores) score(shape) (scored, error) {
 	if err := u.Sensitivity.check(); err != nil {
 		return scored{}, err
@@ -182,7 +190,7 @@ func (u Scores) score(shape) (scored, error) {
 	candidates := slices.Clone(u.Candidates)
 	f := Function{Values: len(candidates), F: u.F}
 	return scored{
-		sensitivity: u.Sensitivity.Max, scores: f.values,
+		sensitivity: u.Sensitivity.Max, scores: f.values, declared: u.declared(),
 		answer: func(i int) Answer { return Answer{Texts: []string{candidates[i]}} },
 	}, nil
 }

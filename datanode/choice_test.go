@@ -97,8 +97,11 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%v is accepted", m)
 		}
 	}
-	if _, err := node.QueryWith(ctx, "bids", Choice{declared(nil), eps("0.1")}); !errors.Is(err, ErrNoAccess) {
-		t.Error("an analyst declares a sensitivity")
+	scores := declared(func(Rows) []float64 { return []float64{0, 1} })
+	for _, m := range []Mechanism{Choice{scores, eps("0.1")}, Choice{&scores, eps("0.1")}} {
+		if _, err := node.QueryWith(ctx, "bids", m); !errors.Is(err, ErrNoAccess) {
+			t.Error("an analyst declares a sensitivity")
+		}
 	}
 	if left := must(b.Left(ctx)).Epsilon.String(); left != "1" {
 		t.Errorf("left: %v", left)

@@ -66,7 +66,7 @@ func (q Function) String() string { return fmt.Sprintf("function(%q)", q.Sensiti
 // at L1 distance at most S₁/step + d, and at L2 distance at most S₂/step + d.
 //
 // A function that panics, or returns something else than so many finite values,
-// counts as zeros: what happens must not be seen.
+// counts as zeros: what happens must not be seen. The owner vouches for that as well.
 func (q Function) compile(shape) (compiled, error) {
 	if err := q.Sensitivity.check(); err != nil {
 		return compiled{}, err
@@ -74,7 +74,7 @@ func (q Function) compile(shape) (compiled, error) {
 	if q.F == nil || q.Values < 1 || q.Sensitivity.Of == "" {
 		return compiled{}, fmt.Errorf("%w: a function without its name, number of values, or body", ErrQuery)
 	}
-	c := compiled{}
+	c := compiled{declared: q.declared()}
 	least := math.Inf(1)
 	for _, s := range []*big.Rat{q.Sensitivity.L1, q.Sensitivity.L2} {
 		if s == nil {
@@ -151,7 +151,7 @@ func (m Declared) release(shape) (release, error) {
 	if m.Event == nil {
 		return release{}, ErrNoEvent
 	}
-	r := release{statement: m.String(), events: []privacy.Event{m.Event}}
+	r := release{statement: m.String(), events: []privacy.Event{m.Event}, declared: m.declared()}
 	r.answer = func(bits noise.Bits, f *frame) (a Answer, err error) {
 		defer func() {
 			if recover() != nil { // its text may hold data
@@ -171,10 +171,4 @@ func (m Declared) declared() []Vouched { return []Vouched{m.Vouched} }
 
 func (Declared) access() {}
 
-// vouched returns what a query rests on.
-func vouched(q Query) []Vouched {
-	if f, ok := q.(Function); ok {
-		return []Vouched{f.Sensitivity}
-	}
-	return nil
-}
+func (q Function) declared() []Vouched { return []Vouched{q.Sensitivity} }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/noise"
@@ -30,6 +31,7 @@ type release struct {
 	statement string
 	events    []privacy.Event
 	delta     privacy.Delta
+	declared  []Vouched // what the events rest on, of what was compiled
 	answer    func(bits noise.Bits, f *frame) (Answer, error)
 }
 
@@ -44,6 +46,13 @@ type Answer struct {
 	// Values are the numbers. Texts are those of unprotected texts, or a choice.
 	Values []float64 `json:"values,omitempty"`
 	Texts  []string  `json:"texts,omitempty"`
+}
+
+// clone keeps what is given away apart from what is kept.
+func (a Answer) clone() Answer {
+	a.Events, a.Labels = slices.Clone(a.Events), slices.Clone(a.Labels)
+	a.Values, a.Texts = slices.Clone(a.Values), slices.Clone(a.Texts)
+	return a
 }
 
 // Value returns the first value, NaN of an answer without.
@@ -80,7 +89,12 @@ func (m Laplace) release(s shape) (release, error) {
 	return additive(m.String(), c, a), nil
 }
 
-func (m Laplace) declared() []Vouched { return vouched(m.Query) }
+func (m Laplace) declared() []Vouched {
+	if m.Query == nil {
+		return nil
+	}
+	return m.Query.declared()
+}
 
 // Gaussian adds discrete Gaussian noise to a query's numbers: all of them together
 // are Rho-zCDP. (accountant.GaussianRho gives the Rho of an (ε, δ).)
@@ -112,7 +126,12 @@ func (m Gaussian) release(s shape) (release, error) {
 	return r, nil
 }
 
-func (m Gaussian) declared() []Vouched { return vouched(m.Query) }
+func (m Gaussian) declared() []Vouched {
+	if m.Query == nil {
+		return nil
+	}
+	return m.Query.declared()
+}
 
 func compile(q Query, s shape) (compiled, error) {
 	if q == nil {
@@ -127,6 +146,7 @@ func additive(statement string, c compiled, a mechanism.Additive) release {
 	return release{
 		statement: statement,
 		events:    []privacy.Event{event},
+		declared:  c.declared,
 		answer: func(bits noise.Bits, f *frame) (Answer, error) {
 			values := c.exact(f)
 			if err := a.AddTo(bits, values); err != nil {
@@ -136,6 +156,7 @@ func additive(statement string, c compiled, a mechanism.Additive) release {
 			for i, v := range values {
 				x := new(big.Rat).SetInt(v)
 				noisy[i], _ = x.Mul(x, c.worth[min(i, len(c.worth)-1)]).Float64()
+				noisy[i] = min(max(noisy[i], -math.MaxFloat64), math.MaxFloat64)
 			}
 			if c.finish != nil {
 				noisy = c.finish(noisy)

@@ -19,7 +19,17 @@ import (
 type Query interface {
 	fmt.Stringer
 	compile(s shape) (compiled, error)
+	declared() []Vouched
 }
+
+// These rest on nobody's word.
+
+func (Count) declared() []Vouched      { return nil }
+func (CountWhere) declared() []Vouched { return nil }
+func (Sum) declared() []Vouched        { return nil }
+func (Mean) declared() []Vouched       { return nil }
+func (Histogram) declared() []Vouched  { return nil }
+func (Identity) declared() []Vouched   { return nil }
 
 // A compiled query makes integers of rows, each worth so much.
 type compiled struct {
@@ -29,6 +39,7 @@ type compiled struct {
 	l1, l2squared *big.Rat
 	worth         []*big.Rat // of one integer of each coordinate; the last stands for the rest
 	finish        func(noisy []float64) []float64
+	declared      []Vouched // what the distances rest on
 }
 
 // Count is the number of rows. Distances: 1 and 1.

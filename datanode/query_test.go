@@ -255,7 +255,11 @@ func TestDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := Function{Values: 1, F: func(Rows) []float64 { return []float64{1} }, Sensitivity: Vouched{Of: "f", L1: rat("1"), Decision: decided}}
-	for _, m := range []Mechanism{m, Laplace{f, eps("0.1")}, Subsampled{Mechanism: Laplace{f, eps("0.1")}, Rate: rat("1/2")}} {
+	// Behind a pointer, or within another type, too.
+	type disguised struct{ Function }
+	type mine struct{ Laplace }
+	for _, m := range []Mechanism{m, &m, Laplace{f, eps("0.1")}, Laplace{&f, eps("0.1")}, &Laplace{f, eps("0.1")}, Laplace{disguised{f}, eps("0.1")},
+		mine{Laplace{f, eps("0.1")}}, Subsampled{Mechanism: &Laplace{&f, eps("0.1")}, Rate: rat("1/2")}, Subsampled{Mechanism: Laplace{f, eps("0.1")}, Rate: rat("1/2")}} {
 		if _, err := node.QueryWith(ctx, "x", m); !errors.Is(err, ErrNoAccess) {
 			t.Errorf("%v: %v", m, err)
 		}
