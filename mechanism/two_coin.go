@@ -21,7 +21,7 @@ type TwoCoinOptions struct {
 //
 //	(1−h₁+h₁h₂)/(h₁h₂)  and  (1−h₁+h₁(1−h₂))/(h₁(1−h₂)).
 //
-// It is ln 3 for fair coins only.
+// For fair coins it is ln 3, for others mostly not.
 type TwoCoin struct{ BinaryResponse }
 
 // NewTwoCoin returns the mechanism with the given options.
