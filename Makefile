@@ -4,7 +4,7 @@ GO       ?= go
 SETUP    ?= yes
 FUZZTIME ?= 10s
 BENCH    ?= .
-RACE     ?= ./ledger/... ./budget/... ./internal/entropy/... ./internal/release/... .
+RACE     ?= ./ledger/... ./budget/... ./internal/entropy/... ./internal/release/... ./sandbox/... .
 
 SHELL       := bash
 .SHELLFLAGS := -eo pipefail -c

@@ -102,13 +102,13 @@ type QuantileOptions struct {
 // chosen from candidates by the exponential mechanism: see mechanism.Quantile. They
 // have no interval.
 func (j *Job) Quantiles(ctx context.Context, bits noise.Bits, o QuantileOptions) ([]float64, error) {
-	key, ok := j.Mapper.keys[o.Key]
-	if !ok {
-		return nil, fmt.Errorf("%w: key %q is not declared", ErrOptions, o.Key)
-	}
 	outputs, err := j.Outputs()
 	if err != nil {
 		return nil, err
+	}
+	key, ok := j.Mapper.keys[o.Key]
+	if !ok {
+		return nil, fmt.Errorf("%w: key %q is not declared", ErrOptions, o.Key)
 	}
 	m, err := mechanism.NewQuantile(mechanism.QuantileOptions{
 		Lower: new(big.Rat).SetFloat64(j.Mapper.options.Lower), Upper: new(big.Rat).SetFloat64(j.Mapper.options.Upper), Step: o.Step,
@@ -139,13 +139,17 @@ func (l *listed) add(key int, value float64) {
 	}
 }
 
-// Max is the key with the largest sum of outputs, or nearly so, chosen by the exponential
-// mechanism; with values that are all 1, the key with the most outputs.
+// Max is the key whose sum of outputs is the largest with noise (mechanism.NoisyMax);
+// with values that are all 1, the key with the most outputs.
 //
 // A unit's outputs move each key's sum by no more than all of them together would if
 // they had that key. Of values with one sign, a unit that is added moves all sums
 // in one direction, which halves the noise.
 func (j *Job) Max(ctx context.Context, bits noise.Bits, epsilon privacy.Epsilon) (string, error) {
+	distance, err := j.distance()
+	if err != nil {
+		return "", err
+	}
 	o := j.Mapper.options
 	if o.Keys == nil {
 		return "", fmt.Errorf("%w: there are no keys to choose from", ErrOptions)
@@ -154,14 +158,10 @@ func (j *Job) Max(ctx context.Context, bits noise.Bits, epsilon privacy.Epsilon)
 	if err != nil {
 		return "", err
 	}
-	distance, err := j.distance()
-	if err != nil {
-		return "", err
-	}
-	m, err := mechanism.NewExponential(mechanism.ExponentialOptions{
+	m, err := mechanism.NewNoisyMax(mechanism.NoisyMaxOptions{Noise: mechanism.ExponentialNoise, ScoreOptions: mechanism.ScoreOptions{
 		Sensitivity: new(big.Rat).SetInt(distance.Mul(distance, g.most)), Epsilon: epsilon, Grid: big.NewRat(1, 1),
 		Monotone: j.Budget.Neighbours() == privacy.AddRemove && (o.Lower >= 0 || o.Upper <= 0),
-	})
+	}})
 	if err != nil {
 		return "", err
 	}

@@ -47,6 +47,9 @@ const maxOutputsOfUnit = 1 << 40
 
 // Outputs is how many outputs a unit has at most.
 func (j *Job) Outputs() (int64, error) {
+	if j.Mapper == nil || j.Units == nil || j.Budget == nil {
+		return 0, fmt.Errorf("%w: a job has a mapper, units and a budget", ErrOptions)
+	}
 	n := int64(j.Mapper.options.MaxOutputs)
 	switch {
 	case j.MaxRecords < 0 || j.MaxRecords > maxOutputsOfUnit/n:

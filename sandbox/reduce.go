@@ -176,6 +176,9 @@ func (j *Job) Count(ctx context.Context, bits noise.Bits, c Cost) ([]Answer, err
 
 // Sum is the sum of the outputs of each key.
 func (j *Job) Sum(ctx context.Context, bits noise.Bits, c Cost) ([]Answer, error) {
+	if _, err := j.Outputs(); err != nil {
+		return nil, err
+	}
 	g, err := j.Mapper.gridAround(0, sumBits)
 	if err != nil {
 		return nil, err
@@ -226,16 +229,16 @@ func (g grid) answer(n, q *big.Int) Answer {
 // below the middle of the range, over the noisy count, at half of the cost each. It
 // stays in the range, and is its middle where the noisy count is below 1.
 func (j *Job) Mean(ctx context.Context, bits noise.Bits, c Cost) ([]Answer, error) {
+	distance, err := j.distance()
+	if err != nil {
+		return nil, err
+	}
 	o := j.Mapper.options
 	g, err := j.Mapper.gridAround(o.Lower/2+o.Upper/2, sumBits)
 	if err != nil {
 		return nil, err
 	}
 	beta, err := c.beta()
-	if err != nil {
-		return nil, err
-	}
-	distance, err := j.distance()
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func epsilon(t testing.TB, s string) privacy.Epsilon {
 	return e
 }
 
-// nearlyNothing is a cost at which there is no noise but with probability below e^-400.
+// nearlyNothing is a cost at which noise exceeds 1/100 with probability below e^-70.
 func nearlyNothing(t testing.TB) Cost { return Cost{Epsilon: epsilon(t, "1000000")} }
 
 func wallet(t testing.TB, n privacy.Neighbours) budget.Budget {
@@ -89,7 +89,7 @@ func TestReducers(t *testing.T) {
 			t.Fatalf("%s: %v", name, got)
 		}
 		for i, a := range got {
-			if math.Abs(a.Value-want[i]) > 1e-3 || a.Low > a.Value || a.High < a.Value || a.High-a.Low > 1e-2 ||
+			if math.Abs(a.Value-want[i]) > 1e-2 || a.Low > a.Value || a.High < a.Value || a.High-a.Low > 1e-1 ||
 				a.Key != []string{"young", "middle", "old", "oldest"}[i] {
 				t.Errorf("%s: %+v, want %v", name, a, want[i])
 			}
@@ -110,7 +110,7 @@ func TestReducers(t *testing.T) {
 		t.Fatal(err)
 	}
 	near("mean", slices.Concat(mean[:2], mean[3:], nil)[:2], 0, 1.5)
-	if math.Abs(mean[3].Value-19) > 1e-3 || mean[2].Value != 32 {
+	if math.Abs(mean[3].Value-19) > 1e-2 || mean[2].Value != 32 {
 		t.Errorf("means %+v", mean[2:])
 	}
 	bins, err := job().Histogram(ctx, bits, []float64{0, 4, 64}, nearlyNothing(t))
@@ -213,6 +213,7 @@ var hostile = wasmtest.Module{
 // Exact counts and sums of neighbours differ by no more than the noise is made for,
 // whatever a unit's records and the module do.
 func TestSensitivityHolds(t *testing.T) {
+	payer := wallet(t, privacy.AddRemove)
 	m := loaded(t, hostile.Bytes(), Options{
 		Columns: []Column{{"x", sqltype.Of(sqltype.Bigint)}}, Keys: []string{"a", "b"}, Lower: -30, Upper: 50, MaxOutputs: 4,
 		Default: []Output{{"a", 50}, {"b", -30}, {"a", 50}},
@@ -226,7 +227,7 @@ func TestSensitivityHolds(t *testing.T) {
 		drawUnit := rapid.SliceOfN(rapid.Map(rapid.Int64Range(-100, 100), func(n int64) record { return record{n} }), 0, 6)
 		units := rapid.SliceOfN(drawUnit, 0, 4).Draw(t, "units")
 		other := drawUnit.Draw(t, "other")
-		j := &Job{Mapper: m, MaxRecords: rapid.Int64Range(1, 4).Draw(t, "records")}
+		j := &Job{Mapper: m, Budget: payer, MaxRecords: rapid.Int64Range(1, 4).Draw(t, "records")}
 		if rapid.Bool().Draw(t, "by unit") {
 			j.ByUnit, j.MaxRecords = true, rapid.Int64Range(0, 4).Draw(t, "records of a unit")
 		}
@@ -326,6 +327,18 @@ func TestChargeFirst(t *testing.T) {
 		return l.Epsilon.String()
 	}
 	for name, f := range map[string]func() error{
+		"no mapper": func() error {
+			_, err := (&Job{Units: units, Budget: poor}).Mean(ctx, noise.System(), nearlyNothing(t))
+			return err
+		},
+		"no units": func() error {
+			_, err := (&Job{Mapper: j.Mapper, Budget: poor}).Sum(ctx, noise.System(), nearlyNothing(t))
+			return err
+		},
+		"no budget": func() error {
+			_, err := (&Job{Mapper: j.Mapper, Units: units}).Max(ctx, noise.System(), epsilon(t, "1"))
+			return err
+		},
 		"no cost": func() error { _, err := j.Count(ctx, noise.System(), Cost{}); return err },
 		"two costs": func() error {
 			r, _ := privacy.ParseRho("1")

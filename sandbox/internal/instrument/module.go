@@ -32,8 +32,9 @@ var order = [...]int{
 
 // What is bounded so that loading a module takes bounded memory.
 const (
-	maxTable  = 1 << 20
-	maxLocals = 50_000
+	maxTable   = 1 << 20
+	maxLocals  = 50_000
+	maxGlobals = 10_000
 )
 
 type signature struct{ params, results []byte }
@@ -148,7 +149,11 @@ func (m *module) section(id byte, r *reader) {
 		m.memory = true
 		m.minPages, m.maxPages = r.limits()
 	case sectionGlobal:
-		for range r.count() {
+		n := r.count()
+		if n > maxGlobals {
+			r.refuse("there are more than %d globals", maxGlobals)
+		}
+		for range n {
 			m.global(r)
 		}
 	case sectionExport:
