@@ -316,6 +316,21 @@ func TestPartitionInParts(t *testing.T) {
 	}
 }
 
+// With a unit in two parts the parent pays twice the most.
+func TestPartitionWithSpread(t *testing.T) {
+	root := memory(t)
+	ps := must(Partition(root, PartitionOptions{Names: []string{"a", "b", "c"}, Spread: 2}))
+	if err := errors.Join(spend(ps[0], pure("0.3")), spend(ps[1], pure("0.1"))); err != nil {
+		t.Fatal(err)
+	}
+	if spent(root) != "epsilon 0.6" || left(ps[0]) != "epsilon 0.2" || left(ps[1]) != "epsilon 0.4" {
+		t.Errorf("spent %s, left %s and %s", spent(root), left(ps[0]), left(ps[1]))
+	}
+	if err := spend(ps[1], pure("0.4")); err != nil {
+		t.Errorf("what is left is refused: %v", err)
+	}
+}
+
 func TestQuota(t *testing.T) {
 	root := memory(t)
 	alice := must(NewQuota(root, "alice", filter.Budget{Measure: filter.Pure, Epsilon: eps("0.6")}))

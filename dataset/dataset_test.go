@@ -403,3 +403,65 @@ func TestUnitsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// words gives its words one after the other.
+type words []uint64
+
+func (w *words) Uint64() (uint64, error) {
+	x := (*w)[0]
+	*w = (*w)[1:]
+	return x, nil
+}
+
+// 2^64 is 1 modulo 3: with one word drawn again the rest is fair.
+func TestChoicesAreFair(t *testing.T) {
+	if x, err := below(&words{0, 5}, 3); x != 2 || err != nil {
+		t.Errorf("below 3: %d, %v", x, err)
+	}
+	if x, err := below(&words{0}, 4); x != 0 || err != nil {
+		t.Errorf("below 4: %d, %v", x, err)
+	}
+}
+
+// What each operator makes of small multisets.
+func TestOperators(t *testing.T) {
+	b := pureBudget("b", privacy.AddRemove)
+	x, y := numbers(t, b, 1, 1, 1, 2, 3), numbers(t, b, 1, 2, 2, 4)
+	self := func(x int64) int64 { return x }
+	parity := func(x int64) int64 { return x % 2 }
+	for name, c := range map[string]struct {
+		got  Dataset[int64]
+		want []int64
+	}{
+		"Where":        {Where(x, func(x int64) bool { return x > 1 }), []int64{2, 3}},
+		"Select":       {Select(x, 0, func(x int64) int64 { return -x }), []int64{-3, -2, -1, -1, -1}},
+		"SelectMany":   {SelectMany(y, 2, func(x int64) []int64 { return []int64{x, 10 * x, 100 * x}[:min(x, 3)] }), []int64{1, 2, 2, 4, 20, 20, 40}},
+		"Take":         {Take(x, 9), []int64{1, 1, 1, 2, 3}},
+		"Take 0":       {Take(x, 0), nil},
+		"Limit":        {Limit(x, 2, self), []int64{1, 1, 2, 3}},
+		"Distinct":     {Distinct(x), []int64{1, 2, 3}},
+		"DistinctUpTo": {DistinctUpTo(x, 2), []int64{1, 1, 2, 3}},
+		"Union":        {Union(x, y), []int64{1, 1, 1, 2, 2, 3, 4}},
+		"Intersect":    {Intersect(x, y), []int64{1, 2}},
+		"Except":       {Except(x, y), []int64{1, 1, 3}},
+		"Concat":       {Concat(x, y), []int64{1, 1, 1, 1, 2, 2, 2, 3, 4}},
+		"Partition":    {Partition(x, []int64{0, 1}, parity)[1], []int64{1, 1, 1, 3}},
+		"GroupBy":      {Select(GroupBy(x, parity), 0, func(g Group[int64, int64]) int64 { return 10*g.Key + int64(len(g.Records)) }), []int64{1, 14}},
+		"Join": {Select(Join(x, y, self, self), 0, func(p Pair[int64, []int64, []int64]) int64 {
+			return 100*p.Key + int64(10*len(p.Left)+len(p.Right))
+		}), []int64{131, 212}},
+		"BoundedJoin": {Select(BoundedJoin(x, y, self, self, JoinBound{2, 3}), 0, func(p Pair[int64, int64, int64]) int64 {
+			return 100*p.Key + 10*p.Left + p.Right
+		}), []int64{111, 111, 222, 222}},
+	} {
+		if c.got.err != nil {
+			t.Errorf("%s: %v", name, c.got.err)
+		}
+		if got := slices.Sorted(slices.Values(c.got.records())); !slices.Equal(got, c.want) {
+			t.Errorf("%s is %v, want %v", name, got, c.want)
+		}
+	}
+	if got := must(Collect(noise.System(), slices.Values([]int64{1, 2}), b)).records(); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("an iterator gives %v", got)
+	}
+}

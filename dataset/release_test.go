@@ -144,6 +144,16 @@ func TestSeveralBudgets(t *testing.T) {
 	if x, y := must(a.Spent(ctx)).Epsilon.String(), must(b.Spent(ctx)).Epsilon.String(); x != "0.2" || y != "0.4" || len(answer.Cost) != 2 {
 		t.Errorf("%s and %s were spent", x, y)
 	}
+	f := func(p Pair[int64, []int64, []int64]) float64 { return float64(p.Key) }
+	if _, err := NoisyMedian(ctx, noise.System(), joined, f, QuantileOptions{Options: Options{Epsilon: eps("0.4")}, Upper: 1, Step: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NoisyOrderStatistic(ctx, noise.System(), joined, f, 1, QuantileOptions{Options: Options{Epsilon: eps("0.4")}, Upper: 1, Step: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if x, y := must(a.Spent(ctx)).Epsilon.String(), must(b.Spent(ctx)).Epsilon.String(); x != "0.6" || y != "1.2" {
+		t.Errorf("with choices %s and %s were spent", x, y)
+	}
 	// One of them exhausted: neither is charged.
 	small := must(budget.NewInMemory("small", filter.Budget{Measure: filter.Pure, Epsilon: eps("0.1")}))
 	both := Concat(numbers(t, a, 1), numbers(t, small, 1))
@@ -152,7 +162,7 @@ func TestSeveralBudgets(t *testing.T) {
 	if !errors.As(err, &e) || e.Budget != "small" || e.Asked.Epsilon.String() != "0.2" || e.Left.Epsilon.String() != "0.1" {
 		t.Errorf("%v", err)
 	}
-	if got := must(a.Spent(ctx)).Epsilon.String(); got != "0.2" {
+	if got := must(a.Spent(ctx)).Epsilon.String(); got != "0.6" {
 		t.Errorf("a refusal cost %s", got)
 	}
 }
@@ -461,28 +471,45 @@ func TestErrorsSayWhereAndWhy(t *testing.T) {
 }
 
 // A choice prefers the better of two candidates as its stability asks for: with scores
-// 1 and 0 of one group, in odds e^(ε/2s). The bound is 6.2 standard deviations.
+// 1 and 0 of one group, in odds e^(ε/2s). So does a median whose only value lies on one of
+// two candidates, and misses by 1 at the other. The bound is 6.2 standard deviations.
 func TestChoiceHasItsLaw(t *testing.T) {
 	const n = 2_000
 	b := must(budget.NewInMemory("b", filter.Budget{Measure: filter.Pure, Epsilon: eps("1000000")}))
 	d := GroupBy(numbers(t, b, 7), identity)
-	better := 0.0
-	for range n {
-		a, err := Choose(ctx, noise.System(), d, []float64{0, 1}, func(_ Group[int64, int64], c float64) float64 { return c },
-			ScoreOptions{Options: Options{Epsilon: eps("4")}, Upper: 1})
-		if err != nil {
-			t.Fatal(err)
+	o := Options{Epsilon: eps("4")}
+	type group = Group[int64, int64]
+	for name, choose := range map[string]func() (float64, error){
+		"Choose": func() (float64, error) {
+			a, err := Choose(ctx, noise.System(), d, []float64{0, 1}, func(_ group, c float64) float64 { return c }, ScoreOptions{Options: o, Upper: 1})
+			return float64(a.Value), err
+		},
+		"NoisyMedian": func() (float64, error) {
+			a, err := NoisyMedian(ctx, noise.System(), d, func(group) float64 { return 1 }, QuantileOptions{Options: o, Upper: 1, Step: 1})
+			return a.Value, err
+		},
+		"NoisyOrderStatistic": func() (float64, error) {
+			a, err := NoisyOrderStatistic(ctx, noise.System(), d, func(group) float64 { return 1 }, 1, QuantileOptions{Options: o, Upper: 1, Step: 1})
+			return a.Value, err
+		},
+	} {
+		better := 0.0
+		for range n {
+			x, err := choose()
+			if err != nil {
+				t.Fatal(err)
+			}
+			better += x
 		}
-		better += float64(a.Value)
-	}
-	far := func(stability float64) bool {
-		p := 1 / (1 + math.Exp(-4/(2*stability)))
-		return math.Abs(better-n*p) > 6.2*math.Sqrt(n*p*(1-p))
-	}
-	if far(2) {
-		t.Errorf("the better candidate was chosen %v times in %d", better, n)
-	}
-	if !far(1) {
-		t.Error("the choice of stability 1 would not have been noticed")
+		far := func(stability float64) bool {
+			p := 1 / (1 + math.Exp(-4/(2*stability)))
+			return math.Abs(better-n*p) > 6.2*math.Sqrt(n*p*(1-p))
+		}
+		if far(2) {
+			t.Errorf("%s: the better candidate was chosen %v times in %d", name, better, n)
+		}
+		if !far(1) {
+			t.Errorf("%s: the choice of stability 1 would not have been noticed", name)
+		}
 	}
 }

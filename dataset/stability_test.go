@@ -345,27 +345,38 @@ func TestPartsShareAChange(t *testing.T) {
 func TestRandomChoicesCanBeCoupled(t *testing.T) {
 	even := func(x int64) int64 { return x / 10 }
 	fixed := []int64{1, 2, 11}
-	bounded := func(d Dataset[int64]) []string {
+	bounded := func(d Dataset[int64]) ([]string, stakes) {
 		other := must(New(d.bits, fixed, pureBudget("other", privacy.AddRemove)))
-		return texts(BoundedJoin(d, other, even, even, JoinBound{Left: 1, Right: 2}).records())
+		return texts(BoundedJoin(d, other, even, even, JoinBound{Left: 1, Right: 2}))
+	}
+	right := func(d Dataset[int64]) ([]string, stakes) {
+		other := must(New(d.bits, fixed, pureBudget("other", privacy.AddRemove)))
+		all, s := texts(BoundedJoin(other, d, even, even, JoinBound{Left: 2, Right: 1}))
+		return all, s[1:]
 	}
 	for name, c := range map[string]struct {
-		op        func(Dataset[int64]) []string
+		op        func(Dataset[int64]) ([]string, stakes)
 		stability int64
 		wrong     int64 // a stability that is too small, if some neighbours reach the right one
 	}{
-		"Take":        {func(d Dataset[int64]) []string { return texts(Take(d, 2).records()) }, 2, 1},
-		"Limit":       {func(d Dataset[int64]) []string { return texts(Limit(d, 1, even).records()) }, 2, 1},
+		"Take":        {func(d Dataset[int64]) ([]string, stakes) { return texts(Take(d, 2)) }, 2, 1},
+		"Limit":       {func(d Dataset[int64]) ([]string, stakes) { return texts(Limit(d, 1, even)) }, 2, 1},
 		"BoundedJoin": {bounded, 4, 3},
-		"the order of a group": {func(d Dataset[int64]) []string {
+		"its right":   {right, 4, 3},
+		"the order of a group": {func(d Dataset[int64]) ([]string, stakes) {
 			first := Select(GroupBy(d, even), 0, func(g Group[int64, int64]) int64 { return g.Records[0] })
-			return texts(first.records())
+			return texts(first)
 		}, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			_, tracked := c.op(numbers(t, pureBudget("mine", privacy.AddRemove), 1))
+			if tracked[0].stability != c.stability {
+				t.Errorf("the stability is %d, want %d", tracked[0].stability, c.stability)
+			}
 			reached := false
 			for _, pair := range [][2][]int64{
 				{{1, 2, 3}, {1, 2}}, {{1, 2}, {1}}, {{1, 2, 11}, {2, 11}}, {{3, 1, 2}, {2, 3}}, {{1, 1, 2}, {1, 2}}, {{11}, {}},
+				{{1, 2, 11}, {2, 1}}, // a group that they share, in another order
 			} {
 				one, other := outcomes(t, pair[0], c.op), outcomes(t, pair[1], c.op)
 				if moved := transport(one, other, c.stability); moved < 1-1e-9 {
@@ -380,27 +391,28 @@ func TestRandomChoicesCanBeCoupled(t *testing.T) {
 	}
 }
 
-func texts[T any](records []T) (all []string) {
-	for _, x := range records {
+func texts[T any](d Dataset[T]) (all []string, s stakes) {
+	for _, x := range d.records() {
 		all = append(all, fmt.Sprintf("%v", x))
 	}
 	slices.Sort(all)
-	return all
+	return all, d.stakes
 }
 
 // outcomes enumerates what op makes of records, with probabilities.
-func outcomes(t *testing.T, records []int64, op func(Dataset[int64]) []string) map[string]float64 {
+func outcomes(t *testing.T, records []int64, op func(Dataset[int64]) ([]string, stakes)) map[string]float64 {
 	t.Helper()
-	all := map[string]float64{}
+	found := map[string]float64{}
 	for script := []uint64{}; ; {
 		b := &scripted{digits: script}
 		d := must(New[int64](b, records, pureBudget("mine", privacy.AddRemove)))
-		out := strings.Join(op(d), ";")
+		all, _ := op(d)
+		out := strings.Join(all, ";")
 		p := 1.0
 		for range b.used {
 			p /= scriptBase
 		}
-		all[out] += p
+		found[out] += p
 		// The next script of what was used, as digits that count.
 		script = append(slices.Clone(script), make([]uint64, max(0, b.used-len(script)))...)[:b.used]
 		i := len(script) - 1
@@ -408,7 +420,7 @@ func outcomes(t *testing.T, records []int64, op func(Dataset[int64]) []string) m
 			script[i] = 0
 		}
 		if i < 0 {
-			return all
+			return found
 		}
 		script[i]++
 	}
