@@ -347,6 +347,9 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 	}
 	a := &d.answer
 	a.Confidence = n.confidence()
+	if n.command.Flags.Lookup("confidence") == nil {
+		a.Confidence = 0 // in nothing: no error is told
+	}
 	a.Domain, a.Relation, a.Event, a.Statement = p.ID, p.Neighbours, event, n.said()
 	r, err := n.ledger.Reserve(ctx, ledger.Request{Domain: p.ID, Analyst: cmp.Or(n.Analyst, defaultAnalyst()),
 		Statement: a.Statement, Parameters: parameters, Events: []privacy.Event{d.event}, Delta: d.delta,

@@ -271,11 +271,9 @@ func (d *distance) rootUp() *big.Rat {
 
 // parse reads a decimal above zero, or the root of one.
 func (d *distance) parse(text string, roots bool) error {
-	inner, root := strings.CutPrefix(text, "sqrt(")
-	if root = root && roots; root {
-		inner = strings.TrimSuffix(inner, ")")
-	} else {
-		inner = text
+	inner, root := text, roots && strings.HasPrefix(text, "sqrt(") && strings.HasSuffix(text, ")")
+	if root {
+		inner = text[len("sqrt(") : len(text)-1]
 	}
 	r, err := numeric.ParseRat(inner)
 	switch {

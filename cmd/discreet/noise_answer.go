@@ -31,7 +31,7 @@ type noised struct {
 	// of the values, each with the confidence.
 	Interval   *[2]json.Number  `json:"interval,omitempty"`
 	Intervals  [][2]json.Number `json:"intervals,omitempty"`
-	Confidence float64          `json:"confidence"`
+	Confidence float64          `json:"confidence,omitempty"`
 	// Accuracy is how far the release is off at most, with the confidence: all
 	// values together.
 	Accuracy json.Number `json:"accuracy,omitempty"`

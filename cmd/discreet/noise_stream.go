@@ -208,6 +208,8 @@ type answered struct {
 
 // answer answers the queries, each before the next one is awaited.
 func (n *streaming) answer(ctx context.Context, t *terminal, m stream, in io.Reader, name string) error {
+	ctx, cancel := context.WithCancel(ctx) // ends the reader with the run
+	defer cancel()
 	lines := make(chan string)
 	ended := make(chan error, 1)
 	go func() {

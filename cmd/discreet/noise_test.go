@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"math/big"
 	"os"
@@ -11,18 +13,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// ward makes a ledger with one large domain of a measure and returns its path.
+// ward makes a ledger with a domain whose budget is large.
 func ward(t *testing.T, measure, delta string) (path string) {
 	t.Helper()
+	return domain(t, measure, delta, "100000.0")
+}
+
+// domain makes a ledger with the domain ward and returns its path.
+func domain(t *testing.T, measure, delta, epsilon string) (path string) {
+	t.Helper()
 	dir := t.TempDir()
-	text := "[domains.ward]\nmeasure = \"" + measure + "\"\nepsilon = 100000.0\n"
+	text := "[domains.ward]\nmeasure = \"" + measure + "\"\nepsilon = " + epsilon + "\n"
 	if delta != "" {
 		text += "delta = " + delta + "\n"
 	}
@@ -117,6 +128,85 @@ func TestNoiseChargesFirst(t *testing.T) {
 			t.Errorf("after failure %d: spent %v, want %s; %d without an answer", i+1, b.Spent.Epsilon, want, b.Uncommitted)
 		}
 		l.Close()
+	}
+}
+
+// Ten times a tenth is one, whoever asks, and an eleventh tenth is refused: a
+// budget is not overspent by scripts that run at the same time.
+func TestNoiseTogether(t *testing.T) {
+	path := domain(t, "pure", "", "1.0")
+	var answered, refused atomic.Int32
+	var all sync.WaitGroup
+	for range 14 {
+		all.Go(func() {
+			var out, talk bytes.Buffer
+			code := Main(context.Background(), []string{"noise", "geometric", "--ledger", path, "--domain", "ward",
+				"--sensitivity", "1", "--epsilon", "0.1", "--value", "42"}, nil, &out, &talk)
+			switch {
+			case code == exitAnswered:
+				answered.Add(1)
+			case code == exitBudget && out.Len() == 0 && strings.Contains(talk.String(), "epsilon 0.1, and epsilon 0 is left"):
+				refused.Add(1)
+			default:
+				t.Errorf("exit code %d: %s%s", code, out.String(), talk.String())
+			}
+		})
+	}
+	all.Wait()
+	if answered.Load() != 10 || refused.Load() != 4 {
+		t.Errorf("%d answered and %d refused", answered.Load(), refused.Load())
+	}
+}
+
+// A suspended domain releases nothing until its owner acknowledges it.
+func TestNoiseSuspended(t *testing.T) {
+	path := ward(t, "pure", "")
+	l, err := ledger.Open(t.Context(), path, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Suspend(t.Context(), "ward", 0, "out of memory", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	release := []string{"noise", "geometric", "--ledger", path, "--domain", "ward", "--sensitivity", "1", "--epsilon", "1", "--value", "42"}
+	if out, talk := run(t, t.Context(), exitRefused, release...); out != "" || !strings.Contains(talk, "error[D077]") {
+		t.Errorf("said %q, %q", out, talk)
+	}
+	run(t, t.Context(), 0, "ledger", "acknowledge", "ward", "--ledger", path)
+	run(t, t.Context(), 0, release...)
+}
+
+// Each answer of a run is there before the next query is given, so that a query
+// may depend on it; the charge and that the run has begun are in the ledger by then.
+func TestNoiseAnswersAsQueriesCome(t *testing.T) {
+	path := ward(t, "pure", "")
+	in, queries := io.Pipe()
+	answers, out := io.Pipe()
+	var talk bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- Main(t.Context(), []string{"noise", "sparse-vector", "--ledger", path, "--domain", "ward", "--count", "1",
+			"--threshold", "1000", "--sensitivity", "1", "--epsilon", "1"}, in, out, &talk)
+		out.Close()
+	}()
+	lines := bufio.NewScanner(answers)
+	for i, test := range []struct{ query, want string }{{"0", "below"}, {"-1e9", "below"}, {"1e9", "above"}} {
+		if _, err := io.WriteString(queries, test.query+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() || lines.Text() != test.want {
+			t.Fatalf("query %d: answered %q", i+1, lines.Text())
+		}
+		if out, _ := run(t, t.Context(), 0, "budget", "--ledger", path); !strings.Contains(out, "spent   epsilon 1\n") || strings.Contains(out, "no answer") {
+			t.Errorf("after query %d the ledger says\n%s", i+1, out)
+		}
+	}
+	if lines.Scan() {
+		t.Errorf("after the last answer came %q", lines.Text())
+	}
+	if got := <-code; got != exitAnswered {
+		t.Errorf("exit code %d: %s", got, talk.String())
 	}
 }
 
