@@ -166,7 +166,7 @@ func (r *reals) prepare(n *additive, name string, p population) (*draw, error) {
 	o := r.options
 	o.Length = len(r.xs)
 	if (r.lower == nil) != (r.upper == nil) {
-		return nil, missing("both bounds", "--lower L and --upper U")
+		return nil, missing("what the other bound is", "--lower L and --upper U")
 	}
 	if r.lower != nil {
 		o.Lower, _ = r.lower.Float64()

@@ -114,7 +114,7 @@ count must reach a threshold. With --rho in place of --epsilon the noise is Gaus
 		case o.Epsilon.Sign() > 0 && o.Rho.Sign() > 0:
 			return twoCosts()
 		case o.Epsilon.Sign() == 0 && o.Rho.Sign() == 0:
-			return noCost("--epsilon E and --delta D")
+			return noCost("--epsilon E or --rho R, and --delta D")
 		case o.Delta.Sign() == 0:
 			return diagnostic.New("D143", diagnostic.Span{}, "values that nobody listed cost a delta too").
 				Because("it is the probability that a value of one unit shows").Try("--delta 1e-8")
