@@ -64,5 +64,12 @@ func (s sample) widest(length int) uint64 {
 // one more can move the median by more than bound; at most most. It changes by at most
 // one between neighbours: the least k with widest((k+1)·R) > bound does so.
 func (s sample) stableFor(rows int, bound uint64, most int) int {
-	return sort.Search(most, func(k int) bool { return s.widest((k+1)*rows) > bound })
+	beyond := len(s.values) + 1 // no window is longer, and (k+1)·R may overflow
+	return sort.Search(most, func(k int) bool {
+		length := beyond
+		if k < beyond/rows {
+			length = (k + 1) * rows
+		}
+		return s.widest(length) > bound
+	})
 }

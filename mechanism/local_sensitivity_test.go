@@ -74,6 +74,22 @@ func TestMedianWindows(t *testing.T) {
 	}
 }
 
+// A unit that may have more values than there are is never safe, however many: a
+// distance times the number of values does not fit into an int.
+func TestDistanceWithManyRows(t *testing.T) {
+	x := sample{values: []uint64{0, 100}, last: 100}
+	for places := 1; places <= 40; places++ {
+		for _, rows := range []int{1 << places, 1<<places - 1, 1<<places | 12345} {
+			if d := x.stableFor(max(rows, 2), 1, maxDistance); d != 0 {
+				t.Errorf("with %d values of a unit the distance is %d", rows, d)
+			}
+		}
+	}
+	if d := x.stableFor(1<<30, 100, maxDistance); d != maxDistance {
+		t.Errorf("a median that cannot move by more than the bound may after %d changes", d)
+	}
+}
+
 // scale skips what cannot matter, and nothing else.
 func TestSmoothScale(t *testing.T) {
 	s := must(NewSmoothMedian(SmoothMedianOptions{Lower: rat("0"), Upper: rat("20"), Step: rat("1"), Epsilon: eps("2")}))
