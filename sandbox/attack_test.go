@@ -147,6 +147,24 @@ func TestNoStatePasses(t *testing.T) {
 	}
 }
 
+// Nor does it pass behind the end of the module's memory, where a bare machine has
+// nothing: a store that begins before the end reaches the first bytes of the guard.
+func TestNoStatePassesBehindTheMemory(t *testing.T) {
+	for address := 65528; address <= 65536; address++ {
+		store := fmt.Sprintf("if i32.const %d i64.const -1 i64.store end", address)
+		m := load(t, attacker(isSecret+store+says("i32.const 65536 i64.load f64.convert_i64_u")), attacked())
+		for _, n := range []int64{2, 1, 2, 3} {
+			want := 0.0
+			if n == 1 && address > 65528 { // some of the bytes, clamped
+				want = min(math.Pow(256, float64(address-65528))-1, 1000)
+			}
+			if got := outputs(t, m, n); len(got) != 1 || got[0].Value != want {
+				t.Errorf("a store at %d: %d says %v", address, n, got)
+			}
+		}
+	}
+}
+
 func outputs(t *testing.T, m *sandbox.Mapper, n int64) []sandbox.Output {
 	t.Helper()
 	out, err := m.Map(context.Background(), record(n))

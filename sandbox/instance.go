@@ -139,7 +139,7 @@ func (s *snapshot) restore(in *instance, everything bool) {
 }
 
 // copyMarked restores the marked chunks, and the bytes of the next that a store at
-// their end can have reached, and clears the marks.
+// their end can have reached, be they the guard's, and clears the marks.
 func (s *snapshot) copyMarked(memory, marks []byte) {
 	const reach = 7
 	chunk := uint32(1) << s.layout.Shift
@@ -150,7 +150,7 @@ func (s *snapshot) copyMarked(memory, marks []byte) {
 		for j := i; j < i+8; j++ {
 			if marks[j] != 0 {
 				at := uint32(j) * chunk
-				s.copy(memory, at, min(at+chunk+reach, s.layout.Limit))
+				s.copy(memory, at, at+chunk+reach)
 			}
 		}
 		clear(marks[i : i+8])

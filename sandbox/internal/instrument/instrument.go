@@ -35,9 +35,10 @@ const MaxStack = 1 << 22
 // The module's own memory is [0, Limit). Behind it lie a guard of one chunk and the
 // marks: a byte for every chunk of 1<<Shift bytes of the whole memory, Total,
 // the guard's and the marks' own included. After a store the mark of the chunk where
-// it began is set. A store is at most 8 bytes long, so a byte of [0, Limit) may have
+// it began is set. A store is at most 8 bytes long, so a byte before the marks may have
 // changed only if the mark of its chunk is set, or it is among the first 7 of a chunk
-// and the mark of the chunk before is.
+// and the mark of the chunk before is. The module can read the guard: its first 7
+// bytes are restored with the last chunk of [0, Limit).
 //
 // The module can store into the marks, to clear them. The store is then itself
 // marked, after it was done, in the mark of a chunk at or behind Limit: of the guard,
