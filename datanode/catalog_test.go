@@ -100,4 +100,12 @@ func TestCatalogTable(t *testing.T) {
 	if err := node.Transform("visits", 1, func(r []float64) []float64 { return r }); err == nil {
 		t.Error("transformed")
 	}
+	// What the ledger has paid for, another budget of other data need not.
+	other := pureBudget("other", "1")
+	if err := node.Set("visits", Number(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Configure(ctx, "visits", Adaptive{Budget: other}); err != nil || must(other.Spent(ctx)).Epsilon.Sign() != 0 {
+		t.Errorf("%v, charged %v", err, must(other.Spent(ctx)))
+	}
 }

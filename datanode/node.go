@@ -188,6 +188,9 @@ func (n *Node) bind(ctx context.Context, name string, e *entry, bound budget.Bud
 			before.delta = given.delta
 		}
 	}
+	if len(before.events) == 0 { // what a table of a catalog answered, its ledger paid for
+		return a.Budget, nil
+	}
 	r, err := before.charge(name, a.Budget)
 	if err != nil {
 		return nil, err

@@ -81,14 +81,15 @@ func (r *release) choice(perRecord *big.Int) (func(noise.Bits, []float64) (int, 
 // panics or is not a number are left out.
 //
 // x is a k-th smallest if #(<x) <= k−1 and #(<=x) >= k, and misses by max(#(<x)−(k−1), k−#(<=x),
-// 0), which one record changes by at most 1.
+// 0), which one record changes by at most 1. With k up to 2^53 misses are exact as
+// float64: beyond, rounding would change them by more.
 func NoisyOrderStatistic[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f func(T) float64, k int64, o QuantileOptions) (Answer[float64], error) {
 	r, err := newChoice(d.source, o.Options, "NoisyOrderStatistic")
 	if err != nil {
 		return Answer[float64]{}, err
 	}
 	last := math.Floor((o.Upper - o.Lower) / o.Step)
-	if k < 1 || !(o.Step > 0) || !(last >= 0) || last >= maxCandidates || math.IsInf(o.Lower, 0) {
+	if k < 1 || k > 1<<53 || !(o.Step > 0) || math.IsInf(o.Step, 1) || !(last >= 0) || last >= maxCandidates || math.IsInf(o.Lower, 0) {
 		return Answer[float64]{}, refuse("k = %d, or %v to %v in steps of %v, mean nothing or are too many", k, o.Lower, o.Upper, o.Step)
 	}
 	choose, err := r.choice(big.NewInt(1))

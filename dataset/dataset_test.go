@@ -213,6 +213,8 @@ func TestRefusalsChargeNothing(t *testing.T) {
 		"no range of scores": second(Choose(ctx, bits, d, []int{1}, func(int64, int) float64 { return 0 }, ScoreOptions{Options: one})),
 		"NaN scores":         second(Choose(ctx, bits, d, []int{1}, func(int64, int) float64 { return 0 }, ScoreOptions{Options: one, Upper: nan})),
 		"order statistic 0":  second(NoisyOrderStatistic(ctx, bits, d, f, 0, QuantileOptions{Options: one, Upper: 1, Step: 1})),
+		"order above 2^53":   second(NoisyOrderStatistic(ctx, bits, d, f, 1<<53+1, QuantileOptions{Options: one, Upper: 1, Step: 1})),
+		"infinite step":      second(NoisyOrderStatistic(ctx, bits, d, f, 1, QuantileOptions{Options: one, Upper: 1, Step: inf})),
 		"no steps":           second(NoisyOrderStatistic(ctx, bits, d, f, 1, QuantileOptions{Options: one, Upper: 1})),
 		"too many steps":     second(NoisyOrderStatistic(ctx, bits, d, f, 1, QuantileOptions{Options: one, Upper: 1, Step: 1e-9})),
 		"NaN steps":          second(NoisyOrderStatistic(ctx, bits, d, f, 1, QuantileOptions{Options: one, Upper: nan, Step: 1})),
