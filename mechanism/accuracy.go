@@ -61,9 +61,10 @@ func failureRate(x, n int64, tail float64) float64 {
 	f := float64(x) / float64(n)
 	below := func(p float64) float64 {
 		if n > maxExactTrials {
-			kl := (1 - f) * math.Log((1-f)/(1-p))
+			// Logarithms of ratios near 1, which lose nothing that way.
+			kl := (1 - f) * math.Log1p((p-f)/(1-p))
 			if f > 0 {
-				kl += f * math.Log(f/p)
+				kl += f * math.Log1p((f-p)/p)
 			}
 			return math.Exp(-float64(n) * kl)
 		}

@@ -290,6 +290,19 @@ func TestEstimatesHold(t *testing.T) {
 	}
 }
 
+// Where nothing has succeeded, the bound solves (1−p)^n = β/2; also where 1−p has few
+// digits of p.
+func TestFailureRateOfNone(t *testing.T) {
+	for _, n := range []int64{10, 1e6, 1 << 30, 1<<30 + 1, 1e12} {
+		for _, tail := range []float64{0.25, 1e-9, 1e-200} {
+			exact := -math.Expm1(math.Log(tail) / float64(n))
+			if p := failureRate(0, n, tail); p < exact || p > exact*1.0002 {
+				t.Errorf("of %d trials, at %v: %v, not %v", n, tail, p, exact)
+			}
+		}
+	}
+}
+
 // Intervals of the largest numbers of respondents are intervals still.
 func TestSuccessRates(t *testing.T) {
 	beta := rat("1e-9")

@@ -38,8 +38,10 @@ type SampleAggregateOptions[T any] struct {
 // neighbours can be coupled, each unit of both, and one and its replacement, in the
 // same block: given the draws, one block differs, one result changes, from any
 // candidate to any other. The aggregate's guarantee for that holds for every outcome of
-// the draws, hence for their mixture (each of pure, zero-concentrated and f-DP is
-// quasi-convex). It holds when a unit is added, removed or replaced.
+// the draws, hence for their mixture: each of pure, zero-concentrated and f-DP is
+// quasi-convex. (Bounded range is not, as the intervals of two draws may differ; but the
+// pure guarantee and the Rényi divergences that accountants take from the median's event
+// are.) It holds when a unit is added, removed or replaced.
 type SampleAggregate[T any] struct {
 	options SampleAggregateOptions[T]
 	line    line

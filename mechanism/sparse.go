@@ -222,5 +222,8 @@ func (v *AdaptiveSparseVector) Bound(n int, beta *big.Rat) (float64, error) {
 		return 0, err
 	}
 	first, err := v.bound(2*n, beta, v.first)
+	if math.IsInf(first, 1) {
+		return first, err
+	}
 	return max(second, first-v.grid.float(v.far)), err
 }

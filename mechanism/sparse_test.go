@@ -401,6 +401,17 @@ func TestSparseVectorAccuracy(t *testing.T) {
 	}
 }
 
+// Where float64 cannot hold an accuracy it is infinite.
+func TestAdaptiveSparseVectorAccuracyOverflows(t *testing.T) {
+	v, err := NewAdaptiveSparseVector(SparseVectorOptions{Sensitivity: rat("1e300"), Answers: 1 << 30, Epsilon: eps("30")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := v.Bound(20, rat("1/2")); err != nil || !math.IsInf(a, 1) {
+		t.Errorf("the accuracy is %v, %v", a, err)
+	}
+}
+
 func TestSparseVectorRefusals(t *testing.T) {
 	for name, change := range map[string]func(*SparseVectorOptions){
 		"no answers":           func(o *SparseVectorOptions) { o.Answers = 0 },

@@ -160,7 +160,9 @@ func (v *Vector) Grid() *big.Rat { return v.grid.step() }
 func (v *Vector) Scale() float64 { return v.noise.ScaleIn(v.grid.step()) }
 
 // Bound returns α such that a released value is at most α from its clamped value,
-// but with probability at most beta. Bound(beta/n) holds for n values together.
+// but with probability at most beta. Bound(beta/n) holds for n values together. What
+// a float64 cannot hold is not counted: noise of scale 1 on 10^17 becomes a multiple
+// of 16.
 func (v *Vector) Bound(beta *big.Rat) (float64, error) {
 	if err := checkBeta(beta); err != nil {
 		return 0, err
