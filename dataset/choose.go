@@ -29,7 +29,7 @@ type ScoreOptions struct {
 // steps of about 2^-20 of it, and clamped to ±2^53 steps, so that the mechanism's
 // scores are exact.
 func Choose[T, C any](ctx context.Context, bits noise.Bits, d Dataset[T], candidates []C, score func(T, C) float64, o ScoreOptions) (Answer[int], error) {
-	r, err := newChoice(d.source, o.Options, "Choose")
+	r, err := newChoice(bits, d.source, o.Options, "Choose")
 	if err != nil {
 		return Answer[int]{}, err
 	}
@@ -84,7 +84,7 @@ func (r *release) choice(perRecord *big.Int) (func(noise.Bits, []float64) (int, 
 // 0), which one record changes by at most 1. With k up to 2^53 misses are exact as
 // float64: beyond, rounding would change them by more.
 func NoisyOrderStatistic[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f func(T) float64, k int64, o QuantileOptions) (Answer[float64], error) {
-	r, err := newChoice(d.source, o.Options, "NoisyOrderStatistic")
+	r, err := newChoice(bits, d.source, o.Options, "NoisyOrderStatistic")
 	if err != nil {
 		return Answer[float64]{}, err
 	}

@@ -220,6 +220,8 @@ func TestRefusalsChargeNothing(t *testing.T) {
 		"NaN steps":          second(NoisyOrderStatistic(ctx, bits, d, f, 1, QuantileOptions{Options: one, Upper: nan, Step: 1})),
 		"infinite range":     second(NoisyOrderStatistic(ctx, bits, d, f, 1, QuantileOptions{Options: one, Lower: -inf, Upper: 1, Step: 1})),
 		"no budget":          second(New[int64](bits, nil, nil)),
+		"count without bits": second(NoisyCount(ctx, nil, d, one)),
+		"median, no bits":    second(NoisyMedian(ctx, nil, d, f, good)),
 		"no randomness":      second(New[int64](nil, nil, b)),
 		"no records of unit": second(NewOfUnits(bits, d.records(), b, self, 0)),
 		"units by float":     second(NewOfUnits(bits, d.records(), b, f, 1)),

@@ -52,7 +52,7 @@ func NoisyQuantiles[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f
 }
 
 func quantiles[T any](bits noise.Bits, d Dataset[T], f func(T) float64, qs []float64, o QuantileOptions, name string) (*release, func() ([]float64, error), error) {
-	r, err := newChoice(d.source, o.Options, name)
+	r, err := newChoice(bits, d.source, o.Options, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,8 +93,8 @@ func quantiles[T any](bits noise.Bits, d Dataset[T], f func(T) float64, qs []flo
 }
 
 // newChoice is newRelease for choices, whose cost is an epsilon.
-func newChoice(s source, o Options, name string) (*release, error) {
-	r, err := newRelease(s, o, name)
+func newChoice(bits noise.Bits, s source, o Options, name string) (*release, error) {
+	r, err := newRelease(bits, s, o, name)
 	if err == nil && r.gaussian() {
 		return nil, refuse("%s takes epsilon alone", name)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/mechanism"
+	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -65,9 +66,12 @@ type release struct {
 }
 
 // newRelease checks all that can be wrong, before anything is charged.
-func newRelease(s source, o Options, name string) (*release, error) {
+func newRelease(bits noise.Bits, s source, o Options, name string) (*release, error) {
 	if s = s.usable(); s.err != nil {
 		return nil, s.err
+	}
+	if bits == nil {
+		return nil, refuse("the source of randomness is missing")
 	}
 	if o.Confidence == 0 {
 		o.Confidence = 0.95

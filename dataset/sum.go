@@ -11,7 +11,7 @@ import (
 
 // NoisyCount is the number of records. Noise may take it below zero.
 func NoisyCount[T any](ctx context.Context, bits noise.Bits, d Dataset[T], o Options) (Answer[int64], error) {
-	r, err := newRelease(d.source, o, "NoisyCount")
+	r, err := newRelease(bits, d.source, o, "NoisyCount")
 	if err != nil {
 		return Answer[int64]{}, err
 	}
@@ -52,7 +52,7 @@ func whole(n *big.Int) int64 {
 // as NoisyCount does.
 func NoisyHistogram[T any, K comparable](ctx context.Context, bits noise.Bits, d Dataset[T], keys []K, key func(T) K, o Options) (Answer[[]int64], error) {
 	s, index := divide(d.source, keys)
-	r, err := newRelease(s, o, "NoisyHistogram")
+	r, err := newRelease(bits, s, o, "NoisyHistogram")
 	if err != nil {
 		return Answer[[]int64]{}, err
 	}
@@ -169,7 +169,7 @@ func sum[T any](c *clamped, records []T, f func(T) float64) *big.Int {
 // NoisySum is the sum of f over the records, clamped and rounded to a grid of about
 // 2^-50 of the larger bound.
 func NoisySum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f func(T) float64, o SumOptions) (Answer[float64], error) {
-	r, err := newRelease(d.source, o.Options, "NoisySum")
+	r, err := newRelease(bits, d.source, o.Options, "NoisySum")
 	if err != nil {
 		return Answer[float64]{}, err
 	}
@@ -200,7 +200,7 @@ func NoisySum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f func(
 // above or below the middle of the bounds, over the noisy count, at half of the cost
 // each. Where the noisy count is below 1 it is the middle.
 func NoisyAverage[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f func(T) float64, o SumOptions) (Answer[float64], error) {
-	r, err := newRelease(d.source, o.Options, "NoisyAverage")
+	r, err := newRelease(bits, d.source, o.Options, "NoisyAverage")
 	if err != nil {
 		return Answer[float64]{}, err
 	}

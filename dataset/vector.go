@@ -27,7 +27,7 @@ const vectorBits = 30
 // another length, one with a number that is not finite, and that of a record on which
 // f panics count as zero.
 func NoisyVectorSum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f func(T) []float64, o VectorOptions) (Answer[[]float64], error) {
-	r, err := newRelease(d.source, o.Options, "NoisyVectorSum")
+	r, err := newRelease(bits, d.source, o.Options, "NoisyVectorSum")
 	if err != nil {
 		return Answer[[]float64]{}, err
 	}
