@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -116,20 +117,12 @@ func (q Function) compile(shape) (compiled, error) {
 }
 
 // values calls F.
-func (q Function) values(f *frame) (values []float64) {
-	defer func() {
-		if recover() != nil {
-			values = make([]float64, q.Values)
-		}
-	}()
-	values = q.F(rowsOf(f))
-	if len(values) != q.Values {
-		panic("wrong number of values")
-	}
-	for _, x := range values {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			panic("not finite")
-		}
+func (q Function) values(f *frame) []float64 {
+	var values []float64
+	guarded(func() { values = q.F(rowsOf(f)) })
+	bad := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+	if len(values) != q.Values || slices.ContainsFunc(values, bad) {
+		return make([]float64, q.Values)
 	}
 	return values
 }
@@ -152,14 +145,14 @@ func (m Declared) release(shape) (release, error) {
 		return release{}, ErrNoEvent
 	}
 	r := release{statement: m.String(), events: []privacy.Event{m.Event}, declared: m.declared()}
-	r.answer = func(bits noise.Bits, f *frame) (a Answer, err error) {
-		defer func() {
-			if recover() != nil { // its text may hold data
-				a, err = Answer{}, fmt.Errorf("the mechanism %q failed", m.Of)
-			}
-		}()
-		values, err := m.Answer(bits, rowsOf(f))
-		if err != nil {
+	r.answer = func(bits noise.Bits, f *frame) (Answer, error) {
+		var values []float64
+		failed := true
+		guarded(func() {
+			made, err := m.Answer(bits, rowsOf(f))
+			values, failed = made, err != nil
+		})
+		if failed { // how may show data
 			return Answer{}, fmt.Errorf("the mechanism %q failed", m.Of)
 		}
 		return Answer{Statement: r.statement, Events: r.events, Values: values}, nil

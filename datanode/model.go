@@ -125,7 +125,10 @@ func (n *Node) SetParams(params []float64) error {
 		if t.model == nil {
 			return errors.New("set parameters: there is no model")
 		}
-		if err := t.model.SetParams(slices.Clone(params)); err != nil {
+		switch err := t.model.SetParams(slices.Clone(params)); {
+		case err != nil && t.private: // it may name those it has
+			return fmt.Errorf("set parameters: %w", errModel)
+		case err != nil:
 			return fmt.Errorf("set parameters: %w", err)
 		}
 		t.private = false
@@ -201,12 +204,8 @@ func evaluate(m Model, p Performance, f *frame) []float64 {
 }
 
 func score(f func() float64) (s float64) {
-	defer func() {
-		if recover() != nil {
-			s = 0
-		}
-	}()
-	if s = f(); math.IsNaN(s) {
+	guarded(func() { s = f() })
+	if math.IsNaN(s) {
 		return 0
 	}
 	return min(max(s, 0), 1)
@@ -244,17 +243,9 @@ func (n *Node) Transform(name string, columns int, f func(row []float64) []float
 }
 
 func transformed(columns int, apply func([]float64) []float64, row []float64) (out []float64) {
-	missing := make([]float64, columns)
-	for i := range missing {
-		missing[i] = math.NaN()
-	}
-	defer func() {
-		if recover() != nil {
-			out = missing
-		}
-	}()
-	if out = slices.Clone(apply(row)); len(out) != columns {
-		return missing
+	guarded(func() { out = slices.Clone(apply(row)) })
+	if len(out) != columns {
+		return slices.Repeat([]float64{math.NaN()}, columns)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package datanode
 import (
 	"errors"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/discreet-dp/discreet/budget"
@@ -131,6 +132,9 @@ type wild struct{ threshold }
 func (wild) Predict(row []float64) float64 {
 	switch int(row[0]) % 4 {
 	case 0:
+		if int(row[0])%8 == 4 {
+			runtime.Goexit() // as t.FailNow does
+		}
 		panic("4711")
 	case 1:
 		return math.NaN()
@@ -139,6 +143,7 @@ func (wild) Predict(row []float64) float64 {
 }
 
 func (wild) Train([][]float64, []float64) error { return errors.New("4711") }
+func (wild) SetParams([]float64) error          { return errors.New("4711") }
 
 func TestWildModel(t *testing.T) {
 	node := modelNode(t)
@@ -158,6 +163,9 @@ func TestWildModel(t *testing.T) {
 		t.Error(err)
 	}
 	if err := node.Train("train"); !errors.Is(err, errModel) || !noDigits(err) {
+		t.Error(err)
+	}
+	if err := node.SetParams([]float64{1}); !errors.Is(err, errModel) || !noDigits(err) {
 		t.Error(err)
 	}
 	if err := node.Train("nothing"); err == nil {
@@ -191,7 +199,7 @@ func TestTransform(t *testing.T) {
 	}
 	normalize := func(row []float64) []float64 {
 		if row[0] == 3 {
-			panic("4711")
+			runtime.Goexit()
 		}
 		return []float64{(row[0] - 2) / 10, 1}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -240,6 +241,7 @@ func TestDeclared(t *testing.T) {
 	m.Event = privacy.Pure{Epsilon: eps("0.1")}
 	for _, answer := range []func(noise.Bits, Rows) ([]float64, error){
 		func(noise.Bits, Rows) ([]float64, error) { panic("4711") },
+		func(noise.Bits, Rows) ([]float64, error) { runtime.Goexit(); return nil, nil },
 		func(noise.Bits, Rows) ([]float64, error) { return nil, errors.New("4711") },
 	} {
 		m.Answer = answer
