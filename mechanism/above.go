@@ -65,7 +65,7 @@ type AboveThresholdOptions struct {
 // break.
 //
 // It must not be used concurrently.
-type AboveThreshold struct{ run }
+type AboveThreshold struct{ *run }
 
 // NewAboveThreshold starts a run. Its whole cost is the Event, from the start.
 func NewAboveThreshold(o AboveThresholdOptions) (*AboveThreshold, error) {
@@ -73,7 +73,7 @@ func NewAboveThreshold(o AboveThresholdOptions) (*AboveThreshold, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &AboveThreshold{*r}, nil
+	return &AboveThreshold{r}, nil
 }
 
 // Ask returns the answer to the next query, and ErrHalted after one was above. NaN
@@ -102,7 +102,9 @@ func (a *AboveThreshold) answer(stream *noise.Stream, q int64) (Answer, error) {
 }
 
 // A run is what the mechanisms against a threshold share: the noisy threshold,
-// drawn before the first query, and the noise for the queries.
+// drawn before the first query, the noise for the queries, and how far it has come.
+// They refer to it, so that a copy of one goes on with the same run: a copy with
+// answers of its own would be a second run at the same noisy threshold, unpaid.
 type run struct {
 	scores
 	threshold int64                  // in steps
@@ -111,6 +113,7 @@ type run struct {
 	noisy     int64                  // the threshold with noise, once started
 	started   bool
 	halted    bool
+	left      int // what may still be answered, of runs with several answers
 }
 
 // newRun calibrates noise that, with c queries above, costs ε₁ for the threshold

@@ -19,6 +19,12 @@ func aboveOptions(e string, monotone bool) AboveThresholdOptions {
 	return AboveThresholdOptions{Sensitivity: rat("1"), Epsilon: eps(e), Monotone: monotone, Grid: rat("1")}
 }
 
+// again returns a run that has not begun, with the noise of one that has not.
+func again(r *run) *run {
+	c := *r
+	return &c
+}
+
 // variant returns the laws that a run's noise should make.
 func (r *run) variant(answers int) variant {
 	f := func(d *noise.DiscreteLaplace) geometric { x, _ := d.Scale().Float64(); return geometric(x) }
@@ -57,7 +63,7 @@ func TestAboveThresholdIsPrivateAndTight(t *testing.T) {
 func starter(t *testing.T, o AboveThresholdOptions) func() *AboveThreshold {
 	t.Helper()
 	a := must(NewAboveThreshold(o))
-	return func() *AboveThreshold { b := *a; return &b }
+	return func() *AboveThreshold { return &AboveThreshold{again(a.run)} }
 }
 
 // play asks all queries and writes down what a run says.
@@ -262,5 +268,52 @@ func TestAboveThresholdRefusals(t *testing.T) {
 	}
 	if _, err := a.Bound(0, half); !errors.Is(err, ErrParameter) {
 		t.Error(err)
+	}
+}
+
+// A copy of a run is the same run: it cannot have answers of its own.
+func TestCopiesOfARunAreTheRun(t *testing.T) {
+	epsilon, err := privacy.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := big.NewRat(1, 1)
+	a, err := NewAboveThreshold(AboveThresholdOptions{Sensitivity: one, Epsilon: epsilon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewSparseVector(SparseVectorOptions{Sensitivity: one, Epsilon: epsilon, Answers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewAdaptiveSparseVector(SparseVectorOptions{Sensitivity: one, Epsilon: epsilon, Answers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, x, y := *a, *v, *w
+	bits := noise.System()
+	for _, run := range []struct {
+		of, copied interface {
+			Ask(noise.Bits, float64) (Answer, error)
+		}
+		most int
+	}{{a, &b, 1}, {v, &x, 2}, {w, &y, 4}} {
+		above := 0
+		for i := range 20 {
+			asked := run.of
+			if i%2 == 1 {
+				asked = run.copied
+			}
+			answer, err := asked.Ask(bits, 1e9)
+			if err != nil && !errors.Is(err, ErrHalted) {
+				t.Fatal(err)
+			}
+			if answer.Above {
+				above++
+			}
+		}
+		if above > run.most {
+			t.Errorf("%T and its copy gave %d answers, at most %d are paid for", run.of, above, run.most)
+		}
 	}
 }

@@ -55,9 +55,8 @@ func (o SparseVectorOptions) check() error {
 // query that was compared would not be private for any ε (Lyu, Su and Li 2017, their
 // Algorithm 3). It must not be used concurrently.
 type SparseVector struct {
-	run
+	*run
 	fresh *noise.DiscreteLaplace // on values; nil without
-	left  int                    // answers
 }
 
 // NewSparseVector starts a run. Its whole cost is the Event, from the start.
@@ -74,7 +73,8 @@ func NewSparseVector(o SparseVectorOptions) (*SparseVector, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &SparseVector{run: *r, left: o.Answers}
+	r.left = o.Answers
+	v := &SparseVector{run: r}
 	if values.Sign() > 0 {
 		c := big.NewRat(int64(o.Answers), 1)
 		if v.fresh, err = stepNoise(c.Mul(c, r.steps), values); err != nil {
@@ -149,10 +149,9 @@ func (v *SparseVector) ValueBound(beta *big.Rat) (float64, error) {
 //
 // It must not be used concurrently.
 type AdaptiveSparseVector struct {
-	run
+	*run
 	first *noise.DiscreteLaplace // for far above; query is that of the second comparison
 	far   int64                  // two standard deviations of it
-	left  int                    // answers, in halves: far above costs one, above two
 }
 
 // NewAdaptiveSparseVector starts a run. Its whole cost is the Event, from the start.
@@ -168,7 +167,8 @@ func NewAdaptiveSparseVector(o SparseVectorOptions) (*AdaptiveSparseVector, erro
 	if err != nil {
 		return nil, err
 	}
-	v := &AdaptiveSparseVector{run: *r, left: 2 * o.Answers}
+	r.left = 2 * o.Answers // in halves: far above costs one, above two
+	v := &AdaptiveSparseVector{run: r}
 	twice := v.query.Scale()
 	if v.first, err = stepNoise(twice.Add(twice, twice), big.NewRat(1, 1)); err != nil {
 		return nil, err

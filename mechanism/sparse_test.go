@@ -182,7 +182,7 @@ func TestSparseVectorFits(t *testing.T) {
 			}
 			o := sparseOptions(2, "4", values, monotone)
 			s := must(NewSparseVector(o))
-			start := func() *SparseVector { c := *s; return &c }
+			start := func() *SparseVector { return &SparseVector{again(s.run), s.fresh} }
 			v, show := s.variant(2), showGap
 			v.shown = 1
 			if values != "" {
@@ -307,7 +307,7 @@ func TestAdaptiveSparseVectorFits(t *testing.T) {
 	t.Parallel()
 	bits, n := entropy.New(), trials(t, 100_000)
 	s := must(NewAdaptiveSparseVector(sparseOptions(2, "6", "", false)))
-	start := func() *AdaptiveSparseVector { c := *s; return &c }
+	start := func() *AdaptiveSparseVector { return &AdaptiveSparseVector{again(s.run), s.first, s.far} }
 	queries := []int64{s.far, 0, s.far + 3, 1}
 	l := s.adaptive(2, 1).law(queries)
 	if err := follows(l, n, func() string { return play(start().Ask, showFar, bits, queries) }); err != nil {
@@ -359,8 +359,8 @@ func TestSparseVectorAccuracy(t *testing.T) {
 	plain.ValueEpsilon = privacy.Epsilon{}
 	s, a := must(NewSparseVector(o)), must(NewAdaptiveSparseVector(plain))
 	for name, start := range map[string]func() runner{
-		"sparse vector": func() runner { c := *s; return &c },
-		"adaptive":      func() runner { c := *a; return &c },
+		"sparse vector": func() runner { return &SparseVector{again(s.run), s.fresh} },
+		"adaptive":      func() runner { return &AdaptiveSparseVector{again(a.run), a.first, a.far} },
 	} {
 		for _, beta := range []string{"0.5", "0.05"} {
 			b, _ := rat(beta).Float64()
