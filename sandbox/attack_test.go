@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -388,7 +389,17 @@ func TestRefusedModules(t *testing.T) {
 			m.Start = new(uint32)
 			*m.Start = 2
 		}), "it must export _initialize instead"},
-		"too much memory":       {with(func(m *wasmtest.Module) { m.Pages, m.Max = 300, 300 }), "needs 19200 KiB of memory and may have 16384"},
+		"too much memory": {with(func(m *wasmtest.Module) { m.Pages, m.Max = 300, 300 }), "needs 19200 KiB of memory and may have 16384"},
+		"too many tables": {with(func(m *wasmtest.Module) {
+			one := append([]byte{0x70, 0}, wasmtest.U32(1<<19)...)
+			m.Pages, m.First = 0, []wasmtest.Section{{ID: 4, Content: append([]byte{3}, slices.Repeat(one, 3)...)}, {ID: 5, Content: []byte{1, 0, 1}}}
+		}), "the tables have more than 1048576 entries"},
+		"too many results": {with(func(m *wasmtest.Module) {
+			m.Funcs = append(m.Funcs, wasmtest.Func{Results: strings.Repeat("i64 ", 17), Code: "call 2"})
+		}), "1000 parameters or 16 results"},
+		"too many parameters": {with(func(m *wasmtest.Module) {
+			m.Funcs = append(m.Funcs, wasmtest.Func{Params: strings.Repeat("i64 ", 1001)})
+		}), "1000 parameters or 16 results"},
 		"too large a table":     {with(func(m *wasmtest.Module) { m.TableSize = 1 << 26 }), "table"},
 		"data outside":          {with(func(m *wasmtest.Module) { m.Data = append(m.Data, wasmtest.Data{At: 65530, Bytes: make([]byte, 10)}) }), "a data segment lies outside the memory"},
 		"no mapper":             {with(func(m *wasmtest.Module) { m.Funcs[1].Export = "map" }), "does not export the function discreet_map (i32) -> (i32)"},

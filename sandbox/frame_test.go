@@ -38,7 +38,7 @@ func TestRecursionEndsByTheCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = in.call.Call(ctx, 1)
+		_, err = in.module.ExportedFunction(mapRecords).Call(ctx, 1)
 		if err == nil || !strings.Contains(err.Error(), "unreachable") {
 			t.Errorf("%d values: %.200v", values, err)
 		}

@@ -25,13 +25,12 @@ type instance struct {
 	memory  []byte // all of it, the marks too; it never moves
 	module  api.Module
 	globals []api.MutableGlobal
-	call    api.Function
 	stack   [1]uint64
 	written int // bytes of the input, which the host wrote: no mark says so
 }
 
 func newInstance(module api.Module, layout instrument.Layout, globals int) (*instance, error) {
-	in := &instance{module: module, call: module.ExportedFunction(mapRecords)}
+	in := &instance{module: module}
 	for i := range globals {
 		g, ok := module.ExportedGlobal(fmt.Sprint(instrument.Globals, i)).(api.MutableGlobal)
 		if !ok {
@@ -40,7 +39,7 @@ func newInstance(module api.Module, layout instrument.Layout, globals int) (*ins
 		in.globals = append(in.globals, g)
 	}
 	memory, ok := module.ExportedMemory(instrument.Memory).Read(0, layout.Total)
-	if !ok || in.call == nil {
+	if !ok {
 		return nil, ErrResources
 	}
 	in.memory = memory

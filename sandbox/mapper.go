@@ -188,11 +188,12 @@ var (
 	errOutput = errors.New("the module answers a value that is no number")
 )
 
-// call runs the module over the records in its buffer.
+// call runs the module over the records in its buffer, on a stack of its own. One that
+// an earlier call had made grow would let a call nest deeper: what a frame takes is
+// wazero's to choose, so that its limit can come before the injected one.
 func (m *Mapper) call(ctx context.Context, in *instance, records int) ([]Output, error) {
 	in.stack[0] = uint64(records)
-	if err := in.call.CallWithStack(ctx, in.stack[:]); err != nil {
-		in.call = in.module.ExportedFunction(mapRecords) // lets go of a stack that may be large
+	if err := in.module.ExportedFunction(mapRecords).CallWithStack(ctx, in.stack[:]); err != nil {
 		return nil, err
 	}
 	count := uint32(in.stack[0])

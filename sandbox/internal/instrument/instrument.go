@@ -26,8 +26,9 @@ const (
 	Globals = "g"     // and a number from 0 to Mutable-1, the injected ones included
 )
 
-// MaxStack is the bound of nested calls, in cells of 16 bytes: 64 MiB, far below
-// the 400 MB at which wazero gives up, at a place that depends on earlier calls.
+// MaxStack is the bound of nested calls, in cells of 16 bytes: 64 MiB. Frames take less
+// than is counted, most of them, so that wazero's limit (50 MB, or more if a stack has
+// grown past that) is not reached.
 const MaxStack = 1 << 22
 
 // A Layout says where things are in the memory of a rewritten module.

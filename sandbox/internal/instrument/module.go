@@ -35,6 +35,8 @@ const (
 	maxTable   = 1 << 20
 	maxLocals  = 50_000
 	maxGlobals = 10_000
+	maxParams  = 1000 // of a type, as in JavaScript's machines
+	maxResults = 16   // so that a call, or a branch, is the work of one instruction
 )
 
 type signature struct{ params, results []byte }
@@ -133,12 +135,14 @@ func (m *module) section(id byte, r *reader) {
 		}
 	case sectionTable:
 		m.tables = r.b
+		entries := uint64(0)
 		for range r.count() {
 			if r.byte() != typeFuncref {
 				r.refuse("tables hold functions only")
 			}
-			if low, _ := r.limits(); low > maxTable {
-				r.refuse("a table has more than %d entries", maxTable)
+			low, _ := r.limits()
+			if entries += uint64(low); entries > maxTable {
+				r.refuse("the tables have more than %d entries", maxTable)
 			}
 		}
 	case sectionMemory:
@@ -190,6 +194,9 @@ func (r *reader) signature() (s signature) {
 	}
 	for range r.count() {
 		s.results = append(s.results, r.valueType())
+	}
+	if len(s.params) > maxParams || len(s.results) > maxResults {
+		r.refuse("a type has more than %d parameters or %d results", maxParams, maxResults)
 	}
 	return s
 }

@@ -44,6 +44,7 @@ type Module struct {
 	TableSize  uint32 // at least that of Table
 	Data       []Data
 	Start      *uint32
+	First      []Section // further sections, between those of functions and of tables
 	More       []Section // further sections, after the others
 }
 
@@ -89,6 +90,9 @@ func (m Module) Bytes() []byte {
 	section(1, len(m.Imports)+len(m.Funcs), types)
 	section(2, len(m.Imports), imports)
 	section(3, len(m.Funcs), functions)
+	for _, s := range m.First {
+		out = append(append(append(out, s.ID), U32(uint32(len(s.Content)))...), s.Content...)
+	}
 	if size := max(m.TableSize, uint32(len(m.Table))); size > 0 {
 		section(4, 1, append([]byte{0x70, 0}, U32(size)...))
 	}
