@@ -67,7 +67,7 @@ func refuse(format string, args ...any) error {
 // Datasets are immutable and safe for concurrent use. The zero Dataset belongs to
 // nobody and is refused.
 type Dataset[T any] struct {
-	private *[]T // a pointer, because fmt prints what %p does not fit, around Format
+	private func() []T // of a function fmt prints the address, even around Format
 	source
 }
 
@@ -75,7 +75,7 @@ func (d Dataset[T]) records() []T {
 	if d.private == nil {
 		return nil
 	}
-	return *d.private
+	return d.private()
 }
 
 // A source is what a dataset knows beside its records.
@@ -90,7 +90,7 @@ func with[T any](s source, records []T) Dataset[T] {
 	if s.err != nil {
 		return Dataset[T]{source: s}
 	}
-	return Dataset[T]{&records, s}
+	return Dataset[T]{func() []T { return records }, s}
 }
 
 // failed returns the source of a dataset that was refused.

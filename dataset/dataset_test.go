@@ -38,11 +38,12 @@ func TestRecordsAreNotShown(t *testing.T) {
 	const secret = 314159
 	d := numbers(t, pureBudget("b", privacy.AddRemove), secret)
 	var shown bytes.Buffer
-	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%s", "%x", "%q", "%p"} {
+	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%s", "%x", "%q", "%p", "%t"} {
 		fmt.Fprintf(&shown, verb, d)
 		fmt.Fprintf(&shown, verb, &d)
 		fmt.Fprintf(&shown, verb, []Dataset[int64]{d})
 		fmt.Fprintf(&shown, verb, struct{ D Dataset[int64] }{d})
+		fmt.Fprintf(&shown, verb, struct{ d Dataset[int64] }{d}) // fmt asks no method of unexported fields
 	}
 	log := slog.New(slog.NewJSONHandler(&shown, nil))
 	log.Info("d", "d", d, "pointer", &d, "many", []Dataset[int64]{d})
