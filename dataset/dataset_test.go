@@ -335,6 +335,9 @@ func TestClippedVectorsFit(t *testing.T) {
 	if !c.steps([]float64{3, 4}, steps) || math.Abs(float64(steps[1])/float64(c.most)-0.8) > 1e-8 {
 		t.Errorf("(3, 4) becomes %v", steps)
 	}
+	if !c.steps([]float64{1e308, -1e308}, steps) || math.Abs(float64(steps[1])/float64(c.most)+math.Sqrt(0.5)) > 1e-8 {
+		t.Errorf("(1e308, -1e308) becomes %v", steps)
+	}
 	if c.steps([]float64{math.NaN(), 1}, steps) || c.steps([]float64{math.Inf(-1), 1}, steps) {
 		t.Error("what is not finite has steps")
 	}

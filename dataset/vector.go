@@ -99,8 +99,11 @@ func (c clip) steps(v []float64, into []int64) bool {
 	if math.IsInf(largest, 0) || math.IsNaN(largest) {
 		return false
 	}
+	// In units of the largest component or the norm, so that nothing overflows, and
+	// nothing that counts is lost.
+	unit := max(largest, c.norm)
 	for _, x := range v {
-		if x /= max(largest, c.norm); c.squared {
+		if x /= unit; c.squared {
 			norm += x * x
 		} else {
 			norm += math.Abs(x)
@@ -109,12 +112,12 @@ func (c clip) steps(v []float64, into []int64) bool {
 	if c.squared {
 		norm = math.Sqrt(norm)
 	}
-	scale := min(1, c.norm/max(largest, c.norm)/norm) // 1 if the norm is 0
-	if norm == 0 {
-		scale = 1
+	steps := unit * c.perUnit // of one unit
+	if limit := float64(c.most); norm*unit > c.norm {
+		steps = limit / norm
 	}
 	for i, x := range v {
-		into[i] = int64(min(max(x*scale*c.perUnit, -2*float64(c.most)), 2*float64(c.most)))
+		into[i] = int64(min(max(x/unit*steps, -2*float64(c.most)), 2*float64(c.most)))
 	}
 	for !c.fits(into) {
 		for i, s := range into {

@@ -25,6 +25,7 @@ type instance struct {
 	memory  []byte // all of it, the marks too; it never moves
 	module  api.Module
 	globals []api.MutableGlobal
+	call    api.Function // with the stack that it has had; nil for a new one
 	stack   [1]uint64
 	written int // bytes of the input, which the host wrote: no mark says so
 }

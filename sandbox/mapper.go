@@ -35,6 +35,7 @@ type Mapper struct {
 	compiled wazero.CompiledModule
 	layout   instrument.Layout
 	mutable  int
+	shallow  bool // see instrument.Module
 	start    *snapshot
 	slots    chan struct{} // one for each call that runs
 
@@ -69,7 +70,7 @@ func Load(ctx context.Context, binary []byte, o Options) (*Mapper, error) {
 	}
 	m := &Mapper{
 		options: o, keys: map[string]int{}, hash: fmt.Sprintf("%x", sha256.Sum256(binary)),
-		layout: rewritten.Layout, mutable: rewritten.Mutable,
+		layout: rewritten.Layout, mutable: rewritten.Mutable, shallow: rewritten.Shallow,
 		runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(features)),
 		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
@@ -188,12 +189,17 @@ var (
 	errOutput = errors.New("the module answers a value that is no number")
 )
 
-// call runs the module over the records in its buffer, on a stack of its own. One that
-// an earlier call had made grow would let a call nest deeper: what a frame takes is
-// wazero's to choose, so that its limit can come before the injected one.
+// call runs the module over the records in its buffer, on a stack of its own unless the
+// module is shallow. One that an earlier call had made grow would let a call nest
+// deeper: what a frame takes is wazero's to choose, so that its limit can come before
+// the injected one.
 func (m *Mapper) call(ctx context.Context, in *instance, records int) ([]Output, error) {
 	in.stack[0] = uint64(records)
-	if err := in.module.ExportedFunction(mapRecords).CallWithStack(ctx, in.stack[:]); err != nil {
+	if in.call == nil || !m.shallow {
+		in.call = in.module.ExportedFunction(mapRecords)
+	}
+	if err := in.call.CallWithStack(ctx, in.stack[:]); err != nil {
+		in.call = nil
 		return nil, err
 	}
 	count := uint32(in.stack[0])

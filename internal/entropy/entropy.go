@@ -43,6 +43,10 @@ func newSource(system io.Reader) *Source {
 	return &Source{system: system, next: bufferSize}
 }
 
+// Format prints a name and no bits, whatever the verb: those that are not used yet
+// would be noise to come.
+func (*Source) Format(f fmt.State, _ rune) { io.WriteString(f, "entropy.Source") }
+
 // Uint64 returns 64 random bits.
 func (s *Source) Uint64() (uint64, error) {
 	s.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/bits"
 	"sync"
@@ -179,6 +180,18 @@ func BenchmarkUint64(b *testing.B) {
 	for b.Loop() {
 		if _, err := s.Uint64(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestSourcePrintsNoBits(t *testing.T) {
+	s := New()
+	if _, err := s.Uint64(); err != nil { // its buffer is full
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%t"} {
+		if got := fmt.Sprintf(verb, s); got != "entropy.Source" {
+			t.Errorf("%s prints %.80q", verb, got)
 		}
 	}
 }

@@ -83,6 +83,9 @@ type Module struct {
 	Layout  Layout
 	Mutable int // how many globals are exported
 	Exports map[string]bool
+	// Shallow says that no call can come near the limit of wazero's stack, so that
+	// what an earlier call left of one makes no difference.
+	Shallow bool
 }
 
 // Rewrite rewrites a module.
@@ -235,7 +238,7 @@ func (w *rewriter) assemble(code [][]byte, functions map[string]uint32) (*Module
 	injected = append(appendSigned(injected, int64(w.minPages)), opEnd)
 	section(sectionGlobal, vector(uint32(len(w.mutable))+3, w.globals, injected))
 
-	mod := &Module{Layout: w.layout, Exports: map[string]bool{}}
+	mod := &Module{Layout: w.layout, Exports: map[string]bool{}, Shallow: shallow(w.frames)}
 	var exports []byte
 	count := uint32(0)
 	export := func(name string, kind byte, index uint32) {

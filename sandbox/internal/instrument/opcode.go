@@ -70,6 +70,7 @@ type instruction struct {
 	misc       uint32 // after opMisc
 	offset     uint32 // of a load or store
 	targets    int    // of a br_table
+	function   uint32 // of a call
 	start, end int    // in the body
 }
 
@@ -101,8 +102,10 @@ func (r *reader) instruction() instruction {
 	switch op := in.op; {
 	case op == opBlock || op == opLoop || op == opIf:
 		r.signed(33)
-	case op == opBr || op == opBrIf || op == opCall || op >= opLocalGet && op <= opGlobalSet:
+	case op == opBr || op == opBrIf || op >= opLocalGet && op <= opGlobalSet:
 		r.u32()
+	case op == opCall:
+		in.function = r.u32()
 	case op == opBrTable:
 		in.targets = r.count() + 1
 		for range in.targets {

@@ -14,6 +14,7 @@ type rewriter struct {
 	grow, fill, copy   uint32 // the injected functions
 	blockTypes         []byte // further types, of blocks, in a row
 	typeCount          uint32
+	frames             []frame
 	branches           uint64 // the squares of the functions' numbers of branches, added up
 }
 
@@ -53,10 +54,12 @@ func (w *rewriter) function(f uint32, body []byte) ([]byte, error) {
 	}
 	declarations := body[declared:r.pos]
 	code := r.pos
-	instructions, branches, calls, stores := r.scan()
+	instructions, branches, calls, stores, frame := r.scan()
 	if r.err != nil {
 		return nil, r.err
 	}
+	frame.cells = frameOf(locals, instructions, branches, w.arity())
+	w.frames = append(w.frames, frame)
 	if w.branches += branches * branches; w.branches > maxBranches {
 		return nil, errBranches
 	}
@@ -150,7 +153,7 @@ const maxBranches, loopBranches = 500_000_000, 4
 
 // scan reads to the end of the body. It counts, and says whether the function
 // calls others, and whether it stores.
-func (r *reader) scan() (instructions, branches uint64, calls, stores bool) {
+func (r *reader) scan() (instructions, branches uint64, calls, stores bool, f frame) {
 	for depth := 1; r.err == nil && depth > 0; {
 		in := r.instruction()
 		instructions++
@@ -167,8 +170,10 @@ func (r *reader) scan() (instructions, branches uint64, calls, stores bool) {
 			branches++
 		case op == opBrTable:
 			branches += uint64(in.targets)
-		case op == opCall || op == opCallIndirect:
-			calls = true
+		case op == opCall:
+			calls, f.calls = true, append(f.calls, in.function)
+		case op == opCallIndirect:
+			calls, f.indirect = true, true
 		case op >= opI32Store && op <= opI64Store32:
 			stores = true
 		}
@@ -176,7 +181,7 @@ func (r *reader) scan() (instructions, branches uint64, calls, stores bool) {
 	if r.err == nil && r.pos != len(r.b) {
 		r.fail(errUnbalanced)
 	}
-	return instructions, branches, calls, stores
+	return instructions, branches, calls, stores, f
 }
 
 // charge takes fuel, and traps when there is none left.
