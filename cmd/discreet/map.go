@@ -272,7 +272,7 @@ func (m *mapping) outputs() (all []sandbox.Output, err error) {
 			key, text, has = strings.Cut(part, "=")
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || has != (m.options.Keys != nil) {
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || has != (m.options.Keys != nil) {
 			return nil, diagnostic.New("D112", diagnostic.Span{}, "--default %s: want a number, or with --keys KEY=NUMBER", m.fallback)
 		}
 		all = append(all, sandbox.Output{Key: strings.TrimSpace(key), Value: v})
