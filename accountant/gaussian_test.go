@@ -34,7 +34,7 @@ func TestGaussianCurve(t *testing.T) {
 			t.Fatalf("ln δ(%v) of μ = %v has an error of %v", eps, mu, err)
 		}
 		back := gaussianEpsilon(mu, log)
-		if back.Low > eps*(1+1e-9)+1e-10 || back.High < eps*(1-1e-9)-1e-10 || back.High-back.Low > 1e-6*eps+1e-10 {
+		if back.Low > eps*(1+1e-9)+1e-10 || back.High < eps*(1-1e-9)-1e-10 || back.High-back.Low > 1e-6*eps+1e-9 {
 			t.Fatalf("ε of δ(%v) for μ = %v is %v", eps, mu, back)
 		}
 	})
