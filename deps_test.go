@@ -50,6 +50,8 @@ var onlys = []only{
 	{"./sandbox", []string{"./budget", "./mechanism", "./noise", "./privacy", "./sandbox/internal/instrument", "./sqltype", "./internal/numeric"}, "untrusted code meets records and a budget here, no engine and no ledger"},
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
 	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
+	{"./verify/internal/program", nil, "a function as data: no Go syntax, no solver"},
+	{"./verify/internal/claim", []string{"./verify/internal/program"}, "what is claimed, as data"},
 	{"./engine", []string{"./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},

@@ -1,0 +1,114 @@
+// Package verify proves, or refutes, that Go functions are differentially private.
+//
+// Claims are directives in the comments of ordinary functions:
+//
+//	//dp:adjacent each(q) <= 1
+//	//dp:requires eps > 0
+//	//dp:cost eps
+//
+// A verdict says exactly what was established; see Verdict. What is proved is the
+// claim about the function's meaning over the numbers that Result.Over names, with
+// draws that follow their laws; not the compiler, the time a call takes, or a
+// source of randomness that fails.
+package verify
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// A Verdict is what was established about one claim.
+type Verdict string
+
+// The verdicts.
+const (
+	// Proved: for inputs of any size, with a certificate that a checker without a
+	// solver accepts.
+	Proved Verdict = "proved"
+	// ProvedBounded: up to a size that the note names.
+	ProvedBounded Verdict = "proved-bounded"
+	// Refuted: by a counterexample whose probabilities are known within intervals
+	// that exclude the claim.
+	Refuted Verdict = "refuted"
+	// RefutedStatistical: by samples, with the confidence that the note names.
+	RefutedStatistical Verdict = "refuted-statistical"
+	// Unknown: neither; the note says what was tried.
+	Unknown Verdict = "unknown"
+)
+
+// Over is the numbers of which a verdict speaks.
+type Over string
+
+// The domains of verdicts.
+const (
+	// Integers: all that depends on private data is whole.
+	Integers Over = "integers"
+	// Grid: every operand is a multiple of a public grid, and no float operation
+	// rounds.
+	Grid Over = "grid"
+	// Reals: it says nothing of the compiled floats.
+	Reals Over = "reals"
+)
+
+// A Result is the verdict on one function.
+type Result struct {
+	Package   string  `json:"package"`
+	Function  string  `json:"function"`
+	Claim     string  `json:"claim"`
+	Verdict   Verdict `json:"verdict"`
+	Over      Over    `json:"over"`
+	LeastCost string  `json:"least_cost,omitempty"`
+	// Alignment is the coupling of each draw.
+	Alignment []Shift `json:"alignment,omitempty"`
+	// Certificate names where the proof is stored: file#function.
+	Certificate    string          `json:"certificate,omitempty"`
+	Counterexample *Counterexample `json:"counterexample,omitempty"`
+	Seconds        float64         `json:"seconds"`
+	Note           string          `json:"note,omitempty"`
+	// File, Line and Column are where the function stands.
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	// Proof is readable: statement by statement.
+	Proof []Step `json:"proof,omitempty"`
+}
+
+// A Shift is how much a draw of the first run moves in the second.
+type Shift struct {
+	Draw  string `json:"draw"`
+	Line  int    `json:"line"`
+	Shift string `json:"shift"`
+}
+
+// A Step is a line of a readable proof.
+type Step struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// A Counterexample is two neighbours and an event that refute a claim.
+type Counterexample struct {
+	Inputs    map[string]any `json:"inputs"`
+	Neighbour map[string]any `json:"neighbour"`
+	Event     string         `json:"event"`
+	// P and Q are intervals around the event's probability under each.
+	P [2]float64 `json:"p"`
+	Q [2]float64 `json:"q"`
+	// Epsilon is the least that these intervals force: +Inf when Q is zero.
+	Epsilon Number `json:"epsilon"`
+	// Claimed is the epsilon that the claim allows these inputs.
+	Claimed Number `json:"claimed"`
+	// Fails is a range of the claim's epsilon for which the same event refutes it.
+	Fails *[2]float64 `json:"fails,omitempty"`
+}
+
+// A Number is a float64 of which JSON writes infinity as the string "infinity".
+type Number float64
+
+// MarshalJSON writes the number.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(n), 1) {
+		return []byte(`"infinity"`), nil
+	}
+	return json.Marshal(float64(n))
+}
