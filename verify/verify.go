@@ -71,6 +71,10 @@ type Result struct {
 	Column int    `json:"column"`
 	// Proof is readable: statement by statement.
 	Proof []Step `json:"proof,omitempty"`
+	// Problems say where and why it is not proved.
+	Problems []Problem `json:"problems,omitempty"`
+	// Obligations are what the proof rests on, if they were asked for.
+	Obligations []Obligation `json:"-"`
 }
 
 // A Shift is how much a draw of the first run moves in the second.
@@ -82,9 +86,25 @@ type Shift struct {
 
 // A Step is a line of a readable proof.
 type Step struct {
-	Line int    `json:"line"`
-	Text string `json:"text"`
+	Kind StepKind `json:"kind,omitempty"`
+	Line int      `json:"line"`
+	Text string   `json:"text"`
 }
+
+// A StepKind is what a step says.
+type StepKind string
+
+// The kinds of steps.
+const (
+	// Coupling is how a draw of one run is paired with that of the other.
+	Coupling StepKind = "coupling"
+	// Pays is what a statement costs.
+	Pays StepKind = "cost"
+	// Invariant is what holds whenever a loop begins anew.
+	Invariant StepKind = "invariant"
+	// Argument is any other step.
+	Argument StepKind = "argument"
+)
 
 // A Counterexample is two neighbours and an event that refute a claim.
 type Counterexample struct {
