@@ -7,6 +7,9 @@
 // integers of any size; a multiple of a grid is an integer count of grid steps.
 // A failing source of bits gives an error and no value.
 //
+// A [Source] is the plain form of the same for programs in float64: its draws are
+// multiples of a grid, and failures end the call with a panic.
+//
 // What is not guaranteed is time: how long a draw takes, and how many bits it
 // consumes, depends on the value drawn and shows something of it (Jin et al.
 // 2022, arXiv 2112.05307). Who must hide it answers in batches, at times that do
