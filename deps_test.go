@@ -51,6 +51,7 @@ var onlys = []only{
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
 	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
 	{"./verify/internal/program", nil, "a function as data: no Go syntax, no solver"},
+	{"./verify/report", []string{"./verify"}, "it shows verdicts and makes none"},
 	{"./verify/internal/certificate", nil, "a file of anybody's text: it knows no proof"},
 	{"./verify/internal/claim", []string{"./verify/internal/program"}, "what is claimed, as data"},
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},

@@ -79,7 +79,9 @@ type Result struct {
 
 // A Shift is how much a draw of the first run moves in the second.
 type Shift struct {
-	Draw  string `json:"draw"`
+	Draw string `json:"draw"`
+	// File is "" for the file of the function.
+	File  string `json:"file,omitempty"`
 	Line  int    `json:"line"`
 	Shift string `json:"shift"`
 }
@@ -87,8 +89,10 @@ type Shift struct {
 // A Step is a line of a readable proof.
 type Step struct {
 	Kind StepKind `json:"kind,omitempty"`
-	Line int      `json:"line"`
-	Text string   `json:"text"`
+	// File is "" for the file of the function.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }
 
 // A StepKind is what a step says.
