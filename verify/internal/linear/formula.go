@@ -33,10 +33,11 @@ type Formula struct {
 }
 
 type node struct {
-	v    Var       // of opVar
-	term Term      // of atoms: coprime integer coefficients; over integers tight, see atom
-	args []Formula // of opNot, opAnd, opOr, opIff
-	hash uint64
+	v     Var       // of opVar
+	term  Term      // of atoms: coprime integer coefficients; over integers tight, see atom
+	args  []Formula // of opNot, opAnd, opOr, opIff
+	hash  uint64
+	parts int // see size
 }
 
 // True holds.
@@ -58,7 +59,7 @@ func (v Var) Formula() Formula {
 	if v.Sort != Bool {
 		return Formula{err: fmt.Errorf("build formula: %s of sort %v is no truth value", v.Name, v.Sort)}
 	}
-	return Formula{op: opVar, n: &node{v: v, hash: v.hash(hashFormula)}}
+	return Formula{op: opVar, n: &node{v: v, hash: v.hash(hashFormula), parts: 1}}
 }
 
 // Err says why the formula is none.
@@ -113,7 +114,7 @@ func atom(o op, t Term) Formula {
 	if o == opEq && t.monomials[0].coef.sign() < 0 {
 		t = t.Neg()
 	}
-	return Formula{op: o, n: &node{term: t, hash: mix(mix(hashFormula, uint64(o)), t.hash())}}
+	return Formula{op: o, n: &node{term: t, hash: mix(mix(hashFormula, uint64(o)), t.hash()), parts: t.size()}}
 }
 
 // Not is the negation.
@@ -232,11 +233,11 @@ func Xor(f, g Formula) Formula { return Not(Iff(f, g)) }
 func If(c, f, g Formula) Formula { return And(Implies(c, f), Or(c, g)) }
 
 func compound(o op, args []Formula) Formula {
-	h := mix(hashFormula, uint64(o))
+	h, parts := mix(hashFormula, uint64(o)), 1
 	for _, a := range args {
-		h = mix(h, a.hash())
+		h, parts = mix(h, a.hash()), addSizes(parts, a.size())
 	}
-	return Formula{op: o, n: &node{args: args, hash: h}}
+	return Formula{op: o, n: &node{args: args, hash: h, parts: parts}}
 }
 
 func (f Formula) hash() uint64 {

@@ -112,9 +112,7 @@ func (t Term) SMT(s Sort) (string, error) {
 	if s != Real && (s != Int || t.err == nil && !t.IsInt()) {
 		return "", fmt.Errorf("print term %v: it is not of sort %v", t, s)
 	}
-	p := printer{}
-	p.term(t, s)
-	return p.b.String(), p.err
+	return print(t, func(p *printer) { p.term(t, s) })
 }
 
 // SMT is the formula in SMT-LIB; s is Bool.
@@ -122,19 +120,16 @@ func (f Formula) SMT(s Sort) (string, error) {
 	if s != Bool {
 		return "", fmt.Errorf("print formula: it is not of sort %v", s)
 	}
-	p := printer{}
-	p.formula(f)
-	return p.b.String(), p.err
+	return print(f, func(p *printer) { p.formula(f) })
 }
 
 // String is SMT-LIB, or the error.
 func (t Term) String() string {
-	p := printer{}
-	p.term(t, t.Sort())
-	if p.err != nil {
-		return p.err.Error()
+	s, err := t.SMT(t.Sort())
+	if err != nil {
+		return err.Error()
 	}
-	return p.b.String()
+	return s
 }
 
 // String is SMT-LIB, or the error.
@@ -144,6 +139,19 @@ func (f Formula) String() string {
 		return err.Error()
 	}
 	return s
+}
+
+// print refuses what sharing keeps small but text would not.
+func print(e Expr, write func(*printer)) (string, error) {
+	if e.size() > maxText {
+		return "", fmt.Errorf("print expression: more than %d parts when written out", maxText)
+	}
+	p := &printer{}
+	write(p)
+	if p.err != nil {
+		return "", p.err
+	}
+	return p.b.String(), nil
 }
 
 type printer struct {

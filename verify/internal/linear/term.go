@@ -55,6 +55,7 @@ type Expr interface {
 	SMT(Sort) (string, error)
 	fmt.Stringer
 	substitute(*substituter) Expr
+	size() int
 }
 
 // A Term is a linear term, c + Σ cᵢ·xᵢ, where each xᵢ is a variable or a
@@ -82,6 +83,7 @@ type conditional struct {
 	then, other Term
 	isInt       bool // both cases are integers
 	hash        uint64
+	parts       int // see size
 }
 
 // Number is the constant n.
@@ -212,7 +214,7 @@ func Ite(c Formula, t, u Term) Term {
 	case c.op == opNot:
 		c, t, u = c.n.args[0], u, t
 	}
-	i := &conditional{cond: c, then: t, other: u, isInt: t.IsInt() && u.IsInt()}
+	i := &conditional{cond: c, then: t, other: u, isInt: t.IsInt() && u.IsInt(), parts: addSizes(c.size(), t.size(), u.size())}
 	i.hash = mix(mix(mix(hashConditional, c.hash()), t.hash()), u.hash())
 	return Term{monomials: []monomial{{base{ite: i}, whole(1)}}}
 }
@@ -284,6 +286,33 @@ func (t Term) Linear() (constant *big.Rat, coefficients map[Var]*big.Rat, ok boo
 		coefficients[m.base.v] = m.coef.rat()
 	}
 	return t.constant.rat(), coefficients, t.err == nil
+}
+
+// size is that of the expression written out, without sharing; it saturates.
+func (t Term) size() int {
+	n := 1
+	for _, m := range t.monomials {
+		n++
+		if m.base.ite != nil {
+			n = addSizes(n, m.base.ite.parts)
+		}
+	}
+	return n
+}
+
+func (f Formula) size() int {
+	if f.n == nil {
+		return 1
+	}
+	return f.n.parts
+}
+
+func addSizes(ns ...int) int {
+	sum := 0
+	for _, n := range ns {
+		sum = min(sum+n, 1<<40)
+	}
+	return sum
 }
 
 // The order of bases, terms and formulas is total and structural; hashes only
