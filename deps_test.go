@@ -56,6 +56,7 @@ var onlys = []only{
 	{"./verify/internal/certificate", nil, "a file of anybody's text: it knows no proof"},
 	{"./verify/internal/claim", []string{"./verify/internal/program"}, "what is claimed, as data"},
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},
+	{"./verify/internal/exact", []string{"./internal/numeric", "./noise", "./verify/internal/claim", "./verify/internal/program"}, "probabilities, to be reviewed alone: no proof, no solver, no Go syntax"},
 	{"./engine", []string{"./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},

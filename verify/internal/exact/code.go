@@ -1,0 +1,130 @@
+package exact
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// A code is a function as straight instructions and jumps, so that a run is a
+// place in it and the values of variables, which fork by a copy.
+type code struct {
+	function *program.Function
+	steps    []step
+	index    map[*program.Variable]int
+}
+
+// A step is a statement; or where its statement is nil, a jump to target, of a
+// condition only where it is false.
+type step struct {
+	statement program.Statement
+	cond      program.Expression
+	target    int
+	at        program.Statement // the statement that a jump belongs to
+}
+
+func compile(f *program.Function) (*code, error) {
+	c := &code{function: f, index: map[*program.Variable]int{}}
+	for _, v := range f.Inputs {
+		c.declare(v)
+	}
+	err := c.list(f.Body, map[*program.Loop]*jumps{})
+	return c, err
+}
+
+// jumps are the steps whose targets wait for the end of a loop or of its body.
+type jumps struct{ breaks, continues []int }
+
+func (c *code) declare(v *program.Variable) {
+	if _, ok := c.index[v]; !ok {
+		c.index[v] = len(c.index)
+	}
+}
+
+func (c *code) emit(s step) int {
+	c.steps = append(c.steps, s)
+	return len(c.steps) - 1
+}
+
+func (c *code) land(at ...int) {
+	for _, i := range at {
+		c.steps[i].target = len(c.steps)
+	}
+}
+
+func (c *code) list(body []program.Statement, open map[*program.Loop]*jumps) error {
+	for _, s := range body {
+		if err := c.statement(s, open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *code) statement(s program.Statement, open map[*program.Loop]*jumps) error {
+	switch s := s.(type) {
+	case *program.If:
+		no := c.emit(step{cond: s.Cond, at: s})
+		if err := c.list(s.Then, open); err != nil {
+			return err
+		}
+		if len(s.Else) == 0 {
+			c.land(no)
+			return nil
+		}
+		end := c.emit(step{at: s})
+		c.land(no)
+		if err := c.list(s.Else, open); err != nil {
+			return err
+		}
+		c.land(end)
+	case *program.Loop:
+		head := len(c.steps)
+		no := c.emit(step{cond: s.Cond, at: s})
+		mine := &jumps{}
+		open[s] = mine
+		if err := c.list(s.Body, open); err != nil {
+			return err
+		}
+		c.land(mine.continues...)
+		if err := c.list(s.Post, open); err != nil {
+			return err
+		}
+		delete(open, s)
+		c.emit(step{target: head, at: s})
+		c.land(no)
+		c.land(mine.breaks...)
+	case *program.Break:
+		loop := open[s.Of]
+		if loop == nil {
+			return fmt.Errorf("%w: break outside its loop", ErrUnsupported)
+		}
+		loop.breaks = append(loop.breaks, c.emit(step{at: s}))
+	case *program.Continue:
+		loop := open[s.Of]
+		if loop == nil {
+			return fmt.Errorf("%w: continue outside its loop", ErrUnsupported)
+		}
+		loop.continues = append(loop.continues, c.emit(step{at: s}))
+	case *program.Assign:
+		c.declare(s.To)
+		c.emit(step{statement: s, at: s})
+	case *program.Make:
+		c.declare(s.To)
+		c.emit(step{statement: s, at: s})
+	case *program.Append:
+		c.declare(s.To)
+		c.emit(step{statement: s, at: s})
+	case *program.Store:
+		c.declare(s.To)
+		c.emit(step{statement: s, at: s})
+	case *program.Draw:
+		c.declare(s.To)
+		c.emit(step{statement: s, at: s})
+	case *program.Output, *program.Return:
+		c.emit(step{statement: s, at: s})
+	default:
+		return fmt.Errorf("%w: statement %T", ErrUnsupported, s)
+	}
+	return nil
+}

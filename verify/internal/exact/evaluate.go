@@ -1,0 +1,380 @@
+package exact
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// A value is that of a scalar (a Bool is 0 or 1), or the elements of a slice.
+type value struct {
+	scalar   *form
+	elements []*form // immutable
+}
+
+// undecided is the error of an expression that hangs on a comparison of draws
+// which the path so far leaves open. The path forks there, and evaluates again.
+type undecided struct {
+	terms  []formTerm
+	at     *big.Rat
+	strict bool
+}
+
+func (*undecided) Error() string { return "undecided" }
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
+}
+
+// sort is that of an expression's values, as Go types it.
+func sort(e program.Expression) program.Sort {
+	switch e := e.(type) {
+	case program.Number:
+		return e.Sort
+	case program.Truth:
+		return program.Bool
+	case program.Ref:
+		return e.Var.Sort
+	case program.Element:
+		return e.Slice.Sort
+	case program.Unary:
+		return sort(e.X)
+	case program.Binary:
+		switch e.Op {
+		case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge, program.And, program.Or:
+			return program.Bool
+		}
+		return max(min(sort(e.X), program.Real), min(sort(e.Y), program.Real))
+	case program.Call:
+		switch e.Func {
+		case "int":
+			return program.Int
+		case "abs":
+			return sort(e.Args[0])
+		}
+		return program.Real
+	case program.If3:
+		return sort(e.Then)
+	}
+	return program.Int
+}
+
+func (x *explorer) scalar(s *state, e program.Expression) (*form, error) {
+	switch e := e.(type) {
+	case program.Number:
+		return constant(e.Value), nil
+	case program.Truth:
+		return truth(bool(e)), nil
+	case program.Ref:
+		if f := x.load(s, e.Var).scalar; f != nil {
+			return f, nil
+		}
+		return truth(false), nil
+	case program.Length:
+		return constant(new(big.Rat).SetInt64(int64(len(x.load(s, e.Slice).elements)))), nil
+	case program.Element:
+		elements := x.load(s, e.Slice).elements
+		i, err := x.position(s, e.Index, len(elements))
+		if err != nil {
+			return nil, err
+		}
+		return elements[i], nil
+	case program.Unary:
+		f, err := x.scalar(s, e.X)
+		if err != nil {
+			return nil, err
+		}
+		if e.Op == program.Not {
+			b, err := x.isTrue(f)
+			return truth(!b), err
+		}
+		return f.times(big.NewRat(-1, 1)), nil
+	case program.Binary:
+		return x.binary(s, e)
+	case program.Call:
+		return x.call(s, e)
+	case program.If3:
+		b, err := x.truth(s, e.Cond)
+		if err != nil {
+			return nil, err
+		}
+		if b {
+			return x.scalar(s, e.Then)
+		}
+		return x.scalar(s, e.Else)
+	}
+	return nil, unsupported("expression %v", e)
+}
+
+// position evaluates an index of a slice.
+func (x *explorer) position(s *state, e program.Expression, length int) (int, error) {
+	f, err := x.scalar(s, e)
+	if err != nil {
+		return 0, err
+	}
+	if !f.known() || !f.c.IsInt() {
+		return 0, unsupported("index %v depends on noise", e)
+	}
+	if !f.c.Num().IsInt64() || f.c.Sign() < 0 || f.c.Num().Int64() >= int64(length) {
+		return 0, fmt.Errorf("%w: index %v is %v of %d", ErrInput, e, f.c.RatString(), length)
+	}
+	return int(f.c.Num().Int64()), nil
+}
+
+func (x *explorer) truth(s *state, e program.Expression) (bool, error) {
+	f, err := x.scalar(s, e)
+	if err != nil {
+		return false, err
+	}
+	return x.isTrue(f)
+}
+
+func (x *explorer) isTrue(f *form) (bool, error) {
+	if !f.known() {
+		return false, unsupported("a truth that is a number")
+	}
+	return f.c.Sign() != 0, nil
+}
+
+func (x *explorer) binary(s *state, e program.Binary) (*form, error) {
+	f, err := x.scalar(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	if e.Op == program.And || e.Op == program.Or {
+		b, err := x.isTrue(f)
+		if err != nil || b == (e.Op == program.Or) {
+			return truth(b), err
+		}
+		return x.scalar(s, e.Y)
+	}
+	g, err := x.scalar(s, e.Y)
+	if err != nil {
+		return nil, err
+	}
+	switch e.Op {
+	case program.Add, program.Sub:
+		by := big.NewRat(1, 1)
+		if e.Op == program.Sub {
+			by.SetInt64(-1)
+		}
+		if h, ok := f.plus(g, by); ok {
+			return h, nil
+		}
+		return nil, unsupported("%v: noise beside an irrational number", e)
+	case program.Mul:
+		return product(f, g, e)
+	case program.Quo, program.Rem:
+		return quotient(f, g, e)
+	}
+	d, ok := f.plus(g, big.NewRat(-1, 1))
+	if !ok {
+		return nil, unsupported("%v: noise beside an irrational number", e)
+	}
+	switch e.Op {
+	case program.Eq, program.Ne:
+		b, err := x.isZero(s, d)
+		return truth(b == (e.Op == program.Eq)), err
+	case program.Ge, program.Lt:
+		b, err := x.atLeast(s, d, false)
+		return truth(b == (e.Op == program.Ge)), err
+	case program.Gt, program.Le:
+		b, err := x.atLeast(s, d, true)
+		return truth(b == (e.Op == program.Gt)), err
+	case program.Min, program.Max:
+		b, err := x.atLeast(s, d, false)
+		if b == (e.Op == program.Max) {
+			return f, err
+		}
+		return g, err
+	}
+	return nil, unsupported("operator %v", e.Op)
+}
+
+func product(f, g *form, e program.Expression) (*form, error) {
+	if !f.known() {
+		f, g = g, f
+	}
+	switch {
+	case f.known():
+		return g.times(f.c), nil
+	case f.concrete() && g.concrete():
+		near := f.enclosure().Mul(g.enclosure())
+		return &form{near: &near}, nil
+	}
+	return nil, unsupported("%v multiplies noise", e)
+}
+
+func quotient(f, g *form, e program.Binary) (*form, error) {
+	if !g.concrete() {
+		return nil, unsupported("%v divides by noise", e)
+	}
+	sign, ok := g.sign()
+	if !ok || sign == 0 {
+		return nil, fmt.Errorf("%w: %v divides by zero", ErrInput, e)
+	}
+	if sort(e) == program.Int {
+		if !f.known() || !g.known() || !f.c.IsInt() || !g.c.IsInt() {
+			return nil, unsupported("%v divides an integer that is noise", e)
+		}
+		q, r := new(big.Int).QuoRem(f.c.Num(), g.c.Num(), new(big.Int))
+		if e.Op == program.Rem {
+			q = r
+		}
+		return constant(new(big.Rat).SetInt(q)), nil
+	}
+	if e.Op == program.Rem {
+		return nil, unsupported("%v", e)
+	}
+	if g.known() {
+		return f.times(new(big.Rat).Inv(g.c)), nil
+	}
+	if !f.concrete() {
+		return nil, unsupported("%v: noise beside an irrational number", e)
+	}
+	a, b := f.enclosure(), *g.near
+	if sign < 0 {
+		a, b = a.Neg(), b.Neg()
+	}
+	near := a.Quo(b)
+	return &form{near: &near}, nil
+}
+
+func (x *explorer) call(s *state, e program.Call) (*form, error) {
+	args := make([]*form, len(e.Args))
+	for i, a := range e.Args {
+		f, err := x.scalar(s, a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = f
+	}
+	want := 1
+	if e.Func == "pow" || e.Func == "grid" {
+		want = 2
+	}
+	if len(args) != want {
+		return nil, unsupported("%v", e)
+	}
+	f := args[0]
+	switch e.Func {
+	case "real":
+		return f, nil
+	case "abs":
+		b, err := x.atLeast(s, f, false)
+		if b {
+			return f, err
+		}
+		return f.times(big.NewRat(-1, 1)), err
+	case "grid":
+		return grid(f, args[1], e)
+	}
+	if !f.concrete() {
+		return nil, unsupported("%v of noise", e)
+	}
+	return mathematics(e, f, args[1:])
+}
+
+// mathematics is a function of concrete numbers.
+func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
+	in := f.enclosure()
+	sign, signed := f.sign()
+	var near numeric.Interval
+	switch e.Func {
+	case "exp":
+		if f.known() && sign == 0 {
+			return constant(big.NewRat(1, 1)), nil
+		}
+		if new(big.Rat).Abs(in.Hi()).Cmp(big.NewRat(1<<16, 1)) > 0 {
+			return nil, fmt.Errorf("%w: %v overflows", ErrInput, e)
+		}
+		near = in.Exp()
+	case "log":
+		if !signed || sign <= 0 {
+			return nil, fmt.Errorf("%w: %v", ErrInput, e)
+		}
+		if f.known() && f.c.Cmp(big.NewRat(1, 1)) == 0 {
+			return constant(new(big.Rat)), nil
+		}
+		near = in.Log()
+	case "sqrt":
+		if !signed || sign < 0 {
+			return nil, fmt.Errorf("%w: %v", ErrInput, e)
+		}
+		if f.known() {
+			if root, ok := numeric.ExactSqrt(f.c); ok {
+				return constant(root), nil
+			}
+		}
+		near = in.Sqrt()
+	case "pow":
+		return power(e, f, rest[0])
+	case "floor", "ceil", "round", "int":
+		if !f.known() {
+			return nil, unsupported("%v of an irrational number", e)
+		}
+		return constant(new(big.Rat).SetInt(whole(e.Func, f.c))), nil
+	default:
+		return nil, unsupported("function %s", e.Func)
+	}
+	return &form{near: &near}, nil
+}
+
+// whole rounds as Go's math.Floor, Ceil, Round and the conversion to int do.
+func whole(how string, r *big.Rat) *big.Int {
+	switch how {
+	case "floor":
+		return numeric.Floor(r)
+	case "ceil":
+		return numeric.Ceil(r)
+	case "int":
+		return new(big.Int).Quo(r.Num(), r.Denom())
+	}
+	half := new(big.Rat).Add(new(big.Rat).Abs(r), big.NewRat(1, 2))
+	n := numeric.Floor(half)
+	if r.Sign() < 0 {
+		n.Neg(n)
+	}
+	return n
+}
+
+func power(e program.Call, base, exponent *form) (*form, error) {
+	if !exponent.known() || !exponent.c.IsInt() || !exponent.c.Num().IsInt64() {
+		return nil, unsupported("%v: an exponent that is not whole", e)
+	}
+	n := exponent.c.Num().Int64()
+	if n < -64 || n > 64 || !base.known() {
+		return nil, unsupported("%v", e)
+	}
+	if base.c.Sign() == 0 && n < 0 {
+		return nil, fmt.Errorf("%w: %v", ErrInput, e)
+	}
+	r := big.NewRat(1, 1)
+	for range abs(n) {
+		r.Mul(r, base.c)
+	}
+	if n < 0 {
+		r.Inv(r)
+	}
+	return constant(r), nil
+}
+
+// grid is Source.Round: the multiple of 2^(⌊log2 scale⌋−40) nearest to a constant.
+func grid(f, scale *form, e program.Expression) (*form, error) {
+	if !f.known() || !scale.known() || scale.c.Sign() <= 0 {
+		return nil, unsupported("%v", e)
+	}
+	step := big.NewRat(1, 1)
+	two := big.NewRat(2, 1)
+	for step.Cmp(scale.c) > 0 {
+		step.Quo(step, two)
+	}
+	for next := new(big.Rat); next.Mul(step, two).Cmp(scale.c) <= 0; {
+		step.Set(next)
+	}
+	step.Quo(step, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 40)))
+	n := new(big.Rat).SetInt(whole("round", new(big.Rat).Quo(f.c, step)))
+	return constant(n.Mul(n, step)), nil
+}

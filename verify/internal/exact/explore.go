@@ -1,0 +1,400 @@
+package exact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// An explorer runs a function on concrete inputs with draws left open: every
+// comparison of draws that the path so far does not decide forks it.
+type explorer struct {
+	*code
+	// event, if not nil, cuts the paths that contradict it.
+	event *Event
+	// found is given each path to its end.
+	found func(*state) error
+	// steps are those left, of all paths together.
+	steps int
+}
+
+// A state is a path as far as it has come.
+type state struct {
+	region
+	at   int
+	vars []value
+	// outputs are kept when there is no event.
+	outputs [][]value
+	tuples  int
+}
+
+func (s *state) fork() *state {
+	t := *s
+	t.vars = slices.Clone(s.vars)
+	t.draws = slices.Clip(s.draws)
+	s.draws = slices.Clip(s.draws)
+	t.outputs = slices.Clip(s.outputs)
+	s.outputs = slices.Clip(s.outputs)
+	return &t
+}
+
+var one = big.NewRat(1, 1)
+
+// explore runs all paths from the inputs.
+func (x *explorer) explore(ctx context.Context, in program.Inputs) error {
+	s := &state{vars: make([]value, len(x.index))}
+	for _, v := range x.function.Inputs {
+		given, ok := in[v.Name]
+		if !ok || !v.Slice && given.Number == nil {
+			return fmt.Errorf("%w: input %s is missing", ErrInput, v.Name)
+		}
+		var val value
+		if v.Slice {
+			val.elements = make([]*form, len(given.Elements))
+			for i, e := range given.Elements {
+				val.elements[i] = constant(e)
+			}
+		} else {
+			val.scalar = constant(given.Number)
+		}
+		s.vars[x.index[v]] = val
+	}
+	open := []*state{s}
+	for len(open) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s, open = open[len(open)-1], open[:len(open)-1]
+		more, err := x.run(s)
+		if err != nil {
+			return err
+		}
+		open = append(open, more...)
+	}
+	return nil
+}
+
+func (x *explorer) load(s *state, v *program.Variable) value {
+	i, ok := x.index[v]
+	if !ok {
+		return value{}
+	}
+	return s.vars[i]
+}
+
+// run follows a path to its end, or to a fork, of which it returns the branches.
+func (x *explorer) run(s *state) ([]*state, error) {
+	for s.at < len(x.code.steps) {
+		if x.steps--; x.steps < 0 {
+			return nil, ErrBudget
+		}
+		here := x.code.steps[s.at]
+		branches, alive, err := x.step(s, here)
+		var open *undecided
+		switch {
+		case errors.As(err, &open):
+			t := s.fork()
+			var both []*state
+			if t.assume(open.terms, open.at, open.strict, true) {
+				both = append(both, t)
+			}
+			if s.assume(open.terms, open.at, open.strict, false) {
+				both = append(both, s)
+			}
+			return both, nil
+		case err != nil:
+			return nil, x.place(here.at, err)
+		case branches != nil || !alive:
+			return branches, nil
+		}
+	}
+	return nil, x.finish(s, nil)
+}
+
+// place says at which line an error is.
+func (x *explorer) place(at program.Statement, err error) error {
+	if file := x.function.File; file != nil && at != nil && at.Position().IsValid() {
+		return fmt.Errorf("line %d: %w", file.Line(at.Position()), err)
+	}
+	return err
+}
+
+// step makes one step. It leaves the state as it was when it returns an error.
+func (x *explorer) step(s *state, here step) (branches []*state, alive bool, err error) {
+	if here.statement == nil {
+		if here.cond != nil {
+			b, err := x.truth(s, here.cond)
+			if err != nil {
+				return nil, false, err
+			}
+			if b {
+				s.at++
+				return nil, true, nil
+			}
+		}
+		s.at = here.target
+		return nil, true, nil
+	}
+	switch st := here.statement.(type) {
+	case *program.Assign:
+		if st.To.Slice {
+			ref, ok := st.Value.(program.Ref)
+			if !ok {
+				return nil, false, unsupported("a slice from %v", st.Value)
+			}
+			s.vars[x.index[st.To]] = x.load(s, ref.Var)
+			break
+		}
+		f, err := x.scalar(s, st.Value)
+		if err != nil {
+			return nil, false, err
+		}
+		s.vars[x.index[st.To]] = value{scalar: f}
+	case *program.Make:
+		n, err := x.position(s, st.Length, longest)
+		if err != nil {
+			return nil, false, err
+		}
+		elements := make([]*form, n)
+		for i := range elements {
+			elements[i] = truth(false)
+		}
+		s.vars[x.index[st.To]] = value{elements: elements}
+	case *program.Append:
+		f, err := x.scalar(s, st.Value)
+		if err != nil {
+			return nil, false, err
+		}
+		old := s.vars[x.index[st.To]].elements
+		if len(old) >= longest {
+			return nil, false, ErrBudget
+		}
+		s.vars[x.index[st.To]] = value{elements: append(slices.Clip(old), f)}
+	case *program.Store:
+		old := s.vars[x.index[st.To]].elements
+		i, err := x.position(s, st.Index, len(old))
+		if err != nil {
+			return nil, false, err
+		}
+		f, err := x.scalar(s, st.Value)
+		if err != nil {
+			return nil, false, err
+		}
+		elements := slices.Clone(old)
+		elements[i] = f
+		s.vars[x.index[st.To]] = value{elements: elements}
+	case *program.Draw:
+		branches, err := x.draw(s, st)
+		return branches, true, err
+	case *program.Output:
+		tuple, err := x.reveal(s, st.Values)
+		if err != nil {
+			return nil, false, err
+		}
+		if !x.follow(s, tuple) {
+			return nil, false, nil
+		}
+	case *program.Return:
+		tuple, err := x.reveal(s, st.Values)
+		if err != nil {
+			return nil, false, err
+		}
+		return nil, false, x.finish(s, tuple)
+	default:
+		return nil, false, unsupported("statement %T", st)
+	}
+	s.at++
+	return nil, true, nil
+}
+
+// longest bounds the slices of a run.
+const longest = 1 << 16
+
+// reveal evaluates what is shown at once.
+func (x *explorer) reveal(s *state, values []program.Expression) ([]value, error) {
+	tuple := make([]value, len(values))
+	for i, e := range values {
+		if ref, ok := e.(program.Ref); ok && ref.Var.Slice {
+			tuple[i] = value{elements: x.load(s, ref.Var).elements}
+			if tuple[i].elements == nil {
+				tuple[i].elements = []*form{}
+			}
+			continue
+		}
+		f, err := x.scalar(s, e)
+		if err != nil {
+			return nil, err
+		}
+		if f.near != nil {
+			return nil, unsupported("%v reveals an irrational number", e)
+		}
+		tuple[i] = value{scalar: f}
+	}
+	return tuple, nil
+}
+
+// follow holds a tuple against the event; false cuts the path.
+func (x *explorer) follow(s *state, tuple []value) bool {
+	s.tuples++
+	if x.event == nil {
+		s.outputs = append(slices.Clip(s.outputs), tuple)
+		return true
+	}
+	if s.tuples > len(x.event.Outputs) {
+		return x.event.Prefix
+	}
+	return s.matchAll(tuple, x.event.Outputs[s.tuples-1])
+}
+
+// finish ends a path.
+func (x *explorer) finish(s *state, tuple []value) error {
+	if x.event != nil {
+		if s.tuples < len(x.event.Outputs) || x.event.Return != nil && !s.matchAll(tuple, x.event.Return) {
+			return nil
+		}
+	} else {
+		s.outputs = append(slices.Clip(s.outputs), tuple)
+	}
+	return x.found(s)
+}
+
+func (s *state) matchAll(tuple []value, ranges []Range) bool {
+	if len(tuple) != len(ranges) {
+		return false
+	}
+	for i, r := range ranges {
+		if !s.match(tuple[i], r) {
+			return false
+		}
+	}
+	return true
+}
+
+// match narrows the path to those draws with which a value lies in a range.
+func (s *state) match(v value, r Range) bool {
+	if r.Slice {
+		if v.elements == nil || len(v.elements) != len(r.Elements) {
+			return false
+		}
+		for i, e := range r.Elements {
+			if !s.match(value{scalar: v.elements[i]}, e) {
+				return false
+			}
+		}
+		return true
+	}
+	if v.elements != nil {
+		return r.Low == nil && r.High == nil
+	}
+	if r.Low != nil && !s.matchSide(v.scalar, r.Low, one) {
+		return false
+	}
+	return r.High == nil || s.matchSide(v.scalar, r.High, minusOne)
+}
+
+var minusOne = big.NewRat(-1, 1)
+
+// matchSide narrows to sign·(f − at) >= 0.
+func (s *state) matchSide(f *form, at, sign *big.Rat) bool {
+	d := f.times(sign)
+	d.c.Sub(d.c, new(big.Rat).Mul(at, sign))
+	if d.concrete() {
+		return d.c.Sign() >= 0
+	}
+	terms, v, flipped := canonical(d)
+	return s.assume(terms, v, flipped, flipped)
+}
+
+// draw makes a draw: a coin or a choice branches, with weights; other noise stays
+// open.
+func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
+	f, err := x.scalar(s, st.Parameter)
+	if err != nil {
+		return nil, err
+	}
+	if !f.concrete() {
+		return nil, unsupported("the parameter %v of a draw depends on noise", st.Parameter)
+	}
+	switch st.Law {
+	case program.Bernoulli:
+		return x.coin(s, st, f)
+	case program.Choose:
+		return x.choose(s, st, f)
+	}
+	if sign, ok := f.sign(); !ok || sign <= 0 {
+		return nil, fmt.Errorf("%w: %v draws with parameter %v, which is not positive", ErrInput, st.Law, st.Parameter)
+	}
+	d := draw{st.Law, f.c, f.near}
+	i := len(s.draws)
+	s.draws = append(slices.Clip(s.draws), d)
+	noise := &form{c: new(big.Rat), terms: []formTerm{{i, one}}}
+	if d.law == program.Exponential || d.law == program.Geometric {
+		s.assume(noise.terms, new(big.Rat), false, false)
+	}
+	s.vars[x.index[st.To]] = value{scalar: noise}
+	s.at++
+	return nil, nil
+}
+
+func (x *explorer) coin(s *state, st *program.Draw, p *form) ([]*state, error) {
+	q, _ := constant(one).plus(p, minusOne)
+	low, ok1 := p.sign()
+	high, ok2 := q.sign()
+	if !ok1 || !ok2 || low < 0 || high < 0 {
+		return nil, fmt.Errorf("%w: %v is no probability", ErrInput, st.Parameter)
+	}
+	var branches []*state
+	for i, weight := range []*form{q, p} {
+		if sign, _ := weight.sign(); sign == 0 {
+			continue
+		}
+		t := s.fork()
+		t.toss(weight.enclosure())
+		t.vars[x.index[st.To]] = value{scalar: truth(i == 1)}
+		t.at++
+		branches = append(branches, t)
+	}
+	return branches, nil
+}
+
+// choose branches over the exponential mechanism's choices: exp(eps·score/2),
+// relative to the best score, so that nothing overflows.
+func (x *explorer) choose(s *state, st *program.Draw, eps *form) ([]*state, error) {
+	scores := x.load(s, st.Scores).elements
+	if len(scores) == 0 {
+		return nil, fmt.Errorf("%w: a choice among none", ErrInput)
+	}
+	best := scores[0]
+	for _, f := range scores {
+		if !f.known() {
+			return nil, unsupported("scores that depend on noise")
+		}
+		if f.c.Cmp(best.c) > 0 {
+			best = f
+		}
+	}
+	if sign, ok := eps.sign(); !ok || sign < 0 {
+		return nil, fmt.Errorf("%w: %v is negative", ErrInput, st.Parameter)
+	}
+	weights := make([]numeric.Interval, len(scores))
+	var sum numeric.Interval
+	for i, f := range scores {
+		d := new(big.Rat).Sub(f.c, best.c)
+		weights[i] = numeric.Of(d.Quo(d, big.NewRat(2, 1))).Mul(eps.enclosure()).Exp()
+		sum = sum.Add(weights[i])
+	}
+	branches := make([]*state, len(scores))
+	for i := range scores {
+		t := s.fork()
+		t.toss(weights[i].Quo(sum))
+		t.vars[x.index[st.To]] = value{scalar: constant(new(big.Rat).SetInt64(int64(i)))}
+		t.at++
+		branches[i] = t
+	}
+	return branches, nil
+}

@@ -1,0 +1,168 @@
+package exact
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// A draw is one of noise on a path. near is set where the parameter is no known
+// rational.
+type draw struct {
+	law       program.Law
+	parameter *big.Rat
+	near      *numeric.Interval
+}
+
+func (d draw) continuous() bool {
+	return d.law == program.Laplace || d.law == program.Exponential || d.law == program.Gaussian
+}
+
+// A bound is lo <= Σ terms <= hi, the first coefficient being 1; nil is no bound.
+type bound struct {
+	terms          []formTerm
+	lo, hi         *big.Rat
+	loOpen, hiOpen bool
+	continuous     bool
+}
+
+// empty reports whether nothing but a null set is left.
+func (b bound) empty() bool {
+	if b.lo == nil || b.hi == nil {
+		return false
+	}
+	c := b.lo.Cmp(b.hi)
+	return c > 0 || c == 0 && (b.continuous || b.loOpen || b.hiOpen)
+}
+
+// A region is what one path asks of its draws, which are otherwise independent, and
+// the probability of its coins.
+type region struct {
+	draws  []draw
+	bounds []bound
+	coins  *numeric.Interval // nil is 1
+}
+
+// canonical writes f >= 0, or f > 0, as a comparison of a linear part with leading
+// coefficient 1: it is at least v, or where flipped is set at most v.
+func canonical(f *form) (terms []formTerm, v *big.Rat, flipped bool) {
+	lead := f.terms[0].coefficient
+	inverse := new(big.Rat).Inv(lead)
+	v = new(big.Rat).Mul(f.c, inverse)
+	v.Neg(v)
+	terms = f.terms
+	if inverse.Cmp(one) != 0 {
+		terms = f.times(inverse).terms
+	}
+	return terms, v, lead.Sign() < 0
+}
+
+func sameTerms(f, g []formTerm) bool {
+	return slices.EqualFunc(f, g, func(s, t formTerm) bool {
+		return s.draw == t.draw && s.coefficient.Cmp(t.coefficient) == 0
+	})
+}
+
+// bound finds what the region says of a linear part.
+func (r *region) bound(terms []formTerm) (bound, int) {
+	for i, b := range r.bounds {
+		if sameTerms(b.terms, terms) {
+			return b, i
+		}
+	}
+	b := bound{terms: terms}
+	for _, t := range terms {
+		b.continuous = b.continuous || r.draws[t.draw].continuous()
+	}
+	return b, -1
+}
+
+// decide reports whether Σ terms >= v, or > v, and if the region says so at all.
+// Ties of continuous noise have no probability, and count either way.
+func (r *region) decide(terms []formTerm, v *big.Rat, strict bool) (holds, decided bool) {
+	b, _ := r.bound(terms)
+	if b.lo != nil {
+		if c := b.lo.Cmp(v); c > 0 || c == 0 && (!strict || b.loOpen || b.continuous) {
+			return true, true
+		}
+	}
+	if b.hi != nil {
+		if c := b.hi.Cmp(v); c < 0 || c == 0 && (strict || b.hiOpen || b.continuous) {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// assume narrows the region to Σ terms >= v (> v) or, with below, to < v (<= v),
+// and reports whether anything is left.
+func (r *region) assume(terms []formTerm, v *big.Rat, strict, below bool) bool {
+	b, i := r.bound(terms)
+	if below {
+		if b.hi == nil || v.Cmp(b.hi) < 0 || v.Cmp(b.hi) == 0 && !strict {
+			b.hi, b.hiOpen = v, !strict
+		}
+	} else if b.lo == nil || v.Cmp(b.lo) > 0 || v.Cmp(b.lo) == 0 && strict {
+		b.lo, b.loOpen = v, strict
+	}
+	r.bounds = slices.Clone(r.bounds)
+	if i < 0 {
+		r.bounds = append(r.bounds, b)
+	} else {
+		r.bounds[i] = b
+	}
+	return !b.empty()
+}
+
+// toss multiplies the probability of the region's coins.
+func (r *region) toss(p numeric.Interval) {
+	if r.coins != nil {
+		p = r.coins.Mul(p)
+	}
+	r.coins = &p
+}
+
+// atLeast decides f >= 0, or f > 0.
+func (x *explorer) atLeast(s *state, f *form, strict bool) (bool, error) {
+	if f.concrete() {
+		sign, ok := f.sign()
+		if !ok {
+			return false, unsupported("a comparison of irrational numbers that are equal, or nearly")
+		}
+		return sign > 0 || sign == 0 && !strict, nil
+	}
+	terms, v, flipped := canonical(f)
+	// At most v is not above v; below v is not at least v.
+	holds, decided := s.decide(terms, v, strict != flipped)
+	if !decided {
+		return false, &undecided{terms, v, strict != flipped}
+	}
+	return holds != flipped, nil
+}
+
+// isZero decides f = 0.
+func (x *explorer) isZero(s *state, f *form) (bool, error) {
+	if f.concrete() {
+		sign, ok := f.sign()
+		if !ok {
+			return false, unsupported("a comparison of irrational numbers that are equal, or nearly")
+		}
+		return sign == 0, nil
+	}
+	terms, v, _ := canonical(f)
+	if b, _ := s.bound(terms); b.continuous {
+		return false, nil // with probability 1
+	}
+	for _, strict := range []bool{false, true} {
+		holds, decided := s.decide(terms, v, strict)
+		if !decided {
+			return false, &undecided{terms, v, strict}
+		}
+		if holds == strict {
+			return false, nil
+		}
+	}
+	return true, nil
+}
