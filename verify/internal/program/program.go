@@ -53,7 +53,8 @@ type Function struct {
 	Requires []Expression
 }
 
-// A Statement is one of the types below.
+// A Statement is one of the types below: *Loop, which Break and Continue name, and
+// the others as values.
 type Statement interface{ Position() token.Pos }
 
 // At is where a statement stands in the source.

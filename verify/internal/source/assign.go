@@ -1,0 +1,370 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+func (l *lowerer) assignStmt(s *ast.AssignStmt) {
+	switch {
+	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
+		op, ok := operators[s.Tok]
+		if !ok {
+			l.refuse(s.TokPos, "the operator "+s.Tok.String(), "arithmetic on bits is outside the subset", "use + - * / %")
+		}
+		to := l.place(s.Lhs[0])
+		old := l.load(to, s.Lhs[0])
+		l.set(to, l.binary(op, old, l.scalar(s.Rhs[0]), l.typeOf(s.Lhs[0]), s.TokPos), s.Pos())
+	case s.Tok == token.DEFINE:
+		var names []*ast.Ident
+		for _, e := range s.Lhs {
+			names = append(names, identOf(e))
+		}
+		l.define(names, s.Rhs, false, s)
+	case len(s.Lhs) == 1:
+		l.assignOne(s)
+	case len(s.Rhs) == 1:
+		var to []entity
+		for _, e := range s.Lhs {
+			to = append(to, l.target(e))
+		}
+		values := l.many(s.Rhs[0], len(to), s)
+		for i, v := range values {
+			l.set(to[i], v, s.Pos())
+		}
+	default:
+		l.parallel(s)
+	}
+}
+
+// target is the place of an expression that is assigned to; nil for _.
+func (l *lowerer) target(e ast.Expr) entity {
+	if id := identOf(e); id != nil && id.Name == "_" {
+		return nil
+	}
+	saved := l.reads
+	l.reads = map[*program.Variable]token.Pos{} // a variable that is set is not read
+	to := l.place(e)
+	if _, ok := to.(element); ok {
+		for v, at := range l.reads {
+			saved[v] = at
+		}
+	}
+	l.reads = saved
+	return to
+}
+
+// many evaluates a call with several results.
+func (l *lowerer) many(e ast.Expr, n int, s ast.Stmt) []entity {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		l.refuse(e.Pos(), "this assignment", "it is outside the subset", "assign values one by one")
+	}
+	l.drawn = s
+	values := l.call(call)
+	if len(values) != n {
+		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
+	}
+	return values
+}
+
+// assignOne is x = e.
+func (l *lowerer) assignOne(s *ast.AssignStmt) {
+	to := l.target(s.Lhs[0])
+	if v, ok := to.(scalar); ok {
+		if call, law, ok := l.drawIn(s.Rhs[0]); ok {
+			l.draw(call, law, func(program.Sort) *program.Variable { return v.v }, s)
+			return
+		}
+	}
+	if v, ok := to.(slice); ok && l.appendTo(v.v, s.Rhs[0]) {
+		return
+	}
+	l.set(to, l.evalFor(s.Rhs[0], s), s.Pos())
+}
+
+// evalFor evaluates the right side of statement s, which may have a directive.
+func (l *lowerer) evalFor(e ast.Expr, s ast.Stmt) entity {
+	l.drawn = s
+	return l.eval(e)
+}
+
+// define declares names; those of := may exist already.
+func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s ast.Stmt) {
+	info := l.frame.in.info
+	// slot is the place of a name, which is made after the values are known.
+	slot := func(name *ast.Ident) (to entity, fresh types.Object) {
+		if name == nil || name.Name == "_" {
+			return nil, nil
+		}
+		if obj := info.Defs[name]; obj != nil {
+			return nil, obj
+		}
+		return l.object(name), nil
+	}
+	if len(names) == 1 && len(values) == 1 {
+		to, fresh := slot(names[0])
+		if call, law, ok := l.drawIn(values[0]); ok && (fresh != nil || to != nil) {
+			l.draw(call, law, func(sort program.Sort) *program.Variable {
+				if v, ok := to.(scalar); ok {
+					return v.v
+				}
+				v := l.variable(l.frame.prefix+names[0].Name, sort, names[0].Pos())
+				l.frame.env[fresh] = scalar{v}
+				return v
+			}, s)
+			return
+		}
+		if v, ok := to.(slice); ok && l.appendTo(v.v, values[0]) {
+			return
+		}
+	}
+	var got []entity
+	if len(values) == 1 && len(names) > 1 {
+		got = l.many(values[0], len(names), s)
+	} else {
+		for _, e := range values {
+			got = append(got, l.evalFor(e, s))
+		}
+		if len(got) > 1 {
+			var to []entity
+			for _, name := range names {
+				place, _ := slot(name)
+				to = append(to, place)
+			}
+			got = l.snapshot(to, got, s.Pos())
+		}
+	}
+	for i, name := range names {
+		to, fresh := slot(name)
+		switch {
+		case fresh != nil:
+			l.frame.env[fresh] = l.declare(l.frame.prefix+name.Name, fresh.Type(), got[i], name.Pos())
+		case to != nil:
+			l.set(to, got[i], s.Pos())
+		case isErrorOfDraw(got[i]):
+			l.refuse(s.Pos(), "a draw whose error is not looked at", "where it fails there is no noise", "write if err != nil { return ... }")
+		}
+	}
+}
+
+// declare makes a variable with its first value.
+func (l *lowerer) declare(name string, t types.Type, v entity, pos token.Pos) entity {
+	if s, ok := v.(slice); ok && l.temporaries[s.v] {
+		// A slice that was just made gets its name.
+		delete(l.temporaries, s.v)
+		s.v.Name, s.v.Pos = l.unique(name), pos
+		return s
+	}
+	return l.bind(l.local(name, t, pos), v, pos)
+}
+
+// bind sets a new variable, or is the value itself, where that is known while
+// reading: functions, pointers, sources of noise.
+func (l *lowerer) bind(to, v entity, pos token.Pos) entity {
+	switch v := v.(type) {
+	case closure, pointer, source, *sampler, consumer, null, text:
+		if _, plain := to.(scalar); !plain {
+			return v
+		}
+	case *record:
+		if r, ok := to.(*record); ok && len(v.fields) == len(r.fields) {
+			for i := range r.fields {
+				r.fields[i] = l.bind(r.field(i), l.value(v.field(i)), pos)
+			}
+			return r
+		}
+	}
+	l.set(to, v, pos)
+	return to
+}
+
+// parallel is a, b = b, a: all values are evaluated first.
+func (l *lowerer) parallel(s *ast.AssignStmt) {
+	var to, values []entity
+	for _, e := range s.Lhs {
+		to = append(to, l.target(e))
+	}
+	for _, e := range s.Rhs {
+		values = append(values, l.evalFor(e, s))
+	}
+	values = l.snapshot(to, values, s.Pos())
+	for i, v := range values {
+		l.set(to[i], v, s.Pos())
+	}
+}
+
+// snapshot copies values, and indices of places, that assignments to places before
+// them change.
+func (l *lowerer) snapshot(to, values []entity, pos token.Pos) []entity {
+	values = slices.Clone(values)
+	changed := map[*program.Variable]bool{}
+	keep := func(x program.Expression, sort program.Sort) program.Expression {
+		if !mentions(x, changed) {
+			return x
+		}
+		c := l.variable(l.frame.prefix+"old", sort, pos)
+		l.emit(program.Assign{At: program.At{Pos: pos}, To: c, Value: x})
+		return program.Ref{Var: c}
+	}
+	for i, v := range values {
+		switch v := v.(type) {
+		case term:
+			values[i] = term{keep(v.x, v.sort), v.sort}
+		case slice, *record:
+			l.refuse(pos, "slices or structs assigned side by side", "they might share elements", "assign them one by one")
+		}
+		switch t := to[i].(type) {
+		case scalar:
+			changed[t.v] = true
+		case element:
+			t.index = keep(t.index, program.Int)
+			to[i] = t
+			changed[t.of] = true
+		}
+	}
+	return values
+}
+
+// set assigns a value to a place.
+func (l *lowerer) set(to, v entity, pos token.Pos) {
+	at := program.At{Pos: pos}
+	switch to := to.(type) {
+	case nil:
+		if isErrorOfDraw(v) {
+			l.refuse(pos, "a draw whose error is not looked at", "where it fails there is no noise", "write if err != nil { return ... }")
+		}
+		return
+	case scalar:
+		switch v := v.(type) {
+		case term:
+			l.checkWritable(to.v, pos)
+			l.emit(program.Assign{At: at, To: to.v, Value: v.x})
+			return
+		case drawError:
+			l.emit(program.Assign{At: at, To: to.v, Value: number(0, program.Int)})
+			return
+		case null:
+			if l.isError[to.v] {
+				l.emit(program.Assign{At: at, To: to.v, Value: number(0, program.Int)})
+				return
+			}
+		}
+	case element:
+		if v, ok := v.(term); ok {
+			l.checkStore(to.of, pos)
+			l.emit(program.Store{At: at, To: to.of, Index: to.index, Value: v.x})
+			return
+		}
+	case slice:
+		l.checkWritable(to.v, pos)
+		switch v := v.(type) {
+		case slice:
+			if v.v.Stream {
+				l.refuse(pos, "keeping a sequence", "it is read once", "range over it")
+			}
+			if v.v != to.v {
+				l.emit(program.Assign{At: at, To: to.v, Value: program.Ref{Var: v.v}})
+			}
+			return
+		case null:
+			l.emit(program.Make{At: at, To: to.v, Length: number(0, program.Int)})
+			return
+		}
+	case *record:
+		if v, ok := v.(*record); ok && len(v.fields) == len(to.fields) {
+			for i := range to.fields {
+				if to.field(i) != v.field(i) {
+					l.set(to.field(i), l.value(v.field(i)), pos)
+				}
+			}
+			return
+		}
+	case text:
+		if _, ok := v.(text); ok {
+			return
+		}
+	case source:
+		if _, ok := v.(source); ok {
+			return
+		}
+	}
+	if u, ok := v.(unknown); ok {
+		if _, both := to.(unknown); both {
+			return // refused where it is used
+		}
+		v = u
+	}
+	l.refuse(pos, "assigning "+v.what(), "it is outside the subset", "give it a name of its own, with :=")
+}
+
+// zero sets a variable to Go's zero value.
+func (l *lowerer) zero(e entity, t types.Type, pos token.Pos) {
+	at := program.At{Pos: pos}
+	switch e := e.(type) {
+	case scalar:
+		var zero program.Expression = number(0, e.v.Sort)
+		if e.v.Sort == program.Bool {
+			zero = program.Truth(false)
+		}
+		l.emit(program.Assign{At: at, To: e.v, Value: zero})
+	case slice:
+		l.emit(program.Make{At: at, To: e.v, Length: number(0, program.Int)})
+	case *record:
+		for i := range e.fields {
+			l.zero(e.field(i), e.typ.Field(i).Type(), pos)
+		}
+	}
+}
+
+// checkWritable refuses to change what the caller sees: fields of a pointer that
+// other packages know. A parameter is a copy, and an unexported field is its
+// package's own.
+func (l *lowerer) checkWritable(*program.Variable, token.Pos) {}
+
+// checkStore refuses to write into a slice of the caller's.
+func (l *lowerer) checkStore(v *program.Variable, pos token.Pos) {
+	if v.Input {
+		l.refuse(pos, "writing into "+v.Name, "the caller sees it", "copy it first: append([]T(nil), "+v.Name+"...)")
+	}
+}
+
+// appendTo emits v = append(v, ...), or v = make(...) and other fresh slices,
+// without a copy; false if e is something else.
+func (l *lowerer) appendTo(v *program.Variable, e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !l.isBuiltin(call.Fun, "append") || len(call.Args) == 0 {
+		return false
+	}
+	id, ok := ast.Unparen(call.Args[0]).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	if s, ok := l.object(id).(slice); !ok || s.v != v {
+		return false
+	}
+	if v.Input {
+		l.refuse(e.Pos(), "appending to "+v.Name, "the caller may see it", "copy it first: append([]T(nil), "+v.Name+"...)")
+	}
+	l.appendAll(v, call)
+	return true
+}
+
+// setTo sets the key or value of a range.
+func (l *lowerer) setTo(e ast.Expr, v entity, define bool, s ast.Stmt) {
+	id := identOf(e)
+	if id != nil && id.Name == "_" {
+		return
+	}
+	if !define || id == nil {
+		l.set(l.target(e), v, s.Pos())
+		return
+	}
+	if obj := l.frame.in.info.Defs[id]; obj != nil {
+		l.frame.env[obj] = l.declare(l.frame.prefix+id.Name, obj.Type(), v, id.Pos())
+	}
+}

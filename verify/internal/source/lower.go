@@ -1,0 +1,289 @@
+package source
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// maxStatements bounds a function with all calls written out.
+const maxStatements = 20_000
+
+// A lowerer reads one function with a claim.
+type lowerer struct {
+	known    bodies
+	notes    map[*ast.File]*directives
+	fset     *token.FileSet
+	fn       *program.Function
+	names    map[string]int
+	refusals []Refusal
+
+	frame *frame
+	// out takes the statements.
+	out   []program.Statement
+	count int
+	// targets are what break, continue and return may leave, the innermost last.
+	targets []*target
+	// isError marks the variables of type error; constants are what is known of
+	// them at this point, which is how the ways out on a failing draw fall away.
+	isError   map[*program.Variable]bool
+	constants map[*program.Variable]*big.Rat
+	errors    map[any]int64
+	// flags are hidden variables, and whether they are ever read.
+	flags map[*program.Variable]bool
+	// streams are the sequences that were read; laws counts draws without a name.
+	streams map[*program.Variable]bool
+	laws    map[program.Law]int
+	// copies are slices that were copied when they were made.
+	copies map[*program.Variable]bool
+	// temporaries are slices that have no name yet, and that nothing else knows.
+	temporaries map[*program.Variable]bool
+	// parameters is the scope of the inputs; bags are inputs of a type of their own.
+	parameters *types.Scope
+	bags       map[string]*program.Variable
+	// drawn is the statement whose right side is evaluated, which may have a
+	// directive.
+	drawn ast.Stmt
+	// reads and writes are those of the statement at hand: variables that it reads
+	// itself, and those that functions write that it calls.
+	reads, writes map[*program.Variable]token.Pos
+}
+
+// A frame is a function that runs: the one with the claim, or one that is called.
+type frame struct {
+	in     *checked
+	file   *ast.File
+	name   string       // the full name of a declared function, to see recursion
+	lit    *ast.FuncLit // of a closure
+	prefix string
+	env    map[types.Object]entity
+	outer  *frame // of a closure, where it was written
+	caller *frame
+	// results are where a called function leaves them; named ones are variables.
+	results []entity
+	named   []*types.Var
+	types   *types.Tuple
+	exit    *target // nil in the function with the claim
+	// stream is set in a function whose results are a sequence: it is what yields.
+	stream bool
+}
+
+// A bailout ends the reading of a statement.
+type bailout struct{}
+
+func newLowerer(b *body, known bodies, notes map[*ast.File]*directives) *lowerer {
+	name := functionName(b.decl)
+	return &lowerer{
+		known: known, notes: notes, fset: b.in.fset,
+		fn: &program.Function{
+			Package: b.in.types.Path(), Name: name, Pos: b.decl.Name.Pos(), File: b.in.fset.File(b.decl.Pos()),
+		},
+		names:       map[string]int{},
+		isError:     map[*program.Variable]bool{},
+		constants:   map[*program.Variable]*big.Rat{},
+		errors:      map[any]int64{},
+		flags:       map[*program.Variable]bool{},
+		streams:     map[*program.Variable]bool{},
+		laws:        map[program.Law]int{},
+		copies:      map[*program.Variable]bool{},
+		temporaries: map[*program.Variable]bool{},
+		bags:        map[string]*program.Variable{},
+		reads:       map[*program.Variable]token.Pos{},
+		writes:      map[*program.Variable]token.Pos{},
+	}
+}
+
+// refuse records a refusal and gives up on the statement.
+func (l *lowerer) refuse(pos token.Pos, what, why, hint string) {
+	l.report(pos, what, why, hint)
+	panic(bailout{})
+}
+
+func (l *lowerer) report(pos token.Pos, what, why, hint string) {
+	l.refusals = append(l.refusals, Refusal{l.fset.Position(pos), what, why, hint})
+}
+
+// try runs f and reports whether it was not given up.
+func (l *lowerer) try(f func()) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, is := r.(bailout); !is {
+				panic(r)
+			}
+		}
+	}()
+	f()
+	return true
+}
+
+// enter makes the inputs.
+func (l *lowerer) enter(b *body) {
+	l.frame = &frame{in: b.in, file: b.file, name: fullName(b), env: map[types.Object]entity{}}
+	l.frame.types = types.NewTuple()
+	if fn, ok := b.in.info.Defs[b.decl.Name].(*types.Func); ok {
+		l.frame.types = fn.Signature().Results()
+	}
+	l.parameters = b.in.info.Scopes[b.decl.Type]
+	fields := []*ast.FieldList{b.decl.Recv, b.decl.Type.Params}
+	for _, list := range fields {
+		if list == nil {
+			continue
+		}
+		for _, f := range list.List {
+			for _, name := range f.Names {
+				if v, ok := b.in.info.Defs[name].(*types.Var); ok && name.Name != "_" {
+					l.frame.env[v] = l.input(name.Name, v.Type(), name.Pos())
+				}
+			}
+		}
+	}
+}
+
+func fullName(b *body) string {
+	if fn, ok := b.in.info.Defs[b.decl.Name].(*types.Func); ok {
+		return fn.FullName()
+	}
+	return b.decl.Name.Name
+}
+
+// function reads the body; nil if any of it is refused.
+func (l *lowerer) function(b *body) *program.Function {
+	before := len(l.refusals)
+	if b.decl.Type.TypeParams != nil || b.decl.Recv != nil && isGeneric(b) {
+		l.report(b.decl.Name.Pos(), "a function with type parameters", "its numbers have no type yet", "write it for one type: float64 or int64")
+		return nil
+	}
+	if b.decl.Body == nil {
+		l.report(b.decl.Name.Pos(), "a function without a body", "there is nothing to read", "write it in Go")
+		return nil
+	}
+	l.try(func() {
+		l.namedResults(b.decl.Type, b.decl.Type.Results)
+		f := l.list(b.decl.Body.List)
+		if f.falls {
+			if len(l.frame.named) > 0 && l.frame.types.Len() > 0 {
+				return // the compiler sees to it that this is not reached
+			}
+			l.emit(program.Return{At: program.At{Pos: b.decl.Body.Rbrace}})
+		}
+	})
+	if len(l.refusals) > before {
+		return nil
+	}
+	l.fn.Body = l.finish(l.out)
+	l.checkAliases()
+	if len(l.refusals) > before {
+		return nil
+	}
+	return l.fn
+}
+
+func isGeneric(b *body) bool {
+	fn, ok := b.in.info.Defs[b.decl.Name].(*types.Func)
+	return ok && fn.Signature().RecvTypeParams().Len() > 0
+}
+
+// namedResults makes the variables of named results, zero at first.
+func (l *lowerer) namedResults(_ *ast.FuncType, results *ast.FieldList) {
+	if results == nil {
+		return
+	}
+	for _, f := range results.List {
+		for _, name := range f.Names {
+			v, ok := l.frame.in.info.Defs[name].(*types.Var)
+			if !ok {
+				continue
+			}
+			l.frame.named = append(l.frame.named, v)
+			e := l.local(l.frame.prefix+name.Name, v.Type(), name.Pos())
+			l.frame.env[v] = e
+			l.zero(e, v.Type(), name.Pos())
+		}
+	}
+}
+
+// emit adds a statement.
+func (l *lowerer) emit(s program.Statement) {
+	if l.count++; l.count > maxStatements {
+		l.refuse(s.Position(), "a function this long", "with all calls written out it has more than 20000 statements", "give the parts claims of their own")
+	}
+	if a, ok := s.(program.Assign); ok && (l.isError[a.To] || l.isFlag(a.To)) {
+		if n, ok := a.Value.(program.Number); ok {
+			l.constants[a.To] = n.Value
+		} else {
+			delete(l.constants, a.To)
+		}
+	}
+	l.out = append(l.out, s)
+}
+
+func (l *lowerer) isFlag(v *program.Variable) bool {
+	_, ok := l.flags[v]
+	return ok
+}
+
+// block runs f and returns the statements that it emitted.
+func (l *lowerer) block(f func()) []program.Statement {
+	saved := l.out
+	l.out = nil
+	defer func() { l.out = saved }()
+	f()
+	return l.out
+}
+
+// fork runs f, a branch, and returns its statements and what is known at its end.
+func (l *lowerer) fork(f func()) ([]program.Statement, map[*program.Variable]*big.Rat) {
+	saved := make(map[*program.Variable]*big.Rat, len(l.constants))
+	for v, x := range l.constants {
+		saved[v] = x
+	}
+	stmts := l.block(f)
+	after := l.constants
+	l.constants = saved
+	return stmts, after
+}
+
+// meet keeps what both branches know.
+func meet(a, b map[*program.Variable]*big.Rat) map[*program.Variable]*big.Rat {
+	both := map[*program.Variable]*big.Rat{}
+	for v, x := range a {
+		if y, ok := b[v]; ok && x.Cmp(y) == 0 {
+			both[v] = x
+		}
+	}
+	return both
+}
+
+func number(n int64, sort program.Sort) program.Number {
+	return program.Number{Value: new(big.Rat).SetInt64(n), Sort: sort}
+}
+
+// rational returns a constant as a number.
+func rational(v constant.Value) (*big.Rat, bool) {
+	switch v.Kind() {
+	case constant.Int, constant.Float:
+	default:
+		return nil, false
+	}
+	num, den := constant.Num(v), constant.Denom(v)
+	n, ok1 := new(big.Int).SetString(num.ExactString(), 10)
+	d, ok2 := new(big.Int).SetString(den.ExactString(), 10)
+	if !ok1 || !ok2 || d.Sign() == 0 {
+		return nil, false
+	}
+	return new(big.Rat).SetFrac(n, d), true
+}
+
+// find returns what a Go variable stands for.
+func (l *lowerer) find(obj types.Object) (entity, bool) {
+	for f := l.frame; f != nil; f = f.outer {
+		if e, ok := f.env[obj]; ok {
+			return e, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,179 @@
+// Package source reads Go functions with claims: directives in their comments
+// become a claim.Claim, their bodies a program.Function, with the functions that
+// they call written out.
+//
+// What it guarantees: a Function does what the Go function does, in the same order
+// and with the same draws, on numbers without bounds (ints) and without rounding
+// (floats), as long as no draw fails. What it does not know how to say so it
+// refuses, with the position and the nearest thing that it knows; it never guesses.
+//
+// What lies outside: overflow of integers, rounding of floats, infinities and NaN;
+// a source of randomness that fails (k, err := d.Int64(stream) gives an err of nil);
+// what a method leaves in the unexported fields of its receiver, which its package
+// must keep to itself; and a second pass over a result of type iter.Seq.
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// A Unit is one function with a directive.
+type Unit struct {
+	// Name is that of the function: F, or T.M.
+	Name string
+	// Position is where the function's name stands.
+	Position token.Position
+	// Claim is what the directives say; nil if one of them is refused.
+	Claim *claim.Claim
+	// Function is the body; nil if it is refused, and where the claim is of
+	// sensitivity alone, for which nobody needs it.
+	Function *program.Function
+	// Refusals say why Claim or Function is nil.
+	Refusals []Refusal
+
+	// The syntax, for those who read it themselves.
+	Decl    *ast.FuncDecl
+	File    *ast.File
+	Fset    *token.FileSet
+	Package *types.Package
+	Info    *types.Info
+}
+
+// A Refusal is what lies outside the subset.
+type Refusal struct {
+	Position token.Position
+	// What it is, why it is refused, and the nearest thing that is not.
+	What, Why, Hint string
+}
+
+func (r Refusal) String() string {
+	s := fmt.Sprintf("%s: %s: %s", r.Position, r.What, r.Why)
+	if r.Hint != "" {
+		s += " (" + r.Hint + ")"
+	}
+	return s
+}
+
+// A checked is a package with its types.
+type checked struct {
+	fset  *token.FileSet
+	files []*ast.File
+	types *types.Package
+	info  *types.Info
+}
+
+// A body is a function that can be written out where it is called.
+type body struct {
+	decl *ast.FuncDecl
+	file *ast.File
+	in   *checked
+}
+
+// bodies knows functions by their full names: packages that were read apart have
+// different objects for the same function.
+type bodies map[string]*body
+
+func (b bodies) add(in *checked) {
+	for _, file := range in.files {
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			if fn, ok := in.info.Defs[f.Name].(*types.Func); ok {
+				b[fn.FullName()] = &body{f, file, in}
+			}
+		}
+	}
+}
+
+// Lower reads the functions with claims of one package that was type-checked.
+// Functions of other packages are unknown to it, except those that have a meaning of
+// their own. Refusals that belong to no function with a claim are returned apart.
+func Lower(fset *token.FileSet, files []*ast.File, pkg *types.Package, info *types.Info) ([]*Unit, []Refusal) {
+	in := &checked{fset, files, pkg, info}
+	known := bodies{}
+	known.add(in)
+	return lower(in, known)
+}
+
+func lower(in *checked, known bodies) (units []*Unit, strays []Refusal) {
+	notes := map[*ast.File]*directives{}
+	for _, b := range known {
+		if notes[b.file] == nil {
+			notes[b.file] = readDirectives(b.in, b.file)
+		}
+	}
+	for _, file := range in.files {
+		if notes[file] == nil {
+			notes[file] = readDirectives(in, file)
+		}
+		of := map[*ast.FuncDecl]*Unit{}
+		for _, d := range file.Decls {
+			decl, ok := d.(*ast.FuncDecl)
+			if !ok || notes[file].functions[decl] == nil {
+				continue
+			}
+			u := &Unit{
+				Name: functionName(decl), Position: in.fset.Position(decl.Name.Pos()),
+				Decl: decl, File: file, Fset: in.fset, Package: in.types, Info: in.info,
+			}
+			u.read(&body{decl, file, in}, known, notes)
+			of[decl] = u
+			units = append(units, u)
+		}
+		for _, s := range notes[file].strays {
+			if u := of[s.in]; u != nil {
+				u.Refusals = append(u.Refusals, s.refusal)
+				u.Function = nil
+			} else {
+				strays = append(strays, s.refusal)
+			}
+		}
+	}
+	return units, strays
+}
+
+// functionName is T.M for methods of T and of *T.
+func functionName(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return d.Name.Name
+	}
+	t := ast.Unparen(d.Recv.List[0].Type)
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = ast.Unparen(star.X)
+	}
+	switch x := t.(type) {
+	case *ast.IndexExpr:
+		t = x.X
+	case *ast.IndexListExpr:
+		t = x.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return id.Name + "." + d.Name.Name
+	}
+	return d.Name.Name
+}
+
+// read fills in the claim and the function.
+func (u *Unit) read(b *body, known bodies, notes map[*ast.File]*directives) {
+	l := newLowerer(b, known, notes)
+	l.enter(b)
+	u.Claim = l.claim(notes[b.file].functions[b.decl])
+	onlySensitivity := u.Claim != nil && u.Claim.Cost == nil
+	if !onlySensitivity {
+		u.Function = l.function(b)
+	}
+	u.Refusals = l.refusals
+	slices.SortStableFunc(u.Refusals, func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(a.Position.Filename, b.Position.Filename), cmp.Compare(a.Position.Offset, b.Position.Offset))
+	})
+}
