@@ -1,0 +1,206 @@
+package ratio
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// A term is coef · Π name^power. Powers are rational: negative and fractional ones
+// occur on variables that are positive, exponentials above all.
+type term struct {
+	coef   *big.Rat
+	powers map[string]*big.Rat
+}
+
+// A polynomial is a sum of terms, by their monomials. It is immutable.
+type polynomial map[string]term
+
+func number(r *big.Rat) polynomial {
+	if r.Sign() == 0 {
+		return polynomial{}
+	}
+	return polynomial{"": {r, nil}}
+}
+
+func whole(n int64) polynomial { return number(big.NewRat(n, 1)) }
+
+func variable(name string) polynomial { return power(name, big.NewRat(1, 1)) }
+
+func power(name string, p *big.Rat) polynomial {
+	return sum(term{big.NewRat(1, 1), map[string]*big.Rat{name: p}})
+}
+
+// sum adds terms up, leaving out what cancels.
+func sum(terms ...term) polynomial {
+	p := polynomial{}
+	for _, t := range terms {
+		powers := map[string]*big.Rat{}
+		for v, e := range t.powers {
+			if e.Sign() != 0 {
+				powers[v] = e
+			}
+		}
+		key := monomial(powers)
+		coef := t.coef
+		if old, ok := p[key]; ok {
+			coef = new(big.Rat).Add(old.coef, coef)
+		}
+		if coef.Sign() == 0 {
+			delete(p, key)
+		} else {
+			p[key] = term{coef, powers}
+		}
+	}
+	return p
+}
+
+// monomial writes a product of powers, always in the same way.
+func monomial(powers map[string]*big.Rat) string {
+	var parts []string
+	for _, v := range slices.Sorted(maps.Keys(powers)) {
+		switch e := powers[v]; {
+		case e.Cmp(one) == 0:
+			parts = append(parts, v)
+		case e.IsInt() && e.Sign() > 0:
+			parts = append(parts, v+"^"+e.RatString())
+		default:
+			parts = append(parts, v+"^("+e.RatString()+")")
+		}
+	}
+	return strings.Join(parts, "*")
+}
+
+func (p polynomial) terms() []term {
+	terms := make([]term, 0, len(p))
+	for _, k := range slices.Sorted(maps.Keys(p)) {
+		terms = append(terms, p[k])
+	}
+	return terms
+}
+
+func (p polynomial) plus(q polynomial) polynomial {
+	return sum(append(p.terms(), q.terms()...)...)
+}
+
+func (p polynomial) times(q polynomial) polynomial {
+	var terms []term
+	for _, a := range p.terms() {
+		for _, b := range q.terms() {
+			t := term{new(big.Rat).Mul(a.coef, b.coef), maps.Clone(a.powers)}
+			if t.powers == nil {
+				t.powers = map[string]*big.Rat{}
+			}
+			for v, e := range b.powers {
+				if old, ok := t.powers[v]; ok {
+					e = new(big.Rat).Add(old, e)
+				}
+				t.powers[v] = e
+			}
+			terms = append(terms, t)
+		}
+	}
+	return sum(terms...)
+}
+
+func (p polynomial) scale(r *big.Rat) polynomial { return p.times(number(r)) }
+func (p polynomial) neg() polynomial             { return p.scale(big.NewRat(-1, 1)) }
+func (p polynomial) minus(q polynomial) polynomial {
+	return p.plus(q.neg())
+}
+
+func (p polynomial) raise(n int) polynomial {
+	result := whole(1)
+	for range n {
+		result = result.times(p)
+	}
+	return result
+}
+
+// constant returns the value of a polynomial without variables.
+func (p polynomial) constant() (*big.Rat, bool) {
+	switch t, ok := p[""]; {
+	case len(p) == 0:
+		return new(big.Rat), true
+	case len(p) == 1 && ok:
+		return t.coef, true
+	}
+	return nil, false
+}
+
+// variables lists the variables in order.
+func (p polynomial) variables() []string {
+	set := map[string]bool{}
+	for _, t := range p {
+		for v := range t.powers {
+			set[v] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// equal compares terms.
+func (p polynomial) equal(q polynomial) bool { return len(p.minus(q)) == 0 }
+
+// least returns the product of the lowest powers of each variable, as a divisor of
+// every term.
+func (p polynomial) least() map[string]*big.Rat {
+	low := map[string]*big.Rat{}
+	for _, v := range p.variables() {
+		for _, t := range p {
+			e, ok := t.powers[v]
+			if !ok {
+				e = new(big.Rat)
+			}
+			if old, ok := low[v]; !ok || e.Cmp(old) < 0 {
+				low[v] = e
+			}
+		}
+	}
+	return low
+}
+
+// divide divides by a product of powers.
+func (p polynomial) divide(powers map[string]*big.Rat) polynomial {
+	inverse := term{big.NewRat(1, 1), map[string]*big.Rat{}}
+	for v, e := range powers {
+		inverse.powers[v] = new(big.Rat).Neg(e)
+	}
+	return p.times(sum(inverse))
+}
+
+// String writes the polynomial as a Go expression, powers apart.
+func (p polynomial) String() string {
+	if len(p) == 0 {
+		return "0"
+	}
+	var b strings.Builder
+	for i, k := range slices.SortedFunc(maps.Keys(p), func(a, b string) int {
+		// Constants first, and positive terms before negative ones.
+		if s := p[b].coef.Sign() - p[a].coef.Sign(); s != 0 {
+			return s
+		}
+		return strings.Compare(a, b)
+	}) {
+		c := p[k].coef
+		switch {
+		case c.Sign() < 0 && i > 0:
+			b.WriteString(" - ")
+		case c.Sign() < 0:
+			b.WriteString("-")
+		case i > 0:
+			b.WriteString(" + ")
+		}
+		c = new(big.Rat).Abs(c)
+		switch {
+		case k == "":
+			b.WriteString(c.RatString())
+		case c.Cmp(one) == 0:
+			b.WriteString(k)
+		default:
+			b.WriteString(c.RatString() + "*" + k)
+		}
+	}
+	return b.String()
+}

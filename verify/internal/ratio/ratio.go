@@ -1,0 +1,406 @@
+// Package ratio proves pure differential privacy directly from probabilities: of
+// functions that toss coins (Bernoulli) and choose by scores (the exponential
+// mechanism), alone or between draws of additive noise.
+//
+// Two runs on neighbours are related in lockstep, statement by statement. A part that
+// has finitely many outcomes is enumerated, and the probabilities of each outcome are
+// compared as rational functions of the public parameters and of e to their powers:
+// that P <= r·P' for all parameters that the claim allows is decided by the signs of
+// coefficients, exactly. There is no solver, and no float.
+//
+// What it proves holds for inputs of any size and all parameters. It refutes nothing:
+// an error says what stayed open, not that the claim is false.
+package ratio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// Errors that callers branch on.
+var (
+	// ErrUnknown is matched by the errors of claims that are not proved; the text says
+	// what stayed open.
+	ErrUnknown = errUndecided
+	// ErrCertificate is matched when a certificate is not that of the claim.
+	ErrCertificate = errors.New("the certificate does not prove the claim")
+)
+
+// An Outcome is a proof.
+type Outcome struct {
+	// Least is the least cost that the proof gives, as a Go expression.
+	Least string
+	// Steps explain it, line by line.
+	Steps []Step
+	// Certificate is what Check re-checks.
+	Certificate Certificate
+}
+
+// A Step is a line of a readable proof.
+type Step struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// A Certificate is a proof as data. It is small because the proof is found by rules
+// alone: checking it is applying them again.
+type Certificate struct {
+	Kind string `json:"kind"` // "ratio"
+	// Cost is what was shown to be at most the claimed cost: the largest of these.
+	Cost  []string `json:"cost"`
+	Steps []Step   `json:"steps"`
+}
+
+// Applies reports whether a function has draws that the rules of this package are for.
+func Applies(f *program.Function) bool {
+	found := false
+	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+		d, ok := s.(*program.Draw)
+		found = found || ok && (d.Law == program.Bernoulli || d.Law == program.Choose)
+	})
+	return found
+}
+
+// Prove proves the cost of a claim, or says why not with an error that matches
+// ErrUnknown.
+func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if c.Cost == nil || c.Cost.Measure == claim.ZCDP {
+		return nil, undecided("only costs in epsilon are proved by ratios")
+	}
+	g := *f
+	g.Body = own(f.Body, map[string]*program.Loop{})
+	runs := maxRuns
+	p := &prover{
+		algebra: algebra{newRegion()}, f: &g, claim: c, public: map[*program.Variable]bool{},
+		moving: map[string]bool{}, changed: assigned(g.Body), runs: &runs,
+	}
+	start, err := p.start()
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.list(g.Body, start)
+	if err != nil {
+		return nil, err
+	}
+	paid := e.returned
+	if !e.end.dead {
+		paid = slices.Concat(paid, e.end.paid)
+	}
+	paid = p.largest(paid)
+	if err := p.within(paid); err != nil {
+		return nil, err
+	}
+	o := &Outcome{Steps: e.steps, Certificate: Certificate{Kind: "ratio", Steps: e.steps}}
+	for i, x := range paid {
+		o.Certificate.Cost = append(o.Certificate.Cost, x.String())
+		if i == 0 {
+			o.Least = x.String()
+		} else {
+			o.Least = "max(" + o.Least + ", " + x.String() + ")"
+		}
+	}
+	return o, nil
+}
+
+// Check re-checks a certificate.
+func Check(f *program.Function, c *claim.Claim, certificate Certificate) error {
+	o, err := Prove(context.Background(), f, c)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCertificate, err)
+	}
+	want, err := json.Marshal(o.Certificate)
+	if err != nil {
+		return fmt.Errorf("check certificate: %w", err)
+	}
+	got, err := json.Marshal(certificate)
+	if err != nil {
+		return fmt.Errorf("check certificate: %w", err)
+	}
+	if !bytes.Equal(want, got) {
+		return fmt.Errorf("%w: it is not the one that the rules give", ErrCertificate)
+	}
+	return nil
+}
+
+// requirements lists what the claim and the types require, taken apart.
+func (p *prover) requirements() []program.Expression {
+	var all []program.Expression
+	for _, e := range slices.Concat(p.f.Requires, p.claim.Requires) {
+		all = append(all, conjuncts(e)...)
+	}
+	return all
+}
+
+// start is what is known of the inputs.
+func (p *prover) start() (state, error) {
+	s := state{vars: map[*program.Variable]value{}, paid: []amount{nothing()}}
+	for _, e := range p.requirements() {
+		if p.same(e) {
+			p.require(e)
+		}
+	}
+	p.region.close()
+	for _, v := range p.f.Inputs {
+		x := value{}
+		switch {
+		case v.Slice:
+			x.lengths, x.length = true, program.Length{Slice: v}
+		default:
+			x.expr = program.Ref{Var: v}
+		}
+		s.vars[v] = x
+	}
+	for _, a := range p.claim.Adjacent {
+		x, err := p.adjacent(a)
+		if err != nil {
+			return s, err
+		}
+		s.vars[a.Input] = x
+	}
+	return s, nil
+}
+
+// same reports whether an expression over inputs has the same value for neighbours.
+func (p *prover) same(e program.Expression) bool {
+	adjacent := func(v *program.Variable, relations ...claim.Relation) bool {
+		return slices.ContainsFunc(p.claim.Adjacent, func(a claim.Adjacency) bool {
+			return a.Input == v && (len(relations) == 0 || slices.Contains(relations, a.Relation))
+		})
+	}
+	switch e := e.(type) {
+	case program.Ref:
+		return !adjacent(e.Var)
+	case program.Length:
+		return !e.Slice.Stream && !adjacent(e.Slice, claim.Bag)
+	}
+	for _, x := range parts(e) {
+		if !p.same(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// adjacent is what an adjacency says of its input.
+func (p *prover) adjacent(a claim.Adjacency) (value, error) {
+	if a.Input.Sort == program.Bool && a.Relation == claim.Scalar {
+		return value{relation: apart}, nil
+	}
+	if a.Relation == claim.Bag || a.Input.Stream {
+		return value{relation: apart}, nil
+	}
+	if !p.same(a.Low) || !p.same(a.High) {
+		return value{}, undecided("the distance of %s depends on private data", a.Input.Name)
+	}
+	low, err := p.fraction(a.Low)
+	if err != nil {
+		return value{}, err
+	}
+	high, err := p.fraction(a.High)
+	if err != nil {
+		return value{}, err
+	}
+	x := value{relation: near, low: low, high: high}
+	if a.Relation == claim.One {
+		// The other elements do not differ.
+		x = p.hull(x, value{})
+		x.one = true
+	}
+	if a.Input.Sort == program.Bool {
+		x.relation = apart
+	}
+	if a.Input.Slice {
+		x.lengths, x.length = true, program.Length{Slice: a.Input}
+	}
+	return x, nil
+}
+
+// require narrows the region by a comparison of public inputs.
+func (p *prover) require(e program.Expression) {
+	b, ok := e.(program.Binary)
+	if !ok {
+		return
+	}
+	x, err := p.fraction(b.X)
+	if err != nil {
+		return
+	}
+	y, err := p.fraction(b.Y)
+	if err != nil {
+		return
+	}
+	// d >= 0, or d > 0.
+	d := y.minus(x)
+	switch b.Op {
+	case program.Gt, program.Ge:
+		d = d.neg()
+	case program.Eq:
+		p.narrow(d.neg(), false)
+	case program.Lt, program.Le:
+	default:
+		return
+	}
+	p.narrow(d, b.Op == program.Lt || b.Op == program.Gt)
+}
+
+// narrow learns that d >= 0, or d > 0, from which bounds of one variable follow, or
+// the order of two.
+func (p *prover) narrow(d fraction, strict bool) {
+	if _, ok := d.den.constant(); !ok {
+		return
+	}
+	c := new(big.Rat)
+	if t, ok := d.num[""]; ok {
+		c = t.coef
+	}
+	vs := d.num.variables()
+	factor := make([]*big.Rat, len(vs))
+	for i, v := range vs {
+		t, ok := d.num[v]
+		if !ok || p.exps[v] != nil {
+			return
+		}
+		factor[i] = t.coef
+	}
+	terms := len(vs)
+	if c.Sign() != 0 {
+		terms++
+	}
+	if terms != len(d.num) {
+		return
+	}
+	switch {
+	case len(vs) == 1:
+		b := bound{new(big.Rat).Quo(new(big.Rat).Neg(c), factor[0]), strict}
+		if p.integers[vs[0]] && strict {
+			// Of integers, x > b says x >= ⌊b⌋+1.
+			b.strict = false
+			if factor[0].Sign() > 0 {
+				b.value = new(big.Rat).SetInt(new(big.Int).Add(numeric.Floor(b.value), big.NewInt(1)))
+			} else {
+				b.value = new(big.Rat).SetInt(new(big.Int).Sub(numeric.Ceil(b.value), big.NewInt(1)))
+			}
+		}
+		if factor[0].Sign() > 0 {
+			p.above(vs[0], b)
+		} else {
+			p.below(vs[0], b)
+		}
+	case len(vs) == 2 && c.Sign() == 0 && new(big.Rat).Add(factor[0], factor[1]).Sign() == 0:
+		pair := [2]string{vs[0], vs[1]} // vs[0] <= vs[1]
+		if factor[0].Sign() > 0 {
+			pair = [2]string{vs[1], vs[0]}
+		}
+		p.less[pair] = p.less[pair] || strict
+	}
+}
+
+// bounds returns the whole numbers between which the requirements put a private input.
+func (p *prover) bounds(v *program.Variable) (low, high *big.Int) {
+	if v.Natural {
+		low = new(big.Int)
+	}
+	for _, e := range p.requirements() {
+		b, ok := e.(program.Binary)
+		if !ok {
+			continue
+		}
+		x, y, op := b.X, b.Y, b.Op
+		if n, ok := x.(program.Number); ok {
+			mirror := map[program.Op]program.Op{program.Lt: program.Gt, program.Le: program.Ge, program.Gt: program.Lt, program.Ge: program.Le}
+			x, y, op = y, n, mirror[op]
+		}
+		n, ok := y.(program.Number)
+		if r, same := x.(program.Ref); !ok || !same || r.Var != v {
+			continue
+		}
+		switch op {
+		case program.Lt:
+			high = least(high, new(big.Int).Sub(numeric.Ceil(n.Value), big.NewInt(1)))
+		case program.Le:
+			high = least(high, numeric.Floor(n.Value))
+		case program.Gt:
+			low = most(low, new(big.Int).Add(numeric.Floor(n.Value), big.NewInt(1)))
+		case program.Ge:
+			low = most(low, numeric.Ceil(n.Value))
+		}
+	}
+	return low, high
+}
+
+func least(x, y *big.Int) *big.Int {
+	if x == nil || y.Cmp(x) < 0 {
+		return y
+	}
+	return x
+}
+
+func most(x, y *big.Int) *big.Int {
+	if x == nil || y.Cmp(x) > 0 {
+		return y
+	}
+	return x
+}
+
+// within reports an error unless every amount is at most the claimed cost.
+func (p *prover) within(paid []amount) error {
+	if !p.same(p.claim.Cost.Epsilon) {
+		return undecided("the claimed cost %v depends on private data", p.claim.Cost.Epsilon)
+	}
+	claimed, err := p.alternatives(p.claim.Cost.Epsilon)
+	if err != nil {
+		return fmt.Errorf("read the claimed cost: %w", err)
+	}
+	if d := p.claim.Cost.Delta; p.claim.Cost.Measure == claim.Approximate {
+		delta, err := p.fraction(d)
+		if err != nil || !p.same(d) || !p.nonnegative(delta.num) {
+			return undecided("that %v is not negative", d)
+		}
+	}
+	for _, x := range paid {
+		if !slices.ContainsFunc(claimed, func(c amount) bool { return p.covers(c, x) }) {
+			return undecided("the least cost that the rules give is %v, which is not shown to be at most %v", x, p.claim.Cost.Epsilon)
+		}
+	}
+	return nil
+}
+
+// alternatives reads a cost that is the largest of several.
+func (p *prover) alternatives(e program.Expression) ([]amount, error) {
+	var options []program.Expression
+	switch e := e.(type) {
+	case program.Binary:
+		if e.Op == program.Max {
+			options = []program.Expression{e.X, e.Y}
+		}
+	case program.Call:
+		if e.Func == "abs" {
+			options = []program.Expression{e.Args[0], program.Unary{Op: program.Sub, X: e.Args[0]}}
+		}
+	}
+	if options == nil {
+		c, err := p.amount(e)
+		return []amount{c}, err
+	}
+	var all []amount
+	for _, o := range options {
+		more, err := p.alternatives(o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
