@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxOutput = 16 << 20        // bytes of an answer
-	patience  = 2 * time.Second // with a killed process whose pipes stay open
+	maxOutput = 16 << 20               // bytes of an answer
+	patience  = 250 * time.Millisecond // with a killed process whose pipes stay open
 )
 
 // Run runs a fresh process on a script and returns all that it prints. A solver

@@ -40,6 +40,9 @@ func reserved(name string) bool {
 
 // Declare declares the variables as constants, a line each.
 func Declare(vars ...Var) (string, error) {
+	if err := oneSort(vars); err != nil {
+		return "", err
+	}
 	var b strings.Builder
 	for _, v := range vars {
 		s, err := Symbol(v.Name)
