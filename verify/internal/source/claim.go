@@ -52,7 +52,9 @@ func (l *lowerer) directive(c *claim.Claim, d directive) {
 		}
 	case "requires":
 		e := l.parse(d.text, d.at)
-		g := ghost{l: l, at: d.at, scope: l.scope(), claim: c, inputs: true, scales: true}
+		// It holds in both runs, and may well speak of what is private: the databases
+		// that there are.
+		g := ghost{l: l, at: d.at, scope: l.scope(), inputs: true, scales: true}
 		c.Requires = append(c.Requires, g.truth(e))
 	case "cost":
 		if c.Cost != nil {

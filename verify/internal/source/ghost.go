@@ -19,13 +19,23 @@ type ghost struct {
 	at    token.Pos // of the expression's first byte
 	scope *types.Scope
 	// from is where the scope is read: later declarations are unknown.
-	from  token.Pos
+	from token.Pos
+	// claim is set where only what both runs share may be named; inputs where only
+	// inputs may be.
 	claim *claim.Claim
-	// inputs is set where only what both runs share may be named; real where all
-	// numbers are reals, and / is division; diffs where diff and cond may stand.
+	// real is set where all numbers are reals, and / is division; diffs where diff and
+	// cond may stand.
 	inputs, real, scales, diffs bool
 	// unset are variables without a value yet.
 	unset []types.Object
+}
+
+// private are the inputs on which both runs may differ.
+func (g ghost) private() []claim.Adjacency {
+	if g.claim == nil {
+		return nil
+	}
+	return g.claim.Adjacent
 }
 
 func (g ghost) pos(e ast.Node) token.Pos { return g.at + e.Pos() - 1 }
@@ -226,7 +236,7 @@ func (g ghost) check(e ast.Expr, v *program.Variable) {
 	if !v.Input {
 		g.l.refuse(g.pos(e), v.Name, "it is no input", "")
 	}
-	for _, a := range g.claim.Adjacent {
+	for _, a := range g.private() {
 		if a.Input == v {
 			g.l.refuse(g.pos(e), v.Name, "it is private", "a claim may depend on what both runs share")
 		}
@@ -342,7 +352,7 @@ func (g ghost) checkLength(e ast.Expr, v *program.Variable) {
 	if !v.Input {
 		g.l.refuse(g.pos(e), v.Name, "it is no input", "")
 	}
-	for _, a := range g.claim.Adjacent {
+	for _, a := range g.private() {
 		if a.Input == v && a.Relation == claim.Bag {
 			g.l.refuse(g.pos(e), "len("+v.Name+")", "neighbours have different numbers of rows", "take a bound on it as a parameter")
 		}
