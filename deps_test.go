@@ -53,6 +53,7 @@ var onlys = []only{
 	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
 	{"./verify/internal/program", nil, "a function as data: no Go syntax, no solver"},
 	{"./verify/report", []string{"./verify"}, "it shows verdicts and makes none"},
+	{"./verify/internal/replay", []string{"./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio"}, "it checks and searches for nothing"},
 	{"./verify/internal/certificate", nil, "a file of anybody's text: it knows no proof"},
 	{"./verify/internal/claim", []string{"./verify/internal/program"}, "what is claimed, as data"},
 	{"./verify/internal/source", []string{"./verify/internal/claim", "./verify/internal/program"}, "Go to data: it proves nothing"},

@@ -1,0 +1,95 @@
+// Package replay checks stored proofs. It searches for nothing and starts no solver,
+// so that a program that only has to know whether code still keeps its claims can do
+// without them.
+//
+// A proof is accepted if the checker of its kind accepts it for the function and the
+// claim as they are now. The hash that is stored with it decides nothing: it tells a
+// proof of something else from one that is wrong.
+package replay
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/ratio"
+)
+
+// The kinds of proofs, by their checkers.
+const (
+	Ratio = "ratio" // package ratio
+)
+
+var (
+	// ErrMissing is of a claim for which nothing is stored.
+	ErrMissing = errors.New("no proof is stored")
+	// ErrStale is of a proof of a function or a claim that has changed since.
+	ErrStale = errors.New("the stored proof is of an older function or claim")
+	// ErrWrong is of a proof that does not prove the claim that it is stored for.
+	ErrWrong = errors.New("the stored proof does not prove the claim")
+)
+
+// Check checks the proof that is stored for a function, nil if there is none.
+func Check(f *program.Function, c *claim.Claim, e *certificate.Entry) error {
+	if e == nil {
+		return ErrMissing
+	}
+	if e.Program != Hash(f, c) {
+		return ErrStale
+	}
+	switch e.Kind {
+	case Ratio:
+		return check(e, f, c, ratio.Check)
+	}
+	return fmt.Errorf("%w: there is no checker for proofs of kind %q", ErrWrong, e.Kind)
+}
+
+// check hands a proof to the checker of its kind.
+func check[P any](e *certificate.Entry, f *program.Function, c *claim.Claim, accept func(*program.Function, *claim.Claim, P) error) error {
+	var proof P
+	if err := json.Unmarshal(e.Proof, &proof); err != nil {
+		return fmt.Errorf("%w: %w", ErrWrong, err)
+	}
+	if err := accept(f, c, proof); err != nil {
+		return fmt.Errorf("%w: %w", ErrWrong, err)
+	}
+	return nil
+}
+
+// Hash is that under which the proof of a function is stored. It does not depend on
+// comments, layout or the place in a file.
+func Hash(f *program.Function, c *claim.Claim) string {
+	var b strings.Builder
+	b.WriteString(program.Print(f))
+	for _, a := range c.Adjacent {
+		fmt.Fprintf(&b, "adjacent %d %s", a.Relation, a.Input.Name)
+		for _, end := range []program.Expression{a.Low, a.High} {
+			fmt.Fprintf(&b, " %s", text(end))
+		}
+		b.WriteByte('\n')
+	}
+	for _, r := range c.Requires {
+		fmt.Fprintf(&b, "requires %s\n", text(r))
+	}
+	if c.Cost != nil {
+		fmt.Fprintf(&b, "cost %d %s, %s, %s\n", c.Cost.Measure, text(c.Cost.Epsilon), text(c.Cost.Delta), text(c.Cost.Rho))
+	}
+	for _, s := range c.Sensitivities {
+		fmt.Fprintf(&b, "sensitivity %s %s %s\n", s.Input, text(s.Most), s.Norm)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:])
+}
+
+func text(x program.Expression) string {
+	if x == nil {
+		return "-"
+	}
+	return x.String()
+}

@@ -1,0 +1,143 @@
+package replay_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/ratio"
+	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+const pick = `package p
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent each(scores) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Pick(scores []float64, eps float64, src *noise.Source) int {
+	if len(scores) == 0 {
+		return -1
+	}
+	return src.Choose(scores, eps)
+}
+`
+
+// A reader keeps what packages it has imported.
+type reader struct {
+	fset     *token.FileSet
+	importer types.Importer
+}
+
+var shared = sync.OnceValue(func() *reader {
+	fset := token.NewFileSet()
+	return &reader{fset, importer.ForCompiler(fset, "source", nil)}
+})
+
+// read lowers the one function of a source.
+func (r *reader) read(t *testing.T, text string) *source.Unit {
+	t.Helper()
+	fset := r.fset
+	file, err := parser.ParseFile(fset, "p.go", text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Instances: map[*ast.Ident]types.Instance{}}
+	config := types.Config{Importer: r.importer}
+	pkg, err := config.Check("example.org/p", fset, []*ast.File{file}, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, strays := source.Lower(fset, []*ast.File{file}, pkg, info)
+	if len(units) != 1 || units[0].Function == nil || units[0].Claim == nil {
+		t.Fatalf("%d units, %v, %v", len(units), strays, units[0].Refusals)
+	}
+	return units[0]
+}
+
+// stored proves a function and stores the proof.
+func stored(t *testing.T, u *source.Unit) *certificate.Entry {
+	t.Helper()
+	o, err := ratio.Prove(t.Context(), u.Function, u.Claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof, err := json.Marshal(o.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &certificate.Entry{Program: replay.Hash(u.Function, u.Claim), Kind: replay.Ratio, Proof: proof}
+}
+
+func TestCheck(t *testing.T) {
+	r := shared()
+	u := r.read(t, pick)
+	e := stored(t, u)
+	if err := replay.Check(u.Function, u.Claim, e); err != nil {
+		t.Error(err)
+	}
+	if err := replay.Check(u.Function, u.Claim, nil); !errors.Is(err, replay.ErrMissing) {
+		t.Errorf("nothing stored: %v", err)
+	}
+	for what, damage := range map[string]func(e *certificate.Entry){
+		"another kind":   func(e *certificate.Entry) { e.Kind = "oracle" },
+		"no proof":       func(e *certificate.Entry) { e.Proof = json.RawMessage("7") },
+		"an empty proof": func(e *certificate.Entry) { e.Proof = json.RawMessage("{}") },
+	} {
+		wrong := *e
+		damage(&wrong)
+		if err := replay.Check(u.Function, u.Claim, &wrong); !errors.Is(err, replay.ErrWrong) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A hash is of what the function does and claims, wherever it stands.
+func TestHash(t *testing.T) {
+	r := shared()
+	hash := func(text string) string { u := r.read(t, text); return replay.Hash(u.Function, u.Claim) }
+	want := hash(pick)
+	for _, same := range []string{
+		strings.Replace(pick, "package p\n", "package p\n\n\n// Moved.\n", 1),
+		strings.Replace(pick, "//dp:adj", "// Pick.\n//\n//dp:adj", 1),
+	} {
+		if hash(same) != want {
+			t.Errorf("another hash for\n%s", same)
+		}
+	}
+	seen := map[string]bool{want: true}
+	for _, edit := range [][2]string{{"return -1", "return -2"}, {", eps)", ", eps/2)"}, {"cost eps", "cost 2*eps"}, {"<= 1", "<= 2"}, {"each(", "one("}, {"eps > 0", "eps > 1"}} {
+		h := hash(strings.Replace(pick, edit[0], edit[1], 1))
+		if seen[h] {
+			t.Errorf("%s for %s makes no other hash", edit[1], edit[0])
+		}
+		seen[h] = true
+	}
+}
+
+// A proof of what the function was is stale, even where it would still be right.
+func TestStale(t *testing.T) {
+	r := shared()
+	e := stored(t, r.read(t, pick))
+	u := r.read(t, strings.Replace(pick, "cost eps", "cost 2*eps", 1))
+	if err := replay.Check(u.Function, u.Claim, e); !errors.Is(err, replay.ErrStale) {
+		t.Errorf("%v", err)
+	}
+	// Whoever writes the new hash beside the old proof gains nothing.
+	u = r.read(t, strings.Replace(pick, "cost eps", "cost eps/2", 1))
+	e.Program = replay.Hash(u.Function, u.Claim)
+	if err := replay.Check(u.Function, u.Claim, e); !errors.Is(err, replay.ErrWrong) {
+		t.Errorf("%v", err)
+	}
+}
