@@ -285,10 +285,10 @@ func (e *enumeration) neighbours(secrets []*question, s, t map[string]program.Ex
 				if a.Input != q.input {
 					continue
 				}
-				if low, ok := a.Low.(program.Number); ok && d.Cmp(low.Value) < 0 {
+				if low, ok := fold(a.Low).(program.Number); ok && d.Cmp(low.Value) < 0 {
 					return false
 				}
-				if high, ok := a.High.(program.Number); ok && d.Cmp(high.Value) > 0 {
+				if high, ok := fold(a.High).(program.Number); ok && d.Cmp(high.Value) > 0 {
 					return false
 				}
 			}

@@ -29,14 +29,13 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	rarely := p.rarely(s)
 	free := len(paid) == 1 && paid[0].free()
 	if !free {
-		if len(rarely) > 0 {
-			paid, steps, err = p.sparse(s, head, paid, steps, rarely)
-		} else {
-			times, err = p.rounds(s, at)
-			steps = append(steps, Step{line, fmt.Sprintf("at most %v rounds, each at that cost", times)})
-		}
-		if err != nil {
+		once, more, err := p.sparse(s, head, paid, steps, rarely)
+		if err == nil {
+			paid, steps = once, more
+		} else if times, err = p.rounds(s, at); err != nil {
 			return effect{}, err
+		} else {
+			steps = append(steps, Step{line, fmt.Sprintf("at most %v rounds, each at that cost", times)})
 		}
 	}
 	var total []amount
@@ -277,6 +276,9 @@ func elements(e program.Expression, v, i *program.Variable) int {
 // sparse takes the rounds that meet a differing element apart from the others, which
 // must cost nothing.
 func (p *prover) sparse(s *program.Loop, head state, paid []amount, steps []Step, rarely []*program.Variable) ([]amount, []Step, error) {
+	if len(rarely) == 0 {
+		return nil, nil, undecided("line %d: that few rounds meet a differing element", p.line(s.Pos))
+	}
 	q := *p
 	q.public = maps.Clone(p.public)
 	h := head
