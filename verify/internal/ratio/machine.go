@@ -262,15 +262,7 @@ func (m *machine) domain(leaf program.Expression) ([]program.Expression, *progra
 	if !ok || ref.Var.Sort != program.Int || !ref.Var.Input {
 		return nil, nil
 	}
-	low, high := m.bounds(ref.Var)
-	if low == nil || high == nil || new(big.Int).Sub(high, low).Cmp(big.NewInt(16)) > 0 {
-		return nil, nil
-	}
-	var all []program.Expression
-	for n := new(big.Int).Set(low); n.Cmp(high) <= 0; n.Add(n, big.NewInt(1)) {
-		all = append(all, program.Number{Value: new(big.Rat).SetInt(n), Sort: program.Int})
-	}
-	return all, ref.Var
+	return m.few(ref.Var), ref.Var
 }
 
 // flip draws a coin.

@@ -307,6 +307,48 @@ func (p *prover) narrow(d fraction, strict bool) {
 	}
 }
 
+// few lists the whole numbers that the requirements leave to a private input, or nil if
+// they may be many.
+func (p *prover) few(v *program.Variable) []program.Expression {
+	var all []program.Expression
+	if low, high := p.bounds(v); low != nil && high != nil && new(big.Int).Sub(high, low).Cmp(big.NewInt(16)) < 0 {
+		for n := new(big.Int).Set(low); n.Cmp(high) <= 0; n.Add(n, big.NewInt(1)) {
+			all = append(all, program.Number{Value: new(big.Rat).SetInt(n), Sort: program.Int})
+		}
+		return all
+	}
+	for _, e := range p.requirements() {
+		if all := listed(e, v); len(all) > 0 && len(all) <= 16 {
+			return all
+		}
+	}
+	return nil
+}
+
+// listed reads v == 1 || v == 2 || ...
+func listed(e program.Expression, v *program.Variable) []program.Expression {
+	b, ok := e.(program.Binary)
+	if !ok {
+		return nil
+	}
+	switch b.Op {
+	case program.Or:
+		x, y := listed(b.X, v), listed(b.Y, v)
+		if x == nil || y == nil {
+			return nil
+		}
+		return append(x, y...)
+	case program.Eq:
+		for _, side := range [][2]program.Expression{{b.X, b.Y}, {b.Y, b.X}} {
+			r, is := side[0].(program.Ref)
+			if n, ok := side[1].(program.Number); ok && is && r.Var == v {
+				return []program.Expression{n}
+			}
+		}
+	}
+	return nil
+}
+
 // bounds returns the whole numbers between which the requirements put a private input.
 func (p *prover) bounds(v *program.Variable) (low, high *big.Int) {
 	if v.Natural {
