@@ -108,8 +108,7 @@ func (e evaluator) formula(f Formula) (value bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		s := r.Sign()
-		return s == 0 && f.op != opLt || s < 0 && f.op != opEq, nil
+		return f.op.holds(r.Sign()), nil
 	}
 	values := make([]bool, len(f.n.args))
 	for i, a := range f.n.args {

@@ -97,8 +97,7 @@ func atom(o op, t Term) Formula {
 		return Formula{err: t.err}
 	}
 	if len(t.monomials) == 0 {
-		s := t.constant.sign()
-		return Truth(s < 0 || s == 0 && o != opLt)
+		return Truth(o.holds(t.constant.sign()))
 	}
 	t = t.scale(content(t.monomials).inv())
 	if !slices.ContainsFunc(t.monomials, func(m monomial) bool { return !m.base.isInt() }) {
@@ -115,6 +114,17 @@ func atom(o op, t Term) Formula {
 		t = t.Neg()
 	}
 	return Formula{op: o, n: &node{term: t, hash: mix(mix(hashFormula, uint64(o)), t.hash()), parts: t.size()}}
+}
+
+// holds reports whether "t op 0" does for a t of the sign.
+func (o op) holds(sign int) bool {
+	switch o {
+	case opLe:
+		return sign <= 0
+	case opLt:
+		return sign < 0
+	}
+	return sign == 0
 }
 
 // Not is the negation.

@@ -1,90 +1,18 @@
 package linear
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/smt"
 )
-
-// A generator makes random formulas.
-type generator struct {
-	*rand.Rand
-	ints, reals, bools int
-}
-
-func (g generator) variable() Term {
-	if i := g.IntN(g.ints + g.reals); i < g.ints {
-		return Var{fmt.Sprintf("i%d", i), Int}.Term()
-	} else {
-		return Var{fmt.Sprintf("r%d", i-g.ints), Real}.Term()
-	}
-}
-
-func (g generator) term(depth int) Term {
-	t := Number(int64(g.IntN(9) - 4))
-	if g.IntN(8) == 0 {
-		t = Fraction(int64(g.IntN(9)-4), int64(g.IntN(4)+1))
-	}
-	for range 1 + g.IntN(3) {
-		u := g.variable()
-		if depth > 0 && g.IntN(4) == 0 {
-			u = Ite(g.formula(depth-1), g.term(depth-1), g.term(depth-1))
-		}
-		k := big.NewRat(int64(g.IntN(7)-3), 1)
-		if g.IntN(8) == 0 {
-			k = big.NewRat(int64(g.IntN(7)-3), int64(g.IntN(4)+1))
-		}
-		t = t.Add(u.Scale(k))
-	}
-	return t
-}
-
-func (g generator) formula(depth int) Formula {
-	if depth <= 0 {
-		if g.bools > 0 && g.IntN(5) == 0 {
-			return Var{fmt.Sprintf("b%d", g.IntN(g.bools)), Bool}.Formula()
-		}
-		t, u := g.term(depth), g.term(depth)
-		return []func(a, b Term) Formula{Le, Lt, Eq, Ne, Ge, Gt}[g.IntN(6)](t, u)
-	}
-	args := make([]Formula, 2+g.IntN(3))
-	for i := range args {
-		args[i] = g.formula(depth - 1 - g.IntN(2))
-	}
-	switch g.IntN(8) {
-	case 0:
-		return Not(And(args...))
-	case 1:
-		return Iff(args[0], args[1])
-	case 2:
-		return If(args[0], args[1], args[len(args)-1])
-	case 3:
-		return Implies(args[0], args[1])
-	case 4, 5:
-		return Or(args...)
-	}
-	return And(args...)
-}
-
-func (g generator) model(vars []Var) Model {
-	m := Model{}
-	for _, v := range vars {
-		switch v.Sort {
-		case Int:
-			m[v] = big.NewRat(int64(g.IntN(13)-6), 1)
-		case Real:
-			m[v] = big.NewRat(int64(g.IntN(25)-12), int64(g.IntN(4)+1))
-		case Bool:
-			m[v] = big.NewRat(int64(g.IntN(2)), 1)
-		}
-	}
-	return m
-}
 
 // Every answer is compared with those of z3 and cvc5.
 func TestAnswersAreThoseOfSolvers(t *testing.T) {
@@ -93,21 +21,15 @@ func TestAnswersAreThoseOfSolvers(t *testing.T) {
 			if _, err := exec.LookPath(string(solver)); err != nil {
 				t.Skipf("skip: missing tool %s", solver)
 			}
-			p, err := smt.Start(t.Context(), solver, smt.Options{Limit: 5 * time.Second})
+			p, err := smt.Start(t.Context(), solver, smt.Options{Limit: 300 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer p.Close()
 			p.Command("(set-logic ALL)")
 			count := map[Verdict]int{}
-			for seed := range 300 {
-				g := generator{Rand: rand.New(rand.NewPCG(uint64(seed), 1))}
-				g.ints, g.reals, g.bools = g.IntN(4), 1+g.IntN(4), g.IntN(3)
-				var parts []Formula
-				for range 1 + g.IntN(8) {
-					parts = append(parts, g.formula(g.IntN(4)))
-				}
-				f := And(parts...)
+			for seed := range 200 {
+				f, _ := newGenerator(seed).conjunction()
 				got, err := Unsat(t.Context(), f, Limits{})
 				if err != nil {
 					t.Fatalf("seed %d: %v\n%v", seed, err, f)
@@ -130,9 +52,172 @@ func TestAnswersAreThoseOfSolvers(t *testing.T) {
 				}
 			}
 			t.Log(count)
-			if count[Refuted] < 50 || count[Satisfied] < 50 || count[Undecided] > 10 {
+			if count[Refuted] < 30 || count[Satisfied] < 30 || count[Undecided] > 10 {
 				t.Errorf("the formulas are one-sided or too hard: %v", count)
 			}
 		})
+	}
+}
+
+// Without any solver: what is refuted is false at random points, near which the
+// bounds of these formulas lie.
+func TestWhatIsRefutedIsFalse(t *testing.T) {
+	for seed := range 400 {
+		g := newGenerator(seed)
+		f, mean := g.conjunction()
+		got, err := Unsat(t.Context(), f, Limits{})
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%v", seed, err, f)
+		}
+		if got.Verdict == Satisfied && !mean(got.Model) {
+			t.Fatalf("seed %d: %v is no model of %v", seed, got.Model, f)
+		}
+		if got.Verdict == Refuted {
+			vars := Vars(f)
+			for range 100 {
+				if m := g.model(vars); mean(m) {
+					t.Fatalf("seed %d: %v is a model of %v", seed, m, f)
+				}
+			}
+		}
+	}
+}
+
+// Fourier-Motzkin elimination decides small conjunctions of bounds on reals.
+func TestConjunctionsAreDecidedAsByElimination(t *testing.T) {
+	count := map[Verdict]int{}
+	for seed := range 500 {
+		g := generator{Rand: rand.New(rand.NewPCG(uint64(seed), 2)), reals: 1 + seed%4}
+		var rows []inequality
+		var fs []Formula
+		for range 2 + g.IntN(5) {
+			r := inequality{make([]*big.Rat, g.reals), g.rational(3), g.IntN(3) == 0}
+			var sum Term
+			for i := range r.coefs {
+				r.coefs[i] = g.rational(3)
+				sum = sum.Add(Var{fmt.Sprintf("r%d", i), Real}.Term().Scale(r.coefs[i]))
+			}
+			rows = append(rows, r)
+			if r.strict {
+				fs = append(fs, Lt(sum, Constant(r.limit)))
+			} else {
+				fs = append(fs, Le(sum, Constant(r.limit)))
+			}
+		}
+		want := Refuted
+		if feasible(rows, g.reals) {
+			want = Satisfied
+		}
+		got, err := Unsat(t.Context(), And(fs...), Limits{})
+		if err != nil || got.Verdict != want {
+			t.Fatalf("seed %d: got %v (%v), want %v\n%v", seed, got.Verdict, err, want, And(fs...))
+		}
+		count[want]++
+	}
+	if count[Refuted] < 100 || count[Satisfied] < 100 {
+		t.Errorf("the conjunctions are one-sided: %v", count)
+	}
+}
+
+// An inequality is coefs·x <= limit, or < if strict.
+type inequality struct {
+	coefs  []*big.Rat
+	limit  *big.Rat
+	strict bool
+}
+
+func feasible(rows []inequality, variables int) bool {
+	for v := range variables {
+		var next []inequality
+		for _, r := range rows {
+			if r.coefs[v].Sign() == 0 {
+				next = append(next, r)
+			}
+			for _, s := range rows {
+				if r.coefs[v].Sign() > 0 && s.coefs[v].Sign() < 0 {
+					next = append(next, r.combine(s, v))
+				}
+			}
+		}
+		rows = next
+	}
+	return !slices.ContainsFunc(rows, func(r inequality) bool {
+		return r.limit.Sign() < 0 || r.limit.Sign() == 0 && r.strict
+	})
+}
+
+// combine adds multiples of both that cancel v.
+func (r inequality) combine(s inequality, v int) inequality {
+	a, b := new(big.Rat).Neg(s.coefs[v]), r.coefs[v]
+	mix := func(x, y *big.Rat) *big.Rat {
+		z := new(big.Rat).Mul(a, x)
+		return z.Add(z, new(big.Rat).Mul(b, y))
+	}
+	out := inequality{limit: mix(r.limit, s.limit), strict: r.strict || s.strict}
+	for i := range r.coefs {
+		out.coefs = append(out.coefs, mix(r.coefs[i], s.coefs[i]))
+	}
+	return out
+}
+
+func TestIntegers(t *testing.T) {
+	half := big.NewRat(1, 2)
+	for _, c := range []struct {
+		name string
+		f    Formula
+		want Verdict
+	}{
+		{"no integer lies between", And(Lt(Number(1), x.Term()), Lt(x.Term(), Number(2))), Refuted},
+		{"a real does", And(Lt(Number(1), r.Term()), Lt(r.Term(), Number(2))), Satisfied},
+		{"parity of one equation", Eq(x.Term().Add(x.Term()), y.Term().Add(y.Term()).Add(Number(1))), Refuted},
+		{"branching", And(Le(Number(1), x.Term().Scale(big.NewRat(3, 1)).Sub(y.Term().Scale(big.NewRat(3, 1)))),
+			Le(x.Term().Scale(big.NewRat(3, 1)).Sub(y.Term().Scale(big.NewRat(2, 1))), Number(2)), Ge(y.Term(), Number(0)), Le(y.Term(), Number(9))), Refuted},
+		{"an integer at a real", And(Eq(x.Term(), r.Term()), Lt(Number(0), r.Term()), Lt(r.Term(), Number(1))), Refuted},
+		{"an integer half a real", And(Eq(x.Term(), r.Term().Scale(half)), Lt(Number(0), r.Term()), Le(r.Term(), Number(2))), Satisfied},
+		{"a strict bound next to an integer", And(Lt(x.Term(), r.Term()), Lt(r.Term(), x.Term().Add(Number(1))), Eq(x.Term(), Number(3))), Satisfied},
+		{"a conditional of integers is one", And(Lt(Number(0), Ite(b.Formula(), x.Term(), y.Term())), Lt(Ite(b.Formula(), x.Term(), y.Term()), Number(1))), Refuted},
+	} {
+		got, err := Unsat(t.Context(), c.f, Limits{})
+		if err != nil || got.Verdict != c.want {
+			t.Errorf("%s: got %v (%v), want %v", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestNoFormulaIsNoProof(t *testing.T) {
+	for _, f := range []Formula{{}, And(Formula{}, False()), And(x.Formula(), False()), And(Var{"v", Int}.Term().le0(), Var{"v", Real}.Term().le0())} {
+		if got, err := Unsat(t.Context(), f, Limits{}); err == nil || got.Verdict != Undecided {
+			t.Errorf("got %v for %v", got, f)
+		}
+	}
+}
+
+func (t Term) le0() Formula { return Le(t, Number(0)) }
+
+func TestLimits(t *testing.T) {
+	// Pigeons in holes, one real each: hard for clause learning.
+	var fs []Formula
+	for i := range 9 {
+		hole := Var{fmt.Sprint("p", i), Int}.Term()
+		fs = append(fs, Ge(hole, Number(1)), Le(hole, Number(8)))
+		for j := range i {
+			fs = append(fs, Ne(hole, Var{fmt.Sprint("p", j), Int}.Term()))
+		}
+	}
+	got, err := Unsat(t.Context(), And(fs...), Limits{Conflicts: 50})
+	if err != nil || got.Verdict != Undecided || got.Reason != "too many conflicts" {
+		t.Errorf("got %v (%v)", got, err)
+	}
+	z := Var{"z", Int}
+	three := big.NewRat(3, 1)
+	f := And(Eq(x.Term().Scale(three).Sub(y.Term().Scale(three)).Add(z.Term().Scale(three)), r.Term()), Gt(r.Term(), Number(0)), Lt(r.Term(), Number(3)))
+	got, err = Unsat(t.Context(), f, Limits{Branches: 20})
+	if err != nil || got.Verdict != Undecided || got.Reason != "too many branches over integers" {
+		t.Errorf("got %v (%v)", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err = Unsat(ctx, And(fs...), Limits{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v (%v)", got, err)
 	}
 }
