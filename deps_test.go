@@ -137,6 +137,8 @@ var bans = []ban{
 		why: "the front door charges for statements, budget for programs, nobody else"},
 	{from: "./cmd/discreetvet", to: "./engine/...", deep: true, why: "the vet tool links no database"},
 	{from: "./cmd/discreetvet", to: "database/sql", deep: true, why: "the vet tool links no database"},
+	{from: "./verify/analyzer", to: "./internal/smt", why: "it calls no solver"},
+	{from: "./verify/internal/replay", to: "./internal/smt", why: "it calls no solver"},
 
 	// Leaves: nothing on the way of a query depends on them.
 	{from: "./cmd/discreet", to: "./internal/testreport", why: "a tool of the Makefile"},

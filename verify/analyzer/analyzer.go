@@ -1,0 +1,135 @@
+// Package analyzer tells, as a go/analysis Analyzer, where functions claim to be
+// private and no stored proof says so.
+//
+// It guarantees that a function with a claim of which it reports nothing keeps that
+// claim, as package verify means it, in a package that type-checks: it replays what
+// discreet verify has stored, and starts no solver. It sees one package at a time, so
+// that calls of functions of other packages are reported to be outside. It does not
+// look at claims in test files.
+package analyzer
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+	"golang.org/x/tools/go/analysis"
+)
+
+// Analyzer reports claims without a proof that holds, and directives that make none.
+var Analyzer = &analysis.Analyzer{
+	Name: "discreet",
+	Doc: `check that functions keep their claims about privacy
+
+Functions make claims with directives such as //dp:cost eps. discreet verify proves
+them and stores the proofs in discreet.proofs.json beside the code. The analyzer
+replays the proofs and reports
+
+- claims for which no proof is stored,
+- proofs of a function or a claim that has changed since, and proofs that do not hold,
+- directives that are malformed or stand where they mean nothing,
+- what lies outside the subset of Go of which proofs speak.`,
+	URL: "https://pkg.go.dev/github.com/discreet-dp/discreet/verify/analyzer",
+	Run: run,
+}
+
+// The categories of diagnostics.
+const (
+	inProof     = "certificate"
+	inDirective = "directive"
+	inSubset    = "outside"
+)
+
+func run(pass *analysis.Pass) (any, error) {
+	files := slices.DeleteFunc(slices.Clone(pass.Files), func(f *ast.File) bool {
+		return strings.HasSuffix(pass.Fset.File(f.FileStart).Name(), "_test.go")
+	})
+	if len(files) == 0 {
+		return nil, nil
+	}
+	c := &checker{pass, files}
+	units, strays := source.Lower(pass.Fset, files, pass.Pkg, pass.TypesInfo)
+	for _, r := range strays {
+		c.refused(r, inDirective, files[0].Package)
+	}
+	entries, err := certificate.Read(filepath.Dir(pass.Fset.File(files[0].FileStart).Name()))
+	if err != nil {
+		c.report(files[0].Package, inProof, "%v", err)
+		return nil, nil
+	}
+	for _, u := range units {
+		c.unit(u, entries[u.Name])
+		delete(entries, u.Name)
+	}
+	// What is stored may be of files that are not built here.
+	if len(pass.IgnoredFiles) == 0 {
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			c.report(files[0].Package, inProof, "a proof is stored for %s, which claims nothing: was a directive lost? (discreet verify drops it)", name)
+		}
+	}
+	return nil, nil
+}
+
+type checker struct {
+	pass  *analysis.Pass
+	files []*ast.File // without tests
+}
+
+func (c *checker) report(at token.Pos, category, format string, args ...any) {
+	c.pass.Report(analysis.Diagnostic{Pos: at, Category: category, Message: fmt.Sprintf(format, args...)})
+}
+
+// unit checks one function.
+func (c *checker) unit(u *source.Unit, e *certificate.Entry) {
+	at := u.Decl.Name.Pos()
+	category := inSubset
+	if u.Claim == nil {
+		category = inDirective
+	}
+	for _, r := range u.Refusals {
+		c.refused(r, category, at)
+	}
+	if u.Claim == nil || len(u.Refusals) > 0 {
+		return
+	}
+	if u.Claim.Cost != nil {
+		c.proof(u, e)
+	}
+}
+
+// proof replays what is stored for a cost.
+func (c *checker) proof(u *source.Unit, e *certificate.Entry) {
+	err := replay.Check(u.Function, u.Claim, e)
+	switch {
+	case err == nil:
+	case errors.Is(err, replay.ErrWrong):
+		c.report(u.Decl.Name.Pos(), inProof, "%s: %v", u.Name, err)
+	default:
+		c.report(u.Decl.Name.Pos(), inProof, "%s: %v (run discreet verify)", u.Name, err)
+	}
+}
+
+// refused reports a refusal at its place, or elsewhere if that is in no file of the
+// package.
+func (c *checker) refused(r source.Refusal, category string, elsewhere token.Pos) {
+	message := r.What + ": " + r.Why
+	if r.Hint != "" {
+		message += " (" + r.Hint + ")"
+	}
+	for _, f := range c.files {
+		file := c.pass.Fset.File(f.FileStart)
+		if file.Name() == r.Position.Filename && r.Position.Offset <= file.Size() {
+			c.report(file.Pos(r.Position.Offset), category, "%s", message)
+			return
+		}
+	}
+	c.report(elsewhere, category, "%s: %s", r.Position, message)
+}
