@@ -5,12 +5,68 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// ErrCompile is wrapped by the error of packages that do not compile.
+// ErrCompile is matched by the error of packages that do not compile, a
+// *CompileError.
 var ErrCompile = errors.New("the package does not compile")
+
+// A CompileError lists what keeps packages from being read.
+type CompileError struct{ Faults []Fault }
+
+// A Fault is one, with its place where that is known.
+type Fault struct {
+	Position token.Position
+	Text     string
+}
+
+func (e *CompileError) Error() string {
+	var b strings.Builder
+	b.WriteString("load packages: " + ErrCompile.Error())
+	for _, f := range e.Faults {
+		b.WriteString("\n")
+		if f.Position.Filename != "" {
+			b.WriteString(f.Position.String() + ": ")
+		}
+		b.WriteString(f.Text)
+	}
+	return b.String()
+}
+
+func (e *CompileError) Unwrap() error { return ErrCompile }
+
+// fault takes an error's "file:line:column" apart, "" or "-" if it has none.
+func fault(e packages.Error) Fault {
+	f := Fault{Text: e.Msg}
+	rest, column, last := cutLast(e.Pos)
+	file, line, middle := cutLast(rest)
+	switch {
+	case middle: // file:line:column
+		f.Position = token.Position{Filename: file, Line: line, Column: column}
+	case last: // file:line
+		f.Position = token.Position{Filename: rest, Line: column}
+	case e.Pos != "-":
+		f.Position.Filename = e.Pos
+	}
+	return f
+}
+
+// cutLast cuts a number behind the last colon off, if there is one.
+func cutLast(s string) (before string, n int, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, 0, false
+	}
+	n, err := strconv.Atoi(s[i+1:])
+	if err != nil {
+		return s, 0, false
+	}
+	return s[:i], n, true
+}
 
 // A Package is what Load read of one.
 type Package struct {
@@ -36,17 +92,20 @@ func Load(ctx context.Context, dir string, patterns ...string) ([]*Package, erro
 	if err != nil {
 		return nil, fmt.Errorf("load packages: %w", err)
 	}
-	var failed []error
+	var faults []Fault
 	for _, p := range loaded {
 		for _, e := range p.Errors {
-			failed = append(failed, e)
+			faults = append(faults, fault(e))
 		}
 		if p.Types == nil && len(p.Errors) == 0 {
-			failed = append(failed, fmt.Errorf("%s: no types", p.PkgPath))
+			faults = append(faults, Fault{Text: p.PkgPath + ": no types"})
 		}
 	}
-	if len(failed) > 0 {
-		return nil, fmt.Errorf("load packages: %w: %w", ErrCompile, errors.Join(failed...))
+	if len(loaded) == 0 { // outside a module the go command may say nothing
+		faults = append(faults, Fault{Text: "no package matches " + strings.Join(patterns, " ") + ": is there a go.mod?"})
+	}
+	if len(faults) > 0 {
+		return nil, &CompileError{faults}
 	}
 	known := bodies{}
 	all := make([]*checked, len(loaded))

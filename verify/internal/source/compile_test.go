@@ -1,0 +1,44 @@
+package source_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// Packages that do not compile are refused whole, each fault with its place.
+func TestPackagesThatDoNotCompile(t *testing.T) {
+	for _, test := range []struct{ text, place, want string }{
+		{"package p\n\nvar x int = \"é\"\n", "p.go:3:13", "cannot use"},
+		{"package p\n\nfunc f() { return 1 }\n", "p.go:3:19", "too many return values"},
+		{"package p\n\nfunc {\n", "p.go:3:6", "expected"},
+		{"package p\n\nimport \"example.org/nowhere\"\n", "p.go:3:8", "nowhere"},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"go.mod": "module example.org/p\n\ngo 1.26\n", "p.go": test.text} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := source.Load(t.Context(), dir, "./...")
+		var compile *source.CompileError
+		if !errors.As(err, &compile) || !errors.Is(err, source.ErrCompile) {
+			t.Errorf("%q: %v", test.text, err)
+			continue
+		}
+		found := false
+		for _, f := range compile.Faults {
+			found = found || f.Position.String() == filepath.Join(dir, test.place) && strings.Contains(f.Text, test.want)
+		}
+		if !found {
+			t.Errorf("%q: no %s with %q in\n%v", test.text, test.place, test.want, err)
+		}
+	}
+	if _, err := source.Load(t.Context(), t.TempDir(), "./nowhere"); !errors.Is(err, source.ErrCompile) {
+		t.Errorf("no such package: %v", err)
+	}
+}
