@@ -61,7 +61,8 @@ func unsat(ctx context.Context, f Formula, limits Limits) (Result, error) {
 	if err := oneSort(Vars(f)); err != nil {
 		return Result{}, err
 	}
-	problem := clausify(f.Conjuncts())
+	conjuncts, order := eliminate(f.Conjuncts())
+	problem := clausify(conjuncts)
 	s := &search{problem: problem}
 	columns, truths, err := s.run(ctx, limits)
 	switch {
@@ -85,6 +86,9 @@ func unsat(ctx context.Context, f Formula, limits Limits) (Result, error) {
 		if v.Sort == Bool {
 			m[v] = big.NewRat(int64(max(truths[i], 0)), 1)
 		}
+	}
+	if err := m.complete(order); err != nil {
+		return Result{}, err
 	}
 	if ok, err := f.Eval(m); err != nil || !ok {
 		return Result{}, errors.Join(errors.New("the model that was found is none"), err)

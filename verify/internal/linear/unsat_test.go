@@ -170,6 +170,8 @@ func TestIntegers(t *testing.T) {
 		{"no integer lies between", And(Lt(Number(1), x.Term()), Lt(x.Term(), Number(2))), Refuted},
 		{"a real does", And(Lt(Number(1), r.Term()), Lt(r.Term(), Number(2))), Satisfied},
 		{"parity of one equation", Eq(x.Term().Add(x.Term()), y.Term().Add(y.Term()).Add(Number(1))), Refuted},
+		{"parity of two equations", And(Eq(x.Term(), y.Term().Scale(big.NewRat(2, 1))), Eq(x.Term(), Var{"z", Int}.Term().Scale(big.NewRat(2, 1)).Add(Number(1)))), Refuted},
+		{"an equation within a condition", And(Eq(x.Term(), Ite(Lt(x.Term(), Number(5)), Number(7), Number(8))), b.Formula()), Satisfied},
 		{"branching", And(Le(Number(1), x.Term().Scale(big.NewRat(3, 1)).Sub(y.Term().Scale(big.NewRat(3, 1)))),
 			Le(x.Term().Scale(big.NewRat(3, 1)).Sub(y.Term().Scale(big.NewRat(2, 1))), Number(2)), Ge(y.Term(), Number(0)), Le(y.Term(), Number(9))), Refuted},
 		{"an integer at a real", And(Eq(x.Term(), r.Term()), Lt(Number(0), r.Term()), Lt(r.Term(), Number(1))), Refuted},
@@ -208,9 +210,8 @@ func TestLimits(t *testing.T) {
 	if err != nil || got.Verdict != Undecided || got.Reason != "too many conflicts" {
 		t.Errorf("got %v (%v)", got, err)
 	}
-	z := Var{"z", Int}
-	three := big.NewRat(3, 1)
-	f := And(Eq(x.Term().Scale(three).Sub(y.Term().Scale(three)).Add(z.Term().Scale(three)), r.Term()), Gt(r.Term(), Number(0)), Lt(r.Term(), Number(3)))
+	triple := x.Term().Sub(y.Term()).Scale(big.NewRat(3, 1))
+	f := And(Le(triple, r.Term()), Ge(triple, r.Term()), Gt(r.Term(), Number(0)), Lt(r.Term(), Number(3)))
 	got, err = Unsat(t.Context(), f, Limits{Branches: 20})
 	if err != nil || got.Verdict != Undecided || got.Reason != "too many branches over integers" {
 		t.Errorf("got %v (%v)", got, err)
