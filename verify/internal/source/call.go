@@ -489,14 +489,27 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 	l.within(g.exit, func() flow { return l.list(code.List) })
 	l.frame, l.reads, l.writes, l.drawn = caller, reads, writes, drawn
 	assigned(l.out[start:], existing)
+	var results []entity
+	for _, r := range g.results {
+		disown(existing, r)
+		results = append(results, l.resultOf(r))
+	}
 	for v := range existing {
 		l.writes[v] = e.Pos()
 	}
-	var results []entity
-	for _, r := range g.results {
-		results = append(results, l.resultOf(r))
-	}
 	return results
+}
+
+// disown leaves out a result, which the call alone writes, once, before it is read.
+func disown(written map[*program.Variable]bool, e entity) {
+	switch e := e.(type) {
+	case scalar:
+		delete(written, e.v)
+	case *record:
+		for _, f := range e.fields {
+			disown(written, f)
+		}
+	}
 }
 
 // resultOf reads a result; nobody else will change it.
