@@ -423,6 +423,8 @@ func (l *lowerer) closureCall(c closure, e *ast.CallExpr) []entity {
 
 // run writes the body of a function out, in a frame of its own.
 func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvList *ast.FieldList, code *ast.BlockStmt, e *ast.CallExpr, recv entity) []entity {
+	tail := l.tail
+	l.tail = false
 	if sig.Variadic() {
 		l.refuse(e.Pos(), "a variadic function", "it is outside the subset", "pass a slice")
 	}
@@ -472,6 +474,11 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 		}
 	}
 	g.types = sig.Results()
+	if tail {
+		defer func() { l.frame, l.reads, l.writes, l.drawn = caller, reads, writes, drawn }()
+		l.list(code.List)
+		return nil
+	}
 	g.exit = &target{}
 	l.namedResults(typ, typ.Results)
 	for i := range sig.Results().Len() {

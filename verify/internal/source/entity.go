@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -170,6 +171,12 @@ func streamElement(t types.Type) (types.Type, bool) {
 		return nil, false
 	}
 	return n.TypeArgs().At(0), true
+}
+
+// isSequence reports whether t is an iter.Seq or iter.Seq2.
+func isSequence(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "iter" && strings.HasPrefix(n.Obj().Name(), "Seq")
 }
 
 // isYield reports whether t is the type of a range-over-func's parameter, which is

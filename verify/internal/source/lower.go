@@ -48,6 +48,8 @@ type lowerer struct {
 	// drawn is the statement whose right side is evaluated, which may have a
 	// directive.
 	drawn ast.Stmt
+	// tail is set for a call of which the function with the claim returns the sequence.
+	tail bool
 	// reads and writes are those of the statement at hand: variables that it reads
 	// itself, and those that functions write that it calls.
 	reads, writes map[*program.Variable]token.Pos

@@ -432,8 +432,16 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 // returnStmt ends the function, or the one that is called.
 func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 	if l.frame.exit == nil && len(s.Results) == 1 {
-		if lit, ok := ast.Unparen(s.Results[0]).(*ast.FuncLit); ok {
-			return l.sequence(lit)
+		switch x := ast.Unparen(s.Results[0]).(type) {
+		case *ast.FuncLit:
+			return l.sequence(x)
+		case *ast.CallExpr:
+			if isSequence(l.typeOf(x)) {
+				l.tail = true // the function ends as the one that it calls
+				defer func() { l.tail = false }()
+				l.call(x)
+				return flow{}
+			}
 		}
 	}
 	values := l.results(s)
