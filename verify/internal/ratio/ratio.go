@@ -13,9 +13,7 @@
 package ratio
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -120,15 +118,10 @@ func Check(f *program.Function, c *claim.Claim, certificate Certificate) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCertificate, err)
 	}
-	want, err := json.Marshal(o.Certificate)
-	if err != nil {
-		return fmt.Errorf("check certificate: %w", err)
-	}
-	got, err := json.Marshal(certificate)
-	if err != nil {
-		return fmt.Errorf("check certificate: %w", err)
-	}
-	if !bytes.Equal(want, got) {
+	want := o.Certificate
+	// A function may have moved in its file.
+	moved := slices.EqualFunc(want.Steps, certificate.Steps, func(a, b Step) bool { return a.Text == b.Text })
+	if want.Kind != certificate.Kind || !slices.Equal(want.Cost, certificate.Cost) || !moved {
 		return fmt.Errorf("%w: it is not the one that the rules give", ErrCertificate)
 	}
 	return nil

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/ratio"
+	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// A decision is the way to the verdict on one function.
+type decision struct {
+	unit    *source.Unit
+	options Options
+	solver  bool // z3 may be started
+	result  Result
+	found   *certificate.Entry
+	tried   []string
+}
+
+// decide sets the result, and found if there is a proof to store.
+func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
+	u := d.unit
+	if u.Claim != nil {
+		d.result.Claim = u.Claim.Text
+	}
+	if len(u.Refusals) > 0 || u.Claim == nil {
+		kind := Outside
+		if u.Claim == nil {
+			kind = Directive
+		}
+		for _, r := range u.Refusals {
+			d.result.Problems = append(d.result.Problems, problem(r, kind))
+		}
+		d.result.Note = "not read: " + d.result.Problems[0].Text
+		return
+	}
+	if stored != nil {
+		err := d.replay(stored)
+		if err == nil {
+			return
+		}
+		d.problem(Certificate, "the stored certificate: "+err.Error(), "verify without --check searches for a proof anew")
+	}
+	if d.options.Check {
+		if stored == nil {
+			d.problem(Certificate, "no certificate is stored", "verify without --check searches for a proof")
+		}
+		d.result.Note = d.result.Problems[len(d.result.Problems)-1].Text
+		return
+	}
+	d.search(ctx)
+}
+
+func (d *decision) problem(kind ProblemKind, text, hint string) {
+	at := d.unit.Position
+	d.result.Problems = append(d.result.Problems, Problem{Kind: kind, File: at.Filename, Line: at.Line, Column: at.Column, Text: text, Hint: hint})
+}
+
+// replay accepts a stored proof, or says why not. It starts no solver.
+func (d *decision) replay(e *certificate.Entry) error {
+	u := d.unit
+	if err := replay.Check(u.Function, u.Claim, e); err != nil {
+		return err
+	}
+	d.result.Verdict, d.result.LeastCost = Proved, e.LeastCost
+	switch e.Kind {
+	case replay.Ratio:
+		var c ratio.Certificate
+		if err := json.Unmarshal(e.Proof, &c); err != nil {
+			return fmt.Errorf("decode certificate: %w", err)
+		}
+		d.compared(&c)
+	}
+	d.found = e
+	return nil
+}
+
+// store keeps a proof for the file of certificates.
+func (d *decision) store(kind string, proof any) error {
+	text, err := json.Marshal(proof)
+	if err != nil {
+		return fmt.Errorf("encode certificate: %w", err)
+	}
+	d.found = &certificate.Entry{
+		Program: replay.Hash(d.unit.Function, d.unit.Claim), Claim: d.unit.Claim.Text, Kind: kind, Proof: text,
+		Verdict: string(d.result.Verdict), Over: string(d.result.Over), LeastCost: d.result.LeastCost, Note: d.result.Note,
+	}
+	return nil
+}
+
+// search looks for a proof, and for a counterexample if there is none.
+func (d *decision) search(ctx context.Context) {
+	f, c := d.unit.Function, d.unit.Claim
+	if ratio.Applies(f) {
+		o, err := ratio.Prove(ctx, f, c)
+		if err == nil {
+			d.result.Verdict, d.result.LeastCost = Proved, o.Least
+			d.compared(&o.Certificate)
+			err = d.store(replay.Ratio, o.Certificate)
+		}
+		if err == nil {
+			return
+		}
+		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
+	}
+	d.result.Note = join(d.result.Note, "tried: "+strings.Join(d.tried, "; "))
+	for _, t := range d.tried {
+		d.problem(Unproved, t, "")
+	}
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ". " + b
+}
+
+// compared records the steps of a proof by ratios.
+func (d *decision) compared(c *ratio.Certificate) {
+	for _, s := range c.Steps {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: s.Line, Text: s.Text})
+	}
+}

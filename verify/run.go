@@ -1,0 +1,203 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/smt"
+	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// Run gives a verdict on each claim of the packages, and stores the proofs found.
+//
+// A stored certificate that still checks is the proof; only without one is a proof,
+// or a counterexample, searched for. The error is of what could not be read or
+// written (a *LoadError of sources that do not compile) or of the context; what goes
+// wrong with one claim is in its Result.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"./..."}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Workers < 1 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	loaded, err := source.Load(ctx, o.Dir, o.Patterns...)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("verify: %w", ctx.Err())
+	}
+	if err != nil {
+		return nil, loadError(err)
+	}
+	r := &runner{options: o, report: &Report{}}
+	if !o.Check {
+		for _, s := range []smt.Solver{smt.Z3, smt.CVC5} {
+			if _, err := smt.Find(ctx, s); err != nil {
+				r.report.Missing = append(r.report.Missing, string(s))
+			}
+		}
+	}
+	if err := r.judgeAll(ctx, loaded); err != nil {
+		return nil, err
+	}
+	return r.report, nil
+}
+
+// A runner is one run.
+type runner struct {
+	options Options
+	report  *Report
+
+	telling   sync.Mutex
+	done, all int
+}
+
+// A job is one function with a claim, and what became of it.
+type job struct {
+	pkg    *source.Package
+	unit   *source.Unit
+	stored *certificate.Entry
+	result Result
+	found  *certificate.Entry
+}
+
+func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
+	var jobs []*job
+	for _, p := range loaded {
+		stored, err := certificate.Read(p.Dir)
+		if err != nil {
+			return err
+		}
+		for _, u := range p.Units {
+			jobs = append(jobs, &job{pkg: p, unit: u, stored: stored[u.Name]})
+		}
+	}
+	r.all = len(jobs)
+	queue := make(chan *job)
+	var workers sync.WaitGroup
+	for range min(r.options.Workers, len(jobs)) {
+		workers.Go(func() {
+			for j := range queue {
+				r.tell("verifying "+j.unit.Name, 0)
+				r.judge(ctx, j)
+				r.tell("verified "+j.unit.Name, 1)
+			}
+		})
+	}
+	for _, j := range jobs {
+		queue <- j
+	}
+	close(queue)
+	workers.Wait()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	for _, p := range loaded {
+		if err := r.collect(p, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) tell(doing string, done int) {
+	if r.options.Progress == nil {
+		return
+	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.done += done
+	r.options.Progress(Progress{Done: r.done, All: r.all, Doing: doing})
+}
+
+// collect adds the results of one package to the report, and stores its proofs.
+func (r *runner) collect(p *source.Package, jobs []*job) error {
+	for _, refusal := range p.Refusals {
+		r.report.Results = append(r.report.Results, misplaced(p, refusal))
+	}
+	found, names := map[string]*certificate.Entry{}, []string{}
+	for _, j := range jobs {
+		if j.pkg != p {
+			continue
+		}
+		r.report.Results = append(r.report.Results, j.result)
+		names = append(names, j.unit.Name)
+		if j.found != nil {
+			found[j.unit.Name] = j.found
+		}
+	}
+	if r.options.Check || r.options.NoStore {
+		return nil
+	}
+	changed, err := certificate.Update(p.Dir, found, names)
+	if changed {
+		r.report.Stored = append(r.report.Stored, filepath.Join(p.Dir, certificate.Name))
+	}
+	return err
+}
+
+// judge sets the result of a job.
+func (r *runner) judge(ctx context.Context, j *job) {
+	var begun time.Time
+	if r.options.Now != nil {
+		begun = r.options.Now()
+	}
+	within, cancel := context.WithTimeout(ctx, r.options.Timeout)
+	defer cancel()
+	d := &decision{unit: j.unit, options: r.options, solver: !r.options.Check && !slices.Contains(r.report.Missing, string(smt.Z3))}
+	d.result = Result{
+		Package: j.pkg.Path, Function: j.unit.Name, Verdict: Unknown, Over: Reals,
+		File: j.unit.Position.Filename, Line: j.unit.Position.Line, Column: j.unit.Position.Column,
+	}
+	d.decide(within, j.stored)
+	if d.result.Verdict == Proved || d.result.Verdict == ProvedBounded {
+		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
+	}
+	j.result, j.found = d.result, d.found
+	if r.options.Now != nil {
+		j.result.Seconds = r.options.Now().Sub(begun).Seconds()
+	}
+}
+
+// misplaced is the result of a directive that is not a function's: a claim that
+// somebody believes to have made.
+func misplaced(p *source.Package, refusal source.Refusal) Result {
+	at := refusal.Position
+	return Result{
+		Package: p.Path, Verdict: Unknown, Over: Reals, File: at.Filename, Line: at.Line, Column: at.Column,
+		Note: refusal.What, Problems: []Problem{problem(refusal, Directive)},
+	}
+}
+
+func problem(refusal source.Refusal, kind ProblemKind) Problem {
+	text := refusal.What
+	if refusal.Why != "" {
+		text += ": " + refusal.Why
+	}
+	at := refusal.Position
+	return Problem{Kind: kind, File: at.Filename, Line: at.Line, Column: at.Column, Text: text, Hint: refusal.Hint}
+}
+
+// loadError makes a *LoadError of sources that do not compile.
+func loadError(err error) error {
+	compile, ok := errors.AsType[*source.CompileError](err)
+	if !ok {
+		return err
+	}
+	e := &LoadError{}
+	for _, f := range compile.Faults {
+		e.Problems = append(e.Problems, Problem{
+			Kind: Outside, File: f.Position.Filename, Line: f.Position.Line, Column: f.Position.Column, Text: f.Text,
+		})
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify"
+)
+
+// module makes a module in a temporary folder that uses this one, with files of the
+// given texts, and returns the folder.
+func module(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile("../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "github.com/discreet-dp/discreet"
+	text := strings.Replace(string(mod), "module "+path, "module example.com/private", 1) +
+		"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + here + "\n"
+	for name, content := range files {
+		write(t, filepath.Join(dir, name), content)
+	}
+	write(t, filepath.Join(dir, "go.mod"), text)
+	write(t, filepath.Join(dir, "go.sum"), string(sum))
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t *testing.T, o verify.Options) *verify.Report {
+	t.Helper()
+	r, err := verify.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const pick = `package p
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent each(scores) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Pick(scores []float64, eps float64, src *noise.Source) int {
+	return src.Choose(scores, eps)
+}
+`
+
+// A proof is found, stored, replayed without a solver, and of use no more when the
+// function or its claim changes.
+func TestRunStores(t *testing.T) {
+	dir := module(t, map[string]string{"p.go": pick})
+	r := run(t, verify.Options{Dir: dir})
+	if !r.Proved() || len(r.Stored) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if r := run(t, verify.Options{Dir: dir, Check: true}); !r.Proved() {
+		t.Errorf("replayed: %+v", r)
+	}
+	if r := run(t, verify.Options{Dir: dir}); !r.Proved() || len(r.Stored) != 0 {
+		t.Errorf("verified again: %+v", r)
+	}
+	write(t, filepath.Join(dir, "p.go"), "// Comments and layout are no part of a proof.\n\n"+strings.Replace(pick, "return", "\n\treturn", 1))
+	if r := run(t, verify.Options{Dir: dir, Check: true}); !r.Proved() {
+		t.Errorf("with another layout: %+v", r)
+	}
+	for _, change := range [][2]string{{"<= 1", "<= 2"}, {"dp:cost eps", "dp:cost eps/2"}, {"Choose(scores, eps)", "Choose(scores, 2*eps)"}} {
+		write(t, filepath.Join(dir, "p.go"), strings.Replace(pick, change[0], change[1], 1))
+		r := run(t, verify.Options{Dir: dir, Check: true})
+		if r.Proved() || r.Results[0].Verdict != verify.Unknown || r.Results[0].Problems[0].Kind != verify.Certificate {
+			t.Errorf("with %s for %s: %+v", change[1], change[0], r)
+		}
+	}
+}
+
+func TestRunStoresNothing(t *testing.T) {
+	dir := module(t, map[string]string{"p.go": pick})
+	for _, o := range []verify.Options{{Dir: dir, NoStore: true}, {Dir: dir, Check: true}} {
+		run(t, o)
+		if _, err := os.Stat(filepath.Join(dir, "discreet.proofs.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	broken := module(t, map[string]string{"p.go": "package p\n\nfunc F() int { return \"\" }\n"})
+	_, err := verify.Run(t.Context(), verify.Options{Dir: broken})
+	load, ok := errors.AsType[*verify.LoadError](err)
+	placed := func(p verify.Problem) bool { return p.Line == 3 && filepath.Base(p.File) == "p.go" }
+	if !ok || !slices.ContainsFunc(load.Problems, placed) {
+		t.Errorf("what does not compile: %v", err)
+	}
+	damaged := module(t, map[string]string{"p.go": pick, "discreet.proofs.json": "{"})
+	if _, err := verify.Run(t.Context(), verify.Options{Dir: damaged}); err == nil {
+		t.Error("a damaged file of proofs is accepted")
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := verify.Run(canceled, verify.Options{Dir: broken}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// A directive that makes no claim is a result of its own: it must not look as if all
+// were well.
+func TestRunReportsStrayDirectives(t *testing.T) {
+	dir := module(t, map[string]string{"p.go": "package p\n\n//dp:cost eps\n\nfunc F(eps float64) float64 { return eps }\n"})
+	r := run(t, verify.Options{Dir: dir})
+	if r.Proved() || len(r.Results) != 1 || r.Results[0].Line != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNumberJSON(t *testing.T) {
+	if text, err := json.Marshal([]verify.Number{0.5, verify.Number(math.Inf(1))}); err != nil || string(text) != `[0.5,"infinity"]` {
+		t.Errorf("%s, %v", text, err)
+	}
+}
