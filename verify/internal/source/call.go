@@ -215,7 +215,6 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 			l.refuse(e.Pos(), "making a value of type "+typeName(l.typeOf(e)), "it is outside the subset", "use a slice of numbers")
 		}
 		n := l.scalar(e.Args[1])
-		l.checkLength(n, e.Args[1].Pos())
 		l.emit(program.Make{At: at, To: v.v, Length: n.x})
 		l.temporaries[v.v] = true
 		return []entity{v}
@@ -251,7 +250,7 @@ func (l *lowerer) clone(to slice, e ast.Expr) entity {
 	if !ok || from.v.Stream {
 		l.refuse(e.Pos(), "copying "+l.eval(e).what(), "it is outside the subset", "copy a slice of numbers")
 	}
-	l.copies[to.v], l.temporaries[to.v] = true, true
+	l.copies[copied{to.v, e.Pos()}], l.temporaries[to.v] = true, true
 	l.emit(program.Assign{At: program.At{Pos: e.Pos()}, To: to.v, Value: program.Ref{Var: from.v}})
 	return to
 }

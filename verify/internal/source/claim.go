@@ -130,6 +130,8 @@ func (l *lowerer) adjacent(c *claim.Claim, d directive) {
 	}
 	at := d.at + token.Pos(nameAt)
 	a.Input = l.adjacentInput(name, at, a.Relation)
+	l.private[a.Input] = true
+	l.bagged[a.Input] = isBag
 	for _, b := range c.Adjacent {
 		if b.Input == a.Input {
 			l.refuse(at, "a second adjacency of "+name, "an input has one", "write the smaller of both")

@@ -205,7 +205,11 @@ func (l *lowerer) unique(name string) string {
 }
 
 func (l *lowerer) variable(name string, sort program.Sort, pos token.Pos) *program.Variable {
-	return &program.Variable{Name: l.unique(name), Sort: sort, Pos: pos}
+	v := &program.Variable{Name: l.unique(name), Sort: sort, Pos: pos}
+	if l.frame != nil && l.frame.prefix != "" {
+		l.hidden[v] = true
+	}
+	return v
 }
 
 // input makes what a parameter, or a field of one, stands for.

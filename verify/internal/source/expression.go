@@ -167,7 +167,6 @@ func (l *lowerer) place(e ast.Expr) entity {
 			l.refuse(e.Pos(), "an index into a sequence", "it is read in order", "")
 		}
 		i := l.scalar(e.Index)
-		l.checkIndex(v, i, e.Index.Pos())
 		return element{v, i.x}
 	}
 	return l.eval(e)
@@ -433,9 +432,6 @@ func (l *lowerer) binary(op program.Op, x, y term, t types.Type, pos token.Pos) 
 	if y, ok := y.x.(program.Number); op == program.Quo || op == program.Rem {
 		if ok && y.Value.Sign() == 0 {
 			l.refuse(pos, "division by zero", "it has no value", "")
-		}
-		if !ok && x.sort == program.Int {
-			l.checkDivisor(program.Expression(nil), pos)
 		}
 	}
 	return term{program.Binary{Op: op, X: x.x, Y: y.x}, x.sort}

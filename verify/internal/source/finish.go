@@ -2,7 +2,6 @@ package source
 
 import (
 	"go/ast"
-	"go/token"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -34,11 +33,6 @@ func (l *lowerer) finish(stmts []program.Statement) (kept []program.Statement) {
 	}
 	return kept
 }
-
-func (l *lowerer) checkIndex(*program.Variable, term, token.Pos) {}
-func (l *lowerer) checkLength(term, token.Pos)                   {}
-func (l *lowerer) checkDivisor(program.Expression, token.Pos)    {}
-func (l *lowerer) checkAliases()                                 {}
 
 func isErrorOfDraw(e entity) bool {
 	_, ok := e.(drawError)

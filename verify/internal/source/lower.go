@@ -6,7 +6,9 @@ import (
 	"go/token"
 	"go/types"
 	"math/big"
+	"slices"
 
+	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
@@ -23,6 +25,12 @@ type lowerer struct {
 	refusals []Refusal
 
 	frame *frame
+	// result is that of the function with the claim; sequenced is set where it is a
+	// sequence that was read.
+	result    *types.Tuple
+	sequenced bool
+	// private are the inputs that have an adjacency, bagged those of which that of a bag.
+	private, bagged map[*program.Variable]bool
 	// out takes the statements.
 	out   []program.Statement
 	count int
@@ -33,13 +41,15 @@ type lowerer struct {
 	isError   map[*program.Variable]bool
 	constants map[*program.Variable]*big.Rat
 	errors    map[any]int64
+	// hidden are variables that the function with the claim does not name.
+	hidden map[*program.Variable]bool
 	// flags are hidden variables, and whether they are ever read.
 	flags map[*program.Variable]bool
 	// streams are the sequences that were read; laws counts draws without a name.
 	streams map[*program.Variable]bool
 	laws    map[program.Law]int
-	// copies are slices that were copied when they were made.
-	copies map[*program.Variable]bool
+	// copies are the assignments of slices that are copies in Go as well.
+	copies map[copied]bool
 	// temporaries are slices that have no name yet, and that nothing else knows.
 	temporaries map[*program.Variable]bool
 	// parameters is the scope of the inputs; bags are inputs of a type of their own.
@@ -74,6 +84,11 @@ type frame struct {
 	stream bool
 }
 
+type copied struct {
+	to *program.Variable
+	at token.Pos
+}
+
 // A bailout ends the reading of a statement.
 type bailout struct{}
 
@@ -88,10 +103,13 @@ func newLowerer(b *body, known bodies, notes map[*ast.File]*directives) *lowerer
 		isError:     map[*program.Variable]bool{},
 		constants:   map[*program.Variable]*big.Rat{},
 		errors:      map[any]int64{},
+		private:     map[*program.Variable]bool{},
+		bagged:      map[*program.Variable]bool{},
+		hidden:      map[*program.Variable]bool{},
 		flags:       map[*program.Variable]bool{},
 		streams:     map[*program.Variable]bool{},
 		laws:        map[program.Law]int{},
-		copies:      map[*program.Variable]bool{},
+		copies:      map[copied]bool{},
 		temporaries: map[*program.Variable]bool{},
 		bags:        map[string]*program.Variable{},
 		reads:       map[*program.Variable]token.Pos{},
@@ -129,6 +147,7 @@ func (l *lowerer) enter(b *body) {
 	if fn, ok := b.in.info.Defs[b.decl.Name].(*types.Func); ok {
 		l.frame.types = fn.Signature().Results()
 	}
+	l.result = l.frame.types
 	l.parameters = b.in.info.Scopes[b.decl.Type]
 	fields := []*ast.FieldList{b.decl.Recv, b.decl.Type.Params}
 	for _, list := range fields {
@@ -153,7 +172,7 @@ func fullName(b *body) string {
 }
 
 // function reads the body; nil if any of it is refused.
-func (l *lowerer) function(b *body) *program.Function {
+func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 	before := len(l.refusals)
 	if b.decl.Type.TypeParams != nil || b.decl.Recv != nil && isGeneric(b) {
 		l.report(b.decl.Name.Pos(), "a function with type parameters", "its numbers have no type yet", "write it for one type: float64 or int64")
@@ -181,6 +200,12 @@ func (l *lowerer) function(b *body) *program.Function {
 	if len(l.refusals) > before {
 		return nil
 	}
+	requires := slices.Clone(l.fn.Requires)
+	if c != nil {
+		requires = append(requires, c.Requires...)
+	}
+	l.checkBounds(requires)
+	l.simplify()
 	return l.fn
 }
 

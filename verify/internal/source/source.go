@@ -8,7 +8,8 @@
 // refuses, with the position and the nearest thing that it knows; it never guesses.
 //
 // What lies outside: overflow of integers, rounding of floats, infinities and NaN;
-// a source of randomness that fails (k, err := d.Int64(stream) gives an err of nil);
+// a source of randomness that fails (k, err := d.Int64(stream) gives an err of nil),
+// or that refuses a parameter;
 // what a method leaves in the unexported fields of its receiver, which its package
 // must keep to itself; and a second pass over a result of type iter.Seq.
 package source
@@ -170,7 +171,7 @@ func (u *Unit) read(b *body, known bodies, notes map[*ast.File]*directives) {
 	u.Claim = l.claim(notes[b.file].functions[b.decl])
 	onlySensitivity := u.Claim != nil && u.Claim.Cost == nil
 	if !onlySensitivity {
-		u.Function = l.function(b)
+		u.Function = l.function(b, u.Claim)
 	}
 	u.Refusals = l.refusals
 	slices.SortStableFunc(u.Refusals, func(a, b Refusal) int {

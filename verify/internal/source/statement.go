@@ -12,7 +12,7 @@ import (
 )
 
 // A target is what can be left from within: a loop, and what has no loop of its own:
-// a switch, a labelled block, a function that is called. Of the latter, flag says
+// a switch, a function that is called. Of the latter, flag says
 // that it was left; a way out through loops breaks the outermost of them, and what
 // follows is skipped while the flag is set.
 type target struct {
@@ -149,18 +149,12 @@ func (l *lowerer) statement(s ast.Stmt, label string) flow {
 	l.begin()
 	switch s := s.(type) {
 	case *ast.BlockStmt:
-		if label != "" {
-			return l.within(&target{label: label}, func() flow { return l.list(s.List) })
-		}
 		return l.list(s.List)
 	case *ast.EmptyStmt:
 		return flow{falls: true}
 	case *ast.LabeledStmt:
 		return l.statement(s.Stmt, s.Label.Name)
 	case *ast.IfStmt:
-		if label != "" {
-			return l.within(&target{label: label}, func() flow { return l.ifStmt(s) })
-		}
 		return l.ifStmt(s)
 	case *ast.ForStmt:
 		return l.forStmt(s, label)
@@ -231,11 +225,44 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) flow {
 	return flow{falls: true}
 }
 
-// panicStmt is the end of a guard: before anything was drawn or shown, and (the
-// provers see to it) where only public inputs decide.
 func (l *lowerer) panicStmt(call *ast.CallExpr) flow {
-	l.refuse(call.Pos(), "panic", "whether the function panics may show private data", "return, or say what must hold with //dp:requires")
+	l.refuse(call.Pos(), "panic", "whether the function panics may show private data", "let a guard at its beginning panic where public inputs are wrong, or say what must hold with //dp:requires")
 	return flow{}
+}
+
+// guard recognises if cond { panic(constant) } at the beginning, where public inputs
+// decide.
+func (l *lowerer) guard(s *ast.IfStmt, cond program.Expression) bool {
+	if len(s.Body.List) != 1 || s.Else != nil || l.frame.exit != nil || draws(l.out) {
+		return false
+	}
+	x, ok := s.Body.List[0].(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := ast.Unparen(x.X).(*ast.CallExpr)
+	if !ok || !l.isBuiltin(call.Fun, "panic") || l.frame.in.info.Types[call.Args[0]].Value == nil || len(l.targets) > 0 {
+		return false
+	}
+	public := true
+	walk(cond, func(x program.Expression) {
+		switch x := x.(type) {
+		case program.Ref:
+			public = public && x.Var.Input && !l.private[x.Var]
+		case program.Element:
+			public = public && x.Slice.Input && !l.private[x.Slice]
+		case program.Length:
+			public = public && x.Slice.Input && !l.bagged[x.Slice]
+		}
+	})
+	written := map[*program.Variable]bool{}
+	assigned(l.out, written)
+	if !public || mentions(cond, written) {
+		return false
+	}
+	at := program.At{Pos: s.Pos()}
+	l.emit(program.If{At: at, Cond: cond, Then: []program.Statement{program.Return{At: at, Values: l.panicValues()}}})
+	return true
 }
 
 func (l *lowerer) ifStmt(s *ast.IfStmt) flow {
@@ -251,6 +278,9 @@ func (l *lowerer) ifStmt(s *ast.IfStmt) flow {
 	}
 	c := l.condition(cond)
 	l.settle(s.Pos())
+	if l.guard(s, c) {
+		return flow{falls: true}
+	}
 	otherwise := func() flow {
 		if s.Else == nil {
 			return flow{falls: true}
@@ -344,6 +374,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) flow {
 		if !isConstant(t.x) {
 			// The cases are compared with what the tag was at first.
 			v := l.variable(l.frame.prefix+"tag", t.sort, s.Tag.Pos())
+			l.hidden[v] = true
 			l.emit(program.Assign{At: program.At{Pos: s.Tag.Pos()}, To: v, Value: t.x})
 			t.x = program.Ref{Var: v}
 		}
@@ -523,6 +554,7 @@ func (l *lowerer) sequence(lit *ast.FuncLit) flow {
 	if draws(l.out) {
 		l.refuse(lit.Pos(), "a sequence whose noise is drawn before it begins", "each pass would show the same noise", "draw within the sequence")
 	}
+	l.sequenced = true
 	outer := l.frame
 	l.frame = &frame{in: outer.in, file: outer.file, name: outer.name, prefix: outer.prefix, env: map[types.Object]entity{}, outer: outer, caller: outer, stream: true, types: types.NewTuple()}
 	defer func() { l.frame = outer }()

@@ -1,0 +1,111 @@
+package source
+
+import (
+	"maps"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// In Go, b := a makes one array with two names; in a program.Function it makes a copy.
+// They mean the same until one of the names writes to the array and the other is read
+// after that, which is refused here.
+//
+// A pair of slices that may share an array, and which of them was appended to since: an
+// append may write behind the other's end, where only a slice sees it that was
+// appended to as well.
+type pair struct{ a, b *program.Variable }
+
+type sharing map[pair]bool // both orders; true if a was appended to
+
+func (s sharing) forget(v *program.Variable) {
+	for p := range s {
+		if p.a == v || p.b == v {
+			delete(s, p)
+		}
+	}
+}
+
+// checkAliases refuses writes that another name would see. Slices of the input are
+// read by the caller for ever.
+func (l *lowerer) checkAliases() {
+	g := newGraph(l.fn.Body)
+	live := g.live()
+	before := make([]sharing, len(g.nodes))
+	before[0] = sharing{}
+	refused := map[int]bool{}
+	for work := []int{0}; len(work) > 0; {
+		i := work[len(work)-1]
+		work = work[:len(work)-1]
+		after := maps.Clone(before[i])
+		read := func(v *program.Variable) bool { return v.Input || live[i].has(g.number[v]) }
+		other, appends, bad := l.share(after, g.nodes[i].stmt, read)
+		if bad && !refused[i] {
+			refused[i] = true
+			verb := "writing into"
+			if appends {
+				verb = "appending to"
+			}
+			at := g.nodes[i]
+			l.report(at.stmt.Position(), verb+" "+at.writes.Name, other.Name+" may share its elements, and is read later", "copy one of them: append([]T(nil), "+at.writes.Name+"...)")
+		}
+		for _, j := range g.nodes[i].next {
+			grown := before[j] == nil
+			if grown {
+				before[j] = sharing{}
+			}
+			for p, appended := range after {
+				if was, known := before[j][p]; !known || appended && !was {
+					before[j][p] = appended || was
+					grown = true
+				}
+			}
+			if grown {
+				work = append(work, j)
+			}
+		}
+	}
+}
+
+// share changes s as a statement does, and returns a slice that would see a write.
+func (l *lowerer) share(s sharing, stmt program.Statement, read func(*program.Variable) bool) (other *program.Variable, appends, bad bool) {
+	switch stmt := stmt.(type) {
+	case program.Make:
+		s.forget(stmt.To)
+	case program.Assign:
+		from, ok := stmt.Value.(program.Ref)
+		if !stmt.To.Slice || !ok || from.Var == stmt.To {
+			break
+		}
+		s.forget(stmt.To)
+		if l.copies[copied{stmt.To, stmt.Pos}] {
+			break
+		}
+		for p, appended := range maps.Clone(s) {
+			if p.a == from.Var {
+				s[pair{stmt.To, p.b}] = appended
+			}
+			if p.b == from.Var {
+				s[pair{p.a, stmt.To}] = appended
+			}
+		}
+		s[pair{stmt.To, from.Var}], s[pair{from.Var, stmt.To}] = false, false
+	case program.Store:
+		for p := range s {
+			if p.a == stmt.To && read(p.b) && (other == nil || p.b.Name < other.Name) {
+				other = p.b
+			}
+		}
+		return other, false, other != nil
+	case program.Append:
+		for p := range s {
+			if p.a != stmt.To {
+				continue
+			}
+			if read(p.b) && (p.b.Input || s[pair{p.b, p.a}]) && (other == nil || p.b.Name < other.Name) {
+				other = p.b
+			}
+			s[p] = true
+		}
+	}
+	return other, true, other != nil
+}

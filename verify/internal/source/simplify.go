@@ -1,0 +1,198 @@
+package source
+
+import (
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// simplify takes out what calls leave behind: parameters that are another variable's
+// value as long as they are read, constants, and variables that nothing reads.
+func (l *lowerer) simplify() {
+	for l.propagate() {
+	}
+	for l.sweep() {
+	}
+}
+
+// propagate replaces hidden variables that are assigned once, from a constant or from a
+// variable that does not change while they are read.
+func (l *lowerer) propagate() bool {
+	g := newGraph(l.fn.Body)
+	writers := map[*program.Variable][]int{}
+	for i, n := range g.nodes {
+		if n.writes != nil {
+			writers[n.writes] = append(writers[n.writes], i)
+		}
+	}
+	var live []set
+	replace := map[*program.Variable]program.Expression{}
+	touched := map[*program.Variable]bool{}
+	for _, n := range g.nodes {
+		x := n.writes
+		a, ok := n.stmt.(program.Assign)
+		if !ok || len(writers[x]) > 1 || !l.hidden[x] || touched[x] {
+			continue
+		}
+		switch value := a.Value.(type) {
+		case program.Number, program.Truth:
+			replace[x], touched[x] = value, true
+		case program.Ref:
+			if touched[value.Var] || value.Var == x {
+				continue
+			}
+			if live == nil {
+				live = g.live()
+			}
+			changed := false
+			for _, w := range writers[value.Var] {
+				changed = changed || live[w].has(g.number[x])
+			}
+			if !changed {
+				replace[x], touched[x], touched[value.Var] = value, true, true
+			}
+		}
+	}
+	if len(replace) == 0 {
+		return false
+	}
+	l.fn.Body = substitute(l.fn.Body, replace)
+	return true
+}
+
+// sweep drops assignments to variables that nothing reads. (Their expressions have no
+// effects; where they might panic it was written down.)
+func (l *lowerer) sweep() bool {
+	g := newGraph(l.fn.Body)
+	read := map[*program.Variable]bool{}
+	for _, n := range g.nodes {
+		for _, v := range n.reads {
+			if a, ok := n.stmt.(program.Assign); !ok || a.To != v {
+				read[v] = read[v] || !n.keeps || v != n.writes
+			}
+		}
+	}
+	swept := false
+	var list func(stmts []program.Statement) []program.Statement
+	list = func(stmts []program.Statement) (kept []program.Statement) {
+		for _, s := range stmts {
+			var to *program.Variable
+			switch x := s.(type) {
+			case program.Assign:
+				to = x.To
+			case program.Make:
+				to = x.To
+			case program.Append:
+				to = x.To
+			case program.Store:
+				to = x.To
+			case program.If:
+				x.Then, x.Else = list(x.Then), list(x.Else)
+				s = x
+				if len(x.Then) == 0 && len(x.Else) == 0 {
+					swept = true
+					continue
+				}
+			case *program.Loop:
+				x.Body, x.Post = list(x.Body), list(x.Post)
+			}
+			if to != nil && !read[to] {
+				swept = true
+				continue
+			}
+			kept = append(kept, s)
+		}
+		return kept
+	}
+	l.fn.Body = list(l.fn.Body)
+	return swept
+}
+
+// substitute replaces variables, and drops their assignments.
+func substitute(stmts []program.Statement, by map[*program.Variable]program.Expression) (out []program.Statement) {
+	x := func(e program.Expression) program.Expression { return replaced(e, by) }
+	for _, s := range stmts {
+		switch s := s.(type) {
+		case program.Assign:
+			if by[s.To] == nil {
+				s.Value = x(s.Value)
+				out = append(out, s)
+			}
+		case program.Make:
+			s.Length = x(s.Length)
+			out = append(out, s)
+		case program.Append:
+			s.Value = x(s.Value)
+			out = append(out, s)
+		case program.Store:
+			s.Index, s.Value = x(s.Index), x(s.Value)
+			out = append(out, s)
+		case program.Draw:
+			s.Parameter, s.Align = x(s.Parameter), x(s.Align)
+			if r, ok := by[s.Scores].(program.Ref); ok {
+				s.Scores = r.Var
+			}
+			out = append(out, s)
+		case program.If:
+			s.Cond, s.Then, s.Else = x(s.Cond), substitute(s.Then, by), substitute(s.Else, by)
+			out = append(out, s)
+		case *program.Loop:
+			s.Cond, s.Body, s.Post = x(s.Cond), substitute(s.Body, by), substitute(s.Post, by)
+			for i, e := range s.Invariants {
+				s.Invariants[i] = x(e)
+			}
+			out = append(out, s)
+		case program.Output:
+			s.Values = replacedAll(s.Values, by)
+			out = append(out, s)
+		case program.Return:
+			s.Values = replacedAll(s.Values, by)
+			out = append(out, s)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func replacedAll(xs []program.Expression, by map[*program.Variable]program.Expression) []program.Expression {
+	out := make([]program.Expression, len(xs))
+	for i, x := range xs {
+		out[i] = replaced(x, by)
+	}
+	return out
+}
+
+func replaced(x program.Expression, by map[*program.Variable]program.Expression) program.Expression {
+	switch x := x.(type) {
+	case program.Ref:
+		if y := by[x.Var]; y != nil {
+			return y
+		}
+	case program.Element:
+		if r, ok := by[x.Slice].(program.Ref); ok {
+			x.Slice = r.Var
+		}
+		x.Index = replaced(x.Index, by)
+		return x
+	case program.Length:
+		if r, ok := by[x.Slice].(program.Ref); ok {
+			x.Slice = r.Var
+		}
+		return x
+	case program.Unary:
+		x.X = replaced(x.X, by)
+		return x
+	case program.Binary:
+		x.X, x.Y = replaced(x.X, by), replaced(x.Y, by)
+		return x
+	case program.Call:
+		x.Args = replacedAll(x.Args, by)
+		return x
+	case program.If3:
+		x.Cond, x.Then, x.Else = replaced(x.Cond, by), replaced(x.Then, by), replaced(x.Else, by)
+		return x
+	case program.Diff:
+		x.X = replaced(x.X, by)
+		return x
+	}
+	return x
+}
