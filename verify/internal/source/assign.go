@@ -208,7 +208,7 @@ func (l *lowerer) snapshot(to, values []entity, pos token.Pos) []entity {
 			return x
 		}
 		c := l.variable(l.frame.prefix+"old", sort, pos)
-		l.hidden[c] = true
+		l.depth[c] = temporary
 		l.emit(program.Assign{At: program.At{Pos: pos}, To: c, Value: x})
 		return program.Ref{Var: c}
 	}

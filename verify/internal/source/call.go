@@ -402,7 +402,7 @@ func (l *lowerer) inline(b *body, e *ast.CallExpr, recv entity) []entity {
 	if !ok {
 		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
 	}
-	g := &frame{in: b.in, file: b.file, name: name, prefix: l.frame.prefix + b.decl.Name.Name + ".", env: map[types.Object]entity{}, caller: l.frame}
+	g := &frame{in: b.in, file: b.file, name: name, prefix: l.frame.prefix + b.decl.Name.Name + ".", depth: l.frame.depth + 1, env: map[types.Object]entity{}, caller: l.frame}
 	return l.run(g, fn.Signature(), b.decl.Type, b.decl.Recv, b.decl.Body, e, recv)
 }
 
@@ -416,7 +416,7 @@ func (l *lowerer) closureCall(c closure, e *ast.CallExpr) []entity {
 	if !ok {
 		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
 	}
-	g := &frame{in: c.in.in, file: c.in.file, lit: c.lit, name: c.in.name + ".func", prefix: l.frame.prefix + "func.", env: map[types.Object]entity{}, outer: c.in, caller: l.frame}
+	g := &frame{in: c.in.in, file: c.in.file, lit: c.lit, name: c.in.name + ".func", prefix: l.frame.prefix + "func.", depth: l.frame.depth + 1, env: map[types.Object]entity{}, outer: c.in, caller: l.frame}
 	return l.run(g, sig, c.lit.Type, nil, c.lit.Body, e, nil)
 }
 

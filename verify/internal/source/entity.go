@@ -206,9 +206,7 @@ func (l *lowerer) unique(name string) string {
 
 func (l *lowerer) variable(name string, sort program.Sort, pos token.Pos) *program.Variable {
 	v := &program.Variable{Name: l.unique(name), Sort: sort, Pos: pos}
-	if l.frame != nil && l.frame.prefix != "" {
-		l.hidden[v] = true
-	}
+	l.depth[v] = l.frame.depth
 	return v
 }
 

@@ -41,8 +41,8 @@ type lowerer struct {
 	isError   map[*program.Variable]bool
 	constants map[*program.Variable]*big.Rat
 	errors    map[any]int64
-	// hidden are variables that the function with the claim does not name.
-	hidden map[*program.Variable]bool
+	// depth is how deep in calls a variable is, 0 in the function with the claim.
+	depth map[*program.Variable]int
 	// flags are hidden variables, and whether they are ever read.
 	flags map[*program.Variable]bool
 	// streams are the sequences that were read; laws counts draws without a name.
@@ -72,6 +72,7 @@ type frame struct {
 	name   string       // the full name of a declared function, to see recursion
 	lit    *ast.FuncLit // of a closure
 	prefix string
+	depth  int // of calls
 	env    map[types.Object]entity
 	outer  *frame // of a closure, where it was written
 	caller *frame
@@ -89,6 +90,9 @@ type copied struct {
 	at token.Pos
 }
 
+// temporary is the depth of variables that nobody named.
+const temporary = 1 << 30
+
 // A bailout ends the reading of a statement.
 type bailout struct{}
 
@@ -105,7 +109,7 @@ func newLowerer(b *body, known bodies, notes map[*ast.File]*directives) *lowerer
 		errors:      map[any]int64{},
 		private:     map[*program.Variable]bool{},
 		bagged:      map[*program.Variable]bool{},
-		hidden:      map[*program.Variable]bool{},
+		depth:       map[*program.Variable]int{},
 		flags:       map[*program.Variable]bool{},
 		streams:     map[*program.Variable]bool{},
 		laws:        map[program.Law]int{},

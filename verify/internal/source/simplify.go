@@ -13,8 +13,10 @@ func (l *lowerer) simplify() {
 	}
 }
 
-// propagate replaces hidden variables that are assigned once, from a constant or from a
-// variable that does not change while they are read.
+// propagate takes two variables for one where the first is assigned once, from the
+// second, and neither is written while the other's value is still read; the name is that
+// of the outer function. Nothing that the function with the claim names goes but for a
+// variable of its own. Constants take the place of variables of called functions.
 func (l *lowerer) propagate() bool {
 	g := newGraph(l.fn.Body)
 	writers := map[*program.Variable][]int{}
@@ -29,26 +31,34 @@ func (l *lowerer) propagate() bool {
 	for _, n := range g.nodes {
 		x := n.writes
 		a, ok := n.stmt.(program.Assign)
-		if !ok || len(writers[x]) > 1 || !l.hidden[x] || touched[x] {
+		if !ok || len(writers[x]) > 1 || x.Input || touched[x] {
 			continue
 		}
 		switch value := a.Value.(type) {
 		case program.Number, program.Truth:
-			replace[x], touched[x] = value, true
+			if l.depth[x] > 0 {
+				replace[x], touched[x] = value, true
+			}
 		case program.Ref:
-			if touched[value.Var] || value.Var == x {
+			y := value.Var
+			if touched[y] || y == x || l.depth[x] == 0 && (l.depth[y] == 0 || y.Input) {
 				continue
 			}
 			if live == nil {
 				live = g.live()
 			}
 			changed := false
-			for _, w := range writers[value.Var] {
+			for _, w := range writers[y] {
 				changed = changed || live[w].has(g.number[x])
 			}
-			if !changed {
-				replace[x], touched[x], touched[value.Var] = value, true, true
+			if changed {
+				continue
 			}
+			if !y.Input && l.depth[x] < l.depth[y] {
+				x.Name, y.Name, x.Pos, y.Pos = y.Name, x.Name, y.Pos, x.Pos
+				l.depth[x], l.depth[y] = l.depth[y], l.depth[x]
+			}
+			replace[x], touched[x], touched[y] = program.Ref{Var: y}, true, true
 		}
 	}
 	if len(replace) == 0 {

@@ -374,7 +374,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) flow {
 		if !isConstant(t.x) {
 			// The cases are compared with what the tag was at first.
 			v := l.variable(l.frame.prefix+"tag", t.sort, s.Tag.Pos())
-			l.hidden[v] = true
+			l.depth[v] = temporary
 			l.emit(program.Assign{At: program.At{Pos: s.Tag.Pos()}, To: v, Value: t.x})
 			t.x = program.Ref{Var: v}
 		}
@@ -556,7 +556,7 @@ func (l *lowerer) sequence(lit *ast.FuncLit) flow {
 	}
 	l.sequenced = true
 	outer := l.frame
-	l.frame = &frame{in: outer.in, file: outer.file, name: outer.name, prefix: outer.prefix, env: map[types.Object]entity{}, outer: outer, caller: outer, stream: true, types: types.NewTuple()}
+	l.frame = &frame{in: outer.in, file: outer.file, name: outer.name, prefix: outer.prefix, depth: outer.depth, env: map[types.Object]entity{}, outer: outer, caller: outer, stream: true, types: types.NewTuple()}
 	defer func() { l.frame = outer }()
 	if sig, ok := l.typeOf(lit).Underlying().(*types.Signature); ok && sig.Params().Len() == 1 && sig.Results().Len() == 0 {
 		for _, f := range lit.Type.Params.List {
