@@ -168,3 +168,44 @@ func TestConstraintsOfLiterals(t *testing.T) {
 		}
 	}
 }
+
+func TestLemmas(t *testing.T) {
+	p := clausify(nil)
+	le := func(v Var, n int64) literal { return p.literal(Le(v.Term(), Number(n)), false) }
+	lt := func(v Var, n int64) literal { return p.literal(Lt(v.Term(), Number(n)), false) }
+	ge := func(v Var, n int64) literal { return lt(v, n).not() }
+	sum := p.literal(Le(r.Term().Add(s.Term()), Number(0)), false)
+	truth := p.literal(b.Formula(), false)
+	for _, c := range []struct {
+		name    string
+		bounds  []literal // together contradictory, or not
+		weights []int64
+		want    bool
+	}{
+		{"below 0 and from 0", []literal{lt(r, 0), ge(r, 0)}, []int64{1, 1}, true},
+		{"up to 0 and from 0", []literal{le(r, 0), ge(r, 0)}, []int64{1, 1}, false},
+		{"up to 0 and from 1", []literal{le(r, 0), ge(r, 1)}, []int64{2, 2}, true},
+		{"up to 1 and from 0", []literal{le(r, 1), ge(r, 0)}, []int64{1, 1}, false},
+		{"unequal weights", []literal{le(r, 0), ge(r, 1)}, []int64{1, 2}, false},
+		{"another variable", []literal{le(r, 0), ge(s, 1)}, []int64{1, 1}, false},
+		{"a sum", []literal{sum, ge(r, 0), ge(s, 1)}, []int64{1, 1, 1}, true},
+		{"half of a sum", []literal{sum, ge(r, 0)}, []int64{1, 1}, false},
+		{"integers below 1 and from 1", []literal{lt(x, 1), ge(x, 1)}, []int64{1, 1}, true},
+		{"a negative weight", []literal{le(r, 1), le(r, 3)}, []int64{1, -1}, false},
+		{"strictness of no weight", []literal{le(r, 0), ge(r, 0), lt(s, 0)}, []int64{1, 1, 0}, false},
+		{"what bounds nothing", []literal{le(r, 0), ge(r, 1), truth}, []int64{1, 1, 1}, false},
+		{"no weights", []literal{le(r, 0), ge(r, 1)}, nil, false},
+		{"nothing", nil, nil, false},
+	} {
+		st := step{}
+		for _, l := range c.bounds {
+			st.clause = append(st.clause, l.not())
+		}
+		for _, w := range c.weights {
+			st.weights = append(st.weights, whole(w))
+		}
+		if err := p.checkLemma(st); (err == nil) != c.want {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -221,4 +222,35 @@ func TestLimits(t *testing.T) {
 	if got, err = Unsat(ctx, And(fs...), Limits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v (%v)", got, err)
 	}
+}
+
+// Any text that parses is decided within limits, and never by a panic.
+func FuzzUnsat(f *testing.F) {
+	f.Add("(and b (< 0 (ite (< x y) (+ x r) (* 2 s))) (= (+ x y) (* 3 r)) (distinct x y 2) (xor b c (<= r s)))")
+	f.Add("(let ((a (+ x (* 2 y)))) (and (<= 1 a 3) (= r (/ a 5)) (not (= s r)) (> s 9223372036854775807.5)))")
+	for seed := range 20 {
+		g := newGenerator(seed)
+		g.ints, g.reals, g.bools = 2, 2, 2
+		formula, _ := g.conjunction()
+		f.Add(strings.NewReplacer("i0", "x", "i1", "y", "r0", "r", "r1", "s", "b0", "b", "b1", "c").Replace(formula.String()))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		formula, err := ParseFormula(text, x, y, r, s, b, c)
+		if err != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		yes, err := Unsat(ctx, formula, Limits{Conflicts: 300, Branches: 20})
+		if err != nil && ctx.Err() == nil {
+			t.Fatalf("%v\n%v", err, formula)
+		}
+		no, err := Unsat(ctx, Not(formula), Limits{Conflicts: 300, Branches: 20})
+		if err != nil && ctx.Err() == nil {
+			t.Fatalf("%v\n%v", err, formula)
+		}
+		if yes.Verdict == Refuted && no.Verdict == Refuted {
+			t.Fatalf("neither true nor false: %v", formula)
+		}
+	})
 }
