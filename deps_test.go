@@ -56,6 +56,7 @@ var onlys = []only{
 	{"./verify/report", []string{"./verify"}, "it shows verdicts and makes none"},
 	{"./verify/internal/replay", []string{"./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio"}, "it checks and searches for nothing"},
 	{"./verify/internal/certificate", nil, "a file of anybody's text: it knows no proof"},
+	{"./verify/internal/sensitivity", []string{"./accountant", "./privacy", "./verify/internal/claim", "./verify/internal/program"}, "static rules give a plan, the accountant evaluates it: no solver, no run"},
 	{"./verify/internal/claim", []string{"./verify/internal/program"}, "what is claimed, as data"},
 	{"./verify/internal/source", []string{"./verify/internal/claim", "./verify/internal/program"}, "Go to data: it proves nothing"},
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/token"
+	"go/types"
 	"strconv"
 	"strings"
 
@@ -76,6 +78,12 @@ type Package struct {
 	Units []*Unit
 	// Refusals are of directives that belong to no function.
 	Refusals []Refusal
+
+	// The syntax of all files, for those who read it themselves.
+	Fset  *token.FileSet
+	Files []*ast.File
+	Types *types.Package
+	Info  *types.Info
 }
 
 // Load reads the packages that the patterns name as the go command does in the
@@ -116,7 +124,7 @@ func Load(ctx context.Context, dir string, patterns ...string) ([]*Package, erro
 	var read []*Package
 	for i, p := range loaded {
 		units, refusals := lower(all[i], known)
-		read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals})
+		read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
 	}
 	return read, nil
 }

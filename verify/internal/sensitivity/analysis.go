@@ -1,0 +1,464 @@
+package sensitivity
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+)
+
+// A Package is Go source with its types.
+type Package struct {
+	Path  string
+	Fset  *token.FileSet
+	Files []*ast.File
+	Types *types.Package
+	Info  *types.Info
+}
+
+// A Program is functions that may call each other.
+type Program struct {
+	funcs  map[string]declared
+	claims map[string]*claim.Claim
+}
+
+type declared struct {
+	pkg  *Package
+	decl *ast.FuncDecl
+	fn   *types.Func
+}
+
+// New returns the program of the packages. Claims, by the full names of functions
+// (types.Func.FullName), are taken as true of the calls of those that claim a cost:
+// who asks must have them proved, see Result.Uses.
+func New(packages []*Package, claims map[string]*claim.Claim) *Program {
+	p := &Program{map[string]declared{}, claims}
+	for _, pkg := range packages {
+		for _, file := range pkg.Files {
+			for _, d := range file.Decls {
+				if decl, ok := d.(*ast.FuncDecl); ok && decl.Body != nil {
+					if fn, ok := pkg.Info.Defs[decl.Name].(*types.Func); ok {
+						p.funcs[fn.FullName()] = declared{pkg, decl, fn}
+					}
+				}
+			}
+		}
+	}
+	return p
+}
+
+// analysis is of one function.
+type analysis struct {
+	*facts
+	program *Program
+	knowns  map[string]*known
+	elems   map[string]*elements
+	splits  map[string]*split
+	serial  int
+	parents map[int]int // frames, by what they stand in
+	stack   []*loop
+	calls   []string
+	steps   int
+	cost    bool
+	reals   bool // a number that depends on private data is no integer
+	grid    bool // noise on the grid was added to integers
+	uses    []string
+	pkg     *Package // whose code is being read
+}
+
+// maxSteps bounds the work on one function; what does not end within is refused.
+const maxSteps = 200_000
+
+// maxCalls bounds calls within calls.
+const maxCalls = 40
+
+// failure carries a refusal to the entry.
+type failure struct{ Refusal }
+
+func (a *analysis) fail(at ast.Node, hint, format string, args ...any) {
+	pos := token.NoPos
+	if at != nil {
+		pos = at.Pos()
+	}
+	panic(failure{Refusal{pos, fmt.Sprintf(format, args...), hint}})
+}
+
+func (a *analysis) why(at ast.Node, hint, format string, args ...any) *Refusal {
+	pos := token.NoPos
+	if at != nil {
+		pos = at.Pos()
+	}
+	return &Refusal{pos, fmt.Sprintf(format, args...), hint}
+}
+
+func (a *analysis) next() int {
+	a.serial++
+	return a.serial
+}
+
+// hidden makes an atom of which only what is given is known.
+func (a *analysis) hidden(what string, k known) Expr {
+	k.serial = a.next()
+	at := &atom{name: fmt.Sprintf("%s·%d", what, k.serial)}
+	if k.lo != nil {
+		at.nonneg = a.isNonneg(*k.lo)
+	}
+	a.knowns[at.name] = &k
+	return atomic(at)
+}
+
+func (a *analysis) public(what string) value {
+	return value{sym: a.hidden(what, known{})}
+}
+
+// opaque is a value that depends on others in an unknown way.
+func (a *analysis) opaque(what string, e env, why *Refusal) value {
+	return value{sym: a.hidden(what, known{env: e.infinite(why)})}
+}
+
+// env returns how far the number moves.
+func (a *analysis) env(e Expr) env {
+	var sum env
+	for _, t := range e.terms {
+		sum = sum.add(a.termEnv(t))
+	}
+	return sum
+}
+
+func (a *analysis) termEnv(t term) env {
+	var moving []power
+	public := term{coef: t.coef}
+	all := env{}
+	for _, p := range t.powers {
+		if e := a.atomEnv(p.atom); len(e) > 0 {
+			moving = append(moving, p)
+			all = all.add(e)
+			continue
+		}
+		public.powers = append(public.powers, p)
+	}
+	if len(moving) == 0 {
+		return nil
+	}
+	by := a.abs(Expr{[]term{public}})
+	if len(moving) == 1 && moving[0].halfs == 2 {
+		return a.atomEnv(moving[0].atom).scale(by)
+	}
+	// |xy - x'y'| <= |x||y-y'| + |y'||x-x'|, where both are bounded.
+	var product env
+	for i, p := range moving {
+		rest := by
+		for j, q := range moving {
+			n := q.halfs
+			if i == j {
+				n -= 2
+			}
+			size, ok := a.constantSize(atomic(q.atom))
+			if n%2 != 0 || n < 0 || n > 0 && !ok {
+				return all.infinite(&Refusal{Reason: "a product of numbers that depend on private data has no finite sensitivity", Hint: "clamp the factors to public bounds"})
+			}
+			for range n / 2 {
+				rest = rest.mul(size)
+			}
+		}
+		product = product.add(a.atomEnv(p.atom).scale(rest.mul(integer(int64(p.halfs / 2)))))
+	}
+	return product
+}
+
+func (a *analysis) atomEnv(x *atom) env {
+	if k := a.knowns[x.name]; k != nil {
+		return k.env
+	}
+	var all env
+	for _, arg := range x.args {
+		all = all.add(a.env(arg))
+	}
+	if len(all) > 0 {
+		return all.infinite(&Refusal{Reason: "a function of private data without a bound on its slope"})
+	}
+	return nil
+}
+
+// size bounds |e|, in terms of sources; nil if nothing is known.
+func (a *analysis) size(e Expr) env {
+	sum := env{}
+	for _, t := range e.terms {
+		public := term{coef: t.coef}
+		var part env
+		for _, p := range t.powers {
+			k := a.knowns[p.atom.name]
+			if k == nil || k.serial == 0 && len(k.env) == 0 {
+				public.powers = append(public.powers, p)
+				continue
+			}
+			s := a.atomSize(k)
+			if s == nil && len(k.env) == 0 {
+				public.powers = append(public.powers, p)
+				continue
+			}
+			if s == nil || p.halfs != 2 {
+				return nil
+			}
+			if part == nil {
+				part = s
+				continue
+			}
+			c, ok := constant1(s)
+			if !ok {
+				if c, ok = constant1(part); !ok {
+					return nil
+				}
+				part = s
+			}
+			part = part.scale(c)
+		}
+		if part == nil {
+			part = env{unit: {most: one()}}
+		}
+		sum = sum.add(part.scale(a.abs(Expr{[]term{public}})))
+	}
+	// Bounds may say less together than apart: x in [0, 1] has size 1, as 1-x has.
+	if lo, hi := a.interval(e); lo != nil && hi != nil {
+		both := a.max(a.abs(*lo), a.abs(*hi))
+		if c, ok := constant1(sum); !ok || a.isNonneg(c.sub(both)) {
+			return env{unit: {most: both}}.scale(one())
+		}
+	}
+	return sum
+}
+
+func constant1(e env) (Expr, bool) {
+	if len(e) == 0 {
+		return Expr{}, true
+	}
+	b, ok := e[unit]
+	return b.most, ok && len(e) == 1 && b.infinite == nil
+}
+
+func (a *analysis) atomSize(k *known) env {
+	if k.lo != nil && k.hi != nil {
+		return env{unit: {most: a.max(a.abs(*k.lo), a.abs(*k.hi))}}.scale(one())
+	}
+	return k.size
+}
+
+func (a *analysis) constantSize(e Expr) (Expr, bool) {
+	s := a.size(e)
+	if s == nil {
+		return Expr{}, false
+	}
+	return constant1(s)
+}
+
+// interval bounds e by public expressions, on either side nil where nothing is known.
+func (a *analysis) interval(e Expr) (lo, hi *Expr) {
+	lo, hi = &Expr{}, &Expr{}
+	plus := func(sum **Expr, c Expr, by *Expr) {
+		if *sum == nil || by == nil {
+			*sum = nil
+			return
+		}
+		next := (*sum).add(c.mul(*by))
+		*sum = &next
+	}
+	unit := one()
+	for _, t := range e.terms {
+		public := term{coef: t.coef}
+		var k *known
+		for _, p := range t.powers {
+			q := a.knowns[p.atom.name]
+			if q == nil || len(q.env) == 0 {
+				public.powers = append(public.powers, p)
+				continue
+			}
+			if k != nil || p.halfs != 2 {
+				return nil, nil
+			}
+			k = q
+		}
+		c := Expr{[]term{public}}
+		switch {
+		case k == nil:
+			plus(&lo, c, &unit)
+			plus(&hi, c, &unit)
+		case a.isNonneg(c):
+			plus(&lo, c, k.lo)
+			plus(&hi, c, k.hi)
+		case a.isNonneg(c.neg()):
+			plus(&lo, c, k.hi)
+			plus(&hi, c, k.lo)
+		default:
+			return nil, nil
+		}
+	}
+	return lo, hi
+}
+
+// whole reports whether e is an integer.
+func (a *analysis) whole(e Expr) bool {
+	for _, t := range e.terms {
+		if !t.coef.IsInt() {
+			return false
+		}
+		for _, p := range t.powers {
+			k := a.knowns[p.atom.name]
+			if p.halfs < 0 || p.halfs%2 != 0 || k == nil || !k.whole {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// envs returns the distance of a value in each norm: that of a tuple or a struct is
+// that of all its numbers together.
+func (a *analysis) envs(st *state, v value) [3]env {
+	switch v.kind {
+	case plain:
+		return same(a.env(v.sym))
+	case ref:
+		return a.settled(st.heap[v.obj]).env
+	case record, tuple, device:
+		var all [3]env
+		add := func(w value) {
+			e := a.envs(st, w)
+			for n := range all {
+				if n == linf {
+					all[n] = all[n].max(e[n], a.facts)
+					continue
+				}
+				all[n] = all[n].add(e[n])
+			}
+		}
+		for _, k := range sortedKeys(v.fields) {
+			add(v.fields[k])
+		}
+		for _, w := range v.elems {
+			add(w)
+		}
+		return all
+	case private, divided:
+		return same(v.env)
+	case function:
+		if v.fn.self != nil {
+			return a.envs(st, *v.fn.self)
+		}
+	}
+	return [3]env{}
+}
+
+// settled is the object with what stands in its slot counted in.
+func (a *analysis) settled(o *object) *object {
+	if o.slot == nil || !o.slot.written || o.slot.val.kind != plain {
+		return o
+	}
+	c := *o
+	e := a.env(o.slot.val.sym)
+	for n := range c.env {
+		c.env[n] = c.env[n].add(e)
+	}
+	return &c
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// alloc puts an object on the heap.
+func (a *analysis) alloc(st *state, o object) value {
+	o.id = a.next()
+	o.depth = len(a.stack)
+	id := a.next()
+	st.heap[id] = &o
+	return value{kind: ref, obj: id}
+}
+
+// update replaces an object by a changed copy.
+func (a *analysis) update(st *state, id int, change func(o *object)) {
+	o := *st.heap[id]
+	o.id = a.next()
+	change(&o)
+	st.heap[id] = &o
+}
+
+// shape makes a value of a type of which every number moves at most so far.
+func (a *analysis) shape(st *state, t types.Type, e [3]env, size [3]env, what string) value {
+	public := len(e[linf]) == 0 && len(e[l1]) == 0
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		if u.Info()&types.IsNumeric != 0 {
+			k := known{env: e[linf], size: size[linf], whole: u.Info()&types.IsInteger != 0}
+			if u.Info()&types.IsUnsigned != 0 {
+				zero := Expr{}
+				k.lo = &zero
+			}
+			return value{sym: a.hidden(what, k)}
+		}
+	case *types.Slice, *types.Array:
+		if public {
+			break
+		}
+		if elem := t.Underlying().(interface{ Elem() types.Type }).Elem(); numeric(elem) {
+			length := a.hidden("len("+what+")", known{lo: &Expr{}, whole: true})
+			if arr, ok := u.(*types.Array); ok {
+				length = integer(arr.Len())
+			}
+			return a.alloc(st, object{env: e, size: size, length: length, view: true})
+		}
+	case *types.Struct:
+		if public {
+			break
+		}
+		v := value{kind: record, fields: map[string]value{}}
+		for i := range u.NumFields() {
+			f := u.Field(i)
+			v.fields[f.Name()] = a.shape(st, f.Type(), e, size, what+"."+f.Name())
+		}
+		return v
+	}
+	if public {
+		return a.public(what)
+	}
+	return a.opaque(what, e[l1], &Refusal{Reason: fmt.Sprintf("%s is no number: that it differs at all may change everything", what)})
+}
+
+// numeric reports whether values of the type are numbers, of a type parameter
+// whatever it stands for.
+func numeric(t types.Type) bool {
+	p, ok := t.(*types.TypeParam)
+	if !ok {
+		b, ok := t.Underlying().(*types.Basic)
+		return ok && b.Info()&types.IsNumeric != 0
+	}
+	c, ok := p.Constraint().Underlying().(*types.Interface)
+	if !ok || c.NumEmbeddeds() == 0 {
+		return false
+	}
+	for i := range c.NumEmbeddeds() {
+		switch e := c.EmbeddedType(i).(type) {
+		case *types.Union:
+			for j := range e.Len() {
+				if !numeric(e.Term(j).Type()) {
+					return false
+				}
+			}
+		default:
+			if !numeric(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func shortName(full string) string {
+	if i := strings.LastIndexByte(full, '/'); i >= 0 {
+		return full[i+1:]
+	}
+	return full
+}

@@ -1,0 +1,276 @@
+package sensitivity
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"maps"
+)
+
+// bagLoop runs a loop over private records.
+//
+// Theorem. If the body, for a record r, adds to each variable something that depends
+// on r and public values alone, then what is added over all records is a sum over the
+// multiset, whatever its order; and multisets at symmetric difference k give sums
+// that are at most k·c apart, c being a bound on the size of what one record adds.
+// (Reed and Pierce 2010: bagmap, bagfilter, bagsum over clipped numbers.) All else
+// that a body does to a variable makes it infinitely sensitive.
+func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (*state, *result) {
+	elem := elementType(f.pkg.Info.Types[s.X].Type)
+	run := func(h *state, l *loop) outcome {
+		l.row = l.name + ".row"
+		a.bind(f, h, s.Key, a.opaque("place", bag.env[l1], a.why(s, "", "the place of a record, which neighbours do not share")))
+		if s.Value != nil {
+			a.bind(f, h, s.Value, a.rowValue(h, l, elem, bag.elem, s))
+		}
+		return a.block(f, h, s.Body.List, &rest{body: true})
+	}
+	l, head, end, o, c := a.iterate(f, st, Expr{}, s, run, true)
+	if o.ret != nil || o.brk != nil || end == nil {
+		a.fail(s, "a loop over all records, with continue", "a loop over private records is left early, which depends on their order")
+	}
+	if len(end.items) > 0 || len(end.spent) > len(st.spent) {
+		a.fail(s, "noise on the sum, or package shuffle's local randomizers", "noise is drawn for each of an unknown number of private records")
+	}
+	after := st.clone()
+	for p := range c.vars {
+		after.vars[p] = a.summed(l, bag, st.vars[p], head.vars[p], end.vars[p], p.obj.Name(), s)
+	}
+	var grown []int
+	for _, id := range sortedKeys(c.objs) {
+		if a.gathered(l, bag, after, id, st, head, end, s) {
+			grown = append(grown, id)
+		}
+	}
+	a.exclusive(bag, after, end, grown)
+	return after, nil
+}
+
+// rowValue is a record: that it is there at all is what neighbours differ in.
+func (a *analysis) rowValue(st *state, l *loop, t types.Type, known1 *value, at ast.Node) value {
+	e := env{l.row: {infinite: a.why(at, "", "a record")}}
+	if isTypeParam(t) || known1 != nil && known1.kind == plain || !numeric(t) {
+		k := known{env: e, whole: isInteger(t)}
+		if known1 != nil && known1.kind == plain {
+			k.lo, k.hi = a.interval(known1.sym)
+			k.whole = a.whole(known1.sym)
+			if k.lo != nil && !a.fixed(*k.lo) {
+				k.lo = nil
+			}
+			if k.hi != nil && !a.fixed(*k.hi) {
+				k.hi = nil
+			}
+		}
+		return value{sym: a.hidden("row", k)}
+	}
+	return a.shape(st, t, same(e), [3]env{}, "row")
+}
+
+// fixed reports whether an expression is of parameters alone.
+func (a *analysis) fixed(e Expr) bool {
+	ok := true
+	e.atoms(func(x *atom) {
+		k := a.knowns[x.name]
+		ok = ok && (k == nil || len(k.env) == 0 && k.serial == 0)
+	})
+	return ok
+}
+
+// summed is a variable after a loop over records.
+func (a *analysis) summed(l *loop, bag *object, before, head, end value, name string, at ast.Node) value {
+	if before.kind != plain || head.kind != plain || end.kind != plain {
+		if end.kind == record && before.kind == record {
+			w := end
+			w.fields = map[string]value{}
+			for k := range end.fields {
+				w.fields[k] = a.summed(l, bag, before.fields[k], head.fields[k], end.fields[k], name+"."+k, at)
+			}
+			return w
+		}
+		a.fail(at, "sums, counts and slices of records", "a loop over private records changes %s, which is no number", name)
+	}
+	d := end.sym.sub(head.sym)
+	e := a.env(d)
+	whole := a.whole(before.sym) && a.whole(d)
+	order := a.why(at, name+" += what depends on the record alone", "%s depends on the order of private records, or on what other records did to it", name)
+	if d.has(head.sym.String()) || a.poisoned(l, e) {
+		all := bag.env[l1].infinite(order).add(a.outside(l, e).infinite(order)).add(a.env(before.sym).infinite(order))
+		return value{sym: a.hidden(name, known{env: all, whole: whole})}
+	}
+	closes := a.why(at, "a sum over records of what depends on the record alone", "what is added for each record depends on other private data too")
+	k := known{env: a.outside(l, e).infinite(closes), whole: a.whole(d)}
+	if c, ok := a.constantSize(d); ok && a.steady(l, c) {
+		k.env = k.env.add(bag.env[l1].scale(c))
+	} else {
+		k.env = k.env.add(bag.env[l1].infinite(a.why(at, "clamp it with min and max", "what a record adds to %s has no bound", name)))
+	}
+	return value{sym: before.sym.add(a.hidden(name, k))}
+}
+
+// steady reports whether a bound does not depend on the iteration.
+func (a *analysis) steady(l *loop, c Expr) bool { return a.older(l, c) }
+
+// poisoned reports whether something depends on what the loop changes.
+func (a *analysis) poisoned(l *loop, e env) bool {
+	for s := range e {
+		if _, ok := l.initial[s]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// outside are the sources of before the loop.
+func (a *analysis) outside(l *loop, e env) env {
+	out := env{}
+	for s, b := range e {
+		if _, ok := l.initial[s]; ok || s == l.row {
+			continue
+		}
+		if el := a.elems[s]; el != nil && el.loop == l {
+			continue
+		}
+		out[s] = b
+	}
+	return out
+}
+
+// gathered puts an object after a loop over records, and reports whether only
+// additions were made to it.
+func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head, end *state, at ast.Node) bool {
+	before, now := a.settled(st.heap[id]), end.heap[id]
+	o := *now
+	o.id, o.slot, o.size = a.next(), nil, [3]env{}
+	o.base, o.moved, o.added, o.only = before.base, before.moved, before.added, before.only
+	o.view = before.view || now.view
+	order := a.why(at, "counts[key(row)] += n, or append", "a slice or map depends on the order of private records, or on what other records did to it")
+	ok := now.base == head.heap[id].base && now.slot == nil
+	why := order
+	for n := range o.env {
+		c, constant := constant1(now.added[n])
+		if !constant || !a.steady(l, c) {
+			why = a.why(at, "clamp it with min and max", "what a record adds to a slice or map has no bound")
+			ok = false
+		}
+		if a.poisoned(l, now.moved[n]) {
+			ok = false
+		}
+		o.env[n] = before.env[n].add(bag.env[l1].scale(c)).add(a.outside(l, now.moved[n]).infinite(order))
+		if n == l1 && o.table && now.put != "+=" {
+			o.keys = before.keys.add(bag.env[l1].scale(c))
+		}
+	}
+	if o.table && now.put == "+=" && len(now.keys) > 0 {
+		o.keys = before.keys.add(bag.env[l1]).infinite(a.why(at, "a range over the public keys", "which keys a map has depends on private data"))
+	}
+	if !ok {
+		for n := range o.env {
+			o.env[n] = before.env[n].add(bag.env[l1]).add(a.outside(l, now.env[n])).infinite(why)
+		}
+		o.keys = o.env[l1]
+		o.base = ""
+	} else if before.base != "" {
+		// Within another loop over records the number of inner ones is not bounded.
+		o.base = ""
+	}
+	after.heap[id] = &o
+	return ok
+}
+
+// exclusive finds slices and maps to which no record adds in more than one: together
+// they move as one does.
+func (a *analysis) exclusive(bag *object, after, end *state, ids []int) {
+	apart := func(x, y int) bool {
+		for b := range end.heap[x].only {
+			if end.heap[y].only[-b] {
+				return true
+			}
+		}
+		return false
+	}
+	for len(ids) > 1 {
+		group := []int{ids[0]}
+		var left []int
+		for _, id := range ids[1:] {
+			fits := true
+			for _, g := range group {
+				fits = fits && apart(g, id)
+			}
+			if fits {
+				group = append(group, id)
+			} else {
+				left = append(left, id)
+			}
+		}
+		ids = left
+		if len(group) == 1 {
+			continue
+		}
+		number := a.next()
+		for i, id := range group {
+			name := fmt.Sprintf("·split%d.%d", number, i)
+			a.splits[name] = &split{number, maps.Clone(bag.env[l1]), a.top()}
+			o := *after.heap[id]
+			o.id = a.next()
+			for n := range o.env {
+				c, _ := constant1(end.heap[id].added[n])
+				before := env{}
+				for s, b := range o.env[n] {
+					if _, ours := bag.env[l1][s]; !ours {
+						before[s] = b
+					}
+				}
+				if len(before) == len(o.env[n])-len(bag.env[l1]) && len(bag.env[l1]) > 0 && a.fresh(o.env[n], bag.env[l1], c) {
+					o.env[n] = before.add(env{name: {most: c}}.scale(one()))
+				}
+			}
+			after.heap[id] = &o
+		}
+	}
+}
+
+// fresh reports whether an object moves for the records' sake alone.
+func (a *analysis) fresh(e, bag env, c Expr) bool {
+	for s, b := range bag {
+		if e[s].infinite != nil || b.infinite != nil || !e[s].most.is(b.most.mul(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// privateLoop runs a loop of which the number of iterations is private: what it
+// changes is infinitely sensitive to all that it depends on.
+func (a *analysis) privateLoop(f *frame, st *state, s *ast.RangeStmt, body *ast.BlockStmt, over env) (*state, *result) {
+	why := a.why(s, "a loop over records that adds up", "how often a loop runs depends on private data")
+	run := func(h *state, l *loop) outcome {
+		l.row = l.name + ".row"
+		a.bind(f, h, s.Key, a.opaque("key", over, why))
+		if s.Value != nil {
+			a.bind(f, h, s.Value, a.opaque("element", over, why))
+		}
+		return a.block(f, h, body.List, &rest{body: true})
+	}
+	l, _, end, o, c := a.iterate(f, st, Expr{}, s, run, true)
+	if o.ret != nil || end == nil {
+		a.fail(s, "a variable that is set, and one return at the end", "a return from a loop that depends on private data")
+	}
+	if len(end.items) > 0 || len(end.spent) > len(st.spent) {
+		a.fail(s, "a fixed number of draws", "how many draws are made depends on private data")
+	}
+	after := st.clone()
+	for p := range c.vars {
+		e := over.add(a.envs(st, st.vars[p])[l1]).add(a.outside(l, a.envs(end, end.vars[p])[l1]))
+		after.vars[p] = a.opaque(p.obj.Name(), e, why)
+	}
+	for id := range c.objs {
+		obj := *end.heap[id]
+		obj.id, obj.slot, obj.base, obj.size = a.next(), nil, "", [3]env{}
+		for n := range obj.env {
+			obj.env[n] = over.add(a.settled(st.heap[id]).env[n]).add(a.outside(l, a.settled(end.heap[id]).env[n])).infinite(why)
+		}
+		obj.keys = obj.env[l1]
+		after.heap[id] = &obj
+	}
+	return after, nil
+}

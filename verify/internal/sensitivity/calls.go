@@ -1,0 +1,520 @@
+package sensitivity
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
+	if tv := f.pkg.Info.Types[x.Fun]; tv.IsType() {
+		return a.conversion(f, st, tv.Type, x)
+	}
+	fun := ast.Unparen(x.Fun)
+	if id, ok := fun.(*ast.Ident); ok {
+		if _, ok := f.pkg.Info.Uses[id].(*types.Builtin); ok {
+			return a.builtin(f, st, id.Name, x)
+		}
+	}
+	v := a.expr(f, st, x.Fun)
+	if v.kind != function {
+		// A function that is given from outside: public, and pure.
+		var args []value
+		for _, arg := range x.Args {
+			args = append(args, a.used(st, a.expr(f, st, arg), arg))
+		}
+		return a.unknownCall(f, st, args, x)
+	}
+	var args []value
+	for _, arg := range x.Args {
+		args = append(args, a.expr(f, st, arg))
+	}
+	if len(args) == 1 && args[0].kind == tuple && len(x.Args) == 1 {
+		args = args[0].elems
+	}
+	if v.fn.fn != nil {
+		if w, ok := a.release(f, st, v.fn, args, x); ok {
+			return w
+		}
+		if w, ok := a.claimed(st, v.fn, args, x); ok {
+			return w
+		}
+	}
+	if v.fn.body != nil {
+		return a.inline(f, st, v.fn, args, x)
+	}
+	if w, ok := a.library(f, st, v.fn, args, x); ok {
+		return w
+	}
+	for i, w := range args {
+		args[i] = a.used(st, w, x)
+	}
+	if v.fn.self != nil {
+		args = append(args, *v.fn.self)
+	}
+	return a.unknownCall(f, st, args, x)
+}
+
+// pure are the packages whose functions depend on their arguments alone and change
+// nothing that is of interest here.
+var pure = []string{"math", "math/bits", "cmp", "strings", "strconv", "unicode", "errors", "time", "bytes"}
+
+// unknownCall is of a function of which nothing is known but that it is pure.
+func (a *analysis) unknownCall(f *frame, st *state, args []value, x *ast.CallExpr) value {
+	var e env
+	for _, v := range args {
+		e = e.add(a.envs(st, v)[l1])
+		if v.kind == function && v.fn.body != nil || v.kind == source {
+			a.fail(x, "a function whose source is at hand", "%s is given what may act", types.ExprString(x.Fun))
+		}
+		if v.kind == private || v.kind == divided {
+			a.fail(x, "the operators of package dataset", "%s is given private records", types.ExprString(x.Fun))
+		}
+		a.escape(st, v, x)
+	}
+	name := types.ExprString(x.Fun)
+	if len(e) > 0 && !a.isPure(f, x) {
+		a.fail(x, "a function whose source is at hand", "%s is given private data, and what it does with it is not known", name)
+	}
+	one := func() value {
+		if len(e) == 0 {
+			return a.public(name)
+		}
+		return a.opaque(name, e, a.why(x, "", "%s of private data: nothing is known of its slope", name))
+	}
+	if t, ok := f.pkg.Info.Types[x].Type.(*types.Tuple); ok {
+		v := value{kind: tuple}
+		for range t.Len() {
+			v.elems = append(v.elems, one())
+		}
+		return v
+	}
+	if t := f.pkg.Info.Types[x].Type; t != nil && len(e) == 0 {
+		if _, ok := t.Underlying().(*types.Slice); ok {
+			return a.alloc(st, object{length: a.hidden("len", known{lo: &Expr{}, whole: true})})
+		}
+	}
+	return one()
+}
+
+// escape: what is given to a function that is not known may be changed by it, and is
+// not written to any more.
+func (a *analysis) escape(st *state, v value, x *ast.CallExpr) {
+	for _, w := range v.fields {
+		a.escape(st, w, x)
+	}
+	for _, w := range v.elems {
+		a.escape(st, w, x)
+	}
+	if v.kind != ref || st.heap[v.obj].view {
+		return
+	}
+	a.touch(v.obj, nil)
+	a.update(st, v.obj, func(o *object) {
+		all := a.settled(o).env[l1]
+		for n := range o.env {
+			o.env[n] = all.infinite(a.why(x, "", "%s may change it", types.ExprString(x.Fun)))
+		}
+		o.size, o.slot, o.base, o.view = [3]env{}, nil, "", true
+	})
+}
+
+func (a *analysis) isPure(f *frame, x *ast.CallExpr) bool {
+	fun := ast.Unparen(x.Fun)
+	if ix, ok := fun.(*ast.IndexExpr); ok {
+		fun = ix.X
+	}
+	var obj types.Object
+	switch fun := fun.(type) {
+	case *ast.SelectorExpr:
+		obj = f.pkg.Info.Uses[fun.Sel]
+	case *ast.Ident:
+		obj = f.pkg.Info.Uses[fun]
+	}
+	if v, ok := obj.(*types.Var); ok && !v.IsField() {
+		return true // a parameter: public, and pure by the same right as its other calls
+	}
+	if fn, ok := obj.(*types.Func); ok && fn.Pkg() != nil && fn.Signature().Recv() == nil {
+		for _, p := range pure {
+			if fn.Pkg().Path() == p {
+				return true
+			}
+		}
+		return fn.FullName() == "fmt.Sprint" || fn.FullName() == "fmt.Sprintf"
+	}
+	return false
+}
+
+func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExpr) value {
+	v := a.expr(f, st, x.Args[0])
+	from := f.pkg.Info.Types[x.Args[0]].Type
+	if v.kind == noisy && numeric(to) && (!isInteger(to) || isInteger(from)) {
+		return v
+	}
+	if v.kind != plain || from == nil {
+		return v
+	}
+	e := a.env(v.sym)
+	switch {
+	case numeric(to) && numeric(from):
+		if !isInteger(to) || isInteger(from) || a.whole(v.sym) {
+			return v
+		}
+		if n, ok := v.sym.number(); ok && n.IsInt() {
+			return v
+		}
+		if len(e) == 0 {
+			return a.publicOp("to", v, value{sym: named("int")}, true)
+		}
+		return a.opaque("int", e, a.why(x, "numbers that are whole from the start", "rounding jumps: a small change may make it 1"))
+	case len(e) == 0:
+		return v
+	}
+	if types.Identical(to.Underlying(), from.Underlying()) {
+		return v
+	}
+	return a.opaque("conversion", e, a.why(x, "", "a conversion of private data"))
+}
+
+func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) value {
+	switch name {
+	case "len":
+		return a.length(f, st, x)
+	case "min", "max":
+		v := a.number(st, a.expr(f, st, x.Args[0]), x)
+		for _, y := range x.Args[1:] {
+			v = a.extreme(name, v, a.number(st, a.expr(f, st, y), y))
+		}
+		return v
+	case "append":
+		return a.appended(f, st, x)
+	case "make":
+		t := f.pkg.Info.Types[x].Type
+		o := object{size: same(env{})}
+		if _, ok := t.Underlying().(*types.Map); ok {
+			o.table = true
+			return a.alloc(st, o)
+		}
+		if _, ok := t.Underlying().(*types.Slice); !ok {
+			a.fail(x, "slices and maps", "a channel")
+		}
+		if len(x.Args) > 1 {
+			n := a.number(st, a.expr(f, st, x.Args[1]), x)
+			if len(a.env(n.sym)) > 0 {
+				a.fail(x, "a public length", "the length of a slice depends on private data")
+			}
+			o.length = n.sym
+		}
+		return a.alloc(st, o)
+	case "copy":
+		to, from := a.expr(f, st, x.Args[0]), a.expr(f, st, x.Args[1])
+		if to.kind != ref || from.kind != ref || st.heap[to.obj].view || st.heap[from.obj].bag || st.heap[to.obj].bag {
+			a.fail(x, "append to an empty slice", "a copy between slices that are not numbers of their own")
+		}
+		a.touch(to.obj, nil)
+		a.touch(from.obj, nil)
+		src := a.settled(st.heap[from.obj])
+		o := *a.settled(st.heap[to.obj])
+		for n := range o.env {
+			o.env[n] = o.env[n].add(src.env[n])
+		}
+		o.size, o.base, o.slot, o.id = [3]env{}, "", nil, a.next()
+		st.heap[to.obj] = &o
+		return a.public("copied")
+	case "new":
+		return a.zero(st, f.pkg.Info.Types[x.Args[0]].Type)
+	}
+	a.fail(x, "", "the builtin function %s", name)
+	return value{}
+}
+
+func (a *analysis) length(f *frame, st *state, x *ast.CallExpr) value {
+	v := a.expr(f, st, x.Args[0])
+	switch v.kind {
+	case ref:
+		o := st.heap[v.obj]
+		k := known{whole: true, lo: &Expr{}}
+		switch {
+		case o.bag:
+			a.touch(v.obj, nil)
+			k.env = o.env[l1]
+			return value{sym: a.hidden("len", k)}
+		case o.table:
+			k.env = o.keys
+			return value{sym: a.hidden("len", k)}
+		}
+		return value{sym: o.length}
+	case divided:
+		return v.fields["count"]
+	case plain:
+		e := a.env(v.sym)
+		if len(e) == 0 {
+			name := "len(" + v.sym.String() + ")"
+			if a.knowns[name] == nil {
+				a.knowns[name] = &known{whole: true, serial: a.serialOf(&atom{args: []Expr{v.sym}})}
+			}
+			return value{sym: lengthOf(v.sym.String())}
+		}
+		return a.opaque("len", e, a.why(x, "", "the length of private data of which nothing is known"))
+	}
+	a.fail(x, "", "the length of what is no slice")
+	return value{}
+}
+
+// extreme is min or max: it moves no further than the one of its arguments that moves
+// the most.
+func (a *analysis) extreme(name string, v, w value) value {
+	ev, ew := a.env(v.sym), a.env(w.sym)
+	if len(ev) == 0 && len(ew) == 0 {
+		if name == "max" {
+			return value{sym: a.facts.max(v.sym, w.sym)}
+		}
+		return value{sym: a.facts.min(v.sym, w.sym)}
+	}
+	k := known{env: ev.max(ew, a.facts), whole: a.whole(v.sym) && a.whole(w.sym)}
+	vl, vh := a.interval(v.sym)
+	wl, wh := a.interval(w.sym)
+	// Of max, a lower bound of either is one, and an upper bound is one of both.
+	some := func(x, y *Expr, op func(x, y Expr) Expr) *Expr {
+		if x == nil || y == nil {
+			if x == nil {
+				return y
+			}
+			return x
+		}
+		z := op(*x, *y)
+		return &z
+	}
+	both := func(x, y *Expr, op func(x, y Expr) Expr) *Expr {
+		if x == nil || y == nil {
+			return nil
+		}
+		z := op(*x, *y)
+		return &z
+	}
+	if name == "max" {
+		k.lo, k.hi = some(vl, wl, a.facts.max), both(vh, wh, a.facts.max)
+	} else {
+		k.lo, k.hi = both(vl, wl, a.facts.min), some(vh, wh, a.facts.min)
+	}
+	sv, sw := a.size(v.sym), a.size(w.sym)
+	if sv != nil && sw != nil {
+		k.size = sv.max(sw, a.facts)
+	}
+	return value{sym: a.hidden(name, k)}
+}
+
+// appended is append where the result is not put in the place of its first argument:
+// the two may share memory, so neither is written to any more.
+func (a *analysis) appended(f *frame, st *state, x *ast.CallExpr) value {
+	v := a.expr(f, st, x.Args[0])
+	if v.kind == plain && len(a.env(v.sym)) == 0 {
+		v = a.alloc(st, object{size: same(env{})}) // nil
+	}
+	if v.kind != ref {
+		a.fail(x, "a slice", "an append to what is not known")
+	}
+	var ys []value
+	for _, y := range x.Args[1:] {
+		ys = append(ys, a.used(st, a.expr(f, st, y), y))
+	}
+	old := a.settled(st.heap[v.obj])
+	o := *old
+	o.slot, o.base, o.only = nil, "", nil
+	w := a.alloc(st, o)
+	a.grow(st, w.obj, ys, x)
+	if len(old.length.terms) > 0 || old.bag {
+		a.update(st, v.obj, func(o *object) { o.view = true })
+		a.update(st, w.obj, func(o *object) { o.view = true })
+	}
+	return w
+}
+
+// inline runs a function whose source is at hand.
+func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.Node) value {
+	if len(a.calls) >= maxCalls {
+		a.fail(x, "a loop over public numbers", "calls nest deeper than %d: %s may not end", maxCalls, shortName(c.name))
+	}
+	a.calls = append(a.calls, c.name)
+	defer func() { a.calls = a.calls[:len(a.calls)-1] }()
+	g := &frame{id: a.next(), pkg: c.pkg}
+	a.parents[g.id] = c.frame
+	i := 0
+	bind := func(name *ast.Ident, v value) {
+		if name.Name == "_" {
+			return
+		}
+		if obj := c.pkg.Info.Defs[name]; obj != nil {
+			st.vars[place{g.id, obj}] = v
+		}
+	}
+	if c.recv != nil && c.self != nil && len(c.recv.List) > 0 && len(c.recv.List[0].Names) > 0 {
+		bind(c.recv.List[0].Names[0], *c.self)
+	}
+	for _, field := range c.typ.Params.List {
+		_, variadic := field.Type.(*ast.Ellipsis)
+		names := field.Names
+		if len(names) == 0 {
+			names = []*ast.Ident{{Name: "_"}}
+		}
+		for _, name := range names {
+			if variadic {
+				rest := args[min(i, len(args)):]
+				if call, ok := x.(*ast.CallExpr); ok && call.Ellipsis.IsValid() && len(rest) == 1 {
+					bind(name, rest[0])
+					continue
+				}
+				v := a.alloc(st, object{size: same(env{}), length: integer(int64(len(rest)))})
+				for _, w := range rest {
+					w = a.used(st, w, x)
+					a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
+				}
+				bind(name, v)
+				continue
+			}
+			if i >= len(args) {
+				a.fail(x, "", "too few arguments for %s", c.name)
+			}
+			v := args[i]
+			if t := c.pkg.Info.Types[field.Type].Type; t != nil && v.kind == ref {
+				if _, array := t.Underlying().(*types.Array); array {
+					o := *a.settled(st.heap[v.obj])
+					o.slot, o.base, o.only = nil, "", nil
+					v = a.alloc(st, o)
+				}
+			}
+			bind(name, v)
+			i++
+		}
+	}
+	if c.typ.Results != nil {
+		for _, field := range c.typ.Results.List {
+			for _, name := range field.Names {
+				if obj := c.pkg.Info.Defs[name]; obj != nil {
+					p := place{g.id, obj}
+					st.vars[p] = a.zero(st, obj.Type())
+					g.results = append(g.results, p)
+				}
+			}
+		}
+	}
+	under := st.under
+	o := a.block(g, st, c.body.List, nil)
+	end := o.fall
+	v := value{kind: tuple}
+	if o.ret != nil {
+		if end != nil {
+			a.fail(x, "", "%s ends in two ways", c.name)
+		}
+		end, v = o.ret.st, o.ret.val
+	}
+	if end == nil {
+		a.fail(x, "", "%s never returns", shortName(c.name))
+	}
+	for p := range end.vars {
+		if p.frame == g.id && !a.captured(end, g.id) {
+			delete(end.vars, p)
+		}
+	}
+	*st = *end
+	st.under = under
+	return v
+}
+
+// captured reports whether a closure of a frame may still be called.
+func (a *analysis) captured(st *state, frame int) bool {
+	for child, parent := range a.parents {
+		_ = child
+		if parent == frame {
+			return true
+		}
+	}
+	for _, v := range st.vars {
+		if v.kind == function && v.fn.frame == frame {
+			return true
+		}
+	}
+	return false
+}
+
+// library is what is known of Go's own functions.
+func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
+	name := c.fn.FullName()
+	arg := func(i int) value { return a.number(st, args[i], x) }
+	public := func() bool {
+		for _, v := range args {
+			if e := a.envs(st, v); len(e[l1]) > 0 || v.kind != plain {
+				return false
+			}
+		}
+		return true
+	}
+	switch name {
+	case "math.Abs":
+		v := arg(0)
+		e := a.env(v.sym)
+		if len(e) == 0 {
+			return value{sym: a.abs(v.sym)}, true
+		}
+		return value{sym: a.hidden("abs", known{env: e, lo: &Expr{}, size: a.size(v.sym), hi: a.sizeBound(v.sym), whole: a.whole(v.sym)})}, true
+	case "math.Max", "math.Min":
+		return a.extreme(strings.ToLower(strings.TrimPrefix(name, "math.")), arg(0), arg(1)), true
+	case "math.Sqrt":
+		if public() {
+			return value{sym: arg(0).sym.sqrt()}, true
+		}
+	case "math.Log":
+		if public() {
+			return value{sym: arg(0).sym.log()}, true
+		}
+	case "math.Exp":
+		if public() {
+			return value{sym: arg(0).sym.exp()}, true
+		}
+	case "slices.Max", "slices.Min":
+		if args[0].kind == ref && !st.heap[args[0].obj].bag {
+			a.touch(args[0].obj, nil)
+			o := a.settled(st.heap[args[0].obj])
+			return value{sym: a.hidden("extreme", known{env: o.env[linf], size: o.size[linf]})}, true
+		}
+	case "slices.Sort", "sort.Float64s", "sort.Ints", "slices.Reverse":
+		// Sorting is 1-sensitive in every l_p norm (the rearrangement inequality).
+		if args[0].kind == ref && !st.heap[args[0].obj].view {
+			a.touch(args[0].obj, nil)
+			a.update(st, args[0].obj, func(o *object) {
+				*o = *a.settled(o)
+				o.slot = nil
+				if !o.bag {
+					o.base = ""
+				}
+			})
+			return a.public("sorted"), true
+		}
+	case "slices.Clone":
+		if args[0].kind == ref {
+			a.touch(args[0].obj, nil)
+			o := *a.settled(st.heap[args[0].obj])
+			o.slot, o.base, o.only, o.view = nil, "", nil, false
+			return a.alloc(st, o), true
+		}
+	}
+	return value{}, false
+}
+
+func (a *analysis) sizeBound(e Expr) *Expr {
+	c, ok := a.constantSize(e)
+	if !ok {
+		return nil
+	}
+	return &c
+}
+
+// claimed is the call of a function that claims a cost: the claim says what it costs,
+// if its arguments are as near as it asks.
+func (a *analysis) claimed(st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
+	cl := a.program.claims[c.fn.FullName()]
+	if cl == nil || cl.Cost == nil || !a.cost || len(a.calls) == 0 {
+		return value{}, false
+	}
+	return a.byClaim(st, c, cl, args, x)
+}

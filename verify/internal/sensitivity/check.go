@@ -1,0 +1,543 @@
+package sensitivity
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+)
+
+// A Step is something that a proof rests on, for people.
+type Step struct {
+	Pos  token.Pos
+	Text string
+}
+
+// A Result is what is established about a claim. A claim that is not proved is not
+// refuted: the rules may be too weak to see it.
+type Result struct {
+	Proved bool
+	// Inferred is the sensitivity to each claimed input, or the cost; an upper bound.
+	Inferred string
+	// Over is the numbers of which the result speaks, as verify.Over.
+	Over     string
+	Note     string
+	Refusals []Refusal
+	Plan     *Plan
+	Steps    []Step
+	// Uses are the functions whose own claims were taken as true.
+	Uses []string
+}
+
+// A Signature is the distance of a function's result in a norm, as a multiple of the
+// distance of each private input.
+type Signature struct {
+	Norm   claim.Norm
+	Inputs []Sensitivity
+}
+
+// Sensitivity is that to one input. Infinite says why there is no bound.
+type Sensitivity struct {
+	Input    string
+	Most     Expr
+	Infinite *Refusal
+}
+
+// An Input is one that neighbours differ in.
+type Input struct {
+	Name string
+	// Bag: the distance is the symmetric difference of multisets. Else it is the one in
+	// Norm, for slices, and |x-y| for numbers.
+	Bag  bool
+	Norm claim.Norm
+}
+
+var norms = map[claim.Norm]int{claim.L1: l1, claim.L2: l2, claim.LInf: linf, "": l1}
+
+// Infer returns how far the result of a function moves, in a norm, with each of its
+// inputs. What it cannot follow it refuses.
+func (p *Program) Infer(fn string, inputs []Input, norm claim.Norm, requires ...claim.Claim) (Signature, error) {
+	var c *claim.Claim
+	if len(requires) > 0 {
+		c = &requires[0]
+	}
+	a, _, env, err := p.run(fn, c, inputs, false)
+	if err != nil {
+		return Signature{}, err
+	}
+	s := Signature{Norm: norm}
+	for _, in := range inputs {
+		b := env[norms[norm]][in.Name]
+		s.Inputs = append(s.Inputs, Sensitivity{in.Name, b.most, b.infinite})
+	}
+	_ = a
+	return s, nil
+}
+
+// Error is a refusal as an error.
+func (r *Refusal) Error() string { return r.Reason }
+
+var errUnknown = errors.New("the function is not of the program")
+
+// run analyses a function and returns how far its results move in each norm.
+func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *analysis, items []item, out [3]env, err error) {
+	d, ok := p.funcs[fn]
+	if !ok {
+		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
+	}
+	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, cost: cost, pkg: d.pkg}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = &r.Refusal
+		default:
+			panic(r)
+		}
+	}()
+	st := &state{vars: map[place]value{}, heap: map[int]*object{}, spent: map[int]bool{}}
+	var args []value
+	var self *value
+	names := map[string]bool{}
+	bind := func(v *types.Var) value {
+		names[v.Name()] = true
+		i := slices.IndexFunc(inputs, func(in Input) bool { return in.Name == v.Name() })
+		if i < 0 {
+			return a.parameter(st, v, nil)
+		}
+		return a.parameter(st, v, &inputs[i])
+	}
+	sig := d.fn.Signature()
+	if recv := sig.Recv(); recv != nil {
+		v := bind(recv)
+		self = &v
+	}
+	for i := range sig.Params().Len() {
+		args = append(args, bind(sig.Params().At(i)))
+	}
+	for _, in := range inputs {
+		if !names[in.Name] {
+			return a, nil, out, fmt.Errorf("%s has no input %s", shortName(fn), in.Name)
+		}
+	}
+	if c != nil {
+		for _, r := range c.Requires {
+			// What a condition says that is not read is not used.
+			if cs, err := conditions(r, nil); err == nil {
+				a.require(cs, a.whole)
+			}
+		}
+	}
+	if sig.Variadic() {
+		return a, nil, out, &Refusal{d.decl.Pos(), "a function of any number of arguments", "a slice"}
+	}
+	cl := &closure{pkg: d.pkg, typ: d.decl.Type, recv: d.decl.Recv, body: d.decl.Body, fn: d.fn, name: fn, self: self}
+	v := a.inline(&frame{pkg: d.pkg}, st, cl, args, d.decl)
+	v = a.shown(st, v, d.decl)
+	out = a.envs(st, v)
+	for n := range out {
+		out[n] = a.resolved(out[n], func(string) bool { return true })
+		for s, b := range out[n] {
+			if !names[s] {
+				return a, nil, out, &Refusal{d.decl.Pos(), "the result depends on private data in a way that is not followed", s}
+			}
+			if b.infinite == nil && !a.fixed(b.most) {
+				out[n][s] = bound{infinite: &Refusal{Pos: d.decl.Pos(), Reason: "the bound depends on a number of the program: " + b.most.String(), Hint: "a bound by parameters"}}
+			}
+		}
+	}
+	items = regroup(st.items, func(int) bool { return true })
+	return a, items, out, nil
+}
+
+// shown is a result as others see it: with the noise that it is made of.
+func (a *analysis) shown(st *state, v value, at ast.Node) value {
+	v = a.used(st, v, at)
+	elems := v.elems
+	v.elems = nil
+	for _, w := range elems {
+		v.elems = append(v.elems, a.shown(st, w, at))
+	}
+	fields := v.fields
+	if fields != nil {
+		v.fields = map[string]value{}
+	}
+	for k, w := range fields {
+		v.fields[k] = a.shown(st, w, at)
+	}
+	return v
+}
+
+// parameter is the value of a parameter at the beginning; private if in is given.
+func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
+	n := v.Name()
+	t := v.Type()
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if isNamed(t, "dataset", "Dataset") {
+		w := value{kind: private}
+		if in != nil {
+			w.env = env{n: {most: one()}}
+		}
+		return w
+	}
+	if isNamed(t, "noise", "Source") {
+		return value{kind: source}
+	}
+	if in == nil {
+		switch u := t.Underlying().(type) {
+		case *types.Slice, *types.Array:
+			length := lengthOf(n)
+			if arr, ok := u.(*types.Array); ok {
+				length = integer(arr.Len())
+			}
+			a.knowns["len("+n+")"] = &known{whole: true}
+			return a.alloc(st, object{length: length})
+		case *types.Map:
+			return a.alloc(st, object{table: true})
+		}
+		k := &known{whole: isInteger(t)}
+		at := &atom{name: n}
+		if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsUnsigned != 0 || isAmount(t) {
+			at.nonneg = true
+			a.nonneg = append(a.nonneg, atomic(&atom{name: n}))
+		}
+		a.knowns[n] = k
+		return value{sym: atomic(at)}
+	}
+	e := env{n: {most: one()}}
+	switch u := t.Underlying().(type) {
+	case *types.Slice, *types.Array:
+		elem := u.(interface{ Elem() types.Type }).Elem()
+		if in.Bag {
+			return a.alloc(st, object{bag: true, env: same(e)})
+		}
+		if !numbers(elem) {
+			return a.opaque(n, e, &Refusal{Pos: v.Pos(), Reason: "a slice of what are no numbers", Hint: "bag(" + n + ") <= 1"})
+		}
+		length := lengthOf(n)
+		if arr, ok := u.(*types.Array); ok {
+			length = integer(arr.Len())
+		}
+		a.knowns["len("+n+")"] = &known{whole: true}
+		a.nonneg = append(a.nonneg, lengthOf(n))
+		all := same(e)
+		switch norms[in.Norm] {
+		case l2:
+			// ‖x‖₁ <= √d·‖x‖₂.
+			all[l1] = e.scale(length.sqrt())
+		case linf:
+			// ‖x‖₁ <= d·‖x‖_∞, ‖x‖₂ <= √d·‖x‖_∞.
+			all[l1], all[l2] = e.scale(length), e.scale(length.sqrt())
+		}
+		return a.alloc(st, object{env: all, length: length})
+	case *types.Map:
+		if numbers(u.Elem()) {
+			return a.alloc(st, object{env: same(e), table: true, keys: e.infinite(&Refusal{Pos: v.Pos(), Reason: "which keys a private map has"})})
+		}
+	}
+	return a.shape(st, t, same(e), [3]env{}, n)
+}
+
+// numbers reports whether a type is of numbers, whole or together.
+func numbers(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if !numbers(u.Field(i).Type()) {
+				return false
+			}
+		}
+		return true
+	case *types.Slice:
+		return numbers(u.Elem())
+	case *types.Array:
+		return numbers(u.Elem())
+	}
+	return numeric(t)
+}
+
+func isNamed(t types.Type, pkg, name string) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == module+pkg && n.Obj().Name() == name
+}
+
+// Check holds the claims of sensitivity of a function against what is inferred.
+func (p *Program) Check(fn string, c *claim.Claim) Result {
+	var inputs []Input
+	add := func(in Input) {
+		if !slices.ContainsFunc(inputs, func(x Input) bool { return x.Name == in.Name }) {
+			inputs = append(inputs, in)
+		}
+	}
+	for _, adj := range c.Adjacent {
+		add(adjacentInput(adj))
+	}
+	for _, s := range c.Sensitivities {
+		add(Input{Name: s.Input, Norm: s.Norm})
+	}
+	a, _, out, err := p.run(fn, c, inputs, false)
+	r := Result{Proved: true, Over: "integers"}
+	if err != nil {
+		return r.refused(err)
+	}
+	d := p.funcs[fn]
+	var texts []string
+	for _, s := range c.Sensitivities {
+		if whole := wholeResults(d.fn.Signature()) && wholeInput(d.fn.Signature(), s.Input); !whole {
+			r.Over = "reals"
+		}
+		b := out[norms[s.Norm]][s.Input]
+		claimed, err := expression(s.Most, nil)
+		switch {
+		case err != nil:
+			return r.refused(err)
+		case b.infinite != nil:
+			r.Proved = false
+			why := *b.infinite
+			if why.Pos == token.NoPos {
+				why.Pos = d.decl.Pos()
+			}
+			r.Refusals = append(r.Refusals, why)
+			texts = append(texts, s.Input+": infinite")
+			continue
+		}
+		texts = append(texts, s.Input+": "+b.most.String())
+		if !a.isNonneg(claimed.sub(b.most)) {
+			r.Proved = false
+			r.Refusals = append(r.Refusals, Refusal{d.decl.Pos(), fmt.Sprintf("the sensitivity to %s is at most %s, which is not known to be at most %s", s.Input, b.most, claimed), "//dp:sensitivity " + s.Input + " = " + b.most.String()})
+		}
+	}
+	r.Inferred = strings.Join(texts, ", ")
+	r.Note = "by sensitivity typing: distances of inputs go through every statement"
+	return r
+}
+
+func adjacentInput(adj claim.Adjacency) Input {
+	in := Input{Name: adj.Input.Name}
+	switch adj.Relation {
+	case claim.Bag:
+		in.Bag = true
+	case claim.Each:
+		in.Norm = claim.LInf
+	}
+	return in
+}
+
+func wholeResults(sig *types.Signature) bool {
+	for i := range sig.Results().Len() {
+		if !wholeType(sig.Results().At(i).Type()) {
+			return false
+		}
+	}
+	return true
+}
+
+func wholeInput(sig *types.Signature, name string) bool {
+	for i := range sig.Params().Len() {
+		if v := sig.Params().At(i); v.Name() == name {
+			return wholeType(v.Type())
+		}
+	}
+	return false
+}
+
+// wholeType reports whether a type's distance is a count: integers, and records.
+func wholeType(t types.Type) bool {
+	if isNamed(t, "dataset", "Dataset") {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		return wholeType(u.Elem())
+	case *types.Array:
+		return wholeType(u.Elem())
+	case *types.Map:
+		return wholeType(u.Elem())
+	case *types.Basic:
+		return u.Info()&types.IsFloat == 0
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if !wholeType(u.Field(i).Type()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (r Result) refused(err error) Result {
+	r.Proved = false
+	var why *Refusal
+	if !errors.As(err, &why) {
+		why = &Refusal{Reason: err.Error()}
+	}
+	r.Refusals = append(r.Refusals, *why)
+	r.Note = why.Reason
+	if why.Hint != "" {
+		r.Note += " (" + why.Hint + ")"
+	}
+	return r
+}
+
+// Cost holds the claim of a function's cost against its plan.
+//
+// Inputs with an adjacency are private, and datasets always: what a function asks of
+// a dataset costs what its budgets are charged, by the theorems of package dataset.
+func (p *Program) Cost(fn string, c *claim.Claim) Result {
+	r := Result{Over: "integers"}
+	d, ok := p.funcs[fn]
+	if !ok {
+		return r.refused(errUnknown)
+	}
+	var inputs []Input
+	most := map[string]Expr{}
+	for _, adj := range c.Adjacent {
+		in := adjacentInput(adj)
+		high, err := expression(adj.High, nil)
+		if err != nil {
+			return r.refused(err)
+		}
+		if adj.Relation != claim.Bag {
+			low, err := expression(adj.Low, nil)
+			if err != nil {
+				return r.refused(err)
+			}
+			f := &facts{}
+			for _, q := range c.Requires {
+				if cs, err := conditions(q, nil); err == nil {
+					f.require(cs, func(Expr) bool { return false })
+				}
+			}
+			high = f.max(f.abs(low), f.abs(high))
+		}
+		if _, twice := most[in.Name]; twice {
+			return r.refused(fmt.Errorf("%s has two adjacencies", in.Name))
+		}
+		inputs, most[in.Name] = append(inputs, in), high
+	}
+	sig := d.fn.Signature()
+	for i := range sig.Params().Len() {
+		v := sig.Params().At(i)
+		if _, named := most[v.Name()]; !named && isNamed(v.Type(), "dataset", "Dataset") {
+			inputs, most[v.Name()] = append(inputs, Input{Name: v.Name(), Bag: true}), one()
+		}
+	}
+	a, items, out, err := p.run(fn, c, inputs, true)
+	if err != nil {
+		return r.refused(err)
+	}
+	if len(out[l1]) > 0 {
+		why := a.why(d.decl, "noise on all that is returned", "the result shows private data without noise")
+		if inf := out[l1].refusal(); inf != nil && inf.Pos != token.NoPos {
+			why.Pos = inf.Pos
+		}
+		return r.refused(why)
+	}
+	if err := a.settle(items, most); err != nil {
+		return r.refused(err)
+	}
+	r.Plan = &Plan{items, a.facts}
+	r.Uses = a.uses
+	switch {
+	case a.reals:
+		r.Over = "reals"
+	case a.grid:
+		r.Over = "grid"
+	}
+	r.Steps = steps(items)
+	return r.compare(r.Plan, c.Cost)
+}
+
+// settle writes the distances of neighbours for the sources of a plan.
+func (a *analysis) settle(items []item, most map[string]Expr) error {
+	for i := range items {
+		it := &items[i]
+		for _, c := range it.choices {
+			if err := a.settle(c, most); err != nil {
+				return err
+			}
+		}
+		refuse := func(what string) error {
+			return &Refusal{it.pos, what, "noise on a number of bounded sensitivity"}
+		}
+		for _, e := range []Expr{it.times, it.scale, it.epsilon, it.delta, it.rho} {
+			if !a.fixed(e) {
+				return refuse("what it costs depends on a number of the program: " + e.String())
+			}
+		}
+		if len(it.scale.terms) > 0 && !a.isPositive(it.scale) {
+			return refuse("the scale of noise is not known to be positive: " + it.scale.String())
+		}
+		for _, e := range []Expr{it.times, it.epsilon, it.delta, it.rho} {
+			if !a.isNonneg(e) {
+				return refuse("a cost is not known to be positive: " + e.String())
+			}
+		}
+		if it.sens == nil {
+			continue
+		}
+		sum := Expr{}
+		e := a.resolved(it.sens, func(string) bool { return true })
+		for _, s := range sortedKeys(e) {
+			b := e[s]
+			d, ok := most[s]
+			switch {
+			case b.infinite != nil:
+				why := *b.infinite
+				if why.Pos == token.NoPos {
+					why.Pos = it.pos
+				}
+				return &why
+			case !ok:
+				return refuse("noise is added to what depends on private data in a way that is not followed")
+			case !a.fixed(b.most):
+				return refuse("the distance that noise hides depends on a number of the program: " + b.most.String())
+			}
+			sum = sum.add(b.most.mul(d))
+		}
+		if !a.isNonneg(sum) {
+			return refuse("a distance is not known to be positive: " + sum.String())
+		}
+		if it.law == claimedCost {
+			switch n, ok := sum.number(); {
+			case a.isNonneg(one().sub(sum)):
+				sum = one()
+			case ok:
+				up := new(big.Int).Add(n.Num(), new(big.Int).Sub(n.Denom(), big.NewInt(1)))
+				sum = rat(new(big.Rat).SetInt(up.Quo(up, n.Denom())))
+			default:
+				return refuse("the claim used here is of neighbours that are nearer than " + sum.String())
+			}
+		}
+		it.sens = env{unit: {most: sum}}
+	}
+	return nil
+}
+
+func steps(items []item) (all []Step) {
+	for _, it := range items {
+		if it.law == choice {
+			for i, c := range it.choices {
+				for _, s := range steps(c) {
+					s.Text = fmt.Sprintf("choice %d of %d, of which the most costly counts: %s", i+1, len(it.choices), s.Text)
+					all = append(all, s)
+				}
+			}
+			continue
+		}
+		t := it.text()
+		if !it.times.is(one()) {
+			t = it.times.String() + " times " + t
+		}
+		all = append(all, Step{it.pos, t})
+	}
+	return all
+}

@@ -1,0 +1,181 @@
+package sensitivity
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// expression reads an expression of a claim. Symbol gives the meaning of names that
+// are not parameters of the function analysed.
+func expression(e program.Expression, symbol func(string) (Expr, bool)) (Expr, error) {
+	two := func(x, y program.Expression) (Expr, Expr, error) {
+		u, err := expression(x, symbol)
+		if err != nil {
+			return Expr{}, Expr{}, err
+		}
+		v, err := expression(y, symbol)
+		return u, v, err
+	}
+	switch e := e.(type) {
+	case nil:
+		return Expr{}, nil
+	case program.Number:
+		return rat(e.Value), nil
+	case program.Ref:
+		return name(e.Var.Name, symbol)
+	case program.Length:
+		return name("len("+e.Slice.Name+")", symbol)
+	case program.Unary:
+		x, err := expression(e.X, symbol)
+		if e.Op != program.Sub {
+			return Expr{}, fmt.Errorf("the operator %s in %s", e.Op, e)
+		}
+		return x.neg(), err
+	case program.Binary:
+		x, y, err := two(e.X, e.Y)
+		if err != nil {
+			return Expr{}, err
+		}
+		switch e.Op {
+		case program.Add:
+			return x.add(y), nil
+		case program.Sub:
+			return x.sub(y), nil
+		case program.Mul:
+			return x.mul(y), nil
+		case program.Quo:
+			inverse, ok := y.inverse()
+			if !ok {
+				return Expr{}, fmt.Errorf("a division by zero in %s", e)
+			}
+			if whole(e.X) && whole(e.Y) {
+				return Expr{}, fmt.Errorf("a division of integers in %s", e)
+			}
+			return x.mul(inverse), nil
+		case program.Min:
+			return (&facts{}).min(x, y), nil
+		case program.Max:
+			return (&facts{}).max(x, y), nil
+		}
+		return Expr{}, fmt.Errorf("the operator %s in %s", e.Op, e)
+	case program.Call:
+		var args []Expr
+		for _, arg := range e.Args {
+			x, err := expression(arg, symbol)
+			if err != nil {
+				return Expr{}, err
+			}
+			args = append(args, x)
+		}
+		switch e.Func {
+		case "abs":
+			return (&facts{}).abs(args[0]), nil
+		case "exp":
+			return args[0].exp(), nil
+		case "log":
+			return args[0].log(), nil
+		case "sqrt":
+			return args[0].sqrt(), nil
+		case "real":
+			return args[0], nil
+		case "pow":
+			if n, ok := args[1].number(); ok && n.IsInt() && n.Num().IsInt64() && n.Num().Int64() >= 0 && n.Num().Int64() < 16 {
+				product := one()
+				for range n.Num().Int64() {
+					product = product.mul(args[0])
+				}
+				return product, nil
+			}
+		}
+		return Expr{}, fmt.Errorf("the function %s in %s", e.Func, e)
+	}
+	return Expr{}, fmt.Errorf("%s in a claim", e)
+}
+
+func name(n string, symbol func(string) (Expr, bool)) (Expr, error) {
+	if symbol == nil {
+		return named(n), nil
+	}
+	x, ok := symbol(n)
+	if !ok {
+		return Expr{}, fmt.Errorf("%s is not public", n)
+	}
+	return x, nil
+}
+
+// whole reports whether Go would divide the expression as an integer.
+func whole(e program.Expression) bool {
+	switch e := e.(type) {
+	case program.Number:
+		return e.Sort == program.Int
+	case program.Ref:
+		return e.Var.Sort == program.Int
+	case program.Length:
+		return true
+	case program.Unary:
+		return whole(e.X)
+	case program.Binary:
+		return whole(e.X) && whole(e.Y)
+	}
+	return false
+}
+
+// A condition is e >= 0, or e > 0.
+type condition struct {
+	e      Expr
+	strict bool
+}
+
+// conditions reads what a claim requires.
+func conditions(e program.Expression, symbol func(string) (Expr, bool)) ([]condition, error) {
+	b, ok := e.(program.Binary)
+	if !ok {
+		return nil, fmt.Errorf("%s is no comparison", e)
+	}
+	if b.Op == program.And {
+		x, err := conditions(b.X, symbol)
+		if err != nil {
+			return nil, err
+		}
+		y, err := conditions(b.Y, symbol)
+		return append(x, y...), err
+	}
+	x, err := expression(b.X, symbol)
+	if err != nil {
+		return nil, err
+	}
+	y, err := expression(b.Y, symbol)
+	if err != nil {
+		return nil, err
+	}
+	switch b.Op {
+	case program.Lt:
+		return []condition{{y.sub(x), true}}, nil
+	case program.Le:
+		return []condition{{y.sub(x), false}}, nil
+	case program.Gt:
+		return []condition{{x.sub(y), true}}, nil
+	case program.Ge:
+		return []condition{{x.sub(y), false}}, nil
+	case program.Eq:
+		return []condition{{x.sub(y), false}, {y.sub(x), false}}, nil
+	}
+	return nil, fmt.Errorf("the operator %s in %s", b.Op, e)
+}
+
+// require adds conditions to what is known. Integers above a number are at least the
+// next one.
+func (f *facts) require(cs []condition, whole func(Expr) bool) {
+	for _, c := range cs {
+		if c.strict && whole(c.e) {
+			c = condition{c.e.sub(one()), false}
+			f.positive = append(f.positive, c.e.add(one()))
+		}
+		if c.strict {
+			f.positive = append(f.positive, c.e)
+		} else {
+			f.nonneg = append(f.nonneg, c.e)
+		}
+	}
+}

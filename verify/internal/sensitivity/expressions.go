@@ -1,0 +1,472 @@
+package sensitivity
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math/big"
+)
+
+// A frame is a call of a function.
+type frame struct {
+	id      int
+	pkg     *Package
+	results []place // named results
+}
+
+func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
+	a.steps++
+	if tv, ok := f.pkg.Info.Types[x]; ok && tv.Value != nil {
+		return a.constant(tv.Value)
+	}
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return a.expr(f, st, x.X)
+	case *ast.Ident:
+		return a.ident(f, st, x)
+	case *ast.BinaryExpr:
+		return a.binaryExpr(f, st, x)
+	case *ast.UnaryExpr:
+		return a.unary(f, st, x)
+	case *ast.StarExpr:
+		return a.expr(f, st, x.X)
+	case *ast.CallExpr:
+		return a.call(f, st, x)
+	case *ast.SelectorExpr:
+		return a.selector(f, st, x)
+	case *ast.IndexExpr:
+		if tv := f.pkg.Info.Types[x.Index]; tv.IsType() {
+			return a.expr(f, st, x.X) // an instance of a generic function
+		}
+		return a.load(f, st, x)
+	case *ast.IndexListExpr:
+		return a.expr(f, st, x.X)
+	case *ast.SliceExpr:
+		return a.slice(f, st, x)
+	case *ast.CompositeLit:
+		return a.literal(f, st, x)
+	case *ast.FuncLit:
+		return value{kind: function, fn: &closure{pkg: f.pkg, typ: x.Type, body: x.Body, frame: f.id, name: "func"}}
+	}
+	a.fail(x, "", "an expression that is not of the subset")
+	return value{}
+}
+
+func (a *analysis) constant(v constant.Value) value {
+	switch v.Kind() {
+	case constant.Bool:
+		if constant.BoolVal(v) {
+			return value{sym: one()}
+		}
+		return value{}
+	case constant.Int, constant.Float:
+		r := new(big.Rat)
+		if _, ok := r.SetString(v.ExactString()); ok {
+			return value{sym: rat(r)}
+		}
+	}
+	return value{sym: named(v.ExactString())}
+}
+
+func (a *analysis) ident(f *frame, st *state, x *ast.Ident) value {
+	obj := f.pkg.Info.Uses[x]
+	if obj == nil {
+		obj = f.pkg.Info.Defs[x]
+	}
+	switch o := obj.(type) {
+	case *types.Nil:
+		return value{sym: named("nil")}
+	case *types.Func:
+		return a.function(f, o)
+	case *types.Var:
+		for id := f.id; id != 0; id = a.parents[id] {
+			if v, ok := st.vars[place{id, o}]; ok {
+				return v
+			}
+		}
+		if o.Parent() != nil && o.Parent() == o.Pkg().Scope() {
+			// A variable of the package: the program's own, and not changed by
+			// functions that are analysed.
+			return a.packageVar(st, o)
+		}
+	}
+	a.fail(x, "", "%s has no value here", x.Name)
+	return value{}
+}
+
+func (a *analysis) packageVar(st *state, o *types.Var) value {
+	if s, ok := o.Type().Underlying().(*types.Slice); ok && s != nil {
+		return a.alloc(st, object{length: lengthOf(o.Pkg().Path() + "." + o.Name()), view: true})
+	}
+	return value{sym: named(o.Pkg().Path() + "." + o.Name())}
+}
+
+func lengthOf(name string) Expr {
+	return atomic(&atom{name: "len(" + name + ")", nonneg: true})
+}
+
+func (a *analysis) function(f *frame, o *types.Func) value {
+	o = o.Origin()
+	d, ok := a.program.funcs[o.FullName()]
+	if !ok {
+		return value{kind: function, fn: &closure{fn: o, name: o.FullName()}}
+	}
+	return value{kind: function, fn: &closure{pkg: d.pkg, typ: d.decl.Type, recv: d.decl.Recv, body: d.decl.Body, fn: o, name: o.FullName()}}
+}
+
+func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
+	v := a.expr(f, st, x.X)
+	switch x.Op {
+	case token.ADD:
+		return v
+	case token.SUB:
+		if v.kind == noisy {
+			d := *v.draw
+			d.sign = -d.sign
+			return value{kind: noisy, draw: &d}
+		}
+		if v.kind == plain {
+			return value{sym: v.sym.neg()}
+		}
+	case token.NOT:
+		if v.kind == plain {
+			n := value{sym: one().sub(v.sym)}
+			if v.test != nil {
+				not := map[token.Token]token.Token{token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL}
+				n.test = &comparison{not[v.test.op], v.test.x, v.test.y}
+			}
+			return n
+		}
+	case token.AND:
+		if v.kind == ref || v.kind == record || v.kind == source || v.kind == device || v.kind == plain && len(a.env(v.sym)) == 0 {
+			return v
+		}
+	}
+	a.fail(x, "values instead of pointers", "the operation %s", x.Op)
+	return value{}
+}
+
+func (a *analysis) binaryExpr(f *frame, st *state, x *ast.BinaryExpr) value {
+	if x.Op == token.LAND || x.Op == token.LOR {
+		return a.shortCircuit(f, st, x)
+	}
+	v := a.expr(f, st, x.X)
+	w := a.expr(f, st, x.Y)
+	var t types.Type
+	if tv, ok := f.pkg.Info.Types[x.X]; ok {
+		t = tv.Type
+	}
+	return a.binary(st, x.Op, v, w, t, x)
+}
+
+func (a *analysis) shortCircuit(f *frame, st *state, x *ast.BinaryExpr) value {
+	v := a.number(st, a.expr(f, st, x.X), x.X)
+	if n, ok := v.sym.number(); ok {
+		if (n.Sign() == 0) == (x.Op == token.LAND) {
+			return v
+		}
+		return a.expr(f, st, x.Y)
+	}
+	items, serial := len(st.items), len(st.spent)
+	w := a.number(st, a.expr(f, st, x.Y), x.Y)
+	e := a.env(v.sym)
+	if len(e) > 0 && (len(st.items) != items || len(st.spent) != serial) {
+		a.fail(x, "", "whether noise is drawn depends on private data")
+	}
+	if n, ok := w.sym.number(); ok && (n.Sign() != 0) == (x.Op == token.LAND) {
+		return v
+	}
+	return a.opaque("cond", e.add(a.env(w.sym)), a.why(x, "conditions of one comparison", "a branch on private data"))
+}
+
+// number is a plain value; a draw that was not added to a number is one from here on.
+func (a *analysis) number(st *state, v value, at ast.Node) value {
+	if v.kind == noisy {
+		return a.used(st, v, at)
+	}
+	if v.kind != plain {
+		e := a.envs(st, v)
+		if len(e[l1]) == 0 {
+			return a.public("value")
+		}
+		return a.opaque("value", e[l1], a.why(at, "", "a comparison of what is no number"))
+	}
+	return v
+}
+
+// used marks a draw as used in another way than in a sum with a number.
+func (a *analysis) used(st *state, v value, at ast.Node) value {
+	if v.kind != noisy {
+		return v
+	}
+	if st.spent[v.draw.id] {
+		a.fail(at, "a draw of its own for each use", "noise that was added to a number is used again")
+	}
+	st.spent[v.draw.id] = true
+	return a.public("noise")
+}
+
+func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, at ast.Node) value {
+	if op == token.ADD || op == token.SUB {
+		if v.kind == noisy && w.kind == plain {
+			if op == token.SUB {
+				w.sym = w.sym.neg()
+			}
+			return a.noised(st, w, v.draw, at)
+		}
+		if w.kind == noisy && v.kind == plain {
+			return a.noised(st, v, w.draw, at)
+		}
+	}
+	v, w = a.number(st, v, at), a.number(st, w, at)
+	moves := a.env(v.sym).add(a.env(w.sym))
+	switch op {
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+		return a.compare(op, v, w, at)
+	}
+	if t != nil && !numeric(t) {
+		return a.opaque("value", moves, a.why(at, "", "an operation on what is no number"))
+	}
+	whole := false
+	if t != nil {
+		if b, ok := t.Underlying().(*types.Basic); ok {
+			whole = b.Info()&types.IsInteger != 0
+		}
+	}
+	switch op {
+	case token.ADD:
+		return value{sym: v.sym.add(w.sym)}
+	case token.SUB:
+		return value{sym: v.sym.sub(w.sym)}
+	case token.MUL:
+		return value{sym: v.sym.mul(w.sym)}
+	case token.QUO:
+		return a.quotient(v, w, whole, at)
+	}
+	if len(moves) == 0 {
+		return a.publicOp(op.String(), v, w, whole)
+	}
+	return a.opaque("value", moves, a.why(at, "", "%s of private data", op))
+}
+
+// publicOp names the result of an operation on public numbers, so that equal ones
+// are equal.
+func (a *analysis) publicOp(op string, v, w value, whole bool) value {
+	name := "(" + v.sym.String() + " " + op + " " + w.sym.String() + ")"
+	at := &atom{name: name, nonneg: a.isNonneg(v.sym) && a.isNonneg(w.sym)}
+	if a.knowns[name] == nil {
+		k := &known{whole: whole}
+		note := func(x *atom) {
+			if y := a.knowns[x.name]; y != nil {
+				k.serial = max(k.serial, y.serial)
+			}
+		}
+		v.sym.atoms(note)
+		w.sym.atoms(note)
+		a.knowns[name] = k
+	}
+	return value{sym: atomic(at)}
+}
+
+func (a *analysis) quotient(v, w value, whole bool, at ast.Node) value {
+	moves, by := a.env(v.sym), a.env(w.sym)
+	if n, ok := w.sym.number(); ok && n.Sign() == 0 {
+		a.fail(at, "", "a division by zero")
+	}
+	switch {
+	case len(by) > 0:
+		return a.opaque("quotient", moves.add(by), a.why(at, "divide by a public number, or by a noisy one", "a division by private data has no finite sensitivity"))
+	case !whole:
+		inverse, _ := w.sym.inverse()
+		return value{sym: v.sym.mul(inverse)}
+	case len(moves) > 0:
+		// Integers at distance d have quotients at most ⌈d/c⌉ <= d apart, c >= 1.
+		k := known{whole: true}
+		if !a.isNonneg(w.sym.sub(one())) || !a.whole(v.sym) {
+			return a.opaque("quotient", moves, a.why(at, "", "a division by what may be less than 1"))
+		}
+		k.env = moves
+		return value{sym: a.hidden("quotient", k)}
+	}
+	if n, ok := v.sym.number(); ok {
+		if d, ok := w.sym.number(); ok && n.IsInt() && d.IsInt() {
+			return value{sym: rat(new(big.Rat).SetInt(new(big.Int).Quo(n.Num(), d.Num())))}
+		}
+	}
+	return a.publicOp("/", v, w, true)
+}
+
+func (a *analysis) compare(op token.Token, v, w value, at ast.Node) value {
+	d := v.sym.sub(w.sym)
+	if n, ok := d.number(); ok {
+		holds := map[token.Token]bool{token.EQL: n.Sign() == 0, token.NEQ: n.Sign() != 0, token.LSS: n.Sign() < 0,
+			token.LEQ: n.Sign() <= 0, token.GTR: n.Sign() > 0, token.GEQ: n.Sign() >= 0}[op]
+		if holds {
+			return value{sym: one()}
+		}
+		return value{}
+	}
+	e := a.env(d)
+	zero, most := Expr{}, one()
+	k := known{env: e.infinite(a.why(at, "clamp with min and max, or add noise before the comparison", "a branch on private data")), whole: true, lo: &zero, hi: &most}
+	c := value{sym: a.hidden("cond", k)}
+	c.test = &comparison{op, v.sym, w.sym}
+	return c
+}
+
+// selector is a field, a method, or what a package has.
+func (a *analysis) selector(f *frame, st *state, x *ast.SelectorExpr) value {
+	sel, ok := f.pkg.Info.Selections[x]
+	if !ok {
+		switch o := f.pkg.Info.Uses[x.Sel].(type) {
+		case *types.Func:
+			return a.function(f, o)
+		case *types.Var:
+			return a.packageVar(st, o)
+		}
+		a.fail(x, "", "%s is not known", types.ExprString(x))
+	}
+	v := a.expr(f, st, x.X)
+	if sel.Kind() == types.FieldVal {
+		t := sel.Recv()
+		for _, i := range sel.Index() {
+			if p, ok := t.Underlying().(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			field := t.Underlying().(*types.Struct).Field(i)
+			v = a.field(st, v, field, x)
+			t = field.Type()
+		}
+		return v
+	}
+	if m, ok := sel.Obj().(*types.Func); ok {
+		fn := a.function(f, m)
+		c := *fn.fn
+		c.self = &v
+		return value{kind: function, fn: &c}
+	}
+	a.fail(x, "", "%s is not of the subset", types.ExprString(x))
+	return value{}
+}
+
+func (a *analysis) field(st *state, v value, field *types.Var, at ast.Node) value {
+	switch v.kind {
+	case record:
+		if w, ok := v.fields[field.Name()]; ok {
+			return w
+		}
+		if v.base == "" {
+			return a.zero(st, field.Type())
+		}
+		return a.part(st, named(v.base), field)
+	case plain:
+		return a.part(st, v.sym, field)
+	}
+	a.fail(at, "", "the field %s of what is no struct", field.Name())
+	return value{}
+}
+
+// part is a field of something of which nothing but its name is known.
+func (a *analysis) part(st *state, whole Expr, field *types.Var) value {
+	name := whole.String() + "." + field.Name()
+	e := a.env(whole)
+	if a.knowns[name] == nil {
+		k := &known{env: e, whole: isInteger(field.Type())}
+		whole.atoms(func(x *atom) {
+			if y := a.knowns[x.name]; y != nil {
+				k.serial = max(k.serial, y.serial)
+			}
+		})
+		a.knowns[name] = k
+	}
+	if s, ok := field.Type().Underlying().(*types.Slice); ok && s != nil && len(e) == 0 {
+		return a.alloc(st, object{length: lengthOf(name), view: true})
+	}
+	return value{sym: named(name)}
+}
+
+func isInteger(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
+}
+
+// zero is the zero value of a type.
+func (a *analysis) zero(st *state, t types.Type) value {
+	if isAmount(t) {
+		return value{}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		if u.Info()&(types.IsNumeric|types.IsBoolean) != 0 {
+			return value{}
+		}
+		if u.Info()&types.IsString != 0 {
+			return value{sym: named(`""`)}
+		}
+	case *types.Slice:
+		return a.alloc(st, object{size: same(env{})})
+	case *types.Array:
+		return a.alloc(st, object{size: same(env{}), length: integer(u.Len())})
+	case *types.Map:
+		return a.alloc(st, object{size: same(env{}), table: true})
+	case *types.Struct:
+		return value{kind: record, fields: map[string]value{}}
+	case *types.Interface:
+		if p, ok := t.(*types.TypeParam); ok && numeric(p) {
+			return value{}
+		}
+	}
+	return value{sym: named("nil")}
+}
+
+func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
+	t := f.pkg.Info.Types[x].Type
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		v := value{kind: record, fields: map[string]value{}}
+		for i, e := range x.Elts {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				v.fields[kv.Key.(*ast.Ident).Name] = a.expr(f, st, kv.Value)
+				continue
+			}
+			v.fields[u.Field(i).Name()] = a.expr(f, st, e)
+		}
+		if isAmount(t) {
+			return value{}
+		}
+		return v
+	case *types.Slice, *types.Array:
+		o := object{size: same(env{}), length: integer(int64(len(x.Elts)))}
+		if arr, ok := u.(*types.Array); ok {
+			o.length = integer(arr.Len())
+		}
+		v := a.alloc(st, o)
+		for _, e := range x.Elts {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				e = kv.Value
+			}
+			w := a.used(st, a.expr(f, st, e), e)
+			a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
+		}
+		return v
+	case *types.Map:
+		v := a.alloc(st, object{size: same(env{}), table: true})
+		for _, e := range x.Elts {
+			kv := e.(*ast.KeyValueExpr)
+			key := a.number(st, a.expr(f, st, kv.Key), kv)
+			w := a.used(st, a.expr(f, st, kv.Value), e)
+			moves := a.env(key.sym)
+			if len(moves) > 0 {
+				a.fail(kv, "public keys", "a key of a map depends on private data")
+			}
+			a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
+		}
+		return v
+	}
+	a.fail(x, "", "a literal that is not of the subset")
+	return value{}
+}

@@ -1,0 +1,293 @@
+package sensitivity
+
+import (
+	"math/big"
+	"slices"
+)
+
+// Facts are what is known of parameters: expressions that are not negative, or
+// positive.
+type facts struct {
+	nonneg   []Expr
+	positive []Expr
+}
+
+// sign reports whether an atom is known to be positive, or not to be negative.
+func (f *facts) sign(a *atom) (nonneg, positive bool) {
+	switch a.op {
+	case absolute:
+		return true, false
+	case exponential:
+		return true, true
+	case rootOf:
+		return true, true
+	case sum:
+		return f.isNonneg(a.args[0]), f.isPositive(a.args[0])
+	case maximum:
+		for _, x := range a.args {
+			nonneg = nonneg || f.isNonneg(x)
+			positive = positive || f.isPositive(x)
+		}
+		return nonneg, positive
+	case minimum:
+		nonneg, positive = true, true
+		for _, x := range a.args {
+			nonneg = nonneg && f.isNonneg(x)
+			positive = positive && f.isPositive(x)
+		}
+		return nonneg, positive
+	case logarithm:
+		// ln x >= 0 where x >= 1; ln(1/x) where 0 < x <= 1.
+		return f.atLeastOne(a.args[0]), false
+	}
+	x := atomic(a)
+	for _, p := range f.positive {
+		if f.follows(x, p) {
+			return true, true
+		}
+	}
+	if a.nonneg {
+		return true, false
+	}
+	for _, p := range f.nonneg {
+		if f.follows(x, p) {
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// follows reports whether x - p, for p >= 0, is a number that is not negative.
+func (f *facts) follows(x, p Expr) bool {
+	n, ok := x.sub(p).number()
+	return ok && n.Sign() >= 0
+}
+
+func (f *facts) atLeastOne(x Expr) bool {
+	if len(x.terms) == 1 {
+		// c/p with p <= c.
+		t := x.terms[0]
+		if len(t.powers) == 1 && t.powers[0].halfs == -2 && t.coef.Sign() > 0 {
+			p := atomic(t.powers[0].atom)
+			_, positive := f.sign(t.powers[0].atom)
+			return positive && f.isNonneg(rat(t.coef).sub(p))
+		}
+	}
+	return f.isNonneg(x.sub(integer(1)))
+}
+
+func (f *facts) isPositive(e Expr) bool {
+	for _, p := range f.positive {
+		if f.follows(e, p) {
+			return true
+		}
+	}
+	some := false
+	for _, t := range e.terms {
+		nonneg, positive := f.termSign(t)
+		if !nonneg {
+			return false
+		}
+		some = some || positive
+	}
+	return some
+}
+
+func (f *facts) termSign(t term) (nonneg, positive bool) {
+	if t.coef.Sign() < 0 {
+		return false, false
+	}
+	positive = true
+	for _, p := range t.powers {
+		n, pos := f.sign(p.atom)
+		even := p.halfs%4 == 0 && p.halfs > 0
+		if !n && !even {
+			return false, false
+		}
+		positive = positive && pos
+	}
+	return true, positive
+}
+
+// isNonneg reports whether e >= 0 follows: from the signs of its terms, after
+// maxima and absolute values are told apart, lower bounds are taken off, and
+// denominators are multiplied out. It never says so wrongly, and may fail to see it.
+func (f *facts) isNonneg(e Expr) bool { return f.search(e, 6) }
+
+func (f *facts) search(e Expr, depth int) bool {
+	if f.byTerms(e) {
+		return true
+	}
+	for _, p := range slices.Concat(f.nonneg, f.positive) {
+		if d := e.sub(p); len(d.terms) < len(e.terms) && f.byTerms(d) {
+			return true
+		}
+	}
+	if f.byNumbers(e) {
+		return true
+	}
+	if depth == 0 {
+		return false
+	}
+	// One of its arguments is a maximum, whichever: both cases must hold.
+	for _, t := range e.terms {
+		for _, p := range t.powers {
+			a := p.atom
+			switch a.op {
+			case maximum, minimum:
+				for _, x := range a.args {
+					d, ok := e.replace(a.name, x)
+					if !ok || !f.search(d, depth-1) {
+						return false
+					}
+				}
+				return true
+			case absolute:
+				for _, x := range []Expr{a.args[0], a.args[0].neg()} {
+					d, ok := e.replace(a.name, x)
+					if !ok || !f.search(d, depth-1) {
+						return false
+					}
+				}
+				return true
+			}
+		}
+	}
+	// Multiplying by a positive denominator keeps the sign.
+	for _, t := range e.terms {
+		for _, p := range t.powers {
+			if p.halfs >= 0 {
+				continue
+			}
+			if _, positive := f.sign(p.atom); !positive {
+				return false
+			}
+			times := atomic(p.atom)
+			if p.atom.op == sum {
+				times = p.atom.args[0]
+			}
+			var d Expr
+			for _, u := range e.terms {
+				at := slices.IndexFunc(u.powers, func(q power) bool { return q.atom.name == p.atom.name })
+				if at < 0 || u.powers[at].halfs != -2 {
+					d = d.add(Expr{[]term{u}}.mul(times))
+					continue
+				}
+				d = d.add(Expr{[]term{{u.coef, slices.Delete(slices.Clone(u.powers), at, at+1)}}})
+			}
+			return f.search(d, depth-1)
+		}
+	}
+	// x = low + y, y >= 0, where only whole positive powers of x stand.
+	for _, low := range f.lowerBounds(e) {
+		y := atomic(&atom{name: low.atom.name + "'", nonneg: true})
+		d, ok := e.replace(low.atom.name, low.least.add(y))
+		if ok && f.search(d, depth-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// byTerms: no term is negative.
+func (f *facts) byTerms(e Expr) bool {
+	for _, t := range e.terms {
+		if nonneg, _ := f.termSign(t); !nonneg {
+			return false
+		}
+	}
+	return true
+}
+
+type lowerBound struct {
+	atom  *atom
+	least Expr
+}
+
+// lowerBounds are those of the atoms of e: of a parameter what a fact says, of exp(x)
+// 1 + x.
+func (f *facts) lowerBounds(e Expr) (all []lowerBound) {
+	seen := map[string]bool{}
+	for _, t := range e.terms {
+		for _, p := range t.powers {
+			a := p.atom
+			if seen[a.name] || p.halfs < 0 || p.halfs%2 != 0 {
+				continue
+			}
+			seen[a.name] = true
+			if a.op == exponential {
+				all = append(all, lowerBound{a, integer(1).add(a.args[0])})
+			}
+			if a.op != parameter {
+				continue
+			}
+			for _, p := range slices.Concat(f.nonneg, f.positive) {
+				// p = x - least.
+				least := atomic(a).sub(p)
+				if n, ok := least.number(); ok && n.Sign() > 0 {
+					all = append(all, lowerBound{a, least})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// byNumbers compares numbers whose only atoms are roots, logarithms and
+// exponentials of numbers, with a margin far above the error of float64.
+func (f *facts) byNumbers(e Expr) bool {
+	value, size := 0.0, 0.0
+	for _, t := range e.terms {
+		v := t.eval(nil)
+		value += v
+		size += max(v, -v)
+	}
+	return value > 1e-9*size
+}
+
+// abs returns |e|.
+func (f *facts) abs(e Expr) Expr {
+	if f.isNonneg(e) {
+		return e
+	}
+	if f.isNonneg(e.neg()) {
+		return e.neg()
+	}
+	if len(e.terms) > 1 {
+		// |e| and |-e| are one atom.
+		if e.terms[0].coef.Sign() < 0 {
+			e = e.neg()
+		}
+		return call(absolute, "abs", e)
+	}
+	product := rat(new(big.Rat).Abs(e.terms[0].coef))
+	for _, p := range e.terms[0].powers {
+		a := p.atom
+		if nonneg, _ := f.sign(a); !nonneg {
+			a = call(absolute, "abs", atomic(a)).terms[0].powers[0].atom
+		}
+		product = product.mul(Expr{[]term{{big.NewRat(1, 1), []power{{a, p.halfs}}}}})
+	}
+	return product
+}
+
+// max returns the larger of two, one of them where it is known to be.
+func (f *facts) max(x, y Expr) Expr {
+	if f.isNonneg(x.sub(y)) {
+		return x
+	}
+	if f.isNonneg(y.sub(x)) {
+		return y
+	}
+	return call(maximum, "max", sorted([]Expr{x, y})...)
+}
+
+func (f *facts) min(x, y Expr) Expr {
+	if f.isNonneg(x.sub(y)) {
+		return y
+	}
+	if f.isNonneg(y.sub(x)) {
+		return x
+	}
+	return call(minimum, "min", sorted([]Expr{x, y})...)
+}

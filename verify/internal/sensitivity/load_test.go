@@ -1,0 +1,81 @@
+package sensitivity_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// A subject is a function with a claim.
+type subject struct {
+	*source.Unit
+	full string
+}
+
+// load reads packages as the verifier does.
+func load(t testing.TB, patterns ...string) ([]subject, *sensitivity.Program) {
+	t.Helper()
+	read, err := source.Load(context.Background(), ".", patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []subject
+	var packages []*sensitivity.Package
+	claims := map[string]*claim.Claim{}
+	for _, p := range read {
+		packages = append(packages, &sensitivity.Package{Path: p.Path, Fset: p.Fset, Files: p.Files, Types: p.Types, Info: p.Info})
+		for _, u := range p.Units {
+			full := p.Path + "." + u.Name
+			if u.Claim == nil {
+				t.Errorf("%s: %v", full, u.Refusals)
+				continue
+			}
+			claims[full] = u.Claim
+			all = append(all, subject{u, full})
+		}
+	}
+	return all, sensitivity.New(packages, claims)
+}
+
+func (s subject) check(p *sensitivity.Program) sensitivity.Result {
+	if s.Claim.Cost != nil {
+		return p.Cost(s.full, s.Claim)
+	}
+	return p.Check(s.full, s.Claim)
+}
+
+func reasons(r sensitivity.Result) string {
+	var all []string
+	for _, f := range r.Refusals {
+		all = append(all, f.Reason+" ("+f.Hint+")")
+	}
+	return strings.Join(all, "; ")
+}
+
+var wantLine = regexp.MustCompile(`want: (accepted|rejected)(?:: (.*))?`)
+
+// Every program of the folders says in its comment what becomes of its claim.
+func TestPrograms(t *testing.T) {
+	all, p := load(t, "./testdata/fuzz", "./testdata/duet", "./testdata/pinq")
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			m := wantLine.FindStringSubmatch(s.Decl.Doc.Text())
+			if m == nil {
+				t.Fatal("the comment does not say what is wanted")
+			}
+			r := s.check(p)
+			if r.Proved != (m[1] == "accepted") {
+				t.Fatalf("proved: %v, inferred %q: %s", r.Proved, r.Inferred, reasons(r))
+			}
+			if m[2] != "" && !regexp.MustCompile(m[2]).MatchString(reasons(r)) {
+				t.Errorf("refused with %q, want %q", reasons(r), m[2])
+			}
+			t.Log(r.Inferred, r.Over, r.Plan)
+		})
+	}
+}

@@ -1,0 +1,548 @@
+package sensitivity
+
+import (
+	"go/ast"
+	"go/types"
+	"maps"
+	"slices"
+)
+
+// elements is a source that stands for one element of an object, at the index of a
+// loop that is at each index once: so that the distances of all elements make up
+// that of the object.
+type elements struct {
+	loop *loop
+	env  [3]env // what they make up, by the norm in which they do
+}
+
+// top is the innermost loop.
+func (a *analysis) top() *loop {
+	if len(a.stack) == 0 {
+		return nil
+	}
+	return a.stack[len(a.stack)-1]
+}
+
+// touch notes that an object is read or written in loops at other places than at
+// their index.
+func (a *analysis) touch(obj int, except *loop) {
+	for _, l := range a.stack {
+		if l != except {
+			l.mixed[obj] = true
+		}
+	}
+}
+
+// at returns the innermost loop if the index is its own.
+func (a *analysis) at(idx value) *loop {
+	l := a.top()
+	if l == nil || l.bag || len(l.index.terms) == 0 || !idx.sym.is(l.index) {
+		return nil
+	}
+	return l
+}
+
+func elementType(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if e, ok := t.Underlying().(interface{ Elem() types.Type }); ok {
+		return e.Elem()
+	}
+	return types.Typ[types.Byte]
+}
+
+func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
+	v := a.expr(f, st, x.X)
+	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
+	moves := a.env(idx.sym).infinite(a.why(x.Index, "count into public places", "an index depends on private data"))
+	t := elementType(f.pkg.Info.Types[x.X].Type)
+	switch v.kind {
+	case plain:
+		e := a.env(v.sym).add(moves)
+		if len(e) == 0 {
+			return a.public(types.ExprString(x))
+		}
+		return a.opaque(types.ExprString(x), e, a.why(x, "", "an element of private data of which nothing is known"))
+	case divided:
+		if len(moves) > 0 {
+			a.fail(x, "a public index", "which part is asked depends on private data")
+		}
+		return a.partOf(v, idx)
+	case ref:
+		return a.element(st, v.obj, idx, moves, t, x)
+	}
+	a.fail(x, "", "an element of what is no slice")
+	return value{}
+}
+
+// element reads an element.
+func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Type, x ast.Node) value {
+	o := st.heap[obj]
+	l := a.at(idx)
+	a.touch(obj, l)
+	switch {
+	case o.bag:
+		return a.opaque("element", moves.add(o.env[l1]), a.why(x, "a loop over all records", "records have no order that neighbours share"))
+	case len(moves) > 0:
+		return a.opaque("element", moves.add(a.settled(o).env[linf]), a.why(x, "a public index", "an index depends on private data"))
+	case l == nil:
+		o = a.settled(o)
+		w := a.inner(st, o, t, o.env, o.size, "element")
+		if o.elem != nil && len(o.env[l1]) > 0 {
+			// A table of bags.
+			return a.alloc(st, object{bag: true, env: o.env, elem: o.elem, view: true})
+		}
+		return w
+	case o.slot != nil && o.slot.loop == l.id:
+		return o.slot.val
+	}
+	return a.cell(st, l, o, t)
+}
+
+// inner makes a value for an element that moves so far.
+func (a *analysis) inner(st *state, o *object, t types.Type, e, size [3]env, what string) value {
+	if numeric(t) || !isTypeParam(t) {
+		return a.shape(st, t, e, size, what)
+	}
+	if len(e[l1]) == 0 {
+		return a.public(what)
+	}
+	return a.opaque(what, e[l1], &Refusal{Reason: "an element of unknown type"})
+}
+
+func isTypeParam(t types.Type) bool {
+	_, ok := t.(*types.TypeParam)
+	return ok
+}
+
+// cell is the element at the loop's own index.
+func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
+	if v, ok := l.cells[o.id]; ok {
+		return v
+	}
+	var e, size [3]env
+	name := l.name + "·" + integer(int64(o.id)).String()
+	for n := range e {
+		if len(o.env[n]) > 0 {
+			key := name + "·" + string(rune('0'+n))
+			a.elems[key] = &elements{l, rowEnv(o.env, n)}
+			e[n] = env{key: {most: one()}}
+		}
+		if s := rowEnv(o.size, n); s[l1] != nil && s[l2] != nil && s[linf] != nil {
+			key := name + "·size" + string(rune('0'+n))
+			a.elems[key] = &elements{l, s}
+			size[n] = env{key: {most: one()}}
+		}
+	}
+	v := a.inner(st, o, t, e, size, "element")
+	if o.elem != nil && len(o.env[l1]) > 0 {
+		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: o.elem, view: true})
+	}
+	l.cells[o.id] = v
+	return v
+}
+
+// rowEnv says what the norms n of the elements make up: for rows r_i of q, each norm
+// of (‖r_i‖_n) is at most the larger of that norm and ‖·‖_n of q.
+// Proof. ‖r‖_∞ <= ‖r‖_2 <= ‖r‖_1, and for one norm m both inside and outside it is
+// ‖q‖_m. If n is l1, any outer norm of (‖r_i‖_1) is at most their sum, ‖q‖_1. If n is
+// l2, their sum is at most ‖q‖_1, and their largest at most ‖q‖_2. ∎
+func rowEnv(e [3]env, n int) [3]env {
+	switch n {
+	case l1:
+		return [3]env{e[l1], e[l1], e[l1]}
+	case l2:
+		return [3]env{e[l1], e[l2], e[l2]}
+	}
+	return e
+}
+
+// store is x[i] = v.
+func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.Node) {
+	base := a.expr(f, st, x.X)
+	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
+	if base.kind != ref {
+		a.fail(x, "slices and maps of numbers that the function made", "an assignment to an element of what is not known")
+	}
+	v = a.used(st, v, at)
+	o := st.heap[base.obj]
+	if o.view {
+		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
+	}
+	moves := a.env(idx.sym).infinite(a.why(x.Index, "counts[key] += n", "where something is put depends on private data"))
+	l := a.at(idx)
+	a.touch(base.obj, l)
+	if l != nil && v.kind == plain && len(moves) == 0 && !o.bag {
+		a.update(st, base.obj, func(o *object) {
+			o.slot = &slot{l.id, v, true, true}
+		})
+		return
+	}
+	a.update(st, base.obj, func(o *object) {
+		if text, constant := v.sym.String(), v.kind == plain && isNumber(v.sym); o.table && constant && (o.put == "" || o.put == text) {
+			// A constant put at a key: again is no change, and the order is none.
+			o.put = text
+			a.note(st, o, one(), moves)
+			return
+		}
+		o.base = ""
+		a.put(st, o, v, moves)
+	})
+}
+
+func isNumber(e Expr) bool {
+	_, ok := e.number()
+	return ok
+}
+
+// put counts in what stands somewhere in the object from now on.
+func (a *analysis) put(st *state, o *object, v value, moves env) {
+	e := a.envs(st, v)
+	for n := range o.env {
+		o.env[n] = o.env[n].add(e[n]).add(moves)
+		if o.size[n] != nil {
+			if s := a.sizes(v); s != nil {
+				o.size[n] = o.size[n].add(s)
+			} else {
+				o.size[n] = nil
+			}
+		}
+	}
+	if o.table {
+		o.keys = o.keys.add(moves)
+	}
+}
+
+func (a *analysis) sizes(v value) env {
+	if v.kind != plain {
+		return nil
+	}
+	return a.size(v.sym)
+}
+
+// note counts in that a number was added somewhere: by at most so much.
+func (a *analysis) note(st *state, o *object, by Expr, moves env) {
+	for n := range o.env {
+		o.env[n] = o.env[n].add(moves)
+		o.moved[n] = o.moved[n].add(moves)
+		o.added[n] = o.added[n].add(env{unit: {most: by}})
+		o.size[n] = nil
+	}
+	o.keys = o.keys.add(moves)
+	a.where(st, o)
+}
+
+// where keeps the branches that all additions to an object were made in.
+func (a *analysis) where(st *state, o *object) {
+	here := map[int]bool{}
+	for _, b := range st.under {
+		here[b] = true
+	}
+	if o.only == nil {
+		o.only = here
+		return
+	}
+	o.only = intersect(o.only, here)
+}
+
+func intersect(x, y map[int]bool) map[int]bool {
+	z := maps.Clone(x)
+	maps.DeleteFunc(z, func(k int, _ bool) bool { return !y[k] })
+	return z
+}
+
+// increase is x[i] += v.
+func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at ast.Node) {
+	base := a.expr(f, st, x.X)
+	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
+	if base.kind != ref {
+		a.fail(x, "slices and maps of numbers that the function made", "an assignment to an element of what is not known")
+	}
+	o := st.heap[base.obj]
+	if o.view || o.bag {
+		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
+	}
+	moves := a.env(idx.sym).infinite(a.why(x.Index, "", "where something is added depends on private data"))
+	l := a.at(idx)
+	a.touch(base.obj, l)
+	if l != nil && len(moves) == 0 {
+		cur := a.element(st, base.obj, idx, nil, elementType(f.pkg.Info.Types[x.X].Type), x)
+		if cur.kind == plain {
+			a.update(st, base.obj, func(o *object) {
+				o.slot = &slot{l.id, value{sym: cur.sym.add(v.sym)}, true, true}
+			})
+			return
+		}
+	}
+	e, size := a.env(v.sym), a.size(v.sym)
+	if size == nil {
+		size = env{unit: {infinite: a.why(at, "clamp it with min and max", "what is added has no bound")}}
+	}
+	a.update(st, base.obj, func(o *object) {
+		if o.put != "" {
+			o.base = ""
+		}
+		o.put = "+="
+		for n := range o.env {
+			o.env[n] = o.env[n].add(e).add(moves)
+			o.moved[n] = o.moved[n].add(e).add(moves)
+			o.added[n] = o.added[n].add(size)
+			o.size[n] = nil
+		}
+		o.keys = o.keys.add(moves)
+		a.where(st, o)
+	})
+}
+
+// appendTo is x = append(x, ...), in place.
+func (a *analysis) appendTo(f *frame, st *state, lhs, rhs ast.Expr) (value, bool) {
+	call, ok := rhs.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 || !isBuiltin(f, call.Fun, "append") || !simple(lhs) || types.ExprString(lhs) != types.ExprString(call.Args[0]) {
+		return value{}, false
+	}
+	if ix, ok := lhs.(*ast.IndexExpr); ok {
+		return a.appendWithin(f, st, ix, call), true
+	}
+	v := a.expr(f, st, call.Args[0])
+	if v.kind != ref {
+		return value{}, false
+	}
+	var ys []value
+	for _, y := range call.Args[1:] {
+		ys = append(ys, a.used(st, a.expr(f, st, y), y))
+	}
+	if st.heap[v.obj].view {
+		a.fail(lhs, "a slice of its own", "an append to what is shared, or is part of something else")
+	}
+	if a.references(st, v.obj) > 1 {
+		a.fail(lhs, "one variable for a slice that grows", "an append to a slice that another variable holds")
+	}
+	a.grow(st, v.obj, ys, call)
+	return v, true
+}
+
+// references counts the variables that hold an object.
+func (a *analysis) references(st *state, obj int) (n int) {
+	var count func(v value)
+	count = func(v value) {
+		if v.kind == ref && v.obj == obj {
+			n++
+		}
+		for _, w := range v.fields {
+			count(w)
+		}
+		for _, w := range v.elems {
+			count(w)
+		}
+	}
+	for _, v := range st.vars {
+		count(v)
+	}
+	return n
+}
+
+// inBag reports whether a loop over private records is around that the object is
+// older than.
+func (a *analysis) inBag(o *object) bool {
+	return slices.ContainsFunc(a.stack[min(o.depth, len(a.stack)):], func(l *loop) bool { return l.bag })
+}
+
+// grow appends to an object.
+func (a *analysis) grow(st *state, obj int, ys []value, call *ast.CallExpr) {
+	spread := call.Ellipsis.IsValid()
+	a.touch(obj, a.top())
+	bag := a.inBag(st.heap[obj])
+	count := integer(int64(len(ys)))
+	var tail *object
+	if spread {
+		if ys[0].kind != ref {
+			a.fail(call, "a slice", "an append of what is not known")
+		}
+		tail = a.settled(st.heap[ys[0].obj])
+		a.touch(ys[0].obj, nil)
+		if tail.bag && !bag && st.heap[obj].bag || tail.bag && !bag && len(st.heap[obj].env[l1]) == 0 {
+			a.update(st, obj, func(o *object) {
+				o.bag, o.base = true, ""
+				for n := range o.env {
+					o.env[n] = o.env[n].add(tail.env[n])
+				}
+				o.elem = a.either(o.elem, tail.elem)
+			})
+			return
+		}
+		if tail.bag {
+			a.fail(call, "records appended one by one", "an append of so many records that nothing bounds it")
+		}
+		count = tail.length
+	}
+	if bag {
+		a.update(st, obj, func(o *object) {
+			if !o.bag {
+				why := a.why(call, "a slice that begins empty", "records are appended to numbers that depend on private data")
+				for n := range o.env {
+					o.env[n] = o.env[n].infinite(why)
+				}
+			}
+			o.bag = true
+			for n := range o.env {
+				o.added[n] = o.added[n].add(env{unit: {most: count}})
+				o.size[n] = nil
+				for _, y := range ys {
+					o.moved[n] = o.moved[n].add(a.envs(st, y)[l1])
+				}
+			}
+			for i := range ys {
+				if !spread {
+					o.elem = a.either(o.elem, &ys[i])
+				}
+			}
+			if spread {
+				o.elem = a.either(o.elem, &value{sym: a.hidden("row", known{env: tail.env[l1]})})
+			}
+			a.where(st, o)
+		})
+		return
+	}
+	l := a.top()
+	if o := st.heap[obj]; !spread && l != nil && o.depth < len(a.stack) && o.slot == nil && len(ys) == 1 && ys[0].kind == plain && !o.bag {
+		a.update(st, obj, func(o *object) {
+			o.slot = &slot{l.id, ys[0], true, true}
+			o.length = o.length.add(one())
+			o.base = ""
+			l.mixed[-obj] = true // the slot is beyond what there was
+		})
+		return
+	}
+	a.update(st, obj, func(o *object) {
+		o.base = ""
+		if o.bag {
+			for _, y := range ys {
+				if e := a.envs(st, y)[l1]; len(e) > 0 {
+					for n := range o.env {
+						o.env[n] = o.env[n].add(e.infinite(a.why(call, "", "a record that depends on private data")))
+					}
+				}
+			}
+			return
+		}
+		o.length = o.length.add(count)
+		if tail != nil {
+			for n := range o.env {
+				o.env[n] = o.env[n].add(tail.env[n])
+				if o.size[n] != nil && tail.size[n] != nil {
+					o.size[n] = o.size[n].add(tail.size[n])
+				} else {
+					o.size[n] = nil
+				}
+			}
+			return
+		}
+		for _, y := range ys {
+			a.put(st, o, y, nil)
+		}
+	})
+}
+
+// either is what is known of an element that is one of two.
+func (a *analysis) either(x, y *value) *value {
+	if x == nil {
+		return y
+	}
+	if y == nil || x.kind != plain || y.kind != plain {
+		return &value{sym: a.hidden("row", known{})}
+	}
+	k := known{whole: a.whole(x.sym) && a.whole(y.sym)}
+	xl, xh := a.interval(x.sym)
+	yl, yh := a.interval(y.sym)
+	if xl != nil && yl != nil {
+		lo := a.min(*xl, *yl)
+		k.lo = &lo
+	}
+	if xh != nil && yh != nil {
+		hi := a.max(*xh, *yh)
+		k.hi = &hi
+	}
+	return &value{sym: a.hidden("row", k)}
+}
+
+// appendWithin is m[k] = append(m[k], x): a partition by k.
+func (a *analysis) appendWithin(f *frame, st *state, ix *ast.IndexExpr, call *ast.CallExpr) value {
+	base := a.expr(f, st, ix.X)
+	if base.kind != ref || call.Ellipsis.IsValid() {
+		a.fail(ix, "a map or slice of slices that the function made", "an append to an element of what is not known")
+	}
+	o := st.heap[base.obj]
+	idx := a.number(st, a.expr(f, st, ix.Index), ix.Index)
+	moves := a.env(idx.sym).infinite(a.why(ix.Index, "", "where something is put depends on private data"))
+	var ys []value
+	for _, y := range call.Args[1:] {
+		ys = append(ys, a.used(st, a.expr(f, st, y), y))
+	}
+	if o.view || !a.inBag(o) {
+		a.fail(ix, "a loop over records that divides them", "an append to an element")
+	}
+	a.touch(base.obj, nil)
+	a.update(st, base.obj, func(o *object) {
+		if o.put != "" && o.put != "append" {
+			o.base = ""
+		}
+		o.put = "append"
+		a.note(st, o, integer(int64(len(ys))), moves)
+		for i, y := range ys {
+			o.elem = a.either(o.elem, &ys[i])
+			for n := range o.moved {
+				o.moved[n] = o.moved[n].add(a.envs(st, y)[l1])
+			}
+		}
+	})
+	return value{kind: tuple, name: appendedWithin}
+}
+
+// appendedWithin marks what is in its place already.
+const appendedWithin = "appended"
+
+func isBuiltin(f *frame, fun ast.Expr, name string) bool {
+	id, ok := fun.(*ast.Ident)
+	return ok && id.Name == name && f.pkg.Info.Uses[id] == types.Universe.Lookup(name)
+}
+
+// slice is x[i:j].
+func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
+	v := a.expr(f, st, x.X)
+	if v.kind == plain {
+		e := a.env(v.sym)
+		if len(e) == 0 {
+			return a.public("slice")
+		}
+		return a.opaque("slice", e, a.why(x, "", "a part of private data of which nothing is known"))
+	}
+	if v.kind != ref || x.Max != nil {
+		a.fail(x, "", "a slice that is not of the subset")
+	}
+	o := a.settled(st.heap[v.obj])
+	a.touch(v.obj, nil)
+	lo, hi := Expr{}, o.length
+	for i, end := range []ast.Expr{x.Low, x.High} {
+		if end == nil {
+			continue
+		}
+		n := a.number(st, a.expr(f, st, end), end)
+		if len(a.env(n.sym)) > 0 {
+			a.fail(end, "public bounds", "a bound of a slice depends on private data")
+		}
+		if i == 0 {
+			lo = n.sym
+		} else {
+			hi = n.sym
+		}
+	}
+	if o.bag {
+		if x.Low == nil && x.High == nil {
+			return v
+		}
+		a.fail(x, "package dataset's Take", "a part of records that have no order that neighbours share")
+	}
+	a.update(st, v.obj, func(o *object) { o.view = true })
+	return a.alloc(st, object{env: o.env, size: o.size, length: hi.sub(lo), view: true})
+}

@@ -1,0 +1,2 @@
+// Package duet is filled in below.
+package duet

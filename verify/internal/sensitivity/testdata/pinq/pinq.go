@@ -1,0 +1,2 @@
+// Package pinq is filled in below.
+package pinq
