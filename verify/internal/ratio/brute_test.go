@@ -99,6 +99,16 @@ func (p *plain) run(list []program.Statement) (bool, *left) {
 				p.vars[s.To] = []float64{float64(1 - p.choice(t, 1-t))}
 				continue
 			}
+			if s.Law == program.DiscreteLaplace {
+				// Cut off where the probability is below e^(−25).
+				k, a := int(25*t), math.Exp(-1/t)
+				law := make([]float64, 2*k+1)
+				for i := range law {
+					law[i] = (1 - a) / (1 + a) * math.Pow(a, math.Abs(float64(i-k)))
+				}
+				p.vars[s.To] = []float64{float64(p.choice(law...) - k)}
+				continue
+			}
 			var weights []float64
 			total := 0.0
 			for _, x := range p.vars[s.Scores] {
@@ -250,7 +260,14 @@ func neighbours(t *rapid.T, f *program.Function, c *claim.Claim) (store, store) 
 			case program.Int:
 				x = float64(rapid.IntRange(-1, 5).Draw(t, v.Name))
 			default:
-				x = float64(rapid.SampledFrom([]int{-20, -10, 0, 1, 3, 5, 6, 7, 9, 10, 15, 20, 40}).Draw(t, v.Name)) / 10
+				switch v.Name {
+				case "eps":
+					x = rapid.SampledFrom([]float64{0.5, 0.7, 1, 2}).Draw(t, v.Name)
+				case "delta":
+					x = rapid.SampledFrom([]float64{0.001, 0.05, 0.3}).Draw(t, v.Name)
+				default:
+					x = float64(rapid.SampledFrom([]int{-20, -10, 0, 1, 3, 5, 6, 7, 9, 10, 15, 20, 40}).Draw(t, v.Name)) / 10
+				}
 			}
 			first[v] = append(first[v], x)
 		}

@@ -25,7 +25,7 @@ const (
 type value struct {
 	relation  relation
 	low, high fraction           // if near
-	expr      program.Expression // of an equal scalar, over inputs; or nil
+	expr      program.Expression // of a scalar, over the inputs of the same run; or nil
 	// Of slices: whether the lengths are equal, and what they are if that is known.
 	lengths bool
 	length  program.Expression
@@ -40,7 +40,7 @@ type value struct {
 // largest of the amounts.
 type state struct {
 	vars map[*program.Variable]value
-	paid []amount
+	paid []cost
 	dead bool // not reached
 	// fresh is the draw that the last statement was: the shift of its noise may still
 	// be chosen. If the next statement does not choose it, it is none.
@@ -57,7 +57,7 @@ type exit struct {
 type effect struct {
 	end      state
 	exits    map[exit][]state
-	returned []amount // of the paths that end the function
+	returned []cost // of the paths that end the function
 	steps    []Step
 }
 
@@ -81,6 +81,8 @@ type prover struct {
 	moving map[string]bool
 	// changed are the variables that the function sets.
 	changed map[*program.Variable]bool
+	// depth counts private branches inside each other.
+	depth int
 	// runs is how many enumerated paths are left.
 	runs *int
 }
@@ -98,6 +100,11 @@ func (p *prover) list(list []program.Statement, s state) (effect, error) {
 	for i, statement := range list {
 		e, err := p.statement(statement, done.end)
 		if err != nil {
+			if e, failure := p.diverge(list[i:], done.end); failure == nil {
+				return done.then(e), nil
+			} else if _, branch := statement.(*program.If); branch && p.claim.Cost.Measure == claim.Approximate {
+				err = failure
+			}
 			for from := i; from >= 0; from-- {
 				for to := len(list); to > i; to-- {
 					if from == 0 && to == len(list) {
@@ -154,33 +161,9 @@ func (s state) set(v *program.Variable, x value) state {
 	return s
 }
 
-func (p *prover) pay(s state, c amount) state {
-	paid := make([]amount, len(s.paid))
-	for i, x := range s.paid {
-		paid[i] = x.plus(c)
-	}
-	s.paid = paid
+func (p *prover) pay(s state, c cost) state {
+	s.paid = p.after(s.paid, []cost{c})
 	return s
-}
-
-// largest leaves out amounts that others cover.
-func (p *prover) largest(all []amount) []amount {
-	var kept []amount
-next:
-	for i, x := range all {
-		for _, y := range kept {
-			if p.covers(y, x) {
-				continue next
-			}
-		}
-		for _, y := range all[i+1:] {
-			if p.covers(y, x) {
-				continue next
-			}
-		}
-		kept = append(kept, x)
-	}
-	return kept
 }
 
 // join is what is known where two ways meet.

@@ -71,7 +71,7 @@ func (p *prover) choose(s *program.Draw, at state, line int) (effect, error) {
 			why = fmt.Sprintf("scores are the same in another order, and differ by at most %v", d)
 		}
 	}
-	cost := epsilon.times(width).times(rational(half))
-	step := Step{line, fmt.Sprintf("%s: exponential mechanism; %s; coupled to be equal; that costs %v", s.To.Name, why, cost)}
-	return effect{end: p.pay(at.set(s.To, value{}), fixed(cost)), steps: []Step{step}}, nil
+	total := epsilon.times(width).times(rational(half))
+	step := Step{line, fmt.Sprintf("%s: exponential mechanism; %s; coupled to be equal; that costs %v", s.To.Name, why, total)}
+	return effect{end: p.pay(at.set(s.To, value{}), cost{fixed(total), rational(zero)}), steps: []Step{step}}, nil
 }

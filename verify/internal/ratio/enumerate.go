@@ -56,6 +56,11 @@ type enumeration struct {
 	// found is how the part ends, and the lengths it leaves slices with.
 	ends    map[signal]bool
 	lengths map[*program.Variable]map[string]program.Expression
+	// kept are the variables that a run by itself does not set.
+	kept map[*program.Variable]bool
+	// mostly is what comparisons with noise are taken for, but with the probability of
+	// a tail.
+	mostly bool
 	// outcomes and states are counted for the explanation.
 	outcomes, states int
 }
@@ -82,24 +87,17 @@ func (p *prover) part(list []program.Statement, at state) (effect, error) {
 			return effect{}, undecided("%v has no finite outcomes", d.Law)
 		}
 	}
-	e := &enumeration{
-		prover: p, list: list, at: at,
-		secrets: map[string]bool{}, ends: map[signal]bool{}, lengths: map[*program.Variable]map[string]program.Expression{},
-	}
-	for v := range exposed(p.f, list) {
-		e.exposed = append(e.exposed, v)
-	}
-	slices.SortFunc(e.exposed, func(v, w *program.Variable) int { return strings.Compare(v.Name, w.Name) })
+	e := p.enumerate(list, at)
 	ratios, err := e.solve(map[string]program.Expression{})
 	if err != nil {
 		return effect{}, err
 	}
-	var costs []amount
+	var costs []cost
 	for _, r := range ratios {
-		costs = append(costs, p.logarithm(r))
+		costs = append(costs, cost{p.logarithm(r), rational(zero)})
 	}
 	if len(ratios) == 0 {
-		costs = append(costs, nothing())
+		costs = append(costs, free())
 	}
 	costs = p.largest(costs) // with each ratio there is its inverse: one of them is at least 1
 	for _, c := range costs {
@@ -107,14 +105,28 @@ func (p *prover) part(list []program.Statement, at state) (effect, error) {
 			return effect{}, undecided("the ratio of probabilities %v is no expression of inputs", c)
 		}
 	}
-	step := Step{p.line(draws[0].Pos), fmt.Sprintf("%d outcomes in each of %d private states, compared one by one: the probabilities differ at most by the factor %s", e.outcomes, e.states, factors(costs, ratios))}
+	step := Step{p.line(draws[0].Pos), fmt.Sprintf("%d outcomes in each of %d private states, compared one by one: the probabilities differ at most by the factor %s", e.outcomes, e.states, factors(costs))}
 	return e.effect(costs, step), nil
 }
 
+// enumerate prepares the enumeration of a part.
+func (p *prover) enumerate(list []program.Statement, at state) *enumeration {
+	e := &enumeration{
+		prover: p, list: list, at: at,
+		secrets: map[string]bool{}, ends: map[signal]bool{}, lengths: map[*program.Variable]map[string]program.Expression{}, kept: map[*program.Variable]bool{},
+	}
+	for v := range exposed(p.f, list) {
+		e.exposed = append(e.exposed, v)
+	}
+	slices.SortFunc(e.exposed, func(v, w *program.Variable) int { return strings.Compare(v.Name, w.Name) })
+	return e
+}
+
 // factors names the ratios that decide.
-func factors(costs []amount, ratios []fraction) string {
+func factors(costs []cost) string {
 	var names []string
-	for _, c := range costs {
+	for _, x := range costs {
+		c := x.epsilon
 		switch {
 		case c.free():
 			names = append(names, "1")
@@ -146,10 +158,13 @@ func (p *prover) logarithm(r fraction) amount {
 }
 
 // effect is what an enumerated part leads to.
-func (e *enumeration) effect(costs []amount, step Step) effect {
+func (e *enumeration) effect(costs []cost, step Step) effect {
 	p, end := e.prover, e.at
 	end.fresh = nil
 	for v := range assigned(e.list) {
+		if e.kept[v] {
+			continue
+		}
 		x := value{relation: apart}
 		if slices.Contains(e.exposed, v) {
 			x = value{lengths: v.Slice}
@@ -161,13 +176,7 @@ func (e *enumeration) effect(costs []amount, step Step) effect {
 		}
 		end = end.set(v, x)
 	}
-	var paid []amount
-	for _, x := range e.at.paid {
-		for _, y := range costs {
-			paid = append(paid, x.plus(y))
-		}
-	}
-	end.paid = p.largest(paid)
+	end.paid = p.after(e.at.paid, costs)
 	result := effect{end: state{dead: true}, exits: map[exit][]state{}, steps: []Step{step}}
 	for s := range e.ends {
 		switch s.kind {
@@ -307,7 +316,7 @@ func (e *enumeration) law(public, secret map[string]program.Expression) (map[str
 		if *e.runs--; *e.runs < 0 {
 			return nil, undecided("more than %d paths", maxRuns)
 		}
-		m := &machine{enumeration: e, public: public, secret: secret, choices: choices, steps: maxSteps, weight: rational(one), vars: map[*program.Variable]program.Expression{}, slices: map[*program.Variable]list{}}
+		m := &machine{enumeration: e, public: public, secret: secret, choices: choices, steps: maxSteps, weight: rational(one), vars: map[*program.Variable]program.Expression{}, slices: map[*program.Variable]sequence{}}
 		outcome, err := m.run()
 		var f *fork
 		switch {

@@ -9,6 +9,47 @@ import (
 // eval relates the values of an expression in the two runs. A sum of private data and
 // fresh noise becomes equal: that is paid from the state, and reported.
 func (p *prover) eval(e program.Expression, at state, line int) (value, state, []Step) {
+	x, after, steps := p.relation(e, at, line)
+	if x.relation != equal && x.expr == nil {
+		x.expr = at.express(e)
+	}
+	return x, after, steps
+}
+
+// express writes a private scalar over the inputs of its own run, or returns nil.
+func (s state) express(e program.Expression) program.Expression {
+	switch e := e.(type) {
+	case program.Number, program.Truth:
+		return e
+	case program.Ref:
+		if x := s.get(e.Var); !e.Var.Slice {
+			return x.expr
+		}
+	case program.Unary:
+		if x := s.express(e.X); x != nil {
+			return fold(program.Unary{Op: e.Op, X: x})
+		}
+	case program.Binary:
+		if e.Op == program.And || e.Op == program.Or {
+			return nil
+		}
+		if x, y := s.express(e.X), s.express(e.Y); x != nil && y != nil {
+			return fold(program.Binary{Op: e.Op, X: x, Y: y})
+		}
+	case program.Call:
+		args := make([]program.Expression, len(e.Args))
+		for i, a := range e.Args {
+			if args[i] = s.express(a); args[i] == nil {
+				return nil
+			}
+		}
+		return fold(program.Call{Func: e.Func, Args: args})
+	}
+	return nil
+}
+
+// relation is eval without the expression of what is private.
+func (p *prover) relation(e program.Expression, at state, line int) (value, state, []Step) {
 	switch e := e.(type) {
 	case program.Number, program.Truth:
 		return value{expr: e}, at, nil
@@ -26,7 +67,11 @@ func (p *prover) eval(e program.Expression, at state, line int) (value, state, [
 		if i.relation != equal || !x.lengths {
 			return value{relation: apart}, at, steps
 		}
-		return value{relation: x.relation, low: x.low, high: x.high, expr: x.uniform}, at, steps
+		y := value{relation: x.relation, low: x.low, high: x.high}
+		if x.relation == equal {
+			y.expr = x.uniform
+		}
+		return y, at, steps
 	case program.Unary:
 		x, at, steps := p.eval(e.X, at, line)
 		switch {
@@ -185,13 +230,13 @@ func (p *prover) noisy(e program.Binary, at state, line int) (value, state, []St
 		if err != nil || !p.positive(scale.num) {
 			return value{}, at, nil, false
 		}
-		cost, err := p.quo(d, scale)
+		epsilon, err := p.quo(d, scale)
 		if err != nil {
 			return value{}, at, nil, false
 		}
 		after = after.set(ref.Var, value{relation: apart})
-		steps = append(steps, Step{p.line(draw.Pos), fmt.Sprintf("%v: coupled so that %v is equal in both runs; that costs %v", ref.Var.Name, e, cost)})
-		return value{}, p.pay(after, fixed(cost)), steps, true
+		steps = append(steps, Step{p.line(draw.Pos), fmt.Sprintf("%v: coupled so that %v is equal in both runs; that costs %v", ref.Var.Name, e, epsilon)})
+		return value{}, p.pay(after, cost{fixed(epsilon), rational(zero)}), steps, true
 	}
 	return value{}, at, nil, false
 }

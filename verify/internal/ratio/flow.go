@@ -193,7 +193,9 @@ func ownOne(s program.Statement, loops map[string]*program.Loop) program.Stateme
 		return ownOne(*s, loops)
 	case program.Loop:
 		loops[s.Name] = &s
-		s.Body, s.Post = own(s.Body, loops), own(s.Post, loops)
+		// The end of the body is a continue like others.
+		s.Body = append(own(s.Body, loops), &program.Continue{At: s.At, Of: &s})
+		s.Post = own(s.Post, loops)
 		return &s
 	case *program.Break:
 		return ownOne(*s, loops)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -86,8 +87,16 @@ func (x fraction) String() string {
 	if d, ok := x.den.constant(); ok && d.Cmp(one) == 0 {
 		return x.num.String()
 	}
+	common := big.NewInt(1)
+	for _, p := range []polynomial{x.num, x.den} {
+		for _, t := range p {
+			common.Mul(common, new(big.Int).Quo(t.coef.Denom(), new(big.Int).GCD(nil, nil, common, t.coef.Denom())))
+		}
+	}
+	k := new(big.Rat).SetInt(common)
+	x = fraction{x.num.scale(k), x.den.scale(k)}
 	wrap := func(p polynomial, single bool) string {
-		if len(p) > 1 || single && len(p.variables()) > 1 {
+		if len(p) > 1 || single && strings.Contains(p.String(), "*") {
 			return "(" + p.String() + ")"
 		}
 		return p.String()

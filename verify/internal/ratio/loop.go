@@ -15,7 +15,7 @@ import (
 func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	line := p.line(s.Pos)
 	before := at.paid
-	at.paid, at.fresh = []amount{nothing()}, nil
+	at.paid, at.fresh = []cost{free()}, nil
 	head, err := p.head(s, at)
 	if err != nil {
 		return effect{}, err
@@ -24,27 +24,22 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	if err != nil {
 		return effect{}, err
 	}
-	paid := p.largest(round.cost(s))
-	times, steps := rational(one), round.steps
+	paid := p.largest(round.costs())
+	steps := round.steps
 	rarely := p.rarely(s)
 	free := len(paid) == 1 && paid[0].free()
 	if !free {
 		once, more, err := p.sparse(s, head, paid, steps, rarely)
 		if err == nil {
 			paid, steps = once, more
-		} else if times, err = p.rounds(s, at); err != nil {
+		} else if times, err := p.rounds(s, at); err != nil {
 			return effect{}, err
 		} else {
+			paid = p.repeated(paid, times)
 			steps = append(steps, Step{line, fmt.Sprintf("at most %v rounds, each at that cost", times)})
 		}
 	}
-	var total []amount
-	for _, x := range before {
-		for _, y := range paid {
-			total = append(total, x.plus(y.times(times)))
-		}
-	}
-	total = p.largest(total)
+	total := p.after(before, paid)
 	end := head
 	for x, states := range round.exits {
 		if x.loop == s && !x.next {
@@ -69,8 +64,8 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	return result, nil
 }
 
-// cost is what one round costs, however it ends.
-func (e effect) cost(s *program.Loop) []amount {
+// costs are those of one round, however it ends.
+func (e effect) costs() []cost {
 	all := slices.Concat(e.end.paid, e.returned)
 	for _, states := range e.exits {
 		for _, b := range states {
@@ -275,7 +270,7 @@ func elements(e program.Expression, v, i *program.Variable) int {
 
 // sparse takes the rounds that meet a differing element apart from the others, which
 // must cost nothing.
-func (p *prover) sparse(s *program.Loop, head state, paid []amount, steps []Step, rarely []*program.Variable) ([]amount, []Step, error) {
+func (p *prover) sparse(s *program.Loop, head state, paid []cost, steps []Step, rarely []*program.Variable) ([]cost, []Step, error) {
 	if len(rarely) == 0 {
 		return nil, nil, undecided("line %d: that few rounds meet a differing element", p.line(s.Pos))
 	}
@@ -291,7 +286,7 @@ func (p *prover) sparse(s *program.Loop, head state, paid []amount, steps []Step
 	if err != nil {
 		return nil, nil, err
 	}
-	rest := q.largest(round.cost(s))
+	rest := q.largest(round.costs())
 	if len(rest) != 1 || !rest[0].free() {
 		return nil, nil, undecided("line %d: a round that meets no differing element costs %v", p.line(s.Pos), rest[0])
 	}
@@ -304,9 +299,8 @@ func (p *prover) sparse(s *program.Loop, head state, paid []amount, steps []Step
 	for range len(rarely) - 1 {
 		n = n.plus(rational(one))
 	}
-	var total []amount
-	for _, x := range paid {
-		total = append(total, x.times(n))
+	if len(rarely) > 1 {
+		paid = p.repeated(paid, n)
 	}
-	return total, append(steps, Step{p.line(s.Pos), fmt.Sprintf("%v round at most meets an element that differs; the others cost nothing", n)}), nil
+	return paid, append(steps, Step{p.line(s.Pos), fmt.Sprintf("%v round at most meets an element that differs; the others cost nothing", n)}), nil
 }

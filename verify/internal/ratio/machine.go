@@ -18,13 +18,14 @@ type machine struct {
 	steps          int                           // left
 	weight         fraction                      // the path's probability
 	vars           map[*program.Variable]program.Expression
-	slices         map[*program.Variable]list
+	slices         map[*program.Variable]sequence
 	output         []string
+	solo           *solo // nil unless one run is followed by itself
 }
 
-// A list is the value of a slice: one that was there at the start, with what was done to
+// A sequence is the value of a slice: one that was there at the start, with what was done to
 // it since; or one that was made here, whose elements are known.
-type list struct {
+type sequence struct {
 	base   *program.Variable // a leaf, or nil
 	elems  []program.Expression
 	done   []string
@@ -33,7 +34,12 @@ type list struct {
 
 // run returns the outcome.
 func (m *machine) run() (string, error) {
-	end, err := m.all(m.list)
+	return m.end(m.list)
+}
+
+// end runs a list and returns the outcome.
+func (m *machine) end(list []program.Statement) (string, error) {
+	end, err := m.all(list)
 	if err != nil {
 		return "", err
 	}
@@ -47,6 +53,10 @@ func (m *machine) run() (string, error) {
 	}
 	if end.kind != 'r' {
 		for _, v := range m.exposed {
+			if m.solo != nil && m.solo.keeps(v) {
+				m.kept[v] = true
+				continue
+			}
 			text, err := m.shown(program.Ref{Var: v})
 			if err != nil {
 				return "", err
@@ -82,7 +92,7 @@ func (m *machine) one(s program.Statement) (signal, error) {
 	case *program.Assign:
 		if s.To.Slice {
 			l, err := m.slice(s.Value.(program.Ref).Var)
-			m.slices[s.To] = list{l.base, slices.Clone(l.elems), slices.Clone(l.done), l.length}
+			m.slices[s.To] = sequence{l.base, slices.Clone(l.elems), slices.Clone(l.done), l.length}
 			return signal{}, err
 		}
 		x, err := m.eval(s.Value)
@@ -95,6 +105,9 @@ func (m *machine) one(s program.Statement) (signal, error) {
 	case *program.Store:
 		return signal{}, m.store(s)
 	case *program.Draw:
+		if m.solo != nil {
+			return signal{}, m.solo.draw(s)
+		}
 		if s.Law == program.Choose {
 			return signal{}, m.choose(s)
 		}
@@ -206,10 +219,10 @@ func (m *machine) scalar(x program.Expression) (string, error) {
 		return "", err
 	}
 	if m.hidden(x) {
-		if sortOf(x) != program.Bool {
+		if sortOf(x) != program.Bool || m.solo != nil {
 			return "", undecided("%v depends on private data", x)
 		}
-		yes, err := m.truth(x)
+		yes, err := m.settle(x)
 		return fmt.Sprint(yes), err
 	}
 	if f, err := m.fraction(x); err == nil {
@@ -220,6 +233,9 @@ func (m *machine) scalar(x program.Expression) (string, error) {
 
 // known asks for the private leaves of few values in an evaluated expression.
 func (m *machine) known(x program.Expression) (program.Expression, error) {
+	if m.solo != nil {
+		return x, nil
+	}
 	for _, leaf := range m.leaves(x) {
 		if options, input := m.domain(leaf); options != nil {
 			return nil, &question{key: leaf.String(), options: options, secret: true, input: input}
@@ -362,14 +378,27 @@ func (m *machine) truth(e program.Expression) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, again := x.(program.Binary); again && x.String() != e.String() || x != e && isLogic(x) {
-		return m.truth(x)
+	return m.settle(x)
+}
+
+// settle decides an evaluated condition, or asks.
+func (m *machine) settle(x program.Expression) (bool, error) {
+	if u, ok := x.(program.Unary); ok && u.Op == program.Not {
+		yes, err := m.settle(u.X)
+		return !yes, err
 	}
-	if x, err = m.known(x); err != nil {
+	x, err := m.known(x)
+	if err != nil {
 		return false, err
 	}
 	if t, ok := x.(program.Truth); ok {
 		return bool(t), nil
+	}
+	if m.solo != nil {
+		if b, ok := x.(program.Binary); ok && m.hidden(x) {
+			return m.solo.decide(b)
+		}
+		return m.solo.either()
 	}
 	key, hidden := x.String(), m.hidden(x)
 	answers := m.public
@@ -380,10 +409,4 @@ func (m *machine) truth(e program.Expression) (bool, error) {
 		return bool(t), nil
 	}
 	return false, &question{key: key, options: []program.Expression{program.Truth(false), program.Truth(true)}, secret: hidden}
-}
-
-// isLogic reports whether an expression is a negation, which truth takes apart.
-func isLogic(e program.Expression) bool {
-	u, ok := e.(program.Unary)
-	return ok && u.Op == program.Not
 }

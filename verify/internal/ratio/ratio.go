@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -101,15 +102,35 @@ func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, 
 		return nil, err
 	}
 	o := &Outcome{Steps: e.steps, Certificate: Certificate{Kind: "ratio", Steps: e.steps}}
-	for i, x := range paid {
+	for _, x := range paid {
 		o.Certificate.Cost = append(o.Certificate.Cost, x.String())
-		if i == 0 {
-			o.Least = x.String()
-		} else {
-			o.Least = "max(" + o.Least + ", " + x.String() + ")"
-		}
 	}
+	o.Least = p.least(paid)
 	return o, nil
+}
+
+// least writes the largest of costs.
+func (p *prover) least(paid []cost) string {
+	largest := func(part func(cost) cost) string {
+		var all []cost
+		for _, x := range paid {
+			all = append(all, part(x))
+		}
+		var texts []string
+		for _, x := range p.largest(all) {
+			texts = append(texts, x.String())
+		}
+		if len(texts) == 1 {
+			return texts[0]
+		}
+		return "max(" + strings.Join(texts, ", ") + ")"
+	}
+	text := largest(func(x cost) cost { return cost{x.epsilon, rational(zero)} })
+	delta := largest(func(x cost) cost { return cost{fixed(x.delta), rational(zero)} })
+	if delta != "0" {
+		text += ", " + delta
+	}
+	return text
 }
 
 // Check re-checks a certificate.
@@ -138,7 +159,7 @@ func (p *prover) requirements() []program.Expression {
 
 // start is what is known of the inputs.
 func (p *prover) start() (state, error) {
-	s := state{vars: map[*program.Variable]value{}, paid: []amount{nothing()}}
+	s := state{vars: map[*program.Variable]value{}, paid: []cost{free()}}
 	for _, e := range p.requirements() {
 		if p.same(e) {
 			p.require(e)
@@ -189,7 +210,7 @@ func (p *prover) same(e program.Expression) bool {
 // adjacent is what an adjacency says of its input.
 func (p *prover) adjacent(a claim.Adjacency) (value, error) {
 	if a.Input.Sort == program.Bool && a.Relation == claim.Scalar {
-		return value{relation: apart}, nil
+		return value{relation: apart, expr: program.Ref{Var: a.Input}}, nil
 	}
 	if a.Relation == claim.Bag || a.Input.Stream {
 		return value{relation: apart}, nil
@@ -213,6 +234,9 @@ func (p *prover) adjacent(a claim.Adjacency) (value, error) {
 	}
 	if a.Input.Sort == program.Bool {
 		x.relation = apart
+	}
+	if !a.Input.Slice {
+		x.expr = program.Ref{Var: a.Input}
 	}
 	if a.Input.Slice {
 		x.lengths, x.length = true, program.Length{Slice: a.Input}
@@ -363,26 +387,26 @@ func (p *prover) bounds(v *program.Variable) (low, high *big.Int) {
 		}
 		switch op {
 		case program.Lt:
-			high = least(high, new(big.Int).Sub(numeric.Ceil(n.Value), big.NewInt(1)))
+			high = lesser(high, new(big.Int).Sub(numeric.Ceil(n.Value), big.NewInt(1)))
 		case program.Le:
-			high = least(high, numeric.Floor(n.Value))
+			high = lesser(high, numeric.Floor(n.Value))
 		case program.Gt:
-			low = most(low, new(big.Int).Add(numeric.Floor(n.Value), big.NewInt(1)))
+			low = greater(low, new(big.Int).Add(numeric.Floor(n.Value), big.NewInt(1)))
 		case program.Ge:
-			low = most(low, numeric.Ceil(n.Value))
+			low = greater(low, numeric.Ceil(n.Value))
 		}
 	}
 	return low, high
 }
 
-func least(x, y *big.Int) *big.Int {
+func lesser(x, y *big.Int) *big.Int {
 	if x == nil || y.Cmp(x) < 0 {
 		return y
 	}
 	return x
 }
 
-func most(x, y *big.Int) *big.Int {
+func greater(x, y *big.Int) *big.Int {
 	if x == nil || y.Cmp(x) > 0 {
 		return y
 	}
@@ -390,26 +414,41 @@ func most(x, y *big.Int) *big.Int {
 }
 
 // within reports an error unless every amount is at most the claimed cost.
-func (p *prover) within(paid []amount) error {
-	if !p.same(p.claim.Cost.Epsilon) {
-		return undecided("the claimed cost %v depends on private data", p.claim.Cost.Epsilon)
+func (p *prover) within(paid []cost) error {
+	claimed := p.claim.Cost
+	if !p.same(claimed.Epsilon) {
+		return undecided("the claimed cost %v depends on private data", claimed.Epsilon)
 	}
-	claimed, err := p.alternatives(p.claim.Cost.Epsilon)
+	epsilons, err := p.alternatives(claimed.Epsilon)
 	if err != nil {
 		return fmt.Errorf("read the claimed cost: %w", err)
 	}
-	if d := p.claim.Cost.Delta; p.claim.Cost.Measure == claim.Approximate {
-		delta, err := p.fraction(d)
-		if err != nil || !p.same(d) || !p.nonnegative(delta.num) {
-			return undecided("that %v is not negative", d)
-		}
+	delta, err := p.delta()
+	if err != nil {
+		return err
 	}
 	for _, x := range paid {
-		if !slices.ContainsFunc(claimed, func(c amount) bool { return p.covers(c, x) }) {
-			return undecided("the least cost that the rules give is %v, which is not shown to be at most %v", x, p.claim.Cost.Epsilon)
+		if !slices.ContainsFunc(epsilons, func(e amount) bool { return p.dominates(cost{e, delta}, x) }) {
+			return undecided("the least cost that the rules give is %v, which is not shown to be at most the claimed", x)
 		}
 	}
 	return nil
+}
+
+// delta is the claimed one; 0 of pure claims.
+func (p *prover) delta() (fraction, error) {
+	d := p.claim.Cost.Delta
+	if p.claim.Cost.Measure != claim.Approximate {
+		return rational(zero), nil
+	}
+	if !p.same(d) {
+		return fraction{}, undecided("the claimed delta %v depends on private data", d)
+	}
+	x, err := p.fraction(d)
+	if err != nil {
+		return x, fmt.Errorf("read the claimed delta: %w", err)
+	}
+	return x, nil
 }
 
 // alternatives reads a cost that is the largest of several.

@@ -108,16 +108,21 @@ func (m *machine) leaf(v *program.Variable) program.Expression {
 		m.moving[x.Name] = true
 		return program.Ref{Var: x}
 	}
-	x := v
-	if !v.Input || m.changed[v] {
-		x = &program.Variable{Name: v.Name + "@", Sort: v.Sort}
+	if known.expr != nil {
+		refs(known.expr, func(w *program.Variable) {
+			if !m.same(program.Ref{Var: w}) {
+				m.secrets[w.Name] = true
+			}
+		})
+		return known.expr
 	}
+	x := &program.Variable{Name: v.Name + "@", Sort: v.Sort}
 	m.secrets[x.Name] = true
 	return program.Ref{Var: x}
 }
 
 // slice is the value of a slice.
-func (m *machine) slice(v *program.Variable) (list, error) {
+func (m *machine) slice(v *program.Variable) (sequence, error) {
 	l, ok := m.slices[v]
 	if ok {
 		return l, nil
@@ -136,11 +141,7 @@ func (m *machine) slice(v *program.Variable) (list, error) {
 		m.slices[v] = l
 		return l, nil
 	}
-	l.base = v
-	if !v.Input || m.changed[v] {
-		l.base = &program.Variable{Name: v.Name + "@", Sort: v.Sort, Slice: true}
-		m.moving[l.base.Name] = true
-	}
+	l.base = m.base(v)
 	if known.relation != equal {
 		m.secrets[l.base.Name] = true
 	}
@@ -154,6 +155,16 @@ func (m *machine) slice(v *program.Variable) (list, error) {
 	}
 	m.slices[v] = l
 	return l, nil
+}
+
+// base names what was in a slice at the start.
+func (m *machine) base(v *program.Variable) *program.Variable {
+	if v.Input && !m.changed[v] {
+		return v
+	}
+	x := &program.Variable{Name: v.Name + "@", Sort: v.Sort, Slice: true}
+	m.moving[x.Name] = true
+	return x
 }
 
 // element is q[i].
@@ -208,7 +219,7 @@ func (m *machine) make(s *program.Make) error {
 	if s.To.Sort == program.Bool {
 		nought = program.Truth(false)
 	}
-	l := list{length: n}
+	l := sequence{length: n}
 	for range int(k.Value.Num().Int64()) {
 		l.elems = append(l.elems, nought)
 	}

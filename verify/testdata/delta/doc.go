@@ -1,0 +1,3 @@
+// Package delta has programs whose claims have a delta: what it pays for is rare, and
+// happens once.
+package delta
