@@ -9,12 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
 // A decision is the way to the verdict on one function.
 type decision struct {
 	unit    *source.Unit
+	syntax  *sensitivity.Program
 	options Options
 	solver  bool // z3 may be started
 	result  Result
@@ -25,40 +27,71 @@ type decision struct {
 // decide sets the result, and found if there is a proof to store.
 func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	u := d.unit
-	if u.Claim != nil {
-		d.result.Claim = u.Claim.Text
-	}
-	if len(u.Refusals) > 0 || u.Claim == nil {
-		kind := Outside
-		if u.Claim == nil {
-			kind = Directive
-		}
-		for _, r := range u.Refusals {
-			d.result.Problems = append(d.result.Problems, problem(r, kind))
-		}
-		d.result.Note = "not read: " + d.result.Problems[0].Text
+	if u.Claim == nil {
+		d.refused(Directive)
 		return
 	}
-	if stored != nil {
-		err := d.replay(stored)
-		if err == nil {
+	d.result.Claim = u.Claim.Text
+	if searchable(u) && len(u.Claim.Sensitivities) == 0 {
+		over, note := source.Exactness(u.Function, u.Claim)
+		d.result.Over, d.result.Note = Over(over), note
+		if stored != nil && !d.options.Fresh {
+			err := d.replay(stored)
+			if err == nil {
+				return
+			}
+			d.problem(Certificate, err.Error(), "verify without --check searches for a proof anew")
+		}
+	}
+	// Rules decide at once where nothing has to be searched for; where something has, they
+	// come after the search for couplings, of which a reader learns more.
+	if !searchable(u) || !pure(u.Claim) || len(u.Claim.Sensitivities) > 0 || d.options.Check {
+		if d.static() {
+			d.result.Problems = nil
 			return
 		}
-		d.problem(Certificate, "the stored certificate: "+err.Error(), "verify without --check searches for a proof anew")
 	}
-	if d.options.Check {
+	switch {
+	case len(u.Refusals) > 0:
+		d.refused(Outside)
+	case d.options.Check:
 		if stored == nil {
-			d.problem(Certificate, "no certificate is stored", "verify without --check searches for a proof")
+			d.problem(Certificate, "no proof is stored", "verify without --check searches for one")
 		}
-		d.result.Note = d.result.Problems[len(d.result.Problems)-1].Text
-		return
+		d.result.Note = "no stored proof holds"
+	case searchable(u) && len(u.Claim.Sensitivities) == 0:
+		d.search(ctx)
+	default:
+		d.open()
 	}
-	d.search(ctx)
+}
+
+// refused records why the function was not read.
+func (d *decision) refused(kind ProblemKind) {
+	for _, r := range d.unit.Refusals {
+		d.result.Problems = append(d.result.Problems, problem(r, kind))
+	}
+	d.result.Note = "not read"
+	if len(d.unit.Refusals) > 0 {
+		d.result.Note += ": " + d.unit.Refusals[0].What
+	}
 }
 
 func (d *decision) problem(kind ProblemKind, text, hint string) {
 	at := d.unit.Position
 	d.result.Problems = append(d.result.Problems, Problem{Kind: kind, File: at.Filename, Line: at.Line, Column: at.Column, Text: text, Hint: hint})
+}
+
+// open ends a decision that found nothing.
+func (d *decision) open() {
+	tried := "tried: " + strings.Join(d.tried, "; ")
+	if d.result.Note != "" {
+		tried = d.result.Note + ". " + tried
+	}
+	d.result.Note = tried
+	for _, t := range d.tried {
+		d.problem(Unproved, t, "")
+	}
 }
 
 // replay accepts a stored proof, or says why not. It starts no solver.
@@ -108,17 +141,11 @@ func (d *decision) search(ctx context.Context) {
 		}
 		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
 	}
-	d.result.Note = join(d.result.Note, "tried: "+strings.Join(d.tried, "; "))
-	for _, t := range d.tried {
-		d.problem(Unproved, t, "")
+	if pure(c) && d.static() {
+		d.result.Problems = nil
+		return
 	}
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + ". " + b
+	d.open()
 }
 
 // compared records the steps of a proof by ratios.

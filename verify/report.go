@@ -14,6 +14,8 @@ type Options struct {
 	Patterns []string
 	// Check replays stored certificates and starts no solver.
 	Check bool
+	// Fresh searches for proofs also where one is stored.
+	Fresh bool
 	// NoStore leaves the files of certificates as they are.
 	NoStore bool
 	// Workers is how many claims are worked on at a time; 0 is one a processor.

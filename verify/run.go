@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/smt"
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
@@ -38,7 +39,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, loadError(err)
 	}
-	r := &runner{options: o, report: &Report{}}
+	r := &runner{options: o, syntax: syntax(loaded), report: &Report{}}
 	if !o.Check {
 		for _, s := range []smt.Solver{smt.Z3, smt.CVC5} {
 			if _, err := smt.Find(ctx, s); err != nil {
@@ -55,6 +56,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // A runner is one run.
 type runner struct {
 	options Options
+	syntax  *sensitivity.Program
 	report  *Report
 
 	telling   sync.Mutex
@@ -153,13 +155,13 @@ func (r *runner) judge(ctx context.Context, j *job) {
 	}
 	within, cancel := context.WithTimeout(ctx, r.options.Timeout)
 	defer cancel()
-	d := &decision{unit: j.unit, options: r.options, solver: !r.options.Check && !slices.Contains(r.report.Missing, string(smt.Z3))}
+	d := &decision{unit: j.unit, syntax: r.syntax, options: r.options, solver: !r.options.Check && !slices.Contains(r.report.Missing, string(smt.Z3))}
 	d.result = Result{
 		Package: j.pkg.Path, Function: j.unit.Name, Verdict: Unknown, Over: Reals,
 		File: j.unit.Position.Filename, Line: j.unit.Position.Line, Column: j.unit.Position.Column,
 	}
 	d.decide(within, j.stored)
-	if d.result.Verdict == Proved || d.result.Verdict == ProvedBounded {
+	if d.found != nil {
 		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
 	}
 	j.result, j.found = d.result, d.found

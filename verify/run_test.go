@@ -144,3 +144,30 @@ func TestNumberJSON(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// Claims of sensitivity, and costs that rules give, need no certificate.
+func TestRunRules(t *testing.T) {
+	dir := module(t, map[string]string{"p.go": `package p
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:sensitivity x = 2
+func Twice(x float64) float64 { return 2 * x }
+
+//dp:sensitivity x = 1
+func Thrice(x float64) float64 { return 3 * x }
+
+//dp:adjacent |x| <= 1
+//dp:requires sigma > 0
+//dp:cost zcdp(1 / (2 * sigma * sigma))
+func Gaussian(x, sigma float64, src *noise.Source) float64 { return x + src.Gaussian(sigma) }
+`})
+	for _, check := range []bool{false, true} {
+		r := run(t, verify.Options{Dir: dir, Check: check})
+		for i, want := range []verify.Verdict{verify.Proved, verify.Unknown, verify.Proved} {
+			if got := r.Results[i]; got.Verdict != want || got.Certificate != "" {
+				t.Errorf("check %v, %s: %+v", check, got.Function, got)
+			}
+		}
+	}
+}

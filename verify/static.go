@@ -1,0 +1,72 @@
+package verify
+
+import (
+	"go/types"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// syntax is all that was loaded, for the rules that read it. No claim is taken as
+// true of a function that another one calls: calls are followed.
+func syntax(loaded []*source.Package) *sensitivity.Program {
+	var all []*sensitivity.Package
+	for _, p := range loaded {
+		all = append(all, &sensitivity.Package{Path: p.Path, Fset: p.Fset, Files: p.Files, Types: p.Types, Info: p.Info})
+	}
+	return sensitivity.New(all, nil)
+}
+
+// static tries the rules of sensitivity and of static cost, which need no search and
+// no certificate: they are applied anew each time. It reports whether all that is
+// claimed is proved.
+func (d *decision) static() bool {
+	fn, ok := d.unit.Info.Defs[d.unit.Decl.Name].(*types.Func)
+	if !ok {
+		return false
+	}
+	proved := true
+	if len(d.unit.Claim.Sensitivities) > 0 {
+		proved = d.ruled(d.syntax.Check(fn.FullName(), d.unit.Claim))
+	}
+	if proved && d.unit.Claim.Cost != nil {
+		proved = d.ruled(d.syntax.Cost(fn.FullName(), d.unit.Claim))
+	}
+	return proved
+}
+
+// ruled records what rules established.
+func (d *decision) ruled(r sensitivity.Result) bool {
+	fset := d.unit.Fset
+	if !r.Proved {
+		d.tried = append(d.tried, "rules of sensitivity and cost: "+r.Note)
+		for _, refusal := range r.Refusals {
+			at := fset.Position(refusal.Pos)
+			d.result.Problems = append(d.result.Problems, Problem{
+				Kind: Unproved, File: at.Filename, Line: at.Line, Column: at.Column, Text: refusal.Reason, Hint: refusal.Hint,
+			})
+		}
+		return false
+	}
+	d.result.Verdict, d.result.Over, d.result.Note = Proved, Over(r.Over), r.Note
+	d.result.LeastCost = r.Inferred
+	for _, s := range r.Steps {
+		at := fset.Position(s.Pos)
+		step := Step{Kind: Argument, Line: at.Line, Text: s.Text}
+		if at.Filename != d.result.File {
+			step.File = at.Filename
+		}
+		d.result.Proof = append(d.result.Proof, step)
+	}
+	return true
+}
+
+// searchable reports whether a claim is one that proofs and counterexamples are
+// searched for: of a cost, with a body that was read.
+func searchable(u *source.Unit) bool {
+	return u.Function != nil && u.Claim.Cost != nil
+}
+
+// pure reports whether a claim is of a pure cost.
+func pure(c *claim.Claim) bool { return c.Cost != nil && c.Cost.Measure == claim.Pure }
