@@ -199,6 +199,13 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 	if w.kind == noisy {
 		w = a.used(st, w, nil)
 	}
+	// nil is a slice of nothing.
+	if v.kind == plain && w.kind == ref && len(a.env(v.sym)) == 0 {
+		v = a.alloc(st, object{size: same(env{})})
+	}
+	if w.kind == plain && v.kind == ref && len(a.env(w.sym)) == 0 {
+		w = a.alloc(st, object{size: same(env{})})
+	}
 	switch {
 	case v.kind != w.kind:
 		e := a.envs(st, v)[l1].add(a.envs(st, w)[l1]).add(a.depends(cond))

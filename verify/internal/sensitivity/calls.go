@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/types"
 	"strings"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
 )
 
 func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
@@ -509,12 +511,46 @@ func (a *analysis) sizeBound(e Expr) *Expr {
 	return &c
 }
 
-// claimed is the call of a function that claims a cost: the claim says what it costs,
-// if its arguments are as near as it asks.
+// claimed is the call of a function that claims a pure cost: the claim says what it
+// costs, if its arguments are as near as it asks. Functions over datasets are read
+// themselves, which shows what parts pay.
 func (a *analysis) claimed(st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
-	cl := a.program.claims[c.fn.FullName()]
-	if cl == nil || cl.Cost == nil || !a.cost || len(a.calls) == 0 {
+	cl := a.program.claims[c.name]
+	if cl == nil || cl.Cost == nil || cl.Cost.Measure != claim.Pure || !a.cost || a.program.reaches(c.name, a.calls[0]) {
 		return value{}, false
 	}
+	for _, v := range args {
+		if v.kind == private || v.kind == divided {
+			return value{}, false
+		}
+	}
 	return a.byClaim(st, c, cl, args, x)
+}
+
+// reaches reports whether one function may call another: a claim is never used for
+// its own proof.
+func (p *Program) reaches(from, to string) bool {
+	seen := map[string]bool{}
+	var walk func(name string) bool
+	walk = func(name string) bool {
+		if name == to {
+			return true
+		}
+		d, ok := p.funcs[name]
+		if !ok || seen[name] {
+			return false
+		}
+		seen[name] = true
+		found := false
+		ast.Inspect(d.decl.Body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && !found {
+				if fn, ok := d.pkg.Info.Uses[id].(*types.Func); ok {
+					found = walk(fn.Origin().FullName())
+				}
+			}
+			return !found
+		})
+		return found
+	}
+	return walk(from)
 }

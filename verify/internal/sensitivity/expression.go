@@ -445,7 +445,11 @@ func (t term) String() string {
 			*list = append(*list, p.atom.name)
 		}
 		if n%2 != 0 {
-			*list = append(*list, "sqrt("+strings.TrimSuffix(strings.TrimPrefix(p.atom.name, "("), ")")+")")
+			under := p.atom.name
+			if p.atom.op == sum {
+				under = under[1 : len(under)-1]
+			}
+			*list = append(*list, "sqrt("+under+")")
 		}
 	}
 	if len(over) == 0 {

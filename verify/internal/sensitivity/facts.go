@@ -37,8 +37,8 @@ func (f *facts) sign(a *atom) (nonneg, positive bool) {
 		}
 		return nonneg, positive
 	case logarithm:
-		// ln x >= 0 where x >= 1; ln(1/x) where 0 < x <= 1.
-		return f.atLeastOne(a.args[0]), false
+		// ln x > 0 where x > 1; ln(1/x) where 0 < x < 1.
+		return f.atLeastOne(a.args[0])
 	}
 	x := atomic(a)
 	for _, p := range f.positive {
@@ -63,22 +63,32 @@ func (f *facts) follows(x, p Expr) bool {
 	return ok && n.Sign() >= 0
 }
 
-func (f *facts) atLeastOne(x Expr) bool {
+// atLeastOne reports whether x >= 1, and whether x > 1.
+func (f *facts) atLeastOne(x Expr) (least, more bool) {
+	d := x.sub(one())
 	if len(x.terms) == 1 {
-		// c/p with p <= c.
+		// c/p with 0 < p <= c.
 		t := x.terms[0]
 		if len(t.powers) == 1 && t.powers[0].halfs == -2 && t.coef.Sign() > 0 {
 			p := atomic(t.powers[0].atom)
-			_, positive := f.sign(t.powers[0].atom)
-			return positive && f.isNonneg(rat(t.coef).sub(p))
+			if _, positive := f.sign(t.powers[0].atom); !positive {
+				return false, false
+			}
+			d = rat(t.coef).sub(p)
 		}
 	}
-	return f.isNonneg(x.sub(integer(1)))
+	more = f.isPositive(d)
+	return more || f.isNonneg(d), more
 }
 
 func (f *facts) isPositive(e Expr) bool {
 	for _, p := range f.positive {
 		if f.follows(e, p) {
+			return true
+		}
+	}
+	for _, p := range f.nonneg {
+		if n, ok := e.sub(p).number(); ok && n.Sign() > 0 {
 			return true
 		}
 	}

@@ -37,6 +37,7 @@ type loop struct {
 type changes struct {
 	vars    map[place]bool
 	objs    map[int]bool
+	lengths map[int]bool    // objects whose length changes
 	copies  map[place]bool  // slices that are given an object of their own before the loop
 	private map[string]bool // unknowns that are not public
 }
@@ -258,10 +259,8 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		if c.private[keys] || l.bag && o.table {
 			o.keys = env{keys: {most: one()}}
 		}
-		if !o.bag && !o.table && !l.bag {
-			if _, array := o.length.number(); !array || len(o.length.terms) == 0 {
-				o.length = a.hidden("len", known{lo: &Expr{}, whole: true})
-			}
+		if c.lengths[id] {
+			o.length = a.hidden("len", known{lo: &Expr{}, whole: true})
 		}
 		h.heap[id] = &o
 	}
@@ -345,7 +344,7 @@ func equal(v, w value) bool {
 
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[place]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -392,6 +391,9 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 		for id, o := range before.heap {
 			if _, outer := st.heap[id]; outer && end.heap[id] != o && !c.objs[id] {
 				c.objs[id], stable = true, false
+			}
+			if _, outer := st.heap[id]; outer && c.objs[id] && !end.heap[id].length.is(o.length) && !c.lengths[id] {
+				c.lengths[id], stable = true, false
 			}
 		}
 		if !bag {

@@ -55,6 +55,10 @@ type (
 		scale, exists *program.Variable
 	}
 
+	// An amount is an input of package privacy: a number in directives, and nothing
+	// that the program knows.
+	amount struct{ v *program.Variable }
+
 	// A consumer is the function yield.
 	consumer struct{}
 
@@ -76,6 +80,7 @@ func (pointer) what() string   { return "a pointer" }
 func (closure) what() string   { return "a function" }
 func (source) what() string    { return "a source of noise" }
 func (*sampler) what() string  { return "a distribution" }
+func (amount) what() string    { return "an amount of package privacy" }
 func (consumer) what() string  { return "the function yield" }
 func (null) what() string      { return "nil" }
 func (text) what() string      { return "a string" }
@@ -123,6 +128,12 @@ func isSource(t types.Type) bool {
 		return true
 	}
 	return false
+}
+
+// isAmount reports whether a type is privacy.Epsilon, Delta or Rho.
+func isAmount(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "github.com/discreet-dp/discreet/privacy" && n.Obj().Name() == "Amount"
 }
 
 func isError(t types.Type) bool {
@@ -229,6 +240,11 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 		return &sampler{law: law, make: scale, present: func() *program.Variable {
 			return add(l.variable(name+" != nil", program.Bool, pos))
 		}}
+	}
+	if isAmount(t) {
+		v := add(l.variable(name, program.Real, pos))
+		l.fn.Requires = append(l.fn.Requires, program.Binary{Op: program.Ge, X: program.Ref{Var: v}, Y: number(0, program.Real)})
+		return amount{v}
 	}
 	if sort, ok := sortOf(t); ok && !isError(t) {
 		v := add(l.variable(name, sort, pos))

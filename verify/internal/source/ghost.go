@@ -158,6 +158,9 @@ func (g ghost) variable(e ast.Expr) term {
 	case scalar:
 		g.check(e, x.v)
 		return term{program.Ref{Var: x.v}, x.v.Sort}
+	case amount:
+		g.check(e, x.v)
+		return term{program.Ref{Var: x.v}, x.v.Sort}
 	case term:
 		return x
 	case slice:
