@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/discreet-dp/discreet/verify/internal/certificate"
 )
+
+// ErrMalformedProofs is of a file of stored proofs that cannot be read.
+var ErrMalformedProofs = certificate.ErrMalformed
 
 // Options are those of a run.
 type Options struct {

@@ -40,7 +40,7 @@ type given struct{ name, value string }
 func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
-		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(), auditCommand(),
+		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(), auditCommand(), verifyCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 }

@@ -122,6 +122,8 @@ func writeZsh(w io.Writer, all []*Command) {
 			case "":
 			case "FILE":
 				spec += ":FILE:_files"
+			case "DIR":
+				spec += ":DIR:_files -/"
 			case "DOMAIN":
 				// No colon: it would end the action.
 				spec += `:DOMAIN:{compadd -- $(discreet budget 2> /dev/null | awk '$1 == "domain" { print substr($2, 1, length($2) - 1) }')}`

@@ -31,13 +31,15 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 //	             is its output
 //	toml         a catalog, whole
 //	c            a part of the page's mapper.c
-//	go           the body of a function of mechanism/example_test.go, which go test runs
+//	go           a file, if its first line is "// NAME.go"; else the body of a function of
+//	             mechanism/example_test.go, which go test runs
 //	text         what no command prints
 //
-// <!-- files: clinic -->, <!-- files: mapper --> and <!-- files: tour --> put the
-// files that the page needs into its folder. The output of what draws noise or tells the time is
+// <!-- files: clinic -->, mapper, tour, and NAMES of module, put the files that the
+// page needs into its folder. The output of what draws noise or tells the time is
 // compared without its numbers and the order of its lines; after "text shape"
-// without its rows. All else is compared as it is.
+// without its rows; that of discreet verify without its seconds. All else is compared
+// as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/map.md", "docs/sandbox.md", "docs/audit.md"}
 
@@ -171,6 +173,8 @@ type page struct {
 	run string // what sql blocks are given to
 }
 
+var fileLine = regexp.MustCompile(`^// (\w+\.go)$`)
+
 var directive = regexp.MustCompile(`^<!-- (run|files): (.*) -->$`)
 
 // execute runs the page's blocks and returns the page with the outputs of this
@@ -216,6 +220,12 @@ func (p *page) execute(text string) string {
 				p.Errorf("line %d: this does not stand in mapper.c (%v)", i+1, err)
 			}
 		case "go":
+			if m := fileLine.FindStringSubmatch(body[0]); m != nil {
+				if err := os.WriteFile(filepath.Join(p.dir, p.cwd, m[1]), []byte(strings.Join(body[1:], "\n")+"\n"), 0o600); err != nil {
+					p.Fatal(err)
+				}
+				break
+			}
 			text, err := os.ReadFile("../../mechanism/example_test.go")
 			code := "() {\n" + strings.ReplaceAll("\t"+strings.Join(body, "\n\t"), "\n\t\n", "\n\n") + "\n}\n"
 			if err != nil || !strings.Contains(string(text), code) {
@@ -267,7 +277,11 @@ func (p *page) console(body []string) []string {
 		}
 		i += len(shown)
 		fresh, _ := p.shell(command)
-		if !equal(shown, fresh, noisy.MatchString(command), false) {
+		same := equal(shown, fresh, noisy.MatchString(command), false)
+		if verifies.MatchString(command) {
+			same = equal(strings.Split(withoutSeconds(strings.Join(shown, "\n")), "\n"), withoutSeconds(fresh), false, false)
+		}
+		if !same {
 			shown = p.stale(shown, fresh)
 		}
 		out = append(out, shown...)
@@ -276,6 +290,14 @@ func (p *page) console(body []string) []string {
 }
 
 var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
+
+var (
+	verifies = regexp.MustCompile(`^discreet verify\b`)
+	seconds  = regexp.MustCompile(`(?m) {2,}\d+\.\d\d$`)
+)
+
+// withoutSeconds masks the last column of a table of verdicts.
+func withoutSeconds(text string) string { return seconds.ReplaceAllString(text, "  #") }
 
 // shell runs a command line in the page's folder and returns what it printed.
 func (p *page) shell(command string) (output string, err error) {
@@ -321,7 +343,13 @@ func (p *page) sql(body []string) (output string, err error) {
 
 // files makes the files that a page needs.
 func (p *page) files(what string) {
+	what, more, _ := strings.Cut(what, " ")
 	switch what {
+	case "module":
+		if _, err := exec.LookPath("z3"); err != nil {
+			p.Skip("skip: missing tool z3")
+		}
+		writeModule(p.T, "../..", p.dir, strings.Fields(more)...)
 	case "clinic":
 		if _, err := clinic.Write(p.dir); err != nil {
 			p.Fatal(err)

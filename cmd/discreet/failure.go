@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/verify"
 )
 
 // The exit codes. A refusal of the ledger is 3 only where the budget does not
@@ -51,8 +52,11 @@ var errUsageShown = errors.New("usage shown")
 
 // finish reports how a command ended and returns its exit code.
 func (t *terminal) finish(ctx context.Context, err error) int {
-	if err == errUsageShown {
+	switch err {
+	case errUsageShown:
 		return exitUsage
+	case errUnproved:
+		return exitRefused
 	}
 	if err == nil {
 		if err = t.out.lost(); err == nil {
@@ -91,6 +95,7 @@ func diagnose(err error) []failed {
 	var refusal *discreet.Refusal
 	var problems catalog.Problems
 	var exhausted *ledger.ExhaustedError
+	var load *verify.LoadError
 	var d *diagnostic.Diagnostic
 	switch {
 	case errors.As(err, &refusal):
@@ -101,6 +106,8 @@ func diagnose(err error) []failed {
 			all = append(all, diagnosed(d))
 		}
 		return all
+	case errors.As(err, &load):
+		return loadProblems(load)
 	case errors.As(err, &exhausted):
 		return []failed{budgetRefusal(exhausted)}
 	case errors.As(err, &d):

@@ -110,8 +110,10 @@ func stage(code string) string {
 		return "Audits"
 	case n < 145:
 		return "Noise from scripts"
+	case n < 150:
+		return "Untrusted code"
 	}
-	return "Untrusted code"
+	return "Proofs about Go code"
 }
 
 // headingID is how a renderer of Markdown names a heading.
@@ -126,6 +128,7 @@ type example struct {
 	text   string
 	clinic bool     // with the demo's files and a ledger; else with the catalog of the statements
 	damage bool     // with a damaged data file
+	proofs bool     // with a file of proofs that was merged with conflicts
 	before []string // command lines that make the situation
 	stop   bool     // interrupted at once
 	ask    bool     // a statement that is queried: explain asks the engine nothing
@@ -166,6 +169,8 @@ func exampleOf(e diagnostic.Entry) example {
 		return example{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
 	case "D130":
 		return example{kind: "sh", text: e.Example, clinic: true}
+	case "D152":
+		return example{kind: "sh", text: e.Example, proofs: true}
 	case "D117":
 		return example{} // it takes another build
 	}
@@ -183,6 +188,9 @@ func (x example) shown() string {
 	lines := append(slices.Clone(x.before), x.text)
 	if x.damage {
 		lines = slices.Insert(lines, 0, "# visits.parquet has been damaged")
+	}
+	if x.proofs {
+		lines = slices.Insert(lines, 0, "# discreet.proofs.json was merged with conflicts")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -211,6 +219,10 @@ func (x example) execute(t *testing.T, root string) string {
 		if err := os.WriteFile("visits.parquet", data, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if x.proofs {
+		writeModule(t, root, ".")
+		writeFiles(t, ".", map[string]string{"pick.go": pickProgram, "discreet.proofs.json": "<<<<<<< HEAD\n"})
 	}
 	for _, line := range x.before {
 		say(t, t.Context(), words(line)[1:]...)

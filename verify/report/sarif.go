@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -120,7 +119,7 @@ func SARIF(w io.Writer, r *verify.Report, root string, read Reader) error {
 		if p.Line > 0 {
 			physical.Region = &sarifRegion{p.Line, codePoints(files.line(p.File, p.Line), p.Column)}
 		}
-		name := path.Join(result.Package, "") + "." + result.Function
+		name := strings.TrimSuffix(result.Package+"."+result.Function, ".")
 		sum := sha256.Sum256([]byte(strings.Join([]string{id, name, p.Text}, "\x00")))
 		run.Results = append(run.Results, sarifResult{
 			RuleID: rules[i].ID, RuleIndex: i, Level: rules[i].DefaultConfiguration.Level,

@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify"
+)
+
+// writeModule makes a folder a module that imports this one, at root, with the named programs
+// of verify/testdata in folders of their own.
+func writeModule(t *testing.T, root, dir string, programs ...string) {
+	t.Helper()
+	root, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What this module needs, one that imports it needs too.
+	text := strings.Replace(string(mod), "module github.com/discreet-dp/discreet\n", "module example.org/page\n", 1) +
+		"\nrequire github.com/discreet-dp/discreet v0.0.0\n\nreplace github.com/discreet-dp/discreet => " + root + "\n"
+	writeFiles(t, dir, map[string]string{"go.mod": text, "go.sum": string(sum)})
+	for _, name := range programs {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, "verify", "testdata", name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// verdictsSample has a result of each kind.
+func verdictsSample() *verify.Report {
+	const file = "/work/p/svt.go"
+	return &verify.Report{Results: []verify.Result{
+		{Package: "example.org/p", Function: "Good", Claim: "adjacent each(q) <= 1\ncost 2*eps", Verdict: verify.Proved, Over: verify.Grid, LeastCost: "eps", File: file, Line: 7, Column: 1, Seconds: 0.123,
+			Certificate: "discreet.proofs.json#Good",
+			Alignment:   []verify.Shift{{Draw: "t", Line: 8, Shift: "1"}},
+			Proof: []verify.Step{
+				{Kind: verify.Coupling, Line: 8, Text: "t + 1 in the second run"},
+				{Kind: verify.Invariant, File: "/work/p/other.go", Line: 9, Text: "diff(t) == 1\nand the cost is eps/2"},
+				{Text: "so it costs eps"},
+			},
+			Obligations: []verify.Obligation{{Name: "loop at line 9\nkeeps", SMT: "(check-sat)\n\n"}}},
+		{Package: "example.org/p", Function: "Bad", Claim: "cost eps", Verdict: verify.Refuted, Over: verify.Reals, File: file, Line: 20, Column: 1, Seconds: 1.5,
+			Counterexample: &verify.Counterexample{
+				Inputs:    map[string]any{"q": []float64{0, 1}, "eps": 1.0},
+				Neighbour: map[string]any{"q": []float64{1, 0}, "eps": 1.0},
+				Event:     "returns [false, true]", P: [2]float64{0.1967, 0.1968},
+				Epsilon: verify.Number(math.Inf(1)), Claimed: 1, Fails: &[2]float64{0.1, 10},
+			}},
+		{Package: "example.org/p", Function: "T.Odd", Claim: "cost eps\x1b[31m", Verdict: verify.Unknown, Over: verify.Reals, File: file, Line: 40, Column: 1, Note: "no alignment within the templates",
+			Problems: []verify.Problem{{Kind: verify.Outside, File: file, Line: 44, Column: 3, Text: "select", Hint: "draw in one goroutine"}}},
+	}}
+}
+
+func TestVerdictsForPeople(t *testing.T) {
+	var out, talk bytes.Buffer
+	v := verification{proof: true}
+	v.print(newTerminal(nil, &out, &talk), verdictsSample(), "/work")
+	const want = `function  claim             verdict  over   least cost  seconds
+--------  ----------------  -------  -----  ----------  -------
+Good      cost 2*eps        proved   grid   eps            0.12
+Bad       cost eps          refuted  reals                 1.50
+T.Odd     cost eps\x1b[31m  unknown  reals                 0.00
+
+proof of Good (p/svt.go:7)
+  line 8 coupling         t + 1 in the second run
+  p/other.go:9 invariant  diff(t) == 1
+                          and the cost is eps/2
+                          so it costs eps
+
+refuted: Bad (p/svt.go:20)
+  inputs       eps = 1, q = [0, 1]
+  neighbour    q = [1, 0]
+  event        returns [false, true]
+  probability  [0.1967, 0.1968] for the inputs, 0 for the neighbour
+  epsilon      at least infinity; claimed is 1
+  false for    every epsilon in [0.1, 10]
+
+unknown: T.Odd (p/svt.go:40)
+  note     no alignment within the templates
+  outside  p/svt.go:44:3: select
+           draw in one goroutine
+`
+	if got := out.String(); got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+	if got := talk.String(); got != "1 of 3 claims proved\n" {
+		t.Errorf("said %q", got)
+	}
+}
+
+// Where functions are of several packages, each is shown with its own.
+func TestTitlesOfSeveralPackages(t *testing.T) {
+	r := verdictsSample()
+	r.Results[1].Package = "example.org/q"
+	if got := strings.Join([]string{title(&r.Results[0], r), title(&r.Results[1], r)}, " "); got != "p.Good q.Bad" {
+		t.Error(got)
+	}
+}
+
+// The contract's form: names, and infinity as a word.
+func TestVerdictsInJSON(t *testing.T) {
+	text, err := json.Marshal(verdictsJSON(verdictsSample(), "/work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Functions []struct {
+			Package, Function, Claim, Verdict, Over, Certificate, Note, File string
+			LeastCost                                                        string `json:"least_cost"`
+			Alignment                                                        []map[string]any
+			Counterexample                                                   *struct {
+				Inputs, Neighbour map[string]any
+				Event             string
+				P, Q              []float64
+				Epsilon           any
+			}
+			Seconds *float64
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	good, bad, odd := got.Functions[0], got.Functions[1], got.Functions[2]
+	if good.Verdict != "proved" || good.Over != "grid" || good.LeastCost != "eps" || good.Alignment[0]["shift"] != "1" || good.Counterexample != nil || good.File != "p/svt.go" {
+		t.Errorf("%+v", good)
+	}
+	if c := bad.Counterexample; c == nil || c.Epsilon != "infinity" || !slices.Equal(c.P, []float64{0.1967, 0.1968}) || !slices.Equal(c.Q, []float64{0, 0}) || c.Inputs["eps"] != 1.0 {
+		t.Errorf("%+v", bad.Counterexample)
+	}
+	if odd.Verdict != "unknown" || odd.Note == "" || odd.Seconds == nil || odd.Certificate != "" {
+		t.Errorf("%+v", odd)
+	}
+}
+
+func TestSolverNote(t *testing.T) {
+	for _, test := range []struct {
+		missing []string
+		check   bool
+		want    string
+	}{
+		{nil, false, ""},
+		{[]string{"z3", "cvc5"}, true, ""}, // --check asks no solver
+		{[]string{"z3"}, false, "z3 is not installed: certificates were replayed, and no new proof was searched for; apt-get install z3"},
+		{[]string{"cvc5"}, false, "cvc5 is not installed: certificates were checked without a second opinion; apt-get install cvc5"},
+		{[]string{"z3", "cvc5"}, false, "z3 and cvc5 are not installed: certificates were replayed, and no new proof was searched for; apt-get install z3 cvc5"},
+	} {
+		if got := solverNote(test.missing, test.check); got != test.want {
+			t.Errorf("%v: %q, want %q", test.missing, got, test.want)
+		}
+	}
+}
+
+func TestObligationsAreFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	r := verdictsSample()
+	r.Results[0].Function = "(*T[int]).Good"
+	n, err := writeObligations(dir, r)
+	if n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "example.org_p.Tint.Good.01.smt2"))
+	if err != nil || string(text) != "; loop at line 9 keeps\n(check-sat)\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	for _, p := range []verify.Progress{{Doing: "reading packages"}, {Done: 3, All: 14, Doing: "searching SparseVector"}} {
+		line := progressLine(&p)
+		if !strings.Contains(line, p.Doing) || strings.Contains(line, "3 of 14") != (p.All > 0) {
+			t.Error(line)
+		}
+	}
+}
+
+// What does not compile is shown at its place, with the line.
+func TestPackagesThatDoNotCompile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	file := filepath.Join(dir, "a.go")
+	if err := os.WriteFile(file, []byte("package a\n\nvar x int = \"é\" + y\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var talk bytes.Buffer
+	term := newTerminal(nil, new(bytes.Buffer), &talk)
+	err := &verify.LoadError{Problems: []verify.Problem{
+		{File: file, Line: 3, Column: 20, Text: "undefined: y"},
+		{File: file, Line: 99, Column: 1, Text: "beyond the end"},
+		{Text: "no place"},
+	}}
+	if code := term.finish(t.Context(), err); code != exitRefused {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"error[D150]: undefined: y", "a.go:3:19", "y\n    |                   ^", "error[D150]: beyond the end", "error[D150]: no place"} {
+		if !strings.Contains(talk.String(), want) {
+			t.Errorf("no %q in\n%s", want, talk.String())
+		}
+	}
+}
+
+const (
+	pickProgram = `package pick
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent each(scores) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Pick(scores []float64, eps float64, src *noise.Source) int {
+	if len(scores) == 0 {
+		return -1
+	}
+	return src.Choose(scores, eps)
+}
+`
+	aboveProgram = `package above
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Above(q []float64, t, eps float64, src *noise.Source) int {
+	t += src.Laplace(2 / eps)
+	for i, x := range q {
+		if x+src.Laplace(4/eps) >= t {
+			return i
+		}
+	}
+	return -1
+}
+`
+)
+
+// verifyIn runs the command in a folder.
+func verifyIn(t *testing.T, dir string, args ...string) (out, talk string, code int) {
+	t.Helper()
+	t.Chdir(dir)
+	var o, e bytes.Buffer
+	code = Main(t.Context(), append([]string{"verify"}, args...), strings.NewReader(""), &o, &e)
+	return o.String(), e.String(), code
+}
+
+// The way of a claim: proved and stored, replayed where no solver is installed,
+// stale after an edit.
+func TestVerifyStoresAndReplays(t *testing.T) {
+	dir := t.TempDir()
+	writeModule(t, "../..", dir)
+	writeFiles(t, dir, map[string]string{"pick/pick.go": pickProgram})
+	out, talk, code := verifyIn(t, dir, "--smt", "smt", "--html", "page.html", "--sarif", "log.sarif")
+	if code != 0 || !strings.Contains(talk, "stored pick/discreet.proofs.json") {
+		t.Fatalf("exit code %d\n%s%s", code, out, talk)
+	}
+	for _, name := range []string{"page.html", "log.sarif"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	proofs := filepath.Join(dir, "pick", "discreet.proofs.json")
+	before, err := os.ReadFile(proofs)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Setenv("PATH", onlyGo(t))
+	for _, args := range [][]string{{"--check"}, {}} {
+		out, talk, code = verifyIn(t, dir, args...)
+		if code != 0 {
+			t.Errorf("%v without a solver: exit code %d\n%s%s", args, code, out, talk)
+		}
+		if asked := len(args) == 0; strings.Contains(talk, "apt-get install z3 cvc5") != asked {
+			t.Errorf("%v says %q", args, talk)
+		}
+	}
+	// A proof does not depend on where the function stands.
+	writeFiles(t, dir, map[string]string{"pick/pick.go": strings.Replace(pickProgram, "//dp:adj", "// Moved.\n//\n//dp:adj", 1)})
+	if out, talk, code = verifyIn(t, dir, "--check"); code != 0 {
+		t.Errorf("moved: exit code %d\n%s%s", code, out, talk)
+	}
+	writeFiles(t, dir, map[string]string{"pick/pick.go": strings.Replace(pickProgram, "(scores, eps)", "(scores, 2*eps)", 1)})
+	for _, args := range [][]string{{"--check"}, {}} {
+		out, talk, code = verifyIn(t, dir, args...)
+		if code != 1 || !strings.Contains(out, "unknown") {
+			t.Errorf("edited, %v: exit code %d\n%s%s", args, code, out, talk)
+		}
+	}
+	if after, err := os.ReadFile(proofs); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the stored proofs have changed (%v)", err)
+	}
+}
+
+// onlyGo is a PATH on which there is the go command and no solver.
+func onlyGo(t *testing.T) string {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(tool, filepath.Join(bin, "go")); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// What cannot be verified is refused with a code, and never silently.
+func TestVerifyRefuses(t *testing.T) {
+	dir := t.TempDir()
+	writeModule(t, "../..", dir)
+	writeFiles(t, dir, map[string]string{
+		"broken/broken.go":            "package broken\n\nvar x int = y\n",
+		"silent/silent.go":            "package silent\n",
+		"merged/merged.go":            strings.Replace(aboveProgram, "package above", "package merged", 1),
+		"merged/discreet.proofs.json": "<<<<<<< HEAD\n",
+	})
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"./nowhere"}, 1, "error[D150]"},
+		{[]string{"./broken"}, 1, "broken/broken.go:3:13"},
+		{[]string{"./silent"}, 1, "error[D151]: no function of ./silent has a claim"},
+		{[]string{"--check", "./merged"}, 1, "error[D152]"},
+		{[]string{"--timeout", "soon"}, 2, "error[D112]"},
+		{[]string{"--timeout", "-1s"}, 2, "error[D112]"},
+		{[]string{"--chekc"}, 2, "error[D111]"},
+	} {
+		if out, talk, code := verifyIn(t, dir, test.args...); code != test.code || !strings.Contains(talk, test.want) || out != "" {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s%s", test.args, code, test.code, test.want, out, talk)
+		}
+	}
+}
