@@ -26,19 +26,21 @@ func (l *lowerer) claim(all []directive) *claim.Claim {
 			l.try(func() { l.directive(c, d) })
 		}
 	}
+	understood := true
 	for _, d := range all {
 		lines = append(lines, d.verb+" "+d.text)
+		understood = understood && d.verb != ""
 	}
 	c.Text = strings.Join(lines, "\n")
 	pos := l.fn.Pos
 	switch {
-	case len(l.refusals) > before || len(all) == 0:
+	case len(l.refusals) > before || !understood:
 	case c.Cost == nil && len(c.Sensitivities) == 0:
 		l.report(all[0].pos, "a function without a claim", "there is nothing to prove", "add //dp:cost EPS")
 	case c.Cost != nil && len(c.Adjacent) == 0:
 		l.report(pos, "a cost without neighbours", "no input is private", "add //dp:adjacent each(q) <= 1, or the like")
 	}
-	if len(l.refusals) > before || len(all) == 0 {
+	if len(l.refusals) > before || !understood {
 		return nil
 	}
 	return c
@@ -179,6 +181,11 @@ func (l *lowerer) adjacentInput(name string, at token.Pos, of claim.Relation) *p
 		}
 		if e.v.Sort == program.Bool && of != claim.Bag {
 			l.refuse(at, name, "its elements are truths, and have no distance", "use 0 and 1")
+		}
+		return e.v
+	case mapping:
+		if of != claim.Each {
+			l.refuse(at, name, "two keys may be equal, so that more than one of the values read may move", "write each("+name+") <= c, or take a slice of the values")
 		}
 		return e.v
 	case scalar:

@@ -102,8 +102,8 @@ func readDirectives(in *checked, file *ast.File) *directives {
 			switch {
 			case !known:
 				refuse("directive //dp:"+note.verb, "there is no such directive", nearestVerb(note.verb))
-				if owner != nil && d.functions[owner] == nil {
-					d.functions[owner] = []directive{} // it was meant to have a claim
+				if owner != nil {
+					d.functions[owner] = append(d.functions[owner], directive{}) // it was meant to have a claim
 				}
 			case place == onFunction && owner != nil:
 				d.functions[owner] = append(d.functions[owner], note)

@@ -28,6 +28,9 @@ type (
 	// A slice is a variable that holds one.
 	slice struct{ v *program.Variable }
 
+	// A mapping is a map of the input: the values at the keys of a slice, in its order.
+	mapping struct{ v *program.Variable }
+
 	// A record is a struct; fields are made when they are asked for.
 	record struct {
 		typ    *types.Struct
@@ -75,6 +78,7 @@ type (
 func (scalar) what() string    { return "a number" }
 func (term) what() string      { return "a number" }
 func (slice) what() string     { return "a slice" }
+func (mapping) what() string   { return "a map" }
 func (*record) what() string   { return "a struct" }
 func (pointer) what() string   { return "a pointer" }
 func (closure) what() string   { return "a function" }
@@ -257,6 +261,20 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 		v.Natural = isUnsigned(t.Underlying().(*types.Slice).Elem())
 		return slice{v}
 	}
+	if s, ok := t.Underlying().(*types.Slice); ok && isString(s.Elem()) {
+		// Texts are known by numbers; only how many there are can be told from them.
+		v := add(l.variable(name, program.Int, pos))
+		v.Slice = true
+		l.texts[v] = true
+		return slice{v}
+	}
+	if m, ok := t.Underlying().(*types.Map); ok {
+		if sort, ok := sortOf(m.Elem()); ok && !isError(m.Elem()) {
+			v := add(l.variable(name, sort, pos))
+			v.Slice, v.Natural = true, isUnsigned(m.Elem())
+			return mapping{v}
+		}
+	}
 	if e, ok := streamElement(t); ok {
 		if sort, ok := sortOf(e); ok && !isError(e) {
 			v := add(l.variable(name, sort, pos))
@@ -277,12 +295,16 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 		if _, ok := u.Elem().Underlying().(*types.Struct); ok {
 			return pointer{l.input(name, u.Elem(), pos)}
 		}
-	case *types.Basic:
-		if u.Info()&types.IsString != 0 {
-			return text{}
-		}
+	}
+	if isString(t) {
+		return text{}
 	}
 	return unknown{t}
+}
+
+func isString(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
 }
 
 func newRecord(t *types.Struct, field func(i int) entity) *record {
@@ -325,7 +347,7 @@ func (l *lowerer) local(name string, t types.Type, pos token.Pos) entity {
 		}
 		return r
 	}
-	if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsString != 0 {
+	if isString(t) {
 		return text{}
 	}
 	return unknown{t}

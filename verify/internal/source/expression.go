@@ -159,9 +159,15 @@ func (l *lowerer) place(e ast.Expr) entity {
 		}
 		return l.path(l.base(e.X), sel.Index(), e.Pos())
 	case *ast.IndexExpr:
+		if m, ok := l.typeOf(e.X).Underlying().(*types.Map); ok {
+			return l.atKey(e, m)
+		}
 		v, ok := l.sliceOf(e.X)
 		if !ok {
 			l.refuse(e.Pos(), "an index into a value of type "+typeName(l.typeOf(e.X)), "it is outside the subset", indexHint(l.typeOf(e.X)))
+		}
+		if l.texts[v] {
+			l.refuse(e.Pos(), "an index into a slice of strings", "strings are outside the subset", "range over them, as keys of a map")
 		}
 		if v.Stream {
 			l.refuse(e.Pos(), "an index into a sequence", "it is read in order", "")
@@ -170,6 +176,27 @@ func (l *lowerer) place(e ast.Expr) entity {
 		return element{v, i.x}
 	}
 	return l.eval(e)
+}
+
+// atKey is m[k] where k ranges over a slice of the input: the value at k's place.
+func (l *lowerer) atKey(e *ast.IndexExpr, t *types.Map) entity {
+	m, ok := l.eval(e.X).(mapping)
+	if !ok {
+		l.refuse(e.Pos(), "a value of type "+typeName(t), "maps are inputs alone", indexHint(t))
+	}
+	at, ok := l.keys[l.frame.in.info.ObjectOf(identOf(e.Index))]
+	if identOf(e.Index) == nil || !ok || l.private[at.of] {
+		l.refuse(e.Index.Pos(), "this key of a map", "it may be any", "range over a public slice of the keys: for _, k := range keys")
+	}
+	switch l.keysOf[m.v] {
+	case nil:
+		l.keysOf[m.v] = at.of
+		l.fn.Requires = append(l.fn.Requires, program.Binary{Op: program.Eq, X: program.Length{Slice: m.v}, Y: program.Length{Slice: at.of}})
+	case at.of:
+	default:
+		l.refuse(e.Index.Pos(), "a second slice of keys", "a map is read at one", "take two maps")
+	}
+	return element{m.v, at.index}
 }
 
 func indexHint(t types.Type) string {

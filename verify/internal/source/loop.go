@@ -140,7 +140,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) flow {
 				l.setTo(key, i, s.Tok == token.DEFINE, s)
 				l.settle(s.Pos())
 			}
-			if value != nil {
+			if !l.key(value, s, element{of, index}) && value != nil {
 				l.begin()
 				l.setTo(value, term{program.Element{Slice: of, Index: index}, of.Sort}, s.Tok == token.DEFINE, s)
 				l.settle(s.Pos())
@@ -163,6 +163,27 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) flow {
 		l.out = append(l.out[:before:before], program.Assign{At: at, To: n, Value: limit}, loop)
 	}
 	return f
+}
+
+// key notes that a variable of a range is an element of a slice of the input, at which
+// maps are read. It reports whether it is that alone: a string.
+func (l *lowerer) key(value ast.Expr, s *ast.RangeStmt, e element) bool {
+	id := identOf(value)
+	if id == nil || e.of == nil {
+		return false
+	}
+	obj := l.frame.in.info.Defs[id]
+	if obj != nil && s.Tok == token.DEFINE && e.of.Input && !e.of.Stream && !l.assigns(s.Body, obj) {
+		l.keys[obj] = e
+		if l.texts[e.of] {
+			l.frame.env[obj] = text{}
+			return true
+		}
+	}
+	if l.texts[e.of] && id.Name != "_" {
+		l.refuse(id.Pos(), "a variable for strings that is set", "strings are outside the subset", "range over the keys: for _, k := range keys")
+	}
+	return false
 }
 
 func rangeHint(t types.Type) string {

@@ -55,6 +55,11 @@ type lowerer struct {
 	// parameters is the scope of the inputs; bags are inputs of a type of their own.
 	parameters *types.Scope
 	bags       map[string]*program.Variable
+	// texts are slices of strings. keys says of a variable of a range which element of
+	// which slice it is, and keysOf by which slice a map is read.
+	texts  map[*program.Variable]bool
+	keys   map[types.Object]element
+	keysOf map[*program.Variable]*program.Variable
 	// drawn is the statement whose right side is evaluated, which may have a
 	// directive.
 	drawn ast.Stmt
@@ -109,6 +114,9 @@ func newLowerer(b *body, known bodies, notes map[*ast.File]*directives) *lowerer
 		errors:      map[any]int64{},
 		private:     map[*program.Variable]bool{},
 		bagged:      map[*program.Variable]bool{},
+		texts:       map[*program.Variable]bool{},
+		keys:        map[types.Object]element{},
+		keysOf:      map[*program.Variable]*program.Variable{},
 		depth:       map[*program.Variable]int{},
 		flags:       map[*program.Variable]bool{},
 		streams:     map[*program.Variable]bool{},
@@ -178,10 +186,6 @@ func fullName(b *body) string {
 // function reads the body; nil if any of it is refused.
 func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 	before := len(l.refusals)
-	if b.decl.Type.TypeParams != nil || b.decl.Recv != nil && isGeneric(b) {
-		l.report(b.decl.Name.Pos(), "a function with type parameters", "its numbers have no type yet", "write it for one type: float64 or int64")
-		return nil
-	}
 	if b.decl.Body == nil {
 		l.report(b.decl.Name.Pos(), "a function without a body", "there is nothing to read", "write it in Go")
 		return nil
@@ -200,6 +204,13 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 		return nil
 	}
 	l.fn.Body = l.finish(l.out)
+	written := map[*program.Variable]bool{}
+	assigned(l.fn.Body, written)
+	for _, keys := range l.keysOf {
+		if written[keys] {
+			l.report(l.fn.Pos, "setting "+keys.Name+" anew", "a map is read at its elements", "take another name")
+		}
+	}
 	l.checkAliases()
 	if len(l.refusals) > before {
 		return nil

@@ -168,6 +168,11 @@ func functionName(d *ast.FuncDecl) string {
 func (u *Unit) read(b *body, known bodies, notes map[*ast.File]*directives) {
 	l := newLowerer(b, known, notes)
 	l.enter(b)
+	if b.decl.Type.TypeParams != nil || isGeneric(b) {
+		l.report(b.decl.Name.Pos(), "a function with type parameters", "its numbers have no type yet", "write it for one type: float64 or int64")
+		u.Refusals = l.refusals
+		return
+	}
 	u.Claim = l.claim(notes[b.file].functions[b.decl])
 	onlySensitivity := u.Claim != nil && u.Claim.Cost == nil
 	if !onlySensitivity {
