@@ -58,6 +58,7 @@ var onlys = []only{
 	{"./verify/internal/certificate", nil, "a file of anybody's text: it knows no proof"},
 	{"./verify/internal/sensitivity", []string{"./accountant", "./privacy", "./verify/internal/claim", "./verify/internal/program"}, "static rules give a plan, the accountant evaluates it: no solver, no run"},
 	{"./verify/internal/claim", []string{"./verify/internal/program"}, "what is claimed, as data"},
+	{"./verify/internal/prove", []string{"./internal/smt", "./verify/internal/claim", "./verify/internal/linear", "./verify/internal/program"}, "proofs by alignment, from data to data: no Go syntax of functions, no counterexamples"},
 	{"./verify/internal/source", []string{"./verify/internal/claim", "./verify/internal/program"}, "Go to data: it proves nothing"},
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},
 	{"./verify/internal/exact", []string{"./internal/numeric", "./noise", "./verify/internal/claim", "./verify/internal/program"}, "probabilities, to be reviewed alone: no proof, no solver, no Go syntax"},

@@ -1,0 +1,250 @@
+// Package prove searches for proofs by randomness alignment that a function keeps
+// its claim, and checks them.
+//
+// Guarantees: a certificate that Check accepts proves the claim for inputs of any
+// size, of the meaning that package program gives the function; Check starts no
+// solver, and believes nothing that the certificate says. It does not guarantee
+// that a proof is found where there is one.
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/smt"
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/linear"
+	p "github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// Options are how a proof is searched for.
+type Options struct {
+	// Solver is how z3 is run.
+	Solver smt.Options
+	// Workers is how many solvers may run at a time; 0 is one.
+	Workers int
+	// Progress is told what happens; may be nil.
+	Progress func(string)
+}
+
+// A Status is how a search ended.
+type Status uint8
+
+// The ends of searches.
+const (
+	// Unknown: no proof was found, and none was ruled out.
+	Unknown Status = iota
+	// Proved: with a certificate that Check accepts.
+	Proved
+	// NoAlignment: the candidates rule out all alignments that were looked at.
+	NoAlignment
+)
+
+// An Outcome is the end of a search.
+type Outcome struct {
+	Status      Status
+	Certificate *Certificate
+	// LeastCost is the least cost for which a proof was found.
+	LeastCost string
+	// Candidates are inputs that no alignment of the templates passes; the first
+	// database is that of the direction that failed.
+	Candidates []p.Pair
+	// Tried says what was tried, for people.
+	Tried []string
+}
+
+// ErrOutside is of claims that are not for alignments.
+var ErrOutside = errors.New("not for alignments")
+
+// A failure is why a direction was not proved.
+type failure struct {
+	status     Status
+	candidates []p.Pair
+	tried      []string
+}
+
+const (
+	maxRounds  = 200 // of tests and solver
+	maxFailed  = 6   // alignments that pass the tests and have no proof
+	firstTries = 300 // tests of an alignment
+)
+
+// direct searches for the proof of one direction.
+func (s *search) direct(ctx context.Context, progress func(string)) (*Orientation, *failure, error) {
+	fail := &failure{}
+	lost := 0
+	for range maxRounds {
+		a := s.next()
+		if a == nil {
+			if s.exhausted && lost == 0 {
+				fail.status = NoAlignment
+			}
+			for _, t := range s.tests {
+				fail.candidates = append(fail.candidates, t.pair())
+			}
+			return nil, fail, nil
+		}
+		t, seen := s.challenge(a, firstTries)
+		if t != nil {
+			s.tests = append(s.tests, t)
+			continue
+		}
+		progress(fmt.Sprintf("proving %v", a))
+		o, why, err := s.confirm(ctx, a, seen)
+		if err != nil || o != nil {
+			return o, nil, err
+		}
+		fail.tried = append(fail.tried, fmt.Sprintf("%v: %s", a, why))
+		if t, _ := s.challenge(a, 10*firstTries); t != nil {
+			s.tests = append(s.tests, t)
+			continue
+		}
+		if lost++; lost == maxFailed {
+			break
+		}
+		s.exclude()
+	}
+	for _, t := range s.tests {
+		fail.candidates = append(fail.candidates, t.pair())
+	}
+	return nil, fail, nil
+}
+
+// confirm proves an alignment for inputs of any size.
+func (s *search) confirm(ctx context.Context, a alignment, seen map[string][]linear.Model) (*Orientation, string, error) {
+	m := s.machine(a, nil)
+	m.run()
+	if m.err != nil {
+		return nil, "", m.err
+	}
+	for level := 1; level <= 2; level++ {
+		candidates := m.candidates(level, seen)
+		inv, err := m.houdini(ctx, s.solver, candidates)
+		if err != nil {
+			return nil, "", err
+		}
+		if inv != nil {
+			o, err := m.orientation(inv)
+			return o, "", err
+		}
+	}
+	return nil, "no invariant was found for: " + m.open, nil
+}
+
+// exclude takes the last alignment from the templates.
+func (s *search) exclude() {
+	s.learn(nil, s.last)
+}
+
+// outcomes are the variables that stand for components of the result.
+func (s *static) outcomeVariables() []*p.Variable {
+	var vs []*p.Variable
+	for i, pointwise := range s.pointwise {
+		if !pointwise {
+			vs = append(vs, nil)
+			continue
+		}
+		name := "result"
+		if i > 0 {
+			name = fmt.Sprintf("result.%d", i+1)
+		}
+		vs = append(vs, &p.Variable{Name: name, Sort: p.Int, Input: true})
+	}
+	for _, v := range vs {
+		if v != nil {
+			return vs
+		}
+	}
+	return nil
+}
+
+// prepare analyses a function and its claim.
+func prepare(f *p.Function, c *claim.Claim) (*static, *budget, error) {
+	if c.Cost == nil || c.Cost.Measure != claim.Pure {
+		return nil, nil, fmt.Errorf("%w: the claim is not of a pure cost", ErrOutside)
+	}
+	s := analyse(f, c)
+	modified := map[*p.Variable]bool{}
+	for _, v := range changed(f.Body) {
+		modified[v] = true
+	}
+	b, err := normalise(s.draws, c.Cost.Epsilon, once(f), modified)
+	return s, b, err
+}
+
+// directions are the orders of the databases in which the claim must be proved.
+func directions(c *claim.Claim) []bool {
+	for _, a := range c.Adjacent {
+		if !a.Symmetric() {
+			return []bool{false, true}
+		}
+	}
+	return []bool{false}
+}
+
+// Prove searches for a proof. The error is of the solver or the context, or
+// ErrOutside, or a *Position in the function that alignments do not get past.
+func Prove(ctx context.Context, f *p.Function, c *claim.Claim, o Options) (*Outcome, error) {
+	st, b, err := prepare(own(f), c)
+	if err != nil {
+		return nil, err
+	}
+	progress := o.Progress
+	if progress == nil {
+		progress = func(string) {}
+	}
+	out := &Outcome{}
+	var found []Orientation
+	for _, swapped := range directions(c) {
+		s := &search{static: st, c: c, budget: b, outcomes: st.outcomeVariables(), swapped: swapped, goal: rational(1), maker: newMaker(st, c, b)}
+		orientation, fail, err := s.start(ctx, o, progress)
+		if err != nil {
+			return nil, err
+		}
+		if orientation == nil {
+			out.Status, out.Candidates, out.Tried = fail.status, fail.candidates, fail.tried
+			return out, nil
+		}
+		found = append(found, *orientation)
+	}
+	cert := newCertificate(f, c, found)
+	if err := Check(ctx, f, c, cert); err != nil {
+		out.Tried = append(out.Tried, err.Error())
+		return out, ctx.Err()
+	}
+	out.Status, out.Certificate = Proved, cert
+	return out, nil
+}
+
+// start runs the search of one direction with a solver of its own: first with
+// simple templates, then with guards.
+func (s *search) start(ctx context.Context, o Options, progress func(string)) (*Orientation, *failure, error) {
+	var err error
+	if s.solver, err = startSolver(ctx, o.Solver); err != nil {
+		return nil, nil, err
+	}
+	defer s.solver.close()
+	before := "none"
+	var fail *failure
+	for _, guards := range []bool{false, true} {
+		s.templates = templates(s.static, s.c, s.outcomes, guards)
+		s.leaves, s.weight, s.steps, s.runs, s.exhausted = nil, 0, 0, 0, false
+		text := ""
+		for _, t := range s.templates {
+			s.leaves = append(s.leaves, t.leaves...)
+			text += t.shift.String() + ";"
+		}
+		if text == before {
+			break
+		}
+		before = text
+		s.nogoods = make([][]nogood, len(s.leaves))
+		orientation, why, err := s.direct(ctx, progress)
+		if err != nil || orientation != nil {
+			return orientation, nil, err
+		}
+		fail = why
+	}
+	return nil, fail, nil
+}

@@ -1,0 +1,59 @@
+package prove_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/verify/internal/prove"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// units are the functions with claims of packages of verify/testdata, by name.
+func units(t *testing.T, patterns ...string) map[string]*source.Unit {
+	t.Helper()
+	packages, err := source.Load(t.Context(), "../../testdata", patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*source.Unit{}
+	for _, p := range packages {
+		for _, u := range p.Units {
+			all[u.Name] = u
+		}
+	}
+	return all
+}
+
+func needZ3(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("z3"); err != nil {
+		t.Skip("skip: missing tool z3")
+	}
+}
+
+// Each is proved for inputs of any size, and its certificate checks without a
+// solver.
+func TestProves(t *testing.T) {
+	needZ3(t)
+	all := units(t, "./right", "./lyu")
+	for _, name := range []string{"ExponentialMechanism", "PartialSum", "PrefixSum", "SmartSum", "Histogram", "AboveThreshold",
+		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu4", "Lyu7"} {
+		t.Run(name, func(t *testing.T) {
+			u := all[name]
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			o, err := prove.Prove(ctx, u.Function, u.Claim, prove.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Status != prove.Proved {
+				t.Fatalf("status %v, tried %q", o.Status, o.Tried)
+			}
+			if err := prove.Check(ctx, u.Function, u.Claim, o.Certificate); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,292 @@
+package prove
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/linear"
+	p "github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// A search looks for the alignment of one direction by counterexample-guided
+// synthesis (Wang et al., CheckDP, CCS 2020): tests refute alignments, and the next
+// one is the simplest that passes all tests so far. What a test refutes are the
+// choices of the leaves that it came to. Tests prove nothing.
+type search struct {
+	*static
+	c         *claim.Claim
+	budget    *budget
+	outcomes  []*p.Variable
+	swapped   bool
+	goal      *big.Rat
+	templates []template
+	leaves    []*leaf // of all templates
+	solver    *solver
+	last      []int      // the choice of the alignment found last
+	nogoods   [][]nogood // by the last of their leaves
+	weight    int
+	runs      int  // of tests
+	steps     int  // of choices
+	exhausted bool // all alignments of the templates fail
+	maker     *maker
+	tests     []*test
+}
+
+const (
+	maxWeight = 40
+	maxRuns   = 6000
+	maxSteps  = 100000
+)
+
+// alignment is a shift for each draw.
+type alignment map[*p.Draw]p.Expression
+
+func (a alignment) String() string {
+	text := ""
+	for d, x := range a {
+		text += fmt.Sprintf("%s: %s; ", d.To.Name, x)
+	}
+	return text
+}
+
+// machine is one that runs with the alignment, in a test or symbolically.
+func (s *search) machine(a alignment, t *test) *machine {
+	m := newMachine(s.static, s.c, s.budget, a, t)
+	m.swapped, m.outcomes, m.goal = s.swapped, s.outcomes, s.goal
+	if t != nil {
+		t.next = 0
+	}
+	return m
+}
+
+// A nogood is a choice of some leaves that a test refutes, whatever the others are.
+type nogood []chosen
+
+type chosen struct{ leaf, choice int }
+
+// next is the simplest alignment of the templates that passes the tests; nil if
+// there is none, or it is not to be found soon.
+func (s *search) next() alignment {
+	for ; s.weight <= maxWeight; s.weight++ {
+		made := make([]int, len(s.leaves))
+		if s.choose(0, s.weight, made) {
+			s.last = made
+			a := alignment{}
+			leaves := s.shifts(made)
+			for _, t := range s.templates {
+				a[t.draw] = fill(t.shift, leaves)
+			}
+			return a
+		}
+		if s.spent() {
+			return nil
+		}
+	}
+	s.exhausted = true
+	return nil
+}
+
+func (s *search) spent() bool { return s.steps > maxSteps || s.runs > maxRuns }
+
+func (s *search) shifts(made []int) map[*p.Variable]p.Expression {
+	xs := map[*p.Variable]p.Expression{}
+	for i, l := range s.leaves {
+		xs[l.at] = l.choices[made[i]].shift
+	}
+	return xs
+}
+
+// choose completes a choice of the leaves before the i-th by others of the given
+// total weight.
+func (s *search) choose(i, weight int, made []int) bool {
+	if i == len(s.leaves) {
+		return weight == 0 && !s.fails(made)
+	}
+	for k, c := range s.leaves[i].choices {
+		if c.weight > weight {
+			break
+		}
+		if i == len(s.leaves)-1 && c.weight < weight {
+			continue
+		}
+		if s.steps++; s.spent() {
+			return false
+		}
+		made[i] = k
+		if !s.forbidden(i, made) && s.choose(i+1, weight-c.weight, made) {
+			return true
+		}
+	}
+	return false
+}
+
+// forbidden reports whether a nogood of which the last leaf is the i-th is met.
+func (s *search) forbidden(i int, made []int) bool {
+	for _, n := range s.nogoods[i] {
+		met := true
+		for _, c := range n {
+			if made[c.leaf] != c.choice {
+				met = false
+				break
+			}
+		}
+		if met {
+			return true
+		}
+	}
+	return false
+}
+
+// fails runs the tests so far, the one that failed last first, and learns.
+func (s *search) fails(made []int) bool {
+	for i := len(s.leaves) - 1; i >= 0; i-- { // it may have been learned below
+		if s.forbidden(i, made) {
+			return true
+		}
+	}
+	a := alignment{}
+	for _, t := range s.templates {
+		a[t.draw] = t.shift
+	}
+	leaves := s.shifts(made)
+	for i, t := range s.tests {
+		s.runs++
+		m := s.machine(a, t)
+		m.leaves = leaves
+		m.run()
+		if m.err != nil || !m.violated() {
+			continue
+		}
+		s.learn(m.used, made)
+		copy(s.tests[1:i+1], s.tests[:i])
+		s.tests[0] = t
+		return true
+	}
+	return false
+}
+
+// learn forbids the choice that was made of the leaves that were used.
+func (s *search) learn(used map[*p.Variable]bool, made []int) {
+	var n nogood
+	last := 0
+	for i, l := range s.leaves {
+		if used == nil || used[l.at] {
+			n = append(n, chosen{i, made[i]})
+			last = i
+		}
+	}
+	if len(s.leaves) > 0 {
+		s.nogoods[last] = append(s.nogoods[last], n)
+	}
+}
+
+// violated reports whether a test came to something that is false.
+func (m *machine) violated() bool {
+	for _, o := range m.obligations {
+		if o.goal.IsFalse() {
+			return true
+		}
+	}
+	return false
+}
+
+// challenge looks for a test that the alignment fails; and returns the states in
+// which the tests that it passes came to loops.
+func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.Model) {
+	seen := map[string][]linear.Model{}
+	for range tries {
+		t := s.maker.make(s.swapped)
+		if t == nil {
+			continue
+		}
+		t.more = s.maker.sampler(t)
+		if s.outcomes != nil { // the outcome is what the first run returns
+			m := s.machine(nil, t)
+			m.blind = true
+			m.run()
+			if m.err != nil {
+				continue
+			}
+			for i, r := range m.result {
+				if i < len(t.outcome) {
+					if c, ok := r.IsConstant(); ok {
+						t.outcome[i] = c
+					}
+				}
+			}
+		}
+		m := s.machine(a, t)
+		m.run()
+		t.more = nil
+		if m.err != nil {
+			continue
+		}
+		if m.violated() {
+			return t, nil
+		}
+		t.reached(s, m, seen)
+	}
+	return nil, seen
+}
+
+// maxStates is of how many states candidates for an invariant are tried.
+const maxStates = 100
+
+// reached adds the states at the heads of loops, over the names of invariants.
+func (t *test) reached(s *search, m *machine, seen map[string][]linear.Model) {
+	inputs := linear.Model{}
+	set := func(m linear.Model, name string, sort p.Sort, r *big.Rat) {
+		m[linear.Var{Name: name, Sort: linearSort(sort)}] = r
+	}
+	for v, x := range t.scalars {
+		set(inputs, v.Name, v.Sort, x.value)
+		if s.private[v] && v.Sort != p.Bool {
+			set(inputs, diffName(v.Name), v.Sort, x.diff)
+		} else if s.private[v] {
+			set(inputs, twinName(v.Name), v.Sort, x.second())
+		}
+	}
+	for v, xs := range t.slices {
+		set(inputs, "len("+v.Name+")", p.Int, rational(int64(len(xs))))
+		if a, ok := s.adjacent[v]; ok && a.Relation == claim.One {
+			at, by := rational(0), new(big.Rat)
+			for i, x := range xs {
+				if x.diff.Sign() != 0 {
+					at, by = rational(int64(i)), x.diff
+				}
+			}
+			set(inputs, "at("+v.Name+")", p.Int, at)
+			set(inputs, "by("+v.Name+")", v.Sort, by)
+		}
+	}
+	for i, o := range s.outcomes {
+		if o != nil {
+			set(inputs, o.Name, p.Int, t.outcome[i])
+		}
+	}
+	for _, visit := range m.visits {
+		name := visit.loop.Name
+		if len(seen[name]) == maxStates {
+			continue
+		}
+		model := linear.Model{}
+		for v, r := range inputs {
+			model[v] = r
+		}
+		for v, x := range visit.at {
+			switch x := x.(type) {
+			case linear.Term:
+				if r, ok := x.IsConstant(); ok {
+					model[v] = r
+				}
+			case linear.Formula:
+				model[v] = new(big.Rat)
+				if x.IsTrue() {
+					model[v] = rational(1)
+				}
+			}
+		}
+		seen[name] = append(seen[name], model)
+	}
+}
