@@ -62,7 +62,7 @@ func (c *code) list(body []program.Statement, open map[*program.Loop]*jumps) err
 }
 
 func (c *code) statement(s program.Statement, open map[*program.Loop]*jumps) error {
-	switch s := s.(type) {
+	switch s := pointed(s).(type) {
 	case *program.If:
 		no := c.emit(step{cond: s.Cond, at: s})
 		if err := c.list(s.Then, open); err != nil {
@@ -127,4 +127,33 @@ func (c *code) statement(s program.Statement, open map[*program.Loop]*jumps) err
 		return fmt.Errorf("%w: statement %T", ErrUnsupported, s)
 	}
 	return nil
+}
+
+// pointed gives statements one form: a list may hold them, or pointers to them.
+func pointed(s program.Statement) program.Statement {
+	switch s := s.(type) {
+	case program.Assign:
+		return &s
+	case program.Make:
+		return &s
+	case program.Append:
+		return &s
+	case program.Store:
+		return &s
+	case program.Draw:
+		return &s
+	case program.If:
+		return &s
+	case program.Loop:
+		return &s
+	case program.Break:
+		return &s
+	case program.Continue:
+		return &s
+	case program.Output:
+		return &s
+	case program.Return:
+		return &s
+	}
+	return s
 }

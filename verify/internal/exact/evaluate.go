@@ -18,7 +18,7 @@ type value struct {
 // which the path so far leaves open. The path forks there, and evaluates again.
 type undecided struct {
 	terms  []formTerm
-	at     *big.Rat
+	at     rational
 	strict bool
 }
 
@@ -64,7 +64,7 @@ func sort(e program.Expression) program.Sort {
 func (x *explorer) scalar(s *state, e program.Expression) (*form, error) {
 	switch e := e.(type) {
 	case program.Number:
-		return constant(e.Value), nil
+		return constant(rationalOf(e.Value)), nil
 	case program.Truth:
 		return truth(bool(e)), nil
 	case program.Ref:
@@ -73,7 +73,7 @@ func (x *explorer) scalar(s *state, e program.Expression) (*form, error) {
 		}
 		return truth(false), nil
 	case program.Length:
-		return constant(new(big.Rat).SetInt64(int64(len(x.load(s, e.Slice).elements)))), nil
+		return constant(integer(int64(len(x.load(s, e.Slice).elements)))), nil
 	case program.Element:
 		elements := x.load(s, e.Slice).elements
 		i, err := x.position(s, e.Index, len(elements))
@@ -90,7 +90,7 @@ func (x *explorer) scalar(s *state, e program.Expression) (*form, error) {
 			b, err := x.isTrue(f)
 			return truth(!b), err
 		}
-		return f.times(big.NewRat(-1, 1)), nil
+		return f.times(integer(-1)), nil
 	case program.Binary:
 		return x.binary(s, e)
 	case program.Call:
@@ -114,13 +114,14 @@ func (x *explorer) position(s *state, e program.Expression, length int) (int, er
 	if err != nil {
 		return 0, err
 	}
-	if !f.known() || !f.c.IsInt() {
+	if !f.known() || !f.c.isInt() {
 		return 0, unsupported("index %v depends on noise", e)
 	}
-	if !f.c.Num().IsInt64() || f.c.Sign() < 0 || f.c.Num().Int64() >= int64(length) {
-		return 0, fmt.Errorf("%w: index %v is %v of %d", ErrInput, e, f.c.RatString(), length)
+	i, ok := f.c.int64()
+	if !ok || i < 0 || i >= int64(length) {
+		return 0, fmt.Errorf("%w: index %v is %v of %d", ErrInput, e, f.c.rat().RatString(), length)
 	}
-	return int(f.c.Num().Int64()), nil
+	return int(i), nil
 }
 
 func (x *explorer) truth(s *state, e program.Expression) (bool, error) {
@@ -135,7 +136,7 @@ func (x *explorer) isTrue(f *form) (bool, error) {
 	if !f.known() {
 		return false, unsupported("a truth that is a number")
 	}
-	return f.c.Sign() != 0, nil
+	return f.c.sign() != 0, nil
 }
 
 func (x *explorer) binary(s *state, e program.Binary) (*form, error) {
@@ -156,9 +157,9 @@ func (x *explorer) binary(s *state, e program.Binary) (*form, error) {
 	}
 	switch e.Op {
 	case program.Add, program.Sub:
-		by := big.NewRat(1, 1)
+		by := integer(1)
 		if e.Op == program.Sub {
-			by.SetInt64(-1)
+			by = integer(-1)
 		}
 		if h, ok := f.plus(g, by); ok {
 			return h, nil
@@ -169,7 +170,7 @@ func (x *explorer) binary(s *state, e program.Binary) (*form, error) {
 	case program.Quo, program.Rem:
 		return quotient(f, g, e)
 	}
-	d, ok := f.plus(g, big.NewRat(-1, 1))
+	d, ok := f.plus(g, integer(-1))
 	if !ok {
 		return nil, unsupported("%v: noise beside an irrational number", e)
 	}
@@ -216,20 +217,21 @@ func quotient(f, g *form, e program.Binary) (*form, error) {
 		return nil, fmt.Errorf("%w: %v divides by zero", ErrInput, e)
 	}
 	if sort(e) == program.Int {
-		if !f.known() || !g.known() || !f.c.IsInt() || !g.c.IsInt() {
+		a, ok1 := f.c.int64()
+		b, ok2 := g.c.int64()
+		if !f.known() || !g.known() || !ok1 || !ok2 {
 			return nil, unsupported("%v divides an integer that is noise", e)
 		}
-		q, r := new(big.Int).QuoRem(f.c.Num(), g.c.Num(), new(big.Int))
 		if e.Op == program.Rem {
-			q = r
+			return constant(integer(a % b)), nil
 		}
-		return constant(new(big.Rat).SetInt(q)), nil
+		return constant(integer(a / b)), nil
 	}
 	if e.Op == program.Rem {
 		return nil, unsupported("%v", e)
 	}
 	if g.known() {
-		return f.times(new(big.Rat).Inv(g.c)), nil
+		return f.times(g.c.inverse()), nil
 	}
 	if !f.concrete() {
 		return nil, unsupported("%v: noise beside an irrational number", e)
@@ -267,7 +269,7 @@ func (x *explorer) call(s *state, e program.Call) (*form, error) {
 		if b {
 			return f, err
 		}
-		return f.times(big.NewRat(-1, 1)), err
+		return f.times(integer(-1)), err
 	case "grid":
 		return grid(f, args[1], e)
 	}
@@ -285,7 +287,7 @@ func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
 	switch e.Func {
 	case "exp":
 		if f.known() && sign == 0 {
-			return constant(big.NewRat(1, 1)), nil
+			return constant(integer(1)), nil
 		}
 		if new(big.Rat).Abs(in.Hi()).Cmp(big.NewRat(1<<16, 1)) > 0 {
 			return nil, fmt.Errorf("%w: %v overflows", ErrInput, e)
@@ -295,8 +297,8 @@ func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
 		if !signed || sign <= 0 {
 			return nil, fmt.Errorf("%w: %v", ErrInput, e)
 		}
-		if f.known() && f.c.Cmp(big.NewRat(1, 1)) == 0 {
-			return constant(new(big.Rat)), nil
+		if f.known() && f.c.cmp(integer(1)) == 0 {
+			return constant(rational{}), nil
 		}
 		near = in.Log()
 	case "sqrt":
@@ -304,8 +306,8 @@ func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
 			return nil, fmt.Errorf("%w: %v", ErrInput, e)
 		}
 		if f.known() {
-			if root, ok := numeric.ExactSqrt(f.c); ok {
-				return constant(root), nil
+			if root, ok := numeric.ExactSqrt(f.c.rat()); ok {
+				return constant(rationalOf(root)), nil
 			}
 		}
 		near = in.Sqrt()
@@ -315,7 +317,7 @@ func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
 		if !f.known() {
 			return nil, unsupported("%v of an irrational number", e)
 		}
-		return constant(new(big.Rat).SetInt(whole(e.Func, f.c))), nil
+		return constant(rationalOf(new(big.Rat).SetInt(whole(e.Func, f.c.rat())))), nil
 	default:
 		return nil, unsupported("function %s", e.Func)
 	}
@@ -341,40 +343,40 @@ func whole(how string, r *big.Rat) *big.Int {
 }
 
 func power(e program.Call, base, exponent *form) (*form, error) {
-	if !exponent.known() || !exponent.c.IsInt() || !exponent.c.Num().IsInt64() {
+	n, ok := exponent.c.int64()
+	if !ok || !exponent.known() {
 		return nil, unsupported("%v: an exponent that is not whole", e)
 	}
-	n := exponent.c.Num().Int64()
 	if n < -64 || n > 64 || !base.known() {
 		return nil, unsupported("%v", e)
 	}
-	if base.c.Sign() == 0 && n < 0 {
+	if base.c.sign() == 0 && n < 0 {
 		return nil, fmt.Errorf("%w: %v", ErrInput, e)
 	}
 	r := big.NewRat(1, 1)
 	for range abs(n) {
-		r.Mul(r, base.c)
+		r.Mul(r, base.c.rat())
 	}
 	if n < 0 {
 		r.Inv(r)
 	}
-	return constant(r), nil
+	return constant(rationalOf(r)), nil
 }
 
 // grid is Source.Round: the multiple of 2^(⌊log2 scale⌋−40) nearest to a constant.
 func grid(f, scale *form, e program.Expression) (*form, error) {
-	if !f.known() || !scale.known() || scale.c.Sign() <= 0 {
+	if !f.known() || !scale.known() || scale.c.sign() <= 0 {
 		return nil, unsupported("%v", e)
 	}
 	step := big.NewRat(1, 1)
 	two := big.NewRat(2, 1)
-	for step.Cmp(scale.c) > 0 {
+	for step.Cmp(scale.c.rat()) > 0 {
 		step.Quo(step, two)
 	}
-	for next := new(big.Rat); next.Mul(step, two).Cmp(scale.c) <= 0; {
+	for next := new(big.Rat); next.Mul(step, two).Cmp(scale.c.rat()) <= 0; {
 		step.Set(next)
 	}
 	step.Quo(step, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 40)))
-	n := new(big.Rat).SetInt(whole("round", new(big.Rat).Quo(f.c, step)))
-	return constant(n.Mul(n, step)), nil
+	n := new(big.Rat).SetInt(whole("round", new(big.Rat).Quo(f.c.rat(), step)))
+	return constant(rationalOf(n.Mul(n, step))), nil
 }

@@ -47,36 +47,43 @@ func Probability(ctx context.Context, f *program.Function, in program.Inputs, e 
 	if err != nil {
 		return Interval{}, err
 	}
-	return c.probability(ctx, in, &e, o)
-}
-
-func (c *code) probability(ctx context.Context, in program.Inputs, e *Event, o Options) (Interval, error) {
+	values, err := c.values(in)
+	if err != nil {
+		return Interval{}, err
+	}
 	if o.Steps == 0 {
 		o.Steps = 1_000_000
 	}
 	if o.Width == 0 {
 		o.Width = 1e-6
 	}
+	m := newMeasurer(c)
+	p, err := m.event(ctx, values, &e, o)
+	return Interval{p.lo, p.hi}, err
+}
+
+// event is the probability of an event on inputs.
+func (m *measurer) event(ctx context.Context, in []value, e *Event, o Options) (narrow, error) {
 	var regions []region
-	x := &explorer{code: c, event: e, steps: o.Steps, found: func(s *state) error {
+	x := &explorer{code: m.code, event: e, steps: o.Steps, found: func(s *state) error {
 		regions = append(regions, s.region)
 		return nil
 	}}
 	if err := x.explore(ctx, in); err != nil {
-		return Interval{}, err
+		return narrow{}, err
 	}
-	p, err := total(ctx, regions, low)
+	p, err := m.total(ctx, regions, low)
 	if err == nil && p.hi-p.lo > o.Width*p.hi {
-		p, err = total(ctx, regions, high)
+		p, err = m.total(ctx, regions, high)
 	}
-	return Interval{max(0, p.lo), min(1, p.hi)}, err
+	return narrow{max(0, p.lo), min(1, p.hi)}, err
 }
 
 // total is the probability of disjoint regions.
-func total(ctx context.Context, regions []region, p precision) (narrow, error) {
+func (m *measurer) total(ctx context.Context, regions []region, p precision) (narrow, error) {
 	var sum narrow
-	for _, r := range regions {
-		q, err := r.probability(ctx, p)
+	for i := range regions {
+		q, err := m.region(ctx, &regions[i], p)
 		if err != nil {
 			return sum, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,4 +134,30 @@ func TestReferenceCounterexamples(t *testing.T) {
 			t.Errorf("%s: ratio %v, want %v", c.name, ratio, c.ratio)
 		}
 	}
+}
+
+// show writes inputs as a line.
+func show(in program.Inputs) string {
+	var names []string
+	for name := range in {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(" " + name + "=")
+		if v := in[name]; v.Number != nil {
+			b.WriteString(v.Number.RatString())
+		} else {
+			b.WriteString("[")
+			for i, e := range v.Elements {
+				if i > 0 {
+					b.WriteString(" ")
+				}
+				b.WriteString(e.RatString())
+			}
+			b.WriteString("]")
+		}
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -43,27 +42,33 @@ func (s *state) fork() *state {
 	return &t
 }
 
-var one = big.NewRat(1, 1)
-
-// explore runs all paths from the inputs.
-func (x *explorer) explore(ctx context.Context, in program.Inputs) error {
-	s := &state{vars: make([]value, len(x.index))}
-	for _, v := range x.function.Inputs {
+// values are a function's inputs, in its order.
+func (c *code) values(in program.Inputs) ([]value, error) {
+	all := make([]value, len(c.function.Inputs))
+	for i, v := range c.function.Inputs {
 		given, ok := in[v.Name]
 		if !ok || !v.Slice && given.Number == nil {
-			return fmt.Errorf("%w: input %s is missing", ErrInput, v.Name)
+			return nil, fmt.Errorf("%w: input %s is missing", ErrInput, v.Name)
 		}
-		var val value
-		if v.Slice {
-			val.elements = make([]*form, len(given.Elements))
-			for i, e := range given.Elements {
-				val.elements[i] = constant(e)
+		if !v.Slice {
+			all[i] = value{scalar: constant(rationalOf(given.Number))}
+			continue
+		}
+		all[i].elements = make([]*form, len(given.Elements))
+		for j, e := range given.Elements {
+			if e == nil {
+				return nil, fmt.Errorf("%w: element %d of %s is missing", ErrInput, j, v.Name)
 			}
-		} else {
-			val.scalar = constant(given.Number)
+			all[i].elements[j] = constant(rationalOf(e))
 		}
-		s.vars[x.index[v]] = val
 	}
+	return all, nil
+}
+
+// explore runs all paths from the inputs.
+func (x *explorer) explore(ctx context.Context, in []value) error {
+	s := &state{vars: make([]value, len(x.index))}
+	copy(s.vars, in) // compile counts inputs first
 	open := []*state{s}
 	for len(open) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -291,23 +296,22 @@ func (s *state) match(v value, r Range) bool {
 	if v.elements != nil {
 		return r.Low == nil && r.High == nil
 	}
-	if r.Low != nil && !s.matchSide(v.scalar, r.Low, one) {
+	if r.Low != nil && !s.matchSide(v.scalar, rationalOf(r.Low), false) {
 		return false
 	}
-	return r.High == nil || s.matchSide(v.scalar, r.High, minusOne)
+	return r.High == nil || s.matchSide(v.scalar, rationalOf(r.High), true)
 }
 
-var minusOne = big.NewRat(-1, 1)
-
-// matchSide narrows to sign·(f − at) >= 0.
-func (s *state) matchSide(f *form, at, sign *big.Rat) bool {
-	d := f.times(sign)
-	d.c.Sub(d.c, new(big.Rat).Mul(at, sign))
-	if d.concrete() {
-		return d.c.Sign() >= 0
+// matchSide narrows to f >= at, or f <= at.
+func (s *state) matchSide(f *form, at rational, below bool) bool {
+	if f.concrete() {
+		c := f.c.cmp(at)
+		return c == 0 || c < 0 == below
 	}
-	terms, v, flipped := canonical(d)
-	return s.assume(terms, v, flipped, flipped)
+	terms, v, flipped := canonical(&form{c: f.c.minus(at), terms: f.terms})
+	// At least v, or at most v: not above it.
+	below = below != flipped
+	return s.assume(terms, v, below, below)
 }
 
 // draw makes a draw: a coin or a choice branches, with weights; other noise stays
@@ -332,9 +336,9 @@ func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
 	d := draw{st.Law, f.c, f.near}
 	i := len(s.draws)
 	s.draws = append(slices.Clip(s.draws), d)
-	noise := &form{c: new(big.Rat), terms: []formTerm{{i, one}}}
+	noise := &form{terms: []formTerm{{i, integer(1)}}}
 	if d.law == program.Exponential || d.law == program.Geometric {
-		s.assume(noise.terms, new(big.Rat), false, false)
+		s.assume(noise.terms, rational{}, false, false)
 	}
 	s.vars[x.index[st.To]] = value{scalar: noise}
 	s.at++
@@ -342,7 +346,7 @@ func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
 }
 
 func (x *explorer) coin(s *state, st *program.Draw, p *form) ([]*state, error) {
-	q, _ := constant(one).plus(p, minusOne)
+	q, _ := constant(integer(1)).plus(p, integer(-1))
 	low, ok1 := p.sign()
 	high, ok2 := q.sign()
 	if !ok1 || !ok2 || low < 0 || high < 0 {
@@ -374,7 +378,7 @@ func (x *explorer) choose(s *state, st *program.Draw, eps *form) ([]*state, erro
 		if !f.known() {
 			return nil, unsupported("scores that depend on noise")
 		}
-		if f.c.Cmp(best.c) > 0 {
+		if f.c.cmp(best.c) > 0 {
 			best = f
 		}
 	}
@@ -384,15 +388,15 @@ func (x *explorer) choose(s *state, st *program.Draw, eps *form) ([]*state, erro
 	weights := make([]numeric.Interval, len(scores))
 	var sum numeric.Interval
 	for i, f := range scores {
-		d := new(big.Rat).Sub(f.c, best.c)
-		weights[i] = numeric.Of(d.Quo(d, big.NewRat(2, 1))).Mul(eps.enclosure()).Exp()
+		d := f.c.minus(best.c).times(fraction(1, 2))
+		weights[i] = numeric.Of(d.rat()).Mul(eps.enclosure()).Exp()
 		sum = sum.Add(weights[i])
 	}
 	branches := make([]*state, len(scores))
 	for i := range scores {
 		t := s.fork()
 		t.toss(weights[i].Quo(sum))
-		t.vars[x.index[st.To]] = value{scalar: constant(new(big.Rat).SetInt64(int64(i)))}
+		t.vars[x.index[st.To]] = value{scalar: constant(integer(int64(i)))}
 		t.at++
 		branches[i] = t
 	}

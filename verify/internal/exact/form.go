@@ -1,32 +1,30 @@
 package exact
 
 import (
-	"math/big"
-
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
 // A form is an exact linear form over draws, c + Σ coefficient·draw. It is immutable.
 type form struct {
-	c *big.Rat
+	c rational
 	// near is set on a constant that is no known rational: exp, log, sqrt. It lies
-	// in there, and c is nil.
+	// in there, and c is 0.
 	near  *numeric.Interval
 	terms []formTerm // by draw, coefficients not zero
 }
 
 type formTerm struct {
 	draw        int
-	coefficient *big.Rat
+	coefficient rational
 }
 
-func constant(r *big.Rat) *form { return &form{c: r} }
+func constant(r rational) *form { return &form{c: r} }
 
 func truth(b bool) *form {
 	if b {
-		return constant(big.NewRat(1, 1))
+		return constant(integer(1))
 	}
-	return constant(new(big.Rat))
+	return constant(rational{})
 }
 
 // known reports whether the form is a rational constant.
@@ -40,27 +38,24 @@ func (f *form) enclosure() numeric.Interval {
 	if f.near != nil {
 		return *f.near
 	}
-	return numeric.Of(f.c)
+	return numeric.Of(f.c.rat())
 }
 
 // plus is f + by·g, and false where it would be a draw plus an irrational number.
-func (f *form) plus(g *form, by *big.Rat) (*form, bool) {
+func (f *form) plus(g *form, by rational) (*form, bool) {
 	if f.near != nil || g.near != nil {
 		if !f.concrete() || !g.concrete() {
 			return nil, false
 		}
-		near := f.enclosure().Add(g.enclosure().Mul(numeric.Of(by)))
+		near := f.enclosure().Add(g.enclosure().Mul(numeric.Of(by.rat())))
 		return &form{near: &near}, true
 	}
-	h := &form{c: new(big.Rat).Mul(g.c, by)}
-	h.c.Add(h.c, f.c)
-	h.terms = addTerms(f.terms, g.terms, by)
-	return h, true
+	return &form{c: f.c.plus(g.c.times(by)), terms: addTerms(f.terms, g.terms, by)}, true
 }
 
 // addTerms is the linear part of f + by·g.
-func addTerms(f, g []formTerm, by *big.Rat) []formTerm {
-	if len(g) == 0 || by.Sign() == 0 {
+func addTerms(f, g []formTerm, by rational) []formTerm {
+	if len(g) == 0 || by.sign() == 0 {
 		return f
 	}
 	sum := make([]formTerm, 0, len(f)+len(g))
@@ -69,10 +64,9 @@ func addTerms(f, g []formTerm, by *big.Rat) []formTerm {
 		case len(g) == 0 || len(f) > 0 && f[0].draw < g[0].draw:
 			sum, f = append(sum, f[0]), f[1:]
 		case len(f) == 0 || g[0].draw < f[0].draw:
-			sum, g = append(sum, formTerm{g[0].draw, new(big.Rat).Mul(g[0].coefficient, by)}), g[1:]
+			sum, g = append(sum, formTerm{g[0].draw, g[0].coefficient.times(by)}), g[1:]
 		default:
-			c := new(big.Rat).Mul(g[0].coefficient, by)
-			if c.Add(c, f[0].coefficient).Sign() != 0 {
+			if c := f[0].coefficient.plus(g[0].coefficient.times(by)); c.sign() != 0 {
 				sum = append(sum, formTerm{f[0].draw, c})
 			}
 			f, g = f[1:], g[1:]
@@ -82,17 +76,17 @@ func addTerms(f, g []formTerm, by *big.Rat) []formTerm {
 }
 
 // times is c·f.
-func (f *form) times(c *big.Rat) *form {
+func (f *form) times(c rational) *form {
 	if f.near != nil {
-		near := f.near.Mul(numeric.Of(c))
+		near := f.near.Mul(numeric.Of(c.rat()))
 		return &form{near: &near}
 	}
-	if c.Sign() == 0 {
-		return constant(new(big.Rat))
+	if c.sign() == 0 {
+		return constant(rational{})
 	}
-	g := &form{c: new(big.Rat).Mul(f.c, c), terms: make([]formTerm, len(f.terms))}
+	g := &form{c: f.c.times(c), terms: make([]formTerm, len(f.terms))}
 	for i, t := range f.terms {
-		g.terms[i] = formTerm{t.draw, new(big.Rat).Mul(t.coefficient, c)}
+		g.terms[i] = formTerm{t.draw, t.coefficient.times(c)}
 	}
 	return g
 }
@@ -100,7 +94,7 @@ func (f *form) times(c *big.Rat) *form {
 // sign is the sign of a concrete form, and false where its interval holds zero.
 func (f *form) sign() (int, bool) {
 	if f.near == nil {
-		return f.c.Sign(), true
+		return f.c.sign(), true
 	}
 	switch {
 	case f.near.Positive():

@@ -13,15 +13,15 @@ import (
 // intervals. Every draw is scaled so that it enters all its sums with 1 or −1.
 type system struct {
 	laws    []program.Law
-	scales  []*big.Rat // of the scaled draws
-	spacing []*big.Rat // what one unit of a discrete draw became
+	scales  []rational // of the scaled draws
+	spacing []rational // what one unit of a discrete draw became
 	sums    []sum
 }
 
 // A sum is lo <= Σ ±draw <= hi.
 type sum struct {
 	plus, minus    uint64
-	lo, hi         *big.Rat
+	lo, hi         limit
 	loOpen, hiOpen bool
 }
 
@@ -35,13 +35,13 @@ func (r *region) systems() ([]system, bool) {
 			at[t.draw] = append(at[t.draw], i)
 		}
 	}
-	seen := make([]*big.Rat, len(r.draws)) // the scale of each draw
+	seen := make([]rational, len(r.draws)) // the scale of each draw; 0 before it is known
 	var all []system
 	for d := range r.draws {
-		if seen[d] != nil || at[d] == nil {
+		if seen[d].sign() != 0 || at[d] == nil {
 			continue
 		}
-		seen[d] = one
+		seen[d] = integer(1)
 		var s system
 		number := map[int]int{d: 0}
 		done := map[int]bool{}
@@ -51,45 +51,41 @@ func (r *region) systems() ([]system, bool) {
 			queue = queue[1:]
 			s.laws = append(s.laws, r.draws[v].law)
 			s.spacing = append(s.spacing, seen[v])
-			s.scales = append(s.scales, new(big.Rat).Mul(r.draws[v].parameter, seen[v]))
+			s.scales = append(s.scales, r.draws[v].parameter.times(seen[v]))
 			for _, i := range at[v] {
 				if done[i] {
 					continue
 				}
 				done[i] = true
 				b := r.bounds[i]
-				by := new(big.Rat)
+				var by rational
 				for _, t := range b.terms {
 					if t.draw == v {
-						by.Quo(seen[v], new(big.Rat).Abs(t.coefficient))
+						by = seen[v].times(t.coefficient.abs().inverse())
 					}
 				}
 				one := sum{loOpen: b.loOpen, hiOpen: b.hiOpen}
 				for _, t := range b.terms {
-					scale := new(big.Rat).Mul(new(big.Rat).Abs(t.coefficient), by)
-					if seen[t.draw] == nil {
+					scale := t.coefficient.abs().times(by)
+					if seen[t.draw].sign() == 0 {
 						seen[t.draw] = scale
 						number[t.draw] = len(number)
 						queue = append(queue, t.draw)
-					} else if seen[t.draw].Cmp(scale) != 0 {
+					} else if seen[t.draw].cmp(scale) != 0 {
 						return nil, false
 					}
 					n := number[t.draw]
 					if n >= 64 {
 						return nil, false
 					}
-					if t.coefficient.Sign() > 0 {
+					if t.coefficient.sign() > 0 {
 						one.plus |= 1 << n
 					} else {
 						one.minus |= 1 << n
 					}
 				}
-				if b.lo != nil {
-					one.lo = new(big.Rat).Mul(b.lo, by)
-				}
-				if b.hi != nil {
-					one.hi = new(big.Rat).Mul(b.hi, by)
-				}
+				one.lo = limit{b.lo.times(by), b.lo.set}
+				one.hi = limit{b.hi.times(by), b.hi.set}
 				s.sums = append(s.sums, one)
 			}
 		}
@@ -106,8 +102,30 @@ const (
 	high                  // 256 bits
 )
 
-// probability is that of the region.
-func (r *region) probability(ctx context.Context, p precision) (narrow, error) {
+// A measurer computes probabilities. It is not safe for concurrent use.
+type measurer struct {
+	code  *code
+	known exponentials
+	laws  map[lawKey]lawTable
+}
+
+func newMeasurer(c *code) *measurer {
+	return &measurer{code: c, known: exponentials{}, laws: map[lawKey]lawTable{}}
+}
+
+type lawKey struct {
+	law   program.Law
+	scale rational
+	n     int64
+}
+
+type lawTable struct {
+	table[narrow]
+	rest narrow
+}
+
+// region is the probability of a region.
+func (m *measurer) region(ctx context.Context, r *region, p precision) (narrow, error) {
 	product := narrow{1, 1}
 	if r.coins != nil {
 		product = rounded(*r.coins)
@@ -125,7 +143,7 @@ func (r *region) probability(ctx context.Context, p precision) (narrow, error) {
 		if err := ctx.Err(); err != nil {
 			return product, err
 		}
-		q, err := s.probability(p)
+		q, err := m.system(&s, p)
 		if err != nil {
 			return product, err
 		}
@@ -135,13 +153,7 @@ func (r *region) probability(ctx context.Context, p precision) (narrow, error) {
 	return product, nil
 }
 
-// rounded is the narrow interval around a wide one.
-func rounded(x numeric.Interval) narrow {
-	o := outward(x.Lo(), x.Hi())
-	return narrow{o.Lo, o.Hi}
-}
-
-func (s *system) probability(p precision) (narrow, error) {
+func (m *measurer) system(s *system, p precision) (narrow, error) {
 	continuous, discrete := 0, 0
 	for _, l := range s.laws {
 		switch l {
@@ -154,9 +166,9 @@ func (s *system) probability(p precision) (narrow, error) {
 	n := len(s.laws)
 	switch {
 	case continuous == n:
-		return s.piecewise(p)
+		return m.piecewise(s, p)
 	case discrete == n:
-		return s.tables()
+		return m.tables(s)
 	case n == 1:
 		return s.normal(), nil
 	}
@@ -164,14 +176,14 @@ func (s *system) probability(p precision) (narrow, error) {
 }
 
 // piecewise is the probability in closed form.
-func (s *system) piecewise(p precision) (narrow, error) {
-	var ends, rates []*big.Rat
+func (m *measurer) piecewise(s *system, p precision) (narrow, error) {
+	var ends, rates []rational
 	for _, c := range s.sums {
-		ends = append(ends, c.lo, c.hi)
+		ends = append(ends, c.lo.rational, c.hi.rational)
 	}
 	unit := common(ends)
 	for _, scale := range s.scales {
-		rates = append(rates, new(big.Rat).Quo(unit, scale))
+		rates = append(rates, unit.times(scale.inverse()))
 	}
 	rate := common(rates)
 	laws := make([]density, len(s.laws))
@@ -182,9 +194,9 @@ func (s *system) piecewise(p precision) (narrow, error) {
 		}
 		height := r
 		if s.laws[i] == program.Laplace {
-			height = new(big.Rat).Quo(r, big.NewRat(2, 1))
+			height = r.times(fraction(1, 2))
 		}
-		laws[i] = density{k, height, s.laws[i] == program.Laplace, true}
+		laws[i] = density{k, height.rat(), s.laws[i] == program.Laplace, true}
 	}
 	sums := make([][2]int64, len(s.sums))
 	for i, c := range s.sums {
@@ -196,7 +208,7 @@ func (s *system) piecewise(p precision) (narrow, error) {
 		sums[i] = [2]int64{lo, hi}
 	}
 	if p == low {
-		x, ok := closedForm(narrows(rate, laws), s.sums, sums)
+		x, ok := closedForm(narrows(rate, laws, m.known), s.sums, sums)
 		if !ok {
 			return narrow{}, unsupported("comparisons that form a cycle")
 		}
@@ -221,85 +233,105 @@ func closedForm[N number[N]](in *arithmetic[N], sums []sum, ends [][2]int64) (N,
 	return eliminate(densities, factors, in.integer(1))
 }
 
-// common is the greatest rational of which all that are given are multiples; 1 if
+// common is the greatest number of which all that are given are multiples; 1 if
 // there is none.
-func common(all []*big.Rat) *big.Rat {
+func common(all []rational) rational {
+	if n, d, ok := commonSmall(all); ok {
+		return fraction(n, d)
+	}
 	num, den := new(big.Int), big.NewInt(1)
-	for _, r := range all {
-		if r == nil || r.Sign() == 0 {
+	for _, x := range all {
+		if x.sign() == 0 {
 			continue
 		}
+		r := x.rat()
 		num.GCD(nil, nil, num, new(big.Int).Abs(r.Num()))
 		gcd := new(big.Int).GCD(nil, nil, den, r.Denom())
 		den.Mul(den, new(big.Int).Quo(r.Denom(), gcd))
 	}
 	if num.Sign() == 0 {
-		return one
+		return integer(1)
 	}
-	return new(big.Rat).SetFrac(num, den)
+	return rationalOf(new(big.Rat).SetFrac(num, den))
+}
+
+// commonSmall is common while everything fits.
+func commonSmall(all []rational) (n, d int64, ok bool) {
+	d = 1
+	for _, x := range all {
+		if x.sign() == 0 {
+			continue
+		}
+		if !x.small() || d >= 1<<31 {
+			return 0, 0, false
+		}
+		n = gcd(n, abs(x.n))
+		d *= x.d / gcd(d, x.d)
+	}
+	if n == 0 {
+		return 1, 1, true
+	}
+	return n, d, true
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // multiple is r/unit, if that is whole and at most most.
-func multiple(r, unit *big.Rat, most int64) (int64, bool) {
-	q := new(big.Rat).Quo(r, unit)
-	if !q.IsInt() || !q.Num().IsInt64() || abs(q.Num().Int64()) > most {
-		return 0, false
-	}
-	return q.Num().Int64(), true
+func multiple(r, unit rational, most int64) (int64, bool) {
+	n, ok := r.times(unit.inverse()).int64()
+	return n, ok && abs(n) <= most
 }
 
-func end(r, unit *big.Rat, infinite int64) (int64, bool) {
-	if r == nil {
+func end(r limit, unit rational, infinite int64) (int64, bool) {
+	if !r.set {
 		return infinite, true
 	}
-	return multiple(r, unit, 1<<34)
+	return multiple(r.rational, unit, 1<<34)
 }
 
 // normal is the probability that one Gaussian draw lies in the interval of its sum.
 func (s *system) normal() narrow {
 	lo, hi := s.sums[0].lo, s.sums[0].hi
 	for _, c := range s.sums[1:] {
-		if c.lo != nil && (lo == nil || c.lo.Cmp(lo) > 0) {
+		if c.lo.set && (!lo.set || c.lo.cmp(lo.rational) > 0) {
 			lo = c.lo
 		}
-		if c.hi != nil && (hi == nil || c.hi.Cmp(hi) < 0) {
+		if c.hi.set && (!hi.set || c.hi.cmp(hi.rational) < 0) {
 			hi = c.hi
 		}
 	}
-	if hi != nil && (lo == nil || new(big.Rat).Abs(lo).Cmp(hi) > 0 && lo.Sign() < 0) {
+	if hi.set && (!lo.set || lo.sign() < 0 && lo.abs().cmp(hi.rational) > 0) {
 		// The farther end is the left one: the tails are taken on the right.
-		lo, hi = negated(hi), negated(lo)
+		lo, hi = limit{hi.negated(), hi.set}, limit{lo.negated(), lo.set}
 	}
-	tail := func(r *big.Rat) numeric.Interval {
-		if r == nil {
+	tail := func(r limit) numeric.Interval {
+		if !r.set {
 			return numeric.OfInt(0)
 		}
-		return numeric.Of(new(big.Rat).Quo(r, s.scales[0])).NormalTail()
+		return numeric.Of(r.times(s.scales[0].inverse()).rat()).NormalTail()
 	}
-	if lo == nil {
+	if !lo.set {
 		return narrow{1, 1}
 	}
 	return rounded(tail(lo).Sub(tail(hi)))
 }
 
-func negated(r *big.Rat) *big.Rat {
-	if r == nil {
-		return nil
-	}
-	return new(big.Rat).Neg(r)
-}
-
 // tables is the probability of whole noise: a sum over where all but a sliver of
 // the noise lies, and that sliver added to the upper bound.
-func (s *system) tables() (narrow, error) {
+func (m *measurer) tables(s *system) (narrow, error) {
 	in := &masses[narrow]{}
 	sums := make([][2]int64, len(s.sums))
 	far := int64(0)
 	for i, c := range s.sums {
 		lo, hi := int64(minusInf), int64(plusInf)
-		if c.lo != nil {
-			n := numeric.Ceil(c.lo)
-			if c.loOpen && c.lo.IsInt() {
+		if c.lo.set {
+			n := numeric.Ceil(c.lo.rat())
+			if c.loOpen && c.lo.isInt() {
 				n.Add(n, big.NewInt(1))
 			}
 			if n.BitLen() > 40 {
@@ -308,9 +340,9 @@ func (s *system) tables() (narrow, error) {
 			lo = n.Int64()
 			far = max(far, abs(lo))
 		}
-		if c.hi != nil {
-			n := numeric.Floor(c.hi)
-			if c.hiOpen && c.hi.IsInt() {
+		if c.hi.set {
+			n := numeric.Floor(c.hi.rat())
+			if c.hiOpen && c.hi.isInt() {
 				n.Sub(n, big.NewInt(1))
 			}
 			if n.BitLen() > 40 {
@@ -324,10 +356,10 @@ func (s *system) tables() (narrow, error) {
 	sliver := narrow{}
 	densities := make([]table[narrow], len(s.laws))
 	for i, l := range s.laws {
-		if s.spacing[i].Cmp(one) != 0 {
+		if s.spacing[i].cmp(integer(1)) != 0 {
 			return narrow{}, unsupported("whole noise of different weights in one comparison")
 		}
-		t, rest, err := mass(in, l, s.scales[i], far)
+		t, rest, err := m.mass(in, l, s.scales[i], far)
 		if err != nil {
 			return narrow{}, err
 		}
@@ -346,14 +378,15 @@ func (s *system) tables() (narrow, error) {
 	return narrow{x.lo, x.Add(narrow{0, sliver.hi}).hi}, nil
 }
 
-// mass is the law of whole noise where |x| <= far + reach, and a bound of the mass
-// elsewhere.
+// mass is the law of whole noise where |x| <= far + reach and more, and a bound of
+// the mass elsewhere.
 //
 // For Laplace that is 2r^(n+1)/(1+r) and for Geometric r^(n+1), with r = e^(−1/b)
 // and n the last x. For Gaussian, of the unnormalised weights e^(−x²/2σ²), of which
 // the one at 0 alone is 1: Σ over x > n is at most e^(−(n+1)²/2σ²)/(1−e^(−(n+1)/σ²)),
 // since x² − (n+1)² >= 2(n+1)(x−n−1).
-func mass(in *masses[narrow], law program.Law, scale *big.Rat, far int64) (table[narrow], narrow, error) {
+func (m *measurer) mass(in *masses[narrow], law program.Law, by rational, far int64) (table[narrow], narrow, error) {
+	scale := by.rat()
 	reach := int64(75)
 	if law == program.DiscreteGaussian {
 		reach = 13
@@ -362,7 +395,25 @@ func mass(in *masses[narrow], law program.Law, scale *big.Rat, far int64) (table
 	if !span.IsInt64() || span.Int64() > 1<<18 || far > 1<<18 {
 		return table[narrow]{}, narrow{}, unsupported("whole noise over too many values")
 	}
-	n := far + span.Int64()
+	n := int64(64)
+	for n < far+span.Int64() {
+		n *= 2
+	}
+	key := lawKey{law, by, n}
+	t, ok := m.laws[key]
+	if !ok {
+		t.table, t.rest = mass(law, scale, n)
+		if by.big == nil { // else the key is a pointer
+			m.laws[key] = t
+		}
+	}
+	t.in = in
+	return t.table, t.rest, nil
+}
+
+// mass is the law where |x| <= n, and a bound of the rest.
+func mass(law program.Law, scale *big.Rat, n int64) (table[narrow], narrow) {
+	in := &masses[narrow]{}
 	weights := make([]narrow, n+1) // of 0, 1, ..., n
 	var rest narrow
 	if law == program.DiscreteGaussian {
@@ -388,7 +439,7 @@ func mass(in *masses[narrow], law program.Law, scale *big.Rat, far int64) (table
 		for x := range weights {
 			weights[x] = weights[x].Mul(norm)
 		}
-		return symmetric(in, weights), rest, nil
+		return symmetric(in, weights), rest
 	}
 	r := numeric.Of(new(big.Rat).Neg(new(big.Rat).Inv(scale))).Exp()
 	first := numeric.OfInt(1).Sub(r)
@@ -404,9 +455,9 @@ func mass(in *masses[narrow], law program.Law, scale *big.Rat, far int64) (table
 	last := new(big.Rat).SetInt64(-n - 1)
 	tail := numeric.Of(last.Quo(last, scale)).Exp()
 	if law == program.DiscreteLaplace {
-		return symmetric(in, weights), rounded(tail.Add(tail)), nil
+		return symmetric(in, weights), rounded(tail.Add(tail))
 	}
-	return table[narrow]{in: in, values: weights, compact: true}, rounded(tail), nil
+	return table[narrow]{in: in, values: weights, compact: true}, rounded(tail)
 }
 
 // symmetric mirrors the weights of 0, 1, ... to the left.

@@ -78,41 +78,65 @@ func outward(lo, hi *big.Rat) Interval {
 // An arithmetic makes numbers: of rationals, and of exponentials of a unit.
 type arithmetic[N number[N]] struct {
 	rational func(*big.Rat) N
-	exp      func(*big.Rat) N
-	// rate is what one unit of an exponent stands for.
-	rate *big.Rat
+	// exp is e^(−m·rate), for m >= 0; rate is what a unit of an exponent stands for.
+	exp  func(m int64) N
+	rate rational
+	exps map[int64]N
 	// laws are the densities of variables.
 	laws []density
-	exps map[int64]N
 }
 
-func narrows(rate *big.Rat, laws []density) *arithmetic[narrow] {
+// exponentials remembers e^−x for fractions x.
+type exponentials map[rational]narrow
+
+func narrows(rate rational, laws []density, known exponentials) *arithmetic[narrow] {
 	return &arithmetic[narrow]{
-		rational: func(r *big.Rat) narrow { x := outward(r, r); return narrow{x.Lo, x.Hi} },
-		exp: func(r *big.Rat) narrow {
-			e := numeric.Of(r).Exp()
-			x := outward(e.Lo(), e.Hi())
-			return narrow{max(0, x.Lo), x.Hi}
+		rational: func(r *big.Rat) narrow {
+			if n := r.Num(); r.IsInt() && n.IsInt64() && abs(n.Int64()) < 1<<53 {
+				return narrow{float64(n.Int64()), float64(n.Int64())}
+			}
+			x := outward(r, r)
+			return narrow{x.Lo, x.Hi}
+		},
+		exp: func(m int64) narrow {
+			r := integer(m).times(rate)
+			if r.big != nil {
+				return rounded(numeric.Of(r.negated().rat()).Exp())
+			}
+			x, ok := known[r]
+			if !ok {
+				x = rounded(numeric.Of(r.negated().rat()).Exp())
+				known[r] = x
+			}
+			return x
 		},
 		rate: rate, laws: laws, exps: map[int64]narrow{},
 	}
 }
 
-func wides(rate *big.Rat, laws []density) *arithmetic[numeric.Interval] {
+func wides(rate rational, laws []density) *arithmetic[numeric.Interval] {
 	return &arithmetic[numeric.Interval]{
 		rational: numeric.Of,
-		exp:      func(r *big.Rat) numeric.Interval { return numeric.Of(r).Exp() },
-		rate:     rate, laws: laws, exps: map[int64]numeric.Interval{},
+		exp: func(m int64) numeric.Interval {
+			return numeric.Of(integer(-m).times(rate).rat()).Exp()
+		},
+		rate: rate, laws: laws, exps: map[int64]numeric.Interval{},
 	}
+}
+
+// rounded is the narrow interval around a wide one of a number that is not negative.
+func rounded(x numeric.Interval) narrow {
+	o := outward(x.Lo(), x.Hi())
+	return narrow{max(0, o.Lo), max(0, o.Hi)}
 }
 
 func (a *arithmetic[N]) integer(n int64) N { return a.rational(new(big.Rat).SetInt64(n)) }
 
-// decay returns exp(-m·rate), for m >= 0.
+// decay returns e^(−m·rate), for m >= 0.
 func (a *arithmetic[N]) decay(m int64) N {
 	x, ok := a.exps[m]
 	if !ok {
-		x = a.exp(new(big.Rat).Mul(new(big.Rat).SetInt64(-m), a.rate))
+		x = a.exp(m)
 		a.exps[m] = x
 	}
 	return x

@@ -1,7 +1,6 @@
 package exact
 
 import (
-	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -12,7 +11,7 @@ import (
 // rational.
 type draw struct {
 	law       program.Law
-	parameter *big.Rat
+	parameter rational
 	near      *numeric.Interval
 }
 
@@ -20,20 +19,26 @@ func (d draw) continuous() bool {
 	return d.law == program.Laplace || d.law == program.Exponential || d.law == program.Gaussian
 }
 
-// A bound is lo <= Σ terms <= hi, the first coefficient being 1; nil is no bound.
+// A limit is a number, or none.
+type limit struct {
+	rational
+	set bool
+}
+
+// A bound is lo <= Σ terms <= hi, the first coefficient being 1.
 type bound struct {
 	terms          []formTerm
-	lo, hi         *big.Rat
+	lo, hi         limit
 	loOpen, hiOpen bool
 	continuous     bool
 }
 
 // empty reports whether nothing but a null set is left.
 func (b bound) empty() bool {
-	if b.lo == nil || b.hi == nil {
+	if !b.lo.set || !b.hi.set {
 		return false
 	}
-	c := b.lo.Cmp(b.hi)
+	c := b.lo.cmp(b.hi.rational)
 	return c > 0 || c == 0 && (b.continuous || b.loOpen || b.hiOpen)
 }
 
@@ -47,21 +52,18 @@ type region struct {
 
 // canonical writes f >= 0, or f > 0, as a comparison of a linear part with leading
 // coefficient 1: it is at least v, or where flipped is set at most v.
-func canonical(f *form) (terms []formTerm, v *big.Rat, flipped bool) {
+func canonical(f *form) (terms []formTerm, v rational, flipped bool) {
 	lead := f.terms[0].coefficient
-	inverse := new(big.Rat).Inv(lead)
-	v = new(big.Rat).Mul(f.c, inverse)
-	v.Neg(v)
-	terms = f.terms
-	if inverse.Cmp(one) != 0 {
-		terms = f.times(inverse).terms
+	if lead.cmp(integer(1)) == 0 {
+		return f.terms, f.c.negated(), false
 	}
-	return terms, v, lead.Sign() < 0
+	g := f.times(lead.inverse())
+	return g.terms, g.c.negated(), lead.sign() < 0
 }
 
 func sameTerms(f, g []formTerm) bool {
 	return slices.EqualFunc(f, g, func(s, t formTerm) bool {
-		return s.draw == t.draw && s.coefficient.Cmp(t.coefficient) == 0
+		return s.draw == t.draw && s.coefficient.cmp(t.coefficient) == 0
 	})
 }
 
@@ -81,15 +83,15 @@ func (r *region) bound(terms []formTerm) (bound, int) {
 
 // decide reports whether Σ terms >= v, or > v, and if the region says so at all.
 // Ties of continuous noise have no probability, and count either way.
-func (r *region) decide(terms []formTerm, v *big.Rat, strict bool) (holds, decided bool) {
+func (r *region) decide(terms []formTerm, v rational, strict bool) (holds, decided bool) {
 	b, _ := r.bound(terms)
-	if b.lo != nil {
-		if c := b.lo.Cmp(v); c > 0 || c == 0 && (!strict || b.loOpen || b.continuous) {
+	if b.lo.set {
+		if c := b.lo.cmp(v); c > 0 || c == 0 && (!strict || b.loOpen || b.continuous) {
 			return true, true
 		}
 	}
-	if b.hi != nil {
-		if c := b.hi.Cmp(v); c < 0 || c == 0 && (strict || b.hiOpen || b.continuous) {
+	if b.hi.set {
+		if c := b.hi.cmp(v); c < 0 || c == 0 && (strict || b.hiOpen || b.continuous) {
 			return false, true
 		}
 	}
@@ -98,14 +100,14 @@ func (r *region) decide(terms []formTerm, v *big.Rat, strict bool) (holds, decid
 
 // assume narrows the region to Σ terms >= v (> v) or, with below, to < v (<= v),
 // and reports whether anything is left.
-func (r *region) assume(terms []formTerm, v *big.Rat, strict, below bool) bool {
+func (r *region) assume(terms []formTerm, v rational, strict, below bool) bool {
 	b, i := r.bound(terms)
 	if below {
-		if b.hi == nil || v.Cmp(b.hi) < 0 || v.Cmp(b.hi) == 0 && !strict {
-			b.hi, b.hiOpen = v, !strict
+		if !b.hi.set || v.cmp(b.hi.rational) < 0 || v.cmp(b.hi.rational) == 0 && !strict {
+			b.hi, b.hiOpen = limit{v, true}, !strict
 		}
-	} else if b.lo == nil || v.Cmp(b.lo) > 0 || v.Cmp(b.lo) == 0 && strict {
-		b.lo, b.loOpen = v, strict
+	} else if !b.lo.set || v.cmp(b.lo.rational) > 0 || v.cmp(b.lo.rational) == 0 && strict {
+		b.lo, b.loOpen = limit{v, true}, strict
 	}
 	r.bounds = slices.Clone(r.bounds)
 	if i < 0 {

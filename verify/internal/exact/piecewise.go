@@ -267,8 +267,7 @@ func (in *arithmetic[N]) particular(sum []term[N], t term[N], k int64) []term[N]
 	if t.k+k == 0 {
 		return plus(sum, term[N]{t.k, t.a + 1, t.c.Mul(in.rational(big.NewRat(1, int64(t.a)+1)))})
 	}
-	mu := new(big.Rat).SetInt64(t.k + k)
-	inverse := in.rational(mu.Inv(mu.Mul(mu, in.rate)))
+	inverse := in.rational(integer(t.k + k).times(in.rate).inverse().rat())
 	for c := t.c.Mul(inverse); ; t.a-- {
 		sum = plus(sum, term[N]{t.k, t.a, c})
 		if t.a == 0 {

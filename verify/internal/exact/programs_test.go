@@ -20,7 +20,7 @@ func num(r string) ex {
 	return program.Number{Value: v, Sort: program.Real}
 }
 
-func integer(n int64) ex { return program.Number{Value: big.NewRat(n, 1), Sort: program.Int} }
+func intOf(n int64) ex { return program.Number{Value: big.NewRat(n, 1), Sort: program.Int} }
 
 func rat(r string) *big.Rat {
 	v, ok := new(big.Rat).SetString(r)
@@ -91,8 +91,8 @@ func over(q *program.Variable, body func(i, x *program.Variable, l *program.Loop
 	x := local("x", q.Sort)
 	l := &program.Loop{Cond: bin(ref(i), program.Lt, program.Length{Slice: q})}
 	l.Body = append([]stmt{set(x, program.Element{Slice: q, Index: ref(i)})}, body(i, x, l)...)
-	l.Post = []stmt{set(i, add(ref(i), integer(1)))}
-	return []stmt{set(i, integer(0)), l}
+	l.Post = []stmt{set(i, add(ref(i), intOf(1)))}
+	return []stmt{set(i, intOf(0)), l}
 }
 
 // svt describes a sparse vector: the scales of the threshold and of a query, times
@@ -126,7 +126,7 @@ func (s svt) build() (*program.Function, *claim.Claim) {
 		b.each(q, neg(num("1")), num("1"))
 	}
 	b.requires(bin(ref(epsVar), program.Gt, num("0")))
-	b.requires(bin(ref(nVar), program.Gt, integer(0)))
+	b.requires(bin(ref(nVar), program.Gt, intOf(0)))
 	if s.cost == nil {
 		s.cost = ref(epsVar)
 	}
@@ -135,7 +135,7 @@ func (s svt) build() (*program.Function, *claim.Claim) {
 	b.f.Body = []stmt{
 		lap(rho, quo(s.threshold, ref(epsVar))),
 		set(t, add(ref(threshold), ref(rho))),
-		set(count, integer(0)),
+		set(count, intOf(0)),
 	}
 	b.f.Body = append(b.f.Body, over(q, func(i, x *program.Variable, l *program.Loop) []stmt {
 		var body []stmt
@@ -154,7 +154,7 @@ func (s svt) build() (*program.Function, *claim.Claim) {
 			below = []stmt{out(no(), num("0"))}
 		}
 		if s.bounded {
-			above = append(above, set(count, add(ref(count), integer(1))))
+			above = append(above, set(count, add(ref(count), intOf(1))))
 			above = append(above, when(ge(ref(count), ref(nVar)), []stmt{&program.Break{Of: l}}, nil))
 		}
 		if s.redraw != nil {
@@ -200,14 +200,14 @@ func noisyMax(l program.Law, scale string, value bool) (*program.Function, *clai
 	b.f.Inputs = append(b.f.Inputs, epsVar)
 	b.each(q, neg(num("1")), num("1"))
 	b.requires(bin(ref(epsVar), program.Gt, num("0")))
-	b.requires(bin(program.Length{Slice: q}, program.Gt, integer(0)))
+	b.requires(bin(program.Length{Slice: q}, program.Gt, intOf(0)))
 	b.cost(ref(epsVar))
 	best, arg, eta, noisy := local("best", program.Real), local("arg", program.Int), local("eta", program.Real), local("noisy", program.Real)
-	b.f.Body = append([]stmt{set(best, num("0")), set(arg, integer(0))}, over(q, func(i, x *program.Variable, _ *program.Loop) []stmt {
+	b.f.Body = append([]stmt{set(best, num("0")), set(arg, intOf(0))}, over(q, func(i, x *program.Variable, _ *program.Loop) []stmt {
 		return []stmt{
 			law(eta, l, quo(num(scale), ref(epsVar))),
 			set(noisy, add(ref(x), ref(eta))),
-			when(bin(bin(ref(i), program.Eq, integer(0)), program.Or, bin(ref(noisy), program.Gt, ref(best))),
+			when(bin(bin(ref(i), program.Eq, intOf(0)), program.Or, bin(ref(noisy), program.Gt, ref(best))),
 				[]stmt{set(arg, ref(i)), set(best, ref(noisy))}, nil),
 		}
 	})...)
@@ -258,11 +258,11 @@ func smartSum(bad bool) (*program.Function, *claim.Claim) {
 	b.f.Inputs = append(b.f.Inputs, epsVar)
 	b.one(q)
 	b.requires(bin(ref(epsVar), program.Gt, num("0")))
-	b.requires(bin(ref(m), program.Gt, integer(0)))
+	b.requires(bin(ref(m), program.Gt, intOf(0)))
 	b.cost(mul(num("2"), ref(epsVar)))
 	next, n, sum, eta := local("next", program.Real), local("n", program.Real), local("sum", program.Real), local("eta", program.Real)
 	b.f.Body = append([]stmt{set(next, num("0")), set(n, num("0")), set(sum, num("0"))}, over(q, func(i, x *program.Variable, _ *program.Loop) []stmt {
-		boundary := bin(bin(add(ref(i), integer(1)), program.Rem, ref(m)), program.Eq, integer(0))
+		boundary := bin(bin(add(ref(i), intOf(1)), program.Rem, ref(m)), program.Eq, intOf(0))
 		block := []stmt{lap(eta, quo(num("1"), ref(epsVar))), set(n, add(add(add(ref(n), ref(sum)), ref(x)), ref(eta)))}
 		if bad {
 			block = []stmt{set(n, add(add(ref(n), ref(sum)), ref(x)))}
@@ -282,7 +282,7 @@ func adaptiveSVT(bad bool) (*program.Function, *claim.Claim) {
 	b.f.Inputs = append(b.f.Inputs, nVar, epsVar)
 	b.each(q, neg(num("1")), num("1"))
 	b.requires(bin(ref(epsVar), program.Gt, num("0")))
-	b.requires(bin(ref(nVar), program.Gt, integer(0)))
+	b.requires(bin(ref(nVar), program.Gt, intOf(0)))
 	b.cost(ref(epsVar))
 	rho, t, e1, e2, spent := local("rho", program.Real), local("t", program.Real), local("e1", program.Real), local("e2", program.Real), local("spent", program.Real)
 	b.f.Body = append([]stmt{
@@ -297,8 +297,8 @@ func adaptiveSVT(bad bool) (*program.Function, *claim.Claim) {
 		return []stmt{
 			lap(e1, quo(nTimes("8"), ref(epsVar))),
 			lap(e2, quo(nTimes("4"), ref(epsVar))),
-			when(ge(top, num("16")), []stmt{out(integer(2), shown), set(spent, add(ref(spent), num("1")))},
-				[]stmt{when(ge(middle, num("0")), []stmt{out(integer(1), middle), set(spent, add(ref(spent), num("2")))}, []stmt{out(integer(0), num("0"))})}),
+			when(ge(top, num("16")), []stmt{out(intOf(2), shown), set(spent, add(ref(spent), num("1")))},
+				[]stmt{when(ge(middle, num("0")), []stmt{out(intOf(1), middle), set(spent, add(ref(spent), num("2")))}, []stmt{out(intOf(0), num("0"))})}),
 			when(bin(ref(spent), program.Gt, sub(nTimes("4"), num("2"))), []stmt{&program.Break{Of: l}}, nil),
 		}
 	})...)

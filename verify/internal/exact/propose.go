@@ -1,0 +1,226 @@
+package exact
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// clone copies an event, deeply.
+func (e *Event) clone() *Event {
+	f := &Event{Prefix: e.Prefix, Outputs: make([][]Range, len(e.Outputs)), Return: cloneRanges(e.Return)}
+	for i, t := range e.Outputs {
+		f.Outputs[i] = cloneRanges(t)
+	}
+	return f
+}
+
+func cloneRanges(all []Range) []Range {
+	copied := slices.Clone(all)
+	for i := range copied {
+		copied[i].Elements = cloneRanges(copied[i].Elements)
+	}
+	return copied
+}
+
+// leaves are the conditions on single numbers.
+func (e *Event) leaves() []*Range {
+	var all []*Range
+	var walk func([]Range)
+	walk = func(ranges []Range) {
+		for i := range ranges {
+			if ranges[i].Slice {
+				walk(ranges[i].Elements)
+			} else {
+				all = append(all, &ranges[i])
+			}
+		}
+	}
+	for _, t := range e.Outputs {
+		walk(t)
+	}
+	walk(e.Return)
+	return all
+}
+
+func (r *Range) fixed() bool { return r.Low != nil && r.High != nil && r.Low.Cmp(r.High) == 0 }
+
+func (e *Event) key() string {
+	var b strings.Builder
+	side := func(r *big.Rat) {
+		if r != nil {
+			b.WriteString(r.RatString())
+		}
+		b.WriteByte(',')
+	}
+	var walk func([]Range)
+	walk = func(ranges []Range) {
+		b.WriteByte('(')
+		for _, r := range ranges {
+			if r.Slice {
+				walk(r.Elements)
+				continue
+			}
+			side(r.Low)
+			side(r.High)
+		}
+		b.WriteByte(')')
+	}
+	for _, t := range e.Outputs {
+		walk(t)
+	}
+	b.WriteByte('|')
+	walk(e.Return)
+	return b.String()
+}
+
+// A slot is a value that depends on noise.
+type slot struct {
+	leaf           int // of the event
+	center, spread rational
+	whole          bool
+}
+
+// A shape is what a path reveals: an event in which what depends on noise is open.
+type shape struct {
+	event *Event
+	slots []slot
+}
+
+// shapes lists what the paths from a run reveal, at most most of them, and the
+// scales of the noise.
+func (m *measurer) shapes(ctx context.Context, run []value, steps, most int) (found []shape, scales []rational, err error) {
+	seen := map[string]bool{}
+	x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
+		for _, d := range s.draws {
+			if d.near == nil && !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
+				scales = append(scales, d.parameter)
+			}
+		}
+		sh := shapeOf(s)
+		if k := sh.event.key(); !seen[k] && len(found) < most {
+			seen[k] = true
+			found = append(found, sh)
+		}
+		return nil
+	}}
+	err = x.explore(ctx, run)
+	if errors.Is(err, ErrBudget) && len(found) > 0 {
+		err = nil // what was found is enough to look at
+	}
+	slices.SortFunc(scales, rational.cmp)
+	return found, scales, err
+}
+
+func shapeOf(s *state) shape {
+	sh := shape{event: &Event{}}
+	leaf := 0
+	single := func(f *form) Range {
+		leaf++
+		if f.concrete() {
+			return Is(f.c.rat())
+		}
+		sl := slot{leaf: leaf - 1, center: f.c, whole: f.c.isInt()}
+		for _, t := range f.terms {
+			d := s.draws[t.draw]
+			sl.spread = sl.spread.plus(d.parameter.times(t.coefficient.abs()))
+			sl.whole = sl.whole && !d.continuous() && t.coefficient.isInt()
+		}
+		sh.slots = append(sh.slots, sl)
+		return Range{}
+	}
+	tuple := func(values []value) []Range {
+		ranges := make([]Range, len(values))
+		for i, v := range values {
+			if v.elements == nil {
+				ranges[i] = single(v.scalar)
+				continue
+			}
+			ranges[i] = Range{Slice: true, Elements: make([]Range, len(v.elements))}
+			for j, f := range v.elements {
+				ranges[i].Elements[j] = single(f)
+			}
+		}
+		return ranges
+	}
+	last := len(s.outputs) - 1
+	for _, t := range s.outputs[:last] {
+		sh.event.Outputs = append(sh.event.Outputs, tuple(t))
+	}
+	sh.event.Return = tuple(s.outputs[last])
+	return sh
+}
+
+// events fills the slots of a shape: each alone with half-lines and narrow intervals
+// near its center, near what the function names, and far out; and all together.
+func (sh shape) events(points []rational) []*Event {
+	if len(sh.slots) == 0 {
+		return []*Event{sh.event}
+	}
+	var all []*Event
+	slots := sh.slots
+	if len(slots) > 4 {
+		slots = append(slices.Clone(slots[:2]), slots[len(slots)-2:]...)
+	}
+	for _, sl := range slots {
+		for _, r := range sl.ranges(points) {
+			e := sh.event.clone()
+			*e.leaves()[sl.leaf] = r
+			all = append(all, e)
+		}
+	}
+	for _, far := range []int64{0, 4} {
+		low, high := sh.event.clone(), sh.event.clone()
+		for _, sl := range sh.slots {
+			d := sl.spread.times(integer(far))
+			low.leaves()[sl.leaf].High = sl.round(sl.center.minus(d)).rat()
+			high.leaves()[sl.leaf].Low = sl.round(sl.center.plus(d)).rat()
+		}
+		if len(sh.slots) > 1 {
+			all = append(all, low, high)
+		}
+	}
+	if len(sh.slots) > 1 { // what shares noise differs exactly
+		near := sh.event.clone()
+		for _, sl := range sh.slots {
+			width := sl.spread.times(fraction(1, 64))
+			if sl.whole {
+				width = rational{}
+			}
+			at := sl.round(sl.center)
+			near.leaves()[sl.leaf].Low, near.leaves()[sl.leaf].High = at.rat(), at.plus(width).rat()
+		}
+		all = append(all, near)
+	}
+	return append(all, sh.event)
+}
+
+// round makes a number whole for whole noise.
+func (sl slot) round(x rational) rational {
+	if sl.whole {
+		return wholly("floor", x)
+	}
+	return x
+}
+
+func (sl slot) ranges(points []rational) []Range {
+	var all []Range
+	for _, far := range []int64{0, -4, 4, -20, 20} {
+		at := sl.round(sl.center.plus(sl.spread.times(integer(far)))).rat()
+		all = append(all, Range{High: at}, Range{Low: at})
+	}
+	width := sl.spread.times(fraction(1, 64))
+	if sl.whole {
+		width = rational{}
+	}
+	for _, c := range append([]rational{sl.center}, points...) {
+		at := sl.round(c)
+		all = append(all, Range{Low: at.rat(), High: at.plus(width).rat()})
+		if !sl.whole { // beside what may have probability of its own
+			all = append(all, Range{Low: at.plus(width).rat(), High: at.plus(width).plus(width).rat()})
+		}
+	}
+	return all
+}

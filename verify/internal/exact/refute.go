@@ -1,0 +1,347 @@
+package exact
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// Search bounds a search for a counterexample. Its result does not depend on the
+// number of workers.
+type Search struct {
+	// Budget is how many pairs and events are evaluated, about; 0 means 12 000.
+	Budget int
+	// Workers evaluate at the same time; 0 means 1.
+	Workers int
+	// Progress, if not nil, is told what is being tried. It is called from one
+	// goroutine at a time.
+	Progress func(string)
+}
+
+// A Counterexample is a pair of neighbours and an event that exclude a claim.
+type Counterexample struct {
+	program.Pair
+	// Event is what is revealed, in words: "returns [false true]".
+	Event string
+	// Condition is the event.
+	Condition Event
+	// P and Q hold the event's probability under the first and the second.
+	P, Q Interval
+	// Forced is a lower bound of the epsilon that P and Q force, with the claim's
+	// delta: of the rho for zCDP. It is +Inf where Q is 0.
+	Forced float64
+	// Claimed is what the claim allows the pair: an epsilon, or a rho.
+	Claimed float64
+	Measure claim.Measure
+	// Fails is a range of the claim's only parameter, inclusive, at every tested
+	// value of which the same pair and event refute it, and Parameter its name; nil
+	// where the cost has none, or several.
+	Fails     *[2]float64
+	Parameter string
+}
+
+// Tried says what a search looked at.
+type Tried struct {
+	// Trials is how many pairs with events were evaluated.
+	Trials int
+	// Longest is the length of the longest slice of them.
+	Longest int
+	// Closest is the largest part of the claim that any of them needed: 1 is all of
+	// it. It is 0 for claims with a delta.
+	Closest float64
+	// Reason is why nothing was evaluated, if nothing was.
+	Reason error
+}
+
+// String is a note for an unknown verdict.
+func (t *Tried) String() string {
+	if t.Trials == 0 && t.Reason != nil {
+		return "no inputs were tried: " + t.Reason.Error()
+	}
+	s := fmt.Sprintf("%d pairs of inputs and events were evaluated, of up to %d elements", t.Trials, t.Longest)
+	if t.Closest > 0 {
+		s += fmt.Sprintf("; the closest needs %.4g of what is claimed", t.Closest)
+	}
+	return s
+}
+
+// Refute searches for a counterexample to a claim's cost. It returns nil, and what it
+// tried, where it finds none within its budget: that proves nothing.
+func Refute(ctx context.Context, f *program.Function, cl *claim.Claim, hints []program.Pair, o Search) (*Counterexample, *Tried, error) {
+	tried := &Tried{}
+	if cl.Cost == nil {
+		return nil, tried, fmt.Errorf("%w: there is no cost to refute", ErrUnsupported)
+	}
+	c, err := compile(f)
+	if err != nil {
+		return nil, tried, err
+	}
+	r := &refuter{space: newSpace(c, cl), tried: tried, Search: o}
+	if r.Budget == 0 {
+		r.Budget = 12_000
+	}
+	r.Workers = max(1, r.Workers)
+	for range r.Workers {
+		r.measurers = append(r.measurers, newMeasurer(c))
+	}
+	t, err := r.search(ctx, hints)
+	if err != nil || t == nil {
+		return nil, tried, err
+	}
+	counter, err := r.report(ctx, *t)
+	return counter, tried, err
+}
+
+// A refuter is a search.
+type refuter struct {
+	*space
+	Search
+	tried     *Tried
+	measurers []*measurer
+	pool      []trial
+	scales    []rational
+}
+
+// search goes from small inputs, all of them, to climbs from the best.
+func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, error) {
+	var first []pair
+	for _, h := range hints {
+		if p, ok := r.code.pairOf(h); ok && r.code.neighbours(r.claim, p) == nil {
+			first = append(first, p)
+		}
+	}
+	if t, err := r.enumerate(ctx, "hints", first, r.Budget/4); t != nil || err != nil {
+		return t, err
+	}
+	settings := r.settings(16)
+	if len(settings) == 0 && r.tried.Trials == 0 {
+		r.tried.Reason = errors.New("no small inputs meet what is required")
+	}
+	for _, round := range []struct {
+		n, settings, trials, climbs int
+	}{{1, 16, 10, 0}, {2, 16, 10, 6}, {3, 4, 12, 6}, {4, 2, 20, 12}} {
+		var pairs []pair
+		for _, s := range settings[:min(round.settings, len(settings))] {
+			pairs = append(pairs, r.pairs(r.flat(s, round.n), 100)...)
+			if round.n == 1 {
+				pairs = append(pairs, r.pairs(r.flat(s, 0), 20)...)
+			}
+		}
+		what := fmt.Sprintf("inputs of %d elements", round.n)
+		if t, err := r.enumerate(ctx, what, pairs, r.Budget*round.trials/100); t != nil || err != nil {
+			return t, err
+		}
+		if t, err := r.climbs(ctx, round.climbs); t != nil || err != nil {
+			return t, err
+		}
+	}
+	return nil, nil
+}
+
+func (r *refuter) say(what string) {
+	if r.Progress != nil {
+		r.Progress(what)
+	}
+}
+
+// each calls do for 0, ..., n−1, on all workers, and returns the least index for
+// which it is true; what lies behind it may not be called.
+func (r *refuter) each(ctx context.Context, n int, do func(m *measurer, i int) (bool, error)) (int, error) {
+	var mu sync.Mutex
+	next, found := 0, n
+	var failed error
+	var wg sync.WaitGroup
+	for _, m := range r.measurers {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				stop := i >= found || failed != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+				yes, err := do(m, i)
+				if err == nil {
+					err = ctx.Err()
+				}
+				mu.Lock()
+				if err != nil {
+					failed = err
+				} else if yes {
+					found = min(found, i)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return found, failed
+}
+
+// enumerate evaluates pairs with all the events that their first runs suggest.
+func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most int) (*trial, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	r.say(what)
+	share := max(8, most/len(pairs))
+	best := make([][]trial, len(pairs))
+	counts := make([]int, len(pairs))
+	reasons := make([]error, len(pairs))
+	scales := make([][]rational, len(pairs))
+	winner, err := r.each(ctx, len(pairs), func(m *measurer, i int) (bool, error) {
+		shapes, s, err := m.shapes(ctx, r.code.bind(pairs[i].first), 50_000, 200)
+		if scales[i] = s; err != nil {
+			reasons[i] = err
+			return false, ctx.Err()
+		}
+		l, err := r.code.allowed(r.claim, pairs[i])
+		if err != nil {
+			reasons[i] = err
+			return false, nil
+		}
+		var events []*Event
+		for _, sh := range shapes {
+			events = append(events, sh.events(r.points)...)
+		}
+		for _, e := range spread(events, share) {
+			t, err := m.try(ctx, r.claim, pairs[i], e, evaluation())
+			if err != nil {
+				reasons[i] = err
+				if ctx.Err() != nil {
+					return false, ctx.Err()
+				}
+				continue
+			}
+			counts[i]++
+			best[i] = append(best[i], t)
+			if l.refuted(t) {
+				return true, nil
+			}
+		}
+		slices.SortStableFunc(best[i], func(s, t trial) int { return cmp.Compare(t.score, s.score) })
+		best[i] = best[i][:min(3, len(best[i]))]
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range min(winner+1, len(pairs)) {
+		r.note(counts[i], best[i]...)
+		if reasons[i] != nil && r.tried.Reason == nil {
+			r.tried.Reason = reasons[i]
+		}
+		for _, s := range scales[i] {
+			if len(r.scales) < 8 && !slices.ContainsFunc(r.scales, func(x rational) bool { return same(x, s) }) {
+				r.scales = append(r.scales, s)
+			}
+		}
+	}
+	if winner < len(pairs) {
+		t := best[winner][len(best[winner])-1]
+		return &t, nil
+	}
+	for _, b := range best {
+		r.pool = append(r.pool, b...)
+	}
+	return nil, nil
+}
+
+// spread picks at most most of a list, evenly.
+func spread[T any](all []T, most int) []T {
+	if len(all) <= most {
+		return all
+	}
+	picked := make([]T, most)
+	for i := range picked {
+		picked[i] = all[i*len(all)/most]
+	}
+	return picked
+}
+
+// note records what was tried.
+func (r *refuter) note(trials int, all ...trial) {
+	r.tried.Trials += trials
+	for _, t := range all {
+		for i := range t.pair.first {
+			if r.code.function.Inputs[i].Slice {
+				r.tried.Longest = max(r.tried.Longest, len(t.pair.first[i]), len(t.pair.second[i]))
+			}
+		}
+		if r.claim.Cost.Measure != claim.Approximate && !math.IsInf(t.score, 0) {
+			r.tried.Closest = max(r.tried.Closest, t.score+1)
+		}
+	}
+}
+
+// climbs improves the best trials of the pool, which leave it.
+func (r *refuter) climbs(ctx context.Context, n int) (*trial, error) {
+	slices.SortStableFunc(r.pool, func(s, t trial) int { return cmp.Compare(t.score, s.score) })
+	starts := r.diverse(n)
+	if len(starts) == 0 {
+		return nil, nil
+	}
+	r.say(fmt.Sprintf("climbing from the %d closest", len(starts)))
+	steps := r.distancesThatMatter()
+	ends := make([]*climber, len(starts))
+	share := r.Budget / 50
+	winner, err := r.each(ctx, len(starts), func(m *measurer, i int) (bool, error) {
+		ends[i] = &climber{measurer: m, space: r.space, left: share, steps: steps, best: starts[i]}
+		return ends[i].climb(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range min(winner+1, len(ends)) {
+		r.note(share-max(0, ends[i].left), ends[i].best)
+	}
+	if winner < len(ends) {
+		return &ends[winner].best, nil
+	}
+	return nil, nil
+}
+
+// diverse takes the best trials from the pool, of different scores.
+func (r *refuter) diverse(n int) []trial {
+	var taken, rest []trial
+	for _, t := range r.pool {
+		double := slices.ContainsFunc(taken, func(s trial) bool { return math.Abs(s.score-t.score) < 1e-6 })
+		if len(taken) < n && !double && !math.IsInf(t.score, -1) {
+			taken = append(taken, t)
+		} else if !double {
+			rest = append(rest, t)
+		}
+	}
+	if n > 0 {
+		r.pool = rest
+	}
+	return taken
+}
+
+// distancesThatMatter are 1, and multiples of the scales of noise.
+func (r *refuter) distancesThatMatter() []rational {
+	all := []rational{integer(1)}
+	if len(r.scales) > 0 {
+		slices.SortFunc(r.scales, rational.cmp)
+		last := r.scales[len(r.scales)-1]
+		all = append(all, r.scales[0], last, last.times(integer(4)), last.times(integer(16)))
+	}
+	for _, v := range r.code.function.Inputs {
+		if v.Slice && v.Sort != program.Real {
+			for i := range all {
+				all[i] = wholly("ceil", all[i])
+			}
+		}
+	}
+	slices.SortFunc(all, rational.cmp)
+	return slices.CompactFunc(all, same)
+}

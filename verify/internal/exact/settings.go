@@ -1,0 +1,305 @@
+package exact
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// A space is where pairs of neighbours are searched for.
+type space struct {
+	code  *code
+	claim *claim.Claim
+	// relations are the adjacencies of each input; nil for one that is equal.
+	relations []*claim.Adjacency
+	// points are values that matter: the program's constants.
+	points []rational
+}
+
+func newSpace(c *code, cl *claim.Claim) *space {
+	s := &space{code: c, claim: cl, relations: make([]*claim.Adjacency, len(c.function.Inputs))}
+	for i, v := range c.function.Inputs {
+		for j := range cl.Adjacent {
+			if cl.Adjacent[j].Input == v {
+				s.relations[i] = &cl.Adjacent[j]
+			}
+		}
+	}
+	s.points = append([]rational{integer(0), integer(1)}, c.constants()...)
+	return s
+}
+
+// A setting is a choice of all inputs that are not made element by element: scalars,
+// for slices their pattern.
+type setting []rational
+
+// settings lists choices of scalars that meet what is required with inputs of two
+// elements, plain ones first.
+func (s *space) settings(most int) []setting {
+	var lists [][]rational
+	inCost := s.mentioned()
+	for i, v := range s.code.function.Inputs {
+		switch {
+		case v.Slice:
+			lists = append(lists, fractions(0))
+		case v.Sort == program.Bool:
+			lists = append(lists, fractions(0, 1))
+		case s.relations[i] != nil && v.Sort == program.Int:
+			lists = append(lists, fractions(0, 1, 2, 5, 20, -1))
+		case s.relations[i] != nil:
+			lists = append(lists, append(fractions(0, 1, 2, 5, 20, -1), fraction(1, 2)))
+		case inCost[v] == small:
+			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
+		case inCost[v] == price:
+			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10)})
+		case v.Sort == program.Int:
+			lists = append(lists, fractions(1, 2, 3, 0, 4, 5, 10, -1, 100))
+		default:
+			lists = append(lists, append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000)))
+		}
+	}
+	var found []setting
+	at := make([]int, len(lists))
+	tried := 0
+	// Diagonals: those that leave the first choices least come first.
+	var walk func(i, rest int)
+	walk = func(i, rest int) {
+		if len(found) >= most || tried > 20_000 {
+			return
+		}
+		if i == len(lists) {
+			if rest > 0 {
+				return
+			}
+			tried++
+			choice := make(setting, len(lists))
+			for j, k := range at {
+				choice[j] = lists[j][k]
+			}
+			for _, n := range []int{2, 1, 0, 3} {
+				if p := s.flat(choice, n); s.code.admissible(s.claim, p.first) {
+					found = append(found, choice)
+					break
+				}
+			}
+			return
+		}
+		for k := 0; k < len(lists[i]) && k <= rest; k++ {
+			at[i] = k
+			walk(i+1, rest-k)
+		}
+		at[i] = 0
+	}
+	for sum := 0; sum <= 12 && len(found) < most && tried <= 20_000; sum++ {
+		walk(0, sum)
+	}
+	return found
+}
+
+func fractions(all ...int64) []rational {
+	var r []rational
+	for _, n := range all {
+		r = append(r, integer(n))
+	}
+	return r
+}
+
+// What an input means to the cost.
+type role uint8
+
+const (
+	free role = iota
+	price
+	small
+)
+
+// mentioned are the inputs of which the cost speaks.
+func (s *space) mentioned() map[*program.Variable]role {
+	roles := map[*program.Variable]role{}
+	mark := func(r role) func(program.Expression) {
+		return func(e program.Expression) {
+			if ref, ok := e.(program.Ref); ok && ref.Var.Sort == program.Real && roles[ref.Var] == free {
+				roles[ref.Var] = r
+			}
+		}
+	}
+	walk(s.claim.Cost.Epsilon, mark(price))
+	walk(s.claim.Cost.Rho, mark(price))
+	walk(s.claim.Cost.Delta, mark(small))
+	return roles
+}
+
+// walk visits an expression and all its parts.
+func walk(e program.Expression, visit func(program.Expression)) {
+	if e == nil {
+		return
+	}
+	visit(e)
+	switch e := e.(type) {
+	case program.Element:
+		walk(e.Index, visit)
+	case program.Unary:
+		walk(e.X, visit)
+	case program.Binary:
+		walk(e.X, visit)
+		walk(e.Y, visit)
+	case program.Call:
+		for _, a := range e.Args {
+			walk(a, visit)
+		}
+	case program.If3:
+		walk(e.Cond, visit)
+		walk(e.Then, visit)
+		walk(e.Else, visit)
+	}
+}
+
+// constants are the numbers that a function names.
+func (c *code) constants() []rational {
+	var all []rational
+	visit := func(e program.Expression) {
+		n, ok := e.(program.Number)
+		if !ok {
+			return
+		}
+		if r := rationalOf(n.Value); !slices.ContainsFunc(all, func(x rational) bool { return same(x, r) }) {
+			all = append(all, r)
+		}
+	}
+	for _, st := range c.steps {
+		walk(st.cond, visit)
+		switch st := st.statement.(type) {
+		case *program.Assign:
+			walk(st.Value, visit)
+		case *program.Output:
+			for _, e := range st.Values {
+				walk(e, visit)
+			}
+		case *program.Return:
+			for _, e := range st.Values {
+				walk(e, visit)
+			}
+		}
+	}
+	return all[:min(len(all), 8)]
+}
+
+// flat is the pair of equal inputs of a setting, slices having n elements that are 0.
+func (s *space) flat(choice setting, n int) pair {
+	var p pair
+	for i, v := range s.code.function.Inputs {
+		run := []rational{choice[i]}
+		if v.Slice {
+			run = make([]rational, n)
+		}
+		p.first = append(p.first, run)
+		p.second = append(p.second, slices.Clone(run))
+	}
+	return p
+}
+
+// A coordinate is one element of one input.
+type coordinate struct{ input, element int }
+
+// coordinates are those in which neighbours may differ.
+func (s *space) coordinates(p pair) []coordinate {
+	var all []coordinate
+	for i, r := range s.relations {
+		if r == nil || r.Relation == claim.Bag {
+			continue
+		}
+		for j := range p.first[i] {
+			all = append(all, coordinate{i, j})
+		}
+	}
+	return all
+}
+
+// moves are the distances that neighbours may have in an input: the extreme ones,
+// and none.
+func (s *space) moves(p pair, input int) []rational {
+	r := s.relations[input]
+	lo, hi, err := s.code.between(*r, s.code.bind(p.first))
+	if err != nil {
+		return nil
+	}
+	if s.code.function.Inputs[input].Sort != program.Real {
+		lo, hi = wholly("ceil", lo), wholly("floor", hi)
+	}
+	all := []rational{hi, lo, {}}
+	slices.SortFunc(all, rational.cmp)
+	return slices.CompactFunc(all, same)
+}
+
+func wholly(how string, r rational) rational {
+	if r.isInt() {
+		return r
+	}
+	return rationalOfInt(whole(how, r.rat()))
+}
+
+// pairs lists neighbours that differ from a flat pair in the extremes, all of them
+// up to most.
+func (s *space) pairs(p pair, most int) []pair {
+	found := s.bags(p)
+	all := s.coordinates(p)
+	var walk func(i int, p pair, moved map[int]bool)
+	walk = func(i int, p pair, moved map[int]bool) {
+		if len(found) >= most {
+			return
+		}
+		if i == len(all) {
+			if len(moved) > 0 {
+				found = append(found, p)
+			}
+			return
+		}
+		c := all[i]
+		for _, d := range s.moves(p, c.input) {
+			if d.sign() != 0 && s.relations[c.input].Relation == claim.One && moved[c.input] {
+				continue
+			}
+			q, next := p, moved
+			if d.sign() != 0 {
+				q = p.clone()
+				q.second[c.input][c.element] = q.first[c.input][c.element].plus(d)
+				next = map[int]bool{c.input: true}
+				for k := range moved {
+					next[k] = true
+				}
+			}
+			walk(i+1, q, next)
+		}
+	}
+	walk(0, p, map[int]bool{})
+	return slices.DeleteFunc(found, func(p pair) bool { return s.code.neighbours(s.claim, p) != nil })
+}
+
+// bags lists pairs in which rows come or go.
+func (s *space) bags(p pair) []pair {
+	var found []pair
+	for i, r := range s.relations {
+		if r == nil || r.Relation != claim.Bag {
+			continue
+		}
+		_, most, err := s.code.between(*r, s.code.bind(p.first))
+		if err != nil {
+			continue
+		}
+		n, _ := wholly("floor", most).int64()
+		for _, row := range append(fractions(1, 0, -1, 100, -100), s.points...) {
+			q := p.clone()
+			for range min(n, 4) {
+				q.second[i] = append(q.second[i], row)
+			}
+			found = append(found, q)
+			if n >= 2 && len(p.first[i]) > 0 { // one for another
+				q := p.clone()
+				q.second[i][0] = row
+				found = append(found, q)
+			}
+		}
+	}
+	return found
+}
