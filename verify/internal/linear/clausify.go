@@ -1,9 +1,8 @@
 package linear
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 )
 
 // A literal is 2v for the boolean variable v of a problem and 2v+1 for its
@@ -217,28 +216,43 @@ func (c *clausifier) atom(o op, t Term) literal {
 
 // bound is the literal of row <= value, or <.
 func (c *clausifier) bound(row int, value number, strict bool) literal {
-	key := fmt.Sprintf("%d %s %t", row, value.view().RatString(), strict)
-	l, ok := c.boundOf[key]
+	key := value.appendKey(strconv.AppendInt(nil, int64(row), 10))
+	if strict {
+		key = append(key, '<')
+	}
+	l, ok := c.boundOf[string(key)]
 	if !ok {
 		l = c.fresh(bound{row, value, strict}, Var{})
-		c.boundOf[key] = l
+		c.boundOf[string(key)] = l
 	}
 	return l
 }
 
+// appendKey appends text by which numbers are told apart.
+func (x number) appendKey(b []byte) []byte {
+	if x.big != nil {
+		return append(append(append(b, ' '), x.big.RatString()...), ' ')
+	}
+	b = strconv.AppendInt(append(b, ' '), x.num, 10)
+	if x.over != 0 {
+		b = strconv.AppendInt(append(b, '/'), x.over+1, 10)
+	}
+	return append(b, ' ')
+}
+
 func (c *clausifier) row(ms []monomial) int {
 	s := sum{isInt: true}
-	var key strings.Builder
+	var key []byte
 	for _, m := range ms {
 		p := part{c.column(m.base), m.coef}
 		s.parts = append(s.parts, p)
 		s.isInt = s.isInt && m.base.isInt()
-		fmt.Fprintf(&key, "%d %s ", p.column, p.coef.view().RatString())
+		key = p.coef.appendKey(strconv.AppendInt(key, int64(p.column), 10))
 	}
-	r, ok := c.rowOf[key.String()]
+	r, ok := c.rowOf[string(key)]
 	if !ok {
 		r = len(c.rows)
-		c.rowOf[key.String()] = r
+		c.rowOf[string(key)] = r
 		c.rows = append(c.rows, s)
 	}
 	return r

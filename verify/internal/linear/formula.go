@@ -261,6 +261,11 @@ func (f Formula) hash() uint64 {
 func (f Formula) IsTrue() bool  { return f.op == opTrue }
 func (f Formula) IsFalse() bool { return f.op == opFalse }
 
+// Equal reports whether two formulas have the same form.
+func (f Formula) Equal(g Formula) bool {
+	return f.op != opNone && g.op != opNone && compareFormulas(f, g) == 0
+}
+
 // Conjuncts are f's arguments if it is a conjunction, else f alone.
 func (f Formula) Conjuncts() []Formula {
 	switch f.op {

@@ -9,6 +9,11 @@
 // formula that carries an error, which every later construction passes on and
 // every reader reports.
 //
+// What Refuted rests on, and a reviewer reads: numbers (number.go), the normal form
+// of atoms (formula.go), substitution of known equations (substitute.go,
+// eliminate.go), clauses (clausify.go), unit propagation and lemmas of Farkas
+// (propagate.go, check.go). The search (search.go, simplex.go) is not trusted.
+//
 // It does not guarantee an answer: Unsat is complete for reals, given time, but
 // integers beyond them are tightened, relaxed and branched upon up to a limit.
 package linear
@@ -287,6 +292,9 @@ func (t Term) Linear() (constant *big.Rat, coefficients map[Var]*big.Rat, ok boo
 	}
 	return t.constant.rat(), coefficients, t.err == nil
 }
+
+// Equal reports whether two terms have the same form.
+func (t Term) Equal(u Term) bool { return t.err == nil && u.err == nil && compareTerms(t, u) == 0 }
 
 // size is that of the expression written out, without sharing; it saturates.
 func (t Term) size() int {
