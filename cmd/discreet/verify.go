@@ -62,6 +62,7 @@ type verification struct {
 
 func (v *verification) define(fs *flag.FlagSet) {
 	fs.BoolVar(&v.options.Check, "check", false, "replay stored certificates; start no solver")
+	fs.BoolVar(&v.options.Fresh, "fresh", false, "search for proofs anew, also where one is stored")
 	fs.BoolVar(&v.options.NoStore, "no-store", false, "leave the files of certificates as they are")
 	fs.BoolVar(&v.json, "json", false, "print JSON")
 	fs.BoolVar(&v.proof, "proof", false, "print the proofs, statement by statement")

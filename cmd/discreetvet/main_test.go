@@ -48,7 +48,7 @@ func TestVet(t *testing.T) {
 		t.Error("claims without a proof pass")
 	}
 	for _, want := range []string{
-		"claims.go:10:6: Proved: no proof is stored", "claims.go:66:2: a goroutine", "claims.go:73:1: directive //dp:cots",
+		"Missing: no proof is stored", ": a goroutine: ", ": directive //dp:cots: ", ": Twice: ",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

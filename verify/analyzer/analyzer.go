@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 	"golang.org/x/tools/go/analysis"
 )
@@ -55,7 +57,8 @@ func run(pass *analysis.Pass) (any, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	c := &checker{pass, files}
+	syntax := &sensitivity.Package{Path: pass.Pkg.Path(), Fset: pass.Fset, Files: files, Types: pass.Pkg, Info: pass.TypesInfo}
+	c := &checker{pass, files, sensitivity.New([]*sensitivity.Package{syntax}, nil)}
 	units, strays := source.Lower(pass.Fset, files, pass.Pkg, pass.TypesInfo)
 	for _, r := range strays {
 		c.refused(r, inDirective, files[0].Package)
@@ -81,49 +84,78 @@ func run(pass *analysis.Pass) (any, error) {
 type checker struct {
 	pass  *analysis.Pass
 	files []*ast.File // without tests
+	rules *sensitivity.Program
 }
 
 func (c *checker) report(at token.Pos, category, format string, args ...any) {
 	c.pass.Report(analysis.Diagnostic{Pos: at, Category: category, Message: fmt.Sprintf(format, args...)})
 }
 
-// unit checks one function.
+// unit checks one function: by its stored proof, or by the rules of sensitivity and
+// cost, which need none.
 func (c *checker) unit(u *source.Unit, e *certificate.Entry) {
 	at := u.Decl.Name.Pos()
-	category := inSubset
 	if u.Claim == nil {
-		category = inDirective
-	}
-	for _, r := range u.Refusals {
-		c.refused(r, category, at)
-	}
-	if u.Claim == nil || len(u.Refusals) > 0 {
+		c.refusals(u, inDirective)
 		return
 	}
-	if u.Claim.Cost != nil {
-		c.proof(u, e)
+	var err error
+	searchable := u.Function != nil && u.Claim.Cost != nil && len(u.Claim.Sensitivities) == 0
+	if searchable {
+		if err = replay.Check(u.Function, u.Claim, e); err == nil {
+			return
+		}
+	}
+	open := c.ruled(u)
+	switch {
+	case open == nil:
+	case !searchable && len(u.Refusals) > 0:
+		c.refusals(u, inSubset)
+	case !searchable:
+		for _, r := range open {
+			if len(r.Refusals) == 0 {
+				c.report(at, inProof, "%s: not proved %s", u.Name, r.Note)
+			}
+			for _, refusal := range r.Refusals {
+				c.report(refusal.Pos, inProof, "%s: %s", u.Name, hinted(refusal.Reason, refusal.Hint))
+			}
+		}
+	case errors.Is(err, replay.ErrWrong):
+		c.report(at, inProof, "%s: %v", u.Name, err)
+	default:
+		c.report(at, inProof, "%s: %v (run discreet verify)", u.Name, err)
 	}
 }
 
-// proof replays what is stored for a cost.
-func (c *checker) proof(u *source.Unit, e *certificate.Entry) {
-	err := replay.Check(u.Function, u.Claim, e)
-	switch {
-	case err == nil:
-	case errors.Is(err, replay.ErrWrong):
-		c.report(u.Decl.Name.Pos(), inProof, "%s: %v", u.Name, err)
-	default:
-		c.report(u.Decl.Name.Pos(), inProof, "%s: %v (run discreet verify)", u.Name, err)
+// ruled tries the rules, and returns what they leave open of a claim; nil if nothing.
+func (c *checker) ruled(u *source.Unit) (open []sensitivity.Result) {
+	fn, ok := u.Info.Defs[u.Decl.Name].(*types.Func)
+	if !ok {
+		return []sensitivity.Result{{Note: "it is no function"}}
+	}
+	if len(u.Claim.Sensitivities) > 0 {
+		if r := c.rules.Check(fn.FullName(), u.Claim); !r.Proved {
+			open = append(open, r)
+		}
+	}
+	if u.Claim.Cost != nil {
+		if r := c.rules.Cost(fn.FullName(), u.Claim); !r.Proved {
+			open = append(open, r)
+		}
+	}
+	return open
+}
+
+func (c *checker) refusals(u *source.Unit, category string) {
+	for _, r := range u.Refusals {
+		c.refused(r, category, u.Decl.Name.Pos())
 	}
 }
 
 // refused reports a refusal at its place, or elsewhere if that is in no file of the
 // package.
 func (c *checker) refused(r source.Refusal, category string, elsewhere token.Pos) {
-	message := r.What + ": " + r.Why
-	if r.Hint != "" {
-		message += " (" + r.Hint + ")"
-	}
+	message := hinted(r.What+": "+r.Why, r.Hint)
 	for _, f := range c.files {
 		file := c.pass.Fset.File(f.FileStart)
 		if file.Name() == r.Position.Filename && r.Position.Offset <= file.Size() {
@@ -132,4 +164,11 @@ func (c *checker) refused(r source.Refusal, category string, elsewhere token.Pos
 		}
 	}
 	c.report(elsewhere, category, "%s: %s", r.Position, message)
+}
+
+func hinted(message, hint string) string {
+	if hint != "" {
+		message += " (" + hint + ")"
+	}
+	return message
 }

@@ -16,14 +16,17 @@ func Proved(scores []float64, eps float64, src *noise.Source) int {
 
 // Stale has that of Proved.
 //
-//dp:adjacent each(scores) <= 1
+//dp:adjacent each(q) <= 1
 //dp:requires eps > 0
-//dp:cost eps/2
-func Stale(scores []float64, eps float64, src *noise.Source) int { // want `Stale: the stored proof is of an older function or claim \(run discreet verify\)`
-	if len(scores) == 0 {
-		return -1
+//dp:cost eps
+func Stale(q []int64, t int64, eps float64, src *noise.Source) int { // want `Stale: the stored proof is of an older function or claim \(run discreet verify\)`
+	t += src.DiscreteLaplace(2 / eps)
+	for i, x := range q {
+		if x+src.DiscreteLaplace(4/eps) >= t {
+			return i
+		}
 	}
-	return src.Choose(scores, eps/2)
+	return -1
 }
 
 // Wrong has that of Proved, and the hash of its own.
@@ -40,21 +43,27 @@ func Wrong(scores []float64, eps float64, src *noise.Source) int { // want `Wron
 
 // Missing has none.
 //
-//dp:adjacent |x| <= 1
+//dp:adjacent each(q) <= 1
 //dp:requires eps > 0
 //dp:cost eps
-func Missing(x int64, eps float64, src *noise.Source) int64 { // want `Missing: no proof is stored \(run discreet verify\)`
-	return x + src.DiscreteLaplace(1/eps)
+func Missing(q []int64, t int64, eps float64, src *noise.Source) bool { // want `Missing: no proof is stored \(run discreet verify\)`
+	t += src.DiscreteLaplace(2 / eps)
+	for _, x := range q {
+		if x+src.DiscreteLaplace(4/eps) >= t {
+			return true
+		}
+	}
+	return false
 }
 
 type kernel struct{ eps float64 }
 
-// Draw is a method.
+// Draw needs no stored proof: the rules of cost decide.
 //
 //dp:adjacent |x| <= 1
 //dp:requires k.eps > 0
 //dp:cost k.eps
-func (k *kernel) Draw(x int64, src *noise.Source) int64 { // want `kernel.Draw: no proof is stored`
+func (k *kernel) Draw(x int64, src *noise.Source) int64 {
 	return x + src.DiscreteLaplace(1/k.eps)
 }
 
@@ -86,4 +95,28 @@ func Nobody(x int64, src *noise.Source) int64 {
 func silent() {
 	//dp:invariant true // want `it speaks of nothing here`
 	_ = silent
+}
+
+// Total moves by one for each unit by which xs do.
+//
+//dp:adjacent one(xs) <= 1
+//dp:sensitivity xs = 1
+func Total(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum
+}
+
+// Twice moves by two.
+//
+//dp:adjacent one(xs) <= 1
+//dp:sensitivity xs = 1
+func Twice(xs []float64) float64 { // want `Twice: the sensitivity to xs is at most 2, which is not known to be at most 1`
+	sum := 0.0
+	for _, x := range xs {
+		sum += 2 * x
+	}
+	return sum
 }
