@@ -69,7 +69,11 @@ type analysis struct {
 	reals   bool // a number that depends on private data is no integer
 	grid    bool // noise on the grid was added to integers
 	uses    []string
-	pkg     *Package // whose code is being read
+	// addressed are the variables that there are pointers to; escaped the names of
+	// what was given to functions of which nothing is known.
+	addressed map[types.Object]bool
+	escaped   map[string]bool
+	pkg       *Package // whose code is being read
 }
 
 // maxSteps bounds the work on one function; what does not end within is refused.

@@ -94,7 +94,7 @@ func (a *analysis) summed(l *loop, bag *object, before, head, end value, name st
 	whole := a.whole(before.sym) && a.whole(d)
 	order := a.why(at, name+" += what depends on the record alone", "%s depends on the order of private records, or on what other records did to it", name)
 	if d.has(head.sym.String()) || a.poisoned(l, e) {
-		all := bag.env[l1].infinite(order).add(a.outside(l, e).infinite(order)).add(a.env(before.sym).infinite(order))
+		all := bag.env[l1].add(a.outside(l, e)).add(a.env(before.sym)).add(a.everything(l)).infinite(order)
 		return value{sym: a.hidden(name, known{env: all, whole: whole})}
 	}
 	closes := a.why(at, "a sum over records of what depends on the record alone", "what is added for each record depends on other private data too")
@@ -118,6 +118,15 @@ func (a *analysis) poisoned(l *loop, e env) bool {
 		}
 	}
 	return false
+}
+
+// everything is what anything that the loop changes depended on before.
+func (a *analysis) everything(l *loop) env {
+	var all env
+	for _, e := range l.initial {
+		all = all.add(e)
+	}
+	return all
 }
 
 // outside are the sources of before the loop.
@@ -165,7 +174,7 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 	}
 	if !ok {
 		for n := range o.env {
-			o.env[n] = before.env[n].add(bag.env[l1]).add(a.outside(l, now.env[n])).infinite(why)
+			o.env[n] = before.env[n].add(bag.env[l1]).add(a.outside(l, a.settled(now).env[n])).add(a.everything(l)).infinite(why)
 		}
 		o.keys = o.env[l1]
 		o.base = ""
@@ -260,14 +269,14 @@ func (a *analysis) privateLoop(f *frame, st *state, s *ast.RangeStmt, body *ast.
 	}
 	after := st.clone()
 	for p := range c.vars {
-		e := over.add(a.envs(st, st.vars[p])[l1]).add(a.outside(l, a.envs(end, end.vars[p])[l1]))
+		e := over.add(a.envs(st, st.vars[p])[l1]).add(a.outside(l, a.envs(end, end.vars[p])[l1])).add(a.everything(l))
 		after.vars[p] = a.opaque(p.obj.Name(), e, why)
 	}
 	for id := range c.objs {
 		obj := *end.heap[id]
 		obj.id, obj.slot, obj.base, obj.size = a.next(), nil, "", [3]env{}
 		for n := range obj.env {
-			obj.env[n] = over.add(a.settled(st.heap[id]).env[n]).add(a.outside(l, a.settled(end.heap[id]).env[n])).infinite(why)
+			obj.env[n] = over.add(a.settled(st.heap[id]).env[n]).add(a.outside(l, a.settled(end.heap[id]).env[n])).add(a.everything(l)).infinite(why)
 		}
 		obj.keys = obj.env[l1]
 		after.heap[id] = &obj

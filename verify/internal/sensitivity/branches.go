@@ -527,6 +527,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 	}
 	o.bag = x.bag || y.bag
 	o.view = x.view || y.view
+	o.empty = x.empty && y.empty
 	o.elem = a.either(x.elem, y.elem)
 	if x.put != y.put && x.put != "" && y.put != "" {
 		o.base, o.put = "", "+="

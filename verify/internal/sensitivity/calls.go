@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -22,8 +23,16 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 	if v.kind != function {
 		// A function that is given from outside: public, and pure.
 		var args []value
+		sig, _ := f.pkg.Info.Types[x.Fun].Type.Underlying().(*types.Signature)
 		for _, arg := range x.Args {
-			args = append(args, a.used(st, a.expr(f, st, arg), arg))
+			w := a.used(st, a.expr(f, st, arg), arg)
+			if len(a.envs(st, w)[l1]) > 0 && (a.cost || sig == nil || sig.Results().Len() == 0 || types.ExprString(x.Fun) == "yield") {
+				a.fail(arg, "a result", "private data are given to a function from outside")
+			}
+			args = append(args, w)
+		}
+		if a.cost {
+			st.spent[a.next()] = true // it may be seen that it is called
 		}
 		return a.unknownCall(f, st, args, x)
 	}
@@ -50,6 +59,14 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 	}
 	for i, w := range args {
 		args[i] = a.used(st, w, x)
+		if p, ok := ast.Unparen(x.Args[min(i, len(x.Args)-1)]).(*ast.UnaryExpr); ok && p.Op == token.AND {
+			// What it points to is set by the function.
+			if id, ok := ast.Unparen(p.X).(*ast.Ident); ok && w.kind == plain && len(x.Args) == len(args) {
+				st.vars[a.place(f, st, f.pkg.Info.Uses[id], id)] = a.public(id.Name)
+			} else if !ok || w.kind != ref {
+				a.fail(p, "results instead of pointers", "%s is given a pointer to what it may change", types.ExprString(x.Fun))
+			}
+		}
 	}
 	if v.fn.self != nil {
 		args = append(args, *v.fn.self)
@@ -75,6 +92,10 @@ func (a *analysis) unknownCall(f *frame, st *state, args []value, x *ast.CallExp
 		a.escape(st, v, x)
 	}
 	name := types.ExprString(x.Fun)
+	if !a.isPure(f, x) {
+		// It may be seen from outside that it is called.
+		st.spent[a.next()] = true
+	}
 	if len(e) > 0 && !a.isPure(f, x) {
 		a.fail(x, "a function whose source is at hand", "%s is given private data, and what it does with it is not known", name)
 	}
@@ -107,6 +128,9 @@ func (a *analysis) escape(st *state, v value, x *ast.CallExpr) {
 	}
 	for _, w := range v.elems {
 		a.escape(st, w, x)
+	}
+	if v.kind == plain {
+		v.sym.atoms(func(x *atom) { a.escaped[x.name] = true })
 	}
 	if v.kind != ref || st.heap[v.obj].view {
 		return
@@ -150,8 +174,11 @@ func (a *analysis) isPure(f *frame, x *ast.CallExpr) bool {
 func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExpr) value {
 	v := a.expr(f, st, x.Args[0])
 	from := f.pkg.Info.Types[x.Args[0]].Type
-	if v.kind == noisy && numeric(to) && (!isInteger(to) || isInteger(from)) {
-		return v
+	if v.kind == noisy {
+		if wide(to) && (!isInteger(to) || isInteger(from)) {
+			return v
+		}
+		v = a.used(st, v, x)
 	}
 	if v.kind != plain || from == nil {
 		return v
@@ -159,7 +186,7 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 	e := a.env(v.sym)
 	switch {
 	case numeric(to) && numeric(from):
-		if !isInteger(to) || isInteger(from) || a.whole(v.sym) {
+		if wide(to) && (!isInteger(to) || isInteger(from) || a.whole(v.sym)) || len(e) == 0 && isInteger(to) == isInteger(from) || types.Identical(to, from) {
 			return v
 		}
 		if n, ok := v.sym.number(); ok && n.IsInt() {
@@ -178,6 +205,16 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 	return a.opaque("conversion", e, a.why(x, "", "a conversion of private data"))
 }
 
+// wide reports whether a conversion to the type keeps integers below 2^53 as they are,
+// and rounds no others than to float64.
+func wide(t types.Type) bool {
+	if isTypeParam(t) {
+		return false
+	}
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && (b.Kind() == types.Int || b.Kind() == types.Int64 || b.Kind() == types.Float64)
+}
+
 func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) value {
 	switch name {
 	case "len":
@@ -194,7 +231,7 @@ func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) va
 		t := f.pkg.Info.Types[x].Type
 		o := object{size: same(env{})}
 		if _, ok := t.Underlying().(*types.Map); ok {
-			o.table = true
+			o.table, o.empty = true, true
 			return a.alloc(st, o)
 		}
 		if _, ok := t.Underlying().(*types.Slice); !ok {

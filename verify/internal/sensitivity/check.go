@@ -91,7 +91,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if !ok {
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
-	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, addressed: map[types.Object]bool{}, escaped: map[string]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -128,10 +128,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	}
 	if c != nil {
 		for _, r := range c.Requires {
-			// What a condition says that is not read is not used.
-			if cs, err := conditions(r, nil); err == nil {
-				a.require(cs, a.whole)
-			}
+			a.require(understood(r), a.whole)
 		}
 	}
 	if sig.Variadic() {
@@ -159,6 +156,9 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 // shown is a result as others see it: with the noise that it is made of.
 func (a *analysis) shown(st *state, v value, at ast.Node) value {
 	v = a.used(st, v, at)
+	if v.kind == function || v.kind == source || v.kind == device || v.kind == divided {
+		a.fail(at, "numbers, slices, structs and datasets", "the result is a function, or something else that acts later")
+	}
 	elems := v.elems
 	v.elems = nil
 	for _, w := range elems {
@@ -412,9 +412,7 @@ func (p *Program) Cost(fn string, c *claim.Claim) Result {
 			}
 			f := &facts{}
 			for _, q := range c.Requires {
-				if cs, err := conditions(q, nil); err == nil {
-					f.require(cs, func(Expr) bool { return false })
-				}
+				f.require(understood(q), func(Expr) bool { return false })
 			}
 			high = f.max(f.abs(low), f.abs(high))
 		}
@@ -481,7 +479,29 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 				return refuse("a cost is not known to be positive: " + e.String())
 			}
 		}
-		if it.sens == nil {
+		if it.law == choice {
+			continue
+		}
+		switch it.law {
+		case pureCost, approxCost, zcdpCost:
+			// A release of package dataset costs so much for one unit, whatever the
+			// stability of what is asked; of as many units as may change it costs as
+			// much as for a group of them.
+			units := Expr{}
+			for s := range a.resolved(it.sens, func(string) bool { return true }) {
+				d, ok := most[s]
+				if !ok {
+					return refuse("a dataset depends on private data in a way that is not followed")
+				}
+				units = units.add(d)
+			}
+			if len(units.terms) == 0 || a.isNonneg(one().sub(units)) {
+				units = one()
+			}
+			if it.law == approxCost && !units.is(one()) {
+				return refuse("a cost with a δ is of one unit, not of " + units.String())
+			}
+			it.sens = env{unit: {most: units}}
 			continue
 		}
 		sum := Expr{}

@@ -164,6 +164,18 @@ func conditions(e program.Expression, symbol func(string) (Expr, bool)) ([]condi
 	return nil, fmt.Errorf("the operator %s in %s", b.Op, e)
 }
 
+// understood are the parts of a condition that are read; what is not is not used.
+func understood(e program.Expression) []condition {
+	if b, ok := e.(program.Binary); ok && b.Op == program.And {
+		return append(understood(b.X), understood(b.Y)...)
+	}
+	all, err := conditions(e, nil)
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
 // require adds conditions to what is known. Integers above a number are at least the
 // next one.
 func (f *facts) require(cs []condition, whole func(Expr) bool) {

@@ -3,6 +3,7 @@ package sensitivity
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -96,7 +97,7 @@ func (r Result) approximate(p *Plan, eps, delta Expr) Result {
 		inverse, _ := delta.inverse()
 		ways = append(ways, way{rho.add(integer(2).mul(rho.mul(inverse.log()).sqrt())), "by zCDP (Bun and Steinke 2016, Proposition 1.3)"})
 	}
-	if p.facts.isPositive(delta) && len(p.items) > 0 {
+	if p.facts.isPositive(delta) && len(p.items) > 0 && !slices.ContainsFunc(p.items, func(it item) bool { return it.law == choice }) {
 		if total, note, ok := p.accounted(eps, delta); ok {
 			ways = append(ways, way{total, note})
 		}

@@ -97,9 +97,9 @@ func (a *analysis) ident(f *frame, st *state, x *ast.Ident) value {
 
 func (a *analysis) packageVar(st *state, o *types.Var) value {
 	if s, ok := o.Type().Underlying().(*types.Slice); ok && s != nil {
-		return a.alloc(st, object{length: lengthOf(o.Pkg().Path() + "." + o.Name()), view: true})
+		return a.alloc(st, object{length: a.hidden("len", known{lo: &Expr{}, whole: true}), view: true})
 	}
-	return value{sym: named(o.Pkg().Path() + "." + o.Name())}
+	return a.public(o.Name())
 }
 
 func lengthOf(name string) Expr {
@@ -116,6 +116,9 @@ func (a *analysis) function(f *frame, o *types.Func) value {
 }
 
 func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
+	if x.Op == token.AND {
+		return a.address(f, st, x)
+	}
 	v := a.expr(f, st, x.X)
 	switch x.Op {
 	case token.ADD:
@@ -138,13 +141,25 @@ func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
 			}
 			return n
 		}
-	case token.AND:
-		if v.kind == ref || v.kind == record || v.kind == source || v.kind == device || v.kind == plain && len(a.env(v.sym)) == 0 {
-			return v
-		}
 	}
-	a.fail(x, "values instead of pointers", "the operation %s", x.Op)
+	a.fail(x, "", "the operation %s", x.Op)
 	return value{}
+}
+
+// address is &x: of a literal, or of a variable that is not set again, so that what it
+// points to is what x holds.
+func (a *analysis) address(f *frame, st *state, x *ast.UnaryExpr) value {
+	operand := ast.Unparen(x.X)
+	v := a.expr(f, st, operand)
+	if _, ok := operand.(*ast.CompositeLit); ok {
+		return v
+	}
+	id, ok := operand.(*ast.Ident)
+	if !ok || v.kind == noisy {
+		a.fail(x, "values instead of pointers", "an address of what is no variable")
+	}
+	a.addressed[f.pkg.Info.Uses[id]] = true
+	return v
 }
 
 func (a *analysis) binaryExpr(f *frame, st *state, x *ast.BinaryExpr) value {
@@ -228,7 +243,7 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	if t != nil && !numeric(t) {
 		return a.opaque("value", moves, a.why(at, "", "an operation on what is no number"))
 	}
-	whole := false
+	whole := t != nil && isTypeParam(t) // it may be an integer
 	if t != nil {
 		if b, ok := t.Underlying().(*types.Basic); ok {
 			whole = b.Info()&types.IsInteger != 0
@@ -283,7 +298,7 @@ func (a *analysis) quotient(v, w value, whole bool, at ast.Node) value {
 	case len(moves) > 0:
 		// Integers at distance d have quotients at most ⌈d/c⌉ <= d apart, c >= 1.
 		k := known{whole: true}
-		if !a.isNonneg(w.sym.sub(one())) || !a.whole(v.sym) {
+		if !a.isNonneg(w.sym.sub(one())) {
 			return a.opaque("quotient", moves, a.why(at, "", "a division by what may be less than 1"))
 		}
 		k.env = moves
@@ -341,6 +356,16 @@ func (a *analysis) selector(f *frame, st *state, x *ast.SelectorExpr) value {
 		return v
 	}
 	if m, ok := sel.Obj().(*types.Func); ok {
+		// The receiver of a promoted method is the embedded field.
+		t := sel.Recv()
+		for _, i := range sel.Index()[:len(sel.Index())-1] {
+			if p, ok := t.Underlying().(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			field := t.Underlying().(*types.Struct).Field(i)
+			v = a.field(st, v, field, x)
+			t = field.Type()
+		}
 		fn := a.function(f, m)
 		c := *fn.fn
 		c.self = &v
@@ -371,6 +396,11 @@ func (a *analysis) field(st *state, v value, field *types.Var, at ast.Node) valu
 func (a *analysis) part(st *state, whole Expr, field *types.Var) value {
 	name := whole.String() + "." + field.Name()
 	e := a.env(whole)
+	for escaped := range a.escaped {
+		if whole.has(escaped) {
+			name = a.hidden(name, known{}).String()
+		}
+	}
 	if a.knowns[name] == nil {
 		k := &known{env: e, whole: isInteger(field.Type())}
 		whole.atoms(func(x *atom) {
@@ -409,9 +439,13 @@ func (a *analysis) zero(st *state, t types.Type) value {
 	case *types.Array:
 		return a.alloc(st, object{size: same(env{}), length: integer(u.Len())})
 	case *types.Map:
-		return a.alloc(st, object{size: same(env{}), table: true})
+		return a.alloc(st, object{size: same(env{}), table: true, empty: true})
 	case *types.Struct:
-		return value{kind: record, fields: map[string]value{}}
+		v := value{kind: record, fields: map[string]value{}}
+		for i := range u.NumFields() {
+			v.fields[u.Field(i).Name()] = a.zero(st, u.Field(i).Type())
+		}
+		return v
 	case *types.Interface:
 		if p, ok := t.(*types.TypeParam); ok && numeric(p) {
 			return value{}
@@ -427,16 +461,13 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
-		v := value{kind: record, fields: map[string]value{}}
+		v := a.zero(st, t)
 		for i, e := range x.Elts {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
 				v.fields[kv.Key.(*ast.Ident).Name] = a.expr(f, st, kv.Value)
 				continue
 			}
 			v.fields[u.Field(i).Name()] = a.expr(f, st, e)
-		}
-		if isAmount(t) {
-			return value{}
 		}
 		return v
 	case *types.Slice, *types.Array:
@@ -454,7 +485,7 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 		}
 		return v
 	case *types.Map:
-		v := a.alloc(st, object{size: same(env{}), table: true})
+		v := a.alloc(st, object{size: same(env{}), table: true, empty: len(x.Elts) == 0})
 		for _, e := range x.Elts {
 			kv := e.(*ast.KeyValueExpr)
 			key := a.number(st, a.expr(f, st, kv.Key), kv)

@@ -88,7 +88,7 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 			count = a.hidden("len", known{lo: &Expr{}, whole: true})
 		}
 		elem := elementType(t)
-		return a.publicLoop(f, st, count, nil, s.Body, nil, func(h *state, l *loop) {
+		return a.publicLoop(f, st, count, nil, s.Body, nil, nil, func(h *state, l *loop) {
 			if _, array := t.Underlying().(*types.Array); array && s.Value != nil {
 				// A range over an array sees a copy.
 				if l.mixed[v.obj] {
@@ -101,7 +101,7 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 			}
 		})
 	case divided:
-		return a.publicLoop(f, st, v.fields["count"].sym, nil, s.Body, nil, func(h *state, l *loop) {
+		return a.publicLoop(f, st, v.fields["count"].sym, nil, s.Body, nil, nil, func(h *state, l *loop) {
 			a.bind(f, h, s.Key, value{sym: l.index})
 			a.bind(f, h, s.Value, a.partOf(v, value{sym: l.index}))
 		})
@@ -114,7 +114,7 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 			if !a.isNonneg(count) {
 				count = a.max(count, Expr{})
 			}
-			return a.publicLoop(f, st, count, nil, s.Body, nil, func(h *state, l *loop) {
+			return a.publicLoop(f, st, count, nil, s.Body, nil, nil, func(h *state, l *loop) {
 				a.bind(f, h, s.Key, value{sym: l.index})
 			})
 		}
@@ -123,7 +123,7 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 			a.fail(s, "a range over a slice", "a range over what is no slice, map or integer")
 		}
 		count := a.hidden("count", known{lo: &Expr{}, whole: true})
-		return a.publicLoop(f, st, count, nil, s.Body, nil, func(h *state, l *loop) {
+		return a.publicLoop(f, st, count, nil, s.Body, nil, nil, func(h *state, l *loop) {
 			a.bind(f, h, s.Key, value{sym: l.index})
 			a.bind(f, h, s.Value, a.public("element"))
 		})
@@ -142,7 +142,7 @@ func (a *analysis) forLoop(f *frame, st *state, s *ast.ForStmt) (*state, *result
 		return after, ret
 	}
 	count := a.hidden("count", known{lo: &Expr{}, whole: true})
-	return a.publicLoop(f, st, count, s.Cond, s.Body, s.Post, func(h *state, l *loop) { l.index = Expr{} })
+	return a.publicLoop(f, st, count, s.Cond, s.Body, s.Post, nil, func(h *state, l *loop) { l.index = Expr{} })
 }
 
 // counted runs for i := a; i < b; i++, where the body leaves i alone and b is fixed.
@@ -177,7 +177,16 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 	if !a.isNonneg(count) {
 		count = a.max(count, Expr{})
 	}
-	after, ret := a.publicLoop(f, st, count, nil, s.Body, nil, func(h *state, l *loop) {
+	fixed := []place{p}
+	ast.Inspect(cond.Y, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			for frame := f.id; frame != 0; frame = a.parents[frame] {
+				fixed = append(fixed, place{frame, f.pkg.Info.Uses[id]})
+			}
+		}
+		return true
+	})
+	after, ret := a.publicLoop(f, st, count, nil, s.Body, nil, fixed, func(h *state, l *loop) {
 		if !first.sym.is(Expr{}) {
 			// The index of the loop is then i itself, and its bounds are moved.
 			k := a.knowns[l.index.terms[0].powers[0].atom.name]
@@ -409,11 +418,38 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			}
 		}
 		if stable {
+			for p := range c.vars {
+				a.carried(before.vars[p], end.vars[p], at)
+			}
 			return l, before, end, o, c
 		}
 	}
 	a.fail(at, "", "the effect of the loop does not settle")
 	return nil, nil, nil, outcome{}, c
+}
+
+// carried refuses what is handed from one iteration to the next and is no number.
+func (a *analysis) carried(head, end value, at ast.Node) {
+	switch {
+	case end.kind == noisy:
+		a.fail(at, "a draw where it is used", "a draw is kept for the next iteration")
+	case head.kind != end.kind, end.kind == function, end.kind == divided, end.kind == source, end.kind == device,
+		end.kind == private && !samePath(head.path, end.path):
+		if !equal(head, end) {
+			a.fail(at, "numbers, slices and structs of them", "what a variable holds that is no number changes in a loop")
+		}
+	}
+	for k, v := range end.fields {
+		if _, ok := head.fields[k]; !ok {
+			a.fail(at, "a struct that is written out", "a field is set in a loop first")
+		}
+		a.carried(head.fields[k], v, at)
+	}
+	for i, v := range end.elems {
+		if i < len(head.elems) {
+			a.carried(head.elems[i], v, at)
+		}
+	}
 }
 
 // renamed lets variables of a body's end keep the objects of its head, where a new
@@ -491,7 +527,7 @@ func (a *analysis) unknowns(l *loop, head, end *state, c changes) map[string]env
 }
 
 // publicLoop runs a loop whose count, and whose condition, are public.
-func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, body *ast.BlockStmt, post ast.Stmt, bind func(h *state, l *loop)) (*state, *result) {
+func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, body *ast.BlockStmt, post ast.Stmt, fixed []place, bind func(h *state, l *loop)) (*state, *result) {
 	run := func(h *state, l *loop) outcome {
 		most := count.sub(one())
 		l.index = a.hidden("i", known{lo: &Expr{}, most: &most, whole: true})
@@ -522,6 +558,16 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		ret := &result{st.clone(), a.general(l, o.ret.st, after, o.ret.val)}
 		ret.st.items = append(ret.st.items, a.repeated(l, o.ret.st.items)...)
 		return after, ret
+	}
+	for _, p := range fixed {
+		v, before := head.vars[p]
+		w, now := end.vars[p]
+		if now && w.kind == plain && w.sym.is(l.index) {
+			continue
+		}
+		if before && now && (!equal(v, w) || v.kind == ref && !head.heap[v.obj].length.is(end.heap[w.obj].length)) {
+			a.fail(body, "for i := range n", "the body changes what the loop counts with")
+		}
 	}
 	a.solve(l, a.unknowns(l, head, end, c), head, end, c, body)
 	after := st.clone()

@@ -180,13 +180,14 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 		return
 	}
 	a.update(st, base.obj, func(o *object) {
-		if text, constant := v.sym.String(), v.kind == plain && isNumber(v.sym); o.table && constant && (o.put == "" || o.put == text) {
-			// A constant put at a key: again is no change, and the order is none.
-			o.put = text
-			a.note(st, o, one(), moves)
+		if text, constant := v.sym.String(), v.kind == plain && isNumber(v.sym); o.table && constant && (o.empty || o.put == text) {
+			// A constant put at a key of an empty map: again is no change, and the order
+			// is none.
+			o.put, o.empty = text, false
+			a.note(st, o, a.max(one(), a.abs(v.sym)), moves)
 			return
 		}
-		o.base = ""
+		o.base, o.empty = "", false
 		a.put(st, o, v, moves)
 	})
 }
@@ -280,10 +281,10 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 		size = env{unit: {infinite: a.why(at, "clamp it with min and max", "what is added has no bound")}}
 	}
 	a.update(st, base.obj, func(o *object) {
-		if o.put != "" {
+		if o.put != "" && o.put != "+=" {
 			o.base = ""
 		}
-		o.put = "+="
+		o.put, o.empty = "+=", false
 		for n := range o.env {
 			o.env[n] = o.env[n].add(e).add(moves)
 			o.moved[n] = o.moved[n].add(e).add(moves)
@@ -487,7 +488,7 @@ func (a *analysis) appendWithin(f *frame, st *state, ix *ast.IndexExpr, call *as
 		if o.put != "" && o.put != "append" {
 			o.base = ""
 		}
-		o.put = "append"
+		o.put, o.empty = "append", false
 		a.note(st, o, integer(int64(len(ys))), moves)
 		for i, y := range ys {
 			o.elem = a.either(o.elem, &ys[i])

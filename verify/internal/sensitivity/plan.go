@@ -56,7 +56,7 @@ func (it item) text() string {
 	case approxCost:
 		return fmt.Sprintf("approx(%s, %s)", write(it.epsilon), write(it.delta))
 	case zcdpCost:
-		return fmt.Sprintf("zcdp(%s)", write(it.rho))
+		return fmt.Sprintf("zcdp(%s)", write(it.rho.mul(it.sensitivity()).mul(it.sensitivity())))
 	}
 	var all []string
 	for _, c := range it.choices {
@@ -148,10 +148,7 @@ func withNumbers(items []item, parameters map[string]*big.Rat) ([]item, error) {
 // where scores move by at most Δ each (McSherry and Talwar 2007). What is ε-DP for
 // distance 1 is Δ·ε-DP for distance Δ, if all between is a database (group privacy).
 func (it item) loss() Expr {
-	if it.law == pureCost {
-		return it.epsilon
-	}
-	if it.law == claimedCost {
+	if it.law == pureCost || it.law == claimedCost {
 		return it.sensitivity().mul(it.epsilon)
 	}
 	inverse, _ := it.scale.inverse()
@@ -217,7 +214,7 @@ func (p *Plan) zcdp() (Expr, error) {
 		case exponentialLaw:
 			return it.loss().mul(it.loss()).mul(rat(big.NewRat(1, 8))), nil
 		case zcdpCost:
-			return it.rho, nil
+			return it.rho.mul(it.sensitivity()).mul(it.sensitivity()), nil
 		}
 		if it.isPure() {
 			return it.loss().mul(it.loss()).mul(rat(big.NewRat(1, 2))), nil

@@ -17,8 +17,8 @@ const module = "github.com/discreet-dp/discreet/"
 // An item is something that a function pays for: a release, so many times; or one of
 // several lists of items.
 type item struct {
+	id    int
 	pos   token.Pos
-	pkg   *Package
 	times Expr
 	law   law
 	// Noise: its scale, and how far the number moves that it is added to.
@@ -95,6 +95,9 @@ func (a *analysis) noised(st *state, v value, d *draw, at ast.Node) value {
 	if d.law == "" {
 		a.fail(at, "Laplace, DiscreteLaplace, Gaussian or DiscreteGaussian noise", "one-sided noise hides nothing on its other side")
 	}
+	if strings.HasPrefix(d.law, "discrete") && !a.whole(v.sym) {
+		a.fail(at, "noise of a real law, or an integer", "noise over the integers is added to what is not known to be one")
+	}
 	a.precise(v.sym, d.law)
 	a.charge(st, item{pos: at.Pos(), law: law(d.law), scale: d.scale, sens: e, times: one()})
 	return value{sym: a.hidden("noisy", known{whole: strings.HasPrefix(d.law, "discrete")})}
@@ -113,7 +116,7 @@ func (a *analysis) charge(st *state, it item) {
 	if !a.cost {
 		a.fail(nodeAt(it.pos), "//dp:cost", "the function makes noise; a sensitivity is claimed of functions without")
 	}
-	it.pkg = a.pkg
+	it.id = a.next()
 	st.items = append(st.items[:len(st.items):len(st.items)], it)
 }
 
@@ -124,7 +127,6 @@ func (n nodeAt) End() token.Pos { return token.Pos(n) }
 
 // release knows the functions that make noise, and those of package dataset.
 func (a *analysis) release(f *frame, st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
-	a.pkg = f.pkg
 	if c.fn.Pkg() == nil || !strings.HasPrefix(c.fn.Pkg().Path(), module) {
 		return value{}, false
 	}
@@ -213,8 +215,8 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 		return value{}, false
 	}
 	for i, v := range args {
-		if v.kind == function {
-			a.closed(f, st, x.Args[i])
+		if v.kind == function && v.fn.body != nil {
+			a.closed(st, v.fn, x.Args[i], map[*ast.BlockStmt]bool{})
 		}
 	}
 	dataset := func(i int) value {
@@ -227,7 +229,9 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 	case "New", "NewUnits", "NewOfUnits", "Collect":
 		e := a.envs(st, args[1])[l1]
 		if args[1].kind == ref && !st.heap[args[1].obj].bag {
-			e = e.infinite(a.why(x, "records: bag(rows) <= 1", "numbers in their places as records"))
+			if len(e) > 0 {
+				a.fail(x, "records: bag(rows) <= 1", "numbers in their places as records")
+			}
 		}
 		return value{kind: tuple, elems: []value{{kind: private, env: e}, a.public("err")}}, true
 	case "BoundedJoin":
@@ -256,16 +260,13 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 			path: append(append([]part{}, d.path...), part{group, "each"})}, true
 	case "NoisyCount", "NoisySum", "NoisyAverage", "NoisyHistogram", "NoisyMedian", "NoisyOrderStatistic", "NoisyQuantiles", "NoisyVectorSum", "Choose":
 		d := dataset(2)
-		if len(a.refused(d.env)) > 0 {
-			a.fail(x.Args[2], "", "%s", d.env.refusal().Reason)
-		}
 		for i, v := range args[3:] {
 			if e := a.envs(st, v)[l1]; len(e) > 0 && v.kind != function {
 				a.fail(x.Args[i+3], "public options", "an argument of %s depends on private data", name)
 			}
 		}
 		it := a.options(st, args[len(args)-1], x)
-		it.pos, it.path, it.times = x.Pos(), d.path, one()
+		it.pos, it.path, it.times, it.sens = x.Pos(), d.path, one(), d.env
 		a.charge(st, it)
 		return value{kind: tuple, elems: []value{a.public("answer"), a.public("err")}}, true
 	case "ReadLines", "CSV", "JSON":
@@ -292,16 +293,6 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 	return out, true
 }
 
-func (a *analysis) refused(e env) env {
-	out := env{}
-	for s, b := range e {
-		if b.infinite != nil {
-			out[s] = b
-		}
-	}
-	return out
-}
-
 // common is what two paths have in common: what is asked of records of both is paid
 // for where they part.
 func common(p, q []part) []part {
@@ -314,60 +305,70 @@ func common(p, q []part) []part {
 
 // closed checks a function over records: package dataset trusts it to be pure, and
 // what it sees from outside must be public.
-func (a *analysis) closed(f *frame, st *state, x ast.Expr) {
-	lit, ok := ast.Unparen(x).(*ast.FuncLit)
-	if !ok {
+func (a *analysis) closed(st *state, fn *closure, at ast.Node, seen map[*ast.BlockStmt]bool) {
+	if seen[fn.body] {
 		return
 	}
-	ast.Inspect(lit.Body, func(n ast.Node) bool {
+	seen[fn.body] = true
+	f := &frame{id: fn.frame, pkg: fn.pkg}
+	inside := func(o types.Object) bool { return o.Pos() >= fn.typ.Pos() && o.Pos() < fn.body.End() }
+	own := func(x ast.Expr) {
+		if id := root(x); id != nil && id.Name != "_" && fn.pkg.Info.Defs[id] == nil {
+			if o := fn.pkg.Info.Uses[id]; o != nil && !inside(o) {
+				a.fail(id, "what it returns", "a function over records leaves something in %s", id.Name)
+			}
+		}
+	}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, l := range n.Lhs {
-				a.local(f, lit, l)
+				own(l)
 			}
 		case *ast.IncDecStmt:
-			a.local(f, lit, n.X)
+			own(n.X)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				own(n.X)
+			}
+		case *ast.SendStmt, *ast.GoStmt:
+			a.fail(n, "what it returns", "a function over records tells another goroutine")
 		}
 		id, ok := n.(*ast.Ident)
 		if !ok {
 			return true
 		}
-		o, ok := f.pkg.Info.Uses[id].(*types.Var)
-		if !ok || o.IsField() || o.Pos() >= lit.Pos() && o.Pos() < lit.End() {
+		o, ok := fn.pkg.Info.Uses[id].(*types.Var)
+		if !ok || o.IsField() || inside(o) {
 			return true
 		}
-		v := a.ident(f, st, id)
-		if v.kind == private || v.kind == divided || v.kind == source || v.kind == noisy || len(a.envs(st, v)[l1]) > 0 {
+		switch v := a.ident(f, st, id); {
+		case v.kind == function && v.fn.body != nil:
+			a.closed(st, v.fn, at, seen)
+		case v.kind == private || v.kind == divided || v.kind == source || v.kind == noisy || len(a.envs(st, v)[l1]) > 0:
 			a.fail(id, "public values and the record itself", "a function over records uses %s, which is private", id.Name)
 		}
 		return true
 	})
 }
 
-func (a *analysis) local(f *frame, lit *ast.FuncLit, l ast.Expr) {
+// root is the variable that a place is in.
+func root(x ast.Expr) *ast.Ident {
 	for {
-		switch m := l.(type) {
+		switch m := x.(type) {
 		case *ast.IndexExpr:
-			l = m.X
-			continue
+			x = m.X
 		case *ast.SelectorExpr:
-			l = m.X
-			continue
+			x = m.X
 		case *ast.ParenExpr:
-			l = m.X
-			continue
+			x = m.X
 		case *ast.StarExpr:
-			l = m.X
-			continue
+			x = m.X
+		case *ast.Ident:
+			return m
+		default:
+			return nil
 		}
-		break
-	}
-	id, ok := l.(*ast.Ident)
-	if !ok || id.Name == "_" || f.pkg.Info.Defs[id] != nil {
-		return
-	}
-	if o := f.pkg.Info.Uses[id]; o != nil && (o.Pos() < lit.Pos() || o.Pos() >= lit.End()) {
-		a.fail(id, "what it returns", "a function over records leaves something in %s", id.Name)
 	}
 }
 
@@ -547,7 +548,7 @@ func prefix(short, long []item) bool {
 		return false
 	}
 	for i := range short {
-		if short[i].pos != long[i].pos {
+		if short[i].id != long[i].id {
 			return false
 		}
 	}
@@ -563,7 +564,7 @@ func (a *analysis) choice(before, x, y []item) []item {
 		return x
 	}
 	n := len(before)
-	return append(before[:n:n], item{law: choice, times: one(), choices: [][]item{x[n:], y[n:]}})
+	return append(before[:n:n], item{id: a.next(), pos: append(x[n:len(x):len(x)], y[n:]...)[0].pos, law: choice, times: one(), choices: [][]item{x[n:], y[n:]}})
 }
 
 // repeated is what all iterations of a loop pay.
@@ -612,7 +613,7 @@ func (a *analysis) repeat(l *loop, it item, index string, within bool) item {
 		it.sens = a.lift(l, sens, linf)
 	case it.law == gaussian || it.law == discreteGaussian:
 		it.sens, once = a.lift(l, sens, l2), true
-	case it.law == exponentialLaw || it.law == claimedCost:
+	case it.law == exponentialLaw || it.law == claimedCost || it.law == pureCost || it.law == zcdpCost || it.law == approxCost:
 		it.sens = a.lift(l, sens, linf)
 	default:
 		it.sens, once = a.lift(l, sens, l1), true
@@ -673,7 +674,7 @@ func regroup(items []item, which func(group int) bool) []item {
 			for _, k := range sortedKeys(byIndex) {
 				c.choices = append(c.choices, byIndex[k])
 			}
-			c.pos, c.pkg = c.choices[0][0].pos, c.choices[0][0].pkg
+			c.pos, c.id = c.choices[0][0].pos, -c.choices[0][0].id
 			out[at] = c
 		}
 		items = out

@@ -337,6 +337,9 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 			st.vars[place{f.id, obj}] = v
 			return
 		}
+		if a.addressed[f.pkg.Info.Uses[l]] {
+			a.fail(l, "a variable of its own", "an assignment to a variable that there is a pointer to")
+		}
 		st.vars[a.place(f, st, f.pkg.Info.Uses[l], l)] = v
 	case *ast.IndexExpr:
 		a.store(f, st, l, v, at)
@@ -348,12 +351,20 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 		p := a.place(f, st, f.pkg.Info.Uses[id], id)
 		old := st.vars[p]
 		if old.kind == plain {
-			old = value{kind: record, base: old.sym.String(), fields: map[string]value{}}
+			t, ok := f.pkg.Info.Types[id].Type.Underlying().(*types.Struct)
+			if !ok {
+				a.fail(l, "structs as values", "an assignment through a pointer")
+			}
+			whole := old.sym
+			old = value{kind: record, fields: map[string]value{}}
+			for i := range t.NumFields() {
+				old.fields[t.Field(i).Name()] = a.part(st, whole, t.Field(i))
+			}
 			if len(a.env(st.vars[p].sym)) > 0 {
 				a.fail(l, "a struct of numbers", "an assignment to a field of a value of which nothing is known")
 			}
 		}
-		if _, pointer := f.pkg.Info.Types[id].Type.Underlying().(*types.Pointer); pointer || old.kind != record {
+		if _, pointer := f.pkg.Info.Types[id].Type.Underlying().(*types.Pointer); pointer || old.kind != record || a.addressed[f.pkg.Info.Uses[id]] {
 			a.fail(l, "structs as values", "an assignment through a pointer")
 		}
 		fields := map[string]value{}

@@ -1,0 +1,21 @@
+package sensitivity_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// No program that breaks its claim is proved, of all that verify is tested with.
+func TestWrongProgramsAreNotProved(t *testing.T) {
+	all, p := load(t, "../../testdata/delta", "../../testdata/lyu", "../../testdata/more", "../../testdata/right", "../../testdata/wrong")
+	for _, s := range all {
+		doc := s.Decl.Doc.Text()
+		r := s.check(p)
+		if r.Proved && !strings.Contains(doc, "want: proved") {
+			t.Errorf("%s: proved at %s by %s", s.full, r.Inferred, r.Note)
+		}
+		if r.Proved {
+			t.Logf("%s: %s, %s", s.Name, r.Inferred, r.Plan)
+		}
+	}
+}
