@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
@@ -108,6 +109,12 @@ func (d *decision) replay(e *certificate.Entry) error {
 			return fmt.Errorf("decode certificate: %w", err)
 		}
 		d.compared(&c)
+	case replay.Alignment:
+		c, err := prove.Decode(e.Proof)
+		if err != nil {
+			return err
+		}
+		d.aligned(c)
 	}
 	d.found = e
 	return nil
@@ -141,11 +148,17 @@ func (d *decision) search(ctx context.Context) {
 		}
 		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
 	}
+	hints := d.align(ctx)
+	if d.found != nil {
+		return
+	}
 	if pure(c) && d.static() {
 		d.result.Problems = nil
 		return
 	}
-	d.open()
+	if !d.refute(ctx, hints) {
+		d.open()
+	}
 }
 
 // compared records the steps of a proof by ratios.

@@ -160,7 +160,7 @@ func (r *runner) judge(ctx context.Context, j *job) {
 		Package: j.pkg.Path, Function: j.unit.Name, Verdict: Unknown, Over: Reals,
 		File: j.unit.Position.Filename, Line: j.unit.Position.Line, Column: j.unit.Position.Column,
 	}
-	d.decide(within, j.stored)
+	d.guarded(within, j.stored)
 	if d.found != nil {
 		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
 	}
@@ -168,6 +168,18 @@ func (r *runner) judge(ctx context.Context, j *job) {
 	if r.options.Now != nil {
 		j.result.Seconds = r.options.Now().Sub(begun).Seconds()
 	}
+}
+
+// guarded decides, and takes a fault of the program for what it is: nothing is known of
+// this claim, and the others have their verdicts.
+func (d *decision) guarded(ctx context.Context, stored *certificate.Entry) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			d.result.Verdict, d.found = Unknown, nil
+			d.result.Note = fmt.Sprintf("a fault of discreet verify, which should be reported: %v", fault)
+		}
+	}()
+	d.decide(ctx, stored)
 }
 
 // misplaced is the result of a directive that is not a function's: a claim that

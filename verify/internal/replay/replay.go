@@ -8,6 +8,7 @@
 package replay
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -18,12 +19,14 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 )
 
 // The kinds of proofs, by their checkers.
 const (
-	Ratio = "ratio" // package ratio
+	Ratio     = "ratio"     // package ratio
+	Alignment = "alignment" // package prove
 )
 
 var (
@@ -46,6 +49,15 @@ func Check(f *program.Function, c *claim.Claim, e *certificate.Entry) error {
 	switch e.Kind {
 	case Ratio:
 		return check(e, f, c, ratio.Check)
+	case Alignment:
+		proof, err := prove.Decode(e.Proof)
+		if err == nil {
+			err = prove.Check(context.Background(), f, c, proof)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrWrong, err)
+		}
+		return nil
 	}
 	return fmt.Errorf("%w: there is no checker for proofs of kind %q", ErrWrong, e.Kind)
 }

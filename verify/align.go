@@ -1,0 +1,77 @@
+package verify
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/prove"
+	"github.com/discreet-dp/discreet/verify/internal/replay"
+)
+
+// align searches for a proof by couplings. Without one it returns inputs that none of
+// those it looked at survives.
+func (d *decision) align(ctx context.Context) (hints []program.Pair) {
+	f, c := d.unit.Function, d.unit.Claim
+	if !d.solver {
+		d.tried = append(d.tried, "couplings are searched for with z3, which is not installed (apt-get install z3)")
+		return nil
+	}
+	o, err := prove.Prove(ctx, f, c, prove.Options{})
+	if at, ok := errors.AsType[*prove.Position](err); ok {
+		p := d.unit.Fset.Position(at.Pos)
+		d.result.Problems = append(d.result.Problems, Problem{Kind: Unproved, File: p.Filename, Line: p.Line, Column: p.Column, Text: at.Reason})
+	}
+	switch {
+	case err != nil:
+		d.tried = append(d.tried, "couplings: "+err.Error())
+		return nil
+	case o.Status != prove.Proved:
+		for _, t := range o.Tried {
+			d.tried = append(d.tried, "couplings: "+t)
+		}
+		return o.Candidates
+	}
+	d.result.Verdict, d.result.LeastCost = Proved, o.LeastCost
+	d.aligned(o.Certificate)
+	if err := d.store(replay.Alignment, o.Certificate); err != nil {
+		d.tried = append(d.tried, err.Error())
+	}
+	return nil
+}
+
+// aligned records the couplings of a certificate.
+func (d *decision) aligned(c *prove.Certificate) {
+	draws := draws(d.unit.Function.Body)
+	for _, o := range c.Orientations {
+		for _, s := range o.Alignment {
+			shift := Shift{Draw: s.Name, Shift: s.Expr}
+			if len(c.Orientations) > 1 {
+				shift.Shift = o.Direction + ": " + s.Expr
+			}
+			if s.Draw < len(draws) {
+				at := d.unit.Fset.Position(draws[s.Draw].Pos)
+				shift.Line = at.Line
+				if at.Filename != d.result.File {
+					shift.File = at.Filename
+				}
+			}
+			d.result.Alignment = append(d.result.Alignment, shift)
+		}
+	}
+}
+
+// draws are those of statements, in the order of the source.
+func draws(list []program.Statement) (all []*program.Draw) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *program.Draw:
+			all = append(all, s)
+		case *program.If:
+			all = append(append(all, draws(s.Then)...), draws(s.Else)...)
+		case *program.Loop:
+			all = append(append(all, draws(s.Body)...), draws(s.Post)...)
+		}
+	}
+	return all
+}
