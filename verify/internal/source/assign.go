@@ -36,6 +36,8 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		for i, v := range values {
 			l.set(to[i], v, s.Pos())
 		}
+	case len(s.Rhs) != len(s.Lhs):
+		l.refuse(s.Pos(), "this assignment", "it does not compile", "")
 	default:
 		l.parallel(s)
 	}
@@ -105,6 +107,9 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 			return nil, obj
 		}
 		return l.object(name), nil
+	}
+	if len(values) != 1 && len(values) != len(names) {
+		l.refuse(s.Pos(), "this assignment", "it does not compile", "")
 	}
 	if len(names) == 1 && len(values) == 1 {
 		to, fresh := slot(names[0])

@@ -328,7 +328,10 @@ func (l *lowerer) function1(fn *types.Func, e *ast.CallExpr, recv entity) []enti
 	if b := l.known[name]; b != nil {
 		return l.inline(b, e, recv)
 	}
-	l.refuse(e.Pos(), "the function "+fn.Name(), unknownFunction(fn), "call functions of this package, or of package math")
+	if fn.Pkg() != nil {
+		l.missing = append(l.missing, fn.Pkg().Path())
+	}
+	l.refuse(e.Pos(), "the function "+fn.Name(), unknownFunction(fn), "call functions of this module, or of package math")
 	return nil
 }
 

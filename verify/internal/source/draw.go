@@ -94,7 +94,7 @@ func (l *lowerer) draw(e *ast.CallExpr, law program.Law, to func(program.Sort) *
 		}
 		d.Scores, args = v, args[1:]
 	}
-	if len(args) != 1 {
+	if len(args) != 1 || law == program.Choose && d.Scores == nil {
 		l.refuse(e.Pos(), "this draw", "it is outside the subset", "")
 	}
 	d.Parameter = l.scalar(args[0]).x

@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -77,7 +78,7 @@ func FuzzLower(f *testing.F) {
 				Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Implicits: map[ast.Node]types.Object{},
 			}
 			config := types.Config{Importer: known, Error: func(error) {}}
-			pkg, _ := config.Check("fuzz", fset, []*ast.File{file}, info)
+			pkg, wrong := config.Check("fuzz", fset, []*ast.File{file}, info)
 			units, strays := source.Lower(fset, []*ast.File{file}, pkg, info)
 			for _, u := range units {
 				if u.Function != nil {
@@ -85,6 +86,9 @@ func FuzzLower(f *testing.F) {
 					printed = append(printed, program.Print(u.Function), over, note)
 				}
 				printed = append(printed, fmt.Sprint(u.Refusals))
+				if wrong == nil && strings.Contains(fmt.Sprint(u.Refusals), "reading it failed") {
+					t.Error(u.Refusals)
+				}
 			}
 			return append(printed, fmt.Sprint(strays))
 		}

@@ -368,7 +368,7 @@ func (l *lowerer) align(s ast.Stmt) program.Expression {
 		return nil
 	}
 	var align program.Expression
-	for _, d := range l.notes[l.frame.file].statements[s] {
+	for _, d := range l.notes.of(l.frame.in, l.frame.file).statements[s] {
 		if align != nil {
 			l.refuse(d.pos, "a second //dp:align", "a draw has one", "")
 		}
@@ -381,7 +381,7 @@ func (l *lowerer) align(s ast.Stmt) program.Expression {
 // invariants reads the directives above a loop. They hold wherever its condition is
 // about to be evaluated, where the element of a range has no value yet.
 func (l *lowerer) invariants(s ast.Stmt, body *ast.BlockStmt, value ast.Expr, loop *program.Loop) {
-	for _, d := range l.notes[l.frame.file].statements[s] {
+	for _, d := range l.notes.of(l.frame.in, l.frame.file).statements[s] {
 		g := ghost{l: l, at: d.at, scope: l.frame.in.types.Scope().Innermost(body.Lbrace), from: body.Lbrace, diffs: true}
 		if id := identOf(value); id != nil {
 			if obj := l.frame.in.info.Defs[id]; obj != nil {

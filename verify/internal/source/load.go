@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,9 +88,74 @@ type Package struct {
 }
 
 // Load reads the packages that the patterns name as the go command does in the
-// folder. Types of what they import come from compiled packages; functions of all
-// packages that the patterns name can call each other.
+// folder. Types of what they import come from compiled packages. Functions that they
+// call are written out if they are of a package that was named, or of the same module.
 func Load(ctx context.Context, dir string, patterns ...string) ([]*Package, error) {
+	named, err := load(ctx, dir, patterns)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, p := range named {
+		wanted[p.PkgPath] = true
+	}
+	all, asked := named, map[string]bool{}
+	for {
+		read := readAll(all, wanted)
+		more := missing(all, read, asked)
+		if len(more) == 0 {
+			return read, nil
+		}
+		patterns = append(slices.Clip(patterns), more...)
+		if all, err = load(ctx, dir, patterns); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// missing returns packages of the same modules whose functions are called, and that
+// were not asked for.
+func missing(all []*packages.Package, read []*Package, asked map[string]bool) (more []string) {
+	modules := map[string]bool{}
+	for _, p := range all {
+		asked[p.PkgPath] = true
+		if p.Module != nil {
+			modules[p.Module.Path] = true
+		}
+	}
+	for _, p := range read {
+		for _, u := range p.Units {
+			for _, path := range u.missing {
+				for m := range modules {
+					if !asked[path] && (path == m || strings.HasPrefix(path, m+"/")) {
+						asked[path] = true
+						more = append(more, path)
+					}
+				}
+			}
+		}
+	}
+	return more
+}
+
+func readAll(all []*packages.Package, wanted map[string]bool) (read []*Package) {
+	known := bodies{}
+	in := make([]*checked, len(all))
+	for i, p := range all {
+		in[i] = &checked{p.Fset, p.Syntax, p.Types, p.TypesInfo}
+		known.add(in[i])
+	}
+	for i, p := range all {
+		if wanted[p.PkgPath] {
+			units, refusals := lower(in[i], known)
+			read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
+		}
+	}
+	return read
+}
+
+// load type-checks packages.
+func load(ctx context.Context, dir string, patterns []string) ([]*packages.Package, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedModule |
 			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
@@ -115,16 +181,5 @@ func Load(ctx context.Context, dir string, patterns ...string) ([]*Package, erro
 	if len(faults) > 0 {
 		return nil, &CompileError{faults}
 	}
-	known := bodies{}
-	all := make([]*checked, len(loaded))
-	for i, p := range loaded {
-		all[i] = &checked{p.Fset, p.Syntax, p.Types, p.TypesInfo}
-		known.add(all[i])
-	}
-	var read []*Package
-	for i, p := range loaded {
-		units, refusals := lower(all[i], known)
-		read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
-	}
-	return read, nil
+	return loaded, nil
 }

@@ -18,11 +18,12 @@ const maxStatements = 20_000
 // A lowerer reads one function with a claim.
 type lowerer struct {
 	known    bodies
-	notes    map[*ast.File]*directives
+	notes    notes
 	fset     *token.FileSet
 	fn       *program.Function
 	names    map[string]int
 	refusals []Refusal
+	missing  []string // packages of functions whose bodies are not at hand
 
 	frame *frame
 	// result is that of the function with the claim; sequenced is set where it is a
@@ -101,7 +102,7 @@ const temporary = 1 << 30
 // A bailout ends the reading of a statement.
 type bailout struct{}
 
-func newLowerer(b *body, known bodies, notes map[*ast.File]*directives) *lowerer {
+func newLowerer(b *body, known bodies, notes notes) *lowerer {
 	name := functionName(b.decl)
 	return &lowerer{
 		known: known, notes: notes, fset: b.in.fset,

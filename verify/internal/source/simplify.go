@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
@@ -16,7 +18,8 @@ func (l *lowerer) simplify() {
 // propagate takes two variables for one where the first is assigned once, from the
 // second, and neither is written while the other's value is still read; the name is that
 // of the outer function. Nothing that the function with the claim names goes but for a
-// variable of its own. Constants take the place of variables of called functions.
+// variable of its own. Variables of called functions give way to constants, and to short
+// expressions of variables that do not change while they are read.
 func (l *lowerer) propagate() bool {
 	g := newGraph(l.fn.Body)
 	writers := map[*program.Variable][]int{}
@@ -59,6 +62,25 @@ func (l *lowerer) propagate() bool {
 				l.depth[x], l.depth[y] = l.depth[y], l.depth[x]
 			}
 			replace[x], touched[x], touched[y] = program.Ref{Var: y}, true, true
+		default:
+			if l.depth[x] == 0 || size(value) > maxSize || touchedBy(n.reads, touched) {
+				continue
+			}
+			if live == nil {
+				live = g.live()
+			}
+			changed := false
+			for _, y := range n.reads {
+				for _, w := range writers[y] {
+					changed = changed || live[w].has(g.number[x])
+				}
+			}
+			if !changed {
+				replace[x], touched[x] = value, true
+				for _, y := range n.reads {
+					touched[y] = true
+				}
+			}
 		}
 	}
 	if len(replace) == 0 {
@@ -66,6 +88,23 @@ func (l *lowerer) propagate() bool {
 	}
 	l.fn.Body = substitute(l.fn.Body, replace)
 	return true
+}
+
+// maxSize bounds the expressions that may be repeated.
+const maxSize = 8
+
+func size(x program.Expression) (n int) {
+	walk(x, func(x program.Expression) {
+		n++
+		if _, ok := x.(program.Element); ok {
+			n += maxSize // an element stays where it is read
+		}
+	})
+	return n
+}
+
+func touchedBy(vars []*program.Variable, touched map[*program.Variable]bool) bool {
+	return slices.ContainsFunc(vars, func(v *program.Variable) bool { return touched[v] })
 }
 
 // sweep drops assignments to variables that nothing reads. (Their expressions have no

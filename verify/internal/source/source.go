@@ -40,6 +40,9 @@ type Unit struct {
 	// Refusals say why Claim or Function is nil.
 	Refusals []Refusal
 
+	// missing are packages of which functions are called that are not at hand.
+	missing []string
+
 	// The syntax, for those who read it themselves.
 	Decl    *ast.FuncDecl
 	File    *ast.File
@@ -96,6 +99,16 @@ func (b bodies) add(in *checked) {
 	}
 }
 
+// notes are the directives of files, read when they are asked for.
+type notes map[*ast.File]*directives
+
+func (n notes) of(in *checked, file *ast.File) *directives {
+	if n[file] == nil {
+		n[file] = readDirectives(in, file)
+	}
+	return n[file]
+}
+
 // Lower reads the functions with claims of one package that was type-checked.
 // Functions of other packages are unknown to it, except those that have a meaning of
 // their own. Refusals that belong to no function with a claim are returned apart.
@@ -107,20 +120,12 @@ func Lower(fset *token.FileSet, files []*ast.File, pkg *types.Package, info *typ
 }
 
 func lower(in *checked, known bodies) (units []*Unit, strays []Refusal) {
-	notes := map[*ast.File]*directives{}
-	for _, b := range known {
-		if notes[b.file] == nil {
-			notes[b.file] = readDirectives(b.in, b.file)
-		}
-	}
+	notes := notes{}
 	for _, file := range in.files {
-		if notes[file] == nil {
-			notes[file] = readDirectives(in, file)
-		}
 		of := map[*ast.FuncDecl]*Unit{}
 		for _, d := range file.Decls {
 			decl, ok := d.(*ast.FuncDecl)
-			if !ok || notes[file].functions[decl] == nil {
+			if !ok || notes.of(in, file).functions[decl] == nil {
 				continue
 			}
 			u := &Unit{
@@ -131,7 +136,7 @@ func lower(in *checked, known bodies) (units []*Unit, strays []Refusal) {
 			of[decl] = u
 			units = append(units, u)
 		}
-		for _, s := range notes[file].strays {
+		for _, s := range notes.of(in, file).strays {
 			if u := of[s.in]; u != nil {
 				u.Refusals = append(u.Refusals, s.refusal)
 				u.Function = nil
@@ -164,21 +169,32 @@ func functionName(d *ast.FuncDecl) string {
 	return d.Name.Name
 }
 
+// failed begins the reason of a function whose reading broke; one that compiles does not.
+const failed = "reading it failed"
+
 // read fills in the claim and the function.
-func (u *Unit) read(b *body, known bodies, notes map[*ast.File]*directives) {
+func (u *Unit) read(b *body, known bodies, notes notes) {
 	l := newLowerer(b, known, notes)
+	// Syntax whose types are wrong breaks what the rest relies on. Whatever breaks, the
+	// function is refused.
+	defer func() {
+		if r := recover(); r != nil {
+			u.Claim, u.Function = nil, nil
+			u.Refusals = append(l.refusals, Refusal{u.Position, "the function " + u.Name, fmt.Sprintf("%s: %v", failed, r), "see that it compiles"})
+		}
+	}()
 	l.enter(b)
 	if b.decl.Type.TypeParams != nil || isGeneric(b) {
 		l.report(b.decl.Name.Pos(), "a function with type parameters", "its numbers have no type yet", "write it for one type: float64 or int64")
 		u.Refusals = l.refusals
 		return
 	}
-	u.Claim = l.claim(notes[b.file].functions[b.decl])
+	u.Claim = l.claim(notes.of(b.in, b.file).functions[b.decl])
 	onlySensitivity := u.Claim != nil && u.Claim.Cost == nil
 	if !onlySensitivity {
 		u.Function = l.function(b, u.Claim)
 	}
-	u.Refusals = l.refusals
+	u.Refusals, u.missing = l.refusals, l.missing
 	slices.SortStableFunc(u.Refusals, func(a, b Refusal) int {
 		return cmp.Or(cmp.Compare(a.Position.Filename, b.Position.Filename), cmp.Compare(a.Position.Offset, b.Position.Offset))
 	})
