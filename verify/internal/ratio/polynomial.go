@@ -143,6 +143,19 @@ func (p polynomial) variables() []string {
 // equal compares terms.
 func (p polynomial) equal(q polynomial) bool { return len(p.minus(q)) == 0 }
 
+// multiple reports whether p is q times a positive number.
+func (p polynomial) multiple(q polynomial) bool {
+	for key, t := range q {
+		mine, ok := p[key]
+		if !ok {
+			return false
+		}
+		r := new(big.Rat).Quo(mine.coef, t.coef)
+		return r.Sign() > 0 && p.equal(q.scale(r))
+	}
+	return false
+}
+
 // least returns the product of the lowest powers of each variable, as a divisor of
 // every term.
 func (p polynomial) least() map[string]*big.Rat {

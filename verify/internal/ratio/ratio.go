@@ -275,8 +275,12 @@ func (p *prover) require(e program.Expression) {
 // narrow learns that d >= 0, or d > 0, from which bounds of one variable follow, or
 // the order of two.
 func (p *prover) narrow(d fraction, strict bool) {
-	if _, ok := d.den.constant(); !ok {
+	den, ok := d.den.constant()
+	if !ok {
 		return
+	}
+	if den.Sign() > 0 {
+		p.facts = append(p.facts, d.num)
 	}
 	c := new(big.Rat)
 	if t, ok := d.num[""]; ok {

@@ -39,6 +39,30 @@ func f(x bool, p float64, src *noise.Source) bool {
 	}
 	return !x
 }`, "max(math.Log((1 - p)/p), math.Log(p/(1 - p)))", ""},
+	{"two odds, of which a ratio bounds all quotients", `
+//dp:adjacent |x| <= 1
+//dp:requires 0 < p && p < 1 && 0 < q && q < 1 && r > 0
+//dp:requires p <= r*q && q <= r*p
+//dp:requires 1-p <= r*(1-q) && 2*(1-q) <= 2*r*(1-p)
+//dp:cost math.Log(r)
+func f(x bool, p, q, r float64, src *noise.Source) bool {
+	if x {
+		return src.Bernoulli(p)
+	}
+	return src.Bernoulli(q)
+}`, "max(max(max(math.Log((1 - p)/(1 - q)), math.Log((1 - q)/(1 - p))), math.Log(p/q)), math.Log(q/p))", ""},
+	{"two odds, of which a ratio bounds all quotients but one", `
+//dp:adjacent |x| <= 1
+//dp:requires 0 < p && p < 1 && 0 < q && q < 1 && r > 0
+//dp:requires p <= r*q && q <= r*p
+//dp:requires 1-p <= r*(1-q) && 1-q >= r*(1-p)
+//dp:cost math.Log(r)
+func f(x bool, p, q, r float64, src *noise.Source) bool {
+	if x {
+		return src.Bernoulli(p)
+	}
+	return src.Bernoulli(q)
+}`, "", "least cost"},
 	{"randomized response by epsilon", `
 //dp:adjacent |x| <= 1
 //dp:requires eps > 0

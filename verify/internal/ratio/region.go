@@ -31,10 +31,15 @@ type region struct {
 	exps map[string]polynomial
 	// integers are the variables that are whole.
 	integers map[string]bool
+	// facts are other polynomials that are required not to be negative.
+	facts []polynomial
 }
 
 func newRegion() *region {
-	return &region{map[string]bound{}, map[string]bound{}, map[[2]string]bool{}, map[string]polynomial{}, map[string]bool{}}
+	return &region{
+		low: map[string]bound{}, high: map[string]bound{}, less: map[[2]string]bool{},
+		exps: map[string]polynomial{}, integers: map[string]bool{},
+	}
 }
 
 // above and below narrow an interval.
@@ -109,7 +114,9 @@ type box struct {
 }
 
 // nonnegative reports that p >= 0 all over the region, or false if that is not shown.
-func (r *region) nonnegative(p polynomial) bool { return r.decide(p, false) }
+func (r *region) nonnegative(p polynomial) bool {
+	return r.decide(p, false) || slices.ContainsFunc(r.facts, p.multiple)
+}
 
 // positive reports that p > 0 all over the region.
 func (r *region) positive(p polynomial) bool { return r.decide(p, true) }
