@@ -320,6 +320,8 @@ func (l *lowerer) function1(fn *types.Func, e *ast.CallExpr, recv entity) []enti
 		if v, ok := l.local(l.frame.prefix+"slice", l.typeOf(e), e.Pos()).(slice); ok {
 			return []entity{l.clone(v, e.Args[0])}
 		}
+	case noisePath + ".Bernoulli":
+		return l.coin(e)
 	case "errors.New":
 		return []entity{term{l.errorCode(e.Pos()), program.Int}}
 	case "fmt.Errorf":
@@ -373,7 +375,7 @@ func (l *lowerer) method(f *ast.SelectorExpr, sel *types.Selection, e *ast.CallE
 		return []entity{term{program.Call{Func: "grid", Args: []program.Expression{x.x, scale.x}}, program.Real}}
 	}
 	if noiseType(sel.Recv()) != "" {
-		l.refuse(e.Pos(), "the method "+fn.Name()+" of "+typeName(sel.Recv()), "it is outside the subset", "draw with Laplace, Exponential, Gaussian, DiscreteLaplace, Geometric, DiscreteGaussian, Bernoulli, Choose, or Int64")
+		l.refuse(e.Pos(), "the method "+fn.Name()+" of "+typeName(sel.Recv()), "it is outside the subset", "draw with Laplace, Exponential, Gaussian, DiscreteLaplace, Geometric, DiscreteGaussian, Bernoulli, Choose, Int64, or Index")
 	}
 	if _, isInterface := sel.Recv().Underlying().(*types.Interface); isInterface {
 		l.refuse(e.Pos(), "a method of an interface", "which method it is, is not known", "call a method of a struct")

@@ -31,8 +31,8 @@ func lawSort(law program.Law) program.Sort {
 	return program.Int
 }
 
-// lawOf recognises a draw by the types: a method of noise.Source, or Int64 of a
-// distribution.
+// lawOf recognises a draw by the types: a method of noise.Source, or Int64 or Index of
+// a distribution.
 func lawOf(info *types.Info, e *ast.CallExpr) (program.Law, bool) {
 	f, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
 	if !ok {
@@ -47,10 +47,9 @@ func lawOf(info *types.Info, e *ast.CallExpr) (program.Law, bool) {
 		law, ok := sourceLaws[f.Sel.Name]
 		return law, ok
 	}
-	if f.Sel.Name == "Int64" {
-		return samplerLaw(recv)
-	}
-	return 0, false
+	law, ok := samplerLaw(recv)
+	draws := map[bool]string{false: "Int64", true: "Index"}[law == program.Choose]
+	return law, ok && f.Sel.Name == draws
 }
 
 // recvOf is the type that a method was declared for, also of embedded fields.
@@ -134,19 +133,47 @@ func (l *lowerer) sample(e *ast.CallExpr, law program.Law) []entity {
 	if !ok {
 		l.refuse(e.Pos(), "a draw from "+typeName(sel.Recv()), "where its scale comes from is not known", "let it be a field of the receiver, or a parameter")
 	}
-	if len(e.Args) == 1 {
-		if _, ok := l.eval(e.Args[0]).(source); !ok {
-			l.refuse(e.Pos(), "this draw", "it is outside the subset", "draw from a *noise.Stream")
-		}
+	if len(e.Args) > 0 {
+		l.checkSource(e.Args[0])
 	}
 	scale := d.scaleVariable()
 	l.read(scale)
+	draw := program.Draw{At: program.At{Pos: e.Pos()}, Law: law, Parameter: program.Ref{Var: scale}, Align: l.align(l.drawn)}
+	if law == program.Choose && len(e.Args) == 2 {
+		scores, ok := l.sliceOf(e.Args[1])
+		if !ok {
+			l.refuse(e.Args[1].Pos(), "these scores", "they are outside the subset", "pass a slice of numbers")
+		}
+		// exp(s/scale) is exp(ε·s/2) for ε = 2/scale.
+		draw.Scores = scores
+		draw.Parameter = program.Binary{Op: program.Quo, X: number(2, program.Real), Y: program.Ref{Var: scale}}
+	}
 	v := l.temporary(law, e)
 	if a, ok := l.drawn.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && ast.Unparen(a.Rhs[0]) == e {
 		if id := identOf(a.Lhs[0]); id != nil && id.Name != "_" {
 			v = l.variable(l.frame.prefix+id.Name, program.Int, id.Pos())
 		}
 	}
-	l.emit(program.Draw{At: program.At{Pos: e.Pos()}, To: v, Law: law, Parameter: program.Ref{Var: scale}, Align: l.align(l.drawn)})
+	draw.To = v
+	l.emit(draw)
 	return []entity{term{program.Ref{Var: v}, program.Int}, drawError{}}
+}
+
+// coin is ok, err := noise.Bernoulli(bits, p).
+func (l *lowerer) coin(e *ast.CallExpr) []entity {
+	l.checkSource(e.Args[0])
+	p, ok := l.eval(e.Args[1]).(ratio)
+	if !ok {
+		l.refuse(e.Args[1].Pos(), "this probability", "where it comes from is not known", "let it be a field of the receiver, or a parameter")
+	}
+	l.read(p.v)
+	v := l.temporary(program.Bernoulli, e)
+	l.emit(program.Draw{At: program.At{Pos: e.Pos()}, To: v, Law: program.Bernoulli, Parameter: program.Ref{Var: p.v}})
+	return []entity{term{program.Ref{Var: v}, program.Bool}, drawError{}}
+}
+
+func (l *lowerer) checkSource(e ast.Expr) {
+	if _, ok := l.eval(e).(source); !ok {
+		l.refuse(e.Pos(), "this draw", "it is outside the subset", "draw from a *noise.Stream, or from noise.Bits")
+	}
 }

@@ -62,6 +62,9 @@ type (
 	// that the program knows.
 	amount struct{ v *program.Variable }
 
+	// A ratio is a *big.Rat of the input, which only draws and directives read.
+	ratio struct{ v *program.Variable }
+
 	// A consumer is the function yield.
 	consumer struct{}
 
@@ -85,6 +88,7 @@ func (closure) what() string   { return "a function" }
 func (source) what() string    { return "a source of noise" }
 func (*sampler) what() string  { return "a distribution" }
 func (amount) what() string    { return "an amount of package privacy" }
+func (ratio) what() string     { return "a rational" }
 func (consumer) what() string  { return "the function yield" }
 func (null) what() string      { return "nil" }
 func (text) what() string      { return "a string" }
@@ -115,13 +119,16 @@ func noiseType(t types.Type) string {
 	return n.Obj().Name()
 }
 
-// samplerLaws are the types whose draws are k, err := d.Int64(stream).
+// samplerLaw is that of the types whose draws are k, err := d.Int64(stream), or
+// i, err := d.Index(stream, scores).
 func samplerLaw(t types.Type) (program.Law, bool) {
 	switch noiseType(t) {
 	case "DiscreteLaplace":
 		return program.DiscreteLaplace, true
 	case "Geometric":
 		return program.Geometric, true
+	case "Choice":
+		return program.Choose, true
 	}
 	return 0, false
 }
@@ -249,6 +256,9 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 		v := add(l.variable(name, program.Real, pos))
 		l.fn.Requires = append(l.fn.Requires, program.Binary{Op: program.Ge, X: program.Ref{Var: v}, Y: number(0, program.Real)})
 		return amount{v}
+	}
+	if types.TypeString(t, nil) == "*math/big.Rat" {
+		return ratio{add(l.variable(name, program.Real, pos))}
 	}
 	if sort, ok := sortOf(t); ok && !isError(t) {
 		v := add(l.variable(name, sort, pos))

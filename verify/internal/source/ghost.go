@@ -161,6 +161,9 @@ func (g ghost) variable(e ast.Expr) term {
 	case amount:
 		g.check(e, x.v)
 		return term{program.Ref{Var: x.v}, x.v.Sort}
+	case ratio:
+		g.check(e, x.v)
+		return term{program.Ref{Var: x.v}, program.Real}
 	case term:
 		return x
 	case slice:
@@ -287,7 +290,7 @@ func (g ghost) call(e *ast.CallExpr) term {
 		want(1)
 		d, ok := g.entity(e.Args[0]).(*sampler)
 		if !ok || !g.scales && g.inputs {
-			g.l.refuse(g.pos(e), "this scale", "it is of no distribution", "name a field or parameter of type *noise.DiscreteLaplace or *noise.Geometric")
+			g.l.refuse(g.pos(e), "this scale", "it is of no distribution", "name a field or parameter of type *noise.DiscreteLaplace, *noise.Geometric or *noise.Choice")
 		}
 		return term{program.Ref{Var: d.scaleVariable()}, program.Real}
 	case "diff", "cond":
