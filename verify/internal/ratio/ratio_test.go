@@ -50,7 +50,7 @@ func f(x bool, p, q, r float64, src *noise.Source) bool {
 		return src.Bernoulli(p)
 	}
 	return src.Bernoulli(q)
-}`, "max(max(max(math.Log((1 - p)/(1 - q)), math.Log((1 - q)/(1 - p))), math.Log(p/q)), math.Log(q/p))", ""},
+}`, "max(math.Log((1 - p)/(1 - q)), math.Log((1 - q)/(1 - p)), math.Log(p/q), math.Log(q/p))", ""},
 	{"two odds, of which a ratio bounds all quotients but one", `
 //dp:adjacent |x| <= 1
 //dp:requires 0 < p && p < 1 && 0 < q && q < 1 && r > 0
