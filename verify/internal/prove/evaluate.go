@@ -111,7 +111,59 @@ func (m *machine) call(x p.Call, st *state) value {
 		minus := number(args[0].num.Neg(), args[0].diff.Neg())
 		return choose(compare(p.Ge, args[0], value{}, p.Real), args[0], minus, p.Real)
 	}
-	return m.opaque(x.Func, sortOf(x), args...)
+	v := m.opaque(x.Func, sortOf(x), args...)
+	if x.Func == "grid" {
+		m.onGrid(x.Args[1], args[0], v, st)
+	}
+	return v
+}
+
+// gridLimit is 2^41: noise of a smaller scale has a grid of which 1 is a multiple.
+var gridLimit = new(big.Rat).SetInt64(1 << 41)
+
+// onGrid is what is known of distances of numbers that are rounded to the grid of
+// noise. Rounding to multiples of g keeps order, and moving by a multiple of g
+// commutes with it; so x' - x <= k implies round(x') - round(x) <= k if g divides k,
+// and g = 2^(⌊log₂ scale⌋-40) divides all whole numbers if scale < 2^41.
+func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
+	if m.test != nil || isZero(to.diff) {
+		return
+	}
+	b := &budget{}
+	sides := []laurent{laurentOf(inline(scale, m.definitions)), constantLaurent(gridLimit)}
+	clear(sides, b)
+	for _, x := range b.positive {
+		m.demand(st, fmt.Sprintf("%s is positive", x), linear.Gt(m.eval(x, st).num, linear.Term{}))
+	}
+	m.demand(st, fmt.Sprintf("the scale %s is below 2^41, where the grid is finer than 1", scale),
+		linear.Lt(m.eval(sides[0].polynomial(rational(1)), &state{}).num, m.eval(sides[1].polynomial(rational(1)), &state{}).num))
+	v := linear.Vars(to.diff)
+	for _, k := range m.wholeBounds() {
+		t := linear.Constant(k)
+		for _, f := range []linear.Formula{
+			linear.Implies(linear.Le(from.diff, t), linear.Le(to.diff, t)),
+			linear.Implies(linear.Ge(from.diff, t), linear.Ge(to.diff, t)),
+		} {
+			m.facts[v[len(v)-1]] = append(m.facts[v[len(v)-1]], f)
+		}
+	}
+}
+
+// wholeBounds are the whole numbers among the bounds of adjacencies.
+func (m *machine) wholeBounds() []*big.Rat {
+	ks := []*big.Rat{new(big.Rat)}
+	for _, a := range m.c.Adjacent {
+		if a.Low == nil || a.High == nil {
+			continue
+		}
+		low, high := m.bounds(a)
+		for _, t := range []linear.Term{low, high} {
+			if r, ok := t.IsConstant(); ok && r.IsInt() {
+				ks = append(ks, r)
+			}
+		}
+	}
+	return ks
 }
 
 // opaque is the value of a function of which only this is used, that equal
@@ -210,6 +262,8 @@ func compute(op string, s p.Sort, x []*big.Rat, roughly bool) (*big.Rat, bool) {
 			q = r
 		}
 		return new(big.Rat).SetInt(q), true
+	case "grid":
+		return x[0], roughly // tests are of numbers on the grid
 	case "floor":
 		return floor(x[0]), true
 	case "ceil":

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -23,39 +24,118 @@ func (m *machine) houdini(ctx context.Context, s *solver, candidates invariants)
 	for again := true; again; {
 		again = false
 		for _, o := range m.obligations {
-			if o.keep == nil {
+			if o.keep == nil || len(active[o.keep.loop.Name]) == 0 {
 				continue
 			}
-			for {
-				model, answer, err := s.model(ctx, m.refutation(o, active))
-				if err != nil {
-					return nil, err
-				}
-				if answer == smt.Unsat {
-					break
-				}
-				if answer != smt.Sat || !active.drop(*o.keep, model) {
-					return nil, nil
-				}
-				again = true
+			dropped, ok, err := m.prune(ctx, s, o, active)
+			if err != nil || !ok {
+				return nil, err
 			}
+			again = again || dropped
 		}
 	}
 	return m.needed(ctx, s, active)
 }
 
-// drop removes what is false at the instance in a model; false if nothing is.
-func (inv invariants) drop(i instance, model linear.Model) bool {
-	name := i.loop.Name
-	kept := inv[name][:0:0]
-	for _, f := range inv[name] {
-		if holds(f.Subst(i.at), model) {
+// prune drops the candidates that an obligation refutes. Candidates are switched on
+// by literals, so that the solver is told of the obligation once.
+func (m *machine) prune(ctx context.Context, s *solver, o obligation, active invariants) (dropped, ok bool, err error) {
+	next := linear.Substitution{} // names for the values that the loop's variables are given
+	var given []linear.Formula
+	for v, x := range o.keep.at {
+		n := linear.Var{Name: "next!" + v.Name, Sort: v.Sort}
+		switch x := x.(type) {
+		case linear.Term:
+			given = append(given, linear.Eq(n.Term(), x))
+			next[v] = n.Term()
+		case linear.Formula:
+			given = append(given, linear.Iff(n.Formula(), x))
+			next[v] = n.Formula()
+		}
+	}
+	fs := active[o.keep.loop.Name]
+	fails := make([]linear.Formula, len(fs))
+	for k, f := range fs {
+		fails[k] = linear.Var{Name: fmt.Sprintf("fails!%d", k), Sort: linear.Bool}.Formula()
+		given = append(given, linear.Implies(fails[k], linear.Not(f.Subst(next))))
+	}
+	var uses []linear.Formula
+	own := -1 // where the candidates of this very loop begin among the uses
+	for _, i := range o.assumed {
+		if i.loop == o.keep.loop {
+			own = len(uses)
+		}
+		for k, f := range active.of(i) {
+			use := linear.Var{Name: fmt.Sprintf("use!%s!%d", i.loop.Name, k), Sort: linear.Bool}.Formula()
+			uses = append(uses, use)
+			given = append(given, linear.Implies(use, f))
+		}
+	}
+	var es []linear.Expr
+	for _, f := range given {
+		es = append(es, f)
+	}
+	given = append(given, m.context(o, es...))
+	s.process.Push()
+	defer s.process.Pop()
+	for _, f := range given {
+		if err := s.assert(f); err != nil {
+			return false, false, err
+		}
+	}
+	live := make([]bool, len(fs))
+	for k := range live {
+		live[k] = true
+	}
+	all := linear.And(given...)
+	for {
+		var some []linear.Formula
+		query := slices.Clone(uses)
+		for k := range fs {
+			if live[k] {
+				some = append(some, fails[k])
+			}
+		}
+		if own >= 0 {
+			query = slices.Clone(uses[:own])
+			for k := range fs {
+				if live[k] {
+					query = append(query, uses[own+k])
+				}
+			}
+			query = append(query, uses[own+len(fs):]...)
+		}
+		if len(some) == 0 {
+			break
+		}
+		model, answer, err := s.under(ctx, all, linear.Or(some...), linear.And(query...))
+		if err != nil {
+			return false, false, err
+		}
+		if answer == smt.Unsat {
+			break
+		}
+		before := dropped
+		progress := false
+		if answer == smt.Sat {
+			for k, f := range fs {
+				if live[k] && !holds(f.Subst(next), model) {
+					live[k], dropped, progress = false, true, true
+				}
+			}
+		}
+		if !progress {
+			return before, false, nil
+		}
+	}
+	kept := fs[:0:0]
+	for k, f := range fs {
+		if live[k] {
 			kept = append(kept, f)
 		}
 	}
-	dropped := len(kept) < len(inv[name])
-	inv[name] = kept
-	return dropped
+	active[o.keep.loop.Name] = kept
+	return dropped, true, nil
 }
 
 // holds evaluates f; what the model is silent of is 0.
@@ -258,6 +338,11 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 	var diffs []linear.Term
 	modified := changed(h.loop.Body, h.loop.Post)
 	for _, n := range h.names {
+		if v, ok := h.vars[n]; ok && v.Sort == p.Int && !m.private[v] {
+			ints = append(ints, n.Term())
+		}
+	}
+	for _, n := range h.names {
 		v, ok := h.vars[n]
 		if !ok {
 			continue
@@ -271,7 +356,6 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 			continue
 		}
 		if v.Sort == p.Int && !m.private[v] {
-			ints = append(ints, x.num)
 			if moves {
 				counters = append(counters, x.num)
 			}
@@ -294,7 +378,16 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 					fs = append(fs, linear.Implies(linear.Eq(x.num, r), linear.Eq(x.second(), r)))
 				}
 			}
+			if v.Sort == p.Int && m.returned[v] {
+				for _, i := range ints {
+					fs = append(fs, linear.Lt(x.num, i), linear.Lt(x.second(), i))
+				}
+			}
 		}
+	}
+	for _, x := range m.comparisons(h) { // both runs agree on a private condition
+		f := m.eval(x, g)
+		fs = append(fs, linear.Iff(f.one, f.two))
 	}
 	// Sizes and counters.
 	sizes := slices.Clone(ints)
@@ -498,6 +591,47 @@ func (m *machine) conditions(h *head) []p.Expression {
 	return xs
 }
 
+// comparisons are the private conditions of the loop on single variables.
+func (m *machine) comparisons(h *head) []p.Expression {
+	var xs []p.Expression
+	var add func(x p.Expression)
+	add = func(x p.Expression) {
+		b, ok := x.(p.Binary)
+		if !ok {
+			return
+		}
+		if b.Op == p.And || b.Op == p.Or {
+			add(b.X)
+			add(b.Y)
+			return
+		}
+		_, one := b.X.(p.Ref)
+		_, two := b.Y.(p.Number)
+		if one && two && m.isPrivate(x) {
+			xs = append(xs, x)
+		}
+	}
+	walkStatements(h.loop.Body, func(s p.Statement) {
+		if s, ok := s.(*p.If); ok {
+			add(s.Cond)
+		}
+	})
+	return xs
+}
+
+// constants are the numbers that the function assigns to a variable.
+func (m *machine) constants(v *p.Variable) []p.Number {
+	var ns []p.Number
+	walkStatements(m.f.Body, func(s p.Statement) {
+		if a, ok := s.(*p.Assign); ok && a.To == v {
+			if n, ok := a.Value.(p.Number); ok {
+				ns = append(ns, n)
+			}
+		}
+	})
+	return ns
+}
+
 // guards are the conditions under which candidates are compared at the second
 // level.
 func (m *machine) guards(h *head, g *state) []linear.Formula {
@@ -514,7 +648,11 @@ func (m *machine) guards(h *head, g *state) []linear.Formula {
 			}
 			r := m.inputs[o].num
 			if m.private[v] {
-				both(linear.Eq(g.vars[v].num, r))
+				same := linear.Eq(g.vars[v].num, r)
+				both(same)
+				for _, n := range m.constants(v) {
+					both(linear.And(same, linear.Ne(r, linear.Constant(n.Value))))
+				}
 			} else {
 				both(linear.Le(g.vars[v].num, r))
 			}

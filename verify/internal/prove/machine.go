@@ -85,6 +85,7 @@ type obligation struct {
 	assumed  []instance
 	goal     linear.Formula
 	keep     *instance
+	demand   bool // it follows from the requirements, or not at all
 }
 
 // A head is what an invariant may speak of, by name.
@@ -233,7 +234,7 @@ func (m *machine) begin() *state {
 		}
 	}
 	for _, x := range m.budget.positive {
-		m.must(st, fmt.Sprintf("%s is positive", x), linear.Gt(m.eval(x, st).num, linear.Term{}))
+		m.demand(st, fmt.Sprintf("%s is positive", x), linear.Gt(m.eval(x, st).num, linear.Term{}))
 	}
 	return st
 }
@@ -248,6 +249,15 @@ func (m *machine) must(st *state, name string, goal linear.Formula) {
 	}
 	m.obligations = append(m.obligations, obligation{
 		name: name, pos: m.pos, premises: st.path, assumed: st.assumed, goal: goal})
+}
+
+// demand is an obligation that only the requirements can show.
+func (m *machine) demand(st *state, name string, goal linear.Formula) {
+	n := len(m.obligations)
+	m.must(st, name, goal)
+	for i := n; i < len(m.obligations); i++ {
+		m.obligations[i].demand = true
+	}
 }
 
 // run does the whole function.

@@ -118,6 +118,18 @@ func (s *search) confirm(ctx context.Context, a alignment, seen map[string][]lin
 	if m.err != nil {
 		return nil, "", m.err
 	}
+	for _, o := range m.obligations {
+		if !o.demand {
+			continue
+		}
+		r, err := linear.Unsat(ctx, m.refutation(o, nil), linear.Limits{})
+		if err != nil {
+			return nil, "", err
+		}
+		if r.Verdict != linear.Refuted {
+			return nil, "", &Position{o.pos, "the requirements do not say that " + o.name}
+		}
+	}
 	for level := 1; level <= 2; level++ {
 		candidates := m.candidates(level, seen)
 		inv, err := m.houdini(ctx, s.solver, candidates)
@@ -169,7 +181,7 @@ func prepare(f *p.Function, c *claim.Claim) (*static, *budget, error) {
 	for _, v := range changed(f.Body) {
 		modified[v] = true
 	}
-	b, err := normalise(s.draws, c.Cost.Epsilon, once(f), modified)
+	b, err := normalise(s.draws, c.Cost.Epsilon, s.definitions, modified)
 	return s, b, err
 }
 

@@ -38,8 +38,9 @@ func needZ3(t *testing.T) {
 func TestProves(t *testing.T) {
 	needZ3(t)
 	all := units(t, "./right", "./lyu")
-	for _, name := range []string{"ExponentialMechanism", "PartialSum", "PrefixSum", "SmartSum", "Histogram", "AboveThreshold",
-		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu4", "Lyu7"} {
+	for _, name := range []string{"NoisyMax", "NoisyMaxInt", "NoisyMaxExponential", "NoisyMaxMonotone",
+		"ExponentialMechanism", "PartialSum", "PrefixSum", "SmartSum", "Histogram", "AboveThreshold",
+		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu2", "Lyu4", "Lyu7"} {
 		t.Run(name, func(t *testing.T) {
 			u := all[name]
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/smt"
 	"github.com/discreet-dp/discreet/verify/internal/linear"
 )
+
+// questionLimit is for one question: what takes longer is not found this way.
+const questionLimit = 2 * time.Second
 
 // A solver is z3, told of variables as they come up.
 type solver struct {
@@ -16,6 +20,9 @@ type solver struct {
 }
 
 func startSolver(ctx context.Context, o smt.Options) (*solver, error) {
+	if o.Limit == 0 {
+		o.Limit = questionLimit
+	}
 	process, err := smt.Start(ctx, smt.Z3, o)
 	if err != nil {
 		return nil, fmt.Errorf("search for a proof: %w", err)
@@ -54,21 +61,20 @@ func (s *solver) assert(f linear.Formula) error {
 	return nil
 }
 
-// model is one of the formula, over its variables; nil if there is none.
-func (s *solver) model(ctx context.Context, f linear.Formula) (linear.Model, smt.Answer, error) {
-	if f.IsFalse() {
-		return nil, smt.Unsat, nil
-	}
+// under is a model of what was asserted and of more, over the variables of known.
+func (s *solver) under(ctx context.Context, known linear.Formula, more ...linear.Formula) (linear.Model, smt.Answer, error) {
 	s.process.Push()
 	defer s.process.Pop()
-	if err := s.assert(f); err != nil {
-		return nil, smt.Unknown, err
+	for _, f := range more {
+		if err := s.assert(f); err != nil {
+			return nil, smt.Unknown, err
+		}
 	}
 	a, err := s.process.CheckSat(ctx)
 	if err != nil || a != smt.Sat {
 		return nil, a, err
 	}
-	m, err := s.values(ctx, linear.Vars(f))
+	m, err := s.values(ctx, linear.Vars(known))
 	return m, a, err
 }
 

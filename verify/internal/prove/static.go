@@ -12,29 +12,31 @@ import (
 // A static is what is known of a function before it is run: which of its variables
 // are the same in both runs whatever the alignment, and which a loop changes.
 type static struct {
-	f         *p.Function
-	adjacent  map[*p.Variable]claim.Adjacency
-	private   map[*p.Variable]bool
-	alias     map[*p.Variable]*p.Variable // local copies of input slices that are never written
-	written   map[*p.Variable]int         // how often a slice is assigned, made, appended or stored to
-	draws     []*p.Draw
-	loops     []*p.Loop
-	around    map[*p.Draw][]*p.Loop // the loops that a draw stands in, outermost first
-	live      map[*p.Loop]map[*p.Variable]bool
-	pointwise []bool               // which components of the result are fixed in turn
-	returned  map[*p.Variable]bool // what these components mention
+	f           *p.Function
+	definitions map[*p.Variable]p.Expression // of variables that are assigned once
+	adjacent    map[*p.Variable]claim.Adjacency
+	private     map[*p.Variable]bool
+	alias       map[*p.Variable]*p.Variable // local copies of input slices that are never written
+	written     map[*p.Variable]int         // how often a slice is assigned, made, appended or stored to
+	draws       []*p.Draw
+	loops       []*p.Loop
+	around      map[*p.Draw][]*p.Loop // the loops that a draw stands in, outermost first
+	live        map[*p.Loop]map[*p.Variable]bool
+	pointwise   []bool               // which components of the result are fixed in turn
+	returned    map[*p.Variable]bool // what these components mention
 }
 
 func analyse(f *p.Function, c *claim.Claim) *static {
 	s := &static{
-		f:        f,
-		adjacent: map[*p.Variable]claim.Adjacency{},
-		private:  map[*p.Variable]bool{},
-		alias:    map[*p.Variable]*p.Variable{},
-		written:  map[*p.Variable]int{},
-		around:   map[*p.Draw][]*p.Loop{},
-		live:     map[*p.Loop]map[*p.Variable]bool{},
-		returned: map[*p.Variable]bool{},
+		f:           f,
+		definitions: once(f),
+		adjacent:    map[*p.Variable]claim.Adjacency{},
+		private:     map[*p.Variable]bool{},
+		alias:       map[*p.Variable]*p.Variable{},
+		written:     map[*p.Variable]int{},
+		around:      map[*p.Draw][]*p.Loop{},
+		live:        map[*p.Loop]map[*p.Variable]bool{},
+		returned:    map[*p.Variable]bool{},
 	}
 	for _, a := range c.Adjacent {
 		s.adjacent[a.Input] = a
