@@ -136,7 +136,7 @@ func (d *decision) store(kind string, proof any) error {
 // search looks for a proof, and for a counterexample if there is none.
 func (d *decision) search(ctx context.Context) {
 	f, c := d.unit.Function, d.unit.Claim
-	if ratio.Applies(f) {
+	if ratio.Applies(f, c) {
 		o, err := ratio.Prove(ctx, f, c)
 		if err == nil {
 			d.result.Verdict, d.result.LeastCost = Proved, o.Least

@@ -42,9 +42,9 @@ type state struct {
 	vars map[*program.Variable]value
 	paid []cost
 	dead bool // not reached
-	// fresh is the draw that the last statement was: the shift of its noise may still
-	// be chosen. If the next statement does not choose it, it is none.
-	fresh *program.Draw
+	// fresh are the draws that the last statements were: the shift of their noise may
+	// still be chosen. If the next statement does not choose it, it is none.
+	fresh []*program.Draw
 }
 
 // An exit is where a break or continue leads.
@@ -81,6 +81,8 @@ type prover struct {
 	moving map[string]bool
 	// changed are the variables that the function sets.
 	changed map[*program.Variable]bool
+	// share is the epsilon that each sum with Gaussian noise costs; nil if none may.
+	share *fraction
 	// depth counts private branches inside each other.
 	depth int
 	// runs is how many enumerated paths are left.
@@ -246,9 +248,7 @@ func (x value) interval() value {
 
 // statement relates one statement.
 func (p *prover) statement(s program.Statement, at state) (effect, error) {
-	if at.fresh != nil && !usable(s, at.fresh) {
-		at.fresh = nil
-	}
+	at.fresh = slices.DeleteFunc(slices.Clone(at.fresh), func(d *program.Draw) bool { return !usable(s, d) })
 	e, err := p.relate(s, at)
 	if _, draws := s.(*program.Draw); !draws {
 		e.end.fresh = nil
@@ -331,16 +331,18 @@ func (p *prover) appended(old, x value) value {
 	return z
 }
 
-// usable reports whether a statement may choose the shift of the noise that was just
-// drawn: it reads it once, and at once.
+// usable reports whether a statement may choose the shift of noise that was just drawn:
+// it reads it once; or whether it is another draw that has nothing to do with it.
 func usable(s program.Statement, drawn *program.Draw) bool {
-	switch s.(type) {
-	case *program.Draw, *program.Loop:
-		return false
-	}
 	uses := 0
 	for _, e := range reads(s) {
 		uses += mentions(e, drawn.To)
+	}
+	switch s.(type) {
+	case *program.Loop:
+		return false
+	case *program.Draw:
+		return uses == 0 && writes(s) != drawn.To
 	}
 	return uses == 1
 }

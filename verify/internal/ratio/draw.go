@@ -2,6 +2,7 @@ package ratio
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -9,9 +10,9 @@ import (
 // draw couples a draw.
 func (p *prover) draw(s *program.Draw, at state, line int) (effect, error) {
 	switch s.Law {
-	case program.Laplace, program.DiscreteLaplace:
+	case program.Laplace, program.DiscreteLaplace, program.Gaussian, program.DiscreteGaussian:
 		end := at.set(s.To, value{})
-		end.fresh = s
+		end.fresh = append(slices.Clone(at.fresh), s)
 		return effect{end: end}, p.steady(s, at, line)
 	case program.Choose:
 		return p.choose(s, at, line)

@@ -2,6 +2,7 @@ package ratio
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -209,14 +210,18 @@ func (p *prover) reach(x value) (fraction, bool) {
 // Theorem (Barthe, Köpf, Olmedo and Zanella-Béguelin 2012, rule for Laplace). For x'−x =
 // d and noise of density proportional to e^(−|n|/b), n' = n−d has x'+n' = x+n and
 // density at most e^(|d|/b) times less. The same holds of discrete Laplace noise and
-// whole d. The noise itself is then d apart.
+// whole d; for Gaussian noise see gaussian. The noise itself is then d apart.
 func (p *prover) noisy(e program.Binary, at state, line int) (value, state, []Step, bool) {
 	for _, sides := range [][2]program.Expression{{e.X, e.Y}, {e.Y, e.X}} {
 		ref, ok := sides[1].(program.Ref)
-		if !ok || at.fresh == nil || at.fresh.To != ref.Var {
+		if !ok {
 			continue
 		}
-		draw := at.fresh
+		i := slices.IndexFunc(at.fresh, func(d *program.Draw) bool { return d.To == ref.Var })
+		if i < 0 {
+			continue
+		}
+		draw := at.fresh[i]
 		x, after, steps := p.eval(sides[0], at, line)
 		if x.relation != near {
 			return value{}, at, nil, false
@@ -225,24 +230,34 @@ func (p *prover) noisy(e program.Binary, at state, line int) (value, state, []St
 		if !ok {
 			return value{}, at, nil, false
 		}
-		after.fresh = nil
+		after.fresh = slices.DeleteFunc(slices.Clone(after.fresh), func(d *program.Draw) bool { return d == draw })
 		scale, err := p.parameter(draw.Parameter, after)
 		if err != nil || !p.positive(scale.num) {
 			return value{}, at, nil, false
 		}
-		epsilon, err := p.quo(d, scale)
+		paid, err := p.shifted(draw.Law, scale, d)
 		if err != nil {
 			return value{}, at, nil, false
 		}
 		after = after.set(ref.Var, value{relation: apart})
-		steps = append(steps, Step{p.line(draw.Pos), fmt.Sprintf("%v: coupled so that %v is equal in both runs; that costs %v", ref.Var.Name, e, epsilon)})
-		return value{}, p.pay(after, cost{fixed(epsilon), rational(zero)}), steps, true
+		steps = append(steps, Step{p.line(draw.Pos), fmt.Sprintf("%v: coupled so that %v is equal in both runs; that costs %v", ref.Var.Name, e, paid)})
+		return value{}, p.pay(after, paid), steps, true
 	}
 	return value{}, at, nil, false
 }
 
+// shifted is what a shift of noise by at most d costs.
+func (p *prover) shifted(law program.Law, scale, d fraction) (cost, error) {
+	if law == program.Gaussian || law == program.DiscreteGaussian {
+		return p.gaussian(law, scale, d)
+	}
+	epsilon, err := p.quo(d, scale)
+	return cost{fixed(epsilon), rational(zero)}, err
+}
+
 // parameter reads a public parameter of a draw.
 func (p *prover) parameter(e program.Expression, at state) (fraction, error) {
+	at.fresh = nil
 	x, _, _ := p.eval(e, at, 0)
 	if x.relation != equal {
 		return fraction{}, undecided("the parameter %v depends on private data", e)

@@ -151,6 +151,8 @@ func (a algebra) fraction(e program.Expression) (fraction, error) {
 			return a.fraction(e.Args[0])
 		case e.Func == "exp":
 			return a.exponential(e.Args[0])
+		case e.Func == "sqrt":
+			return a.root(e.Args[0])
 		case e.Func == "pow" && len(e.Args) == 2:
 			if n, ok := e.Args[1].(program.Number); ok && n.Value.IsInt() && n.Value.Sign() >= 0 && n.Value.Num().BitLen() < 6 {
 				x, err := a.fraction(e.Args[0])
@@ -160,6 +162,68 @@ func (a algebra) fraction(e program.Expression) (fraction, error) {
 		}
 	}
 	return fraction{}, undecided("%v is no rational function of public inputs and exponentials", e)
+}
+
+// root reads a square root of what is positive: a variable of which the square is known.
+func (a algebra) root(x program.Expression) (fraction, error) {
+	square, err := a.amount(x)
+	if err != nil {
+		return fraction{}, err
+	}
+	if !a.covers(square, nothing()) {
+		return fraction{}, undecided("that %v is not negative", x)
+	}
+	name := "math.Sqrt(" + square.String() + ")"
+	a.roots[name] = square
+	a.above(name, bound{zero, a.above0(square)})
+	return fraction{variable(name), whole(1)}, nil
+}
+
+// above0 reports that an amount is positive, as far as one factor at a time tells.
+func (a algebra) above0(c amount) bool {
+	if len(c.logs) == 0 {
+		return a.positive(c.rest.num)
+	}
+	if len(c.logs) > 1 || !a.nonnegative(c.rest.num) || !a.positive(c.logs[0].count.num) {
+		return false
+	}
+	of := c.logs[0].of
+	return a.positive(of.num.minus(of.den))
+}
+
+// squared reads a fraction in squares of roots as an amount.
+func (a algebra) squared(x fraction) (amount, error) {
+	rooted := func(powers map[string]*big.Rat) (name string, ok bool) {
+		for v := range powers {
+			if _, is := a.roots[v]; is {
+				if name != "" || powers[v].Cmp(big.NewRat(2, 1)) != 0 {
+					return "", false
+				}
+				name = v
+			}
+		}
+		return name, true
+	}
+	for _, t := range x.den {
+		if name, ok := rooted(t.powers); name != "" || !ok {
+			return amount{}, undecided("%v divides by a root", x)
+		}
+	}
+	total := nothing()
+	for _, t := range x.num.terms() {
+		name, ok := rooted(t.powers)
+		if !ok {
+			return amount{}, undecided("%v has roots that are not squared", x)
+		}
+		factor := fraction{sum(t), x.den}
+		if name == "" {
+			total = total.plus(fixed(simplify(factor)))
+			continue
+		}
+		factor.num = factor.num.divide(map[string]*big.Rat{name: big.NewRat(2, 1)})
+		total = total.plus(a.roots[name].times(simplify(factor)))
+	}
+	return total, nil
 }
 
 // input is a variable of the function.

@@ -59,9 +59,13 @@ type Certificate struct {
 	Steps []Step   `json:"steps"`
 }
 
-// Applies reports whether a function has draws that the rules of this package are for.
-func Applies(f *program.Function) bool {
-	found := false
+// Applies reports whether the rules of this package are for a claim: those of costs with
+// a delta, and of functions that toss coins or choose.
+func Applies(f *program.Function, c *claim.Claim) bool {
+	if c.Cost == nil {
+		return false
+	}
+	found := c.Cost.Measure == claim.Approximate
 	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 		d, ok := s.(*program.Draw)
 		found = found || ok && (d.Law == program.Bernoulli || d.Law == program.Choose)
@@ -72,12 +76,66 @@ func Applies(f *program.Function) bool {
 // Prove proves the cost of a claim, or says why not with an error that matches
 // ErrUnknown.
 func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if c.Cost == nil || c.Cost.Measure == claim.ZCDP {
 		return nil, undecided("only costs in epsilon are proved by ratios")
 	}
+	var first error
+	for _, share := range shares(f, c) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o, err := prove(f, c, share)
+		if err == nil {
+			return o, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// shares lists the parts of the claimed epsilon that a sum with Gaussian noise may cost:
+// all of it, or an equal part of some sums.
+func shares(f *program.Function, c *claim.Claim) []program.Expression {
+	gaussian := false
+	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+		d, ok := s.(*program.Draw)
+		gaussian = gaussian || ok && (d.Law == program.Gaussian || d.Law == program.DiscreteGaussian)
+	})
+	if !gaussian || c.Cost.Measure != claim.Approximate {
+		return []program.Expression{nil}
+	}
+	all := []program.Expression{c.Cost.Epsilon}
+	over := func(n program.Expression) {
+		all = append(all, program.Binary{Op: program.Quo, X: c.Cost.Epsilon, Y: n})
+	}
+	for k := int64(2); k <= 4; k++ {
+		over(program.Number{Value: big.NewRat(k, 1), Sort: program.Real})
+	}
+	seen := map[string]bool{}
+	var sizes func(e program.Expression)
+	sizes = func(e program.Expression) {
+		if sortOf(e) == program.Int {
+			switch e.(type) {
+			case program.Ref, program.Length:
+				if !seen[e.String()] {
+					seen[e.String()] = true
+					over(program.Call{Func: "real", Args: []program.Expression{e}})
+				}
+				return
+			}
+		}
+		for _, x := range parts(e) {
+			sizes(x)
+		}
+	}
+	sizes(c.Cost.Epsilon)
+	return all
+}
+
+// prove proves a claim if each sum with Gaussian noise costs a share.
+func prove(f *program.Function, c *claim.Claim, share program.Expression) (*Outcome, error) {
 	g := *f
 	g.Body = own(f.Body, map[string]*program.Loop{})
 	runs := maxRuns
@@ -88,6 +146,16 @@ func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, 
 	start, err := p.start()
 	if err != nil {
 		return nil, err
+	}
+	if share != nil {
+		x, err := p.fraction(share)
+		if err == nil && (!p.same(share) || !p.positive(x.num)) {
+			err = undecided("that the share %v of Gaussian noise is positive", share)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.share = &x
 	}
 	e, err := p.list(g.Body, start)
 	if err != nil {

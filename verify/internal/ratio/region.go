@@ -29,6 +29,8 @@ type region struct {
 	less map[[2]string]bool
 	// exps are the variables that are exponentials: name = e^monomial.
 	exps map[string]polynomial
+	// roots are the variables that are square roots, with their squares.
+	roots map[string]amount
 	// integers are the variables that are whole.
 	integers map[string]bool
 	// facts are other polynomials that are required not to be negative.
@@ -38,7 +40,7 @@ type region struct {
 func newRegion() *region {
 	return &region{
 		low: map[string]bound{}, high: map[string]bound{}, less: map[[2]string]bool{},
-		exps: map[string]polynomial{}, integers: map[string]bool{},
+		exps: map[string]polynomial{}, roots: map[string]amount{}, integers: map[string]bool{},
 	}
 }
 
