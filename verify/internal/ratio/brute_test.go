@@ -99,14 +99,18 @@ func (p *plain) run(list []program.Statement) (bool, *left) {
 				p.vars[s.To] = []float64{float64(1 - p.choice(t, 1-t))}
 				continue
 			}
-			if s.Law == program.DiscreteLaplace {
-				// Cut off where the probability is below e^(−25).
-				k, a := int(25*t), math.Exp(-1/t)
+			if density, reach, step := noiseOf(s.Law); density != nil {
+				k := int(reach * t / step)
 				law := make([]float64, 2*k+1)
+				total := 0.0
 				for i := range law {
-					law[i] = (1 - a) / (1 + a) * math.Pow(a, math.Abs(float64(i-k)))
+					law[i] = density(float64(i-k) * step / t)
+					total += law[i]
 				}
-				p.vars[s.To] = []float64{float64(p.choice(law...) - k)}
+				for i := range law {
+					law[i] /= total
+				}
+				p.vars[s.To] = []float64{float64(p.choice(law...)-k) * step}
 				continue
 			}
 			var weights []float64
@@ -150,6 +154,24 @@ func (p *plain) run(list []program.Statement) (bool, *left) {
 		}
 	}
 	return true, nil
+}
+
+// noiseOf returns a density up to a factor, how many scales out it is cut off, where what
+// is left is below e^(−20), and on which grid it is drawn: quarters stand for the reals.
+func noiseOf(l program.Law) (density func(float64) float64, reach, step float64) {
+	laplace := func(x float64) float64 { return math.Exp(-math.Abs(x)) }
+	gaussian := func(x float64) float64 { return math.Exp(-x * x / 2) }
+	switch l {
+	case program.Laplace:
+		return laplace, 20, 0.25
+	case program.DiscreteLaplace:
+		return laplace, 20, 1
+	case program.Gaussian:
+		return gaussian, 6.5, 0.25
+	case program.DiscreteGaussian:
+		return gaussian, 6.5, 1
+	}
+	return nil, 0, 0
 }
 
 func (p *plain) show(values []program.Expression) {

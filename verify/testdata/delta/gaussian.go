@@ -50,7 +50,7 @@ func GaussianSums(total, count, eps, delta float64, src *noise.Source) (float64,
 //
 //dp:adjacent |x| <= 1
 //dp:adjacent |y| <= 1
-//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 0.001
+//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 0.01
 //dp:cost eps, delta
 func GaussianTwice(x, y, eps, delta float64, src *noise.Source) (float64, float64) {
 	sigma := math.Sqrt(2*math.Log(1.25/delta)) / eps
@@ -74,7 +74,7 @@ func GaussianPure(x, eps, delta float64, src *noise.Source) float64 {
 // want: refuted
 //
 //dp:adjacent one(counts) <= 1
-//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 0.001
+//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 0.01
 //dp:cost eps, delta
 func GaussianLow(counts []float64, eps, delta float64, src *noise.Source) []float64 {
 	sigma := math.Sqrt(2*math.Log(1.25/delta)) / eps
