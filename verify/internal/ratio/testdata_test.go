@@ -103,14 +103,11 @@ func TestDeltasAreTrue(t *testing.T) {
 					}
 				}
 				// As many draws as are followed quickly.
-				draws, enough := len(first[u.Function.Inputs[0]]), 2.0
-				if laws[program.Gaussian] {
-					enough = 1
-				}
+				draws := len(first[u.Function.Inputs[0]])
 				if u.Name == "ProposeTestRelease" || u.Name == "GaussianSums" || u.Name == "GaussianTwice" {
 					draws = 2
 				}
-				if draws > 2 || draws == 2 && first[variableNamed(u.Function, "eps")][0] < enough {
+				if draws > 2 || draws == 2 && first[variableNamed(u.Function, "eps")][0] < 2 {
 					return
 				}
 				public := &plain{vars: first}
