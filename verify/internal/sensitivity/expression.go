@@ -212,12 +212,34 @@ func (e Expr) sqrt() Expr {
 		return Expr{[]term{{big.NewRat(1, 1), []power{{asAtom(e), 1}}}}}
 	}
 	over := rat(new(big.Rat).SetFrac(big.NewInt(1), t.coef.Denom()))
-	square := new(big.Int).Sqrt(n)
-	if new(big.Int).Mul(square, square).Cmp(n) == 0 {
-		return root.mul(over).mul(rat(new(big.Rat).SetInt(square)))
+	return root.mul(over).mul(rootOfInteger(n))
+}
+
+// rootOfInteger is √n as a product of roots of small primes and of what is left.
+func rootOfInteger(n *big.Int) Expr {
+	product := one()
+	factor := func(p *big.Int) {
+		a := &atom{name: p.String(), op: rootOf, nonneg: true}
+		product = product.mul(Expr{[]term{{big.NewRat(1, 1), []power{{a, 1}}}}})
 	}
-	a := &atom{name: n.String(), op: rootOf, nonneg: true}
-	return root.mul(over).mul(Expr{[]term{{big.NewRat(1, 1), []power{{a, 1}}}}})
+	left, rest := new(big.Int).Set(n), new(big.Int)
+	for p := int64(2); p < 1000 && left.Cmp(big.NewInt(1)) > 0; p++ {
+		prime := big.NewInt(p)
+		for {
+			q, r := new(big.Int).QuoRem(left, prime, rest)
+			if r.Sign() != 0 {
+				break
+			}
+			left = q
+			factor(prime)
+		}
+	}
+	square := new(big.Int).Sqrt(left)
+	if new(big.Int).Mul(square, square).Cmp(left) == 0 {
+		return product.mul(rat(new(big.Rat).SetInt(square)))
+	}
+	factor(left)
+	return product
 }
 
 // number returns the value of an expression without atoms.

@@ -146,8 +146,16 @@ func (f *facts) search(e Expr, depth int) bool {
 			switch a.op {
 			case maximum, minimum:
 				for _, x := range a.args {
+					where := f
+					for _, y := range a.args {
+						if d := x.sub(y); a.op == maximum {
+							where = where.and(d)
+						} else {
+							where = where.and(d.neg())
+						}
+					}
 					d, ok := e.replace(a.name, x)
-					if !ok || !f.search(d, depth-1) {
+					if !ok || !where.search(d, depth-1) {
 						return false
 					}
 				}
@@ -155,7 +163,7 @@ func (f *facts) search(e Expr, depth int) bool {
 			case absolute:
 				for _, x := range []Expr{a.args[0], a.args[0].neg()} {
 					d, ok := e.replace(a.name, x)
-					if !ok || !f.search(d, depth-1) {
+					if !ok || !f.and(x).search(d, depth-1) {
 						return false
 					}
 				}
@@ -197,6 +205,14 @@ func (f *facts) search(e Expr, depth int) bool {
 		}
 	}
 	return false
+}
+
+// and are the facts with one more, e >= 0.
+func (f *facts) and(e Expr) *facts {
+	if len(e.terms) == 0 {
+		return f
+	}
+	return &facts{append(f.nonneg[:len(f.nonneg):len(f.nonneg)], e), f.positive}
 }
 
 // byTerms: no term is negative.

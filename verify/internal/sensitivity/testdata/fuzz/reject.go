@@ -384,3 +384,18 @@ func KMeansCheap(points []point, centers []point, eps float64, src *noise.Source
 //dp:requires most > 0
 //dp:sensitivity rows = most
 func CostsL1(rows []visit, names []string, most float64) []float64 { return Costs(rows, names, most) }
+
+// Running adds up what earlier records left, clipped.
+//
+// want: rejected: order of private records
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func Running(rows []float64) float64 {
+	acc, out := 0.0, 0.0
+	for _, x := range rows {
+		acc += clip(x, -1, 1)
+		out += clip(acc, -1, 1)
+	}
+	return out
+}
