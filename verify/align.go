@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/discreet-dp/discreet/internal/smt"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
@@ -33,6 +34,7 @@ func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 		return o.Candidates
 	}
 	d.result.Verdict, d.result.LeastCost = Proved, o.LeastCost
+	d.secondOpinion(ctx, o.Certificate)
 	d.aligned(o.Certificate)
 	if err := d.store(replay.Alignment, o.Certificate); err != nil {
 		d.tried = append(d.tried, err.Error())
@@ -58,6 +60,38 @@ func (d *decision) aligned(c *prove.Certificate) {
 			}
 			d.result.Alignment = append(d.result.Alignment, shift)
 		}
+	}
+	steps, err := prove.Explain(d.unit.Function, d.unit.Claim, c)
+	if err != nil {
+		d.note(err.Error())
+	}
+	for _, s := range steps {
+		d.result.Proof = append(d.result.Proof, Step{Kind: stepKinds[s.Kind], Line: s.Line, Text: s.Text})
+	}
+	if !d.options.Obligations {
+		return
+	}
+	obligations, err := prove.Obligations(d.unit.Function, d.unit.Claim, c)
+	if err != nil {
+		d.note(err.Error())
+	}
+	for _, o := range obligations {
+		d.result.Obligations = append(d.result.Obligations, Obligation(o))
+	}
+}
+
+var stepKinds = map[prove.StepKind]StepKind{
+	prove.Coupling: Coupling, prove.InvariantStep: Invariant, prove.Lockstep: Argument, prove.Conclusion: Argument,
+}
+
+// secondOpinion has cvc5, where it is installed, check a proof that our own checker has
+// accepted. What it says of it is noted; the verdict does not rest on it.
+func (d *decision) secondOpinion(ctx context.Context, c *prove.Certificate) {
+	if !d.cvc5 {
+		return
+	}
+	if err := prove.CheckWith(ctx, smt.CVC5, smt.Options{}, d.unit.Function, d.unit.Claim, c); err != nil {
+		d.note("cvc5 does not confirm the proof: " + err.Error())
 	}
 }
 

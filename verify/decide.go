@@ -20,6 +20,7 @@ type decision struct {
 	syntax  *sensitivity.Program
 	options Options
 	solver  bool // z3 may be started
+	cvc5    bool
 	result  Result
 	found   *certificate.Entry
 	tried   []string
@@ -83,13 +84,17 @@ func (d *decision) problem(kind ProblemKind, text, hint string) {
 	d.result.Problems = append(d.result.Problems, Problem{Kind: kind, File: at.Filename, Line: at.Line, Column: at.Column, Text: text, Hint: hint})
 }
 
+// note adds a sentence to the note.
+func (d *decision) note(text string) {
+	if d.result.Note != "" {
+		text = d.result.Note + ". " + text
+	}
+	d.result.Note = text
+}
+
 // open ends a decision that found nothing.
 func (d *decision) open() {
-	tried := "tried: " + strings.Join(d.tried, "; ")
-	if d.result.Note != "" {
-		tried = d.result.Note + ". " + tried
-	}
-	d.result.Note = tried
+	d.note("tried: " + strings.Join(d.tried, "; "))
 	for _, t := range d.tried {
 		d.problem(Unproved, t, "")
 	}

@@ -155,7 +155,7 @@ func (r *runner) judge(ctx context.Context, j *job) {
 	}
 	within, cancel := context.WithTimeout(ctx, r.options.Timeout)
 	defer cancel()
-	d := &decision{unit: j.unit, syntax: r.syntax, options: r.options, solver: !r.options.Check && !slices.Contains(r.report.Missing, string(smt.Z3))}
+	d := &decision{unit: j.unit, syntax: r.syntax, options: r.options, solver: r.may(smt.Z3), cvc5: r.may(smt.CVC5)}
 	d.result = Result{
 		Package: j.pkg.Path, Function: j.unit.Name, Verdict: Unknown, Over: Reals,
 		File: j.unit.Position.Filename, Line: j.unit.Position.Line, Column: j.unit.Position.Column,
@@ -168,6 +168,11 @@ func (r *runner) judge(ctx context.Context, j *job) {
 	if r.options.Now != nil {
 		j.result.Seconds = r.options.Now().Sub(begun).Seconds()
 	}
+}
+
+// may reports whether a solver may be started.
+func (r *runner) may(s smt.Solver) bool {
+	return !r.options.Check && !slices.Contains(r.report.Missing, string(s))
 }
 
 // guarded decides, and takes a fault of the program for what it is: nothing is known of
