@@ -90,6 +90,9 @@ func (a algebra) amount(e program.Expression) (amount, error) {
 			return a.combined(e)
 		}
 	case program.Call:
+		if len(e.Args) != 1 {
+			break
+		}
 		switch e.Func {
 		case "real":
 			return a.amount(e.Args[0])

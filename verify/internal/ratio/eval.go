@@ -187,7 +187,7 @@ func (p *prover) call(e program.Call, at state, line int) (value, state, []Step)
 		return value{expr: fold(program.Call{Func: e.Func, Args: exprs})}, at, steps
 	case public:
 		return value{}, at, steps
-	case args[0].relation != near:
+	case len(args) != 1 || args[0].relation != near:
 	case e.Func == "real":
 		x := args[0]
 		return value{relation: near, low: x.low, high: x.high}, at, steps

@@ -29,7 +29,10 @@ func fold(e program.Expression) program.Expression {
 			}
 		}
 	case program.Call:
-		if x, ok := e.Args[0].(program.Number); ok && len(e.Args) == 1 {
+		if len(e.Args) != 1 {
+			return e
+		}
+		if x, ok := e.Args[0].(program.Number); ok {
 			return foldCall(e, x)
 		}
 	}

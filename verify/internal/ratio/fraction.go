@@ -147,6 +147,7 @@ func (a algebra) fraction(e program.Expression) (fraction, error) {
 		return a.binary(e)
 	case program.Call:
 		switch {
+		case len(e.Args) == 0:
 		case e.Func == "real":
 			return a.fraction(e.Args[0])
 		case e.Func == "exp":
@@ -325,7 +326,7 @@ func (a algebra) raise(c amount) (fraction, error) {
 	}
 	for _, l := range c.logs {
 		n, ok := l.count.constant()
-		if !ok || !n.IsInt() || n.Num().BitLen() > 6 {
+		if !ok || !n.IsInt() || n.Num().BitLen() > 5 {
 			return fraction{}, undecided("the power %v of %v", l.count, l.of)
 		}
 		k := int(n.Num().Int64())

@@ -140,6 +140,23 @@ func (p polynomial) variables() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
+// size is the number of terms that p has at most after linear substitutions, or nearly.
+func (p polynomial) size() int {
+	n := 1
+	for _, v := range p.variables() {
+		most := 0
+		for _, t := range p {
+			if e, ok := t.powers[v]; ok {
+				most = max(most, int(e.Num().Int64()))
+			}
+		}
+		if n *= most + 1; n > maxSize {
+			break
+		}
+	}
+	return n
+}
+
 // equal compares terms.
 func (p polynomial) equal(q polynomial) bool { return len(p.minus(q)) == 0 }
 

@@ -1,12 +1,14 @@
-// Package ratio proves pure differential privacy directly from probabilities: of
-// functions that toss coins (Bernoulli) and choose by scores (the exponential
-// mechanism), alone or between draws of additive noise.
+// Package ratio proves differential privacy directly from probabilities: of functions
+// that toss coins (Bernoulli), choose by scores (the exponential mechanism), add noise, and
+// test noisy values against thresholds that a delta pays for.
 //
 // Two runs on neighbours are related in lockstep, statement by statement. A part that
 // has finitely many outcomes is enumerated, and the probabilities of each outcome are
 // compared as rational functions of the public parameters and of e to their powers:
 // that P <= r·P' for all parameters that the claim allows is decided by the signs of
-// coefficients, exactly. There is no solver, and no float.
+// coefficients, exactly. Where a branch on private data is taken in one run only, both must
+// end alike unless noise is far out, which costs the tail's probability as a delta. There
+// is no solver, and no float.
 //
 // What it proves holds for inputs of any size and all parameters. It refutes nothing:
 // an error says what stayed open, not that the claim is false.
@@ -532,7 +534,7 @@ func (p *prover) alternatives(e program.Expression) ([]amount, error) {
 			options = []program.Expression{e.X, e.Y}
 		}
 	case program.Call:
-		if e.Func == "abs" {
+		if e.Func == "abs" && len(e.Args) == 1 {
 			options = []program.Expression{e.Args[0], program.Unary{Op: program.Sub, X: e.Args[0]}}
 		}
 	}

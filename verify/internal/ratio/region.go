@@ -259,6 +259,10 @@ func (r *region) exponential(m polynomial, root *big.Int) (lo, hi bound) {
 	return lo, hi
 }
 
+// maxSize bounds the polynomials that are looked at: a proof that needs larger ones is
+// not found.
+const maxSize = 4000
+
 // decide bounds p from below by its coefficients in barycentric coordinates, and
 // cuts the box in two where that does not tell.
 //
@@ -266,6 +270,9 @@ func (r *region) exponential(m polynomial, root *big.Int) (lo, hi bound) {
 // are not. It is positive where, besides, a term is positive that has none of the
 // numbers that are zero there (Bernstein's criterion; the converse needs cuts).
 func (b box) decide(p polynomial, strict bool, depth int) bool {
+	if p.size() > maxSize {
+		return false
+	}
 	groups := b.groups(p.variables())
 	q := p
 	for _, g := range groups {
