@@ -18,8 +18,13 @@ type climber struct {
 	best  trial
 }
 
+// plainTrial is the work of an event with a handful of draws, for both runs: what a
+// search has a budget of. The work of evaluations is counted in statements, and as
+// much as they take for integrals.
+const plainTrial = 1000
+
 // evaluation bounds one trial: those that take longer are not worth it.
-func evaluation() Options { return Options{Steps: 30_000, Width: 1e-2} }
+func evaluation() Options { return Options{Steps: 30_000, Width: 1e-2, Paths: 100} }
 
 // better evaluates a trial and keeps it if it is better. It reports whether it is,
 // and stops with an error of the context only.
@@ -30,7 +35,9 @@ func (c *climber) better(ctx context.Context, p pair, e *Event) (bool, error) {
 	if c.space.code.neighbours(c.space.claim, p) != nil {
 		return false, nil
 	}
+	before := c.work
 	t, err := c.try(ctx, c.space.claim, p, e, evaluation())
+	c.left -= (c.work - before) / plainTrial
 	if err != nil {
 		return false, ctx.Err()
 	}

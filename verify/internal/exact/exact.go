@@ -39,6 +39,8 @@ type Options struct {
 	Steps int
 	// Width is the relative width that an interval need not go below; 0 means 1e-6.
 	Width float64
+	// Paths is how many paths an event may have; 0 means 100 000.
+	Paths int
 }
 
 // Probability returns an interval that holds the probability of an event.
@@ -57,6 +59,9 @@ func Probability(ctx context.Context, f *program.Function, in program.Inputs, e 
 	if o.Width == 0 {
 		o.Width = 1e-6
 	}
+	if o.Paths == 0 {
+		o.Paths = 100_000
+	}
 	m := newMeasurer(c)
 	p, err := m.event(ctx, values, &e, o)
 	return Interval{p.lo, p.hi}, err
@@ -66,10 +71,14 @@ func Probability(ctx context.Context, f *program.Function, in program.Inputs, e 
 func (m *measurer) event(ctx context.Context, in []value, e *Event, o Options) (narrow, error) {
 	var regions []region
 	x := &explorer{code: m.code, event: e, steps: o.Steps, found: func(s *state) error {
-		regions = append(regions, s.region)
+		if regions = append(regions, s.region); len(regions) > o.Paths {
+			return ErrBudget
+		}
 		return nil
 	}}
-	if err := x.explore(ctx, in); err != nil {
+	err := x.explore(ctx, in)
+	m.work += o.Steps - max(0, x.steps)
+	if err != nil {
 		return narrow{}, err
 	}
 	p, err := m.total(ctx, regions, low)
@@ -83,6 +92,11 @@ func (m *measurer) event(ctx context.Context, in []value, e *Event, o Options) (
 func (m *measurer) total(ctx context.Context, regions []region, p precision) (narrow, error) {
 	var sum narrow
 	for i := range regions {
+		n := len(regions[i].bounds)
+		m.work += 20 * n * n
+		if p == high {
+			m.work += 200 * n * n
+		}
 		q, err := m.region(ctx, &regions[i], p)
 		if err != nil {
 			return sum, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
@@ -20,6 +21,8 @@ type explorer struct {
 	found func(*state) error
 	// steps are those left, of all paths together.
 	steps int
+	// source, if not nil, makes every draw: there is one path then.
+	source *noise.Source
 }
 
 // A state is a path as far as it has come.
@@ -323,6 +326,9 @@ func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
 	}
 	if !f.concrete() {
 		return nil, unsupported("the parameter %v of a draw depends on noise", st.Parameter)
+	}
+	if x.source != nil {
+		return nil, x.sample(s, st, f)
 	}
 	switch st.Law {
 	case program.Bernoulli:

@@ -107,6 +107,8 @@ type measurer struct {
 	code  *code
 	known exponentials
 	laws  map[lawKey]lawTable
+	// work is what was done so far.
+	work int
 }
 
 func newMeasurer(c *code) *measurer {
@@ -120,8 +122,8 @@ type lawKey struct {
 }
 
 type lawTable struct {
-	table[narrow]
-	rest narrow
+	table table
+	rest  narrow
 }
 
 // region is the probability of a region.
@@ -168,7 +170,7 @@ func (m *measurer) system(s *system, p precision) (narrow, error) {
 	case continuous == n:
 		return m.piecewise(s, p)
 	case discrete == n:
-		return m.tables(s)
+		return m.tables(s, p)
 	case n == 1:
 		return s.normal(), nil
 	}
@@ -187,6 +189,7 @@ func (m *measurer) piecewise(s *system, p precision) (narrow, error) {
 	}
 	rate := common(rates)
 	laws := make([]density, len(s.laws))
+	far, fast := int64(1), int64(0)
 	for i, r := range rates {
 		k, ok := multiple(r, rate, 1<<22)
 		if !ok {
@@ -206,6 +209,18 @@ func (m *measurer) piecewise(s *system, p precision) (narrow, error) {
 			return narrow{}, unsupported("numbers without a common unit")
 		}
 		sums[i] = [2]int64{lo, hi}
+		for _, x := range sums[i] {
+			if x != minusInf && x != plusInf {
+				far = max(far, abs(x))
+			}
+		}
+	}
+	// Exponents are products of sums of both, and must fit.
+	for _, d := range laws {
+		fast += d.k
+	}
+	if far > 1<<60/(fast*int64(4*len(s.sums)+4)) {
+		return narrow{}, unsupported("numbers without a common unit")
 	}
 	if p == low {
 		x, ok := closedForm(narrows(rate, laws, m.known), s.sums, sums)
@@ -291,7 +306,7 @@ func end(r limit, unit rational, infinite int64) (int64, bool) {
 	if !r.set {
 		return infinite, true
 	}
-	return multiple(r.rational, unit, 1<<34)
+	return multiple(r.rational, unit, 1<<50)
 }
 
 // normal is the probability that one Gaussian draw lies in the interval of its sum.
@@ -323,8 +338,8 @@ func (s *system) normal() narrow {
 
 // tables is the probability of whole noise: a sum over where all but a sliver of
 // the noise lies, and that sliver added to the upper bound.
-func (m *measurer) tables(s *system) (narrow, error) {
-	in := &masses[narrow]{}
+func (m *measurer) tables(s *system, p precision) (narrow, error) {
+	in := &masses{}
 	sums := make([][2]int64, len(s.sums))
 	far := int64(0)
 	for i, c := range s.sums {
@@ -354,22 +369,24 @@ func (m *measurer) tables(s *system) (narrow, error) {
 		sums[i] = [2]int64{lo, hi}
 	}
 	sliver := narrow{}
-	densities := make([]table[narrow], len(s.laws))
+	densities := make([]table, len(s.laws))
 	for i, l := range s.laws {
 		if s.spacing[i].cmp(integer(1)) != 0 {
 			return narrow{}, unsupported("whole noise of different weights in one comparison")
 		}
-		t, rest, err := m.mass(in, l, s.scales[i], far)
+		t, rest, err := m.mass(l, s.scales[i], far, p)
 		if err != nil {
 			return narrow{}, err
 		}
+		t.in = in
+		m.work += len(t.values) / 8
 		densities[i] = t
 		sliver = sliver.Add(rest)
 	}
 	in.laws = densities
-	factors := make([]factor[table[narrow]], len(sums))
+	factors := make([]factor[table], len(sums))
 	for i, c := range s.sums {
-		factors[i] = factor[table[narrow]]{plus: c.plus, minus: c.minus, lo: sums[i][0], hi: sums[i][1]}
+		factors[i] = factor[table]{plus: c.plus, minus: c.minus, lo: sums[i][0], hi: sums[i][1]}
 	}
 	x, ok := eliminate(slices.Clone(densities), factors, narrow{1, 1})
 	if !ok {
@@ -385,20 +402,20 @@ func (m *measurer) tables(s *system) (narrow, error) {
 // and n the last x. For Gaussian, of the unnormalised weights e^(−x²/2σ²), of which
 // the one at 0 alone is 1: Σ over x > n is at most e^(−(n+1)²/2σ²)/(1−e^(−(n+1)/σ²)),
 // since x² − (n+1)² >= 2(n+1)(x−n−1).
-func (m *measurer) mass(in *masses[narrow], law program.Law, by rational, far int64) (table[narrow], narrow, error) {
+func (m *measurer) mass(law program.Law, by rational, far int64, p precision) (table, narrow, error) {
 	scale := by.rat()
-	reach := int64(75)
+	reach := int64(40)
+	if p == high {
+		reach = 120
+	}
 	if law == program.DiscreteGaussian {
-		reach = 13
+		reach = 9 + reach/10
 	}
 	span := numeric.Ceil(new(big.Rat).Mul(scale, new(big.Rat).SetInt64(reach)))
 	if !span.IsInt64() || span.Int64() > 1<<18 || far > 1<<18 {
-		return table[narrow]{}, narrow{}, unsupported("whole noise over too many values")
+		return table{}, narrow{}, unsupported("whole noise over too many values")
 	}
-	n := int64(64)
-	for n < far+span.Int64() {
-		n *= 2
-	}
+	n := (far + span.Int64() + 63) &^ 63 // few different tables
 	key := lawKey{law, by, n}
 	t, ok := m.laws[key]
 	if !ok {
@@ -407,13 +424,11 @@ func (m *measurer) mass(in *masses[narrow], law program.Law, by rational, far in
 			m.laws[key] = t
 		}
 	}
-	t.in = in
 	return t.table, t.rest, nil
 }
 
 // mass is the law where |x| <= n, and a bound of the rest.
-func mass(law program.Law, scale *big.Rat, n int64) (table[narrow], narrow) {
-	in := &masses[narrow]{}
+func mass(law program.Law, scale *big.Rat, n int64) (table, narrow) {
 	weights := make([]narrow, n+1) // of 0, 1, ..., n
 	var rest narrow
 	if law == program.DiscreteGaussian {
@@ -439,7 +454,7 @@ func mass(law program.Law, scale *big.Rat, n int64) (table[narrow], narrow) {
 		for x := range weights {
 			weights[x] = weights[x].Mul(norm)
 		}
-		return symmetric(in, weights), rest
+		return symmetric(weights), rest
 	}
 	r := numeric.Of(new(big.Rat).Neg(new(big.Rat).Inv(scale))).Exp()
 	first := numeric.OfInt(1).Sub(r)
@@ -454,15 +469,18 @@ func mass(law program.Law, scale *big.Rat, n int64) (table[narrow], narrow) {
 	}
 	last := new(big.Rat).SetInt64(-n - 1)
 	tail := numeric.Of(last.Quo(last, scale)).Exp()
+	t := table{values: weights, compact: true, first: rounded(first), ratio: ratio}
 	if law == program.DiscreteLaplace {
-		return symmetric(in, weights), rounded(tail.Add(tail))
+		s := symmetric(weights)
+		s.first, s.ratio = t.first, t.ratio
+		return s, rounded(tail.Add(tail))
 	}
-	return table[narrow]{in: in, values: weights, compact: true}, rounded(tail)
+	return t, rounded(tail)
 }
 
 // symmetric mirrors the weights of 0, 1, ... to the left.
-func symmetric(in *masses[narrow], weights []narrow) table[narrow] {
-	t := table[narrow]{in: in, from: 1 - int64(len(weights)), compact: true}
+func symmetric(weights []narrow) table {
+	t := table{from: 1 - int64(len(weights)), compact: true}
 	for i := len(weights) - 1; i > 0; i-- {
 		t.values = append(t.values, weights[i])
 	}

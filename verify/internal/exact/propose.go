@@ -89,29 +89,32 @@ type shape struct {
 	slots []slot
 }
 
-// shapes lists what the paths from a run reveal, at most most of them, and the
+// shapes lists what the paths of both runs reveal, at most most of each, and the
 // scales of the noise.
-func (m *measurer) shapes(ctx context.Context, run []value, steps, most int) (found []shape, scales []rational, err error) {
+func (m *measurer) shapes(ctx context.Context, p pair, steps, most int) (found []shape, scales []rational, err error) {
 	seen := map[string]bool{}
-	x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
-		for _, d := range s.draws {
-			if d.near == nil && !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
-				scales = append(scales, d.parameter)
+	for _, run := range [][][]rational{p.first, p.second} {
+		n := len(found)
+		x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
+			for _, d := range s.draws {
+				if d.near == nil && !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
+					scales = append(scales, d.parameter)
+				}
 			}
+			sh := shapeOf(s)
+			if k := sh.event.key(); !seen[k] && len(found) < n+most {
+				seen[k] = true
+				found = append(found, sh)
+			}
+			return nil
+		}}
+		// Out of budget, what was found is enough to look at.
+		if err = x.explore(ctx, m.code.bind(run)); err != nil && !(errors.Is(err, ErrBudget) && len(found) > 0) {
+			return nil, nil, err
 		}
-		sh := shapeOf(s)
-		if k := sh.event.key(); !seen[k] && len(found) < most {
-			seen[k] = true
-			found = append(found, sh)
-		}
-		return nil
-	}}
-	err = x.explore(ctx, run)
-	if errors.Is(err, ErrBudget) && len(found) > 0 {
-		err = nil // what was found is enough to look at
 	}
 	slices.SortFunc(scales, rational.cmp)
-	return found, scales, err
+	return found, scales, nil
 }
 
 func shapeOf(s *state) shape {

@@ -199,7 +199,7 @@ func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most
 	reasons := make([]error, len(pairs))
 	scales := make([][]rational, len(pairs))
 	winner, err := r.each(ctx, len(pairs), func(m *measurer, i int) (bool, error) {
-		shapes, s, err := m.shapes(ctx, r.code.bind(pairs[i].first), 50_000, 200)
+		shapes, s, err := m.shapes(ctx, pairs[i], 20_000, 100)
 		if scales[i] = s; err != nil {
 			reasons[i] = err
 			return false, ctx.Err()
@@ -213,7 +213,11 @@ func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most
 		for _, sh := range shapes {
 			events = append(events, sh.events(r.points)...)
 		}
+		start := m.work
 		for _, e := range spread(events, share) {
+			if m.work-start > share*plainTrial {
+				break
+			}
 			t, err := m.try(ctx, r.claim, pairs[i], e, evaluation())
 			if err != nil {
 				reasons[i] = err

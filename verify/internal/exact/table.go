@@ -5,22 +5,21 @@ package exact
 //
 // Draws of discrete noise are cut to where all but 2^-reach of their mass lies; what
 // that leaves out is added to the upper bound of a probability (see region).
-type table[N number[N]] struct {
-	in          *masses[N]
+type table struct {
+	in          *masses
 	from        int64
-	values      []N
-	left, right N
+	values      []narrow
+	left, right narrow
 	// compact is set where both sides are zero.
 	compact bool
+	// ratio is set on a law that is first·ratio^|x|, on both sides of 0 or on one.
+	first, ratio narrow
 }
 
 // masses are the laws of the variables, as tables that are zero outside.
-type masses[N number[N]] struct {
-	laws []table[N]
-	zero N
-}
+type masses struct{ laws []table }
 
-func (f table[N]) at(x int64) N {
+func (f table) at(x int64) narrow {
 	switch {
 	case x < f.from:
 		return f.left
@@ -30,19 +29,19 @@ func (f table[N]) at(x int64) N {
 	return f.values[x-f.from]
 }
 
-func (f table[N]) end() int64 { return f.from + int64(len(f.values)) }
+func (f table) end() int64 { return f.from + int64(len(f.values)) }
 
 // zeroed is an empty table that is zero everywhere.
-func (f table[N]) zeroed() table[N] {
-	return table[N]{in: f.in, left: f.in.zero, right: f.in.zero, compact: true}
+func (f table) zeroed() table {
+	return table{in: f.in, left: narrow{}, right: narrow{}, compact: true}
 }
 
 // within is the table on [lo, hi], and zero elsewhere.
-func (f table[N]) within(lo, hi int64) table[N] {
+func (f table) within(lo, hi int64) table {
 	if lo > hi {
 		return f.zeroed()
 	}
-	g := table[N]{in: f.in, left: f.in.zero, right: f.in.zero, compact: f.compact || lo != minusInf && hi != plusInf}
+	g := table{in: f.in, left: narrow{}, right: narrow{}, compact: f.compact || lo != minusInf && hi != plusInf}
 	end := max(f.end(), lo)
 	if g.from = min(f.from, hi); lo != minusInf && (lo > f.from || !f.compact) {
 		g.from = lo
@@ -62,10 +61,10 @@ func (f table[N]) within(lo, hi int64) table[N] {
 	return g
 }
 
-func (f table[N]) times(g table[N]) table[N] {
-	h := table[N]{in: f.in, from: min(f.from, g.from), left: f.left.Mul(g.left), right: f.right.Mul(g.right), compact: f.compact || g.compact}
+func (f table) times(g table) table {
+	h := table{in: f.in, from: min(f.from, g.from), left: f.left.Mul(g.left), right: f.right.Mul(g.right), compact: f.compact || g.compact}
 	end := max(f.end(), g.end())
-	for _, one := range []table[N]{f, g} {
+	for _, one := range []table{f, g} {
 		if one.compact { // nothing lies outside
 			h.from, end = max(h.from, one.from), min(end, one.end())
 		}
@@ -76,16 +75,16 @@ func (f table[N]) times(g table[N]) table[N] {
 	return h
 }
 
-func (f table[N]) mirrored() table[N] {
-	g := table[N]{in: f.in, from: 1 - f.end(), left: f.right, right: f.left, compact: f.compact, values: make([]N, len(f.values))}
+func (f table) mirrored() table {
+	g := table{in: f.in, from: 1 - f.end(), left: f.right, right: f.left, compact: f.compact, values: make([]narrow, len(f.values))}
 	for i, v := range f.values {
 		g.values[len(g.values)-1-i] = v
 	}
 	return g
 }
 
-func (f table[N]) total() (N, bool) {
-	sum := f.in.zero
+func (f table) total() (narrow, bool) {
+	sum := narrow{}
 	for _, v := range f.values {
 		sum = sum.Add(v)
 	}
@@ -93,14 +92,14 @@ func (f table[N]) total() (N, bool) {
 }
 
 // windows is m ↦ the sum over the x with lo-m <= x <= hi-m.
-func (f table[N]) windows(lo, hi int64) (table[N], bool) {
+func (f table) windows(lo, hi int64) (table, bool) {
 	if lo > hi || len(f.values) == 0 {
 		return f.zeroed(), true
 	}
 	all, _ := f.total()
-	below := make([]N, len(f.values)+1) // below[i] is the sum of the first i
-	above := make([]N, len(f.values)+1) // above[i] is the sum of all but the first i
-	below[0], above[len(f.values)] = f.in.zero, f.in.zero
+	below := make([]narrow, len(f.values)+1) // below[i] is the sum of the first i
+	above := make([]narrow, len(f.values)+1) // above[i] is the sum of all but the first i
+	below[0], above[len(f.values)] = narrow{}, narrow{}
 	for i, v := range f.values {
 		below[i+1] = below[i].Add(v)
 	}
@@ -108,26 +107,26 @@ func (f table[N]) windows(lo, hi int64) (table[N], bool) {
 		above[i] = above[i+1].Add(f.values[i])
 	}
 	first, last := f.from, f.end()-1
-	g := table[N]{in: f.in, compact: lo != minusInf && hi != plusInf}
+	g := table{in: f.in, compact: lo != minusInf && hi != plusInf}
 	switch {
 	case lo == minusInf && hi == plusInf:
 		g.left, g.right = all, all
 	case lo == minusInf: // x <= hi-m
-		g.left, g.right, g.from = all, f.in.zero, hi-last
+		g.left, g.right, g.from = all, narrow{}, hi-last
 		for m := hi - last; m <= hi-first; m++ {
 			g.values = append(g.values, below[hi-m-first+1])
 		}
 	case hi == plusInf: // x >= lo-m
-		g.left, g.right, g.from = f.in.zero, all, lo-last
+		g.left, g.right, g.from = narrow{}, all, lo-last
 		for m := lo - last; m <= lo-first; m++ {
 			g.values = append(g.values, above[lo-m-first])
 		}
 	default:
-		g.left, g.right, g.from = f.in.zero, f.in.zero, lo-last
+		g.left, g.right, g.from = narrow{}, narrow{}, lo-last
 		for m := lo - last; m <= hi-first; m++ {
 			i, j := max(lo-m, first), min(hi-m, last)
 			if j-i < 8 { // few: summed, not subtracted
-				sum := f.in.zero
+				sum := narrow{}
 				for x := i; x <= j; x++ {
 					sum = sum.Add(f.values[x-first])
 				}
@@ -141,16 +140,55 @@ func (f table[N]) windows(lo, hi int64) (table[N], bool) {
 }
 
 // smeared is m ↦ Σ f(x+m)·P(x).
-func (f table[N]) smeared(law int) (table[N], bool) {
+//
+// Of a geometric law it takes all of it, by recursion: the sum over x >= 0 is
+// R(m) = first·f(m) + ratio·R(m+1), and that over x < 0
+// L(m) = ratio·(first·f(m−1) + L(m−1)). Beyond the values of f each goes
+// monotonically to its limit. Of another law it takes the table, to which the bound
+// of what it leaves out refers.
+func (f table) smeared(law int) (table, bool) {
 	p := f.in.laws[law]
+	n := int64(len(p.values))
+	if p.ratio.zero() {
+		return f.smearedBy(p)
+	}
+	from, end := f.from-n, f.end()+n
+	g := table{in: f.in, from: from, values: make([]narrow, end-from)}
+	half := narrow{0.5, 0.5}
+	ahead, behind := narrow{1, 1}, narrow{}
+	if p.from < 0 { // two-sided: (1+first)/2 of the mass is at 0 and above
+		ahead, behind = half.Mul(ahead.Add(p.first)), half.Mul(ahead.Sub(p.first))
+	}
+	sum := f.right.Mul(ahead)
+	for m := end - 1; m >= from; m-- {
+		sum = p.first.Mul(f.at(m)).Add(p.ratio.Mul(sum))
+		g.values[m-from] = sum
+	}
+	if p.from < 0 {
+		sum = f.left.Mul(behind)
+		for m := from; m < end; m++ {
+			if m > from {
+				sum = p.ratio.Mul(p.first.Mul(f.at(m - 1)).Add(sum))
+			}
+			g.values[m-from] = g.values[m-from].Add(sum)
+		}
+	}
+	g.left, g.right = around(g.values[0], f.left), around(g.values[len(g.values)-1], f.right)
+	return g, true
+}
+
+// around is the interval around two.
+func around(x, y narrow) narrow { return narrow{min(x.lo, y.lo), max(x.hi, y.hi)} }
+
+func (f table) smearedBy(p table) (table, bool) {
 	if int64(len(p.values))*int64(len(f.values)) > 1<<24 {
 		return f, false
 	}
-	g := table[N]{in: f.in, from: f.from - p.end() + 1}
+	g := table{in: f.in, from: f.from - p.end() + 1}
 	mass, _ := p.total()
 	g.left, g.right = f.left.Mul(mass), f.right.Mul(mass)
 	for m := g.from; m <= f.end()-1-p.from; m++ {
-		sum := f.in.zero
+		sum := narrow{}
 		for i, w := range p.values {
 			sum = sum.Add(w.Mul(f.at(p.from + int64(i) + m)))
 		}
