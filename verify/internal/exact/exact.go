@@ -85,6 +85,9 @@ func (m *measurer) event(ctx context.Context, in []value, e *Event, o Options) (
 	if err == nil && p.hi-p.lo > o.Width*p.hi {
 		p, err = m.total(ctx, regions, high)
 	}
+	if x.slack > 0 {
+		p = narrow{below(p.lo - x.slack), above(p.hi + x.slack)}
+	}
 	return narrow{max(0, p.lo), min(1, p.hi)}, err
 }
 

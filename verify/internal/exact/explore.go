@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -21,6 +22,9 @@ type explorer struct {
 	found func(*state) error
 	// steps are those left, of all paths together.
 	steps int
+	// slack bounds the probability that a path is another one because numbers that
+	// are no rationals were replaced by some nearby.
+	slack float64
 	// source, if not nil, makes every draw: there is one path then.
 	source *noise.Source
 }
@@ -238,7 +242,7 @@ func (x *explorer) reveal(s *state, values []program.Expression) ([]value, error
 		if err != nil {
 			return nil, err
 		}
-		if f.near != nil {
+		if f.near != nil || f.slack > 0 {
 			return nil, unsupported("%v reveals an irrational number", e)
 		}
 		tuple[i] = value{scalar: f}
@@ -339,7 +343,14 @@ func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
 	if sign, ok := f.sign(); !ok || sign <= 0 {
 		return nil, fmt.Errorf("%w: %v draws with parameter %v, which is not positive", ErrInput, st.Law, st.Parameter)
 	}
-	d := draw{st.Law, f.c, f.near}
+	d := draw{st.Law, f.c}
+	if f.near != nil {
+		p, err := x.rounded(st.Law, f)
+		if err != nil {
+			return nil, err
+		}
+		d.parameter = p
+	}
 	i := len(s.draws)
 	s.draws = append(slices.Clip(s.draws), d)
 	noise := &form{terms: []formTerm{{i, integer(1)}}}
@@ -407,4 +418,29 @@ func (x *explorer) choose(s *state, st *program.Draw, eps *form) ([]*state, erro
 		branches[i] = t
 	}
 	return branches, nil
+}
+
+// rounded replaces the scale of a draw by a rational, and pays for it. The laws of
+// real noise with scales b and b' are at most |ln b/b'| apart in total variation: half
+// of E|∂ ln f/∂ ln b| is half of E| |X|/b − 1 | <= 1, and of E|X²/σ² − 1| <= 2 for
+// Gaussian.
+func (x *explorer) rounded(law program.Law, f *form) (rational, error) {
+	lo := rationalOf(f.near.Lo())
+	switch law {
+	case program.Laplace, program.Exponential: // of few digits: they get a common unit
+		g, ok := f.approximate()
+		if !ok {
+			return lo, unsupported("a scale that is not known")
+		}
+		lo = g.c
+	case program.Gaussian:
+	default:
+		return lo, unsupported("%v with an irrational parameter", law)
+	}
+	if lo.sign() <= 0 {
+		return lo, unsupported("a scale that is not known")
+	}
+	ratio, _ := new(big.Rat).Quo(new(big.Rat).Sub(f.near.Hi(), lo.rat()), lo.rat()).Float64()
+	x.slack = above(x.slack + 2*ratio + 0x1p-1000)
+	return lo, nil
 }

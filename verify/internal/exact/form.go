@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"math/big"
+
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
@@ -9,7 +11,10 @@ type form struct {
 	c rational
 	// near is set on a constant that is no known rational: exp, log, sqrt. It lies
 	// in there, and c is 0.
-	near  *numeric.Interval
+	near *numeric.Interval
+	// slack bounds how far c is from a number that is no known rational and stands
+	// beside draws.
+	slack float64
 	terms []formTerm // by draw, coefficients not zero
 }
 
@@ -45,12 +50,23 @@ func (f *form) enclosure() numeric.Interval {
 func (f *form) plus(g *form, by rational) (*form, bool) {
 	if f.near != nil || g.near != nil {
 		if !f.concrete() || !g.concrete() {
-			return nil, false
+			a, ok1 := f.approximate()
+			b, ok2 := g.approximate()
+			if !ok1 || !ok2 {
+				return nil, false
+			}
+			h, ok := a.plus(b, by)
+			return h, ok && len(h.terms) > 0
 		}
 		near := f.enclosure().Add(g.enclosure().Mul(numeric.Of(by.rat())))
 		return &form{near: &near}, true
 	}
-	return &form{c: f.c.plus(g.c.times(by)), terms: addTerms(f.terms, g.terms, by)}, true
+	h := &form{c: f.c.plus(g.c.times(by)), terms: addTerms(f.terms, g.terms, by), slack: f.slack}
+	if g.slack > 0 {
+		h.slack = 2 * (h.slack + g.slack*size(by))
+	}
+	// A constant with a slack is none that can be decided with.
+	return h, h.slack == 0 || len(h.terms) > 0 || f.concrete()
 }
 
 // addTerms is the linear part of f + by·g.
@@ -84,7 +100,7 @@ func (f *form) times(c rational) *form {
 	if c.sign() == 0 {
 		return constant(rational{})
 	}
-	g := &form{c: f.c.times(c), terms: make([]formTerm, len(f.terms))}
+	g := &form{c: f.c.times(c), slack: 2 * f.slack * size(c), terms: make([]formTerm, len(f.terms))}
 	for i, t := range f.terms {
 		g.terms[i] = formTerm{t.draw, t.coefficient.times(c)}
 	}
@@ -103,4 +119,31 @@ func (f *form) sign() (int, bool) {
 		return -1, true
 	}
 	return 0, false
+}
+
+// places is the precision, in bits, of a rational that stands for a number that is
+// none. What it costs a probability is some 2^-places.
+const places = 32
+
+// approximate is the form with a rational and a slack in place of an irrational
+// number.
+func (f *form) approximate() (*form, bool) {
+	if f.near == nil {
+		return f, true
+	}
+	lo := f.near.Lo()
+	scaled := numeric.Floor(new(big.Rat).Mul(lo, new(big.Rat).SetInt64(1<<places)))
+	c := new(big.Rat).Quo(new(big.Rat).SetInt(scaled), new(big.Rat).SetInt64(1<<places))
+	width := new(big.Rat).Sub(f.near.Hi(), c)
+	w, _ := width.Float64()
+	if !(w < 0x1p-20) {
+		return nil, false
+	}
+	return &form{c: rationalOf(c), slack: 2 * w}, true
+}
+
+// size is an upper bound of |x|.
+func size(x rational) float64 {
+	f, _ := x.abs().rat().Float64()
+	return above(f)
 }

@@ -132,11 +132,6 @@ func (m *measurer) region(ctx context.Context, r *region, p precision) (narrow, 
 	if r.coins != nil {
 		product = rounded(*r.coins)
 	}
-	for _, d := range r.draws {
-		if d.near != nil {
-			return product, unsupported("%v with an irrational parameter", d.law)
-		}
-	}
 	systems, ok := r.systems()
 	if !ok {
 		return product, unsupported("one draw enters two comparisons with different weights")

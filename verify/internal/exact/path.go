@@ -1,18 +1,17 @@
 package exact
 
 import (
+	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
-// A draw is one of noise on a path. near is set where the parameter is no known
-// rational.
+// A draw is one of noise on a path.
 type draw struct {
 	law       program.Law
 	parameter rational
-	near      *numeric.Interval
 }
 
 func (d draw) continuous() bool {
@@ -118,6 +117,29 @@ func (r *region) assume(terms []formTerm, v rational, strict, below bool) bool {
 	return !b.empty()
 }
 
+// blur pays for a comparison of a form that has a slack: where draws put it so close
+// to what it is compared with that the slack matters, which has at most the
+// probability of twice the slack times the density of any one draw in it. It
+// reports false where there is no such density.
+//
+// What is explored is a function with rationals in place of some numbers. With the
+// same noise it takes the path of the function itself unless one of its comparisons
+// is that close; so all comparisons of all paths together, those that are cut off
+// too, bound the error of an event's probability.
+func (x *explorer) blur(r *region, f *form) bool {
+	if f.slack == 0 {
+		return true
+	}
+	least := math.Inf(1)
+	for _, t := range f.terms {
+		if d := r.draws[t.draw]; d.continuous() {
+			least = min(least, size(d.parameter.times(t.coefficient.abs()).inverse()))
+		}
+	}
+	x.slack = above(x.slack + 3*f.slack*least)
+	return !math.IsInf(least, 1)
+}
+
 // toss multiplies the probability of the region's coins.
 func (r *region) toss(p numeric.Interval) {
 	if r.coins != nil {
@@ -134,6 +156,9 @@ func (x *explorer) atLeast(s *state, f *form, strict bool) (bool, error) {
 			return false, unsupported("a comparison of irrational numbers that are equal, or nearly")
 		}
 		return sign > 0 || sign == 0 && !strict, nil
+	}
+	if !x.blur(&s.region, f) {
+		return false, unsupported("whole noise beside an irrational number")
 	}
 	terms, v, flipped := canonical(f)
 	// At most v is not above v; below v is not at least v.
@@ -152,6 +177,9 @@ func (x *explorer) isZero(s *state, f *form) (bool, error) {
 			return false, unsupported("a comparison of irrational numbers that are equal, or nearly")
 		}
 		return sign == 0, nil
+	}
+	if !x.blur(&s.region, f) {
+		return false, unsupported("whole noise beside an irrational number")
 	}
 	terms, v, _ := canonical(f)
 	if b, _ := s.bound(terms); b.continuous {

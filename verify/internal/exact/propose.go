@@ -97,7 +97,7 @@ func (m *measurer) shapes(ctx context.Context, p pair, steps, most int) (found [
 		n := len(found)
 		x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
 			for _, d := range s.draws {
-				if d.near == nil && !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
+				if !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
 					scales = append(scales, d.parameter)
 				}
 			}

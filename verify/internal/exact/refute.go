@@ -128,7 +128,10 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 		n, settings, trials, climbs int
 	}{{1, 16, 10, 0}, {2, 16, 10, 6}, {3, 4, 12, 6}, {4, 2, 20, 12}} {
 		var pairs []pair
-		for _, s := range settings[:min(round.settings, len(settings))] {
+		for i, s := range settings {
+			if i >= round.settings && len(pairs) >= 150 {
+				break
+			}
 			pairs = append(pairs, r.pairs(r.flat(s, round.n), 100)...)
 			if round.n == 1 {
 				pairs = append(pairs, r.pairs(r.flat(s, 0), 20)...)

@@ -34,15 +34,17 @@ func newSpace(c *code, cl *claim.Claim) *space {
 // for slices their pattern.
 type setting []rational
 
-// settings lists choices of scalars that meet what is required with inputs of two
-// elements, plain ones first.
+// settings lists choices of scalars that meet what is required with inputs of some
+// length, plain ones first.
 func (s *space) settings(most int) []setting {
 	var lists [][]rational
 	inCost := s.mentioned()
 	for i, v := range s.code.function.Inputs {
 		switch {
-		case v.Slice:
+		case v.Slice && s.relations[i] != nil:
 			lists = append(lists, fractions(0))
+		case v.Slice: // the same element throughout
+			lists = append(lists, fractions(0, 1))
 		case v.Sort == program.Bool:
 			lists = append(lists, fractions(0, 1))
 		case s.relations[i] != nil && v.Sort == program.Int:
@@ -54,7 +56,7 @@ func (s *space) settings(most int) []setting {
 		case inCost[v] == price:
 			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10)})
 		case v.Sort == program.Int:
-			lists = append(lists, fractions(1, 2, 3, 0, 4, 5, 10, -1, 100))
+			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
 		default:
 			lists = append(lists, append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000)))
 		}
@@ -77,7 +79,7 @@ func (s *space) settings(most int) []setting {
 			for j, k := range at {
 				choice[j] = lists[j][k]
 			}
-			for _, n := range []int{2, 1, 0, 3} {
+			for _, n := range []int{2, 1, 0, 3, 4, 5, 6, 8} {
 				if p := s.flat(choice, n); s.code.admissible(s.claim, p.first) {
 					found = append(found, choice)
 					break
@@ -185,13 +187,13 @@ func (c *code) constants() []rational {
 	return all[:min(len(all), 8)]
 }
 
-// flat is the pair of equal inputs of a setting, slices having n elements that are 0.
+// flat is the pair of equal inputs of a setting, slices having n equal elements.
 func (s *space) flat(choice setting, n int) pair {
 	var p pair
 	for i, v := range s.code.function.Inputs {
 		run := []rational{choice[i]}
 		if v.Slice {
-			run = make([]rational, n)
+			run = slices.Repeat(run, n)
 		}
 		p.first = append(p.first, run)
 		p.second = append(p.second, slices.Clone(run))
