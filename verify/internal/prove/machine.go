@@ -191,7 +191,7 @@ func (m *machine) begin() *state {
 		for _, v := range later {
 			a := m.adjacent[v]
 			switch {
-			case a.Relation == claim.Bag || v.Stream:
+			case a.Relation == claim.Bag:
 				m.failed("bags and streams are outside of alignments")
 			case v.Slice && a.Relation == claim.One:
 				at, by := m.rigid("at("+v.Name+")", linear.Int), m.rigid("by("+v.Name+")", linearSort(v.Sort))
