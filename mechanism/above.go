@@ -79,26 +79,63 @@ func NewAboveThreshold(o AboveThresholdOptions) (*AboveThreshold, error) {
 // Ask returns the answer to the next query, and ErrHalted after one was above. NaN
 // counts as the lowest query.
 func (a *AboveThreshold) Ask(bits noise.Bits, query float64) (Answer, error) {
-	return a.ask(noise.NewStream(bits), query, a.answer)
+	return a.ask(noise.NewStream(bits), query, a.next)
 }
 
 // All answers the queries as they come, until one is above, the last has come, or
 // the bits fail, which is the last pair.
 func (a *AboveThreshold) All(bits noise.Bits, queries iter.Seq[float64]) iter.Seq2[Answer, error] {
-	return a.all(bits, queries, a.answer)
+	return a.all(bits, queries, a.kernel())
 }
 
-// answer is the mechanism: q is the query in steps.
-func (a *AboveThreshold) answer(stream *noise.Stream, q int64) (Answer, error) {
+// kernel returns the mechanism, under the claim that the options allow.
+func (a *AboveThreshold) kernel() kernel {
+	if a.monotone() {
+		return a.answersMonotone
+	}
+	return a.answers
+}
+
+// answers is the mechanism.
+//
+//dp:adjacent each(queries) <= 1
+//dp:requires !a.run.started
+//dp:cost 1/scale(a.run.rho) + 2/scale(a.run.query)
+func (a *AboveThreshold) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
+	return func(yield func(reply, error) bool) {
+		if err := a.start(stream); err != nil {
+			yield(reply{}, err)
+			return
+		}
+		for q := range queries {
+			x, err := a.next(stream, q)
+			if !yield(x, err) || a.halted {
+				return
+			}
+		}
+	}
+}
+
+// next answers one query.
+func (a *AboveThreshold) next(stream *noise.Stream, q int64) (reply, error) {
 	nu, err := a.query.Int64(stream)
 	if err != nil {
-		return Answer{}, err
+		return reply{}, err
 	}
 	if q+nu < a.noisy {
-		return Answer{}, nil
+		return reply{}, nil
 	}
 	a.halted = true
-	return Answer{Above: true, Gap: a.grid.float(q + nu - a.noisy)}, nil
+	return reply{above: true, gap: q + nu - a.noisy}, nil
+}
+
+// answersMonotone is the mechanism for queries that all rise or all fall.
+//
+//dp:adjacent each(queries) in [0, 1]
+//dp:requires !a.run.started
+//dp:cost 1/scale(a.run.rho) + 1/scale(a.run.query)
+func (a *AboveThreshold) answersMonotone(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
+	return a.answers(stream, queries)
 }
 
 // A run is what the mechanisms against a threshold share: the noisy threshold,
@@ -113,7 +150,8 @@ type run struct {
 	noisy     int64                  // the threshold with noise, once started
 	started   bool
 	halted    bool
-	left      int // what may still be answered, of runs with several answers
+	spent     int // of the most that answers above may cost, in runs with several
+	most      int
 }
 
 // newRun calibrates noise that, with c queries above, costs ε₁ for the threshold
@@ -184,21 +222,60 @@ func (r *run) bound(n int, beta *big.Rat, query *noise.DiscreteLaplace) (float64
 	return r.grid.upper(new(big.Rat).SetInt(steps)), nil
 }
 
-// ask answers one query. After a failure the run is over: its state has seen bits
-// that the answers do not show.
-func (r *run) ask(stream *noise.Stream, query float64, answer func(*noise.Stream, int64) (Answer, error)) (Answer, error) {
+// A kernel is a mechanism against a threshold over whole numbers, of which its claim
+// speaks: queries and replies in steps of the grid.
+//
+// Neighbours whose queries are n steps apart are linked by n pairs that are one step
+// apart, so that claims for one step are enough. To ask one query after the other is the
+// same as all at once: the noisy threshold and what is left are the run's.
+type kernel func(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error]
+
+// A reply is an Answer in steps.
+type reply struct {
+	above, far bool
+	gap, value int64
+}
+
+// ask answers one query.
+func (r *run) ask(stream *noise.Stream, query float64, next func(*noise.Stream, int64) (reply, error)) (Answer, error) {
 	if r.halted {
 		return Answer{}, ErrHalted
 	}
 	if err := r.start(stream); err != nil {
-		return Answer{}, err
+		return r.answer(reply{}, err)
 	}
-	a, err := answer(stream, r.grid.round(query))
+	return r.answer(next(stream, r.grid.round(query)))
+}
+
+func (r *run) all(bits noise.Bits, queries iter.Seq[float64], answers kernel) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		if r.halted {
+			yield(Answer{}, ErrHalted)
+			return
+		}
+		rounded := func(yield func(int64) bool) {
+			for q := range queries {
+				if !yield(r.grid.round(q)) {
+					return
+				}
+			}
+		}
+		for x, err := range answers(noise.NewStream(bits), rounded) {
+			if !yield(r.answer(x, err)) {
+				return
+			}
+		}
+	}
+}
+
+// answer puts a reply in the units of the queries. After a failure the run is over: its
+// state has seen bits that the answers do not show.
+func (r *run) answer(x reply, err error) (Answer, error) {
 	if err != nil {
 		r.halted = true
 		return Answer{}, fmt.Errorf("answer query: %w", err)
 	}
-	return a, nil
+	return Answer{Above: x.above, Far: x.far, Gap: r.grid.float(x.gap), Value: r.grid.float(x.value)}, nil
 }
 
 // start draws the noisy threshold, once for the run.
@@ -208,25 +285,8 @@ func (r *run) start(stream *noise.Stream) error {
 	}
 	rho, err := r.rho.Int64(stream)
 	if err != nil {
-		r.halted = true
 		return fmt.Errorf("draw threshold: %w", err)
 	}
 	r.started, r.noisy = true, r.threshold+rho
 	return nil
-}
-
-func (r *run) all(bits noise.Bits, queries iter.Seq[float64], answer func(*noise.Stream, int64) (Answer, error)) iter.Seq2[Answer, error] {
-	return func(yield func(Answer, error) bool) {
-		if r.halted {
-			yield(Answer{}, ErrHalted)
-			return
-		}
-		stream := noise.NewStream(bits)
-		for q := range queries {
-			a, err := r.ask(stream, q, answer)
-			if !yield(a, err) || r.halted {
-				return
-			}
-		}
-	}
 }

@@ -76,15 +76,30 @@ func (b *BinaryResponse) Epsilon() privacy.Epsilon { return logRatio(b.ratio) }
 
 // Respond returns what a respondent with the given answer says.
 func (b *BinaryResponse) Respond(bits noise.Bits, answer bool) (bool, error) {
-	yes := b.told.miss
+	truth := 0
 	if answer {
-		yes = b.told.hit
+		truth = 1
 	}
-	said, err := noise.Bernoulli(bits, yes)
+	said, err := b.say(bits, truth)
 	if err != nil {
 		return false, fmt.Errorf("randomize response: %w", err)
 	}
 	return said, nil
+}
+
+// say is the mechanism, for 0 or 1.
+//
+//dp:adjacent |truth| <= 1
+//dp:requires (truth == 0 || truth == 1) && b.ratio > 0
+//dp:requires 0 < b.told.hit && b.told.hit < 1 && 0 < b.told.miss && b.told.miss < 1
+//dp:requires b.told.hit <= b.ratio*b.told.miss && 1-b.told.hit <= b.ratio*(1-b.told.miss)
+//dp:requires b.told.miss <= b.ratio*b.told.hit && 1-b.told.miss <= b.ratio*(1-b.told.hit)
+//dp:cost math.Log(b.ratio)
+func (b *BinaryResponse) say(bits noise.Bits, truth int) (bool, error) {
+	if truth == 1 {
+		return noise.Bernoulli(bits, b.told.hit)
+	}
+	return noise.Bernoulli(bits, b.told.miss)
 }
 
 // Estimate returns what share of the respondents' answers is yes, from the number

@@ -221,6 +221,24 @@ func ExampleHistogram() {
 	// all within 9 with probability 0.95
 }
 
+func ExamplePrefixSums() {
+	p := must(mechanism.NewPrefixSums(mechanism.PrefixSumsOptions{
+		Sensitivity: big.NewRat(1, 1), // each patient came on one day
+		Block:       20,
+		Epsilon:     must(privacy.ParseEpsilon("0.5")),
+	}))
+	visits := make([]int64, 365)
+	for day := range visits {
+		visits[day] = 1000
+	}
+	sums := must(p.Sums(noise.System(), visits))
+	fmt.Println(len(sums), sums[364] > 364_000, p.Event())
+	fmt.Println("the last within", must(p.Bound(365, big.NewRat(1, 20))), "with probability 0.95")
+	// Output:
+	// 365 true discrete_laplace(4, sensitivity=2)
+	// the last within 105 with probability 0.95
+}
+
 func ExampleStabilityHistogram() {
 	h := must(mechanism.NewStabilityHistogram[string](mechanism.SelectionOptions{
 		MaxGroups: 1,

@@ -3,7 +3,6 @@ package mechanism
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -27,7 +26,7 @@ type ExponentialOptions = ScoreOptions
 // depends on the scores.
 type Exponential struct {
 	scores
-	coin *noise.ExpCoin
+	choice *noise.Choice
 }
 
 // NewExponential returns the mechanism.
@@ -36,11 +35,11 @@ func NewExponential(o ExponentialOptions) (*Exponential, error) {
 	if err != nil {
 		return nil, err
 	}
-	coin, err := noise.NewExpCoin(new(big.Rat).Inv(s.scale()))
+	choice, err := noise.NewChoice(s.scale())
 	if err != nil {
 		return nil, fmt.Errorf("calibrate choice: %w: %w", ErrParameter, err)
 	}
-	return &Exponential{s, coin}, nil
+	return &Exponential{s, choice}, nil
 }
 
 // Event is what one choice reveals.
@@ -64,22 +63,30 @@ func (e *Exponential) Choose(bits noise.Bits, scores []float64) (int, error) {
 	return i, nil
 }
 
-// choose proposes candidates uniformly, and accepts i with probability
-// exp(−(best−s(i))/scale): what is accepted has probabilities in that proportion.
-// The best is always accepted, so that n proposals suffice on average.
+// choose is the mechanism over whole numbers, under the claim that the options allow.
+// Neighbours whose scores are n steps apart are linked by n pairs that are one step
+// apart, so that claims for one step are enough.
 func (e *Exponential) choose(stream *noise.Stream, s []int64) (int, error) {
-	best := slices.Max(s)
-	for {
-		i, err := stream.Below(uint64(len(s)))
-		if err != nil {
-			return 0, err
-		}
-		accepted, err := e.coin.Flip(stream, uint64(best-s[i]))
-		if err != nil {
-			return 0, err
-		}
-		if accepted {
-			return int(i), nil
-		}
+	if e.monotone() {
+		return e.indexMonotone(stream, s)
 	}
+	return e.index(stream, s)
+}
+
+// index is the mechanism.
+//
+//dp:adjacent each(s) <= 1
+//dp:requires len(s) > 0
+//dp:cost 2/scale(e.choice)
+func (e *Exponential) index(stream *noise.Stream, s []int64) (int, error) {
+	return e.choice.Index(stream, s)
+}
+
+// indexMonotone is the mechanism for scores that all rise or all fall.
+//
+//dp:adjacent each(s) in [0, 1]
+//dp:requires len(s) > 0
+//dp:cost 1/scale(e.choice)
+func (e *Exponential) indexMonotone(stream *noise.Stream, s []int64) (int, error) {
+	return e.choice.Index(stream, s)
 }

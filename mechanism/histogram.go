@@ -32,8 +32,9 @@ type HistogramOptions struct {
 // well. With k the number of counts that change, which is no more than there are,
 // the L1 distance is k·R, the square of the L2 distance k·R².
 type Histogram struct {
-	bins  int
-	noise Additive
+	bins    int
+	noise   Additive
+	laplace *noise.DiscreteLaplace // the same noise, if draws of it fit into 64 bits
 }
 
 // NewHistogram returns the mechanism with the given options.
@@ -60,7 +61,11 @@ func NewHistogram(o HistogramOptions) (*Histogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Histogram{o.Bins, a}, nil
+	h := &Histogram{bins: o.Bins, noise: a}
+	if l, ok := a.(laplace); ok && l.Scale().Cmp(big.NewRat(maxScale, 1)) <= 0 {
+		h.laplace = l.DiscreteLaplace
+	}
+	return h, nil
 }
 
 // contribution returns how many of something a unit has at most, 1 if not given.
@@ -103,17 +108,54 @@ func (h *Histogram) Count(bits noise.Bits, rows []int) ([]int64, error) {
 	return h.Add(bits, counts)
 }
 
-// Add returns the exact counts with noise, and leaves the argument as it is.
+// Add returns the exact counts with noise, and leaves the argument as it is. A count
+// beyond ±2^60 counts as that.
 func (h *Histogram) Add(bits noise.Bits, counts []int64) ([]int64, error) {
 	if len(counts) != h.bins {
 		return nil, fmt.Errorf("%w: %d counts for %d bins", ErrParameter, len(counts), h.bins)
 	}
+	clamped := make([]int64, len(counts))
+	for i, c := range counts {
+		clamped[i] = min(max(c, -maxSteps), maxSteps)
+	}
+	var noisy []int64
+	var err error
+	if h.laplace != nil {
+		noisy, err = h.addLaplace(noise.NewStream(bits), clamped)
+	} else {
+		noisy, err = h.addAny(bits, clamped)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("count: %w", err)
+	}
+	return noisy, nil
+}
+
+// addLaplace is the mechanism. Neighbours with k counts that differ by R are linked by
+// k·R pairs with one that differs by 1, so that a claim for those is enough.
+//
+//dp:adjacent one(counts) <= 1
+//dp:cost 1/scale(h.laplace)
+func (h *Histogram) addLaplace(stream *noise.Stream, counts []int64) ([]int64, error) {
+	noisy := make([]int64, len(counts))
+	for i, c := range counts {
+		k, err := h.laplace.Int64(stream)
+		if err != nil {
+			return nil, err
+		}
+		noisy[i] = c + k
+	}
+	return noisy, nil
+}
+
+// addAny adds noise of any law and size.
+func (h *Histogram) addAny(bits noise.Bits, counts []int64) ([]int64, error) {
 	values := make([]*big.Int, len(counts))
 	for i, c := range counts {
 		values[i] = big.NewInt(c)
 	}
 	if err := h.noise.AddTo(bits, values); err != nil {
-		return nil, fmt.Errorf("count: %w", err)
+		return nil, err
 	}
 	noisy := make([]int64, len(values))
 	for i, v := range values {

@@ -125,8 +125,15 @@ func (m *NoisyMax) Choose(bits noise.Bits, scores []float64) (int, error) {
 	if m.noise == GumbelNoise {
 		return m.exponential.Choose(bits, scores)
 	}
-	i, _, err := m.choose(bits, scores)
-	return i, err
+	s, err := m.round(scores)
+	if err != nil {
+		return 0, fmt.Errorf("choose: %w", err)
+	}
+	best, err := m.index(noise.NewStream(bits), s)
+	if err != nil {
+		return 0, fmt.Errorf("choose: %w", err)
+	}
+	return best, nil
 }
 
 // ChooseGap returns also the gap to the runner-up: by how much the noisy score of the
@@ -136,48 +143,61 @@ func (m *NoisyMax) ChooseGap(bits noise.Bits, scores []float64) (int, float64, e
 	if m.noise != LaplaceNoise {
 		return 0, 0, fmt.Errorf("choose: %w: only Laplace noise has gaps", ErrParameter)
 	}
-	return m.choose(bits, scores)
-}
-
-func (m *NoisyMax) choose(bits noise.Bits, scores []float64) (int, float64, error) {
 	s, err := m.round(scores)
 	if err != nil {
 		return 0, 0, fmt.Errorf("choose: %w", err)
 	}
-	stream := noise.NewStream(bits)
-	for i := range s {
-		k, err := m.draw(stream)
-		if err != nil {
-			return 0, 0, fmt.Errorf("choose: %w", err)
-		}
-		s[i] += k
+	best, most, least, err := m.leader(noise.NewStream(bits), s)
+	if err != nil {
+		return 0, 0, fmt.Errorf("choose: %w", err)
 	}
-	best, least := largest(s)
 	if len(s) == 1 {
 		return best, math.Inf(1), nil
 	}
-	return best, m.grid.float(s[best] - least), nil
+	return best, m.grid.float(most - least), nil
 }
 
-func (m *NoisyMax) draw(stream *noise.Stream) (int64, error) {
+// index is the mechanism over whole numbers.
+func (m *NoisyMax) index(stream *noise.Stream, s []int64) (int, error) {
 	if m.geometric != nil {
-		return m.geometric.Int64(stream)
+		return m.oneSided(stream, s)
 	}
-	return m.laplace.Int64(stream)
+	best, _, _, err := m.leader(stream, s)
+	return best, err
 }
 
-// largest returns the index of the largest of noisy scores, the lowest among equals,
-// and the least with which it would still be that.
-func largest(noisy []int64) (best int, least int64) {
+// leader returns the index of the largest noisy score, the lowest among equals, that
+// score, and the least with which it would still be that.
+func (m *NoisyMax) leader(stream *noise.Stream, s []int64) (best int, most, least int64, err error) {
 	least = math.MinInt64
-	for i, x := range noisy {
-		switch {
-		case i == 0:
-		case x > noisy[best]:
-			best, least = i, noisy[best]+1
-		case x > least:
-			least = x
+	for i, x := range s {
+		k, err := m.laplace.Int64(stream)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		noisy := x + k
+		if i == 0 {
+			most = noisy
+		} else if noisy > most {
+			best, most, least = i, noisy, most+1
+		} else if noisy > least {
+			least = noisy
 		}
 	}
-	return best, least
+	return best, most, least, nil
+}
+
+// oneSided is the mechanism with one-sided noise.
+func (m *NoisyMax) oneSided(stream *noise.Stream, s []int64) (int, error) {
+	best, most := 0, int64(0)
+	for i, x := range s {
+		k, err := m.geometric.Int64(stream)
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || x+k > most {
+			best, most = i, x+k
+		}
+	}
+	return best, nil
 }

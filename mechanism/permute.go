@@ -29,11 +29,15 @@ type PermuteAndFlip struct {
 
 // NewPermuteAndFlip returns the mechanism.
 func NewPermuteAndFlip(o PermuteAndFlipOptions) (*PermuteAndFlip, error) {
-	e, err := NewExponential(o)
+	s, err := newScores(o)
 	if err != nil {
 		return nil, err
 	}
-	return &PermuteAndFlip{e.scores, e.coin}, nil
+	coin, err := noise.NewExpCoin(new(big.Rat).Inv(s.scale()))
+	if err != nil {
+		return nil, fmt.Errorf("calibrate choice: %w: %w", ErrParameter, err)
+	}
+	return &PermuteAndFlip{s, coin}, nil
 }
 
 // Event is what one choice reveals.

@@ -68,6 +68,8 @@ func newScores(o ScoreOptions) (scores, error) {
 	return s, nil
 }
 
+func (s scores) monotone() bool { return s.factor.Cmp(big.NewRat(1, 1)) == 0 }
+
 // scale returns by how many steps a score must fall for the probability of its
 // candidate to fall by a factor e: 2Δ/ε, or Δ/ε if monotone.
 func (s scores) scale() *big.Rat {

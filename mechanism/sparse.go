@@ -73,7 +73,7 @@ func NewSparseVector(o SparseVectorOptions) (*SparseVector, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.left = o.Answers
+	r.most = o.Answers
 	v := &SparseVector{run: r}
 	if values.Sign() > 0 {
 		c := big.NewRat(int64(o.Answers), 1)
@@ -86,35 +86,56 @@ func NewSparseVector(o SparseVectorOptions) (*SparseVector, error) {
 
 // Ask returns the answer to the next query, and ErrHalted after the last answer above.
 func (v *SparseVector) Ask(bits noise.Bits, query float64) (Answer, error) {
-	return v.ask(noise.NewStream(bits), query, v.answer)
+	return v.ask(noise.NewStream(bits), query, v.next)
 }
 
 // All answers the queries as they come, until the last answer above, the last has
 // come, or the bits fail, which is the last pair.
 func (v *SparseVector) All(bits noise.Bits, queries iter.Seq[float64]) iter.Seq2[Answer, error] {
-	return v.all(bits, queries, v.answer)
+	return v.all(bits, queries, v.answers)
 }
 
-// answer is the mechanism: q is the query in steps.
-func (v *SparseVector) answer(stream *noise.Stream, q int64) (Answer, error) {
+// answers is the mechanism. Without values, the claim holds for fresh noise of any
+// scale, so that its last term is nothing.
+//
+//dp:adjacent each(queries) <= 1
+//dp:requires !v.run.started && v.run.spent == 0 && v.run.most > 0
+//dp:cost 1/scale(v.run.rho) + 2*float64(v.run.most)/scale(v.run.query) + float64(v.run.most)/scale(v.fresh)
+func (v *SparseVector) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
+	return func(yield func(reply, error) bool) {
+		if err := v.start(stream); err != nil {
+			yield(reply{}, err)
+			return
+		}
+		for q := range queries {
+			x, err := v.next(stream, q)
+			if !yield(x, err) || v.halted {
+				return
+			}
+		}
+	}
+}
+
+// next answers one query.
+func (v *SparseVector) next(stream *noise.Stream, q int64) (reply, error) {
 	nu, err := v.query.Int64(stream)
 	if err != nil {
-		return Answer{}, err
+		return reply{}, err
 	}
 	if q+nu < v.noisy {
-		return Answer{}, nil
+		return reply{}, nil
 	}
-	a := Answer{Above: true, Gap: v.grid.float(q + nu - v.noisy)}
+	x := reply{above: true, gap: q + nu - v.noisy}
 	if v.fresh != nil {
 		k, err := v.fresh.Int64(stream)
 		if err != nil {
-			return Answer{}, err
+			return reply{}, err
 		}
-		a.Value = v.grid.float(q + k)
+		x.value = q + k
 	}
-	v.left--
-	v.halted = v.left == 0
-	return a, nil
+	v.spent++
+	v.halted = v.spent >= v.most
+	return x, nil
 }
 
 // ValueBound returns α such that a value is at most α from its query, but with
@@ -167,7 +188,7 @@ func NewAdaptiveSparseVector(o SparseVectorOptions) (*AdaptiveSparseVector, erro
 	if err != nil {
 		return nil, err
 	}
-	r.left = 2 * o.Answers // in halves: far above costs one, above two
+	r.most = 2 * o.Answers // in halves: far above costs one, above two
 	v := &AdaptiveSparseVector{run: r}
 	twice := v.query.Scale()
 	if v.first, err = stepNoise(twice.Add(twice, twice), big.NewRat(1, 1)); err != nil {
@@ -180,37 +201,53 @@ func NewAdaptiveSparseVector(o SparseVectorOptions) (*AdaptiveSparseVector, erro
 
 // Ask returns the answer to the next query, and ErrHalted after the last answer above.
 func (v *AdaptiveSparseVector) Ask(bits noise.Bits, query float64) (Answer, error) {
-	return v.ask(noise.NewStream(bits), query, v.answer)
+	return v.ask(noise.NewStream(bits), query, v.next)
 }
 
 // All answers the queries as they come, until the last answer above, the last has
 // come, or the bits fail, which is the last pair.
 func (v *AdaptiveSparseVector) All(bits noise.Bits, queries iter.Seq[float64]) iter.Seq2[Answer, error] {
-	return v.all(bits, queries, v.answer)
+	return v.all(bits, queries, v.answers)
 }
 
-// answer is the mechanism: q is the query in steps.
-func (v *AdaptiveSparseVector) answer(stream *noise.Stream, q int64) (Answer, error) {
+// answers is the mechanism.
+func (v *AdaptiveSparseVector) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
+	return func(yield func(reply, error) bool) {
+		if err := v.start(stream); err != nil {
+			yield(reply{}, err)
+			return
+		}
+		for q := range queries {
+			x, err := v.next(stream, q)
+			if !yield(x, err) || v.halted {
+				return
+			}
+		}
+	}
+}
+
+// next answers one query.
+func (v *AdaptiveSparseVector) next(stream *noise.Stream, q int64) (reply, error) {
 	xi, err := v.first.Int64(stream)
 	if err != nil {
-		return Answer{}, err
+		return reply{}, err
 	}
 	if gap := q + xi - v.noisy; gap >= v.far {
-		v.left--
-		v.halted = v.left < 2
-		return Answer{Above: true, Far: true, Gap: v.grid.float(gap)}, nil
+		v.spent++
+		v.halted = v.spent > v.most-2
+		return reply{above: true, far: true, gap: gap}, nil
 	}
 	nu, err := v.query.Int64(stream)
 	if err != nil {
-		return Answer{}, err
+		return reply{}, err
 	}
 	gap := q + nu - v.noisy
 	if gap < 0 {
-		return Answer{}, nil
+		return reply{}, nil
 	}
-	v.left -= 2
-	v.halted = v.left < 2
-	return Answer{Above: true, Gap: v.grid.float(gap)}, nil
+	v.spent += 2
+	v.halted = v.spent > v.most-2
+	return reply{above: true, gap: gap}, nil
 }
 
 // Bound returns α as AboveThreshold's does, over the 2n draws for n queries: a query

@@ -210,7 +210,7 @@ func TestSparseVectorFits(t *testing.T) {
 				},
 				"one answer too many": func() string {
 					a := start()
-					a.left++
+					a.most++
 					return play(a.Ask, show, bits, queries)
 				},
 			}
@@ -315,8 +315,8 @@ func TestAdaptiveSparseVectorFits(t *testing.T) {
 	}
 	for name, change := range map[string]func(*AdaptiveSparseVector){
 		"half the noise first":        func(a *AdaptiveSparseVector) { a.first = a.query },
-		"far above costs nothing":     func(a *AdaptiveSparseVector) { a.left++ },
-		"one more answer":             func(a *AdaptiveSparseVector) { a.left += 2 },
+		"far above costs nothing":     func(a *AdaptiveSparseVector) { a.most++ },
+		"one more answer":             func(a *AdaptiveSparseVector) { a.most += 2 },
 		"the threshold without noise": func(a *AdaptiveSparseVector) { a.started = true },
 	} {
 		if follows(l, n/2, func() string {
