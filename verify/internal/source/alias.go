@@ -1,7 +1,9 @@
 package source
 
 import (
+	"go/types"
 	"maps"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -61,6 +63,23 @@ func (l *lowerer) checkAliases() {
 			}
 			if grown {
 				work = append(work, j)
+			}
+		}
+	}
+}
+
+// checkPointers refuses writes through one of two pointers of the input that may be the
+// same.
+func (l *lowerer) checkPointers(written map[*program.Variable]bool) {
+	for i, p := range l.pointers {
+		for j, q := range l.pointers {
+			if i == j || !types.Identical(p.to, q.to) {
+				continue
+			}
+			for _, v := range l.fn.Inputs {
+				if written[v] && strings.HasPrefix(v.Name, p.path+".") {
+					l.report(v.Pos, "writing into "+v.Name, q.path+" may point to the same", "pass one of them by value")
+				}
 			}
 		}
 	}

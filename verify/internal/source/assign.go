@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -327,10 +328,13 @@ func (l *lowerer) zero(e entity, t types.Type, pos token.Pos) {
 	}
 }
 
-// checkWritable refuses to change what the caller sees: fields of a pointer that
-// other packages know. A parameter is a copy, and an unexported field is its
-// package's own.
-func (l *lowerer) checkWritable(*program.Variable, token.Pos) {}
+// checkWritable refuses to change what the caller sees: fields that other packages
+// know. A parameter is a copy, and an unexported field is its package's own.
+func (l *lowerer) checkWritable(v *program.Variable, pos token.Pos) {
+	if dot := strings.LastIndexByte(v.Name, '.'); v.Input && dot >= 0 && ast.IsExported(v.Name[dot+1:]) {
+		l.refuse(pos, "writing into "+v.Name, "whoever has the struct sees it", "take an unexported field, or a variable")
+	}
+}
 
 // checkStore refuses to write into a slice of the caller's.
 func (l *lowerer) checkStore(v *program.Variable, pos token.Pos) {

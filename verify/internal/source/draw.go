@@ -105,7 +105,7 @@ func (l *lowerer) draw(e *ast.CallExpr, law program.Law, to func(program.Sort) *
 	if d.To.Sort != lawSort(law) {
 		l.refuse(e.Pos(), "this draw", "it is outside the subset", "")
 	}
-	d.Align = l.align(s)
+	d.Align = l.align(s, e)
 	l.checkWritable(d.To, e.Pos())
 	l.emit(d)
 	return d.To
@@ -138,7 +138,7 @@ func (l *lowerer) sample(e *ast.CallExpr, law program.Law) []entity {
 	}
 	scale := d.scaleVariable()
 	l.read(scale)
-	draw := program.Draw{At: program.At{Pos: e.Pos()}, Law: law, Parameter: program.Ref{Var: scale}, Align: l.align(l.drawn)}
+	draw := program.Draw{At: program.At{Pos: e.Pos()}, Law: law, Parameter: program.Ref{Var: scale}, Align: l.align(l.drawn, e)}
 	if law == program.Choose && len(e.Args) == 2 {
 		scores, ok := l.sliceOf(e.Args[1])
 		if !ok {

@@ -303,6 +303,7 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 		})
 	case *types.Pointer:
 		if _, ok := u.Elem().Underlying().(*types.Struct); ok {
+			l.pointers = append(l.pointers, inputPointer{name, u.Elem()})
 			return pointer{l.input(name, u.Elem(), pos)}
 		}
 	}

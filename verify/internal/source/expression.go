@@ -114,6 +114,10 @@ func (l *lowerer) value(e entity) entity {
 		return term{program.Ref{Var: e.v}, e.v.Sort}
 	case slice:
 		l.read(e.v)
+	case *record:
+		for i := range e.fields {
+			l.value(e.field(i))
+		}
 	case element:
 		l.read(e.of)
 		return term{program.Element{Slice: e.of, Index: e.index}, e.of.Sort}
@@ -283,6 +287,12 @@ func (l *lowerer) exact(e ast.Expr) constant.Value {
 		return l.exact(e.X)
 	case *ast.BasicLit:
 		return constant.MakeFromLiteral(e.Value, e.Kind, 0)
+	case *ast.Ident:
+		if c, ok := info.Uses[e].(*types.Const); ok {
+			return c.Val()
+		}
+	case *ast.SelectorExpr:
+		return l.exact(e.Sel)
 	case *ast.UnaryExpr:
 		x := l.exact(e.X)
 		if x.Kind() == constant.Unknown || e.Op != token.SUB && e.Op != token.ADD {
@@ -376,13 +386,10 @@ func (l *lowerer) shortCircuit(op program.Op, x program.Expression, y func() pro
 	return program.Ref{Var: v}
 }
 
-// connect is x op y, shorter where y is known. (x is evaluated all the same: it has
-// no effects.)
+// connect is x op y, shorter where y does not matter. (Where x does not, it is evaluated
+// all the same: it may panic.)
 func connect(op program.Op, x, y program.Expression) program.Expression {
-	if t, known := y.(program.Truth); known {
-		if bool(t) == (op == program.Or) {
-			return t
-		}
+	if t, known := y.(program.Truth); known && bool(t) == (op == program.And) {
 		return x
 	}
 	return program.Binary{Op: op, X: x, Y: y}

@@ -19,10 +19,7 @@ func (l *lowerer) finish(stmts []program.Statement) (kept []program.Statement) {
 			}
 		case program.If:
 			x.Then, x.Else = l.finish(x.Then), l.finish(x.Else)
-			if len(x.Then) == 0 && len(x.Else) == 0 {
-				continue // a condition has no effects
-			}
-			if len(x.Then) == 0 {
+			if len(x.Then) == 0 && len(x.Else) > 0 {
 				x.Cond, x.Then, x.Else = negate(x.Cond), x.Else, nil
 			}
 			s = x

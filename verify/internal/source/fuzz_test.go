@@ -41,6 +41,23 @@ func newImporter(t testing.TB) importer {
 	return known
 }
 
+// lower reads a file, even if its types are wrong.
+func (i importer) lower(t *testing.T, text string) ([]*source.Unit, []source.Refusal, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "fuzz.go", text, parser.ParseComments)
+	if err != nil {
+		t.Skip("not Go")
+	}
+	info := &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Implicits: map[ast.Node]types.Object{},
+	}
+	config := types.Config{Importer: i, Error: func(error) {}}
+	pkg, wrong := config.Check("fuzz", fset, []*ast.File{file}, info)
+	units, strays := source.Lower(fset, []*ast.File{file}, pkg, info)
+	return units, strays, wrong
+}
+
 // Whatever the text, and whatever is wrong with its types, it is read or refused; and
 // what is read prints, has a domain, and is the same when read again.
 func FuzzLower(f *testing.F) {
@@ -68,18 +85,7 @@ func FuzzLower(f *testing.F) {
 			t.Skip("long")
 		}
 		read := func() (printed []string) {
-			fset := token.NewFileSet()
-			file, err := parser.ParseFile(fset, "fuzz.go", text, parser.ParseComments)
-			if err != nil {
-				t.Skip("not Go")
-			}
-			info := &types.Info{
-				Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-				Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Implicits: map[ast.Node]types.Object{},
-			}
-			config := types.Config{Importer: known, Error: func(error) {}}
-			pkg, wrong := config.Check("fuzz", fset, []*ast.File{file}, info)
-			units, strays := source.Lower(fset, []*ast.File{file}, pkg, info)
+			units, strays, wrong := known.lower(t, text)
 			for _, u := range units {
 				if u.Function != nil {
 					over, note := source.Exactness(u.Function, u.Claim)

@@ -365,9 +365,10 @@ func (g ghost) checkLength(e ast.Expr, v *program.Variable) {
 	}
 }
 
-// align reads the directive above a draw.
-func (l *lowerer) align(s ast.Stmt) program.Expression {
-	if s == nil || !isDrawStmt(l.frame.in, s) {
+// align reads the directive above the draw e, if it is all that statement s does.
+func (l *lowerer) align(s ast.Stmt, e *ast.CallExpr) program.Expression {
+	a, ok := s.(*ast.AssignStmt)
+	if !ok || !isDrawStmt(l.frame.in, s) || ast.Unparen(a.Rhs[0]) != e {
 		return nil
 	}
 	var align program.Expression

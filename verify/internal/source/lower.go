@@ -32,6 +32,8 @@ type lowerer struct {
 	sequenced bool
 	// private are the inputs that have an adjacency, bagged those of which that of a bag.
 	private, bagged map[*program.Variable]bool
+	// pointers are those of the input.
+	pointers []inputPointer
 	// out takes the statements.
 	out   []program.Statement
 	count int
@@ -89,6 +91,11 @@ type frame struct {
 	exit    *target // nil in the function with the claim
 	// stream is set in a function whose results are a sequence: it is what yields.
 	stream bool
+}
+
+type inputPointer struct {
+	path string
+	to   types.Type
 }
 
 type copied struct {
@@ -212,10 +219,12 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 			l.report(l.fn.Pos, "setting "+keys.Name+" anew", "a map is read at its elements", "take another name")
 		}
 	}
+	l.checkPointers(written)
 	l.checkAliases()
 	if len(l.refusals) > before {
 		return nil
 	}
+	l.keepInputs(c, written)
 	requires := slices.Clone(l.fn.Requires)
 	if c != nil {
 		requires = append(requires, c.Requires...)

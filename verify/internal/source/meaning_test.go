@@ -125,11 +125,27 @@ func argument(t *rapid.T, typ reflect.Type, name string, inputs map[string]any, 
 		x := rapid.Int64Range(-4, 5).Draw(t, name)
 		inputs[name] = x
 		return reflect.ValueOf(x).Convert(typ)
+	case reflect.Map:
+		// At each key of the slice before; equal keys have equal values.
+		m, list := map[string]int64{}, []any{}
+		for _, k := range inputs["keys"].([]any) {
+			key := fmt.Sprint(k)
+			if _, known := m[key]; !known {
+				m[key] = rapid.Int64Range(-4, 5).Draw(t, name)
+			}
+			list = append(list, m[key])
+		}
+		inputs[name] = list
+		return reflect.ValueOf(m)
 	case reflect.Slice:
 		v := reflect.MakeSlice(typ, 0, 0)
 		list := []any{}
 		for range rapid.IntRange(0, 5).Draw(t, "len") {
 			x := rapid.Int64Range(-16, 28).Draw(t, name)
+			if typ.Elem().Kind() == reflect.String {
+				list, v = append(list, x%3), reflect.Append(v, reflect.ValueOf(fmt.Sprint(x%3)))
+				continue
+			}
 			if typ.Elem().Kind() == reflect.Float64 {
 				f := float64(x) / 4
 				list, v = append(list, f), reflect.Append(v, reflect.ValueOf(f))

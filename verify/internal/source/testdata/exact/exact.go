@@ -135,9 +135,9 @@ func SumFirst(x, y, eps float64, src *noise.Source) float64 {
 //dp:adjacent |x| <= 1
 //dp:cost eps
 func ScaleChanges(x, eps float64, src *noise.Source) float64 {
-	x = src.Round(x, 1/eps)
+	y := src.Round(x, 1/eps)
 	eps /= 3
-	return x + src.Laplace(1/eps)
+	return y + src.Laplace(1/eps)
 }
 
 // over: reals, may round

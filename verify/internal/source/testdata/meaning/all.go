@@ -12,7 +12,7 @@ var All = map[string]any{
 	"ByValue": ByValue, "Yields": Yields, "Stream": Stream, "Counts": Counts,
 	"Mathematics": Mathematics, "Pick": Pick, "Errors": Errors, "Drawn": Drawn,
 	"ErrorVariable": ErrorVariable, "OffByOne": OffByOne, "AppendedPanics": AppendedPanics, "ContinuePanics": ContinuePanics,
-	"FarPanics": FarPanics, "Guard": Guard, "Appended": Appended, "Nested": Nested,
+	"FarPanics": FarPanics, "Guard": Guard, "Maps": Maps, "Appended": Appended, "Nested": Nested,
 	"counter.Receiver": func(s *State, q []float64, eps float64, src *noise.Source) (int, bool) {
 		return (&counter{count: s.Count, limit: s.Limit, sum: s.Sum, inner: &inner{s.Deep}}).Receiver(q, eps, src)
 	},

@@ -646,3 +646,21 @@ func FarPanics(q []float64, a int, eps float64) float64 {
 	}
 	return 0
 }
+
+//dp:adjacent each(count) <= 1
+//dp:cost eps
+func Maps(keys []string, count map[string]int64, a int, eps float64, src *noise.Source) ([]int64, int) {
+	var out []int64
+	n := 0
+	for i, k := range keys {
+		if count[k] > 2 && i != a {
+			n += len(keys)
+			continue
+		}
+		for range count[k] {
+			n++
+		}
+		out = append(out, count[k]+src.DiscreteLaplace(1))
+	}
+	return out, n
+}
