@@ -29,7 +29,9 @@ type Certificate struct {
 type Orientation struct {
 	// Direction is "forward" if D' - D is what the adjacency says, "backward" if
 	// D - D' is.
-	Direction  string      `json:"direction"`
+	Direction string `json:"direction"`
+	// Part of the claimed cost is enough; empty for all of it.
+	Part       string      `json:"part,omitempty"`
 	Alignment  []Shift     `json:"alignment"`
 	Invariants []Invariant `json:"invariants,omitempty"`
 }
@@ -85,8 +87,12 @@ func (c *Certificate) digest() string {
 	return hex.EncodeToString(h[:])
 }
 
-// Encode is the certificate as JSON.
-func (c *Certificate) Encode() ([]byte, error) { return json.Marshal(c) }
+// Encode is the certificate as JSON, with its digest.
+func (c *Certificate) Encode() ([]byte, error) {
+	d := *c
+	d.Digest = c.digest()
+	return json.Marshal(d)
+}
 
 // Decode reads a certificate, strictly.
 func Decode(text []byte) (*Certificate, error) {
@@ -111,6 +117,9 @@ func Decode(text []byte) (*Certificate, error) {
 // orientation writes a proof down.
 func (m *machine) orientation(inv invariants) (*Orientation, error) {
 	o := &Orientation{Direction: direction(m.swapped)}
+	if m.goal.Cmp(rational(1)) < 0 {
+		o.Part = m.goal.RatString()
+	}
 	for i, d := range m.draws {
 		if x := m.align[d]; x != nil {
 			o.Alignment = append(o.Alignment, Shift{i, d.To.Name, x.String()})

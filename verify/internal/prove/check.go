@@ -108,7 +108,13 @@ func (s *static) replay(c *claim.Claim, b *budget, o Orientation, swapped bool) 
 		align[s.draws[a.Draw]] = x
 	}
 	m := newMachine(s, c, b, align, nil)
-	m.swapped, m.outcomes = swapped, outcomes
+	part, ok := o.part()
+	if !ok {
+		return replayed{}, fmt.Errorf("%w: it is of the part %q of the cost", ErrCertificate, o.Part)
+	}
+	// Costs are sums of sizes: what is at most a part of the claimed cost is at most
+	// that, which is not negative then.
+	m.swapped, m.outcomes, m.goal = swapped, outcomes, part
 	m.run()
 	if m.err != nil {
 		return replayed{}, m.err

@@ -71,6 +71,7 @@ type machine struct {
 	heads       map[*p.Loop]*head
 	// Of tests: what the first run returns, and the states at heads of loops.
 	result []linear.Term
+	ratio  *big.Rat // the greatest part of the claimed cost that was spent
 	visits []instance
 	blind  bool   // nothing needs to hold
 	open   string // an obligation that no invariant was found for
@@ -510,8 +511,24 @@ func (m *machine) reveal(values []p.Expression, st *state) {
 		m.revealed(x, st, premise, "the result is the same in both runs")
 	}
 	for i, c := range m.budget.counters {
-		goal := m.eval(c.goal, &state{}).num.Scale(m.goal)
+		goal := m.eval(c.goal, &state{}).num
+		m.note(st.cost[i], goal, premise)
+		goal = goal.Scale(m.goal)
 		m.must(st, fmt.Sprintf("the %s is covered by the claim", c.name), linear.Implies(premise, linear.Le(st.cost[i], goal)))
+	}
+}
+
+// note keeps the greatest part of the claimed cost that a test came to.
+func (m *machine) note(cost, goal linear.Term, premise linear.Formula) {
+	if m.test == nil || !premise.IsTrue() {
+		return
+	}
+	c, one := cost.IsConstant()
+	g, two := goal.IsConstant()
+	if one && two && g.Sign() > 0 {
+		if r := new(big.Rat).Quo(c, g); m.ratio == nil || r.Cmp(m.ratio) > 0 {
+			m.ratio = r
+		}
 	}
 }
 

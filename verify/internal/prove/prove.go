@@ -75,6 +75,9 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 	fail := &failure{}
 	lost := 0
 	for range maxRounds {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, fmt.Errorf("search for a proof: %w", err)
+		}
 		a := s.next()
 		if a == nil {
 			if s.exhausted && lost == 0 {
@@ -92,7 +95,11 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 		}
 		progress(fmt.Sprintf("proving %v", a))
 		o, why, err := s.confirm(ctx, a, seen)
-		if err != nil || o != nil {
+		if err != nil {
+			return nil, nil, err
+		}
+		if o != nil {
+			o, err = s.cheapest(ctx, a, o)
 			return o, nil, err
 		}
 		fail.tried = append(fail.tried, fmt.Sprintf("%v: %s", a, why))
@@ -221,9 +228,9 @@ func Prove(ctx context.Context, f *p.Function, c *claim.Claim, o Options) (*Outc
 		found = append(found, *orientation)
 	}
 	cert := newCertificate(f, c, found)
+	out.LeastCost = leastCost(c.Cost.Epsilon, found)
 	if err := Check(ctx, f, c, cert); err != nil {
-		out.Tried = append(out.Tried, err.Error())
-		return out, ctx.Err()
+		return &Outcome{Tried: append(out.Tried, err.Error())}, ctx.Err()
 	}
 	out.Status, out.Certificate = Proved, cert
 	return out, nil

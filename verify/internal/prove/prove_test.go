@@ -2,10 +2,13 @@ package prove_test
 
 import (
 	"context"
+	"math/big"
 	"os/exec"
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
@@ -57,4 +60,37 @@ func TestProves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is proved may be less than what is claimed.
+func TestLeastCost(t *testing.T) {
+	needZ3(t)
+	all := units(t, "./right")
+	for name, want := range map[string]string{"SVT": "eps", "PartialSum": "eps"} {
+		t.Run(name, func(t *testing.T) {
+			u := all[name]
+			if got := least(t, u, u.Claim); got != want {
+				t.Errorf("least cost %s, want %s", got, want)
+			}
+			double := *u.Claim
+			cost := *u.Claim.Cost
+			cost.Epsilon = program.Binary{Op: program.Mul, X: program.Number{Value: big.NewRat(2, 1)}, Y: cost.Epsilon}
+			double.Cost = &cost
+			if got := least(t, u, &double); got != want {
+				t.Errorf("least cost %s of a claim of twice, want %s", got, want)
+			}
+		})
+	}
+}
+
+func least(t *testing.T, u *source.Unit, c *claim.Claim) string {
+	t.Helper()
+	o, err := prove.Prove(t.Context(), u.Function, c, prove.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Status != prove.Proved {
+		t.Fatalf("status %v, tried %q", o.Status, o.Tried)
+	}
+	return o.LeastCost
 }

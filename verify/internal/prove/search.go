@@ -26,9 +26,11 @@ type search struct {
 	last      []int      // the choice of the alignment found last
 	nogoods   [][]nogood // by the last of their leaves
 	weight    int
-	runs      int  // of tests
-	steps     int  // of choices
-	exhausted bool // all alignments of the templates fail
+	runs      int      // of tests
+	steps     int      // of choices
+	ratio     *big.Rat // the greatest part of the cost in passed tests
+	dearest   *test    // which comes to it
+	exhausted bool     // all alignments of the templates fail
 	maker     *maker
 	tests     []*test
 }
@@ -195,6 +197,7 @@ func (m *machine) violated() bool {
 // which the tests that it passes came to loops.
 func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.Model) {
 	seen := map[string][]linear.Model{}
+	s.ratio, s.dearest = new(big.Rat), nil
 	for range tries {
 		t := s.maker.make(s.swapped)
 		if t == nil {
@@ -226,6 +229,9 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 			return t, nil
 		}
 		t.reached(s, m, seen)
+		if m.ratio != nil && m.ratio.Cmp(s.ratio) > 0 {
+			s.ratio, s.dearest = m.ratio, t
+		}
 	}
 	return nil, seen
 }

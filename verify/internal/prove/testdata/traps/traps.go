@@ -1,0 +1,109 @@
+// Package traps holds functions whose claims are false, with alignments that would
+// prove them if one condition of the theorem were forgotten.
+package traps
+
+import "github.com/discreet-dp/discreet/noise"
+
+// Interval tells whether noise lies in an interval that shrinks with x. The alignment
+// moves what falls out of the interval back in, on top of what is there: it is not
+// injective. For small eps the probabilities are as 4 to 3.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && x >= 0 && x <= 1
+//dp:cost eps
+func Interval(x, eps float64, src *noise.Source) int {
+	//dp:align cond(e >= 0 && e < 4-x && e >= 4-x-diff(x) || e >= 4-x && e < 4-x-diff(x), -diff(x), 0)
+	e := src.Laplace(1 / eps)
+	if e >= 0 && e < 4-x {
+		return 1
+	}
+	return 0
+}
+
+// Halved would map samples onto half of the line: a volume that is not kept.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Halved(x, eps float64, src *noise.Source) float64 {
+	//dp:align -e / 2 - diff(x)
+	e := src.Laplace(1 / eps)
+	return x + e
+}
+
+// Downwards shifts one-sided noise out of its support: x itself can be seen where the
+// noise is 0.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Downwards(x, eps float64, src *noise.Source) float64 {
+	//dp:align -diff(x)
+	e := src.Exponential(1 / eps)
+	return x + e
+}
+
+// Fraction shifts whole noise by half.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps/2
+func Fraction(x int64, eps float64, src *noise.Source) int64 {
+	//dp:align -diff(x) / 2
+	k := src.DiscreteLaplace(1 / eps)
+	return x + k
+}
+
+// Invariant gives an invariant that does not hold.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Invariant(q []float64, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	//dp:invariant diff(sum) <= 1 && diff(sum) >= -1
+	for _, x := range q {
+		sum += x
+	}
+	return sum + src.Laplace(1/eps)
+}
+
+// Negative has noise of a negative scale, and thus a negative cost.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Negative(x, eps float64, src *noise.Source) float64 {
+	return x + src.Laplace(-1/eps)
+}
+
+// MaybeNegative may have that: nothing is required of eps.
+//
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func MaybeNegative(x, eps float64, src *noise.Source) float64 {
+	return x + src.Laplace(1/eps)
+}
+
+// Coarse rounds to the grid of noise that may be so wide that neighbours come to lie
+// farther apart.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Coarse(x, eps float64, src *noise.Source) float64 {
+	return src.Round(x, 1/eps) + src.Laplace(1/eps)
+}
+
+// Replaced writes over its input before it adds noise to what it was.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Replaced(q []float64, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	for i := range q {
+		sum += q[i]
+	}
+	return sum/float64(len(q)) + sum + src.Laplace(1/eps)
+}
