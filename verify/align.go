@@ -99,9 +99,9 @@ func (d *decision) secondOpinion(ctx context.Context, c *prove.Certificate) {
 func draws(list []program.Statement) (all []*program.Draw) {
 	for _, s := range list {
 		switch s := s.(type) {
-		case *program.Draw:
-			all = append(all, s)
-		case *program.If:
+		case program.Draw:
+			all = append(all, &s)
+		case program.If:
 			all = append(append(all, draws(s.Then)...), draws(s.Else)...)
 		case *program.Loop:
 			all = append(append(all, draws(s.Body)...), draws(s.Post)...)

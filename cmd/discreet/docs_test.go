@@ -41,7 +41,7 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // without its rows; that of discreet verify without its seconds. All else is compared
 // as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
-	"docs/map.md", "docs/sandbox.md", "docs/audit.md"}
+	"docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md"}
 
 // executedPages adds the pages of mechanisms, one each.
 func executedPages(t *testing.T) []string {

@@ -123,7 +123,7 @@ func proofRows(result *verify.Result, dir string) (rows [][2]string) {
 		case s.Line > 0:
 			place = fmt.Sprintf("line %d", s.Line)
 		}
-		rows = append(rows, [2]string{strings.TrimSpace(place + " " + string(s.Kind)), s.Text})
+		rows = append(rows, [2]string{place, s.Text})
 	}
 	return rows
 }

@@ -90,10 +90,10 @@ Bad       cost eps          refuted  reals                 1.50
 T.Odd     cost eps\x1b[31m  unknown  reals                 0.00
 
 proof of Good (p/svt.go:7)
-  line 8 coupling         t + 1 in the second run
-  p/other.go:9 invariant  diff(t) == 1
-                          and the cost is eps/2
-                          so it costs eps
+  line 8        t + 1 in the second run
+  p/other.go:9  diff(t) == 1
+                and the cost is eps/2
+                so it costs eps
 
 refuted: Bad (p/svt.go:20)
   inputs       eps = 1, q = [0, 1]
@@ -258,6 +258,15 @@ func Above(q []float64, t, eps float64, src *noise.Source) int {
 	return -1
 }
 `
+	plainProgram = `package plain
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Half(x, eps float64, src *noise.Source) float64 { return x + src.Laplace(0.5/eps) }
+`
 )
 
 // verifyIn runs the command in a folder.
@@ -272,11 +281,22 @@ func verifyIn(t *testing.T, dir string, args ...string) (out, talk string, code 
 // The way of a claim: proved and stored, replayed where no solver is installed,
 // stale after an edit.
 func TestVerifyStoresAndReplays(t *testing.T) {
+	t.Run("by rules", func(t *testing.T) { storesAndReplays(t, pickProgram, "(scores, eps)", "(scores, 2*eps)") })
+	t.Run("by a coupling", func(t *testing.T) {
+		if _, err := exec.LookPath("z3"); err != nil {
+			t.Skip("skip: missing tool z3")
+		}
+		storesAndReplays(t, aboveProgram, "4/eps", "2/eps")
+	})
+}
+
+func storesAndReplays(t *testing.T, program, old, edited string) {
 	dir := t.TempDir()
 	writeModule(t, "../..", dir)
-	writeFiles(t, dir, map[string]string{"pick/pick.go": pickProgram})
+	source := filepath.Join("p", "p.go")
+	writeFiles(t, dir, map[string]string{source: program})
 	out, talk, code := verifyIn(t, dir, "--smt", "smt", "--html", "page.html", "--sarif", "log.sarif")
-	if code != 0 || !strings.Contains(talk, "stored pick/discreet.proofs.json") {
+	if code != 0 || !strings.Contains(talk, "stored p/discreet.proofs.json") {
 		t.Fatalf("exit code %d\n%s%s", code, out, talk)
 	}
 	for _, name := range []string{"page.html", "log.sarif"} {
@@ -284,7 +304,10 @@ func TestVerifyStoresAndReplays(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	proofs := filepath.Join(dir, "pick", "discreet.proofs.json")
+	if program == aboveProgram {
+		confirmed(t, filepath.Join(dir, "smt"))
+	}
+	proofs := filepath.Join(dir, "p", "discreet.proofs.json")
 	before, err := os.ReadFile(proofs)
 	if err != nil {
 		t.Fatal(err)
@@ -301,19 +324,30 @@ func TestVerifyStoresAndReplays(t *testing.T) {
 		}
 	}
 	// A proof does not depend on where the function stands.
-	writeFiles(t, dir, map[string]string{"pick/pick.go": strings.Replace(pickProgram, "//dp:adj", "// Moved.\n//\n//dp:adj", 1)})
+	writeFiles(t, dir, map[string]string{source: strings.Replace(program, "//dp:adj", "// Moved.\n//\n//dp:adj", 1)})
 	if out, talk, code = verifyIn(t, dir, "--check"); code != 0 {
 		t.Errorf("moved: exit code %d\n%s%s", code, out, talk)
 	}
-	writeFiles(t, dir, map[string]string{"pick/pick.go": strings.Replace(pickProgram, "(scores, eps)", "(scores, 2*eps)", 1)})
-	for _, args := range [][]string{{"--check"}, {}} {
-		out, talk, code = verifyIn(t, dir, args...)
-		if code != 1 || !strings.Contains(out, "unknown") {
-			t.Errorf("edited, %v: exit code %d\n%s%s", args, code, out, talk)
-		}
+	writeFiles(t, dir, map[string]string{source: strings.Replace(program, old, edited, 1)})
+	if out, talk, code = verifyIn(t, dir, "--check"); code != 1 || !strings.Contains(out, "unknown") {
+		t.Errorf("edited: exit code %d\n%s%s", code, out, talk)
 	}
 	if after, err := os.ReadFile(proofs); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the stored proofs have changed (%v)", err)
+	}
+}
+
+// confirmed asks z3 about each obligation.
+func confirmed(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "example.org_page_p.Above.*.smt2"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no obligations: %v", err)
+	}
+	for _, file := range files {
+		if answer, err := exec.CommandContext(t.Context(), "z3", file).Output(); err != nil || strings.TrimSpace(string(answer)) != "unsat" {
+			t.Errorf("%s: z3 answers %q (%v)", filepath.Base(file), answer, err)
+		}
 	}
 }
 
@@ -329,6 +363,25 @@ func onlyGo(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return bin
+}
+
+// A false claim is refuted, in the contract's form.
+func TestVerifyRefutes(t *testing.T) {
+	dir := t.TempDir()
+	writeModule(t, "../..", dir)
+	writeFiles(t, dir, map[string]string{"plain/plain.go": plainProgram})
+	out, talk, code := verifyIn(t, dir, "--json", "./plain")
+	var got struct{ Functions []verify.Result }
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(out, `"infinity"`, "1e300")), &got); err != nil || code != 1 || len(got.Functions) != 1 {
+		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, talk)
+	}
+	c := got.Functions[0].Counterexample
+	if got.Functions[0].Verdict != verify.Refuted || c == nil {
+		t.Fatal(out)
+	}
+	if c.P[0] > c.P[1] || c.Q[0] > c.Q[1] || math.Log(c.P[0]/c.Q[1]) < 1 && float64(c.Claimed) >= 1 {
+		t.Errorf("these intervals refute nothing: %s", out)
+	}
 }
 
 // What cannot be verified is refused with a code, and never silently.
