@@ -2,8 +2,10 @@ package sensitivity_test
 
 import (
 	"context"
+	"go/types"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -17,26 +19,47 @@ type subject struct {
 	full string
 }
 
+// programs are those of this package's folders, which are read once.
+var programs = sync.OnceValues(func() ([]subject, *sensitivity.Program) {
+	return read("./testdata/fuzz", "./testdata/duet", "./testdata/pinq")
+})
+
 // load reads packages as the verifier does.
 func load(t testing.TB, patterns ...string) ([]subject, *sensitivity.Program) {
 	t.Helper()
-	read, err := source.Load(context.Background(), ".", patterns...)
-	if err != nil {
-		t.Fatal(err)
+	return checked(t)(read(patterns...))
+}
+
+func checked(t testing.TB) func([]subject, *sensitivity.Program) ([]subject, *sensitivity.Program) {
+	t.Helper()
+	return func(all []subject, p *sensitivity.Program) ([]subject, *sensitivity.Program) {
+		if p == nil {
+			t.Fatal("the packages do not load")
+		}
+		for _, s := range all {
+			if s.Claim == nil {
+				t.Fatalf("%s: %v", s.full, s.Refusals)
+			}
+		}
+		return all, p
 	}
-	var all []subject
+}
+
+func read(patterns ...string) (all []subject, p *sensitivity.Program) {
+	found, err := source.Load(context.Background(), ".", patterns...)
+	if err != nil {
+		return nil, nil
+	}
 	var packages []*sensitivity.Package
 	claims := map[string]*claim.Claim{}
-	for _, p := range read {
+	for _, p := range found {
 		packages = append(packages, &sensitivity.Package{Path: p.Path, Fset: p.Fset, Files: p.Files, Types: p.Types, Info: p.Info})
 		for _, u := range p.Units {
-			full := p.Path + "." + u.Name
-			if u.Claim == nil {
-				t.Errorf("%s: %v", full, u.Refusals)
-				continue
-			}
-			claims[full] = u.Claim
+			full := u.Info.Defs[u.Decl.Name].(*types.Func).FullName()
 			all = append(all, subject{u, full})
+			if u.Claim != nil {
+				claims[full] = u.Claim
+			}
 		}
 	}
 	return all, sensitivity.New(packages, claims)
@@ -61,7 +84,7 @@ var wantLine = regexp.MustCompile(`want: (accepted|rejected)(?:: (.*))?`)
 
 // Every program of the folders says in its comment what becomes of its claim.
 func TestPrograms(t *testing.T) {
-	all, p := load(t, "./testdata/fuzz", "./testdata/duet", "./testdata/pinq")
+	all, p := checked(t)(programs())
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			m := wantLine.FindStringSubmatch(s.Decl.Doc.Text())

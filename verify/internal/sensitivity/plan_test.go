@@ -12,7 +12,7 @@ import (
 
 func planOf(t *testing.T, name string) *sensitivity.Plan {
 	t.Helper()
-	all, p := load(t, "./testdata/fuzz", "./testdata/duet", "./testdata/pinq")
+	all, p := checked(t)(programs())
 	for _, s := range all {
 		if s.Name == name {
 			r := s.check(p)

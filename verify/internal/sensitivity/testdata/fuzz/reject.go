@@ -399,3 +399,108 @@ func Running(rows []float64) float64 {
 	}
 	return out
 }
+
+// Spread releases elements that take up what was released before.
+//
+// want: rejected: grow
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Spread(q []float64, eps float64, src *noise.Source) []float64 {
+	s := slicesOf(q)
+	var out []float64
+	for i := range s {
+		out = append(out, s[i]+src.Laplace(1/eps))
+		s[len(s)-1] += s[i]
+	}
+	return out
+}
+
+// PrivateEffect tells by what it calls.
+//
+// want: rejected: depends on private data
+//
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func PrivateEffect(x float64, tell func()) int {
+	if x > 0 {
+		tell()
+	}
+	return 0
+}
+
+// IntegerNoise does not hide what lies between integers.
+//
+// want: rejected: over the integers
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func IntegerNoise(x, eps float64, src *noise.Source) float64 {
+	return x + float64(src.DiscreteLaplace(1/eps))
+}
+
+// LateNoise shows in the next round what it added in this one.
+//
+// want: rejected: kept for the next iteration
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost float64(n) * eps
+func LateNoise(x float64, n int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	eta := 0.0
+	for range n {
+		out = append(out, eta)
+		eta = src.Laplace(1 / eps)
+		out = append(out, x+eta)
+	}
+	return out
+}
+
+// Uncovered overwrites all elements but the first.
+//
+// want: rejected: at most 1
+//
+//dp:sensitivity q = 0
+func Uncovered(q []float64) []float64 {
+	s := slicesOf(q)
+	for i := 1; i < len(s); i++ {
+		s[i] = 0
+	}
+	return s
+}
+
+// Overlapping parts share records.
+//
+// want: rejected: at most 2
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func Overlapping(rows []float64) (int, int) {
+	var low, lower []float64
+	for _, x := range rows {
+		if x < 1 {
+			low = append(low, x)
+		}
+		if x < 0 {
+			lower = append(lower, x)
+		}
+	}
+	return len(low), len(lower)
+}
+
+// CountsClosing adds a private number for each record.
+//
+// want: rejected: order of private|other private data
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1, x = 1
+func CountsClosing(rows []int, n int, x float64) []float64 {
+	counts := make([]float64, n)
+	for _, r := range rows {
+		counts[r%n] += clip(x, -1, 1)
+	}
+	return counts
+}
