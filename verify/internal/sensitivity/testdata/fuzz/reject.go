@@ -504,3 +504,17 @@ func CountsClosing(rows []int, n int, x float64) []float64 {
 	}
 	return counts
 }
+
+// LastStored keeps what came last in a slice.
+//
+// want: rejected: order of private records
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func LastStored(rows []float64) float64 {
+	last := make([]float64, 1)
+	for _, x := range rows {
+		last[0] = clip(x, -1, 1)
+	}
+	return last[0]
+}
