@@ -92,7 +92,15 @@ func (v *SparseVector) Ask(bits noise.Bits, query float64) (Answer, error) {
 // All answers the queries as they come, until the last answer above, the last has
 // come, or the bits fail, which is the last pair.
 func (v *SparseVector) All(bits noise.Bits, queries iter.Seq[float64]) iter.Seq2[Answer, error] {
-	return v.all(bits, queries, v.answers)
+	return v.all(bits, queries, v.kernel())
+}
+
+// kernel returns the mechanism, under the claim that the options allow.
+func (v *SparseVector) kernel() kernel {
+	if v.monotone() {
+		return v.answersMonotone
+	}
+	return v.answers
 }
 
 // answers is the mechanism. Without values, the claim holds for fresh noise of any
@@ -136,6 +144,15 @@ func (v *SparseVector) next(stream *noise.Stream, q int64) (reply, error) {
 	v.spent++
 	v.halted = v.spent >= v.most
 	return x, nil
+}
+
+// answersMonotone is answers for queries that all rise or all fall.
+//
+//dp:adjacent each(queries) in [0, 1]
+//dp:requires !v.run.started && v.run.spent == 0 && v.run.most > 0
+//dp:cost 1/scale(v.run.rho) + float64(v.run.most)/scale(v.run.query) + float64(v.run.most)/scale(v.fresh)
+func (v *SparseVector) answersMonotone(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
+	return v.answers(stream, queries)
 }
 
 // ValueBound returns α such that a value is at most α from its query, but with
