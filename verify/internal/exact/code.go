@@ -12,6 +12,9 @@ type code struct {
 	function *program.Function
 	steps    []step
 	index    map[*program.Variable]int
+	// growing are slices that are only appended to and then returned, and at which
+	// place: an event is held against their elements as they come.
+	growing map[*program.Variable]int
 }
 
 // A step is a statement; or where its statement is nil, a jump to target, of a
@@ -29,7 +32,63 @@ func compile(f *program.Function) (*code, error) {
 		c.declare(v)
 	}
 	err := c.list(f.Body, map[*program.Loop]*jumps{})
+	c.growing = growing(f.Body)
 	return c, err
+}
+
+// growing finds the slices that every return shows at the same place, that nothing
+// but append changes, and that are made, if at all, before anything is appended: by
+// a statement of the function's own list, so that no loop makes them anew.
+func growing(body []program.Statement) map[*program.Variable]int {
+	found := map[*program.Variable]int{}
+	bad := map[*program.Variable]bool{}
+	appended := map[*program.Variable]bool{}
+	returns := 0
+	seen := map[*program.Variable]int{}
+	var visit func(list []program.Statement, top bool)
+	visit = func(list []program.Statement, top bool) {
+		for _, s := range list {
+			switch s := pointed(s).(type) {
+			case *program.Assign:
+				bad[s.To] = true
+			case *program.Store:
+				bad[s.To] = true
+			case *program.Draw:
+				bad[s.To] = true
+			case *program.Make:
+				n, ok := s.Length.(program.Number)
+				if !top || appended[s.To] || !ok || n.Value.Sign() != 0 {
+					bad[s.To] = true
+				}
+			case *program.Append:
+				appended[s.To] = true
+			case *program.If:
+				visit(s.Then, false)
+				visit(s.Else, false)
+			case *program.Loop:
+				visit(s.Body, false)
+				visit(s.Post, false)
+			case *program.Return:
+				returns++
+				for i, e := range s.Values {
+					if ref, ok := e.(program.Ref); ok && ref.Var.Slice && !ref.Var.Input {
+						if at, again := found[ref.Var]; again && at != i {
+							bad[ref.Var] = true
+						}
+						found[ref.Var] = i
+						seen[ref.Var]++
+					}
+				}
+			}
+		}
+	}
+	visit(body, true)
+	for v := range found {
+		if bad[v] || seen[v] != returns {
+			delete(found, v)
+		}
+	}
+	return found
 }
 
 // jumps are the steps whose targets wait for the end of a loop or of its body.

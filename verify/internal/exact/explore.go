@@ -186,6 +186,9 @@ func (x *explorer) step(s *state, here step) (branches []*state, alive bool, err
 		if len(old) >= longest {
 			return nil, false, ErrBudget
 		}
+		if !x.expected(s, st.To, len(old), f) {
+			return nil, false, nil
+		}
 		s.vars[x.index[st.To]] = value{elements: append(slices.Clip(old), f)}
 	case *program.Store:
 		old := s.vars[x.index[st.To]].elements
@@ -261,6 +264,20 @@ func (x *explorer) follow(s *state, tuple []value) bool {
 		return x.event.Prefix
 	}
 	return s.matchAll(tuple, x.event.Outputs[s.tuples-1])
+}
+
+// expected holds an element that will be returned against the event; false cuts the
+// path.
+func (x *explorer) expected(s *state, v *program.Variable, at int, f *form) bool {
+	place, ok := x.growing[v]
+	if !ok || x.event == nil || x.event.Return == nil || f.near != nil || f.slack > 0 {
+		return true
+	}
+	if place >= len(x.event.Return) || !x.event.Return[place].Slice {
+		return false
+	}
+	elements := x.event.Return[place].Elements
+	return at < len(elements) && s.match(value{scalar: f}, elements[at])
 }
 
 // finish ends a path.

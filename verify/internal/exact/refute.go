@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -124,11 +125,17 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 	if len(settings) == 0 && r.tried.Trials == 0 {
 		r.tried.Reason = errors.New("no small inputs meet what is required")
 	}
+	// Longer inputs are tried with few settings: not those that differ in the price.
+	plain := slices.Clone(settings)
+	price := r.mentioned()
+	slices.SortStableFunc(plain, func(s, t setting) int {
+		return cmp.Compare(r.repriced(price, s, settings[0]), r.repriced(price, t, settings[0]))
+	})
 	for _, round := range []struct {
 		n, settings, trials, climbs int
 	}{{1, 16, 10, 0}, {2, 16, 10, 6}, {3, 4, 12, 6}, {4, 2, 20, 12}} {
 		var pairs []pair
-		for i, s := range settings {
+		for i, s := range plain {
 			if i >= round.settings && len(pairs) >= 150 {
 				break
 			}
@@ -146,6 +153,17 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 		}
 	}
 	return nil, nil
+}
+
+// repriced counts the inputs of the cost in which settings differ.
+func (r *refuter) repriced(price map[*program.Variable]role, s, t setting) int {
+	n := 0
+	for i, v := range r.code.function.Inputs {
+		if price[v] != free && !same(s[i], t[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *refuter) say(what string) {
@@ -196,7 +214,8 @@ func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most
 		return nil, nil
 	}
 	r.say(what)
-	share := max(8, most/len(pairs))
+	pairs = spread(pairs, max(20, most/4))
+	share := max(4, most/len(pairs))
 	best := make([][]trial, len(pairs))
 	counts := make([]int, len(pairs))
 	reasons := make([]error, len(pairs))
@@ -317,14 +336,20 @@ func (r *refuter) climbs(ctx context.Context, n int) (*trial, error) {
 	return nil, nil
 }
 
-// diverse takes the best trials from the pool, of different scores.
+// diverse takes the best trials from the pool, of different scores, and no more than
+// a third of one choice of scalars: one that comes close early would crowd out others.
 func (r *refuter) diverse(n int) []trial {
 	var taken, rest []trial
+	of := map[string]int{}
 	for _, t := range r.pool {
-		double := slices.ContainsFunc(taken, func(s trial) bool { return math.Abs(s.score-t.score) < 1e-6 })
-		if len(taken) < n && !double && !math.IsInf(t.score, -1) {
+		if slices.ContainsFunc(taken, func(s trial) bool { return math.Abs(s.score-t.score) < 1e-6 }) {
+			continue
+		}
+		key := r.scalars(t.pair)
+		if len(taken) < n && of[key] < (n+2)/3 && !math.IsInf(t.score, -1) {
 			taken = append(taken, t)
-		} else if !double {
+			of[key]++
+		} else {
 			rest = append(rest, t)
 		}
 	}
@@ -332,6 +357,19 @@ func (r *refuter) diverse(n int) []trial {
 		r.pool = rest
 	}
 	return taken
+}
+
+// scalars names the choice of inputs that are the same in both runs, but for those
+// of which the cost speaks.
+func (r *refuter) scalars(p pair) string {
+	var b strings.Builder
+	price := r.mentioned()
+	for i, v := range r.code.function.Inputs {
+		if !v.Slice && r.relations[i] == nil && price[v] == free {
+			b.WriteString(p.first[i][0].rat().RatString() + " ")
+		}
+	}
+	return b.String()
 }
 
 // distancesThatMatter are 1, and multiples of the scales of noise.
