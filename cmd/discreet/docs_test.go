@@ -38,8 +38,8 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // <!-- files: clinic -->, mapper, tour, and NAMES of module, put the files that the
 // page needs into its folder. The output of what draws noise or tells the time is
 // compared without its numbers and the order of its lines; after "text shape"
-// without its rows; that of discreet verify without its seconds. All else is compared
-// as it is.
+// without its rows; that of discreet verify without its seconds and the numbers of
+// its counterexamples. All else is compared as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md"}
 
@@ -279,7 +279,7 @@ func (p *page) console(body []string) []string {
 		fresh, _ := p.shell(command)
 		same := equal(shown, fresh, noisy.MatchString(command), false)
 		if verifies.MatchString(command) {
-			same = equal(strings.Split(withoutSeconds(strings.Join(shown, "\n")), "\n"), withoutSeconds(fresh), false, false)
+			same = equal(strings.Split(verdictsOf(strings.Join(shown, "\n")), "\n"), verdictsOf(fresh), false, false)
 		}
 		if !same {
 			shown = p.stale(shown, fresh)
@@ -294,10 +294,16 @@ var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|audit (di
 var (
 	verifies = regexp.MustCompile(`^discreet verify\b`)
 	seconds  = regexp.MustCompile(`(?m) {2,}\d+\.\d\d$`)
+	found    = regexp.MustCompile(`(?m)^(  (?:inputs|neighbour|event|probability|epsilon)) .*$`)
+	falseFor = regexp.MustCompile(`(?m)^  false for .*\n`)
 )
 
-// withoutSeconds masks the last column of a table of verdicts.
-func withoutSeconds(text string) string { return seconds.ReplaceAllString(text, "  #") }
+// verdictsOf masks how long each claim took, and which of its counterexamples was
+// found: that hangs on what a solver proposes.
+func verdictsOf(text string) string {
+	text = seconds.ReplaceAllString(text, "  #")
+	return found.ReplaceAllString(falseFor.ReplaceAllString(text, ""), "$1 #")
+}
 
 // shell runs a command line in the page's folder and returns what it printed.
 func (p *page) shell(command string) (output string, err error) {
@@ -455,6 +461,28 @@ func TestEqual(t *testing.T) {
 	} {
 		if got := equal(strings.Split(test.shown, "\n"), test.printed, test.noisy, test.shape); got != test.want {
 			t.Errorf("%q and %q: %v", test.shown, test.printed, got)
+		}
+	}
+}
+
+// Of a verdict neither the time counts nor which counterexample was found.
+func TestVerdictsOf(t *testing.T) {
+	const shown = "F  cost eps  refuted  reals    12.30\n\nrefuted: F (f.go:1)\n  inputs       q = [0]\n  epsilon      at least 2\n  false for    every epsilon in [1, 2]"
+	for _, test := range []struct {
+		old, fresh string
+		want       bool
+	}{
+		{"12.30", " 0.03", true},
+		{"q = [0]", "q = [0, 1]", true},
+		{"\n  false for    every epsilon in [1, 2]", "\n", true},
+		{"refuted  reals", "unknown  reals", false},
+		{"refuted: F", "unknown: F", false},
+		{"cost eps", "cost 2*eps", false},
+		{"\n  inputs       q = [0]", "", false},
+	} {
+		fresh := strings.Replace(shown, test.old, test.fresh, 1)
+		if got := strings.TrimSpace(verdictsOf(shown+"\n")) == strings.TrimSpace(verdictsOf(fresh+"\n")); got != test.want {
+			t.Errorf("%q for %q: %v", test.fresh, test.old, got)
 		}
 	}
 }
