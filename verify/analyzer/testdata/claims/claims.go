@@ -78,7 +78,7 @@ func Outside(x int64, src *noise.Source) int64 {
 
 // Misspelt has a directive that says nothing.
 //
-//dp:adjacent |x| <= 1 // want `a function without a claim`
+//dp:adjacent |x| <= 1
 //dp:cots 1 // want `directive //dp:cots: there is no such directive .*cost`
 func Misspelt(x int64, src *noise.Source) int64 {
 	return x + src.DiscreteLaplace(1)
