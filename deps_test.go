@@ -51,7 +51,7 @@ var onlys = []only{
 	{"./sandbox", []string{"./budget", "./mechanism", "./noise", "./privacy", "./sandbox/internal/instrument", "./sqltype", "./internal/numeric"}, "untrusted code meets records and a budget here, no engine and no ledger"},
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
 	{"./catalog", []string{"./privacy", "./sqltype", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
-	{"./verify", []string{"./internal/smt", "./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/exact", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio", "./verify/internal/replay", "./verify/internal/sensitivity", "./verify/internal/source"}, "it brings reading, proving and refuting together"},
+	{"./verify", []string{"./internal/smt", "./noise", "./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/exact", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio", "./verify/internal/replay", "./verify/internal/sensitivity", "./verify/internal/source"}, "it brings reading, proving and refuting together"},
 	{"./verify/internal/program", nil, "a function as data: no Go syntax, no solver"},
 	{"./verify/report", []string{"./verify"}, "it shows verdicts and makes none"},
 	{"./verify/internal/replay", []string{"./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio"}, "it checks and searches for nothing"},

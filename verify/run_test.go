@@ -171,3 +171,22 @@ func Gaussian(x, sigma float64, src *noise.Source) float64 { return x + src.Gaus
 		}
 	}
 }
+
+// What no exact evaluation covers is refuted by samples, and called so.
+func TestRunSamples(t *testing.T) {
+	dir := module(t, map[string]string{"p.go": `package p
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Product(x, eps float64, src *noise.Source) float64 {
+	return (x + src.Laplace(1/(20*eps))) * (1 + src.Laplace(1/(20*eps)))
+}
+`})
+	r := run(t, verify.Options{Dir: dir})
+	if got := r.Results[0]; got.Verdict != verify.RefutedStatistical || got.Counterexample.Epsilon <= got.Counterexample.Claimed {
+		t.Errorf("%+v", got)
+	}
+}

@@ -81,32 +81,40 @@ func TestCorruptedCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, corrupt := range map[string]func(o *prove.Orientation){
-		"no shift of the threshold":  func(o *prove.Orientation) { o.Alignment[0].Expr = "0" },
-		"a shift the other way":      func(o *prove.Orientation) { o.Alignment[0].Expr = "-1" },
-		"a shift that is too far":    func(o *prove.Orientation) { o.Alignment[0].Expr = "2" },
-		"no shift":                   func(o *prove.Orientation) { o.Alignment = o.Alignment[:1] },
-		"a draw twice":               func(o *prove.Orientation) { o.Alignment[1].Draw = 0 },
-		"a draw that is not there":   func(o *prove.Orientation) { o.Alignment[1].Draw = 2 },
-		"a negative draw":            func(o *prove.Orientation) { o.Alignment[1].Draw = -1 },
-		"another condition":          func(o *prove.Orientation) { o.Alignment[1].Expr = "cond((q[i] + laplace2) > t, 1 - diff(q[i]), 0)" },
-		"a shift by the sample":      func(o *prove.Orientation) { o.Alignment[1].Expr = "-laplace2" },
-		"a shift by the later":       func(o *prove.Orientation) { o.Alignment[0].Expr = "cond(laplace2 > 0, 1, 1 - diff(q[0]))" },
-		"an unknown variable":        func(o *prove.Orientation) { o.Alignment[0].Expr = "one" },
-		"no expression":              func(o *prove.Orientation) { o.Alignment[0].Expr = "1 +" },
-		"Go that is no expression":   func(o *prove.Orientation) { o.Alignment[0].Expr = "func() int { return 1 }()" },
-		"deep":                       func(o *prove.Orientation) { o.Alignment[0].Expr = strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) },
-		"no invariant":               func(o *prove.Orientation) { o.Invariants = nil },
-		"one invariant":              func(o *prove.Orientation) { o.Invariants = o.Invariants[:1] },
-		"the other invariant":        func(o *prove.Orientation) { o.Invariants = o.Invariants[1:] },
-		"an invariant that is false": func(o *prove.Orientation) { o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: "false"}) },
-		"of what is yet to be drawn": func(o *prove.Orientation) { o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: "(<= |laplace2#9| 0.0)"}) },
-		"of the next element":        func(o *prove.Orientation) { o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: "(<= |q[]#5| 0.0)"}) },
-		"of another loop":            func(o *prove.Orientation) { o.Invariants[0].Loop = 1 },
-		"a smaller bound":            func(o *prove.Orientation) { o.Invariants[0].Formula = "(<= cost (* 3.0 (to_real n)))" },
-		"the other direction":        func(o *prove.Orientation) { o.Direction = "backward" },
-		"half of the cost":           func(o *prove.Orientation) { o.Part = "1/2" },
-		"twice the cost":             func(o *prove.Orientation) { o.Part = "2" },
-		"minus the cost":             func(o *prove.Orientation) { o.Part = "-1" },
+		"no shift of the threshold": func(o *prove.Orientation) { o.Alignment[0].Expr = "0" },
+		"a shift the other way":     func(o *prove.Orientation) { o.Alignment[0].Expr = "-1" },
+		"a shift that is too far":   func(o *prove.Orientation) { o.Alignment[0].Expr = "2" },
+		"no shift":                  func(o *prove.Orientation) { o.Alignment = o.Alignment[:1] },
+		"a draw twice":              func(o *prove.Orientation) { o.Alignment[1].Draw = 0 },
+		"a draw that is not there":  func(o *prove.Orientation) { o.Alignment[1].Draw = 2 },
+		"a negative draw":           func(o *prove.Orientation) { o.Alignment[1].Draw = -1 },
+		"another condition":         func(o *prove.Orientation) { o.Alignment[1].Expr = "cond((q[i] + laplace2) > t, 1 - diff(q[i]), 0)" },
+		"a shift by the sample":     func(o *prove.Orientation) { o.Alignment[1].Expr = "-laplace2" },
+		"a shift by the later":      func(o *prove.Orientation) { o.Alignment[0].Expr = "cond(laplace2 > 0, 1, 1 - diff(q[0]))" },
+		"an unknown variable":       func(o *prove.Orientation) { o.Alignment[0].Expr = "one" },
+		"no expression":             func(o *prove.Orientation) { o.Alignment[0].Expr = "1 +" },
+		"Go that is no expression":  func(o *prove.Orientation) { o.Alignment[0].Expr = "func() int { return 1 }()" },
+		"deep": func(o *prove.Orientation) {
+			o.Alignment[0].Expr = strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000)
+		},
+		"no invariant":        func(o *prove.Orientation) { o.Invariants = nil },
+		"one invariant":       func(o *prove.Orientation) { o.Invariants = o.Invariants[:1] },
+		"the other invariant": func(o *prove.Orientation) { o.Invariants = o.Invariants[1:] },
+		"an invariant that is false": func(o *prove.Orientation) {
+			o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: "false"})
+		},
+		"of what is yet to be drawn": func(o *prove.Orientation) {
+			o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: "(<= |laplace2#9| 0.0)"})
+		},
+		"of the next element": func(o *prove.Orientation) {
+			o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: "(<= |q[]#5| 0.0)"})
+		},
+		"of another loop":     func(o *prove.Orientation) { o.Invariants[0].Loop = 1 },
+		"a smaller bound":     func(o *prove.Orientation) { o.Invariants[0].Formula = "(<= cost (* 3.0 (to_real n)))" },
+		"the other direction": func(o *prove.Orientation) { o.Direction = "backward" },
+		"half of the cost":    func(o *prove.Orientation) { o.Part = "1/2" },
+		"twice the cost":      func(o *prove.Orientation) { o.Part = "2" },
+		"minus the cost":      func(o *prove.Orientation) { o.Part = "-1" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := svt(u)
