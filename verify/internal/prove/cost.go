@@ -300,31 +300,27 @@ func once(f *p.Function) map[*p.Variable]p.Expression {
 	}
 	visit(f.Body)
 	definitions := map[*p.Variable]p.Expression{}
-	var define func(list []p.Statement)
-	define = func(list []p.Statement) {
-		for _, st := range list {
-			a, ok := st.(*p.Assign)
-			if !ok || count[a.To] != 1 || a.To.Slice || a.To.Input {
-				continue
+	for _, st := range f.Body {
+		a, ok := st.(*p.Assign)
+		if !ok || count[a.To] != 1 || a.To.Slice || a.To.Input {
+			continue
+		}
+		fixed := true
+		walk(a.Value, func(x p.Expression) {
+			switch x := x.(type) {
+			case p.Ref:
+				_, defined := definitions[x.Var]
+				fixed = fixed && (defined || x.Var.Input && count[x.Var] == 0)
+			case p.Element:
+				fixed = false
+			case p.Length:
+				fixed = fixed && x.Slice.Input
 			}
-			fixed := true
-			walk(a.Value, func(x p.Expression) {
-				switch x := x.(type) {
-				case p.Ref:
-					_, defined := definitions[x.Var]
-					fixed = fixed && (defined || x.Var.Input && count[x.Var] == 0)
-				case p.Element:
-					fixed = false
-				case p.Length:
-					fixed = fixed && x.Slice.Input
-				}
-			})
-			if fixed {
-				definitions[a.To] = a.Value
-			}
+		})
+		if fixed {
+			definitions[a.To] = a.Value
 		}
 	}
-	define(f.Body)
 	return definitions
 }
 

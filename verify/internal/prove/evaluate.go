@@ -140,12 +140,9 @@ func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
 	v := linear.Vars(to.diff)
 	for _, k := range m.wholeBounds() {
 		t := linear.Constant(k)
-		for _, f := range []linear.Formula{
+		m.facts[v[0]] = append(m.facts[v[0]],
 			linear.Implies(linear.Le(from.diff, t), linear.Le(to.diff, t)),
-			linear.Implies(linear.Ge(from.diff, t), linear.Ge(to.diff, t)),
-		} {
-			m.facts[v[len(v)-1]] = append(m.facts[v[len(v)-1]], f)
-		}
+			linear.Implies(linear.Ge(from.diff, t), linear.Ge(to.diff, t)))
 	}
 }
 

@@ -353,6 +353,9 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 			if m.private[v] {
 				fs = append(fs, linear.Iff(x.one, x.two))
 			}
+			if moves {
+				fs = append(fs, x.one, linear.Not(x.one))
+			}
 			continue
 		}
 		if v.Sort == p.Int && !m.private[v] {
@@ -372,13 +375,13 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 			for _, k := range m.levels() {
 				fs = append(fs, linear.Le(x.diff, k), linear.Ge(x.diff, k))
 			}
-			for _, o := range m.outcomes {
-				if o != nil && v.Sort == p.Int {
+			for k, o := range m.outcomes {
+				if o != nil && v.Sort == p.Int && m.returned[v][k] {
 					r := m.inputs[o].num
 					fs = append(fs, linear.Implies(linear.Eq(x.num, r), linear.Eq(x.second(), r)))
 				}
 			}
-			if v.Sort == p.Int && m.returned[v] {
+			if v.Sort == p.Int && m.returned[v] != nil {
 				for _, i := range ints {
 					fs = append(fs, linear.Lt(x.num, i), linear.Lt(x.second(), i))
 				}
@@ -408,7 +411,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 	for _, c := range counters {
 		fs = append(fs, linear.Ge(c, linear.Term{}))
 		for _, s := range sizes {
-			fs = append(fs, linear.Le(c, s), linear.Ge(c, s))
+			fs = append(fs, linear.Le(c, s), linear.Ge(c, s), linear.Lt(c, s))
 		}
 	}
 	for _, x := range m.conditions(h) {
@@ -642,11 +645,14 @@ func (m *machine) guards(h *head, g *state) []linear.Formula {
 		if !ok || v.Sort != p.Int {
 			continue
 		}
-		for _, o := range m.outcomes {
+		for k, o := range m.outcomes {
 			if o == nil {
 				continue
 			}
 			r := m.inputs[o].num
+			if m.private[v] && !m.returned[v][k] {
+				continue
+			}
 			if m.private[v] {
 				same := linear.Eq(g.vars[v].num, r)
 				both(same)

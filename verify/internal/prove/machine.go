@@ -285,6 +285,9 @@ func (m *machine) exec(list []p.Statement, st *state, c control, next func(*stat
 			return
 		}
 		m.pos = s.Position()
+		if len(m.settled[s]) > 0 {
+			st = m.assumeSettled(s, st)
+		}
 		rest := list[i+1:]
 		switch s := s.(type) {
 		case *p.If:
@@ -318,6 +321,25 @@ func (m *machine) exec(list []p.Statement, st *state, c control, next func(*stat
 	if !m.stop {
 		next(st)
 	}
+}
+
+// assumeSettled keeps to the runs that end in the outcome that is looked at.
+func (m *machine) assumeSettled(s p.Statement, st *state) *state {
+	st = st.clone()
+	for _, f := range m.settled[s] {
+		if f.component >= len(m.outcomes) || m.outcomes[f.component] == nil {
+			continue
+		}
+		x, o := m.eval(p.Ref{Var: f.v}, st), m.inputs[m.outcomes[f.component]]
+		same := linear.Eq(x.num, o.num)
+		if m.test == nil {
+			st.assume(same)
+		} else if same.IsFalse() && !m.blind {
+			m.stop = true
+		}
+		m.must(st, fmt.Sprintf("%s is %s in the second run too", f.v.Name, m.outcomes[f.component].Name), linear.Eq(x.second(), o.num))
+	}
+	return st
 }
 
 // split goes both ways, where they are possible.

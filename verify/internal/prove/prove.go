@@ -166,8 +166,9 @@ func (s *static) outcomeVariables() []*p.Variable {
 		}
 		name := "result"
 		if i > 0 {
-			name = fmt.Sprintf("result.%d", i+1)
+			name = fmt.Sprintf("result%d", i+1)
 		}
+		name = s.unused(name)
 		vs = append(vs, &p.Variable{Name: name, Sort: p.Int, Input: true})
 	}
 	for _, v := range vs {
@@ -176,6 +177,16 @@ func (s *static) outcomeVariables() []*p.Variable {
 		}
 	}
 	return nil
+}
+
+// unused makes a name that no variable of the function has: a symbol stands for one
+// thing.
+func (s *static) unused(name string) string {
+	taken := s.variables(nil)
+	for taken[name] != nil {
+		name += "_"
+	}
+	return name
 }
 
 // prepare analyses a function and its claim.
@@ -189,7 +200,13 @@ func prepare(f *p.Function, c *claim.Claim) (*static, *budget, error) {
 		modified[v] = true
 	}
 	b, err := normalise(s.draws, c.Cost.Epsilon, s.definitions, modified)
-	return s, b, err
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range b.counters {
+		b.counters[i].name = s.unused(b.counters[i].name)
+	}
+	return s, b, nil
 }
 
 // directions are the orders of the databases in which the claim must be proved.

@@ -14,7 +14,7 @@ import (
 )
 
 // units are the functions with claims of packages of verify/testdata, by name.
-func units(t *testing.T, patterns ...string) map[string]*source.Unit {
+func units(t testing.TB, patterns ...string) map[string]*source.Unit {
 	t.Helper()
 	packages, err := source.Load(t.Context(), "../../testdata", patterns...)
 	if err != nil {
@@ -40,11 +40,12 @@ func needZ3(t *testing.T) {
 // solver.
 func TestProves(t *testing.T) {
 	needZ3(t)
-	all := units(t, "./right", "./lyu")
+	all := units(t, "./right", "./lyu", "./more")
 	for _, name := range []string{"NoisyMax", "NoisyMaxInt", "NoisyMaxExponential", "NoisyMaxMonotone",
 		"ExponentialMechanism", "PartialSum", "PrefixSum", "SmartSum", "Histogram", "AboveThreshold",
-		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu2", "Lyu4", "Lyu7"} {
+		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu2", "Lyu4", "Lyu7", "NoisyMaxGrid", "AboveThresholdGrid", "Rethreshold", "Stream", "MaxThenValue", "Outside", "GapOrValue", "BranchOnRawSmall", "CountWithResets"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			u := all[name]
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()

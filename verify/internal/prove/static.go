@@ -22,8 +22,9 @@ type static struct {
 	loops       []*p.Loop
 	around      map[*p.Draw][]*p.Loop // the loops that a draw stands in, outermost first
 	live        map[*p.Loop]map[*p.Variable]bool
-	pointwise   []bool               // which components of the result are fixed in turn
-	returned    map[*p.Variable]bool // what these components mention
+	settled     map[p.Statement][]settled    // by the statement before which they are
+	pointwise   []bool                       // which components of the result are fixed in turn
+	returned    map[*p.Variable]map[int]bool // of what these components are
 }
 
 func analyse(f *p.Function, c *claim.Claim) *static {
@@ -36,7 +37,8 @@ func analyse(f *p.Function, c *claim.Claim) *static {
 		written:     map[*p.Variable]int{},
 		around:      map[*p.Draw][]*p.Loop{},
 		live:        map[*p.Loop]map[*p.Variable]bool{},
-		returned:    map[*p.Variable]bool{},
+		settled:     map[p.Statement][]settled{},
+		returned:    map[*p.Variable]map[int]bool{},
 	}
 	for _, a := range c.Adjacent {
 		s.adjacent[a.Input] = a
@@ -49,6 +51,7 @@ func analyse(f *p.Function, c *claim.Claim) *static {
 	}
 	s.liveness(f.Body, nil, map[*p.Loop]map[*p.Variable]bool{}, map[*p.Loop]map[*p.Variable]bool{})
 	s.outcomes(f.Body)
+	s.settle()
 	return s
 }
 
@@ -185,9 +188,48 @@ func (s *static) outcomes(list []p.Statement) {
 					s.pointwise[i] = true
 					walk(v, func(x p.Expression) {
 						if r, ok := x.(p.Ref); ok {
-							s.returned[r.Var] = true
+							if s.returned[r.Var] == nil {
+								s.returned[r.Var] = map[int]bool{}
+							}
+							s.returned[r.Var][i] = true
 						}
 					})
+				}
+			}
+		}
+	}
+}
+
+// A settled variable has the value that a component of the result will have.
+type settled struct {
+	v         *p.Variable
+	component int
+}
+
+// settle finds where variables that are returned have been assigned for the last
+// time: runs in which they differ from the outcome that is looked at are of no
+// interest from there on.
+func (s *static) settle() {
+	returns := map[settled]int{}
+	all := 0
+	walkStatements(s.f.Body, func(st p.Statement) {
+		if r, ok := st.(*p.Return); ok {
+			all++
+			for k, x := range r.Values {
+				if ref, ok := x.(p.Ref); ok && !ref.Var.Slice && ref.Var.Sort == p.Int {
+					returns[settled{ref.Var, k}]++
+				}
+			}
+		}
+	})
+	for i := 1; i < len(s.f.Body); i++ {
+		for _, v := range changed(s.f.Body[i-1 : i]) {
+			if slices.Contains(changed(s.f.Body[i:]), v) {
+				continue
+			}
+			for k := range s.returned[v] {
+				if f := (settled{v, k}); returns[f] == all {
+					s.settled[s.f.Body[i]] = append(s.settled[s.f.Body[i]], f)
 				}
 			}
 		}

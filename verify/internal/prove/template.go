@@ -416,14 +416,14 @@ func jumps(st *p.If) bool {
 // candidate asks, of an assignment to what the result is of, whether it gives the
 // outcome that is looked at.
 func (o *observer) candidate(to *p.Variable, x p.Expression) {
-	if to.Sort != p.Int || !o.returned[to] || o.isPrivate(x) {
+	if to.Sort != p.Int || o.returned[to] == nil || o.isPrivate(x) {
 		return
 	}
 	if _, constant := x.(p.Number); constant {
 		return
 	}
-	for _, r := range o.outcomes {
-		if r != nil {
+	for i, r := range o.outcomes {
+		if r != nil && o.returned[to][i] {
 			o.ask(p.Binary{Op: p.Eq, X: x, Y: p.Ref{Var: r}})
 		}
 	}

@@ -38,8 +38,10 @@ func TestTraps(t *testing.T) {
 		{"BadNoisyMax", "a real result that is not compared"},
 		{"Lyu4Near1", "costs that are nearly enough"},
 		{"StreamForever", "no end"},
+		{"Named", "an outcome that is taken for an input"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {
+			t.Parallel()
 			u := all[trap.name]
 			if u == nil || u.Function == nil {
 				t.Fatalf("%s is not read", trap.name)
@@ -182,6 +184,6 @@ func FuzzCertificate(f *testing.F) {
 			return
 		}
 		c.Program = prove.Hash(u.Function, u.Claim)
-		prove.Check(t.Context(), u.Function, u.Claim, c) //nolint:errcheck // that it returns is the test
+		prove.Check(t.Context(), u.Function, u.Claim, c) // that it returns is the test
 	})
 }

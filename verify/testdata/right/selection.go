@@ -45,7 +45,7 @@ func NoisyMaxInt(counts []int64, eps float64, src *noise.Source) int {
 // want: proved
 //
 //dp:adjacent each(q) <= 1
-//dp:requires eps > 0
+//dp:requires eps >= 1e-9
 //dp:cost eps
 func NoisyMaxGrid(q []float64, eps float64, src *noise.Source) int {
 	scale := 2 / eps

@@ -42,7 +42,7 @@ func AboveThresholdInt(counts []int64, t int64, eps float64, src *noise.Source) 
 // want: proved
 //
 //dp:adjacent each(q) <= 1
-//dp:requires eps > 0
+//dp:requires eps >= 1e-9
 //dp:cost eps
 func AboveThresholdGrid(q []float64, t, eps float64, src *noise.Source) int {
 	t = src.Round(t, 2/eps) + src.Laplace(2/eps)

@@ -107,3 +107,22 @@ func Replaced(q []float64, eps float64, src *noise.Source) float64 {
 	}
 	return sum/float64(len(q)) + sum + src.Laplace(1/eps)
 }
+
+// Named has an input of the name by which alignments call the outcome.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Named(q []float64, result int, eps float64, src *noise.Source) int {
+	arg, best := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if i != result {
+			noisy = x
+		}
+		if arg < 0 || noisy > best {
+			arg, best = i, noisy
+		}
+	}
+	return arg
+}
