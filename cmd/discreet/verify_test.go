@@ -365,6 +365,34 @@ func onlyGo(t *testing.T) string {
 	return bin
 }
 
+// A solver that crashes, hangs or answers what it likes proves nothing, and ends the
+// run in time.
+func TestSolverMisbehaves(t *testing.T) {
+	dir := t.TempDir()
+	writeModule(t, "../..", dir)
+	writeFiles(t, dir, map[string]string{"p/p.go": strings.Replace(aboveProgram, "4/eps", "2/eps", 1)})
+	for what, script := range map[string]string{
+		"crash":     "kill -9 $$",
+		"failure":   "echo out of memory >&2; exit 1",
+		"hang":      "read -r line; while :; do read -r line || :; done",
+		"garbage":   "while read -r line; do echo '(((model \"'; done",
+		"yes-man":   "while read -r line; do echo unsat; done",
+		"unlimited": "while :; do echo unsat; done",
+	} {
+		t.Run(what, func(t *testing.T) {
+			bin := onlyGo(t)
+			if err := os.WriteFile(filepath.Join(bin, "z3"), []byte("#!/bin/bash\n[[ $1 == --version ]] && echo Z3 version 4.8.12 && exit\n"+script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin)
+			out, talk, code := verifyIn(t, dir, "--timeout", "2s", "--no-store")
+			if code != 1 || strings.Contains(out, " proved ") {
+				t.Errorf("exit code %d\n%s%s", code, out, talk)
+			}
+		})
+	}
+}
+
 // A false claim is refuted, in the contract's form.
 func TestVerifyRefutes(t *testing.T) {
 	dir := t.TempDir()
