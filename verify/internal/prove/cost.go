@@ -277,8 +277,8 @@ func unitText(u product, k *big.Rat) string {
 	return text + "/(" + strings.Join(below, "*") + ")"
 }
 
-// once are the definitions of variables that are assigned once, outside of loops
-// and branches, to what does not change.
+// once are the definitions of variables that are assigned in one place, to what does
+// not change: parameters of functions that are written out, most of them.
 func once(f *p.Function) map[*p.Variable]p.Expression {
 	count := map[*p.Variable]int{}
 	var visit func(list []p.Statement)
@@ -300,10 +300,10 @@ func once(f *p.Function) map[*p.Variable]p.Expression {
 	}
 	visit(f.Body)
 	definitions := map[*p.Variable]p.Expression{}
-	for _, st := range f.Body {
+	walkStatements(f.Body, func(st p.Statement) {
 		a, ok := st.(*p.Assign)
 		if !ok || count[a.To] != 1 || a.To.Slice || a.To.Input {
-			continue
+			return
 		}
 		fixed := true
 		walk(a.Value, func(x p.Expression) {
@@ -320,7 +320,7 @@ func once(f *p.Function) map[*p.Variable]p.Expression {
 		if fixed {
 			definitions[a.To] = a.Value
 		}
-	}
+	})
 	return definitions
 }
 

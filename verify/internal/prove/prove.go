@@ -195,6 +195,18 @@ func prepare(f *p.Function, c *claim.Claim) (*static, *budget, error) {
 		return nil, nil, fmt.Errorf("%w: the claim is not of a pure cost", ErrOutside)
 	}
 	s := analyse(f, c)
+	public := []p.Expression{c.Cost.Epsilon}
+	for _, a := range c.Adjacent {
+		if a.Relation == claim.Bag {
+			return nil, nil, fmt.Errorf("%w: bags are not compared element by element", ErrOutside)
+		}
+		public = append(public, a.Low, a.High)
+	}
+	for _, x := range public {
+		if x == nil || s.isPrivate(x) {
+			return nil, nil, fmt.Errorf("%w: the claim depends on private data", ErrOutside)
+		}
+	}
 	modified := map[*p.Variable]bool{}
 	for _, v := range changed(f.Body) {
 		modified[v] = true

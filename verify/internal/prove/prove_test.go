@@ -40,10 +40,10 @@ func needZ3(t *testing.T) {
 // solver.
 func TestProves(t *testing.T) {
 	needZ3(t)
-	all := units(t, "./right", "./lyu", "./more")
+	all := units(t, "./right", "./lyu", "./more", "../internal/prove/testdata/traps")
 	for _, name := range []string{"NoisyMax", "NoisyMaxInt", "NoisyMaxExponential", "NoisyMaxMonotone",
 		"ExponentialMechanism", "PartialSum", "PrefixSum", "SmartSum", "Histogram", "AboveThreshold",
-		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu2", "Lyu4", "Lyu7", "NoisyMaxGrid", "AboveThresholdGrid", "Rethreshold", "Stream", "MaxThenValue", "Outside", "GapOrValue", "BranchOnRawSmall", "CountWithResets"} {
+		"SVT", "SVTInt", "SVTIncreasing", "SVTDecreasing", "GapSVT", "NumSVT", "AdaptiveSVT", "Lyu1", "Lyu2", "Lyu4", "Lyu7", "NoisyMaxGrid", "AboveThresholdGrid", "Rethreshold", "Stream", "MaxThenValue", "Outside", "GapOrValue", "BranchOnRawSmall", "CountWithResets", "Helped"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := all[name]

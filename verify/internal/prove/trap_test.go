@@ -38,6 +38,7 @@ func TestTraps(t *testing.T) {
 		{"BadNoisyMax", "a real result that is not compared"},
 		{"Lyu4Near1", "costs that are nearly enough"},
 		{"StreamForever", "no end"},
+		{"Early", "a scale that is another when it is used"},
 		{"Named", "an outcome that is taken for an input"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {

@@ -126,3 +126,17 @@ func Named(q []float64, result int, eps float64, src *noise.Source) int {
 	}
 	return arg
 }
+
+// Early draws with a scale that is set after it.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Early(x, eps float64, n int, src *noise.Source) float64 {
+	scale, sum := 0.5, 0.0
+	for i := 0; i < n; i++ {
+		sum = x + src.Laplace(scale/eps)
+		scale = 1
+	}
+	return sum
+}
