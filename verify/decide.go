@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
+	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
@@ -100,13 +101,15 @@ func (d *decision) open() {
 	}
 }
 
-// replay accepts a stored proof, or says why not. It starts no solver.
+// replay accepts a stored proof, or says why not. It starts no solver. Of what is
+// stored only the claim itself is known to be proved: a least cost below it is not
+// repeated from anybody's text.
 func (d *decision) replay(e *certificate.Entry) error {
 	u := d.unit
 	if err := replay.Check(u.Function, u.Claim, e); err != nil {
 		return err
 	}
-	d.result.Verdict, d.result.LeastCost = Proved, e.LeastCost
+	d.result.Verdict = Proved
 	switch e.Kind {
 	case replay.Ratio:
 		var c ratio.Certificate
@@ -120,6 +123,9 @@ func (d *decision) replay(e *certificate.Entry) error {
 			return err
 		}
 		d.aligned(c)
+	}
+	if cost := u.Claim.Cost; cost.Measure == claim.Pure && e.LeastCost == cost.Epsilon.String() {
+		d.result.LeastCost = e.LeastCost
 	}
 	d.found = e
 	return nil

@@ -149,7 +149,7 @@ func path(e ast.Expr) string {
 	case *ast.Ident:
 		return strings.ReplaceAll(e.Name, dot, "·")
 	case *ast.SelectorExpr:
-		return path(e.X) + "." + e.Sel.Name
+		return path(e.X) + "." + strings.ReplaceAll(e.Sel.Name, dot, "·")
 	}
 	return ""
 }

@@ -289,7 +289,7 @@ func GaussianSum(x, sigma float64, src *noise.Source) float64 {
 
 // GaussianSumTwice answers twice for the price of one.
 //
-// want: unknown (what a plan costs bounds the cost from above, and refutes nothing)
+// want: refuted
 //
 //dp:adjacent |x| <= 1
 //dp:requires sigma > 0

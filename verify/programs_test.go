@@ -1,0 +1,118 @@
+package verify_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/verify"
+)
+
+// folders hold the programs whose verdicts are known: see their package comments.
+var folders = []string{"right", "wrong", "lyu", "more"}
+
+var wantLine = regexp.MustCompile(`(?m)^want: ([a-z-]+)`)
+
+// wanted are the verdicts that the comments of the functions of a folder ask for.
+func wanted(t *testing.T, dir string) map[string]verify.Verdict {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(dir, err)
+	}
+	want := map[string]verify.Verdict{}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			decl, ok := d.(*ast.FuncDecl)
+			if !ok || decl.Doc == nil {
+				continue
+			}
+			if m := wantLine.FindStringSubmatch(decl.Doc.Text()); m != nil {
+				want[decl.Name.Name] = verify.Verdict(m[1])
+			}
+		}
+	}
+	return want
+}
+
+func needSolver(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("z3"); err != nil {
+		t.Skip("skip: missing tool z3 (apt-get install z3)")
+	}
+}
+
+// unreached are programs whose wanted verdict the search does not reach, and why.
+var unreached = map[string]string{
+	"TopTwo":          "two results that swap places as the list is read",
+	"PeeledTwo":       "the second round passes over the first one's result",
+	"StableSelection": "a distance between two loop variables that the branches exchange",
+	"TreeCount":       "which of four draws pays depends on where the neighbours differ",
+	"ThreeLevels":     "two counters that begin anew",
+	"Retries":         "a loop within a loop, left at the first answer",
+	"BetweenNarrow":   "sums of the same two draws, compared twice",
+}
+
+// Every program gets its verdict, from its source alone: nothing that is stored is
+// used. A wrong one that is proved, or a right one that is refuted, is a fault of the
+// theory; one that stays unknown, of the search.
+func TestPrograms(t *testing.T) {
+	needSolver(t)
+	for _, folder := range folders {
+		t.Run(folder, func(t *testing.T) {
+			want := wanted(t, filepath.Join("testdata", folder))
+			o := verify.Options{Patterns: []string{"./testdata/" + folder}, Fresh: true, NoStore: true, Now: time.Now}
+			if folder == "more" {
+				o.Timeout = 15 * time.Second
+			}
+			for _, r := range run(t, o).Results {
+				w, ok := want[r.Function]
+				delete(want, r.Function)
+				line := fmt.Sprintf("%-24s %5.2fs %-10s %s", r.Function, r.Seconds, r.Verdict, r.LeastCost)
+				switch why, listed := unreached[r.Function]; {
+				case !ok:
+					t.Errorf("%s: no verdict is wanted: %s", line, r.Note)
+				case r.Verdict == w:
+					t.Log(line)
+				case r.Verdict == verify.Unknown && listed:
+					t.Logf("%s: %s is not reached: %s", line, w, why)
+				default:
+					t.Errorf("%s: want %s; %s", line, w, r.Note)
+				}
+			}
+			for name := range want {
+				t.Errorf("%s: no result", name)
+			}
+		})
+	}
+}
+
+// What is stored beside the shipped sources and the programs proves them without a
+// solver: discreet verify --check, as the CI has it.
+func TestStoredProofs(t *testing.T) {
+	r := run(t, verify.Options{Patterns: []string{"../mechanism", "../examples/kmeans"}, Check: true})
+	for _, result := range r.Results {
+		if result.Verdict != verify.Proved {
+			t.Errorf("%s.%s: %s: %s", result.Package, result.Function, result.Verdict, result.Note)
+		}
+	}
+	for _, folder := range []string{"right", "lyu", "more"} {
+		want := wanted(t, filepath.Join("testdata", folder))
+		for _, result := range run(t, verify.Options{Patterns: []string{"./testdata/" + folder}, Check: true, Now: time.Now}).Results {
+			_, listed := unreached[result.Function]
+			if proved := result.Verdict == verify.Proved; proved != (want[result.Function] == verify.Proved && !listed) {
+				t.Errorf("%s: %s (%.2fs): %s", result.Function, result.Verdict, result.Seconds, result.Note)
+			}
+		}
+	}
+}
