@@ -30,6 +30,10 @@ func TestClaimsAddUpToEpsilon(t *testing.T) {
 			o := ScoreOptions{Sensitivity: rat(sensitivity), Epsilon: eps("0.7"), Monotone: monotone}
 			e := must(NewExponential(o))
 			check("exponential", e.steps, over(twice, e.choice))
+			two := must(NewNoisyMax(NoisyMaxOptions{ScoreOptions: o, Noise: LaplaceNoise}))
+			check("noisy max", two.steps, over(twice, two.laplace))
+			one := must(NewNoisyMax(NoisyMaxOptions{ScoreOptions: o, Noise: ExponentialNoise}))
+			check("noisy max, one-sided", one.steps, over(twice, one.geometric))
 			a := must(NewAboveThreshold(AboveThresholdOptions{Sensitivity: o.Sensitivity, Epsilon: o.Epsilon, Monotone: monotone}))
 			check("above threshold", a.steps, over(1, a.rho), over(twice, a.query))
 			with := SparseVectorOptions{Sensitivity: o.Sensitivity, Epsilon: o.Epsilon, Monotone: monotone, Answers: 5}

@@ -157,13 +157,45 @@ func (m *NoisyMax) ChooseGap(bits noise.Bits, scores []float64) (int, float64, e
 	return best, m.grid.float(most - least), nil
 }
 
-// index is the mechanism over whole numbers.
+// index is the mechanism over whole numbers, under the claim that the options allow.
+// Neighbours whose scores are n steps apart are linked by n pairs that are one step
+// apart, so that claims for one step are enough.
 func (m *NoisyMax) index(stream *noise.Stream, s []int64) (int, error) {
-	if m.geometric != nil {
-		return m.oneSided(stream, s)
+	switch monotone := m.monotone(); {
+	case m.geometric == nil && monotone:
+		return m.twoSidedMonotone(stream, s)
+	case m.geometric == nil:
+		return m.twoSided(stream, s)
+	case monotone:
+		return m.oneSidedMonotone(stream, s)
 	}
-	best, _, _, err := m.leader(stream, s)
-	return best, err
+	return m.oneSided(stream, s)
+}
+
+// twoSided is the mechanism with Laplace noise.
+//
+//dp:adjacent each(s) <= 1
+//dp:cost 2/scale(m.laplace)
+func (m *NoisyMax) twoSided(stream *noise.Stream, s []int64) (int, error) {
+	best, most := -1, int64(0)
+	for i, x := range s {
+		k, err := m.laplace.Int64(stream)
+		if err != nil {
+			return 0, err
+		}
+		if best < 0 || x+k > most {
+			best, most = i, x+k
+		}
+	}
+	return best, nil
+}
+
+// twoSidedMonotone is twoSided for scores that all rise or all fall.
+//
+//dp:adjacent each(s) in [0, 1]
+//dp:cost 1/scale(m.laplace)
+func (m *NoisyMax) twoSidedMonotone(stream *noise.Stream, s []int64) (int, error) {
+	return m.twoSided(stream, s)
 }
 
 // leader returns the index of the largest noisy score, the lowest among equals, that
@@ -188,16 +220,27 @@ func (m *NoisyMax) leader(stream *noise.Stream, s []int64) (best int, most, leas
 }
 
 // oneSided is the mechanism with one-sided noise.
+//
+//dp:adjacent each(s) <= 1
+//dp:cost 2/scale(m.geometric)
 func (m *NoisyMax) oneSided(stream *noise.Stream, s []int64) (int, error) {
-	best, most := 0, int64(0)
+	best, most := -1, int64(0)
 	for i, x := range s {
 		k, err := m.geometric.Int64(stream)
 		if err != nil {
 			return 0, err
 		}
-		if i == 0 || x+k > most {
+		if best < 0 || x+k > most {
 			best, most = i, x+k
 		}
 	}
 	return best, nil
+}
+
+// oneSidedMonotone is oneSided for scores that all rise or all fall.
+//
+//dp:adjacent each(s) in [0, 1]
+//dp:cost 1/scale(m.geometric)
+func (m *NoisyMax) oneSidedMonotone(stream *noise.Stream, s []int64) (int, error) {
+	return m.oneSided(stream, s)
 }
