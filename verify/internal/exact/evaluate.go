@@ -28,39 +28,6 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
 }
 
-// sort is that of an expression's values, as Go types it.
-func sort(e program.Expression) program.Sort {
-	switch e := e.(type) {
-	case program.Number:
-		return e.Sort
-	case program.Truth:
-		return program.Bool
-	case program.Ref:
-		return e.Var.Sort
-	case program.Element:
-		return e.Slice.Sort
-	case program.Unary:
-		return sort(e.X)
-	case program.Binary:
-		switch e.Op {
-		case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge, program.And, program.Or:
-			return program.Bool
-		}
-		return max(min(sort(e.X), program.Real), min(sort(e.Y), program.Real))
-	case program.Call:
-		switch e.Func {
-		case "int":
-			return program.Int
-		case "abs":
-			return sort(e.Args[0])
-		}
-		return program.Real
-	case program.If3:
-		return sort(e.Then)
-	}
-	return program.Int
-}
-
 func (x *explorer) scalar(s *state, e program.Expression) (*form, error) {
 	switch e := e.(type) {
 	case program.Number:
@@ -216,7 +183,7 @@ func quotient(f, g *form, e program.Binary) (*form, error) {
 	if !ok || sign == 0 {
 		return nil, fmt.Errorf("%w: %v divides by zero", ErrInput, e)
 	}
-	if sort(e) == program.Int {
+	if program.SortOf(e) == program.Int {
 		a, ok1 := f.c.int64()
 		b, ok2 := g.c.int64()
 		if !f.known() || !g.known() || !ok1 || !ok2 {

@@ -262,7 +262,7 @@ func (c *code) sorts(of func(program.Statement) []program.Expression) []program.
 		if values := of(s.statement); values != nil {
 			var all []program.Sort
 			for _, e := range values {
-				all = append(all, sort(e))
+				all = append(all, program.SortOf(e))
 			}
 			return all
 		}

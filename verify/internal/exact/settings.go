@@ -126,35 +126,10 @@ func (s *space) mentioned() map[*program.Variable]role {
 			}
 		}
 	}
-	walk(s.claim.Cost.Epsilon, mark(price))
-	walk(s.claim.Cost.Rho, mark(price))
-	walk(s.claim.Cost.Delta, mark(small))
+	program.Walk(s.claim.Cost.Epsilon, mark(price))
+	program.Walk(s.claim.Cost.Rho, mark(price))
+	program.Walk(s.claim.Cost.Delta, mark(small))
 	return roles
-}
-
-// walk visits an expression and all its parts.
-func walk(e program.Expression, visit func(program.Expression)) {
-	if e == nil {
-		return
-	}
-	visit(e)
-	switch e := e.(type) {
-	case program.Element:
-		walk(e.Index, visit)
-	case program.Unary:
-		walk(e.X, visit)
-	case program.Binary:
-		walk(e.X, visit)
-		walk(e.Y, visit)
-	case program.Call:
-		for _, a := range e.Args {
-			walk(a, visit)
-		}
-	case program.If3:
-		walk(e.Cond, visit)
-		walk(e.Then, visit)
-		walk(e.Else, visit)
-	}
 }
 
 // constants are the numbers that a function names.
@@ -170,17 +145,17 @@ func (c *code) constants() []rational {
 		}
 	}
 	for _, st := range c.steps {
-		walk(st.cond, visit)
+		program.Walk(st.cond, visit)
 		switch st := st.statement.(type) {
 		case *program.Assign:
-			walk(st.Value, visit)
+			program.Walk(st.Value, visit)
 		case *program.Output:
 			for _, e := range st.Values {
-				walk(e, visit)
+				program.Walk(e, visit)
 			}
 		case *program.Return:
 			for _, e := range st.Values {
-				walk(e, visit)
+				program.Walk(e, visit)
 			}
 		}
 	}

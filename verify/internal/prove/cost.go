@@ -115,7 +115,7 @@ func inline(x p.Expression, definitions map[*p.Variable]p.Expression) p.Expressi
 func local(l laurent, written map[*p.Variable]bool) string {
 	name := ""
 	for _, x := range l.factors {
-		walk(x, func(x p.Expression) {
+		p.Walk(x, func(x p.Expression) {
 			switch x := x.(type) {
 			case p.Ref:
 				if !x.Var.Input || written[x.Var] {
@@ -204,7 +204,7 @@ func realPart(t product, factors map[string]p.Expression) string {
 // wholeFactor reports whether a factor counts things.
 func wholeFactor(x p.Expression) bool {
 	whole := true
-	walk(x, func(x p.Expression) {
+	p.Walk(x, func(x p.Expression) {
 		switch x := x.(type) {
 		case p.Ref:
 			whole = whole && x.Var.Sort == p.Int
@@ -306,7 +306,7 @@ func once(f *p.Function) map[*p.Variable]p.Expression {
 			return
 		}
 		fixed := true
-		walk(a.Value, func(x p.Expression) {
+		p.Walk(a.Value, func(x p.Expression) {
 			switch x := x.(type) {
 			case p.Ref:
 				_, defined := definitions[x.Var]

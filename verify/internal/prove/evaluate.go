@@ -44,7 +44,7 @@ func (m *machine) eval(x p.Expression, st *state) value {
 	case p.Call:
 		return m.call(x, st)
 	case p.If3:
-		return choose(m.eval(x.Cond, st), m.eval(x.Then, st), m.eval(x.Else, st), sortOf(x))
+		return choose(m.eval(x.Cond, st), m.eval(x.Then, st), m.eval(x.Else, st), p.SortOf(x))
 	case p.Diff:
 		return number(m.eval(x.X, st).diff, linear.Term{})
 	}
@@ -59,7 +59,7 @@ func (m *machine) binary(x p.Binary, st *state) value {
 	case p.Or:
 		return truth(linear.Or(v.one, w.one), linear.Or(v.two, w.two))
 	case p.Eq, p.Ne, p.Lt, p.Le, p.Gt, p.Ge:
-		return compare(x.Op, v, w, sortOf(x.X))
+		return compare(x.Op, v, w, p.SortOf(x.X))
 	case p.Add:
 		return number(v.num.Add(w.num), v.diff.Add(w.diff))
 	case p.Sub:
@@ -78,12 +78,12 @@ func (m *machine) binary(x p.Binary, st *state) value {
 			v, w = w, v
 		}
 	case p.Quo:
-		if c, ok := w.num.IsConstant(); ok && isZero(w.diff) && c.Sign() != 0 && sortOf(x) == p.Real {
+		if c, ok := w.num.IsConstant(); ok && isZero(w.diff) && c.Sign() != 0 && p.SortOf(x) == p.Real {
 			c = new(big.Rat).Inv(c)
 			return number(v.num.Scale(c), v.diff.Scale(c))
 		}
 	}
-	return m.opaque(string(x.Op), sortOf(x), v, w)
+	return m.opaque(string(x.Op), p.SortOf(x), v, w)
 }
 
 func compare(op p.Op, v, w value, s p.Sort) value {
@@ -111,7 +111,7 @@ func (m *machine) call(x p.Call, st *state) value {
 		minus := number(args[0].num.Neg(), args[0].diff.Neg())
 		return choose(compare(p.Ge, args[0], value{}, p.Real), args[0], minus, p.Real)
 	}
-	v := m.opaque(x.Func, sortOf(x), args...)
+	v := m.opaque(x.Func, p.SortOf(x), args...)
 	if x.Func == "grid" {
 		m.onGrid(x.Args[1], args[0], v, st)
 	}

@@ -418,7 +418,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		if f := m.eval(x, g); f.one.Err() == nil {
 			fs = append(fs, f.one.Conjuncts()...)
 			// i < n where a loop goes on is i <= n where it ends.
-			if b, ok := x.(p.Binary); ok && (b.Op == p.Lt || b.Op == p.Gt) && sortOf(b.X) != p.Bool {
+			if b, ok := x.(p.Binary); ok && (b.Op == p.Lt || b.Op == p.Gt) && p.SortOf(b.X) != p.Bool {
 				weak := p.Le
 				if b.Op == p.Gt {
 					weak = p.Ge
@@ -585,7 +585,7 @@ func (m *machine) conditions(h *head) []p.Expression {
 		}
 	})
 	for _, d := range m.draws {
-		walk(m.align[d], func(x p.Expression) {
+		p.Walk(m.align[d], func(x p.Expression) {
 			if c, ok := x.(p.If3); ok && !m.isPrivate(c.Cond) {
 				add(c.Cond)
 			}

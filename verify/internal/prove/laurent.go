@@ -149,7 +149,7 @@ func laurentOf(x p.Expression) laurent {
 		case p.Mul:
 			return laurentOf(x.X).times(laurentOf(x.Y))
 		case p.Quo:
-			if sortOf(x) == p.Int {
+			if p.SortOf(x) == p.Int {
 				break // it truncates
 			}
 			if below, ok := laurentOf(x.Y).inverse(x.Y); ok {

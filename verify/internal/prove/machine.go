@@ -485,7 +485,7 @@ func (m *machine) revealed(x p.Expression, st *state, premise linear.Formula, na
 			linear.Implies(premise, linear.Eq(m.length(v, st).diff, linear.Term{})))
 		return
 	}
-	m.must(st, name, linear.Implies(premise, m.eval(x, st).equal(sortOf(x))))
+	m.must(st, name, linear.Implies(premise, m.eval(x, st).equal(p.SortOf(x))))
 }
 
 // reveal ends the function: the results are equal and the costs are covered, for
@@ -494,7 +494,7 @@ func (m *machine) reveal(values []p.Expression, st *state) {
 	if m.test != nil {
 		for _, x := range values {
 			v := linear.Term{}
-			if !isSlice(x) && sortOf(x) != p.Bool {
+			if !isSlice(x) && p.SortOf(x) != p.Bool {
 				v = m.eval(x, st).num
 			} else if !isSlice(x) {
 				v = linear.Ite(m.eval(x, st).one, linear.Number(1), linear.Number(0))
@@ -511,7 +511,7 @@ func (m *machine) reveal(values []p.Expression, st *state) {
 		}
 		o := m.inputs[m.outcomes[i]].num
 		v := m.eval(x, st)
-		if sortOf(x) == p.Bool {
+		if p.SortOf(x) == p.Bool {
 			v = number(linear.Ite(v.one, linear.Number(1), linear.Number(0)), linear.Term{})
 		}
 		premise = linear.And(premise, linear.Eq(v.num, o))
@@ -523,7 +523,7 @@ func (m *machine) reveal(values []p.Expression, st *state) {
 		o := m.inputs[m.outcomes[i]].num
 		v := m.eval(x, st)
 		second := v.second()
-		if sortOf(x) == p.Bool {
+		if p.SortOf(x) == p.Bool {
 			second = linear.Ite(v.two, linear.Number(1), linear.Number(0))
 		}
 		m.must(st, fmt.Sprintf("if the first run returns %s, so does the second", m.outcomes[i].Name),

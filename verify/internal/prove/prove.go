@@ -22,8 +22,6 @@ import (
 type Options struct {
 	// Solver is how z3 is run.
 	Solver smt.Options
-	// Workers is how many solvers may run at a time; 0 is one.
-	Workers int
 	// Progress is told what happens; may be nil.
 	Progress func(string)
 }

@@ -130,7 +130,7 @@ func (s *static) spread(list []p.Statement, diverging bool) {
 // isPrivate reports whether the runs may disagree on x.
 func (s *static) isPrivate(x p.Expression) bool {
 	private := false
-	walk(x, func(x p.Expression) {
+	p.Walk(x, func(x p.Expression) {
 		switch x := x.(type) {
 		case p.Ref:
 			private = private || s.private[x.Var]
@@ -184,9 +184,9 @@ func (s *static) outcomes(list []p.Statement) {
 				for len(s.pointwise) <= i {
 					s.pointwise = append(s.pointwise, false)
 				}
-				if sortOf(v) != p.Real && !isSlice(v) && s.isPrivate(v) {
+				if p.SortOf(v) != p.Real && !isSlice(v) && s.isPrivate(v) {
 					s.pointwise[i] = true
-					walk(v, func(x p.Expression) {
+					p.Walk(v, func(x p.Expression) {
 						if r, ok := x.(p.Ref); ok {
 							if s.returned[r.Var] == nil {
 								s.returned[r.Var] = map[int]bool{}
@@ -251,7 +251,7 @@ func (s *static) liveness(list []p.Statement, out map[*p.Variable]bool, brk, con
 	}
 	use := func(xs ...p.Expression) {
 		for _, x := range xs {
-			walk(x, func(x p.Expression) {
+			p.Walk(x, func(x p.Expression) {
 				switch x := x.(type) {
 				case p.Ref:
 					live[x.Var] = true
@@ -364,33 +364,6 @@ func changed(lists ...[]p.Statement) []*p.Variable {
 	return order
 }
 
-// walk calls visit on x and on what it consists of.
-func walk(x p.Expression, visit func(p.Expression)) {
-	if x == nil {
-		return
-	}
-	visit(x)
-	switch x := x.(type) {
-	case p.Element:
-		walk(x.Index, visit)
-	case p.Unary:
-		walk(x.X, visit)
-	case p.Binary:
-		walk(x.X, visit)
-		walk(x.Y, visit)
-	case p.Call:
-		for _, a := range x.Args {
-			walk(a, visit)
-		}
-	case p.If3:
-		walk(x.Cond, visit)
-		walk(x.Then, visit)
-		walk(x.Else, visit)
-	case p.Diff:
-		walk(x.X, visit)
-	}
-}
-
 // replace is x with f's answer in the place of each part for which it has one.
 func replace(x p.Expression, f func(p.Expression) (p.Expression, bool)) p.Expression {
 	if x == nil {
@@ -418,49 +391,6 @@ func replace(x p.Expression, f func(p.Expression) (p.Expression, bool)) p.Expres
 		return p.Diff{X: replace(x.X, f)}
 	}
 	return x
-}
-
-// sortOf is the sort of an expression.
-func sortOf(x p.Expression) p.Sort {
-	switch x := x.(type) {
-	case p.Number:
-		return x.Sort
-	case p.Truth:
-		return p.Bool
-	case p.Ref:
-		return x.Var.Sort
-	case p.Element:
-		return x.Slice.Sort
-	case p.Length:
-		return p.Int
-	case p.Unary:
-		return sortOf(x.X)
-	case p.Binary:
-		switch x.Op {
-		case p.Eq, p.Ne, p.Lt, p.Le, p.Gt, p.Ge, p.And, p.Or:
-			return p.Bool
-		}
-		if sortOf(x.X) == p.Int && sortOf(x.Y) == p.Int {
-			return p.Int
-		}
-		return p.Real
-	case p.Call:
-		switch x.Func {
-		case "int":
-			return p.Int
-		case "abs":
-			return sortOf(x.Args[0])
-		}
-		return p.Real
-	case p.If3:
-		if s := sortOf(x.Then); s != p.Int {
-			return s
-		}
-		return sortOf(x.Else)
-	case p.Diff:
-		return sortOf(x.X)
-	}
-	return p.Real
 }
 
 func sortVariables(vs []*p.Variable) {

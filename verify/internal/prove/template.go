@@ -261,7 +261,7 @@ func (o *observer) survives(l *p.Loop, v view) bool {
 
 func (o *observer) mentions(x p.Expression) bool {
 	found := false
-	walk(x, func(x p.Expression) {
+	p.Walk(x, func(x p.Expression) {
 		r, ok := x.(p.Ref)
 		found = found || ok && r.Var == o.draw.To
 	})
@@ -287,7 +287,7 @@ func (o *observer) guard(x p.Expression, v view) {
 // should await.
 func mentionsLength(x p.Expression) bool {
 	found := false
-	walk(x, func(x p.Expression) {
+	p.Walk(x, func(x p.Expression) {
 		_, ok := x.(p.Length)
 		found = found || ok
 	})
@@ -550,7 +550,7 @@ func atoms(x p.Expression) (map[string]atom, bool) {
 				x.X, x.Y = x.Y, x.X
 			}
 		case p.Quo:
-			if n, ok := x.Y.(p.Number); ok && n.Value.Sign() != 0 && sortOf(x) == p.Real {
+			if n, ok := x.Y.(p.Number); ok && n.Value.Sign() != 0 && p.SortOf(x) == p.Real {
 				s, ok := atoms(x.X)
 				return scale(s, new(big.Rat).Inv(n.Value)), ok
 			}

@@ -74,7 +74,7 @@ type maker struct {
 func newMaker(s *static, c *claim.Claim, b *budget) *maker {
 	mk := &maker{static: s, c: c, budget: b, units: map[*p.Variable]bool{}, state: 1}
 	for _, x := range b.positive {
-		walk(x, func(x p.Expression) {
+		p.Walk(x, func(x p.Expression) {
 			if r, ok := x.(p.Ref); ok && r.Var.Sort == p.Real {
 				mk.units[r.Var] = true
 			}
@@ -85,7 +85,7 @@ func newMaker(s *static, c *claim.Claim, b *budget) *maker {
 	}
 	seen := map[string]bool{}
 	note := func(x p.Expression) {
-		walk(x, func(x p.Expression) {
+		p.Walk(x, func(x p.Expression) {
 			if n, ok := x.(p.Number); ok && !seen[n.String()] && n.Value.Cmp(rational(2)) > 0 {
 				seen[n.String()] = true
 				for k := int64(-2); k <= 2; k++ {

@@ -129,7 +129,7 @@ func (a algebra) combined(e program.Binary) (amount, error) {
 		return y.times(x.rest), nil
 	case e.Op == program.Mul && len(y.logs) == 0:
 		return x.times(y.rest), nil
-	case e.Op == program.Quo && len(y.logs) == 0 && sortOf(e) == program.Real:
+	case e.Op == program.Quo && len(y.logs) == 0 && program.SortOf(e) == program.Real:
 		inverse, err := a.quo(rational(one), y.rest)
 		return x.times(inverse), err
 	}

@@ -238,7 +238,7 @@ func (p *plain) eval(e program.Expression) float64 {
 		case program.Mul:
 			return x * y
 		case program.Quo:
-			if sortOf(e) == program.Int {
+			if program.SortOf(e) == program.Int {
 				return math.Trunc(x / y)
 			}
 			return x / y

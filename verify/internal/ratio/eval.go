@@ -144,7 +144,7 @@ func (p *prover) binary(e program.Binary, at state, line int) (value, state, []S
 			return p.scaled(x, y.expr), at, steps
 		}
 	case program.Quo:
-		if y.relation == equal && y.expr != nil && sortOf(e) == program.Real {
+		if y.relation == equal && y.expr != nil && program.SortOf(e) == program.Real {
 			return p.scaled(x, program.Binary{Op: program.Quo, X: program.Number{Value: one, Sort: program.Real}, Y: y.expr}), at, steps
 		}
 	}

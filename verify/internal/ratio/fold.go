@@ -40,7 +40,7 @@ func fold(e program.Expression) program.Expression {
 }
 
 func foldNumbers(e program.Binary, x, y *big.Rat) program.Expression {
-	result := func(r *big.Rat) program.Expression { return program.Number{Value: r, Sort: sortOf(e)} }
+	result := func(r *big.Rat) program.Expression { return program.Number{Value: r, Sort: program.SortOf(e)} }
 	order := x.Cmp(y)
 	switch e.Op {
 	case program.Add:
@@ -54,7 +54,7 @@ func foldNumbers(e program.Binary, x, y *big.Rat) program.Expression {
 			return e
 		}
 		q := new(big.Rat).Quo(x, y)
-		if sortOf(e) == program.Int {
+		if program.SortOf(e) == program.Int {
 			q.SetInt(new(big.Int).Quo(q.Num(), q.Denom()))
 		}
 		return result(q)

@@ -253,7 +253,7 @@ func (a algebra) binary(e program.Binary) (fraction, error) {
 	case program.Mul:
 		return x.times(y), nil
 	case program.Quo:
-		if sortOf(e) == program.Real {
+		if program.SortOf(e) == program.Real {
 			return a.quo(x, y)
 		}
 	case program.Min, program.Max:
@@ -266,46 +266,6 @@ func (a algebra) binary(e program.Binary) (fraction, error) {
 		}
 	}
 	return fraction{}, undecided("%v is no rational function", e)
-}
-
-// sortOf is the sort of an expression's value.
-func sortOf(e program.Expression) program.Sort {
-	switch e := e.(type) {
-	case program.Number:
-		return e.Sort
-	case program.Truth:
-		return program.Bool
-	case program.Ref:
-		return e.Var.Sort
-	case program.Element:
-		return e.Slice.Sort
-	case program.Length:
-		return program.Int
-	case program.Unary:
-		if e.Op == program.Not {
-			return program.Bool
-		}
-		return sortOf(e.X)
-	case program.Binary:
-		switch e.Op {
-		case program.Add, program.Sub, program.Mul, program.Quo, program.Rem, program.Min, program.Max:
-			if sortOf(e.X) == program.Real || sortOf(e.Y) == program.Real {
-				return program.Real
-			}
-			return program.Int
-		}
-		return program.Bool
-	case program.If3:
-		return sortOf(e.Then)
-	case program.Call:
-		if e.Func == "int" {
-			return program.Int
-		}
-		if e.Func == "abs" || e.Func == "grid" {
-			return sortOf(e.Args[0])
-		}
-	}
-	return program.Real
 }
 
 // exponential reads e^x: a product of powers of one variable for each monomial of x,

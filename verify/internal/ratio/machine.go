@@ -219,7 +219,7 @@ func (m *machine) scalar(x program.Expression) (string, error) {
 		return "", err
 	}
 	if m.hidden(x) {
-		if sortOf(x) != program.Bool || m.solo != nil {
+		if program.SortOf(x) != program.Bool || m.solo != nil {
 			return "", undecided("%v depends on private data", x)
 		}
 		yes, err := m.settle(x)
@@ -271,7 +271,7 @@ func (m *machine) hidden(x program.Expression) bool { return len(m.leaves(x)) > 
 
 // domain lists the values of a private leaf, if there are few.
 func (m *machine) domain(leaf program.Expression) ([]program.Expression, *program.Variable) {
-	if sortOf(leaf) == program.Bool {
+	if program.SortOf(leaf) == program.Bool {
 		return []program.Expression{program.Truth(false), program.Truth(true)}, nil
 	}
 	ref, ok := leaf.(program.Ref)

@@ -259,7 +259,7 @@ func (m *mini) stmt(s ast.Stmt) []program.Statement {
 		}
 		name := s.Lhs[0].(*ast.Ident).Name
 		if s.Tok == token.DEFINE {
-			m.scope[name] = &program.Variable{Name: name, Sort: sortOf(x)}
+			m.scope[name] = &program.Variable{Name: name, Sort: program.SortOf(x)}
 		} else if s.Tok != token.ASSIGN {
 			op := program.Op(strings.TrimSuffix(s.Tok.String(), "="))
 			x = program.Binary{Op: op, X: program.Ref{Var: m.scope[name]}, Y: x}

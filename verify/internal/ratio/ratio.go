@@ -118,7 +118,7 @@ func shares(f *program.Function, c *claim.Claim) []program.Expression {
 	seen := map[string]bool{}
 	var sizes func(e program.Expression)
 	sizes = func(e program.Expression) {
-		if sortOf(e) == program.Int {
+		if program.SortOf(e) == program.Int {
 			switch e.(type) {
 			case program.Ref, program.Length:
 				if !seen[e.String()] {

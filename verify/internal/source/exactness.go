@@ -187,7 +187,7 @@ func same(a, b form) (string, bool) {
 // key is a scale that is the same wherever it is computed.
 func (e *exactness) key(scale program.Expression) (string, bool) {
 	constant := true
-	walk(scale, func(x program.Expression) {
+	program.Walk(scale, func(x program.Expression) {
 		switch x := x.(type) {
 		case program.Ref:
 			constant = constant && x.Var.Input && !e.assigned[x.Var] && !e.forms[x.Var].private

@@ -117,7 +117,7 @@ func (b *graphBuilder) jump(s program.Statement, to *joint) {
 func effects(s program.Statement) (reads []*program.Variable, writes *program.Variable, keeps bool) {
 	read := func(xs ...program.Expression) {
 		for _, x := range xs {
-			walk(x, func(x program.Expression) {
+			program.Walk(x, func(x program.Expression) {
 				switch x := x.(type) {
 				case program.Ref:
 					reads = append(reads, x.Var)

@@ -14,7 +14,7 @@ func (l *lowerer) keepInputs(c *claim.Claim, written map[*program.Variable]bool)
 	}
 	named := map[*program.Variable]bool{}
 	name := func(x program.Expression) {
-		walk(x, func(x program.Expression) {
+		program.Walk(x, func(x program.Expression) {
 			if r, ok := x.(program.Ref); ok {
 				named[r.Var] = true
 			}

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -256,7 +255,7 @@ func elementsKept(stmts []program.Statement, v *program.Variable) bool {
 // mentions reports whether an expression reads any of the variables.
 func mentions(x program.Expression, any map[*program.Variable]bool) bool {
 	found := false
-	walk(x, func(x program.Expression) {
+	program.Walk(x, func(x program.Expression) {
 		switch x := x.(type) {
 		case program.Ref:
 			found = found || any[x.Var]
@@ -267,36 +266,6 @@ func mentions(x program.Expression, any map[*program.Variable]bool) bool {
 		}
 	})
 	return found
-}
-
-// walk visits an expression and all within it.
-func walk(x program.Expression, visit func(program.Expression)) {
-	if x == nil {
-		return
-	}
-	visit(x)
-	switch x := x.(type) {
-	case program.Number, program.Truth, program.Ref, program.Length:
-	case program.Element:
-		walk(x.Index, visit)
-	case program.Unary:
-		walk(x.X, visit)
-	case program.Binary:
-		walk(x.X, visit)
-		walk(x.Y, visit)
-	case program.Call:
-		for _, a := range x.Args {
-			walk(a, visit)
-		}
-	case program.If3:
-		walk(x.Cond, visit)
-		walk(x.Then, visit)
-		walk(x.Else, visit)
-	case program.Diff:
-		walk(x.X, visit)
-	default:
-		panic(fmt.Sprintf("expression %T", x))
-	}
 }
 
 // assigns reports whether the body may change a Go variable: it is assigned to, or

@@ -94,7 +94,7 @@ func (l *lowerer) propagate() bool {
 const maxSize = 8
 
 func size(x program.Expression) (n int) {
-	walk(x, func(x program.Expression) {
+	program.Walk(x, func(x program.Expression) {
 		n++
 		if _, ok := x.(program.Element); ok {
 			n += maxSize // an element stays where it is read

@@ -245,7 +245,7 @@ func (l *lowerer) guard(s *ast.IfStmt, cond program.Expression) bool {
 		return false
 	}
 	public := true
-	walk(cond, func(x program.Expression) {
+	program.Walk(cond, func(x program.Expression) {
 		switch x := x.(type) {
 		case program.Ref:
 			public = public && x.Var.Input && !l.private[x.Var]

@@ -1,0 +1,74 @@
+package program
+
+// Walk calls visit on an expression and on all its parts, the whole first. Nil has
+// none.
+func Walk(x Expression, visit func(Expression)) {
+	if x == nil {
+		return
+	}
+	visit(x)
+	switch x := x.(type) {
+	case Element:
+		Walk(x.Index, visit)
+	case Unary:
+		Walk(x.X, visit)
+	case Binary:
+		Walk(x.X, visit)
+		Walk(x.Y, visit)
+	case Call:
+		for _, a := range x.Args {
+			Walk(a, visit)
+		}
+	case If3:
+		Walk(x.Cond, visit)
+		Walk(x.Then, visit)
+		Walk(x.Else, visit)
+	case Diff:
+		Walk(x.X, visit)
+	}
+}
+
+// SortOf is the sort of an expression's values: that of two numbers is Int only if
+// both are, so that Quo and Rem truncate where Go's do.
+func SortOf(x Expression) Sort {
+	switch x := x.(type) {
+	case Number:
+		return x.Sort
+	case Truth:
+		return Bool
+	case Ref:
+		return x.Var.Sort
+	case Element:
+		return x.Slice.Sort
+	case Length:
+		return Int
+	case Unary:
+		return SortOf(x.X)
+	case Binary:
+		switch x.Op {
+		case Eq, Ne, Lt, Le, Gt, Ge, And, Or:
+			return Bool
+		}
+		return either(x.X, x.Y)
+	case Call:
+		switch x.Func {
+		case "int":
+			return Int
+		case "abs":
+			return SortOf(x.Args[0])
+		}
+	case If3:
+		return either(x.Then, x.Else)
+	case Diff:
+		return SortOf(x.X)
+	}
+	return Real
+}
+
+// either is the sort of a value that is one of two, or made of both.
+func either(x, y Expression) Sort {
+	if s := SortOf(x); s != Int {
+		return s
+	}
+	return SortOf(y)
+}
