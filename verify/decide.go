@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
@@ -66,6 +67,17 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 		d.search(ctx)
 	default:
 		d.open()
+	}
+}
+
+// vacuous warns of a proof that may speak of no inputs: requirements that contradict
+// each other prove anything.
+func (d *decision) vacuous() {
+	if d.result.Verdict != Proved || !searchable(d.unit) {
+		return
+	}
+	if ok, err := exact.Inhabited(d.unit.Function, d.unit.Claim); err == nil && !ok {
+		d.note("no inputs were found that meet what is required: if there are none, the claim says nothing")
 	}
 }
 

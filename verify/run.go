@@ -185,6 +185,7 @@ func (d *decision) guarded(ctx context.Context, stored *certificate.Entry) {
 		}
 	}()
 	d.decide(ctx, stored)
+	d.vacuous()
 }
 
 // misplaced is the result of a directive that is not a function's: a claim that

@@ -114,7 +114,7 @@ func Statistical(ctx context.Context, f *program.Function, cl *claim.Claim, hint
 		}
 	}
 	for n := 1; n <= 3; n++ {
-		for _, s := range r.settings(2) {
+		for _, s := range r.settings(2, searchDepth) {
 			pairs = append(pairs, spread(r.pairs(r.flat(s, n), 30), 4)...)
 		}
 	}

@@ -30,13 +30,17 @@ func newSpace(c *code, cl *claim.Claim) *space {
 	return s
 }
 
+// searchDepth is that of settings that a search tries.
+const searchDepth = 12
+
 // A setting is a choice of all inputs that are not made element by element: scalars,
 // for slices their pattern.
 type setting []rational
 
 // settings lists choices of scalars that meet what is required with inputs of some
-// length, plain ones first.
-func (s *space) settings(most int) []setting {
+// length, plain ones first: of each choice the place in its list, added up, is at most
+// depth.
+func (s *space) settings(most, depth int) []setting {
 	var lists [][]rational
 	inCost := s.mentioned()
 	for i, v := range s.code.function.Inputs {
@@ -93,7 +97,7 @@ func (s *space) settings(most int) []setting {
 		}
 		at[i] = 0
 	}
-	for sum := 0; sum <= 12 && len(found) < most && tried <= 20_000; sum++ {
+	for sum := 0; sum <= depth && len(found) < most && tried <= 20_000; sum++ {
 		walk(0, sum)
 	}
 	return found
