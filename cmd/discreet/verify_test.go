@@ -56,14 +56,14 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 
 // verdictsSample has a result of each kind.
 func verdictsSample() *verify.Report {
-	const file = "/p/svt.go"
+	const file = "/module/p/svt.go"
 	return &verify.Report{Results: []verify.Result{
 		{Package: "example.org/p", Function: "Good", Claim: "adjacent each(q) <= 1\ncost 2*eps", Verdict: verify.Proved, Over: verify.Grid, LeastCost: "eps", File: file, Line: 7, Column: 1, Seconds: 0.123,
 			Certificate: "discreet.proofs.json#Good",
 			Alignment:   []verify.Shift{{Draw: "t", Line: 8, Shift: "1"}},
 			Proof: []verify.Step{
 				{Kind: verify.Coupling, Line: 8, Text: "t + 1 in the second run"},
-				{Kind: verify.Invariant, File: "/p/other.go", Line: 9, Text: "diff(t) == 1\nand the cost is eps/2"},
+				{Kind: verify.Invariant, File: "/module/p/other.go", Line: 9, Text: "diff(t) == 1\nand the cost is eps/2"},
 				{Text: "so it costs eps"},
 			},
 			Obligations: []verify.Obligation{{Name: "loop at line 9\nkeeps", SMT: "(check-sat)\n\n"}}},
@@ -82,7 +82,7 @@ func verdictsSample() *verify.Report {
 func TestVerdictsForPeople(t *testing.T) {
 	var out, talk bytes.Buffer
 	v := verification{proof: true}
-	v.print(newTerminal(nil, &out, &talk), verdictsSample(), "/work")
+	v.print(newTerminal(nil, &out, &talk), verdictsSample(), "/module")
 	const want = `function  claim             verdict  over   least cost  seconds
 --------  ----------------  -------  -----  ----------  -------
 Good      cost 2*eps        proved   grid   eps            0.12
@@ -127,7 +127,7 @@ func TestTitlesOfSeveralPackages(t *testing.T) {
 
 // The contract's form: names, and infinity as a word.
 func TestVerdictsInJSON(t *testing.T) {
-	text, err := json.Marshal(verdictsJSON(verdictsSample(), "/work"))
+	text, err := json.Marshal(verdictsJSON(verdictsSample(), "/module"))
 	if err != nil {
 		t.Fatal(err)
 	}
