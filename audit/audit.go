@@ -5,8 +5,8 @@
 // linear reconstruction) and know nothing of how answers are made: the same code
 // runs against exact answers, against bounded noise and against a mechanism under
 // a budget. Beside each stands what differential privacy leaves an attack at most
-// (SuccessBound, PValue), and what its success proves of epsilon
-// (EpsilonLowerBound, OneRunEpsilon).
+// (SuccessBound, PValue, TradeOff), and what its success proves of epsilon
+// (EpsilonLowerBound, OneRunEpsilon) or of the whole curve (OneRunPValue, OneRunMu).
 //
 // Everything that is measured here is a lower bound: a sensitivity at least this
 // large, an epsilon at least this large, with the confidence stated. An attack that
