@@ -63,6 +63,7 @@ var onlys = []only{
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},
 	{"./verify/internal/exact", []string{"./internal/numeric", "./noise", "./verify/internal/claim", "./verify/internal/program"}, "probabilities, to be reviewed alone: no proof, no solver, no Go syntax"},
 	{"./verify/internal/ratio", []string{"./internal/numeric", "./verify/internal/claim", "./verify/internal/program"}, "rules and exact arithmetic: no Go syntax, no solver"},
+	{"./learn/scatter", []string{"./learn/example"}, "fixed features of an example: nothing is learned, so nothing is paid"},
 	{"./engine", []string{"./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},

@@ -1,0 +1,395 @@
+// Package scatter turns images into scattering coefficients: features that are
+// good for learning and were learned from nobody (Bruna and Mallat 2013, arXiv
+// 1203.1513; as features for private learning, Tramèr and Boneh 2021, arXiv
+// 2011.11660).
+//
+// An image is convolved with wavelets of several scales and angles, made
+// positive by the modulus, convolved again with coarser ones, and averaged
+// locally. A linear head that is trained privately on the result needs far
+// fewer parameters, and so less noise, than a network that learns its own.
+//
+// It guarantees that the features of an example are a function of that
+// example alone. What holds of the examples' privacy then holds of their
+// features', and nothing is charged. It does not bound their norm.
+package scatter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/discreet-dp/discreet/learn/example"
+)
+
+// ErrOptions is wrapped by errors about options.
+var ErrOptions = errors.New("bad options of scattering")
+
+// Options say which transform. The zero value is refused.
+type Options struct {
+	Height, Width int // of the image, in pixels
+	Scale         int // J: averages are over some 2^J pixels; 2 if zero
+	Angles        int // L, of half a turn; 8 if zero
+	// Groups of consecutive channels that are brought to mean 0 and variance 1
+	// within each example; none if zero. It must divide the channels.
+	Groups int
+}
+
+// Transform is of one size of image. It may be used concurrently.
+type Transform struct {
+	Options
+	rows, columns int         // of the padded image
+	wavelets      [][]wavelet // of each scale and angle
+	averages      []average   // of each resolution
+}
+
+// wavelet has the Fourier transform of one Morlet wavelet at the resolutions
+// 0, 1, ... at which the path to it can stand.
+type wavelet [][]float64
+
+// average maps an image of one resolution to what is kept of its local means,
+// by rows · image · columnsᵀ: the Gaussian is a product.
+type average struct{ rows, columns matrix }
+
+type matrix struct {
+	height, width int
+	at            []float64
+}
+
+// New prepares a transform.
+func New(o Options) (*Transform, error) {
+	if o.Scale == 0 {
+		o.Scale = 2
+	}
+	if o.Angles == 0 {
+		o.Angles = 8
+	}
+	const most = 1 << 12
+	step := 1 << min(max(o.Scale, 0), 10)
+	switch {
+	case o.Height <= 0 || o.Width <= 0 || o.Height > most || o.Width > most:
+		return nil, fmt.Errorf("an image of %d × %d pixels: %w", o.Height, o.Width, ErrOptions)
+	case o.Scale < 1 || o.Scale > 10 || step > min(o.Height, o.Width)/2:
+		return nil, fmt.Errorf("scale %d for an image of %d × %d pixels: 2^scale may be half of a side at most: %w", o.Scale, o.Height, o.Width, ErrOptions)
+	case o.Angles < 1 || o.Angles > 64:
+		return nil, fmt.Errorf("%d angles: 1 to 64 are possible: %w", o.Angles, ErrOptions)
+	}
+	t := &Transform{Options: o, rows: padded(o.Height, step), columns: padded(o.Width, step)}
+	if o.Groups < 0 || o.Groups > 0 && t.Channels()%o.Groups != 0 {
+		return nil, fmt.Errorf("%d groups of %d channels: %w", o.Groups, t.Channels(), ErrOptions)
+	}
+	for j := range o.Scale {
+		var angles []wavelet
+		for l := range o.Angles {
+			angles = append(angles, t.morlet(j, l))
+		}
+		t.wavelets = append(t.wavelets, angles)
+	}
+	for r := range o.Scale {
+		sigma := 0.8 * float64(step/2)
+		t.averages = append(t.averages, average{
+			rows:    lowPass(t.rows, 1<<r, step, o.Height/step, sigma),
+			columns: lowPass(t.columns, 1<<r, step, o.Width/step, sigma),
+		})
+	}
+	return t, nil
+}
+
+// padded is the side on which n pixels are transformed: a multiple of step
+// that leaves room for a step of reflection.
+func padded(n, step int) int { return (n/step + 2) * step }
+
+// Channels are the paths: the average, one modulus, two moduli of growing scale.
+func (t *Transform) Channels() int {
+	j, l := t.Scale, t.Angles
+	return 1 + j*l + j*(j-1)/2*l*l
+}
+
+// Size is the height and width of each channel.
+func (t *Transform) Size() (height, width int) {
+	return t.Height >> t.Scale, t.Width >> t.Scale
+}
+
+// Features is how many an image has of an image: channel by channel, row by row.
+func (t *Transform) Features() int {
+	h, w := t.Size()
+	return t.Channels() * h * w
+}
+
+// Set is s with the features of its images instead of their pixels.
+func (t *Transform) Set(ctx context.Context, s *example.Set) (*example.Set, error) {
+	if s.Width != t.Height*t.Options.Width {
+		return nil, fmt.Errorf("scatter examples of %d features: an image has %d × %d: %w", s.Width, t.Height, t.Options.Width, ErrOptions)
+	}
+	n, width := s.Len(), t.Features()
+	out := *s
+	out.Width, out.Features = width, make([]float32, n*width)
+	var group sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		group.Go(func() {
+			work := t.newWork()
+			for i := w; i < n && ctx.Err() == nil; i += workers {
+				work.image(s.Features[i*s.Width:][:s.Width], out.Features[i*width:][:width])
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("scatter examples: %w", err)
+	}
+	return &out, nil
+}
+
+// morlet is the wavelet of scale j and angle l: a Gaussian g, stretched across
+// its direction, on a wave of frequency ξ = 3π/4 / 2^j, less as much of g as
+// makes its mean zero. In Fourier it is real: ĝ(ω - ξ) - β ĝ(ω), summed over
+// the periods of ω, since space is sampled.
+func (t *Transform) morlet(j, l int) wavelet {
+	var (
+		scale   = float64(int(1) << j)
+		sigma   = 0.8 * scale
+		slant   = 4 / float64(t.Angles)
+		turn    = float64((t.Angles-1)/2-l) * math.Pi / float64(t.Angles)
+		sin, co = math.Sincos(turn)
+		xi      = 3 * math.Pi / 4 / scale
+	)
+	gaussian := func(x, y, xi float64) (sum float64) {
+		for a := -2; a <= 2; a++ {
+			for b := -2; b <= 2; b++ {
+				u, v := x+2*math.Pi*float64(a), y+2*math.Pi*float64(b)
+				along, across := u*co+v*sin-xi, v*co-u*sin
+				sum += math.Exp(-sigma * sigma / 2 * (along*along + across*across/(slant*slant)))
+			}
+		}
+		return sum
+	}
+	beta := gaussian(0, 0, xi) / gaussian(0, 0, 0)
+	levels := make(wavelet, j+1)
+	for r := range levels {
+		rows, columns := t.rows>>r, t.columns>>r
+		for y := range rows {
+			for x := range columns {
+				v := 2 * math.Pi * float64(signed(y, rows)) / float64(t.rows)
+				u := 2 * math.Pi * float64(signed(x, columns)) / float64(t.columns)
+				// Rows are the first axis of the wave's direction.
+				levels[r] = append(levels[r], gaussian(v, u, xi)-beta*gaussian(v, u, 0))
+			}
+		}
+	}
+	return levels
+}
+
+// lowPass takes a line of n/by samples, by pixels apart, to its means by a
+// Gaussian every step pixels, without those of the padding.
+func lowPass(n, by, step, keep int, sigma float64) matrix {
+	samples := n / by
+	m := matrix{keep, samples, make([]float64, keep*samples)}
+	for i := range keep {
+		for x := range samples {
+			at := float64((i+1)*step/by - x)
+			for k := range samples {
+				omega := 2 * math.Pi * float64(signed(k, samples)) / float64(n)
+				var g float64
+				for a := -2; a <= 2; a++ {
+					u := sigma * (omega + 2*math.Pi*float64(a))
+					g += math.Exp(-u * u / 2)
+				}
+				m.at[i*samples+x] += g * math.Cos(2*math.Pi*float64(k)*at/float64(samples)) / float64(samples)
+			}
+		}
+	}
+	return m
+}
+
+// signed is the frequency of the kth of n coefficients.
+func signed(k, n int) int {
+	if k < n-k {
+		return k
+	}
+	return k - n
+}
+
+// work is the memory of one goroutine.
+type work struct {
+	*Transform
+	planes         []plane      // of each resolution
+	image0, first  []complex128 // spectra: of the image, of its first modulus
+	folded, column []complex128
+	modulus, half  []float64
+}
+
+// plane transforms images of one resolution.
+type plane struct {
+	rows, columns int
+	row, column   *fourier.CmplxFFT
+}
+
+func (t *Transform) newWork() *work {
+	size := t.rows * t.columns
+	w := &work{Transform: t, column: make([]complex128, t.rows), modulus: make([]float64, size), half: make([]float64, size)}
+	w.image0, w.first, w.folded = make([]complex128, size), make([]complex128, size), make([]complex128, size)
+	for r := range t.Scale {
+		rows, columns := t.rows>>r, t.columns>>r
+		w.planes = append(w.planes, plane{rows, columns, fourier.NewCmplxFFT(columns), fourier.NewCmplxFFT(rows)})
+	}
+	return w
+}
+
+func (w *work) image(pixels, out []float32) {
+	height, width := w.Height, w.Options.Width
+	top, left := (w.rows-height)/2, (w.columns-width)/2
+	for y := range w.rows {
+		for x := range w.columns {
+			w.modulus[y*w.columns+x] = float64(pixels[reflected(y-top, height)*width+reflected(x-left, width)])
+		}
+	}
+	size := len(out) / w.Channels()
+	channel := 0
+	next := func() []float32 {
+		channel++
+		return out[(channel-1)*size:][:size]
+	}
+	w.average(0, next())
+	w.spectrum(0, w.image0)
+	// The order is the usual one: paths of no modulus, of one, of two.
+	second := 1 + w.Scale*w.Angles
+	for j1 := range w.Scale {
+		for l1 := range w.Angles {
+			w.convolve(0, j1, l1, w.image0)
+			w.average(j1, next())
+			if j1 == w.Scale-1 {
+				continue
+			}
+			w.spectrum(j1, w.first)
+			for j2 := j1 + 1; j2 < w.Scale; j2++ {
+				for l2 := range w.Angles {
+					w.convolve(j1, j2, l2, w.first)
+					w.average(j2, out[second*size:][:size])
+					second++
+				}
+			}
+		}
+	}
+	if w.Groups > 0 {
+		each := len(out) / w.Groups
+		for g := range w.Groups {
+			standardize(out[g*each:][:each])
+		}
+	}
+}
+
+// reflected is the pixel that stands at place i of a line of n, which goes on
+// as its mirror image.
+func reflected(i, n int) int {
+	period := 2 * (n - 1)
+	i = ((i % period) + period) % period
+	return min(i, period-i)
+}
+
+// spectrum is the transform of the modulus, which has resolution r.
+func (w *work) spectrum(r int, dst []complex128) {
+	p := w.planes[r]
+	for y := range p.rows {
+		row := dst[y*p.columns:][:p.columns]
+		for x := range row {
+			row[x] = complex(w.modulus[y*p.columns+x], 0)
+		}
+		p.row.Coefficients(row, row)
+	}
+	for x := range p.columns {
+		column := w.column[:p.rows]
+		for y := range column {
+			column[y] = dst[y*p.columns+x]
+		}
+		p.column.Coefficients(column, column)
+		for y := range column {
+			dst[y*p.columns+x] = column[y]
+		}
+	}
+}
+
+// convolve makes the modulus that of the spectrum's convolution with the
+// wavelet j, l. The spectrum has resolution r, the modulus j: what is dropped
+// is beyond the wavelet's band.
+func (w *work) convolve(r, j, l int, spectrum []complex128) {
+	from, to := w.planes[r], w.planes[j]
+	filter := w.wavelets[j][l][r]
+	times := 1 << (j - r)
+	for y := range to.rows {
+		for x := range to.columns {
+			var sum complex128
+			for a := range times {
+				base := (y+a*to.rows)*from.columns + x
+				for b := range times {
+					i := base + b*to.columns
+					sum += spectrum[i] * complex(filter[i], 0)
+				}
+			}
+			w.folded[y*to.columns+x] = sum
+		}
+	}
+	for x := range to.columns {
+		column := w.column[:to.rows]
+		for y := range column {
+			column[y] = w.folded[y*to.columns+x]
+		}
+		to.column.Sequence(column, column)
+		for y := range column {
+			w.folded[y*to.columns+x] = column[y]
+		}
+	}
+	scale := 1 / float64(from.rows*from.columns)
+	for y := range to.rows {
+		row := w.folded[y*to.columns:][:to.columns]
+		to.row.Sequence(row, row)
+		for x, v := range row {
+			w.modulus[y*to.columns+x] = cmplx.Abs(v) * scale
+		}
+	}
+}
+
+// average writes the local means of the modulus, which has resolution r.
+func (w *work) average(r int, out []float32) {
+	a, p := w.averages[r], w.planes[r]
+	half := w.half[:a.rows.height*p.columns]
+	clear(half)
+	for i := range a.rows.height {
+		row := half[i*p.columns:][:p.columns]
+		for y := range p.rows {
+			c := a.rows.at[i*p.rows+y]
+			for x, v := range w.modulus[y*p.columns:][:p.columns] {
+				row[x] += c * v
+			}
+		}
+		for k := range a.columns.height {
+			var sum float64
+			for x, c := range a.columns.at[k*p.columns:][:p.columns] {
+				sum += c * row[x]
+			}
+			out[i*a.columns.height+k] = float32(sum)
+		}
+	}
+}
+
+// standardize brings x to mean 0 and variance 1. What does not vary becomes 0.
+func standardize(x []float32) {
+	var sum, squares float64
+	for _, v := range x {
+		sum += float64(v)
+	}
+	mean := sum / float64(len(x))
+	for _, v := range x {
+		d := float64(v) - mean
+		squares += d * d
+	}
+	scale := 1 / math.Sqrt(squares/float64(len(x))+1e-5)
+	for i, v := range x {
+		x[i] = float32((float64(v) - mean) * scale)
+	}
+}
