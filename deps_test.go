@@ -67,6 +67,7 @@ var onlys = []only{
 	{"./learn/internal/gemm", nil, "arithmetic: it knows no model"},
 	{"./learn/internal/gaussian", nil, "a sampler that is reviewed by itself: its key is handed in"},
 	{"./learn/network", []string{"./learn/example", "./learn/internal/gemm"}, "gradients, to be reviewed alone: no noise, no budget"},
+	{"./learn/example", []string{"./catalog", "./internal/records", "./sqltype"}, "records to numbers by declarations: no noise, no budget, no database"},
 	{"./engine", []string{"./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},

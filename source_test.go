@@ -30,6 +30,8 @@ func name(pattern string) *regexp.Regexp { return regexp.MustCompile("^(?:" + pa
 var words = []word{
 	{"", name("RevealExact"), []string{"./internal/release", "./engine/enginetest"}, // the conformance suite makes its own data
 		"one place turns exact into noisy"},
+	{"", name("EachRecord"), []string{"./engine/...", "./cmd/discreet"},
+		"what trains on records pays for it; what answers statements never sees one"},
 	{"./engine", name("Owner"), []string{"./engine/...", "./cmd/discreet", "./internal/check", "./internal/propose"},
 		"the query path cannot reach the handle that shows data"},
 	{"./engine/duckdb", name(".*Owner.*"), []string{"./engine/duckdb", "./cmd/discreet"},

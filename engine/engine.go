@@ -88,6 +88,17 @@ type Map struct {
 	Unit func() (string, error)
 }
 
+// A Recorder is an Engine that hands out the records of a table one by one, to code
+// of this process that protects units by a guarantee of its own: what trains a model
+// on them. The query path never asks for it (source_test.go).
+type Recorder interface {
+	// EachRecord calls f with each record of a table of the catalog: the key of its
+	// unit, and the values of the columns, which f may keep. Records without a unit are
+	// left out. The key is empty where each record is a unit, and of a public table.
+	// The order of records is chance, and nothing may depend on it.
+	EachRecord(ctx context.Context, table string, columns []string, f func(unit string, values []sqltype.Value) error) error
+}
+
 // A Scratch is an empty database without files and without private tables. It
 // holds released and public rows, and runs post-processing over them.
 type Scratch interface {

@@ -327,7 +327,7 @@ const logScale = 1000
 
 func part(u float64, parts int) int { return min(int(u*float64(parts)), parts-1) }
 
-// Target returns what a network's output for a numeric target means: the number in
+// TargetOf returns what a network's output for a numeric target means: the number in
 // its bounds.
 func (e *Encoding) TargetOf(output float64) float64 {
 	u := output

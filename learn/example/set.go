@@ -123,7 +123,6 @@ func (s *Set) Pick(rows []int) *Set {
 	return out
 }
 
-
 const redacted = "[examples withheld]"
 
 // String returns a redaction.
