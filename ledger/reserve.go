@@ -58,7 +58,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err er
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.prepare(d.filter)
+	p, err := r.prepare(d.filter, false)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ type prepared struct {
 	request []byte
 }
 
-func (r Request) prepare(f filter.Filter) (p prepared, err error) {
+func (r Request) prepare(f filter.Filter, free bool) (p prepared, err error) {
 	switch {
 	case r.Now.IsZero():
 		return p, errors.New("no time given")
@@ -111,8 +111,10 @@ func (r Request) prepare(f filter.Filter) (p prepared, err error) {
 		}
 		p.events = append(p.events, data)
 	}
-	if p.charge, err = f.Charge(r.Events, r.Delta); err != nil {
-		return p, err
+	if !free {
+		if p.charge, err = f.Charge(r.Events, r.Delta); err != nil {
+			return p, err
+		}
 	}
 	if r.IdempotencyKey != "" {
 		p.scope = scope(r.Analyst, r.IdempotencyKey)
@@ -208,9 +210,14 @@ func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err
 		if committed {
 			return fmt.Errorf("reservation %d: its answer %w", r.ID, ErrExists)
 		}
-		return b.change(ctx, &record{kind: kindCommit, domain: r.Domain, ref: r.ID, answer: answer},
-			entry{Answer: digestOf(answer)}, func(s *state) { s.Uncommitted-- })
+		return b.commit(ctx, r.Domain, r.ID, answer)
 	})
+}
+
+// commit appends the answer of a reservation that has none.
+func (b *batch) commit(ctx context.Context, domain string, reservation int64, answer []byte) error {
+	return b.change(ctx, &record{kind: kindCommit, domain: domain, ref: reservation, answer: answer},
+		entry{Answer: digestOf(answer)}, func(s *state) { s.Uncommitted-- })
 }
 
 // Suspend records a failure in computing the answer of a reservation, or 0 for

@@ -69,18 +69,44 @@ func (b *Budget) Left(ctx context.Context) (filter.Amounts, error) {
 // Reserve charges the domain durably. A refusal for want of budget is a
 // *budget.ExceededError and wraps ledger.ErrExhausted.
 func (b *Budget) Reserve(ctx context.Context, r budget.Release) (budget.Reservation, error) {
-	made, err := b.ledger.Reserve(ctx, ledger.Request{
-		Domain: b.options.Domain, Analyst: b.options.Analyst, Statement: r.Statement,
-		Events: r.Events, Delta: r.Delta, Now: b.options.Now(),
-	})
-	var exhausted *ledger.ExhaustedError
-	if errors.As(err, &exhausted) {
-		return nil, &budget.ExceededError{Budget: b.Name(), Measure: exhausted.Measure, Asked: exhausted.Asked, Left: exhausted.Left, Cause: err}
-	}
+	made, err := b.ledger.Reserve(ctx, b.request(r))
 	if err != nil {
-		return nil, fmt.Errorf("budget %q: %w", b.Name(), err)
+		return nil, b.refusal(err)
 	}
 	return reservation{b.ledger, made}, nil
+}
+
+// Register charges a release and stores a value, JSON, under a key, both or neither
+// whatever crashes; or, if the key has a value, charges nothing. It returns the value
+// that the key then has: the first one, for good. A release without events costs
+// nothing. The statement must be the same for every use of a key.
+func (b *Budget) Register(ctx context.Context, key string, r budget.Release, value []byte) ([]byte, error) {
+	if key == "" || len(value) == 0 {
+		return nil, fmt.Errorf("budget %q: a register needs a key and a value", b.Name())
+	}
+	request := b.request(r)
+	request.IdempotencyKey = key
+	made, err := b.ledger.Register(ctx, request, value)
+	if err != nil {
+		return nil, b.refusal(err)
+	}
+	if made.Answer != nil {
+		return made.Answer, nil
+	}
+	return value, nil
+}
+
+func (b *Budget) request(r budget.Release) ledger.Request {
+	return ledger.Request{Domain: b.options.Domain, Analyst: b.options.Analyst, Statement: r.Statement,
+		Events: r.Events, Delta: r.Delta, Now: b.options.Now()}
+}
+
+func (b *Budget) refusal(err error) error {
+	var exhausted *ledger.ExhaustedError
+	if errors.As(err, &exhausted) {
+		return &budget.ExceededError{Budget: b.Name(), Measure: exhausted.Measure, Asked: exhausted.Asked, Left: exhausted.Left, Cause: err}
+	}
+	return fmt.Errorf("budget %q: %w", b.Name(), err)
 }
 
 type reservation struct {

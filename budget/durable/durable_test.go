@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -182,5 +183,66 @@ func TestTwoDomains(t *testing.T) {
 	}
 	if got := left(t, patient); got != "0.5" {
 		t.Errorf("a refusal left %s", got)
+	}
+}
+
+// A register is written once, paid for once, and outlives the process.
+func TestRegister(t *testing.T) {
+	l, path := create(t)
+	paid := budget.Release{Statement: "train", Events: pure("0.7")}
+	for i, value := range []string{`"first"`, `"second"`} {
+		if got, err := open(t, l, "patient").Register(ctx, "run/0", paid, []byte(value)); err != nil || string(got) != `"first"` {
+			t.Errorf("use %d: %s, %v", i, got, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if l, err = ledger.Open(ctx, path, ledger.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer l.Close()
+	b := open(t, l, "patient")
+	if got := left(t, b); got != "0.3" {
+		t.Errorf("%s is left", got)
+	}
+	var e *budget.ExceededError
+	if _, err := b.Register(ctx, "run/1", paid, []byte("1")); !errors.As(err, &e) {
+		t.Error(err)
+	}
+	if _, err := b.Register(ctx, "", paid, []byte("1")); err == nil {
+		t.Error("no key")
+	}
+	if _, err := b.Register(ctx, "run/2", budget.Release{}, nil); err == nil {
+		t.Error("no value")
+	}
+}
+
+// A register of what reveals nothing costs nothing, whatever the measure.
+func TestFreeRegister(t *testing.T) {
+	one, tenth := must(privacy.ParseEpsilon("1")), must(privacy.ParseDelta("0.1"))
+	for _, measure := range []filter.Measure{filter.Pure, filter.Approx, filter.ZCDP, filter.Whitehouse, filter.RDP, filter.GDP} {
+		d := ledger.DomainBudget{ID: "patient", Measure: measure, Epsilon: one}
+		if measure != filter.Pure {
+			d.Delta = tenth
+		}
+		l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "discreet.ledger"), ledger.Options{Domains: []ledger.DomainBudget{d}, Now: clock()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, l, "patient")
+		before := must(b.Left(ctx))
+		if got, err := b.Register(ctx, "run/1", budget.Release{Statement: "checkpoint"}, []byte("1")); err != nil || string(got) != "1" {
+			t.Errorf("%s: %s, %v", measure, got, err)
+		}
+		after := must(b.Left(ctx))
+		if fmt.Sprint(after.In(measure)) != fmt.Sprint(before.In(measure)) {
+			t.Errorf("%s: %v, then %v left", measure, before, after)
+		}
+		if err := l.Verify(ctx); err != nil {
+			t.Error(err)
+		}
+		l.Close()
 	}
 }
