@@ -60,8 +60,8 @@ func TestSteps(t *testing.T) {
 		{Spec{Rate: 0.5, Decay: 0.5}, 0.25, 0.6875},
 		{Spec{Kind: Momentum, Rate: 0.5, Momentum: 0.5}, 0.5, 0.75},
 		// Adam's first step is the rate, whatever the gradient's size. The second has
-		// moments 0.5·0.5-0.5 over 0.75 and 0.75·0.25+0.25 over 0.4375.
-		{Spec{Kind: Adam, Rate: 0.5, Beta1: 0.5, Beta2: 0.75, Epsilon: 1e-30}, 0.5, float32(0.5 + 0.5*(0.25/0.75)/math.Sqrt(0.4375/0.4375))},
+		// means (0.5·0.5-0.5)/0.75 and (0.75·0.25+0.25)/0.4375 = 1.
+		{Spec{Kind: Adam, Rate: 0.5, Beta1: 0.5, Beta2: 0.75, Epsilon: 1e-30}, 0.5, float32(0.5 + 0.5*(0.25/0.75)/1)},
 	} {
 		o, err := New(c.s, 1, 2)
 		if err != nil {
