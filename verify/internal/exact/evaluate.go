@@ -330,7 +330,8 @@ func power(e program.Call, base, exponent *form) (*form, error) {
 	return constant(rationalOf(r)), nil
 }
 
-// grid is Source.Round: the multiple of 2^(⌊log2 scale⌋−40) nearest to a constant.
+// grid is Source.Round: the multiple of 2^(⌊log2 scale⌋−40) nearest to a constant, halves
+// up.
 func grid(f, scale *form, e program.Expression) (*form, error) {
 	if !f.known() || !scale.known() || scale.c.sign() <= 0 {
 		return nil, unsupported("%v", e)
@@ -344,6 +345,7 @@ func grid(f, scale *form, e program.Expression) (*form, error) {
 		step.Set(next)
 	}
 	step.Quo(step, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 40)))
-	n := new(big.Rat).SetInt(whole("round", new(big.Rat).Quo(f.c.rat(), step)))
+	half := new(big.Rat).Add(new(big.Rat).Quo(f.c.rat(), step), big.NewRat(1, 2))
+	n := new(big.Rat).SetInt(numeric.Floor(half))
 	return constant(rationalOf(n.Mul(n, step))), nil
 }

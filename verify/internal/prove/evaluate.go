@@ -112,8 +112,11 @@ func (m *machine) call(x p.Call, st *state) value {
 		return choose(compare(p.Ge, args[0], value{}, p.Real), args[0], minus, p.Real)
 	}
 	v := m.opaque(x.Func, p.SortOf(x), args...)
-	if x.Func == "grid" {
+	switch x.Func {
+	case "grid":
 		m.onGrid(x.Args[1], args[0], v, st)
+	case "floor", "ceil":
+		m.rounded(args[0], v)
 	}
 	return v
 }
@@ -137,7 +140,18 @@ func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
 	}
 	m.demand(st, fmt.Sprintf("the scale %s is below 2^41, where the grid is finer than 1", scale),
 		linear.Lt(m.eval(sides[0].polynomial(rational(1)), &state{}).num, m.eval(sides[1].polynomial(rational(1)), &state{}).num))
+	m.rounded(from, to)
+}
+
+// rounded is what is known of the distance of numbers that are rounded to multiples of a
+// divisor of 1, by a map that keeps order and commutes with moving by 1: where they move
+// by at most a whole k, so do the results. Of floor and ceil, not of round, which
+// takes -1/2 and 1/2 two apart.
+func (m *machine) rounded(from, to value) {
 	v := linear.Vars(to.diff)
+	if m.test != nil || len(v) == 0 {
+		return
+	}
 	for _, k := range m.wholeBounds() {
 		t := linear.Constant(k)
 		m.facts[v[0]] = append(m.facts[v[0]],

@@ -521,8 +521,11 @@ func atoms(x p.Expression) (map[string]atom, bool) {
 		if x.Func == "real" {
 			return atoms(x.Args[0])
 		}
+		return map[string]atom{x.String(): {x, rational(1)}}, true
 	case p.Binary:
 		switch x.Op {
+		case p.Min, p.Max:
+			return map[string]atom{x.String(): {x, rational(1)}}, true
 		case p.Add, p.Sub:
 			s, ok1 := atoms(x.X)
 			t, ok2 := atoms(x.Y)

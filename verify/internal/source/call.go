@@ -421,7 +421,7 @@ func (l *lowerer) closureCall(c closure, e *ast.CallExpr) []entity {
 	if !ok {
 		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
 	}
-	g := &frame{in: c.in.in, file: c.in.file, lit: c.lit, name: c.in.name + ".func", prefix: l.frame.prefix + "func.", depth: l.frame.depth + 1, env: map[types.Object]entity{}, outer: c.in, caller: l.frame}
+	g := &frame{in: c.in.in, file: c.in.file, lit: c.lit, name: c.in.name + ".func", prefix: l.frame.prefix + "closure.", depth: l.frame.depth + 1, env: map[types.Object]entity{}, outer: c.in, caller: l.frame}
 	return l.run(g, sig, c.lit.Type, nil, c.lit.Body, e, nil)
 }
 

@@ -179,9 +179,6 @@ func (l *lowerer) adjacentInput(name string, at token.Pos, of claim.Relation) *p
 		if of == claim.Scalar {
 			l.refuse(at, "|"+name+"|", name+" is a slice", "write each("+name+") <= c, or one("+name+") <= c")
 		}
-		if e.v.Sort == program.Bool && of != claim.Bag {
-			l.refuse(at, name, "its elements are truths, and have no distance", "use 0 and 1")
-		}
 		return e.v
 	case mapping:
 		if of != claim.Each {
@@ -191,9 +188,6 @@ func (l *lowerer) adjacentInput(name string, at token.Pos, of claim.Relation) *p
 	case scalar:
 		if of != claim.Scalar {
 			l.refuse(at, name, "it is no slice", "write |"+name+"| <= c")
-		}
-		if e.v.Sort == program.Bool {
-			l.refuse(at, name, "a truth has no distance", "use 0 and 1")
 		}
 		return e.v
 	}

@@ -29,7 +29,7 @@ func TestRefusals(t *testing.T) {
 		{"//dp:adjacent each(q) < 1\n//dp:cost eps\nfunc F(q []float64, eps float64) {}", "an adjacency with <", ""},
 		{"//dp:adjacent each(x) <= 1\n//dp:cost eps\nfunc F(x, eps float64) {}", "x: it is no slice", ""},
 		{"//dp:adjacent |q| <= 1\n//dp:cost eps\nfunc F(q []float64, eps float64) {}", "|q|: q is a slice", ""},
-		{"//dp:adjacent |b| <= 1\n//dp:cost eps\nfunc F(b bool, eps float64) {}", "b: a truth has no distance", ""},
+		{"//dp:adjacent |b| <= 1 && each(q) <= 1\n//dp:cost eps\nfunc F(b bool, q []bool, eps float64) bool { return b }", "", "return b"},
 		{"//dp:adjacent |y| <= 1\n//dp:cost eps\nfunc F(x, eps float64) {}", "y: the function has no such input", ""},
 		{"//dp:adjacent |x| <= 1\n//dp:adjacent |x| <= 2\n//dp:cost eps\nfunc F(x, eps float64) {}", "a second adjacency of x", ""},
 		{"//dp:adjacent |x| <= 1\n//dp:cost eps\n//dp:cost 2*eps\nfunc F(x, eps float64) {}", "a second cost", ""},
