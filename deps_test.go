@@ -63,7 +63,7 @@ var onlys = []only{
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},
 	{"./verify/internal/exact", []string{"./internal/numeric", "./noise", "./verify/internal/claim", "./verify/internal/program"}, "probabilities, to be reviewed alone: no proof, no solver, no Go syntax"},
 	{"./verify/internal/ratio", []string{"./internal/numeric", "./verify/internal/claim", "./verify/internal/program"}, "rules and exact arithmetic: no Go syntax, no solver"},
-	{"./learn/scatter", []string{"./learn/example"}, "fixed features of an example: nothing is learned, so nothing is paid"},
+	{"./learn/scatter", []string{"./learn/example", "./learn/internal/gemm"}, "fixed features of an example: nothing is learned, so nothing is paid"},
 	{"./learn/internal/gemm", nil, "arithmetic: it knows no model"},
 	{"./learn/internal/gaussian", nil, "a sampler that is reviewed by itself: its key is handed in"},
 	{"./learn/network", []string{"./learn/example", "./learn/internal/gemm"}, "gradients, to be reviewed alone: no noise, no budget"},

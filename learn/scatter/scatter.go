@@ -18,13 +18,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/cmplx"
 	"runtime"
 	"sync"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/internal/gemm"
 )
 
 // ErrOptions is wrapped by errors about options.
@@ -44,13 +42,14 @@ type Options struct {
 type Transform struct {
 	Options
 	rows, columns int         // of the padded image
+	planes        []plane     // of each resolution
 	wavelets      [][]wavelet // of each scale and angle
 	averages      []average   // of each resolution
 }
 
 // wavelet has the Fourier transform of one Morlet wavelet at the resolutions
 // 0, 1, ... at which the path to it can stand.
-type wavelet [][]float64
+type wavelet [][]float32
 
 // average maps an image of one resolution to what is kept of its local means,
 // by rows · image · columnsᵀ: the Gaussian is a product.
@@ -58,7 +57,7 @@ type average struct{ rows, columns matrix }
 
 type matrix struct {
 	height, width int
-	at            []float64
+	at            []float32
 }
 
 // New prepares a transform.
@@ -91,6 +90,7 @@ func New(o Options) (*Transform, error) {
 		t.wavelets = append(t.wavelets, angles)
 	}
 	for r := range o.Scale {
+		t.planes = append(t.planes, newPlane(t.rows>>r, t.columns>>r))
 		sigma := 0.8 * float64(step/2)
 		t.averages = append(t.averages, average{
 			rows:    lowPass(t.rows, 1<<r, step, o.Height/step, sigma),
@@ -178,7 +178,7 @@ func (t *Transform) morlet(j, l int) wavelet {
 				v := 2 * math.Pi * float64(signed(y, rows)) / float64(t.rows)
 				u := 2 * math.Pi * float64(signed(x, columns)) / float64(t.columns)
 				// Rows are the first axis of the wave's direction.
-				levels[r] = append(levels[r], gaussian(v, u, xi)-beta*gaussian(v, u, 0))
+				levels[r] = append(levels[r], float32(gaussian(v, u, xi)-beta*gaussian(v, u, 0)))
 			}
 		}
 	}
@@ -189,10 +189,11 @@ func (t *Transform) morlet(j, l int) wavelet {
 // Gaussian every step pixels, without those of the padding.
 func lowPass(n, by, step, keep int, sigma float64) matrix {
 	samples := n / by
-	m := matrix{keep, samples, make([]float64, keep*samples)}
+	m := matrix{keep, samples, make([]float32, keep*samples)}
 	for i := range keep {
 		for x := range samples {
 			at := float64((i+1)*step/by - x)
+			var sum float64
 			for k := range samples {
 				omega := 2 * math.Pi * float64(signed(k, samples)) / float64(n)
 				var g float64
@@ -200,8 +201,9 @@ func lowPass(n, by, step, keep int, sigma float64) matrix {
 					u := sigma * (omega + 2*math.Pi*float64(a))
 					g += math.Exp(-u * u / 2)
 				}
-				m.at[i*samples+x] += g * math.Cos(2*math.Pi*float64(k)*at/float64(samples)) / float64(samples)
+				sum += g * math.Cos(2*math.Pi*float64(k)*at/float64(samples))
 			}
+			m.at[i*samples+x] = float32(sum / float64(samples))
 		}
 	}
 	return m
@@ -218,27 +220,22 @@ func signed(k, n int) int {
 // work is the memory of one goroutine.
 type work struct {
 	*Transform
-	planes         []plane      // of each resolution
-	image0, first  []complex128 // spectra: of the image, of its first modulus
-	folded, column []complex128
-	modulus, half  []float64
-}
-
-// plane transforms images of one resolution.
-type plane struct {
-	rows, columns int
-	row, column   *fourier.CmplxFFT
+	engine         gemm.Engine
+	image0, first  []float32 // spectra: of the image, of its first modulus
+	modulus, kept  []float32 // of every angle, now and of the first wavelets
+	folded, turned []float32
+	half           []float32
 }
 
 func (t *Transform) newWork() *work {
 	size := t.rows * t.columns
-	w := &work{Transform: t, column: make([]complex128, t.rows), modulus: make([]float64, size), half: make([]float64, size)}
-	w.image0, w.first, w.folded = make([]complex128, size), make([]complex128, size), make([]complex128, size)
-	for r := range t.Scale {
-		rows, columns := t.rows>>r, t.columns>>r
-		w.planes = append(w.planes, plane{rows, columns, fourier.NewCmplxFFT(columns), fourier.NewCmplxFFT(rows)})
+	return &work{
+		Transform: t, engine: gemm.New(),
+		image0: make([]float32, 2*size), first: make([]float32, 2*size),
+		modulus: make([]float32, t.Angles*size),
+		folded:  make([]float32, 2*t.Angles*size), turned: make([]float32, 4*size),
+		half: make([]float32, t.Angles*size),
 	}
-	return w
 }
 
 func (w *work) image(pixels, out []float32) {
@@ -246,33 +243,29 @@ func (w *work) image(pixels, out []float32) {
 	top, left := (w.rows-height)/2, (w.columns-width)/2
 	for y := range w.rows {
 		for x := range w.columns {
-			w.modulus[y*w.columns+x] = float64(pixels[reflected(y-top, height)*width+reflected(x-left, width)])
+			w.modulus[y*w.columns+x] = pixels[reflected(y-top, height)*width+reflected(x-left, width)]
 		}
 	}
-	size := len(out) / w.Channels()
-	channel := 0
-	next := func() []float32 {
-		channel++
-		return out[(channel-1)*size:][:size]
-	}
-	w.average(0, next())
-	w.spectrum(0, w.image0)
 	// The order is the usual one: paths of no modulus, of one, of two.
-	second := 1 + w.Scale*w.Angles
+	size := len(out) / w.Channels()
+	w.average(0, 1, out)
+	w.planes[0].spectrum(w, w.modulus, w.image0)
+	one, two := out[size:], out[(1+w.Scale*w.Angles)*size:]
 	for j1 := range w.Scale {
-		for l1 := range w.Angles {
-			w.convolve(0, j1, l1, w.image0)
-			w.average(j1, next())
-			if j1 == w.Scale-1 {
-				continue
-			}
-			w.spectrum(j1, w.first)
+		w.convolve(0, j1, w.image0)
+		w.average(j1, w.Angles, one)
+		one = one[w.Angles*size:]
+		if j1 == w.Scale-1 {
+			break
+		}
+		p := w.planes[j1]
+		w.kept = append(w.kept[:0], w.modulus[:w.Angles*p.rows*p.columns]...)
+		for l := range w.Angles {
+			p.spectrum(w, w.kept[l*p.rows*p.columns:], w.first)
 			for j2 := j1 + 1; j2 < w.Scale; j2++ {
-				for l2 := range w.Angles {
-					w.convolve(j1, j2, l2, w.first)
-					w.average(j2, out[second*size:][:size])
-					second++
-				}
+				w.convolve(j1, j2, w.first)
+				w.average(j2, w.Angles, two)
+				two = two[w.Angles*size:]
 			}
 		}
 	}
@@ -292,87 +285,47 @@ func reflected(i, n int) int {
 	return min(i, period-i)
 }
 
-// spectrum is the transform of the modulus, which has resolution r.
-func (w *work) spectrum(r int, dst []complex128) {
-	p := w.planes[r]
-	for y := range p.rows {
-		row := dst[y*p.columns:][:p.columns]
-		for x := range row {
-			row[x] = complex(w.modulus[y*p.columns+x], 0)
-		}
-		p.row.Coefficients(row, row)
-	}
-	for x := range p.columns {
-		column := w.column[:p.rows]
-		for y := range column {
-			column[y] = dst[y*p.columns+x]
-		}
-		p.column.Coefficients(column, column)
-		for y := range column {
-			dst[y*p.columns+x] = column[y]
-		}
-	}
-}
-
-// convolve makes the modulus that of the spectrum's convolution with the
-// wavelet j, l. The spectrum has resolution r, the modulus j: what is dropped
-// is beyond the wavelet's band.
-func (w *work) convolve(r, j, l int, spectrum []complex128) {
+// convolve makes the moduli those of the spectrum's convolutions with the
+// wavelets of scale j and every angle. The spectrum has resolution r, the moduli
+// j: what is dropped is beyond the wavelets' band.
+func (w *work) convolve(r, j int, spectrum []float32) {
 	from, to := w.planes[r], w.planes[j]
-	filter := w.wavelets[j][l][r]
-	times := 1 << (j - r)
-	for y := range to.rows {
-		for x := range to.columns {
-			var sum complex128
+	times, size := 1<<(j-r), to.rows*to.columns
+	for l, wavelet := range w.wavelets[j] {
+		filter := wavelet[r]
+		folded := w.folded[2*l*size:][:2*size]
+		clear(folded)
+		for y := range from.rows {
+			row := folded[2*(y%to.rows)*to.columns:][:2*to.columns]
 			for a := range times {
-				base := (y+a*to.rows)*from.columns + x
-				for b := range times {
-					i := base + b*to.columns
-					sum += spectrum[i] * complex(filter[i], 0)
+				at := y*from.columns + a*to.columns
+				f := filter[at:][:to.columns]
+				re := spectrum[y*from.columns+at:][:to.columns]
+				im := spectrum[(y+1)*from.columns+at:][:to.columns]
+				for x, c := range f {
+					row[x] += c * re[x]
+					row[to.columns+x] += c * im[x]
 				}
 			}
-			w.folded[y*to.columns+x] = sum
 		}
 	}
-	for x := range to.columns {
-		column := w.column[:to.rows]
-		for y := range column {
-			column[y] = w.folded[y*to.columns+x]
-		}
-		to.column.Sequence(column, column)
-		for y := range column {
-			w.folded[y*to.columns+x] = column[y]
-		}
-	}
-	scale := 1 / float64(from.rows*from.columns)
-	for y := range to.rows {
-		row := w.folded[y*to.columns:][:to.columns]
-		to.row.Sequence(row, row)
-		for x, v := range row {
-			w.modulus[y*to.columns+x] = cmplx.Abs(v) * scale
-		}
-	}
+	to.moduli(w, w.Angles, 1/float32(from.rows*from.columns))
 }
 
-// average writes the local means of the modulus, which has resolution r.
-func (w *work) average(r int, out []float32) {
+// average writes the local means of the first n moduli, which have resolution r.
+func (w *work) average(r, n int, out []float32) {
 	a, p := w.averages[r], w.planes[r]
-	half := w.half[:a.rows.height*p.columns]
-	clear(half)
-	for i := range a.rows.height {
-		row := half[i*p.columns:][:p.columns]
-		for y := range p.rows {
-			c := a.rows.at[i*p.rows+y]
-			for x, v := range w.modulus[y*p.columns:][:p.columns] {
-				row[x] += c * v
+	height, width := a.rows.height, a.columns.height
+	w.engine.Multiply(false, true, n*p.rows, width, p.columns, 1, w.modulus, p.columns, a.columns.at, p.columns, 0, w.half, width)
+	for l := range n {
+		for i := range height {
+			row := out[(l*height+i)*width:][:width]
+			clear(row)
+			for y, c := range a.rows.at[i*p.rows:][:p.rows] {
+				for x, v := range w.half[(l*p.rows+y)*width:][:width] {
+					row[x] += c * v
+				}
 			}
-		}
-		for k := range a.columns.height {
-			var sum float64
-			for x, c := range a.columns.at[k*p.columns:][:p.columns] {
-				sum += c * row[x]
-			}
-			out[i*a.columns.height+k] = float32(sum)
 		}
 	}
 }
