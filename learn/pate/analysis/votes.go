@@ -1,0 +1,99 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Votes are a table: a row is a query, a column a class, a number how many teachers
+// named that class.
+type Votes struct {
+	Classes int
+	Counts  []int32 // row by row
+}
+
+// Len returns the number of queries.
+func (v *Votes) Len() int {
+	if v.Classes == 0 {
+		return 0
+	}
+	return len(v.Counts) / v.Classes
+}
+
+// Row returns the votes of a query.
+func (v *Votes) Row(i int) []int32 { return v.Counts[i*v.Classes : (i+1)*v.Classes] }
+
+// Rows returns a table of the rows with these numbers, in their order; one may come
+// several times.
+func (v *Votes) Rows(numbers []int) *Votes {
+	w := &Votes{Classes: v.Classes, Counts: make([]int32, 0, len(numbers)*v.Classes)}
+	for _, i := range numbers {
+		w.Counts = append(w.Counts, v.Row(i)...)
+	}
+	return w
+}
+
+// row returns the votes of a query as numbers that formulas take.
+func (v *Votes) row(i int) []float64 {
+	r := make([]float64, v.Classes)
+	for j, n := range v.Row(i) {
+		r[j] = float64(n)
+	}
+	return r
+}
+
+// Validate refuses a table that is none.
+func (v *Votes) Validate() error {
+	switch {
+	case v.Classes < 2:
+		return errors.New("votes need two classes or more")
+	case len(v.Counts)%v.Classes != 0:
+		return fmt.Errorf("%d numbers do not make rows of %d", len(v.Counts), v.Classes)
+	case len(v.Counts) == 0:
+		return errors.New("there are no votes")
+	}
+	for i, n := range v.Counts {
+		if n < 0 {
+			return fmt.Errorf("query %d has %d votes for class %d", i/v.Classes, n, i%v.Classes)
+		}
+	}
+	return nil
+}
+
+// Teachers returns the number of votes of the first query, and the first query with
+// another number, or -1.
+func (v *Votes) Teachers() (n int, odd int) {
+	for i := range v.Len() {
+		sum := 0
+		for _, x := range v.Row(i) {
+			sum += int(x)
+		}
+		if i == 0 {
+			n = sum
+		} else if sum != n {
+			return n, i
+		}
+	}
+	return n, -1
+}
+
+// DefaultMoments are the moments of LNMax: 1 to 100.
+func DefaultMoments() []float64 { return steps(nil, 1, 100, 1) }
+
+// DefaultOrders are the orders of the others: 2 to 100 by halves, then 99 up to
+// 500 at equal ratios, as in the published analysis.
+func DefaultOrders() []float64 {
+	orders := steps(nil, 2, 100.5, 0.5)
+	for i := 1; i < 100; i++ {
+		orders = append(orders, math.Pow(10, 2+float64(i)/99*math.Log10(5)))
+	}
+	return orders
+}
+
+func steps(to []float64, from, last, step float64) []float64 {
+	for x := from; x <= last; x += step {
+		to = append(to, x)
+	}
+	return to
+}
