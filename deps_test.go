@@ -76,6 +76,11 @@ var onlys = []only{
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},
 	{"./internal/bind", []string{"./catalog", "./internal/diagnostic", "./internal/plan", "./internal/sqlparse", "./sqltype"}, "stages do not know each other, only what passes between them"},
+	{"./learn/cost", []string{"./budget", "./filter", "./learn/example", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "what learners charge and how they hide: no model, no ledger of its own"},
+	{"./learn/feature", []string{"./learn/example"}, "declarations of features"},
+	{"./learn/internal/fixed", []string{"./learn/example"}, "examples as integers: arithmetic, to be reviewed alone"},
+	{"./learn/internal/moment", []string{"./learn/cost", "./learn/internal/fixed", "./noise"}, "one release that two learners make"},
+	{"./learn/convex", []string{"./budget", "./learn/cost", "./learn/example", "./learn/internal/fixed", "./learn/internal/moment", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "a learner sees examples and a budget: no table, no ledger, no other learner"},
 	{"./internal/stability", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./privacy", "./sqltype"}, "a pure function over the plan: no database, no noise, no budget"},
 	{"./internal/rewrite", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./internal/stability", "./privacy", "./sqltype"}, "plan to plan by the certificate"},
 	{"./internal/render", []string{"./catalog", "./engine", "./internal/diagnostic", "./internal/plan", "./sqltype"}, "plan to text; it decides nothing"},
@@ -91,7 +96,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -173,6 +178,7 @@ var bans = []ban{
 	{from: "./...", to: "./examples/internal/programtest", why: "test code in the product"},
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},
+	{from: "./...", to: "./learn/internal/learntest", why: "test code in the product"},
 	{from: "./...", to: "./sandbox/internal/wasmtest", why: "test code in the product"},
 	{from: "./...", to: "testing/...", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "pgregory.net/rapid", except: testCode, why: "test code in the product"},

@@ -1,0 +1,115 @@
+// Package feature says what the numbers of an example stand for, for learners that look
+// at one thing at a time: a category, or a number between bounds.
+//
+// A Feature is a declaration, as an encoding is; nothing here looks at examples to
+// make one.
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/discreet-dp/discreet/learn/example"
+)
+
+// A Feature is a category or a number, at some place of an example's features.
+type Feature struct {
+	// Name is for people.
+	Name string `json:"name"`
+	// At is where the feature begins.
+	At int `json:"at"`
+	// Values is how many values a category has: the one whose number of the Values
+	// from At on is the largest. 0 is a number, at At itself.
+	Values int `json:"values,omitempty"`
+	// Lower and Upper are a number's bounds.
+	Lower float64 `json:"lower,omitempty"`
+	Upper float64 `json:"upper,omitempty"`
+	// Null says that the number is missing where what follows it is above 0.
+	Null bool `json:"null,omitempty"`
+}
+
+// ErrFeature is wrapped by the refusal of what is no feature.
+var ErrFeature = errors.New("no such feature")
+
+// Of returns the features of an encoding, one for each column.
+func Of(e *example.Encoding) []Feature {
+	names := e.Names()
+	var all []Feature
+	lower := -1.0
+	if e.Unit {
+		lower = 0
+	}
+	at := 0
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		f := Feature{Name: c.Name, At: at, Lower: lower, Upper: 1, Null: true}
+		for at < len(names) && (names[at] == c.Name || strings.HasPrefix(names[at], c.Name+" ")) {
+			at++
+		}
+		if c.Values != nil {
+			f = Feature{Name: c.Name, At: f.At, Values: at - f.At}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Check refuses features that do not lie within width, or are nothing.
+func Check(all []Feature, width int) error {
+	if len(all) == 0 {
+		return fmt.Errorf("%w: none are given", ErrFeature)
+	}
+	for i, f := range all {
+		end := f.At + max(f.Values, 1)
+		if f.Values == 0 && f.Null {
+			end++
+		}
+		switch {
+		case f.At < 0 || f.Values < 0 || end > width || end < 0:
+			return fmt.Errorf("%w: number %d, %q, lies beyond %d features", ErrFeature, i, f.Name, width)
+		case f.Values == 0 && !(f.Lower < f.Upper && !math.IsInf(f.Upper-f.Lower, 0)):
+			return fmt.Errorf("%w: number %d, %q, has no bounds in order", ErrFeature, i, f.Name)
+		}
+	}
+	return nil
+}
+
+// Number returns where a number lies between its bounds, from 0 to 1, and false if it is
+// missing.
+func (f *Feature) Number(x []float32) (float64, bool) {
+	v := float64(x[f.At])
+	if f.Null && x[f.At+1] > 0 || math.IsNaN(v) {
+		return 0, false
+	}
+	return (min(max(v, f.Lower), f.Upper) - f.Lower) / (f.Upper - f.Lower), true
+}
+
+// Bins is how many bins Bin tells apart: the values of a category; or cuts parts of a
+// number's range, and one for what is missing.
+func (f *Feature) Bins(cuts int) int {
+	if f.Values > 0 {
+		return f.Values
+	}
+	return cuts + 1
+}
+
+// Bin returns the bin that an example lies in. The cuts of a number are even in its
+// logarithm above the lower bound with log, else even.
+func (f *Feature) Bin(x []float32, cuts int) int {
+	if f.Values > 0 {
+		best := 0
+		for v := 1; v < f.Values; v++ {
+			if x[f.At+v] > x[f.At+best] {
+				best = v
+			}
+		}
+		return best
+	}
+	u, ok := f.Number(x)
+	if !ok {
+		return cuts
+	}
+	return min(int(u*float64(cuts)), cuts-1)
+}
