@@ -106,10 +106,16 @@ func (l *affine) ghost(i int) float64 {
 			total += 2 * (gemm.Dot(as, a[t*l.in:][:l.in]) + 1) * gemm.Dot(bs, b[t*l.out:][:l.out])
 		}
 	}
-	// Each term's rounding is relative to |a_s||a_t||b_s||b_t|, whose sum is mass^2.
+	return boundGhost(total, mass, l.in+l.out+l.t*l.t)
+}
+
+// boundGhost is an upper bound of a squared norm that was computed by pairs of
+// terms, each with k roundings in a row; mass is the sum of the terms' norms. A
+// pair's rounding is relative to the product of both norms, and these add up to
+// mass^2. NaN stays NaN.
+func boundGhost(total, mass float64, k int) float64 {
 	mass *= mass
-	total += mass * (roundUp(l.in+l.out+l.t*l.t) - 1)
-	return math.Max(total, mass/(massBound*massBound))
+	return max(total+mass*(roundUp(k)-1), mass/(massBound*massBound))
 }
 
 // roundUp is a factor that makes up for the rounding of a sum of k products in

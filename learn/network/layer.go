@@ -16,6 +16,10 @@ type layer interface {
 	// not be overwritten.
 	needsOutput() bool
 
+	// scratch counts the numbers that the layer holds for an example besides
+	// input and output.
+	scratch() int
+
 	// bind gives the layer the places of its numbers.
 	bind(f frame) state
 }
@@ -62,9 +66,11 @@ func (plain) parameters() int                  { return 0 }
 func (plain) initialize([]float32, *generator) {}
 func (plain) inPlace() bool                    { return false }
 func (plain) needsOutput() bool                { return false }
+func (plain) scratch() int                     { return 0 }
 
 // trained is for layers that have parameters.
 type trained struct{}
 
 func (trained) inPlace() bool     { return false }
 func (trained) needsOutput() bool { return false }
+func (trained) scratch() int      { return 0 }

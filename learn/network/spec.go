@@ -99,8 +99,22 @@ type maker func(l Layer, input []int) (layer, error)
 // makers are the types of layers by name.
 func makers() map[string]maker {
 	return map[string]maker{
-		"linear": newLinear,
-		"relu":   newReLU,
+		"attention": newAttention,
+		"avgpool":   newAvgPool,
+		"conv1d":    newConv1d,
+		"conv2d":    newConv2d,
+		"embedding": newEmbedding,
+		"flatten":   newFlatten,
+		"groupnorm": newGroupNorm,
+		"gru":       newGRU,
+		"last":      newLast,
+		"layernorm": newLayerNorm,
+		"linear":    newLinear,
+		"maxpool":   newMaxPool,
+		"position":  newPosition,
+		"relu":      newReLU,
+		"sigmoid":   newSigmoid,
+		"tanh":      newTanh,
 	}
 }
 

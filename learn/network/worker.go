@@ -56,7 +56,7 @@ const cacheBudget = 1 << 19
 func (net *Network) fittingBatch() int {
 	each := 2 * size(net.spec.Input)
 	for _, l := range net.layers {
-		each += 2 * size(l.output())
+		each += 2*size(l.output()) + l.scratch()
 	}
 	return max(1, min(256, cacheBudget/each))
 }
