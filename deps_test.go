@@ -45,7 +45,7 @@ var onlys = []only{
 	{"./budget", []string{"./filter", "./privacy", "./internal/numeric"}, "who pays, not how it is kept: a ledger is one way"},
 	{"./budget/durable", []string{"./budget", "./filter", "./ledger", "./privacy"}, "a ledger's domain as a budget, nothing else"},
 	{"./audit", []string{"./budget", "./mechanism", "./noise", "./privacy"}, "an attack sees answers: no database, no catalog, no ledger"},
-	{"./learn/leakage", []string{"./audit", "./internal/plot", "./learn/example", "./learn/network", "./noise"}, "an attack sees examples and models: no budget, no ledger, and no trainer, whom it judges"},
+	{"./learn/leakage", []string{"./audit", "./internal/plot", "./learn/example", "./learn/network", "./learn/optimizer", "./noise"}, "an attack sees examples and models: no budget, no ledger, and no trainer, whom it judges"},
 	{"./datanode", []string{".", "./accountant", "./budget", "./filter", "./mechanism", "./noise", "./privacy", "./sqltype", "./internal/records"}, "a node joins data, mechanisms and budgets; a catalog's table answers by the front door alone"},
 	{"./dataset", []string{"./budget", "./filter", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "transformations in Go over budgets and mechanisms: no database, no ledger of its own"},
 	{"./ledger", []string{"./filter", "./privacy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant"},

@@ -12,7 +12,9 @@ import (
 type GuessOptions struct {
 	// Guesses are how many canaries are guessed, half of them the highest scores as
 	// in, half the lowest as out; the others are passed over. Fixed beforehand: a
-	// number that is chosen by the scores voids the bound. 0: all of them.
+	// number that is chosen by the scores voids the bound. 0: all n but 5·√n in the
+	// middle, half of them at least: how many are in is known to within some √n/2 only,
+	// and who is in the middle is the hardest to tell.
 	Guesses    int
 	Delta      float64
 	Confidence float64 // 0: 0.95
@@ -38,7 +40,10 @@ type Bound struct {
 // released.
 func Guess(scores []float64, in []bool, o GuessOptions) (*Bound, error) {
 	o.Confidence = cmp.Or(o.Confidence, 0.95)
-	o.Guesses = cmp.Or(o.Guesses, len(scores))
+	if o.Guesses == 0 {
+		n := float64(len(scores))
+		o.Guesses = max(1, int(max(n/2, n-5*math.Sqrt(n))))
+	}
 	if len(scores) != len(in) || o.Guesses < 1 || o.Guesses > len(scores) {
 		return nil, bad("%d guesses by %d scores of %d canaries", o.Guesses, len(scores), len(in))
 	}
@@ -86,30 +91,39 @@ func (b *Bound) Refutes(f audit.TradeOff) float64 {
 	return audit.OneRunPValue(f, b.Canaries, b.Guesses, b.Correct)
 }
 
-// Runs is what independent runs prove: in each, one canary was in by a fair coin or
+// Runs counts guesses of independent runs: in each, one canary was in by a fair coin or
 // not, and the score is of that run. The first half of the runs chooses the threshold,
-// the second is counted at it, by Clopper and Pearson (audit.Counts), so that the
-// choice costs no confidence.
+// the one at which their counts are worth most; the second half is counted at it, so
+// that the choice costs no confidence.
 //
 // The runs must be independent: many examples of one run are not, and are Guess's.
-func Runs(scores []float64, in []bool, delta, confidence float64) (audit.Counts, float64, error) {
-	if len(scores) != len(in) || len(in) < 4 {
-		return audit.Counts{}, 0, bad("%d scores of %d runs", len(scores), len(in))
+func Runs(scores []float64, in []bool, worth func(audit.Counts) float64) (audit.Counts, error) {
+	if len(scores) != len(in) || len(in) < 4 || worth == nil {
+		return audit.Counts{}, bad("%d scores of %d runs", len(scores), len(in))
 	}
 	half := len(scores) / 2
-	threshold, best := math.Inf(1), -1.0
+	threshold, best := math.Inf(1), math.Inf(-1)
 	for _, t := range scores[:half] {
-		c := counts(scores[:half], in[:half], t)
-		e, err := c.EpsilonLowerBound(delta, confidence)
-		if err != nil {
-			return audit.Counts{}, 0, err
-		}
-		// The bound first; among those that prove nothing, the better guess.
-		if worth := e + 1e-6*c.Success(); worth > best {
-			threshold, best = t, worth
+		if w := worth(counts(scores[:half], in[:half], t)); w > best {
+			threshold, best = t, w
 		}
 	}
-	c := counts(scores[half:], in[half:], threshold)
+	return counts(scores[half:], in[half:], threshold), nil
+}
+
+// EpsilonOfRuns is the ε that independent runs prove at δ with a confidence, by Clopper
+// and Pearson (audit.Counts), the threshold chosen for it on half of them.
+func EpsilonOfRuns(scores []float64, in []bool, delta, confidence float64) (audit.Counts, float64, error) {
+	c, err := Runs(scores, in, func(c audit.Counts) float64 {
+		e, err := c.EpsilonLowerBound(delta, confidence)
+		if err != nil {
+			return math.Inf(-1)
+		}
+		return e + 1e-6*c.Success() // among those that prove nothing, the better guess
+	})
+	if err != nil {
+		return audit.Counts{}, 0, err
+	}
 	e, err := c.EpsilonLowerBound(delta, confidence)
 	return c, e, err
 }
