@@ -97,11 +97,7 @@ func (p *problem) sum(w []float64) []int64 {
 		for j, x := range row {
 			margin += w[j] * float64(x)
 		}
-		s := p.loss.slope(margin/fixed.One, y)
-		if math.IsNaN(s) { // of weights beyond all bounds
-			continue
-		}
-		fixed.Add(sums, row, fixed.Number(s))
+		fixed.Add(sums, row, fixed.Number(p.loss.slope(margin/fixed.One, y)))
 	}
 	return sums
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/learn/example"
@@ -86,18 +87,31 @@ func (f *Feature) Number(x []float32) (float64, bool) {
 	return (min(max(v, f.Lower), f.Upper) - f.Lower) / (f.Upper - f.Lower), true
 }
 
-// Bins is how many bins Bin tells apart: the values of a category; or cuts parts of a
-// number's range, and one for what is missing.
-func (f *Feature) Bins(cuts int) int {
+// Cuts are points in (0, 1), in order, that divide a number's range: n−1 evenly, and n−1
+// evenly in a logarithm that is a thousand times finer at the lower bound, where so many
+// numbers lie. They depend on no data.
+func Cuts(n int) []float64 {
+	const scale = 1000
+	cuts := make([]float64, 0, 2*n)
+	for i := 1; i < n; i++ {
+		u := float64(i) / float64(n)
+		cuts = append(cuts, u, math.Expm1(u*math.Log1p(scale))/scale)
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
+}
+
+// Bins is how many bins Bin tells apart: the values of a category; or the parts that cuts
+// make of a number's range, and one for what is missing.
+func (f *Feature) Bins(cuts []float64) int {
 	if f.Values > 0 {
 		return f.Values
 	}
-	return cuts + 1
+	return len(cuts) + 2
 }
 
-// Bin returns the bin that an example lies in. The cuts of a number are even in its
-// logarithm above the lower bound with log, else even.
-func (f *Feature) Bin(x []float32, cuts int) int {
+// Bin returns the bin that an example lies in.
+func (f *Feature) Bin(x []float32, cuts []float64) int {
 	if f.Values > 0 {
 		best := 0
 		for v := 1; v < f.Values; v++ {
@@ -109,7 +123,11 @@ func (f *Feature) Bin(x []float32, cuts int) int {
 	}
 	u, ok := f.Number(x)
 	if !ok {
-		return cuts
+		return len(cuts) + 1
 	}
-	return min(int(u*float64(cuts)), cuts-1)
+	at, found := slices.BinarySearch(cuts, u)
+	if found {
+		at++
+	}
+	return at
 }

@@ -86,9 +86,13 @@ func Vector(to []int32, from []float32, bound float64) {
 	}
 }
 
-// Number returns x on the grid, clamped to [-1, 1] and rounded toward zero. It must not
-// be NaN.
-func Number(x float64) int64 { return int64(min(max(x, -1), 1) * One) }
+// Number returns x on the grid, clamped to [-1, 1] and rounded toward zero; 0 for NaN.
+func Number(x float64) int64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return int64(min(max(x, -1), 1) * One)
+}
 
 // Add adds factor times a row to sums.
 func Add(sums []int64, row []int32, factor int64) {

@@ -46,4 +46,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%v is %v, want %v", x, got, want)
 		}
 	}
+	if got := fixed.Number(math.NaN()); got != 0 {
+		t.Errorf("NaN is %v", got)
+	}
 }
