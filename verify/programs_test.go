@@ -15,7 +15,7 @@ import (
 )
 
 // folders hold the programs whose verdicts are known: see their package comments.
-var folders = []string{"right", "wrong", "lyu", "more"}
+var folders = []string{"right", "wrong", "lyu", "more", "scaled"}
 
 var wantLine = regexp.MustCompile(`(?m)^want: ([a-z-]+)`)
 
@@ -106,7 +106,7 @@ func TestStoredProofs(t *testing.T) {
 			t.Errorf("%s.%s: %s: %s", result.Package, result.Function, result.Verdict, result.Note)
 		}
 	}
-	for _, folder := range []string{"right", "lyu", "more"} {
+	for _, folder := range []string{"right", "lyu", "more", "scaled"} {
 		want := wanted(t, filepath.Join("testdata", folder))
 		for _, result := range run(t, verify.Options{Patterns: []string{"./testdata/" + folder}, Check: true, Now: time.Now}).Results {
 			_, listed := unreached[result.Function]

@@ -199,7 +199,7 @@ func TestRunWarnsOfNoInputs(t *testing.T) {
 	if got := r.Results[0]; got.Verdict != verify.Proved || !strings.Contains(got.Note, warning) {
 		t.Errorf("%+v", got)
 	}
-	patterns := []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/delta"}
+	patterns := []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/delta", "./testdata/scaled"}
 	for _, got := range run(t, verify.Options{Patterns: patterns, Check: true}).Results {
 		if strings.Contains(got.Note, warning) {
 			t.Errorf("%s.%s: %s", got.Package, got.Function, got.Note)

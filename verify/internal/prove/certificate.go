@@ -18,7 +18,9 @@ import (
 type Certificate struct {
 	Version int `json:"version"`
 	// Program is the hash of the function and of its claim.
-	Program      string        `json:"program"`
+	Program string `json:"program"`
+	// Units are the inputs of which distances are counted as multiples, see scaling.
+	Units        []string      `json:"units,omitempty"`
 	Orientations []Orientation `json:"orientations"`
 	// Digest is the hash of all of the above, against accidents.
 	Digest string `json:"digest"`
@@ -70,8 +72,8 @@ func Hash(f *p.Function, c *claim.Claim) string {
 	return hex.EncodeToString(h[:])
 }
 
-func newCertificate(f *p.Function, c *claim.Claim, os []Orientation) *Certificate {
-	cert := &Certificate{Version: certificateVersion, Program: Hash(f, c), Orientations: os}
+func newCertificate(f *p.Function, c *claim.Claim, units []string, os []Orientation) *Certificate {
+	cert := &Certificate{Version: certificateVersion, Program: Hash(f, c), Units: units, Orientations: os}
 	cert.Digest = cert.digest()
 	return cert
 }
@@ -122,7 +124,11 @@ func (m *machine) orientation(inv invariants) (*Orientation, error) {
 	}
 	for i, d := range m.draws {
 		if x := m.align[d]; x != nil {
-			o.Alignment = append(o.Alignment, Shift{i, d.To.Name, x.String()})
+			written, err := m.in.written(x, i)
+			if err != nil {
+				return nil, err
+			}
+			o.Alignment = append(o.Alignment, Shift{i, d.To.Name, written.String()})
 		}
 	}
 	for i, l := range m.loops {

@@ -56,10 +56,11 @@ func check(ctx context.Context, f *p.Function, c *claim.Claim, cert *Certificate
 }
 
 // A replayed proof is the obligations of one direction, with the invariants from
-// which they are to follow.
+// which they are to follow; or, without an orientation, those of the units.
 type replayed struct {
-	m   *machine
-	inv invariants
+	m           *machine
+	inv         invariants
+	orientation *Orientation
 }
 
 // replay makes the obligations of a certificate anew.
@@ -70,7 +71,11 @@ func replay(f *p.Function, c *claim.Claim, cert *Certificate) ([]replayed, error
 	if cert.Program != Hash(f, c) {
 		return nil, ErrStale
 	}
-	s, b, err := prepare(own(f), c)
+	in, err := named(f, c, cert.Units)
+	if err != nil {
+		return nil, err
+	}
+	s, b, err := prepare(in)
 	if err != nil {
 		return nil, err
 	}
@@ -84,24 +89,35 @@ func replay(f *p.Function, c *claim.Claim, cert *Certificate) ([]replayed, error
 		if o.Direction != direction(swapped) {
 			return nil, fmt.Errorf("%w: direction %q stands where %q is needed", ErrCertificate, o.Direction, direction(swapped))
 		}
-		r, err := s.replay(c, b, o, swapped)
+		r, err := s.replay(b, o, swapped)
 		if err != nil {
 			return nil, err
 		}
 		proofs = append(proofs, r)
 	}
+	if len(in.units) > 0 {
+		m := in.justified(f, c)
+		if m.err != nil {
+			return nil, m.err
+		}
+		proofs = append(proofs, replayed{m: m})
+	}
 	return proofs, nil
 }
 
-func (s *static) replay(c *claim.Claim, b *budget, o Orientation, swapped bool) (replayed, error) {
+func (s *static) replay(b *budget, o Orientation, swapped bool) (replayed, error) {
+	c := s.in.c
 	outcomes := s.outcomeVariables()
-	vars := s.variables(outcomes)
+	vars := variables(s.in.before, outcomes)
 	align := map[*p.Draw]p.Expression{}
 	for _, a := range o.Alignment {
 		if a.Draw < 0 || a.Draw >= len(s.draws) || align[s.draws[a.Draw]] != nil {
 			return replayed{}, fmt.Errorf("%w: it aligns draw %d", ErrCertificate, a.Draw)
 		}
 		x, err := parseExpression(a.Expr, vars)
+		if err == nil {
+			x, err = s.in.shift(x, a.Draw)
+		}
 		if err != nil {
 			return replayed{}, fmt.Errorf("%w: %w", ErrCertificate, err)
 		}
@@ -140,7 +156,7 @@ func (s *static) replay(c *claim.Claim, b *budget, o Orientation, swapped bool) 
 		}
 		inv[l.Name] = append(inv[l.Name], formula)
 	}
-	return replayed{m, inv}, nil
+	return replayed{m, inv, &o}, nil
 }
 
 // unique drops what is there twice: a variable that still is its input.
@@ -177,15 +193,15 @@ func Obligations(f *p.Function, c *claim.Claim, cert *Certificate) ([]Obligation
 		return nil, fmt.Errorf("write obligations: %w", err)
 	}
 	var all []Obligation
-	for i, r := range proofs {
+	for _, r := range proofs {
 		for _, o := range r.m.obligations {
 			script, err := linear.Script(r.m.refutation(o, r.inv))
 			if err != nil {
 				return nil, fmt.Errorf("write obligations: %w", err)
 			}
 			name := r.m.describe(o)
-			if len(proofs) > 1 {
-				name = cert.Orientations[i].Direction + ": " + name
+			if r.orientation != nil && len(cert.Orientations) > 1 {
+				name = r.orientation.Direction + ": " + name
 			}
 			all = append(all, Obligation{name, script})
 		}

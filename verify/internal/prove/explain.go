@@ -40,15 +40,21 @@ func Explain(f *p.Function, c *claim.Claim, cert *Certificate) ([]Step, error) {
 		return nil, fmt.Errorf("explain proof: %w", err)
 	}
 	var all []Step
-	for i, r := range proofs {
-		if len(proofs) > 1 {
+	if len(cert.Units) > 0 {
+		all = append(all, Step{Conclusion, 0, "in units of " + strings.Join(cert.Units, " and ") + ": what is compared with or added to distances is divided by it, which changes no run; 1 stands for it below"})
+	}
+	for _, r := range proofs {
+		if r.orientation == nil {
+			continue
+		}
+		if len(cert.Orientations) > 1 {
 			text := "Forward: the second run has the neighbour's inputs."
 			if r.m.swapped {
 				text = "Backward: the first run has the neighbour's inputs, as the adjacency is not symmetric."
 			}
 			all = append(all, Step{Conclusion, 0, text})
 		}
-		e := explainer{r.m, cert.Orientations[i], nil}
+		e := explainer{r.m, *r.orientation, nil}
 		e.list(r.m.f.Body)
 		e.end()
 		all = append(all, e.steps...)

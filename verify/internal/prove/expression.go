@@ -154,13 +154,13 @@ func path(e ast.Expr) string {
 	return ""
 }
 
-// variables are those of the function, by name.
-func (s *static) variables(outcomes []*p.Variable) map[string]*p.Variable {
+// variables are those of a function, by name.
+func variables(f *p.Function, outcomes []*p.Variable) map[string]*p.Variable {
 	vars := map[string]*p.Variable{}
-	for _, v := range s.f.Inputs {
+	for _, v := range f.Inputs {
 		vars[v.Name] = v
 	}
-	for _, v := range changed(s.f.Body) {
+	for _, v := range changed(f.Body) {
 		vars[v.Name] = v
 	}
 	for _, v := range outcomes {

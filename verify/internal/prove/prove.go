@@ -180,7 +180,7 @@ func (s *static) outcomeVariables() []*p.Variable {
 // unused makes a name that no variable of the function has: a symbol stands for one
 // thing.
 func (s *static) unused(name string) string {
-	taken := s.variables(nil)
+	taken := variables(s.f, nil)
 	for taken[name] != nil {
 		name += "_"
 	}
@@ -188,11 +188,13 @@ func (s *static) unused(name string) string {
 }
 
 // prepare analyses a function and its claim.
-func prepare(f *p.Function, c *claim.Claim) (*static, *budget, error) {
+func prepare(in *scaled) (*static, *budget, error) {
+	f, c := in.f, in.c
 	if c.Cost == nil || c.Cost.Measure != claim.Pure {
 		return nil, nil, fmt.Errorf("%w: the claim is not of a pure cost", ErrOutside)
 	}
 	s := analyse(f, c)
+	s.in = in
 	public := []p.Expression{c.Cost.Epsilon}
 	for _, a := range c.Adjacent {
 		if a.Relation == claim.Bag {
@@ -235,7 +237,20 @@ func directions(c *claim.Claim) []bool {
 // Prove searches for a proof. The error is of the solver or the context, or
 // ErrOutside, or a *Position in the function that alignments do not get past.
 func Prove(ctx context.Context, f *p.Function, c *claim.Claim, o Options) (*Outcome, error) {
-	st, b, err := prepare(own(f), c)
+	in, err := divide(ctx, f, c)
+	if err != nil {
+		return nil, err
+	}
+	out, err := prove(ctx, f, c, in, o)
+	if in.partial() && (err != nil || out.Status != Proved) && ctx.Err() == nil {
+		return prove(ctx, f, c, unscaled(f, c), o) // what has no unit may be what it rests on
+	}
+	return out, err
+}
+
+// prove searches for a proof in units.
+func prove(ctx context.Context, f *p.Function, c *claim.Claim, in *scaled, o Options) (*Outcome, error) {
+	st, b, err := prepare(in)
 	if err != nil {
 		return nil, err
 	}
@@ -246,18 +261,18 @@ func Prove(ctx context.Context, f *p.Function, c *claim.Claim, o Options) (*Outc
 	out := &Outcome{}
 	var found []Orientation
 	for _, swapped := range directions(c) {
-		s := &search{static: st, c: c, budget: b, outcomes: st.outcomeVariables(), swapped: swapped, goal: rational(1), maker: newMaker(st, c, b)}
+		s := &search{static: st, c: in.c, budget: b, outcomes: st.outcomeVariables(), swapped: swapped, goal: rational(1), maker: newMaker(st, in.c, b)}
 		orientation, fail, err := s.start(ctx, o, progress)
 		if err != nil {
 			return nil, err
 		}
 		if orientation == nil {
-			out.Status, out.Candidates, out.Tried = fail.status, fail.candidates, fail.tried
+			out.Status, out.Candidates, out.Tried = fail.status, in.candidates(fail.candidates), fail.tried
 			return out, nil
 		}
 		found = append(found, *orientation)
 	}
-	cert := newCertificate(f, c, found)
+	cert := newCertificate(f, c, in.names(), found)
 	out.LeastCost = leastCost(c.Cost.Epsilon, found)
 	if err := Check(ctx, f, c, cert); err != nil {
 		return &Outcome{Tried: append(out.Tried, err.Error())}, ctx.Err()

@@ -12,6 +12,7 @@ import (
 // A static is what is known of a function before it is run: which of its variables
 // are the same in both runs whatever the alignment, and which a loop changes.
 type static struct {
+	in          *scaled
 	f           *p.Function
 	definitions map[*p.Variable]p.Expression // of variables that are assigned once
 	adjacent    map[*p.Variable]claim.Adjacency

@@ -14,7 +14,7 @@ import (
 // What is wrong is not proved: each falls into one trap.
 func TestTraps(t *testing.T) {
 	needZ3(t)
-	all := units(t, "./right", "./wrong", "./lyu", "./more", "../internal/prove/testdata/traps")
+	all := units(t, "./scaled", "./right", "./wrong", "./lyu", "./more", "../internal/prove/testdata/traps")
 	for _, trap := range []struct{ name, why string }{
 		{"BadGapSVT", "bounded checking at size 3"},
 		{"SVTOneDirection", "one direction only"},
@@ -40,6 +40,29 @@ func TestTraps(t *testing.T) {
 		{"StreamForever", "no end"},
 		{"Early", "a scale that is another when it is used"},
 		{"Named", "an outcome that is taken for an input"},
+		{"QueryHalf", "half of the noise, in units"},
+		{"ThresholdHalf", "half of the noise, in units"},
+		{"Forgotten", "noise that does not grow with the answers, in units"},
+		{"Bare", "a result that is not compared, in units"},
+		{"BothWays", "one direction only, in units"},
+		{"OneWay", "one direction only, in units"},
+		{"Double", "twice the unit"},
+		{"NoUnit", "noise without a unit"},
+		{"Square", "a distance of another degree"},
+		{"Signed", "a unit of any sign"},
+		{"Rounded", "a grid that does not scale"},
+		{"Steps", "a function that does not scale"},
+		{"HalvesReal", "a quotient that does not scale"},
+		{"Parity", "half an integer, in units"},
+		{"CostsUnit", "a cost in units"},
+		{"CostIsUnit", "a cost in units"},
+		{"RoundedUnit", "a grid that does not scale"},
+		{"Assigned", "a unit that changes"},
+		{"Mixed", "a bound that does not scale"},
+		{"Less", "a constant that does not scale"},
+		{"Squares", "a square"},
+		{"Scores", "a score without a unit"},
+		{"Crossed", "the unit of the other"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {
 			t.Parallel()

@@ -19,6 +19,9 @@ import (
 //     2^52 (package noise);
 //   - "reals": some operation may round. The note names the first.
 //
+// A claim of distances that need not be multiples of the grid speaks of no grid: the
+// shifts of draws of which its proof is made are not either.
+//
 // In any of them the parameters of draws are what Go computes from public inputs.
 func Exactness(f *program.Function, c *claim.Claim) (over, note string) {
 	e := &exactness{forms: map[*program.Variable]form{}, assigned: map[*program.Variable]bool{}, file: f}
@@ -35,6 +38,8 @@ func Exactness(f *program.Function, c *claim.Claim) (over, note string) {
 	switch {
 	case e.rounds != "":
 		return "reals", e.rounds + ": this says nothing of the compiled floats"
+	case e.draws && c != nil && offGrid(c) != nil:
+		return "reals", offGrid(c).String() + " need not be a multiple of the grid of noise: this says nothing of the compiled floats"
 	case e.floats:
 		return "grid", "no float operation on private data rounds"
 	}
@@ -62,7 +67,27 @@ type exactness struct {
 	changed bool
 	widen   bool // what still grows grows for ever
 	floats  bool
+	draws   bool // of floats
 	rounds  string
+}
+
+// offGrid is a bound of the distance of floats that is no whole number; nil if there is
+// none.
+func offGrid(c *claim.Claim) program.Expression {
+	for _, a := range c.Adjacent {
+		if a.Input.Sort != program.Real || a.Relation == claim.Bag {
+			continue
+		}
+		for _, x := range []program.Expression{a.High, a.Low} {
+			if u, ok := x.(program.Unary); ok {
+				x = u.X
+			}
+			if n, ok := x.(program.Number); !ok || !n.Value.IsInt() {
+				return x
+			}
+		}
+	}
+	return nil
 }
 
 func (e *exactness) list(stmts []program.Statement, private bool) {
@@ -88,7 +113,7 @@ func (e *exactness) statement(s program.Statement, private bool) {
 		x := form{private: true}
 		switch s.Law {
 		case program.Laplace, program.Exponential, program.Gaussian:
-			e.floats = true
+			e.floats, e.draws = true, true
 			if key, ok := e.key(s.Parameter); ok && !p.private {
 				x.steps, x.grid = stepsOf(52), key
 			}

@@ -176,3 +176,27 @@ func PrivateScale(x int64, eps float64, src *noise.Source) float64 {
 	}
 	return src.Round(1, b) + src.Laplace(b)
 }
+
+// over: reals, need not be a multiple of the grid
+//
+//dp:adjacent |x| <= c
+//dp:cost eps
+func AnyDistance(x, c, eps float64, src *noise.Source) bool {
+	return x < src.Laplace(c/eps)
+}
+
+// over: reals, 1 / 3 need not be a multiple of the grid
+//
+//dp:adjacent |x| <= 1.0/3
+//dp:cost eps
+func Third(x, eps float64, src *noise.Source) bool {
+	return x < src.Laplace(1/(3*eps))
+}
+
+// over: grid
+//
+//dp:adjacent each(q) <= c
+//dp:cost eps
+func Chosen(q []float64, c, eps float64, src *noise.Source) int {
+	return src.Choose(q, eps/c)
+}
