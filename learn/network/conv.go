@@ -156,7 +156,8 @@ func (l conv) bind(f frame) state {
 	s.affine = affine{engine: f.engine, chunk: f.chunk, t: l.oh * l.ow, in: l.patch(), out: l.channels,
 		a: make([]float32, f.chunk*l.scratch()), b: f.dy}
 	if f.dx != nil {
-		s.one = make([]float32, l.scratch())
+		s.group = max(1, min(f.chunk, backRows/(l.oh*l.ow)))
+		s.rows = make([]float32, s.group*l.scratch())
 	}
 	return s
 }
@@ -165,8 +166,13 @@ type convState struct {
 	frame
 	conv
 	affine
-	one []float32 // gradient by one example's patches
+	group int       // examples that go back at once
+	rows  []float32 // gradient by their patches
 }
+
+// backRows is about how many patches go back at once: few, so that the memory for
+// them stays small, but enough for an efficient product.
+const backRows = 192
 
 func (s *convState) forward(w []float32, n int) {
 	in, rows := s.h*s.conv.w*s.c, s.scratch()
@@ -181,10 +187,12 @@ func (s *convState) backward(w []float32, n int) {
 		return
 	}
 	in, per := s.h*s.conv.w*s.c, s.t*s.out
-	for i := range n {
-		s.frame.engine.Multiply(false, true, s.t, s.in, s.out, 1, s.b[i*per:], s.out, w, s.out, 0, s.one, s.in)
-		dx := s.dx[i*in:][:in]
-		clear(dx)
-		s.gather(s.one, dx)
+	clear(s.dx[:n*in])
+	for i := 0; i < n; i += s.group {
+		group := min(s.group, n-i)
+		s.frame.engine.Multiply(false, true, group*s.t, s.in, s.out, 1, s.b[i*per:], s.out, w, s.out, 0, s.rows, s.in)
+		for g := range group {
+			s.gather(s.rows[g*s.scratch():][:s.scratch()], s.dx[(i+g)*in:][:in])
+		}
 	}
 }

@@ -26,3 +26,34 @@ func transpose(t bool) blas.Transpose {
 	}
 	return blas.NoTrans
 }
+
+// multiply sets v = beta*v; beta = 0 does not read it.
+func multiply(beta float32, v []float32) {
+	if beta == 0 {
+		clear(v)
+		return
+	}
+	for i := range v {
+		v[i] *= beta
+	}
+}
+
+// check panics where a matrix is too short: the kernels do not look.
+func check(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	matrix := func(rows, columns int, v []float32, stride int) {
+		if rows < 0 || columns < 0 || stride < columns || rows > 0 && columns > 0 && len(v) < (rows-1)*stride+columns {
+			panic("gemm: a matrix is shorter than its shape")
+		}
+	}
+	if transA {
+		matrix(k, m, a, lda)
+	} else {
+		matrix(m, k, a, lda)
+	}
+	if transB {
+		matrix(n, k, b, ldb)
+	} else {
+		matrix(k, n, b, ldb)
+	}
+	matrix(m, n, c, ldc)
+}

@@ -1,27 +1,22 @@
 package gemm
 
 // Dot is the inner product of two vectors of float32, in float64: each product is
-// exact, only the sum rounds.
+// exact, only the sum rounds. b is at least as long as a.
 func Dot(a, b []float32) float64 {
 	b = b[:len(a)]
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += float64(a[i]) * float64(b[i])
-		s1 += float64(a[i+1]) * float64(b[i+1])
-		s2 += float64(a[i+2]) * float64(b[i+2])
-		s3 += float64(a[i+3]) * float64(b[i+3])
+	sum, done := dotKernel(a, b)
+	for i, x := range a[done:] {
+		sum += float64(x) * float64(b[done+i])
 	}
-	for ; i < len(a); i++ {
-		s0 += float64(a[i]) * float64(b[i])
-	}
-	return (s0 + s1) + (s2 + s3)
+	return sum
 }
 
-// Axpy adds alpha*x to y.
+// Axpy adds alpha*x to y, which is at least as long. A product and its addition
+// round once or twice.
 func Axpy(alpha float32, x, y []float32) {
 	y = y[:len(x)]
-	for i, v := range x {
-		y[i] += alpha * v
+	done := axpyKernel(alpha, x, y)
+	for i, v := range x[done:] {
+		y[done+i] += alpha * v
 	}
 }

@@ -1,0 +1,190 @@
+package gemm
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// engines are all of this build.
+func engines() []Engine {
+	all := []Engine{Portable(), New()}
+	return append(all, more()...)
+}
+
+// operand draws a matrix with room around it that must not matter.
+type operand struct {
+	v      []float32
+	stride int
+	trans  bool
+}
+
+func (o operand) at(i, j int) float64 {
+	if o.trans {
+		i, j = j, i
+	}
+	return float64(o.v[i*o.stride+j])
+}
+
+func drawOperand(t *rapid.T, name string, rows, columns int) operand {
+	o := operand{trans: rapid.Bool().Draw(t, name+" transposed")}
+	if o.trans {
+		rows, columns = columns, rows
+	}
+	o.stride = max(1, columns+rapid.IntRange(0, 20).Draw(t, name+" gap"))
+	r := rapid.Uint64().Draw(t, name)
+	o.v = make([]float32, max(0, rows*o.stride))
+	for i := range o.v {
+		r = r*6364136223846793005 + 1442695040888963407
+		o.v[i] = float32(int64(r)>>40) / (1 << 22)
+	}
+	return o
+}
+
+// Every engine against the sum of exact products in float64, for odd sizes,
+// strides and factors; numbers outside C stay.
+func TestEnginesAgreeWithTheDefinition(t *testing.T) {
+	for _, e := range engines() {
+		t.Run(e.Name(), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				size := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 40), rapid.IntRange(0, 600))
+				m, n, k := size.Draw(t, "m"), size.Draw(t, "n"), size.Draw(t, "k")
+				if m*n*k > 1<<22 {
+					t.Skip("large")
+				}
+				a, b := drawOperand(t, "a", m, k), drawOperand(t, "b", k, n)
+				factors := rapid.SampledFrom([]float32{0, 1, -1, 0.5, 3})
+				alpha, beta := factors.Draw(t, "alpha"), factors.Draw(t, "beta")
+				c := drawOperand(t, "c", m, n)
+				if c.trans {
+					c = operand{v: make([]float32, m*(n+3)), stride: n + 3}
+				}
+				before := append([]float32{}, c.v...)
+				if beta == 0 {
+					for i := range c.v {
+						c.v[i] = float32(math.NaN())
+					}
+				}
+				e.Multiply(a.trans, b.trans, m, n, k, alpha, a.v, a.stride, b.v, b.stride, beta, c.v, c.stride)
+				for i := range c.v {
+					row, column := i/c.stride, i%c.stride
+					if column >= n || row >= m {
+						if beta != 0 && c.v[i] != before[i] {
+							t.Fatalf("a number beside C became %v", c.v[i])
+						}
+						continue
+					}
+					want := float64(beta) * float64(before[i])
+					size := math.Abs(want)
+					for p := range k {
+						x := float64(alpha) * a.at(row, p) * b.at(p, column)
+						want += x
+						size += math.Abs(x)
+					}
+					if got := float64(c.v[i]); !(math.Abs(got-want) <= float64(k+4)*0x1p-23*size) {
+						t.Fatalf("C[%d,%d] = %v, want %v", row, column, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What is not finite in a row of A, or a column of B, stays in that row or column
+// of C; and reaches it, unless the engine takes a zero's product for zero.
+func TestNaNStaysInItsRow(t *testing.T) {
+	const m, n, k = 19, 37, 23
+	for _, e := range engines() {
+		for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
+			for _, trans := range []bool{false, true} {
+				a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+				for i := range a {
+					a[i] = 1
+				}
+				for i := range b {
+					b[i] = 1e30
+				}
+				lda := k
+				if trans {
+					lda = m
+				}
+				for row := range m {
+					for p := range k {
+						at := row*lda + p
+						if trans {
+							at = p*lda + row
+						}
+						a[at] = bad
+						e.Multiply(trans, false, m, n, k, 1, a, lda, b, n, 0, c, n)
+						a[at] = 1
+						for i, v := range c {
+							finite := !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
+							if finite == (i/n == row) {
+								t.Fatalf("%s: %v in row %d: C[%d,%d] = %v", e.Name(), bad, row, i/n, i%n, v)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestShortMatricesPanic(t *testing.T) {
+	for _, e := range engines() {
+		for name, f := range map[string]func(){
+			"a": func() {
+				e.Multiply(false, false, 2, 2, 2, 1, make([]float32, 3), 2, make([]float32, 4), 2, 0, make([]float32, 4), 2)
+			},
+			"b": func() {
+				e.Multiply(false, false, 2, 2, 2, 1, make([]float32, 4), 2, make([]float32, 3), 2, 0, make([]float32, 4), 2)
+			},
+			"c": func() {
+				e.Multiply(false, false, 2, 2, 2, 1, make([]float32, 4), 2, make([]float32, 4), 2, 0, make([]float32, 3), 2)
+			},
+			"stride": func() {
+				e.Multiply(false, false, 2, 2, 2, 1, make([]float32, 4), 1, make([]float32, 4), 2, 0, make([]float32, 4), 2)
+			},
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: short %s is taken", e.Name(), name)
+					}
+				}()
+				f()
+			}()
+		}
+	}
+}
+
+func TestVectors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 100).Draw(t, "n")
+		a, b := drawOperand(t, "a", 1, n+7), drawOperand(t, "b", 1, n+7)
+		x, y := a.v[:n], b.v[:n]
+		if rapid.Bool().Draw(t, "bad") && n > 0 {
+			x[rapid.IntRange(0, n-1).Draw(t, "where")] = float32(math.Inf(-1))
+		}
+		want, size := 0.0, 0.0
+		for i := range x {
+			want += float64(x[i]) * float64(y[i])
+			size += math.Abs(float64(x[i]) * float64(y[i]))
+		}
+		if got := Dot(x, b.v); got != want && !(math.Abs(got-want) <= float64(n)*0x1p-52*size) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("Dot = %v, want %v", got, want)
+		}
+		sum := append([]float32{}, b.v...)
+		Axpy(0.75, x, sum)
+		for i := range sum {
+			want := float64(b.v[i])
+			if i < n {
+				want += 0.75 * float64(x[i])
+			}
+			if got := float64(sum[i]); got != want && !(math.Abs(got-want) <= 0x1p-22*(math.Abs(want)+1)) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Fatalf("Axpy[%d] = %v, want %v", i, got, want)
+			}
+		}
+	})
+}

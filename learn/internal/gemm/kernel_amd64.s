@@ -1,0 +1,192 @@
+#include "textflag.h"
+
+// func kernel6x16(k int, a *float32, row, step int, b *float32, width int, c *float32, stride int, add bool)
+//
+// C (6 x 16, a row every stride numbers) becomes A B, or has it added. Element i of
+// A's column p is a[i*row + p*step], row p of B is the 16 numbers at b[p*width].
+// Y4 to Y15 hold C, two registers a row; Y0 and Y1 a row of B; Y2 and Y3 elements
+// of A.
+TEXT ·kernel6x16(SB), NOSPLIT, $0-65
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), AX
+	MOVQ row+16(FP), R8
+	MOVQ step+24(FP), R9
+	MOVQ b+32(FP), BX
+	MOVQ width+40(FP), R10
+	MOVQ c+48(FP), DI
+	MOVQ stride+56(FP), R11
+	SHLQ $2, R8
+	SHLQ $2, R9
+	SHLQ $2, R10
+	SHLQ $2, R11
+	LEAQ (R8)(R8*2), R12
+	ADDQ AX, R12            // row 3 of A
+
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
+
+loop:
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VBROADCASTSS (AX), Y2
+	VBROADCASTSS (AX)(R8*1), Y3
+	VFMADD231PS Y0, Y2, Y4
+	VFMADD231PS Y1, Y2, Y5
+	VFMADD231PS Y0, Y3, Y6
+	VFMADD231PS Y1, Y3, Y7
+	VBROADCASTSS (AX)(R8*2), Y2
+	VBROADCASTSS (R12), Y3
+	VFMADD231PS Y0, Y2, Y8
+	VFMADD231PS Y1, Y2, Y9
+	VFMADD231PS Y0, Y3, Y10
+	VFMADD231PS Y1, Y3, Y11
+	VBROADCASTSS (R12)(R8*1), Y2
+	VBROADCASTSS (R12)(R8*2), Y3
+	VFMADD231PS Y0, Y2, Y12
+	VFMADD231PS Y1, Y2, Y13
+	VFMADD231PS Y0, Y3, Y14
+	VFMADD231PS Y1, Y3, Y15
+	ADDQ R9, AX
+	ADDQ R9, R12
+	ADDQ R10, BX
+	DECQ CX
+	JNZ  loop
+
+	MOVBLZX add+64(FP), DX
+	TESTL DX, DX
+	JZ    store
+	MOVQ  DI, SI
+	VADDPS (SI), Y4, Y4
+	VADDPS 32(SI), Y5, Y5
+	ADDQ R11, SI
+	VADDPS (SI), Y6, Y6
+	VADDPS 32(SI), Y7, Y7
+	ADDQ R11, SI
+	VADDPS (SI), Y8, Y8
+	VADDPS 32(SI), Y9, Y9
+	ADDQ R11, SI
+	VADDPS (SI), Y10, Y10
+	VADDPS 32(SI), Y11, Y11
+	ADDQ R11, SI
+	VADDPS (SI), Y12, Y12
+	VADDPS 32(SI), Y13, Y13
+	ADDQ R11, SI
+	VADDPS (SI), Y14, Y14
+	VADDPS 32(SI), Y15, Y15
+
+store:
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y5, 32(DI)
+	ADDQ R11, DI
+	VMOVUPS Y6, (DI)
+	VMOVUPS Y7, 32(DI)
+	ADDQ R11, DI
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, 32(DI)
+	ADDQ R11, DI
+	VMOVUPS Y10, (DI)
+	VMOVUPS Y11, 32(DI)
+	ADDQ R11, DI
+	VMOVUPS Y12, (DI)
+	VMOVUPS Y13, 32(DI)
+	ADDQ R11, DI
+	VMOVUPS Y14, (DI)
+	VMOVUPS Y15, 32(DI)
+	VZEROUPPER
+	RET
+
+// func dot(n int, a, b *float32) float64
+//
+// n is a positive multiple of 16. Products of float32 are exact in float64.
+TEXT ·dot(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), BX
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+dotloop:
+	VCVTPS2PD (AX), Y0
+	VCVTPS2PD (BX), Y1
+	VFMADD231PD Y0, Y1, Y4
+	VCVTPS2PD 16(AX), Y2
+	VCVTPS2PD 16(BX), Y3
+	VFMADD231PD Y2, Y3, Y5
+	VCVTPS2PD 32(AX), Y0
+	VCVTPS2PD 32(BX), Y1
+	VFMADD231PD Y0, Y1, Y6
+	VCVTPS2PD 48(AX), Y2
+	VCVTPS2PD 48(BX), Y3
+	VFMADD231PD Y2, Y3, Y7
+	ADDQ $64, AX
+	ADDQ $64, BX
+	SUBQ $16, CX
+	JNZ  dotloop
+
+	VADDPD Y4, Y5, Y4
+	VADDPD Y6, Y7, Y6
+	VADDPD Y4, Y6, Y4
+	VEXTRACTF128 $1, Y4, X5
+	VADDPD X4, X5, X4
+	VHADDPD X4, X4, X4
+	VMOVSD X4, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func axpy(n int, alpha float32, x, y *float32)
+//
+// n is a positive multiple of 16.
+TEXT ·axpy(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	VBROADCASTSS alpha+8(FP), Y0
+	MOVQ x+16(FP), AX
+	MOVQ y+24(FP), BX
+
+axpyloop:
+	VMOVUPS (BX), Y1
+	VMOVUPS 32(BX), Y2
+	VFMADD231PS (AX), Y0, Y1
+	VFMADD231PS 32(AX), Y0, Y2
+	VMOVUPS Y1, (BX)
+	VMOVUPS Y2, 32(BX)
+	ADDQ $64, AX
+	ADDQ $64, BX
+	SUBQ $16, CX
+	JNZ  axpyloop
+	VZEROUPPER
+	RET
+
+// func pack16(k int, b *float32, width int, p *float32)
+//
+// Copies k rows of 16 numbers, a row every width numbers, to p, one after the
+// other.
+TEXT ·pack16(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), CX
+	MOVQ b+8(FP), AX
+	MOVQ width+16(FP), R8
+	MOVQ p+24(FP), BX
+	SHLQ $2, R8
+
+packloop:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	ADDQ R8, AX
+	ADDQ $64, BX
+	DECQ CX
+	JNZ  packloop
+	VZEROUPPER
+	RET
