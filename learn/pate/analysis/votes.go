@@ -34,15 +34,6 @@ func (v *Votes) Rows(numbers []int) *Votes {
 	return w
 }
 
-// row returns the votes of a query as numbers that formulas take.
-func (v *Votes) row(i int) []float64 {
-	r := make([]float64, v.Classes)
-	for j, n := range v.Row(i) {
-		r[j] = float64(n)
-	}
-	return r
-}
-
 // Validate refuses a table that is none.
 func (v *Votes) Validate() error {
 	switch {
