@@ -36,7 +36,7 @@ type ExposureReport struct {
 	Rank        float64 `json:"rank"`                   // exposure by rank
 	Most        float64 `json:"most"`                   // that rank can show: log2 of References
 	Extrapolate float64 `json:"extrapolated,omitempty"` // by the fit, where there is one
-	Extracted   bool    `json:"extracted"`              // it is the likeliest of all candidates
+	Extracted   bool    `json:"extracted"`              // the model completes it when it is asked
 }
 
 // MeasureExposure holds a canary's perplexity against those of references.
@@ -45,10 +45,7 @@ func MeasureExposure(canary float64, references []float64) (ExposureReport, erro
 	if err != nil {
 		return ExposureReport{}, err
 	}
-	r := ExposureReport{Perplexity: canary, References: len(references), Rank: rank, Most: math.Log2(float64(len(references))), Extracted: true}
-	for _, x := range references {
-		r.Extracted = r.Extracted && canary < x
-	}
+	r := ExposureReport{Perplexity: canary, References: len(references), Rank: rank, Most: math.Log2(float64(len(references)))}
 	if fit, err := FitSkewNormal(references); err == nil {
 		r.Extrapolate = fit.Exposure(canary)
 	}

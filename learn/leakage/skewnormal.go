@@ -43,7 +43,7 @@ func (s SkewNormal) LogCDF(x float64) float64 {
 	// The density is log-concave, and left of its mode falls at least exponentially at
 	// its rate here: 40 of its lengths hold all but e^−40.
 	at := s.log(z)
-	length := 1 / (-z + s.Shape*math.Exp(-s.Shape*s.Shape*z*z/2-math.Log(2*math.Pi)/2-logNormal(s.Shape*z)))
+	length := 1 / (-z + s.Shape*mills(s.Shape*z))
 	f := func(u float64) float64 { return math.Exp(s.log(z-u*length) - at) }
 	g, sum := legendre(16), 0.0
 	for u := 0.0; u < 40; u += 2 {
@@ -84,38 +84,50 @@ func FitSkewNormal(sample []float64) (SkewNormal, error) {
 	}
 	// In the parameters (ξ, ln ω, asinh α) nothing is out of bounds.
 	law := func(p []float64) SkewNormal { return SkewNormal{p[0], math.Exp(p[1]), math.Sinh(p[2])} }
-	problem := optimize.Problem{Func: func(p []float64) (loss float64) {
-		s := law(p)
-		if !(s.Scale > 0) || math.Abs(p[2]) > 20 {
-			return math.Inf(1)
-		}
-		for _, x := range z {
-			loss -= s.log((x - s.Location) / s.Scale)
-		}
-		return loss/n + math.Log(s.Scale)
-	}}
-	settings := &optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-15, Relative: 1e-15, Iterations: 60}, FuncEvaluations: 5000}
+	problem := optimize.Problem{
+		Func: func(p []float64) (loss float64) {
+			s := law(p)
+			for _, x := range z {
+				loss -= s.log((x - s.Location) / s.Scale)
+			}
+			return loss/n + p[1]
+		},
+		Grad: func(grad, p []float64) {
+			s := law(p)
+			clear(grad)
+			for _, x := range z {
+				y := (x - s.Location) / s.Scale
+				q := mills(s.Shape * y)
+				grad[0] -= (y - s.Shape*q) / s.Scale / n
+				grad[1] -= (y*y - 1 - s.Shape*y*q) / n
+				grad[2] -= y * q * math.Cosh(p[2]) / n
+			}
+		},
+	}
 	best := math.Inf(1)
 	var fit SkewNormal
 	// α = 0 is a stationary point of every sample (its information is singular there):
 	// start on both sides of it, from the moments.
 	for _, skew := range []float64{third, -third / 4} {
-		p := moments(skew)
-		for range 3 { // a restart takes a simplex that collapsed further
-			r, err := optimize.Minimize(problem, p, settings, &optimize.NelderMead{SimplexSize: 0.2})
-			if r == nil || err != nil && r.Status != optimize.FunctionEvaluationLimit {
-				return SkewNormal{}, fmt.Errorf("fit a skew-normal law: %w", err)
-			}
-			p = r.X
-			if r.F < best {
-				best, fit = r.F, law(p)
-			}
+		r, err := optimize.Minimize(problem, moments(skew), &optimize.Settings{GradientThreshold: 1e-9, MajorIterations: 500}, &optimize.BFGS{})
+		// A search that ends early for want of digits has the point that it reached; one
+		// that ran away has a shape that is refused below.
+		if r == nil || math.IsNaN(r.F) {
+			return SkewNormal{}, fmt.Errorf("fit a skew-normal law: %w", err)
+		}
+		if r.F < best {
+			best, fit = r.F, law(r.X)
 		}
 	}
 	if !(math.Abs(fit.Shape) <= steepest) {
 		return SkewNormal{}, ErrNoFit
 	}
 	return SkewNormal{mean + deviation*fit.Location, deviation * fit.Scale, fit.Shape}, nil
+}
+
+// mills is φ(x)/Φ(x).
+func mills(x float64) float64 {
+	return math.Exp(-x*x/2 - math.Log(2*math.Pi)/2 - logNormal(x))
 }
 
 // moments is where the standardised law with this skewness lies, at the most 0.99.
