@@ -307,7 +307,7 @@ func (p Plan) eventFrom(step int) (privacy.Event, error) {
 		if count <= 0 {
 			continue
 		}
-		var e privacy.Event = gaussian(r.multiplier)
+		var e privacy.Event = gaussianEvent(r.multiplier)
 		if p.Batch < p.Population.Units { // at rate 1 everybody is in it
 			e = privacy.Poisson{Rate: p.Rate(), Event: e}
 		}
@@ -325,9 +325,9 @@ func (p Plan) eventFrom(step int) (privacy.Event, error) {
 	return privacy.Sum{Events: parts}, nil
 }
 
-// gaussian is Gaussian noise of a multiplier, as the decimal that was written. It may
+// gaussianEvent is Gaussian noise of a multiplier, as the decimal that was written. It may
 // differ from the float64 by half of its last bit, which is among the allowances.
-func gaussian(multiplier float64) privacy.Gaussian {
+func gaussianEvent(multiplier float64) privacy.Gaussian {
 	m, err := numeric.FromFloat(multiplier)
 	if err != nil {
 		m = new(big.Rat) // refused by Validate, of the plan and of the event

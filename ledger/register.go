@@ -1,6 +1,11 @@
 package ledger
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/filter"
+)
 
 // Register charges a request and stores its answer in one transaction, for an answer
 // that is known before: what does not come of private data, such as the name of what
@@ -17,12 +22,9 @@ func (l *Ledger) Register(ctx context.Context, r Request, answer []byte) (_ *Res
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.prepare(d.filter, len(r.Events) == 0)
+	p, err := r.prepareRegister(d.filter)
 	if err != nil {
 		return nil, err
-	}
-	if p.scope != nil {
-		p.scope = digestOf([]byte("register"), []byte(r.IdempotencyKey)) // not the analyst's own: everybody's
 	}
 	var out *Reservation
 	err = l.do(ctx, true, func(ctx context.Context, b *batch) error {
@@ -43,4 +45,38 @@ func (l *Ledger) Register(ctx context.Context, r Request, answer []byte) (_ *Res
 		return nil, err
 	}
 	return out, nil
+}
+
+// Registered returns the answer that Register stored for the request's idempotency key,
+// or nil if there is none. It charges and writes nothing.
+func (l *Ledger) Registered(ctx context.Context, r Request) (answer []byte, err error) {
+	defer wrap(&err, "read register")
+	d, err := l.domain(ctx, l.db, r.Domain)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.prepareRegister(d.filter)
+	if err != nil {
+		return nil, err
+	}
+	if p.scope == nil {
+		return nil, errors.New("no idempotency key")
+	}
+	err = l.do(ctx, false, func(ctx context.Context, b *batch) error {
+		var err error
+		answer, _, err = b.replay(ctx, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+func (r Request) prepareRegister(f filter.Filter) (prepared, error) {
+	p, err := r.prepare(f, len(r.Events) == 0)
+	if p.scope != nil {
+		p.scope = digestOf([]byte("register"), []byte(r.IdempotencyKey)) // not the analyst's own: everybody's
+	}
+	return p, err
 }

@@ -12,6 +12,9 @@ func TestRegister(t *testing.T) {
 	l, path := create(t, Options{})
 	first := ask("0.3")
 	first.IdempotencyKey = "run/0"
+	if value, err := l.Registered(ctx, first); value != nil || err != nil {
+		t.Fatal(value, err)
+	}
 	if r, err := l.Register(ctx, first, []byte(`"a"`)); err != nil || r.Answer != nil || r.Charge.Epsilon.String() != "0.3" {
 		t.Fatal(r, err)
 	}
@@ -25,6 +28,12 @@ func TestRegister(t *testing.T) {
 		l = must(Open(ctx, path, Options{}))
 	}
 	defer l.Close()
+	if value, err := l.Registered(ctx, again); string(value) != `"a"` || err != nil {
+		t.Error(value, err)
+	}
+	if _, err := l.Registered(ctx, ask("0.1")); err == nil {
+		t.Error("no key")
+	}
 	other := first
 	other.Statement = "another"
 	if _, err := l.Register(ctx, other, []byte(`"c"`)); !errors.Is(err, ErrIdempotencyKey) {

@@ -96,6 +96,17 @@ func (b *Budget) Register(ctx context.Context, key string, r budget.Release, val
 	return value, nil
 }
 
+// Registered returns the value that a key has, or nil. The statement is that of its use.
+func (b *Budget) Registered(ctx context.Context, key, statement string) ([]byte, error) {
+	request := b.request(budget.Release{Statement: statement})
+	request.IdempotencyKey = key
+	value, err := b.ledger.Registered(ctx, request)
+	if err != nil {
+		return nil, b.refusal(err)
+	}
+	return value, nil
+}
+
 func (b *Budget) request(r budget.Release) ledger.Request {
 	return ledger.Request{Domain: b.options.Domain, Analyst: b.options.Analyst, Statement: r.Statement,
 		Events: r.Events, Delta: r.Delta, Now: b.options.Now()}

@@ -194,6 +194,9 @@ func TestRegister(t *testing.T) {
 		if got, err := open(t, l, "patient").Register(ctx, "run/0", paid, []byte(value)); err != nil || string(got) != `"first"` {
 			t.Errorf("use %d: %s, %v", i, got, err)
 		}
+		if got, err := open(t, l, "patient").Registered(ctx, "run/0", "train"); err != nil || string(got) != `"first"` {
+			t.Errorf("read %d: %s, %v", i, got, err)
+		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -206,6 +209,9 @@ func TestRegister(t *testing.T) {
 	b := open(t, l, "patient")
 	if got := left(t, b); got != "0.3" {
 		t.Errorf("%s is left", got)
+	}
+	if got, err := b.Registered(ctx, "run/1", "train"); got != nil || err != nil {
+		t.Error(got, err)
 	}
 	var e *budget.ExceededError
 	if _, err := b.Register(ctx, "run/1", paid, []byte("1")); !errors.As(err, &e) {

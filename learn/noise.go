@@ -1,0 +1,84 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/learn/internal/gaussian"
+)
+
+// How the noise keeps to its multiplier although the sum is computed in floating point.
+//
+// The plan's event says: Gaussian noise whose deviation is z times what a unit can
+// move. Let S be the sum, in real numbers, of what the examples of a step add after
+// clipping, each a function of that example alone. Adding a unit moves S by at most
+// the clip C: its k examples are clipped at C/k each (k = 1 but for Bounded units), or
+// per layer at bounds whose squares add up to (C/k)². What is computed is S with
+// errors, and those of all examples may change with one more among them:
+//
+//   - A step of at most most examples is summed as package network does: within
+//     R·C/k of S, R = Rounding(most). So neighbours differ by C + 2R·C/k.
+//   - A step of more is summed example by example, on a grid of 2^-40 of the clip and
+//     so without an error that depends on others: within r = Rounding(1) of the clip
+//     and √d/2 grid steps for each. Neighbours on both sides of most differ by at
+//     most C + (R + (most+k)(r + √d·2^-41))·C/k, and beyond it by less than by the
+//     line before as long as the total, which is handed on in float32, is so precise:
+//     up to 4·most examples, beyond which the run fails (see newAllowance).
+//   - Gaussian noise rounds the sum to its own grid first: √d·σ/Steps more.
+//
+// With a the terms of the first two lines in terms of C, and 2^-20 for what is
+// computed in float64 here and in the accountant's z, noise of deviation
+//
+//	σ = z·C(1+a)/(1 - z√d(1+2^-19)/Steps)
+//
+// is at least z times all that a unit can move: σ >= z(C(1+a) + √d·σ(1+2^-19)/Steps).
+//
+// Condition of the bounds: that an example's part is the same function of the example
+// whoever else is in the step. Package network computes an example's outputs from its
+// own numbers alone, in an order that does not depend on its neighbours; a test holds
+// it to that bit by bit on the machine it runs on.
+
+// An allowance is what rounding adds to the sensitivity of a sum, in terms of the clip.
+type allowance struct {
+	part float64 // a
+	most int     // examples that are summed at once
+	d    int     // numbers in the sum
+}
+
+// rounding is what a pass says of its sums; see [network.Pass.Rounding].
+type rounding interface{ Rounding(n int) float64 }
+
+func newAllowance(p Plan, r rounding, d int) (allowance, error) {
+	k := 1
+	if p.Units.Mode == Bounded {
+		k = p.Units.examples()
+	}
+	// Poisson samples exceed most with a probability below 1e-14 if the population is
+	// what the plan says; nothing but speed depends on that.
+	mean := float64(p.Batch) * float64(k)
+	most := int(mean + 8*math.Sqrt(mean*float64(k)) + 32)
+	if most > 1<<20 {
+		return allowance{}, fmt.Errorf("steps of %d examples: at most a million", most)
+	}
+	// 4·most examples, summed exactly and then rounded to float32.
+	last := 4 * float64(most) * 0x1p-24
+	across := (float64(most) + float64(k)) * (r.Rounding(1) + math.Sqrt(float64(d))*0x1p-41)
+	part := (math.Max(2*r.Rounding(most), r.Rounding(most)+across) + 2*last) / float64(k)
+	part += 0x1p-20
+	if !(part < 1) {
+		return allowance{}, fmt.Errorf("rounding in steps of %d examples may double what a unit adds: a smaller Physical, or smaller batches", most)
+	}
+	return allowance{part, most, d}, nil
+}
+
+// deviation is the σ of noise on a sum of d numbers that a unit moves by at most
+// bound, so that it is at least z times all that a unit can move.
+func (a allowance) deviation(z, bound float64, d int) (float64, error) {
+	grid := z * math.Sqrt(float64(d)) * (1 + 0x1p-19) / gaussian.Steps
+	sigma := z * bound * (1 + a.part) / (1 - grid)
+	if !(grid < 0.5) || !positive(sigma) {
+		return 0, errors.New("the noise's grid is too coarse for so many numbers")
+	}
+	return sigma, nil
+}
