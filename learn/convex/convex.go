@@ -35,6 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/internal/fixed"
 	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A Method is a way to a private model.
@@ -86,6 +87,9 @@ type Options struct {
 	Examples int
 	// Steps is the number of steps of gradient perturbation; 100 if it is 0.
 	Steps int
+	// Travel is how far gradient perturbation lets a weight go in all steps together,
+	// about; 20 if it is 0.
+	Travel float64
 }
 
 // A Model is a learned linear model. All of it is released.
@@ -205,23 +209,27 @@ func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error
 		}
 		whole.Sub(whole, big.NewRat(1, 50))
 	}
-	share := whole.Quo(whole, big.NewRat(int64(t.problems), 1))
-	for range t.problems { // each is charged; all have the same noise
-		switch o.Method {
-		case Output:
-			t.way, err = newOutput(t, share)
-		case Objective:
-			t.way, err = newObjective(t, share)
-		case Gradient:
-			t.way, err = newGradient(t, share)
-		case Statistics:
-			t.way, err = newStatistics(t, share)
-		}
-		if err != nil {
-			return nil, err
-		}
+	share := whole.Quo(whole, big.NewRat(int64(t.problems), 1)) // each problem's
+	switch o.Method {
+	case Output:
+		t.way, err = newOutput(t, share)
+	case Objective:
+		t.way, err = newObjective(t, share)
+	case Gradient:
+		t.way, err = newGradient(t, share)
+	case Statistics:
+		t.way, err = newStatistics(t, share)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)
 	}
 	return t, nil
+}
+
+// charge adds an event that each problem makes, at its share.
+func (t *training) charge(share *big.Rat, e privacy.Event) error {
+	all := big.NewRat(int64(t.problems), 1)
+	return t.plan.Charge(all.Mul(all, share), cost.Repeated(e, t.problems))
 }
 
 func (t *training) check() error {
@@ -239,6 +247,8 @@ func (t *training) check() error {
 		return fmt.Errorf("%v is of linear regression", o.Method)
 	case !(o.Regularization >= 0) || math.IsInf(o.Regularization, 0):
 		return fmt.Errorf("a regularization of %v", o.Regularization)
+	case !(o.Travel >= 0) || math.IsInf(o.Travel, 0):
+		return fmt.Errorf("a travel of %v", o.Travel)
 	case o.Examples < 0 || o.Steps < 0 || o.Steps > 1<<20:
 		return fmt.Errorf("%d examples, %d steps", o.Examples, o.Steps)
 	}

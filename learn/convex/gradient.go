@@ -35,7 +35,8 @@ func newGradient(t *training, share *big.Rat) (way, error) {
 	}
 	s := sensitivity(t.normSquared(), t.width)
 	var err error
-	if g.noise, err = t.plan.Noise(share, g.steps, s); err != nil {
+	all := big.NewRat(int64(t.problems), 1)
+	if g.noise, err = t.plan.Noise(all.Mul(all, share), g.steps*t.problems, s); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -62,7 +63,10 @@ func (g gradient) learn(ctx context.Context, bits noise.Bits, p *problem, size f
 	w, average := make([]float64, d), make([]float64, d)
 	first, second := make([]float64, d), make([]float64, d)
 	const beta1, beta2 = 0.9, 0.99
-	rate := 20 / float64(g.steps)
+	rate := g.t.o.Travel / float64(g.steps)
+	if rate == 0 {
+		rate = 20 / float64(g.steps)
+	}
 	for step := range g.steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err

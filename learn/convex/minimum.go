@@ -21,7 +21,7 @@ type problem struct {
 }
 
 // tolerance is the gradient's norm at what minimum returns, at most.
-const tolerance = 1.0 / (1 << 20)
+const tolerance = 1.0 / (1 << 14)
 
 // errUncertain is what minimum says where it cannot reach the tolerance. It is one
 // constant: that, and when, is all that it could say of the data.
@@ -106,7 +106,7 @@ func (o *objective) search(at point, step []float64, descent float64) (point, bo
 func (o *objective) rounding(w []float64) float64 {
 	const unit = 1.0 / (1 << 52)
 	n, d, size := float64(o.problem.x.Len()), float64(len(w)), 1+floats.Norm(w, 2)
-	return unit * (2*n*(block+8+2*d*size) + 4*d*(o.lambda*size+floats.Norm(o.linear, 2)))
+	return unit * (2*n*(block+8+2*d*size*o.loss.smoothness()) + 4*d*(o.lambda*size+floats.Norm(o.linear, 2)))
 }
 
 // at returns value and gradient.

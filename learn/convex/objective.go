@@ -196,21 +196,13 @@ func (o *objectivePerturbation) finish(last, epsilon, share *big.Rat) error {
 		return err
 	}
 	if o.t.plan.Delta().Sign() == 0 {
-		if _, err := o.t.plan.EpsilonShare(share); err != nil {
-			return err
-		}
-		o.t.plan.Charge(privacy.Pure{Epsilon: whole})
-		return nil
+		return o.t.charge(share, privacy.Pure{Epsilon: whole})
 	}
 	delta, err := privacy.NewDelta(new(big.Rat).Mul(o.t.plan.Delta().Rat(), share))
 	if err != nil {
 		return err
 	}
-	if _, err := o.t.plan.RhoShare(share); err != nil {
-		return err
-	}
-	o.t.plan.Charge(privacy.Approx{Epsilon: whole, Delta: delta})
-	return nil
+	return o.t.charge(share, privacy.Approx{Epsilon: whole, Delta: delta})
 }
 
 func (o *objectivePerturbation) learn(ctx context.Context, bits noise.Bits, p *problem, size float64) ([]float64, error) {
@@ -247,5 +239,5 @@ func (o *objectivePerturbation) learn(ctx context.Context, bits noise.Bits, p *p
 // regularization balances Λ‖w‖²/2 with what b costs where the examples say little, half
 // of the d directions: (d/2)s²/2Λ.
 func (o *objectivePerturbation) regularization(float64) float64 {
-	return o.scale * math.Sqrt(float64(o.t.width)/2/weightSquared)
+	return o.scale * math.Sqrt(float64(o.t.width)/2/o.t.weightSquared())
 }

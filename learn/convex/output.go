@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/noise"
-	"github.com/discreet-dp/discreet/privacy"
 )
 
 // output adds noise to the minimum.
@@ -34,16 +33,6 @@ type output struct {
 func newOutput(t *training, share *big.Rat) (way, error) {
 	k := numeric.OfInt(t.plan.Examples())
 	distance := k.Mul(numeric.OfInt(t.normSquared()).Sqrt()).Add(numeric.OfFloat(2 * tolerance))
-	v, e, err := t.vector(distance, share)
-	if err != nil {
-		return nil, err
-	}
-	t.plan.Charge(e)
-	return output{t, v}, nil
-}
-
-// vector returns noise for weights at an L2 distance.
-func (t *training) vector(distance numeric.Interval, share *big.Rat) (*mechanism.Vector, privacy.Event, error) {
 	o := mechanism.VectorOptions{Length: t.width}
 	var err error
 	if t.plan.Pure() {
@@ -54,14 +43,14 @@ func (t *training) vector(distance numeric.Interval, share *big.Rat) (*mechanism
 		o.Rho, err = t.plan.RhoShare(share)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o.L1, o.L2 = short(o.L1), short(o.L2)
 	v, err := mechanism.NewVector(o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return v, v.Event(), nil
+	return output{t, v}, t.charge(share, v.Event())
 }
 
 // short rounds a bound up to 20 digits, lest events be long.
@@ -96,8 +85,14 @@ func (o output) learn(ctx context.Context, bits noise.Bits, p *problem, size flo
 }
 
 // weightSquared is the guess of ‖w‖² that the choices of Λ make, at which they balance
-// what regularization and noise add to F.
-const weightSquared = 100
+// what regularization and noise add to F: weights of features in units of their norm, for
+// margins of some units, or for targets in [-1, 1].
+func (t *training) weightSquared() float64 {
+	if t.set.Classes > 0 {
+		return 100
+	}
+	return 4
+}
 
 // regularization balances Λ‖w‖²/2 with what noise s/Λ on each weight adds to the loss,
 // n·c·(s/Λ)²·‖x‖²/2, c being the curvature: Λ³ = 2n·c·s²·‖x‖²/‖w‖² where the sum is least.
@@ -107,5 +102,5 @@ func (o output) regularization(size float64) float64 {
 		s *= math.Sqrt2
 	}
 	c := o.t.loss().smoothness() / 2
-	return max(1, math.Cbrt(2*size*c*s*s*float64(o.t.normSquared())/weightSquared))
+	return max(1, math.Cbrt(2*size*c*s*s*float64(o.t.normSquared())/o.t.weightSquared()))
 }

@@ -110,41 +110,34 @@ func (p *Plan) Epsilon() privacy.Epsilon { return p.options.Epsilon }
 // Delta is that of the Options.
 func (p *Plan) Delta() privacy.Delta { return p.options.Delta }
 
-// take hands out a share of the whole.
-func (p *Plan) take(share *big.Rat) error {
+// EpsilonShare is that share of a pure epsilon.
+func (p *Plan) EpsilonShare(share *big.Rat) (privacy.Epsilon, error) {
+	if !p.Pure() {
+		return privacy.Epsilon{}, fmt.Errorf("%w: the guarantee has no pure epsilon", ErrParameter)
+	}
+	return privacy.NewEpsilon(new(big.Rat).Mul(p.options.Epsilon.Rat(), share))
+}
+
+// RhoShare is that share of the rho.
+func (p *Plan) RhoShare(share *big.Rat) (privacy.Rho, error) {
+	if p.Pure() {
+		return privacy.Rho{}, fmt.Errorf("%w: the guarantee is pure, it has no rho", ErrParameter)
+	}
+	return privacy.NewRho(new(big.Rat).Mul(p.rho, share))
+}
+
+// Charge adds an event that costs a share of the whole, as its caller answers for. It
+// refuses what makes the shares more than one.
+func (p *Plan) Charge(share *big.Rat, e privacy.Event) error {
 	if share.Sign() <= 0 {
 		return fmt.Errorf("%w: a share of %v of the guarantee", ErrParameter, share)
 	}
 	if p.used.Add(p.used, share); p.used.Cmp(big.NewRat(1, 1)) > 0 {
 		return fmt.Errorf("%w: the parts of a run exceed its guarantee", ErrParameter)
 	}
+	p.events = append(p.events, e)
 	return nil
 }
-
-// EpsilonShare takes a share of a pure epsilon; the caller adds the event by Charge.
-func (p *Plan) EpsilonShare(share *big.Rat) (privacy.Epsilon, error) {
-	if !p.Pure() {
-		return privacy.Epsilon{}, fmt.Errorf("%w: the guarantee has no pure epsilon", ErrParameter)
-	}
-	if err := p.take(share); err != nil {
-		return privacy.Epsilon{}, err
-	}
-	return privacy.NewEpsilon(new(big.Rat).Mul(p.options.Epsilon.Rat(), share))
-}
-
-// RhoShare takes a share of the rho; the caller adds the event by Charge.
-func (p *Plan) RhoShare(share *big.Rat) (privacy.Rho, error) {
-	if p.Pure() {
-		return privacy.Rho{}, fmt.Errorf("%w: the guarantee is pure, it has no rho", ErrParameter)
-	}
-	if err := p.take(share); err != nil {
-		return privacy.Rho{}, err
-	}
-	return privacy.NewRho(new(big.Rat).Mul(p.rho, share))
-}
-
-// Charge adds an event that is not this package's noise.
-func (p *Plan) Charge(e privacy.Event) { p.events = append(p.events, e) }
 
 // Events are what the run reveals: what Spend charges.
 func (p *Plan) Events() []privacy.Event { return p.events }
@@ -218,33 +211,30 @@ type Noise struct{ additive mechanism.Additive }
 //
 // Scales are rounded up to whole numbers where they are large, which makes draws cheap.
 func (p *Plan) Noise(share *big.Rat, times int, s Sensitivity) (*Noise, error) {
-	if times < 1 {
-		return nil, fmt.Errorf("%w: a release %d times", ErrParameter, times)
+	if times < 1 || share.Sign() <= 0 {
+		return nil, fmt.Errorf("%w: a release %d times at a share of %v", ErrParameter, times, share)
 	}
 	each := new(big.Rat).Quo(share, big.NewRat(int64(times), 1))
 	k := new(big.Rat).SetInt64(p.Examples())
 	var a mechanism.Additive
 	var err error
 	if p.Pure() {
-		if _, err = p.EpsilonShare(share); err != nil {
-			return nil, err
-		}
 		a, err = laplace(k.Mul(k, s.L1), each.Mul(each, p.options.Epsilon.Rat()))
 	} else {
-		if _, err = p.RhoShare(share); err != nil {
-			return nil, err
-		}
 		k.Mul(k, k)
 		a, err = gaussian(k.Mul(k, s.L2Squared), each.Mul(each, p.rho))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameter, err)
 	}
-	p.Charge(repeated(a.Event(), times))
+	if err := p.Charge(share, Repeated(a.Event(), times)); err != nil {
+		return nil, err
+	}
 	return &Noise{a}, nil
 }
 
-func repeated(e privacy.Event, times int) privacy.Event {
+// Repeated is an event that happens times times.
+func Repeated(e privacy.Event, times int) privacy.Event {
 	if times == 1 {
 		return e
 	}
@@ -324,6 +314,8 @@ func (p *Plan) Halves(share, square *big.Rat) (first, second *Noise, err error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrParameter, err)
 	}
-	p.Charge(privacy.ZCDP{Rho: rho})
+	if err := p.Charge(share, privacy.ZCDP{Rho: rho}); err != nil {
+		return nil, nil, err
+	}
 	return &Noise{a}, &Noise{b}, nil
 }

@@ -52,7 +52,7 @@ func Clip(set *example.Set, rows []int, bound float64, intercept bool) *Rows {
 	return r
 }
 
-// Vector puts one vector on the grid, as Clip does.
+// Vector puts one vector on the grid, as Clip does; one that is not finite becomes 0.
 //
 // Rounding toward zero lengthens no vector; a last look at the exact integers makes
 // sure that no rounding of the float64s before did.
@@ -62,7 +62,7 @@ func Vector(to []int32, from []float32, bound float64) {
 		largest = max(largest, math.Abs(float64(x)))
 	}
 	clear(to)
-	if largest == 0 {
+	if largest == 0 || math.IsNaN(largest) || math.IsInf(largest, 0) {
 		return
 	}
 	square := 0.0
