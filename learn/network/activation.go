@@ -3,6 +3,8 @@ package network
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/learn/internal/gemm"
 )
 
 // relu is max(x, 0); NaN stays NaN.
@@ -24,22 +26,12 @@ type reluState struct {
 }
 
 func (s *reluState) forward(_ []float32, n int) {
-	y := s.y[:n*s.size]
-	for i, x := range s.x[:n*s.size] {
-		y[i] = max(x, 0)
-	}
+	gemm.Rectify(s.x[:n*s.size], s.y)
 }
 
 func (s *reluState) backward(_ []float32, n int) {
-	if s.dx == nil {
-		return
-	}
-	dx, y := s.dx[:n*s.size], s.y[:n*s.size]
-	for i, d := range s.dy[:n*s.size] {
-		// The mask is 0 where y is 0, all ones where y is positive: signs are
-		// random, and a branch would be mispredicted half of the time.
-		mask := uint32(-int32(math.Float32bits(y[i])) >> 31)
-		dx[i] = math.Float32frombits(math.Float32bits(d) & mask)
+	if s.dx != nil {
+		gemm.RectifyBack(s.y[:n*s.size], s.dy, s.dx)
 	}
 }
 

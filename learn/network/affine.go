@@ -135,7 +135,9 @@ func (l *affine) scaled(n int, factors []float32, g []float32) {
 	}
 	per := l.t * l.out
 	for i, f := range factors[:n] {
-		scale(f, l.b[i*per:][:per])
+		if f != 1 {
+			gemm.Shrink(f, l.b[i*per:][:per])
+		}
 	}
 	l.add(0, n, g)
 }
@@ -147,21 +149,6 @@ func (l *affine) erase(i int) {
 	if l.kept != nil {
 		size := affineSize(l.in, l.out)
 		clear(l.kept[i*size:][:size])
-	}
-}
-
-// scale multiplies v by f. A result too small for full precision becomes zero: to
-// round it up could make it many times larger.
-func scale(f float32, v []float32) {
-	if f == 1 {
-		return
-	}
-	for j, x := range v {
-		x *= f
-		if math.Float32bits(x)&0x7f800000 == 0 {
-			x = 0
-		}
-		v[j] = x
 	}
 }
 

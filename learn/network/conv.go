@@ -1,6 +1,10 @@
 package network
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/learn/internal/gemm"
+)
 
 // window is how a kernel moves over an image [height, width, channels]; a
 // sequence is an image of height 1.
@@ -90,9 +94,11 @@ func (v window) patches(image, rows []float32) {
 			x := ox*v.stride[1] - v.padding[1]
 			left, right := clip(x, v.kernel[1], v.w)
 			row := rows[(oy*v.ow+ox)*v.patch():][:v.patch()]
-			if bottom-top < v.kernel[0] || right-left < v.kernel[1] {
-				clear(row)
+			if bottom-top == v.kernel[0] && right-left == v.kernel[1] {
+				gemm.CopyRows(v.kernel[0], line, image[(y*v.w+x)*v.c:], v.w*v.c, row)
+				continue
 			}
+			clear(row)
 			for ky := top; ky < bottom; ky++ {
 				from := ((y+ky)*v.w + x + left) * v.c
 				copy(row[ky*line+left*v.c:ky*line+right*v.c], image[from:])
@@ -114,10 +120,7 @@ func (v window) gather(rows, image []float32) {
 			row := rows[(oy*v.ow+ox)*v.patch():][:v.patch()]
 			for ky := top; ky < bottom; ky++ {
 				from := row[ky*line+left*v.c : ky*line+right*v.c]
-				to := image[((y+ky)*v.w+x+left)*v.c:][:len(from)]
-				for i, g := range from {
-					to[i] += g
-				}
+				gemm.Axpy(1, from, image[((y+ky)*v.w+x+left)*v.c:])
 			}
 		}
 	}

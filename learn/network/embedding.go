@@ -94,7 +94,7 @@ func (s *embeddingState) norms(n int, squared []float64) {
 
 func (s *embeddingState) scaled(n int, factors []float32, g []float32) {
 	for i, f := range factors[:n] {
-		scale(f, s.dy[i*s.t*s.c:][:s.t*s.c])
+		gemm.Shrink(f, s.dy[i*s.t*s.c:][:s.t*s.c])
 	}
 	s.sum(n, g)
 }

@@ -2,7 +2,8 @@ package network
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/discreet-dp/discreet/learn/internal/gemm"
 )
 
 // pool takes the maximum or the mean of each channel under a window. It has no
@@ -27,9 +28,6 @@ func newPool(l Layer, input []int, average bool) (layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.kernel[0]*v.kernel[1] > 1<<tagBits {
-		return nil, fmt.Errorf("kernel %v: a pool is of at most %d numbers", l.Kernel, 1<<tagBits)
-	}
 	p := pool{window: v, dimensions: dimensions, average: average}
 	for ky := range v.kernel[0] {
 		for kx := range v.kernel[1] {
@@ -44,16 +42,29 @@ func (l pool) bind(f frame) state {
 	if l.average {
 		return &avgPoolState{f, l}
 	}
-	return &maxPoolState{f, l, make([]uint16, f.chunk*l.oh*l.ow*l.c), make([]int64, l.c)}
+	return &maxPoolState{f, l, make([]uint32, f.chunk*l.oh*l.ow*l.c)}
 }
 
-// each calls f with the first number under the window and the first output of
-// every place in n images.
-func (l pool) each(n int, f func(in, out int)) {
+// scratch of a maximum: where it was.
+func (l pool) scratch() int {
+	if l.average {
+		return 0
+	}
+	return l.oh * l.ow * l.c
+}
+
+// each calls f with the first number under the window, the first output and the
+// number of outputs, of all pieces of n images in which both lie side by side: of a
+// line if the window moves by one, else of a place.
+func (l pool) each(n int, f func(in, out, count int)) {
+	places, count := l.ow, l.c
+	if l.stride[1] == 1 {
+		places, count = 1, l.ow*l.c
+	}
 	for i := range n {
 		for oy := range l.oh {
-			for ox := range l.ow {
-				f(((i*l.h+oy*l.stride[0])*l.w+ox*l.stride[1])*l.c, ((i*l.oh+oy)*l.ow+ox)*l.c)
+			for ox := range places {
+				f(((i*l.h+oy*l.stride[0])*l.w+ox*l.stride[1])*l.c, ((i*l.oh+oy)*l.ow+ox)*l.c, count)
 			}
 		}
 	}
@@ -62,38 +73,16 @@ func (l pool) each(n int, f func(in, out int)) {
 type maxPoolState struct {
 	frame
 	pool
-	from []uint16 // which number of the window is each maximum
-	best []int64  // of each channel
+	from []uint32 // which number of the window is each maximum; the first of equal ones
 }
 
-// tagBits is the length of a number's place in its window.
-const tagBits = 16
-
-// ordered maps the bits of a float32 to whole numbers in the same order, and back.
-// Comparing these takes no branch.
-func ordered(bits uint32) int32 { return int32(bits) ^ int32(uint32(int32(bits)>>31)>>1) }
-
 func (s *maxPoolState) forward(_ []float32, n int) {
-	c, best := s.c, s.best
-	s.each(n, func(in, out int) {
-		for tag, offset := range s.offsets {
-			// The higher tag stands for the earlier number, which wins a tie.
-			low := int64(1<<tagBits - 1 - tag)
-			x := s.x[in+offset:][:len(best)]
-			if tag == 0 {
-				for j, v := range x {
-					best[j] = int64(ordered(math.Float32bits(v)))<<tagBits | low
-				}
-				continue
-			}
-			for j, v := range x {
-				best[j] = max(best[j], int64(ordered(math.Float32bits(v)))<<tagBits|low)
-			}
-		}
-		y, from := s.y[out:][:c], s.from[out:][:c]
-		for j, b := range best[:c] {
-			y[j] = math.Float32frombits(uint32(ordered(uint32(b >> tagBits))))
-			from[j] = uint16(1<<tagBits - 1 - b&(1<<tagBits-1))
+	s.each(n, func(in, out, count int) {
+		y, from := s.y[out:][:count], s.from[out:][:count]
+		copy(y, s.x[in:])
+		clear(from)
+		for tag, offset := range s.offsets[1:] {
+			gemm.Larger(uint32(tag+1), s.x[in+offset:][:count], y, from)
 		}
 	})
 }
@@ -103,10 +92,9 @@ func (s *maxPoolState) backward(_ []float32, n int) {
 		return
 	}
 	clear(s.dx[:n*s.h*s.w*s.c])
-	s.each(n, func(in, out int) {
-		dx, dy := s.dx[in:], s.dy[out:][:s.c]
-		for j, from := range s.from[out:][:s.c] {
-			dx[s.offsets[from]+j] += dy[j]
+	s.each(n, func(in, out, count int) {
+		for tag, offset := range s.offsets {
+			gemm.AddWhere(uint32(tag), s.from[out:], s.dy[out:][:count], s.dx[in+offset:])
 		}
 	})
 }
@@ -117,14 +105,11 @@ type avgPoolState struct {
 }
 
 func (s *avgPoolState) forward(_ []float32, n int) {
+	clear(s.y[:n*s.oh*s.ow*s.c])
 	share := 1 / float32(len(s.offsets))
-	s.each(n, func(in, out int) {
-		y := s.y[out:][:s.c]
-		clear(y)
+	s.each(n, func(in, out, count int) {
 		for _, offset := range s.offsets {
-			for j, v := range s.x[in+offset:][:s.c] {
-				y[j] += share * v
-			}
+			gemm.Axpy(share, s.x[in+offset:][:count], s.y[out:])
 		}
 	})
 }
@@ -135,13 +120,9 @@ func (s *avgPoolState) backward(_ []float32, n int) {
 	}
 	clear(s.dx[:n*s.h*s.w*s.c])
 	share := 1 / float32(len(s.offsets))
-	s.each(n, func(in, out int) {
-		dy := s.dy[out:][:s.c]
+	s.each(n, func(in, out, count int) {
 		for _, offset := range s.offsets {
-			dx := s.dx[in+offset:][:s.c]
-			for j, g := range dy {
-				dx[j] += share * g
-			}
+			gemm.Axpy(share, s.dy[out:][:count], s.dx[in+offset:])
 		}
 	})
 }

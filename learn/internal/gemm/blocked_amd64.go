@@ -49,17 +49,22 @@ func (e *blocked) Multiply(transA, transB bool, m, n, k int, alpha float32, a []
 			rows, width := e.columns(transB, alpha, m, kc, nc, b, ldb, p, j)
 			for i := 0; i < m; i += tileRows {
 				mc := min(tileRows, m-i)
-				from, r, s := a[i*row+p*step:], row, step
-				if mc < tileRows {
-					from, r, s = e.last(from, mc, kc, row, step)
-				}
 				if mc == tileRows && nc == tileColumns {
-					kernel6x16(kc, &from[0], r, s, &rows[0], width, &c[i*ldc+j], ldc, add)
+					kernel6x16(kc, &a[i*row+p*step], row, step, &rows[0], width, &c[i*ldc+j], ldc, add)
 					continue
+				}
+				// A tile that sticks out of C: of a matrix that is high enough the
+				// last six rows do, and those that were done before are dropped.
+				first, from, r, s := max(0, m-tileRows), a, row, step
+				if m >= tileRows {
+					first = min(i, first)
+					from = a[first*row+p*step:]
+				} else {
+					from, r, s = e.low(a[p*step:], m, kc, row, step)
 				}
 				kernel6x16(kc, &from[0], r, s, &rows[0], width, &e.tile[0], tileColumns, false)
 				for t := range mc {
-					put(e.tile[t*tileColumns:][:nc], c[(i+t)*ldc+j:], add)
+					put(e.tile[(i-first+t)*tileColumns:][:nc], c[(i+t)*ldc+j:], add)
 				}
 			}
 		}
@@ -108,11 +113,12 @@ func (e *blocked) columns(transB bool, alpha float32, m, kc, nc int, b []float32
 	return e.b[:], tileColumns
 }
 
-// last gives the last mc rows of A with zeros below, as columns of tileRows.
-func (e *blocked) last(a []float32, mc, kc, row, step int) (from []float32, r, s int) {
+// low gives the only m < tileRows rows of A with zeros below, as columns of
+// tileRows.
+func (e *blocked) low(a []float32, m, kc, row, step int) (from []float32, r, s int) {
 	clear(e.a[:kc*tileRows])
 	for p := range kc {
-		for t := range mc {
+		for t := range m {
 			e.a[p*tileRows+t] = a[t*row+p*step]
 		}
 	}

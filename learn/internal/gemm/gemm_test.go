@@ -188,3 +188,73 @@ func TestVectors(t *testing.T) {
 		}
 	})
 }
+
+// The vector functions do the same with and without kernels, on any length.
+func TestVectorFunctions(t *testing.T) {
+	nan := float32(math.NaN())
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 50).Draw(t, "n")
+		value := rapid.SampledFrom([]float32{-2, -1, 0, 0.5, 1, 3, nan, float32(math.Inf(1)), float32(math.Copysign(0, -1))})
+		draw := func(name string) []float32 { return rapid.SliceOfN(value, n, n).Draw(t, name) }
+		same := func(what string, i int, got, want float32) {
+			if got != want && !(got != got && want != want) {
+				t.Fatalf("%s[%d] = %v, want %v", what, i, got, want)
+			}
+		}
+		x, y, z := draw("x"), draw("y"), draw("z")
+		from := make([]uint32, n)
+		for i := range from {
+			from[i] = uint32(i % 3)
+		}
+
+		best, tags := append([]float32{}, y...), append([]uint32{}, from...)
+		Larger(9, x, best, tags)
+		sum := append([]float32{}, y...)
+		AddWhere(2, from, x, sum)
+		positive, back := append([]float32{}, x...), make([]float32, n)
+		Rectify(positive, positive)
+		RectifyBack(x, z, back)
+		for i := range n {
+			wantBest, wantTag, wantSum, wantBack := y[i], from[i], y[i], float32(0)
+			if x[i] > y[i] {
+				wantBest, wantTag = x[i], 9
+			}
+			if from[i] == 2 {
+				wantSum += x[i]
+			}
+			if x[i] > 0 {
+				wantBack = z[i]
+			}
+			same("Larger", i, best[i], wantBest)
+			same("AddWhere", i, sum[i], wantSum)
+			same("Rectify", i, positive[i], max(x[i], 0))
+			same("RectifyBack", i, back[i], wantBack)
+			if tags[i] != wantTag {
+				t.Fatalf("Larger: tag %d is %d, want %d", i, tags[i], wantTag)
+			}
+		}
+
+		small := float32(0x1p-140)
+		f := rapid.SampledFrom([]float32{0, 0.25, small, 1}).Draw(t, "f")
+		shrunk := append([]float32{}, x...)
+		Shrink(f, shrunk)
+		for i := range n {
+			want := f * x[i]
+			if math.Abs(float64(want)) < 0x1p-126 {
+				want = 0
+			}
+			same("Shrink", i, shrunk[i], want)
+		}
+
+		rows, stride := rapid.IntRange(0, 4).Draw(t, "rows"), n+rapid.IntRange(0, 5).Draw(t, "gap")
+		wide, narrow := make([]float32, rows*stride), make([]float32, rows*n+1)
+		for i := range wide {
+			wide[i] = float32(i)
+		}
+		CopyRows(rows, n, wide, stride, narrow)
+		for i := range rows * n {
+			same("CopyRows", i, narrow[i], wide[i/n*stride+i%n])
+		}
+		same("CopyRows", rows*n, narrow[rows*n], 0)
+	})
+}
