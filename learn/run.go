@@ -61,6 +61,9 @@ type Run struct {
 
 // prepare makes a run that nobody has paid for yet.
 func prepare(o Options) (*Run, error) {
+	if err := o.Plan.Validate(); err != nil {
+		return nil, err
+	}
 	switch {
 	case o.Data == nil || o.Budget == nil:
 		return nil, errors.New("the data or the budget is missing")

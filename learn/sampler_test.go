@@ -84,7 +84,7 @@ func inclusion(rounds, n int, rate float64, draw func() []int) (wrong []string) 
 // Samples are Poisson: false rejects in at most 202·1e-12 a rate. Power: batches of a
 // fixed size, batches cut from shuffled data, and coins of another rate are found out.
 func TestPoissonInclusion(t *testing.T) {
-	const rounds, n = 20_000, 100
+	const rounds, n = 8_000, 100
 	for _, rate := range []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 7), big.NewRat(255, 256), big.NewRat(1, 2), big.NewRat(3, 1000)} {
 		s, err := newSampler(rate, noise.System())
 		if err != nil {

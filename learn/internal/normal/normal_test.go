@@ -44,7 +44,7 @@ func statistic(cells []int, draws int) float64 {
 // half an example; 400 leaves room for these. Power: a law whose standard deviation is
 // 3 % wrong is rejected.
 func TestNormalLaw(t *testing.T) {
-	const draws = 1_000_000
+	const draws = 300_000
 	s := &source{bits: noise.System()}
 	if x := statistic(histogram(draws, s.floor), draws); x > 400 || s.err != nil {
 		t.Errorf("the statistic is %v, %v", x, s.err)
