@@ -261,6 +261,12 @@ func TestCrashBetweenLedgerAndFile(t *testing.T) {
 	if err := os.Rename(path, pending); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Start(ctx, o); err == nil {
+		t.Error("a start anew, beside what was paid for")
+	}
+	if err := os.Rename(path, pending); err != nil { // where Start has put it
+		t.Fatal(err)
+	}
 	r = again(t, path, account(l))
 	// In the middle: the file has the name that it had before, and the older state.
 	copyFile(t, path, path+".old")

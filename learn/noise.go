@@ -82,3 +82,10 @@ func (a allowance) deviation(z, bound float64, d int) (float64, error) {
 	}
 	return sigma, nil
 }
+
+// countDeviation is the σ of noise on the count of Adaptive, so that it is at least the
+// given one for each 1/2 that a unit moves the count by. The count is at most half of
+// 4·most examples, and rounded to float32 on both sides.
+func (a allowance) countDeviation(noise float64) (float64, error) {
+	return a.deviation(2*noise, 0.5+float64(a.most)*0x1p-22, 1)
+}

@@ -27,8 +27,9 @@ type Plan struct {
 	Neighbours privacy.Neighbours `json:"neighbours"`
 }
 
-// A Population says how many units there are, and why that may be known. The rate at
-// which units are sampled, and so the noise and the length of the run, show it.
+// A Population says how many units there are (with Grouped units: examples), and why
+// that may be known. The rate at which they are sampled, and so the noise and the length
+// of the run, show it. The guarantee holds whatever the data have.
 type Population struct {
 	Units int64 `json:"units"`
 	Basis Basis `json:"basis"`

@@ -108,14 +108,15 @@ func prepare(o Options) (*Run, error) {
 // charges nothing and wraps budget.ErrExceeded.
 func Start(ctx context.Context, o Options) (_ *Run, err error) {
 	defer wrap(&err, "start training")
-	if o.Checkpoint != "" {
-		if _, err := os.Lstat(o.Checkpoint); !errors.Is(err, os.ErrNotExist) {
-			return nil, errors.Join(fmt.Errorf("%s exists already: resume it, or name another", o.Checkpoint), err)
-		}
-	}
 	r, err := prepare(o)
 	if err != nil {
 		return nil, err
+	}
+	if r.lease != nil {
+		// Also one that a crash kept from its place, and that was paid for.
+		if _, _, err := findCheckpoint(ctx, r.lease, o.Checkpoint); !errors.Is(err, os.ErrNotExist) {
+			return nil, errors.Join(fmt.Errorf("%s exists already: resume it, or name another", o.Checkpoint), err)
+		}
 	}
 	if r.trainer.net.Initialize(o.Seed); o.Initial != nil {
 		if len(o.Initial) != len(r.trainer.net.Parameters()) {

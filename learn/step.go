@@ -148,10 +148,8 @@ func (t *trainer) follow(clip float64) (float64, error) {
 			total -= w / 2
 		}
 	}
-	// The total's own rounding, in float64 and to float32, is below what the
-	// allowance has for most examples in float32. A unit moves the total by 1/2.
 	noisy := []float32{float32(total)}
-	sigma, err := t.allowance.deviation(2*p.countNoise(), 0.5, 1)
+	sigma, err := t.allowance.countDeviation(p.countNoise())
 	if err != nil {
 		return 0, err
 	}

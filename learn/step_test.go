@@ -350,7 +350,7 @@ func TestSensitivity(t *testing.T) {
 			if math.Abs(a-b) > 0.5+1e-9 {
 				t.Errorf("a unit moves the count by %v", a-b)
 			}
-			m := math.Abs(a-b) / must(tr.allowance.deviation(2*p.countNoise(), 0.5, 1))
+			m := math.Abs(a-b) / must(tr.allowance.countDeviation(p.countNoise()))
 			moved = m * m
 		}
 		sigma := must(tr.allowance.deviation(zd, p.Clip.Norm, len(with)))
