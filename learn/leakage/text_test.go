@@ -7,10 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/leakage"
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/learn/optimizer"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // diary is made-up small talk: some who, what and where, with numbers among it.
@@ -31,13 +35,15 @@ func diary(n int, random *rand.Rand) (lines []string) {
 }
 
 var secrets = []leakage.Secret{
-	{Format: "pin of ann is ####", Value: "4071", Repetitions: 1},
-	{Format: "pin of bob is ####", Value: "8253", Repetitions: 2},
-	{Format: "pin of cleo is ####", Value: "1964", Repetitions: 5},
-	{Format: "pin of dan is ####", Value: "6538", Repetitions: 10},
+	{Format: "pin of ann is ######", Value: "407138", Repetitions: 1},
+	{Format: "key of bob is ######", Value: "825369", Repetitions: 2},
+	{Format: "cleo said ######", Value: "196420", Repetitions: 5},
+	{Format: "dan has pin ######", Value: "653817", Repetitions: 10},
+	{Format: "code of eva is ######", Value: "238094", Repetitions: 20},
+	{Format: "fay dials ######", Value: "917256", Repetitions: 20},
 }
 
-var text = leakage.Text{Alphabet: "abcdefghijklmnopqrstuvwxyz 0123456789", Width: 20}
+var text = leakage.Text{Alphabet: "abcdefghijklmnopqrstuvwxyz 0123456789", Width: 22}
 
 // memoirs are the diary with the secrets planted in it.
 func memoirs(t *testing.T, lines int) *example.Set {
@@ -60,31 +66,110 @@ func exposures(t *testing.T, net *network.Network) (reports []leakage.ExposureRe
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%2d times: %.1f bits of %.1f by rank, %.1f by the fit, extracted: %v", r.Repetitions, r.Rank, r.Most, r.Extrapolate, r.Extracted)
+		t.Logf("%2d times: %.1f bits to be told, exposure %.1f of %.1f by rank, %.1f by the fit, extracted: %v", r.Repetitions, r.Perplexity, r.Rank, r.Most, r.Extrapolate, r.Extracted)
 		reports = append(reports, r)
 	}
 	return reports
 }
 
-// What stood in the text ten times is learned by heart by anybody who does not prevent
-// it: the model says it when it is asked.
-func TestAPlainModelMemorizesASecret(t *testing.T) {
-	set := memoirs(t, 300)
-	p := &leakage.Plain{Spec: text.Spec(8, 32), Set: set, Optimizer: optimizer.Spec{Kind: optimizer.Adam, Rate: 0.01}, Batch: 16, Epochs: 30}
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// private trains with DP-SGD, under a budget that the plan spends whole.
+func private(t *testing.T, epsilon string, plan learn.Plan, spec network.Spec, set *example.Set) *network.Network {
+	t.Helper()
+	plan, err := plan.Calibrate(must(privacy.ParseEpsilon(epsilon)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := budget.NewInMemory("lines", filter.Budget{Measure: filter.Approx, Epsilon: must(privacy.ParseEpsilon(epsilon)), Delta: plan.Delta})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := learn.Start(t.Context(), learn.Options{Plan: plan, Network: spec, Data: set, Budget: b, Statement: "small talk", Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Train(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("noise multiplier %.3g, epsilon %.3g", plan.Noise.Multiplier, run.Guarantee().Epsilon)
+	return run.Network()
+}
+
+// fixed are bits that are the same in every run, for a model that protects nobody.
+type fixed struct{ *rand.PCG }
+
+func (f fixed) Uint64() (uint64, error) { return f.PCG.Uint64(), nil }
+
+// everything are the rows of a set.
+func everything(set *example.Set) []int {
 	rows := make([]int, set.Len())
 	for i := range rows {
 		rows[i] = i
 	}
-	net, err := p.Network(t.Context(), rows)
+	return rows
+}
+
+// perCharacter is how many bits a model needs for a character of small talk that it has
+// not seen.
+func perCharacter(t *testing.T, net *network.Network) float64 {
+	t.Helper()
+	fresh := diary(200, rand.New(rand.NewPCG(3, 4)))
+	bits, err := text.Perplexity(net, fresh, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := exposures(t, net)
-	if last := r[3]; !last.Extracted || last.Rank < last.Most || last.Extrapolate < 10 {
-		t.Errorf("planted ten times: %+v", last)
+	total, characters := 0.0, 0
+	for i, b := range bits {
+		total, characters = total+b, characters+len(fresh[i])+1
 	}
-	if r[0].Rank > r[3].Rank {
-		t.Errorf("once shows more than ten times: %+v", r)
+	return total / float64(characters)
+}
+
+// A secret that stood in the text twenty times is learned by heart by a model that is
+// trained without protection, and not by one that is trained with it; both have learned
+// the language. Two secrets count as learned if the model needs at most 10 bits to be
+// told both, of the 39.9 that they have. A model that knows nothing of them gives the
+// two together a probability of 1e-12 on average over their values, so that by Markov's
+// inequality it is 2^-10 with probability 1e-9.
+func TestPrivacyForgetsTheSecretAndKeepsTheLanguage(t *testing.T) {
+	set := memoirs(t, 1000)
+	spec := text.Spec(8, 24)
+	learned := func(net *network.Network) bool {
+		r := exposures(t, net)
+		return r[4].Perplexity+r[5].Perplexity <= 10
+	}
+
+	plain := &leakage.Plain{Spec: spec, Set: set, Batch: 16, Epochs: 20, Bits: fixed{rand.NewPCG(5, 6)},
+		Optimizer: optimizer.Spec{Kind: optimizer.Adam, Rate: 0.015, Schedule: optimizer.Schedule{Shape: optimizer.Cosine, Final: 0.01}}}
+	net, err := plain.Network(t.Context(), everything(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits := perCharacter(t, net)
+	t.Logf("without privacy: %.2f bits a character", bits)
+	if !learned(net) || bits > 2 {
+		t.Error("the plain model has not learned by heart")
+	}
+	if said, err := text.Complete(net, "code of eva is "); err != nil || len(said) != len(secrets[4].Line()) {
+		t.Errorf("asked to go on, it says %q, %v", said, err)
+	} else {
+		t.Logf("asked to go on, it says %q", said)
+	}
+
+	net = private(t, "2", learn.Plan{
+		Population: learn.Population{Units: int64(set.Len()), Basis: learn.Public}, Batch: 100, Steps: 100, Physical: 16,
+		Clip: learn.Clip{Norm: 1}, Optimizer: optimizer.Spec{Kind: optimizer.Adam, Rate: 0.02}, Delta: must(privacy.ParseDelta("1e-5")),
+	}, spec, set)
+	bits = perCharacter(t, net)
+	t.Logf("with privacy: %.2f bits a character", bits)
+	if learned(net) || bits > 3.5 { // 5.25 for a model that knows nothing
+		t.Error("the private model has learned by heart, or nothing")
 	}
 }
 

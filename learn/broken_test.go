@@ -1,31 +1,29 @@
-package leakage_test
+package learn
+
+// What an audit makes of the trainer, and of trainers that differ from it in one fault
+// each, planted between the stages of its steps.
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/learn/example"
-	"github.com/discreet-dp/discreet/learn/internal/gaussian"
 	"github.com/discreet-dp/discreet/learn/leakage"
 	"github.com/discreet-dp/discreet/learn/network"
+	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// A sgd is differentially private stochastic gradient descent, or nearly.
-type sgd struct {
-	spec   network.Spec
-	start  func(parameters []float32) // nil: all 0
-	sigma  float64                    // in clipping bounds, of which there is one, 1
-	rate   float64                    // of Poisson sampling
-	steps  int
-	public int // the number of rows that is no secret
-	fault  string
+// A suspect is a trainer, and what is broken in it.
+type suspect struct {
+	plan  Plan
+	spec  network.Spec
+	start func(parameters []float32) // nil: all 0
+	fault string
 }
 
 // The faults.
@@ -39,107 +37,106 @@ const (
 	noiseReused      = "noise reused between steps"
 )
 
-func (s *sgd) Run(ctx context.Context, set *example.Set, rows []int, see func([]float32)) error {
+// planned is a plan of plain descent: its event is steps × Poisson sampling of batch of
+// units, with Gaussian noise.
+func planned(units, batch int64, steps int, multiplier float64) Plan {
+	return Plan{
+		Population: Population{units, Public}, Batch: batch, Steps: steps, Clip: Clip{Norm: 1},
+		Noise: Noise{Multiplier: multiplier}, Optimizer: optimizer.Spec{Rate: 1}, Delta: must(privacy.ParseDelta("1e-5")),
+	}
+}
+
+// Run implements leakage.Trainer.
+func (s *suspect) Run(ctx context.Context, set *example.Set, rows []int, see func([]float32)) error {
 	net, err := network.New(s.spec)
 	if err != nil {
 		return err
 	}
-	p := net.Parameters()
 	if s.start != nil {
-		s.start(p)
+		s.start(net.Parameters())
 	}
-	see(p)
-	source, bits := gaussian.New(entropy.New(), 1), noise.System()
-	pass := net.NewPass(network.PassOptions{Workers: 1})
-	sum, old := make([]float32, len(p)), make([]float32, len(p))
-	for step := range s.steps {
+	t, err := newTrainer(s.plan, set.Pick(rows), net, 1)
+	if err != nil {
+		return err
+	}
+	s.plant(t, rows)
+	see(net.Parameters())
+	for range s.plan.Steps {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var batch []int
-		switch s.fault {
-		case fixedBatches:
-			for _, r := range rows {
-				if s.turn(r, step) {
-					batch = append(batch, r)
-				}
-			}
-		default:
-			for _, r := range rows {
-				w, err := bits.Uint64()
-				if err != nil {
-					return err
-				}
-				if float64(w) < s.rate*math.Exp2(64) {
-					batch = append(batch, r)
-				}
-			}
-		}
-		if s.fault == clipAfterSum {
-			_, err = pass.Gradient(set, batch, sum)
-			length := 0.0
-			for _, x := range sum {
-				length += float64(x) * float64(x)
-			}
-			if length = math.Sqrt(length); length > 1 {
-				for i := range sum {
-					sum[i] = float32(float64(sum[i]) / length)
-				}
-			}
-		} else {
-			_, err = pass.Clipped(set, batch, network.Clip(1), sum)
-		}
-		if err != nil {
+		if _, err := t.step(); err != nil {
 			return err
 		}
-		noisy := sum
-		blocks := net.Blocks()
-		switch s.fault {
-		case silentFirstLayer:
-			noisy = sum[blocks[0].To:]
-		case silentLastLayer:
-			noisy = sum[:blocks[len(blocks)-1].From]
-		}
-		if s.fault == noiseReused && step > 0 {
-			for i := range sum {
-				sum[i] += old[i]
-			}
-		} else {
-			copy(old, sum)
-			if err := source.Add(noisy, s.sigma); err != nil {
-				return err
-			}
-			for i := range old {
-				old[i] = sum[i] - old[i]
-			}
-		}
-		n := s.rate * float64(s.public)
-		if s.fault == privateBatch {
-			n = max(1, float64(len(batch)))
-		}
-		for i, g := range sum {
-			p[i] -= float32(float64(g) / n)
-		}
-		see(p)
+		see(net.Parameters())
 	}
 	return nil
 }
 
+// plant plants the fault. The rows are those that the trainer's set was picked from.
+func (s *suspect) plant(t *trainer, rows []int) {
+	sound, blocks := t.stages, t.net.Blocks()
+	switch s.fault {
+	case silentFirstLayer:
+		t.stages.blur = func(sum []float32, sigma float64) error { return sound.blur(sum[blocks[0].To:], sigma) }
+	case silentLastLayer:
+		t.stages.blur = func(sum []float32, sigma float64) error {
+			return sound.blur(sum[:blocks[len(blocks)-1].From], sigma)
+		}
+	case privateBatch:
+		t.stages.load = func(r []int, w []float64) ([]int, []float64, error) {
+			r, w, err := sound.load(r, w)
+			t.stages.denominator = float64(max(1, len(r)))
+			return r, w, err
+		}
+	case fixedBatches:
+		t.stages.load = func(r []int, w []float64) ([]int, []float64, error) {
+			for i, row := range rows {
+				if s.turn(row, t.done) {
+					r, w = append(r, i), append(w, 1)
+				}
+			}
+			return r, w, nil
+		}
+	case clipAfterSum:
+		t.stages.add = func(rows []int, clip float64, sum []float32) (network.Statistics, error) {
+			f, err := t.pass.Gradient(t.set, rows, sum)
+			length := 0.0
+			for _, x := range sum {
+				length += float64(x) * float64(x)
+			}
+			for i := range sum {
+				sum[i] = float32(float64(sum[i]) * min(1, clip/math.Sqrt(length)))
+			}
+			return f, err
+		}
+	case noiseReused:
+		var noise []float32
+		t.stages.blur = func(sum []float32, sigma float64) error {
+			if noise == nil {
+				noise = make([]float32, len(sum))
+				if err := sound.blur(noise, sigma); err != nil {
+					return err
+				}
+			}
+			for i := range sum {
+				sum[i] += noise[i]
+			}
+			return nil
+		}
+	}
+}
+
 // turn says when a loader takes a row that goes through all rows in fixed batches.
-func (s *sgd) turn(row, step int) bool {
-	n := int(1 / s.rate)
+func (s *suspect) turn(row, step int) bool {
+	n := int(s.plan.Population.Units / s.plan.Batch)
 	return row%n == step%n
 }
 
 // claim is what the accountant certifies of the plan: many points of its curve.
-func (s *sgd) claim(t *testing.T) audit.Points {
+func (s *suspect) claim(t *testing.T) audit.Points {
 	t.Helper()
-	var claim audit.Points
-	plan, err := privacy.ParsePlan(fmt.Sprintf("%d * poisson(%v, gaussian(%v))", s.steps, s.rate, s.sigma))
-	if err != nil {
-		t.Fatal(err)
-	}
-	event, err := plan.Event()
+	event, err := s.plan.Event()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +144,7 @@ func (s *sgd) claim(t *testing.T) audit.Points {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var claim audit.Points
 	for _, p := range points {
 		claim = append(claim, audit.Point{Epsilon: p.X, Delta: p.Y.High})
 	}
@@ -175,7 +173,7 @@ func linear(features, layers int) (network.Spec, func([]float32)) {
 }
 
 // inOneRun audits with Dirac canaries, whose gradients everybody knows.
-func inOneRun(t *testing.T, s *sgd, canaries int) *leakage.CanaryReport {
+func inOneRun(t *testing.T, s *suspect, canaries int) *leakage.CanaryReport {
 	t.Helper()
 	set := leakage.Dirac(canaries)
 	net, err := network.New(s.spec)
@@ -198,7 +196,7 @@ func inOneRun(t *testing.T, s *sgd, canaries int) *leakage.CanaryReport {
 }
 
 // inManyRuns audits with one canary, the last row, and a score of each run.
-func inManyRuns(t *testing.T, s *sgd, set *example.Set, runs int, score func(start, end []float32) float64) float64 {
+func inManyRuns(t *testing.T, s *suspect, set *example.Set, runs int, score func(start, end []float32) float64) float64 {
 	t.Helper()
 	rows := make([]int, set.Len())
 	for i := range rows {
@@ -248,25 +246,25 @@ func TestBrokenTrainersFall(t *testing.T) {
 	still := &example.Set{Width: 4000, Features: make([]float32, 11*4000), Outputs: 1, Targets: make([]float32, 11)}
 	opposed := &example.Set{Width: 1, Features: []float32{1e3, 1e3}, Outputs: 1, Targets: []float32{1e6, -1e9}}
 	for _, tc := range []struct {
-		trainer sgd
+		suspect suspect
 		faults  []string
-		audit   func(t *testing.T, s *sgd) float64
+		audit   func(t *testing.T, s *suspect) float64
 	}{
 		// A silent layer moves by 1/√2 for members and by 0 for others: all 213 guesses are
 		// right, unless the coins are off even by 43; it passes with 15 wrong ones, when they
 		// are off by 57, 6.6 standard deviations: 4e-11.
-		{sgd{spec: two, start: start, sigma: 4, rate: 1, steps: 1, public: 300}, []string{silentFirstLayer, silentLastLayer}, oneRun},
+		{suspect{plan: planned(300, 300, 1, 4), spec: two, start: start}, []string{silentFirstLayer, silentLastLayer}, oneRun},
 		// Of its 7 turns the loader shows a sum 7 greater, with noise of √7: Φ(1.32) = 0.91
 		// are guessed, of those that are not passed over 0.95, 800 ± 7 of 841, where 1e-9
 		// takes 707.
-		{sgd{spec: thousand, sigma: 1, rate: 0.002, steps: 3500, public: 1000}, []string{fixedBatches}, oneRun},
+		{suspect{plan: planned(1000, 2, 3500, 1), spec: thousand}, []string{fixedBatches}, oneRun},
 		// A member's steps differ unless it was in all 8 or in none, 1 time of 128: 298 ± 2
 		// of 300 are guessed, where 1e-9 takes 262.
-		{sgd{spec: some, sigma: 8, rate: 0.5, steps: 8, public: 400}, []string{noiseReused}, oneRun},
+		{suspect{plan: planned(400, 200, 8, 8), spec: some}, []string{noiseReused}, oneRun},
 		// The noise of 4000 weights is divided by 10 or by 11: its length tells which, by 9
 		// standard deviations. All 120 runs are guessed, where 1e-9 takes 103. No row has a
 		// gradient.
-		{sgd{spec: wide, sigma: 2, rate: 1, steps: 1, public: 10}, []string{privateBatch}, func(t *testing.T, s *sgd) float64 {
+		{suspect{plan: planned(10, 10, 1, 2), spec: wide}, []string{privateBatch}, func(t *testing.T, s *suspect) float64 {
 			return inManyRuns(t, s, still, 240, func(start, end []float32) float64 {
 				length := 0.0
 				for i := range end {
@@ -278,12 +276,12 @@ func TestBrokenTrainersFall(t *testing.T) {
 		// One gradient outweighs the other and turns the sum about: 2 clipping bounds, of
 		// 16 steps with noise of 4 each. Φ(1) = 0.84 is guessed where Φ(1/2) = 0.69 is allowed:
 		// of 1600 runs 1346 ± 15, where 1e-9 takes 1218.
-		{sgd{spec: narrow, sigma: 4, rate: 1, steps: 16, public: 2}, []string{clipAfterSum}, func(t *testing.T, s *sgd) float64 {
+		{suspect{plan: planned(2, 2, 16, 4), spec: narrow}, []string{clipAfterSum}, func(t *testing.T, s *suspect) float64 {
 			return inManyRuns(t, s, opposed, 3200, func(start, end []float32) float64 { return float64(start[0] - end[0]) })
 		}},
 	} {
 		for _, fault := range append([]string{none}, tc.faults...) {
-			s := tc.trainer
+			s := tc.suspect
 			s.fault = fault
 			p := tc.audit(t, &s)
 			if refuted := p <= significance; refuted != (fault != none) {
@@ -293,9 +291,9 @@ func TestBrokenTrainersFall(t *testing.T) {
 	}
 }
 
-func oneRun(t *testing.T, s *sgd) float64 {
+func oneRun(t *testing.T, s *suspect) float64 {
 	t.Helper()
-	r := inOneRun(t, s, s.public)
+	r := inOneRun(t, s, int(s.plan.Population.Units))
 	claim := s.claim(t)
 	p := r.Refutes(claim)
 	t.Logf("%q: %d of %d canaries guessed by the %s, epsilon %.3g at 1e-5, mu %.3g, p-value %.3g", s.fault, r.Correct, r.Guesses, r.View, r.Epsilon, r.Mu, p)
