@@ -41,6 +41,12 @@ func TestClaimsAddUpToEpsilon(t *testing.T) {
 			check("sparse vector", without.steps, over(1, without.rho), over(twice*5, without.query))
 			with.ValueEpsilon = eps("0.2")
 			v := must(NewSparseVector(with))
+			adaptive := must(NewAdaptiveSparseVector(SparseVectorOptions{Sensitivity: o.Sensitivity, Epsilon: o.Epsilon, Monotone: monotone, Answers: 5}))
+			check("adaptive sparse vector", adaptive.steps, over(1, adaptive.rho), new(big.Rat).Quo(over(twice*int64(adaptive.most), adaptive.query), big.NewRat(2, 1)))
+			// What its claims require.
+			if adaptive.first.Scale().Cmp(new(big.Rat).Quo(big.NewRat(2, 1), over(1, adaptive.query))) != 0 || adaptive.most < 2 {
+				t.Errorf("adaptive sparse vector: scales %v and %v, %d halves", adaptive.first.Scale(), adaptive.query.Scale(), adaptive.most)
+			}
 			check("sparse vector with values", v.steps, over(1, v.rho), over(twice*int64(v.most), v.query), over(int64(v.most), v.fresh))
 		}
 	}

@@ -224,10 +224,22 @@ func (v *AdaptiveSparseVector) Ask(bits noise.Bits, query float64) (Answer, erro
 // All answers the queries as they come, until the last answer above, the last has
 // come, or the bits fail, which is the last pair.
 func (v *AdaptiveSparseVector) All(bits noise.Bits, queries iter.Seq[float64]) iter.Seq2[Answer, error] {
-	return v.all(bits, queries, v.answers)
+	return v.all(bits, queries, v.kernel())
+}
+
+// kernel returns the mechanism, under the claim that the options allow.
+func (v *AdaptiveSparseVector) kernel() kernel {
+	if v.monotone() {
+		return v.answersMonotone
+	}
+	return v.answers
 }
 
 // answers is the mechanism.
+//
+//dp:adjacent each(queries) <= 1
+//dp:requires !v.run.started && v.run.spent == 0 && v.run.most > 1 && scale(v.first) == 2*scale(v.run.query)
+//dp:cost 1/scale(v.run.rho) + float64(v.run.most)/scale(v.run.query)
 func (v *AdaptiveSparseVector) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
 	return func(yield func(reply, error) bool) {
 		if err := v.start(stream); err != nil {
@@ -265,6 +277,15 @@ func (v *AdaptiveSparseVector) next(stream *noise.Stream, q int64) (reply, error
 	v.spent += 2
 	v.halted = v.spent > v.most-2
 	return reply{above: true, gap: gap}, nil
+}
+
+// answersMonotone is answers for queries that all rise or all fall.
+//
+//dp:adjacent each(queries) in [0, 1]
+//dp:requires !v.run.started && v.run.spent == 0 && v.run.most > 1 && scale(v.first) == 2*scale(v.run.query)
+//dp:cost 1/scale(v.run.rho) + float64(v.run.most)/(2*scale(v.run.query))
+func (v *AdaptiveSparseVector) answersMonotone(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
+	return v.answers(stream, queries)
 }
 
 // Bound returns α as AboveThreshold's does, over the 2n draws for n queries: a query

@@ -119,11 +119,33 @@ func (m *machine) shift(d *p.Draw, x p.Expression, st *state) shift {
 		return s
 	}
 	s := shift{by: m.eval(x, st).num}
+	m.measure(x, s.by)
 	for _, c := range m.budget.counters {
 		rate := m.eval(c.rate[d], &state{}).num
 		s.cost = append(s.cost, m.times(rate, s.by, d))
 	}
 	return s
+}
+
+// measure keeps the greatest size of a shift that a test came to.
+func (m *machine) measure(x p.Expression, by linear.Term) {
+	r, ok := by.IsConstant()
+	if m.test == nil || !ok {
+		return
+	}
+	if m.moved == nil {
+		m.moved = map[string]*big.Rat{}
+	}
+	m.moved.most(x.String(), new(big.Rat).Abs(r))
+}
+
+// sizes are those of the shifts that tests came to, by the leaf of an alignment.
+type sizes map[string]*big.Rat
+
+func (s sizes) most(leaf string, size *big.Rat) {
+	if old := s[leaf]; old == nil || old.Cmp(size) < 0 {
+		s[leaf] = size
+	}
 }
 
 // times is rate·|by|, or at least that if both are symbols: rate times a constant

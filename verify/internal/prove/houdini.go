@@ -506,7 +506,10 @@ func (m *machine) prices(h *head) (steps, before [][]linear.Term) {
 			}
 			dearest := new(big.Rat)
 			for _, leaf := range leaves(m.align[d]) {
-				k := m.guess(leaf)
+				k, ok := m.moved[leaf.String()]
+				if !ok {
+					k = m.guess(leaf)
+				}
 				costs = append(costs, rate.Scale(k))
 				if k.Cmp(dearest) > 0 {
 					dearest = k

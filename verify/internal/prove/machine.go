@@ -72,6 +72,7 @@ type machine struct {
 	// Of tests: what the first run returns, and the states at heads of loops.
 	result []linear.Term
 	ratio  *big.Rat // the greatest part of the claimed cost that was spent
+	moved  sizes
 	visits []instance
 	blind  bool   // nothing needs to hold
 	open   string // an obligation that no invariant was found for

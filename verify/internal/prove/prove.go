@@ -119,6 +119,7 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 // confirm proves an alignment for inputs of any size.
 func (s *search) confirm(ctx context.Context, a alignment, seen map[string][]linear.Model) (*Orientation, string, error) {
 	m := s.machine(a, nil)
+	m.moved = s.moved
 	m.run()
 	if m.err != nil {
 		return nil, "", m.err

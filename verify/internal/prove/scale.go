@@ -51,9 +51,10 @@ type scaled struct {
 	drawn  []*p.Variable // by the draws, before
 }
 
-// unscaled is a function as it is.
+// unscaled is a function without units.
 func unscaled(f *p.Function, c *claim.Claim) *scaled {
-	s := &scaled{f: own(f), c: c, before: own(f)}
+	s := &scaled{f: own(f), before: own(f)}
+	s.c = equate(s.f, c)
 	walkStatements(s.f.Body, func(st p.Statement) {
 		if d, ok := st.(*p.Draw); ok {
 			s.drawn = append(s.drawn, d.To)
@@ -494,7 +495,7 @@ func divide(ctx context.Context, f *p.Function, c *claim.Claim) (*scaled, error)
 		return best, nil
 	}
 	var us []*p.Variable
-	for _, u := range units(c) {
+	for _, u := range units(best.c) {
 		s, err := scale(f, c, append(slices.Clip(us), u))
 		if err != nil {
 			continue
@@ -516,12 +517,13 @@ func named(f *p.Function, c *claim.Claim, names []string) (*scaled, error) {
 		return nil, fmt.Errorf("%w: the claim is not of a pure cost", ErrOutside)
 	}
 	var us []*p.Variable
+	all := units(equate(own(f), c))
 	for _, name := range names {
-		at := slices.IndexFunc(units(c), func(v *p.Variable) bool { return v.Name == name })
-		if at < 0 || slices.Contains(us, units(c)[at]) {
+		at := slices.IndexFunc(all, func(v *p.Variable) bool { return v.Name == name })
+		if at < 0 || slices.Contains(us, all[at]) {
 			return nil, fmt.Errorf("%w: no distances are counted in units of %q", ErrCertificate, name)
 		}
-		us = append(us, units(c)[at])
+		us = append(us, all[at])
 	}
 	s, err := scale(f, c, us)
 	if err != nil {

@@ -29,6 +29,7 @@ type search struct {
 	runs      int      // of tests
 	steps     int      // of choices
 	ratio     *big.Rat // the greatest part of the cost in passed tests
+	moved     sizes    // the greatest shifts in them
 	dearest   *test    // which comes to it
 	exhausted bool     // all alignments of the templates fail
 	maker     *maker
@@ -197,7 +198,7 @@ func (m *machine) violated() bool {
 // which the tests that it passes came to loops.
 func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.Model) {
 	seen := map[string][]linear.Model{}
-	s.ratio, s.dearest = new(big.Rat), nil
+	s.ratio, s.dearest, s.moved = new(big.Rat), nil, sizes{}
 	for range tries {
 		t := s.maker.make(s.swapped)
 		if t == nil {
@@ -229,6 +230,9 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 			return t, nil
 		}
 		t.reached(s, m, seen)
+		for leaf, size := range m.moved {
+			s.moved.most(leaf, size)
+		}
 		if m.ratio != nil && m.ratio.Cmp(s.ratio) > 0 {
 			s.ratio, s.dearest = m.ratio, t
 		}

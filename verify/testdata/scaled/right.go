@@ -253,3 +253,14 @@ func Told(q []float64, t, c, eps float64, src *noise.Source) int {
 	}
 	return -1
 }
+
+// Known has noise of two scales, of which the requirements say how they compare.
+//
+// want: proved
+//
+//dp:adjacent |x| <= 1 && |y| <= 1
+//dp:requires a > 0 && b == 2*a
+//dp:cost 1.5 / a
+func Known(x, y, a, b float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(a), y + src.Laplace(b)
+}

@@ -226,13 +226,13 @@ func Assigned(x, c, eps float64, src *noise.Source) float64 {
 	return x + src.Laplace(c/eps)
 }
 
-// Mixed moves down by 1, and has noise for c.
+// KnownHalf is Known with the scales the other way round.
 //
 // want: refuted
 //
-//dp:adjacent x in [-1, c]
-//dp:requires c > 0 && eps > 0
-//dp:cost eps
-func Mixed(x, c, eps float64, src *noise.Source) float64 {
-	return x + src.Laplace(c/eps)
+//dp:adjacent |x| <= 1 && |y| <= 1
+//dp:requires a > 0 && a == 2*b
+//dp:cost 1.5 / a
+func KnownHalf(x, y, a, b float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(a), y + src.Laplace(b)
 }

@@ -106,3 +106,48 @@ func Rounded(x, c, eps float64, src *noise.Source) float64 {
 func Steps(x, c, eps float64, src *noise.Source) float64 {
 	return math.Floor(x) + src.Laplace(c/eps)
 }
+
+// KnownAtMost has a second scale of at most what it should be.
+//
+//dp:adjacent |x| <= 1 && |y| <= 1
+//dp:requires a > 0 && 0 < b && b <= 2*a
+//dp:cost 1.5 / a
+func KnownAtMost(x, y, a, b float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(a), y + src.Laplace(b)
+}
+
+// KnownOr has a second scale that may be another.
+//
+//dp:adjacent |x| <= 1 && |y| <= 1
+//dp:requires a > 0 && b > 0 && (b == 2*a || b == a)
+//dp:cost 1.5 / a
+func KnownOr(x, y, a, b float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(a), y + src.Laplace(b)
+}
+
+// KnownNot has a second scale that is another.
+//
+//dp:adjacent |x| <= 1 && |y| <= 1
+//dp:requires a > 0 && b > 0 && b != 2*a
+//dp:cost 1.5 / a
+func KnownNot(x, y, a, b float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(a), y + src.Laplace(b)
+}
+
+// KnownOther has a second scale that compares with a third.
+//
+//dp:adjacent |x| <= 1 && |y| <= 1
+//dp:requires a > 0 && c > 0 && b == 2*c
+//dp:cost 1.5 / a
+func KnownOther(x, y, a, b, c float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(a), y + src.Laplace(b)
+}
+
+// Mixed moves down by 1, and has noise for c.
+//
+//dp:adjacent x in [-1, c]
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func Mixed(x, c, eps float64, src *noise.Source) float64 {
+	return x + src.Laplace(c/eps)
+}
