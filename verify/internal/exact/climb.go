@@ -155,6 +155,11 @@ func (c *climber) positions(ctx context.Context) (improved bool, err error) {
 						}
 					}
 					up, err := c.better(ctx, p, c.best.event)
+					if err == nil && !up {
+						if e := c.following(group, d); e != nil {
+							up, err = c.better(ctx, p, e)
+						}
+					}
 					if err != nil {
 						return improved, err
 					}
@@ -168,6 +173,31 @@ func (c *climber) positions(ctx context.Context) (improved bool, err error) {
 		}
 	}
 	return improved, nil
+}
+
+// following is the event in which what showed an element of the group moves with it, or
+// nil if nothing does.
+func (c *climber) following(group []coordinate, d rational) *Event {
+	e := c.best.event.clone()
+	found := false
+	for _, leaf := range e.leaves() {
+		if !leaf.fixed() {
+			continue
+		}
+		at := rationalOf(leaf.Low)
+		shows := func(run [][]rational) bool {
+			return slices.ContainsFunc(group, func(x coordinate) bool {
+				return x.element < len(run[x.input]) && same(run[x.input][x.element], at)
+			})
+		}
+		if shows(c.best.pair.first) || shows(c.best.pair.second) {
+			*leaf, found = Is(at.plus(d).rat()), true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return e
 }
 
 // intervals moves and changes the conditions on what depends on noise.

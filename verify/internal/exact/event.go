@@ -12,6 +12,8 @@ type Event struct {
 	// Return are the ranges of the values that are returned; nil says nothing of
 	// them.
 	Return []Range
+	// Not makes it all else that a run may do.
+	Not bool
 }
 
 // A Range is a condition on one value: Low <= value <= High, nil being no bound. A

@@ -85,6 +85,13 @@ func (m *measurer) event(ctx context.Context, in []value, e *Event, o Options) (
 	if err == nil && p.hi-p.lo > o.Width*p.hi {
 		p, err = m.total(ctx, regions, high)
 	}
+	if e.Not {
+		q := narrow{below(1 - p.hi), above(1 - p.lo)}
+		if p.lo >= 1 {
+			q.hi = 0
+		}
+		p = q
+	}
 	if x.slack > 0 {
 		p = narrow{below(p.lo - x.slack), above(p.hi + x.slack)}
 	}

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -126,8 +127,10 @@ func (r *region) assume(terms []formTerm, v rational, strict, below bool) bool {
 // same noise it takes the path of the function itself unless one of its comparisons
 // is that close; so all comparisons of all paths together, those that are cut off
 // too, bound the error of an event's probability.
+//
+// Whole noise has no density, and needs none where no whole number lies between the two.
 func (x *explorer) blur(r *region, f *form) bool {
-	if f.slack == 0 {
+	if f.slack == 0 || r.apart(f) {
 		return true
 	}
 	least := math.Inf(1)
@@ -138,6 +141,22 @@ func (x *explorer) blur(r *region, f *form) bool {
 	}
 	x.slack = above(x.slack + 3*f.slack*least)
 	return !math.IsInf(least, 1)
+}
+
+// apart reports whether f is a whole combination of whole draws whose constant is on one
+// side of all whole numbers, whatever its slack hides.
+func (r *region) apart(f *form) bool {
+	for _, t := range f.terms {
+		if r.draws[t.draw].continuous() || !t.coefficient.isInt() {
+			return false
+		}
+	}
+	slack := new(big.Rat).SetFloat64(f.slack)
+	if slack == nil {
+		return false
+	}
+	lo, hi := new(big.Rat).Sub(f.c.rat(), slack), new(big.Rat).Add(f.c.rat(), slack)
+	return numeric.Ceil(lo).Cmp(numeric.Floor(hi)) > 0
 }
 
 // toss multiplies the probability of the region's coins.

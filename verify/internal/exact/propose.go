@@ -10,7 +10,7 @@ import (
 
 // clone copies an event, deeply.
 func (e *Event) clone() *Event {
-	f := &Event{Prefix: e.Prefix, Outputs: make([][]Range, len(e.Outputs)), Return: cloneRanges(e.Return)}
+	f := &Event{Prefix: e.Prefix, Not: e.Not, Outputs: make([][]Range, len(e.Outputs)), Return: cloneRanges(e.Return)}
 	for i, t := range e.Outputs {
 		f.Outputs[i] = cloneRanges(t)
 	}
@@ -49,6 +49,9 @@ func (r *Range) fixed() bool { return r.Low != nil && r.High != nil && r.Low.Cmp
 
 func (e *Event) key() string {
 	var b strings.Builder
+	if e.Not {
+		b.WriteByte('!')
+	}
 	side := func(r *big.Rat) {
 		if r != nil {
 			b.WriteString(r.RatString())
@@ -163,6 +166,18 @@ func (sh shape) events(points []rational) []*Event {
 		return []*Event{sh.event}
 	}
 	var all []*Event
+	if len(sh.slots) > 1 { // what shares noise differs exactly
+		near := sh.event.clone()
+		for _, sl := range sh.slots {
+			width := sl.spread.times(fraction(1, 64))
+			if sl.whole {
+				width = rational{}
+			}
+			at := sl.round(sl.center)
+			near.leaves()[sl.leaf].Low, near.leaves()[sl.leaf].High = at.rat(), at.plus(width).rat()
+		}
+		all = append(all, near)
+	}
 	slots := sh.slots
 	if len(slots) > 4 {
 		slots = append(slices.Clone(slots[:2]), slots[len(slots)-2:]...)
@@ -185,19 +200,21 @@ func (sh shape) events(points []rational) []*Event {
 			all = append(all, low, high)
 		}
 	}
-	if len(sh.slots) > 1 { // what shares noise differs exactly
-		near := sh.event.clone()
-		for _, sl := range sh.slots {
-			width := sl.spread.times(fraction(1, 64))
-			if sl.whole {
-				width = rational{}
-			}
-			at := sl.round(sl.center)
-			near.leaves()[sl.leaf].Low, near.leaves()[sl.leaf].High = at.rat(), at.plus(width).rat()
-		}
-		all = append(all, near)
-	}
 	return append(all, sh.event)
+}
+
+// opposites are events with those of which all is known also turned around: together,
+// the many other outcomes may exceed a delta that none of them does.
+func opposites(all []*Event) []*Event {
+	var more []*Event
+	for _, e := range all {
+		if !slices.ContainsFunc(e.leaves(), func(r *Range) bool { return !r.fixed() }) {
+			f := e.clone()
+			f.Not = true
+			more = append(more, f)
+		}
+	}
+	return append(more, all...)
 }
 
 // round makes a number whole for whole noise.

@@ -154,6 +154,11 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 				pairs = append(pairs, r.pairs(r.flat(s, 0), 20)...)
 			}
 		}
+		if round.n == 1 && len(plain) > 0 { // what the noise is for may depend on the size of what is private
+			for _, level := range append(fractions(1, 5), r.points[2:]...) {
+				pairs = append(pairs, r.pairs(r.raised(plain[0], round.n, level), 10)...)
+			}
+		}
 		what := fmt.Sprintf("inputs of %d elements", round.n)
 		if t, err := r.enumerate(ctx, what, pairs, r.Budget*round.trials/100); t != nil || err != nil {
 			return t, err
@@ -244,6 +249,9 @@ func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most
 		var events []*Event
 		for _, sh := range shapes {
 			events = append(events, sh.events(r.points)...)
+		}
+		if r.claim.Cost.Measure == claim.Approximate {
+			events = opposites(events)
 		}
 		start := m.work
 		for _, e := range spread(events, share) {

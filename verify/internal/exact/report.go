@@ -222,6 +222,11 @@ func (r *refuter) fails(ctx context.Context, t trial, counter *Counterexample) e
 // words is an event in words: "outputs false, true", "returns [5 1/2]", "returns -1,
 // a value of at most 3".
 func (c *code) words(e *Event) string {
+	if e.Not {
+		is := e.clone()
+		is.Not = false
+		return "all but: " + c.words(is)
+	}
 	var parts []string
 	var outputs []string
 	sorts := c.sorts(func(s program.Statement) []program.Expression {

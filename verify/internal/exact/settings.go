@@ -15,6 +15,9 @@ type space struct {
 	relations []*claim.Adjacency
 	// points are values that matter: the program's constants.
 	points []rational
+	// steps is set where distances that are not whole may matter more than whole ones:
+	// there is whole noise, or rounding.
+	steps bool
 }
 
 func newSpace(c *code, cl *claim.Claim) *space {
@@ -24,6 +27,20 @@ func newSpace(c *code, cl *claim.Claim) *space {
 			if cl.Adjacent[j].Input == v {
 				s.relations[i] = &cl.Adjacent[j]
 			}
+		}
+	}
+	visit := func(e program.Expression) {
+		if call, ok := e.(program.Call); ok {
+			switch call.Func {
+			case "floor", "ceil", "round", "int":
+				s.steps = true
+			}
+		}
+	}
+	c.expressions(visit)
+	for _, st := range c.steps {
+		if d, ok := st.statement.(*program.Draw); ok {
+			s.steps = s.steps || d.Law == program.DiscreteLaplace || d.Law == program.Geometric || d.Law == program.DiscreteGaussian
 		}
 	}
 	s.points = append([]rational{integer(0), integer(1)}, c.constants()...)
@@ -51,10 +68,19 @@ func (s *space) settings(most, depth int) []setting {
 			lists = append(lists, fractions(0, 1))
 		case v.Sort == program.Bool:
 			lists = append(lists, fractions(0, 1))
-		case s.relations[i] != nil && v.Sort == program.Int:
-			lists = append(lists, fractions(0, 1, 2, 5, 20, -1))
 		case s.relations[i] != nil:
-			lists = append(lists, append(fractions(0, 1, 2, 5, 20, -1), fraction(1, 2)))
+			var all []rational
+			tries := slices.Concat(s.points, fractions(2, 5, 20, -1), []rational{fraction(1, 2)})
+			if s.steps {
+				tries = slices.Insert(tries, 1, fraction(1, 2))
+			}
+			for _, x := range tries {
+				known := slices.ContainsFunc(all, func(y rational) bool { return same(x, y) })
+				if !known && (x.isInt() || v.Sort == program.Real) {
+					all = append(all, x)
+				}
+			}
+			lists = append(lists, all)
 		case inCost[v] == small:
 			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
 		case inCost[v] == price:
@@ -148,6 +174,12 @@ func (c *code) constants() []rational {
 			all = append(all, r)
 		}
 	}
+	c.expressions(visit)
+	return all[:min(len(all), 8)]
+}
+
+// expressions visits those of all conditions, assignments, and what is revealed.
+func (c *code) expressions(visit func(program.Expression)) {
 	for _, st := range c.steps {
 		program.Walk(st.cond, visit)
 		switch st := st.statement.(type) {
@@ -163,7 +195,6 @@ func (c *code) constants() []rational {
 			}
 		}
 	}
-	return all[:min(len(all), 8)]
 }
 
 // flat is the pair of equal inputs of a setting, slices having n equal elements.
@@ -176,6 +207,19 @@ func (s *space) flat(choice setting, n int) pair {
 		}
 		p.first = append(p.first, run)
 		p.second = append(p.second, slices.Clone(run))
+	}
+	return p
+}
+
+// raised is a flat pair with the elements of private slices at a level.
+func (s *space) raised(choice setting, n int, level rational) pair {
+	p := s.flat(choice, n)
+	for i, v := range s.code.function.Inputs {
+		for j := range p.first[i] {
+			if v.Slice && s.relations[i] != nil {
+				p.first[i][j], p.second[i][j] = level, level
+			}
+		}
 	}
 	return p
 }
@@ -209,6 +253,9 @@ func (s *space) moves(p pair, input int) []rational {
 		lo, hi = wholly("ceil", lo), wholly("floor", hi)
 	}
 	all := []rational{hi, lo, {}}
+	if s.steps && s.code.function.Inputs[input].Sort == program.Real {
+		all = append(all, hi.times(fraction(1, 2)))
+	}
 	slices.SortFunc(all, rational.cmp)
 	return slices.CompactFunc(all, same)
 }

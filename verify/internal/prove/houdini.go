@@ -625,6 +625,29 @@ func (m *machine) comparisons(h *head) []p.Expression {
 	return xs
 }
 
+// firsts are the public tests of the loop for its first iteration: i == 0.
+func (m *machine) firsts(h *head) []p.Expression {
+	var xs []p.Expression
+	seen := map[string]bool{}
+	walkStatements(h.loop.Body, func(s p.Statement) {
+		s1, ok := s.(*p.If)
+		if !ok {
+			return
+		}
+		p.Walk(s1.Cond, func(x p.Expression) {
+			b, ok := x.(p.Binary)
+			if !ok || b.Op != p.Eq || m.isPrivate(b) || seen[b.String()] {
+				return
+			}
+			if _, number := b.Y.(p.Number); number {
+				seen[b.String()] = true
+				xs = append(xs, b)
+			}
+		})
+	})
+	return xs
+}
+
 // constants are the numbers that the function assigns to a variable.
 func (m *machine) constants(v *p.Variable) []p.Number {
 	var ns []p.Number
@@ -661,6 +684,11 @@ func (m *machine) guards(h *head, g *state) []linear.Formula {
 				both(same)
 				for _, n := range m.constants(v) {
 					both(linear.And(same, linear.Ne(r, linear.Constant(n.Value))))
+				}
+				for _, x := range m.firsts(h) { // if i == 0 || noisy > best
+					if f := m.eval(x, g).one; f.Err() == nil {
+						both(linear.And(same, linear.Not(f)))
+					}
 				}
 			} else {
 				both(linear.Le(g.vars[v].num, r))

@@ -7,7 +7,7 @@ import (
 
 // No program that breaks its claim is proved, of all that verify is tested with.
 func TestWrongProgramsAreNotProved(t *testing.T) {
-	all, p := load(t, "../../testdata/delta", "../../testdata/lyu", "../../testdata/more", "../../testdata/right", "../../testdata/wrong")
+	all, p := load(t, "../../testdata/delta", "../../testdata/lyu", "../../testdata/more", "../../testdata/right", "../../testdata/wrong", "../../testdata/fresh", "../../testdata/open")
 	for _, s := range all {
 		doc := s.Decl.Doc.Text()
 		r := s.check(p)

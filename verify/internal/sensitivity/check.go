@@ -471,7 +471,7 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 				return refuse("what it costs depends on a number of the program: " + e.String())
 			}
 		}
-		if len(it.scale.terms) > 0 && !a.isPositive(it.scale) {
+		if it.hasScale() && !a.isPositive(it.scale) {
 			return refuse("the scale of noise is not known to be positive: " + it.scale.String())
 		}
 		for _, e := range []Expr{it.times, it.epsilon, it.delta, it.rho} {

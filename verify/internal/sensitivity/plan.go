@@ -155,6 +155,15 @@ func (it item) loss() Expr {
 	return it.sensitivity().mul(inverse)
 }
 
+// hasScale reports whether the item is a draw of noise.
+func (it item) hasScale() bool {
+	switch it.law {
+	case laplace, discreteLaplace, gaussian, discreteGaussian, exponentialLaw:
+		return true
+	}
+	return false
+}
+
 func (it item) isPure() bool {
 	switch it.law {
 	case laplace, discreteLaplace, exponentialLaw, pureCost, claimedCost:

@@ -480,6 +480,9 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		if len(d[norm]) == 0 {
 			continue
 		}
+		if !a.isPositive(most) {
+			a.fail(x, "", "the claim of %s is for neighbours that are not known to differ", shortName(c.name))
+		}
 		if n, ok := most.inverse(); ok {
 			e = e.max(d[norm].scale(n), a.facts)
 		}

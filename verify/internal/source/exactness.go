@@ -24,13 +24,14 @@ import (
 //
 // In any of them the parameters of draws are what Go computes from public inputs.
 func Exactness(f *program.Function, c *claim.Claim) (over, note string) {
-	e := &exactness{forms: map[*program.Variable]form{}, assigned: map[*program.Variable]bool{}, file: f}
+	e := &exactness{forms: map[*program.Variable]form{}, assigned: map[*program.Variable]bool{}, defined: map[*program.Variable]program.Expression{}, file: f}
 	assigned(f.Body, e.assigned)
 	if c != nil {
 		for _, a := range c.Adjacent {
 			e.forms[a.Input] = form{private: true}
 		}
 	}
+	e.define(f.Body)
 	for i := 0; e.changed || i == 0; i++ {
 		e.changed, e.rounds, e.widen = false, "", i > 4
 		e.list(f.Body, false)
@@ -62,6 +63,7 @@ type exactness struct {
 	file     *program.Function
 	forms    map[*program.Variable]form
 	assigned map[*program.Variable]bool
+	defined  map[*program.Variable]program.Expression
 	// jumped is set once what runs depends on private data from there on.
 	jumped  bool
 	changed bool
@@ -209,9 +211,48 @@ func same(a, b form) (string, bool) {
 	return "", false
 }
 
+// define finds the variables that are set once, before all branches, to what public
+// inputs say: they stand for that.
+func (e *exactness) define(body []program.Statement) {
+	for i, s := range body {
+		a, ok := s.(program.Assign)
+		if !ok || a.To.Slice || a.To.Input {
+			continue
+		}
+		others := map[*program.Variable]bool{}
+		assigned(body[:i], others)
+		assigned(body[i+1:], others)
+		if _, constant := e.key(a.Value); constant && !others[a.To] {
+			e.defined[a.To] = e.inline(a.Value)
+		}
+	}
+}
+
+// inline writes defined variables out.
+func (e *exactness) inline(x program.Expression) program.Expression {
+	switch x := x.(type) {
+	case program.Ref:
+		if y, ok := e.defined[x.Var]; ok {
+			return y
+		}
+	case program.Unary:
+		return program.Unary{Op: x.Op, X: e.inline(x.X)}
+	case program.Binary:
+		return program.Binary{Op: x.Op, X: e.inline(x.X), Y: e.inline(x.Y)}
+	case program.Call:
+		y := program.Call{Func: x.Func}
+		for _, a := range x.Args {
+			y.Args = append(y.Args, e.inline(a))
+		}
+		return y
+	}
+	return x
+}
+
 // key is a scale that is the same wherever it is computed.
 func (e *exactness) key(scale program.Expression) (string, bool) {
 	constant := true
+	scale = e.inline(scale)
 	program.Walk(scale, func(x program.Expression) {
 		switch x := x.(type) {
 		case program.Ref:

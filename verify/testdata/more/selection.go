@@ -65,26 +65,6 @@ func NoisyMinReturned(q []float64, eps float64, src *noise.Source) (int, float64
 // TopTwo is one-shot noisy top-k for k = 2: one draw for each query, of scale 2k/eps
 // (Ding et al. 2019; Qiao, Su and Zhang 2021).
 //
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func TopTwo(q []float64, eps float64, src *noise.Source) (int, int) {
-	first, second := -1, -1
-	most, next := 0.0, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(4/eps)
-		if first < 0 || noisy > most {
-			second, next = first, most
-			first, most = i, noisy
-		} else if second < 0 || noisy > next {
-			second, next = i, noisy
-		}
-	}
-	return first, second
-}
-
 // TopTwoAtScale2 has the noise of noisy max: too little for two winners.
 //
 // want: refuted
@@ -109,32 +89,6 @@ func TopTwoAtScale2(q []float64, eps float64, src *noise.Source) (int, int) {
 
 // PeeledTwo is noisy top-k by k rounds of noisy max, for k = 2: each round costs eps/2.
 //
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func PeeledTwo(q []float64, eps float64, src *noise.Source) (int, int) {
-	first, best := -1, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(4/eps)
-		if first < 0 || noisy > best {
-			first, best = i, noisy
-		}
-	}
-	second, best := -1, 0.0
-	for i, x := range q {
-		if i == first {
-			continue
-		}
-		noisy := x + src.Laplace(4/eps)
-		if second < 0 || noisy > best {
-			second, best = i, noisy
-		}
-	}
-	return first, second
-}
-
 // PeeledRaw peels the largest query itself off in its second round.
 //
 // want: refuted
@@ -285,28 +239,6 @@ func FlipInOrder(a, b, eps float64, src *noise.Source) int {
 // Thakurta 2013. The lead moves by 2; where the leaders differ it is at most 2, and noise of
 // scale 2/eps exceeds ln(1/2δ) times that with probability δ.
 //
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && delta > 0 && delta < 0.5
-//dp:cost eps, delta
-func StableSelection(q []float64, eps, delta float64, src *noise.Source) int {
-	arg, most, next := -1, 0.0, 0.0
-	for i, x := range q {
-		if arg < 0 {
-			arg, most = i, x
-		} else if x > most {
-			arg, most, next = i, x, most
-		} else if i == 1 || x > next {
-			next = x
-		}
-	}
-	if len(q) > 1 && most-next+src.Laplace(2/eps) > 2+2/eps*math.Log(1/(2*delta)) {
-		return arg
-	}
-	return -1
-}
-
 // StableSelectionNarrow forgets that the lead moves by 2: its noise is for 1.
 //
 // want: refuted

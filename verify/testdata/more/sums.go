@@ -5,20 +5,6 @@ import "github.com/discreet-dp/discreet/noise"
 // TreeCount releases the nodes of the binary tree over four items, of which each is in
 // three: Dwork, Naor, Pitassi and Rothblum 2010; Chan, Shi and Song 2011.
 //
-// want: proved
-//
-//dp:adjacent one(q) <= 1
-//dp:requires eps > 0 && len(q) == 4
-//dp:cost eps
-func TreeCount(q []int64, eps float64, src *noise.Source) []int64 {
-	sums := make([]int64, 4)
-	sums[0] = q[0] + src.DiscreteLaplace(3/eps)
-	sums[1] = q[0] + q[1] + src.DiscreteLaplace(3/eps)
-	sums[2] = sums[1] + q[2] + src.DiscreteLaplace(3/eps)
-	sums[3] = q[0] + q[1] + q[2] + q[3] + src.DiscreteLaplace(3/eps)
-	return sums
-}
-
 // TreeCountLevels has the noise of two levels for three.
 //
 // want: refuted
@@ -38,42 +24,6 @@ func TreeCountLevels(q []int64, eps float64, src *noise.Source) []int64 {
 // ThreeLevels gives prefix sums from noisy items, noisy blocks of m items and noisy
 // blocks of m·k: a tree of three levels, of any width. An item is in one node of each.
 //
-// want: proved
-//
-//dp:adjacent one(q) <= 1
-//dp:requires eps > 0 && m > 0 && k > 0
-//dp:cost eps
-func ThreeLevels(q []float64, m, k int, eps float64, src *noise.Source) []float64 {
-	var sums []float64
-	large, small := 0.0, 0.0 // exact sums of the blocks that are open
-	larges, smalls, next := 0.0, 0.0, 0.0
-	items, blocks := 0, 0
-	for _, x := range q {
-		large += x
-		small += x
-		items++
-		if items < m {
-			next += x + src.Laplace(3/eps)
-			sums = append(sums, next)
-			continue
-		}
-		items, blocks = 0, blocks+1
-		if blocks < k {
-			smalls += small + src.Laplace(3/eps)
-			small = 0
-			next = smalls
-			sums = append(sums, next)
-			continue
-		}
-		blocks = 0
-		larges += large + src.Laplace(3/eps)
-		large, small = 0, 0
-		smalls, next = larges, larges
-		sums = append(sums, next)
-	}
-	return sums
-}
-
 // ThreeLevelsKept does not begin its small blocks anew after a large one.
 //
 // want: refuted

@@ -205,58 +205,9 @@ func BetweenThresholds(q []float64, low, high, eps, delta float64, src *noise.So
 
 // BetweenNarrow has no distance between the thresholds.
 //
-// want: refuted
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && low < high
-//dp:cost eps
-func BetweenNarrow(q []float64, low, high, eps float64, src *noise.Source) []int {
-	closer := src.Laplace(2 / eps)
-	low += closer
-	high -= closer
-	var answers []int
-	for _, x := range q {
-		noisy := x + src.Laplace(4/eps)
-		if noisy >= low && noisy <= high {
-			return append(answers, 0)
-		}
-		if noisy < low {
-			answers = append(answers, -1)
-		} else {
-			answers = append(answers, 1)
-		}
-	}
-	return answers
-}
-
 // Retries asks each query up to a number of times, with fresh noise: what is below stays
 // free, however often.
 //
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && n > 0
-//dp:cost eps
-func Retries(q []float64, t float64, n, retries int, eps float64, src *noise.Source) []bool {
-	t += src.Laplace(2 / eps)
-	var above []bool
-	count := 0
-	for i := 0; i < len(q) && count < n; i++ {
-		found := false
-		for try := 0; try < retries; try++ {
-			if q[i]+src.Laplace(4*float64(n)/eps) >= t {
-				found = true
-				break
-			}
-		}
-		if found {
-			count++
-		}
-		above = append(above, found)
-	}
-	return above
-}
-
 // RetriesAll reports how many of the tries were above, and counts that as one.
 //
 // want: refuted

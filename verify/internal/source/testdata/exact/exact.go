@@ -200,3 +200,39 @@ func Third(x, eps float64, src *noise.Source) bool {
 func Chosen(q []float64, c, eps float64, src *noise.Source) int {
 	return src.Choose(q, eps/c)
 }
+
+// over: grid
+//
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func NamedScale(x, eps float64, src *noise.Source) float64 {
+	budget := eps / 2
+	scale := 1 / budget
+	return src.Round(x, scale) + src.Laplace(1/(eps/2))
+}
+
+// over: reals, may round
+//
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func ScaleOfTwo(x, eps float64, n int, src *noise.Source) float64 {
+	scale := 1 / eps
+	y := src.Round(x, scale)
+	if n > 3 {
+		scale = 2 / eps
+	}
+	return y + src.Laplace(scale)
+}
+
+// over: reals, may round
+//
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func ScaleInLoop(x, eps float64, src *noise.Source) float64 {
+	y := 0.0
+	for i := range 3 {
+		scale := float64(i+1) / eps
+		y += src.Round(x, 1/eps) + src.Laplace(scale)
+	}
+	return y
+}

@@ -1,0 +1,226 @@
+package fresh
+
+import "github.com/discreet-dp/discreet/noise"
+
+// NoisyMin returns the index of the smallest noisy score.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NoisyMin(q []float64, eps float64, src *noise.Source) int {
+	at, least := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if at < 0 || noisy < least {
+			at, least = i, noisy
+		}
+	}
+	return at
+}
+
+// HalfNoiseMax is noisy max with the noise that counts allow, for scores that move both ways.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func HalfNoiseMax(q []float64, eps float64, src *noise.Source) int {
+	at, most := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(1/eps)
+		if at < 0 || noisy > most {
+			at, most = i, noisy
+		}
+	}
+	return at
+}
+
+// CountMax is noisy max of counts of rows, one of which comes or goes.
+//
+// want: proved
+//
+//dp:adjacent each(q) in [0, 1]
+//dp:requires eps > 0
+//dp:cost eps
+func CountMax(q []int64, eps float64, src *noise.Source) int {
+	at, most := 0, int64(0)
+	for i, x := range q {
+		noisy := x + src.DiscreteLaplace(1/eps)
+		if i == 0 || noisy > most {
+			at, most = i, noisy
+		}
+	}
+	return at
+}
+
+// GapMax returns how far ahead the winner is, too.
+//
+// Gumbel is the exponential mechanism by its maximum of Gumbel noise.
+//
+// OneSided adds exponential noise.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OneSided(q []float64, eps float64, src *noise.Source) int {
+	at, most := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Exponential(2/eps)
+		if at == -1 || noisy > most {
+			at, most = i, noisy
+		}
+	}
+	return at
+}
+
+// OneSidedMin subtracts nothing: the smallest of scores with noise that only adds.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OneSidedMin(q []float64, eps float64, src *noise.Source) int {
+	at, least := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Exponential(2/eps)
+		if at == -1 || noisy < least {
+			at, least = i, noisy
+		}
+	}
+	return at
+}
+
+// Weighted chooses by scores that it has doubled.
+//
+// want: refuted
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Weighted(scores []float64, eps float64, src *noise.Source) int {
+	twice := make([]float64, len(scores))
+	for i := range scores {
+		twice[i] = 2 * scores[i]
+	}
+	return src.Choose(twice, eps)
+}
+
+// WeightedPaid pays for it.
+//
+// want: proved
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires eps > 0
+//dp:cost 2*eps
+func WeightedPaid(scores []float64, eps float64, src *noise.Source) int {
+	twice := make([]float64, len(scores))
+	for i := range scores {
+		twice[i] = 2 * scores[i]
+	}
+	return src.Choose(twice, eps)
+}
+
+// TwoChoices chooses twice at half the price.
+//
+// want: proved
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoChoices(scores []float64, eps float64, src *noise.Source) (int, int) {
+	a := src.Choose(scores, eps/2)
+	b := src.Choose(scores, eps/2)
+	return a, b
+}
+
+// Median chooses a candidate by how far its rank is from the middle.
+//
+// MedianBothSides counts both sides: one row moves the score by 2.
+//
+// Vote is PATE's noisy plurality: a teacher who changes her mind moves two counts by 1.
+//
+// want: proved
+//
+//dp:adjacent each(votes) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Vote(votes []int64, eps float64, src *noise.Source) (class int) {
+	var most int64
+	for i, v := range votes {
+		if n := v + src.DiscreteLaplace(2/eps); i == 0 || n > most {
+			class, most = i, n
+		}
+	}
+	return class
+}
+
+// Confident answers only if the plurality is noisily large.
+//
+// ConfidentBare looks at the plurality without noise.
+//
+// want: refuted
+//
+//dp:adjacent each(votes) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ConfidentBare(votes []int64, t int64, eps float64, src *noise.Source) int {
+	var largest int64
+	for _, v := range votes {
+		largest = max(largest, v)
+	}
+	if largest < t {
+		return -1
+	}
+	at, most := 0, int64(0)
+	for i, v := range votes {
+		if n := v + src.DiscreteLaplace(2/eps); i == 0 || n > most {
+			at, most = i, n
+		}
+	}
+	return at
+}
+
+// GaussianVote is GNMax as the release of all noisy counts of disjoint sets of rows.
+//
+// want: proved
+//
+//dp:adjacent one(votes) <= 1
+//dp:requires sigma > 0
+//dp:cost zcdp(1 / (2*sigma*sigma))
+func GaussianVote(votes []float64, sigma float64, src *noise.Source) []float64 {
+	noisy := make([]float64, len(votes))
+	for i := range votes {
+		noisy[i] = votes[i] + src.Gaussian(sigma)
+	}
+	return noisy
+}
+
+// Larger returns the larger of two private numbers, with noise.
+//
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:adjacent |y| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Larger(x, y, eps float64, src *noise.Source) float64 {
+	return max(x, y) + src.Laplace(1/eps)
+}
+
+// LargerAndSmaller returns both, at the price of one.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:adjacent |y| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LargerAndSmaller(x, y, eps float64, src *noise.Source) (float64, float64) {
+	return max(x, y) + src.Laplace(1/eps), min(x, y) + src.Laplace(1/eps)
+}

@@ -1,0 +1,429 @@
+package fresh
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// Rounds releases the sum k times, at a k-th of the budget each.
+//
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func Rounds(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	sum := 0.0
+	for _, x := range q {
+		sum += x
+	}
+	var out []float64
+	for range k {
+		out = append(out, sum+src.Laplace(float64(k)/eps))
+	}
+	return out
+}
+
+// RoundsFree spends the whole budget in each round.
+//
+// want: refuted
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func RoundsFree(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	sum := 0.0
+	for _, x := range q {
+		sum += x
+	}
+	var out []float64
+	for range k {
+		out = append(out, sum+src.Laplace(1/eps))
+	}
+	return out
+}
+
+// Mean has noise for the mean of n rows.
+//
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Mean(q []float64, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	for _, x := range q {
+		sum += x
+	}
+	n := float64(len(q))
+	return sum/n + src.Laplace(1/(n*eps))
+}
+
+// Clipped sums rows that are cut to [0, b].
+//
+// ClippedBothWays cuts to [-b, b], and forgets that a row may go from one end to the other.
+//
+// want: refuted
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0 && b > 0
+//dp:cost eps
+func ClippedBothWays(rows []float64, b, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	for _, x := range rows {
+		sum += min(max(x, -b), b)
+	}
+	return sum + src.Laplace(b/eps)
+}
+
+// Histogram has noise in every bin.
+//
+// want: proved
+//
+//dp:adjacent one(counts) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Histogram(counts []int64, eps float64, src *noise.Source) []int64 {
+	out := make([]int64, len(counts))
+	for i, c := range counts {
+		out[i] = max(0, c+src.DiscreteLaplace(1/eps))
+	}
+	return out
+}
+
+// Suppressed shows the noisy counts above a public threshold.
+//
+// want: proved
+//
+//dp:adjacent one(counts) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Suppressed(counts []int64, t int64, eps float64, src *noise.Source) []int64 {
+	var out []int64
+	for _, c := range counts {
+		if n := c + src.DiscreteLaplace(1/eps); n >= t {
+			out = append(out, n)
+		} else {
+			out = append(out, 0)
+		}
+	}
+	return out
+}
+
+// Nonzero shows the bins that are not empty.
+//
+// want: refuted
+//
+//dp:adjacent one(counts) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Nonzero(counts []int64, eps float64, src *noise.Source) []int64 {
+	var out []int64
+	for _, c := range counts {
+		if c > 0 {
+			out = append(out, c+src.DiscreteLaplace(1/eps))
+		}
+	}
+	return out
+}
+
+// Running releases the true sum so far with new noise at each step.
+//
+// want: refuted
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Running(q []float64, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	sum := 0.0
+	for _, x := range q {
+		sum += x
+		out = append(out, sum+src.Laplace(1/eps))
+	}
+	return out
+}
+
+// Buffered releases the rows of every fourth step together.
+//
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Buffered(q []int64, eps float64, src *noise.Source) []int64 {
+	var out []int64
+	var buffer, total int64
+	for i, x := range q {
+		buffer += x
+		if i%4 == 3 {
+			total += buffer + src.DiscreteLaplace(1/eps)
+			buffer = 0
+		}
+		out = append(out, total)
+	}
+	return out
+}
+
+// BufferKept forgets to empty the buffer.
+//
+// want: refuted
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func BufferKept(q []int64, eps float64, src *noise.Source) []int64 {
+	var out []int64
+	var buffer int64
+	for i, x := range q {
+		buffer += x
+		if i%2 == 1 {
+			out = append(out, buffer+src.DiscreteLaplace(1/eps))
+		}
+	}
+	return out
+}
+
+// Tree releases the nodes of a tree over four leaves: each leaf is in three.
+//
+// want: proved
+//
+//dp:adjacent one(x) <= 1
+//dp:requires eps > 0 && len(x) == 4
+//dp:cost eps
+func Tree(x []float64, eps float64, src *noise.Source) []float64 {
+	b := 3 / eps
+	out := []float64{}
+	for i := range 4 {
+		out = append(out, x[i]+src.Laplace(b))
+	}
+	left, right := x[0]+x[1], x[2]+x[3]
+	out = append(out, left+src.Laplace(b), right+src.Laplace(b))
+	return append(out, left+right+src.Laplace(b))
+}
+
+// TreeCheap has noise for two levels.
+//
+// want: refuted
+//
+//dp:adjacent one(x) <= 1
+//dp:requires eps > 0 && len(x) == 4
+//dp:cost eps
+func TreeCheap(x []float64, eps float64, src *noise.Source) []float64 {
+	b := 2 / eps
+	out := []float64{}
+	for i := range 4 {
+		out = append(out, x[i]+src.Laplace(b))
+	}
+	left, right := x[0]+x[1], x[2]+x[3]
+	out = append(out, left+src.Laplace(b), right+src.Laplace(b))
+	return append(out, left+right+src.Laplace(b))
+}
+
+// Spender answers while its budget lasts.
+//
+// SpenderLate looks at the budget after it has spent.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires e > 0 && budget > 0
+//dp:cost budget
+func SpenderLate(q []float64, e, budget float64, src *noise.Source) []float64 {
+	var out []float64
+	spent := 0.0
+	for _, x := range q {
+		if spent >= budget {
+			break
+		}
+		spent += e
+		out = append(out, x+src.Laplace(1/e))
+	}
+	return out
+}
+
+// BlockSums is subsample and aggregate: rows in k blocks, each cut to [0, 1].
+//
+// SameNoise adds one draw to two numbers.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:adjacent |y| <= 1
+//dp:requires eps > 0
+//dp:cost 2*eps
+func SameNoise(x, y, eps float64, src *noise.Source) (float64, float64) {
+	z := src.Laplace(1 / eps)
+	return x + z, y + z
+}
+
+// Twice releases a number twice, at half the budget each.
+//
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Twice(x, eps float64, src *noise.Source) (float64, float64) {
+	return x + src.Laplace(2/eps), x + src.Laplace(2/eps)
+}
+
+// TwoSided is Laplace noise as the difference of two exponential draws.
+//
+// Positive has noise on one side only.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Positive(x, eps float64, src *noise.Source) float64 {
+	return x + src.Exponential(1/eps)
+}
+
+// RoundedBefore rounds a number, which keeps a distance of 1.
+//
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RoundedBefore(x, eps float64, src *noise.Source) float64 {
+	return math.Floor(x) + src.Laplace(1/eps)
+}
+
+// RoundedHalf rounds a number, which does not keep a distance of a half.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 0.5
+//dp:requires eps > 0
+//dp:cost eps
+func RoundedHalf(x, eps float64, src *noise.Source) float64 {
+	return math.Floor(x) + src.Laplace(1/(2*eps))
+}
+
+// OwnRange takes the scale of its noise from the data.
+//
+// want: refuted
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OwnRange(q []float64, eps float64, src *noise.Source) float64 {
+	sum, most := 0.0, 1.0
+	for _, x := range q {
+		sum += x
+		most = max(most, x)
+	}
+	return sum + src.Laplace(most/eps)
+}
+
+// MixedNoise adds whole noise to a real number, whose digits show.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func MixedNoise(x, eps float64, src *noise.Source) float64 {
+	return x + float64(src.DiscreteLaplace(1/eps))
+}
+
+// Early stops when the sum is large, and nobody added noise to it.
+//
+// want: refuted
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Early(q []float64, limit, eps float64, src *noise.Source) float64 {
+	sum, total := 0.0, 0.0
+	for _, x := range q {
+		sum += x
+		total += x + src.Laplace(1/eps)
+		if sum > limit {
+			break
+		}
+	}
+	return total
+}
+
+// Gate releases the true value if the noisy one is large.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Gate(x, t, eps float64, src *noise.Source) float64 {
+	if x+src.Laplace(1/eps) > t {
+		return x
+	}
+	return 0
+}
+
+// Calls is a sum that calls another function with a claim.
+//
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Calls(q []float64, eps float64, src *noise.Source) (float64, float64) {
+	a := Clipped(q, 1, eps/2, src)
+	b := Clipped(q, 2, eps/2, src)
+	return a, b
+}
+
+// RoundedAway rounds to the nearest whole number, halves away from zero: -1/2 and 1/2
+// come to be two apart.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RoundedAway(x, eps float64, src *noise.Source) float64 {
+	return math.Round(x) + src.Laplace(1/eps)
+}
+
+// RoundedUp rounds up after scaling by 2, which makes a distance of 2.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RoundedUp(x, eps float64, src *noise.Source) float64 {
+	return math.Ceil(2*x) + src.Laplace(1/eps)
+}
+
+// want: proved
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0 && b > 0
+//dp:cost eps
+func Clipped(rows []float64, b, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	for _, x := range rows {
+		sum += min(max(x, 0), b)
+	}
+	return sum + src.Laplace(b/eps)
+}
+
+// ZeroScale has noise of scale 0, which nothing draws: where it is none, the sum is bare.
+//
+// want: unknown
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ZeroScale(q []float64, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	for _, x := range q {
+		sum += x
+	}
+	return sum + src.Laplace((eps-eps)*2)
+}

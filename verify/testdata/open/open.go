@@ -1,0 +1,365 @@
+// Package open holds programs whose verdicts are known, and not reached: see the list
+// unreached in the tests of package verify.
+package open
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TopTwo(q []float64, eps float64, src *noise.Source) (int, int) {
+	first, second := -1, -1
+	most, next := 0.0, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if first < 0 || noisy > most {
+			second, next = first, most
+			first, most = i, noisy
+		} else if second < 0 || noisy > next {
+			second, next = i, noisy
+		}
+	}
+	return first, second
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func PeeledTwo(q []float64, eps float64, src *noise.Source) (int, int) {
+	first, best := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if first < 0 || noisy > best {
+			first, best = i, noisy
+		}
+	}
+	second, best := -1, 0.0
+	for i, x := range q {
+		if i == first {
+			continue
+		}
+		noisy := x + src.Laplace(4/eps)
+		if second < 0 || noisy > best {
+			second, best = i, noisy
+		}
+	}
+	return first, second
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && delta > 0 && delta < 0.5
+//dp:cost eps, delta
+func StableSelection(q []float64, eps, delta float64, src *noise.Source) int {
+	arg, most, next := -1, 0.0, 0.0
+	for i, x := range q {
+		if arg < 0 {
+			arg, most = i, x
+		} else if x > most {
+			arg, most, next = i, x, most
+		} else if i == 1 || x > next {
+			next = x
+		}
+	}
+	if len(q) > 1 && most-next+src.Laplace(2/eps) > 2+2/eps*math.Log(1/(2*delta)) {
+		return arg
+	}
+	return -1
+}
+
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && len(q) == 4
+//dp:cost eps
+func TreeCount(q []int64, eps float64, src *noise.Source) []int64 {
+	sums := make([]int64, 4)
+	sums[0] = q[0] + src.DiscreteLaplace(3/eps)
+	sums[1] = q[0] + q[1] + src.DiscreteLaplace(3/eps)
+	sums[2] = sums[1] + q[2] + src.DiscreteLaplace(3/eps)
+	sums[3] = q[0] + q[1] + q[2] + q[3] + src.DiscreteLaplace(3/eps)
+	return sums
+}
+
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && m > 0 && k > 0
+//dp:cost eps
+func ThreeLevels(q []float64, m, k int, eps float64, src *noise.Source) []float64 {
+	var sums []float64
+	large, small := 0.0, 0.0 // exact sums of the blocks that are open
+	larges, smalls, next := 0.0, 0.0, 0.0
+	items, blocks := 0, 0
+	for _, x := range q {
+		large += x
+		small += x
+		items++
+		if items < m {
+			next += x + src.Laplace(3/eps)
+			sums = append(sums, next)
+			continue
+		}
+		items, blocks = 0, blocks+1
+		if blocks < k {
+			smalls += small + src.Laplace(3/eps)
+			small = 0
+			next = smalls
+			sums = append(sums, next)
+			continue
+		}
+		blocks = 0
+		larges += large + src.Laplace(3/eps)
+		large, small = 0, 0
+		smalls, next = larges, larges
+		sums = append(sums, next)
+	}
+	return sums
+}
+
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && low < high
+//dp:cost eps
+func BetweenNarrow(q []float64, low, high, eps float64, src *noise.Source) []int {
+	closer := src.Laplace(2 / eps)
+	low += closer
+	high -= closer
+	var answers []int
+	for _, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if noisy >= low && noisy <= high {
+			return append(answers, 0)
+		}
+		if noisy < low {
+			answers = append(answers, -1)
+		} else {
+			answers = append(answers, 1)
+		}
+	}
+	return answers
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps
+func Retries(q []float64, t float64, n, retries int, eps float64, src *noise.Source) []bool {
+	t += src.Laplace(2 / eps)
+	var above []bool
+	count := 0
+	for i := 0; i < len(q) && count < n; i++ {
+		found := false
+		for try := 0; try < retries; try++ {
+			if q[i]+src.Laplace(4*float64(n)/eps) >= t {
+				found = true
+				break
+			}
+		}
+		if found {
+			count++
+		}
+		above = append(above, found)
+	}
+	return above
+}
+
+// want: proved
+//
+//dp:adjacent |answer| <= 1000
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func Categories(answer, k int, eps float64, src *noise.Source) int {
+	scores := make([]float64, k)
+	for i := range k {
+		if i == answer {
+			scores[i] = 1
+		}
+	}
+	return src.Choose(scores, eps)
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) >= 2
+//dp:cost eps
+func GapMax(q []float64, eps float64, src *noise.Source) (int, float64) {
+	at, first, second := -1, 0.0, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		switch {
+		case i == 0:
+			at, first = i, noisy
+		case noisy > first:
+			at, first, second = i, noisy, first
+		case i == 1 || noisy > second:
+			second = noisy
+		}
+	}
+	return at, first - second
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Gumbel(q []float64, eps float64, src *noise.Source) int {
+	at, most := -1, 0.0
+	for i, x := range q {
+		noisy := eps*x/2 - math.Log(src.Exponential(1))
+		if at < 0 || noisy > most {
+			at, most = i, noisy
+		}
+	}
+	return at
+}
+
+// want: proved
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0
+//dp:cost eps
+func Median(rows, candidates []int64, eps float64, src *noise.Source) int64 {
+	if len(candidates) == 0 {
+		panic("no candidates")
+	}
+	scores := make([]float64, len(candidates))
+	for i, c := range candidates {
+		below := 0
+		for _, x := range rows {
+			if x < c {
+				below++
+			}
+		}
+		scores[i] = -math.Abs(float64(below) - float64(len(rows))/2)
+	}
+	return candidates[src.Choose(scores, eps)]
+}
+
+// want: refuted
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0
+//dp:cost eps
+func MedianBothSides(rows, candidates []int64, eps float64, src *noise.Source) int64 {
+	if len(candidates) == 0 {
+		panic("no candidates")
+	}
+	scores := make([]float64, len(candidates))
+	for i, c := range candidates {
+		below, above := 0, 0
+		for _, x := range rows {
+			if x < c {
+				below++
+			} else {
+				above++
+			}
+		}
+		scores[i] = -math.Abs(float64(below) - float64(above))
+	}
+	return candidates[src.Choose(scores, eps)]
+}
+
+// want: proved
+//
+//dp:adjacent each(votes) <= 1
+//dp:requires e1 > 0 && e2 > 0
+//dp:cost e1 + e2
+func Confident(votes []int64, t int64, e1, e2 float64, src *noise.Source) int {
+	var largest int64
+	for i, v := range votes {
+		if i == 0 || v > largest {
+			largest = v
+		}
+	}
+	if largest+src.DiscreteLaplace(1/e1) < t {
+		return -1
+	}
+	at, most := 0, int64(0)
+	for i, v := range votes {
+		if n := v + src.DiscreteLaplace(2/e2); i == 0 || n > most {
+			at, most = i, n
+		}
+	}
+	return at
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires e > 0 && budget > 0
+//dp:cost budget
+func Spender(q []float64, e, budget float64, src *noise.Source) []float64 {
+	var out []float64
+	spent := 0.0
+	for _, x := range q {
+		if spent+e > budget {
+			break
+		}
+		spent += e
+		out = append(out, x+src.Laplace(1/e))
+	}
+	return out
+}
+
+// want: proved
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func BlockSums(rows []float64, k int, eps float64, src *noise.Source) float64 {
+	blocks := make([]float64, k)
+	for i, x := range rows {
+		blocks[i%k] += x
+	}
+	sum := 0.0
+	for _, b := range blocks {
+		sum += min(max(b, 0), 1)
+	}
+	return sum + src.Laplace(1/eps)
+}
+
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoSided(x, eps float64, src *noise.Source) float64 {
+	return x + src.Exponential(1/eps) - src.Exponential(1/eps)
+}
+
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && c > 0
+//dp:cost eps
+func CountsBelow(q []float64, t float64, c int, eps float64, src *noise.Source) []bool {
+	noisy := t + src.Laplace(2/eps)
+	var out []bool
+	left := c
+	for _, x := range q {
+		if left == 0 {
+			break
+		}
+		if x+src.Laplace(4*float64(c)/eps) >= noisy {
+			out = append(out, true)
+		} else {
+			out = append(out, false)
+			left--
+		}
+	}
+	return out
+}
