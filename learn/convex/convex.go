@@ -85,10 +85,10 @@ type Options struct {
 	// the length of the steps of gradient perturbation, and Regularization, and no
 	// guarantee depends on it.
 	Examples int
-	// Steps is the number of steps of gradient perturbation; 100 if it is 0.
+	// Steps is the number of steps of gradient perturbation; 60 if it is 0.
 	Steps int
 	// Travel is how far gradient perturbation lets a weight go in all steps together,
-	// about; 20 if it is 0.
+	// about; 30 if it is 0.
 	Travel float64
 }
 

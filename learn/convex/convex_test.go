@@ -320,3 +320,56 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("beyond the budget: %v", err)
 	}
 }
+
+// Each method has the noise of its theorem: with the intercept, several classes, units of
+// several examples, and replacement.
+func TestCalibration(t *testing.T) {
+	const d, k, classes, epsilon = 3, 4, 5, 2.0 // 2 features and the intercept; 2 examples, twice
+	set := learntest.Labelled(classes, nil, []float32{1, 1})
+	set.Units = []int32{0}
+	calibrated := func(method Method, o cost.Options) *training {
+		o.PerUnit = 2
+		tr, err := newTraining(learntest.Purse(t, filter.Approx, privacy.ReplaceOne), set, Options{Options: o, Method: method, Norm: 1, Regularization: 50, Examples: 1, Steps: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got/want-1) > 1e-4 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	pure, zcdp := learntest.Pure(t, "2"), learntest.Concentrated(t, "0.5")
+	r := k * math.Sqrt2
+	near("output, pure", calibrated(Output, pure).way.(output).vector.Scale(), math.Sqrt(d)*(r+2*tolerance)*classes/epsilon)
+	near("output", calibrated(Output, zcdp).way.(output).vector.Scale(), (r+2*tolerance)*math.Sqrt(classes/(2*0.5)))
+	near("gradient", calibrated(Gradient, zcdp).way.(gradient).noise.Deviation(2*fixed.Places), r*math.Sqrt(7*classes/(2*0.5)))
+	objective := calibrated(Objective, pure).way.(*objectivePerturbation)
+	near("regularization", objective.lambda, 50)
+	left := epsilon/classes*49/50 - 2*math.Log1p(0.5/50)
+	near("objective, pure", objective.scale, math.Sqrt2*math.Sqrt(d)*r/left)
+	near("last noise", objective.final.Scale(), 2*math.Sqrt(d)*(tolerance+objective.grid*math.Sqrt(d))*50*classes/epsilon)
+
+	// Statistics, of one target, in halves.
+	regression := learntest.Regression(nil, []float32{1, 1})
+	tr, err := newTraining(learntest.Purse(t, filter.ZCDP, privacy.AddRemove), regression, Options{Options: zcdp, Method: Statistics, Norm: 1, Lower: 0, Upper: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("moments", tr.way.(statistics).moments.Deviation(), 2/math.Sqrt(2*0.25))
+	near("products", tr.way.(statistics).noise.Deviation(2*fixed.Places), math.Sqrt(2/(2*0.25)))
+}
+
+// Where the slack would exceed half of ε, Λ is raised until it is half.
+func TestSlackRaisesRegularization(t *testing.T) {
+	set := learntest.Labelled(2, nil, []float32{1})
+	tr, err := newTraining(learntest.Purse(t, filter.Pure, privacy.AddRemove), set, Options{Options: learntest.Pure(t, "0.1"), Method: Objective, Norm: 1, Regularization: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lambda := tr.way.(*objectivePerturbation).lambda; math.Abs(math.Log1p(0.5/lambda)/0.05-1) > 1e-6 {
+		t.Errorf("Λ is %v, with a slack of %v", lambda, math.Log1p(0.5/lambda))
+	}
+}

@@ -31,7 +31,7 @@ type gradient struct {
 func newGradient(t *training, share *big.Rat) (way, error) {
 	g := gradient{t: t, steps: t.o.Steps}
 	if g.steps == 0 {
-		g.steps = 100
+		g.steps = 60
 	}
 	s := sensitivity(t.normSquared(), t.width)
 	var err error
@@ -65,7 +65,7 @@ func (g gradient) learn(ctx context.Context, bits noise.Bits, p *problem, size f
 	const beta1, beta2 = 0.9, 0.99
 	rate := g.t.o.Travel / float64(g.steps)
 	if rate == 0 {
-		rate = 20 / float64(g.steps)
+		rate = 30 / float64(g.steps)
 	}
 	for step := range g.steps {
 		if err := ctx.Err(); err != nil {

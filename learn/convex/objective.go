@@ -154,12 +154,22 @@ func (o *objectivePerturbation) gaussian(epsilon, delta *big.Rat) error {
 		far := eps.Exp().Mul(z.Add(numeric.OfFloat(s)).NormalTail())
 		return signs.Mul(z.NormalTail().Sub(far)).Hi().Cmp(target) <= 0
 	}
-	lo, hi := 0.0, 64.0 // of s
-	for range 45 {
-		if mid := (lo + hi) / 2; suffices(mid) {
-			lo = mid
+	// Found in float64, then shown.
+	e, _ := epsilon.Float64()
+	want, _ := target.Float64()
+	tail := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
+	lo, hi := 0.0, min(math.Sqrt(2*e), 64) // of s; z is positive
+	for range 60 {
+		s := (lo + hi) / 2
+		if z := e/s - s/2; math.Ldexp(tail(z)-math.Exp(e)*tail(z+s), int(m)) <= want {
+			lo = s
 		} else {
-			hi = mid
+			hi = s
+		}
+	}
+	for lo *= 1 - 1e-9; lo > 0 && !suffices(lo); {
+		if lo *= 0.99; lo < 1e-9 {
+			lo = 0
 		}
 	}
 	if lo == 0 {

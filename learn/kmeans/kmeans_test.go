@@ -151,3 +151,18 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+func TestCalibration(t *testing.T) {
+	set := learntest.Labelled(2, nil, []float32{1, 1, 1, 1})
+	tr, err := newTraining(learntest.Purse(t, filter.ZCDP, privacy.ReplaceOne), set, Options{Options: learntest.Concentrated(t, "0.3"), Clusters: 2, Norm: 1, Rounds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A third of ρ for counts, in three rounds; replacement doubles distances.
+	if got, want := tr.counts.Deviation(0), 2*math.Sqrt(3/(2*0.1)); math.Abs(got-want) > 1e-6 {
+		t.Errorf("deviation %v of counts, want %v", got, want)
+	}
+	if got, want := tr.sums.Deviation(fixed.Places), 2*math.Sqrt(3/(2*0.2)); math.Abs(got-want) > 1e-6 {
+		t.Errorf("deviation %v of sums, want %v", got, want)
+	}
+}

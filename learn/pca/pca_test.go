@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn/cost"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/internal/fixed"
 	"github.com/discreet-dp/discreet/learn/internal/learntest"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -98,6 +99,23 @@ func TestRefusals(t *testing.T) {
 		spoil(&o)
 		if _, err := Train(t.Context(), noise.System(), b, set, o); !errors.Is(err, cost.ErrParameter) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCalibration(t *testing.T) {
+	set := learntest.Labelled(2, nil, []float32{1, 1})
+	tr, err := newTraining(learntest.Purse(t, filter.ZCDP, privacy.AddRemove), set, Options{Options: learntest.Concentrated(t, "2"), Components: 1, Norm: 1, Center: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string][2]float64{
+		"count":   {tr.count.Deviation(0), 1 / math.Sqrt(2*0.1)},
+		"sum":     {tr.sum.Deviation(fixed.Places), 1 / math.Sqrt(2*0.4)},
+		"moments": {tr.moments.Deviation(), 1 / math.Sqrt(2*1.5)},
+	} {
+		if math.Abs(d[0]-d[1]) > 1e-6 {
+			t.Errorf("deviation %v of the %s, want %v", d[0], name, d[1])
 		}
 	}
 }
