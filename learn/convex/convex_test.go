@@ -145,9 +145,13 @@ func TestEvents(t *testing.T) {
 func TestObjectiveCalibration(t *testing.T) {
 	tail := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 	set := learntest.Labelled(2, nil)
-	for _, c := range []struct{ epsilon, delta string }{{"0.1", "0.001"}, {"1", "0.00001"}, {"8", "0.0000001"}} {
+	for _, c := range []struct {
+		epsilon, delta string
+		neighbours     privacy.Neighbours
+		m              float64 // gradients that change
+	}{{"0.1", "0.001", privacy.AddRemove, 1}, {"1", "0.00001", privacy.AddRemove, 1}, {"8", "0.0000001", privacy.AddRemove, 1}, {"1", "0.00001", privacy.ReplaceOne, 2}} {
 		cst := learntest.Approx(t, c.epsilon, c.delta)
-		o, err := newTraining(learntest.Purse(t, filter.Approx, privacy.AddRemove), set, Options{Options: cst, Method: Objective, Norm: 1, NoIntercept: true, Regularization: 10})
+		o, err := newTraining(learntest.Purse(t, filter.Approx, c.neighbours), set, Options{Options: cst, Method: Objective, Norm: 1, NoIntercept: true, Regularization: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,8 +159,8 @@ func TestObjectiveCalibration(t *testing.T) {
 		eps, _ := cst.Epsilon.Rat().Float64()
 		delta, _ := cst.Delta.Rat().Float64()
 		left := eps*49/50 - math.Log1p(0.25/w.lambda)
-		s := 1 / w.scale
-		got := 2 * (tail(left/s-s/2) - math.Exp(left)*tail(left/s+s/2))
+		s := c.m / w.scale
+		got := math.Exp2(c.m) * (tail(left/s-s/2) - math.Exp(left)*tail(left/s+s/2))
 		if math.Abs(got-delta) > 1e-6*delta {
 			t.Errorf("ε %s, δ %s: σ of %v gives δ %v", c.epsilon, c.delta, w.scale, got)
 		}

@@ -100,6 +100,9 @@ func TestQuantize(t *testing.T) {
 		if sum.Cmp(big.NewInt(one*one)) > 0 {
 			t.Fatalf("%v becomes %v", g, to)
 		}
+		if size, _ := new(big.Float).SetInt(sum).Float64(); norm > 1 && !math.IsInf(norm, 0) && size < 0.999*one*one {
+			t.Fatalf("%v in units of %v becomes %v, shorter than 1", g, clip, to)
+		}
 		if norm < 0.99 {
 			for j, k := range to {
 				if math.Abs(float64(g[j])/clip-float64(k)/one) > 2.0/one {

@@ -36,13 +36,15 @@ type Options struct {
 	Lower, Upper float64
 	// Cuts is how finely numbers are cut; see feature.Cuts. 16 if it is 0.
 	Cuts int
-	// Rounds is how often each feature has its turn; 50 if it is 0.
+	// Rounds is how often each feature has its turn. If it is 0, that is 50 times, or 5
+	// where the guarantee is pure: there noise grows with the number of turns, else with its
+	// root.
 	Rounds int
 	// Leaves is how many leaves a tree over a number has; 8 if it is 0. Over a category
 	// each value is a leaf.
 	Leaves int
 	// Rate is how far a step goes, of the way to the minimum of a quadratic bound of
-	// the loss; 0.1 if it is 0.
+	// the loss; 0.1 if it is 0, or 1/2 where the guarantee is pure.
 	Rate float64
 }
 
@@ -143,16 +145,20 @@ func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.S
 // released before, splits of random bits alone. Releases that see those before add up:
 // ε (Dwork et al. 2006), ρ (Bun and Steinke 2016, Lemma 2.3).
 func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error) {
+	rounds, rate := 50, 0.1
+	if o.Delta.Sign() == 0 && o.Rho.Sign() == 0 {
+		rounds, rate = 5, 0.5
+	}
 	for _, d := range []struct {
 		value *int
 		to    int
-	}{{&o.Cuts, 16}, {&o.Rounds, 50}, {&o.Leaves, 8}} {
+	}{{&o.Cuts, 16}, {&o.Rounds, rounds}, {&o.Leaves, 8}} {
 		if *d.value == 0 {
 			*d.value = d.to
 		}
 	}
 	if o.Rate == 0 {
-		o.Rate = 0.1
+		o.Rate = rate
 	}
 	t := &training{o: o, set: set}
 	var err error

@@ -28,6 +28,9 @@ func TestVectorIsBounded(t *testing.T) {
 		if sum > fixed.One*fixed.One {
 			t.Fatalf("%v in units of %v is %v, whose squares sum to more than 1", from, bound, to)
 		}
+		if norm > 1 && !math.IsInf(norm, 0) && float64(sum) < 0.999*fixed.One*fixed.One {
+			t.Fatalf("%v in units of %v is %v, shorter than 1", from, bound, to)
+		}
 		if norm < 0.999 { // nor NaN
 			for i, k := range to {
 				if d := float64(from[i])/bound - float64(k)/fixed.One; math.Abs(d) > 1.001/fixed.One {

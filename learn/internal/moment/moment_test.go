@@ -76,3 +76,19 @@ func TestDeviation(t *testing.T) {
 		t.Errorf("variances %v and %v, want 4 and 2", diagonal, off)
 	}
 }
+
+// Pure noise has scale (d+1)r²/2ε, and the deviation √2 of that.
+func TestPureDeviation(t *testing.T) {
+	set := &example.Set{Width: 4, Outputs: 1}
+	p, err := cost.New(learntest.Purse(t, filter.Pure, privacy.AddRemove), set, learntest.Pure(t, "0.5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := moment.New(p, big.NewRat(1, 1), 5, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Deviation(), math.Sqrt2*6*2/2/0.5; math.Abs(got-want) > 1e-6 {
+		t.Errorf("deviation %v, want %v", got, want)
+	}
+}
