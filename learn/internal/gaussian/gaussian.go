@@ -67,7 +67,7 @@ const (
 // A Source adds noise. One call at a time.
 type Source struct {
 	random  io.Reader
-	workers []*stream
+	workers []*worker
 	wg      sync.WaitGroup
 }
 
@@ -79,7 +79,7 @@ func New(random io.Reader, workers int) *Source {
 	}
 	s := &Source{random: random}
 	for range workers {
-		s.workers = append(s.workers, &stream{})
+		s.workers = append(s.workers, &worker{})
 	}
 	return s
 }
@@ -120,30 +120,63 @@ func (s *Source) work(i int, v []float32, sigma float64) {
 	s.workers[i].add(v, sigma)
 }
 
-// add adds noise to a part of the vector and forgets the key.
-func (s *stream) add(v []float32, sigma float64) {
-	defer s.erase()
-	step := sigma / Steps
-	inverse := Steps / sigma
-	for i, x := range v {
-		n := whole(float64(x)*inverse) + s.draw()
-		v[i] = float32((float64(n) + 0.5) * step)
+// A worker adds noise to a part of the vector, from two streams: one has a word for
+// every number, the other what few draws need besides.
+type worker struct{ words, more stream }
+
+func (w *worker) rekey(random io.Reader) error {
+	if err := w.words.rekey(random); err != nil {
+		return err
+	}
+	return w.more.rekey(random)
+}
+
+func (w *worker) erase() {
+	w.words.erase()
+	w.more.erase()
+}
+
+// add adds noise to the numbers and forgets the keys.
+func (w *worker) add(v []float32, sigma float64) {
+	defer w.erase()
+	step, inverse := sigma/Steps, Steps/sigma
+	layers := &ziggurat.layers
+	for len(v) > 0 {
+		w.words.refill()
+		words := &w.words.buf
+		piece := v[:min(len(v), len(words)/8)]
+		v = v[len(piece):]
+		for i, x := range piece {
+			word := binary.LittleEndian.Uint64(words[i*8:][:8])
+			noise, inside := column(layers, word)
+			if !inside {
+				noise = w.more.outer(word)
+			}
+			piece[i] = float32((float64(whole(float64(x)*inverse)+noise) + 0.5) * step)
+		}
 	}
 }
 
-// whole is the whole number nearest to x, within 2^52.
+// limit is far above what a sum of clipped vectors reaches, in steps, and so small
+// that whole numbers stay exact when a draw is added.
+const limit = 1 << 52
+
+// whole is the whole number nearest to x, within the limit.
 func whole(x float64) int64 {
-	const limit = 1 << 52
-	if !(x < limit) {
-		if x != x {
-			return 0
-		}
-		return limit
+	if x > -limit && x < limit {
+		return int64(math.RoundToEven(x))
 	}
-	if x < -limit {
+	return outside(x)
+}
+
+func outside(x float64) int64 {
+	switch {
+	case x >= limit:
+		return limit
+	case x <= -limit:
 		return -limit
 	}
-	return int64(math.RoundToEven(x))
+	return 0 // NaN
 }
 
 // A stream is a sequence of random words. After rekey it gives each once.
@@ -176,13 +209,18 @@ func (s *stream) erase() {
 	clear(s.buf[:])
 }
 
+// word gives the next 64 bits.
 func (s *stream) word() uint64 {
 	if s.next == len(s.buf) {
-		clear(s.buf[:])
-		s.cipher.XORKeyStream(s.buf[:], s.buf[:])
-		s.next = 0
+		s.refill()
 	}
-	w := binary.NativeEndian.Uint64(s.buf[s.next:])
+	w := binary.LittleEndian.Uint64(s.buf[s.next:])
 	s.next += 8
 	return w
+}
+
+func (s *stream) refill() {
+	clear(s.buf[:])
+	s.cipher.XORKeyStream(s.buf[:], s.buf[:])
+	s.next = 0
 }

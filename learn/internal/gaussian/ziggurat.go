@@ -9,11 +9,11 @@ import (
 // Generating Random Variables", 2000) over whole numbers (as Buchmann, Cabarcas,
 // Goepfert, Huelsing and Weiden do, "Discrete Ziggurat", 2013): the area under
 // f(j) = exp(-c^2/2), c = (j+1/2)/Steps, j = 0, 1, ..., is covered by 256 layers
-// of equal area. Layer i > 0 is the columns j < width[i] between the heights
-// bottom[i] and bottom[i+1]; layer 0 is the columns j < width[1] below bottom[1]
-// with the tail, all columns from width[1] on, and width[0] is the number of
-// columns that it would have were the tail as high. A layer is drawn, a column of
-// it and, where f passes through the layer, a height.
+// of equal area. Layer i > 0 is the columns below its width between the heights
+// bottom[i] and bottom[i+1]; layer 0 is the columns below the width of layer 1, up
+// to bottom[1], with the tail, all columns from there on, and its width is the
+// number of columns that it would have were the tail as high. A layer is drawn, a
+// column of it and, where f passes through the layer, a height.
 //
 // The ideal law, the floor of a Gaussian, and the actual one differ thus. Each
 // line gives the mean square of the relative error of a column's probability,
@@ -39,10 +39,15 @@ import (
 // The root of a sum of squares is at most the sum of the roots, so altogether the
 // divergence is below 2^-80.
 type table struct {
-	width  [257]uint64  // columns; width[256] is 0
-	reject [256]uint64  // Lemire's threshold for width
+	layers [256]layer
 	bottom [257]float64 // heights; the last is above all
 	tail   float64      // where the tail starts, in standard deviations: the middle of its first column
+}
+
+type layer struct {
+	width  uint64 // columns
+	inside uint64 // columns that are as high as the layer's top
+	reject uint64 // Lemire's threshold for width
 }
 
 // divergence bounds the chi-squared divergence of a draw from its ideal law.
@@ -61,19 +66,23 @@ const columnBits = 64 - 9
 func newTable() *table {
 	t := &table{}
 	area := t.base()
-	for i := 1; i < 256; i++ {
-		t.bottom[i+1] = t.bottom[i] + area/float64(t.width[i])
-		t.width[i+1] = columnsAbove(t.bottom[i+1])
-	}
-	for i, w := range t.width[:256] {
-		t.reject[i] = (1 << columnBits) % w << (64 - columnBits)
+	for i := range t.layers {
+		l := &t.layers[i]
+		if i > 0 {
+			t.bottom[i+1] = t.bottom[i] + area/float64(l.width)
+			l.inside = columnsAbove(t.bottom[i+1])
+			if i < 255 {
+				t.layers[i+1].width = l.inside
+			}
+		}
+		l.reject = (1 << columnBits) % l.width << (64 - columnBits)
 	}
 	return t
 }
 
 // base sets layer 0 and gives its area, which is that of all. The tail must be a
 // whole number of columns as high as the layer, and bottom[1] must separate the
-// columns below width[1] from the rest: this is so for most starts of the tail,
+// tail from the columns before it: this is so for most starts of the tail,
 // and the first one that is a little short of the 3.65415... where 256 layers of
 // equal area end exactly at the top is taken. They then end a little above it.
 func (t *table) base() (area float64) {
@@ -82,10 +91,10 @@ func (t *table) base() (area float64) {
 		columns := math.Round(sum / math.Sqrt(height(m)*height(m-1)))
 		bottom := sum / columns
 		if height(m) < bottom && bottom < height(m-1) {
-			t.width[0], t.width[1] = m+uint64(columns), m
+			t.layers[0].width, t.layers[0].inside, t.layers[1].width = m+uint64(columns), m, m
 			t.bottom[1] = bottom
 			t.tail = (float64(m) + 0.5) / Steps
-			return float64(t.width[0]) * bottom
+			return float64(t.layers[0].width) * bottom
 		}
 	}
 }
@@ -105,25 +114,33 @@ func columnsAbove(y float64) uint64 {
 	return j
 }
 
-// draw gives the floor of a Gaussian of standard deviation Steps.
-func (s *stream) draw() int64 {
-	for {
-		w := s.word()
-		i := w & 0xff
-		sign := -int64(w >> 8 & 1) // all bits, or none
-		j, fraction := bits.Mul64(w&^0x1ff, ziggurat.width[i])
-		if fraction < ziggurat.reject[i] {
+// A draw takes a word: 8 bits pick a layer, one the side, the rest a column.
+
+// column gives the column on its side, and whether it lies inside the layer, which
+// settles the draw. A side's column -1-j is as far from 0 as j on the other.
+func column(layers *[256]layer, word uint64) (x int64, inside bool) {
+	l := &layers[word&0xff]
+	j, fraction := bits.Mul64(word&^0x1ff, l.width)
+	return int64(j) ^ -int64(word>>8&1), j < l.inside && fraction >= l.reject
+}
+
+// outer settles a draw whose word gives a column that is not inside.
+func (s *stream) outer(word uint64) int64 {
+	for ; ; word = s.word() {
+		x, inside := column(&ziggurat.layers, word)
+		if inside {
+			return x
+		}
+		i, side := word&0xff, -int64(word>>8&1)
+		if _, fraction := bits.Mul64(word&^0x1ff, ziggurat.layers[i].width); fraction < ziggurat.layers[i].reject {
 			continue
 		}
-		if j < ziggurat.width[i+1] {
-			return int64(j) ^ sign
-		}
 		if i == 0 {
-			return s.tail() ^ sign
+			return s.tail() ^ side
 		}
 		low, high := ziggurat.bottom[i], ziggurat.bottom[i+1]
-		if low+s.uniform()*(high-low) < height(j) {
-			return int64(j) ^ sign
+		if low+s.uniform()*(high-low) < height(uint64(x^side)) {
+			return x
 		}
 	}
 }
@@ -150,7 +167,7 @@ func (s *stream) tail() int64 {
 		}
 		t := float64(g) / Steps
 		if s.uniform() < math.Exp(-t*t/2) {
-			return int64(ziggurat.width[1] + g)
+			return int64(ziggurat.layers[1].width + g)
 		}
 	}
 }
