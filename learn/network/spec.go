@@ -60,7 +60,7 @@ const (
 // maxSize bounds the numbers in one example's activations and in a network's
 // parameters, so that no product of sizes overflows and a wrong spec is told
 // before memory is gone.
-const maxSize = 1 << 30
+const maxSize = 1 << 26
 
 // size multiplies a shape.
 func size(shape []int) int {

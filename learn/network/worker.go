@@ -45,6 +45,7 @@ type worker struct {
 	ones    []float64
 
 	partial []float32 // gradient of this worker's rows
+	part    []float32 // gradient of a chunk, if there are several
 	stats   Statistics
 }
 
@@ -103,12 +104,27 @@ func newWorker(net *Network, chunk int) *worker {
 	return w
 }
 
-// work computes rows from <= i < to and adds their gradients to sum.
+// work computes rows from <= i < to and adds their gradients to sum, which is 0.
 func (w *worker) work(j job, from, to int, sum []float32) {
 	w.stats = Statistics{}
 	chunks := (to - from + w.chunk - 1) / w.chunk
+	into := sum
+	if chunks > 1 && sum != nil {
+		if w.part == nil {
+			w.part = make([]float32, len(sum))
+		}
+		into = w.part
+	}
 	for c := range chunks {
-		w.step(j, from+c*(to-from)/chunks, from+(c+1)*(to-from)/chunks, sum)
+		if chunks > 1 {
+			clear(into)
+		}
+		w.step(j, from+c*(to-from)/chunks, from+(c+1)*(to-from)/chunks, into)
+		if chunks > 1 && sum != nil {
+			// Chunk sums are added up by themselves, so that rounding is relative to
+			// them and not to all that came before ([Pass.Rounding]).
+			gemm.Axpy(1, into, sum)
+		}
 	}
 }
 
