@@ -23,19 +23,18 @@ var ctx = context.Background()
 // purse is a budget in memory.
 func purse(t testing.TB, measure filter.Measure, epsilon string, n privacy.Neighbours) *budget.InMemory {
 	t.Helper()
-	b, err := budget.NewInMemory("people", filter.Budget{Measure: measure, Epsilon: must(privacy.ParseEpsilon(epsilon)),
-		Delta: must(privacy.ParseDelta("1e-4")), SelectionDelta: selection(measure), Neighbours: n})
+	b := filter.Budget{Measure: measure, Epsilon: must(privacy.ParseEpsilon(epsilon)), Neighbours: n}
+	if measure != filter.Pure {
+		b.Delta = must(privacy.ParseDelta("1e-4"))
+	}
+	if measure != filter.Pure && measure != filter.Approx {
+		b.SelectionDelta = must(privacy.ParseDelta("5e-5"))
+	}
+	made, err := budget.NewInMemory("people", b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
-}
-
-func selection(measure filter.Measure) (d privacy.Delta) {
-	if measure != filter.Approx && measure != filter.Pure {
-		d = must(privacy.ParseDelta("5e-5"))
-	}
-	return d
+	return made
 }
 
 func accuracy(t testing.TB, net *network.Network, set *example.Set) float64 {
