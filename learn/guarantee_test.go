@@ -37,7 +37,7 @@ func TestEvents(t *testing.T) {
 	}{
 		{"as it is", func(*Plan) {}, "4688*poisson(512/60000, gaussian(1.23))"},
 		{"clip and batches change nothing", func(p *Plan) {
-			p.Clip = Clip{Norm: 0.1, Mode: PerLayer, Schedule: stairs(7, 0.9)}
+			p.Clip = Clip{Norm: 0.1, Mode: PerLayer, Schedule: stairs(700, 0.9)}
 			p.Physical, p.Optimizer.Kind, p.Noise.Sampler = 3, optimizer.Adam, Exact
 		}, "4688*poisson(512/60000, gaussian(1.23))"},
 		{"all units", func(p *Plan) { p.Batch = 60000; p.Steps = 3 }, "3*gaussian(1.23)"},

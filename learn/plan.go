@@ -161,8 +161,7 @@ func (u Units) examples() int { return max(u.Examples, 1) }
 func positive(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
 
 func (c Clip) validate() error {
-	// Norms whose squares are safe in float64, whatever the schedule does.
-	if !(c.Norm >= 1e-30 && c.Norm <= 1e30) {
+	if !positive(c.Norm) {
 		return fmt.Errorf("a clip of %v", c.Norm)
 	}
 	if err := c.Schedule.Validate(); err != nil {
@@ -209,6 +208,9 @@ func (p Plan) validateNoise() error {
 		return fmt.Errorf("noise: a schedule of more than %d values", maxNoiseValues)
 	}
 	for _, r := range p.noises() {
+		if err := p.scales(r.multiplier); err != nil {
+			return err
+		}
 		// From 2^-10 on the grid has room for the sum; see noise.go.
 		if !(r.multiplier >= 1.0/1024 && r.multiplier <= 1e6) {
 			return fmt.Errorf("a noise multiplier of %v", r.multiplier)
@@ -217,6 +219,18 @@ func (p Plan) validateNoise() error {
 			if _, err := p.gradientNoise(r.multiplier); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// scales refuses noise, with a multiplier, that a schedule of the clip would take out of
+// the range in which package gaussian draws: a run would fail after it was paid for.
+// Schedules have their extremes at the ends and at the end of the warm-up.
+func (p Plan) scales(multiplier float64) error {
+	for _, step := range []int{0, min(p.Clip.Schedule.WarmUp, p.Steps-1), p.Steps - 1} {
+		if s := multiplier * p.clipAt(step); !(s >= 1e-15 && s <= 1e15) {
+			return fmt.Errorf("a clip of %v and a noise multiplier of %v: their product is not between 1e-15 and 1e15", p.clipAt(step), multiplier)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/network"
+	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -171,6 +172,9 @@ func TestRefusals(t *testing.T) {
 		"no clip":                   func(o *Options) { o.Plan.Clip.Norm = 0 },
 		"an endless clip":           func(o *Options) { o.Plan.Clip.Norm = math.Inf(1) },
 		"a clip that is no number":  func(o *Options) { o.Plan.Clip.Norm = nan },
+		"a clip of nearly nothing":  func(o *Options) { o.Plan.Clip.Norm = 1e-20 },
+		"a clip that falls too far": func(o *Options) { o.Plan.Clip.Schedule = stairs(1, 1e-3) },
+		"a clip that warms up long": func(o *Options) { o.Plan.Clip = Clip{Norm: 1e-10, Schedule: optimizer.Schedule{WarmUp: 1e6}} },
 		"a clip that ends at 0":     func(o *Options) { o.Plan.Clip.Schedule.Shape = "cosine" },
 		"an unknown clip":           func(o *Options) { o.Plan.Clip.Mode = "soft" },
 		"a quantile for nothing":    func(o *Options) { o.Plan.Clip.Quantile = 0.5 },
