@@ -88,7 +88,7 @@ type Options struct {
 	// Steps is the number of steps of gradient perturbation; 60 if it is 0.
 	Steps int
 	// Travel is how far gradient perturbation lets a weight go in all steps together,
-	// about; 30 if it is 0.
+	// about; 30 if it is 0, or 6 for a regression.
 	Travel float64
 }
 

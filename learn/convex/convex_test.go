@@ -110,6 +110,8 @@ func TestEvents(t *testing.T) {
 		{Output, filter.ZCDP, learntest.Concentrated(t, "0.1"), privacy.ReplaceOne},
 		{Objective, filter.Pure, learntest.Pure(t, "1"), privacy.ReplaceOne},
 		{Objective, filter.Approx, learntest.Approx(t, "1", "0.00001"), privacy.AddRemove},
+		{Objective, filter.Approx, learntest.Approx(t, "1000", "0.00001"), privacy.AddRemove},
+		{Objective, filter.Pure, learntest.Pure(t, "0.001"), privacy.AddRemove},
 		{Gradient, filter.Pure, learntest.Pure(t, "1"), privacy.AddRemove},
 		{Gradient, filter.Approx, learntest.Approx(t, "1", "0.00001"), privacy.ReplaceOne},
 		{Statistics, filter.Pure, learntest.Pure(t, "1"), privacy.AddRemove},

@@ -65,7 +65,7 @@ func (g gradient) learn(ctx context.Context, bits noise.Bits, p *problem, size f
 	const beta1, beta2 = 0.9, 0.99
 	rate := g.t.o.Travel / float64(g.steps)
 	if rate == 0 {
-		rate = 30 / float64(g.steps)
+		rate = 3 * math.Sqrt(g.t.weightSquared()) / float64(g.steps)
 	}
 	for step := range g.steps {
 		if err := ctx.Err(); err != nil {

@@ -143,6 +143,10 @@ func (o *objectivePerturbation) gaussian(epsilon, delta *big.Rat) error {
 	if m > maxSigns {
 		return fmt.Errorf("objective perturbation with a delta is for units of at most %d examples, not %d", maxSigns, m)
 	}
+	// More than 50 of ε is not used: e^ε would leave float64.
+	if most := big.NewRat(50, 1); epsilon.Cmp(most) > 0 {
+		epsilon = most
+	}
 	signs := numeric.OfInt(1 << m)
 	target := new(big.Rat).Mul(delta, new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 1<<40)))
 	eps := numeric.Of(epsilon)

@@ -18,9 +18,10 @@ import (
 // and v = Σ y·x.
 //
 // It is AdaSSP (Wang 2018, "Revisiting differentially private linear regression"): λ is
-// what M needs to have no eigenvalue below the size of its noise, about 2σ√d, which
-// leaves data that are well conditioned without a bias. There a third of the guarantee
-// goes into a noisy least eigenvalue of the exact M; here it is that of the noisy M, a
+// what keeps the least eigenvalue clear of the noise in M, whose norm is about √2·σ√d, so
+// that data that are well conditioned have no bias. There a third of the guarantee goes
+// into a noisy least eigenvalue of the exact M; here it is that of the noisy M, which is
+// lifted to 0.3·σ√d (of data with directions that nobody varies in, it is near −√2·σ√d): a
 // function of what is released. Sensitivities: see package moment; |y| <= 1, so that v
 // has that of a gradient.
 type statistics struct {
@@ -61,7 +62,7 @@ func (s statistics) learn(_ context.Context, bits noise.Bits, p *problem, _ floa
 		return nil, errors.New("noisy moments have no eigenvalues that float64 arithmetic finds")
 	}
 	least := eigen.Values(nil)[0]
-	lambda := max(s.t.o.Regularization, 2*s.moments.Deviation()*math.Sqrt(float64(d))-least)
+	lambda := max(s.t.o.Regularization, 0.3*s.moments.Deviation()*math.Sqrt(float64(d))-least)
 	for j := range d {
 		m.SetSym(j, j, m.At(j, j)+lambda)
 	}

@@ -1,0 +1,2 @@
+// Package learn measures what is learned under a guarantee, on public data sets.
+package learn
