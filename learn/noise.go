@@ -17,17 +17,18 @@ import (
 // per layer at bounds whose squares add up to (C/k)². What is computed is S with
 // errors, and those of all examples may change with one more among them:
 //
-//   - A step of at most most examples is summed as package network does: within
-//     R·C/k of S, R = Rounding(most). So neighbours differ by C + 2R·C/k.
-//   - A step of more is summed example by example, on a grid of 2^-40 of the clip and
-//     so without an error that depends on others: within r = Rounding(1) of the clip
-//     and √d/2 grid steps for each. Neighbours on both sides of most differ by at
-//     most C + (R + (most+k)(r + √d·2^-41))·C/k, and beyond it by less than by the
-//     line before as long as the total, which is handed on in float32, is so precise:
-//     up to 4·most examples, beyond which the run fails (see newAllowance).
+//   - A step of n <= most examples is summed as package network does: within R·C/k of
+//     S, R = Rounding(most). Two such steps differ by at most C + 2R·C/k.
+//   - A step of more examples is summed one by one on a grid of 2^-40 of C/k, with
+//     integers. Each example is then within e = r + √d·2^-41 of its part, r =
+//     Rounding(1), in terms of C/k, whoever else is there; the total is rounded to
+//     float32, by f = 4·most·2^-24 of C/k at most, since beyond 4·most examples the run
+//     fails (where Poisson samples never are, unless the population is several times
+//     what the plan says). Two such steps differ by at most C + (k·e + 2f)·C/k, and one
+//     of either kind by at most C + (R + (most+k)·e + f)·C/k.
 //   - Gaussian noise rounds the sum to its own grid first: √d·σ/Steps more.
 //
-// With a the terms of the first two lines in terms of C, and 2^-20 for what is
+// With a the worst of the first two in terms of C, less 1, and 2^-20 for what is
 // computed in float64 here and in the accountant's z, noise of deviation
 //
 //	σ = z·C(1+a)/(1 - z√d(1+2^-19)/Steps)
@@ -61,11 +62,10 @@ func newAllowance(p Plan, r rounding, d int) (allowance, error) {
 	if most > 1<<20 {
 		return allowance{}, fmt.Errorf("steps of %d examples: at most a million", most)
 	}
-	// 4·most examples, summed exactly and then rounded to float32.
-	last := 4 * float64(most) * 0x1p-24
-	across := (float64(most) + float64(k)) * (r.Rounding(1) + math.Sqrt(float64(d))*0x1p-41)
-	part := (math.Max(2*r.Rounding(most), r.Rounding(most)+across) + 2*last) / float64(k)
-	part += 0x1p-20
+	at := r.Rounding(most)
+	e := r.Rounding(1) + math.Sqrt(float64(d))*0x1p-41
+	f := 4 * float64(most) * 0x1p-24
+	part := max(2*at, float64(k)*e+2*f, at+float64(most+k)*e+f)/float64(k) + 0x1p-20
 	if !(part < 1) {
 		return allowance{}, fmt.Errorf("rounding in steps of %d examples may double what a unit adds: a smaller Physical, or smaller batches", most)
 	}

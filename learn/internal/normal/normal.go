@@ -3,9 +3,9 @@
 //
 // Added to whole numbers they give the floor of the Gaussian mechanism's result,
 // since floor(n + x) = n + floor(x): a function of it, which has its guarantee in any
-// number of dimensions and within any sample. (The discrete Gaussian, which package
-// noise has, is another law; how it does within Poisson samples of vectors is not
-// known.)
+// number of dimensions and within any sample. (The discrete Gaussian of package noise is
+// another law: of a vector of it within a Poisson sample no accountant here has a bound
+// as good as the Gaussian's.)
 //
 // The algorithm is that of Karney 2016, "Sampling exactly from the normal
 // distribution" (ACM TOMS 42, arXiv 1303.6257), Algorithm N, over uniform deviates
