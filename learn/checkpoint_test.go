@@ -191,7 +191,7 @@ func TestSecondContinuationPays(t *testing.T) {
 	steps(t, r, 3)
 	copyFile(t, o.Checkpoint, other)
 	steps(t, r, 3)
-	if _, err := Resume(ctx, other, Options{Data: o.Data, Budget: o.Budget}); !errors.Is(err, budget.ErrExceeded) {
+	if r, err := Resume(ctx, other, Options{Data: o.Data, Budget: o.Budget}); !errors.Is(err, budget.ErrExceeded) || r != nil {
 		t.Errorf("a second continuation that cannot be paid for: %v", err)
 	}
 	if got := charges(tight); len(got) != 1 {

@@ -124,7 +124,10 @@ func Start(ctx context.Context, o Options) (_ *Run, err error) {
 		}
 		copy(r.trainer.net.Parameters(), o.Initial)
 	}
-	return r, r.pay(ctx, 0, "")
+	if err := r.pay(ctx, 0, ""); err != nil {
+		return nil, err // and no run: nobody makes steps that were not paid for
+	}
+	return r, nil
 }
 
 // Resume takes up the run of a checkpoint, whose Plan, Network and Statement the options
@@ -167,7 +170,9 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 	}
 	r.keep(c)
 	if continued && c.Step < c.Plan.Steps {
-		return r, r.pay(ctx, c.Step, c.digest.String())
+		if err := r.pay(ctx, c.Step, c.digest.String()); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }

@@ -129,8 +129,8 @@ func TestReservation(t *testing.T) {
 			}
 			o.Budget = purse(t, measure, "0.01", n)
 			before := fmt.Sprint(must(o.Budget.Left(ctx)))
-			if _, err := Start(ctx, o); !errors.Is(err, budget.ErrExceeded) {
-				t.Errorf("%v, %s: %v", n, measure, err)
+			if r, err := Start(ctx, o); !errors.Is(err, budget.ErrExceeded) || r != nil {
+				t.Errorf("%v, %s: %v, %v", n, measure, r, err)
 			}
 			if after := fmt.Sprint(must(o.Budget.Left(ctx))); after != before {
 				t.Errorf("%v, %s: a refusal left %s of %s", n, measure, after, before)
