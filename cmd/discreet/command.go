@@ -41,6 +41,7 @@ func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
 		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(), auditCommand(), verifyCommand(),
+		labelCommand(), pateCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 }

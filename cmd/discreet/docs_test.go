@@ -41,7 +41,7 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // without its rows; that of discreet verify without its seconds and the numbers of
 // its counterexamples. All else is compared as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
-	"docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md"}
+	"docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn/pate.md"}
 
 // executedPages adds the pages of mechanisms, one each.
 func executedPages(t *testing.T) []string {
@@ -296,7 +296,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
 
 var (
 	verifies = regexp.MustCompile(`^discreet verify\b`)

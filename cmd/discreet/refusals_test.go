@@ -112,8 +112,10 @@ func stage(code string) string {
 		return "Noise from scripts"
 	case n < 150:
 		return "Untrusted code"
+	case n < 160:
+		return "Proofs about Go code"
 	}
-	return "Proofs about Go code"
+	return "Learning"
 }
 
 // headingID is how a renderer of Markdown names a heading.
@@ -154,7 +156,7 @@ func exampleOf(e diagnostic.Entry) example {
 			before: []string{`discreet query --rho 0.01 --key monday 'SELECT count(*) FROM visits'`}}
 	case "D095":
 		return example{kind: "sh", text: "discreet init departments.csv", clinic: true}
-	case "D098", "D142", "D144":
+	case "D098", "D142", "D144", "D183":
 		return example{kind: "sh", text: e.Example, clinic: true}
 	case "D100":
 		return example{kind: "sh", text: count, clinic: true, damage: true}

@@ -304,8 +304,9 @@ func (r *Run) Asked() int { return len(r.Labels) }
 
 // Label answers queries in their order until all are answered, the budget is
 // exhausted, or the context is done. It returns what was released until then also
-// with an error, which then wraps budget.ErrExceeded or is another's.
-func (a *Aggregator) Label(ctx context.Context, votes *analysis.Votes) (*Run, error) {
+// with an error, which then wraps budget.ErrExceeded or is another's. Released, if it
+// is not nil, is called with each label when it may leave, NoLabel too.
+func (a *Aggregator) Label(ctx context.Context, votes *analysis.Votes, released func(query int, label int32) error) (*Run, error) {
 	r := &Run{}
 	if votes.Classes != a.o.Classes {
 		return r, fmt.Errorf("label: votes of %d classes for an aggregator of %d", votes.Classes, a.o.Classes)
@@ -321,6 +322,12 @@ func (a *Aggregator) Label(ctx context.Context, votes *analysis.Votes) (*Run, er
 		r.Labels = append(r.Labels, label)
 		if label != NoLabel {
 			r.Answered++
+		}
+		if released == nil {
+			continue
+		}
+		if err := released(i, label); err != nil {
+			return r, err
 		}
 	}
 	return r, nil

@@ -261,7 +261,7 @@ func TestChargesAreTheEvents(t *testing.T) {
 	for range 60 {
 		v.Counts = append(v.Counts, 8, 3, 1)
 	}
-	run, err := a.Label(t.Context(), v)
+	run, err := a.Label(t.Context(), v, nil)
 	if err != nil || run.Asked() != 60 || run.Answered == 0 || run.Answered == 60 {
 		t.Fatalf("asked %d, answered %d: %v", run.Asked(), run.Answered, err)
 	}
@@ -281,13 +281,13 @@ func TestExhaustion(t *testing.T) {
 	p := purse(t, filter.Pure, "0.55", "", privacy.AddRemove)
 	a := aggregator(t, Options{Classes: 2, Gamma: big.NewRat(1, 20), Budget: p})
 	v := &analysis.Votes{Classes: 2, Counts: make([]int32, 20)}
-	run, err := a.Label(t.Context(), v)
+	run, err := a.Label(t.Context(), v, nil)
 	if !errors.Is(err, budget.ErrExceeded) || run.Answered != 5 || run.Asked() != 5 {
 		t.Errorf("%d answered of %d: %v", run.Answered, run.Asked(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if run, err = aggregator(t, withPurse(t, Options{Classes: 2, Sigma: big.NewRat(1, 1)})).Label(ctx, v); !errors.Is(err, context.Canceled) || run.Asked() != 0 {
+	if run, err = aggregator(t, withPurse(t, Options{Classes: 2, Sigma: big.NewRat(1, 1)})).Label(ctx, v, nil); !errors.Is(err, context.Canceled) || run.Asked() != 0 {
 		t.Errorf("a run that is over goes on: %v", err)
 	}
 }

@@ -20,7 +20,8 @@ import (
 // PublishOptions say how a cost that depends on the votes is published.
 type PublishOptions struct {
 	// Order is the Rényi order α, chosen without a look at the votes. 0 is twice the one
-	// that is best for any votes, if all queries are answered.
+	// that is best for any votes, if all queries are answered, or less, where the
+	// conditions hold there only.
 	Order float64
 	// Beta is the smoothness β, below 1/2α; 0 is 0.4/α.
 	Beta float64
@@ -34,25 +35,25 @@ type PublishOptions struct {
 	// Delta is the δ at which a budget that adds up something else than Rényi
 	// divergences is charged.
 	Delta privacy.Delta
-	// Confidence is that of Upper; 0 is 0.95.
+	// Confidence is that of the published ε; 0 is 0.95.
 	Confidence float64
 }
 
 // A Published cost may be shown. It says what the labels cost at these votes; what a
 // budget was charged for them is what holds for any votes, and stays.
 type Published struct {
-	// Epsilon is the ε of the labels and of this release together, at δ and Order, from
-	// the noisy RDP.
-	Epsilon float64 `json:"epsilon"`
-	Order   float64 `json:"order"`
-	RDP     float64 `json:"rdp"` // of the labels, noisy
-	// Upper is an ε that with probability Confidence over the noise of this release is
-	// no less than what an exact RDP would give; never above the one for any votes.
-	Upper      float64       `json:"upper"`
-	Confidence float64       `json:"confidence"`
-	Beta       float64       `json:"beta"`
-	Sigma      float64       `json:"sigma"`
-	Charged    privacy.Event `json:"charged"` // to the budget, for this release
+	// Epsilon is an ε at δ of the labels and of this release together that, with
+	// probability Confidence over the noise of this release, is no less than the exact
+	// cost makes it. It is never above the one for any votes.
+	Epsilon    float64 `json:"epsilon"`
+	Confidence float64 `json:"confidence"`
+	// Estimate is the ε of RDP itself, which is noisy: too small half of the time.
+	Estimate float64       `json:"estimate"`
+	Order    float64       `json:"order"`
+	RDP      float64       `json:"rdp"` // of the labels, noisy
+	Beta     float64       `json:"beta"`
+	Sigma    float64       `json:"sigma"`
+	Charged  privacy.Event `json:"charged"` // to the budget, for this release
 }
 
 // Publish releases the cost of votes at order α: with S a β-smooth bound of its local
@@ -107,7 +108,9 @@ func (p *PublishOptions) complete(v *analysis.Votes, o *analysis.Options) error 
 		if err != nil {
 			return err
 		}
-		p.Order = 2 * best.Order
+		if p.Order, err = publishable(o, v.Classes, 2*best.Order); err != nil {
+			return err
+		}
 	}
 	if p.Beta == 0 {
 		p.Beta = 0.4 / p.Order
@@ -127,6 +130,24 @@ func (p *PublishOptions) complete(v *analysis.Votes, o *analysis.Options) error 
 		return fmt.Errorf("confidence %g", p.Confidence)
 	}
 	return nil
+}
+
+// publishable returns the first order, from one down by tenths, at which the conditions
+// hold.
+func publishable(o *analysis.Options, classes int, order float64) (float64, error) {
+	if o.GNMax == nil {
+		return order, nil // refused later
+	}
+	for ; order > 1.1; order *= 0.9 {
+		s, err := analysis.NewGNMaxSensitivity(o.GNMax.Sigma, classes, order)
+		if err != nil {
+			continue
+		}
+		if c5, c6 := s.Check(); c5 && c6 {
+			return order, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: conditions C5 and C6 hold at no order that is tried, for sigma %g and %d classes", analysis.ErrConditions, o.GNMax.Sigma, classes)
 }
 
 // independent is the cost for any votes.
@@ -266,7 +287,7 @@ func (p *PublishOptions) draw(bits noise.Bits, c *analysis.Private, slack float6
 	// Each bound fails with half of the probability that is left.
 	z := math.Sqrt2 * math.Erfinv(p.Confidence) // P(N > z) = (1 − confidence)/2
 	upper := rdp + z*p.Sigma*math.Exp(logS+z*p.smoothing())
-	return &Published{Order: p.Order, RDP: rdp, Upper: upper, Confidence: p.Confidence, Beta: p.Beta, Sigma: p.Sigma}, nil
+	return &Published{Order: p.Order, RDP: rdp, Epsilon: upper, Confidence: p.Confidence, Beta: p.Beta, Sigma: p.Sigma}, nil
 }
 
 // standardNormal draws a multiple of 2^−200.
@@ -293,7 +314,8 @@ func rounded(x, scale float64, z *big.Rat) float64 {
 	return f
 }
 
-// finish makes ε of the divergences: post-processing.
+// finish makes ε of the divergences, of which draw has put the upper one in Epsilon:
+// post-processing.
 func (out *Published) finish(v *analysis.Votes, o *analysis.Options, p *PublishOptions) {
 	answered := v.Len()
 	if o.Answered != nil {
@@ -311,5 +333,5 @@ func (out *Published) finish(v *analysis.Votes, o *analysis.Options, p *PublishO
 	// What holds for any votes, and that no divergence is below 0, is public.
 	out.RDP = min(max(out.RDP, 0), most)
 	convert := func(rdp float64) float64 { return rdp + p.rdp(p.Order) - math.Log(o.Delta)/(p.Order-1) }
-	out.Epsilon, out.Upper = convert(out.RDP), convert(min(max(out.Upper, 0), most))
+	out.Estimate, out.Epsilon = convert(out.RDP), convert(min(max(out.Epsilon, 0), most))
 }

@@ -56,7 +56,7 @@ func TestPublish(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, measure, err)
 				continue
 			}
-			if !(out.Epsilon > 0 && out.Upper > 0 && out.RDP >= 0) || math.IsInf(out.Upper, 1) {
+			if !(out.Epsilon >= out.Estimate && out.Estimate > 0 && out.RDP >= 0) || math.IsInf(out.Epsilon, 1) {
 				t.Errorf("%s: %+v", name, out)
 			}
 			if _, err := json.Marshal(out); err != nil {
@@ -66,7 +66,7 @@ func TestPublish(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%s, %s: order %g, exact rdp %.3f, noisy %.3f, epsilon %.3f, at most %.3f, charged %v", name, measure, out.Order, exact.RDP, out.RDP, out.Epsilon, out.Upper, out.Charged)
+			t.Logf("%s, %s: order %g, exact rdp %.3f, noisy %.3f, epsilon %.3f, at most %.3f, charged %v", name, measure, out.Order, exact.RDP, out.RDP, out.Estimate, out.Epsilon, out.Charged)
 			if left, err := p.Budget.Left(t.Context()); err != nil || fmt.Sprint(left) == fmt.Sprint(before) {
 				t.Errorf("%s: nothing was charged (%v)", measure, err)
 			}
@@ -137,7 +137,7 @@ func TestReleasedNoise(t *testing.T) {
 		} else if z > 1 {
 			one++
 		}
-		if out.Upper >= c.RDP {
+		if out.Epsilon >= c.RDP {
 			above++
 		}
 	}

@@ -1,11 +1,13 @@
 package analysis
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 )
 
 // A ReadError says what is wrong with a file of votes, and where. It repeats nothing
@@ -172,4 +174,22 @@ func (v *Votes) Suspicious() string {
 		return fmt.Sprintf("row %d has another number of votes than row 0, and no number is above %d: these look like labels, a column a query, not like votes", odd, largest)
 	}
 	return fmt.Sprintf("row %d has another number of votes than row 0: every teacher should vote once", odd)
+}
+
+// Write writes votes as ReadVotes reads them.
+func (v *Votes) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i := range v.Len() {
+		for j, n := range v.Row(i) {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.Itoa(int(n)))
+		}
+		b.WriteByte('\n')
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("write votes: %w", err)
+	}
+	return nil
 }

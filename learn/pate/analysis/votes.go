@@ -69,8 +69,8 @@ func (v *Votes) Teachers() (n int, odd int) {
 	return n, -1
 }
 
-// DefaultMoments are the moments of LNMax: 1 to 100.
-func DefaultMoments() []float64 { return steps(nil, 1, 100, 1) }
+// DefaultMoments are the moments of LNMax: 1 to 20.
+func DefaultMoments() []float64 { return steps(nil, 1, 20, 1) }
 
 // DefaultOrders are the orders of the others: 2 to 100 by halves, then 99 up to
 // 500 at equal ratios, as in the published analysis.
