@@ -171,9 +171,6 @@ func (d *decision) search(ctx context.Context) {
 		}
 		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
 	}
-	if d.glance(ctx) {
-		return
-	}
 	hints := d.align(ctx)
 	if d.found != nil {
 		return

@@ -41,19 +41,6 @@ func (d *decision) refute(ctx context.Context, hints []program.Pair) bool {
 	return true
 }
 
-// glanced bounds a first look at small inputs: some hundredths of a second.
-const glanced = 500
-
-// glance refutes what a few small inputs refute, for which no proof need be searched.
-func (d *decision) glance(ctx context.Context) bool {
-	x, _, err := exact.Refute(ctx, d.unit.Function, d.unit.Claim, nil, exact.Search{Budget: glanced, Workers: d.options.Workers})
-	if err != nil || x == nil {
-		return false
-	}
-	d.refuted(Refuted, x)
-	return true
-}
-
 // sampleFailure bounds the probability that samples refute a claim that holds.
 const sampleFailure = 1e-9
 
