@@ -1,2 +1,0 @@
-// Package learn measures what is learned under a guarantee, on public data sets.
-package learn
