@@ -99,6 +99,6 @@ func (w *watch) look(f Figures) (warnings []string) {
 	say(w.clipped > 0.98, "nearly every gradient is clipped: their sizes are lost; usual with a small clip and a rate chosen for it, otherwise raise the clip")
 	say(w.clipped < 0.02, "hardly any gradient is clipped: a smaller clip has less noise")
 	// Over an epoch signals add up and noises only by the root.
-	say(w.signal*math.Sqrt(float64(w.epoch)) < 1, "noise above signal: over an epoch the noise outweighs the gradients; larger batches, fewer parameters, or a larger epsilon")
+	say(w.signal*math.Sqrt(float64(w.epoch)) < 0.25, "noise above signal: over an epoch the noise is several times the gradients; larger batches, fewer parameters, or a larger epsilon")
 	return warnings
 }

@@ -9,7 +9,7 @@
 //
 // The algorithm is that of Karney 2016, "Sampling exactly from the normal
 // distribution" (ACM TOMS 42, arXiv 1303.6257), Algorithm N, over uniform deviates
-// whose digits are drawn when a comparison needs them. It takes about a microsecond a
+// whose digits are drawn when a comparison needs them. It takes about half a microsecond a
 // draw, and its time depends on the draw.
 package normal
 
@@ -28,42 +28,56 @@ const Steps = 1 << bits
 
 const bits = 20
 
-// A uniform is a uniform deviate in (0, 1), 64 digits at a time.
+// A uniform is a uniform deviate in (0, 1), as digits of 16 bits that are drawn when a
+// comparison asks for them. Two mostly do.
 type uniform struct {
-	first uint64
-	more  []uint64 // drawn after ties
-}
-
-// digits returns the i-th word of u.
-func (s *source) digits(u *uniform, i int) uint64 {
-	if i == 0 {
-		return u.first
-	}
-	for len(u.more) < i {
-		u.more = append(u.more, s.word())
-	}
-	return u.more[i-1]
+	digits [2]uint16
+	known  int
+	rest   []uint16
 }
 
 // A source makes deviates of bits. Its first error stays, and ends every loop.
 type source struct {
 	bits noise.Bits
+	word uint64 // of which left digits are not used yet
+	left int
 	err  error
 }
 
-func (s *source) word() (w uint64) {
-	if s.err == nil {
-		w, s.err = s.bits.Uint64()
+func (s *source) digit() uint16 {
+	if s.left == 0 && s.err == nil {
+		s.word, s.err = s.bits.Uint64()
+		s.left = 4
 	}
-	return w
+	if s.err != nil {
+		return 0
+	}
+	d := uint16(s.word)
+	s.word >>= 16
+	s.left--
+	return d
 }
 
-func (s *source) uniform() uniform { return uniform{first: s.word()} }
+// at returns the i-th digit of u.
+func (s *source) at(u *uniform, i int) uint16 {
+	for u.known <= i {
+		if d := s.digit(); u.known < len(u.digits) {
+			u.digits[u.known] = d
+		} else {
+			u.rest = append(u.rest, d)
+		}
+		u.known++
+	}
+	if i < len(u.digits) {
+		return u.digits[i]
+	}
+	return u.rest[i-len(u.digits)]
+}
 
 // less reports u < v. They are equal with probability 0.
 func (s *source) less(u, v *uniform) bool {
 	for i := 0; s.err == nil; i++ {
-		if a, b := s.digits(u, i), s.digits(v, i); a != b {
+		if a, b := s.at(u, i), s.at(v, i); a != b {
 			return a < b
 		}
 	}
@@ -73,17 +87,15 @@ func (s *source) less(u, v *uniform) bool {
 // half is true with probability exp(-1/2): a run of deviates that descends from 1/2
 // has an even length with that probability (von Neumann 1951).
 func (s *source) half() bool {
-	u := s.uniform()
-	if u.first >= 1<<63 {
+	var run [2]uniform
+	if s.at(&run[0], 0) >= 1<<15 {
 		return true
 	}
-	for s.err == nil {
-		v := s.uniform()
-		if !s.less(&v, &u) {
-			return false
-		}
-		if u = s.uniform(); !s.less(&u, &v) {
-			return true
+	for n := 1; s.err == nil; n++ {
+		u, v := &run[(n-1)%2], &run[n%2]
+		*v = uniform{}
+		if !s.less(v, u) {
+			return n%2 == 0
 		}
 	}
 	return false
@@ -91,9 +103,12 @@ func (s *source) half() bool {
 
 // below draws a whole number below n.
 func (s *source) below(n uint64) uint64 {
-	limit := math.MaxUint64 - math.MaxUint64%n
 	for s.err == nil {
-		if w := s.word(); w < limit {
+		w, end := uint64(s.digit()), uint64(1)<<16
+		if n > 1<<12 { // an event that nobody will see
+			w, end = w<<16|uint64(s.digit()), end<<16
+		}
+		if w < end-end%n {
 			return w % n
 		}
 	}
@@ -107,7 +122,7 @@ func (s *source) accept(k uint64, x *uniform) bool {
 	y := x
 	for n := 0; s.err == nil; n++ {
 		z := &run[n%2]
-		*z = s.uniform()
+		*z = uniform{}
 		if !s.less(z, y) {
 			return n%2 == 0
 		}
@@ -115,7 +130,7 @@ func (s *source) accept(k uint64, x *uniform) bool {
 		case 0:
 			return n%2 == 0
 		case 1:
-			if r := s.uniform(); !s.less(&r, x) {
+			if r := (uniform{}); !s.less(&r, x) {
 				return n%2 == 0
 			}
 		}
@@ -138,15 +153,16 @@ func (s *source) floor() int64 {
 		if !ok {
 			continue
 		}
-		x := s.uniform()
+		var x uniform
 		for n := k + 1; ok && n > 0; n-- {
 			ok = s.accept(k, &x)
 		}
 		if !ok {
 			continue
 		}
-		whole := int64(k<<bits | x.first>>(64-bits))
-		if s.word()&1 == 1 {
+		digits := uint64(s.at(&x, 0))<<16 | uint64(s.at(&x, 1))
+		whole := int64(k<<bits | digits>>(32-bits))
+		if s.digit()&1 == 1 {
 			return -whole - 1
 		}
 		return whole

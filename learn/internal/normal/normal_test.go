@@ -100,15 +100,18 @@ func (w *words) Uint64() (uint64, error) {
 	return x, nil
 }
 
-// Ties of first digits are decided by the next ones, which stay a deviate's own.
+// Ties are decided by the next digits, which stay a deviate's own; one that the bits do
+// not reach is an error.
 func TestTies(t *testing.T) {
-	s := &source{bits: &words{[]uint64{1, 2, 5}}}
-	u, v := uniform{first: 7}, uniform{first: 7}
-	if !s.less(&u, &v) || s.less(&v, &u) {
-		t.Error("0.7 1 is not below 0.7 2")
+	s := &source{bits: &words{[]uint64{0x5_0003_0003_0007, 9}}} // digits 7, 3, 3, 5 and 9, 0, 0, 0
+	u, v := uniform{digits: [2]uint16{7}, known: 1}, uniform{}
+	if !s.less(&u, &v) || s.less(&v, &u) || s.err != nil || v.known != 3 || u.known != 3 {
+		t.Errorf("0.7 3 5 against 0.7 3 9: %+v, %+v, %v", u, v, s.err)
 	}
-	w := uniform{first: 7, more: []uint64{1}}
-	if !s.less(&u, &w) == false || s.err == nil {
+	s.bits, s.left = &words{}, 0
+	w := uniform{digits: [2]uint16{7, 3}, known: 2}
+	x := w
+	if s.less(&w, &x) || !errors.Is(s.err, errEnd) {
 		t.Error("a tie that the bits do not reach is decided")
 	}
 }
