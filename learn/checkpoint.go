@@ -78,6 +78,7 @@ type checkpoint struct {
 	Charged   string       `json:"charged"` // for the chain, as an event
 	Plan      Plan         `json:"plan"`
 	Network   network.Spec `json:"network"`
+	Every     int          `json:"every,omitempty"` // steps between checkpoints
 	Step      int          `json:"step"`
 	Clip      float64      `json:"clip"`
 	Epsilon   *float64     `json:"epsilon,omitempty"` // of the steps so far, by Rényi divergences
@@ -286,7 +287,7 @@ func findCheckpoint(ctx context.Context, r Register, path string) (c *checkpoint
 // save is the run's state as a checkpoint.
 func (r *Run) save() *checkpoint {
 	c := r.chain
-	c.Step, c.Clip = r.trainer.done, r.trainer.clip
+	c.Step, c.Clip, c.Every = r.trainer.done, r.trainer.clip, r.options.Every
 	if e := r.spending.epsilon(c.Step); !math.IsInf(e, 0) {
 		c.Epsilon = &e
 	}

@@ -78,7 +78,7 @@ func start(t *testing.T, o Options) *Run {
 // again resumes with what a program has that was started anew.
 func again(t *testing.T, path string, b budget.Budget) *Run {
 	t.Helper()
-	r, err := Resume(ctx, path, Options{Data: circles(1000, 1), Budget: b, Every: 3})
+	r, err := Resume(ctx, path, Options{Data: circles(1000, 1), Budget: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,9 +130,9 @@ func Start(ctx context.Context, o Options) (_ *Run, err error) {
 	return r, nil
 }
 
-// Resume takes up the run of a checkpoint, whose Plan, Network and Statement the options
-// may leave out, and must not change. Data must be those of the run, on which its
-// guarantee rests.
+// Resume takes up the run of a checkpoint, whose Plan, Network, Statement and Every the
+// options may leave out; but for Every they must not differ. Data must be those of the
+// run, on which its guarantee rests. Seed and Initial have no use.
 //
 // It costs nothing if the checkpoint is the last that the run has released, as after a
 // crash. If others went on from it and have released something, the steps from it on
@@ -161,6 +161,9 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 		}
 	}
 	o.Plan, o.Network, o.Statement, o.Checkpoint = c.Plan, c.Network, c.Statement, path
+	if o.Every == 0 {
+		o.Every = c.Every
+	}
 	r, err := prepare(o)
 	if err != nil {
 		return nil, err
