@@ -47,9 +47,9 @@ const Steps = 1 << 20
 // Rounding is by how much the distance of two vectors of d numbers may grow when
 // both are rounded to the grid.
 func Rounding(sigma float64, d int) float64 {
-	// Half a step each; the quotient by the step is rounded once before it, which
-	// 2^-20 of a step covers as long as the number is below 2^32 steps.
-	return math.Sqrt(float64(d)) * sigma / Steps * (1 + 0x1p-19)
+	// Half a step each. The quotient by the step is rounded twice before: 2^-16 of a
+	// step, as long as the numbers are below 2^36 steps, 65536 standard deviations.
+	return math.Sqrt(float64(d)) * sigma / Steps * (1 + 0x1p-15)
 }
 
 // Distance bounds the total variation between k draws and k ideal ones.
@@ -57,6 +57,8 @@ func Distance(k float64) float64 { return math.Min(1, math.Sqrt(k*divergence/2))
 
 const (
 	keySize = 32
+	// bufferWords is the number of words that are made at once.
+	bufferWords = 512
 	// minPart is the fewest draws that are worth a goroutine.
 	minPart = 1 << 12
 	// maxPart keeps a key's blocks below 2^33: the advantage of telling them from
@@ -122,7 +124,10 @@ func (s *Source) work(i int, v []float32, sigma float64) {
 
 // A worker adds noise to a part of the vector, from two streams: one has a word for
 // every number, the other what few draws need besides.
-type worker struct{ words, more stream }
+type worker struct {
+	words, more stream
+	noise       [bufferWords]int32
+}
 
 func (w *worker) rekey(random io.Reader) error {
 	if err := w.words.rekey(random); err != nil {
@@ -134,26 +139,39 @@ func (w *worker) rekey(random io.Reader) error {
 func (w *worker) erase() {
 	w.words.erase()
 	w.more.erase()
+	clear(w.noise[:])
 }
 
 // add adds noise to the numbers and forgets the keys.
 func (w *worker) add(v []float32, sigma float64) {
 	defer w.erase()
-	step, inverse := sigma/Steps, Steps/sigma
-	layers := &ziggurat.layers
 	for len(v) > 0 {
-		w.words.refill()
-		words := &w.words.buf
-		piece := v[:min(len(v), len(words)/8)]
+		piece := v[:min(len(v), bufferWords)]
 		v = v[len(piece):]
-		for i, x := range piece {
-			word := binary.LittleEndian.Uint64(words[i*8:][:8])
-			noise, inside := column(layers, word)
-			if !inside {
-				noise = w.more.outer(word)
-			}
-			piece[i] = float32((float64(whole(float64(x)*inverse)+noise) + 0.5) * step)
+		w.draw(w.noise[:len(piece)])
+		place(piece, w.noise[:len(piece)], Steps/sigma, sigma/Steps)
+	}
+}
+
+// draw gives up to bufferWords draws.
+func (w *worker) draw(noise []int32) {
+	w.words.refill()
+	words, layers := &w.words.buf, &ziggurat.layers
+	for i := range noise {
+		word := binary.LittleEndian.Uint64(words[i*8:][:8])
+		x, inside := column(layers, word)
+		if !inside {
+			x = w.more.outer(word)
 		}
+		noise[i] = int32(x) // below 2^24: the tail ends
+	}
+}
+
+// place rounds each number to a whole number of steps, adds its noise and gives back
+// the middle of that step: all exact but the last product. Both are below 2^53.
+func place(v []float32, noise []int32, inverse, step float64) {
+	for i := placeKernel(v, noise, inverse, step); i < len(v); i++ {
+		v[i] = float32((whole(float64(v[i])*inverse) + float64(noise[i]) + 0.5) * step)
 	}
 }
 
@@ -161,29 +179,19 @@ func (w *worker) add(v []float32, sigma float64) {
 // that whole numbers stay exact when a draw is added.
 const limit = 1 << 52
 
-// whole is the whole number nearest to x, within the limit.
-func whole(x float64) int64 {
-	if x > -limit && x < limit {
-		return int64(math.RoundToEven(x))
+// whole is the whole number nearest to x, within the limit; 0 for NaN.
+func whole(x float64) float64 {
+	if x != x {
+		return 0
 	}
-	return outside(x)
-}
-
-func outside(x float64) int64 {
-	switch {
-	case x >= limit:
-		return limit
-	case x <= -limit:
-		return -limit
-	}
-	return 0 // NaN
+	return math.RoundToEven(max(-limit, min(limit, x)))
 }
 
 // A stream is a sequence of random words. After rekey it gives each once.
 type stream struct {
 	cipher cipher.Stream
 	next   int
-	buf    [4096]byte
+	buf    [8 * bufferWords]byte
 }
 
 // rekey starts a stream of its own from 256 fresh bits.

@@ -356,9 +356,28 @@ func TestLowBitsOfTheVectorAreGone(t *testing.T) {
 			}
 		}
 	}
-	for x, want := range map[float64]int64{math.NaN(): 0, math.Inf(1): limit, math.Inf(-1): -limit, 1e300: limit, -1e300: -limit, 2.5: 2, -0.4: 0, limit: limit, -limit: -limit} {
+	for x, want := range map[float64]float64{math.NaN(): 0, math.Inf(1): limit, math.Inf(-1): -limit, 1e300: limit, -1e300: -limit, 2.5: 2, -0.4: 0, limit: limit, -limit: -limit} {
 		if got := whole(x); got != want {
-			t.Errorf("whole(%v) = %d, want %d", x, got, want)
+			t.Errorf("whole(%v) = %v, want %v", x, got, want)
+		}
+	}
+}
+
+// The kernel does what the portable loop does, bit for bit.
+func TestPlaceKernel(t *testing.T) {
+	odd := []float32{0, 1, -1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, 1e-45, 0.5, 1.5, -2.5, 3e9, 5e15, -5e15}
+	for n := range 40 {
+		for _, sigma := range []float64{Steps, 1, 0x1p-100, 0x1p100, 1.1} {
+			v, noise, want := make([]float32, n), make([]int32, n), make([]float32, n)
+			for i := range v {
+				v[i] = odd[(i+n)%len(odd)]
+				noise[i] = int32(i*i*1234567 - 1<<25)
+				want[i] = float32((whole(float64(v[i])*(Steps/sigma)) + float64(noise[i]) + 0.5) * (sigma / Steps))
+			}
+			place(v, noise, Steps/sigma, sigma/Steps)
+			if !slices.Equal(v, want) {
+				t.Fatalf("sigma %v: %v, want %v", sigma, v, want)
+			}
 		}
 	}
 }

@@ -31,10 +31,12 @@ import (
 //   - A height is compared with f in float64, both off by less than 2^-51 of f:
 //     relative 2^-50, squared 2^-100.
 //   - The tail is drawn by comparing uniform numbers, multiples of 2^-53, with
-//     probabilities that are off by 2^-52: relative 2^-48 where these are not tiny.
-//     At t beyond the tail's start r the last of them is exp(-t^2/2), and the square
-//     of 2^-53/exp(-t^2/2), or of 1 beyond t = 8.5, times the probability there,
-//     exp(-(r+t)^2/2), is below 2^-90 everywhere.
+//     probabilities that are off by 2^-52. All but the last of them are at least
+//     0.4 and at most 40 in number: relative 2^-46, squared 2^-92. The last is
+//     exp(-t^2/2) at t beyond the tail's start r, which 2^-53 is not below as t is cut
+//     at 8.5: the square of 2^-53/exp(-t^2/2) times the probability there,
+//     exp(-(r+t)^2/2), is below 2^-90 everywhere. What lies beyond the cut has
+//     probability 2^-106, which is what its absence adds.
 //
 // The root of a sum of squares is at most the sum of the roots, so altogether the
 // divergence is below 2^-80.
@@ -149,6 +151,10 @@ func (s *stream) outer(word uint64) int64 {
 const (
 	strideBits = 18
 	stride     = 1 << strideBits
+
+	// tailEnd is where exp(-t^2/2) is still above 2^-53. Beyond it a uniform number
+	// that is 0 would let columns through far more often than they should come.
+	tailEnd = 8.5
 )
 
 // tail gives a column of the tail. With r the middle of its first, at g/Steps = t
@@ -166,7 +172,7 @@ func (s *stream) tail() int64 {
 			g += stride
 		}
 		t := float64(g) / Steps
-		if s.uniform() < math.Exp(-t*t/2) {
+		if t < tailEnd && s.uniform() < math.Exp(-t*t/2) {
 			return int64(ziggurat.layers[1].width + g)
 		}
 	}
