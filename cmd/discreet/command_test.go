@@ -116,6 +116,19 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// An interrupted verification reserves nothing: it says what was not decided.
+func TestVerifyInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var talk strings.Builder
+	if code := Main(ctx, []string{"verify", "../../mechanism"}, nil, io.Discard, &talk); code != exitEngine {
+		t.Errorf("exit code %d", code)
+	}
+	if got := talk.String(); !strings.Contains(got, "D102") || !strings.Contains(got, "claims were decided") || strings.Contains(got, "spent") {
+		t.Errorf("said %q", got)
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	for code, want := range map[string]int{
 		"D001": 1, "D014": 1, "D069": 1, "D070": 2, "D071": 2, "D072": 1, "D075": 2, "D076": 3, "D077": 1,

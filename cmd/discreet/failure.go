@@ -67,7 +67,7 @@ func (t *terminal) finish(ctx context.Context, err error) int {
 			Try("with --key the same query returns its stored answer without paying again")
 		t.json = false // there is no writing to out
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(err, errUndecided) {
 		err = diagnostic.New("D102", diagnostic.Span{}, "interrupted").
 			Because("what was reserved before stays spent, whatever was computed").
 			Try("discreet budget shows what was spent")

@@ -89,6 +89,9 @@ func (v *verification) run(ctx context.Context, t *terminal) error {
 	v.options.Obligations = v.smt != ""
 	r, err := verify.Run(ctx, v.options)
 	done()
+	if err != nil && ctx.Err() != nil {
+		return undecided(at.Load())
+	}
 	if err != nil {
 		return unverifiable(err)
 	}
@@ -219,6 +222,17 @@ func fileName(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// errUndecided is of an interrupted run.
+var errUndecided = errors.New("interrupted")
+
+// undecided says how far an interrupted run came.
+func undecided(p *verify.Progress) error {
+	d := diagnostic.New("D102", diagnostic.Span{}, "interrupted").
+		Because("%d of %d claims were decided; no verdict is printed, and no proof is stored", p.Done, p.All).
+		Try("discreet verify PACKAGE decides fewer claims, and --timeout D spends less time on each")
+	return fmt.Errorf("%w: %w", errUndecided, d)
 }
 
 // unverifiable gives an error of a run the one form.

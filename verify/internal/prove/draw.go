@@ -151,6 +151,9 @@ func (s sizes) most(leaf string, size *big.Rat) {
 // times is rate·|by|, or at least that if both are symbols: rate times a constant
 // bound of |by|.
 func (m *machine) times(rate, by linear.Term, d *p.Draw) linear.Term {
+	if r, ok := by.IsConstant(); ok {
+		return rate.Scale(new(big.Rat).Abs(r))
+	}
 	high, above := m.atMost(by)
 	low, below := m.atMost(by.Neg())
 	size := linear.Abs(by)

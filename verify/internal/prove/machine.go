@@ -70,12 +70,13 @@ type machine struct {
 	obligations []obligation
 	heads       map[*p.Loop]*head
 	// Of tests: what the first run returns, and the states at heads of loops.
-	result []linear.Term
-	ratio  *big.Rat // the greatest part of the claimed cost that was spent
-	moved  sizes
-	visits []instance
-	blind  bool   // nothing needs to hold
-	open   string // an obligation that no invariant was found for
+	result  []linear.Term
+	ratio   *big.Rat // the greatest part of the claimed cost that was spent
+	moved   sizes
+	visits  []instance // if watched
+	watched bool
+	blind   bool   // nothing needs to hold
+	open    string // an obligation that no invariant was found for
 }
 
 // An obligation holds if the premises and the invariants assumed imply the goal or,
@@ -356,10 +357,14 @@ func (m *machine) split(st *state, cond value, yes, no func(*state)) {
 			m.failed("the function has too many paths")
 			return
 		}
+		if m.test != nil { // there is no other way
+			way.do(st)
+			return
+		}
 		s := st.clone()
 		s.assume(way.cond.one)
 		s.assume(way.cond.two)
-		if !s.impossible() || m.test != nil {
+		if !s.impossible() {
 			way.do(s)
 		}
 	}
@@ -368,6 +373,12 @@ func (m *machine) split(st *state, cond value, yes, no func(*state)) {
 // diverge runs an if that only assigns: each run by its own condition.
 func (m *machine) diverge(s *p.If, st *state) *state {
 	cond := m.eval(s.Cond, st)
+	switch { // in a test there is no other way, if the runs agree
+	case m.test != nil && cond.one.IsTrue() && cond.two.IsTrue():
+		return m.assign(s.Then, st)
+	case m.test != nil && cond.one.IsFalse() && cond.two.IsFalse():
+		return m.assign(s.Else, st)
+	}
 	a, b := m.assign(s.Then, st.clone()), m.assign(s.Else, st.clone())
 	merged := st.clone()
 	for _, v := range changed(s.Then, s.Else) {
@@ -618,7 +629,7 @@ func (m *machine) unknown(v *p.Variable) value {
 // unroll runs a loop of a test.
 func (m *machine) unroll(s *p.Loop, st *state, c control, next func(*state)) {
 	m.pos = s.Position()
-	if !m.blind {
+	if m.watched {
 		m.visits = append(m.visits, instance{s, m.bind(s, st)})
 	}
 	cond := m.eval(s.Cond, st)

@@ -78,7 +78,7 @@ func TestScalingKeepsRuns(t *testing.T) {
 				sample := mk.sampler(one)
 				one.more = func(d *p.Draw) *big.Rat { drawn = append(drawn, d.To); return sample(d) }
 				m := newMachine(scaled, in.c, b, nil, one)
-				m.blind = true
+				m.blind, m.watched = true, true
 				if m.run(); m.err != nil {
 					continue
 				}
@@ -98,7 +98,7 @@ func TestScalingKeepsRuns(t *testing.T) {
 					two.samples = append(two.samples, power(x, k.degrees[drawn[i]]))
 				}
 				n := newMachine(plain, u.Claim, own, nil, two)
-				n.blind = true
+				n.blind, n.watched = true, true
 				n.run()
 				if n.err != nil || two.next != len(two.samples) || len(m.result) != len(n.result) || len(m.visits) != len(n.visits) {
 					t.Fatalf("another run: %v, %d of %d samples", n.err, two.next, len(two.samples))

@@ -199,6 +199,7 @@ func (m *machine) violated() bool {
 func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.Model) {
 	seen := map[string][]linear.Model{}
 	s.ratio, s.dearest, s.moved = new(big.Rat), nil, sizes{}
+	passed := 0
 	for range tries {
 		t := s.maker.make(s.swapped)
 		if t == nil {
@@ -221,6 +222,7 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 			}
 		}
 		m := s.machine(a, t)
+		m.watched = passed < maxStates
 		m.run()
 		t.more = nil
 		if m.err != nil {
@@ -229,6 +231,7 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 		if m.violated() {
 			return t, nil
 		}
+		passed++
 		t.reached(s, m, seen)
 		for leaf, size := range m.moved {
 			s.moved.most(leaf, size)
