@@ -36,10 +36,7 @@ func BenchmarkStep(b *testing.B) {
 			if _, err := tr.pass.Gradient(set, rows, tr.sum); err != nil {
 				b.Fatal(err)
 			}
-			for i, x := range tr.sum {
-				tr.gradient[i] = float64(x) / 256
-			}
-			descent.Step(tr.net.Parameters(), tr.gradient)
+			descent.StepMean(tr.net.Parameters(), tr.sum, 256)
 		}
 	})
 	for _, sampler := range []Sampler{Fast, Exact} {

@@ -29,11 +29,10 @@ type trainer struct {
 	done int     // steps
 	clip float64 // of Adaptive, for the next step
 
-	rows     []int
-	weights  []float64 // of each row in its unit
-	below    []bool    // whether its gradient was within the clip
-	sum      []float32
-	gradient []float64
+	rows    []int
+	weights []float64 // of each row in its unit
+	below   []bool    // whether its gradient was within the clip
+	sum     []float32
 }
 
 // stages are the parts of a step in their order, apart so that tests can break each.
@@ -59,7 +58,7 @@ func newTrainer(p Plan, set *example.Set, net *network.Network, workers int) (*t
 		return nil, err
 	}
 	d := len(net.Parameters())
-	t := &trainer{plan: p, set: set, net: net, clip: p.Clip.Norm, sum: make([]float32, d), gradient: make([]float64, d)}
+	t := &trainer{plan: p, set: set, net: net, clip: p.Clip.Norm, sum: make([]float32, d)}
 	t.pass = net.NewPass(network.PassOptions{Batch: p.physical(), Workers: workers})
 	var err error
 	if t.allowance, err = newAllowance(p, t.pass, d); err != nil {
@@ -126,10 +125,7 @@ func (t *trainer) step() (Figures, error) {
 		return Figures{}, err
 	}
 	// From here on everything is post-processing.
-	for i, x := range t.sum {
-		t.gradient[i] = float64(x) / t.stages.denominator
-	}
-	t.optimizer.Step(t.net.Parameters(), t.gradient)
+	t.optimizer.StepMean(t.net.Parameters(), t.sum, t.stages.denominator)
 	t.clip = next
 	t.done++
 	return f, nil

@@ -130,7 +130,7 @@ func TestStep(t *testing.T) {
 		}
 		for i := range after {
 			// The denominator is the expected batch, 100, whatever the sample's size.
-			want[i] = float32(float64(before[i]) - 0.5*float64(w.noisy[i])/100)
+			want[i] = float32(float64(before[i]) - 0.5*(float64(w.noisy[i])/100))
 			if after[i] != want[i] {
 				t.Fatalf("step %d: parameter %d is %v, not %v", step, i, after[i], want[i])
 			}

@@ -119,25 +119,31 @@ func (o *Optimizer) Restore(s State) error {
 }
 
 // Step moves parameters against a gradient of the same length.
-func (o *Optimizer) Step(parameters []float32, gradient []float64) {
+func (o *Optimizer) Step(parameters []float32, gradient []float64) { step(o, parameters, gradient, 1) }
+
+// StepMean moves parameters against a gradient that is sum/n.
+func (o *Optimizer) StepMean(parameters, sum []float32, n float64) { step(o, parameters, sum, n) }
+
+func step[G float32 | float64](o *Optimizer, parameters []float32, sum []G, n float64) {
 	rate := o.spec.Rate * o.spec.Schedule.At(o.done, o.steps)
 	o.done++
 	keep := 1 - rate*o.spec.Decay
 	switch o.spec.Kind {
 	case SGD:
-		for i, g := range gradient {
-			parameters[i] = float32(float64(parameters[i])*keep - rate*g)
+		for i, s := range sum {
+			parameters[i] = float32(float64(parameters[i])*keep - rate*(float64(s)/n))
 		}
 	case Momentum:
-		for i, g := range gradient {
-			o.first[i] = o.spec.Momentum*o.first[i] + g
+		for i, s := range sum {
+			o.first[i] = o.spec.Momentum*o.first[i] + float64(s)/n
 			parameters[i] = float32(float64(parameters[i])*keep - rate*o.first[i])
 		}
 	case Adam:
 		b1, b2 := o.spec.Beta1, o.spec.Beta2
 		// The moments start at zero; dividing by 1-β^t takes that out of their means.
 		c1, c2 := 1-math.Pow(b1, float64(o.done)), 1-math.Pow(b2, float64(o.done))
-		for i, g := range gradient {
+		for i, s := range sum {
+			g := float64(s) / n
 			o.first[i] = b1*o.first[i] + (1-b1)*g
 			o.second[i] = b2*o.second[i] + (1-b2)*g*g
 			step := (o.first[i] / c1) / (math.Sqrt(o.second[i]/c2) + o.spec.Epsilon)

@@ -73,6 +73,12 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%+v: after a step %v, not %v", c.s, x[0], c.one)
 		}
 		o.Step(x, []float64{-1})
+		mean := []float32{1}
+		p, _ := New(c.s, 1, 2)
+		p.StepMean(mean, []float32{8}, 8)
+		if p.StepMean(mean, []float32{-2}, 2); mean[0] != x[0] {
+			t.Errorf("%+v: by means %v, by gradients %v", c.s, mean[0], x[0])
+		}
 		if math.Abs(float64(x[0]-c.other)) > 1e-7 {
 			t.Errorf("%+v: after two steps %v, not %v", c.s, x[0], c.other)
 		}
