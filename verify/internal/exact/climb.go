@@ -155,7 +155,7 @@ func (c *climber) positions(ctx context.Context) (improved bool, err error) {
 						}
 					}
 					up, err := c.better(ctx, p, c.best.event)
-					if err == nil && !up {
+					if err == nil && !up && c.space.claim.Cost.Measure == claim.Approximate {
 						if e := c.following(group, d); e != nil {
 							up, err = c.better(ctx, p, e)
 						}

@@ -154,7 +154,7 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 				pairs = append(pairs, r.pairs(r.flat(s, 0), 20)...)
 			}
 		}
-		if round.n == 1 && len(plain) > 0 { // what the noise is for may depend on the size of what is private
+		if round.n == 1 && len(plain) > 0 && r.scaled { // noise may depend on the size of what is private
 			for _, level := range append(fractions(1, 5), r.points[2:]...) {
 				pairs = append(pairs, r.pairs(r.raised(plain[0], round.n, level), 10)...)
 			}

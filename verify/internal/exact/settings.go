@@ -18,6 +18,8 @@ type space struct {
 	// steps is set where distances that are not whole may matter more than whole ones:
 	// there is whole noise, or rounding.
 	steps bool
+	// scaled is set where the function computes a parameter of its noise first.
+	scaled bool
 }
 
 func newSpace(c *code, cl *claim.Claim) *space {
@@ -41,6 +43,10 @@ func newSpace(c *code, cl *claim.Claim) *space {
 	for _, st := range c.steps {
 		if d, ok := st.statement.(*program.Draw); ok {
 			s.steps = s.steps || d.Law == program.DiscreteLaplace || d.Law == program.Geometric || d.Law == program.DiscreteGaussian
+			program.Walk(d.Parameter, func(e program.Expression) {
+				ref, ok := e.(program.Ref)
+				s.scaled = s.scaled || ok && !ref.Var.Input
+			})
 		}
 	}
 	s.points = append([]rational{integer(0), integer(1)}, c.constants()...)
