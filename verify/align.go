@@ -18,7 +18,9 @@ func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 		d.tried = append(d.tried, "couplings are searched for with z3, which is not installed (apt-get install z3)")
 		return nil
 	}
-	o, err := prove.Prove(ctx, f, c, prove.Options{})
+	within, cancel := context.WithTimeout(ctx, d.options.Timeout*2/3) // the rest is for counterexamples
+	defer cancel()
+	o, err := prove.Prove(within, f, c, prove.Options{})
 	if at, ok := errors.AsType[*prove.Position](err); ok {
 		p := d.unit.Fset.Position(at.Pos)
 		d.result.Problems = append(d.result.Problems, Problem{Kind: Unproved, File: p.Filename, Line: p.Line, Column: p.Column, Text: at.Reason})
