@@ -1,15 +1,20 @@
-// Command learn trains on MNIST with a guarantee and prints what test accuracy comes of
+// Command mnist trains on MNIST with a guarantee and prints what test accuracy comes of
 // it: mean and spread over initial weights.
 //
-//	DISCREET_DATA=... go run ./bench/learn --epsilon 2.93 --epochs 40 --seeds 5
+//	DISCREET_DATA=... go run ./bench/learn/mnist --seeds 5
+//	DISCREET_DATA=... go run ./bench/learn/mnist --model scatter --seeds 5
 //
-// The network is the usual small one for private MNIST: two convolutions, tanh, two
-// linear layers, 26,000 weights. Every seed is a run of its own with a budget of its
+// The network cnn is the usual small one for private MNIST: two convolutions, tanh, two
+// linear layers, 26,000 weights; scatter is one linear layer over scattering
+// coefficients. Batches, clips and rates begin from those of Tramèr and Boneh 2021
+// (arXiv 2011.11660), who found them on this data set; that search is in no guarantee,
+// here as there. Every seed is a run of its own with a budget of its
 // own; a figure over several of them is not private at their epsilon. Accuracy is on the
 // 10,000 test images, which are in no training set.
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -24,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/learn/optimizer"
+	"github.com/discreet-dp/discreet/learn/scatter"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -53,17 +59,36 @@ func cnn() network.Spec {
 	}
 }
 
+// linear is of scattering coefficients: 81 channels of 7 × 7.
+func linear() network.Spec {
+	return network.Spec{Input: []int{81 * 7 * 7}, Layers: []network.Layer{{Type: "linear", Width: 10}}, Loss: network.CrossEntropy}
+}
+
 func run() error {
+	model := flag.String("model", "cnn", "cnn or scatter")
 	epsilon := flag.String("epsilon", "2.93", "the target, at delta 1e-5")
 	epochs := flag.Float64("epochs", 40, "steps in terms of the set")
-	batch := flag.Int64("batch", 512, "expected batch")
-	rate := flag.Float64("rate", 0.5, "of descent, for a clip of 0.1; it is scaled with the clip")
+	batch := flag.Int64("batch", 0, "expected batch (512, with scatter 8192)")
+	rate := flag.Float64("rate", 0, "of descent (0.5, with scatter 16)")
 	clip := flag.Float64("clip", 0.1, "of a gradient's norm")
 	kind := flag.String("optimizer", "momentum", "sgd, momentum or adam")
 	final := flag.Float64("final", 1, "the rate at the end in terms of that at the start, along a cosine")
 	seeds := flag.Int("seeds", 5, "how many initial weights")
 	steps := flag.Int("steps", 0, "stop after so many steps, to measure time")
 	flag.Parse()
+	spec := cnn()
+	usual := struct {
+		batch int64
+		rate  float64
+	}{512, 0.5}
+	switch *model {
+	case "cnn":
+	case "scatter":
+		spec, usual.batch, usual.rate = linear(), 8192, 16
+	default:
+		return fmt.Errorf("no model %q: there are cnn and scatter", *model)
+	}
+	*batch, *rate = cmp.Or(*batch, usual.batch), cmp.Or(*rate, usual.rate)
 
 	data := os.Getenv("DISCREET_DATA")
 	if data == "" {
@@ -76,6 +101,11 @@ func run() error {
 	test, err := mnist(data, "t10k")
 	if err != nil {
 		return err
+	}
+	if *model == "scatter" {
+		if train, test, err = scattered(train, test); err != nil {
+			return err
+		}
 	}
 	delta, err := privacy.ParseDelta("1e-5")
 	if err != nil {
@@ -105,7 +135,7 @@ func run() error {
 	fmt.Printf("%s: epsilon %.4f by pld, %.4f by rdp, at delta 1e-5\n", g.Event, *g.PLD, *g.RDP)
 	var sum, squares float64
 	for seed := range *seeds {
-		accuracy, took, err := one(plan, uint64(seed), train, test, target, *steps)
+		accuracy, took, err := one(plan, spec, uint64(seed), train, test, target, *steps)
 		if err != nil {
 			return err
 		}
@@ -129,7 +159,23 @@ func mnist(data, part string) (*example.Set, error) {
 	return set, err
 }
 
-func one(plan learn.Plan, seed uint64, train, test *example.Set, epsilon privacy.Epsilon, stop int) (accuracy float64, took time.Duration, err error) {
+// scattered are the features of the images, each example's normalized by itself.
+func scattered(train, test *example.Set) (_, _ *example.Set, err error) {
+	transform, err := scatter.New(scatter.Options{Height: 28, Width: 28, Groups: 27})
+	if err != nil {
+		return nil, nil, err
+	}
+	begin := time.Now()
+	for _, s := range []**example.Set{&train, &test} {
+		if *s, err = transform.Set(context.Background(), *s); err != nil {
+			return nil, nil, err
+		}
+	}
+	fmt.Printf("features of %d images in %v\n", train.Len()+test.Len(), time.Since(begin).Round(time.Second))
+	return train, test, nil
+}
+
+func one(plan learn.Plan, spec network.Spec, seed uint64, train, test *example.Set, epsilon privacy.Epsilon, stop int) (accuracy float64, took time.Duration, err error) {
 	ctx := context.Background()
 	pays, err := budget.NewInMemory("benchmark", filter.Budget{Measure: filter.Approx, Epsilon: epsilon, Delta: plan.Delta})
 	if err != nil {
@@ -137,7 +183,7 @@ func one(plan learn.Plan, seed uint64, train, test *example.Set, epsilon privacy
 	}
 	begin := time.Now()
 	r, err := learn.Start(ctx, learn.Options{
-		Plan: plan, Network: cnn(), Seed: seed, Data: train, Budget: pays, Statement: "MNIST",
+		Plan: plan, Network: spec, Seed: seed, Data: train, Budget: pays, Statement: "MNIST",
 		Progress: func(p learn.Progress) {
 			for _, w := range p.Warnings {
 				fmt.Printf("step %d: %s\n", p.Step, w)
