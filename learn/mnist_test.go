@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// A few seconds of MNIST: two layers, an epoch, ε = 3. (bench/learn has the long run.)
+// A few seconds of MNIST: two layers, an epoch, ε = 3. (bench/learn/mnist has the long run.)
 func TestMNIST(t *testing.T) {
 	dir := os.Getenv("DISCREET_DATA")
 	if dir == "" {

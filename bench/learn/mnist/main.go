@@ -149,12 +149,12 @@ func run() error {
 	return nil
 }
 
-// mnist reads the images, with pixels from -1 to 1.
+// mnist reads the images, with pixels from 0 to 1.
 func mnist(data, part string) (*example.Set, error) {
 	set, _, err := example.IDX(example.IDXOptions{
 		Images:  filepath.Join(data, "mnist", part+"-images-idx3-ubyte.gz"),
 		Labels:  filepath.Join(data, "mnist", part+"-labels-idx1-ubyte.gz"),
-		Classes: 10,
+		Classes: 10, Unit: true,
 	})
 	return set, err
 }
