@@ -379,3 +379,34 @@ func TestSlackRaisesRegularization(t *testing.T) {
 		t.Errorf("Λ is %v, with a slack of %v", lambda, math.Log1p(0.5/lambda))
 	}
 }
+
+// A noisy gradient tells no more of the example that moves it most than μ = √(2ρ), and with
+// half the noise it does.
+func TestAuditOfGradient(t *testing.T) {
+	one := learntest.Regression([]float32{1}, []float32{1})
+	b := learntest.Purse(t, filter.ZCDP, privacy.AddRemove)
+	bound := func(rho string) float64 {
+		tr, err := newTraining(b, one, Options{Options: learntest.Concentrated(t, rho), Method: Gradient, Norm: 1, Lower: -1, Upper: 1, NoIntercept: true, Steps: 1, Examples: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := tr.way.(gradient)
+		run := func(rows ...int) func() bool {
+			p := &problem{loss: huber{}, x: fixed.Clip(one, rows, 1, false), y: tr.outputs(rows, 0)}
+			return func() bool {
+				x, err := g.noise.Add(noise.System(), p.sum([]float64{0}), 2*fixed.Places)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return x[0] < -0.5
+			}
+		}
+		return learntest.MuBound(t, 5000, run(0), run())
+	}
+	if mu := bound("0.5"); mu > 1 {
+		t.Errorf("at mu 1 it shows %v", mu)
+	}
+	if mu := bound("2"); mu <= 1 {
+		t.Errorf("half the noise shows only %v: the audit sees nothing", mu)
+	}
+}
