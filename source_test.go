@@ -36,13 +36,13 @@ var words = []word{
 		"the query path cannot reach the handle that shows data"},
 	{"./engine/duckdb", name(".*Owner.*"), []string{"./engine/duckdb", "./cmd/discreet"},
 		"the query path cannot reach the handle that shows data"},
-	{"os", name("Getenv|LookupEnv|Environ|ExpandEnv"), []string{"./cmd/..."},
+	{"os", name("Getenv|LookupEnv|Environ|ExpandEnv"), []string{"./cmd/...", "./bench/..."},
 		"no switch from outside: neither noise nor budget depend on the environment"},
-	{"os", name("Stdin|Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./examples/...", "./internal/testreport"},
+	{"os", name("Stdin|Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./examples/...", "./bench/...", "./internal/testreport"},
 		"a library talks to its caller"},
-	{"fmt", name("Print|Printf|Println"), []string{"./cmd/...", "./internal/testreport"},
+	{"fmt", name("Print|Printf|Println"), []string{"./cmd/...", "./bench/...", "./internal/testreport"},
 		"a library talks to its caller"},
-	{"time", name("Now|Since|Until|Tick"), []string{"./cmd/...", "./examples/...", "."}, // the front door's default clock
+	{"time", name("Now|Since|Until|Tick"), []string{"./cmd/...", "./examples/...", "./bench/...", "."}, // the front door's default clock
 		"time is passed in"},
 	{"time", name("Sleep"), []string{"./internal/postgrestest"}, // until a server has started
 		"waiting shows in real time and hides races"},

@@ -156,10 +156,10 @@ func (w *worker) add(v []float32, sigma float64) {
 // draw gives up to bufferWords draws.
 func (w *worker) draw(noise []int32) {
 	w.words.refill()
-	words, layers := &w.words.buf, &ziggurat.layers
+	words, table := &w.words.buf, ziggurat
 	for i := range noise {
 		word := binary.LittleEndian.Uint64(words[i*8:][:8])
-		x, inside := column(layers, word)
+		x, inside := column(table, word)
 		if !inside {
 			x = w.more.outer(word)
 		}

@@ -263,7 +263,7 @@ func TestKeysAreFreshAndApart(t *testing.T) {
 		cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(words, words)
 		settled := 0
 		for i, x := range part {
-			if want, inside := column(&ziggurat.layers, binary.LittleEndian.Uint64(words[i*8:])); inside {
+			if want, inside := column(ziggurat, binary.LittleEndian.Uint64(words[i*8:])); inside {
 				settled++
 				if float64(x) != float64(want)+0.5 {
 					t.Fatalf("part %d, number %d is %v, its key gives %v", p, i, x, float64(want)+0.5)

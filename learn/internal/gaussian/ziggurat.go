@@ -120,8 +120,8 @@ func columnsAbove(y float64) uint64 {
 
 // column gives the column on its side, and whether it lies inside the layer, which
 // settles the draw. A side's column -1-j is as far from 0 as j on the other.
-func column(layers *[256]layer, word uint64) (x int64, inside bool) {
-	l := &layers[word&0xff]
+func column(t *table, word uint64) (x int64, inside bool) {
+	l := &t.layers[word&0xff]
 	j, fraction := bits.Mul64(word&^0x1ff, l.width)
 	return int64(j) ^ -int64(word>>8&1), j < l.inside && fraction >= l.reject
 }
@@ -129,7 +129,7 @@ func column(layers *[256]layer, word uint64) (x int64, inside bool) {
 // outer settles a draw whose word gives a column that is not inside.
 func (s *stream) outer(word uint64) int64 {
 	for ; ; word = s.word() {
-		x, inside := column(&ziggurat.layers, word)
+		x, inside := column(ziggurat, word)
 		if inside {
 			return x
 		}
