@@ -2,7 +2,6 @@ package network
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/discreet-dp/discreet/learn/internal/gemm"
 )
@@ -62,22 +61,22 @@ func newSigmoid(l Layer, input []int) (layer, error) {
 	return s, nil
 }
 
-func (l sigmoid) output() []int      { return l.shape }
-func (l sigmoid) inPlace() bool      { return true }
-func (l sigmoid) needsOutput() bool  { return true }
-func (l sigmoid) bind(f frame) state { return &sigmoidState{f, l, size(l.shape)} }
+func (l sigmoid) output() []int     { return l.shape }
+func (l sigmoid) inPlace() bool     { return true }
+func (l sigmoid) needsOutput() bool { return true }
+func (l sigmoid) bind(f frame) state {
+	return &sigmoidState{f, l, size(l.shape), gemm.NewSquash(l.temperature, l.scale, l.offset)}
+}
 
 type sigmoidState struct {
 	frame
 	sigmoid
-	size int
+	size   int
+	squash *gemm.Squash
 }
 
 func (s *sigmoidState) forward(_ []float32, n int) {
-	y := s.y[:n*s.size]
-	for i, x := range s.x[:n*s.size] {
-		y[i] = float32(s.scale*squash(s.temperature*float64(x)) - s.offset)
-	}
+	s.squash.Apply(s.x[:n*s.size], s.y)
 }
 
 // backward uses y' = temperature (y + offset) (1 - (y + offset)/scale).
@@ -91,19 +90,4 @@ func (s *sigmoidState) backward(_ []float32, n int) {
 		u := y[i] + offset
 		dx[i] = d * temperature * u * (1 - u*inverse)
 	}
-}
-
-// squash is 1/(1+exp(-x)) to about 1e-9, and NaN for NaN: several times as fast
-// as with math.Exp, whose last bits a float32 has no use for.
-func squash(x float64) float64 {
-	x = max(-87, min(87, x)) // the result at the ends is that of the limits, in float32
-	// exp(-x) = 2^k exp(r) with |r| <= ln(2)/2. Adding 1.5*2^52 rounds to a whole
-	// number and leaves it in the low bits.
-	const shift = 3 << 51
-	k := x*(-math.Log2E) + shift
-	r := -x - (k-shift)*math.Ln2
-	// Taylor's polynomial; the remainder is below (ln(2)/2)^9/9! = 2e-10.
-	p := 1 + r*(1+r*(1./2+r*(1./6+r*(1./24+r*(1./120+r*(1./720+r*(1./5040+r*(1./40320))))))))
-	e := p * math.Float64frombits((math.Float64bits(k)+1023)<<52)
-	return 1 / (1 + e)
 }

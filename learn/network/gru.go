@@ -1,11 +1,15 @@
 package network
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/learn/internal/gemm"
+)
 
 // gru is a gated recurrent unit (Cho et al. 2014) over a sequence, from state 0, in
 // the variant that multiplies with the reset gate after the product:
 //
-//	r = squash(x Wr + br + h Ur + cr)        z = squash(x Wz + bz + h Uz + cz)
+//	r = logistic(x Wr + br + h Ur + cr)        z = logistic(x Wz + bz + h Uz + cz)
 //	c = tanh(x Wc + bc + r (h Uc + cc))      h' = (1-z) c + z h
 //
 // so that all its matrices are affine maps of inputs or states, side by side in W
@@ -79,9 +83,9 @@ func (s *gruState) forward(w []float32, n int) {
 			gates, product := s.input.b[row*wide:][:wide], s.recurrent.b[row*wide:][:wide]
 			before, y := s.recurrent.a[row*h:][:h], s.y[row*h:][:h]
 			for j := range h {
-				r := squash(float64(gates[j] + product[j]))
-				z := squash(float64(gates[h+j] + product[h+j]))
-				c := 2*squash(2*(float64(gates[2*h+j])+r*float64(product[2*h+j]))) - 1
+				r := gemm.Logistic(float64(gates[j] + product[j]))
+				z := gemm.Logistic(float64(gates[h+j] + product[h+j]))
+				c := 2*gemm.Logistic(2*(float64(gates[2*h+j])+r*float64(product[2*h+j]))) - 1
 				gates[j], gates[h+j], gates[2*h+j] = float32(r), float32(z), float32(c)
 				y[j] = float32((1-z)*c + z*float64(before[j]))
 			}

@@ -28,8 +28,8 @@ import (
 //     find the area: relative 2^-45 at most, squared 2^-90.
 //   - The tail's area is an integral where it should be a sum: relative 2^-41 of a
 //     probability below 2^-11, squared 2^-93.
-//   - A height is compared with f in float64, both off by less than 2^-51 of f:
-//     relative 2^-50, squared 2^-100.
+//   - A height is compared with f in float64, both off by less than 2^-49 of f:
+//     relative 2^-48, squared 2^-96.
 //   - The tail is drawn by comparing uniform numbers, multiples of 2^-53, with
 //     probabilities that are off by 2^-52. All but the last of them are at least
 //     0.4 and at most 40 in number: relative 2^-46, squared 2^-92. The last is

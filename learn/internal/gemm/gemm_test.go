@@ -258,3 +258,30 @@ func TestVectorFunctions(t *testing.T) {
 		same("CopyRows", rows*n, narrow[rows*n], 0)
 	})
 }
+
+// A Squash against the function in float64, over the whole range and its ends.
+func TestSquash(t *testing.T) {
+	for _, c := range [][3]float64{{2, 2, 1}, {1, 1, 0}, {1.8, 1.6, 0.7}, {-3, 0.5, 0}} {
+		s := NewSquash(c[0], c[1], c[2])
+		x := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, 0, 1e-45, 44, -44, 88, -88, 1e9, -1e9}
+		for v := float32(-100); v < 100; v += 0.0137 {
+			x = append(x, v)
+		}
+		y := make([]float32, len(x))
+		s.Apply(x, y)
+		for i, v := range x {
+			one := make([]float32, 1)
+			s.Apply(x[i:i+1], one)
+			if one[0] != y[i] && v == v {
+				t.Fatalf("%v: of %v is %v alone, %v among others", c, v, one[0], y[i])
+			}
+			portable := float32(c[1]*Logistic(c[0]*float64(v)) - c[2])
+			want := c[1]/(1+math.Exp(-c[0]*float64(v))) - c[2]
+			for _, got := range []float32{y[i], portable} {
+				if !(math.Abs(float64(got)-want) <= 4e-7*c[1]) && !(got != got && want != want) {
+					t.Fatalf("%v: of %v is %v, want %v", c, v, got, want)
+				}
+			}
+		}
+	}
+}

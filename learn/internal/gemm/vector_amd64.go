@@ -16,6 +16,9 @@ func rectifyBack(n int, y, dy, dx *float32)
 func shrink(n int, f float32, v *float32)
 
 //go:noescape
+func squash(n int, c *float32, x, y *float32)
+
+//go:noescape
 func copyRows(rows, n int, x *float32, stride int, y *float32)
 
 // Each of the functions below does the first numbers of a vector and says how many
@@ -81,6 +84,24 @@ func shrinkKernel(f float32, v []float32) (done int) {
 	}
 	shrink(done, f, &v[0])
 	return done
+}
+
+// squashKernel does all numbers or none: the last ones by the kernel too, so that a
+// number's result does not depend on its place.
+func squashKernel(c *[squashRows][8]float32, x, y []float32) (done int) {
+	if !hasKernels() {
+		return 0
+	}
+	if done = len(x) &^ 7; done > 0 {
+		squash(done, &c[0][0], &x[0], &y[0])
+	}
+	if done < len(x) {
+		var last [8]float32
+		copy(last[:], x[done:])
+		squash(8, &c[0][0], &last[0], &last[0])
+		copy(y[done:len(x)], last[:])
+	}
+	return len(x)
 }
 
 // copyRowsKernel does all rows or none.

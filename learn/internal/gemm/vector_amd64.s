@@ -146,3 +146,50 @@ shrinkloop:
 	JNZ  shrinkloop
 	VZEROUPPER
 	RET
+
+// func squash(n int, c *float32, x, y *float32)
+//
+// n is a positive multiple of 8; c are the rows of a Squash, 8 numbers each.
+TEXT ·squash(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ c+8(FP), DX
+	MOVQ x+16(FP), AX
+	MOVQ y+24(FP), BX
+	VMOVUPS 0(DX), Y4           // -temperature
+	VMOVUPS 32(DX), Y5          // limit
+	VMOVUPS 64(DX), Y6          // -limit
+	VMOVUPS 96(DX), Y7          // log2(e)
+	VMOVUPS 128(DX), Y8         // -ln(2)
+	VMOVUPS 160(DX), Y9         // 1/7!
+	VMOVUPS 384(DX), Y10        // 1
+	VMOVUPS 416(DX), Y11        // scale
+	VMOVUPS 448(DX), Y12        // offset
+
+squashloop:
+	VMULPS (AX), Y4, Y0
+	VMINPS Y0, Y5, Y0           // of a NaN, the second source: NaN
+	VMAXPS Y0, Y6, Y0
+	VMULPS Y0, Y7, Y1
+	VROUNDPS $0, Y1, Y1
+	VFMADD231PS Y1, Y8, Y0      // r = z - k ln(2)
+	VCVTPS2DQ Y1, Y1
+	VPSLLD $23, Y1, Y1
+	VMOVAPS Y9, Y2
+	VFMADD213PS 192(DX), Y0, Y2 // 1/6!
+	VFMADD213PS 224(DX), Y0, Y2
+	VFMADD213PS 256(DX), Y0, Y2
+	VFMADD213PS 288(DX), Y0, Y2
+	VFMADD213PS 320(DX), Y0, Y2 // 1/2!
+	VFMADD213PS Y10, Y0, Y2
+	VFMADD213PS Y10, Y0, Y2
+	VPADDD Y1, Y2, Y2           // exp(z)
+	VADDPS Y10, Y2, Y2
+	VDIVPS Y2, Y11, Y2
+	VSUBPS Y12, Y2, Y2
+	VMOVUPS Y2, (BX)
+	ADDQ $32, AX
+	ADDQ $32, BX
+	SUBQ $8, CX
+	JNZ  squashloop
+	VZEROUPPER
+	RET

@@ -11,4 +11,5 @@ func addWhereKernel(tag uint32, from []uint32, x, y []float32) (done int)   { re
 func rectifyKernel(x, y []float32) (done int)                               { return 0 }
 func rectifyBackKernel(y, dy, dx []float32) (done int)                      { return 0 }
 func shrinkKernel(f float32, v []float32) (done int)                        { return 0 }
+func squashKernel(c *[squashRows][8]float32, x, y []float32) (done int)     { return 0 }
 func copyRowsKernel(rows, n int, x []float32, stride int, y []float32) bool { return false }
