@@ -41,6 +41,7 @@ func commands() []*Command {
 	return []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
 		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(), auditCommand(), verifyCommand(),
+		trainCommand(), predictCommand(), evaluateCommand(), modelCommand(),
 		labelCommand(), pateCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}

@@ -35,13 +35,13 @@ var rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 //	             mechanism/example_test.go, which go test runs
 //	text         what no command prints
 //
-// <!-- files: clinic -->, mapper, tour, and NAMES of module, put the files that the
+// <!-- files: clinic -->, mapper, tour, adult, mnist, and NAMES of module, put the files that the
 // page needs into its folder. The output of what draws noise or tells the time is
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows; that of discreet verify without its seconds and the numbers of
 // its counterexamples. All else is compared as it is.
 var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
-	"docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn/pate.md"}
+	"docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn.md", "docs/learn/adult.md", "docs/learn/mnist.md", "docs/learn/pate.md"}
 
 // executedPages adds the pages of mechanisms, one each.
 func executedPages(t *testing.T) []string {
@@ -296,7 +296,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|train|evaluate|predict|model inspect|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
 
 var (
 	verifies = regexp.MustCompile(`^discreet verify\b`)
@@ -369,6 +369,23 @@ func (p *page) files(what string) {
 		}
 	case "mapper":
 		if err := os.CopyFS(p.dir, os.DirFS("../../sandbox/testdata/c")); err != nil {
+			p.Fatal(err)
+		}
+	case "adult", "mnist":
+		data := os.Getenv("DISCREET_DATA")
+		if data == "" {
+			p.Skip("skip: DISCREET_DATA is not set")
+		}
+		data, err := filepath.Abs(data)
+		if err == nil {
+			err = os.CopyFS(p.dir, os.DirFS("../../testdata/learn"))
+		}
+		for _, file := range map[string][]string{"adult": {"adult-train.csv", "adult-test.csv"}, "mnist": {"mnist"}}[what] {
+			if err == nil {
+				err = os.Symlink(filepath.Join(data, file), filepath.Join(p.dir, file))
+			}
+		}
+		if err != nil {
 			p.Fatal(err)
 		}
 	case "tour":

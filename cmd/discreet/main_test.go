@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":   exits,
 			"replace": replace,
+			"people":  people,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "engine" {

@@ -285,17 +285,20 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 }
 
 // unsaid are flags that are private, or no part of what is released.
-var unsaid = []string{"value", "f", "ledger", "anchor", "domain", "analyst", "key", "json"}
+var unsaid = []string{"value", "f", "ledger", "anchor", "domain", "analyst", "key", "json",
+	"catalog", "memory", "threads", "temp", "out", "plot", "checkpoint", "resume"}
 
 // said is the command line for the ledger: without the private values, in one
 // order, so that the same release is the same request.
-func (n *noising) said() string {
-	words := []string{"discreet", n.command.Title()}
-	flags := slices.DeleteFunc(slices.Clone(n.command.given), func(g given) bool { return slices.Contains(unsaid, g.name) })
+func (n *noising) said() string { return said(n.command) }
+
+func said(c *Command) string {
+	words := []string{"discreet", c.Title()}
+	flags := slices.DeleteFunc(slices.Clone(c.given), func(g given) bool { return slices.Contains(unsaid, g.name) })
 	slices.SortStableFunc(flags, func(a, b given) int { return cmp.Compare(a.name, b.name) })
 	for _, g := range flags {
 		words = append(words, "--"+g.name)
-		if b, ok := n.command.Flags.Lookup(g.name).Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+		if b, ok := c.Flags.Lookup(g.name).Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
 			continue
 		}
 		if strings.ContainsAny(g.value, " \t\n'\"\\$|&;<>()*?[]#~`") || g.value == "" {

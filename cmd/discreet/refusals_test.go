@@ -124,8 +124,8 @@ func headingID(title string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// An example is run in a folder of its own.
-type example struct {
+// A shownRefusal is run in a folder of its own.
+type shownRefusal struct {
 	kind   string // of its block: "sql", "toml" or "sh"; "" if nothing can be shown
 	text   string
 	clinic bool     // with the demo's files and a ledger; else with the catalog of the statements
@@ -138,7 +138,7 @@ type example struct {
 
 // exampleOf returns an entry's example, or the one that is too long, or takes
 // too much before it, for the catalogue.
-func exampleOf(e diagnostic.Entry) example {
+func exampleOf(e diagnostic.Entry) shownRefusal {
 	const count = `discreet query --rho 0.01 'SELECT count(*) FROM visits'`
 	switch e.Code {
 	case "D056":
@@ -146,47 +146,47 @@ func exampleOf(e diagnostic.Entry) example {
 		for age := range 201 {
 			list = append(list, fmt.Sprintf("count(*) FILTER (WHERE age = %d)", age))
 		}
-		return example{kind: "sql", text: "SELECT " + strings.Join(list, ", ") + " FROM visits"}
+		return shownRefusal{kind: "sql", text: "SELECT " + strings.Join(list, ", ") + " FROM visits"}
 	case "D076":
-		return example{kind: "sh", text: e.Example, clinic: true}
+		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
 	case "D077":
-		return example{kind: "sh", text: count, clinic: true, damage: true, before: []string{count}}
+		return shownRefusal{kind: "sh", text: count, clinic: true, damage: true, before: []string{count}}
 	case "D079":
-		return example{kind: "sh", text: `discreet query --rho 0.01 --key monday 'SELECT sum(cost) FROM visits'`, clinic: true,
+		return shownRefusal{kind: "sh", text: `discreet query --rho 0.01 --key monday 'SELECT sum(cost) FROM visits'`, clinic: true,
 			before: []string{`discreet query --rho 0.01 --key monday 'SELECT count(*) FROM visits'`}}
 	case "D095":
-		return example{kind: "sh", text: "discreet init departments.csv", clinic: true}
+		return shownRefusal{kind: "sh", text: "discreet init departments.csv", clinic: true}
 	case "D098", "D142", "D144", "D183":
-		return example{kind: "sh", text: e.Example, clinic: true}
+		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
 	case "D100":
-		return example{kind: "sh", text: count, clinic: true, damage: true}
+		return shownRefusal{kind: "sh", text: count, clinic: true, damage: true}
 	case "D101":
-		return example{kind: "sh", text: count, before: []string{"discreet ledger create"}}
+		return shownRefusal{kind: "sh", text: count, before: []string{"discreet ledger create"}}
 	case "D102":
-		return example{kind: "sh", text: count, stop: true}
+		return shownRefusal{kind: "sh", text: count, stop: true}
 	case "D103":
-		return example{kind: "sql", clinic: true, ask: true,
+		return shownRefusal{kind: "sql", clinic: true, ask: true,
 			text: "SELECT count(*) FROM visits WHERE " + strings.Repeat("date_trunc('month', ", 180) + "seen_at" + strings.Repeat(")", 180) + " > '2025-06-01'"}
 	case "D109":
-		return example{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
+		return shownRefusal{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
 	case "D130":
-		return example{kind: "sh", text: e.Example, clinic: true}
+		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
 	case "D152":
-		return example{kind: "sh", text: e.Example, proofs: true}
+		return shownRefusal{kind: "sh", text: e.Example, proofs: true}
 	case "D117":
-		return example{} // it takes another build
+		return shownRefusal{} // it takes another build
 	}
 	switch {
 	case strings.HasPrefix(e.Example, "discreet "):
-		return example{kind: "sh", text: e.Example}
+		return shownRefusal{kind: "sh", text: e.Example}
 	case e.Code >= "D080" && e.Code < "D100":
-		return example{kind: "toml", text: strings.TrimSuffix(e.Example, "\n")}
+		return shownRefusal{kind: "toml", text: strings.TrimSuffix(e.Example, "\n")}
 	}
-	return example{kind: "sql", text: e.Example}
+	return shownRefusal{kind: "sql", text: e.Example}
 }
 
 // shown is the example as the page has it.
-func (x example) shown() string {
+func (x shownRefusal) shown() string {
 	lines := append(slices.Clone(x.before), x.text)
 	if x.damage {
 		lines = slices.Insert(lines, 0, "# visits.parquet has been damaged")
@@ -198,7 +198,7 @@ func (x example) shown() string {
 }
 
 // execute runs the example and returns what the command says on standard error.
-func (x example) execute(t *testing.T, root string) string {
+func (x shownRefusal) execute(t *testing.T, root string) string {
 	t.Chdir(t.TempDir())
 	if x.clinic {
 		if _, err := clinic.Write("."); err != nil {

@@ -35,7 +35,7 @@ func IDX(o IDXOptions) (set *Set, shape []int, err error) {
 	}
 	n, shape := dims[0], dims[1:]
 	width := shape[0] * shape[1]
-	if o.Shape != nil && (len(o.Shape) != 2 || o.Shape[0] != shape[0] || o.Shape[1] != shape[1]) || width == 0 {
+	if o.Shape != nil && (len(o.Shape) != 2 || o.Shape[0] != shape[0] || o.Shape[1] != shape[1]) {
 		return nil, nil, fmt.Errorf("read %s: %w: the images are of %d×%d", o.Images, ErrIDX, shape[0], shape[1])
 	}
 	set = &Set{Width: width, Outputs: 1, Classes: o.Classes, Features: make([]float32, len(pixels)), Labels: make([]int32, n)}
@@ -74,43 +74,66 @@ func IDX(o IDXOptions) (set *Set, shape []int, err error) {
 	return set, shape, nil
 }
 
-// readIDX reads the dimensions and the bytes of a file: two zeros, the type (8 is
-// unsigned bytes), the number of dimensions, each as four bytes, the data.
-func readIDX(path string, dimensions int) (dims []int, data []byte, err error) {
-	wrong := fmt.Errorf("read %s: %w", path, ErrIDX)
+// IDXShape returns the shape of the images of a file, by its header alone.
+func IDXShape(path string) ([]int, error) {
+	dims, _, file, err := openIDX(path, 3)
+	if err != nil {
+		return nil, err
+	}
+	return dims[1:], file.Close()
+}
+
+// openIDX reads a file's header: two zeros, the type (8 is unsigned bytes), the number
+// of dimensions, each as four bytes.
+func openIDX(path string, dimensions int) (dims []int, data io.Reader, file io.Closer, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read examples: %w", err)
+		return nil, nil, nil, fmt.Errorf("read examples: %w", err)
 	}
-	defer f.Close()
+	wrong := fmt.Errorf("read %s: %w", path, ErrIDX)
+	fail := func() ([]int, io.Reader, io.Closer, error) { return nil, nil, nil, errors.Join(wrong, f.Close()) }
 	buffered := bufio.NewReader(f)
-	var from io.Reader = buffered
+	data = buffered
 	if start, _ := buffered.Peek(2); bytes.Equal(start, []byte{0x1f, 0x8b}) {
-		if from, err = gzip.NewReader(buffered); err != nil {
-			return nil, nil, wrong
+		if data, err = gzip.NewReader(buffered); err != nil {
+			return fail()
 		}
 	}
 	head := make([]byte, 4+4*dimensions)
-	if _, err := io.ReadFull(from, head); err != nil || !bytes.Equal(head[:4], []byte{0, 0, 8, byte(dimensions)}) {
-		return nil, nil, wrong
+	if _, err := io.ReadFull(data, head); err != nil || !bytes.Equal(head[:4], []byte{0, 0, 8, byte(dimensions)}) {
+		return fail()
 	}
 	const most = 1 << 32
 	size := uint64(1)
 	for i := range dimensions {
 		d := binary.BigEndian.Uint32(head[4+4*i:])
-		if i > 0 && d > 1<<14 {
-			return nil, nil, wrong
+		if i > 0 && (d == 0 || d > 1<<14) {
+			return fail()
 		}
 		dims = append(dims, int(d))
 		if size *= uint64(d); size > most {
-			return nil, nil, wrong
+			return fail()
 		}
+	}
+	return dims, data, f, nil
+}
+
+// readIDX reads a whole file.
+func readIDX(path string, dimensions int) (dims []int, data []byte, err error) {
+	dims, from, file, err := openIDX(path, dimensions)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	size := int64(1)
+	for _, d := range dims {
+		size *= int64(d)
 	}
 	// Read before it is believed: a header may promise more memory than there is.
 	var all bytes.Buffer
-	n, err := io.Copy(&all, io.LimitReader(from, int64(size)+1))
-	if err != nil || uint64(n) != size {
-		return nil, nil, wrong
+	n, err := io.Copy(&all, io.LimitReader(from, size+1))
+	if err != nil || n != size {
+		return nil, nil, fmt.Errorf("read %s: %w", path, ErrIDX)
 	}
 	return dims, all.Bytes(), nil
 }

@@ -1,0 +1,397 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/accountant"
+	budgets "github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/optimizer"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mechanism"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// A recipe is what the flags say of a run, and then all of it. What is left out is
+// chosen by public things alone: the kind of model, how many columns it sees, the
+// measure of who pays, the guarantee, and the number of units once that may be known.
+type recipe struct {
+	target    privacy.Epsilon
+	delta     privacy.Delta
+	noise     float64 // the multiplier; 0: by target
+	units     int64   // a public number of units; 0: it will be a noisy count
+	sampling  int64   // a unit is in a step with probability 1/sampling
+	batch     int64
+	epochs    float64
+	steps     int
+	clip      float64
+	clipping  learn.ClipMode
+	rate      float64
+	optimizer optimizer.Kind
+	sampler   learn.Sampler
+	perUnit   int
+}
+
+func (r *recipe) define(fs *flag.FlagSet) {
+	fs.Func("target-epsilon", "the whole run costs `E` at most: as little noise as that allows", amount(&r.target, privacy.ParseEpsilon))
+	fs.Func("delta", "at `D` (default by the domain that pays, or 1e-5)", amount(&r.delta, privacy.ParseDelta))
+	fs.Func("noise", "in place of --target-epsilon: the noise multiplier `Z`, noise in terms of the clip", aboveZero(&r.noise))
+	fs.Func("n", "the number of units is public: `N` (default: a noisy count, charged)", wholeUpTo(&r.units, privacy.MaxCount))
+	fs.Func("sampling", "a unit is in a step with probability `Q` (default by the model and the measure)", func(text string) error {
+		var q float64
+		if err := aboveZero(&q)(text); err != nil || q > 1 {
+			return errors.New("want a number above 0 and at most 1")
+		}
+		r.sampling = int64(math.Max(1, math.Round(1/q)))
+		return nil
+	})
+	fs.Func("batch", "in place of --sampling, with -n: `B` units a step, in expectation", wholeUpTo(&r.batch, privacy.MaxCount))
+	fs.Func("epochs", "go `X` times through the data, in expectation (default by the model)", aboveZero(&r.epochs))
+	fs.Func("steps", "in place of --epochs: `N` steps", func(text string) error {
+		var n int64
+		err := wholeUpTo(&n, 1e9)(text)
+		r.steps = int(n)
+		return err
+	})
+	fs.Func("clip", "the norm `C` at which what one unit adds is clipped (default 1; of a cnn 0.1)", aboveZero(&r.clip))
+	fs.Func("clipping", "`flat|per-layer|adaptive` (default flat)", func(text string) error {
+		return chosen(&r.clipping, text, learn.Flat, learn.PerLayer, learn.Adaptive)
+	})
+	fs.Func("rate", "the learning rate `R`, which ends at 0 by a cosine (default by the noise)", aboveZero(&r.rate))
+	fs.Func("optimizer", "`sgd|momentum|adam` (default momentum)", func(text string) error {
+		return chosen(&r.optimizer, text, optimizer.SGD, optimizer.Momentum, optimizer.Adam)
+	})
+	fs.Func("sampler", "how noise is drawn: `fast|exact` (default fast; see docs/learn.md)", func(text string) error {
+		return chosen(&r.sampler, text, learn.Fast, learn.Exact)
+	})
+	fs.Func("max-per-unit", "a unit keeps at most `K` of its examples (default by the table's bounds, at most 8)", func(text string) error {
+		var n int64
+		err := wholeUpTo(&n, 1<<20)(text)
+		r.perUnit = int(n)
+		return err
+	})
+}
+
+func aboveZero(to *float64) func(string) error {
+	return func(text string) (err error) {
+		if *to, err = strconv.ParseFloat(text, 64); err != nil || !(*to > 0) || math.IsInf(*to, 0) {
+			return errors.New("want a positive number")
+		}
+		return nil
+	}
+}
+
+func wholeUpTo(to *int64, most int64) func(string) error {
+	return func(text string) (err error) {
+		if *to, err = strconv.ParseInt(text, 10, 64); err != nil || *to < 1 || *to > most {
+			return fmt.Errorf("want a whole number from 1 to %d", most)
+		}
+		return nil
+	}
+}
+
+// chosen reads one of the words of a type.
+func chosen[S ~string](to *S, text string, words ...S) error {
+	var all []string
+	for _, w := range words {
+		all = append(all, string(w))
+	}
+	var word string
+	err := oneOf(&word, text, all)
+	*to = S(word)
+	return err
+}
+
+// check refuses flags that contradict each other.
+func (r *recipe) check() error {
+	exclude := func(a, b string) error {
+		return diagnostic.New("D115", diagnostic.Span{}, "--%s and --%s exclude each other", a, b)
+	}
+	switch {
+	case r.target.Sign() > 0 && r.noise > 0:
+		return exclude("target-epsilon", "noise")
+	case r.target.Sign() == 0 && r.noise == 0:
+		return diagnostic.New("D070", diagnostic.Span{}, "nothing says what training may cost").
+			Because("its whole cost is reserved before it begins").Try("--target-epsilon 1")
+	case r.epochs > 0 && r.steps > 0:
+		return exclude("epochs", "steps")
+	case r.batch > 0 && r.sampling > 0:
+		return exclude("batch", "sampling")
+	case r.batch > 0 && r.units == 0:
+		return diagnostic.New("D113", diagnostic.Span{}, "--batch needs -n").
+			Because("what counts is the share of the units that a step sees, which shows how many there are").
+			Try("-n if the number of units is public; else --sampling 0.05")
+	case r.batch > r.units && r.units > 0:
+		return diagnostic.New("D164", diagnostic.Span{}, "a batch of %d of %d units", r.batch, r.units)
+	}
+	return nil
+}
+
+// countShare is the part of the target that the noisy count costs: 1/50 of it. At
+// epsilon 1 the count is off by 50 or so.
+const countShare = 50
+
+// addsUp reports measures that add up what Gaussian noise costs without looking at
+// sampling: there a step of everybody is worth more than many steps of few.
+func addsUp(m filter.Measure) bool { return m == filter.ZCDP || m == filter.GDP }
+
+// complete chooses what was left out and needs no number of units.
+func (r *recipe) complete(model string, measure filter.Measure) {
+	set := func(sampling int64, steps int) {
+		if r.sampling == 0 && r.batch == 0 {
+			r.sampling = sampling
+			// A step of a few dozen units is all noise.
+			if r.units > 0 {
+				r.sampling = min(r.sampling, max(1, r.units/64))
+			}
+		}
+		if r.steps == 0 && r.epochs == 0 {
+			r.steps = steps
+		}
+	}
+	switch {
+	case addsUp(measure):
+		set(1, 200)
+	case model == "cnn":
+		set(100, 3000)
+	case model == "mlp":
+		set(20, 400)
+	default:
+		set(20, 300)
+	}
+	r.optimizer = cmp.Or(r.optimizer, optimizer.Momentum)
+	if model == "cnn" { // Tramèr and Boneh 2021, with this network
+		r.clip, r.rate = cmp.Or(r.clip, 0.1), cmp.Or(r.rate, 0.5)
+	}
+	r.clip = cmp.Or(r.clip, 1)
+	r.perUnit = max(r.perUnit, 1)
+}
+
+// plan is the run for a number of units, whose noise is not chosen yet. With a noisy
+// count the rate at which units are sampled does not depend on it, so that what the
+// run costs is known before there is a count.
+func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) learn.Plan {
+	p := learn.Plan{
+		Population: learn.Population{Units: units, Basis: learn.Public}, Batch: r.batch,
+		Clip:      learn.Clip{Mode: r.clipping, Norm: r.clip},
+		Noise:     learn.Noise{Multiplier: r.noise, Sampler: r.sampler},
+		Optimizer: optimizer.Spec{Kind: r.optimizer, Rate: cmp.Or(r.rate, 1), Schedule: optimizer.Schedule{Shape: optimizer.Cosine}},
+		Delta:     r.delta, Neighbours: neighbours, Steps: r.steps,
+	}
+	if r.clipping == learn.Adaptive {
+		p.Clip.Quantile = 0.5
+	}
+	if bounded {
+		p.Units = learn.Units{Mode: learn.Bounded, Examples: r.perUnit}
+	}
+	if p.Batch == 0 {
+		p.Batch = max(1, (units+r.sampling/2)/r.sampling)
+		if r.units == 0 {
+			p.Population = learn.Population{Units: p.Batch * r.sampling, Basis: learn.NoisyCount}
+		}
+		p.Batch = min(p.Batch, p.Population.Units)
+	}
+	if p.Steps == 0 {
+		p.Steps = int(math.Max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))))
+	}
+	return p
+}
+
+// rateFor is a learning rate for a plan, from its noise. Over a run of T steps at rate
+// η with momentum β, noise of deviation s a step moves a parameter by about
+// 0.6·η·s·√T/(1-β), 0.6 being the cosine's share; and that moves the score of an
+// example, whose features have norm x, by x times as much. That shall be 2 at most,
+// which was best on census data from 1,000 to 32,561 units. Without noise to speak of,
+// η is bounded by where descent on a quadratic becomes unstable,
+// 2(1+β)/L with the curvature L = x²/4 of the logistic loss, or x² of the squared one.
+func rateFor(p learn.Plan, model string, norm float64, classes int) float64 {
+	beta, curvature := 0.0, norm*norm/4
+	if classes == 0 {
+		curvature = norm * norm
+	}
+	switch p.Optimizer.Kind {
+	case optimizer.Adam:
+		return 0.02
+	case optimizer.Momentum:
+		beta = 0.9
+	}
+	s := p.Noise.Multiplier * p.Clip.Norm / float64(p.Batch)
+	rate := 2 * (1 - beta) / (0.6 * s * math.Sqrt(float64(p.Steps)) * norm)
+	rate = math.Min(rate, 2*(1+beta)/curvature)
+	if model != "logistic" && model != "linear" { // deeper ones are steeper
+		rate = math.Min(rate, 0.5)
+	}
+	f, _ := numeric.FloorDigits(new(big.Rat).SetFloat64(rate), 2).Float64()
+	return f
+}
+
+// A payer is who pays for a run: a domain of a ledger, or nobody.
+type payer struct {
+	measure    filter.Measure
+	neighbours privacy.Neighbours
+	whole      filter.Budget // of the domain; zero without one
+}
+
+// deltaFor is the delta of a target, unless it was said. In measures that convert at
+// the end it is the domain's own. In those that add up deltas it is as much of the
+// domain's as the target is of its epsilon.
+func (y payer) deltaFor(target privacy.Epsilon) (privacy.Delta, error) {
+	b := y.whole
+	switch {
+	case b.Measure == "":
+		return privacy.ParseDelta("1e-5")
+	case b.Measure == filter.ZCDP || b.Measure == filter.RDP || b.Measure == filter.GDP:
+		return privacy.NewDelta(new(big.Rat).Sub(b.Delta.Rat(), b.SelectionDelta.Rat()))
+	case b.Measure == filter.Whitehouse:
+		b.Delta = b.SelectionDelta
+	}
+	if target.Sign() == 0 || target.Rat().Cmp(b.Epsilon.Rat()) >= 0 {
+		return b.Delta, nil
+	}
+	share := new(big.Rat).Quo(target.Rat(), b.Epsilon.Rat())
+	return privacy.NewDelta(numeric.FloorDigits(share.Mul(share, b.Delta.Rat()), 3))
+}
+
+// own is a budget for a run that no ledger pays for: what the run costs, and no more.
+func (y payer) own(p learn.Plan, target privacy.Epsilon, beside []privacy.Event) (budgets.Budget, error) {
+	if target.Sign() == 0 {
+		g, err := p.Guarantee()
+		if err != nil {
+			return nil, err
+		}
+		up := new(big.Rat).SetFloat64(g.Epsilon)
+		if target, err = privacy.NewEpsilon(numeric.CeilDigits(up, 6)); err != nil {
+			return nil, err
+		}
+	}
+	return budgets.NewInMemory("this run", filter.Budget{Measure: filter.Approx, Epsilon: target, Delta: p.Delta, Neighbours: y.neighbours})
+}
+
+// affordable refuses a run that the budget would refuse in the middle.
+func affordable(ctx context.Context, b budgets.Budget, p learn.Plan, beside []privacy.Event) error {
+	f := b.Filter()
+	event, err := p.Event()
+	if err != nil {
+		return err
+	}
+	whole, err := accountant.Guarantee(event, f, p.Delta, accountingOf(p))
+	if err != nil {
+		return noSuchRun(privacy.Epsilon{}, p, err)
+	}
+	asked, err := f.Charge(append(slices.Clone(beside), whole), p.Delta)
+	if err != nil {
+		return err
+	}
+	left, err := b.Left(ctx)
+	if err != nil {
+		return err
+	}
+	if !asked.Within(left.Total(f.Measure())) {
+		return &ledger.ExhaustedError{Domain: b.Name(), Measure: f.Measure(), Asked: f.Amounts(asked), Left: left}
+	}
+	return nil
+}
+
+// allowance is the filter that a target amounts to, in the payer's measure.
+func (y payer) allowance(target privacy.Epsilon, delta privacy.Delta) (filter.Filter, error) {
+	b := filter.Budget{Measure: y.measure, Epsilon: target, Delta: delta, Neighbours: y.neighbours}
+	if y.measure == filter.Whitehouse { // it keeps a delta to convert at beside those of events
+		b.Delta, b.SelectionDelta = y.whole.Delta, y.whole.SelectionDelta
+	}
+	return filter.New(b)
+}
+
+// counter counts units with noise.
+func counter(target privacy.Epsilon, neighbours privacy.Neighbours) (*mechanism.Histogram, error) {
+	share := new(big.Rat).Quo(target.Rat(), big.NewRat(countShare, 1))
+	epsilon, err := privacy.NewEpsilon(numeric.FloorDigits(share, 6))
+	if err != nil {
+		return nil, err
+	}
+	return mechanism.NewHistogram(mechanism.HistogramOptions{Bins: 1, Epsilon: epsilon, Neighbours: neighbours})
+}
+
+// options are the accountant's for a plan.
+func accountingOf(p learn.Plan) accountant.Options {
+	return accountant.Options{Neighbours: p.Neighbours}
+}
+
+// calibrate chooses the least noise at which the plan, and a count beside it, cost no
+// more than the target in the payer's own measure; so that a domain whose whole budget
+// the target is admits them.
+func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.Event) (learn.Plan, error) {
+	f, err := y.allowance(target, p.Delta)
+	if err != nil {
+		return p, noSuchRun(target, p, err)
+	}
+	fits := func(multiplier float64) (bool, error) {
+		p.Noise.Multiplier = multiplier
+		event, err := p.Event()
+		if err != nil {
+			return false, err
+		}
+		whole, err := accountant.Guarantee(event, f, p.Delta, accountingOf(p))
+		if errors.Is(err, accountant.ErrNoBound) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		charge, err := f.Charge(append(slices.Clone(beside), whole), p.Delta)
+		if err != nil {
+			return false, err
+		}
+		return charge.Within(f.Budget()), nil
+	}
+	low, high := 0.25, 0.25
+	for {
+		ok, err := fits(high)
+		if err != nil {
+			return p, noSuchRun(target, p, err)
+		}
+		if ok {
+			break
+		}
+		if low, high = high, 2*high; high > 1e6 {
+			return p, noSuchRun(target, p, errors.New("no amount of noise suffices"))
+		}
+	}
+	for high/low > 1.0005 {
+		middle, _ := numeric.CeilDigits(new(big.Rat).SetFloat64((low+high)/2), 5).Float64()
+		if middle <= low || middle >= high {
+			break
+		}
+		ok, err := fits(middle)
+		switch {
+		case err != nil:
+			return p, noSuchRun(target, p, err)
+		case ok:
+			high = middle
+		default:
+			low = middle
+		}
+	}
+	p.Noise.Multiplier = high
+	return p, nil
+}
+
+// noSuchRun refuses a target that no plan of this form meets.
+func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
+	text := err.Error()
+	for _, prefix := range []string{"plan: ", "guarantee: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return diagnostic.New("D164", diagnostic.Span{}, "no run of %d steps has epsilon %v at delta %v", p.Steps, target, p.Delta).
+		Because("%s", text).Try("a larger --target-epsilon, fewer --epochs, or a domain of measure approx, zcdp or rdp")
+}

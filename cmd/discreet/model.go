@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/network"
+)
+
+func modelCommand() *Command {
+	inspect := &Command{
+		UsageLine: "inspect MODEL [--json]",
+		Of:        "model",
+		Short:     "what a model was trained on, and what its guarantee is",
+		Long: `It shows the certificate in a model's file: the data and the unit, the plan, the
+guarantee by both accountants, who paid, how records become numbers, and the program
+that trained it. A certificate is a statement of whoever signs for the file, no proof;
+what was charged stands in the ledger.`,
+		Examples: [2]string{"discreet model inspect income.model", "discreet model inspect income.model --json"},
+	}
+	wantJSON := inspect.Flags.Bool("json", false, "print JSON")
+	inspect.Run = func(_ context.Context, t *terminal, args []string) error {
+		t.json = *wantJSON
+		if len(args) != 1 {
+			return diagnostic.New("D113", diagnostic.Span{}, "one model's file, please").Try("discreet %s", inspect.Line())
+		}
+		m, err := loadModel(args[0])
+		if err != nil {
+			return err
+		}
+		if *wantJSON {
+			return t.writeJSON(inspected{args[0], m.Network, len(m.Parameters), m.data, m.Certificate})
+		}
+		m.write(t)
+		return nil
+	}
+	c := &Command{
+		UsageLine: "model inspect MODEL",
+		Short:     "the certificate of a trained model",
+		Long:      `What a model's file says of its origin. discreet predict and evaluate use the model.`,
+		Examples:  [2]string{"discreet model inspect income.model", "discreet model inspect income.model --json"},
+		Verbs:     []*Command{inspect},
+	}
+	c.Run = func(_ context.Context, t *terminal, _ []string) error {
+		c.writeHelp(t.err)
+		return errUsageShown
+	}
+	return c
+}
+
+// An inspected is a model's file as JSON, but for the weights.
+type inspected struct {
+	Model       string             `json:"model"`
+	Network     network.Spec       `json:"network"`
+	Parameters  int                `json:"parameters"`
+	Examples    modelData          `json:"examples"`
+	Certificate *learn.Certificate `json:"certificate"`
+}
+
+// write prints the certificate.
+func (m *model) write(t *terminal) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(t.out, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("network", "%s, %d parameters", summary(m.Network), len(m.Parameters))
+	if m.data.Classes != nil {
+		line("predicts", "%s", printable(strings.Join(m.data.Classes, ", ")))
+	} else if e := m.data.Encoding; e != nil && e.Target != nil {
+		line("predicts", "%s, from %g to %g", e.Target.Name, e.Target.Lower, e.Target.Upper)
+	}
+	if e := m.data.Encoding; e != nil {
+		var names []string
+		for _, c := range e.Columns {
+			names = append(names, c.Name)
+		}
+		line("from", "%s (%d features)", printable(strings.Join(names, ", ")), e.Width())
+	} else {
+		line("from", "images of %d by %d", m.data.Shape[0], m.data.Shape[1])
+	}
+	c := m.Certificate
+	if c == nil {
+		line("guarantee", "none: it was trained without one")
+		return
+	}
+	g := c.Guarantee
+	line("data", "%s", printable(strings.Join(c.Data.Names, ", ")))
+	line("unit", "%s, at most %d of its examples", printable(c.Data.Unit), c.Data.Bound)
+	line("units", "%d (%s)", c.Data.Units, c.Data.Basis)
+	line("guarantee", "epsilon %s at delta %v, %v (pld %s, rdp %s)", upTo(g.Epsilon), g.Delta, g.Neighbours, orNone(g.PLD), orNone(g.RDP))
+	line("plan", "%s", g.Event)
+	if p := (learn.Plan{}); json.Unmarshal(c.Plan, &p) == nil && p.Steps > 0 {
+		line("training", "%s: %d steps of %d units, clip %g, noise multiplier %g, rate %g", c.Method, p.Steps, p.Batch, p.Clip.Norm, p.Noise.Multiplier, p.Optimizer.Rate)
+	} else {
+		line("training", "%s", printable(c.Method))
+	}
+	if m.data.Count != "" {
+		line("count", "%s, charged beside it", printable(m.data.Count))
+	}
+	if l := c.Limit; l != nil {
+		line("limits", "%s noise: delta %.2g more; rounding %.2g of the clip, in the guarantee", l.Sampler, l.Delta, l.Rounding)
+	}
+	line("paid by", "%s", printable(c.Ledger.Budget))
+	if c.Ledger.Charged != "" {
+		line("charged", "%s", printable(c.Ledger.Charged))
+	}
+	line("run", "%s", printable(c.Ledger.Run))
+	line("statement", "%s", printable(c.Ledger.Statement))
+	code := c.Code.Module
+	for _, part := range []string{c.Code.Version, c.Code.Revision, c.Code.Go} {
+		if part != "" {
+			code += " " + part
+		}
+	}
+	if c.Code.Modified {
+		code += ", modified"
+	}
+	line("code", "%s", printable(code))
+	line("date", "%s", c.Date.Format(time.RFC3339))
+}

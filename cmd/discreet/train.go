@@ -1,0 +1,602 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	budgets "github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/budget/durable"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/network"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mechanism"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+func trainCommand() *Command {
+	c := &Command{
+		UsageLine: "train --table TABLE --target COLUMN --model MODEL --target-epsilon E [flags]",
+		Short:     "learn a model from private data by DP-SGD; spends budget",
+		Long: `It trains by noisy gradient descent (DP-SGD), so that the model, and all that is ever
+done with it, has the guarantee that is printed: of the unit that the table's catalog
+names, with as many of its examples as --max-per-unit says. The whole run is charged to
+the table's domain before it begins; if that does not suffice nothing is trained.
+
+Records become numbers by what the catalog declares: a domain is a feature a value,
+bounds are clamped to and scaled. Nothing is fitted on the data. A column without
+either is left out, or, where it is named, refused. How many units there are is counted
+with noise, at 1/50 of the cost, unless -n says that it is public.
+
+From files in no catalog: --csv with columns declared by flags or --encoding, or
+--train-images and --train-labels. Their guarantee is the same; whether a ledger pays
+is for --domain to say.
+
+The loss, the share of clipped gradients and the warnings that are shown on the way are
+exact, and for the owner of the data alone. docs/learn.md begins at the beginning.
+
+Exit codes are those of discreet query.`,
+		Examples: [2]string{
+			"discreet train --table adult --target income --model logistic --target-epsilon 1",
+			"discreet train --train-images train-images-idx3-ubyte.gz --train-labels train-labels-idx1-ubyte.gz --model cnn -n 60000 --target-epsilon 2.93 --out digits.model",
+		},
+	}
+	v := training{command: c, bins: 8, initial: 1}
+	v.workplace.define(&c.Flags)
+	v.defineEngine(&c.Flags)
+	v.exampleFlags.define(&c.Flags, "train-images", "train-labels")
+	v.defineUnit(&c.Flags)
+	v.recipe.define(&c.Flags)
+	v.defineModel(&c.Flags)
+	c.Flags.StringVar(&v.payer, "domain", "", "of a file: charge the ledger's domain `DOMAIN`")
+	v.statement.defineAnalyst(&c.Flags)
+	c.Flags.BoolVar(&v.json, "json", false, "print JSON")
+	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		t.json = v.json
+		if err := none(c, args); err != nil {
+			return err
+		}
+		if err := v.settle(c); err != nil {
+			return err
+		}
+		defer v.close()
+		return v.run(ctx, t)
+	}
+	return c
+}
+
+// A training is one run of the command.
+type training struct {
+	workplace
+	exampleFlags
+	recipe
+	statement
+	command *Command
+
+	columns  []string
+	goal     string
+	encoding string // a file
+	bins     int
+	holdout  float64
+	classes  int
+
+	model   string
+	spec    string // a file
+	hidden  []int
+	initial uint64
+
+	out, checkpoint, resume, plot string
+	payer                         string // a domain
+	json                          bool
+}
+
+func (v *training) defineModel(fs *flag.FlagSet) {
+	fs.StringVar(&v.goal, "target", "", "predict `COLUMN`: of a domain a class, of bounds a number; of a CSV file declared as in --columns")
+	fs.Func("columns", "learn from `A,B,...` (default all that are declared); of a CSV file declared, as age=0..120,ward=ER|ICU,smoker=boolean", list(&v.columns))
+	fs.StringVar(&v.encoding, "encoding", "", "of a CSV file: the columns and the target are declared in a JSON `FILE`, as model inspect --json shows one")
+	fs.Func("bins", "also cut the range of a number into `N` parts, and its logarithm, each a feature; 0: into none (default 8)", func(text string) (err error) {
+		if v.bins, err = strconv.Atoi(text); err != nil || v.bins < 0 || v.bins == 1 || v.bins > example.MaxBins {
+			return fmt.Errorf("want 0, or a whole number from 2 to %d", example.MaxBins)
+		}
+		return nil
+	})
+	fs.Func("holdout", "keep a share `H` of the units out, for evaluate --held-out (default 0)", func(text string) (err error) {
+		if v.holdout, err = strconv.ParseFloat(text, 64); err != nil || !(v.holdout >= 0 && v.holdout < 1) {
+			return errors.New("want a number from 0 to below 1")
+		}
+		return nil
+	})
+	fs.Func("classes", "of images: the labels are 0 to `K`-1 (default 10)", func(text string) (err error) {
+		if v.classes, err = strconv.Atoi(text); err != nil || v.classes < 2 || v.classes > 256 {
+			return errors.New("want a whole number from 2 to 256")
+		}
+		return nil
+	})
+	fs.Func("model", "`logistic|linear|mlp|cnn`", func(text string) error { return oneOf(&v.model, text, models) })
+	fs.StringVar(&v.spec, "spec", "", "in place of --model: a network that a JSON `FILE` describes (docs/learn.md)")
+	fs.Func("hidden", "of an mlp: layers of `N,M,...` (default 64)", func(text string) error {
+		v.hidden = nil
+		for part := range strings.SplitSeq(text, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(part))
+			if err != nil || n < 1 || n > 1<<16 {
+				return errors.New("want whole numbers, as 64,32")
+			}
+			v.hidden = append(v.hidden, n)
+		}
+		return nil
+	})
+	fs.Func("initial", "the `N` of the weights that training begins with, which protect nobody (default 1)", func(text string) (err error) {
+		v.initial, err = strconv.ParseUint(text, 10, 64)
+		return err
+	})
+	fs.StringVar(&v.out, "out", "discreet.model", "write the model to `FILE` (default discreet.model)")
+	fs.StringVar(&v.checkpoint, "checkpoint", "", "keep what it takes to go on after a crash in `FILE`")
+	fs.StringVar(&v.resume, "resume", "", "go on with the run of a checkpoint's `FILE`, with the same flags")
+	fs.Func("plot", "draw loss, clipped share and epsilon into a `FILE` (.svg or .png), for the owner alone", func(name string) error {
+		_, err := plot.Format(name)
+		v.plot = name
+		return err
+	})
+}
+
+// settle refuses a command line that says too little, or too much.
+func (v *training) settle(c *Command) error {
+	if err := v.one(c); err != nil {
+		return err
+	}
+	exclude := func(a, b string) error {
+		return diagnostic.New("D115", diagnostic.Span{}, "%s and %s exclude each other", a, b)
+	}
+	switch {
+	case v.model == "" && v.spec == "":
+		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which --model").Try("--model logistic for classes, linear for numbers, cnn for images")
+	case v.model != "" && v.spec != "":
+		return exclude("--model", "--spec")
+	case v.images != "" && v.labels == "":
+		return diagnostic.New("D113", diagnostic.Span{}, "images without --train-labels have nothing to be learned")
+	case v.images != "" && (v.columns != nil || v.goal != "" || v.encoding != "" || v.holdout > 0):
+		return diagnostic.New("D115", diagnostic.Span{}, "--columns, --target, --encoding and --holdout are of records, not of images")
+	case v.images == "" && v.classes > 0:
+		return diagnostic.New("D115", diagnostic.Span{}, "--classes is of images").Because("of records the target's domain says which there are")
+	case v.images == "" && v.goal == "" && v.encoding == "":
+		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which column is the --target").Try("discreet %s", c.Line())
+	case v.encoding != "" && (v.columns != nil || v.goal != ""):
+		return exclude("--encoding", "--columns and --target")
+	case v.table != "" && v.encoding != "":
+		return exclude("--table", "--encoding")
+	case v.csv != "" && v.encoding == "" && v.columns == nil:
+		return diagnostic.New("D113", diagnostic.Span{}, "nothing declares the columns of %s", v.csv).
+			Try("--columns age=0..120,ward=ER|ICU --target ill=boolean; or --encoding FILE")
+	case v.table != "" && v.payer != "":
+		return diagnostic.New("D115", diagnostic.Span{}, "--domain is of files").Because("the domain of a table pays for it")
+	case v.public && v.payer != "":
+		return exclude("--public-data", "--domain")
+	case v.checkpoint != "" && v.resume != "":
+		return exclude("--checkpoint", "--resume")
+	case v.resume != "" && v.table == "" && v.payer == "":
+		return diagnostic.New("D113", diagnostic.Span{}, "--resume needs the --domain that paid")
+	}
+	return v.check()
+}
+
+// A job is a run that is decided but for how many units there are.
+type job struct {
+	task   task
+	data   modelData
+	spec   network.Spec
+	set    *example.Set // of public data, before; else once it is paid for
+	budget budgets.Budget
+	unpaid bool // the budget is the run's own: no ledger stands behind it
+	count  *mechanism.Histogram
+}
+
+func (v *training) run(ctx context.Context, t *terminal) error {
+	if err := v.open(&v.workplace); err != nil {
+		return err
+	}
+	if err := v.writable(); err != nil {
+		return err
+	}
+	j := &job{}
+	if err := v.describe(ctx, t, j); err != nil {
+		return err
+	}
+	if err := v.network(j); err != nil {
+		return err
+	}
+	if v.table != "" {
+		if _, _, err := v.recorder(ctx); err != nil { // what is not there must not cost
+			return err
+		}
+	}
+	o := learn.Options{Network: j.spec, Statement: said(v.command), Seed: v.initial}
+	if err := v.pay(ctx, t, j, &o); err != nil {
+		return err
+	}
+	return v.train(ctx, t, j, o)
+}
+
+// writable refuses to train what could not be written.
+func (v *training) writable() error {
+	for _, path := range []string{v.out, v.checkpoint, v.plot} {
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
+		}
+	}
+	if v.checkpoint == "" {
+		return nil
+	}
+	if _, err := os.Lstat(v.checkpoint); err == nil {
+		return diagnostic.New("D164", diagnostic.Span{}, "%s exists already", v.checkpoint).Try("--resume %s goes on with it", v.checkpoint)
+	}
+	if v.table == "" && v.payer == "" || v.public {
+		return diagnostic.New("D164", diagnostic.Span{}, "a checkpoint without a ledger").
+			Because("that no checkpoint is gone on from twice at one price is what the ledger knows").Try("--domain DOMAIN")
+	}
+	return nil
+}
+
+// network builds the network once, to see that it can be built.
+func (v *training) network(j *job) (err error) {
+	if v.spec != "" {
+		j.spec, err = specOf(v.spec, j.task)
+	} else {
+		j.spec, err = networkOf(v.model, v.hidden, j.task)
+	}
+	if err == nil {
+		_, err = build(j.spec, j.task)
+	}
+	return err
+}
+
+// describe says what an example is.
+func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error) {
+	d := &j.data
+	d.Source, d.Model = v.source(), cmp.Or(v.model, "network")
+	// The key is the command line's own, so that a run that is taken up again reads the
+	// same examples. What a unit keeps depends on its own records and on this.
+	d.Selection = example.Selection{PerUnit: 1, Key: sha256.Sum256([]byte(said(v.command))), Holdout: v.holdout}
+	if v.images != "" {
+		shape, err := example.IDXShape(v.images)
+		if err != nil {
+			return v.unread(err)
+		}
+		d.Shape = []int{shape[0], shape[1], 1}
+		for i := range cmp.Or(v.classes, 10) {
+			d.Classes = append(d.Classes, strconv.Itoa(i))
+		}
+		j.task = task{d.Shape, len(d.Classes)}
+		return nil
+	}
+	switch {
+	case v.table != "":
+		d.Encoding, err = v.declare(ctx, t, &v.workplace, v.columns, v.goal, v.bins)
+	case v.encoding != "":
+		d.Encoding, err = encodingOf(v.encoding)
+	default:
+		d.Encoding, err = inline(v.columns, v.goal, v.bins)
+	}
+	if err != nil {
+		return err
+	}
+	if d.Encoding.Target == nil {
+		return diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
+	}
+	d.Classes = d.Encoding.ClassNames()
+	j.task = task{[]int{d.Encoding.Width()}, len(d.Classes)}
+	switch {
+	case v.own() && v.perUnit > 1:
+		return diagnostic.New("D164", diagnostic.Span{}, "--max-per-unit %d, where each record is a unit", v.perUnit)
+	case v.own():
+		return nil
+	case v.perUnit == 0:
+		v.perUnit = 8
+		if d := v.declared; d != nil && d.MaxGroups > 0 && d.MaxRows > 0 {
+			v.perUnit = int(min(8, d.MaxGroups*d.MaxRows))
+		}
+	}
+	d.Selection.PerUnit = v.perUnit
+	return nil
+}
+
+// pay decides the plan and finds out whether it can be paid for, before anything is
+// charged; then counts the units, if that is needed.
+func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Options) error {
+	b, err := v.budget(ctx, &v.workplace, v.payer, v.Analyst)
+	if err != nil {
+		return err
+	}
+	y := payer{measure: filter.Approx}
+	if b != nil {
+		if y, err = v.domainOf(ctx, b); err != nil {
+			return err
+		}
+		j.budget = b
+	}
+	if v.delta.Sign() == 0 {
+		if v.delta, err = y.deltaFor(v.target); err != nil {
+			return err
+		}
+	}
+	v.complete(j.data.Model, y.measure)
+	if v.public {
+		if err := v.load(ctx, j); err != nil {
+			return err
+		}
+		v.units = int64(j.set.UnitCount())
+	}
+	if v.resume != "" {
+		return v.load(ctx, j)
+	}
+	units := v.units
+	var events []privacy.Event
+	if units == 0 {
+		if v.target.Sign() == 0 {
+			return diagnostic.New("D113", diagnostic.Span{}, "--noise needs -n").Because("nothing says what a noisy count of the units may cost").
+				Try("-n, if their number is public; or --target-epsilon")
+		}
+		if j.count, err = counter(v.target, y.neighbours); err != nil {
+			return parameterRefusal(err)
+		}
+		units, events = 100_000, []privacy.Event{j.count.Event()} // the cost does not depend on how many there are
+	}
+	bounded := !v.own()
+	plan := v.plan(units, bounded, y.neighbours)
+	if v.target.Sign() > 0 {
+		if plan, err = y.calibrate(plan, v.target, events); err != nil {
+			return err
+		}
+		v.noise = plan.Noise.Multiplier
+	}
+	if err := plan.Validate(); err != nil {
+		return noSuchRun(v.target, plan, err)
+	}
+	if j.budget == nil {
+		if j.budget, err = y.own(plan, v.target, events); err != nil {
+			return noSuchRun(v.target, plan, err)
+		}
+		j.unpaid = !v.public
+	}
+	if err := affordable(ctx, j.budget, plan, events); err != nil {
+		return err
+	}
+	if v.units == 0 {
+		if units, err = v.counted(ctx, t, j); err != nil {
+			return err
+		}
+		plan = v.plan(units, bounded, y.neighbours)
+	} else if err := v.load(ctx, j); err != nil {
+		return err
+	}
+	if v.rate == 0 {
+		plan.Optimizer.Rate = rateFor(plan, j.data.Model, j.data.norm(), j.task.classes)
+	}
+	o.Plan = plan
+	return nil
+}
+
+// load reads the examples.
+func (v *training) load(ctx context.Context, j *job) (err error) {
+	switch {
+	case j.set != nil:
+	case v.images != "":
+		j.set, _, err = v.readImages(example.IDXOptions{Classes: len(j.data.Classes)})
+	default:
+		j.set, err = v.read(ctx, &v.workplace, j.data.Encoding, j.data.Selection)
+	}
+	return err
+}
+
+// counted charges for the number of units and counts them with noise.
+func (v *training) counted(ctx context.Context, t *terminal, j *job) (int64, error) {
+	release := budgets.Release{Statement: said(v.command) + ": number of units", Events: []privacy.Event{j.count.Event()}}
+	counts, err := budgets.Spend(ctx, j.budget, release, func() ([]int64, error) {
+		if err := v.load(ctx, j); err != nil {
+			return nil, err
+		}
+		counts, err := j.count.Add(noise.System(), []int64{int64(j.set.UnitCount())})
+		if err != nil {
+			return nil, undrawn()
+		}
+		return counts, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	t.say("about %d units, by a noisy count (%v)", max(counts[0], 0), j.count.Event())
+	return max(counts[0], 1), nil
+}
+
+// domainOf says what the payer's budget is of.
+func (v *training) domainOf(ctx context.Context, b *durable.Budget) (payer, error) {
+	balance, err := v.ledger.Balance(ctx, b.Name())
+	if err != nil {
+		return payer{}, err
+	}
+	d := balance.DomainBudget
+	return payer{d.Measure, d.Neighbours, filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta,
+		SelectionDelta: d.SelectionDelta, Neighbours: d.Neighbours}}, nil
+}
+
+// norm bounds a record's features in norm: at most three of a column are not 0 at once,
+// or four, of which no more than half count on average.
+func (d modelData) norm() float64 {
+	if d.Shape != nil {
+		return math.Sqrt(float64(product(d.Shape)))
+	}
+	squares := 1.0
+	for _, c := range d.Encoding.Columns {
+		if squares++; c.Bins > 0 {
+			squares += 2
+		}
+	}
+	return math.Sqrt(squares)
+}
+
+// train makes the run, and the model's file.
+func (v *training) train(ctx context.Context, t *terminal, j *job, o learn.Options) error {
+	o.Data, o.Budget, o.Checkpoint = j.set, j.budget, v.checkpoint
+	show := newShow(t, v)
+	o.Progress = show.step
+	var r *learn.Run
+	var err error
+	if v.resume != "" {
+		o.Network = network.Spec{} // the checkpoint's
+		r, err = learn.Resume(ctx, v.resume, o)
+	} else {
+		if o.Checkpoint != "" {
+			o.Every = max(1, o.Plan.Steps/checkpoints)
+		}
+		r, err = learn.Start(ctx, o)
+	}
+	if err != nil {
+		return v.refused(ctx, err)
+	}
+	show.begin(r, j.unpaid)
+	done := t.watch(ctx, show.line)
+	err = r.Train(ctx)
+	done()
+	if err != nil {
+		return v.refused(ctx, err)
+	}
+	show.end()
+	if v.plot != "" {
+		if err := show.draw(v.plot); err != nil {
+			return err
+		}
+	}
+	if j.count != nil {
+		j.data.Count = j.count.Event().String()
+	}
+	encoding, err := json.Marshal(j.data)
+	if err != nil {
+		return fmt.Errorf("encode model: %w", err)
+	}
+	m, err := r.Model(ctx, learn.ModelOptions{Names: []string{v.source()}, Unit: v.unitName(), Encoding: encoding, Date: time.Now()})
+	if err != nil {
+		return err
+	}
+	m.Certificate.Ledger.Budget = j.paidBy()
+	if err := learn.WriteModel(v.out, m); err != nil {
+		return diagnostic.New("D109", diagnostic.Span{}, "%v", err).Because("the charge stays").
+			Try("train with --checkpoint, and a model that could not be written is written by --resume")
+	}
+	return v.report(ctx, t, j, r, m)
+}
+
+// checkpoints are how many states of a run are kept beside the first.
+const checkpoints = 20
+
+// paidBy names who paid.
+func (j *job) paidBy() string {
+	if j.unpaid {
+		return "nobody"
+	}
+	return j.budget.Name()
+}
+
+// refused says why a run did not begin, or ended. Nothing of it depends on the data.
+func (v *training) refused(ctx context.Context, err error) error {
+	var exhausted *ledger.ExhaustedError
+	switch {
+	case ctx.Err() != nil, errors.As(err, &exhausted), refusesLedger(err):
+		return err
+	case errors.Is(err, learn.ErrKind), errors.Is(err, learn.ErrNewer), errors.Is(err, learn.ErrTruncated), errors.Is(err, learn.ErrCorrupted):
+		return diagnostic.New("D165", diagnostic.Span{}, "%v", err)
+	}
+	return diagnostic.New("D164", diagnostic.Span{}, "%v", err)
+}
+
+// unitName says what is protected.
+func (v *training) unitName() string {
+	switch {
+	case v.public:
+		return "nobody: the data is public"
+	case v.declared != nil && v.declared.Unit.Kind != catalog.UnitRow:
+		return "a unit of domain " + v.declared.Domain.ID
+	case v.unit != "":
+		return v.unit + " of " + v.csv
+	case v.images != "":
+		return "an image"
+	}
+	return "a row of " + cmp.Or(v.table, v.csv)
+}
+
+// A trained is what the command prints.
+type trained struct {
+	Model     string              `json:"model"`
+	Source    string              `json:"data"`
+	Unit      string              `json:"unit"`
+	PerUnit   int                 `json:"max_per_unit"`
+	Guarantee learn.Guarantee     `json:"guarantee"`
+	Count     string              `json:"count,omitempty"` // charged beside it
+	Units     int64               `json:"units"`
+	Basis     learn.Basis         `json:"basis"`
+	Steps     int                 `json:"steps"`
+	Batch     int64               `json:"batch"`
+	Clip      float64             `json:"clip"`
+	Noise     float64             `json:"noise_multiplier"`
+	Rate      float64             `json:"rate"`
+	Charged   string              `json:"charged"`
+	Ledger    string              `json:"ledger"` // the domain that paid; "nobody" without one
+	Remaining *discreet.Remaining `json:"remaining,omitempty"`
+}
+
+// report prints what was made and what it cost.
+func (v *training) report(ctx context.Context, t *terminal, j *job, r *learn.Run, m *learn.Model) error {
+	p, c := r.Plan(), m.Certificate
+	out := trained{Model: v.out, Source: v.source(), Unit: c.Data.Unit, PerUnit: c.Data.Bound, Guarantee: c.Guarantee, Count: j.data.Count,
+		Units: p.Population.Units, Basis: p.Population.Basis, Steps: p.Steps, Batch: p.Batch, Clip: p.Clip.Norm,
+		Noise: p.Noise.Multiplier, Rate: p.Optimizer.Rate, Charged: r.Charged(), Ledger: c.Ledger.Budget}
+	if v.ledger != nil && !j.unpaid {
+		left, err := j.budget.Left(ctx)
+		if err != nil {
+			return err
+		}
+		remaining := inMeasure(j.budget.Filter().Measure(), left)
+		out.Remaining = &remaining
+	}
+	if v.json {
+		return t.writeJSON(out)
+	}
+	g := c.Guarantee
+	fmt.Fprintf(t.out, "%s: epsilon %s at delta %v for %s, with at most %d of its examples\n", v.out, upTo(g.Epsilon), g.Delta, c.Data.Unit, c.Data.Bound)
+	if out.Count != "" {
+		t.say("%s", t.paint(dim, "the count of units was "+out.Count+", charged beside it"))
+	}
+	switch {
+	case j.unpaid:
+		t.say("%s", unpaid)
+	case out.Remaining != nil:
+		t.say("%s", t.paint(dim, fmt.Sprintf("charged %s to %s; left %s", cmp.Or(out.Charged, "nothing"), out.Ledger, amountsText(*out.Remaining, down))))
+	}
+	return nil
+}
+
+// upTo prints an epsilon in four digits, rounded up.
+func upTo(x float64) string {
+	r := new(big.Rat).SetFloat64(x)
+	if r == nil {
+		return fmt.Sprint(x)
+	}
+	return numeric.FormatRat(up(r, 4))
+}
