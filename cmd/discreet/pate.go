@@ -145,14 +145,14 @@ type pateAnalysis struct {
 	voting
 	workplace
 	statement
-	votes, answered       string
-	delta                 privacy.Delta
-	orders                []float64
-	compare, json         bool
-	publish               bool
-	domain                string
-	publishing            pate.PublishOptions
-	beta, noise, at, more string
+	votes, answered string
+	delta           privacy.Delta
+	orders          []float64
+	compare, json   bool
+	publish         bool
+	domain          string
+	publishing      pate.PublishOptions
+	beta, noise, at string
 }
 
 func (a *pateAnalysis) define(fs *flag.FlagSet) {

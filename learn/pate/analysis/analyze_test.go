@@ -315,6 +315,13 @@ func TestOptionsAreRefused(t *testing.T) {
 }
 
 func TestReadVotes(t *testing.T) {
+	var b strings.Builder
+	if err := (&Votes{10, make([]int32, 30)}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := ReadVotes(strings.NewReader(b.String())); err != nil || v.Len() != 3 || v.Classes != 10 {
+		t.Errorf("written votes are read as %v, %v", v, err)
+	}
 	v, err := ReadVotes(strings.NewReader("\xef\xbb\xbf1, 2,3\r\n4,\t5 ,006\r\n\r\n"))
 	if err != nil || v.Classes != 3 || v.Len() != 2 || v.Row(1)[2] != 6 {
 		t.Errorf("%v, %v", v, err)

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -178,18 +177,22 @@ func (v *Votes) Suspicious() string {
 
 // Write writes votes as ReadVotes reads them.
 func (v *Votes) Write(w io.Writer) error {
-	b := bufio.NewWriter(w)
+	var text []byte
 	for i := range v.Len() {
 		for j, n := range v.Row(i) {
 			if j > 0 {
-				b.WriteByte(',')
+				text = append(text, ',')
 			}
-			b.WriteString(strconv.Itoa(int(n)))
+			text = strconv.AppendInt(text, int64(n), 10)
 		}
-		b.WriteByte('\n')
-	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("write votes: %w", err)
+		text = append(text, '\n')
+		if len(text) < 1<<16 && i+1 < v.Len() {
+			continue
+		}
+		if _, err := w.Write(text); err != nil {
+			return fmt.Errorf("write votes: %w", err)
+		}
+		text = text[:0]
 	}
 	return nil
 }
