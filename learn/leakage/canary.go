@@ -37,7 +37,7 @@ type View struct {
 type Observer interface {
 	See(parameters []float32)
 	// Views are what it has seen. How many there are must not depend on the run.
-	Views() []View
+	Views() ([]View, error)
 }
 
 // A CanaryReport is what one run with canaries proves.
@@ -87,7 +87,10 @@ func OneRun(ctx context.Context, t Trainer, set *example.Set, first int, o Obser
 	if err := t.Run(ctx, set, append(rows, Rows(in, first)...), func(p []float32) { steps++; o.See(p) }); err != nil {
 		return nil, fmt.Errorf("train with canaries: %w", err)
 	}
-	views := o.Views()
+	views, err := o.Views()
+	if err != nil {
+		return nil, fmt.Errorf("look at canaries: %w", err)
+	}
 	if len(views) == 0 {
 		return nil, bad("an observer without a view")
 	}
@@ -239,7 +242,7 @@ func (o *GradientObserver) See(parameters []float32) {
 }
 
 // Views implements Observer: two of each block, three with Turn.
-func (o *GradientObserver) Views() (views []View) {
+func (o *GradientObserver) Views() (views []View, err error) {
 	for b, block := range o.blocks {
 		spread := make([]float64, len(o.drift[b]))
 		for c := range spread {
@@ -250,7 +253,7 @@ func (o *GradientObserver) Views() (views []View) {
 			views = append(views, View{"turns of " + block.Name, o.turns[b]})
 		}
 	}
-	return views
+	return views, nil
 }
 
 // A LossObserver sees the last parameters alone, as somebody does who is given the
@@ -259,8 +262,7 @@ type LossObserver struct {
 	net   *network.Network
 	set   *example.Set
 	first int
-	start []float64
-	err   error
+	start []float32
 }
 
 // NewLossObserver scores the rows of the set from first on by a network of its own
@@ -279,34 +281,29 @@ func NewLossObserver(spec network.Spec, set *example.Set, first int) (*LossObser
 // See implements Observer.
 func (o *LossObserver) See(parameters []float32) {
 	if o.start == nil {
-		o.start = o.score(parameters)
+		o.start = append(o.start, parameters...)
 	}
 	copy(o.net.Parameters(), parameters)
 }
 
-func (o *LossObserver) score(parameters []float32) []float64 {
-	copy(o.net.Parameters(), parameters)
+// Views implements Observer: one.
+func (o *LossObserver) Views() ([]View, error) {
 	var rows []int
 	for i := o.first; i < o.set.Len(); i++ {
 		rows = append(rows, i)
 	}
-	phi := make([]float64, len(rows))
-	if err := NewScorer(o.net, o.set).Scores(context.Background(), rows, phi); err != nil {
-		o.err = err
+	scores, before := make([]float64, len(rows)), make([]float64, len(rows))
+	if err := NewScorer(o.net, o.set).Scores(context.Background(), rows, scores); err != nil {
+		return nil, err
 	}
-	return phi
-}
-
-// Views implements Observer: one.
-func (o *LossObserver) Views() []View {
-	if o.start == nil || o.err != nil {
-		return nil
+	copy(o.net.Parameters(), o.start)
+	if err := NewScorer(o.net, o.set).Scores(context.Background(), rows, before); err != nil {
+		return nil, err
 	}
-	scores := o.score(append([]float32(nil), o.net.Parameters()...))
 	for i := range scores {
-		scores[i] -= o.start[i]
+		scores[i] -= before[i]
 	}
-	return []View{{"log-odds", scores}}
+	return []View{{"log-odds", scores}}, nil
 }
 
 // Repeat plays a game of independent runs: in each a fair coin says whether the canary

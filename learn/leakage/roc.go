@@ -73,7 +73,7 @@ func (r *ROC) At(fpr, confidence float64) (Rate, error) {
 	if !(fpr >= 0 && fpr < 1) || !(confidence > 0 && confidence < 1) {
 		return Rate{}, bad("false positive rate %v, confidence %v", fpr, confidence)
 	}
-	allowed := int(math.Floor(fpr*float64(len(r.others)) + 1e-9))
+	allowed := min(len(r.others)-1, int(math.Floor(fpr*float64(len(r.others))+1e-9)))
 	out := Rate{Target: fpr, Threshold: r.others[allowed]}
 	fp, tp := above(r.others, out.Threshold), above(r.members, out.Threshold)
 	alpha := (1 - confidence) / 2
