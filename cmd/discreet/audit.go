@@ -21,14 +21,15 @@ import (
 
 func auditCommand() *Command {
 	c := &Command{
-		UsageLine: "audit sensitivity|difference|average|threshold|reconstruct [flags] ['SELECT ...']",
+		UsageLine: "audit sensitivity|difference|average|threshold|reconstruct|model [flags] ['SELECT ...']",
 		Short:     "attack answers, and say what the attack's success proves",
 		Long: `sensitivity removes one unit at a time and says how far the answer moved: a lower
 bound of the sensitivity. The others play an attack against exact answers, against
 noise that is bounded, and against Discreet's noise under a budget: difference (two
 counts that one unit tells apart), average (one count, again and again), threshold (a
 count of which only a bit is shown, by bisection), reconstruct (counts of random
-subsets, solved for everybody at once). Beside its success stand what the theorem
+subsets, solved for everybody at once); model is about trained models, with flags of
+its own. Beside its success stand what the theorem
 leaves an attack at --epsilon, and the epsilon that its success proves.
 
 They are played on data that are drawn for it. With a statement for sensitivity, or
@@ -41,6 +42,7 @@ An audit gives lower bounds. An attack that fails proves nothing.`,
 			"discreet audit sensitivity 'SELECT avg(cost) FROM visits'",
 		},
 		Words: []string{"sensitivity", "difference", "average", "threshold", "reconstruct"},
+		Verbs: []*Command{auditModelCommand()},
 	}
 	a := auditing{bits: noise.System()}
 	a.define(&c.Flags)

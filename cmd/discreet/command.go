@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -22,7 +23,7 @@ type Command struct {
 	Words     []string  // what the first argument may be, for completion; nil if free
 	Flags     flag.FlagSet
 	// Verbs have flags of their own; the first argument names one. A command with
-	// verbs runs only without arguments.
+	// verbs runs only without arguments, or with Words of its own.
 	Verbs []*Command
 	// Of is the command that a verb belongs to.
 	Of string
@@ -69,9 +70,12 @@ func (c *Command) verb(args []string) (*Command, []string, error) {
 			return v, args[1:], nil
 		}
 	}
+	if slices.Contains(c.Words, args[0]) {
+		return c, args, nil
+	}
 	d := diagnostic.New("D110", diagnostic.Span{}, "there is no discreet %s %s", c.Name(), printable(args[0])).
 		Try("discreet help %s lists what there is", c.Name())
-	if near := diagnostic.Nearest(args[0], names(c.Verbs)); near != "" {
+	if near := diagnostic.Nearest(args[0], argumentWords(c, nil)); near != "" {
 		d.Try("did you mean discreet %s %s?", c.Name(), near)
 	}
 	return nil, nil, d

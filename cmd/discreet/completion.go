@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -93,7 +94,13 @@ complete -o filenames -F _discreet discreet
 // argumentWords are the first arguments that a command knows.
 func argumentWords(c *Command, all []*Command) []string {
 	if len(c.Verbs) > 0 {
-		return names(c.Verbs)
+		words := names(c.Verbs)
+		for _, w := range c.Words {
+			if !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+		return words
 	}
 	if c.Title() == "help" {
 		return names(all)
