@@ -20,6 +20,9 @@ type Pupil struct {
 	Rounds int
 	// Sure is the probability that a label of its own needs, in each round; 0 is 0.95.
 	Sure float32
+	// Doubt leaves a released label out of the next training, where the student gives it
+	// less probability: some are wrong by their noise. 0 doubts none.
+	Doubt float32
 	// Progress is called before each training, if it is not nil.
 	Progress func(round, examples int)
 }
@@ -38,6 +41,7 @@ func (p *Pupil) Train(ctx context.Context, public *example.Set, labels []int32) 
 	if sure == 0 {
 		sure = 0.95
 	}
+	doubt := p.Doubt
 	set.Labels = append([]int32(nil), labels...)
 	var c Classifier
 	for round := 0; ; round++ {
@@ -67,11 +71,14 @@ func (p *Pupil) Train(ctx context.Context, public *example.Set, labels []int32) 
 		}
 		k := len(probabilities) / max(public.Len(), 1)
 		for i := range set.Labels {
-			if set.Labels[i] = labels[i]; labels[i] != NoLabel {
-				continue
-			}
-			if class, of := surest(probabilities[i*k : (i+1)*k]); of >= sure {
-				set.Labels[i] = class
+			set.Labels[i] = labels[i]
+			p := probabilities[i*k : (i+1)*k]
+			if class, of := surest(p); labels[i] == NoLabel {
+				if of >= sure {
+					set.Labels[i] = class
+				}
+			} else if int(labels[i]) >= k || p[labels[i]] < doubt {
+				set.Labels[i] = NoLabel
 			}
 		}
 	}

@@ -124,6 +124,27 @@ func (s spying) Train(ctx context.Context, set *example.Set) (Classifier, error)
 	return s.Learner.Train(ctx, set)
 }
 
+// A released label that the student doubts is left out of the next round, and asked of
+// nobody: here one of twelve is wrong.
+func TestStudentDoubts(t *testing.T) {
+	public := crosses(40)
+	labels := slices.Clone(public.Labels)
+	for i := 12; i < 40; i++ {
+		labels[i] = NoLabel
+	}
+	labels[5] = 1 - labels[5]
+	var sets [][]int32
+	few := stroke(4)
+	few.Epochs, few.Optimizer.Rate = 15, 0.01
+	spy := spying{few, func(s *example.Set) { sets = append(sets, slices.Clone(s.Labels)) }}
+	if _, err := (&Pupil{Learner: spy, Rounds: 1, Sure: 0.9, Doubt: 0.45}).Train(t.Context(), public, labels); err != nil {
+		t.Fatal(err)
+	}
+	if sets[1][5] == labels[5] {
+		t.Error("a wrong label is not doubted")
+	}
+}
+
 func TestStudentRefusals(t *testing.T) {
 	public := crosses(4)
 	labels := []int32{0, 1, NoLabel, NoLabel}
