@@ -342,9 +342,16 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 		if err := v.load(ctx, j); err != nil {
 			return err
 		}
-		v.units = int64(j.set.UnitCount())
+		if v.units = int64(j.set.UnitCount()); v.units == 0 {
+			return diagnostic.New("D161", diagnostic.Span{}, "there are no examples in %s", v.source())
+		}
 	}
 	if v.resume != "" {
+		if v.units == 0 { // the run has counted
+			if j.count, err = counter(v.target, y.neighbours); err != nil {
+				return parameterRefusal(err)
+			}
+		}
 		return v.load(ctx, j)
 	}
 	units := v.units
@@ -406,6 +413,9 @@ func (v *training) load(ctx context.Context, j *job) (err error) {
 	return err
 }
 
+// fewest is the least noisy count that is worth a run.
+const fewest = 16
+
 // counted charges for the number of units and counts them with noise.
 func (v *training) counted(ctx context.Context, t *terminal, j *job) (int64, error) {
 	release := budgets.Release{Statement: said(v.command) + ": number of units", Events: []privacy.Event{j.count.Event()}}
@@ -423,7 +433,11 @@ func (v *training) counted(ctx context.Context, t *terminal, j *job) (int64, err
 		return 0, err
 	}
 	t.say("about %d units, by a noisy count (%v)", max(counts[0], 0), j.count.Event())
-	return max(counts[0], 1), nil
+	if counts[0] < fewest {
+		return 0, diagnostic.New("D164", diagnostic.Span{}, "a noisy count of %d units", counts[0]).
+			Because("so few have nothing to teach under any guarantee; the count's charge stays")
+	}
+	return counts[0], nil
 }
 
 // domainOf says what the payer's budget is of.
@@ -581,7 +595,7 @@ func (v *training) report(ctx context.Context, t *terminal, j *job, r *learn.Run
 	g := c.Guarantee
 	fmt.Fprintf(t.out, "%s: epsilon %s at delta %v for %s, with at most %d of its examples\n", v.out, upTo(g.Epsilon), g.Delta, c.Data.Unit, c.Data.Bound)
 	if out.Count != "" {
-		t.say("%s", t.paint(dim, "the count of units was "+out.Count+", charged beside it"))
+		t.say("%s", t.paint(dim, fmt.Sprintf("the count of units was %s, charged beside it: together epsilon %v at most", out.Count, v.target)))
 	}
 	switch {
 	case j.unpaid:
