@@ -29,7 +29,7 @@ func pateCommand() *Command {
 		Long:      `An ensemble of teachers votes on public examples, and noisy winners are released.`,
 		Examples: [2]string{
 			"discreet pate analyze --votes votes.csv --aggregator gnmax --sigma 40 --delta 1e-5",
-			"discreet help pate analyze",
+			"discreet pate analyze --votes votes.csv --aggregator lnmax --gamma 0.05 --delta 1e-5 --json",
 		},
 		Verbs: []*Command{pateAnalyzeCommand()},
 	}
