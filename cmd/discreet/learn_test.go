@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -303,7 +304,9 @@ func TestRefusalsDoNotDependOnRecords(t *testing.T) {
 			dir := town(t, 0)
 			t.Chdir(dir)
 			writeFiles(t, dir, map[string]string{"people.csv": text})
-			words, code := say(t, t.Context(), args...)
+			var out, talk bytes.Buffer
+			code := Main(t.Context(), args, strings.NewReader(""), &out, &talk)
+			words := out.String() + talk.String()
 			if code == 0 {
 				t.Fatalf("%v is not refused", args)
 			}
