@@ -228,6 +228,36 @@ func TestOddFactors(t *testing.T) {
 	}
 }
 
+// Gradients so long that their factor has no full precision as a float32 are within the
+// bound all the same, also where the layer keeps them.
+func TestTinyFactors(t *testing.T) {
+	for _, layers := range [][]Layer{
+		{{Type: "linear", Width: 1}},
+		{{Type: "position"}, {Type: "linear", Width: 1}},
+	} {
+		net, err := New(Spec{Input: []int{1}, Layers: layers, Loss: Squared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range net.params {
+			net.params[i] = 1
+		}
+		p := net.NewPass(PassOptions{Workers: 1})
+		sum := make([]float32, len(net.params))
+		for bound := 1e-15; bound < 1e-6; bound *= 3.3 {
+			for target := 1e20; target < 3e38; target *= 1.7 {
+				set := &example.Set{Width: 1, Features: []float32{1}, Outputs: 1, Targets: []float32{float32(target)}}
+				if _, err := p.Clipped(set, []int{0}, Clip(bound), sum); err != nil {
+					t.Fatal(err)
+				}
+				if n := norm(sum); n > bound*(1+1e-7) {
+					t.Errorf("a gradient of about %.1e is %v times the bound %.1e", target, n/bound, bound)
+				}
+			}
+		}
+	}
+}
+
 // Terms of an example that cancel make its norm count as a share of their mass.
 func TestCancellingTermsCount(t *testing.T) {
 	net, err := New(Spec{Input: []int{2, 60}, Layers: []Layer{{Type: "linear", Width: 40}}, Loss: Squared})

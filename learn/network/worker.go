@@ -267,10 +267,14 @@ func (w *worker) choose(j job, from, n int) {
 
 // roundDown is a float32 a little below f, so that neither its own rounding nor
 // that of the products with it makes a gradient longer: both are at most 1+2^-24.
-// Factor 1 stays: a product with it is exact.
+// Factor 1 stays: a product with it is exact. A factor without full precision
+// (subnormal) becomes zero: to round it up could make it twice as large.
 func roundDown(f float64) float32 {
 	if f == 1 {
 		return 1
 	}
-	return float32(f * (1 - 0x1p-22))
+	if f *= 1 - 0x1p-22; f < 0x1p-126 {
+		return 0
+	}
+	return float32(f)
 }
