@@ -21,11 +21,13 @@ import (
 //     S, R = Rounding(most). Two such steps differ by at most C + 2R·C/k.
 //   - A step of more examples is summed one by one on a grid of 2^-40 of C/k, with
 //     integers. Each example is then within e = r + √d·2^-41 of its part, r =
-//     Rounding(1), in terms of C/k, whoever else is there; the total is rounded to
-//     float32, by f = 4·most·2^-24 of C/k at most, since beyond 4·most examples the run
-//     fails (where Poisson samples never are, unless the population is several times
-//     what the plan says). Two such steps differ by at most C + (k·e + 2f)·C/k, and one
-//     of either kind by at most C + (R + (most+k)·e + f)·C/k.
+//     Rounding(1), in terms of C/k, whoever else is there. The total is projected on
+//     the ball of radius 4·most·C/k, which makes no distance larger, and rounded to
+//     float32: by f = 4·most·2^-23 of C/k at most, half of it for what the projection is
+//     computed in. (Poisson samples never reach that ball, unless the population is
+//     several times what the plan says; a run that failed there would show how many
+//     there are.) Two such steps differ by at most C + (k·e + 2f)·C/k, and one of either
+//     kind by at most C + (R + (most+k)·e + f)·C/k.
 //   - Gaussian noise rounds the sum to its own grid first: √d·σ/Steps more.
 //
 // With a the worst of the first two in terms of C, less 1, and 2^-20 for what is
@@ -64,7 +66,7 @@ func newAllowance(p Plan, r rounding, d int) (allowance, error) {
 	}
 	at := r.Rounding(most)
 	e := r.Rounding(1) + math.Sqrt(float64(d))*0x1p-41
-	f := 4 * float64(most) * 0x1p-24
+	f := 4 * float64(most) * 0x1p-23
 	part := max(2*at, float64(k)*e+2*f, at+float64(most+k)*e+f)/float64(k) + 0x1p-20
 	if !(part < 1) {
 		return allowance{}, fmt.Errorf("rounding in steps of %d examples may double what a unit adds: a smaller Physical, or smaller batches", most)
@@ -84,8 +86,8 @@ func (a allowance) deviation(z, bound float64, d int) (float64, error) {
 }
 
 // countDeviation is the σ of noise on the count of Adaptive, so that it is at least the
-// given one for each 1/2 that a unit moves the count by. The count is at most half of
-// 4·most examples, and rounded to float32 on both sides.
+// given one for each 1/2 that a unit moves the count by. The count is at most 2·most,
+// see follow, and rounded to float32 on both sides.
 func (a allowance) countDeviation(noise float64) (float64, error) {
 	return a.deviation(2*noise, 0.5+float64(a.most)*0x1p-22, 1)
 }

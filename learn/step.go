@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -144,7 +143,8 @@ func (t *trainer) follow(clip float64) (float64, error) {
 			total -= w / 2
 		}
 	}
-	noisy := []float32{float32(total)}
+	most := float64(2 * t.allowance.most) // which samples never reach; see noise.go
+	noisy := []float32{float32(max(-most, min(most, total)))}
 	sigma, err := t.allowance.countDeviation(p.countNoise())
 	if err != nil {
 		return 0, err
@@ -170,15 +170,14 @@ func (t *trainer) addClipped(rows []int, clip float64, sum []float32) (network.S
 	if len(rows) <= t.allowance.most {
 		return t.pass.Clipped(t.set, rows, t.scaler(clip, 0), sum)
 	}
-	if len(rows) > 4*t.allowance.most {
-		return network.Statistics{}, errors.New("a step of several times the examples that the plan expects: its population is understated")
-	}
 	return t.addSingly(rows, clip, sum)
 }
 
 // addSingly adds on a grid, exactly, so that rounding in one example's gradient is that
-// example's own affair.
+// example's own affair. However many examples there are, one more moves the sum by no
+// more: neither clamping numbers nor projecting on a ball makes a distance larger.
 func (t *trainer) addSingly(rows []int, clip float64, sum []float32) (all network.Statistics, err error) {
+	const full = 1 << 62
 	step := clip * 0x1p-40
 	total := make([]int64, len(sum))
 	for i := range rows {
@@ -187,13 +186,19 @@ func (t *trainer) addSingly(rows []int, clip float64, sum []float32) (all networ
 			return network.Statistics{}, err
 		}
 		for j, x := range sum {
-			total[j] += int64(math.RoundToEven(float64(x) / step)) // finite, within the clip
+			// Finite, and within the clip, so that what is clamped does not overflow.
+			total[j] = max(-full, min(full, total[j]+int64(math.RoundToEven(float64(x)/step))))
 		}
 		all = network.Statistics{Examples: all.Examples + s.Examples, Invalid: all.Invalid + s.Invalid, Clipped: all.Clipped + s.Clipped,
 			Labels: all.Labels + s.Labels, Correct: all.Correct + s.Correct, Loss: all.Loss + s.Loss}
 	}
+	square := 0.0
+	for _, n := range total {
+		square += float64(n) * float64(n)
+	}
+	shrink := min(1, float64(4*t.allowance.most)*0x1p40/math.Sqrt(square)) // to 4·most clips
 	for j, n := range total {
-		sum[j] = float32(float64(n) * step)
+		sum[j] = float32(float64(n) * shrink * step)
 	}
 	return all, nil
 }

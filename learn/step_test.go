@@ -287,7 +287,7 @@ func TestSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr.allowance.most = rapid.SampledFrom([]int{tr.allowance.most, 1 + set.Len()/2}).Draw(t, "most")
+		tr.allowance.most = rapid.SampledFrom([]int{tr.allowance.most, 1 + set.Len()/2, 1}).Draw(t, "most")
 		rows, weights, err := tr.stages.load(nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -384,10 +384,6 @@ func TestAccumulation(t *testing.T) {
 				}
 			}
 		}
-		tr.allowance.most = 100
-		if _, err := tr.addClipped(rows, 1, make([]float32, len(tr.sum))); err == nil {
-			t.Error("a step of 500 where 100 are many")
-		}
 		blurs := 0
 		blur := tr.stages.blur
 		tr.stages.blur = func(v []float32, sigma float64) error { blurs++; return blur(v, sigma) }
@@ -395,6 +391,60 @@ func TestAccumulation(t *testing.T) {
 		if _, err := tr.step(); err != nil || blurs != 1 {
 			t.Errorf("%d at a time: noise was added %d times, %v", physical, blurs, err)
 		}
+	}
+}
+
+// A population far larger than the plan says is no error, which would show its size, and
+// one example more moves the sum and the count by what it may: on both sides of 4·most
+// examples, and on the ball where sums end.
+func TestUnderstatedPopulation(t *testing.T) {
+	const same, most = 60, 10
+	set := circles(1, 3)
+	for range same {
+		set.Features, set.Labels = append(set.Features, set.Features[:2]...), append(set.Labels, set.Labels[0])
+	}
+	p := small()
+	p.Clip = Clip{Mode: Adaptive, Norm: 1e-3, Quantile: 0.5, CountNoise: 2}
+	tr := makeTrainer(t, p, set, mlp(4))
+	tr.allowance.most = most
+	var blurred []float64 // the sum's norm and the count, before the noise
+	tr.stages.blur = func(v []float32, _ float64) error {
+		if len(v) == 1 {
+			blurred = append(blurred, float64(v[0]))
+		}
+		return nil
+	}
+	var last []float32
+	for n := range same + 1 {
+		rows, sum := make([]int, n), make([]float32, len(tr.sum))
+		for i := range rows {
+			rows[i] = i
+		}
+		tr.weights, tr.below = slices.Repeat([]float64{1}, n), make([]bool, n)
+		if _, err := tr.addClipped(rows, p.Clip.Norm, sum); err != nil {
+			t.Fatalf("%d examples: %v", n, err)
+		}
+		if _, err := tr.follow(p.Clip.Norm); err != nil {
+			t.Fatal(err)
+		}
+		length, moved := 0.0, 0.0
+		for i, x := range sum {
+			length += float64(x) * float64(x)
+			if last != nil {
+				moved += math.Pow(float64(x)-float64(last[i]), 2)
+			}
+		}
+		// All examples point in one direction, and are longer than the clip.
+		if want := p.Clip.Norm * float64(min(n, 4*most)); math.Abs(math.Sqrt(length)-want) > 1e-4*want {
+			t.Errorf("%d examples: a sum of norm %v, want %v", n, math.Sqrt(length), want)
+		}
+		if math.Sqrt(moved) > p.Clip.Norm*1.0001 {
+			t.Errorf("example %d moves the sum by %v", n, math.Sqrt(moved))
+		}
+		if want := -float64(min(n, 4*most)) / 2; blurred[n] != want {
+			t.Errorf("%d examples: the count is %v, want %v", n, blurred[n], want)
+		}
+		last = sum
 	}
 }
 
