@@ -229,6 +229,9 @@ func (p Plan) validateNoise() error {
 // Schedules have their extremes at the ends and at the end of the warm-up.
 func (p Plan) scales(multiplier float64) error {
 	for _, step := range []int{0, min(p.Clip.Schedule.WarmUp, p.Steps-1), p.Steps - 1} {
+		if c := p.clipAt(step); !(c >= p.leastClip()) {
+			return fmt.Errorf("a clip of %v: below %v", c, p.leastClip())
+		}
 		if s := multiplier * p.clipAt(step); !(s >= 1e-15 && s <= 1e15) {
 			return fmt.Errorf("a clip of %v and a noise multiplier of %v: their product is not between 1e-15 and 1e15", p.clipAt(step), multiplier)
 		}
@@ -287,6 +290,15 @@ func (p Plan) gradientNoise(z float64) (float64, error) {
 
 // clipAt is the clip of a step of a plan that is not Adaptive.
 func (p Plan) clipAt(step int) float64 { return p.Clip.Norm * p.Clip.Schedule.At(step, p.Steps) }
+
+// leastClip keeps the clip of an example, of one block among a million too, in the range
+// where package network bounds its rounding.
+func (p Plan) leastClip() float64 {
+	if p.Units.Mode == Bounded {
+		return 1e-9 * float64(p.Units.examples())
+	}
+	return 1e-9
+}
 
 // physical is how many examples are computed at a time.
 func (p Plan) physical() int {

@@ -173,6 +173,7 @@ func TestRefusals(t *testing.T) {
 		"an endless clip":           func(o *Options) { o.Plan.Clip.Norm = math.Inf(1) },
 		"a clip that is no number":  func(o *Options) { o.Plan.Clip.Norm = nan },
 		"a clip of nearly nothing":  func(o *Options) { o.Plan.Clip.Norm = 1e-20 },
+		"a clip of 1e-10 for each":  func(o *Options) { o.Data, o.Plan.Units, o.Plan.Clip.Norm = units, Units{Bounded, 1000}, 1e-7 },
 		"a clip that falls too far": func(o *Options) { o.Plan.Clip.Schedule = stairs(1, 1e-3) },
 		"a clip that warms up long": func(o *Options) { o.Plan.Clip = Clip{Norm: 1e-10, Schedule: optimizer.Schedule{WarmUp: 1e6}} },
 		"a clip that ends at 0":     func(o *Options) { o.Plan.Clip.Schedule.Shape = "cosine" },

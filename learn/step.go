@@ -159,7 +159,7 @@ func (t *trainer) follow(clip float64) (float64, error) {
 	}
 	next := clip * math.Exp(-rate*(fraction-p.Clip.Quantile))
 	// Within what float32 gradients can have, however long it drifts.
-	return min(max(next, p.Clip.Norm*0x1p-30), p.Clip.Norm*0x1p30), nil
+	return min(max(next, p.Clip.Norm*0x1p-30, p.leastClip()), p.Clip.Norm*0x1p30), nil
 }
 
 // addClipped is the stage of the same name: see noise.go for the two ways.

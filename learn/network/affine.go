@@ -92,6 +92,11 @@ func (l *affine) norms(n int, squared []float64) {
 // directions at t positions stay below the root of t.
 const massBound = 16
 
+// maxInput bounds the squared norm of an input at one of several positions; an example
+// beyond it is invalid. Scaled output gradients below 2^-126 become zero, and so the
+// terms of two positions may cease to cancel: by at most 2^40 2^-126 for each number.
+const maxInput = 0x1p80
+
 // ghost is the squared norm of example i's gradient by the products of all pairs
 // of positions: |A'B|^2 = sum over s, t of <a_s, a_t> <b_s, b_t>.
 func (l *affine) ghost(i int) float64 {
@@ -99,7 +104,11 @@ func (l *affine) ghost(i int) float64 {
 	var total, mass float64
 	for s := range l.t {
 		as, bs := a[s*l.in:][:l.in], b[s*l.out:][:l.out]
-		diagonal := (gemm.Dot(as, as) + 1) * gemm.Dot(bs, bs)
+		input := gemm.Dot(as, as)
+		if input > maxInput {
+			return math.Inf(1)
+		}
+		diagonal := (input + 1) * gemm.Dot(bs, bs)
 		mass += math.Sqrt(diagonal)
 		total += diagonal
 		for t := range s {

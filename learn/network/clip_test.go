@@ -286,6 +286,36 @@ func TestCancellingTermsCount(t *testing.T) {
 	}
 }
 
+// Terms that cancel still do where one of them is too small for a float32.
+func TestCancellingTermsOfLongInputs(t *testing.T) {
+	net, err := New(Spec{Input: []int{2, 16}, Layers: []Layer{{Type: "linear", Width: 16}}, Loss: Squared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := net.NewPass(PassOptions{Workers: 1})
+	if p.workers[0].learn[0].(*linearState).keeps() {
+		t.Fatal("the layer keeps its gradients: nothing is tested")
+	}
+	sum := make([]float32, len(net.params))
+	for _, x := range []float32{1, 1e8, 1e12, 1e20, 1e27, 1e30} {
+		set := &example.Set{Width: 32, Outputs: 32, Features: make([]float32, 32), Targets: make([]float32, 32)}
+		set.Features[0], set.Features[16] = x, x
+		set.Targets[0], set.Targets[16] = 1e-8, -1.06e-8
+		for bound := 1e-12; bound < 1e-3; bound *= 1.05 {
+			s, err := p.Clipped(set, []int{0}, Clip(bound), sum)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := norm(sum); n > bound*(1+1e-7) {
+				t.Errorf("inputs of %v add %v times the bound %v", x, n/bound, bound)
+			}
+			if invalid := x > 0x1p40; invalid != (s.Invalid == 1) {
+				t.Errorf("inputs of %v are invalid: %v", x, !invalid)
+			}
+		}
+	}
+}
+
 func TestClipBlocks(t *testing.T) {
 	net, set, rows := perceptron(t, 6)
 	bounds := []float64{0.02, 0.5}

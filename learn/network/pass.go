@@ -139,8 +139,9 @@ func (p *Pass) Gradient(set *example.Set, rows []int, sum []float32) (Statistics
 // If every factor times the root of its squared norm is at most some bound, then
 // so is the norm of what the example adds, in real numbers: norms are told with
 // their rounding added, factors are rounded down. The sum itself rounds:
-// [Pass.Rounding] bounds by how much. An example whose features, loss or gradient
-// are not finite adds exactly 0; this is not an error.
+// [Pass.Rounding] bounds by how much, for bounds of a block from 2^-40 on. An example
+// whose features, loss or gradient are not finite, or whose numbers before a matrix at
+// several positions are beyond 2^40, adds exactly 0; this is not an error.
 func (p *Pass) Clipped(set *example.Set, rows []int, scale Scaler, sum []float32) (Statistics, error) {
 	if scale == nil {
 		return Statistics{}, fmt.Errorf("network: clipped sum without a scaler")
