@@ -54,7 +54,8 @@ func NewGNMaxSensitivity(sigma float64, classes int, order float64) (*GNMaxSensi
 		return nil, err
 	}
 	s.logq1 = s.down(s.logq0)
-	s.plateau = s.independent() - s.rdp(s.logq1)
+	// The second of the two is the larger one only where C6 fails.
+	s.plateau = max(s.independent()-s.rdp(s.logq1), s.rdp(s.logq1)-s.rdp(s.down(s.logq1)))
 	return s, nil
 }
 

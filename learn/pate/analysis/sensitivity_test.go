@@ -29,6 +29,45 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// Algorithm 3 takes the larger of two differences also between q1 and q0, as the published
+// code does: where C6 fails that is the fall. Values by mpmath with 60 digits.
+func TestBoundsWithoutC6(t *testing.T) {
+	for _, test := range []struct {
+		sigma, order float64
+		votes        []float64
+		d            int
+		want         float64
+	}{
+		{1, 3, []float64{9, 1}, 2, 1.3011799928774483},
+		{0.5, 20, []float64{10, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 1, 0.6351014812363284},
+		{10, 20, []float64{15, 4, 1}, 6, 0.002997755189163711},
+	} {
+		s := sensitivity(t, test.sigma, len(test.votes), test.order)
+		if _, c6 := s.Check(); c6 {
+			t.Errorf("sigma %g, order %g: C6 holds", test.sigma, test.order)
+		}
+		if got := s.Bounds(test.votes, 20)[test.d]; math.Abs(got-test.want) > 1e-9*test.want {
+			t.Errorf("sigma %g, order %g, %v: %.17g, want %.17g", test.sigma, test.order, test.votes, got, test.want)
+		}
+	}
+}
+
+// A probability so near to 1 that its logarithm is 0 is no certainty.
+func TestThresholdIsNeverCertain(t *testing.T) {
+	test := Threshold{At: 0, Sigma: 5}
+	log := test.LogAnswered([]float64{206, 15})
+	if log != 0 {
+		t.Fatalf("ln P(answered) = %g is not rounded to 0", log)
+	}
+	exact := test.known(206)
+	for _, order := range []float64{2, 32, 100, 500} {
+		want := exact.rdp(order, test.IndependentRDP(order))
+		if got := test.RDP(log, order); !(got > 0 && got >= want) {
+			t.Errorf("order %g: %g, below %g", order, got, want)
+		}
+	}
+}
+
 // tables calls f with every way in which teachers may vote.
 func tables(classes, teachers int, f func(votes []float64)) {
 	votes := make([]float64, classes)

@@ -32,9 +32,12 @@ func (t Threshold) gaussian() GNMax { return GNMax{math.Sqrt2 * t.Sigma} }
 func (t Threshold) IndependentRDP(order float64) float64 { return t.gaussian().IndependentRDP(order) }
 
 // RDP returns the Rényi divergence of an order above 1 by the probability of an
-// answer: Theorem 6, for which the less likely of the two outcomes is the other one.
+// answer: Theorem 6, for which the less likely of the two outcomes is the other one. No
+// test is certain: a logarithm that was rounded to 0 is of an answer that fails with a
+// probability below 2^−1074, which is then taken for it, as the theorem allows.
 func (t Threshold) RDP(logAnswered, order float64) float64 {
-	return t.gaussian().RDP(min(logAnswered, tail.Log1mExp(logAnswered)), order)
+	unanswered := max(tail.Log1mExp(logAnswered), -1074*math.Ln2)
+	return t.gaussian().RDP(min(logAnswered, unanswered), order)
 }
 
 // known prepares the bound at a largest count for many orders.
