@@ -29,6 +29,13 @@ func DeltaCurve(plan privacy.Event, epsilons []float64, o Options) ([]Point, err
 // the accountants moments and rdp use.
 func RenyiCurve(plan privacy.Event, orders []float64, o Options) ([]Point, error) {
 	o.Orders = orders
+	if o.Group > 1 {
+		g, err := grouped(plan, int64(o.Group))
+		if err != nil {
+			return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
+		}
+		plan = g
+	}
 	plans, err := flatten(plan, o)
 	if err != nil {
 		return nil, fmt.Errorf("curve of Rényi divergences: %w", err)

@@ -19,13 +19,24 @@ import (
 // a plan that is changed on the way.
 //
 // Delta is what the plan may add to δ; with measures that add up something else it is
-// used only where the plan has no guarantee of their kind. All numbers are rounded up.
+// used only where the plan has no guarantee of their kind, or none for groups of units.
+// All numbers are rounded up.
 func Guarantee(plan privacy.Event, f filter.Filter, delta privacy.Delta, o Options) (privacy.Event, error) {
+	var ungrouped error
+	if o.Group > 1 {
+		var g privacy.Event
+		if g, ungrouped = grouped(plan, int64(o.Group)); ungrouped == nil {
+			plan, o.Group = g, 0
+		}
+	}
 	plans, err := flatten(plan, o)
 	if err != nil {
 		return nil, fmt.Errorf("guarantee: %w", err)
 	}
-	e, err := native(plans, f)
+	var e privacy.Event
+	if err = ungrouped; err == nil {
+		e, err = native(plans, f)
+	}
 	if err != nil && f.Measure() != filter.Pure && delta.Sign() > 0 {
 		direct := err
 		if e, err = asPoint(plan, delta, o); err != nil {
@@ -119,7 +130,7 @@ func asPoint(plan privacy.Event, delta privacy.Delta, o Options) (privacy.Event,
 		return nil, errors.New("no finite ε is known at this δ")
 	}
 	high := best.Epsilon.High
-	if none, err := Epsilon(plan, 0, Options{Neighbours: o.Neighbours, Accountant: "basic"}); err == nil {
+	if none, err := Epsilon(plan, 0, Options{Neighbours: o.Neighbours, Group: o.Group, Accountant: "basic"}); err == nil {
 		if b, ok := none.Best(); ok && b.Epsilon.High <= 1.01*high {
 			high, delta = b.Epsilon.High, privacy.Delta{}
 		}

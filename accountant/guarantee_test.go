@@ -83,6 +83,64 @@ func TestGuarantee(t *testing.T) {
 	}
 }
 
+// What a ledger is charged for groups of units that change together is a guarantee of
+// groups, in every measure: native where there is a rule, otherwise as a point, or nothing.
+func TestGuaranteeOfGroups(t *testing.T) {
+	for _, tc := range []struct {
+		measure, plan, delta, want string
+	}{
+		{filter.Pure, "10*pure(0.1) + laplace(2, sensitivity=1)", "0", "pure(4.5)"},
+		{filter.Pure, "3*poisson(0.2, laplace(0.5))", "0", "error"},
+		{filter.Approx, "3*pure(0.1)", "1e-7", "pure(0.9"},
+		{filter.Approx, "100*poisson(0.01, gaussian(4))", "1e-7", "approx("},
+		{filter.ZCDP, "8*gaussian(2) + 2*exponential(1)", "0", "zcdp(11.25)"},
+		{filter.ZCDP, "100*poisson(0.01, gaussian(4))", "1e-7", "approx("},
+		{filter.ZCDP, "100*poisson(0.01, gaussian(4))", "0", "error"},
+		{filter.GDP, "9*gaussian(3)", "0", "gdp(3)"},
+		{filter.GDP, "100*poisson(0.01, gaussian(4))", "1e-7", "approx("},
+		{filter.RDP, "100*poisson(0.01, gaussian(4))", "1e-7", "approx("},
+		{filter.RDP, "100*poisson(0.01, gaussian(4))", "0", "error"},
+	} {
+		delta, selection := "1e-6", "5e-7"
+		switch tc.measure {
+		case filter.Pure:
+			delta, selection = "0", "0"
+		case filter.Approx:
+			selection = "0"
+		}
+		f := newFilter(t, tc.measure, "100", delta, selection)
+		plan := parse(t, tc.plan)
+		e, err := Guarantee(plan, f, parseDelta(t, tc.delta), Options{Group: 3})
+		if err != nil {
+			if tc.want != "error" {
+				t.Errorf("%s of %s: %v", tc.measure, tc.plan, err)
+			}
+			continue
+		}
+		if !strings.HasPrefix(e.String(), tc.want) {
+			t.Errorf("%s of %s is %v, want %s", tc.measure, tc.plan, e, tc.want)
+		}
+		// A point is the one of Epsilon for the same groups.
+		if point, ok := e.(privacy.Approx); ok {
+			r, err := Epsilon(plan, 1e-7, Options{Group: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best, ok := r.Best(); !ok || point.Epsilon.Float64() < best.Epsilon.Low || point.Epsilon.Float64() < best.Epsilon.High*(1-1e-6) {
+				t.Errorf("%s of %s is %v, less than %v", tc.measure, tc.plan, e, best.Epsilon)
+			}
+		}
+	}
+	// Divergences of groups are those of the distance, or none.
+	points, err := RenyiCurve(parse(t, "gaussian(2)"), []float64{2}, Options{Group: 3})
+	if err != nil || points[0].Y.High < 9.0/4 {
+		t.Errorf("divergence of order 2 of groups of 3: %v, %v", points, err)
+	}
+	if _, err := RenyiCurve(parse(t, "poisson(0.1, gaussian(2))"), []float64{2}, Options{Group: 3}); err == nil {
+		t.Error("divergences of groups of a sampled plan")
+	}
+}
+
 // A plan in parallel parts enters by its worst part, whichever number that is of.
 func TestGuaranteeOfParallelParts(t *testing.T) {
 	e, err := Guarantee(parse(t, "parallel(zcdp(1), zcdp(0.1)+selection(0.1, 1e-8))"),
