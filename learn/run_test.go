@@ -165,6 +165,7 @@ func TestRefusals(t *testing.T) {
 		"noise that is no number":   func(o *Options) { o.Plan.Noise.Multiplier = nan },
 		"endless noise":             func(o *Options) { o.Plan.Noise.Multiplier = math.Inf(1) },
 		"noise that fades":          func(o *Options) { o.Plan.Noise.Schedule = stairs(1, 1e-3) },
+		"noise that grows too far":  func(o *Options) { o.Plan.Steps, o.Plan.Noise.Schedule = 2, stairs(1, 5e5) },
 		"noise of many values":      func(o *Options) { o.Plan.Steps, o.Plan.Noise.Schedule = 100, stairs(1, 0.999) },
 		"noise along a cosine":      func(o *Options) { o.Plan.Noise.Schedule.Shape = "cosine" },
 		"noise that warms up":       func(o *Options) { o.Plan.Noise.Schedule.WarmUp = 2 },

@@ -63,8 +63,16 @@ func newTrainer(p Plan, set *example.Set, net *network.Network, workers int) (*t
 	if t.allowance, err = newAllowance(p, t.pass, d); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if _, err := t.allowance.deviation(p.Noise.Multiplier, p.Clip.Norm, d); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
+	for _, r := range p.noises() { // so that no step fails that was paid for
+		z := r.multiplier
+		if p.Clip.Mode == Adaptive {
+			if z, err = p.gradientNoise(z); err != nil {
+				return nil, fmt.Errorf("train: %w", err)
+			}
+		}
+		if _, err := t.allowance.deviation(z, p.Clip.Norm, d); err != nil {
+			return nil, fmt.Errorf("train: %w", err)
+		}
 	}
 	if t.optimizer, err = optimizer.New(p.Optimizer, d, p.Steps); err != nil {
 		return nil, err
