@@ -86,7 +86,7 @@ func TestPrograms(t *testing.T) {
 			o := verify.Options{Patterns: []string{"./testdata/" + folder}, Fresh: true, NoStore: true, Now: time.Now}
 			switch folder {
 			case "more", "fresh", "delta":
-				o.Timeout = 15 * time.Second
+				o.Timeout = 40 * time.Second
 			case "open":
 				o.Timeout = 2 * time.Second
 			}

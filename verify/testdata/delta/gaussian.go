@@ -44,19 +44,6 @@ func GaussianSums(total, count, eps, delta float64, src *noise.Source) (float64,
 	return total + src.Gaussian(sigma), true
 }
 
-// GaussianTwice releases two values with noise for one.
-//
-// want: refuted
-//
-//dp:adjacent |x| <= 1
-//dp:adjacent |y| <= 1
-//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 0.01
-//dp:cost eps, delta
-func GaussianTwice(x, y, eps, delta float64, src *noise.Source) (float64, float64) {
-	sigma := math.Sqrt(2*math.Log(1.25/delta)) / eps
-	return x + src.Gaussian(sigma), y + src.Gaussian(sigma)
-}
-
 // GaussianPure claims that Gaussian noise is pure.
 //
 // want: refuted

@@ -150,29 +150,6 @@ func MaxThenValueTwice(q []float64, eps float64, src *noise.Source) (int, float6
 	return arg, q[arg] + src.Laplace(1/eps)
 }
 
-// MaxGap returns the gap to the runner-up for free: Ding et al. 2019, Theorem 3. The
-// winner's draw moves with the runner-up's noisy query, which may be drawn after it.
-//
-// want: unknown (the shift of a draw depends on later draws)
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func MaxGap(q []float64, eps float64, src *noise.Source) (int, float64) {
-	arg, most, next := -1, 0.0, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(2/eps)
-		if arg < 0 {
-			arg, most = i, noisy
-		} else if noisy > most {
-			arg, most, next = i, noisy, most
-		} else if i == 1 || noisy > next {
-			next = noisy
-		}
-	}
-	return arg, most - next
-}
-
 // MaxGapHalfNoise has half of the noise.
 //
 // want: refuted

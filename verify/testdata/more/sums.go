@@ -101,31 +101,6 @@ func CountWithoutResets(counts []int64, reset []bool, eps float64, src *noise.So
 	return said
 }
 
-// Alarms counts up to a noisy threshold, gives an alarm, and begins anew with a fresh
-// threshold, without end: a changed item is in one count only, so that only one
-// threshold and one alarm cost anything. Which threshold that is depends on when the
-// alarms will come.
-//
-// want: unknown (which threshold moves depends on later answers)
-//
-//dp:adjacent one(counts) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func Alarms(counts []int64, t int64, eps float64, src *noise.Source) []bool {
-	var alarms []bool
-	count, noisy := int64(0), t+src.DiscreteLaplace(2/eps)
-	for _, x := range counts {
-		count += x
-		if count+src.DiscreteLaplace(4/eps) >= noisy {
-			alarms = append(alarms, true)
-			count, noisy = 0, t+src.DiscreteLaplace(2/eps)
-		} else {
-			alarms = append(alarms, false)
-		}
-	}
-	return alarms
-}
-
 // AlarmsTell says how much was counted, exactly.
 //
 // want: refuted

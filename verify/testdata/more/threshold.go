@@ -104,31 +104,6 @@ func BelowThresholdLacksN(q []float64, t float64, n int, eps float64, src *noise
 	return above
 }
 
-// BothSides goes on until there were n answers on either side. It keeps its claim: the
-// side that is the last to have n of them pays, and the other one is free, so that the
-// threshold moves up or down by what is answered later.
-//
-// want: unknown (the shift of a draw depends on later answers)
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && n > 0
-//dp:cost eps
-func BothSides(q []float64, t float64, n int, eps float64, src *noise.Source) []bool {
-	t += src.Laplace(2 / eps)
-	var above []bool
-	up, down := 0, 0
-	for i := 0; i < len(q) && (up < n || down < n); i++ {
-		if q[i]+src.Laplace(4*float64(n)/eps) >= t {
-			above = append(above, true)
-			up++
-		} else {
-			above = append(above, false)
-			down++
-		}
-	}
-	return above
-}
-
 // Outside returns the index of the first query that is noisily outside of an interval,
 // which one draw widens on both sides.
 //
@@ -172,35 +147,6 @@ func OutsideHalf(q []float64, low, high, eps float64, src *noise.Source) (int, b
 		}
 	}
 	return -1, false
-}
-
-// BetweenThresholds halts at a query between two thresholds that one draw moves
-// together: Bun, Steinke and Ullman 2017, Section 4. What is left between them is
-// enough but with probability delta.
-//
-// want: unknown (the noisy interval shrinks between neighbours: no shift keeps what lies in it)
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 1
-//dp:requires high-low >= 12/eps*(math.Log(10/eps)+math.Log(1/delta)+1)
-//dp:cost eps, delta
-func BetweenThresholds(q []float64, low, high, eps, delta float64, src *noise.Source) []int {
-	closer := src.Laplace(2 / eps)
-	low += closer
-	high -= closer
-	var answers []int
-	for _, x := range q {
-		noisy := x + src.Laplace(6/eps)
-		if noisy >= low && noisy <= high {
-			return append(answers, 0)
-		}
-		if noisy < low {
-			answers = append(answers, -1)
-		} else {
-			answers = append(answers, 1)
-		}
-	}
-	return answers
 }
 
 // BetweenNarrow has no distance between the thresholds.

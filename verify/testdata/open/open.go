@@ -1,5 +1,5 @@
 // Package open holds programs whose verdicts are known, and not reached: see the list
-// unreached in the tests of package verify.
+// unreached in the tests of package verify. Of some none is expected.
 package open
 
 import (
@@ -362,4 +362,119 @@ func CountsBelow(q []float64, t float64, c int, eps float64, src *noise.Source) 
 		}
 	}
 	return out
+}
+
+// MaxGap returns the gap to the runner-up for free: Ding et al. 2019, Theorem 3. The
+// winner's draw moves with the runner-up's noisy query, which may be drawn after it.
+//
+// want: unknown (the shift of a draw depends on later draws)
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func MaxGap(q []float64, eps float64, src *noise.Source) (int, float64) {
+	arg, most, next := -1, 0.0, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if arg < 0 {
+			arg, most = i, noisy
+		} else if noisy > most {
+			arg, most, next = i, noisy, most
+		} else if i == 1 || noisy > next {
+			next = noisy
+		}
+	}
+	return arg, most - next
+}
+
+// Alarms counts up to a noisy threshold, gives an alarm, and begins anew with a fresh
+// threshold, without end: a changed item is in one count only, so that only one
+// threshold and one alarm cost anything. Which threshold that is depends on when the
+// alarms will come.
+//
+// want: unknown (which threshold moves depends on later answers)
+//
+//dp:adjacent one(counts) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Alarms(counts []int64, t int64, eps float64, src *noise.Source) []bool {
+	var alarms []bool
+	count, noisy := int64(0), t+src.DiscreteLaplace(2/eps)
+	for _, x := range counts {
+		count += x
+		if count+src.DiscreteLaplace(4/eps) >= noisy {
+			alarms = append(alarms, true)
+			count, noisy = 0, t+src.DiscreteLaplace(2/eps)
+		} else {
+			alarms = append(alarms, false)
+		}
+	}
+	return alarms
+}
+
+// BothSides goes on until there were n answers on either side. It keeps its claim: the
+// side that is the last to have n of them pays, and the other one is free, so that the
+// threshold moves up or down by what is answered later.
+//
+// want: unknown (the shift of a draw depends on later answers)
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps
+func BothSides(q []float64, t float64, n int, eps float64, src *noise.Source) []bool {
+	t += src.Laplace(2 / eps)
+	var above []bool
+	up, down := 0, 0
+	for i := 0; i < len(q) && (up < n || down < n); i++ {
+		if q[i]+src.Laplace(4*float64(n)/eps) >= t {
+			above = append(above, true)
+			up++
+		} else {
+			above = append(above, false)
+			down++
+		}
+	}
+	return above
+}
+
+// BetweenThresholds halts at a query between two thresholds that one draw moves
+// together: Bun, Steinke and Ullman 2017, Section 4. What is left between them is
+// enough but with probability delta.
+//
+// want: unknown (the noisy interval shrinks between neighbours: no shift keeps what lies in it)
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 1
+//dp:requires high-low >= 12/eps*(math.Log(10/eps)+math.Log(1/delta)+1)
+//dp:cost eps, delta
+func BetweenThresholds(q []float64, low, high, eps, delta float64, src *noise.Source) []int {
+	closer := src.Laplace(2 / eps)
+	low += closer
+	high -= closer
+	var answers []int
+	for _, x := range q {
+		noisy := x + src.Laplace(6/eps)
+		if noisy >= low && noisy <= high {
+			return append(answers, 0)
+		}
+		if noisy < low {
+			answers = append(answers, -1)
+		} else {
+			answers = append(answers, 1)
+		}
+	}
+	return answers
+}
+
+// GaussianTwice releases two values with noise for one.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:adjacent |y| <= 1
+//dp:requires eps > 0 && eps <= 1 && delta > 0 && delta < 0.01
+//dp:cost eps, delta
+func GaussianTwice(x, y, eps, delta float64, src *noise.Source) (float64, float64) {
+	sigma := math.Sqrt(2*math.Log(1.25/delta)) / eps
+	return x + src.Gaussian(sigma), y + src.Gaussian(sigma)
 }
