@@ -393,3 +393,19 @@ func TestSuspicious(t *testing.T) {
 		}
 	}
 }
+
+// A small ε loses no digits. Values by mpmath with 450 digits.
+func TestMomentOfSmallEpsilon(t *testing.T) {
+	for _, test := range []struct{ logq, epsilon, l, want float64 }{
+		{-17.468903721410097, 1e-4, 8, 4.1454265094572112e-11},
+		{-45.080605102595946, 1e-4, 20, 1.056890621926189e-22},
+		{-182.03408271200772, 1e-4, 0.5, 8.7825098600887486e-84},
+	} {
+		if got := (Pure{test.epsilon}).Moment(test.logq, test.l); math.Abs(got-test.want) > 1e-13*test.want {
+			t.Errorf("ln q %g, moment %g: %.17g, want %.17g", test.logq, test.l, got, test.want)
+		}
+	}
+	if got := (Pure{1e300}).Moment(-2e300, 1); got != 0 {
+		t.Errorf("of an answer that is certain: %g", got)
+	}
+}

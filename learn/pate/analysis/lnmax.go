@@ -83,6 +83,8 @@ func (p Pure) known(logq float64) bound {
 	if !(logq < p.Limit()) {
 		return bound{}
 	}
-	logp := tail.Log1mExp(logq)
-	return bound{math.Inf(1), mixture{logp, logp - tail.Log1mExp(p.Epsilon+logq), logq, p.Epsilon}}
+	// (1−q)/(1−e^ε·q) is 1 + q(e^ε−1)/(1−e^ε·q), of which a small ε loses no digits.
+	up := p.Epsilon + logq
+	a := math.Log1p(math.Exp(up) * math.Expm1(-p.Epsilon) / math.Expm1(up))
+	return bound{math.Inf(1), mixture{tail.Log1mExp(logq), a, logq, p.Epsilon}}
 }
