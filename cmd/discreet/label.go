@@ -13,6 +13,7 @@ import (
 
 	budgets "github.com/discreet-dp/discreet/budget" // budget is a function here
 	"github.com/discreet-dp/discreet/budget/durable"
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	examples "github.com/discreet-dp/discreet/learn/example" // example is a type of the tests
@@ -124,6 +125,9 @@ func (l *labelling) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	o.Delta = l.delta
+	if o.Sigma != nil && l.delta.Sign() == 0 && o.Budget.Filter().Measure() == filter.Approx {
+		return missing("at which delta domain "+l.domain+" is charged for Gaussian noise", "--delta D")
+	}
 	v, err := l.ask(ctx, t)
 	if err != nil {
 		return err
@@ -216,6 +220,8 @@ func (l *labelling) aggregator() (o pate.Options, err error) {
 // sources refuses flags that do not say where votes come from.
 func (l *labelling) sources() error {
 	switch {
+	case l.queries < 0:
+		return diagnostic.New("D112", diagnostic.Span{}, "--queries: want a whole number above 0")
 	case l.votes != "" && (l.images != "" || l.labels != "" || l.public != "" || l.keep != ""):
 		return diagnostic.New("D115", diagnostic.Span{}, "--votes come from teachers that were trained elsewhere: no --images, --labels, --public or --private-votes")
 	case l.votes != "":
@@ -224,8 +230,8 @@ func (l *labelling) sources() error {
 		return missing("who votes on what", "--votes FILE, or --images, --labels and --public")
 	case l.teachers < 1 || l.teachers > pate.MaxTeachers:
 		return missing("how many teachers there are", "--teachers N")
-	case l.epochs < 1 || l.queries < 0:
-		return diagnostic.New("D112", diagnostic.Span{}, "--epochs and --queries: want whole numbers above 0")
+	case l.epochs < 1:
+		return diagnostic.New("D112", diagnostic.Span{}, "--epochs: want a whole number above 0")
 	}
 	return nil
 }

@@ -368,6 +368,8 @@ func pateRefusal(err error) error {
 	case errors.Is(err, analysis.ErrConditions):
 		return diagnostic.New("D182", diagnostic.Span{}, "%v", err).Because("nothing was charged").
 			Try("another --publish-order or --sigma may meet the conditions; the cost for any votes needs none")
+	case errors.Is(err, pate.ErrPublication):
+		return diagnostic.New("D182", diagnostic.Span{}, "%v", err).Because("nothing was charged")
 	case errors.Is(err, pate.ErrOptions):
 		return diagnostic.New("D181", diagnostic.Span{}, "%v", err)
 	}

@@ -56,6 +56,10 @@ type Published struct {
 	Charged  privacy.Event `json:"charged"` // to the budget, for this release
 }
 
+// ErrPublication is wrapped by the refusal to publish under options that no theorem
+// covers, or that do not fit the votes. Nothing was charged.
+var ErrPublication = errors.New("publish cost")
+
 // Publish releases the cost of votes at order α: with S a β-smooth bound of its local
 // sensitivity, the cost with Gaussian noise of standard deviation S·σ (Papernot et al.
 // 2018, Theorem 23), and ln S with Gaussian noise of standard deviation 2βσ, which
@@ -67,11 +71,11 @@ type Published struct {
 // is charged.
 func Publish(ctx context.Context, v *analysis.Votes, o analysis.Options, p PublishOptions) (*Published, error) {
 	if err := p.complete(v, &o); err != nil {
-		return nil, fmt.Errorf("publish cost: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrPublication, err)
 	}
 	private, err := analysis.Local(v, o, p.Teachers, p.Order)
 	if err != nil {
-		return nil, fmt.Errorf("publish cost: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrPublication, err)
 	}
 	event, err := p.event()
 	if err != nil {
