@@ -241,6 +241,9 @@ func (v *training) writable() error {
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
 		}
+		if info, err := os.Stat(path); path != "" && err == nil && !info.Mode().IsRegular() {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is no file", path)
+		}
 	}
 	if v.checkpoint == "" {
 		return nil
