@@ -33,9 +33,9 @@ import (
 // With a the worst of the first two in terms of C, less 1, and 2^-20 for what is
 // computed in float64 here and in the accountant's z, noise of deviation
 //
-//	σ = z·C(1+a)/(1 - z√d(1+2^-19)/Steps)
+//	σ = z·C(1+a)/(1 - z√d(1+2^-15)/Steps)
 //
-// is at least z times all that a unit can move: σ >= z(C(1+a) + √d·σ(1+2^-19)/Steps).
+// is at least z times all that a unit can move: σ >= z(C(1+a) + √d·σ(1+2^-15)/Steps).
 //
 // Condition of the bounds: that an example's part is the same function of the example
 // whoever else is in the step. Package network computes an example's outputs from its
@@ -77,7 +77,7 @@ func newAllowance(p Plan, r rounding, d int) (allowance, error) {
 // deviation is the σ of noise on a sum of d numbers that a unit moves by at most
 // bound, so that it is at least z times all that a unit can move.
 func (a allowance) deviation(z, bound float64, d int) (float64, error) {
-	grid := z * math.Sqrt(float64(d)) * (1 + 0x1p-19) / gaussian.Steps
+	grid := gaussian.Rounding(z, d)
 	sigma := z * bound * (1 + a.part) / (1 - grid)
 	if !(grid < 0.5) || !positive(sigma) {
 		return 0, errors.New("the noise's grid is too coarse for so many numbers")
