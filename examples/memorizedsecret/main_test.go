@@ -46,7 +46,7 @@ func TestPrivacyForgetsTheSecretAndKeepsTheLanguage(t *testing.T) {
 }
 
 var (
-	number = regexp.MustCompile(` *\d+\.\d+`)
+	number = regexp.MustCompile(` *[-+]?(\d+\.\d+|Inf)`)
 	saying = regexp.MustCompile(`(?m)  [a-z][a-z0-9 ]*$`)
 )
 
