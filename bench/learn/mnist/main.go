@@ -6,9 +6,8 @@
 //
 // The network cnn is the usual small one for private MNIST: two convolutions, tanh, two
 // linear layers, 26,000 weights; scatter is one linear layer over scattering
-// coefficients. Batches, clips and rates begin from those of Tramèr and Boneh 2021
-// (arXiv 2011.11660), who found them on this data set; that search is in no guarantee,
-// here as there. Every seed is a run of its own with a budget of its
+// coefficients. Batches, clips and rates were found on this data set, from those of
+// Tramèr and Boneh 2021 (arXiv 2011.11660) on; that search is in no guarantee. Every seed is a run of its own with a budget of its
 // own; a figure over several of them is not private at their epsilon. Accuracy is on the
 // 10,000 test images, which are in no training set.
 package main
@@ -67,9 +66,9 @@ func linear() network.Spec {
 func run() error {
 	model := flag.String("model", "cnn", "cnn or scatter")
 	epsilon := flag.String("epsilon", "2.93", "the target, at delta 1e-5")
-	epochs := flag.Float64("epochs", 40, "steps in terms of the set")
-	batch := flag.Int64("batch", 0, "expected batch (512, with scatter 8192)")
-	rate := flag.Float64("rate", 0, "of descent (0.5, with scatter 16)")
+	epochs := flag.Float64("epochs", 0, "steps in terms of the set (50, with scatter 40)")
+	batch := flag.Int64("batch", 0, "expected batch (2048, with scatter 8192)")
+	rate := flag.Float64("rate", 0, "of descent (2, with scatter 16)")
 	clip := flag.Float64("clip", 0.1, "of a gradient's norm")
 	kind := flag.String("optimizer", "momentum", "sgd, momentum or adam")
 	final := flag.Float64("final", 1, "the rate at the end in terms of that at the start, along a cosine")
@@ -78,17 +77,17 @@ func run() error {
 	flag.Parse()
 	spec := cnn()
 	usual := struct {
-		batch int64
-		rate  float64
-	}{512, 0.5}
+		batch        int64
+		rate, epochs float64
+	}{2048, 2, 50}
 	switch *model {
 	case "cnn":
 	case "scatter":
-		spec, usual.batch, usual.rate = linear(), 8192, 16
+		spec, usual.batch, usual.rate, usual.epochs = linear(), 8192, 16, 40
 	default:
 		return fmt.Errorf("no model %q: there are cnn and scatter", *model)
 	}
-	*batch, *rate = cmp.Or(*batch, usual.batch), cmp.Or(*rate, usual.rate)
+	*batch, *rate, *epochs = cmp.Or(*batch, usual.batch), cmp.Or(*rate, usual.rate), cmp.Or(*epochs, usual.epochs)
 
 	data := os.Getenv("DISCREET_DATA")
 	if data == "" {
