@@ -7,9 +7,10 @@
 // The network cnn is the usual small one for private MNIST: two convolutions, tanh, two
 // linear layers, 26,000 weights; scatter is one linear layer over scattering
 // coefficients. Batches, clips and rates were found on this data set, from those of
-// Tramèr and Boneh 2021 (arXiv 2011.11660) on; that search is in no guarantee. Every seed is a run of its own with a budget of its
-// own; a figure over several of them is not private at their epsilon. Accuracy is on the
-// 10,000 test images, which are in no training set.
+// Tramèr and Boneh 2021 (arXiv 2011.11660) on; that search is in no guarantee. Every
+// seed is a run of its own with a budget of its own; a figure over several of them is
+// not private at their epsilon. Accuracy is on the 10,000 test images, which are in no
+// training set.
 package main
 
 import (
