@@ -19,6 +19,6 @@
 //
 // It does not guarantee anything about [Figures], which are exact and for the owner;
 // about how long a step takes; or about what the plan was chosen by. Fast noise is within
-// [Run.Limit] of the law that is accounted for, if AES-256 is a random function; exact
-// noise is that law. There is no seed for sampling and noise.
+// [Run.Limit] of the law that is accounted for, if AES-256 is a random function, which
+// may add a tenth of delta and no more; exact noise is that law. There is no seed for sampling and noise.
 package learn

@@ -98,8 +98,17 @@ func prepare(o Options) (*Run, error) {
 	if r.spending, err = o.Plan.spending(); err != nil {
 		return nil, err
 	}
+	if l, _ := o.Plan.Delta.Rat().Float64(); !(r.Limit().Delta <= limitShare*l) {
+		return nil, fmt.Errorf("%w: it may add %.2g to a delta of %.2g; the exact sampler adds nothing", ErrLimit, r.Limit().Delta, l)
+	}
 	return r, nil
 }
+
+// limitShare is how much of delta the fast sampler may add to it.
+const limitShare = 0.1
+
+// ErrLimit is returned for a plan that the fast sampler is too coarse for.
+var ErrLimit = errors.New("the fast sampler's limit is above a tenth of delta")
 
 // Start pays for a plan and returns its run, before the first step. With a Checkpoint
 // it refuses a path that holds one: that is for Resume.

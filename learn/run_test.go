@@ -206,6 +206,26 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A delta so small that the fast sampler's limit matters takes the exact one.
+func TestLimitIsAShareOfDelta(t *testing.T) {
+	o := Options{Plan: small(), Network: mlp(4), Data: circles(1000, 1), Budget: purse(t, filter.Approx, "100", privacy.AddRemove)}
+	o.Plan.Delta = must(privacy.ParseDelta("1e-12"))
+	if r, err := Start(ctx, o); !errors.Is(err, ErrLimit) || r != nil {
+		t.Errorf("%v, %v", r, err)
+	}
+	if spent := must(o.Budget.(*budget.InMemory).Spent(ctx)); spent.Epsilon.Sign() != 0 || spent.Delta.Sign() != 0 {
+		t.Error("a refusal is charged")
+	}
+	o.Plan.Noise.Sampler = Exact
+	r, err := Start(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := r.Limit(); l.Delta != 0 {
+		t.Errorf("the exact sampler's limit is %+v", l)
+	}
+}
+
 // The plan ends a run; what was not finished is no model.
 func TestRunEnds(t *testing.T) {
 	r, err := Start(ctx, Options{Plan: small(), Network: mlp(4), Data: circles(1000, 1), Budget: purse(t, filter.Approx, "100", privacy.AddRemove)})

@@ -539,6 +539,9 @@ func (v *training) refused(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, learn.ErrKind), errors.Is(err, learn.ErrNewer), errors.Is(err, learn.ErrTruncated), errors.Is(err, learn.ErrCorrupted):
 		return diagnostic.New("D165", diagnostic.Span{}, "%v", err)
+	case errors.Is(err, learn.ErrLimit):
+		return diagnostic.New("D164", diagnostic.Span{}, "%v", err).
+			Because("fast noise is drawn in floating point, which is a little off the law that is accounted for").Try("--sampler exact")
 	}
 	return diagnostic.New("D164", diagnostic.Span{}, "%v", err)
 }
