@@ -33,6 +33,7 @@ import (
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/learn/cost"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/internal/decision"
 	"github.com/discreet-dp/discreet/learn/internal/fixed"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -126,26 +127,12 @@ func (m *Model) Scores(features []float32) []float64 {
 
 // Class returns the likeliest class.
 func (m *Model) Class(features []float32) int {
-	s := m.Scores(features)
-	if len(s) == 1 {
-		if s[0] > 0 {
-			return 1
-		}
-		return 0
-	}
-	best := 0
-	for k := range s {
-		if s[k] > s[best] {
-			best = k
-		}
-	}
-	return best
+	return decision.Class(m.Scores(features))
 }
 
 // Value returns the predicted target of a regression, within its bounds.
 func (m *Model) Value(features []float32) float64 {
-	s := min(max(m.Scores(features)[0], -1), 1)
-	return m.Lower + (m.Upper-m.Lower)*(s+1)/2
+	return decision.Target(m.Scores(features)[0], m.Lower, m.Upper)
 }
 
 // Train learns a model from the examples of set, and charges b for it beforehand. Several

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/cost"
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/feature"
+	"github.com/discreet-dp/discreet/learn/internal/decision"
 	"github.com/discreet-dp/discreet/learn/internal/fixed"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -80,26 +81,12 @@ func (m *Model) Scores(x []float32) []float64 {
 
 // Class returns the likeliest class.
 func (m *Model) Class(x []float32) int {
-	s := m.Scores(x)
-	if len(s) == 1 {
-		if s[0] > 0 {
-			return 1
-		}
-		return 0
-	}
-	best := 0
-	for k := range s {
-		if s[k] > s[best] {
-			best = k
-		}
-	}
-	return best
+	return decision.Class(m.Scores(x))
 }
 
 // Value returns the predicted target of a regression, within its bounds.
 func (m *Model) Value(x []float32) float64 {
-	s := min(max(m.Scores(x)[0], -1), 1)
-	return m.Lower + (m.Upper-m.Lower)*(s+1)/2
+	return decision.Target(m.Scores(x)[0], m.Lower, m.Upper)
 }
 
 // outputs is how many scores there are.
