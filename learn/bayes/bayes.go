@@ -91,15 +91,25 @@ type training struct {
 // Train learns a classifier from the examples of set, and charges b for it beforehand. It
 // fails only for its options, the form of the set, the budget and the bits.
 func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.Set, o Options) (*Model, error) {
-	t, err := newTraining(b, set, o)
+	r, err := Plan(b, set, o)
 	if err != nil {
-		return nil, fmt.Errorf("train naive Bayes: %w", err)
+		return nil, err
 	}
-	m, err := cost.Spend(ctx, t.plan, "train a naive Bayes classifier", func() (*Model, error) { return t.run(ctx, bits) })
+	m, err := r.Train(ctx, bits)
 	if err != nil {
 		return nil, fmt.Errorf("train naive Bayes: %w", err)
 	}
 	return m, nil
+}
+
+// Plan returns the run that Train makes, before b is charged for it: of set it takes the
+// form alone.
+func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
+	t, err := newTraining(b, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("train naive Bayes: %w", err)
+	}
+	return cost.NewRun(t.plan, "train a naive Bayes classifier", t.run), nil
 }
 
 const maxCuts = 1 << 12
@@ -112,11 +122,12 @@ const maxCuts = 1 << 12
 // 9/4, also after rounding toward zero on the grid. Releases of all examples add up:
 // ε (Dwork et al. 2006), ρ (Bun and Steinke 2016, Lemma 2.3).
 func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error) {
-	t := &training{o: o, set: set}
+	t := &training{o: o}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
 	}
+	t.set = t.plan.Set()
 	switch err := feature.Check(o.Features, set.Width); {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)

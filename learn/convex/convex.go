@@ -143,17 +143,25 @@ func (m *Model) Value(features []float32) float64 {
 // output or objective perturbation of more than about ten million examples cannot be
 // certain of its minimum.
 func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.Set, o Options) (*Model, error) {
-	t, err := newTraining(b, set, o)
+	r, err := Plan(b, set, o)
 	if err != nil {
-		return nil, fmt.Errorf("train linear model: %w", err)
+		return nil, err
 	}
-	m, err := cost.Spend(ctx, t.plan, "train a linear model by "+o.Method.String(), func() (*Model, error) {
-		return t.run(ctx, bits)
-	})
+	m, err := r.Train(ctx, bits)
 	if err != nil {
 		return nil, fmt.Errorf("train linear model: %w", err)
 	}
 	return m, nil
+}
+
+// Plan returns the run that Train makes, before b is charged for it: of set it takes the
+// form alone.
+func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
+	t, err := newTraining(b, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("train linear model: %w", err)
+	}
+	return cost.NewRun(t.plan, "train a linear model by "+o.Method.String(), t.run), nil
 }
 
 // A way is a method that is calibrated: it learns one problem at a time.
@@ -173,11 +181,12 @@ type training struct {
 }
 
 func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error) {
-	t := &training{o: o, set: set, problems: 1}
+	t := &training{o: o, problems: 1}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
 	}
+	t.set = t.plan.Set()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)
 	}

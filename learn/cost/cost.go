@@ -59,7 +59,11 @@ type Plan struct {
 // New begins the plan of a run over set that b pays for. It reads of the set only its
 // form, which is public: the width, and whether there are units, labels or targets.
 func New(b budget.Budget, set *example.Set, o Options) (*Plan, error) {
-	p := &Plan{budget: b, options: o, set: set, perUnit: 1, used: new(big.Rat)}
+	p := &Plan{budget: b, options: o, perUnit: 1, used: new(big.Rat)}
+	if set != nil {
+		own := *set // Run.Fit puts others in its place
+		p.set = &own
+	}
 	switch {
 	case b == nil:
 		return nil, fmt.Errorf("%w: no budget pays", ErrParameter)
@@ -88,6 +92,10 @@ func New(b budget.Budget, set *example.Set, o Options) (*Plan, error) {
 	}
 	return p, nil
 }
+
+// Set are the examples that the run learns from: those that New was given, or their
+// form alone until Run.Fit is given others.
+func (p *Plan) Set() *example.Set { return p.set }
 
 // Pure reports whether the guarantee has no delta.
 func (p *Plan) Pure() bool { return p.rho == nil }

@@ -101,15 +101,25 @@ type training struct {
 // beforehand. The net's weights change. It fails only for its options, the forms of set and
 // net, the budget and the bits.
 func Train(ctx context.Context, random noise.Bits, b budget.Budget, net *network.Network, set *example.Set, o Options) (*Model, error) {
-	t, err := newTraining(b, net, set, o)
+	r, err := Plan(b, net, set, o)
 	if err != nil {
-		return nil, fmt.Errorf("train by DP-FTRL: %w", err)
+		return nil, err
 	}
-	m, err := cost.Spend(ctx, t.plan, "train a network by DP-FTRL", func() (*Model, error) { return t.run(ctx, random) })
+	m, err := r.Train(ctx, random)
 	if err != nil {
 		return nil, fmt.Errorf("train by DP-FTRL: %w", err)
 	}
 	return m, nil
+}
+
+// Plan returns the run that Train makes, before b is charged for it: of set it takes the
+// form alone.
+func Plan(b budget.Budget, net *network.Network, set *example.Set, o Options) (*cost.Run[*Model], error) {
+	t, err := newTraining(b, net, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("train by DP-FTRL: %w", err)
+	}
+	return cost.NewRun(t.plan, "train a network by DP-FTRL", t.run), nil
 }
 
 // nodes is how many nodes of a tree over steps leaves, filled up to a power of two, a
@@ -139,11 +149,12 @@ func newTraining(b budget.Budget, net *network.Network, set *example.Set, o Opti
 	if o.Clip == 0 {
 		o.Clip = 1
 	}
-	t := &training{o: o, set: set, net: net}
+	t := &training{o: o, net: net}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
 	}
+	t.set = t.plan.Set()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)
 	}

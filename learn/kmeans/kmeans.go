@@ -82,15 +82,25 @@ type training struct {
 // for its options, the form of the set, the budget and the bits. Labels are not
 // looked at.
 func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.Set, o Options) (*Model, error) {
-	t, err := newTraining(b, set, o)
+	r, err := Plan(b, set, o)
 	if err != nil {
-		return nil, fmt.Errorf("find clusters: %w", err)
+		return nil, err
 	}
-	m, err := cost.Spend(ctx, t.plan, "find centers of clusters", func() (*Model, error) { return t.run(ctx, bits) })
+	m, err := r.Train(ctx, bits)
 	if err != nil {
 		return nil, fmt.Errorf("find clusters: %w", err)
 	}
 	return m, nil
+}
+
+// Plan returns the run that Train makes, before b is charged for it: of set it takes the
+// form alone.
+func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
+	t, err := newTraining(b, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("find clusters: %w", err)
+	}
+	return cost.NewRun(t.plan, "find centers of clusters", t.run), nil
 }
 
 // newTraining calibrates.
@@ -107,11 +117,12 @@ func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error
 	if o.Rounds == 0 {
 		o.Rounds = 5
 	}
-	t := &training{o: o, set: set}
+	t := &training{o: o}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
 	}
+	t.set = t.plan.Set()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)
 	}

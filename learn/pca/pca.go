@@ -79,25 +79,36 @@ type training struct {
 // fails only for its options, the form of the set, the budget and the bits. Labels are not
 // looked at.
 func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.Set, o Options) (*Model, error) {
-	t, err := newTraining(b, set, o)
+	r, err := Plan(b, set, o)
 	if err != nil {
-		return nil, fmt.Errorf("find components: %w", err)
+		return nil, err
 	}
-	m, err := cost.Spend(ctx, t.plan, "find principal components", func() (*Model, error) { return t.run(bits) })
+	m, err := r.Train(ctx, bits)
 	if err != nil {
 		return nil, fmt.Errorf("find components: %w", err)
 	}
 	return m, nil
 }
 
+// Plan returns the run that Train makes, before b is charged for it: of set it takes the
+// form alone.
+func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
+	t, err := newTraining(b, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("find components: %w", err)
+	}
+	return cost.NewRun(t.plan, "find principal components", func(_ context.Context, bits noise.Bits) (*Model, error) { return t.run(bits) }), nil
+}
+
 // newTraining calibrates: package moment has the theorem. A sum of examples moves by at
 // most 1 in L2 and √d in L1, their count by 1.
 func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error) {
-	t := &training{o: o, set: set}
+	t := &training{o: o}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
 	}
+	t.set = t.plan.Set()
 	switch {
 	case o.Components < 1 || o.Components > set.Width:
 		return nil, fmt.Errorf("%w: %d components of %d features", cost.ErrParameter, o.Components, set.Width)

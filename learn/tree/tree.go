@@ -110,15 +110,25 @@ type training struct {
 // Train learns a model from the examples of set, and charges b for it beforehand. It fails
 // only for its options, the form of the set, the budget and the bits.
 func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.Set, o Options) (*Model, error) {
-	t, err := newTraining(b, set, o)
+	r, err := Plan(b, set, o)
 	if err != nil {
-		return nil, fmt.Errorf("train trees: %w", err)
+		return nil, err
 	}
-	m, err := cost.Spend(ctx, t.plan, "train an additive model of trees", func() (*Model, error) { return t.run(ctx, bits) })
+	m, err := r.Train(ctx, bits)
 	if err != nil {
 		return nil, fmt.Errorf("train trees: %w", err)
 	}
 	return m, nil
+}
+
+// Plan returns the run that Train makes, before b is charged for it: of set it takes the
+// form alone.
+func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
+	t, err := newTraining(b, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("train trees: %w", err)
+	}
+	return cost.NewRun(t.plan, "train an additive model of trees", t.run), nil
 }
 
 // newTraining calibrates.
@@ -147,11 +157,12 @@ func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error
 	if o.Rate == 0 {
 		o.Rate = rate
 	}
-	t := &training{o: o, set: set}
+	t := &training{o: o}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
 	}
+	t.set = t.plan.Set()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)
 	}
