@@ -82,6 +82,7 @@ type Builder struct {
 
 // A unit is the examples that it keeps.
 type unit struct {
+	name string
 	kept []kept
 }
 
@@ -128,18 +129,22 @@ func (b *Builder) Add(name string, values []sqltype.Value) {
 	}
 	u := b.units[name]
 	if u == nil {
-		u = &unit{}
+		u = &unit{name: name}
 		b.units[name] = u
 		b.order = append(b.order, u)
 	}
-	k := kept{b.selection.hash([]byte("rank"), []byte(name), e), e}
-	at, _ := slices.BinarySearchFunc(u.kept, k, func(x, y kept) int {
+	u.kept = append(u.kept, kept{b.selection.hash([]byte("rank"), []byte(name), e), e})
+	if len(u.kept)/2 >= b.selection.PerUnit {
+		u.choose(b.selection.PerUnit)
+	}
+}
+
+// choose keeps the first examples by rank, in its order.
+func (u *unit) choose(n int) {
+	slices.SortFunc(u.kept, func(x, y kept) int {
 		return cmp.Or(bytes.Compare(x.rank[:], y.rank[:]), bytes.Compare(x.example, y.example))
 	})
-	if at < b.selection.PerUnit {
-		u.kept = slices.Insert(u.kept, at, k)
-		u.kept = u.kept[:min(len(u.kept), b.selection.PerUnit)]
-	}
+	u.kept = u.kept[:min(len(u.kept), n)]
 }
 
 // encode is an example as bytes: the features that are not 0, and the label or
@@ -191,8 +196,10 @@ func (b *Builder) Set() *Set {
 	if b.own {
 		return &b.set
 	}
-	b.set.Units = []int32{}
+	b.set.Units, b.set.Names = []int32{}, []string{}
 	for i, u := range b.order {
+		u.choose(b.selection.PerUnit)
+		b.set.Names = append(b.set.Names, u.name)
 		for _, k := range u.kept {
 			b.append(k.example)
 			b.set.Units = append(b.set.Units, int32(i))

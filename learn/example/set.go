@@ -27,6 +27,7 @@ type Set struct {
 	Labels   []int32   // n×Outputs where Classes > 0; below 0 there is no label
 	Targets  []float32 // n×Outputs where Classes is 0
 	Units    []int32   // the privacy unit of each example, dense from 0; nil: each example is its own
+	Names    []string  // the name of each unit, by its number; nil: they have none
 }
 
 // Len returns n.
@@ -68,6 +69,8 @@ func (s *Set) Validate() error {
 		return fmt.Errorf("%w: not %d targets an example, or labels beside them", ErrSet, s.Outputs)
 	case s.Units != nil && len(s.Units) != n:
 		return fmt.Errorf("%w: not one unit an example", ErrSet)
+	case s.Names != nil && (s.Units == nil || len(s.Names) != s.UnitCount()):
+		return fmt.Errorf("%w: not one name a unit", ErrSet)
 	}
 	for _, l := range s.Labels {
 		if int(l) >= s.Classes {
@@ -97,7 +100,7 @@ func (s *Set) dense() error {
 }
 
 // Pick returns the examples of the given rows, in this order, with their units
-// numbered anew.
+// numbered anew and named as before.
 func (s *Set) Pick(rows []int) *Set {
 	out := &Set{Width: s.Width, Classes: s.Classes, Outputs: s.Outputs, Features: make([]float32, 0, len(rows)*s.Width)}
 	for _, r := range rows {
@@ -116,6 +119,9 @@ func (s *Set) Pick(rows []int) *Set {
 			if !ok {
 				u = int32(len(number))
 				number[s.Units[r]] = u
+				if s.Names != nil {
+					out.Names = append(out.Names, s.Names[s.Units[r]])
+				}
 			}
 			out.Units[i] = u
 		}

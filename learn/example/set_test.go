@@ -30,6 +30,8 @@ func TestValidate(t *testing.T) {
 		"an unknown class":  func(s *Set) { s.Labels[0] = 3 },
 		"targets as well":   func(s *Set) { s.Targets = []float32{1, 2} },
 		"labels, no class":  func(s *Set) { s.Classes = 0 },
+		"a name too few":    func(s *Set) { s.Names = []string{"a"} },
+		"names of nobody":   func(s *Set) { s.Units, s.Names = nil, []string{"a", "b"} },
 		"a unit too few":    func(s *Set) { s.Units = s.Units[1:] },
 		"units with a gap":  func(s *Set) { s.Units[0] = 3 },
 		"units below 0":     func(s *Set) { s.Units[0] = -1 },
@@ -46,13 +48,13 @@ func TestValidate(t *testing.T) {
 }
 
 func TestPick(t *testing.T) {
-	s := &Set{Width: 1, Features: []float32{10, 11, 12, 13}, Classes: 4, Outputs: 1, Labels: []int32{0, 1, 2, 3}, Units: []int32{0, 2, 1, 2}}
+	s := &Set{Width: 1, Features: []float32{10, 11, 12, 13}, Classes: 4, Outputs: 1, Labels: []int32{0, 1, 2, 3}, Units: []int32{0, 2, 1, 2}, Names: []string{"a", "b", "c"}}
 	p := s.Pick([]int{3, 0, 1})
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(p.Features, []float32{13, 10, 11}) || !slices.Equal(p.Labels, []int32{3, 0, 1}) || !slices.Equal(p.Units, []int32{0, 1, 0}) {
-		t.Errorf("%v %v %v", p.Features, p.Labels, p.Units)
+	if !slices.Equal(p.Features, []float32{13, 10, 11}) || !slices.Equal(p.Labels, []int32{3, 0, 1}) || !slices.Equal(p.Units, []int32{0, 1, 0}) || !slices.Equal(p.Names, []string{"c", "a"}) {
+		t.Errorf("%v %v %v %v", p.Features, p.Labels, p.Units, p.Names)
 	}
 	if s.UnitCount() != 3 || p.UnitCount() != 2 || (&Set{Width: 1, Features: []float32{1, 2}}).UnitCount() != 2 {
 		t.Error("units are miscounted")

@@ -1,13 +1,17 @@
 package pate
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/learn/example"
@@ -17,19 +21,16 @@ import (
 const MaxTeachers = 1 << 20
 
 // An Assignment says which teacher a unit's data go to: by HMAC-SHA-256 of the unit
-// under a key that is drawn once for an ensemble, and that is private as the ensemble
-// is.
+// under a key that is drawn once for an ensemble, is private as the ensemble is, and is
+// not kept with it.
 //
-// Each unit's teacher is a function of the key and of the unit alone, so that adding
-// or removing one changes one teacher's part. Under ReplaceOne the newcomer may go
-// elsewhere: two parts change.
-//
-// Where units have no names but their places in a list, taking one out moves others up.
-// Then the same holds between runs that are coupled: the teachers of all units are
-// independent and uniform (as far as HMAC is a random function) whatever their
-// numbers are, and a mixture over what both runs share reveals no more than its worst
-// part (divergences are jointly quasi-convex). This is why the key must be drawn anew
-// for every ensemble.
+// A unit is told by its name. One without a name is told by what its examples are and,
+// among units of the same examples, by how many of them there are before it. So each
+// teacher's part is a function of the key and of the multiset of all units, and what a
+// unit more adds to that multiset goes to one teacher: of n equal units the teachers are
+// those of the numbers 0 to n−1, whichever of them was added. Adding or removing a unit
+// changes one teacher's part. Under ReplaceOne the newcomer may go elsewhere: two parts
+// change.
 type Assignment struct {
 	key      [32]byte
 	teachers int
@@ -58,25 +59,87 @@ func (a *Assignment) Teacher(unit []byte) int {
 	return int(hi)
 }
 
-// Parts returns the examples of each teacher, in their order in the set. Some teachers
-// may have none.
+// A place is where an example comes in its teacher's part.
+type place struct {
+	row           int
+	unit, example [sha256.Size]byte
+}
+
+// Parts returns the examples of each teacher, in an order by the key, of which the
+// set's own order is no part: it may hang on what the data of others are. Some teachers
+// may have no examples.
 func (a *Assignment) Parts(set *example.Set) []*example.Set {
-	rows := make([][]int, a.teachers)
-	var unit [4]byte
-	for i := range set.Len() {
+	places := make([][]place, a.teachers)
+	for _, p := range a.places(set) {
+		t := a.Teacher(p.unit[:])
+		places[t] = append(places[t], p)
+	}
+	parts := make([]*example.Set, a.teachers)
+	for t, part := range places {
+		slices.SortFunc(part, func(x, y place) int {
+			return cmp.Or(bytes.Compare(x.unit[:], y.unit[:]), bytes.Compare(x.example[:], y.example[:]))
+		})
+		rows := make([]int, len(part))
+		for i, p := range part {
+			rows[i] = p.row
+		}
+		parts[t] = set.Pick(rows)
+	}
+	return parts
+}
+
+// places tells units, and examples, by digests.
+func (a *Assignment) places(set *example.Set) []place {
+	h := hmac.New(sha256.New, a.key[:])
+	digest := func(kind byte, data []byte) (d [sha256.Size]byte) {
+		h.Reset()
+		h.Write([]byte{kind})
+		h.Write(data)
+		h.Sum(d[:0])
+		return d
+	}
+	all := make([]place, set.Len())
+	of := map[int32][]int{} // the rows of each unit
+	var text []byte
+	for i := range all {
+		text = text[:0]
+		for _, x := range set.Features[i*set.Width : (i+1)*set.Width] {
+			text = binary.BigEndian.AppendUint32(text, math.Float32bits(x))
+		}
+		for o := i * set.Outputs; o < (i+1)*set.Outputs; o++ {
+			if set.Classes > 0 {
+				text = binary.BigEndian.AppendUint32(text, uint32(set.Labels[o]))
+			} else {
+				text = binary.BigEndian.AppendUint32(text, math.Float32bits(set.Targets[o]))
+			}
+		}
+		all[i] = place{row: i, example: digest('e', text)}
 		u := int32(i)
 		if set.Units != nil {
 			u = set.Units[i]
 		}
-		binary.BigEndian.PutUint32(unit[:], uint32(u))
-		t := a.Teacher(unit[:])
-		rows[t] = append(rows[t], i)
+		of[u] = append(of[u], i)
 	}
-	parts := make([]*example.Set, a.teachers)
-	for t := range parts {
-		parts[t] = set.Pick(rows[t])
+	before := map[[sha256.Size]byte]uint64{} // units of the same examples: which of them comes first is all one
+	for u, rows := range of {
+		var unit [sha256.Size]byte
+		if set.Names != nil {
+			unit = digest('n', []byte(set.Names[u]))
+		} else {
+			var digests [][]byte
+			for _, r := range rows {
+				digests = append(digests, all[r].example[:])
+			}
+			slices.SortFunc(digests, bytes.Compare)
+			same := digest('s', slices.Concat(digests...))
+			unit = digest('u', binary.BigEndian.AppendUint64(same[:], before[same]))
+			before[same]++
+		}
+		for _, r := range rows {
+			all[r].unit = unit
+		}
 	}
-	return parts
+	return all
 }
 
 const redacted = "[ensemble withheld]"

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/learn/pate/analysis"
 )
 
@@ -37,11 +38,11 @@ type EnsembleOptions struct {
 
 // An Ensemble is teachers. It is private as the data are, and prints as a redaction.
 type Ensemble struct {
-	assignment *Assignment
-	teachers   []Classifier // nil: one that could not be trained
-	classes    int
-	workers    int
-	failures   []error
+	teachers []Classifier  // nil: one that could not be trained
+	network  *network.Spec // of teachers that a Network trained; else nil
+	classes  int
+	workers  int
+	failures []error
 }
 
 // Train trains an ensemble on private examples. A teacher that has none, or that its
@@ -60,8 +61,11 @@ func Train(ctx context.Context, set *example.Set, o EnsembleOptions) (*Ensemble,
 	if err != nil {
 		return nil, fmt.Errorf("train ensemble: %w", err)
 	}
-	e := &Ensemble{assignment: a, classes: set.Classes, workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0)),
+	e := &Ensemble{classes: set.Classes, workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0)),
 		teachers: make([]Classifier, o.Teachers), failures: make([]error, o.Teachers)}
+	if n, ok := o.Learner.(*Network); ok {
+		e.network = &n.Spec
+	}
 	parts := a.Parts(set)
 	err = each(ctx, e.workers, o.Teachers, func(t int) {
 		if parts[t].Len() > 0 {
@@ -108,6 +112,28 @@ func each(ctx context.Context, workers, n int, f func(int)) error {
 
 // Teachers returns their number.
 func (e *Ensemble) Teachers() int { return len(e.teachers) }
+
+// Network returns the network that the teachers are; false of those that are none.
+func (e *Ensemble) Network() (network.Spec, bool) {
+	if e.network == nil {
+		return network.Spec{}, false
+	}
+	return *e.network, true
+}
+
+// Classes returns the number of classes that teachers vote for.
+func (e *Ensemble) Classes() int { return e.classes }
+
+// Learned returns how many teachers learned anything. It is for the owner of the data:
+// it is private.
+func (e *Ensemble) Learned() (n int) {
+	for _, c := range e.teachers {
+		if c != nil {
+			n++
+		}
+	}
+	return n
+}
 
 // Failures returns why teachers could not be trained or asked, by their numbers. It is
 // for the owner of the data: it is private.

@@ -1,10 +1,11 @@
 package pate
 
 import (
-	"bufio"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,24 +17,31 @@ const labelsHeader = "row,label"
 
 // A LabelsWriter writes labels as they are released.
 type LabelsWriter struct {
-	w     io.Writer
+	Classes []string // their names; nil: labels are written as numbers
+
+	w     *csv.Writer
 	begun bool
 }
 
 // NewLabelsWriter returns a writer.
-func NewLabelsWriter(w io.Writer) *LabelsWriter { return &LabelsWriter{w: w} }
+func NewLabelsWriter(w io.Writer) *LabelsWriter { return &LabelsWriter{w: csv.NewWriter(w)} }
 
 // Write writes the label of a row, nothing for NoLabel, and the header before the
 // first.
 func (l *LabelsWriter) Write(row int, label int32) error {
-	text := ""
 	if !l.begun {
-		text, l.begun = labelsHeader+"\n", true
+		l.begun = true
+		l.w.Write(strings.Split(labelsHeader, ",")) //nolint:errcheck // see Error
 	}
 	if label != NoLabel {
-		text += fmt.Sprintf("%d,%d\n", row, label)
+		name := strconv.Itoa(int(label))
+		if l.Classes != nil {
+			name = l.Classes[label]
+		}
+		l.w.Write([]string{strconv.Itoa(row), name}) //nolint:errcheck // see Error
 	}
-	if _, err := io.WriteString(l.w, text); err != nil {
+	l.w.Flush()
+	if err := l.w.Error(); err != nil {
 		return fmt.Errorf("write labels: %w", err)
 	}
 	return nil
@@ -47,48 +55,87 @@ type LabelsError struct {
 
 func (e *LabelsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
-// ReadLabels reads labels of so many examples: NoLabel where there is none. What is
-// wrong with the text is a *LabelsError.
-func ReadLabels(r io.Reader, n int) ([]int32, error) {
+// ReadLabels reads labels of so many examples: NoLabel where there is none. With names
+// of classes a label is one of them, else a number. What is wrong with the text is a
+// *LabelsError.
+func ReadLabels(r io.Reader, n int, classes ...string) ([]int32, error) {
 	labels := make([]int32, n)
 	for i := range labels {
 		labels[i] = NoLabel
 	}
-	s := bufio.NewScanner(r)
-	line := 0
-	bad := func(format string, args ...any) ([]int32, error) {
-		return nil, &LabelsError{max(line, 1), fmt.Sprintf(format, args...)}
+	err := eachLabel(r, n, func(row int, text string) string {
+		label, err := strconv.ParseInt(text, 10, 32)
+		if classes != nil {
+			label = int64(slices.Index(classes, text))
+		} else if err != nil {
+			label = -1
+		}
+		switch {
+		case label < 0 && classes != nil:
+			return fmt.Sprintf("%q is none of the %d classes", text, len(classes))
+		case label < 0:
+			return "want a row and a label, as 17,3"
+		}
+		labels[row] = int32(label)
+		return ""
+	})
+	if err != nil {
+		return nil, err
 	}
-	for s.Scan() {
-		line++
-		text := strings.TrimSpace(s.Text())
-		if line == 1 {
-			if strings.TrimPrefix(text, "\ufeff") != labelsHeader {
+	return labels, nil
+}
+
+// ReadAnswered reads which of so many examples have a label, whatever it is.
+func ReadAnswered(r io.Reader, n int) ([]bool, error) {
+	answered := make([]bool, n)
+	err := eachLabel(r, n, func(row int, _ string) string {
+		answered[row] = true
+		return ""
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answered, nil
+}
+
+// eachLabel calls f with each label, which says what is wrong with it, or nothing.
+func eachLabel(r io.Reader, n int, f func(row int, label string) string) error {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	seen := make([]bool, n)
+	for first := true; ; first = false {
+		record, err := c.Read()
+		var syntax *csv.ParseError
+		switch {
+		case err == io.EOF && first:
+			return &LabelsError{1, "there are no labels: want the header " + labelsHeader}
+		case err == io.EOF:
+			return nil
+		case errors.As(err, &syntax):
+			return &LabelsError{syntax.Line, "not CSV"}
+		case err != nil:
+			return fmt.Errorf("read labels: %w", err)
+		}
+		line, _ := c.FieldPos(0)
+		bad := func(format string, args ...any) error { return &LabelsError{line, fmt.Sprintf(format, args...)} }
+		if first {
+			if strings.TrimPrefix(strings.Join(record, ","), "\ufeff") != labelsHeader {
 				return bad("want the header %s: without it nobody knows which is which", labelsHeader)
 			}
 			continue
 		}
-		first, second, ok := strings.Cut(text, ",")
-		row, err := strconv.Atoi(first)
-		label, err2 := strconv.ParseInt(second, 10, 32)
+		row, err := strconv.Atoi(record[0])
 		switch {
-		case !ok || err != nil || err2 != nil || row < 0 || label < 0:
+		case err != nil || len(record) != 2 || row < 0:
 			return bad("want a row and a label, as 17,3")
 		case row >= n:
 			return bad("there is no row %d of %d", row, n)
-		case labels[row] != NoLabel:
+		case seen[row]:
 			return bad("row %d has a label already", row)
 		}
-		labels[row] = int32(label)
+		seen[row] = true
+		if why := f(row, record[1]); why != "" {
+			return bad("%s", why)
+		}
 	}
-	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		return bad("a line too long for a row and a label")
-	}
-	if s.Err() != nil {
-		return nil, fmt.Errorf("read labels: %w", s.Err())
-	}
-	if line == 0 {
-		return bad("there are no labels: want the header %s", labelsHeader)
-	}
-	return labels, nil
 }

@@ -339,50 +339,131 @@ func TestInteractive(t *testing.T) {
 	}
 }
 
-// units draws a set whose examples carry their unit in the feature, so that units keep
-// their names when one is taken out.
-func units(t *rapid.T) *example.Set {
-	n := rapid.IntRange(0, 40).Draw(t, "examples")
-	s := &example.Set{Width: 1, Classes: 2, Outputs: 1}
-	for i := range n {
-		s.Features = append(s.Features, float32(i))
-		s.Labels = append(s.Labels, int32(i%2))
-		s.Units = append(s.Units, rapid.Int32Range(0, 9).Draw(t, "unit"))
+// A person is a unit: a name, and examples, which may be those of others too.
+type person struct {
+	name     string
+	examples []int8
+}
+
+func people(t *rapid.T) (all []person) {
+	for i := range rapid.IntRange(0, 20).Draw(t, "units") {
+		all = append(all, person{fmt.Sprint("unit ", i), rapid.SliceOfN(rapid.Int8Range(0, 3), 1, 4).Draw(t, "examples")})
+	}
+	return all
+}
+
+// setOf holds the people's examples in a chance order, as rows of tables come.
+func setOf(t *rapid.T, all []person, named bool) *example.Set {
+	type row struct {
+		of int
+		x  int8
+	}
+	var rows []row
+	for i, p := range all {
+		for _, x := range p.examples {
+			rows = append(rows, row{i, x})
+		}
+	}
+	s := &example.Set{Width: 1, Classes: 4, Outputs: 1, Features: []float32{}, Labels: []int32{}, Units: []int32{}}
+	number := map[int]int32{} // by first appearance
+	for _, r := range rapid.Permutation(rows).Draw(t, "order") {
+		u, ok := number[r.of]
+		if !ok {
+			u = int32(len(number))
+			number[r.of] = u
+			if named {
+				s.Names = append(s.Names, all[r.of].name)
+			}
+		}
+		s.Features, s.Labels, s.Units = append(s.Features, float32(r.x)), append(s.Labels, int32(r.x)), append(s.Units, u)
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
 	}
 	return s
 }
 
-// Taking a unit out changes the part of one teacher, whose it was, and of no other.
+func partText(s *example.Set) string { return fmt.Sprint(s.Features, s.Labels, s.Units, s.Names) }
+
+// Taking a unit out changes the part of one teacher and of no other, to the last bit and
+// its order, whether units have names or not, in whatever order records come. All
+// examples of a unit are in one part.
 func TestOneUnitChangesOneTeacher(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		set := units(t)
+		all := people(t)
+		named, alone := rapid.Bool().Draw(t, "named"), rapid.Bool().Draw(t, "alone")
+		if alone { // each example is its own unit
+			named = false
+			for i := range all {
+				all[i].examples = all[i].examples[:1]
+			}
+		}
 		a, err := NewAssignment(rapid.IntRange(1, 7).Draw(t, "teachers"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		gone := rapid.Int32Range(0, 9).Draw(t, "gone")
-		without := &example.Set{Width: 1, Classes: 2, Outputs: 1}
-		for i, u := range set.Units {
-			if u != gone {
-				without.Features, without.Labels, without.Units = append(without.Features, set.Features[i]), append(without.Labels, set.Labels[i]), append(without.Units, u)
-			}
+		without := slices.Clone(all)
+		if len(without) > 0 {
+			gone := rapid.IntRange(0, len(all)-1).Draw(t, "gone")
+			without = slices.Delete(without, gone, gone+1)
 		}
-		before, after := a.Parts(set), a.Parts(without)
-		changed := 0
-		seen := 0
+		parts := func(people []person) []*example.Set {
+			s := setOf(t, people, named)
+			if alone {
+				s.Units = nil
+			}
+			return a.Parts(s)
+		}
+		before, after := parts(all), parts(without)
+		changed, seen := 0, 0
+		teacherOf := map[string]int{}
 		for i := range before {
 			seen += before[i].Len()
-			if !slices.Equal(before[i].Features, after[i].Features) || !slices.Equal(before[i].Labels, after[i].Labels) {
+			if partText(before[i]) != partText(after[i]) {
 				changed++
+			}
+			for _, name := range before[i].Names {
+				if _, twice := teacherOf[name]; twice {
+					t.Fatalf("%s has two teachers", name)
+				}
+				teacherOf[name] = i
 			}
 		}
 		if changed > 1 {
 			t.Fatalf("%d teachers change", changed)
 		}
-		if seen != set.Len() {
-			t.Fatalf("%d of %d examples have a teacher", seen, set.Len())
+		want := 0
+		for _, p := range all {
+			want += len(p.examples)
+		}
+		if seen != want {
+			t.Fatalf("%d of %d examples have a teacher", seen, want)
+		}
+		again := parts(all) // in another order
+		for i := range before {
+			if partText(before[i]) != partText(again[i]) {
+				t.Fatalf("teacher %d depends on the order of records", i)
+			}
 		}
 	})
+}
+
+// Equal units spread over the teachers like others: none of four has a share of 4000
+// that a fair draw gives with probability below 1e-9. If what a unit is were all that
+// its teacher hangs on, one would have them all.
+func TestEqualUnitsSpread(t *testing.T) {
+	a, err := NewAssignment(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &example.Set{Width: 1, Classes: 2, Outputs: 1, Features: make([]float32, 4000), Labels: make([]int32, 4000)}
+	var counts []int64
+	for _, part := range a.Parts(set) {
+		counts = append(counts, int64(part.Len()))
+	}
+	if bad := misfit(counts, 4000, []float64{0.25, 0.25, 0.25, 0.25}); bad != "" {
+		t.Error(bad)
+	}
 }
 
 // Units spread evenly: no teacher of four has a share that a fair draw of 4000 units
@@ -458,7 +539,7 @@ func TestEnsembleAlwaysVotes(t *testing.T) {
 	if len(e.Failures()) == 0 {
 		t.Error("no teacher failed")
 	}
-	if text := fmt.Sprintf("%v %+v %s %v", e, e, e, *e.assignment); text != "[ensemble withheld] [ensemble withheld] [ensemble withheld] [ensemble withheld]" {
+	if text := fmt.Sprintf("%v %+v %s %v", e, e, e, Assignment{}); text != "[ensemble withheld] [ensemble withheld] [ensemble withheld] [ensemble withheld]" {
 		t.Error(text)
 	}
 }

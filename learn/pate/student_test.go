@@ -236,6 +236,41 @@ func TestLabelsFile(t *testing.T) {
 	}
 }
 
+// Classes that have names are written by them, whatever stands in a name, and read back.
+func TestNamedLabels(t *testing.T) {
+	classes := []string{"low", "a, b", "say \"no\"", "two\nlines", ""}
+	var b strings.Builder
+	w := NewLabelsWriter(&b)
+	w.Classes = classes
+	labels := []int32{4, 1, NoLabel, 3, 2, 0}
+	for i, l := range labels {
+		if err := w.Write(i, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "row,label\n0,\n1,\"a, b\"\n3,\"two\nlines\"\n4,\"say \"\"no\"\"\"\n5,low\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+	if got, err := ReadLabels(strings.NewReader(b.String()), 6, classes...); err != nil || !slices.Equal(got, labels) {
+		t.Errorf("%v, %v", got, err)
+	}
+	answered, err := ReadAnswered(strings.NewReader(b.String()), 6)
+	if err != nil || !slices.Equal(answered, []bool{true, true, false, true, true, true}) {
+		t.Errorf("%v, %v", answered, err)
+	}
+	for text, want := range map[string]string{
+		"row,label\n0,high\n":   `line 2: "high" is none of the 5 classes`,
+		"row,label\n0,a, b\n":   "line 2: want a row and a label, as 17,3",
+		"row,label\n0,\"low\n":  "line 2: not CSV",
+		"row,label\n0\n":        "line 2: want a row and a label, as 17,3",
+		"row,label,more\n0,low": "line 1: want the header row,label: without it nobody knows which is which",
+	} {
+		if _, err := ReadLabels(strings.NewReader(text), 6, classes...); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // The recipe of docs/learn/pate.md, with fewer teachers and images.
 func TestMNISTRecipe(t *testing.T) {
 	data := os.Getenv("DISCREET_DATA")
