@@ -208,12 +208,15 @@ func (p Plan) validateNoise() error {
 		return fmt.Errorf("noise: a schedule of more than %d values", maxNoiseValues)
 	}
 	for _, r := range p.noises() {
+		// From 2^-10 on the grid has room for the sum; see noise.go.
+		switch z := r.multiplier; {
+		case !(z >= 1.0/1024):
+			return fmt.Errorf("a noise multiplier of %v: below 1/1024, where noise hides nobody", z)
+		case z > 1e6:
+			return fmt.Errorf("a noise multiplier of %v: above a million, where noise is all there is", z)
+		}
 		if err := p.scales(r.multiplier); err != nil {
 			return err
-		}
-		// From 2^-10 on the grid has room for the sum; see noise.go.
-		if !(r.multiplier >= 1.0/1024 && r.multiplier <= 1e6) {
-			return fmt.Errorf("a noise multiplier of %v", r.multiplier)
 		}
 		if p.Clip.Mode == Adaptive {
 			if _, err := p.gradientNoise(r.multiplier); err != nil {

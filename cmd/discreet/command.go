@@ -136,13 +136,13 @@ func (c *Command) parse(args []string) (rest []string, err error) {
 		case ok && b.IsBoolFlag():
 			value = "true"
 		case len(args) == 0:
-			return nil, diagnostic.New("D112", diagnostic.Span{}, "--%s needs a value", name).
+			return nil, diagnostic.New("D112", diagnostic.Span{}, "%s needs a value", flagName(name)).
 				Try("discreet help %s shows its flags", c.Title())
 		default:
 			value, args = args[0], args[1:]
 		}
 		if err := c.Flags.Set(name, value); err != nil {
-			return nil, badValue("--"+name, value, err)
+			return nil, badValue(flagName(name), value, err)
 		}
 		c.given = append(c.given, given{name, value})
 	}
@@ -156,10 +156,10 @@ func (c *Command) unknownFlag(name string) error {
 	}
 	var names []string
 	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag --%s", c.Title(), name).
+	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag %s", c.Title(), flagName(name)).
 		Try("discreet help %s shows its flags", c.Title())
 	if near := diagnostic.Nearest(name, names); near != "" {
-		d.Try("did you mean --%s?", near)
+		d.Try("did you mean %s?", flagName(near))
 	}
 	return d
 }
@@ -228,10 +228,7 @@ func (c *Command) writeHelp(w io.Writer) {
 func (c *Command) flagTable() (rows [][2]string) {
 	c.Flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if len(f.Name) == 1 {
-			name = "-" + f.Name
-		}
+		name := flagName(f.Name)
 		if value != "" {
 			name += " " + value
 		}

@@ -42,15 +42,16 @@ func completionCommand() *Command {
 
 // flagNames lists a command's flags as they are typed.
 func flagNames(c *Command) (names []string) {
-	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, flagName(f)) })
+	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, flagName(f.Name)) })
 	return names
 }
 
-func flagName(f *flag.Flag) string {
-	if len(f.Name) == 1 {
-		return "-" + f.Name
+// flagName is a flag as it is typed, in help, in completions and in errors.
+func flagName(name string) string {
+	if len(name) == 1 {
+		return "-" + name
 	}
-	return "--" + f.Name
+	return "--" + name
 }
 
 func names(all []*Command) (out []string) {
@@ -124,7 +125,7 @@ func writeZsh(w io.Writer, all []*Command) {
 			value, usage := flag.UnquoteUsage(f)
 			// A colon or bracket would end the explanation.
 			usage = strings.NewReplacer(":", "", "[", "(", "]", ")").Replace(usage)
-			spec := flagName(f) + "[" + usage + "]"
+			spec := flagName(f.Name) + "[" + usage + "]"
 			switch value {
 			case "":
 			case "FILE":

@@ -51,10 +51,10 @@ func (r *recipe) define(fs *flag.FlagSet) {
 	fs.Func("n", "the number of units is public: `N` (default: a noisy count, charged)", wholeUpTo(&r.units, privacy.MaxCount))
 	fs.Func("sampling", "a unit is in a step with probability `Q` (default by the model and the measure)", func(text string) error {
 		var q float64
-		if err := aboveZero(&q)(text); err != nil || q > 1 {
-			return errors.New("want a number above 0 and at most 1")
+		if err := aboveZero(&q)(text); err != nil || q > 1 || q < 1e-9 {
+			return errors.New("want a number from 1e-9 to 1")
 		}
-		r.sampling = int64(math.Max(1, math.Round(1/q)))
+		r.sampling = int64(math.Round(1 / q))
 		return nil
 	})
 	fs.Func("batch", "in place of --sampling, with -n: `B` units a step, in expectation", wholeUpTo(&r.batch, privacy.MaxCount))
@@ -204,7 +204,7 @@ func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) 
 		p.Batch = min(p.Batch, p.Population.Units)
 	}
 	if p.Steps == 0 {
-		p.Steps = int(math.Max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))))
+		p.Steps = int(min(max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))), 1e12)) // no plan has so many
 	}
 	return p
 }
@@ -280,7 +280,7 @@ func (y payer) own(p learn.Plan, target privacy.Epsilon, beside []privacy.Event)
 }
 
 // affordable refuses a run that the budget would refuse in the middle.
-func affordable(ctx context.Context, b budgets.Budget, p learn.Plan, beside []privacy.Event) error {
+func affordable(ctx context.Context, b budgets.Budget, p learn.Plan, target privacy.Epsilon, beside []privacy.Event) error {
 	f := b.Filter()
 	event, err := p.Event()
 	if err != nil {
@@ -288,7 +288,7 @@ func affordable(ctx context.Context, b budgets.Budget, p learn.Plan, beside []pr
 	}
 	whole, err := accountant.Guarantee(event, f, p.Delta, accountingOf(p))
 	if err != nil {
-		return noSuchRun(privacy.Epsilon{}, p, err)
+		return noSuchRun(target, p, err)
 	}
 	asked, err := f.Charge(append(slices.Clone(beside), whole), p.Delta)
 	if err != nil {
@@ -355,6 +355,11 @@ func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.
 		return charge.Within(f.Budget()), nil
 	}
 	low, high := 0.25, 0.25
+	if p.Noise.Multiplier = high; p.Clip.Mode != learn.Adaptive { // whose count may want other noise
+		if err := p.Validate(); err != nil {
+			return p, noPlan(err)
+		}
+	}
 	for {
 		ok, err := fits(high)
 		if err != nil {
@@ -386,12 +391,20 @@ func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.
 	return p, nil
 }
 
-// noSuchRun refuses a target that no plan of this form meets.
+// noSuchRun refuses a target that no plan of this form meets, or noise that is no
+// guarantee.
 func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
-	text := err.Error()
-	for _, prefix := range []string{"plan: ", "guarantee: "} {
-		text = strings.TrimPrefix(text, prefix)
+	text := strings.TrimPrefix(err.Error(), "guarantee: ")
+	if target.Sign() == 0 {
+		return diagnostic.New("D164", diagnostic.Span{}, "a run of %d steps with noise multiplier %g has no guarantee at delta %v", p.Steps, p.Noise.Multiplier, p.Delta).
+			Because("%s", text).Try("a larger --noise, such as 1; or --target-epsilon, which finds the noise that it takes")
 	}
 	return diagnostic.New("D164", diagnostic.Span{}, "no run of %d steps has epsilon %v at delta %v", p.Steps, target, p.Delta).
 		Because("%s", text).Try("a larger --target-epsilon, fewer --epochs, or a domain of measure approx, zcdp or rdp")
+}
+
+// noPlan refuses flags that amount to no run, whatever it may cost.
+func noPlan(err error) error {
+	return diagnostic.New("D164", diagnostic.Span{}, "no such run can be made: %s", strings.TrimPrefix(err.Error(), "plan: ")).
+		Try("--target-epsilon finds the noise that it takes; discreet help train shows what is chosen for a flag that is left out")
 }

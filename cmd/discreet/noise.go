@@ -289,7 +289,8 @@ var unsaid = []string{"value", "f", "ledger", "anchor", "domain", "analyst", "ke
 	"catalog", "memory", "threads", "temp", "out", "plot", "checkpoint", "resume"}
 
 // said is the command line for the ledger: without the private values, in one
-// order, so that the same release is the same request.
+// order, so that the same release is the same request. Keys and checkpoints hold this form
+// ("--n" too), so it does not change.
 func (n *noising) said() string { return said(n.command) }
 
 func said(c *Command) string {

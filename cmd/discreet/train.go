@@ -378,7 +378,7 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 		v.noise = plan.Noise.Multiplier
 	}
 	if err := plan.Validate(); err != nil {
-		return noSuchRun(v.target, plan, err)
+		return noPlan(err)
 	}
 	if j.budget == nil {
 		if j.budget, err = y.own(plan, v.target, events); err != nil {
@@ -386,7 +386,7 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 		}
 		j.unpaid = !v.public
 	}
-	if err := affordable(ctx, j.budget, plan, events); err != nil {
+	if err := affordable(ctx, j.budget, plan, v.target, events); err != nil {
 		return err
 	}
 	if v.units == 0 {
