@@ -125,6 +125,9 @@ func decodeCheckpoint(data []byte) (*checkpoint, error) {
 	if r.left == nil || len(r.left) != 0 || c.Number < 0 || c.From < 0 || c.Step < c.From || c.Step > c.Plan.Steps || c.Run == "" {
 		return nil, fmt.Errorf("read checkpoint: %w: its parts do not fit together", container.ErrCorrupted)
 	}
+	if err := c.Plan.Validate(); err != nil { // nobody has paid for such a run
+		return nil, fmt.Errorf("read checkpoint: %w: %w", container.ErrCorrupted, err)
+	}
 	return c, nil
 }
 

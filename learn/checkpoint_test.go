@@ -344,6 +344,9 @@ func TestResumeRefusals(t *testing.T) {
 		"plan":      func(o *Options) { o.Plan.Steps++ },
 		"network":   func(o *Options) { o.Network = mlp(5) },
 		"statement": func(o *Options) { o.Statement = "another" },
+		// A zero that was written is no plan that was left out.
+		"batch":  func(o *Options) { o.Plan.Batch = 0 },
+		"layers": func(o *Options) { o.Network.Layers = nil },
 	} {
 		c := o
 		change(&c)
@@ -359,6 +362,17 @@ func TestResumeRefusals(t *testing.T) {
 	}
 	if _, err := Resume(ctx, path+"-forged", Options{Data: o.Data, Budget: o.Budget}); !errors.Is(err, ErrUnknownCheckpoint) {
 		t.Errorf("a forged checkpoint: %v", err)
+	}
+	// A plan that no run has, under a checksum that is right.
+	for name, spoil := range map[string]func(*Plan){
+		"no plan": func(p *Plan) { *p = Plan{} }, "no batch": func(p *Plan) { p.Batch = 0 }, "no noise": func(p *Plan) { p.Noise.Multiplier = 0 },
+	} {
+		spoiled := *c
+		spoiled.Step, spoiled.Number = 0, 0
+		spoil(&spoiled.Plan)
+		if _, err := decodeCheckpoint(must(spoiled.encode())); !errors.Is(err, ErrCorrupted) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	data := must(os.ReadFile(path))
 	for i := range data {

@@ -157,15 +157,18 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 		return nil, err
 	}
 	for _, part := range []struct {
-		name         string
-		have, expect any
-		empty        bool
+		name               string
+		have, none, expect any
 	}{
-		{"plan", o.Plan, c.Plan, o.Plan.Batch == 0},
-		{"network", o.Network, c.Network, o.Network.Layers == nil},
-		{"statement", o.Statement, c.Statement, o.Statement == ""},
+		{"plan", o.Plan, Plan{}, c.Plan},
+		{"network", o.Network, network.Spec{}, c.Network},
+		{"statement", o.Statement, "", c.Statement},
 	} {
-		if same, err := equal(part.have, part.expect); err != nil || !part.empty && !same {
+		// Left out is what has nothing at all set: of a plan with a batch of 0 the rest counts.
+		if out, err := equal(part.have, part.none); out && err == nil {
+			continue
+		}
+		if same, err := equal(part.have, part.expect); err != nil || !same {
 			return nil, errors.Join(fmt.Errorf("the %s is not the checkpoint's", part.name), err)
 		}
 	}
