@@ -261,10 +261,10 @@ func (s scorer) rows(set *example.Set, outputs []float32) (rows []int) {
 			if y := float64(set.Targets[i]); !math.IsNaN(y) {
 				row = min(int(s.miss(out, y)*errorParts), errorParts-1)
 			}
-		case set.Labels[i] < 0:
+		case set.Label(i) < 0:
 		case s.matrix():
-			row = int(set.Labels[i])*s.classes + class(s.probabilities(out))
-		case class(s.probabilities(out)) == int(set.Labels[i]):
+			row = int(set.Label(i))*s.classes + class(s.probabilities(out))
+		case class(s.probabilities(out)) == int(set.Label(i)):
 			row = 0
 		default:
 			row = 1

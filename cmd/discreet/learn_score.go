@@ -99,7 +99,8 @@ func (s scorer) measure(set *example.Set, outputs []float32) measures {
 	}
 	var ranked []rank
 	correct, labelled := 0, 0
-	for i, label := range set.Labels {
+	for i := range set.Labels {
+		label := set.Label(i)
 		if label < 0 {
 			m.Unlabeled++
 			continue

@@ -157,7 +157,7 @@ func Spend[T any](ctx context.Context, p *Plan, statement string, answer func() 
 }
 
 // Rows returns the numbers of the examples that count. An example with a feature that
-// is not finite, or without a label of the set's classes, or without a finite target,
+// is not finite, or without a label ([example.Set.Label]), or without a finite target,
 // counts as absent; then the first PerUnit of each unit are taken. Labels says whether
 // the learner needs labels or targets.
 //
@@ -194,7 +194,7 @@ func whole(features []float32) bool {
 
 func labelled(s *example.Set, i int) bool {
 	if s.Classes > 0 {
-		return i < len(s.Labels) && s.Labels[i] >= 0 && int(s.Labels[i]) < s.Classes
+		return i < len(s.Labels) && s.Label(i) >= 0
 	}
 	return i < len(s.Targets) && whole(s.Targets[i:i+1])
 }

@@ -24,8 +24,8 @@ type Set struct {
 	Features []float32 // n×Width, row by row; a token is its number
 	Classes  int       // 0: regression
 	Outputs  int       // labels, or targets, an example; 1 but for sequences
-	Labels   []int32   // n×Outputs where Classes > 0; below 0 there is no label
-	Targets  []float32 // n×Outputs where Classes is 0
+	Labels   []int32   // n×Outputs where Classes > 0; see Label
+	Targets  []float32 // n×Outputs where Classes is 0; not finite: it is missing
 	Units    []int32   // the privacy unit of each example, dense from 0; nil: each example is its own
 	Names    []string  // the name of each unit, by its number; nil: they have none
 }
@@ -36,6 +36,29 @@ func (s *Set) Len() int {
 		return 0
 	}
 	return len(s.Features) / s.Width
+}
+
+// Label returns number at of Labels, or -1 where it is none of the classes: below 0, or
+// Classes or more. Such a label is missing, to every learner; it is no error, which would
+// be one that depends on the data.
+func (s *Set) Label(at int) int32 {
+	if l := s.Labels[at]; l >= 0 && int(l) < s.Classes {
+		return l
+	}
+	return -1
+}
+
+// Labelled reports whether an example has a label, or a finite target, in any output.
+func (s *Set) Labelled(row int) bool {
+	for at := row * s.Outputs; at < (row+1)*s.Outputs; at++ {
+		if s.Classes > 0 && s.Label(at) >= 0 {
+			return true
+		}
+		if s.Classes == 0 && s.Targets[at]-s.Targets[at] == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // UnitCount returns how many units the examples are of.
@@ -53,9 +76,9 @@ func (s *Set) UnitCount() int {
 // ErrSet is returned for a set whose parts do not fit together.
 var ErrSet = errors.New("the set of examples does not fit together")
 
-// Validate refuses a set whose parts do not fit together. What it says is of shapes,
-// never of values; a feature that is not finite is no error, since it would be one
-// that depends on the data.
+// Validate refuses a set whose parts do not fit together. What it says is of shapes, never
+// of values: features and targets that are not finite and labels that are none of the
+// classes are no errors, since those would depend on the data.
 func (s *Set) Validate() error {
 	n := s.Len()
 	switch {
@@ -71,11 +94,6 @@ func (s *Set) Validate() error {
 		return fmt.Errorf("%w: not one unit an example", ErrSet)
 	case s.Names != nil && (s.Units == nil || len(s.Names) != s.UnitCount()):
 		return fmt.Errorf("%w: not one name a unit", ErrSet)
-	}
-	for _, l := range s.Labels {
-		if int(l) >= s.Classes {
-			return fmt.Errorf("%w: a label is none of %d classes", ErrSet, s.Classes)
-		}
 	}
 	return s.dense()
 }

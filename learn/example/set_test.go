@@ -16,6 +16,11 @@ func TestValidate(t *testing.T) {
 	if err := good().Validate(); err != nil {
 		t.Fatal(err)
 	}
+	odd := good()
+	odd.Labels = []int32{3, -7}
+	if err := odd.Validate(); err != nil || odd.Label(0) != -1 || odd.Label(1) != -1 || odd.Labelled(0) || !good().Labelled(0) {
+		t.Errorf("labels that are none of the classes: %v", err)
+	}
 	if err := (&Set{Width: 3, Classes: 2, Outputs: 1}).Validate(); err != nil {
 		t.Errorf("an empty set: %v", err)
 	}
@@ -27,7 +32,6 @@ func TestValidate(t *testing.T) {
 		"part of a row":     func(s *Set) { s.Features = s.Features[1:] },
 		"no outputs":        func(s *Set) { s.Outputs = 0 },
 		"a label too many":  func(s *Set) { s.Labels = append(s.Labels, 1) },
-		"an unknown class":  func(s *Set) { s.Labels[0] = 3 },
 		"targets as well":   func(s *Set) { s.Targets = []float32{1, 2} },
 		"labels, no class":  func(s *Set) { s.Classes = 0 },
 		"a name too few":    func(s *Set) { s.Names = []string{"a"} },

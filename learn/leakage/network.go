@@ -37,8 +37,10 @@ func score(net *network.Network, pass *network.Pass, set *example.Set, rows []in
 		if _, err := pass.Losses(set, rows, phi); err != nil {
 			return err
 		}
-		for i := range phi {
-			phi[i] = LogOdds(phi[i])
+		for i, r := range rows {
+			if phi[i] = LogOdds(phi[i]); !set.Labelled(r) {
+				phi[i] = 0 // a loss of nothing says nothing
+			}
 		}
 		return nil
 	}

@@ -2,8 +2,10 @@ package network
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,18 +193,62 @@ func TestInvalidExamplesLeaveTheOthersAlone(t *testing.T) {
 	}
 }
 
-// A label out of range and a target that is no number make their examples invalid.
-func TestInvalidLabels(t *testing.T) {
+// A label that is none of the classes is missing, whichever it is: its example adds what
+// one without a label does, to the bit.
+func TestLabelsOfNoClass(t *testing.T) {
 	net, set, rows := perceptron(t, 4)
-	set.Labels[1], set.Labels[2] = 3, -1
-	sum := make([]float32, len(net.params))
-	s, err := net.NewPass(PassOptions{}).Clipped(set, rows, Clip(1), sum)
-	if err != nil || s.Invalid != 1 || s.Labels != 2 {
-		t.Errorf("%+v, %v: want 1 invalid, 2 labels", s, err)
+	var want []float32
+	for _, none := range []int32{-1, math.MinInt32, 3, math.MaxInt32} {
+		set.Labels[1], set.Labels[2] = none, -1
+		sum := make([]float32, len(net.params))
+		s, err := net.NewPass(PassOptions{}).Clipped(set, rows, Clip(1), sum)
+		if err != nil || s.Invalid != 0 || s.Labels != 2 {
+			t.Errorf("label %d: %+v, %v: want none invalid, 2 labels", none, s, err)
+		}
+		if want == nil {
+			want = sum
+		}
+		if !slices.Equal(sum, want) {
+			t.Errorf("label %d adds something else than -1", none)
+		}
+		losses := make([]float64, 4)
+		if _, err := net.NewPass(PassOptions{}).Losses(set, rows, losses); err != nil || losses[1] != 0 || losses[2] != 0 || losses[0] == 0 {
+			t.Errorf("label %d: losses %v, %v", none, losses, err)
+		}
 	}
-	losses := make([]float64, 4)
-	if _, err := net.NewPass(PassOptions{}).Losses(set, rows, losses); err != nil || !math.IsNaN(losses[1]) || losses[2] != 0 {
-		t.Errorf("losses %v, %v", losses, err)
+}
+
+// A plain sum that is beyond float32 is reported: by one example's gradient, by a sum of
+// finite ones within a chunk, and by one of the workers' sums.
+func TestGradientOverflow(t *testing.T) {
+	spec := Spec{Input: []int{1}, Layers: []Layer{{Type: "linear", Width: 1}}, Loss: Squared}
+	for _, o := range []PassOptions{{Workers: 1}, {Workers: 1, Batch: 1}, {Workers: 2}} {
+		for name, set := range map[string]*example.Set{
+			"one":         {Width: 1, Outputs: 1, Features: []float32{1e30, 1}, Targets: []float32{1e30, 1}},
+			"both":        {Width: 1, Outputs: 1, Features: []float32{1e19, 1e19}, Targets: []float32{2e19, 2e19}},
+			"of opposite": {Width: 1, Outputs: 1, Features: []float32{1e30, -1e30}, Targets: []float32{1e30, 1e30}},
+		} {
+			net, err := New(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := net.NewPass(o)
+			sum := []float32{1, 1}
+			if _, err := p.Gradient(set, []int{0, 1}, sum); !errors.Is(err, ErrOverflow) || sum[0] != 0 || sum[1] != 0 {
+				t.Errorf("%s, %+v: %v, sum %v", name, o, err, sum)
+			}
+			// The clipped sum of the same has no such error.
+			if _, err := p.Clipped(set, []int{0, 1}, Clip(1), sum); err != nil || !finite(float64(sum[0])) || math.Abs(float64(sum[0])) > 2 {
+				t.Errorf("%s, %+v: clipped: %v, sum %v", name, o, err, sum)
+			}
+			if each, err := p.Explicit(set, []int{0, 1}); err != nil || !finite(float64(each[0][0])) {
+				t.Errorf("%s: explicit %v, %v", name, each, err)
+			}
+			fine := &example.Set{Width: 1, Outputs: 1, Features: []float32{1}, Targets: []float32{1}}
+			if _, err := p.Gradient(fine, []int{0}, sum); err != nil || sum[0] != -1 {
+				t.Errorf("%s: %v, sum %v", name, err, sum)
+			}
+		}
 	}
 }
 

@@ -76,12 +76,9 @@ func (l loss) of(set *example.Set, row int, scores, gradient []float32) (r resul
 			r.labels++
 			continue
 		}
-		label := int(set.Labels[row*set.Outputs+o])
+		label := int(set.Label(row*set.Outputs + o))
 		if label < 0 {
 			continue
-		}
-		if label >= set.Classes {
-			return result{loss: math.NaN()}
 		}
 		r.labels++
 		hit := false
@@ -105,8 +102,8 @@ func (l loss) labelled(set *example.Set, row int) (n int) {
 	if set.Classes == 0 {
 		return l.outputs
 	}
-	for _, label := range set.Labels[row*set.Outputs:][:set.Outputs] {
-		if label >= 0 {
+	for o := range set.Outputs {
+		if set.Label(row*set.Outputs+o) >= 0 {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -33,7 +34,7 @@ type Pass struct {
 // of them may be published without a charge.
 type Statistics struct {
 	Examples int     // asked for
-	Invalid  int     // of these, not finite somewhere, or with a label out of range: they add nothing
+	Invalid  int     // of these, not finite somewhere: they add nothing
 	Clipped  int     // of these, scaled by a factor below 1 in some block
 	Labels   int     // outputs of valid examples that have a label or target
 	Correct  int     // of these, where the label has the highest score
@@ -115,8 +116,8 @@ func (p *Pass) Outputs(set *example.Set, rows []int, out []float32) error {
 	return err
 }
 
-// Losses writes the loss of each example; NaN where the example or a label is
-// invalid.
+// Losses writes the loss of each example; NaN where the example is invalid, and 0 where
+// it has no label.
 func (p *Pass) Losses(set *example.Set, rows []int, losses []float64) (Statistics, error) {
 	if err := p.net.Fits(set); err != nil {
 		return Statistics{}, err
@@ -127,10 +128,21 @@ func (p *Pass) Losses(set *example.Set, rows []int, losses []float64) (Statistic
 	return p.run(job{set: set, rows: rows, losses: losses, last: lossesOnly})
 }
 
+// ErrOverflow is returned for a sum of gradients that is not finite in float32: the
+// weights, the rate or the features are too large.
+var ErrOverflow = errors.New("network: the sum of the gradients is beyond float32")
+
 // Gradient sets sum to the sum of the examples' gradients, without a bound on
-// any. Examples whose features or loss are not finite add nothing.
+// any. Examples whose features or loss are not finite add nothing. A sum that is not
+// finite is [ErrOverflow], and 0. So an error may depend on the data, as the sum does;
+// those of Clipped do not.
 func (p *Pass) Gradient(set *example.Set, rows []int, sum []float32) (Statistics, error) {
-	return p.gradients(job{set: set, rows: rows, sum: sum, last: gradientSum})
+	s, err := p.gradients(job{set: set, rows: rows, sum: sum, last: gradientSum})
+	if err == nil && !finite(gemm.Dot(sum, sum)) {
+		clear(sum)
+		err = ErrOverflow
+	}
+	return s, err
 }
 
 // Clipped sets sum to the sum of the examples' gradients, each block times the
@@ -160,12 +172,12 @@ func (p *Pass) gradients(j job) (Statistics, error) {
 }
 
 // Explicit gives each example's gradient, computed from a batch of one: the
-// reference for Clipped. An invalid example's is 0.
+// reference for Clipped. An invalid example's is 0, and so is one that is not finite.
 func (p *Pass) Explicit(set *example.Set, rows []int) ([][]float32, error) {
 	all := make([][]float32, len(rows))
 	for i := range rows {
 		all[i] = make([]float32, len(p.net.params))
-		if _, err := p.Gradient(set, rows[i:i+1], all[i]); err != nil {
+		if _, err := p.Gradient(set, rows[i:i+1], all[i]); err != nil && !errors.Is(err, ErrOverflow) {
 			return nil, err
 		}
 	}

@@ -39,8 +39,8 @@ type Scorer interface {
 // nothing.
 func (n *Network) Train(ctx context.Context, set *example.Set) (Classifier, error) {
 	var rows []int
-	for i, l := range set.Labels {
-		if l >= 0 {
+	for i := range set.Labels {
+		if set.Label(i) >= 0 {
 			rows = append(rows, i)
 		}
 	}
