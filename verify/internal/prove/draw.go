@@ -100,7 +100,9 @@ type shift struct {
 // shift evaluates an alignment case by case.
 func (m *machine) shift(d *p.Draw, x p.Expression, st *state) shift {
 	if r, ok := x.(p.Ref); ok && m.leaves[r.Var] != nil {
-		m.used[r.Var] = true
+		if m.came != nil {
+			m.came(r.Var, st)
+		}
 		x = m.leaves[r.Var]
 	}
 	if c, ok := x.(p.If3); ok {

@@ -42,10 +42,10 @@ type machine struct {
 	swapped bool
 	// goal is the part of the claimed cost that may be spent.
 	goal *big.Rat
-	// leaves are the shifts in the place of leaves of templates, used those that a
-	// test came to.
+	// leaves are the shifts in the place of leaves of templates; came is told of those
+	// that a test comes to, each time.
 	leaves map[*p.Variable]p.Expression
-	used   map[*p.Variable]bool
+	came   func(at *p.Variable, st *state)
 	test   *test
 
 	inputs   map[*p.Variable]value // at the start, which costs and bounds speak of
@@ -110,7 +110,7 @@ func newMachine(s *static, c *claim.Claim, b *budget, align map[*p.Draw]p.Expres
 		at: map[*p.Variable]linear.Var{}, by: map[*p.Variable]linear.Var{},
 		facts: map[linear.Var][]linear.Formula{}, low: map[linear.Var]*big.Rat{}, high: map[linear.Var]*big.Rat{},
 		elements: map[string]value{}, fixed: map[linear.Var]bool{}, heads: map[*p.Loop]*head{},
-		fuel: maxPaths, used: map[*p.Variable]bool{},
+		fuel: maxPaths,
 	}
 }
 

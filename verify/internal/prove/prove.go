@@ -150,11 +150,6 @@ func (s *search) confirm(ctx context.Context, a alignment, seen map[string][]lin
 	return nil, "no invariant was found for: " + m.open, nil
 }
 
-// exclude takes the last alignment from the templates.
-func (s *search) exclude() {
-	s.learn(nil, s.last)
-}
-
 // outcomes are the variables that stand for components of the result.
 func (s *static) outcomeVariables() []*p.Variable {
 	var vs []*p.Variable
@@ -293,18 +288,11 @@ func (s *search) start(ctx context.Context, o Options, progress func(string)) (*
 	before := "none"
 	var fail *failure
 	for _, guards := range []bool{false, true} {
-		s.templates = templates(s.static, s.c, s.outcomes, guards)
-		s.leaves, s.weight, s.steps, s.runs, s.exhausted = nil, 0, 0, 0, false
-		text := ""
-		for _, t := range s.templates {
-			s.leaves = append(s.leaves, t.leaves...)
-			text += t.shift.String() + ";"
-		}
+		text := s.plant(guards)
 		if text == before {
 			break
 		}
 		before = text
-		s.nogoods = make([][]nogood, len(s.leaves))
 		orientation, why, err := s.direct(ctx, progress)
 		if err != nil || orientation != nil {
 			return orientation, nil, err
@@ -312,4 +300,21 @@ func (s *search) start(ctx context.Context, o Options, progress func(string)) (*
 		fail = why
 	}
 	return nil, fail, nil
+}
+
+// plant makes the templates, in the place of those before, and says what they are.
+func (s *search) plant(guards bool) string {
+	s.templates = templates(s.static, s.c, s.outcomes, guards)
+	s.leaves, s.weight, s.steps, s.runs, s.exhausted = nil, 0, 0, 0, false
+	text := ""
+	for _, t := range s.templates {
+		s.leaves = append(s.leaves, t.leaves...)
+		text += t.shift.String() + ";"
+	}
+	s.nogoods, s.places = nil, map[*p.Variable]int{}
+	for i, l := range s.leaves {
+		s.places[l.at] = i
+		s.nogoods = append(s.nogoods, map[int][]nogood{})
+	}
+	return text
 }

@@ -21,10 +21,11 @@ type search struct {
 	swapped   bool
 	goal      *big.Rat
 	templates []template
-	leaves    []*leaf // of all templates
+	leaves    []*leaf             // of all templates
+	places    map[*p.Variable]int // of leaves among them
 	solver    *solver
-	last      []int      // the choice of the alignment found last
-	nogoods   [][]nogood // by the last of their leaves
+	last      []int              // the choice of the alignment found last
+	nogoods   []map[int][]nogood // by the last of their leaves, and its choice
 	weight    int
 	runs      int      // of tests
 	steps     int      // of choices
@@ -62,11 +63,6 @@ func (s *search) machine(a alignment, t *test) *machine {
 	}
 	return m
 }
-
-// A nogood is a choice of some leaves that a test refutes, whatever the others are.
-type nogood []chosen
-
-type chosen struct{ leaf, choice int }
 
 // next is the simplest alignment of the templates that passes the tests; nil if
 // there is none, or it is not to be found soon.
@@ -124,23 +120,6 @@ func (s *search) choose(i, weight int, made []int) bool {
 	return false
 }
 
-// forbidden reports whether a nogood of which the last leaf is the i-th is met.
-func (s *search) forbidden(i int, made []int) bool {
-	for _, n := range s.nogoods[i] {
-		met := true
-		for _, c := range n {
-			if made[c.leaf] != c.choice {
-				met = false
-				break
-			}
-		}
-		if met {
-			return true
-		}
-	}
-	return false
-}
-
 // fails runs the tests so far, the one that failed last first, and learns.
 func (s *search) fails(made []int) bool {
 	for i := len(s.leaves) - 1; i >= 0; i-- { // it may have been learned below
@@ -157,31 +136,17 @@ func (s *search) fails(made []int) bool {
 		s.runs++
 		m := s.machine(a, t)
 		m.leaves = leaves
+		reason := s.reason(m, made)
 		m.run()
 		if m.err != nil || !m.violated() {
 			continue
 		}
-		s.learn(m.used, made)
+		s.learn(reason)
 		copy(s.tests[1:i+1], s.tests[:i])
 		s.tests[0] = t
 		return true
 	}
 	return false
-}
-
-// learn forbids the choice that was made of the leaves that were used.
-func (s *search) learn(used map[*p.Variable]bool, made []int) {
-	var n nogood
-	last := 0
-	for i, l := range s.leaves {
-		if used == nil || used[l.at] {
-			n = append(n, chosen{i, made[i]})
-			last = i
-		}
-	}
-	if len(s.leaves) > 0 {
-		s.nogoods[last] = append(s.nogoods[last], n)
-	}
 }
 
 // violated reports whether a test came to something that is false.

@@ -20,9 +20,10 @@ type template struct {
 	leaves []*leaf
 }
 
-// A leaf is one of its choices, the simple ones first.
+// A leaf is one of its choices, the simple ones first, which are sums of its parts.
 type leaf struct {
 	at      *p.Variable // its place in the template
+	parts   []p.Expression
 	choices []choice
 }
 
@@ -30,7 +31,11 @@ type leaf struct {
 type choice struct {
 	shift  p.Expression
 	weight int
+	terms  []multiple
 }
+
+// A multiple is that of a part.
+type multiple struct{ k, part int }
 
 // maxConditions bounds the depth of a tree, maxDistances the sums in a leaf.
 const (
@@ -55,25 +60,24 @@ func templates(s *static, c *claim.Claim, outcomes []*p.Variable, guards bool) [
 			t.shift = d.Align
 		} else {
 			o := observe(s, d, outcomes, guards)
-			choices := choices(bounds(c, d.To.Sort), o.distances)
-			t.shift = t.tree(o.conditions, choices)
+			t.shift = t.tree(o.conditions, leafOf(bounds(c, d.To.Sort), o.distances))
 		}
 		ts = append(ts, t)
 	}
 	return ts
 }
 
-func (t *template) tree(conditions []p.Expression, choices []choice) p.Expression {
+func (t *template) tree(conditions []p.Expression, l leaf) p.Expression {
 	if len(conditions) == 0 {
-		l := &leaf{&p.Variable{Name: fmt.Sprintf("leaf %d of %s", len(t.leaves), t.draw.To.Name)}, choices}
-		t.leaves = append(t.leaves, l)
+		l.at = &p.Variable{Name: fmt.Sprintf("leaf %d of %s", len(t.leaves), t.draw.To.Name)}
+		t.leaves = append(t.leaves, &l)
 		return p.Ref{Var: l.at}
 	}
-	return p.If3{Cond: conditions[0], Then: t.tree(conditions[1:], choices), Else: t.tree(conditions[1:], choices)}
+	return p.If3{Cond: conditions[0], Then: t.tree(conditions[1:], l), Else: t.tree(conditions[1:], l)}
 }
 
-// choices are the leaves of small coefficients, of which at most two are not 0.
-func choices(bounds, distances []p.Expression) []choice {
+// leafOf has the choices of small coefficients, of which at most two are not 0.
+func leafOf(bounds, distances []p.Expression) leaf {
 	var zero p.Expression = p.Number{Value: new(big.Rat), Sort: p.Int}
 	type part struct {
 		x      p.Expression
@@ -90,21 +94,22 @@ func choices(bounds, distances []p.Expression) []choice {
 	times := func(k int, x p.Expression) p.Expression {
 		return p.Binary{Op: p.Mul, X: p.Number{Value: rational(int64(k)), Sort: p.Int}, Y: x}
 	}
-	all := []choice{{zero, 0}}
+	all := []choice{{shift: zero}}
 	for i, a := range parts {
 		for k := -a.most; k <= a.most; k++ {
 			if k == 0 {
 				continue
 			}
-			one := choice{simplify(times(k, a.x)), a.weight*max(k, -k) + (1-sign(k))/2}
+			one := choice{simplify(times(k, a.x)), a.weight*max(k, -k) + (1-sign(k))/2, []multiple{{k, i}}}
 			if i >= len(bounds) {
 				one.weight = a.weight*max(k, -k) + (1+sign(k))/2 // -diff(x) rather than diff(x)
 			}
 			all = append(all, one)
-			for _, b := range parts[i+1:] {
+			for j, b := range parts[i+1:] {
 				for l := -b.most; l <= b.most; l++ {
 					if l != 0 {
-						all = append(all, choice{simplify(p.Binary{Op: p.Add, X: times(k, a.x), Y: times(l, b.x)}), one.weight + b.weight*max(l, -l)})
+						two := simplify(p.Binary{Op: p.Add, X: times(k, a.x), Y: times(l, b.x)})
+						all = append(all, choice{two, one.weight + b.weight*max(l, -l), []multiple{{k, i}, {l, i + 1 + j}}})
 					}
 				}
 			}
@@ -112,11 +117,11 @@ func choices(bounds, distances []p.Expression) []choice {
 	}
 	slices.SortStableFunc(all, func(x, y choice) int { return x.weight - y.weight })
 	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(c choice) bool {
+	return leaf{parts: slices.Concat(bounds, distances), choices: slices.DeleteFunc(all, func(c choice) bool {
 		k := c.shift.String()
 		defer func() { seen[k] = true }()
 		return seen[k]
-	})
+	})}
 }
 
 func sign(k int) int {
