@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -199,14 +201,19 @@ func (c *checkpoint) release(ctx context.Context, r Register, path string, charg
 	if err != nil {
 		return false, err
 	}
-	if err := container.Write(c.pending(path), data, 0o600); err != nil {
+	file, err := container.Hold(c.pending(path), data, 0o600)
+	if err != nil {
 		return false, fmt.Errorf("write checkpoint: %w", err)
 	}
+	defer file.Close() //nolint:errcheck // it is written; until then nobody sweeps it
 	charge.Statement = c.statement(c.Number)
 	value, err := r.Register(ctx, c.key(c.Number), charge, c.value())
 	if err == nil && string(value) == string(c.value()) {
 		if err := container.Rename(c.pending(path), path); err != nil {
-			return false, fmt.Errorf("write checkpoint: %w", err)
+			// Somebody who resumes it may have been quicker.
+			if there, missing := os.ReadFile(path); missing != nil || !bytes.Equal(there, data) {
+				return false, fmt.Errorf("write checkpoint: %w", err)
+			}
 		}
 		return false, nil
 	}
@@ -285,6 +292,34 @@ func findCheckpoint(ctx context.Context, r Register, path string) (c *checkpoint
 		return nil, false, missing
 	}
 	return held, true, nil
+}
+
+// sweep removes what processes that are gone left beside path, and what nobody can resume:
+// files that were cut, and of whole ones those that never became a checkpoint's number and
+// those that others came after. All that the ledger knows as the last of its chain stays,
+// and so does what may be of another ledger: a run that is neither c's nor a fork of c, and
+// has another plan.
+func (c *checkpoint) sweep(ctx context.Context, r Register, path string) {
+	names := regexp.MustCompile("^" + regexp.QuoteMeta(filepath.Base(path)+pendingMark) + "[0-9a-f]{16}$")
+	container.Sweep(filepath.Dir(path), names, func(data []byte) bool {
+		next, err := decodeCheckpoint(data)
+		if err != nil {
+			return false
+		}
+		found, same, err := next.registered(ctx, r, next.Number)
+		switch {
+		case err != nil:
+			return false
+		case same:
+			further, _, err := next.registered(ctx, r, next.Number+1)
+			return further && err == nil
+		case found || next.Run == c.Run || next.Parent == c.digest.String():
+			return true // its number is another's, or its ledger, which is this one, has not seen it
+		}
+		// A start that was killed before it paid, and was made again.
+		alike, err := equal(next.Plan, c.Plan)
+		return next.Number == 0 && next.Parent == "" && next.Statement == c.Statement && alike && err == nil
+	})
 }
 
 // save is the run's state as a checkpoint.

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/budget/durable"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/learn/internal/container"
 	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
@@ -319,6 +320,101 @@ func TestCrashBetweenLedgerAndFile(t *testing.T) {
 	}
 	if r = again(t, fork, account(l)); r.Charged() != "" || len(charges(l)) != 3 {
 		t.Errorf("a fork whose crash is resumed: charged %v", charges(l))
+	}
+}
+
+// A run that starts or goes on sweeps what killed ones left beside its checkpoint, and
+// nothing that somebody could go on from, or has open.
+func TestSweptCheckpoints(t *testing.T) {
+	l, other := books(t, "100"), books(t, "100")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run")
+	o := lasting(path, account(l))
+	put := func(name string, c *checkpoint) string {
+		t.Helper()
+		data := must(c.encode())
+		if name == "" {
+			name = c.pending(path)
+		}
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	left := func() (names []string) {
+		for _, e := range must(os.ReadDir(dir)) {
+			if e.Name() != "run" {
+				names = append(names, e.Name())
+			}
+		}
+		return names
+	}
+
+	// A start that was killed before it paid is made again. One of another plan may have
+	// been paid for elsewhere.
+	o.Checkpoint = filepath.Join(t.TempDir(), "elsewhere")
+	o.Budget = account(other)
+	first := start(t, o).save()
+	put("", first)
+	foreign := *first
+	foreign.Plan.Steps++
+	kept := filepath.Base(put("", &foreign))
+	cut := path + ".next-0123456789abcdef.part-77"
+	if err := os.WriteFile(cut, []byte("discreet checkpo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mine := path + ".next-notes"
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{kept, "run.next-notes"}
+	o.Checkpoint, o.Budget = path, account(l)
+	r := start(t, o)
+	if got := left(); !slices.Equal(got, want) {
+		t.Errorf("after the start: %q, want %q", got, want)
+	}
+
+	// In the middle: written and not registered; registered and superseded, as a copy that
+	// somebody made; of a fork that did not pay. What another process holds stays, until
+	// it is gone.
+	released := must(decodeCheckpoint(must(os.ReadFile(path))))
+	steps(t, r, 3)
+	next := r.save()
+	next.Number++
+	put("", next)
+	put("", released)
+	fork := r.save()
+	fork.Run, fork.Number, fork.Parent = "fork", 0, r.chain.digest.String()
+	put("", fork)
+	another := r.save()
+	another.Number++
+	another.Clip *= 2
+	data := must(another.encode()) // after which its digest is known
+	held, err := container.Hold(another.pending(path), data, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again(t, path, account(l))
+	if got := left(); !slices.Equal(got, slices.Sorted(slices.Values(append(want, filepath.Base(another.pending(path)))))) {
+		t.Errorf("while another process writes: %q", got)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again(t, path, account(l))
+	if got := left(); !slices.Equal(got, want) {
+		t.Errorf("after it is gone: %q, want %q", got, want)
+	}
+	// The last of a chain, which the crash kept from its place, is gone on from, not swept.
+	if err := os.Rename(path, r.chain.pending(path)); err != nil {
+		t.Fatal(err)
+	}
+	put(path, released)
+	if r = again(t, path, account(l)); r.Done() != 3 {
+		t.Errorf("resumed at step %d", r.Done())
+	}
+	if len(charges(l)) != 1 {
+		t.Errorf("charged %v", charges(l))
 	}
 }
 

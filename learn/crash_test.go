@@ -122,6 +122,13 @@ func TestKilledAtRandomInstants(t *testing.T) {
 				}
 			}
 			l.Close()
+			if !alive { // what was killed in the middle of a file is swept
+				for _, e := range must(os.ReadDir(dir)) {
+					if strings.Contains(e.Name(), ".next-") || strings.Contains(e.Name(), ".part-") {
+						t.Errorf("%s is left", e.Name())
+					}
+				}
+			}
 		}
 	}
 	t.Logf("%d kills, which left checkpoints of %d different steps", kills, len(seen))

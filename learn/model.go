@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -175,6 +177,7 @@ func WriteModel(path string, m *Model) error {
 	if err := container.Write(path, data, 0o644); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
+	container.Sweep(filepath.Dir(path), regexp.MustCompile("^"+regexp.QuoteMeta(filepath.Base(path))+"$"), nil)
 	return nil
 }
 

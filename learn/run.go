@@ -136,6 +136,9 @@ func Start(ctx context.Context, o Options) (_ *Run, err error) {
 	if err := r.pay(ctx, 0, ""); err != nil {
 		return nil, err // and no run: nobody makes steps that were not paid for
 	}
+	if r.lease != nil {
+		r.chain.sweep(ctx, r.lease, o.Checkpoint)
+	}
 	return r, nil
 }
 
@@ -189,6 +192,7 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 			return nil, err
 		}
 	}
+	c.sweep(ctx, lease, path)
 	return r, nil
 }
 

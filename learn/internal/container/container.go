@@ -13,8 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -100,39 +98,4 @@ func Decode(data []byte, kind string, version int, header any) (body []byte, _ D
 		return nil, Digest{}, fmt.Errorf("%w: header: %w", ErrCorrupted, err)
 	}
 	return data[h : h+b], d, nil
-}
-
-// Write puts data at path, all or nothing: after it returns nil they are on stable
-// storage, and whatever crashes, path holds them or what it held before.
-func Write(path string, data []byte, mode os.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone by now, unless something failed
-	if err := f.Chmod(mode); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := f.Sync(); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return Rename(f.Name(), path)
-}
-
-// Rename moves a file within its folder, durably.
-func Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
