@@ -22,7 +22,7 @@ type limits struct {
 // runs, the larger one.
 func (c *code) allowed(cl *claim.Claim, p pair) (limits, error) {
 	l := limits{measure: cl.Cost.Measure}
-	for _, run := range [][][]rational{p.first, p.second} {
+	for i, run := range [][][]rational{p.first, p.second} {
 		values := c.bind(run)
 		for _, part := range []struct {
 			e    any
@@ -38,7 +38,7 @@ func (c *code) allowed(cl *claim.Claim, p pair) (limits, error) {
 				return l, err
 			}
 			in := f.enclosure()
-			if hi := outward(in.Hi(), in.Hi()).Hi; hi >= *part.top {
+			if hi := outward(in.Hi(), in.Hi()).Hi; i == 0 || hi >= *part.top {
 				*part.wide, *part.top = in, hi
 			}
 		}
@@ -71,14 +71,23 @@ func (l *limits) score(p, q narrow) float64 {
 		}
 		best := math.Inf(-1)
 		for _, n := range orders() {
-			best = max(best, renyi(float64(n)/1000, p.lo, q.hi)/l.rate-1)
+			best = max(best, excess(renyi(float64(n)/1000, p.lo, q.hi), l.rate))
 		}
 		return best
 	}
 	if q.hi == 0 {
 		return math.Inf(1)
 	}
-	return (math.Log(p.lo)-math.Log(q.hi))/l.epsilon - 1
+	return excess(math.Log(p.lo)-math.Log(q.hi), l.epsilon)
+}
+
+// excess is how far a cost exceeds a claim, relative to it. Claims that are not
+// positive have no scale: they forbid all that differs at all.
+func excess(cost, claimed float64) float64 {
+	if claimed > 0 {
+		return cost/claimed - 1
+	}
+	return cost - claimed
 }
 
 // renyi is a lower bound of the Rényi divergence of order a between laws under which

@@ -215,6 +215,7 @@ func (r *refuter) fails(ctx context.Context, t trial, counter *Counterexample) e
 	for i, x := range ends {
 		fails[i], _ = x.rat().Float64()
 	}
+	slices.Sort(fails[:])
 	counter.Fails, counter.Parameter = &fails, r.code.function.Inputs[at].Name
 	return ctx.Err()
 }
@@ -254,6 +255,14 @@ func (c *code) words(e *Event) string {
 			}
 			return nil
 		})))
+	}
+	if e.Return != nil && len(e.Return) == 0 && c.sorts(func(s program.Statement) []program.Expression {
+		if r, ok := s.(*program.Return); ok {
+			return r.Values
+		}
+		return nil
+	}) != nil {
+		parts = append(parts, "panics") // what has results returns them
 	}
 	if len(parts) == 0 {
 		return "returns"

@@ -90,7 +90,7 @@ func (s *space) settings(most, depth int) []setting {
 		case inCost[v] == small:
 			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
 		case inCost[v] == price:
-			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10)})
+			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10), {}, integer(-1)})
 		case v.Sort == program.Int:
 			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
 		default:

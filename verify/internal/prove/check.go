@@ -37,7 +37,7 @@ func CheckWith(ctx context.Context, s smt.Solver, o smt.Options, f *p.Function, 
 }
 
 func check(ctx context.Context, f *p.Function, c *claim.Claim, cert *Certificate, unsat decider) error {
-	proofs, err := replay(f, c, cert)
+	proofs, err := replay(ctx, f, c, cert)
 	if err != nil {
 		return fmt.Errorf("check certificate: %w", err)
 	}
@@ -64,7 +64,7 @@ type replayed struct {
 }
 
 // replay makes the obligations of a certificate anew.
-func replay(f *p.Function, c *claim.Claim, cert *Certificate) ([]replayed, error) {
+func replay(ctx context.Context, f *p.Function, c *claim.Claim, cert *Certificate) ([]replayed, error) {
 	if cert == nil || cert.Version != certificateVersion {
 		return nil, fmt.Errorf("%w: it is of another version", ErrCertificate)
 	}
@@ -75,7 +75,7 @@ func replay(f *p.Function, c *claim.Claim, cert *Certificate) ([]replayed, error
 	if err != nil {
 		return nil, err
 	}
-	s, b, err := prepare(in)
+	s, b, err := prepare(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ type Obligation struct {
 
 // Obligations are what a certificate's proof rests on.
 func Obligations(f *p.Function, c *claim.Claim, cert *Certificate) ([]Obligation, error) {
-	proofs, err := replay(f, c, cert)
+	proofs, err := replay(context.Background(), f, c, cert)
 	if err != nil {
 		return nil, fmt.Errorf("write obligations: %w", err)
 	}

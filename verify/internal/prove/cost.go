@@ -18,8 +18,10 @@ import (
 // must cover its own: enough, if not always necessary.
 type budget struct {
 	counters []counter
-	// positive are the factors by which was multiplied or divided.
-	positive []p.Expression
+	// positive are the factors by which was multiplied or divided. Of guarded ones the
+	// requirements do not say that they are: wherever anything is paid, the way there
+	// must have (a draw of which the scale is not positive panics).
+	positive, guarded []p.Expression
 }
 
 type counter struct {

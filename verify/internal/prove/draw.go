@@ -78,6 +78,7 @@ func (m *machine) draw(d *p.Draw, st *state) {
 	if d.Law == p.Exponential || d.Law == p.Geometric {
 		m.must(st, "one-sided noise is shifted upwards", linear.Ge(s.by, linear.Term{}))
 	}
+	m.paid(st, s.by)
 	if d.To.Sort == p.Int && !s.by.IsInt() {
 		m.failed("the shift %s of an integer is not whole by its form", m.align[d])
 		return
@@ -203,6 +204,7 @@ func (m *machine) atMost(t linear.Term) (*big.Rat, bool) {
 
 // pay adds what moving by size costs.
 func (m *machine) pay(d *p.Draw, st *state, size linear.Term) {
+	m.paid(st, size)
 	for i, c := range m.budget.counters {
 		st.cost[i] = st.cost[i].Add(m.times(m.eval(c.rate[d], &state{}).num, size, d))
 	}

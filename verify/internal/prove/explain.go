@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ const (
 // Explain tells the proof statement by statement, in the words of the literature on
 // couplings.
 func Explain(f *p.Function, c *claim.Claim, cert *Certificate) ([]Step, error) {
-	proofs, err := replay(f, c, cert)
+	proofs, err := replay(context.Background(), f, c, cert)
 	if err != nil {
 		return nil, fmt.Errorf("explain proof: %w", err)
 	}

@@ -392,6 +392,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		f := m.eval(x, g)
 		fs = append(fs, linear.Iff(f.one, f.two))
 	}
+	fs = append(fs, m.unpaid()...)
 	// Sizes and counters.
 	sizes := slices.Clone(ints)
 	for _, v := range m.f.Inputs {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -237,6 +238,9 @@ func (m *machine) begin() *state {
 		}
 	}
 	for _, x := range m.budget.positive {
+		if slices.Contains(m.budget.guarded, x) {
+			continue
+		}
 		m.demand(st, fmt.Sprintf("%s is positive", x), linear.Gt(m.eval(x, st).num, linear.Term{}))
 	}
 	return st
@@ -544,11 +548,12 @@ func (m *machine) reveal(values []p.Expression, st *state) {
 	for _, x := range others {
 		m.revealed(x, st, premise, "the result is the same in both runs")
 	}
+	free, units := m.free(st.cost), m.units()
 	for i, c := range m.budget.counters {
 		goal := m.eval(c.goal, &state{}).num
 		m.note(st.cost[i], goal, premise)
 		goal = goal.Scale(m.goal)
-		m.must(st, fmt.Sprintf("the %s is covered by the claim", c.name), linear.Implies(premise, linear.Le(st.cost[i], goal)))
+		m.must(st, fmt.Sprintf("the %s is covered by the claim", c.name), linear.Implies(premise, linear.Or(free, linear.And(units, linear.Le(st.cost[i], goal)))))
 	}
 }
 

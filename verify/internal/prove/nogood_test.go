@@ -12,7 +12,7 @@ func TestNogoods(t *testing.T) {
 		if u.Function == nil || c == nil || c.Cost == nil {
 			continue
 		}
-		st, b, err := prepare(unscaled(u.Function, c))
+		st, b, err := prepare(t.Context(), unscaled(u.Function, c))
 		if err != nil {
 			continue
 		}

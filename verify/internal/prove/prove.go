@@ -184,7 +184,7 @@ func (s *static) unused(name string) string {
 }
 
 // prepare analyses a function and its claim.
-func prepare(in *scaled) (*static, *budget, error) {
+func prepare(ctx context.Context, in *scaled) (*static, *budget, error) {
 	f, c := in.f, in.c
 	if c.Cost == nil || c.Cost.Measure != claim.Pure {
 		return nil, nil, fmt.Errorf("%w: the claim is not of a pure cost", ErrOutside)
@@ -217,6 +217,9 @@ func prepare(in *scaled) (*static, *budget, error) {
 	for i := range b.counters {
 		b.counters[i].name = s.unused(b.counters[i].name)
 	}
+	if err := s.guard(ctx, b); err != nil {
+		return nil, nil, err
+	}
 	return s, b, nil
 }
 
@@ -246,7 +249,7 @@ func Prove(ctx context.Context, f *p.Function, c *claim.Claim, o Options) (*Outc
 
 // prove searches for a proof in units.
 func prove(ctx context.Context, f *p.Function, c *claim.Claim, in *scaled, o Options) (*Outcome, error) {
-	st, b, err := prepare(in)
+	st, b, err := prepare(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +310,9 @@ func (s *search) plant(guards bool) string {
 	s.templates = templates(s.static, s.c, s.outcomes, guards)
 	s.leaves, s.weight, s.steps, s.runs, s.exhausted = nil, 0, 0, 0, false
 	text := ""
-	for _, t := range s.templates {
+	for i := range s.templates {
+		t := &s.templates[i]
+		t.shift = s.budget.within(t.shift)
 		s.leaves = append(s.leaves, t.leaves...)
 		text += t.shift.String() + ";"
 	}

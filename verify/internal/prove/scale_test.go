@@ -58,12 +58,12 @@ func TestScalingKeepsRuns(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			k := in.units[0]
-			scaled, b, err := prepare(in)
+			scaled, b, err := prepare(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			as := unscaled(u.Function, u.Claim)
-			plain, own, err := prepare(as)
+			plain, own, err := prepare(t.Context(), as)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestWholeShifts(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of reals it is a proof, so that nothing but this stands in its way.
-	s, b, err := prepare(in)
+	s, b, err := prepare(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

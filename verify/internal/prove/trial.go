@@ -2,6 +2,7 @@ package prove
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/linear"
@@ -66,17 +67,17 @@ type maker struct {
 	*static
 	c      *claim.Claim
 	budget *budget
-	units  map[*p.Variable]bool // what costs are counted in: 1 in tests
+	units  map[*p.Variable]*big.Rat // what costs are counted in: 1 in tests, if that is allowed
 	state  uint64
 	points []*big.Rat
 }
 
 func newMaker(s *static, c *claim.Claim, b *budget) *maker {
-	mk := &maker{static: s, c: c, budget: b, units: map[*p.Variable]bool{}, state: 1}
+	mk := &maker{static: s, c: c, budget: b, units: map[*p.Variable]*big.Rat{}, state: 1}
 	for _, x := range b.positive {
 		p.Walk(x, func(x p.Expression) {
 			if r, ok := x.(p.Ref); ok && r.Var.Sort == p.Real {
-				mk.units[r.Var] = true
+				mk.units[r.Var] = mk.unit(r.Var)
 			}
 		})
 	}
@@ -206,6 +207,42 @@ func (mk *maker) distances(low, high *big.Rat, whole, one bool, length int) func
 	}
 }
 
+// unit is the first of 1, 2, 1/2, and what lies around numbers of the requirements that
+// meets those which speak of nothing but v.
+func (mk *maker) unit(v *p.Variable) *big.Rat {
+	var own []p.Expression
+	tries := []*big.Rat{rational(1), rational(2), big.NewRat(1, 2)}
+	for _, x := range conjuncts(mk.c.Requires) {
+		alone := true
+		var numbers []*big.Rat
+		p.Walk(x, func(x p.Expression) {
+			switch x := x.(type) {
+			case p.Ref:
+				alone = alone && x.Var == v
+			case p.Element, p.Length:
+				alone = false
+			case p.Number:
+				numbers = append(numbers, x.Value)
+			}
+		})
+		if !alone {
+			continue
+		}
+		own = append(own, x)
+		for _, n := range numbers {
+			tries = append(tries, new(big.Rat).Add(n, rational(1)), n, new(big.Rat).Mul(n, big.NewRat(1, 2)), new(big.Rat).Sub(n, rational(1)))
+		}
+	}
+	for _, r := range tries {
+		m := newMachine(mk.static, mk.c, mk.budget, nil, &test{})
+		m.inputs[v] = number(linear.Constant(r), linear.Term{})
+		if !slices.ContainsFunc(own, func(x p.Expression) bool { return !m.eval(x, &state{}).one.IsTrue() }) {
+			return r
+		}
+	}
+	return rational(1)
+}
+
 // public is a value of a public scalar.
 func (mk *maker) public(v *p.Variable) *big.Rat {
 	switch {
@@ -213,8 +250,8 @@ func (mk *maker) public(v *p.Variable) *big.Rat {
 		return rational(int64(mk.below(2)))
 	case v.Sort == p.Int:
 		return rational(pick[int64](mk, 1, 1, 1, 2, 2, 2, 3, 0, 4, -1)) // sizes are small
-	case mk.units[v]:
-		return rational(1)
+	case mk.units[v] != nil:
+		return mk.units[v]
 	}
 	return pick(mk, rational(0), rational(0), rational(1), rational(2), big.NewRat(1, 2), rational(-1))
 }

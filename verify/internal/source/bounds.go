@@ -8,12 +8,14 @@ import (
 )
 
 // bounds writes down where the function would panic: at an index outside its slice, a
-// negative length, an integer division by zero. What cannot be shown to lie within
+// negative length, an integer division by zero, noise of a scale that is not positive. What cannot be shown to lie within
 // becomes a condition under which the function returns what it never returns otherwise;
 // so that a panic that depends on private data is seen.
 type bounds struct {
 	// panics are what is returned then.
 	panics []program.Expression
+	// domain is that of parameters of noise.
+	domain domain
 	// loops know what holds where they are left, and where they go on.
 	loops map[*program.Loop]*edges
 	// silent is set while loops are tried out.
@@ -23,7 +25,7 @@ type bounds struct {
 type edges struct{ broken, continued []facts }
 
 func (l *lowerer) checkBounds(requires []program.Expression) {
-	b := &bounds{loops: map[*program.Loop]*edges{}, panics: l.panicValues()}
+	b := &bounds{loops: map[*program.Loop]*edges{}, panics: l.panicValues(), domain: newDomain(requires, l.fn.Body)}
 	start := facts{}
 	for _, r := range requires {
 		start.assume(r, true)
@@ -55,32 +57,37 @@ func (b *bounds) list(stmts []program.Statement, f facts) (out []program.Stateme
 // check emits the conditions under which evaluating the expressions panics.
 func (b *bounds) check(f facts, out *[]program.Statement, pos token.Pos, xs ...program.Expression) {
 	for _, x := range xs {
-		for _, ok := range violations(x, f) {
-			f.assume(ok, true)
-			*out = append(*out, program.If{
-				At: program.At{Pos: pos}, Cond: negate(ok),
-				Then: []program.Statement{program.Return{At: program.At{Pos: pos}, Values: b.panics}},
-			})
+		for _, ok := range b.violations(x, f) {
+			b.unless(ok, f, out, pos)
 		}
 	}
 }
 
+// unless emits that the function panics where a condition does not hold.
+func (b *bounds) unless(ok program.Expression, f facts, out *[]program.Statement, pos token.Pos) {
+	f.assume(ok, true)
+	*out = append(*out, program.If{
+		At: program.At{Pos: pos}, Cond: negate(ok),
+		Then: []program.Statement{program.Return{At: program.At{Pos: pos}, Values: b.panics}},
+	})
+}
+
 // violations are the conditions that must hold for x to be evaluated, and are not known
 // to.
-func violations(x program.Expression, f facts) (all []program.Expression) {
+func (b *bounds) violations(x program.Expression, f facts) (all []program.Expression) {
 	under := func(x program.Expression, is bool, y program.Expression) {
 		g := maps.Clone(f)
 		g.assume(x, is)
 		if is {
 			x = negate(x)
 		}
-		for _, v := range violations(y, g) {
+		for _, v := range b.violations(y, g) {
 			all = append(all, program.Binary{Op: program.Or, X: x, Y: v})
 		}
 	}
 	switch x := x.(type) {
 	case program.Element:
-		all = violations(x.Index, f)
+		all = b.violations(x.Index, f)
 		low := program.Binary{Op: program.Ge, X: x.Index, Y: number(0, program.Int)}
 		high := program.Binary{Op: program.Lt, X: x.Index, Y: program.Length{Slice: x.Slice}}
 		isLow, isHigh := f.atLeast(x.Index, 0), f.atMost(x.Index, symbol{x.Slice, true}, -1)
@@ -93,9 +100,9 @@ func violations(x program.Expression, f facts) (all []program.Expression) {
 			all = append(all, high)
 		}
 	case program.Unary:
-		all = violations(x.X, f)
+		all = b.violations(x.X, f)
 	case program.Binary:
-		all = violations(x.X, f)
+		all = b.violations(x.X, f)
 		switch x.Op {
 		case program.And:
 			under(x.X, true, x.Y)
@@ -104,13 +111,18 @@ func violations(x program.Expression, f facts) (all []program.Expression) {
 			under(x.X, false, x.Y)
 			return all
 		}
-		all = append(all, violations(x.Y, f)...)
+		all = append(all, b.violations(x.Y, f)...)
 		if (x.Op == program.Quo || x.Op == program.Rem) && isInt(x.Y) && !f.atLeast(x.Y, 1) && !f.atMost(x.Y, symbol{}, -1) {
 			all = append(all, program.Binary{Op: program.Ne, X: x.Y, Y: number(0, program.Int)})
 		}
 	case program.Call:
 		for _, a := range x.Args {
-			all = append(all, violations(a, f)...)
+			all = append(all, b.violations(a, f)...)
+		}
+		if x.Func == "grid" {
+			if ok := b.domain.sign(x.Args[1], program.Gt, f); ok != program.Truth(true) {
+				all = append(all, ok)
+			}
 		}
 	}
 	return all
@@ -146,9 +158,7 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 	case program.Make:
 		b.check(f, out, pos, s.Length)
 		if !f.atLeast(s.Length, 0) {
-			ok := program.Binary{Op: program.Ge, X: s.Length, Y: number(0, program.Int)}
-			f.assume(ok, true)
-			*out = append(*out, program.If{At: s.At, Cond: negate(ok), Then: []program.Statement{program.Return{At: s.At, Values: b.panics}}})
+			b.unless(program.Binary{Op: program.Ge, X: s.Length, Y: number(0, program.Int)}, f, out, pos)
 		}
 		f.set(symbol{s.To, true}, s.Length)
 	case program.Append:
@@ -158,6 +168,14 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 		b.check(f, out, pos, program.Element{Slice: s.To, Index: s.Index}, s.Value)
 	case program.Draw:
 		b.check(f, out, pos, s.Parameter)
+		switch ok := b.domain.taken(s, f); ok {
+		case program.Truth(true):
+		case program.Truth(false):
+			*out = append(*out, program.Return{At: s.At, Values: b.panics})
+			return nil
+		default:
+			b.unless(ok, f, out, pos)
+		}
 		f.forget(symbol{v: s.To})
 		if s.Law == program.Choose {
 			f.add(symbol{}, symbol{v: s.To}, 0)

@@ -16,7 +16,7 @@ func TestRefusals(t *testing.T) {
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\n//dp:align -diff(x)\nk := src.Laplace(1)\nreturn x + k + id(src.Laplace(2))\n}\nfunc id(x float64) float64 { return x }", "",
 			"k real ~ Laplace(real 1)\n\t\talign (- diff(x))\n\tlaplace1 real ~ Laplace(real 2)\n\treturn"},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\neps /= 2\nreturn x + src.Laplace(1/eps)\n}", "",
-			"input eps real\n\teps·2 real = eps\n\teps·2 real = (eps·2 / real 2)\n\tlaplace1 real ~ Laplace((real 1 / eps·2))"},
+			"input eps real\n\teps·2 real = eps\n\teps·2 real = (eps·2 / real 2)\n\tif (! (eps·2 > real 0))\n\t\treturn \n\tlaplace1 real ~ Laplace((real 1 / eps·2))"},
 		{"type s struct { n int }\n" + claim + "func F(a, b *s, x, eps float64, src *noise.Source) int {\na.n++\nreturn b.n\n}", "writing into a.n: b may point to the same", ""},
 		{"type S struct { N int }\n" + claim + "func F(a *S, x, eps float64, src *noise.Source) {\na.N++\n}", "writing into a.N: whoever has the struct sees it", ""},
 		{"type s struct { n int }\nfunc (a *s) next() int { a.n++; return a.n }\nfunc f(a s, n int) int { return a.n + n }\n" + claim + "func F(a s, x, eps float64, src *noise.Source) int {\nreturn f(a, a.next())\n}", "reading a.n beside a call that changes it", ""},

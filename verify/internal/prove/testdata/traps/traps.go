@@ -68,13 +68,27 @@ func Invariant(q []float64, eps float64, src *noise.Source) float64 {
 	return sum + src.Laplace(1/eps)
 }
 
-// Negative has noise of a negative scale, and thus a negative cost.
+// NoneBefore shows something before noise of a scale that is 0 for n = 0, where
+// nothing may be paid.
 //
 //dp:adjacent |x| <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func Negative(x, eps float64, src *noise.Source) float64 {
-	return x + src.Laplace(-1/eps)
+//dp:requires eps > 0 && n >= 0
+//dp:cost float64(n) * eps
+func NoneBefore(x float64, n int, eps float64, src *noise.Source) (float64, float64) {
+	y := x + src.Laplace(1/eps)
+	if y > 0 {
+		return y, 0
+	}
+	return y, src.Laplace(float64(n) / eps)
+}
+
+// Difference claims less than it pays, which the sign of a part does not excuse.
+//
+//dp:adjacent |x| <= 1
+//dp:requires a >= 0 && b >= 0
+//dp:cost a - b
+func Difference(x, a, b float64, src *noise.Source) float64 {
+	return x + src.Laplace(1/a)
 }
 
 // MaybeNegative may have that: nothing is required of eps.
