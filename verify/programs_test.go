@@ -72,7 +72,6 @@ var unreached = map[string]string{
 	"Spender":         "a budget that is spent in real steps",
 	"BlockSums":       "rows that are added where their index says, and cut then",
 	"TwoSided":        "two draws of which either pays, by the sign of the distance",
-	"CountsBelow":     "a counter of the answers that cost, counted down",
 }
 
 // Every program gets its verdict, from its source alone: nothing that is stored is

@@ -313,7 +313,10 @@ func (m *machine) speakable(h *head, f linear.Formula) bool {
 
 // naming is the state in which each variable is its own name.
 func (m *machine) naming(h *head) *state {
-	st := &state{vars: map[*p.Variable]value{}}
+	st := &state{vars: map[*p.Variable]value{}, lists: map[*p.Variable]list{}}
+	for n, v := range h.lists {
+		st.lists[v] = list{length: number(n.Term(), linear.Term{})}
+	}
 	for n, v := range h.vars {
 		switch {
 		case v.Sort == p.Bool:
@@ -343,6 +346,9 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		}
 	}
 	for _, n := range h.names {
+		if _, ok := h.lists[n]; ok {
+			counters = append(counters, n.Term())
+		}
 		v, ok := h.vars[n]
 		if !ok {
 			continue
@@ -426,6 +432,12 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 				}
 				fs = append(fs, m.eval(p.Binary{Op: weak, X: b.X, Y: b.Y}, g).one)
 			}
+			// left != 0 where a loop goes on is kept as left > 0.
+			if b, ok := x.(p.Binary); ok && (b.Op == p.Eq || b.Op == p.Ne) && p.SortOf(b.X) != p.Bool {
+				for _, side := range []p.Op{p.Lt, p.Gt, p.Le, p.Ge} {
+					fs = append(fs, m.eval(p.Binary{Op: side, X: b.X, Y: b.Y}, g).one)
+				}
+			}
 		}
 	}
 	// Costs.
@@ -439,7 +451,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 				fs = append(fs, linear.Le(cost, a.Add(step)), linear.Le(cost, a.Sub(step)))
 				if k, ok := step.IsConstant(); ok && k.Sign() != 0 {
 					for _, c := range counters {
-						fs = append(fs, linear.Le(cost, a.Add(c.Scale(k))))
+						fs = append(fs, linear.Le(cost, a.Add(c.Scale(k))), linear.Le(cost, a.Sub(c.Scale(k))))
 					}
 					for _, d := range diffs {
 						fs = append(fs, linear.Le(cost, a.Add(d.Scale(k))), linear.Le(cost, a.Sub(d.Scale(k))))
@@ -626,7 +638,7 @@ func (m *machine) comparisons(h *head) []p.Expression {
 	return xs
 }
 
-// firsts are the public tests of the loop for its first iteration: i == 0.
+// firsts are the tests of the loop for its first iteration: i == 0, or a flag.
 func (m *machine) firsts(h *head) []p.Expression {
 	var xs []p.Expression
 	seen := map[string]bool{}
@@ -636,6 +648,11 @@ func (m *machine) firsts(h *head) []p.Expression {
 			return
 		}
 		p.Walk(s1.Cond, func(x p.Expression) {
+			if r, ok := x.(p.Ref); ok && r.Var.Sort == p.Bool && !r.Var.Input && !seen[r.String()] {
+				seen[r.String()] = true
+				xs = append(xs, r)
+				return
+			}
 			b, ok := x.(p.Binary)
 			if !ok || b.Op != p.Eq || m.isPrivate(b) || seen[b.String()] {
 				return

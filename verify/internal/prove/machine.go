@@ -97,6 +97,7 @@ type head struct {
 	loop  *p.Loop
 	names []linear.Var
 	vars  map[linear.Var]*p.Variable // the names of first values
+	lists map[linear.Var]*p.Variable // the names of lengths
 	// entries are the costs with which the loop is entered.
 	entries [][]linear.Term
 }
@@ -158,6 +159,9 @@ func (m *machine) bounds(a claim.Adjacency) (low, high linear.Term) {
 // diffName names the distance of a variable in invariants, twinName the truth value
 // of the second run.
 func diffName(v string) string { return "diff(" + v + ")" }
+
+func lengthName(v string) string { return "len(" + v + ")" }
+
 func twinName(v string) string { return v + "'" }
 
 // begin makes the inputs.
@@ -650,7 +654,7 @@ func (m *machine) head(s *p.Loop, st *state) *head {
 	if h, ok := m.heads[s]; ok {
 		return h
 	}
-	h := &head{loop: s, vars: map[linear.Var]*p.Variable{}}
+	h := &head{loop: s, vars: map[linear.Var]*p.Variable{}, lists: map[linear.Var]*p.Variable{}}
 	for _, v := range m.scalars(s, st) {
 		n := linear.Var{Name: v.Name, Sort: linearSort(v.Sort)}
 		h.names = append(h.names, n)
@@ -662,6 +666,11 @@ func (m *machine) head(s *p.Loop, st *state) *head {
 		default:
 			h.names = append(h.names, linear.Var{Name: diffName(v.Name), Sort: linearSort(v.Sort)})
 		}
+	}
+	for _, v := range m.grown(s, st) {
+		n := linear.Var{Name: lengthName(v.Name), Sort: linear.Int}
+		h.names = append(h.names, n)
+		h.lists[n] = v
 	}
 	for _, b := range m.budget.counters {
 		h.names = append(h.names, linear.Var{Name: b.name, Sort: linear.Real})
@@ -683,10 +692,26 @@ func (m *machine) scalars(s *p.Loop, st *state) []*p.Variable {
 	return vs
 }
 
-// at_ binds the names of a loop's invariants their values.
+// grown are the local slices that the loop writes to and whose lengths are asked for,
+// in order of their names.
+func (m *machine) grown(s *p.Loop, st *state) []*p.Variable {
+	var vs []*p.Variable
+	for _, v := range changed(s.Body, s.Post) {
+		if _, ok := st.lists[v]; ok && m.counted[v] {
+			vs = append(vs, v)
+		}
+	}
+	sortVariables(vs)
+	return vs
+}
+
+// bind gives the names of a loop's invariants their values.
 func (m *machine) bind(s *p.Loop, st *state) linear.Substitution {
 	h := m.head(s, st)
 	sub := linear.Substitution{}
+	for n, v := range h.lists {
+		sub[n] = m.length(v, st).num
+	}
 	for _, n := range h.names {
 		v, ok := h.vars[n]
 		if !ok {

@@ -308,7 +308,7 @@ func (s *search) start(ctx context.Context, o Options, progress func(string)) (*
 // plant makes the templates, in the place of those before, and says what they are.
 func (s *search) plant(guards bool) string {
 	s.templates = templates(s.static, s.c, s.outcomes, guards)
-	s.leaves, s.weight, s.steps, s.runs, s.exhausted = nil, 0, 0, 0, false
+	s.leaves, s.last, s.weight, s.steps, s.runs, s.exhausted = nil, nil, 0, 0, 0, false
 	text := ""
 	for i := range s.templates {
 		t := &s.templates[i]

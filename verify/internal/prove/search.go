@@ -65,11 +65,12 @@ func (s *search) machine(a alignment, t *test) *machine {
 }
 
 // next is the simplest alignment of the templates that passes the tests; nil if
-// there is none, or it is not to be found soon.
+// there is none, or it is not to be found soon. It goes on where the last one was
+// found: what was refuted before that stays refuted.
 func (s *search) next() alignment {
-	for ; s.weight <= maxWeight; s.weight++ {
+	for ; s.weight <= maxWeight; s.weight, s.last = s.weight+1, nil {
 		made := make([]int, len(s.leaves))
-		if s.choose(0, s.weight, made) {
+		if s.choose(0, s.weight, made, s.last != nil) {
 			s.last = made
 			a := alignment{}
 			leaves := s.shifts(made)
@@ -97,12 +98,15 @@ func (s *search) shifts(made []int) map[*p.Variable]p.Expression {
 }
 
 // choose completes a choice of the leaves before the i-th by others of the given
-// total weight.
-func (s *search) choose(i, weight int, made []int) bool {
+// total weight; if these are the choices found last, by those that follow it.
+func (s *search) choose(i, weight int, made []int, again bool) bool {
 	if i == len(s.leaves) {
 		return weight == 0 && !s.fails(made)
 	}
 	for k, c := range s.leaves[i].choices {
+		if again && k < s.last[i] {
+			continue
+		}
 		if c.weight > weight {
 			break
 		}
@@ -113,7 +117,7 @@ func (s *search) choose(i, weight int, made []int) bool {
 			return false
 		}
 		made[i] = k
-		if !s.forbidden(i, made) && s.choose(i+1, weight-c.weight, made) {
+		if !s.forbidden(i, made) && s.choose(i+1, weight-c.weight, made, again && k == s.last[i]) {
 			return true
 		}
 	}

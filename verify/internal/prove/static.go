@@ -23,6 +23,7 @@ type static struct {
 	loops       []*p.Loop
 	around      map[*p.Draw][]*p.Loop // the loops that a draw stands in, outermost first
 	live        map[*p.Loop]map[*p.Variable]bool
+	counted     map[*p.Variable]bool         // slices of which the length is asked for
 	settled     map[p.Statement][]settled    // by the statement before which they are
 	pointwise   []bool                       // which components of the result are fixed in turn
 	returned    map[*p.Variable]map[int]bool // of what these components are
@@ -38,6 +39,7 @@ func analyse(f *p.Function, c *claim.Claim) *static {
 		written:     map[*p.Variable]int{},
 		around:      map[*p.Draw][]*p.Loop{},
 		live:        map[*p.Loop]map[*p.Variable]bool{},
+		counted:     map[*p.Variable]bool{},
 		settled:     map[p.Statement][]settled{},
 		returned:    map[*p.Variable]map[int]bool{},
 	}
@@ -260,6 +262,7 @@ func (s *static) liveness(list []p.Statement, out map[*p.Variable]bool, brk, con
 					live[x.Slice] = true
 				case p.Length:
 					live[x.Slice] = true
+					s.counted[x.Slice] = true
 				}
 			})
 		}

@@ -374,6 +374,9 @@ func (o *observer) follow(list []p.Statement, v view) bool {
 				}
 			}
 		case *p.Loop:
+			if o.survives(st, v) {
+				o.standing(st, v)
+			}
 			for _, w := range changed(st.Body, st.Post) {
 				v[w] = nil
 			}
@@ -430,6 +433,25 @@ func (o *observer) candidate(to *p.Variable, x p.Expression) {
 	for i, r := range o.outcomes {
 		if r != nil && o.returned[to][i] {
 			o.ask(p.Binary{Op: p.Eq, X: x, Y: p.Ref{Var: r}})
+		}
+	}
+}
+
+// standing asks, of a result that a loop may change which reads the sample, whether it
+// is the outcome already: the winner that the others are compared with.
+func (o *observer) standing(l *p.Loop, v view) {
+	for _, w := range changed(l.Body, l.Post) {
+		if w.Sort != p.Int || !o.private[w] {
+			continue
+		}
+		x, known := v[w]
+		if !known {
+			x = p.Ref{Var: w}
+		}
+		for i, r := range o.outcomes {
+			if r != nil && x != nil && o.returned[w][i] {
+				o.ask(p.Binary{Op: p.Eq, X: x, Y: p.Ref{Var: r}})
+			}
 		}
 	}
 }

@@ -1,13 +1,16 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
 // keepInputs sees to it that inputs of which the claim speaks, its distances aside, are
 // never written: a claim is of what they are at first. A function that changes one
-// changes a copy.
+// changes a copy, made where it is first changed: what is computed before, such as the
+// scale of noise, is of the input.
 func (l *lowerer) keepInputs(c *claim.Claim, written map[*program.Variable]bool) {
 	if c == nil {
 		return
@@ -24,7 +27,6 @@ func (l *lowerer) keepInputs(c *claim.Claim, written map[*program.Variable]bool)
 	for _, r := range l.fn.Requires {
 		name(r)
 	}
-	var copies []program.Statement
 	by := map[*program.Variable]program.Expression{}
 	for i, v := range l.fn.Inputs {
 		if !named[v] || !written[v] || v.Slice {
@@ -41,14 +43,20 @@ func (l *lowerer) keepInputs(c *claim.Claim, written map[*program.Variable]bool)
 				c.Adjacent[j].Input = &input
 			}
 		}
-		copies = append(copies, program.Assign{At: program.At{Pos: l.fn.Pos}, To: v, Value: program.Ref{Var: &input}})
+		first := slices.IndexFunc(l.fn.Body, func(s program.Statement) bool {
+			writes := map[*program.Variable]bool{}
+			assigned([]program.Statement{s}, writes)
+			return writes[v]
+		})
+		before := substitute(l.fn.Body[:first:first], map[*program.Variable]program.Expression{v: by[v]})
+		keep := program.Assign{At: program.At{Pos: l.fn.Pos}, To: v, Value: by[v]}
+		l.fn.Body = slices.Concat(before, []program.Statement{keep}, l.fn.Body[first:])
 	}
-	if len(copies) == 0 {
+	if len(by) == 0 {
 		return
 	}
 	claimed(c, func(x program.Expression) program.Expression { return replaced(x, by) })
 	l.fn.Requires = replacedAll(l.fn.Requires, by)
-	l.fn.Body = append(copies, l.fn.Body...)
 }
 
 // claimed changes every expression of a claim.

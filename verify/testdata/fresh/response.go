@@ -108,3 +108,35 @@ func WarnerOne(yes bool, src *noise.Source) bool {
 func Lies(bit bool, eps float64, src *noise.Source) bool {
 	return bit && src.Bernoulli(math.Exp(eps)/(1+math.Exp(eps)))
 }
+
+// Survey counts noisy answers.
+//
+// want: proved
+//
+//dp:adjacent one(answers) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Survey(answers []bool, eps float64, src *noise.Source) (yes int) {
+	p := math.Exp(eps) / (1 + math.Exp(eps))
+	for _, a := range answers {
+		if src.Bernoulli(p) == a {
+			yes++
+		}
+	}
+	return yes
+}
+
+// SurveyOneCoin throws one coin for all.
+//
+// want: refuted
+//
+//dp:adjacent one(answers) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SurveyOneCoin(answers []bool, eps float64, src *noise.Source) (yes []bool) {
+	keep := src.Bernoulli(math.Exp(eps) / (1 + math.Exp(eps)))
+	for _, a := range answers {
+		yes = append(yes, a == keep)
+	}
+	return yes
+}

@@ -224,3 +224,129 @@ func Larger(x, y, eps float64, src *noise.Source) float64 {
 func LargerAndSmaller(x, y, eps float64, src *noise.Source) (float64, float64) {
 	return max(x, y) + src.Laplace(1/eps), min(x, y) + src.Laplace(1/eps)
 }
+
+// ArgmaxFromFirst takes the first score for the winner before it looks at the others.
+//
+// want: proved
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires epsilon > 0 && len(scores) > 0
+//dp:cost epsilon
+func ArgmaxFromFirst(scores []float64, epsilon float64, rng *noise.Source) int {
+	winner := 0
+	top := scores[0] + rng.Laplace(2/epsilon)
+	for j := 1; j < len(scores); j++ {
+		candidate := scores[j] + rng.Laplace(2/epsilon)
+		if candidate > top {
+			top = candidate
+			winner = j
+		}
+	}
+	return winner
+}
+
+// ArgmaxBackwards begins with the last score, and gives ties to the earlier one.
+//
+// want: proved
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires epsilon > 0
+//dp:cost epsilon
+func ArgmaxBackwards(scores []float64, epsilon float64, rng *noise.Source) int {
+	winner, top := -1, 0.0
+	for j := len(scores) - 1; j >= 0; j-- {
+		candidate := scores[j] + rng.Laplace(2/epsilon)
+		if winner == -1 || candidate >= top {
+			top, winner = candidate, j
+		}
+	}
+	return winner
+}
+
+// ArgmaxSharedNoise adds one draw to all scores.
+//
+// want: refuted
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires epsilon > 0
+//dp:cost epsilon
+func ArgmaxSharedNoise(scores []float64, epsilon float64, rng *noise.Source) int {
+	winner, top := -1, 0.0
+	z := rng.Laplace(2 / epsilon)
+	for j := range len(scores) {
+		candidate := scores[j] + z
+		if winner < 0 || candidate > top {
+			top, winner = candidate, j
+		}
+	}
+	return winner
+}
+
+// ArgmaxComparesRaw remembers the best score without its noise.
+//
+// want: refuted
+//
+//dp:adjacent each(scores) <= 1
+//dp:requires epsilon > 0
+//dp:cost epsilon
+func ArgmaxComparesRaw(scores []float64, epsilon float64, rng *noise.Source) int {
+	winner, top := -1, 0.0
+	for j, s := range scores {
+		candidate := s + rng.Laplace(2/epsilon)
+		if winner < 0 || candidate > top {
+			top, winner = s, j
+		}
+	}
+	return winner
+}
+
+// ArgmaxMonotone is noisy max of counts that rows only leave, with a flag for the first.
+//
+// want: proved
+//
+//dp:adjacent each(counts) in [-1, 0]
+//dp:requires epsilon > 0
+//dp:cost epsilon
+func ArgmaxMonotone(counts []int64, epsilon float64, rng *noise.Source) (winner int) {
+	var top int64
+	first := true
+	for j, n := range counts {
+		v := n + rng.Geometric(1/epsilon)
+		if first || v > top {
+			first = false
+			top = v
+			winner = j
+		}
+	}
+	return
+}
+
+// Repeated chooses several times, at a part of the budget each.
+//
+// want: proved
+//
+//dp:adjacent each(utility) <= 1
+//dp:requires eps > 0 && rounds > 0
+//dp:cost eps
+func Repeated(utility []float64, rounds int, eps float64, src *noise.Source) []int {
+	picks := make([]int, rounds)
+	for r := range rounds {
+		picks[r] = src.Choose(utility, eps/float64(rounds))
+	}
+	return picks
+}
+
+// RepeatedOneMore chooses once more than it pays for.
+//
+// want: refuted
+//
+//dp:adjacent each(utility) <= 1
+//dp:requires eps > 0 && rounds > 0
+//dp:cost eps
+func RepeatedOneMore(utility []float64, rounds int, eps float64, src *noise.Source) []int {
+	picks := make([]int, rounds+1)
+	for r := 0; r <= rounds; r++ {
+		picks[r] = src.Choose(utility, eps/float64(rounds))
+	}
+	return picks
+}

@@ -427,3 +427,141 @@ func ZeroScale(q []float64, eps float64, src *noise.Source) float64 {
 	}
 	return sum + src.Laplace((eps-eps)*2)
 }
+
+// DailyVisits has noise at every key.
+//
+// want: proved
+//
+//dp:adjacent each(visits) <= 1
+//dp:requires eps > 0
+//dp:cost eps * float64(len(days))
+func DailyVisits(visits map[string]int64, days []string, eps float64, src *noise.Source) []int64 {
+	table := make([]int64, len(days))
+	for i, day := range days {
+		table[i] = visits[day] + src.DiscreteLaplace(1/eps)
+	}
+	return table
+}
+
+// DailyVisitsFree pays for one of them.
+//
+// want: refuted
+//
+//dp:adjacent each(visits) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func DailyVisitsFree(visits map[string]int64, days []string, eps float64, src *noise.Source) []int64 {
+	table := make([]int64, len(days))
+	for i, day := range days {
+		table[i] = visits[day] + src.DiscreteLaplace(1/eps)
+	}
+	return table
+}
+
+// Cumulative sums noisy numbers.
+//
+// want: proved
+//
+//dp:adjacent one(hours) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Cumulative(hours []int64, eps float64, src *noise.Source) []int64 {
+	out := make([]int64, len(hours))
+	var running int64
+	for i, h := range hours {
+		running += h + src.DiscreteLaplace(1/eps)
+		out[i] = running
+	}
+	return out
+}
+
+// CumulativeEach lets all of them move.
+//
+// want: refuted
+//
+//dp:adjacent each(hours) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func CumulativeEach(hours []int64, eps float64, src *noise.Source) []int64 {
+	out := make([]int64, len(hours))
+	var running int64
+	for i, h := range hours {
+		running += h + src.DiscreteLaplace(1/eps)
+		out[i] = running
+	}
+	return out
+}
+
+// SmartBlocks closes a block at every multiple of its width.
+//
+// want: proved
+//
+//dp:adjacent one(v) <= 1
+//dp:requires eps > 0 && width > 0
+//dp:cost eps
+func SmartBlocks(v []float64, width int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	var closed, open, shown float64
+	for i, x := range v {
+		open += x
+		if (i+1)%width != 0 {
+			shown += x + src.Laplace(2/eps)
+		} else {
+			closed += open + src.Laplace(2/eps)
+			shown = closed
+			open = 0
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// SmartBlocksCheap has half of the noise within blocks.
+//
+// want: refuted
+//
+//dp:adjacent one(v) <= 1
+//dp:requires eps > 0 && width > 0
+//dp:cost eps
+func SmartBlocksCheap(v []float64, width int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	var closed, open, shown float64
+	for i, x := range v {
+		open += x
+		if (i+1)%width != 0 {
+			shown += x + src.Laplace(1/eps)
+		} else {
+			closed += open + src.Laplace(2/eps)
+			shown = closed
+			open = 0
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// ClipAfter cuts the sum, when it has its noise.
+//
+// want: refuted
+//
+//dp:adjacent one(v) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ClipAfter(v []float64, eps float64, src *noise.Source) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return min(max(total+src.Laplace(0.5/eps), -100), 100)
+}
+
+// EvenNoise adds noise that leaves the parity.
+//
+// want: refuted
+//
+//dp:adjacent |salary| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func EvenNoise(salary int64, eps float64, src *noise.Source) int64 {
+	return salary + 2*src.DiscreteLaplace(1/eps)
+}

@@ -341,29 +341,6 @@ func TwoSided(x, eps float64, src *noise.Source) float64 {
 	return x + src.Exponential(1/eps) - src.Exponential(1/eps)
 }
 
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && c > 0
-//dp:cost eps
-func CountsBelow(q []float64, t float64, c int, eps float64, src *noise.Source) []bool {
-	noisy := t + src.Laplace(2/eps)
-	var out []bool
-	left := c
-	for _, x := range q {
-		if left == 0 {
-			break
-		}
-		if x+src.Laplace(4*float64(c)/eps) >= noisy {
-			out = append(out, true)
-		} else {
-			out = append(out, false)
-			left--
-		}
-	}
-	return out
-}
-
 // MaxGap returns the gap to the runner-up for free: Ding et al. 2019, Theorem 3. The
 // winner's draw moves with the runner-up's noisy query, which may be drawn after it.
 //
