@@ -192,7 +192,9 @@ func positive(to *float64) func(string) error {
 }
 
 // parseOrders reads numbers and ranges of whole numbers.
-func parseOrders(text string) ([]float64, error) {
+func parseOrders(text string) ([]float64, error) { return ordersAbove(text, 1) }
+
+func ordersAbove(text string, least float64) ([]float64, error) {
 	var orders []float64
 	for part := range strings.SplitSeq(text, ",") {
 		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "..")
@@ -201,8 +203,8 @@ func parseOrders(text string) ([]float64, error) {
 		if err == nil && isRange {
 			to, err = strconv.ParseFloat(hi, 64)
 		}
-		if err != nil || !(from > 1) || !(to >= from) || to > 1e12 || to-from > 1e5 { // beyond, x++ would not be the next
-			return nil, fmt.Errorf("want orders above 1, up to 1e12, such as 1.5,2..64")
+		if err != nil || !(from > least) || !(to >= from) || to > 1e12 || to-from > 1e5 { // beyond, x++ would not be the next
+			return nil, fmt.Errorf("want orders above %g, up to 1e12, such as 1.5,2..64", least)
 		}
 		for x := from; x <= to; x++ {
 			orders = append(orders, x)

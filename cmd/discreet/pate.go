@@ -10,8 +10,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/budget/durable"
@@ -159,16 +159,9 @@ func (a *pateAnalysis) define(fs *flag.FlagSet) {
 	fs.StringVar(&a.votes, "votes", "", "the votes' `FILE` (- for standard input)")
 	a.voting.define(fs)
 	fs.Func("delta", "the `D` of the epsilons", amount(&a.delta, privacy.ParseDelta))
-	fs.Func("orders", "Rényi orders, or moments of lnmax: `A,B,...` (default 2 to 500, moments 1 to 20)", func(text string) error {
-		a.orders = []float64{}
-		for word := range strings.SplitSeq(text, ",") {
-			x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-			if err != nil {
-				return errors.New("want numbers with commas between")
-			}
-			a.orders = append(a.orders, x)
-		}
-		return nil
+	fs.Func("orders", "Rényi orders, or moments of lnmax: `A,B..C,...` (default 2 to 500, moments 1 to 20)", func(text string) (err error) {
+		a.orders, err = ordersAbove(text, 0)
+		return err
 	})
 	fs.StringVar(&a.answered, "answered", "", "of confident: the `FILE` of the labels that were released; the cost is then that of the run")
 	fs.BoolVar(&a.compare, "compare-pysyft", false, "show also what PySyft reports, which takes labels for row numbers")
@@ -274,6 +267,15 @@ func (a *pateAnalysis) analyze(v *analysis.Votes, o analysis.Options) (*pateResu
 	r.Improved.Independent, r.Improved.Dependent = bounded(found.Improved.Independent), privateBound{Bound: bounded(found.Improved.Dependent)}
 	if s := v.Suspicious(); s != "" {
 		r.Warnings = append(r.Warnings, s)
+	}
+	last := o.Orders
+	if last == nil && o.LNMax != nil {
+		last = analysis.DefaultMoments()
+	} else if last == nil {
+		last = analysis.DefaultOrders()
+	}
+	if at := slices.Max(last); r.Independent.Order == at || r.Dependent.Order == at {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the least epsilon is at %g, the last order or moment that was tried: --orders 1.5,2..%g may find less", at, 5*at))
 	}
 	if a.compare {
 		if r.PySyft, err = comparePySyft(v, o, r.Dependent); err != nil {

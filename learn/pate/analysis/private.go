@@ -55,7 +55,7 @@ func Local(v *Votes, o Options, teachers int, order float64) (*Private, error) {
 		if !c5 {
 			which = "C5"
 		}
-		return nil, fmt.Errorf("%w: condition %s does not hold for sigma %g, %d classes, order %g", ErrConditions, which, o.GNMax.Sigma, v.Classes, order)
+		return nil, fmt.Errorf("%w: condition %s is not proved for sigma %g, %d classes, order %g", ErrConditions, which, o.GNMax.Sigma, v.Classes, order)
 	}
 	if n, odd := v.Teachers(); n != teachers || odd >= 0 {
 		return nil, fmt.Errorf("not every query has the votes of %d teachers", teachers)

@@ -29,7 +29,7 @@ import (
 // and q0, bounds the local sensitivity (Algorithm 3); and so the votes at distance d
 // with q as near to [q1, q0] as may be have the largest one (Algorithms 4 and 5).
 //
-// Whether C5 and C6 hold is for Check to say, for each Sigma, Classes and Order.
+// Whether C5 and C6 hold is for Check to prove, for each Sigma, Classes and Order.
 type GNMaxSensitivity struct {
 	Sigma   float64
 	Classes int
@@ -191,34 +191,6 @@ func (s *GNMaxSensitivity) Bounds(votes []float64, teachers int) []float64 {
 		bounds[d] = s.At(logq)
 	}
 	return bounds
-}
-
-// maxPoints bounds what Check does. Parameters of use need some ten thousand.
-const maxPoints = 1 << 18
-
-// Check reports whether C5 and C6 hold, by differences between points that lie closely:
-// in the coordinate x = erfcinv(2q/(m−1)), in which one teacher moves q by 1/σ at most, by
-// 1/64 of that or 2^−14, from q0 down to where β is 1e-18 of its largest value. What a
-// difference may be wrong for rounding is let pass; Publish allows for it. What would
-// take too many points does not hold.
-func (s *GNMaxSensitivity) Check() (c5, c6 bool) {
-	half := math.Log(float64(s.Classes-1) / 2)
-	x0 := tail.InverseLogErfc(s.logq0 - half)
-	beta := func(x float64) float64 { return s.rdp(half + tail.LogErfc(x)) }
-	c5, c6 = true, true
-	step := max(1/(64*s.Sigma), 0x1p-14)
-	before, lastRise := math.Inf(1), math.Inf(1)
-	for x, n := x0, 0; before > 1e-18*s.independent(); x, n = x+step, n+1 {
-		if n == maxPoints || math.IsNaN(before) {
-			return false, false
-		}
-		up, down := beta(x), beta(x+1/s.Sigma)
-		slack := 1e-12 * up
-		c5 = c5 && up <= before+slack
-		c6 = c6 && up-down <= lastRise+slack
-		before, lastRise = up, up-down
-	}
-	return c5, c5 && c6
 }
 
 // ThresholdSensitivity bounds how far the divergence of the test may be between

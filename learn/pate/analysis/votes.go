@@ -69,7 +69,12 @@ func (v *Votes) Teachers() (n int, odd int) {
 	return n, -1
 }
 
-// DefaultMoments are the moments of LNMax: 1 to 20.
+// DefaultMoments are the moments of LNMax: 1 to 20, those of the published analysis, so
+// that figures compare. Every moment is a bound, and more of them only find a lower one:
+// where teachers all but agree the least ε is far beyond (of 50 queries with 250 votes to
+// none, γ = 0.05 and δ = 1e-5 it is 0.232, at moment 60, in place of 0.578), and for any
+// votes where few queries are asked and basic composition wins. Options.Orders asks for
+// them.
 func DefaultMoments() []float64 { return steps(nil, 1, 20, 1) }
 
 // DefaultOrders are the orders of the others: 2 to 100 by halves, then 99 up to

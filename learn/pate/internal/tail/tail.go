@@ -56,7 +56,7 @@ func InverseLogErfc(y float64) float64 {
 // approach it.
 func newton(x, y float64) float64 {
 	for range 60 {
-		step := (LogErfc(x) - y) / slope(x)
+		step := (y - LogErfc(x)) / Hazard(x)
 		x -= step
 		if math.Abs(step) <= 1e-15*math.Abs(x) {
 			break
@@ -65,12 +65,12 @@ func newton(x, y float64) float64 {
 	return x
 }
 
-// slope returns d/dx ln erfc(x) = −2/√π·e^(−x²)/erfc(x).
-func slope(x float64) float64 {
+// Hazard returns −d/dx ln erfc(x) = 2/√π·e^(−x²)/erfc(x), which rises.
+func Hazard(x float64) float64 {
 	if x < 20 {
-		return -2 / math.Sqrt(math.Pi) * math.Exp(-x*x) / math.Erfc(x)
+		return 2 / math.Sqrt(math.Pi) * math.Exp(-x*x) / math.Erfc(x)
 	}
-	return -2 * x / series(x)
+	return 2 * x / series(x)
 }
 
 // Log1mExp returns ln(1 − e^x) for x <= 0.
