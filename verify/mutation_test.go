@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,12 +56,20 @@ func readTable(t *testing.T, path string) (all []row, hash uint64) {
 	return all, h.Sum64()
 }
 
-// mutated are the folders whose right programs are altered.
-var mutated = []string{"right", "lyu", "more"}
+// mutated are the folders whose right programs are altered, and the package whose
+// mechanisms are.
+var mutated = []string{"right", "lyu", "more", shipped}
+
+const shipped = "mechanism"
 
 // mutantsOf are the mutants of the right programs of a folder that are proved.
 func mutantsOf(t *testing.T, folder string) *folderOfMutants {
 	t.Helper()
+	if folder == shipped {
+		all := mutate(t, "../"+shipped, func(string) bool { return true })
+		all.path = "github.com/discreet-dp/discreet/private"
+		return all
+	}
 	dir := filepath.Join("testdata", folder)
 	want := wanted(t, dir)
 	return mutate(t, dir, func(name string) bool {
@@ -71,10 +80,10 @@ func mutantsOf(t *testing.T, folder string) *folderOfMutants {
 
 // judge gives the verdicts on mutants of a folder, by two judges who know nothing of
 // each other: one looks for counterexamples, and one for proofs.
-func (all *folderOfMutants) judge(t *testing.T, chosen func(file string, m mutant) bool) []row {
+func (all *folderOfMutants) judge(t *testing.T, limit time.Duration, chosen func(file string, m mutant) bool) []row {
 	t.Helper()
 	a := all.added(chosen, "one")
-	dir := module(t, a.files)
+	dir := all.module(t, a)
 	loaded, err := source.Load(t.Context(), dir, "./one")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +94,7 @@ func (all *folderOfMutants) judge(t *testing.T, chosen func(file string, m mutan
 			if u.Claim == nil || u.Function == nil || u.Claim.Cost == nil {
 				continue
 			}
-			x, _, err := exact.Refute(t.Context(), u.Function, u.Claim, nil, exact.Search{Budget: 2000, Workers: 2})
+			x, _, err := exact.Refute(t.Context(), u.Function, u.Claim, nil, exact.Search{Budget: 300, Workers: 2})
 			if err != nil {
 				t.Logf("%v: %v", a.names[u.Name], err)
 			}
@@ -97,16 +106,16 @@ func (all *folderOfMutants) judge(t *testing.T, chosen func(file string, m mutan
 	var rows []row
 	for _, wrong := range []bool{true, false} {
 		b := all.added(func(file string, m mutant) bool {
-			return chosen(file, m) && (refuted[m.in(file)] != nil) == wrong
+			return chosen(file, m) && (refuted[m.result(file)] != nil) == wrong
 		}, "two")
-		limit := 10 * time.Second
+		limit := limit
 		if wrong {
-			limit = 3 * time.Second
+			limit = min(limit, 3*time.Second)
 		}
 		if len(b.names) == 0 {
 			continue
 		}
-		for _, r := range run(t, verify.Options{Dir: module(t, b.files), Patterns: []string{"./two"}, Fresh: true, NoStore: true, Timeout: limit}).Results {
+		for _, r := range run(t, verify.Options{Dir: all.module(t, b), Patterns: []string{"./two"}, Fresh: true, NoStore: true, Timeout: limit}).Results {
 			x := refuted[r.Function]
 			switch {
 			case b.names[r.Function].Name == "":
@@ -124,8 +133,26 @@ func (all *folderOfMutants) judge(t *testing.T, chosen func(file string, m mutan
 	return rows
 }
 
+// module is one with the files: of a path from which it may import what they do.
+func (all *folderOfMutants) module(t *testing.T, a added) string {
+	t.Helper()
+	dir := module(t, a.files)
+	if all.path != "" {
+		mod := filepath.Join(dir, "go.mod")
+		text, err := os.ReadFile(mod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, mod, strings.Replace(string(text), "module example.com/private", "module "+all.path, 1))
+	}
+	return dir
+}
+
 // in is the name of a mutant that was made of a function of a file.
 func (m mutant) in(file string) string { return m.Name + strings.TrimSuffix(file, ".go") }
+
+// result is the name of the result of that.
+func (m mutant) result(file string) string { return m.receiver + m.in(file) }
 
 type added struct {
 	files map[string]string
@@ -140,7 +167,7 @@ func (all *folderOfMutants) added(chosen func(string, mutant) bool, dir string) 
 		b.WriteString(text)
 		for _, m := range all.mutants[file] {
 			if chosen(file, m) {
-				a.names[m.in(file)] = m
+				a.names[m.result(file)] = m
 				b.WriteString("\n" + strings.ReplaceAll(m.source, m.Name, m.in(file)) + "\n")
 			}
 		}
@@ -175,7 +202,7 @@ func TestMutants(t *testing.T) {
 			n++
 		}
 		needSolver(t)
-		for _, r := range all.judge(t, func(_ string, m mutant) bool { return sample[m.Function+m.Change] }) {
+		for _, r := range all.judge(t, 10*time.Second, func(_ string, m mutant) bool { return sample[m.Function+m.Change] }) {
 			r.function = folder + "." + r.function
 			w := table[r.key()]
 			if r.verdict == verify.Proved && w.verdict == verify.Refuted || r.verdict == verify.Refuted && w.verdict == verify.Proved {
@@ -190,7 +217,7 @@ func TestMutants(t *testing.T) {
 }
 
 // mutantShare is one over the part of the mutants that are judged in a run.
-const mutantShare = 120
+const mutantShare = 200
 
 // unjudged is the verdict in the table on a mutant that TestMutantTable has not come to.
 const unjudged verify.Verdict = "unjudged"
@@ -209,13 +236,18 @@ func (all *folderOfMutants) list() (list []mutant) {
 	return list
 }
 
-// TestMutantTable judges the mutants whose keys contain what DISCREET_MUTANTS says
-// ("right.", "lyu.Lyu4", "unjudged" for those that the table has no verdict on), an
-// hour for all, and writes the table anew. A row that is there keeps its reason.
+// TestMutantTable judges the mutants of whose rows DISCREET_MUTANTS, a regular
+// expression, matches something ("^right", "Lyu4", "unjudged$" for those that the table
+// has no verdict on), a few hours for all, and writes the table anew. A row that is there
+// keeps its reason.
 func TestMutantTable(t *testing.T) {
-	only, ok := os.LookupEnv("DISCREET_MUTANTS")
+	which, ok := os.LookupEnv("DISCREET_MUTANTS")
 	if !ok {
 		t.Skip("skip: DISCREET_MUTANTS does not name mutants to judge")
+	}
+	only, err := regexp.Compile(which)
+	if err != nil {
+		t.Fatal(err)
 	}
 	needSolver(t)
 	old, _ := readTable(t, mutantTable)
@@ -235,14 +267,14 @@ func TestMutantTable(t *testing.T) {
 	for _, folder := range mutated {
 		all := mutantsOf(t, folder)
 		chosen := slices.DeleteFunc(all.list(), func(m mutant) bool {
-			return !strings.Contains(table[folder+"."+m.Function+"\t"+m.Change].String(), only)
+			return !only.MatchString(table[folder+"."+m.Function+"\t"+m.Change].String())
 		})
-		for part := range slices.Chunk(chosen, 30) {
+		for part := range slices.Chunk(chosen, 16) {
 			within := map[string]bool{}
 			for _, m := range part {
 				within[m.Function+m.Change] = true
 			}
-			for _, r := range all.judge(t, func(_ string, m mutant) bool { return within[m.Function+m.Change] }) {
+			for _, r := range all.judge(t, time.Minute, func(_ string, m mutant) bool { return within[m.Function+m.Change] }) {
 				r.function = folder + "." + r.function
 				if was := table[r.key()]; was.verdict == r.verdict {
 					r.reason = was.reason
