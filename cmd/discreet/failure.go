@@ -33,7 +33,7 @@ func exitCode(code string) int {
 		return exitBudget
 	case code == "D070", code == "D071", code == "D073", code == "D075", code == "D143": // how the cost was asked for
 		return exitUsage
-	case code == "D140": // nobody is charged
+	case code == "D140", code == "D181": // nobody is charged; parameters out of their range
 		return exitUsage
 	case code == "D117": // this build has no engine
 		return exitEngine

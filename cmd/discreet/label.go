@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"flag"
 	"math/big"
-	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	budgets "github.com/discreet-dp/discreet/budget" // budget is a function here
@@ -16,38 +16,47 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
-	examples "github.com/discreet-dp/discreet/learn/example" // example is a type of the tests
-	"github.com/discreet-dp/discreet/learn/network"
-	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/learn/pate"
-	"github.com/discreet-dp/discreet/learn/pate/analysis"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
 func labelCommand() *Command {
 	c := &Command{
-		UsageLine: "label --aggregator lnmax|gnmax|confident --domain DOMAIN --votes FILE | --images FILE --labels FILE --public FILE --teachers N",
+		UsageLine: "label --table TABLE --target COLUMN | --csv FILE ... | --images FILE --labels FILE | --ensemble FILE | --votes FILE [flags]",
 		Short:     "label public examples by a private ensemble of teachers; spends budget",
-		Long: `Teachers are trained on disjoint parts of private images, which a keyed hash of each
-image chooses, and vote on public ones; or their votes are given. Of each vote a
-noisy winner is released, or, by the confident aggregator, whether they agree and
-then the winner. Every query is charged to the domain before its label leaves, at a
-cost that holds for any votes; when the budget is exhausted, what was released stays.
+		Long: `Teachers are trained on disjoint parts of private records or images, which a keyed hash
+of each unit chooses, so that one unit changes one teacher; they vote on the public
+examples of --public. Or their votes are given. Of each vote a noisy winner is released,
+or, by the confident aggregator, whether they agree and then the winner. Every query is
+charged before its label leaves, to the table's domain or to --domain, at a cost that
+holds for any votes; when the budget is exhausted, what was released stays.
 
-Labels are CSV with the header row,label, a row being the number of a public example,
-from 0. What was not answered has none. discreet pate analyze says what they cost at
-these votes, which is private.`,
+Records become numbers as for discreet train: by the domains and bounds that the catalog,
+--columns or --encoding declare. --save-ensemble keeps the teachers in a file for
+--ensemble, which asks them again, and is charged again. That file, and the exact votes
+of --private-votes, are PRIVATE: no guarantee covers a teacher.
+
+Labels are CSV with the header row,label: a row is the number of a public example, from
+0; a label is the class's declared name, or of images and votes its number. What was not
+answered has none. discreet pate analyze says what labels cost at these votes, which is
+private.`,
 		Examples: [2]string{
-			"discreet label --domain patient --votes votes.csv --aggregator gnmax --sigma 40 > labels.csv",
-			"discreet label --domain digits --images train-images.gz --labels train-labels.gz --public public-images.gz --teachers 250 --aggregator confident --sigma 40 --threshold 200 --sigma-threshold 150",
+			"discreet label --table adult --target income --teachers 250 --public public.csv --aggregator gnmax --sigma 40 --save-ensemble adult.ensemble > labels.csv",
+			"discreet label --ensemble adult.ensemble --public more.csv --aggregator confident --sigma 40 --threshold 200 --sigma-threshold 150",
 		},
 	}
-	l := &labelling{}
-	l.define(c)
+	l := &labelling{command: c, classes: 10, epochs: 30}
+	l.define(&c.Flags)
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
+		t.json = l.json
 		if err := none(c, args); err != nil {
 			return err
 		}
+		if err := l.settle(); err != nil {
+			return err
+		}
+		defer l.close()
 		return l.run(ctx, t)
 	}
 	return c
@@ -58,36 +67,157 @@ type labelling struct {
 	voting
 	workplace
 	statement
-	votes, images, labels, public, network, keep string
-	classes, teachers, epochs, queries           int
-	domain                                       string
-	delta                                        privacy.Delta
-	json                                         bool
+	declarations
+	command *Command
+
+	from             exampleFlags // private examples
+	votes, ensemble  string       // or where those come from who vote
+	public           string
+	classes          int
+	teachers, epochs int64
+	perUnit, queries int64 // 0: all
+	network          string
+	save, keep       string
+	domain           string
+	delta            privacy.Delta
+	json             bool
 }
 
-func (l *labelling) define(c *Command) {
-	fs := &c.Flags
-	l.voting.define(fs)
+func (l *labelling) define(fs *flag.FlagSet) {
+	l.workplace.define(fs)
+	l.defineEngine(fs)
+	fs.StringVar(&l.from.table, "table", "", "the private examples are the records of the catalog's `TABLE`")
+	fs.StringVar(&l.from.csv, "csv", "", "the private examples are the records of a CSV `FILE`, which need be in no catalog")
+	l.from.defineUnit(fs)
+	l.declarations.define(fs)
+	fs.Func("max-per-unit", "a unit's teacher sees at most `K` of its records (default all)", wholeUpTo(&l.perUnit, 1<<20))
+	fs.StringVar(&l.from.images, "images", "", "the `FILE` of private images, in the IDX format, gzipped or not")
+	fs.StringVar(&l.from.labels, "labels", "", "the `FILE` of their labels")
+	fs.Func("classes", "of images: the labels are 0 to `K`-1 (default 10)", func(text string) (err error) {
+		if l.classes, err = strconv.Atoi(text); err != nil || l.classes < 2 || l.classes > 256 {
+			return errors.New("want a whole number from 2 to 256")
+		}
+		return nil
+	})
 	fs.StringVar(&l.votes, "votes", "", "the `FILE` of votes of teachers that were trained elsewhere (- for standard input)")
-	fs.StringVar(&l.images, "images", "", "the `FILE` of private images, in the IDX format, gzipped or not")
-	fs.StringVar(&l.labels, "labels", "", "the `FILE` of their labels")
-	fs.StringVar(&l.public, "public", "", "the `FILE` of public images, which are labelled")
-	fs.IntVar(&l.classes, "classes", 10, "with --images: the declared number `K` of classes (default 10)")
-	fs.IntVar(&l.teachers, "teachers", 0, "with --images: the number `N` of teachers")
-	fs.StringVar(&l.network, "network", "", "with --images: the `FILE` of the teachers' network, as JSON (default a small convolutional one)")
-	fs.IntVar(&l.epochs, "epochs", 30, "with --images: `N` passes of a teacher over its part (default 30)")
-	fs.StringVar(&l.keep, "private-votes", "", "with --images: write the exact votes to `FILE`, for the owner's pate analyze; they are PRIVATE")
-	fs.IntVar(&l.queries, "queries", 0, "ask about the first `N` examples only")
-	fs.StringVar(&l.domain, "domain", "", "charge the ledger's domain `DOMAIN`")
+	fs.StringVar(&l.ensemble, "ensemble", "", "ask the teachers of a `FILE` that --save-ensemble wrote")
+	fs.StringVar(&l.public, "public", "", "the `FILE` of public examples, which are labelled: CSV with the columns of the records, or IDX images")
+	fs.Func("teachers", "train `N` teachers", wholeUpTo(&l.teachers, pate.MaxTeachers))
+	fs.StringVar(&l.network, "network", "", "the `FILE` of the teachers' network, as JSON (default linear, of images a small convolutional one)")
+	fs.Func("epochs", "`N` passes of a teacher over its part (default 30)", wholeUpTo(&l.epochs, 1e6))
+	fs.StringVar(&l.save, "save-ensemble", "", "keep the teachers in `FILE`, for --ensemble; they are PRIVATE. Without --public nothing is asked")
+	fs.StringVar(&l.keep, "private-votes", "", "write the exact votes to `FILE`, for the owner's pate analyze; they are PRIVATE")
+	l.voting.define(fs)
+	fs.Func("queries", "ask about the first `N` examples only", wholeUpTo(&l.queries, privacy.MaxCount))
+	fs.StringVar(&l.domain, "domain", "", "of files: charge the ledger's domain `DOMAIN`")
 	fs.Func("delta", "of domains that add up epsilon and delta: the `D` at which a query with Gaussian noise is charged", amount(&l.delta, privacy.ParseDelta))
 	fs.BoolVar(&l.json, "json", false, "print JSON")
-	l.defineLedger(fs, "the ledger's `FILE` (default discreet.ledger)")
 	l.defineAnalyst(fs)
+}
+
+// sources are where votes may come from, each a flag.
+func (l *labelling) sources() map[string]string {
+	return map[string]string{"table": l.from.table, "csv": l.from.csv, "images": l.from.images, "votes": l.votes, "ensemble": l.ensemble}
+}
+
+// source is the flag that says where votes come from; settle has seen that there is one.
+func (l *labelling) source() string {
+	for name, value := range l.sources() {
+		if value != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// trains reports whether teachers are to be trained.
+func (l *labelling) trains() bool { return l.votes == "" && l.ensemble == "" }
+
+// asks reports whether anything is to be labelled.
+func (l *labelling) asks() bool { return l.votes != "" || l.public != "" }
+
+// effective are the sources of votes that a flag has an effect with; one that is not
+// here has it with all.
+var effective = map[string]string{
+	"labels": "images", "classes": "images", "encoding": "csv", "unit": "csv",
+	"target": "table csv", "columns": "table csv", "bins": "table csv", "max-per-unit": "table csv",
+	"memory": "table", "threads": "table", "temp": "table",
+	"teachers": "table csv images", "network": "table csv images", "epochs": "table csv images", "save-ensemble": "table csv images",
+	"public": "table csv images ensemble", "private-votes": "table csv images ensemble",
+	"domain": "csv images votes",
+}
+
+// settle refuses a command line that says too little, or too much: a flag that would
+// have no effect might be meant to have one.
+func (l *labelling) settle() error {
+	var given []string
+	for name, value := range l.sources() {
+		if value != "" {
+			given = append(given, "--"+name)
+		}
+	}
+	slices.Sort(given)
+	switch len(given) {
+	case 0:
+		return missing("who votes on what", "--table, --csv or --images to train teachers, --ensemble to ask those of before, or --votes")
+	case 1:
+	default:
+		return diagnostic.New("D115", diagnostic.Span{}, "%s exclude each other", strings.Join(given, " and ")).Because("votes come from one place")
+	}
+	source := l.source()
+	for _, g := range l.command.given {
+		with, restricted := effective[g.name]
+		switch {
+		case restricted && !slices.Contains(strings.Fields(with), source):
+			d := diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect with --%s", g.name, source)
+			if g.name == "domain" {
+				return d.Because("whose records the teachers learn from says who pays")
+			}
+			return d.Try("it is of --%s", strings.ReplaceAll(with, " ", ", --"))
+		case !l.asks() && slices.Contains([]string{"aggregator", "gamma", "sigma", "threshold", "sigma-threshold", "queries", "delta", "private-votes"}, g.name):
+			return diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect without --public", g.name).Because("nothing is asked")
+		}
+	}
+	if l.trains() {
+		if err := l.settleTraining(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !l.asks() && l.save == "":
+		return missing("what is to be labelled", "--public FILE; or --save-ensemble FILE, to train teachers and ask them later")
+	case strings.Contains(effective["domain"], source) && l.domain == "":
+		return diagnostic.New("D140", diagnostic.Span{}, "nobody pays for these labels").
+			Because("every query is charged to a domain of a ledger, before its label leaves").
+			Try("name the domain with --domain and the ledger with --ledger; its owner makes one with discreet ledger create")
+	case !l.asks():
+		return nil
+	case l.voting.aggregator == "lnmax" && l.delta.Sign() > 0:
+		return diagnostic.New("D115", diagnostic.Span{}, "--delta has no effect with --aggregator lnmax").Because("Laplace noise has a pure epsilon")
+	}
+	_, err := l.options()
+	return err
+}
+
+// settleTraining refuses what teachers cannot be trained by.
+func (l *labelling) settleTraining() error {
+	if l.from.images != "" {
+		if l.from.labels == "" {
+			return missing("what the images show", "--labels FILE")
+		}
+	} else if err := l.declarations.check(&l.from, l.command); err != nil {
+		return err
+	}
+	if l.teachers == 0 {
+		return missing("how many teachers there are", "--teachers N")
+	}
+	return nil
 }
 
 // A labelled is what label prints as JSON.
 type labelled struct {
 	Labels   []rowLabel `json:"labels"`
+	Classes  []string   `json:"classes,omitempty"` // their names, in the order of the labels
 	Asked    int        `json:"asked"`
 	Answered int        `json:"answered"`
 	// Stopped is "budget" if it was exhausted before all was asked, else null.
@@ -95,66 +225,125 @@ type labelled struct {
 	Events    []privacy.Event `json:"events"`
 	Domain    string          `json:"domain"`
 	Remaining any             `json:"remaining"`
+	Kept      string          `json:"ensemble,omitempty"` // the file of --save-ensemble
 }
 
 type rowLabel struct {
-	Row   int   `json:"row"`
-	Label int32 `json:"label"`
+	Row   int    `json:"row"`
+	Label int32  `json:"label"`
+	Class string `json:"class,omitempty"`
 }
 
 func (l *labelling) run(ctx context.Context, t *terminal) error {
-	t.json = l.json
+	v, err := l.electorate(ctx, t)
+	if err != nil {
+		return err
+	}
+	b, err := l.budget(ctx, v.data.Domain)
+	if err != nil {
+		return err
+	}
+	var a *pate.Aggregator
+	if l.asks() {
+		if a, err = l.aggregate(ctx, v, b); err != nil {
+			return err
+		}
+	}
+	if l.trains() {
+		if err := l.train(ctx, t, v); err != nil {
+			return err
+		}
+	}
+	if !l.asks() {
+		return l.kept(t, v)
+	}
+	if err := l.ask(ctx, t, v); err != nil {
+		return err
+	}
+	return l.release(ctx, t, a, v, b)
+}
+
+// budget is who pays.
+func (l *labelling) budget(ctx context.Context, domain string) (*durable.Budget, error) {
+	l.resolve()
+	if err := l.openLedger(ctx); err != nil {
+		return nil, err
+	}
+	return durable.New(ctx, l.ledger, durable.Options{Domain: domain, Analyst: cmp.Or(l.Analyst, defaultAnalyst()), Now: time.Now})
+}
+
+// aggregate makes the aggregator, and finds out whether a query can be paid for, before
+// teachers are trained for it.
+func (l *labelling) aggregate(ctx context.Context, v *electorate, b *durable.Budget) (*pate.Aggregator, error) {
 	o, err := l.aggregator()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := l.sources(); err != nil {
-		return err
+	f := b.Filter()
+	o.Budget, o.Delta = b, l.delta
+	if o.Classes = len(v.data.Classes); v.votes != nil {
+		o.Classes = v.votes.Classes
 	}
-	if l.domain == "" {
-		return diagnostic.New("D140", diagnostic.Span{}, "nobody pays for these labels").
-			Because("every query is charged to a domain of a ledger, before its label leaves").
-			Try("name the domain with --domain and the ledger with --ledger; its owner makes one with discreet ledger create")
-	}
-	l.resolve()
-	defer l.close()
-	if err := l.openLedger(ctx); err != nil {
-		return err
-	}
-	if o.Budget, err = durable.New(ctx, l.ledger, durable.Options{Domain: l.domain, Analyst: cmp.Or(l.Analyst, defaultAnalyst()), Now: time.Now}); err != nil {
-		return err
-	}
-	o.Delta = l.delta
-	if o.Sigma != nil && l.delta.Sign() == 0 && o.Budget.Filter().Measure() == filter.Approx {
-		return missing("at which delta domain "+l.domain+" is charged for Gaussian noise", "--delta D")
-	}
-	v, err := l.ask(ctx, t)
-	if err != nil {
-		return err
-	}
-	o.Classes = v.Classes
-	if l.queries > 0 {
-		v.Counts = v.Counts[:min(l.queries, v.Len())*v.Classes]
+	switch converts := f.Measure() == filter.Approx || f.Measure() == filter.Whitehouse; {
+	case o.Sigma == nil:
+	case converts && l.delta.Sign() == 0:
+		return nil, missing("at which delta domain "+b.Name()+" is charged for Gaussian noise", "--delta D")
+	case !converts && l.delta.Sign() > 0:
+		return nil, diagnostic.New("D115", diagnostic.Span{}, "--delta has no effect").Because("domain %q, of measure %q, does not convert Gaussian noise to epsilon and delta", b.Name(), f.Measure())
 	}
 	a, err := pate.NewAggregator(o)
 	if err != nil {
-		return pateRefusal(err)
+		return nil, pateRefusal(err)
 	}
-	return l.release(ctx, t, a, v, o.Budget)
+	test, answer := a.Events()
+	first := []privacy.Event{answer}
+	if test != nil {
+		if _, err := f.Charge(first, l.delta); err != nil {
+			return nil, unpriced(b, err)
+		}
+		first = []privacy.Event{test}
+	}
+	asked, err := f.Charge(first, l.delta)
+	if err != nil {
+		return nil, unpriced(b, err)
+	}
+	left, err := b.Left(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !asked.Within(left.Total(f.Measure())) {
+		return nil, &ledger.ExhaustedError{Domain: b.Name(), Measure: f.Measure(), Asked: f.Amounts(asked), Left: left}
+	}
+	return a, nil
+}
+
+// unpriced says why a domain has no charge for a query.
+func unpriced(b *durable.Budget, err error) error {
+	if errors.Is(err, filter.ErrUnsupported) {
+		return diagnostic.New("D124", diagnostic.Span{}, "%v", err).Because("domain %q accounts in measure %q", b.Name(), b.Filter().Measure()).
+			Try("lnmax has Laplace noise, which every measure has a charge for")
+	}
+	return diagnostic.New("D181", diagnostic.Span{}, "one query costs more than any budget has: %v", err).
+		Because("so little noise hides no vote; nothing was charged").Try("a --sigma of the order of a tenth of the teachers is usual")
 }
 
 // release answers and prints label by label, so that nothing that was paid is lost.
-func (l *labelling) release(ctx context.Context, t *terminal, a *pate.Aggregator, v *analysis.Votes, b budgets.Budget) error {
-	out := &labelled{Labels: []rowLabel{}, Domain: l.domain}
+func (l *labelling) release(ctx context.Context, t *terminal, a *pate.Aggregator, v *electorate, b budgets.Budget) error {
+	out := &labelled{Labels: []rowLabel{}, Classes: v.data.Classes, Domain: b.Name(), Kept: l.save}
 	csv := pate.NewLabelsWriter(t.out)
-	step, done := t.progress(ctx, "labelling", v.Len())
-	run, err := a.Label(ctx, v, func(row int, label int32) error {
+	csv.Classes = v.data.Classes
+	step, done := t.progress(ctx, "labelling", v.votes.Len())
+	run, err := a.Label(ctx, v.votes, func(row int, label int32) error {
 		step()
 		if !l.json {
 			return csv.Write(row, label)
 		}
 		if label != pate.NoLabel {
-			out.Labels = append(out.Labels, rowLabel{row, label})
+			one := rowLabel{Row: row, Label: label}
+			if v.data.Classes != nil {
+				one.Class = v.data.Classes[label]
+			}
+			out.Labels = append(out.Labels, one)
 		}
 		return nil
 	})
@@ -189,7 +378,7 @@ func (l *labelling) release(ctx context.Context, t *terminal, a *pate.Aggregator
 	}
 	t.say("%d queries asked, %d answered", out.Asked, out.Answered)
 	if exhausted {
-		t.say("the budget of domain %q does not suffice for more", l.domain)
+		t.say("the budget of domain %q does not suffice for more", b.Name())
 	}
 	for _, e := range out.Events {
 		t.say("%s", t.paint(dim, "cost: "+e.String()))
@@ -200,9 +389,6 @@ func (l *labelling) release(ctx context.Context, t *terminal, a *pate.Aggregator
 
 // aggregator reads the aggregator's parameters as the decimals that were written.
 func (l *labelling) aggregator() (o pate.Options, err error) {
-	if _, err := l.options(); err != nil {
-		return o, err
-	}
 	for _, f := range []struct {
 		to         **big.Rat
 		name, text string
@@ -215,91 +401,4 @@ func (l *labelling) aggregator() (o pate.Options, err error) {
 		}
 	}
 	return o, nil
-}
-
-// sources refuses flags that do not say where votes come from.
-func (l *labelling) sources() error {
-	switch {
-	case l.queries < 0:
-		return diagnostic.New("D112", diagnostic.Span{}, "--queries: want a whole number above 0")
-	case l.votes != "" && (l.images != "" || l.labels != "" || l.public != "" || l.keep != ""):
-		return diagnostic.New("D115", diagnostic.Span{}, "--votes come from teachers that were trained elsewhere: no --images, --labels, --public or --private-votes")
-	case l.votes != "":
-		return nil
-	case l.images == "" || l.labels == "" || l.public == "":
-		return missing("who votes on what", "--votes FILE, or --images, --labels and --public")
-	case l.teachers < 1 || l.teachers > pate.MaxTeachers:
-		return missing("how many teachers there are", "--teachers N")
-	case l.epochs < 1:
-		return diagnostic.New("D112", diagnostic.Span{}, "--epochs: want a whole number above 0")
-	}
-	return nil
-}
-
-// ask returns the votes: those given, or those of teachers that it trains.
-func (l *labelling) ask(ctx context.Context, t *terminal) (*analysis.Votes, error) {
-	if l.votes != "" {
-		return readVotes(l.votes, t.in)
-	}
-	private, shape, err := examples.IDX(examples.IDXOptions{Images: l.images, Labels: l.labels, Classes: l.classes, Unit: true})
-	if err != nil {
-		return nil, diagnostic.New("D183", diagnostic.Span{}, "%v", err)
-	}
-	public, _, err := examples.IDX(examples.IDXOptions{Images: l.public, Shape: shape, Classes: l.classes, Unit: true})
-	if err != nil {
-		return nil, diagnostic.New("D183", diagnostic.Span{}, "%v", err)
-	}
-	learner, err := l.learner(shape)
-	if err != nil {
-		return nil, err
-	}
-	step, done := t.progress(ctx, "training teachers", l.teachers)
-	e, err := pate.Train(ctx, private, pate.EnsembleOptions{Teachers: l.teachers, Learner: learner, Progress: step})
-	done()
-	if err != nil {
-		return nil, err
-	}
-	v, err := e.Votes(ctx, public)
-	if err != nil || l.keep == "" {
-		return v, err
-	}
-	f, err := os.OpenFile(l.keep, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, unwritable(l.keep, err)
-	}
-	if err := errors.Join(v.Write(f), f.Close()); err != nil {
-		return nil, unwritable(l.keep, err)
-	}
-	return v, nil
-}
-
-func unwritable(name string, err error) error {
-	return diagnostic.New("D109", diagnostic.Span{}, "%s cannot be written: %v", name, err).Because("nothing was charged")
-}
-
-// learner is the teachers' network.
-func (l *labelling) learner(shape []int) (*pate.Network, error) {
-	spec := pate.ImageNetwork(shape[0], shape[1], l.classes)
-	if l.network != "" {
-		f, err := os.Open(l.network)
-		if err != nil {
-			return nil, unreadable(l.network, err)
-		}
-		defer f.Close()
-		spec = network.Spec{}
-		d := json.NewDecoder(io.LimitReader(f, 1<<20))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&spec); err != nil {
-			return nil, diagnostic.New("D183", diagnostic.Span{}, "%s is no network: %v", l.network, err)
-		}
-	}
-	net, err := network.New(spec)
-	if err == nil && (net.Width() != shape[0]*shape[1] || net.OutputSize() != l.classes) {
-		err = fmt.Errorf("it maps %d numbers to %d scores, not images of %d×%d to %d classes", net.Width(), net.OutputSize(), shape[0], shape[1], l.classes)
-	}
-	if err != nil {
-		return nil, diagnostic.New("D183", diagnostic.Span{}, "the teachers' network cannot be made: %v", err)
-	}
-	return &pate.Network{Spec: spec, Optimizer: optimizer.Spec{Kind: optimizer.Adam, Rate: 0.004}, Epochs: l.epochs, Batch: 16,
-		Shift: 1, Height: shape[0], Width: shape[1], Seed: 1}, nil
 }

@@ -138,6 +138,21 @@ func (e *exampleFlags) own() bool {
 	return e.public || e.declared.Unit.Kind == catalog.UnitRow
 }
 
+// unitName says what is protected.
+func (e *exampleFlags) unitName() string {
+	switch {
+	case e.public:
+		return "nobody: the data is public"
+	case e.declared != nil && e.declared.Unit.Kind != catalog.UnitRow:
+		return "a unit of domain " + e.declared.Domain.ID
+	case e.unit != "":
+		return e.unit + " of " + e.csv
+	case e.images != "":
+		return "an image"
+	}
+	return "a row of " + cmp.Or(e.table, e.csv)
+}
+
 // recorder opens the engine.
 func (w *workplace) recorder(ctx context.Context) (engine.Engine, engine.Recorder, error) {
 	if w.engine == nil {
@@ -205,10 +220,66 @@ func (e *exampleFlags) unread(err error) error {
 	return err
 }
 
+// declarations are what the flags say of how records become numbers.
+type declarations struct {
+	columns  []string
+	goal     string
+	encoding string // a file
+	bins     int
+}
+
+func (d *declarations) define(fs *flag.FlagSet) {
+	d.bins = 8
+	fs.StringVar(&d.goal, "target", "", "predict `COLUMN`: of a domain a class, of bounds a number; of a CSV file declared as in --columns")
+	fs.Func("columns", "learn from `A,B,...` (default all that are declared); of a CSV file declared, as age=0..120,ward=ER|ICU,smoker=boolean", list(&d.columns))
+	fs.StringVar(&d.encoding, "encoding", "", "of a CSV file: the columns and the target are declared in a JSON `FILE`, as model inspect --json shows one")
+	fs.Func("bins", "also cut the range of a number into `N` parts, and its logarithm, each a feature; 0: into none (default 8)", func(text string) (err error) {
+		if d.bins, err = strconv.Atoi(text); err != nil || d.bins < 0 || d.bins == 1 || d.bins > example.MaxBins {
+			return fmt.Errorf("want 0, or a whole number from 2 to %d", example.MaxBins)
+		}
+		return nil
+	})
+}
+
+// check refuses declarations of records that say too little, or too much.
+func (d *declarations) check(e *exampleFlags, c *Command) error {
+	exclude := func(a, b string) error {
+		return diagnostic.New("D115", diagnostic.Span{}, "%s and %s exclude each other", a, b)
+	}
+	switch {
+	case d.goal == "" && d.encoding == "":
+		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which column is the --target").Try("discreet %s", c.Line())
+	case d.encoding != "" && (d.columns != nil || d.goal != ""):
+		return exclude("--encoding", "--columns and --target")
+	case e.table != "" && d.encoding != "":
+		return exclude("--table", "--encoding")
+	case e.csv != "" && d.encoding == "" && d.columns == nil:
+		return diagnostic.New("D113", diagnostic.Span{}, "nothing declares the columns of %s", e.csv).
+			Try("--columns age=0..120,ward=ER|ICU --target ill=boolean; or --encoding FILE")
+	}
+	return nil
+}
+
+// of makes the encoding of examples, with a target.
+func (d *declarations) of(ctx context.Context, t *terminal, w *workplace, e *exampleFlags) (encoding *example.Encoding, err error) {
+	switch {
+	case e.table != "":
+		encoding, err = e.declare(ctx, t, w, d)
+	case d.encoding != "":
+		encoding, err = encodingOf(d.encoding)
+	default:
+		encoding, err = inline(d.columns, d.goal, d.bins)
+	}
+	if err == nil && encoding.Target == nil {
+		err = diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
+	}
+	return encoding, err
+}
+
 // declare makes the encoding of a table of the catalog, of what its columns' domains
 // and bounds say.
-func (e *exampleFlags) declare(ctx context.Context, t *terminal, w *workplace, columns []string, target string, bins int) (*example.Encoding, error) {
-	d := example.Declared{Table: e.declared, Columns: columns, Target: target, Bins: bins,
+func (e *exampleFlags) declare(ctx context.Context, t *terminal, w *workplace, said *declarations) (*example.Encoding, error) {
+	d := example.Declared{Table: e.declared, Columns: said.columns, Target: said.goal, Bins: said.bins,
 		Public: func(domain *catalog.PublicDomain) ([]sqltype.Value, error) { return publicValues(ctx, w, domain) }}
 	encoding, left, err := d.Encoding()
 	var refused *example.ColumnError

@@ -51,7 +51,11 @@ func loadModel(path string) (*model, error) {
 		return diagnostic.New("D165", diagnostic.Span{}, "%s is no model that can be used: %v", path, err)
 	}
 	file, err := learn.ReadModel(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, learn.ErrKind) && isEnsemble(path):
+		return nil, diagnostic.New("D165", diagnostic.Span{}, "%s is an ensemble of teachers, which is PRIVATE, and no model", path).
+			Because("what a teacher says shows the records that it was trained on").Try("discreet label --ensemble %s releases labels, charged", path)
+	case err != nil:
 		return nil, unusable(errors.New(strings.TrimPrefix(err.Error(), path+": ")))
 	}
 	m := &model{Model: file, path: path}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -20,7 +21,8 @@ func modelCommand() *Command {
 		Long: `It shows the certificate in a model's file: the data and the unit, the plan, the
 guarantee by both accountants, who paid, how records become numbers, and the program
 that trained it. A certificate is a statement of whoever signs for the file, no proof;
-what was charged stands in the ledger.`,
+what was charged stands in the ledger. Of an ensemble that discreet label kept, which has
+no guarantee, it shows what was declared.`,
 		Examples: [2]string{"discreet model inspect income.model", "discreet model inspect income.model --json"},
 	}
 	wantJSON := inspect.Flags.Bool("json", false, "print JSON")
@@ -28,6 +30,9 @@ what was charged stands in the ledger.`,
 		t.json = *wantJSON
 		if len(args) != 1 {
 			return diagnostic.New("D113", diagnostic.Span{}, "one model's file, please").Try("discreet %s", inspect.Line())
+		}
+		if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() && isEnsemble(args[0]) {
+			return inspectEnsemble(t, args[0])
 		}
 		m, err := loadModel(args[0])
 		if err != nil {
@@ -110,15 +115,20 @@ func (m *model) write(t *terminal) {
 	}
 	line("run", "%s", printable(c.Ledger.Run))
 	line("statement", "%s", printable(c.Ledger.Statement))
-	code := c.Code.Module
-	for _, part := range []string{c.Code.Version, c.Code.Revision, c.Code.Go} {
+	line("code", "%s", printable(codeText(c.Code)))
+	line("date", "%s", c.Date.Format(time.RFC3339))
+}
+
+// codeText says in a line which program it was.
+func codeText(c learn.Code) string {
+	text := c.Module
+	for _, part := range []string{c.Version, c.Revision, c.Go} {
 		if part != "" {
-			code += " " + part
+			text += " " + part
 		}
 	}
-	if c.Code.Modified {
-		code += ", modified"
+	if c.Modified {
+		text += ", modified"
 	}
-	line("code", "%s", printable(code))
-	line("date", "%s", c.Date.Format(time.RFC3339))
+	return text
 }

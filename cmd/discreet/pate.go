@@ -62,7 +62,7 @@ were released (as discreet label writes them), it is that of the run.`,
 			"discreet pate analyze --votes votes.csv --aggregator gnmax --sigma 40 --delta 1e-5 --publish --domain patient --json",
 		},
 	}
-	a := &pateAnalysis{}
+	a := &pateAnalysis{command: c}
 	a.define(&c.Flags)
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
 		if err := none(c, args); err != nil {
@@ -145,6 +145,7 @@ type pateAnalysis struct {
 	voting
 	workplace
 	statement
+	command         *Command
 	votes, answered string
 	delta           privacy.Delta
 	orders          []float64
@@ -168,7 +169,12 @@ func (a *pateAnalysis) define(fs *flag.FlagSet) {
 	fs.BoolVar(&a.json, "json", false, "print JSON")
 	fs.BoolVar(&a.publish, "publish", false, "release the cost of these votes with noise; spends budget of --domain")
 	fs.StringVar(&a.domain, "domain", "", "with --publish: charge the ledger's domain `DOMAIN`")
-	fs.IntVar(&a.publishing.Teachers, "teachers", 0, "with --publish: the declared number `N` of teachers")
+	fs.Func("teachers", "with --publish: the declared number `N` of teachers", func(text string) error {
+		var n int64
+		err := wholeUpTo(&n, pate.MaxTeachers)(text)
+		a.publishing.Teachers = int(n)
+		return err
+	})
 	fs.StringVar(&a.at, "publish-order", "", "with --publish: at the Rényi order `A`, chosen without a look at the votes (default about twice the one that is best for any votes)")
 	fs.StringVar(&a.beta, "beta", "", "with --publish: the smoothness `B` of the sensitivity, below 1/2A (default 0.4/A)")
 	fs.StringVar(&a.noise, "publish-sigma", "", "with --publish: noise of `S` times the smooth sensitivity (default: a tenth of divergence)")
@@ -313,13 +319,16 @@ func comparePySyft(v *analysis.Votes, o analysis.Options, right privateBound) (*
 		"PySyft's perform_analysis takes the labels that its own documentation passes for row numbers: it analyses the first rows again and again"}, nil
 }
 
+// ofPublish are the flags that have an effect with --publish alone.
+var ofPublish = []string{"domain", "teachers", "publish-order", "beta", "publish-sigma", "publish-delta", "confidence", "ledger", "anchor", "analyst"}
+
 // preparePublishing refuses what can be refused before votes are read.
 func (a *pateAnalysis) preparePublishing(ctx context.Context, o analysis.Options) error {
 	p := &a.publishing
 	if !a.publish {
-		for _, given := range []struct{ name, value string }{{"domain", a.domain}, {"publish-order", a.at}, {"beta", a.beta}, {"publish-sigma", a.noise}} {
-			if given.value != "" {
-				return diagnostic.New("D115", diagnostic.Span{}, "--%s is of --publish", given.name)
+		for _, g := range a.command.given {
+			if slices.Contains(ofPublish, g.name) {
+				return diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect without --publish", g.name)
 			}
 		}
 		return nil
@@ -357,8 +366,11 @@ func (a *pateAnalysis) preparePublishing(ctx context.Context, o analysis.Options
 	if err != nil {
 		return err
 	}
-	if m := b.Filter().Measure(); m != filter.RDP && p.Delta.Sign() == 0 {
+	switch m := b.Filter().Measure(); {
+	case m != filter.RDP && p.Delta.Sign() == 0:
 		return missing("at which delta domain "+a.domain+", of measure "+m+", is charged for the publication", "--publish-delta D")
+	case m == filter.RDP && p.Delta.Sign() > 0:
+		return diagnostic.New("D115", diagnostic.Span{}, "--publish-delta has no effect").Because("domain %q adds up divergences", a.domain)
 	}
 	p.Budget = b
 	return nil
@@ -407,17 +419,13 @@ func readAnswered(name string, n int) ([]bool, error) {
 		return nil, unreadable(name, err)
 	}
 	defer f.Close()
-	labels, err := pate.ReadLabels(f, n)
+	answered, err := pate.ReadAnswered(f, n)
 	var bad *pate.LabelsError
 	if errors.As(err, &bad) {
 		return nil, diagnostic.New("D180", diagnostic.Span{}, "%s: %v", name, bad).Try("labels are CSV with the header row,label, as discreet label writes them")
 	}
 	if err != nil {
 		return nil, unreadable(name, err)
-	}
-	answered := make([]bool, n)
-	for i, label := range labels {
-		answered[i] = label != pate.NoLabel
 	}
 	return answered, nil
 }

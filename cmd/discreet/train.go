@@ -19,7 +19,6 @@ import (
 	discreet "github.com/discreet-dp/discreet"
 	budgets "github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/budget/durable"
-	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -60,7 +59,7 @@ Exit codes are those of discreet query.`,
 			"discreet train --train-images train-images-idx3-ubyte.gz --train-labels train-labels-idx1-ubyte.gz --model cnn -n 60000 --target-epsilon 2.93 --out digits.model",
 		},
 	}
-	v := training{command: c, bins: 8, initial: 1}
+	v := training{command: c, initial: 1}
 	v.workplace.define(&c.Flags)
 	v.defineEngine(&c.Flags)
 	v.exampleFlags.define(&c.Flags, "train-images", "train-labels")
@@ -88,16 +87,13 @@ Exit codes are those of discreet query.`,
 type training struct {
 	workplace
 	exampleFlags
+	declarations
 	recipe
 	statement
 	command *Command
 
-	columns  []string
-	goal     string
-	encoding string // a file
-	bins     int
-	holdout  float64
-	classes  int
+	holdout float64
+	classes int
 
 	model   string
 	spec    string // a file
@@ -110,15 +106,7 @@ type training struct {
 }
 
 func (v *training) defineModel(fs *flag.FlagSet) {
-	fs.StringVar(&v.goal, "target", "", "predict `COLUMN`: of a domain a class, of bounds a number; of a CSV file declared as in --columns")
-	fs.Func("columns", "learn from `A,B,...` (default all that are declared); of a CSV file declared, as age=0..120,ward=ER|ICU,smoker=boolean", list(&v.columns))
-	fs.StringVar(&v.encoding, "encoding", "", "of a CSV file: the columns and the target are declared in a JSON `FILE`, as model inspect --json shows one")
-	fs.Func("bins", "also cut the range of a number into `N` parts, and its logarithm, each a feature; 0: into none (default 8)", func(text string) (err error) {
-		if v.bins, err = strconv.Atoi(text); err != nil || v.bins < 0 || v.bins == 1 || v.bins > example.MaxBins {
-			return fmt.Errorf("want 0, or a whole number from 2 to %d", example.MaxBins)
-		}
-		return nil
-	})
+	v.declarations.define(fs)
 	fs.Func("holdout", "keep a share `H` of the units out, for evaluate --held-out (default 0)", func(text string) (err error) {
 		if v.holdout, err = strconv.ParseFloat(text, 64); err != nil || !(v.holdout >= 0 && v.holdout < 1) {
 			return errors.New("want a number from 0 to below 1")
@@ -163,6 +151,11 @@ func (v *training) settle(c *Command) error {
 	if err := v.one(c); err != nil {
 		return err
 	}
+	if v.images == "" {
+		if err := v.declarations.check(&v.exampleFlags, c); err != nil {
+			return err
+		}
+	}
 	exclude := func(a, b string) error {
 		return diagnostic.New("D115", diagnostic.Span{}, "%s and %s exclude each other", a, b)
 	}
@@ -177,15 +170,6 @@ func (v *training) settle(c *Command) error {
 		return diagnostic.New("D115", diagnostic.Span{}, "--columns, --target, --encoding and --holdout are of records, not of images")
 	case v.images == "" && v.classes > 0:
 		return diagnostic.New("D115", diagnostic.Span{}, "--classes is of images").Because("of records the target's domain says which there are")
-	case v.images == "" && v.goal == "" && v.encoding == "":
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which column is the --target").Try("discreet %s", c.Line())
-	case v.encoding != "" && (v.columns != nil || v.goal != ""):
-		return exclude("--encoding", "--columns and --target")
-	case v.table != "" && v.encoding != "":
-		return exclude("--table", "--encoding")
-	case v.csv != "" && v.encoding == "" && v.columns == nil:
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing declares the columns of %s", v.csv).
-			Try("--columns age=0..120,ward=ER|ICU --target ill=boolean; or --encoding FILE")
 	case v.table != "" && v.payer != "":
 		return diagnostic.New("D115", diagnostic.Span{}, "--domain is of files").Because("the domain of a table pays for it")
 	case v.public && v.payer != "":
@@ -195,7 +179,7 @@ func (v *training) settle(c *Command) error {
 	case v.resume != "" && v.table == "" && v.payer == "":
 		return diagnostic.New("D113", diagnostic.Span{}, "--resume needs the --domain that paid")
 	}
-	return v.check()
+	return v.recipe.check()
 }
 
 // A job is a run that is decided but for how many units there are.
@@ -290,19 +274,8 @@ func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error
 		j.task = task{d.Shape, len(d.Classes)}
 		return nil
 	}
-	switch {
-	case v.table != "":
-		d.Encoding, err = v.declare(ctx, t, &v.workplace, v.columns, v.goal, v.bins)
-	case v.encoding != "":
-		d.Encoding, err = encodingOf(v.encoding)
-	default:
-		d.Encoding, err = inline(v.columns, v.goal, v.bins)
-	}
-	if err != nil {
+	if d.Encoding, err = v.declarations.of(ctx, t, &v.workplace, &v.exampleFlags); err != nil {
 		return err
-	}
-	if d.Encoding.Target == nil {
-		return diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
 	}
 	d.Classes = d.Encoding.ClassNames()
 	j.task = task{[]int{d.Encoding.Width()}, len(d.Classes)}
@@ -544,21 +517,6 @@ func (v *training) refused(ctx context.Context, err error) error {
 			Because("fast noise is drawn in floating point, which is a little off the law that is accounted for").Try("--sampler exact")
 	}
 	return diagnostic.New("D164", diagnostic.Span{}, "%v", err)
-}
-
-// unitName says what is protected.
-func (v *training) unitName() string {
-	switch {
-	case v.public:
-		return "nobody: the data is public"
-	case v.declared != nil && v.declared.Unit.Kind != catalog.UnitRow:
-		return "a unit of domain " + v.declared.Domain.ID
-	case v.unit != "":
-		return v.unit + " of " + v.csv
-	case v.images != "":
-		return "an image"
-	}
-	return "a row of " + cmp.Or(v.table, v.csv)
 }
 
 // A trained is what the command prints.

@@ -12,6 +12,9 @@ var pateEntries = []Entry{
 		"A cost that depends on the votes is private as they are. It leaves only with noise by its smooth sensitivity, for which a theorem must bound it: there is one for GNMax and the confident test, where conditions on sigma, the number of classes and the order hold, and where one unit changes one teacher. Nothing was charged.",
 		"discreet pate analyze --votes votes.csv --aggregator lnmax --gamma 0.05 --delta 1e-5 --publish --domain patient"},
 	{"D183", "teachers that cannot be trained",
-		"Private and public images are files in the IDX format of one shape, and the teachers' network takes that shape and has a score for each declared class. What the images hold is no error: a teacher that cannot learn votes for class 0.",
+		"Teachers vote for declared classes: the target is of a domain or boolean. Private and public images are files in the IDX format of one shape, and the teachers' network takes what an example has and gives a score for each class. What examples hold is no error: a teacher that cannot learn votes for class 0.",
 		"discreet label --domain patient --images discreet.toml --labels discreet.toml --public discreet.toml --teachers 10 --aggregator gnmax --sigma 40"},
+	{"D184", "an ensemble that cannot be asked",
+		"The file of an ensemble holds the teachers, what their examples are, and the domain that pays for every label. What is damaged, or anything else, is not guessed at, and nothing is charged. The file is private as the records are that the teachers learned from.",
+		"discreet label --ensemble discreet.toml --public discreet.toml --aggregator gnmax --sigma 40"},
 }
