@@ -254,6 +254,7 @@ func (l *labelling) run(ctx context.Context, t *terminal) error {
 			return err
 		}
 	}
+	v.tellIdle(t)
 	if !l.asks() {
 		return l.kept(t, v)
 	}

@@ -253,6 +253,17 @@ func (l *labelling) readPrivate(ctx context.Context, d *ensembleData) (*examples
 	return l.from.read(ctx, &l.workplace, d.Encoding, s)
 }
 
+// tellIdle tells the owner of teachers that know nothing: a data-dependent fact, like the
+// votes.
+func (v *electorate) tellIdle(t *terminal) {
+	if v.teachers == nil {
+		return
+	}
+	if n := v.teachers.Teachers() - v.teachers.Learned(); n > 0 {
+		t.say("PRIVATE, for the owner alone: %d of %d teachers had nothing to learn from, and vote for %s", n, v.teachers.Teachers(), printable(v.data.Classes[0]))
+	}
+}
+
 // looked records in the ledger that something exact is about to be written for the
 // owner.
 func (l *labelling) looked(ctx context.Context, v *electorate, what string) error {
@@ -268,9 +279,6 @@ func (l *labelling) ask(ctx context.Context, t *terminal, v *electorate) (err er
 				rows[i] = i
 			}
 			v.public = v.public.Pick(rows)
-		}
-		if n := v.teachers.Teachers() - v.teachers.Learned(); n > 0 {
-			t.say("PRIVATE, for the owner alone: %d of %d teachers had nothing to learn from, and vote for %s", n, v.teachers.Teachers(), v.data.Classes[0])
 		}
 		done := t.busy(ctx, "asking teachers")
 		v.votes, err = v.teachers.Votes(ctx, v.public)
