@@ -25,23 +25,50 @@ func whole(n int64) number {
 
 // fromBig takes r over.
 func fromBig(r *big.Rat) number {
-	if n, d := r.Num(), r.Denom(); n.IsInt64() && d.IsInt64() && n.Int64() != math.MinInt64 {
-		return number{num: n.Int64(), over: d.Int64() - 1}
+	if x, ok := small(r); ok {
+		return x
 	}
 	return number{big: r}
+}
+
+// fromRat leaves r to its owner.
+func fromRat(r *big.Rat) number {
+	if x, ok := small(r); ok {
+		return x
+	}
+	return number{big: new(big.Rat).Set(r)}
+}
+
+// small is r as a number that is not big, if both parts fit.
+func small(r *big.Rat) (number, bool) {
+	n := r.Num()
+	if !n.IsInt64() || n.Int64() == math.MinInt64 {
+		return number{}, false
+	}
+	if r.IsInt() {
+		return number{num: n.Int64()}, true
+	}
+	d := r.Denom()
+	if !d.IsInt64() {
+		return number{}, false
+	}
+	return number{num: n.Int64(), over: d.Int64() - 1}, true
 }
 
 func (x number) rat() *big.Rat {
 	if x.big != nil {
 		return new(big.Rat).Set(x.big)
 	}
-	return big.NewRat(x.num, x.over+1)
+	return x.view()
 }
 
-// view is x as a big.Rat that must not be written to.
+// view is x as a big.Rat that must not be written to if x is big.
 func (x number) view() *big.Rat {
-	if x.big != nil {
+	switch {
+	case x.big != nil:
 		return x.big
+	case x.over == 0: // there is nothing to reduce
+		return new(big.Rat).SetInt64(x.num)
 	}
 	return big.NewRat(x.num, x.over+1)
 }

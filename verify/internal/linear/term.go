@@ -103,7 +103,7 @@ func Fraction(p, q int64) Term {
 }
 
 // Constant is the constant r.
-func Constant(r *big.Rat) Term { return Term{constant: fromBig(new(big.Rat).Set(r))} }
+func Constant(r *big.Rat) Term { return Term{constant: fromRat(r)} }
 
 // Term is the variable's value; it must be a number.
 func (v Var) Term() Term {
@@ -126,7 +126,7 @@ func (t Term) Sub(u Term) Term { return t.plus(u, whole(-1)) }
 func (t Term) Neg() Term { return t.scale(whole(-1)) }
 
 // Scale is r·t.
-func (t Term) Scale(r *big.Rat) Term { return t.scale(fromBig(new(big.Rat).Set(r))) }
+func (t Term) Scale(r *big.Rat) Term { return t.scale(fromRat(r)) }
 
 // Mul is t·u, of which one must be constant.
 func (t Term) Mul(u Term) Term {
@@ -269,6 +269,9 @@ func (t Term) IsConstant() (*big.Rat, bool) {
 	}
 	return t.constant.rat(), true
 }
+
+// IsZero reports whether the term is 0 by its form.
+func (t Term) IsZero() bool { return t.err == nil && len(t.monomials) == 0 && t.constant.isZero() }
 
 // Coefficient is that of v outside of conditionals; see Linear.
 func (t Term) Coefficient(v Var) *big.Rat {

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/smt"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -23,6 +24,11 @@ func Check(ctx context.Context, f *p.Function, c *claim.Claim, cert *Certificate
 
 // CheckWith is Check by a solver.
 func CheckWith(ctx context.Context, s smt.Solver, o smt.Options, f *p.Function, c *claim.Claim, cert *Certificate) error {
+	process, err := smt.Start(ctx, s, o)
+	if err != nil {
+		return fmt.Errorf("check certificate: %w", err)
+	}
+	defer process.Close()
 	return check(ctx, f, c, cert, func(ctx context.Context, f linear.Formula) (bool, error) {
 		if f.IsFalse() {
 			return true, nil
@@ -31,7 +37,8 @@ func CheckWith(ctx context.Context, s smt.Solver, o smt.Options, f *p.Function, 
 		if err != nil {
 			return false, err
 		}
-		a, _, err := smt.Solve(ctx, s, o, script)
+		process.Command("(reset)\n" + strings.TrimSuffix(script, "(check-sat)\n"))
+		a, err := process.CheckSat(ctx)
 		return a == smt.Unsat, err
 	})
 }

@@ -25,7 +25,7 @@ func (m *machine) draw(d *p.Draw, st *state) {
 	m.must(st, "the parameter of the noise is the same in both runs", linear.Eq(parameter.diff, linear.Term{}))
 	if shifted(d.Law) || d.Law == p.Choose {
 		// Costs were counted for the parameter with its definitions written out.
-		counted := m.eval(inline(d.Parameter, m.definitions), &state{})
+		counted := m.eval(m.parameters[d], &state{})
 		m.must(st, "the parameter of the noise is what its definition says", linear.Eq(parameter.num, counted.num))
 		for _, c := range m.budget.counters {
 			m.must(st, "the noise is of a positive scale", linear.Ge(m.eval(c.rate[d], &state{}).num, linear.Term{}))

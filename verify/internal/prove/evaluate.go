@@ -72,13 +72,13 @@ func (m *machine) binary(x p.Binary, st *state) value {
 		return choose(less, v, w, p.Real)
 	case p.Mul:
 		for range 2 {
-			if c, ok := v.num.IsConstant(); ok && isZero(v.diff) {
+			if c, ok := v.num.IsConstant(); ok && v.diff.IsZero() {
 				return number(w.num.Scale(c), w.diff.Scale(c))
 			}
 			v, w = w, v
 		}
 	case p.Quo:
-		if c, ok := w.num.IsConstant(); ok && isZero(w.diff) && c.Sign() != 0 && p.SortOf(x) == p.Real {
+		if c, ok := w.num.IsConstant(); ok && w.diff.IsZero() && c.Sign() != 0 && p.SortOf(x) == p.Real {
 			c = new(big.Rat).Inv(c)
 			return number(v.num.Scale(c), v.diff.Scale(c))
 		}
@@ -94,9 +94,23 @@ func compare(op p.Op, v, w value, s p.Sort) value {
 		}
 		return truth(one, two)
 	}
-	f := map[p.Op]func(t, u linear.Term) linear.Formula{
-		p.Eq: linear.Eq, p.Ne: linear.Ne, p.Lt: linear.Lt, p.Le: linear.Le, p.Gt: linear.Gt, p.Ge: linear.Ge}[op]
-	return truth(f(v.num, w.num), f(v.second(), w.second()))
+	return truth(compareTerms(op, v.num, w.num), compareTerms(op, v.second(), w.second()))
+}
+
+func compareTerms(op p.Op, t, u linear.Term) linear.Formula {
+	switch op {
+	case p.Eq:
+		return linear.Eq(t, u)
+	case p.Ne:
+		return linear.Ne(t, u)
+	case p.Lt:
+		return linear.Lt(t, u)
+	case p.Le:
+		return linear.Le(t, u)
+	case p.Gt:
+		return linear.Gt(t, u)
+	}
+	return linear.Ge(t, u)
 }
 
 func (m *machine) call(x p.Call, st *state) value {
@@ -129,7 +143,7 @@ var gridLimit = new(big.Rat).SetInt64(1 << 41)
 // commutes with it; so x' - x <= k implies round(x') - round(x) <= k if g divides k,
 // and g = 2^(⌊log₂ scale⌋-40) divides all whole numbers if scale < 2^41.
 func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
-	if m.test != nil || isZero(to.diff) {
+	if m.test != nil || to.diff.IsZero() {
 		return
 	}
 	b := &budget{}
@@ -201,17 +215,19 @@ func (m *machine) opaque(op string, s p.Sort, args ...value) value {
 func (m *machine) apply(op string, s p.Sort, args []linear.Term) linear.Term {
 	known := make([]*big.Rat, len(args))
 	all := true
-	texts := make([]string, len(args))
 	for i, a := range args {
 		r, ok := a.IsConstant()
 		known[i], all = r, all && ok
-		texts[i] = strings.ReplaceAll(a.String(), "|", `"`)
 		m.notOfSample(a)
 	}
 	if all {
 		if r, ok := compute(op, s, known, m.test != nil); ok {
 			return linear.Constant(r)
 		}
+	}
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = strings.ReplaceAll(a.String(), "|", `"`)
 	}
 	v := linear.Var{Name: op + "(" + strings.Join(texts, ", ") + ")", Sort: linearSort(s)}
 	if _, ok := m.facts[v]; !ok {
@@ -326,7 +342,7 @@ func (m *machine) element(x p.Element, st *state) value {
 		return m.test.element(m, v, index)
 	}
 	key := v.Name + "[" + index.num.String() + "]"
-	if !isZero(index.diff) {
+	if !index.diff.IsZero() {
 		key += "[" + index.diff.String() + "]"
 	}
 	if e, ok := m.elements[key]; ok {
@@ -336,7 +352,7 @@ func (m *machine) element(x p.Element, st *state) value {
 	if v.Sort == p.Bool {
 		b := m.fresh(v.Name+"[]", linear.Bool).Formula()
 		e = truth(b, b)
-		if !isZero(index.diff) || m.private[v] {
+		if !index.diff.IsZero() || m.private[v] {
 			e.two = m.fresh(v.Name+"[]'", linear.Bool).Formula()
 		}
 		m.elements[key] = e

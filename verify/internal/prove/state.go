@@ -98,9 +98,4 @@ func linearSort(s p.Sort) linear.Sort {
 	return linear.Bool
 }
 
-func isZero(t linear.Term) bool {
-	r, ok := t.IsConstant()
-	return ok && r.Sign() == 0
-}
-
 func rational(n int64) *big.Rat { return big.NewRat(n, 1) }

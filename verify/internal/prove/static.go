@@ -20,6 +20,7 @@ type static struct {
 	alias       map[*p.Variable]*p.Variable // local copies of input slices that are never written
 	written     map[*p.Variable]int         // how often a slice is assigned, made, appended or stored to
 	draws       []*p.Draw
+	parameters  map[*p.Draw]p.Expression // their parameters with definitions written out
 	loops       []*p.Loop
 	around      map[*p.Draw][]*p.Loop // the loops that a draw stands in, outermost first
 	live        map[*p.Loop]map[*p.Variable]bool
@@ -37,6 +38,7 @@ func analyse(f *p.Function, c *claim.Claim) *static {
 		private:     map[*p.Variable]bool{},
 		alias:       map[*p.Variable]*p.Variable{},
 		written:     map[*p.Variable]int{},
+		parameters:  map[*p.Draw]p.Expression{},
 		around:      map[*p.Draw][]*p.Loop{},
 		live:        map[*p.Loop]map[*p.Variable]bool{},
 		counted:     map[*p.Variable]bool{},
@@ -48,6 +50,9 @@ func analyse(f *p.Function, c *claim.Claim) *static {
 		s.private[a.Input] = true
 	}
 	s.collect(f.Body, nil)
+	for _, d := range s.draws {
+		s.parameters[d] = inline(d.Parameter, s.definitions)
+	}
 	for before := -1; before != len(s.private); {
 		before = len(s.private)
 		s.spread(f.Body, false)
