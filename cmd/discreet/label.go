@@ -174,6 +174,8 @@ func (l *labelling) settle() error {
 				return d.Because("whose records the teachers learn from says who pays")
 			}
 			return d.Try("it is of --%s", strings.ReplaceAll(with, " ", ", --"))
+		case g.name == "bins" && l.encoding != "":
+			return diagnostic.New("D115", diagnostic.Span{}, "--bins has no effect with --encoding").Because("the encoding says how numbers are cut")
 		case !l.asks() && slices.Contains([]string{"aggregator", "gamma", "sigma", "threshold", "sigma-threshold", "queries", "delta", "private-votes"}, g.name):
 			return diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect without --public", g.name).Because("nothing is asked")
 		}

@@ -100,6 +100,16 @@ func TestNeighboursDifferByOneUnit(t *testing.T) {
 			}
 			return
 		}
+		for u, e := range examples(with) {
+			if own {
+				break
+			}
+			name := with.Names[u]
+			alone := build(t, s, own, slices.DeleteFunc(slices.Clone(all), func(r record) bool { return r.unit != name }))
+			if got := whole(alone); len(got) != 1 || got[0] != fmt.Sprint(e) {
+				t.Fatalf("unit %q has the examples %v, alone %v", name, e, got)
+			}
+		}
 		gone := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return r.unit == "eve" })
 		without := whole(build(t, s, own, gone))
 		if rest := subtract(whole(with), without); len(rest) > 1 || len(subtract(without, whole(with))) > 0 {
