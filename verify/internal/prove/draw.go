@@ -28,7 +28,7 @@ func (m *machine) draw(d *p.Draw, st *state) {
 		counted := m.eval(m.parameters[d], &state{})
 		m.must(st, "the parameter of the noise is what its definition says", linear.Eq(parameter.num, counted.num))
 		for _, c := range m.budget.counters {
-			m.must(st, "the noise is of a positive scale", linear.Ge(m.eval(c.rate[d], &state{}).num, linear.Term{}))
+			m.must(st, "the noise is of a positive scale", linear.Implies(m.units(), linear.Ge(m.eval(c.rate[d], &state{}).num, linear.Term{})))
 		}
 	}
 	var x linear.Term
