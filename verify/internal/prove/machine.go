@@ -242,7 +242,7 @@ func (m *machine) begin() *state {
 		}
 	}
 	for _, x := range m.budget.positive {
-		if slices.Contains(m.budget.guarded, x) {
+		if slices.ContainsFunc(m.budget.guarded, func(y p.Expression) bool { return y.String() == x.String() }) {
 			continue
 		}
 		m.demand(st, fmt.Sprintf("%s is positive", x), linear.Gt(m.eval(x, st).num, linear.Term{}))
