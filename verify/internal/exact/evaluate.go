@@ -135,6 +135,11 @@ func (x *explorer) binary(s *state, e program.Binary) (*form, error) {
 	case program.Mul:
 		return product(f, g, e)
 	case program.Quo, program.Rem:
+		if e.Op == program.Quo && f.near != nil && plain(e.X).String() == plain(e.Y).String() {
+			if sign, ok := g.sign(); ok && sign != 0 {
+				return constant(integer(1)), nil // what is irrational over itself
+			}
+		}
 		return quotient(f, g, e)
 	}
 	d, ok := f.plus(g, integer(-1))
@@ -159,6 +164,20 @@ func (x *explorer) binary(s *state, e program.Binary) (*form, error) {
 		return g, err
 	}
 	return nil, unsupported("operator %v", e.Op)
+}
+
+// plain is a sum without the zeros in it.
+func plain(e program.Expression) program.Expression {
+	b, ok := e.(program.Binary)
+	if !ok || b.Op != program.Add {
+		return e
+	}
+	for _, pair := range [][2]program.Expression{{b.X, b.Y}, {b.Y, b.X}} {
+		if n, ok := pair[0].(program.Number); ok && n.Value.Sign() == 0 {
+			return plain(pair[1])
+		}
+	}
+	return e
 }
 
 func product(f, g *form, e program.Expression) (*form, error) {

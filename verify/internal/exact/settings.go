@@ -132,6 +132,38 @@ func (s *space) settings(most, depth int) []setting {
 	for sum := 0; sum <= depth && len(found) < most && tried <= 20_000; sum++ {
 		walk(0, sum)
 	}
+	if len(found) == 0 {
+		found = s.scattered(lists, most)
+	}
+	return found
+}
+
+// scattered are choices from all over the lists, for requirements that no plain ones
+// meet; the same ones each time (splitmix64).
+func (s *space) scattered(lists [][]rational, most int) (found []setting) {
+	state := uint64(1)
+	below := func(n int) int {
+		state += 0x9e3779b97f4a7c15
+		z := state
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		return int((z ^ z>>31) % uint64(n))
+	}
+	for range 20_000 {
+		choice := make(setting, len(lists))
+		for i, list := range lists {
+			choice[i] = list[below(len(list))]
+		}
+		for _, n := range []int{2, 1, 3} {
+			if s.code.admissible(s.claim, s.flat(choice, n).first) {
+				found = append(found, choice)
+				break
+			}
+		}
+		if len(found) == most {
+			break
+		}
+	}
 	return found
 }
 

@@ -35,6 +35,9 @@ func (s *static) guard(ctx context.Context, b *budget) error {
 
 // above says that a factor is positive.
 func (m *machine) above(x p.Expression) linear.Formula {
+	if c, ok := x.(p.Call); ok && (c.Func == "exp" || c.Func == "log" && moreThanOne(c.Args[0])) {
+		return linear.True()
+	}
 	return linear.Gt(m.eval(x, &state{}).num, linear.Term{})
 }
 
@@ -76,9 +79,17 @@ func (m *machine) units() linear.Formula {
 	return linear.And(fs...)
 }
 
+func moreThanOne(x p.Expression) bool {
+	n, ok := x.(p.Number)
+	return ok && n.Value.Cmp(rational(1)) > 0
+}
+
 // notNegative says that an expression over inputs is at least 0, or false where that
 // is not seen.
 func (m *machine) notNegative(x p.Expression) linear.Formula {
+	if m.above(x).IsTrue() {
+		return linear.True()
+	}
 	if b, ok := x.(p.Binary); ok {
 		switch b.Op {
 		case p.Mul:

@@ -245,7 +245,7 @@ func (m *machine) begin() *state {
 		if slices.ContainsFunc(m.budget.guarded, func(y p.Expression) bool { return y.String() == x.String() }) {
 			continue
 		}
-		m.demand(st, fmt.Sprintf("%s is positive", x), linear.Gt(m.eval(x, st).num, linear.Term{}))
+		m.demand(st, fmt.Sprintf("%s is positive", x), m.above(x))
 	}
 	return st
 }
