@@ -135,7 +135,8 @@ func asPoint(plan privacy.Event, delta privacy.Delta, o Options) (privacy.Event,
 			high, delta = b.Epsilon.High, privacy.Delta{}
 		}
 	}
-	eps, err := privacy.NewEpsilon(numeric.CeilDigits(new(big.Rat).SetFloat64(up(high)), 17))
+	// The least epsilon that there is, where the δ alone suffices.
+	eps, err := privacy.NewEpsilon(numeric.CeilDigits(new(big.Rat).SetFloat64(max(up(high), 1e-299)), 17))
 	if err != nil {
 		return nil, err
 	}

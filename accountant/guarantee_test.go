@@ -150,3 +150,21 @@ func TestGuaranteeOfParallelParts(t *testing.T) {
 		t.Errorf("got %v, %v", e, err)
 	}
 }
+
+// A plan that is (0, δ)-differentially private has the least epsilon that there is, in
+// place of an error.
+func TestGuaranteeOfDeltaAlone(t *testing.T) {
+	f := newFilter(t, filter.Approx, "1", "0.6", "0")
+	plan, err := privacy.ParsePlan("gaussian(1000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := plan.Event()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Guarantee(event, f, parseDelta(t, "0.5"), Options{})
+	if a, ok := e.(privacy.Approx); err != nil || !ok || a.Epsilon.Float64() > 1e-200 {
+		t.Errorf("%v, %v", e, err)
+	}
+}

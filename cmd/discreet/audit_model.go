@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -123,6 +124,9 @@ func (a *modelAudit) settle(c *Command) error {
 	if a.plot != "" {
 		if _, err := plot.Format(a.plot); err != nil {
 			return diagnostic.New("D112", diagnostic.Span{}, "--plot %s: %v", a.plot, err)
+		}
+		if info, err := os.Stat(filepath.Dir(a.plot)); err != nil || !info.IsDir() {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", a.plot)
 		}
 	}
 	return nil

@@ -178,6 +178,9 @@ func (v *evaluating) private(ctx context.Context, t *terminal, m *model) (*noisy
 	if err != nil {
 		return nil, parameterRefusal(err)
 	}
+	if off.BitLen() > 53 {
+		return nil, diagnostic.New("D142", diagnostic.Span{}, "--epsilon %v: counts would be off by more than any count is", v.epsilon).Try("--epsilon 0.1")
+	}
 	out.Within = off.Int64()
 	if v.table != "" {
 		if _, _, err := v.recorder(ctx); err != nil { // what is not there must not cost

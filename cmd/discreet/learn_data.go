@@ -216,6 +216,8 @@ func (e *exampleFlags) unread(err error) error {
 		return diagnostic.New("D161", diagnostic.Span{}, "%v", err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return unreadable(cmp.Or(e.csv, e.images), err)
+	case e.csv != "" && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded): // it is empty, or its compression is cut
+		return diagnostic.New("D161", diagnostic.Span{}, "%s cannot be read: %s", e.csv, strings.TrimPrefix(err.Error(), "read examples: "))
 	}
 	return err
 }

@@ -44,7 +44,11 @@ func loadModel(path string) (*model, error) {
 	if path == "" {
 		return nil, diagnostic.New("D113", diagnostic.Span{}, "nothing says which model").Try("--model-file FILE; discreet train makes one")
 	}
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a file")
+	}
+	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	unusable := func(err error) error {

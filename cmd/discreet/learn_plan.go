@@ -357,7 +357,7 @@ func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.
 	low, high := 0.25, 0.25
 	if p.Noise.Multiplier = high; p.Clip.Mode != learn.Adaptive { // whose count may want other noise
 		if err := p.Validate(); err != nil {
-			return p, noPlan(err)
+			return p, noPlan(p, err)
 		}
 	}
 	for {
@@ -395,6 +395,7 @@ func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.
 // guarantee.
 func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
 	text := strings.TrimPrefix(err.Error(), "guarantee: ")
+	text = text[strings.LastIndex(text, "\n")+1:] // of several ways the last that was tried
 	if target.Sign() == 0 {
 		return diagnostic.New("D164", diagnostic.Span{}, "a run of %d steps with noise multiplier %g has no guarantee at delta %v", p.Steps, p.Noise.Multiplier, p.Delta).
 			Because("%s", text).Try("a larger --noise, such as 1; or --target-epsilon, which finds the noise that it takes")
@@ -404,7 +405,10 @@ func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
 }
 
 // noPlan refuses flags that amount to no run, whatever it may cost.
-func noPlan(err error) error {
-	return diagnostic.New("D164", diagnostic.Span{}, "no such run can be made: %s", strings.TrimPrefix(err.Error(), "plan: ")).
-		Try("--target-epsilon finds the noise that it takes; discreet help train shows what is chosen for a flag that is left out")
+func noPlan(p learn.Plan, err error) error {
+	d := diagnostic.New("D164", diagnostic.Span{}, "no such run can be made: %s", strings.TrimPrefix(err.Error(), "plan: "))
+	if p.Delta.Sign() == 0 {
+		return d.Try("a domain of measure approx, zcdp, rdp, gdp or whitehouse")
+	}
+	return d.Try("--target-epsilon finds the noise that it takes; discreet help train shows what is chosen for a flag that is left out")
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"math/big"
 	"os"
@@ -133,8 +135,10 @@ func (v *training) defineModel(fs *flag.FlagSet) {
 		return nil
 	})
 	fs.Func("initial", "the `N` of the weights that training begins with, which protect nobody (default 1)", func(text string) (err error) {
-		v.initial, err = strconv.ParseUint(text, 10, 64)
-		return err
+		if v.initial, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return errors.New("want a whole number from 0")
+		}
+		return nil
 	})
 	fs.StringVar(&v.out, "out", "discreet.model", "write the model to `FILE` (default discreet.model)")
 	fs.StringVar(&v.checkpoint, "checkpoint", "", "keep what it takes to go on after a crash in `FILE`")
@@ -221,13 +225,30 @@ func (v *training) run(ctx context.Context, t *terminal) error {
 
 // writable refuses to train what could not be written.
 func (v *training) writable() error {
-	for _, path := range []string{v.out, v.checkpoint, v.plot} {
+	for i, path := range []string{v.out, v.checkpoint, v.plot} {
+		if i > 0 && path == v.out {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be the model and something else", path)
+		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
 		}
 		if info, err := os.Stat(path); path != "" && err == nil && !info.Mode().IsRegular() {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is no file", path)
 		}
+		if path == "" {
+			continue
+		}
+		probe, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*") // as the file itself will be made
+		if err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+		if err != nil {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: %v", path, cmp.Or(errors.Unwrap(err), err))
+		}
+	}
+	if !replaceable(v.out) {
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
+			Because("what is there would be lost").Try("another --out")
 	}
 	if v.checkpoint == "" {
 		return nil
@@ -240,6 +261,20 @@ func (v *training) writable() error {
 			Because("that no checkpoint is gone on from twice at one price is what the ledger knows").Try("--domain DOMAIN")
 	}
 	return nil
+}
+
+// replaceable reports whether a model may take the place of what is at path: nothing, or
+// a model, but never the data.
+func replaceable(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	const model = "discreet model "
+	head := make([]byte, len(model))
+	n, err := io.ReadFull(f, head)
+	return err == nil && string(head) == model || n == 0 && err == io.EOF
 }
 
 // network builds the network once, to see that it can be built.
@@ -351,7 +386,7 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 		v.noise = plan.Noise.Multiplier
 	}
 	if err := plan.Validate(); err != nil {
-		return noPlan(err)
+		return noPlan(plan, err)
 	}
 	if j.budget == nil {
 		if j.budget, err = y.own(plan, v.target, events); err != nil {
@@ -466,6 +501,9 @@ func (v *training) train(ctx context.Context, t *terminal, j *job, o learn.Optio
 	err = r.Train(ctx)
 	done()
 	if err != nil {
+		if kept := cmp.Or(v.checkpoint, v.resume); kept != "" && ctx.Err() != nil {
+			t.say("the same command with --resume %s goes on, at no further charge", kept)
+		}
 		return v.refused(ctx, err)
 	}
 	show.end()
