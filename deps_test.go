@@ -63,7 +63,7 @@ var onlys = []only{
 	{"./verify/internal/source", []string{"./verify/internal/claim", "./verify/internal/program"}, "Go to data: it proves nothing"},
 	{"./verify/internal/linear", nil, "all proofs rest on it: arithmetic, to be reviewed alone"},
 	{"./verify/internal/exact", []string{"./internal/numeric", "./noise", "./verify/internal/claim", "./verify/internal/program"}, "probabilities, to be reviewed alone: no proof, no solver, no Go syntax"},
-	{"./verify/internal/ratio", []string{"./internal/numeric", "./verify/internal/claim", "./verify/internal/program"}, "rules and exact arithmetic: no Go syntax, no solver"},
+	{"./verify/internal/ratio", []string{"./internal/numeric", "./verify/internal/claim", "./verify/internal/linear", "./verify/internal/program"}, "rules and exact arithmetic: no Go syntax, no solver"},
 	{"./learn/scatter", []string{"./learn/example", "./learn/internal/gemm"}, "fixed features of an example: nothing is learned, so nothing is paid"},
 	{"./learn/internal/gemm", []string{"./learn/internal/gemm/openblas"}, "arithmetic: it knows no model"},
 	{"./learn/internal/gemm/openblas", nil, "a wall around a library"},

@@ -61,7 +61,16 @@ func TestClaimsAddUpToEpsilon(t *testing.T) {
 			t.Errorf("prefix sums in blocks of %d: the claim adds up to %v", block, got)
 		}
 	}
-	// What say requires.
+	// What say requires, and claims: 1 + k·h/(1−h) is p/q.
+	for _, o := range []RandomizedResponseOptions{{Answers: 2, Truth: rat("0.7")}, {Answers: 5, Epsilon: eps("0.7")}, {Answers: 1000, Truth: rat("0.002")}} {
+		r := must(NewRandomizedResponse(o))
+		lie := new(big.Rat).Sub(rat("1"), r.honest)
+		claimed := new(big.Rat).Mul(big.NewRat(int64(o.Answers), 1), r.honest)
+		claimed.Quo(claimed, lie).Add(claimed, rat("1"))
+		if r.honest.Sign() <= 0 || lie.Sign() <= 0 || claimed.Cmp(new(big.Rat).Quo(r.told.hit, r.told.miss)) != 0 {
+			t.Errorf("%+v: the claim is of the ratio %v", o, claimed)
+		}
+	}
 	for _, o := range []BinaryResponseOptions{{rat("0.9"), rat("0.6")}, {rat("0.2"), rat("0.1")}, {rat("0.5"), rat("0.9")}} {
 		b := must(NewBinaryResponse(o))
 		lie := func(x *big.Rat) *big.Rat { return new(big.Rat).Sub(rat("1"), x) }

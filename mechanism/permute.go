@@ -66,7 +66,7 @@ func (p *PermuteAndFlip) Choose(bits noise.Bits, scores []float64) (int, error) 
 func (p *PermuteAndFlip) choose(stream *noise.Stream, s []int64) (int, error) {
 	best, left := slices.Max(s), indices(len(s))
 	for {
-		k, err := stream.Below(uint64(len(left)))
+		k, err := stream.Index(len(left))
 		if err != nil {
 			return 0, err
 		}

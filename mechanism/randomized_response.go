@@ -109,18 +109,31 @@ func (r *RandomizedResponse) Truth() *big.Rat { return new(big.Rat).Set(r.told.h
 // The true answer is told with probability p−q, and otherwise one of all k at
 // random: p − q + k·q·(1/k) = p. Everything is drawn in any case.
 func (r *RandomizedResponse) Respond(bits noise.Bits, answer int) (int, error) {
-	honest, err := noise.Bernoulli(bits, r.honest)
+	said, err := r.say(noise.NewStream(bits), answer)
 	if err != nil {
 		return 0, fmt.Errorf("randomize response: %w", err)
 	}
-	other, err := noise.Uniform(bits, big.NewInt(int64(r.answers)))
+	return said, nil
+}
+
+// say is the mechanism. With h = p−q and 1−h = k·q, what it claims, p/q, is 1 + k·h/(1−h).
+//
+//dp:adjacent |answer| <= r.answers
+//dp:requires 0 < r.honest && r.honest < 1 && r.answers >= 2
+//dp:cost math.Log(1 + float64(r.answers)*r.honest/(1-r.honest))
+func (r *RandomizedResponse) say(stream *noise.Stream, answer int) (int, error) {
+	honest, err := noise.Bernoulli(stream, r.honest)
 	if err != nil {
-		return 0, fmt.Errorf("randomize response: %w", err)
+		return 0, err
+	}
+	other, err := stream.Index(r.answers)
+	if err != nil {
+		return 0, err
 	}
 	if honest && answer >= 0 && answer < r.answers {
 		return answer, nil
 	}
-	return int(other.Int64()), nil
+	return other, nil
 }
 
 // Estimate returns for each answer what share of the respondents it is true of,

@@ -117,6 +117,11 @@ func TestExpCoin(t *testing.T) {
 	if _, err := s.Below(0); !errors.Is(err, ErrParameter) {
 		t.Error(err)
 	}
+	for _, n := range []int{0, -1, math.MinInt} {
+		if _, err := s.Index(n); !errors.Is(err, ErrParameter) {
+			t.Errorf("an index of %d: %v", n, err)
+		}
+	}
 }
 
 func BenchmarkInt64(b *testing.B) {

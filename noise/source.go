@@ -130,6 +130,16 @@ func (s *Source) Bernoulli(p float64) bool {
 	return ok
 }
 
+// Uniform returns each integer from 0 to n−1 with probability 1/n, for n > 0.
+func (s *Source) Uniform(n int) int {
+	if n <= 0 {
+		panic(refused("uniform below a number that is not positive"))
+	}
+	k, err := s.stream.below(uint64(n))
+	check(err)
+	return int(k)
+}
+
 // Choose returns i with probability proportional to exp(eps·scores[i]/2): the
 // exponential mechanism, ε-DP if each score differs by at most 1 between neighbours.
 // Scores beyond what a float64 holds count as its extremes, and NaN as the lowest.

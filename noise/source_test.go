@@ -69,6 +69,20 @@ func TestSourceBernoulli(t *testing.T) {
 	}
 }
 
+func TestSourceUniform(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5, 16} {
+		law, open := enumerate(18, from(func(s *Source) int64 { return int64(s.Uniform(n)) }))
+		if len(law) != n {
+			t.Errorf("Uniform(%d) has %d values", n, len(law))
+		}
+		for k, p := range law {
+			if k < 0 || k >= int64(n) || p > 1/float64(n) || p+open < 1/float64(n) || open > 0.01 {
+				t.Errorf("Uniform(%d): %d with probability %v, %v open", n, k, p, open)
+			}
+		}
+	}
+}
+
 func TestSourceChoose(t *testing.T) {
 	for _, tc := range []struct {
 		scores []float64
@@ -313,6 +327,7 @@ func sourceDraws() map[string]func(*Source) {
 		"Geometric":        func(s *Source) { s.Geometric(1.5) },
 		"DiscreteGaussian": func(s *Source) { s.DiscreteGaussian(1.5) },
 		"Bernoulli":        func(s *Source) { s.Bernoulli(0.3) },
+		"Uniform":          func(s *Source) { s.Uniform(3) },
 		"Choose":           func(s *Source) { s.Choose([]float64{1, 2}, 1) },
 	}
 }
@@ -375,6 +390,9 @@ func TestSourceRefusesParameters(t *testing.T) {
 	}
 	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		refuses("Choose", func(eps float64) { s.Choose([]float64{1}, eps) }, eps, true)
+	}
+	for _, n := range []float64{0, -1, math.MinInt32} {
+		refuses("Uniform", func(n float64) { s.Uniform(int(n)) }, n, true)
 	}
 	refuses("Choose from nothing", func(eps float64) { s.Choose(nil, eps) }, 1, true)
 }

@@ -23,6 +23,15 @@ func (s *Stream) Below(n uint64) (uint64, error) {
 	return s.below(n)
 }
 
+// Index returns each index of n things with probability 1/n, n > 0.
+func (s *Stream) Index(n int) (int, error) {
+	if n <= 0 {
+		return 0, fmt.Errorf("%w: an index of nothing", ErrParameter)
+	}
+	i, err := s.below(uint64(n))
+	return int(i), err
+}
+
 // below returns a uniform integer from 0 to n-1, n > 0. As many bits as n-1 has
 // are drawn until they make a number below n: a draw is below n with probability
 // above 1/2, and is then uniform.

@@ -356,6 +356,8 @@ func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
 		return x.coin(s, st, f)
 	case program.Choose:
 		return x.choose(s, st, f)
+	case program.Uniform:
+		return x.uniform(s, st, f)
 	}
 	if sign, ok := f.sign(); !ok || sign <= 0 {
 		return nil, fmt.Errorf("%w: %v draws with parameter %v, which is not positive", ErrInput, st.Law, st.Parameter)
@@ -396,6 +398,28 @@ func (x *explorer) coin(s *state, st *program.Draw, p *form) ([]*state, error) {
 		t.vars[x.index[st.To]] = value{scalar: truth(i == 1)}
 		t.at++
 		branches = append(branches, t)
+	}
+	return branches, nil
+}
+
+// maxUniform bounds the branches of one draw.
+const maxUniform = 1000
+
+// uniform branches over the integers below n, which are equally likely.
+func (x *explorer) uniform(s *state, st *program.Draw, n *form) ([]*state, error) {
+	if !n.known() || !n.c.rat().IsInt() || n.c.sign() <= 0 {
+		return nil, fmt.Errorf("%w: uniform below %v, which is no positive integer", ErrInput, st.Parameter)
+	}
+	if n.c.cmp(integer(maxUniform)) > 0 {
+		return nil, unsupported("more than %d values of a uniform draw", maxUniform)
+	}
+	branches := make([]*state, n.c.rat().Num().Int64())
+	for i := range branches {
+		t := s.fork()
+		t.toss(numeric.Of(big.NewRat(1, int64(len(branches)))))
+		t.vars[x.index[st.To]] = value{scalar: constant(integer(int64(i)))}
+		t.at++
+		branches[i] = t
 	}
 	return branches, nil
 }

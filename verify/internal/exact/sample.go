@@ -40,6 +40,8 @@ func (x *explorer) sample(s *state, st *program.Draw, parameter *form) error {
 			return float64(x.source.Geometric(p))
 		case program.DiscreteGaussian:
 			return float64(x.source.DiscreteGaussian(p))
+		case program.Uniform:
+			return float64(x.source.Uniform(int(p)))
 		case program.Choose:
 			return float64(x.source.Choose(scores, p))
 		}

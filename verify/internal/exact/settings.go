@@ -91,6 +91,8 @@ func (s *space) settings(most, depth int) []setting {
 			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
 		case inCost[v] == price:
 			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10), {}, integer(-1)})
+		case v.Sort == program.Real && s.bounding(v):
+			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 10), integer(10), {}, integer(-1)})
 		case v.Sort == program.Int:
 			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
 		default:
@@ -235,6 +237,20 @@ func (c *code) expressions(visit func(program.Expression)) {
 	}
 }
 
+// bounding reports that an input is a unit of distances.
+func (s *space) bounding(v *program.Variable) bool {
+	found := false
+	for _, a := range s.claim.Adjacent {
+		for _, e := range []program.Expression{a.Low, a.High} {
+			program.Walk(e, func(e program.Expression) {
+				r, ok := e.(program.Ref)
+				found = found || ok && r.Var == v
+			})
+		}
+	}
+	return found
+}
+
 // flat is the pair of equal inputs of a setting, slices having n equal elements.
 func (s *space) flat(choice setting, n int) pair {
 	var p pair
@@ -291,6 +307,14 @@ func (s *space) moves(p pair, input int) []rational {
 		lo, hi = wholly("ceil", lo), wholly("floor", hi)
 	}
 	all := []rational{hi, lo, {}}
+	if v := s.code.function.Inputs[input]; v.Sort == program.Int && !v.Slice {
+		// The extremes may lie outside of what is required of it.
+		for _, d := range fractions(1, -1) {
+			if d.cmp(lo) > 0 && d.cmp(hi) < 0 {
+				all = append(all, d)
+			}
+		}
+	}
 	if s.steps && s.code.function.Inputs[input].Sort == program.Real {
 		all = append(all, hi.times(fraction(1, 2)))
 	}

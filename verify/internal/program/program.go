@@ -101,7 +101,7 @@ type (
 		Law Law
 		// Parameter is the scale of Laplace, DiscreteLaplace, Exponential and
 		// Geometric, the sigma of Gaussian and DiscreteGaussian, the probability of
-		// Bernoulli, the epsilon of Choose.
+		// Bernoulli, the epsilon of Choose, the number of values of Uniform.
 		Parameter Expression
 		// Scores are those of Choose.
 		Scores *Variable
@@ -167,8 +167,9 @@ const (
 	DiscreteGaussian            // exp(-x²/2t²) over the integers
 	Bernoulli                   // true with probability t
 	Choose                      // index i with exp(t·scores[i]/2)
+	Uniform                     // each of the integers from 0 to t-1 alike
 )
 
-var lawNames = [...]string{"Laplace", "Exponential", "Gaussian", "DiscreteLaplace", "Geometric", "DiscreteGaussian", "Bernoulli", "Choose"}
+var lawNames = [...]string{"Laplace", "Exponential", "Gaussian", "DiscreteLaplace", "Geometric", "DiscreteGaussian", "Bernoulli", "Choose", "Uniform"}
 
 func (l Law) String() string { return lawNames[l] }

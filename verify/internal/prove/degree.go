@@ -34,7 +34,7 @@ func (k *scaling) infer(f *p.Function, c *claim.Claim) {
 				k.relate(p.Ref{Var: s.To}, s.Value)
 			case *p.Draw:
 				switch s.Law {
-				case p.Bernoulli:
+				case p.Bernoulli, p.Uniform:
 					k.push(s.Parameter, 0)
 				case p.Choose:
 					if d, ok := k.guess(p.Ref{Var: s.Scores}); ok {

@@ -17,6 +17,7 @@ import (
 //     in the support.
 //   - Of integers s is whole.
 //   - All others are coupled by equality: at no cost if their parameter is public.
+//   - Uniform below n, the same in both runs, is the same law: coupled to be equal.
 //   - Choose of scores u with u'-u in [l, h] takes i with P/P' =
 //     exp(ε(u(i)-u'(i))/2)·Σexp(εu'/2)/Σexp(εu/2) <= exp(ε(h-l)/2) (McSherry &
 //     Talwar, FOCS 2007).
@@ -43,6 +44,19 @@ func (m *machine) draw(d *p.Draw, st *state) {
 			b = m.fresh(d.To.Name, linear.Bool).Formula()
 		}
 		st.vars[d.To] = truth(b, b)
+		return
+	case p.Uniform:
+		if m.test == nil {
+			i := m.fresh(d.To.Name, linear.Int)
+			m.facts[i] = append(m.facts[i], linear.Ge(i.Term(), linear.Term{}), linear.Lt(i.Term(), parameter.num))
+			x = i.Term()
+		} else if n, ok := parameter.num.IsConstant(); !ok || !n.IsInt() || n.Sign() <= 0 {
+			m.failed("a test draws below %v", parameter.num)
+			return
+		} else if k, _ := x.IsConstant(); k != nil {
+			x = linear.Constant(new(big.Rat).SetInt(new(big.Int).Mod(k.Num(), n.Num())))
+		}
+		st.vars[d.To] = number(x, linear.Term{})
 		return
 	case p.Choose:
 		if m.test == nil {

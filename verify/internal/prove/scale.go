@@ -243,6 +243,11 @@ func (k *scaling) draw(s *p.Draw) {
 	switch s.Law {
 	case p.Bernoulli:
 		of = 0
+	case p.Uniform:
+		of = 0
+		if d != 0 {
+			k.failed("an integer of degree %d", d)
+		}
 	case p.Choose:
 		of = -k.degrees[s.Scores]
 		if d != 0 {

@@ -99,6 +99,14 @@ func (p *plain) run(list []program.Statement) (bool, *left) {
 				p.vars[s.To] = []float64{float64(1 - p.choice(t, 1-t))}
 				continue
 			}
+			if s.Law == program.Uniform {
+				law := make([]float64, int(t))
+				for i := range law {
+					law[i] = 1 / t
+				}
+				p.vars[s.To] = []float64{float64(p.choice(law...))}
+				continue
+			}
 			if density, reach, step := noiseOf(s.Law); density != nil {
 				k := int(reach * t / step)
 				law := make([]float64, 2*k+1)
@@ -303,7 +311,7 @@ func neighbours(t *rapid.T, f *program.Function, c *claim.Claim) (store, store) 
 			if a.Relation == claim.One && i != one {
 				continue
 			}
-			d := rapid.SampledFrom([]float64{low, high, 0}).Draw(t, "distance")
+			d := rapid.SampledFrom([]float64{low, high, 0, max(low, -1), min(high, 1), min(high, 2)}).Draw(t, "distance")
 			if a.Input.Sort == program.Int {
 				d = math.Trunc(d)
 			}
@@ -320,7 +328,7 @@ func neighbours(t *rapid.T, f *program.Function, c *claim.Claim) (store, store) 
 // What is proved is true of small instances: no outcome is more than e^cost times as
 // likely as for a neighbour.
 func TestProofsAreTrue(t *testing.T) {
-	for _, c := range programs {
+	for _, c := range slices.Concat(programs, uniforms) {
 		if c.err != "" {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/verify/internal/linear"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
@@ -61,6 +62,8 @@ type enumeration struct {
 	// mostly is what comparisons with noise are taken for, but with the probability of
 	// a tail.
 	mostly bool
+	// apart are the symbols of a pointwise comparison whose values differ.
+	apart map[linear.Var]bool
 	// outcomes and states are counted for the explanation.
 	outcomes, states int
 }
@@ -83,12 +86,11 @@ func (p *prover) part(list []program.Statement, at state) (effect, error) {
 		return effect{}, undecided("a part without draws")
 	}
 	for _, d := range draws {
-		if d.Law != program.Bernoulli && d.Law != program.Choose {
+		if d.Law != program.Bernoulli && d.Law != program.Choose && d.Law != program.Uniform {
 			return effect{}, undecided("%v has no finite outcomes", d.Law)
 		}
 	}
-	e := p.enumerate(list, at)
-	ratios, err := e.solve(map[string]program.Expression{})
+	e, ratios, err := p.compared(list, at, draws)
 	if err != nil {
 		return effect{}, err
 	}
@@ -105,15 +107,38 @@ func (p *prover) part(list []program.Statement, at state) (effect, error) {
 			return effect{}, undecided("the ratio of probabilities %v is no expression of inputs", c)
 		}
 	}
-	step := Step{p.line(draws[0].Pos), fmt.Sprintf("%d outcomes in each of %d private states, compared one by one: the probabilities differ at most by the factor %s", e.outcomes, e.states, factors(costs))}
+	how := fmt.Sprintf("%d outcomes in each of %d private states, compared one by one", e.outcomes, e.states)
+	if e.states == 0 {
+		how = fmt.Sprintf("%d ways to an outcome, compared for any one value of it", e.outcomes)
+	}
+	step := Step{p.line(draws[0].Pos), fmt.Sprintf("%s: the probabilities differ at most by the factor %s", how, factors(costs))}
 	return e.effect(costs, step), nil
+}
+
+// compared returns the ratios of the probabilities of a part's outcomes: one by one, or,
+// with uniform draws, also value by value.
+func (p *prover) compared(list []program.Statement, at state, draws []*program.Draw) (*enumeration, []fraction, error) {
+	var failure error
+	if slices.ContainsFunc(draws, func(d *program.Draw) bool { return d.Law == program.Uniform }) {
+		e, ratios, err := p.pointwise(list, at)
+		if err == nil {
+			return e, ratios, nil
+		}
+		failure = err
+	}
+	e := p.enumerate(list, at)
+	ratios, err := e.solve(map[string]program.Expression{})
+	if err != nil && failure != nil {
+		err = failure
+	}
+	return e, ratios, err
 }
 
 // enumerate prepares the enumeration of a part.
 func (p *prover) enumerate(list []program.Statement, at state) *enumeration {
 	e := &enumeration{
 		prover: p, list: list, at: at,
-		secrets: map[string]bool{}, ends: map[signal]bool{}, lengths: map[*program.Variable]map[string]program.Expression{}, kept: map[*program.Variable]bool{},
+		secrets: map[string]bool{}, ends: map[signal]bool{}, lengths: map[*program.Variable]map[string]program.Expression{}, kept: map[*program.Variable]bool{}, apart: map[linear.Var]bool{},
 	}
 	for v := range exposed(p.f, list) {
 		e.exposed = append(e.exposed, v)
@@ -316,7 +341,8 @@ func (e *enumeration) law(public, secret map[string]program.Expression) (map[str
 		if *e.runs--; *e.runs < 0 {
 			return nil, undecided("more than %d paths", maxRuns)
 		}
-		m := &machine{enumeration: e, public: public, secret: secret, choices: choices, steps: maxSteps, weight: rational(one), vars: map[*program.Variable]program.Expression{}, slices: map[*program.Variable]sequence{}}
+		m := e.machine(choices)
+		m.public, m.secret = public, secret
 		outcome, err := m.run()
 		var f *fork
 		switch {
@@ -335,4 +361,9 @@ func (e *enumeration) law(public, secret map[string]program.Expression) (map[str
 		}
 	}
 	return law, nil
+}
+
+// machine begins a run.
+func (e *enumeration) machine(choices []int) *machine {
+	return &machine{enumeration: e, choices: choices, steps: maxSteps, weight: rational(one), vars: map[*program.Variable]program.Expression{}, slices: map[*program.Variable]sequence{}}
 }

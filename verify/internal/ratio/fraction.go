@@ -29,19 +29,31 @@ func (x fraction) plus(y fraction) fraction {
 	if x.den.equal(y.den) {
 		return simplify(fraction{x.num.plus(y.num), x.den})
 	}
+	mx, cx := x.den.factor()
+	my, cy := y.den.factor()
+	if cx.equal(cy) {
+		return simplify(fraction{x.num.times(my).plus(y.num.times(mx)), cx.times(mx).times(my)})
+	}
 	return simplify(fraction{x.num.times(y.den).plus(y.num.times(x.den)), x.den.times(y.den)})
 }
 
 func (x fraction) minus(y fraction) fraction { return x.plus(y.neg()) }
 
 func (x fraction) times(y fraction) fraction {
-	switch {
-	case x.num.equal(y.den):
-		return simplify(fraction{y.num, x.den})
-	case y.num.equal(x.den):
-		return simplify(fraction{x.num, y.den})
+	// What is above and below cancels.
+	a, b := cancel(x.num, y.den)
+	c, d := cancel(y.num, x.den)
+	return simplify(fraction{a.times(c), b.times(d)})
+}
+
+// cancel divides both of two polynomials by a factor that they share but for powers.
+func cancel(p, q polynomial) (polynomial, polynomial) {
+	mp, cp := p.factor()
+	mq, cq := q.factor()
+	if len(p) > 0 && cp.equal(cq) {
+		return mp, mq
 	}
-	return simplify(fraction{x.num.times(y.num), x.den.times(y.den)})
+	return p, q
 }
 
 func (x fraction) constant() (*big.Rat, bool) {

@@ -20,7 +20,8 @@ type machine struct {
 	vars           map[*program.Variable]program.Expression
 	slices         map[*program.Variable]sequence
 	output         []string
-	solo           *solo // nil unless one run is followed by itself
+	solo           *solo  // nil unless one run is followed by itself
+	point          *point // nil unless values stay symbols
 }
 
 // A sequence is the value of a slice: one that was there at the start, with what was done to
@@ -108,8 +109,11 @@ func (m *machine) one(s program.Statement) (signal, error) {
 		if m.solo != nil {
 			return signal{}, m.solo.draw(s)
 		}
-		if s.Law == program.Choose {
+		switch s.Law {
+		case program.Choose:
 			return signal{}, m.choose(s)
+		case program.Uniform:
+			return signal{}, m.uniform(s)
 		}
 		return signal{}, m.flip(s)
 	case *program.If:
@@ -214,6 +218,9 @@ func (m *machine) shown(e program.Expression) (string, error) {
 
 // scalar writes an evaluated scalar.
 func (m *machine) scalar(x program.Expression) (string, error) {
+	if m.point != nil {
+		return m.hole(x)
+	}
 	x, err := m.known(x)
 	if err != nil {
 		return "", err
@@ -233,7 +240,7 @@ func (m *machine) scalar(x program.Expression) (string, error) {
 
 // known asks for the private leaves of few values in an evaluated expression.
 func (m *machine) known(x program.Expression) (program.Expression, error) {
-	if m.solo != nil {
+	if m.solo != nil || m.point != nil {
 		return x, nil
 	}
 	for _, leaf := range m.leaves(x) {
@@ -393,6 +400,9 @@ func (m *machine) settle(x program.Expression) (bool, error) {
 	}
 	if t, ok := x.(program.Truth); ok {
 		return bool(t), nil
+	}
+	if m.point != nil {
+		return m.decide(x)
 	}
 	if m.solo != nil {
 		if b, ok := x.(program.Binary); ok && m.hidden(x) {

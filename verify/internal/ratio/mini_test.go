@@ -169,7 +169,7 @@ func (m *mini) block(list []ast.Stmt) (out []program.Statement) {
 	return out
 }
 
-var laws = map[string]program.Law{"Laplace": program.Laplace, "DiscreteLaplace": program.DiscreteLaplace, "Bernoulli": program.Bernoulli, "Choose": program.Choose, "Gaussian": program.Gaussian}
+var laws = map[string]program.Law{"Laplace": program.Laplace, "DiscreteLaplace": program.DiscreteLaplace, "Bernoulli": program.Bernoulli, "Choose": program.Choose, "Uniform": program.Uniform, "Gaussian": program.Gaussian}
 
 // hoist turns draws in an expression into statements.
 func (m *mini) hoist(e ast.Expr) (ast.Expr, []program.Statement) {
@@ -192,7 +192,7 @@ func (m *mini) hoist(e ast.Expr) (ast.Expr, []program.Statement) {
 			if !ok {
 				return e
 			}
-			v := &program.Variable{Name: "draw" + m.fset.Position(e.Pos()).String(), Sort: map[program.Law]program.Sort{program.Bernoulli: program.Bool, program.Choose: program.Int, program.DiscreteLaplace: program.Int}[law]}
+			v := &program.Variable{Name: "draw" + m.fset.Position(e.Pos()).String(), Sort: map[program.Law]program.Sort{program.Bernoulli: program.Bool, program.Choose: program.Int, program.Uniform: program.Int, program.DiscreteLaplace: program.Int}[law]}
 			if law == program.Laplace || law == program.Gaussian {
 				v.Sort = program.Real
 			}

@@ -191,6 +191,12 @@ func (p polynomial) least() map[string]*big.Rat {
 	return low
 }
 
+// factor takes apart a polynomial into a product of powers and what is left.
+func (p polynomial) factor() (powers, rest polynomial) {
+	least := p.least()
+	return sum(term{big.NewRat(1, 1), least}), p.divide(least)
+}
+
 // divide divides by a product of powers.
 func (p polynomial) divide(powers map[string]*big.Rat) polynomial {
 	inverse := term{big.NewRat(1, 1), map[string]*big.Rat{}}

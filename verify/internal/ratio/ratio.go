@@ -70,7 +70,7 @@ func Applies(f *program.Function, c *claim.Claim) bool {
 	found := c.Cost.Measure == claim.Approximate
 	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 		d, ok := s.(*program.Draw)
-		found = found || ok && (d.Law == program.Bernoulli || d.Law == program.Choose)
+		found = found || ok && (d.Law == program.Bernoulli || d.Law == program.Choose || d.Law == program.Uniform)
 	})
 	return found
 }

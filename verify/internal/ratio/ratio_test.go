@@ -3,12 +3,15 @@ package ratio
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Each program is proved at a cost, or is not: the text says what the error must say.
-var programs = []struct{ name, src, least, err string }{
+// A specimen is proved at a cost, or is not: the text says what the error must say.
+type specimen struct{ name, src, least, err string }
+
+var programs = []specimen{
 	{"randomized response", `
 //dp:adjacent |x| <= 1
 //dp:requires 0.5 < p && p < 1
@@ -456,7 +459,7 @@ func f(bits []bool, eps float64, src *noise.Source) int {
 }
 
 func TestPrograms(t *testing.T) {
-	for _, c := range programs {
+	for _, c := range slices.Concat(programs, uniforms) {
 		t.Run(c.name, func(t *testing.T) {
 			f, claim := read(t, c.src)
 			o, err := Prove(context.Background(), f, claim)

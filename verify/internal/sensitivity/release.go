@@ -164,7 +164,7 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 		return value{kind: noisy, draw: &draw{id: a.next(), law: l, scale: parameter(0), loops: len(a.stack), pos: x.Pos(), sign: 1}}, true
 	}
 	switch name {
-	case "Bernoulli":
+	case "Bernoulli", "Uniform":
 		parameter(0)
 		st.spent[a.next()] = true
 		return a.public("coin"), true

@@ -184,6 +184,10 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 		if s.Law == program.Geometric {
 			f.add(symbol{}, symbol{v: s.To}, 0)
 		}
+		if s.Law == program.Uniform {
+			f.add(symbol{}, symbol{v: s.To}, 0)
+			f.assume(program.Binary{Op: program.Lt, X: program.Ref{Var: s.To}, Y: s.Parameter}, true)
+		}
 	case program.If:
 		b.check(f, out, pos, s.Cond)
 		g := maps.Clone(f)

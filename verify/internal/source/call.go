@@ -375,7 +375,7 @@ func (l *lowerer) method(f *ast.SelectorExpr, sel *types.Selection, e *ast.CallE
 		return []entity{term{program.Call{Func: "grid", Args: []program.Expression{x.x, scale.x}}, program.Real}}
 	}
 	if noiseType(sel.Recv()) != "" {
-		l.refuse(e.Pos(), "the method "+fn.Name()+" of "+typeName(sel.Recv()), "it is outside the subset", "draw with Laplace, Exponential, Gaussian, DiscreteLaplace, Geometric, DiscreteGaussian, Bernoulli, Choose, Int64, or Index")
+		l.refuse(e.Pos(), "the method "+fn.Name()+" of "+typeName(sel.Recv()), "it is outside the subset", "draw with Laplace, Exponential, Gaussian, DiscreteLaplace, Geometric, DiscreteGaussian, Bernoulli, Choose, Uniform, Int64, or Index")
 	}
 	if _, isInterface := sel.Recv().Underlying().(*types.Interface); isInterface {
 		l.refuse(e.Pos(), "a method of an interface", "which method it is, is not known", "call a method of a struct")

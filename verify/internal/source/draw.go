@@ -19,6 +19,7 @@ var sourceLaws = map[string]program.Law{
 	"DiscreteGaussian": program.DiscreteGaussian,
 	"Bernoulli":        program.Bernoulli,
 	"Choose":           program.Choose,
+	"Uniform":          program.Uniform,
 }
 
 func lawSort(law program.Law) program.Sort {
@@ -46,6 +47,9 @@ func lawOf(info *types.Info, e *ast.CallExpr) (program.Law, bool) {
 	if noiseType(recv) == "Source" {
 		law, ok := sourceLaws[f.Sel.Name]
 		return law, ok
+	}
+	if noiseType(recv) == "Stream" && f.Sel.Name == "Index" {
+		return program.Uniform, true
 	}
 	law, ok := samplerLaw(recv)
 	draws := map[bool]string{false: "Int64", true: "Index"}[law == program.Choose]
@@ -124,10 +128,16 @@ type drawError struct{}
 
 func (drawError) what() string { return "an error" }
 
-// sample is k, err := d.Int64(stream).
+// sample is k, err := d.Int64(stream), or stream.Index(n).
 func (l *lowerer) sample(e *ast.CallExpr, law program.Law) []entity {
 	f := ast.Unparen(e.Fun).(*ast.SelectorExpr)
 	sel := l.frame.in.info.Selections[f]
+	draw := program.Draw{At: program.At{Pos: e.Pos()}, Law: law, Align: l.align(l.drawn, e)}
+	if law == program.Uniform {
+		l.checkSource(f.X)
+		draw.Parameter = l.scalar(e.Args[0]).x
+		return l.sampled(draw, e)
+	}
 	index := sel.Index()
 	d, ok := l.path(l.base(f.X), index[:len(index)-1], e.Pos()).(*sampler)
 	if !ok {
@@ -138,7 +148,7 @@ func (l *lowerer) sample(e *ast.CallExpr, law program.Law) []entity {
 	}
 	scale := d.scaleVariable()
 	l.read(scale)
-	draw := program.Draw{At: program.At{Pos: e.Pos()}, Law: law, Parameter: program.Ref{Var: scale}, Align: l.align(l.drawn, e)}
+	draw.Parameter = program.Ref{Var: scale}
 	if law == program.Choose && len(e.Args) == 2 {
 		scores, ok := l.sliceOf(e.Args[1])
 		if !ok {
@@ -148,7 +158,12 @@ func (l *lowerer) sample(e *ast.CallExpr, law program.Law) []entity {
 		draw.Scores = scores
 		draw.Parameter = program.Binary{Op: program.Quo, X: number(2, program.Real), Y: program.Ref{Var: scale}}
 	}
-	v := l.temporary(law, e)
+	return l.sampled(draw, e)
+}
+
+// sampled emits a draw of a statement k, err := ..., and returns k and the error.
+func (l *lowerer) sampled(draw program.Draw, e *ast.CallExpr) []entity {
+	v := l.temporary(draw.Law, e)
 	if a, ok := l.drawn.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && ast.Unparen(a.Rhs[0]) == e {
 		if id := identOf(a.Lhs[0]); id != nil && id.Name != "_" {
 			v = l.variable(l.frame.prefix+id.Name, program.Int, id.Pos())

@@ -129,6 +129,9 @@ func (m *machine) draw(s program.Draw) any {
 		}
 		return k
 	}
+	if s.Law == program.Uniform {
+		return int64(m.src.Uniform(int(m.eval(s.Parameter).(int64))))
+	}
 	p := m.eval(s.Parameter).(float64)
 	switch s.Law {
 	case program.Laplace:

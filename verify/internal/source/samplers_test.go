@@ -17,6 +17,7 @@ func TestSamplers(t *testing.T) {
 	}
 	want := map[string][]string{
 		"mechanism.Index": {"Choose", "2 / scale(m.choice)"},
+		"mechanism.Any":   {"Uniform n + 1"},
 		"mechanism.Toss":  {"Bernoulli m.hit", "Bernoulli m.way"},
 	}
 	for _, u := range read[0].Units {

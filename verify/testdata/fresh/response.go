@@ -140,3 +140,136 @@ func SurveyOneCoin(answers []bool, eps float64, src *noise.Source) (yes []bool) 
 	}
 	return yes
 }
+
+// OneOf is randomized response with k answers: one of all with the probability that
+// eps allows, else the true one.
+//
+// want: proved
+//
+//dp:adjacent |answer| <= k
+//dp:requires eps > 0 && k >= 2
+//dp:cost eps
+func OneOf(answer, k int, eps float64, src *noise.Source) int {
+	honest := src.Bernoulli((math.Exp(eps) - 1) / (math.Exp(eps) - 1 + float64(k)))
+	other := src.Uniform(k)
+	if honest && answer >= 0 && answer < k {
+		return answer
+	}
+	return other
+}
+
+// Another tells the truth, or one of the k-1 other answers.
+//
+// want: proved
+//
+//dp:adjacent |answer| <= k
+//dp:requires eps > 0 && k >= 2 && 0 <= answer && answer < k
+//dp:cost eps
+func Another(answer, k int, eps float64, src *noise.Source) int {
+	if src.Bernoulli(math.Exp(eps) / (math.Exp(eps) + float64(k) - 1)) {
+		return answer
+	}
+	lie := src.Uniform(k - 1)
+	if lie >= answer {
+		lie++
+	}
+	return lie
+}
+
+// EachOf asks every person of a list, of whom one differs.
+//
+// want: proved
+//
+//dp:adjacent one(answers) <= k
+//dp:requires eps > 0 && k >= 2
+//dp:cost eps
+func EachOf(answers []int, k int, eps float64, src *noise.Source) []int {
+	var told []int
+	for _, a := range answers {
+		said := src.Uniform(k)
+		if src.Bernoulli((math.Exp(eps)-1)/(math.Exp(eps)-1+float64(k))) && a >= 0 && a < k {
+			said = a
+		}
+		told = append(told, said)
+	}
+	return told
+}
+
+// OneOfTooOften takes the probability that is right if a lie is never the truth.
+//
+// want: refuted
+//
+//dp:adjacent |answer| <= k
+//dp:requires eps > 0 && k >= 2 && 0 <= answer && answer < k
+//dp:cost eps
+func OneOfTooOften(answer, k int, eps float64, src *noise.Source) int {
+	if src.Bernoulli(math.Exp(eps) / (math.Exp(eps) + float64(k) - 1)) {
+		return answer
+	}
+	return src.Uniform(k)
+}
+
+// AnotherShifted passes over the answer below the true one.
+//
+// want: refuted
+//
+//dp:adjacent |answer| <= k
+//dp:requires eps > 0 && k >= 2 && 0 <= answer && answer < k
+//dp:cost eps
+func AnotherShifted(answer, k int, eps float64, src *noise.Source) int {
+	if src.Bernoulli(math.Exp(eps) / (math.Exp(eps) + float64(k) - 1)) {
+		return answer
+	}
+	lie := src.Uniform(k - 1)
+	if lie > answer {
+		lie++
+	}
+	return lie
+}
+
+// AnotherWithoutOne never says the last answer unless it is true.
+//
+// want: refuted
+//
+//dp:adjacent |answer| <= k
+//dp:requires eps > 0 && k >= 2 && 0 <= answer && answer < k
+//dp:cost eps
+func AnotherWithoutOne(answer, k int, eps float64, src *noise.Source) int {
+	if src.Bernoulli((math.Exp(eps) - 1) / (math.Exp(eps) - 1 + float64(k))) {
+		return answer
+	}
+	return src.Uniform(k - 1)
+}
+
+// OneOfAny tells the truth also where that is no answer: no lie is as large.
+//
+// want: refuted
+//
+//dp:adjacent |answer| <= 10
+//dp:requires eps > 0 && k >= 2
+//dp:cost eps
+func OneOfAny(answer, k int, eps float64, src *noise.Source) int {
+	if src.Bernoulli((math.Exp(eps) - 1) / (math.Exp(eps) - 1 + float64(k))) {
+		return answer
+	}
+	return src.Uniform(k)
+}
+
+// EachOfAll claims for every person what holds for one.
+//
+// want: refuted
+//
+//dp:adjacent each(answers) <= k
+//dp:requires eps > 0 && k >= 2
+//dp:cost eps
+func EachOfAll(answers []int, k int, eps float64, src *noise.Source) []int {
+	var told []int
+	for _, a := range answers {
+		said := src.Uniform(k)
+		if src.Bernoulli((math.Exp(eps)-1)/(math.Exp(eps)-1+float64(k))) && a >= 0 && a < k {
+			said = a
+		}
+		told = append(told, said)
+	}
+	return told
+}

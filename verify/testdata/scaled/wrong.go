@@ -1,6 +1,10 @@
 package scaled
 
-import "github.com/discreet-dp/discreet/noise"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
 
 // QueryHalf has half of the noise on queries.
 //
@@ -235,4 +239,57 @@ func Assigned(x, c, eps float64, src *noise.Source) float64 {
 //dp:cost 1.5 / a
 func KnownHalf(x, y, a, b float64, src *noise.Source) (float64, float64) {
 	return x + src.Laplace(a), y + src.Laplace(b)
+}
+
+// Forgotten does not multiply the noise by the number of answers.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= c
+//dp:requires c > 0 && eps > 0 && n > 0
+//dp:cost eps
+func Forgotten(q []float64, t, c, eps float64, n int, src *noise.Source) []bool {
+	var above []bool
+	t += src.Laplace(2 * c / eps)
+	for i, count := 0, 0; i < len(q) && count < n; i++ {
+		over := q[i]+src.Laplace(4*c/eps) >= t
+		if over {
+			count++
+		}
+		above = append(above, over)
+	}
+	return above
+}
+
+// Rounded rounds to a grid, which may move neighbours apart by a step more than c.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= c
+//dp:requires 0 < c && 0 < eps && c < 1000000*eps
+//dp:cost eps
+func Rounded(x, c, eps float64, src *noise.Source) float64 {
+	return src.Round(x, c/eps) + src.Laplace(c/eps)
+}
+
+// Steps counts whole steps of x, of which there may be one more than x moves.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= c
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func Steps(x, c, eps float64, src *noise.Source) float64 {
+	return math.Floor(x) + src.Laplace(c/eps)
+}
+
+// Mixed moves down by 1, and has noise for c.
+//
+// want: refuted
+//
+//dp:adjacent x in [-1, c]
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func Mixed(x, c, eps float64, src *noise.Source) float64 {
+	return x + src.Laplace(c/eps)
 }

@@ -4,7 +4,7 @@ import "github.com/discreet-dp/discreet/noise"
 
 // All are the functions, by name.
 var All = map[string]any{
-	"Order": Order, "ShortAnd": ShortAnd, "ShortOr": ShortOr, "LoopCondition": LoopCondition,
+	"Order": Order, "ShortAnd": ShortAnd, "ShortOr": ShortOr, "LoopCondition": LoopCondition, "Indices": Indices,
 	"Shadow": Shadow, "Swap": Swap, "Divide": Divide, "DividePanics": DividePanics,
 	"IndexPanics": IndexPanics, "MakePanics": MakePanics, "SwitchBreak": SwitchBreak,
 	"SwitchTag": SwitchTag, "Labels": Labels, "Closures": Closures, "RangeInt": RangeInt,

@@ -43,6 +43,18 @@ func ShortOr(q []float64, eps float64, src *noise.Source) []bool {
 
 //dp:adjacent each(q) <= 1
 //dp:cost eps
+func Indices(q []float64, eps float64, src *noise.Source) int {
+	n := 0
+	for range q {
+		if k := src.Uniform(3); k > src.Uniform(5) {
+			n += k
+		}
+	}
+	return n
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
 func LoopCondition(q []float64, eps float64, src *noise.Source) int {
 	n := 0
 	for n < 10 && src.Laplace(1) < 0.5 {

@@ -37,6 +37,26 @@ func (m *mechanism) Toss(bits noise.Bits, x int) (bool, error) {
 	return !heads, nil
 }
 
+// Any draws an index.
+//
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func (m *mechanism) Any(stream *noise.Stream, x, n int) (int, error) {
+	k, err := stream.Index(n + 1)
+	if err != nil {
+		return 0, err
+	}
+	return k - x, nil
+}
+
+// Below draws from a range that wraps around below zero.
+//
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func (m *mechanism) Below(stream *noise.Stream, x, n int) (uint64, error) {
+	return stream.Below(uint64(n))
+}
+
 // Compared compares addresses, not numbers.
 //
 //dp:adjacent |x| <= 1
