@@ -20,12 +20,15 @@ import (
 type decision struct {
 	unit    *source.Unit
 	syntax  *sensitivity.Program
+	assumed *sensitivity.Program
 	options Options
 	solver  bool // z3 may be started
 	cvc5    bool
 	result  Result
 	found   *certificate.Entry
 	tried   []string
+	// postponed says that nothing is known before what is called has a verdict.
+	postponed bool
 }
 
 // decide sets the result, and found if there is a proof to store.
@@ -56,6 +59,7 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 		}
 	}
 	switch {
+	case d.waits():
 	case len(u.Refusals) > 0:
 		d.refused(Outside)
 	case d.options.Check:

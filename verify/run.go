@@ -39,7 +39,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, loadError(err)
 	}
-	r := &runner{options: o, syntax: syntax(loaded), report: &Report{}}
+	r := &runner{options: o, packages: syntax(loaded), report: &Report{}}
+	r.syntax = sensitivity.New(r.packages, nil) // calls are followed
 	if !o.Check {
 		for _, s := range []smt.Solver{smt.Z3, smt.CVC5} {
 			if _, err := smt.Find(ctx, s); err != nil {
@@ -55,8 +56,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // A runner is one run.
 type runner struct {
-	options Options
-	syntax  *sensitivity.Program
+	options  Options
+	packages []*sensitivity.Package
+	syntax   *sensitivity.Program
+	// assumed has all claims for calls, proved or not; nil once they are judged.
+	assumed *sensitivity.Program
 	report  *Report
 
 	telling   sync.Mutex
@@ -70,6 +74,8 @@ type job struct {
 	stored *certificate.Entry
 	result Result
 	found  *certificate.Entry
+	// postponed is set where what is called decides.
+	postponed bool
 }
 
 func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
@@ -84,22 +90,11 @@ func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
 		}
 	}
 	r.all = len(jobs)
-	queue := make(chan *job)
-	var workers sync.WaitGroup
-	for range min(r.options.Workers, len(jobs)) {
-		workers.Go(func() {
-			for j := range queue {
-				r.tell("verifying "+j.unit.Name, 0)
-				r.judge(ctx, j)
-				r.tell("verified "+j.unit.Name, 1)
-			}
-		})
-	}
-	for _, j := range jobs {
-		queue <- j
-	}
-	close(queue)
-	workers.Wait()
+	r.assumed = r.program(jobs, func(*job) bool { return true })
+	r.judgeEach(ctx, jobs)
+	r.compose(jobs)
+	r.assumed = nil
+	r.judgeEach(ctx, slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.postponed }))
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
@@ -109,6 +104,28 @@ func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
 		}
 	}
 	return nil
+}
+
+// judgeEach judges jobs by as many workers as there may be.
+func (r *runner) judgeEach(ctx context.Context, jobs []*job) {
+	queue := make(chan *job)
+	var workers sync.WaitGroup
+	for range min(r.options.Workers, len(jobs)) {
+		workers.Go(func() {
+			for j := range queue {
+				r.tell("verifying "+j.unit.Name, 0)
+				r.judge(ctx, j)
+				if !j.postponed {
+					r.tell("verified "+j.unit.Name, 1)
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		queue <- j
+	}
+	close(queue)
+	workers.Wait()
 }
 
 func (r *runner) tell(doing string, done int) {
@@ -155,12 +172,12 @@ func (r *runner) judge(ctx context.Context, j *job) {
 	}
 	within, cancel := context.WithTimeout(ctx, r.options.Timeout)
 	defer cancel()
-	d := &decision{unit: j.unit, syntax: r.syntax, options: r.options, solver: r.may(smt.Z3), cvc5: r.may(smt.CVC5)}
-	d.result = Result{
-		Package: j.pkg.Path, Function: j.unit.Name, Verdict: Unknown, Over: Reals,
-		File: j.unit.Position.Filename, Line: j.unit.Position.Line, Column: j.unit.Position.Column,
-	}
-	d.guarded(within, j.stored)
+	d := r.decision(j)
+	d.guarded(func() {
+		d.decide(within, j.stored)
+		d.vacuous()
+	})
+	j.postponed = d.postponed
 	if d.found != nil {
 		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
 	}
@@ -170,6 +187,16 @@ func (r *runner) judge(ctx context.Context, j *job) {
 	}
 }
 
+// decision begins the decision on a job.
+func (r *runner) decision(j *job) *decision {
+	d := &decision{unit: j.unit, syntax: r.syntax, assumed: r.assumed, options: r.options, solver: r.may(smt.Z3), cvc5: r.may(smt.CVC5)}
+	d.result = Result{
+		Package: j.pkg.Path, Function: j.unit.Name, Verdict: Unknown, Over: Reals,
+		File: j.unit.Position.Filename, Line: j.unit.Position.Line, Column: j.unit.Position.Column,
+	}
+	return d
+}
+
 // may reports whether a solver may be started.
 func (r *runner) may(s smt.Solver) bool {
 	return !r.options.Check && !slices.Contains(r.report.Missing, string(s))
@@ -177,15 +204,14 @@ func (r *runner) may(s smt.Solver) bool {
 
 // guarded decides, and takes a fault of the program for what it is: nothing is known of
 // this claim, and the others have their verdicts.
-func (d *decision) guarded(ctx context.Context, stored *certificate.Entry) {
+func (d *decision) guarded(decide func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			d.result.Verdict, d.found = Unknown, nil
 			d.result.Note = fmt.Sprintf("a fault of discreet verify, which should be reported: %v", fault)
 		}
 	}()
-	d.decide(ctx, stored)
-	d.vacuous()
+	decide()
 }
 
 // misplaced is the result of a directive that is not a function's: a claim that

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/verify"
 )
@@ -203,6 +204,122 @@ func TestRunWarnsOfNoInputs(t *testing.T) {
 	for _, got := range run(t, verify.Options{Patterns: patterns, Check: true}).Results {
 		if strings.Contains(got.Note, warning) {
 			t.Errorf("%s.%s: %s", got.Package, got.Function, got.Note)
+		}
+	}
+}
+
+// What calls functions that claim their cost is proved by those claims, once they are.
+func TestClaimsOfCalls(t *testing.T) {
+	needSolver(t)
+	dir := module(t, map[string]string{"calls.go": `package private
+
+import "github.com/discreet-dp/discreet/noise"
+
+// First is the index of the first query that is noisily above t.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func First(q []int64, t int64, eps float64, src *noise.Source) int {
+	t += src.DiscreteLaplace(2 / eps)
+	for i, x := range q {
+		if x+src.DiscreteLaplace(4/eps) >= t {
+			return i
+		}
+	}
+	return -1
+}
+
+// Wrong claims less than it costs.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Wrong(q []int64, t int64, eps float64, src *noise.Source) int {
+	t += src.DiscreteLaplace(2 / eps)
+	for i, x := range q {
+		if x+src.DiscreteLaplace(1/eps) >= t {
+			return i
+		}
+	}
+	return -1
+}
+
+// Rounds asks k times.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0
+//dp:cost float64(k) * eps
+func Rounds(q []int64, t int64, k int, eps float64, src *noise.Source) []int {
+	var out []int
+	for range k {
+		out = append(out, First(q, t, eps, src))
+	}
+	return out
+}
+
+// RoundsOfRounds asks twice for them.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0
+//dp:cost 2 * float64(k) * eps
+func RoundsOfRounds(q []int64, t int64, k int, eps float64, src *noise.Source) []int {
+	a := Rounds(q, t, k, eps, src)
+	b := Rounds(q, t, k, eps, src)
+	return append(a, b...)
+}
+
+// Trusting calls what is not proved.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0
+//dp:cost float64(k) * eps
+func Trusting(q []int64, t int64, k int, eps float64, src *noise.Source) []int {
+	var out []int
+	for range k {
+		out = append(out, Wrong(q, t, eps, src))
+	}
+	return out
+}
+
+// Twice moves by 2 what may move by 1.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0
+//dp:cost float64(k) * eps
+func Twice(q []int64, t int64, k int, eps float64, src *noise.Source) []int {
+	double := make([]int64, len(q))
+	for i, x := range q {
+		double[i] = 2 * x
+	}
+	var out []int
+	for range k {
+		out = append(out, First(double, t, eps, src))
+	}
+	return out
+}
+`})
+	want := map[string]bool{"First": true, "Rounds": true, "RoundsOfRounds": true}
+	for _, r := range run(t, verify.Options{Dir: dir, Timeout: 5 * time.Second}).Results {
+		if proved := r.Verdict == verify.Proved; proved != want[r.Function] {
+			t.Errorf("%s: %s, %s", r.Function, r.Verdict, r.Note)
+		}
+		if strings.HasPrefix(r.Function, "Rounds") && (!strings.Contains(r.Note, "by the claims, which are proved, of") || r.Over != verify.Integers) {
+			t.Errorf("%s: over %s, %s", r.Function, r.Over, r.Note)
+		}
+	}
+	// Without the proof of what is called, nothing rests on it.
+	for _, r := range run(t, verify.Options{Dir: dir, Check: true}).Results {
+		if proved := r.Verdict == verify.Proved; proved != want[r.Function] {
+			t.Errorf("with what is stored, %s: %s, %s", r.Function, r.Verdict, r.Note)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "discreet.proofs.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range run(t, verify.Options{Dir: dir, Check: true}).Results {
+		if r.Verdict != verify.Unknown {
+			t.Errorf("with nothing stored, %s: %s, %s", r.Function, r.Verdict, r.Note)
 		}
 	}
 }

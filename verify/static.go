@@ -2,20 +2,20 @@ package verify
 
 import (
 	"go/types"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
-// syntax is all that was loaded, for the rules that read it. No claim is taken as
-// true of a function that another one calls: calls are followed.
-func syntax(loaded []*source.Package) *sensitivity.Program {
-	var all []*sensitivity.Package
+// syntax is all that was loaded, for the rules that read it.
+func syntax(loaded []*source.Package) (all []*sensitivity.Package) {
 	for _, p := range loaded {
 		all = append(all, &sensitivity.Package{Path: p.Path, Fset: p.Fset, Files: p.Files, Types: p.Types, Info: p.Info})
 	}
-	return sensitivity.New(all, nil)
+	return all
 }
 
 // static tries the rules of sensitivity and of static cost, which need no search and
@@ -50,6 +50,10 @@ func (d *decision) ruled(r sensitivity.Result) bool {
 		return false
 	}
 	d.result.Verdict, d.result.Over, d.result.Note = Proved, Over(r.Over), r.Note
+	if len(r.Uses) > 0 {
+		slices.Sort(r.Uses)
+		d.note("by the claims, which are proved, of " + strings.Join(slices.Compact(r.Uses), ", "))
+	}
 	d.result.LeastCost = r.Inferred
 	for _, s := range r.Steps {
 		at := fset.Position(s.Pos)

@@ -26,6 +26,7 @@ type Package struct {
 type Program struct {
 	funcs  map[string]declared
 	claims map[string]*claim.Claim
+	whole  map[string]bool
 }
 
 type declared struct {
@@ -38,7 +39,7 @@ type declared struct {
 // (types.Func.FullName), are taken as true of the calls of those that claim a cost:
 // who asks must have them proved, see Result.Uses.
 func New(packages []*Package, claims map[string]*claim.Claim) *Program {
-	p := &Program{map[string]declared{}, claims}
+	p := &Program{map[string]declared{}, claims, map[string]bool{}}
 	for _, pkg := range packages {
 		for _, file := range pkg.Files {
 			for _, d := range file.Decls {
@@ -52,6 +53,9 @@ func New(packages []*Package, claims map[string]*claim.Claim) *Program {
 	}
 	return p
 }
+
+// Whole says that the claim of a function speaks of integers.
+func (p *Program) Whole(fn string) { p.whole[fn] = true }
 
 // analysis is of one function.
 type analysis struct {
@@ -329,7 +333,7 @@ func (a *analysis) envs(st *state, v value) [3]env {
 		return same(a.env(v.sym))
 	case ref:
 		return a.settled(st.heap[v.obj]).env
-	case record, tuple, device:
+	case record, tuple, mechanical:
 		var all [3]env
 		add := func(w value) {
 			e := a.envs(st, w)

@@ -130,7 +130,12 @@ func (a *analysis) escape(st *state, v value, x *ast.CallExpr) {
 		a.escape(st, w, x)
 	}
 	if v.kind == plain {
-		v.sym.atoms(func(x *atom) { a.escaped[x.name] = true })
+		v.sym.atoms(func(y *atom) {
+			if k := a.knowns[y.name]; k != nil && k.rational != nil {
+				a.fail(x, "big.NewRat in its place", "%s may change a rational that a mechanism is calibrated by", types.ExprString(x.Fun))
+			}
+			a.escaped[y.name] = true
+		})
 	}
 	if v.kind != ref || st.heap[v.obj].view {
 		return
@@ -529,6 +534,13 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 			})
 			return a.public("sorted"), true
 		}
+	case "math/big.NewRat":
+		if public() {
+			if inverse, ok := arg(1).sym.inverse(); ok {
+				e := arg(0).sym.mul(inverse)
+				return value{sym: a.hidden("rational", known{rational: &e})}, true
+			}
+		}
 	case "slices.Clone":
 		if args[0].kind == ref {
 			a.touch(args[0].obj, nil)
@@ -560,6 +572,9 @@ func (a *analysis) claimed(st *state, c *closure, args []value, x *ast.CallExpr)
 		if v.kind == private || v.kind == divided {
 			return value{}, false
 		}
+	}
+	if c.self != nil {
+		return value{}, false // what it leaves in its receiver no claim speaks of
 	}
 	return a.byClaim(st, c, cl, args, x)
 }

@@ -156,7 +156,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 // shown is a result as others see it: with the noise that it is made of.
 func (a *analysis) shown(st *state, v value, at ast.Node) value {
 	v = a.used(st, v, at)
-	if v.kind == function || v.kind == source || v.kind == device || v.kind == divided {
+	if v.kind == function || v.kind == source || v.kind == mechanical || v.kind == divided {
 		a.fail(at, "numbers, slices, structs and datasets", "the result is a function, or something else that acts later")
 	}
 	elems := v.elems
@@ -442,6 +442,7 @@ func (p *Program) Cost(fn string, c *claim.Claim) Result {
 	if err := a.settle(items, most); err != nil {
 		return r.refused(err)
 	}
+	items = withoutChecks(items)
 	r.Plan = &Plan{items, a.facts}
 	r.Uses = a.uses
 	switch {
@@ -525,6 +526,9 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 		}
 		if !a.isNonneg(sum) {
 			return refuse("a distance is not known to be positive: " + sum.String())
+		}
+		if it.law == withinLaw && !a.isNonneg(it.scale.sub(sum)) {
+			return &Refusal{it.pos, fmt.Sprintf("a mechanism is told a sensitivity of %s, and given what moves by %s", it.scale, sum), "Sensitivity: " + sum.String()}
 		}
 		if it.law == claimedCost {
 			switch n, ok := sum.number(); {

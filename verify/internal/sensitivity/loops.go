@@ -433,7 +433,7 @@ func (a *analysis) carried(head, end value, at ast.Node) {
 	switch {
 	case end.kind == noisy:
 		a.fail(at, "a draw where it is used", "a draw is kept for the next iteration")
-	case head.kind != end.kind, end.kind == function, end.kind == divided, end.kind == source, end.kind == device,
+	case head.kind != end.kind, end.kind == function, end.kind == divided, end.kind == source, end.kind == mechanical,
 		end.kind == private && !samePath(head.path, end.path):
 		if !equal(head, end) {
 			a.fail(at, "numbers, slices and structs of them", "what a variable holds that is no number changes in a loop")

@@ -135,6 +135,8 @@ func (a *analysis) release(f *frame, st *state, c *closure, args []value, x *ast
 		return a.drawn(st, c, args, x)
 	case "dataset":
 		return a.operator(f, st, c, args, x)
+	case "mechanism":
+		return a.mechanism(st, c, args, x)
 	case "privacy":
 		return a.amount(f, st, c, args, x)
 	}
@@ -379,8 +381,10 @@ func (a *analysis) option(st *state, v value, name string, at ast.Node) Expr {
 		if w, ok := v.fields[name]; ok {
 			return a.number(st, w, at).sym
 		}
-		if w, ok := v.fields["Options"]; ok {
-			return a.option(st, w, name, at)
+		for _, embedded := range []string{"Options", "ScoreOptions"} {
+			if w, ok := v.fields[embedded]; ok {
+				return a.option(st, w, name, at)
+			}
 		}
 		if v.base == "" {
 			return Expr{}
@@ -516,7 +520,7 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		a.fail(x, "", "the claim of %s is not of public parameters", shortName(c.name))
 	}
 	a.uses = append(a.uses, c.name)
-	a.reals = true
+	a.reals = a.reals || !a.program.whole[c.name]
 	st.spent[a.next()] = true
 	if len(e) > 0 {
 		a.charge(st, it)
@@ -616,7 +620,7 @@ func (a *analysis) repeat(l *loop, it item, index string, within bool) item {
 		it.sens = a.lift(l, sens, linf)
 	case it.law == gaussian || it.law == discreteGaussian:
 		it.sens, once = a.lift(l, sens, l2), true
-	case it.law == exponentialLaw || it.law == claimedCost || it.law == pureCost || it.law == zcdpCost || it.law == approxCost:
+	case it.law == exponentialLaw || it.law == withinLaw || it.law == claimedCost || it.law == pureCost || it.law == zcdpCost || it.law == approxCost:
 		it.sens = a.lift(l, sens, linf)
 	default:
 		it.sens, once = a.lift(l, sens, l1), true

@@ -100,7 +100,9 @@ type known struct {
 	size   env   // a bound on its size, nil if there is none
 	lo, hi *Expr // bounds
 	whole  bool
-	serial int // when it was made; parameters have 0
+	// rational is the value of a *big.Rat that nothing may change.
+	rational *Expr
+	serial   int // when it was made; parameters have 0
 	// most bounds the index of a loop, which is not negative.
 	most *Expr
 	// pieces are set on a number that is one of two.
@@ -116,16 +118,16 @@ type pieces struct {
 type kind uint8
 
 const (
-	plain    kind = iota // a number, or what is only compared and passed on
-	ref                  // a slice, array or map
-	record               // a struct
-	tuple                // results
-	function             // a func
-	noisy                // a draw that no number was added to yet
-	source               // a *noise.Source
-	private              // a dataset.Dataset
-	divided              // the parts of dataset.Partition
-	device               // a mechanism
+	plain      kind = iota // a number, or what is only compared and passed on
+	ref                    // a slice, array or map
+	record                 // a struct
+	tuple                  // results
+	function               // a func
+	noisy                  // a draw that no number was added to yet
+	source                 // a *noise.Source
+	private                // a dataset.Dataset
+	divided                // the parts of dataset.Partition
+	mechanical             // a mechanism
 )
 
 // A value is what a variable holds.
@@ -134,14 +136,14 @@ type value struct {
 	sym    Expr             // plain: the number, in atoms
 	test   *comparison      // plain: the comparison that it is the outcome of
 	obj    int              // ref
-	fields map[string]value // record, device
+	fields map[string]value // record, mechanical
 	base   string           // record: the name of the whole, of whose fields nothing else is known
 	elems  []value          // tuple
 	fn     *closure
 	draw   *draw
 	env    env    // private: the stability
 	path   []part // private, divided
-	name   string // device: its constructor
+	name   string // mechanical: its constructor
 }
 
 type comparison struct {
