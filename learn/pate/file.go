@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 
 	"github.com/discreet-dp/discreet/learn/internal/container"
@@ -70,6 +72,8 @@ func (e *Ensemble) Write(path string, about any) error {
 	if err := container.Write(path, data, 0o600); err != nil {
 		return refuse(err)
 	}
+	// Half a file that a killed process left is as private, and nobody knows of it.
+	container.Sweep(filepath.Dir(path), regexp.MustCompile("^"+regexp.QuoteMeta(filepath.Base(path))+"$"), nil)
 	return nil
 }
 

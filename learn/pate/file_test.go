@@ -55,14 +55,20 @@ func keptFile(t testing.TB) (*Ensemble, string) {
 // not, and says first what it is.
 func TestEnsembleFile(t *testing.T) {
 	e, path := keptFile(t)
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
+	half := path + ".part-17" // of a process that was killed
+	for name, mode := range map[string]os.FileMode{path: 0o644, half: 0o600} {
+		if err := errors.Join(os.WriteFile(name, nil, mode), os.Chmod(name, mode)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := e.Write(path, map[string]string{"source": "there"}); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file's mode: %v, %v", info.Mode(), err)
+	}
+	if _, err := os.Stat(half); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what a killed process left stays: %v", err)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil || !bytes.HasPrefix(data, []byte("discreet ensemble 1\n")) || !bytes.Contains(data[:60], []byte(`{"PRIVATE":"`)) {

@@ -271,6 +271,28 @@ func TestNamedLabels(t *testing.T) {
 	}
 }
 
+// Whatever a file of labels holds, a row has one label at most, and the rows that have a
+// label are those that were answered.
+func FuzzReadLabels(f *testing.F) {
+	f.Add("row,label\n0,low\n2,\"a, b\"\n")
+	f.Add("row,label\n1,3\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		labels, err := ReadLabels(strings.NewReader(text), 3, "low", "a, b", "")
+		answered, err2 := ReadAnswered(strings.NewReader(text), 3)
+		if err != nil {
+			return // a name that is none of the classes is no error of answered
+		}
+		if err2 != nil {
+			t.Fatal(err2)
+		}
+		for i, l := range labels {
+			if (l != NoLabel) != answered[i] || l > 2 {
+				t.Errorf("row %d: %d, %v", i, l, answered[i])
+			}
+		}
+	})
+}
+
 // The recipe of docs/learn/pate.md, with fewer teachers and images.
 func TestMNISTRecipe(t *testing.T) {
 	data := os.Getenv("DISCREET_DATA")
