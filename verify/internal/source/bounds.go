@@ -186,7 +186,14 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 		}
 		if s.Law == program.Uniform {
 			f.add(symbol{}, symbol{v: s.To}, 0)
-			f.assume(program.Binary{Op: program.Lt, X: program.Ref{Var: s.To}, Y: s.Parameter}, true)
+			again := false // of n = src.Uniform(n), what n was is forgotten
+			program.Walk(s.Parameter, func(x program.Expression) {
+				r, ok := x.(program.Ref)
+				again = again || ok && r.Var == s.To
+			})
+			if !again {
+				f.assume(program.Binary{Op: program.Lt, X: program.Ref{Var: s.To}, Y: s.Parameter}, true)
+			}
 		}
 	case program.If:
 		b.check(f, out, pos, s.Cond)

@@ -50,7 +50,9 @@ func Indices(q []float64, eps float64, src *noise.Source) int {
 			n += k
 		}
 	}
-	return n
+	m := 3
+	m = src.Uniform(m)
+	return n + []int{4, 5}[m] // which panics where m is 2
 }
 
 //dp:adjacent each(q) <= 1
