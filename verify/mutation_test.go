@@ -78,9 +78,8 @@ func mutantsOf(t *testing.T, folder string) *folderOfMutants {
 	})
 }
 
-// judge gives the verdicts on mutants of a folder, by two judges who know nothing of
-// each other: one looks for counterexamples, and one for proofs.
-func (all *folderOfMutants) judge(t *testing.T, limit time.Duration, chosen func(file string, m mutant) bool) []row {
+// refute looks for counterexamples to mutants, by exact evaluation alone.
+func (all *folderOfMutants) refute(t *testing.T, chosen func(file string, m mutant) bool, budget int) map[string]*exact.Counterexample {
 	t.Helper()
 	a := all.added(chosen, "one")
 	dir := all.module(t, a)
@@ -94,7 +93,7 @@ func (all *folderOfMutants) judge(t *testing.T, limit time.Duration, chosen func
 			if u.Claim == nil || u.Function == nil || u.Claim.Cost == nil {
 				continue
 			}
-			x, _, err := exact.Refute(t.Context(), u.Function, u.Claim, nil, exact.Search{Budget: 300, Workers: 2})
+			x, _, err := exact.Refute(t.Context(), u.Function, u.Claim, nil, exact.Search{Budget: budget, Workers: 2})
 			if err != nil {
 				t.Logf("%v: %v", a.names[u.Name], err)
 			}
@@ -103,6 +102,14 @@ func (all *folderOfMutants) judge(t *testing.T, limit time.Duration, chosen func
 			}
 		}
 	}
+	return refuted
+}
+
+// judge gives the verdicts on mutants of a folder, by two judges who know nothing of
+// each other: one looks for counterexamples, and one for proofs.
+func (all *folderOfMutants) judge(t *testing.T, limit time.Duration, chosen func(file string, m mutant) bool) []row {
+	t.Helper()
+	refuted := all.refute(t, chosen, 300)
 	var rows []row
 	for _, wrong := range []bool{true, false} {
 		b := all.added(func(file string, m mutant) bool {
@@ -282,6 +289,38 @@ func TestMutantTable(t *testing.T) {
 				table[r.key()] = r
 			}
 			writeTable(t, table)
+		}
+	}
+}
+
+// Every mutant that is proved, of those whose rows DISCREET_PROVED matches, is searched
+// for counterexamples once more, ten times as far: for all of them about an hour.
+func TestProvedMutants(t *testing.T) {
+	which, ok := os.LookupEnv("DISCREET_PROVED")
+	if !ok {
+		t.Skip("skip: DISCREET_PROVED does not name mutants to refute")
+	}
+	only, err := regexp.Compile(which)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := readTable(t, mutantTable)
+	for _, folder := range mutated {
+		proved := map[string]bool{}
+		for _, r := range rows {
+			proved[r.key()] = r.verdict == verify.Proved && only.MatchString(r.String())
+		}
+		all := mutantsOf(t, folder)
+		list := slices.DeleteFunc(all.list(), func(m mutant) bool { return !proved[folder+"."+m.Function+"\t"+m.Change] })
+		for part := range slices.Chunk(list, 32) {
+			within := map[string]bool{}
+			for _, m := range part {
+				within[m.Function+m.Change] = true
+			}
+			for name, x := range all.refute(t, func(_ string, m mutant) bool { return within[m.Function+m.Change] }, 3000) {
+				t.Errorf("%s.%s is proved, and refuted: %v and %v, %s", folder, name, x.First, x.Second, x.Event)
+			}
+			t.Logf("%s: %d more stand", folder, len(part))
 		}
 	}
 }
