@@ -71,7 +71,7 @@ var onlys = []only{
 	{"./learn/network", []string{"./learn/example", "./learn/internal/gemm"}, "gradients, to be reviewed alone: no noise, no budget"},
 	{"./learn/pate/analysis", []string{"./learn/pate/internal/tail"}, "mathematics of votes, to be reviewed alone: it releases nothing"},
 	{"./learn/pate/internal/tail", nil, "a leaf: mathematics"},
-	{"./learn/pate", []string{"./accountant", "./budget", "./filter", "./internal/entropy", "./internal/numeric", "./learn/example", "./learn/internal/container", "./learn/network", "./learn/optimizer", "./learn/pate/analysis", "./learn/pate/internal/tail", "./mechanism", "./noise", "./privacy"}, "votes, mechanisms and a budget: no database, no ledger"},
+	{"./learn/pate", []string{"./accountant", "./budget", "./filter", "./internal/entropy", "./internal/numeric", "./learn/example", "./learn/internal/container", "./learn/internal/gemm", "./learn/network", "./learn/optimizer", "./learn/pate/analysis", "./learn/pate/internal/tail", "./mechanism", "./noise", "./privacy"}, "votes, mechanisms and a budget: no database, no ledger"},
 	{"./learn/example", []string{"./catalog", "./internal/records", "./sqltype"}, "records to numbers by declarations: no noise, no budget, no database"},
 	{"./learn", []string{"./accountant", "./budget", "./filter", "./internal/entropy", "./internal/numeric", "./learn/example", "./learn/internal/container", "./learn/internal/gaussian", "./learn/internal/normal", "./learn/network", "./learn/optimizer", "./noise", "./privacy"}, "a run pays a budget whose kind it does not know, and learns examples from wherever"},
 	{"./learn/optimizer", nil, "post-processing: it knows no privacy and draws nothing"},

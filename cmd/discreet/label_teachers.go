@@ -183,7 +183,7 @@ func (l *labelling) learner(d *ensembleData) (*pate.Network, error) {
 	if d.Encoding == nil {
 		n.Spec = pate.ImageNetwork(d.Shape[0], d.Shape[1], len(d.Classes))
 		n.Optimizer = optimizer.Spec{Kind: optimizer.Adam, Rate: 0.004}
-		n.Shift, n.Height, n.Width = 1, d.Shape[0], d.Shape[1]
+		n.Distortion = pate.Distortion{Height: d.Shape[0], Width: d.Shape[1], Shift: 1}
 	} else {
 		n.Spec = network.Spec{Input: d.input(), Loss: network.CrossEntropy, Layers: []network.Layer{{Type: "linear", Width: len(d.Classes)}}}
 		n.Optimizer = optimizer.Spec{Kind: optimizer.Adam, Rate: 0.01}

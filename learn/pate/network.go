@@ -20,13 +20,12 @@ type Network struct {
 	Batch     int // examples; 0 is 32
 	// Steps is the least number of steps, for sets that are small; 0 asks for none.
 	Steps int
-	// Seed fixes initial weights, shuffles and shifts, none of which protects anybody.
+	// Seed fixes initial weights, shuffles and distortions, none of which protects anybody.
 	Seed uint64
-	// Shift moves images by up to so many pixels in each direction, drawn anew each time;
-	// Height and Width are theirs, Blank is what moves in.
-	Shift, Height, Width int
-	Blank                float32
-	Workers              int // of one training; 0 is 1
+	// Distortion is drawn anew for each image each time; the zero value leaves examples
+	// as they are.
+	Distortion Distortion
+	Workers    int // of one training; 0 is 1
 }
 
 // A Scorer is a classifier that tells its probabilities of the classes, row by row.
@@ -38,6 +37,19 @@ type Scorer interface {
 // Train implements Learner; the classifier is a Scorer. Examples without a label teach
 // nothing.
 func (n *Network) Train(ctx context.Context, set *example.Set) (Classifier, error) {
+	net, err := network.New(n.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("train network: %w", err)
+	}
+	net.Initialize(n.Seed)
+	if err := n.fit(ctx, net, set); err != nil {
+		return nil, fmt.Errorf("train network: %w", err)
+	}
+	return &trained{net}, nil
+}
+
+// fit trains a network from the weights that it has.
+func (n *Network) fit(ctx context.Context, net *network.Network, set *example.Set) error {
 	var rows []int
 	for i := range set.Labels {
 		if set.Label(i) >= 0 {
@@ -45,19 +57,14 @@ func (n *Network) Train(ctx context.Context, set *example.Set) (Classifier, erro
 		}
 	}
 	if len(rows) == 0 {
-		return nil, errors.New("train network: no example has a label")
+		return errors.New("no example has a label")
 	}
-	if n.Shift > 0 && n.Height*n.Width != set.Width {
-		return nil, fmt.Errorf("train network: images of %d×%d do not have %d features", n.Height, n.Width, set.Width)
-	}
-	net, err := network.New(n.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("train network: %w", err)
+	if err := n.Distortion.validate(set.Width); err != nil {
+		return err
 	}
 	if err := net.Fits(set); err != nil {
-		return nil, fmt.Errorf("train network: %w", err)
+		return err
 	}
-	net.Initialize(n.Seed)
 	batch := n.Batch
 	if batch == 0 {
 		batch = 32
@@ -69,85 +76,48 @@ func (n *Network) Train(ctx context.Context, set *example.Set) (Classifier, erro
 	}
 	opt, err := optimizer.New(n.Optimizer, len(net.Parameters()), epochs*(len(rows)/batch))
 	if err != nil {
-		return nil, fmt.Errorf("train network: %w", err)
+		return err
 	}
-	t := &training{n, net.NewPass(network.PassOptions{Workers: max(n.Workers, 1)}), rng(n.Seed), nil, nil}
+	r, pass := rng(n.Seed), net.NewPass(network.PassOptions{Workers: max(n.Workers, 1)})
+	seen := &canvas{Distortion: n.Distortion}
 	sum := make([]float32, len(net.Parameters()))
-	mean := make([]float64, len(sum))
 	for range epochs {
-		t.rng.shuffle(rows)
+		r.shuffle(rows)
 		for from := 0; from+batch <= len(rows); from += batch {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
-			part, of := t.batch(set, rows[from:from+batch])
-			if _, err := t.pass.Gradient(of, part, sum); err != nil {
-				return nil, fmt.Errorf("train network: %w", err)
+			of, part := seen.draw(&r, set, rows[from:from+batch])
+			if _, err := pass.Gradient(of, part, sum); err != nil {
+				return err
 			}
-			for i, g := range sum {
-				mean[i] = float64(g) / float64(batch)
-			}
-			opt.Step(net.Parameters(), mean)
+			opt.StepMean(net.Parameters(), sum, float64(batch))
 		}
 	}
-	return &trained{net}, nil
-}
-
-// A training is what one run of a learner holds.
-type training struct {
-	of    *Network
-	pass  *network.Pass
-	rng   rng
-	moved *example.Set
-	place []int
-}
-
-// batch returns the rows of a set, or moved copies of these images.
-func (t *training) batch(set *example.Set, rows []int) ([]int, *example.Set) {
-	if t.of.Shift == 0 {
-		return rows, set
-	}
-	if t.moved == nil {
-		t.moved = &example.Set{Width: set.Width, Classes: set.Classes, Outputs: set.Outputs,
-			Features: make([]float32, len(rows)*set.Width), Labels: make([]int32, len(rows))}
-		for i := range rows {
-			t.place = append(t.place, i)
-		}
-	}
-	for i, r := range rows {
-		t.moved.Labels[i] = set.Labels[r]
-		span := 2*t.of.Shift + 1
-		t.of.move(t.moved.Features[i*set.Width:(i+1)*set.Width], set.Features[r*set.Width:(r+1)*set.Width],
-			t.rng.below(span)-t.of.Shift, t.rng.below(span)-t.of.Shift)
-	}
-	return t.place, t.moved
-}
-
-// move copies an image, down and to the right.
-func (n *Network) move(to, from []float32, down, right int) {
-	for y := range n.Height {
-		for x := range n.Width {
-			v, u := y-down, x-right
-			if v < 0 || v >= n.Height || u < 0 || u >= n.Width {
-				to[y*n.Width+x] = n.Blank
-			} else {
-				to[y*n.Width+x] = from[v*n.Width+u]
-			}
-		}
-	}
+	return nil
 }
 
 // trained is a network that has learned.
 type trained struct{ net *network.Network }
 
 func (c *trained) Probabilities(ctx context.Context, set *example.Set) ([]float32, error) {
-	pass := c.net.NewPass(network.PassOptions{Workers: 1})
-	k := c.net.OutputSize()
-	out := make([]float32, set.Len()*k)
-	var rows []int
-	for i := range set.Len() {
-		rows = append(rows, i)
+	out, err := outputs(ctx, c.net, set)
+	if err != nil {
+		return nil, fmt.Errorf("predict: %w", err)
 	}
+	k := c.net.OutputSize()
+	for i := range set.Len() {
+		softmax(out[i*k : (i+1)*k])
+	}
+	return out, nil
+}
+
+// outputs returns what a network makes of all examples.
+func outputs(ctx context.Context, net *network.Network, set *example.Set) ([]float32, error) {
+	pass := net.NewPass(network.PassOptions{Workers: 1})
+	k := net.OutputSize()
+	out := make([]float32, set.Len()*k)
+	rows := upTo(set.Len())
 	const most = 4096 // between looks at the context
 	for from := 0; from < len(rows); from += most {
 		if err := ctx.Err(); err != nil {
@@ -155,11 +125,8 @@ func (c *trained) Probabilities(ctx context.Context, set *example.Set) ([]float3
 		}
 		to := min(from+most, len(rows))
 		if err := pass.Outputs(set, rows[from:to], out[from*k:to*k]); err != nil {
-			return nil, fmt.Errorf("predict: %w", err)
+			return nil, err
 		}
-	}
-	for i := range set.Len() {
-		softmax(out[i*k : (i+1)*k])
 	}
 	return out, nil
 }
@@ -231,4 +198,12 @@ func ImageNetwork(height, width, classes int) network.Spec {
 		{Type: "conv2d", Width: 16, Kernel: []int{3, 3}, Stride: []int{2, 2}, Padding: []int{1, 1}}, {Type: "relu"},
 		{Type: "flatten"}, {Type: "linear", Width: classes},
 	}}
+}
+
+// within draws from −most to most.
+func (r *rng) within(most float64) float64 {
+	if most == 0 {
+		return 0
+	}
+	return (float64(r.next()>>11)/(1<<52) - 1) * most
 }

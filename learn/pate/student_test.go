@@ -162,7 +162,7 @@ func TestStudentRefusals(t *testing.T) {
 		}
 	}
 	bad := stroke(1)
-	bad.Shift, bad.Height, bad.Width = 1, 3, 3
+	bad.Distortion = Distortion{Shift: 1, Height: 3, Width: 3}
 	if _, err := bad.Train(t.Context(), public); err == nil {
 		t.Error("images of another size are shifted")
 	}
@@ -171,7 +171,7 @@ func TestStudentRefusals(t *testing.T) {
 // A training is a function of its set and its seed.
 func TestNetworkIsReproducible(t *testing.T) {
 	moving := stroke(7)
-	moving.Shift, moving.Height, moving.Width = 1, 4, 4
+	moving.Distortion = Distortion{Shift: 1, Height: 4, Width: 4}
 	var outs [][]float32
 	for range 2 {
 		c, err := moving.Train(t.Context(), crosses(30))
@@ -191,15 +191,6 @@ func TestNetworkIsReproducible(t *testing.T) {
 		if sum := outs[0][2*i] + outs[0][2*i+1]; math.Abs(float64(sum)-1) > 1e-6 {
 			t.Errorf("probabilities add up to %g", sum)
 		}
-	}
-}
-
-func TestMove(t *testing.T) {
-	n := &Network{Height: 2, Width: 3, Blank: 9}
-	to := make([]float32, 6)
-	n.move(to, []float32{1, 2, 3, 4, 5, 6}, 1, -1)
-	if want := []float32{9, 9, 9, 2, 3, 9}; !slices.Equal(to, want) {
-		t.Errorf("moved to %v, want %v", to, want)
 	}
 }
 
