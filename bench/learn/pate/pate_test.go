@@ -28,9 +28,11 @@ import (
 // training images of MNIST each, 9,000 test images as public examples without labels, of
 // which some are asked about, the last 1,000 test images as the student's test.
 //
-// The noise, the number of queries, distortions and steps of learning were chosen by
-// the accuracy of students on 10,000 training images. Nothing was chosen by labels of test
-// images, which are read to report what was right.
+// How it was chosen: features by teachers on training images that these had not; learning
+// by students on 10,000 training images, which students had not seen, but of which
+// teachers had parts. The test's noise and the number of queries were compared with a look
+// at how many answers about public images were right as well, so at the labels of these.
+// The last 1,000 test images decided nothing. Steps are as few as a busy machine allowed.
 const (
 	pateTeachers = 250
 	patePublic   = 9000
