@@ -62,6 +62,55 @@ func (p Plan) Guarantee() (Guarantee, error) {
 	return g, nil
 }
 
+// GuaranteeOf returns what a plan of another learner promises at a delta, 0 included, by the
+// best of all accountants. Known is an event that is known to hold for the whole plan, by
+// a theorem that no accountant has; nil if there is none.
+func GuaranteeOf(plan, known privacy.Event, delta privacy.Delta, o accountant.Options) (Guarantee, error) {
+	g := Guarantee{Event: plan.String(), Neighbours: o.Neighbours, Group: o.Group, Delta: delta, Epsilon: math.Inf(1)}
+	report, err := accountant.Epsilon(plan, max(math.Nextafter(delta.Float64(), 0), 0), o) // a Delta may be rounded up
+	if err != nil && !errors.Is(err, accountant.ErrNoBound) {
+		return Guarantee{}, fmt.Errorf("guarantee: %w", err)
+	}
+	if err == nil {
+		for _, b := range report.Bounds {
+			high := b.Epsilon.High
+			if math.IsNaN(high) || math.IsInf(high, 1) {
+				continue
+			}
+			switch b.Accountant {
+			case "pld":
+				g.PLD = &high
+			case "rdp":
+				g.RDP = &high
+			}
+			if high < g.Epsilon {
+				g.Epsilon, g.Accountant = high, b.Accountant
+			}
+		}
+	}
+	epsilon := new(big.Rat)
+	switch e := known.(type) {
+	case privacy.Pure:
+		epsilon = e.Epsilon.Rat()
+	case privacy.Approx:
+		if e.Delta.Cmp(delta) <= 0 {
+			epsilon = e.Epsilon.Rat()
+		}
+	}
+	if high, exact := epsilon.Float64(); epsilon.Sign() > 0 {
+		if !exact {
+			high = math.Nextafter(high, math.Inf(1))
+		}
+		if high < g.Epsilon {
+			g.Epsilon, g.Accountant = high, "theorem"
+		}
+	}
+	if g.Accountant == "" {
+		return Guarantee{}, errors.New("guarantee: no finite epsilon is known of this plan: more noise, fewer steps or a larger delta")
+	}
+	return g, nil
+}
+
 // epsilon is one accountant's bound, or +Inf if it has none.
 func (p Plan) epsilon(e privacy.Event, by string) (float64, error) {
 	delta := math.Nextafter(p.Delta.Float64(), 0) // a Delta may be rounded up

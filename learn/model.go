@@ -20,7 +20,7 @@ import (
 
 const (
 	modelKind    = "model"
-	modelVersion = 1
+	modelVersion = 2 // 1: networks alone
 )
 
 // What readers of models and checkpoints branch on.
@@ -31,13 +31,18 @@ var (
 	ErrCorrupted = container.ErrCorrupted // it was changed
 )
 
-// A Model is a trained network with what is known of its origin.
+// A Model is a trained network, or what another learner made, with what is known of its
+// origin.
 type Model struct {
+	// Learner is the kind of what another learner made, which says who reads Learned;
+	// it is empty of a network.
+	Learner     string          `json:"learner,omitempty"`
 	Network     network.Spec    `json:"network"`
 	Encoding    json.RawMessage `json:"encoding,omitempty"` // how records become examples; for whoever wrote it
 	Certificate *Certificate    `json:"certificate"`        // nil: trained without a guarantee
 
-	Parameters []float32 `json:"-"`
+	Parameters []float32       `json:"-"`
+	Learned    json.RawMessage `json:"-"` // in the place of Network and Parameters
 }
 
 // A Certificate says what a model may reveal of the data that it was trained on. It is a
@@ -56,12 +61,15 @@ type Certificate struct {
 
 // Data says what a model was trained on. Sizes are declared ones, never counts.
 type Data struct {
-	Names []string `json:"names"`          // tables or files
-	Units int64    `json:"units"`          // declared
-	Basis Basis    `json:"basis"`          // why their number may be known
-	Unit  string   `json:"unit"`           // what one is: "patient", "a row of adult.csv"
-	Bound int      `json:"bound"`          // examples of a unit at most
-	Mode  UnitMode `json:"mode,omitempty"` // how they are bounded
+	Names []string `json:"names"`           // tables or files
+	Units int64    `json:"units,omitempty"` // declared; 0: the run does not depend on how many there are
+	Basis Basis    `json:"basis,omitempty"` // why their number may be known
+	Unit  string   `json:"unit"`            // what one is: "patient", "a row of adult.csv"
+	Bound int      `json:"bound"`           // examples of a unit at most
+	Mode  UnitMode `json:"mode,omitempty"`  // how they are bounded
+	// Public says that anybody may know the data: there is nobody to protect, and the
+	// Guarantee protects nobody.
+	Public bool `json:"public,omitempty"`
 }
 
 // An Entry says where a run was paid for.
@@ -142,11 +150,15 @@ func (r *Run) Model(ctx context.Context, o ModelOptions) (_ *Model, err error) {
 
 // Encode returns the model as a file's content.
 func (m *Model) Encode() ([]byte, error) {
+	if m.Learner != "" {
+		data, _, err := container.Encode(modelKind, modelVersion, m, m.Learned)
+		return data, err
+	}
 	body := make([]byte, 0, 4*len(m.Parameters))
 	for _, x := range m.Parameters {
 		body = binary.LittleEndian.AppendUint32(body, math.Float32bits(x))
 	}
-	data, _, err := container.Encode(modelKind, modelVersion, m, body)
+	data, _, err := container.Encode(modelKind, 1, m, body) // which any program reads
 	return data, err
 }
 
@@ -157,6 +169,10 @@ func DecodeModel(data []byte) (*Model, error) {
 	body, _, err := container.Decode(data, modelKind, modelVersion, m)
 	if err != nil {
 		return nil, err
+	}
+	if m.Learner != "" {
+		m.Learned = body
+		return m, nil
 	}
 	if len(body)%4 != 0 {
 		return nil, fmt.Errorf("read model: %w: its weights are no whole number", ErrCorrupted)
@@ -196,6 +212,9 @@ func ReadModel(path string) (*Model, error) {
 
 // Build returns the network with the model's weights.
 func (m *Model) Build() (*network.Network, error) {
+	if m.Learner != "" {
+		return nil, fmt.Errorf("build network: the model is of kind %q", m.Learner)
+	}
 	net, err := network.New(m.Network)
 	if err != nil {
 		return nil, err

@@ -96,9 +96,9 @@ func TestModelFileRefusals(t *testing.T) {
 	if _, err := DecodeModel([]byte("{\"model\": 1}")); !errors.Is(err, ErrKind) {
 		t.Errorf("JSON: %v", err)
 	}
-	newer := reseal(bytes.Replace(data, []byte("discreet model 1\n"), []byte("discreet model 2\n"), 1))
-	if _, err := DecodeModel(newer); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 2") {
-		t.Errorf("version 2: %v", err)
+	newer := reseal(bytes.Replace(data, []byte("discreet model 1\n"), []byte("discreet model 3\n"), 1))
+	if _, err := DecodeModel(newer); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 3") {
+		t.Errorf("version 3: %v", err)
 	}
 	if _, err := ReadModel(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
@@ -113,6 +113,23 @@ func reseal(data []byte) []byte {
 	content := data[:len(data)-sha256.Size]
 	sum := sha256.Sum256(content)
 	return append(slices.Clone(content), sum[:]...)
+}
+
+// What another learner made is in the same file, of a version that a program which knows
+// networks alone refuses as newer.
+func TestModelOfAnotherLearner(t *testing.T) {
+	m := &Model{Learner: "tree", Learned: json.RawMessage(`{"classes":2}`), Certificate: &Certificate{Method: "tree", Plan: json.RawMessage("{}")}}
+	data := must(m.Encode())
+	if !bytes.HasPrefix(data, []byte("discreet model 2\n")) {
+		t.Errorf("it begins %q", data[:20])
+	}
+	back := must(DecodeModel(data))
+	if back.Learner != "tree" || string(back.Learned) != string(m.Learned) || back.Parameters != nil {
+		t.Errorf("%+v", back)
+	}
+	if _, err := back.Build(); err == nil {
+		t.Error("it is no network, and one was built")
+	}
 }
 
 // Whatever stands in a file: an answer or a refusal, no panic, and what was read is what

@@ -157,6 +157,10 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	if m.net == nil {
+		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s is no network", a.model).
+			Because("the attacks compare losses with those of networks that are trained for it")
+	}
 	if err := a.open(&a.workplace); err != nil {
 		return err
 	}

@@ -228,6 +228,8 @@ type declarations struct {
 	goal     string
 	encoding string // a file
 	bins     int
+
+	untargeted bool // nothing is predicted
 }
 
 func (d *declarations) define(fs *flag.FlagSet) {
@@ -249,7 +251,7 @@ func (d *declarations) check(e *exampleFlags, c *Command) error {
 		return diagnostic.New("D115", diagnostic.Span{}, "%s and %s exclude each other", a, b)
 	}
 	switch {
-	case d.goal == "" && d.encoding == "":
+	case d.goal == "" && d.encoding == "" && !d.untargeted:
 		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which column is the --target").Try("discreet %s", c.Line())
 	case d.encoding != "" && (d.columns != nil || d.goal != ""):
 		return exclude("--encoding", "--columns and --target")
@@ -262,7 +264,7 @@ func (d *declarations) check(e *exampleFlags, c *Command) error {
 	return nil
 }
 
-// of makes the encoding of examples, with a target.
+// of makes the encoding of examples, with a target if there is to be one.
 func (d *declarations) of(ctx context.Context, t *terminal, w *workplace, e *exampleFlags) (encoding *example.Encoding, err error) {
 	switch {
 	case e.table != "":
@@ -272,7 +274,11 @@ func (d *declarations) of(ctx context.Context, t *terminal, w *workplace, e *exa
 	default:
 		encoding, err = inline(d.columns, d.goal, d.bins)
 	}
-	if err == nil && encoding.Target == nil {
+	switch {
+	case err != nil:
+	case d.untargeted:
+		encoding.Target = nil
+	case encoding.Target == nil:
 		err = diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
 	}
 	return encoding, err
@@ -283,6 +289,19 @@ func (d *declarations) of(ctx context.Context, t *terminal, w *workplace, e *exa
 func (e *exampleFlags) declare(ctx context.Context, t *terminal, w *workplace, said *declarations) (*example.Encoding, error) {
 	d := example.Declared{Table: e.declared, Columns: said.columns, Target: said.goal, Bins: said.bins,
 		Public: func(domain *catalog.PublicDomain) ([]sqltype.Value, error) { return publicValues(ctx, w, domain) }}
+	if e.public {
+		d.Seen = func(c *catalog.Column) (values []sqltype.Value, err error) {
+			_, records, err := w.recorder(ctx)
+			if err != nil {
+				return nil, err
+			}
+			err = records.EachRecord(ctx, e.table, []string{c.Name}, func(_ string, row []sqltype.Value) error {
+				values = append(values, row[0])
+				return nil
+			})
+			return values, err
+		}
+	}
 	encoding, left, err := d.Encoding()
 	var refused *example.ColumnError
 	switch {
@@ -292,7 +311,11 @@ func (e *exampleFlags) declare(ctx context.Context, t *terminal, w *workplace, s
 		return nil, e.unread(err)
 	}
 	if len(left) > 0 {
-		t.say("left out for want of a declared domain or bounds: %s", strings.Join(left, ", "))
+		why := "for want of a declared domain or bounds"
+		if e.public {
+			why = "as all alike, or all different"
+		}
+		t.say("left out %s: %s", why, strings.Join(left, ", "))
 	}
 	return encoding, nil
 }
@@ -310,8 +333,10 @@ func (e *exampleFlags) columnRefusal(refused *example.ColumnError) error {
 		}
 		return d.Try("it has %s", strings.Join(names, ", "))
 	}
-	d := diagnostic.New("D162", diagnostic.Span{}, "column %q of table %q cannot be learned: %s", refused.Column, e.table, refused.Why).
-		Because("what becomes of a value must be known without looking at the data")
+	d := diagnostic.New("D162", diagnostic.Span{}, "column %q of table %q cannot be learned: %s", refused.Column, e.table, refused.Why)
+	if !e.public {
+		d.Because("what becomes of a value must be known without looking at the data")
+	}
 	if refused.Declare == "" {
 		return d
 	}
@@ -371,11 +396,13 @@ func inline(columns []string, target string, bins int) (*example.Encoding, error
 		}
 		e.Columns = append(e.Columns, c)
 	}
-	c, err := inlineColumn(target)
-	if err != nil {
-		return nil, err
+	if target != "" {
+		c, err := inlineColumn(target)
+		if err != nil {
+			return nil, err
+		}
+		e.Target = &c
 	}
-	e.Target = &c
 	if err := e.Validate(); err != nil {
 		return nil, diagnostic.New("D161", diagnostic.Span{}, "%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/learner"
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -30,13 +32,14 @@ type modelData struct {
 	Count     string            `json:"count,omitempty"` // the event of a noisy count of units, which was charged beside the run
 }
 
-// A model is a trained network, and how to ask it.
+// A model is a trained network, or what another learner made, and how to ask it.
 type model struct {
 	*learn.Model
-	path  string
-	net   *network.Network
-	data  modelData
-	blind bool // its target is not read
+	path    string
+	net     *network.Network // nil: learned is no network
+	learned learner.Model    // nil: a network by DP-SGD
+	data    modelData
+	blind   bool // its target is not read
 }
 
 // loadModel reads a model's file.
@@ -66,34 +69,46 @@ func loadModel(path string) (*model, error) {
 	if err := json.Unmarshal(file.Encoding, &m.data); err != nil {
 		return nil, unusable(errors.New("it does not say what its examples are"))
 	}
-	if m.net, err = file.Build(); err != nil {
+	if err := m.data.check(unusable); err != nil {
+		return nil, err
+	}
+	form := m.data.form(false)
+	if file.Learner == "" {
+		if m.net, err = file.Build(); err != nil {
+			return nil, unusable(err)
+		}
+		if m.net.Fits(form.Set) != nil {
+			return nil, unusable(errors.New("its examples are not what its network takes"))
+		}
+		return m, nil
+	}
+	if m.learned, err = learner.Read(file.Learner, file.Learned, form); errors.Is(err, learner.ErrKind) {
+		return nil, unusable(fmt.Errorf("it is of kind %q, which this program does not read", file.Learner))
+	} else if err != nil {
 		return nil, unusable(err)
 	}
-	return m, m.data.check(m.net, unusable)
+	if n, ok := m.learned.(learner.Networked); ok {
+		m.net = n.Network()
+	}
+	return m, nil
 }
 
-// check refuses data that does not go with a network: somebody may have written it.
-func (d *modelData) check(net *network.Network, unusable func(error) error) error {
-	width := product(d.Shape)
-	if d.Shape == nil {
-		if d.Encoding == nil {
-			return unusable(errors.New("it does not say what its examples are"))
+// check refuses data that does not fit together: somebody may have written it.
+func (d *modelData) check(unusable func(error) error) error {
+	if d.Shape != nil {
+		if len(d.Shape) != 3 || slices.Min(d.Shape) < 1 || slices.Max(d.Shape) > 1<<14 || d.Shape[2] != 1 {
+			return unusable(fmt.Errorf("images of shape %v", d.Shape))
 		}
-		if err := d.Encoding.Validate(); err != nil {
-			return unusable(err)
-		}
-		width = d.Encoding.Width()
-	} else if len(d.Shape) != 3 {
-		return unusable(fmt.Errorf("images of shape %v", d.Shape))
+		return nil
 	}
-	scores := net.OutputSize()
-	if net.Spec().Loss == network.Logistic {
-		scores = 2
-	} else if net.Spec().Loss == network.Squared {
-		scores = 0
+	if d.Encoding == nil {
+		return unusable(errors.New("it does not say what its examples are"))
 	}
-	if width != net.Width() || scores != len(d.Classes) {
-		return unusable(errors.New("its examples are not what its network takes"))
+	if err := d.Encoding.Validate(); err != nil {
+		return unusable(err)
+	}
+	if !slices.Equal(d.Classes, d.Encoding.ClassNames()) {
+		return unusable(errors.New("its classes are not those of its target"))
 	}
 	return nil
 }
@@ -116,6 +131,9 @@ func (m *model) fits(e *exampleFlags) error {
 	case e.heldOut && m.data.Selection.Holdout == 0:
 		return diagnostic.New("D165", diagnostic.Span{}, "training held nothing out").
 			Because("the model in %s was trained without --holdout", m.path).Try("train with --holdout 0.2, or evaluate on other data")
+	case m.learned != nil && m.learned.Names() != nil && !m.blind:
+		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s predicts nothing that could be right", m.path).
+			Because("it was trained without a target").Try("discreet predict tells what it says of each record")
 	case e.images != "" && e.labels == "" && !m.blind:
 		return diagnostic.New("D113", diagnostic.Span{}, "images without --labels").Because("whether a prediction is right is not known")
 	case e.declared == nil:
@@ -172,6 +190,18 @@ func (m *model) outputs(ctx context.Context, t *terminal, set *example.Set) ([]f
 	const batch = 256
 	n, width := set.Len(), m.scorer().scores()
 	out := make([]float32, n*width)
+	if m.net == nil {
+		step, done := t.progress(ctx, "predicting", max(1, n))
+		defer done()
+		for i := range n {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			m.learned.Outputs(set.Features[i*set.Width:(i+1)*set.Width], out[i*width:(i+1)*width])
+			step()
+		}
+		return out, nil
+	}
 	pass := m.net.NewPass(network.PassOptions{})
 	step, done := t.progress(ctx, "predicting", max(1, (n+batch-1)/batch))
 	defer done()
@@ -193,9 +223,20 @@ func (m *model) outputs(ctx context.Context, t *terminal, set *example.Set) ([]f
 }
 
 func (m *model) scorer() scorer {
-	s := scorer{loss: m.net.Spec().Loss, encoding: m.data.Encoding}
-	if s.loss != network.Squared {
-		s.classes = len(m.data.Classes)
+	s := scorer{encoding: m.data.Encoding, classes: len(m.data.Classes)}
+	switch {
+	case m.learned != nil && m.learned.Names() != nil:
+		s.names = m.learned.Names()
+	case m.net != nil:
+		if s.loss = m.net.Spec().Loss; s.loss == network.Squared {
+			s.classes = 0
+		}
+	case s.classes == 0:
+		s.loss = network.Squared
+	case s.classes == 2:
+		s.loss = network.Logistic
+	default:
+		s.loss = network.CrossEntropy
 	}
 	return s
 }

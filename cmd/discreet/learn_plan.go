@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/learner"
 	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mechanism"
@@ -42,11 +43,16 @@ type recipe struct {
 	optimizer optimizer.Kind
 	sampler   learn.Sampler
 	perUnit   int
+
+	settings learner.Settings // of what is no network by DP-SGD
 }
 
 func (r *recipe) define(fs *flag.FlagSet) {
 	fs.Func("target-epsilon", "the whole run costs `E` at most: as little noise as that allows", amount(&r.target, privacy.ParseEpsilon))
-	fs.Func("delta", "at `D` (default by the domain that pays, or 1e-5)", amount(&r.delta, privacy.ParseDelta))
+	fs.Func("delta", "at `D` (default by the domain that pays, or 1e-5); 0: at none, which DP-SGD cannot", func(text string) (err error) {
+		r.delta, err = privacy.ParseDelta(text)
+		return err
+	})
 	fs.Func("noise", "in place of --target-epsilon: the noise multiplier `Z`, noise in terms of the clip", aboveZero(&r.noise))
 	fs.Func("n", "the number of units is public: `N` (default: a noisy count, charged)", wholeUpTo(&r.units, privacy.MaxCount))
 	fs.Func("sampling", "a unit is in a step with probability `Q` (default by the model and the measure)", func(text string) error {
@@ -76,6 +82,10 @@ func (r *recipe) define(fs *flag.FlagSet) {
 	fs.Func("sampler", "how noise is drawn: `fast|exact` (default fast; see docs/learn.md)", func(text string) error {
 		return chosen(&r.sampler, text, learn.Fast, learn.Exact)
 	})
+	fs.Func("rounds", "of a tree: each column has `N` turns; of kmeans: the centers move so often; of dp-ftrl: as many passes", whole(&r.settings.Rounds))
+	fs.Func("clusters", "of kmeans: `N` centers (default 8)", whole(&r.settings.Clusters))
+	fs.Func("components", "of a pca: `N` components (default 5)", whole(&r.settings.Components))
+	fs.Func("regularization", "of a linear model by a perturbation: `L`, on the scale of the sum of losses (default by the noise)", aboveZero(&r.settings.Regularization))
 	fs.Func("max-per-unit", "a unit keeps at most `K` of its examples (default by the table's bounds, at most 8)", func(text string) error {
 		var n int64
 		err := wholeUpTo(&n, 1<<20)(text)
@@ -122,9 +132,6 @@ func (r *recipe) check() error {
 	switch {
 	case r.target.Sign() > 0 && r.noise > 0:
 		return exclude("target-epsilon", "noise")
-	case r.target.Sign() == 0 && r.noise == 0:
-		return diagnostic.New("D070", diagnostic.Span{}, "nothing says what training may cost").
-			Because("its whole cost is reserved before it begins").Try("--target-epsilon 1")
 	case r.epochs > 0 && r.steps > 0:
 		return exclude("epochs", "steps")
 	case r.batch > 0 && r.sampling > 0:
@@ -137,6 +144,23 @@ func (r *recipe) check() error {
 		return diagnostic.New("D164", diagnostic.Span{}, "a batch of %d of %d units", r.batch, r.units)
 	}
 	return nil
+}
+
+// publicEpsilon is the target of a run over public data, of which nothing need be
+// hidden: as little noise as there ever is.
+const publicEpsilon = "1000"
+
+// priced refuses a run of which nothing says what it may cost.
+func (r *recipe) priced(public bool) (err error) {
+	switch {
+	case r.target.Sign() > 0 || r.noise > 0:
+		return nil
+	case public:
+		r.target, err = privacy.ParseEpsilon(publicEpsilon)
+		return err
+	}
+	return diagnostic.New("D070", diagnostic.Span{}, "nothing says what training may cost").
+		Because("its whole cost is reserved before it begins").Try("--target-epsilon 1")
 }
 
 // countShare is the part of the target that the noisy count costs: 1/50 of it. At

@@ -14,10 +14,14 @@ type scorer struct {
 	loss     string
 	classes  int // 2 of logistic loss; 0 of squared
 	encoding *example.Encoding
+	names    []string // of what a model says that predicts nothing
 }
 
 // scores are how many numbers the network gives for an example.
 func (s scorer) scores() int {
+	if s.names != nil {
+		return len(s.names)
+	}
 	if s.loss == network.CrossEntropy {
 		return s.classes
 	}

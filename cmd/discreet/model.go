@@ -39,7 +39,12 @@ no guarantee, it shows what was declared.`,
 			return err
 		}
 		if *wantJSON {
-			return t.writeJSON(inspected{args[0], m.Network, len(m.Parameters), m.data, m.Certificate})
+			out := inspected{Model: args[0], Learner: m.Learner, Learned: m.Learned, Examples: m.data, Certificate: m.Certificate}
+			if m.net != nil {
+				spec, n := m.net.Spec(), len(m.net.Parameters())
+				out.Network, out.Parameters, out.Learned = &spec, &n, nil
+			}
+			return t.writeJSON(out)
 		}
 		m.write(t)
 		return nil
@@ -61,8 +66,10 @@ no guarantee, it shows what was declared.`,
 // An inspected is a model's file as JSON, but for the weights.
 type inspected struct {
 	Model       string             `json:"model"`
-	Network     network.Spec       `json:"network"`
-	Parameters  int                `json:"parameters"`
+	Network     *network.Spec      `json:"network,omitempty"`
+	Parameters  *int               `json:"parameters,omitempty"`
+	Learner     string             `json:"learner,omitempty"` // whose Learned is
+	Learned     json.RawMessage    `json:"learned,omitempty"`
 	Examples    modelData          `json:"examples"`
 	Certificate *learn.Certificate `json:"certificate"`
 }
@@ -72,11 +79,17 @@ func (m *model) write(t *terminal) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(t.out, "%-11s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("network", "%s, %d parameters", summary(m.Network), len(m.Parameters))
+	if m.net != nil {
+		line("network", "%s, %d parameters", summary(m.net.Spec()), len(m.net.Parameters()))
+	} else {
+		line("model", "%s", printable(m.Learner))
+	}
 	if m.data.Classes != nil {
 		line("predicts", "%s", printable(strings.Join(m.data.Classes, ", ")))
 	} else if e := m.data.Encoding; e != nil && e.Target != nil {
 		line("predicts", "%s, from %g to %g", e.Target.Name, e.Target.Lower, e.Target.Upper)
+	} else if m.learned != nil {
+		line("tells", "%s", strings.Join(m.learned.Names(), ", "))
 	}
 	if e := m.data.Encoding; e != nil {
 		var names []string
@@ -94,9 +107,21 @@ func (m *model) write(t *terminal) {
 	}
 	g := c.Guarantee
 	line("data", "%s", printable(strings.Join(c.Data.Names, ", ")))
-	line("unit", "%s, at most %d of its examples", printable(c.Data.Unit), c.Data.Bound)
-	line("units", "%d (%s)", c.Data.Units, c.Data.Basis)
-	line("guarantee", "epsilon %s at delta %v, %v (pld %s, rdp %s)", upTo(g.Epsilon), g.Delta, g.Neighbours, orNone(g.PLD), orNone(g.RDP))
+	if !c.Data.Public {
+		line("unit", "%s, at most %d of its examples", printable(c.Data.Unit), c.Data.Bound)
+	}
+	if c.Data.Units > 0 {
+		line("units", "%d (%s)", c.Data.Units, c.Data.Basis)
+	}
+	by := g.Accountant
+	if g.Delta.Sign() > 0 {
+		by = fmt.Sprintf("pld %s, rdp %s", orNone(g.PLD), orNone(g.RDP))
+	}
+	if c.Data.Public {
+		line("guarantee", "none is needed: the data is public")
+	} else {
+		line("guarantee", "epsilon %s at delta %v, %v (%s)", upTo(g.Epsilon), g.Delta, g.Neighbours, by)
+	}
 	line("plan", "%s", g.Event)
 	if p := (learn.Plan{}); json.Unmarshal(c.Plan, &p) == nil && p.Steps > 0 {
 		line("training", "%s: %d steps of %d units, clip %g, noise multiplier %g, rate %g", c.Method, p.Steps, p.Batch, p.Clip.Norm, p.Noise.Multiplier, p.Optimizer.Rate)

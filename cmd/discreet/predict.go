@@ -59,6 +59,7 @@ type prediction struct {
 	Class         string    `json:"class,omitempty"`
 	Value         *float64  `json:"value,omitempty"`
 	Probabilities []float64 `json:"probabilities,omitempty"`
+	Outputs       []float64 `json:"outputs,omitempty"` // of a model that predicts nothing
 }
 
 func (p *predicting) run(ctx context.Context, t *terminal) error {
@@ -98,6 +99,12 @@ func (p *predicting) run(ctx context.Context, t *terminal) error {
 	for i := range all {
 		out := outputs[i*s.scores() : (i+1)*s.scores()]
 		all[i].Row = i
+		if s.names != nil {
+			for _, x := range out {
+				all[i].Outputs = append(all[i].Outputs, float64(x))
+			}
+			continue
+		}
 		if s.classes == 0 {
 			x := s.number(out)
 			all[i].Value = &x
@@ -111,8 +118,9 @@ func (p *predicting) run(ctx context.Context, t *terminal) error {
 			Model       string       `json:"model"`
 			Data        string       `json:"data"`
 			Classes     []string     `json:"classes,omitempty"`
+			Outputs     []string     `json:"outputs,omitempty"`
 			Predictions []prediction `json:"predictions"`
-		}{p.model, p.source(), m.data.Classes, all})
+		}{p.model, p.source(), m.data.Classes, s.names, all})
 	}
 	return p.write(t, m, all)
 }
@@ -121,8 +129,12 @@ func (p *predicting) run(ctx context.Context, t *terminal) error {
 func (p *predicting) write(t *terminal, m *model, all []prediction) error {
 	w := csv.NewWriter(t.out)
 	head := []string{"row", "prediction"}
-	for i := range m.scorer().classes {
-		head = append(head, "probability "+m.class(i))
+	if names := m.scorer().names; names != nil {
+		head = append(head[:1], names...)
+	} else {
+		for i := range m.scorer().classes {
+			head = append(head, "probability "+m.class(i))
+		}
 	}
 	if err := w.Write(head); err != nil {
 		return err
@@ -131,6 +143,12 @@ func (p *predicting) write(t *terminal, m *model, all []prediction) error {
 		line := []string{strconv.Itoa(one.Row), one.Class}
 		if one.Value != nil {
 			line[1] = strconv.FormatFloat(*one.Value, 'g', 8, 64)
+		}
+		if one.Outputs != nil {
+			line = line[:1]
+		}
+		for _, x := range one.Outputs {
+			line = append(line, strconv.FormatFloat(x, 'g', 6, 64))
 		}
 		for _, q := range one.Probabilities {
 			line = append(line, strconv.FormatFloat(q, 'f', 6, 64))

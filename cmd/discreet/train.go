@@ -27,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/learner"
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mechanism"
@@ -37,16 +38,22 @@ import (
 func trainCommand() *Command {
 	c := &Command{
 		UsageLine: "train --table TABLE --target COLUMN --model MODEL --target-epsilon E [flags]",
-		Short:     "learn a model from private data by DP-SGD; spends budget",
-		Long: `It trains by noisy gradient descent (DP-SGD), so that the model, and all that is ever
-done with it, has the guarantee that is printed: of the unit that the table's catalog
-names, with as many of its examples as --max-per-unit says. The whole run is charged to
-the table's domain before it begins; if that does not suffice nothing is trained.
+		Short:     "learn a model from private data; spends budget",
+		Long: `The model, and all that is ever done with it, has the guarantee that is printed: of the
+unit that the table's catalog names, with as many of its examples as --max-per-unit
+says. The whole run is charged to the table's domain before it begins; if that does
+not suffice nothing is trained.
 
+Networks (logistic, linear, mlp, cnn) are trained by noisy gradient descent (DP-SGD) unless
+--method says otherwise. The others, and the other methods, are:
+
+` + learners() + `
 Records become numbers by what the catalog declares: a domain is a feature a value,
-bounds are clamped to and scaled. Nothing is fitted on the data. A column without
-either is left out, or, where it is named, refused. How many units there are is counted
-with noise, at 1/50 of the cost, unless -n says that it is public.
+bounds are clamped to and scaled. Nothing is fitted on private data. A column without
+either is left out, or, where it is named, refused. Where it matters how many units there
+are, they are counted with noise, at 1/50 of the cost, unless -n says that it is public.
+A table that the catalog declares public may be looked at: what is not declared of it is
+taken from it, and training costs nothing.
 
 From files in no catalog: --csv with columns declared by flags or --encoding, or
 --train-images and --train-labels. Their guarantee is the same; whether a ledger pays
@@ -58,7 +65,7 @@ exact, and for the owner of the data alone. docs/learn.md begins at the beginnin
 Exit codes are those of discreet query.`,
 		Examples: [2]string{
 			"discreet train --table adult --target income --model logistic --target-epsilon 1",
-			"discreet train --train-images train-images-idx3-ubyte.gz --train-labels train-labels-idx1-ubyte.gz --model cnn -n 60000 --target-epsilon 2.93 --out digits.model",
+			"discreet train --table adult --target income --model tree --target-epsilon 1 --out income.model",
 		},
 	}
 	v := training{command: c, initial: 1}
@@ -98,7 +105,9 @@ type training struct {
 	classes int
 
 	model   string
-	spec    string // a file
+	method  string
+	learner *learner.Learner // nil: a network by DP-SGD
+	spec    string           // a file
 	hidden  []int
 	initial uint64
 
@@ -121,7 +130,8 @@ func (v *training) defineModel(fs *flag.FlagSet) {
 		}
 		return nil
 	})
-	fs.Func("model", "`logistic|linear|mlp|cnn`", func(text string) error { return oneOf(&v.model, text, models) })
+	fs.Func("model", "`"+strings.Join(modelNames(), "|")+"`", func(text string) error { return oneOf(&v.model, text, modelNames()) })
+	fs.Func("method", "how: `"+strings.Join(methodNames(), "|")+"` (default dp-sgd, of networks)", func(text string) error { return oneOf(&v.method, text, methodNames()) })
 	fs.StringVar(&v.spec, "spec", "", "in place of --model: a network that a JSON `FILE` describes (docs/learn.md)")
 	fs.Func("hidden", "of an mlp: layers of `N,M,...` (default 64)", func(text string) error {
 		v.hidden = nil
@@ -155,6 +165,9 @@ func (v *training) settle(c *Command) error {
 	if err := v.one(c); err != nil {
 		return err
 	}
+	if err := v.choose(); err != nil {
+		return err
+	}
 	if v.images == "" {
 		if err := v.declarations.check(&v.exampleFlags, c); err != nil {
 			return err
@@ -164,16 +177,14 @@ func (v *training) settle(c *Command) error {
 		return diagnostic.New("D115", diagnostic.Span{}, "%s and %s exclude each other", a, b)
 	}
 	switch {
-	case v.model == "" && v.spec == "":
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which --model").Try("--model logistic for classes, linear for numbers, cnn for images")
-	case v.model != "" && v.spec != "":
-		return exclude("--model", "--spec")
-	case v.images != "" && v.labels == "":
+	case v.images != "" && v.labels == "" && !v.untargeted:
 		return diagnostic.New("D113", diagnostic.Span{}, "images without --train-labels have nothing to be learned")
 	case v.images != "" && (v.columns != nil || v.goal != "" || v.encoding != "" || v.holdout > 0):
 		return diagnostic.New("D115", diagnostic.Span{}, "--columns, --target, --encoding and --holdout are of records, not of images")
 	case v.images == "" && v.classes > 0:
 		return diagnostic.New("D115", diagnostic.Span{}, "--classes is of images").Because("of records the target's domain says which there are")
+	case v.untargeted && v.goal != "":
+		return diagnostic.New("D115", diagnostic.Span{}, "a %s model has no --target", v.model).Because("it learns what the columns are like, and predicts none of them")
 	case v.table != "" && v.payer != "":
 		return diagnostic.New("D115", diagnostic.Span{}, "--domain is of files").Because("the domain of a table pays for it")
 	case v.public && v.payer != "":
@@ -193,6 +204,7 @@ type job struct {
 	spec   network.Spec
 	set    *example.Set // of public data, before; else once it is paid for
 	budget budgets.Budget
+	public bool // there is nobody to protect, and nobody pays
 	unpaid bool // the budget is the run's own: no ledger stands behind it
 	count  *mechanism.Histogram
 }
@@ -204,8 +216,11 @@ func (v *training) run(ctx context.Context, t *terminal) error {
 	if err := v.writable(); err != nil {
 		return err
 	}
-	j := &job{}
+	j := &job{public: v.public}
 	if err := v.describe(ctx, t, j); err != nil {
+		return err
+	}
+	if err := v.priced(v.public); err != nil {
 		return err
 	}
 	if err := v.network(j); err != nil {
@@ -215,6 +230,9 @@ func (v *training) run(ctx context.Context, t *terminal) error {
 		if _, _, err := v.recorder(ctx); err != nil { // what is not there must not cost
 			return err
 		}
+	}
+	if v.learner != nil {
+		return v.learn(ctx, t, j)
 	}
 	o := learn.Options{Network: j.spec, Statement: said(v.command), Seed: v.initial}
 	if err := v.pay(ctx, t, j, &o); err != nil {
@@ -279,6 +297,11 @@ func replaceable(path string) bool {
 
 // network builds the network once, to see that it can be built.
 func (v *training) network(j *job) (err error) {
+	if v.learner != nil {
+		if err := suits(v.learner, j.task); err != nil || v.learner.Method != dpFTRL {
+			return err
+		}
+	}
 	if v.spec != "" {
 		j.spec, err = specOf(v.spec, j.task)
 	} else {
@@ -303,11 +326,16 @@ func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error
 			return v.unread(err)
 		}
 		d.Shape = []int{shape[0], shape[1], 1}
-		for i := range cmp.Or(v.classes, 10) {
-			d.Classes = append(d.Classes, strconv.Itoa(i))
+		if !v.untargeted {
+			for i := range cmp.Or(v.classes, 10) {
+				d.Classes = append(d.Classes, strconv.Itoa(i))
+			}
 		}
 		j.task = task{d.Shape, len(d.Classes)}
 		return nil
+	}
+	if v.learner != nil && !v.learner.Lines && !v.gave("bins") {
+		v.bins = 0
 	}
 	if d.Encoding, err = v.declarations.of(ctx, t, &v.workplace, &v.exampleFlags); err != nil {
 		return err
@@ -332,16 +360,12 @@ func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error
 // pay decides the plan and finds out whether it can be paid for, before anything is
 // charged; then counts the units, if that is needed.
 func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Options) error {
-	b, err := v.budget(ctx, &v.workplace, v.payer, v.Analyst)
+	y, err := v.whoPays(ctx, j)
 	if err != nil {
 		return err
 	}
-	y := payer{measure: filter.Approx}
-	if b != nil {
-		if y, err = v.domainOf(ctx, b); err != nil {
-			return err
-		}
-		j.budget = b
+	if y.measure == filter.Pure {
+		return needsDelta("the domain that pays is of measure pure")
 	}
 	if v.delta.Sign() == 0 {
 		if v.delta, err = y.deltaFor(v.target); err != nil {
@@ -349,6 +373,9 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 		}
 	}
 	v.complete(j.data.Model, y.measure)
+	if v.public && v.sampler == "" { // the fast one is too coarse for so little noise
+		v.sampler = learn.Exact
+	}
 	if v.public {
 		if err := v.load(ctx, j); err != nil {
 			return err
@@ -412,12 +439,23 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 	return nil
 }
 
+// whoPays finds who pays; nobody of data that are public, or of a file whose owner named
+// none.
+func (v *training) whoPays(ctx context.Context, j *job) (payer, error) {
+	b, err := v.budget(ctx, &v.workplace, v.payer, v.Analyst)
+	if b == nil || err != nil {
+		return payer{measure: filter.Approx}, err
+	}
+	j.budget = b
+	return v.domainOf(ctx, b)
+}
+
 // load reads the examples.
 func (v *training) load(ctx context.Context, j *job) (err error) {
 	switch {
 	case j.set != nil:
 	case v.images != "":
-		j.set, _, err = v.readImages(example.IDXOptions{Classes: len(j.data.Classes)})
+		j.set, _, err = v.readImages(example.IDXOptions{Classes: cmp.Or(len(j.data.Classes), 1)})
 	default:
 		j.set, err = v.read(ctx, &v.workplace, j.data.Encoding, j.data.Selection)
 	}
@@ -496,7 +534,7 @@ func (v *training) train(ctx context.Context, t *terminal, j *job, o learn.Optio
 	if err != nil {
 		return v.refused(ctx, err)
 	}
-	show.begin(r, j.unpaid)
+	show.begin(r, j.unpaid || j.public)
 	done := t.watch(ctx, show.line)
 	err = r.Train(ctx)
 	done()
@@ -523,12 +561,13 @@ func (v *training) train(ctx context.Context, t *terminal, j *job, o learn.Optio
 	if err != nil {
 		return err
 	}
-	m.Certificate.Ledger.Budget = j.paidBy()
+	m.Certificate.Data.Public, m.Certificate.Ledger.Budget = j.public, j.paidBy()
 	if err := learn.WriteModel(v.out, m); err != nil {
 		return diagnostic.New("D109", diagnostic.Span{}, "%v", err).Because("the charge stays").
 			Try("train with --checkpoint, and a model that could not be written is written by --resume")
 	}
-	return v.report(ctx, t, j, r, m)
+	p := r.Plan()
+	return v.report(ctx, t, j, r.Charged(), &descent{p.Steps, p.Batch, p.Clip.Norm, p.Noise.Multiplier, p.Optimizer.Rate}, m)
 }
 
 // checkpoints are how many states of a run are kept beside the first.
@@ -536,7 +575,7 @@ const checkpoints = 20
 
 // paidBy names who paid.
 func (j *job) paidBy() string {
-	if j.unpaid {
+	if j.public || j.unpaid {
 		return "nobody"
 	}
 	return j.budget.Name()
@@ -559,30 +598,39 @@ func (v *training) refused(ctx context.Context, err error) error {
 
 // A trained is what the command prints.
 type trained struct {
-	Model     string              `json:"model"`
-	Source    string              `json:"data"`
-	Unit      string              `json:"unit"`
-	PerUnit   int                 `json:"max_per_unit"`
-	Guarantee learn.Guarantee     `json:"guarantee"`
-	Count     string              `json:"count,omitempty"` // charged beside it
-	Units     int64               `json:"units"`
-	Basis     learn.Basis         `json:"basis"`
-	Steps     int                 `json:"steps"`
-	Batch     int64               `json:"batch"`
-	Clip      float64             `json:"clip"`
-	Noise     float64             `json:"noise_multiplier"`
-	Rate      float64             `json:"rate"`
+	Model     string          `json:"model"`
+	Source    string          `json:"data"`
+	Unit      string          `json:"unit"`
+	PerUnit   int             `json:"max_per_unit"`
+	Method    string          `json:"method"`
+	Guarantee learn.Guarantee `json:"guarantee"`
+	Count     string          `json:"count,omitempty"` // charged beside it
+	Units     int64           `json:"units,omitempty"` // 0: it did not matter
+	Basis     learn.Basis     `json:"basis,omitempty"`
+	*descent
 	Charged   string              `json:"charged"`
 	Ledger    string              `json:"ledger"` // the domain that paid; "nobody" without one
+	Public    bool                `json:"public,omitempty"`
 	Remaining *discreet.Remaining `json:"remaining,omitempty"`
 }
 
+// A descent is a run of DP-SGD.
+type descent struct {
+	Steps int     `json:"steps"`
+	Batch int64   `json:"batch"`
+	Clip  float64 `json:"clip"`
+	Noise float64 `json:"noise_multiplier"`
+	Rate  float64 `json:"rate"`
+}
+
 // report prints what was made and what it cost.
-func (v *training) report(ctx context.Context, t *terminal, j *job, r *learn.Run, m *learn.Model) error {
-	p, c := r.Plan(), m.Certificate
-	out := trained{Model: v.out, Source: v.source(), Unit: c.Data.Unit, PerUnit: c.Data.Bound, Guarantee: c.Guarantee, Count: j.data.Count,
-		Units: p.Population.Units, Basis: p.Population.Basis, Steps: p.Steps, Batch: p.Batch, Clip: p.Clip.Norm,
-		Noise: p.Noise.Multiplier, Rate: p.Optimizer.Rate, Charged: r.Charged(), Ledger: c.Ledger.Budget}
+func (v *training) report(ctx context.Context, t *terminal, j *job, charged string, d *descent, m *learn.Model) error {
+	c := m.Certificate
+	if v.public {
+		charged = ""
+	}
+	out := trained{Model: v.out, Source: v.source(), Unit: c.Data.Unit, PerUnit: c.Data.Bound, Method: c.Method, Guarantee: c.Guarantee, Count: j.data.Count,
+		Units: c.Data.Units, Basis: c.Data.Basis, descent: d, Charged: charged, Ledger: c.Ledger.Budget, Public: v.public}
 	if v.ledger != nil && !j.unpaid {
 		left, err := j.budget.Left(ctx)
 		if err != nil {
@@ -595,6 +643,10 @@ func (v *training) report(ctx context.Context, t *terminal, j *job, r *learn.Run
 		return t.writeJSON(out)
 	}
 	g := c.Guarantee
+	if v.public {
+		fmt.Fprintf(t.out, "%s: of public data, which cost nothing\n", v.out)
+		return nil
+	}
 	fmt.Fprintf(t.out, "%s: epsilon %s at delta %v for %s, with at most %d of its examples\n", v.out, upTo(g.Epsilon), g.Delta, c.Data.Unit, c.Data.Bound)
 	if out.Count != "" {
 		t.say("%s", t.paint(dim, fmt.Sprintf("the count of units was %s, charged beside it: together epsilon %v at most", out.Count, v.target)))

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/learn/cost"
@@ -76,6 +77,39 @@ func (m *Model) Class(x []float32) int {
 		}
 	}
 	return best
+}
+
+// Check refuses a model that does not fit together, or not with examples of a width and
+// a number of classes: somebody may have written it.
+func (m *Model) Check(width, classes int) error {
+	n := len(m.Features)
+	switch {
+	case classes < 2 || len(m.Prior) != classes:
+		return fmt.Errorf("%d classes, of examples with %d", len(m.Prior), classes)
+	case len(m.Cuts) > 2*maxCuts || !slices.IsSorted(m.Cuts):
+		return fmt.Errorf("its %d cuts are too many or in no order", len(m.Cuts))
+	case len(m.Likelihood) != n || len(m.Mean) != n || len(m.Variance) != n:
+		return fmt.Errorf("not one law for each of %d features", n)
+	}
+	if err := feature.Check(m.Features, width); err != nil {
+		return err
+	}
+	for f := range m.Features {
+		if len(m.Likelihood[f]) != classes {
+			return fmt.Errorf("feature %d has laws of %d classes", f, len(m.Likelihood[f]))
+		}
+		for c, shares := range m.Likelihood[f] {
+			switch {
+			case shares == nil && m.Features[f].Values > 0:
+				return fmt.Errorf("category %d has no shares", f)
+			case shares == nil && (len(m.Mean[f]) != classes || len(m.Variance[f]) != classes || !(m.Variance[f][c] > 0)):
+				return fmt.Errorf("number %d has no law", f)
+			case shares != nil && len(shares) != m.Features[f].Bins(m.Cuts):
+				return fmt.Errorf("feature %d has %d bins", f, len(shares))
+			}
+		}
+	}
+	return nil
 }
 
 // A training is calibrated noise for everything that a run releases.
@@ -185,6 +219,7 @@ func (t *training) run(ctx context.Context, bits noise.Bits) (*Model, error) {
 	}
 	m.Prior = logShares(noisy)
 	for f := range t.o.Features {
+		t.plan.Progress(f, len(t.o.Features))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

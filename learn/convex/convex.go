@@ -135,6 +135,34 @@ func (m *Model) Value(features []float32) float64 {
 	return decision.Target(m.Scores(features)[0], m.Lower, m.Upper)
 }
 
+// Check refuses a model that does not fit together, or not with examples of a width and
+// a number of classes: somebody may have written it.
+func (m *Model) Check(width, classes int) error {
+	problems := 1
+	if classes > 2 {
+		problems = classes
+	}
+	if m.Intercept {
+		width++
+	}
+	switch {
+	case m.Classes != classes || classes < 0 || classes == 1:
+		return fmt.Errorf("%d classes, of examples with %d", m.Classes, classes)
+	case !(m.Norm > 0):
+		return fmt.Errorf("a norm of %v bounds no features", m.Norm)
+	case classes == 0 && !(m.Lower < m.Upper):
+		return fmt.Errorf("no targets between %v and %v", m.Lower, m.Upper)
+	case len(m.Weights) != problems:
+		return fmt.Errorf("%d problems, not %d", len(m.Weights), problems)
+	}
+	for _, w := range m.Weights {
+		if len(w) != width {
+			return fmt.Errorf("%d weights of %d", len(w), width)
+		}
+	}
+	return nil
+}
+
 // Train learns a model from the examples of set, and charges b for it beforehand. Several
 // classes are several problems, each of one class against the rest, which share the
 // guarantee evenly.

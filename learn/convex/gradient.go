@@ -68,6 +68,7 @@ func (g gradient) learn(ctx context.Context, bits noise.Bits, p *problem, size f
 		rate = 3 * math.Sqrt(g.t.weightSquared()) / float64(g.steps)
 	}
 	for step := range g.steps {
+		g.t.plan.Progress(step, g.steps)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -40,6 +40,8 @@ type Options struct {
 	// PerUnit is how many examples of a unit count at most: the first ones of those
 	// that are whole. Required of a set with Units; without, each example is a unit.
 	PerUnit int
+	// Progress is told what share of a run is made; nil: nobody is.
+	Progress func(share float64)
 }
 
 // maxPerUnit keeps sensitivities far from overflow.
@@ -96,6 +98,13 @@ func New(b budget.Budget, set *example.Set, o Options) (*Plan, error) {
 // Set are the examples that the run learns from: those that New was given, or their
 // form alone until Run.Fit is given others.
 func (p *Plan) Set() *example.Set { return p.set }
+
+// Progress tells the Options' that part of all is made.
+func (p *Plan) Progress(part, all int) {
+	if p.options.Progress != nil {
+		p.options.Progress(float64(part) / float64(all))
+	}
+}
 
 // Pure reports whether the guarantee has no delta.
 func (p *Plan) Pure() bool { return p.rho == nil }
@@ -271,6 +280,8 @@ func gaussian(sensitivitySquared, rho *big.Rat) (mechanism.Additive, error) {
 	variance := twice.Quo(sensitivitySquared, twice)
 	if variance.Cmp(big.NewRat(coarse, 1)) > 0 {
 		variance.SetInt(numeric.Ceil(variance))
+	} else {
+		variance = numeric.CeilDigits(variance, 15) // lest events be long
 	}
 	return mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: sensitivitySquared, Variance: variance})
 }

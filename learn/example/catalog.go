@@ -1,9 +1,12 @@
 package example
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -19,6 +22,10 @@ type Declared struct {
 	// Public returns the values of a domain that stands in a public table; needed only
 	// where there is one.
 	Public func(*catalog.PublicDomain) ([]sqltype.Value, error)
+	// Seen returns the values of a column of which nothing is declared, where Table is
+	// public and may be looked at: its encoding is taken from them then. Nil where it is
+	// private.
+	Seen func(*catalog.Column) ([]sqltype.Value, error)
 }
 
 // A ColumnError refuses a column by what is declared of it.
@@ -44,8 +51,13 @@ func (d Declared) Encoding() (e *Encoding, left []string, err error) {
 				continue
 			}
 			if lacks(c) != nil {
-				left = append(left, c.Name)
-				continue
+				if _, err := d.seen(c); err != nil {
+					if refused := (*ColumnError)(nil); !errors.As(err, &refused) {
+						return nil, nil, err
+					}
+					left = append(left, c.Name)
+					continue
+				}
 			}
 			names = append(names, c.Name)
 		}
@@ -94,9 +106,8 @@ func (d Declared) column(name string) (*Column, error) {
 		refuse.Unknown, refuse.Why = true, "there is none of that name"
 		return nil, refuse
 	}
-	if lack := lacks(c); lack != nil {
-		refuse.Why, refuse.Declare = lack.Why, lack.Declare
-		return nil, refuse
+	if lacks(c) != nil {
+		return d.seen(c)
 	}
 	out := &Column{Name: c.Name, Type: c.Type.String()}
 	if c.Type.Kind == sqltype.Boolean {
@@ -120,6 +131,46 @@ func (d Declared) column(name string) (*Column, error) {
 	}
 	if len(out.Values) == 0 {
 		refuse.Why = "its domain is empty"
+		return nil, refuse
+	}
+	return out, nil
+}
+
+// maxSeen is how many different values of a public column are categories.
+const maxSeen = 256
+
+// seen is the encoding of a column of which too little is declared, by the values that
+// stand in it. It refuses what is private, and what has nothing to be learned from.
+func (d Declared) seen(c *catalog.Column) (*Column, error) {
+	refuse := &ColumnError{Table: d.Table.Name, Column: c.Name}
+	if d.Seen == nil || !d.Table.Public || c.Type.Kind == sqltype.IntervalKind {
+		lack := lacks(c)
+		refuse.Why, refuse.Declare = lack.Why, lack.Declare
+		return nil, refuse
+	}
+	values, err := d.Seen(c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Column{Name: c.Name, Type: c.Type.String(), Lower: math.Inf(1), Upper: math.Inf(-1)}
+	texts := map[string]bool{}
+	for _, v := range values {
+		if c.Type.Kind == sqltype.Text && v != nil && len(texts) <= maxSeen {
+			texts[sqltype.Format(v)] = true
+		}
+		if x, ok := number(v); ok {
+			out.Lower, out.Upper = min(out.Lower, x), max(out.Upper, x)
+		}
+	}
+	switch {
+	case len(texts) > maxSeen:
+		refuse.Why = fmt.Sprintf("it has more than %d different values", maxSeen)
+		return nil, refuse
+	case c.Type.Kind == sqltype.Text && len(texts) > 0:
+		out.Values, out.Lower, out.Upper = slices.Sorted(maps.Keys(texts)), 0, 0
+		return out, nil
+	case c.Type.Kind == sqltype.Text || !(out.Lower < out.Upper) || math.IsInf(out.Upper-out.Lower, 0):
+		refuse.Why = "its values are all alike"
 		return nil, refuse
 	}
 	return out, nil

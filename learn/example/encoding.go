@@ -117,6 +117,15 @@ func (e *Encoding) Width() (n int) {
 	return n
 }
 
+// Widths returns the number of features of each column.
+func (e *Encoding) Widths() []int {
+	all := make([]int, len(e.Columns))
+	for i := range e.Columns {
+		all[i] = e.Columns[i].width()
+	}
+	return all
+}
+
 func (c *Column) boolean() bool { return c.Values == nil && strings.EqualFold(c.kind(), "boolean") }
 
 // kind is the type's name in the one spelling that there is.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/discreet-dp/discreet/learn/example"
 )
@@ -36,23 +35,20 @@ var ErrFeature = errors.New("no such feature")
 
 // Of returns the features of an encoding, one for each column.
 func Of(e *example.Encoding) []Feature {
-	names := e.Names()
 	var all []Feature
 	lower := -1.0
 	if e.Unit {
 		lower = 0
 	}
 	at := 0
-	for i := range e.Columns {
+	for i, width := range e.Widths() {
 		c := &e.Columns[i]
 		f := Feature{Name: c.Name, At: at, Lower: lower, Upper: 1, Null: true}
-		for at < len(names) && (names[at] == c.Name || strings.HasPrefix(names[at], c.Name+" ")) {
-			at++
-		}
 		if c.Values != nil {
-			f = Feature{Name: c.Name, At: f.At, Values: at - f.At}
+			f = Feature{Name: c.Name, At: at, Values: width}
 		}
 		all = append(all, f)
+		at += width
 	}
 	return all
 }

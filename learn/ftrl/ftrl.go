@@ -206,7 +206,8 @@ func (t *training) run(ctx context.Context, random noise.Bits) (*Model, error) {
 	}
 	batch = max(batch/float64(t.o.Steps), 1)
 	l := newLeader(t.net.Parameters(), t.o.Rate*t.o.Clip/batch, t.o.Momentum)
-	for range t.o.Passes {
+	for pass := range t.o.Passes {
+		t.plan.Progress(pass, t.o.Passes)
 		if err := t.pass(ctx, random, l, rows); err != nil {
 			return nil, err
 		}

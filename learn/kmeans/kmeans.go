@@ -70,6 +70,20 @@ func nearest(x []int32, centers [][]float64, norm float64) int {
 	return best
 }
 
+// Check refuses a model that does not fit together, or not with points of a width:
+// somebody may have written it.
+func (m *Model) Check(width int) error {
+	if !(m.Norm > 0) || len(m.Centers) == 0 {
+		return fmt.Errorf("%d centers, and a norm of %v", len(m.Centers), m.Norm)
+	}
+	for _, c := range m.Centers {
+		if len(c) != width {
+			return fmt.Errorf("a center of %d numbers among points of %d", len(c), width)
+		}
+	}
+	return nil
+}
+
 // A training is calibrated noise for everything that a run releases.
 type training struct {
 	o            Options
@@ -175,7 +189,8 @@ func (t *training) run(ctx context.Context, bits noise.Bits) (*Model, error) {
 		return nil, err
 	}
 	x := fixed.Clip(t.set, t.plan.Rows(false), t.o.Norm, false)
-	for range t.o.Rounds {
+	for round := range t.o.Rounds {
+		t.plan.Progress(round, t.o.Rounds)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -66,6 +66,20 @@ func (m *Model) Project(features []float32) []float64 {
 	return p
 }
 
+// Check refuses a model that does not fit together, or not with examples of a width:
+// somebody may have written it.
+func (m *Model) Check(width int) error {
+	if !(m.Norm > 0) || len(m.Mean) != width || len(m.Components) == 0 || len(m.Variances) != len(m.Components) {
+		return fmt.Errorf("%d components about a mean of %d numbers, and a norm of %v", len(m.Components), len(m.Mean), m.Norm)
+	}
+	for _, c := range m.Components {
+		if len(c) != width {
+			return fmt.Errorf("a component of %d numbers among examples of %d", len(c), width)
+		}
+	}
+	return nil
+}
+
 // A training is calibrated noise for everything that a run releases.
 type training struct {
 	o          Options

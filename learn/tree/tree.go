@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/learn/cost"
@@ -95,6 +96,35 @@ func outputs(classes int) int {
 		return classes
 	}
 	return 1
+}
+
+// Check refuses a model that does not fit together, or not with examples of a width and
+// a number of classes: somebody may have written it.
+func (m *Model) Check(width, classes int) error {
+	switch {
+	case m.Classes != classes || classes < 0 || classes == 1:
+		return fmt.Errorf("%d classes, of examples with %d", m.Classes, classes)
+	case len(m.Cuts) > 2*maxCuts || !slices.IsSorted(m.Cuts):
+		return fmt.Errorf("its %d cuts are too many or in no order", len(m.Cuts))
+	case classes == 0 && !(m.Lower < m.Upper):
+		return fmt.Errorf("no targets between %v and %v", m.Lower, m.Upper)
+	case len(m.Curves) != len(m.Features):
+		return fmt.Errorf("%d curves of %d features", len(m.Curves), len(m.Features))
+	}
+	if err := feature.Check(m.Features, width); err != nil {
+		return err
+	}
+	for f, curve := range m.Curves {
+		if len(curve) != m.Features[f].Bins(m.Cuts) {
+			return fmt.Errorf("curve %d has %d bins", f, len(curve))
+		}
+		for _, at := range curve {
+			if len(at) != outputs(classes) {
+				return fmt.Errorf("curve %d has %d scores", f, len(at))
+			}
+		}
+	}
+	return nil
 }
 
 // A training is calibrated noise for everything that a run releases.
@@ -222,7 +252,8 @@ func (t *training) run(ctx context.Context, bits noise.Bits) (*Model, error) {
 		return nil, err
 	}
 	stream := noise.NewStream(bits)
-	for range t.o.Rounds {
+	for round := range t.o.Rounds {
+		t.plan.Progress(round, t.o.Rounds)
 		for f := range t.o.Features {
 			if err := ctx.Err(); err != nil {
 				return nil, err
