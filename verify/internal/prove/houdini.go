@@ -450,8 +450,11 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 			for _, step := range steps[i] {
 				fs = append(fs, linear.Le(cost, a.Add(step)), linear.Le(cost, a.Sub(step)))
 				if k, ok := step.IsConstant(); ok && k.Sign() != 0 {
-					for _, c := range counters {
-						fs = append(fs, linear.Le(cost, a.Add(c.Scale(k))), linear.Le(cost, a.Sub(c.Scale(k))))
+					for _, by := range increments(h.loop) {
+						each := new(big.Rat).Quo(k, by)
+						for _, c := range counters {
+							fs = append(fs, linear.Le(cost, a.Add(c.Scale(each))), linear.Le(cost, a.Sub(c.Scale(each))))
+						}
 					}
 					for _, d := range diffs {
 						fs = append(fs, linear.Le(cost, a.Add(d.Scale(k))), linear.Le(cost, a.Sub(d.Scale(k))))
@@ -461,6 +464,27 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		}
 	}
 	return fs
+}
+
+// increments are the whole numbers by which a loop counts: 1, and those of n = n + 2.
+func increments(l *p.Loop) []*big.Rat {
+	all := []*big.Rat{rational(1)}
+	walkStatements(l.Body, func(s p.Statement) {
+		a, ok := s.(*p.Assign)
+		if !ok {
+			return
+		}
+		sum, ok := a.Value.(p.Binary)
+		if !ok || sum.Op != p.Add || a.To.Sort != p.Int {
+			return
+		}
+		n, ok := sum.Y.(p.Number)
+		same := func(r *big.Rat) bool { return r.Cmp(n.Value) == 0 }
+		if ok && sum.X.String() == a.To.Name && n.Value.Sign() > 0 && !slices.ContainsFunc(all, same) {
+			all = append(all, n.Value)
+		}
+	})
+	return all
 }
 
 // levels are what distances are compared with: the sizes of the adjacencies, and
