@@ -163,6 +163,8 @@ func (d domain) positive(x program.Expression, f facts) bool {
 			return true
 		case "real", "sqrt":
 			return d.positive(x.Args[0], f)
+		case "log":
+			return d.aboveOne(x.Args[0], f)
 		}
 	case program.Binary:
 		switch x.Op {
@@ -179,6 +181,33 @@ func (d domain) positive(x program.Expression, f facts) bool {
 		}
 	}
 	return false
+}
+
+// aboveOne shows x > 1, of a number and of a quotient c/y with 0 < y < c.
+func (d domain) aboveOne(x program.Expression, f facts) bool {
+	if n, ok := x.(program.Number); ok {
+		return n.Value.Cmp(big.NewRat(1, 1)) > 0
+	}
+	b, ok := x.(program.Binary)
+	if !ok || b.Op != program.Quo || isInt(b) || !d.positive(b.Y, f) {
+		return false
+	}
+	c, ok := b.X.(program.Number)
+	return ok && slices.ContainsFunc(d.requires, func(r program.Expression) bool {
+		q, ok := r.(program.Binary)
+		if !ok {
+			return false
+		}
+		y, limit, op := q.X, q.Y, q.Op
+		if op == program.Gt || op == program.Ge {
+			y, limit, op = q.Y, q.X, map[program.Op]program.Op{program.Gt: program.Lt, program.Ge: program.Le}[op]
+		}
+		n, ok := limit.(program.Number)
+		if !ok || y.String() != b.Y.String() {
+			return false
+		}
+		return op == program.Lt && n.Value.Cmp(c.Value) <= 0 || op == program.Le && n.Value.Cmp(c.Value) < 0
+	})
 }
 
 // atLeastZero shows x >= 0.
