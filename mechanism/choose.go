@@ -122,12 +122,13 @@ func acceptExp(source noise.Bits, scale, x *big.Rat) (bool, error) {
 
 // floatBounds returns bounds of scale·exp(−x), or some that decide nothing. For |x| up
 // to 700, x as a float is off by less than 2^-43, and so, relatively, is its
-// exponential, but for 2^-51 by rounding.
+// exponential, but for 2^-51 by rounding; near the smallest floats, which have fewer
+// digits, nothing is decided.
 func floatBounds(scale, x *big.Rat) (low, high float64) {
 	s, _ := scale.Float64()
 	y, _ := x.Float64()
 	p := s * math.Exp(-y)
-	if math.Abs(y) > 700 || p > 1 {
+	if math.Abs(y) > 700 || min(s, p) < 0x1p-960 || p > 1 {
 		return 0, 1
 	}
 	return p * (1 - 0x1p-40), p * (1 + 0x1p-40)

@@ -123,6 +123,19 @@ func TestFloatBounds(t *testing.T) {
 	})
 }
 
+// The smallest floats have few digits: what is among them isn't bounded by floats.
+func TestFloatBoundsOfTheSmallest(t *testing.T) {
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1030))
+	for _, c := range []struct{ scale, x *big.Rat }{
+		{rat("1/1000000000000"), rat("699")}, // the product
+		{tiny, rat("-690")},                  // the factor
+	} {
+		if low, high := floatBounds(c.scale, c.x); low != 0 || high != 1 {
+			t.Errorf("%v exp(-%v): between %v and %v", c.scale, c.x, low, high)
+		}
+	}
+}
+
 // On the same words, near the probability as well, floats decide as exact numbers do.
 func TestAcceptExp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
