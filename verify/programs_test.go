@@ -55,7 +55,6 @@ func needSolver(t *testing.T) {
 // unreached are programs whose wanted verdict the search does not reach, and why.
 var unreached = map[string]string{
 	"TopTwo":          "two results that swap places as the list is read",
-	"PeeledTwo":       "the second round passes over the first one's result",
 	"StableSelection": "a distance between two loop variables that the branches exchange",
 	"TreeCount":       "which of four draws pays depends on where the neighbours differ",
 	"ThreeLevels":     "two counters that begin anew",
@@ -67,9 +66,6 @@ var unreached = map[string]string{
 	"Gumbel":          "a logarithm of noise",
 	"Median":          "a count of comparisons of private rows",
 	"MedianBothSides": "candidates on both sides of the middle, and rows that change sides",
-	"Confident":       "a maximum of private numbers that a loop computes",
-	"Clipped":         "rows that are cut to bounds of which one is a parameter",
-	"Spender":         "a budget that is spent in real steps",
 	"BlockSums":       "rows that are added where their index says, and cut then",
 	"TwoSided":        "two draws of which either pays, by the sign of the distance",
 }

@@ -15,7 +15,8 @@ import (
 // noise of scales 2/ε and 4·N/ε and a claim of ε the unit is ε/(4·N), a step of
 // the first costs 2·N, of the second 1, and 4·N may be spent. Costs of which the
 // quotients are no constants (ε₁ and ε₂) are counted apart, and each claimed part
-// must cover its own: enough, if not always necessary.
+// must cover its own: enough, if not always necessary. Where no part of the claim could,
+// all are counted together, and what is required must say how they compare.
 type budget struct {
 	counters []counter
 	// positive are the factors by which was multiplied or divided. Of guarded ones the
@@ -45,7 +46,7 @@ func normalise(draws []*p.Draw, goal p.Expression, definitions map[*p.Variable]p
 			if !ok {
 				return nil, &Position{d.Pos, "the scale of this noise is 0"}
 			}
-			rates[i] = r
+			rates[i] = r.expanded()
 		default:
 			rates[i] = constantLaurent(new(big.Rat))
 		}
@@ -72,12 +73,15 @@ func normalise(draws []*p.Draw, goal p.Expression, definitions map[*p.Variable]p
 		groups[""] = true
 	}
 	names := slices.Sorted(maps.Keys(groups))
+	if slices.ContainsFunc(names, func(name string) bool { return uncovered(all, name) }) {
+		names = names[:1] // counted together
+	}
 	for _, name := range names {
 		part := make([]laurent, len(all))
 		for i, l := range all {
 			part[i] = laurent{map[string]product{}, l.factors}
 			for k, t := range l.terms {
-				if realPart(t, l.factors) == name {
+				if len(names) == 1 || realPart(t, l.factors) == name {
 					part[i].terms[k] = t
 				}
 			}
@@ -99,6 +103,21 @@ func normalise(draws []*p.Draw, goal p.Expression, definitions map[*p.Variable]p
 		b.counters = append(b.counters, c)
 	}
 	return b, nil
+}
+
+// uncovered reports whether draws cost something with the real factors of the name, and
+// nothing that is claimed (the last) has them: a noise of scale 1/e and a claim of b.
+func uncovered(all []laurent, name string) bool {
+	has := func(l laurent) bool {
+		for _, t := range l.terms {
+			if realPart(t, l.factors) == name {
+				return true
+			}
+		}
+		return false
+	}
+	claimed := len(all) - 1
+	return !has(all[claimed]) && slices.ContainsFunc(all[:claimed], has)
 }
 
 // inline writes definitions out.

@@ -337,7 +337,7 @@ func (m *machine) naming(h *head) *state {
 func (m *machine) plain(h *head, g *state) []linear.Formula {
 	var fs []linear.Formula
 	steps, before := m.prices(h)
-	var ints, counters []linear.Term
+	var ints, counters, reals []linear.Term
 	var diffs []linear.Term
 	modified := changed(h.loop.Body, h.loop.Post)
 	for _, n := range h.names {
@@ -375,6 +375,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		}
 		if !m.private[v] && v.Sort == p.Real && moves {
 			counters = append(counters, x.num)
+			reals = append(reals, x.num)
 		}
 		if m.private[v] && moves {
 			diffs = append(diffs, x.diff)
@@ -415,6 +416,13 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 			}
 		}
 	}
+	for _, v := range m.f.Inputs { // budgets that are spent in real steps
+		if x, ok := m.inputs[v]; ok && v.Sort == p.Real && !m.private[v] {
+			for _, c := range reals {
+				fs = append(fs, linear.Le(c, x.num), linear.Ge(c, x.num))
+			}
+		}
+	}
 	for _, c := range counters {
 		fs = append(fs, linear.Ge(c, linear.Term{}))
 		for _, s := range sizes {
@@ -447,6 +455,9 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		starts := uniqueTerms(append([]linear.Term{{}, goal}, before[i]...))
 		for _, a := range starts {
 			fs = append(fs, linear.Le(cost, a))
+			for _, c := range reals { // what was spent, and what is left
+				fs = append(fs, linear.Le(cost, a.Add(c)), linear.Le(cost, a.Sub(c)))
+			}
 			for _, step := range steps[i] {
 				fs = append(fs, linear.Le(cost, a.Add(step)), linear.Le(cost, a.Sub(step)))
 				if k, ok := step.IsConstant(); ok && k.Sign() != 0 {
@@ -505,7 +516,65 @@ func (m *machine) levels() []linear.Term {
 			}
 		}
 	}
+	cuts := m.cuts()
+	for i, a := range cuts {
+		ls = append(ls, a, a.Neg())
+		for _, b := range cuts[:i] {
+			ls = append(ls, a.Sub(b), b.Sub(a))
+		}
+	}
 	return uniqueTerms(ls)
+}
+
+// maxCuts bounds the public numbers that private ones are cut to.
+const maxCuts = 4
+
+// cuts are the public numbers to which private ones are cut: bounds in min and max, and
+// what a branch that only assigns gives.
+func (m *machine) cuts() []linear.Term {
+	var ts []linear.Term
+	note := func(x p.Expression) {
+		x = inline(x, m.definitions)
+		fixed := !m.isPrivate(x) && p.SortOf(x) != p.Bool
+		p.Walk(x, func(x p.Expression) {
+			switch x := x.(type) {
+			case p.Ref:
+				fixed = fixed && x.Var.Input && m.inputs[x.Var].num.Err() == nil
+			case p.Element, p.Length:
+				fixed = false
+			}
+		})
+		if fixed {
+			ts = append(ts, m.eval(x, &state{vars: m.inputs}).num)
+		}
+	}
+	var visit func(list []p.Statement, chosen bool)
+	visit = func(list []p.Statement, chosen bool) {
+		for _, s := range list {
+			switch s := s.(type) {
+			case *p.Assign:
+				if chosen && !s.To.Slice {
+					note(s.Value)
+				}
+				p.Walk(s.Value, func(x p.Expression) {
+					if b, ok := x.(p.Binary); ok && (b.Op == p.Min || b.Op == p.Max) && m.isPrivate(b) {
+						note(b.X)
+						note(b.Y)
+					}
+				})
+			case *p.If:
+				private := chosen || pure(s) && m.isPrivate(s.Cond)
+				visit(s.Then, private)
+				visit(s.Else, private)
+			case *p.Loop:
+				visit(s.Body, chosen)
+				visit(s.Post, chosen)
+			}
+		}
+	}
+	visit(m.f.Body, false)
+	ts = uniqueTerms(ts)
+	return ts[:min(len(ts), maxCuts)]
 }
 
 func uniqueTerms(ts []linear.Term) []linear.Term {

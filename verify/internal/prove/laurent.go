@@ -108,6 +108,30 @@ func (l laurent) inverse(x p.Expression) (laurent, bool) {
 	return s, true
 }
 
+// expanded multiplies out factors that are sums and stand above the line: what is left
+// of a budget, ε - share·ε, has ε for a factor.
+func (l laurent) expanded() laurent {
+	out := laurent{map[string]product{}, map[string]p.Expression{}}
+	for _, t := range l.terms {
+		whole := laurent{map[string]product{}, map[string]p.Expression{}}
+		whole.add(product{coef: t.coef})
+		for f, n := range t.powers {
+			x := l.factors[f]
+			power := laurent{map[string]product{}, map[string]p.Expression{f: x}}
+			power.add(product{big.NewRat(1, 1), map[string]int{f: n}})
+			if sum := laurentOf(x); n > 0 && len(sum.terms) > 1 {
+				power = constantLaurent(big.NewRat(1, 1))
+				for range n {
+					power = power.times(sum)
+				}
+			}
+			whole = whole.times(power)
+		}
+		out = out.plus(whole)
+	}
+	return out
+}
+
 // sorted are the terms in a fixed order.
 func (l laurent) sorted() []product {
 	var ts []product

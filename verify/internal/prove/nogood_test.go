@@ -17,7 +17,7 @@ func TestNogoods(t *testing.T) {
 			continue
 		}
 		s := &search{static: st, c: c, budget: b, outcomes: st.outcomeVariables(), goal: rational(1), maker: newMaker(st, c, b)}
-		s.plant(true)
+		s.plant(later)
 		if len(s.leaves) == 0 {
 			continue
 		}

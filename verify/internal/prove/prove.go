@@ -281,7 +281,7 @@ func prove(ctx context.Context, f *p.Function, c *claim.Claim, in *scaled, o Opt
 }
 
 // start runs the search of one direction with a solver of its own: first with
-// simple templates, then with guards.
+// simple templates, then with deeper ones.
 func (s *search) start(ctx context.Context, o Options, progress func(string)) (*Orientation, *failure, error) {
 	var err error
 	if s.solver, err = startSolver(ctx, o.Solver); err != nil {
@@ -290,10 +290,13 @@ func (s *search) start(ctx context.Context, o Options, progress func(string)) (*
 	defer s.solver.close()
 	before := "none"
 	var fail *failure
-	for _, guards := range []bool{false, true} {
-		text := s.plant(guards)
+	for depth := outcome; depth <= later; depth++ {
+		if depth == outcome && s.outcomes == nil {
+			continue
+		}
+		text := s.plant(depth)
 		if text == before {
-			break
+			continue
 		}
 		before = text
 		orientation, why, err := s.direct(ctx, progress)
@@ -306,8 +309,8 @@ func (s *search) start(ctx context.Context, o Options, progress func(string)) (*
 }
 
 // plant makes the templates, in the place of those before, and says what they are.
-func (s *search) plant(guards bool) string {
-	s.templates = templates(s.static, s.c, s.outcomes, guards)
+func (s *search) plant(depth depth) string {
+	s.templates = templates(s.static, s.c, s.outcomes, depth)
 	s.leaves, s.last, s.weight, s.steps, s.runs, s.exhausted = nil, nil, 0, 0, 0, false
 	text := ""
 	for i := range s.templates {

@@ -37,6 +37,15 @@ type choice struct {
 // A multiple is that of a part.
 type multiple struct{ k, part int }
 
+// A depth is what the trees ask.
+type depth uint8
+
+const (
+	outcome depth = iota // which outcome is looked at
+	sample               // how the sample compares, too
+	later                // and, of samples that are used in later iterations, whether there are any
+)
+
 // maxConditions bounds the depth of a tree, maxDistances the sums in a leaf.
 const (
 	maxConditions = 3
@@ -47,9 +56,7 @@ const (
 
 // templates are those of a function's draws; a draw that the source aligns has its
 // shift.
-// With guards, the trees of samples that are used in later iterations also ask
-// whether there are any.
-func templates(s *static, c *claim.Claim, outcomes []*p.Variable, guards bool) []template {
+func templates(s *static, c *claim.Claim, outcomes []*p.Variable, depth depth) []template {
 	var ts []template
 	for _, d := range s.draws {
 		if !shifted(d.Law) {
@@ -59,7 +66,7 @@ func templates(s *static, c *claim.Claim, outcomes []*p.Variable, guards bool) [
 		if d.Align != nil {
 			t.shift = d.Align
 		} else {
-			o := observe(s, d, outcomes, guards)
+			o := observe(s, d, outcomes, depth)
 			t.shift = t.tree(o.conditions, leafOf(bounds(c, d.To.Sort), o.distances))
 		}
 		ts = append(ts, t)
@@ -200,9 +207,12 @@ func (v view) of(x p.Expression) (p.Expression, bool) {
 	return y, known
 }
 
-func observe(s *static, d *p.Draw, outcomes []*p.Variable, guards bool) *observer {
-	o := &observer{static: s, draw: d, late: guards, outcomes: outcomes, seen: map[string]bool{}}
+func observe(s *static, d *p.Draw, outcomes []*p.Variable, depth depth) *observer {
+	o := &observer{static: s, draw: d, late: depth == later, outcomes: outcomes, seen: map[string]bool{}}
 	o.find(s.f.Body, nil)
+	if depth == outcome {
+		o.conditions = slices.DeleteFunc(o.conditions, o.mentions)
+	}
 	if len(o.conditions) > maxConditions {
 		o.conditions = o.conditions[:maxConditions]
 	}

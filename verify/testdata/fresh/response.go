@@ -273,3 +273,38 @@ func EachOfAll(answers []int, k int, eps float64, src *noise.Source) []int {
 	}
 	return told
 }
+
+// FlipInto sets elements of a slice in both branches.
+//
+// want: proved
+//
+//dp:adjacent one(answers) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func FlipInto(answers []bool, eps float64, src *noise.Source) []bool {
+	out := make([]bool, len(answers))
+	for i, a := range answers {
+		if src.Bernoulli(1 / (1 + math.Exp(eps))) {
+			out[i] = !a
+		} else {
+			out[i] = a
+		}
+	}
+	return out
+}
+
+// FlipCompare lies by comparing with a coin.
+//
+// want: proved
+//
+//dp:adjacent one(answers) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func FlipCompare(answers []bool, eps float64, src *noise.Source) []bool {
+	out := make([]bool, len(answers))
+	for i := range answers {
+		lie := src.Bernoulli(1 / (1 + math.Exp(eps)))
+		out[i] = answers[i] != lie
+	}
+	return out
+}

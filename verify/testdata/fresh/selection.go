@@ -160,8 +160,6 @@ func Vote(votes []int64, eps float64, src *noise.Source) (class int) {
 	return class
 }
 
-// Confident answers only if the plurality is noisily large.
-//
 // ConfidentBare looks at the plurality without noise.
 //
 // want: refuted
@@ -349,4 +347,104 @@ func RepeatedOneMore(utility []float64, rounds int, eps float64, src *noise.Sour
 		picks[r] = src.Choose(utility, eps/float64(rounds))
 	}
 	return picks
+}
+
+// HeaviestBinTold adds noise to all bins first, and tells the noisy maximum too.
+//
+// want: refuted
+//
+//dp:adjacent each(bins) <= 1
+//dp:requires eps > 0 && len(bins) > 0
+//dp:cost eps
+func HeaviestBinTold(bins []int64, eps float64, src *noise.Source) (int, int64) {
+	noisy := make([]int64, len(bins))
+	for i, b := range bins {
+		noisy[i] = b + src.DiscreteLaplace(2/eps)
+	}
+	best, at := noisy[0], 0
+	for i := 1; i < len(noisy); i++ {
+		if noisy[i] > best {
+			best, at = noisy[i], i
+		}
+	}
+	return at, best
+}
+
+// NoisyTopTwo is noisy top-k for k = 2: the second round skips the first winner.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NoisyTopTwo(q []float64, eps float64, src *noise.Source) (int, int) {
+	first, best := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if first < 0 || noisy > best {
+			first, best = i, noisy
+		}
+	}
+	second, next := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if i != first && (second < 0 || noisy > next) {
+			second, next = i, noisy
+		}
+	}
+	return first, second
+}
+
+// PeeledTwo chooses twice, and passes over the first winner: noisy top-k by peeling.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func PeeledTwo(q []float64, eps float64, src *noise.Source) (int, int) {
+	first, best := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if first < 0 || noisy > best {
+			first, best = i, noisy
+		}
+	}
+	second, best := -1, 0.0
+	for i, x := range q {
+		if i == first {
+			continue
+		}
+		noisy := x + src.Laplace(4/eps)
+		if second < 0 || noisy > best {
+			second, best = i, noisy
+		}
+	}
+	return first, second
+}
+
+// Confident answers only if the plurality is noisily large: PATE's confident aggregator.
+//
+// want: proved
+//
+//dp:adjacent each(votes) <= 1
+//dp:requires e1 > 0 && e2 > 0
+//dp:cost e1 + e2
+func Confident(votes []int64, t int64, e1, e2 float64, src *noise.Source) int {
+	var largest int64
+	for i, v := range votes {
+		if i == 0 || v > largest {
+			largest = v
+		}
+	}
+	if largest+src.DiscreteLaplace(1/e1) < t {
+		return -1
+	}
+	at, most := 0, int64(0)
+	for i, v := range votes {
+		if n := v + src.DiscreteLaplace(2/e2); i == 0 || n > most {
+			at, most = i, n
+		}
+	}
+	return at
 }

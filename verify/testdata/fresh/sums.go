@@ -221,8 +221,6 @@ func TreeCheap(x []float64, eps float64, src *noise.Source) []float64 {
 	return append(out, left+right+src.Laplace(b))
 }
 
-// Spender answers while its budget lasts.
-//
 // SpenderLate looks at the budget after it has spent.
 //
 // want: refuted
@@ -564,4 +562,208 @@ func ClipAfter(v []float64, eps float64, src *noise.Source) float64 {
 //dp:cost eps
 func EvenNoise(salary int64, eps float64, src *noise.Source) int64 {
 	return salary + 2*src.DiscreteLaplace(1/eps)
+}
+
+// Bins adds noise to a copy, and cuts at zero.
+//
+// want: proved
+//
+//dp:adjacent one(bins) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Bins(bins []int64, eps float64, src *noise.Source) []int64 {
+	noisy := append([]int64(nil), bins...)
+	for i := range noisy {
+		noisy[i] += src.DiscreteLaplace(1 / eps)
+	}
+	for i := range noisy {
+		if noisy[i] < 0 {
+			noisy[i] = 0
+		}
+	}
+	return noisy
+}
+
+// BinsSkipEmpty leaves empty bins empty.
+//
+// want: refuted
+//
+//dp:adjacent one(bins) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func BinsSkipEmpty(bins []int64, eps float64, src *noise.Source) []int64 {
+	noisy := append([]int64(nil), bins...)
+	for i := range noisy {
+		if noisy[i] == 0 {
+			continue
+		}
+		noisy[i] += src.DiscreteLaplace(1 / eps)
+	}
+	return noisy
+}
+
+type accountant struct{ spent, limit float64 }
+
+func (a *accountant) spend(e float64) bool {
+	if a.spent+e > a.limit {
+		return false
+	}
+	a.spent += e
+	return true
+}
+
+// Accounted asks an accountant, a struct with a method, before each release.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires e > 0 && budget > 0
+//dp:cost budget
+func Accounted(q []float64, e, budget float64, src *noise.Source) []float64 {
+	acc := &accountant{limit: budget}
+	var out []float64
+	for _, x := range q {
+		if !acc.spend(e) {
+			break
+		}
+		out = append(out, x+src.Laplace(1/e))
+	}
+	return out
+}
+
+// AccountedHalf tells it half of what it spends.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires e > 0 && budget > 0
+//dp:cost budget
+func AccountedHalf(q []float64, e, budget float64, src *noise.Source) []float64 {
+	acc := &accountant{limit: budget}
+	var out []float64
+	for _, x := range q {
+		if !acc.spend(e / 2) {
+			break
+		}
+		out = append(out, x+src.Laplace(1/e))
+	}
+	return out
+}
+
+// SumWide sums rows that move by 5.
+//
+// want: proved
+//
+//dp:adjacent one(rows) <= 5
+//dp:requires eps > 0
+//dp:cost eps
+func SumWide(rows []float64, eps float64, src *noise.Source) float64 {
+	s := 0.0
+	for i := 0; i < len(rows); i++ {
+		s = s + rows[i]
+	}
+	return s + src.Laplace(5/eps)
+}
+
+func clamp(x, lo, hi float64) float64 {
+	if x < lo {
+		return lo
+	}
+	if x > hi {
+		return hi
+	}
+	return x
+}
+
+// ClipHelper cuts to [-1, 1], and forgets that this is 2 wide.
+//
+// want: refuted
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0
+//dp:cost eps
+func ClipHelper(rows []float64, eps float64, src *noise.Source) float64 {
+	s := 0.0
+	for _, r := range rows {
+		s += clamp(r, -1, 1)
+	}
+	return s + src.Laplace(1/eps)
+}
+
+// ClipHelperWide cuts by a function of its own.
+//
+// want: proved
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0
+//dp:cost eps
+func ClipHelperWide(rows []float64, eps float64, src *noise.Source) float64 {
+	s := 0.0
+	for _, r := range rows {
+		s += clamp(r, -1, 1)
+	}
+	return s + src.Laplace(2/eps)
+}
+
+// MeanOfBag is a noisy sum over a noisy count.
+//
+// want: proved
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0 && hi > 0
+//dp:cost eps
+func MeanOfBag(rows []float64, hi, eps float64, src *noise.Source) float64 {
+	var sum float64
+	n := 0
+	for _, r := range rows {
+		sum += clamp(r, 0, hi)
+		n++
+	}
+	noisySum := sum + src.Laplace(2*hi/eps)
+	noisyCount := float64(n) + src.Laplace(2/eps)
+	if noisyCount < 1 {
+		noisyCount = 1
+	}
+	return noisySum / noisyCount
+}
+
+// ClipBefore cuts by a switch.
+//
+// want: proved
+//
+//dp:adjacent one(v) <= 1000
+//dp:requires eps > 0
+//dp:cost eps
+func ClipBefore(v []float64, eps float64, src *noise.Source) float64 {
+	total := 0.0
+	for _, x := range v {
+		switch {
+		case x > 1:
+			x = 1
+		case x < 0:
+			x = 0
+		}
+		total += x
+	}
+	return total + src.Laplace(1/eps)
+}
+
+// Spender answers while its budget lasts.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires e > 0 && budget > 0
+//dp:cost budget
+func Spender(q []float64, e, budget float64, src *noise.Source) []float64 {
+	var out []float64
+	spent := 0.0
+	for _, x := range q {
+		if spent+e > budget {
+			break
+		}
+		spent += e
+		out = append(out, x+src.Laplace(1/e))
+	}
+	return out
 }

@@ -552,3 +552,107 @@ func AdaptiveBudget(q []float64, cut, margin, eps float64, n int, src *noise.Sou
 func Comparison(salary, limit int64, eps float64, src *noise.Source) bool {
 	return salary+src.DiscreteLaplace(1/eps) > limit
 }
+
+// DetectorLate takes one from its parameter before the noise is computed.
+//
+// want: refuted
+//
+//dp:adjacent each(stream) <= 1
+//dp:requires epsilon > 0 && alarms >= 2
+//dp:cost epsilon
+func DetectorLate(stream []float64, limit float64, alarms int, epsilon float64, rng *noise.Source) []bool {
+	var answers []bool
+	left := alarms
+	alarms--
+	level, scale := limit+rng.Laplace(2/epsilon), 4*float64(alarms)/epsilon
+	for i := 0; i < len(stream) && left > 0; i++ {
+		fired := stream[i]+rng.Laplace(scale) > level
+		answers = append(answers, fired)
+		if fired {
+			left--
+		}
+	}
+	return answers
+}
+
+// SharedBudget gives the threshold a share of the budget.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires share > 0 && share < 1 && eps > 0
+//dp:cost eps
+func SharedBudget(q []float64, cut, share, eps float64, src *noise.Source) int {
+	e1 := share * eps
+	e2 := eps - e1
+	level := cut + src.Laplace(1/e1)
+	for i, x := range q {
+		if x+src.Laplace(2/e2) >= level {
+			return i
+		}
+	}
+	return -1
+}
+
+// ThirdBudget gives it a quarter.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ThirdBudget(q []float64, cut, eps float64, src *noise.Source) int {
+	e1 := 0.25 * eps
+	e2 := eps - e1
+	level := cut + src.Laplace(1/e1)
+	for i, x := range q {
+		if x+src.Laplace(2/e2) >= level {
+			return i
+		}
+	}
+	return -1
+}
+
+// ThirdBudgetTwice has half of the noise that the queries need.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ThirdBudgetTwice(q []float64, cut, eps float64, src *noise.Source) int {
+	e1 := 0.25 * eps
+	e2 := eps - e1
+	level := cut + src.Laplace(1/e1)
+	for i, x := range q {
+		if x+src.Laplace(1/e2) >= level {
+			return i
+		}
+	}
+	return -1
+}
+
+// FirstOf leaves the loop at the bottom.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func FirstOf(q []float64, cut float64, k int, eps float64, src *noise.Source) (answers []bool) {
+	level := cut + src.Laplace(2/eps)
+	hits := 0
+	for i := range len(q) {
+		above := q[i]+src.Laplace(4*float64(k)/eps) > level
+		if above {
+			answers = append(answers, true)
+			hits++
+		} else {
+			answers = append(answers, false)
+		}
+		if hits == k {
+			break
+		}
+	}
+	return answers
+}

@@ -31,32 +31,6 @@ func TopTwo(q []float64, eps float64, src *noise.Source) (int, int) {
 // want: proved
 //
 //dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func PeeledTwo(q []float64, eps float64, src *noise.Source) (int, int) {
-	first, best := -1, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(4/eps)
-		if first < 0 || noisy > best {
-			first, best = i, noisy
-		}
-	}
-	second, best := -1, 0.0
-	for i, x := range q {
-		if i == first {
-			continue
-		}
-		noisy := x + src.Laplace(4/eps)
-		if second < 0 || noisy > best {
-			second, best = i, noisy
-		}
-	}
-	return first, second
-}
-
-// want: proved
-//
-//dp:adjacent each(q) <= 1
 //dp:requires eps > 0 && delta > 0 && delta < 0.5
 //dp:cost eps, delta
 func StableSelection(q []float64, eps, delta float64, src *noise.Source) int {
@@ -271,48 +245,6 @@ func MedianBothSides(rows, candidates []int64, eps float64, src *noise.Source) i
 		scores[i] = -math.Abs(float64(below) - float64(above))
 	}
 	return candidates[src.Choose(scores, eps)]
-}
-
-// want: proved
-//
-//dp:adjacent each(votes) <= 1
-//dp:requires e1 > 0 && e2 > 0
-//dp:cost e1 + e2
-func Confident(votes []int64, t int64, e1, e2 float64, src *noise.Source) int {
-	var largest int64
-	for i, v := range votes {
-		if i == 0 || v > largest {
-			largest = v
-		}
-	}
-	if largest+src.DiscreteLaplace(1/e1) < t {
-		return -1
-	}
-	at, most := 0, int64(0)
-	for i, v := range votes {
-		if n := v + src.DiscreteLaplace(2/e2); i == 0 || n > most {
-			at, most = i, n
-		}
-	}
-	return at
-}
-
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires e > 0 && budget > 0
-//dp:cost budget
-func Spender(q []float64, e, budget float64, src *noise.Source) []float64 {
-	var out []float64
-	spent := 0.0
-	for _, x := range q {
-		if spent+e > budget {
-			break
-		}
-		spent += e
-		out = append(out, x+src.Laplace(1/e))
-	}
-	return out
 }
 
 // want: proved

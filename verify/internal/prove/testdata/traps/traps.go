@@ -154,3 +154,50 @@ func Early(x, eps float64, n int, src *noise.Source) float64 {
 	}
 	return sum
 }
+
+// OneMore counts its answers by the length of a slice, and stops one too late.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && c > 0
+//dp:cost eps
+func OneMore(q []float64, t float64, c int, eps float64, src *noise.Source) []int {
+	t += src.Laplace(2 / eps)
+	var above []int
+	for i, x := range q {
+		if len(above) > c {
+			break
+		}
+		if x+src.Laplace(4*float64(c)/eps) >= t {
+			above = append(above, i)
+		}
+	}
+	return above
+}
+
+// Late computes the scale of its noise from a parameter that it has counted down.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && n > 1
+//dp:cost eps / float64(n)
+func Late(x float64, n int, eps float64, src *noise.Source) float64 {
+	n--
+	return x + src.Laplace(float64(n)/eps)
+}
+
+// Spent writes down less than it spends.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires e > 0 && budget > 0
+//dp:cost budget
+func Spent(q []float64, e, budget float64, src *noise.Source) []float64 {
+	var out []float64
+	spent := 0.0
+	for _, x := range q {
+		if spent+e > budget {
+			break
+		}
+		spent += e / 2
+		out = append(out, x+src.Laplace(1/e))
+	}
+	return out
+}
