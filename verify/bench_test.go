@@ -56,3 +56,27 @@ func BenchmarkVerdicts(b *testing.B) {
 		})
 	}
 }
+
+// Certificates are checked one at a time, without a solver.
+func BenchmarkCertificates(b *testing.B) {
+	var slowest, total float64
+	n := 0
+	for b.Loop() {
+		slowest, total, n = 0, 0, 0
+		r, err := verify.Run(b.Context(), verify.Options{
+			Patterns: []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/scaled", "./testdata/fresh"},
+			Check:    true, Workers: 1, Now: processor,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, result := range r.Results {
+			if result.Verdict == verify.Proved {
+				n, total, slowest = n+1, total+result.Seconds, max(slowest, result.Seconds)
+			}
+		}
+	}
+	b.ReportMetric(1000*slowest, "ms/slowest")
+	b.ReportMetric(1000*total, "ms/all")
+	b.ReportMetric(float64(n), "proofs")
+}

@@ -102,6 +102,7 @@ func (s *space) settings(most, depth int) []setting {
 	var found []setting
 	at := make([]int, len(lists))
 	tried := 0
+	plain := s.plain()
 	// Diagonals: those that leave the first choices least come first.
 	var walk func(i, rest int)
 	walk = func(i, rest int) {
@@ -116,6 +117,9 @@ func (s *space) settings(most, depth int) []setting {
 			choice := make(setting, len(lists))
 			for j, k := range at {
 				choice[j] = lists[j][k]
+			}
+			if !s.code.holds(plain, s.code.bind(s.flat(choice, 0).first)) {
+				return
 			}
 			for _, n := range []int{2, 1, 0, 3, 4, 5, 6, 8} {
 				if p := s.flat(choice, n); s.code.admissible(s.claim, p.first) {
@@ -140,6 +144,23 @@ func (s *space) settings(most, depth int) []setting {
 	return found
 }
 
+// plain are the requirements that no slice makes true or false.
+func (s *space) plain() []program.Expression {
+	all := slices.Concat(s.claim.Requires, s.code.function.Requires)
+	return slices.DeleteFunc(all, func(e program.Expression) bool {
+		found := false
+		program.Walk(e, func(e program.Expression) {
+			switch e := e.(type) {
+			case program.Element, program.Length:
+				found = true
+			case program.Ref:
+				found = found || e.Var.Slice
+			}
+		})
+		return found
+	})
+}
+
 // scattered are choices from all over the lists, for requirements that no plain ones
 // meet; the same ones each time (splitmix64).
 func (s *space) scattered(lists [][]rational, most int) (found []setting) {
@@ -151,10 +172,14 @@ func (s *space) scattered(lists [][]rational, most int) (found []setting) {
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		return int((z ^ z>>31) % uint64(n))
 	}
+	plain := s.plain()
 	for range 20_000 {
 		choice := make(setting, len(lists))
 		for i, list := range lists {
 			choice[i] = list[below(len(list))]
+		}
+		if !s.code.holds(plain, s.code.bind(s.flat(choice, 0).first)) {
+			continue
 		}
 		for _, n := range []int{2, 1, 3} {
 			if s.code.admissible(s.claim, s.flat(choice, n).first) {
