@@ -281,6 +281,9 @@ func (d *declarations) of(ctx context.Context, t *terminal, w *workplace, e *exa
 	case encoding.Target == nil:
 		err = diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
 	}
+	if err == nil && e.csv != "" {
+		err = e.unread(example.CheckCSV(e.csv, encoding, e.unit))
+	}
 	return encoding, err
 }
 

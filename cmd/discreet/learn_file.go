@@ -136,6 +136,8 @@ func (m *model) fits(e *exampleFlags) error {
 			Because("it was trained without a target").Try("discreet predict tells what it says of each record")
 	case e.images != "" && e.labels == "" && !m.blind:
 		return diagnostic.New("D113", diagnostic.Span{}, "images without --labels").Because("whether a prediction is right is not known")
+	case e.csv != "":
+		return e.unread(example.CheckCSV(e.csv, m.encoding(), e.unit))
 	case e.declared == nil:
 		return nil
 	}

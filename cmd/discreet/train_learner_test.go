@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -15,16 +18,27 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// A run is charged whole before a record is read: of a file that turns out to be none of
-// what was declared, the charge stays. With the examples read first nothing is spent, and
-// the test fails.
+// A run is charged whole before a record is read: of a file whose compression turns out to
+// be cut, the charge stays; a column that the header lacks costs nothing. With the
+// examples read first nothing is spent on either, and the test fails.
 func TestLearnersChargeFirst(t *testing.T) {
 	dir := town(t, 50)
-	writeFiles(t, dir, map[string]string{"odd.csv": "weight\n1\n"})
-	said, _ := run(t, t.Context(), exitRefused, "train", "--csv", filepath.Join(dir, "odd.csv"), "--columns", "age=0..9", "--target", "ill=boolean",
-		"--domain", "person", "--model", "bayes", "--target-epsilon", "2", "--catalog", filepath.Join(dir, "discreet.toml"), "--out", filepath.Join(dir, "m.model"), "--json")
-	if got := spent(t, dir); !strings.HasPrefix(got, "2 at ") {
-		t.Errorf("spent %s\n%s", got, said)
+	var cut bytes.Buffer
+	z := gzip.NewWriter(&cut)
+	fmt.Fprintln(z, "age,ill")
+	for i := range 100_000 {
+		fmt.Fprintf(z, "%d,%t\n", i*i%10, i%7 == 0)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, map[string]string{"odd.csv": "weight\n1\n", "cut.csv.gz": cut.String()[:cut.Len()/2]})
+	for _, c := range []struct{ file, spent string }{{"odd.csv", "0"}, {"cut.csv.gz", "2 at "}} {
+		said, _ := run(t, t.Context(), exitRefused, "train", "--csv", filepath.Join(dir, c.file), "--columns", "age=0..9", "--target", "ill=boolean",
+			"--domain", "person", "--model", "bayes", "--target-epsilon", "2", "--catalog", filepath.Join(dir, "discreet.toml"), "--out", filepath.Join(dir, "m.model"), "--json")
+		if got := spent(t, dir); !strings.HasPrefix(got, c.spent) {
+			t.Errorf("%s: spent %s\n%s", c.file, got, said)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "m.model")); err == nil {
 		t.Error("there is a model")

@@ -25,47 +25,26 @@ func CSV(path string, e *Encoding, unit string, s Selection) (set *Set, err erro
 	if err != nil {
 		return nil, err
 	}
-	coders := slices.Clip(b.reader.columns)
-	if b.reader.target != nil {
-		coders = append(coders, *b.reader.target)
-	}
-	r, err := records.OpenCSV(path)
+	t, err := openTable(path, b.reader, unit)
 	if err != nil {
-		return nil, fmt.Errorf("read examples: %w", err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	place := func(name string) (int, error) {
-		if i := slices.Index(r.Header(), name); i >= 0 {
-			return i, nil
-		}
-		return 0, fmt.Errorf("read examples: %w: %q", ErrColumn, name)
-	}
-	at, whose := make([]int, len(coders)), 0
-	for i := range coders {
-		if at[i], err = place(coders[i].Name); err != nil {
-			return nil, err
-		}
-	}
-	if unit != "" {
-		if whose, err = place(unit); err != nil {
-			return nil, err
-		}
-	}
-	values := make([]sqltype.Value, len(coders))
+	defer func() { err = errors.Join(err, t.Close()) }()
+	values := make([]sqltype.Value, len(t.coders))
 	for {
-		record, err := r.Next()
+		record, err := t.Next()
 		if err == io.EOF {
 			return b.Set(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read examples: %w", err)
 		}
-		for i := range coders {
-			values[i] = coders[i].parse(record.Fields[at[i]])
+		for i := range t.coders {
+			values[i] = t.coders[i].parse(record.Fields[t.at[i]])
 		}
 		name := ""
 		if unit != "" {
-			field := record.Fields[whose]
+			field := record.Fields[t.unit]
 			if field == nil {
 				continue
 			}
@@ -73,4 +52,64 @@ func CSV(path string, e *Encoding, unit string, s Selection) (set *Set, err erro
 		}
 		b.Add(name, values)
 	}
+}
+
+// CheckCSV returns the error that [CSV] has of the file's header: of records it reads
+// none, so what it says can be known before anything is paid.
+func CheckCSV(path string, e *Encoding, unit string) error {
+	r, err := e.reader()
+	if err != nil {
+		return err
+	}
+	t, err := openTable(path, r, unit)
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// A table is a CSV file whose columns were found.
+type table struct {
+	*records.CSV
+	coders []coder
+	at     []int // the place of each coder's column
+	unit   int   // that of the unit's, if it has one
+}
+
+func openTable(path string, r *reader, unit string) (*table, error) {
+	csv, err := records.OpenCSV(path)
+	if err != nil {
+		return nil, fmt.Errorf("read examples: %w", err)
+	}
+	t := &table{CSV: csv, coders: slices.Clip(r.columns)}
+	if r.target != nil {
+		t.coders = append(t.coders, *r.target)
+	}
+	if err := t.find(unit); err != nil {
+		return nil, errors.Join(err, csv.Close())
+	}
+	return t, nil
+}
+
+// find finds the columns in the header.
+func (t *table) find(unit string) error {
+	place := func(name string) (int, error) {
+		if i := slices.Index(t.Header(), name); i >= 0 {
+			return i, nil
+		}
+		return 0, fmt.Errorf("read examples: %w: %q", ErrColumn, name)
+	}
+	for _, c := range t.coders {
+		i, err := place(c.Name)
+		if err != nil {
+			return err
+		}
+		t.at = append(t.at, i)
+	}
+	if unit == "" {
+		return nil
+	}
+	var err error
+	t.unit, err = place(unit)
+	return err
 }

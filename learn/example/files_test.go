@@ -48,9 +48,16 @@ func TestCSV(t *testing.T) {
 		"a unit":   func(e *Encoding) string { return "name" },
 	} {
 		e := clinic()
-		if _, err := CSV(path, e, spoil(e), Selection{PerUnit: 1}); !errors.Is(err, ErrColumn) {
+		unit := spoil(e)
+		if _, err := CSV(path, e, unit, Selection{PerUnit: 1}); !errors.Is(err, ErrColumn) {
 			t.Errorf("%s that is not there: %v", name, err)
 		}
+		if err := CheckCSV(path, e, unit); !errors.Is(err, ErrColumn) {
+			t.Errorf("%s that is not there, by the header: %v", name, err)
+		}
+	}
+	if err := CheckCSV(path, e, "who"); err != nil {
+		t.Error(err)
 	}
 	if _, err := CSV("nowhere.csv", e, "", Selection{PerUnit: 1}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
