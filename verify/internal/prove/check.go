@@ -28,7 +28,7 @@ func CheckWith(ctx context.Context, s smt.Solver, o smt.Options, f *p.Function, 
 	if err != nil {
 		return fmt.Errorf("check certificate: %w", err)
 	}
-	defer process.Close()
+	defer process.Close() //nolint:errcheck // it is killed
 	return check(ctx, f, c, cert, func(ctx context.Context, f linear.Formula) (bool, error) {
 		if f.IsFalse() {
 			return true, nil

@@ -58,7 +58,7 @@ func analyse(f *p.Function, c *claim.Claim) *static {
 		s.spread(f.Body, false)
 	}
 	s.liveness(f.Body, nil, map[*p.Loop]map[*p.Variable]bool{}, map[*p.Loop]map[*p.Variable]bool{})
-	s.outcomes(f.Body)
+	s.outcomes()
 	s.settle()
 	return s
 }
@@ -178,32 +178,38 @@ func pure(st *p.If) bool {
 }
 
 // outcomes finds the whole or truth-valued components of the result on which the
-// runs may disagree.
-func (s *static) outcomes(list []p.Statement) {
-	for _, st := range list {
-		switch st := st.(type) {
-		case *p.If:
-			s.outcomes(st.Then)
-			s.outcomes(st.Else)
-		case *p.Loop:
-			s.outcomes(st.Body)
-		case *p.Return:
-			for i, v := range st.Values {
-				for len(s.pointwise) <= i {
-					s.pointwise = append(s.pointwise, false)
-				}
-				if p.SortOf(v) != p.Real && !isSlice(v) && s.isPrivate(v) {
-					s.pointwise[i] = true
-					p.Walk(v, func(x p.Expression) {
-						if r, ok := x.(p.Ref); ok {
-							if s.returned[r.Var] == nil {
-								s.returned[r.Var] = map[int]bool{}
-							}
-							s.returned[r.Var][i] = true
-						}
-					})
-				}
+// runs may disagree. A component that is real in one place, as an integer may be in
+// units, is of none: an outcome is whole.
+func (s *static) outcomes() {
+	var returns []*p.Return
+	walkStatements(s.f.Body, func(st p.Statement) {
+		if r, ok := st.(*p.Return); ok {
+			returns = append(returns, r)
+		}
+	})
+	real := map[int]bool{}
+	for _, r := range returns {
+		for i, v := range r.Values {
+			real[i] = real[i] || isSlice(v) || p.SortOf(v) == p.Real
+		}
+	}
+	for _, r := range returns {
+		for i, v := range r.Values {
+			for len(s.pointwise) <= i {
+				s.pointwise = append(s.pointwise, false)
 			}
+			if real[i] || !s.isPrivate(v) {
+				continue
+			}
+			s.pointwise[i] = true
+			p.Walk(v, func(x p.Expression) {
+				if r, ok := x.(p.Ref); ok {
+					if s.returned[r.Var] == nil {
+						s.returned[r.Var] = map[int]bool{}
+					}
+					s.returned[r.Var][i] = true
+				}
+			})
 		}
 	}
 }

@@ -74,6 +74,7 @@ func TestTraps(t *testing.T) {
 		{"Squares", "a square"},
 		{"Scores", "a score without a unit"},
 		{"Crossed", "the unit of the other"},
+		{"Coarsely", "an outcome that is whole, of results that are not in units"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {
 			t.Parallel()

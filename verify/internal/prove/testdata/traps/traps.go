@@ -201,3 +201,24 @@ func Spent(q []float64, e, budget float64, src *noise.Source) []float64 {
 	}
 	return out
 }
+
+// Coarsely returns x as it is, which is never whole in units of c, and else a number
+// that has no unit.
+//
+//dp:adjacent |x| <= c
+//dp:adjacent |y| <= 1
+//dp:requires eps > 0 && c > 0
+//dp:requires 2*x == c || 2*x == 3*c
+//dp:cost eps
+func Coarsely(x, y, c int64, eps float64, src *noise.Source) int64 {
+	if src.Bernoulli(0.5) {
+		return x
+	}
+	z := y + src.DiscreteLaplace(1/eps)
+	if z > 0 {
+		z = 1
+	} else {
+		z = 0
+	}
+	return z
+}
