@@ -51,6 +51,9 @@ type Function struct {
 	Body          []Statement
 	// Requires are preconditions that the types imply, beside those of the claim.
 	Requires []Expression
+	// Outcome stands for the first result where an Align of the source names it: an
+	// integer, 1 for true and 0 for false. Nil if none does. No statement knows it.
+	Outcome *Variable
 }
 
 // A Statement is one of the types below: *Loop, which Break and Continue name, and

@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/smt"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -72,6 +74,7 @@ const (
 func (s *search) direct(ctx context.Context, progress func(string)) (*Orientation, *failure, error) {
 	fail := &failure{}
 	lost := 0
+	given := "" // what is wrong with the alignments of the source
 	for range maxRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, fmt.Errorf("search for a proof: %w", err)
@@ -84,10 +87,14 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 			for _, t := range s.tests {
 				fail.candidates = append(fail.candidates, t.pair())
 			}
+			if given != "" {
+				fail.tried = append(fail.tried, given)
+			}
 			return nil, fail, nil
 		}
 		t, seen := s.challenge(a, firstTries)
 		if t != nil {
+			given = s.given(a, t)
 			s.tests = append(s.tests, t)
 			continue
 		}
@@ -114,6 +121,21 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 		fail.candidates = append(fail.candidates, t.pair())
 	}
 	return nil, fail, nil
+}
+
+// given says which obligation fails in a test, if the source gives an alignment.
+func (s *search) given(a alignment, t *test) string {
+	if !slices.ContainsFunc(s.draws, func(d *p.Draw) bool { return d.Align != nil }) {
+		return ""
+	}
+	m := s.machine(a, t)
+	m.run()
+	for _, o := range m.obligations {
+		if o.goal.IsFalse() {
+			return fmt.Sprintf("with the shifts of //dp:align, %s, it is not so for some neighbours that %s", strings.TrimSuffix(a.String(), "; "), m.describe(o))
+		}
+	}
+	return ""
 }
 
 // confirm proves an alignment for inputs of any size.
@@ -156,6 +178,10 @@ func (s *static) outcomeVariables() []*p.Variable {
 	for i, pointwise := range s.pointwise {
 		if !pointwise {
 			vs = append(vs, nil)
+			continue
+		}
+		if i == 0 && s.f.Outcome != nil {
+			vs = append(vs, s.f.Outcome)
 			continue
 		}
 		name := "result"

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -139,12 +140,27 @@ func (s *scaled) by(unit *p.Variable) error {
 	}
 	f.Requires, c.Requires = k.requirements(s.f.Requires), k.requirements(s.c.Requires)
 	k.statements(f.Body)
+	if f.Outcome != nil && !outcomeIsWhole(&f, k.degrees[f.Outcome]) {
+		return errors.New("the result that an alignment names is not whole in units")
+	}
 	f.Inputs = append(f.Inputs, k.constants...)
 	if k.err != nil {
 		return k.err
 	}
 	s.f, s.c, s.units = &f, &c, append(s.units, k)
 	return nil
+}
+
+// outcomeIsWhole reports whether a result that the source's alignments name still is an
+// integer or a truth in units, as is the variable that stands for it.
+func outcomeIsWhole(f *p.Function, degree int) bool {
+	whole := degree == 0
+	walkStatements(f.Body, func(s p.Statement) {
+		if r, ok := s.(*p.Return); ok && len(r.Values) > 0 {
+			whole = whole && p.SortOf(r.Values[0]) != p.Real
+		}
+	})
+	return whole
 }
 
 // requirements are those that have a degree: others say less without a unit.

@@ -178,8 +178,8 @@ func pure(st *p.If) bool {
 }
 
 // outcomes finds the whole or truth-valued components of the result on which the
-// runs may disagree. A component that is real in one place, as an integer may be in
-// units, is of none: an outcome is whole.
+// runs may disagree, and the one that the source's alignments name. A component that is
+// real in one place, as an integer may be in units, is of none: an outcome is whole.
 func (s *static) outcomes() {
 	var returns []*p.Return
 	walkStatements(s.f.Body, func(st p.Statement) {
@@ -198,7 +198,8 @@ func (s *static) outcomes() {
 			for len(s.pointwise) <= i {
 				s.pointwise = append(s.pointwise, false)
 			}
-			if real[i] || !s.isPrivate(v) {
+			named := i == 0 && s.f.Outcome != nil
+			if real[i] || !named && !s.isPrivate(v) {
 				continue
 			}
 			s.pointwise[i] = true

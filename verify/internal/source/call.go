@@ -408,6 +408,7 @@ func (l *lowerer) inline(b *body, e *ast.CallExpr, recv entity) []entity {
 		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
 	}
 	g := &frame{in: b.in, file: b.file, name: name, prefix: l.frame.prefix + b.decl.Name.Name + ".", depth: l.frame.depth + 1, env: map[types.Object]entity{}, caller: l.frame}
+	g.claimed = len(l.notes.of(b.in, b.file).functions[b.decl]) > 0
 	return l.run(g, fn.Signature(), b.decl.Type, b.decl.Recv, b.decl.Body, e, recv)
 }
 

@@ -26,6 +26,8 @@ type ghost struct {
 	// real is set where all numbers are reals, and / is division; diffs where diff and
 	// cond may stand.
 	inputs, real, scales, diffs bool
+	// outcomes is set where the result may be named.
+	outcomes bool
 	// unset are variables without a value yet.
 	unset []types.Object
 }
@@ -202,6 +204,9 @@ func (g ghost) entity(e ast.Expr) entity {
 				return x
 			}
 		}
+		if g.outcomes && g.isOutcome(e) {
+			return g.outcome(e)
+		}
 		g.l.refuse(g.pos(e), e.Name, "there is no such input here", g.l.inputHint(e.Name))
 	case *ast.SelectorExpr:
 		if id, ok := e.X.(*ast.Ident); ok && id.Name == "math" {
@@ -376,8 +381,12 @@ func (l *lowerer) align(s ast.Stmt, e *ast.CallExpr) program.Expression {
 		if align != nil {
 			l.refuse(d.pos, "a second //dp:align", "a draw has one", "")
 		}
-		g := ghost{l: l, at: d.at, scope: l.frame.in.types.Scope().Innermost(s.Pos()), from: s.End(), diffs: true}
-		align = g.number(l.parse(d.text, d.at))
+		g := ghost{l: l, at: d.at, scope: l.frame.in.types.Scope().Innermost(s.Pos()), from: s.End(), diffs: true, outcomes: true}
+		x := l.parse(d.text, d.at)
+		if l.frame.claimed && g.namesOutcome(x) {
+			continue // it is for the proof of the called function, of which this is no result
+		}
+		align = g.number(x)
 	}
 	return align
 }

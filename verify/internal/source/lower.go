@@ -84,6 +84,8 @@ type frame struct {
 	env    map[types.Object]entity
 	outer  *frame // of a closure, where it was written
 	caller *frame
+	// claimed is set where a function is called that has a claim of its own.
+	claimed bool
 	// results are where a called function leaves them; named ones are variables.
 	results []entity
 	named   []*types.Var
