@@ -261,3 +261,21 @@ func TestRefusals(t *testing.T) {
 		t.Error("no network was not refused")
 	}
 }
+
+// Weights are a function of the noisy sum, to the last bit, whatever momentum rounded
+// before: what noise hides on the grid no rounding shows.
+func TestWeightsAreOfNoisySumsAlone(t *testing.T) {
+	of := func(sum int64, noise float64) float64 {
+		l := newLeader([]float32{0}, 1, 0.9)
+		for range 50 {
+			l.follow([]int64{one / 3}, []float64{1.0 / 3})
+		}
+		l.follow([]int64{sum}, []float64{noise - float64(sum)/one})
+		return l.v[0]
+	}
+	for examples := range int64(200) {
+		if a, b := of(0, 1), of(examples*one, 1); a != b {
+			t.Fatalf("%d examples show: %v, and %v without", examples, b, a)
+		}
+	}
+}

@@ -80,7 +80,9 @@ func newLeader(w []float32, rate, momentum float64) *leader {
 // follow takes a step: sum is that of the pass so far on the grid, noise the tree's.
 func (l *leader) follow(sum []int64, noise []float64) {
 	for j := range l.v {
-		l.v[j] = l.momentum*l.v[j] + l.before[j] + float64(sum[j])/one + noise[j]
+		// The noise is added first: both are multiples of the grid, and so their sum is exact.
+		// What is rounded after it is post-processing; before, it would be of the exact sum.
+		l.v[j] = l.momentum*l.v[j] + l.before[j] + (float64(sum[j])/one + noise[j])
 		l.w[j] = float32(l.first[j] - l.rate*l.v[j])
 	}
 }
