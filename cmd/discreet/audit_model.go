@@ -419,9 +419,9 @@ func (a *modelAudit) draw(t *terminal, curves []leakage.Curve, r *leakReport, cl
 			ceilings = append(ceilings, leakage.Ceiling{Name: "allowed by the whole curve of the plan", TradeOff: claim})
 		}
 	}
-	f, err := os.Create(a.plot)
+	f, err := createPlot(a.plot, r.Private)
 	if err != nil {
-		return fmt.Errorf("write plot: %w", err)
+		return err
 	}
 	err = leakage.Draw("who was trained on, told from "+a.model, curves, ceilings).Write(f, format)
 	if closing := f.Close(); err == nil {

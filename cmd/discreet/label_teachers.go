@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -52,10 +54,8 @@ func (l *labelling) electorate(ctx context.Context, t *terminal) (v *electorate,
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range []string{l.save, l.keep} {
-		if err := unwritten(path); err != nil {
-			return nil, err
-		}
+	if err := l.writable(); err != nil {
+		return nil, err
 	}
 	if l.asks() {
 		if v.public, err = l.readPublic(t, &v.data); err == nil && v.public.Len() == 0 {
@@ -104,6 +104,39 @@ func (l *labelling) describe(ctx context.Context, t *terminal, d *ensembleData) 
 }
 
 func unlearned(err error) error { return diagnostic.New("D183", diagnostic.Span{}, "%v", err) }
+
+// writable refuses files that could not be written later, or in whose place something
+// else would be lost: the records, or the ledger with all that was charged.
+func (l *labelling) writable() error {
+	for _, path := range []string{l.save, l.keep} {
+		if err := unwritten(path); err != nil {
+			return err
+		}
+	}
+	lost := func(path, what string) error {
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no %s", path, what).Because("what is there would be lost").Try("another FILE")
+	}
+	switch {
+	case l.save != "" && l.save == l.keep:
+		return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be the ensemble and its votes", l.save)
+	case l.save != "" && !replaceable(l.save, "discreet ensemble "):
+		return lost(l.save, "ensemble")
+	case l.keep != "" && !holdsVotes(l.keep):
+		return lost(l.keep, "file of votes")
+	}
+	return nil
+}
+
+// holdsVotes reports whether there is nothing at path, or what looks like votes.
+func holdsVotes(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 1<<12))
+	return err == nil && strings.Trim(string(head), "0123456789,\n") == ""
+}
 
 // unwritten refuses a path that could not be written later.
 func unwritten(path string) error {

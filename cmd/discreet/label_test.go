@@ -168,7 +168,7 @@ func tenth(spent string) string {
 func TestPrivateFilesAreTheOwners(t *testing.T) {
 	dir := t.TempDir()
 	votes, ensemble := filepath.Join(dir, "votes.csv"), filepath.Join(dir, "e")
-	writeFiles(t, dir, map[string]string{"votes.csv": "old", "e": "old"})
+	writeFiles(t, dir, map[string]string{"votes.csv": "1,2\n", "e": ""})
 	for _, path := range []string{votes, ensemble} {
 		if err := os.Chmod(path, 0o644); err != nil {
 			t.Fatal(err)
@@ -199,10 +199,51 @@ func TestPrivateFilesAreTheOwners(t *testing.T) {
 	if v, err := analysis.ReadVotes(f); err != nil || v.Len() != 4 {
 		t.Errorf("votes: %v", err)
 	}
+	curves := filepath.Join(dir, "curves.svg") // exact ones
+	writeFiles(t, dir, map[string]string{"curves.svg": "old"})
+	if err := os.Chmod(curves, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, t.Context(), 0, append([]string{"train", "--csv", filepath.Join(dir, "people.csv"), "--columns", "age=0..100", "--target", "income=low|high", "--model", "logistic",
+		"--target-epsilon", "5", "-n", "4", "--steps", "2", "--out", filepath.Join(dir, "m"), "--plot", curves}, catalog...)...)
+	if info, err := os.Stat(curves); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, %v", curves, info.Mode(), err)
+	}
 	if err := os.Chmod(ensemble, 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if _, talk := run(t, t.Context(), 0, append(ask, "--ensemble", ensemble)...); !strings.Contains(talk, "warning: others can read "+ensemble) {
 		t.Errorf("no warning: %s", talk)
+	}
+}
+
+// Neither votes nor an ensemble are written over the records, a model or the ledger: with
+// it would go what was charged.
+func TestLabelWritesOverNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	records, ledger := filepath.Join(dir, "people.csv"), filepath.Join(dir, "discreet.ledger")
+	writeFiles(t, dir, map[string]string{
+		"people.csv":    "age,income\n20,low\n60,high\n30,low\n70,high\n",
+		"discreet.toml": "[domains.person]\nmeasure = \"pure\"\nepsilon = 10\n",
+		"a.model":       "discreet model 1\n",
+		"counts":        "3,4\n",
+	})
+	catalog := []string{"--catalog", filepath.Join(dir, "discreet.toml")}
+	run(t, t.Context(), 0, append([]string{"ledger", "create"}, catalog...)...)
+	ask := append([]string{"label", "--csv", records, "--columns", "age=0..100", "--target", "income=low|high", "--domain", "person", "--teachers", "2",
+		"--public", records, "--aggregator", "lnmax", "--gamma", "0.1", "--json"}, catalog...)
+	for _, args := range [][]string{
+		{"--save-ensemble", records}, {"--private-votes", records}, {"--save-ensemble", ledger}, {"--private-votes", ledger},
+		{"--save-ensemble", filepath.Join(dir, "a.model")}, {"--private-votes", filepath.Join(dir, "a.model")}, {"--save-ensemble", filepath.Join(dir, "counts")},
+		{"--save-ensemble", filepath.Join(dir, "both"), "--private-votes", filepath.Join(dir, "both")},
+	} {
+		before, err := os.ReadFile(args[1])
+		said, _ := run(t, t.Context(), exitUsage, append(ask, args...)...)
+		if !strings.Contains(said, "D112") {
+			t.Errorf("%v: %s", args, said)
+		}
+		if after, again := os.ReadFile(args[1]); !bytes.Equal(before, after) || (err == nil) != (again == nil) {
+			t.Errorf("%v was written to", args)
+		}
 	}
 }

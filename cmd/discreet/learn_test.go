@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand"
 	"os"
 	"os/exec"
@@ -19,7 +20,9 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/learn/cost"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/learner"
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -143,6 +146,49 @@ func TestCalibratedRunsFit(t *testing.T) {
 				p.Noise.Multiplier = z
 				if g := must(p.Guarantee()); g.Epsilon > target.Float64() {
 					t.Errorf("%s, %v: epsilon %v for a target of %s", measure, relation, g.Epsilon, epsilon)
+				}
+			}
+		}
+	}
+}
+
+// The same of other learners: what is charged is admitted by a budget that is the target,
+// and not by one that is a fiftieth less.
+func TestLearnersSpendTheirTarget(t *testing.T) {
+	t.Parallel()
+	form := (&modelData{Encoding: &example.Encoding{Columns: []example.Column{{Name: "age", Type: "double", Lower: 0, Upper: 120}},
+		Target: &example.Column{Name: "ill", Type: "boolean"}}, Classes: []string{"false", "true"}}).form(false)
+	for _, measure := range []filter.Measure{filter.Pure, filter.Approx, filter.ZCDP, filter.RDP, filter.GDP, filter.Whitehouse} {
+		for _, name := range [][2]string{{"tree", ""}, {"bayes", ""}, {"logistic", "objective"}, {"logistic", "output"}} {
+			for _, epsilon := range []string{"0.5", "3"} {
+				o := cost.Options{Epsilon: must(privacy.ParseEpsilon(epsilon))}
+				whole := filter.Budget{Measure: measure, Epsilon: o.Epsilon}
+				if measure != filter.Pure {
+					whole.Delta = must(privacy.ParseDelta("1e-5"))
+				}
+				if measure == filter.Whitehouse {
+					whole.SelectionDelta = must(privacy.ParseDelta("5e-6"))
+				}
+				y := payer{measure, privacy.AddRemove, whole}
+				if measure != filter.Pure {
+					o.Delta = must(y.deltaFor(o.Epsilon))
+				}
+				l, _ := learner.Find(name[0], name[1])
+				c, err := y.choose(&l, form, learner.Settings{}, o)
+				if err != nil {
+					t.Fatalf("%s, %v: %v", measure, name, err)
+				}
+				admits := func(share *big.Rat) bool {
+					target := must(privacy.NewEpsilon(share.Mul(share, o.Epsilon.Rat())))
+					f := must(y.allowanceOf(cost.Options{Epsilon: target, Delta: o.Delta}))
+					charge, err := f.Charge([]privacy.Event{c.whole}, o.Delta) // of rdp, one of a target so much less may need other orders
+					return err == nil && charge.Within(f.Budget())
+				}
+				if !admits(big.NewRat(1, 1)) {
+					t.Errorf("%s, %v, epsilon %s: %v is not admitted", measure, name, epsilon, c.whole)
+				}
+				if admits(big.NewRat(49, 50)) {
+					t.Errorf("%s, %v, epsilon %s: %v is less than it might be", measure, name, epsilon, c.whole)
 				}
 			}
 		}
@@ -378,5 +424,32 @@ func TestKilledTraining(t *testing.T) {
 	run(t, t.Context(), 0, append(args, "--resume", filepath.Join(dir, "again"))...)
 	if got := spent(t, dir); got == paid {
 		t.Error("a second continuation cost nothing")
+	}
+}
+
+// A file that lacks a column, or whose labels are none, is refused before anything is
+// charged, by every learner.
+func TestWhatIsNotThereCostsNothing(t *testing.T) {
+	dir := town(t, 10)
+	images := "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x08\x00\x00\x00\x08" + strings.Repeat("\x01", 64)
+	writeFiles(t, dir, map[string]string{"images": images, "two": "\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02", "empty.csv": ""})
+	t.Chdir(dir)
+	for _, args := range [][]string{
+		{"--csv", "people.csv", "--columns", "nowhere=0..1", "--target", "income=high|low"},
+		{"--csv", "people.csv", "--columns", "age=0..99", "--target", "nowhere=high|low"},
+		{"--csv", "people.csv", "--columns", "age=0..99", "--target", "income=high|low", "--unit", "nobody"},
+		{"--csv", "empty.csv", "--columns", "age=0..99", "--target", "income=high|low"},
+		{"--train-images", "images", "--train-labels", "two"},
+		{"--train-images", "images", "--train-labels", "people.csv"},
+	} {
+		for _, model := range []string{"tree", "logistic"} {
+			said, _ := run(t, t.Context(), exitRefused, append([]string{"train", "--json", "--model", model, "--target-epsilon", "1", "--domain", "person"}, args...)...)
+			if !strings.Contains(said, "D161") {
+				t.Errorf("%v: %s", args, said)
+			}
+			if got := spent(t, dir); got != "0 at 0" {
+				t.Errorf("%v cost %s", args, got)
+			}
+		}
 	}
 }

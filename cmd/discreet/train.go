@@ -264,7 +264,7 @@ func (v *training) writable() error {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: %v", path, cmp.Or(errors.Unwrap(err), err))
 		}
 	}
-	if !replaceable(v.out) {
+	if !replaceable(v.out, "discreet model ") {
 		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
 			Because("what is there would be lost").Try("another --out")
 	}
@@ -281,18 +281,17 @@ func (v *training) writable() error {
 	return nil
 }
 
-// replaceable reports whether a model may take the place of what is at path: nothing, or
-// a model, but never the data.
-func replaceable(path string) bool {
+// replaceable reports whether a file that begins so may take the place of what is at path:
+// nothing, or its like, but never the data or the ledger.
+func replaceable(path, begin string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close()
-	const model = "discreet model "
-	head := make([]byte, len(model))
+	head := make([]byte, len(begin))
 	n, err := io.ReadFull(f, head)
-	return err == nil && string(head) == model || n == 0 && err == io.EOF
+	return err == nil && string(head) == begin || n == 0 && err == io.EOF
 }
 
 // network builds the network once, to see that it can be built.
@@ -324,6 +323,11 @@ func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error
 		shape, err := example.IDXShape(v.images)
 		if err != nil {
 			return v.unread(err)
+		}
+		if v.labels != "" { // what is not there must not cost
+			if err := example.IDXLabels(v.images, v.labels); err != nil {
+				return v.unread(err)
+			}
 		}
 		d.Shape = []int{shape[0], shape[1], 1}
 		if !v.untargeted {

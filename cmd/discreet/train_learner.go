@@ -345,7 +345,7 @@ func (y payer) allowanceOf(o cost.Options) (filter.Filter, error) {
 // learner's noise is ρ-zCDP for a ρ whose conversion at δ is ε, or its theorem is of (ε, δ)
 // itself. Other measures charge what the plan is in their own terms.
 func (y payer) at(l *learner.Learner, form learner.Form, s learner.Settings, o cost.Options, share *big.Rat, f filter.Filter) (*chosenRun, error) {
-	epsilon, err := privacy.NewEpsilon(share.Mul(share, o.Epsilon.Rat()))
+	epsilon, err := privacy.NewEpsilon(new(big.Rat).Mul(share, o.Epsilon.Rat()))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -113,9 +114,9 @@ func (s *show) draw(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
+	f, err := createPlot(path, !s.public)
 	if err != nil {
-		return fmt.Errorf("write plot: %w", err)
+		return err
 	}
 	p := plot.Plot{Title: "training", X: plot.Axis{Label: "step"}, Y: plot.Axis{Label: "loss, share, epsilon"}, Lines: s.curves[:]}
 	err = p.Write(f, format)
@@ -131,4 +132,24 @@ func (s *show) draw(path string) (err error) {
 	}
 	s.say("drew %s%s", path, about)
 	return nil
+}
+
+// createPlot makes a plot's file. What is exact of private data is the owner's alone, also
+// where others could read what was there before.
+func createPlot(path string, private bool) (*os.File, error) {
+	mode := os.FileMode(0o666) // less the umask
+	if private {
+		mode = 0o600
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return nil, fmt.Errorf("write plot: %w", err)
+	}
+	if !private {
+		return f, nil
+	}
+	if err := f.Chmod(mode); err != nil {
+		return nil, fmt.Errorf("write plot: %w", errors.Join(err, f.Close()))
+	}
+	return f, nil
 }

@@ -63,7 +63,7 @@ func IDX(o IDXOptions) (set *Set, shape []int, err error) {
 		return nil, nil, err
 	}
 	if dims[0] != n {
-		return nil, nil, fmt.Errorf("read %s: %w: not as many labels as images", o.Labels, ErrIDX)
+		return nil, nil, uneven(o.Labels)
 	}
 	for i, l := range labels {
 		set.Labels[i] = int32(l)
@@ -81,6 +81,30 @@ func IDXShape(path string) ([]int, error) {
 		return nil, err
 	}
 	return dims[1:], file.Close()
+}
+
+// IDXLabels refuses labels that are none, or not as many as the images, by the files'
+// headers alone.
+func IDXLabels(images, labels string) error {
+	var n [2]int
+	for i, path := range []string{images, labels} {
+		dims, _, file, err := openIDX(path, 3-2*i)
+		if err != nil {
+			return err
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+		n[i] = dims[0]
+	}
+	if n[0] != n[1] {
+		return uneven(labels)
+	}
+	return nil
+}
+
+func uneven(labels string) error {
+	return fmt.Errorf("read %s: %w: not as many labels as images", labels, ErrIDX)
 }
 
 // openIDX reads a file's header: two zeros, the type (8 is unsigned bytes), the number
