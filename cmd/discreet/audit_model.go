@@ -129,7 +129,7 @@ func (a *modelAudit) settle(c *Command) error {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", a.plot)
 		}
 	}
-	return nil
+	return replacesPlot(a.plot)
 }
 
 // A leakReport is what the command prints.

@@ -200,7 +200,7 @@ func TestPrivateFilesAreTheOwners(t *testing.T) {
 		t.Errorf("votes: %v", err)
 	}
 	curves := filepath.Join(dir, "curves.svg") // exact ones
-	writeFiles(t, dir, map[string]string{"curves.svg": "old"})
+	writeFiles(t, dir, map[string]string{"curves.svg": "<svg></svg>"})
 	if err := os.Chmod(curves, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +217,9 @@ func TestPrivateFilesAreTheOwners(t *testing.T) {
 	}
 }
 
-// Neither votes nor an ensemble are written over the records, a model or the ledger: with
-// it would go what was charged.
-func TestLabelWritesOverNothingElse(t *testing.T) {
+// Neither votes nor an ensemble nor a plot are written over the records, a model or the
+// ledger: with it would go what was charged.
+func TestNothingElseIsWrittenOver(t *testing.T) {
 	dir := t.TempDir()
 	records, ledger := filepath.Join(dir, "people.csv"), filepath.Join(dir, "discreet.ledger")
 	writeFiles(t, dir, map[string]string{
@@ -232,13 +232,24 @@ func TestLabelWritesOverNothingElse(t *testing.T) {
 	run(t, t.Context(), 0, append([]string{"ledger", "create"}, catalog...)...)
 	ask := append([]string{"label", "--csv", records, "--columns", "age=0..100", "--target", "income=low|high", "--domain", "person", "--teachers", "2",
 		"--public", records, "--aggregator", "lnmax", "--gamma", "0.1", "--json"}, catalog...)
+	linked := filepath.Join(dir, "curves.svg")
+	if err := os.Symlink(ledger, linked); err != nil {
+		t.Fatal(err)
+	}
+	train := append([]string{"train", "--csv", records, "--columns", "age=0..100", "--target", "income=low|high", "--model", "logistic",
+		"--target-epsilon", "5", "-n", "4", "--steps", "2", "--out", filepath.Join(dir, "m"), "--json"}, catalog...)
 	for _, args := range [][]string{
+		{"--plot", linked},
 		{"--save-ensemble", records}, {"--private-votes", records}, {"--save-ensemble", ledger}, {"--private-votes", ledger},
 		{"--save-ensemble", filepath.Join(dir, "a.model")}, {"--private-votes", filepath.Join(dir, "a.model")}, {"--save-ensemble", filepath.Join(dir, "counts")},
 		{"--save-ensemble", filepath.Join(dir, "both"), "--private-votes", filepath.Join(dir, "both")},
 	} {
 		before, err := os.ReadFile(args[1])
-		said, _ := run(t, t.Context(), exitUsage, append(ask, args...)...)
+		command := ask
+		if args[0] == "--plot" {
+			command = train
+		}
+		said, _ := run(t, t.Context(), exitUsage, append(command, args...)...)
 		if !strings.Contains(said, "D112") {
 			t.Errorf("%v: %s", args, said)
 		}

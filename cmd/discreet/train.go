@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -268,6 +269,9 @@ func (v *training) writable() error {
 		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
 			Because("what is there would be lost").Try("another --out")
 	}
+	if err := replacesPlot(v.plot); err != nil {
+		return err
+	}
 	if v.checkpoint == "" {
 		return nil
 	}
@@ -281,17 +285,29 @@ func (v *training) writable() error {
 	return nil
 }
 
-// replaceable reports whether a file that begins so may take the place of what is at path:
-// nothing, or its like, but never the data or the ledger.
-func replaceable(path, begin string) bool {
+// replaceable reports whether a file that begins in one of these ways may take the place
+// of what is at path: nothing, or its like, but never the data or the ledger.
+func replaceable(path string, begins ...string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close()
-	head := make([]byte, len(begin))
+	head := make([]byte, 64)
 	n, err := io.ReadFull(f, head)
-	return err == nil && string(head) == begin || n == 0 && err == io.EOF
+	if n == 0 {
+		return err == io.EOF
+	}
+	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(string(head[:n]), begin) })
+}
+
+// replacesPlot refuses to draw over what is no drawing.
+func replacesPlot(path string) error {
+	if path == "" || replaceable(path, "<?xml", "<svg", "\x89PNG") {
+		return nil
+	}
+	return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no plot", path).
+		Because("what is there would be lost").Try("another --plot")
 }
 
 // network builds the network once, to see that it can be built.
