@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/discreet-dp/discreet/internal/smt"
+	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
@@ -13,14 +14,28 @@ import (
 // align searches for a proof by couplings. Without one it returns inputs that none of
 // those it looked at survives.
 func (d *decision) align(ctx context.Context) (hints []program.Pair) {
-	f, c := d.unit.Function, d.unit.Claim
 	if !d.solver {
 		d.tried = append(d.tried, "couplings are searched for with z3, which is not installed (apt-get install z3)")
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, d.options.Timeout*2/3) // the rest is for counterexamples
 	defer cancel()
-	o, err := prove.Prove(within, f, c, prove.Options{})
+	f := d.unit.Function
+	if fused := fuse.Loops(f); fused != f {
+		half, cancel := context.WithTimeout(within, d.options.Timeout/3)
+		defer cancel()
+		o, err := prove.Prove(half, fused, d.unit.Claim, prove.Options{})
+		if err == nil && o.Status == prove.Proved {
+			d.coupled(ctx, replay.Fused, fused, o)
+			return nil
+		}
+	}
+	return d.couple(within, ctx, f)
+}
+
+// couple searches for a proof of the function as it is.
+func (d *decision) couple(within, ctx context.Context, f *program.Function) (hints []program.Pair) {
+	o, err := prove.Prove(within, f, d.unit.Claim, prove.Options{})
 	if at, ok := errors.AsType[*prove.Position](err); ok {
 		p := d.unit.Fset.Position(at.Pos)
 		d.result.Problems = append(d.result.Problems, Problem{Kind: Unproved, File: p.Filename, Line: p.Line, Column: p.Column, Text: at.Reason})
@@ -35,18 +50,27 @@ func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 		}
 		return o.Candidates
 	}
-	d.result.Verdict, d.result.LeastCost = Proved, o.LeastCost
-	d.secondOpinion(ctx, o.Certificate)
-	d.aligned(o.Certificate)
-	if err := d.store(replay.Alignment, o.Certificate); err != nil {
-		d.tried = append(d.tried, err.Error())
-	}
+	d.coupled(ctx, replay.Alignment, f, o)
 	return nil
 }
 
+// coupled records a proof by couplings of f: the function, or what is proved in its
+// place.
+func (d *decision) coupled(ctx context.Context, kind string, f *program.Function, o *prove.Outcome) {
+	d.result.Verdict, d.result.LeastCost = Proved, o.LeastCost
+	d.secondOpinion(ctx, f, o.Certificate)
+	d.aligned(f, o.Certificate)
+	if err := d.store(kind, o.Certificate); err != nil {
+		d.tried = append(d.tried, err.Error())
+	}
+}
+
 // aligned records the couplings of a certificate.
-func (d *decision) aligned(c *prove.Certificate) {
-	draws := draws(d.unit.Function.Body)
+func (d *decision) aligned(f *program.Function, c *prove.Certificate) {
+	if f != d.unit.Function {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "a slice that one loop fills and the next reads in order is filled and read in one loop: the same draws, and the same result"})
+	}
+	draws := draws(f.Body)
 	for _, o := range c.Orientations {
 		for _, s := range o.Alignment {
 			shift := Shift{Draw: s.Name, Shift: s.Expr}
@@ -63,7 +87,7 @@ func (d *decision) aligned(c *prove.Certificate) {
 			d.result.Alignment = append(d.result.Alignment, shift)
 		}
 	}
-	steps, err := prove.Explain(d.unit.Function, d.unit.Claim, c)
+	steps, err := prove.Explain(f, d.unit.Claim, c)
 	if err != nil {
 		d.note(err.Error())
 	}
@@ -73,7 +97,7 @@ func (d *decision) aligned(c *prove.Certificate) {
 	if !d.options.Obligations {
 		return
 	}
-	obligations, err := prove.Obligations(d.unit.Function, d.unit.Claim, c)
+	obligations, err := prove.Obligations(f, d.unit.Claim, c)
 	if err != nil {
 		d.note(err.Error())
 	}
@@ -88,11 +112,11 @@ var stepKinds = map[prove.StepKind]StepKind{
 
 // secondOpinion has cvc5, where it is installed, check a proof that our own checker has
 // accepted. What it says of it is noted; the verdict does not rest on it.
-func (d *decision) secondOpinion(ctx context.Context, c *prove.Certificate) {
+func (d *decision) secondOpinion(ctx context.Context, f *program.Function, c *prove.Certificate) {
 	if !d.cvc5 {
 		return
 	}
-	if err := prove.CheckWith(ctx, smt.CVC5, smt.Options{}, d.unit.Function, d.unit.Claim, c); err != nil {
+	if err := prove.CheckWith(ctx, smt.CVC5, smt.Options{}, f, d.unit.Claim, c); err != nil {
 		d.note("cvc5 does not confirm the proof: " + err.Error())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
+	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
@@ -133,12 +134,16 @@ func (d *decision) replay(e *certificate.Entry) error {
 			return fmt.Errorf("decode certificate: %w", err)
 		}
 		d.compared(&c)
-	case replay.Alignment:
+	case replay.Alignment, replay.Fused:
 		c, err := prove.Decode(e.Proof)
 		if err != nil {
 			return err
 		}
-		d.aligned(c)
+		f := u.Function
+		if e.Kind == replay.Fused {
+			f = fuse.Loops(f)
+		}
+		d.aligned(f, c)
 	}
 	if cost := u.Claim.Cost; cost.Measure == claim.Pure && e.LeastCost == cost.Epsilon.String() {
 		d.result.LeastCost = e.LeastCost

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
@@ -27,6 +28,7 @@ import (
 const (
 	Ratio     = "ratio"     // package ratio
 	Alignment = "alignment" // package prove
+	Fused     = "fused"     // package prove, of the function whose loops package fuse has fused
 )
 
 var (
@@ -49,7 +51,10 @@ func Check(f *program.Function, c *claim.Claim, e *certificate.Entry) error {
 	switch e.Kind {
 	case Ratio:
 		return check(e, f, c, ratio.Check)
-	case Alignment:
+	case Alignment, Fused:
+		if e.Kind == Fused {
+			f = fuse.Loops(f)
+		}
 		proof, err := prove.Decode(e.Proof)
 		if err == nil {
 			err = prove.Check(context.Background(), f, c, proof)

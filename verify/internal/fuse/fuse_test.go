@@ -1,0 +1,106 @@
+package fuse_test
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/verify/internal/exact"
+	"github.com/discreet-dp/discreet/verify/internal/fuse"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+func load(t *testing.T, folder string) []*source.Unit {
+	t.Helper()
+	packages, err := source.Load(t.Context(), "", "./testdata/"+folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range packages[0].Units {
+		if u.Function == nil {
+			t.Fatal(u.Name, u.Refusals)
+		}
+	}
+	return packages[0].Units
+}
+
+func loops(list []program.Statement) (n int) {
+	for _, s := range list {
+		if _, ok := s.(*program.Loop); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// What must not be fused is what was given.
+func TestApart(t *testing.T) {
+	for _, u := range load(t, "apart") {
+		if g := fuse.Loops(u.Function); g != u.Function {
+			t.Errorf("%s is fused:\n%s", u.Name, program.Print(g))
+		}
+	}
+}
+
+// Fused functions have one loop, and reveal everything with the probabilities that the
+// given ones have: both are evaluated on random inputs, for every result that may come.
+// The given ones stay as they are.
+func TestFused(t *testing.T) {
+	for _, u := range load(t, "fused") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := fuse.Loops(u.Function)
+			if loops(g.Body) != 1 || loops(u.Function.Body) != 2 {
+				t.Fatalf("not fused:\n%s", program.Print(g))
+			}
+			if fuse.Loops(g) != g || program.Print(fuse.Loops(u.Function)) != program.Print(g) {
+				t.Error("fused again, or otherwise")
+			}
+			fewest := 0
+			if strings.Contains(fmt.Sprint(u.Claim.Requires), "len(") {
+				fewest = 1
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				in := program.Inputs{
+					"q":   {Elements: []*big.Rat{}},
+					"t":   {Number: big.NewRat(rapid.Int64Range(-2, 2).Draw(t, "t"), 1)},
+					"eps": {Number: big.NewRat(rapid.Int64Range(1, 3).Draw(t, "eps"), 2)},
+				}
+				q := in["q"]
+				for _, x := range rapid.SliceOfN(rapid.Int64Range(-2, 2), fewest, 3).Draw(t, "q") {
+					q.Elements = append(q.Elements, big.NewRat(x, 1))
+				}
+				in["q"] = q
+				results := 1
+				for _, s := range u.Function.Body {
+					if r, ok := s.(program.Return); ok {
+						results = len(r.Values)
+					}
+				}
+				event := exact.Event{}
+				for range results {
+					event.Return = append(event.Return, exact.Is(big.NewRat(rapid.Int64Range(-1, 3).Draw(t, "result"), 1)))
+				}
+				o := exact.Options{Width: 1e-9}
+				p, err := exact.Probability(t.Context(), u.Function, in, event, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := exact.Probability(t.Context(), g, in, event, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
+					t.Fatalf("%v: %v, fused %v\n%s", event.Return, p, r, program.Print(g))
+				}
+			})
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
+			}
+		})
+	}
+}

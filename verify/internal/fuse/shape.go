@@ -1,0 +1,187 @@
+package fuse
+
+import (
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// effects are the variables that statements mention, at any depth.
+type effects struct{ reads, writes map[*program.Variable]bool }
+
+func (e effects) all() map[*program.Variable]bool {
+	all := map[*program.Variable]bool{}
+	for v := range e.reads {
+		all[v] = true
+	}
+	for v := range e.writes {
+		all[v] = true
+	}
+	return all
+}
+
+func effectsOf(list []program.Statement) effects {
+	e := effects{map[*program.Variable]bool{}, map[*program.Variable]bool{}}
+	e.list(list)
+	return e
+}
+
+func (e effects) list(list []program.Statement) {
+	for _, s := range list {
+		e.statement(s)
+	}
+}
+
+func (e effects) statement(s program.Statement) {
+	switch s := s.(type) {
+	case program.Assign:
+		e.read(s.Value)
+		e.writes[s.To] = true
+	case program.Make:
+		e.read(s.Length)
+		e.writes[s.To] = true
+	case program.Append:
+		e.read(s.Value)
+		e.writes[s.To] = true
+	case program.Store:
+		e.read(s.Index, s.Value)
+		e.writes[s.To] = true
+	case program.Draw:
+		e.read(s.Parameter, s.Align)
+		if s.Scores != nil {
+			e.reads[s.Scores] = true
+		}
+		e.writes[s.To] = true
+	case program.If:
+		e.read(s.Cond)
+		e.list(s.Then)
+		e.list(s.Else)
+	case *program.Loop:
+		e.read(s.Cond)
+		e.read(s.Invariants...)
+		e.list(s.Body)
+		e.list(s.Post)
+	case program.Output:
+		e.read(s.Values...)
+	case program.Return:
+		e.read(s.Values...)
+	}
+}
+
+func (e effects) read(xs ...program.Expression) {
+	for _, x := range xs {
+		program.Walk(x, func(x program.Expression) {
+			switch x := x.(type) {
+			case program.Ref:
+				e.reads[x.Var] = true
+			case program.Element:
+				e.reads[x.Slice] = true
+			case program.Length:
+				e.reads[x.Slice] = true
+			}
+		})
+	}
+}
+
+// mentioned are the variables of an expression.
+func mentioned(x program.Expression) map[*program.Variable]bool {
+	e := effectsOf(nil)
+	e.read(x)
+	return e.reads
+}
+
+func isRef(x program.Expression, v *program.Variable) bool {
+	r, ok := x.(program.Ref)
+	return ok && r.Var == v
+}
+
+// constant is the value of a whole number.
+func constant(x program.Expression) (int64, bool) {
+	n, ok := x.(program.Number)
+	if !ok || n.Sort != program.Int || !n.Value.IsInt() || !n.Value.Num().IsInt64() {
+		return 0, false
+	}
+	return n.Value.Num().Int64(), true
+}
+
+// simple reports whether a length is one of a slice, a variable or a number.
+func simple(x program.Expression) bool {
+	switch x := x.(type) {
+	case program.Length:
+		return !x.Slice.Stream
+	case program.Ref:
+		return true
+	}
+	_, ok := constant(x)
+	return ok
+}
+
+// natural reports whether a length is not negative.
+func natural(x program.Expression) bool {
+	switch x := x.(type) {
+	case program.Length:
+		return true
+	case program.Ref:
+		return x.Var.Natural
+	}
+	n, ok := constant(x)
+	return ok && n >= 0
+}
+
+// same reports whether two lengths are the same expression.
+func same(x, y program.Expression) bool {
+	switch x := x.(type) {
+	case program.Length:
+		z, ok := y.(program.Length)
+		return ok && x.Slice == z.Slice
+	case program.Ref:
+		return isRef(y, x.Var)
+	}
+	m, is := constant(x)
+	n, ok := constant(y)
+	return is && ok && m == n
+}
+
+// counter is the variable that a loop counts up by one after every round, and by nothing
+// else.
+func counter(l *program.Loop) (*program.Variable, bool) {
+	if len(l.Post) != 1 {
+		return nil, false
+	}
+	post, ok := l.Post[0].(program.Assign)
+	if !ok || post.To.Sort != program.Int || post.To.Slice {
+		return nil, false
+	}
+	sum, ok := post.Value.(program.Binary)
+	if !ok || sum.Op != program.Add || !isRef(sum.X, post.To) {
+		return nil, false
+	}
+	n, ok := constant(sum.Y)
+	return post.To, ok && n == 1 && limit(l, post.To) != nil
+}
+
+// limit is the bound n of a loop while i < n, or nil.
+func limit(l *program.Loop, i *program.Variable) program.Expression {
+	cond, ok := l.Cond.(program.Binary)
+	if !ok || cond.Op != program.Lt || !isRef(cond.X, i) {
+		return nil
+	}
+	return cond.Y
+}
+
+// setTo reports whether statements set v to j alone.
+func setTo(list []program.Statement, v, j *program.Variable) bool {
+	for _, s := range list {
+		var ok bool
+		switch s := s.(type) {
+		case program.Assign:
+			ok = s.To != v || isRef(s.Value, j)
+		case program.If:
+			ok = setTo(s.Then, v, j) && setTo(s.Else, v, j)
+		default:
+			ok = !effectsOf([]program.Statement{s}).writes[v]
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}

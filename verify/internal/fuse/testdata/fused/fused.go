@@ -1,0 +1,232 @@
+// Package fused has functions of which two loops are one.
+package fused
+
+import "github.com/discreet-dp/discreet/noise"
+
+func argmax(noisy []float64) int {
+	best := 0
+	for i, v := range noisy {
+		if v > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+func position(xs []int64) int {
+	at, top := 0, xs[0]
+	for i := 1; i < len(xs); i++ {
+		if xs[i] > top {
+			at, top = i, xs[i]
+		}
+	}
+	return at
+}
+
+// TwoPasses is report noisy max as most write it.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoPasses(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Appended appends the noise.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Appended(q []float64, eps float64, src *noise.Source) int {
+	var noisy []float64
+	for _, x := range q {
+		noisy = append(noisy, x+src.Laplace(2/eps))
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Capacity begins with the first.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Capacity(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, 0, len(q))
+	for _, x := range q {
+		noisy = append(noisy, x+src.Laplace(2/eps))
+	}
+	best, top := 0, noisy[0]
+	for i := 1; i < len(noisy); i++ {
+		if noisy[i] > top {
+			best, top = i, noisy[i]
+		}
+	}
+	return best
+}
+
+// Helper has the argmax in a function.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Helper(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	return argmax(noisy)
+}
+
+// Returns returns between the loops, if there is nothing.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Returns(q []int64, eps float64, src *noise.Source) int {
+	noisy := make([]int64, len(q))
+	for i, x := range q {
+		noisy[i] = x + src.DiscreteLaplace(2/eps)
+	}
+	if len(noisy) == 0 {
+		return -1
+	}
+	return position(noisy)
+}
+
+// Whole is over integers, from the second.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Whole(q []int64, eps float64, src *noise.Source) int {
+	noisy := make([]int64, len(q))
+	for i, x := range q {
+		noisy[i] = x + src.DiscreteLaplace(2/eps)
+	}
+	best := 0
+	for i := 1; i < len(noisy); i++ {
+		if noisy[i] >= noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Least begins with no winner.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Least(q []int64, eps float64, src *noise.Source) int {
+	noisy := make([]int64, len(q))
+	for i, x := range q {
+		noisy[i] = x + src.DiscreteLaplace(2/eps)
+	}
+	best := -1
+	for i := range q {
+		if best < 0 || noisy[i] < noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Carried adds the queries up: a state of the first loop that the second does not see.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Carried(q []int64, eps float64, src *noise.Source) (best int) {
+	noisy := make([]int64, len(q))
+	sum, n := int64(0), len(noisy)
+	for i := 0; i < n; i++ {
+		if sum > 3 {
+			sum = 3
+		}
+		sum += q[i]
+		noisy[i] = sum + src.DiscreteLaplace(1/eps)
+	}
+	for i := 0; i < n; i++ {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// First leaves the second loop by its result.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func First(q []int64, t int64, eps float64, src *noise.Source) int {
+	noisy := make([]int64, len(q))
+	for i, x := range q {
+		noisy[i] = x + src.DiscreteLaplace(2/eps)
+	}
+	for i, x := range noisy {
+		if x > t {
+			return i
+		}
+	}
+	return -1
+}
+
+// Counted passes over some, and stops.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Counted(q []int64, t int64, eps float64, src *noise.Source) (int, int64) {
+	noisy := make([]int64, len(q))
+	for i, x := range q {
+		noisy[i] = x + src.DiscreteLaplace(2/eps)
+	}
+	n, last := 0, int64(0)
+	for i := 1; i < len(noisy); i++ {
+		if noisy[i] < t {
+			continue
+		}
+		if n == 1 {
+			break
+		}
+		n++
+		last = min(max(noisy[i], -2), 2)
+	}
+	return n, last
+}
+
+// Coins fills a slice of truths.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Coins(q []int64, eps float64, src *noise.Source) int {
+	heads := make([]bool, len(q))
+	for i := range heads {
+		heads[i] = src.Bernoulli(0.25)
+	}
+	n := 0
+	for i, h := range heads {
+		if h && q[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
