@@ -30,6 +30,9 @@ type decision struct {
 	tried   []string
 	// postponed says that nothing is known before what is called has a verdict.
 	postponed bool
+	// partial says that rules proved something of the runs that end, and that private data
+	// may end one.
+	partial bool
 }
 
 // decide sets the result, and found if there is a proof to store.
@@ -54,8 +57,7 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	// Rules decide at once where nothing has to be searched for; where something has, they
 	// come after the search for couplings, of which a reader learns more.
 	if !searchable(u) || !pure(u.Claim) || len(u.Claim.Sensitivities) > 0 || d.options.Check {
-		if d.static() {
-			d.result.Problems = nil
+		if d.byRules(ctx, nil) {
 			return
 		}
 	}
@@ -184,8 +186,7 @@ func (d *decision) search(ctx context.Context) {
 	if d.found != nil {
 		return
 	}
-	if pure(c) && d.static() {
-		d.result.Problems = nil
+	if pure(c) && d.byRules(ctx, hints) {
 		return
 	}
 	if !d.refute(ctx, hints) {

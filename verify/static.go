@@ -1,11 +1,13 @@
 package verify
 
 import (
+	"context"
 	"go/types"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
@@ -16,6 +18,25 @@ func syntax(loaded []*source.Package) (all []*sensitivity.Package) {
 		all = append(all, &sensitivity.Package{Path: p.Path, Fset: p.Fset, Files: p.Files, Types: p.Types, Info: p.Info})
 	}
 	return all
+}
+
+// byRules reports whether rules decide. Where private data may make a run panic, of which
+// they say nothing, one of two neighbours may show it by that: this is looked for first.
+func (d *decision) byRules(ctx context.Context, hints []program.Pair) bool {
+	before := d.result
+	if !d.static() {
+		return false
+	}
+	if d.partial && searchable(d.unit) && pure(d.unit.Claim) {
+		proved := d.result
+		d.result = before
+		if d.refute(ctx, hints) {
+			return true
+		}
+		d.result = proved
+	}
+	d.result.Problems = nil
+	return true
 }
 
 // static tries the rules of sensitivity and of static cost, which need no search and
@@ -55,6 +76,7 @@ func (d *decision) ruled(r sensitivity.Result) bool {
 		d.note("by the claims, which are proved, of " + strings.Join(slices.Compact(r.Uses), ", "))
 	}
 	d.result.LeastCost = r.Inferred
+	d.partial = d.partial || len(r.Partial) > 0
 	for _, s := range r.Steps {
 		at := fset.Position(s.Pos)
 		step := Step{Kind: Argument, Line: at.Line, Text: s.Text}
