@@ -378,8 +378,9 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 				end = s
 				continue
 			}
+			paid := a.choice(before.items, end.items, s.items) // before joined takes them off
 			end = a.joined(before, nil, end, s)
-			end.items = a.choice(before.items, end.items, s.items)
+			end.items = paid
 		}
 		if again {
 			continue

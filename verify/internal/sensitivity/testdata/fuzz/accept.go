@@ -525,3 +525,23 @@ func IDC(rows []int, size, rounds int, eps float64, src *noise.Source) []float64
 	}
 	return learnt
 }
+
+// PaysForAll leaves its loop early, and pays for all rounds.
+//
+// want: accepted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps * len(q)
+func PaysForAll(q []float64, t float64, n int, eps float64, src *noise.Source) int {
+	hits := 0
+	for _, x := range q {
+		if hits == n {
+			break
+		}
+		if x+src.Laplace(1/eps) > t {
+			hits++
+		}
+	}
+	return hits
+}

@@ -518,3 +518,42 @@ func LastStored(rows []float64) float64 {
 	}
 	return last[0]
 }
+
+// BreaksFirst leaves the loop in a branch that pays for nothing, before the one that does.
+//
+// want: rejected: at most eps\*len\(q\)
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps
+func BreaksFirst(q []float64, t float64, n int, eps float64, src *noise.Source) int {
+	hits := 0
+	for _, x := range q {
+		if hits == n {
+			break
+		}
+		if x+src.Laplace(1/eps) > t {
+			hits++
+		}
+	}
+	return hits
+}
+
+// BreaksFree leaves it in a branch that pays for less.
+//
+// want: rejected: at most
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps * len(q)
+func BreaksFree(q []float64, n int, eps float64, src *noise.Source) (sum, again float64) {
+	for i, x := range q {
+		if i == n {
+			sum += x + src.Laplace(1000/eps)
+			break
+		}
+		sum += x + src.Laplace(1/eps)
+		again += x + src.Laplace(1)
+	}
+	return sum, again
+}
