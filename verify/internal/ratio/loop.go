@@ -16,11 +16,7 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	line := p.line(s.Pos)
 	before := at.paid
 	at.paid, at.fresh = []cost{free()}, nil
-	head, err := p.head(s, at)
-	if err != nil {
-		return effect{}, err
-	}
-	round, err := p.round(s, head)
+	head, round, err := p.head(s, at)
 	if err != nil {
 		return effect{}, err
 	}
@@ -75,20 +71,21 @@ func (e effect) costs() []cost {
 	return all
 }
 
-// head is what is known whenever the condition is evaluated.
-func (p *prover) head(s *program.Loop, at state) (state, error) {
+// head is what is known whenever the condition is evaluated, and the round from there:
+// what was known before stays known after it.
+func (p *prover) head(s *program.Loop, at state) (state, effect, error) {
 	head := at
 	for range 4 + 2*len(at.vars) {
 		round, err := p.round(s, head)
 		if err != nil {
-			return state{}, err
+			return state{}, effect{}, err
 		}
 		end := round.end
 		end.paid = head.paid
 		next := p.join(head, end)
 		next.paid = head.paid
 		if alike(head, next) {
-			return next, nil
+			return head, round, nil
 		}
 		// A bound that grows would go on growing.
 		for v, x := range next.vars {
@@ -99,7 +96,7 @@ func (p *prover) head(s *program.Loop, at state) (state, error) {
 		}
 		head = next
 	}
-	return state{}, undecided("line %d: what stays true in the loop", p.line(s.Pos))
+	return state{}, effect{}, undecided("line %d: what stays true in the loop", p.line(s.Pos))
 }
 
 func sameInterval(x, y value) bool {

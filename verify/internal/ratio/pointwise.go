@@ -54,6 +54,9 @@ func (p *prover) pointwise(list []program.Statement, at state) (*enumeration, []
 	all := map[string]fraction{}
 	know := linear.And(first, e.facts(second), e.adjacency())
 	cases := maxPointCases
+	if impossible(know) {
+		names = nil // there are no neighbours
+	}
 	for _, name := range names {
 		c := &comparison{enumeration: e, paths: shapes[name], left: &cases, ratios: all}
 		if err := c.split(know, 0, nil, nil); err != nil {
@@ -278,13 +281,11 @@ type comparison struct {
 }
 
 // split goes through the cases of which paths lead to the outcome, in the first run and
-// in the second.
+// in the second. What is known has a model, as far as that was decided: if a condition
+// can only hold, or only fail, it says nothing more.
 func (c *comparison) split(know linear.Formula, i int, one, two []*path) error {
 	if *c.left--; *c.left < 0 {
 		return undecided("more than %d cases", maxPointCases)
-	}
-	if impossible(know) {
-		return nil
 	}
 	if i == 2*len(c.paths) {
 		return c.compare(one, two)
@@ -296,10 +297,18 @@ func (c *comparison) split(know linear.Formula, i int, one, two []*path) error {
 		cond = c.renamed(cond)
 		yes, no = slices.Clone(one), slices.Concat(two, []*path{x})
 	}
-	if err := c.split(linear.And(know, cond), i+1, yes, no); err != nil {
+	holds := linear.And(know, cond)
+	if impossible(holds) {
+		return c.split(know, i+1, one, two)
+	}
+	fails := linear.And(know, linear.Not(cond))
+	if impossible(fails) {
+		return c.split(know, i+1, yes, no)
+	}
+	if err := c.split(holds, i+1, yes, no); err != nil {
 		return err
 	}
-	return c.split(linear.And(know, linear.Not(cond)), i+1, one, two)
+	return c.split(fails, i+1, one, two)
 }
 
 // compare notes the ratio of the probabilities that paths add up to.

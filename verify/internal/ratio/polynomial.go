@@ -80,14 +80,40 @@ func (p polynomial) terms() []term {
 	return terms
 }
 
-func (p polynomial) plus(q polynomial) polynomial {
-	return sum(append(p.terms(), q.terms()...)...)
+func (p polynomial) plus(q polynomial) polynomial { return p.add(q, one) }
+
+func (p polynomial) minus(q polynomial) polynomial { return p.add(q, big.NewRat(-1, 1)) }
+
+// add returns p + r·q. Terms of one monomial have one key.
+func (p polynomial) add(q polynomial, r *big.Rat) polynomial {
+	total := maps.Clone(p)
+	if total == nil {
+		total = polynomial{}
+	}
+	for key, t := range q {
+		c := new(big.Rat).Mul(r, t.coef)
+		if old, ok := p[key]; ok {
+			c.Add(old.coef, c)
+		}
+		if c.Sign() == 0 {
+			delete(total, key)
+		} else {
+			total[key] = term{c, t.powers}
+		}
+	}
+	return total
 }
 
 func (p polynomial) times(q polynomial) polynomial {
-	var terms []term
-	for _, a := range p.terms() {
-		for _, b := range q.terms() {
+	if c, ok := q.constant(); ok {
+		return p.scale(c)
+	}
+	if c, ok := p.constant(); ok {
+		return q.scale(c)
+	}
+	terms := make([]term, 0, len(p)*len(q))
+	for _, a := range p {
+		for _, b := range q {
 			t := term{new(big.Rat).Mul(a.coef, b.coef), maps.Clone(a.powers)}
 			if t.powers == nil {
 				t.powers = map[string]*big.Rat{}
@@ -104,11 +130,8 @@ func (p polynomial) times(q polynomial) polynomial {
 	return sum(terms...)
 }
 
-func (p polynomial) scale(r *big.Rat) polynomial { return p.times(number(r)) }
+func (p polynomial) scale(r *big.Rat) polynomial { return polynomial{}.add(p, r) }
 func (p polynomial) neg() polynomial             { return p.scale(big.NewRat(-1, 1)) }
-func (p polynomial) minus(q polynomial) polynomial {
-	return p.plus(q.neg())
-}
 
 func (p polynomial) raise(n int) polynomial {
 	result := whole(1)
@@ -158,7 +181,9 @@ func (p polynomial) size() int {
 }
 
 // equal compares terms.
-func (p polynomial) equal(q polynomial) bool { return len(p.minus(q)) == 0 }
+func (p polynomial) equal(q polynomial) bool {
+	return maps.EqualFunc(p, q, func(t, u term) bool { return t.coef.Cmp(u.coef) == 0 })
+}
 
 // multiple reports whether p is q times a positive number.
 func (p polynomial) multiple(q polynomial) bool {
@@ -199,6 +224,9 @@ func (p polynomial) factor() (powers, rest polynomial) {
 
 // divide divides by a product of powers.
 func (p polynomial) divide(powers map[string]*big.Rat) polynomial {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(powers)), func(e *big.Rat) bool { return e.Sign() != 0 }) {
+		return p
+	}
 	inverse := term{big.NewRat(1, 1), map[string]*big.Rat{}}
 	for v, e := range powers {
 		inverse.powers[v] = new(big.Rat).Neg(e)

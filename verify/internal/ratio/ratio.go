@@ -395,6 +395,7 @@ func (p *prover) narrow(d fraction, strict bool) {
 			pair = [2]string{vs[1], vs[0]}
 		}
 		p.less[pair] = p.less[pair] || strict
+		clear(p.decided)
 	}
 }
 

@@ -35,12 +35,16 @@ type region struct {
 	integers map[string]bool
 	// facts are other polynomials that are required not to be negative.
 	facts []polynomial
+	// decided are the signs of polynomials that were looked at since the region became
+	// what it is.
+	decided map[asked]bool
 }
 
 func newRegion() *region {
 	return &region{
 		low: map[string]bound{}, high: map[string]bound{}, less: map[[2]string]bool{},
 		exps: map[string]polynomial{}, roots: map[string]amount{}, integers: map[string]bool{},
+		decided: map[asked]bool{},
 	}
 }
 
@@ -48,12 +52,14 @@ func newRegion() *region {
 func (r *region) above(v string, b bound) {
 	if old, ok := r.low[v]; !ok || b.value.Cmp(old.value) > 0 || b.value.Cmp(old.value) == 0 && b.strict {
 		r.low[v] = b
+		clear(r.decided)
 	}
 }
 
 func (r *region) below(v string, b bound) {
 	if old, ok := r.high[v]; !ok || b.value.Cmp(old.value) < 0 || b.value.Cmp(old.value) == 0 && b.strict {
 		r.high[v] = b
+		clear(r.decided)
 	}
 }
 
@@ -109,6 +115,12 @@ func (g group) faces() []map[string]bool {
 	return all
 }
 
+// asked is whether a polynomial, as it is written, is not negative, or is positive.
+type asked struct {
+	polynomial string
+	strict     bool
+}
+
 // A box is a region after roots were taken, so that all powers are whole.
 type box struct {
 	low, high map[string]bound
@@ -117,7 +129,7 @@ type box struct {
 
 // nonnegative reports that p >= 0 all over the region, or false if that is not shown.
 func (r *region) nonnegative(p polynomial) bool {
-	return r.decide(p, false) || slices.ContainsFunc(r.facts, p.multiple)
+	return slices.ContainsFunc(r.facts, p.multiple) || r.decide(p, false)
 }
 
 // positive reports that p > 0 all over the region.
@@ -127,15 +139,20 @@ func (r *region) decide(p polynomial, strict bool) bool {
 	if c, ok := p.constant(); ok {
 		return c.Sign() > 0 || !strict && c.Sign() == 0
 	}
-	p, b, ok := r.whole(p)
-	if !ok {
-		return false
+	question := asked{p.String(), strict}
+	if known, ok := r.decided[question]; ok {
+		return known
 	}
-	depth := 8
-	if len(p.variables()) > 1 {
-		depth = 4
+	q, b, ok := r.whole(p)
+	if ok {
+		depth := 8
+		if len(q.variables()) > 1 {
+			depth = 4
+		}
+		ok = b.decide(q, strict, depth)
 	}
-	return b.decide(p, strict, depth)
+	r.decided[question] = ok
+	return ok
 }
 
 // whole multiplies p by a positive monomial and takes roots of its variables, so that
@@ -289,13 +306,38 @@ func (b box) decide(p polynomial, strict bool, depth int) bool {
 			return false
 		}
 	}
+	negative := false
 	for _, t := range q {
 		if t.coef.Sign() < 0 {
-			return depth > 0 && b.cut(p, strict, depth)
+			if corner(t, groups) {
+				return false
+			}
+			negative = true
 		}
+	}
+	if negative {
+		return depth > 0 && b.cut(p, strict, depth)
 	}
 	if strict && !covered(q, groups, map[string]bool{}) {
 		return depth > 0 && b.cut(p, strict, depth)
+	}
+	return true
+}
+
+// corner reports that a term has one weight of each bounded group, and none of others:
+// its coefficient is the value where these are 1 and all others 0, and no cut changes
+// that.
+func corner(t term, groups []group) bool {
+	for _, g := range groups {
+		n := 0
+		for _, w := range g.weights {
+			if _, ok := t.powers[w]; ok {
+				n++
+			}
+		}
+		if n > 1 || n == 1 && !g.bounded {
+			return false
+		}
 	}
 	return true
 }

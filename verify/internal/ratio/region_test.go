@@ -106,3 +106,66 @@ func TestSignsThatAreDecided(t *testing.T) {
 		}
 	}
 }
+
+// What is denied because of a corner is negative there: p <= 1 − q is not, and is at
+// p = q = 1, whatever the cuts.
+func TestCorners(t *testing.T) {
+	b := box{map[string]bound{}, map[string]bound{}, map[[2]string]bool{}}
+	for _, v := range []string{"p", "q"} {
+		b.low[v], b.high[v] = bound{half, true}, bound{one, true}
+	}
+	b.low["z"] = bound{one, true}
+	p, q, z := variable("p"), variable("q"), variable("z")
+	for _, c := range []struct {
+		f    polynomial
+		want bool
+	}{
+		{whole(1).minus(p).minus(q), true},                   // −1 at (1, 1)
+		{p.times(q).minus(number(half)), true},               // −1/4 at (½, ½)
+		{z.times(p).minus(q.scale(big.NewRat(3, 2))), true},  // −1 at (½, 1, z = 1)
+		{z.scale(big.NewRat(2, 1)).minus(z.times(z)), false}, // 1 at z = 1, negative beyond
+		{p.minus(q).times(p.minus(q)), false},
+	} {
+		groups := b.groups(c.f.variables())
+		f := c.f
+		for _, g := range groups {
+			f = g.substitute(f)
+		}
+		got := false
+		for _, term := range f {
+			got = got || term.coef.Sign() < 0 && corner(term, groups)
+		}
+		if got != c.want {
+			t.Errorf("a corner makes %v negative: %v", c.f, got)
+		}
+	}
+}
+
+// What is remembered of a region is forgotten when more is known of it.
+func TestSignsAreDecidedAnew(t *testing.T) {
+	r := newRegion()
+	p, q := variable("p"), variable("q")
+	for i, learn := range []func(){
+		func() {},
+		func() { r.above("p", bound{one, false}) },
+		func() { r.above("p", bound{one, true}) },
+	} {
+		learn()
+		f := p.minus(whole(1))
+		if got := r.nonnegative(f); got != (i > 0) {
+			t.Errorf("after %d facts p − 1 is not negative: %v", i, got)
+		}
+		if got := r.positive(f); got != (i > 1) {
+			t.Errorf("after %d facts p − 1 is positive: %v", i, got)
+		}
+	}
+	r.above("q", bound{zero, false})
+	a := algebra{r}
+	if a.nonnegative(p.minus(q)) {
+		t.Error("q <= p is not known yet")
+	}
+	(&prover{algebra: a}).narrow(fraction{p.minus(q), whole(1)}, true)
+	if !a.positive(p.minus(q)) {
+		t.Error("q < p is known")
+	}
+}
