@@ -15,7 +15,7 @@ import (
 func (r *runner) compose(jobs []*job) {
 	for progress := true; progress; {
 		progress = false
-		program := r.program(jobs, func(j *job) bool { return j.result.Verdict == Proved && !j.partial })
+		program := r.program(jobs, func(j *job) bool { return j.result.Verdict == Proved })
 		for _, j := range jobs {
 			if j.result.Verdict != Unknown || j.unit.Claim == nil || !pure(j.unit.Claim) {
 				continue
@@ -27,7 +27,7 @@ func (r *runner) compose(jobs []*job) {
 				proved = d.static()
 				d.vacuous()
 			})
-			if proved && !d.partial && d.result.Verdict == Proved {
+			if proved && d.result.Verdict == Proved {
 				j.result, j.postponed, progress = d.result, false, true
 			}
 		}

@@ -30,9 +30,6 @@ type decision struct {
 	tried   []string
 	// postponed says that nothing is known before what is called has a verdict.
 	postponed bool
-	// partial says that rules proved something of the runs that end, and that private data
-	// may end one.
-	partial bool
 }
 
 // decide sets the result, and found if there is a proof to store.
@@ -57,7 +54,7 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	// Rules decide at once where nothing has to be searched for; where something has, they
 	// come after the search for couplings, of which a reader learns more.
 	if !searchable(u) || !pure(u.Claim) || len(u.Claim.Sensitivities) > 0 || d.options.Check {
-		if d.byRules(ctx, nil) {
+		if d.static() {
 			return
 		}
 	}
@@ -186,7 +183,7 @@ func (d *decision) search(ctx context.Context) {
 	if d.found != nil {
 		return
 	}
-	if pure(c) && d.byRules(ctx, hints) {
+	if pure(c) && d.static() {
 		return
 	}
 	if !d.refute(ctx, hints) {

@@ -15,7 +15,7 @@ import (
 )
 
 // folders hold the programs whose verdicts are known: see their package comments.
-var folders = []string{"right", "wrong", "lyu", "more", "scaled", "fresh", "delta", "open"}
+var folders = []string{"right", "wrong", "lyu", "more", "scaled", "fresh", "panics", "delta", "open"}
 
 var wantLine = regexp.MustCompile(`(?m)^want: ([a-z-]+)`)
 

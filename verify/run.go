@@ -76,7 +76,6 @@ type job struct {
 	found  *certificate.Entry
 	// postponed is set where what is called decides.
 	postponed bool
-	partial   bool // as of a decision
 }
 
 func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
@@ -178,7 +177,7 @@ func (r *runner) judge(ctx context.Context, j *job) {
 		d.decide(within, j.stored)
 		d.vacuous()
 	})
-	j.postponed, j.partial = d.postponed, d.partial
+	j.postponed = d.postponed
 	if d.found != nil {
 		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
 	}

@@ -323,3 +323,33 @@ func Twice(q []int64, t int64, k int, eps float64, src *noise.Source) []int {
 		}
 	}
 }
+
+const together = `package p
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:sensitivity x = 1
+//dp:cost eps
+func FalseCost(x, eps float64) float64 { return x }
+
+//dp:adjacent |y| <= 1
+//dp:sensitivity x = 1
+//dp:cost 0
+func FalseSensitivity(x, y float64) float64 { return 2 * x }
+
+//dp:adjacent |x| <= 1
+//dp:sensitivity x = 1
+//dp:cost 0
+func BothTrue(x float64) float64 { return 3 }
+`
+
+// Of a function that claims a sensitivity and a cost, both must hold.
+func TestClaimsTogether(t *testing.T) {
+	want := map[string]verify.Verdict{"FalseCost": verify.Unknown, "FalseSensitivity": verify.Unknown, "BothTrue": verify.Proved}
+	r := run(t, verify.Options{Dir: module(t, map[string]string{"p.go": together}), NoStore: true})
+	for _, r := range r.Results {
+		if r.Verdict != want[r.Function] || r.Verdict == verify.Unknown && (len(r.Proof) > 0 || r.LeastCost != "") {
+			t.Errorf("%s: %s: %s", r.Function, r.Verdict, r.Note)
+		}
+	}
+}

@@ -1,13 +1,11 @@
 package verify
 
 import (
-	"context"
 	"go/types"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
-	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
@@ -20,41 +18,48 @@ func syntax(loaded []*source.Package) (all []*sensitivity.Package) {
 	return all
 }
 
-// byRules reports whether rules decide. Where private data may make a run panic, of which
-// they say nothing, one of two neighbours may show it by that: this is looked for first.
-func (d *decision) byRules(ctx context.Context, hints []program.Pair) bool {
-	before := d.result
-	if !d.static() {
-		return false
-	}
-	if d.partial && searchable(d.unit) && pure(d.unit.Claim) {
-		proved := d.result
-		d.result = before
-		if d.refute(ctx, hints) {
-			return true
-		}
-		d.result = proved
-	}
-	d.result.Problems = nil
-	return true
-}
-
 // static tries the rules of sensitivity and of static cost, which need no search and
 // no certificate: they are applied anew each time. It reports whether all that is
-// claimed is proved.
+// claimed is proved; otherwise nothing is.
 func (d *decision) static() bool {
 	fn, ok := d.unit.Info.Defs[d.unit.Decl.Name].(*types.Func)
 	if !ok {
 		return false
 	}
-	proved := true
+	before, proved := d.result, true
 	if len(d.unit.Claim.Sensitivities) > 0 {
 		proved = d.ruled(d.syntax.Check(fn.FullName(), d.unit.Claim))
 	}
 	if proved && d.unit.Claim.Cost != nil {
-		proved = d.ruled(d.syntax.Cost(fn.FullName(), d.unit.Claim))
+		proved = d.ruled(d.ending(d.syntax.Cost(fn.FullName(), d.unit.Claim)))
 	}
-	return proved
+	if !proved {
+		before.Problems = d.result.Problems
+		d.result = before
+		return false
+	}
+	d.result.Problems = nil
+	return true
+}
+
+// ending is a result of the rules of static cost, which speak of runs that end: they prove
+// no cost where private data may end one of two neighbours in a panic.
+func (d *decision) ending(r sensitivity.Result) sensitivity.Result {
+	if !r.Proved {
+		return r
+	}
+	if d.unit.Function == nil {
+		r.Note += "; of runs that end: what may panic was not read"
+	} else if pos, tells := source.TellingPanic(d.unit.Function, d.unit.Claim); tells {
+		return sensitivity.Result{
+			Note: "they prove it of runs that end only",
+			Refusals: []sensitivity.Refusal{{
+				Pos: pos, Reason: "private data or noise may make this panic, which tells of them",
+				Hint: "test before it that the index lies within, or that the divisor is not zero",
+			}},
+		}
+	}
+	return r
 }
 
 // ruled records what rules established.
@@ -76,7 +81,6 @@ func (d *decision) ruled(r sensitivity.Result) bool {
 		d.note("by the claims, which are proved, of " + strings.Join(slices.Compact(r.Uses), ", "))
 	}
 	d.result.LeastCost = r.Inferred
-	d.partial = d.partial || len(r.Partial) > 0
 	for _, s := range r.Steps {
 		at := fset.Position(s.Pos)
 		step := Step{Kind: Argument, Line: at.Line, Text: s.Text}

@@ -167,7 +167,12 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 			return t, err
 		}
 	}
-	return nil, nil
+	var pairs []pair
+	for _, s := range r.axes() {
+		pairs = append(pairs, r.pairs(r.flat(s, 1), 10)...)
+		pairs = append(pairs, r.pairs(r.flat(s, 0), 5)...)
+	}
+	return r.enumerate(ctx, "each input at its extremes", pairs, r.Budget/10)
 }
 
 // repriced counts the inputs of the cost in which settings differ.

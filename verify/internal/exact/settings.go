@@ -64,41 +64,7 @@ type setting []rational
 // length, plain ones first: of each choice the place in its list, added up, is at most
 // depth.
 func (s *space) settings(most, depth int) []setting {
-	var lists [][]rational
-	inCost := s.mentioned()
-	for i, v := range s.code.function.Inputs {
-		switch {
-		case v.Slice && s.relations[i] != nil:
-			lists = append(lists, fractions(0))
-		case v.Slice: // the same element throughout
-			lists = append(lists, fractions(0, 1))
-		case v.Sort == program.Bool:
-			lists = append(lists, fractions(0, 1))
-		case s.relations[i] != nil:
-			var all []rational
-			tries := slices.Concat(s.points, fractions(2, 5, 20, -1), []rational{fraction(1, 2)})
-			if s.steps {
-				tries = slices.Insert(tries, 1, fraction(1, 2))
-			}
-			for _, x := range tries {
-				known := slices.ContainsFunc(all, func(y rational) bool { return same(x, y) })
-				if !known && (x.isInt() || v.Sort == program.Real) {
-					all = append(all, x)
-				}
-			}
-			lists = append(lists, all)
-		case inCost[v] == small:
-			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
-		case inCost[v] == price:
-			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10), {}, integer(-1)})
-		case v.Sort == program.Real && s.bounding(v):
-			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 10), integer(10), {}, integer(-1)})
-		case v.Sort == program.Int:
-			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
-		default:
-			lists = append(lists, append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000)))
-		}
-	}
+	lists := s.choices()
 	var found []setting
 	at := make([]int, len(lists))
 	tried := 0
@@ -142,6 +108,64 @@ func (s *space) settings(most, depth int) []setting {
 		found = s.scattered(lists, most)
 	}
 	return found
+}
+
+// choices are what settings choose from for each input, the plain ones first.
+func (s *space) choices() [][]rational {
+	var lists [][]rational
+	inCost := s.mentioned()
+	for i, v := range s.code.function.Inputs {
+		switch {
+		case v.Slice && s.relations[i] != nil:
+			lists = append(lists, fractions(0))
+		case v.Slice: // the same element throughout
+			lists = append(lists, fractions(0, 1))
+		case v.Sort == program.Bool:
+			lists = append(lists, fractions(0, 1))
+		case s.relations[i] != nil:
+			var all []rational
+			tries := slices.Concat(s.points, fractions(2, 5, 20, -1), []rational{fraction(1, 2)})
+			if s.steps {
+				tries = slices.Insert(tries, 1, fraction(1, 2))
+			}
+			for _, x := range tries {
+				known := slices.ContainsFunc(all, func(y rational) bool { return same(x, y) })
+				if !known && (x.isInt() || v.Sort == program.Real) {
+					all = append(all, x)
+				}
+			}
+			lists = append(lists, all)
+		case inCost[v] == small:
+			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
+		case inCost[v] == price:
+			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10), {}, integer(-1)})
+		case v.Sort == program.Real && s.bounding(v):
+			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 10), integer(10), {}, integer(-1)})
+		case v.Sort == program.Int:
+			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
+		default:
+			lists = append(lists, append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000)))
+		}
+	}
+	return lists
+}
+
+// axes are the settings that differ from the plainest one in a single input: its farther
+// choices, which the diagonals reach late where there are many inputs.
+func (s *space) axes() []setting {
+	var all []setting
+	lists := s.choices()
+	plain := s.settings(1, searchDepth)
+	for i, list := range lists {
+		for _, x := range list {
+			if len(plain) > 0 && !same(plain[0][i], x) {
+				t := slices.Clone(plain[0])
+				t[i] = x
+				all = append(all, t)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(t setting) bool { return !s.code.holds(s.plain(), s.code.bind(s.flat(t, 0).first)) })
 }
 
 // plain are the requirements that no slice makes true or false.

@@ -150,10 +150,12 @@ type (
 		Values []Expression
 	}
 
-	// Return reveals values and ends the function. A slice is a Ref.
+	// Return reveals values and ends the function. A slice is a Ref. A Panic is written
+	// as one of values that the function returns at no other end.
 	Return struct {
 		At
 		Values []Expression
+		Panic  bool
 	}
 )
 

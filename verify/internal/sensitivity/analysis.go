@@ -73,7 +73,6 @@ type analysis struct {
 	reals   bool // a number that depends on private data is no integer
 	grid    bool // noise on the grid was added to integers
 	uses    []string
-	panics  []Refusal // where runs may end by private data
 	// addressed are the variables that there are pointers to; escaped the names of
 	// what was given to functions of which nothing is known.
 	addressed map[types.Object]bool

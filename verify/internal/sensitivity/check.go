@@ -31,9 +31,6 @@ type Result struct {
 	Refusals []Refusal
 	Plan     *Plan
 	Steps    []Step
-	// Partial says where a run may panic by its private data. What is proved is of runs
-	// that end.
-	Partial []Refusal
 	// Uses are the functions whose own claims were taken as true.
 	Uses []string
 }
@@ -320,7 +317,6 @@ func (p *Program) Check(fn string, c *claim.Claim) Result {
 	}
 	r.Inferred = strings.Join(texts, ", ")
 	r.Note = "by sensitivity typing: distances of inputs go through every statement"
-	r.partial(a.panics)
 	return r
 }
 
@@ -456,9 +452,7 @@ func (p *Program) Cost(fn string, c *claim.Claim) Result {
 		r.Over = "grid"
 	}
 	r.Steps = steps(items)
-	r = r.compare(r.Plan, c.Cost)
-	r.partial(a.panics)
-	return r
+	return r.compare(r.Plan, c.Cost)
 }
 
 // settle writes the distances of neighbours for the sources of a plan.

@@ -256,12 +256,7 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 		return value{sym: v.sym.sub(w.sym)}
 	case token.MUL:
 		return value{sym: v.sym.mul(w.sym)}
-	case token.QUO, token.REM:
-		if by := a.env(w.sym); whole && len(by) > 0 {
-			a.panics = append(a.panics, Refusal{at.Pos(), "an integer division by private data may be one by zero", "divide by a public number"})
-		}
-	}
-	if op == token.QUO {
+	case token.QUO:
 		return a.quotient(v, w, whole, at)
 	}
 	if len(moves) == 0 {

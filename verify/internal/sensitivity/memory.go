@@ -56,7 +56,6 @@ func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
 	v := a.expr(f, st, x.X)
 	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "count into public places", "an index depends on private data"))
-	a.indexed(f, x, moves)
 	t := elementType(f.pkg.Info.Types[x.X].Type)
 	switch v.kind {
 	case plain:
@@ -172,7 +171,6 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "counts[key] += n", "where something is put depends on private data"))
-	a.indexed(f, x, moves)
 	l := a.at(idx)
 	a.touch(base.obj, l)
 	if l != nil && v.kind == plain && len(moves) == 0 && !o.bag {
@@ -267,7 +265,6 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "", "where something is added depends on private data"))
-	a.indexed(f, x, moves)
 	l := a.at(idx)
 	a.touch(base.obj, l)
 	if l != nil && len(moves) == 0 {
@@ -479,7 +476,6 @@ func (a *analysis) appendWithin(f *frame, st *state, ix *ast.IndexExpr, call *as
 	o := st.heap[base.obj]
 	idx := a.number(st, a.expr(f, st, ix.Index), ix.Index)
 	moves := a.env(idx.sym).infinite(a.why(ix.Index, "", "where something is put depends on private data"))
-	a.indexed(f, ix, moves)
 	var ys []value
 	for _, y := range call.Args[1:] {
 		ys = append(ys, a.used(st, a.expr(f, st, y), y))

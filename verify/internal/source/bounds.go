@@ -68,7 +68,7 @@ func (b *bounds) unless(ok program.Expression, f facts, out *[]program.Statement
 	f.assume(ok, true)
 	*out = append(*out, program.If{
 		At: program.At{Pos: pos}, Cond: negate(ok),
-		Then: []program.Statement{program.Return{At: program.At{Pos: pos}, Values: b.panics}},
+		Then: []program.Statement{program.Return{At: program.At{Pos: pos}, Values: b.panics, Panic: true}},
 	})
 }
 
@@ -171,7 +171,7 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 		switch ok := b.domain.taken(s, f); ok {
 		case program.Truth(true):
 		case program.Truth(false):
-			*out = append(*out, program.Return{At: s.At, Values: b.panics})
+			*out = append(*out, program.Return{At: s.At, Values: b.panics, Panic: true})
 			return nil
 		default:
 			b.unless(ok, f, out, pos)

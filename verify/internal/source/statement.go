@@ -261,7 +261,7 @@ func (l *lowerer) guard(s *ast.IfStmt, cond program.Expression) bool {
 		return false
 	}
 	at := program.At{Pos: s.Pos()}
-	l.emit(program.If{At: at, Cond: cond, Then: []program.Statement{program.Return{At: at, Values: l.panicValues()}}})
+	l.emit(program.If{At: at, Cond: cond, Then: []program.Statement{program.Return{At: at, Values: l.panicValues(), Panic: true}}})
 	return true
 }
 
