@@ -35,7 +35,7 @@ func TestNogoods(t *testing.T) {
 		}
 		wider := 0
 		for range 200 {
-			x := s.maker.make(false)
+			x := s.maker.make(false, false)
 			if x == nil {
 				continue
 			}

@@ -70,7 +70,7 @@ func TestScalingKeepsRuns(t *testing.T) {
 			mk := newMaker(scaled, in.c, b)
 			runs := 0
 			for range 200 {
-				one := mk.make(false)
+				one := mk.make(false, false)
 				if one == nil {
 					continue
 				}

@@ -169,12 +169,16 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 	seen := map[string][]linear.Model{}
 	s.ratio, s.dearest, s.moved = new(big.Rat), nil, sizes{}
 	passed := 0
-	for range tries {
-		t := s.maker.make(s.swapped)
+	for i := range tries + tries/longShare {
+		long := i >= tries
+		t := s.maker.make(s.swapped, long)
 		if t == nil {
 			continue
 		}
 		t.more = s.maker.sampler(t)
+		if long {
+			t.more = s.maker.steady(t)
+		}
 		if s.outcomes != nil { // the outcome is what the first run returns
 			m := s.machine(nil, t)
 			m.blind = true
@@ -211,6 +215,9 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 	}
 	return nil, seen
 }
+
+// longShare is over how many short tests there is a long one.
+const longShare = 6
 
 // maxStates is of how many states candidates for an invariant are tried.
 const maxStates = 100

@@ -117,8 +117,9 @@ func (mk *maker) below(n int) int {
 
 func pick[T any](mk *maker, xs ...T) T { return xs[mk.below(len(xs))] }
 
-// make is a test that some requirement may not hold of; nil if it does not.
-func (mk *maker) make(swapped bool) *test {
+// make is a test that some requirement may not hold of; nil if it does not. A long one
+// has elements enough for what is cheap to exceed the claim.
+func (mk *maker) make(swapped, long bool) *test {
 	t := &test{scalars: map[*p.Variable]pair{}, slices: map[*p.Variable][]pair{}, outcome: make([]*big.Rat, len(mk.pointwise))}
 	for i := range t.outcome {
 		t.outcome[i] = rational(-1)
@@ -135,6 +136,9 @@ func (mk *maker) make(swapped bool) *test {
 		if !v.Slice {
 			m.inputs[v] = t.scalar(v)
 		}
+	}
+	if long {
+		length = m.exceeding()
 	}
 	flat := mk.below(2) == 0
 	for _, v := range mk.f.Inputs {
@@ -179,6 +183,34 @@ func (mk *maker) make(swapped bool) *test {
 		}
 	}
 	return t
+}
+
+// longest bounds the tests that are long.
+const longest = 24
+
+// exceeding is how many draws, each moved by one, cost more than is claimed: of those
+// that cost least.
+func (m *machine) exceeding() int {
+	n := 1
+	for _, b := range m.budget.counters {
+		goal, ok := m.eval(b.goal, &state{}).num.IsConstant()
+		if !ok {
+			continue
+		}
+		for _, rate := range b.rate {
+			r, ok := m.eval(rate, &state{}).num.IsConstant()
+			if !ok || r.Sign() <= 0 {
+				continue
+			}
+			if q := new(big.Rat).Quo(goal, r); q.Cmp(rational(longest)) < 0 && q.Sign() >= 0 {
+				whole := new(big.Int).Quo(q.Num(), q.Denom())
+				n = max(n, int(whole.Int64())+2)
+			} else if q.Sign() > 0 {
+				n = longest
+			}
+		}
+	}
+	return min(n, longest)
 }
 
 // distances are those of a slice: often at the ends of the adjacency's interval,
@@ -254,6 +286,23 @@ func (mk *maker) public(v *p.Variable) *big.Rat {
 		return mk.units[v]
 	}
 	return pick(mk, rational(0), rational(0), rational(1), rational(2), big.NewRat(1, 2), rational(-1))
+}
+
+// steady samples are the same large ones of either sign each time, of some draws: loops
+// take the same way in each iteration.
+func (mk *maker) steady(t *test) func(*p.Draw) *big.Rat {
+	free := mk.sampler(t)
+	signs := map[*p.Draw]int64{}
+	for _, d := range mk.draws {
+		signs[d] = pick[int64](mk, -1, 0, 1)
+	}
+	return func(d *p.Draw) *big.Rat {
+		x := free(d)
+		if k := signs[d]; k != 0 && shifted(d.Law) && (k > 0 || d.Law != p.Exponential && d.Law != p.Geometric) {
+			x = rational(50 * k)
+		}
+		return x
+	}
 }
 
 // sampler draws on the grid.
