@@ -114,7 +114,8 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 	}
 	if len(names) == 1 && len(values) == 1 {
 		to, fresh := slot(names[0])
-		if call, law, ok := l.drawIn(values[0]); ok && (fresh != nil || to != nil) {
+		_, plain := to.(scalar)
+		if call, law, ok := l.drawIn(values[0]); ok && (fresh != nil || plain) {
 			l.draw(call, law, func(sort program.Sort) *program.Variable {
 				if v, ok := to.(scalar); ok {
 					return v.v
@@ -149,6 +150,9 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 		to, fresh := slot(name)
 		switch {
 		case fresh != nil:
+			if len(values) == len(names) {
+				got[i] = l.sentinel(fresh, got[i])
+			}
 			l.frame.env[fresh] = l.declare(l.frame.prefix+name.Name, fresh.Type(), got[i], name.Pos())
 		case to != nil:
 			l.set(to, got[i], s.Pos())
@@ -183,6 +187,10 @@ func (l *lowerer) bind(to, v entity, pos token.Pos) entity {
 				r.fields[i] = l.bind(r.field(i), l.value(v.field(i)), pos)
 			}
 			return r
+		}
+	case infinite:
+		if s, ok := to.(scalar); ok && s.v.Sort == v.x.sort {
+			return l.extend(s.v, v, pos)
 		}
 	}
 	l.set(to, v, pos)
@@ -222,12 +230,16 @@ func (l *lowerer) snapshot(to, values []entity, pos token.Pos) []entity {
 		switch v := v.(type) {
 		case term:
 			values[i] = term{keep(v.x, v.sort), v.sort}
+		case infinite:
+			values[i] = infinite{keep(v.is, program.Bool), v.sign, term{keep(v.x.x, v.x.sort), v.x.sort}}
 		case slice, *record:
 			l.refuse(pos, "slices or structs assigned side by side", "they might share elements", "assign them one by one")
 		}
 		switch t := to[i].(type) {
 		case scalar:
 			changed[t.v] = true
+		case extended:
+			changed[t.v], changed[t.is] = true, true
 		case element:
 			t.index = keep(t.index, program.Int)
 			to[i] = t
@@ -260,6 +272,10 @@ func (l *lowerer) set(to, v entity, pos token.Pos) {
 				l.emit(program.Assign{At: at, To: to.v, Value: number(0, program.Int)})
 				return
 			}
+		}
+	case extended:
+		if l.setExtended(to, v, pos) {
+			return
 		}
 	case element:
 		if v, ok := v.(term); ok {

@@ -204,9 +204,9 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 		if name == "max" {
 			op = program.Max
 		}
-		x := l.scalar(e.Args[0])
+		x := l.eval(e.Args[0])
 		for _, a := range e.Args[1:] {
-			x = l.binary(op, x, l.scalar(a), l.typeOf(e), e.Pos())
+			x = l.extreme(op, x, l.eval(a), l.typeOf(e), e.Pos())
 		}
 		return []entity{x}
 	case "make":
@@ -308,12 +308,17 @@ func (l *lowerer) function1(fn *types.Func, e *ast.CallExpr, recv entity) []enti
 		if name == "math.Max" {
 			op = program.Max
 		}
-		return []entity{l.binary(op, l.scalar(e.Args[0]), l.scalar(e.Args[1]), types.Typ[types.Float64], e.Pos())}
+		x := l.eval(e.Args[0])
+		return []entity{l.extreme(op, x, l.eval(e.Args[1]), types.Typ[types.Float64], e.Pos())}
 	case "math.Trunc":
 		x := l.scalar(e.Args[0]).x
 		return real(program.Call{Func: "real", Args: []program.Expression{program.Call{Func: "int", Args: []program.Expression{x}}}})
 	case "math.Inf":
-		l.refuse(e.Pos(), "an infinity", "numbers are real", "let the first round of a loop set the value: if i == 0 || x > best")
+		return []entity{l.infinityOf(e)}
+	case "math.IsInf":
+		if x, ok := l.isInf(e); ok {
+			return []entity{x}
+		}
 	case "math.NaN":
 		l.refuse(e.Pos(), "NaN", "numbers are real", "")
 	case "slices.Clone":
@@ -326,6 +331,9 @@ func (l *lowerer) function1(fn *types.Func, e *ast.CallExpr, recv entity) []enti
 		return []entity{term{l.errorCode(e.Pos()), program.Int}}
 	case "fmt.Errorf":
 		return []entity{l.errorf(e)}
+	}
+	if x, ok := l.library(name, e); ok {
+		return []entity{x}
 	}
 	if b := l.known[name]; b != nil {
 		return l.inline(b, e, recv)

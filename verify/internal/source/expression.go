@@ -18,12 +18,17 @@ func (l *lowerer) typeOf(e ast.Expr) types.Type {
 }
 
 // scalar evaluates an expression that is a number or a truth.
-func (l *lowerer) scalar(e ast.Expr) term {
-	v := l.eval(e)
+func (l *lowerer) scalar(e ast.Expr) term { return l.number(l.eval(e), e) }
+
+// number is the value of an expression that is a number or a truth.
+func (l *lowerer) number(v entity, e ast.Expr) term {
 	t, ok := v.(term)
 	if !ok {
 		if _, isNil := v.(null); isNil {
 			return term{number(0, program.Int), program.Int} // an error
+		}
+		if _, is := v.(infinite); is {
+			l.refuse(e.Pos(), "arithmetic on what may be infinite", "numbers are real", "compare it only, or let the first round of a loop set the value: if i == 0 || x > best")
 		}
 		l.refuse(e.Pos(), v.what(), "a number or a truth is expected here", "")
 	}
@@ -112,6 +117,9 @@ func (l *lowerer) value(e entity) entity {
 		}
 		l.read(e.v)
 		return term{program.Ref{Var: e.v}, e.v.Sort}
+	case extended:
+		l.read(e.v)
+		return infinite{program.Ref{Var: e.is}, e.sign, term{program.Ref{Var: e.v}, e.v.Sort}}
 	case slice:
 		l.read(e.v)
 	case *record:
@@ -275,6 +283,9 @@ func (l *lowerer) constant(e ast.Expr) (term, bool) {
 	if !ok {
 		return term{}, false
 	}
+	if beyond(r, sort) != 0 {
+		l.ends++
+	}
 	return term{program.Number{Value: r, Sort: sort}, sort}, true
 }
 
@@ -351,8 +362,14 @@ func (l *lowerer) binaryExpr(e *ast.BinaryExpr) entity {
 		}
 	}
 	typ := l.typeOf(e.X)
-	x := l.scalar(e.X)
-	y := l.scalar(e.Y)
+	v, w := l.eval(e.X), l.eval(e.Y)
+	switch op {
+	case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge:
+		if t, ok := l.compareInfinite(op, v, w, typ, e.OpPos); ok {
+			return t
+		}
+	}
+	x, y := l.number(v, e.X), l.number(w, e.Y)
 	switch op {
 	case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge:
 		return term{l.compare(op, x, y, typ, e.OpPos), program.Bool}
@@ -476,7 +493,12 @@ func (l *lowerer) unaryExpr(e *ast.UnaryExpr) entity {
 	case token.ADD:
 		return l.scalar(e.X)
 	case token.SUB:
-		x := l.scalar(e.X)
+		v := l.eval(e.X)
+		if v, ok := v.(infinite); ok && v.is == program.Truth(true) {
+			v.sign = -v.sign
+			return v
+		}
+		x := l.number(v, e.X)
 		if isUnsigned(l.typeOf(e.X)) {
 			l.refuse(e.Pos(), "the negative of an unsigned integer", "below zero it wraps around", "use int")
 		}
@@ -518,6 +540,11 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 		r, ok := l.local(l.frame.prefix+"struct", t, e.Pos()).(*record)
 		if !ok {
 			break
+		}
+		for _, f := range r.fields {
+			if s, ok := f.(scalar); ok {
+				l.depth[s.v] = temporary
+			}
 		}
 		values := make([]entity, len(r.fields))
 		for i, x := range e.Elts {

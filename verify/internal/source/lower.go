@@ -48,6 +48,10 @@ type lowerer struct {
 	depth map[*program.Variable]int
 	// flags are hidden variables, and whether they are ever read.
 	flags map[*program.Variable]bool
+	// ends counts the places where the least or the largest number of a type is read as
+	// that number; sentinels is set where it is read as an infinity.
+	ends      int
+	sentinels bool
 	// streams are the sequences that were read; laws counts draws without a name.
 	streams map[*program.Variable]bool
 	laws    map[program.Law]int
@@ -220,6 +224,9 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 		if written[keys] {
 			l.report(l.fn.Pos, "setting "+keys.Name+" anew", "a map is read at its elements", "take another name")
 		}
+	}
+	if l.sentinels && l.ends > 0 {
+		l.report(l.fn.Pos, "the least or the largest number of a type", "it is a bound in one place, and a number in another", "begin with math.Inf, or let the first round of a loop set the value")
 	}
 	l.checkPointers(written)
 	l.checkAliases()

@@ -532,7 +532,9 @@ func (l *lowerer) flatten(to []program.Expression, e entity, pos token.Pos) []pr
 	switch e := e.(type) {
 	case term:
 		return append(to, e.x)
-	case scalar:
+	case infinite:
+		return append(to, e.is, e.x.x) // x is 0 where it is infinite
+	case scalar, extended:
 		return l.flatten(to, l.value(e), pos)
 	case slice:
 		return append(to, program.Ref{Var: e.v})

@@ -3,6 +3,7 @@
 package meaning
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"math"
@@ -677,4 +678,83 @@ func Maps(keys []string, count map[string]int64, a int, eps float64, src *noise.
 		out = append(out, count[k]+src.DiscreteLaplace(1))
 	}
 	return out, n
+}
+
+type winner struct {
+	at    int
+	score float64
+}
+
+func smaller(x, y float64) bool { return x < y }
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Infinities(q []float64, a int, x, eps float64) (int, int, bool, float64) {
+	best, least := math.Inf(-1), math.Inf(1)
+	won := winner{-1, math.Inf(-1)}
+	at, n := -1, 0
+	for i, y := range q {
+		if y > best {
+			best, at = y, i
+		}
+		if !(y >= least) {
+			n++
+			least = y
+		}
+		if won.score <= y && i != a {
+			won = winner{i, y}
+		}
+		if y == best || smaller(best, least) {
+			n += 2
+		}
+		if y < -3 {
+			best, least = math.Inf(-1), math.Inf(1)
+		}
+	}
+	top := -math.Inf(1)
+	second := top
+	for i := range q {
+		second = max(second, min(top, q[i]))
+		top = math.Max(q[i], top)
+	}
+	both := best == won.score || math.IsInf(least, 1) || math.IsInf(top, -1) != math.IsInf(best, 0) || second != top
+	if math.IsInf(second, 0) {
+		return at, n, both, x
+	}
+	third := min(x, top, second)
+	if math.IsInf(third, -1) {
+		return at, n + won.at, both, 0
+	}
+	fourth := max(x, top)
+	return at + won.at, n, both || third > fourth, fourth
+}
+
+//dp:adjacent each(n) <= 1
+//dp:cost eps
+func Ends(q []float64, n []int64, eps float64) (int, bool) {
+	best, least := -math.MaxFloat64, int64(math.MaxInt64)
+	at := -1
+	for i, y := range q {
+		if y > best {
+			best, at = y, i
+		}
+	}
+	for _, y := range n {
+		least = min(y, least)
+	}
+	return at, least < math.MaxInt64
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Library(q []float64, n []int64, a int, eps float64) (float64, int, int, int, bool) {
+	m := 0
+	for i, x := range q {
+		m = 3*m + cmp.Compare(x, q[0])
+		if cmp.Less(x, q[i]+1) && slices.Contains(n, int64(a)) {
+			m++
+		}
+	}
+	k := slices.Index(n, int64(a)-1)
+	return slices.Max(q), slices.Index(q, slices.Max(q)), slices.Index(n, slices.Min(n)), k + m, slices.Contains(q, 1)
 }

@@ -1,0 +1,293 @@
+package source
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// Where a search begins with an infinity, best := math.Inf(-1), a hidden truth says
+// whether the variable is still infinite, beside the variable, which is 0 as long as it
+// is. An infinity is compared, copied, and taken the minimum or maximum of; arithmetic on
+// what may be infinite is refused.
+type (
+	// An infinite is a value: an infinity of the sign where `is` holds, else x.
+	infinite struct {
+		is   program.Expression
+		sign int
+		x    term
+	}
+
+	// An extended is a variable that holds such values.
+	extended struct {
+		v, is *program.Variable
+		sign  int
+	}
+)
+
+func (infinite) what() string { return "what may be infinite" }
+func (extended) what() string { return "what may be infinite" }
+
+func infinity(sign int, sort program.Sort) infinite {
+	return infinite{program.Truth(true), sign, term{number(0, sort), sort}}
+}
+
+// infinityOf is math.Inf(sign).
+func (l *lowerer) infinityOf(e *ast.CallExpr) entity {
+	v := l.frame.in.info.Types[e.Args[0]].Value
+	if v == nil || v.Kind() != constant.Int {
+		l.refuse(e.Pos(), "an infinity of a sign that is not constant", "which it is, is not known", "write math.Inf(1) or math.Inf(-1)")
+	}
+	if constant.Sign(v) >= 0 {
+		return infinity(1, program.Real)
+	}
+	return infinity(-1, program.Real)
+}
+
+// isInf is math.IsInf(x, sign), of what may be infinite.
+func (l *lowerer) isInf(e *ast.CallExpr) (entity, bool) {
+	v := l.frame.in.info.Types[e.Args[1]].Value
+	x, ok := l.eval(e.Args[0]).(infinite)
+	if !ok || v == nil {
+		return nil, false
+	}
+	if s := constant.Sign(v); s != 0 && (s > 0) != (x.sign > 0) {
+		return term{program.Truth(false), program.Bool}, true
+	}
+	return term{x.is, program.Bool}, true
+}
+
+// extend makes a variable that has no value yet one that may be infinite.
+func (l *lowerer) extend(v *program.Variable, x infinite, pos token.Pos) extended {
+	is := l.variable(v.Name+"·infinite", program.Bool, pos)
+	l.depth[is] = l.depth[v]
+	to := extended{v, is, x.sign}
+	l.setExtended(to, x, pos)
+	return to
+}
+
+func (l *lowerer) setExtended(to extended, v entity, pos token.Pos) bool {
+	at := program.At{Pos: pos}
+	switch v := v.(type) {
+	case term:
+		l.emit(program.Assign{At: at, To: to.v, Value: v.x})
+		l.emit(program.Assign{At: at, To: to.is, Value: program.Truth(false)})
+		return true
+	case infinite:
+		if v.sign == to.sign && v.x.sort == to.v.Sort {
+			// x may mention is, and is may not mention v.
+			l.emit(program.Assign{At: at, To: to.v, Value: v.x.x})
+			l.emit(program.Assign{At: at, To: to.is, Value: v.is})
+			return true
+		}
+	}
+	return false
+}
+
+// extendedTerm is a value as one that may be infinite. Beside an infinity, the least and
+// the largest number stand for infinities.
+func (l *lowerer) extendedTerm(v entity) (infinite, bool) {
+	switch v := v.(type) {
+	case infinite:
+		return v, true
+	case term:
+		if n, ok := v.x.(program.Number); ok {
+			if sign := beyond(n.Value, v.sort); sign != 0 {
+				l.ends, l.sentinels = l.ends-1, true
+				return infinity(sign, v.sort), true
+			}
+		}
+		return infinite{program.Truth(false), 1, v}, true
+	}
+	return infinite{}, false
+}
+
+var largest = map[program.Sort][2]*big.Rat{
+	program.Int:  {new(big.Rat).SetInt64(math.MinInt64), new(big.Rat).SetInt64(math.MaxInt64)},
+	program.Real: {new(big.Rat).SetFloat64(-math.MaxFloat64), new(big.Rat).SetFloat64(math.MaxFloat64)},
+}
+
+// beyond returns the sign of the least and the largest number of a sort, of which a
+// program without overflow computes none, or 0.
+func beyond(x *big.Rat, sort program.Sort) int {
+	ends, ok := largest[sort]
+	switch {
+	case ok && x.Cmp(ends[0]) == 0:
+		return -1
+	case ok && x.Cmp(ends[1]) == 0:
+		return 1
+	}
+	return 0
+}
+
+// sentinel reads a new variable's first value, the least or the largest number, as an
+// infinity, where the variable is compared with numbers and set, and nothing else.
+func (l *lowerer) sentinel(obj types.Object, v entity) entity {
+	t, ok := v.(term)
+	if !ok || obj == nil {
+		return v
+	}
+	n, ok := t.x.(program.Number)
+	if !ok || beyond(n.Value, t.sort) == 0 || !l.onlyCompared(obj) {
+		return v
+	}
+	l.ends, l.sentinels = l.ends-1, true
+	return infinity(beyond(n.Value, t.sort), t.sort)
+}
+
+// onlyCompared reports whether a variable is nowhere but in comparisons, in minima and
+// maxima that it is set to, and set.
+//
+// An end of the numbers may not be an infinity in one place and a number in another
+// (see lowerer.ends): the number would be less than the infinity.
+func (l *lowerer) onlyCompared(obj types.Object) bool {
+	info := l.frame.in.info
+	only := true
+	var above []ast.Node
+	ast.Inspect(l.frame.file, func(n ast.Node) bool {
+		if n == nil {
+			above = above[:len(above)-1]
+			return true
+		}
+		if id, ok := n.(*ast.Ident); ok && info.Uses[id] == obj {
+			only = only && compares(info, obj, id, above)
+		}
+		above = append(above, n)
+		return true
+	})
+	return only
+}
+
+func compares(info *types.Info, obj types.Object, id *ast.Ident, above []ast.Node) bool {
+	k := len(above) - 1
+	switch p := above[k].(type) {
+	case *ast.BinaryExpr:
+		switch p.Op {
+		case token.LSS, token.LEQ, token.GTR, token.GEQ:
+			return true
+		}
+	case *ast.AssignStmt:
+		for _, e := range p.Lhs {
+			if e == id {
+				return p.Tok == token.ASSIGN || p.Tok == token.DEFINE
+			}
+		}
+	case *ast.CallExpr:
+		s, ok := above[k-1].(*ast.AssignStmt)
+		if !ok || s.Tok != token.ASSIGN || len(s.Lhs) != 1 || identOf(s.Lhs[0]) == nil || info.Uses[identOf(s.Lhs[0])] != obj {
+			return false
+		}
+		switch f := ast.Unparen(p.Fun).(type) {
+		case *ast.Ident:
+			b, ok := info.Uses[f].(*types.Builtin)
+			return ok && (b.Name() == "min" || b.Name() == "max")
+		case *ast.SelectorExpr:
+			fn, ok := info.Uses[f.Sel].(*types.Func)
+			return ok && (fn.FullName() == "math.Min" || fn.FullName() == "math.Max")
+		}
+	}
+	return false
+}
+
+// compareInfinite compares values of which one may be infinite.
+func (l *lowerer) compareInfinite(op program.Op, v, w entity, t types.Type, pos token.Pos) (term, bool) {
+	_, first := v.(infinite)
+	_, second := w.(infinite)
+	if !first && !second {
+		return term{}, false
+	}
+	x, ok1 := l.extendedTerm(v)
+	y, ok2 := l.extendedTerm(w)
+	if !ok1 || !ok2 {
+		return term{}, false
+	}
+	against := func(sign int) program.Expression { return program.Truth(holds(op, sign)) }
+	return term{choice(x.is,
+		choice(y.is, against(x.sign-y.sign), against(x.sign)),
+		choice(y.is, against(-y.sign), l.compare(op, x.x, y.x, t, pos))), program.Bool}, true
+}
+
+// choice is the truth a where c holds, else b.
+func choice(c, a, b program.Expression) program.Expression {
+	switch {
+	case c == program.Truth(true):
+		return a
+	case c == program.Truth(false):
+		return b
+	case a == program.Truth(true):
+		return either(c, b)
+	case a == program.Truth(false):
+		return both(negate(c), b)
+	case b == program.Truth(true):
+		return either(negate(c), a)
+	case b == program.Truth(false):
+		return both(c, a)
+	}
+	return either(both(c, a), both(negate(c), b))
+}
+
+// extreme is the minimum or maximum of values, of which one may be infinite.
+func (l *lowerer) extreme(op program.Op, v, w entity, t types.Type, pos token.Pos) entity {
+	_, first := v.(infinite)
+	_, second := w.(infinite)
+	if !first && !second {
+		a, ok1 := v.(term)
+		b, ok2 := w.(term)
+		if !ok1 || !ok2 {
+			l.refuse(pos, v.what(), "a number is expected here", "")
+		}
+		return l.binary(op, a, b, t, pos)
+	}
+	x, ok1 := l.extendedTerm(v)
+	y, ok2 := l.extendedTerm(w)
+	if !ok1 || !ok2 {
+		l.refuse(pos, v.what(), "a number is expected here", "")
+	}
+	if !first {
+		x.sign = y.sign
+	}
+	if !second {
+		y.sign = x.sign
+	}
+	if x.sign != y.sign || x.x.sort != y.x.sort {
+		l.refuse(pos, "infinities of both signs", "it is outside the subset", "let the first round of a loop set the value")
+	}
+	at := program.At{Pos: pos}
+	to := l.variable(l.frame.prefix+"extreme", x.x.sort, pos)
+	l.depth[to] = temporary
+	set := func(x program.Expression) []program.Statement {
+		return []program.Statement{program.Assign{At: at, To: to, Value: x}}
+	}
+	pick := func(c program.Expression, then, otherwise []program.Statement) []program.Statement {
+		if t, known := c.(program.Truth); known {
+			if t {
+				return then
+			}
+			return otherwise
+		}
+		return []program.Statement{program.If{At: at, Cond: c, Then: then, Else: otherwise}}
+	}
+	neither := set(l.binary(op, x.x, y.x, t, pos).x)
+	zero := set(number(0, to.Sort))
+	var list []program.Statement
+	result := infinite{sign: x.sign, x: term{program.Ref{Var: to}, to.Sort}}
+	if (op == program.Max) == (x.sign < 0) { // an infinity loses
+		result.is = both(x.is, y.is)
+		list = pick(x.is, pick(y.is, zero, set(y.x.x)), pick(y.is, set(x.x.x), neither))
+	} else {
+		result.is = either(x.is, y.is)
+		list = pick(x.is, zero, pick(y.is, zero, neither))
+	}
+	for _, s := range list {
+		l.emit(s)
+	}
+	if result.is == program.Truth(false) {
+		return result.x
+	}
+	return result
+}
