@@ -27,6 +27,9 @@
 // returns, or B is left in round j, the rounds of A that are not run any more (or, in the
 // given function, were) show nothing, and their draws integrate to 1.
 //
+// A slice that is a copy of an input q may be read by A(k) at k, before it is written there: it
+// is q[k] then.
+//
 // B reads the slice at j as the value that A(j) has just written; and at a variable
 // that is 0 or negative before B, and otherwise set only to j within it, as a
 // copy of that element, which is taken wherever the variable is set, and at round 0.
@@ -127,7 +130,9 @@ func (p *pair) fills() bool {
 	}
 	made, ok := p.body[p.made].(program.Make)
 	if !ok {
-		return false
+		if made, ok = p.copied(); !ok {
+			return false
+		}
 	}
 	if !p.once() {
 		return false
@@ -156,6 +161,45 @@ func (p *pair) fills() bool {
 		}
 	}
 	return !of[p.slice]
+}
+
+// copied recognises a slice that is made as a copy of an input, which nothing sets anew,
+// and writes the first loop as one that reads the input: each round reads the copy at its
+// own place, before it writes there.
+func (p *pair) copied() (made program.Make, ok bool) {
+	s, ok := p.body[p.made].(program.Assign)
+	if !ok {
+		return made, false
+	}
+	from, ok := s.Value.(program.Ref)
+	if !ok || !from.Var.Input || from.Var.Stream || effectsOf(p.body).writes[from.Var] {
+		return made, false
+	}
+	i, ok := counter(p.first)
+	if !ok || effectsOf(p.first.Body).writes[i] {
+		return made, false
+	}
+	r := &rewriting{expression: func(x program.Expression) program.Expression {
+		if e, ok := x.(program.Element); ok && e.Slice == p.slice && isRef(e.Index, i) {
+			e.Slice = from.Var
+			return e
+		}
+		return x
+	}}
+	loop := *p.first
+	loop.Body = nil
+	written := false
+	for _, s := range p.first.Body {
+		if !written {
+			s = r.statement(s)
+		}
+		if _, store := s.(program.Store); store {
+			written = true
+		}
+		loop.Body = append(loop.Body, s)
+	}
+	p.first = &loop
+	return program.Make{At: s.At, To: s.To, Length: program.Length{Slice: from.Var}}, true
 }
 
 // filled finds the slice that the first loop fills.

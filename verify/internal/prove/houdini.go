@@ -731,30 +731,52 @@ func (m *machine) comparisons(h *head) []p.Expression {
 	return xs
 }
 
-// firsts are the tests of the loop for its first iteration: i == 0, or a flag.
+// firsts are the tests of the loop for its first iteration: i == 0, or a flag, or the
+// negative of one that says that there was a first.
 func (m *machine) firsts(h *head) []p.Expression {
 	var xs []p.Expression
 	seen := map[string]bool{}
-	walkStatements(h.loop.Body, func(s p.Statement) {
-		s1, ok := s.(*p.If)
-		if !ok {
-			return
+	add := func(x p.Expression) {
+		if k := x.String(); !seen[k] {
+			seen[k] = true
+			xs = append(xs, x)
 		}
-		p.Walk(s1.Cond, func(x p.Expression) {
-			if r, ok := x.(p.Ref); ok && r.Var.Sort == p.Bool && !r.Var.Input && !seen[r.String()] {
-				seen[r.String()] = true
-				xs = append(xs, r)
+	}
+	var visit func(x p.Expression, not bool)
+	visit = func(x p.Expression, not bool) {
+		switch x := x.(type) {
+		case p.Unary:
+			visit(x.X, not != (x.Op == p.Not))
+		case p.Ref:
+			if x.Var.Sort != p.Bool || x.Var.Input {
 				return
 			}
-			b, ok := x.(p.Binary)
-			if !ok || b.Op != p.Eq || m.isPrivate(b) || seen[b.String()] {
+			if not {
+				add(p.Unary{Op: p.Not, X: x})
 				return
 			}
-			if _, number := b.Y.(p.Number); number {
-				seen[b.String()] = true
-				xs = append(xs, b)
+			add(x)
+		case p.Binary:
+			if x.Op == p.And || x.Op == p.Or {
+				visit(x.X, not)
+				visit(x.Y, not)
+				return
 			}
-		})
+			if n, ok := x.Y.(p.Number); ok && !m.isPrivate(x) {
+				if p.SortOf(x.X) == p.Int && (x.Op == p.Gt && n.Value.Sign() == 0 || x.Op == p.Ge && n.Value.IsInt() && n.Value.Num().IsInt64() && n.Value.Num().Int64() == 1) {
+					n.Value = new(big.Rat) // i > 0 is i != 0 of what counts up
+					add(p.Binary{Op: p.Eq, X: x.X, Y: n})
+				}
+				if x.Op == p.Eq || x.Op == p.Ne {
+					add(p.Binary{Op: p.Eq, X: x.X, Y: n})
+				}
+			}
+		}
+	}
+	walkStatements(h.loop.Body, func(s p.Statement) {
+		if s, ok := s.(*p.If); ok {
+			visit(s.Cond, false)
+		}
 	})
 	return xs
 }
@@ -803,6 +825,11 @@ func (m *machine) guards(h *head, g *state) []linear.Formula {
 				}
 			} else {
 				both(linear.Le(g.vars[v].num, r))
+				for _, x := range m.firsts(h) { // if i == 0 { the first } else { the others }
+					if b, ok := x.(p.Binary); ok && b.X.String() == v.Name {
+						both(linear.And(linear.Le(g.vars[v].num, r), linear.Ne(r, m.eval(b.Y, g).num)))
+					}
+				}
 			}
 		}
 		if !m.private[v] {

@@ -362,6 +362,9 @@ func (l *lowerer) binaryExpr(e *ast.BinaryExpr) entity {
 		}
 	}
 	typ := l.typeOf(e.X)
+	if t, ok := l.compared(op, e); ok {
+		return t
+	}
 	v, w := l.eval(e.X), l.eval(e.Y)
 	switch op {
 	case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge:

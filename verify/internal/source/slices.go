@@ -2,10 +2,34 @@ package source
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/types"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
+
+// compared recognises cmp.Compare(x, y) < 0 and the like, which is x < y.
+func (l *lowerer) compared(op program.Op, e *ast.BinaryExpr) (term, bool) {
+	switch op {
+	case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge:
+	default:
+		return term{}, false
+	}
+	zero := l.frame.in.info.Types[e.Y].Value
+	call, ok := ast.Unparen(e.X).(*ast.CallExpr)
+	if !ok || zero == nil || zero.Kind() != constant.Int || constant.Sign(zero) != 0 {
+		return term{}, false
+	}
+	if fn := genericFunc(l.frame.in.info, call.Fun); fn == nil || fn.Origin().FullName() != "cmp.Compare" || len(call.Args) != 2 {
+		return term{}, false
+	}
+	v, w := l.eval(call.Args[0]), l.eval(call.Args[1])
+	t := l.typeOf(call.Args[0])
+	if x, ok := l.compareInfinite(op, v, w, t, e.OpPos); ok {
+		return x, true
+	}
+	return term{l.compare(op, l.number(v, call.Args[0]), l.number(w, call.Args[1]), t, e.OpPos), program.Bool}, true
+}
 
 // library writes out the functions of packages slices and cmp that selections use.
 func (l *lowerer) library(name string, e *ast.CallExpr) (entity, bool) {

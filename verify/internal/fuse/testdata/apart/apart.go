@@ -777,3 +777,62 @@ func LastKept(q []float64, eps float64, src *noise.Source) int {
 	}
 	return n
 }
+
+// ClonedFirst reads the first element of the copy, which is noisy by then.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ClonedFirst(q []float64, eps float64, src *noise.Source) int {
+	noisy := append([]float64(nil), q...)
+	for i := range noisy {
+		noisy[i] = noisy[0] + src.Laplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// ClonedLater reads the copy after its noise.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ClonedLater(q []float64, eps float64, src *noise.Source) int {
+	noisy := append([]float64(nil), q...)
+	sum := 0.0
+	for i := range noisy {
+		noisy[i] = noisy[i] + src.Laplace(2/eps)
+		sum = noisy[i]
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] || noisy[i] > sum {
+			best = i
+		}
+	}
+	return best
+}
+
+// ClonedShort adds noise to all but the last.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ClonedShort(q []float64, eps float64, src *noise.Source) int {
+	noisy := append([]float64(nil), q...)
+	for i := 0; i < len(noisy)-1; i++ {
+		noisy[i] = noisy[i] + src.Laplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}

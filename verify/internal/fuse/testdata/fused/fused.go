@@ -1,7 +1,11 @@
 // Package fused has functions of which two loops are one.
 package fused
 
-import "github.com/discreet-dp/discreet/noise"
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/noise"
+)
 
 func argmax(noisy []float64) int {
 	best := 0
@@ -229,4 +233,47 @@ func Coins(q []int64, eps float64, src *noise.Source) int {
 		}
 	}
 	return n
+}
+
+// Cloned adds the noise to a copy, in place.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Cloned(q []float64, eps float64, src *noise.Source) int {
+	noisy := slices.Clone(q)
+	for i := range noisy {
+		noisy[i] += src.Laplace(2 / eps)
+	}
+	return argmax(noisy)
+}
+
+// ClonedWhole adds it in several steps, to a copy of integers.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func ClonedWhole(q []int64, eps float64, src *noise.Source) int {
+	noisy := append([]int64(nil), q...)
+	for i := 0; i < len(noisy); i++ {
+		z := src.DiscreteLaplace(2 / eps)
+		if noisy[i] < 0 {
+			z++
+		}
+		noisy[i] = noisy[i] + z
+	}
+	return position(noisy)
+}
+
+// Library has the argmax of package slices.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Library(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i, x := range q {
+		noisy[i] = x + src.Laplace(2/eps)
+	}
+	return slices.Index(noisy, slices.Max(noisy))
 }

@@ -751,6 +751,9 @@ func Library(q []float64, n []int64, a int, eps float64) (float64, int, int, int
 	m := 0
 	for i, x := range q {
 		m = 3*m + cmp.Compare(x, q[0])
+		if cmp.Compare(x, q[0]) <= 0 || 0 == cmp.Compare(i, a) || cmp.Compare(i, a) > 0 {
+			m++
+		}
 		if cmp.Less(x, q[i]+1) && slices.Contains(n, int64(a)) {
 			m++
 		}
