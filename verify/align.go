@@ -20,22 +20,27 @@ func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 	}
 	within, cancel := context.WithTimeout(ctx, d.options.Timeout*2/3) // the rest is for counterexamples
 	defer cancel()
-	f := d.unit.Function
-	if fused := fuse.Loops(f); fused != f {
+	plain := d.subject(replay.Alignment)
+	if fused := fuse.Loops(plain); fused != plain {
 		half, cancel := context.WithTimeout(within, d.options.Timeout/3)
 		defer cancel()
 		o, err := prove.Prove(half, fused, d.unit.Claim, prove.Options{})
 		if err == nil && o.Status == prove.Proved {
-			d.coupled(ctx, replay.Fused, fused, o)
+			d.coupled(ctx, replay.Fused, o)
 			return nil
 		}
 	}
-	return d.couple(within, ctx, f)
+	return d.couple(within, ctx)
 }
 
-// couple searches for a proof of the function as it is.
-func (d *decision) couple(within, ctx context.Context, f *program.Function) (hints []program.Pair) {
-	o, err := prove.Prove(within, f, d.unit.Claim, prove.Options{})
+// subject is the function that a proof of a kind is of.
+func (d *decision) subject(kind string) *program.Function {
+	return replay.Subject(kind, d.unit.Function, d.unit.Claim)
+}
+
+// couple searches for a proof with the loops as they are.
+func (d *decision) couple(within, ctx context.Context) (hints []program.Pair) {
+	o, err := prove.Prove(within, d.subject(replay.Alignment), d.unit.Claim, prove.Options{})
 	if at, ok := errors.AsType[*prove.Position](err); ok {
 		p := d.unit.Fset.Position(at.Pos)
 		d.result.Problems = append(d.result.Problems, Problem{Kind: Unproved, File: p.Filename, Line: p.Line, Column: p.Column, Text: at.Reason})
@@ -50,24 +55,27 @@ func (d *decision) couple(within, ctx context.Context, f *program.Function) (hin
 		}
 		return o.Candidates
 	}
-	d.coupled(ctx, replay.Alignment, f, o)
+	d.coupled(ctx, replay.Alignment, o)
 	return nil
 }
 
-// coupled records a proof by couplings of f: the function, or what is proved in its
-// place.
-func (d *decision) coupled(ctx context.Context, kind string, f *program.Function, o *prove.Outcome) {
+// coupled records a proof by couplings.
+func (d *decision) coupled(ctx context.Context, kind string, o *prove.Outcome) {
 	d.result.Verdict, d.result.LeastCost = Proved, o.LeastCost
-	d.secondOpinion(ctx, f, o.Certificate)
-	d.aligned(f, o.Certificate)
+	d.secondOpinion(ctx, d.subject(kind), o.Certificate)
+	d.aligned(kind, o.Certificate)
 	if err := d.store(kind, o.Certificate); err != nil {
 		d.tried = append(d.tried, err.Error())
 	}
 }
 
 // aligned records the couplings of a certificate.
-func (d *decision) aligned(f *program.Function, c *prove.Certificate) {
-	if f != d.unit.Function {
+func (d *decision) aligned(kind string, c *prove.Certificate) {
+	f := d.subject(kind)
+	if d.subject(replay.Alignment) != d.unit.Function {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is multiplied by a positive number is drawn with its scale multiplied by it: the same law"})
+	}
+	if kind == replay.Fused {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "a slice that one loop fills and the next reads in order is filled and read in one loop: the same draws, and the same result"})
 	}
 	draws := draws(f.Body)

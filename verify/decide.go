@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
-	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
@@ -138,11 +137,7 @@ func (d *decision) replay(e *certificate.Entry) error {
 		if err != nil {
 			return err
 		}
-		f := u.Function
-		if e.Kind == replay.Fused {
-			f = fuse.Loops(f)
-		}
-		d.aligned(f, c)
+		d.aligned(e.Kind, c)
 	}
 	if cost := u.Claim.Cost; cost.Measure == claim.Pure && e.LeastCost == cost.Epsilon.String() {
 		d.result.LeastCost = e.LeastCost

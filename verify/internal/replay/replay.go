@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/verify/internal/absorb"
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/fuse"
@@ -27,9 +28,21 @@ import (
 // The kinds of proofs, by their checkers.
 const (
 	Ratio     = "ratio"     // package ratio
-	Alignment = "alignment" // package prove
-	Fused     = "fused"     // package prove, of the function whose loops package fuse has fused
+	Alignment = "alignment" // package prove, of the function that Subject gives
+	Fused     = "fused"     // the same, of one whose loops were fused
 )
+
+// Subject is the function that a proof of a kind is of: one that reveals the same, with
+// factors of noise in its scale and, for Fused, one loop where there were two.
+func Subject(kind string, f *program.Function, c *claim.Claim) *program.Function {
+	switch kind {
+	case Alignment:
+		return absorb.Factors(f, c.Requires)
+	case Fused:
+		return fuse.Loops(absorb.Factors(f, c.Requires))
+	}
+	return f
+}
 
 var (
 	// ErrMissing is of a claim for which nothing is stored.
@@ -52,12 +65,9 @@ func Check(f *program.Function, c *claim.Claim, e *certificate.Entry) error {
 	case Ratio:
 		return check(e, f, c, ratio.Check)
 	case Alignment, Fused:
-		if e.Kind == Fused {
-			f = fuse.Loops(f)
-		}
 		proof, err := prove.Decode(e.Proof)
 		if err == nil {
-			err = prove.Check(context.Background(), f, c, proof)
+			err = prove.Check(context.Background(), Subject(e.Kind, f, c), c, proof)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrWrong, err)

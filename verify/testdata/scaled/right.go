@@ -264,3 +264,50 @@ func Told(q []float64, t, c, eps float64, src *noise.Source) int {
 func Known(x, y, a, b float64, src *noise.Source) (float64, float64) {
 	return x + src.Laplace(a), y + src.Laplace(b)
 }
+
+// Multiplied multiplies noise of scale 1.
+//
+// want: proved
+//
+//dp:adjacent |x| <= c
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func Multiplied(x, c, eps float64, src *noise.Source) float64 {
+	return x + c/eps*src.Laplace(1)
+}
+
+// MultipliedMax is noisy max with such noise.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func MultipliedMax(q []float64, eps float64, src *noise.Source) int {
+	best, arg := 0.0, 0
+	for i, x := range q {
+		noisy := x + 2*src.Exponential(1)/eps
+		if i == 0 || noisy > best {
+			best, arg = noisy, i
+		}
+	}
+	return arg
+}
+
+// MultipliedThreshold has noise by a scale that is computed first.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= c
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func MultipliedThreshold(q []float64, t, c, eps float64, src *noise.Source) int {
+	scale := 2 * c / eps
+	t += scale * src.Laplace(1)
+	for i, x := range q {
+		if x+2*scale*src.Laplace(1) >= t {
+			return i
+		}
+	}
+	return -1
+}

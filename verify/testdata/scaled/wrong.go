@@ -293,3 +293,39 @@ func Steps(x, c, eps float64, src *noise.Source) float64 {
 func Mixed(x, c, eps float64, src *noise.Source) float64 {
 	return x + src.Laplace(c/eps)
 }
+
+// MultipliedByHalf has half of the noise.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= c
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func MultipliedByHalf(x, c, eps float64, src *noise.Source) float64 {
+	return x + c/(2*eps)*src.Laplace(1)
+}
+
+// MultipliedPrivately has more noise where there is more to hide.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires x > 1 && eps > 0
+//dp:cost eps
+func MultipliedPrivately(x, eps float64, src *noise.Source) float64 {
+	return x + x*src.Laplace(1/eps)
+}
+
+// MultipliedAfterwards has another factor where the noise is added.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= c
+//dp:requires c > 0 && eps > 0
+//dp:cost eps
+func MultipliedAfterwards(x, c, eps float64, src *noise.Source) float64 {
+	scale := c / eps
+	z := src.Laplace(1)
+	scale = scale / 2
+	return x + scale*z
+}

@@ -1,0 +1,92 @@
+package absorb_test
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/verify/internal/absorb"
+	"github.com/discreet-dp/discreet/verify/internal/exact"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+func load(t *testing.T, folder string) []*source.Unit {
+	t.Helper()
+	packages, err := source.Load(t.Context(), "", "./testdata/"+folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range packages[0].Units {
+		if u.Function == nil {
+			t.Fatal(u.Name, u.Refusals)
+		}
+	}
+	return packages[0].Units
+}
+
+// What has no factor, or none that is known to be positive and the same, is what was given.
+func TestApart(t *testing.T) {
+	for _, u := range load(t, "apart") {
+		if g := absorb.Factors(u.Function, u.Claim.Requires); g != u.Function {
+			t.Errorf("%s: absorbed:\n%s", u.Name, program.Print(g))
+		}
+	}
+}
+
+// Functions with factors absorbed reveal everything with the probabilities that the given
+// ones have: both are evaluated on random inputs. The given ones stay as they are.
+func TestAbsorbed(t *testing.T) {
+	for _, u := range load(t, "absorbed") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := absorb.Factors(u.Function, u.Claim.Requires)
+			if g == u.Function || absorb.Factors(g, u.Claim.Requires) != g {
+				t.Fatalf("not absorbed, or again:\n%s", program.Print(g))
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				number := func(name string, low, high, by int64) *big.Rat {
+					return big.NewRat(rapid.Int64Range(low, high).Draw(t, name), by)
+				}
+				in := program.Inputs{}
+				for _, v := range u.Function.Inputs {
+					switch {
+					case v.Slice:
+						q := program.Value{Elements: []*big.Rat{}}
+						for range rapid.IntRange(0, 2).Draw(t, "n") {
+							q.Elements = append(q.Elements, number(v.Name, -3, 3, 1))
+						}
+						in[v.Name] = q
+					case v.Name == "x":
+						in[v.Name] = program.Value{Number: number(v.Name, -4, 4, 2)}
+					case v.Sort == program.Int:
+						in[v.Name] = program.Value{Number: number(v.Name, 1, 4, 1)}
+					default:
+						in[v.Name] = program.Value{Number: number(v.Name, 1, 6, 2)}
+					}
+				}
+				event := exact.Event{Return: []exact.Range{{Low: number("at least", -4, 4, 3)}}}
+				if strings.Contains(u.Name, "Loop") {
+					event.Return = []exact.Range{exact.Is(number("result", 0, 1, 1))}
+				}
+				o := exact.Options{Width: 1e-9}
+				p, err := exact.Probability(t.Context(), u.Function, in, event, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := exact.Probability(t.Context(), g, in, event, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
+					t.Fatalf("%v: %v, absorbed %v\n%s", event.Return, p, r, program.Print(g))
+				}
+			})
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+// Package apart holds functions whose noise keeps its scale.
+package apart
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Alone(x, eps float64, src *noise.Source) float64 { return x + src.Laplace(1/eps) }
+
+//dp:adjacent |x| <= s
+//dp:requires eps > 0 && s >= 0
+//dp:cost eps
+func MayBeZero(x, s, eps float64, src *noise.Source) float64 { return x + s*src.Laplace(1/eps) }
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Changes(x, s, eps float64, src *noise.Source) float64 {
+	s = 1
+	z := src.Laplace(1 / eps)
+	s = 2
+	return x + s*z
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && s > 0
+//dp:cost eps
+func InputChanges(x, s, eps float64, src *noise.Source) float64 {
+	z := src.Laplace(1 / eps)
+	s = s * s
+	return x + s*z
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Integers(x int64, eps float64, src *noise.Source) int64 { return x + 2*src.DiscreteLaplace(1/eps) }
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SeveralFactors(x, eps float64, src *noise.Source) (float64, float64) {
+	z := src.Laplace(1)
+	return x + z/eps, x + 2*z/eps
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func AloneToo(x, eps float64, src *noise.Source) (float64, bool) {
+	z := src.Laplace(1)
+	return x + z/eps, z > 0
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Noises(x, eps float64, src *noise.Source) float64 {
+	return x + src.Laplace(1/eps)*src.Laplace(1/eps)
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && s > 0
+//dp:cost eps
+func Divisor(x, s, eps float64, src *noise.Source) float64 { return x + s/src.Exponential(1/eps) }
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func EachItsOwn(q []float64, eps float64, src *noise.Source) float64 {
+	sum := 0.0
+	for i, x := range q {
+		sum += x + float64(i)*src.Laplace(1/eps)
+	}
+	return sum
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Negative(x, eps float64, src *noise.Source) float64 { return x + -2*src.Exponential(1/eps) }
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps
+func WholeQuotient(x, eps float64, n int, src *noise.Source) float64 {
+	return x + float64(n/2)*src.Laplace(1/eps)
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func AfterTheDraw(x, eps float64, src *noise.Source) (float64, float64) {
+	z := src.Laplace(1)
+	s := 2 / eps
+	return x + s*z, s
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ByBranch(x, eps float64, b bool, src *noise.Source) float64 {
+	s := 2 / eps
+	if b {
+		s = 3 / eps
+	}
+	return x + s*src.Laplace(1)
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && s > 0
+//dp:cost eps
+func NoisesAgain(x, s, eps float64, src *noise.Source) (float64, float64) {
+	y := src.Laplace(1 / eps)
+	z := src.Laplace(1 / eps)
+	return x + s*z, x + y*z
+}
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && s > 0
+//dp:cost eps
+func SometimesNoise(x, s, eps float64, b bool, src *noise.Source) float64 {
+	z := x
+	if b {
+		z = src.Laplace(1 / eps)
+	}
+	return s * z
+}
