@@ -159,6 +159,10 @@ func prove(f *program.Function, c *claim.Claim, share program.Expression) (*Outc
 		}
 		p.share = &x
 	}
+	if p.empty() {
+		none := Step{p.line(g.Pos), "no inputs meet what is required"}
+		return &Outcome{Least: "0", Steps: []Step{none}, Certificate: Certificate{Kind: "ratio", Cost: []string{"0"}, Steps: []Step{none}}}, nil
+	}
 	e, err := p.list(g.Body, start)
 	if err != nil {
 		return nil, err
@@ -236,6 +240,7 @@ func (p *prover) start() (state, error) {
 		}
 	}
 	p.region.close()
+	p.learn()
 	for _, v := range p.f.Inputs {
 		x := value{}
 		switch {

@@ -12,6 +12,7 @@ var (
 	zero = new(big.Rat)
 	one  = big.NewRat(1, 1)
 	half = big.NewRat(1, 2)
+	far  = big.NewRat(1<<20, 1) // from an end of an interval without the other one
 )
 
 // A bound is an end of an interval, itself outside if it is strict.
@@ -48,19 +49,23 @@ func newRegion() *region {
 	}
 }
 
-// above and below narrow an interval.
-func (r *region) above(v string, b bound) {
+// above and below narrow an interval, and report whether they did.
+func (r *region) above(v string, b bound) bool {
 	if old, ok := r.low[v]; !ok || b.value.Cmp(old.value) > 0 || b.value.Cmp(old.value) == 0 && b.strict {
 		r.low[v] = b
 		clear(r.decided)
+		return true
 	}
+	return false
 }
 
-func (r *region) below(v string, b bound) {
+func (r *region) below(v string, b bound) bool {
 	if old, ok := r.high[v]; !ok || b.value.Cmp(old.value) < 0 || b.value.Cmp(old.value) == 0 && b.strict {
 		r.high[v] = b
 		clear(r.decided)
+		return true
 	}
+	return false
 }
 
 // close carries bounds over to what is below or above.
@@ -129,7 +134,7 @@ type box struct {
 
 // nonnegative reports that p >= 0 all over the region, or false if that is not shown.
 func (r *region) nonnegative(p polynomial) bool {
-	return slices.ContainsFunc(r.facts, p.multiple) || r.decide(p, false)
+	return slices.ContainsFunc(r.facts, p.multiple) || r.decide(p, false) || r.follows(p)
 }
 
 // positive reports that p > 0 all over the region.
@@ -143,16 +148,19 @@ func (r *region) decide(p polynomial, strict bool) bool {
 	if known, ok := r.decided[question]; ok {
 		return known
 	}
-	q, b, ok := r.whole(p)
-	if ok {
-		depth := 8
-		if len(q.variables()) > 1 {
-			depth = 4
-		}
-		ok = b.decide(q, strict, depth)
+	depth := 8
+	if len(p.variables()) > 1 {
+		depth = 4
 	}
+	ok := r.cuts(p, strict, depth)
 	r.decided[question] = ok
 	return ok
+}
+
+// cuts is decide with at most so many cuts one after the other.
+func (r *region) cuts(p polynomial, strict bool, depth int) bool {
+	q, b, ok := r.whole(p)
+	return ok && b.decide(q, strict, depth)
 }
 
 // whole multiplies p by a positive monomial and takes roots of its variables, so that
@@ -290,7 +298,14 @@ func (b box) decide(p polynomial, strict bool, depth int) bool {
 	if p.size() > maxSize {
 		return false
 	}
-	groups := b.groups(p.variables())
+	chains := b.chains(p.variables())
+	if b.somewhere(chains, map[string]*big.Rat{}, p.negative) {
+		return false
+	}
+	var groups []group
+	for _, chain := range chains {
+		groups = append(groups, b.group(chain)...)
+	}
 	q := p
 	for _, g := range groups {
 		q = g.substitute(q)
@@ -306,17 +321,10 @@ func (b box) decide(p polynomial, strict bool, depth int) bool {
 			return false
 		}
 	}
-	negative := false
 	for _, t := range q {
 		if t.coef.Sign() < 0 {
-			if corner(t, groups) {
-				return false
-			}
-			negative = true
+			return depth > 0 && b.cut(p, strict, depth)
 		}
-	}
-	if negative {
-		return depth > 0 && b.cut(p, strict, depth)
 	}
 	if strict && !covered(q, groups, map[string]bool{}) {
 		return depth > 0 && b.cut(p, strict, depth)
@@ -324,22 +332,55 @@ func (b box) decide(p polynomial, strict bool, depth int) bool {
 	return true
 }
 
-// corner reports that a term has one weight of each bounded group, and none of others:
-// its coefficient is the value where these are 1 and all others 0, and no cut changes
-// that.
-func corner(t term, groups []group) bool {
-	for _, g := range groups {
-		n := 0
-		for _, w := range g.weights {
-			if _, ok := t.powers[w]; ok {
-				n++
+// somewhere reports that a condition holds at a corner: where, of each chain, the first
+// ones are at its lower end and the others at its upper one, or far away if it has none.
+// A polynomial that is negative there has no sign in the region, and no cut changes that.
+func (b box) somewhere(chains [][]string, at map[string]*big.Rat, is func(map[string]*big.Rat) bool) bool {
+	if len(chains) == 0 {
+		return is(at)
+	}
+	chain := chains[0]
+	lo, hi := b.low[chain[0]].value, b.high[chain[len(chain)-1]].value
+	switch {
+	case lo == nil && hi == nil || lo != nil && hi != nil && lo.Cmp(hi) > 0:
+		return false
+	case lo == nil:
+		lo = new(big.Rat).Sub(hi, far)
+	case hi == nil:
+		hi = new(big.Rat).Add(lo, far)
+	}
+	for i := range len(chain) + 1 {
+		for j, v := range chain {
+			at[v] = lo
+			if j >= i {
+				at[v] = hi
 			}
 		}
-		if n > 1 || n == 1 && !g.bounded {
-			return false
+		if b.somewhere(chains[1:], at, is) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// negative reports that p is below 0 at a point of all its variables.
+func (p polynomial) negative(at map[string]*big.Rat) bool {
+	total := new(big.Rat)
+terms:
+	for _, t := range p {
+		x := new(big.Rat).Set(t.coef)
+		for v, e := range t.powers {
+			y := at[v]
+			if y.Sign() == 0 {
+				continue terms
+			}
+			for range e.Num().Int64() {
+				x.Mul(x, y)
+			}
+		}
+		total.Add(total, x)
+	}
+	return total.Sign() < 0
 }
 
 // covered reports that on every face some term is positive.
@@ -399,9 +440,9 @@ func (g group) substitute(p polynomial) polynomial {
 	return result
 }
 
-// groups splits variables into chains x <= y <= ..., and single ones.
-func (b box) groups(names []string) []group {
-	var groups []group
+// chains splits variables into chains x <= y <= ..., and single ones.
+func (b box) chains(names []string) [][]string {
+	var chains [][]string
 	done := map[string]bool{}
 	for _, v := range names {
 		if done[v] {
@@ -411,9 +452,9 @@ func (b box) groups(names []string) []group {
 		for _, x := range chain {
 			done[x] = true
 		}
-		groups = append(groups, b.group(chain)...)
+		chains = append(chains, chain)
 	}
-	return groups
+	return chains
 }
 
 // chain returns the variables that are linked to v in their order, or v alone if they
