@@ -204,7 +204,7 @@ func (e *enumeration) alone(list []program.Statement, of program.Expression, low
 			return "", total, undecided("it may end with %q, and with %q", outcome, text)
 		}
 		outcome = text
-		if worst, ok := e.lower(total.neg(), s.delta.neg()); ok {
+		if worst, ok := e.lower(total.neg(), s.delta.neg()); ok && !s.chosen {
 			total = worst.neg()
 		} else {
 			total = total.plus(s.delta)
@@ -221,6 +221,10 @@ type solo struct {
 	of        form // lies between low and high
 	low, high *fraction
 	delta     fraction // of what it took as not happening
+	// chosen says that noise decided which way was taken: what is not to happen on
+	// the other way may then happen besides, and both are paid (union bound). A coin is
+	// independent of the noise, so that the worse of its ways is enough.
+	chosen bool
 }
 
 // form reads an evaluated expression as a sum.
@@ -284,7 +288,7 @@ func (s *solo) sum(x program.Expression) (form, error) {
 func (s *solo) decide(x program.Binary) (bool, error) {
 	f, err := s.sum(program.Binary{Op: program.Sub, X: x.X, Y: x.Y})
 	if err != nil {
-		return s.either()
+		return s.chance()
 	}
 	var draw *program.Draw
 	var factor *big.Rat
@@ -293,7 +297,7 @@ func (s *solo) decide(x program.Binary) (bool, error) {
 		if d, ok := s.noise[v]; !ok {
 			rest.terms[v] = c
 		} else if draw != nil {
-			return s.either()
+			return s.chance()
 		} else {
 			draw, factor = d, c
 		}
@@ -312,7 +316,7 @@ func (s *solo) decide(x program.Binary) (bool, error) {
 	upward := x.Op == program.Gt || x.Op == program.Ge
 	strict := x.Op == program.Gt || x.Op == program.Lt
 	if x.Op == program.Eq || x.Op == program.Ne {
-		return s.either()
+		return s.chance()
 	}
 	if draw == nil {
 		// f > 0 holds, or fails, by the bounds.
@@ -344,15 +348,21 @@ func (s *solo) decide(x program.Binary) (bool, error) {
 		far, strict, holds = falls, !strict, true
 	}
 	if far == nil {
-		return s.either()
+		return s.chance()
 	}
 	t := far.times(rational(new(big.Rat).Inv(size)))
 	tail, err := s.tail(draw.Law, scale, t, strict, s.integral(t))
 	if err != nil {
-		return s.either()
+		return s.chance()
 	}
 	s.delta = s.delta.plus(tail)
 	return holds, nil
+}
+
+// chance is either where noise decides.
+func (s *solo) chance() (bool, error) {
+	s.chosen = true
+	return s.either()
 }
 
 // either follows both sides: they must end alike.

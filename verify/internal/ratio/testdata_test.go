@@ -104,7 +104,7 @@ func TestDeltasAreTrue(t *testing.T) {
 				}
 				// As many draws as are followed quickly.
 				draws := len(first[u.Function.Inputs[0]])
-				if u.Name == "ProposeTestRelease" || u.Name == "GaussianSums" || u.Name == "GaussianTwice" {
+				if u.Name == "ProposeTestRelease" || u.Name == "GaussianSums" || u.Name == "GaussianTwice" || strings.HasPrefix(u.Name, "EitherAbove") {
 					draws = 2
 				}
 				if draws > 2 || draws == 2 && !narrow(first, u.Function) {

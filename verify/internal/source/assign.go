@@ -34,6 +34,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 			to = append(to, l.target(e))
 		}
 		values := l.many(s.Rhs[0], len(to), s)
+		l.keepIndices(to, s.Pos())
 		for i, v := range values {
 			l.set(to[i], v, s.Pos())
 		}
@@ -217,36 +218,51 @@ func (l *lowerer) parallel(s *ast.AssignStmt) {
 func (l *lowerer) snapshot(to, values []entity, pos token.Pos) []entity {
 	values = slices.Clone(values)
 	changed := map[*program.Variable]bool{}
-	keep := func(x program.Expression, sort program.Sort) program.Expression {
-		if !mentions(x, changed) {
-			return x
-		}
-		c := l.variable(l.frame.prefix+"old", sort, pos)
-		l.depth[c] = temporary
-		l.emit(program.Assign{At: program.At{Pos: pos}, To: c, Value: x})
-		return program.Ref{Var: c}
-	}
 	for i, v := range values {
 		switch v := v.(type) {
 		case term:
-			values[i] = term{keep(v.x, v.sort), v.sort}
+			values[i] = term{l.keep(v.x, v.sort, changed, pos), v.sort}
 		case infinite:
-			values[i] = infinite{keep(v.is, program.Bool), v.sign, term{keep(v.x.x, v.x.sort), v.x.sort}}
+			values[i] = infinite{l.keep(v.is, program.Bool, changed, pos), v.sign, term{l.keep(v.x.x, v.x.sort, changed, pos), v.x.sort}}
 		case slice, *record:
 			l.refuse(pos, "slices or structs assigned side by side", "they might share elements", "assign them one by one")
 		}
-		switch t := to[i].(type) {
-		case scalar:
-			changed[t.v] = true
-		case extended:
-			changed[t.v], changed[t.is] = true, true
-		case element:
-			t.index = keep(t.index, program.Int)
-			to[i] = t
-			changed[t.of] = true
-		}
+		l.change(to, i, changed, pos)
 	}
 	return values
+}
+
+// keepIndices copies indices of places that assignments to places before them change.
+func (l *lowerer) keepIndices(to []entity, pos token.Pos) {
+	changed := map[*program.Variable]bool{}
+	for i := range to {
+		l.change(to, i, changed, pos)
+	}
+}
+
+// keep copies a value that was changed since.
+func (l *lowerer) keep(x program.Expression, sort program.Sort, changed map[*program.Variable]bool, pos token.Pos) program.Expression {
+	if !mentions(x, changed) {
+		return x
+	}
+	c := l.variable(l.frame.prefix+"old", sort, pos)
+	l.depth[c] = temporary
+	l.emit(program.Assign{At: program.At{Pos: pos}, To: c, Value: x})
+	return program.Ref{Var: c}
+}
+
+// change notes what an assignment to a place changes, with the index as it was.
+func (l *lowerer) change(to []entity, i int, changed map[*program.Variable]bool, pos token.Pos) {
+	switch t := to[i].(type) {
+	case scalar:
+		changed[t.v] = true
+	case extended:
+		changed[t.v], changed[t.is] = true, true
+	case element:
+		t.index = l.keep(t.index, program.Int, changed, pos)
+		to[i] = t
+		changed[t.of] = true
+	}
 }
 
 // set assigns a value to a place.
@@ -376,6 +392,7 @@ func (l *lowerer) appendTo(v *program.Variable, e ast.Expr) bool {
 	if v.Input {
 		l.refuse(e.Pos(), "appending to "+v.Name, "the caller may see it", "copy it first: append([]T(nil), "+v.Name+"...)")
 	}
+	l.read(v)
 	l.appendAll(v, call)
 	return true
 }

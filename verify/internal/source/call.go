@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -102,9 +103,27 @@ func (l *lowerer) yield(e *ast.CallExpr) {
 		if _, ok := v.(null); ok {
 			v = term{number(0, program.Int), program.Int}
 		}
+		if points(v) {
+			l.refuse(a.Pos(), "yielding a pointer", "what it points to may change when it was seen", "yield what it points to")
+		}
 		values = l.flatten(values, v, a.Pos())
 	}
 	l.emit(program.Output{At: program.At{Pos: e.Pos()}, Values: values})
+}
+
+// points reports whether a value is, or has, a pointer.
+func points(e entity) bool {
+	switch e := e.(type) {
+	case pointer:
+		return true
+	case *record:
+		for i := range e.fields {
+			if points(e.field(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stopped recognises if !yield(...) { return } and if !yield(...) || rest { return },
@@ -163,6 +182,9 @@ func (l *lowerer) conversion(e *ast.CallExpr) entity {
 	case x.sort == to && to == program.Int:
 		l.checkNarrowing(x, from, t, e.Pos())
 		return x
+	case x.sort == to && to == program.Real:
+		l.checkNarrowing(x, from, t, e.Pos())
+		return x
 	case x.sort == to:
 		return x
 	case x.sort == program.Int && to == program.Real:
@@ -184,7 +206,11 @@ func (l *lowerer) checkNarrowing(x term, from, to types.Type, pos token.Pos) {
 	}
 	size := func(t types.Type) int64 { return types.SizesFor("gc", "amd64").Sizeof(t.Underlying()) }
 	if size(to) < size(from) {
-		l.refuse(pos, "a conversion to "+typeName(to), "it drops digits", "use int or int64")
+		hint := "use int or int64"
+		if x.sort == program.Real && from != types.Typ[types.Int64] {
+			hint = "use float64"
+		}
+		l.refuse(pos, "a conversion to "+typeName(to), "it drops digits", hint)
 	}
 }
 
@@ -215,6 +241,9 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 			l.refuse(e.Pos(), "making a value of type "+typeName(l.typeOf(e)), "it is outside the subset", "use a slice of numbers")
 		}
 		n := l.scalar(e.Args[1])
+		if len(e.Args) == 3 {
+			l.capacity(n.x, l.scalar(e.Args[2]).x, at)
+		}
 		l.emit(program.Make{At: at, To: v.v, Length: n.x})
 		l.temporaries[v.v] = true
 		return []entity{v}
@@ -242,6 +271,20 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 	}
 	l.refuse(e.Pos(), "the function "+name, "it is outside the subset", "the subset has len, make, append, min and max")
 	return nil
+}
+
+// capacity is what a slice is made with beside its length. All that is left of it is the
+// panic where it is less: of a slice that nothing reads, as long as what is behind the other.
+func (l *lowerer) capacity(length, capacity program.Expression, at program.At) {
+	if length.String() == capacity.String() {
+		return
+	}
+	v := l.variable(l.frame.prefix+"capacity", program.Int, at.Pos)
+	v.Slice = true
+	if length.String() != "0" {
+		capacity = program.Binary{Op: program.Sub, X: capacity, Y: length}
+	}
+	l.emit(program.Make{At: at, To: v, Length: capacity})
 }
 
 // clone copies a slice into a new one.
@@ -328,6 +371,9 @@ func (l *lowerer) function1(fn *types.Func, e *ast.CallExpr, recv entity) []enti
 	case noisePath + ".Bernoulli":
 		return l.coin(e)
 	case "errors.New":
+		if l.frame.in.info.Types[e.Args[0]].Value == nil {
+			l.refuse(e.Args[0].Pos(), "an error that quotes a value", "it shows the value", "quote a constant")
+		}
 		return []entity{term{l.errorCode(e.Pos()), program.Int}}
 	case "fmt.Errorf":
 		return []entity{l.errorf(e)}
@@ -357,8 +403,9 @@ func unknownFunction(fn *types.Func) string {
 }
 
 // errorf is an error of its own: what it says must not depend on anything but
-// constants.
+// constants, and the errors that it quotes tell it from others that are made in its place.
 func (l *lowerer) errorf(e *ast.CallExpr) entity {
+	made := strconv.Itoa(int(e.Pos()))
 	for _, a := range e.Args {
 		if l.frame.in.info.Types[a].Value != nil {
 			continue
@@ -367,8 +414,9 @@ func (l *lowerer) errorf(e *ast.CallExpr) entity {
 		if !ok || !isConstant(t.x) {
 			l.refuse(a.Pos(), "an error that quotes a value", "it shows the value", "use errors.New, or constants")
 		}
+		made += " " + t.x.String()
 	}
-	return term{l.errorCode(e.Pos()), program.Int}
+	return term{l.errorCode(made), program.Int}
 }
 
 // method calls a method; its receiver may be embedded.
@@ -392,10 +440,13 @@ func (l *lowerer) method(f *ast.SelectorExpr, sel *types.Selection, e *ast.CallE
 	recv := l.path(l.base(f.X), index[:len(index)-1], e.Pos())
 	if _, byPointer := types.Unalias(fn.Signature().Recv().Type()).(*types.Pointer); byPointer {
 		if r, ok := recv.(*record); ok {
-			recv = pointer{r}
+			recv = pointer{to: r}
 		}
-	} else if p, ok := recv.(pointer); ok {
-		recv = p.to
+	} else {
+		if p, ok := recv.(pointer); ok {
+			recv = p.to
+		}
+		recv = l.value(recv) // copied before the arguments are evaluated, or after
 	}
 	return l.function1(fn, e, recv)
 }

@@ -38,8 +38,11 @@ type (
 		make   func(i int) entity
 	}
 
-	// A pointer is to a record that is known.
-	pointer struct{ to entity }
+	// A pointer is to a record that is known. One of the input may be nil.
+	pointer struct {
+		to entity
+		*presence
+	}
 
 	// A closure is a function literal, where it was written.
 	closure struct {
@@ -48,14 +51,22 @@ type (
 	}
 
 	// A source draws noise: noise.Source, noise.Stream, noise.Bits.
-	source struct{}
+	source struct{ *presence }
 
 	// A sampler is a law with its scale, *noise.DiscreteLaplace, of the input. It has
 	// a scale, and may be nil, only if the program asks.
 	sampler struct {
-		law           program.Law
-		make, present func() *program.Variable
-		scale, exists *program.Variable
+		law   program.Law
+		make  func() *program.Variable
+		scale *program.Variable
+		*presence
+	}
+
+	// A presence is that of an input that may be nil: a truth of the input, if the
+	// program asks.
+	presence struct {
+		make func() *program.Variable
+		v    *program.Variable
 	}
 
 	// An amount is an input of package privacy: a number in directives, and nothing
@@ -239,8 +250,11 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 		l.fn.Inputs = append(l.fn.Inputs, v)
 		return v
 	}
+	present := &presence{make: func() *program.Variable {
+		return add(l.variable(name+" != nil", program.Bool, pos))
+	}}
 	if isSource(t) {
-		return source{}
+		return source{present}
 	}
 	if law, ok := samplerLaw(t); ok {
 		scale := func() *program.Variable {
@@ -248,9 +262,7 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 			l.fn.Requires = append(l.fn.Requires, program.Binary{Op: program.Gt, X: program.Ref{Var: v}, Y: number(0, program.Real)})
 			return v
 		}
-		return &sampler{law: law, make: scale, present: func() *program.Variable {
-			return add(l.variable(name+" != nil", program.Bool, pos))
-		}}
+		return &sampler{law: law, make: scale, presence: present}
 	}
 	if isAmount(t) {
 		v := add(l.variable(name, program.Real, pos))
@@ -304,7 +316,7 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 	case *types.Pointer:
 		if _, ok := u.Elem().Underlying().(*types.Struct); ok {
 			l.pointers = append(l.pointers, inputPointer{name, u.Elem()})
-			return pointer{l.input(name, u.Elem(), pos)}
+			return pointer{l.input(name, u.Elem(), pos), present}
 		}
 	}
 	if isString(t) {
@@ -329,11 +341,11 @@ func (s *sampler) scaleVariable() *program.Variable {
 	return s.scale
 }
 
-func (s *sampler) existsVariable() *program.Variable {
-	if s.exists == nil {
-		s.exists = s.present()
+func (p *presence) variable() *program.Variable {
+	if p.v == nil {
+		p.v = p.make()
 	}
-	return s.exists
+	return p.v
 }
 
 // local makes a variable of the program, with Go's zero value.

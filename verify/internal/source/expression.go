@@ -89,7 +89,7 @@ func (l *lowerer) object(id *ast.Ident) entity {
 	}
 	if v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
 		if isError(v.Type()) {
-			return term{l.errorCode(v), program.Int}
+			return l.globalError(v, id.Pos())
 		}
 		l.refuse(id.Pos(), "the global variable "+id.Name, "anybody may change it", "pass it as a parameter, or make it a constant")
 	}
@@ -112,10 +112,10 @@ func (l *lowerer) errorCode(of any) program.Expression {
 func (l *lowerer) value(e entity) entity {
 	switch e := e.(type) {
 	case scalar:
+		l.read(e.v)
 		if x, known := l.constants[e.v]; known {
 			return term{program.Number{Value: x, Sort: e.v.Sort}, e.v.Sort}
 		}
-		l.read(e.v)
 		return term{program.Ref{Var: e.v}, e.v.Sort}
 	case extended:
 		l.read(e.v)
@@ -430,21 +430,33 @@ func (l *lowerer) nilComparison(e *ast.BinaryExpr, op program.Op) (term, bool) {
 		return term{l.compare(op, x, term{number(0, program.Int), program.Int}, l.typeOf(other), e.OpPos), program.Bool}, true
 	case null:
 		return is(true), true
-	case pointer, closure, source:
+	case closure:
 		return is(false), true
+	case pointer:
+		return l.present(x.presence, op), true
+	case source:
+		return l.present(x.presence, op), true
 	case *sampler:
-		v := x.existsVariable()
-		l.read(v)
-		var exists program.Expression = program.Ref{Var: v}
-		if op == program.Eq {
-			exists = program.Unary{Op: program.Not, X: exists}
-		}
-		return term{exists, program.Bool}, true
+		return l.present(x.presence, op), true
 	case slice:
 		l.refuse(e.Pos(), "comparing a slice with nil", "nil and empty slices are one in the subset", "compare its len with 0")
 	}
 	l.refuse(e.Pos(), "this comparison", "it is outside the subset", "")
 	return term{}, false
+}
+
+// present is x == nil, or x != nil: false, or true, of what is not of the input.
+func (l *lowerer) present(of *presence, op program.Op) term {
+	if of == nil {
+		return term{program.Truth(op == program.Ne), program.Bool}
+	}
+	v := of.variable()
+	l.read(v)
+	var is program.Expression = program.Ref{Var: v}
+	if op == program.Eq {
+		is = program.Unary{Op: program.Not, X: is}
+	}
+	return term{is, program.Bool}
 }
 
 func (l *lowerer) compare(op program.Op, x, y term, t types.Type, pos token.Pos) program.Expression {
@@ -453,6 +465,9 @@ func (l *lowerer) compare(op program.Op, x, y term, t types.Type, pos token.Pos)
 	}
 	a, ok1 := x.x.(program.Number)
 	b, ok2 := y.x.(program.Number)
+	if isError(t) && !(ok1 && a.Value.Sign() == 0) && !(ok2 && b.Value.Sign() == 0) {
+		l.refuse(pos, "comparing two errors", "each errors.New makes another one", "compare with nil")
+	}
 	if ok1 && ok2 {
 		return program.Truth(holds(op, a.Value.Cmp(b.Value)))
 	}
@@ -514,13 +529,13 @@ func (l *lowerer) unaryExpr(e *ast.UnaryExpr) entity {
 	case token.AND:
 		if lit, ok := ast.Unparen(e.X).(*ast.CompositeLit); ok {
 			if r, ok := l.composite(lit).(*record); ok {
-				return pointer{r}
+				return pointer{to: r}
 			}
 			l.refuse(e.Pos(), "a pointer to a slice", "it is outside the subset", "use the slice")
 		}
 		to := l.place(e.X)
 		if r, ok := to.(*record); ok {
-			return pointer{r}
+			return pointer{to: r}
 		}
 		l.refuse(e.Pos(), "a pointer to "+to.what(), "it is outside the subset", "return the new value, or point to a struct")
 	}

@@ -112,6 +112,9 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) flow {
 			}
 		}
 	}
+	if key != nil && value != nil && s.Tok == token.ASSIGN && identOf(value) == nil {
+		l.refuse(value.Pos(), "this variable of a range", "what it is may depend on the other", "take variables of the range: for i, x := range")
+	}
 	at := program.At{Pos: s.Pos()}
 	name := "i"
 	if id := identOf(key); id != nil && id.Name != "_" {

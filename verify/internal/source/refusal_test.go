@@ -17,7 +17,7 @@ func TestRefusals(t *testing.T) {
 			"k real ~ Laplace(real 1)\n\t\talign (- diff(x))\n\tlaplace1 real ~ Laplace(real 2)\n\treturn"},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\neps /= 2\nreturn x + src.Laplace(1/eps)\n}", "",
 			"input eps real\n\teps·2 real = eps\n\teps·2 real = (eps·2 / real 2)\n\tif (! (eps·2 > real 0))\n\t\treturn \n\tlaplace1 real ~ Laplace((real 1 / eps·2))"},
-		{"type s struct { n int }\n" + claim + "func F(a, b *s, x, eps float64, src *noise.Source) int {\na.n++\nreturn b.n\n}", "writing into a.n: b may point to the same", ""},
+		{"type s struct { n int }\n" + claim + "func F(a, b *s, x, eps float64, src *noise.Source) int {\na.n++\nreturn b.n\n}", "writing into a.n: b may point to the same, or into it", ""},
 		{"type S struct { N int }\n" + claim + "func F(a *S, x, eps float64, src *noise.Source) {\na.N++\n}", "writing into a.N: whoever has the struct sees it", ""},
 		{"type s struct { n int }\nfunc (a *s) next() int { a.n++; return a.n }\nfunc f(a s, n int) int { return a.n + n }\n" + claim + "func F(a s, x, eps float64, src *noise.Source) int {\nreturn f(a, a.next())\n}", "reading a.n beside a call that changes it", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) []float64 {\na := []float64{x}\nb := append(a, 1)\nc := append(a, 2)\nreturn append(b, c...)\n}", "appending to c: b may share its elements", ""},
@@ -36,6 +36,29 @@ func TestRefusals(t *testing.T) {
 		{claim + "func F(x, eps float64, src *noise.Source) {\n//dp:align cond(result > 0, 1, -1)\nk := src.Laplace(1)\nif x + k > 0 {\nreturn\n}\n}", "result: the function does not have one result", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) []int {\n//dp:align cond(result > 0, 1, -1)\nk := src.Laplace(1)\nif x + k > 0 {\nreturn nil\n}\nreturn []int{1}\n}", "result: it is of type []int, and couplings are for one integer or truth at a time", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) bool {\n//dp:invariant result\nfor range 3 {\n}\nreturn x + src.Laplace(1) > 0\n}", "result: there is no such input here", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) error {\nreturn errors.New(fmt.Sprint(x))\n}", "an error that quotes a value: it shows the value", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) error {\nvar err error\nif x > 0 {\nerr = w(a)\n} else {\nerr = w(b)\n}\nreturn err\n}\nfunc w(err error) error { return fmt.Errorf(\"w: %w\", err) }\nvar a, b = errors.New(\"a\"), errors.New(\"b\")", "", "err int = int 2\n\telse\n\t\terr int = int 4"},
+		{claim + "func F(x, eps float64, src *noise.Source) float64 {\nif g() == g() {\nreturn src.Laplace(1)\n}\nreturn x\n}\nfunc g() error { return errors.New(\"g\") }", "comparing two errors: each errors.New makes another one", ""},
+		{"var a, b error = errors.New(\"a\"), nil\n" + claim + "func F(x, eps float64, src *noise.Source) error {\nif b != nil {\nreturn a\n}\nreturn b\n}", "the error b: it may be nil, or set anew", ""},
+		{"var a = errors.New(\"a\")\nfunc init() { a = nil }\n" + claim + "func F(x, eps float64, src *noise.Source) error {\nreturn a\n}", "the error a: it may be nil, or set anew", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) (bool, bool) {\nvar err error\nset := func() bool { err = errors.New(\"a\"); return true }\nreturn err == nil, set()\n}", "reading err beside a call that changes it", ""},
+		{"type s struct { n float64 }\nfunc (a s) get(y float64) float64 { return a.n + y }\n" + claim + "func F(x, eps float64, src *noise.Source) float64 {\na := s{x}\nset := func() float64 { a.n = 0; return 0 }\nreturn a.get(set())\n}", "reading a.n beside a call that changes it", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) []float64 {\nvar v []float64\ngrow := func() float64 { v = append(v, 0); return x }\nv = append(v, grow())\nreturn v\n}", "reading v beside a call that changes it", ""},
+		{"type s struct { n int }\n" + claim + "func F(a *s, x, eps float64, src *noise.Source) bool {\nreturn a == nil || src != nil\n}", "", "input src != nil bool"},
+		{"type s struct { n int }\n" + claim + "func F(x, eps float64, src *noise.Source) bool {\na := &s{1}\nreturn a == nil\n}", "", "return false"},
+		{"type s struct { n int }\ntype t struct { in s }\n" + claim + "func F(a *s, b *t, x, eps float64, src *noise.Source) int {\nb.in.n++\nreturn a.n\n}", "writing into b.in.n: a may point to the same, or into it", ""},
+		{"type s struct { n int }\ntype t struct { in s }\n" + claim + "func F(a *s, b *t, x, eps float64, src *noise.Source) int {\na.n++\nreturn b.in.n\n}", "writing into a.n: b may point to the same, or into it", ""},
+		{claim + "func F(x, eps float64, src *noise.Source, yield func([]float64) bool) {\nb := []float64{0}\nyield(b)\nb[0] = x\n}", "writing into b: what was yielded may share its elements", ""},
+		{claim + "func F(x, eps float64, src *noise.Source, yield func([]float64) bool) {\nb := make([]float64, 0, 9)\nfor range 3 {\nyield(b)\nb = append(b, x)\n}\n}", "appending to b: what was yielded may share its elements", ""},
+		{claim + "func F(x, eps float64, src *noise.Source, yield func([]float64) bool) {\nfor range 3 {\nb := []float64{1}\nb[0] = 2\nyield(b)\n}\n}", "", "output b"},
+		{"type s struct { N float64 }\n" + claim + "func F(x, eps float64, src *noise.Source, yield func(*s) bool) {\nvar b s\nyield(&b)\nb.N = x\n}", "yielding a pointer: what it points to may change when it was seen", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) []float64 {\na := make([]float64, 0, 1)\nb := append(a, x)\n_ = b\nreturn a\n}", "showing a: behind its end is what b was appended", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) []float64 {\na := []float64{1}\nb := a\na = append(a, 2)\nreturn append(a, b...)\n}", "", "return"},
+		{claim + "func F(x, eps float64, n int, src *noise.Source) []float64 {\nreturn make([]float64, 3, n)\n}", "", "if (! ((n - int 3) >= int 0))\n\t\treturn"},
+		{claim + "func F(x, eps float64, q []float64, src *noise.Source) []float64 {\nreturn make([]float64, 0, len(q))\n}", "", "input q []real\n\tslice []real = make int 0\n"},
+		{claim + "func F(x, eps float64, src *noise.Source) float64 {\nreturn float64(float32(src.Round(x, 1))) + src.Laplace(1)\n}", "a conversion to float32: it drops digits", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) float64 {\na := []float64{1, 2}\ni := 0\ni, a[i] = two()\nreturn a[0]\n}\nfunc two() (int, float64) { return 1, 0 }", "", "old"},
+		{claim + "func F(x, eps float64, src *noise.Source) float64 {\na := []float64{1, 2}\ni := 0\nfor i, a[i] = range a {\n}\nreturn a[0]\n}", "this variable of a range: what it is may depend on the other", ""},
 		{"const tenth = 0.1\n" + claim + "func F(x, eps float64, src *noise.Source) float64 { return tenth * x }", "", "return (real 1/10 * x)"},
 		{"//dp:adjacent |x| <= 1 && each(q) in [0, 1]\n//dp:adjacent one(t) <= eps/2\n//dp:requires len(q) == len(t) && eps > 0\n//dp:cost zcdp(eps*math.Sqrt(2))\nfunc F(x float64, q, t []float64, eps float64) float64 { return x }", "", "return x"},
 		{"//dp:adjacent each(q) < 1\n//dp:cost eps\nfunc F(q []float64, eps float64) {}", "an adjacency with <", ""},
@@ -52,7 +75,7 @@ func TestRefusals(t *testing.T) {
 		{"//dp:adjacent |x| <= 1\n\n//dp:cost eps\nfunc F(x, eps float64) {}", "directive //dp:adjacent: it speaks of nothing here", ""},
 		{"//dp:adjacent |x| <= 1\n//dp:requires x >= 1/2\n//dp:cost eps\nfunc F(x, eps float64) {}", "a quotient of integers", ""},
 	} {
-		text := "package p\nimport (\"github.com/discreet-dp/discreet/noise\"; \"math\")\nvar _ = math.Pi\nvar _ *noise.Source\n\n" + c.text
+		text := "package p\nimport (\"errors\"; \"fmt\"; \"github.com/discreet-dp/discreet/noise\"; \"math\")\nvar _ = math.Pi\nvar _, _ = errors.New, fmt.Errorf\nvar _ *noise.Source\n\n" + c.text
 		units, strays, wrong := known.lower(t, text)
 		if wrong != nil {
 			t.Fatalf("%v\n%s", wrong, text)

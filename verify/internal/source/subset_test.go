@@ -19,7 +19,7 @@ var (
 
 // imports are of what the examples use.
 var imports = map[string]string{
-	"noise.": "github.com/discreet-dp/discreet/noise", "math.": "math", "rand.": "math/rand", "slices.": "slices", "iter.": "iter",
+	"errors.": "errors", "fmt.": "fmt", "noise.": "github.com/discreet-dp/discreet/noise", "math.": "math", "rand.": "math/rand", "slices.": "slices", "iter.": "iter",
 }
 
 // Every example of the reference page is what the page says, from a module of its own

@@ -211,3 +211,47 @@ func ManyForOne(counts []int64, eps, delta float64, src *noise.Source) []int64 {
 	}
 	return shown
 }
+
+// EitherAbove tells that the larger of two noises is above a threshold: each may be.
+//
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && t > 0
+//dp:cost eps, math.Exp(-t * eps)
+func EitherAbove(x int64, t, eps float64, src *noise.Source) bool {
+	if x > 0 {
+		a := src.Laplace(1 / eps)
+		b := src.Laplace(1 / eps)
+		if a > b {
+			if a > t {
+				return true
+			}
+		} else if b > t {
+			return true
+		}
+	}
+	return false
+}
+
+// EitherAboveOnce pays for one of them.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && t > 0
+//dp:cost eps, math.Exp(-t * eps) / 2
+func EitherAboveOnce(x int64, t, eps float64, src *noise.Source) bool {
+	if x > 0 {
+		a := src.Laplace(1 / eps)
+		b := src.Laplace(1 / eps)
+		if a > b {
+			if a > t {
+				return true
+			}
+		} else if b > t {
+			return true
+		}
+	}
+	return false
+}
