@@ -8,23 +8,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
-	"math/big"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	discreet "github.com/discreet-dp/discreet"
 	budgets "github.com/discreet-dp/discreet/budget"
-	"github.com/discreet-dp/discreet/budget/durable"
-	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/example"
@@ -32,8 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mechanism"
-	"github.com/discreet-dp/discreet/noise"
-	"github.com/discreet-dp/discreet/privacy"
 )
 
 func trainCommand() *Command {
@@ -242,74 +230,6 @@ func (v *training) run(ctx context.Context, t *terminal) error {
 	return v.train(ctx, t, j, o)
 }
 
-// writable refuses to train what could not be written.
-func (v *training) writable() error {
-	for i, path := range []string{v.out, v.checkpoint, v.plot} {
-		if i > 0 && path == v.out {
-			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be the model and something else", path)
-		}
-		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
-		}
-		if info, err := os.Stat(path); path != "" && err == nil && !info.Mode().IsRegular() {
-			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is no file", path)
-		}
-		if path == "" {
-			continue
-		}
-		probe, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*") // as the file itself will be made
-		if err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
-		if err != nil {
-			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: %v", path, cmp.Or(errors.Unwrap(err), err))
-		}
-	}
-	if !replaceable(v.out, "discreet model ") {
-		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
-			Because("what is there would be lost").Try("another --out")
-	}
-	if err := replacesPlot(v.plot); err != nil {
-		return err
-	}
-	if v.checkpoint == "" {
-		return nil
-	}
-	if _, err := os.Lstat(v.checkpoint); err == nil {
-		return diagnostic.New("D164", diagnostic.Span{}, "%s exists already", v.checkpoint).Try("--resume %s goes on with it", v.checkpoint)
-	}
-	if v.table == "" && v.payer == "" || v.public {
-		return diagnostic.New("D164", diagnostic.Span{}, "a checkpoint without a ledger").
-			Because("that no checkpoint is gone on from twice at one price is what the ledger knows").Try("--domain DOMAIN")
-	}
-	return nil
-}
-
-// replaceable reports whether a file that begins in one of these ways may take the place
-// of what is at path: nothing, or its like, but never the data or the ledger.
-func replaceable(path string, begins ...string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if n == 0 {
-		return err == io.EOF
-	}
-	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(string(head[:n]), begin) })
-}
-
-// replacesPlot refuses to draw over what is no drawing.
-func replacesPlot(path string) error {
-	if path == "" || replaceable(path, "<?xml", "<svg", "\x89PNG") {
-		return nil
-	}
-	return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no plot", path).
-		Because("what is there would be lost").Try("another --plot")
-}
-
 // network builds the network once, to see that it can be built.
 func (v *training) network(j *job) (err error) {
 	if v.learner != nil {
@@ -377,99 +297,6 @@ func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error
 	return nil
 }
 
-// pay decides the plan and finds out whether it can be paid for, before anything is
-// charged; then counts the units, if that is needed.
-func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Options) error {
-	y, err := v.whoPays(ctx, j)
-	if err != nil {
-		return err
-	}
-	if y.measure == filter.Pure {
-		return needsDelta("the domain that pays is of measure pure")
-	}
-	if v.delta.Sign() == 0 {
-		if v.delta, err = y.deltaFor(v.target); err != nil {
-			return err
-		}
-	}
-	v.complete(j.data.Model, y.measure)
-	if v.public && v.sampler == "" { // the fast one is too coarse for so little noise
-		v.sampler = learn.Exact
-	}
-	if v.public {
-		if err := v.load(ctx, j); err != nil {
-			return err
-		}
-		if v.units = int64(j.set.UnitCount()); v.units == 0 {
-			return diagnostic.New("D161", diagnostic.Span{}, "there are no examples in %s", v.source())
-		}
-	}
-	if v.resume != "" {
-		if v.units == 0 { // the run has counted
-			if j.count, err = counter(v.target, y.neighbours); err != nil {
-				return parameterRefusal(err)
-			}
-		}
-		return v.load(ctx, j)
-	}
-	units := v.units
-	var events []privacy.Event
-	if units == 0 {
-		if v.target.Sign() == 0 {
-			return diagnostic.New("D113", diagnostic.Span{}, "--noise needs -n").Because("nothing says what a noisy count of the units may cost").
-				Try("-n, if their number is public; or --target-epsilon")
-		}
-		if j.count, err = counter(v.target, y.neighbours); err != nil {
-			return parameterRefusal(err)
-		}
-		units, events = 100_000, []privacy.Event{j.count.Event()} // the cost does not depend on how many there are
-	}
-	bounded := !v.own()
-	plan := v.plan(units, bounded, y.neighbours)
-	if v.target.Sign() > 0 {
-		if plan, err = y.calibrate(plan, v.target, events); err != nil {
-			return err
-		}
-		v.noise = plan.Noise.Multiplier
-	}
-	if err := plan.Validate(); err != nil {
-		return noPlan(plan, err)
-	}
-	if j.budget == nil {
-		if j.budget, err = y.own(plan, v.target, events); err != nil {
-			return noSuchRun(v.target, plan, err)
-		}
-		j.unpaid = !v.public
-	}
-	if err := affordable(ctx, j.budget, plan, v.target, events); err != nil {
-		return err
-	}
-	if v.units == 0 {
-		if units, err = v.counted(ctx, t, j); err != nil {
-			return err
-		}
-		plan = v.plan(units, bounded, y.neighbours)
-	} else if err := v.load(ctx, j); err != nil {
-		return err
-	}
-	if v.rate == 0 {
-		plan.Optimizer.Rate = rateFor(plan, j.data.Model, j.data.norm(), j.task.classes)
-	}
-	o.Plan = plan
-	return nil
-}
-
-// whoPays finds who pays; nobody of data that are public, or of a file whose owner named
-// none.
-func (v *training) whoPays(ctx context.Context, j *job) (payer, error) {
-	b, err := v.budget(ctx, &v.workplace, v.payer, v.Analyst)
-	if b == nil || err != nil {
-		return payer{measure: filter.Approx}, err
-	}
-	j.budget = b
-	return v.domainOf(ctx, b)
-}
-
 // load reads the examples.
 func (v *training) load(ctx context.Context, j *job) (err error) {
 	switch {
@@ -480,44 +307,6 @@ func (v *training) load(ctx context.Context, j *job) (err error) {
 		j.set, err = v.read(ctx, &v.workplace, j.data.Encoding, j.data.Selection)
 	}
 	return err
-}
-
-// fewest is the least noisy count that is worth a run.
-const fewest = 16
-
-// counted charges for the number of units and counts them with noise.
-func (v *training) counted(ctx context.Context, t *terminal, j *job) (int64, error) {
-	release := budgets.Release{Statement: said(v.command) + ": number of units", Events: []privacy.Event{j.count.Event()}}
-	counts, err := budgets.Spend(ctx, j.budget, release, func() ([]int64, error) {
-		if err := v.load(ctx, j); err != nil {
-			return nil, err
-		}
-		counts, err := j.count.Add(noise.System(), []int64{int64(j.set.UnitCount())})
-		if err != nil {
-			return nil, undrawn()
-		}
-		return counts, nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	t.say("about %d units, by a noisy count (%v)", max(counts[0], 0), j.count.Event())
-	if counts[0] < fewest {
-		return 0, diagnostic.New("D164", diagnostic.Span{}, "a noisy count of %d units", counts[0]).
-			Because("so few have nothing to teach under any guarantee; the count's charge stays")
-	}
-	return counts[0], nil
-}
-
-// domainOf says what the payer's budget is of.
-func (v *training) domainOf(ctx context.Context, b *durable.Budget) (payer, error) {
-	balance, err := v.ledger.Balance(ctx, b.Name())
-	if err != nil {
-		return payer{}, err
-	}
-	d := balance.DomainBudget
-	return payer{d.Measure, d.Neighbours, filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta,
-		SelectionDelta: d.SelectionDelta, Neighbours: d.Neighbours}}, nil
 }
 
 // norm bounds a record's features in norm: at most three of a column are not 0 at once,
@@ -593,14 +382,6 @@ func (v *training) train(ctx context.Context, t *terminal, j *job, o learn.Optio
 // checkpoints are how many states of a run are kept beside the first.
 const checkpoints = 20
 
-// paidBy names who paid.
-func (j *job) paidBy() string {
-	if j.public || j.unpaid {
-		return "nobody"
-	}
-	return j.budget.Name()
-}
-
 // refused says why a run did not begin, or ended. Nothing of it depends on the data.
 func (v *training) refused(ctx context.Context, err error) error {
 	var exhausted *ledger.ExhaustedError
@@ -614,77 +395,4 @@ func (v *training) refused(ctx context.Context, err error) error {
 			Because("fast noise is drawn in floating point, which is a little off the law that is accounted for").Try("--sampler exact")
 	}
 	return diagnostic.New("D164", diagnostic.Span{}, "%v", err)
-}
-
-// A trained is what the command prints.
-type trained struct {
-	Model     string          `json:"model"`
-	Source    string          `json:"data"`
-	Unit      string          `json:"unit"`
-	PerUnit   int             `json:"max_per_unit"`
-	Method    string          `json:"method"`
-	Guarantee learn.Guarantee `json:"guarantee"`
-	Count     string          `json:"count,omitempty"` // charged beside it
-	Units     int64           `json:"units,omitempty"` // 0: it did not matter
-	Basis     learn.Basis     `json:"basis,omitempty"`
-	*descent
-	Charged   string              `json:"charged"`
-	Ledger    string              `json:"ledger"` // the domain that paid; "nobody" without one
-	Public    bool                `json:"public,omitempty"`
-	Remaining *discreet.Remaining `json:"remaining,omitempty"`
-}
-
-// A descent is a run of DP-SGD.
-type descent struct {
-	Steps int     `json:"steps"`
-	Batch int64   `json:"batch"`
-	Clip  float64 `json:"clip"`
-	Noise float64 `json:"noise_multiplier"`
-	Rate  float64 `json:"rate"`
-}
-
-// report prints what was made and what it cost.
-func (v *training) report(ctx context.Context, t *terminal, j *job, charged string, d *descent, m *learn.Model) error {
-	c := m.Certificate
-	if v.public {
-		charged = ""
-	}
-	out := trained{Model: v.out, Source: v.source(), Unit: c.Data.Unit, PerUnit: c.Data.Bound, Method: c.Method, Guarantee: c.Guarantee, Count: j.data.Count,
-		Units: c.Data.Units, Basis: c.Data.Basis, descent: d, Charged: charged, Ledger: c.Ledger.Budget, Public: v.public}
-	if v.ledger != nil && !j.unpaid {
-		left, err := j.budget.Left(ctx)
-		if err != nil {
-			return err
-		}
-		remaining := inMeasure(j.budget.Filter().Measure(), left)
-		out.Remaining = &remaining
-	}
-	if v.json {
-		return t.writeJSON(out)
-	}
-	g := c.Guarantee
-	if v.public {
-		fmt.Fprintf(t.out, "%s: of public data, which cost nothing\n", v.out)
-		return nil
-	}
-	fmt.Fprintf(t.out, "%s: epsilon %s at delta %v for %s, with at most %d of its examples\n", v.out, upTo(g.Epsilon), g.Delta, c.Data.Unit, c.Data.Bound)
-	if out.Count != "" {
-		t.say("%s", t.paint(dim, fmt.Sprintf("the count of units was %s, charged beside it: together epsilon %v at most", out.Count, v.target)))
-	}
-	switch {
-	case j.unpaid:
-		t.say("%s", unpaid)
-	case out.Remaining != nil:
-		t.say("%s", t.paint(dim, fmt.Sprintf("charged %s to %s; left %s", cmp.Or(out.Charged, "nothing"), out.Ledger, amountsText(*out.Remaining, down))))
-	}
-	return nil
-}
-
-// upTo prints an epsilon in four digits, rounded up.
-func upTo(x float64) string {
-	r := new(big.Rat).SetFloat64(x)
-	if r == nil {
-		return fmt.Sprint(x)
-	}
-	return numeric.FormatRat(up(r, 4))
 }
