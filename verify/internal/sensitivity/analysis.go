@@ -77,7 +77,8 @@ type analysis struct {
 	// what was given to functions of which nothing is known.
 	addressed map[types.Object]bool
 	escaped   map[string]bool
-	pkg       *Package // whose code is being read
+	ones      map[int]bool // objects as neighbours have them who differ in one element
+	pkg       *Package     // whose code is being read
 }
 
 // maxSteps bounds the work on one function; what does not end within is refused.

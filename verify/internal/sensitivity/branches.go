@@ -111,7 +111,17 @@ func (a *analysis) merge(at ast.Node, cond value, before *state, x, y outcome) o
 			a.fail(at, "a value that is chosen, and one way on", "what runs next depends on private data")
 		}
 	}
+	switch {
+	case x.survives() && !y.survives():
+		return a.paid(before, x, y.died)
+	case y.survives() && !x.survives():
+		return a.paid(before, y, x.died)
+	}
 	var o outcome
+	if x.died != nil && y.died != nil {
+		o.died = x.died.clone()
+		o.died.items = a.choice(before.items, x.died.items, y.died.items)
+	}
 	o.fall = a.joinedOr(before, at, cond, x.fall, y.fall)
 	o.brk = a.joinedOr(before, at, cond, x.brk, y.brk)
 	o.cont = a.joinedOr(before, at, cond, x.cont, y.cont)
@@ -129,6 +139,31 @@ func (a *analysis) merge(at ast.Node, cond value, before *state, x, y outcome) o
 		delete(st.vars, p)
 	}
 	return o
+}
+
+func (o outcome) survives() bool {
+	return o.fall != nil || o.brk != nil || o.cont != nil || o.ret != nil
+}
+
+// paid is an outcome beside one that ends in a panic: that tells of what was paid for
+// until then.
+func (a *analysis) paid(before *state, o outcome, died *state) outcome {
+	if died == nil {
+		return o
+	}
+	also := func(st *state) *state {
+		if st == nil {
+			return nil
+		}
+		st = st.clone()
+		st.items = a.choice(before.items, died.items, st.items)
+		return st
+	}
+	p := outcome{fall: also(o.fall), brk: also(o.brk), cont: also(o.cont)}
+	if o.ret != nil {
+		p.ret = &result{also(o.ret.st), o.ret.val}
+	}
+	return p
 }
 
 func (a *analysis) joinedOr(before *state, at ast.Node, cond value, x, y *state) *state {
@@ -208,6 +243,7 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 	}
 	switch {
 	case v.kind != w.kind:
+		v, w = a.stored(st, v, nil), a.stored(st, w, nil)
 		e := a.envs(st, v)[l1].add(a.envs(st, w)[l1]).add(a.depends(cond))
 		if len(e) == 0 && v.kind != private && w.kind != private && v.kind != ref && w.kind != ref && v.kind != function && w.kind != function {
 			return a.public("value")
@@ -258,6 +294,13 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 		return a.alloc(st, o)
 	case v.kind == private && samePath(v.path, w.path) && len(a.depends(cond)) == 0:
 		v.env = v.env.max(w.env, a.facts)
+		roots := map[string]env{}
+		for _, side := range []map[string]env{v.roots, w.roots} {
+			for r, e := range side {
+				roots[r] = roots[r].max(e, a.facts)
+			}
+		}
+		v.roots = roots
 		return v
 	}
 	a.fail(nil, "one kind of value whatever the branch", "a variable holds one of two things that are not numbers")
@@ -265,6 +308,7 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 }
 
 func (a *analysis) mixture(st *state, cond *value, v, w value) value {
+	v, w = a.stored(st, v, nil), a.stored(st, w, nil)
 	e := a.envs(st, v)[l1].add(a.envs(st, w)[l1]).add(a.depends(cond))
 	if len(e) == 0 {
 		return a.public("value")
@@ -527,6 +571,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 	}
 	o.bag = x.bag || y.bag
 	o.view = x.view || y.view
+	o.spare, o.given = x.spare || y.spare, x.given || y.given
 	o.empty = x.empty && y.empty
 	o.elem = a.either(x.elem, y.elem)
 	if x.put != y.put && x.put != "" && y.put != "" {

@@ -25,7 +25,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		var args []value
 		sig, _ := f.pkg.Info.Types[x.Fun].Type.Underlying().(*types.Signature)
 		for _, arg := range x.Args {
-			w := a.used(st, a.expr(f, st, arg), arg)
+			w := a.handed(st, a.expr(f, st, arg), arg)
 			if len(a.envs(st, w)[l1]) > 0 && (a.cost || sig == nil || sig.Results().Len() == 0 || types.ExprString(x.Fun) == "yield") {
 				a.fail(arg, "a result", "private data are given to a function from outside")
 			}
@@ -58,7 +58,9 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		return w
 	}
 	for i, w := range args {
-		args[i] = a.used(st, w, x)
+		if w.kind != function {
+			args[i] = a.handed(st, w, x)
+		}
 		if p, ok := ast.Unparen(x.Args[min(i, len(x.Args)-1)]).(*ast.UnaryExpr); ok && p.Op == token.AND {
 			// What it points to is set by the function.
 			if id, ok := ast.Unparen(p.X).(*ast.Ident); ok && w.kind == plain && len(x.Args) == len(args) {
@@ -69,7 +71,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		}
 	}
 	if v.fn.self != nil {
-		args = append(args, *v.fn.self)
+		args = append(args, a.handed(st, *v.fn.self, x))
 	}
 	return a.unknownCall(f, st, args, x)
 }
@@ -114,7 +116,8 @@ func (a *analysis) unknownCall(f *frame, st *state, args []value, x *ast.CallExp
 	}
 	if t := f.pkg.Info.Types[x].Type; t != nil && len(e) == 0 {
 		if _, ok := t.Underlying().(*types.Slice); ok {
-			return a.alloc(st, object{length: a.hidden("len", known{lo: &Expr{}, whole: true})})
+			// It may be what the function was given.
+			return a.alloc(st, object{length: a.hidden("len", known{lo: &Expr{}, whole: true}), view: true})
 		}
 	}
 	return one()
@@ -191,14 +194,18 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 	e := a.env(v.sym)
 	switch {
 	case numeric(to) && numeric(from):
-		if wide(to) && (!isInteger(to) || isInteger(from) || a.whole(v.sym)) || len(e) == 0 && isInteger(to) == isInteger(from) || types.Identical(to, from) {
+		if wide(to) && (!isInteger(to) || isInteger(from) || a.whole(v.sym)) || len(e) == 0 && keeps(from, to) || types.Identical(to, from) {
 			return v
 		}
-		if n, ok := v.sym.number(); ok && n.IsInt() {
+		if n, ok := v.sym.number(); ok && n.IsInt() && n.Sign() >= 0 && n.Num().BitLen() < 8 {
 			return v
 		}
-		if len(e) == 0 {
-			return a.publicOp("to", v, value{sym: named("int")}, true)
+		switch {
+		case len(e) > 0:
+		case isTypeParam(to):
+			return a.public("converted")
+		default:
+			return a.publicOp("to", v, value{sym: named(to.Underlying().String())}, isInteger(to))
 		}
 		return a.opaque("int", e, a.why(x, "numbers that are whole from the start", "rounding jumps: a small change may make it 1"))
 	case len(e) == 0:
@@ -208,6 +215,38 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 		return v
 	}
 	return a.opaque("conversion", e, a.why(x, "", "a conversion of private data"))
+}
+
+// keeps reports whether a conversion keeps every number of a type as it is, but for the
+// rounding of floats.
+func keeps(from, to types.Type) bool {
+	b, ok := to.Underlying().(*types.Basic)
+	if !ok || isTypeParam(to) || isTypeParam(from) {
+		return false
+	}
+	if b.Info()&types.IsFloat != 0 {
+		return true
+	}
+	bits := func(b *types.Basic) (bits int, signed bool) {
+		switch b.Kind() {
+		case types.Int8, types.Uint8:
+			bits = 8
+		case types.Int16, types.Uint16:
+			bits = 16
+		case types.Int32, types.Uint32:
+			bits = 32
+		default:
+			bits = 64
+		}
+		return bits, b.Info()&types.IsUnsigned == 0
+	}
+	c, ok := from.Underlying().(*types.Basic)
+	if !ok || c.Info()&types.IsInteger == 0 || b.Info()&types.IsInteger == 0 {
+		return false
+	}
+	n, signed := bits(b)
+	m, was := bits(c)
+	return n >= m && signed == was || n > m && signed
 }
 
 // wide reports whether a conversion to the type keeps integers below 2^53 as they are,
@@ -249,6 +288,7 @@ func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) va
 			}
 			o.length = n.sym
 		}
+		o.spare = len(x.Args) > 2
 		return a.alloc(st, o)
 	case "copy":
 		to, from := a.expr(f, st, x.Args[0]), a.expr(f, st, x.Args[1])
@@ -358,16 +398,23 @@ func (a *analysis) appended(f *frame, st *state, x *ast.CallExpr) value {
 	if v.kind != ref {
 		a.fail(x, "a slice", "an append to what is not known")
 	}
-	var ys []value
-	for _, y := range x.Args[1:] {
-		ys = append(ys, a.used(st, a.expr(f, st, y), y))
-	}
+	ys := a.appendable(f, st, x)
 	old := a.settled(st.heap[v.obj])
+	if old.view && len(ys) > 0 {
+		a.fail(x, "slices.Clone first", "an append to what is shared, or is part of something else")
+	}
+	if old.given {
+		for _, y := range ys {
+			if len(a.envs(st, y)[l1]) > 0 {
+				a.fail(x, "a slice of its own", "private data are appended to a parameter, whose memory the caller sees")
+			}
+		}
+	}
 	o := *old
-	o.slot, o.base, o.only = nil, "", nil
+	o.slot, o.base, o.only, o.given = nil, "", nil, false
 	w := a.alloc(st, o)
 	a.grow(st, w.obj, ys, x)
-	if len(old.length.terms) > 0 || old.bag {
+	if (len(old.length.terms) > 0 || old.bag || old.spare) && a.references(st, v.obj) > 0 {
 		a.update(st, v.obj, func(o *object) { o.view = true })
 		a.update(st, w.obj, func(o *object) { o.view = true })
 	}
@@ -389,7 +436,7 @@ func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.N
 			return
 		}
 		if obj := c.pkg.Info.Defs[name]; obj != nil {
-			st.vars[place{g.id, obj}] = v
+			st.vars[place{g.id, obj}] = a.owned(st, v, obj.Type())
 		}
 	}
 	if c.recv != nil && c.self != nil && len(c.recv.List) > 0 && len(c.recv.List[0].Names) > 0 {
@@ -410,7 +457,7 @@ func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.N
 				}
 				v := a.alloc(st, object{size: same(env{}), length: integer(int64(len(rest)))})
 				for _, w := range rest {
-					w = a.used(st, w, x)
+					w = a.stored(st, w, x)
 					a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
 				}
 				bind(name, v)
@@ -419,15 +466,7 @@ func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.N
 			if i >= len(args) {
 				a.fail(x, "", "too few arguments for %s", c.name)
 			}
-			v := args[i]
-			if t := c.pkg.Info.Types[field.Type].Type; t != nil && v.kind == ref {
-				if _, array := t.Underlying().(*types.Array); array {
-					o := *a.settled(st.heap[v.obj])
-					o.slot, o.base, o.only = nil, "", nil
-					v = a.alloc(st, o)
-				}
-			}
-			bind(name, v)
+			bind(name, args[i])
 			i++
 		}
 	}
@@ -505,7 +544,7 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 		return a.extreme(strings.ToLower(strings.TrimPrefix(name, "math.")), arg(0), arg(1)), true
 	case "math.Sqrt":
 		if public() {
-			return value{sym: arg(0).sym.sqrt()}, true
+			return value{sym: a.root(arg(0).sym)}, true
 		}
 	case "math.Log":
 		if public() {
@@ -545,7 +584,7 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 		if args[0].kind == ref {
 			a.touch(args[0].obj, nil)
 			o := *a.settled(st.heap[args[0].obj])
-			o.slot, o.base, o.only, o.view = nil, "", nil, false
+			o.slot, o.base, o.only, o.view, o.spare, o.given = nil, "", nil, false, true, false
 			return a.alloc(st, o), true
 		}
 	}
@@ -573,7 +612,7 @@ func (a *analysis) claimed(st *state, c *closure, args []value, x *ast.CallExpr)
 			return value{}, false
 		}
 	}
-	if c.self != nil {
+	if c.self != nil || c.fn.Signature().Variadic() {
 		return value{}, false // what it leaves in its receiver no claim speaks of
 	}
 	return a.byClaim(st, c, cl, args, x)

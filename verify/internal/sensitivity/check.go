@@ -56,6 +56,8 @@ type Input struct {
 	// Norm, for slices, and |x-y| for numbers.
 	Bag  bool
 	Norm claim.Norm
+	// One: neighbours differ in one element.
+	One bool
 }
 
 var norms = map[claim.Norm]int{claim.L1: l1, claim.L2: l2, claim.LInf: linf, "": l1}
@@ -91,7 +93,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if !ok {
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
-	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, addressed: map[types.Object]bool{}, escaped: map[string]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, addressed: map[types.Object]bool{}, ones: map[int]bool{}, escaped: map[string]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -121,6 +123,10 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	for i := range sig.Params().Len() {
 		args = append(args, bind(sig.Params().At(i)))
 	}
+	before := map[int]int{}
+	for id, o := range st.heap {
+		before[id] = o.id
+	}
 	for _, in := range inputs {
 		if !names[in.Name] {
 			return a, nil, out, fmt.Errorf("%s has no input %s", shortName(fn), in.Name)
@@ -137,6 +143,13 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	cl := &closure{pkg: d.pkg, typ: d.decl.Type, recv: d.decl.Recv, body: d.decl.Body, fn: d.fn, name: fn, self: self}
 	v := a.inline(&frame{pkg: d.pkg}, st, cl, args, d.decl)
 	v = a.shown(st, v, d.decl)
+	private := map[string]bool{}
+	for _, in := range inputs {
+		private[in.Name] = true
+	}
+	if why := a.leaves(st, slices.Collect(sig.Params().Variables()), args, before, private); why != nil {
+		return a, nil, out, why
+	}
 	out = a.envs(st, v)
 	for n := range out {
 		out[n] = a.resolved(out[n], func(string) bool { return true })
@@ -185,6 +198,7 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 		w := value{kind: private}
 		if in != nil {
 			w.env = env{n: {most: one()}}
+			w.roots = map[string]env{n: w.env}
 		}
 		return w
 	}
@@ -199,9 +213,9 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 				length = integer(arr.Len())
 			}
 			a.knowns["len("+n+")"] = &known{whole: true}
-			return a.alloc(st, object{length: length})
+			return a.alloc(st, object{length: length, given: true})
 		case *types.Map:
-			return a.alloc(st, object{table: true})
+			return a.alloc(st, object{table: true, given: true})
 		}
 		k := &known{whole: isInteger(t)}
 		at := &atom{name: n}
@@ -217,7 +231,7 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 	case *types.Slice, *types.Array:
 		elem := u.(interface{ Elem() types.Type }).Elem()
 		if in.Bag {
-			return a.alloc(st, object{bag: true, env: same(e)})
+			return a.alloc(st, object{bag: true, env: same(e), given: true})
 		}
 		if !numbers(elem) {
 			return a.opaque(n, e, &Refusal{Pos: v.Pos(), Reason: "a slice of what are no numbers", Hint: "bag(" + n + ") <= 1"})
@@ -237,10 +251,19 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 			// ‖x‖₁ <= d·‖x‖_∞, ‖x‖₂ <= √d·‖x‖_∞.
 			all[l1], all[l2] = e.scale(length), e.scale(length.sqrt())
 		}
-		return a.alloc(st, object{env: all, length: length})
+		w := a.alloc(st, object{env: all, length: length, given: true})
+		if in.One {
+			a.ones[st.heap[w.obj].id] = true
+		}
+		return w
 	case *types.Map:
 		if numbers(u.Elem()) {
-			return a.alloc(st, object{env: same(e), table: true, keys: e.infinite(&Refusal{Pos: v.Pos(), Reason: "which keys a private map has"})})
+			all := same(e)
+			if norms[in.Norm] == linf {
+				all[l1], all[l2] = e.scale(lengthOf(n)), e.scale(lengthOf(n).sqrt())
+			}
+			a.nonneg = append(a.nonneg, lengthOf(n))
+			return a.alloc(st, object{env: all, table: true, given: true, keys: e.infinite(&Refusal{Pos: v.Pos(), Reason: "which keys a private map has"})})
 		}
 	}
 	return a.shape(st, t, same(e), [3]env{}, n)
@@ -271,26 +294,27 @@ func isNamed(t types.Type, pkg, name string) bool {
 
 // Check holds the claims of sensitivity of a function against what is inferred.
 func (p *Program) Check(fn string, c *claim.Claim) Result {
-	var inputs []Input
-	add := func(in Input) {
-		if !slices.ContainsFunc(inputs, func(x Input) bool { return x.Name == in.Name }) {
-			inputs = append(inputs, in)
-		}
-	}
-	for _, adj := range c.Adjacent {
-		add(adjacentInput(adj))
-	}
-	for _, s := range c.Sensitivities {
-		add(Input{Name: s.Input, Norm: s.Norm})
-	}
-	a, _, out, err := p.run(fn, c, inputs, false)
 	r := Result{Proved: true, Over: "integers"}
-	if err != nil {
-		return r.refused(err)
-	}
 	d := p.funcs[fn]
 	var texts []string
 	for _, s := range c.Sensitivities {
+		var inputs []Input
+		for _, adj := range c.Adjacent {
+			in := adjacentInput(adj)
+			if in.Name == s.Input && !in.One {
+				in.Norm = s.Norm // where one element differs, all norms are the same
+			}
+			inputs = append(inputs, in)
+		}
+		for _, t := range c.Sensitivities {
+			if !slices.ContainsFunc(inputs, func(x Input) bool { return x.Name == t.Input }) {
+				inputs = append(inputs, Input{Name: t.Input, Norm: s.Norm})
+			}
+		}
+		a, _, out, err := p.run(fn, c, inputs, false)
+		if err != nil {
+			return r.refused(err)
+		}
 		if whole := wholeResults(d.fn.Signature()) && wholeInput(d.fn.Signature(), s.Input); !whole {
 			r.Over = "reals"
 		}
@@ -327,6 +351,8 @@ func adjacentInput(adj claim.Adjacency) Input {
 		in.Bag = true
 	case claim.Each:
 		in.Norm = claim.LInf
+	case claim.One:
+		in.One = true
 	}
 	return in
 }
@@ -485,16 +511,17 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 		}
 		switch it.law {
 		case pureCost, approxCost, zcdpCost:
+			// (Of what a mechanism costs no distance is known: it is 1.)
 			// A release of package dataset costs so much for one unit, whatever the
 			// stability of what is asked; of as many units as may change it costs as
 			// much as for a group of them.
 			units := Expr{}
-			for s := range a.resolved(it.sens, func(string) bool { return true }) {
+			for s, b := range a.resolved(it.sens, func(string) bool { return true }) {
 				d, ok := most[s]
-				if !ok {
+				if !ok || b.infinite != nil || !a.fixed(b.most) {
 					return refuse("a dataset depends on private data in a way that is not followed")
 				}
-				units = units.add(d)
+				units = units.add(b.most.mul(d))
 			}
 			if len(units.terms) == 0 || a.isNonneg(one().sub(units)) {
 				units = one()

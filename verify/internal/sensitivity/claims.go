@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -76,6 +77,9 @@ func expression(e program.Expression, symbol func(string) (Expr, bool)) (Expr, e
 		case "log":
 			return args[0].log(), nil
 		case "sqrt":
+			if len(args[0].terms) == 1 && slices.ContainsFunc(args[0].terms[0].powers, func(p power) bool { return p.halfs%4 == 0 }) {
+				return Expr{}, fmt.Errorf("the root of a square in %s", e)
+			}
 			return args[0].sqrt(), nil
 		case "real":
 			return args[0], nil

@@ -30,7 +30,11 @@ func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
 	case *ast.UnaryExpr:
 		return a.unary(f, st, x)
 	case *ast.StarExpr:
-		return a.expr(f, st, x.X)
+		v := a.expr(f, st, x.X)
+		if v.kind == mechanical {
+			a.fail(x, "the mechanism itself", "a copy of a mechanism, which would be asked for free")
+		}
+		return v
 	case *ast.CallExpr:
 		return a.call(f, st, x)
 	case *ast.SelectorExpr:
@@ -129,6 +133,9 @@ func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
 			d.sign = -d.sign
 			return value{kind: noisy, draw: &d}
 		}
+		if t := f.pkg.Info.Types[x.X].Type; v.kind == plain && t != nil && unsigned(t) {
+			return a.opaque("difference", a.env(v.sym), a.why(x, "signed integers", "a difference of unsigned integers goes round below 0"))
+		}
 		if v.kind == plain {
 			return value{sym: v.sym.neg()}
 		}
@@ -201,6 +208,9 @@ func (a *analysis) number(st *state, v value, at ast.Node) value {
 		return a.used(st, v, at)
 	}
 	if v.kind != plain {
+		if v.kind != function {
+			v = a.handed(st, v, at)
+		}
 		e := a.envs(st, v)
 		if len(e[l1]) == 0 {
 			return a.public("value")
@@ -243,11 +253,10 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	if t != nil && !numeric(t) {
 		return a.opaque("value", moves, a.why(at, "", "an operation on what is no number"))
 	}
-	whole := t != nil && isTypeParam(t) // it may be an integer
-	if t != nil {
-		if b, ok := t.Underlying().(*types.Basic); ok {
-			whole = b.Info()&types.IsInteger != 0
-		}
+	either := t != nil && isTypeParam(t) // it may be an integer
+	whole := t != nil && isInteger(t)
+	if op == token.SUB && t != nil && unsigned(t) && !a.isNonneg(v.sym.sub(w.sym)) {
+		return a.opaque("difference", moves, a.why(at, "signed integers", "a difference of unsigned integers goes round below 0"))
 	}
 	switch op {
 	case token.ADD:
@@ -257,7 +266,10 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	case token.MUL:
 		return value{sym: v.sym.mul(w.sym)}
 	case token.QUO:
-		return a.quotient(v, w, whole, at)
+		return a.quotient(v, w, whole, either, at)
+	}
+	if len(moves) == 0 && either {
+		return a.public("value")
 	}
 	if len(moves) == 0 {
 		return a.publicOp(op.String(), v, w, whole)
@@ -284,7 +296,8 @@ func (a *analysis) publicOp(op string, v, w value, whole bool) value {
 	return value{sym: atomic(at)}
 }
 
-func (a *analysis) quotient(v, w value, whole bool, at ast.Node) value {
+// quotient is v/w, of integers if whole; of those or others if either.
+func (a *analysis) quotient(v, w value, whole, either bool, at ast.Node) value {
 	moves, by := a.env(v.sym), a.env(w.sym)
 	if n, ok := w.sym.number(); ok && n.Sign() == 0 {
 		a.fail(at, "", "a division by zero")
@@ -292,17 +305,20 @@ func (a *analysis) quotient(v, w value, whole bool, at ast.Node) value {
 	switch {
 	case len(by) > 0:
 		return a.opaque("quotient", moves.add(by), a.why(at, "divide by a public number, or by a noisy one", "a division by private data has no finite sensitivity"))
-	case !whole:
+	case !whole && !either:
 		inverse, _ := w.sym.inverse()
 		return value{sym: v.sym.mul(inverse)}
 	case len(moves) > 0:
 		// Integers at distance d have quotients at most ⌈d/c⌉ <= d apart, c >= 1.
-		k := known{whole: true}
+		k := known{whole: whole}
 		if !a.isNonneg(w.sym.sub(one())) {
 			return a.opaque("quotient", moves, a.why(at, "", "a division by what may be less than 1"))
 		}
 		k.env = moves
 		return value{sym: a.hidden("quotient", k)}
+	}
+	if either {
+		return a.public("quotient")
 	}
 	if n, ok := v.sym.number(); ok {
 		if d, ok := w.sym.number(); ok && n.IsInt() && d.IsInt() {
@@ -366,6 +382,12 @@ func (a *analysis) selector(f *frame, st *state, x *ast.SelectorExpr) value {
 			v = a.field(st, v, field, x)
 			t = field.Type()
 		}
+		switch recv := m.Signature().Recv().Type(); {
+		case !isPointer(recv):
+			v = a.owned(st, v, recv)
+		case !isPointer(t):
+			a.pointed(f, st, x.X)
+		}
 		fn := a.function(f, m)
 		c := *fn.fn
 		c.self = &v
@@ -416,6 +438,30 @@ func (a *analysis) part(st *state, whole Expr, field *types.Var) value {
 	return value{sym: named(name)}
 }
 
+// unsigned reports whether a type is, or may stand for one, of unsigned integers.
+func unsigned(t types.Type) bool {
+	if p, ok := t.(*types.TypeParam); ok {
+		t = p.Constraint()
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&types.IsUnsigned != 0
+	case *types.Interface:
+		for e := range u.EmbeddedTypes() {
+			if unsigned(e) {
+				return true
+			}
+		}
+	case *types.Union:
+		for term := range u.Terms() {
+			if unsigned(term.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func isInteger(t types.Type) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsInteger != 0
@@ -464,10 +510,11 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 		v := a.zero(st, t)
 		for i, e := range x.Elts {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
-				v.fields[kv.Key.(*ast.Ident).Name] = a.expr(f, st, kv.Value)
+				name := kv.Key.(*ast.Ident)
+				v.fields[name.Name] = a.owned(st, a.expr(f, st, kv.Value), f.pkg.Info.Uses[name].Type())
 				continue
 			}
-			v.fields[u.Field(i).Name()] = a.expr(f, st, e)
+			v.fields[u.Field(i).Name()] = a.owned(st, a.expr(f, st, e), u.Field(i).Type())
 		}
 		return v
 	case *types.Slice, *types.Array:
@@ -480,7 +527,7 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
 				e = kv.Value
 			}
-			w := a.used(st, a.expr(f, st, e), e)
+			w := a.stored(st, a.expr(f, st, e), e)
 			a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
 		}
 		return v
@@ -489,7 +536,7 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 		for _, e := range x.Elts {
 			kv := e.(*ast.KeyValueExpr)
 			key := a.number(st, a.expr(f, st, kv.Key), kv)
-			w := a.used(st, a.expr(f, st, kv.Value), e)
+			w := a.stored(st, a.expr(f, st, kv.Value), e)
 			moves := a.env(key.sym)
 			if len(moves) > 0 {
 				a.fail(kv, "public keys", "a key of a map depends on private data")

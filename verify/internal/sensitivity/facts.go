@@ -297,6 +297,25 @@ func (f *facts) abs(e Expr) Expr {
 	return product
 }
 
+// root is the square root. That of c² is |c|, and that of cd is no product of roots
+// where both are negative: factors are told apart only where they are known to be no
+// less than 0, as the one is that the sign of the whole hangs on.
+func (f *facts) root(e Expr) Expr {
+	unknown, even := 0, false
+	if len(e.terms) == 1 {
+		for _, p := range e.terms[0].powers {
+			if nonneg, _ := f.sign(p.atom); !nonneg {
+				unknown++
+				even = even || p.halfs%4 == 0
+			}
+		}
+	}
+	if even || unknown > 1 {
+		return Expr{[]term{{big.NewRat(1, 1), []power{{asAtom(e), 1}}}}}
+	}
+	return e.sqrt()
+}
+
 // max returns the larger of two, one of them where it is known to be.
 func (f *facts) max(x, y Expr) Expr {
 	if f.isNonneg(x.sub(y)) {

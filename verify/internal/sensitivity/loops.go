@@ -39,6 +39,7 @@ type changes struct {
 	objs    map[int]bool
 	lengths map[int]bool    // objects whose length changes
 	copies  map[place]bool  // slices that are given an object of their own before the loop
+	views   map[int]bool    // objects that are not written to any more once the body has run
 	private map[string]bool // unknowns that are not public
 }
 
@@ -163,7 +164,7 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 	}
 	p := place{f.id, obj}
 	first, ok := st.vars[p]
-	if !ok || assigns(f, s.Body, cond.Y, obj) {
+	if !ok || !isInteger(obj.Type()) || assigns(f, s.Body, cond.Y, obj) {
 		return nil, nil, false
 	}
 	last := a.number(st, a.expr(f, st, cond.Y), cond.Y)
@@ -254,6 +255,7 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.id = a.next()
 		o.base = fmt.Sprintf("%s.base%d", l.name, id)
 		o.moved, o.added, o.only, o.slot = [3]env{}, [3]env{}, nil, nil
+		o.view = o.view || c.views[id]
 		o.size = [3]env{}
 		for n := range o.env {
 			name := fmt.Sprintf("%s.o%d.%d", l.name, id, n)
@@ -323,6 +325,9 @@ func equal(v, w value) bool {
 	case noisy:
 		return v.draw.id == w.draw.id && v.draw.sign == w.draw.sign
 	case function:
+		if (v.fn.self == nil) != (w.fn.self == nil) || v.fn.self != nil && !equal(*v.fn.self, *w.fn.self) {
+			return false
+		}
 		return v.fn.body == w.fn.body && v.fn.frame == w.fn.frame && v.fn.name == w.fn.name
 	case private:
 		if len(v.env) != len(w.env) {
@@ -334,9 +339,9 @@ func equal(v, w value) bool {
 				return false
 			}
 		}
-		return samePath(v.path, w.path)
+		return samePath(v.path, w.path) && sameRoots(v.roots, w.roots)
 	case divided:
-		return samePath(v.path, w.path) && v.name == w.name
+		return samePath(v.path, w.path) && v.name == w.name && sameRoots(v.roots, w.roots)
 	}
 	for k := range v.fields {
 		if x, ok := w.fields[k]; !ok || !equal(v.fields[k], x) {
@@ -351,9 +356,27 @@ func equal(v, w value) bool {
 	return v.name == w.name
 }
 
+func sameRoots(x, y map[string]env) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for r, e := range x {
+		f, ok := y[r]
+		if !ok || len(e) != len(f) {
+			return false
+		}
+		for s, b := range e {
+			if c, ok := f[s]; !ok || (b.infinite == nil) != (c.infinite == nil) || !b.most.is(c.most) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -370,7 +393,7 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			if s == nil {
 				continue
 			}
-			if a.renamed(st, s, c, at) {
+			if a.renamed(l, st, s, c, at) {
 				again = true
 				continue
 			}
@@ -401,6 +424,9 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 		for id, o := range before.heap {
 			if _, outer := st.heap[id]; outer && end.heap[id] != o && !c.objs[id] {
 				c.objs[id], stable = true, false
+			}
+			if _, outer := st.heap[id]; outer && end.heap[id].view && !o.view && !c.views[id] {
+				c.views[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && c.objs[id] && !end.heap[id].length.is(o.length) && !c.lengths[id] {
 				c.lengths[id], stable = true, false
@@ -435,7 +461,7 @@ func (a *analysis) carried(head, end value, at ast.Node) {
 	case end.kind == noisy:
 		a.fail(at, "a draw where it is used", "a draw is kept for the next iteration")
 	case head.kind != end.kind, end.kind == function, end.kind == divided, end.kind == source, end.kind == mechanical,
-		end.kind == private && !samePath(head.path, end.path):
+		end.kind == private && (!samePath(head.path, end.path) || !sameRoots(head.roots, end.roots)):
 		if !equal(head, end) {
 			a.fail(at, "numbers, slices and structs of them", "what a variable holds that is no number changes in a loop")
 		}
@@ -457,7 +483,7 @@ func (a *analysis) carried(head, end value, at ast.Node) {
 // one took the place of an old one. A variable whose object is held elsewhere too is
 // given one of its own before the loop, and neither is written to any more; it then
 // reports that.
-func (a *analysis) renamed(st, end *state, c changes, at ast.Node) (again bool) {
+func (a *analysis) renamed(l *loop, st, end *state, c changes, at ast.Node) (again bool) {
 	for p := range end.vars {
 		if _, outer := st.vars[p]; !outer {
 			delete(end.vars, p)
@@ -481,6 +507,8 @@ func (a *analysis) renamed(st, end *state, c changes, at ast.Node) (again bool) 
 		if _, old := st.heap[w.obj]; old || a.references(end, w.obj) != 1 || a.references(end, v.obj) != 0 {
 			a.fail(at, "a slice of its own for each variable", "two slices change places in a loop, or are shared by variables")
 		}
+		a.touch(v.obj, nil)
+		l.mixed[v.obj] = true
 		o := *a.settled(end.heap[w.obj])
 		o.id, o.base, o.slot = a.next(), "", nil
 		end.heap[v.obj] = &o
@@ -553,7 +581,7 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 	if end == nil {
 		// The body always returns.
 		if o.ret == nil {
-			return st, nil
+			a.fail(body, "a condition on what panics", "the body of a loop always panics")
 		}
 		after := st.clone()
 		ret := &result{st.clone(), a.general(l, o.ret.st, after, o.ret.val)}

@@ -60,6 +60,7 @@ func (a *analysis) mechanism(st *state, c *closure, args []value, x *ast.CallExp
 			norm, of = l2, l2norm.sym
 		}
 	}
+	a.random(st, args[0], x)
 	e := a.given(st, args[1], norm, x)
 	switch {
 	case d.none:
@@ -71,7 +72,7 @@ func (a *analysis) mechanism(st *state, c *closure, args []value, x *ast.CallExp
 		a.charge(st, a.price(*c.self, x))
 	}
 	st.spent[a.next()] = true // it may be seen that it is called
-	return a.released(st, c.fn.Signature().Results()), true
+	return a.released(st, c.fn.Signature().Results(), false), true
 }
 
 // given is how far an argument moves.

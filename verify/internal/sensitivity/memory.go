@@ -43,11 +43,15 @@ func (a *analysis) at(idx value) *loop {
 }
 
 func elementType(t types.Type) types.Type {
-	if p, ok := t.Underlying().(*types.Pointer); ok {
+	t = core(t)
+	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
 	}
-	if e, ok := t.Underlying().(interface{ Elem() types.Type }); ok {
+	if e, ok := core(t).(interface{ Elem() types.Type }); ok {
 		return e.Elem()
+	}
+	if _, ok := core(t).(*types.Interface); ok {
+		return types.Universe.Lookup("any").Type()
 	}
 	return types.Typ[types.Byte]
 }
@@ -165,7 +169,7 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 	if base.kind != ref {
 		a.fail(x, "slices and maps of numbers that the function made", "an assignment to an element of what is not known")
 	}
-	v = a.used(st, v, at)
+	v = a.stored(st, v, at)
 	o := st.heap[base.obj]
 	if o.view {
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
@@ -309,10 +313,7 @@ func (a *analysis) appendTo(f *frame, st *state, lhs, rhs ast.Expr) (value, bool
 	if v.kind != ref {
 		return value{}, false
 	}
-	var ys []value
-	for _, y := range call.Args[1:] {
-		ys = append(ys, a.used(st, a.expr(f, st, y), y))
-	}
+	ys := a.appendable(f, st, call)
 	if st.heap[v.obj].view {
 		a.fail(lhs, "a slice of its own", "an append to what is shared, or is part of something else")
 	}
@@ -321,6 +322,19 @@ func (a *analysis) appendTo(f *frame, st *state, lhs, rhs ast.Expr) (value, bool
 	}
 	a.grow(st, v.obj, ys, call)
 	return v, true
+}
+
+// appendable are the values that are appended. Of a slice whose elements are, those are
+// copied.
+func (a *analysis) appendable(f *frame, st *state, call *ast.CallExpr) (ys []value) {
+	for _, y := range call.Args[1:] {
+		v := a.expr(f, st, y)
+		if !call.Ellipsis.IsValid() {
+			v = a.stored(st, v, y)
+		}
+		ys = append(ys, a.used(st, v, y))
+	}
+	return ys
 }
 
 // references counts the variables that hold an object.
@@ -335,6 +349,9 @@ func (a *analysis) references(st *state, obj int) (n int) {
 		}
 		for _, w := range v.elems {
 			count(w)
+		}
+		if v.kind == function && v.fn.self != nil {
+			count(*v.fn.self)
 		}
 	}
 	for _, v := range st.vars {
@@ -476,10 +493,7 @@ func (a *analysis) appendWithin(f *frame, st *state, ix *ast.IndexExpr, call *as
 	o := st.heap[base.obj]
 	idx := a.number(st, a.expr(f, st, ix.Index), ix.Index)
 	moves := a.env(idx.sym).infinite(a.why(ix.Index, "", "where something is put depends on private data"))
-	var ys []value
-	for _, y := range call.Args[1:] {
-		ys = append(ys, a.used(st, a.expr(f, st, y), y))
-	}
+	ys := a.appendable(f, st, call)
 	if o.view || !a.inBag(o) {
 		a.fail(ix, "a loop over records that divides them", "an append to an element")
 	}
@@ -543,6 +557,11 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 			return v
 		}
 		a.fail(x, "package dataset's Take", "a part of records that have no order that neighbours share")
+	}
+	if t := f.pkg.Info.Types[x.X].Type; t != nil {
+		if _, array := core(t).(*types.Array); array {
+			a.pointed(f, st, x.X)
+		}
 	}
 	a.update(st, v.obj, func(o *object) { o.view = true })
 	return a.alloc(st, object{env: o.env, size: o.size, length: hi.sub(lo), view: true})

@@ -227,6 +227,17 @@ func (a *analysis) lift(l *loop, e env, norm int) env {
 				continue
 			}
 			out = out.add(env{s: bound{infinite: b.infinite}})
+		case el != nil && el.loop == l && !a.stays(l, el):
+			// The elements of all iterations are no vector that there ever was: each
+			// moves as the whole does, while the loop runs.
+			each := a.before(l, el.env[linf]).scale(b.most)
+			switch norm {
+			case l1:
+				each = each.scale(l.count)
+			case l2:
+				each = each.scale(l.count.sqrt())
+			}
+			out = out.add(each)
 		case el != nil && el.loop == l:
 			out = out.add(a.before(l, el.env[norm]).scale(b.most))
 		case sp != nil && sp.loop == l:
@@ -258,6 +269,19 @@ func (a *analysis) before(l *loop, e env) env {
 		out = out.add(env{s: e[s]})
 	}
 	return out
+}
+
+// stays reports whether an element is of an object that is only touched at the loop's
+// own index, or not changed at all.
+func (a *analysis) stays(l *loop, el *elements) bool {
+	for n := range el.env {
+		for s := range el.env[n] {
+			if !a.untouched(l, s) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // untouched reports whether the unknown is of an object that is only touched at the

@@ -74,7 +74,7 @@ func (a *analysis) partOf(v value, idx value) value {
 		index = n.RatString()
 	}
 	group := v.path[len(v.path)-1].group
-	w := value{kind: private, env: v.env}
+	w := value{kind: private, env: v.env, roots: v.roots}
 	w.path = append(append([]part{}, v.path[:len(v.path)-1]...), part{group, index})
 	return w
 }
@@ -145,11 +145,16 @@ func (a *analysis) release(f *frame, st *state, c *closure, args []value, x *ast
 
 func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
 	if c.self == nil || !strings.Contains(c.name, "noise.Source)") {
-		if c.fn.Name() == "NewSource" {
+		switch {
+		case c.self == nil && c.fn.Name() == "System":
+			return value{kind: source}, true
+		case c.self == nil && (c.fn.Name() == "NewSource" || c.fn.Name() == "NewStream"):
+			a.random(st, args[0], x)
 			return value{kind: source}, true
 		}
 		return value{}, false
 	}
+	a.random(st, *c.self, x)
 	if !a.cost {
 		a.fail(x, "//dp:cost", "the function draws noise; a sensitivity is claimed of functions without")
 	}
@@ -203,6 +208,15 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 	return value{}, false
 }
 
+// random refuses bits that are neither the system's nor those that the caller gives:
+// they may be known.
+func (a *analysis) random(st *state, v value, x *ast.CallExpr) {
+	if v.kind == source || v.kind == plain && len(a.env(v.sym)) == 0 && a.fixed(v.sym) {
+		return
+	}
+	a.fail(x, "noise.System(), or a parameter", "bits of which it is not known that they are random")
+}
+
 // stabilities of the operators of package dataset, as they stand with their proofs
 // at each; by their dataset arguments.
 var stabilities = map[string][]int64{
@@ -227,6 +241,23 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 		}
 		return args[i]
 	}
+	created := name == "New" || name == "NewUnits" || name == "NewOfUnits" || name == "Collect"
+	if strings.HasPrefix(name, "Noisy") || name == "Choose" {
+		a.random(st, args[1], x)
+	}
+	if created {
+		a.random(st, args[0], x)
+		a.freeze(st, args[1])
+	}
+	for i, v := range args {
+		if v.kind == private || v.kind == divided || v.kind == source || v.kind == function || created && i == 1 {
+			continue
+		}
+		args[i] = a.handed(st, v, x)
+		if e := a.envs(st, v)[l1]; len(e) > 0 {
+			a.fail(x.Args[min(i, len(x.Args)-1)], "public options", "an argument of %s depends on private data", name)
+		}
+	}
 	switch name {
 	case "New", "NewUnits", "NewOfUnits", "Collect":
 		e := a.envs(st, args[1])[l1]
@@ -235,40 +266,34 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 				a.fail(x, "records: bag(rows) <= 1", "numbers in their places as records")
 			}
 		}
-		return value{kind: tuple, elems: []value{{kind: private, env: e}, a.public("err")}}, true
+		return value{kind: tuple, elems: []value{{kind: private, env: e, roots: map[string]env{fmt.Sprint(name, a.next()): e}}, a.public("err")}}, true
 	case "BoundedJoin":
 		l, r := dataset(0), dataset(1)
 		left, right := a.option(st, args[4], "Left", x), a.option(st, args[4], "Right", x)
-		return value{kind: private, env: l.env.scale(integer(2).mul(right)).add(r.env.scale(integer(2).mul(left))), path: common(l.path, r.path)}, true
+		return value{kind: private, env: l.env.scale(integer(2).mul(right)).add(r.env.scale(integer(2).mul(left))), path: common(l.path, r.path), roots: a.roots(l, r)}, true
 	case "SelectMany":
 		d := dataset(0)
 		k := a.number(st, args[1], x)
 		if len(a.env(k.sym)) > 0 {
 			a.fail(x, "a public number", "how many records each becomes depends on private data")
 		}
-		return value{kind: private, env: d.env.scale(a.abs(k.sym)), path: d.path}, true
+		return value{kind: private, env: d.env.scale(a.abs(k.sym)), path: d.path, roots: d.roots}, true
 	case "Partition":
 		d := dataset(0)
-		e := a.envs(st, args[1])
-		if len(e[l1]) > 0 {
-			a.fail(x.Args[1], "public keys", "the keys of a partition depend on private data")
-		}
 		count := a.public("parts")
 		if args[1].kind == ref {
 			count = value{sym: st.heap[args[1].obj].length}
 		}
 		group := a.next()
-		return value{kind: divided, env: d.env, name: fmt.Sprint(group), fields: map[string]value{"count": count},
+		return value{kind: divided, env: d.env, roots: d.roots, name: fmt.Sprint(group), fields: map[string]value{"count": count},
 			path: append(append([]part{}, d.path...), part{group, "each"})}, true
 	case "NoisyCount", "NoisySum", "NoisyAverage", "NoisyHistogram", "NoisyMedian", "NoisyOrderStatistic", "NoisyQuantiles", "NoisyVectorSum", "Choose":
 		d := dataset(2)
-		for i, v := range args[3:] {
-			if e := a.envs(st, v)[l1]; len(e) > 0 && v.kind != function {
-				a.fail(x.Args[i+3], "public options", "an argument of %s depends on private data", name)
-			}
-		}
 		it := a.options(st, args[len(args)-1], x)
-		it.pos, it.path, it.times, it.sens = x.Pos(), d.path, one(), d.env
+		it.pos, it.path, it.times, it.sens = x.Pos(), d.path, one(), env{}
+		for _, r := range sortedKeys(d.roots) {
+			it.sens = it.sens.add(d.roots[r])
+		}
 		a.charge(st, it)
 		return value{kind: tuple, elems: []value{a.public("answer"), a.public("err")}}, true
 	case "ReadLines", "CSV", "JSON":
@@ -286,6 +311,7 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 	for i, s := range factors {
 		d := dataset(i)
 		out.env = out.env.add(d.env.scale(integer(s)))
+		out.roots = a.roots(out, d)
 		if i == 0 {
 			out.path = d.path
 		} else {
@@ -293,6 +319,17 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 		}
 	}
 	return out, true
+}
+
+// roots are those of either: what is charged is charged to each once.
+func (a *analysis) roots(v, w value) map[string]env {
+	all := map[string]env{}
+	for _, side := range []map[string]env{v.roots, w.roots} {
+		for r, e := range side {
+			all[r] = all[r].max(e, a.facts)
+		}
+	}
+	return all
 }
 
 // common is what two paths have in common: what is asked of records of both is paid
@@ -303,75 +340,6 @@ func common(p, q []part) []part {
 		n++
 	}
 	return p[:n:n]
-}
-
-// closed checks a function over records: package dataset trusts it to be pure, and
-// what it sees from outside must be public.
-func (a *analysis) closed(st *state, fn *closure, at ast.Node, seen map[*ast.BlockStmt]bool) {
-	if seen[fn.body] {
-		return
-	}
-	seen[fn.body] = true
-	f := &frame{id: fn.frame, pkg: fn.pkg}
-	inside := func(o types.Object) bool { return o.Pos() >= fn.typ.Pos() && o.Pos() < fn.body.End() }
-	own := func(x ast.Expr) {
-		if id := root(x); id != nil && id.Name != "_" && fn.pkg.Info.Defs[id] == nil {
-			if o := fn.pkg.Info.Uses[id]; o != nil && !inside(o) {
-				a.fail(id, "what it returns", "a function over records leaves something in %s", id.Name)
-			}
-		}
-	}
-	ast.Inspect(fn.body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for _, l := range n.Lhs {
-				own(l)
-			}
-		case *ast.IncDecStmt:
-			own(n.X)
-		case *ast.UnaryExpr:
-			if n.Op == token.AND {
-				own(n.X)
-			}
-		case *ast.SendStmt, *ast.GoStmt:
-			a.fail(n, "what it returns", "a function over records tells another goroutine")
-		}
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			return true
-		}
-		o, ok := fn.pkg.Info.Uses[id].(*types.Var)
-		if !ok || o.IsField() || inside(o) {
-			return true
-		}
-		switch v := a.ident(f, st, id); {
-		case v.kind == function && v.fn.body != nil:
-			a.closed(st, v.fn, at, seen)
-		case v.kind == private || v.kind == divided || v.kind == source || v.kind == noisy || len(a.envs(st, v)[l1]) > 0:
-			a.fail(id, "public values and the record itself", "a function over records uses %s, which is private", id.Name)
-		}
-		return true
-	})
-}
-
-// root is the variable that a place is in.
-func root(x ast.Expr) *ast.Ident {
-	for {
-		switch m := x.(type) {
-		case *ast.IndexExpr:
-			x = m.X
-		case *ast.SelectorExpr:
-			x = m.X
-		case *ast.ParenExpr:
-			x = m.X
-		case *ast.StarExpr:
-			x = m.X
-		case *ast.Ident:
-			return m
-		default:
-			return nil
-		}
-	}
 }
 
 // option is a number among options.
@@ -440,6 +408,13 @@ func (a *analysis) amount(f *frame, st *state, c *closure, args []value, x *ast.
 // times as much (group privacy).
 func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value, x *ast.CallExpr) (value, bool) {
 	names := map[string]value{}
+	for i, v := range args {
+		args[i] = a.handed(st, v, x)
+	}
+	params := map[string]types.Type{}
+	for v := range c.fn.Signature().Params().Variables() {
+		params[v.Name()] = v.Type()
+	}
 	i := 0
 	for _, field := range c.typ.Params.List {
 		for _, name := range field.Names {
@@ -484,6 +459,18 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		if len(d[norm]) == 0 {
 			continue
 		}
+		// On the way from one to the other are neighbours only if those of distance 1 are,
+		// for what is counted; and if each step is in one element where they differ in one.
+		counted := adj.Relation == claim.Bag || wholeType(params[adj.Input.Name])
+		if n, ok := most.number(); counted && (!ok || !n.IsInt()) && !a.whole(most) {
+			a.fail(x, "", "the claim of %s is for neighbours at a distance that is no whole number", shortName(c.name))
+		}
+		if adj.Relation == claim.One && v.kind == ref && !a.ones[st.heap[v.obj].id] {
+			if !counted {
+				a.fail(x, "each("+adj.Input.Name+"), or the input itself", "the claim of %s is for neighbours that differ in one element", shortName(c.name))
+			}
+			most = one()
+		}
 		if !a.isPositive(most) {
 			a.fail(x, "", "the claim of %s is for neighbours that are not known to differ", shortName(c.name))
 		}
@@ -525,17 +512,17 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 	if len(e) > 0 {
 		a.charge(st, it)
 	}
-	return a.released(st, c.fn.Signature().Results()), true
+	return a.released(st, c.fn.Signature().Results(), true), true
 }
 
 // claimedCost is ε times the distance, as a claim says that was proved elsewhere.
 const claimedCost law = "claimed"
 
-// released is a public result.
-func (a *analysis) released(st *state, t *types.Tuple) value {
+// released is a public result; shared says that it may be what the function was given.
+func (a *analysis) released(st *state, t *types.Tuple, shared bool) value {
 	one := func(t types.Type) value {
 		if _, ok := t.Underlying().(*types.Slice); ok {
-			return a.alloc(st, object{length: a.hidden("len", known{lo: &Expr{}, whole: true})})
+			return a.alloc(st, object{length: a.hidden("len", known{lo: &Expr{}, whole: true}), view: shared})
 		}
 		return a.public("answer")
 	}

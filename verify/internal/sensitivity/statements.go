@@ -10,6 +10,7 @@ import (
 type outcome struct {
 	fall, brk, cont *state
 	ret             *result
+	died            *state // of a panic, where nothing else is left
 }
 
 type result struct {
@@ -85,7 +86,11 @@ func (a *analysis) block(f *frame, st *state, list []ast.Stmt, k *rest) outcome 
 		case *ast.ExprStmt:
 			if call, ok := s.X.(*ast.CallExpr); ok {
 				if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "panic" && f.pkg.Info.Uses[id] == types.Universe.Lookup("panic") {
-					return outcome{}
+					v := a.shown(st, a.expr(f, st, call.Args[0]), s)
+					if len(a.envs(st, v)[l1]) > 0 {
+						a.fail(s, "a panic that says nothing of them", "a panic shows private data")
+					}
+					return outcome{died: st}
 				}
 			}
 			a.used(st, a.expr(f, st, s.X), s)
@@ -299,7 +304,8 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 				vals = append(vals, grown)
 				continue
 			}
-			vals = append(vals, a.copied(f, st, x, a.expr(f, st, x)))
+			// All are copied before the first is assigned: arrays may change places.
+			vals = append(vals, a.owned(st, a.expr(f, st, x), f.pkg.Info.Types[x].Type))
 		}
 	}
 	for i, l := range lhs {
@@ -308,20 +314,6 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 		}
 		a.assign(f, st, l, vals[i], at)
 	}
-}
-
-// copied is the value of an expression where it is assigned: an array is copied.
-func (a *analysis) copied(f *frame, st *state, x ast.Expr, v value) value {
-	t := f.pkg.Info.Types[x].Type
-	if v.kind != ref || t == nil {
-		return v
-	}
-	if _, ok := t.Underlying().(*types.Array); !ok {
-		return v
-	}
-	o := *a.settled(st.heap[v.obj])
-	o.slot, o.base, o.only, o.view = nil, "", nil, false
-	return a.alloc(st, o)
 }
 
 func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node) {
@@ -334,9 +326,10 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 			return
 		}
 		if obj := f.pkg.Info.Defs[l]; obj != nil {
-			st.vars[place{f.id, obj}] = v
+			st.vars[place{f.id, obj}] = a.owned(st, v, obj.Type())
 			return
 		}
+		v = a.owned(st, v, f.pkg.Info.Uses[l].Type())
 		if a.addressed[f.pkg.Info.Uses[l]] {
 			a.fail(l, "a variable of its own", "an assignment to a variable that there is a pointer to")
 		}
@@ -371,7 +364,7 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 		for k, w := range old.fields {
 			fields[k] = w
 		}
-		fields[l.Sel.Name] = v
+		fields[l.Sel.Name] = a.owned(st, v, f.pkg.Info.Types[l].Type)
 		old.fields = fields
 		st.vars[p] = old
 	default:
@@ -402,7 +395,7 @@ func (a *analysis) get(st *state, p place, at ast.Node) value {
 // modify is x op= v.
 func (a *analysis) modify(f *frame, st *state, x ast.Expr, op token.Token, v value, at ast.Node) {
 	if ix, ok := x.(*ast.IndexExpr); ok && (op == token.ADD || op == token.SUB) {
-		if t := f.pkg.Info.Types[x].Type; t != nil && numeric(t) {
+		if t := f.pkg.Info.Types[x].Type; t != nil && numeric(t) && !(op == token.SUB && unsigned(t)) {
 			if op == token.SUB && v.kind == plain {
 				v.sym = v.sym.neg()
 				op = token.ADD

@@ -143,7 +143,10 @@ type value struct {
 	draw   *draw
 	env    env    // private: the stability
 	path   []part // private, divided
-	name   string // mechanical: its constructor
+	// roots, of private and divided, are how far the records move that its budgets are
+	// charged for, by datasets that were made of such: parameters, or dataset.New.
+	roots map[string]env
+	name  string // mechanical: its constructor
 }
 
 type comparison struct {
@@ -187,8 +190,10 @@ type object struct {
 	// slot is what stands at the index of the loop, since that began.
 	slot *slot
 	// view is set on rows, which are not written to.
-	view  bool
-	depth int
+	view bool
+	// spare: there may be room behind its end. given: a parameter's.
+	spare, given bool
+	depth        int
 }
 
 type slot struct {
