@@ -375,6 +375,9 @@ func (m *machine) element(x p.Element, st *state) value {
 		if adjacent {
 			low, high := m.bounds(a)
 			within = linear.And(linear.Le(low, d.Term()), linear.Le(d.Term(), high))
+			if a.Relation == claim.One { // or it is one of the others
+				within = linear.Or(within, linear.Eq(d.Term(), linear.Term{}))
+			}
 			if same.IsTrue() {
 				m.bounded(d, low, high)
 			}

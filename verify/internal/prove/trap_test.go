@@ -74,6 +74,7 @@ func TestTraps(t *testing.T) {
 		{"Squares", "a square"},
 		{"Scores", "a score without a unit"},
 		{"Crossed", "the unit of the other"},
+		{"Apart", "two elements of which one moves"},
 		{"Coarsely", "an outcome that is whole, of results that are not in units"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {
@@ -241,4 +242,14 @@ func FuzzCertificate(f *testing.F) {
 		c.Program = prove.Hash(u.Function, u.Claim)
 		prove.Check(t.Context(), u.Function, u.Claim, c) // that it returns is the test
 	})
+}
+
+// Of the elements at an index of which it is not plain that it is the same in both runs,
+// only one moves: a certificate that moves nothing is none.
+func TestOneElementMoves(t *testing.T) {
+	u := units(t, "../internal/prove/testdata/traps")["Apart"]
+	c := &prove.Certificate{Version: 1, Program: prove.Hash(u.Function, u.Claim), Orientations: []prove.Orientation{{Direction: "forward"}, {Direction: "backward"}}}
+	if err := prove.Check(t.Context(), u.Function, u.Claim, c); !errors.Is(err, prove.ErrCertificate) {
+		t.Errorf("accepted, or something else: %v", err)
+	}
 }

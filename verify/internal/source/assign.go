@@ -223,7 +223,7 @@ func (l *lowerer) snapshot(to, values []entity, pos token.Pos) []entity {
 		case term:
 			values[i] = term{l.keep(v.x, v.sort, changed, pos), v.sort}
 		case infinite:
-			values[i] = infinite{l.keep(v.is, program.Bool, changed, pos), v.sign, term{l.keep(v.x.x, v.x.sort, changed, pos), v.x.sort}}
+			values[i] = infinite{l.keep(v.is, program.Bool, changed, pos), v.kind, term{l.keep(v.x.x, v.x.sort, changed, pos), v.x.sort}}
 		case slice, *record:
 			l.refuse(pos, "slices or structs assigned side by side", "they might share elements", "assign them one by one")
 		}

@@ -119,7 +119,7 @@ func (l *lowerer) value(e entity) entity {
 		return term{program.Ref{Var: e.v}, e.v.Sort}
 	case extended:
 		l.read(e.v)
-		return infinite{program.Ref{Var: e.is}, e.sign, term{program.Ref{Var: e.v}, e.v.Sort}}
+		return infinite{program.Ref{Var: e.is}, e.kind, term{program.Ref{Var: e.v}, e.v.Sort}}
 	case slice:
 		l.read(e.v)
 	case *record:

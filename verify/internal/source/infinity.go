@@ -16,25 +16,32 @@ import (
 // is. An infinity is compared, copied, and taken the minimum or maximum of; arithmetic on
 // what may be infinite is refused.
 type (
-	// An infinite is a value: an infinity of the sign where `is` holds, else x.
+	// An infinite is a value: an infinity of the kind where `is` holds, else x.
 	infinite struct {
-		is   program.Expression
-		sign int
-		x    term
+		is program.Expression
+		kind
+		x term
 	}
 
 	// An extended is a variable that holds such values.
 	extended struct {
 		v, is *program.Variable
-		sign  int
+		kind
+	}
+
+	// A kind of infinity has a sign, and is one or, if end is set, the least or the largest
+	// number of its type, which stands for one: the two are not the same.
+	kind struct {
+		sign int
+		end  bool
 	}
 )
 
 func (infinite) what() string { return "what may be infinite" }
 func (extended) what() string { return "what may be infinite" }
 
-func infinity(sign int, sort program.Sort) infinite {
-	return infinite{program.Truth(true), sign, term{number(0, sort), sort}}
+func infinity(k kind, sort program.Sort) infinite {
+	return infinite{program.Truth(true), k, term{number(0, sort), sort}}
 }
 
 // infinityOf is math.Inf(sign).
@@ -44,9 +51,9 @@ func (l *lowerer) infinityOf(e *ast.CallExpr) entity {
 		l.refuse(e.Pos(), "an infinity of a sign that is not constant", "which it is, is not known", "write math.Inf(1) or math.Inf(-1)")
 	}
 	if constant.Sign(v) >= 0 {
-		return infinity(1, program.Real)
+		return infinity(kind{sign: 1}, program.Real)
 	}
-	return infinity(-1, program.Real)
+	return infinity(kind{sign: -1}, program.Real)
 }
 
 // isInf is math.IsInf(x, sign), of what may be infinite.
@@ -66,7 +73,7 @@ func (l *lowerer) isInf(e *ast.CallExpr) (entity, bool) {
 func (l *lowerer) extend(v *program.Variable, x infinite, pos token.Pos) extended {
 	is := l.variable(v.Name+"·infinite", program.Bool, pos)
 	l.depth[is] = l.depth[v]
-	to := extended{v, is, x.sign}
+	to := extended{v, is, x.kind}
 	l.setExtended(to, x, pos)
 	return to
 }
@@ -79,7 +86,7 @@ func (l *lowerer) setExtended(to extended, v entity, pos token.Pos) bool {
 		l.emit(program.Assign{At: at, To: to.is, Value: program.Truth(false)})
 		return true
 	case infinite:
-		if v.sign == to.sign && v.x.sort == to.v.Sort {
+		if v.kind == to.kind && v.x.sort == to.v.Sort {
 			// x may mention is, and is may not mention v.
 			l.emit(program.Assign{At: at, To: to.v, Value: v.x.x})
 			l.emit(program.Assign{At: at, To: to.is, Value: v.is})
@@ -89,20 +96,20 @@ func (l *lowerer) setExtended(to extended, v entity, pos token.Pos) bool {
 	return false
 }
 
-// extendedTerm is a value as one that may be infinite. Beside an infinity, the least and
-// the largest number stand for infinities.
-func (l *lowerer) extendedTerm(v entity) (infinite, bool) {
+// extendedTerm is a value as one that may be infinite. Beside one for which the least or the
+// largest number stands, these numbers stand for infinities.
+func (l *lowerer) extendedTerm(v, beside entity) (infinite, bool) {
 	switch v := v.(type) {
 	case infinite:
 		return v, true
 	case term:
 		if n, ok := v.x.(program.Number); ok {
-			if sign := beyond(n.Value, v.sort); sign != 0 {
+			if other, ok := beside.(infinite); ok && other.end && beyond(n.Value, v.sort) != 0 {
 				l.ends, l.sentinels = l.ends-1, true
-				return infinity(sign, v.sort), true
+				return infinity(kind{beyond(n.Value, v.sort), true}, v.sort), true
 			}
 		}
-		return infinite{program.Truth(false), 1, v}, true
+		return infinite{program.Truth(false), kind{sign: 1}, v}, true
 	}
 	return infinite{}, false
 }
@@ -137,7 +144,7 @@ func (l *lowerer) sentinel(obj types.Object, v entity) entity {
 		return v
 	}
 	l.ends, l.sentinels = l.ends-1, true
-	return infinity(beyond(n.Value, t.sort), t.sort)
+	return infinity(kind{beyond(n.Value, t.sort), true}, t.sort)
 }
 
 // onlyCompared reports whether a variable is nowhere but in comparisons, in minima and
@@ -196,14 +203,14 @@ func compares(info *types.Info, obj types.Object, id *ast.Ident, above []ast.Nod
 
 // compareInfinite compares values of which one may be infinite.
 func (l *lowerer) compareInfinite(op program.Op, v, w entity, t types.Type, pos token.Pos) (term, bool) {
-	_, first := v.(infinite)
-	_, second := w.(infinite)
+	a, first := v.(infinite)
+	b, second := w.(infinite)
 	if !first && !second {
 		return term{}, false
 	}
-	x, ok1 := l.extendedTerm(v)
-	y, ok2 := l.extendedTerm(w)
-	if !ok1 || !ok2 {
+	x, ok1 := l.extendedTerm(v, w)
+	y, ok2 := l.extendedTerm(w, v)
+	if !ok1 || !ok2 || first && second && a.end != b.end {
 		return term{}, false
 	}
 	against := func(sign int) program.Expression { return program.Truth(holds(op, sign)) }
@@ -243,18 +250,18 @@ func (l *lowerer) extreme(op program.Op, v, w entity, t types.Type, pos token.Po
 		}
 		return l.binary(op, a, b, t, pos)
 	}
-	x, ok1 := l.extendedTerm(v)
-	y, ok2 := l.extendedTerm(w)
+	x, ok1 := l.extendedTerm(v, w)
+	y, ok2 := l.extendedTerm(w, v)
 	if !ok1 || !ok2 {
 		l.refuse(pos, v.what(), "a number is expected here", "")
 	}
-	if !first {
-		x.sign = y.sign
+	if x.is == program.Truth(false) {
+		x.kind = y.kind
 	}
-	if !second {
-		y.sign = x.sign
+	if y.is == program.Truth(false) {
+		y.kind = x.kind
 	}
-	if x.sign != y.sign || x.x.sort != y.x.sort {
+	if x.kind != y.kind || x.x.sort != y.x.sort {
 		l.refuse(pos, "infinities of both signs", "it is outside the subset", "let the first round of a loop set the value")
 	}
 	at := program.At{Pos: pos}
@@ -275,7 +282,7 @@ func (l *lowerer) extreme(op program.Op, v, w entity, t types.Type, pos token.Po
 	neither := set(l.binary(op, x.x, y.x, t, pos).x)
 	zero := set(number(0, to.Sort))
 	var list []program.Statement
-	result := infinite{sign: x.sign, x: term{program.Ref{Var: to}, to.Sort}}
+	result := infinite{kind: x.kind, x: term{program.Ref{Var: to}, to.Sort}}
 	if (op == program.Max) == (x.sign < 0) { // an infinity loses
 		result.is = both(x.is, y.is)
 		list = pick(x.is, pick(y.is, zero, set(y.x.x)), pick(y.is, set(x.x.x), neither))

@@ -59,6 +59,8 @@ func TestRefusals(t *testing.T) {
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\nreturn float64(float32(src.Round(x, 1))) + src.Laplace(1)\n}", "a conversion to float32: it drops digits", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\na := []float64{1, 2}\ni := 0\ni, a[i] = two()\nreturn a[0]\n}\nfunc two() (int, float64) { return 1, 0 }", "", "old"},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\na := []float64{1, 2}\ni := 0\nfor i, a[i] = range a {\n}\nreturn a[0]\n}", "this variable of a range: what it is may depend on the other", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) bool {\nif math.Inf(1) > math.MaxFloat64 {\nreturn x > 0\n}\nreturn false\n}", "", "return (x > real 0)"},
+		{claim + "func F(x, eps float64, src *noise.Source) bool {\nbest := -math.MaxFloat64\nif best < x {\nbest = x\n}\nreturn best > math.Inf(-1)\n}", "arithmetic on what may be infinite: numbers are real", ""},
 		{"const tenth = 0.1\n" + claim + "func F(x, eps float64, src *noise.Source) float64 { return tenth * x }", "", "return (real 1/10 * x)"},
 		{"//dp:adjacent |x| <= 1 && each(q) in [0, 1]\n//dp:adjacent one(t) <= eps/2\n//dp:requires len(q) == len(t) && eps > 0\n//dp:cost zcdp(eps*math.Sqrt(2))\nfunc F(x float64, q, t []float64, eps float64) float64 { return x }", "", "return x"},
 		{"//dp:adjacent each(q) < 1\n//dp:cost eps\nfunc F(q []float64, eps float64) {}", "an adjacency with <", ""},

@@ -222,3 +222,13 @@ func Coarsely(x, y, c int64, eps float64, src *noise.Source) int64 {
 	}
 	return z
 }
+
+// Apart has one element that moves, by exactly 1, and compares two: at an index that is
+// the same in both runs as nobody sees.
+//
+//dp:adjacent one(q) in [1, 1] && |n| <= 0
+//dp:requires eps > 0 && n >= 0 && n + 1 < len(q)
+//dp:cost eps
+func Apart(q []float64, n int, eps float64, src *noise.Source) float64 {
+	return q[n] - q[n+1]
+}
