@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
 // A climber improves a trial by changing one thing at a time.
@@ -134,6 +135,18 @@ func (c *climber) groups() [][]coordinate {
 	}
 	for _, at := range all {
 		found = append(found, []coordinate{at})
+	}
+	return append(found, c.knobs()...)
+}
+
+// knobs are the public scalars, each alone, that no cost or distance is counted in:
+// thresholds, most of them.
+func (c *climber) knobs() (found [][]coordinate) {
+	price := c.space.mentioned()
+	for i, v := range c.code.function.Inputs {
+		if !v.Slice && v.Sort != program.Bool && c.space.relations[i] == nil && price[v] == free && !c.space.bounding(v) {
+			found = append(found, []coordinate{{i, 0}})
+		}
 	}
 	return found
 }
@@ -278,16 +291,7 @@ func (c *climber) grow(ctx context.Context) (improved bool, err error) {
 			if len(c.best.pair.second[i]) != n {
 				break
 			}
-			p := c.best.pair.clone()
-			for k, w := range c.code.function.Inputs {
-				if w.Slice && len(p.first[k]) == n && len(p.second[k]) == n {
-					p.first[k] = slices.Insert(p.first[k], j, p.first[k][j])
-					p.second[k] = slices.Insert(p.second[k], j, p.second[k][j])
-				}
-			}
-			if r := c.space.relations[i]; r.Relation == claim.One {
-				p.second[i][j] = p.first[i][j]
-			}
+			p := c.space.repeated(c.best.pair, i, j)
 			for _, e := range grown(c.best.event, j, n) {
 				up, err := c.better(ctx, p, e)
 				if err != nil {
@@ -301,6 +305,47 @@ func (c *climber) grow(ctx context.Context) (improved bool, err error) {
 		}
 	}
 	return improved, nil
+}
+
+// stretched are trials with one element repeated many times, and what was revealed of it:
+// what is free for a program forces its noise to move then.
+func (s *space) stretched(t trial) (found []trial) {
+	for i, v := range s.code.function.Inputs {
+		if !v.Slice || s.relations[i] == nil || s.relations[i].Relation == claim.Bag {
+			continue
+		}
+		n := len(t.pair.first[i])
+		for j := range n {
+			p, e := t.pair.clone(), t.event
+			for more := range stretch {
+				p = s.repeated(p, i, j)
+				e = grown(e, j, n+more)[0]
+			}
+			found = append(found, trial{pair: p, event: e})
+		}
+	}
+	return found
+}
+
+// stretch is how often an element is repeated at once.
+const stretch = 6
+
+// repeated is a pair in which element j of slice i is there twice, and those of the
+// slices that are as long; of one that may differ in one element, the first of them
+// does not.
+func (s *space) repeated(of pair, i, j int) pair {
+	p := of.clone()
+	n := len(p.first[i])
+	for k, w := range s.code.function.Inputs {
+		if w.Slice && len(p.first[k]) == n && len(p.second[k]) == n {
+			p.first[k] = slices.Insert(p.first[k], j, p.first[k][j])
+			p.second[k] = slices.Insert(p.second[k], j, p.second[k][j])
+		}
+	}
+	if r := s.relations[i]; r.Relation == claim.One {
+		p.second[i][j] = p.first[i][j]
+	}
+	return p
 }
 
 // grown are the events that may follow when element j of n is repeated: what is

@@ -62,7 +62,7 @@ func (l *limits) score(p, q narrow) float64 {
 	}
 	switch l.measure {
 	case claim.Approximate:
-		if l.small > 0 {
+		if l.small != 0 {
 			return p.lo - math.Exp(l.epsilon)*q.hi - l.small
 		}
 	case claim.ZCDP:

@@ -79,6 +79,17 @@ func (e *Event) key() string {
 	return b.String()
 }
 
+// outcome is the key of an event of which only what is certain is looked at.
+func (e *Event) outcome() string {
+	f := e.clone()
+	for _, leaf := range f.leaves() {
+		if !leaf.fixed() {
+			leaf.Low, leaf.High = nil, nil
+		}
+	}
+	return f.key()
+}
+
 // A slot is a value that depends on noise.
 type slot struct {
 	leaf           int // of the event

@@ -117,6 +117,7 @@ type refuter struct {
 	tried     *Tried
 	measurers []*measurer
 	pool      []trial
+	kept      []trial // the best of each pair
 	scales    []rational
 }
 
@@ -172,7 +173,65 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 		pairs = append(pairs, r.pairs(r.flat(s, 1), 10)...)
 		pairs = append(pairs, r.pairs(r.flat(s, 0), 5)...)
 	}
-	return r.enumerate(ctx, "each input at its extremes", pairs, r.Budget/10)
+	if t, err := r.enumerate(ctx, "each input at its extremes", pairs, r.Budget/10); t != nil || err != nil || len(settings) == 0 {
+		return t, err
+	}
+	if t, err := r.stretches(ctx, 15, 6); t != nil || err != nil {
+		return t, err
+	}
+	for _, n := range []int{2, 3} {
+		r.kept, r.pool, pairs = nil, nil, nil
+		for _, s := range r.axes() {
+			pairs = append(pairs, r.pairs(r.flat(s, n), 30)...)
+		}
+		what := fmt.Sprintf("each input at its extremes, with %d elements", n)
+		if t, err := r.enumerate(ctx, what, pairs, r.Budget*15/100); t != nil || err != nil {
+			return t, err
+		}
+		if t, err := r.climbs(ctx, 6); t != nil || err != nil {
+			return t, err
+		}
+	}
+	return r.stretches(ctx, 15, 6)
+}
+
+// stretches repeats elements of the best of each pair many times, and climbs from there:
+// a climb goes on from what is best of short inputs, which need not be best of long ones.
+func (r *refuter) stretches(ctx context.Context, trials, climbs int) (*trial, error) {
+	var longer []trial
+	for _, t := range r.kept {
+		longer = append(longer, r.stretched(t)...)
+	}
+	longer = spread(longer, r.Budget*trials/1000)
+	r.kept, r.pool = nil, nil
+	r.say("longer inputs")
+	tried := make([]bool, len(longer))
+	winner, err := r.each(ctx, len(longer), func(m *measurer, i int) (bool, error) {
+		p, e := longer[i].pair, longer[i].event
+		l, err := r.code.allowed(r.claim, p)
+		if err != nil || r.code.neighbours(r.claim, p) != nil {
+			return false, ctx.Err()
+		}
+		t, err := m.try(ctx, r.claim, p, e, evaluation())
+		if err != nil {
+			return false, ctx.Err()
+		}
+		longer[i], tried[i] = t, true
+		return l.refuted(t), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range longer[:min(winner+1, len(longer))] {
+		if tried[i] {
+			r.note(1, t)
+			r.pool = append(r.pool, t)
+		}
+	}
+	if winner < len(longer) {
+		return &longer[winner], nil
+	}
+	return r.climbs(ctx, climbs)
 }
 
 // repriced counts the inputs of the cost in which settings differ.
@@ -301,6 +360,9 @@ func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most
 	}
 	for _, b := range best {
 		r.pool = append(r.pool, b...)
+		if len(b) > 0 {
+			r.kept = append(r.kept, b[0])
+		}
 	}
 	return nil, nil
 }
@@ -360,7 +422,8 @@ func (r *refuter) climbs(ctx context.Context, n int) (*trial, error) {
 }
 
 // diverse takes the best trials from the pool, of different scores, and no more than
-// a third of one choice of scalars: one that comes close early would crowd out others.
+// a third of one choice of scalars, or of one outcome: one that comes close early would
+// crowd out others.
 func (r *refuter) diverse(n int) []trial {
 	var taken, rest []trial
 	of := map[string]int{}
@@ -368,10 +431,11 @@ func (r *refuter) diverse(n int) []trial {
 		if slices.ContainsFunc(taken, func(s trial) bool { return math.Abs(s.score-t.score) < 1e-6 }) {
 			continue
 		}
-		key := r.scalars(t.pair)
-		if len(taken) < n && of[key] < (n+2)/3 && !math.IsInf(t.score, -1) {
+		scalars, outcome := r.scalars(t.pair), "event "+t.event.outcome()
+		if most := (n + 2) / 3; len(taken) < n && of[scalars] < most && of[outcome] < most && !math.IsInf(t.score, -1) {
 			taken = append(taken, t)
-			of[key]++
+			of[scalars]++
+			of[outcome]++
 		} else {
 			rest = append(rest, t)
 		}

@@ -110,7 +110,8 @@ func (s *space) settings(most, depth int) []setting {
 	return found
 }
 
-// choices are what settings choose from for each input, the plain ones first.
+// choices are what settings choose from for each input, the plain ones first; and how
+// much longer than others the loose slices are.
 func (s *space) choices() [][]rational {
 	var lists [][]rational
 	inCost := s.mentioned()
@@ -136,9 +137,9 @@ func (s *space) choices() [][]rational {
 			}
 			lists = append(lists, all)
 		case inCost[v] == small:
-			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000)})
+			lists = append(lists, []rational{fraction(1, 1000), fraction(1, 100000), fraction(1, 10), fraction(1, 1000000000), {}, integer(-16)})
 		case inCost[v] == price:
-			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10), {}, integer(-1)})
+			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 4), integer(4), fraction(1, 10), {}, integer(-1), integer(-16)})
 		case v.Sort == program.Real && s.bounding(v):
 			lists = append(lists, []rational{integer(1), fraction(1, 2), integer(2), fraction(1, 10), integer(10), {}, integer(-1)})
 		case v.Sort == program.Int:
@@ -147,7 +148,27 @@ func (s *space) choices() [][]rational {
 			lists = append(lists, append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000)))
 		}
 	}
+	for range s.loose() {
+		lists = append(lists, fractions(0, 1, -1))
+	}
 	return lists
+}
+
+// loose are the public slices beside other slices, whose lengths may differ.
+func (s *space) loose() (found []int) {
+	all := 0
+	for i, v := range s.code.function.Inputs {
+		if v.Slice {
+			all++
+			if s.relations[i] == nil {
+				found = append(found, i)
+			}
+		}
+	}
+	if all < 2 {
+		return nil
+	}
+	return found
 }
 
 // axes are the settings that differ from the plainest one in a single input: its farther
@@ -165,7 +186,8 @@ func (s *space) axes() []setting {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(t setting) bool { return !s.code.holds(s.plain(), s.code.bind(s.flat(t, 0).first)) })
+	required := s.plain()
+	return slices.DeleteFunc(all, func(t setting) bool { return !s.code.holds(required, s.code.bind(s.flat(t, 0).first)) })
 }
 
 // plain are the requirements that no slice makes true or false.
@@ -302,11 +324,16 @@ func (s *space) bounding(v *program.Variable) bool {
 
 // flat is the pair of equal inputs of a setting, slices having n equal elements.
 func (s *space) flat(choice setting, n int) pair {
+	more := map[int]int{}
+	for k, i := range s.loose() {
+		d, _ := choice[len(s.code.function.Inputs)+k].int64()
+		more[i] = int(d)
+	}
 	var p pair
 	for i, v := range s.code.function.Inputs {
 		run := []rational{choice[i]}
 		if v.Slice {
-			run = slices.Repeat(run, n)
+			run = slices.Repeat(run, max(0, n+more[i]))
 		}
 		p.first = append(p.first, run)
 		p.second = append(p.second, slices.Clone(run))

@@ -141,6 +141,7 @@ func (mk *maker) make(swapped, long bool) *test {
 		length = m.exceeding()
 	}
 	flat := mk.below(2) == 0
+	uneven := mk.slices() > 1 && mk.below(4) == 0 // public slices may be of other lengths
 	for _, v := range mk.f.Inputs {
 		a, adjacent := mk.adjacent[v]
 		var diff func(i int) *big.Rat
@@ -171,7 +172,11 @@ func (mk *maker) make(swapped, long bool) *test {
 		}
 		switch {
 		case v.Slice:
-			for i := range length {
+			n := length
+			if uneven && !adjacent {
+				n = max(0, n+pick(mk, -1, 0, 1, 2))
+			}
+			for i := range n {
 				x := pair{value(), new(big.Rat)}
 				if adjacent {
 					x.diff = diff(i)
@@ -183,6 +188,17 @@ func (mk *maker) make(swapped, long bool) *test {
 		}
 	}
 	return t
+}
+
+// slices is how many of the inputs are.
+func (mk *maker) slices() int {
+	n := 0
+	for _, v := range mk.f.Inputs {
+		if v.Slice {
+			n++
+		}
+	}
+	return n
 }
 
 // longest bounds the tests that are long.
