@@ -424,7 +424,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 		}
 	}
 	for _, c := range counters {
-		fs = append(fs, linear.Ge(c, linear.Term{}))
+		fs = append(fs, linear.Ge(c, linear.Term{}), linear.Gt(c, linear.Term{}))
 		for _, s := range sizes {
 			fs = append(fs, linear.Le(c, s), linear.Ge(c, s), linear.Lt(c, s))
 		}
@@ -841,6 +841,11 @@ func (m *machine) guards(h *head, g *state) []linear.Formula {
 	for _, x := range m.conditions(h) {
 		if f := m.eval(x, g).one; f.Err() == nil && m.speakable(h, f) {
 			both(f)
+		}
+	}
+	for _, n := range h.names { // a flag that a draw sets: found
+		if v, ok := h.vars[n]; ok && v.Sort == p.Bool && m.private[v] {
+			both(g.vars[v].one)
 		}
 	}
 	return fs

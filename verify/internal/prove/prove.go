@@ -62,16 +62,20 @@ type failure struct {
 	status     Status
 	candidates []p.Pair
 	tried      []string
+	more       bool // there may be further alignments
 }
 
 const (
 	maxRounds  = 200 // of tests and solver
-	maxFailed  = 6   // alignments that pass the tests and have no proof
 	firstTries = 300 // tests of an alignment
 )
 
-// direct searches for the proof of one direction.
-func (s *search) direct(ctx context.Context, progress func(string)) (*Orientation, *failure, error) {
+// maxFailed are how many alignments may pass the tests and have no proof. Templates are
+// tried with few of them first: those of a later depth may have the proof at once.
+var maxFailed = [...]int{2, 6}
+
+// direct searches for the proof of one direction, with so many alignments that fail.
+func (s *search) direct(ctx context.Context, most int, progress func(string)) (*Orientation, *failure, error) {
 	fail := &failure{}
 	lost := 0
 	given := "" // what is wrong with the alignments of the source
@@ -98,6 +102,11 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 			s.tests = append(s.tests, t)
 			continue
 		}
+		if s.failed[a.String()] {
+			lost = max(lost, 1)
+			s.exclude()
+			continue
+		}
 		progress(fmt.Sprintf("proving %v", a))
 		o, why, err := s.confirm(ctx, a, seen)
 		if err != nil {
@@ -108,11 +117,13 @@ func (s *search) direct(ctx context.Context, progress func(string)) (*Orientatio
 			return o, nil, err
 		}
 		fail.tried = append(fail.tried, fmt.Sprintf("%v: %s", a, why))
+		s.failed[a.String()] = true
 		if t, _ := s.challenge(a, 10*firstTries); t != nil {
 			s.tests = append(s.tests, t)
 			continue
 		}
-		if lost++; lost == maxFailed {
+		if lost++; lost == most {
+			fail.more = true
 			break
 		}
 		s.exclude()
@@ -314,24 +325,44 @@ func (s *search) start(ctx context.Context, o Options, progress func(string)) (*
 		return nil, nil, err
 	}
 	defer s.solver.close()
-	before := "none"
+	s.failed = map[string]bool{}
 	var fail *failure
-	for depth := outcome; depth <= later; depth++ {
-		if depth == outcome && s.outcomes == nil {
-			continue
+	var done [later + 1]bool
+	for _, most := range maxFailed {
+		before := "none"
+		for depth := plain; depth <= later; depth++ {
+			if depth <= outcome && s.outcomes == nil || depth == plain && !s.threshold() || done[depth] {
+				continue
+			}
+			text := s.plant(depth)
+			if text == before {
+				continue
+			}
+			before = text
+			orientation, why, err := s.direct(ctx, most, progress)
+			if err != nil || orientation != nil {
+				return orientation, nil, err
+			}
+			if fail != nil {
+				why.tried = append(fail.tried, why.tried...)
+			}
+			fail, done[depth] = why, !why.more || depth == plain
 		}
-		text := s.plant(depth)
-		if text == before {
-			continue
-		}
-		before = text
-		orientation, why, err := s.direct(ctx, progress)
-		if err != nil || orientation != nil {
-			return orientation, nil, err
-		}
-		fail = why
 	}
 	return nil, fail, nil
+}
+
+// threshold reports whether noise is drawn before a loop that draws: what is compared with
+// it needs to know of no outcome.
+func (s *static) threshold() bool {
+	before := false
+	for _, d := range s.draws {
+		if before && len(s.around[d]) > 0 {
+			return true
+		}
+		before = before || len(s.around[d]) == 0
+	}
+	return false
 }
 
 // plant makes the templates, in the place of those before, and says what they are.

@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/linear"
@@ -35,6 +37,7 @@ type search struct {
 	exhausted bool     // all alignments of the templates fail
 	maker     *maker
 	tests     []*test
+	failed    map[string]bool // alignments that pass the tests and have no proof
 }
 
 const (
@@ -47,11 +50,12 @@ const (
 type alignment map[*p.Draw]p.Expression
 
 func (a alignment) String() string {
-	text := ""
+	var shifts []string
 	for d, x := range a {
-		text += fmt.Sprintf("%s: %s; ", d.To.Name, x)
+		shifts = append(shifts, fmt.Sprintf("%s: %s; ", d.To.Name, x))
 	}
-	return text
+	slices.Sort(shifts)
+	return strings.Join(shifts, "")
 }
 
 // machine is one that runs with the alignment, in a test or symbolically.

@@ -41,7 +41,8 @@ type multiple struct{ k, part int }
 type depth uint8
 
 const (
-	outcome depth = iota // which outcome is looked at
+	plain   depth = iota // how the sample compares, and nothing of outcomes
+	outcome              // which outcome is looked at
 	sample               // how the sample compares, too
 	later                // and, of samples that are used in later iterations, whether there are any
 )
@@ -66,6 +67,9 @@ func templates(s *static, c *claim.Claim, outcomes []*p.Variable, depth depth) [
 		if d.Align != nil {
 			t.shift = d.Align
 		} else {
+			if depth == plain {
+				outcomes = nil
+			}
 			o := observe(s, d, outcomes, depth)
 			t.shift = t.tree(o.conditions, leafOf(bounds(c, d.To.Sort), o.distances))
 		}
