@@ -85,7 +85,7 @@ func (l *lowerer) assignOne(s *ast.AssignStmt) {
 			return
 		}
 	}
-	if v, ok := to.(slice); ok && l.appendTo(v.v, s.Rhs[0]) {
+	if l.appendTo(to, s.Rhs[0]) {
 		return
 	}
 	l.set(to, l.evalFor(s.Rhs[0], s), s.Pos())
@@ -127,7 +127,7 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 			}, s)
 			return
 		}
-		if v, ok := to.(slice); ok && l.appendTo(v.v, values[0]) {
+		if l.appendTo(to, values[0]) {
 			return
 		}
 	}
@@ -170,6 +170,9 @@ func (l *lowerer) declare(name string, t types.Type, v entity, pos token.Pos) en
 		delete(l.temporaries, s.v)
 		s.v.Name, s.v.Pos = l.unique(name), pos
 		return s
+	}
+	if r, ok := v.(rows); ok && l.adopt(r, name, pos) {
+		return r
 	}
 	return l.bind(l.local(name, t, pos), v, pos)
 }
@@ -224,7 +227,7 @@ func (l *lowerer) snapshot(to, values []entity, pos token.Pos) []entity {
 			values[i] = term{l.keep(v.x, v.sort, changed, pos), v.sort}
 		case infinite:
 			values[i] = infinite{l.keep(v.is, program.Bool, changed, pos), v.kind, term{l.keep(v.x.x, v.x.sort, changed, pos), v.x.sort}}
-		case slice, *record:
+		case slice, *record, rows:
 			l.refuse(pos, "slices or structs assigned side by side", "they might share elements", "assign them one by one")
 		}
 		l.change(to, i, changed, pos)
@@ -262,6 +265,11 @@ func (l *lowerer) change(to []entity, i int, changed map[*program.Variable]bool,
 		t.index = l.keep(t.index, program.Int, changed, pos)
 		to[i] = t
 		changed[t.of] = true
+	case *record:
+		for j := range t.fields {
+			t.field(j)
+			l.change(t.fields, j, changed, pos)
+		}
 	}
 }
 
@@ -314,6 +322,17 @@ func (l *lowerer) set(to, v entity, pos token.Pos) {
 			l.emit(program.Make{At: at, To: to.v, Length: number(0, program.Int)})
 			return
 		}
+	case rows:
+		switch v := v.(type) {
+		case rows:
+			if v.columns != to.columns {
+				l.copyRows(to, v, pos)
+			}
+			return
+		case null:
+			l.makeRows(to, number(0, program.Int), pos)
+			return
+		}
 	case *record:
 		if v, ok := v.(*record); ok && len(v.fields) == len(to.fields) {
 			for i := range to.fields {
@@ -353,6 +372,8 @@ func (l *lowerer) zero(e entity, t types.Type, pos token.Pos) {
 		l.emit(program.Assign{At: at, To: e.v, Value: zero})
 	case slice:
 		l.emit(program.Make{At: at, To: e.v, Length: number(0, program.Int)})
+	case rows:
+		l.makeRows(e, number(0, program.Int), pos)
 	case *record:
 		for i := range e.fields {
 			l.zero(e.field(i), e.typ.Field(i).Type(), pos)
@@ -377,7 +398,7 @@ func (l *lowerer) checkStore(v *program.Variable, pos token.Pos) {
 
 // appendTo emits v = append(v, ...), or v = make(...) and other fresh slices,
 // without a copy; false if e is something else.
-func (l *lowerer) appendTo(v *program.Variable, e ast.Expr) bool {
+func (l *lowerer) appendTo(to entity, e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || !l.isBuiltin(call.Fun, "append") || len(call.Args) == 0 {
 		return false
@@ -386,15 +407,27 @@ func (l *lowerer) appendTo(v *program.Variable, e ast.Expr) bool {
 	if !ok {
 		return false
 	}
-	if s, ok := l.object(id).(slice); !ok || s.v != v {
-		return false
+	switch s := l.object(id).(type) {
+	case slice:
+		v := s.v
+		if to, ok := to.(slice); !ok || to.v != v {
+			return false
+		}
+		if v.Input {
+			l.refuse(e.Pos(), "appending to "+v.Name, "the caller may see it", "copy it first: append([]T(nil), "+v.Name+"...)")
+		}
+		l.read(v)
+		l.appendAll(v, call)
+		return true
+	case rows:
+		if to, ok := to.(rows); !ok || to.columns != s.columns {
+			return false
+		}
+		l.value(s)
+		l.appendRows(s, call)
+		return true
 	}
-	if v.Input {
-		l.refuse(e.Pos(), "appending to "+v.Name, "the caller may see it", "copy it first: append([]T(nil), "+v.Name+"...)")
-	}
-	l.read(v)
-	l.appendAll(v, call)
-	return true
+	return false
 }
 
 // setTo sets the key or value of a range.

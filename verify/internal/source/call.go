@@ -223,6 +223,9 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 			if s, ok := v.(slice); ok && !s.v.Stream {
 				return []entity{term{program.Length{Slice: s.v}, program.Int}}
 			}
+			if r, ok := v.(rows); ok {
+				return []entity{term{program.Length{Slice: r.all()[0]}, program.Int}}
+			}
 			l.refuse(e.Pos(), "the length of "+v.what(), "it is outside the subset", "use a slice of numbers")
 		}
 	case "min", "max":
@@ -236,6 +239,14 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 		}
 		return []entity{x}
 	case "make":
+		if r, ok := l.rowsOf(l.typeOf(e), e.Pos()); ok {
+			n := l.scalar(e.Args[1])
+			if len(e.Args) == 3 {
+				l.capacity(n.x, l.scalar(e.Args[2]).x, at)
+			}
+			l.makeRows(r, n.x, e.Pos())
+			return []entity{l.temporaryRows(r)}
+		}
 		v, ok := l.local(l.frame.prefix+"slice", l.typeOf(e), e.Pos()).(slice)
 		if !ok {
 			l.refuse(e.Pos(), "making a value of type "+typeName(l.typeOf(e)), "it is outside the subset", "use a slice of numbers")
@@ -248,6 +259,11 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 		l.temporaries[v.v] = true
 		return []entity{v}
 	case "append":
+		if r, ok := l.rowsOf(l.typeOf(e), e.Pos()); ok {
+			l.set(r, l.eval(e.Args[0]), e.Pos())
+			l.appendRows(r, e)
+			return []entity{l.temporaryRows(r)}
+		}
 		v, ok := l.local(l.frame.prefix+"slice", l.typeOf(e), e.Pos()).(slice)
 		if !ok {
 			l.refuse(e.Pos(), "appending to a value of type "+typeName(l.typeOf(e)), "it is outside the subset", "use a slice of numbers")
@@ -440,6 +456,9 @@ func (l *lowerer) method(f *ast.SelectorExpr, sel *types.Selection, e *ast.CallE
 	recv := l.path(l.base(f.X), index[:len(index)-1], e.Pos())
 	if _, byPointer := types.Unalias(fn.Signature().Recv().Type()).(*types.Pointer); byPointer {
 		if r, ok := recv.(*record); ok {
+			if r.moves {
+				l.refuse(e.Pos(), "a pointer to an element", "it is outside the subset", "take the element out, and put it back")
+			}
 			recv = pointer{to: r}
 		}
 	} else {
@@ -522,6 +541,10 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 			g.env[obj] = s // a slice that is not set anew is the caller's
 			return
 		}
+		if r, ok := v.(rows); ok && !l.assigns(code, obj) {
+			g.env[obj] = r
+			return
+		}
 		g.env[obj] = l.declare(g.prefix+id.Name, obj.Type(), v, e.Pos())
 	}
 	if recvList != nil && len(recvList.List) == 1 && len(recvList.List[0].Names) == 1 {
@@ -543,7 +566,7 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 		l.list(code.List)
 		return nil
 	}
-	g.exit = &target{}
+	g.exit, g.once = &target{}, returnsOnce(code)
 	l.namedResults(typ, typ.Results)
 	for i := range sig.Results().Len() {
 		r := sig.Results().At(i)
@@ -569,6 +592,24 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 		l.writes[v] = e.Pos()
 	}
 	return results
+}
+
+// returnsOnce reports whether the last statement of a body is its only return.
+func returnsOnce(code *ast.BlockStmt) bool {
+	if len(code.List) == 0 {
+		return false
+	}
+	last, ok := code.List[len(code.List)-1].(*ast.ReturnStmt)
+	ast.Inspect(code, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			ok = ok && n == last
+		}
+		return true
+	})
+	return ok
 }
 
 // disown leaves out a result, which the call alone writes, once, before it is read.

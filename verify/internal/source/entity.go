@@ -36,7 +36,12 @@ type (
 		typ    *types.Struct
 		fields []entity
 		make   func(i int) entity
+		// moves is set on an element of rows, which is another one where its index changes.
+		moves bool
 	}
+
+	// Rows are a slice of structs: a slice for each of their numbers, all of one length.
+	rows struct{ columns *record }
 
 	// A pointer is to a record that is known. One of the input may be nil.
 	pointer struct {
@@ -94,6 +99,7 @@ func (term) what() string      { return "a number" }
 func (slice) what() string     { return "a slice" }
 func (mapping) what() string   { return "a map" }
 func (*record) what() string   { return "a struct" }
+func (rows) what() string      { return "a slice of structs" }
 func (pointer) what() string   { return "a pointer" }
 func (closure) what() string   { return "a function" }
 func (source) what() string    { return "a source of noise" }
@@ -331,7 +337,7 @@ func isString(t types.Type) bool {
 }
 
 func newRecord(t *types.Struct, field func(i int) entity) *record {
-	return &record{t, make([]entity, t.NumFields()), field}
+	return &record{typ: t, fields: make([]entity, t.NumFields()), make: field}
 }
 
 func (s *sampler) scaleVariable() *program.Variable {
@@ -361,6 +367,9 @@ func (l *lowerer) local(name string, t types.Type, pos token.Pos) entity {
 		v := l.variable(name, sort, pos)
 		v.Slice = true
 		return slice{v}
+	}
+	if columns, ok := l.columns(name, t, pos); ok {
+		return rows{columns}
 	}
 	if u, ok := t.Underlying().(*types.Struct); ok && !isSource(t) {
 		r := newRecord(u, nil)

@@ -122,6 +122,10 @@ func (l *lowerer) value(e entity) entity {
 		return infinite{program.Ref{Var: e.is}, e.kind, term{program.Ref{Var: e.v}, e.v.Sort}}
 	case slice:
 		l.read(e.v)
+	case rows:
+		for _, v := range e.all() {
+			l.read(v)
+		}
 	case *record:
 		for i := range e.fields {
 			l.value(e.field(i))
@@ -174,7 +178,12 @@ func (l *lowerer) place(e ast.Expr) entity {
 		if m, ok := l.typeOf(e.X).Underlying().(*types.Map); ok {
 			return l.atKey(e, m)
 		}
-		v, ok := l.sliceOf(e.X)
+		x := l.eval(e.X)
+		if r, ok := x.(rows); ok {
+			return r.at(l.scalar(e.Index).x)
+		}
+		s, ok := x.(slice)
+		v := s.v
 		if !ok {
 			l.refuse(e.Pos(), "an index into a value of type "+typeName(l.typeOf(e.X)), "it is outside the subset", indexHint(l.typeOf(e.X)))
 		}
@@ -534,7 +543,7 @@ func (l *lowerer) unaryExpr(e *ast.UnaryExpr) entity {
 			l.refuse(e.Pos(), "a pointer to a slice", "it is outside the subset", "use the slice")
 		}
 		to := l.place(e.X)
-		if r, ok := to.(*record); ok {
+		if r, ok := to.(*record); ok && !r.moves {
 			return pointer{to: r}
 		}
 		l.refuse(e.Pos(), "a pointer to "+to.what(), "it is outside the subset", "return the new value, or point to a struct")
@@ -585,6 +594,20 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 		}
 		return r
 	case *types.Slice:
+		if r, ok := l.rowsOf(t, e.Pos()); ok {
+			var values []entity
+			for _, x := range e.Elts {
+				if _, keyed := x.(*ast.KeyValueExpr); keyed {
+					l.refuse(x.Pos(), "an element with an index", "it is outside the subset", "list the elements in order")
+				}
+				values = append(values, l.eval(x))
+			}
+			l.makeRows(r, number(0, program.Int), e.Pos())
+			for _, v := range values {
+				l.addRow(r, v, e.Pos())
+			}
+			return l.temporaryRows(r)
+		}
 		to, ok := l.local(l.frame.prefix+"slice", t, e.Pos()).(slice)
 		if !ok {
 			break

@@ -95,6 +95,9 @@ type frame struct {
 	named   []*types.Var
 	types   *types.Tuple
 	exit    *target // nil in the function with the claim
+	// once is set in a function with one return, at its end: what that returns may be
+	// known while reading, a pointer to a struct that the function makes.
+	once bool
 	// stream is set in a function whose results are a sequence: it is what yields.
 	stream bool
 }

@@ -194,9 +194,30 @@ func run(fn reflect.Value, args []reflect.Value) (o outcome) {
 			o.Returned = []any{}
 			continue
 		}
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct {
+			o.Returned = append(o.Returned, columns(v)...) // as they are read
+			continue
+		}
 		o.Returned = append(o.Returned, plain(v))
 	}
 	return o
+}
+
+// columns are the slices of a slice of structs.
+func columns(v reflect.Value) (all []any) {
+	t := v.Type().Elem()
+	for i := range t.NumField() {
+		list := reflect.MakeSlice(reflect.SliceOf(t.Field(i).Type), 0, v.Len())
+		for j := range v.Len() {
+			list = reflect.Append(list, v.Index(j).Field(i))
+		}
+		if t.Field(i).Type.Kind() == reflect.Struct {
+			all = append(all, columns(list)...)
+		} else {
+			all = append(all, plain(list))
+		}
+	}
+	return all
 }
 
 func sequence(v reflect.Value) (shown []any) {

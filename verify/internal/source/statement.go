@@ -479,6 +479,13 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 	l.settle(s.Pos())
 	if l.frame.exit != nil {
 		for i, v := range values {
+			switch v.(type) {
+			case pointer, *record:
+				if l.frame.once {
+					l.frame.results[i] = l.bind(l.frame.results[i], v, s.Pos())
+					continue
+				}
+			}
 			l.set(l.frame.results[i], v, s.Pos())
 		}
 		return l.leave(l.frame.exit, s.Pos())
@@ -519,8 +526,13 @@ func (l *lowerer) results(s *ast.ReturnStmt) (values []entity) {
 	for i, v := range values {
 		switch v.(type) {
 		case null, drawError:
-			if isError(l.frame.types.At(i).Type()) {
+			t := l.frame.types.At(i).Type()
+			if isError(t) {
 				values[i] = term{number(0, program.Int), program.Int}
+			} else if _, ok := t.Underlying().(*types.Slice); ok && l.frame.exit == nil {
+				none := l.local("none", t, s.Pos())
+				l.zero(none, t, s.Pos())
+				values[i] = none
 			}
 		}
 	}
@@ -538,6 +550,11 @@ func (l *lowerer) flatten(to []program.Expression, e entity, pos token.Pos) []pr
 		return l.flatten(to, l.value(e), pos)
 	case slice:
 		return append(to, program.Ref{Var: e.v})
+	case rows:
+		for _, v := range e.all() {
+			to = append(to, program.Ref{Var: v})
+		}
+		return to
 	case pointer:
 		return l.flatten(to, e.to, pos)
 	case *record:

@@ -761,3 +761,137 @@ func Library(q []float64, n []int64, a int, eps float64) (float64, int, int, int
 	k := slices.Index(n, int64(a)-1)
 	return slices.Max(q), slices.Index(q, slices.Max(q)), slices.Index(n, slices.Min(n)), k + m, slices.Contains(q, 1)
 }
+
+type bucket struct {
+	left int
+	rate float64
+	src  *noise.Source
+}
+
+func newBucket(left int, rate float64, src *noise.Source) *bucket {
+	if left < 0 {
+		left = -left
+	}
+	return &bucket{left: left, rate: rate + src.Laplace(1), src: src}
+}
+
+func (b *bucket) take(x float64) (taken, more bool) {
+	if b.left == 0 {
+		return false, false
+	}
+	if x+b.src.Laplace(1) > b.rate {
+		b.left--
+		return true, b.left > 0
+	}
+	return false, true
+}
+
+func doubled(b bucket) bucket {
+	b.left *= 2
+	return b
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Made(q []float64, a int, eps float64, src *noise.Source) ([]bool, int) {
+	var out []bool
+	n := 0
+	for i, x := range q {
+		b := newBucket(a, x, src)
+		for _, y := range q {
+			taken, more := b.take(y)
+			out = append(out, taken)
+			if !more {
+				break
+			}
+		}
+		c := newBucket(i, x, src)
+		twice := doubled(*c)
+		twice.take(x)
+		n += b.left + 10*c.left + 100*twice.left
+	}
+	return out, n
+}
+
+type place struct{ X, Y int }
+
+type answer struct {
+	At    place
+	Above bool
+	Value float64
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Rows(q []float64, a int, eps float64, src *noise.Source) ([]answer, int) {
+	var out []answer
+	if len(q) == 2 {
+		return nil, 0
+	}
+	for i, x := range q {
+		ans := answer{At: place{X: i, Y: len(out)}}
+		if x+src.Laplace(1) > 0 {
+			ans.Above = true
+			ans.Value = x
+			out = append(out, ans, answer{At: place{i, i}})
+			ans.Value = 7
+			continue
+		}
+		out = append(out, ans)
+		j := len(out) - 1
+		out[j].Value += 2
+		out[j].At.Y = i
+		last := out[j]
+		j = 0
+		last.At.X = 9
+		out[j] = last
+	}
+	if len(out) > 3 {
+		out[2] = answer{Above: true}
+		k := 1
+		k, out[k] = following(k)
+		out[k].Value, k = 3, a
+		k, out[0].At.X = a, 2+k
+	}
+	return out, len(out)
+}
+
+func following(i int) (int, answer) { return i + 1, answer{At: place{X: i}} }
+
+func mark(rows []answer, n int) []answer {
+	marked := make([]answer, n)
+	for i := 0; i < n && i < len(rows); i++ {
+		marked[i].Above = !rows[i].Above
+		marked[i].At = rows[i].At
+	}
+	return marked
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func RowsAside(q []float64, a int, eps float64, src *noise.Source) []answer {
+	rows := []answer{{Value: 1}, {At: place{1, 2}, Above: true}}
+	for _, x := range q {
+		rows = append(rows, answer{Value: x})
+	}
+	if a < 0 {
+		a = -a
+	}
+	return mark(rows, a)
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Nothing(q []float64, a int, eps float64, src *noise.Source) []float64 {
+	if a > 1 {
+		return nil
+	}
+	var out []float64
+	for _, x := range q {
+		if x > 1 {
+			return nil
+		}
+		out = append(out, x)
+	}
+	return out
+}
