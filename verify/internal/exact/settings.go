@@ -65,48 +65,102 @@ type setting []rational
 // depth.
 func (s *space) settings(most, depth int) []setting {
 	lists := s.choices()
+	conditions, values := s.staged(), s.blank()
 	var found []setting
-	at := make([]int, len(lists))
+	choice := make(setting, len(lists))
 	tried := 0
-	plain := s.plain()
-	// Diagonals: those that leave the first choices least come first.
+	// Diagonals: those that leave the first choices least come first. A choice that makes
+	// a requirement false is not followed.
 	var walk func(i, rest int)
 	walk = func(i, rest int) {
-		if len(found) >= most || tried > 20_000 {
-			return
-		}
 		if i == len(lists) {
-			if rest > 0 {
-				return
-			}
-			tried++
-			choice := make(setting, len(lists))
-			for j, k := range at {
-				choice[j] = lists[j][k]
-			}
-			if !s.code.holds(plain, s.code.bind(s.flat(choice, 0).first)) {
-				return
-			}
 			for _, n := range []int{2, 1, 0, 3, 4, 5, 6, 8} {
 				if p := s.flat(choice, n); s.code.admissible(s.claim, p.first) {
-					found = append(found, choice)
+					found = append(found, slices.Clone(choice))
 					break
 				}
 			}
 			return
 		}
-		for k := 0; k < len(lists[i]) && k <= rest; k++ {
-			at[i] = k
-			walk(i+1, rest-k)
+		first := 0
+		if i == len(lists)-1 {
+			first = rest
 		}
-		at[i] = 0
+		for k := first; k < len(lists[i]) && k <= rest && len(found) < most && tried < maxTried; k++ {
+			tried++
+			choice[i] = lists[i][k]
+			if i < len(values) && values[i].scalar != nil {
+				values[i] = value{scalar: constant(choice[i])}
+			}
+			if s.code.holds(conditions[i], values) {
+				walk(i+1, rest-k)
+			}
+		}
 	}
-	for sum := 0; sum <= depth && len(found) < most && tried <= 20_000; sum++ {
+	for sum := 0; sum <= depth && len(found) < most && tried < maxTried && (sum == 0 || len(lists) > 0); sum++ {
 		walk(0, sum)
 	}
 	if len(found) == 0 {
 		found = s.scattered(lists, most)
 	}
+	return found
+}
+
+// maxTried bounds the choices of an input that are looked at.
+const maxTried = 20_000
+
+// blank are inputs of 0, and empty slices.
+func (s *space) blank() []value {
+	return s.code.bind(s.flat(make(setting, len(s.code.function.Inputs)+len(s.loose())), 0).first)
+}
+
+// staged are the requirements that no slice makes true or false, by the last input that
+// they speak of; those of none are with the first.
+func (s *space) staged() [][]program.Expression {
+	stages := make([][]program.Expression, len(s.code.function.Inputs)+len(s.loose()))
+	for _, e := range s.plain() {
+		for _, c := range conjuncts(e) {
+			last := 0
+			for i, v := range s.code.function.Inputs {
+				if mentions(c, v) {
+					last = i
+				}
+			}
+			if last < len(stages) {
+				stages[last] = append(stages[last], c)
+			}
+		}
+	}
+	return stages
+}
+
+// alone are the requirements that speak of one input only.
+func (s *space) alone(v *program.Variable) []program.Expression {
+	var all []program.Expression
+	for _, e := range s.plain() {
+		for _, c := range conjuncts(e) {
+			others := slices.ContainsFunc(s.code.function.Inputs, func(w *program.Variable) bool { return w != v && mentions(c, w) })
+			if mentions(c, v) && !others {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+func conjuncts(e program.Expression) []program.Expression {
+	if b, ok := e.(program.Binary); ok && b.Op == program.And {
+		return append(conjuncts(b.X), conjuncts(b.Y)...)
+	}
+	return []program.Expression{e}
+}
+
+func mentions(e program.Expression, v *program.Variable) bool {
+	found := false
+	program.Walk(e, func(x program.Expression) {
+		ref, ok := x.(program.Ref)
+		found = found || ok && ref.Var == v
+	})
 	return found
 }
 
@@ -145,7 +199,13 @@ func (s *space) choices() [][]rational {
 		case v.Sort == program.Int:
 			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
 		default:
-			lists = append(lists, append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000)))
+			all := append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000))
+			// Of a probability few are left, which then come early.
+			run, alone := s.blank(), s.alone(v)
+			lists = append(lists, slices.DeleteFunc(all, func(x rational) bool {
+				run[i] = value{scalar: constant(x)}
+				return !s.code.holds(alone, run)
+			}))
 		}
 	}
 	for range s.loose() {

@@ -1,0 +1,68 @@
+package exact
+
+import (
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify/internal/source"
+)
+
+// response is the unit of package mechanism whose requirements leave little: three
+// numbers bound each other from all sides.
+func response(t *testing.T) *source.Unit {
+	t.Helper()
+	packages, err := source.Load(t.Context(), "../../..", "./mechanism")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range packages[0].Units {
+		if u.Name == "BinaryResponse.say" {
+			return u
+		}
+	}
+	t.Fatal("there is no BinaryResponse.say")
+	return nil
+}
+
+// Settings meet what is required, and differ.
+func TestSettings(t *testing.T) {
+	u := response(t)
+	c, err := compile(u.Function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSpace(c, u.Claim)
+	all := s.settings(16, searchDepth)
+	for i, choice := range all {
+		if p := s.flat(choice, 0); !c.admissible(u.Claim, p.first) {
+			t.Errorf("%v is not what is required", choice)
+		}
+		for _, other := range all[:i] {
+			equal := true
+			for j := range choice {
+				equal = equal && same(choice[j], other[j])
+			}
+			if equal {
+				t.Errorf("%v comes twice", choice)
+			}
+		}
+	}
+	if len(all) != 16 {
+		t.Errorf("%d settings", len(all))
+	}
+}
+
+// Without the last of its requirements, of the no of those who mean yes, the response
+// tells more than its ratio: hit = 9/10, miss = 1/2 and ratio = 2 are found, where no is
+// five times as likely.
+func TestResponseWithoutABound(t *testing.T) {
+	u := response(t)
+	claim := *u.Claim
+	claim.Requires = claim.Requires[:len(claim.Requires)-1]
+	x, tried, err := Refute(t.Context(), u.Function, &claim, nil, Search{Budget: 300})
+	if err != nil || x == nil {
+		t.Fatalf("%v, %v", tried, err)
+	}
+	if x.Forced <= x.Claimed {
+		t.Errorf("%v is forced, and %v claimed", x.Forced, x.Claimed)
+	}
+}
