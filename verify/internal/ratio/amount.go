@@ -137,11 +137,22 @@ func (a algebra) combined(e program.Binary) (amount, error) {
 }
 
 // covers reports that c <= d all over the region.
+func (a algebra) covers(d, c amount) bool {
+	question := asked{d.String() + " >= " + c.String(), false}
+	known, ok := a.decided[question]
+	if !ok {
+		known = a.exceeds(d, c)
+		a.decided[question] = known
+	}
+	return known
+}
+
+// exceeds is covers, decided anew.
 //
 // d − c = Σ countᵢ·ln(ofᵢ) + rest is taken apart by the monomials m of the counts:
 // Σ m·(Σ kⱼ·ln(ofⱼ) + restₘ). It is not negative if each m and each factor of an m is
 // not, which is that Π ofⱼ^kⱼ · e^restₘ >= 1.
-func (a algebra) covers(d, c amount) bool {
+func (a algebra) exceeds(d, c amount) bool {
 	gap := d.plus(c.times(rational(big.NewRat(-1, 1))))
 	if len(gap.logs) == 0 {
 		return a.nonnegative(gap.rest.num)

@@ -97,8 +97,9 @@ func (r *region) implied(g polynomial, strict bool, vs []string, facts []polynom
 		}
 	}
 	for _, m := range multipliers {
+		product := m.times(g)
 		for _, f := range facts {
-			if h := m.times(g).minus(f); len(h) == 0 && !strict || r.cuts(h, strict, 0) {
+			if h := product.minus(f); len(h) == 0 && !strict || r.cuts(h, strict, 0) {
 				return true
 			}
 		}

@@ -356,6 +356,7 @@ func (p *prover) narrow(d fraction, strict bool) {
 	}
 	if den.Sign() > 0 {
 		p.facts = append(p.facts, d.num)
+		clear(p.decided)
 	}
 	c := new(big.Rat)
 	if t, ok := d.num[""]; ok {

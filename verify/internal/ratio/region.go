@@ -36,8 +36,7 @@ type region struct {
 	integers map[string]bool
 	// facts are other polynomials that are required not to be negative.
 	facts []polynomial
-	// decided are the signs of polynomials that were looked at since the region became
-	// what it is.
+	// decided are the questions that were answered since the region became what it is.
 	decided map[asked]bool
 }
 
@@ -120,10 +119,11 @@ func (g group) faces() []map[string]bool {
 	return all
 }
 
-// asked is whether a polynomial, as it is written, is not negative, or is positive.
+// asked is whether a polynomial, as it is written, is not negative, or is positive; or
+// whether one amount covers another.
 type asked struct {
-	polynomial string
-	strict     bool
+	text   string
+	strict bool
 }
 
 // A box is a region after roots were taken, so that all powers are whole.
