@@ -498,7 +498,8 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 				return refuse("what it costs depends on a number of the program: " + e.String())
 			}
 		}
-		if it.hasScale() && !a.isPositive(it.scale) {
+		drawn := a.isPositive(it.scale)
+		if it.hasScale() && !drawn && !a.whenDrawn(it.rounds).isPositive(it.scale) {
 			return refuse("the scale of noise is not known to be positive: " + it.scale.String())
 		}
 		for _, e := range []Expr{it.times, it.epsilon, it.delta, it.rho} {
@@ -569,8 +570,47 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 			}
 		}
 		it.sens = env{unit: {most: sum}}
+		if it.hasScale() && !drawn && !a.isNonneg(it.paid()) {
+			return refuse("the scale of noise is not known to be positive: " + it.scale.String())
+		}
 	}
 	return nil
+}
+
+// whenDrawn are the facts where a draw is made that stands in loops of such counts: each
+// runs at least once.
+//
+// Lemma: what a draw is said to cost, written over the parameters, may be of use only
+// where it is made. Elsewhere it costs 0, and is said to cost what is not negative.
+func (a *analysis) whenDrawn(rounds []Expr) *facts {
+	f := a.facts
+	for _, n := range rounds {
+		if !a.fixed(n) {
+			continue
+		}
+		if len(n.terms) == 1 && len(n.terms[0].powers) == 1 && n.is(atomic(n.terms[0].powers[0].atom)) {
+			if x := n.terms[0].powers[0].atom; x.op == maximum && len(x.args) == 2 && len(x.args[1].terms) == 0 {
+				n = x.args[0] // max(n, 0) >= 1
+			} else if x.op == maximum && len(x.args) == 2 && len(x.args[0].terms) == 0 {
+				n = x.args[1]
+			}
+		}
+		f = f.and(n.sub(one()))
+	}
+	return f
+}
+
+// paid is what all draws cost, in terms of the measure that adds up.
+func (it item) paid() Expr {
+	inverse, ok := it.scale.inverse()
+	if !ok {
+		return integer(-1)
+	}
+	each := it.sensitivity().mul(inverse)
+	if it.law == gaussian || it.law == discreteGaussian {
+		each = each.mul(each)
+	}
+	return it.times.mul(each)
 }
 
 func steps(items []item) (all []Step) {

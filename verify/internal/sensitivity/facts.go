@@ -46,15 +46,13 @@ func (f *facts) sign(a *atom) (nonneg, positive bool) {
 			return true, true
 		}
 	}
-	if a.nonneg {
-		return true, false
-	}
+	nonneg = a.nonneg
 	for _, p := range f.nonneg {
-		if f.follows(x, p) {
-			return true, false
+		if n, ok := x.sub(p).number(); ok && n.Sign() >= 0 {
+			nonneg, positive = true, positive || n.Sign() > 0
 		}
 	}
-	return false, false
+	return nonneg, positive
 }
 
 // follows reports whether x - p, for p >= 0, is a number that is not negative.

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -30,6 +31,8 @@ type item struct {
 	// choices are lists of which the most costly counts: what a public choice leads
 	// to, or what is asked of parts that share no record.
 	choices [][]item
+	// rounds are the counts of the loops that a draw stands in: it is made where none is 0.
+	rounds []Expr
 }
 
 type law string
@@ -592,6 +595,7 @@ func (a *analysis) repeat(l *loop, it item, index string, within bool) item {
 	if len(it.scale.terms) > 0 && !a.older(l, it.scale) {
 		a.fail(nodeAt(it.pos), "noise of one scale", "the scale of noise differs between the iterations of a loop")
 	}
+	it.rounds = append(slices.Clip(it.rounds), l.count)
 	it.times = fixed(it.times, "how often noise is drawn")
 	it.epsilon, it.delta, it.rho = fixed(it.epsilon, "a cost"), fixed(it.delta, "a cost"), fixed(it.rho, "a cost")
 	elementwise := false

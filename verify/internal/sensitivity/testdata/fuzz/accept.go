@@ -545,3 +545,46 @@ func PaysForAll(q []float64, t float64, n int, eps float64, src *noise.Source) i
 	}
 	return hits
 }
+
+// Halving has a noise of which the scale is positive where it is drawn: in a loop that
+// runs so often.
+//
+// want: accepted
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Halving(rows []float64, low, high float64, steps int, eps float64, src *noise.Source) float64 {
+	for range steps {
+		middle, balance := (low+high)/2, 0.0
+		for _, x := range rows {
+			if x < middle {
+				balance++
+			} else {
+				balance--
+			}
+		}
+		if balance+src.Laplace(float64(steps)/eps) > 0 {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return low
+}
+
+// SpreadOut has it before the loop, and draws within.
+//
+// want: accepted
+//
+//dp:adjacent each(x) <= 1
+//dp:requires rho > 0
+//dp:cost zcdp(rho)
+func SpreadOut(x []float64, rho float64, src *noise.Source) []float64 {
+	sigma := math.Sqrt(float64(len(x)) / (2 * rho))
+	noisy := make([]float64, len(x))
+	for i := range x {
+		noisy[i] = x[i] + src.Gaussian(sigma)
+	}
+	return noisy
+}

@@ -557,3 +557,35 @@ func BreaksFree(q []float64, n int, eps float64, src *noise.Source) (sum, again 
 	}
 	return sum, again
 }
+
+// DrawnBefore draws before the loop of which the count is the scale.
+//
+// want: rejected: not known to be positive
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func DrawnBefore(x float64, steps int, eps float64, src *noise.Source) float64 {
+	y := x + src.Laplace(float64(steps)/eps)
+	for range steps {
+		y++
+	}
+	return y
+}
+
+// NotPaidElsewhere claims less than the first draw costs where the second is not made.
+//
+// want: rejected: not known to be at most
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps + eps/float64(steps)
+func NotPaidElsewhere(x float64, steps int, eps float64, src *noise.Source) (y, z float64) {
+	y = x + src.Laplace(1/eps)
+	for i := range steps {
+		if i == 0 {
+			z = x + src.Laplace(float64(steps)*float64(steps)/eps)
+		}
+	}
+	return y, z
+}
