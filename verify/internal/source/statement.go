@@ -478,6 +478,7 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 	values := l.results(s)
 	l.settle(s.Pos())
 	if l.frame.exit != nil {
+		values = l.keepResults(values, s.Pos())
 		for i, v := range values {
 			switch v.(type) {
 			case pointer, *record:
@@ -496,6 +497,42 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 	}
 	l.emit(program.Return{At: program.At{Pos: s.Pos()}, Values: shown})
 	return flow{}
+}
+
+// keepResults copies values that setting the named results before them changes:
+// return b, a of (a, b int).
+func (l *lowerer) keepResults(values []entity, pos token.Pos) []entity {
+	values = slices.Clone(values)
+	changed := map[*program.Variable]bool{}
+	for i, v := range values {
+		switch v := v.(type) {
+		case term:
+			values[i] = term{l.keep(v.x, v.sort, changed, pos), v.sort}
+		case slice, *record:
+			if slices.ContainsFunc(variablesOf(v), func(v *program.Variable) bool { return changed[v] }) {
+				l.refuse(pos, "results that change places", "they might share elements", "return other variables")
+			}
+		}
+		for _, v := range variablesOf(l.frame.results[i]) {
+			changed[v] = true
+		}
+	}
+	return values
+}
+
+// variablesOf are those that a place, or a value of several, is made of.
+func variablesOf(e entity) (vs []*program.Variable) {
+	switch e := e.(type) {
+	case scalar:
+		return []*program.Variable{e.v}
+	case slice:
+		return []*program.Variable{e.v}
+	case *record:
+		for i := range e.fields {
+			vs = append(vs, variablesOf(e.field(i))...)
+		}
+	}
+	return vs
 }
 
 // results evaluates what a return gives.

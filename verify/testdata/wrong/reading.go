@@ -79,3 +79,20 @@ func IndexBefore(x, eps float64, src *noise.Source) float64 {
 }
 
 func oneAndNothing() (int, float64) { return 1, 0 }
+
+// ResultsSwapped takes the wrong one of two results, which their function swaps.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ResultsSwapped(x, eps float64, src *noise.Source) float64 {
+	_, told := swapped(x)
+	return told
+}
+
+func swapped(x float64) (a, b float64) {
+	a = x
+	return b, a
+}

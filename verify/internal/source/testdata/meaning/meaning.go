@@ -895,3 +895,32 @@ func Nothing(q []float64, a int, eps float64, src *noise.Source) []float64 {
 	}
 	return out
 }
+
+type placed struct {
+	at    int
+	score float64
+}
+
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func Places(a, b int, x, eps float64) (int, int, float64, float64, int, float64) {
+	other := func(n, m int) (p, q int) {
+		p, q = n, m
+		return q, p
+	}
+	sum := func(n, m int) (p, q int, r placed) {
+		p, r.at = n+m, m
+		return n - m, p, placed{r.at, float64(q + p)}
+	}
+	first, second := other(a, b)
+	third, fourth, there := sum(first, second)
+	i := 0
+	scores := make([]float64, 3)
+	i, scores[i] = indexed(1, x)
+	scores[i], i = indexed2(x, 2)
+	return third, fourth - i, scores[0] - scores[2], scores[1], there.at, there.score
+}
+
+func indexed(n int, x float64) (int, float64) { return n, x }
+
+func indexed2(x float64, n int) (float64, int) { return 2 * x, n }
