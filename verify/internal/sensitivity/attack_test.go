@@ -20,3 +20,21 @@ func TestWrongProgramsAreNotProved(t *testing.T) {
 		}
 	}
 }
+
+// A proof that floats would break where they are rounded says that it is of real numbers.
+func TestRoundingIsOfReals(t *testing.T) {
+	all, p := checked(t)(programs())
+	seen := 0
+	for _, s := range all {
+		if !strings.HasPrefix(s.Name, "Rounding") {
+			continue
+		}
+		seen++
+		if r := s.check(p); !r.Proved || r.Over != "reals" {
+			t.Errorf("%s: proved %v over %s", s.Name, r.Proved, r.Over)
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d programs were seen", seen)
+	}
+}

@@ -37,9 +37,11 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		return a.unknownCall(f, st, args, x)
 	}
 	var args []value
-	for _, arg := range x.Args {
-		args = append(args, a.expr(f, st, arg))
-	}
+	a.ordered(f, st, x, x.Args, func() {
+		for _, arg := range x.Args {
+			args = append(args, a.expr(f, st, arg))
+		}
+	})
 	if len(args) == 1 && args[0].kind == tuple && len(x.Args) == 1 {
 		args = args[0].elems
 	}
@@ -259,7 +261,15 @@ func wide(t types.Type) bool {
 	return ok && (b.Kind() == types.Int || b.Kind() == types.Int64 || b.Kind() == types.Float64)
 }
 
-func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) value {
+func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) (v value) {
+	if name != "make" && name != "new" {
+		a.ordered(f, st, x, x.Args, func() { v = a.builtinOf(f, st, name, x) })
+		return v
+	}
+	return a.builtinOf(f, st, name, x)
+}
+
+func (a *analysis) builtinOf(f *frame, st *state, name string, x *ast.CallExpr) value {
 	switch name {
 	case "len":
 		return a.length(f, st, x)

@@ -147,7 +147,11 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	for _, in := range inputs {
 		private[in.Name] = true
 	}
-	if why := a.leaves(st, slices.Collect(sig.Params().Variables()), args, before, private); why != nil {
+	given := slices.Collect(sig.Params().Variables())
+	if self != nil {
+		given, args = append(given, sig.Recv()), append(args, *self)
+	}
+	if why := a.leaves(st, given, args, before, private); why != nil {
 		return a, nil, out, why
 	}
 	out = a.envs(st, v)
@@ -231,7 +235,12 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 	case *types.Slice, *types.Array:
 		elem := u.(interface{ Elem() types.Type }).Elem()
 		if in.Bag {
-			return a.alloc(st, object{bag: true, env: same(e), given: true})
+			// Of its records nothing is known but their type.
+			row := known{whole: isInteger(elem)}
+			if numeric(elem) && unsigned(elem) {
+				row.lo = &Expr{}
+			}
+			return a.alloc(st, object{bag: true, env: same(e), given: true, elem: &value{sym: a.hidden("row", row)}})
 		}
 		if !numbers(elem) {
 			return a.opaque(n, e, &Refusal{Pos: v.Pos(), Reason: "a slice of what are no numbers", Hint: "bag(" + n + ") <= 1"})
@@ -315,7 +324,7 @@ func (p *Program) Check(fn string, c *claim.Claim) Result {
 		if err != nil {
 			return r.refused(err)
 		}
-		if whole := wholeResults(d.fn.Signature()) && wholeInput(d.fn.Signature(), s.Input); !whole {
+		if whole := wholeResults(d.fn.Signature()) && wholeInput(d.fn.Signature(), s.Input); !whole || a.reals {
 			r.Over = "reals"
 		}
 		b := out[norms[s.Norm]][s.Input]

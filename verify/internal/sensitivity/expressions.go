@@ -49,7 +49,9 @@ func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
 	case *ast.SliceExpr:
 		return a.slice(f, st, x)
 	case *ast.CompositeLit:
-		return a.literal(f, st, x)
+		var v value
+		a.ordered(f, st, x, x.Elts, func() { v = a.literal(f, st, x) })
+		return v
 	case *ast.FuncLit:
 		return value{kind: function, fn: &closure{pkg: f.pkg, typ: x.Type, body: x.Body, frame: f.id, name: "func"}}
 	}
@@ -173,8 +175,11 @@ func (a *analysis) binaryExpr(f *frame, st *state, x *ast.BinaryExpr) value {
 	if x.Op == token.LAND || x.Op == token.LOR {
 		return a.shortCircuit(f, st, x)
 	}
-	v := a.expr(f, st, x.X)
-	w := a.expr(f, st, x.Y)
+	var v, w value
+	a.ordered(f, st, x, []ast.Expr{x.X, x.Y}, func() {
+		v = a.expr(f, st, x.X)
+		w = a.expr(f, st, x.Y)
+	})
 	var t types.Type
 	if tv, ok := f.pkg.Info.Types[x.X]; ok {
 		t = tv.Type
@@ -190,11 +195,14 @@ func (a *analysis) shortCircuit(f *frame, st *state, x *ast.BinaryExpr) value {
 		}
 		return a.expr(f, st, x.Y)
 	}
-	items, serial := len(st.items), len(st.spent)
-	w := a.number(st, a.expr(f, st, x.Y), x.Y)
+	// The right side may not be evaluated.
+	right, left := st.clone(), st.clone()
+	w := a.number(right, a.expr(f, right, x.Y), x.Y)
 	e := a.env(v.sym)
-	if len(e) > 0 && (len(st.items) != items || len(st.spent) != serial) {
-		a.fail(x, "", "whether noise is drawn depends on private data")
+	if x.Op == token.LAND {
+		*st = *a.joinedOr(left, x, v, right, left)
+	} else {
+		*st = *a.joinedOr(left, x, v, left, right)
 	}
 	if n, ok := w.sym.number(); ok && (n.Sign() != 0) == (x.Op == token.LAND) {
 		return v
@@ -260,11 +268,11 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	}
 	switch op {
 	case token.ADD:
-		return value{sym: v.sym.add(w.sym)}
+		return a.rounded(v, w, value{sym: v.sym.add(w.sym)}, t)
 	case token.SUB:
-		return value{sym: v.sym.sub(w.sym)}
+		return a.rounded(v, w, value{sym: v.sym.sub(w.sym)}, t)
 	case token.MUL:
-		return value{sym: v.sym.mul(w.sym)}
+		return a.rounded(v, w, value{sym: v.sym.mul(w.sym)}, t)
 	case token.QUO:
 		return a.quotient(v, w, whole, either, at)
 	}
@@ -275,6 +283,18 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 		return a.publicOp(op.String(), v, w, whole)
 	}
 	return a.opaque("value", moves, a.why(at, "", "%s of private data", op))
+}
+
+// rounded is a result of floats. Where terms cancel, which they do not where floats are
+// rounded, or private data are no whole numbers, it is one of real numbers.
+func (a *analysis) rounded(v, w, result value, t types.Type) value {
+	if t == nil || isInteger(t) || a.whole(v.sym) && a.whole(w.sym) {
+		return result
+	}
+	cancels := len(result.sym.terms) < max(len(v.sym.terms), len(w.sym.terms))
+	private := len(a.env(v.sym)) > 0 || len(a.env(w.sym)) > 0
+	a.reals = a.reals || cancels || private
+	return result
 }
 
 // publicOp names the result of an operation on public numbers, so that equal ones
@@ -333,6 +353,9 @@ func (a *analysis) compare(op token.Token, v, w value, at ast.Node) value {
 	if n, ok := d.number(); ok {
 		holds := map[token.Token]bool{token.EQL: n.Sign() == 0, token.NEQ: n.Sign() != 0, token.LSS: n.Sign() < 0,
 			token.LEQ: n.Sign() <= 0, token.GTR: n.Sign() > 0, token.GEQ: n.Sign() >= 0}[op]
+		if !v.sym.is(w.sym) && !(isNumber(v.sym) && isNumber(w.sym)) && !(a.whole(v.sym) && a.whole(w.sym)) {
+			a.reals = true
+		}
 		if holds {
 			return value{sym: one()}
 		}

@@ -361,14 +361,8 @@ func sameRoots(x, y map[string]env) bool {
 		return false
 	}
 	for r, e := range x {
-		f, ok := y[r]
-		if !ok || len(e) != len(f) {
+		if f, ok := y[r]; !ok || !sameEnv(e, f) {
 			return false
-		}
-		for s, b := range e {
-			if c, ok := f[s]; !ok || (b.infinite == nil) != (c.infinite == nil) || !b.most.is(c.most) {
-				return false
-			}
 		}
 	}
 	return true
@@ -563,7 +557,11 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		l.whole = cond == nil
 		bind(h, l)
 		if cond != nil {
+			before := h.clone()
 			c := a.number(h, a.expr(f, h, cond), cond)
+			if vars, objs := changed(before, h); len(vars) > 0 || len(objs) > 0 {
+				a.fail(cond, "a condition that changes nothing", "what a loop is left with is set by its condition, once more than its body runs")
+			}
 			if e := a.env(c.sym); len(e) > 0 {
 				a.fail(cond, "a fixed number of iterations", "how often a loop runs depends on private data")
 			}

@@ -57,8 +57,11 @@ func elementType(t types.Type) types.Type {
 }
 
 func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
-	v := a.expr(f, st, x.X)
-	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
+	var v, idx value
+	a.ordered(f, st, x, []ast.Expr{x.X, x.Index}, func() {
+		v = a.expr(f, st, x.X)
+		idx = a.number(st, a.expr(f, st, x.Index), x.Index)
+	})
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "count into public places", "an index depends on private data"))
 	t := elementType(f.pkg.Info.Types[x.X].Type)
 	switch v.kind {
@@ -90,7 +93,9 @@ func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Typ
 		return a.opaque("element", moves.add(o.env[l1]), a.why(x, "a loop over all records", "records have no order that neighbours share"))
 	case len(moves) > 0:
 		return a.opaque("element", moves.add(a.settled(o).env[linf]), a.why(x, "a public index", "an index depends on private data"))
-	case l == nil:
+	case l == nil, o.depth >= len(a.stack) && (o.slot == nil || o.slot.loop != l.id):
+		// No loop's own index, or of a slice that each iteration makes anew: together the
+		// elements that were read are no slice that there ever was.
 		o = a.settled(o)
 		w := a.inner(st, o, t, o.env, o.size, "element")
 		if o.elem != nil && len(o.env[l1]) > 0 {

@@ -230,9 +230,11 @@ func (a *analysis) results(f *frame, st *state, s *ast.ReturnStmt) value {
 		}
 		vals = []value{v}
 	default:
-		for _, x := range s.Results {
-			vals = append(vals, a.expr(f, st, x))
-		}
+		a.ordered(f, st, s, s.Results, func() {
+			for _, x := range s.Results {
+				vals = append(vals, a.expr(f, st, x))
+			}
+		})
 	}
 	if len(vals) == 1 {
 		return vals[0]
@@ -271,7 +273,9 @@ func (a *analysis) assignment(f *frame, st *state, s *ast.AssignStmt) {
 		ops := map[token.Token]token.Token{token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB, token.MUL_ASSIGN: token.MUL,
 			token.QUO_ASSIGN: token.QUO, token.REM_ASSIGN: token.REM, token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR,
 			token.XOR_ASSIGN: token.XOR, token.SHL_ASSIGN: token.SHL, token.SHR_ASSIGN: token.SHR, token.AND_NOT_ASSIGN: token.AND_NOT}
-		a.modify(f, st, s.Lhs[0], ops[s.Tok], a.expr(f, st, s.Rhs[0]), s)
+		var v value
+		a.ordered(f, st, s, []ast.Expr{s.Lhs[0], s.Rhs[0]}, func() { v = a.expr(f, st, s.Rhs[0]) })
+		a.modify(f, st, s.Lhs[0], ops[s.Tok], v, s)
 	}
 }
 
@@ -281,16 +285,40 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 		b, sums := rhs[0].(*ast.BinaryExpr)
 		ix, element := lhs[0].(*ast.IndexExpr)
 		if sums && element && (b.Op == token.ADD || b.Op == token.SUB) && simple(ix) && simple(b.X) && types.ExprString(ix) == types.ExprString(b.X) {
-			a.modify(f, st, ix, b.Op, a.expr(f, st, b.Y), at)
+			var v value
+			a.ordered(f, st, at, []ast.Expr{ix, b.Y}, func() { v = a.expr(f, st, b.Y) })
+			a.modify(f, st, ix, b.Op, v, at)
 			return
 		}
 	}
 	var vals []value
+	operands := rhs
+	for _, l := range lhs {
+		if _, variable := l.(*ast.Ident); !variable {
+			operands = append(operands[:len(operands):len(operands)], l)
+		}
+	}
+	a.ordered(f, st, at, operands, func() { vals = a.evaluated(f, st, lhs, rhs, at) })
+	for i, l := range lhs {
+		if vals[i].name == appendedWithin {
+			continue
+		}
+		a.assign(f, st, l, vals[i], at)
+	}
+}
+
+// evaluated are the values of an assignment.
+func (a *analysis) evaluated(f *frame, st *state, lhs, rhs []ast.Expr, at ast.Node) (vals []value) {
 	if len(rhs) == 1 && len(lhs) > 1 {
 		v := a.expr(f, st, rhs[0])
 		if v.kind != tuple {
 			// v, ok := m[k], of a map whose keys are what is asked.
 			e := a.envs(st, v)
+			if ix, ok := ast.Unparen(rhs[0]).(*ast.IndexExpr); ok {
+				if m := a.expr(f, st, ix.X); m.kind == ref {
+					e[l1] = e[l1].add(st.heap[m.obj].keys)
+				}
+			}
 			ok := a.opaque("ok", e[l1], a.why(at, "", "whether there is a value depends on private data"))
 			v = value{kind: tuple, elems: []value{v, ok}}
 		}
@@ -308,12 +336,7 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 			vals = append(vals, a.owned(st, a.expr(f, st, x), f.pkg.Info.Types[x].Type))
 		}
 	}
-	for i, l := range lhs {
-		if vals[i].name == appendedWithin {
-			continue
-		}
-		a.assign(f, st, l, vals[i], at)
-	}
+	return vals
 }
 
 func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node) {
