@@ -64,7 +64,7 @@ func BenchmarkCertificates(b *testing.B) {
 	for b.Loop() {
 		slowest, total, n = 0, 0, 0
 		r, err := verify.Run(b.Context(), verify.Options{
-			Patterns: []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/scaled", "./testdata/fresh"},
+			Patterns: []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/scaled", "./testdata/fresh", "./testdata/delta"},
 			Check:    true, Workers: 1, Now: processor,
 		})
 		if err != nil {

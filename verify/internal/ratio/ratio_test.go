@@ -54,6 +54,49 @@ func f(x bool, p, q, r float64, src *noise.Source) bool {
 	}
 	return src.Bernoulli(q)
 }`, "max(math.Log((1 - p)/(1 - q)), math.Log((1 - q)/(1 - p)), math.Log(p/q), math.Log(q/p))", ""},
+	{"two odds, of which the ratio says that they are odds", `
+//dp:adjacent |x| <= 1
+//dp:requires 0 <= p && p < 2 && 0 < q && q <= 1
+//dp:requires p <= r*q && q <= r*p && q < 1 && r >= 0
+//dp:requires 2-p <= r*(1-q) && 1-q <= r*(1-p)
+//dp:cost math.Log(r)
+func f(x bool, p, q, r float64, src *noise.Source) bool {
+	if x {
+		return src.Bernoulli(p)
+	}
+	return src.Bernoulli(q)
+}`, "max(math.Log((1 - p)/(1 - q)), math.Log((1 - q)/(1 - p)), math.Log(p/q), math.Log(q/p))", ""},
+	{"two odds, of which nothing says that they are odds", `
+//dp:adjacent |x| <= 1
+//dp:requires 0 <= p && p < 2 && 0 < q && q < 1 && r > 0
+//dp:requires p <= r*q && q <= r*p && 1-p <= r*(1-q)
+//dp:cost math.Log(r)
+func f(x bool, p, q, r float64, src *noise.Source) bool {
+	if x {
+		return src.Bernoulli(p)
+	}
+	return src.Bernoulli(q)
+}`, "", "depends on private data"},
+	{"requirements that contradict each other", `
+//dp:adjacent |x| <= 1
+//dp:requires 0 < p && 0 < q && r < 0 && p <= r*q
+//dp:cost math.Log(r)
+func f(x bool, p, q, r float64, src *noise.Source) bool {
+	if src.Bernoulli(p) {
+		return x
+	}
+	return !x
+}`, "0", ""},
+	{"requirements that nearly contradict each other", `
+//dp:adjacent |x| <= 1
+//dp:requires 0 < p && p < 1 && 0 < q && r <= 1 && p <= r*q
+//dp:cost r
+func f(x bool, p, q, r float64, src *noise.Source) bool {
+	if src.Bernoulli(p) {
+		return x
+	}
+	return !x
+}`, "", "least cost"},
 	{"two odds, of which a ratio bounds all quotients but one", `
 //dp:adjacent |x| <= 1
 //dp:requires 0 < p && p < 1 && 0 < q && q < 1 && r > 0
