@@ -21,7 +21,7 @@ func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 	within, cancel := context.WithTimeout(ctx, d.options.Timeout*2/3) // the rest is for counterexamples
 	defer cancel()
 	plain := d.subject(replay.Alignment)
-	if fused := fuse.Loops(plain); fused != plain {
+	if fused := fuse.Rewrite(plain); fused != plain {
 		half, cancel := context.WithTimeout(within, d.options.Timeout/3)
 		defer cancel()
 		o, err := prove.Prove(half, fused, d.unit.Claim, prove.Options{})
@@ -75,7 +75,11 @@ func (d *decision) aligned(kind string, c *prove.Certificate) {
 	if d.subject(replay.Alignment) != d.unit.Function {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is multiplied by a positive number is drawn with its scale multiplied by it: the same law"})
 	}
-	if kind == replay.Fused {
+	set := fuse.Elements(d.subject(replay.Alignment))
+	if kind == replay.Fused && set != d.subject(replay.Alignment) {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "an element that was just set is read as what it was set to"})
+	}
+	if kind == replay.Fused && fuse.Loops(set) != set {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "a slice that one loop fills and the next reads in order is filled and read in one loop: the same draws, and the same result"})
 	}
 	draws := draws(f.Body)

@@ -7,7 +7,8 @@
 // proofs about the other.
 //
 // It looks for one pattern, and leaves all else as it is: what it returns is then the
-// function that it was given.
+// function that it was given. Elements that a loop sets, and reads in the same round, are
+// kept in variables: see Elements.
 //
 // # Why
 //
@@ -45,13 +46,7 @@ import (
 // Loops returns f with such loops fused, or f itself if there are none. It does not
 // change f.
 func Loops(f *program.Function) *program.Function {
-	names := map[string]bool{}
-	for _, v := range f.Inputs {
-		names[v.Name] = true
-	}
-	for v := range effectsOf(f.Body).all() {
-		names[v.Name] = true
-	}
+	names := namesOf(f)
 	for again := true; again; {
 		again = false
 		for b := range f.Body {

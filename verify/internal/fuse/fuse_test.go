@@ -47,8 +47,7 @@ func TestApart(t *testing.T) {
 }
 
 // Fused functions have one loop, and reveal everything with the probabilities that the
-// given ones have: both are evaluated on random inputs, for every result that may come.
-// The given ones stay as they are.
+// given ones have, which stay as they are.
 func TestFused(t *testing.T) {
 	for _, u := range load(t, "fused") {
 		t.Run(u.Name, func(t *testing.T) {
@@ -60,44 +59,72 @@ func TestFused(t *testing.T) {
 			if fuse.Loops(g) != g || program.Print(fuse.Loops(u.Function)) != program.Print(g) {
 				t.Error("fused again, or otherwise")
 			}
-			fewest := 0
-			if strings.Contains(fmt.Sprint(u.Claim.Requires), "len(") {
-				fewest = 1
+			agree(t, u, g)
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
 			}
-			rapid.Check(t, func(t *rapid.T) {
-				in := program.Inputs{
-					"q":   {Elements: []*big.Rat{}},
-					"t":   {Number: big.NewRat(rapid.Int64Range(-2, 2).Draw(t, "t"), 1)},
-					"eps": {Number: big.NewRat(rapid.Int64Range(1, 3).Draw(t, "eps"), 2)},
-				}
-				q := in["q"]
-				for _, x := range rapid.SliceOfN(rapid.Int64Range(-2, 2), fewest, 3).Draw(t, "q") {
-					q.Elements = append(q.Elements, big.NewRat(x, 1))
-				}
-				in["q"] = q
-				results := 1
-				for _, s := range u.Function.Body {
-					if r, ok := s.(program.Return); ok {
-						results = len(r.Values)
-					}
-				}
-				event := exact.Event{}
-				for range results {
-					event.Return = append(event.Return, exact.Is(big.NewRat(rapid.Int64Range(-1, 3).Draw(t, "result"), 1)))
-				}
-				o := exact.Options{Width: 1e-9}
-				p, err := exact.Probability(t.Context(), u.Function, in, event, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := exact.Probability(t.Context(), g, in, event, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
-					t.Fatalf("%v: %v, fused %v\n%s", event.Return, p, r, program.Print(g))
-				}
-			})
+		})
+	}
+}
+
+// agree says that g reveals everything with the probabilities that the function of a unit
+// has: both are evaluated on random inputs, for every result that may come.
+func agree(t *testing.T, u *source.Unit, g *program.Function) {
+	t.Helper()
+	fewest := 0
+	if strings.Contains(fmt.Sprint(u.Claim.Requires), "len(") {
+		fewest = 1
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		in := program.Inputs{
+			"q":   {Elements: []*big.Rat{}},
+			"t":   {Number: big.NewRat(rapid.Int64Range(-2, 2).Draw(t, "t"), 1)},
+			"eps": {Number: big.NewRat(rapid.Int64Range(1, 3).Draw(t, "eps"), 2)},
+		}
+		q := in["q"]
+		for _, x := range rapid.SliceOfN(rapid.Int64Range(-2, 2), fewest, 3).Draw(t, "q") {
+			q.Elements = append(q.Elements, big.NewRat(x, 1))
+		}
+		in["q"] = q
+		results := 1
+		for _, s := range u.Function.Body {
+			if r, ok := s.(program.Return); ok {
+				results = len(r.Values)
+			}
+		}
+		event := exact.Event{}
+		for range results {
+			event.Return = append(event.Return, exact.Is(big.NewRat(rapid.Int64Range(-1, 3).Draw(t, "result"), 1)))
+		}
+		o := exact.Options{Width: 1e-9}
+		p, err := exact.Probability(t.Context(), u.Function, in, event, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := exact.Probability(t.Context(), g, in, event, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
+			t.Fatalf("%v: %v, fused %v\n%s", event.Return, p, r, program.Print(g))
+		}
+	})
+}
+
+// Elements that were just set are read as what they were set to, where nothing was set
+// since.
+func TestElements(t *testing.T) {
+	for _, u := range load(t, "set") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := fuse.Elements(u.Function)
+			if (g == u.Function) != strings.HasPrefix(u.Name, "Not") {
+				t.Fatalf("rewritten:\n%s", program.Print(g))
+			}
+			if fuse.Elements(g) != g || program.Print(fuse.Elements(u.Function)) != program.Print(g) {
+				t.Errorf("rewritten again, or otherwise:\n%s", program.Print(fuse.Elements(g)))
+			}
+			agree(t, u, g)
 			if program.Print(u.Function) != before {
 				t.Error("the given function is changed")
 			}

@@ -29,17 +29,18 @@ import (
 const (
 	Ratio     = "ratio"     // package ratio
 	Alignment = "alignment" // package prove, of the function that Subject gives
-	Fused     = "fused"     // the same, of one whose loops were fused
+	Fused     = "fused"     // the same, of one that package fuse has rewritten
 )
 
 // Subject is the function that a proof of a kind is of: one that reveals the same, with
-// factors of noise in its scale and, for Fused, one loop where there were two.
+// factors of noise in its scale and, for Fused, one loop where there were two, and elements
+// that were just set in variables.
 func Subject(kind string, f *program.Function, c *claim.Claim) *program.Function {
 	switch kind {
 	case Alignment:
 		return absorb.Factors(f, c.Requires)
 	case Fused:
-		return fuse.Loops(absorb.Factors(f, c.Requires))
+		return fuse.Rewrite(absorb.Factors(f, c.Requires))
 	}
 	return f
 }
