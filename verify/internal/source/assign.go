@@ -53,7 +53,8 @@ func (l *lowerer) target(e ast.Expr) entity {
 	saved := l.reads
 	l.reads = map[*program.Variable]token.Pos{} // a variable that is set is not read
 	to := l.place(e)
-	if _, ok := to.(element); ok {
+	_, isElement := to.(element)
+	if r, ok := to.(*record); isElement || ok && r.moves {
 		for v, at := range l.reads {
 			saved[v] = at
 		}

@@ -180,7 +180,7 @@ func (l *lowerer) place(e ast.Expr) entity {
 		}
 		x := l.eval(e.X)
 		if r, ok := x.(rows); ok {
-			return r.at(l.scalar(e.Index).x)
+			return l.row(r, l.scalar(e.Index).x, e.Pos())
 		}
 		s, ok := x.(slice)
 		v := s.v

@@ -76,6 +76,16 @@ func (r rows) all() (vs []*program.Variable) {
 	return vs
 }
 
+// row is the struct at an index as it is now: of out[out[0].next] = r, one of the columns
+// that is set says where.
+func (l *lowerer) row(r rows, index program.Expression, pos token.Pos) *record {
+	own := map[*program.Variable]bool{}
+	for _, v := range r.all() {
+		own[v] = true
+	}
+	return r.at(l.keep(index, program.Int, own, pos))
+}
+
 // at is the struct at an index.
 func (r rows) at(index program.Expression) *record {
 	var pick func(r *record) *record

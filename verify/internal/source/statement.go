@@ -508,7 +508,7 @@ func (l *lowerer) keepResults(values []entity, pos token.Pos) []entity {
 		switch v := v.(type) {
 		case term:
 			values[i] = term{l.keep(v.x, v.sort, changed, pos), v.sort}
-		case slice, *record:
+		case slice, *record, rows:
 			if slices.ContainsFunc(variablesOf(v), func(v *program.Variable) bool { return changed[v] }) {
 				l.refuse(pos, "results that change places", "they might share elements", "return other variables")
 			}
@@ -527,6 +527,10 @@ func variablesOf(e entity) (vs []*program.Variable) {
 		return []*program.Variable{e.v}
 	case slice:
 		return []*program.Variable{e.v}
+	case element:
+		return []*program.Variable{e.of}
+	case rows:
+		return e.all()
 	case *record:
 		for i := range e.fields {
 			vs = append(vs, variablesOf(e.field(i))...)

@@ -96,3 +96,25 @@ func swapped(x float64) (a, b float64) {
 	a = x
 	return b, a
 }
+
+type link struct {
+	next  int
+	value float64
+}
+
+// IndexWithin sets the element of which the index is in an element that is set with it.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func IndexWithin(x, eps float64, src *noise.Source) bool {
+	links := []link{{next: 0}, {next: 1}}
+	k := x + src.Laplace(1/eps)
+	links[links[0].next] = link{next: 1, value: k}
+	if links[1].value == 0 {
+		return x > 0
+	}
+	return k > 0
+}

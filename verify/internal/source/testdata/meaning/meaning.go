@@ -918,7 +918,10 @@ func Places(a, b int, x, eps float64) (int, int, float64, float64, int, float64)
 	scores := make([]float64, 3)
 	i, scores[i] = indexed(1, x)
 	scores[i], i = indexed2(x, 2)
-	return third, fourth - i, scores[0] - scores[2], scores[1], there.at, there.score
+	rows := []placed{{0, 1}, {1, 2}}
+	rows[rows[0].at] = placed{1, x}
+	rows[1].score, rows[rows[0].at].at = 3+rows[1].score, 4
+	return third, fourth - i, scores[0] - scores[2] + rows[1].score, scores[1] + rows[0].score, there.at + rows[1].at, there.score
 }
 
 func indexed(n int, x float64) (int, float64) { return n, x }
