@@ -87,6 +87,10 @@ type prover struct {
 	depth int
 	// runs is how many enumerated paths are left.
 	runs *int
+	// hits are the conditions of loops that hold once, if they are looked at; directed
+	// says of one in which run it holds, the first or the second.
+	hits     map[*program.Loop][]hit
+	directed map[string]bool
 }
 
 // list relates a list of statements. If the whole can be enumerated that decides;

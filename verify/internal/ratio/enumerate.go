@@ -279,7 +279,7 @@ func (e *enumeration) ratios(secrets []*question, states []map[string]program.Ex
 	seen := map[string]fraction{}
 	for i := range states {
 		for j := range states {
-			if i == j || !e.neighbours(secrets, states[i], states[j]) {
+			if i == j || !e.along(states[i], states[j]) || !e.neighbours(secrets, states[i], states[j]) {
 				continue
 			}
 			for _, o := range slices.Sorted(maps.Keys(laws[i])) {

@@ -16,6 +16,7 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	line := p.line(s.Pos)
 	before := at.paid
 	at.paid, at.fresh = []cost{free()}, nil
+	at = p.begin(s, at)
 	head, round, err := p.head(s, at)
 	if err != nil {
 		return effect{}, err
@@ -26,6 +27,9 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 	free := len(paid) == 1 && paid[0].free()
 	if !free {
 		once, more, err := p.sparse(s, head, paid, steps, rarely)
+		if len(p.hits[s]) > 0 {
+			once, more, err = p.struck(s, head)
+		}
 		if err == nil {
 			paid, steps = once, more
 		} else if times, err := p.rounds(s, at); err != nil {
@@ -50,6 +54,9 @@ func (p *prover) loop(s *program.Loop, at state) (effect, error) {
 		result.returned = total
 	}
 	for x, states := range round.exits {
+		if x.loop != s && len(p.hits[s]) > 0 {
+			return effect{}, undecided("line %d: a loop is left for another one", line)
+		}
 		if x.loop != s {
 			for _, b := range states {
 				b.paid = total

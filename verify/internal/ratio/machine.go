@@ -141,6 +141,9 @@ func (m *machine) one(s program.Statement) (signal, error) {
 
 // loop runs a loop whose condition is a constant every time.
 func (m *machine) loop(s *program.Loop) (signal, error) {
+	if len(m.hits[s]) > 0 {
+		return signal{}, undecided("the rounds of a loop, of which each has its own %s", m.hits[s][0].of.Name)
+	}
 	for {
 		cond, err := m.eval(s.Cond)
 		if err != nil {

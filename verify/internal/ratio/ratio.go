@@ -82,16 +82,18 @@ func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, 
 		return nil, undecided("only costs in epsilon are proved by ratios")
 	}
 	var first error
-	for _, share := range shares(f, c) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		o, err := prove(f, c, share)
-		if err == nil {
-			return o, nil
-		}
-		if first == nil {
-			first = err
+	for _, hits := range []bool{false, true} {
+		for _, share := range shares(f, c) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			o, err := prove(f, c, share, hits)
+			if err == nil {
+				return o, nil
+			}
+			if first == nil {
+				first = err
+			}
 		}
 	}
 	return nil, first
@@ -136,14 +138,20 @@ func shares(f *program.Function, c *claim.Claim) []program.Expression {
 	return all
 }
 
-// prove proves a claim if each sum with Gaussian noise costs a share.
-func prove(f *program.Function, c *claim.Claim, share program.Expression) (*Outcome, error) {
+// prove proves a claim if each sum with Gaussian noise costs a share; hits asks for the
+// conditions of loops that hold once.
+func prove(f *program.Function, c *claim.Claim, share program.Expression, hits bool) (*Outcome, error) {
 	g := *f
 	g.Body = own(f.Body, map[string]*program.Loop{})
 	runs := maxRuns
 	p := &prover{
 		algebra: algebra{newRegion()}, f: &g, claim: c, public: map[*program.Variable]bool{},
 		moving: map[string]bool{}, changed: assigned(g.Body), runs: &runs,
+	}
+	if hits {
+		if p.hits = p.strikes(); len(p.hits) == 0 {
+			return nil, undecided("no condition of a loop holds once")
+		}
 	}
 	start, err := p.start()
 	if err != nil {

@@ -1,6 +1,8 @@
 package ratio
 
 import (
+	"strings"
+
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
@@ -279,7 +281,11 @@ func (m *machine) store(s *program.Store) error {
 	if err != nil {
 		return err
 	}
-	l.done = append(l.done[:len(l.done):len(l.done)], "["+where+"]="+what+" ")
+	n := len(l.done)
+	if n > 0 && strings.HasPrefix(l.done[n-1], "["+where+"]=") {
+		n-- // it is overwritten
+	}
+	l.done = append(l.done[:n:n], "["+where+"]="+what+" ")
 	m.slices[s.To] = l
 	return nil
 }
