@@ -16,6 +16,10 @@ func (p *prover) draw(s *program.Draw, at state, line int) (effect, error) {
 		return effect{end: end}, p.steady(s, at, line)
 	case program.Choose:
 		return p.choose(s, at, line)
+	case program.Bernoulli:
+		if p.steady(s, at, line) != nil {
+			return p.odds(s, at, line)
+		}
 	}
 	// What has the same law in both runs is equal, and costs nothing.
 	step := Step{line, fmt.Sprintf("%s: the same law in both runs, so coupled to be equal; that costs nothing", s.To.Name)}
