@@ -80,7 +80,7 @@ func (d *decision) aligned(kind string, c *prove.Certificate) {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "an element that was just set is read as what it was set to"})
 	}
 	if kind == replay.Fused && fuse.Loops(set) != set {
-		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "a slice that one loop fills and the next reads in order is filled and read in one loop: the same draws, and the same result"})
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "proved of a function with the same result: what one loop puts into a slice and the next reads in order is drawn and read in one loop, and a difference of one-sided noise is two-sided noise"})
 	}
 	draws := draws(f.Body)
 	for _, o := range c.Orientations {

@@ -6,9 +6,10 @@
 // their bounds (package source writes down where it would not). Proofs about one are
 // proofs about the other.
 //
-// It looks for one pattern, and leaves all else as it is: what it returns is then the
-// function that it was given. Elements that a loop sets, and reads in the same round, are
-// kept in variables: see Elements.
+// It looks for this pattern, and for differences of one-sided noise (see difference), and
+// leaves all else as it is: what it returns is then the function that it was given.
+// Elements that a loop sets, and reads in the same round, are kept in variables: see
+// Elements.
 //
 // # Why
 //
@@ -43,12 +44,18 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
-// Loops returns f with such loops fused, or f itself if there are none. It does not
-// change f.
+// Loops returns f with such loops fused, and one draw in the place of two where their
+// difference is a draw of another law, or f itself if there are none. It does not change f.
 func Loops(f *program.Function) *program.Function {
 	names := namesOf(f)
 	for again := true; again; {
 		again = false
+		if body, ok := difference(f.Body, names, f.Body); ok {
+			g := *f
+			g.Body = body
+			f, again = &g, true
+			continue
+		}
 		for b := range f.Body {
 			if body, ok := fuse(f.Body, b, names); ok {
 				g := *f

@@ -131,3 +131,47 @@ func TestElements(t *testing.T) {
 		})
 	}
 }
+
+// compare fails unless an event is as probable of one function as of the other.
+func compare(t *rapid.T, f, g *program.Function, in program.Inputs, event exact.Event) {
+	t.Helper()
+	o := exact.Options{Width: 1e-9}
+	p, err := exact.Probability(t.Context(), f, in, event, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := exact.Probability(t.Context(), g, in, event, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
+		t.Fatalf("%v: %v, fused %v\n%s", event.Return, p, r, program.Print(g))
+	}
+}
+
+// A difference of one-sided noise is one draw, and each result is as probable as before;
+// what only looks like one stays as it is.
+func TestDifferences(t *testing.T) {
+	for _, u := range load(t, "differences") {
+		t.Run(u.Name, func(t *testing.T) {
+			g := fuse.Loops(u.Function)
+			if strings.HasPrefix(u.Decl.Doc.Text(), "wrong:") {
+				if g != u.Function {
+					t.Errorf("fused:\n%s", program.Print(g))
+				}
+				return
+			}
+			if strings.Contains(program.Print(g), "~ Geometric") {
+				t.Fatalf("not fused:\n%s", program.Print(g))
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				in := program.Inputs{
+					"x":   {Number: big.NewRat(rapid.Int64Range(-3, 3).Draw(t, "x"), 1)},
+					"eps": {Number: big.NewRat(rapid.Int64Range(1, 3).Draw(t, "eps"), 2)},
+				}
+				event := exact.Event{Return: []exact.Range{exact.Is(big.NewRat(rapid.Int64Range(-4, 4).Draw(t, "result"), 1))}}
+				compare(t, u.Function, g, in, event)
+			})
+		})
+	}
+}

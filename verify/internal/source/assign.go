@@ -132,6 +132,9 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 			return
 		}
 	}
+	if l.defineDraws(names, values, s) {
+		return
+	}
 	var got []entity
 	if len(values) == 1 && len(names) > 1 {
 		got = l.many(values[0], len(names), s)
@@ -162,6 +165,33 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 			l.refuse(s.Pos(), "a draw whose error is not looked at", "where it fails there is no noise", "write if err != nil { return ... }")
 		}
 	}
+}
+
+// defineDraws is a, b := src.Laplace(x), src.Laplace(y) of new names: a draw for each, in
+// their order.
+func (l *lowerer) defineDraws(names []*ast.Ident, values []ast.Expr, s ast.Stmt) bool {
+	if len(names) < 2 || len(names) != len(values) {
+		return false
+	}
+	info := l.frame.in.info
+	for i, name := range names {
+		if _, _, ok := l.drawIn(values[i]); !ok || name == nil || name.Name == "_" || info.Defs[name] == nil {
+			return false
+		}
+	}
+	made := make([]entity, len(names))
+	for i, name := range names {
+		call, law, _ := l.drawIn(values[i])
+		l.draw(call, law, func(sort program.Sort) *program.Variable {
+			v := l.variable(l.frame.prefix+name.Name, sort, name.Pos())
+			made[i] = scalar{v}
+			return v
+		}, s)
+	}
+	for i, name := range names { // in scope after the statement
+		l.frame.env[info.Defs[name]] = made[i]
+	}
+	return true
 }
 
 // declare makes a variable with its first value.

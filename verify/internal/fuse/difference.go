@@ -1,0 +1,230 @@
+package fuse
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// difference makes one draw of two whose difference is all that is known of them.
+//
+// Theorem. The difference of two independent exponential variables of scale b has the
+// Laplace law of scale b, that of two geometric ones the discrete Laplace law of scale b
+// (Kotz, Kozubowski and Podgórski 2001, Proposition 2.2.2; Inusah and Kozubowski 2006).
+// Both are symmetric: for x > 0 the densities of the first are ∫ e^(-(x+y)/b)·e^(-y/b)/b² dy
+// = e^(-x/b)/2b, and the same for -x.
+//
+// The two are drawn one right after the other, but for assignments and draws that have
+// nothing to do with them, so that they are always a pair; each is mentioned once, later
+// in the same list, in one sum, with opposite signs.
+func difference(list []program.Statement, names map[string]bool, all []program.Statement) ([]program.Statement, bool) {
+	for i, s := range list {
+		switch s := s.(type) {
+		case program.Draw:
+			if out, ok := pairFrom(list, i, s, names, all); ok {
+				return out, true
+			}
+		case program.If:
+			if then, ok := difference(s.Then, names, all); ok {
+				s.Then = then
+				return replaced(list, i, s), true
+			}
+			if otherwise, ok := difference(s.Else, names, all); ok {
+				s.Else = otherwise
+				return replaced(list, i, s), true
+			}
+		case *program.Loop:
+			if slices.ContainsFunc(s.Body, loops) {
+				continue // a break in there names this loop
+			}
+			if body, ok := difference(s.Body, names, all); ok {
+				l := *s
+				r := &rewriting{from: s, to: &l, expression: func(x program.Expression) program.Expression { return x }}
+				l.Body = r.list(body)
+				return replaced(list, i, &l), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// loops reports whether there is a loop in a statement.
+func loops(s program.Statement) bool {
+	switch s := s.(type) {
+	case *program.Loop:
+		return true
+	case program.If:
+		return slices.ContainsFunc(s.Then, loops) || slices.ContainsFunc(s.Else, loops)
+	}
+	return false
+}
+
+func replaced(list []program.Statement, i int, s program.Statement) []program.Statement {
+	out := slices.Clone(list)
+	out[i] = s
+	return out
+}
+
+var twoSided = map[program.Law]program.Law{program.Exponential: program.Laplace, program.Geometric: program.DiscreteLaplace}
+
+// pairFrom looks for the second draw of a pair, and for the sum.
+func pairFrom(list []program.Statement, i int, first program.Draw, names map[string]bool, all []program.Statement) ([]program.Statement, bool) {
+	law, ok := twoSided[first.Law]
+	if !ok || first.Align != nil || mentions(all, first.To) != 1 || draws(all, first.To) != 1 {
+		return nil, false
+	}
+	for j := i + 1; j < len(list); j++ {
+		d, ok := list[j].(program.Draw)
+		if ok && d.Law == first.Law && d.Align == nil && d.To.Sort == first.To.Sort &&
+			d.Parameter.String() == first.Parameter.String() && mentions(all, d.To) == 1 && draws(all, d.To) == 1 {
+			name := first.To.Name + " - " + d.To.Name
+			for names[name] {
+				name += "·"
+			}
+			z := &program.Variable{Name: name, Sort: d.To.Sort, Pos: d.To.Pos}
+			done := 0
+			r := &rewriting{expression: func(x program.Expression) program.Expression {
+				if y, ok := inOneSum(x, first.To, d.To, z); ok {
+					done++
+					return y
+				}
+				return x
+			}}
+			rest := r.list(list[j+1:])
+			if done != 1 || mentions(rest, first.To)+mentions(rest, d.To) != 0 {
+				return nil, false
+			}
+			names[name] = true
+			out := slices.Delete(slices.Clone(list[:j]), i, i+1)
+			out = append(out, program.Draw{At: d.At, To: z, Law: law, Parameter: d.Parameter})
+			return append(out, rest...), true
+		}
+		if !asideOf(list[j], first) {
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// asideOf reports whether a statement may stand between two draws of a pair: it only
+// sets a variable, and has nothing to do with the first or its scale.
+func asideOf(s program.Statement, first program.Draw) bool {
+	switch s.(type) {
+	case program.Assign, program.Draw:
+	default:
+		return false
+	}
+	e := effectsOf([]program.Statement{s})
+	if e.all()[first.To] {
+		return false
+	}
+	for v := range mentioned(first.Parameter) {
+		if e.writes[v] {
+			return false
+		}
+	}
+	return true
+}
+
+// inOneSum writes z for a-b or b-a in a sum.
+func inOneSum(x program.Expression, a, b, z *program.Variable) (program.Expression, bool) {
+	signs := map[*program.Variable]int{}
+	var visit func(x program.Expression, sign int) program.Expression // nil for 0
+	visit = func(x program.Expression, sign int) program.Expression {
+		switch y := x.(type) {
+		case program.Ref:
+			switch y.Var {
+			case a:
+				signs[a] = sign
+				return program.Ref{Var: z}
+			case b:
+				signs[b] = sign
+				return nil
+			}
+		case program.Unary:
+			if y.Op == program.Sub {
+				if y.X = visit(y.X, -sign); y.X == nil {
+					return nil
+				}
+				return y
+			}
+		case program.Binary:
+			if y.Op != program.Add && y.Op != program.Sub {
+				return x
+			}
+			right := sign
+			if y.Op == program.Sub {
+				right = -sign
+			}
+			y.X, y.Y = visit(y.X, sign), visit(y.Y, right)
+			switch {
+			case y.Y == nil:
+				return y.X
+			case y.X == nil && y.Op == program.Add:
+				return y.Y
+			case y.X == nil:
+				return program.Unary{Op: program.Sub, X: y.Y}
+			}
+			return y
+		}
+		return x
+	}
+	y := visit(x, 1)
+	return y, len(signs) == 2 && signs[a] == -signs[b] && y != nil
+}
+
+// mentions counts how often statements read a variable.
+func mentions(list []program.Statement, v *program.Variable) (n int) {
+	count := func(xs ...program.Expression) {
+		for _, x := range xs {
+			program.Walk(x, func(x program.Expression) {
+				if isRef(x, v) {
+					n++
+				}
+			})
+		}
+	}
+	for _, s := range list {
+		switch s := s.(type) {
+		case program.If:
+			count(s.Cond)
+			n += mentions(s.Then, v) + mentions(s.Else, v)
+		case *program.Loop:
+			count(s.Cond)
+			count(s.Invariants...)
+			n += mentions(s.Body, v) + mentions(s.Post, v)
+		case program.Assign:
+			count(s.Value)
+		case program.Make:
+			count(s.Length)
+		case program.Append:
+			count(s.Value)
+		case program.Store:
+			count(s.Index, s.Value)
+		case program.Draw:
+			count(s.Parameter, s.Align)
+		case program.Output:
+			count(s.Values...)
+		case program.Return:
+			count(s.Values...)
+		}
+	}
+	return n
+}
+
+// draws counts the statements that set a variable.
+func draws(list []program.Statement, v *program.Variable) (n int) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case program.If:
+			n += draws(s.Then, v) + draws(s.Else, v)
+		case *program.Loop:
+			n += draws(s.Body, v) + draws(s.Post, v)
+		default:
+			if effectsOf([]program.Statement{s}).writes[v] {
+				n++
+			}
+		}
+	}
+	return n
+}
