@@ -14,8 +14,9 @@ func Rewrite(f *program.Function) *program.Function { return Loops(Elements(f)) 
 // what it was set to: out[i] = x + noise > t, and then if out[i]. It returns f itself if
 // there are none, and does not change it.
 //
-// Between the two no statement sets the slice, or a variable of the index: so the element
-// is what was stored, which is kept in a variable that nothing else sets.
+// Between the two no statement sets the slice, or a variable of the index, of which the slice
+// itself is none: so the element is what was stored, which is kept in a variable that nothing
+// else sets.
 func Elements(f *program.Function) *program.Function {
 	e := &elements{names: namesOf(f), loops: map[*program.Loop]*program.Loop{}}
 	body := e.list(f.Body)
@@ -50,7 +51,7 @@ func (e *elements) list(list []program.Statement) (out []program.Statement) {
 		switch s := list[k].(type) {
 		case program.Store:
 			kept := &program.Variable{Name: e.unused(s.To.Name + "·set"), Sort: s.To.Sort, Pos: s.To.Pos}
-			if e.follow(list[k+1:], s, kept) {
+			if !mentioned(s.Index)[s.To] && e.follow(list[k+1:], s, kept) {
 				e.found, e.names[kept.Name] = true, true
 				out = append(out, program.Assign{At: s.At, To: kept, Value: s.Value})
 				s.Value = program.Ref{Var: kept}

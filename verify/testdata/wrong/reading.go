@@ -118,3 +118,20 @@ func IndexWithin(x, eps float64, src *noise.Source) bool {
 	}
 	return k > 0
 }
+
+// IndexAfter sets the element that says which it is, and reads another one then.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func IndexAfter(x, eps float64, src *noise.Source) float64 {
+	next := []int{0, 5}
+	k := src.Laplace(1 / eps)
+	next[next[0]] = 1
+	if next[next[0]] == 1 {
+		return x + k
+	}
+	return x
+}

@@ -119,3 +119,18 @@ func NotInTheLoop(q []float64, t, eps float64, src *noise.Source) int {
 	}
 	return n
 }
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotWithin(q []float64, t, eps float64, src *noise.Source) int {
+	a := make([]int, 2)
+	a[1] = 3
+	for _, x := range q {
+		if x+src.Laplace(1/eps) > t {
+			return 0
+		}
+	}
+	a[a[0]] = 1
+	return a[a[0]]
+}
