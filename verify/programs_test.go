@@ -67,7 +67,6 @@ var unreached = map[string]string{
 	"Median":          "a count of comparisons of private rows",
 	"MedianBothSides": "candidates on both sides of the middle, and rows that change sides",
 	"BlockSums":       "rows that are added where their index says, and cut then",
-	"TwoSided":        "two draws of which either pays, by the sign of the distance",
 }
 
 // Every program gets its verdict, from its source alone: nothing that is stored is
