@@ -165,6 +165,9 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 			ok = false
 		}
 		o.env[n] = before.env[n].add(bag.env[l1].scale(c)).add(a.outside(l, now.moved[n]).infinite(order))
+		if now.bag && !before.bag {
+			o.env[n] = o.env[n].add(before.env[n].infinite(a.why(at, "a slice that begins empty", "records are appended to numbers that depend on private data")))
+		}
 		if n == l1 && o.table && now.put != "+=" {
 			o.keys = before.keys.add(bag.env[l1].scale(c))
 		}

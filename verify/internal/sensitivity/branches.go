@@ -570,6 +570,14 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 		o.base = ""
 	}
 	o.bag = x.bag || y.bag
+	for _, z := range []*object{x, y} {
+		if o.bag && !z.bag {
+			// Numbers that move are other records.
+			for n := range o.env {
+				o.env[n] = o.env[n].add(z.env[n].infinite(&Refusal{Reason: "records, or numbers that depend on private data"}))
+			}
+		}
+	}
 	o.view = x.view || y.view
 	o.spare, o.given = x.spare || y.spare, x.given || y.given
 	o.empty = x.empty && y.empty

@@ -40,6 +40,8 @@ type changes struct {
 	lengths map[int]bool    // objects whose length changes
 	copies  map[place]bool  // slices that are given an object of their own before the loop
 	views   map[int]bool    // objects that are not written to any more once the body has run
+	bags    map[int]bool    // objects that the body makes multisets of
+	elems   map[int]bool    // multisets that the body puts other records in
 	private map[string]bool // unknowns that are not public
 }
 
@@ -256,6 +258,10 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.base = fmt.Sprintf("%s.base%d", l.name, id)
 		o.moved, o.added, o.only, o.slot = [3]env{}, [3]env{}, nil, nil
 		o.view = o.view || c.views[id]
+		o.bag = o.bag || c.bags[id] // its length is private from the second iteration on
+		if c.elems[id] {
+			o.elem = &value{sym: a.hidden("row", known{})}
+		}
 		o.size = [3]env{}
 		for n := range o.env {
 			name := fmt.Sprintf("%s.o%d.%d", l.name, id, n)
@@ -370,7 +376,7 @@ func sameRoots(x, y map[string]env) bool {
 
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -418,6 +424,12 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 		for id, o := range before.heap {
 			if _, outer := st.heap[id]; outer && end.heap[id] != o && !c.objs[id] {
 				c.objs[id], stable = true, false
+			}
+			if _, outer := st.heap[id]; outer && end.heap[id].bag && !o.bag {
+				c.bags[id], stable = true, false
+			}
+			if _, outer := st.heap[id]; outer && !bag && o.elem != nil && end.heap[id].elem != o.elem && !c.elems[id] {
+				c.elems[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && end.heap[id].view && !o.view && !c.views[id] {
 				c.views[id], stable = true, false
@@ -576,6 +588,9 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		a.fail(body, "for i := range n", "continue in a loop with a statement after its body")
 	}
 	l, head, end, o, c := a.iterate(f, st, count, body, run, false)
+	if o.ret != nil {
+		a.left(f, st, head, o.ret.st, body)
+	}
 	if end == nil {
 		// The body always returns.
 		if o.ret == nil {
@@ -584,6 +599,7 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		after := st.clone()
 		ret := &result{st.clone(), a.general(l, o.ret.st, after, o.ret.val)}
 		ret.st.items = append(ret.st.items, a.repeated(l, o.ret.st.items)...)
+		ret.spend(o.ret.st)
 		return after, ret
 	}
 	for _, p := range fixed {
@@ -611,11 +627,39 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		return after, nil
 	}
 	ret := &result{after.clone(), value{}}
+	ret.spend(o.ret.st)
 	ret.val = a.general(l, o.ret.st, ret.st, o.ret.val)
 	if !prefix(o.ret.st.items, end.items) {
 		ret.st.items = append(ret.st.items, a.repeated(l, o.ret.st.items)...)
 	}
 	return after, ret
+}
+
+// spend takes over which draws were used.
+func (r *result) spend(st *state) { maps.Copy(r.st.spent, st.spent) }
+
+// left refuses what an iteration that returns leaves behind outside of its function: a
+// state after a loop is of those that do not.
+func (a *analysis) left(f *frame, st, head, ret *state, at ast.Node) {
+	vars, objs := changed(head, ret)
+	for id, o := range head.heap {
+		if p := ret.heap[id]; p != nil && p.view && !o.view {
+			objs[id] = true
+		}
+	}
+	for p, v := range head.vars {
+		if _, outer := st.vars[p]; !outer || p.frame == f.id {
+			continue
+		}
+		if vars[p] || holds(v, objs) {
+			a.fail(at, "a variable that is set, and one return at the end", "%s is changed where a function returns from a loop", p.obj.Name())
+		}
+	}
+	for id := range objs {
+		if objs[id] && head.heap[id].given {
+			a.fail(at, "one return at the end", "a parameter is written to where a function returns from a loop")
+		}
+	}
 }
 
 func continues(body *ast.BlockStmt) (found bool) {
