@@ -173,6 +173,14 @@ func (d *decision) search(ctx context.Context) {
 			return
 		}
 		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
+		// Of what only tosses coins small inputs are evaluated at once, and couplings are
+		// searched for in vain for seconds.
+		if ratio.Finite(f) {
+			if x, _, err := exact.Refute(ctx, f, c, nil, exact.Search{Budget: 300, Workers: d.options.Workers}); err == nil && x != nil {
+				d.refuted(Refuted, x)
+				return
+			}
+		}
 	}
 	hints := d.align(ctx)
 	if d.found != nil {

@@ -78,3 +78,24 @@ func TestCorruptCertificates(t *testing.T) {
 		t.Errorf("of another claim: %v", err)
 	}
 }
+
+// Small inputs of what only tosses coins are evaluated before couplings are searched for.
+func TestFinite(t *testing.T) {
+	for body, want := range map[string]bool{
+		"return src.Bernoulli(0.5)":                       true,
+		"return src.Uniform(3) > 1 && src.Bernoulli(0.5)": true,
+		"return src.Bernoulli(0.5) && src.Laplace(1) > x": false,
+		"return x > 0": false,
+		"for src.Bernoulli(0.5) {\n}\nreturn src.Uniform(2) > 0": true,
+	} {
+		f, _ := read(t, `
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func f(x float64, src *noise.Source) bool {
+	`+body+`
+}`)
+		if got := Finite(f); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

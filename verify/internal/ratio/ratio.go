@@ -75,6 +75,18 @@ func Applies(f *program.Function, c *claim.Claim) bool {
 	return found
 }
 
+// Finite reports that a function draws, and all its draws have finitely many outcomes.
+func Finite(f *program.Function) bool {
+	some, all := false, true
+	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+		if d, ok := s.(*program.Draw); ok {
+			some = true
+			all = all && (d.Law == program.Bernoulli || d.Law == program.Choose || d.Law == program.Uniform)
+		}
+	})
+	return some && all
+}
+
 // Prove proves the cost of a claim, or says why not with an error that matches
 // ErrUnknown.
 func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, error) {
