@@ -245,6 +245,7 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 				l.capacity(n.x, l.scalar(e.Args[2]).x, at)
 			}
 			l.makeRows(r, n.x, e.Pos())
+			l.emptied(r.all()...)
 			return []entity{l.temporaryRows(r)}
 		}
 		v, ok := l.local(l.frame.prefix+"slice", l.typeOf(e), e.Pos()).(slice)
@@ -256,6 +257,7 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 			l.capacity(n.x, l.scalar(e.Args[2]).x, at)
 		}
 		l.emit(program.Make{At: at, To: v.v, Length: n.x})
+		l.emptied(v.v)
 		l.temporaries[v.v] = true
 		return []entity{v}
 	case "append":

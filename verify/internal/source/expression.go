@@ -603,6 +603,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 				values = append(values, l.eval(x))
 			}
 			l.makeRows(r, number(0, program.Int), e.Pos())
+			l.emptied(r.all()...)
 			for _, v := range values {
 				l.addRow(r, v, e.Pos())
 			}
@@ -621,6 +622,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 		}
 		at := program.At{Pos: e.Pos()}
 		l.emit(program.Make{At: at, To: to.v, Length: number(0, program.Int)})
+		l.emptied(to.v)
 		for _, x := range values {
 			l.emit(program.Append{At: at, To: to.v, Value: x})
 		}

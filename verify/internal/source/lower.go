@@ -57,6 +57,8 @@ type lowerer struct {
 	laws    map[program.Law]int
 	// copies are the assignments of slices that are copies in Go as well.
 	copies map[copied]bool
+	// empties are the makings of slices that are empty, and not nil.
+	empties map[copied]bool
 	// temporaries are slices that have no name yet, and that nothing else knows.
 	temporaries map[*program.Variable]bool
 	// parameters is the scope of the inputs; bags are inputs of a type of their own.
@@ -139,6 +141,7 @@ func newLowerer(b *body, known bodies, notes notes) *lowerer {
 		streams:     map[*program.Variable]bool{},
 		laws:        map[program.Law]int{},
 		copies:      map[copied]bool{},
+		empties:     map[copied]bool{},
 		temporaries: map[*program.Variable]bool{},
 		bags:        map[string]*program.Variable{},
 		reads:       map[*program.Variable]token.Pos{},
@@ -233,6 +236,7 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 	}
 	l.checkPointers(written)
 	l.checkAliases()
+	l.checkEmpty()
 	if len(l.refusals) > before {
 		return nil
 	}

@@ -1,0 +1,83 @@
+package source
+
+import (
+	"maps"
+
+	"github.com/discreet-dp/discreet/verify/internal/program"
+)
+
+// How an empty slice came to be. A program.Function does not tell nil from empty, and a
+// caller does.
+const (
+	isNil   = 1 << iota // var out []T, or nil
+	isEmpty             // []T{}, or make([]T, 0)
+)
+
+// emptied notes that the slices last made are empty, and not nil.
+func (l *lowerer) emptied(vs ...*program.Variable) {
+	for _, v := range vs {
+		l.empties[copied{v, l.out[len(l.out)-1].Position()}] = true
+	}
+}
+
+// checkEmpty refuses to show what is nil on one way and empty on another one: which it is
+// might tell of private data.
+func (l *lowerer) checkEmpty() {
+	g := newGraph(l.fn.Body)
+	before := make([]map[*program.Variable]int, len(g.nodes))
+	before[0] = map[*program.Variable]int{}
+	shown, refused := map[[2]int]int{}, false
+	for work := []int{0}; len(work) > 0; {
+		i := work[len(work)-1]
+		work = work[:len(work)-1]
+		after := maps.Clone(before[i])
+		var values []program.Expression
+		kind := 0
+		switch s := g.nodes[i].stmt.(type) {
+		case program.Make:
+			after[s.To] = 0
+			if n, ok := s.Length.(program.Number); ok && n.Value.Sign() == 0 {
+				after[s.To] = isNil
+				if l.empties[copied{s.To, s.Pos}] {
+					after[s.To] = isEmpty
+				}
+			}
+		case program.Assign:
+			if r, ok := s.Value.(program.Ref); ok && s.To.Slice {
+				after[s.To] = after[r.Var]
+			}
+		case program.Append:
+			after[s.To] = 0 // it is neither
+		case program.Output:
+			values, kind = s.Values, 1
+		case program.Return:
+			values = s.Values
+		}
+		for k, x := range values {
+			r, ok := x.(program.Ref)
+			if !ok || !r.Var.Slice {
+				continue
+			}
+			place := [2]int{kind, k}
+			if shown[place] |= after[r.Var]; shown[place] == isNil|isEmpty && !refused {
+				refused = true
+				l.report(g.nodes[i].stmt.Position(), "showing a slice that is nil or empty", "which of them may tell of private data", "begin with var out []T, or with make, on all ways")
+			}
+		}
+		for _, j := range g.nodes[i].next {
+			grown := before[j] == nil
+			if grown {
+				before[j] = map[*program.Variable]int{}
+			}
+			for v, how := range after {
+				if before[j][v]|how != before[j][v] {
+					before[j][v] |= how
+					grown = true
+				}
+			}
+			if grown {
+				work = append(work, j)
+			}
+		}
+	}
+}
