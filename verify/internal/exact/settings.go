@@ -148,6 +148,21 @@ func (s *space) alone(v *program.Variable) []program.Expression {
 	return all
 }
 
+// ends are the numbers that requirements name, and some near them.
+func ends(requirements []program.Expression) []rational {
+	var all []rational
+	for _, e := range requirements {
+		program.Walk(e, func(x program.Expression) {
+			if n, ok := x.(program.Number); ok {
+				for _, d := range []rational{{}, integer(1), integer(-1), fraction(1, 10), fraction(-1, 10)} {
+					all = append(all, rationalOf(n.Value).plus(d))
+				}
+			}
+		})
+	}
+	return all
+}
+
 func conjuncts(e program.Expression) []program.Expression {
 	if b, ok := e.(program.Binary); ok && b.Op == program.And {
 		return append(conjuncts(b.X), conjuncts(b.Y)...)
@@ -200,8 +215,14 @@ func (s *space) choices() [][]rational {
 			lists = append(lists, fractions(1, 2, 4, 0, 3, 5, 10, -1, 100))
 		default:
 			all := append(fractions(0, 1, 2, -1, 4, 10, 100), fraction(1, 2), fraction(1, 4), fraction(1, 10), fraction(9, 10), fraction(1, 1000))
-			// Of a probability few are left, which then come early.
+			// Of a probability few are left, which then come early; and numbers at and near
+			// the ends of what is required.
 			run, alone := s.blank(), s.alone(v)
+			for _, x := range ends(alone) {
+				if !slices.ContainsFunc(all, func(y rational) bool { return same(x, y) }) {
+					all = append(all, x)
+				}
+			}
 			lists = append(lists, slices.DeleteFunc(all, func(x rational) bool {
 				run[i] = value{scalar: constant(x)}
 				return !s.code.holds(alone, run)
@@ -279,6 +300,9 @@ func (s *space) scattered(lists [][]rational, most int) (found []setting) {
 		return int((z ^ z>>31) % uint64(n))
 	}
 	plain := s.plain()
+	if slices.ContainsFunc(lists, func(list []rational) bool { return len(list) == 0 }) {
+		return nil
+	}
 	for range 20_000 {
 		choice := make(setting, len(lists))
 		for i, list := range lists {

@@ -1,8 +1,10 @@
 package exact
 
 import (
+	"math/big"
 	"testing"
 
+	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
@@ -64,5 +66,41 @@ func TestResponseWithoutABound(t *testing.T) {
 	}
 	if x.Forced <= x.Claimed {
 		t.Errorf("%v is forced, and %v claimed", x.Forced, x.Claimed)
+	}
+}
+
+// Numbers that are far from the plain ones are tried where requirements name them; if
+// none that is tried meets a requirement, there are no settings.
+func TestSettingsAtTheEnds(t *testing.T) {
+	u := response(t)
+	c, err := compile(u.Function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hit *program.Variable
+	for _, v := range u.Function.Inputs {
+		if v.Name == "b.told.hit" {
+			hit = v
+		}
+	}
+	one := program.Number{Value: big.NewRat(1, 1), Sort: program.Real}
+	third := program.Number{Value: big.NewRat(1, 3), Sort: program.Real}
+	ref := program.Ref{Var: hit}
+	for _, test := range []struct {
+		what program.Expression
+		some bool
+	}{
+		{program.Binary{Op: program.Eq, X: ref, Y: third}, true},
+		{program.Binary{Op: program.Lt, X: program.Binary{Op: program.Mul, X: ref, Y: ref}, Y: program.Unary{Op: program.Sub, X: one}}, false},
+	} {
+		claim := *u.Claim
+		claim.Requires = append([]program.Expression{test.what}, claim.Requires...)
+		all := newSpace(c, &claim).settings(4, searchDepth)
+		if (len(all) > 0) != test.some {
+			t.Errorf("%v: %d settings", test.what, len(all))
+		}
+		if _, _, err := Refute(t.Context(), u.Function, &claim, nil, Search{Budget: 100}); err != nil {
+			t.Error(err)
+		}
 	}
 }
