@@ -57,26 +57,35 @@ func BenchmarkVerdicts(b *testing.B) {
 	}
 }
 
-// Certificates are checked one at a time, without a solver.
+// Certificates are checked one at a time, without a solver. Of each counts the least of
+// three times: a collection of what the loader left falls on one certificate or another.
 func BenchmarkCertificates(b *testing.B) {
-	var slowest, total float64
-	n := 0
+	var least map[string]float64
 	for b.Loop() {
-		slowest, total, n = 0, 0, 0
-		r, err := verify.Run(b.Context(), verify.Options{
-			Patterns: []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/scaled", "./testdata/fresh", "./testdata/delta"},
-			Check:    true, Workers: 1, Now: processor,
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, result := range r.Results {
-			if result.Verdict == verify.Proved {
-				n, total, slowest = n+1, total+result.Seconds, max(slowest, result.Seconds)
+		least = map[string]float64{}
+		for range 3 {
+			r, err := verify.Run(b.Context(), verify.Options{
+				Patterns: []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/scaled", "./testdata/fresh", "./testdata/delta"},
+				Check:    true, Workers: 1, Now: processor,
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, result := range r.Results {
+				if result.Verdict == verify.Proved {
+					name := result.Package + "." + result.Function
+					if t, ok := least[name]; !ok || result.Seconds < t {
+						least[name] = result.Seconds
+					}
+				}
 			}
 		}
 	}
+	var slowest, total float64
+	for _, t := range least {
+		total, slowest = total+t, max(slowest, t)
+	}
 	b.ReportMetric(1000*slowest, "ms/slowest")
 	b.ReportMetric(1000*total, "ms/all")
-	b.ReportMetric(float64(n), "proofs")
+	b.ReportMetric(float64(len(least)), "proofs")
 }
