@@ -843,8 +843,8 @@ func (m *machine) guards(h *head, g *state) []linear.Formula {
 			both(f)
 		}
 	}
-	for _, n := range h.names { // a flag that a draw sets: found
-		if v, ok := h.vars[n]; ok && v.Sort == p.Bool && m.private[v] {
+	for _, n := range h.names { // flags: found, done
+		if v, ok := h.vars[n]; ok && v.Sort == p.Bool {
 			both(g.vars[v].one)
 		}
 	}

@@ -387,3 +387,124 @@ func GaussianTwice(x, y, eps, delta float64, src *noise.Source) (float64, float6
 	sigma := math.Sqrt(2*math.Log(1.25/delta)) / eps
 	return x + src.Gaussian(sigma), y + src.Gaussian(sigma)
 }
+
+// RoundsOf runs AboveThreshold in each of its rounds, in a loop within a loop.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && rounds > 0
+//dp:cost eps
+func RoundsOf(q []float64, t float64, rounds int, eps float64, src *noise.Source) []int {
+	e := eps / float64(rounds)
+	var found []int
+	for range rounds {
+		bar := t + src.Laplace(2/e)
+		at := -1
+		for i, x := range q {
+			if x+src.Laplace(4/e) >= bar {
+				at = i
+				break
+			}
+		}
+		found = append(found, at)
+	}
+	return found
+}
+
+// EvensOdds sums items by where they stand: each is in one of the sums.
+//
+// want: proved
+//
+//dp:adjacent one(xs) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func EvensOdds(xs []float64, eps float64, src *noise.Source) (even, odd float64) {
+	for i, x := range xs {
+		if i%2 == 0 {
+			even += x
+		} else {
+			odd += x
+		}
+	}
+	return even + src.Laplace(1/eps), odd + src.Laplace(1/eps)
+}
+
+// Dyadic sums blocks of each power of 2: an item is in one block of each level.
+//
+// want: proved
+//
+//dp:adjacent one(xs) <= 1
+//dp:requires eps > 0 && levels > 0
+//dp:cost float64(levels) * eps
+func Dyadic(xs []int64, levels int, eps float64, src *noise.Source) []int64 {
+	var out []int64
+	width := 1
+	for range levels {
+		var sum int64
+		for i, x := range xs {
+			sum += x
+			if (i+1)%width == 0 {
+				out = append(out, sum+src.DiscreteLaplace(1/eps))
+				sum = 0
+			}
+		}
+		width *= 2
+	}
+	return out
+}
+
+// Weighted gives the threshold a share of the budget, and the answers the rest.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && w > 0 && w < 1 && n > 0
+//dp:cost eps
+func Weighted(q []float64, t, w float64, n int, eps float64, src *noise.Source) []bool {
+	e1, e2 := w*eps, (1-w)*eps
+	bar := t + src.Laplace(1/e1)
+	var out []bool
+	for used, i := 0, 0; i < len(q); i++ {
+		ok := q[i]+src.Laplace(2*float64(n)/e2) >= bar
+		out = append(out, ok)
+		if ok {
+			if used++; used >= n {
+				break
+			}
+		}
+	}
+	return out
+}
+
+type finding struct {
+	Above bool
+	Value float64
+}
+
+// StructsReuse answers with structs, and the value that was compared.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && c > 0
+//dp:cost eps
+func StructsReuse(q []float64, t float64, c int, eps float64, src *noise.Source) []finding {
+	var out []finding
+	bar := t + src.Laplace(3/eps)
+	hits := 0
+	for _, x := range q {
+		if hits == c {
+			break
+		}
+		a := finding{}
+		y := x + src.Laplace(6*float64(c)/eps)
+		if y >= bar {
+			a.Above = true
+			a.Value = y
+			hits++
+		}
+		out = append(out, a)
+	}
+	return out
+}
