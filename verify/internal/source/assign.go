@@ -418,6 +418,12 @@ func (l *lowerer) checkWritable(v *program.Variable, pos token.Pos) {
 	if dot := strings.LastIndexByte(v.Name, '.'); v.Input && dot >= 0 && ast.IsExported(v.Name[dot+1:]) {
 		l.refuse(pos, "writing into "+v.Name, "whoever has the struct sees it", "take an unexported field, or a variable")
 	}
+	for _, p := range l.pointers {
+		root, _, _ := strings.Cut(p.path, ".")
+		if v.Input && strings.HasPrefix(v.Name, p.path+".") && root != l.receiver {
+			l.refuse(pos, "writing into "+v.Name, "the caller sees it", "make it a method of what it writes into, or return the new value")
+		}
+	}
 }
 
 // checkStore refuses to write into a slice of the caller's.

@@ -32,6 +32,9 @@ type lowerer struct {
 	sequenced bool
 	// private are the inputs that have an adjacency, bagged those of which that of a bag.
 	private, bagged map[*program.Variable]bool
+	// receiver is the name of the receiver, or "". Its unexported fields are left to its
+	// package (see the package comment).
+	receiver string
 	// pointers are those of the input.
 	pointers []inputPointer
 	// out takes the statements.
@@ -188,6 +191,9 @@ func (l *lowerer) enter(b *body) {
 		}
 		for _, f := range list.List {
 			for _, name := range f.Names {
+				if list == b.decl.Recv {
+					l.receiver = name.Name
+				}
 				if v, ok := b.in.info.Defs[name].(*types.Var); ok && name.Name != "_" {
 					l.frame.env[v] = l.input(name.Name, v.Type(), name.Pos())
 				}
