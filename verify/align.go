@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
 // align searches for a proof by couplings. Without one it returns inputs that none of
@@ -85,6 +86,10 @@ func (d *decision) aligned(kind string, c *prove.Certificate) {
 	draws := draws(f.Body)
 	for _, o := range c.Orientations {
 		for _, s := range o.Alignment {
+			if d.result.Over == Grid && (s.Draw >= len(draws) || !source.WholeSteps(f, d.unit.Claim, draws[s.Draw], s.Expr)) {
+				d.result.Over = Reals
+				d.result.Note = "the shift " + s.Expr + " of " + s.Name + " need not be a multiple of its grid: this says nothing of the compiled floats"
+			}
 			shift := Shift{Draw: s.Name, Shift: s.Expr}
 			if len(c.Orientations) > 1 {
 				shift.Shift = o.Direction + ": " + s.Expr

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math/big"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -196,6 +197,9 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 	e := a.env(v.sym)
 	switch {
 	case numeric(to) && numeric(from):
+		if len(e) > 0 && !isInteger(to) && !isFloat(from) && !a.exact(v.sym) {
+			a.reals = true
+		}
 		if wide(to) && (!isInteger(to) || isInteger(from) || a.whole(v.sym)) || len(e) == 0 && keeps(from, to) || types.Identical(to, from) {
 			return v
 		}
@@ -259,6 +263,18 @@ func wide(t types.Type) bool {
 	}
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && (b.Kind() == types.Int || b.Kind() == types.Int64 || b.Kind() == types.Float64)
+}
+
+// exact reports that a whole number is at most 2^53 in size, so that a float64 holds it.
+func (a *analysis) exact(e Expr) bool {
+	lo, hi := a.interval(e)
+	most := rat(new(big.Rat).SetInt64(1 << 53))
+	return lo != nil && hi != nil && a.isNonneg(most.add(*lo)) && a.isNonneg(most.sub(*hi))
+}
+
+func isFloat(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && !isTypeParam(t) && b.Info()&types.IsFloat != 0
 }
 
 func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) (v value) {

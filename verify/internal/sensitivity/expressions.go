@@ -261,6 +261,9 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	if t != nil && !numeric(t) {
 		return a.opaque("value", moves, a.why(at, "", "an operation on what is no number"))
 	}
+	if len(moves) > 0 && (t == nil || !isInteger(t)) {
+		a.reals = true // floats are rounded, and then move further than they seem to
+	}
 	either := t != nil && isTypeParam(t) // it may be an integer
 	whole := t != nil && isInteger(t)
 	if op == token.SUB && t != nil && unsigned(t) && !a.isNonneg(v.sym.sub(w.sym)) {

@@ -22,13 +22,33 @@ import (
 // A claim of distances that need not be multiples of the grid speaks of no grid: the
 // shifts of draws of which its proof is made are not either.
 //
+// Nor does one with a delta: that of a tail of real noise is not that of noise on the
+// grid, where P(x >= 0) is above a half.
+//
 // In any of them the parameters of draws are what Go computes from public inputs.
 func Exactness(f *program.Function, c *claim.Claim) (over, note string) {
-	e := &exactness{forms: map[*program.Variable]form{}, assigned: map[*program.Variable]bool{}, defined: map[*program.Variable]program.Expression{}, file: f}
+	e := explore(f, c)
+	switch {
+	case e.rounds != "":
+		return "reals", e.rounds + ": this says nothing of the compiled floats"
+	case e.draws && c != nil && c.Cost != nil && c.Cost.Measure == claim.Approximate:
+		return "reals", "delta is the probability of real noise, which that on the grid need not have: this says nothing of the compiled floats"
+	case e.draws && c != nil && offGrid(c) != nil:
+		return "reals", offGrid(c).String() + " need not be a multiple of the grid of noise: this says nothing of the compiled floats"
+	case e.floats:
+		return "grid", "no float operation on private data rounds"
+	}
+	return "integers", ""
+}
+
+// explore finds what the variables of a function may hold.
+func explore(f *program.Function, c *claim.Claim) *exactness {
+	e := &exactness{forms: map[*program.Variable]form{}, bags: map[*program.Variable]bool{}, assigned: map[*program.Variable]bool{}, defined: map[*program.Variable]program.Expression{}, file: f}
 	assigned(f.Body, e.assigned)
 	if c != nil {
 		for _, a := range c.Adjacent {
 			e.forms[a.Input] = form{private: true}
+			e.bags[a.Input] = a.Relation == claim.Bag
 		}
 	}
 	e.define(f.Body)
@@ -36,15 +56,7 @@ func Exactness(f *program.Function, c *claim.Claim) (over, note string) {
 		e.changed, e.rounds, e.widen = false, "", i > 4
 		e.list(f.Body, false)
 	}
-	switch {
-	case e.rounds != "":
-		return "reals", e.rounds + ": this says nothing of the compiled floats"
-	case e.draws && c != nil && offGrid(c) != nil:
-		return "reals", offGrid(c).String() + " need not be a multiple of the grid of noise: this says nothing of the compiled floats"
-	case e.floats:
-		return "grid", "no float operation on private data rounds"
-	}
-	return "integers", ""
+	return e
 }
 
 // A form is what is known of a variable's values.
@@ -62,6 +74,7 @@ func stepsOf(exponent uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), ex
 type exactness struct {
 	file     *program.Function
 	forms    map[*program.Variable]form
+	bags     map[*program.Variable]bool // whose rows come and go
 	assigned map[*program.Variable]bool
 	defined  map[*program.Variable]program.Expression
 	// jumped is set once what runs depends on private data from there on.
@@ -108,8 +121,7 @@ func (e *exactness) statement(s program.Statement, private bool) {
 	case program.Append:
 		e.join(s.To, e.form(s.Value, s), private)
 	case program.Store:
-		e.form(s.Index, s)
-		e.join(s.To, e.form(s.Value, s), private)
+		e.join(s.To, e.form(s.Value, s), private || e.form(s.Index, s).private)
 	case program.Draw:
 		p := e.form(s.Parameter, s)
 		x := form{private: true}
@@ -310,7 +322,7 @@ func (e *exactness) value(x program.Expression, at program.Statement) form {
 	case program.Length:
 		// The length of a private slice is that of its neighbour, unless rows come and go;
 		// that of a slice that was made depends on how it was.
-		return form{private: !x.Slice.Input && e.forms[x.Slice].private}
+		return form{private: e.bags[x.Slice] || !x.Slice.Input && e.forms[x.Slice].private}
 	case program.Unary:
 		return e.form(x.X, at)
 	case program.Binary:

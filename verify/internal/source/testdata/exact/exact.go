@@ -236,3 +236,29 @@ func ScaleInLoop(x, eps float64, src *noise.Source) float64 {
 	}
 	return y
 }
+
+// over: reals, delta
+//
+//dp:adjacent |x| <= 1
+//dp:cost 1/b, 0.5
+func TailOfNoise(x int64, b float64, src *noise.Source) bool {
+	return x > 0 && src.Laplace(b) >= 0
+}
+
+// over: reals, may round
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func HowManyRows(rows []int64, eps float64, src *noise.Source) float64 {
+	return src.Round(float64(len(rows))/10, 1/eps) + src.Laplace(1/eps)
+}
+
+// over: reals, may round
+//
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func PrivatePlace(x int, eps float64, src *noise.Source) float64 {
+	hot := make([]float64, 3)
+	hot[x] = 1
+	return src.Round(hot[0]+1e16-1e16, 1/eps) + src.Laplace(1/eps)
+}
