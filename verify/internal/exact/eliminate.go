@@ -13,6 +13,9 @@ type curve[C, N any] interface {
 	mirrored() C
 	// windows is m ↦ the sum over the x with lo <= x+m <= hi.
 	windows(lo, hi int64) (C, bool)
+	// wedge is m ↦ the sum over the x with a <= x+m <= b and c <= x-m <= d; of reals,
+	// all ends are even.
+	wedge(a, b, c, d int64) (C, bool)
 	// smeared is m ↦ the mean of the curve at x+m, x drawn by a law.
 	smeared(law int) (C, bool)
 	total() (N, bool)
@@ -32,9 +35,10 @@ func (f factor[C]) vars() uint64 { return f.plus | f.minus }
 // densities and of factors. One that occurs in a single factor with others leaves a
 // function of what the factor has besides: sums over windows of a density, where the
 // factor is an interval; a convolution, where it is a curve and the density is whole.
-// (Dechter 1999, "Bucket elimination", for integrals.) It reports false where no
-// variable is of that kind; trees of comparisons, and sums that are revealed one
-// after the other, always have one.
+// So does one in two factors that are intervals, of v+m and of v-m: an interval that a
+// draw widens on both sides. (Dechter 1999, "Bucket elimination", for integrals.) It
+// reports false where no variable is of these kinds; trees of comparisons, and sums
+// that are revealed one after the other, always have one.
 func eliminate[C curve[C, N], N number[N]](densities []C, factors []factor[C], unit N) (N, bool) {
 	whole := make([]bool, len(densities))
 	left := uint64(0)
@@ -64,7 +68,12 @@ func eliminate[C curve[C, N], N number[N]](densities []C, factors []factor[C], u
 	for absorb(); left != 0; absorb() {
 		v, at := leaf(left, factors, whole)
 		if v < 0 {
-			return unit, false
+			var ok bool
+			if v, factors, ok = open(left, densities, factors); !ok {
+				return unit, false
+			}
+			left &^= 1 << v
+			continue
 		}
 		left &^= 1 << v
 		if at < 0 {
@@ -124,6 +133,35 @@ func leaf[C any](left uint64, factors []factor[C], whole []bool) (v, at int) {
 	}
 	at = slices.IndexFunc(factors, func(f factor[C]) bool { return f.vars()&(1<<best) != 0 })
 	return best, at
+}
+
+// open eliminates a variable that occurs in two intervals, of v+m and of v-m.
+func open[C curve[C, N], N any](left uint64, densities []C, factors []factor[C]) (int, []factor[C], bool) {
+	for rest := left; rest != 0; rest &= rest - 1 {
+		v := bits.TrailingZeros64(rest)
+		var own []factor[C]
+		for _, f := range factors {
+			if f.vars()&(1<<v) == 0 {
+				continue
+			}
+			if f.minus&(1<<v) != 0 {
+				f = flipped[C, N](f)
+			}
+			own = append(own, f)
+		}
+		if len(own) != 2 || own[0].weight != nil || own[1].weight != nil ||
+			own[0].plus&^(1<<v) != own[1].minus || own[0].minus != own[1].plus&^(1<<v) {
+			continue
+		}
+		r, ok := densities[v].wedge(own[0].lo, own[0].hi, own[1].lo, own[1].hi)
+		if !ok {
+			continue
+		}
+		m := factor[C]{plus: own[0].plus &^ (1 << v), minus: own[0].minus, lo: minusInf, hi: plusInf, weight: &r}
+		factors = slices.DeleteFunc(factors, func(f factor[C]) bool { return f.vars()&(1<<v) != 0 })
+		return v, join(factors, m), true
+	}
+	return -1, factors, false
 }
 
 // flipped writes the factor for the opposite sum.

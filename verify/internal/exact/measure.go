@@ -179,6 +179,9 @@ func (m *measurer) piecewise(s *system, p precision) (narrow, error) {
 		ends = append(ends, c.lo.rational, c.hi.rational)
 	}
 	unit := common(ends)
+	if s.crossing() {
+		unit = unit.times(fraction(1, 2)) // half of a difference of ends is whole
+	}
 	for _, scale := range s.scales {
 		rates = append(rates, unit.times(scale.inverse()))
 	}
@@ -229,6 +232,18 @@ func (m *measurer) piecewise(s *system, p precision) (narrow, error) {
 		return narrow{}, unsupported("comparisons that form a cycle")
 	}
 	return rounded(x), nil
+}
+
+// crossing reports whether two sums are of the same draws.
+func (s *system) crossing() bool {
+	for i, x := range s.sums {
+		for _, y := range s.sums[:i] {
+			if x.plus|x.minus == y.plus|y.minus {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func closedForm[N number[N]](in *arithmetic[N], sums []sum, ends [][2]int64) (N, bool) {

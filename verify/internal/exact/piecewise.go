@@ -349,6 +349,57 @@ func (f piecewise[N]) windows(lo, hi int64) (piecewise[N], bool) {
 	return upTo(hi).plus(upTo(lo).scaled(f.in.integer(-1))), true
 }
 
+// wedge is m ↦ the integral of f over the x in [max(a-m, c+m), min(b-m, d+m)]: which is
+// larger changes where m is (a-c)/2, and which is less at (b-d)/2.
+func (f piecewise[N]) wedge(a, b, c, d int64) (piecewise[N], bool) {
+	if a > b || c > d {
+		return piecewise[N]{in: f.in}, true
+	}
+	below, ok := f.followed(0)
+	if !ok {
+		return below, false
+	}
+	all, ok := f.total()
+	if !ok {
+		return below, false
+	}
+	turned := below.mirrored()
+	whole := piecewise[N]{in: f.in, pieces: []piece[N]{{l: minusInf, r: plusInf, terms: []term[N]{{0, 0, all}}}}}
+	lower, upper := piecewise[N]{in: f.in}, whole // up to either end
+	switch at := halfway(a, c); {
+	case a != minusInf && c != minusInf:
+		lower = turned.shifted(a).within(minusInf, at).plus(below.shifted(-c).within(at, plusInf))
+	case a != minusInf:
+		lower = turned.shifted(a)
+	case c != minusInf:
+		lower = below.shifted(-c)
+	}
+	switch at := halfway(b, d); {
+	case b != plusInf && d != plusInf:
+		upper = below.shifted(-d).within(minusInf, at).plus(turned.shifted(b).within(at, plusInf))
+	case d != plusInf:
+		upper = below.shifted(-d)
+	case b != plusInf:
+		upper = turned.shifted(b)
+	}
+	from, to := int64(minusInf), int64(plusInf) // else it is empty
+	if a != minusInf && d != plusInf {
+		from = halfway(a, d)
+	}
+	if b != plusInf && c != minusInf {
+		to = halfway(b, c)
+	}
+	return upper.plus(lower.scaled(f.in.integer(-1))).within(from, to), true
+}
+
+// halfway is (x-y)/2, of what is finite.
+func halfway(x, y int64) int64 {
+	if x == minusInf || x == plusInf || y == minusInf || y == plusInf {
+		return 0
+	}
+	return (x - y) / 2
+}
+
 // smeared is m ↦ the integral of f(x+m) under the density of a law at x.
 func (f piecewise[N]) smeared(law int) (piecewise[N], bool) {
 	d := f.in.laws[law]

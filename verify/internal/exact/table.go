@@ -139,6 +139,51 @@ func (f table) windows(lo, hi int64) (table, bool) {
 	return g, true
 }
 
+// wedge is m ↦ the sum over the x with a <= x+m <= b and c <= x-m <= d.
+func (f table) wedge(a, b, c, d int64) (table, bool) {
+	if len(f.values) == 0 {
+		return f.zeroed(), true
+	}
+	first, last := f.from, f.end()-1
+	far := max(abs(first), abs(last)) // beyond it, and the ends, nothing changes
+	for _, x := range []int64{a, b, c, d} {
+		if x != minusInf && x != plusInf {
+			far = max(far, abs(x)+max(abs(first), abs(last)))
+		}
+	}
+	if far++; far*int64(len(f.values)) > 1<<22 {
+		return f, false
+	}
+	at := func(m int64) narrow {
+		i, j := first, last
+		for _, lo := range [2]int64{plusFinite(a, -m), plusFinite(c, m)} {
+			i = max(i, lo)
+		}
+		for _, hi := range [2]int64{plusFinite(b, -m), plusFinite(d, m)} {
+			j = min(j, hi)
+		}
+		sum := narrow{}
+		for x := i; x <= j; x++ {
+			sum = sum.Add(f.values[x-first])
+		}
+		return sum
+	}
+	g := table{in: f.in, from: -far, left: at(-far), right: at(far)}
+	for m := -far; m <= far; m++ {
+		g.values = append(g.values, at(m))
+	}
+	g.compact = g.left.zero() && g.right.zero()
+	return g, true
+}
+
+// plusFinite is x+d, of the ends of the line too.
+func plusFinite(x, d int64) int64 {
+	if x == minusInf || x == plusInf {
+		return x
+	}
+	return x + d
+}
+
 // smeared is m ↦ Σ f(x+m)·P(x).
 //
 // Of a geometric law it takes all of it, by recursion: the sum over x >= 0 is

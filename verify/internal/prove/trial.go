@@ -51,7 +51,7 @@ func (t *test) element(m *machine, v *p.Variable, index value) value {
 // sample is the next one of the first run.
 func (t *test) sample(m *machine, d *p.Draw) linear.Term {
 	if t.next == len(t.samples) {
-		if t.more == nil || t.next > 200 {
+		if t.more == nil || t.next > 4*longest {
 			m.failed("a test has no further samples")
 			return linear.Term{}
 		}
@@ -202,7 +202,7 @@ func (mk *maker) slices() int {
 }
 
 // longest bounds the tests that are long.
-const longest = 24
+const longest = 60
 
 // exceeding is how many draws, each moved by one, cost more than is claimed: of those
 // that cost least.
