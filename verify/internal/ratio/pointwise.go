@@ -212,6 +212,10 @@ func (m *machine) hole(x program.Expression) (string, error) {
 		yes, err := m.settle(x)
 		return fmt.Sprint(yes), err
 	}
+	x, err := m.reduced(x)
+	if err != nil {
+		return "", err
+	}
 	t, err := m.term(x, "")
 	if err != nil {
 		if m.hidden(x) {
@@ -221,6 +225,48 @@ func (m *machine) hole(x program.Expression) (string, error) {
 	}
 	m.point.holes = append(m.point.holes, t)
 	return fmt.Sprintf("<%d %v>", len(m.point.holes), program.SortOf(x)), nil
+}
+
+// reduced writes remainders x % n, 0 <= x < 2n, as x or x-n, whichever it is.
+func (m *machine) reduced(x program.Expression) (program.Expression, error) {
+	switch y := x.(type) {
+	case program.Unary:
+		z, err := m.reduced(y.X)
+		y.X = z
+		return y, err
+	case program.Binary:
+		a, err := m.reduced(y.X)
+		if err != nil {
+			return x, err
+		}
+		b, err := m.reduced(y.Y)
+		if err != nil {
+			return x, err
+		}
+		y.X, y.Y = a, b
+		if y.Op != program.Rem {
+			return y, nil
+		}
+		low, err1 := m.term(a, "")
+		n, err2 := m.term(b, "")
+		if err1 != nil || err2 != nil {
+			return x, nil
+		}
+		know := []linear.Formula{m.point.facts, m.point.conds}
+		for _, u := range m.point.uniforms {
+			know = append(know, u.within())
+		}
+		outside := linear.Or(linear.Lt(low, linear.Number(0)), linear.Ge(low, n.Add(n)))
+		if !impossible(linear.And(append(know, outside)...)) {
+			return x, nil
+		}
+		below, err := m.decide(program.Binary{Op: program.Lt, X: a, Y: b})
+		if err != nil || below {
+			return a, err
+		}
+		return program.Binary{Op: program.Sub, X: a, Y: b}, nil
+	}
+	return x, nil
 }
 
 // value is the variable of what hole i shows.

@@ -629,6 +629,54 @@ func UnaryOtherCounter(value, k int, eps float64, src *noise.Source) []bool {
 	return report
 }
 
+// KaryShift adds something that is not 0, modulo k.
+//
+// want: proved
+//
+//dp:adjacent |category| <= k
+//dp:requires eps > 0 && k >= 2 && category >= 0 && category < k
+//dp:cost eps
+func KaryShift(category, k int, eps float64, src *noise.Source) int {
+	e := math.Exp(eps)
+	if src.Bernoulli(e / (e + float64(k-1))) {
+		return category
+	}
+	return (category + 1 + src.Uniform(k-1)) % k
+}
+
+// BadKaryShift adds too much.
+//
+// want: refuted
+//
+//dp:adjacent |category| <= k
+//dp:requires eps > 0 && k >= 2 && category >= 0 && category < k
+//dp:cost eps
+func BadKaryShift(category, k int, eps float64, src *noise.Source) int {
+	e := math.Exp(eps)
+	if src.Bernoulli(e / (e + float64(k-1))) {
+		return category
+	}
+	return (category + 2 + src.Uniform(k-1)) % k
+}
+
+// UnaryAndBit tells another bit in every round, too.
+//
+// want: refuted
+//
+//dp:adjacent |value| <= k
+//dp:adjacent |also| <= 1
+//dp:requires eps > 0 && k > 1
+//dp:cost 2 * eps
+func UnaryAndBit(value, k int, also bool, eps float64, src *noise.Source) []bool {
+	var out []bool
+	p := 1 / (1 + math.Exp(eps/2))
+	for i := range k {
+		out = append(out, (i == value) != src.Bernoulli(p))
+		out = append(out, also != src.Bernoulli(p))
+	}
+	return out
+}
+
 // OneBitTwice has the odds of twice the epsilon.
 //
 // want: refuted
