@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -35,7 +36,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		if a.cost {
 			st.spent[a.next()] = true // it may be seen that it is called
 		}
-		return a.unknownCall(f, st, args, x)
+		return a.unknownCall(f, st, nil, args, x)
 	}
 	var args []value
 	a.ordered(f, st, x, x.Args, func() {
@@ -60,6 +61,10 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 	if w, ok := a.library(f, st, v.fn, args, x); ok {
 		return w
 	}
+	var moves env
+	for _, w := range args {
+		moves = moves.add(a.envs(st, w)[l1])
+	}
 	for i, w := range args {
 		if w.kind != function {
 			args[i] = a.handed(st, w, x)
@@ -67,7 +72,11 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		if p, ok := ast.Unparen(x.Args[min(i, len(x.Args)-1)]).(*ast.UnaryExpr); ok && p.Op == token.AND {
 			// What it points to is set by the function.
 			if id, ok := ast.Unparen(p.X).(*ast.Ident); ok && w.kind == plain && len(x.Args) == len(args) {
-				st.vars[a.place(f, st, f.pkg.Info.Uses[id], id)] = a.public(id.Name)
+				set := a.public(id.Name)
+				if len(moves) > 0 {
+					set = a.opaque(id.Name, moves, a.why(p, "", "%s sets it, and is given private data", types.ExprString(x.Fun)))
+				}
+				st.vars[a.place(f, st, f.pkg.Info.Uses[id], id)] = set
 			} else if !ok || w.kind != ref {
 				a.fail(p, "results instead of pointers", "%s is given a pointer to what it may change", types.ExprString(x.Fun))
 			}
@@ -76,7 +85,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 	if v.fn.self != nil {
 		args = append(args, a.handed(st, *v.fn.self, x))
 	}
-	return a.unknownCall(f, st, args, x)
+	return a.unknownCall(f, st, v.fn.fn, args, x)
 }
 
 // pure are the packages whose functions depend on their arguments alone and change
@@ -84,7 +93,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 var pure = []string{"math", "math/bits", "cmp", "strings", "strconv", "unicode", "errors", "time", "bytes"}
 
 // unknownCall is of a function of which nothing is known but that it is pure.
-func (a *analysis) unknownCall(f *frame, st *state, args []value, x *ast.CallExpr) value {
+func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value, x *ast.CallExpr) value {
 	var e env
 	for _, v := range args {
 		e = e.add(a.envs(st, v)[l1])
@@ -97,12 +106,15 @@ func (a *analysis) unknownCall(f *frame, st *state, args []value, x *ast.CallExp
 		a.escape(st, v, x)
 	}
 	name := types.ExprString(x.Fun)
-	if !a.isPure(f, x) {
+	if !isPure(fn) {
 		// It may be seen from outside that it is called.
 		st.spent[a.next()] = true
 	}
-	if len(e) > 0 && !a.isPure(f, x) {
+	if len(e) > 0 && !isPure(fn) {
 		a.fail(x, "a function whose source is at hand", "%s is given private data, and what it does with it is not known", name)
+	}
+	if fn != nil && len(e) > 0 && strings.HasPrefix(fn.FullName(), "strconv.Append") {
+		a.fail(x, "strconv.Format...", "%s writes private data behind the end of a slice", name)
 	}
 	one := func() value {
 		if len(e) == 0 {
@@ -156,30 +168,16 @@ func (a *analysis) escape(st *state, v value, x *ast.CallExpr) {
 	})
 }
 
-func (a *analysis) isPure(f *frame, x *ast.CallExpr) bool {
-	fun := ast.Unparen(x.Fun)
-	if ix, ok := fun.(*ast.IndexExpr); ok {
-		fun = ix.X
+// isPure reports whether a function is; nil is one that was given from outside: public,
+// and pure by the same right as its other calls.
+func isPure(fn *types.Func) bool {
+	switch {
+	case fn == nil:
+		return true
+	case fn.Pkg() == nil || fn.Signature().Recv() != nil:
+		return false
 	}
-	var obj types.Object
-	switch fun := fun.(type) {
-	case *ast.SelectorExpr:
-		obj = f.pkg.Info.Uses[fun.Sel]
-	case *ast.Ident:
-		obj = f.pkg.Info.Uses[fun]
-	}
-	if v, ok := obj.(*types.Var); ok && !v.IsField() {
-		return true // a parameter: public, and pure by the same right as its other calls
-	}
-	if fn, ok := obj.(*types.Func); ok && fn.Pkg() != nil && fn.Signature().Recv() == nil {
-		for _, p := range pure {
-			if fn.Pkg().Path() == p {
-				return true
-			}
-		}
-		return fn.FullName() == "fmt.Sprint" || fn.FullName() == "fmt.Sprintf"
-	}
-	return false
+	return slices.Contains(pure, fn.Pkg().Path()) || fn.FullName() == "fmt.Sprint" || fn.FullName() == "fmt.Sprintf"
 }
 
 func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExpr) value {
@@ -190,6 +188,16 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 			return v
 		}
 		v = a.used(st, v, x)
+	}
+	if v.kind == ref && from != nil {
+		// Between slices and strings, and to arrays, Go copies.
+		_, text := core(to).(*types.Basic)
+		_, array := core(to).(*types.Array)
+		if _, was := core(from).(*types.Basic); was || text || array {
+			o := *a.settled(st.heap[v.obj])
+			o.slot, o.base, o.only, o.view, o.given = nil, "", nil, false, false
+			return a.alloc(st, o)
+		}
 	}
 	if v.kind != plain || from == nil {
 		return v
