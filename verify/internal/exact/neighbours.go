@@ -118,7 +118,7 @@ func (c *code) admissible(cl *claim.Claim, run [][]rational) bool {
 			return false
 		}
 		for _, x := range run[i] {
-			if v.Sort != program.Real && !x.isInt() || v.Natural && x.sign() < 0 ||
+			if v.Sort != program.Real && !x.isInt() || !held(v, x) || v.Natural && x.sign() < 0 ||
 				v.Sort == program.Bool && x.cmp(integer(0)) != 0 && x.cmp(integer(1)) != 0 {
 				return false
 			}
@@ -126,6 +126,19 @@ func (c *code) admissible(cl *claim.Claim, run [][]rational) bool {
 	}
 	values := c.bind(run)
 	return c.holds(cl.Requires, values) && c.holds(c.function.Requires, values)
+}
+
+// held reports whether the type of an input holds a number.
+func held(v *program.Variable, x rational) bool {
+	if v.Bits == 0 {
+		return true
+	}
+	low, bits := new(big.Int), v.Bits
+	if !v.Natural {
+		bits--
+		low.Neg(low.Lsh(big.NewInt(1), bits))
+	}
+	return x.cmp(rationalOfInt(low)) >= 0 && x.cmp(rationalOfInt(new(big.Int).Lsh(big.NewInt(1), bits))) < 0
 }
 
 // between evaluates the bounds of an adjacency on a run, inward where they are no

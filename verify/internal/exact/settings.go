@@ -229,10 +229,45 @@ func (s *space) choices() [][]rational {
 			}))
 		}
 	}
+	for i, v := range s.code.function.Inputs {
+		if !v.Slice {
+			lists[i] = s.within(v, i, lists[i])
+		}
+	}
 	for range s.loose() {
 		lists = append(lists, fractions(0, 1, -1))
 	}
 	return lists
+}
+
+// within are choices of an input, or, where what is required of it alone holds of none of
+// them, the numbers that are named there, those beside them, and those halfway between two.
+func (s *space) within(v *program.Variable, i int, list []rational) []rational {
+	alone, run := s.alone(v), s.blank()
+	fits := func(x rational) bool {
+		run[i] = value{scalar: constant(x)}
+		return s.code.holds(alone, run)
+	}
+	if slices.ContainsFunc(list, fits) {
+		return list
+	}
+	var named []rational
+	for _, e := range alone {
+		program.Walk(e, func(e program.Expression) {
+			if n, ok := e.(program.Number); ok {
+				named = append(named, rationalOf(n.Value))
+			}
+		})
+	}
+	var more []rational
+	for j, x := range named {
+		for _, y := range named[:j] {
+			more = append(more, x.plus(y).times(fraction(1, 2)))
+		}
+		more = append(more, x, x.plus(integer(1)), x.plus(integer(-1)))
+	}
+	more = slices.DeleteFunc(more, func(x rational) bool { return !fits(x) || v.Sort != program.Real && !x.isInt() })
+	return append(more, list...)
 }
 
 // loose are the public slices beside other slices, whose lengths may differ.

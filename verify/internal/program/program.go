@@ -39,7 +39,10 @@ type Variable struct {
 	// Natural is set on integers that cannot be negative: lengths, indices of
 	// range, unsigned types.
 	Natural bool
-	Pos     token.Pos
+	// Bits are those of the integer type of an input; 0 says nothing. Proofs are over
+	// all integers, and counterexamples are of those that there are.
+	Bits uint
+	Pos  token.Pos
 }
 
 // A Function is one function with a claim.

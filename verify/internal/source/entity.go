@@ -280,13 +280,13 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 	}
 	if sort, ok := sortOf(t); ok && !isError(t) {
 		v := add(l.variable(name, sort, pos))
-		v.Natural = isUnsigned(t)
+		v.Natural, v.Bits = isUnsigned(t), bitsOf(t)
 		return scalar{v}
 	}
 	if sort, ok := elementSort(t); ok {
 		v := add(l.variable(name, sort, pos))
-		v.Slice = true
-		v.Natural = isUnsigned(t.Underlying().(*types.Slice).Elem())
+		e := t.Underlying().(*types.Slice).Elem()
+		v.Slice, v.Natural, v.Bits = true, isUnsigned(e), bitsOf(e)
 		return slice{v}
 	}
 	if s, ok := t.Underlying().(*types.Slice); ok && isString(s.Elem()) {
@@ -299,14 +299,14 @@ func (l *lowerer) input(name string, t types.Type, pos token.Pos) entity {
 	if m, ok := t.Underlying().(*types.Map); ok {
 		if sort, ok := sortOf(m.Elem()); ok && !isError(m.Elem()) {
 			v := add(l.variable(name, sort, pos))
-			v.Slice, v.Natural = true, isUnsigned(m.Elem())
+			v.Slice, v.Natural, v.Bits = true, isUnsigned(m.Elem()), bitsOf(m.Elem())
 			return mapping{v}
 		}
 	}
 	if e, ok := streamElement(t); ok {
 		if sort, ok := sortOf(e); ok && !isError(e) {
 			v := add(l.variable(name, sort, pos))
-			v.Slice, v.Stream, v.Natural = true, true, isUnsigned(e)
+			v.Slice, v.Stream, v.Natural, v.Bits = true, true, isUnsigned(e), bitsOf(e)
 			return slice{v}
 		}
 	}
@@ -383,4 +383,13 @@ func (l *lowerer) local(name string, t types.Type, pos token.Pos) entity {
 		return text{}
 	}
 	return unknown{t}
+}
+
+// bitsOf is the size of an integer type, 0 of others.
+func bitsOf(t types.Type) uint {
+	b, ok := t.Underlying().(*types.Basic)
+	if !ok || b.Info()&types.IsInteger == 0 {
+		return 0
+	}
+	return uint(8 * types.SizesFor("gc", "amd64").Sizeof(b))
 }
