@@ -166,7 +166,9 @@ func (a *analysis) substituted(l *loop, e env) env {
 }
 
 // bounded writes the largest index for the loop's index in a bound, and is infinite
-// where that depends on an iteration in another way.
+// where that depends on an iteration in another way. A loop that never runs has no
+// index: what it is bounded by is 0 then, and not count - 1, which would be taken off
+// the distance of what the loop has no part in.
 func (a *analysis) bounded(l *loop, b *bound) bool {
 	if b.infinite != nil {
 		return false
@@ -180,7 +182,7 @@ func (a *analysis) bounded(l *loop, b *bound) bool {
 			switch {
 			case a.serialOf(p.atom) < l.mark:
 			case k != nil && k.most != nil && p.halfs > 0 && t.coef.Sign() > 0:
-				one, _ = one.replace(p.atom.name, *k.most)
+				one, _ = one.replace(p.atom.name, a.max(*k.most, Expr{}))
 			default:
 				bad = p.atom.name
 			}

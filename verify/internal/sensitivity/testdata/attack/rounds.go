@@ -196,3 +196,47 @@ func KeptInLoop(x float64, n int) float64 {
 	buf[0] = x
 	return rows[0][0]
 }
+
+// LargestIndex: where the loop never runs the result moves by 1, and not by n = 0.
+//
+// want: rejected
+//
+//dp:requires n >= 0
+//dp:sensitivity x = float64(n)
+func LargestIndex(x float64, n int) float64 {
+	s := 0.0
+	for i := range n {
+		s = float64(i) * x
+	}
+	return s + x
+}
+
+// NoRounds: for n = 0 it is the noise of one release, which is not free.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && n >= 0
+//dp:cost float64(n) * eps
+func NoRounds(x float64, n int, eps float64, src *noise.Source) float64 {
+	s := 0.0
+	for i := range n {
+		s = float64(i) * x
+	}
+	return s + x + src.Laplace(1/eps)
+}
+
+// NoWeights: there may be no weights, and x is released all the same.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost float64(len(w)) * eps
+func NoWeights(x float64, w []float64, eps float64, src *noise.Source) float64 {
+	s := 0.0
+	for i := range w {
+		s = float64(i) * x
+	}
+	return s + x + src.Laplace(1/eps)
+}
