@@ -137,10 +137,11 @@ func (a *analysis) solveOne(l *loop, name string, e env, at ast.Node) env {
 		return initial.add(a.lift(l, rest, l1))
 	}
 	if n, ok := l.count.number(); ok && n.IsInt() && n.Num().IsInt64() && n.Num().Int64() <= 64 {
-		power, sum := one(), Expr{}
+		// A factor that may be less than 1 makes the last round no bound of those before.
+		factor, power, sum := a.max(self.most, one()), one(), Expr{}
 		for range n.Num().Int64() {
 			sum = sum.add(power)
-			power = power.mul(self.most)
+			power = power.mul(factor)
 		}
 		return initial.scale(power).add(a.lift(l, rest, linf).scale(sum))
 	}

@@ -240,3 +240,34 @@ func NoWeights(x float64, w []float64, eps float64, src *noise.Source) float64 {
 	}
 	return s + x + src.Laplace(1/eps)
 }
+
+// Fading: with g = 0 the first round tells x, and only those after it do not.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && g >= 0
+//dp:cost 2 * g * g * eps
+func Fading(x, g, eps float64, src *noise.Source) float64 {
+	t, s := 0.0, x
+	for range 2 {
+		t += s + src.Laplace(1/eps)
+		s = g * s
+	}
+	return t
+}
+
+// BeforeLast: what is kept is from before the last round.
+//
+// want: rejected
+//
+//dp:requires g >= 0
+//dp:sensitivity x = g * g
+func BeforeLast(x, g float64) float64 {
+	s, t := x, 0.0
+	for range 2 {
+		t = s
+		s = g * s
+	}
+	return t
+}
