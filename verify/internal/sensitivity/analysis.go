@@ -70,6 +70,7 @@ type analysis struct {
 	calls   []string
 	steps   int
 	cost    bool
+	inputs  int  // how many are private
 	reals   bool // a number that depends on private data is no integer
 	grid    bool // noise on the grid was added to integers
 	uses    []string

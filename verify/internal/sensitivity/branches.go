@@ -202,6 +202,8 @@ func (a *analysis) joined(before *state, cond *value, x, y *state) *state {
 		}
 		st.heap[id] = o
 	}
+	// No other variable of either holds what one of two holds.
+	alone := func(v, w value) bool { return a.references(x, v.obj) <= 1 && a.references(y, w.obj) <= 1 }
 	for p, v := range x.vars {
 		w, ok := y.vars[p]
 		if !ok {
@@ -212,7 +214,7 @@ func (a *analysis) joined(before *state, cond *value, x, y *state) *state {
 			if b, ok := before.vars[p]; ok {
 				old = &b
 			}
-			v = a.joinedValue(st, old, cond, v, w)
+			v = a.joinedValue(st, alone, old, cond, v, w)
 		}
 		st.vars[p] = v
 	}
@@ -227,7 +229,7 @@ func (a *analysis) depends(cond *value) env {
 	return a.env(cond.sym).infinite(&Refusal{Reason: "a branch on private data", Hint: "clamp with min and max, or add noise before the comparison"})
 }
 
-func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
+func (a *analysis) joinedValue(st *state, alone func(v, w value) bool, old, cond *value, v, w value) value {
 	if v.kind == noisy {
 		v = a.used(st, v, nil)
 	}
@@ -266,7 +268,7 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 						o = &f
 					}
 				}
-				u.fields[k] = a.joinedValue(st, o, cond, x, y)
+				u.fields[k] = a.joinedValue(st, alone, o, cond, x, y)
 			}
 		}
 		if len(v.fields) != len(w.fields) || len(v.elems) != len(w.elems) {
@@ -275,7 +277,7 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 		for i := range v.elems {
 			x := v.elems[i]
 			if !equal(x, w.elems[i]) {
-				x = a.joinedValue(st, nil, cond, x, w.elems[i])
+				x = a.joinedValue(st, alone, nil, cond, x, w.elems[i])
 			}
 			u.elems = append(u.elems, x)
 		}
@@ -289,7 +291,7 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 			a.update(st, id, func(o *object) { o.view = true })
 		}
 		if len(x.env[l1]) == 0 && len(y.env[l1]) == 0 && len(a.depends(cond)) == 0 {
-			o.view = a.references(st, v.obj)+a.references(st, w.obj) > 0
+			o.view = x.view || y.view || !alone(v, w)
 		}
 		return a.alloc(st, o)
 	case v.kind == private && samePath(v.path, w.path) && len(a.depends(cond)) == 0:

@@ -21,10 +21,19 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 			return a.builtin(f, st, id.Name, x)
 		}
 	}
-	v := a.expr(f, st, x.Fun)
+	var v value
+	var args []value
+	a.ordered(f, st, x, append([]ast.Expr{x.Fun}, x.Args...), func() {
+		if v = a.expr(f, st, x.Fun); v.kind != function {
+			return
+		}
+		for _, arg := range x.Args {
+			// An array is copied before the next argument is evaluated.
+			args = append(args, a.owned(st, a.expr(f, st, arg), f.pkg.Info.Types[arg].Type))
+		}
+	})
 	if v.kind != function {
 		// A function that is given from outside: public, and pure.
-		var args []value
 		sig, _ := f.pkg.Info.Types[x.Fun].Type.Underlying().(*types.Signature)
 		for _, arg := range x.Args {
 			w := a.handed(st, a.expr(f, st, arg), arg)
@@ -38,12 +47,6 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		}
 		return a.unknownCall(f, st, nil, args, x)
 	}
-	var args []value
-	a.ordered(f, st, x, x.Args, func() {
-		for _, arg := range x.Args {
-			args = append(args, a.expr(f, st, arg))
-		}
-	})
 	if len(args) == 1 && args[0].kind == tuple && len(x.Args) == 1 {
 		args = args[0].elems
 	}
@@ -103,9 +106,18 @@ func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value
 		if v.kind == private || v.kind == divided {
 			a.fail(x, "the operators of package dataset", "%s is given private records", types.ExprString(x.Fun))
 		}
-		a.escape(st, v, x)
+	}
+	for _, v := range args {
+		a.escape(st, v, e, x)
 	}
 	name := types.ExprString(x.Fun)
+	if fn != nil && fn.Pkg() != nil && (fn.Pkg().Path() == "fmt" || fn.Pkg().Path() == "errors") && len(e) > 0 {
+		for _, arg := range x.Args {
+			if t := f.pkg.Info.Types[arg].Type; t != nil && speaks(t, map[types.Type]bool{}) {
+				a.fail(arg, "values of Go's own types", "%s calls methods of what it is given, and they are not followed", name)
+			}
+		}
+	}
 	if !isPure(fn) {
 		// It may be seen from outside that it is called.
 		st.spent[a.next()] = true
@@ -140,12 +152,12 @@ func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value
 
 // escape: what is given to a function that is not known may be changed by it, and is
 // not written to any more.
-func (a *analysis) escape(st *state, v value, x *ast.CallExpr) {
+func (a *analysis) escape(st *state, v value, given env, x *ast.CallExpr) {
 	for _, w := range v.fields {
-		a.escape(st, w, x)
+		a.escape(st, w, given, x)
 	}
 	for _, w := range v.elems {
-		a.escape(st, w, x)
+		a.escape(st, w, given, x)
 	}
 	if v.kind == plain {
 		v.sym.atoms(func(y *atom) {
@@ -160,12 +172,40 @@ func (a *analysis) escape(st *state, v value, x *ast.CallExpr) {
 	}
 	a.touch(v.obj, nil)
 	a.update(st, v.obj, func(o *object) {
-		all := a.settled(o).env[l1]
+		all := a.settled(o).env[l1].add(given)
 		for n := range o.env {
 			o.env[n] = all.infinite(a.why(x, "", "%s may change it", types.ExprString(x.Fun)))
 		}
 		o.size, o.slot, o.base, o.view = [3]env{}, nil, "", true
 	})
+}
+
+// speaks reports whether a value may have methods of the program's own: functions that
+// write what they are given call them.
+func speaks(t types.Type, seen map[types.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.NumMethods() > 0 {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return false
+	case *types.Struct:
+		for f := range u.Fields() {
+			if speaks(f.Type(), seen) {
+				return true
+			}
+		}
+		return false
+	case *types.Map:
+		return speaks(u.Key(), seen) || speaks(u.Elem(), seen)
+	case interface{ Elem() types.Type }: // slices, arrays and pointers
+		return speaks(u.Elem(), seen)
+	}
+	return true
 }
 
 // isPure reports whether a function is; nil is one that was given from outside: public,
@@ -196,6 +236,9 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 		if _, was := core(from).(*types.Basic); was || text || array {
 			o := *a.settled(st.heap[v.obj])
 			o.slot, o.base, o.only, o.view, o.given = nil, "", nil, false, false
+			if t, ok := core(to).(*types.Array); ok {
+				o.length = integer(t.Len())
+			}
 			return a.alloc(st, o)
 		}
 	}
@@ -332,6 +375,7 @@ func (a *analysis) builtinOf(f *frame, st *state, name string, x *ast.CallExpr) 
 		a.touch(to.obj, nil)
 		a.touch(from.obj, nil)
 		src := a.settled(st.heap[from.obj])
+		a.kept(st, st.heap[to.obj], from, x)
 		o := *a.settled(st.heap[to.obj])
 		for n := range o.env {
 			o.env[n] = o.env[n].add(src.env[n])

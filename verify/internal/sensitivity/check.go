@@ -93,7 +93,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if !ok {
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
-	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, addressed: map[types.Object]bool{}, ones: map[int]bool{}, escaped: map[string]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, inputs: len(inputs), addressed: map[types.Object]bool{}, ones: map[int]bool{}, escaped: map[string]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

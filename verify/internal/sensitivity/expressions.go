@@ -184,6 +184,11 @@ func (a *analysis) binaryExpr(f *frame, st *state, x *ast.BinaryExpr) value {
 	if tv, ok := f.pkg.Info.Types[x.X]; ok {
 		t = tv.Type
 	}
+	if dynamic(t) || dynamic(f.pkg.Info.Types[x.Y].Type) {
+		// What interfaces hold may be equal, or nil, and of two types.
+		v, w = a.number(st, v, x), a.number(st, w, x)
+		return a.opaque("cond", a.env(v.sym).add(a.env(w.sym)), a.why(x, "numbers", "a comparison of interfaces"))
+	}
 	return a.binary(st, x.Op, v, w, t, x)
 }
 
@@ -208,6 +213,15 @@ func (a *analysis) shortCircuit(f *frame, st *state, x *ast.BinaryExpr) value {
 		return v
 	}
 	return a.opaque("cond", e.add(a.env(w.sym)), a.why(x, "conditions of one comparison", "a branch on private data"))
+}
+
+// dynamic reports whether values of the type have types of their own.
+func dynamic(t types.Type) bool {
+	if t == nil || numeric(t) {
+		return false
+	}
+	_, ok := t.Underlying().(*types.Interface)
+	return ok
 }
 
 // number is a plain value; a draw that was not added to a number is one from here on.
@@ -549,12 +563,23 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 			o.length = integer(arr.Len())
 		}
 		v := a.alloc(st, o)
+		next, most := int64(0), int64(0)
 		for _, e := range x.Elts {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
 				e = kv.Value
+				at, known := constant.Int64Val(constant.ToInt(f.pkg.Info.Types[kv.Key].Value))
+				if !known {
+					a.fail(kv, "small indices", "an index of a literal")
+				}
+				next = at
 			}
+			next++
+			most = max(most, next)
 			w := a.stored(st, a.expr(f, st, e), e)
 			a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
+		}
+		if _, slice := u.(*types.Slice); slice {
+			a.update(st, v.obj, func(o *object) { o.length = integer(most) })
 		}
 		return v
 	case *types.Map:

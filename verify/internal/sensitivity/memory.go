@@ -176,6 +176,7 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 	}
 	v = a.stored(st, v, at)
 	o := st.heap[base.obj]
+	a.kept(st, o, v, x)
 	if o.view {
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
@@ -270,6 +271,7 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 		a.fail(x, "slices and maps of numbers that the function made", "an assignment to an element of what is not known")
 	}
 	o := st.heap[base.obj]
+	a.kept(st, o, v, x)
 	if o.view || o.bag {
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
@@ -318,15 +320,28 @@ func (a *analysis) appendTo(f *frame, st *state, lhs, rhs ast.Expr) (value, bool
 	if v.kind != ref {
 		return value{}, false
 	}
-	ys := a.appendable(f, st, call)
+	var ys []value
+	a.ordered(f, st, call, call.Args, func() { ys = a.appendable(f, st, call) })
 	if st.heap[v.obj].view {
 		a.fail(lhs, "a slice of its own", "an append to what is shared, or is part of something else")
+	}
+	for _, y := range ys {
+		a.kept(st, st.heap[v.obj], y, call)
 	}
 	if a.references(st, v.obj) > 1 {
 		a.fail(lhs, "one variable for a slice that grows", "an append to a slice that another variable holds")
 	}
 	a.grow(st, v.obj, ys, call)
 	return v, true
+}
+
+// kept refuses to put private data where a parameter leads: what else the function is
+// given may lead there too, and show them before they are overwritten. Where a private
+// parameter is the only one, all that leads there is as private.
+func (a *analysis) kept(st *state, o *object, v value, at ast.Node) {
+	if o.given && len(a.envs(st, v)[l1]) > 0 && (len(a.settled(o).env[l1]) == 0 || a.inputs > 1) {
+		a.fail(at, "a slice of its own", "private data are written to a parameter, which others may lead to")
+	}
 }
 
 // appendable are the values that are appended. Of a slice whose elements are, those are
@@ -543,11 +558,19 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 	o := a.settled(st.heap[v.obj])
 	a.touch(v.obj, nil)
 	lo, hi := Expr{}, o.length
+	var bounds [2]value
+	a.ordered(f, st, x, []ast.Expr{x.X, x.Low, x.High}, func() {
+		for i, end := range []ast.Expr{x.Low, x.High} {
+			if end != nil {
+				bounds[i] = a.number(st, a.expr(f, st, end), end)
+			}
+		}
+	})
 	for i, end := range []ast.Expr{x.Low, x.High} {
 		if end == nil {
 			continue
 		}
-		n := a.number(st, a.expr(f, st, end), end)
+		n := bounds[i]
 		if len(a.env(n.sym)) > 0 {
 			a.fail(end, "public bounds", "a bound of a slice depends on private data")
 		}

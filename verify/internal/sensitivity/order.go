@@ -31,7 +31,7 @@ func acts(f *frame, nodes ...ast.Expr) (found bool) {
 func changed(before, st *state) (vars map[place]bool, objs map[int]bool) {
 	vars, objs = map[place]bool{}, map[int]bool{}
 	for p, v := range before.vars {
-		if w, ok := st.vars[p]; ok && !equal(v, w) {
+		if w, ok := st.vars[p]; ok && (!equal(v, w) || v.kind == ref && !before.heap[v.obj].length.is(st.heap[v.obj].length)) {
 			vars[p] = true
 		}
 	}
@@ -97,13 +97,19 @@ func (a *analysis) ordered(f *frame, st *state, at ast.Node, operands []ast.Expr
 			case *ast.FuncLit:
 				return false
 			case *ast.Ident:
-				if p, ok := held(n); ok && vars[p] {
+				if p, ok := held(n); ok && (vars[p] || copied(p.obj.Type()) && holds(before.vars[p], objs)) {
 					refuse(n)
 				}
 			case *ast.IndexExpr:
 				base = n.X
 			case *ast.SliceExpr:
 				base = n.X
+			case *ast.StarExpr:
+				base = n.X
+			case *ast.SelectorExpr:
+				if t := f.pkg.Info.Types[n].Type; t != nil && copied(t) {
+					base = n.X
+				}
 			}
 			if base == nil {
 				return true
@@ -133,4 +139,65 @@ func holds(v value, objs map[int]bool) bool {
 		}
 	}
 	return false
+}
+
+// copied reports whether reading a variable of the type may copy an array.
+func copied(t types.Type) bool {
+	switch core(t).(type) {
+	case *types.Array, *types.Struct, *types.Interface:
+		return true
+	}
+	return false
+}
+
+// places refuses assignments to several places of which one is found by what another
+// sets: Go finds all places first, and here each is found when it is set.
+func (a *analysis) places(f *frame, lhs []ast.Expr) {
+	set := map[types.Object]bool{}
+	element := false
+	for _, l := range lhs {
+		l = ast.Unparen(l)
+		if _, variable := l.(*ast.Ident); !variable {
+			ast.Inspect(l, func(n ast.Node) bool {
+				_, index := n.(*ast.IndexExpr)
+				id, ok := n.(*ast.Ident)
+				if index && n != l && element || ok && set[f.pkg.Info.Uses[id]] {
+					a.fail(l, "one assignment after another", "an assignment to a place that another in the same statement may move")
+				}
+				return true
+			})
+		}
+		switch l := l.(type) {
+		case *ast.IndexExpr:
+			element = true
+		default:
+			if id := root(l); id != nil && id.Name != "_" {
+				set[f.pkg.Info.ObjectOf(id)] = true
+			}
+		}
+	}
+}
+
+// alone reports whether nothing else in an assignment reads what append is put in the
+// place of: it has its old length there.
+func alone(f *frame, lhs, rhs []ast.Expr, i int) bool {
+	id := root(lhs[i])
+	if len(rhs) == 1 || id == nil {
+		return true
+	}
+	ok := true
+	for j := range rhs {
+		for _, x := range []ast.Expr{lhs[j], rhs[j]} {
+			if j == i {
+				continue
+			}
+			ok = ok && !acts(f, x)
+			ast.Inspect(x, func(n ast.Node) bool {
+				other, is := n.(*ast.Ident)
+				ok = ok && !(is && f.pkg.Info.ObjectOf(other) == f.pkg.Info.ObjectOf(id))
+				return true
+			})
+		}
+	}
+	return ok
 }

@@ -12,6 +12,12 @@ func (a *analysis) owned(st *state, v value, t types.Type) value {
 		return v
 	}
 	switch u := core(t).(type) {
+	case *types.Interface:
+		// It may hold an array, or what leads to one: nobody writes to it any more.
+		if v.kind == ref || v.kind == record {
+			a.freeze(st, v)
+		}
+		return v
 	case *types.Array:
 		if v.kind != ref {
 			return v

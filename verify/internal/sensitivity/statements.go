@@ -228,11 +228,11 @@ func (a *analysis) results(f *frame, st *state, s *ast.ReturnStmt) value {
 		if v.kind == tuple {
 			return v
 		}
-		vals = []value{v}
+		vals = []value{a.owned(st, v, f.pkg.Info.Types[s.Results[0]].Type)}
 	default:
 		a.ordered(f, st, s, s.Results, func() {
 			for _, x := range s.Results {
-				vals = append(vals, a.expr(f, st, x))
+				vals = append(vals, a.owned(st, a.expr(f, st, x), f.pkg.Info.Types[x].Type))
 			}
 		})
 	}
@@ -291,6 +291,7 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 			return
 		}
 	}
+	a.places(f, lhs)
 	var vals []value
 	operands := rhs
 	for _, l := range lhs {
@@ -328,9 +329,11 @@ func (a *analysis) evaluated(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 		vals = v.elems
 	} else {
 		for i, x := range rhs {
-			if grown, ok := a.appendTo(f, st, lhs[i], x); ok {
-				vals = append(vals, grown)
-				continue
+			if alone(f, lhs, rhs, i) {
+				if grown, ok := a.appendTo(f, st, lhs[i], x); ok {
+					vals = append(vals, grown)
+					continue
+				}
 			}
 			// All are copied before the first is assigned: arrays may change places.
 			vals = append(vals, a.owned(st, a.expr(f, st, x), f.pkg.Info.Types[x].Type))
