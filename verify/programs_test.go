@@ -61,16 +61,13 @@ var unreached = map[string]string{
 	"StructsReuse":    "a value among many answers",
 	"TopTwo":          "two results that swap places as the list is read",
 	"StableSelection": "a distance between two loop variables that the branches exchange",
-	"TreeCount":       "which of four draws pays depends on where the neighbours differ",
 	"ThreeLevels":     "two counters that begin anew",
 	"Retries":         "a loop within a loop, left at the first answer",
-	"BetweenNarrow":   "sums of the same two draws, compared twice",
 	"GaussianTwice":   "Gaussian noise in two results: the half-plane that tells is no product of intervals",
 	"Categories":      "scores at a private index",
 	"GapMax":          "the largest two swap places as the list is read",
 	"Gumbel":          "a logarithm of noise",
 	"Median":          "a count of comparisons of private rows",
-	"MedianBothSides": "candidates on both sides of the middle, and rows that change sides",
 	"BlockSums":       "rows that are added where their index says, and cut then",
 }
 

@@ -1,6 +1,10 @@
 package fresh
 
-import "github.com/discreet-dp/discreet/noise"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
 
 // NoisyMin returns the index of the smallest noisy score.
 //
@@ -447,4 +451,30 @@ func Confident(votes []int64, t int64, e1, e2 float64, src *noise.Source) int {
 		}
 	}
 	return at
+}
+
+// MedianBothSides counts rows on both sides of a candidate, which change sides.
+//
+// want: refuted
+//
+//dp:adjacent one(rows) <= 1000
+//dp:requires eps > 0
+//dp:cost eps
+func MedianBothSides(rows, candidates []int64, eps float64, src *noise.Source) int64 {
+	if len(candidates) == 0 {
+		panic("no candidates")
+	}
+	scores := make([]float64, len(candidates))
+	for i, c := range candidates {
+		below, above := 0, 0
+		for _, x := range rows {
+			if x < c {
+				below++
+			} else {
+				above++
+			}
+		}
+		scores[i] = -math.Abs(float64(below) - float64(above))
+	}
+	return candidates[src.Choose(scores, eps)]
 }

@@ -767,3 +767,19 @@ func Spender(q []float64, e, budget float64, src *noise.Source) []float64 {
 	}
 	return out
 }
+
+// TreeCount has each of four draws pay where the neighbours differ.
+//
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && len(q) == 4
+//dp:cost eps
+func TreeCount(q []int64, eps float64, src *noise.Source) []int64 {
+	sums := make([]int64, 4)
+	sums[0] = q[0] + src.DiscreteLaplace(3/eps)
+	sums[1] = q[0] + q[1] + src.DiscreteLaplace(3/eps)
+	sums[2] = sums[1] + q[2] + src.DiscreteLaplace(3/eps)
+	sums[3] = q[0] + q[1] + q[2] + q[3] + src.DiscreteLaplace(3/eps)
+	return sums
+}

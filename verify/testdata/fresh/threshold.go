@@ -656,3 +656,29 @@ func FirstOf(q []float64, cut float64, k int, eps float64, src *noise.Source) (a
 	}
 	return answers
 }
+
+// BetweenNarrow draws once for both ends, which closes the gap between them.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && low < high
+//dp:cost eps
+func BetweenNarrow(q []float64, low, high, eps float64, src *noise.Source) []int {
+	closer := src.Laplace(2 / eps)
+	low += closer
+	high -= closer
+	var answers []int
+	for _, x := range q {
+		noisy := x + src.Laplace(4/eps)
+		if noisy >= low && noisy <= high {
+			return append(answers, 0)
+		}
+		if noisy < low {
+			answers = append(answers, -1)
+		} else {
+			answers = append(answers, 1)
+		}
+	}
+	return answers
+}

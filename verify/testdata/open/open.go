@@ -53,20 +53,6 @@ func StableSelection(q []float64, eps, delta float64, src *noise.Source) int {
 // want: proved
 //
 //dp:adjacent one(q) <= 1
-//dp:requires eps > 0 && len(q) == 4
-//dp:cost eps
-func TreeCount(q []int64, eps float64, src *noise.Source) []int64 {
-	sums := make([]int64, 4)
-	sums[0] = q[0] + src.DiscreteLaplace(3/eps)
-	sums[1] = q[0] + q[1] + src.DiscreteLaplace(3/eps)
-	sums[2] = sums[1] + q[2] + src.DiscreteLaplace(3/eps)
-	sums[3] = q[0] + q[1] + q[2] + q[3] + src.DiscreteLaplace(3/eps)
-	return sums
-}
-
-// want: proved
-//
-//dp:adjacent one(q) <= 1
 //dp:requires eps > 0 && m > 0 && k > 0
 //dp:cost eps
 func ThreeLevels(q []float64, m, k int, eps float64, src *noise.Source) []float64 {
@@ -98,30 +84,6 @@ func ThreeLevels(q []float64, m, k int, eps float64, src *noise.Source) []float6
 		sums = append(sums, next)
 	}
 	return sums
-}
-
-// want: refuted
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && low < high
-//dp:cost eps
-func BetweenNarrow(q []float64, low, high, eps float64, src *noise.Source) []int {
-	closer := src.Laplace(2 / eps)
-	low += closer
-	high -= closer
-	var answers []int
-	for _, x := range q {
-		noisy := x + src.Laplace(4/eps)
-		if noisy >= low && noisy <= high {
-			return append(answers, 0)
-		}
-		if noisy < low {
-			answers = append(answers, -1)
-		} else {
-			answers = append(answers, 1)
-		}
-	}
-	return answers
 }
 
 // want: proved
@@ -219,30 +181,6 @@ func Median(rows, candidates []int64, eps float64, src *noise.Source) int64 {
 			}
 		}
 		scores[i] = -math.Abs(float64(below) - float64(len(rows))/2)
-	}
-	return candidates[src.Choose(scores, eps)]
-}
-
-// want: refuted
-//
-//dp:adjacent one(rows) <= 1000
-//dp:requires eps > 0
-//dp:cost eps
-func MedianBothSides(rows, candidates []int64, eps float64, src *noise.Source) int64 {
-	if len(candidates) == 0 {
-		panic("no candidates")
-	}
-	scores := make([]float64, len(candidates))
-	for i, c := range candidates {
-		below, above := 0, 0
-		for _, x := range rows {
-			if x < c {
-				below++
-			} else {
-				above++
-			}
-		}
-		scores[i] = -math.Abs(float64(below) - float64(above))
 	}
 	return candidates[src.Choose(scores, eps)]
 }
