@@ -35,10 +35,14 @@ func gallery(t *testing.T) []*source.Unit {
 
 // What the gallery calls wrong is refuted, and nothing else is.
 func TestGallery(t *testing.T) {
-	// A half-plane would tell, which is no product of intervals.
-	beyond := map[string]bool{"GaussianTwice": true}
+	// Of the first a half-plane would tell, which is no product of intervals; of the others
+	// inputs that a search for proofs has found.
+	beyond := map[string]bool{"GaussianTwice": true, "MedianBothSides": true, "GridRows": true}
 	for _, u := range gallery(t) {
 		t.Run(u.Name, func(t *testing.T) {
+			if u.Function == nil && wants(u) == "proved" {
+				return // by rules alone
+			}
 			if u.Function == nil || u.Claim == nil || u.Claim.Cost == nil {
 				t.Fatalf("refused: %v", u.Refusals)
 			}
