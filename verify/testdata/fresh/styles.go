@@ -539,7 +539,7 @@ func Grid(a []float64, rows, cols int, t, eps float64, src *noise.Source) (int, 
 	return -1, -1
 }
 
-// GridRows goes on with the next row after an finding, with the same threshold.
+// GridRows goes on with the next row after a finding, with the same threshold.
 //
 // want: refuted
 //
