@@ -140,15 +140,10 @@ func (d *decision) secondOpinion(ctx context.Context, f *program.Function, c *pr
 
 // draws are those of statements, in the order of the source.
 func draws(list []program.Statement) (all []*program.Draw) {
-	for _, s := range list {
-		switch s := s.(type) {
-		case program.Draw:
-			all = append(all, &s)
-		case program.If:
-			all = append(append(all, draws(s.Then)...), draws(s.Else)...)
-		case *program.Loop:
-			all = append(append(all, draws(s.Body)...), draws(s.Post)...)
+	program.Each(list, func(s program.Statement) {
+		if d, ok := s.(program.Draw); ok {
+			all = append(all, &d)
 		}
-	}
+	})
 	return all
 }

@@ -37,20 +37,33 @@ func Factors(f *program.Function, requires []program.Expression) *program.Functi
 	if len(taken) == 0 {
 		return f
 	}
-	c := &copying{expression: func(x program.Expression) program.Expression {
+	r := &program.Rewriter{Expression: func(x program.Expression) program.Expression {
 		return outermost(x, func(x program.Expression) (program.Expression, bool) {
 			v, _ := n.multiple(x)
 			return program.Ref{Var: v}, taken[v] != nil
 		})
-	}, draw: func(d program.Draw) program.Draw {
-		if k := taken[d.To]; k != nil {
-			d.Parameter = times(d.Parameter, k)
+	}, Statement: func(s program.Statement) []program.Statement {
+		if d, ok := s.(program.Draw); ok && taken[d.To] != nil {
+			d.Parameter = times(d.Parameter, taken[d.To])
+			s = d
 		}
-		return d
+		return []program.Statement{s}
 	}}
 	g := *f
-	g.Body = c.list(f.Body)
+	g.Body = r.List(f.Body)
 	return &g
+}
+
+// outermost replaces the parts of an expression for which by is true, the whole before
+// its parts.
+func outermost(x program.Expression, by func(program.Expression) (program.Expression, bool)) program.Expression {
+	if x == nil {
+		return nil
+	}
+	if y, ok := by(x); ok {
+		return y
+	}
+	return program.Parts(x, func(part program.Expression) program.Expression { return outermost(part, by) })
 }
 
 // A noise is what is known of the draws of a function, and of what they are multiplied
@@ -85,7 +98,7 @@ func read(f *program.Function, requires []program.Expression) *noise {
 	}
 	unread := map[*program.Variable]bool{}
 	for i, s := range f.Body {
-		each(s, func(s program.Statement) {
+		program.Each(f.Body[i:i+1], func(s program.Statement) {
 			switch s := s.(type) {
 			case program.Assign:
 				n.writes[s.To]++
@@ -111,9 +124,9 @@ func read(f *program.Function, requires []program.Expression) *noise {
 	for _, r := range requires {
 		n.require(r)
 	}
-	var note func(x program.Expression) program.Expression
-	note = func(x program.Expression) program.Expression {
-		return outermost(x, func(x program.Expression) (program.Expression, bool) {
+	var note func(x program.Expression)
+	note = func(x program.Expression) {
+		outermost(x, func(x program.Expression) (program.Expression, bool) {
 			v, k := n.multiple(x)
 			if v == nil {
 				return x, false
@@ -129,7 +142,11 @@ func read(f *program.Function, requires []program.Expression) *noise {
 			return x, true
 		})
 	}
-	(&copying{expression: note, draw: func(d program.Draw) program.Draw { return d }}).list(f.Body)
+	program.Each(f.Body, func(s program.Statement) {
+		for _, x := range program.Expressions(s) {
+			note(x)
+		}
+	})
 	return n
 }
 

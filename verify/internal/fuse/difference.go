@@ -39,8 +39,8 @@ func difference(list []program.Statement, names map[string]bool, all []program.S
 			}
 			if body, ok := difference(s.Body, names, all); ok {
 				l := *s
-				r := &rewriting{from: s, to: &l, expression: func(x program.Expression) program.Expression { return x }}
-				l.Body = r.list(body)
+				r := &program.Rewriter{Loops: map[*program.Loop]*program.Loop{s: &l}}
+				l.Body = r.List(body)
 				return replaced(list, i, &l), true
 			}
 		}
@@ -83,14 +83,14 @@ func pairFrom(list []program.Statement, i int, first program.Draw, names map[str
 			}
 			z := &program.Variable{Name: name, Sort: d.To.Sort, Pos: d.To.Pos}
 			done := 0
-			r := &rewriting{expression: func(x program.Expression) program.Expression {
+			r := rewriting(func(x program.Expression) program.Expression {
 				if y, ok := inOneSum(x, first.To, d.To, z); ok {
 					done++
 					return y
 				}
 				return x
-			}}
-			rest := r.list(list[j+1:])
+			})
+			rest := r.List(list[j+1:])
 			if done != 1 || mentions(rest, first.To)+mentions(rest, d.To) != 0 {
 				return nil, false
 			}
@@ -175,56 +175,24 @@ func inOneSum(x program.Expression, a, b, z *program.Variable) (program.Expressi
 
 // mentions counts how often statements read a variable.
 func mentions(list []program.Statement, v *program.Variable) (n int) {
-	count := func(xs ...program.Expression) {
-		for _, x := range xs {
+	program.Each(list, func(s program.Statement) {
+		for _, x := range program.Expressions(s) {
 			program.Walk(x, func(x program.Expression) {
 				if isRef(x, v) {
 					n++
 				}
 			})
 		}
-	}
-	for _, s := range list {
-		switch s := s.(type) {
-		case program.If:
-			count(s.Cond)
-			n += mentions(s.Then, v) + mentions(s.Else, v)
-		case *program.Loop:
-			count(s.Cond)
-			count(s.Invariants...)
-			n += mentions(s.Body, v) + mentions(s.Post, v)
-		case program.Assign:
-			count(s.Value)
-		case program.Make:
-			count(s.Length)
-		case program.Append:
-			count(s.Value)
-		case program.Store:
-			count(s.Index, s.Value)
-		case program.Draw:
-			count(s.Parameter, s.Align)
-		case program.Output:
-			count(s.Values...)
-		case program.Return:
-			count(s.Values...)
-		}
-	}
+	})
 	return n
 }
 
 // draws counts the statements that set a variable.
 func draws(list []program.Statement, v *program.Variable) (n int) {
-	for _, s := range list {
-		switch s := s.(type) {
-		case program.If:
-			n += draws(s.Then, v) + draws(s.Else, v)
-		case *program.Loop:
-			n += draws(s.Body, v) + draws(s.Post, v)
-		default:
-			if effectsOf([]program.Statement{s}).writes[v] {
-				n++
-			}
+	program.Each(list, func(s program.Statement) {
+		if program.Written(s) == v {
+			n++
 		}
-	}
+	})
 	return n
 }

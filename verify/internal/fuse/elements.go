@@ -82,13 +82,13 @@ func (e *elements) list(list []program.Statement) (out []program.Statement) {
 // long as it is what was stored; false if none reads it.
 func (e *elements) follow(list []program.Statement, of program.Store, kept *program.Variable) (found bool) {
 	index := of.Index.String()
-	r := &rewriting{expression: func(x program.Expression) program.Expression {
+	by := func(x program.Expression) program.Expression {
 		if y, ok := x.(program.Element); ok && y.Slice == of.To && y.Index.String() == index {
 			found = true
 			return program.Ref{Var: kept}
 		}
 		return x
-	}}
+	}
 	fixed := mentioned(of.Index)
 	fixed[of.To] = true
 	for k, s := range list {
@@ -104,12 +104,12 @@ func (e *elements) follow(list []program.Statement, of program.Store, kept *prog
 			continue
 		case program.If:
 			if writes {
-				s.Cond = r.of(s.Cond)
+				s.Cond = program.Replace(s.Cond, by)
 				list[k] = s
 				return found
 			}
 		}
-		list[k] = r.statement(s) // what it reads, it reads before it writes
+		list[k] = rewriting(by).List(list[k : k+1])[0] // what it reads, it reads before it writes
 		if writes {
 			return found
 		}

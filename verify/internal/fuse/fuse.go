@@ -181,24 +181,19 @@ func (p *pair) copied() (made program.Make, ok bool) {
 	if !ok || effectsOf(p.first.Body).writes[i] {
 		return made, false
 	}
-	r := &rewriting{expression: func(x program.Expression) program.Expression {
+	r := rewriting(func(x program.Expression) program.Expression {
 		if e, ok := x.(program.Element); ok && e.Slice == p.slice && isRef(e.Index, i) {
 			e.Slice = from.Var
 			return e
 		}
 		return x
-	}}
+	})
 	loop := *p.first
-	loop.Body = nil
-	written := false
-	for _, s := range p.first.Body {
-		if !written {
-			s = r.statement(s)
+	for k, s := range loop.Body {
+		if _, ok := s.(program.Store); ok {
+			loop.Body = slices.Concat(r.List(loop.Body[:k+1]), loop.Body[k+1:])
+			break
 		}
-		if _, store := s.(program.Store); store {
-			written = true
-		}
-		loop.Body = append(loop.Body, s)
 	}
 	p.first = &loop
 	return program.Make{At: s.At, To: s.To, Length: program.Length{Slice: from.Var}}, true
@@ -342,15 +337,15 @@ func (p *pair) apart() bool {
 // around returns what stands before the first loop since the slice was made, and between
 // the loops, without the slice.
 func (p *pair) around() (before, between []program.Statement, ok bool) {
-	r := &rewriting{expression: func(x program.Expression) program.Expression {
+	r := rewriting(func(x program.Expression) program.Expression {
 		if l, ok := x.(program.Length); ok && l.Slice == p.slice {
 			return p.length
 		}
 		return x
-	}}
+	})
 	before = p.body[p.made+1 : p.a]
 	if !p.appends {
-		before = r.list(before)
+		before = r.List(before)
 	}
 	if effectsOf(before).all()[p.slice] {
 		return nil, nil, false
@@ -369,7 +364,7 @@ func (p *pair) around() (before, between []program.Statement, ok bool) {
 				continue
 			}
 		}
-		between = append(between, r.statement(s))
+		between = append(between, r.List([]program.Statement{s})...)
 	}
 	e := effectsOf(between)
 	all := e.all()
@@ -431,8 +426,7 @@ func (p *pair) loop() (*program.Loop, bool) {
 // following are the statements of the second loop as they follow those of the first in
 // its round: slice[j] is the element, and slice[best] is held where best is set.
 func (p *pair) following() ([]program.Statement, bool) {
-	r := &rewriting{from: p.second, to: p.fused}
-	r.expression = func(x program.Expression) program.Expression {
+	r := rewriting(func(x program.Expression) program.Expression {
 		switch x := x.(type) {
 		case program.Ref:
 			if x.Var == p.j {
@@ -453,15 +447,16 @@ func (p *pair) following() ([]program.Statement, bool) {
 			}
 		}
 		return x
-	}
-	r.list(p.second.Body) // finds what is held
-	r.after = func(s program.Statement) (more []program.Statement) {
+	})
+	r.Loops = map[*program.Loop]*program.Loop{p.second: p.fused}
+	r.List(p.second.Body) // finds what is held
+	r.Statement = func(s program.Statement) []program.Statement {
 		if a, ok := s.(program.Assign); ok && p.held[a.To] != nil {
-			more = append(more, program.Assign{At: a.At, To: p.held[a.To], Value: program.Ref{Var: p.element}})
+			return []program.Statement{s, program.Assign{At: a.At, To: p.held[a.To], Value: program.Ref{Var: p.element}}}
 		}
-		return more
+		return []program.Statement{s}
 	}
-	list := r.list(p.second.Body)
+	list := r.List(p.second.Body)
 	all := effectsOf(list).all()
 	return list, !all[p.slice] && !all[p.j]
 }
@@ -525,6 +520,11 @@ func (p *pair) bound(x program.Expression, place int) bool {
 	}
 	l, ok := x.(program.Length)
 	return ok && l.Slice == p.slice && since < place
+}
+
+// rewriting copies statements with by applied to the parts of their expressions.
+func rewriting(by func(program.Expression) program.Expression) *program.Rewriter {
+	return &program.Rewriter{Expression: func(x program.Expression) program.Expression { return program.Replace(x, by) }}
 }
 
 // variable makes a scalar for an element of the slice.

@@ -20,50 +20,16 @@ func (e effects) all() map[*program.Variable]bool {
 
 func effectsOf(list []program.Statement) effects {
 	e := effects{map[*program.Variable]bool{}, map[*program.Variable]bool{}}
-	e.list(list)
-	return e
-}
-
-func (e effects) list(list []program.Statement) {
-	for _, s := range list {
-		e.statement(s)
-	}
-}
-
-func (e effects) statement(s program.Statement) {
-	switch s := s.(type) {
-	case program.Assign:
-		e.read(s.Value)
-		e.writes[s.To] = true
-	case program.Make:
-		e.read(s.Length)
-		e.writes[s.To] = true
-	case program.Append:
-		e.read(s.Value)
-		e.writes[s.To] = true
-	case program.Store:
-		e.read(s.Index, s.Value)
-		e.writes[s.To] = true
-	case program.Draw:
-		e.read(s.Parameter, s.Align)
-		if s.Scores != nil {
-			e.reads[s.Scores] = true
+	program.Each(list, func(s program.Statement) {
+		e.read(program.Expressions(s)...)
+		if d, ok := s.(program.Draw); ok && d.Scores != nil {
+			e.reads[d.Scores] = true
 		}
-		e.writes[s.To] = true
-	case program.If:
-		e.read(s.Cond)
-		e.list(s.Then)
-		e.list(s.Else)
-	case *program.Loop:
-		e.read(s.Cond)
-		e.read(s.Invariants...)
-		e.list(s.Body)
-		e.list(s.Post)
-	case program.Output:
-		e.read(s.Values...)
-	case program.Return:
-		e.read(s.Values...)
-	}
+		if v := program.Written(s); v != nil {
+			e.writes[v] = true
+		}
+	})
+	return e
 }
 
 func (e effects) read(xs ...program.Expression) {

@@ -28,6 +28,69 @@ func Walk(x Expression, visit func(Expression)) {
 	}
 }
 
+// Each calls visit on statements and on all that are within them, in their order. They may
+// be pointers.
+func Each(list []Statement, visit func(Statement)) {
+	for _, s := range list {
+		visit(s)
+		switch s := s.(type) {
+		case If:
+			Each(s.Then, visit)
+			Each(s.Else, visit)
+		case *If:
+			Each(s.Then, visit)
+			Each(s.Else, visit)
+		case *Loop:
+			Each(s.Body, visit)
+			Each(s.Post, visit)
+		}
+	}
+}
+
+// Expressions are those of a statement, without the statements within it. Some may be
+// nil.
+func Expressions(s Statement) []Expression {
+	switch s := s.(type) {
+	case Assign:
+		return []Expression{s.Value}
+	case Make:
+		return []Expression{s.Length}
+	case Append:
+		return []Expression{s.Value}
+	case Store:
+		return []Expression{s.Index, s.Value}
+	case Draw:
+		return []Expression{s.Parameter, s.Align}
+	case If:
+		return []Expression{s.Cond}
+	case *Loop:
+		return append([]Expression{s.Cond}, s.Invariants...)
+	case Output:
+		return s.Values
+	case Return:
+		return s.Values
+	}
+	return nil
+}
+
+// Written is the variable that a statement sets, or of which it changes an element, without
+// the statements within it; nil if there is none.
+func Written(s Statement) *Variable {
+	switch s := s.(type) {
+	case Assign:
+		return s.To
+	case Make:
+		return s.To
+	case Append:
+		return s.To
+	case Store:
+		return s.To
+	case Draw:
+		return s.To
+	}
+	return nil
+}
+
 // SortOf is the sort of an expression's values: that of two numbers is Int only if
 // both are, so that Quo and Rem truncate where Go's do.
 func SortOf(x Expression) Sort {

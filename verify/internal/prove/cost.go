@@ -321,7 +321,7 @@ func once(f *p.Function) map[*p.Variable]p.Expression {
 	}
 	visit(f.Body)
 	definitions := map[*p.Variable]p.Expression{}
-	walkStatements(f.Body, func(st p.Statement) {
+	p.Each(f.Body, func(st p.Statement) {
 		a, ok := st.(*p.Assign)
 		if !ok || count[a.To] != 1 || a.To.Slice || a.To.Input {
 			return

@@ -18,7 +18,7 @@ func (k *scaling) infer(f *p.Function, c *claim.Claim) {
 			}
 		}
 		k.push(c.Cost.Epsilon, 0)
-		walkStatements(f.Body, func(s p.Statement) {
+		p.Each(f.Body, func(s p.Statement) {
 			for _, x := range parts(s) {
 				k.meet(x)
 			}

@@ -91,7 +91,7 @@ func rewrite(list []p.Statement, in func(p.Expression) p.Expression) {
 		}
 		return ys
 	}
-	walkStatements(list, func(s p.Statement) {
+	p.Each(list, func(s p.Statement) {
 		switch s := s.(type) {
 		case *p.Assign:
 			s.Value = in(s.Value)

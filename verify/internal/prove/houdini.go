@@ -480,7 +480,7 @@ func (m *machine) plain(h *head, g *state) []linear.Formula {
 // increments are the whole numbers by which a loop counts: 1, and those of n = n + 2.
 func increments(l *p.Loop) []*big.Rat {
 	all := []*big.Rat{rational(1)}
-	walkStatements(l.Body, func(s p.Statement) {
+	p.Each(l.Body, func(s p.Statement) {
 		a, ok := s.(*p.Assign)
 		if !ok {
 			return
@@ -688,7 +688,7 @@ func (m *machine) conditions(h *head) []p.Expression {
 		}
 	}
 	add(h.loop.Cond)
-	walkStatements(h.loop.Body, func(s p.Statement) {
+	p.Each(h.loop.Body, func(s p.Statement) {
 		if s, ok := s.(*p.If); ok && jumps(s) {
 			add(s.Cond)
 		}
@@ -723,7 +723,7 @@ func (m *machine) comparisons(h *head) []p.Expression {
 			xs = append(xs, x)
 		}
 	}
-	walkStatements(h.loop.Body, func(s p.Statement) {
+	p.Each(h.loop.Body, func(s p.Statement) {
 		if s, ok := s.(*p.If); ok {
 			add(s.Cond)
 		}
@@ -773,7 +773,7 @@ func (m *machine) firsts(h *head) []p.Expression {
 			}
 		}
 	}
-	walkStatements(h.loop.Body, func(s p.Statement) {
+	p.Each(h.loop.Body, func(s p.Statement) {
 		if s, ok := s.(*p.If); ok {
 			visit(s.Cond, false)
 		}
@@ -784,7 +784,7 @@ func (m *machine) firsts(h *head) []p.Expression {
 // constants are the numbers that the function assigns to a variable.
 func (m *machine) constants(v *p.Variable) []p.Number {
 	var ns []p.Number
-	walkStatements(m.f.Body, func(s p.Statement) {
+	p.Each(m.f.Body, func(s p.Statement) {
 		if a, ok := s.(*p.Assign); ok && a.To == v {
 			if n, ok := a.Value.(p.Number); ok {
 				ns = append(ns, n)

@@ -587,7 +587,7 @@ func (m *machine) loop(s *p.Loop, st *state, c control, next func(*state)) {
 	m.keep(s, st, "the invariant holds where "+s.Name+" begins")
 	cut := st.clone()
 	draws := false
-	walkStatements(append(s.Body[:len(s.Body):len(s.Body)], s.Post...), func(x p.Statement) {
+	p.Each(append(s.Body[:len(s.Body):len(s.Body)], s.Post...), func(x p.Statement) {
 		_, ok := x.(*p.Draw)
 		draws = draws || ok
 	})
@@ -756,20 +756,6 @@ func (m *machine) notOfSample(t linear.Term) {
 	for _, v := range linear.Vars(t) {
 		if v == *m.sample {
 			m.failed("an alignment may only compare the sample, linearly")
-		}
-	}
-}
-
-func walkStatements(list []p.Statement, visit func(p.Statement)) {
-	for _, s := range list {
-		visit(s)
-		switch s := s.(type) {
-		case *p.If:
-			walkStatements(s.Then, visit)
-			walkStatements(s.Else, visit)
-		case *p.Loop:
-			walkStatements(s.Body, visit)
-			walkStatements(s.Post, visit)
 		}
 	}
 }

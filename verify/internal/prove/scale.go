@@ -56,7 +56,7 @@ type scaled struct {
 func unscaled(f *p.Function, c *claim.Claim) *scaled {
 	s := &scaled{f: own(f), before: own(f)}
 	s.c = equate(s.f, c)
-	walkStatements(s.f.Body, func(st p.Statement) {
+	p.Each(s.f.Body, func(st p.Statement) {
 		if d, ok := st.(*p.Draw); ok {
 			s.drawn = append(s.drawn, d.To)
 		}
@@ -155,7 +155,7 @@ func (s *scaled) by(unit *p.Variable) error {
 // integer or a truth in units, as is the variable that stands for it.
 func outcomeIsWhole(f *p.Function, degree int) bool {
 	whole := degree == 0
-	walkStatements(f.Body, func(s p.Statement) {
+	p.Each(f.Body, func(s p.Statement) {
 		if r, ok := s.(*p.Return); ok && len(r.Values) > 0 {
 			whole = whole && p.SortOf(r.Values[0]) != p.Real
 		}
@@ -214,7 +214,7 @@ func (k *scaling) variable(v *p.Variable) *p.Variable {
 
 // statements puts statements in units, in their place.
 func (k *scaling) statements(list []p.Statement) {
-	walkStatements(list, func(s p.Statement) {
+	p.Each(list, func(s p.Statement) {
 		switch s := s.(type) {
 		case *p.Assign:
 			if r, ok := s.Value.(p.Ref); ok && s.To.Slice {

@@ -182,7 +182,7 @@ func pure(st *p.If) bool {
 // real in one place, as an integer may be in units, is of none: an outcome is whole.
 func (s *static) outcomes() {
 	var returns []*p.Return
-	walkStatements(s.f.Body, func(st p.Statement) {
+	p.Each(s.f.Body, func(st p.Statement) {
 		if r, ok := st.(*p.Return); ok {
 			returns = append(returns, r)
 		}
@@ -227,7 +227,7 @@ type settled struct {
 func (s *static) settle() {
 	returns := map[settled]int{}
 	all := 0
-	walkStatements(s.f.Body, func(st p.Statement) {
+	p.Each(s.f.Body, func(st p.Statement) {
 		if r, ok := st.(*p.Return); ok {
 			all++
 			for k, x := range r.Values {

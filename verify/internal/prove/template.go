@@ -426,7 +426,7 @@ func (o *observer) all(xs []p.Expression, v view) {
 // jumps reports whether an if leaves its list.
 func jumps(st *p.If) bool {
 	found := false
-	walkStatements([]p.Statement{st}, func(s p.Statement) {
+	p.Each([]p.Statement{st}, func(s p.Statement) {
 		switch s.(type) {
 		case *p.Break, *p.Return, *p.Continue:
 			found = true

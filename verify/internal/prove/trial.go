@@ -95,7 +95,7 @@ func newMaker(s *static, c *claim.Claim, b *budget) *maker {
 			}
 		})
 	}
-	walkStatements(s.f.Body, func(st p.Statement) {
+	p.Each(s.f.Body, func(st p.Statement) {
 		switch st := st.(type) {
 		case *p.Assign:
 			note(st.Value)

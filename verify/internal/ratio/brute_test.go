@@ -338,7 +338,7 @@ func TestProofsAreTrue(t *testing.T) {
 				t.Fatal(err)
 			}
 			continuous := false
-			walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+			program.Each(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 				d, ok := s.(*program.Draw)
 				continuous = continuous || ok && d.Law == program.Laplace
 			})

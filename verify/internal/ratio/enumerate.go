@@ -77,7 +77,7 @@ type signal struct {
 // part relates a list of statements by the probabilities of its outcomes.
 func (p *prover) part(list []program.Statement, at state) (effect, error) {
 	var draws []*program.Draw
-	walk(list, func(s program.Statement) {
+	program.Each(list, func(s program.Statement) {
 		if d, ok := s.(*program.Draw); ok {
 			draws = append(draws, d)
 		}

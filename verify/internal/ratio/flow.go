@@ -2,21 +2,6 @@ package ratio
 
 import "github.com/discreet-dp/discreet/verify/internal/program"
 
-// walk visits statements and what they contain, in order.
-func walk(list []program.Statement, visit func(program.Statement)) {
-	for _, s := range list {
-		visit(s)
-		switch s := s.(type) {
-		case *program.If:
-			walk(s.Then, visit)
-			walk(s.Else, visit)
-		case *program.Loop:
-			walk(s.Body, visit)
-			walk(s.Post, visit)
-		}
-	}
-}
-
 // reads returns the expressions that a statement itself evaluates.
 func reads(s program.Statement) []program.Expression {
 	switch s := s.(type) {
@@ -66,7 +51,7 @@ func writes(s program.Statement) *program.Variable {
 // assigned returns the variables that a list sets.
 func assigned(list []program.Statement) map[*program.Variable]bool {
 	set := map[*program.Variable]bool{}
-	walk(list, func(s program.Statement) {
+	program.Each(list, func(s program.Statement) {
 		if v := writes(s); v != nil {
 			set[v] = true
 		}
@@ -80,9 +65,9 @@ func exposed(f *program.Function, part []program.Statement) map[*program.Variabl
 	set := assigned(part)
 	seen := map[*program.Variable]bool{}
 	inside := map[program.Statement]bool{}
-	walk(part, func(s program.Statement) { inside[s] = true })
+	program.Each(part, func(s program.Statement) { inside[s] = true })
 	note := func(e program.Expression) { refs(e, func(v *program.Variable) { seen[v] = true }) }
-	walk(f.Body, func(s program.Statement) {
+	program.Each(f.Body, func(s program.Statement) {
 		if !inside[s] {
 			for _, e := range reads(s) {
 				note(e)

@@ -197,7 +197,7 @@ func counter(s *program.Loop) *program.Variable {
 			continue
 		}
 		sets := 0
-		walk(slices.Concat(s.Body, s.Post), func(t program.Statement) {
+		program.Each(slices.Concat(s.Body, s.Post), func(t program.Statement) {
 			if writes(t) == a.To {
 				sets++
 			}
@@ -236,7 +236,7 @@ func (p *prover) rarely(s *program.Loop) []*program.Variable {
 			continue
 		}
 		all, at := 0, 0
-		walk(slices.Concat(s.Body, s.Post), func(t program.Statement) {
+		program.Each(slices.Concat(s.Body, s.Post), func(t program.Statement) {
 			for _, e := range reads(t) {
 				all += mentions(e, a.Input)
 				at += elements(e, a.Input, i)
@@ -250,7 +250,7 @@ func (p *prover) rarely(s *program.Loop) []*program.Variable {
 }
 
 func mentionsIn(list []program.Statement, v *program.Variable) (n int) {
-	walk(list, func(t program.Statement) {
+	program.Each(list, func(t program.Statement) {
 		for _, e := range reads(t) {
 			n += mentions(e, v)
 		}

@@ -32,7 +32,7 @@ func (p *prover) strikes() map[*program.Loop][]hit {
 			private = append(private, a.Input)
 		}
 	}
-	walk(p.f.Body, func(s program.Statement) {
+	program.Each(p.f.Body, func(s program.Statement) {
 		l, ok := s.(*program.Loop)
 		if !ok {
 			return
@@ -45,7 +45,7 @@ func (p *prover) strikes() map[*program.Loop][]hit {
 			h := hit{&program.Variable{Name: fmt.Sprintf("%s == %s in %s", i.Name, v.Name, l.Name), Sort: program.Bool, Input: true}, v}
 			n := 0
 			change := func(e program.Expression) program.Expression { return replaceHit(e, i, v, h.of, &n) }
-			walk(l.Body, func(t program.Statement) {
+			program.Each(l.Body, func(t program.Statement) {
 				switch t := t.(type) {
 				case *program.Assign:
 					t.Value = change(t.Value)

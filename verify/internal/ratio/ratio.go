@@ -68,7 +68,7 @@ func Applies(f *program.Function, c *claim.Claim) bool {
 		return false
 	}
 	found := c.Cost.Measure == claim.Approximate
-	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+	program.Each(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 		d, ok := s.(*program.Draw)
 		found = found || ok && (d.Law == program.Bernoulli || d.Law == program.Choose || d.Law == program.Uniform)
 	})
@@ -78,7 +78,7 @@ func Applies(f *program.Function, c *claim.Claim) bool {
 // Finite reports that a function draws, and all its draws have finitely many outcomes.
 func Finite(f *program.Function) bool {
 	some, all := false, true
-	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+	program.Each(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 		if d, ok := s.(*program.Draw); ok {
 			some = true
 			all = all && (d.Law == program.Bernoulli || d.Law == program.Choose || d.Law == program.Uniform)
@@ -115,7 +115,7 @@ func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, 
 // all of it, or an equal part of some sums.
 func shares(f *program.Function, c *claim.Claim) []program.Expression {
 	gaussian := false
-	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+	program.Each(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 		d, ok := s.(*program.Draw)
 		gaussian = gaussian || ok && (d.Law == program.Gaussian || d.Law == program.DiscreteGaussian)
 	})

@@ -40,7 +40,7 @@ func units(t *testing.T, patterns ...string) []*source.Unit {
 // lawsOf are those of a function's draws.
 func lawsOf(f *program.Function) map[program.Law]bool {
 	set := map[program.Law]bool{}
-	walk(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
+	program.Each(own(f.Body, map[string]*program.Loop{}), func(s program.Statement) {
 		if d, ok := s.(*program.Draw); ok {
 			set[d.Law] = true
 		}

@@ -32,25 +32,15 @@ func newDomain(requires []program.Expression, body []program.Statement) domain {
 		split(r)
 	}
 	times := map[*program.Variable]int{}
-	var visit func(list []program.Statement)
-	visit = func(list []program.Statement) {
-		for _, s := range list {
-			switch s := s.(type) {
-			case program.Assign:
-				times[s.To]++
-				d.definitions[s.To] = s.Value
-			case program.Draw:
-				times[s.To]++
-			case program.If:
-				visit(s.Then)
-				visit(s.Else)
-			case *program.Loop:
-				visit(s.Body)
-				visit(s.Post)
-			}
+	program.Each(body, func(s program.Statement) {
+		switch s := s.(type) {
+		case program.Assign:
+			times[s.To]++
+			d.definitions[s.To] = s.Value
+		case program.Draw:
+			times[s.To]++
 		}
-	}
-	visit(body)
+	})
 	for v := range d.definitions {
 		if times[v] > 1 || v.Input || v.Slice {
 			delete(d.definitions, v)

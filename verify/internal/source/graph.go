@@ -115,52 +115,29 @@ func (b *graphBuilder) jump(s program.Statement, to *joint) {
 // effects are the variables that a statement, without those within it, reads and
 // writes.
 func effects(s program.Statement) (reads []*program.Variable, writes *program.Variable, keeps bool) {
-	read := func(xs ...program.Expression) {
-		for _, x := range xs {
-			program.Walk(x, func(x program.Expression) {
-				switch x := x.(type) {
-				case program.Ref:
-					reads = append(reads, x.Var)
-				case program.Element:
-					reads = append(reads, x.Slice)
-				case program.Length:
-					reads = append(reads, x.Slice)
-				}
-			})
-		}
+	for _, x := range program.Expressions(s) {
+		program.Walk(x, func(x program.Expression) {
+			switch x := x.(type) {
+			case program.Ref:
+				reads = append(reads, x.Var)
+			case program.Element:
+				reads = append(reads, x.Slice)
+			case program.Length:
+				reads = append(reads, x.Slice)
+			}
+		})
 	}
 	switch s := s.(type) {
-	case program.Assign:
-		read(s.Value)
-		writes = s.To
-	case program.Make:
-		read(s.Length)
-		writes = s.To
 	case program.Append:
-		read(s.Value)
-		reads = append(reads, s.To)
-		writes, keeps = s.To, true
+		reads, keeps = append(reads, s.To), true
 	case program.Store:
-		read(s.Index, s.Value)
-		reads = append(reads, s.To)
-		writes, keeps = s.To, true
+		reads, keeps = append(reads, s.To), true
 	case program.Draw:
-		read(s.Parameter, s.Align)
 		if s.Scores != nil {
 			reads = append(reads, s.Scores)
 		}
-		writes = s.To
-	case program.If:
-		read(s.Cond)
-	case *program.Loop:
-		read(s.Cond)
-		read(s.Invariants...)
-	case program.Output:
-		read(s.Values...)
-	case program.Return:
-		read(s.Values...)
 	}
-	return reads, writes, keeps
+	return reads, program.Written(s), keeps
 }
 
 // A set of variables, by their numbers.

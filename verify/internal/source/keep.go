@@ -56,7 +56,9 @@ func (l *lowerer) keepInputs(c *claim.Claim, written map[*program.Variable]bool)
 		return
 	}
 	claimed(c, func(x program.Expression) program.Expression { return replaced(x, by) })
-	l.fn.Requires = replacedAll(l.fn.Requires, by)
+	for i, r := range l.fn.Requires {
+		l.fn.Requires[i] = replaced(r, by)
+	}
 }
 
 // claimed changes every expression of a claim.

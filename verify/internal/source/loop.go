@@ -210,26 +210,11 @@ func identOf(e ast.Expr) *ast.Ident {
 
 // assigned adds the variables that the statements change.
 func assigned(stmts []program.Statement, to map[*program.Variable]bool) {
-	for _, s := range stmts {
-		switch s := s.(type) {
-		case program.Assign:
-			to[s.To] = true
-		case program.Make:
-			to[s.To] = true
-		case program.Append:
-			to[s.To] = true
-		case program.Store:
-			to[s.To] = true
-		case program.Draw:
-			to[s.To] = true
-		case program.If:
-			assigned(s.Then, to)
-			assigned(s.Else, to)
-		case *program.Loop:
-			assigned(s.Body, to)
-			assigned(s.Post, to)
+	program.Each(stmts, func(s program.Statement) {
+		if v := program.Written(s); v != nil {
+			to[v] = true
 		}
-	}
+	})
 }
 
 // elementsKept reports whether a slice is only stored to: a range sees that.

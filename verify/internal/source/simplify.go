@@ -156,92 +156,45 @@ func (l *lowerer) sweep() bool {
 }
 
 // substitute replaces variables, and drops their assignments.
-func substitute(stmts []program.Statement, by map[*program.Variable]program.Expression) (out []program.Statement) {
-	x := func(e program.Expression) program.Expression { return replaced(e, by) }
-	for _, s := range stmts {
-		switch s := s.(type) {
-		case program.Assign:
-			if by[s.To] == nil {
-				s.Value = x(s.Value)
-				out = append(out, s)
+func substitute(stmts []program.Statement, by map[*program.Variable]program.Expression) []program.Statement {
+	r := &program.Rewriter{
+		Expression: func(x program.Expression) program.Expression { return replaced(x, by) },
+		Statement: func(s program.Statement) []program.Statement {
+			switch x := s.(type) {
+			case program.Assign:
+				if by[x.To] != nil {
+					return nil
+				}
+			case program.Draw:
+				if r, ok := by[x.Scores].(program.Ref); ok {
+					x.Scores = r.Var
+					s = x
+				}
 			}
-		case program.Make:
-			s.Length = x(s.Length)
-			out = append(out, s)
-		case program.Append:
-			s.Value = x(s.Value)
-			out = append(out, s)
-		case program.Store:
-			s.Index, s.Value = x(s.Index), x(s.Value)
-			out = append(out, s)
-		case program.Draw:
-			s.Parameter, s.Align = x(s.Parameter), x(s.Align)
-			if r, ok := by[s.Scores].(program.Ref); ok {
-				s.Scores = r.Var
-			}
-			out = append(out, s)
-		case program.If:
-			s.Cond, s.Then, s.Else = x(s.Cond), substitute(s.Then, by), substitute(s.Else, by)
-			out = append(out, s)
-		case *program.Loop:
-			s.Cond, s.Body, s.Post = x(s.Cond), substitute(s.Body, by), substitute(s.Post, by)
-			for i, e := range s.Invariants {
-				s.Invariants[i] = x(e)
-			}
-			out = append(out, s)
-		case program.Output:
-			s.Values = replacedAll(s.Values, by)
-			out = append(out, s)
-		case program.Return:
-			s.Values = replacedAll(s.Values, by)
-			out = append(out, s)
-		default:
-			out = append(out, s)
-		}
+			return []program.Statement{s}
+		},
 	}
-	return out
-}
-
-func replacedAll(xs []program.Expression, by map[*program.Variable]program.Expression) []program.Expression {
-	out := make([]program.Expression, len(xs))
-	for i, x := range xs {
-		out[i] = replaced(x, by)
-	}
-	return out
+	return r.List(stmts)
 }
 
 func replaced(x program.Expression, by map[*program.Variable]program.Expression) program.Expression {
-	switch x := x.(type) {
-	case program.Ref:
-		if y := by[x.Var]; y != nil {
-			return y
+	return program.Replace(x, func(x program.Expression) program.Expression {
+		switch x := x.(type) {
+		case program.Ref:
+			if y := by[x.Var]; y != nil {
+				return y
+			}
+		case program.Element:
+			if r, ok := by[x.Slice].(program.Ref); ok {
+				x.Slice = r.Var
+			}
+			return x
+		case program.Length:
+			if r, ok := by[x.Slice].(program.Ref); ok {
+				x.Slice = r.Var
+			}
+			return x
 		}
-	case program.Element:
-		if r, ok := by[x.Slice].(program.Ref); ok {
-			x.Slice = r.Var
-		}
-		x.Index = replaced(x.Index, by)
 		return x
-	case program.Length:
-		if r, ok := by[x.Slice].(program.Ref); ok {
-			x.Slice = r.Var
-		}
-		return x
-	case program.Unary:
-		x.X = replaced(x.X, by)
-		return x
-	case program.Binary:
-		x.X, x.Y = replaced(x.X, by), replaced(x.Y, by)
-		return x
-	case program.Call:
-		x.Args = replacedAll(x.Args, by)
-		return x
-	case program.If3:
-		x.Cond, x.Then, x.Else = replaced(x.Cond, by), replaced(x.Then, by), replaced(x.Else, by)
-		return x
-	case program.Diff:
-		x.X = replaced(x.X, by)
-		return x
-	}
-	return x
+	})
 }

@@ -638,16 +638,12 @@ func (l *lowerer) sequence(lit *ast.FuncLit) flow {
 }
 
 // draws reports whether the statements draw or show anything.
-func draws(stmts []program.Statement) bool {
-	return slices.ContainsFunc(stmts, func(s program.Statement) bool {
-		switch s := s.(type) {
+func draws(stmts []program.Statement) (found bool) {
+	program.Each(stmts, func(s program.Statement) {
+		switch s.(type) {
 		case program.Draw, program.Output:
-			return true
-		case program.If:
-			return draws(s.Then) || draws(s.Else)
-		case *program.Loop:
-			return draws(s.Body) || draws(s.Post)
+			found = true
 		}
-		return false
 	})
+	return found
 }
