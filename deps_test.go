@@ -55,6 +55,7 @@ var onlys = []only{
 	{"./verify", []string{"./internal/smt", "./noise", "./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/exact", "./verify/internal/fuse", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio", "./verify/internal/replay", "./verify/internal/sensitivity", "./verify/internal/source"}, "it brings reading, proving and refuting together"},
 	{"./verify/internal/program", nil, "a function as data: no Go syntax, no solver"},
 	{"./verify/report", []string{"./verify"}, "it shows verdicts and makes none"},
+	{"./verify/internal/rewritetest", []string{"./verify/internal/exact", "./verify/internal/program", "./verify/internal/source"}, "tests read functions and compare their probabilities with it"},
 	{"./verify/internal/absorb", []string{"./verify/internal/program"}, "one theorem, from a function to a function: to be reviewed alone"},
 	{"./verify/internal/fuse", []string{"./verify/internal/program"}, "one theorem, from a function to a function: to be reviewed alone"},
 	{"./verify/internal/replay", []string{"./verify/internal/absorb", "./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/fuse", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/ratio"}, "it checks and searches for nothing"},
@@ -110,7 +111,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest", "./verify/internal/rewritetest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -193,6 +194,7 @@ var bans = []ban{
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},
 	{from: "./...", to: "./learn/internal/learntest", why: "test code in the product"},
+	{from: "./...", to: "./verify/internal/rewritetest", why: "test code in the product"},
 	{from: "./...", to: "./sandbox/internal/wasmtest", why: "test code in the product"},
 	{from: "./...", to: "testing/...", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "pgregory.net/rapid", except: testCode, why: "test code in the product"},

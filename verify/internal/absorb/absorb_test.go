@@ -10,26 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/absorb"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/program"
-	"github.com/discreet-dp/discreet/verify/internal/source"
+	"github.com/discreet-dp/discreet/verify/internal/rewritetest"
 )
-
-func load(t *testing.T, folder string) []*source.Unit {
-	t.Helper()
-	packages, err := source.Load(t.Context(), "", "./testdata/"+folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, u := range packages[0].Units {
-		if u.Function == nil {
-			t.Fatal(u.Name, u.Refusals)
-		}
-	}
-	return packages[0].Units
-}
 
 // What has no factor, or none that is known to be positive and the same, is what was given.
 func TestApart(t *testing.T) {
-	for _, u := range load(t, "apart") {
+	for _, u := range rewritetest.Load(t, "./testdata/apart") {
 		if g := absorb.Factors(u.Function, u.Claim.Requires); g != u.Function {
 			t.Errorf("%s: absorbed:\n%s", u.Name, program.Print(g))
 		}
@@ -39,7 +25,7 @@ func TestApart(t *testing.T) {
 // Functions with factors absorbed reveal everything with the probabilities that the given
 // ones have: both are evaluated on random inputs. The given ones stay as they are.
 func TestAbsorbed(t *testing.T) {
-	for _, u := range load(t, "absorbed") {
+	for _, u := range rewritetest.Load(t, "./testdata/absorbed") {
 		t.Run(u.Name, func(t *testing.T) {
 			before := program.Print(u.Function)
 			g := absorb.Factors(u.Function, u.Claim.Requires)
@@ -71,18 +57,7 @@ func TestAbsorbed(t *testing.T) {
 				if strings.Contains(u.Name, "Loop") {
 					event.Return = []exact.Range{exact.Is(number("result", 0, 1, 1))}
 				}
-				o := exact.Options{Width: 1e-9}
-				p, err := exact.Probability(t.Context(), u.Function, in, event, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := exact.Probability(t.Context(), g, in, event, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
-					t.Fatalf("%v: %v, absorbed %v\n%s", event.Return, p, r, program.Print(g))
-				}
+				rewritetest.Agree(t, u.Function, g, in, event)
 			})
 			if program.Print(u.Function) != before {
 				t.Error("the given function is changed")

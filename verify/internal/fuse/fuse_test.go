@@ -11,22 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/rewritetest"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
-
-func load(t *testing.T, folder string) []*source.Unit {
-	t.Helper()
-	packages, err := source.Load(t.Context(), "", "./testdata/"+folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, u := range packages[0].Units {
-		if u.Function == nil {
-			t.Fatal(u.Name, u.Refusals)
-		}
-	}
-	return packages[0].Units
-}
 
 func loops(list []program.Statement) (n int) {
 	for _, s := range list {
@@ -39,21 +26,21 @@ func loops(list []program.Statement) (n int) {
 
 // What must not be fused is what was given.
 func TestApart(t *testing.T) {
-	for _, u := range load(t, "apart") {
+	for _, u := range rewritetest.Load(t, "./testdata/apart") {
 		if g := fuse.Loops(u.Function); g != u.Function {
 			t.Errorf("%s is fused:\n%s", u.Name, program.Print(g))
 		}
 	}
 }
 
-// Fused functions have one loop, and reveal everything with the probabilities that the
+// Fused functions have one loop less, and reveal everything with the probabilities that the
 // given ones have, which stay as they are.
 func TestFused(t *testing.T) {
-	for _, u := range load(t, "fused") {
+	for _, u := range rewritetest.Load(t, "./testdata/fused") {
 		t.Run(u.Name, func(t *testing.T) {
 			before := program.Print(u.Function)
 			g := fuse.Loops(u.Function)
-			if loops(g.Body) != 1 || loops(u.Function.Body) != 2 {
+			if loops(g.Body) != loops(u.Function.Body)-1 {
 				t.Fatalf("not fused:\n%s", program.Print(g))
 			}
 			if fuse.Loops(g) != g || program.Print(fuse.Loops(u.Function)) != program.Print(g) {
@@ -96,25 +83,14 @@ func agree(t *testing.T, u *source.Unit, g *program.Function) {
 		for range results {
 			event.Return = append(event.Return, exact.Is(big.NewRat(rapid.Int64Range(-1, 3).Draw(t, "result"), 1)))
 		}
-		o := exact.Options{Width: 1e-9}
-		p, err := exact.Probability(t.Context(), u.Function, in, event, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := exact.Probability(t.Context(), g, in, event, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
-			t.Fatalf("%v: %v, fused %v\n%s", event.Return, p, r, program.Print(g))
-		}
+		rewritetest.Agree(t, u.Function, g, in, event)
 	})
 }
 
 // Elements that were just set are read as what they were set to, where nothing was set
 // since.
 func TestElements(t *testing.T) {
-	for _, u := range load(t, "set") {
+	for _, u := range rewritetest.Load(t, "./testdata/set") {
 		t.Run(u.Name, func(t *testing.T) {
 			before := program.Print(u.Function)
 			g := fuse.Elements(u.Function)
@@ -132,27 +108,10 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// compare fails unless an event is as probable of one function as of the other.
-func compare(t *rapid.T, f, g *program.Function, in program.Inputs, event exact.Event) {
-	t.Helper()
-	o := exact.Options{Width: 1e-9}
-	p, err := exact.Probability(t.Context(), f, in, event, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := exact.Probability(t.Context(), g, in, event, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Lo > r.Hi || r.Lo > p.Hi || p.Hi-p.Lo > 1e-6 || r.Hi-r.Lo > 1e-6 {
-		t.Fatalf("%v: %v, fused %v\n%s", event.Return, p, r, program.Print(g))
-	}
-}
-
 // A difference of one-sided noise is one draw, and each result is as probable as before;
 // what only looks like one stays as it is.
 func TestDifferences(t *testing.T) {
-	for _, u := range load(t, "differences") {
+	for _, u := range rewritetest.Load(t, "./testdata/differences") {
 		t.Run(u.Name, func(t *testing.T) {
 			g := fuse.Loops(u.Function)
 			if strings.HasPrefix(u.Decl.Doc.Text(), "wrong:") {
@@ -170,7 +129,7 @@ func TestDifferences(t *testing.T) {
 					"eps": {Number: big.NewRat(rapid.Int64Range(1, 3).Draw(t, "eps"), 2)},
 				}
 				event := exact.Event{Return: []exact.Range{exact.Is(big.NewRat(rapid.Int64Range(-4, 4).Draw(t, "result"), 1))}}
-				compare(t, u.Function, g, in, event)
+				rewritetest.Agree(t, u.Function, g, in, event)
 			})
 		})
 	}

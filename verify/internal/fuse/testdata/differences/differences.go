@@ -38,6 +38,37 @@ func Branches(x int64, eps float64, src *noise.Source) int64 {
 	return -a + x + b
 }
 
+// Repeated adds the difference in each round of a loop, and the same each time.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Repeated(x int64, eps float64, src *noise.Source) int64 {
+	a, b := src.Geometric(1/eps), src.Geometric(1/eps)
+	y := int64(0)
+	for i := range 3 {
+		if i == 1 {
+			continue
+		}
+		y += x + a - b
+	}
+	return y
+}
+
+// wrong: OnceMore shows one of the two after the loop.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OnceMore(x int64, eps float64, src *noise.Source) int64 {
+	a, b := src.Geometric(1/eps), src.Geometric(1/eps)
+	y := int64(0)
+	for range 2 {
+		y += x + a - b
+	}
+	return y + b
+}
+
 // wrong: Scales are not the same.
 //
 //dp:adjacent |x| <= 1

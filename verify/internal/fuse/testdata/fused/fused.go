@@ -46,6 +46,29 @@ func TwoPasses(q []float64, eps float64, src *noise.Source) int {
 	return best
 }
 
+// AskedBefore has a loop before both that asks for the length.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func AskedBefore(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	pairs := 0
+	for i := 0; i+1 < len(noisy); i += 2 {
+		pairs++
+	}
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best + pairs
+}
+
 // Appended appends the noise.
 //
 //dp:adjacent each(q) <= 1

@@ -134,3 +134,23 @@ func NotWithin(q []float64, t, eps float64, src *noise.Source) int {
 	a[a[0]] = 1
 	return a[a[0]]
 }
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func InABranch(q []float64, t, eps float64, src *noise.Source) int {
+	a := make([]int, len(q))
+	n := 0
+	for i, x := range q {
+		a[i] = n + 1
+		if x+src.Laplace(1/eps) > t {
+			for j := 0; j < a[i]; j++ {
+				if j == 2 {
+					break
+				}
+				n += a[i]
+			}
+		}
+	}
+	return n
+}
