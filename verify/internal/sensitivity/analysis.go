@@ -24,9 +24,10 @@ type Package struct {
 
 // A Program is functions that may call each other.
 type Program struct {
-	funcs  map[string]declared
-	claims map[string]*claim.Claim
-	whole  map[string]bool
+	funcs   map[string]declared
+	claims  map[string]*claim.Claim
+	whole   map[string]bool
+	keepers map[string]*keeper
 }
 
 type declared struct {
@@ -39,7 +40,7 @@ type declared struct {
 // (types.Func.FullName), are taken as true of the calls of those that claim a cost:
 // who asks must have them proved, see Result.Uses.
 func New(packages []*Package, claims map[string]*claim.Claim) *Program {
-	p := &Program{map[string]declared{}, claims, map[string]bool{}}
+	p := &Program{map[string]declared{}, claims, map[string]bool{}, map[string]*keeper{}}
 	for _, pkg := range packages {
 		for _, file := range pkg.Files {
 			for _, d := range file.Decls {
@@ -74,12 +75,12 @@ type analysis struct {
 	reals   bool // a number that depends on private data is no integer
 	grid    bool // noise on the grid was added to integers
 	uses    []string
-	// addressed are the variables that there are pointers to; escaped the names of
-	// what was given to functions of which nothing is known.
-	addressed map[types.Object]bool
-	escaped   map[string]bool
-	ones      map[int]bool // objects as neighbours have them who differ in one element
-	pkg       *Package     // whose code is being read
+	// seen are the variables that functions over records see, which may run later: they stay public.
+	seen map[types.Object]bool
+	// escaped are the names of what was given to functions of which nothing is known.
+	escaped map[string]bool
+	ones    map[int]bool // objects as neighbours have them who differ in one element
+	pkg     *Package     // whose code is being read
 }
 
 // maxSteps bounds the work on one function; what does not end within is refused.

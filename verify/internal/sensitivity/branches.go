@@ -202,8 +202,6 @@ func (a *analysis) joined(before *state, cond *value, x, y *state) *state {
 		}
 		st.heap[id] = o
 	}
-	// No other variable of either holds what one of two holds.
-	alone := func(v, w value) bool { return a.references(x, v.obj) <= 1 && a.references(y, w.obj) <= 1 }
 	for p, v := range x.vars {
 		w, ok := y.vars[p]
 		if !ok {
@@ -214,7 +212,7 @@ func (a *analysis) joined(before *state, cond *value, x, y *state) *state {
 			if b, ok := before.vars[p]; ok {
 				old = &b
 			}
-			v = a.joinedValue(st, alone, old, cond, v, w)
+			v = a.joinedValue(st, old, cond, v, w)
 		}
 		st.vars[p] = v
 	}
@@ -229,7 +227,7 @@ func (a *analysis) depends(cond *value) env {
 	return a.env(cond.sym).infinite(&Refusal{Reason: "a branch on private data", Hint: "clamp with min and max, or add noise before the comparison"})
 }
 
-func (a *analysis) joinedValue(st *state, alone func(v, w value) bool, old, cond *value, v, w value) value {
+func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 	if v.kind == noisy {
 		v = a.used(st, v, nil)
 	}
@@ -245,7 +243,7 @@ func (a *analysis) joinedValue(st *state, alone func(v, w value) bool, old, cond
 	}
 	switch {
 	case v.kind != w.kind:
-		v, w = a.stored(st, v, nil), a.stored(st, w, nil)
+		v, w = a.handed(st, v, nil), a.handed(st, w, nil)
 		e := a.envs(st, v)[l1].add(a.envs(st, w)[l1]).add(a.depends(cond))
 		if len(e) == 0 && v.kind != private && w.kind != private && v.kind != ref && w.kind != ref && v.kind != function && w.kind != function {
 			return a.public("value")
@@ -268,7 +266,7 @@ func (a *analysis) joinedValue(st *state, alone func(v, w value) bool, old, cond
 						o = &f
 					}
 				}
-				u.fields[k] = a.joinedValue(st, alone, o, cond, x, y)
+				u.fields[k] = a.joinedValue(st, o, cond, x, y)
 			}
 		}
 		if len(v.fields) != len(w.fields) || len(v.elems) != len(w.elems) {
@@ -277,22 +275,14 @@ func (a *analysis) joinedValue(st *state, alone func(v, w value) bool, old, cond
 		for i := range v.elems {
 			x := v.elems[i]
 			if !equal(x, w.elems[i]) {
-				x = a.joinedValue(st, alone, nil, cond, x, w.elems[i])
+				x = a.joinedValue(st, nil, cond, x, w.elems[i])
 			}
 			u.elems = append(u.elems, x)
 		}
 		return u
 	case v.kind == ref:
-		// One of two objects: it is read, and neither is written any more.
 		x, y := st.heap[v.obj], st.heap[w.obj]
 		o := *a.joinedObject(nil, cond, x, y)
-		o.view = true
-		for _, id := range []int{v.obj, w.obj} {
-			a.update(st, id, func(o *object) { o.view = true })
-		}
-		if len(x.env[l1]) == 0 && len(y.env[l1]) == 0 && len(a.depends(cond)) == 0 {
-			o.view = x.view || y.view || !alone(v, w)
-		}
 		return a.alloc(st, o)
 	case v.kind == private && samePath(v.path, w.path) && len(a.depends(cond)) == 0:
 		v.env = v.env.max(w.env, a.facts)
@@ -310,7 +300,7 @@ func (a *analysis) joinedValue(st *state, alone func(v, w value) bool, old, cond
 }
 
 func (a *analysis) mixture(st *state, cond *value, v, w value) value {
-	v, w = a.stored(st, v, nil), a.stored(st, w, nil)
+	v, w = a.handed(st, v, nil), a.handed(st, w, nil)
 	e := a.envs(st, v)[l1].add(a.envs(st, w)[l1]).add(a.depends(cond))
 	if len(e) == 0 {
 		return a.public("value")

@@ -23,16 +23,11 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 	}
 	var v value
 	var args []value
-	a.ordered(f, st, x, append([]ast.Expr{x.Fun}, x.Args...), func() {
-		if v = a.expr(f, st, x.Fun); v.kind != function {
-			return
-		}
+	if v = a.expr(f, st, x.Fun); v.kind == function {
 		for _, arg := range x.Args {
-			// An array is copied before the next argument is evaluated.
-			args = append(args, a.owned(st, a.expr(f, st, arg), f.pkg.Info.Types[arg].Type))
+			args = append(args, a.expr(f, st, arg))
 		}
-	})
-	if v.kind != function {
+	} else {
 		// A function that is given from outside: public, and pure.
 		sig, _ := f.pkg.Info.Types[x.Fun].Type.Underlying().(*types.Signature)
 		for _, arg := range x.Args {
@@ -93,7 +88,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 
 // pure are the packages whose functions depend on their arguments alone and change
 // nothing that is of interest here.
-var pure = []string{"math", "math/bits", "cmp", "strings", "strconv", "unicode", "errors", "time", "bytes"}
+var pure = []string{"math", "math/bits", "cmp", "strings", "strconv", "unicode", "unicode/utf8", "errors", "bytes"}
 
 // unknownCall is of a function of which nothing is known but that it is pure.
 func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value, x *ast.CallExpr) value {
@@ -167,7 +162,7 @@ func (a *analysis) escape(st *state, v value, given env, x *ast.CallExpr) {
 			a.escaped[y.name] = true
 		})
 	}
-	if v.kind != ref || st.heap[v.obj].view {
+	if v.kind != ref {
 		return
 	}
 	a.touch(v.obj, nil)
@@ -176,7 +171,7 @@ func (a *analysis) escape(st *state, v value, given env, x *ast.CallExpr) {
 		for n := range o.env {
 			o.env[n] = all.infinite(a.why(x, "", "%s may change it", types.ExprString(x.Fun)))
 		}
-		o.size, o.slot, o.base, o.view = [3]env{}, nil, "", true
+		o.size, o.slot, o.base = [3]env{}, nil, ""
 	})
 }
 
@@ -216,8 +211,12 @@ func isPure(fn *types.Func) bool {
 		return true
 	case fn.Pkg() == nil || fn.Signature().Recv() != nil:
 		return false
+	case fn.Pkg().Path() == "fmt":
+		return slices.Contains([]string{"Sprint", "Sprintf", "Errorf"}, fn.Name())
+	case fn.Pkg().Path() == "time":
+		return slices.Contains([]string{"Date", "Parse", "ParseDuration", "Unix", "UnixMilli", "UnixMicro"}, fn.Name())
 	}
-	return slices.Contains(pure, fn.Pkg().Path()) || fn.FullName() == "fmt.Sprint" || fn.FullName() == "fmt.Sprintf"
+	return slices.Contains(pure, fn.Pkg().Path())
 }
 
 func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExpr) value {
@@ -328,15 +327,7 @@ func isFloat(t types.Type) bool {
 	return ok && !isTypeParam(t) && b.Info()&types.IsFloat != 0
 }
 
-func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) (v value) {
-	if name != "make" && name != "new" {
-		a.ordered(f, st, x, x.Args, func() { v = a.builtinOf(f, st, name, x) })
-		return v
-	}
-	return a.builtinOf(f, st, name, x)
-}
-
-func (a *analysis) builtinOf(f *frame, st *state, name string, x *ast.CallExpr) value {
+func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) value {
 	switch name {
 	case "len":
 		return a.length(f, st, x)
@@ -478,9 +469,6 @@ func (a *analysis) appended(f *frame, st *state, x *ast.CallExpr) value {
 	}
 	ys := a.appendable(f, st, x)
 	old := a.settled(st.heap[v.obj])
-	if old.view && len(ys) > 0 {
-		a.fail(x, "slices.Clone first", "an append to what is shared, or is part of something else")
-	}
 	if old.given {
 		for _, y := range ys {
 			if len(a.envs(st, y)[l1]) > 0 {
@@ -492,10 +480,6 @@ func (a *analysis) appended(f *frame, st *state, x *ast.CallExpr) value {
 	o.slot, o.base, o.only, o.given = nil, "", nil, false
 	w := a.alloc(st, o)
 	a.grow(st, w.obj, ys, x)
-	if (len(old.length.terms) > 0 || old.bag || old.spare) && a.references(st, v.obj) > 0 {
-		a.update(st, v.obj, func(o *object) { o.view = true })
-		a.update(st, w.obj, func(o *object) { o.view = true })
-	}
 	return w
 }
 
@@ -503,6 +487,9 @@ func (a *analysis) appended(f *frame, st *state, x *ast.CallExpr) value {
 func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.Node) value {
 	if len(a.calls) >= maxCalls {
 		a.fail(x, "a loop over public numbers", "calls nest deeper than %d: %s may not end", maxCalls, shortName(c.name))
+	}
+	if c.fn != nil {
+		a.keeps(a.program.funcs[c.fn.Origin().FullName()])
 	}
 	a.calls = append(a.calls, c.name)
 	defer func() { a.calls = a.calls[:len(a.calls)-1] }()
@@ -514,7 +501,7 @@ func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.N
 			return
 		}
 		if obj := c.pkg.Info.Defs[name]; obj != nil {
-			st.vars[place{g.id, obj}] = a.owned(st, v, obj.Type())
+			st.vars[place{g.id, obj}] = v
 		}
 	}
 	if c.recv != nil && c.self != nil && len(c.recv.List) > 0 && len(c.recv.List[0].Names) > 0 {
@@ -535,7 +522,7 @@ func (a *analysis) inline(f *frame, st *state, c *closure, args []value, x ast.N
 				}
 				v := a.alloc(st, object{size: same(env{}), length: integer(int64(len(rest)))})
 				for _, w := range rest {
-					w = a.stored(st, w, x)
+					w = a.handed(st, w, x)
 					a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
 				}
 				bind(name, v)
@@ -722,4 +709,11 @@ func (p *Program) reaches(from, to string) bool {
 		return found
 	}
 	return walk(from)
+}
+
+// keeps refuses a function that does not keep the discipline.
+func (a *analysis) keeps(d declared) {
+	if k := a.program.keeper(d); k.refusal != nil {
+		panic(failure{*k.refusal})
+	}
 }

@@ -93,7 +93,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if !ok {
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
-	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, inputs: len(inputs), addressed: map[types.Object]bool{}, ones: map[int]bool{}, escaped: map[string]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -123,10 +123,6 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	for i := range sig.Params().Len() {
 		args = append(args, bind(sig.Params().At(i)))
 	}
-	before := map[int]int{}
-	for id, o := range st.heap {
-		before[id] = o.id
-	}
 	for _, in := range inputs {
 		if !names[in.Name] {
 			return a, nil, out, fmt.Errorf("%s has no input %s", shortName(fn), in.Name)
@@ -140,6 +136,9 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if sig.Variadic() {
 		return a, nil, out, &Refusal{d.decl.Pos(), "a function of any number of arguments", "a slice"}
 	}
+	if why := p.sole(d); why != nil {
+		return a, nil, out, why
+	}
 	cl := &closure{pkg: d.pkg, typ: d.decl.Type, recv: d.decl.Recv, body: d.decl.Body, fn: d.fn, name: fn, self: self}
 	v := a.inline(&frame{pkg: d.pkg}, st, cl, args, d.decl)
 	v = a.shown(st, v, d.decl)
@@ -151,7 +150,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if self != nil {
 		given, args = append(given, sig.Recv()), append(args, *self)
 	}
-	if why := a.leaves(st, given, args, before, private); why != nil {
+	if why := a.leaves(st, given, args, private); why != nil {
 		return a, nil, out, why
 	}
 	out = a.envs(st, v)

@@ -9,12 +9,16 @@
 // What noise is added to is public from there on, and paid for: the payments are a
 // plan of events, as in PINQ (McSherry 2009) and Duet (Near et al. 2019).
 //
+// Every function that is read keeps a discipline (discipline.go): what a slice, a map or
+// an array leads to is written to by one name alone, so that each is the value that it
+// holds, and operands may be read in any order. What does not keep it is refused before
+// it is read.
+//
 // It guarantees that a bound that it gives holds, over the real numbers, for every
 // two runs that end; and that a cost that it accepts holds by theorems that stand at
 // their place. It never refutes: what it does not see, it refuses with the place and
 // the nearest thing that it accepts.
 //
 // Outside lie the rounding of floats, infinities and NaN, overflow of integers, how
-// long a run takes, and functions that are not pure where package dataset, or a
-// parameter, asks that they are.
+// long a run takes, and functions that are given as parameters and are not pure.
 package sensitivity

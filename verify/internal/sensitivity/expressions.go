@@ -49,9 +49,7 @@ func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
 	case *ast.SliceExpr:
 		return a.slice(f, st, x)
 	case *ast.CompositeLit:
-		var v value
-		a.ordered(f, st, x, x.Elts, func() { v = a.literal(f, st, x) })
-		return v
+		return a.literal(f, st, x)
 	case *ast.FuncLit:
 		return value{kind: function, fn: &closure{pkg: f.pkg, typ: x.Type, body: x.Body, frame: f.id, name: "func"}}
 	}
@@ -122,11 +120,10 @@ func (a *analysis) function(f *frame, o *types.Func) value {
 }
 
 func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
-	if x.Op == token.AND {
-		return a.address(f, st, x)
-	}
 	v := a.expr(f, st, x.X)
 	switch x.Op {
+	case token.AND:
+		return v // of a literal
 	case token.ADD:
 		return v
 	case token.SUB:
@@ -155,31 +152,11 @@ func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
 	return value{}
 }
 
-// address is &x: of a literal, or of a variable that is not set again, so that what it
-// points to is what x holds.
-func (a *analysis) address(f *frame, st *state, x *ast.UnaryExpr) value {
-	operand := ast.Unparen(x.X)
-	v := a.expr(f, st, operand)
-	if _, ok := operand.(*ast.CompositeLit); ok {
-		return v
-	}
-	id, ok := operand.(*ast.Ident)
-	if !ok || v.kind == noisy {
-		a.fail(x, "values instead of pointers", "an address of what is no variable")
-	}
-	a.addressed[f.pkg.Info.Uses[id]] = true
-	return v
-}
-
 func (a *analysis) binaryExpr(f *frame, st *state, x *ast.BinaryExpr) value {
 	if x.Op == token.LAND || x.Op == token.LOR {
 		return a.shortCircuit(f, st, x)
 	}
-	var v, w value
-	a.ordered(f, st, x, []ast.Expr{x.X, x.Y}, func() {
-		v = a.expr(f, st, x.X)
-		w = a.expr(f, st, x.Y)
-	})
+	v, w := a.expr(f, st, x.X), a.expr(f, st, x.Y)
 	var t types.Type
 	if tv, ok := f.pkg.Info.Types[x.X]; ok {
 		t = tv.Type
@@ -422,12 +399,6 @@ func (a *analysis) selector(f *frame, st *state, x *ast.SelectorExpr) value {
 			v = a.field(st, v, field, x)
 			t = field.Type()
 		}
-		switch recv := m.Signature().Recv().Type(); {
-		case !isPointer(recv):
-			v = a.owned(st, v, recv)
-		case !isPointer(t):
-			a.pointed(f, st, x.X)
-		}
 		fn := a.function(f, m)
 		c := *fn.fn
 		c.self = &v
@@ -551,10 +522,10 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 		for i, e := range x.Elts {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
 				name := kv.Key.(*ast.Ident)
-				v.fields[name.Name] = a.owned(st, a.expr(f, st, kv.Value), f.pkg.Info.Uses[name].Type())
+				v.fields[name.Name] = a.expr(f, st, kv.Value)
 				continue
 			}
-			v.fields[u.Field(i).Name()] = a.owned(st, a.expr(f, st, e), u.Field(i).Type())
+			v.fields[u.Field(i).Name()] = a.expr(f, st, e)
 		}
 		return v
 	case *types.Slice, *types.Array:
@@ -575,7 +546,7 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 			}
 			next++
 			most = max(most, next)
-			w := a.stored(st, a.expr(f, st, e), e)
+			w := a.handed(st, a.expr(f, st, e), e)
 			a.update(st, v.obj, func(o *object) { a.put(st, o, w, nil) })
 		}
 		if _, slice := u.(*types.Slice); slice {
@@ -587,7 +558,7 @@ func (a *analysis) literal(f *frame, st *state, x *ast.CompositeLit) value {
 		for _, e := range x.Elts {
 			kv := e.(*ast.KeyValueExpr)
 			key := a.number(st, a.expr(f, st, kv.Key), kv)
-			w := a.stored(st, a.expr(f, st, kv.Value), e)
+			w := a.handed(st, a.expr(f, st, kv.Value), e)
 			moves := a.env(key.sym)
 			if len(moves) > 0 {
 				a.fail(kv, "public keys", "a key of a map depends on private data")

@@ -39,7 +39,6 @@ type changes struct {
 	objs    map[int]bool
 	lengths map[int]bool    // objects whose length changes
 	copies  map[place]bool  // slices that are given an object of their own before the loop
-	views   map[int]bool    // objects that are not written to any more once the body has run
 	bags    map[int]bool    // objects that the body makes multisets of
 	elems   map[int]bool    // multisets that the body puts other records in
 	private map[string]bool // unknowns that are not public
@@ -257,7 +256,6 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.id = a.next()
 		o.base = fmt.Sprintf("%s.base%d", l.name, id)
 		o.moved, o.added, o.only, o.slot = [3]env{}, [3]env{}, nil, nil
-		o.view = o.view || c.views[id]
 		o.bag = o.bag || c.bags[id] // its length is private from the second iteration on
 		if c.elems[id] {
 			o.elem = &value{sym: a.hidden("row", known{})}
@@ -376,7 +374,7 @@ func sameRoots(x, y map[string]env) bool {
 
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -430,9 +428,6 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			}
 			if _, outer := st.heap[id]; outer && !bag && o.elem != nil && end.heap[id].elem != o.elem && !c.elems[id] {
 				c.elems[id], stable = true, false
-			}
-			if _, outer := st.heap[id]; outer && end.heap[id].view && !o.view && !c.views[id] {
-				c.views[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && c.objs[id] && !end.heap[id].length.is(o.length) && !c.lengths[id] {
 				c.lengths[id], stable = true, false
@@ -504,8 +499,7 @@ func (a *analysis) renamed(l *loop, st, end *state, c changes, at ast.Node) (aga
 			c.copies[p] = true
 			a.touch(v.obj, nil)
 			o := *a.settled(st.heap[v.obj])
-			o.slot, o.base, o.only, o.view = nil, "", nil, true
-			a.update(st, v.obj, func(o *object) { o.view = true })
+			o.slot, o.base, o.only = nil, "", nil
 			st.vars[p] = a.alloc(st, o)
 			again = true
 			continue
@@ -642,11 +636,6 @@ func (r *result) spend(st *state) { maps.Copy(r.st.spent, st.spent) }
 // state after a loop is of those that do not.
 func (a *analysis) left(f *frame, st, head, ret *state, at ast.Node) {
 	vars, objs := changed(head, ret)
-	for id, o := range head.heap {
-		if p := ret.heap[id]; p != nil && p.view && !o.view {
-			objs[id] = true
-		}
-	}
 	for p, v := range head.vars {
 		if _, outer := st.vars[p]; !outer || p.frame == f.id {
 			continue

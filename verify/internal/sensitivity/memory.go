@@ -57,11 +57,8 @@ func elementType(t types.Type) types.Type {
 }
 
 func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
-	var v, idx value
-	a.ordered(f, st, x, []ast.Expr{x.X, x.Index}, func() {
-		v = a.expr(f, st, x.X)
-		idx = a.number(st, a.expr(f, st, x.Index), x.Index)
-	})
+	v := a.expr(f, st, x.X)
+	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "count into public places", "an index depends on private data"))
 	t := elementType(f.pkg.Info.Types[x.X].Type)
 	switch v.kind {
@@ -174,7 +171,7 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 	if base.kind != ref {
 		a.fail(x, "slices and maps of numbers that the function made", "an assignment to an element of what is not known")
 	}
-	v = a.stored(st, v, at)
+	v = a.handed(st, v, at)
 	o := st.heap[base.obj]
 	a.kept(st, o, v, x)
 	if o.view {
@@ -320,16 +317,12 @@ func (a *analysis) appendTo(f *frame, st *state, lhs, rhs ast.Expr) (value, bool
 	if v.kind != ref {
 		return value{}, false
 	}
-	var ys []value
-	a.ordered(f, st, call, call.Args, func() { ys = a.appendable(f, st, call) })
+	ys := a.appendable(f, st, call)
 	if st.heap[v.obj].view {
 		a.fail(lhs, "a slice of its own", "an append to what is shared, or is part of something else")
 	}
 	for _, y := range ys {
 		a.kept(st, st.heap[v.obj], y, call)
-	}
-	if a.references(st, v.obj) > 1 {
-		a.fail(lhs, "one variable for a slice that grows", "an append to a slice that another variable holds")
 	}
 	a.grow(st, v.obj, ys, call)
 	return v, true
@@ -350,7 +343,7 @@ func (a *analysis) appendable(f *frame, st *state, call *ast.CallExpr) (ys []val
 	for _, y := range call.Args[1:] {
 		v := a.expr(f, st, y)
 		if !call.Ellipsis.IsValid() {
-			v = a.stored(st, v, y)
+			v = a.handed(st, v, y)
 		}
 		ys = append(ys, a.used(st, v, y))
 	}
@@ -558,19 +551,11 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 	o := a.settled(st.heap[v.obj])
 	a.touch(v.obj, nil)
 	lo, hi := Expr{}, o.length
-	var bounds [2]value
-	a.ordered(f, st, x, []ast.Expr{x.X, x.Low, x.High}, func() {
-		for i, end := range []ast.Expr{x.Low, x.High} {
-			if end != nil {
-				bounds[i] = a.number(st, a.expr(f, st, end), end)
-			}
-		}
-	})
 	for i, end := range []ast.Expr{x.Low, x.High} {
 		if end == nil {
 			continue
 		}
-		n := bounds[i]
+		n := a.number(st, a.expr(f, st, end), end)
 		if len(a.env(n.sym)) > 0 {
 			a.fail(end, "public bounds", "a bound of a slice depends on private data")
 		}
@@ -586,11 +571,28 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 		}
 		a.fail(x, "package dataset's Take", "a part of records that have no order that neighbours share")
 	}
-	if t := f.pkg.Info.Types[x.X].Type; t != nil {
-		if _, array := core(t).(*types.Array); array {
-			a.pointed(f, st, x.X)
-		}
-	}
-	a.update(st, v.obj, func(o *object) { o.view = true })
 	return a.alloc(st, object{env: o.env, size: o.size, length: hi.sub(lo), view: true})
+}
+
+// handed is a value that goes where it is not followed: the draws in it are used up.
+func (a *analysis) handed(st *state, v value, at ast.Node) value {
+	if v.kind == function && (v.fn.body != nil || v.fn.self != nil) || v.kind == mechanical {
+		a.fail(at, "a variable of its own for each function", "a function is kept where it is not followed")
+	}
+	v = a.used(st, v, at)
+	if len(v.fields) > 0 {
+		fields := map[string]value{}
+		for _, k := range sortedKeys(v.fields) {
+			fields[k] = a.handed(st, v.fields[k], at)
+		}
+		v.fields = fields
+	}
+	if len(v.elems) > 0 {
+		var elems []value
+		for _, w := range v.elems {
+			elems = append(elems, a.handed(st, w, at))
+		}
+		v.elems = elems
+	}
+	return v
 }

@@ -250,7 +250,6 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 	}
 	if created {
 		a.random(st, args[0], x)
-		a.freeze(st, args[1])
 	}
 	for i, v := range args {
 		if v.kind == private || v.kind == divided || v.kind == source || v.kind == function || created && i == 1 {

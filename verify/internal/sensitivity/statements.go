@@ -228,13 +228,11 @@ func (a *analysis) results(f *frame, st *state, s *ast.ReturnStmt) value {
 		if v.kind == tuple {
 			return v
 		}
-		vals = []value{a.owned(st, v, f.pkg.Info.Types[s.Results[0]].Type)}
+		vals = []value{v}
 	default:
-		a.ordered(f, st, s, s.Results, func() {
-			for _, x := range s.Results {
-				vals = append(vals, a.owned(st, a.expr(f, st, x), f.pkg.Info.Types[x].Type))
-			}
-		})
+		for _, x := range s.Results {
+			vals = append(vals, a.expr(f, st, x))
+		}
 	}
 	if len(vals) == 1 {
 		return vals[0]
@@ -273,9 +271,7 @@ func (a *analysis) assignment(f *frame, st *state, s *ast.AssignStmt) {
 		ops := map[token.Token]token.Token{token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB, token.MUL_ASSIGN: token.MUL,
 			token.QUO_ASSIGN: token.QUO, token.REM_ASSIGN: token.REM, token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR,
 			token.XOR_ASSIGN: token.XOR, token.SHL_ASSIGN: token.SHL, token.SHR_ASSIGN: token.SHR, token.AND_NOT_ASSIGN: token.AND_NOT}
-		var v value
-		a.ordered(f, st, s, []ast.Expr{s.Lhs[0], s.Rhs[0]}, func() { v = a.expr(f, st, s.Rhs[0]) })
-		a.modify(f, st, s.Lhs[0], ops[s.Tok], v, s)
+		a.modify(f, st, s.Lhs[0], ops[s.Tok], a.expr(f, st, s.Rhs[0]), s)
 	}
 }
 
@@ -285,21 +281,11 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 		b, sums := rhs[0].(*ast.BinaryExpr)
 		ix, element := lhs[0].(*ast.IndexExpr)
 		if sums && element && (b.Op == token.ADD || b.Op == token.SUB) && simple(ix) && simple(b.X) && types.ExprString(ix) == types.ExprString(b.X) {
-			var v value
-			a.ordered(f, st, at, []ast.Expr{ix, b.Y}, func() { v = a.expr(f, st, b.Y) })
-			a.modify(f, st, ix, b.Op, v, at)
+			a.modify(f, st, ix, b.Op, a.expr(f, st, b.Y), at)
 			return
 		}
 	}
-	a.places(f, lhs)
-	var vals []value
-	operands := rhs
-	for _, l := range lhs {
-		if _, variable := l.(*ast.Ident); !variable {
-			operands = append(operands[:len(operands):len(operands)], l)
-		}
-	}
-	a.ordered(f, st, at, operands, func() { vals = a.evaluated(f, st, lhs, rhs, at) })
+	vals := a.evaluated(f, st, lhs, rhs, at)
 	for i, l := range lhs {
 		if vals[i].name == appendedWithin {
 			continue
@@ -329,14 +315,11 @@ func (a *analysis) evaluated(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 		vals = v.elems
 	} else {
 		for i, x := range rhs {
-			if alone(f, lhs, rhs, i) {
-				if grown, ok := a.appendTo(f, st, lhs[i], x); ok {
-					vals = append(vals, grown)
-					continue
-				}
+			if grown, ok := a.appendTo(f, st, lhs[i], x); ok {
+				vals = append(vals, grown)
+				continue
 			}
-			// All are copied before the first is assigned: arrays may change places.
-			vals = append(vals, a.owned(st, a.expr(f, st, x), f.pkg.Info.Types[x].Type))
+			vals = append(vals, a.expr(f, st, x))
 		}
 	}
 	return vals
@@ -351,13 +334,12 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 			a.used(st, v, at)
 			return
 		}
-		if obj := f.pkg.Info.Defs[l]; obj != nil {
-			st.vars[place{f.id, obj}] = a.owned(st, v, obj.Type())
-			return
+		if a.seen[f.pkg.Info.Uses[l]] && len(a.envs(st, v)[l1]) > 0 {
+			a.fail(l, "a variable of its own", "a function over records sees %s, which is private from here on", l.Name)
 		}
-		v = a.owned(st, v, f.pkg.Info.Uses[l].Type())
-		if a.addressed[f.pkg.Info.Uses[l]] {
-			a.fail(l, "a variable of its own", "an assignment to a variable that there is a pointer to")
+		if obj := f.pkg.Info.Defs[l]; obj != nil {
+			st.vars[place{f.id, obj}] = v
+			return
 		}
 		st.vars[a.place(f, st, f.pkg.Info.Uses[l], l)] = v
 	case *ast.IndexExpr:
@@ -383,14 +365,14 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 				a.fail(l, "a struct of numbers", "an assignment to a field of a value of which nothing is known")
 			}
 		}
-		if _, pointer := f.pkg.Info.Types[id].Type.Underlying().(*types.Pointer); pointer || old.kind != record || a.addressed[f.pkg.Info.Uses[id]] {
+		if _, pointer := f.pkg.Info.Types[id].Type.Underlying().(*types.Pointer); pointer || old.kind != record {
 			a.fail(l, "structs as values", "an assignment through a pointer")
 		}
 		fields := map[string]value{}
 		for k, w := range old.fields {
 			fields[k] = w
 		}
-		fields[l.Sel.Name] = a.owned(st, v, f.pkg.Info.Types[l].Type)
+		fields[l.Sel.Name] = v
 		old.fields = fields
 		st.vars[p] = old
 	default:

@@ -272,7 +272,7 @@ func TwoTold(x float64, eps privacy.Epsilon, bits noise.Bits) ([]float64, error)
 
 // Changed calibrates by a rational that it changed.
 //
-// want: rejected: may change a rational
+// want: rejected: SetInt64 may write
 //
 //dp:adjacent each(scores) <= 2
 //dp:cost eps

@@ -117,13 +117,11 @@ func Histogram(ctx context.Context, d dataset.Dataset[int], keys []int, epsilon 
 //
 //dp:adjacent bag(d) <= 1
 //dp:cost 5 * epsilon
-func Tree(ctx context.Context, d dataset.Dataset[float64], epsilon privacy.Epsilon) ([16]int64, error) {
-	var tree [16]int64
-	err := descend(ctx, d, 0, 16, dataset.Options{Epsilon: epsilon}, 0, &tree)
-	return tree, err
+func Tree(ctx context.Context, d dataset.Dataset[float64], epsilon privacy.Epsilon) ([]int64, error) {
+	return descend(ctx, d, 0, 16, dataset.Options{Epsilon: epsilon}, 0)
 }
 
-func descend(ctx context.Context, d dataset.Dataset[float64], from, to int, o dataset.Options, before int64, tree *[16]int64) error {
+func descend(ctx context.Context, d dataset.Dataset[float64], from, to int, o dataset.Options, before int64) ([]int64, error) {
 	middle := (from + to) / 2
 	halves := dataset.Partition(d, []bool{true, false}, func(x float64) bool { return x < float64(middle) })
 	lower := halves[0]
@@ -132,16 +130,20 @@ func descend(ctx context.Context, d dataset.Dataset[float64], from, to int, o da
 	}
 	n, err := dataset.NoisyCount(ctx, noise.System(), lower, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if to-from == 1 {
-		tree[from] = before + n.Value
-		return nil
+		return []int64{before + n.Value}, nil
 	}
-	if err := descend(ctx, halves[0], from, middle, o, before, tree); err != nil {
-		return err
+	left, err := descend(ctx, halves[0], from, middle, o, before)
+	if err != nil {
+		return nil, err
 	}
-	return descend(ctx, halves[1], middle, to, o, before+n.Value, tree)
+	right, err := descend(ctx, halves[1], middle, to, o, before+n.Value)
+	if err != nil {
+		return nil, err
+	}
+	return append(left, right...), nil
 }
 
 // Parts differ in price: the most costly counts.
@@ -200,7 +202,7 @@ func Gaussian(ctx context.Context, d dataset.Dataset[point], rho privacy.Rho) (f
 
 // Leak leaves a record in a variable.
 //
-// want: rejected: leaves something
+// want: rejected: literal writes to
 //
 //dp:adjacent bag(d) <= 1
 //dp:cost epsilon

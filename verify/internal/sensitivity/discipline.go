@@ -1,0 +1,333 @@
+package sensitivity
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// The rules speak of values: what a variable holds, and how far it moves. Go's slices,
+// maps and pointers are places instead, which several names may lead to. The discipline
+// is what makes the one the other, and all functions that the rules read keep it:
+//
+//   - the statements and expressions are those listed here, and no others;
+//   - nothing is written to through a pointer, a captured variable or a variable of the
+//     package, and no address of a variable is taken;
+//   - what a variable leads to is written to only where the variable alone leads there:
+//     all that it was ever set to was made for it, and no other name was given to it that
+//     lives on when it is written to.
+//
+// Theorem. In a function that keeps the discipline no write through one name changes what
+// another name leads to, and no call changes a variable of its caller but the one
+// argument that it is said to write to, of which its statement says nothing else. So a
+// slice may be read as the value it had when it was named, and the operands of a
+// statement in any order.
+//
+// Proof. A place of memory is written to by x[i]... = v, append(x, ...), a builtin or a
+// function that is said to write to x. All sets of x are fresh: they lead to places that
+// no other variable leads to then. A name y other than x comes to lead there only by a use
+// of x as it is, or of a part of it: one that only reads and keeps nothing, one after
+// which x is not written to any more (lasting), or one that moves it to y, where x is not
+// used any more. In the first two cases y never sees a write through x. A write through y
+// needs that all sets of y be fresh: the set was a move, and x sees nothing. What leads
+// further, rows of rows, is asked to be fresh if it is written to. ∎
+//
+// A keeper is a function that keeps the discipline, or why not.
+type keeper struct {
+	refusal *Refusal
+	writes  map[*types.Var]bool // parameters whose memory it writes to
+	deep    bool                // so far in that rows of it are written to
+	fresh   []bool              // results that lead to memory that no other name leads to
+	open    bool                // it is being read
+	again   bool                // it calls itself
+}
+
+// keeper reads a declared function once.
+func (p *Program) keeper(d declared) *keeper {
+	key := d.fn.FullName()
+	k, ok := p.keepers[key]
+	if !ok {
+		k = &keeper{writes: map[*types.Var]bool{}, open: true}
+		p.keepers[key] = k
+		r := &discipline{program: p, declared: d, keeper: k, parent: map[ast.Node]ast.Node{}, vars: map[*types.Var]*variable{}}
+		r.read()
+		k.open = false
+	}
+	k.again = k.again || k.open
+	return k
+}
+
+// discipline reads one function.
+type discipline struct {
+	program *Program
+	declared
+	*keeper
+	parent map[ast.Node]ast.Node
+	vars   map[*types.Var]*variable
+	// callees are all calls.
+	callees []*ast.CallExpr
+}
+
+// A variable is what is done with one.
+type variable struct {
+	object *types.Var
+	at     ast.Node // its declaration
+	level  ast.Node // the function, or literal, that it is declared in
+	param  bool
+	sets   []set
+	writes []ast.Node // statements
+	depth  int        // how far in it is written to: 1 its elements, 2 those of its rows
+	kept   []ast.Expr // uses as it is, or of a part, that may live on
+	uses   []ast.Node // all
+	fresh  int        // 1 yes, 2 no, 3 being asked
+}
+
+// A set is an assignment to a variable, or to a part of it that may lead somewhere.
+type set struct {
+	at    ast.Node
+	value ast.Expr // nil if the zero value, or unknown
+	index int      // of the results of a call, or -1
+	level int      // 0 for the variable, 1 for an element of it, 2 for one of a row
+	alien bool     // of what is led to nothing is known
+}
+
+type broken struct{ Refusal }
+
+func (r *discipline) refuse(at ast.Node, hint, reason string) {
+	panic(broken{Refusal{at.Pos(), reason, hint}})
+}
+
+func (r *discipline) read() {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case broken:
+			r.refusal = &x.Refusal
+		default:
+			panic(x)
+		}
+	}()
+	var stack []ast.Node
+	ast.Inspect(r.decl, func(n ast.Node) bool {
+		if n == nil {
+			stack = stack[:len(stack)-1]
+			return true
+		}
+		if len(stack) > 0 {
+			r.parent[n] = stack[len(stack)-1]
+		}
+		stack = append(stack, n)
+		r.allowed(n)
+		return true
+	})
+	r.parameters(r.decl.Recv)
+	r.parameters(r.decl.Type.Params)
+	ast.Inspect(r.decl, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			r.parameters(n.Type.Params)
+		case *ast.Ident:
+			if o, ok := r.pkg.Info.ObjectOf(n).(*types.Var); ok && !o.IsField() && n.Name != "_" {
+				r.occurrence(n, o)
+			}
+		}
+		return true
+	})
+	for _, call := range r.callees {
+		r.writesTo(call)
+	}
+	for _, id := range r.order() {
+		r.judge(id, r.vars[id])
+	}
+	r.results()
+	if r.again && (len(r.writes) > 0 || slices.Contains(r.fresh, false)) {
+		// What was taken for granted of its own calls, by induction on their depth.
+		r.refuse(r.decl, "a loop", "a function that calls itself writes to, or returns, what it is given")
+	}
+}
+
+// order is that of declarations, so that refusals are the same each time.
+func (r *discipline) order() []*types.Var {
+	var all []*types.Var
+	for v := range r.vars {
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(v, w *types.Var) int { return int(v.Pos() - w.Pos()) })
+	return all
+}
+
+func (r *discipline) parameters(list *ast.FieldList) {
+	if list == nil {
+		return
+	}
+	for _, f := range list.List {
+		for _, name := range f.Names {
+			if o, ok := r.pkg.Info.Defs[name].(*types.Var); ok {
+				v := r.variable(o, name)
+				v.param = true
+			}
+		}
+	}
+}
+
+// allowed refuses syntax that the rules do not read.
+func (r *discipline) allowed(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.FuncDecl, *ast.FieldList, *ast.Field, *ast.FuncType, *ast.ArrayType, *ast.MapType, *ast.StructType, *ast.InterfaceType, *ast.Ellipsis,
+		*ast.Comment, *ast.CommentGroup,
+		*ast.BlockStmt, *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.ReturnStmt, *ast.EmptyStmt,
+		*ast.DeclStmt, *ast.GenDecl, *ast.ValueSpec, *ast.TypeSpec,
+		*ast.Ident, *ast.BasicLit, *ast.CompositeLit, *ast.FuncLit, *ast.KeyValueExpr, *ast.ParenExpr, *ast.BinaryExpr, *ast.IndexExpr, *ast.IndexListExpr:
+	case *ast.CallExpr:
+		if b := r.builtin(n); b != "" && !slices.Contains([]string{"append", "cap", "clear", "copy", "delete", "len", "make", "max", "min", "new", "panic"}, b) {
+			r.refuse(n, "functions without effects", "the builtin "+b)
+		}
+		r.callees = append(r.callees, n)
+	case *ast.AssignStmt:
+		for _, l := range n.Lhs {
+			r.placed(l)
+		}
+		r.places(n)
+	case *ast.ExprStmt:
+		if _, call := ast.Unparen(n.X).(*ast.CallExpr); !call {
+			r.refuse(n, "calls", "a statement that is not of the subset")
+		}
+	case *ast.BranchStmt:
+		if n.Label != nil || n.Tok != token.BREAK && n.Tok != token.CONTINUE {
+			r.refuse(n, "break and continue of the innermost loop", "a jump to elsewhere")
+		}
+	case *ast.IncDecStmt:
+		r.placed(n.X)
+	case *ast.SliceExpr:
+		if array(r.pkg.Info.TypeOf(n.X)) {
+			r.refuse(n, "a slice from the start", "a slice of an array")
+		}
+		if n.Max != nil {
+			r.refuse(n, "x[i:j]", "a slice of three indices")
+		}
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			if _, literal := ast.Unparen(n.X).(*ast.CompositeLit); !literal {
+				r.refuse(n, "values, and results, instead of pointers", "the address of a variable")
+			}
+		}
+		if n.Op == token.ARROW {
+			r.refuse(n, "slices", "a channel")
+		}
+	case *ast.StarExpr:
+		if !r.pkg.Info.Types[n].IsType() && !r.receiver(n.X) {
+			r.refuse(n, "values instead of pointers", "what a pointer leads to")
+		}
+	case *ast.SelectorExpr:
+		if sel := r.pkg.Info.Selections[n]; sel != nil && sel.Kind() != types.FieldVal {
+			call, ok := r.parent[n].(*ast.CallExpr)
+			_, pointer := sel.Obj().(*types.Func).Signature().Recv().Type().Underlying().(*types.Pointer)
+			if (!ok || call.Fun != n) && (sel.Kind() != types.MethodVal || pointer || leads(sel.Recv())) {
+				r.refuse(n, "a function literal that calls it", "a method as a value")
+			}
+		}
+	default:
+		r.refuse(n, "straight code, conditionals and loops", "a statement or an expression that is not of the subset")
+	}
+}
+
+// places refuses assignments to several places of which one is found by what another
+// sets, or changes a length: Go finds all places first, and sets them then.
+func (r *discipline) places(s *ast.AssignStmt) {
+	if len(s.Lhs) == 1 {
+		return
+	}
+	set := map[types.Object]bool{}
+	element := false
+	for i, l := range s.Lhs {
+		l = ast.Unparen(l)
+		if len(s.Lhs) == len(s.Rhs) {
+			if _, grows := r.grows(l, s.Rhs[i]); grows {
+				r.refuse(s, "one assignment after another", "an append among other assignments")
+			}
+		}
+		if _, variable := l.(*ast.Ident); !variable {
+			ast.Inspect(l, func(n ast.Node) bool {
+				_, index := n.(*ast.IndexExpr)
+				id, ok := n.(*ast.Ident)
+				if index && n != l && element || ok && set[r.pkg.Info.Uses[id]] {
+					r.refuse(l, "one assignment after another", "an assignment to a place that another in the same statement may move")
+				}
+				return true
+			})
+		}
+		switch l := l.(type) {
+		case *ast.IndexExpr:
+			element = true
+		default:
+			if id := root(r.pkg.Info, l); id != nil && id.Name != "_" {
+				set[r.pkg.Info.ObjectOf(id)] = true
+			}
+		}
+	}
+}
+
+// placed refuses places that are in no variable.
+func (r *discipline) placed(x ast.Expr) {
+	if root(r.pkg.Info, x) == nil {
+		r.refuse(x, "variables, and elements and fields of them", "an assignment to what is no variable")
+	}
+}
+
+// root is the variable that a place is in.
+func root(info *types.Info, x ast.Expr) *ast.Ident {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return root(info, x.X)
+	case *ast.StarExpr:
+		return root(info, x.X)
+	case *ast.IndexExpr:
+		return root(info, x.X)
+	case *ast.SliceExpr:
+		return root(info, x.X)
+	case *ast.SelectorExpr:
+		if sel := info.Selections[x]; sel != nil && sel.Kind() == types.FieldVal {
+			return root(info, x.X)
+		}
+	case *ast.Ident:
+		if _, ok := info.ObjectOf(x).(*types.Var); ok || x.Name == "_" {
+			return x
+		}
+	}
+	return nil
+}
+
+// receiver reports whether x is the receiver itself, which is not written to.
+func (r *discipline) receiver(x ast.Expr) bool {
+	id, ok := ast.Unparen(x).(*ast.Ident)
+	if !ok || r.decl.Recv == nil {
+		return false
+	}
+	return r.pkg.Info.Uses[id] == types.Object(r.fn.Signature().Recv())
+}
+
+// level is the function or literal that a node stands in.
+func (r *discipline) level(n ast.Node) ast.Node {
+	for n = r.parent[n]; n != nil; n = r.parent[n] {
+		switch n.(type) {
+		case *ast.FuncLit, *ast.FuncDecl:
+			return n
+		}
+	}
+	return r.decl
+}
+
+// statement is the innermost one around a node.
+func (r *discipline) statement(n ast.Node) ast.Node {
+	for {
+		if _, ok := n.(ast.Stmt); ok {
+			return n
+		}
+		up := r.parent[n]
+		if up == nil {
+			return n
+		}
+		n = up
+	}
+}
