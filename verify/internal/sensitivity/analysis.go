@@ -133,13 +133,49 @@ func (a *analysis) opaque(what string, e env, why *Refusal) value {
 	return value{sym: a.hidden(what, known{env: e.infinite(why)})}
 }
 
-// env returns how far the number moves.
+// env returns how far the number moves: |Σ cᵢ·x - Σ cᵢ·x'| is |Σ cᵢ|·|x - x'| where the sign
+// of the sum of the factors is known, and at most Σ |cᵢ|·|x - x'|.
 func (a *analysis) env(e Expr) env {
 	var sum env
+	factors := map[string]Expr{}
 	for _, t := range e.terms {
-		sum = sum.add(a.termEnv(t))
+		if x, rest := a.factor(t); x != nil {
+			factors[x.name] = factors[x.name].add(rest)
+		}
+	}
+	for _, t := range e.terms {
+		x, rest := a.factor(t)
+		if x == nil || len(factors[x.name].terms) == len(rest.terms) {
+			sum = sum.add(a.termEnv(t))
+			continue
+		}
+		by, seen := factors[x.name]
+		switch {
+		case !seen:
+		case a.fixed(by) && (a.isNonneg(by) || a.isNonneg(by.neg())):
+			delete(factors, x.name)
+			sum = sum.add(a.atomEnv(x).scale(a.abs(by)))
+		default:
+			sum = sum.add(a.termEnv(t))
+		}
 	}
 	return sum
+}
+
+// factor is the number of a term that moves, if it is one, and public factors.
+func (a *analysis) factor(t term) (x *atom, rest Expr) {
+	public := term{coef: t.coef}
+	for _, p := range t.powers {
+		switch {
+		case len(a.atomEnv(p.atom)) == 0:
+			public.powers = append(public.powers, p)
+		case x != nil || p.halfs != 2:
+			return nil, Expr{}
+		default:
+			x = p.atom
+		}
+	}
+	return x, Expr{[]term{public}}
 }
 
 func (a *analysis) termEnv(t term) env {
@@ -214,8 +250,17 @@ func (a *analysis) size(e Expr) env {
 				public.powers = append(public.powers, p)
 				continue
 			}
-			if s == nil || p.halfs != 2 {
+			if s == nil || p.halfs < 2 || p.halfs%2 != 0 {
 				return nil
+			}
+			if p.halfs > 2 {
+				c, ok := constant1(s)
+				if !ok {
+					return nil
+				}
+				for range p.halfs/2 - 1 {
+					s = s.scale(c) // |x^n| = |x|^n
+				}
 			}
 			if part == nil {
 				part = s
@@ -468,8 +513,9 @@ func numeric(t types.Type) bool {
 }
 
 func shortName(full string) string {
+	pointer := full[:len(full)-len(strings.TrimLeft(full, "(*"))]
 	if i := strings.LastIndexByte(full, '/'); i >= 0 {
-		return full[i+1:]
+		return pointer + full[i+1:]
 	}
 	return full
 }

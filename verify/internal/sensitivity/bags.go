@@ -1,10 +1,12 @@
 package sensitivity
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
 	"maps"
+	"slices"
 )
 
 // bagLoop runs a loop over private records.
@@ -19,9 +21,11 @@ func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (
 	elem := elementType(f.pkg.Info.Types[s.X].Type)
 	run := func(h *state, l *loop) outcome {
 		l.row = l.name + ".row"
-		a.bind(f, h, s.Key, a.opaque("place", bag.env[l1], a.why(s, "", "the place of a record, which neighbours do not share")))
+		place := a.opaque("place", bag.env[l1], a.why(s, "the record at it, or a sum of what depends on records alone", "the place of a record, which neighbours do not share"))
+		l.rows, l.place, l.at = bag.id, place.sym, a.rowValue(h, l, elem, bag.elem, s)
+		a.bind(f, h, s.Key, place)
 		if s.Value != nil {
-			a.bind(f, h, s.Value, a.rowValue(h, l, elem, bag.elem, s))
+			a.bind(f, h, s.Value, l.at)
 		}
 		return a.block(f, h, s.Body.List, &rest{body: true})
 	}
@@ -33,9 +37,17 @@ func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (
 		a.fail(s, "noise on the sum, or package shuffle's local randomizers", "noise is drawn for each of an unknown number of private records")
 	}
 	after := st.clone()
+	var sums []place
 	for p := range c.vars {
 		after.vars[p] = a.summed(l, bag, st.vars[p], head.vars[p], end.vars[p], p.obj.Name(), s)
+		if v, w := head.vars[p], end.vars[p]; v.kind == plain && w.kind == plain && len(a.only(w.sym.sub(v.sym))) > 0 {
+			sums = append(sums, p)
+		}
 	}
+	slices.SortFunc(sums, func(p, q place) int {
+		return cmp.Or(cmp.Compare(p.frame, q.frame), cmp.Compare(p.obj.Pos(), q.obj.Pos()))
+	})
+	a.exclusiveSums(bag, after, st, head, end, sums)
 	var grown []int
 	for _, id := range sortedKeys(c.objs) {
 		if a.gathered(l, bag, after, id, st, head, end, s) {
@@ -44,6 +56,23 @@ func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (
 	}
 	a.exclusive(bag, after, end, grown)
 	return after, nil
+}
+
+// record is rows[i], in a loop over rows that i is the index of: the record of the iteration.
+func (a *analysis) record(f *frame, st *state, x *ast.IndexExpr) (value, bool) {
+	if !simple(x) || !slices.ContainsFunc(a.stack, func(l *loop) bool { return l.bag }) {
+		return value{}, false
+	}
+	base, idx := a.expr(f, st, x.X), a.expr(f, st, x.Index)
+	if base.kind != ref || idx.kind != plain {
+		return value{}, false
+	}
+	for _, l := range a.stack {
+		if l.bag && len(l.place.terms) > 0 && l.place.is(idx.sym) && a.settled(st.heap[base.obj]).id == l.rows {
+			return l.at, true
+		}
+	}
+	return value{}, false
 }
 
 // rowValue is a record: that it is there at all is what neighbours differ in.
@@ -78,6 +107,9 @@ func (a *analysis) fixed(e Expr) bool {
 
 // summed is a variable after a loop over records.
 func (a *analysis) summed(l *loop, bag *object, before, head, end value, name string, at ast.Node) value {
+	if equal(head, end) {
+		return before // what it leads to is told of apart
+	}
 	if before.kind != plain || head.kind != plain || end.kind != plain {
 		if end.kind == record && before.kind == record {
 			w := end
@@ -192,21 +224,13 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 // exclusive finds slices and maps to which no record adds in more than one: together
 // they move as one does.
 func (a *analysis) exclusive(bag *object, after, end *state, ids []int) {
-	apart := func(x, y int) bool {
-		for b := range end.heap[x].only {
-			if end.heap[y].only[-b] {
-				return true
-			}
-		}
-		return false
-	}
 	for len(ids) > 1 {
 		group := []int{ids[0]}
 		var left []int
 		for _, id := range ids[1:] {
 			fits := true
 			for _, g := range group {
-				fits = fits && apart(g, id)
+				fits = fits && apart(end.heap[g].only, end.heap[id].only)
 			}
 			if fits {
 				group = append(group, id)
@@ -239,6 +263,53 @@ func (a *analysis) exclusive(bag *object, after, end *state, ids []int) {
 			after.heap[id] = &o
 		}
 	}
+}
+
+// exclusiveSums finds sums to which no record adds in more than one: together they move as far
+// as one does, Σ |Δsᵢ| <= Σ over records of max cᵢ.
+func (a *analysis) exclusiveSums(bag *object, after, before, head, end *state, sums []place) {
+	for len(sums) > 1 {
+		added := func(p place) Expr { return end.vars[p].sym.sub(head.vars[p].sym) }
+		group := sums[:1:1]
+		var left []place
+		for _, p := range sums[1:] {
+			if !slices.ContainsFunc(group, func(q place) bool { return !apart(a.only(added(p)), a.only(added(q))) }) {
+				group = append(group, p)
+			} else {
+				left = append(left, p)
+			}
+		}
+		sums = left
+		if len(group) == 1 {
+			continue
+		}
+		number := a.next()
+		for i, p := range group {
+			sum := after.vars[p].sym.sub(before.vars[p].sym)
+			c, ok := a.constantSize(added(p))
+			if len(sum.terms) != 1 || !ok {
+				continue
+			}
+			k := *a.knowns[sum.terms[0].powers[0].atom.name]
+			if len(k.env) != len(bag.env[l1]) || !a.fresh(k.env, bag.env[l1], c) {
+				continue
+			}
+			name := fmt.Sprintf("·split%d.%d", number, i)
+			a.splits[name] = &split{number, maps.Clone(bag.env[l1]), a.top()}
+			k.env = env{name: {most: c}}.scale(one())
+			after.vars[p] = value{sym: before.vars[p].sym.add(a.hidden(p.obj.Name(), k))}
+		}
+	}
+}
+
+// apart reports whether of two sets of branches no run takes both.
+func apart(x, y map[int]bool) bool {
+	for b := range x {
+		if y[-b] {
+			return true
+		}
+	}
+	return false
 }
 
 // fresh reports whether an object moves for the records' sake alone.

@@ -4,6 +4,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
+	"math/big"
+	"slices"
 )
 
 // branch runs both branches of a conditional, with what follows it in each if k is
@@ -34,6 +37,7 @@ func (a *analysis) branch(f *frame, st *state, s *ast.IfStmt, k *rest) outcome {
 		return follow(st, other)
 	}
 	id := a.next()
+	cond.branch = id
 	yes, no := st.clone(), st.clone()
 	yes.under = append(yes.under, id)
 	no.under = append(no.under, -id)
@@ -341,6 +345,9 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		if cond != nil && cond.test != nil {
 			k.pieces = &pieces{*cond.test, x, y}
 		}
+		if cond != nil && cond.branch != 0 {
+			k.only = a.onlyOf(cond.branch, x, y)
+		}
 		return a.hidden("join", k)
 	}
 	if old != nil && old.kind == plain && len(old.sym.terms) > 0 {
@@ -359,6 +366,41 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		}
 	}
 	return value{sym: join(v.sym, w.sym)}
+}
+
+// onlyOf are the branches without which a number is 0 that is x in a branch, and y in the other.
+func (a *analysis) onlyOf(branch int, x, y Expr) map[int]bool {
+	switch {
+	case len(y.terms) == 0:
+		only := maps.Clone(a.only(x))
+		if only == nil {
+			only = map[int]bool{}
+		}
+		only[branch] = true
+		return only
+	case len(x.terms) == 0:
+		return a.onlyOf(-branch, y, x)
+	}
+	return intersect(a.only(x), a.only(y))
+}
+
+// only are branches without which a number is 0: those that all its terms have a factor of.
+func (a *analysis) only(e Expr) map[int]bool {
+	var all map[int]bool
+	for i, t := range e.terms {
+		some := map[int]bool{}
+		for _, p := range t.powers {
+			if k := a.knowns[p.atom.name]; k != nil && p.halfs > 0 {
+				maps.Copy(some, k.only)
+			}
+		}
+		if i == 0 {
+			all = some
+		} else {
+			all = intersect(all, some)
+		}
+	}
+	return all
 }
 
 // narrowed uses that x is chosen where the comparison holds, and y where it does not.
@@ -380,22 +422,39 @@ func (a *analysis) narrowed(c *comparison, x, y Expr) (xl, xh, yl, yh *Expr) {
 // intervalWhere bounds e where u <= v.
 func (a *analysis) intervalWhere(e, u, v Expr) (lo, hi *Expr) {
 	lo, hi = a.interval(e)
-	if hi == nil && e.is(u) && len(a.env(v)) == 0 {
-		hi = &v
-	}
-	if lo == nil && e.is(v) && len(a.env(u)) == 0 {
-		lo = &u
+	// e - r·(v - u) is a lower bound for r > 0, and an upper one for r < 0: where r is such
+	// that nothing private is left in it.
+	d := v.sub(u)
+	for _, t := range e.terms {
+		i := slices.IndexFunc(d.terms, func(s term) bool { return s.key() == t.key() })
+		if i < 0 || len(a.termEnv(t)) == 0 {
+			continue
+		}
+		r := new(big.Rat).Quo(t.coef, d.terms[i].coef)
+		left := e.sub(d.mul(rat(r)))
+		switch {
+		case len(a.env(left)) > 0:
+		case r.Sign() > 0 && lo == nil:
+			lo = &left
+		case r.Sign() < 0 && hi == nil:
+			hi = &left
+		}
 	}
 	if len(e.terms) != 1 || len(e.terms[0].powers) != 1 || lo != nil && hi != nil {
 		return lo, hi
 	}
 	x := e.terms[0].powers[0].atom
 	k := a.knowns[x.name]
-	if k == nil || k.pieces == nil || !e.is(atomic(x)) {
+	if k == nil || k.pieces == nil {
 		return lo, hi
 	}
-	yl, yh := a.intervalWhere(k.pieces.yes, u, v)
-	nl, nh := a.intervalWhere(k.pieces.no, u, v)
+	yes, ok1 := e.replace(x.name, k.pieces.yes)
+	no, ok2 := e.replace(x.name, k.pieces.no)
+	if !ok1 || !ok2 {
+		return lo, hi
+	}
+	yl, yh := a.intervalWhere(yes, u, v)
+	nl, nh := a.intervalWhere(no, u, v)
 	if lo == nil && yl != nil && nl != nil {
 		least := a.min(*yl, *nl)
 		lo = &least
@@ -566,7 +625,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 		if o.bag && !z.bag {
 			// Numbers that move are other records.
 			for n := range o.env {
-				o.env[n] = o.env[n].add(z.env[n].infinite(&Refusal{Reason: "records, or numbers that depend on private data"}))
+				o.env[n] = o.env[n].add(z.env[n].infinite(&Refusal{Reason: "records, or numbers that depend on private data", Hint: "a slice for each"}))
 			}
 		}
 	}

@@ -103,7 +103,9 @@ func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value
 		}
 	}
 	for _, v := range args {
-		a.escape(st, v, e, x)
+		if !searches(fn) {
+			a.escape(st, v, e, x)
+		}
 	}
 	name := types.ExprString(x.Fun)
 	if fn != nil && fn.Pkg() != nil && (fn.Pkg().Path() == "fmt" || fn.Pkg().Path() == "errors") && len(e) > 0 {
@@ -127,7 +129,7 @@ func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value
 		if len(e) == 0 {
 			return a.public(name)
 		}
-		return a.opaque(name, e, a.why(x, "", "%s of private data: nothing is known of its slope", name))
+		return a.opaque(name, e, a.why(x, "clamps, sums, and products with public numbers", "%s of private data: nothing is known of its slope", name))
 	}
 	if t, ok := f.pkg.Info.Types[x].Type.(*types.Tuple); ok {
 		v := value{kind: tuple}
@@ -203,6 +205,11 @@ func speaks(t types.Type, seen map[types.Type]bool) bool {
 	return true
 }
 
+// searches reports whether a function only looks for something in a slice.
+func searches(fn *types.Func) bool {
+	return fn != nil && slices.Contains([]string{"slices.Contains", "slices.Index", "slices.BinarySearch", "sort.SearchInts", "sort.SearchFloat64s", "sort.SearchStrings"}, fn.FullName())
+}
+
 // isPure reports whether a function is; nil is one that was given from outside: public,
 // and pure by the same right as its other calls.
 func isPure(fn *types.Func) bool {
@@ -215,6 +222,8 @@ func isPure(fn *types.Func) bool {
 		return slices.Contains([]string{"Sprint", "Sprintf", "Errorf"}, fn.Name())
 	case fn.Pkg().Path() == "time":
 		return slices.Contains([]string{"Date", "Parse", "ParseDuration", "Unix", "UnixMilli", "UnixMicro"}, fn.Name())
+	case fn.Pkg().Path() == "slices" || fn.Pkg().Path() == "sort":
+		return searches(fn)
 	}
 	return slices.Contains(pure, fn.Pkg().Path())
 }
@@ -454,6 +463,8 @@ func (a *analysis) extreme(name string, v, w value) value {
 	if sv != nil && sw != nil {
 		k.size = sv.max(sw, a.facts)
 	}
+	op := map[string]token.Token{"max": token.GEQ, "min": token.LEQ}[name]
+	k.pieces = &pieces{comparison{op, v.sym, w.sym}, v.sym, w.sym}
 	return value{sym: a.hidden(name, k)}
 }
 

@@ -111,6 +111,12 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 		names[v.Name()] = true
 		i := slices.IndexFunc(inputs, func(in Input) bool { return in.Name == v.Name() })
 		if i < 0 {
+			if w, ok := a.fields(st, v, inputs); ok {
+				for f := range w.fields {
+					names[v.Name()+"."+f] = true
+				}
+				return w
+			}
 			return a.parameter(st, v, nil)
 		}
 		return a.parameter(st, v, &inputs[i])
@@ -125,7 +131,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	}
 	for _, in := range inputs {
 		if !names[in.Name] {
-			return a, nil, out, fmt.Errorf("%s has no input %s", shortName(fn), in.Name)
+			return a, nil, out, &Refusal{d.decl.Pos(), fmt.Sprintf("%s has no input %s", shortName(fn), in.Name), "a parameter, or a field of one that is a struct"}
 		}
 	}
 	if c != nil {
@@ -160,7 +166,12 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 			if !names[s] {
 				return a, nil, out, &Refusal{d.decl.Pos(), "the result depends on private data in a way that is not followed", s}
 			}
-			if b.infinite == nil && !a.fixed(b.most) {
+			if b.infinite != nil || a.fixed(b.most) {
+				continue
+			}
+			if most, ok := a.most(b.most, a.fixed); ok {
+				out[n][s] = bound{most: most}
+			} else {
 				out[n][s] = bound{infinite: &Refusal{Pos: d.decl.Pos(), Reason: "the bound depends on a number of the program: " + b.most.String(), Hint: "a bound by parameters"}}
 			}
 		}
@@ -277,6 +288,34 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 	return a.shape(st, t, same(e), [3]env{}, n)
 }
 
+// fields is a parameter of which fields are private. They are not written to: what else leads
+// there is not known.
+func (a *analysis) fields(st *state, v *types.Var, inputs []Input) (value, bool) {
+	t := v.Type()
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return value{}, false
+	}
+	w := value{kind: record, base: v.Name(), fields: map[string]value{}}
+	for f := range s.Fields() {
+		path := v.Name() + "." + f.Name()
+		for i := range inputs {
+			if inputs[i].Name != path {
+				continue
+			}
+			x := a.parameter(st, types.NewVar(v.Pos(), v.Pkg(), path, f.Type()), &inputs[i])
+			if x.kind == ref {
+				a.update(st, x.obj, func(o *object) { o.view = true })
+			}
+			w.fields[f.Name()] = x
+		}
+	}
+	return w, len(w.fields) > 0
+}
+
 // numbers reports whether a type is of numbers, whole or together.
 func numbers(t types.Type) bool {
 	switch u := t.Underlying().(type) {
@@ -301,9 +340,13 @@ func isNamed(t types.Type, pkg, name string) bool {
 }
 
 // Check holds the claims of sensitivity of a function against what is inferred.
-func (p *Program) Check(fn string, c *claim.Claim) Result {
-	r := Result{Proved: true, Over: "integers"}
-	d := p.funcs[fn]
+func (p *Program) Check(fn string, c *claim.Claim) (r Result) {
+	r = Result{Proved: true, Over: "integers"}
+	d, ok := p.funcs[fn]
+	if !ok {
+		return r.refused(errUnknown)
+	}
+	defer func() { r.place(d) }()
 	var texts []string
 	for _, s := range c.Sensitivities {
 		var inputs []Input
@@ -407,6 +450,15 @@ func wholeType(t types.Type) bool {
 	return true
 }
 
+// place gives refusals of the function as a whole its position.
+func (r *Result) place(d declared) {
+	for i := range r.Refusals {
+		if !r.Refusals[i].Pos.IsValid() {
+			r.Refusals[i].Pos = d.decl.Pos()
+		}
+	}
+}
+
 func (r Result) refused(err error) Result {
 	r.Proved = false
 	var why *Refusal
@@ -425,12 +477,13 @@ func (r Result) refused(err error) Result {
 //
 // Inputs with an adjacency are private, and datasets always: what a function asks of
 // a dataset costs what its budgets are charged, by the theorems of package dataset.
-func (p *Program) Cost(fn string, c *claim.Claim) Result {
-	r := Result{Over: "integers"}
+func (p *Program) Cost(fn string, c *claim.Claim) (r Result) {
+	r = Result{Over: "integers"}
 	d, ok := p.funcs[fn]
 	if !ok {
 		return r.refused(errUnknown)
 	}
+	defer func() { r.place(d) }()
 	var inputs []Input
 	most := map[string]Expr{}
 	for _, adj := range c.Adjacent {
@@ -473,11 +526,6 @@ func (p *Program) Cost(fn string, c *claim.Claim) Result {
 		}
 		return r.refused(why)
 	}
-	if err := a.settle(items, most); err != nil {
-		return r.refused(err)
-	}
-	items = withoutChecks(items)
-	r.Plan = &Plan{items, a.facts}
 	r.Uses = a.uses
 	switch {
 	case a.reals:
@@ -487,8 +535,81 @@ func (p *Program) Cost(fn string, c *claim.Claim) Result {
 	case a.grid:
 		r.Over = "grid"
 	}
-	r.Steps = steps(items)
-	return r.compare(r.Plan, c.Cost)
+	// What is asked of parts is one of several, which the accountant does not evaluate here.
+	plans := [][]item{a.parallel(items, most)}
+	if len(plans[0]) < len(items) {
+		plans = append(plans, items)
+	}
+	var all []Result
+	for _, items := range plans {
+		q := r
+		if err := a.settle(items, most); err != nil {
+			all = append(all, q.refused(err))
+			continue
+		}
+		items = withoutChecks(items)
+		q.Plan, q.Steps = &Plan{items, a.facts}, steps(items)
+		if q = q.compare(q.Plan, c.Cost); q.Proved {
+			return q
+		}
+		all = append(all, q)
+	}
+	return all[0]
+}
+
+// parallel writes what is asked of slices that share no record as a choice between them.
+//
+// Theorem (McSherry 2009, Theorem 4). Neighbours that differ in one record differ in one of
+// the slices, which one what was answered before decides alike in both runs: what is asked
+// of the others costs nothing.
+func (a *analysis) parallel(items []item, most map[string]Expr) []item {
+	part := func(it item) (source string, sp *split) {
+		if it.law == choice || len(it.path) > 0 || len(it.sens) != 1 {
+			return "", nil
+		}
+		source = sortedKeys(it.sens)[0]
+		if sp = a.splits[source]; sp == nil || sp.loop != nil {
+			return "", nil
+		}
+		records := Expr{}
+		for s, b := range a.resolved(sp.env, func(string) bool { return true }) {
+			d, ok := most[s]
+			if !ok || b.infinite != nil {
+				return "", nil
+			}
+			records = records.add(b.most.mul(d))
+		}
+		if !a.isNonneg(one().sub(records)) {
+			return "", nil
+		}
+		return source, sp
+	}
+	groups := map[int]map[string][]item{}
+	for _, it := range items {
+		if s, sp := part(it); sp != nil {
+			if groups[sp.group] == nil {
+				groups[sp.group] = map[string][]item{}
+			}
+			groups[sp.group][s] = append(groups[sp.group][s], it)
+		}
+	}
+	var out []item
+	for _, it := range items {
+		_, sp := part(it)
+		if sp == nil || len(groups[sp.group]) == 1 {
+			out = append(out, it)
+			continue
+		}
+		if parts := groups[sp.group]; len(parts) > 1 {
+			c := item{id: a.next(), pos: it.pos, law: choice, times: one()}
+			for _, s := range sortedKeys(parts) {
+				c.choices = append(c.choices, parts[s])
+			}
+			out = append(out, c)
+			groups[sp.group] = nil
+		}
+	}
+	return out
 }
 
 // settle writes the distances of neighbours for the sources of a plan.

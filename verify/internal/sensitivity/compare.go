@@ -47,7 +47,11 @@ func (r Result) compare(p *Plan, c *claim.Cost) Result {
 	}
 	r.Inferred = total.String()
 	if r.Proved = p.facts.isNonneg(most.sub(total)); !r.Proved {
-		return r.refused(fmt.Errorf("it costs at most %s, which is not known to be at most %s; the plan is %s", total, most, p))
+		hint := fmt.Sprintf("//dp:cost %s", total)
+		if c.Measure == claim.ZCDP {
+			hint = fmt.Sprintf("//dp:cost zcdp(%s)", total)
+		}
+		return r.refused(&Refusal{Reason: fmt.Sprintf("it costs at most %s, which is not known to be at most %s; the plan is %s", total, most, p), Hint: hint})
 	}
 	return r
 }
@@ -122,7 +126,11 @@ func (r Result) approximate(p *Plan, eps, delta Expr) Result {
 			r.Inferred = fmt.Sprintf("%s, %s", w.total, delta)
 		}
 	}
-	return r.refused(fmt.Errorf("no theorem gives the claimed (%s, %s) of the plan %s%s", eps, delta, p, tried))
+	hint := "//dp:cost zcdp(RHO)"
+	if r.Inferred != "" {
+		hint = "//dp:cost " + r.Inferred
+	}
+	return r.refused(&Refusal{Reason: fmt.Sprintf("no theorem gives the claimed (%s, %s) of the plan %s%s", eps, delta, p, tried), Hint: hint})
 }
 
 // accounted asks package accountant, where all parameters are numbers.

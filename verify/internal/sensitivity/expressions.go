@@ -43,6 +43,9 @@ func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
 		if tv := f.pkg.Info.Types[x.Index]; tv.IsType() {
 			return a.expr(f, st, x.X) // an instance of a generic function
 		}
+		if v, ok := a.record(f, st, x); ok {
+			return v
+		}
 		return a.load(f, st, x)
 	case *ast.IndexListExpr:
 		return a.expr(f, st, x.X)
@@ -95,7 +98,7 @@ func (a *analysis) ident(f *frame, st *state, x *ast.Ident) value {
 			return a.packageVar(st, o)
 		}
 	}
-	a.fail(x, "", "%s has no value here", x.Name)
+	a.fail(x, "functions that are given it as an argument", "%s has no value here", x.Name)
 	return value{}
 }
 
@@ -498,6 +501,9 @@ func (a *analysis) zero(st *state, t types.Type) value {
 	case *types.Map:
 		return a.alloc(st, object{size: same(env{}), table: true, empty: true})
 	case *types.Struct:
+		if types.Unalias(t) == u && u.NumFields() == 0 {
+			return value{} // struct{}, which is always the same, and has no methods
+		}
 		v := value{kind: record, fields: map[string]value{}}
 		for i := range u.NumFields() {
 			v.fields[u.Field(i).Name()] = a.zero(st, u.Field(i).Type())

@@ -20,6 +20,9 @@ type loop struct {
 	name  string
 	bag   bool   // over private records
 	row   string // the source that stands for a record
+	rows  int    // the records, as they are before the loop
+	place Expr   // where the record of an iteration stands
+	at    value  // that record
 	index Expr   // is different in each iteration, if there is one
 	count Expr   // how often the body runs at most
 	whole bool   // the index begins at 0
@@ -147,47 +150,59 @@ func (a *analysis) forLoop(f *frame, st *state, s *ast.ForStmt) (*state, *result
 	return a.publicLoop(f, st, count, s.Cond, s.Body, s.Post, nil, func(h *state, l *loop) { l.index = Expr{} })
 }
 
-// counted runs for i := a; i < b; i++, where the body leaves i alone and b is fixed.
+// counted runs for i := a; i < b && i <= c; i++, where the body leaves i alone and the bounds
+// are fixed: as often as the least of them says.
 func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result, bool) {
 	inc, ok := s.Post.(*ast.IncDecStmt)
 	if !ok || inc.Tok != token.INC {
 		return nil, nil, false
 	}
 	id, ok := inc.X.(*ast.Ident)
-	cond, isCond := s.Cond.(*ast.BinaryExpr)
-	if !ok || !isCond || cond.Op != token.LSS && cond.Op != token.LEQ || !simple(cond) && !onlyLen(f, cond.Y) {
+	if !ok || s.Cond == nil {
 		return nil, nil, false
 	}
-	x, ok := cond.X.(*ast.Ident)
 	obj := f.pkg.Info.Uses[id]
-	if !ok || f.pkg.Info.Uses[x] != obj || obj == nil {
-		return nil, nil, false
-	}
 	p := place{f.id, obj}
 	first, ok := st.vars[p]
-	if !ok || !isInteger(obj.Type()) || assigns(f, s.Body, cond.Y, obj) {
+	if !ok || !isInteger(obj.Type()) || first.kind != plain || len(a.env(first.sym)) > 0 {
 		return nil, nil, false
 	}
-	last := a.number(st, a.expr(f, st, cond.Y), cond.Y)
-	if len(a.env(last.sym)) > 0 || first.kind != plain || len(a.env(first.sym)) > 0 {
-		return nil, nil, false
-	}
-	count := last.sym.sub(first.sym)
-	if cond.Op == token.LEQ {
-		count = count.add(one())
+	var count Expr
+	fixed := []place{p}
+	for i, c := range conjuncts(s.Cond) {
+		cond, ok := c.(*ast.BinaryExpr)
+		if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !simple(cond) && !onlyLen(f, cond.Y) {
+			return nil, nil, false
+		}
+		x, ok := cond.X.(*ast.Ident)
+		if !ok || f.pkg.Info.Uses[x] != obj || assigns(f, s.Body, cond.Y, obj) {
+			return nil, nil, false
+		}
+		last := a.number(st, a.expr(f, st, cond.Y), cond.Y)
+		if len(a.env(last.sym)) > 0 {
+			return nil, nil, false
+		}
+		rounds := last.sym.sub(first.sym)
+		if cond.Op == token.LEQ {
+			rounds = rounds.add(one())
+		}
+		if i == 0 {
+			count = rounds
+		} else {
+			count = a.min(count, rounds)
+		}
+		ast.Inspect(cond.Y, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				for frame := f.id; frame != 0; frame = a.parents[frame] {
+					fixed = append(fixed, place{frame, f.pkg.Info.Uses[id]})
+				}
+			}
+			return true
+		})
 	}
 	if !a.isNonneg(count) {
 		count = a.max(count, Expr{})
 	}
-	fixed := []place{p}
-	ast.Inspect(cond.Y, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			for frame := f.id; frame != 0; frame = a.parents[frame] {
-				fixed = append(fixed, place{frame, f.pkg.Info.Uses[id]})
-			}
-		}
-		return true
-	})
 	after, ret := a.publicLoop(f, st, count, nil, s.Body, nil, fixed, func(h *state, l *loop) {
 		if !first.sym.is(Expr{}) {
 			// The index of the loop is then i itself, and its bounds are moved.
@@ -204,12 +219,22 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 	return after, ret, true
 }
 
+// conjuncts are the parts of x && y && z.
+func conjuncts(x ast.Expr) []ast.Expr {
+	x = ast.Unparen(x)
+	if b, ok := x.(*ast.BinaryExpr); ok && b.Op == token.LAND {
+		return append(conjuncts(b.X), conjuncts(b.Y)...)
+	}
+	return []ast.Expr{x}
+}
+
 func onlyLen(f *frame, x ast.Expr) bool {
 	c, ok := x.(*ast.CallExpr)
 	return ok && isBuiltin(f, c.Fun, "len") && simple(c.Args[0])
 }
 
-// assigns reports whether a body changes a variable, or one that the bound is made of.
+// assigns reports whether a body, or a closure in it, sets a variable, or one that the bound
+// is made of. (What closures from elsewhere do to them is seen when the body has run.)
 func assigns(f *frame, body *ast.BlockStmt, bound ast.Expr, obj types.Object) (found bool) {
 	fixed := map[types.Object]bool{obj: true}
 	ast.Inspect(bound, func(n ast.Node) bool {
@@ -235,8 +260,6 @@ func assigns(f *frame, body *ast.BlockStmt, bound ast.Expr, obj types.Object) (f
 			if n.Op == token.AND {
 				is(n.X)
 			}
-		case *ast.FuncLit:
-			found = true // it may be called, and change what it sees
 		}
 		return !found
 	})

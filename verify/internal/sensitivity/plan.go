@@ -201,7 +201,7 @@ func (p *Plan) total(items []item, of func(it item) (Expr, error)) (Expr, error)
 func (p *Plan) pure() (Expr, error) {
 	return p.total(p.items, func(it item) (Expr, error) {
 		if !it.isPure() {
-			return Expr{}, fmt.Errorf("%s is not ε-DP for any ε", it.text())
+			return Expr{}, &Refusal{it.pos, it.text() + " is not ε-DP for any ε", "//dp:cost EPS, DELTA or //dp:cost zcdp(RHO), or Laplace noise"}
 		}
 		return it.loss(), nil
 	})

@@ -76,7 +76,7 @@ func (a *analysis) solve(l *loop, ends map[string]env, head, end *state, c chang
 		}
 		all := start.add(rest)
 		if !bounded {
-			all = all.infinite(a.why(at, "", "variables that depend on each other grow in a loop"))
+			all = all.infinite(a.why(at, "a fixed number of iterations written out, or one variable", "variables that depend on each other grow in a loop"))
 		}
 		for _, name := range sortedKeys(left) {
 			l.solved[name] = all
@@ -133,6 +133,9 @@ func (a *analysis) solveOne(l *loop, name string, e env, at ast.Node) env {
 	if !a.bounded(l, &self) {
 		return initial.add(rest).infinite(self.infinite)
 	}
+	if end, ok := l.ends[name]; ok && a.among(end, name) {
+		return initial.max(a.lift(l, rest, linf), a.facts)
+	}
 	if a.isNonneg(one().sub(self.most)) {
 		return initial.add(a.lift(l, rest, l1))
 	}
@@ -146,6 +149,25 @@ func (a *analysis) solveOne(l *loop, name string, e env, at ast.Node) env {
 		return initial.scale(power).add(a.lift(l, rest, linf).scale(sum))
 	}
 	return initial.add(a.lift(l, rest, l1)).infinite(a.why(at, "a fixed number of iterations", "a distance grows by the factor %s in each iteration", self.most))
+}
+
+// among reports whether a number is one of several, which of them by comparisons that they
+// meet at: of each the unknown alone, or without it.
+//
+// Theorem. It then moves no further than the one that moves the most (joinedNumber), so that
+// x_{k+1} <= max(x_k, r_k), and x_k <= max(x_0, max_j r_j). (The largest of a vector.)
+func (a *analysis) among(e Expr, name string) bool {
+	moves := a.env(e)
+	self, depends := moves[name]
+	switch {
+	case !depends || len(moves) == 1 && self.infinite == nil && self.most.is(one()):
+		return true
+	case len(e.terms) != 1 || len(e.terms[0].powers) != 1:
+		return false
+	}
+	x := e.terms[0].powers[0].atom
+	k := a.knowns[x.name]
+	return e.is(atomic(x)) && k != nil && k.pieces != nil && a.among(k.pieces.yes, name) && a.among(k.pieces.no, name)
 }
 
 // substituted writes the bounds of unknowns for them.
@@ -189,6 +211,10 @@ func (a *analysis) bounded(l *loop, b *bound) bool {
 			}
 		}
 		if bad != "" {
+			if most, ok := a.most(Expr{[]term{t}}, func(e Expr) bool { return a.older(l, e) }); ok {
+				out = out.add(most)
+				continue
+			}
 			*b = bound{infinite: &Refusal{Reason: "a bound depends on a number of one iteration, " + bad, Hint: "a factor that is the same in all iterations"}}
 			return false
 		}

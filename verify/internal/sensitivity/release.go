@@ -465,7 +465,7 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		// for what is counted; and if each step is in one element where they differ in one.
 		counted := adj.Relation == claim.Bag || wholeType(params[adj.Input.Name])
 		if n, ok := most.number(); counted && (!ok || !n.IsInt()) && !a.whole(most) {
-			a.fail(x, "", "the claim of %s is for neighbours at a distance that is no whole number", shortName(c.name))
+			a.fail(x, "neighbours at a whole distance", "the claim of %s is for neighbours at a distance that is no whole number", shortName(c.name))
 		}
 		if adj.Relation == claim.One && v.kind == ref && !a.ones[st.heap[v.obj].id] {
 			if !counted {

@@ -107,6 +107,8 @@ type known struct {
 	most *Expr
 	// pieces are set on a number that is one of two.
 	pieces *pieces
+	// only are branches without which the number is 0.
+	only map[int]bool
 }
 
 // pieces are what a number is where a comparison holds, and where it does not.
@@ -135,6 +137,7 @@ type value struct {
 	kind   kind
 	sym    Expr             // plain: the number, in atoms
 	test   *comparison      // plain: the comparison that it is the outcome of
+	branch int              // of a condition: the branch that it leads to
 	obj    int              // ref
 	fields map[string]value // record, mechanical
 	base   string           // record: the name of the whole, of whose fields nothing else is known

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -260,11 +261,6 @@ type summary struct {
 	quantity int
 }
 
-func (s *summary) add(o order) {
-	s.n++
-	s.amount += min(max(o.amount, 0), 50)
-}
-
 // Revenue maps, filters and sums.
 //
 // want: accepted: orders: 100
@@ -456,4 +452,106 @@ func MeanIncome(people []person, n float64) float64 {
 		total += clampTo(p.income, 0, 100)
 	}
 	return total / n
+}
+
+// CountEither counts each record once.
+//
+// want: accepted: people: 1
+//
+//dp:adjacent bag(people) <= 1
+//dp:sensitivity people = 1
+func CountEither(people []person) (young, old int) {
+	for _, p := range people {
+		if p.age < 40 {
+			young++
+		} else {
+			old++
+		}
+	}
+	return young, old
+}
+
+// Cities counts distinct values.
+//
+// want: accepted: people: 1
+//
+//dp:adjacent bag(people) <= 1
+//dp:sensitivity people = 1
+func Cities(people []person) int {
+	seen := make(map[string]struct{})
+	for _, p := range people {
+		seen[p.city] = struct{}{}
+	}
+	return len(seen)
+}
+
+// Signed moves by at most the larger bound.
+//
+// want: accepted: xs: 3
+//
+//dp:adjacent bag(xs) <= 1
+//dp:sensitivity xs = 3
+func Signed(xs []float64) float64 {
+	s := 0.0
+	for _, x := range xs {
+		if x > 0 {
+			s += min(x, 3)
+		} else {
+			s -= min(-x, 2)
+		}
+	}
+	return s
+}
+
+// Evens is by a helper that tells.
+//
+// want: accepted: ns: 1
+//
+//dp:adjacent bag(ns) <= 1
+//dp:sensitivity ns = 1
+func Evens(ns []int) int { return len(where(ns, even)) }
+
+// Ranged adds for each index.
+//
+// want: accepted: ns: 7
+//
+//dp:adjacent bag(ns) <= 1
+//dp:sensitivity ns = 7
+func Ranged(ns []int) int {
+	s := 0
+	for i := range ns {
+		s += min(max(ns[i], 0), 7)
+	}
+	return s
+}
+
+// BandsSearch finds the band by a search.
+//
+// want: accepted: people: 1
+//
+//dp:adjacent bag(people) <= 1
+//dp:sensitivity people = 1
+func BandsSearch(people []person, edges []int) []int {
+	counts := make([]int, len(edges)+1)
+	for _, p := range people {
+		k, _ := slices.BinarySearch(edges, p.age)
+		counts[k]++
+	}
+	return counts
+}
+
+// Matched is a join that counts a record of one side once if its key is among public keys.
+//
+// want: accepted: orders: 1
+//
+//dp:adjacent bag(orders) <= 1
+//dp:sensitivity orders = 1
+func Matched(orders []order, customers []string) int {
+	n := 0
+	for _, o := range orders {
+		if slices.Contains(customers, o.customer) {
+			n++
+		}
+	}
+	return n
 }

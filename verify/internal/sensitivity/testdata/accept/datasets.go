@@ -318,3 +318,51 @@ func AskGeneric(ctx context.Context, d dataset.Dataset[person], epsilon privacy.
 	counts[2], err = count(ctx, d, func(p person) bool { return p.female }, epsilon)
 	return counts, err
 }
+
+// AskRounds asks in each of k rounds.
+//
+// want: accepted: epsilon*k
+//
+//dp:adjacent bag(d) <= 1
+//dp:requires k >= 0
+//dp:cost float64(k) * epsilon
+func AskRounds(ctx context.Context, d dataset.Dataset[float64], k int, lo, hi float64, epsilon privacy.Epsilon) (float64, error) {
+	o := dataset.SumOptions{Options: dataset.Options{Epsilon: epsilon}, Lower: -1, Upper: 1}
+	for i := 0; i < k; i++ {
+		mid := (lo + hi) / 2
+		sign, err := dataset.NoisySum(ctx, noise.System(), d, func(x float64) float64 {
+			if x < mid {
+				return -1
+			}
+			return 1
+		}, o)
+		if err != nil {
+			return 0, err
+		}
+		if sign.Value < 0 {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo, nil
+}
+
+// Ask is a method.
+//
+// want: accepted: 2*epsilon
+//
+//dp:adjacent bag(s.data) <= 1
+//dp:cost 2 * epsilon
+func (s *session) Ask(ctx context.Context, epsilon privacy.Epsilon) (adults, children int64, err error) {
+	o := dataset.Options{Epsilon: epsilon}
+	a, err := dataset.NoisyCount(ctx, s.bits, dataset.Where(s.data, func(p person) bool { return p.age >= 18 }), o)
+	if err != nil {
+		return 0, 0, err
+	}
+	c, err := dataset.NoisyCount(ctx, s.bits, dataset.Where(s.data, func(p person) bool { return p.age < 18 }), o)
+	if err != nil {
+		return 0, 0, err
+	}
+	return a.Value, c.Value, nil
+}

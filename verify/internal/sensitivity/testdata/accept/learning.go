@@ -249,18 +249,6 @@ func Stumps(rows []sample, cuts []float64, rounds int, eps float64, src *noise.S
 	return weights
 }
 
-type model struct {
-	w, b float64
-	rate float64
-}
-
-func (m model) loss(r sample) float64 { return m.w*r.x + m.b - r.y }
-
-func (m *model) step(dw, db float64) {
-	m.w -= m.rate * dw
-	m.b -= m.rate * db
-}
-
 // Weighted multiplies weights over a public universe by noisy answers (Hardt, Ligett and McSherry 2012): a
 // choice and an answer in each round.
 //
@@ -299,4 +287,35 @@ func Multiplied(rows []int, queries [][]float64, universe, rounds int, eps float
 		}
 	}
 	return a
+}
+
+// Regression is by noisy moments: four sums of products in [-1, 1], eps/4 each.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Regression(rows []sample, eps float64, src *noise.Source) (slope, intercept float64) {
+	var n, sx, sy, sxx, sxy float64
+	for _, r := range rows {
+		x, y := clampTo(r.x, -1, 1), clampTo(r.y, -1, 1)
+		n++
+		sx += x
+		sy += y
+		sxx += x * x
+		sxy += x * y
+	}
+	b := 5 / eps
+	n += src.Laplace(b)
+	sx += src.Laplace(b)
+	sy += src.Laplace(b)
+	sxx += src.Laplace(b)
+	sxy += src.Laplace(b)
+	d := n*sxx - sx*sx
+	if d <= 0 {
+		return 0, 0
+	}
+	slope = (n*sxy - sx*sy) / d
+	return slope, (sy - slope*sx) / n
 }

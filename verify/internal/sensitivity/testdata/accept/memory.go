@@ -106,12 +106,6 @@ type derived struct {
 //dp:sensitivity x = d.gain
 func (d derived) Embedded(x float64) float64 { return d.gain * d.from(x) }
 
-type scaler interface{ scale(x float64) float64 }
-
-type halver struct{}
-
-func (halver) scale(x float64) float64 { return x / 2 }
-
 // MethodValue takes a method as a function.
 //
 // want: accepted: x: 1
@@ -237,13 +231,6 @@ func Configured(rows []float64, c config, src *noise.Source) float64 {
 //dp:cost c.Epsilon
 func ConfiguredBy(rows []float64, c *config, src *noise.Source) float64 {
 	return float64(len(rows)) + src.Laplace(1/c.Epsilon)
-}
-
-type estimator struct {
-	eps  float64
-	src  *noise.Source
-	last float64
-	n    int
 }
 
 // Best keeps the best noisy answer of rounds, and where.
@@ -486,4 +473,39 @@ func Once(q []float64, is []bool) float64 {
 		}
 	}
 	return first
+}
+
+// Mutexed is a bag's sum in two accumulators, each clamped.
+//
+// want: accepted: rows: 1
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func TwoWays(rows []float64) (gain, loss float64) {
+	for _, x := range rows {
+		switch {
+		case x > 0:
+			gain += min(x, 1)
+		case x < 0:
+			loss += min(-x, 1)
+		}
+	}
+	return gain, loss
+}
+
+// Tallied counts in a slice that is a field: one cell, and the total.
+//
+// want: accepted: rows: 2
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 2
+func Tallied(rows []int, n int) tally {
+	t := newTally(n)
+	for _, r := range rows {
+		if r >= 0 && r < n {
+			t.counts[r]++
+			t.total++
+		}
+	}
+	return t
 }

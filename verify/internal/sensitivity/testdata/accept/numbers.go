@@ -123,18 +123,6 @@ func (r reading) shifted(by float64) reading {
 	return r
 }
 
-type meter struct {
-	total float64
-	n     int
-}
-
-func (m *meter) add(x float64) {
-	m.total += x
-	m.n++
-}
-
-func (m *meter) mean() float64 { return m.total / float64(m.n) }
-
 // Squared is x² of x in [-b, b]: slope 2b.
 //
 // want: accepted: x: 2*b
@@ -175,12 +163,6 @@ func Swap(x, y float64) (float64, float64) {
 func Closed(x, offset float64) float64 {
 	shift := func(v float64) float64 { return 2*v - offset }
 	return shift(x)
-}
-
-func apply(f func(float64) float64, x float64) float64 { return f(x) }
-
-func compose(f, g func(float64) float64) func(float64) float64 {
-	return func(x float64) float64 { return f(g(x)) }
 }
 
 type number interface{ ~int | ~int64 | ~float64 }
@@ -271,4 +253,75 @@ func Block(x float64, deep bool) float64 {
 		_ = y
 	}
 	return y
+}
+
+// Interpolated has weights w and 1-w.
+//
+// want: accepted: x: w, y: 1 - w
+//
+//dp:requires w >= 0 && w <= 1
+//dp:sensitivity x = w, y = 1 - w
+func Interpolated(x, y, w float64) float64 { return w*x + (1-w)*y }
+
+// Smoothed mixes with what was: (1-r)^n is at most 1.
+//
+// want: accepted: x: 1
+//
+//dp:requires r >= 0 && r <= 1
+//dp:sensitivity x = 1
+func Smoothed(x, r float64, n int) float64 {
+	y := x
+	for i := 0; i < n; i++ {
+		y = (1-r)*y + r*10
+	}
+	return y
+}
+
+// Span is one more and one less.
+//
+// want: accepted: r.high: 1, r.low: 1
+//
+//dp:sensitivity r.high = 1, r.low = 1
+func Span(r reading) float64 { return r.high - r.low }
+
+// Weighted reads a public field beside private ones.
+//
+// want: accepted: r.low: r.weight, r.high: r.weight
+//
+//dp:requires r.weight >= 0
+//dp:sensitivity r.low = r.weight, r.high = r.weight
+func Weighted(r reading) (w float64) {
+	w = r.weight * (r.low + r.high)
+	return
+}
+
+// Centre returns a struct: half to the middle, and 1 to the width, from each end.
+//
+// want: accepted: r.low: 3/2, r.high: 3/2
+//
+//dp:sensitivity r.low = 1.5, r.high = 1.5
+func Centre(r reading) reading {
+	return reading{low: (r.low + r.high) / 2, high: r.high - r.low}
+}
+
+// Moved calls methods that return copies.
+//
+// want: accepted: r.low: 1/2, r.high: 1/2
+//
+//dp:sensitivity r.low = 0.5, r.high = 0.5
+func Moved(r reading) float64 { return r.shifted(3).shifted(-1).middle() }
+
+// Rated has a factor that public branches choose, 4 at most, and 2 more.
+//
+// want: accepted: x: 6
+//
+//dp:sensitivity x = 6
+func Rated(x float64, level int) float64 {
+	rate := 0.25
+	if level > 3 {
+		rate = 0.5
+	} else if level > 10 {
+		rate = 4
+	}
+	return x*rate + x*2
 }

@@ -502,3 +502,77 @@ func Reported(rows []string, eps float64, src *noise.Source) string {
 	n := int64(len(rows)) + src.DiscreteLaplace(1/eps)
 	return fmt.Sprintf("about %d rows", n)
 }
+
+// NoisyVariance has three parts.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(xs) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NoisyVariance(xs []float64, eps float64, src *noise.Source) (mean, variance float64) {
+	part := eps / 3
+	var n, s, s2 float64
+	for _, x := range xs {
+		c := clampTo(x, -1, 1)
+		n++
+		s += c
+		s2 += c * c
+	}
+	n = math.Max(1, n+src.Laplace(1/part))
+	mean = (s + src.Laplace(1/part)) / n
+	variance = (s2+src.Laplace(1/part))/n - mean*mean
+	return mean, max(variance, 0)
+}
+
+// Normalised divides noisy counts by their noisy total.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Normalised(rows []person, eps float64, src *noise.Source) map[string]float64 {
+	var young, old int
+	for _, p := range rows {
+		if p.age < 40 {
+			young++
+		} else {
+			old++
+		}
+	}
+	a := max(0, float64(young)+src.Laplace(1/eps))
+	b := max(0, float64(old)+src.Laplace(1/eps))
+	out := map[string]float64{}
+	if a+b > 0 {
+		out["young"] = a / (a + b)
+		out["old"] = b / (a + b)
+	}
+	return out
+}
+
+// Disjoint asks of each of two halves: a record pays in one of them.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Disjoint(rows []person, eps float64, src *noise.Source) (float64, float64) {
+	var women, men []person
+	for _, p := range rows {
+		if p.female {
+			women = append(women, p)
+		} else {
+			men = append(men, p)
+		}
+	}
+	total := func(people []person) float64 {
+		sum := 0.0
+		for _, p := range people {
+			sum += clampTo(p.income, 0, 1)
+		}
+		return sum + src.Laplace(1/eps)
+	}
+	return total(women), total(men)
+}

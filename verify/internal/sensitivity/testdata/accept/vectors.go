@@ -337,3 +337,89 @@ func Positive(q []float64) float64 {
 	}
 	return s
 }
+
+// Largest is 1-Lipschitz in linf.
+//
+// want: accepted: q: 1
+//
+//dp:sensitivity q = 1 in linf
+func Largest(q []float64) float64 {
+	best := 0.0
+	for _, x := range q {
+		if x > best {
+			best = x
+		}
+	}
+	return best
+}
+
+// LargestOf starts with the first.
+//
+// want: accepted: q: 1
+//
+//dp:requires len(q) > 0
+//dp:sensitivity q = 1 in linf
+func LargestOf(q []float64) float64 {
+	best := q[0]
+	for _, x := range q[1:] {
+		best = math.Max(best, x)
+	}
+	return best
+}
+
+// Dot is with public weights of at most 1.
+//
+// want: accepted: q: 1
+//
+//dp:sensitivity q = 1
+func Dot(q, w []float64) float64 {
+	s := 0.0
+	for i := range q {
+		s += q[i] * max(-1, min(1, w[i]))
+	}
+	return s
+}
+
+// FirstFew sums some.
+//
+// want: accepted: q: 1
+//
+//dp:sensitivity q = 1
+func FirstFew(q []float64, n int) float64 {
+	s := 0.0
+	for i := 0; i < n && i < len(q); i++ {
+		s += q[i]
+	}
+	return s
+}
+
+// Exponential smoothing: each element counts at most w(1-w)^k <= w.
+//
+// want: accepted: q: w
+//
+//dp:adjacent one(q) <= 1
+//dp:requires w >= 0 && w <= 1
+//dp:sensitivity q = w
+func SmoothedLast(q []float64, w float64) float64 {
+	level := 0.0
+	for _, x := range q {
+		level = w*x + (1-w)*level
+	}
+	return level
+}
+
+// Wide is 1 in each number, of a struct of slices.
+//
+// want: accepted: t.x: 1, t.y: 1
+//
+//dp:sensitivity t.x = 1, t.y = 1
+func Wide(t table) float64 {
+	s := 0.0
+	for i := range t.x {
+		s += t.x[i]
+	}
+	for i := range t.y {
+		s -= t.y[i]
+	}
+	return s
+}
