@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
+	"github.com/discreet-dp/discreet/verify/internal/rounds"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
@@ -124,25 +125,37 @@ func (d *decision) replay(e *certificate.Entry) error {
 	if err := replay.Check(u.Function, u.Claim, e); err != nil {
 		return err
 	}
-	d.result.Verdict = Proved
-	switch e.Kind {
-	case replay.Ratio:
-		var c ratio.Certificate
-		if err := json.Unmarshal(e.Proof, &c); err != nil {
-			return fmt.Errorf("decode certificate: %w", err)
-		}
-		d.compared(&c)
-	case replay.Alignment, replay.Fused:
-		c, err := prove.Decode(e.Proof)
-		if err != nil {
-			return err
-		}
-		d.aligned(e.Kind, c)
+	if err := d.accepted(e.Kind, e.Proof); err != nil {
+		return err
 	}
 	if cost := u.Claim.Cost; cost.Measure == claim.Pure && e.LeastCost == cost.Epsilon.String() {
 		d.result.LeastCost = e.LeastCost
 	}
 	d.found = e
+	return nil
+}
+
+// accepted records the steps of a proof that was checked.
+func (d *decision) accepted(kind string, proof json.RawMessage) error {
+	d.result.Verdict = Proved
+	switch kind {
+	case replay.Ratio:
+		var c ratio.Certificate
+		if err := json.Unmarshal(proof, &c); err != nil {
+			return fmt.Errorf("decode certificate: %w", err)
+		}
+		d.compared(&c)
+	case replay.Rounds:
+		if err := d.repeated(proof); err != nil {
+			return err
+		}
+	case replay.Alignment, replay.Fused:
+		c, err := prove.Decode(proof)
+		if err != nil {
+			return err
+		}
+		d.aligned(kind, c)
+	}
 	return nil
 }
 
@@ -162,6 +175,9 @@ func (d *decision) store(kind string, proof any) error {
 // search looks for a proof, and for a counterexample if there is none.
 func (d *decision) search(ctx context.Context) {
 	f, c := d.unit.Function, d.unit.Claim
+	if r, ok := rounds.Of(f, c); ok && (d.soon(ctx) || d.round(ctx, r)) {
+		return
+	}
 	if ratio.Applies(f, c) {
 		o, err := ratio.Prove(ctx, f, c)
 		if err == nil {
@@ -173,13 +189,8 @@ func (d *decision) search(ctx context.Context) {
 			return
 		}
 		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
-		// Of what only tosses coins small inputs are evaluated at once, and couplings are
-		// searched for in vain for seconds.
-		if ratio.Finite(f) {
-			if x, _, err := exact.Refute(ctx, f, c, nil, exact.Search{Budget: 300, Workers: d.options.Workers}); err == nil && x != nil {
-				d.refuted(Refuted, x)
-				return
-			}
+		if ratio.Finite(f) && d.soon(ctx) {
+			return
 		}
 	}
 	hints := d.align(ctx)
@@ -192,6 +203,18 @@ func (d *decision) search(ctx context.Context) {
 	if !d.refute(ctx, hints) {
 		d.open()
 	}
+}
+
+// soon looks for a counterexample among small inputs. They are evaluated at once where a
+// function only tosses coins, or runs rounds, and couplings are searched for in vain for
+// seconds.
+func (d *decision) soon(ctx context.Context) bool {
+	x, _, err := exact.Refute(ctx, d.unit.Function, d.unit.Claim, nil, exact.Search{Budget: 300, Workers: d.options.Workers})
+	if err != nil || x == nil {
+		return false
+	}
+	d.refuted(Refuted, x)
+	return true
 }
 
 // compared records the steps of a proof by ratios.

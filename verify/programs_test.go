@@ -54,9 +54,7 @@ func needSolver(t *testing.T) {
 
 // unreached are programs whose wanted verdict the search does not reach, and why.
 var unreached = map[string]string{
-	"RoundsOf":        "a loop within a loop, of which each round pays a share",
 	"EvensOdds":       "two sums of which a changed item is in one",
-	"Dyadic":          "a loop within a loop, of which each round pays for one changed item",
 	"Weighted":        "a share of the budget that is divided among answers",
 	"StructsReuse":    "a value among many answers",
 	"TopTwo":          "two results that swap places as the list is read",

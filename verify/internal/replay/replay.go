@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
+	"github.com/discreet-dp/discreet/verify/internal/rounds"
 )
 
 // The kinds of proofs, by their checkers.
@@ -30,7 +31,15 @@ const (
 	Ratio     = "ratio"     // package ratio
 	Alignment = "alignment" // package prove, of the function that Subject gives
 	Fused     = "fused"     // the same, of one that package fuse has rewritten
+	Rounds    = "rounds"    // a Round
 )
+
+// A Round is the proof of one round of a loop, as package rounds takes it apart; a round may
+// have rounds again.
+type Round struct {
+	Kind  string          `json:"kind"`
+	Proof json.RawMessage `json:"proof"`
+}
 
 // Subject is the function that a proof of a kind is of: one that reveals the same, with
 // factors of noise in its scale and, for Fused, one loop where there were two, and elements
@@ -62,26 +71,39 @@ func Check(f *program.Function, c *claim.Claim, e *certificate.Entry) error {
 	if e.Program != Hash(f, c) {
 		return ErrStale
 	}
-	switch e.Kind {
+	return accept(f, c, e.Kind, e.Proof)
+}
+
+// accept hands a proof to the checker of its kind.
+func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMessage) error {
+	switch kind {
 	case Ratio:
-		return check(e, f, c, ratio.Check)
+		return check(proof, f, c, ratio.Check)
 	case Alignment, Fused:
-		proof, err := prove.Decode(e.Proof)
+		decoded, err := prove.Decode(proof)
 		if err == nil {
-			err = prove.Check(context.Background(), Subject(e.Kind, f, c), c, proof)
+			err = prove.Check(context.Background(), Subject(kind, f, c), c, decoded)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrWrong, err)
 		}
 		return nil
+	case Rounds:
+		r, ok := rounds.Of(f, c)
+		if !ok {
+			return fmt.Errorf("%w: the function has no rounds that are mechanisms of their own", ErrWrong)
+		}
+		return check(proof, r.Function, r.Claim, func(f *program.Function, c *claim.Claim, one Round) error {
+			return accept(f, c, one.Kind, one.Proof)
+		})
 	}
-	return fmt.Errorf("%w: there is no checker for proofs of kind %q", ErrWrong, e.Kind)
+	return fmt.Errorf("%w: there is no checker for proofs of kind %q", ErrWrong, kind)
 }
 
-// check hands a proof to the checker of its kind.
-func check[P any](e *certificate.Entry, f *program.Function, c *claim.Claim, accept func(*program.Function, *claim.Claim, P) error) error {
+// check decodes a proof and checks it.
+func check[P any](text json.RawMessage, f *program.Function, c *claim.Claim, accept func(*program.Function, *claim.Claim, P) error) error {
 	var proof P
-	if err := json.Unmarshal(e.Proof, &proof); err != nil {
+	if err := json.Unmarshal(text, &proof); err != nil {
 		return fmt.Errorf("%w: %w", ErrWrong, err)
 	}
 	if err := accept(f, c, proof); err != nil {

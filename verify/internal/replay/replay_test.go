@@ -141,3 +141,53 @@ func TestStale(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A proof of one round is a proof of the loop; one of another loop's round, one for a
+// function without rounds, and one that was damaged are none.
+func TestRounds(t *testing.T) {
+	entries, err := certificate.Read("../../testdata/more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := source.Load(t.Context(), "", "../../testdata/more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := map[string]*source.Unit{}
+	for _, u := range packages[0].Units {
+		units[u.Name] = u
+	}
+	check := func(name string, e *certificate.Entry) error {
+		u := units[name]
+		c := *e
+		c.Program = replay.Hash(u.Function, u.Claim)
+		return replay.Check(u.Function, u.Claim, &c)
+	}
+	peel := entries["PeelTop"]
+	if peel == nil || peel.Kind != replay.Rounds {
+		t.Fatalf("PeelTop: %v", peel)
+	}
+	for name, u := range units {
+		if err := check(name, peel); (err == nil) != (name == "PeelTop") || err != nil && u.Function != nil && !errors.Is(err, replay.ErrWrong) {
+			t.Errorf("PeelTop's proof for %s: %v", name, err)
+		}
+	}
+	var round replay.Round
+	if err := json.Unmarshal(peel.Proof, &round); err != nil {
+		t.Fatal(err)
+	}
+	for what, wrong := range map[string]string{
+		"of no kind":         `{"kind": "", "proof": {}}`,
+		"of another kind":    `{"kind": "ratio", "proof": ` + string(round.Proof) + `}`,
+		"of rounds of it":    `{"kind": "rounds", "proof": ` + string(peel.Proof) + `}`,
+		"without proof":      `{"kind": "alignment"}`,
+		"of the whole":       string(round.Proof),
+		"no proof of a kind": `7`,
+	} {
+		e := *peel
+		e.Proof = json.RawMessage(wrong)
+		if err := check("PeelTop", &e); !errors.Is(err, replay.ErrWrong) {
+			t.Errorf("a proof %s: %v", what, err)
+		}
+	}
+}

@@ -326,30 +326,6 @@ func GaussianTwice(x, y, eps, delta float64, src *noise.Source) (float64, float6
 	return x + src.Gaussian(sigma), y + src.Gaussian(sigma)
 }
 
-// RoundsOf runs AboveThreshold in each of its rounds, in a loop within a loop.
-//
-// want: proved
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && rounds > 0
-//dp:cost eps
-func RoundsOf(q []float64, t float64, rounds int, eps float64, src *noise.Source) []int {
-	e := eps / float64(rounds)
-	var found []int
-	for range rounds {
-		bar := t + src.Laplace(2/e)
-		at := -1
-		for i, x := range q {
-			if x+src.Laplace(4/e) >= bar {
-				at = i
-				break
-			}
-		}
-		found = append(found, at)
-	}
-	return found
-}
-
 // EvensOdds sums items by where they stand: each is in one of the sums.
 //
 // want: proved
@@ -366,30 +342,6 @@ func EvensOdds(xs []float64, eps float64, src *noise.Source) (even, odd float64)
 		}
 	}
 	return even + src.Laplace(1/eps), odd + src.Laplace(1/eps)
-}
-
-// Dyadic sums blocks of each power of 2: an item is in one block of each level.
-//
-// want: proved
-//
-//dp:adjacent one(xs) <= 1
-//dp:requires eps > 0 && levels > 0
-//dp:cost float64(levels) * eps
-func Dyadic(xs []int64, levels int, eps float64, src *noise.Source) []int64 {
-	var out []int64
-	width := 1
-	for range levels {
-		var sum int64
-		for i, x := range xs {
-			sum += x
-			if (i+1)%width == 0 {
-				out = append(out, sum+src.DiscreteLaplace(1/eps))
-				sum = 0
-			}
-		}
-		width *= 2
-	}
-	return out
 }
 
 // Weighted gives the threshold a share of the budget, and the answers the rest.
