@@ -76,10 +76,11 @@ func Of(f *program.Function, c *claim.Claim) (*Round, bool) {
 	g.Body = body
 	r.Function = &g
 	// What holds where the loop runs a round.
-	index := program.Ref{Var: s.index}
-	if i := slices.IndexFunc(inputs, func(v *program.Variable) bool { return v.Name == s.index.Name }); i >= 0 {
-		index = program.Ref{Var: inputs[i]}
-		r.Claim.Requires = append(r.Claim.Requires, program.Binary{Op: program.Ge, X: index, Y: number(0)}, program.Binary{Op: program.Lt, X: index, Y: s.count})
+	for _, v := range inputs {
+		if v.Name == s.index.Name {
+			at := program.Ref{Var: v}
+			r.Claim.Requires = append(r.Claim.Requires, program.Binary{Op: program.Ge, X: at, Y: number(0)}, program.Binary{Op: program.Lt, X: at, Y: s.count})
+		}
 	}
 	r.Claim.Requires = append(r.Claim.Requires, program.Binary{Op: program.Ge, X: s.count, Y: number(1)})
 	return r, true
