@@ -124,14 +124,17 @@ func read(f *program.Function, requires []program.Expression) *noise {
 	for _, r := range requires {
 		n.require(r)
 	}
-	var note func(x program.Expression)
-	note = func(x program.Expression) {
+	note := func(x program.Expression) {
 		outermost(x, func(x program.Expression) (program.Expression, bool) {
 			v, k := n.multiple(x)
 			if v == nil {
 				return x, false
 			}
-			note(k)
+			for w := range n.factors {
+				if mentions(k, w) { // k is no part of x as it stands
+					n.factors[w], kept[w] = nil, true
+				}
+			}
 			switch {
 			case kept[v] || n.writes[v] != 1:
 			case unread[v]:
@@ -184,6 +187,14 @@ func times(x, y program.Expression) program.Expression {
 		return x
 	}
 	return program.Binary{Op: program.Mul, X: x, Y: y}
+}
+
+func mentions(x program.Expression, v *program.Variable) (found bool) {
+	program.Walk(x, func(x program.Expression) {
+		r, ok := x.(program.Ref)
+		found = found || ok && r.Var == v
+	})
+	return found
 }
 
 // positive reports whether k is a number above 0 that has its value before the statement

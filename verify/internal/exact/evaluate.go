@@ -365,6 +365,10 @@ func grid(f, scale *form, e program.Expression) (*form, error) {
 	}
 	step.Quo(step, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 40)))
 	half := new(big.Rat).Add(new(big.Rat).Quo(f.c.rat(), step), big.NewRat(1, 2))
-	n := new(big.Rat).SetInt(numeric.Floor(half))
+	steps, most := numeric.Floor(half), new(big.Int).Lsh(big.NewInt(1), 51)
+	if steps.CmpAbs(most) > 0 {
+		steps.Mul(most, big.NewInt(int64(steps.Sign())))
+	}
+	n := new(big.Rat).SetInt(steps)
 	return constant(rationalOf(n.Mul(n, step))), nil
 }

@@ -440,8 +440,8 @@ func (x *explorer) choose(s *state, st *program.Draw, eps *form) ([]*state, erro
 			best = f
 		}
 	}
-	if sign, ok := eps.sign(); !ok || sign < 0 {
-		return nil, fmt.Errorf("%w: %v is negative", ErrInput, st.Parameter)
+	if sign, ok := eps.sign(); !ok || sign <= 0 {
+		return nil, fmt.Errorf("%w: %v is not positive", ErrInput, st.Parameter)
 	}
 	weights := make([]numeric.Interval, len(scores))
 	var sum numeric.Interval

@@ -98,7 +98,7 @@ func fuse(body []program.Statement, b int, names map[string]bool) ([]program.Sta
 			break
 		}
 	}
-	if !ok || !p.fills() || !p.reads() || !p.apart() {
+	if p.first == nil || !p.fills() || !p.reads() || !p.apart() {
 		return nil, false
 	}
 	before, between, ok := p.around()

@@ -130,7 +130,7 @@ func (m *machine) call(x p.Call, st *state) value {
 	case "grid":
 		m.onGrid(x.Args[1], args[0], v, st)
 	case "floor", "ceil":
-		m.rounded(args[0], v)
+		m.rounded(args[0], v, false)
 	}
 	return v
 }
@@ -141,7 +141,9 @@ var gridLimit = new(big.Rat).SetInt64(1 << 41)
 // onGrid is what is known of distances of numbers that are rounded to the grid of
 // noise. Rounding to multiples of g keeps order, and moving by a multiple of g
 // commutes with it; so x' - x <= k implies round(x') - round(x) <= k if g divides k,
-// and g = 2^(⌊log₂ scale⌋-40) divides all whole numbers if scale < 2^41.
+// and g = 2^(⌊log₂ scale⌋-40) divides all whole numbers if scale < 2^41. Beyond 2^51
+// steps nothing moves: what moves by k or more may then move by 0, and no more is
+// known of it than that it does not move back.
 func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
 	if m.test != nil || to.diff.IsZero() {
 		return
@@ -154,23 +156,26 @@ func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
 	}
 	m.demand(st, fmt.Sprintf("the scale %s is below 2^41, where the grid is finer than 1", scale),
 		linear.Lt(m.eval(sides[0].polynomial(rational(1)), &state{}).num, m.eval(sides[1].polynomial(rational(1)), &state{}).num))
-	m.rounded(from, to)
+	m.rounded(from, to, true)
 }
 
 // rounded is what is known of the distance of numbers that are rounded to multiples of a
 // divisor of 1, by a map that keeps order and commutes with moving by 1: where they move
 // by at most a whole k, so do the results. Of floor and ceil, not of round, which
-// takes -1/2 and 1/2 two apart.
-func (m *machine) rounded(from, to value) {
+// takes -1/2 and 1/2 two apart. Where what is far out is cut off, they may move by less.
+func (m *machine) rounded(from, to value, cut bool) {
 	v := linear.Vars(to.diff)
 	if m.test != nil || len(v) == 0 {
 		return
 	}
 	for _, k := range m.wholeBounds() {
 		t := linear.Constant(k)
-		m.facts[v[0]] = append(m.facts[v[0]],
-			linear.Implies(linear.Le(from.diff, t), linear.Le(to.diff, t)),
-			linear.Implies(linear.Ge(from.diff, t), linear.Ge(to.diff, t)))
+		if !cut || k.Sign() >= 0 {
+			m.facts[v[0]] = append(m.facts[v[0]], linear.Implies(linear.Le(from.diff, t), linear.Le(to.diff, t)))
+		}
+		if !cut || k.Sign() <= 0 {
+			m.facts[v[0]] = append(m.facts[v[0]], linear.Implies(linear.Ge(from.diff, t), linear.Ge(to.diff, t)))
+		}
 	}
 }
 

@@ -371,9 +371,13 @@ func (s *solo) either() (bool, error) {
 	return k == 0, err
 }
 
-// draw takes noise as a private leaf; a coin either way.
+// draw takes noise as a private leaf; a coin either way, if it may be tossed: the other run
+// may not toss it.
 func (s *solo) draw(d *program.Draw) error {
 	if d.Law == program.Bernoulli {
+		if err := s.probability(d); err != nil {
+			return err
+		}
 		heads, err := s.either()
 		s.vars[d.To] = program.Truth(heads)
 		return err
@@ -383,6 +387,22 @@ func (s *solo) draw(d *program.Draw) error {
 	s.noise[leaf.String()] = d
 	s.vars[d.To] = leaf
 	return nil
+}
+
+// probability reports an error unless the parameter of a coin is known to be from 0 to 1.
+func (s *solo) probability(d *program.Draw) error {
+	x, err := s.eval(d.Parameter)
+	if err != nil {
+		return err
+	}
+	if s.hidden(x) {
+		return undecided("the probability %v depends on private data", x)
+	}
+	heads, err := s.fraction(x)
+	if err == nil && (!s.nonnegative(heads.num) || !s.nonnegative(rational(one).minus(heads).num)) {
+		err = undecided("that %v is a probability", x)
+	}
+	return err
 }
 
 // keeps reports that a variable is what it was at the start.

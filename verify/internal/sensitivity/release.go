@@ -202,8 +202,13 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 	case "Round":
 		v := a.number(st, args[0], x)
 		e := a.env(v.sym)
-		if len(e) == 0 || a.whole(v.sym) {
-			return v, true // integers lie on the grid
+		if len(e) == 0 {
+			return a.public("rounded"), true
+		}
+		if a.whole(v.sym) {
+			// Integers lie on the grid, but what is far out is cut off: it moves no further, and may
+			// move less.
+			return value{sym: a.hidden("rounded", known{env: e})}, true
 		}
 		return a.opaque("rounded", e, a.why(x, "whole numbers, which are on the grid", "rounding to a grid may add a step of it to a distance")), true
 	}

@@ -167,7 +167,7 @@ func (l *lowerer) share(s sharing, stmt program.Statement, read func(*program.Va
 			break
 		}
 		s.forget(stmt.To)
-		if l.copies[copied{stmt.To, stmt.Pos}] {
+		if l.copies[copied{stmt.To, stmt.Pos}] != shared {
 			break
 		}
 		s.add(stmt.To, from.Var)

@@ -159,10 +159,8 @@ func (l *lowerer) define(names []*ast.Ident, values []ast.Expr, isVar bool, s as
 				got[i] = l.sentinel(fresh, got[i])
 			}
 			l.frame.env[fresh] = l.declare(l.frame.prefix+name.Name, fresh.Type(), got[i], name.Pos())
-		case to != nil:
+		default:
 			l.set(to, got[i], s.Pos())
-		case isErrorOfDraw(got[i]):
-			l.refuse(s.Pos(), "a draw whose error is not looked at", "where it fails there is no noise", "write if err != nil { return ... }")
 		}
 	}
 }
@@ -312,6 +310,7 @@ func (l *lowerer) set(to, v entity, pos token.Pos) {
 		if isErrorOfDraw(v) {
 			l.refuse(pos, "a draw whose error is not looked at", "where it fails there is no noise", "write if err != nil { return ... }")
 		}
+		l.discard(v, pos)
 		return
 	case scalar:
 		switch v := v.(type) {

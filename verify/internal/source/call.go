@@ -273,7 +273,7 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 		switch from := l.eval(e.Args[0]).(type) {
 		case null:
 			if e.Ellipsis.IsValid() {
-				return []entity{l.clone(v, e.Args[1])}
+				return []entity{l.clone(v, e.Args[1], copiedByAppend)}
 			}
 			l.emit(program.Make{At: at, To: v.v, Length: number(0, program.Int)})
 		case slice:
@@ -306,12 +306,12 @@ func (l *lowerer) capacity(length, capacity program.Expression, at program.At) {
 }
 
 // clone copies a slice into a new one.
-func (l *lowerer) clone(to slice, e ast.Expr) entity {
+func (l *lowerer) clone(to slice, e ast.Expr, how copying) entity {
 	from, ok := l.eval(e).(slice)
 	if !ok || from.v.Stream {
 		l.refuse(e.Pos(), "copying "+l.eval(e).what(), "it is outside the subset", "copy a slice of numbers")
 	}
-	l.copies[copied{to.v, e.Pos()}], l.temporaries[to.v] = true, true
+	l.copies[copied{to.v, e.Pos()}], l.temporaries[to.v] = how, true
 	l.emit(program.Assign{At: program.At{Pos: e.Pos()}, To: to.v, Value: program.Ref{Var: from.v}})
 	return to
 }
@@ -384,7 +384,7 @@ func (l *lowerer) function1(fn *types.Func, e *ast.CallExpr, recv entity) []enti
 		l.refuse(e.Pos(), "NaN", "numbers are real", "")
 	case "slices.Clone":
 		if v, ok := l.local(l.frame.prefix+"slice", l.typeOf(e), e.Pos()).(slice); ok {
-			return []entity{l.clone(v, e.Args[0])}
+			return []entity{l.clone(v, e.Args[0], copiedByClone)}
 		}
 	case noisePath + ".Bernoulli":
 		return l.coin(e)
@@ -444,6 +444,7 @@ func (l *lowerer) method(f *ast.SelectorExpr, sel *types.Selection, e *ast.CallE
 		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
 	}
 	if isMethodOf(l.frame.in.info, e, "Source") && fn.Name() == "Round" {
+		l.drawsFrom(f, sel)
 		x := l.scalar(e.Args[0])
 		scale := l.scalar(e.Args[1])
 		return []entity{term{program.Call{Func: "grid", Args: []program.Expression{x.x, scale.x}}, program.Real}}
@@ -465,6 +466,7 @@ func (l *lowerer) method(f *ast.SelectorExpr, sel *types.Selection, e *ast.CallE
 		}
 	} else {
 		if p, ok := recv.(pointer); ok {
+			l.follows(p.presence, e.Pos())
 			recv = p.to
 		}
 		recv = l.value(recv) // copied before the arguments are evaluated, or after
@@ -537,6 +539,7 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 	bindParam := func(id *ast.Ident, v entity) {
 		obj := info.Defs[id]
 		if obj == nil || id.Name == "_" {
+			l.discard(v, e.Pos())
 			return
 		}
 		if s, ok := v.(slice); ok && !l.assigns(code, obj) {
@@ -551,6 +554,8 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 	}
 	if recvList != nil && len(recvList.List) == 1 && len(recvList.List[0].Names) == 1 {
 		bindParam(recvList.List[0].Names[0], recv)
+	} else {
+		l.discard(recv, e.Pos())
 	}
 	n := 0
 	for _, f := range typ.Params.List {
@@ -559,6 +564,7 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 			n++
 		}
 		if len(f.Names) == 0 {
+			l.discard(args[n], e.Pos())
 			n++
 		}
 	}

@@ -219,6 +219,7 @@ func (l *lowerer) inputNamed(path string, at token.Pos) entity {
 	}
 	for _, part := range parts[1:] {
 		if p, ok := e.(pointer); ok {
+			l.claimOf(p.presence)
 			e = p.to
 		}
 		r, ok := e.(*record)

@@ -8,7 +8,7 @@ import (
 )
 
 // A domain knows which parameters of noise a source takes: scales that are positive,
-// probabilities from 0 to 1. It refuses others with a panic, which is seen like any
+// probabilities from 0 to 1, some scores. It refuses others with a panic, which is seen like any
 // other (see bounds).
 type domain struct {
 	// requires are what holds of the inputs, conjunct by conjunct; definitions those
@@ -39,6 +39,12 @@ func newDomain(requires []program.Expression, body []program.Statement) domain {
 			d.definitions[s.To] = s.Value
 		case program.Draw:
 			times[s.To]++
+		case program.Make:
+			times[s.To]++
+		case program.Append:
+			times[s.To]++
+		case program.Store:
+			times[s.To]++
 		}
 	})
 	for v := range d.definitions {
@@ -51,8 +57,13 @@ func newDomain(requires []program.Expression, body []program.Statement) domain {
 	for _, r := range d.requires {
 		written := false
 		program.Walk(r, func(x program.Expression) {
-			if ref, ok := x.(program.Ref); ok && times[ref.Var] > 0 {
-				written = true
+			switch x := x.(type) {
+			case program.Ref:
+				written = written || times[x.Var] > 0
+			case program.Element:
+				written = written || times[x.Slice] > 0
+			case program.Length:
+				written = written || times[x.Slice] > 0
 			}
 		})
 		if !written {
@@ -73,10 +84,11 @@ func (d domain) taken(draw program.Draw, f facts) program.Expression {
 		}
 		return program.Truth(true)
 	case program.Choose:
-		if d.atLeastZero(draw.Parameter, f) {
-			return program.Truth(true)
+		some := program.Expression(program.Truth(true))
+		if n := (program.Length{Slice: draw.Scores}); !f.atLeast(n, 1) {
+			some = program.Binary{Op: program.Gt, X: n, Y: number(0, program.Int)}
 		}
-		return program.Binary{Op: program.Ge, X: draw.Parameter, Y: number(0, program.Real)}
+		return both(some, d.sign(draw.Parameter, program.Gt, f))
 	}
 	return d.sign(draw.Parameter, program.Gt, f)
 }

@@ -89,6 +89,8 @@ func (l *lowerer) drawIn(e ast.Expr) (*ast.CallExpr, program.Law, bool) {
 // statement that it stands in, if that is all that it does.
 func (l *lowerer) draw(e *ast.CallExpr, law program.Law, to func(program.Sort) *program.Variable, s ast.Stmt) *program.Variable {
 	d := program.Draw{At: program.At{Pos: e.Pos()}, Law: law}
+	f := ast.Unparen(e.Fun).(*ast.SelectorExpr) // lawOf has seen it
+	l.drawsFrom(f, l.frame.in.info.Selections[f])
 	args := e.Args
 	if law == program.Choose && len(args) == 2 {
 		v, ok := l.sliceOf(args[0])
@@ -113,6 +115,14 @@ func (l *lowerer) draw(e *ast.CallExpr, law program.Law, to func(program.Sort) *
 	l.checkWritable(d.To, e.Pos())
 	l.emit(d)
 	return d.To
+}
+
+// drawsFrom evaluates the source of a draw, which a call may give that does more.
+func (l *lowerer) drawsFrom(f *ast.SelectorExpr, sel *types.Selection) {
+	index := sel.Index()
+	if _, ok := l.path(l.base(f.X), index[:len(index)-1], f.Pos()).(source); !ok {
+		l.refuse(f.X.Pos(), "this source of noise", "where it comes from is not known", "let it be a parameter, or a field of the receiver")
+	}
 }
 
 // temporary names what a draw without a name gives: laplace1.
@@ -143,6 +153,7 @@ func (l *lowerer) sample(e *ast.CallExpr, law program.Law) []entity {
 	if !ok {
 		l.refuse(e.Pos(), "a draw from "+typeName(sel.Recv()), "where its scale comes from is not known", "let it be a field of the receiver, or a parameter")
 	}
+	l.follows(d.presence, e.Pos())
 	if len(e.Args) > 0 {
 		l.checkSource(e.Args[0])
 	}

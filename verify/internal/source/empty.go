@@ -2,16 +2,32 @@ package source
 
 import (
 	"maps"
+	"math/bits"
 
+	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
 // How an empty slice came to be. A program.Function does not tell nil from empty, and a
 // caller does.
 const (
-	isNil   = 1 << iota // var out []T, or nil
-	isEmpty             // []T{}, or make([]T, 0)
+	isNil      = 1 << iota // var out []T, or nil
+	isEmpty                // []T{}, or make([]T, 0)
+	maybeNil               // append([]T(nil), q...), if q is empty
+	maybeEmpty             // make([]T, n), if n is 0
+	asInput                // what an input is: each has a bit from here on
 )
+
+// nilOrEmpty reports whether a slice may be nil on one way and empty on another one.
+func nilOrEmpty(how int) bool {
+	ways := bits.OnesCount(uint(how / asInput))
+	for _, of := range []int{isNil | maybeNil, isEmpty | maybeEmpty} {
+		if how&of != 0 {
+			ways++
+		}
+	}
+	return ways > 1
+}
 
 // emptied notes that the slices last made are empty, and not nil.
 func (l *lowerer) emptied(vs ...*program.Variable) {
@@ -21,11 +37,20 @@ func (l *lowerer) emptied(vs ...*program.Variable) {
 }
 
 // checkEmpty refuses to show what is nil on one way and empty on another one: which it is
-// might tell of private data.
-func (l *lowerer) checkEmpty() {
+// might tell of private data. Of lengths that are not constants it does if private data, or
+// noise, decide anything about slices.
+func (l *lowerer) checkEmpty(c *claim.Claim) {
 	g := newGraph(l.fn.Body)
 	before := make([]map[*program.Variable]int, len(g.nodes))
 	before[0] = map[*program.Variable]int{}
+	inputs := 0
+	for _, v := range l.fn.Inputs {
+		if v.Slice {
+			before[0][v] = asInput << min(inputs, 48)
+			inputs++
+		}
+	}
+	tells := l.sliceTold(c)
 	shown, refused := map[[2]int]int{}, false
 	for work := []int{0}; len(work) > 0; {
 		i := work[len(work)-1]
@@ -35,8 +60,10 @@ func (l *lowerer) checkEmpty() {
 		kind := 0
 		switch s := g.nodes[i].stmt.(type) {
 		case program.Make:
-			after[s.To] = 0
-			if n, ok := s.Length.(program.Number); ok && n.Value.Sign() == 0 {
+			after[s.To] = maybeEmpty
+			if n, ok := s.Length.(program.Number); ok && n.Value.Sign() > 0 {
+				after[s.To] = 0
+			} else if ok {
 				after[s.To] = isNil
 				if l.empties[copied{s.To, s.Pos}] {
 					after[s.To] = isEmpty
@@ -45,6 +72,9 @@ func (l *lowerer) checkEmpty() {
 		case program.Assign:
 			if r, ok := s.Value.(program.Ref); ok && s.To.Slice {
 				after[s.To] = after[r.Var]
+				if after[r.Var] != 0 && l.copies[copied{s.To, s.Pos}] == copiedByAppend {
+					after[s.To] = maybeNil
+				}
 			}
 		case program.Append:
 			after[s.To] = 0 // it is neither
@@ -59,7 +89,7 @@ func (l *lowerer) checkEmpty() {
 				continue
 			}
 			place := [2]int{kind, k}
-			if shown[place] |= after[r.Var]; shown[place] == isNil|isEmpty && !refused {
+			if shown[place] |= after[r.Var]; (shown[place]&(isNil|isEmpty) == isNil|isEmpty || tells && nilOrEmpty(shown[place])) && !refused {
 				refused = true
 				l.report(g.nodes[i].stmt.Position(), "showing a slice that is nil or empty", "which of them may tell of private data", "begin with var out []T, or with make, on all ways")
 			}
@@ -80,4 +110,28 @@ func (l *lowerer) checkEmpty() {
 			}
 		}
 	}
+}
+
+// sliceTold reports whether private data, or noise, decide which slice is shown, made or
+// copied.
+func (l *lowerer) sliceTold(c *claim.Claim) (tells bool) {
+	if c == nil {
+		return true
+	}
+	d := newDependence(c)
+	for d.changed = true; d.changed; {
+		d.changed = false
+		d.list(l.fn.Body, false)
+	}
+	d.left = false
+	d.visit = func(s program.Statement, under bool) {
+		switch s := s.(type) {
+		case program.Assign:
+			tells = tells || under && s.To.Slice
+		case program.Make, program.Return, program.Output:
+			tells = tells || under
+		}
+	}
+	d.list(l.fn.Body, false)
+	return tells
 }

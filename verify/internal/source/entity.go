@@ -70,8 +70,9 @@ type (
 	// A presence is that of an input that may be nil: a truth of the input, if the
 	// program asks.
 	presence struct {
-		make func() *program.Variable
-		v    *program.Variable
+		claimed bool // the claim is of what is there
+		make    func() *program.Variable
+		v       *program.Variable
 	}
 
 	// An amount is an input of package privacy: a number in directives, and nothing

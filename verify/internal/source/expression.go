@@ -244,6 +244,7 @@ func (l *lowerer) deref(e entity, pos token.Pos) entity {
 	if !ok {
 		l.refuse(pos, "following "+e.what(), "what it points to is not known", "point to one variable, from its declaration on")
 	}
+	l.follows(p.presence, pos)
 	return p.to
 }
 
@@ -251,6 +252,7 @@ func (l *lowerer) deref(e entity, pos token.Pos) entity {
 func (l *lowerer) path(e entity, index []int, pos token.Pos) entity {
 	for _, i := range index {
 		if p, ok := e.(pointer); ok {
+			l.follows(p.presence, pos)
 			e = p.to
 		}
 		r, ok := e.(*record)
@@ -399,7 +401,12 @@ func (l *lowerer) shortCircuit(op program.Op, x program.Expression, y func() pro
 	}
 	var second program.Expression
 	effects, after := l.fork(func() { second = y() })
-	if len(effects) == 0 {
+	if onlyFollows(effects) {
+		if op == program.Or {
+			l.followUnder(effects, negate(x))
+		} else {
+			l.followUnder(effects, x)
+		}
 		return connect(op, x, second)
 	}
 	l.constants = meet(l.constants, after)

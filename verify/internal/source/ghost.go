@@ -216,6 +216,9 @@ func (g ghost) entity(e ast.Expr) entity {
 		}
 		x := g.entity(e.X)
 		if p, ok := x.(pointer); ok {
+			if g.inputs {
+				g.l.claimOf(p.presence)
+			}
 			x = p.to
 		}
 		if r, ok := x.(*record); ok {
@@ -296,6 +299,9 @@ func (g ghost) call(e *ast.CallExpr) term {
 		d, ok := g.entity(e.Args[0]).(*sampler)
 		if !ok || !g.scales && g.inputs {
 			g.l.refuse(g.pos(e), "this scale", "it is of no distribution", "name a field or parameter of type *noise.DiscreteLaplace, *noise.Geometric or *noise.Choice")
+		}
+		if g.inputs {
+			g.l.claimOf(d.presence)
 		}
 		return term{program.Ref{Var: d.scaleVariable()}, program.Real}
 	case "diff", "cond":

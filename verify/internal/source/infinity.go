@@ -213,6 +213,8 @@ func (l *lowerer) compareInfinite(op program.Op, v, w entity, t types.Type, pos 
 	if !ok1 || !ok2 || first && second && a.end != b.end {
 		return term{}, false
 	}
+	l.discard(v, pos) // the number beside an infinity decides nothing
+	l.discard(w, pos)
 	against := func(sign int) program.Expression { return program.Truth(holds(op, sign)) }
 	return term{choice(x.is,
 		choice(y.is, against(x.sign-y.sign), against(x.sign)),
@@ -261,6 +263,8 @@ func (l *lowerer) extreme(op program.Op, v, w entity, t types.Type, pos token.Po
 	if y.is == program.Truth(false) {
 		y.kind = x.kind
 	}
+	l.discard(v, pos)
+	l.discard(w, pos)
 	if x.kind != y.kind || x.x.sort != y.x.sort {
 		l.refuse(pos, "infinities of both signs", "it is outside the subset", "let the first round of a loop set the value")
 	}

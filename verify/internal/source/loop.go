@@ -59,7 +59,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt, label string) flow {
 			if s.Cond != nil {
 				cond = l.condition(s.Cond)
 				l.settle(s.Cond.Pos())
-				if len(l.out) > 0 {
+				if !onlyFollows(l.out) {
 					// The condition does something: it is the loop's first statement.
 					l.emit(program.If{At: program.At{Pos: s.Cond.Pos()}, Cond: cond, Else: []program.Statement{program.Break{At: program.At{Pos: s.Cond.Pos()}, Of: loop}}})
 					cond = program.Truth(true)

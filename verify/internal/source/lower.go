@@ -59,7 +59,7 @@ type lowerer struct {
 	streams map[*program.Variable]bool
 	laws    map[program.Law]int
 	// copies are the assignments of slices that are copies in Go as well.
-	copies map[copied]bool
+	copies map[copied]copying
 	// empties are the makings of slices that are empty, and not nil.
 	empties map[copied]bool
 	// temporaries are slices that have no name yet, and that nothing else knows.
@@ -112,6 +112,15 @@ type inputPointer struct {
 	to   types.Type
 }
 
+// A copying is how a slice is assigned.
+type copying uint8
+
+const (
+	shared         copying = iota // b := a
+	copiedByClone                 // slices.Clone(a), which is nil if a is
+	copiedByAppend                // append([]T(nil), a...), which is nil if a is empty
+)
+
 type copied struct {
 	to *program.Variable
 	at token.Pos
@@ -143,7 +152,7 @@ func newLowerer(b *body, known bodies, notes notes) *lowerer {
 		flags:       map[*program.Variable]bool{},
 		streams:     map[*program.Variable]bool{},
 		laws:        map[program.Law]int{},
-		copies:      map[copied]bool{},
+		copies:      map[copied]copying{},
 		empties:     map[copied]bool{},
 		temporaries: map[*program.Variable]bool{},
 		bags:        map[string]*program.Variable{},
@@ -229,7 +238,7 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 	if len(l.refusals) > before {
 		return nil
 	}
-	l.fn.Body = l.finish(l.out)
+	l.fn.Body = l.finish(l.resolveFollows(l.out, c))
 	written := map[*program.Variable]bool{}
 	assigned(l.fn.Body, written)
 	for _, keys := range l.keysOf {
@@ -242,7 +251,7 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 	}
 	l.checkPointers(written)
 	l.checkAliases()
-	l.checkEmpty()
+	l.checkEmpty(c)
 	if len(l.refusals) > before {
 		return nil
 	}

@@ -12,11 +12,7 @@ import (
 // follows what depends on what by data and by control, and errs by finding too much
 // only (Volpano, Irvine and Smith, "A sound type system for secure flow analysis", 1996).
 func TellingPanic(f *program.Function, c *claim.Claim) (token.Pos, bool) {
-	d := &dependence{values: map[*program.Variable]bool{}, lengths: map[*program.Variable]bool{}, loops: map[*program.Loop]bool{}}
-	for _, a := range c.Adjacent {
-		d.values[a.Input] = true
-		d.lengths[a.Input] = a.Relation == claim.Bag
-	}
+	d := newDependence(c)
 	for d.changed = true; d.changed && d.found == nil; {
 		d.changed = false
 		d.list(f.Body, false)
@@ -35,6 +31,17 @@ type dependence struct {
 	left    bool                   // it depends whether the function was left before its end
 	changed bool
 	found   *program.Return
+	// visit, if set, is told of every statement, and whether it depends if that runs.
+	visit func(s program.Statement, under bool)
+}
+
+func newDependence(c *claim.Claim) *dependence {
+	d := &dependence{values: map[*program.Variable]bool{}, lengths: map[*program.Variable]bool{}, loops: map[*program.Loop]bool{}}
+	for _, a := range c.Adjacent {
+		d.values[a.Input] = true
+		d.lengths[a.Input] = a.Relation == claim.Bag
+	}
+	return d
 }
 
 // of reports whether an expression depends.
@@ -69,6 +76,9 @@ func (d *dependence) list(stmts []program.Statement, under bool) {
 }
 
 func (d *dependence) statement(s program.Statement, under bool) {
+	if d.visit != nil {
+		d.visit(s, under)
+	}
 	switch s := s.(type) {
 	case program.Assign:
 		if from, ok := s.Value.(program.Ref); ok && s.To.Slice {
@@ -93,6 +103,11 @@ func (d *dependence) statement(s program.Statement, under bool) {
 		d.list(s.Else, under)
 	case *program.Loop:
 		under = under || d.loops[s] || d.of(s.Cond)
+		if visit := d.visit; visit != nil { // what a round leaves, the next one does not begin
+			d.visit = nil
+			d.list(s.Body, under)
+			d.visit = visit
+		}
 		d.list(s.Body, under)
 		d.list(s.Post, under || d.loops[s])
 	case program.Break:

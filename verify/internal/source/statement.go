@@ -220,7 +220,9 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) flow {
 	if l.isBuiltin(call.Fun, "panic") {
 		return l.panicStmt(call)
 	}
-	l.call(call)
+	for _, v := range l.call(call) {
+		l.discard(v, s.Pos())
+	}
 	l.settle(s.Pos())
 	return flow{falls: true}
 }

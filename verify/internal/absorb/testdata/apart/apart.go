@@ -127,3 +127,12 @@ func SometimesNoise(x, s, eps float64, b bool, src *noise.Source) float64 {
 	}
 	return s * z
 }
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ProductOfNoises(x, eps float64, src *noise.Source) float64 {
+	y := src.Exponential(1 / eps)
+	z := src.Laplace(1 / eps)
+	return x + 2*y*z
+}

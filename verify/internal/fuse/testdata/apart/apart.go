@@ -836,3 +836,16 @@ func ClonedShort(q []float64, eps float64, src *noise.Source) int {
 	}
 	return best
 }
+
+// A loop that is the first statement has none before it.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LoopFirst(x, eps float64, src *noise.Source) float64 {
+	for {
+		if y := x + src.Laplace(1/eps); y > 0 {
+			return y
+		}
+	}
+}
