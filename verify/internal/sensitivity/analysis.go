@@ -416,9 +416,14 @@ func (a *analysis) settled(o *object) *object {
 		return o
 	}
 	c := *o
-	e := a.env(o.slot.val.sym)
+	e, size := a.env(o.slot.val.sym), a.size(o.slot.val.sym)
 	for n := range c.env {
 		c.env[n] = c.env[n].add(e)
+		if c.size[n] == nil || size == nil {
+			c.size[n] = nil
+			continue
+		}
+		c.size[n] = c.size[n].add(size)
 	}
 	return &c
 }
@@ -440,6 +445,15 @@ func (a *analysis) update(st *state, id int, change func(o *object)) {
 	o.id = a.next()
 	change(&o)
 	st.heap[id] = &o
+}
+
+// fill sets what stands at the index of the loop.
+func (a *analysis) fill(st *state, id int, s slot) {
+	s.under = st.heap[id].rest()
+	a.update(st, id, func(o *object) {
+		s.at = o.id
+		o.slot = &s
+	})
 }
 
 // shape makes a value of a type of which every number moves at most so far.

@@ -53,6 +53,8 @@ func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (
 		if a.gathered(l, bag, after, id, st, head, end, s) {
 			grown = append(grown, id)
 		}
+		// (after.heap[id] is of gathered alone.)
+		after.heap[id].bag = after.heap[id].bag || c.lengths[id]
 	}
 	a.exclusive(bag, after, end, grown)
 	return after, nil
@@ -349,6 +351,7 @@ func (a *analysis) privateLoop(f *frame, st *state, s *ast.RangeStmt, body *ast.
 	for id := range c.objs {
 		obj := *end.heap[id]
 		obj.id, obj.slot, obj.base, obj.size = a.next(), nil, "", [3]env{}
+		obj.bag = obj.bag || c.lengths[id]
 		for n := range obj.env {
 			obj.env[n] = over.add(a.settled(st.heap[id]).env[n]).add(a.outside(l, a.settled(end.heap[id]).env[n])).add(a.everything(l)).infinite(why)
 		}

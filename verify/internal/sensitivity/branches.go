@@ -580,7 +580,13 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 			}
 			v = a.joinedNumber(old, cond, v, w)
 		}
-		o.slot = &slot{x.slot.loop, v, x.slot.written || y.slot.written, x.slot.always && y.slot.always}
+		if x.slot.appended != y.slot.appended {
+			a.fail(nil, "an element that is set in every branch", "an element is appended in some branches only")
+		}
+		o.slot = &slot{loop: x.slot.loop, val: v, written: x.slot.written || y.slot.written, always: x.slot.always && y.slot.always, appended: x.slot.appended, at: o.id, under: o.id}
+		if x.rest() == y.rest() {
+			o.slot.under = x.rest()
+		}
 	}
 	changed := func(z *object) bool {
 		for n := range z.added {
@@ -595,7 +601,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 		o.env[n] = x.env[n].max(y.env[n], a.facts)
 		o.moved[n] = x.moved[n].max(y.moved[n], a.facts)
 		o.added[n] = x.added[n].max(y.added[n], a.facts)
-		if unequal && o.slot == nil {
+		if unequal && (o.slot == nil || x.rest() != y.rest()) {
 			o.env[n] = o.env[n].add(choice)
 			o.moved[n] = o.moved[n].add(choice)
 		}
@@ -658,15 +664,20 @@ func (a *analysis) slotted(x, y *object) *object {
 		return x
 	}
 	l := a.top()
-	if l == nil || l.id != y.slot.loop || l.mixed[-x.id] {
-		a.fail(nil, "an element that is set in every branch", "an element is appended in some branches only")
+	if l == nil || l.id != y.slot.loop {
+		a.fail(nil, "an element that is set in every branch", "an element is set in some branches only")
+	}
+	o := *x
+	o.slot = &slot{loop: l.id, appended: y.slot.appended, at: o.id, under: o.id}
+	if y.slot.appended {
+		o.slot.val = y.slot.val // if any is
+		return &o
 	}
 	cell, ok := l.cells[x.id]
 	if !ok {
 		cell = a.cell(&state{heap: map[int]*object{}}, l, x, typesFloat)
 	}
-	o := *x
-	o.slot = &slot{l.id, cell, false, false}
+	o.slot.val = cell
 	return &o
 }
 

@@ -247,7 +247,7 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 		if in.Bag {
 			// Of its records nothing is known but their type.
 			row := known{whole: isInteger(elem)}
-			if numeric(elem) && unsigned(elem) {
+			if numeric(elem) && unsigned(elem) && !isTypeParam(elem) {
 				row.lo = &Expr{}
 			}
 			return a.alloc(st, object{bag: true, env: same(e), given: true, elem: &value{sym: a.hidden("row", row)}})
@@ -278,7 +278,10 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 	case *types.Map:
 		if numbers(u.Elem()) {
 			all := same(e)
-			if norms[in.Norm] == linf {
+			switch norms[in.Norm] {
+			case l2:
+				all[l1] = e.scale(lengthOf(n).sqrt())
+			case linf:
 				all[l1], all[l2] = e.scale(lengthOf(n)), e.scale(lengthOf(n).sqrt())
 			}
 			a.nonneg = append(a.nonneg, lengthOf(n))

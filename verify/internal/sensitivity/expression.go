@@ -215,6 +215,19 @@ func (e Expr) sqrt() Expr {
 	return root.mul(over).mul(rootOfInteger(n))
 }
 
+// anyRoot is the root of what may be a square, or a product of two that are negative: those
+// are not taken apart.
+func (e Expr) anyRoot() Expr {
+	if len(e.terms) == 1 {
+		powers := e.terms[0].powers
+		square := slices.ContainsFunc(powers, func(p power) bool { return p.halfs%4 == 0 })
+		if square || len(powers) > 1 {
+			return Expr{[]term{{big.NewRat(1, 1), []power{{asAtom(e), 1}}}}}
+		}
+	}
+	return e.sqrt()
+}
+
 // rootOfInteger is √n as a product of roots of small primes and of what is left.
 func rootOfInteger(n *big.Int) Expr {
 	product := one()
@@ -333,7 +346,7 @@ func (e Expr) rewrite(f func(*atom) (Expr, bool)) (out Expr, ok bool) {
 				product = product.mul(x)
 			}
 			if n%2 != 0 {
-				product = product.mul(x.sqrt())
+				product = product.mul(x.anyRoot())
 			}
 		}
 		out = out.add(product)

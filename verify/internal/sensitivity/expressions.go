@@ -447,6 +447,9 @@ func (a *analysis) part(st *state, whole Expr, field *types.Var) value {
 		a.knowns[name] = k
 	}
 	if s, ok := field.Type().Underlying().(*types.Slice); ok && s != nil && len(e) == 0 {
+		if n := "len(" + name + ")"; a.knowns[n] == nil {
+			a.knowns[n] = &known{whole: true, serial: a.knowns[name].serial}
+		}
 		return a.alloc(st, object{length: lengthOf(name), view: true})
 	}
 	return value{sym: named(name)}

@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"math"
 	"math/big"
 	"slices"
 )
@@ -262,11 +263,50 @@ func (f *facts) lowerBounds(e Expr) (all []lowerBound) {
 func (f *facts) byNumbers(e Expr) bool {
 	value, size := 0.0, 0.0
 	for _, t := range e.terms {
-		v := t.eval(nil)
+		v, ok := t.near()
+		if !ok {
+			return false
+		}
 		value += v
 		size += max(v, -v)
 	}
 	return value > 1e-9*size
+}
+
+// near is the value of a term with a relative error below 1e-11, if it is of numbers alone
+// and float64 is that close to all that it is made of: there is no overflow, what
+// underflows, no logarithm near that of 1, and no exponential of what is large.
+func (t term) near() (float64, bool) {
+	fits := func(v float64) bool { return v > 1e-100 && v < 1e100 }
+	v, _ := t.coef.Float64()
+	if !fits(max(v, -v)) {
+		return 0, false
+	}
+	for _, p := range t.powers {
+		x := 0.0
+		switch a := p.atom; {
+		case a.op == rootOf:
+			x = a.eval(nil)
+		case a.op == logarithm || a.op == exponential:
+			if len(a.args[0].terms) != 1 {
+				return 0, false
+			}
+			y, ok := a.args[0].terms[0].near()
+			switch {
+			case !ok:
+				return 0, false
+			case a.op == exponential && max(y, -y) < 100:
+				x = math.Exp(y)
+			case a.op == logarithm && y > 0 && (y < 0.99 || y > 1.01):
+				x = math.Log(y)
+			}
+		}
+		by := math.Pow(x, float64(p.halfs)/2)
+		if v *= by; !fits(max(x, -x)) || !fits(max(by, -by)) || !fits(max(v, -v)) {
+			return 0, false
+		}
+	}
+	return v, true
 }
 
 // abs returns |e|.

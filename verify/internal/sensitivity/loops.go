@@ -24,10 +24,12 @@ type loop struct {
 	place Expr   // where the record of an iteration stands
 	at    value  // that record
 	index Expr   // is different in each iteration, if there is one
-	count Expr   // how often the body runs at most
+	count Expr   // how often the body runs at most, which is not negative
+	exact Expr   // the same, as it is written: it may be negative where the loop is not reached
 	whole bool   // the index begins at 0
 	mark  int    // atoms with a larger serial belong to one iteration
 	cells map[int]value
+	own   map[int]bool // objects of which something at the index was read or set
 	mixed map[int]bool
 	split map[int]string // of splits that a part of takes the place of what was split: that part
 
@@ -59,8 +61,18 @@ func (a *analysis) loop(f *frame, st *state, s ast.Stmt) (*state, *result) {
 
 func (a *analysis) newLoop(count Expr) *loop {
 	id := a.next()
-	return &loop{id: id, name: fmt.Sprintf("·l%d", id), count: count, mark: id,
-		cells: map[int]value{}, mixed: map[int]bool{}, split: map[int]string{}, ends: map[string]Expr{}, initial: map[string]env{}, solved: map[string]env{}}
+	exact := count
+	if !a.isNonneg(count) {
+		// What a distance is bounded by is added to others, where the loop is not reached too.
+		count = a.max(count, Expr{})
+	}
+	return &loop{id: id, name: fmt.Sprintf("·l%d", id), count: count, exact: exact, mark: id,
+		own: map[int]bool{}, cells: map[int]value{}, mixed: map[int]bool{}, split: map[int]string{}, ends: map[string]Expr{}, initial: map[string]env{}, solved: map[string]env{}}
+}
+
+// unknown names that of a variable.
+func (l *loop) unknown(p place) string {
+	return fmt.Sprintf("%s.%s·%d·%d", l.name, p.obj.Name(), p.obj.Pos(), p.frame)
 }
 
 // bind sets the variables of a range.
@@ -94,6 +106,11 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 		}
 		elem := elementType(t)
 		return a.publicLoop(f, st, count, nil, s.Body, nil, nil, func(h *state, l *loop) {
+			if m, ok := core(t).(*types.Map); ok {
+				// A key is another one in each iteration, and of that type: no more is known.
+				k, x := a.knowns[l.index.terms[0].powers[0].atom.name], l.index.terms[0].powers[0].atom
+				k.lo, k.most, k.whole, x.nonneg, l.whole = nil, nil, isInteger(m.Key()), false, false
+			}
 			if _, array := t.Underlying().(*types.Array); array && s.Value != nil {
 				// A range over an array sees a copy.
 				if l.mixed[v.obj] {
@@ -175,7 +192,7 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 			return nil, nil, false
 		}
 		x, ok := cond.X.(*ast.Ident)
-		if !ok || f.pkg.Info.Uses[x] != obj || assigns(f, s.Body, cond.Y, obj) {
+		if !ok || f.pkg.Info.Uses[x] != obj || assigns(f, s.Body, cond.Y, obj) || mentions(f, cond.Y, obj) {
 			return nil, nil, false
 		}
 		last := a.number(st, a.expr(f, st, cond.Y), cond.Y)
@@ -233,6 +250,16 @@ func onlyLen(f *frame, x ast.Expr) bool {
 	return ok && isBuiltin(f, c.Fun, "len") && simple(c.Args[0])
 }
 
+// mentions reports whether an expression is made of a variable.
+func mentions(f *frame, x ast.Expr, obj types.Object) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && f.pkg.Info.Uses[id] == obj
+		return true
+	})
+	return found
+}
+
 // assigns reports whether a body, or a closure in it, sets a variable, or one that the bound
 // is made of. (What closures from elsewhere do to them is seen when the body has run.)
 func assigns(f *frame, body *ast.BlockStmt, bound ast.Expr, obj types.Object) (found bool) {
@@ -271,7 +298,7 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 	h := st.clone()
 	h.items = nil
 	for p := range c.vars {
-		h.vars[p] = a.headValue(l, fmt.Sprintf("%s.%s%d", l.name, p.obj.Name(), p.obj.Pos()), st.vars[p], p.obj.Type(), c, st)
+		h.vars[p] = a.headValue(l, l.unknown(p), st.vars[p], p.obj.Type(), c, st)
 	}
 	for id := range c.objs {
 		old := a.settled(st.heap[id])
@@ -561,7 +588,7 @@ func (a *analysis) unknowns(l *loop, head, end *state, c changes) map[string]env
 		}
 	}
 	for p := range c.vars {
-		walk(fmt.Sprintf("%s.%s%d", l.name, p.obj.Name(), p.obj.Pos()), head.vars[p], end.vars[p])
+		walk(l.unknown(p), head.vars[p], end.vars[p])
 	}
 	for id := range c.objs {
 		o := end.heap[id]
@@ -633,7 +660,7 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 	after := st.clone()
 	after.spent = maps.Clone(end.spent)
 	for p := range c.vars {
-		after.vars[p] = a.afterValue(l, st.vars[p], head.vars[p], end.vars[p], fmt.Sprintf("%s.%s%d", l.name, p.obj.Name(), p.obj.Pos()), o.brk != nil || cond != nil)
+		after.vars[p] = a.afterValue(l, st.vars[p], head.vars[p], end.vars[p], l.unknown(p), o.brk != nil || cond != nil)
 	}
 	for id := range c.objs {
 		after.heap[id] = a.afterObject(l, id, a.settled(st.heap[id]), head.heap[id], end.heap[id], o.brk != nil || cond != nil || o.ret != nil)

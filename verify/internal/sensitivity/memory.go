@@ -33,12 +33,23 @@ func (a *analysis) touch(obj int, except *loop) {
 	}
 }
 
-// at returns the innermost loop if the index is its own.
-func (a *analysis) at(idx value) *loop {
+// turn returns the innermost loop if the index is its own.
+func (a *analysis) turn(idx value) *loop {
 	l := a.top()
 	if l == nil || l.bag || len(l.index.terms) == 0 || !idx.sym.is(l.index) {
 		return nil
 	}
+	return l
+}
+
+// at is turn, where what stands there is what stood there before the loop, or was put there
+// since in the same iteration: in a loop that appends it may be something else.
+func (a *analysis) at(obj int, idx value) *loop {
+	l := a.turn(idx)
+	if l == nil || l.mixed[-obj] {
+		return nil
+	}
+	l.own[obj] = true
 	return l
 }
 
@@ -83,7 +94,7 @@ func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
 // element reads an element.
 func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Type, x ast.Node) value {
 	o := st.heap[obj]
-	l := a.at(idx)
+	l := a.at(obj, idx)
 	a.touch(obj, l)
 	switch {
 	case o.bag:
@@ -178,14 +189,13 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "counts[key] += n", "where something is put depends on private data"))
-	l := a.at(idx)
-	a.touch(base.obj, l)
+	l := a.at(base.obj, idx)
 	if l != nil && v.kind == plain && len(moves) == 0 && !o.bag {
-		a.update(st, base.obj, func(o *object) {
-			o.slot = &slot{l.id, v, true, true}
-		})
+		a.touch(base.obj, l)
+		a.fill(st, base.obj, slot{loop: l.id, val: v, written: true, always: true})
 		return
 	}
+	a.touch(base.obj, nil)
 	a.update(st, base.obj, func(o *object) {
 		if text, constant := v.sym.String(), v.kind == plain && isNumber(v.sym); o.table && constant && (o.empty || o.put == text) {
 			// A constant put at a key of an empty map: again is no change, and the order
@@ -273,17 +283,14 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "", "where something is added depends on private data"))
-	l := a.at(idx)
-	a.touch(base.obj, l)
-	if l != nil && len(moves) == 0 {
+	if l := a.at(base.obj, idx); l != nil && len(moves) == 0 {
 		cur := a.element(st, base.obj, idx, nil, elementType(f.pkg.Info.Types[x.X].Type), x)
 		if cur.kind == plain {
-			a.update(st, base.obj, func(o *object) {
-				o.slot = &slot{l.id, value{sym: cur.sym.add(v.sym)}, true, true}
-			})
+			a.fill(st, base.obj, slot{loop: l.id, val: value{sym: cur.sym.add(v.sym)}, written: true, always: true})
 			return
 		}
 	}
+	a.touch(base.obj, nil)
 	e, size := a.env(v.sym), a.size(v.sym)
 	if size == nil {
 		size = env{unit: {infinite: a.why(at, "clamp it with min and max", "what is added has no bound")}}
@@ -436,15 +443,14 @@ func (a *analysis) grow(st *state, obj int, ys []value, call *ast.CallExpr) {
 		return
 	}
 	l := a.top()
-	if o := st.heap[obj]; !spread && l != nil && o.depth < len(a.stack) && o.slot == nil && len(ys) == 1 && ys[0].kind == plain && !o.bag {
-		a.update(st, obj, func(o *object) {
-			o.slot = &slot{l.id, ys[0], true, true}
-			o.length = o.length.add(one())
-			o.base = ""
-			l.mixed[-obj] = true // the slot is beyond what there was
-		})
+	if o := st.heap[obj]; !spread && l != nil && o.depth < len(a.stack) && o.slot == nil && len(ys) == 1 && ys[0].kind == plain && !o.bag && !l.own[obj] {
+		a.fill(st, obj, slot{loop: l.id, val: ys[0], written: true, always: true, appended: true})
+		o := st.heap[obj]
+		o.length, o.base = o.length.add(one()), ""
+		l.mixed[-obj] = true // the slot is beyond what there was
 		return
 	}
+	a.touch(obj, nil)
 	a.update(st, obj, func(o *object) {
 		o.base = ""
 		if o.bag {

@@ -264,7 +264,7 @@ func (a *analysis) lift(l *loop, e env, norm int) env {
 			case l1:
 				each = each.scale(l.count)
 			case l2:
-				each = each.scale(l.count.sqrt())
+				each = each.scale(a.root(l.count))
 			}
 			out = out.add(each)
 		case el != nil && el.loop == l:
@@ -275,7 +275,7 @@ func (a *analysis) lift(l *loop, e env, norm int) env {
 		case norm == l1:
 			out = out.add(env{s: bound{most: b.most.mul(l.count)}})
 		case norm == l2:
-			out = out.add(env{s: bound{most: b.most.mul(l.count.sqrt())}})
+			out = out.add(env{s: bound{most: b.most.mul(a.root(l.count))}})
 		default:
 			out = out.add(env{s: b})
 		}
@@ -446,7 +446,7 @@ func (a *analysis) afterObject(l *loop, id int, before, head, end *object, early
 	for n := range o.env {
 		o.env[n] = l.solved[name(n)]
 	}
-	if slotted && end.slot.val.kind == plain && (grown || !l.mixed[id]) {
+	if slotted && end.slot.val.kind == plain && !l.mixed[id] && !end.bag {
 		sym := end.slot.val.sym
 		e := a.substituted(l, a.env(sym))
 		for _, name := range sortedKeys(l.ends) {
@@ -456,7 +456,7 @@ func (a *analysis) afterObject(l *loop, id int, before, head, end *object, early
 			}
 		}
 		size := a.size(sym)
-		covered := end.slot.always && !early && l.whole && l.count.is(before.length)
+		covered := end.slot.always && !early && l.whole && l.exact.is(before.length)
 		cell, read := l.cells[head.id]
 		for n := range o.env {
 			switch {
@@ -470,9 +470,14 @@ func (a *analysis) afterObject(l *loop, id int, before, head, end *object, early
 					own = a.substituted(l, a.env(cell.sym))
 				}
 				o.env[n] = a.lift(l, own.max(e, a.facts), n)
-				if !read || !sym.has(cell.sym.String()) {
-					// Elements that were not written, or in only some iterations.
+				// Elements that were not written, or in only some iterations, stay what they
+				// were. (Of those that were read, own says so.)
+				switch {
+				case read:
+				case n == linf:
 					o.env[n] = o.env[n].max(before.env[n], a.facts)
+				default:
+					o.env[n] = o.env[n].add(before.env[n])
 				}
 			}
 			if before.size[n] != nil && size != nil {

@@ -71,7 +71,7 @@ func samePath(p, q []part) bool {
 // partOf is one part.
 func (a *analysis) partOf(v value, idx value) value {
 	index := "each"
-	if l := a.at(idx); l != nil {
+	if l := a.turn(idx); l != nil {
 		index = fmt.Sprint("loop ", l.id)
 	} else if n, ok := idx.sym.number(); ok {
 		index = n.RatString()

@@ -204,6 +204,20 @@ type slot struct {
 	val     value
 	written bool // in some branch
 	always  bool // in all branches
+	// appended: the element was put behind what there was.
+	appended bool
+	// at is the number of the object once the slot was set, and under the one before, where
+	// the slot is the last that was changed of it.
+	at, under int
+}
+
+// rest numbers what an object is but for its slot: two that have the same differ in their
+// slots at most.
+func (o *object) rest() int {
+	if o.slot != nil && o.slot.at == o.id {
+		return o.slot.under
+	}
+	return o.id
 }
 
 const (

@@ -1,0 +1,310 @@
+package attack
+
+import (
+	"math"
+	"slices"
+)
+
+// AppendAfterSlot: what is appended in each round is x.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func AppendAfterSlot(x float64) []float64 {
+	w := make([]float64, 3)
+	for i := range 3 {
+		w[i] = 0
+		w = append(w, x)
+	}
+	return w
+}
+
+// SlotAfterAppend: what is set after the append is another element.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func SlotAfterAppend(x float64) []float64 {
+	w := make([]float64, 3)
+	for i := range 3 {
+		w = append(w, x)
+		w[i] = 0
+	}
+	return w
+}
+
+// ReadAfterAppend: the element at the index is not the one that was appended.
+//
+// want: rejected
+//
+//dp:sensitivity q = 0
+func ReadAfterAppend(q []float64) float64 {
+	w := slices.Clone(q)
+	s := 0.0
+	for i := range 3 {
+		w = append(w, 0)
+		s += w[i]
+	}
+	return s
+}
+
+// ReadThenAppend: the element at 1 is the x that was appended before.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func ReadThenAppend(x float64) float64 {
+	w := make([]float64, 1)
+	s := 0.0
+	for i := range 3 {
+		s += w[i]
+		w = append(w, x)
+	}
+	return s
+}
+
+// PartlyWritten: of q[2] there are three copies now.
+//
+// want: rejected
+//
+//dp:sensitivity q = 2
+func PartlyWritten(q []float64) []float64 {
+	w := slices.Clone(q)
+	s := q[2]
+	for i := range 2 {
+		w[i] = s
+	}
+	return w
+}
+
+// NegativeMake: for n = -1 the result moves by 1, and not by 1 + n.
+//
+// want: rejected
+//
+//dp:sensitivity x = 1 + n
+func NegativeMake(x float64, n int) float64 {
+	t := 0.0
+	if n > 0 {
+		w := make([]float64, n)
+		for range w {
+			t += x
+		}
+	}
+	return t + x
+}
+
+// OtherBesideSlot: whether 5 is added at 0 depends on x, whatever is set at i.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func OtherBesideSlot(x float64) []float64 {
+	w := make([]float64, 3)
+	for i := range 3 {
+		w[i] = 0
+		if x > 0 {
+			w[0] += 5
+		}
+	}
+	return w
+}
+
+// OtherSetBesideSlot: whether 5 is put at 0 depends on x, whatever is set at i.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func OtherSetBesideSlot(x float64) []float64 {
+	w := make([]float64, 3)
+	for i := range 3 {
+		w[i] = 0
+		if x > 0 {
+			w[0] = 5
+		}
+	}
+	return w
+}
+
+// BoundOfIndex: the loop runs 5 times, and not 10.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func BoundOfIndex(x float64) float64 {
+	k := 0
+	for i := 0; i < 10-i; i++ {
+		k++
+	}
+	return x * float64(10-k)
+}
+
+// NegativeKeys: a key of a map may be below 0.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func NegativeKeys(x float64) float64 {
+	m := map[int]float64{-5: 1}
+	s := 0.0
+	for k := range m {
+		s += x * float64(min(k, 0))
+	}
+	return s
+}
+
+// NegativeKeysOf: a key of a map may be below 0.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func NegativeKeysOf(x float64, m map[int]float64) float64 {
+	s := 0.0
+	for k := range m {
+		s += x * float64(min(k, 0))
+	}
+	return s
+}
+
+// RealKeys: a key of a map may be no integer.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func RealKeys(x float64, m map[float64]float64) float64 {
+	s := 0.0
+	for k := range m {
+		s += x * (k - float64(int(k)))
+	}
+	return s
+}
+
+// RootOfSquare: for n = 0 and c = -5 the factor is 5, and not 0.
+//
+// want: rejected
+//
+//dp:requires n >= 0
+//dp:sensitivity x = max(math.Sqrt(n), c)
+func RootOfSquare(x, n, c float64) float64 {
+	return x * math.Sqrt(max(n, c*c))
+}
+
+// RootOfCount: for n = -2 there are 4 elements, which move by 2 in l2, and not by -2.
+//
+// want: rejected
+//
+//dp:sensitivity x = float64(n) in l2
+func RootOfCount(x float64, n int) []float64 {
+	w := make([]float64, n*n)
+	for i := range n * n {
+		w[i] = x
+	}
+	return w
+}
+
+// AppendBesideStore: x is put at 0 where something is appended too.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func AppendBesideStore(x float64) []float64 {
+	w := make([]float64, 1)
+	for range 3 {
+		w = append(w, 0)
+		w[0] = x
+	}
+	return w
+}
+
+// AppendBesideIncrease: x is added at 0 where something is appended too.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func AppendBesideIncrease(x float64) []float64 {
+	w := make([]float64, 1)
+	for range 3 {
+		w[0] += x
+		w = append(w, 0)
+	}
+	return w
+}
+
+// AppendTwice: the second of two that are appended is x.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func AppendTwice(x float64) []float64 {
+	var w []float64
+	for range 3 {
+		w = append(w, 0)
+		w = append(w, x)
+	}
+	return w
+}
+
+// MapIn2: three values that move by 1/√3 each have a sum that moves by √3.
+//
+// want: rejected
+//
+//dp:sensitivity m = 1 in l2
+func MapIn2(m map[int]float64) float64 {
+	s := 0.0
+	for i := range 3 {
+		s += m[i]
+	}
+	return s
+}
+
+// PrivateReslice: the length is 10-x.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func PrivateReslice(x int) int {
+	w := make([]float64, 10)
+	for range x {
+		w = w[1:]
+	}
+	return len(w)
+}
+
+// BagReslice: the length is 10 less how many rows there are.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 0
+func BagReslice(rows []int) int {
+	w := make([]float64, 10)
+	for range rows {
+		w = w[1:]
+	}
+	return len(w)
+}
+
+// SizeOfSlot: the factor of p is x + 100.
+//
+// want: rejected
+//
+//dp:sensitivity p = 0
+//dp:sensitivity x = 3
+func SizeOfSlot(x, p float64) float64 {
+	c := max(-1, min(p, 1))
+	s := 0.0
+	for i := range 3 {
+		w := make([]float64, 3)
+		w[i] = x + 100
+		s += c * w[0]
+	}
+	return s
+}
+
+// TinyTimesHuge: the factor is 1e-400·e^1401, some 1e208.
+//
+// want: rejected
+//
+//dp:sensitivity x = 1
+func TinyTimesHuge(x float64) float64 {
+	return x / 1e200 / 1e200 * math.Exp(700) * math.Exp(701)
+}
