@@ -374,17 +374,27 @@ func (a *analysis) whole(e Expr) bool {
 }
 
 // envs returns the distance of a value in each norm: that of a tuple or a struct is
-// that of all its numbers together.
-func (a *analysis) envs(st *state, v value) [3]env {
+// that of all its numbers together. A map is seen with the keys that it has.
+func (a *analysis) envs(st *state, v value) [3]env { return a.distance(st, v, true) }
+
+// distance is that of a map, without the keys, as of the function that is 0 elsewhere.
+func (a *analysis) distance(st *state, v value, keys bool) [3]env {
 	switch v.kind {
 	case plain:
 		return same(a.env(v.sym))
 	case ref:
-		return a.settled(st.heap[v.obj]).env
+		o := a.settled(st.heap[v.obj])
+		all := o.env
+		if keys && o.table {
+			for n := range all {
+				all[n] = all[n].add(o.keys)
+			}
+		}
+		return all
 	case record, tuple, mechanical:
 		var all [3]env
 		add := func(w value) {
-			e := a.envs(st, w)
+			e := a.distance(st, w, keys)
 			for n := range all {
 				if n == linf {
 					all[n] = all[n].max(e[n], a.facts)
@@ -404,7 +414,7 @@ func (a *analysis) envs(st *state, v value) [3]env {
 		return same(v.env)
 	case function:
 		if v.fn.self != nil {
-			return a.envs(st, *v.fn.self)
+			return a.distance(st, *v.fn.self, keys)
 		}
 	}
 	return [3]env{}

@@ -296,7 +296,7 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 				roots[r] = roots[r].max(e, a.facts)
 			}
 		}
-		v.roots = roots
+		v.roots, v.id = roots, a.next()
 		return v
 	}
 	a.fail(nil, "one kind of value whatever the branch", "a variable holds one of two things that are not numbers")

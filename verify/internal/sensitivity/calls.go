@@ -688,8 +688,9 @@ func (a *analysis) claimed(st *state, c *closure, args []value, x *ast.CallExpr)
 			return value{}, false
 		}
 	}
-	if c.self != nil || c.fn.Signature().Variadic() {
-		return value{}, false // what it leaves in its receiver no claim speaks of
+	k := a.program.keeper(a.program.funcs[c.name])
+	if c.self != nil || c.fn.Signature().Variadic() || k.refusal != nil || len(k.writes) > 0 {
+		return value{}, false // what it leaves in its receiver, or in what it is given, no claim speaks of
 	}
 	return a.byClaim(st, c, cl, args, x)
 }

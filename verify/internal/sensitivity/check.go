@@ -159,7 +159,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if why := a.leaves(st, given, args, private); why != nil {
 		return a, nil, out, why
 	}
-	out = a.envs(st, v)
+	out = a.distance(st, v, a.cost)
 	for n := range out {
 		out[n] = a.resolved(out[n], func(string) bool { return true })
 		for s, b := range out[n] {
@@ -209,14 +209,14 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 		t = p.Elem()
 	}
 	if isNamed(t, "dataset", "Dataset") {
-		w := value{kind: private}
+		w := value{kind: private, id: a.next()}
 		if in != nil {
 			w.env = env{n: {most: one()}}
 			w.roots = map[string]env{n: w.env}
 		}
 		return w
 	}
-	if isNamed(t, "noise", "Source") {
+	if random(v.Type()) {
 		return value{kind: source}
 	}
 	if in == nil {
@@ -335,6 +335,15 @@ func numbers(t types.Type) bool {
 		return numbers(u.Elem())
 	}
 	return numeric(t)
+}
+
+// random reports whether values of the type are random bits, or made of them: the types
+// of package noise, by its own word.
+func random(t types.Type) bool {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return isNamed(p.Elem(), "noise", "Source") || isNamed(p.Elem(), "noise", "Stream")
+	}
+	return isNamed(t, "noise", "Bits")
 }
 
 func isNamed(t types.Type, pkg, name string) bool {

@@ -432,6 +432,9 @@ func (a *analysis) field(st *state, v value, field *types.Var, at ast.Node) valu
 func (a *analysis) part(st *state, whole Expr, field *types.Var) value {
 	name := whole.String() + "." + field.Name()
 	e := a.env(whole)
+	if len(e) == 0 && a.fixed(whole) && random(field.Type()) {
+		return value{kind: source}
+	}
 	for escaped := range a.escaped {
 		if whole.has(escaped) {
 			name = a.hidden(name, known{}).String()

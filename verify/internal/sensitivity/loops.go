@@ -117,6 +117,7 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 					a.fail(s, "a range over a slice, or over indices", "a range over an array that its body changes")
 				}
 			}
+			a.keyed(l, t)
 			a.bind(f, h, s.Key, value{sym: l.index})
 			if s.Value != nil {
 				a.bind(f, h, s.Value, a.element(h, v.obj, value{sym: l.index}, nil, elem, s))
@@ -146,12 +147,24 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 		}
 		count := a.hidden("count", known{lo: &Expr{}, whole: true})
 		return a.publicLoop(f, st, count, nil, s.Body, nil, nil, func(h *state, l *loop) {
+			a.keyed(l, t)
 			a.bind(f, h, s.Key, value{sym: l.index})
 			a.bind(f, h, s.Value, a.public("element"))
 		})
 	}
 	a.fail(s, "a range over a slice, map or integer", "a range that is not of the subset")
 	return nil, nil
+}
+
+// keyed makes the index of a loop over a map the key of its round: each is another one, and
+// any.
+func (a *analysis) keyed(l *loop, t types.Type) {
+	m, ok := core(t).(*types.Map)
+	if !ok {
+		return
+	}
+	l.index = a.hidden("key", known{whole: isInteger(m.Key())})
+	l.whole = false
 }
 
 func (a *analysis) forLoop(f *frame, st *state, s *ast.ForStmt) (*state, *result) {
@@ -346,7 +359,7 @@ func (a *analysis) headValue(l *loop, name string, v value, t types.Type, c chan
 		return value{sym: a.hidden(name, k)}
 	case private:
 		l.initial[name] = v.env
-		v.env = nil
+		v.env, v.id = nil, a.next()
 		if c.private[name] {
 			v.env = env{name: {most: one()}}
 		}
@@ -393,9 +406,9 @@ func equal(v, w value) bool {
 				return false
 			}
 		}
-		return samePath(v.path, w.path) && sameRoots(v.roots, w.roots)
-	case divided:
-		return samePath(v.path, w.path) && v.name == w.name && sameRoots(v.roots, w.roots)
+		return v.id == w.id && samePath(v.path, w.path) && sameRoots(v.roots, w.roots)
+	case divided, mechanical:
+		return v.id == w.id
 	}
 	for k := range v.fields {
 		if x, ok := w.fields[k]; !ok || !equal(v.fields[k], x) {

@@ -93,7 +93,7 @@ func (a *analysis) device(st *state, name string, d device, options value, x *as
 	if len(a.envs(st, options)[l1]) > 0 {
 		a.fail(x, "public options", "an option of %s depends on private data", name)
 	}
-	v := value{kind: mechanical, name: name, fields: map[string]value{}}
+	v := value{kind: mechanical, id: a.next(), name: name, fields: map[string]value{}}
 	keep := func(option string) {
 		e := a.option(st, options, option, x)
 		if len(e.terms) > 0 && !e.is(named("nil")) {

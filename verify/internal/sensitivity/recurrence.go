@@ -191,7 +191,8 @@ func (a *analysis) substituted(l *loop, e env) env {
 // bounded writes the largest index for the loop's index in a bound, and is infinite
 // where that depends on an iteration in another way. A loop that never runs has no
 // index: what it is bounded by is 0 then, and not count - 1, which would be taken off
-// the distance of what the loop has no part in.
+// the distance of what the loop has no part in. An index that may be below 0, or a factor
+// that may be, would make another round the largest.
 func (a *analysis) bounded(l *loop, b *bound) bool {
 	if b.infinite != nil {
 		return false
@@ -200,11 +201,13 @@ func (a *analysis) bounded(l *loop, b *bound) bool {
 	for _, t := range b.most.terms {
 		one := Expr{[]term{t}}
 		bad := ""
+		nonneg, _ := a.termSign(t)
 		for _, p := range t.powers {
 			k := a.knowns[p.atom.name]
+			above, _ := a.sign(p.atom)
 			switch {
 			case a.serialOf(p.atom) < l.mark:
-			case k != nil && k.most != nil && p.halfs > 0 && t.coef.Sign() > 0:
+			case k != nil && k.most != nil && p.halfs > 0 && nonneg && above:
 				one, _ = one.replace(p.atom.name, a.max(*k.most, Expr{}))
 			default:
 				bad = p.atom.name
@@ -393,7 +396,7 @@ func (a *analysis) afterValue(l *loop, before, head, end value, name string, ear
 		}
 		return value{sym: a.hidden(name, known{env: solved, whole: whole})}
 	case private:
-		end.env = l.solved[name]
+		end.env, end.id = l.solved[name], a.next()
 		return end
 	case record, tuple:
 		w := end

@@ -77,7 +77,7 @@ func (a *analysis) partOf(v value, idx value) value {
 		index = n.RatString()
 	}
 	group := v.path[len(v.path)-1].group
-	w := value{kind: private, env: v.env, roots: v.roots}
+	w := value{kind: private, id: a.next(), env: v.env, roots: v.roots}
 	w.path = append(append([]part{}, v.path[:len(v.path)-1]...), part{group, index})
 	return w
 }
@@ -216,10 +216,10 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 	return value{}, false
 }
 
-// random refuses bits that are neither the system's nor those that the caller gives:
-// they may be known.
+// random refuses bits that are neither the system's nor those that the caller gives as
+// such: of a type of the program's own they may be known.
 func (a *analysis) random(st *state, v value, x *ast.CallExpr) {
-	if v.kind == source || v.kind == plain && len(a.env(v.sym)) == 0 && a.fixed(v.sym) {
+	if v.kind == source {
 		return
 	}
 	a.fail(x, "noise.System(), or a parameter", "bits of which it is not known that they are random")
@@ -273,18 +273,23 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 				a.fail(x, "records: bag(rows) <= 1", "numbers in their places as records")
 			}
 		}
-		return value{kind: tuple, elems: []value{{kind: private, env: e, roots: map[string]env{fmt.Sprint(name, a.next()): e}}, a.public("err")}}, true
+		if strings.HasSuffix(name, "Units") {
+			// A record that comes or goes makes another unit of one: it is taken out, and put
+			// in again.
+			e = e.scale(integer(2))
+		}
+		return value{kind: tuple, elems: []value{{kind: private, id: a.next(), env: e, roots: map[string]env{fmt.Sprint(name, a.next()): e}}, a.public("err")}}, true
 	case "BoundedJoin":
 		l, r := dataset(0), dataset(1)
 		left, right := a.option(st, args[4], "Left", x), a.option(st, args[4], "Right", x)
-		return value{kind: private, env: l.env.scale(integer(2).mul(right)).add(r.env.scale(integer(2).mul(left))), path: common(l.path, r.path), roots: a.roots(l, r)}, true
+		return value{kind: private, id: a.next(), env: l.env.scale(integer(2).mul(right)).add(r.env.scale(integer(2).mul(left))), path: common(l.path, r.path), roots: a.roots(l, r)}, true
 	case "SelectMany":
 		d := dataset(0)
 		k := a.number(st, args[1], x)
 		if len(a.env(k.sym)) > 0 {
 			a.fail(x, "a public number", "how many records each becomes depends on private data")
 		}
-		return value{kind: private, env: d.env.scale(a.abs(k.sym)), path: d.path, roots: d.roots}, true
+		return value{kind: private, id: a.next(), env: d.env.scale(a.abs(k.sym)), path: d.path, roots: d.roots}, true
 	case "Partition":
 		d := dataset(0)
 		count := a.public("parts")
@@ -292,7 +297,7 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 			count = value{sym: st.heap[args[1].obj].length}
 		}
 		group := a.next()
-		return value{kind: divided, env: d.env, roots: d.roots, name: fmt.Sprint(group), fields: map[string]value{"count": count},
+		return value{kind: divided, id: group, env: d.env, roots: d.roots, fields: map[string]value{"count": count},
 			path: append(append([]part{}, d.path...), part{group, "each"})}, true
 	case "NoisyCount", "NoisySum", "NoisyAverage", "NoisyHistogram", "NoisyMedian", "NoisyOrderStatistic", "NoisyQuantiles", "NoisyVectorSum", "Choose":
 		d := dataset(2)
@@ -314,7 +319,7 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 	if !ok {
 		a.fail(x, "", "the operator %s is not known here", name)
 	}
-	out := value{kind: private}
+	out := value{kind: private, id: a.next()}
 	for i, s := range factors {
 		d := dataset(i)
 		out.env = out.env.add(d.env.scale(integer(s)))

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 )
 
 // An outcome is how a list of statements ends; a state for each way that is possible.
@@ -350,34 +351,37 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 			a.fail(l, "a field of a variable", "an assignment to a field of an expression")
 		}
 		p := a.place(f, st, f.pkg.Info.Uses[id], id)
-		old := st.vars[p]
-		if old.kind == plain {
-			t, ok := f.pkg.Info.Types[id].Type.Underlying().(*types.Struct)
-			if !ok {
-				a.fail(l, "structs as values", "an assignment through a pointer")
-			}
-			whole := old.sym
-			old = value{kind: record, fields: map[string]value{}}
-			for i := range t.NumFields() {
-				old.fields[t.Field(i).Name()] = a.part(st, whole, t.Field(i))
-			}
-			if len(a.env(st.vars[p].sym)) > 0 {
-				a.fail(l, "a struct of numbers", "an assignment to a field of a value of which nothing is known")
-			}
-		}
-		if _, pointer := f.pkg.Info.Types[id].Type.Underlying().(*types.Pointer); pointer || old.kind != record {
-			a.fail(l, "structs as values", "an assignment through a pointer")
-		}
-		fields := map[string]value{}
-		for k, w := range old.fields {
-			fields[k] = w
-		}
-		fields[l.Sel.Name] = v
-		old.fields = fields
-		st.vars[p] = old
+		st.vars[p] = a.withField(st, st.vars[p], f.pkg.Info.Types[id].Type, f.pkg.Info.Selections[l].Index(), v, l)
 	default:
 		a.fail(l, "variables, elements and fields", "an assignment that is not of the subset")
 	}
+}
+
+// withField is a struct with another value in a field. The path to that of an embedded
+// struct leads through all that it is in.
+func (a *analysis) withField(st *state, whole value, t types.Type, path []int, v value, at ast.Node) value {
+	if len(path) == 0 {
+		return v
+	}
+	u, ok := t.Underlying().(*types.Struct)
+	if !ok || whole.kind != plain && whole.kind != record {
+		a.fail(at, "structs as values", "an assignment through a pointer")
+	}
+	fields := map[string]value{}
+	if whole.kind == plain {
+		if len(a.env(whole.sym)) > 0 {
+			a.fail(at, "a struct of numbers", "an assignment to a field of a value of which nothing is known")
+		}
+		for field := range u.Fields() {
+			fields[field.Name()] = a.part(st, whole.sym, field)
+		}
+		whole = value{kind: record}
+	}
+	maps.Copy(fields, whole.fields)
+	field := u.Field(path[0])
+	fields[field.Name()] = a.withField(st, a.field(st, value{kind: record, base: whole.base, fields: fields}, field, at), field.Type(), path[1:], v, at)
+	whole.fields = fields
+	return whole
 }
 
 // place finds the variable of an outer function where it is none of this one.

@@ -1,0 +1,300 @@
+package attack
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/mechanism"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+type embedded struct{ v float64 }
+
+type embedding struct{ embedded }
+
+// PromotedField sets a field of the struct within, and reads it there.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func PromotedField(x float64) float64 {
+	var o embedding
+	o.v = x
+	return o.v
+}
+
+// SquaresFromBelow adds 385·x: the last square is 0, and those before are larger.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func SquaresFromBelow(x float64) float64 {
+	s := 0.0
+	for i := -10; i < 1; i++ {
+		s += float64(i*i) * x
+	}
+	return s
+}
+
+// RoundsFromBelow draws 385 times.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RoundsFromBelow(x, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	for i := -10; i < 1; i++ {
+		for j := 0; j < i*i; j++ {
+			out = append(out, x+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// NegativeKeys: for the key -1 it returns -x.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func NegativeKeys(m map[int]float64, x float64) float64 {
+	s := 0.0
+	for k := range m {
+		s += min(float64(k), 0) * x
+	}
+	return s
+}
+
+type table struct{ m map[int]float64 }
+
+// NegativeKeysWithin is the same of a map in a struct.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func NegativeKeysWithin(t table, x float64) float64 {
+	s := 0.0
+	for k := range t.m {
+		s += min(float64(k), 0) * x
+	}
+	return s
+}
+
+type seed uint64
+
+func (s seed) Uint64() (uint64, error) { return uint64(s), nil }
+
+// SeededByConstant has noise that everybody knows.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SeededByConstant(x, eps float64) float64 {
+	return x + noise.NewSource(seed(1)).Laplace(1/eps)
+}
+
+// SeededByParameter has noise of a public number.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SeededByParameter(x, eps float64, s seed) float64 {
+	return x + noise.NewSource(s).Laplace(1/eps)
+}
+
+// SeededBits does so by the interface.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SeededBits(x, eps float64, n uint64) float64 {
+	var bits noise.Bits = seed(n)
+	return x + noise.NewSource(bits).Laplace(1/eps)
+}
+
+// Louden shows nothing, but for what it leaves in q, which is as private as q is.
+//
+// want: accepted
+//
+//dp:adjacent each(q) <= 1
+//dp:cost 0
+func Louden(q []float64) {
+	for i := range q {
+		q[i] *= 1000
+	}
+}
+
+// Loudened asks for what a function of cost 0 made a thousand times as loud.
+//
+// want: rejected
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps * float64(len(q))
+func Loudened(q []float64, eps float64, src *noise.Source) float64 {
+	w := slices.Clone(q)
+	Louden(w)
+	s := 0.0
+	for _, x := range w {
+		s += x
+	}
+	return s + src.Laplace(1/eps)
+}
+
+// OneOfTwo asks all records, or none: which of two datasets is asked depends on x.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1 && bag(d) <= 1
+//dp:cost epsilon
+func OneOfTwo(ctx context.Context, d dataset.Dataset[int], x float64, epsilon privacy.Epsilon) (int64, error) {
+	if x > 0 {
+		d = dataset.Where(d, func(r int) bool { return true })
+	} else {
+		d = dataset.Where(d, func(r int) bool { return false })
+	}
+	n, err := dataset.NoisyCount(ctx, noise.System(), d, dataset.Options{Epsilon: epsilon})
+	return n.Value, err
+}
+
+// OneOfTwoParts asks the i-th part, or the j-th.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1 && bag(d) <= 1
+//dp:cost epsilon
+func OneOfTwoParts(ctx context.Context, d dataset.Dataset[int], keys []int, i, j int, x float64, epsilon privacy.Epsilon) (int64, error) {
+	parts := dataset.Partition(d, keys, func(r int) int { return r })
+	part := parts[i]
+	if x > 0 {
+		part = parts[j]
+	}
+	n, err := dataset.NoisyCount(ctx, noise.System(), part, dataset.Options{Epsilon: epsilon})
+	return n.Value, err
+}
+
+// EmptiedByRows asks no records if there are rows.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1 && bag(d) <= 1
+//dp:cost epsilon
+func EmptiedByRows(ctx context.Context, d dataset.Dataset[int], rows []int, epsilon privacy.Epsilon) (int64, error) {
+	for range rows {
+		d = dataset.Where(d, func(r int) bool { return false })
+	}
+	n, err := dataset.NoisyCount(ctx, noise.System(), d, dataset.Options{Epsilon: epsilon})
+	return n.Value, err
+}
+
+// OneOrThree shows by the length of its result whether x is positive.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1 && each(q) <= 1
+//dp:cost eps
+func OneOrThree(x float64, q []float64, eps privacy.Epsilon, bits noise.Bits) ([]int, error) {
+	o := mechanism.ScoreOptions{Sensitivity: big.NewRat(1, 1), Epsilon: eps}
+	m, err := mechanism.NewTopK(mechanism.TopKOptions{ScoreOptions: o, K: 1})
+	if err != nil {
+		return nil, err
+	}
+	if x > 0 {
+		m, err = mechanism.NewTopK(mechanism.TopKOptions{ScoreOptions: o, K: 3})
+	}
+	return m.Choose(bits, q)
+}
+
+// OptionsWithin are replaced by others after one of them was set.
+//
+// want: rejected
+//
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func OptionsWithin(q []float64, eps, more privacy.Epsilon, bits noise.Bits) ([]int, error) {
+	o := mechanism.TopKOptions{K: 1}
+	o.Epsilon = eps
+	o.Sensitivity = big.NewRat(1, 1)
+	o.ScoreOptions = mechanism.ScoreOptions{Sensitivity: big.NewRat(1, 1), Epsilon: more}
+	m, err := mechanism.NewTopK(o)
+	if err != nil {
+		return nil, err
+	}
+	return m.Choose(bits, q)
+}
+
+// SumOptionsWithin is the same of a dataset.
+//
+// want: rejected
+//
+//dp:adjacent bag(d) <= 1
+//dp:cost eps
+func SumOptionsWithin(ctx context.Context, d dataset.Dataset[int], eps, more privacy.Epsilon, bits noise.Bits) (float64, error) {
+	o := dataset.SumOptions{Upper: 1}
+	o.Epsilon = eps
+	o.Options = dataset.Options{Epsilon: more}
+	a, err := dataset.NoisySum(ctx, bits, d, func(r int) float64 { return float64(r) }, o)
+	return a.Value, err
+}
+
+// RowsOfUnits: one row more makes a unit of even size one of odd size, and its number 1 of -1:
+// twice as far as a unit that comes or goes.
+//
+// want: rejected: 2\*eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func RowsOfUnits(ctx context.Context, rows []int, b budget.Budget, eps privacy.Epsilon, bits noise.Bits) (float64, error) {
+	d, err := dataset.NewUnits(bits, rows, b, func(r int) int { return r % 10 })
+	if err != nil {
+		return 0, err
+	}
+	parity := func(g dataset.Group[int, int]) float64 { return float64(len(g.Records)%2*2 - 1) }
+	a, err := dataset.NoisySum(ctx, bits, d, parity, dataset.SumOptions{Options: dataset.Options{Epsilon: eps}, Lower: -1, Upper: 1})
+	return a.Value, err
+}
+
+// RowsOfBoundedUnits: of the rows -1 and 1 of a unit one is chosen, of -1 alone it is that. For
+// epsilon of 2 the sum is 1 with a probability that is more than (1+e^4)/2 times as large.
+//
+// want: rejected: 2\*eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func RowsOfBoundedUnits(ctx context.Context, rows []int, b budget.Budget, eps privacy.Epsilon, bits noise.Bits) (float64, error) {
+	d, err := dataset.NewOfUnits(bits, rows, b, func(int) int { return 0 }, 1)
+	if err != nil {
+		return 0, err
+	}
+	a, err := dataset.NoisySum(ctx, bits, d, func(r int) float64 { return float64(r) }, dataset.SumOptions{Options: dataset.Options{Epsilon: eps}, Lower: -1, Upper: 1})
+	return a.Value, err
+}
+
+// KeysOfZeros shows which rows there are.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost 0
+func KeysOfZeros(rows []int) map[int]int {
+	m := map[int]int{}
+	for _, r := range rows {
+		m[r] += 0
+	}
+	return m
+}
