@@ -18,8 +18,12 @@ func (x Interval) Exp() Interval {
 	if hi.Cmp(least) < 0 {
 		hi = least
 	}
-	z := Interval{down(), exp(hi).hi}
-	if lo.Cmp(least) >= 0 {
+	top := exp(hi)
+	z := Interval{down(), top.hi}
+	switch {
+	case lo.Cmp(hi) == 0:
+		z.lo = top.lo
+	case lo.Cmp(least) >= 0:
 		z.lo = exp(lo).lo
 	}
 	return z
@@ -63,7 +67,11 @@ func (x Interval) Log() Interval {
 	if !x.Positive() {
 		panic("numeric: logarithm of what may not be positive")
 	}
-	return Interval{log(x.lo).lo, log(x.hi).hi}
+	bottom := log(x.lo)
+	if x.lo.Cmp(x.hi) == 0 {
+		return bottom
+	}
+	return Interval{bottom.lo, log(x.hi).hi}
 }
 
 // log returns ln x for the one positive number x = m·2^e, as ln m + e·ln 2, with

@@ -85,6 +85,9 @@ func (x Interval) Sub(y Interval) Interval { return x.Add(y.Neg()) }
 func (x Interval) Mul(y Interval) Interval {
 	a, b := x.bounds()
 	c, d := y.bounds()
+	if a.Sign() >= 0 && c.Sign() >= 0 {
+		return Interval{down().Mul(a, c), up().Mul(b, d)}
+	}
 	var z Interval
 	for _, f := range [][2]*big.Float{{a, c}, {a, d}, {b, c}, {b, d}} {
 		if lo := down().Mul(f[0], f[1]); z.lo == nil || lo.Cmp(z.lo) < 0 {

@@ -105,6 +105,10 @@ func TestArithmeticHoldsTheExactResult(t *testing.T) {
 		holds("x-y", Of(x).Sub(Of(y)), new(big.Rat).Sub(x, y))
 		holds("x·y", Of(x).Mul(Of(y)), new(big.Rat).Mul(x, y))
 		holds("x/z", Of(x).Quo(Of(z)), new(big.Rat).Quo(x, z))
+		wide := Of(x).Sub(Of(z)) // from here to x, of either sign or both
+		wide.hi = Of(x).hi
+		holds("wide·y", wide.Mul(Of(y)), new(big.Rat).Mul(new(big.Rat).Sub(x, z), y))
+		holds("wide·y", wide.Mul(Of(y)), new(big.Rat).Mul(x, y))
 	})
 }
 

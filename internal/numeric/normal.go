@@ -12,7 +12,11 @@ const (
 // below 1e-40 for x up to 40.
 func (x Interval) NormalTail() Interval {
 	lo, hi := x.bounds()
-	return Interval{normalTail(hi).lo, normalTail(lo).hi}
+	bottom := normalTail(hi)
+	if lo.Cmp(hi) == 0 {
+		return bottom
+	}
+	return Interval{bottom.lo, normalTail(lo).hi}
 }
 
 func normalTail(x *big.Float) Interval {
