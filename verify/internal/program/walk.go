@@ -73,19 +73,29 @@ func Expressions(s Statement) []Expression {
 	return nil
 }
 
-// Written is the variable that a statement sets, or of which it changes an element, without
-// the statements within it; nil if there is none.
+// Written is the variable that a statement, or the one that it points to, sets, or of which
+// it changes an element; nil if there is none, or only in statements within it.
 func Written(s Statement) *Variable {
 	switch s := s.(type) {
 	case Assign:
 		return s.To
+	case *Assign:
+		return s.To
 	case Make:
+		return s.To
+	case *Make:
 		return s.To
 	case Append:
 		return s.To
+	case *Append:
+		return s.To
 	case Store:
 		return s.To
+	case *Store:
+		return s.To
 	case Draw:
+		return s.To
+	case *Draw:
 		return s.To
 	}
 	return nil

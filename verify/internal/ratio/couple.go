@@ -346,7 +346,7 @@ func usable(s program.Statement, drawn *program.Draw) bool {
 	case *program.Loop:
 		return false
 	case *program.Draw:
-		return uses == 0 && writes(s) != drawn.To
+		return uses == 0 && program.Written(s) != drawn.To
 	}
 	return uses == 1
 }

@@ -31,28 +31,11 @@ func reads(s program.Statement) []program.Expression {
 	return nil
 }
 
-// writes returns the variable that a statement itself sets.
-func writes(s program.Statement) *program.Variable {
-	switch s := s.(type) {
-	case *program.Assign:
-		return s.To
-	case *program.Make:
-		return s.To
-	case *program.Append:
-		return s.To
-	case *program.Store:
-		return s.To
-	case *program.Draw:
-		return s.To
-	}
-	return nil
-}
-
 // assigned returns the variables that a list sets.
 func assigned(list []program.Statement) map[*program.Variable]bool {
 	set := map[*program.Variable]bool{}
 	program.Each(list, func(s program.Statement) {
-		if v := writes(s); v != nil {
+		if v := program.Written(s); v != nil {
 			set[v] = true
 		}
 	})
@@ -111,7 +94,7 @@ func early(list []program.Statement, set map[*program.Variable]bool, report func
 			early(s.Body, now, report)
 			early(s.Post, now, report)
 		default:
-			if v := writes(s); v != nil {
+			if v := program.Written(s); v != nil {
 				now[v] = true
 			}
 		}

@@ -198,7 +198,7 @@ func counter(s *program.Loop) *program.Variable {
 		}
 		sets := 0
 		program.Each(slices.Concat(s.Body, s.Post), func(t program.Statement) {
-			if writes(t) == a.To {
+			if program.Written(t) == a.To {
 				sets++
 			}
 		})
