@@ -24,6 +24,7 @@ type step struct {
 	cond      program.Expression
 	target    int
 	at        program.Statement // the statement that a jump belongs to
+	fixed     bool              // a draw of which nothing in the parameter is ever written
 }
 
 func compile(f *program.Function) (*code, error) {
@@ -33,7 +34,37 @@ func compile(f *program.Function) (*code, error) {
 	}
 	err := c.list(f.Body, map[*program.Loop]*jumps{})
 	c.growing = growing(f.Body)
+	c.fix()
 	return c, err
+}
+
+// fix finds the draws of which the parameter is the same wherever they are made.
+func (c *code) fix() {
+	changes := map[*program.Variable]bool{}
+	for _, s := range c.steps {
+		changes[program.Written(s.statement)] = true
+	}
+	for i, s := range c.steps {
+		d, ok := s.statement.(*program.Draw)
+		if !ok {
+			continue
+		}
+		c.steps[i].fixed = true
+		program.Walk(d.Parameter, func(e program.Expression) {
+			var v *program.Variable
+			switch e := e.(type) {
+			case program.Ref:
+				v = e.Var
+			case program.Element:
+				v = e.Slice
+			case program.Length:
+				v = e.Slice
+			}
+			if v != nil && changes[v] {
+				c.steps[i].fixed = false
+			}
+		})
+	}
 }
 
 // growing finds the slices that every return shows at the same place, that nothing

@@ -262,7 +262,26 @@ func (x *explorer) call(s *state, e program.Call) (*form, error) {
 	if !f.concrete() {
 		return nil, unsupported("%v of noise", e)
 	}
-	return mathematics(e, f, args[1:])
+	if len(args) > 1 || !f.known() || f.c.big != nil {
+		return mathematics(e, f, args[1:])
+	}
+	key := functionOf{e.Func, f.c}
+	if g := x.functions[key]; g != nil {
+		return g, nil
+	}
+	g, err := mathematics(e, f, nil)
+	if err == nil && x.functions != nil {
+		x.functions[key] = g
+	}
+	return g, err
+}
+
+// functions are values of mathematical functions of one fraction.
+type functions map[functionOf]*form
+
+type functionOf struct {
+	name string
+	of   rational
 }
 
 // mathematics is a function of concrete numbers.

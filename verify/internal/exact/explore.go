@@ -25,6 +25,10 @@ type explorer struct {
 	// slack bounds the probability that a path is another one because numbers that
 	// are no rationals were replaced by some nearby.
 	slack float64
+	// functions are values that are known already; nil for none.
+	functions functions
+	// parameters are those of draws that are the same on all paths, by their steps.
+	parameters map[int]*form
 	// source, if not nil, makes every draw: there is one path then.
 	source *noise.Source
 }
@@ -107,9 +111,14 @@ func (x *explorer) run(s *state) ([]*state, error) {
 		}
 		here := x.code.steps[s.at]
 		branches, alive, err := x.step(s, here)
+		if err == nil {
+			if branches != nil || !alive {
+				return branches, nil
+			}
+			continue
+		}
 		var open *undecided
-		switch {
-		case errors.As(err, &open):
+		if errors.As(err, &open) {
 			t := s.fork()
 			var both []*state
 			if t.assume(open.terms, open.at, open.strict, true) {
@@ -119,11 +128,8 @@ func (x *explorer) run(s *state) ([]*state, error) {
 				both = append(both, s)
 			}
 			return both, nil
-		case err != nil:
-			return nil, x.place(here.at, err)
-		case branches != nil || !alive:
-			return branches, nil
 		}
+		return nil, x.place(here.at, err)
 	}
 	return nil, x.finish(s, nil)
 }
@@ -341,7 +347,7 @@ func (s *state) matchSide(f *form, at rational, below bool) bool {
 // draw makes a draw: a coin or a choice branches, with weights; other noise stays
 // open.
 func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
-	f, err := x.scalar(s, st.Parameter)
+	f, err := x.parameter(s, st)
 	if err != nil {
 		return nil, err
 	}
@@ -379,6 +385,21 @@ func (x *explorer) draw(s *state, st *program.Draw) ([]*state, error) {
 	s.vars[x.index[st.To]] = value{scalar: noise}
 	s.at++
 	return nil, nil
+}
+
+// parameter evaluates that of the draw at which a path is.
+func (x *explorer) parameter(s *state, st *program.Draw) (*form, error) {
+	if f := x.parameters[s.at]; f != nil {
+		return f, nil
+	}
+	f, err := x.scalar(s, st.Parameter)
+	if err == nil && x.code.steps[s.at].fixed {
+		if x.parameters == nil {
+			x.parameters = map[int]*form{}
+		}
+		x.parameters[s.at] = f
+	}
+	return f, err
 }
 
 func (x *explorer) coin(s *state, st *program.Draw, p *form) ([]*state, error) {

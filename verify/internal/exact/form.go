@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -144,6 +145,9 @@ func (f *form) approximate() (*form, bool) {
 
 // size is an upper bound of |x|.
 func size(x rational) float64 {
+	if x.small() { // the quotient is the nearest float64, as that of a big.Rat is
+		return above(math.Abs(float64(x.n)) / float64(max(x.d, 1)))
+	}
 	f, _ := x.abs().rat().Float64()
 	return above(f)
 }

@@ -107,12 +107,16 @@ type measurer struct {
 	code  *code
 	known exponentials
 	laws  map[lawKey]lawTable
+	// What was computed before, of the same numbers: with many events of few inputs it is
+	// asked for again and again.
+	functions functions
+	tails     map[rational]numeric.Interval
 	// work is what was done so far.
 	work int
 }
 
 func newMeasurer(c *code) *measurer {
-	return &measurer{code: c, known: exponentials{}, laws: map[lawKey]lawTable{}}
+	return &measurer{code: c, known: exponentials{}, laws: map[lawKey]lawTable{}, functions: functions{}, tails: map[rational]numeric.Interval{}}
 }
 
 type lawKey struct {
@@ -167,7 +171,7 @@ func (m *measurer) system(s *system, p precision) (narrow, error) {
 	case discrete == n:
 		return m.tables(s, p)
 	case n == 1:
-		return s.normal(), nil
+		return m.normal(s), nil
 	}
 	return narrow{}, unsupported("noise of different kinds in one comparison")
 }
@@ -320,7 +324,7 @@ func end(r limit, unit rational, infinite int64) (int64, bool) {
 }
 
 // normal is the probability that one Gaussian draw lies in the interval of its sum.
-func (s *system) normal() narrow {
+func (m *measurer) normal(s *system) narrow {
 	lo, hi := s.sums[0].lo, s.sums[0].hi
 	for _, c := range s.sums[1:] {
 		if c.lo.set && (!lo.set || c.lo.cmp(lo.rational) > 0) {
@@ -338,7 +342,14 @@ func (s *system) normal() narrow {
 		if !r.set {
 			return numeric.OfInt(0)
 		}
-		return numeric.Of(r.times(s.scales[0].inverse()).rat()).NormalTail()
+		x := r.times(s.scales[0].inverse())
+		t, ok := m.tails[x]
+		if !ok {
+			if t = numeric.Of(x.rat()).NormalTail(); x.big == nil { // else the key is a pointer
+				m.tails[x] = t
+			}
+		}
+		return t
 	}
 	if !lo.set {
 		return narrow{1, 1}

@@ -109,10 +109,10 @@ func (r *region) assume(terms []formTerm, v rational, strict, below bool) bool {
 	} else if !b.lo.set || v.cmp(b.lo.rational) > 0 || v.cmp(b.lo.rational) == 0 && strict {
 		b.lo, b.loOpen = limit{v, true}, strict
 	}
-	r.bounds = slices.Clone(r.bounds)
 	if i < 0 {
-		r.bounds = append(r.bounds, b)
+		r.bounds = append(slices.Clip(r.bounds), b)
 	} else {
+		r.bounds = slices.Clone(r.bounds)
 		r.bounds[i] = b
 	}
 	return !b.empty()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -109,16 +110,17 @@ func (m *measurer) shapes(ctx context.Context, p pair, steps, most int) (found [
 	seen := map[string]bool{}
 	for _, run := range [][][]rational{p.first, p.second} {
 		n := len(found)
-		x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
+		x := &explorer{code: m.code, functions: m.functions, steps: steps, found: func(s *state) error {
 			for _, d := range s.draws {
 				if !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
 					scales = append(scales, d.parameter)
 				}
 			}
-			sh := shapeOf(s)
-			if k := sh.event.key(); !seen[k] && len(found) < n+most {
-				seen[k] = true
-				found = append(found, sh)
+			if len(found) < n+most {
+				if k := s.key(); !seen[k] {
+					seen[k] = true
+					found = append(found, shapeOf(s))
+				}
 			}
 			return nil
 		}}
@@ -129,6 +131,39 @@ func (m *measurer) shapes(ctx context.Context, p pair, steps, most int) (found [
 	}
 	slices.SortFunc(scales, rational.cmp)
 	return found, scales, nil
+}
+
+// key tells paths apart that reveal different shapes.
+func (s *state) key() string {
+	var b []byte
+	for _, tuple := range s.outputs {
+		b = append(b, '|')
+		for _, v := range tuple {
+			if v.elements == nil {
+				b = v.scalar.appendTo(b)
+				continue
+			}
+			b = append(b, '(')
+			for _, f := range v.elements {
+				b = f.appendTo(b)
+			}
+			b = append(b, ')')
+		}
+	}
+	return string(b)
+}
+
+// appendTo writes a constant, and nothing of what depends on noise, with a comma.
+func (f *form) appendTo(b []byte) []byte {
+	if f.concrete() {
+		if f.c.big != nil {
+			b = append(b, f.c.big.RatString()...)
+		} else {
+			b = append(strconv.AppendInt(b, f.c.n, 10), '/')
+			b = strconv.AppendInt(b, max(f.c.d, 1), 10)
+		}
+	}
+	return append(b, ',')
 }
 
 func shapeOf(s *state) shape {
