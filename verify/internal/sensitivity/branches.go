@@ -83,7 +83,7 @@ func (a *analysis) swap(f *frame, st *state, s *ast.IfStmt) bool {
 		return false
 	}
 	base := a.expr(f, st, x.X)
-	if base.kind != ref || !numeric(elementType(f.pkg.Info.Types[x.X].Type)) {
+	if base.kind != ref || st.heap[base.obj].table || !numeric(elementType(f.pkg.Info.Types[x.X].Type)) {
 		return false
 	}
 	o := st.heap[base.obj]
@@ -560,6 +560,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 	choice := a.depends(cond)
 	o := *x
 	o.id = a.next()
+	put := x.slot != y.slot
 	if (x.slot == nil) != (y.slot == nil) || x.slot != nil && x.slot.loop != y.slot.loop {
 		x, y = a.slotted(x, y), a.slotted(y, x)
 	}
@@ -612,7 +613,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 		}
 	}
 	o.keys = x.keys.max(y.keys, a.facts)
-	if len(choice) > 0 && x.table && unequal {
+	if len(choice) > 0 && x.table && (unequal || put) {
 		o.keys = o.keys.add(choice)
 	}
 	switch {

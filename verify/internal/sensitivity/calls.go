@@ -238,10 +238,18 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 		v = a.used(st, v, x)
 	}
 	if v.kind == ref && from != nil {
-		// Between slices and strings, and to arrays, Go copies.
-		_, text := core(to).(*types.Basic)
-		_, array := core(to).(*types.Array)
-		if _, was := core(from).(*types.Basic); was || text || array {
+		if _, pointer := core(to).(*types.Pointer); pointer {
+			a.fail(x, "the slice itself", "a pointer to an array, which may be shorter than the slice")
+		}
+		if _, text := core(to).(*types.Basic); text {
+			// How many letters there are is another matter.
+			if e := a.envs(st, v)[l1]; len(e) > 0 {
+				return a.opaque("text", e, a.why(x, "", "a text of private data"))
+			}
+			return a.public("text")
+		}
+		// To arrays Go copies.
+		if _, array := core(to).(*types.Array); array {
 			o := *a.settled(st.heap[v.obj])
 			o.slot, o.base, o.only, o.view, o.given = nil, "", nil, false, false
 			if t, ok := core(to).(*types.Array); ok {

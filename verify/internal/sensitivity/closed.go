@@ -18,7 +18,11 @@ func (a *analysis) closed(st *state, fn *closure, at ast.Node, seen map[*ast.Blo
 		a.fail(at, "public values and the record itself", "a method over records is of what is private")
 	}
 	if fn.fn != nil {
-		a.keeps(a.program.funcs[fn.fn.Origin().FullName()])
+		d := a.program.funcs[fn.fn.Origin().FullName()]
+		a.keeps(d)
+		if len(a.program.keeper(d).writes) > 0 {
+			a.fail(at, "what it returns", "%s writes to records, or to what they share", shortName(fn.name))
+		}
 	}
 	f := &frame{id: fn.frame, pkg: fn.pkg}
 	inside := func(o types.Object) bool {

@@ -127,9 +127,18 @@ func (r *discipline) read() {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			r.parameters(n.Type.Params)
+		case *ast.ReturnStmt:
+			r.bare(n)
 		case *ast.Ident:
-			if o, ok := r.pkg.Info.ObjectOf(n).(*types.Var); ok && !o.IsField() && n.Name != "_" {
-				r.occurrence(n, o)
+			switch o := r.pkg.Info.ObjectOf(n).(type) {
+			case *types.Var:
+				if !o.IsField() && n.Name != "_" {
+					r.occurrence(n, o)
+				}
+			case *types.Func:
+				if r.pkg.Info.Uses[n] != nil {
+					r.value(n, o)
+				}
 			}
 		}
 		return true
@@ -171,12 +180,31 @@ func (r *discipline) parameters(list *ast.FieldList) {
 	}
 }
 
+// bare notes that a return without results uses the named ones.
+func (r *discipline) bare(s *ast.ReturnStmt) {
+	t := r.decl.Type
+	if lit, ok := r.level(s).(*ast.FuncLit); ok {
+		t = lit.Type
+	}
+	if len(s.Results) > 0 || t.Results == nil {
+		return
+	}
+	for _, f := range t.Results.List {
+		for _, name := range f.Names {
+			if o, ok := r.pkg.Info.Defs[name].(*types.Var); ok {
+				v := r.variable(o, name)
+				v.uses = append(v.uses, s)
+			}
+		}
+	}
+}
+
 // allowed refuses syntax that the rules do not read.
 func (r *discipline) allowed(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.FuncDecl, *ast.FieldList, *ast.Field, *ast.FuncType, *ast.ArrayType, *ast.MapType, *ast.StructType, *ast.InterfaceType, *ast.Ellipsis,
 		*ast.Comment, *ast.CommentGroup,
-		*ast.BlockStmt, *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.ReturnStmt, *ast.EmptyStmt,
+		*ast.BlockStmt, *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.ReturnStmt, *ast.EmptyStmt,
 		*ast.DeclStmt, *ast.GenDecl, *ast.ValueSpec, *ast.TypeSpec,
 		*ast.Ident, *ast.BasicLit, *ast.CompositeLit, *ast.FuncLit, *ast.KeyValueExpr, *ast.ParenExpr, *ast.BinaryExpr, *ast.IndexExpr, *ast.IndexListExpr:
 	case *ast.CallExpr:
@@ -189,6 +217,13 @@ func (r *discipline) allowed(n ast.Node) {
 			r.placed(l)
 		}
 		r.places(n)
+		r.inOrder(n)
+	case *ast.RangeStmt:
+		for _, x := range []ast.Expr{n.Key, n.Value} {
+			if _, variable := x.(*ast.Ident); x != nil && !variable {
+				r.refuse(x, "variables", "a range that sets a place which is no variable")
+			}
+		}
 	case *ast.ExprStmt:
 		if _, call := ast.Unparen(n.X).(*ast.CallExpr); !call {
 			r.refuse(n, "calls", "a statement that is not of the subset")
@@ -265,6 +300,25 @@ func (r *discipline) places(s *ast.AssignStmt) {
 				set[r.pkg.Info.ObjectOf(id)] = true
 			}
 		}
+	}
+}
+
+// inOrder refuses calls among places where another is called for the value, or something
+// else is set too: Go finds the places first, and calls in order.
+func (r *discipline) inOrder(s *ast.AssignStmt) {
+	calls := func(list []ast.Expr) (found *ast.CallExpr) {
+		for _, x := range list {
+			ast.Inspect(x, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && !r.pkg.Info.Types[call.Fun].IsType() && r.builtin(call) == "" {
+					found = call
+				}
+				return true
+			})
+		}
+		return found
+	}
+	if l := calls(s.Lhs); l != nil && (len(s.Lhs) > 1 || calls(s.Rhs) != nil) {
+		r.refuse(l, "a variable for the index", "a call finds a place that is set by another call, or beside another")
 	}
 }
 

@@ -117,7 +117,7 @@ func (r *discipline) new(x ast.Expr, far int) bool {
 		}
 		return true
 	case *ast.FuncLit:
-		return true
+		return !r.captures(x)
 	case *ast.Ident:
 		o, ok := r.pkg.Info.Uses[x].(*types.Var)
 		return ok && r.moved(r.vars[o], x)
@@ -128,6 +128,18 @@ func (r *discipline) new(x ast.Expr, far int) bool {
 		return r.newResult(x, 0, far)
 	}
 	return false
+}
+
+// captures reports whether a literal sees a variable outside of it that leads somewhere.
+func (r *discipline) captures(lit *ast.FuncLit) (found bool) {
+	ast.Inspect(lit, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			o, ok := r.pkg.Info.Uses[id].(*types.Var)
+			found = found || ok && !o.IsField() && (o.Pos() < lit.Pos() || o.Pos() >= lit.End()) && leads(o.Type())
+		}
+		return !found
+	})
+	return found
 }
 
 // newResult is the same of one of the results of a call.
@@ -212,6 +224,11 @@ func (r *discipline) moved(v *variable, x *ast.Ident) bool {
 	for _, k := range v.kept {
 		if k != ast.Expr(x) {
 			return false
+		}
+	}
+	for _, u := range v.uses {
+		if r.level(u) != v.level {
+			return false // a function literal sees it, and may be called later
 		}
 	}
 	return r.last(v, v.uses, x)

@@ -81,14 +81,52 @@ func (r *discipline) given(v *variable, x ast.Expr, call *ast.CallExpr, i, throu
 	switch {
 	case fn.Pkg() == nil:
 		return true // error.Error
-	case slices.Contains(pure, fn.Pkg().Path()), fn.Pkg().Path() == "fmt":
-		return plain
 	case copies(fn):
 		return !leads(elementType(r.pkg.Info.TypeOf(x)))
-	case !readers(fn) && slices.Contains([]string{"slices", "maps", "sort"}, fn.Pkg().Path()):
+	case !readers(fn) && (!isPure(fn) || puts(fn)):
 		r.refuse(call, "functions that only read, slices.Clone, slices.Sort", name+" may write to what it is given")
 	}
-	return plain && readers(fn)
+	return plain
+}
+
+// puts reports whether a function of packages that else only read writes to what it is
+// given.
+func puts(fn *types.Func) bool {
+	name := fn.Name()
+	return strings.HasPrefix(name, "Append") || strings.HasPrefix(name, "Encode") || fn.FullName() == "errors.As"
+}
+
+// value holds a function that is no callee: who calls it does not see what it writes to.
+func (r *discipline) value(id *ast.Ident, fn *types.Func) {
+	var x ast.Expr = id
+	for {
+		p, ok := r.parent[x].(ast.Expr)
+		if call, is := p.(*ast.CallExpr); is && call.Fun == x {
+			return
+		}
+		switch p := p.(type) {
+		case *ast.SelectorExpr:
+			ok = p.Sel == x
+		case *ast.IndexExpr:
+			ok = p.X == x
+		case *ast.IndexListExpr, *ast.ParenExpr:
+		default:
+			ok = false
+		}
+		if !ok {
+			break
+		}
+		x = p
+	}
+	if d, ok := r.program.funcs[fn.Origin().FullName()]; ok {
+		if k := r.program.keeper(d); k.open || k.refusal != nil || len(k.writes) > 0 {
+			r.refuse(id, "a call", fn.Name()+" is passed on, and writes to what it is given")
+		}
+		return
+	}
+	if !isPure(fn) && !readers(fn) && !copies(fn) && !trusted(fn) && !harmless(fn) || fn.Pkg() != nil && puts(fn) {
+		r.refuse(id, "a call", fn.Name()+" is passed on, and may write to what it is given")
+	}
 }
 
 // readers reports whether a function of slices, maps or sort only reads what it is given.

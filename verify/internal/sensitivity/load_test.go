@@ -21,7 +21,7 @@ type subject struct {
 
 // programs are those of this package's folders, which are read once.
 var programs = sync.OnceValues(func() ([]subject, *sensitivity.Program) {
-	return read("./testdata/fuzz", "./testdata/duet", "./testdata/pinq", "./testdata/mechanism", "./testdata/attack", "./testdata/accept")
+	return read("./testdata/fuzz", "./testdata/duet", "./testdata/pinq", "./testdata/mechanism", "./testdata/attack", "./testdata/attack/memory", "./testdata/accept")
 })
 
 // load reads packages as the verifier does.

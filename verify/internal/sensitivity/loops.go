@@ -201,7 +201,7 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 	fixed := []place{p}
 	for i, c := range conjuncts(s.Cond) {
 		cond, ok := c.(*ast.BinaryExpr)
-		if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !simple(cond) && !onlyLen(f, cond.Y) {
+		if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !simple(cond) && !onlyLen(f, cond.Y) || indexed(cond.Y) {
 			return nil, nil, false
 		}
 		x, ok := cond.X.(*ast.Ident)
@@ -256,6 +256,16 @@ func conjuncts(x ast.Expr) []ast.Expr {
 		return append(conjuncts(b.X), conjuncts(b.Y)...)
 	}
 	return []ast.Expr{x}
+}
+
+// indexed reports whether an expression is of elements, which may be set where no variable is.
+func indexed(x ast.Expr) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		_, index := n.(*ast.IndexExpr)
+		found = found || index
+		return !found
+	})
+	return found
 }
 
 func onlyLen(f *frame, x ast.Expr) bool {
@@ -531,12 +541,18 @@ func (a *analysis) carried(head, end value, at ast.Node) {
 		}
 	}
 	for k, v := range end.fields {
+		if v.kind == ref && v.obj != head.fields[k].obj {
+			a.fail(at, "a variable for each slice", "a slice in a struct is set in a loop")
+		}
 		if _, ok := head.fields[k]; !ok {
 			a.fail(at, "a struct that is written out", "a field is set in a loop first")
 		}
 		a.carried(head.fields[k], v, at)
 	}
 	for i, v := range end.elems {
+		if v.kind == ref && (i >= len(head.elems) || v.obj != head.elems[i].obj) {
+			a.fail(at, "a variable for each slice", "a slice in a struct is set in a loop")
+		}
 		if i < len(head.elems) {
 			a.carried(head.elems[i], v, at)
 		}

@@ -317,6 +317,9 @@ func (a *analysis) appendTo(f *frame, st *state, lhs, rhs ast.Expr) (value, bool
 	if !ok || len(call.Args) == 0 || !isBuiltin(f, call.Fun, "append") || !simple(lhs) || types.ExprString(lhs) != types.ExprString(call.Args[0]) {
 		return value{}, false
 	}
+	if id := root(f.pkg.Info, lhs); id == nil || f.pkg.Info.Defs[id] != nil {
+		return value{}, false // another variable of the same name
+	}
 	if ix, ok := lhs.(*ast.IndexExpr); ok {
 		return a.appendWithin(f, st, ix, call), true
 	}
@@ -570,6 +573,9 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 		} else {
 			hi = n.sym
 		}
+	}
+	if !o.given && !o.bag && !a.isNonneg(o.length.sub(hi)) {
+		a.fail(x, "a bound of which it is known that it is within", "a slice may reach behind its end, where something else may have been appended")
 	}
 	if o.bag {
 		if x.Low == nil && x.High == nil {

@@ -335,9 +335,7 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 			a.used(st, v, at)
 			return
 		}
-		if a.seen[f.pkg.Info.Uses[l]] && len(a.envs(st, v)[l1]) > 0 {
-			a.fail(l, "a variable of its own", "a function over records sees %s, which is private from here on", l.Name)
-		}
+		a.unseen(f, l)
 		if obj := f.pkg.Info.Defs[l]; obj != nil {
 			st.vars[place{f.id, obj}] = v
 			return
@@ -350,6 +348,7 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 		if !ok {
 			a.fail(l, "a field of a variable", "an assignment to a field of an expression")
 		}
+		a.unseen(f, id)
 		p := a.place(f, st, f.pkg.Info.Uses[id], id)
 		st.vars[p] = a.withField(st, st.vars[p], f.pkg.Info.Types[id].Type, f.pkg.Info.Selections[l].Index(), v, l)
 	default:
@@ -382,6 +381,13 @@ func (a *analysis) withField(st *state, whole value, t types.Type, path []int, v
 	fields[field.Name()] = a.withField(st, a.field(st, value{kind: record, base: whole.base, fields: fields}, field, at), field.Type(), path[1:], v, at)
 	whole.fields = fields
 	return whole
+}
+
+// unseen refuses to set what a function over records sees, which may run later.
+func (a *analysis) unseen(f *frame, id *ast.Ident) {
+	if a.seen[f.pkg.Info.Uses[id]] {
+		a.fail(id, "a variable of its own", "a function over records sees %s, and may run after it is set", id.Name)
+	}
 }
 
 // place finds the variable of an outer function where it is none of this one.

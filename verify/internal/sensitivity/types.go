@@ -58,6 +58,9 @@ func leads(t types.Type) bool { return shares(t) || array(t) }
 
 // array reports whether values of the type hold arrays.
 func array(t types.Type) bool {
+	if p, ok := t.(*types.TypeParam); ok {
+		return arrays(p.Constraint())
+	}
 	switch u := core(t).(type) {
 	case *types.Array:
 		return true
@@ -67,6 +70,27 @@ func array(t types.Type) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// arrays reports whether one of the types of a constraint holds arrays.
+func arrays(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		for e := range u.EmbeddedTypes() {
+			if arrays(e) {
+				return true
+			}
+		}
+	case *types.Union:
+		for term := range u.Terms() {
+			if arrays(term.Type()) {
+				return true
+			}
+		}
+	default:
+		return array(t)
 	}
 	return false
 }

@@ -147,7 +147,7 @@ climb:
 func (r *discipline) acts(lit *ast.FuncLit, o *types.Var) bool {
 	switch p := r.parent[lit].(type) {
 	case *ast.CallExpr:
-		if p.Fun == lit || !r.alone(p) {
+		if p.Fun == lit || !r.alone(p) || r.keeps(p) {
 			return false
 		}
 	case *ast.AssignStmt:
@@ -187,6 +187,20 @@ func (r *discipline) acts(lit *ast.FuncLit, o *types.Var) bool {
 		return clauses
 	})
 	return clauses
+}
+
+// keeps reports whether a call may keep a function that it is given: in what it returns.
+func (r *discipline) keeps(call *ast.CallExpr) bool {
+	tv := r.pkg.Info.Types[call]
+	if list, ok := tv.Type.(*types.Tuple); ok {
+		for v := range list.Variables() {
+			if leads(v.Type()) && !isError(v.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	return !tv.IsVoid() && leads(tv.Type) && !isError(tv.Type)
 }
 
 // names reports whether a variable is named in a node, but for a part of it.
@@ -233,7 +247,9 @@ func (r *discipline) grows(lhs, rhs ast.Expr) (*ast.CallExpr, bool) {
 	if !ok || len(call.Args) == 0 || r.builtin(call) != "append" || !simple(lhs) {
 		return nil, false
 	}
-	return call, types.ExprString(ast.Unparen(lhs)) == types.ExprString(ast.Unparen(call.Args[0]))
+	x, y := root(r.pkg.Info, lhs), root(r.pkg.Info, call.Args[0])
+	same := x != nil && y != nil && r.pkg.Info.ObjectOf(x) == r.pkg.Info.ObjectOf(y) // and not x := append(x, ...)
+	return call, same && types.ExprString(ast.Unparen(lhs)) == types.ExprString(ast.Unparen(call.Args[0]))
 }
 
 func (r *discipline) builtin(call *ast.CallExpr) string {
@@ -274,7 +290,7 @@ func (r *discipline) reads(v *variable, x ast.Expr, through int) bool {
 	case *ast.BinaryExpr, *ast.SwitchStmt, *ast.CaseClause:
 		return true
 	case *ast.IndexExpr: // the key of a map
-		return true
+		return false
 	case *ast.SelectorExpr:
 		if call, ok := r.parent[p].(*ast.CallExpr); ok && call.Fun == p {
 			return r.receives(v, x, call, through)
