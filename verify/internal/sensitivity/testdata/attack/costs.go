@@ -59,13 +59,13 @@ func RoundsFromBelow(x, eps float64, src *noise.Source) []float64 {
 	return out
 }
 
-// NegativeKeys: for the key -1 it returns -x.
+// KeysBelowZero: for the key -1 it returns -x.
 //
 // want: rejected
 //
 //dp:adjacent |x| <= 1
 //dp:cost 0
-func NegativeKeys(m map[int]float64, x float64) float64 {
+func KeysBelowZero(m map[int]float64, x float64) float64 {
 	s := 0.0
 	for k := range m {
 		s += min(float64(k), 0) * x
