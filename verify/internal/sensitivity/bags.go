@@ -206,7 +206,7 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 			o.keys = before.keys.add(bag.env[l1].scale(c))
 		}
 	}
-	if o.table && now.put == "+=" && len(now.keys) > 0 {
+	if o.table && (now.put == "+=" || now.put == "") {
 		o.keys = before.keys.add(bag.env[l1]).infinite(a.why(at, "a range over the public keys", "which keys a map has depends on private data"))
 	}
 	if !ok {

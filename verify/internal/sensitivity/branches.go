@@ -560,7 +560,6 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 	choice := a.depends(cond)
 	o := *x
 	o.id = a.next()
-	put := x.slot != y.slot
 	if (x.slot == nil) != (y.slot == nil) || x.slot != nil && x.slot.loop != y.slot.loop {
 		x, y = a.slotted(x, y), a.slotted(y, x)
 	}
@@ -613,7 +612,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 		}
 	}
 	o.keys = x.keys.max(y.keys, a.facts)
-	if len(choice) > 0 && x.table && (unequal || put) {
+	if len(choice) > 0 && x.table {
 		o.keys = o.keys.add(choice)
 	}
 	switch {

@@ -217,7 +217,7 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 		return w
 	}
 	if random(v.Type()) {
-		return value{kind: source}
+		return value{kind: source, id: a.next()}
 	}
 	if in == nil {
 		switch u := t.Underlying().(type) {

@@ -258,7 +258,7 @@ func (r *discipline) allowed(n ast.Node) {
 		if sel := r.pkg.Info.Selections[n]; sel != nil && sel.Kind() != types.FieldVal {
 			call, ok := r.parent[n].(*ast.CallExpr)
 			_, pointer := sel.Obj().(*types.Func).Signature().Recv().Type().Underlying().(*types.Pointer)
-			if (!ok || call.Fun != n) && (sel.Kind() != types.MethodVal || pointer || leads(sel.Recv())) {
+			if sel.Kind() != types.MethodVal || (!ok || call.Fun != n) && (pointer || leads(sel.Recv())) {
 				r.refuse(n, "a function literal that calls it", "a method as a value")
 			}
 		}

@@ -433,7 +433,7 @@ func (a *analysis) part(st *state, whole Expr, field *types.Var) value {
 	name := whole.String() + "." + field.Name()
 	e := a.env(whole)
 	if len(e) == 0 && a.fixed(whole) && random(field.Type()) {
-		return value{kind: source}
+		return value{kind: source, id: a.next()}
 	}
 	for escaped := range a.escaped {
 		if whole.has(escaped) {

@@ -106,11 +106,6 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 		}
 		elem := elementType(t)
 		return a.publicLoop(f, st, count, nil, s.Body, nil, nil, func(h *state, l *loop) {
-			if m, ok := core(t).(*types.Map); ok {
-				// A key is another one in each iteration, and of that type: no more is known.
-				k, x := a.knowns[l.index.terms[0].powers[0].atom.name], l.index.terms[0].powers[0].atom
-				k.lo, k.most, k.whole, x.nonneg, l.whole = nil, nil, isInteger(m.Key()), false, false
-			}
 			if _, array := t.Underlying().(*types.Array); array && s.Value != nil {
 				// A range over an array sees a copy.
 				if l.mixed[v.obj] {
@@ -417,7 +412,7 @@ func equal(v, w value) bool {
 			}
 		}
 		return v.id == w.id && samePath(v.path, w.path) && sameRoots(v.roots, w.roots)
-	case divided, mechanical:
+	case divided, mechanical, source:
 		return v.id == w.id
 	}
 	for k := range v.fields {

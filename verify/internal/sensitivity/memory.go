@@ -525,7 +525,7 @@ func (a *analysis) appendWithin(f *frame, st *state, ix *ast.IndexExpr, call *as
 			o.base = ""
 		}
 		o.put, o.empty = "append", false
-		a.note(st, o, integer(int64(len(ys))), moves)
+		a.note(st, o, integer(int64(max(1, len(ys)))), moves)
 		for i, y := range ys {
 			o.elem = a.either(o.elem, &ys[i])
 			for n := range o.moved {

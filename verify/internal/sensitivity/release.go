@@ -150,10 +150,10 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 	if c.self == nil || !strings.Contains(c.name, "noise.Source)") {
 		switch {
 		case c.self == nil && c.fn.Name() == "System":
-			return value{kind: source}, true
+			return value{kind: source, id: a.next()}, true
 		case c.self == nil && (c.fn.Name() == "NewSource" || c.fn.Name() == "NewStream"):
 			a.random(st, args[0], x)
-			return value{kind: source}, true
+			return value{kind: source, id: a.next()}, true
 		}
 		return value{}, false
 	}

@@ -150,7 +150,7 @@ type value struct {
 	// charged for, by datasets that were made of such: parameters, or dataset.New.
 	roots map[string]env
 	name  string // mechanical: its constructor
-	id    int    // private, divided, mechanical: which one it is
+	id    int    // private, divided, mechanical, source: which one it is
 }
 
 type comparison struct {

@@ -75,13 +75,13 @@ func KeysBelowZero(m map[int]float64, x float64) float64 {
 
 type table struct{ m map[int]float64 }
 
-// NegativeKeysWithin is the same of a map in a struct.
+// WithinKeysBelowZero is the same of a map in a struct.
 //
 // want: rejected
 //
 //dp:adjacent |x| <= 1
 //dp:cost 0
-func NegativeKeysWithin(t table, x float64) float64 {
+func WithinKeysBelowZero(t table, x float64) float64 {
 	s := 0.0
 	for k := range t.m {
 		s += min(float64(k), 0) * x
@@ -297,4 +297,63 @@ func KeysOfZeros(rows []int) map[int]int {
 		m[r] += 0
 	}
 	return m
+}
+
+// KeyOfRows: there is a key where there is a row.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost 0
+func KeyOfRows(rows []int) int {
+	m := map[int]int{}
+	for range rows {
+		m[1]++
+	}
+	return len(m)
+}
+
+// KeysInRounds are those of a loop within.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost 0
+func KeysInRounds(rows []int) int {
+	m := map[int]int{}
+	for range rows {
+		for i := range 3 {
+			m[i] = 0
+		}
+	}
+	return len(m)
+}
+
+// KeysBelow are there for all that is less than x.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KeysBelow(x int) map[int]int {
+	m := map[int]int{}
+	for i := range 3 {
+		if x > i {
+			m[i] += 0
+		}
+	}
+	return m
+}
+
+// OneOfTwoSources panics for positive s, if b is nil.
+//
+// want: rejected
+//
+//dp:adjacent |s| <= 1
+//dp:cost 0
+func OneOfTwoSources(s float64, a, b *noise.Source) float64 {
+	if s > 0 {
+		a = b
+	}
+	return a.Laplace(1)
 }
