@@ -262,7 +262,44 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 	}
 	l.checkBounds(requires)
 	l.simplify()
+	if l.checkKeys(requires); len(l.refusals) > before {
+		return nil
+	}
 	return l.fn
+}
+
+// checkKeys refuses to read the keys of a map as numbers: equal ones have one value, which
+// neither a proof nor a counterexample would know. Of keys that are not read all may differ.
+func (l *lowerer) checkKeys(requires []program.Expression) {
+	all := append(newGraph(l.fn.Body).nodes, node{stmt: program.Output{At: program.At{Pos: l.fn.Pos}, Values: requires}})
+	for _, n := range all {
+		for _, keys := range l.keysOf {
+			if readsElements(n.stmt, keys) {
+				l.report(n.stmt.Position(), "reading "+keys.Name, "equal keys have one value in a map", "take the values as a slice")
+				return
+			}
+		}
+	}
+}
+
+// readsElements reports whether a statement, without those within it, reads more of a slice
+// than its length.
+func readsElements(s program.Statement, v *program.Variable) (reads bool) {
+	of := program.Expressions(s)
+	if d, ok := s.(program.Draw); ok && d.Scores == v {
+		return true
+	}
+	for _, x := range of {
+		program.Walk(x, func(x program.Expression) {
+			switch x := x.(type) {
+			case program.Ref:
+				reads = reads || x.Var == v
+			case program.Element:
+				reads = reads || x.Slice == v
+			}
+		})
+	}
+	return reads
 }
 
 func isGeneric(b *body) bool {

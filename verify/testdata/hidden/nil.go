@@ -141,3 +141,21 @@ func NilForNone(q []int64, eps float64, src *noise.Source) []int64 {
 	}
 	return out
 }
+
+// SameKey is 0: equal keys have one value.
+//
+// want: unknown
+//
+//dp:adjacent each(m) <= 1
+//dp:requires eps > 0 && len(keys) == 2
+//dp:cost eps
+func SameKey(m map[int]int64, keys []int, eps float64, src *noise.Source) int64 {
+	var v []int64
+	for _, k := range keys {
+		v = append(v, m[k])
+	}
+	if keys[0] == keys[1] {
+		return v[0] - v[1]
+	}
+	return 0
+}
