@@ -696,11 +696,38 @@ func (a *analysis) claimed(st *state, c *closure, args []value, x *ast.CallExpr)
 			return value{}, false
 		}
 	}
+	for result := range c.fn.Signature().Results().Variables() {
+		if later(result.Type()) {
+			return value{}, false // the claim is of one pass over what it returns
+		}
+	}
 	k := a.program.keeper(a.program.funcs[c.name])
 	if c.self != nil || c.fn.Signature().Variadic() || k.refusal != nil || len(k.writes) > 0 {
 		return value{}, false // what it leaves in its receiver, or in what it is given, no claim speaks of
 	}
 	return a.byClaim(st, c, cl, args, x)
+}
+
+// later reports whether values of a type may act, as often as they are asked to.
+func later(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return false
+	case *types.Slice:
+		return later(u.Elem())
+	case *types.Array:
+		return later(u.Elem())
+	case *types.Map:
+		return later(u.Key()) || later(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if later(f.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	return !isError(t)
 }
 
 // reaches reports whether one function may call another: a claim is never used for

@@ -442,6 +442,11 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		}
 		return Expr{}, false
 	}
+	for i := range min(len(args), c.fn.Signature().Params().Len()) {
+		if !a.byType(st, args[i], c.fn.Signature().Params().At(i).Type()) {
+			a.fail(x, "noise.System(), or a parameter", "bits of which it is not known that they are random")
+		}
+	}
 	var e env
 	covered := map[string]bool{}
 	for _, adj := range cl.Adjacent {
@@ -525,6 +530,27 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		a.charge(st, it)
 	}
 	return a.released(st, c.fn.Signature().Results(), true), true
+}
+
+// byType reports whether the sources of randomness in a value of a type are such: a claim
+// is of those.
+func (a *analysis) byType(st *state, v value, t types.Type) bool {
+	if random(t) {
+		return v.kind == source
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	u, ok := t.Underlying().(*types.Struct)
+	if !ok || v.kind == plain && a.fixed(v.sym) {
+		return true // given as it is; in what is no struct none is looked for
+	}
+	for f := range u.Fields() {
+		if v.kind != record || !a.byType(st, a.field(st, v, f, nil), f.Type()) {
+			return false
+		}
+	}
+	return true
 }
 
 // claimedCost is ε times the distance, as a claim says that was proved elsewhere.

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"iter"
 	"math/big"
 	"slices"
 
@@ -356,4 +357,80 @@ func OneOfTwoSources(s float64, a, b *noise.Source) float64 {
 		a = b
 	}
 	return a.Laplace(1)
+}
+
+// OfBits is of bits that the caller gives.
+//
+// want: accepted: eps
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OfBits(x, eps float64, bits noise.Bits) float64 {
+	return x + noise.NewSource(bits).Laplace(1/eps)
+}
+
+// SeedHandedOn gives bits that everybody knows to a function whose claim is of random ones.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SeedHandedOn(x, eps float64) float64 { return OfBits(x, eps, seed(1)) }
+
+type kit struct{ bits noise.Bits }
+
+// OfKit is of bits in a struct.
+//
+// want: accepted: eps
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OfKit(x, eps float64, k kit) float64 {
+	return x + noise.NewSource(k.bits).Laplace(1/eps)
+}
+
+// SeedInKit gives known bits in a struct.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SeedInKit(x, eps float64, k kit) float64 {
+	k.bits = seed(3)
+	return OfKit(x, eps, k)
+}
+
+// Answers costs eps for each pass over what it returns, which is proved by search alone.
+//
+// want: rejected: acts later
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Answers(q []float64, eps float64, src *noise.Source) iter.Seq[bool] {
+	return func(yield func(bool) bool) {
+		t := src.Laplace(2 / eps)
+		for _, x := range q {
+			above := x+src.Laplace(4/eps) >= t
+			if !yield(above) || above {
+				return
+			}
+		}
+	}
+}
+
+// TwoPasses pays for one of two passes.
+//
+// want: rejected
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoPasses(q []float64, eps float64, src *noise.Source) ([]bool, []bool) {
+	s := Answers(q, eps, src)
+	return slices.Collect(s), slices.Collect(s)
 }
