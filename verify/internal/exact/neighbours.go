@@ -25,6 +25,11 @@ func (p pair) clone() pair {
 // swapped is the pair the other way round.
 func (p pair) swapped() pair { return pair{p.second, p.first} }
 
+// equal reports whether nothing differs.
+func (p pair) equal() bool {
+	return slices.EqualFunc(p.first, p.second, func(x, y []rational) bool { return slices.EqualFunc(x, y, same) })
+}
+
 // bind makes the values of a run.
 func (c *code) bind(run [][]rational) []value {
 	all := make([]value, len(run))

@@ -274,8 +274,9 @@ func smartSum(bad bool) (*program.Function, *claim.Claim) {
 	return b.f, b.c
 }
 
-// adaptiveSVT is SVT with gap and two levels; bad shows the noisy value on top.
-func adaptiveSVT(bad bool) (*program.Function, *claim.Claim) {
+// adaptiveSVT is SVT with gap and two levels; bad shows the noisy value on top, and price
+// is what an answer on the lower one takes of the budget: 2 if it is right.
+func adaptiveSVT(bad bool, price string) (*program.Function, *claim.Claim) {
 	b := function("AdaptiveSVT")
 	q := b.values("q")
 	threshold := b.input("T", program.Real, false)
@@ -298,7 +299,7 @@ func adaptiveSVT(bad bool) (*program.Function, *claim.Claim) {
 			lap(e1, quo(nTimes("8"), ref(epsVar))),
 			lap(e2, quo(nTimes("4"), ref(epsVar))),
 			when(ge(top, num("16")), []stmt{out(intOf(2), shown), set(spent, add(ref(spent), num("1")))},
-				[]stmt{when(ge(middle, num("0")), []stmt{out(intOf(1), middle), set(spent, add(ref(spent), num("2")))}, []stmt{out(intOf(0), num("0"))})}),
+				[]stmt{when(ge(middle, num("0")), []stmt{out(intOf(1), middle), set(spent, add(ref(spent), num(price)))}, []stmt{out(intOf(0), num("0"))})}),
 			when(bin(ref(spent), program.Gt, sub(nTimes("4"), num("2"))), []stmt{&program.Break{Of: l}}, nil),
 		}
 	})...)

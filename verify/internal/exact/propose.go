@@ -48,6 +48,8 @@ func (e *Event) leaves() []*Range {
 
 func (r *Range) fixed() bool { return r.Low != nil && r.High != nil && r.Low.Cmp(r.High) == 0 }
 
+func equal(x, y *big.Rat) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 }
+
 func (e *Event) key() string {
 	var b strings.Builder
 	if e.Not {

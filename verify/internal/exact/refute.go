@@ -179,6 +179,9 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 	if t, err := r.stretches(ctx, 15, 6); t != nil || err != nil {
 		return t, err
 	}
+	if t, err := r.chains(ctx, 6); t != nil || err != nil {
+		return t, err
+	}
 	for _, n := range []int{2, 3} {
 		r.kept, r.pool, pairs = nil, nil, nil
 		for _, s := range r.axes() {

@@ -23,7 +23,7 @@ func TestSamplesAgree(t *testing.T) {
 		{"Lyu2", sv(lyu2), ins("q", "[1 0 2]", "T", "0", "N", "2", "eps", "2")},
 		{"GapSVT", sv(gapSVT), ins("q", "[1 5]", "T", "0", "N", "1", "eps", "1")},
 		{"NumSVT", sv(numSVT), ins("q", "[1 5]", "T", "0", "N", "1", "eps", "1")},
-		{"AdaptiveSVT", fn(adaptiveSVT(false)), ins("q", "[10 5]", "T", "0", "N", "1", "eps", "1")},
+		{"AdaptiveSVT", fn(adaptiveSVT(false, "2")), ins("q", "[10 5]", "T", "0", "N", "1", "eps", "1")},
 		{"NoisyMax", fn(noisyMax(program.Laplace, "2", false)), ins("q", "[0 1 2 0]", "eps", "1")},
 		{"NoisyMax value", fn(noisyMax(program.Laplace, "2", true)), ins("q", "[0 1 2]", "eps", "1")},
 		{"NoisyMax exponential", fn(noisyMax(program.Exponential, "2", true)), ins("q", "[0 1 2]", "eps", "1")},
