@@ -70,6 +70,7 @@ type analysis struct {
 	stack   []*loop
 	calls   []string
 	steps   int
+	pieced  int // how often a number was told apart from what else it may be
 	cost    bool
 	inputs  int  // how many are private
 	reals   bool // a number that depends on private data is no integer
@@ -85,6 +86,13 @@ type analysis struct {
 
 // maxSteps bounds the work on one function; what does not end within is refused.
 const maxSteps = 200_000
+
+// told reports whether another number may be told apart from what else it may be: what is one
+// of two, of which each is one of two, has too many cases.
+func (a *analysis) told() bool {
+	a.pieced++
+	return a.pieced <= 20_000
+}
 
 // maxCalls bounds calls within calls.
 const maxCalls = 40

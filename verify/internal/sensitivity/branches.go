@@ -445,7 +445,7 @@ func (a *analysis) intervalWhere(e, u, v Expr) (lo, hi *Expr) {
 	}
 	x := e.terms[0].powers[0].atom
 	k := a.knowns[x.name]
-	if k == nil || k.pieces == nil {
+	if k == nil || k.pieces == nil || !a.told() {
 		return lo, hi
 	}
 	yes, ok1 := e.replace(x.name, k.pieces.yes)
@@ -499,6 +499,9 @@ func (a *analysis) meets(d Expr, c *comparison) bool {
 			k := a.knowns[p.atom.name]
 			if k == nil || k.pieces == nil {
 				continue
+			}
+			if !a.told() {
+				return false
 			}
 			for i, piece := range []Expr{k.pieces.yes, k.pieces.no} {
 				if a.impossible(k.pieces.test, i == 0, c) {

@@ -56,6 +56,7 @@ func TestNonnegative(t *testing.T) {
 		{given(), (&facts{}).abs(x).sub(x.mul(integer(2))), false},
 		{&facts{nonneg: []Expr{x.sub(one())}}, x.mul(x).sub(x), true},
 		{given(x), x.mul(x).sub(x), false},
+		{&facts{nonneg: []Expr{x.add(y).sub((&facts{}).max(x.add(y), eps))}}, x.add(y), false}, // which leads back to it
 		{given(eps), eps.exp().sub(one()), true},
 		{given(eps), eps.exp().sub(one()).sub(eps.mul(integer(2))), false},
 		{given(x, y), inverse, true},

@@ -11,6 +11,17 @@ import (
 type facts struct {
 	nonneg   []Expr
 	positive []Expr
+	// asked are the atoms whose signs are being asked for, one for the sake of another.
+	asked []string
+}
+
+// asking is for the signs of what an atom is made of; ok is false if they were asked for, which
+// a fact about the atom leads back to, or deep down.
+func (f *facts) asking(a *atom) (g *facts, ok bool) {
+	if len(f.asked) > 8 || slices.Contains(f.asked, a.name) {
+		return nil, false
+	}
+	return &facts{f.nonneg, f.positive, append(f.asked[:len(f.asked):len(f.asked)], a.name)}, true
 }
 
 // sign reports whether an atom is known to be positive, or not to be negative.
@@ -22,6 +33,13 @@ func (f *facts) sign(a *atom) (nonneg, positive bool) {
 		return true, true
 	case rootOf:
 		return true, true
+	case sum, maximum, minimum, logarithm:
+		var ok bool
+		if f, ok = f.asking(a); !ok {
+			return false, false
+		}
+	}
+	switch a.op {
 	case sum:
 		return f.isNonneg(a.args[0]), f.isPositive(a.args[0])
 	case maximum:
@@ -211,7 +229,7 @@ func (f *facts) and(e Expr) *facts {
 	if len(e.terms) == 0 {
 		return f
 	}
-	return &facts{append(f.nonneg[:len(f.nonneg):len(f.nonneg)], e), f.positive}
+	return &facts{append(f.nonneg[:len(f.nonneg):len(f.nonneg)], e), f.positive, f.asked}
 }
 
 // byTerms: no term is negative.

@@ -167,7 +167,7 @@ func (a *analysis) among(e Expr, name string) bool {
 	}
 	x := e.terms[0].powers[0].atom
 	k := a.knowns[x.name]
-	return e.is(atomic(x)) && k != nil && k.pieces != nil && a.among(k.pieces.yes, name) && a.among(k.pieces.no, name)
+	return e.is(atomic(x)) && k != nil && k.pieces != nil && a.told() && a.among(k.pieces.yes, name) && a.among(k.pieces.no, name)
 }
 
 // substituted writes the bounds of unknowns for them.
