@@ -33,6 +33,7 @@ func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (
 	if o.ret != nil || o.brk != nil || end == nil {
 		a.fail(s, "a loop over all records, with continue", "a loop over private records is left early, which depends on their order")
 	}
+	l.reach = a.everything(l, head, end, c)
 	if len(end.items) > 0 || len(end.spent) > len(st.spent) {
 		a.fail(s, "noise on the sum, or package shuffle's local randomizers", "noise is drawn for each of an unknown number of private records")
 	}
@@ -128,7 +129,7 @@ func (a *analysis) summed(l *loop, bag *object, before, head, end value, name st
 	whole := a.whole(before.sym) && a.whole(d)
 	order := a.why(at, name+" += what depends on the record alone", "%s depends on the order of private records, or on what other records did to it", name)
 	if d.has(head.sym.String()) || a.poisoned(l, e) {
-		all := bag.env[l1].add(a.outside(l, e)).add(a.env(before.sym)).add(a.everything(l)).infinite(order)
+		all := bag.env[l1].add(a.outside(l, e)).add(a.env(before.sym)).add(l.reach).infinite(order)
 		return value{sym: a.hidden(name, known{env: all, whole: whole})}
 	}
 	closes := a.why(at, "a sum over records of what depends on the record alone", "what is added for each record depends on other private data too")
@@ -154,11 +155,21 @@ func (a *analysis) poisoned(l *loop, e env) bool {
 	return false
 }
 
-// everything is what anything that the loop changes depended on before.
-func (a *analysis) everything(l *loop) env {
+// everything is all from before the loop that anything that it changes depends on, at first
+// or by what an iteration makes of it: what depends on what other iterations did may depend
+// on any of it.
+func (a *analysis) everything(l *loop, head, end *state, c changes) env {
 	var all env
 	for _, e := range l.initial {
 		all = all.add(e)
+	}
+	for _, e := range a.unknowns(l, head, end, c) {
+		all = all.add(a.outside(l, e))
+	}
+	for id := range c.objs {
+		for _, e := range end.heap[id].moved {
+			all = all.add(a.outside(l, e))
+		}
 	}
 	return all
 }
@@ -211,7 +222,7 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 	}
 	if !ok {
 		for n := range o.env {
-			o.env[n] = before.env[n].add(bag.env[l1]).add(a.outside(l, a.settled(now).env[n])).add(a.everything(l)).infinite(why)
+			o.env[n] = before.env[n].add(bag.env[l1]).add(a.outside(l, a.settled(now).env[n])).add(l.reach).infinite(why)
 		}
 		o.keys = o.env[l1]
 		o.base = ""
@@ -336,16 +347,17 @@ func (a *analysis) privateLoop(f *frame, st *state, s *ast.RangeStmt, body *ast.
 		}
 		return a.block(f, h, body.List, &rest{body: true})
 	}
-	l, _, end, o, c := a.iterate(f, st, Expr{}, s, run, true)
+	l, head, end, o, c := a.iterate(f, st, Expr{}, s, run, true)
 	if o.ret != nil || end == nil {
 		a.fail(s, "a variable that is set, and one return at the end", "a return from a loop that depends on private data")
 	}
+	l.reach = a.everything(l, head, end, c)
 	if len(end.items) > 0 || len(end.spent) > len(st.spent) {
 		a.fail(s, "a fixed number of draws", "how many draws are made depends on private data")
 	}
 	after := st.clone()
 	for p := range c.vars {
-		e := over.add(a.envs(st, st.vars[p])[l1]).add(a.outside(l, a.envs(end, end.vars[p])[l1])).add(a.everything(l))
+		e := over.add(a.envs(st, st.vars[p])[l1]).add(a.outside(l, a.envs(end, end.vars[p])[l1])).add(l.reach)
 		after.vars[p] = a.opaque(p.obj.Name(), e, why)
 	}
 	for id := range c.objs {
@@ -353,7 +365,7 @@ func (a *analysis) privateLoop(f *frame, st *state, s *ast.RangeStmt, body *ast.
 		obj.id, obj.slot, obj.base, obj.size = a.next(), nil, "", [3]env{}
 		obj.bag = obj.bag || c.lengths[id]
 		for n := range obj.env {
-			obj.env[n] = over.add(a.settled(st.heap[id]).env[n]).add(a.outside(l, a.settled(end.heap[id]).env[n])).add(a.everything(l)).infinite(why)
+			obj.env[n] = over.add(a.settled(st.heap[id]).env[n]).add(a.outside(l, a.settled(end.heap[id]).env[n])).add(l.reach).infinite(why)
 		}
 		obj.keys = obj.env[l1]
 		after.heap[id] = &obj

@@ -5,7 +5,7 @@ package sensitivity
 func changed(before, st *state) (vars map[place]bool, objs map[int]bool) {
 	vars, objs = map[place]bool{}, map[int]bool{}
 	for p, v := range before.vars {
-		if w, ok := st.vars[p]; ok && (!equal(v, w) || v.kind == ref && !before.heap[v.obj].length.is(st.heap[v.obj].length)) {
+		if w, ok := st.vars[p]; ok && (!equal(v, w) || resized(before, st, v)) {
 			vars[p] = true
 		}
 	}
@@ -21,6 +21,24 @@ func changed(before, st *state) (vars map[place]bool, objs map[int]bool) {
 		objs[id] = !same
 	}
 	return vars, objs
+}
+
+// resized reports whether a slice that a value leads to has another length.
+func resized(before, st *state, v value) bool {
+	if v.kind == ref {
+		return !before.heap[v.obj].length.is(st.heap[v.obj].length)
+	}
+	for _, w := range v.fields {
+		if resized(before, st, w) {
+			return true
+		}
+	}
+	for _, w := range v.elems {
+		if resized(before, st, w) {
+			return true
+		}
+	}
+	return false
 }
 
 func sameEnv(e, f env) bool {

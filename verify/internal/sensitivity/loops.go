@@ -36,6 +36,7 @@ type loop struct {
 	ends    map[string]Expr // what changed numbers are at the end of the body
 	initial map[string]env  // of the unknowns
 	solved  map[string]env
+	reach   env // of a loop over private records: what anything that it changes depends on
 }
 
 // changes are what a body changes.
@@ -665,7 +666,8 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 			a.fail(body, "a condition on what panics", "the body of a loop always panics")
 		}
 		after := st.clone()
-		ret := &result{st.clone(), a.general(l, o.ret.st, after, o.ret.val)}
+		ret := &result{st: st.clone()}
+		ret.val = a.general(l, o.ret.st, ret.st, o.ret.val)
 		ret.st.items = append(ret.st.items, a.repeated(l, o.ret.st.items)...)
 		ret.spend(o.ret.st)
 		return after, ret
@@ -676,7 +678,7 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		if now && w.kind == plain && w.sym.is(l.index) {
 			continue
 		}
-		if before && now && (!equal(v, w) || v.kind == ref && !head.heap[v.obj].length.is(end.heap[w.obj].length)) {
+		if before && now && (!equal(v, w) || resized(head, end, v)) {
 			a.fail(body, "for i := range n", "the body changes what the loop counts with")
 		}
 	}

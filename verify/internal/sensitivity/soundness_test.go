@@ -16,20 +16,28 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 )
 
-// program makes a Program of the source of one file without imports.
+// programOf makes a Program of the source of one file without imports.
 func programOf(t rapid.TB, text string) *Program {
+	p, err := parsed(text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return p
+}
+
+func parsed(text string) (*Program, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "p.go", "package p\n"+text, 0)
 	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
+		return nil, err
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{}}
-	pkg, err := new(types.Config).Check("p", fset, []*ast.File{file}, info)
+	pkg, err := (&types.Config{Error: func(error) {}, DisableUnusedImportCheck: true}).Check("p", fset, []*ast.File{file}, info)
 	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
+		return nil, err
 	}
-	return New([]*Package{{Path: "p", Fset: fset, Files: []*ast.File{file}, Types: pkg, Info: info}}, nil)
+	return New([]*Package{{Path: "p", Fset: fset, Files: []*ast.File{file}, Types: pkg, Info: info}}, nil), nil
 }
 
 // A memory is what random programs compute with: numbers x, y, z and s, of which x and

@@ -308,3 +308,67 @@ func SizeOfSlot(x, p float64) float64 {
 func TinyTimesHuge(x float64) float64 {
 	return x / 1e200 / 1e200 * math.Exp(700) * math.Exp(701)
 }
+
+type grown struct{ w []float64 }
+
+// FieldGrows: the loop runs 8 times, as the slice of the field grows.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func FieldGrows(x float64) float64 {
+	t := grown{w: make([]float64, 3)}
+	k := 0
+	for i := 0; i < len(t.w); i++ {
+		if i < 5 {
+			t.w = append(t.w, 1)
+		}
+		k++
+	}
+	return x * float64(3-k)
+}
+
+// LastOfX: s is x for each row but the first.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func LastOfX(rows []float64, x float64) float64 {
+	s, u := 0.0, 0.0
+	for range rows {
+		s += u
+		u = x
+	}
+	return s
+}
+
+// PrivateRounds: s is x in each round but the first.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func PrivateRounds(p int, x float64) float64 {
+	s, u := 0.0, 0.0
+	for range p {
+		s += u
+		u = x
+	}
+	return s
+}
+
+// AppendOfX: what is appended for each row is x, and what depends on the order.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func AppendOfX(rows []float64, x float64) []float64 {
+	var w []float64
+	u := 0.0
+	for range rows {
+		w = append(w, x+u)
+		u++
+	}
+	return w
+}
