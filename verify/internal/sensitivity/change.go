@@ -16,7 +16,7 @@ func changed(before, st *state) (vars map[place]bool, objs map[int]bool) {
 		}
 		same := o.slot == p.slot && o.length.is(p.length) && sameEnv(o.keys, p.keys)
 		for n := range o.env {
-			same = same && sameEnv(o.env[n], p.env[n])
+			same = same && sameEnv(o.env[n], p.env[n]) && (o.size[n] == nil) == (p.size[n] == nil) && sameEnv(o.size[n], p.size[n])
 		}
 		objs[id] = !same
 	}

@@ -53,6 +53,16 @@ func TestDiscipline(t *testing.T) {
 		{"append among others", `a := make([]float64, n); m := 0; a, m = append(a, 1), len(a); _ = m; return a`, "append among"},
 		{"overlapping", `a := make([]float64, n); copy(a[1:], a); return a`, "also reads"},
 		{"insert", `a := make([]float64, n); copy(a, q); return insert(a)`, "is set"},
+		{"given away under a literal", `a := make([]float64, n); get := func() float64 { return a[0] }; b := a; b[0] = 1; return []float64{get()}`, "another name"},
+		{"given away by a function that reads later", `a := make([]float64, n); get := reader(a); b := a; b[0] = 1; return []float64{get()}`, "another name"},
+		{"function passed on", `a := make([]float64, n); f := first; return []float64{f(a)}`, "passed on"},
+		{"shadowed", `a := make([]float64, n); if n > 1 { a := append(a, 1); a[0] = 2 }; return a`, "another name"},
+		{"key of a map", `b := &box{q}; m := map[*box]bool{}; m[b] = true; b.v = append(b.v, 1); return q`, "another name"},
+		{"literal under another type", `type of func() float64; s := 0.0; f := of(func() float64 { s++; return s }); return []float64{s + f()}`, "function literal writes"},
+		{"place found by a call", `m := 0; at := func() int { return m }; a := make([]float64, n); m, a[at()] = 1, 2; _ = m; return a`, "a call finds a place"},
+		{"place found by a call, value by another", `at := func() int { return n }; a := make([]float64, n); a[at()] = float64(at()); return a`, "a call finds a place"},
+		{"range into a place", `a := make([]int, 1); for a[0] = range n { }; return q`, "no variable"},
+		{"array of one of two types", `var a [2]float64; setAny(a); return []float64{a[0]}`, "copy of an array"},
 		{"defer", `defer func() { n++ }(); return q`, "not of the subset"},
 		{"label", `l: for range n { for range n { continue l } }; return q`, "not of the subset"},
 		{"goto", `if n > 0 { goto end }; n++; end: return q`, "jump"},
@@ -72,6 +82,8 @@ func fill(x []float64, c float64) { for i := range x { x[i] = c } }
 func first(x []float64) float64 { x[0] = 1; return 0 }
 func both(x, y []float64) { x[0] = 1; y[0] = 2 }
 func set(a [2]float64) { a[0] = 1 }
+func setAny[T [2]float64 | [3]float64](a T) { a[0] = 1 }
+func reader(a []float64) func() float64 { return func() float64 { return a[0] } }
 func insert(a []float64) []float64 { a = append(a, 1); return a }
 func F(q []float64, n int) []float64 { `+c.code+` }`)
 			k := p.keeper(p.funcs["p.F"])

@@ -266,7 +266,11 @@ func indexed(x ast.Expr) (found bool) {
 
 func onlyLen(f *frame, x ast.Expr) bool {
 	c, ok := x.(*ast.CallExpr)
-	return ok && isBuiltin(f, c.Fun, "len") && simple(c.Args[0])
+	if !ok || !isBuiltin(f, c.Fun, "len") {
+		return false
+	}
+	_, variable := ast.Unparen(c.Args[0]).(*ast.Ident) // of a field it is not seen that the length changes
+	return variable
 }
 
 // mentions reports whether an expression is made of a variable.
