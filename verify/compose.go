@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"go/types"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // compose proves what calls other functions from what those claim, as far as that was
 // proved before: again and again, until nothing more is. A claim is never used for its
 // own proof, as only what has a verdict is used.
-func (r *runner) compose(jobs []*job) {
+func (r *runner) compose(ctx context.Context, jobs []*job) {
 	for progress := true; progress; {
 		progress = false
 		program := r.program(jobs, func(j *job) bool { return j.result.Verdict == Proved })
@@ -22,12 +23,12 @@ func (r *runner) compose(jobs []*job) {
 			}
 			d := r.decision(j)
 			d.syntax, d.result.Claim = program, j.unit.Claim.Text
-			proved := false
+			decided := false
 			d.guarded(func() {
-				proved = d.static()
+				decided = d.static(ctx)
 				d.vacuous()
 			})
-			if proved && d.result.Verdict == Proved {
+			if decided && d.result.Verdict != Unknown {
 				j.result, j.postponed, progress = d.result, false, true
 			}
 		}

@@ -54,7 +54,7 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	// Rules decide at once where nothing has to be searched for; where something has, they
 	// come after the search for couplings, of which a reader learns more.
 	if !searchable(u) || !pure(u.Claim) || len(u.Claim.Sensitivities) > 0 || d.options.Check {
-		if d.static() {
+		if d.static(ctx) {
 			return
 		}
 	}
@@ -197,7 +197,7 @@ func (d *decision) search(ctx context.Context) {
 	if d.found != nil {
 		return
 	}
-	if pure(c) && d.static() {
+	if pure(c) && d.static(ctx) {
 		return
 	}
 	if !d.refute(ctx, hints) {
@@ -205,11 +205,13 @@ func (d *decision) search(ctx context.Context) {
 	}
 }
 
-// soon looks for a counterexample among small inputs. They are evaluated at once where a
-// function only tosses coins, or runs rounds, and couplings are searched for in vain for
-// seconds.
+// soon looks for a counterexample among small inputs: at once where a function only tosses
+// coins, or runs rounds, and couplings are searched for in vain for seconds; and beside
+// rules, which nothing else checks.
 func (d *decision) soon(ctx context.Context) bool {
-	x, _, err := exact.Refute(ctx, d.unit.Function, d.unit.Claim, nil, exact.Search{Budget: 300, Workers: d.options.Workers})
+	within, cancel := context.WithTimeout(ctx, d.options.Timeout/10)
+	defer cancel()
+	x, _, err := exact.Refute(within, d.unit.Function, d.unit.Claim, nil, exact.Search{Budget: 300, Workers: d.options.Workers})
 	if err != nil || x == nil {
 		return false
 	}

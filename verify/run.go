@@ -92,7 +92,7 @@ func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
 	r.all = len(jobs)
 	r.assumed = r.program(jobs, func(*job) bool { return true })
 	r.judgeEach(ctx, jobs)
-	r.compose(jobs)
+	r.compose(ctx, jobs)
 	r.assumed = nil
 	r.judgeEach(ctx, slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.postponed }))
 	if err := ctx.Err(); err != nil {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"go/types"
 	"slices"
 	"strings"
@@ -20,8 +21,11 @@ func syntax(loaded []*source.Package) (all []*sensitivity.Package) {
 
 // static tries the rules of sensitivity and of static cost, which need no search and
 // no certificate: they are applied anew each time. It reports whether all that is
-// claimed is proved; otherwise nothing is.
-func (d *decision) static() bool {
+// claimed is proved, or refuted; otherwise nothing is.
+//
+// Rules read syntax, and small inputs are evaluated by the lowered program: what the two
+// read apart would have to be the same fault twice to prove a wrong claim.
+func (d *decision) static(ctx context.Context) bool {
 	fn, ok := d.unit.Info.Defs[d.unit.Decl.Name].(*types.Func)
 	if !ok {
 		return false
@@ -37,6 +41,14 @@ func (d *decision) static() bool {
 		before.Problems = d.result.Problems
 		d.result = before
 		return false
+	}
+	if searchable(d.unit) {
+		ruled := d.result
+		d.result = before
+		if d.soon(ctx) {
+			return true
+		}
+		d.result = ruled
 	}
 	d.result.Problems = nil
 	return true
