@@ -498,6 +498,7 @@ type writer struct {
 	serial  int
 	with    []string // what memory is used: of the keys of memories
 	results []string
+	focused bool // on memory: few other statements, and no other results
 }
 
 // memories are kinds of memory: their declarations, numbers that are read of them, statements,
@@ -580,7 +581,7 @@ func (w *writer) key() string {
 
 func (w *writer) small() string {
 	x := w.pick(w.reals...)
-	return w.pick("1", "1", "0.5", "-1", "c", x, "clamp("+x+", 0, 1)", "clamp("+x+", -1, 2)")
+	return w.pick("1", "0.5", "-1", "c", "x", "y", "x", x, "clamp("+x+", 0, 1)", "clamp("+x+", -1, 2)")
 }
 
 // inside is a block in a template, or nothing.
@@ -729,7 +730,7 @@ func (w *writer) within(depth int, i string, v ...string) {
 }
 
 func (w *writer) statement(depth int) {
-	if len(w.with) > 0 && rapid.IntRange(0, 2).Draw(w.t, "remember") > 0 {
+	if len(w.with) > 0 && rapid.IntRange(0, 9).Draw(w.t, "remember") > 3 || w.focused && rapid.IntRange(0, 9).Draw(w.t, "focus") > 0 {
 		w.remember(depth)
 		return
 	}
@@ -823,8 +824,12 @@ func TestRandomFunctionsMoveNoFurther(t *testing.T) {
 			results, returns = append(results, m.results...), append(returns, m.returns...)
 		}
 		var out []string
-		chosen := rapid.SliceOfNDistinct(rapid.IntRange(0, len(results)-1), 1, 3, rapid.ID[int]).Draw(t, "results")
-		if rapid.IntRange(0, 4).Draw(t, "many") == 0 {
+		first, most := 0, 3
+		if w.focused = len(results) > 8 && rapid.IntRange(0, 2).Draw(t, "focused") > 0; w.focused {
+			first, most = 8, 1
+		}
+		chosen := rapid.SliceOfNDistinct(rapid.IntRange(first, len(results)-1), 1, most, rapid.ID[int]).Draw(t, "results")
+		if !w.focused && rapid.IntRange(0, 4).Draw(t, "many") == 0 {
 			chosen = []int{0, 1, 2, 3, 4, 5, 6, 7}
 		}
 		for _, i := range chosen {
