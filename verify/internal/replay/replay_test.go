@@ -145,11 +145,11 @@ func TestStale(t *testing.T) {
 // A proof of one round is a proof of the loop; one of another loop's round, one for a
 // function without rounds, and one that was damaged are none.
 func TestRounds(t *testing.T) {
-	entries, err := certificate.Read("../../testdata/more")
+	entries, err := certificate.Read("../../testdata/fresh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages, err := source.Load(t.Context(), "", "../../testdata/more")
+	packages, err := source.Load(t.Context(), "", "../../testdata/fresh")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package more
+package fresh
 
 import "github.com/discreet-dp/discreet/noise"
 
