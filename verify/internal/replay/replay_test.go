@@ -155,7 +155,9 @@ func TestRounds(t *testing.T) {
 	}
 	units := map[string]*source.Unit{}
 	for _, u := range packages[0].Units {
-		units[u.Name] = u
+		if u.Function != nil {
+			units[u.Name] = u
+		}
 	}
 	check := func(name string, e *certificate.Entry) error {
 		u := units[name]
@@ -167,8 +169,8 @@ func TestRounds(t *testing.T) {
 	if peel == nil || peel.Kind != replay.Rounds {
 		t.Fatalf("PeelTop: %v", peel)
 	}
-	for name, u := range units {
-		if err := check(name, peel); (err == nil) != (name == "PeelTop") || err != nil && u.Function != nil && !errors.Is(err, replay.ErrWrong) {
+	for name := range units {
+		if err := check(name, peel); (err == nil) != (name == "PeelTop") || err != nil && !errors.Is(err, replay.ErrWrong) {
 			t.Errorf("PeelTop's proof for %s: %v", name, err)
 		}
 	}
