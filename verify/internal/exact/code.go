@@ -50,17 +50,8 @@ func (c *code) fix() {
 			continue
 		}
 		c.steps[i].fixed = true
-		program.Walk(d.Parameter, func(e program.Expression) {
-			var v *program.Variable
-			switch e := e.(type) {
-			case program.Ref:
-				v = e.Var
-			case program.Element:
-				v = e.Slice
-			case program.Length:
-				v = e.Slice
-			}
-			if v != nil && changes[v] {
+		program.Variables(d.Parameter, func(v *program.Variable) {
+			if changes[v] {
 				c.steps[i].fixed = false
 			}
 		})

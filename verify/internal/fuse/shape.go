@@ -34,16 +34,7 @@ func effectsOf(list []program.Statement) effects {
 
 func (e effects) read(xs ...program.Expression) {
 	for _, x := range xs {
-		program.Walk(x, func(x program.Expression) {
-			switch x := x.(type) {
-			case program.Ref:
-				e.reads[x.Var] = true
-			case program.Element:
-				e.reads[x.Slice] = true
-			case program.Length:
-				e.reads[x.Slice] = true
-			}
-		})
+		program.Variables(x, func(v *program.Variable) { e.reads[v] = true })
 	}
 }
 

@@ -28,6 +28,21 @@ func Walk(x Expression, visit func(Expression)) {
 	}
 }
 
+// Variables visits what an expression reads: numbers, and slices of which it reads an
+// element or the length.
+func Variables(x Expression, visit func(*Variable)) {
+	Walk(x, func(x Expression) {
+		switch x := x.(type) {
+		case Ref:
+			visit(x.Var)
+		case Element:
+			visit(x.Slice)
+		case Length:
+			visit(x.Slice)
+		}
+	})
+}
+
 // Each calls visit on statements and on all that are within them, in their order. They may
 // be pointers.
 func Each(list []Statement, visit func(Statement)) {

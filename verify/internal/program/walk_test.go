@@ -59,4 +59,9 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%d of 3 are seen", seen)
 	}
 	program.Walk(nil, func(program.Expression) { t.Error("nil has parts") })
+	read := map[*program.Variable]int{}
+	program.Variables(x, func(v *program.Variable) { read[v]++ })
+	if read[n.Var] != 3 || read[q] != 2 {
+		t.Errorf("n is read %d times of 3, q %d of 2", read[n.Var], read[q])
+	}
 }

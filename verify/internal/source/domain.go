@@ -56,16 +56,7 @@ func newDomain(requires []program.Expression, body []program.Statement) domain {
 	kept := d.requires[:0]
 	for _, r := range d.requires {
 		written := false
-		program.Walk(r, func(x program.Expression) {
-			switch x := x.(type) {
-			case program.Ref:
-				written = written || times[x.Var] > 0
-			case program.Element:
-				written = written || times[x.Slice] > 0
-			case program.Length:
-				written = written || times[x.Slice] > 0
-			}
-		})
+		program.Variables(r, func(v *program.Variable) { written = written || times[v] > 0 })
 		if !written {
 			kept = append(kept, r)
 		}

@@ -116,16 +116,7 @@ func (b *graphBuilder) jump(s program.Statement, to *joint) {
 // writes.
 func effects(s program.Statement) (reads []*program.Variable, writes *program.Variable, keeps bool) {
 	for _, x := range program.Expressions(s) {
-		program.Walk(x, func(x program.Expression) {
-			switch x := x.(type) {
-			case program.Ref:
-				reads = append(reads, x.Var)
-			case program.Element:
-				reads = append(reads, x.Slice)
-			case program.Length:
-				reads = append(reads, x.Slice)
-			}
-		})
+		program.Variables(x, func(v *program.Variable) { reads = append(reads, v) })
 	}
 	switch s := s.(type) {
 	case program.Append:

@@ -243,16 +243,7 @@ func elementsKept(stmts []program.Statement, v *program.Variable) bool {
 // mentions reports whether an expression reads any of the variables.
 func mentions(x program.Expression, any map[*program.Variable]bool) bool {
 	found := false
-	program.Walk(x, func(x program.Expression) {
-		switch x := x.(type) {
-		case program.Ref:
-			found = found || any[x.Var]
-		case program.Element:
-			found = found || any[x.Slice]
-		case program.Length:
-			found = found || any[x.Slice]
-		}
-	})
+	program.Variables(x, func(v *program.Variable) { found = found || any[v] })
 	return found
 }
 
