@@ -230,34 +230,63 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 		}
 		a.knowns["len("+n+")"] = &known{whole: true}
 		a.nonneg = append(a.nonneg, lengthOf(n))
-		all := same(e)
-		switch norms[in.Norm] {
-		case l2:
-			// ‖x‖₁ <= √d·‖x‖₂.
-			all[l1] = e.scale(length.sqrt())
-		case linf:
-			// ‖x‖₁ <= d·‖x‖_∞, ‖x‖₂ <= √d·‖x‖_∞.
-			all[l1], all[l2] = e.scale(length), e.scale(length.sqrt())
-		}
-		w := a.alloc(st, object{env: all, length: length, given: true})
+		w := a.alloc(st, object{env: inNorms(e, norms[in.Norm], length, elem), length: length, given: true})
 		if in.One {
 			a.ones[st.heap[w.obj].id] = true
 		}
 		return w
 	case *types.Map:
 		if numbers(u.Elem()) {
-			all := same(e)
-			switch norms[in.Norm] {
-			case l2:
-				all[l1] = e.scale(lengthOf(n).sqrt())
-			case linf:
-				all[l1], all[l2] = e.scale(lengthOf(n)), e.scale(lengthOf(n).sqrt())
-			}
+			all := inNorms(e, norms[in.Norm], lengthOf(n), u.Elem())
 			a.nonneg = append(a.nonneg, lengthOf(n))
 			return a.alloc(st, object{env: all, table: true, given: true, keys: e.infinite(&Refusal{Pos: v.Pos(), Reason: "which keys a private map has"})})
 		}
 	}
-	return a.shape(st, t, same(e), [3]env{}, n)
+	return a.shape(st, t, inNorms(e, norms[in.Norm], one(), t), [3]env{}, n)
+}
+
+// inNorms is a distance, which is given in one norm, in each, of so many values of a type:
+// ‖x‖₁ <= √d·‖x‖₂, ‖x‖₁ <= d·‖x‖_∞ and ‖x‖₂ <= √d·‖x‖_∞ for the d numbers that they have
+// together, those of all rows and fields.
+func inNorms(e env, norm int, values Expr, t types.Type) [3]env {
+	all := same(e)
+	n, ok := count(t)
+	d := values.mul(n)
+	times := func(by Expr) env {
+		if !ok {
+			return e.infinite(&Refusal{Reason: "how many numbers there are is not known, of which each may move", Hint: "the norm l1"})
+		}
+		return e.scale(by)
+	}
+	switch norm {
+	case l2:
+		all[l1] = times(d.sqrt())
+	case linf:
+		all[l1], all[l2] = times(d), times(d.sqrt())
+	}
+	return all
+}
+
+// count is how many numbers a value of a type has, where the type says it.
+func count(t types.Type) (n Expr, ok bool) {
+	if numeric(t) {
+		return one(), true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		n, ok = count(u.Elem())
+		return n.mul(integer(u.Len())), ok
+	case *types.Struct:
+		for f := range u.Fields() {
+			m, known := count(f.Type())
+			if !known {
+				return Expr{}, false
+			}
+			n = n.add(m)
+		}
+		return n, true
+	}
+	return Expr{}, false
 }
 
 // fields is a parameter of which fields are private. They are not written to: what else leads

@@ -325,3 +325,18 @@ func Rated(x float64, level int) float64 {
 	}
 	return x*rate + x*2
 }
+
+// AllOfRows adds up fifteen numbers, each of which moves by 1.
+//
+// want: accepted: x: 15
+//
+//dp:sensitivity x = 15 in linf
+func AllOfRows(x [3][5]float64) float64 {
+	sum := 0.0
+	for _, row := range x {
+		for _, v := range row {
+			sum += v
+		}
+	}
+	return sum
+}

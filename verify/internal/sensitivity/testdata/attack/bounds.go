@@ -928,3 +928,63 @@ func TalliedOther(rows []int) tallied {
 	}
 	return t
 }
+
+// AllOfRows adds up fifteen numbers, each of which moves by 1.
+//
+// want: rejected: at most 15
+//
+//dp:sensitivity x = 3 in linf
+func AllOfRows(x [3][5]float64) float64 {
+	sum := 0.0
+	for _, row := range x {
+		for _, v := range row {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// AllOfSquares moves by √45 where each of the numbers does by 1/√45.
+//
+// want: rejected: at most 3\*sqrt\(5\)
+//
+//dp:sensitivity x = 3 in l2
+func AllOfSquares(x [9][5]float64) float64 {
+	sum := 0.0
+	for _, row := range x {
+		for _, v := range row {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// AllOfAnyRows adds up as many numbers as there are.
+//
+// want: rejected: how many numbers there are is not known
+//
+//dp:sensitivity x = 3 in linf
+func AllOfAnyRows(x [3][]float64) float64 {
+	sum := 0.0
+	for _, row := range x {
+		for _, v := range row {
+			sum += v
+		}
+	}
+	return sum
+}
+
+type quarters struct{ of [4]float64 }
+
+// AllOfField adds up four numbers.
+//
+// want: rejected: at most 4
+//
+//dp:sensitivity x = 1 in linf
+func AllOfField(x quarters) float64 {
+	sum := 0.0
+	for _, v := range x.of {
+		sum += v
+	}
+	return sum
+}
