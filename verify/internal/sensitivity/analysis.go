@@ -82,6 +82,8 @@ type analysis struct {
 	escaped map[string]bool
 	ones    map[int]bool // objects as neighbours have them who differ in one element
 	pkg     *Package     // whose code is being read
+	// functions are how far atoms that are functions of others move.
+	functions map[string]env
 }
 
 // maxSteps bounds the work on one function; what does not end within is refused.
@@ -93,6 +95,9 @@ func (a *analysis) told() bool {
 	a.pieced++
 	return a.pieced <= 20_000
 }
+
+// maxSize bounds the symbols that a number is written with, and the terms of a product.
+const maxSize = 10_000
 
 // maxCalls bounds calls within calls.
 const maxCalls = 40
@@ -231,14 +236,16 @@ func (a *analysis) atomEnv(x *atom) env {
 	if k := a.knowns[x.name]; k != nil {
 		return k.env
 	}
-	var all env
+	all, ok := a.functions[x.name]
+	if ok {
+		return all
+	}
 	for _, arg := range x.args {
 		all = all.add(a.env(arg))
 	}
-	if len(all) > 0 {
-		return all.infinite(&Refusal{Reason: "a function of private data without a bound on its slope"})
-	}
-	return nil
+	all = all.infinite(&Refusal{Reason: "a function of private data without a bound on its slope"})
+	a.functions[x.name] = all
+	return all
 }
 
 // size bounds |e|, in terms of sources; nil if nothing is known.

@@ -266,6 +266,17 @@ func (e Expr) number() (*big.Rat, bool) {
 	return nil, false
 }
 
+// size is about how many symbols the expression is written with.
+func (e Expr) size() (n int) {
+	for _, t := range e.terms {
+		n++
+		for _, p := range t.powers {
+			n += len(p.atom.name)
+		}
+	}
+	return n
+}
+
 func (e Expr) is(f Expr) bool { return len(e.sub(f).terms) == 0 }
 
 func call(op operation, name string, args ...Expr) Expr {

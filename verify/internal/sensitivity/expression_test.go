@@ -3,9 +3,13 @@ package sensitivity
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/verify/internal/claim"
 )
 
 func given(positive ...Expr) *facts { return &facts{positive: positive} }
@@ -134,5 +138,33 @@ func TestZeroTimesInfinity(t *testing.T) {
 	}
 	if _, ok := s["y"]; ok {
 		t.Error("0 times 1 is something")
+	}
+}
+
+// Law: the analysis ends, also of functions whose numbers are made of each other so that they,
+// or the cases that their signs are told apart into, are twice as many with each statement.
+func TestManyCasesEnd(t *testing.T) {
+	repeated := func(statement string) string { return strings.Repeat(statement+"\n", 100) }
+	for _, c := range []struct{ body, refusal string }{
+		{repeated("a = max(a-b, c-a)"), "a number that is written with more than 10000 symbols of others"},
+		{repeated("a = min(max(a, b), max(c, a), d)"), "a number that is written with more than 10000 symbols of others"},
+		{repeated("n = n % (n + 1)"), "a number that is written with more than 10000 symbols of others"},
+		{repeated("a = (a + b) * (a + c)"), "a product of more than 10000 terms"},
+		{strings.Repeat("a = max(a, b)*max(a, c) + a\n", 5) + repeated("b = max(a, c)"), "signs of numbers that have too many cases"},
+	} {
+		ended := make(chan error)
+		go func() {
+			p := programOf(t, "func F(x, a, b, c, d float64, n int) float64 {\n"+c.body+"return x * a * float64(n)\n}")
+			_, err := p.Infer("p.F", []Input{{Name: "x"}}, claim.L1)
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if err == nil || err.Error() != c.refusal {
+				t.Errorf("%v, want %s:\n%s", err, c.refusal, c.body)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("the analysis does not end:\n%s", c.body)
+		}
 	}
 }

@@ -219,6 +219,9 @@ func (a *analysis) number(st *state, v value, at ast.Node) value {
 		}
 		return a.opaque("value", e[l1], a.why(at, "", "a comparison of what is no number"))
 	}
+	if v.sym.size() > maxSize {
+		a.fail(at, "a number that is not made of itself more than once", "a number that is written with more than %d symbols of others", maxSize)
+	}
 	return v
 }
 
@@ -269,6 +272,9 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	case token.SUB:
 		return a.rounded(v, w, value{sym: v.sym.sub(w.sym)}, t)
 	case token.MUL:
+		if len(v.sym.terms)*len(w.sym.terms) > maxSize {
+			a.fail(at, "factors of fewer terms", "a product of more than %d terms", maxSize)
+		}
 		return a.rounded(v, w, value{sym: v.sym.mul(w.sym)}, t)
 	case token.QUO:
 		return a.quotient(v, w, whole, either, at)

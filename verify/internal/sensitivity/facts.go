@@ -13,7 +13,18 @@ type facts struct {
 	positive []Expr
 	// asked are the atoms whose signs are being asked for, one for the sake of another.
 	asked []string
+	// work is what is left of it, in symbols of the expressions that are asked about; nil is
+	// no end.
+	work *int
 }
+
+// maxWork bounds the cases that minima, maxima and absolute values are told apart into, of which
+// there are twice as many with each that they are made of.
+const maxWork = 1_000_000
+
+// spent reports whether there was more work than is done for one function: what is asked then is
+// not known.
+func (f *facts) spent() bool { return f.work != nil && *f.work < 0 }
 
 // asking is for the signs of what an atom is made of; ok is false if they were asked for, which
 // a fact about the atom leads back to, or deep down.
@@ -21,7 +32,7 @@ func (f *facts) asking(a *atom) (g *facts, ok bool) {
 	if len(f.asked) > 8 || slices.Contains(f.asked, a.name) {
 		return nil, false
 	}
-	return &facts{f.nonneg, f.positive, append(f.asked[:len(f.asked):len(f.asked)], a.name)}, true
+	return &facts{f.nonneg, f.positive, append(f.asked[:len(f.asked):len(f.asked)], a.name), f.work}, true
 }
 
 // sign reports whether an atom is known to be positive, or not to be negative.
@@ -142,6 +153,12 @@ func (f *facts) termSign(t term) (nonneg, positive bool) {
 func (f *facts) isNonneg(e Expr) bool { return f.search(e, 6) }
 
 func (f *facts) search(e Expr, depth int) bool {
+	if f.work != nil {
+		*f.work -= e.size()
+	}
+	if f.spent() {
+		return false
+	}
 	if f.byTerms(e) {
 		return true
 	}
@@ -229,7 +246,7 @@ func (f *facts) and(e Expr) *facts {
 	if len(e.terms) == 0 {
 		return f
 	}
-	return &facts{append(f.nonneg[:len(f.nonneg):len(f.nonneg)], e), f.positive, f.asked}
+	return &facts{append(f.nonneg[:len(f.nonneg):len(f.nonneg)], e), f.positive, f.asked, f.work}
 }
 
 // byTerms: no term is negative.

@@ -62,7 +62,8 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	if !ok {
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
-	a = &analysis{facts: &facts{}, program: p, knowns: map[string]*known{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
+	work := maxWork
+	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
