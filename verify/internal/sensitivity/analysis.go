@@ -488,9 +488,10 @@ func (a *analysis) shape(st *state, t types.Type, e [3]env, size [3]env, what st
 	case *types.Basic:
 		if u.Info()&types.IsNumeric != 0 {
 			k := known{env: e[linf], size: size[linf], whole: u.Info()&types.IsInteger != 0}
-			if u.Info()&types.IsUnsigned != 0 {
-				zero := Expr{}
-				k.lo = &zero
+			if least, most, narrow := ends(u); narrow {
+				k.lo, k.hi = &least, &most
+			} else if u.Info()&types.IsUnsigned != 0 {
+				k.lo = &Expr{}
 			}
 			return value{sym: a.hidden(what, k)}
 		}

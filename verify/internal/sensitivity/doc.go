@@ -19,6 +19,6 @@
 // their place. It never refutes: what it does not see, it refuses with the place and
 // the nearest thing that it accepts.
 //
-// Outside lie the rounding of floats, infinities and NaN, overflow of integers, how
+// Outside lie the rounding of floats, infinities and NaN, overflow of 64 bits, how
 // long a run takes, and functions that are given as parameters and are not pure.
 package sensitivity

@@ -137,6 +137,8 @@ func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
 		}
 		if t := f.pkg.Info.Types[x.X].Type; v.kind == plain && t != nil && unsigned(t) {
 			return a.opaque("difference", a.env(v.sym), a.why(x, "signed integers", "a difference of unsigned integers goes round below 0"))
+		} else if v.kind == plain && !a.fits(v.sym.neg(), t) {
+			return a.opaque("wrapped", a.env(v.sym), a.why(x, "int", "what may not fit in %s goes round", t))
 		}
 		if v.kind == plain {
 			return value{sym: v.sym.neg()}
@@ -267,15 +269,26 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 		return a.opaque("difference", moves, a.why(at, "signed integers", "a difference of unsigned integers goes round below 0"))
 	}
 	switch op {
-	case token.ADD:
-		return a.rounded(v, w, value{sym: v.sym.add(w.sym)}, t)
-	case token.SUB:
-		return a.rounded(v, w, value{sym: v.sym.sub(w.sym)}, t)
-	case token.MUL:
-		if len(v.sym.terms)*len(w.sym.terms) > maxSize {
-			a.fail(at, "factors of fewer terms", "a product of more than %d terms", maxSize)
+	case token.ADD, token.SUB, token.MUL:
+		var e Expr
+		switch op {
+		case token.ADD:
+			e = v.sym.add(w.sym)
+		case token.SUB:
+			e = v.sym.sub(w.sym)
+		default:
+			if len(v.sym.terms)*len(w.sym.terms) > maxSize {
+				a.fail(at, "factors of fewer terms", "a product of more than %d terms", maxSize)
+			}
+			e = v.sym.mul(w.sym)
 		}
-		return a.rounded(v, w, value{sym: v.sym.mul(w.sym)}, t)
+		switch {
+		case a.fits(e, t):
+			return a.rounded(v, w, value{sym: e}, t)
+		case len(moves) == 0:
+			return a.publicOp(op.String(), v, w, whole)
+		}
+		return a.opaque("wrapped", moves, a.why(at, "int, or bounds within the type", "what may not fit in %s goes round", t))
 	case token.QUO:
 		return a.quotient(v, w, whole, either, at)
 	}
@@ -289,14 +302,15 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 }
 
 // rounded is a result of floats. Where terms cancel, which they do not where floats are
-// rounded, or private data are no whole numbers, it is one of real numbers.
+// rounded, or private data are no whole numbers, it is one of real numbers; so if it is whole
+// in those alone, as 0.1*3*10 is 3.
 func (a *analysis) rounded(v, w, result value, t types.Type) value {
 	if t == nil || isInteger(t) || a.whole(v.sym) && a.whole(w.sym) {
 		return result
 	}
 	cancels := len(result.sym.terms) < max(len(v.sym.terms), len(w.sym.terms))
 	private := len(a.env(v.sym)) > 0 || len(a.env(w.sym)) > 0
-	a.reals = a.reals || cancels || private
+	a.reals = a.reals || cancels || private || a.whole(result.sym)
 	return result
 }
 
@@ -330,7 +344,7 @@ func (a *analysis) quotient(v, w value, whole, either bool, at ast.Node) value {
 		return a.opaque("quotient", moves.add(by), a.why(at, "divide by a public number, or by a noisy one", "a division by private data has no finite sensitivity"))
 	case !whole && !either:
 		inverse, _ := w.sym.inverse()
-		return value{sym: v.sym.mul(inverse)}
+		return a.rounded(v, w, value{sym: v.sym.mul(inverse)}, typesFloat)
 	case len(moves) > 0:
 		// Integers at distance d have quotients at most ⌈d/c⌉ <= d apart, c >= 1.
 		k := known{whole: whole}
@@ -491,6 +505,52 @@ func unsigned(t types.Type) bool {
 func isInteger(t types.Type) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsInteger != 0
+}
+
+// fits reports whether a number is in the range of its type, as what is computed in 64 bits is
+// taken to be.
+func (a *analysis) fits(e Expr, t types.Type) bool {
+	if t == nil {
+		return true
+	}
+	switch u := t.(type) {
+	case *types.TypeParam:
+		return a.fits(e, u.Constraint())
+	case *types.Union:
+		for term := range u.Terms() {
+			if !a.fits(e, term.Type()) {
+				return false
+			}
+		}
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		for x := range u.EmbeddedTypes() {
+			if !a.fits(e, x) {
+				return false
+			}
+		}
+	case *types.Basic:
+		if least, most, narrow := ends(u); narrow {
+			lo, hi := a.interval(e)
+			return lo != nil && hi != nil && a.isNonneg(lo.sub(least)) && a.isNonneg(most.sub(*hi))
+		}
+	}
+	return true
+}
+
+// ends are the least and the largest number of a type of fewer than 64 bits.
+func ends(b *types.Basic) (least, most Expr, narrow bool) {
+	bits, ok := map[types.BasicKind]uint{types.Int8: 7, types.Int16: 15, types.Int32: 31, types.Uint8: 8, types.Uint16: 16, types.Uint32: 32}[b.Kind()]
+	if !ok {
+		return Expr{}, Expr{}, false
+	}
+	most = integer(1<<bits - 1)
+	if b.Info()&types.IsUnsigned == 0 {
+		least = integer(-1 << bits)
+	}
+	return least, most, true
 }
 
 // zero is the zero value of a type.

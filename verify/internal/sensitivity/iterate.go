@@ -177,8 +177,11 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 		stable := true
 		for p, v := range before.vars {
 			w, ok := end.vars[p]
-			if _, outer := st.vars[p]; !outer || !ok {
+			if _, outer := st.vars[p]; !outer {
 				continue
+			}
+			if !ok {
+				a.fail(at, "a variable of its own for the loop", "%s has no value behind the body of a loop", p.obj.Name())
 			}
 			if !equal(v, w) && !c.vars[p] {
 				c.vars[p], stable = true, false

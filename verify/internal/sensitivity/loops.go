@@ -136,8 +136,9 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 				a.bind(f, h, s.Key, value{sym: l.index})
 			})
 		}
-		switch t.Underlying().(type) {
-		case *types.Signature, *types.Chan:
+		switch core(t).(type) {
+		case *types.Slice, *types.Array, *types.Pointer, *types.Map, *types.Basic:
+		default: // a function may yield an index twice
 			a.fail(s, "a range over a slice", "a range over what is no slice, map or integer")
 		}
 		count := a.hidden("count", known{lo: &Expr{}, whole: true})
@@ -240,7 +241,8 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 		}
 		h.vars[p] = value{sym: l.index}
 	})
-	delete(after.vars, p)
+	// Behind the loop i is public, and no more is known of it: it may have been left early.
+	after.vars[p] = value{sym: a.hidden(id.Name, known{whole: true})}
 	return after, ret, true
 }
 

@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -206,6 +207,13 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 		}
 		o.base, o.empty = "", false
 		a.put(st, o, v, moves)
+		if o.bag {
+			// Which record makes place depends on their order, and neighbours share none: one
+			// that differs at first may stay, and another go in each.
+			for n := range o.env {
+				o.env[n] = o.env[n].infinite(a.why(x, "append", "a record is overwritten, and which one depends on their order"))
+			}
+		}
 	})
 }
 
@@ -286,7 +294,7 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 	if l := a.at(base.obj, idx); l != nil && len(moves) == 0 {
 		cur := a.element(st, base.obj, idx, nil, elementType(f.pkg.Info.Types[x.X].Type), x)
 		if cur.kind == plain {
-			a.fill(st, base.obj, slot{loop: l.id, val: value{sym: cur.sym.add(v.sym)}, written: true, always: true})
+			a.fill(st, base.obj, slot{loop: l.id, val: a.binary(st, token.ADD, cur, v, elementType(f.pkg.Info.Types[x.X].Type), at), written: true, always: true})
 			return
 		}
 	}
@@ -295,7 +303,18 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 	if size == nil {
 		size = env{unit: {infinite: a.why(at, "clamp it with min and max", "what is added has no bound")}}
 	}
+	t := elementType(f.pkg.Info.Types[x.X].Type)
+	wraps := a.why(at, "elements of type int", "what may not fit in %s goes round", t)
+	fits := a.fits(a.hidden("sum", known{}), t)
+	if !fits {
+		e, size = e.infinite(wraps), env{unit: {infinite: wraps}}
+	}
 	a.update(st, base.obj, func(o *object) {
+		if !fits {
+			for n := range o.env {
+				o.env[n] = o.env[n].infinite(wraps)
+			}
+		}
 		if o.put != "" && o.put != "+=" {
 			o.base = ""
 		}

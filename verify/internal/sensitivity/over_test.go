@@ -8,7 +8,7 @@ func TestOver(t *testing.T) {
 	want := map[string]string{
 		"WholeAll": "integers", "ThereAndBack": "reals", "SumBack": "reals", "Shifted": "reals",
 		"AnySize": "reals", "OfBoundedSize": "grid", "WeighedAfter": "grid", "BackInCallee": "reals",
-		"HalfOfWhole": "reals",
+		"HalfOfWhole": "reals", "InElement": "reals", "LessThanThree": "reals", "LessThanQuotient": "reals", "LessThanSum": "reals",
 	}
 	all, p := load(t, "./testdata/over")
 	for _, s := range all {

@@ -48,6 +48,13 @@ func (it item) text() string {
 	write := func(e Expr) string { return strings.ReplaceAll(e.String(), "log(", "ln(") }
 	switch it.law {
 	case laplace, discreteLaplace, gaussian, discreteGaussian:
+		if it.law == discreteGaussian && it.vector {
+			// Over the integers what moves by 1 in each of four numbers is told apart better than
+			// what moves by 2 in one: all that is known of it is its zCDP.
+			r, _ := it.scale.inverse()
+			r = r.mul(it.sensitivity())
+			return fmt.Sprintf("zcdp(%s)", write(r.mul(r).mul(rat(big.NewRat(1, 2)))))
+		}
 		return fmt.Sprintf("%s(%s, sensitivity=%s)", it.law, write(it.scale), write(it.sensitivity()))
 	case exponentialLaw:
 		return fmt.Sprintf("exponential(%s)", write(it.loss()))

@@ -386,7 +386,10 @@ func (a *analysis) afterValue(l *loop, before, head, end value, name string, ear
 		if !d.has(head.sym.String()) {
 			e := a.env(d)
 			if len(e) == 0 && !early && a.older(l, d) {
-				return value{sym: before.sym.add(d.mul(l.count))}
+				sum := before.sym.add(d.mul(l.count))
+				// Ten times 0.1 are not 1.
+				a.reals = a.reals || a.whole(sum) && !(a.whole(before.sym) && a.whole(d))
+				return value{sym: sum}
 			}
 			k := known{env: a.lift(l, a.substituted(l, e), l1), whole: a.whole(d)}
 			if s := a.size(d); s != nil {

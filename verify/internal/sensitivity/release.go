@@ -22,6 +22,8 @@ type item struct {
 	// Noise: its scale, and how far the number moves that it is added to.
 	scale Expr
 	sens  env
+	// vector: of discrete Gaussian noise, sens is in l2, of several numbers.
+	vector bool
 	// What a release costs by itself.
 	epsilon, delta, rho Expr
 	path                []part

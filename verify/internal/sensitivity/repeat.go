@@ -77,7 +77,7 @@ func (a *analysis) repeat(l *loop, it item, index string, within bool) item {
 	case within || !elementwise:
 		it.sens = a.lift(l, sens, linf)
 	case it.law == gaussian || it.law == discreteGaussian:
-		it.sens, once = a.lift(l, sens, l2), true
+		it.sens, it.vector, once = a.lift(l, sens, l2), true, true
 	case it.law == exponentialLaw || it.law == withinLaw || it.law == claimedCost || it.law == pureCost || it.law == zcdpCost || it.law == approxCost:
 		it.sens = a.lift(l, sens, linf)
 	default:

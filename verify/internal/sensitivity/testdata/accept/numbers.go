@@ -340,3 +340,17 @@ func AllOfRows(x [3][5]float64) float64 {
 	}
 	return sum
 }
+
+// WithinType is at most 201.
+//
+// want: accepted: x: 1
+//
+//dp:sensitivity x = 1
+func WithinType(x uint8) uint8 { return min(x, 200) + 1 }
+
+// Widened is computed in 64 bits.
+//
+// want: accepted: x: 10
+//
+//dp:sensitivity x = 10
+func Widened(x uint8) int { return int(x) * 10 }

@@ -988,3 +988,16 @@ func AllOfField(x quarters) float64 {
 	}
 	return sum
 }
+
+// FieldOfFour moves by √4 times as much in l1 as in l2.
+//
+// want: rejected: at most 2
+//
+//dp:sensitivity x = 1 in l2
+func FieldOfFour(x quarters) float64 {
+	sum := 0.0
+	for _, v := range x.of {
+		sum += v
+	}
+	return sum
+}

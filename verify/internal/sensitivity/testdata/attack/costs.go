@@ -434,3 +434,22 @@ func TwoPasses(q []float64, eps float64, src *noise.Source) ([]bool, []bool) {
 	s := Answers(q, eps, src)
 	return slices.Collect(s), slices.Collect(s)
 }
+
+// SpreadGaussian moves four numbers by 1 each, which discrete noise hides less than one that
+// moves by 2: at epsilon 25 the delta is 1e-6.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:cost 25, 0.0000001
+func SpreadGaussian(x int64, src *noise.Source) []int64 {
+	h := make([]int64, 4)
+	for i := range h {
+		h[i] = x
+	}
+	out := make([]int64, 4)
+	for i := range out {
+		out[i] = h[i] + src.DiscreteGaussian(0.5)
+	}
+	return out
+}

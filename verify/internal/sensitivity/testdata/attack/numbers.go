@@ -372,3 +372,106 @@ func AppendOfX(rows []float64, x float64) []float64 {
 	}
 	return w
 }
+
+// Around goes from 255 to 0.
+//
+// want: rejected
+//
+//dp:sensitivity x = 1
+func Around(x uint8) uint8 { return x + 1 }
+
+// AroundBelow goes from -128 to 127.
+//
+// want: rejected
+//
+//dp:sensitivity x = 1
+func AroundBelow(x int8) int8 { return -x }
+
+// AroundTimes goes around before it is widened.
+//
+// want: rejected
+//
+//dp:sensitivity x = 10
+func AroundTimes(x uint8) int { return int(x * 10) }
+
+// AroundSum goes around in the loop.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1
+func AroundSum(q []int8) int8 {
+	var n int8
+	for _, x := range q {
+		n += x
+	}
+	return n
+}
+
+func totalOf[T int8 | int](q []T) (n T) {
+	for _, x := range q {
+		n += x
+	}
+	return n
+}
+
+// AroundGeneric goes around for one of the types.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1
+func AroundGeneric(q []int8) int8 { return totalOf(q) }
+
+// AroundCount goes around at the 256th record.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func AroundCount(rows []int) (n uint8) {
+	for _, r := range rows {
+		if r > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// AroundCounts goes around in an element.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func AroundCounts(rows []int) []uint8 {
+	h := make([]uint8, 2)
+	for _, r := range rows {
+		h[r&1]++
+	}
+	return h
+}
+
+// AroundElement goes around in an element, at a place of its own.
+//
+// want: rejected
+//
+//dp:sensitivity x = 1
+func AroundElement(x int8) []int8 {
+	h := make([]int8, 2)
+	h[0] += x
+	h[0] += 100
+	return h
+}
+
+// AroundElements goes around in each element.
+//
+// want: rejected
+//
+//dp:sensitivity x = 2
+func AroundElements(x int8) []int8 {
+	h := make([]int8, 2)
+	for i := range h {
+		h[i] += x
+		h[i] += 100
+	}
+	return h
+}

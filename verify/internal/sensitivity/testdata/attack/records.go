@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/budget"
@@ -403,4 +404,41 @@ func Prefix(rows []int, eps float64, src *noise.Source) []float64 {
 		c[i] = s + src.Laplace(1/eps)
 	}
 	return c
+}
+
+// FirstOverwritten: of [1, 1, 0] and [0, 1, 1, 1] are left a 1, and three.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func FirstOverwritten(rows []float64) float64 {
+	w := slices.Clone(rows)
+	w[0] = 0
+	s := 0.0
+	for _, r := range w {
+		s += max(0, min(1, r))
+	}
+	return s
+}
+
+// KeptOverwritten does so with what it kept of the rows.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func KeptOverwritten(rows []float64) float64 {
+	var w []float64
+	for _, r := range rows {
+		w = append(w, max(0, min(1, r)))
+	}
+	for i := range 3 {
+		w[i] = 0
+	}
+	s := 0.0
+	for _, r := range w {
+		s += max(0, min(1, r))
+	}
+	return s
 }

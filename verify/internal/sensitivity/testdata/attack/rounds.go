@@ -271,3 +271,65 @@ func BeforeLast(x, g float64) float64 {
 	}
 	return t
 }
+
+// CounterBehind: i is 3 in the second round.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func CounterBehind(x float64) float64 {
+	i, s := 0, 0.0
+	for range 2 {
+		if i == 3 {
+			s = 1000 * x
+		}
+		for i = 0; i < 3; i++ {
+		}
+	}
+	return s
+}
+
+// CounterAfter: i is 3 after the loops.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func CounterAfter(x float64) float64 {
+	i := 0
+	for range 1 {
+		for i = 0; i < 3; i++ {
+		}
+	}
+	return x * float64(i)
+}
+
+// CounterMaybe: i may be 3 after the loops.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func CounterMaybe(x float64, c bool) float64 {
+	i := 0
+	for range 2 {
+		if c {
+			for i = 0; i < 3; i++ {
+			}
+		}
+	}
+	return x * float64(i)
+}
+
+func atYielded[S ~func(func(int) bool)](q []float64, f S) float64 {
+	s := 0.0
+	for i := range f {
+		s += q[i]
+	}
+	return s
+}
+
+// YieldedTwice: f may yield an index twice.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1
+func YieldedTwice(q []float64, f func(func(int) bool)) float64 { return atYielded(q, f) }

@@ -75,3 +75,52 @@ func BackInCallee(n int64, eps float64, src *noise.Source) int64 {
 //dp:adjacent |n| <= 2
 //dp:sensitivity n = 1
 func HalfOfWhole(n int64) int64 { return int64(float64(n) * 1) }
+
+// InElement rounds in an element.
+//
+//dp:adjacent |n| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func InElement(n int, eps float64, src *noise.Source) []float64 {
+	h := make([]float64, 1)
+	for i := range h {
+		h[i] = float64(min(max(n, -1000), 1000))
+		h[i] += 0.3
+		h[i] -= 0.3
+		h[i] += src.Laplace(1 / eps)
+	}
+	return h
+}
+
+// LessThanThree: 0.1*3*10 is 3.0000000000000004.
+//
+//dp:adjacent |n| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LessThanThree(n int, eps float64, src *noise.Source) float64 {
+	t := 0.1
+	return min(float64(min(max(n, -1000), 1000)), t*3*10) + src.Laplace(1/eps)
+}
+
+// LessThanQuotient: 0.3/0.1 is 2.9999999999999996.
+//
+//dp:adjacent |n| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LessThanQuotient(n int, eps float64, src *noise.Source) float64 {
+	t, w := 0.3, 0.1
+	return min(float64(min(max(n, -1000), 1000)), t/w) + src.Laplace(1/eps)
+}
+
+// LessThanSum: ten times 0.1 are 0.9999999999999999.
+//
+//dp:adjacent |n| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LessThanSum(n int, eps float64, src *noise.Source) float64 {
+	u := 0.0
+	for range 10 {
+		u += 0.1
+	}
+	return min(float64(min(max(n, -1000), 1000)), u) + src.Laplace(1/eps)
+}
