@@ -41,6 +41,7 @@ test: setup ## format, vet, lint, build without cgo, race of the small packages,
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
 	$(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+	$(GO) test -race -run AtOnce -json ./verify/internal/sensitivity | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
 .PHONY: oracles

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 )
@@ -22,11 +23,13 @@ type Package struct {
 	Info  *types.Info
 }
 
-// A Program is functions that may call each other.
+// A Program is functions that may call each other. It may be asked by several at once,
+// after all is said of what is whole.
 type Program struct {
 	funcs   map[string]declared
 	claims  map[string]*claim.Claim
 	whole   map[string]bool
+	reading sync.Mutex // of keepers, which hold while a function is read what is true at its end
 	keepers map[string]*keeper
 }
 
@@ -40,7 +43,7 @@ type declared struct {
 // (types.Func.FullName), are taken as true of the calls of those that claim a cost:
 // who asks must have them proved, see Result.Uses.
 func New(packages []*Package, claims map[string]*claim.Claim) *Program {
-	p := &Program{map[string]declared{}, claims, map[string]bool{}, map[string]*keeper{}}
+	p := &Program{funcs: map[string]declared{}, claims: claims, whole: map[string]bool{}, keepers: map[string]*keeper{}}
 	for _, pkg := range packages {
 		for _, file := range pkg.Files {
 			for _, d := range file.Decls {

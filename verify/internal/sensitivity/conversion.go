@@ -45,7 +45,7 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 		if len(e) > 0 && !isInteger(to) && !isFloat(from) && !a.exact(v.sym) {
 			a.reals = true
 		}
-		if wide(to) && (!isInteger(to) || isInteger(from) || a.whole(v.sym)) || len(e) == 0 && keeps(from, to) || types.Identical(to, from) {
+		if wide(to) && (!isInteger(to) || isInteger(from) || a.whole(v.sym)) || (len(e) == 0 || isInteger(to)) && keeps(from, to) || types.Identical(to, from) {
 			return v
 		}
 		if n, ok := v.sym.number(); ok && n.IsInt() && n.Sign() >= 0 && n.Num().BitLen() < 8 {

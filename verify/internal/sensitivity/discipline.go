@@ -45,6 +45,12 @@ type keeper struct {
 
 // keeper reads a declared function once.
 func (p *Program) keeper(d declared) *keeper {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	return p.read(d)
+}
+
+func (p *Program) read(d declared) *keeper {
 	key := d.fn.FullName()
 	k, ok := p.keepers[key]
 	if !ok {

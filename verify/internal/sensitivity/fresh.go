@@ -184,7 +184,7 @@ func (r *discipline) newResult(x ast.Expr, i, far int) bool {
 		return !leads(s.Elem()) // releases are new
 	}
 	if d, ok := r.program.funcs[fn.Origin().FullName()]; ok {
-		k := r.program.keeper(d)
+		k := r.program.read(d)
 		return k.open || k.refusal == nil && k.fresh[i]
 	}
 	return copies(fn) && (far == 1 || !leads(elementType(t)))

@@ -49,7 +49,7 @@ func (r *discipline) given(v *variable, x ast.Expr, call *ast.CallExpr, i, throu
 		return false // it writes to nothing that it is given, but may read it later
 	}
 	if d, ok := r.program.funcs[fn.Origin().FullName()]; ok {
-		k := r.program.keeper(d)
+		k := r.program.read(d)
 		if k.refusal != nil {
 			r.refuse(call, k.refusal.Hint, shortName(fn.FullName())+" is given what may be written to: "+k.refusal.Reason)
 		}
@@ -119,7 +119,7 @@ func (r *discipline) value(id *ast.Ident, fn *types.Func) {
 		x = p
 	}
 	if d, ok := r.program.funcs[fn.Origin().FullName()]; ok {
-		if k := r.program.keeper(d); k.open || k.refusal != nil || len(k.writes) > 0 {
+		if k := r.program.read(d); k.open || k.refusal != nil || len(k.writes) > 0 {
 			r.refuse(id, "a call", fn.Name()+" is passed on, and writes to what it is given")
 		}
 		return
@@ -230,7 +230,7 @@ func (r *discipline) writesTo(call *ast.CallExpr) {
 		}
 		return
 	}
-	k := r.program.keeper(d)
+	k := r.program.read(d)
 	if k.open {
 		return // it writes to nothing that it is given
 	}
