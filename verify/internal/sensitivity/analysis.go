@@ -68,17 +68,22 @@ type analysis struct {
 	knowns  map[string]*known
 	elems   map[string]*elements
 	splits  map[string]*split
-	serial  int
-	parents map[int]int // frames, by what they stand in
-	stack   []*loop
-	calls   []string
-	steps   int
-	pieced  int // how often a number was told apart from what else it may be
-	cost    bool
-	inputs  int  // how many are private
-	reals   bool // a number that depends on private data is no integer
-	grid    bool // noise on the grid was added to integers
-	uses    []string
+	// stretches are those of objects that were read, by content and loop, and groups their
+	// splits; pairs are those of numbers that were ordered.
+	stretches map[[2]int][]*stretch
+	groups    map[[2]int]int
+	pairs     map[string]int
+	serial    int
+	parents   map[int]int // frames, by what they stand in
+	stack     []*loop
+	calls     []string
+	steps     int
+	pieced    int // how often a number was told apart from what else it may be
+	cost      bool
+	inputs    int  // how many are private
+	reals     bool // a number that depends on private data is no integer
+	grid      bool // noise on the grid was added to integers
+	uses      []string
 	// seen are the variables that functions over records see, which may run later: they stay public.
 	seen map[types.Object]bool
 	// escaped are the names of what was given to functions of which nothing is known.
@@ -415,7 +420,7 @@ func (a *analysis) distance(st *state, v value, keys bool) [3]env {
 			e := a.distance(st, w, keys)
 			for n := range all {
 				if n == linf {
-					all[n] = all[n].max(e[n], a.facts)
+					all[n] = a.larger(all[n], e[n])
 					continue
 				}
 				all[n] = all[n].add(e[n])
@@ -444,6 +449,7 @@ func (a *analysis) settled(o *object) *object {
 		return o
 	}
 	c := *o
+	c.zero = false
 	e, size := a.env(o.slot.val.sym), a.size(o.slot.val.sym)
 	for n := range c.env {
 		c.env[n] = c.env[n].add(e)
@@ -470,7 +476,7 @@ func (a *analysis) alloc(st *state, o object) value {
 // update replaces an object by a changed copy.
 func (a *analysis) update(st *state, id int, change func(o *object)) {
 	o := *st.heap[id]
-	o.id = a.next()
+	o.id, o.zero = a.next(), false
 	change(&o)
 	st.heap[id] = &o
 }
@@ -478,7 +484,9 @@ func (a *analysis) update(st *state, id int, change func(o *object)) {
 // fill sets what stands at the index of the loop.
 func (a *analysis) fill(st *state, id int, s slot) {
 	s.under = st.heap[id].rest()
+	zero := st.heap[id].zero
 	a.update(st, id, func(o *object) {
+		o.zero = zero
 		s.at = o.id
 		o.slot = &s
 	})
@@ -514,9 +522,10 @@ func (a *analysis) shape(st *state, t types.Type, e [3]env, size [3]env, what st
 			break
 		}
 		v := value{kind: record, fields: map[string]value{}}
+		parts := a.apart(e, u.NumFields())
 		for i := range u.NumFields() {
 			f := u.Field(i)
-			v.fields[f.Name()] = a.shape(st, f.Type(), e, size, what+"."+f.Name())
+			v.fields[f.Name()] = a.shape(st, f.Type(), parts[i], size, what+"."+f.Name())
 		}
 		return v
 	}

@@ -258,7 +258,7 @@ func (a *analysis) exclusive(bag *object, after, end *state, ids []int) {
 		number := a.next()
 		for i, id := range group {
 			name := fmt.Sprintf("·split%d.%d", number, i)
-			a.splits[name] = &split{number, maps.Clone(bag.env[l1]), a.top()}
+			a.splits[name] = &split{group: number, env: maps.Clone(bag.env[l1]), loop: a.top()}
 			o := *after.heap[id]
 			o.id = a.next()
 			for n := range o.env {
@@ -308,7 +308,7 @@ func (a *analysis) exclusiveSums(bag *object, after, before, head, end *state, s
 				continue
 			}
 			name := fmt.Sprintf("·split%d.%d", number, i)
-			a.splits[name] = &split{number, maps.Clone(bag.env[l1]), a.top()}
+			a.splits[name] = &split{group: number, env: maps.Clone(bag.env[l1]), loop: a.top()}
 			k.env = env{name: {most: c}}.scale(one())
 			after.vars[p] = value{sym: before.vars[p].sym.add(a.hidden(p.obj.Name(), k))}
 		}

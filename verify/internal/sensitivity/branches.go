@@ -50,6 +50,41 @@ func (a *analysis) branch(f *frame, st *state, s *ast.IfStmt, k *rest) outcome {
 	return o
 }
 
+// permutes knows x[i], x[j] = x[j], x[i] for numbers, at public indices.
+//
+// Theorem. What exchanges two elements at public places changes no norm of a distance.
+func (a *analysis) permutes(f *frame, st *state, lhs, rhs []ast.Expr) bool {
+	if len(lhs) != 2 || len(rhs) != 2 || types.ExprString(lhs[0]) != types.ExprString(rhs[1]) || types.ExprString(lhs[1]) != types.ExprString(rhs[0]) {
+		return false
+	}
+	return a.exchange(f, st, lhs[0], lhs[1])
+}
+
+// exchange changes places of two elements of a slice of its own, if it is one.
+func (a *analysis) exchange(f *frame, st *state, p, q ast.Expr) bool {
+	x, okx := p.(*ast.IndexExpr)
+	y, oky := q.(*ast.IndexExpr)
+	if !okx || !oky || !simple(x) || !simple(y) || types.ExprString(x.X) != types.ExprString(y.X) || !numeric(elementType(f.pkg.Info.Types[x.X].Type)) {
+		return false
+	}
+	base := a.expr(f, st, x.X)
+	if base.kind != ref || st.heap[base.obj].table {
+		return false
+	}
+	o := st.heap[base.obj]
+	if o.view || o.bag || o.slot != nil {
+		return false
+	}
+	for _, i := range []ast.Expr{x.Index, y.Index} {
+		if len(a.env(a.number(st, a.expr(f, st, i), i).sym)) > 0 {
+			return false
+		}
+	}
+	a.touch(base.obj, nil)
+	a.update(st, base.obj, func(o *object) { o.base = "" })
+	return true
+}
+
 // swap knows the conditional swap of two elements, `if q[i] > q[j] { q[i], q[j] =
 // q[j], q[i] }`, and of two variables alike.
 //
@@ -69,32 +104,13 @@ func (a *analysis) swap(f *frame, st *state, s *ast.IfStmt) bool {
 	default:
 		return false
 	}
-	x, okx := cond.X.(*ast.IndexExpr)
-	y, oky := cond.Y.(*ast.IndexExpr)
-	if !okx || !oky || !simple(x) || !simple(y) || types.ExprString(x.X) != types.ExprString(y.X) {
-		return false
-	}
+	x, y := cond.X, cond.Y
 	l0, l1, r0, r1 := types.ExprString(set.Lhs[0]), types.ExprString(set.Lhs[1]), types.ExprString(set.Rhs[0]), types.ExprString(set.Rhs[1])
 	u, v := types.ExprString(x), types.ExprString(y)
 	if l0 != r1 || l1 != r0 || !(l0 == u && l1 == v || l0 == v && l1 == u) {
 		return false
 	}
-	base := a.expr(f, st, x.X)
-	if base.kind != ref || st.heap[base.obj].table || !numeric(elementType(f.pkg.Info.Types[x.X].Type)) {
-		return false
-	}
-	o := st.heap[base.obj]
-	if o.view || o.bag || o.slot != nil {
-		return false
-	}
-	for _, i := range []ast.Expr{x.Index, y.Index} {
-		if len(a.env(a.number(st, a.expr(f, st, i), i).sym)) > 0 {
-			return false
-		}
-	}
-	a.touch(base.obj, nil)
-	a.update(st, base.obj, func(o *object) { o.base = "" })
-	return true
+	return a.exchange(f, st, x, y)
 }
 
 // merge joins two outcomes. On a private condition both must end in the same way.

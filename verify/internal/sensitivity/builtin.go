@@ -35,7 +35,7 @@ func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) va
 			}
 			o.length = n.sym
 		}
-		o.spare = len(x.Args) > 2
+		o.spare, o.zero = len(x.Args) > 2, true
 		return a.alloc(st, o)
 	case "copy":
 		to, from := a.expr(f, st, x.Args[0]), a.expr(f, st, x.Args[1])
@@ -50,7 +50,7 @@ func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) va
 		for n := range o.env {
 			o.env[n] = o.env[n].add(src.env[n])
 		}
-		o.size, o.base, o.slot, o.id = [3]env{}, "", nil, a.next()
+		o.size, o.base, o.slot, o.zero, o.id = [3]env{}, "", nil, false, a.next()
 		st.heap[to.obj] = &o
 		return a.public("copied")
 	case "new":
@@ -103,7 +103,7 @@ func (a *analysis) extreme(name string, v, w value) value {
 		}
 		return value{sym: a.facts.min(v.sym, w.sym)}
 	}
-	k := known{env: ev.max(ew, a.facts), whole: a.whole(v.sym) && a.whole(w.sym)}
+	k := known{env: a.larger(ev, ew), whole: a.whole(v.sym) && a.whole(w.sym)}
 	vl, vh := a.interval(v.sym)
 	wl, wh := a.interval(w.sym)
 	// Of max, a lower bound of either is one, and an upper bound is one of both.
@@ -135,6 +135,9 @@ func (a *analysis) extreme(name string, v, w value) value {
 	}
 	op := map[string]token.Token{"max": token.GEQ, "min": token.LEQ}[name]
 	k.pieces = &pieces{comparison{op, v.sym, w.sym}, v.sym, w.sym}
+	if lo, hi, ok := a.ordered(v.sym, w.sym); ok {
+		k.env = map[string]env{"min": lo, "max": hi}[name]
+	}
 	return value{sym: a.hidden(name, k)}
 }
 

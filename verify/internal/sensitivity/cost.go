@@ -103,7 +103,7 @@ func (a *analysis) parallel(items []item, most map[string]Expr) []item {
 			return "", nil
 		}
 		source = sortedKeys(it.sens)[0]
-		if sp = a.splits[source]; sp == nil || sp.loop != nil {
+		if sp = a.splits[source]; sp == nil || sp.numbers || sp.loop != nil {
 			return "", nil
 		}
 		records := Expr{}

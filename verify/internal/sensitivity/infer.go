@@ -63,7 +63,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
 	work := maxWork
-	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -232,6 +232,9 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 		a.knowns["len("+n+")"] = &known{whole: true}
 		a.nonneg = append(a.nonneg, lengthOf(n))
 		w := a.alloc(st, object{env: inNorms(e, norms[in.Norm], length, elem), length: length, given: true})
+		if numeric(elem) {
+			st.heap[w.obj].number = elem
+		}
 		if in.One {
 			a.ones[st.heap[w.obj].id] = true
 		}

@@ -3,7 +3,6 @@ package sensitivity
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"maps"
 )
@@ -21,6 +20,7 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.id = a.next()
 		o.base = fmt.Sprintf("%s.base%d", l.name, id)
 		o.moved, o.added, o.only, o.slot = [3]env{}, [3]env{}, nil, nil
+		o.zero = o.zero && !l.bag && !c.mixed[id]
 		o.bag = o.bag || c.bags[id] // its length is private from the second iteration on
 		if c.elems[id] {
 			o.elem = &value{sym: a.hidden("row", known{})}
@@ -139,7 +139,7 @@ func sameRoots(x, y map[string]env) bool {
 
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -190,6 +190,9 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 		for id, o := range before.heap {
 			if _, outer := st.heap[id]; outer && end.heap[id] != o && !c.objs[id] {
 				c.objs[id], stable = true, false
+			}
+			if o.zero && l.mixed[id] && !c.mixed[id] {
+				c.mixed[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && end.heap[id].bag && !o.bag {
 				c.bags[id], stable = true, false
@@ -334,7 +337,7 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 	run := func(h *state, l *loop) outcome {
 		most := count.sub(one())
 		l.index = a.hidden("i", known{lo: &Expr{}, most: &most, whole: true})
-		l.whole = cond == nil
+		l.whole, l.post = cond == nil, post
 		bind(h, l)
 		if cond != nil {
 			before := h.clone()
@@ -352,9 +355,6 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		}
 		return a.block(f, h, body.List, k)
 	}
-	if post != nil && continues(body) {
-		a.fail(body, "for i := range n", "continue in a loop with a statement after its body")
-	}
 	l, head, end, o, c := a.iterate(f, st, count, body, run, false)
 	if o.ret != nil {
 		a.left(f, st, head, o.ret.st, body)
@@ -370,6 +370,12 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 		ret.st.items = append(ret.st.items, a.repeated(l, o.ret.st.items)...)
 		ret.spend(o.ret.st)
 		return after, ret
+	}
+	if p := l.step; len(l.index.terms) > 0 && p.obj != nil && o.cont != nil {
+		d := o.cont.vars[p].sym.sub(head.vars[p].sym)
+		if n, ok := d.number(); !ok || n.Sign() == 0 {
+			a.fail(body, "for i := range n", "the body changes what the loop counts with")
+		}
 	}
 	for _, p := range fixed {
 		v, before := head.vars[p]
@@ -424,19 +430,6 @@ func (a *analysis) left(f *frame, st, head, ret *state, at ast.Node) {
 			a.fail(at, "one return at the end", "a parameter is written to where a function returns from a loop")
 		}
 	}
-}
-
-func continues(body *ast.BlockStmt) (found bool) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.BranchStmt:
-			found = found || n.Tok == token.CONTINUE
-		case *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
-			return false
-		}
-		return true
-	})
-	return found
 }
 
 // general is a value of one iteration, as that of any.

@@ -40,9 +40,12 @@ func (a *analysis) joined(before *state, cond *value, x, y *state) *state {
 		}
 		st.heap[id] = o
 	}
+	for p, v := range a.exchangedVars(cond, x, y) {
+		st.vars[p] = v
+	}
 	for p, v := range x.vars {
 		w, ok := y.vars[p]
-		if !ok {
+		if _, done := st.vars[p]; !ok || done {
 			continue
 		}
 		if !equal(v, w) {
@@ -91,13 +94,16 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 	case v.kind == record || v.kind == tuple:
 		u := v
 		u.fields, u.elems = map[string]value{}, nil
+		moved := exchanged(a, cond, sortedKeys(v.fields), v.fields, w.fields)
 		for k, x := range v.fields {
 			y, ok := w.fields[k]
 			if !ok {
 				return a.mixture(st, cond, v, w)
 			}
 			u.fields[k] = x
-			if !equal(x, y) {
+			if z, ok := moved[k]; ok {
+				u.fields[k] = z
+			} else if !equal(x, y) {
 				var o *value
 				if old != nil && old.kind == record {
 					if f, ok := old.fields[k]; ok {
@@ -110,9 +116,14 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 		if len(v.fields) != len(w.fields) || len(v.elems) != len(w.elems) {
 			return a.mixture(st, cond, v, w)
 		}
+		keys, firsts := numbered(v.elems)
+		_, seconds := numbered(w.elems)
+		swapped := exchanged(a, cond, keys, firsts, seconds)
 		for i := range v.elems {
 			x := v.elems[i]
-			if !equal(x, w.elems[i]) {
+			if z, ok := swapped[i]; ok {
+				x = z
+			} else if !equal(x, w.elems[i]) {
 				x = a.joinedValue(st, nil, cond, x, w.elems[i])
 			}
 			u.elems = append(u.elems, x)
@@ -158,7 +169,7 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		choice = nil
 	}
 	join := func(x, y Expr) Expr {
-		k := known{env: a.env(x).max(a.env(y), a.facts).add(choice), whole: a.whole(x) && a.whole(y)}
+		k := known{env: a.larger(a.env(x), a.env(y)).add(choice), whole: a.whole(x) && a.whole(y)}
 		xl, xh := a.interval(x)
 		yl, yh := a.interval(y)
 		if cond != nil && cond.test != nil {
@@ -245,8 +256,8 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 	}
 	unequal := x.base == "" || x.base != y.base || changed(x) || changed(y)
 	for n := range o.env {
-		o.env[n] = x.env[n].max(y.env[n], a.facts)
-		o.moved[n] = x.moved[n].max(y.moved[n], a.facts)
+		o.env[n] = a.larger(x.env[n], y.env[n])
+		o.moved[n] = a.larger(x.moved[n], y.moved[n])
 		o.added[n] = x.added[n].max(y.added[n], a.facts)
 		if unequal && (o.slot == nil || x.rest() != y.rest()) {
 			o.env[n] = o.env[n].add(choice)
@@ -282,7 +293,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 			}
 		}
 	}
-	o.view = x.view || y.view
+	o.view, o.zero = x.view || y.view, x.zero && y.zero
 	o.spare, o.given = x.spare || y.spare, x.given || y.given
 	o.empty = x.empty && y.empty
 	o.elem = a.either(x.elem, y.elem)

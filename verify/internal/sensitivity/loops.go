@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math/big"
 )
 
 // A loop is one that is being analysed.
@@ -28,9 +29,15 @@ type loop struct {
 	whole bool   // the index begins at 0
 	mark  int    // atoms with a larger serial belong to one iteration
 	cells map[int]value
-	own   map[int]bool // objects of which something at the index was read or set
-	mixed map[int]bool
-	split map[int]string // of splits that a part of takes the place of what was split: that part
+	// families are the elements at other indices that are another one in each round.
+	families map[string]value
+	views    map[string]*object // those of them that are rows
+	step     place              // the variable that is the index, if a statement after the body changes it
+	stride   *big.Rat           // by how much
+	post     ast.Stmt           // that statement
+	own      map[int]bool       // objects of which something at the index was read or set
+	mixed    map[int]bool
+	split    map[int]string // of splits that a part of takes the place of what was split: that part
 
 	ends    map[string]Expr // what changed numbers are at the end of the body
 	initial map[string]env  // of the unknowns
@@ -45,6 +52,7 @@ type changes struct {
 	lengths map[int]bool    // objects whose length changes
 	copies  map[place]bool  // slices that are given an object of their own before the loop
 	bags    map[int]bool    // objects that the body makes multisets of
+	mixed   map[int]bool    // objects that are read or written elsewhere than at the loop's index
 	elems   map[int]bool    // multisets that the body puts other records in
 	private map[string]bool // unknowns that are not public
 }
@@ -67,7 +75,7 @@ func (a *analysis) newLoop(count Expr) *loop {
 		count = a.max(count, Expr{})
 	}
 	return &loop{id: id, name: fmt.Sprintf("·l%d", id), count: count, exact: exact, mark: id,
-		own: map[int]bool{}, cells: map[int]value{}, mixed: map[int]bool{}, split: map[int]string{}, ends: map[string]Expr{}, initial: map[string]env{}, solved: map[string]env{}}
+		own: map[int]bool{}, cells: map[int]value{}, families: map[string]value{}, views: map[string]*object{}, mixed: map[int]bool{}, split: map[int]string{}, ends: map[string]Expr{}, initial: map[string]env{}, solved: map[string]env{}}
 }
 
 // unknown names that of a variable.
@@ -173,7 +181,140 @@ func (a *analysis) forLoop(f *frame, st *state, s *ast.ForStmt) (*state, *result
 		return after, ret
 	}
 	count := a.hidden("count", known{lo: &Expr{}, whole: true})
-	return a.publicLoop(f, st, count, s.Cond, s.Body, s.Post, nil, func(h *state, l *loop) { l.index = Expr{} })
+	p, first, by, ok := a.stepped(f, st, s)
+	if !ok {
+		return a.publicLoop(f, st, count, s.Cond, s.Body, s.Post, nil, func(h *state, l *loop) { l.index = Expr{} })
+	}
+	var fixed []place
+	var least, most *Expr
+	for _, c := range conjuncts(s.Cond) {
+		last, up, places, ok := a.end(f, st, c, s.Body, p.obj)
+		if !ok || up != (by.Sign() > 0) {
+			continue
+		}
+		rounds := last.sub(first).mul(rat(new(big.Rat).Inv(by))).add(one())
+		if !a.isNonneg(rounds) {
+			rounds = a.max(rounds, Expr{})
+		}
+		if len(fixed) == 0 {
+			count, least, most = rounds, &first, &last
+			if !up {
+				least, most = &last, &first
+			}
+		} else {
+			count = a.min(count, rounds)
+		}
+		fixed = append(fixed, places...)
+	}
+	return a.publicLoop(f, st, count, s.Cond, s.Body, s.Post, fixed, func(h *state, l *loop) {
+		l.step, l.stride, l.index = p, by, Expr{}
+		i := h.vars[p].sym
+		if len(i.terms) != 1 || len(i.terms[0].powers) != 1 || !i.is(atomic(i.terms[0].powers[0].atom)) || a.serialOf(i.terms[0].powers[0].atom) < l.mark {
+			return // the first look at the body, which has not changed it yet
+		}
+		l.index = i
+		if least != nil {
+			x := i.terms[0].powers[0].atom
+			k := a.knowns[x.name]
+			k.lo, k.most = least, most
+			x.nonneg = a.isNonneg(*least)
+		}
+	})
+}
+
+// stepped is a variable that the statement after a body, and nothing in it, changes by the
+// same number each time.
+func (a *analysis) stepped(f *frame, st *state, s *ast.ForStmt) (p place, first Expr, by *big.Rat, ok bool) {
+	var x ast.Expr
+	switch post := s.Post.(type) {
+	case *ast.IncDecStmt:
+		x, by = post.X, big.NewRat(1, 1)
+		if post.Tok == token.DEC {
+			by.Neg(by)
+		}
+	case *ast.AssignStmt:
+		if len(post.Lhs) != 1 || post.Tok != token.ADD_ASSIGN && post.Tok != token.SUB_ASSIGN {
+			return p, first, nil, false
+		}
+		c := f.pkg.Info.Types[post.Rhs[0]].Value
+		if c == nil {
+			return p, first, nil, false
+		}
+		n, ok := a.constant(c).sym.number()
+		if !ok || n.Sign() == 0 {
+			return p, first, nil, false
+		}
+		x, by = post.Lhs[0], new(big.Rat).Set(n)
+		if post.Tok == token.SUB_ASSIGN {
+			by.Neg(by)
+		}
+	}
+	id, variable := x.(*ast.Ident)
+	if !variable || s.Cond == nil {
+		return p, first, nil, false
+	}
+	p = place{f.id, f.pkg.Info.Uses[id]}
+	v, here := st.vars[p]
+	if !here || v.kind != plain || len(a.env(v.sym)) > 0 || !isInteger(p.obj.Type()) || unsigned(p.obj.Type()) || assigns(f, s.Body, id, p.obj) {
+		return p, first, nil, false
+	}
+	return p, v.sym, by, true
+}
+
+// end is the last number that a variable may be, in one direction, for a condition to hold
+// of which the rest is fixed.
+func (a *analysis) end(f *frame, st *state, c ast.Expr, body *ast.BlockStmt, obj types.Object) (last Expr, up bool, fixed []place, ok bool) {
+	cond, ok := c.(*ast.BinaryExpr)
+	if !ok || !simple(cond.X) || !simple(cond.Y) && !onlyLen(f, cond.Y) {
+		return last, false, nil, false
+	}
+	side := ast.Unparen(cond.X)
+	bounds := []ast.Expr{cond.Y}
+	sum, shifted := side.(*ast.BinaryExpr) // i + k < n
+	if shifted && (sum.Op == token.ADD || sum.Op == token.SUB) {
+		side = ast.Unparen(sum.X)
+		bounds = append(bounds, sum.Y)
+	}
+	x, ok := side.(*ast.Ident)
+	if !ok || f.pkg.Info.Uses[x] != obj {
+		return last, false, nil, false
+	}
+	var v value
+	for i, y := range bounds {
+		if indexed(y) || assigns(f, body, y, obj) || mentions(f, y, obj) {
+			return last, false, nil, false
+		}
+		w := a.number(st, a.expr(f, st, y), y)
+		switch {
+		case len(a.env(w.sym)) > 0:
+			return last, false, nil, false
+		case i == 0:
+			v = w
+		case sum.Op == token.ADD:
+			v.sym = v.sym.sub(w.sym)
+		default:
+			v.sym = v.sym.add(w.sym)
+		}
+		ast.Inspect(y, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				for frame := f.id; frame != 0; frame = a.parents[frame] {
+					fixed = append(fixed, place{frame, f.pkg.Info.Uses[id]})
+				}
+			}
+			return true
+		})
+	}
+	switch cond.Op {
+	case token.LSS:
+		return v.sym.sub(one()), true, fixed, true
+	case token.LEQ:
+		return v.sym, true, fixed, true
+	case token.GTR:
+		return v.sym.add(one()), false, fixed, true
+	case token.GEQ:
+		return v.sym, false, fixed, true
+	}
+	return last, false, nil, false
 }
 
 // counted runs for i := a; i < b && i <= c; i++, where the body leaves i alone and the bounds

@@ -1,10 +1,12 @@
 package sensitivity
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
+	"math/big"
 	"slices"
 )
 
@@ -102,10 +104,15 @@ func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Typ
 		return a.opaque("element", moves.add(o.env[l1]), a.why(x, "a loop over all records", "records have no order that neighbours share"))
 	case len(moves) > 0:
 		return a.opaque("element", moves.add(a.settled(o).env[linf]), a.why(x, "a public index", "an index depends on private data"))
+	case l == nil && a.afar(o, idx.sym) != nil:
+		return a.family(st, a.afar(o, idx.sym), o, idx.sym, t)
 	case l == nil, o.depth >= len(a.stack) && (o.slot == nil || o.slot.loop != l.id):
 		// No loop's own index, or of a slice that each iteration makes anew: together the
 		// elements that were read are no slice that there ever was.
 		o = a.settled(o)
+		if o.elem == nil {
+			return a.elementOf(st, o, idx.sym, t)
+		}
 		w := a.inner(st, o, t, o.env, o.size, "element")
 		if o.elem != nil && len(o.env[l1]) > 0 {
 			// A table of bags.
@@ -118,8 +125,24 @@ func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Typ
 	return a.cell(st, l, o, t)
 }
 
+// elementOf is the element at an index: the same number each time.
+func (a *analysis) elementOf(st *state, o *object, idx Expr, t types.Type) value {
+	s := a.stretch(o, idx, idx.add(one()))
+	if len(s.element.sym.terms) > 0 {
+		return s.element
+	}
+	v := a.inner(st, o, t, s.env, o.size, "element")
+	if v.kind == plain && numeric(t) {
+		s.element = v
+	}
+	return v
+}
+
 // inner makes a value for an element that moves so far.
 func (a *analysis) inner(st *state, o *object, t types.Type, e, size [3]env, what string) value {
+	if isTypeParam(t) && o.number != nil {
+		t = o.number
+	}
 	if numeric(t) || !isTypeParam(t) {
 		return a.shape(st, t, e, size, what)
 	}
@@ -139,12 +162,28 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 	if v, ok := l.cells[o.id]; ok {
 		return v
 	}
-	var e, size [3]env
-	name := l.name + "·" + integer(int64(o.id)).String()
+	if o.zero && numeric(t) {
+		l.cells[o.id] = value{}
+		return value{}
+	}
+	e, size := a.elementEnvs(l, o, a.residue(l, o, Expr{}), l.name+"·"+integer(int64(o.id)).String())
+	v := a.inner(st, o, t, e, size, "element")
+	if o.elem != nil && len(o.env[l1]) > 0 {
+		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: o.elem, view: true})
+	}
+	l.cells[o.id] = v
+	return v
+}
+
+// elementEnvs makes sources for an element that all rounds make up the object with.
+func (a *analysis) elementEnvs(l *loop, o *object, whole [3]env, name string) (e, size [3]env) {
 	for n := range e {
-		if len(o.env[n]) > 0 {
+		if len(whole[n]) > 0 {
 			key := name + "·" + string(rune('0'+n))
-			a.elems[key] = &elements{l, rowEnv(o.env, n)}
+			if a.divides(whole) {
+				key = name + "·0" // one source for all norms, which may be divided
+			}
+			a.elems[key] = &elements{l, rowEnv(whole, n)}
 			e[n] = env{key: {most: one()}}
 		}
 		if s := rowEnv(o.size, n); s[l1] != nil && s[l2] != nil && s[linf] != nil {
@@ -153,11 +192,114 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 			size[n] = env{key: {most: one()}}
 		}
 	}
-	v := a.inner(st, o, t, e, size, "element")
-	if o.elem != nil && len(o.env[l1]) > 0 {
-		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: o.elem, view: true})
+	return e, size
+}
+
+// afar is the loop, if there is one, in each round of which an index is another one, where the
+// object is older than that and nothing was put at an index of it.
+//
+// Theorem. c·i + b for c != 0 and b the same in all rounds is another number in each where i
+// is. So the elements there are different ones of the object, and their distances make up
+// that of it at most, as those at i do.
+func (a *analysis) afar(o *object, idx Expr) *loop {
+	if o.slot != nil || o.elem != nil {
+		return nil
 	}
-	l.cells[o.id] = v
+	for k := len(a.stack) - 1; k >= o.depth && !a.stack[k].bag; k-- {
+		if _, ok := a.slope(a.stack[k], idx); ok && a.unchanged(o.env[l1], a.stack[k+1:]) && a.unchanged(o.env[l2], a.stack[k+1:]) && a.unchanged(o.env[linf], a.stack[k+1:]) {
+			return a.stack[k]
+		}
+	}
+	return nil
+}
+
+// unchanged reports whether nothing is told by what the loops change.
+func (a *analysis) unchanged(e env, loops []*loop) bool {
+	for s := range e {
+		for _, l := range loops {
+			if _, changes := l.initial[s]; changes {
+				return false
+			}
+		}
+		if el := a.elems[s]; el != nil && (slices.Contains(loops, el.loop) || !a.unchanged(el.env[l1], loops) || !a.unchanged(el.env[l2], loops) || !a.unchanged(el.env[linf], loops)) {
+			return false
+		}
+		if sp := a.splits[s]; sp != nil && (slices.Contains(loops, sp.loop) || !a.unchanged(sp.env, loops)) {
+			return false
+		}
+	}
+	return true
+}
+
+// residue is how far those elements of an object move that are at i + b in some round of a
+// loop whose i grows by a whole number s.
+//
+// Theorem. Those of which b has another remainder by s are others: together they move no
+// further in l1 than the object.
+func (a *analysis) residue(l *loop, o *object, b Expr) [3]env {
+	n, ok := b.number()
+	if !ok || !n.IsInt() || l.stride == nil || !l.stride.IsInt() || l.stride.Num().CmpAbs(big.NewInt(1)) <= 0 || !a.divides(o.env) {
+		return o.env
+	}
+	key := [2]int{o.id, -l.id}
+	if a.groups[key] == 0 {
+		a.groups[key] = a.next()
+	}
+	name := fmt.Sprintf("·part%d.%s", a.groups[key], new(big.Int).Mod(n.Num(), l.stride.Num()))
+	a.splits[name] = &split{group: a.groups[key], env: maps.Clone(o.env[l1]), loop: a.around(l), numbers: true}
+	return same(env{name: {most: one()}})
+}
+
+// around is the loop that another one stands in.
+func (a *analysis) around(l *loop) *loop {
+	if i := slices.Index(a.stack, l); i > 0 {
+		return a.stack[i-1]
+	}
+	return nil
+}
+
+// slope is c of an index c·i + b, for i of the loop.
+func (a *analysis) slope(l *loop, idx Expr) (c Expr, ok bool) {
+	if len(l.index.terms) != 1 || len(l.index.terms[0].powers) != 1 {
+		return c, false
+	}
+	i := l.index.terms[0].powers[0].atom
+	var b Expr
+	for _, t := range idx.terms {
+		at := slices.IndexFunc(t.powers, func(p power) bool { return p.atom.name == i.name })
+		if at < 0 {
+			b = b.add(Expr{[]term{t}})
+			continue
+		}
+		if t.powers[at].halfs != 2 {
+			return c, false
+		}
+		c = c.add(Expr{[]term{{t.coef, slices.Delete(slices.Clone(t.powers), at, at+1)}}})
+	}
+	return c, a.older(l, c) && a.older(l, b) && (a.isPositive(c) || a.isPositive(c.neg()))
+}
+
+// family is the element at an index that is another one in each round of the loop.
+func (a *analysis) family(st *state, l *loop, o *object, idx Expr, t types.Type) value {
+	name := fmt.Sprintf("%s·%d·%s", l.name, o.id, idx)
+	if v, ok := l.families[name]; ok {
+		if v.kind == ref {
+			st.heap[v.obj] = l.views[name]
+		}
+		return v
+	}
+	c, _ := a.slope(l, idx)
+	e, size := a.elementEnvs(l, o, a.residue(l, o, idx.sub(c.mul(l.index))), name)
+	v := a.inner(st, o, t, e, size, "element")
+	switch v.kind {
+	case plain:
+		l.families[name] = v
+	case ref:
+		// The row is the same in all rounds of the loops within.
+		row := st.heap[v.obj]
+		row.depth = slices.Index(a.stack, l) + 1
+		l.families[name], l.views[name] = v, row
+	}
 	return v
 }
 
@@ -176,8 +318,51 @@ func rowEnv(e [3]env, n int) [3]env {
 	return e
 }
 
+// inside finds the slice, array or map that a place lies in which is an element of an element,
+// or a field of one: x[i][j], x[i].f.
+//
+// Theorem. The distance of a slice is that of all its numbers, in rows or structs or not. So
+// what is put somewhere in it, or added there, adds so much to it, wherever it is. (That the
+// rows are its own is asked by the discipline.)
+func (a *analysis) inside(f *frame, st *state, x ast.Expr) (base value, moves env, ok bool) {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.SelectorExpr:
+		if sel := f.pkg.Info.Selections[x]; sel == nil || sel.Kind() != types.FieldVal || sel.Indirect() {
+			return base, nil, false
+		}
+		return a.inside(f, st, x.X)
+	case *ast.IndexExpr:
+		base, moves, ok = a.inside(f, st, x.X)
+		if !ok {
+			base = a.expr(f, st, x.X)
+		}
+		idx := a.number(st, a.expr(f, st, x.Index), x.Index)
+		moves = moves.add(a.env(idx.sym).infinite(a.why(x.Index, "counts[key] += n", "where something is put depends on private data")))
+		return base, moves, base.kind == ref
+	}
+	return base, nil, false
+}
+
+// nested reports whether a place is a field, or an element, of an element.
+func nested(x ast.Expr) bool {
+	for {
+		switch y := ast.Unparen(x).(type) {
+		case *ast.SelectorExpr:
+			x = y.X
+		case *ast.IndexExpr:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
 // store is x[i] = v.
 func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.Node) {
+	if nested(x.X) {
+		a.storeInside(f, st, x, v, at)
+		return
+	}
 	base := a.expr(f, st, x.X)
 	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
 	if base.kind != ref {
@@ -215,6 +400,31 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 			}
 		}
 	})
+}
+
+// storeInside is x[i][j] = v, or x[i].f = v.
+func (a *analysis) storeInside(f *frame, st *state, x ast.Expr, v value, at ast.Node) {
+	v = a.handed(st, v, at)
+	obj, moves := a.owned(f, st, x, v)
+	a.update(st, obj, func(o *object) {
+		o.base, o.empty = "", false
+		a.put(st, o, v, moves)
+	})
+}
+
+// owned is the object that a place lies in, which is written to.
+func (a *analysis) owned(f *frame, st *state, x ast.Expr, v value) (obj int, moves env) {
+	base, moves, ok := a.inside(f, st, x)
+	if !ok {
+		a.fail(x, "slices and maps of numbers that the function made", "an assignment to an element of what is not known")
+	}
+	o := st.heap[base.obj]
+	a.kept(st, o, v, x)
+	if o.view || o.bag || o.elem != nil {
+		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
+	}
+	a.touch(base.obj, nil)
+	return base.obj, moves
 }
 
 func isNumber(e Expr) bool {
@@ -279,7 +489,13 @@ func intersect(x, y map[int]bool) map[int]bool {
 }
 
 // increase is x[i] += v.
-func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at ast.Node) {
+func (a *analysis) increase(f *frame, st *state, place ast.Expr, v value, at ast.Node) {
+	x, element := place.(*ast.IndexExpr)
+	if !element || nested(x.X) {
+		obj, moves := a.owned(f, st, place, v)
+		a.add(f, st, place, obj, v, moves, at)
+		return
+	}
 	base := a.expr(f, st, x.X)
 	idx := a.number(st, a.expr(f, st, x.Index), x.Index)
 	if base.kind != ref {
@@ -299,17 +515,22 @@ func (a *analysis) increase(f *frame, st *state, x *ast.IndexExpr, v value, at a
 		}
 	}
 	a.touch(base.obj, nil)
+	a.add(f, st, x, base.obj, v, moves, at)
+}
+
+// add counts in that a number is added somewhere in an object.
+func (a *analysis) add(f *frame, st *state, x ast.Expr, obj int, v value, moves env, at ast.Node) {
 	e, size := a.env(v.sym), a.size(v.sym)
 	if size == nil {
 		size = env{unit: {infinite: a.why(at, "clamp it with min and max", "what is added has no bound")}}
 	}
-	t := elementType(f.pkg.Info.Types[x.X].Type)
+	t := f.pkg.Info.Types[x].Type
 	wraps := a.why(at, "elements of type int", "what may not fit in %s goes round", t)
 	fits := a.fits(a.hidden("sum", known{}), t)
 	if !fits {
 		e, size = e.infinite(wraps), env{unit: {infinite: wraps}}
 	}
-	a.update(st, base.obj, func(o *object) {
+	a.update(st, obj, func(o *object) {
 		if !fits {
 			for n := range o.env {
 				o.env[n] = o.env[n].infinite(wraps)
@@ -602,7 +823,11 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 		}
 		a.fail(x, "package dataset's Take", "a part of records that have no order that neighbours share")
 	}
-	return a.alloc(st, object{env: o.env, size: o.size, length: hi.sub(lo), view: true})
+	e := o.env
+	if len(lo.terms) > 0 || !hi.is(o.length) {
+		e = a.stretch(o, lo, hi).env
+	}
+	return a.alloc(st, object{env: e, size: o.size, length: hi.sub(lo), view: true})
 }
 
 // handed is a value that goes where it is not followed: the draws in it are used up.

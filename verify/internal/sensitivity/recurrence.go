@@ -12,6 +12,8 @@ type split struct {
 	group int
 	env   env
 	loop  *loop // the innermost loop that it was made in
+	// numbers: the parts are numbers, all of which may move, and not records.
+	numbers bool
 }
 
 // solve bounds the unknowns of a loop at every iteration.
@@ -125,7 +127,7 @@ func (a *analysis) solveOne(l *loop, name string, e env, at ast.Node) env {
 	delete(rest, name)
 	rest = a.substituted(l, rest)
 	if !depends {
-		return initial.max(a.lift(l, rest, linf), a.facts)
+		return a.larger(initial, a.lift(l, rest, linf))
 	}
 	if self.infinite != nil {
 		return initial.add(a.lift(l, rest, l1)).infinite(self.infinite)
@@ -134,7 +136,7 @@ func (a *analysis) solveOne(l *loop, name string, e env, at ast.Node) env {
 		return initial.add(rest).infinite(self.infinite)
 	}
 	if end, ok := l.ends[name]; ok && a.among(end, name) {
-		return initial.max(a.lift(l, rest, linf), a.facts)
+		return a.larger(initial, a.lift(l, rest, linf))
 	}
 	if a.isNonneg(one().sub(self.most)) {
 		return initial.add(a.lift(l, rest, l1))
@@ -157,7 +159,7 @@ func (a *analysis) solveOne(l *loop, name string, e env, at ast.Node) env {
 // Theorem. It then moves no further than the one that moves the most (joinedNumber), so that
 // x_{k+1} <= max(x_k, r_k), and x_k <= max(x_0, max_j r_j). (The largest of a vector.)
 func (a *analysis) among(e Expr, name string) bool {
-	moves := a.env(e)
+	moves := a.resolved(a.env(e), func(string) bool { return true })
 	self, depends := moves[name]
 	switch {
 	case !depends || len(moves) == 1 && self.infinite == nil && self.most.is(one()):
@@ -209,6 +211,17 @@ func (a *analysis) bounded(l *loop, b *bound) bool {
 			case a.serialOf(p.atom) < l.mark:
 			case k != nil && k.most != nil && p.halfs > 0 && nonneg && above:
 				one, _ = one.replace(p.atom.name, a.max(*k.most, Expr{}))
+			case p.halfs < 0 && nonneg:
+				// 1/x is at most 1/low where x >= low > 0.
+				low, ok := a.lowest(l, p.atom)
+				inverse, invertible := low.inverse()
+				if !ok || !invertible || p.halfs%2 != 0 {
+					bad = p.atom.name
+					break
+				}
+				for range -p.halfs / 2 {
+					one = one.mul(atomic(p.atom)).mul(inverse)
+				}
 			default:
 				bad = p.atom.name
 			}
@@ -225,6 +238,34 @@ func (a *analysis) bounded(l *loop, b *bound) bool {
 	}
 	b.most = out
 	return true
+}
+
+// lowest is a positive number below an atom in all iterations: that of a sum of indices of
+// loops with factors that are not negative.
+func (a *analysis) lowest(l *loop, x *atom) (Expr, bool) {
+	e := atomic(x)
+	if x.op == sum {
+		e = x.args[0]
+	}
+	low := Expr{}
+	for _, t := range e.terms {
+		least := Expr{[]term{t}}
+		if nonneg, _ := a.termSign(t); !nonneg && !a.older(l, least) {
+			return low, false
+		}
+		for _, p := range t.powers {
+			k := a.knowns[p.atom.name]
+			switch {
+			case a.serialOf(p.atom) < l.mark:
+			case k == nil || k.most == nil || k.lo == nil || p.halfs < 0 || !a.isNonneg(*k.lo):
+				return low, false
+			default:
+				least, _ = least.replace(p.atom.name, *k.lo)
+			}
+		}
+		low = low.add(least)
+	}
+	return low, a.older(l, low) && a.isPositive(low)
 }
 
 func (a *analysis) serialOf(x *atom) int {
@@ -355,22 +396,29 @@ func (a *analysis) consumed(l *loop, s string) bool {
 }
 
 // resolved writes, for splits, that together they move as far as what was split: the
-// part with the largest factor bounds all.
+// part with the largest factor bounds all. What was split last may be parts of what was
+// split before.
 func (a *analysis) resolved(e env, which func(name string) bool) env {
-	out := env{}
-	groups := map[int]env{}
-	for _, s := range sortedKeys(e) {
-		sp := a.splits[s]
-		if sp == nil || !which(s) {
-			out = out.add(env{s: e[s]})
-			continue
+	for {
+		group := 0
+		for s := range e {
+			if sp := a.splits[s]; sp != nil && which(s) {
+				group = max(group, sp.group)
+			}
 		}
-		groups[sp.group] = groups[sp.group].max(sp.env.scaleBound(e[s]), a.facts)
+		if group == 0 {
+			return e
+		}
+		var out, all env
+		for _, s := range sortedKeys(e) {
+			if sp := a.splits[s]; sp != nil && sp.group == group && which(s) {
+				all = all.max(sp.env.scaleBound(e[s]), a.facts)
+				continue
+			}
+			out = out.add(env{s: e[s]})
+		}
+		e = out.add(all)
 	}
-	for _, g := range sortedKeys(groups) {
-		out = out.add(a.resolved(groups[g], which))
-	}
-	return out
 }
 
 // afterValue is a variable after the loop.
@@ -442,7 +490,7 @@ func (a *analysis) liftSize(l *loop, s env, norm int) env {
 func (a *analysis) afterObject(l *loop, id int, before, head, end *object, early bool) *object {
 	o := *end
 	o.id = a.next()
-	o.slot = nil
+	o.slot, o.zero = nil, false
 	o.base, o.moved, o.added, o.only, o.size = before.base, before.moved, before.added, before.only, [3]env{}
 	name := func(n int) string { return fmt.Sprintf("%s.o%d.%d", l.name, id, n) }
 	o.keys = l.solved[fmt.Sprintf("%s.o%d.keys", l.name, id)]
@@ -475,13 +523,13 @@ func (a *analysis) afterObject(l *loop, id int, before, head, end *object, early
 				if read {
 					own = a.substituted(l, a.env(cell.sym))
 				}
-				o.env[n] = a.lift(l, own.max(e, a.facts), n)
+				o.env[n] = a.lift(l, a.larger(own, e), n)
 				// Elements that were not written, or in only some iterations, stay what they
 				// were. (Of those that were read, own says so.)
 				switch {
 				case read:
 				case n == linf:
-					o.env[n] = o.env[n].max(before.env[n], a.facts)
+					o.env[n] = a.larger(o.env[n], before.env[n])
 				default:
 					o.env[n] = o.env[n].add(before.env[n])
 				}

@@ -304,7 +304,7 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 			a.fail(x, "", "the claim of %s is for neighbours that are not known to differ", shortName(c.name))
 		}
 		if n, ok := most.inverse(); ok {
-			e = e.max(d[norm].scale(n), a.facts)
+			e = a.larger(e, d[norm].scale(n))
 		}
 	}
 	for name, v := range names {

@@ -66,7 +66,7 @@ func (a *analysis) repeat(l *loop, it item, index string, within bool) item {
 	it.times = fixed(it.times, "how often noise is drawn")
 	it.epsilon, it.delta, it.rho = fixed(it.epsilon, "a cost"), fixed(it.delta, "a cost"), fixed(it.rho, "a cost")
 	elementwise := false
-	for s := range it.sens {
+	for s := range a.resolved(it.sens, func(s string) bool { return a.splits[s].numbers && !a.consumed(l, s) }) {
 		el := a.elems[s]
 		sp := a.splits[s]
 		elementwise = elementwise || el != nil && el.loop == l || sp != nil && sp.loop == l && a.consumed(l, s)

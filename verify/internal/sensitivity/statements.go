@@ -84,6 +84,9 @@ func (a *analysis) block(f *frame, st *state, list []ast.Stmt, k *rest) outcome 
 			case token.BREAK:
 				return outcome{brk: st}
 			case token.CONTINUE:
+				if l := a.top(); l != nil && l.post != nil {
+					st = a.block(f, st, []ast.Stmt{l.post}, nil).fall
+				}
 				return outcome{cont: st}
 			}
 			a.fail(s, "if and else", "%s", s.Tok)
@@ -289,6 +292,9 @@ func (a *analysis) assignAll(f *frame, st *state, lhs, rhs []ast.Expr, at ast.No
 			return
 		}
 	}
+	if a.permutes(f, st, lhs, rhs) {
+		return
+	}
 	vals := a.evaluated(f, st, lhs, rhs, at)
 	for i, l := range lhs {
 		if vals[i].name == appendedWithin {
@@ -347,6 +353,10 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 	case *ast.IndexExpr:
 		a.store(f, st, l, v, at)
 	case *ast.SelectorExpr:
+		if nested(l.X) {
+			a.storeInside(f, st, l, v, at)
+			return
+		}
 		id, ok := l.X.(*ast.Ident)
 		if !ok {
 			a.fail(l, "a field of a variable", "an assignment to a field of an expression")
@@ -415,14 +425,15 @@ func (a *analysis) get(st *state, p place, at ast.Node) value {
 
 // modify is x op= v.
 func (a *analysis) modify(f *frame, st *state, x ast.Expr, op token.Token, v value, at ast.Node) {
-	if ix, ok := x.(*ast.IndexExpr); ok && (op == token.ADD || op == token.SUB) {
+	_, element := x.(*ast.IndexExpr)
+	if (element || nested(x)) && (op == token.ADD || op == token.SUB) {
 		if t := f.pkg.Info.Types[x].Type; t != nil && numeric(t) && !(op == token.SUB && unsigned(t)) {
 			if op == token.SUB && v.kind == plain {
 				v.sym = v.sym.neg()
 				op = token.ADD
 			}
 			if v.kind == plain {
-				a.increase(f, st, ix, v, at)
+				a.increase(f, st, x, v, at)
 				return
 			}
 		}

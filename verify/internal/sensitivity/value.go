@@ -193,6 +193,10 @@ type object struct {
 	elem   *value // of a bag: an element, as far as it is known
 	// slot is what stands at the index of the loop, since that began.
 	slot *slot
+	// zero: nothing but zeros was put in it, outside of its slot.
+	zero bool
+	// number is the type of its elements, which a generic function does not say.
+	number types.Type
 	// view is set on rows, which are not written to.
 	view bool
 	// spare: there may be room behind its end. given: a parameter's.

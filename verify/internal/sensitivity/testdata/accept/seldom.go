@@ -94,12 +94,12 @@ func one(float64) float64 { return 1 }
 //dp:sensitivity x = 1
 func Ignored(x float64) float64 { return second(7*x, x) + one(x) }
 
-// Widened is an integer of a type that holds all of the other.
+// WidenedType is an integer of a type that holds all of the other.
 //
 // want: accepted: x: 1
 //
 //dp:sensitivity x = 1
-func Widened(x int16) int32 { return int32(x) }
+func WidenedType(x int16) int32 { return int32(x) }
 
 // LeastOf has a bound with min.
 //
