@@ -86,7 +86,7 @@ func (a *analysis) noised(st *state, v value, d *draw, at ast.Node) value {
 	if st.spent[d.id] {
 		a.fail(at, "a draw of its own for each use", "noise that was added to a number is used again")
 	}
-	if d.loops < len(a.stack) {
+	if d.round != a.top() {
 		a.fail(at, "a draw in the loop", "noise drawn before a loop is added in each of its iterations")
 	}
 	st.spent[d.id] = true
@@ -171,7 +171,7 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 	laws := map[string]string{"Laplace": "laplace", "DiscreteLaplace": "discrete_laplace", "Gaussian": "gaussian", "DiscreteGaussian": "discrete_gaussian", "Exponential": "", "Geometric": ""}
 	name := c.fn.Name()
 	if l, ok := laws[name]; ok {
-		return value{kind: noisy, draw: &draw{id: a.next(), law: l, scale: parameter(0), loops: len(a.stack), pos: x.Pos(), sign: 1}}, true
+		return value{kind: noisy, draw: &draw{id: a.next(), law: l, scale: parameter(0), round: a.top(), pos: x.Pos(), sign: 1}}, true
 	}
 	switch name {
 	case "Bernoulli", "Uniform":

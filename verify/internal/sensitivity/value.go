@@ -256,7 +256,7 @@ type draw struct {
 	id    int
 	law   string
 	scale Expr
-	loops int // how deep in loops it was made
+	round *loop // the innermost loop that it was made in
 	pos   token.Pos
 	sign  int
 }

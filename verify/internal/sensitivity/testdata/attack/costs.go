@@ -453,3 +453,26 @@ func SpreadGaussian(x int64, src *noise.Source) []int64 {
 	}
 	return out
 }
+
+func drawnOnce(b float64, src *noise.Source) float64 {
+	for range 1 {
+		return src.Laplace(b)
+	}
+	panic("no draw")
+}
+
+// DrawnInAnother adds one draw to all elements: the second less the first is x.
+//
+// want: rejected
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost 20 * eps
+func DrawnInAnother(x, eps float64, src *noise.Source) []float64 {
+	n := drawnOnce(1/eps, src)
+	out := make([]float64, 5)
+	for i := range out {
+		out[i] = x*float64(i) + n
+	}
+	return out
+}
