@@ -32,7 +32,7 @@ func TestOutcomesInUnits(t *testing.T) {
 // found: a wrong one proves nothing of a right program, and what fails is said.
 func TestAlignmentsByHand(t *testing.T) {
 	needZ3(t)
-	all := units(t, "./hand")
+	all := units(t, "./hand", "../internal/prove/testdata/traps")
 	for _, c := range []struct{ name, fails string }{
 		{"NoisyMax", ""},
 		{"NoisyMaxStill", "arg is result in the second run too"},
@@ -41,6 +41,7 @@ func TestAlignmentsByHand(t *testing.T) {
 		{"Above", ""},
 		{"AboveBackwards", "if the first run returns result, so does the second"},
 		{"Calls", ""},
+		{"DownwardsMoved", "one-sided noise is shifted upwards"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u := all[c.name]

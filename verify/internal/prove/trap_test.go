@@ -76,6 +76,20 @@ func TestTraps(t *testing.T) {
 		{"Crossed", "the unit of the other"},
 		{"Apart", "two elements of which one moves"},
 		{"Coarsely", "an outcome that is whole, of results that are not in units"},
+		{"PrivateCoin", "odds that depend on private data"},
+		{"PrivateOdds", "odds that depend on private data"},
+		{"PrivateSides", "a die that depends on private data"},
+		{"PrivateScale", "a scale that depends on private data"},
+		{"PrivateSigma", "a scale that depends on private data"},
+		{"Normal", "a shift of noise that has no bound"},
+		{"PrivateIndex", "another element is read"},
+		{"PrivateLength", "another length"},
+		{"PrivatePlace", "another element is written"},
+		{"PrivateValue", "another value is written"},
+		{"PrivateRounds", "another number of rounds"},
+		{"AsItIs", "private data that are returned"},
+		{"Stored", "private data that are returned"},
+		{"WrongWinner", "an outcome that depends on private data"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {
 			t.Parallel()
@@ -127,6 +141,17 @@ func svt(u *source.Unit) *prove.Certificate {
 				{Loop: 0, Formula: "(<= (- cost (* 2.0 (to_real count))) (* 2.0 (to_real n)))"},
 			},
 		}},
+	}
+}
+
+// Gaussian noise is not shifted for a cost, whatever a certificate says.
+func TestUnshiftedNoise(t *testing.T) {
+	u := units(t, "../internal/prove/testdata/traps")["Normal"]
+	c := &prove.Certificate{Version: 1, Program: prove.Hash(u.Function, u.Claim), Orientations: []prove.Orientation{{
+		Direction: "forward", Alignment: []prove.Shift{{Draw: 0, Name: "gaussian1", Expr: "-diff(q[0])"}},
+	}}}
+	if err := prove.Check(t.Context(), u.Function, u.Claim, c); err == nil || !strings.Contains(err.Error(), "not shifted") {
+		t.Errorf("the check says %v", err)
 	}
 }
 
