@@ -3,11 +3,14 @@ package verify
 import (
 	"context"
 	"fmt"
+	"go/types"
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
 // refute searches for a counterexample, and reports whether it found one: exactly where
@@ -53,6 +56,66 @@ func (d *decision) refuted(v Verdict, x *exact.Counterexample) {
 		P: [2]float64{x.P.Lo, x.P.Hi}, Q: [2]float64{x.Q.Lo, x.Q.Hi},
 		Epsilon: Number(x.Forced), Claimed: Number(x.Claimed), Fails: x.Fails,
 	}
+}
+
+// moved looks for small inputs whose results lie farther apart than a sensitivity allows,
+// where the function was read and its results are numbers.
+func (d *decision) moved(ctx context.Context) bool {
+	f, c := d.unit.Function, d.unit.Claim
+	fn, ok := d.unit.Info.Defs[d.unit.Decl.Name].(*types.Func)
+	if !ok || f == nil {
+		return false
+	}
+	shown, ok := numbers(fn.Signature().Results())
+	if !ok {
+		return false
+	}
+	within, cancel := context.WithTimeout(ctx, d.options.Timeout/10)
+	defer cancel()
+	x, err := exact.RefuteSensitivity(within, f, c, shown, exact.Search{Budget: 500})
+	if err != nil || x == nil {
+		return false
+	}
+	over, note := source.Exactness(f, x.Claim)
+	d.result.Verdict, d.result.Over, d.result.Note, d.result.Problems = Refuted, Over(over), note, nil
+	d.result.Counterexample = &Counterexample{
+		Inputs: values(f, x.First), Neighbour: values(f, x.Second), Event: x.Results[0],
+		P: [2]float64{1, 1}, Epsilon: Number(math.Inf(1)), Claimed: Number(x.Allowed.Hi),
+		Distance: &Distance{
+			Input: x.Input, Moved: Number(x.Moved.Hi), Norm: string(x.Norm),
+			Neighbour: x.Results[1], Results: Number(x.Distance.Lo),
+		},
+	}
+	return true
+}
+
+// numbers counts the numbers, truths and slices of them of which results are made; slices of
+// structs are one for each of their fields. It reports false of results of anything else.
+func numbers(results *types.Tuple) (n int, ok bool) {
+	var count func(t types.Type, in bool) bool // in is set within a slice
+	count = func(t types.Type, in bool) bool {
+		switch t := t.Underlying().(type) {
+		case *types.Basic:
+			n++
+			return t.Info()&(types.IsNumeric|types.IsBoolean) != 0
+		case *types.Slice:
+			return !in && count(t.Elem(), true)
+		case *types.Struct:
+			for v := range t.Fields() {
+				if !count(v.Type(), in) {
+					return false
+				}
+			}
+			return true
+		}
+		return false
+	}
+	for v := range results.Variables() {
+		if !count(v.Type(), false) {
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // values are those of inputs as JSON has them.

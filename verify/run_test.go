@@ -165,7 +165,7 @@ func Gaussian(x, sigma float64, src *noise.Source) float64 { return x + src.Gaus
 `})
 	for _, check := range []bool{false, true} {
 		r := run(t, verify.Options{Dir: dir, Check: check})
-		for i, want := range []verify.Verdict{verify.Proved, verify.Unknown, verify.Proved} {
+		for i, want := range []verify.Verdict{verify.Proved, verify.Refuted, verify.Proved} {
 			if got := r.Results[i]; got.Verdict != want || got.Certificate != "" {
 				t.Errorf("check %v, %s: %+v", check, got.Function, got)
 			}
@@ -345,11 +345,150 @@ func BothTrue(x float64) float64 { return 3 }
 
 // Of a function that claims a sensitivity and a cost, both must hold.
 func TestClaimsTogether(t *testing.T) {
-	want := map[string]verify.Verdict{"FalseCost": verify.Unknown, "FalseSensitivity": verify.Unknown, "BothTrue": verify.Proved}
+	want := map[string]verify.Verdict{"FalseCost": verify.Unknown, "FalseSensitivity": verify.Refuted, "BothTrue": verify.Proved}
 	r := run(t, verify.Options{Dir: module(t, map[string]string{"p.go": together}), NoStore: true})
 	for _, r := range r.Results {
-		if r.Verdict != want[r.Function] || r.Verdict == verify.Unknown && (len(r.Proof) > 0 || r.LeastCost != "") {
+		if r.Verdict != want[r.Function] || r.Verdict != verify.Proved && (len(r.Proof) > 0 || r.LeastCost != "") {
 			t.Errorf("%s: %s: %s", r.Function, r.Verdict, r.Note)
+		}
+	}
+}
+
+const far = `package p
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
+
+//dp:sensitivity x = 1
+func Thrice(x float64) float64 { return 3 * x }
+
+//dp:adjacent |x| <= 1
+//dp:sensitivity x = 1
+func Jumps(x int64) bool { return x > 0 }
+
+//dp:adjacent |b| <= 1
+//dp:sensitivity b = 1
+func Negates(b bool) (bool, bool) { return b, !b }
+
+//dp:sensitivity q = 1 in linf
+func Adds(q []float64) (s float64) {
+	for _, x := range q {
+		s += x
+	}
+	return s
+}
+
+//dp:sensitivity x = 1.5 in l2
+func Repeats(x float64) []float64 { return []float64{x, x, x} }
+
+//dp:sensitivity x = 1.75 in l2
+func RepeatsRightly(x float64) []float64 { return []float64{x, x, x} }
+
+//dp:sensitivity x = math.Sqrt(2)
+func AboveTheRoot(x float64) float64 { return 1.4143 * x }
+
+//dp:sensitivity x = math.Sqrt(2)
+func BelowTheRoot(x float64) float64 { return 1.4142 * x }
+
+//dp:sensitivity x = 0.0001
+func Irrational(x float64) float64 { return math.Exp(x) }
+
+//dp:sensitivity x = 0.0001
+func IrrationalElement(x float64) []float64 { return []float64{math.Exp(x), x} }
+
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 100
+func First(rows []int64) int64 {
+	first := int64(0)
+	for i, r := range rows {
+		if i == 0 {
+			first = min(max(r, 0), 100)
+		}
+	}
+	return first
+}
+
+//dp:adjacent bag(rows) <= 2
+//dp:sensitivity rows = 1
+func Kept(rows []float64) []float64 {
+	var kept []float64
+	for _, r := range rows {
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func Largest(rows []float64) float64 {
+	best := math.Inf(-1)
+	for _, r := range rows {
+		best = max(best, min(max(r, 0), 1))
+	}
+	return best
+}
+
+//dp:adjacent |x| <= 1
+//dp:sensitivity x = 0
+func Within(x int) int {
+	w := make([]int, 3)
+	return w[x]
+}
+
+//dp:sensitivity x = 0
+func WithinToo(x int) int {
+	w := make([]int, 3)
+	return w[x]
+}
+
+//dp:sensitivity x = 1
+func Noisy(x float64, src *noise.Source) float64 { return 2*x + src.Laplace(1) }
+
+//dp:adjacent x in [2, 2]
+//dp:sensitivity x = 0
+func Parity(x int64) int64 { return 10 * (x % 2) * (x % 2) }
+
+//dp:requires x >= 0
+//dp:sensitivity x = 1
+func Steeper(x float64) float64 { return max(x, 0) + 3*min(x, 0) }
+
+//dp:sensitivity x = 1
+func Swells(x float64, n int) float64 {
+	for range n {
+		x *= x
+	}
+	return 0 * x
+}
+`
+
+// A sensitivity is refuted by two inputs and what is returned for them, of which the JSON is
+// in the contract's form; and not by neighbours that are none, by runs that do not end, by
+// numbers that are not known exactly, or by a distance that may not be the one that is meant.
+func TestSensitivityRefuted(t *testing.T) {
+	want := map[string]string{
+		"Thrice":       `{"inputs":{"x":0},"neighbour":{"x":1},"event":"returns 0","p":[1,1],"q":[0,0],"epsilon":"infinity","claimed":1,"distance":{"input":"x","moved":1,"norm":"l1","neighbour":"returns 3","results":3}}`,
+		"Jumps":        "",
+		"Negates":      `{"inputs":{"b":false},"neighbour":{"b":true},"event":"returns false, true","p":[1,1],"q":[0,0],"epsilon":"infinity","claimed":1,"distance":{"input":"b","moved":1,"norm":"l1","neighbour":"returns true, false","results":2}}`,
+		"Adds":         "refuted",
+		"Repeats":      `{"inputs":{"x":0},"neighbour":{"x":1},"event":"returns [0 0 0]","p":[1,1],"q":[0,0],"epsilon":"infinity","claimed":1.5,"distance":{"input":"x","moved":1,"norm":"l2","neighbour":"returns [1 1 1]","results":1.732050807568877}}`,
+		"AboveTheRoot": "refuted",
+		"First":        "refuted",
+	}
+	r := run(t, verify.Options{Dir: module(t, map[string]string{"p.go": far}), NoStore: true})
+	for _, r := range r.Results {
+		text := ""
+		if r.Verdict == verify.Refuted {
+			x, err := json.Marshal(r.Counterexample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(x)
+		}
+		if text != want[r.Function] && (text == "" || want[r.Function] != "refuted") {
+			t.Errorf("%s: %s %s", r.Function, r.Verdict, text)
 		}
 	}
 }

@@ -2,10 +2,12 @@ package verify
 
 import (
 	"go/types"
+	"math/big"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
@@ -31,5 +33,60 @@ func TestRulesAreEvaluated(t *testing.T) {
 	}
 	if !d.static(t.Context()) || d.result.Verdict != Refuted {
 		t.Errorf("%s: %s", d.result.Verdict, d.result.Note)
+	}
+}
+
+// So is a sensitivity: here the rules are shown a body that keeps the claim, and the lowered
+// program is of one that does not.
+func TestSensitivitiesAreEvaluated(t *testing.T) {
+	loaded, err := source.Load(t.Context(), "", "./testdata/trusted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := map[string]*source.Unit{}
+	for _, u := range loaded[0].Units {
+		units[u.Name] = u
+	}
+	u := *units["Once"]
+	u.Function = units["Twice"].Function
+	d := &decision{unit: &u, syntax: sensitivity.New(syntax(loaded), nil), options: Options{Timeout: time.Minute}}
+	if r := d.syntax.Check(u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
+		t.Fatalf("the rules prove nothing, and nothing is tested: %s", r.Note)
+	}
+	if !d.static(t.Context()) || d.result.Verdict != Refuted {
+		t.Errorf("%s: %s", d.result.Verdict, d.result.Note)
+	}
+}
+
+// No right claim is refuted, and of nine tenths of what it allows each is: what the
+// evaluation tries is enough to tell how far results move.
+func TestRightSensitivities(t *testing.T) {
+	loaded, err := source.Load(t.Context(), "", "./internal/sensitivity/testdata/accept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, u := range loaded[0].Units {
+		if len(u.Claim.Sensitivities) == 0 || u.Function == nil {
+			continue
+		}
+		seen++
+		d := &decision{unit: u, options: Options{Timeout: time.Minute}}
+		if d.moved(t.Context()) {
+			t.Errorf("%s is refuted: %+v", u.Name, d.result.Counterexample)
+		}
+		if u.Name == "Rated" { // moves by 5/2, where the rules see 6
+			continue
+		}
+		for i := range u.Claim.Sensitivities {
+			s := &u.Claim.Sensitivities[i]
+			s.Most = program.Binary{Op: program.Mul, X: program.Number{Value: big.NewRat(9, 10), Sort: program.Real}, Y: s.Most}
+		}
+		if !d.moved(t.Context()) {
+			t.Errorf("nine tenths of what %s claims is not refuted", u.Name)
+		}
+	}
+	if seen < 70 {
+		t.Errorf("%d programs were read", seen)
 	}
 }

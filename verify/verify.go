@@ -28,7 +28,7 @@ const (
 	// ProvedBounded: up to a size that the note names.
 	ProvedBounded Verdict = "proved-bounded"
 	// Refuted: by a counterexample whose probabilities are known within intervals
-	// that exclude the claim.
+	// that exclude the claim, or whose results lie farther apart than it allows.
 	Refuted Verdict = "refuted"
 	// RefutedStatistical: by samples, with the confidence that the note names.
 	RefutedStatistical Verdict = "refuted-statistical"
@@ -120,10 +120,27 @@ type Counterexample struct {
 	Q [2]float64 `json:"q"`
 	// Epsilon is the least that these intervals force: +Inf when Q is zero.
 	Epsilon Number `json:"epsilon"`
-	// Claimed is the epsilon that the claim allows these inputs.
+	// Claimed is the epsilon that the claim allows these inputs; where there is a Distance,
+	// which of those it is that a sensitivity allows.
 	Claimed Number `json:"claimed"`
 	// Fails is a range of the claim's epsilon for which the same event refutes it.
 	Fails *[2]float64 `json:"fails,omitempty"`
+	// Distance is set where it is a sensitivity that is refuted. Then the results are
+	// certain: Event is that of the inputs, and its probability under the neighbour is 0.
+	Distance *Distance `json:"distance,omitempty"`
+}
+
+// A Distance is that of the results of a function for two neighbours.
+type Distance struct {
+	// Input is what differs between the neighbours, and Moved how far.
+	Input string `json:"input"`
+	Moved Number `json:"moved"`
+	// Norm is that of both distances.
+	Norm string `json:"norm"`
+	// Neighbour is what happens for the neighbour: "returns 3".
+	Neighbour string `json:"neighbour"`
+	// Results is how far what is returned lies apart: at least, where it is irrational.
+	Results Number `json:"results"`
 }
 
 // A Number is a float64 of which JSON writes infinity as the string "infinity".

@@ -90,15 +90,20 @@ func reasons(result *verify.Result, dir string) (rows [][2]string) {
 	if c := result.Counterexample; c != nil {
 		add("inputs", report.Values(c.Inputs))
 		add("neighbour", cmp.Or(report.Values(report.Moved(c)), "the same"))
-		add("event", c.Event)
-		add("probability", report.Interval(c.P)+" for the inputs, "+report.Interval(c.Q)+" for the neighbour")
-		claimed := ""
-		if c.Claimed > 0 {
-			claimed = "; claimed is " + report.Upper(float64(c.Claimed))
-		}
-		add("epsilon", "at least "+report.Lower(float64(c.Epsilon))+claimed)
-		if c.Fails != nil {
-			add("false for", "every epsilon in "+report.Within(*c.Fails))
+		if c.Distance != nil {
+			add("event", c.Event+"; the neighbour "+c.Distance.Neighbour)
+			add("distance", report.Apart(c))
+		} else {
+			add("event", c.Event)
+			add("probability", report.Interval(c.P)+" for the inputs, "+report.Interval(c.Q)+" for the neighbour")
+			claimed := ""
+			if c.Claimed > 0 {
+				claimed = "; claimed is " + report.Upper(float64(c.Claimed))
+			}
+			add("epsilon", "at least "+report.Lower(float64(c.Epsilon))+claimed)
+			if c.Fails != nil {
+				add("false for", "every epsilon in "+report.Within(*c.Fails))
+			}
 		}
 	}
 	add("note", result.Note)

@@ -53,6 +53,7 @@ type (
 // and where a proof ends. Files are named relative to root where they are below it.
 func HTML(w io.Writer, r *verify.Report, root string, read Reader) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
+		"apart":    Apart,
 		"interval": Interval,
 		"within":   Within,
 		"lower":    func(n verify.Number) string { return Lower(float64(n)) },

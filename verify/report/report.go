@@ -57,7 +57,11 @@ func Message(r *verify.Result) string {
 	if r.Note != "" {
 		b.WriteString(" (" + r.Note + ")")
 	}
-	if c := r.Counterexample; c != nil {
+	switch c := r.Counterexample; {
+	case c == nil:
+	case c.Distance != nil:
+		fmt.Fprintf(&b, ". It %s for %s, and for the neighbour %s it %s: %s", c.Event, Values(c.Inputs), Values(Moved(c)), c.Distance.Neighbour, Apart(c))
+	default:
 		fmt.Fprintf(&b, ". For %s and the neighbour %s, the event %q has probability %s against %s, which forces epsilon >= %s",
 			Values(c.Inputs), Values(Moved(c)), c.Event, Interval(c.P), Interval(c.Q), Lower(float64(c.Epsilon)))
 		if c.Claimed > 0 {
@@ -65,6 +69,13 @@ func Message(r *verify.Result) string {
 		}
 	}
 	return b.String()
+}
+
+// Apart says how far the results of a counterexample to a sensitivity lie apart.
+func Apart(c *verify.Counterexample) string {
+	d := c.Distance
+	return fmt.Sprintf("%s apart in %s, where %s moves by %s; claimed is at most %s",
+		Lower(float64(d.Results)), d.Norm, d.Input, Upper(float64(d.Moved)), Upper(float64(c.Claimed)))
 }
 
 // Claim is what a function claims, in a line: what of its directives speaks of cost

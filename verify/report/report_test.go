@@ -238,3 +238,32 @@ func TestMessage(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A sensitivity is refuted by how far results lie apart, and nobody is told of an epsilon.
+func TestDistance(t *testing.T) {
+	r := &verify.Report{Results: []verify.Result{{
+		Package: "example.org/p", Function: "Root", Claim: "sensitivity x = 1", Verdict: verify.Refuted, Over: verify.Reals, File: "/elsewhere/root.go", Line: 3, Column: 1,
+		Counterexample: &verify.Counterexample{
+			Inputs: map[string]any{"x": 0.0, "n": 2}, Neighbour: map[string]any{"x": 0.25, "n": 2}, Event: "returns 0", P: [2]float64{1, 1},
+			Epsilon: verify.Number(math.Inf(1)), Claimed: 0.25,
+			Distance: &verify.Distance{Input: "x", Moved: 0.25, Norm: "l2", Neighbour: "returns [1/2 1/3]", Results: 0.6009252125773316},
+		},
+	}}}
+	want := "Root claims sensitivity x = 1: refuted. It returns 0 for n = 2, x = 0, and for the neighbour x = 0.25 it returns [1/2 1/3]: " +
+		"0.600925 apart in l2, where x moves by 0.25; claimed is at most 0.25"
+	if got := report.Message(&r.Results[0]); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	var b bytes.Buffer
+	if err := report.HTML(&b, r, "/src", read); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<td>returns 0</td><td>returns [1/2 1/3]</td>", "The results lie 0.600925 apart in l2"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if strings.Contains(b.String(), "epsilon of at least") {
+		t.Error("the page tells of an epsilon")
+	}
+}

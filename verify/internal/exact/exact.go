@@ -1,5 +1,6 @@
 // Package exact evaluates the probabilities of what a function reveals on given
-// inputs, and searches for inputs on which they refute a claim of privacy.
+// inputs, and searches for inputs on which they refute a claim of privacy; or of
+// sensitivity, by what a function without noise returns.
 //
 // It runs a function with its noise left open: a path is a set of linear
 // comparisons of draws, and an event the sum of its paths. Laplace and one-sided

@@ -172,6 +172,9 @@ func (x *explorer) step(s *state, here step) (branches []*state, alive bool, err
 		if err != nil {
 			return nil, false, err
 		}
+		if f.c.long() {
+			return nil, false, ErrBudget
+		}
 		s.vars[x.index[st.To]] = value{scalar: f}
 	case *program.Make:
 		n, err := x.position(s, st.Length, longest)

@@ -115,6 +115,12 @@ func (x rational) cmp(y rational) int {
 	return x.rat().Cmp(y.rat())
 }
 
+// long reports whether a number has so many digits that squaring it again and again would
+// not end.
+func (x rational) long() bool {
+	return x.big != nil && x.big.Num().BitLen()+x.big.Denom().BitLen() > 1<<14
+}
+
 func (x rational) isInt() bool {
 	if x.big != nil {
 		return x.big.IsInt()

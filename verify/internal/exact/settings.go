@@ -386,9 +386,11 @@ func (s *space) mentioned() map[*program.Variable]role {
 			}
 		}
 	}
-	program.Walk(s.claim.Cost.Epsilon, mark(price))
-	program.Walk(s.claim.Cost.Rho, mark(price))
-	program.Walk(s.claim.Cost.Delta, mark(small))
+	if cost := s.claim.Cost; cost != nil {
+		program.Walk(cost.Epsilon, mark(price))
+		program.Walk(cost.Rho, mark(price))
+		program.Walk(cost.Delta, mark(small))
+	}
 	return roles
 }
 

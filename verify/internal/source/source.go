@@ -34,10 +34,10 @@ type Unit struct {
 	Position token.Position
 	// Claim is what the directives say; nil if one of them is refused.
 	Claim *claim.Claim
-	// Function is the body; nil if it is refused, and where the claim is of
-	// sensitivity alone, for which nobody needs it.
+	// Function is the body; nil if it is refused.
 	Function *program.Function
-	// Refusals say why Claim or Function is nil.
+	// Refusals say why Claim or Function is nil: not why Function is where the claim is of
+	// sensitivity alone, which rules prove of syntax.
 	Refusals []Refusal
 
 	// missing are packages of which functions are called that are not at hand.
@@ -190,12 +190,25 @@ func (u *Unit) read(b *body, known bodies, notes notes) {
 		return
 	}
 	u.Claim = l.claim(notes.of(b.in, b.file).functions[b.decl])
-	onlySensitivity := u.Claim != nil && u.Claim.Cost == nil
-	if !onlySensitivity {
+	if u.Claim != nil && u.Claim.Cost == nil {
+		u.Function = l.optional(b, u.Claim)
+	} else {
 		u.Function = l.function(b, u.Claim)
+		u.missing = l.missing
 	}
-	u.Refusals, u.missing = l.refusals, l.missing
+	u.Refusals = l.refusals
 	slices.SortStableFunc(u.Refusals, func(a, b Refusal) int {
 		return cmp.Or(cmp.Compare(a.Position.Filename, b.Position.Filename), cmp.Compare(a.Position.Offset, b.Position.Offset))
 	})
+}
+
+// optional reads the body if it can: nothing is reported, and no package is loaded for it.
+func (l *lowerer) optional(b *body, c *claim.Claim) (f *program.Function) {
+	before := l.refusals
+	defer func() {
+		if l.refusals = before; recover() != nil {
+			f = nil
+		}
+	}()
+	return l.function(b, c)
 }

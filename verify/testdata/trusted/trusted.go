@@ -1,4 +1,5 @@
-// Package trusted holds a function that calls another one whose claim is false.
+// Package trusted holds a function that calls another one whose claim is false, and two of
+// which one moves as far as it claims.
 package trusted
 
 import "github.com/discreet-dp/discreet/noise"
@@ -16,3 +17,13 @@ func Cheap(x int64, eps float64, src *noise.Source) int64 { return x + src.Discr
 //dp:requires eps > 0
 //dp:cost eps
 func Caller(x int64, eps float64, src *noise.Source) int64 { return Cheap(x, eps, src) + 1 }
+
+// Once moves as far as x.
+//
+//dp:sensitivity x = 1
+func Once(x int64) int64 { return x + 1 }
+
+// Twice moves twice as far.
+//
+//dp:sensitivity x = 1
+func Twice(x int64) int64 { return 2 * x }
