@@ -214,11 +214,11 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 			o.env[n] = o.env[n].add(before.env[n].infinite(a.why(at, "a slice that begins empty", "records are appended to numbers that depend on private data")))
 		}
 		if n == l1 && o.table && now.put != "+=" {
-			o.keys = before.keys.add(bag.env[l1].scale(c))
+			o.keys = before.keys.add(bag.env[l1].scale(c)).add(a.outside(l, now.keys).infinite(order))
 		}
 	}
 	if o.table && (now.put == "+=" || now.put == "") {
-		o.keys = before.keys.add(bag.env[l1]).infinite(a.why(at, "a range over the public keys", "which keys a map has depends on private data"))
+		o.keys = before.keys.add(bag.env[l1]).add(a.outside(l, now.keys)).infinite(a.why(at, "a range over the public keys", "which keys a map has depends on private data"))
 	}
 	if !ok {
 		for n := range o.env {

@@ -1001,3 +1001,50 @@ func FieldOfFour(x quarters) float64 {
 	}
 	return sum
 }
+
+// KeysOfAnother counts one key where x is 0, and two elsewhere.
+//
+// want: rejected: where something is added depends on private data
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func KeysOfAnother(rows []int, x int) int {
+	m := map[int]int{}
+	for range rows {
+		m[0]++
+		m[x]++
+	}
+	return len(m)
+}
+
+// KeysPutOfAnother is the same of what is put.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func KeysPutOfAnother(rows []int, x int) int {
+	m := map[int]int{}
+	for range rows {
+		m[0] = 1
+		m[x] = 1
+	}
+	return len(m)
+}
+
+// KeysIfAnother is the same of a condition.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func KeysIfAnother(rows []int, x int) int {
+	m := map[int]int{}
+	for range rows {
+		m[0] = 1
+		if x > 0 {
+			m[1] = 1
+		}
+	}
+	return len(m)
+}
