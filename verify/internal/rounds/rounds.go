@@ -425,16 +425,7 @@ func named(list []program.Statement, into map[*program.Variable]bool) {
 }
 
 func mentions(x program.Expression, into map[*program.Variable]bool) {
-	program.Walk(x, func(x program.Expression) {
-		switch x := x.(type) {
-		case program.Ref:
-			into[x.Var] = true
-		case program.Element:
-			into[x.Slice] = true
-		case program.Length:
-			into[x.Slice] = true
-		}
-	})
+	program.Variables(x, func(v *program.Variable) { into[v] = true })
 }
 
 func sorted(set map[*program.Variable]bool) []*program.Variable {
