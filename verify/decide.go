@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
+	"github.com/discreet-dp/discreet/verify/internal/rank"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/replay"
 	"github.com/discreet-dp/discreet/verify/internal/rounds"
@@ -145,6 +146,12 @@ func (d *decision) accepted(kind string, proof json.RawMessage) error {
 			return fmt.Errorf("decode certificate: %w", err)
 		}
 		d.compared(&c)
+	case replay.Rank:
+		var c rank.Certificate
+		if err := json.Unmarshal(proof, &c); err != nil {
+			return fmt.Errorf("decode certificate: %w", err)
+		}
+		d.ranked(&c)
 	case replay.Rounds:
 		if err := d.repeated(proof); err != nil {
 			return err
@@ -193,15 +200,47 @@ func (d *decision) search(ctx context.Context) {
 			return
 		}
 	}
+	ranking, err := rank.Prove(d.subject(replay.Rank), c)
+	if err == nil && !ranking.Plain && (d.soon(ctx) || d.rank(ranking)) {
+		return
+	}
 	hints := d.align(ctx)
 	if d.found != nil {
 		return
+	}
+	if err == nil && ranking.Plain && (d.soon(ctx) || d.rank(ranking)) {
+		return
+	}
+	if err != nil && rank.Applies(f, c) {
+		d.tried = append(d.tried, "the order of noisy values: "+err.Error())
 	}
 	if pure(c) && d.static(ctx) {
 		return
 	}
 	if !d.refute(ctx, hints) {
 		d.open()
+	}
+}
+
+// rank takes a proof by the order of noisy values. It reports whether it is stored.
+func (d *decision) rank(o *rank.Outcome) bool {
+	d.result.Verdict, d.result.LeastCost = Proved, o.Certificate.Cost
+	d.ranked(&o.Certificate)
+	err := d.store(replay.Rank, o.Certificate)
+	if err != nil {
+		d.tried = append(d.tried, err.Error())
+	}
+	return err == nil
+}
+
+// ranked records the steps of a proof by the order of noisy values. On a grid some may be
+// equal, which the proof leaves out.
+func (d *decision) ranked(c *rank.Certificate) {
+	if d.result.Over == Grid {
+		d.result.Over, d.result.Note = Reals, "equal noisy values are left out, which have no probability among real numbers: this says nothing of the compiled floats"
+	}
+	for _, s := range c.Steps {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: s.Line, Text: s.Text})
 	}
 }
 

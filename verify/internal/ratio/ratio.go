@@ -579,3 +579,29 @@ func (p *prover) alternatives(e program.Expression) ([]amount, error) {
 	}
 	return all, nil
 }
+
+// Within returns the largest of amounts, expressions over public inputs, or says that they
+// are not shown to be at most the claimed cost, for all inputs that are allowed.
+func Within(f *program.Function, c *claim.Claim, amounts []program.Expression) (string, error) {
+	runs := maxRuns
+	p := &prover{
+		algebra: algebra{newRegion()}, f: f, claim: c, public: map[*program.Variable]bool{},
+		moving: map[string]bool{}, changed: assigned(f.Body), runs: &runs,
+	}
+	if _, err := p.start(); err != nil {
+		return "", err
+	}
+	paid := []cost{free()}
+	for _, e := range amounts {
+		if !p.same(e) {
+			return "", undecided("%v depends on private data", e)
+		}
+		x, err := p.amount(e)
+		if err != nil {
+			return "", err
+		}
+		paid = append(paid, cost{x, rational(zero)})
+	}
+	paid = p.largest(paid)
+	return p.least(paid), p.within(paid)
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/prove"
+	"github.com/discreet-dp/discreet/verify/internal/rank"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/rounds"
 )
@@ -31,6 +32,7 @@ const (
 	Ratio     = "ratio"     // package ratio
 	Alignment = "alignment" // package prove, of the function that Subject gives
 	Fused     = "fused"     // the same, of one that package fuse has rewritten
+	Rank      = "rank"      // package rank, of the function that Subject gives
 	Rounds    = "rounds"    // a Round
 )
 
@@ -46,7 +48,7 @@ type Round struct {
 // that were just set in variables.
 func Subject(kind string, f *program.Function, c *claim.Claim) *program.Function {
 	switch kind {
-	case Alignment:
+	case Alignment, Rank:
 		return absorb.Factors(f, c.Requires)
 	case Fused:
 		return fuse.Rewrite(absorb.Factors(f, c.Requires))
@@ -79,6 +81,8 @@ func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMess
 	switch kind {
 	case Ratio:
 		return check(proof, f, c, ratio.Check)
+	case Rank:
+		return check(proof, Subject(kind, f, c), c, rank.Check)
 	case Alignment, Fused:
 		decoded, err := prove.Decode(proof)
 		if err == nil {

@@ -383,6 +383,9 @@ func (l *lowerer) binaryExpr(e *ast.BinaryExpr) entity {
 			return t
 		}
 	}
+	if sum, ok := l.sumInfinite(op, v, w, l.typeOf(e), e.OpPos); ok {
+		return sum
+	}
 	x, y := l.number(v, e.X), l.number(w, e.Y)
 	switch op {
 	case program.Eq, program.Ne, program.Lt, program.Le, program.Gt, program.Ge:
@@ -528,7 +531,7 @@ func (l *lowerer) unaryExpr(e *ast.UnaryExpr) entity {
 		return l.scalar(e.X)
 	case token.SUB:
 		v := l.eval(e.X)
-		if v, ok := v.(infinite); ok && v.is == program.Truth(true) {
+		if v, ok := v.(infinite); ok && v.is == program.Truth(true) && !v.sum {
 			v.sign = -v.sign
 			return v
 		}

@@ -13,8 +13,8 @@ import (
 
 // Where a search begins with an infinity, best := math.Inf(-1), a hidden truth says
 // whether the variable is still infinite, beside the variable, which is 0 as long as it
-// is. An infinity is compared, copied, and taken the minimum or maximum of; arithmetic on
-// what may be infinite is refused.
+// is. An infinity is compared, copied, and taken the minimum or maximum of. A sum or
+// difference is shown and copied; other arithmetic on what may be infinite is refused.
 type (
 	// An infinite is a value: an infinity of the kind where `is` holds, else x.
 	infinite struct {
@@ -30,10 +30,11 @@ type (
 	}
 
 	// A kind of infinity has a sign, and is one or, if end is set, the least or the largest
-	// number of its type, which stands for one: the two are not the same.
+	// number of its type, which stands for one: the two are not the same. If sum is set, the
+	// variable says what it is: 1 and -1 are infinities, and 0 is NaN.
 	kind struct {
-		sign int
-		end  bool
+		sign     int
+		end, sum bool
 	}
 )
 
@@ -60,7 +61,7 @@ func (l *lowerer) infinityOf(e *ast.CallExpr) entity {
 func (l *lowerer) isInf(e *ast.CallExpr) (entity, bool) {
 	v := l.frame.in.info.Types[e.Args[1]].Value
 	x, ok := l.eval(e.Args[0]).(infinite)
-	if !ok || v == nil {
+	if !ok || v == nil || x.sum {
 		return nil, false
 	}
 	if s := constant.Sign(v); s != 0 && (s > 0) != (x.sign > 0) {
@@ -101,12 +102,12 @@ func (l *lowerer) setExtended(to extended, v entity, pos token.Pos) bool {
 func (l *lowerer) extendedTerm(v, beside entity) (infinite, bool) {
 	switch v := v.(type) {
 	case infinite:
-		return v, true
+		return v, !v.sum
 	case term:
 		if n, ok := v.x.(program.Number); ok {
 			if other, ok := beside.(infinite); ok && other.end && beyond(n.Value, v.sort) != 0 {
 				l.ends, l.sentinels = l.ends-1, true
-				return infinity(kind{beyond(n.Value, v.sort), true}, v.sort), true
+				return infinity(kind{sign: beyond(n.Value, v.sort), end: true}, v.sort), true
 			}
 		}
 		return infinite{program.Truth(false), kind{sign: 1}, v}, true
@@ -144,7 +145,7 @@ func (l *lowerer) sentinel(obj types.Object, v entity) entity {
 		return v
 	}
 	l.ends, l.sentinels = l.ends-1, true
-	return infinity(kind{beyond(n.Value, t.sort), true}, t.sort)
+	return infinity(kind{sign: beyond(n.Value, t.sort), end: true}, t.sort)
 }
 
 // onlyCompared reports whether a variable is nowhere but in comparisons, in minima and
@@ -221,6 +222,44 @@ func (l *lowerer) compareInfinite(op program.Op, v, w entity, t types.Type, pos 
 		choice(y.is, against(-y.sign), l.compare(op, x.x, y.x, t, pos))), program.Bool}, true
 }
 
+// sumInfinite is a sum or difference, of which one part may be infinite.
+func (l *lowerer) sumInfinite(op program.Op, v, w entity, t types.Type, pos token.Pos) (entity, bool) {
+	_, first := v.(infinite)
+	_, second := w.(infinite)
+	x, ok1 := l.extendedTerm(v, w)
+	y, ok2 := l.extendedTerm(w, v)
+	if !first && !second || !ok1 || !ok2 || x.end || y.end || op != program.Add && op != program.Sub {
+		return nil, false
+	}
+	if op == program.Sub {
+		y.sign = -y.sign
+	}
+	l.discard(v, pos)
+	l.discard(w, pos)
+	to := l.variable(l.frame.prefix+"sum", program.Real, pos)
+	l.depth[to] = temporary
+	at := program.At{Pos: pos}
+	set := func(x program.Expression) []program.Statement {
+		return []program.Statement{program.Assign{At: at, To: to, Value: x}}
+	}
+	code := func(sign int) []program.Statement { return set(number(int64(sign), program.Real)) }
+	for _, s := range pick(x.is, pick(y.is, code((x.sign+y.sign)/2), code(x.sign), pos), pick(y.is, code(y.sign), set(l.binary(op, x.x, y.x, t, pos).x), pos), pos) {
+		l.emit(s)
+	}
+	return infinite{either(x.is, y.is), kind{sum: true}, term{program.Ref{Var: to}, program.Real}}, true
+}
+
+// pick is a condition between statements, of which the truth may be known.
+func pick(c program.Expression, then, otherwise []program.Statement, pos token.Pos) []program.Statement {
+	if t, known := c.(program.Truth); known {
+		if t {
+			return then
+		}
+		return otherwise
+	}
+	return []program.Statement{program.If{At: program.At{Pos: pos}, Cond: c, Then: then, Else: otherwise}}
+}
+
 // choice is the truth a where c holds, else b.
 func choice(c, a, b program.Expression) program.Expression {
 	switch {
@@ -274,25 +313,16 @@ func (l *lowerer) extreme(op program.Op, v, w entity, t types.Type, pos token.Po
 	set := func(x program.Expression) []program.Statement {
 		return []program.Statement{program.Assign{At: at, To: to, Value: x}}
 	}
-	pick := func(c program.Expression, then, otherwise []program.Statement) []program.Statement {
-		if t, known := c.(program.Truth); known {
-			if t {
-				return then
-			}
-			return otherwise
-		}
-		return []program.Statement{program.If{At: at, Cond: c, Then: then, Else: otherwise}}
-	}
 	neither := set(l.binary(op, x.x, y.x, t, pos).x)
 	zero := set(number(0, to.Sort))
 	var list []program.Statement
 	result := infinite{kind: x.kind, x: term{program.Ref{Var: to}, to.Sort}}
 	if (op == program.Max) == (x.sign < 0) { // an infinity loses
 		result.is = both(x.is, y.is)
-		list = pick(x.is, pick(y.is, zero, set(y.x.x)), pick(y.is, set(x.x.x), neither))
+		list = pick(x.is, pick(y.is, zero, set(y.x.x), pos), pick(y.is, set(x.x.x), neither, pos), pos)
 	} else {
 		result.is = either(x.is, y.is)
-		list = pick(x.is, zero, pick(y.is, zero, neither))
+		list = pick(x.is, zero, pick(y.is, zero, neither, pos), pos)
 	}
 	for _, s := range list {
 		l.emit(s)

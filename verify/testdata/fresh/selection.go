@@ -60,8 +60,6 @@ func CountMax(q []int64, eps float64, src *noise.Source) int {
 	return at
 }
 
-// GapMax returns how far ahead the winner is, too.
-//
 // Gumbel is the exponential mechanism by its maximum of Gumbel noise.
 //
 // OneSided adds exponential noise.

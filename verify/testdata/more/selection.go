@@ -62,10 +62,7 @@ func NoisyMinReturned(q []float64, eps float64, src *noise.Source) (int, float64
 	return arg, best
 }
 
-// TopTwo is one-shot noisy top-k for k = 2: one draw for each query, of scale 2k/eps
-// (Ding et al. 2019; Qiao, Su and Zhang 2021).
-//
-// TopTwoAtScale2 has the noise of noisy max: too little for two winners.
+// TopTwoAtScale2 is one-shot noisy top-k for k = 2 with the noise of noisy max: too little for two winners.
 //
 // want: refuted
 //

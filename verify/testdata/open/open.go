@@ -11,26 +11,6 @@ import (
 // want: proved
 //
 //dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func TopTwo(q []float64, eps float64, src *noise.Source) (int, int) {
-	first, second := -1, -1
-	most, next := 0.0, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(4/eps)
-		if first < 0 || noisy > most {
-			second, next = first, most
-			first, most = i, noisy
-		} else if second < 0 || noisy > next {
-			second, next = i, noisy
-		}
-	}
-	return first, second
-}
-
-// want: proved
-//
-//dp:adjacent each(q) <= 1
 //dp:requires eps > 0 && delta > 0 && delta < 0.5
 //dp:cost eps, delta
 func StableSelection(q []float64, eps, delta float64, src *noise.Source) int {
@@ -129,27 +109,6 @@ func Categories(answer, k int, eps float64, src *noise.Source) int {
 // want: proved
 //
 //dp:adjacent each(q) <= 1
-//dp:requires eps > 0 && len(q) >= 2
-//dp:cost eps
-func GapMax(q []float64, eps float64, src *noise.Source) (int, float64) {
-	at, first, second := -1, 0.0, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(2/eps)
-		switch {
-		case i == 0:
-			at, first = i, noisy
-		case noisy > first:
-			at, first, second = i, noisy, first
-		case i == 1 || noisy > second:
-			second = noisy
-		}
-	}
-	return at, first - second
-}
-
-// want: proved
-//
-//dp:adjacent each(q) <= 1
 //dp:requires eps > 0
 //dp:cost eps
 func Gumbel(q []float64, eps float64, src *noise.Source) int {
@@ -209,29 +168,6 @@ func BlockSums(rows []float64, k int, eps float64, src *noise.Source) float64 {
 //dp:cost eps
 func TwoSided(x, eps float64, src *noise.Source) float64 {
 	return x + src.Exponential(1/eps) - src.Exponential(1/eps)
-}
-
-// MaxGap returns the gap to the runner-up for free: Ding et al. 2019, Theorem 3. The
-// winner's draw moves with the runner-up's noisy query, which may be drawn after it.
-//
-// want: unknown (the shift of a draw depends on later draws)
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func MaxGap(q []float64, eps float64, src *noise.Source) (int, float64) {
-	arg, most, next := -1, 0.0, 0.0
-	for i, x := range q {
-		noisy := x + src.Laplace(2/eps)
-		if arg < 0 {
-			arg, most = i, noisy
-		} else if noisy > most {
-			arg, most, next = i, noisy, most
-		} else if i == 1 || noisy > next {
-			next = noisy
-		}
-	}
-	return arg, most - next
 }
 
 // Alarms counts up to a noisy threshold, gives an alarm, and begins anew with a fresh
@@ -397,4 +333,29 @@ func StructsReuse(q []float64, t float64, c int, eps float64, src *noise.Source)
 		out = append(out, a)
 	}
 	return out
+}
+
+// GapWhole is over the integers, where a winner with a gap of 0 stands before the one that
+// is as large, and those before it are all smaller. Where three or more that are much larger are
+// among these, that is e^(2 eps) times as likely if they fall and the others rise.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) >= 2
+//dp:cost eps
+func GapWhole(q []int64, eps float64, src *noise.Source) (int, int64) {
+	at, best, second := -1, int64(0), int64(0)
+	for i, x := range q {
+		noisy := x + src.DiscreteLaplace(2/eps)
+		switch {
+		case i == 0:
+			at, best = i, noisy
+		case noisy > best:
+			at, best, second = i, noisy, best
+		case i == 1 || noisy > second:
+			second = noisy
+		}
+	}
+	return at, best - second
 }
