@@ -462,6 +462,15 @@ func (a *analysis) settled(o *object) *object {
 	return &c
 }
 
+// unslotted counts in what stands in its slot, and forgets where: something may be put there by
+// another index.
+func (a *analysis) unslotted(o *object) {
+	if o.slot != nil {
+		*o = *a.settled(o)
+		o.slot, o.base = nil, ""
+	}
+}
+
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // alloc puts an object on the heap.
@@ -488,7 +497,7 @@ func (a *analysis) fill(st *state, id int, s slot) {
 	a.update(st, id, func(o *object) {
 		o.zero = zero
 		s.at = o.id
-		o.slot = &s
+		o.slot, o.empty, o.varied = &s, false, true
 	})
 }
 

@@ -21,6 +21,7 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.base = fmt.Sprintf("%s.base%d", l.name, id)
 		o.moved, o.added, o.only, o.slot = [3]env{}, [3]env{}, nil, nil
 		o.zero = o.zero && !l.bag && !c.mixed[id]
+		o.empty = o.empty && !c.full[id]
 		o.bag = o.bag || c.bags[id] // its length is private from the second iteration on
 		if c.elems[id] {
 			o.elem = &value{sym: a.hidden("row", known{})}
@@ -139,7 +140,7 @@ func sameRoots(x, y map[string]env) bool {
 
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -196,6 +197,9 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			}
 			if _, outer := st.heap[id]; outer && end.heap[id].bag && !o.bag {
 				c.bags[id], stable = true, false
+			}
+			if e, outer := end.heap[id], st.heap[id] != nil; outer && o.empty && e.varied && !c.full[id] {
+				c.full[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && !bag && o.elem != nil && end.heap[id].elem != o.elem && !c.elems[id] {
 				c.elems[id], stable = true, false
@@ -373,7 +377,7 @@ func (a *analysis) publicLoop(f *frame, st *state, count Expr, cond ast.Expr, bo
 	}
 	if p := l.step; len(l.index.terms) > 0 && p.obj != nil && o.cont != nil {
 		d := o.cont.vars[p].sym.sub(head.vars[p].sym)
-		if n, ok := d.number(); !ok || n.Sign() == 0 {
+		if n, ok := d.number(); !ok || n.Cmp(l.stride) != 0 {
 			a.fail(body, "for i := range n", "the body changes what the loop counts with")
 		}
 	}

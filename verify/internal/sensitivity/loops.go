@@ -54,6 +54,7 @@ type changes struct {
 	bags    map[int]bool    // objects that the body makes multisets of
 	mixed   map[int]bool    // objects that are read or written elsewhere than at the loop's index
 	elems   map[int]bool    // multisets that the body puts other records in
+	full    map[int]bool    // tables that an iteration leaves more than one constant in
 	private map[string]bool // unknowns that are not public
 }
 

@@ -289,7 +289,11 @@ func (a *analysis) family(st *state, l *loop, o *object, idx Expr, t types.Type)
 		return v
 	}
 	c, _ := a.slope(l, idx)
-	e, size := a.elementEnvs(l, o, a.residue(l, o, idx.sub(c.mul(l.index))), name)
+	whole := o.env
+	if c.is(one()) {
+		whole = a.residue(l, o, idx.sub(l.index))
+	}
+	e, size := a.elementEnvs(l, o, whole, name)
 	v := a.inner(st, o, t, e, size, "element")
 	switch v.kind {
 	case plain:
@@ -383,14 +387,15 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 	}
 	a.touch(base.obj, nil)
 	a.update(st, base.obj, func(o *object) {
-		if text, constant := v.sym.String(), v.kind == plain && isNumber(v.sym); o.table && constant && (o.empty || o.put == text) {
+		a.unslotted(o)
+		if text, constant := v.sym.String(), v.kind == plain && isNumber(v.sym); o.table && constant && (o.empty || o.put == text && !o.varied) {
 			// A constant put at a key of an empty map: again is no change, and the order
 			// is none.
 			o.put, o.empty = text, false
 			a.note(st, o, a.max(one(), a.abs(v.sym)), moves)
 			return
 		}
-		o.base, o.empty = "", false
+		o.base, o.empty, o.varied = "", false, true
 		a.put(st, o, v, moves)
 		if o.bag {
 			// Which record makes place depends on their order, and neighbours share none: one
@@ -407,7 +412,8 @@ func (a *analysis) storeInside(f *frame, st *state, x ast.Expr, v value, at ast.
 	v = a.handed(st, v, at)
 	obj, moves := a.owned(f, st, x, v)
 	a.update(st, obj, func(o *object) {
-		o.base, o.empty = "", false
+		a.unslotted(o)
+		o.base, o.empty, o.varied = "", false, true
 		a.put(st, o, v, moves)
 	})
 }
@@ -531,6 +537,7 @@ func (a *analysis) add(f *frame, st *state, x ast.Expr, obj int, v value, moves 
 		e, size = e.infinite(wraps), env{unit: {infinite: wraps}}
 	}
 	a.update(st, obj, func(o *object) {
+		a.unslotted(o)
 		if !fits {
 			for n := range o.env {
 				o.env[n] = o.env[n].infinite(wraps)
@@ -539,7 +546,7 @@ func (a *analysis) add(f *frame, st *state, x ast.Expr, obj int, v value, moves 
 		if o.put != "" && o.put != "+=" {
 			o.base = ""
 		}
-		o.put, o.empty = "+=", false
+		o.put, o.empty, o.varied = "+=", false, true
 		for n := range o.env {
 			o.env[n] = o.env[n].add(e).add(moves)
 			o.moved[n] = o.moved[n].add(e).add(moves)
@@ -764,7 +771,7 @@ func (a *analysis) appendWithin(f *frame, st *state, ix *ast.IndexExpr, call *as
 		if o.put != "" && o.put != "append" {
 			o.base = ""
 		}
-		o.put, o.empty = "append", false
+		o.put, o.empty, o.varied = "append", false, true
 		a.note(st, o, integer(int64(max(1, len(ys)))), moves)
 		for i, y := range ys {
 			o.elem = a.either(o.elem, &ys[i])

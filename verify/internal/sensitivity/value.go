@@ -176,11 +176,12 @@ type object struct {
 	id  int
 	bag bool // private length, no order: its distance is the symmetric difference
 	// table is set on maps, put on those that all of what was put in is one constant.
-	table bool
-	put   string
-	empty bool   // table: nothing was put in it
-	env   [3]env // in l1, l2 and linf; all the same for a bag
-	keys  env    // table: how far the set of keys moves
+	table  bool
+	put    string
+	empty  bool   // table: nothing was put in it
+	varied bool   // table: more than one constant was put in it
+	env    [3]env // in l1, l2 and linf; all the same for a bag
+	keys   env    // table: how far the set of keys moves
 	// What was added since the head of the loop in whose name base was given: its
 	// distance, and its size. An object of which something was overwritten has no base.
 	base  string

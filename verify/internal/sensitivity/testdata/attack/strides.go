@@ -204,3 +204,29 @@ func NotZeroAhead(q []float64) []float64 {
 	}
 	return out
 }
+
+// StrideBack: q[i] and q[8-i] are the same for i = 1, 4 and 7.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1
+func StrideBack(q []float64) float64 {
+	s := 0.0
+	for i := 1; i < 8; i += 3 {
+		s += q[i] + q[8-i]
+	}
+	return s
+}
+
+// StrideTwice: both reach q[4].
+//
+// want: rejected
+//
+//dp:sensitivity q = 1
+func StrideTwice(q []float64) float64 {
+	s := 0.0
+	for i := 1; i < 8; i += 3 {
+		s += q[i] + q[2*i+2]
+	}
+	return s
+}
