@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
@@ -113,8 +114,12 @@ func (d *decision) note(text string) {
 // open ends a decision that found nothing.
 func (d *decision) open() {
 	d.note("tried: " + strings.Join(d.tried, "; "))
+	placed := d.result.Problems
 	for _, t := range d.tried {
-		d.problem(Unproved, t, "")
+		said := func(p Problem) bool { return p.Kind == Unproved && strings.Contains(t, p.Text) }
+		if !slices.ContainsFunc(placed, said) {
+			d.problem(Unproved, t, "")
+		}
 	}
 }
 

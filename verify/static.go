@@ -82,7 +82,14 @@ func (d *decision) ending(r sensitivity.Result) sensitivity.Result {
 func (d *decision) ruled(r sensitivity.Result) bool {
 	fset := d.unit.Fset
 	if !r.Proved {
-		d.tried = append(d.tried, "rules of sensitivity and cost: "+r.Note)
+		why := r.Note
+		if len(r.Refusals) > 0 {
+			why = r.Refusals[0].Reason
+			if hint := r.Refusals[0].Hint; hint != "" {
+				why += " (" + hint + ")"
+			}
+		}
+		d.tried = append(d.tried, "rules of sensitivity and cost: "+why)
 		for _, refusal := range r.Refusals {
 			at := fset.Position(refusal.Pos)
 			d.result.Problems = append(d.result.Problems, Problem{
