@@ -73,6 +73,7 @@ type analysis struct {
 	stretches map[[2]int][]*stretch
 	groups    map[[2]int]int
 	pairs     map[string]int
+	held      []held
 	serial    int
 	parents   map[int]int // frames, by what they stand in
 	stack     []*loop

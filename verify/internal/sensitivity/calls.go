@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 
@@ -329,6 +330,29 @@ func (a *analysis) captured(st *state, frame int) bool {
 	return false
 }
 
+// ordering sorts what is public by what is public: the result is, too.
+func (a *analysis) ordering(st *state, args []value, x *ast.CallExpr) (value, bool) {
+	by := args[1]
+	switch {
+	case len(a.envs(st, args[0])[l1]) > 0 || by.kind != function || args[0].kind == ref && st.heap[args[0].obj].view || args[0].kind != ref && args[0].kind != plain:
+		return value{}, false
+	case by.fn.body != nil:
+		seen := maps.Clone(a.seen)
+		a.closed(st, by.fn, x.Args[1], map[*ast.BlockStmt]bool{})
+		a.seen = seen // it is not called later
+	case !isPure(by.fn.fn):
+		return value{}, false
+	}
+	if args[0].kind == ref {
+		a.touch(args[0].obj, nil)
+		a.update(st, args[0].obj, func(o *object) {
+			*o = *a.settled(o)
+			o.slot, o.base = nil, ""
+		})
+	}
+	return a.public("sorted"), true
+}
+
 // library is what is known of Go's own functions.
 func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
 	name := c.fn.FullName()
@@ -382,6 +406,8 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 			})
 			return a.public("sorted"), true
 		}
+	case "slices.SortFunc", "slices.SortStableFunc", "sort.Slice", "sort.SliceStable":
+		return a.ordering(st, args, x)
 	case "math/big.NewRat":
 		if public() {
 			if inverse, ok := arg(1).sym.inverse(); ok {

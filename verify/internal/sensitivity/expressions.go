@@ -43,6 +43,9 @@ func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
 		if tv := f.pkg.Info.Types[x.Index]; tv.IsType() {
 			return a.expr(f, st, x.X) // an instance of a generic function
 		}
+		if p, ok := a.holds(f, st, x); ok {
+			return a.get(st, p, x)
+		}
 		if v, ok := a.record(f, st, x); ok {
 			return v
 		}

@@ -38,7 +38,7 @@ func (r *discipline) judge(o *types.Var, v *variable) {
 		}
 	}
 	for _, u := range v.uses {
-		if l := r.level(u); l != v.level && !r.last(v, v.writes, l) {
+		if l := r.level(u); l != v.level && !r.compares(l) && !r.last(v, v.writes, l) {
 			r.refuse(u, "a function literal behind the last write", o.Name()+" is written to, and a function literal reads it")
 		}
 	}
@@ -67,6 +67,11 @@ func (r *discipline) freshSet(v *variable, s set) bool {
 	}
 	if y, ok := r.spread(s); ok {
 		return !leads(elementType(r.pkg.Info.TypeOf(y)))
+	}
+	if part, ok := ast.Unparen(s.value).(*ast.SliceExpr); ok && s.level == 0 {
+		if id, ok := ast.Unparen(part.X).(*ast.Ident); ok && r.pkg.Info.Uses[id] == types.Object(v.object) {
+			return true // a part of what it led to before
+		}
 	}
 	return r.new(s.value, far)
 }
@@ -361,13 +366,27 @@ func (r *discipline) elementwise(w ast.Node) bool {
 			}
 		}
 		for _, l := range w.Lhs {
-			if _, index := ast.Unparen(l).(*ast.IndexExpr); !index {
+			if _, index := r.withoutFields(l).(*ast.IndexExpr); !index {
 				return false
 			}
 		}
 		return true
 	}
 	return false
+}
+
+// withoutFields is the element that fields of it are written to, if no pointer is between.
+func (r *discipline) withoutFields(x ast.Expr) ast.Expr {
+	for {
+		sel, ok := ast.Unparen(x).(*ast.SelectorExpr)
+		if !ok {
+			return ast.Unparen(x)
+		}
+		if s := r.pkg.Info.Selections[sel]; s == nil || s.Kind() != types.FieldVal || s.Indirect() {
+			return x
+		}
+		x = sel.X
+	}
 }
 
 // atIndex reports whether a statement writes to the element of the loop's own index.
@@ -384,7 +403,7 @@ func (r *discipline) atIndex(w ast.Node, loop *ast.RangeStmt, key *ast.Ident) bo
 	}
 	for _, l := range places {
 		for {
-			ix, ok := ast.Unparen(l).(*ast.IndexExpr)
+			ix, ok := r.withoutFields(l).(*ast.IndexExpr)
 			if !ok {
 				return false
 			}

@@ -13,6 +13,9 @@ func (r *discipline) wholly(v *variable, call *ast.CallExpr, through int) {
 	at := r.statement(call)
 	n := 0
 	ast.Inspect(at, func(m ast.Node) bool {
+		if lit, ok := m.(*ast.FuncLit); ok && r.compares(lit) {
+			return false
+		}
 		if id, ok := m.(*ast.Ident); ok && r.pkg.Info.ObjectOf(id) == types.Object(v.object) {
 			n++
 		}
@@ -24,8 +27,18 @@ func (r *discipline) wholly(v *variable, call *ast.CallExpr, through int) {
 	r.written(v, at, through+1)
 }
 
+// compares reports whether a function literal is the order that its call sorts by, and lives
+// no longer. What it reads of what is sorted is public, or the call is refused: see ordering.
+func (r *discipline) compares(lit ast.Node) bool {
+	call, ok := r.parent[lit].(*ast.CallExpr)
+	return ok && len(call.Args) == 2 && call.Args[1] == lit && r.called(call) != nil && slices.Contains(sorts, r.called(call).FullName())
+}
+
+// sorts are the functions that sort by an order that they are given.
+var sorts = []string{"slices.SortFunc", "slices.SortStableFunc", "sort.Slice", "sort.SliceStable"}
+
 // writers are Go's own functions that write to their first argument, and to nothing else.
-var writers = []string{"slices.Sort", "slices.SortFunc", "slices.SortStableFunc", "slices.Reverse", "sort.Float64s", "sort.Ints", "sort.Strings"}
+var writers = []string{"slices.Sort", "slices.SortFunc", "slices.SortStableFunc", "slices.Reverse", "sort.Float64s", "sort.Ints", "sort.Strings", "sort.Slice", "sort.SliceStable"}
 
 // given is a use of a variable as an argument, or as a receiver if i is negative. It
 // reports whether the function only reads it, and keeps nothing.

@@ -59,13 +59,15 @@ type changes struct {
 }
 
 func (a *analysis) loop(f *frame, st *state, s ast.Stmt) (*state, *result) {
-	switch s := s.(type) {
-	case *ast.RangeStmt:
-		return a.rangeLoop(f, st, s)
-	case *ast.ForStmt:
-		return a.forLoop(f, st, s)
-	}
-	return st, nil
+	return a.hold(f, st, s, func(st *state) (*state, *result) {
+		switch s := s.(type) {
+		case *ast.RangeStmt:
+			return a.rangeLoop(f, st, s)
+		case *ast.ForStmt:
+			return a.forLoop(f, st, s)
+		}
+		return st, nil
+	})
 }
 
 func (a *analysis) newLoop(count Expr) *loop {

@@ -351,6 +351,10 @@ func (a *analysis) assign(f *frame, st *state, l ast.Expr, v value, at ast.Node)
 		}
 		st.vars[a.place(f, st, f.pkg.Info.Uses[l], l)] = v
 	case *ast.IndexExpr:
+		if p, ok := a.holds(f, st, l); ok {
+			st.vars[p] = v
+			return
+		}
 		a.store(f, st, l, v, at)
 	case *ast.SelectorExpr:
 		if nested(l.X) {
@@ -426,7 +430,8 @@ func (a *analysis) get(st *state, p place, at ast.Node) value {
 // modify is x op= v.
 func (a *analysis) modify(f *frame, st *state, x ast.Expr, op token.Token, v value, at ast.Node) {
 	_, element := x.(*ast.IndexExpr)
-	if (element || nested(x)) && (op == token.ADD || op == token.SUB) {
+	_, held := a.holds(f, st, x)
+	if (element || nested(x)) && !held && (op == token.ADD || op == token.SUB) {
 		if t := f.pkg.Info.Types[x].Type; t != nil && numeric(t) && !(op == token.SUB && unsigned(t)) {
 			if op == token.SUB && v.kind == plain {
 				v.sym = v.sym.neg()
