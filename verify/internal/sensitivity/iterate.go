@@ -24,7 +24,9 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.empty = o.empty && !c.full[id]
 		o.bag = o.bag || c.bags[id] // its length is private from the second iteration on
 		if c.elems[id] {
-			o.elem = &value{sym: a.hidden("row", known{})}
+			if o.elem = none; old.elem != nil {
+				o.elem = &value{sym: a.hidden("row", known{})}
+			}
 		}
 		o.size = [3]env{}
 		for n := range o.env {
@@ -201,7 +203,7 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			if e, outer := end.heap[id], st.heap[id] != nil; outer && o.empty && e.varied && !c.full[id] {
 				c.full[id], stable = true, false
 			}
-			if _, outer := st.heap[id]; outer && !bag && o.elem != nil && end.heap[id].elem != o.elem && !c.elems[id] {
+			if _, outer := st.heap[id]; outer && (o.elem != nil && !bag || o.elem == nil && !end.heap[id].bag) && end.heap[id].elem != o.elem && !c.elems[id] {
 				c.elems[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && c.objs[id] && !end.heap[id].length.is(o.length) && !c.lengths[id] {

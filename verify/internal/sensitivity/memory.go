@@ -116,7 +116,7 @@ func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Typ
 		w := a.inner(st, o, t, o.env, o.size, "element")
 		if o.elem != nil && len(o.env[l1]) > 0 {
 			// A table of bags.
-			return a.alloc(st, object{bag: true, env: o.env, elem: o.elem, view: true})
+			return a.alloc(st, object{bag: true, env: o.env, elem: a.gatheredElement(o), view: true})
 		}
 		return w
 	case o.slot != nil && o.slot.loop == l.id:
@@ -169,7 +169,7 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 	e, size := a.elementEnvs(l, o, a.residue(l, o, Expr{}), l.name+"·"+integer(int64(o.id)).String())
 	v := a.inner(st, o, t, e, size, "element")
 	if o.elem != nil && len(o.env[l1]) > 0 {
-		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: o.elem, view: true})
+		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: a.gatheredElement(o), view: true})
 	}
 	l.cells[o.id] = v
 	return v
@@ -731,10 +731,24 @@ func (a *analysis) grow(st *state, obj int, ys []value, call *ast.CallExpr) {
 	})
 }
 
+// none is the element of a table of multisets in which a loop puts the first ones.
+var none = &value{}
+
+// gatheredElement is what is known of the elements of the multisets of a table.
+func (a *analysis) gatheredElement(o *object) *value {
+	if o.elem == none {
+		return &value{sym: a.hidden("row", known{})}
+	}
+	return o.elem
+}
+
 // either is what is known of an element that is one of two.
 func (a *analysis) either(x, y *value) *value {
-	if x == nil {
+	if x == nil || x == none {
 		return y
+	}
+	if y == none {
+		return x
 	}
 	if y == nil || x.kind != plain || y.kind != plain {
 		return &value{sym: a.hidden("row", known{})}

@@ -1048,3 +1048,37 @@ func KeysIfAnother(rows []int, x int) int {
 	}
 	return len(m)
 }
+
+// LengthsOfParts puts in each part how many records the first one had by then, which is another
+// number where the records have another order.
+//
+// want: rejected: depends on the order of private records
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func LengthsOfParts(rows []int) map[int][]int {
+	parts := map[int][]int{}
+	for _, r := range rows {
+		parts[r%2] = append(parts[r%2], len(parts[0]))
+	}
+	return parts
+}
+
+// LengthsInRounds adds up how many records a part has before each of three rounds that add to
+// it: 0, 1 and 2 for one record.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 2
+func LengthsInRounds(rows []int) int {
+	parts := map[int][]int{}
+	n := 0
+	for range 3 {
+		n += len(parts[0])
+		for _, r := range rows {
+			parts[r%2] = append(parts[r%2], r)
+		}
+	}
+	return n
+}
