@@ -90,6 +90,7 @@ func TestTraps(t *testing.T) {
 		{"AsItIs", "private data that are returned"},
 		{"Stored", "private data that are returned"},
 		{"WrongWinner", "an outcome that depends on private data"},
+		{"NoiseKept", "noise that is told after the loop"},
 	} {
 		t.Run(trap.name, func(t *testing.T) {
 			t.Parallel()

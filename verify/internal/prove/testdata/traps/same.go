@@ -175,3 +175,19 @@ func DownwardsMoved(q []float64, eps float64, src *noise.Source) float64 {
 	k := src.Exponential(1 / eps)
 	return q[0] + k
 }
+
+// NoiseKept adds noise to each number, and then tells the last noise.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost float64(len(q)) * eps
+func NoiseKept(q []float64, eps float64, src *noise.Source) ([]float64, float64) {
+	var out []float64
+	last := 0.0
+	for i := range q {
+		k := src.Laplace(1 / eps)
+		out = append(out, q[i]+k)
+		last = k
+	}
+	return out, last
+}
