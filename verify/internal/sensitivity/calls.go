@@ -54,7 +54,7 @@ func (a *analysis) call(f *frame, st *state, x *ast.CallExpr) value {
 		}
 	}
 	if v.fn.body != nil {
-		return a.inline(f, st, v.fn, args, x)
+		return a.followed(f, st, v.fn, args, x)
 	}
 	if w, ok := a.library(f, st, v.fn, args, x); ok {
 		return w

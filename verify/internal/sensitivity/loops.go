@@ -58,7 +58,22 @@ type changes struct {
 	private map[string]bool // unknowns that are not public
 }
 
-func (a *analysis) loop(f *frame, st *state, s ast.Stmt) (*state, *result) {
+func (a *analysis) loop(f *frame, st *state, s ast.Stmt) (after *state, ret *result) {
+	if !a.amongRecords() {
+		return a.loopOf(f, st, s)
+	}
+	again := st.clone()
+	if _, why := a.attempt(st.clone(), func() value {
+		after, ret = a.loopOf(f, st, s)
+		return value{}
+	}); why != nil {
+		a.anyLoop(f, again, s, *why)
+		return again, nil
+	}
+	return after, ret
+}
+
+func (a *analysis) loopOf(f *frame, st *state, s ast.Stmt) (*state, *result) {
 	return a.hold(f, st, s, func(st *state) (*state, *result) {
 		switch s := s.(type) {
 		case *ast.RangeStmt:
