@@ -59,6 +59,8 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 			return a.publicOp("to", v, value{sym: named(to.Underlying().String())}, isInteger(to))
 		}
 		return a.opaque("int", e, a.why(x, "numbers that are whole from the start", "rounding jumps: a small change may make it 1"))
+	case len(e) == 0 && letters(from) != letters(to):
+		return a.public("converted") // how many letters there are is another matter
 	case len(e) == 0:
 		return v
 	}
@@ -66,6 +68,12 @@ func (a *analysis) conversion(f *frame, st *state, to types.Type, x *ast.CallExp
 		return v
 	}
 	return a.opaque("conversion", e, a.why(x, "", "a conversion of private data"))
+}
+
+// letters reports whether a type is of strings.
+func letters(t types.Type) bool {
+	b, ok := core(t).(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
 }
 
 // keeps reports whether a conversion keeps every number of a type as it is, but for the

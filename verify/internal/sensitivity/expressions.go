@@ -289,19 +289,33 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 		case a.fits(e, t):
 			return a.rounded(v, w, value{sym: e}, t)
 		case len(moves) == 0:
-			return a.publicOp(op.String(), v, w, whole)
+			return a.publicOp(within(op, t), v, w, whole)
 		}
 		return a.opaque("wrapped", moves, a.why(at, "int, or bounds within the type", "what may not fit in %s goes round", t))
 	case token.QUO:
-		return a.quotient(v, w, whole, either, at)
+		q := a.quotient(v, w, whole, either, at)
+		if len(moves) == 0 && !a.fits(q.sym, t) { // -128 / -1
+			return a.publicOp(within(op, t), v, w, whole)
+		}
+		return q
 	}
 	if len(moves) == 0 && either {
 		return a.public("value")
 	}
 	if len(moves) == 0 {
-		return a.publicOp(op.String(), v, w, whole)
+		return a.publicOp(within(op, t), v, w, whole)
 	}
 	return a.opaque("value", moves, a.why(at, "", "%s of private data", op))
+}
+
+// within names an operation with the type of integers that its result goes round in.
+func within(op token.Token, t types.Type) string {
+	if t != nil {
+		if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsInteger != 0 {
+			return op.String() + b.Name()
+		}
+	}
+	return op.String()
 }
 
 // rounded is a result of floats. Where terms cancel, which they do not where floats are

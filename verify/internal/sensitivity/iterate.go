@@ -125,7 +125,7 @@ func equal(v, w value) bool {
 			return false
 		}
 	}
-	return v.name == w.name
+	return v.name == w.name && v.base == w.base
 }
 
 func sameRoots(x, y map[string]env) bool {

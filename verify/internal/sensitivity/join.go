@@ -93,6 +93,9 @@ func (a *analysis) joinedValue(st *state, old, cond *value, v, w value) value {
 		return a.joinedNumber(old, cond, v, w)
 	case v.kind == record || v.kind == tuple:
 		u := v
+		if v.base != w.base {
+			u.base = a.hidden("record", known{}).String() // of its other fields nothing is known
+		}
 		u.fields, u.elems = map[string]value{}, nil
 		moved := exchanged(a, cond, sortedKeys(v.fields), v.fields, w.fields)
 		for k, x := range v.fields {

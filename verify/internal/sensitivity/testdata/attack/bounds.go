@@ -1082,3 +1082,42 @@ func LengthsInRounds(rows []int) int {
 	}
 	return n
 }
+
+// EitherDesk: the last of the other desk is another number.
+//
+// want: rejected
+//
+//dp:adjacent bag(a.rows) <= 1
+//dp:adjacent bag(b.rows) <= 1
+//dp:sensitivity a.rows = 0
+func EitherDesk(a, b desk, c bool) int {
+	d := b
+	if c {
+		d = a
+	}
+	if d.last != a.last {
+		return len(a.rows)
+	}
+	return 0
+}
+
+func deskOf(a, b desk, c bool) desk {
+	if c {
+		return a
+	}
+	return b
+}
+
+// ReturnedDesk is either, by a function.
+//
+// want: rejected
+//
+//dp:adjacent bag(a.rows) <= 1
+//dp:adjacent bag(b.rows) <= 1
+//dp:sensitivity a.rows = 0
+func ReturnedDesk(a, b desk, c bool) int {
+	if deskOf(a, b, c).last != a.last {
+		return len(a.rows)
+	}
+	return 0
+}

@@ -475,3 +475,53 @@ func AroundElements(x int8) []int8 {
 	}
 	return h
 }
+
+// ShiftOfTypes: 1<<8 is 0 and 256.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func ShiftOfTypes(x float64, n int) float64 {
+	a, b := uint8(1), 1
+	if int(a<<n) != b<<n {
+		return x
+	}
+	return 0
+}
+
+// QuotientOfTypes: -128 / -1 is -128 and 128.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func QuotientOfTypes(x float64, n, m int8) float64 {
+	if int(n/m) != int(n)/int(m) {
+		return x
+	}
+	return 0
+}
+
+// SumOfTypes: 255 + 1 is 0 and 256.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func SumOfTypes(x float64, n uint8) float64 {
+	m := uint16(n)
+	if int(n+1) != int(m+1) {
+		return x
+	}
+	return 0
+}
+
+// LettersOf: é is one letter, and two bytes.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func LettersOf(x float64, s string) float64 {
+	if len([]rune(s)) != len(s) {
+		return x
+	}
+	return 0
+}
