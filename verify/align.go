@@ -73,11 +73,20 @@ func (d *decision) coupled(ctx context.Context, kind string, o *prove.Outcome) {
 // aligned records the couplings of a certificate.
 func (d *decision) aligned(kind string, c *prove.Certificate) {
 	f := d.subject(kind)
-	if d.subject(replay.Alignment) != d.unit.Function {
+	plain := d.subject(replay.Alignment)
+	if plain != d.unit.Function {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is multiplied by a positive number is drawn with its scale multiplied by it: the same law"})
 	}
-	set := fuse.Elements(d.subject(replay.Alignment))
-	if kind == replay.Fused && set != d.subject(replay.Alignment) {
+	returns := fuse.Returns(plain)
+	sums := fuse.Sums(returns)
+	set := fuse.Elements(sums)
+	if kind == replay.Fused && returns != plain {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "what the last cases return is put into a variable, and returned at the end"})
+	}
+	if kind == replay.Fused && sums != returns {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is read only in sums with the elements of an input is added to them where it is drawn"})
+	}
+	if kind == replay.Fused && set != sums {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "an element that was just set is read as what it was set to"})
 	}
 	if kind == replay.Fused && fuse.Loops(set) != set {

@@ -16,8 +16,9 @@
 // Let the first loop A have rounds A(0), ..., A(n-1), let M be the statements between, and
 // the second loop B have the rounds B(s), ..., B(n-1) with s = 0 or 1. The function
 // runs A(0) ... A(n-1) M B(s) ... B(n-1), the fused one M A(0) B(0) A(1) B(1) ... A(n-1) B(n-1).
-// Only A draws, so the draws have their order. Two steps change places if neither writes
-// what the other reads or writes, and so it is:
+// Two steps change places if neither writes what the other reads or writes: what either
+// draws has a law that the other does not touch, so that both orders have one joint law. And so
+// it is:
 //
 //   - M and B share no variable with A that either side writes, but for the slice. M
 //     does not read it, except for its length, which is n, and its first element, which
@@ -93,6 +94,7 @@ func fuse(body []program.Statement, b int, names map[string]bool) ([]program.Sta
 	if p.second, ok = body[b].(*program.Loop); !ok {
 		return nil, false
 	}
+	p.second = left(p.second)
 	for p.a = b - 1; p.a >= 0; p.a-- {
 		if p.first, ok = body[p.a].(*program.Loop); ok {
 			break
@@ -287,12 +289,26 @@ func (p *pair) reads() bool {
 	return !effectsOf(p.second.Body).writes[p.j] && follows(p.second.Body, p.second)
 }
 
+// left is a loop while i < n && more as one while i < n that is left where more is false.
+func left(l *program.Loop) *program.Loop {
+	both, ok := l.Cond.(program.Binary)
+	if !ok || both.Op != program.And {
+		return l
+	}
+	c := *l
+	r := &program.Rewriter{Loops: map[*program.Loop]*program.Loop{l: &c}}
+	c.Cond = both.X
+	stop := program.If{At: l.At, Cond: program.Unary{Op: program.Not, X: both.Y}, Then: []program.Statement{program.Break{At: l.At, Of: &c}}}
+	c.Body = append([]program.Statement{stop}, r.List(l.Body)...)
+	return &c
+}
+
 // follows reports whether statements are such that they may run between the rounds of a
-// loop: they draw and output nothing and leave no loop but their own.
+// loop: they output nothing and leave no loop but their own.
 func follows(list []program.Statement, of *program.Loop) bool {
 	for _, s := range list {
 		switch s := s.(type) {
-		case program.Assign, program.Make, program.Append, program.Store, program.Return:
+		case program.Assign, program.Make, program.Append, program.Store, program.Return, program.Draw:
 		case program.If:
 			if !follows(s.Then, of) || !follows(s.Else, of) {
 				return false
@@ -391,6 +407,12 @@ func (p *pair) around() (before, between []program.Statement, ok bool) {
 func (p *pair) loop() (*program.Loop, bool) {
 	p.element = p.variable("now")
 	p.fused = &program.Loop{At: p.first.At, Cond: less(p.i, p.length), Post: p.first.Post, Name: p.first.Name}
+	rest, ok := p.following()
+	if !ok {
+		return nil, false
+	}
+	stops := p.stops(rest)
+	p.fused.Body, rest = slices.Clone(rest[:stops]), rest[stops:]
 	for _, s := range p.first.Body {
 		switch x := s.(type) {
 		case program.Store:
@@ -399,10 +421,6 @@ func (p *pair) loop() (*program.Loop, bool) {
 			s = program.Assign{At: x.At, To: p.element, Value: x.Value}
 		}
 		p.fused.Body = append(p.fused.Body, s)
-	}
-	rest, ok := p.following()
-	if !ok {
-		return nil, false
 	}
 	at := p.second.At
 	var begin []program.Statement
@@ -421,6 +439,30 @@ func (p *pair) loop() (*program.Loop, bool) {
 	}
 	p.fused.Body = append(p.fused.Body, rest...)
 	return p.fused, true
+}
+
+// stops is with how many statements a round of the second loop begins that do nothing but
+// end it, and know nothing of the element: they go first, so that nothing is drawn in vain.
+func (p *pair) stops(rest []program.Statement) (n int) {
+	if p.start != 0 || len(p.tops) > 0 {
+		return 0
+	}
+	for ; n < len(rest); n++ {
+		s, ok := rest[n].(program.If)
+		if !ok || len(s.Then) != 1 || len(s.Else) > 0 {
+			return n
+		}
+		of := mentioned(s.Cond)
+		for _, v := range p.heldInOrder {
+			if of[p.held[v]] {
+				return n
+			}
+		}
+		if b, ok := s.Then[0].(program.Break); !ok || b.Of != p.fused || of[p.element] {
+			return n
+		}
+	}
+	return n
 }
 
 // following are the statements of the second loop as they follow those of the first in

@@ -134,3 +134,47 @@ func TestDifferences(t *testing.T) {
 		})
 	}
 }
+
+// Noise that is read in sums with an input alone is added to it where it is drawn, and each
+// result is as probable as before.
+func TestSums(t *testing.T) {
+	for _, u := range rewritetest.Load(t, "./testdata/sums") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := fuse.Sums(u.Function)
+			if (g == u.Function) != strings.HasPrefix(u.Name, "Not") {
+				t.Fatalf("rewritten:\n%s", program.Print(g))
+			}
+			if fuse.Sums(g) != g {
+				t.Errorf("rewritten again:\n%s", program.Print(fuse.Sums(g)))
+			}
+			agree(t, u, g)
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
+			}
+		})
+	}
+}
+
+// Of several returns at the end one is made, and each result is as probable as before.
+func TestReturns(t *testing.T) {
+	for _, u := range rewritetest.Load(t, "./testdata/returns") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := fuse.Returns(u.Function)
+			if (g == u.Function) != strings.HasPrefix(u.Name, "Not") {
+				t.Fatalf("rewritten:\n%s", program.Print(g))
+			}
+			if strings.HasPrefix(u.Name, "Not") {
+				return
+			}
+			if n := strings.Count(program.Print(g), "return "); n != 1 {
+				t.Errorf("%d returns:\n%s", n, program.Print(g))
+			}
+			agree(t, u, g)
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
+			}
+		})
+	}
+}

@@ -294,6 +294,10 @@ func (m *machine) comparisons(h *head) []p.Expression {
 	var xs []p.Expression
 	var add func(x p.Expression)
 	add = func(x p.Expression) {
+		if u, ok := x.(p.Unary); ok && u.Op == p.Not {
+			add(u.X)
+			return
+		}
 		b, ok := x.(p.Binary)
 		if !ok {
 			return
@@ -317,8 +321,8 @@ func (m *machine) comparisons(h *head) []p.Expression {
 	return xs
 }
 
-// firsts are the tests of the loop for its first iteration: i == 0, or a flag, or the
-// negative of one that says that there was a first.
+// firsts are the tests of the loop for its first iteration: i == 0, or a flag that says that
+// there was a first or that there was none.
 func (m *machine) firsts(h *head) []p.Expression {
 	var xs []p.Expression
 	seen := map[string]bool{}
@@ -328,24 +332,22 @@ func (m *machine) firsts(h *head) []p.Expression {
 			xs = append(xs, x)
 		}
 	}
-	var visit func(x p.Expression, not bool)
-	visit = func(x p.Expression, not bool) {
+	var visit func(x p.Expression)
+	visit = func(x p.Expression) {
 		switch x := x.(type) {
 		case p.Unary:
-			visit(x.X, not != (x.Op == p.Not))
+			visit(x.X)
 		case p.Ref:
 			if x.Var.Sort != p.Bool || x.Var.Input {
 				return
 			}
-			if not {
-				add(p.Unary{Op: p.Not, X: x})
-				return
-			}
+			// if found && v <= best { continue } asks for the others.
+			add(p.Unary{Op: p.Not, X: x})
 			add(x)
 		case p.Binary:
 			if x.Op == p.And || x.Op == p.Or {
-				visit(x.X, not)
-				visit(x.Y, not)
+				visit(x.X)
+				visit(x.Y)
 				return
 			}
 			if n, ok := x.Y.(p.Number); ok && !m.isPrivate(x) {
@@ -361,7 +363,7 @@ func (m *machine) firsts(h *head) []p.Expression {
 	}
 	p.Each(h.loop.Body, func(s p.Statement) {
 		if s, ok := s.(*p.If); ok {
-			visit(s.Cond, false)
+			visit(s.Cond)
 		}
 	})
 	return xs

@@ -60,18 +60,15 @@ func (l *leaf) alike(m *machine, st *state, made int, choices []bool) {
 func (s *search) learn(reason *nogood) {
 	n := *reason
 	slices.SortFunc(n, func(a, b chosen) int { return a.leaf - b.leaf })
-	switch {
-	case len(s.leaves) == 0:
-	case len(n) == 0: // whatever is chosen fails
-		for k := range s.leaves[0].choices {
-			s.nogoods[0][k] = append(s.nogoods[0][k], n)
-		}
-	default:
-		last := n[len(n)-1]
-		for k, ok := range last.choices {
-			if ok {
-				s.nogoods[last.leaf][k] = append(s.nogoods[last.leaf][k], n)
-			}
+	if len(n) == 0 {
+		s.hopeless = true
+		return
+	}
+	s.tie(n)
+	last := n[len(n)-1]
+	for k, ok := range last.choices {
+		if ok {
+			s.nogoods[last.leaf][k] = append(s.nogoods[last.leaf][k], n)
 		}
 	}
 }

@@ -55,6 +55,7 @@ func (v view) of(x p.Expression) (p.Expression, bool) {
 func observe(s *static, d *p.Draw, outcomes []*p.Variable, depth depth) *observer {
 	o := &observer{static: s, draw: d, late: depth == later, outcomes: outcomes, seen: map[string]bool{}}
 	o.find(s.f.Body, nil)
+	o.decided()
 	if depth == outcome {
 		o.conditions = slices.DeleteFunc(o.conditions, o.mentions)
 	}
@@ -65,6 +66,56 @@ func observe(s *static, d *p.Draw, outcomes []*p.Variable, depth depth) *observe
 		o.distances = o.distances[:maxDistances]
 	}
 	return o
+}
+
+// decided leaves out the last of the conditions on an outcome that is one of the numbers
+// that they name.
+func (o *observer) decided() {
+	for i, r := range o.outcomes {
+		if r == nil {
+			continue
+		}
+		of := func(x p.Expression) bool {
+			b, ok := x.(p.Binary)
+			if !ok || b.Op != p.Eq || b.Y.String() != r.Name {
+				return false
+			}
+			_, ok = b.X.(p.Number)
+			return ok
+		}
+		named, possible := map[string]bool{}, map[string]bool{}
+		last := -1
+		for k, x := range o.conditions {
+			if of(x) {
+				named[x.(p.Binary).X.String()] = true
+				last = k
+			}
+		}
+		note := func(x p.Expression) {
+			if ref, ok := x.(p.Ref); !ok || !o.returned[ref.Var][i] {
+				possible[x.String()] = true
+			}
+		}
+		p.Each(o.f.Body, func(st p.Statement) {
+			switch st := st.(type) {
+			case *p.Assign:
+				if o.returned[st.To][i] {
+					note(st.Value)
+				}
+			case *p.Return:
+				if i < len(st.Values) { // a panic has none
+					note(st.Values[i])
+				}
+			}
+		})
+		covers := len(named) > 1
+		for x := range possible {
+			covers = covers && named[x]
+		}
+		if covers {
+			o.conditions = slices.Delete(o.conditions, last, last+1)
+		}
+	}
 }
 
 // find looks for the draw; after is what follows the list, told how variables stand.
@@ -197,7 +248,11 @@ func (o *observer) follow(list []p.Statement, v view) bool {
 				o.guard(st.Cond, v)
 			}
 			a, b := v.clone(), v.clone()
+			asked := len(o.conditions)
 			goesA, goesB := o.follow(st.Then, a), o.follow(st.Else, b)
+			if o.late && len(o.conditions) > asked && cond != nil && !o.mentions(cond) && o.isPrivate(cond) {
+				o.ask(cond)
+			}
 			switch {
 			case !goesA && !goesB:
 				return false
@@ -282,7 +337,7 @@ func (o *observer) candidate(to *p.Variable, x p.Expression) {
 	if to.Sort != p.Int || o.returned[to] == nil || o.isPrivate(x) {
 		return
 	}
-	if _, constant := x.(p.Number); constant {
+	if _, constant := x.(p.Number); constant && len(o.around[o.draw]) > 0 {
 		return
 	}
 	for i, r := range o.outcomes {

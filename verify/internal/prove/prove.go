@@ -368,7 +368,7 @@ func (s *static) threshold() bool {
 // plant makes the templates, in the place of those before, and says what they are.
 func (s *search) plant(depth depth) string {
 	s.templates = templates(s.static, s.c, s.outcomes, depth)
-	s.leaves, s.last, s.weight, s.steps, s.runs, s.exhausted = nil, nil, 0, 0, 0, false
+	s.leaves, s.last, s.groups, s.steps, s.runs, s.exhausted, s.hopeless = nil, nil, nil, 0, 0, false, false
 	text := ""
 	for i := range s.templates {
 		t := &s.templates[i]

@@ -28,7 +28,8 @@ type search struct {
 	solver    *solver
 	last      []int              // the choice of the alignment found last
 	nogoods   []map[int][]nogood // by the last of their leaves, and its choice
-	weight    int
+	groups    []*group
+	hopeless  bool     // a test fails whatever is chosen
 	runs      int      // of tests
 	steps     int      // of choices
 	ratio     *big.Rat // the greatest part of the cost in passed tests
@@ -68,27 +69,91 @@ func (s *search) machine(a alignment, t *test) *machine {
 	return m
 }
 
+// A group is leaves that refutations tie together. Groups have no nogood in common, so that
+// the simplest choices of all are the simplest of each.
+type group struct {
+	leaves []int // ascending
+	weight int   // what the simplest choices have at least
+	last   []int // what was chosen last, of that weight; nil if nothing was
+}
+
 // next is the simplest alignment of the templates that passes the tests; nil if
 // there is none, or it is not to be found soon. It goes on where the last one was
 // found: what was refuted before that stays refuted.
 func (s *search) next() alignment {
-	for ; s.weight <= maxWeight; s.weight, s.last = s.weight+1, nil {
-		made := make([]int, len(s.leaves))
-		if s.choose(0, s.weight, made, s.last != nil) {
-			s.last = made
-			a := alignment{}
-			leaves := s.shifts(made)
-			for _, t := range s.templates {
-				a[t.draw] = fill(t.shift, leaves)
+	for !s.hopeless {
+		made := make([]int, len(s.leaves)) // 0 where no refutation came to
+		for _, g := range s.groups {
+			if !s.solve(g, made) {
+				s.exhausted = !s.spent()
+				return nil
 			}
-			return a
 		}
-		if s.spent() {
-			return nil
+		if s.fails(made) {
+			if s.spent() {
+				return nil
+			}
+			continue
 		}
+		s.last = made
+		a := alignment{}
+		leaves := s.shifts(made)
+		for _, t := range s.templates {
+			a[t.draw] = fill(t.shift, leaves)
+		}
+		return a
 	}
 	s.exhausted = true
 	return nil
+}
+
+// solve makes the simplest choices of a group that no nogood forbids.
+func (s *search) solve(g *group, made []int) bool {
+	for ; g.weight <= maxWeight; g.weight, g.last = g.weight+1, nil {
+		if s.choose(g, 0, g.weight, made, g.last != nil) {
+			g.last = make([]int, len(g.leaves))
+			for k, i := range g.leaves {
+				g.last[k] = made[i]
+			}
+			return true
+		}
+		if s.spent() {
+			return false
+		}
+	}
+	return false
+}
+
+// tie makes one group of those of the leaves.
+func (s *search) tie(n nogood) {
+	one := &group{}
+	in := map[int]bool{}
+	for _, c := range n {
+		in[c.leaf] = true
+	}
+	var others []*group
+	joined := 0
+	for _, g := range s.groups {
+		if !slices.ContainsFunc(g.leaves, func(i int) bool { return in[i] }) {
+			others = append(others, g)
+			continue
+		}
+		joined++
+		one.weight += g.weight
+		one.leaves = append(one.leaves, g.leaves...)
+		one.last = g.last
+	}
+	before := len(one.leaves)
+	for i := range in {
+		if !slices.Contains(one.leaves, i) {
+			one.leaves = append(one.leaves, i)
+		}
+	}
+	slices.Sort(one.leaves)
+	if joined != 1 || len(one.leaves) != before {
+		one.last = nil
+	}
+	s.groups = append(others, one)
 }
 
 func (s *search) spent() bool { return s.steps > maxSteps || s.runs > maxRuns }
@@ -101,27 +166,28 @@ func (s *search) shifts(made []int) map[*p.Variable]p.Expression {
 	return xs
 }
 
-// choose completes a choice of the leaves before the i-th by others of the given
-// total weight; if these are the choices found last, by those that follow it.
-func (s *search) choose(i, weight int, made []int, again bool) bool {
-	if i == len(s.leaves) {
-		return weight == 0 && !s.fails(made)
+// choose completes a choice of the leaves of a group before the n-th by others of the given
+// total weight; if these are the choices made last, by those that follow it.
+func (s *search) choose(g *group, n, weight int, made []int, again bool) bool {
+	if n == len(g.leaves) {
+		return weight == 0
 	}
+	i := g.leaves[n]
 	for k, c := range s.leaves[i].choices {
-		if again && k < s.last[i] {
+		if again && k < g.last[n] {
 			continue
 		}
 		if c.weight > weight {
 			break
 		}
-		if i == len(s.leaves)-1 && c.weight < weight {
+		if n == len(g.leaves)-1 && c.weight < weight {
 			continue
 		}
 		if s.steps++; s.spent() {
 			return false
 		}
 		made[i] = k
-		if !s.forbidden(i, made) && s.choose(i+1, weight-c.weight, made, again && k == s.last[i]) {
+		if !s.forbidden(i, made) && s.choose(g, n+1, weight-c.weight, made, again && k == g.last[n]) {
 			return true
 		}
 	}
@@ -130,11 +196,6 @@ func (s *search) choose(i, weight int, made []int, again bool) bool {
 
 // fails runs the tests so far, the one that failed last first, and learns.
 func (s *search) fails(made []int) bool {
-	for i := len(s.leaves) - 1; i >= 0; i-- { // it may have been learned below
-		if s.forbidden(i, made) {
-			return true
-		}
-	}
 	a := alignment{}
 	for _, t := range s.templates {
 		a[t.draw] = t.shift
@@ -172,8 +233,8 @@ func (m *machine) violated() bool {
 func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.Model) {
 	seen := map[string][]linear.Model{}
 	s.ratio, s.dearest, s.moved = new(big.Rat), nil, sizes{}
-	passed := 0
-	for i := range tries + tries/longShare {
+	passed, wasted := 0, 0
+	for i := 0; i < tries+tries/longShare; i++ {
 		long := i >= tries
 		t := s.maker.make(s.swapped, long)
 		if t == nil {
@@ -188,6 +249,9 @@ func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.M
 			m.blind = true
 			m.run()
 			if m.err != nil {
+				if wasted++; wasted < tries { // what is required is seldom so
+					i--
+				}
 				continue
 			}
 			for i, r := range m.result {

@@ -43,7 +43,7 @@ const (
 	plain   depth = iota // how the sample compares, and nothing of outcomes
 	outcome              // which outcome is looked at
 	sample               // how the sample compares, too
-	later                // and, of samples that are used in later iterations, whether there are any
+	later                // and whether there are later iterations, of samples that are used in them, and what decides whether the sample is looked at
 )
 
 // maxConditions bounds the depth of a tree, maxDistances the sums in a leaf.
@@ -83,7 +83,20 @@ func (t *template) tree(conditions []p.Expression, l leaf) p.Expression {
 		t.leaves = append(t.leaves, &l)
 		return p.Ref{Var: l.at}
 	}
-	return p.If3{Cond: conditions[0], Then: t.tree(conditions[1:], l), Else: t.tree(conditions[1:], l)}
+	others := slices.DeleteFunc(slices.Clone(conditions[1:]), func(c p.Expression) bool { return excluded(conditions[0], c) })
+	return p.If3{Cond: conditions[0], Then: t.tree(others, l), Else: t.tree(conditions[1:], l)}
+}
+
+// excluded reports whether two conditions say that one outcome is two different numbers.
+func excluded(x, y p.Expression) bool {
+	a, ok1 := x.(p.Binary)
+	b, ok2 := y.(p.Binary)
+	if !ok1 || !ok2 || a.Op != p.Eq || b.Op != p.Eq || a.Y.String() != b.Y.String() {
+		return false
+	}
+	m, ok1 := a.X.(p.Number)
+	n, ok2 := b.X.(p.Number)
+	return ok1 && ok2 && m.Value.Cmp(n.Value) != 0
 }
 
 // leafOf has the choices of small coefficients, of which at most two are not 0.

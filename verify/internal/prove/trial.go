@@ -70,6 +70,8 @@ type maker struct {
 	units  map[*p.Variable]*big.Rat // what costs are counted in: 1 in tests, if that is allowed
 	state  uint64
 	points []*big.Rat
+	// publics are values of public reals: those that requirements name are among them.
+	publics []*big.Rat
 }
 
 func newMaker(s *static, c *claim.Claim, b *budget) *maker {
@@ -92,6 +94,14 @@ func newMaker(s *static, c *claim.Claim, b *budget) *maker {
 				for k := int64(-2); k <= 2; k++ {
 					mk.points = append(mk.points, new(big.Rat).Add(n.Value, rational(k)))
 				}
+			}
+		})
+	}
+	mk.publics = []*big.Rat{rational(0), rational(0), rational(1), rational(2), big.NewRat(1, 2), rational(-1)}
+	for _, x := range c.Requires {
+		p.Walk(x, func(x p.Expression) {
+			if n, ok := x.(p.Number); ok && n.Value.Cmp(rational(2)) > 0 {
+				mk.publics = append(mk.publics, new(big.Rat).Add(n.Value, rational(2)), n.Value, new(big.Rat).Neg(n.Value))
 			}
 		})
 	}
@@ -301,7 +311,7 @@ func (mk *maker) public(v *p.Variable) *big.Rat {
 	case mk.units[v] != nil:
 		return mk.units[v]
 	}
-	return pick(mk, rational(0), rational(0), rational(1), rational(2), big.NewRat(1, 2), rational(-1))
+	return pick(mk, mk.publics...)
 }
 
 // steady samples are the same large ones of either sign each time, of some draws: loops

@@ -44,8 +44,7 @@ type Round struct {
 }
 
 // Subject is the function that a proof of a kind is of: one that reveals the same, with
-// factors of noise in its scale and, for Fused, one loop where there were two, and elements
-// that were just set in variables.
+// factors of noise in its scale and, for Fused, what package fuse rewrites.
 func Subject(kind string, f *program.Function, c *claim.Claim) *program.Function {
 	switch kind {
 	case Alignment, Rank:

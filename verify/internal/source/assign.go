@@ -211,7 +211,9 @@ func (l *lowerer) declare(name string, t types.Type, v entity, pos token.Pos) en
 func (l *lowerer) bind(to, v entity, pos token.Pos) entity {
 	switch v := v.(type) {
 	case closure, pointer, source, *sampler, consumer, null, text:
-		if _, plain := to.(scalar); !plain {
+		_, plain := to.(scalar)
+		_, isSlice := to.(slice) // x := []int(nil)
+		if _, isNil := v.(null); !plain && !(isSlice && isNil) {
 			return v
 		}
 	case *record:

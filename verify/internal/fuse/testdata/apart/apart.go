@@ -299,44 +299,6 @@ func Feeds(q []float64, t float64, eps float64, src *noise.Source) int {
 	return n
 }
 
-// Draws draws in the second loop.
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func Draws(q []float64, eps float64, src *noise.Source) int {
-	noisy := make([]float64, len(q))
-	for i := range q {
-		noisy[i] = q[i] + src.Laplace(2/eps)
-	}
-	n := 0
-	for i := range noisy {
-		if noisy[i] > src.Laplace(2/eps) {
-			n++
-		}
-	}
-	return n
-}
-
-// DrawsBetween draws between the loops.
-//
-//dp:adjacent each(q) <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func DrawsBetween(q []float64, eps float64, src *noise.Source) int {
-	noisy := make([]float64, len(q))
-	for i := range q {
-		noisy[i] = q[i] + src.Laplace(2/eps)
-	}
-	n, t := 0, src.Laplace(2/eps)
-	for i := range noisy {
-		if noisy[i] > t {
-			n++
-		}
-	}
-	return n
-}
-
 // Writes changes the slice in the second loop.
 //
 //dp:adjacent each(q) <= 1

@@ -300,3 +300,60 @@ func Library(q []float64, eps float64, src *noise.Source) int {
 	}
 	return slices.Index(noisy, slices.Max(noisy))
 }
+
+// Draws draws in the second loop.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Draws(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > src.Laplace(2/eps) {
+			n++
+		}
+	}
+	return n
+}
+
+// DrawsBetween draws between the loops.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func DrawsBetween(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n, t := 0, src.Laplace(2/eps)
+	for i := range noisy {
+		if noisy[i] > t {
+			n++
+		}
+	}
+	return n
+}
+
+// UpFront is a sparse vector with its noise drawn first, which ends by its condition.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func UpFront(q []float64, t, eps float64, src *noise.Source) (n int) {
+	noisy := make([]float64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.Laplace(4/eps)
+	}
+	t += src.Laplace(2 / eps)
+	for i := 0; i < len(noisy) && n < 1; i++ {
+		if noisy[i] >= t {
+			n++
+		}
+	}
+	return n
+}
