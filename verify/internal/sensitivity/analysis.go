@@ -524,6 +524,8 @@ func (a *analysis) shape(st *state, t types.Type, e [3]env, size [3]env, what st
 			length := a.hidden("len("+what+")", known{lo: &Expr{}, whole: true})
 			if arr, ok := u.(*types.Array); ok {
 				length = integer(arr.Len())
+			} else if why := e[linf].refusal(); why != nil {
+				return a.alloc(st, object{bag: true, env: same(e[l1].infinite(why)), elem: &value{sym: a.hidden("row", known{})}, view: true})
 			}
 			return a.alloc(st, object{env: e, size: size, length: length, view: true})
 		}

@@ -47,6 +47,7 @@ func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) va
 		src := a.settled(st.heap[from.obj])
 		a.kept(st, st.heap[to.obj], from, x)
 		o := *a.settled(st.heap[to.obj])
+		o.uneven = o.uneven || src.uneven
 		for n := range o.env {
 			o.env[n] = o.env[n].add(src.env[n])
 		}

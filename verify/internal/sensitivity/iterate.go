@@ -22,6 +22,7 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 		o.moved, o.added, o.only, o.slot = [3]env{}, [3]env{}, nil, nil
 		o.zero = o.zero && !l.bag && !c.mixed[id]
 		o.empty = o.empty && !c.full[id]
+		o.uneven = o.uneven || c.uneven[id]
 		o.bag = o.bag || c.bags[id] // its length is private from the second iteration on
 		if c.elems[id] {
 			if o.elem = none; old.elem != nil {
@@ -142,7 +143,7 @@ func sameRoots(x, y map[string]env) bool {
 
 // iterate finds what the body changes, and runs it from a head that fits.
 func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run func(h *state, l *loop) outcome, bag bool) (*loop, *state, *state, outcome, changes) {
-	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
+	c := changes{map[place]bool{}, map[int]bool{}, map[int]bool{}, map[place]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}}
 	for range 20 {
 		l := a.newLoop(count)
 		l.bag = bag
@@ -196,6 +197,9 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			}
 			if o.zero && l.mixed[id] && !c.mixed[id] {
 				c.mixed[id], stable = true, false
+			}
+			if _, outer := st.heap[id]; outer && c.objs[id] && a.uneven(end.heap[id]) && !c.uneven[id] {
+				c.uneven[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && end.heap[id].bag && !o.bag {
 				c.bags[id], stable = true, false

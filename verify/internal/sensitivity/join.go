@@ -298,6 +298,7 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 	}
 	o.view, o.zero = x.view || y.view, x.zero && y.zero
 	o.spare, o.given = x.spare || y.spare, x.given || y.given
+	o.uneven = x.uneven || y.uneven
 	o.empty, o.varied = x.empty && y.empty, x.varied || y.varied || x.put != y.put && x.put != "" && y.put != ""
 	o.elem = a.either(x.elem, y.elem)
 	if x.put != y.put && x.put != "" && y.put != "" {

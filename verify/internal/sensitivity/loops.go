@@ -51,6 +51,7 @@ type changes struct {
 	objs    map[int]bool
 	lengths map[int]bool    // objects whose length changes
 	copies  map[place]bool  // slices that are given an object of their own before the loop
+	uneven  map[int]bool    // objects whose rows come to have private lengths
 	bags    map[int]bool    // objects that the body makes multisets of
 	mixed   map[int]bool    // objects that are read or written elsewhere than at the loop's index
 	elems   map[int]bool    // multisets that the body puts other records in
@@ -126,7 +127,7 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 		count := o.length
 		if o.table {
 			if len(o.keys) > 0 {
-				return a.privateLoop(f, st, s, s.Body, o.keys)
+				return a.privateLoop(f, st, s, s.Body, o.keys.add(o.env[l1]))
 			}
 			count = a.hidden("len", known{lo: &Expr{}, whole: true})
 		}

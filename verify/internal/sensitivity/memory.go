@@ -143,6 +143,11 @@ func (a *analysis) inner(st *state, o *object, t types.Type, e, size [3]env, wha
 	if isTypeParam(t) && o.number != nil {
 		t = o.number
 	}
+	if shares(t) && a.uneven(o) {
+		for n := range e {
+			e[n] = e[n].infinite(rowsOfAnyLength)
+		}
+	}
 	if numeric(t) || !isTypeParam(t) {
 		return a.shape(st, t, e, size, what)
 	}
@@ -441,6 +446,11 @@ func isNumber(e Expr) bool {
 // put counts in what stands somewhere in the object from now on.
 func (a *analysis) put(st *state, o *object, v value, moves env) {
 	e := a.envs(st, v)
+	if a.unequal(st, v) {
+		for n := range e {
+			e[n] = e[n].infinite(rowsOfAnyLength)
+		}
+	}
 	for n := range o.env {
 		o.env[n] = o.env[n].add(e[n]).add(moves)
 		if o.size[n] != nil {
@@ -455,6 +465,25 @@ func (a *analysis) put(st *state, o *object, v value, moves env) {
 		o.keys = o.keys.add(moves)
 	}
 }
+
+// unequal reports whether a value leads to a slice of a private length.
+func (a *analysis) unequal(st *state, v value) bool {
+	if v.kind == ref {
+		return st.heap[v.obj].bag || a.uneven(st.heap[v.obj])
+	}
+	for _, w := range v.fields {
+		if a.unequal(st, w) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.elems, func(w value) bool { return a.unequal(st, w) })
+}
+
+// uneven reports whether the rows of an object may be of other lengths where private data are
+// others: which row stands where has no bound then.
+func (a *analysis) uneven(o *object) bool { return o.uneven || o.env[linf].refusal() != nil }
+
+var rowsOfAnyLength = &Refusal{Reason: "the length of a row depends on private data", Hint: "rows of public lengths"}
 
 func (a *analysis) sizes(v value) env {
 	if v.kind != plain {
@@ -715,6 +744,7 @@ func (a *analysis) grow(st *state, obj int, ys []value, call *ast.CallExpr) {
 		}
 		o.length = o.length.add(count)
 		if tail != nil {
+			o.uneven = o.uneven || tail.uneven
 			for n := range o.env {
 				o.env[n] = o.env[n].add(tail.env[n])
 				if o.size[n] != nil && tail.size[n] != nil {

@@ -202,6 +202,7 @@ type object struct {
 	view bool
 	// spare: there may be room behind its end. given: a parameter's.
 	spare, given bool
+	uneven       bool // the lengths of its rows may be private
 	depth        int
 }
 

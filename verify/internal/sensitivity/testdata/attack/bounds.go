@@ -1121,3 +1121,93 @@ func ReturnedDesk(a, b desk, c bool) int {
 	}
 	return 0
 }
+
+// RowOfRecords has as many numbers as there are records.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 0
+func RowOfRecords(rows []int) int {
+	var all []int
+	for _, r := range rows {
+		all = append(all, r)
+	}
+	table := make([][]int, 1)
+	table[0] = all
+	return len(table[0])
+}
+
+// RowIfPrivate is a row, or none.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func RowIfPrivate(x float64) int {
+	table := make([][]int, 1)
+	if x > 0 {
+		table[0] = make([]int, 1)
+	}
+	return len(table[0])
+}
+
+// RowIfPrivateBefore is the same of the round before.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func RowIfPrivateBefore(x float64) int {
+	table := make([][]int, 1)
+	n := 0
+	for range 2 {
+		n += len(table[0])
+		if x > 0 {
+			table[0] = make([]int, 1)
+		}
+	}
+	return n
+}
+
+// RowSomewhere is at a private key.
+//
+// want: rejected
+//
+//dp:sensitivity x = 0
+func RowSomewhere(x int) int {
+	table := map[int][]int{}
+	table[x] = make([]int, 1)
+	return len(table[0])
+}
+
+// RowOfAny is a row if there is any record.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 0
+func RowOfAny(rows []int) int {
+	table := map[int][]int{}
+	for range rows {
+		table[0] = make([]int, 1)
+	}
+	return len(table[0])
+}
+
+// ValuesOfKeys adds up what is private itself, by keys that are for another reason.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func ValuesOfKeys(rows []int, x float64) float64 {
+	m := map[int]float64{}
+	for _, r := range rows {
+		m[r]++
+	}
+	m[1] = x
+	sum := 0.0
+	for _, v := range m {
+		sum += v
+	}
+	return sum
+}
