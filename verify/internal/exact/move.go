@@ -47,7 +47,7 @@ func RefuteSensitivity(ctx context.Context, f *program.Function, cl *claim.Claim
 	}
 	for _, s := range cl.Sensitivities {
 		cl := cl
-		m := &mover{results: results, claimed: s, functions: functions{}, steps: 1_000_000}
+		m := &mover{results: results, claimed: s, functions: functions{}, steps: 300_000}
 		for i, v := range f.Inputs {
 			if v.Name == s.Input || strings.HasPrefix(v.Name, s.Input+".") { // a struct is its fields
 				m.inputs = append(m.inputs, i)
