@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -59,6 +60,85 @@ func (a *analysis) bagLoop(f *frame, st *state, s *ast.RangeStmt, bag *object) (
 	}
 	a.exclusive(bag, after, end, grown)
 	return after, nil
+}
+
+// counts is the object of private records that a number is the length of.
+func (a *analysis) counts(st *state, n Expr) (*object, bool) {
+	if len(n.terms) != 1 || len(n.terms[0].powers) != 1 || !n.is(atomic(n.terms[0].powers[0].atom)) {
+		return nil, false
+	}
+	k := a.knowns[n.terms[0].powers[0].atom.name]
+	if k == nil || k.rows == 0 {
+		return nil, false
+	}
+	for _, id := range sortedKeys(st.heap) {
+		if o := a.settled(st.heap[id]); o.id == k.rows && o.bag {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// mapped is out[i] = v for the record i, where out was made of as many numbers as there are
+// records.
+//
+// Theorem (Reed and Pierce 2010: bagmap). What holds for each record 0, or a function of it
+// and public values, is a multiset that moves as the records do.
+func (a *analysis) mapped(st *state, obj int, idx Expr, v value, at ast.Node) bool {
+	i := slices.IndexFunc(a.stack, func(l *loop) bool {
+		return l.bag && len(l.place.terms) > 0 && l.place.is(idx) && l.rows == st.heap[obj].made
+	})
+	if i < 0 || v.kind != plain {
+		return false
+	}
+	for s := range a.env(v.sym) {
+		if s != a.stack[i].row {
+			a.fail(at, "what depends on the record alone", "what is kept for a record depends on other private data too")
+		}
+	}
+	a.touch(obj, nil)
+	a.update(st, obj, func(o *object) { o.elem = a.either(o.elem, &v) })
+	return true
+}
+
+// callsVariables reports whether functions are called that may be literals, which set
+// variables.
+func callsVariables(f *frame, body ast.Node) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && !f.pkg.Info.Types[call.Fun].IsType() {
+			id := calleeOf(call)
+			if id == nil {
+				found = true
+				return false
+			}
+			_, variable := f.pkg.Info.Uses[id].(*types.Var)
+			found = found || variable
+		}
+		return !found
+	})
+	return found
+}
+
+// overRecords is for i := 0; i < len(rows); i++ over private records as a range.
+func (a *analysis) overRecords(f *frame, st *state, s *ast.ForStmt) (*ast.RangeStmt, bool) {
+	inc, ok := s.Post.(*ast.IncDecStmt)
+	cond, ok2 := s.Cond.(*ast.BinaryExpr)
+	if !ok || !ok2 || inc.Tok != token.INC || cond.Op != token.LSS || !onlyLen(f, cond.Y) {
+		return nil, false
+	}
+	i, ok := inc.X.(*ast.Ident)
+	x, ok2 := cond.X.(*ast.Ident)
+	if !ok || !ok2 || f.pkg.Info.Uses[i] != f.pkg.Info.Uses[x] {
+		return nil, false
+	}
+	obj := f.pkg.Info.Uses[i]
+	first, here := st.vars[place{f.id, obj}]
+	rows := cond.Y.(*ast.CallExpr).Args[0]
+	v := a.expr(f, st, rows)
+	if !here || first.kind != plain || len(first.sym.terms) > 0 || v.kind != ref || !st.heap[v.obj].bag || assigns(f, s.Body, cond.Y, obj) || callsVariables(f, s.Body) {
+		return nil, false
+	}
+	return &ast.RangeStmt{For: s.For, Key: i, Tok: token.ASSIGN, X: rows, Body: s.Body}, true
 }
 
 // record is rows[i], in a loop over rows that i is the index of: the record of the iteration.

@@ -30,6 +30,9 @@ func (a *analysis) builtin(f *frame, st *state, name string, x *ast.CallExpr) va
 		}
 		if len(x.Args) > 1 {
 			n := a.number(st, a.expr(f, st, x.Args[1]), x)
+			if rows, ok := a.counts(st, n.sym); ok && len(x.Args) == 2 && (numeric(elementType(t)) || isTypeParam(elementType(t))) {
+				return a.alloc(st, object{bag: true, env: rows.env, elem: &value{}, made: rows.id})
+			}
 			if len(a.env(n.sym)) > 0 {
 				a.fail(x, "a public length", "the length of a slice depends on private data")
 			}
@@ -70,7 +73,7 @@ func (a *analysis) length(f *frame, st *state, x *ast.CallExpr) value {
 		switch {
 		case o.bag:
 			a.touch(v.obj, nil)
-			k.env = o.env[l1]
+			k.env, k.rows = o.env[l1], o.id
 			return value{sym: a.hidden("len", k)}
 		case o.table:
 			k.env = o.keys

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"math/big"
+	"slices"
 )
 
 // A frame is a call of a function.
@@ -150,9 +151,9 @@ func (a *analysis) unary(f *frame, st *state, x *ast.UnaryExpr) value {
 		if v.kind == plain {
 			n := value{sym: one().sub(v.sym)}
 			if v.test != nil {
-				not := map[token.Token]token.Token{token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL}
-				n.test = &comparison{not[v.test.op], v.test.x, v.test.y}
+				n.test = v.test.not()
 			}
+			n.yes, n.no = v.no, v.yes
 			return n
 		}
 	}
@@ -197,7 +198,32 @@ func (a *analysis) shortCircuit(f *frame, st *state, x *ast.BinaryExpr) value {
 	if n, ok := w.sym.number(); ok && (n.Sign() != 0) == (x.Op == token.LAND) {
 		return v
 	}
-	return a.opaque("cond", e.add(a.env(w.sym)), a.why(x, "conditions of one comparison", "a branch on private data"))
+	c := a.opaque("cond", e.add(a.env(w.sym)), a.why(x, "conditions of one comparison", "a branch on private data"))
+	if x.Op == token.LAND {
+		c.yes = append(v.known(true), w.known(true)...)
+	} else {
+		c.no = append(v.known(false), w.known(false)...)
+	}
+	return c
+}
+
+// not is the comparison that holds where c does not.
+func (c *comparison) not() *comparison {
+	not := map[token.Token]token.Token{token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL}
+	return &comparison{not[c.op], c.x, c.y}
+}
+
+// known are comparisons that hold where a condition does, or where it does not.
+func (v value) known(holds bool) []comparison {
+	switch {
+	case v.test != nil && holds:
+		return []comparison{*v.test}
+	case v.test != nil:
+		return []comparison{*v.test.not()}
+	case holds:
+		return slices.Clone(v.yes)
+	}
+	return slices.Clone(v.no)
 }
 
 // dynamic reports whether values of the type have types of their own.

@@ -58,6 +58,21 @@ func (a *analysis) narrowed(c *comparison, x, y Expr) (xl, xh, yl, yh *Expr) {
 	return xl, xh, yl, yh
 }
 
+// intervalBy bounds e where all of the comparisons hold.
+func (a *analysis) intervalBy(all []comparison, e Expr) (lo, hi *Expr) {
+	lo, hi = a.interval(e)
+	for _, c := range all {
+		l, h, _, _ := a.narrowed(&c, e, e)
+		if lo == nil {
+			lo = l
+		}
+		if hi == nil {
+			hi = h
+		}
+	}
+	return lo, hi
+}
+
 // intervalWhere bounds e where u <= v.
 func (a *analysis) intervalWhere(e, u, v Expr) (lo, hi *Expr) {
 	lo, hi = a.interval(e)

@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"go/ast"
+	"slices"
 )
 
 func (a *analysis) joinedOr(before *state, at ast.Node, cond value, x, y *state) *state {
@@ -168,6 +169,9 @@ func (a *analysis) mixture(st *state, cond *value, v, w value) value {
 // their bounds. For g - h = r·(u - v) this holds. (Clamps, absolute values, maxima.)
 func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 	choice := a.depends(cond)
+	if c := shared(v.sym, w.sym); old == nil && len(c.terms) > 0 && a.amongRecords() {
+		old = &value{sym: c} // what a record adds is told apart from the sum
+	}
 	if len(choice) > 0 && cond.test != nil && a.meets(v.sym.sub(w.sym), cond.test) {
 		choice = nil
 	}
@@ -177,6 +181,9 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		yl, yh := a.interval(y)
 		if cond != nil && cond.test != nil {
 			xl, xh, yl, yh = a.narrowed(cond.test, x, y)
+		} else if cond != nil {
+			xl, xh = a.intervalBy(cond.yes, x)
+			yl, yh = a.intervalBy(cond.no, y)
 		}
 		if xl != nil && yl != nil {
 			lo := a.min(*xl, *yl)
@@ -296,6 +303,9 @@ func (a *analysis) joinedObject(before *object, cond *value, x, y *object) *obje
 			}
 		}
 	}
+	if x.made != y.made {
+		o.made = 0
+	}
 	o.view, o.zero = x.view || y.view, x.zero && y.zero
 	o.spare, o.given = x.spare || y.spare, x.given || y.given
 	o.uneven = x.uneven || y.uneven
@@ -341,4 +351,14 @@ func (a *analysis) slotted(x, y *object) *object {
 	}
 	o.slot.val = cell
 	return &o
+}
+
+// shared are the terms that two numbers have alike.
+func shared(x, y Expr) (c Expr) {
+	for _, t := range x.terms {
+		if slices.ContainsFunc(y.terms, func(u term) bool { return u.key() == t.key() && u.coef.Cmp(t.coef) == 0 }) {
+			c = c.add(Expr{[]term{t}})
+		}
+	}
+	return c
 }

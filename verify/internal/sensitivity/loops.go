@@ -196,6 +196,9 @@ func (a *analysis) forLoop(f *frame, st *state, s *ast.ForStmt) (*state, *result
 		o := a.block(f, st, []ast.Stmt{s.Init}, nil)
 		st = o.fall
 	}
+	if r, ok := a.overRecords(f, st, s); ok {
+		return a.rangeLoop(f, st, r)
+	}
 	if after, ret, ok := a.counted(f, st, s); ok {
 		return after, ret
 	}

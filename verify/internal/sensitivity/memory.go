@@ -383,6 +383,9 @@ func (a *analysis) store(f *frame, st *state, x *ast.IndexExpr, v value, at ast.
 	if o.view {
 		a.fail(x, "a slice of its own", "an assignment to an element of what is shared, or is a row or part of something else")
 	}
+	if o.made != 0 && a.mapped(st, base.obj, idx.sym, v, at) {
+		return
+	}
 	moves := a.env(idx.sym).infinite(a.why(x.Index, "counts[key] += n", "where something is put depends on private data"))
 	l := a.at(base.obj, idx)
 	if l != nil && v.kind == plain && len(moves) == 0 && !o.bag {
@@ -783,7 +786,7 @@ func (a *analysis) either(x, y *value) *value {
 	if y == nil || x.kind != plain || y.kind != plain {
 		return &value{sym: a.hidden("row", known{})}
 	}
-	k := known{whole: a.whole(x.sym) && a.whole(y.sym)}
+	k := known{whole: a.whole(x.sym) && a.whole(y.sym), env: a.env(x.sym).add(a.env(y.sym))}
 	xl, xh := a.interval(x.sym)
 	yl, yh := a.interval(y.sym)
 	if xl != nil && yl != nil {

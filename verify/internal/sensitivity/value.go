@@ -107,6 +107,8 @@ type known struct {
 	most *Expr
 	// pieces are set on a number that is one of two.
 	pieces *pieces
+	// rows is the object, of private records, that the number is the length of.
+	rows int
 	// only are branches without which the number is 0.
 	only map[int]bool
 }
@@ -137,6 +139,8 @@ type value struct {
 	kind   kind
 	sym    Expr             // plain: the number, in atoms
 	test   *comparison      // plain: the comparison that it is the outcome of
+	yes    []comparison     // plain: those that hold where it is true, if it is made of several
+	no     []comparison     // and where it is false
 	branch int              // of a condition: the branch that it leads to
 	obj    int              // ref
 	fields map[string]value // record, mechanical
@@ -196,6 +200,8 @@ type object struct {
 	slot *slot
 	// zero: nothing but zeros was put in it, outside of its slot.
 	zero bool
+	// made is the object, of private records, of which it holds a number for each.
+	made int
 	// number is the type of its elements, which a generic function does not say.
 	number types.Type
 	// view is set on rows, which are not written to.
