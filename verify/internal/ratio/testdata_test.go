@@ -52,7 +52,7 @@ func lawsOf(f *program.Function) map[program.Law]bool {
 // package delta that are right always.
 func TestVerdicts(t *testing.T) {
 	proved := 0
-	for _, u := range units(t, "./right", "./wrong", "./more", "./lyu", "./fresh", "./delta") {
+	for _, u := range units(t, "./right", "./wrong", "./more", "./lyu", "./fresh", "./delta", "../internal/ratio/testdata/apart") {
 		if u.Function == nil || u.Claim.Cost == nil {
 			continue
 		}
