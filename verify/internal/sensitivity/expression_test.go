@@ -168,3 +168,22 @@ func TestManyCasesEnd(t *testing.T) {
 		}
 	}
 }
+
+// Rows are read in both branches of a condition.
+func TestRowsOfBranches(t *testing.T) {
+	p := programOf(t, `func F(h [][]float64, c float64) float64 {
+	s := 0.0
+	for j := 1; j < 3; j++ {
+		if c > 0 {
+			s += h[j][0]
+		} else {
+			s += h[j][1]
+		}
+	}
+	return s
+}`)
+	s, err := p.Infer("p.F", []Input{{Name: "h"}}, claim.L1)
+	if err != nil || s.Inputs[0].Infinite != nil {
+		t.Errorf("%v, %v", s, err)
+	}
+}

@@ -162,9 +162,23 @@ func isTypeParam(t types.Type) bool {
 	return ok
 }
 
+// there reports whether a state has what a value leads to: a row that was read in another branch
+// is in the heap of that.
+func there(st *state, v value) bool {
+	if v.kind == ref {
+		return st.heap[v.obj] != nil
+	}
+	for _, w := range v.fields {
+		if !there(st, w) {
+			return false
+		}
+	}
+	return true
+}
+
 // cell is the element at the loop's own index.
 func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
-	if v, ok := l.cells[o.id]; ok {
+	if v, ok := l.cells[o.id]; ok && there(st, v) {
 		return v
 	}
 	if o.zero && numeric(t) {
