@@ -147,14 +147,18 @@ func (m *NoisyMax) ChooseGap(bits noise.Bits, scores []float64) (int, float64, e
 	if err != nil {
 		return 0, 0, fmt.Errorf("choose: %w", err)
 	}
-	best, most, least, err := m.leader(noise.NewStream(bits), s)
+	lead := m.lead
+	if m.monotone() {
+		lead = m.leadMonotone
+	}
+	best, gap, err := lead(noise.NewStream(bits), s)
 	if err != nil {
 		return 0, 0, fmt.Errorf("choose: %w", err)
 	}
 	if len(s) == 1 {
 		return best, math.Inf(1), nil
 	}
-	return best, m.grid.float(most - least), nil
+	return best, m.grid.float(gap), nil
 }
 
 // index is the mechanism over whole numbers, under the claim that the options allow.
@@ -198,25 +202,36 @@ func (m *NoisyMax) twoSidedMonotone(stream *noise.Stream, s []int64) (int, error
 	return m.twoSided(stream, s)
 }
 
-// leader returns the index of the largest noisy score, the lowest among equals, that
-// score, and the least with which it would still be that.
-func (m *NoisyMax) leader(stream *noise.Stream, s []int64) (best int, most, least int64, err error) {
-	least = math.MinInt64
+// lead is twoSided with the gap: by how much the noisy score of the choice could have been
+// less. With one candidate it is that score.
+//
+//dp:adjacent each(s) <= 1
+//dp:cost 2/scale(m.laplace)
+func (m *NoisyMax) lead(stream *noise.Stream, s []int64) (int, int64, error) {
+	best, most, least := 0, int64(0), int64(0)
 	for i, x := range s {
 		k, err := m.laplace.Int64(stream)
 		if err != nil {
-			return 0, 0, 0, err
+			return 0, 0, err
 		}
-		noisy := x + k
-		if i == 0 {
+		switch noisy := x + k; {
+		case i == 0:
 			most = noisy
-		} else if noisy > most {
+		case noisy > most:
 			best, most, least = i, noisy, most+1
-		} else if noisy > least {
+		case i == 1 || noisy > least:
 			least = noisy
 		}
 	}
-	return best, most, least, nil
+	return best, most - least, nil
+}
+
+// leadMonotone is lead for scores that all rise or all fall.
+//
+//dp:adjacent each(s) in [0, 1]
+//dp:cost 1/scale(m.laplace)
+func (m *NoisyMax) leadMonotone(stream *noise.Stream, s []int64) (int, int64, error) {
+	return m.lead(stream, s)
 }
 
 // oneSided is the mechanism with one-sided noise.

@@ -396,14 +396,19 @@ func (m *machine) later(x, y id, s *state) signs {
 	return order(y, x).reversed()
 }
 
-// order is the sign of a difference of two noisy values.
+// order is the sign of a difference of two noisy values, and a constant.
 func (m *machine) order(d sum, s *state) signs {
 	all := negative | zero | positive
 	noisy, rest, ok := m.noisy(d)
+	c, constant := rest[atom{}]
 	switch {
-	case len(d) == 0:
+	case !ok || len(rest) > 1 || len(rest) == 1 && !constant:
+		return all
+	case len(noisy) == 0 && !constant:
 		return zero
-	case !ok || len(noisy) != 2 || len(rest) > 0:
+	case len(noisy) == 0:
+		return signOf(c.Sign())
+	case len(noisy) != 2 || constant && !m.whole():
 		return all
 	}
 	var x, y id
@@ -425,20 +430,69 @@ func (m *machine) order(d sum, s *state) signs {
 	if above < 0 {
 		larger, smaller = y, x
 	}
-	sign := signOf(above)
 	if m.way.least {
-		sign = sign.reversed()
+		above = -above
 	}
-	if m.whole() {
-		strict := positive // of equal ones, the first in the list is the largest
-		if m.way.last {
-			strict = negative
-		}
-		if m.later(larger, smaller, s) != strict {
-			sign |= zero
-		}
+	if !m.whole() {
+		return signOf(above)
 	}
-	return sign
+	apart, ok := m.apart(larger, smaller, s)
+	if !ok {
+		return all
+	}
+	// The difference is at least apart, or at most −apart, and a constant.
+	end := big.NewRat(int64(above*apart), 1)
+	if constant {
+		end.Add(end, new(big.Rat).Quo(c, noisy[x]))
+	}
+	switch end.Sign() {
+	case 0:
+		return zero | signOf(above)
+	case above:
+		return signOf(above)
+	}
+	return all
+}
+
+// apart is by how much the noisy value of an element is at least larger than that of another
+// one over the integers.
+func (m *machine) apart(larger, smaller id, s *state) (least int, ok bool) {
+	strict := positive // of equal ones, the first in the list is the largest
+	if m.way.last {
+		strict = negative
+	}
+	if m.later(larger, smaller, s) == strict {
+		least = 1
+	}
+	switch {
+	case !m.way.step:
+		return least, true
+	case larger == 1:
+		least = 0 // the winner is as large as any of the others have to be
+	}
+	a, ok1 := m.ahead(larger, s)
+	b, ok2 := m.ahead(smaller, s)
+	return least + b - a, ok1 && ok2
+}
+
+// ahead is 1 for an element that stands before the winner, which has to be larger by a step,
+// and 0 for one that stands after it, and the winner.
+func (m *machine) ahead(x id, s *state) (step int, ok bool) {
+	switch {
+	case x == 1:
+		return 0, true
+	case x == s.first && x != lost:
+		return 1, true
+	case x == 2 && s.second != 0:
+		return (s.second + 1) / 2, true
+	case s.came(x) <= 0 && x != s.now:
+		return 0, false
+	case s.seen&(1<<1) == 0:
+		return 1, true
+	case x == s.now || s.after&(1<<(x-low)) != 0:
+		return 0, true
+	}
+	return 1, x > low && x < start
 }
 
 // above compares elements in the order of which the winners are the first: 1 if x is above y,
@@ -509,7 +563,11 @@ func (m *machine) show(v value, s *state) (shown, bool) {
 	case public, size:
 		return shown{as: v.text()}, true
 	case index:
-		return shown{as: v.text(), need: int(v.of)}, v.of.winner()
+		need := int(v.of)
+		if m.way.step && need > 1 && s.n > m.winners {
+			return shown{}, false // its noisy value need not be the second
+		}
+		return shown{as: v.text(), need: need}, v.of.winner()
 	case sum:
 		return m.showSum(v, s)
 	}
@@ -535,10 +593,22 @@ func (m *machine) showSum(v sum, s *state) (shown, bool) {
 		last = max(last, x)
 	}
 	need := int(last)
+	if m.way.step {
+		if step, ok := m.ahead(2, s); ok && len(noisy) == 2 && total.Sign() == 0 && last == 2 {
+			d := new(big.Rat).Mul(noisy[1], big.NewRat(int64(-step), 1))
+			if c := rest[atom{}]; len(rest) == 0 && d.Sign() == 0 || len(rest) == 1 && c != nil && c.Cmp(d) == 0 {
+				m.gaps = true
+				return shown{as: "·lead*" + noisy[1].RatString(), need: 1}, true
+			}
+		}
+		if len(noisy) > 0 && s.n > m.winners {
+			return shown{}, false
+		}
+	}
 	switch {
 	case total.Sign() != 0 && (s.n > m.winners || m.oneSided()):
 		return shown{}, false // a noisy value itself
-	case total.Sign() != 0:
+	case total.Sign() != 0 || m.way.step && last > 0:
 		need = s.n // all of them are winners
 	case last > 1 && !m.whole() && !m.oneSided():
 		need-- // the last one may be the largest of the others

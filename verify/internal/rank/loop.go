@@ -145,7 +145,7 @@ func (m *machine) enter(l *program.Loop, i *program.Variable, s *state) error {
 	if s.now != none {
 		return undecided("line %d: a loop over the list within another one", line)
 	}
-	s.seen, s.lows = 0, 0
+	s.seen, s.lows, s.after = 0, 0, 0
 	from, ok := constant(s.vars[i])
 	if x, is := s.vars[i].(index); is && x.of == s.first {
 		from, ok = 0, true
@@ -219,12 +219,25 @@ func (m *machine) rounds(h *state) []*state {
 // come makes an element the present one: a winner, or that which is at a place among the
 // others that the loop came to, of which one more than there are winners are told apart.
 func (m *machine) come(s *state, x id, place int) {
+	led := s.seen&(1<<1) != 0
+	if x == 2 && s.second == 0 {
+		s.second = 1
+		if led {
+			s.second = -1
+		}
+	}
 	if x.winner() {
 		s.seen |= 1 << x
 		s.now = x
 		return
 	}
 	kept := m.winners + 1
+	below := s.after & (1<<place - 1)
+	s.after = below | (s.after&^below)<<1
+	if led {
+		s.after |= 1 << place
+	}
+	s.after &= 1<<(kept+1) - 1
 	now := low + id(place)
 	if place > kept {
 		now = under
@@ -296,7 +309,7 @@ func (m *machine) leave(l *program.Loop, s *state) {
 		}
 	}
 	first := s.first
-	s.seen, s.lows, s.now, s.at, s.exact, s.drew = 0, 0, none, 0, false, false
+	s.seen, s.lows, s.after, s.now, s.at, s.exact, s.drew = 0, 0, 0, none, 0, false, false
 	s.rename(func(x id) id {
 		switch {
 		case x == first && x > low && x < start:

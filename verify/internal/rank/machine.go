@@ -50,6 +50,8 @@ type state struct {
 	exact   bool
 	seen    uint // winners that this loop came to
 	lows    int  // others that it came to, of which this many are told apart
+	after   uint // those that it came to after the first winner
+	second  int  // 1 if the second winner stands before the first, -1 if after; 0 is not known
 	drew    bool // in this round
 	ahead   bool // before the loop, for the first element
 	drawn   bool // the loop that draws was entered
@@ -508,6 +510,10 @@ func (m *machine) cases(x program.Expression, s *state, line int) ([]possibility
 	case shown:
 		need = v.need
 	default:
+		if m.way.step && s.now != none {
+			// Which others a winner would have to beat before it comes may not be known.
+			return []possibility{{s, true}, {s.clone(), false}}, nil
+		}
 		return nil, undecided("line %d: the order of noisy values does not tell whether %v", line, x)
 	}
 	m.need = max(m.need, need)
@@ -532,7 +538,7 @@ func (s *state) clone() *state {
 // key tells states apart.
 func (m *machine) key(s *state) string {
 	var b strings.Builder
-	fmt.Fprint(&b, s.n, s.first, s.now, s.at, s.exact, s.seen, s.lows, s.drew, s.ahead, s.drawn)
+	fmt.Fprint(&b, s.n, s.first, s.now, s.at, s.exact, s.seen, s.lows, s.after, s.second, s.drew, s.ahead, s.drawn)
 	ordinal := func(v *program.Variable) int {
 		if _, ok := m.ordinals[v]; !ok {
 			m.ordinals[v] = len(m.ordinals)

@@ -30,7 +30,7 @@
 // Over the integers equal values have an order: the first one in the list is the largest, or
 // the last one. M is then the least that beats the others, which is larger by 1 than some of
 // their values, and again moves by D in [l, h]. So the k largest and the differences between
-// them stay, but not that to the (k+1)th. One-sided noise cannot become smaller: the k values
+// them stay, and that of the last of them to M, but not that to the (k+1)th. One-sided noise cannot become smaller: the k values
 // all rise by h, by shifts of h−dᵢ in [0, h−l]; that too keeps the differences between
 // the k alone.
 //
@@ -135,6 +135,9 @@ func Prove(f *program.Function, c *claim.Claim) (*Outcome, error) {
 	var why error
 	for winners := 1; winners <= most; winners++ {
 		for i, way := range ways(f) {
+			if way.step && winners != 2 {
+				continue
+			}
 			m := newMachine(f, c, winners, way)
 			err := m.run()
 			if err == nil {
@@ -152,6 +155,9 @@ func Prove(f *program.Function, c *claim.Claim) (*Outcome, error) {
 type way struct {
 	least bool // the order is the other way round
 	last  bool // of equal ones, the last is the largest
+	// step says that there is one winner, 1, and that the others are as large as it has to be
+	// to win: by a step larger if they stand before it. 2 is the largest of them.
+	step bool
 }
 
 // ways are those to try. One-sided noise only rises, and so must what makes a winner.
@@ -162,7 +168,7 @@ func ways(f *program.Function) []way {
 	case program.Geometric:
 		return []way{{}, {last: true}}
 	case program.DiscreteLaplace:
-		return []way{{}, {last: true}, {least: true}, {least: true, last: true}}
+		return []way{{}, {last: true}, {least: true}, {least: true, last: true}, {step: true}}
 	}
 	return []way{{}, {least: true}}
 }
@@ -208,6 +214,9 @@ func (m *machine) outcome() (*Outcome, error) {
 		told = "the result is a function of which one is the largest"
 	} else if k == 1 {
 		told = "the result is a function of which one is the largest, and of its gap to the second"
+	}
+	if m.way.step {
+		told = "the result is a function of which one is the largest, the first of equal ones, and of how much less it could be"
 	}
 	if m.way.least {
 		told = "of the noisy values with the opposite sign, " + told

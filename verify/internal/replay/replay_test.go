@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -190,6 +191,50 @@ func TestRounds(t *testing.T) {
 		e.Proof = json.RawMessage(wrong)
 		if err := check("PeelTop", &e); !errors.Is(err, replay.ErrWrong) {
 			t.Errorf("a proof %s: %v", what, err)
+		}
+	}
+}
+
+// A proof by the order of noisy values is one for functions alone that the rule proves so.
+func TestRank(t *testing.T) {
+	entries, err := certificate.Read("../../testdata/fresh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := source.Load(t.Context(), "", "../../testdata/fresh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, e certificate.Entry) error {
+		for _, u := range packages[0].Units {
+			if u.Name == name {
+				e.Program = replay.Hash(u.Function, u.Claim)
+				return replay.Check(u.Function, u.Claim, &e)
+			}
+		}
+		return errors.New("there is no " + name)
+	}
+	gap := entries["GapMax"]
+	if gap == nil || gap.Kind != replay.Rank {
+		t.Fatalf("GapMax: %v", gap)
+	}
+	if err := check("GapMax", *gap); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"TopTwo", "NoisyMin", "GapBothWays", "GapForgetsBest", "GapToEarlier", "GapToRaw", "GapWithValue", "GapOneNoise", "PeelTop"} {
+		if err := check(name, *gap); !errors.Is(err, replay.ErrWrong) {
+			t.Errorf("GapMax's proof for %s: %v", name, err)
+		}
+	}
+	for _, edit := range [][2]string{{`"winners":1`, `"winners":2`}, {`"cost":"eps"`, `"cost":"eps/2"`}, {"the result is a function of", "the result is"}} {
+		e := *gap
+		var text bytes.Buffer
+		if err := json.Compact(&text, gap.Proof); err != nil {
+			t.Fatal(err)
+		}
+		e.Proof = json.RawMessage(strings.Replace(text.String(), edit[0], edit[1], 1))
+		if err := check("GapMax", e); !errors.Is(err, replay.ErrWrong) || text.String() == string(e.Proof) {
+			t.Errorf("%s for %s: %v", edit[1], edit[0], err)
 		}
 	}
 }

@@ -395,3 +395,27 @@ func ThirdValue(q []float64, eps float64, src *noise.Source) (int, float64) {
 	}
 	return at, third
 }
+
+// LeadWhole is over the integers: how much less the winner could be, which has to be larger
+// than those before it, and as large as those after it.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LeadWhole(q []int64, eps float64, src *noise.Source) (int, int64) {
+	best, most, least := 0, int64(0), int64(0)
+	for i, x := range q {
+		noisy := x + src.DiscreteLaplace(2/eps)
+		switch {
+		case i == 0:
+			most = noisy
+		case noisy > most:
+			best, most, least = i, noisy, most+1
+		case i == 1 || noisy > least:
+			least = noisy
+		}
+	}
+	return best, most - least
+}
