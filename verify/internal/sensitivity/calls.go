@@ -373,6 +373,23 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 			return value{sym: a.abs(v.sym)}, true
 		}
 		return value{sym: a.hidden("abs", known{env: e, lo: &Expr{}, size: a.size(v.sym), hi: a.sizeBound(v.sym), whole: a.whole(v.sym)})}, true
+	case "math.Sin", "math.Cos", "math.Tanh", "math.Atan":
+		// Their slopes lie in [-1, 1], and their values within 2 of 0.
+		if v := arg(0); len(a.env(v.sym)) > 0 {
+			most := one()
+			if name == "math.Atan" {
+				most = integer(2)
+			}
+			least := most.neg()
+			a.reals = true
+			return value{sym: a.hidden(c.fn.Name(), known{env: a.env(v.sym), lo: &least, hi: &most})}, true
+		}
+	case "math.Hypot":
+		// A norm moves no further than what it is of.
+		if e := a.env(arg(0).sym).add(a.env(arg(1).sym)); len(e) > 0 {
+			a.reals = true
+			return value{sym: a.hidden("hypot", known{env: e, lo: &Expr{}})}, true
+		}
 	case "math.Max", "math.Min":
 		return a.extreme(strings.ToLower(strings.TrimPrefix(name, "math.")), arg(0), arg(1)), true
 	case "math.Sqrt":

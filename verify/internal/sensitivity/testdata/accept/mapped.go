@@ -1,5 +1,35 @@
 package accept
 
+import "math"
+
+// Waves has slopes of at most 1.
+//
+// want: accepted: x: 4
+//
+//dp:sensitivity x = 4
+func Waves(x float64) float64 { return math.Sin(x) + math.Tanh(x) - math.Cos(math.Atan(2*x)) }
+
+// Length is a norm of two numbers.
+//
+// want: accepted: p: 1
+//
+//dp:sensitivity p = 1
+func Length(p pair) float64 { return math.Hypot(p.a, p.b) }
+
+// WavesAdded are bounded, whatever the records are.
+//
+// want: accepted: rows: 1
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func WavesAdded(rows []float64) float64 {
+	sum := 0.0
+	for _, r := range rows {
+		sum += math.Sin(r)
+	}
+	return sum
+}
+
 // MappedInPlace is a map whose results are put at the places of its records.
 //
 // want: accepted: rows: 1

@@ -1,5 +1,35 @@
 package attack
 
+import "math"
+
+// WaveInside is scaled before.
+//
+// want: rejected: at most 2
+//
+//dp:sensitivity x = 1
+func WaveInside(x float64) float64 { return math.Sin(2 * x) }
+
+// WaveOfRecord moves by 2 where a record is another one.
+//
+// want: rejected: at most 3
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func WaveOfRecord(rows []float64) float64 {
+	sum := 0.0
+	for _, r := range rows {
+		sum += math.Cos(r) + 2*math.Tanh(r)
+	}
+	return sum
+}
+
+// HypotTwice has one number in both places.
+//
+// want: rejected: at most 2
+//
+//dp:sensitivity x = 1
+func HypotTwice(x float64) float64 { return math.Hypot(x, x) }
+
 // MappedRunning keeps what the records before it gave.
 //
 // want: rejected
