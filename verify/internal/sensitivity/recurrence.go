@@ -557,9 +557,10 @@ func (a *analysis) afterObject(l *loop, id int, before, head, end *object, early
 				}
 			}
 		}
-	} else if end.base != head.base || slotted {
-		o.base = ""
 	} else {
+		if end.base != head.base || slotted {
+			o.base = "" // what was added still moves
+		}
 		for n := range o.env {
 			o.moved[n] = o.moved[n].add(a.lift(l, a.substituted(l, end.moved[n]), l1))
 			o.added[n] = o.added[n].add(a.lift(l, end.added[n], l1))

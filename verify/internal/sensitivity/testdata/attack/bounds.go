@@ -1211,3 +1211,22 @@ func ValuesOfKeys(rows []int, x float64) float64 {
 	}
 	return sum
 }
+
+// AppendedAndOverwritten has x as often as there are records, three times.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity x = 0
+func AppendedAndOverwritten(rows []int, x float64, n int) []float64 {
+	l := make([]float64, 1)
+	for range rows {
+		for range 3 {
+			if n < 0 {
+				l[0] = 1
+			}
+			l = append(l, x)
+		}
+	}
+	return l
+}
