@@ -373,6 +373,9 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 		}
 		rounds := last.sym.sub(first.sym)
 		if cond.Op == token.LEQ {
+			if !a.fits(last.sym.add(one()), obj.Type()) {
+				return nil, nil, false // behind the last number there is the first one again
+			}
 			rounds = rounds.add(one())
 		}
 		if i == 0 {

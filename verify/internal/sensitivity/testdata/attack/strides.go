@@ -230,3 +230,37 @@ func StrideTwice(q []float64) float64 {
 	}
 	return s
 }
+
+// StrideGoesRound: behind 127 there is -128, and the loop goes on until it is left.
+//
+// want: rejected
+//
+//dp:sensitivity x = 128
+func StrideGoesRound(x float64, n int) float64 {
+	sum, left := 0.0, n
+	for i := int8(0); i <= 127; i++ {
+		if left <= 0 {
+			break
+		}
+		left--
+		sum += x
+	}
+	return sum
+}
+
+// StrideGoesRoundUnsigned: and behind 255 there is 0.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1
+func StrideGoesRoundUnsigned(q []float64, n int) float64 {
+	sum, left := 0.0, n
+	for i := uint8(0); i <= 255; i++ {
+		if left <= 0 {
+			break
+		}
+		left--
+		sum += q[i]
+	}
+	return sum
+}
