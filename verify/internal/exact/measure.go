@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"slices"
 
@@ -94,6 +95,9 @@ func (r *region) systems() ([]system, bool) {
 	return all, true
 }
 
+// errCycle is of a part that no elimination of draws, one after the other, takes apart.
+var errCycle = unsupported("comparisons that form a cycle")
+
 // A precision is that of the intervals with which a probability is computed.
 type precision uint8
 
@@ -130,8 +134,22 @@ type lawTable struct {
 	rest  narrow
 }
 
-// region is the probability of a region.
+// region is the probability of a region. Where comparisons form a cycle, those that others
+// imply are left out.
 func (m *measurer) region(ctx context.Context, r *region, p precision) (narrow, error) {
+	q, err := m.parts(ctx, r, p)
+	if !errors.Is(err, errCycle) {
+		return q, err
+	}
+	r, some := r.reduced()
+	if !some {
+		return narrow{}, nil
+	}
+	return m.parts(ctx, r, p)
+}
+
+// parts is the product of the probabilities of the connected parts of a region.
+func (m *measurer) parts(ctx context.Context, r *region, p precision) (narrow, error) {
 	product := narrow{1, 1}
 	if r.coins != nil {
 		product = rounded(*r.coins)
@@ -227,13 +245,13 @@ func (m *measurer) piecewise(s *system, p precision) (narrow, error) {
 	if p == low {
 		x, ok := closedForm(narrows(rate, laws, m.known), s.sums, sums)
 		if !ok {
-			return narrow{}, unsupported("comparisons that form a cycle")
+			return narrow{}, errCycle
 		}
 		return x, nil
 	}
 	x, ok := closedForm(wides(rate, laws), s.sums, sums)
 	if !ok {
-		return narrow{}, unsupported("comparisons that form a cycle")
+		return narrow{}, errCycle
 	}
 	return rounded(x), nil
 }
@@ -411,7 +429,7 @@ func (m *measurer) tables(s *system, p precision) (narrow, error) {
 	}
 	x, ok := eliminate(slices.Clone(densities), factors, narrow{1, 1})
 	if !ok {
-		return narrow{}, unsupported("comparisons that form a cycle")
+		return narrow{}, errCycle
 	}
 	return narrow{x.lo, x.Add(narrow{0, sliver.hi}).hi}, nil
 }

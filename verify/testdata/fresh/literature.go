@@ -205,6 +205,46 @@ func FlipThree(u []float64, eps float64, src *noise.Source) int {
 	return 2
 }
 
+// FlipThreeShort has less noise for the last.
+//
+// want: refuted
+//
+//dp:adjacent each(u) <= 1
+//dp:requires eps > 0 && len(u) == 3
+//dp:cost eps
+func FlipThreeShort(u []float64, eps float64, src *noise.Source) int {
+	a := u[0] + src.Exponential(2/eps)
+	b := u[1] + src.Exponential(2/eps)
+	c := u[2] + src.Exponential(1/eps)
+	switch {
+	case a >= b && a >= c:
+		return 0
+	case b >= c:
+		return 1
+	}
+	return 2
+}
+
+// WholeThree is of counts, where two may be the same.
+//
+// want: proved
+//
+//dp:adjacent each(u) <= 1
+//dp:requires eps > 0 && len(u) == 3
+//dp:cost eps
+func WholeThree(u []int64, eps float64, src *noise.Source) int {
+	a := u[0] + src.DiscreteLaplace(2/eps)
+	b := u[1] + src.DiscreteLaplace(2/eps)
+	c := u[2] + src.DiscreteLaplace(2/eps)
+	switch {
+	case a >= b && a >= c:
+		return 0
+	case b >= c:
+		return 1
+	}
+	return 2
+}
+
 // BestOfThree keeps the best so far.
 //
 // want: proved
