@@ -63,6 +63,9 @@ func (a *analysis) followed(f *frame, st *state, fn *closure, args []value, x *a
 	results := fn.fn.Signature().Results()
 	all := value{kind: tuple}
 	for y := range results.Variables() {
+		if !isError(y.Type()) && !inert(y.Type(), 0) {
+			panic(*why)
+		}
 		all.elems = append(all.elems, a.any(shortName(fn.name), e, y.Type(), &why.Refusal))
 	}
 	if len(all.elems) == 1 {
@@ -89,6 +92,28 @@ func data(v value) bool {
 	return true
 }
 
+// inert reports whether values of a type are made of numbers and texts, and act in no way.
+func inert(t types.Type, depth int) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return true
+	case *types.Slice:
+		return depth < 8 && inert(u.Elem(), depth+1)
+	case *types.Array:
+		return depth < 8 && inert(u.Elem(), depth+1)
+	case *types.Map:
+		return depth < 8 && inert(u.Key(), depth+1) && inert(u.Elem(), depth+1)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if depth >= 8 || !inert(f.Type(), depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
 // anyLoop is a loop that sets variables of numbers, and is not followed.
 func (a *analysis) anyLoop(f *frame, st *state, s ast.Stmt, why failure) {
 	var e env
@@ -106,7 +131,7 @@ func (a *analysis) anyLoop(f *frame, st *state, s ast.Stmt, why failure) {
 		if !outer(o) {
 			return
 		}
-		if v, here := st.vars[place{f.id, o}]; ast.Expr(id) != ast.Unparen(x) || !here || v.kind != plain {
+		if v, here := st.vars[place{f.id, o}]; ast.Expr(id) != ast.Unparen(x) || !here || v.kind != plain || !inert(o.Type(), 0) {
 			panic(why)
 		}
 		set[o] = true

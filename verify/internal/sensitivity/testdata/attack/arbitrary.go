@@ -160,3 +160,27 @@ func PlaceRaised(rows []float64, k int) []int {
 	}
 	return counts
 }
+
+func placed(x float64) func() float64 {
+	for i := range 3 {
+		if float64(i) > x {
+			return func() float64 { return x }
+		}
+	}
+	return func() float64 { return 0 }
+}
+
+// PlaceLater is given a function that knows its record.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 0
+func PlaceLater(rows []float64) float64 {
+	sum := 0.0
+	for _, r := range rows {
+		later := placed(r)
+		sum += later()
+	}
+	return sum
+}
