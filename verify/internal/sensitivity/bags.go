@@ -97,7 +97,13 @@ func (a *analysis) mapped(st *state, obj int, idx Expr, v value, at ast.Node) bo
 		}
 	}
 	a.touch(obj, nil)
-	a.update(st, obj, func(o *object) { o.elem = a.either(o.elem, &v) })
+	a.update(st, obj, func(o *object) {
+		o.elem = a.either(o.elem, &v)
+		for n := range o.added {
+			// It adds no record, but what decides that it is done must be of the record, too.
+			o.added[n] = o.added[n].add(env{unit: {}})
+		}
+	})
 	return true
 }
 

@@ -442,3 +442,126 @@ func KeptOverwritten(rows []float64) float64 {
 	}
 	return s
 }
+
+// MapAfterFlag: an earlier record decides.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func MapAfterFlag(rows []int) int {
+	out := make([]int, len(rows))
+	flag := 0
+	for i, r := range rows {
+		if flag > 0 {
+			out[i] = 1
+		}
+		if r > 5 {
+			flag = 1
+		}
+	}
+	s := 0
+	for _, o := range out {
+		s += min(max(o, 0), 1)
+	}
+	return s
+}
+
+// MapByOther: x decides for all.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:adjacent |x| <= 1
+//dp:sensitivity rows = 1, x = 0
+func MapByOther(rows []int, x float64) int {
+	out := make([]int, len(rows))
+	for i := range rows {
+		if x > 0 {
+			out[i] = 1
+		}
+	}
+	s := 0
+	for _, o := range out {
+		s += min(max(o, 0), 1)
+	}
+	return s
+}
+
+// MapUntilFlag: an earlier record decides.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func MapUntilFlag(rows []int) int {
+	out := make([]int, len(rows))
+	flag := 0
+	for i, r := range rows {
+		if r > 5 {
+			flag = 1
+		}
+		if flag > 0 {
+			continue
+		}
+		out[i] = 1
+	}
+	s := 0
+	for _, o := range out {
+		s += min(max(o, 0), 1)
+	}
+	return s
+}
+
+// MapEitherWay: an earlier record decides.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func MapEitherWay(rows []int) int {
+	out := make([]int, len(rows))
+	flag := 0
+	for i, r := range rows {
+		if flag > 0 {
+			out[i] = 1
+		} else {
+			out[i] = 0
+		}
+		if r > 5 {
+			flag = 1
+		}
+	}
+	s := 0
+	for _, o := range out {
+		s += min(max(o, 0), 1)
+	}
+	return s
+}
+
+// MapByCount: how many records there are decides.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:sensitivity rows = 1
+func MapByCount(rows []int) int {
+	out := make([]int, len(rows))
+	s := 0
+	for k := range 3 {
+		for i, r := range rows {
+			if s > 2 {
+				out[i] = 1
+			}
+			_ = r
+		}
+		for range rows {
+			s += k
+		}
+	}
+	t := 0
+	for _, o := range out {
+		t += min(max(o, 0), 1)
+	}
+	return t
+}
