@@ -20,5 +20,6 @@
 // the nearest thing that it accepts.
 //
 // Outside lie the rounding of floats, infinities and NaN, overflow of 64 bits, how
-// long a run takes, and functions that are given as parameters and are not pure.
+// long a run takes, functions that are given as parameters and are not pure, and the order
+// of a range over a map, which two runs are taken to share where the map has the same keys.
 package sensitivity
