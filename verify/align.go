@@ -78,12 +78,16 @@ func (d *decision) aligned(kind string, c *prove.Certificate) {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is multiplied by a positive number is drawn with its scale multiplied by it: the same law"})
 	}
 	returns := fuse.Returns(plain)
-	sums := fuse.Sums(returns)
+	late := fuse.Late(returns)
+	sums := fuse.Sums(late)
 	set := fuse.Elements(sums)
 	if kind == replay.Fused && returns != plain {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "what the last cases return is put into a variable, and returned at the end"})
 	}
-	if kind == replay.Fused && sums != returns {
+	if kind == replay.Fused && late != returns {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that a sum begins with is drawn when the sum is made"})
+	}
+	if kind == replay.Fused && sums != late {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is read only in sums with the elements of an input is added to them where it is drawn"})
 	}
 	if kind == replay.Fused && set != sums {

@@ -6,10 +6,10 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
-// Rewrite returns f with one return at its end, sums in slices of noise, elements that were
+// Rewrite returns f with one return at its end, noise where a sum ends, sums in slices of noise, elements that were
 // just set read as what they were set to, and loops fused; or f itself if there is nothing of
 // that. It does not change f.
-func Rewrite(f *program.Function) *program.Function { return Loops(Elements(Sums(Returns(f)))) }
+func Rewrite(f *program.Function) *program.Function { return Loops(Elements(Sums(Late(Returns(f))))) }
 
 // Elements returns f with reads of an element that was just set in the place of which is
 // what it was set to: out[i] = x + noise > t, and then if out[i]. It returns f itself if

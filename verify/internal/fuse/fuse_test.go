@@ -178,3 +178,24 @@ func TestReturns(t *testing.T) {
 		})
 	}
 }
+
+// Noise that a sum begins with is drawn behind the loop that makes the sum, and each result
+// is as probable as before.
+func TestLate(t *testing.T) {
+	for _, u := range rewritetest.Load(t, "./testdata/late") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := fuse.Late(u.Function)
+			if (g == u.Function) != strings.HasPrefix(u.Name, "Not") {
+				t.Fatalf("rewritten:\n%s", program.Print(g))
+			}
+			if fuse.Late(g) != g {
+				t.Errorf("rewritten again:\n%s", program.Print(fuse.Late(g)))
+			}
+			agree(t, u, g)
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
+			}
+		})
+	}
+}

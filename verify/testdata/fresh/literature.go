@@ -346,3 +346,33 @@ func FarApart(q []float64, lo, hi, eps float64, src *noise.Source) []int {
 	}
 	return out
 }
+
+// NoiseThenSum begins with the noise.
+//
+// want: proved
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NoiseThenSum(q []int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	for i := 0; i < len(q); i++ {
+		s += q[i]
+	}
+	return s
+}
+
+// NoiseThenSumEach is of items that all change.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NoiseThenSumEach(q []int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	for i := 0; i < len(q); i++ {
+		s += q[i]
+	}
+	return s
+}
