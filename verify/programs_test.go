@@ -55,7 +55,6 @@ func needSolver(t *testing.T) {
 // unreached are programs whose wanted verdict the search does not reach, and why.
 var unreached = map[string]string{
 	"EvensOdds":       "two sums of which a changed item is in one",
-	"Weighted":        "a share of the budget that is divided among answers",
 	"StructsReuse":    "a value among many answers",
 	"StableSelection": "a distance between two loop variables that the branches exchange",
 	"ThreeLevels":     "two counters that begin anew",

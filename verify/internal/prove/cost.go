@@ -59,6 +59,9 @@ func normalise(draws []*p.Draw, goal p.Expression, definitions map[*p.Variable]p
 		g = constantLaurent(new(big.Rat))
 	}
 	all := append(slices.Clone(rates), g)
+	for range draws {
+		left(all)
+	}
 	b := &budget{}
 	unit := clear(all, b)
 
@@ -103,6 +106,78 @@ func normalise(draws []*p.Draw, goal p.Expression, definitions map[*p.Variable]p
 		b.counters = append(b.counters, c)
 	}
 	return b, nil
+}
+
+// left finds what is left of a budget, ε − share·ε, in the sum of a draw, takes 1 − share for
+// a factor, and writes share·ε + (1−share)·ε for ε everywhere: a claim of ε has a part that
+// pays for what has the share, and one for what has the rest.
+func left(all []laurent) {
+	one := big.NewRat(1, 1)
+	for _, l := range all {
+		for _, t := range l.sorted() {
+			for _, u := range l.sorted() {
+				times, rest := t.split(l.factors)
+				same, share := u.split(l.factors)
+				if t.coef.Sign() < 0 || new(big.Rat).Add(t.coef, u.coef).Sign() != 0 || times.key() != same.key() || len(rest.powers) == 0 || !rest.divides(share) {
+					continue
+				}
+				part := product{one, maps.Clone(share.powers)}
+				for f, n := range rest.powers {
+					if part.powers[f] -= n; part.powers[f] == 0 {
+						delete(part.powers, f)
+					}
+				}
+				x := p.Binary{Op: p.Sub, X: p.Number{Value: one, Sort: p.Real}, Y: part.expression(l.factors, one)}
+				sum := laurent{map[string]product{}, l.factors}
+				sum.add(rest)
+				sum = sum.times(factorLaurent(x.String(), x))
+				sum.add(share)
+				for i, m := range all {
+					out := laurent{map[string]product{}, m.factors}
+					for _, v := range m.terms {
+						term := laurent{map[string]product{}, m.factors}
+						if times, real := v.split(m.factors); real.key() == rest.key() {
+							term.add(times)
+							term = term.times(sum)
+						} else {
+							term.add(v)
+						}
+						out = out.plus(term)
+					}
+					all[i] = out
+				}
+				return
+			}
+		}
+	}
+}
+
+// split takes a product apart: what counts things, with the number, and the real factors.
+func (t product) split(factors map[string]p.Expression) (whole, real product) {
+	whole, real = product{t.coef, map[string]int{}}, product{big.NewRat(1, 1), map[string]int{}}
+	for f, n := range t.powers {
+		if wholeFactor(factors[f]) {
+			whole.powers[f] = n
+		} else {
+			real.powers[f] = n
+		}
+	}
+	return whole, real
+}
+
+// divides reports whether u is t times other factors, of which all powers are positive.
+func (t product) divides(u product) bool {
+	for f, n := range t.powers {
+		if n < 0 || u.powers[f] < n {
+			return false
+		}
+	}
+	for _, n := range u.powers {
+		if n < 0 {
+			return false
+		}
+	}
+	return t.key() != u.key()
 }
 
 // uncovered reports whether draws cost something with the real factors of the name, and

@@ -682,3 +682,49 @@ func BetweenNarrow(q []float64, low, high, eps float64, src *noise.Source) []int
 	}
 	return answers
 }
+
+// WeightedAnswers gives the threshold a share of the budget, and the answers the rest.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && w > 0 && w < 1 && n > 0
+//dp:cost eps
+func WeightedAnswers(q []float64, t, w float64, n int, eps float64, src *noise.Source) []bool {
+	e1, e2 := w*eps, (1-w)*eps
+	bar := t + src.Laplace(1/e1)
+	var out []bool
+	for used, i := 0, 0; i < len(q); i++ {
+		ok := q[i]+src.Laplace(2*float64(n)/e2) >= bar
+		out = append(out, ok)
+		if ok {
+			if used++; used >= n {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// WeightedTwice gives the threshold a share of the budget, and the answers all of it.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && w > 0 && w < 1 && n > 0
+//dp:cost eps
+func WeightedTwice(q []float64, t, w float64, n int, eps float64, src *noise.Source) []bool {
+	e1, e2 := w*eps, eps
+	bar := t + src.Laplace(1/e1)
+	var out []bool
+	for used, i := 0, 0; i < len(q); i++ {
+		ok := q[i]+src.Laplace(2*float64(n)/e2) >= bar
+		out = append(out, ok)
+		if ok {
+			if used++; used >= n {
+				break
+			}
+		}
+	}
+	return out
+}
