@@ -198,7 +198,7 @@ func (a *analysis) iterate(f *frame, st *state, count Expr, at ast.Node, run fun
 			if o.zero && l.mixed[id] && !c.mixed[id] {
 				c.mixed[id], stable = true, false
 			}
-			if _, outer := st.heap[id]; outer && c.objs[id] && a.uneven(end.heap[id]) && !c.uneven[id] {
+			if _, outer := st.heap[id]; outer && c.objs[id] && a.uneven(end.heap[id]) && !c.uneven[id] && !(end.heap[id].base == o.base && end.heap[id].put == "+=") { // numbers that are added change no row
 				c.uneven[id], stable = true, false
 			}
 			if _, outer := st.heap[id]; outer && end.heap[id].bag && !o.bag {

@@ -1,5 +1,33 @@
 package accept
 
+import "github.com/discreet-dp/discreet/noise"
+
+// GridReleased is one record in one cell, and all cells with noise.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(spots) <= 1
+//dp:requires eps > 0 && n > 0
+//dp:cost eps
+func GridReleased(spots []spot, n int, eps float64, src *noise.Source) []float64 {
+	grid := make([][]float64, n)
+	for i := range grid {
+		grid[i] = make([]float64, n)
+	}
+	for _, s := range spots {
+		if s.x >= 0 && s.x < n && s.y >= 0 && s.y < n {
+			grid[s.x][s.y]++
+		}
+	}
+	var out []float64
+	for i := range n {
+		for j := range n {
+			out = append(out, grid[i][j]+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
 type spot struct{ x, y int }
 
 // Grid counts in a table of two dimensions.

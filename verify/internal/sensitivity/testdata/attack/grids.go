@@ -2,6 +2,24 @@ package attack
 
 type spot struct{ x, y int }
 
+// RowsOfRecords: how long a row is depends on the records, and it is counted in as well.
+//
+// want: rejected
+//
+//dp:adjacent bag(spots) <= 1
+//dp:sensitivity spots = 1
+func RowsOfRecords(spots []spot, n int) int {
+	grid := make([][]int, n)
+	for i := range grid {
+		grid[i] = make([]int, n)
+	}
+	for _, s := range spots {
+		grid[s.x] = make([]int, s.y)
+		grid[s.x][0]++
+	}
+	return len(grid[0])
+}
+
 // OneRow: all rows are one.
 //
 // want: rejected
