@@ -42,6 +42,10 @@ type Laplace struct{ Scale, Sensitivity *big.Rat }
 // vector has its own. It is parametrised by squares (of sigma, of the L2
 // sensitivity) because those are the rationals: rho = SensitivitySquared/(2·Variance).
 //
+// Of a vector rho and the Rényi divergences hold. Its privacy loss distribution is not
+// that of one number with the same L2 sensitivity, unless that is 1, where one coordinate
+// moves: accountants that use it speak of one number.
+//
 // Variance is the parameter σ²; the variance of the discrete law is at most that.
 type DiscreteGaussian struct{ Variance, SensitivitySquared *big.Rat }
 
