@@ -72,7 +72,7 @@ func BenchmarkCertificates(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, result := range r.Results {
-				if result.Verdict == verify.Proved {
+				if result.Verdict == verify.Proved && result.Certificate != "" { // and not by rules, which are applied anew
 					name := result.Package + "." + result.Function
 					if t, ok := least[name]; !ok || result.Seconds < t {
 						least[name] = result.Seconds

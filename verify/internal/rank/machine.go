@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -547,7 +548,7 @@ func (m *machine) key(s *state) string {
 	}
 	var parts []string
 	for v, x := range s.vars {
-		parts = append(parts, fmt.Sprint(ordinal(v), "=", x.text()))
+		parts = append(parts, strconv.Itoa(ordinal(v))+"="+x.text())
 	}
 	for v, c := range s.columns {
 		text := fmt.Sprint(ordinal(v), "[", c.isList, c.open)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -73,7 +74,7 @@ func (x sum) text() string {
 		if a.of != nil {
 			name = a.of.Name
 		}
-		terms = append(terms, fmt.Sprintf("%s*%s@%d", k.RatString(), name, a.at))
+		terms = append(terms, k.RatString()+"*"+name+"@"+strconv.Itoa(int(a.at)))
 	}
 	slices.Sort(terms)
 	return "·sum(" + strings.Join(terms, "+") + ")"
@@ -117,7 +118,7 @@ func renamed(v value, by func(id) id) value {
 	case index:
 		return index{by(v.of)}
 	case sum:
-		z := sum{}
+		z := make(sum, len(v))
 		for a, k := range v {
 			if a.at != none {
 				a.at = by(a.at)
@@ -125,7 +126,12 @@ func renamed(v value, by func(id) id) value {
 			if a.at == lost {
 				return unknown{}
 			}
-			z = z.plus(sum{a: k}, big.NewRat(1, 1))
+			if old, ok := z[a]; ok {
+				k = new(big.Rat).Add(k, old)
+			}
+			if z[a] = k; k.Sign() == 0 {
+				delete(z, a)
+			}
 		}
 		return z
 	}
