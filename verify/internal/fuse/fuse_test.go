@@ -148,7 +148,9 @@ func TestSums(t *testing.T) {
 			if fuse.Sums(g) != g {
 				t.Errorf("rewritten again:\n%s", program.Print(fuse.Sums(g)))
 			}
-			agree(t, u, g)
+			if g != u.Function {
+				agree(t, u, g)
+			}
 			if program.Print(u.Function) != before {
 				t.Error("the given function is changed")
 			}

@@ -21,10 +21,7 @@ func (e effects) all() map[*program.Variable]bool {
 func effectsOf(list []program.Statement) effects {
 	e := effects{map[*program.Variable]bool{}, map[*program.Variable]bool{}}
 	program.Each(list, func(s program.Statement) {
-		e.read(program.Expressions(s)...)
-		if d, ok := s.(program.Draw); ok && d.Scores != nil {
-			e.reads[d.Scores] = true
-		}
+		program.Reads(s, func(v *program.Variable) { e.reads[v] = true })
 		if v := program.Written(s); v != nil {
 			e.writes[v] = true
 		}
@@ -32,17 +29,11 @@ func effectsOf(list []program.Statement) effects {
 	return e
 }
 
-func (e effects) read(xs ...program.Expression) {
-	for _, x := range xs {
-		program.Variables(x, func(v *program.Variable) { e.reads[v] = true })
-	}
-}
-
 // mentioned are the variables of an expression.
 func mentioned(x program.Expression) map[*program.Variable]bool {
-	e := effectsOf(nil)
-	e.read(x)
-	return e.reads
+	all := map[*program.Variable]bool{}
+	program.Variables(x, func(v *program.Variable) { all[v] = true })
+	return all
 }
 
 func isRef(x program.Expression, v *program.Variable) bool {

@@ -62,6 +62,9 @@ func sums(body []program.Statement, made int, eta, q *program.Variable) ([]progr
 		return x
 	})
 	program.Each(body, func(s program.Statement) {
+		if d, ok := s.(program.Draw); ok && d.Scores == eta {
+			all++
+		}
 		for _, x := range program.Expressions(s) {
 			program.Walk(x, func(x program.Expression) {
 				if e, ok := x.(program.Element); ok && e.Slice == eta {

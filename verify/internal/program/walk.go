@@ -88,6 +88,17 @@ func Expressions(s Statement) []Expression {
 	return nil
 }
 
+// Reads visits what a statement reads, without those within it: what its expressions do, and
+// the scores that a draw chooses by. What an append or a store adds to is Written.
+func Reads(s Statement, visit func(*Variable)) {
+	for _, x := range Expressions(s) {
+		Variables(x, visit)
+	}
+	if d, ok := s.(Draw); ok && d.Scores != nil {
+		visit(d.Scores)
+	}
+}
+
 // Written is the variable that a statement, or the one that it points to, sets, or of which
 // it changes an element; nil if there is none, or only in statements within it.
 func Written(s Statement) *Variable {

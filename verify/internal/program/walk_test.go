@@ -64,4 +64,9 @@ func TestWalk(t *testing.T) {
 	if read[n.Var] != 3 || read[q] != 2 {
 		t.Errorf("n is read %d times of 3, q %d of 2", read[n.Var], read[q])
 	}
+	read = map[*program.Variable]int{}
+	program.Reads(program.Draw{To: &program.Variable{Name: "k"}, Law: program.Choose, Parameter: n, Scores: q}, func(v *program.Variable) { read[v]++ })
+	if len(read) != 2 || read[n.Var] != 1 || read[q] != 1 {
+		t.Errorf("a choice reads its parameter %d times, its scores %d, and %d variables", read[n.Var], read[q], len(read))
+	}
 }

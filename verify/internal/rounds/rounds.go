@@ -415,17 +415,8 @@ func named(list []program.Statement, into map[*program.Variable]bool) {
 		if v := program.Written(st); v != nil {
 			into[v] = true
 		}
-		if d, ok := st.(program.Draw); ok && d.Scores != nil {
-			into[d.Scores] = true
-		}
-		for _, x := range program.Expressions(st) {
-			mentions(x, into)
-		}
+		program.Reads(st, func(v *program.Variable) { into[v] = true })
 	})
-}
-
-func mentions(x program.Expression, into map[*program.Variable]bool) {
-	program.Variables(x, func(v *program.Variable) { into[v] = true })
 }
 
 func sorted(set map[*program.Variable]bool) []*program.Variable {
@@ -453,14 +444,7 @@ func onlyAppended(list []program.Statement, v *program.Variable) bool {
 			_, appends := st.(program.Append)
 			ok = ok && appends
 		}
-		if d, draw := st.(program.Draw); draw && d.Scores == v {
-			ok = false
-		}
-		reads := map[*program.Variable]bool{}
-		for _, x := range program.Expressions(st) {
-			mentions(x, reads)
-		}
-		ok = ok && !reads[v]
+		program.Reads(st, func(w *program.Variable) { ok = ok && w != v })
 	})
 	return ok
 }
@@ -475,12 +459,7 @@ type exposure struct {
 func (e *exposure) list(list []program.Statement, set map[*program.Variable]bool) map[*program.Variable]bool {
 	for _, st := range list {
 		read := map[*program.Variable]bool{}
-		for _, x := range program.Expressions(st) {
-			mentions(x, read)
-		}
-		if d, ok := st.(program.Draw); ok && d.Scores != nil {
-			read[d.Scores] = true
-		}
+		program.Reads(st, func(v *program.Variable) { read[v] = true })
 		switch st := st.(type) {
 		case program.Append:
 			read[st.To] = true

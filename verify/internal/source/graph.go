@@ -115,18 +115,12 @@ func (b *graphBuilder) jump(s program.Statement, to *joint) {
 // effects are the variables that a statement, without those within it, reads and
 // writes.
 func effects(s program.Statement) (reads []*program.Variable, writes *program.Variable, keeps bool) {
-	for _, x := range program.Expressions(s) {
-		program.Variables(x, func(v *program.Variable) { reads = append(reads, v) })
-	}
+	program.Reads(s, func(v *program.Variable) { reads = append(reads, v) })
 	switch s := s.(type) {
 	case program.Append:
 		reads, keeps = append(reads, s.To), true
 	case program.Store:
 		reads, keeps = append(reads, s.To), true
-	case program.Draw:
-		if s.Scores != nil {
-			reads = append(reads, s.Scores)
-		}
 	}
 	return reads, program.Written(s), keeps
 }

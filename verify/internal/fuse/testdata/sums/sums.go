@@ -158,3 +158,25 @@ func NotTheInput(q []float64, eps float64, src *noise.Source) int {
 	}
 	return best
 }
+
+// NotChosen chooses by the noise itself.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotChosen(q []float64, eps float64, src *noise.Source) (int, int) {
+	eta := make([]float64, len(q))
+	for i := range eta {
+		eta[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := range q {
+		if q[i]+eta[i] > 0 {
+			n++
+		}
+	}
+	if len(q) == 0 {
+		return n, 0
+	}
+	return n, src.Choose(eta, eps)
+}
