@@ -1,7 +1,6 @@
 package sensitivity
 
 import (
-	"flag"
 	"fmt"
 	"go/types"
 	"slices"
@@ -92,15 +91,7 @@ func (w *parter) filled(text string, depth int) string {
 // together, no further than is said. The functions have few statements, and neighbours differ in
 // one number, so that what is counted too little is not hidden by what else moves.
 func TestPartsMoveNoFurther(t *testing.T) {
-	for name, value := range map[string]string{"rapid.checks": "2000", "rapid.seed": "1"} {
-		f := flag.Lookup(name)
-		if before := f.Value.String(); before == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				t.Fatal(err)
-			}
-			defer f.Value.Set(before)
-		}
-	}
+	drawing(t, 2000)
 	finite, runs := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := &parter{t: t, indices: []string{"0", "1", "2", "n"}, reals: []string{"x", "y", "z", "s", "c"}}

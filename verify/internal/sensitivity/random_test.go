@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,18 +20,33 @@ import (
 // than it is said to. The functions are the same each time; others are drawn with -rapid.seed, and
 // more with -rapid.checks.
 func TestRandomFunctionsMoveNoFurther(t *testing.T) {
-	for name, value := range map[string]string{"rapid.checks": "8000", "rapid.seed": "1"} { // a fifth of them with -short
-		f := flag.Lookup(name)
-		if before := f.Value.String(); before == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				t.Fatal(err)
-			}
-			defer f.Value.Set(before)
-		}
-	}
+	drawing(t, 8000)
 	var c counted
 	rapid.Check(t, c.check)
 	t.Logf("%+v", c)
+	if c.functions >= 1000 && (c.nonzero*20 < c.functions || c.moved*20 < c.ended) {
+		t.Error("too few functions, or runs of them, move at all")
+	}
+}
+
+// drawing has rapid draw the same so many cases each time (a fifth of them with -short), unless its
+// flags say otherwise.
+func drawing(t *testing.T, checks int) {
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "1"} {
+		f := flag.Lookup(name)
+		before := f.Value.String()
+		if before != f.DefValue {
+			continue
+		}
+		if err := f.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := f.Value.Set(before); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // counted are the functions that were drawn, those of them with a finite bound, runs of them on
