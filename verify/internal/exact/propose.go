@@ -182,6 +182,7 @@ func shapeOf(s *state) shape {
 			sl.spread = sl.spread.plus(d.parameter.times(t.coefficient.abs()))
 			sl.whole = sl.whole && !d.continuous() && t.coefficient.isInt()
 		}
+		sl.spread = sl.spread.coarse()
 		sh.slots = append(sh.slots, sl)
 		return Range{}
 	}

@@ -1,6 +1,9 @@
 package exact
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+)
 
 // A rational is an exact number: a fraction of int64s where it fits, as those of
 // programs and their inputs do, and a big.Rat where it does not. The zero rational
@@ -119,6 +122,21 @@ func (x rational) cmp(y rational) int {
 // not end.
 func (x rational) long() bool {
 	return x.big != nil && x.big.Num().BitLen()+x.big.Denom().BitLen() > 1<<14
+}
+
+// coarse is a number of eight bits near one that is no fraction of int64s, for events that people
+// read.
+func (x rational) coarse() rational {
+	if x.big == nil {
+		return x
+	}
+	f, _ := x.big.Float64()
+	m, e := math.Frexp(f)
+	f = math.Ldexp(math.Round(m*256), e-8)
+	if f == 0 || math.IsInf(f, 0) {
+		return x
+	}
+	return rationalOf(new(big.Rat).SetFloat64(f))
 }
 
 func (x rational) isInt() bool {
