@@ -159,11 +159,13 @@ func (m *machine) enter(l *program.Loop, i *program.Variable, s *state) error {
 			stores = true
 			to := program.Written(st)
 			c := m.column(to, s)
-			if _, appends := st.(program.Append); appends && c.isList && len(c.list) == 0 {
-				c = column{}
-			} else if appends || c.isList {
-				c.old = unknown{} // of another length
-				c.isList, c.list = false, nil
+			_, appends := st.(program.Append)
+			switch {
+			case appends && c.isList && len(c.list) == 0:
+				c = column{grows: true}
+			case !c.grows && (appends || c.isList):
+				s.columns[to] = column{} // of another length
+				return
 			}
 			c.open = true
 			s.columns[to] = c
@@ -276,6 +278,8 @@ func (m *machine) next(l *program.Loop, s *state) error {
 			continue
 		}
 		switch {
+		case c.set == nil && c.grows:
+			return undecided("line %d: %s is not made longer once for each element", m.line(l.Pos), v.Name)
 		case c.set == nil, s.at > 0 && (c.now == nil || c.now.text() != c.set.text()):
 			c.now = unknown{}
 		default:
@@ -304,7 +308,7 @@ func (m *machine) leave(l *program.Loop, s *state) {
 			if c.old == nil {
 				c.old = unknown{}
 			}
-			c.now, c.set, c.open = nil, nil, false
+			c.now, c.set, c.open, c.grows = nil, nil, false, false
 			s.columns[v] = c
 		}
 	}

@@ -68,6 +68,7 @@ type column struct {
 	list   []value
 	old    value // of all elements; of those that the loop did not come to if it sets them
 	open   bool  // whether it does
+	grows  bool  // by append, so that only each round's makes it as long as the list
 	now    value // of those that it came to
 	set    value // of the present one; nil if it is not set yet
 }

@@ -18,7 +18,8 @@ func undecided(format string, args ...any) error {
 }
 
 // A fraction is a quotient of polynomials; den is positive all over the region in
-// which it was made.
+// which it was made, and so is each variable that divides it: what cancels, a product of
+// such variables, does not change its sign.
 type fraction struct{ num, den polynomial }
 
 func rational(r *big.Rat) fraction { return fraction{number(r), whole(1)} }
@@ -121,6 +122,11 @@ type algebra struct{ *region }
 
 // quo divides by what is never zero.
 func (a algebra) quo(x, y fraction) (fraction, error) {
+	for v, e := range y.num.least() {
+		if e.Sign() != 0 && !a.positive(variable(v)) {
+			return fraction{}, undecided("that %s is positive", v)
+		}
+	}
 	switch {
 	case a.positive(y.num):
 		return x.times(fraction{y.den, y.num}), nil
@@ -304,7 +310,10 @@ func (a algebra) raise(c amount) (fraction, error) {
 		k := int(n.Num().Int64())
 		of := l.of
 		if k < 0 {
-			of, k = fraction{of.den, of.num}, -k
+			if of, err = a.quo(rational(one), of); err != nil {
+				return fraction{}, err
+			}
+			k = -k
 		}
 		result = result.times(fraction{of.num.raise(k), of.den.raise(k)})
 	}

@@ -419,3 +419,46 @@ func LeadWhole(q []int64, eps float64, src *noise.Source) (int, int64) {
 	}
 	return best, most - least
 }
+
+// Records tells how often a noisy value is above all before it: the slice is as long as that.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Records(q []float64, eps float64, src *noise.Source) int {
+	best := 0.0
+	var records []float64
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if i == 0 || noisy > best {
+			best = noisy
+			records = append(records, noisy)
+		}
+	}
+	return len(records)
+}
+
+// RecordBefore tells whether the last record before the winner stands among the first two,
+// which is how many elements another slice has.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RecordBefore(q []float64, eps float64, src *noise.Source) (int, bool) {
+	best, at, before := 0.0, 0, 0
+	two := make([]bool, 2)
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if i == 0 || noisy > best {
+			best, at, before = noisy, i, at
+		}
+		if i < 2 {
+			two[i] = true
+		}
+	}
+	return at, before < len(two)
+}
