@@ -200,6 +200,9 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 		g := maps.Clone(f)
 		f.assume(s.Cond, true)
 		g.assume(s.Cond, false)
+		if _, possible := f.closed(); !possible && panics(s) {
+			return g
+		}
 		s.Then, f = b.list(s.Then, f)
 		s.Else, g = b.list(s.Else, g)
 		*out = append(*out, s)
@@ -228,6 +231,15 @@ func (b *bounds) statement(s program.Statement, f facts, out *[]program.Statemen
 	}
 	*out = append(*out, s)
 	return f
+}
+
+// panics reports whether a branch does nothing else.
+func panics(s program.If) bool {
+	if len(s.Then) != 1 || len(s.Else) > 0 {
+		return false
+	}
+	r, ok := s.Then[0].(program.Return)
+	return ok && r.Panic
 }
 
 func (f facts) assign(s program.Assign) {

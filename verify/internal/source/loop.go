@@ -86,8 +86,11 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) flow {
 	typ := l.typeOf(s.X)
 	var of *program.Variable // the slice, or nil
 	var limit program.Expression
+	var first program.Expression = number(0, program.Int)
 	if _, ok := sortOf(typ); ok && !isError(typ) {
 		limit = l.scalar(s.X).x
+	} else if part, ok := ast.Unparen(s.X).(*ast.SliceExpr); ok {
+		of, first, limit = l.part(part)
 	} else {
 		v, ok := l.sliceOf(s.X)
 		if !ok {
@@ -122,13 +125,17 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) flow {
 	}
 	counter := l.variable(l.frame.prefix+name, program.Int, s.Pos())
 	counter.Natural = true
-	l.emit(program.Assign{At: at, To: counter, Value: number(0, program.Int)})
+	l.emit(program.Assign{At: at, To: counter, Value: first})
 	before := len(l.out)
 	f := l.loop(s, label, func(loop *program.Loop, t *target) program.Expression {
 		index := program.Ref{Var: counter}
 		i := term{index, program.Int}
+		whole := isZero(first)
+		if !whole {
+			i.x = program.Binary{Op: program.Sub, X: index, Y: first}
+		}
 		shared := false
-		if id := identOf(key); s.Tok == token.DEFINE && id != nil && id.Name != "_" {
+		if id := identOf(key); s.Tok == token.DEFINE && id != nil && id.Name != "_" && whole {
 			// The body sees the counter itself if it does not change it.
 			if obj := l.frame.in.info.Defs[id]; obj != nil && !l.assigns(s.Body, obj) {
 				l.frame.env[obj] = scalar{counter}

@@ -927,3 +927,53 @@ func Places(a, b int, x, eps float64) (int, int, float64, float64, int, float64)
 func indexed(n int, x float64) (int, float64) { return n, x }
 
 func indexed2(x float64, n int) (float64, int) { return 2 * x, n }
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Parts(q []float64, eps float64, src *noise.Source) (out []float64) {
+	if len(q) == 0 {
+		return nil
+	}
+	best, at := q[0], 0
+	for i, x := range q[1:] {
+		if x > best {
+			best, at = x, i+1
+		}
+	}
+	out = append(out, float64(at))
+	for i := range q[:len(q)-1] {
+		out = append(out, q[i]-q[i+1])
+	}
+	k := 2
+	for i, x := range q[min(k, len(q)):] {
+		k, i = 7, i+k
+		out = append(out, x+src.Laplace(1), float64(i))
+	}
+	for _, x := range q[:min(len(q), k-4)] {
+		out = append(out, x)
+	}
+	return out
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func PartPanics(q []float64, n int, eps float64, src *noise.Source) (sum float64) {
+	for _, x := range q[n:] {
+		sum += x
+	}
+	for _, x := range q[1 : len(q)-1] {
+		sum += 10 * x
+	}
+	return sum
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func PartsOfOwn(q []float64, n int, eps float64, src *noise.Source) (out []float64) {
+	kept := slices.Clone(q)
+	for i, x := range kept[min(max(0, n), len(q)):] {
+		kept[0] = x + 1
+		out = append(out, x, float64(i))
+	}
+	return append(out, kept...)
+}
