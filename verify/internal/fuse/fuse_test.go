@@ -63,6 +63,7 @@ func agree(t *testing.T, u *source.Unit, g *program.Function) {
 		fewest = 1
 	}
 	rapid.Check(t, func(t *rapid.T) {
+		unambiguous(t, g)
 		in := program.Inputs{
 			"q":   {Elements: []*big.Rat{}},
 			"t":   {Number: big.NewRat(rapid.Int64Range(-2, 2).Draw(t, "t"), 1)},
@@ -194,7 +195,9 @@ func TestLate(t *testing.T) {
 			if fuse.Late(g) != g {
 				t.Errorf("rewritten again:\n%s", program.Print(fuse.Late(g)))
 			}
-			agree(t, u, g)
+			if g != u.Function {
+				agree(t, u, g)
+			}
 			if program.Print(u.Function) != before {
 				t.Error("the given function is changed")
 			}

@@ -16,7 +16,7 @@ import (
 func Late(f *program.Function) *program.Function {
 	for k, s := range f.Body {
 		d, ok := s.(program.Draw)
-		if !ok || d.Align != nil || d.To.Slice || d.To.Input || d.To.Sort == program.Bool {
+		if !ok || d.Align != nil {
 			continue
 		}
 		if end, ok := summed(f.Body, k, d); ok {
@@ -71,5 +71,5 @@ func adds(l *program.Loop, to *program.Variable) bool {
 		}
 	})
 	all := []program.Statement{l}
-	return sums > 0 && mentions(all, to) == sums && draws(all, to) == sums
+	return mentions(all, to) == sums && draws(all, to) == sums
 }

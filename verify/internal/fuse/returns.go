@@ -13,10 +13,7 @@ import (
 //
 // The variable is set on each way to what is returned there, and nothing runs after that.
 func Returns(f *program.Function) *program.Function {
-	for k, s := range f.Body {
-		if _, ok := s.(program.If); !ok {
-			continue
-		}
+	for k := range f.Body {
 		e := &ending{names: namesOf(f)}
 		list, ok := e.list(f.Body[k:])
 		if !ok || e.returns < 2 {
@@ -48,9 +45,6 @@ func (e *ending) list(list []program.Statement) ([]program.Statement, bool) {
 	for k, s := range list {
 		switch s := s.(type) {
 		case program.Assign:
-			if s.To.Slice {
-				return nil, false
-			}
 		case program.If:
 			rest := list[k+1:]
 			if assigns(s) {

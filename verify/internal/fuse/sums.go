@@ -5,7 +5,7 @@ import (
 )
 
 // Sums returns f with sums in slices of noise: where eta is read in q[x]+eta[x] alone, q
-// being an input, eta[i] = noise becomes eta[i] = q[i]+noise, and the sum is read as eta[x].
+// being an input that nothing sets, eta[i] = noise becomes eta[i] = q[i]+noise, and the sum is read as eta[x].
 // It returns f itself if there are none, and does not change it.
 //
 // The slice is made as long as the input, so that it has an element wherever q has one;
@@ -15,11 +15,11 @@ import (
 func Sums(f *program.Function) *program.Function {
 	for k, s := range f.Body {
 		m, ok := s.(program.Make)
-		if !ok || m.To.Input || m.To.Sort == program.Bool {
+		if !ok {
 			continue
 		}
 		of, ok := m.Length.(program.Length)
-		if !ok || !of.Slice.Input || of.Slice.Stream || of.Slice.Sort != m.To.Sort {
+		if !ok || !of.Slice.Input || of.Slice.Stream || of.Slice.Sort != m.To.Sort || draws(f.Body, of.Slice) > 0 {
 			continue
 		}
 		if body, ok := sums(f.Body, k, m.To, of.Slice); ok {
@@ -45,7 +45,7 @@ func sums(body []program.Statement, made int, eta, q *program.Variable) ([]progr
 		return nil, false
 	}
 	p := &pair{body: body, made: made, a: fill, first: loop, length: program.Length{Slice: q}}
-	if !p.filled() || p.slice != eta || !p.once() || p.appends || !p.bound(limit(loop, p.i), fill) {
+	if !p.filled() || !p.once() || p.appends || !p.bound(limit(loop, p.i), fill) {
 		return nil, false
 	}
 	if from, ok := p.begins(p.i, fill); !ok || from != 0 {
@@ -92,11 +92,8 @@ func sums(body []program.Statement, made int, eta, q *program.Variable) ([]progr
 
 // bothAt is x where two expressions are q[x] and eta[x], in either order.
 func bothAt(a, b program.Expression, q, eta *program.Variable) (program.Expression, bool) {
-	x, ok1 := a.(program.Element)
-	y, ok2 := b.(program.Element)
-	if !ok1 || !ok2 {
-		return nil, false
-	}
+	x, _ := a.(program.Element)
+	y, _ := b.(program.Element)
 	if x.Slice == eta {
 		x, y = y, x
 	}
@@ -116,8 +113,8 @@ func read(list []program.Statement, q *program.Variable) []program.Statement {
 		if !ok || draws(list, a.To) != 1 {
 			continue
 		}
-		e, ok := a.Value.(program.Element)
-		if !ok || e.Slice != q {
+		e, _ := a.Value.(program.Element)
+		if e.Slice != q {
 			continue
 		}
 		i, ok := e.Index.(program.Ref)

@@ -101,3 +101,161 @@ func NotTwice(q []int64, t int64, eps float64, src *noise.Source) int64 {
 	}
 	return s
 }
+
+// Again has two of them, with one name.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Again(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	for _, x := range q {
+		s += x
+	}
+	r := s
+	s = src.DiscreteLaplace(2 / eps)
+	for range q {
+		s += t
+	}
+	return r - s
+}
+
+// Parameter adds all to a parameter that was made noise.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Parameter(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	t = src.DiscreteLaplace(1 / eps)
+	for _, x := range q {
+		t += x
+	}
+	return t
+}
+
+// NotAligned says how its noise is shifted.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotAligned(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	//dp:align 0
+	s := src.DiscreteLaplace(1 / eps)
+	for _, x := range q {
+		s += x
+	}
+	return s
+}
+
+// NotInvariant says what holds in its loop.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotInvariant(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	n := 0
+	//dp:invariant n >= 0
+	for _, x := range q {
+		s += x
+		n++
+	}
+	return s + int64(n)
+}
+
+// NotChosen chooses by what the loop sets.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func NotChosen(q []float64, t int64, eps float64, src *noise.Source) int {
+	scores := append([]float64(nil), q...)
+	s := src.Choose(scores, eps)
+	for i := range scores {
+		scores[i] = 0
+		s += 2
+	}
+	return s
+}
+
+// NotUnread draws in vain.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotUnread(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	src.DiscreteLaplace(1 / eps)
+	return t
+}
+
+// NotWider sets the scale in the loop.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotWider(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	scale := 1 / eps
+	s := src.DiscreteLaplace(scale)
+	for _, x := range q {
+		s += x
+		scale = 2 * scale
+	}
+	return s + src.DiscreteLaplace(scale)
+}
+
+// NotOwn has the scale from its own variable.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotOwn(q []float64, t int64, eps float64, src *noise.Source) bool {
+	s := 1 / eps
+	s = src.Laplace(s)
+	for _, x := range q {
+		s += x
+	}
+	return s > 0
+}
+
+// NotOther sums elsewhere.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotOther(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	s, r := src.DiscreteLaplace(1/eps), int64(0)
+	for _, x := range q {
+		r = s + x
+		s = t
+	}
+	return s - r
+}
+
+// NotReset begins anew.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotReset(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	for _, x := range q {
+		s += x
+		if x > t {
+			s = 0
+		}
+	}
+	return s
+}
+
+// NotProduct multiplies it.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotProduct(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	for _, x := range q {
+		s *= x
+	}
+	return s
+}
