@@ -16,7 +16,7 @@ import (
 // those it looked at survives.
 func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 	if !d.solver {
-		d.tried = append(d.tried, "couplings are searched for with z3, which is not installed (apt-get install z3)")
+		d.try(couplings, "they are searched for with z3, which is not installed (apt-get install z3)")
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, d.options.Timeout*2/3) // the rest is for counterexamples
@@ -48,12 +48,14 @@ func (d *decision) couple(within, ctx context.Context) (hints []program.Pair) {
 	}
 	switch {
 	case err != nil:
-		d.tried = append(d.tried, "couplings: "+err.Error())
+		d.try(couplings, err.Error())
 		return nil
 	case o.Status != prove.Proved:
-		for _, t := range o.Tried {
-			d.tried = append(d.tried, "couplings: "+t)
+		why := o.Tried
+		if len(why) == 0 {
+			why = []string{"no alignment was found"}
 		}
+		d.try(couplings, why...)
 		return o.Candidates
 	}
 	d.coupled(ctx, replay.Alignment, o)
@@ -66,7 +68,7 @@ func (d *decision) coupled(ctx context.Context, kind string, o *prove.Outcome) {
 	d.secondOpinion(ctx, d.subject(kind), o.Certificate)
 	d.aligned(kind, o.Certificate)
 	if err := d.store(kind, o.Certificate); err != nil {
-		d.tried = append(d.tried, err.Error())
+		d.try(couplings, err.Error())
 	}
 }
 

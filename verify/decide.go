@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -29,7 +27,7 @@ type decision struct {
 	cvc5    bool
 	result  Result
 	found   *certificate.Entry
-	tried   []string
+	tried   []attempt
 	// postponed says that nothing is known before what is called has a verdict.
 	postponed bool
 }
@@ -111,18 +109,6 @@ func (d *decision) note(text string) {
 	d.result.Note = text
 }
 
-// open ends a decision that found nothing.
-func (d *decision) open() {
-	d.note("tried: " + strings.Join(d.tried, "; "))
-	placed := d.result.Problems
-	for _, t := range d.tried {
-		said := func(p Problem) bool { return p.Kind == Unproved && strings.Contains(t, p.Text) }
-		if !slices.ContainsFunc(placed, said) {
-			d.problem(Unproved, t, "")
-		}
-	}
-}
-
 // replay accepts a stored proof, or says why not. It starts no solver. Of what is
 // stored only the claim itself is known to be proved: a least cost below it is not
 // repeated from anybody's text.
@@ -200,7 +186,7 @@ func (d *decision) search(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		d.tried = append(d.tried, "ratios of probabilities: "+err.Error())
+		d.try("ratios of probabilities", err.Error())
 		if ratio.Finite(f) && d.soon(ctx) {
 			return
 		}
@@ -217,7 +203,7 @@ func (d *decision) search(ctx context.Context) {
 		return
 	}
 	if err != nil && rank.Applies(f, c) {
-		d.tried = append(d.tried, "the order of noisy values: "+err.Error())
+		d.try("the order of noisy values", err.Error())
 	}
 	if pure(c) && d.static(ctx) {
 		return
@@ -233,7 +219,7 @@ func (d *decision) rank(o *rank.Outcome) bool {
 	d.ranked(&o.Certificate)
 	err := d.store(replay.Rank, o.Certificate)
 	if err != nil {
-		d.tried = append(d.tried, err.Error())
+		d.try("the order of noisy values", err.Error())
 	}
 	return err == nil
 }

@@ -20,23 +20,23 @@ func (d *decision) refute(ctx context.Context, hints []program.Pair) bool {
 	x, tried, err := exact.Refute(ctx, f, c, hints, exact.Search{Workers: d.options.Workers})
 	switch {
 	case err != nil:
-		d.tried = append(d.tried, "counterexamples: "+err.Error())
+		d.try(counterexamples, err.Error())
 		return false
 	case x != nil:
 		d.refuted(Refuted, x)
 		return true
 	}
-	d.tried = append(d.tried, "counterexamples: "+tried.String())
+	d.try(counterexamples, tried.String())
 	if tried.Trials > 0 {
 		return false
 	}
 	x, _, err = exact.Statistical(ctx, f, c, hints, exact.Sampling{Source: noise.NewSource(noise.System()), Failure: sampleFailure})
 	switch {
 	case err != nil:
-		d.tried = append(d.tried, "samples: "+err.Error())
+		d.try(samples, err.Error())
 		return false
 	case x == nil:
-		d.tried = append(d.tried, "samples: they do not exclude the claim")
+		d.try(samples, "they do not exclude the claim")
 		return false
 	}
 	d.refuted(RefutedStatistical, x)

@@ -69,13 +69,13 @@ func (d *decision) round(ctx context.Context, r *rounds.Round) bool {
 		one.align(within)
 	}
 	if one.found == nil {
-		d.tried = append(d.tried, "one round of the loop by itself")
+		d.try("one round of the loop by itself")
 		return false
 	}
 	proof := replay.Round{Kind: one.found.Kind, Proof: one.found.Proof}
 	d.take(one, r)
 	if err := d.store(replay.Rounds, proof); err != nil {
-		d.tried = append(d.tried, err.Error())
+		d.try("one round of the loop by itself", err.Error())
 		return false
 	}
 	return true

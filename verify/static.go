@@ -89,7 +89,7 @@ func (d *decision) ruled(r sensitivity.Result) bool {
 				why += " (" + hint + ")"
 			}
 		}
-		d.tried = append(d.tried, "rules of sensitivity and cost: "+why)
+		d.try("rules of sensitivity and cost", why)
 		for _, refusal := range r.Refusals {
 			at := fset.Position(refusal.Pos)
 			d.result.Problems = append(d.result.Problems, Problem{

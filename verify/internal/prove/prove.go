@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/smt"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -116,7 +115,7 @@ func (s *search) direct(ctx context.Context, most int, progress func(string)) (*
 			o, err = s.cheapest(ctx, a, o)
 			return o, nil, err
 		}
-		fail.tried = append(fail.tried, fmt.Sprintf("%v: %s", a, why))
+		fail.tried = append(fail.tried, fmt.Sprintf("with %v, %s", a, why))
 		s.failed[a.String()] = true
 		if t, _ := s.challenge(a, 10*firstTries); t != nil {
 			s.tests = append(s.tests, t)
@@ -143,7 +142,7 @@ func (s *search) given(a alignment, t *test) string {
 	m.run()
 	for _, o := range m.obligations {
 		if o.goal.IsFalse() {
-			return fmt.Sprintf("with the shifts of //dp:align, %s, it is not so for some neighbours that %s", strings.TrimSuffix(a.String(), "; "), m.describe(o))
+			return fmt.Sprintf("with the shifts of //dp:align, %s, it is not so for some neighbours that %s", a, m.describe(o))
 		}
 	}
 	return ""

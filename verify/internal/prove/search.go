@@ -53,10 +53,10 @@ type alignment map[*p.Draw]p.Expression
 func (a alignment) String() string {
 	var shifts []string
 	for d, x := range a {
-		shifts = append(shifts, fmt.Sprintf("%s: %s; ", d.To.Name, x))
+		shifts = append(shifts, fmt.Sprintf("%s: %s", d.To.Name, x))
 	}
 	slices.Sort(shifts)
-	return strings.Join(shifts, "")
+	return strings.Join(shifts, "; ")
 }
 
 // machine is one that runs with the alignment, in a test or symbolically.
