@@ -90,6 +90,7 @@ type analysis struct {
 	// escaped are the names of what was given to functions of which nothing is known.
 	escaped map[string]bool
 	ones    map[int]bool // objects as neighbours have them who differ in one element
+	swapped map[int]Expr // multisets of which neighbours have as many records: their number
 	pkg     *Package     // whose code is being read
 	// functions are how far atoms that are functions of others move.
 	functions map[string]env

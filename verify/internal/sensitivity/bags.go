@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"math/big"
 	"slices"
 )
 
@@ -220,12 +221,26 @@ func (a *analysis) summed(l *loop, bag *object, before, head, end value, name st
 	}
 	closes := a.why(at, "a sum over records of what depends on the record alone", "what is added for each record depends on other private data too")
 	k := known{env: a.outside(l, e).infinite(closes), whole: a.whole(d)}
-	if c, ok := a.constantSize(d); ok && a.steady(l, c) {
+	c, ok := a.constantSize(d)
+	if half, fits := a.halfWidth(bag, d); fits {
+		c, ok = half, true
+	}
+	if ok && a.steady(l, c) {
 		k.env = k.env.add(bag.env[l1].scale(c))
 	} else {
 		k.env = k.env.add(bag.env[l1].infinite(a.why(at, "clamp it with min and max", "what a record adds to %s has no bound", name)))
 	}
 	return value{sym: before.sym.add(a.hidden(name, k))}
+}
+
+// halfWidth is half of how far apart two numbers within the bounds of d may be, where every
+// record that goes is made up for by one that comes: a sum moves by d' - d for both.
+func (a *analysis) halfWidth(bag *object, d Expr) (Expr, bool) {
+	lo, hi := a.interval(d)
+	if _, swapped := a.swapped[bag.id]; !swapped || lo == nil || hi == nil {
+		return Expr{}, false
+	}
+	return hi.sub(*lo).mul(rat(big.NewRat(1, 2))), true
 }
 
 // steady reports whether a bound does not depend on the iteration.

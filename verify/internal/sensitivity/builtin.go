@@ -70,6 +70,9 @@ func (a *analysis) length(f *frame, st *state, x *ast.CallExpr) value {
 	case ref:
 		o := st.heap[v.obj]
 		k := known{whole: true, lo: &Expr{}}
+		if n, ok := a.swapped[o.id]; ok {
+			return value{sym: n}
+		}
 		switch {
 		case o.bag:
 			a.touch(v.obj, nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 )
@@ -12,7 +13,23 @@ import (
 //
 // Inputs with an adjacency are private, and datasets always: what a function asks of
 // a dataset costs what its budgets are charged, by the theorems of package dataset.
-func (p *Program) Cost(fn string, c *claim.Claim) (r Result) {
+//
+// Neighbours that differ in one element are tried as such first, by how far it moves, and
+// then as multisets in which any element takes the place of another one: what asks whether
+// an element is above 0 jumps, but only for that one.
+func (p *Program) Cost(fn string, c *claim.Claim) Result {
+	r := p.cost(fn, c, false)
+	one := func(adj claim.Adjacency) bool { return adj.Relation == claim.One }
+	if r.Proved || !slices.ContainsFunc(c.Adjacent, one) {
+		return r
+	}
+	if swapped := p.cost(fn, c, true); swapped.Proved || r.Plan == nil && swapped.Plan != nil {
+		return swapped
+	}
+	return r
+}
+
+func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
 	r = Result{Over: "integers"}
 	d, ok := p.funcs[fn]
 	if !ok {
@@ -37,6 +54,9 @@ func (p *Program) Cost(fn string, c *claim.Claim) (r Result) {
 				f.require(understood(q), func(Expr) bool { return false })
 			}
 			high = f.max(f.abs(low), f.abs(high))
+		}
+		if swapped && in.One {
+			in.One, in.Swapped, high = false, true, one()
 		}
 		if _, twice := most[in.Name]; twice {
 			return r.refused(fmt.Errorf("%s has two adjacencies", in.Name))

@@ -32,6 +32,9 @@ type Input struct {
 	Norm claim.Norm
 	// One: neighbours differ in one element.
 	One bool
+	// Swapped: it is read as the multiset of its elements, of which one is another one. The
+	// distance is how many are.
+	Swapped bool
 }
 
 var norms = map[claim.Norm]int{claim.L1: l1, claim.L2: l2, claim.LInf: linf, "": l1}
@@ -63,7 +66,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
 	work := maxWork
-	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, swapped: map[int]Expr{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -221,6 +224,14 @@ func (a *analysis) parameter(st *state, v *types.Var, in *Input) value {
 				row.lo = &Expr{}
 			}
 			return a.alloc(st, object{bag: true, env: same(e), given: true, elem: &value{sym: a.hidden("row", row)}})
+		}
+		if in.Swapped {
+			// One record goes, and another one comes: as many are left.
+			w := a.alloc(st, object{bag: true, env: same(e.scale(integer(2))), given: true, elem: &value{sym: a.hidden("row", known{whole: isInteger(elem)})}})
+			a.knowns["len("+n+")"] = &known{whole: true}
+			a.nonneg = append(a.nonneg, lengthOf(n))
+			a.swapped[st.heap[w.obj].id] = lengthOf(n)
+			return w
 		}
 		if !numbers(elem) {
 			return a.opaque(n, e, &Refusal{Pos: v.Pos(), Reason: "a slice of what are no numbers", Hint: "bag(" + n + ") <= 1"})
