@@ -186,7 +186,9 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 		}
 		drawn := a.isPositive(it.scale)
 		if it.hasScale() && !drawn && !a.whenDrawn(it.rounds).isPositive(it.scale) {
-			return refuse("the scale of noise is not known to be positive: " + it.scale.String())
+			// A run that ends has drawn it with a positive scale, or not at all: then it costs
+			// 0, and is said to cost no less.
+			it.scale = a.abs(it.scale)
 		}
 		for _, e := range []Expr{it.times, it.epsilon, it.delta, it.rho} {
 			if !a.isNonneg(e) {

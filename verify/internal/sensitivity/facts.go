@@ -397,6 +397,9 @@ func (f *facts) max(x, y Expr) Expr {
 	if f.isNonneg(y.sub(x)) {
 		return y
 	}
+	if y.is(x.neg()) {
+		return f.abs(x)
+	}
 	return call(maximum, "max", sorted([]Expr{x, y})...)
 }
 

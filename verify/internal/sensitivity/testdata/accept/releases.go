@@ -576,3 +576,37 @@ func Disjoint(rows []person, eps float64, src *noise.Source) (float64, float64) 
 	}
 	return total(women), total(men)
 }
+
+// WidestBound has noise of the larger of two bounds, which is positive where it is drawn.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires lo < hi && eps > 0
+//dp:cost eps
+func WidestBound(rows []float64, lo, hi, eps float64, src *noise.Source) float64 {
+	s := 0.0
+	for _, r := range rows {
+		s += max(lo, min(hi, r))
+	}
+	return s + src.Laplace(max(max(lo, -lo), max(hi, -hi))/eps)
+}
+
+// MeanOfSome divides by a public count, which is not 0 where noise is drawn.
+//
+// want: accepted: eps
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func MeanOfSome(q []float64, eps float64, src *noise.Source) float64 {
+	n := float64(len(q))
+	if n == 0 {
+		return 0
+	}
+	s := 0.0
+	for _, x := range q {
+		s += x
+	}
+	return s/n + src.Laplace(1/(n*eps))
+}

@@ -476,3 +476,19 @@ func DrawnInAnother(x, eps float64, src *noise.Source) []float64 {
 	}
 	return out
 }
+
+// UnpaidElsewhere: where b is negative and the second draw is not made, the first one is not
+// paid for by it.
+//
+// want: rejected: not known to be at most
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps + 1/b
+func UnpaidElsewhere(x, b, eps float64, src *noise.Source) float64 {
+	y := x + src.Laplace(1/eps)
+	if b > 0 {
+		y += x + src.Laplace(b)
+	}
+	return y
+}

@@ -560,7 +560,7 @@ func BreaksFree(q []float64, n int, eps float64, src *noise.Source) (sum, again 
 
 // DrawnBefore draws before the loop of which the count is the scale.
 //
-// want: rejected: not known to be positive
+// want: rejected: not known to be at most eps
 //
 //dp:adjacent |x| <= 1
 //dp:requires eps > 0
