@@ -221,8 +221,8 @@ func (m *machine) rounds(h *state) []*state {
 // come makes an element the present one: a winner, or that which is at a place among the
 // others that the loop came to, of which one more than there are winners are told apart.
 func (m *machine) come(s *state, x id, place int) {
-	led := s.seen&(1<<1) != 0
-	if x == 2 && s.second == 0 {
+	led := m.way.step && s.seen&(1<<1) != 0
+	if m.way.step && x == 2 && s.second == 0 {
 		s.second = 1
 		if led {
 			s.second = -1

@@ -19,8 +19,8 @@ type state struct {
 	exact   bool
 	seen    uint // winners that this loop came to
 	lows    int  // others that it came to, of which this many are told apart
-	after   uint // those that it came to after the first winner
-	second  int  // 1 if the second winner stands before the first, -1 if after; 0 is not known
+	after   uint // those that it came to after the first winner, where way.step asks for it
+	second  int  // the same of the second winner: 1 if it stands before the first, -1 if after; 0 is not known
 	drew    bool // in this round
 	ahead   bool // before the loop, for the first element
 	drawn   bool // the loop that draws was entered
