@@ -3,6 +3,7 @@ package rank
 import (
 	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -19,14 +20,28 @@ type column struct {
 	set    value // of the present one; nil if it is not set yet
 }
 
+func (x column) write(to []byte) []byte {
+	to = append(to, "·slice("...)
+	for _, is := range []bool{x.isList, x.open, x.grows} {
+		to = strconv.AppendBool(to, is)
+	}
+	for _, v := range slices.Concat(x.list, []value{x.old, x.now, x.set}) {
+		if v != nil {
+			to = v.write(to)
+		}
+		to = append(to, ',')
+	}
+	return append(to, ')')
+}
+
 // column is what a slice holds.
 func (m *machine) column(v *program.Variable, s *state) column {
-	if c, ok := s.columns[v]; ok {
+	if c, ok := m.held(v, s).(column); ok {
 		c.list = slices.Clone(c.list)
 		return c
 	}
 	if v.Input && m.equal[v] {
-		return column{old: sum{{of: v, at: self}: big.NewRat(1, 1)}}
+		return column{old: sum{{atom{of: v, at: self}, one}}}
 	}
 	return column{}
 }
@@ -38,11 +53,11 @@ func (m *machine) make(st program.Make, s *state) error {
 	}
 	switch n := m.eval(st.Length, s).(type) {
 	case size:
-		s.columns[st.To] = column{old: zero}
+		m.set(st.To, column{old: zero}, s)
 		return nil
 	case public:
 		if n, ok := n.x.(program.Number); ok && n.Value.IsInt() && n.Value.Sign() >= 0 && n.Value.Num().BitLen() < 6 {
-			s.columns[st.To] = column{isList: true, list: slices.Repeat([]value{zero}, int(n.Value.Num().Int64()))}
+			m.set(st.To, column{isList: true, list: slices.Repeat([]value{zero}, int(n.Value.Num().Int64()))}, s)
 			return nil
 		}
 	}
@@ -60,7 +75,7 @@ func (m *machine) append(st program.Append, s *state) error {
 		m.put(st.To, c, m.eval(st.Value, s), s)
 	case c.isList:
 		c.list = append(c.list, m.eval(st.Value, s))
-		s.columns[st.To] = c
+		m.set(st.To, c, s)
 	default:
 		return undecided("line %d: what %s is appended to", m.line(st.Pos), st.To.Name)
 	}
@@ -73,14 +88,14 @@ func (m *machine) store(st program.Store, s *state) {
 	v := m.eval(st.Value, s)
 	if i, ok := constant(at); ok && c.isList && i >= 0 && i < len(c.list) {
 		c.list[i] = v
-		s.columns[st.To] = c
+		m.set(st.To, c, s)
 		return
 	}
 	if i, ok := at.(index); ok && s.now != none && i.of == s.now && c.open {
 		m.put(st.To, c, v, s)
 		return
 	}
-	s.columns[st.To] = column{} // nothing is known of it any more
+	m.set(st.To, column{}, s) // nothing is known of it any more
 }
 
 // put sets the present element of a slice.
@@ -100,7 +115,7 @@ func (m *machine) put(to *program.Variable, c column, v value, s *state) {
 		v = unknown{}
 	}
 	c.set = v
-	s.columns[to] = c
+	m.set(to, c, s)
 }
 
 func constant(v value) (int, bool) {
@@ -116,7 +131,7 @@ func constant(v value) (int, bool) {
 }
 
 func (m *machine) length(x program.Length, s *state) value {
-	c, made := s.columns[x.Slice]
+	c, made := m.held(x.Slice, s).(column)
 	switch {
 	case made && c.isList:
 		return public{number(int64(len(c.list)), program.Int)}

@@ -71,7 +71,7 @@ func (m *machine) eval(x program.Expression, s *state) value {
 }
 
 func (m *machine) variable(v *program.Variable, s *state) value {
-	if x, ok := s.vars[v]; ok {
+	if x := m.held(v, s); x != nil {
 		return x
 	}
 	switch {
@@ -82,7 +82,7 @@ func (m *machine) variable(v *program.Variable, s *state) value {
 	case v.Sort == program.Bool:
 		return unknown{}
 	}
-	return sum{{of: v}: big.NewRat(1, 1)}
+	return sum{{atom{of: v}, one}}
 }
 
 // combined is a function of values: known where all may be told, and after loops over the
@@ -119,9 +119,9 @@ func (m *machine) binary(op program.Op, a, b value, s *state) value {
 	if ok1 && ok2 {
 		switch op {
 		case program.Add:
-			return v.plus(w, big.NewRat(1, 1))
+			return v.plus(w, one)
 		case program.Sub:
-			return v.plus(w, big.NewRat(-1, 1))
+			return v.plus(w, minusOne)
 		case program.Mul, program.Quo:
 			if k, ok := factor(b); ok && op == program.Mul {
 				return sum{}.plus(v, k)

@@ -82,7 +82,7 @@ func (m *machine) scan(l *program.Loop, i *program.Variable, s *state) ([]flow, 
 	var out []flow
 	known, ended := map[string]bool{}, map[string]bool{}
 	end := func(s *state) {
-		if k := m.key(s); !ended[k] {
+		if k := s.key(); !ended[k] {
 			ended[k] = true
 			out = append(out, flow{state: s})
 		}
@@ -91,7 +91,7 @@ func (m *machine) scan(l *program.Loop, i *program.Variable, s *state) ([]flow, 
 	for len(heads) > 0 {
 		h := heads[len(heads)-1]
 		heads = heads[:len(heads)-1]
-		if k := m.key(h); known[k] {
+		if k := h.key(); known[k] {
 			continue
 		} else {
 			known[k] = true
@@ -99,11 +99,11 @@ func (m *machine) scan(l *program.Loop, i *program.Variable, s *state) ([]flow, 
 		if h.complete(m.winners) {
 			e := h.clone()
 			m.leave(l, e)
-			e.vars[i] = size{}
+			m.set(i, size{}, e)
 			end(e)
 		}
 		for _, r := range m.rounds(h) {
-			r.vars[i] = index{r.now}
+			m.set(i, index{r.now}, r)
 			flows, err := m.list(l.Body, r)
 			if err != nil {
 				return nil, err
@@ -117,7 +117,7 @@ func (m *machine) scan(l *program.Loop, i *program.Variable, s *state) ([]flow, 
 					heads = append(heads, f.state)
 				case f.kind == 'b' && f.of == l && !m.sets(l):
 					m.leave(l, f.state)
-					f.vars[i] = unknown{}
+					m.set(i, unknown{}, f.state)
 					end(f.state)
 				default:
 					return nil, undecided("line %d: the loop may be left before it has come to all elements", line)
@@ -146,8 +146,9 @@ func (m *machine) enter(l *program.Loop, i *program.Variable, s *state) error {
 		return undecided("line %d: a loop over the list within another one", line)
 	}
 	s.seen, s.lows, s.after = 0, 0, 0
-	from, ok := constant(s.vars[i])
-	if x, is := s.vars[i].(index); is && x.of == s.first {
+	begin := m.held(i, s)
+	from, ok := constant(begin)
+	if x, is := begin.(index); is && x.of == s.first {
 		from, ok = 0, true
 	}
 	draws, stores := false, false
@@ -164,11 +165,11 @@ func (m *machine) enter(l *program.Loop, i *program.Variable, s *state) error {
 			case appends && c.isList && len(c.list) == 0:
 				c = column{grows: true}
 			case !c.grows && (appends || c.isList):
-				s.columns[to] = column{} // of another length
+				m.set(to, column{}, s) // of another length
 				return
 			}
 			c.open = true
-			s.columns[to] = c
+			m.set(to, c, s)
 		}
 	})
 	switch {
@@ -271,22 +272,23 @@ func (m *machine) next(l *program.Loop, s *state) error {
 		return undecided("line %d: not every round draws noise", m.line(l.Pos))
 	}
 	for _, v := range m.passing[l] {
-		delete(s.vars, v)
+		m.set(v, nil, s)
 	}
-	for v, c := range s.columns {
-		if !c.open {
+	for v, x := range s.vars {
+		c, ok := x.(column)
+		if !ok || !c.open {
 			continue
 		}
 		switch {
 		case c.set == nil && c.grows:
-			return undecided("line %d: %s is not made longer once for each element", m.line(l.Pos), v.Name)
-		case c.set == nil, s.at > 0 && (c.now == nil || c.now.text() != c.set.text()):
+			return undecided("line %d: a slice is not made longer once for each element", m.line(l.Pos))
+		case c.set == nil, s.at > 0 && (c.now == nil || text(c.now) != text(c.set)):
 			c.now = unknown{}
 		default:
 			c.now = c.set
 		}
 		c.set = nil
-		s.columns[v] = c
+		s.vars[v] = c
 	}
 	s.now, s.at, s.exact, s.drew = none, 0, false, false
 	s.rename(func(x id) id {
@@ -300,8 +302,8 @@ func (m *machine) next(l *program.Loop, s *state) error {
 
 // leave ends a loop over the list: where the others stood among each other is forgotten.
 func (m *machine) leave(l *program.Loop, s *state) {
-	for v, c := range s.columns {
-		if c.open {
+	for v, x := range s.vars {
+		if c, ok := x.(column); ok && c.open {
 			if s.n > 0 {
 				c.old = c.now
 			}
@@ -309,7 +311,7 @@ func (m *machine) leave(l *program.Loop, s *state) {
 				c.old = unknown{}
 			}
 			c.now, c.set, c.open, c.grows = nil, nil, false, false
-			s.columns[v] = c
+			s.vars[v] = c
 		}
 	}
 	first := s.first

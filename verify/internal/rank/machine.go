@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -24,15 +23,15 @@ type machine struct {
 	winners int
 	way     way
 
-	private  map[*program.Variable]bool // inputs
-	equal    map[*program.Variable]bool // inputs as long as the list
-	indices  map[*program.Variable]bool // variables that are set to where an element stands
-	ordinals map[*program.Variable]int
-	passing  map[*program.Loop][]*program.Variable // variables that a round does not leave to another one
+	private map[*program.Variable]bool            // inputs
+	equal   map[*program.Variable]bool            // inputs as long as the list
+	indices map[*program.Variable]bool            // variables that are set to where an element stands
+	numbers map[*program.Variable]int             // of those that statements set
+	passing map[*program.Loop][]*program.Variable // variables that a round does not leave to another one
 
 	scale    program.Expression
-	template map[*program.Variable]*big.Rat // what noise is added to: factors of elements
-	results  map[int][]result               // by the number of elements
+	template sum              // what noise is added to, of no element: nil if it is not known yet
+	results  map[int][]result // by the number of elements
 	need     int
 	gaps     bool
 	steps    int
@@ -46,7 +45,7 @@ const (
 func newMachine(f *program.Function, c *claim.Claim, winners int, w way) *machine {
 	m := &machine{
 		f: f, c: c, winners: winners, way: w, private: map[*program.Variable]bool{}, equal: map[*program.Variable]bool{},
-		indices: map[*program.Variable]bool{}, ordinals: map[*program.Variable]int{}, results: map[int][]result{},
+		indices: map[*program.Variable]bool{}, numbers: map[*program.Variable]int{}, results: map[int][]result{},
 	}
 	m.draw, _ = drawn(f.Body)
 	for _, a := range c.Adjacent {
@@ -66,6 +65,11 @@ func newMachine(f *program.Function, c *claim.Claim, winners int, w way) *machin
 	program.Each(f.Body, func(s program.Statement) {
 		if l, ok := s.(*program.Loop); ok {
 			m.passing[l] = passing(f, l)
+		}
+		if v := program.Written(s); v != nil {
+			if _, ok := m.numbers[v]; !ok {
+				m.numbers[v] = len(m.numbers)
+			}
 		}
 	})
 	return m
@@ -177,7 +181,7 @@ func (m *machine) run() error {
 			}
 		}
 		for _, first := range firsts {
-			s := &state{n: n, first: first, vars: map[*program.Variable]value{}, columns: map[*program.Variable]column{}, decided: map[string]bool{}}
+			s := &state{n: n, first: first, vars: make([]value, len(m.numbers)), decided: map[string]bool{}}
 			if !m.allowed(s) {
 				continue
 			}

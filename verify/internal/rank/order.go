@@ -1,9 +1,9 @@
 package rank
 
 import (
-	"maps"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -95,7 +95,7 @@ func (m *machine) difference(a, b value, s *state) signs {
 	if !ok1 || !ok2 {
 		return negative | zero | positive
 	}
-	return m.order(v.plus(w, big.NewRat(-1, 1)), s)
+	return m.order(v.plus(w, minusOne), s)
 }
 
 // span is between what a whole number lies.
@@ -153,36 +153,32 @@ func (m *machine) later(x, y id, s *state) signs {
 // order is the sign of a difference of two noisy values, and a constant.
 func (m *machine) order(d sum, s *state) signs {
 	all := negative | zero | positive
-	noisy, rest, ok := m.noisy(d)
-	c, constant := rest[atom{}]
+	noise, rest, ok := m.noisy(d)
+	constant := len(rest) == 1 && rest[0].atom == atom{}
 	switch {
-	case !ok || len(rest) > 1 || len(rest) == 1 && !constant:
+	case !ok || len(rest) > 0 && !constant:
 		return all
-	case len(noisy) == 0 && !constant:
+	case len(noise) == 0 && !constant:
 		return zero
-	case len(noisy) == 0:
-		return signOf(c.Sign())
-	case len(noisy) != 2 || constant && !m.whole():
+	case len(noise) == 0:
+		return signOf(rest[0].factor.Sign())
+	case len(noise) != 2 || constant && !m.whole():
 		return all
 	}
-	var x, y id
-	for i, k := range noisy {
-		if k.Sign() > 0 {
-			x = i
-		} else {
-			y = i
-		}
-	}
-	if x == none || y == none || new(big.Rat).Add(noisy[x], noisy[y]).Sign() != 0 {
+	x, y := noise[0], noise[1]
+	if product(x.factor, minusOne).Cmp(y.factor) != 0 {
 		return all
 	}
-	above := m.above(x, y)
+	if x.factor.Sign() < 0 {
+		x, y = y, x
+	}
+	above := m.above(x.at, y.at)
 	if above == 0 {
 		return all
 	}
-	larger, smaller := x, y
+	larger, smaller := x.at, y.at
 	if above < 0 {
-		larger, smaller = y, x
+		larger, smaller = y.at, x.at
 	}
 	if m.way.least {
 		above = -above
@@ -197,7 +193,7 @@ func (m *machine) order(d sum, s *state) signs {
 	// The difference is at least apart, or at most −apart, and a constant.
 	end := big.NewRat(int64(above*apart), 1)
 	if constant {
-		end.Add(end, new(big.Rat).Quo(c, noisy[x]))
+		end.Add(end, quotient(rest[0].factor, x.factor))
 	}
 	switch end.Sign() {
 	case 0:
@@ -268,43 +264,41 @@ func (m *machine) above(x, y id) int {
 	return 0
 }
 
-// noisy takes a sum of noisy values apart: how often that of which element, and what is
-// added. It is not ok where an element is not what noise is added to everywhere.
-func (m *machine) noisy(d sum) (factors map[id]*big.Rat, rest sum, ok bool) {
-	factors, rest = map[id]*big.Rat{}, sum{}
-	data := map[id]map[*program.Variable]*big.Rat{}
-	for a, k := range d {
-		switch {
-		case a.at == none:
-			rest[a] = k
-		case a.of == nil:
-			factors[a.at] = k
-		default:
-			if data[a.at] == nil {
-				data[a.at] = map[*program.Variable]*big.Rat{}
-			}
-			data[a.at][a.of] = k
-		}
+// noisy takes a sum of noisy values apart: the noise of each element, and what is of none. It
+// is not ok where an element is not what noise is added to everywhere.
+func (m *machine) noisy(d sum) (noise, rest sum, ok bool) {
+	of := 0 // what starts with the terms of no element
+	for of < len(d) && d[of].at == none {
+		of++
 	}
-	for x := range data {
-		if factors[x] == nil {
+	rest, d = d[:of], d[of:]
+	for len(d) > 0 {
+		of = 1
+		for of < len(d) && d[of].at == d[0].at {
+			of++
+		}
+		if d[0].of != nil || !m.adds(d[0].factor, d[1:of]) {
 			return nil, nil, false
 		}
+		noise, d = append(noise, d[0]), d[of:]
 	}
-	for x, k := range factors {
-		of := map[*program.Variable]*big.Rat{}
-		for v, f := range data[x] {
-			of[v] = new(big.Rat).Quo(f, k)
-			if m.whole() && (v.Sort != program.Int || !of[v].IsInt()) {
-				return nil, nil, false
+	return noise, rest, true
+}
+
+// adds reports whether noise with a factor is added to what it is added to everywhere.
+func (m *machine) adds(factor *big.Rat, to []term) bool {
+	if m.template == nil {
+		template := sum{}
+		for _, t := range to {
+			f := quotient(t.factor, factor)
+			if m.whole() && (t.of.Sort != program.Int || !f.IsInt()) {
+				return false
 			}
+			template = append(template, term{atom{of: t.of}, f})
 		}
-		if m.template == nil {
-			m.template = of
-		}
-		if !maps.EqualFunc(m.template, of, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 }) {
-			return nil, nil, false
-		}
+		m.template = template
 	}
-	return factors, rest, true
+	return slices.EqualFunc(m.template, to, func(x, y term) bool {
+		return x.of == y.of && x.factor.Cmp(quotient(y.factor, factor)) == 0
+	})
 }

@@ -240,10 +240,11 @@ func (m *machine) outcome() (*Outcome, error) {
 func (m *machine) distance() (low, high program.Expression, one bool, err error) {
 	parts := 0
 	for _, a := range m.c.Adjacent {
-		k := m.template[a.Input]
-		if k == nil || k.Sign() == 0 {
+		at := slices.IndexFunc(m.template, func(t term) bool { return t.of == a.Input })
+		if at < 0 {
 			continue
 		}
+		k := m.template[at].factor
 		if a.Relation != claim.Each && a.Relation != claim.One {
 			return nil, nil, false, undecided("by how much %s moves", a.Input.Name)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -81,13 +82,13 @@ func (m *machine) show(v value, s *state) (shown, bool) {
 	case shown:
 		return v, true
 	case public, size:
-		return shown{as: v.text()}, true
+		return shown{as: text(v)}, true
 	case index:
 		need := int(v.of)
 		if m.way.step && need > 1 && s.n > m.winners {
 			return shown{}, false // its noisy value need not be the second
 		}
-		return shown{as: v.text(), need: need}, v.of.winner()
+		return shown{as: text(v), need: need}, v.of.winner()
 	case sum:
 		return m.showSum(v, s)
 	}
@@ -95,33 +96,33 @@ func (m *machine) show(v value, s *state) (shown, bool) {
 }
 
 func (m *machine) showSum(v sum, s *state) (shown, bool) {
-	noisy, rest, ok := m.noisy(v)
+	noise, rest, ok := m.noisy(v)
 	if !ok {
 		return shown{}, false
 	}
-	for a := range rest {
-		if a.of != nil {
+	for _, t := range rest {
+		if t.of != nil {
 			return shown{}, false
 		}
 	}
 	total, last := new(big.Rat), none
-	for x, k := range noisy {
-		if !x.winner() {
+	for _, t := range noise {
+		if !t.at.winner() {
 			return shown{}, false
 		}
-		total.Add(total, k)
-		last = max(last, x)
+		total.Add(total, t.factor)
+		last = t.at
 	}
 	need := int(last)
 	if m.way.step {
-		if step, ok := m.ahead(2, s); ok && len(noisy) == 2 && total.Sign() == 0 && last == 2 {
-			d := new(big.Rat).Mul(noisy[1], big.NewRat(int64(-step), 1))
-			if c := rest[atom{}]; len(rest) == 0 && d.Sign() == 0 || len(rest) == 1 && c != nil && c.Cmp(d) == 0 {
+		if step, ok := m.ahead(2, s); ok && len(noise) == 2 && total.Sign() == 0 && last == 2 {
+			winner := noise[0].factor
+			if slices.EqualFunc(rest, sum{}.plus(sum{{factor: winner}}, big.NewRat(int64(-step), 1)), term.equal) {
 				m.gaps = true
-				return shown{as: "·lead*" + noisy[1].RatString(), need: 1}, true
+				return shown{as: "·lead*" + winner.RatString(), need: 1}, true
 			}
 		}
-		if len(noisy) > 0 && s.n > m.winners {
+		if len(noise) > 0 && s.n > m.winners {
 			return shown{}, false
 		}
 	}
@@ -133,6 +134,6 @@ func (m *machine) showSum(v sum, s *state) (shown, bool) {
 	case last > 1 && !m.whole() && !m.oneSided():
 		need-- // the last one may be the largest of the others
 	}
-	m.gaps = m.gaps || len(noisy) > 0
-	return shown{as: v.text(), need: need}, true
+	m.gaps = m.gaps || len(noise) > 0
+	return shown{as: text(v), need: need}, true
 }

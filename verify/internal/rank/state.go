@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -17,74 +16,52 @@ type state struct {
 	now     id  // the present element, none outside of loops
 	at      int // its index, if exact; else it is not below that
 	exact   bool
-	seen    uint // winners that this loop came to
-	lows    int  // others that it came to, of which this many are told apart
-	after   uint // those that it came to after the first winner, where way.step asks for it
-	second  int  // the same of the second winner: 1 if it stands before the first, -1 if after; 0 is not known
-	drew    bool // in this round
-	ahead   bool // before the loop, for the first element
-	drawn   bool // the loop that draws was entered
-	vars    map[*program.Variable]value
-	columns map[*program.Variable]column
-	decided map[string]bool // conditions on what is public, or shown
+	seen    uint            // winners that this loop came to
+	lows    int             // others that it came to, of which this many are told apart
+	after   uint            // those that it came to after the first winner, where way.step asks for it
+	second  int             // the same of the second winner: 1 if it stands before the first, -1 if after; 0 is not known
+	drew    bool            // in this round
+	ahead   bool            // before the loop, for the first element
+	drawn   bool            // the loop that draws was entered
+	vars    []value         // what those of machine.numbers hold; nil where they are not set
+	decided map[string]bool // conditions on what is public, or shown; never changed
 }
 
 func (s *state) clone() *state {
 	c := *s
-	c.vars, c.columns, c.decided = maps.Clone(s.vars), maps.Clone(s.columns), maps.Clone(s.decided)
+	c.vars = slices.Clone(s.vars)
 	return &c
 }
 
-// key tells states apart.
-func (m *machine) key(s *state) string {
-	var b strings.Builder
-	fmt.Fprint(&b, s.n, s.first, s.now, s.at, s.exact, s.seen, s.lows, s.after, s.second, s.drew, s.ahead, s.drawn)
-	ordinal := func(v *program.Variable) int {
-		if _, ok := m.ordinals[v]; !ok {
-			m.ordinals[v] = len(m.ordinals)
-		}
-		return m.ordinals[v]
+// held is what a variable holds; nil where it was not set.
+func (m *machine) held(v *program.Variable, s *state) value {
+	if n, ok := m.numbers[v]; ok {
+		return s.vars[n]
 	}
-	var parts []string
-	for v, x := range s.vars {
-		parts = append(parts, strconv.Itoa(ordinal(v))+"="+x.text())
-	}
-	for v, c := range s.columns {
-		text := fmt.Sprint(ordinal(v), "[", c.isList, c.open)
-		for _, x := range append(slices.Clone(c.list), c.old, c.now, c.set) {
-			if x != nil {
-				text += x.text()
-			}
-			text += ","
-		}
-		parts = append(parts, text)
-	}
-	slices.Sort(parts)
-	fmt.Fprint(&b, parts, s.path())
-	return b.String()
+	return nil
 }
 
-// path is what was decided.
-func (s *state) path() string {
-	var parts []string
-	for x, yes := range s.decided {
-		parts = append(parts, fmt.Sprint(x, ":", yes))
+// set sets a variable that a statement does.
+func (m *machine) set(v *program.Variable, to value, s *state) { s.vars[m.numbers[v]] = to }
+
+// key tells states apart.
+func (s *state) key() string {
+	b := fmt.Append(nil, s.n, s.first, s.now, s.at, s.exact, s.seen, s.lows, s.after, s.second, s.drew, s.ahead, s.drawn)
+	for _, x := range s.vars {
+		if b = append(b, ';'); x != nil {
+			b = x.write(b)
+		}
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, ";")
+	for _, x := range slices.Sorted(maps.Keys(s.decided)) {
+		b = strconv.AppendBool(append(append(b, ';'), x...), s.decided[x])
+	}
+	return string(b)
 }
 
 // rename gives elements other names.
 func (s *state) rename(by func(id) id) {
 	for v, x := range s.vars {
 		s.vars[v] = renamed(x, by)
-	}
-	for v, c := range s.columns {
-		c.list = slices.Clone(c.list)
-		for i, x := range c.list {
-			c.list[i] = renamed(x, by)
-		}
-		s.columns[v] = c
 	}
 	s.first = by(s.first)
 	s.now = by(s.now)

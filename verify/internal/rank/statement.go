@@ -1,7 +1,7 @@
 package rank
 
 import (
-	"math/big"
+	"maps"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -54,14 +54,15 @@ func (m *machine) statement(st program.Statement, s *state) ([]flow, error) {
 		if m.scale == nil {
 			m.scale = v.x
 		}
-		if m.scale.String() != v.text() {
+		if m.scale.String() != text(v) {
 			return nil, undecided("line %d: noise of the scales %v and %v", m.line(st.Pos), m.scale, v.x)
 		}
-		s.vars[st.To], s.drew = sum{{at: x}: big.NewRat(1, 1)}, s.now != none
+		m.set(st.To, sum{{atom{at: x}, one}}, s)
+		s.drew = s.now != none
 	case program.Make:
-		return one(s), m.make(st, s)
+		return goesOn(s), m.make(st, s)
 	case program.Append:
-		return one(s), m.append(st, s)
+		return goesOn(s), m.append(st, s)
 	case program.Store:
 		m.store(st, s)
 	case program.If:
@@ -96,10 +97,10 @@ func (m *machine) statement(st program.Statement, s *state) ([]flow, error) {
 	default:
 		return nil, undecided("line %d: it reveals values as it goes", m.line(st.Position()))
 	}
-	return one(s), nil
+	return goesOn(s), nil
 }
 
-func one(s *state) []flow { return []flow{{state: s}} }
+func goesOn(s *state) []flow { return []flow{{state: s}} }
 
 func (m *machine) assign(st program.Assign, s *state) ([]flow, error) {
 	if st.To.Slice {
@@ -107,14 +108,14 @@ func (m *machine) assign(st program.Assign, s *state) ([]flow, error) {
 		if !ok {
 			return nil, undecided("line %d: a slice", m.line(st.Pos))
 		}
-		s.columns[st.To] = m.column(from.Var, s)
-		return one(s), nil
+		m.set(st.To, m.column(from.Var, s), s)
+		return goesOn(s), nil
 	}
 	if st.To.Sort == program.Bool {
 		cases, err := m.cases(st.Value, s, m.line(st.Pos))
 		var all []flow
 		for _, c := range cases {
-			c.vars[st.To] = public{program.Truth(c.yes)}
+			m.set(st.To, public{program.Truth(c.yes)}, c.state)
 			all = append(all, flow{state: c.state})
 		}
 		return all, err
@@ -123,8 +124,8 @@ func (m *machine) assign(st program.Assign, s *state) ([]flow, error) {
 	if p, ok := v.(public); ok && m.indices[st.To] && s.n > 0 && p.x.String() == "0" {
 		v = index{s.first} // 0 is where the first element stands
 	}
-	s.vars[st.To] = v
-	return one(s), nil
+	m.set(st.To, v, s)
+	return goesOn(s), nil
 }
 
 // A possibility is a condition's truth, and the state in which it is that.
@@ -178,13 +179,15 @@ func (m *machine) cases(x program.Expression, s *state, line int) ([]possibility
 		return nil, undecided("line %d: the order of noisy values does not tell whether %v", line, x)
 	}
 	m.need = max(m.need, need)
-	if yes, ok := s.decided[v.text()]; ok {
+	as := text(v)
+	if yes, ok := s.decided[as]; ok {
 		return []possibility{{s, yes}}, nil
 	}
 	var all []possibility
 	for _, yes := range []bool{true, false} {
 		c := s.clone()
-		c.decided[v.text()] = yes
+		c.decided = maps.Clone(s.decided)
+		c.decided[as] = yes
 		all = append(all, possibility{c, yes})
 	}
 	return all, nil

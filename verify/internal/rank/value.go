@@ -1,12 +1,10 @@
 package rank
 
 import (
-	"fmt"
-	"maps"
+	"cmp"
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -26,8 +24,11 @@ const (
 
 func (x id) winner() bool { return x > none && x < low }
 
-// A value is one of those below.
-type value interface{ text() string }
+// A value is one of those below. None is changed once it is made.
+type value interface {
+	// write appends a text that no other value has.
+	write(to []byte) []byte
+}
 
 type (
 	// public is the same in both runs: a constant, or an expression over inputs.
@@ -39,8 +40,9 @@ type (
 	// index is where an element stands.
 	index struct{ of id }
 
-	// sum is of noise, private data and public numbers, with factors.
-	sum map[atom]*big.Rat
+	// sum is of noise, private data and public numbers, with factors: in order, of each
+	// atom once, and none with the factor 0.
+	sum []term
 
 	// shown is a function of what the result may tell: which the largest are, and their
 	// differences.
@@ -53,6 +55,12 @@ type (
 	unknown struct{}
 )
 
+// A term is a part of a sum.
+type term struct {
+	atom
+	factor *big.Rat // never changed
+}
+
 // An atom is the noise of an element (of is nil), a slice's element, a private number
 // (without an element), or a public number, by its text; the constant has neither.
 type atom struct {
@@ -61,35 +69,98 @@ type atom struct {
 	text string
 }
 
-func (x public) text() string { return x.x.String() }
-func (size) text() string     { return "·n" }
-func (x index) text() string  { return fmt.Sprintf("·at%d", x.of) }
-func (x shown) text() string  { return x.as }
-func (unknown) text() string  { return "·unknown" }
+func (x public) write(to []byte) []byte { return append(to, x.x.String()...) }
+func (size) write(to []byte) []byte     { return append(to, "·n"...) }
+func (x index) write(to []byte) []byte {
+	return strconv.AppendInt(append(to, "·at"...), int64(x.of), 10)
+}
+func (x shown) write(to []byte) []byte { return append(to, x.as...) }
+func (unknown) write(to []byte) []byte { return append(to, "·unknown"...) }
 
-func (x sum) text() string {
-	var terms []string
-	for a, k := range x {
-		name := a.text
-		if a.of != nil {
-			name = a.of.Name
+func (x sum) write(to []byte) []byte {
+	to = append(to, "·sum("...)
+	for _, t := range x {
+		if t.factor == one {
+			to = append(to, '1')
+		} else {
+			to = append(to, t.factor.RatString()...)
 		}
-		terms = append(terms, k.RatString()+"*"+name+"@"+strconv.Itoa(int(a.at)))
+		to = append(append(to, '*'), t.name()...)
+		to = append(strconv.AppendInt(append(to, '@'), int64(t.at), 10), '+')
 	}
-	slices.Sort(terms)
-	return "·sum(" + strings.Join(terms, "+") + ")"
+	return append(to, ')')
+}
+
+func text(x value) string { return string(x.write(nil)) }
+
+func (x atom) name() string {
+	if x.of != nil {
+		return x.of.Name
+	}
+	return x.text
+}
+
+// compare puts what is of no element first, then the noise of an element before its data.
+func (x atom) compare(y atom) int {
+	if c := cmp.Compare(x.at, y.at); c != 0 || x == y {
+		return c
+	}
+	switch {
+	case x.of == nil && y.of != nil:
+		return -1
+	case x.of != nil && y.of == nil:
+		return 1
+	}
+	return cmp.Compare(x.name(), y.name())
+}
+
+func (t term) equal(u term) bool { return t.atom == u.atom && t.factor.Cmp(u.factor) == 0 }
+
+// Most factors are one of these.
+var one, minusOne = big.NewRat(1, 1), big.NewRat(-1, 1)
+
+// product and quotient are of factors, the second of a divisor that is not 0.
+func product(x, y *big.Rat) *big.Rat {
+	switch {
+	case x == one:
+		return y
+	case y == one:
+		return x
+	}
+	return new(big.Rat).Mul(x, y)
+}
+
+func quotient(x, y *big.Rat) *big.Rat {
+	switch {
+	case y == one:
+		return x
+	case x == y:
+		return one
+	}
+	return new(big.Rat).Quo(x, y)
 }
 
 // plus is x + k·y.
 func (x sum) plus(y sum, k *big.Rat) sum {
-	z := maps.Clone(x)
-	for a, f := range y {
-		f = new(big.Rat).Mul(f, k)
-		if old, ok := z[a]; ok {
-			f.Add(f, old)
+	z := make(sum, len(x), len(x)+len(y))
+	copy(z, x)
+	for _, t := range y {
+		z = append(z, term{t.atom, product(t.factor, k)})
+	}
+	return z.collected()
+}
+
+// collected puts terms in order, and adds those of one atom.
+func (x sum) collected() sum {
+	slices.SortFunc(x, func(s, t term) int { return s.compare(t.atom) })
+	z := x[:0]
+	for _, t := range x {
+		if last := len(z) - 1; last >= 0 && z[last].atom == t.atom {
+			t.factor = new(big.Rat).Add(z[last].factor, t.factor)
+			z = z[:last]
 		}
-		if z[a] = f; f.Sign() == 0 {
-			delete(z, a)
+		if t.factor.Sign() != 0 {
+			z = append(z, t)
 		}
 	}
 	return z
@@ -105,9 +176,9 @@ func sumOf(v value) (sum, bool) {
 			if n.Value.Sign() == 0 {
 				return sum{}, true
 			}
-			return sum{{}: n.Value}, true
+			return sum{{factor: n.Value}}, true
 		}
-		return sum{{text: v.x.String()}: big.NewRat(1, 1)}, true
+		return sum{{atom{text: v.x.String()}, one}}, true
 	}
 	return nil, false
 }
@@ -118,22 +189,29 @@ func renamed(v value, by func(id) id) value {
 	case index:
 		return index{by(v.of)}
 	case sum:
-		z := make(sum, len(v))
-		for a, k := range v {
-			if a.at != none {
-				a.at = by(a.at)
+		same := true
+		for _, t := range v {
+			same = same && (t.at == none || by(t.at) == t.at && t.at != lost)
+		}
+		if same {
+			return v
+		}
+		z := slices.Clone(v)
+		for i, t := range z {
+			if t.at != none {
+				z[i].at = by(t.at)
 			}
-			if a.at == lost {
+			if z[i].at == lost {
 				return unknown{}
 			}
-			if old, ok := z[a]; ok {
-				k = new(big.Rat).Add(k, old)
-			}
-			if z[a] = k; k.Sign() == 0 {
-				delete(z, a)
-			}
 		}
-		return z
+		return z.collected()
+	case column:
+		v.list = slices.Clone(v.list)
+		for i, x := range v.list {
+			v.list[i] = renamed(x, by)
+		}
+		return v
 	}
 	return v
 }
@@ -144,9 +222,9 @@ func of(v value) (all []id) {
 	case index:
 		return []id{v.of}
 	case sum:
-		for a := range v {
-			if a.at != none {
-				all = append(all, a.at)
+		for _, t := range v {
+			if t.at != none {
+				all = append(all, t.at)
 			}
 		}
 	}
