@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,11 @@ func TestPrograms(t *testing.T) {
 					t.Log(line)
 				case r.Verdict == verify.Unknown && listed:
 					t.Logf("%s: %s is not reached: %s", line, w, why)
+					for _, by := range []string{"couplings", "rules of sensitivity and cost", "counterexamples: "} {
+						if !strings.Contains(r.Note, by) {
+							t.Errorf("%s: that %s were tried is not said: %s", line, by, r.Note)
+						}
+					}
 				default:
 					t.Errorf("%s: want %s; %s", line, w, r.Note)
 				}
