@@ -184,12 +184,12 @@ func (p *prover) rounds(s *program.Loop, at state) (fraction, error) {
 	return fraction{}, undecided("line %d: how often the loop runs at most", p.line(s.Pos))
 }
 
-// counter is the variable that goes up by one after every round, and is set nowhere
-// else in it.
+// counter is the whole variable that goes up by one after every round, and is set nowhere
+// else in it. (From 0 below 2.5 there are three rounds.)
 func counter(s *program.Loop) *program.Variable {
 	for _, t := range s.Post {
 		a, ok := t.(*program.Assign)
-		if !ok {
+		if !ok || a.To.Sort != program.Int {
 			continue
 		}
 		next := program.Binary{Op: program.Add, X: program.Ref{Var: a.To}, Y: program.Number{Value: one}}

@@ -482,6 +482,18 @@ func f(bits []bool, eps float64, src *noise.Source) int {
 	}
 	return -1
 }`, "eps", ""},
+	{"rounds that a real number counts", `
+//dp:adjacent |b| <= 1
+//dp:requires eps > 0 && most >= 0
+//dp:cost eps * most
+func f(b bool, most, eps float64, src *noise.Source) []bool {
+	var out []bool
+	for x := 0.0; x < most; x++ {
+		lie := src.Bernoulli(1 / (1 + math.Exp(eps)))
+		out = append(out, b != lie)
+	}
+	return out
+}`, "", "how often the loop runs"},
 	{"a neighbour's bit", `
 //dp:adjacent one(bits) <= 1
 //dp:requires eps > 0

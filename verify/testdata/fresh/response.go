@@ -308,3 +308,18 @@ func FlipCompare(answers []bool, eps float64, src *noise.Source) []bool {
 	}
 	return out
 }
+
+// FlipHalf runs three rounds for 2.5: what a real number counts from 0 is rounded up.
+//
+// want: refuted
+//
+//dp:adjacent |answer| <= 1
+//dp:requires eps > 0 && most >= 0
+//dp:cost eps * most
+func FlipHalf(answer bool, most, eps float64, src *noise.Source) []bool {
+	var out []bool
+	for x := 0.0; x < most; x++ {
+		out = append(out, answer != src.Bernoulli(1/(1+math.Exp(eps))))
+	}
+	return out
+}
