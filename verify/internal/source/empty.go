@@ -119,11 +119,7 @@ func (l *lowerer) sliceTold(c *claim.Claim) (tells bool) {
 		return true
 	}
 	d := newDependence(c)
-	for d.changed = true; d.changed; {
-		d.changed = false
-		d.list(l.fn.Body, false)
-	}
-	d.left = false
+	d.settle(l.fn.Body)
 	d.visit = func(s program.Statement, under bool) {
 		switch s := s.(type) {
 		case program.Assign:

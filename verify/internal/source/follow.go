@@ -63,11 +63,7 @@ func (l *lowerer) resolveFollows(stmts []program.Statement, c *claim.Claim) []pr
 	e.list(stmts, map[*presence]bool{}) // all of them are known now
 	if len(e.open) > 0 && c != nil {
 		d := newDependence(c)
-		for d.changed = true; d.changed; {
-			d.changed = false
-			d.list(stmts, false)
-		}
-		d.left = false // it is set again where the function is left
+		d.settle(stmts)
 		d.visit = func(s program.Statement, under bool) {
 			if f, ok := s.(*follow); ok && e.open[f] && (under || d.of(f.under...)) {
 				telling[f] = true

@@ -13,10 +13,7 @@ import (
 // only (Volpano, Irvine and Smith, "A sound type system for secure flow analysis", 1996).
 func TellingPanic(f *program.Function, c *claim.Claim) (token.Pos, bool) {
 	d := newDependence(c)
-	for d.changed = true; d.changed && d.found == nil; {
-		d.changed = false
-		d.list(f.Body, false)
-	}
+	d.settle(f.Body)
 	if d.found == nil {
 		return token.NoPos, false
 	}
@@ -42,6 +39,14 @@ func newDependence(c *claim.Claim) *dependence {
 		d.lengths[a.Input] = a.Relation == claim.Bag
 	}
 	return d
+}
+
+// settle finds all that depends. Whether the function was left is told by what stands before.
+func (d *dependence) settle(stmts []program.Statement) {
+	for d.changed = true; d.changed; d.left = false {
+		d.changed = false
+		d.list(stmts, false)
+	}
 }
 
 // of reports whether an expression depends.
@@ -103,11 +108,10 @@ func (d *dependence) statement(s program.Statement, under bool) {
 		d.list(s.Else, under)
 	case *program.Loop:
 		under = under || d.loops[s] || d.of(s.Cond)
-		if visit := d.visit; visit != nil { // what a round leaves, the next one does not begin
-			d.visit = nil
-			d.list(s.Body, under)
-			d.visit = visit
-		}
+		visit := d.visit
+		d.visit = nil
+		d.list(s.Body, under) // what a round leaves, the next one does not begin
+		d.visit = visit
 		d.list(s.Body, under)
 		d.list(s.Post, under || d.loops[s])
 	case program.Break:
@@ -118,9 +122,7 @@ func (d *dependence) statement(s program.Statement, under bool) {
 		if under && s.Panic && d.found == nil {
 			d.found = &s
 		}
-		if under && !d.left {
-			d.left, d.changed = true, true
-		}
+		d.left = d.left || under
 	}
 }
 

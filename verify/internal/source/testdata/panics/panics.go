@@ -192,3 +192,52 @@ func AlikeBeforeTheBranch(x, n int) int {
 	}
 	return y
 }
+
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func AlikeBeforeTheReturn(x, n int) int {
+	y := 1 / n
+	if x > 5 {
+		return y
+	}
+	return 0
+}
+
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func TellsBehindTheReturn(x, n int) int {
+	if x > 5 {
+		return 0
+	}
+	return 1 / n
+}
+
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func TellsInTheNextRound(x, n, m int) int {
+	y, z := 0, 0
+	for {
+		y++
+		z += 1 / (n - y)
+		if y > m {
+			break
+		}
+		if x > 5 {
+			return z
+		}
+	}
+	return z
+}
+
+//dp:adjacent |x| <= 1
+//dp:cost 1
+func TellsBehindTheLoop(x, n, m int) int {
+	for range m {
+		for range m {
+			if x > 5 {
+				return 0
+			}
+		}
+	}
+	return 1 / n
+}
