@@ -92,6 +92,8 @@ type analysis struct {
 	ones    map[int]bool // objects as neighbours have them who differ in one element
 	swapped map[int]Expr // multisets of which neighbours have as many records: their number
 	pkg     *Package     // whose code is being read
+	// tags are what switches are on that is no variable.
+	tags map[*ast.Ident]*types.Var
 	// functions are how far atoms that are functions of others move.
 	functions map[string]env
 }

@@ -94,7 +94,8 @@ func (a *analysis) length(f *frame, st *state, x *ast.CallExpr) value {
 			}
 			return value{sym: lengthOf(v.sym.String())}
 		}
-		return a.opaque("len", e, a.why(x, "", "the length of private data of which nothing is known"))
+		k := known{env: e.infinite(a.why(x, "", "the length of private data of which nothing is known")), whole: true, lo: &Expr{}}
+		return value{sym: a.hidden("len", k)}
 	}
 	a.fail(x, "", "the length of what is no slice")
 	return value{}

@@ -126,6 +126,9 @@ func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value
 		a.fail(x, "strconv.Format...", "%s writes private data behind the end of a slice", name)
 	}
 	one := func() value {
+		if len(e) == 0 && fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == "math" && fn.Signature().Recv() == nil && fn.Signature().Results().Len() == 1 {
+			return a.publicCall(fn.FullName(), args)
+		}
 		if len(e) == 0 {
 			return a.public(name)
 		}
@@ -145,6 +148,21 @@ func (a *analysis) unknownCall(f *frame, st *state, fn *types.Func, args []value
 		}
 	}
 	return one()
+}
+
+// publicCall names the result of a function of public numbers, so that equal ones are equal.
+func (a *analysis) publicCall(name string, args []value) value {
+	k := known{}
+	var of []string
+	for _, v := range args {
+		of = append(of, v.sym.String())
+		k.serial = max(k.serial, a.serialOf(&atom{args: []Expr{v.sym}}))
+	}
+	name += "(" + strings.Join(of, ", ") + ")"
+	if a.knowns[name] == nil {
+		a.knowns[name] = &k
+	}
+	return value{sym: named(name)}
 }
 
 // escape: what is given to a function that is not known may be changed by it, and is

@@ -179,6 +179,7 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 		refuse := func(what string) error {
 			return &Refusal{it.pos, what, "noise on a number of bounded sensitivity"}
 		}
+		a.rescale(it)
 		for _, e := range []Expr{it.times, it.scale, it.epsilon, it.delta, it.rho} {
 			if !a.fixed(e) {
 				return refuse("what it costs depends on a number of the program: " + e.String())
@@ -225,6 +226,11 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 		e := a.resolved(it.sens, func(string) bool { return true })
 		for _, s := range sortedKeys(e) {
 			b := e[s]
+			if !a.fixed(b.most) {
+				if by, ok := a.most(b.most, a.fixed); ok {
+					b.most = by
+				}
+			}
 			d, ok := most[s]
 			switch {
 			case b.infinite != nil:
@@ -263,6 +269,31 @@ func (a *analysis) settle(items []item, most map[string]Expr) error {
 		}
 	}
 	return nil
+}
+
+// rescale writes real noise of a scale that is a number of the program as noise of scale 1, where
+// what it is added to moves by multiples of the scale. (Noise of scale b on what moves by d tells
+// as much as that of scale 1 on what moves by d/b.)
+func (a *analysis) rescale(it *item) {
+	if it.law != laplace && it.law != gaussian || a.fixed(it.scale) || !a.isPositive(it.scale) {
+		return
+	}
+	sens := env{}
+	for s, b := range it.sens {
+		if b.infinite == nil {
+			r, ok := Expr{}, false
+			for r = range ratios(b.most, it.scale) {
+				ok = true
+				break
+			}
+			if !ok || !a.isNonneg(r) {
+				return
+			}
+			b.most = r
+		}
+		sens[s] = b
+	}
+	it.sens, it.scale = sens, one()
 }
 
 // whenDrawn are the facts where a draw is made that stands in loops of such counts: each

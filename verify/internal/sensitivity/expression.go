@@ -30,7 +30,7 @@ type atom struct {
 	op   operation
 	args []Expr
 	// sign is what is known of a parameter or a hidden number.
-	nonneg bool
+	nonneg, positive bool
 }
 
 type operation uint8

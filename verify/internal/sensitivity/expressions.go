@@ -85,6 +85,9 @@ func (a *analysis) ident(f *frame, st *state, x *ast.Ident) value {
 	if obj == nil {
 		obj = f.pkg.Info.Defs[x]
 	}
+	if tag, ok := a.tags[x]; ok {
+		obj = tag
+	}
 	switch o := obj.(type) {
 	case *types.Nil:
 		return value{sym: named("nil")}
@@ -296,6 +299,15 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	whole := t != nil && isInteger(t)
 	if op == token.SUB && t != nil && unsigned(t) && !a.isNonneg(v.sym.sub(w.sym)) {
 		return a.opaque("difference", moves, a.why(at, "signed integers", "a difference of unsigned integers goes round below 0"))
+	}
+	if n, ok := w.sym.number(); ok && whole && (op == token.SHL || op == token.SHR) && n.Sign() >= 0 && n.IsInt() && n.Num().BitLen() < 6 {
+		// x << n is x·2ⁿ, and x >> n is x/2ⁿ, rounded down.
+		by := value{sym: rat(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(n.Num().Uint64()))))}
+		if op == token.SHL {
+			op, w = token.MUL, by
+		} else if len(moves) > 0 {
+			return a.quotient(v, by, true, false, at)
+		}
 	}
 	switch op {
 	case token.ADD, token.SUB, token.MUL:

@@ -76,6 +76,9 @@ func (f *facts) sign(a *atom) (nonneg, positive bool) {
 			return true, true
 		}
 	}
+	if a.positive {
+		return true, true
+	}
 	nonneg = a.nonneg
 	for _, p := range f.nonneg {
 		if n, ok := x.sub(p).number(); ok && n.Sign() >= 0 {

@@ -2,6 +2,7 @@ package sensitivity
 
 import (
 	"go/token"
+	"iter"
 	"maps"
 	"math/big"
 	"slices"
@@ -73,6 +74,72 @@ func (a *analysis) intervalBy(all []comparison, e Expr) (lo, hi *Expr) {
 	return lo, hi
 }
 
+// publicWhere bounds a public number by parameters, where all of the comparisons hold.
+func (a *analysis) publicWhere(all []comparison, e Expr) (lo, hi *Expr) {
+	lo, hi = a.betweenSum(e, a.fixed)
+	for _, c := range all {
+		d := c.y.sub(c.x)
+		switch c.op {
+		case token.GTR, token.GEQ:
+			d = d.neg()
+		case token.LSS, token.LEQ:
+		default:
+			continue
+		}
+		// d >= 0, and e = left + r·d.
+		for _, t := range e.terms {
+			i := slices.IndexFunc(d.terms, func(s term) bool { return s.key() == t.key() })
+			if i < 0 {
+				continue
+			}
+			r := new(big.Rat).Quo(t.coef, d.terms[i].coef)
+			switch left := e.sub(d.mul(rat(r))); {
+			case !a.fixed(left):
+			case r.Sign() > 0 && lo == nil:
+				lo = &left
+			case r.Sign() < 0 && hi == nil:
+				hi = &left
+			}
+		}
+	}
+	if len(e.terms) != 1 || len(e.terms[0].powers) != 1 || lo != nil && hi != nil {
+		return lo, hi
+	}
+	x := e.terms[0].powers[0].atom
+	k := a.knowns[x.name]
+	if k == nil || k.pieces == nil || !a.told() {
+		return lo, hi
+	}
+	yes, ok1 := e.replace(x.name, k.pieces.yes)
+	no, ok2 := e.replace(x.name, k.pieces.no)
+	if !ok1 || !ok2 {
+		return lo, hi
+	}
+	yl, yh := a.publicWhere(all, yes)
+	nl, nh := a.publicWhere(all, no)
+	l, h := a.hull(yl, yh, nl, nh)
+	if lo == nil {
+		lo = l
+	}
+	if hi == nil {
+		hi = h
+	}
+	return lo, hi
+}
+
+// hull bounds what is one of two numbers, by bounds of each.
+func (a *analysis) hull(xl, xh, yl, yh *Expr) (lo, hi *Expr) {
+	if xl != nil && yl != nil {
+		least := a.min(*xl, *yl)
+		lo = &least
+	}
+	if xh != nil && yh != nil {
+		most := a.max(*xh, *yh)
+		hi = &most
+	}
+	return lo, hi
+}
+
 // intervalWhere bounds e where u <= v.
 func (a *analysis) intervalWhere(e, u, v Expr) (lo, hi *Expr) {
 	lo, hi = a.interval(e)
@@ -109,13 +176,12 @@ func (a *analysis) intervalWhere(e, u, v Expr) (lo, hi *Expr) {
 	}
 	yl, yh := a.intervalWhere(yes, u, v)
 	nl, nh := a.intervalWhere(no, u, v)
-	if lo == nil && yl != nil && nl != nil {
-		least := a.min(*yl, *nl)
-		lo = &least
+	l, h := a.hull(yl, yh, nl, nh)
+	if lo == nil {
+		lo = l
 	}
-	if hi == nil && yh != nil && nh != nil {
-		most := a.max(*yh, *nh)
-		hi = &most
+	if hi == nil {
+		hi = h
 	}
 	return lo, hi
 }
@@ -129,21 +195,8 @@ func (a *analysis) meets(d Expr, c *comparison) bool {
 	if len(u.terms) == 0 {
 		return false
 	}
-	// d = r·u for r the ratio of the terms that match the first of u.
-	for _, t := range d.terms {
-		first := Expr{[]term{u.terms[0]}}
-		inverse, ok := first.inverse()
-		if !ok {
-			return false
-		}
-		r := Expr{[]term{t}}.mul(inverse)
-		for _, p := range r.terms[0].powers {
-			if p.halfs < 0 || len(a.atomEnv(p.atom)) > 0 {
-				r = Expr{}
-				break
-			}
-		}
-		if len(r.terms) > 0 && r.mul(u).is(d) {
+	for r := range ratios(d, u) {
+		if !slices.ContainsFunc(r.terms[0].powers, func(p power) bool { return p.halfs < 0 || len(a.atomEnv(p.atom)) > 0 }) {
 			return true
 		}
 	}
@@ -170,6 +223,18 @@ func (a *analysis) meets(d Expr, c *comparison) bool {
 		}
 	}
 	return false
+}
+
+// ratios are the monomials r with d = r·u: of those of the terms of d to the first of u.
+func ratios(d, u Expr) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) {
+		inverse, ok := Expr{u.terms[:1]}.inverse()
+		for _, t := range d.terms {
+			if r := (Expr{[]term{t}}).mul(inverse); ok && r.mul(u).is(d) && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // impossible reports whether a test cannot come out so where the sides of c are equal.
@@ -206,8 +271,18 @@ func (a *analysis) impossible(test comparison, holds bool, c *comparison) bool {
 
 // excluded reports whether d op 0 cannot come out so.
 func excluded(a *analysis, op token.Token, holds bool, d Expr) bool {
-	if holds {
-		return op == token.GTR && a.isNonneg(d.neg()) || op == token.LSS && a.isNonneg(d)
+	if !holds {
+		op = map[token.Token]token.Token{token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR}[op]
 	}
-	return op == token.GEQ && a.isNonneg(d) || op == token.LEQ && a.isNonneg(d.neg())
+	switch op {
+	case token.GTR:
+		return a.isNonneg(d.neg())
+	case token.LSS:
+		return a.isNonneg(d)
+	case token.GEQ:
+		return a.isPositive(d.neg())
+	case token.LEQ:
+		return a.isPositive(d)
+	}
+	return false
 }

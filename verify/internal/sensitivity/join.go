@@ -205,6 +205,16 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		}
 		return a.hidden("join", k)
 	}
+	if lo, hi := a.publicJoin(cond, v.sym, w.sym); len(choice) == 0 && (lo != nil || hi != nil) {
+		one := join(v.sym, w.sym)
+		x := one.terms[0].powers[0].atom
+		k := a.knowns[x.name]
+		k.lo, k.hi = lo, hi
+		if lo != nil {
+			x.nonneg, x.positive = a.isNonneg(*lo), a.isPositive(*lo)
+		}
+		return value{sym: one}
+	}
 	if old != nil && old.kind == plain && len(old.sym.terms) > 0 {
 		// What is added in the branches, if what was there stays as it is.
 		x, y := v.sym.sub(old.sym), w.sym.sub(old.sym)
@@ -221,6 +231,20 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		}
 	}
 	return value{sym: join(v.sym, w.sym)}
+}
+
+// publicJoin bounds what is one of two public numbers, by parameters.
+func (a *analysis) publicJoin(cond *value, x, y Expr) (lo, hi *Expr) {
+	if len(a.env(x)) > 0 || len(a.env(y)) > 0 {
+		return nil, nil
+	}
+	var yes, no []comparison
+	if cond != nil {
+		yes, no = cond.known(true), cond.known(false)
+	}
+	xl, xh := a.publicWhere(yes, x)
+	yl, yh := a.publicWhere(no, y)
+	return a.hull(xl, xh, yl, yh)
 }
 
 // joinedObject is one of two contents.

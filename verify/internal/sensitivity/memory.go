@@ -422,7 +422,7 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 	if len(lo.terms) > 0 || !hi.is(o.length) {
 		e = a.stretch(o, lo, hi).env
 	}
-	return a.alloc(st, object{env: e, size: o.size, length: hi.sub(lo), view: true})
+	return a.alloc(st, object{env: e, size: o.size, length: hi.sub(lo), number: o.number, view: true})
 }
 
 // handed is a value that goes where it is not followed: the draws in it are used up.

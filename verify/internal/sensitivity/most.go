@@ -1,5 +1,7 @@
 package sensitivity
 
+import "math/big"
+
 // most bounds the size of a public number by others of which a predicate holds: each that it
 // does not hold of lies between two that are known.
 func (a *analysis) most(e Expr, holds func(Expr) bool) (Expr, bool) {
@@ -72,11 +74,39 @@ func (a *analysis) between(x *atom, holds func(Expr) bool) (lo, hi *Expr) {
 }
 
 func (a *analysis) betweenSum(e Expr, holds func(Expr) bool) (lo, hi *Expr) {
-	switch {
-	case holds(e):
+	if holds(e) {
 		return &e, &e
-	case len(e.terms) == 1 && len(e.terms[0].powers) == 1 && e.is(atomic(e.terms[0].powers[0].atom)):
-		return a.between(e.terms[0].powers[0].atom, holds)
 	}
-	return nil, nil
+	lo, hi = &Expr{}, &Expr{}
+	for _, t := range e.terms {
+		part := Expr{[]term{t}}
+		tl, th := &part, &part
+		if !holds(part) {
+			if len(t.powers) != 1 || t.powers[0].halfs != 2 {
+				return nil, nil
+			}
+			if tl, th = a.between(t.powers[0].atom, holds); t.coef.Sign() < 0 {
+				tl, th = th, tl
+			}
+			tl, th = times(tl, t.coef), times(th, t.coef)
+		}
+		lo, hi = plus(lo, tl), plus(hi, th)
+	}
+	return lo, hi
+}
+
+func times(e *Expr, by *big.Rat) *Expr {
+	if e == nil {
+		return nil
+	}
+	product := e.mul(rat(by))
+	return &product
+}
+
+func plus(e, f *Expr) *Expr {
+	if e == nil || f == nil {
+		return nil
+	}
+	sum := e.add(*f)
+	return &sum
 }

@@ -101,7 +101,9 @@ func (a *analysis) noised(st *state, v value, d *draw, at ast.Node) value {
 		a.fail(at, "noise of a real law, or an integer", "noise over the integers is added to what is not known to be one")
 	}
 	a.precise(v.sym, d.law)
-	a.charge(st, item{pos: at.Pos(), law: law(d.law), scale: d.scale, sens: e, times: one()})
+	it := item{pos: at.Pos(), law: law(d.law), scale: d.scale, sens: e, times: one()}
+	a.rescale(&it)
+	a.charge(st, it)
 	return value{sym: a.hidden("noisy", known{whole: strings.HasPrefix(d.law, "discrete")})}
 }
 

@@ -166,6 +166,18 @@ func (a *analysis) cases(f *frame, st *state, s *ast.SwitchStmt) []ast.Stmt {
 	if s.Init != nil {
 		list = append(list, s.Init)
 	}
+	tag := s.Tag
+	if t := f.pkg.Info.Types[tag].Type; tag != nil && !simple(tag) && !dynamic(t) {
+		// It is evaluated once.
+		if s.Init != nil {
+			a.block(f, st, list, nil)
+			list = nil
+		}
+		id := &ast.Ident{NamePos: tag.Pos(), Name: types.ExprString(tag)}
+		a.tags[id] = types.NewVar(tag.Pos(), f.pkg.Types, id.Name, t)
+		st.vars[place{f.id, a.tags[id]}] = a.number(st, a.expr(f, st, tag), tag)
+		tag = id
+	}
 	ast.Inspect(s.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
@@ -191,8 +203,8 @@ func (a *analysis) cases(f *frame, st *state, s *ast.SwitchStmt) []ast.Stmt {
 		}
 		var cond ast.Expr
 		for _, x := range c.List {
-			if s.Tag != nil {
-				x = &ast.BinaryExpr{X: s.Tag, OpPos: x.Pos(), Op: token.EQL, Y: x}
+			if tag != nil {
+				x = &ast.BinaryExpr{X: tag, OpPos: x.Pos(), Op: token.EQL, Y: x}
 			}
 			if cond == nil {
 				cond = x
@@ -202,7 +214,7 @@ func (a *analysis) cases(f *frame, st *state, s *ast.SwitchStmt) []ast.Stmt {
 		}
 		chain = &ast.IfStmt{If: c.Pos(), Cond: cond, Body: body, Else: chain}
 	}
-	if s.Tag != nil && !simple(s.Tag) {
+	if tag != nil && !simple(tag) {
 		a.fail(s.Tag, "a switch on a variable", "a switch on an expression that may act")
 	}
 	if chain != nil {
