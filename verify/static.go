@@ -25,7 +25,8 @@ func syntax(loaded []*source.Package) (all []*sensitivity.Package) {
 //
 // Rules read syntax, and small inputs are evaluated by the lowered program: what the two
 // read apart would have to be the same fault twice to prove a wrong claim. A sensitivity
-// that small inputs refute needs no rules.
+// that small inputs refute needs no rules. Where proofs are only checked, as a certificate
+// is, the rules are the checker, and what they prove is not evaluated.
 func (d *decision) static(ctx context.Context) bool {
 	fn, ok := d.unit.Info.Defs[d.unit.Decl.Name].(*types.Func)
 	if !ok {
@@ -33,10 +34,13 @@ func (d *decision) static(ctx context.Context) bool {
 	}
 	before, proved := d.result, true
 	if len(d.unit.Claim.Sensitivities) > 0 {
-		if d.moved(ctx) {
+		if !d.options.Check && d.moved(ctx) {
 			return true
 		}
 		proved = d.ruled(d.syntax.Check(fn.FullName(), d.unit.Claim))
+		if !proved && d.options.Check && d.moved(ctx) {
+			return true
+		}
 	}
 	if proved && d.unit.Claim.Cost != nil {
 		proved = d.ruled(d.ending(d.syntax.Cost(fn.FullName(), d.unit.Claim)))
@@ -46,7 +50,7 @@ func (d *decision) static(ctx context.Context) bool {
 		d.result = before
 		return false
 	}
-	if searchable(d.unit) {
+	if !d.options.Check && searchable(d.unit) {
 		ruled := d.result
 		d.result = before
 		if d.soon(ctx) {

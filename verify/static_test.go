@@ -31,8 +31,19 @@ func TestRulesAreEvaluated(t *testing.T) {
 	if r := d.syntax.Cost(u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
 		t.Fatalf("the rules prove nothing, and nothing is tested: %s", r.Note)
 	}
+	searched(t, d)
+}
+
+// searched fails unless a decision evaluates what the rules prove, and refutes it; and applies
+// the rules alone where it only checks.
+func searched(t *testing.T, d *decision) {
+	t.Helper()
 	if !d.static(t.Context()) || d.result.Verdict != Refuted {
 		t.Errorf("%s: %s", d.result.Verdict, d.result.Note)
+	}
+	d.result, d.options.Check = Result{}, true
+	if !d.static(t.Context()) || d.result.Verdict != Proved {
+		t.Errorf("checked: %s: %s", d.result.Verdict, d.result.Note)
 	}
 }
 
@@ -53,9 +64,7 @@ func TestSensitivitiesAreEvaluated(t *testing.T) {
 	if r := d.syntax.Check(u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
 		t.Fatalf("the rules prove nothing, and nothing is tested: %s", r.Note)
 	}
-	if !d.static(t.Context()) || d.result.Verdict != Refuted {
-		t.Errorf("%s: %s", d.result.Verdict, d.result.Note)
-	}
+	searched(t, d)
 }
 
 // No right claim is refuted, and of nine tenths of what it allows nearly each is: what the
