@@ -8,9 +8,6 @@ func (r *region) reduced() (*region, bool) {
 		b := &bounds[i]
 		for j := range bounds {
 			for k := range bounds[:j] {
-				if j == i || k == i {
-					continue
-				}
 				for _, signs := range [][2]int64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
 					x, y := bounds[j].times(signs[0]), bounds[k].times(signs[1])
 					if !sameTerms(addTerms(x.terms, y.terms, integer(1)), b.terms) {
@@ -18,12 +15,8 @@ func (r *region) reduced() (*region, bool) {
 					}
 					lo, loOpen := limit{x.lo.plus(y.lo.rational), x.lo.set && y.lo.set}, x.loOpen || y.loOpen
 					hi, hiOpen := limit{x.hi.plus(y.hi.rational), x.hi.set && y.hi.set}, x.hiOpen || y.hiOpen
-					both := bound{terms: b.terms, lo: lo, loOpen: loOpen, hi: b.hi, hiOpen: b.hiOpen, continuous: b.continuous}
-					if both.empty() {
-						return nil, false
-					}
-					both = bound{terms: b.terms, lo: b.lo, loOpen: b.loOpen, hi: hi, hiOpen: hiOpen, continuous: b.continuous}
-					if both.empty() {
+					// (If x.hi + y.hi is below b.lo, then b.lo - y.hi is above x.hi: that is found at x.)
+					if both := (bound{lo: lo, loOpen: loOpen, hi: b.hi, hiOpen: b.hiOpen, continuous: b.continuous}); both.empty() {
 						return nil, false
 					}
 					if lo.set && b.lo.set {
