@@ -30,7 +30,7 @@
 // returns, or B is left in round j, the rounds of A that are not run any more (or, in the
 // given function, were) show nothing, and their draws integrate to 1.
 //
-// A slice that is a copy of an input q may be read by A(k) at k, before it is written there: it
+// A slice that is a copy of another, q, may be read by A(k) at k, before it is written there: it
 // is q[k] then.
 //
 // B reads the slice at j as the value that A(j) has just written; and at a variable
@@ -123,7 +123,7 @@ func fuse(body []program.Statement, b int, names map[string]bool) ([]program.Sta
 
 // fills reports whether the first loop does nothing but to fill a slice.
 func (p *pair) fills() bool {
-	if !p.filled() || p.slice == nil || p.slice.Input {
+	if !p.filled() {
 		return false
 	}
 	for p.made = p.a - 1; p.made >= 0 && !effectsOf(p.body[p.made : p.made+1]).writes[p.slice]; {
@@ -154,35 +154,29 @@ func (p *pair) fills() bool {
 	} else {
 		p.length = made.Length
 	}
-	if !simple(p.length) || p.appends && !natural(p.length) || !p.bound(bound, p.a) {
+	if p.appends && !natural(p.length) || !p.bound(bound) {
 		return false
 	}
-	// The bound is the same wherever it is read.
+	// The bound is the same wherever it is read, and is not of the slice itself.
 	of := mentioned(p.length)
 	for v := range effectsOf(p.body[p.made+1:]).writes {
 		if of[v] {
 			return false
 		}
 	}
-	return !of[p.slice]
+	return true
 }
 
-// copied recognises a slice that is made as a copy of an input, which nothing sets anew,
-// and writes the first loop as one that reads the input: each round reads the copy at its
+// copied recognises a slice that is made as a copy of another, which nothing sets anew
+// (its length is the bound), and writes the first loop as one that reads the input: each round reads the copy at its
 // own place, before it writes there.
 func (p *pair) copied() (made program.Make, ok bool) {
-	s, ok := p.body[p.made].(program.Assign)
-	if !ok {
-		return made, false
-	}
+	s, _ := p.body[p.made].(program.Assign)
 	from, ok := s.Value.(program.Ref)
-	if !ok || !from.Var.Input || from.Var.Stream || effectsOf(p.body).writes[from.Var] {
+	if !ok || from.Var.Stream {
 		return made, false
 	}
-	i, ok := counter(p.first)
-	if !ok || effectsOf(p.first.Body).writes[i] {
-		return made, false
-	}
+	i, _ := counter(p.first) // once sees to it
 	r := rewriting(func(x program.Expression) program.Expression {
 		if e, ok := x.(program.Element); ok && e.Slice == p.slice && isRef(e.Index, i) {
 			e.Slice = from.Var
@@ -280,13 +274,13 @@ func (p *pair) once() (ok bool) {
 // end, or from 1, and looks at no more of it than it may.
 func (p *pair) reads() bool {
 	var ok bool
-	if p.j, ok = counter(p.second); !ok || p.j == p.i || len(p.second.Invariants) > 0 || !p.bound(limit(p.second, p.j), p.b) {
+	if p.j, ok = counter(p.second); !ok || len(p.second.Invariants) > 0 || !p.bound(limit(p.second, p.j)) {
 		return false
 	}
 	if p.start, ok = p.begins(p.j, p.b); !ok || p.start < 0 || p.start > 1 {
 		return false
 	}
-	return !effectsOf(p.second.Body).writes[p.j] && follows(p.second.Body, p.second)
+	return !effectsOf(p.second.Body).writes[p.j] && follows(p.second.Body)
 }
 
 // left is a loop while i < n && more as one while i < n that is left where more is false.
@@ -304,21 +298,13 @@ func left(l *program.Loop) *program.Loop {
 }
 
 // follows reports whether statements are such that they may run between the rounds of a
-// loop: they output nothing and leave no loop but their own.
-func follows(list []program.Statement, of *program.Loop) bool {
+// loop: they output nothing, and have no loop of their own.
+func follows(list []program.Statement) bool {
 	for _, s := range list {
 		switch s := s.(type) {
-		case program.Assign, program.Make, program.Append, program.Store, program.Return, program.Draw:
+		case program.Assign, program.Make, program.Append, program.Store, program.Return, program.Draw, program.Break, program.Continue:
 		case program.If:
-			if !follows(s.Then, of) || !follows(s.Else, of) {
-				return false
-			}
-		case program.Break:
-			if s.Of != of {
-				return false
-			}
-		case program.Continue:
-			if s.Of != of {
+			if !follows(s.Then) || !follows(s.Else) {
 				return false
 			}
 		default:
@@ -329,16 +315,13 @@ func follows(list []program.Statement, of *program.Loop) bool {
 }
 
 // apart reports whether the two loops, and what follows them, share no variable that one
-// of them writes, other than the slice.
+// of them writes, other than the slice. (What both write and nothing reads is nothing.)
 func (p *pair) apart() bool {
 	a, b := effectsOf([]program.Statement{p.first}), effectsOf([]program.Statement{p.second})
-	if b.writes[p.slice] {
-		return false
-	}
 	delete(a.writes, p.slice)
 	after := effectsOf(p.body[p.b+1:]).all()
 	for v := range a.writes {
-		if b.reads[v] || b.writes[v] || after[v] {
+		if b.reads[v] || after[v] {
 			return false
 		}
 	}
@@ -373,7 +356,7 @@ func (p *pair) around() (before, between []program.Statement, ok bool) {
 				continue // begins has seen it
 			}
 			if e, ok := s.Value.(program.Element); ok && e.Slice == p.slice {
-				if at, ok := constant(e.Index); !ok || at != 0 || slices.Contains(p.tops, s.To) {
+				if at, ok := constant(e.Index); !ok || at != 0 {
 					return nil, nil, false
 				}
 				p.tops = append(p.tops, s.To)
@@ -385,13 +368,13 @@ func (p *pair) around() (before, between []program.Statement, ok bool) {
 	e := effectsOf(between)
 	all := e.all()
 	for _, v := range p.tops {
-		if all[v] || a.reads[v] || a.writes[v] {
+		if all[v] || a.reads[v] {
 			return nil, nil, false
 		}
 		between = append(between, program.Assign{At: p.second.At, To: v, Value: zero(v.Sort)})
 	}
 	for v := range e.writes {
-		if a.reads[v] || a.writes[v] {
+		if a.reads[v] {
 			return nil, nil, false
 		}
 	}
@@ -400,7 +383,7 @@ func (p *pair) around() (before, between []program.Statement, ok bool) {
 			return nil, nil, false
 		}
 	}
-	return before, between, !all[p.slice] && !all[p.j] && follows(between, nil)
+	return before, between, !all[p.slice] && !all[p.j]
 }
 
 // loop is the fused one.
@@ -458,7 +441,7 @@ func (p *pair) stops(rest []program.Statement) (n int) {
 				return n
 			}
 		}
-		if b, ok := s.Then[0].(program.Break); !ok || b.Of != p.fused || of[p.element] {
+		if _, ok := s.Then[0].(program.Break); !ok || of[p.element] {
 			return n
 		}
 	}
@@ -500,7 +483,7 @@ func (p *pair) following() ([]program.Statement, bool) {
 	}
 	list := r.List(p.second.Body)
 	all := effectsOf(list).all()
-	return list, !all[p.slice] && !all[p.j]
+	return list, !all[p.slice]
 }
 
 // holds reports whether a variable is an earlier j wherever the second loop reads it, or
@@ -531,17 +514,14 @@ func (p *pair) begins(v *program.Variable, before int) (int64, bool) {
 	return 0, false
 }
 
-// bound reports whether a limit that the statement at a place reads is the length of the
-// slice: the expression of which it was made, len(slice), or n := len(slice).
-func (p *pair) bound(x program.Expression, place int) bool {
+// bound reports whether the limit of a loop is the length of the slice: the expression of
+// which it was made, len(slice), or n := len(slice). (While it is appended to, nothing asks
+// for its length: see fills and around.)
+func (p *pair) bound(x program.Expression) bool {
 	if same(x, p.length) {
 		return true
 	}
-	since := p.made // when the slice has its length
-	if p.appends {
-		since = p.a
-	}
-	if r, ok := x.(program.Ref); ok && !r.Var.Input {
+	if r, ok := x.(program.Ref); ok {
 		set := -1
 		for k := range p.body {
 			if effectsOf(p.body[k : k+1]).writes[r.Var] {
@@ -551,17 +531,14 @@ func (p *pair) bound(x program.Expression, place int) bool {
 				set = k
 			}
 		}
-		if set <= since || set >= place {
+		if set <= p.made {
 			return false
 		}
-		a, ok := p.body[set].(program.Assign)
-		if !ok {
-			return false
-		}
+		a, _ := p.body[set].(program.Assign)
 		x = a.Value
 	}
 	l, ok := x.(program.Length)
-	return ok && l.Slice == p.slice && since < place
+	return ok && l.Slice == p.slice
 }
 
 // rewriting copies statements with by applied to the parts of their expressions.

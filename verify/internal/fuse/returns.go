@@ -89,7 +89,7 @@ func ends(list []program.Statement) bool {
 
 // set sets the results to what a return returns, which must be numbers and truths.
 func (e *ending) set(r program.Return) (sets []program.Statement, ok bool) {
-	if r.Panic || e.returns > 0 && len(r.Values) != len(e.results) || len(r.Values) == 0 {
+	if r.Panic || len(r.Values) == 0 {
 		return nil, false
 	}
 	for i, x := range r.Values {

@@ -50,18 +50,6 @@ func constant(x program.Expression) (int64, bool) {
 	return n.Value.Num().Int64(), true
 }
 
-// simple reports whether a length is one of a slice, a variable or a number.
-func simple(x program.Expression) bool {
-	switch x := x.(type) {
-	case program.Length:
-		return !x.Slice.Stream
-	case program.Ref:
-		return true
-	}
-	_, ok := constant(x)
-	return ok
-}
-
 // natural reports whether a length is not negative.
 func natural(x program.Expression) bool {
 	switch x := x.(type) {
@@ -103,7 +91,7 @@ func counter(l *program.Loop) (*program.Variable, bool) {
 		return nil, false
 	}
 	n, ok := constant(sum.Y)
-	return post.To, ok && n == 1 && limit(l, post.To) != nil
+	return post.To, ok && n == 1
 }
 
 // limit is the bound n of a loop while i < n, or nil.

@@ -5,8 +5,8 @@ import (
 )
 
 // Sums returns f with sums in slices of noise: where eta is read in q[x]+eta[x] alone, q
-// being an input that nothing sets, eta[i] = noise becomes eta[i] = q[i]+noise, and the sum is read as eta[x].
-// It returns f itself if there are none, and does not change it.
+// being an input that nothing sets, eta[i] = noise becomes eta[i] = q[i]+noise, and the sum is
+// read as eta[x]. It returns f itself if there are none, and does not change it.
 //
 // The slice is made as long as the input, so that it has an element wherever q has one;
 // and is set by stores alone, each of what is added to the same element of the input. One that
@@ -19,7 +19,7 @@ func Sums(f *program.Function) *program.Function {
 			continue
 		}
 		of, ok := m.Length.(program.Length)
-		if !ok || !of.Slice.Input || of.Slice.Stream || of.Slice.Sort != m.To.Sort || draws(f.Body, of.Slice) > 0 {
+		if !ok || of.Slice.Stream || of.Slice.Sort != m.To.Sort || draws(f.Body, of.Slice) > 0 {
 			continue
 		}
 		if body, ok := sums(f.Body, k, m.To, of.Slice); ok {
@@ -45,7 +45,7 @@ func sums(body []program.Statement, made int, eta, q *program.Variable) ([]progr
 		return nil, false
 	}
 	p := &pair{body: body, made: made, a: fill, first: loop, length: program.Length{Slice: q}}
-	if !p.filled() || !p.once() || p.appends || !p.bound(limit(loop, p.i), fill) {
+	if !p.filled() || !p.once() || p.appends || !p.bound(limit(loop, p.i)) {
 		return nil, false
 	}
 	if from, ok := p.begins(p.i, fill); !ok || from != 0 {

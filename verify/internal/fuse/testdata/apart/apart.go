@@ -811,3 +811,796 @@ func LoopFirst(x, eps float64, src *noise.Source) float64 {
 		}
 	}
 }
+
+// BehindSome appends behind as many zeros.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func BehindSome(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for _, x := range q {
+		noisy = append(noisy, x+src.Laplace(2/eps))
+	}
+	n := 0
+	for i := 0; i < len(q); i++ {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// AtMost has a length that may not be the bound, which may be negative.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func AtMost(q []float64, k int, eps float64, src *noise.Source) (int, int) {
+	var noisy []float64
+	for i := 0; i < k; i++ {
+		noisy = append(noisy, src.Laplace(2/eps))
+	}
+	n, m := 0, len(noisy)
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n + len(q), m
+}
+
+// Never appends as long as there is something.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Never(q []float64, eps float64, src *noise.Source) int {
+	var noisy []float64
+	for i := 0; i < len(noisy); i++ {
+		noisy = append(noisy, src.Laplace(2/eps))
+	}
+	n := len(q)
+	for i := 0; i < len(noisy); i++ {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// ClonedReplaced has another input by the time that it adds noise to a copy of the first.
+//
+//dp:adjacent each(r) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ClonedReplaced(q, r []float64, eps float64, src *noise.Source) int {
+	noisy := append([]float64(nil), q...)
+	q = r
+	for i := range noisy {
+		noisy[i] += src.Laplace(2 / eps)
+	}
+	n := len(q)
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Literal begins with numbers.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Literal(q []float64, eps float64, src *noise.Source) int {
+	noisy := []float64{1, 2}
+	for i := range noisy {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := len(q)
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Recopied copies again in every round.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Recopied(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy = append([]float64(nil), q...)
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// SometimesRecopied does so under a condition.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SometimesRecopied(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		if q[i] > 1 {
+			noisy = append([]float64(nil), q...)
+		}
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Erases sets elements in a loop of its own within the first.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Erases(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+		for j := 0; j < i; j++ {
+			noisy[j] = 0
+		}
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Stated says what holds in the first loop.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Stated(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	//dp:invariant len(q) >= 0
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// StatedLater says it of the second.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func StatedLater(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	//dp:invariant n >= 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// LeavesDeep leaves the first loop under two conditions.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func LeavesDeep(q []float64, t, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+		if q[i] > 1 {
+			if t > 0 {
+				break
+			}
+		}
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// EveryOther fills every other element.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func EveryOther(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := 0; i < len(q); i += 2 {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// SkipsSome passes over elements.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SkipsSome(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := 0; i < len(q); i++ {
+		noisy[i] = src.Laplace(2 / eps)
+		if q[i] > 1 {
+			i++
+		}
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// FromK begins where it is told to.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0
+//dp:cost eps
+func FromK(q []float64, k int, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := k; i < len(noisy); i++ {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// FromInput counts with an input.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func FromInput(q []float64, k int, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for ; k < len(noisy); k++ {
+		if noisy[k] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// FromBelow has a round more than there are elements.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func FromBelow(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := -1; i < len(noisy); i++ {
+		if i < 0 {
+			n = 2
+		} else if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Asked asks how long the slice is before it is appended to.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Asked(q []float64, eps float64, src *noise.Source) int {
+	var noisy []float64
+	n := len(noisy)
+	for i := range q {
+		noisy = append(noisy, q[i]+src.Laplace(2/eps))
+	}
+	for i := 0; i < len(noisy); i++ {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Zero reads an element before it is set.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Zero(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	t := noisy[0]
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > t {
+			n++
+		}
+	}
+	return n
+}
+
+// KthTop compares with the element that it is told to.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0 && k < len(q)
+//dp:cost eps
+func KthTop(q []float64, k int, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n, top := 0, noisy[k]
+	for i := range noisy {
+		if noisy[i] > top {
+			n++
+		}
+	}
+	return n
+}
+
+// AboveTop compares with something above the first.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func AboveTop(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	top := noisy[0]
+	bar := top + 1
+	n := 0
+	for i := range noisy {
+		if noisy[i] > bar && noisy[i] > top {
+			n++
+		}
+	}
+	return n
+}
+
+// FedTop fills the slice by what becomes its first element.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func FedTop(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	top := 2.0
+	for i := range q {
+		noisy[i] = q[i]*top + src.Laplace(2/eps)
+	}
+	top = noisy[0]
+	n := 0
+	for i := range noisy {
+		if noisy[i] > top {
+			n++
+		}
+	}
+	return n
+}
+
+// FromItsCounter computes with the counter between the loops.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func FromItsCounter(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	j := 0
+	n := 2*j + 1
+	for ; j < len(noisy); j++ {
+		if noisy[j] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TooSoon asks how long the slice is before it is made.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TooSoon(q []float64, eps float64, src *noise.Source) int {
+	var noisy []float64
+	n := len(noisy)
+	noisy = make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	best := 0
+	for i := 0; i < n; i++ {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Fewer sets the bound twice.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Fewer(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	n := len(q) - 1
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	if len(q) > 2 {
+		n = len(noisy)
+	}
+	best := 0
+	for i := 0; i < n; i++ {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	n = len(noisy)
+	return best + n
+}
+
+// OtherLength goes over as many as another slice has.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 1
+//dp:cost eps
+func OtherLength(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	heads := make([]bool, 2)
+	heads[1] = src.Bernoulli(0.25)
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := 0; i < len(heads); i++ {
+		if heads[i] && noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// OtherInput fills as many as another input has.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(r) <= len(q)
+//dp:cost eps
+func OtherInput(q, r []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := 0; i < len(r); i++ {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TwoOfThree fills all but the last.
+//
+//dp:adjacent |t| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoOfThree(t, eps float64, src *noise.Source) int {
+	noisy := make([]float64, 3)
+	for i := 0; i < 2; i++ {
+		noisy[i] = t + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TwoCounters has a second counter.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoCounters(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i, k := 0, 0; i < len(noisy); i, k = i+1, k+2 {
+		if noisy[i] > float64(k) {
+			n++
+		}
+	}
+	return n
+}
+
+// CountsItself counts within the second loop.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func CountsItself(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := 0; i < len(noisy); {
+		if noisy[i] > 0 {
+			n++
+		}
+		i += 2
+	}
+	return n
+}
+
+// Jumps counts by another number.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Jumps(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n, k := 0, 0
+	for i := 0; i < len(noisy); i = k + 1 {
+		if noisy[i] > 0 {
+			n++
+		}
+		k += 2
+	}
+	return n
+}
+
+// OtherCounter ends by another number.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OtherCounter(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n, k := 0, 0
+	for i := 0; k < len(noisy); i++ {
+		if noisy[i] > 0 {
+			n++
+		}
+		k += 2
+	}
+	return n
+}
+
+// Unentered has no rounds.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Unentered(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := 0; i > len(noisy); i++ {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Alternates remembers another index in the other case.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Alternates(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		} else {
+			best = len(noisy) - 1
+		}
+	}
+	return best
+}
+
+// Drawn remembers an index that is drawn.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Drawn(q []float64, eps float64, src *noise.Source) int64 {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	best := int64(0)
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = src.Geometric(2 / eps)
+		}
+	}
+	return best
+}
+
+// Pairs looks at an element in a loop of its own within the second.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Pairs(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		for j := range q {
+			if noisy[i] > q[j] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// PairsAbove has such a loop under a condition.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func PairsAbove(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		if n > 1 {
+			for n > 1 {
+				n--
+			}
+		}
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// PairsBelow has it otherwise.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func PairsBelow(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := range q {
+		noisy[i] = q[i] + src.Laplace(2/eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		} else {
+			for n > 1 {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// FillsFromK begins to fill where it is told to.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k >= 0
+//dp:cost eps
+func FillsFromK(q []float64, k int, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	for i := k; i < len(q); i++ {
+		noisy[i] = src.Laplace(2 / eps)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// RecopiedLast copies at the end of every round.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RecopiedLast(q []float64, eps float64, src *noise.Source) int {
+	noisy := append([]float64(nil), q...)
+	for i := range q {
+		noisy[i] = src.Laplace(2 / eps)
+		noisy = append([]float64(nil), q...)
+	}
+	n := 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}

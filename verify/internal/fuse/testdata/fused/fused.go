@@ -357,3 +357,226 @@ func UpFront(q []float64, t, eps float64, src *noise.Source) (n int) {
 	}
 	return n
 }
+
+// One has a length with a name, and what follows the noise in its round.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func One(q []int64, eps float64, src *noise.Source) (best int) {
+	n, sum := len(q), int64(0)
+	noisy := make([]int64, n)
+	for i := 0; i < n; i++ {
+		noisy[i] = q[i] + sum + src.DiscreteLaplace(2/eps)
+		if sum < 2 {
+			if q[i] > 0 {
+				sum++
+			}
+		}
+	}
+	for i := 0; i < n; i++ {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Shorter leaves out an element.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Shorter(q []int64, eps float64, src *noise.Source) (best int) {
+	noisy := make([]int64, len(q)-1)
+	for i := range noisy {
+		noisy[i] = q[i+1] + src.DiscreteLaplace(2/eps)
+	}
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// ClonedOther adds another slice to a copy.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ClonedOther(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	bonus := make([]int64, len(q)+1)
+	bonus[0] = t
+	noisy := slices.Clone(q)
+	for i := range noisy {
+		noisy[i] += bonus[i] + src.DiscreteLaplace(2/eps)
+	}
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Lengths asks for the lengths of other slices, and for the first element of the input.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func Lengths(q []int64, eps float64, src *noise.Source) (n int) {
+	heads := make([]bool, 5)
+	heads[0] = src.Bernoulli(0.25)
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	bar := q[0]
+	m := len(heads)
+	for i := range noisy {
+		if noisy[i] > bar && heads[0] {
+			n += len(heads) - m + len(noisy)
+		}
+	}
+	return n + m - 5
+}
+
+// FromTheSecond ends by a condition that speaks of the counter.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func FromTheSecond(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	for i := 1; i < len(noisy) && i > n; i++ {
+		if noisy[i] >= t {
+			n++
+		}
+	}
+	return n
+}
+
+// ByTheTop ends by a condition on the first element.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func ByTheTop(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	top := noisy[0]
+	for i := 0; i < len(noisy) && top >= t; i++ {
+		if noisy[i] >= top {
+			n++
+		}
+	}
+	return n
+}
+
+// ByTheBest ends by a condition on the winner so far.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ByTheBest(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[best] >= t {
+			break
+		}
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+		n++
+	}
+	return n
+}
+
+// ByTheElement ends by a condition on the element.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ByTheElement(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	for i := range noisy {
+		if noisy[i] >= t {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// Otherwise looks at the element where it does not end.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Otherwise(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	for i := range noisy {
+		if n > 1 {
+			break
+		} else if noisy[i] >= t {
+			n++
+		}
+	}
+	return n
+}
+
+// Nothing does not look at the slice.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Nothing(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	for i := 0; i < len(noisy) && t > 0; i++ {
+	}
+	return len(q)
+}
+
+// SetFirst sets the winner before it compares with it, twice.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func SetFirst(q []int64, t int64, eps float64, src *noise.Source) (n int) {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	best := 0
+	for i := range noisy {
+		if q[i] > t {
+			best = i
+		}
+		if noisy[best] > t {
+			n++
+		}
+		if noisy[best] < noisy[i] {
+			best = i
+		}
+	}
+	return n
+}

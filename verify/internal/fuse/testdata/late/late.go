@@ -223,7 +223,8 @@ func NotOwn(q []float64, t int64, eps float64, src *noise.Source) bool {
 //dp:requires eps > 0
 //dp:cost eps
 func NotOther(q []int64, t int64, eps float64, src *noise.Source) int64 {
-	s, r := src.DiscreteLaplace(1/eps), int64(0)
+	s := src.DiscreteLaplace(1 / eps)
+	r := int64(0)
 	for _, x := range q {
 		r = s + x
 		s = t
@@ -256,6 +257,20 @@ func NotProduct(q []int64, t int64, eps float64, src *noise.Source) int64 {
 	s := src.DiscreteLaplace(1 / eps)
 	for _, x := range q {
 		s *= x
+	}
+	return s
+}
+
+// NotKeptAtAll is set to something else before the loop.
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotKeptAtAll(q []int64, t int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	s = t
+	for _, x := range q {
+		s += x
 	}
 	return s
 }

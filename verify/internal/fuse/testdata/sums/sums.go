@@ -418,11 +418,12 @@ func NotMoved(q []float64, t, eps float64, src *noise.Source) int {
 //dp:requires eps > 0
 //dp:cost eps
 func NotLast(q []float64, t, eps float64, src *noise.Source) (int, bool) {
+	last := 0.0
 	eta := make([]float64, len(q))
 	for i := range eta {
 		eta[i] = src.Laplace(2 / eps)
 	}
-	n, last := 0, 0.0
+	n := 0
 	for i := range q {
 		last = q[i]
 		if last+eta[i] > t {
@@ -457,6 +458,8 @@ func Until(q []float64, t, eps float64, src *noise.Source) int {
 	for n > 2 {
 		n = counts[1] - n
 	}
+	for i := 0; i < n; i++ {
+	}
 	return n + counts[1]
 }
 
@@ -480,6 +483,27 @@ func Moves(q []float64, t, eps float64, src *noise.Source) int {
 		}
 	}
 	for i := range q {
+		if q[i]+eta[i] > t {
+			n++
+		}
+	}
+	return n
+}
+
+// NotYet has a bound that becomes the length later.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotYet(q []float64, t, eps float64, src *noise.Source) int {
+	bound := 1
+	eta := make([]float64, len(q))
+	for i := 0; i < bound; i++ {
+		eta[i] = src.Laplace(2 / eps)
+	}
+	bound = len(eta)
+	n := 0
+	for i := 0; i < bound; i++ {
 		if q[i]+eta[i] > t {
 			n++
 		}
