@@ -359,6 +359,10 @@ func (m *machine) element(x p.Element, st *state) value {
 		e = truth(b, b)
 		if !index.diff.IsZero() || m.private[v] {
 			e.two = m.fresh(v.Name+"[]'", linear.Bool).Formula()
+			if a, ok := m.adjacent[v]; ok && a.Relation == claim.One && index.diff.IsZero() {
+				other := linear.Eq(index.num, m.at[v].Term())
+				e.two = linear.Or(linear.And(other, e.two), linear.And(linear.Not(other), b))
+			}
 		}
 		m.elements[key] = e
 		return e

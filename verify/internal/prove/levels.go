@@ -62,7 +62,7 @@ func (m *machine) levels() []linear.Term {
 const maxCuts = 4
 
 // cuts are the public numbers to which private ones are cut: bounds in min and max, and
-// what a branch that only assigns gives.
+// what a branch that only assigns gives, or adds.
 func (m *machine) cuts() []linear.Term {
 	var ts []linear.Term
 	note := func(x p.Expression) {
@@ -80,6 +80,14 @@ func (m *machine) cuts() []linear.Term {
 			ts = append(ts, m.eval(x, &state{vars: m.inputs}).num)
 		}
 	}
+	compared := func(cond p.Expression) { // what is added then lies on one side of it
+		p.Walk(cond, func(x p.Expression) {
+			if b, ok := x.(p.Binary); ok && p.SortOf(b.X) != p.Bool && b.Op != p.And && b.Op != p.Or {
+				note(b.X)
+				note(b.Y)
+			}
+		})
+	}
 	var visit func(list []p.Statement, chosen bool)
 	visit = func(list []p.Statement, chosen bool) {
 		for _, s := range list {
@@ -87,6 +95,9 @@ func (m *machine) cuts() []linear.Term {
 			case *p.Assign:
 				if chosen && !s.To.Slice {
 					note(s.Value)
+					if b, ok := s.Value.(p.Binary); ok && (b.Op == p.Add || b.Op == p.Sub) && b.X.String() == s.To.Name {
+						note(b.Y)
+					}
 				}
 				p.Walk(s.Value, func(x p.Expression) {
 					if b, ok := x.(p.Binary); ok && (b.Op == p.Min || b.Op == p.Max) && m.isPrivate(b) {
@@ -96,6 +107,9 @@ func (m *machine) cuts() []linear.Term {
 				})
 			case *p.If:
 				private := chosen || pure(s) && m.isPrivate(s.Cond)
+				if private {
+					compared(s.Cond)
+				}
 				visit(s.Then, private)
 				visit(s.Else, private)
 			case *p.Loop:

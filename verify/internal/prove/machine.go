@@ -202,9 +202,13 @@ func (m *machine) begin() *state {
 			case a.Relation == claim.Bag:
 				m.failed("bags and streams are outside of alignments")
 			case v.Slice && a.Relation == claim.One:
-				at, by := m.rigid("at("+v.Name+")", linear.Int), m.rigid("by("+v.Name+")", linearSort(v.Sort))
+				m.at[v] = m.rigid("at("+v.Name+")", linear.Int)
+				if v.Sort == p.Bool {
+					break
+				}
+				by := m.rigid("by("+v.Name+")", linearSort(v.Sort))
 				low, high := m.bounds(a)
-				m.at[v], m.by[v] = at, by
+				m.by[v] = by
 				m.bounded(by, low, high)
 				m.facts[by] = append(m.facts[by], linear.Le(low, by.Term()), linear.Le(by.Term(), high))
 			case v.Slice:

@@ -28,6 +28,9 @@ func TestNothingIsShown(t *testing.T) {
 		"Difference":    "the cost(a) is covered by the claim",
 		"Coarse":        "the scale 1 / eps is below 2^41",
 		"Early":         "the scale of this noise depends on scale, which changes",
+		"LastTruth":     "if the first run returns result, so does the second",
+		"OneTruth":      "if the first run returns result, so does the second",
+		"FirstTruth":    "both runs take the same branch",
 		"Apart":         "it is of 1 directions, and 2 are claimed",
 	}
 	all := units(t, "./wrong", "./lyu", "../internal/prove/testdata/traps")
@@ -57,5 +60,36 @@ func TestNoiseKept(t *testing.T) {
 	}}}
 	if err := prove.Check(t.Context(), u.Function, u.Claim, c); err == nil || !strings.Contains(err.Error(), "the result is the same in both runs") {
 		t.Errorf("the check says %v", err)
+	}
+}
+
+// Of truths one may be another, or each: a count of them moves by one, if the invariants say that
+// it has not moved before.
+func TestTruthsMove(t *testing.T) {
+	all := units(t, "../internal/prove/testdata/traps")
+	within := []string{"(<= (- |diff(n)|) 1)", "(<= |diff(n)| 1)"}
+	before := []string{"(or (<= (+ |at(bits)| (- i)) (- 1)) (<= |diff(n)| 0))", "(or (<= (+ |at(bits)| (- i)) (- 1)) (<= (- |diff(n)|) 0))"}
+	for _, test := range []struct {
+		name       string
+		invariants []string
+		fails      string // "" if it is a proof
+	}{
+		{"CountOfOne", append(before, within...), ""},
+		{"CountOfOne", within, "invariant"},
+		{"CountOfEach", within, "invariant"},
+		{"CountOfEach", append(before, within...), "at(bits)"},
+		{"BothTruths", nil, "the cost is covered by the claim"},
+		{"OtherTruths", nil, "the cost is covered by the claim"},
+	} {
+		u := all[test.name]
+		o := prove.Orientation{Direction: "forward", Alignment: []prove.Shift{{Draw: 0, Name: "k", Expr: "-diff(n)"}}}
+		for _, f := range test.invariants {
+			o.Invariants = append(o.Invariants, prove.Invariant{Loop: 0, Formula: f})
+		}
+		c := &prove.Certificate{Version: 1, Program: prove.Hash(u.Function, u.Claim), Orientations: []prove.Orientation{o}}
+		err := prove.Check(t.Context(), u.Function, u.Claim, c)
+		if (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
+			t.Errorf("%s with %q: the check says %v; want %q", test.name, test.invariants, err, test.fails)
+		}
 	}
 }

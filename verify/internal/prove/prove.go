@@ -232,9 +232,6 @@ func prepare(ctx context.Context, in *scaled) (*static, *budget, error) {
 		if a.Relation == claim.Bag {
 			return nil, nil, fmt.Errorf("%w: bags are not compared element by element", ErrOutside)
 		}
-		if a.Input.Sort == p.Bool {
-			return nil, nil, fmt.Errorf("%w: a private truth has no distance", ErrOutside)
-		}
 		public = append(public, a.Low, a.High)
 	}
 	for _, x := range public {

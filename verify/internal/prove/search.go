@@ -314,7 +314,9 @@ func (t *test) reached(s *search, m *machine, seen map[string][]linear.Model) {
 				}
 			}
 			set(inputs, "at("+v.Name+")", p.Int, at)
-			set(inputs, "by("+v.Name+")", v.Sort, by)
+			if v.Sort != p.Bool {
+				set(inputs, "by("+v.Name+")", v.Sort, by)
+			}
 		}
 	}
 	for i, o := range s.outcomes {

@@ -180,7 +180,7 @@ func (mk *maker) make(swapped, long bool) *test {
 	uneven := mk.slices() > 1 && mk.below(4) == 0 // public slices may be of other lengths
 	for _, v := range mk.f.Inputs {
 		a, adjacent := mk.adjacent[v]
-		var diff func(i int) *big.Rat
+		var diff func(i int, x *big.Rat) *big.Rat
 		if adjacent {
 			if a.Relation == claim.Bag {
 				return nil
@@ -191,7 +191,17 @@ func (mk *maker) make(swapped, long bool) *test {
 			if !ok1 || !ok2 || low.Cmp(high) > 0 {
 				return nil
 			}
-			diff = mk.distances(low, high, v.Sort == p.Int, a.Relation == claim.One, length)
+			distance := mk.distances(low, high, v.Sort == p.Int, a.Relation == claim.One, length)
+			diff = func(i int, x *big.Rat) *big.Rat {
+				d := distance(i)
+				if v.Sort != p.Bool || d.Sign() == 0 {
+					return d
+				}
+				if d = rational(1 - 2*x.Num().Int64()); d.Cmp(low) < 0 || d.Cmp(high) > 0 {
+					return new(big.Rat) // it can only stay as it is
+				}
+				return d
+			}
 		}
 		value := func() *big.Rat {
 			switch {
@@ -215,12 +225,13 @@ func (mk *maker) make(swapped, long bool) *test {
 			for i := range n {
 				x := pair{value(), new(big.Rat)}
 				if adjacent {
-					x.diff = diff(i)
+					x.diff = diff(i, x.value)
 				}
 				t.slices[v] = append(t.slices[v], x)
 			}
 		case adjacent:
-			t.scalars[v] = pair{value(), diff(0)}
+			x := value()
+			t.scalars[v] = pair{x, diff(0, x)}
 		}
 	}
 	return t
