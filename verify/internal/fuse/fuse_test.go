@@ -33,14 +33,14 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Fused functions have one loop less, and reveal everything with the probabilities that the
+// Fused functions have fewer loops, and reveal everything with the probabilities that the
 // given ones have, which stay as they are.
 func TestFused(t *testing.T) {
 	for _, u := range rewritetest.Load(t, "./testdata/fused") {
 		t.Run(u.Name, func(t *testing.T) {
 			before := program.Print(u.Function)
 			g := fuse.Loops(u.Function)
-			if loops(g.Body) != loops(u.Function.Body)-1 {
+			if loops(g.Body) >= loops(u.Function.Body) {
 				t.Fatalf("not fused:\n%s", program.Print(g))
 			}
 			if fuse.Loops(g) != g || program.Print(fuse.Loops(u.Function)) != program.Print(g) {

@@ -201,7 +201,7 @@ func (c *change) slice() *program.Variable {
 
 func (c *change) statement() program.Statement {
 	skip := program.If{Cond: program.Truth(true)}
-	switch c.choice(9, "statement") {
+	switch c.choice(10, "statement") {
 	case 0, 1:
 		v := c.variable(func(v *program.Variable) bool { return !v.Slice })
 		return program.Assign{To: v, Value: c.expression(v.Sort)}
@@ -248,6 +248,8 @@ func (c *change) statement() program.Statement {
 		if v := c.slice(); v != nil {
 			return program.Make{To: v, Length: c.expression(program.Int)}
 		}
+	case 9:
+		return program.Output{Values: []program.Expression{c.expression(program.Int)}}
 	}
 	return skip
 }

@@ -580,3 +580,31 @@ func SetFirst(q []int64, t int64, eps float64, src *noise.Source) (n int) {
 	}
 	return n
 }
+
+// Refilled fills a slice again, so that there are two such pairs of loops.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Refilled(q []int64, t int64, eps float64, src *noise.Source) int {
+	noisy := make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = q[i] + src.DiscreteLaplace(2/eps)
+	}
+	n, m := 0, 0
+	for i := range noisy {
+		if noisy[i] > 0 {
+			n++
+		}
+	}
+	noisy = make([]int64, len(q))
+	for i := range noisy {
+		noisy[i] = src.DiscreteLaplace(2 / eps)
+	}
+	for i := range noisy {
+		if noisy[i] > 1 {
+			m++
+		}
+	}
+	return n - m
+}
