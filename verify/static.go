@@ -43,7 +43,7 @@ func (d *decision) static(ctx context.Context) bool {
 		}
 	}
 	if proved && d.unit.Claim.Cost != nil {
-		proved = d.ruled(d.ending(d.syntax.Cost(fn.FullName(), d.unit.Claim)))
+		proved = d.ruled(d.syntax.Cost(fn.FullName(), d.unit.Claim).Ending(d.unit.Function, d.unit.Claim))
 	}
 	if !proved {
 		before.Problems = d.result.Problems
@@ -60,26 +60,6 @@ func (d *decision) static(ctx context.Context) bool {
 	}
 	d.result.Problems = nil
 	return true
-}
-
-// ending is a result of the rules of static cost, which speak of runs that end: they prove
-// no cost where private data may end one of two neighbours in a panic.
-func (d *decision) ending(r sensitivity.Result) sensitivity.Result {
-	if !r.Proved {
-		return r
-	}
-	if d.unit.Function == nil {
-		r.Note += "; of runs that end: what may panic was not read"
-	} else if pos, tells := source.TellingPanic(d.unit.Function, d.unit.Claim); tells {
-		return sensitivity.Result{
-			Note: "they prove it of runs that end only",
-			Refusals: []sensitivity.Refusal{{
-				Pos: pos, Reason: "private data or noise may make this panic, which tells of them",
-				Hint: "test before it that the index lies within, or that the divisor is not zero",
-			}},
-		}
-	}
-	return r
 }
 
 // ruled records what rules established.

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
+	"github.com/discreet-dp/discreet/verify/internal/program"
+	front "github.com/discreet-dp/discreet/verify/internal/source"
 )
 
 // Cost holds the claim of a function's cost against its plan.
@@ -110,6 +112,27 @@ func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
 		all = append(all, q)
 	}
 	return all[0]
+}
+
+// Ending is a result for the function as it was lowered, nil if it was not. The rules of
+// static cost speak of runs that end: they prove no cost where private data may end one of
+// two neighbours in a panic.
+func (r Result) Ending(f *program.Function, c *claim.Claim) Result {
+	if !r.Proved {
+		return r
+	}
+	if f == nil {
+		r.Note += "; of runs that end: what may panic was not read"
+	} else if pos, tells := front.TellingPanic(f, c); tells {
+		return Result{
+			Note: "they prove it of runs that end only",
+			Refusals: []Refusal{{
+				Pos: pos, Reason: "private data or noise may make this panic, which tells of them",
+				Hint: "test before it that the index lies within, or that the divisor is not zero",
+			}},
+		}
+	}
+	return r
 }
 
 // parallel writes what is asked of slices that share no record as a choice between them.

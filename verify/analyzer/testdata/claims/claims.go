@@ -67,6 +67,15 @@ func (k *kernel) Draw(x int64, src *noise.Source) int64 {
 	return x + src.DiscreteLaplace(1/k.eps)
 }
 
+// Past shows nothing, and panics where x is past the end: rules of cost speak of runs that end.
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func Past(x int, q []float64, src *noise.Source) int { // want `Past: no proof is stored`
+	_ = q[x]
+	return 0
+}
+
 // Outside does what proofs do not speak of.
 //
 //dp:adjacent |x| <= 1
