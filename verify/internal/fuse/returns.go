@@ -101,7 +101,6 @@ func (e *ending) set(r program.Return) (sets []program.Statement, ok bool) {
 			for e.names[name] {
 				name += "·"
 			}
-			e.names[name] = true
 			e.results = append(e.results, &program.Variable{Name: name, Sort: program.SortOf(x), Pos: r.Pos})
 		}
 		if e.results[i].Sort != program.SortOf(x) {

@@ -50,11 +50,12 @@ func constant(x program.Expression) (int64, bool) {
 	return n.Value.Num().Int64(), true
 }
 
-// natural reports whether a length is not negative.
+// natural reports whether a length is not negative, and known: that of a stream is not before
+// its end.
 func natural(x program.Expression) bool {
 	switch x := x.(type) {
 	case program.Length:
-		return true
+		return !x.Slice.Stream
 	case program.Ref:
 		return x.Var.Natural
 	}

@@ -1,7 +1,11 @@
 // Package apart has functions of which no two loops may be one.
 package apart
 
-import "github.com/discreet-dp/discreet/noise"
+import (
+	"iter"
+
+	"github.com/discreet-dp/discreet/noise"
+)
 
 // Next looks ahead.
 //
@@ -1603,4 +1607,26 @@ func RecopiedLast(q []float64, eps float64, src *noise.Source) int {
 		}
 	}
 	return n
+}
+
+// Streamed has as much noise as there is in a stream.
+//
+//dp:adjacent |t| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Streamed(all iter.Seq[float64], t, eps float64, src *noise.Source) int {
+	var noisy []float64
+	for x := range all {
+		noisy = append(noisy, x+t+src.Laplace(2/eps))
+	}
+	if len(noisy) == 0 {
+		return -1
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
 }
