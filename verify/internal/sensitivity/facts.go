@@ -192,7 +192,7 @@ func (f *facts) search(e Expr, depth int) bool {
 						}
 					}
 					d, ok := e.replace(a.name, x)
-					if !ok || !where.search(d, depth-1) {
+					if !ok || !where.with(a.name, x).search(d, depth-1) {
 						return false
 					}
 				}
@@ -250,6 +250,23 @@ func (f *facts) and(e Expr) *facts {
 		return f
 	}
 	return &facts{append(f.nonneg[:len(f.nonneg):len(f.nonneg)], e), f.positive, f.asked, f.work}
+}
+
+// with are the facts where an atom is x: also of those that are made of it.
+func (f *facts) with(name string, x Expr) *facts {
+	g := f
+	for i, p := range f.nonneg {
+		if !p.has(name) {
+			continue
+		}
+		if q, ok := p.replace(name, x); ok {
+			if g == f {
+				g = &facts{slices.Clone(f.nonneg), f.positive, f.asked, f.work}
+			}
+			g.nonneg[i] = q
+		}
+	}
+	return g
 }
 
 // byTerms: no term is negative.

@@ -287,7 +287,7 @@ func (a *analysis) stepped(f *frame, st *state, s *ast.ForStmt) (p place, first 
 // of which the rest is fixed.
 func (a *analysis) end(f *frame, st *state, c ast.Expr, body *ast.BlockStmt, obj types.Object) (last Expr, up bool, fixed []place, ok bool) {
 	cond, ok := c.(*ast.BinaryExpr)
-	if !ok || !simple(cond.X) || !simple(cond.Y) && !onlyLen(f, cond.Y) {
+	if !ok || !plainly(f, cond) {
 		return last, false, nil, false
 	}
 	side := ast.Unparen(cond.X)
@@ -360,7 +360,7 @@ func (a *analysis) counted(f *frame, st *state, s *ast.ForStmt) (*state, *result
 	fixed := []place{p}
 	for i, c := range conjuncts(s.Cond) {
 		cond, ok := c.(*ast.BinaryExpr)
-		if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !simple(cond) && !onlyLen(f, cond.Y) || indexed(cond.Y) {
+		if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !plainly(f, cond) || indexed(cond.Y) {
 			return nil, nil, false
 		}
 		x, ok := cond.X.(*ast.Ident)
@@ -429,6 +429,19 @@ func indexed(x ast.Expr) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// plainly reports whether an expression is of variables, and calls of nothing but len of one,
+// min, max and types.
+func plainly(f *frame, x ast.Expr) bool {
+	ok := true
+	ast.Inspect(x, func(n ast.Node) bool {
+		if call, is := n.(*ast.CallExpr); is {
+			ok = ok && (onlyLen(f, call) || f.pkg.Info.Types[call.Fun].IsType() || isBuiltin(f, call.Fun, "min") || isBuiltin(f, call.Fun, "max"))
+		}
+		return ok
+	})
+	return ok
 }
 
 func onlyLen(f *frame, x ast.Expr) bool {

@@ -15,6 +15,8 @@ import (
 type elements struct {
 	loop *loop
 	env  [3]env // what they make up, by the norm in which they do
+	// up are the sources for what they make up, in each norm, in a round of a loop around.
+	up [3]string
 }
 
 // top is the innermost loop.
@@ -103,8 +105,16 @@ func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Typ
 		return a.opaque("element", moves.add(o.env[l1]), a.why(x, "a loop over all records", "records have no order that neighbours share"))
 	case len(moves) > 0:
 		return a.opaque("element", moves.add(a.settled(o).env[linf]), a.why(x, "a public index", "an index depends on private data"))
-	case l == nil && a.afar(o, idx.sym) != nil:
-		return a.family(st, a.afar(o, idx.sym), o, idx.sym, t)
+	}
+	if l == nil {
+		if far, by := a.afar(o, idx.sym); far != nil {
+			return a.family(st, far, by, o, idx.sym, t)
+		}
+		if v, ok := a.across(st, o, idx.sym, t); ok {
+			return v
+		}
+	}
+	switch {
 	case l == nil, o.depth >= len(a.stack) && (o.slot == nil || o.slot.loop != l.id):
 		// No loop's own index, or of a slice that each iteration makes anew: together the
 		// elements that were read are no slice that there ever was.
@@ -184,8 +194,16 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 		l.cells[o.id] = value{}
 		return value{}
 	}
-	e, size := a.elementEnvs(l, o, a.residue(l, o, Expr{}), l.name+"·"+integer(int64(o.id)).String())
+	by := a.nested(l, o, l.index)
+	whole := o.env
+	if by == nil {
+		whole = a.residue(l, o, Expr{})
+	}
+	e, size := a.elementEnvs(l, o, whole, l.name+"·"+integer(int64(o.id)).String(), by)
 	v := a.inner(st, o, t, e, size, "element")
+	if v.kind == ref {
+		st.heap[v.obj].row = &rowOf{l, o}
+	}
 	if o.elem != nil && len(o.env[l1]) > 0 {
 		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: a.gatheredElement(o), view: true})
 	}
@@ -193,20 +211,25 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 	return v
 }
 
-// elementEnvs makes sources for an element that all rounds make up the object with.
-func (a *analysis) elementEnvs(l *loop, o *object, whole [3]env, name string) (e, size [3]env) {
+// elementEnvs makes sources for an element that all rounds make up the object with, and those
+// of a loop around.
+func (a *analysis) elementEnvs(l *loop, o *object, whole [3]env, name string, by *nest) (e, size [3]env) {
 	for n := range e {
 		if len(whole[n]) > 0 {
 			key := name + "·" + string(rune('0'+n))
 			if a.divides(whole) {
 				key = name + "·0" // one source for all norms, which may be divided
 			}
-			a.elems[key] = &elements{l, rowEnv(whole, n)}
+			el := &elements{loop: l, env: rowEnv(whole, n)}
+			if by != nil {
+				el.up = a.outward(by, el.env, key)
+			}
+			a.elems[key] = el
 			e[n] = env{key: {most: one()}}
 		}
 		if s := rowEnv(o.size, n); s[l1] != nil && s[l2] != nil && s[linf] != nil {
 			key := name + "·size" + string(rune('0'+n))
-			a.elems[key] = &elements{l, s}
+			a.elems[key] = &elements{loop: l, env: s}
 			size[n] = env{key: {most: one()}}
 		}
 	}
@@ -219,16 +242,21 @@ func (a *analysis) elementEnvs(l *loop, o *object, whole [3]env, name string) (e
 // Theorem. c·i + b for c != 0 and b the same in all rounds is another number in each where i
 // is. So the elements there are different ones of the object, and their distances make up
 // that of it at most, as those at i do.
-func (a *analysis) afar(o *object, idx Expr) *loop {
+func (a *analysis) afar(o *object, idx Expr) (*loop, *nest) {
 	if o.slot != nil || o.elem != nil {
-		return nil
+		return nil, nil
 	}
 	for k := len(a.stack) - 1; k >= o.depth && !a.stack[k].bag; k-- {
+		if c, _, ok := a.linear(a.stack[k], a.stack[k].index, idx); ok && len(c.terms) > 0 {
+			if by := a.nested(a.stack[k], o, idx); by != nil {
+				return a.stack[k], by
+			}
+		}
 		if _, ok := a.slope(a.stack[k], idx); ok && a.unchanged(o.env[l1], a.stack[k+1:]) && a.unchanged(o.env[l2], a.stack[k+1:]) && a.unchanged(o.env[linf], a.stack[k+1:]) {
-			return a.stack[k]
+			return a.stack[k], nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // unchanged reports whether nothing is told by what the loops change.
@@ -278,27 +306,12 @@ func (a *analysis) around(l *loop) *loop {
 
 // slope is c of an index c·i + b, for i of the loop.
 func (a *analysis) slope(l *loop, idx Expr) (c Expr, ok bool) {
-	if len(l.index.terms) != 1 || len(l.index.terms[0].powers) != 1 {
-		return c, false
-	}
-	i := l.index.terms[0].powers[0].atom
-	var b Expr
-	for _, t := range idx.terms {
-		at := slices.IndexFunc(t.powers, func(p power) bool { return p.atom.name == i.name })
-		if at < 0 {
-			b = b.add(Expr{[]term{t}})
-			continue
-		}
-		if t.powers[at].halfs != 2 {
-			return c, false
-		}
-		c = c.add(Expr{[]term{{t.coef, slices.Delete(slices.Clone(t.powers), at, at+1)}}})
-	}
-	return c, a.older(l, c) && a.older(l, b) && (a.isPositive(c) || a.isPositive(c.neg()))
+	c, b, ok := a.linear(l, l.index, idx)
+	return c, ok && a.older(l, b) && (a.isPositive(c) || a.isPositive(c.neg()))
 }
 
 // family is the element at an index that is another one in each round of the loop.
-func (a *analysis) family(st *state, l *loop, o *object, idx Expr, t types.Type) value {
+func (a *analysis) family(st *state, l *loop, by *nest, o *object, idx Expr, t types.Type) value {
 	name := fmt.Sprintf("%s·%d·%s", l.name, o.id, idx)
 	if v, ok := l.families[name]; ok {
 		if v.kind == ref {
@@ -306,12 +319,11 @@ func (a *analysis) family(st *state, l *loop, o *object, idx Expr, t types.Type)
 		}
 		return v
 	}
-	c, _ := a.slope(l, idx)
 	whole := o.env
-	if c.is(one()) {
+	if c, _ := a.slope(l, idx); c.is(one()) && by == nil {
 		whole = a.residue(l, o, idx.sub(l.index))
 	}
-	e, size := a.elementEnvs(l, o, whole, name)
+	e, size := a.elementEnvs(l, o, whole, name, by)
 	v := a.inner(st, o, t, e, size, "element")
 	switch v.kind {
 	case plain:
@@ -320,6 +332,7 @@ func (a *analysis) family(st *state, l *loop, o *object, idx Expr, t types.Type)
 		// The row is the same in all rounds of the loops within.
 		row := st.heap[v.obj]
 		row.depth = slices.Index(a.stack, l) + 1
+		row.row = &rowOf{l, o}
 		l.families[name], l.views[name] = v, row
 	}
 	return v
@@ -420,7 +433,10 @@ func (a *analysis) slice(f *frame, st *state, x *ast.SliceExpr) value {
 	}
 	e := o.env
 	if len(lo.terms) > 0 || !hi.is(o.length) {
-		e = a.stretch(o, lo, hi).env
+		var within bool
+		if e, within = a.window(o, lo, hi); !within {
+			e = a.stretch(o, lo, hi).env
+		}
 	}
 	return a.alloc(st, object{env: e, size: o.size, length: hi.sub(lo), number: o.number, view: true})
 }

@@ -32,6 +32,12 @@ var partStatements = []string{
 	"for jN := range q {\nfor iN := range 3 {\nu[iN] += q[jN]\nB}\n}", "for jN := range w {\nfor iN := 0; iN < 2; iN++ {\nw[jN] += R\nB}\n}",
 	"for jN := range w {\nfor iN := 0; iN < 3; iN++ {\nw[jN] += R\nw[I] += w[jN]\nB}\n}", "for jN := range w {\nfor range 3 {\nw[jN] += R\ns += w[J]\nB}\n}",
 	"for jN := range w {\nfor iN := range q {\nw[jN] = max(w[jN], q[iN])\nB}\n}", "for jN := range w {\nfor iN := 0; iN <= jN; iN++ {\nw[jN] += q[iN]\nB}\ns += w[J]\n}",
+	"for jN := 0; jN+2 <= len(q); jN++ {\nfor iN := jN; iN < jN+2; iN++ {\ns += q[iN]\nB}\n}", "for jN := 0; jN+I < len(q); jN++ {\nfor iN := jN; iN <= jN+I; iN++ {\nz += q[iN]\nB}\n}",
+	"for jN := range n {\nfor iN := range 3 {\nz += q[jN+iN]\nB}\n}", "for jN := range 2 {\nfor iN := range 3 {\nw[jN] += q[jN*3+iN]\nB}\n}", "for jN := range 2 {\nfor iN := range 3 {\nw[iN] += q[jN*2+iN]\nB}\n}",
+	"for jN := range 2 {\nfor iN := range 2 {\nw[iN] += q[iN*2+jN]\nB}\n}", "for jN := range 2 {\nfor iN := range 3 {\ns += q[iN*2+jN]\nB}\nx += s\n}", "for jN := range 3 {\nfor iN := 1; iN < 3; iN++ {\ns = max(s, q[jN*I+iN])\nz += q[jN*iN+J]\nB}\n}",
+	"for jN := range n {\nfor iN := range n {\ns += q[jN*n+iN] - q[iN*n+jN]\nB}\n}", "for jN := 0; jN < len(q); jN += 2 {\nhN := min(jN+2, len(q))\ns += total(q[jN:hN])\nz = max(z, total(q[jN:hN]))\nB}",
+	"for jN := 0; jN < len(q); jN += 2 {\nhN := jN + 3\nif hN > len(q) {\nhN = len(q)\n}\nfor iN := jN; iN < hN; iN++ {\nw[0] += q[iN]\nB}\n}", "for jN := 0; jN+I <= len(q); jN++ {\nw[0] += total(q[jN:jN+I])\nz += total(q[jN:jN+I])\nB}",
+	"for jN := 0; jN+2 <= len(q); jN += 2 {\nlN := q[jN:jN+2]\ns += lN[0] - lN[1]\nfor iN := range lN {\nw[iN] += lN[iN]\nB}\n}", "for jN := len(q) - 2; jN >= 0; jN-- {\nfor iN := range 2 {\nw[iN] += q[jN+iN]\nB}\n}", "for jN := 0; jN+1 < len(q); jN++ {\nfor iN := 1; iN >= 0; iN-- {\ns += q[jN+iN]\nB}\n}",
 	"for jN := range 3 {\nfor _, vN := range q {\nw[jN] += clamp(vN, 0, 1)\nB}\n}", "for jN := range w {\nfor iN := range 2 {\nif w[jN] > q[iN] {\nw[jN] = q[iN]\n}\nB}\n}",
 }
 

@@ -311,6 +311,8 @@ func (a *analysis) lift(l *loop, e env, norm int) env {
 				each = each.scale(a.root(l.count))
 			}
 			out = out.add(each)
+		case el != nil && el.loop == l && el.up[norm] != "":
+			out = out.add(env{el.up[norm]: b})
 		case el != nil && el.loop == l:
 			out = out.add(a.before(l, el.env[norm]).scale(b.most))
 		case sp != nil && sp.loop == l:

@@ -60,6 +60,7 @@ var headers = []header{
 	{text: "for _, eN := range h {\nfor _, vN := range eN {", reals: "vN", deep: true, over: "h"},
 	{text: "for jN, eN := range h {\nfor iN, vN := range eN {", reals: "vN", indices: "iN jN", deep: true, over: "h"},
 	{text: "for jN, eN := range h {", reals: "eN[0] eN[1]", indices: "jN", over: "h"},
+	{text: "for jN := range 3 {\nfor iN := range h {", reals: "h[iN][jN] h[iN][0]", indices: "iN jN", deep: true, over: "h"},
 	{text: "for kN, vN := range b {", reals: "vN", ints: "kN", keys: "kN"},
 	{text: "for jN := range 3 {\nfor iN := range 3 {", indices: "iN jN", deep: true},
 }

@@ -204,6 +204,7 @@ type object struct {
 	made int
 	// number is the type of its elements, which a generic function does not say.
 	number types.Type
+	row    *rowOf
 	// view is set on rows, which are not written to.
 	view bool
 	// spare: there may be room behind its end. given: a parameter's.
