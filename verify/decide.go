@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/rounds"
 	"github.com/discreet-dp/discreet/verify/internal/sensitivity"
 	"github.com/discreet-dp/discreet/verify/internal/source"
+	"github.com/discreet-dp/discreet/verify/internal/tally"
 )
 
 // A decision is the way to the verdict on one function.
@@ -147,6 +148,10 @@ func (d *decision) accepted(kind string, proof json.RawMessage) error {
 		if err := d.repeated(proof); err != nil {
 			return err
 		}
+	case replay.Tally:
+		if err := d.recounted(proof); err != nil {
+			return err
+		}
 	case replay.Alignment, replay.Fused:
 		c, err := prove.Decode(proof)
 		if err != nil {
@@ -206,6 +211,9 @@ func (d *decision) search(ctx context.Context) {
 		d.try("the order of noisy values", err.Error())
 	}
 	if pure(c) && d.static(ctx) {
+		return
+	}
+	if t, ok := tally.Of(f, c); ok && (d.soon(ctx) || d.tally(ctx, t)) {
 		return
 	}
 	if !d.refute(ctx, hints) {

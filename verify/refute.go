@@ -27,7 +27,7 @@ func (d *decision) refute(ctx context.Context, hints []program.Pair) bool {
 		return true
 	}
 	d.try(counterexamples, tried.String())
-	if tried.Trials > 0 {
+	if tried.Trials > 0 && !tried.Open {
 		return false
 	}
 	x, _, err = exact.Statistical(ctx, f, c, hints, exact.Sampling{Source: noise.NewSource(noise.System()), Failure: sampleFailure})

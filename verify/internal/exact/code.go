@@ -2,6 +2,7 @@ package exact
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -15,6 +16,8 @@ type code struct {
 	// growing are slices that are only appended to and then returned, and at which
 	// place: an event is held against their elements as they come.
 	growing map[*program.Variable]int
+	// opened is set where some path showed a number of which nothing is known.
+	opened atomic.Bool
 }
 
 // A step is a statement; or where its statement is nil, a jump to target, of a

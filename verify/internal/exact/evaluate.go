@@ -12,6 +12,9 @@ import (
 type value struct {
 	scalar   *form
 	elements []*form // immutable
+	// open is set on a number of which nothing is known, as a quotient of noise, and says
+	// why: a path may show it, and not look at it.
+	open error
 }
 
 // undecided is the error of an expression that hangs on a comparison of draws
@@ -35,8 +38,12 @@ func (x *explorer) scalar(s *state, e program.Expression) (*form, error) {
 	case program.Truth:
 		return truth(bool(e)), nil
 	case program.Ref:
-		if f := x.load(s, e.Var).scalar; f != nil {
-			return f, nil
+		v := x.load(s, e.Var)
+		if v.open != nil {
+			return nil, v.open
+		}
+		if v.scalar != nil {
+			return v.scalar, nil
 		}
 		return truth(false), nil
 	case program.Length:

@@ -168,14 +168,14 @@ func (x *explorer) step(s *state, here step) (branches []*state, alive bool, err
 			s.vars[x.index[st.To]] = x.load(s, ref.Var)
 			break
 		}
-		f, err := x.scalar(s, st.Value)
+		v, err := x.number(s, st.Value)
 		if err != nil {
 			return nil, false, err
 		}
-		if f.c.long() {
+		if v.open == nil && v.scalar.c.long() {
 			return nil, false, ErrBudget
 		}
-		s.vars[x.index[st.To]] = value{scalar: f}
+		s.vars[x.index[st.To]] = v
 	case *program.Make:
 		n, err := x.position(s, st.Length, longest)
 		if err != nil {
@@ -220,8 +220,8 @@ func (x *explorer) step(s *state, here step) (branches []*state, alive bool, err
 		if err != nil {
 			return nil, false, err
 		}
-		if !x.follow(s, tuple) {
-			return nil, false, nil
+		if ok, err := x.follow(s, tuple); !ok {
+			return nil, false, err
 		}
 	case *program.Return:
 		tuple, err := x.reveal(s, st.Values)
@@ -250,29 +250,54 @@ func (x *explorer) reveal(s *state, values []program.Expression) ([]value, error
 			}
 			continue
 		}
-		f, err := x.scalar(s, e)
+		v, err := x.number(s, e)
 		if err != nil {
 			return nil, err
 		}
-		if f.near != nil || f.slack > 0 {
+		if f := v.scalar; f != nil && (f.near != nil || f.slack > 0) {
 			return nil, unsupported("%v reveals an irrational number", e)
 		}
-		tuple[i] = value{scalar: f}
+		tuple[i] = v
+		if v.open != nil {
+			x.opened.Store(true)
+		}
 	}
 	return tuple, nil
 }
 
+// number evaluates what is kept or shown: what is made of noise may stay open.
+func (x *explorer) number(s *state, e program.Expression) (value, error) {
+	f, err := x.scalar(s, e)
+	if errors.Is(err, ErrUnsupported) && x.source == nil && len(s.draws) > 0 {
+		return value{open: err}, nil
+	}
+	return value{scalar: f}, err
+}
+
 // follow holds a tuple against the event; false cuts the path.
-func (x *explorer) follow(s *state, tuple []value) bool {
+func (x *explorer) follow(s *state, tuple []value) (bool, error) {
 	s.tuples++
 	if x.event == nil {
 		s.outputs = append(slices.Clip(s.outputs), tuple)
-		return true
+		return true, nil
 	}
 	if s.tuples > len(x.event.Outputs) {
-		return x.event.Prefix
+		return x.event.Prefix, nil
 	}
-	return s.matchAll(tuple, x.event.Outputs[s.tuples-1])
+	return s.within(tuple, x.event.Outputs[s.tuples-1])
+}
+
+// within narrows the path to a tuple that lies in ranges. What is open has to lie in none.
+func (s *state) within(tuple []value, ranges []Range) (bool, error) {
+	if !s.matchAll(tuple, ranges) {
+		return false, nil
+	}
+	for i, v := range tuple {
+		if v.open != nil && (ranges[i].Low != nil || ranges[i].High != nil) {
+			return false, v.open
+		}
+	}
+	return true, nil
 }
 
 // expected holds an element that will be returned against the event; false cuts the
@@ -292,8 +317,13 @@ func (x *explorer) expected(s *state, v *program.Variable, at int, f *form) bool
 // finish ends a path.
 func (x *explorer) finish(s *state, tuple []value) error {
 	if x.event != nil {
-		if s.tuples < len(x.event.Outputs) || x.event.Return != nil && !s.matchAll(tuple, x.event.Return) {
+		if s.tuples < len(x.event.Outputs) {
 			return nil
+		}
+		if x.event.Return != nil {
+			if ok, err := s.within(tuple, x.event.Return); !ok {
+				return err
+			}
 		}
 	} else {
 		s.outputs = append(slices.Clip(s.outputs), tuple)
@@ -316,7 +346,7 @@ func (s *state) matchAll(tuple []value, ranges []Range) bool {
 // match narrows the path to those draws with which a value lies in a range.
 func (s *state) match(v value, r Range) bool {
 	if r.Slice {
-		if v.elements == nil || len(v.elements) != len(r.Elements) {
+		if v.open != nil || v.elements == nil || len(v.elements) != len(r.Elements) {
 			return false
 		}
 		for i, e := range r.Elements {
@@ -328,6 +358,9 @@ func (s *state) match(v value, r Range) bool {
 	}
 	if v.elements != nil {
 		return r.Low == nil && r.High == nil
+	}
+	if v.open != nil {
+		return true // see within
 	}
 	if r.Low != nil && !s.matchSide(v.scalar, rationalOf(r.Low), false) {
 		return false

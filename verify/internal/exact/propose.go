@@ -141,6 +141,10 @@ func (s *state) key() string {
 	for _, tuple := range s.outputs {
 		b = append(b, '|')
 		for _, v := range tuple {
+			if v.open != nil {
+				b = append(b, ',')
+				continue
+			}
 			if v.elements == nil {
 				b = v.scalar.appendTo(b)
 				continue
@@ -189,6 +193,10 @@ func shapeOf(s *state) shape {
 	tuple := func(values []value) []Range {
 		ranges := make([]Range, len(values))
 		for i, v := range values {
+			if v.open != nil {
+				leaf++
+				continue
+			}
 			if v.elements == nil {
 				ranges[i] = single(v.scalar)
 				continue

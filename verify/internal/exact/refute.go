@@ -59,6 +59,8 @@ type Tried struct {
 	Closest float64
 	// Reason is why nothing was evaluated, if nothing was.
 	Reason error
+	// Open is set where some of what is revealed was left out of all events.
+	Open bool
 }
 
 // String is a note for an unknown verdict.
@@ -103,6 +105,7 @@ func Refute(ctx context.Context, f *program.Function, cl *claim.Claim, hints []p
 		r.measurers = append(r.measurers, newMeasurer(c))
 	}
 	t, err := r.search(ctx, hints)
+	tried.Open = c.opened.Load()
 	if err != nil || t == nil {
 		return nil, tried, err
 	}
@@ -174,6 +177,15 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 		pairs = append(pairs, r.pairs(r.flat(s, 0), 5)...)
 	}
 	if t, err := r.enumerate(ctx, "each input at its extremes", pairs, r.Budget/10); t != nil || err != nil || len(settings) == 0 {
+		return t, err
+	}
+	pairs = nil
+	for _, n := range r.sizes() {
+		for _, level := range fractions(0, 1) {
+			pairs = append(pairs, r.pairs(r.raised(settings[0], n, level), 12)...)
+		}
+	}
+	if t, err := r.enumerate(ctx, "as many elements as the function names", pairs, r.Budget/20); t != nil || err != nil {
 		return t, err
 	}
 	if t, err := r.stretches(ctx, 15, 6); t != nil || err != nil {

@@ -475,6 +475,21 @@ func (s *space) raised(choice setting, n int, level rational) pair {
 	return p
 }
 
+// sizes are lengths that the function may ask for: numbers that it names, and those beside
+// them, where a row that comes or goes decides.
+func (s *space) sizes() (all []int) {
+	if !slices.ContainsFunc(s.relations, func(r *claim.Adjacency) bool { return r != nil && r.Input.Slice }) {
+		return nil
+	}
+	for _, c := range s.points {
+		if n, ok := c.int64(); ok && n > 4 && n <= 60 {
+			all = append(all, int(n)-1, int(n), int(n)+1)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // A coordinate is one element of one input.
 type coordinate struct{ input, element int }
 
@@ -504,8 +519,8 @@ func (s *space) moves(p pair, input int) []rational {
 		lo, hi = wholly("ceil", lo), wholly("floor", hi)
 	}
 	all := []rational{hi, lo, {}}
-	if v := s.code.function.Inputs[input]; v.Sort == program.Int && !v.Slice {
-		// The extremes may lie outside of what is required of it.
+	if s.code.function.Inputs[input].Sort == program.Int {
+		// The extremes may lie outside of what is required, or of what is looked at.
 		for _, d := range fractions(1, -1) {
 			if d.cmp(lo) > 0 && d.cmp(hi) < 0 {
 				all = append(all, d)

@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/rank"
 	"github.com/discreet-dp/discreet/verify/internal/ratio"
 	"github.com/discreet-dp/discreet/verify/internal/rounds"
+	"github.com/discreet-dp/discreet/verify/internal/tally"
 )
 
 // The kinds of proofs, by their checkers.
@@ -34,6 +35,7 @@ const (
 	Fused     = "fused"     // the same, of one that package fuse has rewritten
 	Rank      = "rank"      // package rank, of the function that Subject gives
 	Rounds    = "rounds"    // a Round
+	Tally     = "tally"     // a Round, of the function that package tally gives
 )
 
 // A Round is the proof of one round of a loop, as package rounds takes it apart; a round may
@@ -97,6 +99,14 @@ func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMess
 			return fmt.Errorf("%w: the function has no rounds that are mechanisms of their own", ErrWrong)
 		}
 		return check(proof, r.Function, r.Claim, func(f *program.Function, c *claim.Claim, one Round) error {
+			return accept(f, c, one.Kind, one.Proof)
+		})
+	case Tally:
+		t, ok := tally.Of(f, c)
+		if !ok {
+			return fmt.Errorf("%w: the function does more with its records than to count them", ErrWrong)
+		}
+		return check(proof, t.Function, t.Claim, func(f *program.Function, c *claim.Claim, one Round) error {
 			return accept(f, c, one.Kind, one.Proof)
 		})
 	}
