@@ -43,7 +43,7 @@ func (d *decision) static(ctx context.Context) bool {
 		}
 	}
 	if proved && d.unit.Claim.Cost != nil {
-		proved = d.ruled(d.syntax.Cost(fn.FullName(), d.unit.Claim).Ending(d.unit.Function, d.unit.Claim))
+		proved = d.ruled(d.syntax.Cost(fn.FullName(), d.unit.Claim).Ending(d.unit.Function, d.unit.Claim, source.TellingPanic))
 	}
 	if !proved {
 		before.Problems = d.result.Problems

@@ -139,7 +139,7 @@ func (c *checker) ruled(u *source.Unit) (open []sensitivity.Result) {
 		}
 	}
 	if u.Claim.Cost != nil {
-		if r := c.rules.Cost(fn.FullName(), u.Claim).Ending(u.Function, u.Claim); !r.Proved {
+		if r := c.rules.Cost(fn.FullName(), u.Claim).Ending(u.Function, u.Claim, source.TellingPanic); !r.Proved {
 			open = append(open, r)
 		}
 	}

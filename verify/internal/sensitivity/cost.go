@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
-	front "github.com/discreet-dp/discreet/verify/internal/source"
 )
 
 // Cost holds the claim of a function's cost against its plan.
@@ -116,14 +115,14 @@ func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
 
 // Ending is a result for the function as it was lowered, nil if it was not. The rules of
 // static cost speak of runs that end: they prove no cost where private data may end one of
-// two neighbours in a panic.
-func (r Result) Ending(f *program.Function, c *claim.Claim) Result {
+// two neighbours in a panic, which telling finds.
+func (r Result) Ending(f *program.Function, c *claim.Claim, telling func(*program.Function, *claim.Claim) (token.Pos, bool)) Result {
 	if !r.Proved {
 		return r
 	}
 	if f == nil {
 		r.Note += "; of runs that end: what may panic was not read"
-	} else if pos, tells := front.TellingPanic(f, c); tells {
+	} else if pos, tells := telling(f, c); tells {
 		return Result{
 			Note: "they prove it of runs that end only",
 			Refusals: []Refusal{{
