@@ -1,6 +1,7 @@
 package source
 
 import (
+	"go/token"
 	"maps"
 	"math/bits"
 
@@ -50,7 +51,7 @@ func (l *lowerer) checkEmpty(c *claim.Claim) {
 			inputs++
 		}
 	}
-	tells := l.sliceTold(c)
+	tells, open := l.sliceTold(c)
 	shown, refused := map[[2]int]int{}, false
 	for work := []int{0}; len(work) > 0; {
 		i := work[len(work)-1]
@@ -89,6 +90,9 @@ func (l *lowerer) checkEmpty(c *claim.Claim) {
 				continue
 			}
 			place := [2]int{kind, k}
+			if kind == 0 && open[g.nodes[i].stmt.Position()] {
+				place[0] = 2 + i // both runs return here, or neither does
+			}
 			if shown[place] |= after[r.Var]; (shown[place]&(isNil|isEmpty) == isNil|isEmpty || tells && nilOrEmpty(shown[place])) && !refused {
 				refused = true
 				l.report(g.nodes[i].stmt.Position(), "showing a slice that is nil or empty", "which of them may tell of private data", "begin with var out []T, or with make, on all ways")
@@ -113,10 +117,11 @@ func (l *lowerer) checkEmpty(c *claim.Claim) {
 }
 
 // sliceTold reports whether private data, or noise, decide which slice is shown, made or
-// copied.
-func (l *lowerer) sliceTold(c *claim.Claim) (tells bool) {
+// copied; and which returns they do not decide about.
+func (l *lowerer) sliceTold(c *claim.Claim) (tells bool, open map[token.Pos]bool) {
+	open = map[token.Pos]bool{}
 	if c == nil {
-		return true
+		return true, open
 	}
 	d := newDependence(c)
 	d.settle(l.fn.Body)
@@ -124,10 +129,14 @@ func (l *lowerer) sliceTold(c *claim.Claim) (tells bool) {
 		switch s := s.(type) {
 		case program.Assign:
 			tells = tells || under && s.To.Slice
-		case program.Make, program.Return, program.Output:
+		case program.Make, program.Output:
 			tells = tells || under
+		case program.Return:
+			tells = tells || under
+			was, again := open[s.Pos] // a function may be written out twice
+			open[s.Pos] = !under && (was || !again)
 		}
 	}
 	d.list(l.fn.Body, false)
-	return tells
+	return tells, open
 }

@@ -1,6 +1,10 @@
 package hidden
 
-import "github.com/discreet-dp/discreet/noise"
+import (
+	"errors"
+
+	"github.com/discreet-dp/discreet/noise"
+)
 
 type options struct{ n int }
 
@@ -158,4 +162,63 @@ func SameKey(m map[int]int64, keys []int, eps float64, src *noise.Source) int64 
 		return v[0] - v[1]
 	}
 	return 0
+}
+
+// NilWithoutQueries is nil by what is public, and else a list that noise ends.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NilWithoutQueries(q []float64, t, eps float64, src *noise.Source) ([]bool, error) {
+	if len(q) == 0 {
+		return nil, errors.New("no queries")
+	}
+	found := make([]bool, 0, len(q))
+	t += src.Laplace(2 / eps)
+	for _, x := range q {
+		above := x+src.Laplace(4/eps) >= t
+		found = append(found, above)
+		if above {
+			return found, nil
+		}
+	}
+	return found, nil
+}
+
+// NilBehindPrivate is nil, or empty, by a number that is private.
+//
+// want: unknown
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NilBehindPrivate(x float64, n int, eps float64, src *noise.Source) []bool {
+	if x > 0 {
+		return []bool{}
+	}
+	if n > 3 {
+		return nil
+	}
+	return []bool{}
+}
+
+// NilInRound is nil where n rounds are over, if a private number has not left them before.
+//
+// want: unknown
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NilInRound(q []float64, n int, eps float64, src *noise.Source) []bool {
+	for i, x := range q {
+		if i == n {
+			return nil
+		}
+		if x > 0 {
+			return []bool{}
+		}
+	}
+	return []bool{}
 }
