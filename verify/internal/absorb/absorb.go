@@ -109,7 +109,7 @@ func read(f *program.Function, requires []program.Expression) *noise {
 				case program.Laplace, program.Exponential, program.Gaussian:
 					n.factors[s.To], unread[s.To] = nil, true
 				}
-				kept[s.To] = kept[s.To] || s.Align != nil
+				kept[s.To] = kept[s.To] || s.Align != nil || s.To.Input // which has a value before
 				keep(s.Align)
 			case *program.Loop:
 				for _, x := range s.Invariants {

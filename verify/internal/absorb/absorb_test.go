@@ -13,6 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/rewritetest"
 )
 
+// Programs near those of the test data reveal the same when their factors are absorbed.
+func TestNear(t *testing.T) {
+	rewritetest.Near(t, []string{"absorbed", "apart"}, map[string]func(*program.Function, []program.Expression) *program.Function{"Factors": absorb.Factors})
+}
+
 // What has no factor, or none that is known to be positive and the same, is what was given.
 func TestApart(t *testing.T) {
 	for _, u := range rewritetest.Load(t, "./testdata/apart") {

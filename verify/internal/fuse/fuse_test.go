@@ -24,6 +24,17 @@ func loops(list []program.Statement) (n int) {
 	return n
 }
 
+// Programs near those of the test data reveal the same when they are rewritten.
+func TestNear(t *testing.T) {
+	rewrites := map[string]func(*program.Function, []program.Expression) *program.Function{}
+	for name, rewrite := range map[string]func(*program.Function) *program.Function{
+		"Returns": fuse.Returns, "Late": fuse.Late, "Sums": fuse.Sums, "Elements": fuse.Elements, "Loops": fuse.Loops, "Rewrite": fuse.Rewrite,
+	} {
+		rewrites[name] = func(f *program.Function, _ []program.Expression) *program.Function { return rewrite(f) }
+	}
+	rewritetest.Near(t, []string{"apart", "differences", "fused", "late", "returns", "set", "sums"}, rewrites)
+}
+
 // What must not be fused is what was given.
 func TestApart(t *testing.T) {
 	for _, u := range rewritetest.Load(t, "./testdata/apart") {
@@ -63,7 +74,7 @@ func agree(t *testing.T, u *source.Unit, g *program.Function) {
 		fewest = 1
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		unambiguous(t, g)
+		rewritetest.Unambiguous(t, g)
 		in := program.Inputs{
 			"q":   {Elements: []*big.Rat{}},
 			"t":   {Number: big.NewRat(rapid.Int64Range(-2, 2).Draw(t, "t"), 1)},

@@ -125,3 +125,29 @@ func ChoiceOfNone(x float64, s []float64, eps, delta float64, src *noise.Source)
 	}
 	return 0
 }
+
+// Redrawn shows its input four times as large, and then makes noise of it.
+//
+// want: refuted
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Redrawn(x, eps float64, src *noise.Source) float64 {
+	y := 4*x + src.Laplace(1/eps)
+	x = src.Laplace(1)
+	return y
+}
+
+// RedrawnRight shows it as it is.
+//
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func RedrawnRight(x, eps float64, src *noise.Source) float64 {
+	y := x + src.Laplace(1/eps)
+	x = src.Laplace(1)
+	return y
+}

@@ -136,3 +136,14 @@ func ProductOfNoises(x, eps float64, src *noise.Source) float64 {
 	z := src.Laplace(1 / eps)
 	return x + 2*y*z
 }
+
+// Redrawn reads its input, and then draws it.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Redrawn(x, eps float64, src *noise.Source) float64 {
+	y := 4*x + src.Laplace(1/eps)
+	x = src.Laplace(1)
+	return y
+}

@@ -1,4 +1,4 @@
-package fuse_test
+package rewritetest
 
 import (
 	"errors"
@@ -12,45 +12,40 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/verify/internal/fuse"
 	"github.com/discreet-dp/discreet/verify/internal/program"
-	"github.com/discreet-dp/discreet/verify/internal/rewritetest"
+	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
-// Programs that differ from the test data in a few places reveal the same when they are
-// rewritten. Noise has few values here: what is rewritten holds for all laws of which one is
-// that of a difference of two.
-func TestNear(t *testing.T) {
-	var seeds [][]*program.Function
-	for _, folder := range []string{"apart", "differences", "fused", "late", "returns", "set", "sums"} {
-		var of []*program.Function
-		for _, u := range rewritetest.Load(t, "./testdata/"+folder) {
-			of = append(of, u.Function)
-		}
-		seeds = append(seeds, of)
-	}
-	rewrites := map[string]func(*program.Function) *program.Function{
-		"Returns": fuse.Returns, "Late": fuse.Late, "Sums": fuse.Sums, "Elements": fuse.Elements, "Loops": fuse.Loops, "Rewrite": fuse.Rewrite,
+// Near changes functions of the test data in a few places, rewrites them, and fails unless what
+// they reveal has the same probabilities. Noise has few values here: what is rewritten must hold
+// for all laws of which one is that of a difference of two, and of which those over the reals
+// are families of scale.
+func Near(t *testing.T, folders []string, rewrites map[string]func(f *program.Function, requires []program.Expression) *program.Function) {
+	t.Helper()
+	var seeds [][]*source.Unit
+	for _, folder := range folders {
+		seeds = append(seeds, Load(t, "./testdata/"+folder))
 	}
 	compared := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		for range 30 {
 			of := rapid.SampledFrom(seeds).Draw(t, "folder")
-			f := near(t, rapid.SampledFrom(of).Draw(t, "seed"))
+			u := rapid.SampledFrom(of).Draw(t, "seed")
+			f := near(t, u.Function)
 			before := program.Print(f)
 			for _, name := range slices.Sorted(maps.Keys(rewrites)) {
-				g := rewrites[name](f)
+				g := rewrites[name](f, u.Claim.Requires)
 				if g == f {
 					continue
 				}
 				if program.Print(f) != before {
 					t.Fatalf("%s changes the given function", name)
 				}
-				unambiguous(t, g)
+				Unambiguous(t, g)
 				for range 3 {
 					in := inputs(t, f)
 					p, err := distribution(f, in, 1000)
-					if err != nil {
+					if err != nil || !met(u.Claim.Requires, in) {
 						continue
 					}
 					compared[name]++
@@ -70,8 +65,8 @@ func TestNear(t *testing.T) {
 	t.Log(compared)
 }
 
-// unambiguous fails if two variables have one name.
-func unambiguous(t *rapid.T, f *program.Function) {
+// Unambiguous fails if two variables have one name.
+func Unambiguous(t *rapid.T, f *program.Function) {
 	names := map[string]*program.Variable{}
 	for _, v := range variables(f) {
 		if w := names[v.Name]; w != nil && w != v {
@@ -303,6 +298,21 @@ func inputs(t *rapid.T, f *program.Function) map[*program.Variable][]float64 {
 	return in
 }
 
+// met reports whether inputs are as required.
+func met(requires []program.Expression, in map[*program.Variable][]float64) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil && r != errFails {
+			panic(r)
+		}
+	}()
+	for _, x := range requires {
+		if (&runner{values: in}).eval(x) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 var errFails = errors.New("the function fails")
 
 // distribution is what a function reveals, with the probabilities.
@@ -450,8 +460,12 @@ func (r *runner) bit() float64 {
 }
 
 func (r *runner) draw(d program.Draw) {
-	size := math.Trunc(2*r.eval(d.Parameter)) + 1
-	x := 0.0
+	size, x := r.eval(d.Parameter), 0.0
+	if d.To.Sort == program.Int {
+		size = math.Trunc(2*size) + 1
+	} else if size <= 0 {
+		panic(errFails)
+	}
 	switch d.Law {
 	case program.Bernoulli:
 		x = r.bit()
