@@ -58,7 +58,7 @@ var onlys = []only{
 	{"./verify/internal/rewritetest", []string{"./verify/internal/exact", "./verify/internal/program", "./verify/internal/source"}, "tests read functions and compare their probabilities with it"},
 	{"./verify/internal/absorb", []string{"./verify/internal/program"}, "one theorem, from a function to a function: to be reviewed alone"},
 	{"./verify/internal/fuse", []string{"./verify/internal/program"}, "one theorem, from a function to a function: to be reviewed alone"},
-	{"./verify/internal/rounds", []string{"./verify/internal/claim", "./verify/internal/program"}, "one theorem, from a function and its claim to those of one round: to be reviewed alone"},
+	{"./verify/internal/rounds", []string{"./verify/internal/claim", "./verify/internal/program", "./verify/internal/ratio"}, "one theorem, from a function and its claim to those of one round: to be reviewed alone"},
 	{"./verify/internal/tally", []string{"./verify/internal/claim", "./verify/internal/program"}, "one theorem, from a function of records and its claim to those of their counts: to be reviewed alone"},
 	{"./verify/internal/rank", []string{"./verify/internal/claim", "./verify/internal/program", "./verify/internal/ratio"}, "one theorem, and the order of what noise was added to: no search, no solver"},
 	{"./verify/internal/replay", []string{"./verify/internal/absorb", "./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/fuse", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/rank", "./verify/internal/ratio", "./verify/internal/rounds", "./verify/internal/tally"}, "it checks and searches for nothing"},

@@ -591,6 +591,9 @@ func Within(f *program.Function, c *claim.Claim, amounts []program.Expression) (
 	if _, err := p.start(); err != nil {
 		return "", err
 	}
+	if p.empty() {
+		return "0", nil
+	}
 	paid := []cost{free()}
 	for _, e := range amounts {
 		if !p.same(e) {

@@ -21,7 +21,8 @@
 // core reads of what the rounds share, runs core, and reveals all that core sets and others
 // read. The rest is a function of what rounds revealed: the condition of the loop, tail,
 // what the next round is given, and the result. A round costs the claim divided by n; where
-// the loop runs n is at least 1, and it runs at most n times.
+// the loop runs n is at least 1, and it runs at most n times. Where it does not run nothing
+// private is revealed, which a claim covers that is not negative there.
 package rounds
 
 import (
@@ -30,6 +31,7 @@ import (
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/ratio"
 )
 
 // A Round is one round of a function, with what it must keep.
@@ -63,7 +65,7 @@ func Of(f *program.Function, c *claim.Claim) (*Round, bool) {
 			return nil, false
 		}
 	}
-	if !s.split() || !s.counted() || !s.public() {
+	if !s.split() || !s.counted() || !s.public() || !s.covered(c) {
 		return nil, false
 	}
 	body, inputs, ok := s.round()
@@ -84,6 +86,22 @@ func Of(f *program.Function, c *claim.Claim) (*Round, bool) {
 	}
 	r.Claim.Requires = append(r.Claim.Requires, program.Binary{Op: program.Ge, X: s.count, Y: number(1)})
 	return r, true
+}
+
+// covered reports whether what is claimed is not negative where no round runs.
+func (s *splitter) covered(c *claim.Claim) bool {
+	none := *c
+	none.Requires = append(slices.Clone(c.Requires), program.Binary{Op: program.Le, X: s.count, Y: number(0)})
+	for _, part := range []program.Expression{c.Cost.Epsilon, c.Cost.Delta, c.Cost.Rho} {
+		none.Cost = &claim.Cost{Epsilon: part}
+		if part == nil {
+			continue
+		}
+		if _, err := ratio.Within(s.f, &none, nil); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func number(n int64) program.Expression {

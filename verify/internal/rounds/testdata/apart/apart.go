@@ -172,3 +172,22 @@ func Stored(q []float64, k int, eps float64, src *noise.Source) []float64 {
 	}
 	return sums
 }
+
+// Negative claims less than nothing where n is: no round runs, and none is taken for all.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps * float64(n)
+func Negative(q []float64, n int, eps float64, src *noise.Source) []int {
+	var out []int
+	for i := 0; i < n; i++ {
+		best, arg := 0.0, -1
+		for j, x := range q {
+			if v := x + src.Laplace(2/eps); arg < 0 || v > best {
+				best, arg = v, j
+			}
+		}
+		out = append(out, arg)
+	}
+	return out
+}
