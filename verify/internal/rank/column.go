@@ -154,7 +154,7 @@ func (m *machine) element(x program.Element, s *state) value {
 		return unknown{}
 	}
 	e, ok := at.(index)
-	if fixed && i == 0 && s.n > 0 {
+	if fixed && i == 0 && s.first != none {
 		e, ok = index{s.first}, true
 	}
 	if !ok || c.isList {

@@ -179,6 +179,8 @@ func (m *machine) enter(l *program.Loop, i *program.Variable, s *state) error {
 		return undecided("line %d: the loop leaves the first element out", line)
 	case draws && s.drawn:
 		return undecided("line %d: noise is drawn more than once", line)
+	case from == 1 && s.n > 0 && s.first == none:
+		return undecided("line %d: which is the first element", line)
 	case from == 1 && s.n > 0:
 		m.come(s, s.first, 1)
 		s.now = none
@@ -202,7 +204,7 @@ func (m *machine) rounds(h *state) []*state {
 		m.come(r, x, place)
 		all = append(all, r)
 	}
-	if h.n > 0 && h.seen == 0 && h.lows == 0 {
+	if h.first != none && h.seen == 0 && h.lows == 0 {
 		begin(h.first, 1)
 		return all
 	}

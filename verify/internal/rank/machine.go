@@ -167,11 +167,12 @@ func is(x program.Expression, v *program.Variable) bool {
 	return ok && r.Var == v
 }
 
-// run follows the function for lists of all sizes.
-func (m *machine) run() error {
+// run follows the function for lists of all sizes, and all that may be the first element if it
+// is to be told.
+func (m *machine) run(first bool) error {
 	for n := range m.winners + 2 {
 		firsts := []id{none}
-		if n > 0 {
+		if first && n > 0 {
 			firsts = nil
 			for r := 1; r <= min(n, m.winners); r++ {
 				firsts = append(firsts, id(r))

@@ -110,6 +110,10 @@ func (m *machine) span(v value, s *state) (low, high int, ok bool) {
 		}
 		return s.n, math.MaxInt, true
 	case index:
+		least := 1
+		if s.first == none {
+			least = 0
+		}
 		switch {
 		case v.of == lost:
 			return 0, math.MaxInt, true
@@ -120,7 +124,7 @@ func (m *machine) span(v value, s *state) (low, high int, ok bool) {
 		case v.of == s.now:
 			return s.at, math.MaxInt, true
 		}
-		return 1, math.MaxInt, true
+		return least, math.MaxInt, true
 	}
 	return 0, 0, false
 }

@@ -138,13 +138,16 @@ func Prove(f *program.Function, c *claim.Claim) (*Outcome, error) {
 			if way.step && winners != 2 {
 				continue
 			}
-			m := newMachine(f, c, winners, way)
-			err := m.run()
-			if err == nil {
-				return m.outcome()
-			}
-			if i == 0 {
-				why = err
+			// Few ask which element is the first, and states are fewer where it is not told.
+			for _, first := range []bool{false, true} {
+				m := newMachine(f, c, winners, way)
+				err := m.run(first)
+				if err == nil {
+					return m.outcome()
+				}
+				if i == 0 {
+					why = err
+				}
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // A state is what is known at one place of the function.
 type state struct {
 	n       int // how many elements there are; winners+1 is more than that
-	first   id  // the first element
+	first   id  // the first element; none where there is none, or it is not told
 	now     id  // the present element, none outside of loops
 	at      int // its index, if exact; else it is not below that
 	exact   bool

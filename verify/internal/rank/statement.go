@@ -121,7 +121,7 @@ func (m *machine) assign(st program.Assign, s *state) ([]flow, error) {
 		return all, err
 	}
 	v := m.eval(st.Value, s)
-	if p, ok := v.(public); ok && m.indices[st.To] && s.n > 0 && p.x.String() == "0" {
+	if p, ok := v.(public); ok && m.indices[st.To] && s.first != none && p.x.String() == "0" {
 		v = index{s.first} // 0 is where the first element stands
 	}
 	m.set(st.To, v, s)
