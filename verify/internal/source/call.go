@@ -316,6 +316,22 @@ func (l *lowerer) clone(to slice, e ast.Expr, how copying) entity {
 	return to
 }
 
+// copyStmt is copy(b, a), where b was just made as long as a is: then it is a copy of a.
+func (l *lowerer) copyStmt(e *ast.CallExpr) {
+	to, ok1 := l.eval(e.Args[0]).(slice)
+	from, ok2 := l.eval(e.Args[1]).(slice)
+	l.settle(e.Pos())
+	last := len(l.out) - 1
+	if ok1 && ok2 && !from.v.Stream && to.v != from.v && last >= 0 {
+		if m, ok := l.out[last].(program.Make); ok && m.To == to.v && m.Length == (program.Length{Slice: from.v}) {
+			l.copies[copied{to.v, e.Pos()}] = copiedByMake
+			l.out[last] = program.Assign{At: program.At{Pos: e.Pos()}, To: to.v, Value: program.Ref{Var: from.v}}
+			return
+		}
+	}
+	l.refuse(e.Pos(), "this copy", "it is outside the subset", "copy into what was just made: b := make([]float64, len(a)); copy(b, a)")
+}
+
 // appendAll emits append(v, args...).
 func (l *lowerer) appendAll(v *program.Variable, e *ast.CallExpr) {
 	at := program.At{Pos: e.Pos()}

@@ -73,7 +73,10 @@ func (l *lowerer) checkEmpty(c *claim.Claim) {
 		case program.Assign:
 			if r, ok := s.Value.(program.Ref); ok && s.To.Slice {
 				after[s.To] = after[r.Var]
-				if after[r.Var] != 0 && l.copies[copied{s.To, s.Pos}] == copiedByAppend {
+				switch how := l.copies[copied{s.To, s.Pos}]; {
+				case how == copiedByMake:
+					after[s.To] = maybeEmpty
+				case how == copiedByAppend && after[r.Var] != 0:
 					after[s.To] = maybeNil
 				}
 			}

@@ -119,6 +119,7 @@ const (
 	shared         copying = iota // b := a
 	copiedByClone                 // slices.Clone(a), which is nil if a is
 	copiedByAppend                // append([]T(nil), a...), which is nil if a is empty
+	copiedByMake                  // b := make([]T, len(a)); copy(b, a), which is not nil
 )
 
 type copied struct {

@@ -220,6 +220,10 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) flow {
 	if l.isBuiltin(call.Fun, "panic") {
 		return l.panicStmt(call)
 	}
+	if l.isBuiltin(call.Fun, "copy") {
+		l.copyStmt(call)
+		return flow{falls: true}
+	}
 	for _, v := range l.call(call) {
 		l.discard(v, s.Pos())
 	}

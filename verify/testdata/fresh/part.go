@@ -83,3 +83,41 @@ func FirstAbovePart(q []float64, t, eps float64, src *noise.Source) int {
 	}
 	return -1
 }
+
+// NoisyCopy adds noise to a copy, and looks for the largest then.
+//
+// want: proved
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func NoisyCopy(q []float64, eps float64, src *noise.Source) int {
+	noisy := make([]float64, len(q))
+	copy(noisy, q)
+	for i := range noisy {
+		noisy[i] += src.Laplace(2 / eps)
+	}
+	best := 0
+	for i := range noisy {
+		if noisy[i] > noisy[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// NoisyCopyShown shows the copy.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func NoisyCopyShown(q []float64, eps float64, src *noise.Source) []float64 {
+	noisy := make([]float64, len(q))
+	copy(noisy, q)
+	for i := range noisy {
+		noisy[i] += src.Laplace(2 / eps)
+	}
+	return noisy
+}

@@ -222,3 +222,19 @@ func NilInRound(q []float64, n int, eps float64, src *noise.Source) []bool {
 	}
 	return []bool{}
 }
+
+// NilOrCopied is nil where q is and x is positive, and else empty.
+//
+// want: unknown
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && delta > 0
+//dp:cost eps, delta
+func NilOrCopied(x float64, q []float64, eps, delta float64, src *noise.Source) []float64 {
+	a := make([]float64, len(q))
+	copy(a, q)
+	if x > 0 {
+		return q
+	}
+	return a
+}

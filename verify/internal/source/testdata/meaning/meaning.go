@@ -977,3 +977,17 @@ func PartsOfOwn(q []float64, n int, eps float64, src *noise.Source) (out []float
 	}
 	return append(out, kept...)
 }
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Copied(q []float64, n int, eps float64, src *noise.Source) ([]float64, []float64, []float64) {
+	noisy := make([]float64, len(q))
+	copy(noisy, q)
+	again := make([]float64, len(noisy))
+	copy(again, noisy)
+	for i := range noisy {
+		noisy[i] += src.Laplace(1)
+		again[i] *= 2
+	}
+	return noisy, again, q
+}
