@@ -2,6 +2,7 @@ package exact
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -18,6 +19,9 @@ type code struct {
 	growing map[*program.Variable]int
 	// opened is set where some path showed a number of which nothing is known.
 	opened atomic.Bool
+	// functions are values that were computed before, of functionOf: *form. Of few inputs,
+	// and of what is required of them, the same are asked for again and again.
+	functions sync.Map
 }
 
 // A step is a statement; or where its statement is nil, a jump to target, of a

@@ -273,19 +273,17 @@ func (x *explorer) call(s *state, e program.Call) (*form, error) {
 		return mathematics(e, f, args[1:])
 	}
 	key := functionOf{e.Func, f.c}
-	if g := x.functions[key]; g != nil {
-		return g, nil
+	if g, ok := x.code.functions.Load(key); ok {
+		return g.(*form), nil
 	}
 	g, err := mathematics(e, f, nil)
-	if err == nil && x.functions != nil {
-		x.functions[key] = g
+	if err == nil {
+		x.code.functions.Store(key, g)
 	}
 	return g, err
 }
 
-// functions are values of mathematical functions of one fraction.
-type functions map[functionOf]*form
-
+// A functionOf is a mathematical function of one fraction.
 type functionOf struct {
 	name string
 	of   rational

@@ -71,7 +71,7 @@ func Probability(ctx context.Context, f *program.Function, in program.Inputs, e 
 // event is the probability of an event on inputs.
 func (m *measurer) event(ctx context.Context, in []value, e *Event, o Options) (narrow, error) {
 	var regions []region
-	x := &explorer{code: m.code, functions: m.functions, event: e, steps: o.Steps, found: func(s *state) error {
+	x := &explorer{code: m.code, event: e, steps: o.Steps, found: func(s *state) error {
 		if regions = append(regions, s.region); len(regions) > o.Paths {
 			return ErrBudget
 		}

@@ -25,8 +25,6 @@ type explorer struct {
 	// slack bounds the probability that a path is another one because numbers that
 	// are no rationals were replaced by some nearby.
 	slack float64
-	// functions are values that are known already; nil for none.
-	functions functions
 	// parameters are those of draws that are the same on all paths, by their steps.
 	parameters map[int]*form
 	// source, if not nil, makes every draw: there is one path then.

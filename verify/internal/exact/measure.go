@@ -113,14 +113,13 @@ type measurer struct {
 	laws  map[lawKey]lawTable
 	// What was computed before, of the same numbers: with many events of few inputs it is
 	// asked for again and again.
-	functions functions
-	tails     map[rational]numeric.Interval
+	tails map[rational]numeric.Interval
 	// work is what was done so far.
 	work int
 }
 
 func newMeasurer(c *code) *measurer {
-	return &measurer{code: c, known: exponentials{}, laws: map[lawKey]lawTable{}, functions: functions{}, tails: map[rational]numeric.Interval{}}
+	return &measurer{code: c, known: exponentials{}, laws: map[lawKey]lawTable{}, tails: map[rational]numeric.Interval{}}
 }
 
 type lawKey struct {

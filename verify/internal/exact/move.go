@@ -47,7 +47,7 @@ func RefuteSensitivity(ctx context.Context, f *program.Function, cl *claim.Claim
 	}
 	for _, s := range cl.Sensitivities {
 		cl := cl
-		m := &mover{results: results, claimed: s, functions: functions{}, steps: 300_000}
+		m := &mover{results: results, claimed: s, steps: 300_000}
 		for i, v := range f.Inputs {
 			if v.Name == s.Input || strings.HasPrefix(v.Name, s.Input+".") { // a struct is its fields
 				m.inputs = append(m.inputs, i)
@@ -89,11 +89,10 @@ func anywhere(cl *claim.Claim, v *program.Variable) *claim.Claim {
 // A mover is a search for inputs that move a result too far.
 type mover struct {
 	*space
-	inputs    []int // that are claimed of
-	results   int
-	claimed   claim.Sensitivity
-	functions functions
-	steps     int // that are left, of all runs together
+	inputs  []int // that are claimed of
+	results int
+	claimed claim.Sensitivity
+	steps   int // that are left, of all runs together
 }
 
 // all lists pairs of inputs that differ in one, plain ones first. Not all are neighbours.
@@ -321,7 +320,7 @@ func (m *mover) try(ctx context.Context, p pair) *Move {
 // another number of values, fails, or takes long.
 func (m *mover) run(ctx context.Context, in [][]rational) (out []value, ok bool) {
 	steps := min(20_000, m.steps)
-	x := &explorer{code: m.code, functions: m.functions, steps: steps, found: func(s *state) error {
+	x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
 		out = s.outputs[0]
 		return nil
 	}}

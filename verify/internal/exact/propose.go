@@ -112,7 +112,7 @@ func (m *measurer) shapes(ctx context.Context, p pair, steps, most int) (found [
 	seen := map[string]bool{}
 	for _, run := range [][][]rational{p.first, p.second} {
 		n := len(found)
-		x := &explorer{code: m.code, functions: m.functions, steps: steps, found: func(s *state) error {
+		x := &explorer{code: m.code, steps: steps, found: func(s *state) error {
 			for _, d := range s.draws {
 				if !slices.ContainsFunc(scales, func(r rational) bool { return same(r, d.parameter) }) {
 					scales = append(scales, d.parameter)
