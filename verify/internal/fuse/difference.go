@@ -14,30 +14,27 @@ import (
 // Both are symmetric: for x > 0 the densities of the first are ∫ e^(-(x+y)/b)·e^(-y/b)/b² dy
 // = e^(-x/b)/2b, and the same for -x.
 //
-// The two are drawn one right after the other, but for assignments and draws that have
-// nothing to do with them, so that they are always a pair; each is mentioned once, later
-// in the same list, in one sum, with opposite signs.
-func difference(list []program.Statement, names map[string]bool, all []program.Statement) ([]program.Statement, bool) {
+// The two are drawn with one scale, one later in the same list than the other; each is
+// mentioned once, still later in that list, in one sum, with opposite signs. So both are drawn
+// where that sum is made, and elsewhere nothing knows of them.
+func difference(list []program.Statement, all []program.Statement) ([]program.Statement, bool) {
 	for i, s := range list {
 		switch s := s.(type) {
 		case program.Draw:
-			if out, ok := pairFrom(list, i, s, names, all); ok {
+			if out, ok := pairFrom(list, i, s, all); ok {
 				return out, true
 			}
 		case program.If:
-			if then, ok := difference(s.Then, names, all); ok {
+			if then, ok := difference(s.Then, all); ok {
 				s.Then = then
 				return replaced(list, i, s), true
 			}
-			if otherwise, ok := difference(s.Else, names, all); ok {
+			if otherwise, ok := difference(s.Else, all); ok {
 				s.Else = otherwise
 				return replaced(list, i, s), true
 			}
 		case *program.Loop:
-			if slices.ContainsFunc(s.Body, loops) {
-				continue // a break in there names this loop
-			}
-			if body, ok := difference(s.Body, names, all); ok {
+			if body, ok := difference(s.Body, all); ok {
 				l := *s
 				r := &program.Rewriter{Loops: map[*program.Loop]*program.Loop{s: &l}}
 				l.Body = r.List(body)
@@ -46,17 +43,6 @@ func difference(list []program.Statement, names map[string]bool, all []program.S
 		}
 	}
 	return nil, false
-}
-
-// loops reports whether there is a loop in a statement.
-func loops(s program.Statement) bool {
-	switch s := s.(type) {
-	case *program.Loop:
-		return true
-	case program.If:
-		return slices.ContainsFunc(s.Then, loops) || slices.ContainsFunc(s.Else, loops)
-	}
-	return false
 }
 
 func replaced(list []program.Statement, i int, s program.Statement) []program.Statement {
@@ -68,20 +54,16 @@ func replaced(list []program.Statement, i int, s program.Statement) []program.St
 var twoSided = map[program.Law]program.Law{program.Exponential: program.Laplace, program.Geometric: program.DiscreteLaplace}
 
 // pairFrom looks for the second draw of a pair, and for the sum.
-func pairFrom(list []program.Statement, i int, first program.Draw, names map[string]bool, all []program.Statement) ([]program.Statement, bool) {
+func pairFrom(list []program.Statement, i int, first program.Draw, all []program.Statement) ([]program.Statement, bool) {
 	law, ok := twoSided[first.Law]
 	if !ok || first.Align != nil || mentions(all, first.To) != 1 || draws(all, first.To) != 1 {
 		return nil, false
 	}
 	for j := i + 1; j < len(list); j++ {
 		d, ok := list[j].(program.Draw)
-		if ok && d.Law == first.Law && d.Align == nil && d.To.Sort == first.To.Sort &&
+		if ok && d.Law == first.Law && d.Align == nil &&
 			d.Parameter.String() == first.Parameter.String() && mentions(all, d.To) == 1 && draws(all, d.To) == 1 {
-			name := first.To.Name + " - " + d.To.Name
-			for names[name] {
-				name += "·"
-			}
-			z := &program.Variable{Name: name, Sort: d.To.Sort, Pos: d.To.Pos}
+			z := &program.Variable{Name: first.To.Name + " - " + d.To.Name, Sort: d.To.Sort, Pos: d.To.Pos}
 			done := 0
 			r := rewriting(func(x program.Expression) program.Expression {
 				if y, ok := inOneSum(x, first.To, d.To, z); ok {
@@ -91,39 +73,20 @@ func pairFrom(list []program.Statement, i int, first program.Draw, names map[str
 				return x
 			})
 			rest := r.List(list[j+1:])
-			if done != 1 || mentions(rest, first.To)+mentions(rest, d.To) != 0 {
+			if done != 1 {
 				return nil, false
 			}
-			names[name] = true
 			out := slices.Delete(slices.Clone(list[:j]), i, i+1)
 			out = append(out, program.Draw{At: d.At, To: z, Law: law, Parameter: d.Parameter})
 			return append(out, rest...), true
 		}
-		if !asideOf(list[j], first) {
-			return nil, false
+		for v := range mentioned(first.Parameter) {
+			if effectsOf(list[j : j+1]).writes[v] {
+				return nil, false
+			}
 		}
 	}
 	return nil, false
-}
-
-// asideOf reports whether a statement may stand between two draws of a pair: it only
-// sets a variable, and has nothing to do with the first or its scale.
-func asideOf(s program.Statement, first program.Draw) bool {
-	switch s.(type) {
-	case program.Assign, program.Draw:
-	default:
-		return false
-	}
-	e := effectsOf([]program.Statement{s})
-	if e.all()[first.To] {
-		return false
-	}
-	for v := range mentioned(first.Parameter) {
-		if e.writes[v] {
-			return false
-		}
-	}
-	return true
 }
 
 // inOneSum writes z for a-b or b-a in a sum.
@@ -170,7 +133,7 @@ func inOneSum(x program.Expression, a, b, z *program.Variable) (program.Expressi
 		return x
 	}
 	y := visit(x, 1)
-	return y, len(signs) == 2 && signs[a] == -signs[b] && y != nil
+	return y, len(signs) == 2 && signs[a] == -signs[b]
 }
 
 // mentions counts how often statements read a variable.

@@ -51,7 +51,7 @@ func Loops(f *program.Function) *program.Function {
 	names := namesOf(f)
 	for again := true; again; {
 		again = false
-		if body, ok := difference(f.Body, names, f.Body); ok {
+		if body, ok := difference(f.Body, f.Body); ok {
 			g := *f
 			g.Body = body
 			f, again = &g, true
