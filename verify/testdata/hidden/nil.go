@@ -223,7 +223,7 @@ func NilInRound(q []float64, n int, eps float64, src *noise.Source) []bool {
 	return []bool{}
 }
 
-// NilOrCopied is nil where q is and x is positive, and else empty.
+// NilOrCopied is nil where q is and x is not positive, and else empty.
 //
 // want: unknown
 //
@@ -231,10 +231,10 @@ func NilInRound(q []float64, n int, eps float64, src *noise.Source) []bool {
 //dp:requires eps > 0 && delta > 0
 //dp:cost eps, delta
 func NilOrCopied(x float64, q []float64, eps, delta float64, src *noise.Source) []float64 {
-	a := make([]float64, len(q))
-	copy(a, q)
 	if x > 0 {
-		return q
+		a := make([]float64, len(q))
+		copy(a, q)
+		return a
 	}
-	return a
+	return q
 }
