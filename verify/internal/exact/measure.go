@@ -134,9 +134,9 @@ type lawTable struct {
 }
 
 // region is the probability of a region. Where comparisons form a cycle, those that others
-// imply are left out.
+// imply are left out, and whole noise that is part of one is given each of its values.
 func (m *measurer) region(ctx context.Context, r *region, p precision) (narrow, error) {
-	q, err := m.parts(ctx, r, p)
+	q, err := m.parts(ctx, r, p, false)
 	if !errors.Is(err, errCycle) {
 		return q, err
 	}
@@ -144,11 +144,11 @@ func (m *measurer) region(ctx context.Context, r *region, p precision) (narrow, 
 	if !some {
 		return narrow{}, nil
 	}
-	return m.parts(ctx, r, p)
+	return m.parts(ctx, r, p, true)
 }
 
 // parts is the product of the probabilities of the connected parts of a region.
-func (m *measurer) parts(ctx context.Context, r *region, p precision) (narrow, error) {
+func (m *measurer) parts(ctx context.Context, r *region, p precision, cycles bool) (narrow, error) {
 	product := narrow{1, 1}
 	if r.coins != nil {
 		product = rounded(*r.coins)
@@ -161,7 +161,7 @@ func (m *measurer) parts(ctx context.Context, r *region, p precision) (narrow, e
 		if err := ctx.Err(); err != nil {
 			return product, err
 		}
-		q, err := m.system(&s, p)
+		q, err := m.system(&s, p, cycles)
 		if err != nil {
 			return product, err
 		}
@@ -171,7 +171,7 @@ func (m *measurer) parts(ctx context.Context, r *region, p precision) (narrow, e
 	return product, nil
 }
 
-func (m *measurer) system(s *system, p precision) (narrow, error) {
+func (m *measurer) system(s *system, p precision, cycles bool) (narrow, error) {
 	continuous, discrete := 0, 0
 	for _, l := range s.laws {
 		switch l {
@@ -186,7 +186,7 @@ func (m *measurer) system(s *system, p precision) (narrow, error) {
 	case continuous == n:
 		return m.piecewise(s, p)
 	case discrete == n:
-		return m.tables(s, p)
+		return m.tables(s, p, cycles)
 	case n == 1:
 		return m.normal(s), nil
 	}
@@ -376,7 +376,7 @@ func (m *measurer) normal(s *system) narrow {
 
 // tables is the probability of whole noise: a sum over where all but a sliver of
 // the noise lies, and that sliver added to the upper bound.
-func (m *measurer) tables(s *system, p precision) (narrow, error) {
+func (m *measurer) tables(s *system, p precision, cycles bool) (narrow, error) {
 	in := &masses{}
 	sums := make([][2]int64, len(s.sums))
 	far := int64(0)
@@ -426,11 +426,80 @@ func (m *measurer) tables(s *system, p precision) (narrow, error) {
 	for i, c := range s.sums {
 		factors[i] = factor[table]{plus: c.plus, minus: c.minus, lo: sums[i][0], hi: sums[i][1]}
 	}
-	x, ok := eliminate(slices.Clone(densities), factors, narrow{1, 1})
+	x, ok := eliminate(slices.Clone(densities), slices.Clone(factors), narrow{1, 1})
+	for v := 0; v < len(densities) && !ok && cycles; v++ {
+		x, ok = m.given(v, in, factors)
+	}
 	if !ok {
 		return narrow{}, errCycle
 	}
 	return narrow{x.lo, x.Add(narrow{0, sliver.hi}).hi}, nil
+}
+
+// given is the sum, over the values of a variable, of its probability and that of the others
+// with it; from the likely ones outward, until what is left is a sliver of the sum, and is
+// added to its upper bound. It reports false where comparisons still form a cycle.
+func (m *measurer) given(v int, in *masses, factors []factor[table]) (narrow, bool) {
+	law, values := in.laws[v], 0
+	for _, l := range in.laws {
+		values += len(l.values)
+	}
+	if values*len(law.values) > 1<<21 {
+		return narrow{}, false
+	}
+	first, last := law.from, law.end()-1
+	far := max(abs(first), abs(last))
+	beyond := make([]narrow, far+2) // beyond[n] is the mass where |x| >= n
+	for n := far; n >= 0; n-- {
+		beyond[n] = beyond[n+1].Add(law.at(n))
+		if n > 0 {
+			beyond[n] = beyond[n].Add(law.at(-n))
+		}
+	}
+	sum := narrow{}
+	for n := range far + 1 {
+		if beyond[n].hi < sum.lo*0x1p-24 {
+			return narrow{sum.lo, sum.Add(beyond[n]).hi}, true
+		}
+		for _, x := range []int64{n, -n} {
+			left, possible := fixed(factors, v, x)
+			if x < first || x > last || !possible {
+				continue
+			}
+			m.work += values / 16
+			densities := slices.Clone(in.laws)
+			densities[v] = law.within(x, x)
+			p, ok := eliminate(densities, left, narrow{1, 1})
+			if !ok {
+				return narrow{}, false
+			}
+			sum = sum.Add(p)
+			if n == 0 {
+				break
+			}
+		}
+	}
+	return sum, true
+}
+
+// fixed are factors with a value in place of a variable; false if it contradicts them.
+func fixed(factors []factor[table], v int, x int64) (left []factor[table], possible bool) {
+	for _, f := range factors {
+		switch {
+		case f.plus&(1<<v) != 0:
+			f.lo, f.hi = plusFinite(f.lo, -x), plusFinite(f.hi, -x)
+		case f.minus&(1<<v) != 0:
+			f.lo, f.hi = plusFinite(f.lo, x), plusFinite(f.hi, x)
+		}
+		f.plus, f.minus = f.plus&^(1<<v), f.minus&^(1<<v)
+		switch {
+		case f.vars() != 0:
+			left = join(left, f)
+		case f.lo > 0 || f.hi < 0:
+			return nil, false
+		}
+	}
+	return left, true
 }
 
 // mass is the law of whole noise where |x| <= far + reach and more, and a bound of

@@ -55,6 +55,7 @@ func (f table) within(lo, hi int64) table {
 	if hi == plusInf {
 		g.right = f.right
 	}
+	g.values = make([]narrow, 0, max(0, end-g.from))
 	for x := g.from; x < end; x++ {
 		g.values = append(g.values, f.at(x))
 	}
@@ -69,6 +70,7 @@ func (f table) times(g table) table {
 			h.from, end = max(h.from, one.from), min(end, one.end())
 		}
 	}
+	h.values = make([]narrow, 0, max(0, end-h.from))
 	for x := h.from; x < end; x++ {
 		h.values = append(h.values, f.at(x).Mul(g.at(x)))
 	}

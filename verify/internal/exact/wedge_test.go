@@ -14,7 +14,7 @@ func crossed(t *rapid.T, law program.Law, scales [2]rational, ends [4]limit) nar
 		{plus: 3, lo: ends[0], hi: ends[1]},
 		{plus: 1, minus: 2, lo: ends[2], hi: ends[3]},
 	}}
-	p, err := newMeasurer(&code{}).system(s, low)
+	p, err := newMeasurer(&code{}).system(s, low, false)
 	if err != nil {
 		t.Fatal(err)
 	}
