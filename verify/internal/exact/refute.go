@@ -122,6 +122,9 @@ type refuter struct {
 	pool      []trial
 	kept      []trial // the best of each pair
 	scales    []rational
+	// deal is set where a few events of each shape are tried before the others: a search that
+	// is cut leaves none out.
+	deal bool
 }
 
 // search goes from small inputs, all of them, to climbs from the best.
@@ -207,7 +210,73 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 			return t, err
 		}
 	}
-	return r.stretches(ctx, 15, 6)
+	if t, err := r.stretches(ctx, 15, 6); t != nil || err != nil {
+		return t, err
+	}
+	return r.farther(ctx, plain[0], 4)
+}
+
+// farther tries inputs whose elements already lie apart as those of their neighbours do: what
+// tells two of them apart tells more then. The events of each shape come in turn.
+func (r *refuter) farther(ctx context.Context, s setting, n int) (*trial, error) {
+	var pairs []pair
+	for _, p := range r.pairs(r.flat(s, n), 100) {
+		if p = r.moved(p); r.code.neighbours(r.claim, p) == nil {
+			pairs = append(pairs, p)
+		}
+	}
+	var points []rational
+	for _, x := range r.points {
+		points = append(points, x, x.negated())
+	}
+	r.points = slices.CompactFunc(points, same)
+	r.kept, r.pool, r.deal = nil, nil, true
+	what := fmt.Sprintf("inputs of %d elements that lie apart", n)
+	if t, err := r.enumerate(ctx, what, pairs, r.Budget*40/100); t != nil || err != nil {
+		return t, err
+	}
+	return r.climbs(ctx, 12)
+}
+
+// moved is a pair whose slices have both moved as the second did.
+func (s *space) moved(p pair) pair {
+	q := p.clone()
+	for i, v := range s.code.function.Inputs {
+		if !v.Slice || len(p.first[i]) != len(p.second[i]) {
+			continue
+		}
+		for j, x := range p.first[i] {
+			d := p.second[i][j].minus(x)
+			q.first[i][j], q.second[i][j] = q.first[i][j].plus(d), q.second[i][j].plus(d)
+		}
+	}
+	return q
+}
+
+// dealt takes the events of each shape in turn, single outcomes first: of whole noise all
+// others are made of these.
+func dealt(lists [][]*Event) (all []*Event) {
+	open := func(e *Event) (n int) {
+		for _, leaf := range e.leaves() {
+			if !leaf.fixed() {
+				n++
+			}
+		}
+		return n
+	}
+	longest := 0
+	for _, list := range lists {
+		slices.SortStableFunc(list, func(e, f *Event) int { return cmp.Compare(open(e), open(f)) })
+		longest = max(longest, len(list))
+	}
+	for i := range longest {
+		for _, list := range lists {
+			if i < len(list) {
+				all = append(all, list[i])
+			}
+		}
+	}
+	return all
 }
 
 // stretches repeats elements of the best of each pair many times, and climbs from there:
@@ -325,15 +394,22 @@ func (r *refuter) enumerate(ctx context.Context, what string, pairs []pair, most
 			reasons[i] = err
 			return false, nil
 		}
-		var events []*Event
-		for _, sh := range shapes {
-			events = append(events, sh.events(r.points)...)
+		lists := make([][]*Event, len(shapes))
+		for i, sh := range shapes {
+			lists[i] = sh.events(r.points)
+		}
+		events := slices.Concat(lists...)
+		if r.deal {
+			events = dealt(lists)
 		}
 		if r.claim.Cost.Measure == claim.Approximate {
 			events = opposites(events)
 		}
 		start := m.work
-		for _, e := range spread(events, share) {
+		if !r.deal {
+			events = spread(events, share)
+		}
+		for _, e := range events[:min(share, len(events))] {
 			if m.work-start > share*plainTrial {
 				break
 			}
