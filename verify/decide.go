@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/certificate"
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -44,6 +46,9 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	if searchable(u) && len(u.Claim.Sensitivities) == 0 {
 		over, note := source.Exactness(u.Function, u.Claim)
 		d.result.Over, d.result.Note = Over(over), note
+		if d.priceless(ctx) {
+			return
+		}
 		if stored != nil && !d.options.Fresh {
 			err := d.replay(stored)
 			if err == nil {
@@ -84,6 +89,35 @@ func (d *decision) vacuous() {
 	if ok, err := exact.Inhabited(d.unit.Function, d.unit.Claim); err == nil && !ok {
 		d.note("no inputs were found that meet what is required: if there are none, the claim says nothing")
 	}
+}
+
+// priceless refuses a claim whose cost is no number at some inputs that it allows: of these it
+// says nothing. Others may refute it.
+func (d *decision) priceless(ctx context.Context) bool {
+	in, err := exact.Priceless(d.unit.Function, d.unit.Claim)
+	if err != nil || in == nil {
+		return false
+	}
+	if d.soon(ctx) {
+		return true
+	}
+	at := d.unit.Position
+	for _, c := range d.unit.Decl.Doc.List {
+		if strings.HasPrefix(c.Text, "//dp:cost") {
+			at = d.unit.Fset.Position(c.Pos())
+		}
+	}
+	var all []string
+	for name, v := range values(d.unit.Function, in) {
+		all = append(all, fmt.Sprintf("%s = %v", name, v))
+	}
+	slices.Sort(all)
+	d.result.Problems = append(d.result.Problems, Problem{
+		Kind: Directive, File: at.Filename, Line: at.Line, Column: at.Column,
+		Text: "the cost: it is no number at " + strings.Join(all, ", "), Hint: "exclude these inputs by //dp:requires",
+	})
+	d.result.Note = "not read: " + d.result.Problems[0].Text
+	return true
 }
 
 // refused records why the function was not read.

@@ -54,3 +54,61 @@ func TestEdgesOfInputs(t *testing.T) {
 		}
 	}
 }
+
+const priceless = `package p
+
+import "github.com/discreet-dp/discreet/noise"
+
+//dp:adjacent |x| <= 1
+//dp:requires sigma >= 0
+//dp:cost zcdp(1 / (2 * sigma * sigma))
+func FreeAtZero(x, sigma float64, src *noise.Source) float64 { return x + src.Gaussian(sigma) }
+
+//dp:adjacent |x| <= 1
+//dp:requires sigma > 0
+//dp:cost zcdp(1 / (2 * sigma * sigma))
+func Priced(x, sigma float64, src *noise.Source) float64 { return x + src.Gaussian(sigma) }
+
+//dp:adjacent |b| <= 1
+//dp:requires p >= 0.5 && p <= 1
+//dp:cost math.Log(p / (1 - p))
+func FreeAtOne(b bool, p float64, src *noise.Source) bool { return src.Bernoulli(p) == b }
+
+//dp:adjacent |x| <= 1
+//dp:requires b >= 0
+//dp:cost 1 / (2 * b)
+func WrongAboveZero(x, b float64, src *noise.Source) float64 { return x + src.Laplace(b) }
+
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost 2*eps - eps*math.Sqrt(eps)/math.Sqrt(eps)
+func SumsOfRoots(x, eps float64, src *noise.Source) float64 { return x + src.Laplace(1/eps) }
+`
+
+// A claim whose cost is no number at inputs that it allows is refused where it stands, unless
+// it is wrong elsewhere.
+func TestPriceless(t *testing.T) {
+	needSolver(t)
+	want := map[string]string{
+		"FreeAtZero": "the cost: it is no number at sigma = 0",
+		"FreeAtOne":  "the cost: it is no number at p = 1",
+	}
+	r := run(t, verify.Options{Dir: module(t, map[string]string{"p.go": priceless}), NoStore: true, Timeout: 8 * time.Second})
+	for _, r := range r.Results {
+		found := ""
+		for _, p := range r.Problems {
+			if p.Kind == verify.Directive {
+				found = p.Text
+				if p.Line != r.Line-1 || p.Hint == "" {
+					t.Errorf("%s: %v, line %d", r.Function, p, r.Line)
+				}
+			}
+		}
+		if found != want[r.Function] || found != "" && r.Verdict != verify.Unknown {
+			t.Errorf("%s: %s: %q: %s", r.Function, r.Verdict, found, r.Note)
+		}
+		if refuted := r.Verdict == verify.Refuted; refuted != (r.Function == "WrongAboveZero") {
+			t.Errorf("%s: %s: %s", r.Function, r.Verdict, r.Note)
+		}
+	}
+}

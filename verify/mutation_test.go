@@ -132,6 +132,8 @@ func (all *folderOfMutants) judge(t *testing.T, limit time.Duration, chosen func
 				t.Errorf("%v is proved, and refuted: %v and %v, %s", b.names[r.Function], x.First, x.Second, x.Event)
 			case x != nil:
 				r.Verdict = verify.Refuted
+			case slices.ContainsFunc(r.Problems, func(p verify.Problem) bool { return p.Kind == verify.Directive }):
+				r.Verdict = refused
 			}
 			m := b.names[r.Function]
 			rows = append(rows, row{function: m.Function, change: m.Change, verdict: r.Verdict})
@@ -225,6 +227,9 @@ func TestMutants(t *testing.T) {
 
 // mutantShare is one over the part of the mutants that are judged in a run.
 const mutantShare = 200
+
+// refused is the verdict in the table on a mutant whose directives make no claim.
+const refused verify.Verdict = "refused"
 
 // unjudged is the verdict in the table on a mutant that TestMutantTable has not come to.
 const unjudged verify.Verdict = "unjudged"
@@ -328,14 +333,14 @@ func TestProvedMutants(t *testing.T) {
 func writeTable(t *testing.T, table map[string]row) {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Mutants of the right programs: function, change (line, column), verdict, and why what is proved holds, or\n# what is unknown is not decided.\n")
+	b.WriteString("# Mutants of the right programs: function, change (line, column), verdict, and why what is proved holds,\n# what is refused claims nothing, or what is unknown is not decided.\n")
 	count := map[verify.Verdict]int{}
 	var rows []row
 	for _, r := range table {
 		count[r.verdict]++
 		rows = append(rows, r)
 	}
-	fmt.Fprintf(&b, "# proved: %d; refuted: %d; unknown: %d; unjudged: %d\n", count[verify.Proved], count[verify.Refuted], count[verify.Unknown], count[unjudged])
+	fmt.Fprintf(&b, "# proved: %d; refuted: %d; refused: %d; unknown: %d; unjudged: %d\n", count[verify.Proved], count[verify.Refuted], count[refused], count[verify.Unknown], count[unjudged])
 	slices.SortFunc(rows, func(x, y row) int {
 		return cmp.Or(cmp.Compare(x.function, y.function), cmp.Compare(x.change, y.change))
 	})

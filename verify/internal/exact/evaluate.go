@@ -206,7 +206,10 @@ func quotient(f, g *form, e program.Binary) (*form, error) {
 		return nil, unsupported("%v divides by noise", e)
 	}
 	sign, ok := g.sign()
-	if !ok || sign == 0 {
+	switch {
+	case !ok:
+		return nil, unsupported("%v divides by what may be zero", e)
+	case sign == 0:
 		return nil, fmt.Errorf("%w: %v divides by zero", ErrInput, e)
 	}
 	if program.SortOf(e) == program.Int {
@@ -300,11 +303,14 @@ func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
 			return constant(integer(1)), nil
 		}
 		if new(big.Rat).Abs(in.Hi()).Cmp(big.NewRat(1<<16, 1)) > 0 {
-			return nil, fmt.Errorf("%w: %v overflows", ErrInput, e)
+			return nil, unsupported("%v, which is that large", e)
 		}
 		near = in.Exp()
 	case "log":
-		if !signed || sign <= 0 {
+		if !signed {
+			return nil, unsupported("%v of what may be zero", e)
+		}
+		if sign <= 0 {
 			return nil, fmt.Errorf("%w: %v", ErrInput, e)
 		}
 		if f.known() && f.c.cmp(integer(1)) == 0 {
@@ -312,7 +318,10 @@ func mathematics(e program.Call, f *form, rest []*form) (*form, error) {
 		}
 		near = in.Log()
 	case "sqrt":
-		if !signed || sign < 0 {
+		if !signed {
+			return nil, unsupported("%v of what may be below zero", e)
+		}
+		if sign < 0 {
 			return nil, fmt.Errorf("%w: %v", ErrInput, e)
 		}
 		if f.known() {
