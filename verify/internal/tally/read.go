@@ -15,6 +15,7 @@ import (
 // A reader reads one loop over records.
 type reader struct {
 	*tallier
+	loop   *program.Loop
 	in     *around
 	before []program.Statement
 	place  *program.Variable             // which record it is
@@ -44,7 +45,7 @@ func (t *tallier) read(l *program.Loop, before []program.Statement, in *around) 
 	if !ok || !all || n.Slice != t.rows || t.writes[i.Var] != 2 || !counts(l, i.Var) || !begins(before, i.Var) {
 		return nil
 	}
-	r := &reader{tallier: t, in: in, before: before, place: i.Var,
+	r := &reader{tallier: t, loop: l, in: in, before: before, place: i.Var,
 		own: map[*program.Variable]*bounds{}, inner: map[*program.Variable]bool{}, added: map[*program.Variable]*bounds{}, stores: map[*program.Variable]int{}, lengths: map[*program.Variable]program.Expression{}}
 	written := map[*program.Variable]int{}
 	program.Each(l.Body, func(s program.Statement) {
@@ -109,7 +110,9 @@ func (r *reader) list(list []program.Statement) {
 			r.of(s.Cond)
 			r.branch(s)
 		case program.Continue:
-			// It ends what is done for the record: what comes behind may not be added.
+			// It ends what is done for the record: what comes behind may not be added. (Of a
+			// loop around, it ends what is done for all.)
+			r.fails = r.fails || s.Of != r.loop
 		default:
 			r.fails = true
 		}

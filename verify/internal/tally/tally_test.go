@@ -45,7 +45,7 @@ func TestLoops(t *testing.T) {
 			t.Errorf("%s: the given function is changed", u.Name)
 		}
 	}
-	if seen != 22 {
+	if seen != 23 {
 		t.Errorf("%d loops were seen", seen)
 	}
 }

@@ -358,3 +358,27 @@ func Reset(rows []float64, eps float64, src *noise.Source) float64 {
 	}
 	return float64(n) + src.Laplace(1/eps)
 }
+
+// SkipsRounds leaves a round out where a record is above 5, which the number of rounds tells.
+//
+// want: none
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func SkipsRounds(rows []float64, grid []float64, eps float64, src *noise.Source) []float64 {
+	var out []float64
+rounds:
+	for _, g := range grid {
+		n := 0
+		for _, r := range rows {
+			if r > 5 {
+				continue rounds
+			}
+			if r <= g {
+				n++
+			}
+		}
+		out = append(out, float64(n)+src.Laplace(1/eps))
+	}
+	return out
+}
