@@ -411,6 +411,12 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 	case "math.Max", "math.Min":
 		return a.extreme(strings.ToLower(strings.TrimPrefix(name, "math.")), arg(0), arg(1)), true
 	case "math.Sqrt":
+		if k := a.single(arg(0).sym); k != nil && k.measure != nil && k.measure.square {
+			m := *k.measure
+			m.square = false
+			a.reals = true
+			return value{sym: a.hidden("norm", known{env: m.env, lo: &Expr{}, measure: &m})}, true
+		}
 		if public() {
 			return value{sym: a.root(arg(0).sym)}, true
 		}

@@ -311,6 +311,14 @@ func (a *analysis) binary(st *state, op token.Token, v, w value, t types.Type, a
 	}
 	switch op {
 	case token.ADD, token.SUB, token.MUL:
+		if op == token.MUL && len(moves) > 0 {
+			for _, side := range [][2]Expr{{v.sym, w.sym}, {w.sym, v.sym}} {
+				m, c := a.clipping(side[1])
+				if x, ok := a.clipped(side[0], m, c); ok {
+					return value{sym: x}
+				}
+			}
+		}
 		var e Expr
 		switch op {
 		case token.ADD:
@@ -395,6 +403,15 @@ func (a *analysis) quotient(v, w value, whole, either bool, at ast.Node) value {
 		a.fail(at, "", "a division by zero")
 	}
 	switch {
+	case len(by) > 0 && !whole && !either:
+		if m, c := a.shrinks(one(), w.sym); m != nil {
+			if x, ok := a.clipped(v.sym, m, c); ok {
+				return value{sym: x}
+			}
+		}
+		q := a.opaque("quotient", moves.add(by), a.why(at, "divide by a public number, or by a noisy one", "a division by private data has no finite sensitivity"))
+		a.single(q.sym).quotient = &[2]Expr{v.sym, w.sym}
+		return q
 	case len(by) > 0:
 		return a.opaque("quotient", moves.add(by), a.why(at, "divide by a public number, or by a noisy one", "a division by private data has no finite sensitivity"))
 	case !whole && !either:

@@ -82,7 +82,11 @@ func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
 		if len(e) == 0 {
 			return a.public(types.ExprString(x))
 		}
-		return a.opaque(types.ExprString(x), e, a.why(x, "", "an element of private data of which nothing is known"))
+		w := a.opaque(types.ExprString(x), e, a.why(x, "", "an element of private data of which nothing is known"))
+		if l := a.turn(idx); l != nil && len(moves) == 0 && vectorType(f.pkg.Info.TypeOf(x.X)) {
+			a.single(w.sym).entry = &entry{v.sym.String(), l}
+		}
+		return w
 	case divided:
 		if len(moves) > 0 {
 			a.fail(x, "a public index", "which part is asked depends on private data")
@@ -203,6 +207,9 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 	v := a.inner(st, o, t, e, size, "element")
 	if v.kind == ref {
 		st.heap[v.obj].row = &rowOf{l, o}
+	}
+	if k := a.single(v.sym); v.kind == plain && k != nil && o.slot == nil && !o.table {
+		k.entry = &entry{fmt.Sprint("object·", o.id), l}
 	}
 	if o.elem != nil && len(o.env[l1]) > 0 {
 		v = a.alloc(st, object{bag: true, env: same(e[l1]), elem: a.gatheredElement(o), view: true})

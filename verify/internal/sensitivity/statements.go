@@ -69,6 +69,7 @@ func (a *analysis) block(f *frame, st *state, list []ast.Stmt, k *rest) outcome 
 			st = o.fall
 		case *ast.ForStmt, *ast.RangeStmt:
 			after, ret := a.loop(f, st, s)
+			a.measures(f, st, after, s)
 			o := a.block(f, after, list[i+1:], k)
 			if ret != nil {
 				o = a.merge(nil, value{sym: one()}, after, o, outcome{ret: ret})

@@ -104,7 +104,10 @@ type known struct {
 	rational *Expr
 	serial   int // when it was made; parameters have 0
 	// most bounds the index of a loop, which is not negative.
-	most *Expr
+	most     *Expr
+	measure  *measure // of a vector
+	entry    *entry   // an element of one
+	quotient *[2]Expr // what was divided, by private data
 	// pieces are set on a number that is one of two.
 	pieces *pieces
 	// rows is the object, of private records, that the number is the length of.
