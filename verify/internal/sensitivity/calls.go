@@ -371,6 +371,68 @@ func (a *analysis) ordering(st *state, args []value, x *ast.CallExpr) (value, bo
 	return a.public("sorted"), true
 }
 
+// sorted sorts numbers, up or down, or turns them round.
+//
+// Theorem. Sorting is 1-sensitive in every l_p norm (the rearrangement inequality).
+func (a *analysis) sorted(st *state, v value) (value, bool) {
+	if v.kind != ref || st.heap[v.obj].view {
+		return value{}, false
+	}
+	a.touch(v.obj, nil)
+	a.update(st, v.obj, func(o *object) {
+		*o = *a.settled(o)
+		o.slot = nil
+		if !o.bag {
+			o.base = ""
+		}
+	})
+	return a.public("sorted"), true
+}
+
+// byValue reports whether a call sorts numbers by themselves, up or down: by cmp.Compare of both,
+// or by x[i] < x[j] of what is sorted.
+func byValue(f *frame, x *ast.CallExpr) bool {
+	lit, ok := x.Args[1].(*ast.FuncLit)
+	b, ordered := core(elementType(f.pkg.Info.TypeOf(x.Args[0]))).(*types.Basic)
+	if !ok || !ordered || b.Info()&(types.IsInteger|types.IsFloat) == 0 || len(lit.Body.List) != 1 {
+		return false
+	}
+	end, ok := lit.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(end.Results) != 1 {
+		return false
+	}
+	var params []types.Object
+	for _, field := range lit.Type.Params.List {
+		for _, name := range field.Names {
+			params = append(params, f.pkg.Info.Defs[name])
+		}
+	}
+	both := func(x, y ast.Expr) bool {
+		u, ok1 := x.(*ast.Ident)
+		v, ok2 := y.(*ast.Ident)
+		if !ok1 || !ok2 || len(params) != 2 {
+			return false
+		}
+		p, q := f.pkg.Info.Uses[u], f.pkg.Info.Uses[v]
+		return p == params[0] && q == params[1] || p == params[1] && q == params[0]
+	}
+	switch by := end.Results[0].(type) {
+	case *ast.CallExpr:
+		id := calleeOf(by)
+		if id == nil || len(by.Args) != 2 {
+			return false
+		}
+		fn, ok := f.pkg.Info.Uses[id].(*types.Func)
+		return ok && fn.FullName() == "cmp.Compare" && both(by.Args[0], by.Args[1])
+	case *ast.BinaryExpr:
+		u, ok1 := by.X.(*ast.IndexExpr)
+		v, ok2 := by.Y.(*ast.IndexExpr)
+		return ok1 && ok2 && (by.Op == token.LSS || by.Op == token.GTR) && both(u.Index, v.Index) && simple(x.Args[0]) &&
+			sameExpr(f, u.X, x.Args[0]) && sameExpr(f, v.X, x.Args[0])
+	}
+	return false
+}
+
 // library is what is known of Go's own functions.
 func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast.CallExpr) (value, bool) {
 	name := c.fn.FullName()
@@ -435,19 +497,11 @@ func (a *analysis) library(f *frame, st *state, c *closure, args []value, x *ast
 			return value{sym: a.hidden("extreme", known{env: o.env[linf], size: o.size[linf]})}, true
 		}
 	case "slices.Sort", "sort.Float64s", "sort.Ints", "slices.Reverse":
-		// Sorting is 1-sensitive in every l_p norm (the rearrangement inequality).
-		if args[0].kind == ref && !st.heap[args[0].obj].view {
-			a.touch(args[0].obj, nil)
-			a.update(st, args[0].obj, func(o *object) {
-				*o = *a.settled(o)
-				o.slot = nil
-				if !o.bag {
-					o.base = ""
-				}
-			})
-			return a.public("sorted"), true
-		}
+		return a.sorted(st, args[0])
 	case "slices.SortFunc", "slices.SortStableFunc", "sort.Slice", "sort.SliceStable":
+		if byValue(f, x) {
+			return a.sorted(st, args[0])
+		}
 		return a.ordering(st, args, x)
 	case "math/big.NewRat":
 		if public() {

@@ -1,7 +1,10 @@
 package accept
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/discreet-dp/discreet/noise"
@@ -177,4 +180,42 @@ func AdaptiveRounds(xs []float64, rounds int, sigma float64, src *noise.Source) 
 		mean = s + src.Gaussian(top*sigma)
 	}
 	return mean
+}
+
+// SecondLargest is by an order that goes down.
+//
+// want: accepted: q: 1
+//
+//dp:sensitivity q = 1 in linf
+func SecondLargest(q []float64) float64 {
+	s := slices.Clone(q)
+	slices.SortFunc(s, func(a, b float64) int { return cmp.Compare(b, a) })
+	return s[1]
+}
+
+// Descending sorts by elements of what is sorted.
+//
+// want: accepted: q: 1
+//
+//dp:sensitivity q = 1
+func Descending(q []float64) []float64 {
+	s := slices.Clone(q)
+	sort.Slice(s, func(i, j int) bool { return s[i] > s[j] })
+	return s
+}
+
+// Trimmed leaves out the least and the largest.
+//
+// want: accepted: q: 1
+//
+//dp:requires k >= 0
+//dp:sensitivity q = 1
+func Trimmed(q []float64, k int) float64 {
+	s := slices.Clone(q)
+	sort.Slice(s, func(i, j int) bool { return s[i] < s[j] })
+	sum := 0.0
+	for i := k; i < len(s)-k; i++ {
+		sum += s[i]
+	}
+	return sum
 }

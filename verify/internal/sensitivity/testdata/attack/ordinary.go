@@ -1,7 +1,10 @@
 package attack
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/discreet-dp/discreet/noise"
@@ -235,4 +238,48 @@ func AdaptiveDiscrete(rows []int, sigma, rho float64, src *noise.Source) int64 {
 		top = 10
 	}
 	return top*int64(len(rows)) + src.DiscreteGaussian(float64(top)*sigma)
+}
+
+// SortedBySize moves numbers of other signs to other places.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1 in linf
+func SortedBySize(q []float64) []float64 {
+	s := slices.Clone(q)
+	slices.SortFunc(s, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
+	return s
+}
+
+// SortedByFirst goes by the sign alone.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1 in linf
+func SortedByFirst(q []float64) []float64 {
+	s := slices.Clone(q)
+	slices.SortFunc(s, func(a, b float64) int { return cmp.Compare(a, 0) })
+	return s
+}
+
+// SortedByAnother goes by another slice.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1 in linf
+func SortedByAnother(q []float64) []float64 {
+	s := slices.Clone(q)
+	sort.Slice(s, func(i, j int) bool { return q[i] < q[j] })
+	return s
+}
+
+// SortedByNeighbour compares each with itself, and not with the other one.
+//
+// want: rejected
+//
+//dp:sensitivity q = 1 in linf
+func SortedByNeighbour(q []float64) []float64 {
+	s := slices.Clone(q)
+	sort.Slice(s, func(i, j int) bool { return s[i] < s[i] })
+	return s
 }
