@@ -154,3 +154,55 @@ func InABranch(q []float64, t, eps float64, src *noise.Source) int {
 	}
 	return n
 }
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotTheOther(q []float64, t, eps float64, src *noise.Source) int {
+	a := make([]int, len(q)+1)
+	b := make([]int, len(q)+1)
+	n := 0
+	for i, x := range q {
+		a[i] = n + 1
+		if x+src.Laplace(1/eps) > t {
+			n += b[i]
+		}
+		b[i+1] = a[0]
+	}
+	return n
+}
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotSetInACase(q []float64, t, eps float64, src *noise.Source) int {
+	a := make([]int, len(q)+1)
+	n := 0
+	for i, x := range q {
+		a[i] = n + 1
+		if x+src.Laplace(1/eps) > t {
+			a[0] = 3
+			n += a[i]
+		} else if a[i] > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func BothSet(q []float64, t, eps float64, src *noise.Source) int {
+	a := make([]int, len(q))
+	n := 0
+	for i, x := range q {
+		a[i] = n + 1
+		n += a[i]
+		a[i] = n + 2
+		if x+src.Laplace(1/eps) > t {
+			n += a[i]
+		}
+	}
+	return n
+}
