@@ -462,3 +462,110 @@ func RecordBefore(q []float64, eps float64, src *noise.Source) (int, bool) {
 	}
 	return at, before < len(two)
 }
+
+// ValueOfFirst returns the winner's noisy value where that is the first.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ValueOfFirst(q []float64, eps float64, src *noise.Source) (int, float64) {
+	at, best := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if at < 0 || noisy > best {
+			at, best = i, noisy
+		}
+	}
+	if at == 0 {
+		return at, best
+	}
+	return at, 0
+}
+
+// ValueIfFirst does the same, and keeps whether it is.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ValueIfFirst(q []float64, eps float64, src *noise.Source) float64 {
+	best, first := 0.0, false
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if i == 0 {
+			best, first = noisy, true
+		} else if noisy > best {
+			best, first = noisy, false
+		}
+	}
+	if first {
+		return best
+	}
+	return 0
+}
+
+// NoiseOfFirst returns the noise of the first element, too.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) > 0
+//dp:cost eps
+func NoiseOfFirst(q []float64, eps float64, src *noise.Source) (int, float64) {
+	z := make([]float64, len(q))
+	for i := range q {
+		z[i] = src.Laplace(2 / eps)
+	}
+	best := -1
+	most := 0.0
+	for i := range q {
+		if best < 0 || q[i]+z[i] > most {
+			best, most = i, q[i]+z[i]
+		}
+	}
+	return best, z[0]
+}
+
+// TwiceTheBest asks for more than the order of noisy values.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwiceTheBest(q []float64, eps float64, src *noise.Source) int {
+	at, best := -1, 0.0
+	for i, x := range q {
+		noisy := x + src.Laplace(2/eps)
+		if at < 0 || noisy > 2*best {
+			at, best = i, noisy
+		}
+	}
+	return at
+}
+
+// GapOfFractions adds whole noise to what need not be whole, and tells by how much.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) >= 2
+//dp:cost eps
+func GapOfFractions(q []float64, eps float64, src *noise.Source) (int, float64) {
+	at, first, second := -1, 0.0, 0.0
+	for i, x := range q {
+		noisy := x + float64(src.DiscreteLaplace(4/eps))
+		switch {
+		case i == 0:
+			at, first = i, noisy
+		case noisy > first:
+			at, first, second = i, noisy, first
+		case i == 1 || noisy > second:
+			second = noisy
+		}
+	}
+	return at, first - second
+}
