@@ -510,3 +510,24 @@ func NotYet(q []float64, t, eps float64, src *noise.Source) int {
 	}
 	return n
 }
+
+// NotMovedOn adds it to the element before, of which the place is computed.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func NotMovedOn(q []float64, t, eps float64, src *noise.Source) int {
+	eta := make([]float64, len(q))
+	for i := range eta {
+		eta[i] = src.Laplace(2 / eps)
+	}
+	n, i := 0, 1
+	for i < len(q) {
+		x := q[i-1]
+		i++
+		if x+eta[i-1] > t {
+			n++
+		}
+	}
+	return n
+}
