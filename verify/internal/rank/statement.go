@@ -2,6 +2,7 @@ package rank
 
 import (
 	"maps"
+	"math/big"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -174,7 +175,10 @@ func (m *machine) cases(x program.Expression, s *state, line int) ([]possibility
 	default:
 		if m.way.step && s.now != none {
 			// Which others a winner would have to beat before it comes may not be known.
-			return []possibility{{s, true}, {s.clone(), false}}, nil
+			no := s.clone()
+			m.meet(x, s, true)
+			m.meet(x, no, false)
+			return []possibility{{s, true}, {no, false}}, nil
 		}
 		return nil, undecided("line %d: the order of noisy values does not tell whether %v", line, x)
 	}
@@ -191,4 +195,46 @@ func (m *machine) cases(x program.Expression, s *state, line int) ([]possibility
 		all = append(all, possibility{c, yes})
 	}
 	return all, nil
+}
+
+// meet puts in place of the noise of one of the others what it is where a comparison comes out
+// so only of equal values.
+func (m *machine) meet(x program.Expression, s *state, yes bool) {
+	b, ok := x.(program.Binary)
+	if !ok || s.now.winner() {
+		return
+	}
+	v, ok1 := m.eval(b.X, s).(sum)
+	w, ok2 := m.eval(b.Y, s).(sum)
+	if !ok1 || !ok2 {
+		return
+	}
+	left := signs(0)
+	for all, sign := m.difference(v, w, s), negative; sign <= positive; sign <<= 1 {
+		if is, known := sign.holds(b.Op); all&sign != 0 && known && is == yes {
+			left |= sign
+		}
+	}
+	nought := v.plus(w, minusOne)
+	k := nought.factor(atom{at: s.now})
+	if left != zero || k == nil {
+		return
+	}
+	for i, held := range s.vars {
+		if h, ok := held.(sum); ok {
+			if f := h.factor(atom{at: s.now}); f != nil {
+				s.vars[i] = h.plus(nought, product(minusOne, quotient(f, k)))
+			}
+		}
+	}
+}
+
+// factor is that of an atom, nil if the sum has none.
+func (x sum) factor(of atom) *big.Rat {
+	for _, t := range x {
+		if t.atom == of {
+			return t.factor
+		}
+	}
+	return nil
 }
