@@ -184,7 +184,7 @@ func (r *refuter) search(ctx context.Context, hints []program.Pair) (*trial, err
 	}
 	pairs = nil
 	for _, n := range r.sizes() {
-		for _, level := range fractions(0, 1) {
+		for _, level := range r.levels() {
 			pairs = append(pairs, r.pairs(r.raised(settings[0], n, level), 12)...)
 		}
 	}

@@ -188,8 +188,8 @@ func (s *space) choices() [][]rational {
 		switch {
 		case v.Slice && s.relations[i] != nil:
 			lists = append(lists, fractions(0))
-		case v.Slice: // the same element throughout
-			lists = append(lists, fractions(0, 1))
+		case v.Slice: // the same element throughout, or one more each time
+			lists = append(lists, append(fractions(0, 1), rising))
 		case v.Sort == program.Bool:
 			lists = append(lists, fractions(0, 1))
 		case s.relations[i] != nil:
@@ -359,6 +359,9 @@ func (s *space) scattered(lists [][]rational, most int) (found []setting) {
 	return found
 }
 
+// rising is the choice of a public slice of 0, 1, 2, and so on.
+var rising = integer(2)
+
 func fractions(all ...int64) []rational {
 	var r []rational
 	for _, n := range all {
@@ -455,6 +458,14 @@ func (s *space) flat(choice setting, n int) pair {
 		run := []rational{choice[i]}
 		if v.Slice {
 			run = slices.Repeat(run, max(0, n+more[i]))
+			for j := range run {
+				if same(choice[i], rising) {
+					run[j] = integer(int64(j))
+				}
+				if v.Sort == program.Bool && j > 0 {
+					run[j] = run[j%2]
+				}
+			}
 		}
 		p.first = append(p.first, run)
 		p.second = append(p.second, slices.Clone(run))
@@ -475,11 +486,27 @@ func (s *space) raised(choice setting, n int, level rational) pair {
 	return p
 }
 
+// levels are numbers at which rows may count: those that a function names, and beside them.
+func (s *space) levels() []rational {
+	all := fractions(0, 1)
+	for _, c := range s.points {
+		for _, d := range fractions(1, -1, 0) {
+			if x := c.plus(d); !slices.ContainsFunc(all, func(y rational) bool { return same(x, y) }) {
+				all = append(all, x)
+			}
+		}
+	}
+	return all[:min(len(all), 8)]
+}
+
 // sizes are lengths that the function may ask for: numbers that it names, and those beside
 // them, where a row that comes or goes decides.
 func (s *space) sizes() (all []int) {
 	if !slices.ContainsFunc(s.relations, func(r *claim.Adjacency) bool { return r != nil && r.Input.Slice }) {
 		return nil
+	}
+	if slices.ContainsFunc(s.relations, func(r *claim.Adjacency) bool { return r != nil && r.Relation == claim.Bag }) {
+		all = []int{1, 2, 3} // of equal rows, which count or not
 	}
 	for _, c := range s.points {
 		if n, ok := c.int64(); ok && n > 4 && n <= 60 {

@@ -215,3 +215,46 @@ func RangeClip(rows []float64, lo, hi, eps float64, src *noise.Source) float64 {
 	}
 	return s + src.Laplace((hi-lo)/eps)
 }
+
+// QuantileBare compares counts without noise: of one that grows in between, nothing hides it.
+//
+// want: refuted
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func QuantileBare(rows, grid []float64, want, eps float64, src *noise.Source) int {
+	want += src.Laplace(1 / eps)
+	for i, g := range grid {
+		n := 0
+		for _, r := range rows {
+			if r <= g {
+				n++
+			}
+		}
+		if float64(n) >= want {
+			return i
+		}
+	}
+	return len(grid)
+}
+
+// ManyOrNone says exactly whether there are three.
+//
+// want: refuted
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ManyOrNone(rows []float64, eps float64, src *noise.Source) float64 {
+	n := 0
+	for _, r := range rows {
+		if r > 1 {
+			n++
+		}
+	}
+	if n < 3 {
+		return -1
+	}
+	return float64(n) + src.Laplace(1/eps)
+}
