@@ -31,6 +31,15 @@ func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 			return nil
 		}
 	}
+	if shares := d.subject(replay.Shares); shares != plain {
+		half, cancel := context.WithTimeout(within, d.options.Timeout/3)
+		defer cancel()
+		o, err := prove.Prove(half, shares, d.unit.Claim, prove.Options{})
+		if err == nil && o.Status == prove.Proved {
+			d.coupled(ctx, replay.Shares, o)
+			return nil
+		}
+	}
 	return d.couple(within, ctx)
 }
 
@@ -78,6 +87,9 @@ func (d *decision) aligned(kind string, c *prove.Certificate) {
 	plain := d.subject(replay.Alignment)
 	if plain != d.unit.Function {
 		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "noise that is multiplied by a positive number is drawn with its scale multiplied by it: the same law"})
+	}
+	if kind == replay.Shares {
+		d.result.Proof = append(d.result.Proof, Step{Kind: Argument, Line: d.result.Line, Text: "what is left of a budget is counted as a share of it: dividing by what is positive changes no comparison"})
 	}
 	returns := fuse.Returns(plain)
 	late := fuse.Late(returns)

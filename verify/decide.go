@@ -186,7 +186,7 @@ func (d *decision) accepted(kind string, proof json.RawMessage) error {
 		if err := d.recounted(proof); err != nil {
 			return err
 		}
-	case replay.Alignment, replay.Fused:
+	case replay.Alignment, replay.Fused, replay.Shares:
 		c, err := prove.Decode(proof)
 		if err != nil {
 			return err

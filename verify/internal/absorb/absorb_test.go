@@ -24,6 +24,37 @@ func TestApart(t *testing.T) {
 		if g := absorb.Factors(u.Function, u.Claim.Requires); g != u.Function {
 			t.Errorf("%s: absorbed:\n%s", u.Name, program.Print(g))
 		}
+		if g := absorb.Shares(u.Function, u.Claim.Requires); g != u.Function {
+			t.Errorf("%s: in shares:\n%s", u.Name, program.Print(g))
+		}
+	}
+}
+
+// Functions that count shares reveal everything with the probabilities that the given ones
+// have.
+func TestShares(t *testing.T) {
+	for _, u := range rewritetest.Load(t, "./testdata/shares") {
+		t.Run(u.Name, func(t *testing.T) {
+			before := program.Print(u.Function)
+			g := absorb.Shares(u.Function, u.Claim.Requires)
+			if g == u.Function || strings.Contains(program.Print(g), "> eps") {
+				t.Fatalf("not in shares:\n%s", program.Print(g))
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				number := func(name string, low, high, by int64) *big.Rat {
+					return big.NewRat(rapid.Int64Range(low, high).Draw(t, name), by)
+				}
+				q := program.Value{Elements: []*big.Rat{}}
+				for range rapid.IntRange(0, 4).Draw(t, "n") {
+					q.Elements = append(q.Elements, number("q", -3, 3, 1))
+				}
+				in := program.Inputs{"q": q, "eps": program.Value{Number: number("eps", 1, 6, 2)}}
+				rewritetest.Agree(t, u.Function, g, in, exact.Event{Return: []exact.Range{exact.Is(number("result", 0, 4, 1))}})
+			})
+			if program.Print(u.Function) != before {
+				t.Error("the given function is changed")
+			}
+		})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	p "github.com/discreet-dp/discreet/verify/internal/program"
 )
 
-// increments are the whole numbers by which a loop counts: 1, and those of n = n + 2.
+// increments are the numbers by which a loop counts, up or down: 1, and those of n = n + 2.
 func increments(l *p.Loop) []*big.Rat {
 	all := []*big.Rat{rational(1)}
 	p.Each(l.Body, func(s p.Statement) {
@@ -18,7 +18,7 @@ func increments(l *p.Loop) []*big.Rat {
 			return
 		}
 		sum, ok := a.Value.(p.Binary)
-		if !ok || sum.Op != p.Add || a.To.Sort != p.Int {
+		if !ok || sum.Op != p.Add && sum.Op != p.Sub {
 			return
 		}
 		n, ok := sum.Y.(p.Number)

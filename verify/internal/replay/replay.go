@@ -33,6 +33,7 @@ const (
 	Ratio     = "ratio"     // package ratio
 	Alignment = "alignment" // package prove, of the function that Subject gives
 	Fused     = "fused"     // the same, of one that package fuse has rewritten
+	Shares    = "shares"    // the same, of one whose budget is counted in shares
 	Rank      = "rank"      // package rank, of the function that Subject gives
 	Rounds    = "rounds"    // a Round
 	Tally     = "tally"     // a Round, of the function that package tally gives
@@ -46,11 +47,14 @@ type Round struct {
 }
 
 // Subject is the function that a proof of a kind is of: one that reveals the same, with
-// factors of noise in its scale and, for Fused, what package fuse rewrites.
+// factors of noise in its scale and, for Fused, what package fuse rewrites, for Shares a
+// budget in shares.
 func Subject(kind string, f *program.Function, c *claim.Claim) *program.Function {
 	switch kind {
 	case Alignment, Rank:
 		return absorb.Factors(f, c.Requires)
+	case Shares:
+		return absorb.Shares(absorb.Factors(f, c.Requires), c.Requires)
 	case Fused:
 		return fuse.Rewrite(absorb.Factors(f, c.Requires))
 	}
@@ -84,7 +88,7 @@ func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMess
 		return check(proof, f, c, ratio.Check)
 	case Rank:
 		return check(proof, Subject(kind, f, c), c, rank.Check)
-	case Alignment, Fused:
+	case Alignment, Fused, Shares:
 		decoded, err := prove.Decode(proof)
 		if err == nil {
 			err = prove.Check(context.Background(), Subject(kind, f, c), c, decoded)

@@ -147,3 +147,42 @@ func Redrawn(x, eps float64, src *noise.Source) float64 {
 	x = src.Laplace(1)
 	return y
 }
+
+// Revealed shows what was spent.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Revealed(x, eps float64, src *noise.Source) float64 {
+	spent := eps / 2
+	if x+src.Laplace(2/eps) > 0 {
+		spent += eps / 2
+	}
+	return spent
+}
+
+// Compared holds what was spent against a number that is no share.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Compared(x, eps float64, src *noise.Source) bool {
+	spent := eps / 2
+	if x+src.Laplace(2/eps) > 0 {
+		spent += eps / 2
+	}
+	return spent > 1
+}
+
+// Signless has a budget of which the sign is not known.
+//
+//dp:adjacent |x| <= 1
+//dp:requires b != 0
+//dp:cost b
+func Signless(x, b float64, src *noise.Source) bool {
+	spent := b / 2
+	if x+src.Laplace(2) > 0 {
+		spent += b / 4
+	}
+	return spent > b
+}
