@@ -78,3 +78,22 @@ func TestKeys(t *testing.T) {
 		t.Error(fmt.Sprint("only ", len(keys)))
 	}
 }
+
+// A condition that is decided in one state is open in the others.
+func TestDecided(t *testing.T) {
+	eps := &program.Variable{Name: "eps", Sort: program.Real, Input: true}
+	x := program.Binary{Op: program.Gt, X: program.Ref{Var: eps}, Y: number(1, program.Real)}
+	s := &state{decided: map[string]bool{}}
+	all, err := (&machine{}).cases(x, s, 0)
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	for _, c := range all {
+		if yes, ok := c.decided[x.String()]; !ok || yes != c.yes {
+			t.Errorf("where it is %v, it was decided %v", c.yes, c.decided)
+		}
+	}
+	if len(s.decided) > 0 {
+		t.Errorf("it was decided before: %v", s.decided)
+	}
+}
