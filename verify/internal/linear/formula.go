@@ -247,6 +247,9 @@ func compound(o op, args []Formula) Formula {
 	for _, a := range args {
 		h, parts = mix(h, a.hash()), addSizes(parts, a.size())
 	}
+	if parts > maxBuilt {
+		return Formula{err: errLarge}
+	}
 	return Formula{op: o, n: &node{args: args, hash: h, parts: parts}}
 }
 

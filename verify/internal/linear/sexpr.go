@@ -6,12 +6,15 @@ import (
 	"strings"
 )
 
+var errLarge = fmt.Errorf("build formula: more than %d parts when written out", maxBuilt)
+
 // Bounds on what is read, which comes from solvers and from certificates: deeper
 // or larger input is refused.
 const (
 	maxDepth = 2000     // of nesting
 	maxText  = 16 << 20 // bytes
 	maxSize  = 1 << 18  // of a formula written out without sharing
+	maxBuilt = 1 << 20  // the same, of what is built: what is written out must end
 	maxBits  = 1 << 12  // of a numerator or denominator
 	maxNodes = 1 << 20  // of S-expressions in a text
 )

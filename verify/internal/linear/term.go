@@ -219,6 +219,9 @@ func Ite(c Formula, t, u Term) Term {
 	case c.op == opNot:
 		c, t, u = c.n.args[0], u, t
 	}
+	if addSizes(c.size(), t.size(), u.size()) > maxBuilt {
+		return Term{err: errLarge}
+	}
 	i := &conditional{cond: c, then: t, other: u, isInt: t.IsInt() && u.IsInt(), parts: addSizes(c.size(), t.size(), u.size())}
 	i.hash = mix(mix(mix(hashConditional, c.hash()), t.hash()), u.hash())
 	return Term{monomials: []monomial{{base{ite: i}, whole(1)}}}

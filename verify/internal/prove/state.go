@@ -37,10 +37,10 @@ func choose(c, v, w value, s p.Sort) value {
 		return truth(linear.If(c.one, v.one, w.one), linear.If(c.two, v.two, w.two))
 	}
 	num := linear.Ite(c.one, v.num, w.num)
-	if v.num.String() == w.num.String() {
+	if v.num.Equal(w.num) {
 		return number(num, linear.Ite(c.two, v.diff, w.diff))
 	}
-	if c.one.String() == c.two.String() {
+	if c.one.Equal(c.two) {
 		return number(num, linear.Ite(c.one, v.diff, w.diff))
 	}
 	return number(num, linear.Ite(c.two, v.second(), w.second()).Sub(num))

@@ -79,6 +79,7 @@ type analysis struct {
 	stack     []*loop
 	calls     []string
 	steps     int
+	bounds    int // see maxBounds
 	pieced    int // how often a number was told apart from what else it may be
 	cost      bool
 	inputs    int  // how many are private
@@ -99,7 +100,11 @@ type analysis struct {
 }
 
 // maxSteps bounds the work on one function; what does not end within is refused.
-const maxSteps = 200_000
+const maxSteps = 40_000
+
+// maxBounds is how many numbers of one function are bounded by parameters: each may be one of
+// two that are.
+const maxBounds = 200_000
 
 // told reports whether another number may be told apart from what else it may be: what is one
 // of two, of which each is one of two, has too many cases.

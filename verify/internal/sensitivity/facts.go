@@ -366,7 +366,7 @@ func (t term) near() (float64, bool) {
 
 // abs returns |e|.
 func (f *facts) abs(e Expr) Expr {
-	if f.isNonneg(e) {
+	if len(e.terms) == 0 || f.isNonneg(e) { // 0 is itself where no work is left, too
 		return e
 	}
 	if f.isNonneg(e.neg()) {

@@ -74,6 +74,9 @@ func (a *analysis) between(x *atom, holds func(Expr) bool) (lo, hi *Expr) {
 }
 
 func (a *analysis) betweenSum(e Expr, holds func(Expr) bool) (lo, hi *Expr) {
+	if a.bounds++; a.bounds > maxBounds {
+		return nil, nil
+	}
 	if holds(e) {
 		return &e, &e
 	}

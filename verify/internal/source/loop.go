@@ -10,8 +10,21 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
+// maxNested is how many loops may be in each other: what holds at the head of one is found by
+// trying out those within it.
+const maxNested = 8
+
 // loop emits a loop of which fill makes the body, post and condition.
 func (l *lowerer) loop(s ast.Stmt, label string, fill func(*program.Loop, *target) (cond program.Expression)) flow {
+	nested := 0
+	for _, t := range l.targets {
+		if t.loop != nil {
+			nested++
+		}
+	}
+	if nested == maxNested {
+		l.refuse(s.Pos(), "a loop this deep", "it is within eight others", "give the inner ones a function and a claim of their own")
+	}
 	name := "loop at line " + strconv.Itoa(l.fset.Position(s.Pos()).Line)
 	loop := &program.Loop{At: program.At{Pos: s.Pos()}, Name: l.unique(name)}
 	t := &target{loop: loop, label: label, breaks: true}
