@@ -13,9 +13,12 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/rewritetest"
 )
 
-// Programs near those of the test data reveal the same when their factors are absorbed.
+// Programs near those of the test data reveal the same when their factors are absorbed, and
+// their budgets are counted in shares.
 func TestNear(t *testing.T) {
-	rewritetest.Near(t, []string{"absorbed", "apart"}, map[string]func(*program.Function, []program.Expression) *program.Function{"Factors": absorb.Factors})
+	rewritetest.Near(t, []string{"absorbed", "apart", "shares"}, map[string]func(*program.Function, []program.Expression) *program.Function{
+		"Factors": absorb.Factors, "Shares": absorb.Shares,
+	})
 }
 
 // What has no factor, or none that is known to be positive and the same, is what was given.

@@ -166,12 +166,15 @@ func Revealed(x, eps float64, src *noise.Source) float64 {
 //dp:adjacent |x| <= 1
 //dp:requires eps > 0
 //dp:cost eps
-func Compared(x, eps float64, src *noise.Source) bool {
+func Compared(x, eps float64, src *noise.Source) int {
 	spent := eps / 2
 	if x+src.Laplace(2/eps) > 0 {
 		spent += eps / 2
 	}
-	return spent > 1
+	if spent > 1 {
+		return 1
+	}
+	return 0
 }
 
 // Signless has a budget of which the sign is not known.
@@ -179,10 +182,62 @@ func Compared(x, eps float64, src *noise.Source) bool {
 //dp:adjacent |x| <= 1
 //dp:requires b != 0
 //dp:cost b
-func Signless(x, b float64, src *noise.Source) bool {
+func Signless(x, b float64, src *noise.Source) int {
 	spent := b / 2
 	if x+src.Laplace(2) > 0 {
 		spent += b / 4
 	}
-	return spent > b
+	if spent < b {
+		return 1
+	}
+	return 0
+}
+
+// Renewed has a budget that is another one when what was spent is held against it.
+//
+//dp:adjacent |x| <= 1
+//dp:requires b > 0
+//dp:cost b
+func Renewed(x, b float64, src *noise.Source) int {
+	spent := b / 2
+	if x+src.Laplace(2) > 0 {
+		spent += b / 4
+	}
+	b = 1
+	if spent < b {
+		return 1
+	}
+	return 0
+}
+
+// DrawnAnew spends what noise is.
+//
+//dp:adjacent |x| <= 1
+//dp:requires b > 0
+//dp:cost b
+func DrawnAnew(x, b float64, src *noise.Source) int {
+	spent := b / 2
+	if x > 0 {
+		spent = src.Laplace(2)
+	}
+	if spent < b {
+		return 1
+	}
+	return 0
+}
+
+// Squared holds what is no share against one.
+//
+//dp:adjacent |x| <= 1
+//dp:requires b > 0
+//dp:cost b
+func Squared(x, b float64, src *noise.Source) int {
+	spent := b / 2
+	if x+src.Laplace(2) > 0 {
+		spent += b / 4
+	}
+	if spent*spent < b || spent+1 < b || spent/b < 1 {
+		return 1
+	}
+	return 0
 }
