@@ -173,11 +173,10 @@ func (c *code) sampled(ctx context.Context, cl *claim.Claim, p pair, o Sampling)
 		return trial{}, err
 	}
 	best := trial{pair: p, score: math.Inf(-1)}
+	alpha := o.Failure / float64(4*o.Pairs)
 	for _, e := range events {
-		n := float64(len(runs[0]))
-		a, b := float64(inside(runs[0], e))/n, float64(inside(runs[1], e))/n
-		floor := func(f float64) narrow { return narrow{f, max(f, 5/n)} } // what is never seen is rare, not impossible
-		for _, t := range []trial{{pair: p, event: e, score: l.score(floor(a), floor(b))}, {pair: p.swapped(), event: e, score: l.score(floor(b), floor(a))}} {
+		a, b := expected(inside(runs[0], e), len(runs[0]), o.Samples, alpha), expected(inside(runs[1], e), len(runs[1]), o.Samples, alpha)
+		for _, t := range []trial{{pair: p, event: e, score: l.score(a, b)}, {pair: p.swapped(), event: e, score: l.score(b, a)}} {
 			if t.score > best.score {
 				best = t
 			}
@@ -186,7 +185,6 @@ func (c *code) sampled(ctx context.Context, cl *claim.Claim, p pair, o Sampling)
 	if best.event == nil {
 		return best, nil
 	}
-	alpha := o.Failure / float64(4*o.Pairs)
 	for i, run := range [][][]rational{best.pair.first, best.pair.second} {
 		k := 0
 		err := c.samples(ctx, c.bind(run), o.Samples, o.Source, func(s *state) {
@@ -264,6 +262,14 @@ func within(s *state, e *Event) bool {
 		}
 	}
 	return e.Return == nil || t.matchAll(s.outputs[last], e.Return)
+}
+
+// expected is the bound that m runs would give if k of n were in the event by no luck:
+// what tells most of the two inputs may be too rare for m runs to show it. What was
+// hardly seen is taken as a little less rare.
+func expected(k, n, m int, alpha float64) narrow {
+	low, high := chernoff(k*m/n, m, alpha), chernoff(max(k, 5)*m/n, m, alpha)
+	return narrow{low.lo, high.hi}
 }
 
 // chernoff is the interval outside of which p would give k of n, or fewer, or more,
