@@ -375,10 +375,10 @@ func (t *tallier) replace(r *reader, l *program.Loop, in *around) (out []program
 				out = append(out, program.Assign{At: at, To: v, Value: read})
 			}
 			a.Relation = claim.One
-			t.requires = append(t.requires, program.Binary{Op: program.Eq, X: program.Length{Slice: sum}, Y: r.lengths[v]})
+			t.requires = append(t.requires, program.Binary{Op: program.Eq, X: program.Length{Slice: sum}, Y: natural(r.lengths[v])})
 		case in != nil:
 			a.Relation = claim.Each
-			t.requires = append(t.requires, program.Binary{Op: program.Eq, X: program.Length{Slice: sum}, Y: in.count})
+			t.requires = append(t.requires, program.Binary{Op: program.Eq, X: program.Length{Slice: sum}, Y: natural(in.count)})
 			read = program.Element{Slice: sum, Index: program.Ref{Var: in.index}}
 		case b.lo.Sign() == 0:
 			t.requires = append(t.requires, program.Binary{Op: program.Ge, X: read, Y: program.Number{Value: new(big.Rat), Sort: v.Sort}})
@@ -389,4 +389,18 @@ func (t *tallier) replace(r *reader, l *program.Loop, in *around) (out []program
 		t.inputs, t.adjacent = append(t.inputs, sum), append(t.adjacent, a)
 	}
 	return out
+}
+
+// natural is a length, or 0 where it is negative: there are no sums then, and what the function
+// does without them has to be private all the same.
+func natural(n program.Expression) program.Expression {
+	switch x := n.(type) {
+	case program.Length:
+		return n
+	case program.Number:
+		if x.Value.Sign() >= 0 {
+			return n
+		}
+	}
+	return program.Binary{Op: program.Max, X: n, Y: program.Number{Value: new(big.Rat), Sort: program.Int}}
 }

@@ -3,6 +3,7 @@ package tally_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestLoops(t *testing.T) {
 			t.Errorf("%s: the given function is changed", u.Name)
 		}
 	}
-	if seen != 23 {
+	if seen != 24 {
 		t.Errorf("%d loops were seen", seen)
 	}
 }
@@ -59,4 +60,37 @@ func distances(c *claim.Claim) string {
 		all = append(all, fmt.Sprintf("%s%s %s..%s", how, a.Input.Name, low, a.High.(program.Number).Value.RatString()))
 	}
 	return strings.Join(all, ", ")
+}
+
+// There are as many sums as rounds, or bins, and none of fewer than none: a length that cannot be
+// would leave out inputs that the given claim is of.
+func TestLengths(t *testing.T) {
+	all, err := source.Load(t.Context(), "", "./testdata/loops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"PerRound":  "len(n·all1) == max(k, 0)",
+		"Histogram": "len(counts·all1) == max(k, 0)",
+		"Grid":      "len(n·all1) == len(grid)",
+	}
+	for _, u := range all[0].Units {
+		w, ok := want[u.Name]
+		if !ok {
+			continue
+		}
+		delete(want, u.Name)
+		var got []string
+		if c, ok := tally.Of(u.Function, u.Claim); ok {
+			for _, r := range c.Claim.Requires {
+				got = append(got, r.String())
+			}
+		}
+		if !slices.Contains(got, w) {
+			t.Errorf("%s requires %q, want %s", u.Name, got, w)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not seen: %v", want)
+	}
 }

@@ -382,3 +382,27 @@ rounds:
 	}
 	return out
 }
+
+// PerRound has no rounds where k is negative, and shows how many records there are then.
+//
+// want: each n·all1 -1..1, rows·len -1..1
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func PerRound(rows []float64, k int, eps float64, src *noise.Source) int {
+	for i := range k {
+		n := 0
+		for _, r := range rows {
+			if r <= float64(i) {
+				n++
+			}
+		}
+		if float64(n)+src.Laplace(1/eps) > 0 {
+			return i
+		}
+	}
+	if k < 0 {
+		return len(rows)
+	}
+	return -1
+}
