@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -156,6 +157,13 @@ func (r *runner) collect(p *source.Package, jobs []*job) error {
 	}
 	if r.options.Check || r.options.NoStore {
 		return nil
+	}
+	if p.Partial { // what is stored may be of files that are not built here
+		stored, err := certificate.Read(p.Dir)
+		if err != nil {
+			return err
+		}
+		names = slices.AppendSeq(names, maps.Keys(stored))
 	}
 	changed, err := certificate.Update(p.Dir, found, names)
 	if changed {

@@ -111,6 +111,45 @@ func TestRunStoresNothing(t *testing.T) {
 	}
 }
 
+// Proofs of functions that are not built here stay, and files without the rest of their
+// package are refused: of either a run does not know that nothing is claimed any more.
+func TestRunKeepsProofsOfOtherFiles(t *testing.T) {
+	elsewhere := strings.Replace(pick, "func Pick", "func Elsewhere", 1)
+	dir := module(t, map[string]string{"p.go": pick, "q.go": elsewhere})
+	proofs := filepath.Join(dir, "discreet.proofs.json")
+	run(t, verify.Options{Dir: dir})
+	both, err := os.ReadFile(proofs)
+	if err != nil || !strings.Contains(string(both), `"Elsewhere"`) {
+		t.Fatal(string(both), err)
+	}
+	if _, err := verify.Run(t.Context(), verify.Options{Dir: dir, Patterns: []string{"p.go"}}); err == nil || !strings.Contains(err.Error(), "name its folder") {
+		t.Errorf("a file: %v", err)
+	}
+	write(t, filepath.Join(dir, "q.go"), "//go:build never\n\n"+elsewhere)
+	run(t, verify.Options{Dir: dir})
+	if kept, err := os.ReadFile(proofs); string(kept) != string(both) {
+		t.Errorf("stored\n%s\nof\n%s%v", kept, both, err)
+	}
+}
+
+// A directive that speaks of nothing in a function, or is malformed, leaves it without a verdict:
+// also where rules need no help.
+func TestRunRefusesMisplacedDirectives(t *testing.T) {
+	for name, text := range map[string]string{
+		"comment": "//dp:adjacent |x| <= 1\n//dp:requires eps > 0\n//dp:cost eps\n//dp:align 1\nfunc F(x, eps float64, src *noise.Source) float64 {\n\treturn x + src.Laplace(1/eps)\n}\n",
+		"body":    "//dp:adjacent |x| <= 1\n//dp:requires eps > 0\n//dp:cost eps\nfunc F(x, eps float64, src *noise.Source) float64 {\n\t//dp:align nothing\n\tk := src.Laplace(1 / eps)\n\treturn x + k\n}\n",
+		"loop":    "//dp:adjacent |x| <= 1\n//dp:requires eps > 0\n//dp:cost eps\nfunc F(x, eps float64, src *noise.Source) float64 {\n\t//dp:invariant 1 +\n\tfor range 3 {\n\t}\n\treturn x + src.Laplace(1 / eps)\n}\n",
+	} {
+		dir := module(t, map[string]string{"p.go": "package p\n\nimport \"github.com/discreet-dp/discreet/noise\"\n\n" + text})
+		for _, check := range []bool{false, true} {
+			r := run(t, verify.Options{Dir: dir, Check: check})
+			if r.Proved() || len(r.Results[0].Problems) != 1 || r.Results[0].Problems[0].Kind != verify.Directive {
+				t.Errorf("%s: %+v", name, r.Results)
+			}
+		}
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	broken := module(t, map[string]string{"p.go": "package p\n\nfunc F() int { return \"\" }\n"})
 	_, err := verify.Run(t.Context(), verify.Options{Dir: broken})

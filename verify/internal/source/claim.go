@@ -95,10 +95,13 @@ func split(d directive, by string) (parts []directive) {
 	return parts
 }
 
+// pathForm is of names of Go, with points in between.
+const pathForm = `[\pL\p{Nd}_.]+`
+
 var (
-	relationForm = regexp.MustCompile(`^(\w+)\(\s*([\w.]+)\s*\)\s*(<=|<|in\b|==|>=|=)\s*(.*)$`)
-	scalarForm   = regexp.MustCompile(`^\|\s*([\w.]+)\s*\|\s*(<=|<|==|>=|=)\s*(.*)$`)
-	plainForm    = regexp.MustCompile(`^([\w.]+)\s*(in)\s+(.*)$`)
+	relationForm = regexp.MustCompile(`^(\w+)\(\s*(` + pathForm + `)\s*\)\s*(<=|<|in\b|==|>=|=)\s*(.*)$`)
+	scalarForm   = regexp.MustCompile(`^\|\s*(` + pathForm + `)\s*\|\s*(<=|<|==|>=|=)\s*(.*)$`)
+	plainForm    = regexp.MustCompile(`^(` + pathForm + `)\s*(in)\s+(.*)$`)
 	intervalForm = regexp.MustCompile(`^\[(.*)\]$`)
 )
 
@@ -284,7 +287,7 @@ func (l *lowerer) cost(c *claim.Claim, d directive) *claim.Cost {
 	return &claim.Cost{Measure: claim.Pure, Epsilon: amount(parts[0])}
 }
 
-var sensitivityForm = regexp.MustCompile(`^([\w.]+)\s*=\s*(.*?)(?:\s+in\s+(\w+))?$`)
+var sensitivityForm = regexp.MustCompile(`^(` + pathForm + `)\s*=\s*(.*?)(?:\s+in\s+(\w+))?$`)
 
 // sensitivity reads x = 1 [in l1|l2|linf].
 func (l *lowerer) sensitivity(c *claim.Claim, d directive) claim.Sensitivity {

@@ -16,7 +16,7 @@ func TestPackagesThatDoNotCompile(t *testing.T) {
 		{"package p\n\nvar x int = \"é\"\n", "p.go:3:13", "cannot use"},
 		{"package p\n\nfunc f() { return 1 }\n", "p.go:3:19", "too many return values"},
 		{"package p\n\nfunc {\n", "p.go:3:6", "expected"},
-		{"package p\n\nimport \"example.org/nowhere\"\n", "p.go:3:8", "nowhere"},
+		{"package p\n\nimport \"example.org/nowhere\"\n", "p.go:3:8", "no required module provides package example.org/nowhere"},
 	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"go.mod": "module example.org/p\n\ngo 1.26\n", "p.go": test.text} {
@@ -30,12 +30,18 @@ func TestPackagesThatDoNotCompile(t *testing.T) {
 			t.Errorf("%q: %v", test.text, err)
 			continue
 		}
-		found := false
+		// It is said once, whoever says it.
+		at := 0
 		for _, f := range compile.Faults {
-			found = found || f.Position.String() == filepath.Join(dir, test.place) && strings.Contains(f.Text, test.want)
+			if f.Position.String() == filepath.Join(dir, test.place) {
+				at++
+				if !strings.Contains(f.Text, test.want) {
+					t.Errorf("%q: no %q in\n%v", test.text, test.want, err)
+				}
+			}
 		}
-		if !found {
-			t.Errorf("%q: no %s with %q in\n%v", test.text, test.place, test.want, err)
+		if at != 1 || strings.Contains(err.Error(), "\n# ") {
+			t.Errorf("%q: %d at %s in\n%v", test.text, at, test.place, err)
 		}
 	}
 	if _, err := source.Load(t.Context(), t.TempDir(), "./nowhere"); !errors.Is(err, source.ErrCompile) {

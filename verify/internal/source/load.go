@@ -7,6 +7,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,20 +44,59 @@ func (e *CompileError) Error() string {
 
 func (e *CompileError) Unwrap() error { return ErrCompile }
 
-// fault takes an error's "file:line:column" apart, "" or "-" if it has none.
-func fault(e packages.Error) Fault {
-	f := Fault{Text: e.Msg}
-	rest, column, last := cutLast(e.Pos)
+// faults are those of a package and of what it imports. The go command, the compiler and
+// the type checker may each speak of one place: the first says why, and it is said once.
+func faults(p *packages.Package, dir string, said map[token.Position]bool) (all []Fault) {
+	add := func(e packages.Error) {
+		for _, f := range reported(e) {
+			if name := f.Position.Filename; name != "" && !filepath.IsAbs(name) {
+				f.Position.Filename = filepath.Join(dir, name)
+			}
+			if !f.Position.IsValid() || !said[f.Position] {
+				all = append(all, f)
+			}
+			said[f.Position] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Imports)) {
+		for _, e := range p.Imports[path].Errors {
+			add(e)
+		}
+	}
+	for _, e := range p.Errors {
+		add(e)
+	}
+	return all
+}
+
+// reported is what an error says: one fault, or of the compiler's output one a line.
+func reported(e packages.Error) (all []Fault) {
+	if !strings.HasPrefix(e.Msg, "# ") { // the package that was compiled
+		return []Fault{{position(e.Pos), e.Msg}}
+	}
+	for _, line := range strings.Split(e.Msg, "\n")[1:] {
+		place, text, ok := strings.Cut(line, ": ")
+		if !ok {
+			place, text = "", line
+		}
+		all = append(all, Fault{position(place), text})
+	}
+	return all
+}
+
+// position takes "file:line:column" apart; "" or "-" is none.
+func position(place string) (at token.Position) {
+	rest, column, last := cutLast(place)
 	file, line, middle := cutLast(rest)
 	switch {
 	case middle: // file:line:column
-		f.Position = token.Position{Filename: file, Line: line, Column: column}
+		at = token.Position{Filename: file, Line: line, Column: column}
 	case last: // file:line
-		f.Position = token.Position{Filename: rest, Line: column}
-	case e.Pos != "-":
-		f.Position.Filename = e.Pos
+		at = token.Position{Filename: rest, Line: column}
+	case place != "-":
+		at.Filename = place
 	}
-	return f
+	return at
 }
 
 // cutLast cuts a number behind the last colon off, if there is one.
@@ -79,6 +120,8 @@ type Package struct {
 	Units []*Unit
 	// Refusals are of directives that belong to no function.
 	Refusals []Refusal
+	// Partial says that build constraints leave some of its files out.
+	Partial bool
 
 	// The syntax of all files, for those who read it themselves.
 	Fset  *token.FileSet
@@ -148,7 +191,7 @@ func readAll(all []*packages.Package, wanted map[string]bool) (read []*Package) 
 	for i, p := range all {
 		if wanted[p.PkgPath] {
 			units, refusals := lower(in[i], known)
-			read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
+			read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Partial: len(p.IgnoredFiles) > 0, Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
 		}
 	}
 	return read
@@ -166,20 +209,26 @@ func load(ctx context.Context, dir string, patterns []string) ([]*packages.Packa
 	if err != nil {
 		return nil, fmt.Errorf("load packages: %w", err)
 	}
-	var faults []Fault
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("load packages: %w", err)
+	}
+	var all []Fault
+	said := map[token.Position]bool{}
 	for _, p := range loaded {
-		for _, e := range p.Errors {
-			faults = append(faults, fault(e))
+		if p.PkgPath == "command-line-arguments" { // as the go command calls what has no path
+			all = append(all, Fault{Text: strings.Join(patterns, " ") + ": files are verified with the whole of their package: name its folder"})
+			continue
 		}
-		if p.Types == nil && len(p.Errors) == 0 {
-			faults = append(faults, Fault{Text: p.PkgPath + ": no types"})
+		all = append(all, faults(p, dir, said)...)
+		if p.Types == nil && len(all) == 0 {
+			all = append(all, Fault{Text: p.PkgPath + ": no types"})
 		}
 	}
 	if len(loaded) == 0 { // outside a module the go command may say nothing
-		faults = append(faults, Fault{Text: "no package matches " + strings.Join(patterns, " ") + ": is there a go.mod?"})
+		all = append(all, Fault{Text: "no package matches " + strings.Join(patterns, " ") + ": is there a go.mod?"})
 	}
-	if len(faults) > 0 {
-		return nil, &CompileError{faults}
+	if len(all) > 0 {
+		return nil, &CompileError{all}
 	}
 	return loaded, nil
 }

@@ -61,6 +61,7 @@ func TestLoadErrors(t *testing.T) {
 		"go.mod":  "module example.org/broken\n\ngo 1.26.0\n",
 		"a/a.go":  "package a\n\nfunc F() int { return \"x\" }\n",
 		"b/b.go":  "package b\n\nfunc F( {\n",
+		"d/d.go":  "package d\n\nimport \"example.org/broken/a\"\n\nvar G = a.F\n",
 		"ok/c.go": "package ok\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
@@ -70,7 +71,7 @@ func TestLoadErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for pattern, place := range map[string]string{"./a": "a.go:3:23", "./b": "b.go:3:9", "./none": "none"} {
+	for pattern, place := range map[string]string{"./a": "a.go:3:23", "./b": "b.go:3:9", "./d": "a.go:3:23", "./none": "none"} {
 		_, err := source.Load(context.Background(), dir, "./ok", pattern)
 		if !errors.Is(err, source.ErrCompile) || !strings.Contains(err.Error(), place) {
 			t.Errorf("%s: %v", pattern, err)

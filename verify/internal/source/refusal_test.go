@@ -74,6 +74,8 @@ func TestRefusals(t *testing.T) {
 		{"type s struct { n float64 }\n" + claim + "func F(a s, x, eps float64, src *noise.Source) float64 {\na.n = x\nreturn a.n + src.Laplace(1)\n}", "", "a.n real = x"},
 		{"const tenth = 0.1\n" + claim + "func F(x, eps float64, src *noise.Source) float64 { return tenth * x }", "", "return (real 1/10 * x)"},
 		{"//dp:adjacent |x| <= 1 && each(q) in [0, 1]\n//dp:adjacent one(t) <= eps/2\n//dp:requires len(q) == len(t) && eps > 0\n//dp:cost zcdp(eps*math.Sqrt(2))\nfunc F(x float64, q, t []float64, eps float64) float64 { return x }", "", "return x"},
+		{"//dp:adjacent |größe| <= 1 && each(q_é) in [0, 1]\n//dp:requires ε > 0\n//dp:cost ε\nfunc F(größe float64, q_é []float64, ε float64) float64 { return größe }", "", "return größe"},
+		{"//dp:sensitivity größe = 1\nfunc F(größe float64) float64 { return größe }", "", "return größe"},
 		{"//dp:adjacent each(q) < 1\n//dp:cost eps\nfunc F(q []float64, eps float64) {}", "an adjacency with <", ""},
 		{"//dp:adjacent each(x) <= 1\n//dp:cost eps\nfunc F(x, eps float64) {}", "x: it is no slice", ""},
 		{"//dp:adjacent |q| <= 1\n//dp:cost eps\nfunc F(q []float64, eps float64) {}", "|q|: q is a slice", ""},

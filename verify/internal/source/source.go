@@ -139,13 +139,35 @@ func lower(in *checked, known bodies) (units []*Unit, strays []Refusal) {
 		for _, s := range notes.of(in, file).strays {
 			if u := of[s.in]; u != nil {
 				u.Refusals = append(u.Refusals, s.refusal)
-				u.Function = nil
 			} else {
 				strays = append(strays, s.refusal)
 			}
 		}
 	}
+	for _, u := range units {
+		if u.misdirected() {
+			u.Claim, u.Function = nil, nil
+		}
+	}
 	return units, strays
+}
+
+// misdirected reports whether something is refused of a directive, in the function's
+// comment or its body: somebody believes to have said it, and rules that read the syntax
+// would pass over it.
+func (u *Unit) misdirected() bool {
+	for _, group := range u.File.Comments {
+		for _, c := range group.List {
+			from, to := u.Fset.Position(c.Pos()), u.Fset.Position(c.End())
+			if slices.ContainsFunc(u.Refusals, func(r Refusal) bool {
+				at := r.Position
+				return at.Filename == from.Filename && from.Offset <= at.Offset && at.Offset <= to.Offset
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // functionName is T.M for methods of T and of *T.
