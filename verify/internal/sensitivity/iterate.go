@@ -12,7 +12,7 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 	h := st.clone()
 	h.items = nil
 	for p := range c.vars {
-		h.vars[p] = a.headValue(l, l.unknown(p), st.vars[p], p.obj.Type(), c, st)
+		h.vars[p] = a.headValue(l, l.unknown(p), st.vars[p], p.obj.Type(), c, h)
 	}
 	for id := range c.objs {
 		old := a.settled(st.heap[id])
@@ -52,12 +52,11 @@ func (a *analysis) head(st *state, l *loop, c changes) *state {
 }
 
 func (a *analysis) headValue(l *loop, name string, v value, t types.Type, c changes, st *state) value {
+	// A draw may be read in the first round, and behind the loop: it hides nothing any more.
+	v = a.used(st, v, nil)
 	switch v.kind {
-	case plain, noisy:
-		l.initial[name] = nil
-		if v.kind == plain {
-			l.initial[name] = a.env(v.sym)
-		}
+	case plain:
+		l.initial[name] = a.env(v.sym)
 		k := known{whole: t != nil && isInteger(t)}
 		if c.private[name] || l.bag {
 			k.env = env{name: {most: one()}}

@@ -427,8 +427,8 @@ func (a *analysis) resolved(e env, which func(name string) bool) env {
 func (a *analysis) afterValue(l *loop, before, head, end value, name string, early bool) value {
 	switch end.kind {
 	case plain:
-		if head.kind != plain || before.kind != plain {
-			return a.public(name)
+		if before.kind == noisy { // the loop may not run
+			before = a.public(name)
 		}
 		d := end.sym.sub(head.sym)
 		solved := l.solved[name]

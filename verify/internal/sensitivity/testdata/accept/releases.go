@@ -610,3 +610,18 @@ func MeanOfSome(q []float64, eps float64, src *noise.Source) float64 {
 	}
 	return s/n + src.Laplace(1/(n*eps))
 }
+
+// DrawBefore begins with noise that each round replaces by a noisy number.
+//
+// want: accepted: eps
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func DrawBefore(q []int64, eps float64, src *noise.Source) int64 {
+	s := src.DiscreteLaplace(1 / eps)
+	for _, x := range q {
+		s = x + src.DiscreteLaplace(1/eps)
+	}
+	return s
+}
