@@ -69,7 +69,7 @@ func (p *Program) Check(fn string, c *claim.Claim) (r Result) {
 			r.Over = "reals"
 		}
 		b := out[norms[s.Norm]][s.Input]
-		claimed, err := expression(s.Most, nil)
+		claimed, err := a.reading(nil).expression(s.Most)
 		switch {
 		case err != nil:
 			return r.refused(err)

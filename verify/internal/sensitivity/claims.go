@@ -2,20 +2,33 @@ package sensitivity
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
 
-// expression reads an expression of a claim. Symbol gives the meaning of names that
-// are not parameters of the function analysed.
-func expression(e program.Expression, symbol func(string) (Expr, bool)) (Expr, error) {
+// A reader reads what claims are made of.
+type reader struct {
+	*facts
+	// symbol gives the meaning of names that are not parameters of the function analysed.
+	symbol func(string) (Expr, bool)
+	// given says that what is read is a condition that holds. Else it has to be shown to be a
+	// number: of one that is none, as 0/0 and the root of -1, anything could be proved.
+	given bool
+}
+
+// reading reads what is claimed where facts hold.
+func (f *facts) reading(symbol func(string) (Expr, bool)) reader {
+	return reader{facts: f, symbol: symbol}
+}
+
+// expression reads an expression of a claim.
+func (f reader) expression(e program.Expression) (Expr, error) {
 	two := func(x, y program.Expression) (Expr, Expr, error) {
-		u, err := expression(x, symbol)
+		u, err := f.expression(x)
 		if err != nil {
 			return Expr{}, Expr{}, err
 		}
-		v, err := expression(y, symbol)
+		v, err := f.expression(y)
 		return u, v, err
 	}
 	switch e := e.(type) {
@@ -24,11 +37,11 @@ func expression(e program.Expression, symbol func(string) (Expr, bool)) (Expr, e
 	case program.Number:
 		return rat(e.Value), nil
 	case program.Ref:
-		return name(e.Var.Name, symbol)
+		return name(e.Var.Name, f.symbol)
 	case program.Length:
-		return name("len("+e.Slice.Name+")", symbol)
+		return name("len("+e.Slice.Name+")", f.symbol)
 	case program.Unary:
-		x, err := expression(e.X, symbol)
+		x, err := f.expression(e.X)
 		if e.Op != program.Sub {
 			return Expr{}, fmt.Errorf("the operator %s in %s", e.Op, e)
 		}
@@ -50,20 +63,23 @@ func expression(e program.Expression, symbol func(string) (Expr, bool)) (Expr, e
 			if !ok {
 				return Expr{}, fmt.Errorf("a division by zero in %s", e)
 			}
+			if !f.given && !f.isPositive(y) && !f.isPositive(y.neg()) {
+				return Expr{}, fmt.Errorf("a division by what may be zero in %s", e)
+			}
 			if whole(e.X) && whole(e.Y) {
 				return Expr{}, fmt.Errorf("a division of integers in %s", e)
 			}
 			return x.mul(inverse), nil
 		case program.Min:
-			return (&facts{}).min(x, y), nil
+			return f.min(x, y), nil
 		case program.Max:
-			return (&facts{}).max(x, y), nil
+			return f.max(x, y), nil
 		}
 		return Expr{}, fmt.Errorf("the operator %s in %s", e.Op, e)
 	case program.Call:
 		var args []Expr
 		for _, arg := range e.Args {
-			x, err := expression(arg, symbol)
+			x, err := f.expression(arg)
 			if err != nil {
 				return Expr{}, err
 			}
@@ -71,16 +87,19 @@ func expression(e program.Expression, symbol func(string) (Expr, bool)) (Expr, e
 		}
 		switch e.Func {
 		case "abs":
-			return (&facts{}).abs(args[0]), nil
+			return f.abs(args[0]), nil
 		case "exp":
 			return args[0].exp(), nil
 		case "log":
+			if !f.given && !f.isPositive(args[0]) {
+				return Expr{}, fmt.Errorf("the logarithm of what may not be positive in %s", e)
+			}
 			return args[0].log(), nil
 		case "sqrt":
-			if len(args[0].terms) == 1 && slices.ContainsFunc(args[0].terms[0].powers, func(p power) bool { return p.halfs%4 == 0 }) {
-				return Expr{}, fmt.Errorf("the root of a square in %s", e)
+			if !f.given && !f.isNonneg(args[0]) {
+				return Expr{}, fmt.Errorf("the root of what may be negative in %s", e)
 			}
-			return args[0].sqrt(), nil
+			return f.root(args[0]), nil
 		case "real":
 			return args[0], nil
 		case "pow":
@@ -132,24 +151,24 @@ type condition struct {
 }
 
 // conditions reads what a claim requires.
-func conditions(e program.Expression, symbol func(string) (Expr, bool)) ([]condition, error) {
+func (f reader) conditions(e program.Expression) ([]condition, error) {
 	b, ok := e.(program.Binary)
 	if !ok {
 		return nil, fmt.Errorf("%s is no comparison", e)
 	}
 	if b.Op == program.And {
-		x, err := conditions(b.X, symbol)
+		x, err := f.conditions(b.X)
 		if err != nil {
 			return nil, err
 		}
-		y, err := conditions(b.Y, symbol)
+		y, err := f.conditions(b.Y)
 		return append(x, y...), err
 	}
-	x, err := expression(b.X, symbol)
+	x, err := f.expression(b.X)
 	if err != nil {
 		return nil, err
 	}
-	y, err := expression(b.Y, symbol)
+	y, err := f.expression(b.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +188,11 @@ func conditions(e program.Expression, symbol func(string) (Expr, bool)) ([]condi
 }
 
 // understood are the parts of a condition that are read; what is not is not used.
-func understood(e program.Expression) []condition {
+func (f *facts) understood(e program.Expression) []condition {
 	if b, ok := e.(program.Binary); ok && b.Op == program.And {
-		return append(understood(b.X), understood(b.Y)...)
+		return append(f.understood(b.X), f.understood(b.Y)...)
 	}
-	all, err := conditions(e, nil)
+	all, err := reader{facts: f, given: true}.conditions(e)
 	if err != nil {
 		return nil
 	}

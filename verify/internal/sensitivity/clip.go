@@ -23,8 +23,10 @@ type entry struct {
 	loop   *loop
 }
 
-// vectorOf names what a slice holds, and says how far its norms move.
-func (a *analysis) vectorOf(st *state, v value) (name string, moves [3]env) {
+// vectorOf names what a slice holds, and says how far its norms move. It leaves the state as it is.
+func (a *analysis) vectorOf(f *frame, st *state, x ast.Expr) (name string, moves [3]env) {
+	st = st.clone() // with the object of a part
+	v := a.expr(f, st, x)
 	switch {
 	case v.kind == plain && len(a.env(v.sym)) > 0:
 		return v.sym.String(), same(a.env(v.sym))
@@ -81,12 +83,12 @@ func (a *analysis) measures(f *frame, before, after *state, s ast.Stmt) {
 		switch x := ast.Unparen(x).(type) {
 		case *ast.Ident:
 			if elem != nil && f.pkg.Info.Uses[x] == f.pkg.Info.Defs[elem] && simple(over) {
-				return a.vectorOf(before, a.expr(f, before.clone(), over))
+				return a.vectorOf(f, before, over)
 			}
 		case *ast.IndexExpr:
 			i, ok := x.Index.(*ast.Ident)
 			if ok && key != nil && f.pkg.Info.Uses[i] == f.pkg.Info.Defs[key] && simple(x.X) && vectorType(f.pkg.Info.TypeOf(x.X)) {
-				return a.vectorOf(before, a.expr(f, before.clone(), x.X))
+				return a.vectorOf(f, before, x.X)
 			}
 		}
 		return "", [3]env{}
@@ -115,7 +117,7 @@ func (a *analysis) measures(f *frame, before, after *state, s ast.Stmt) {
 	if call, ok := ast.Unparen(over).(*ast.CallExpr); ok && onlyLen(f, call) {
 		over = call.Args[0]
 	}
-	if name, _ := a.vectorOf(before, a.expr(f, before.clone(), over)); name != m.vector {
+	if name, _ := a.vectorOf(f, before, over); name != m.vector {
 		n := a.expr(f, before.clone(), over)
 		if !isInteger(f.pkg.Info.TypeOf(over)) || n.kind != plain || len(a.env(n.sym)) > 0 {
 			return

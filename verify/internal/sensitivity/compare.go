@@ -18,7 +18,7 @@ func (r Result) compare(p *Plan, c *claim.Cost) Result {
 		if x == nil {
 			return Expr{}, nil
 		}
-		return expression(x, nil)
+		return p.facts.reading(nil).expression(x)
 	}
 	if c.Measure == claim.Approximate {
 		eps, err := read(c.Epsilon)
@@ -111,10 +111,6 @@ func (r Result) approximate(p *Plan, eps, delta Expr) Result {
 			r.Proved, r.Inferred, r.Note = true, fmt.Sprintf("%s, %s", w.total, delta), w.note
 			return r
 		}
-	}
-	if len(p.items) == 0 {
-		r.Proved, r.Inferred = true, "0, 0"
-		return r
 	}
 	if len(ways) == 0 && err != nil {
 		return r.refused(err)

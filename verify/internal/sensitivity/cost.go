@@ -39,20 +39,21 @@ func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
 	defer func() { r.place(d) }()
 	var inputs []Input
 	most := map[string]Expr{}
+	work := maxWork
+	f := &facts{work: &work}
+	for _, q := range c.Requires {
+		f.require(f.understood(q), func(Expr) bool { return false })
+	}
 	for _, adj := range c.Adjacent {
 		in := adjacentInput(adj)
-		high, err := expression(adj.High, nil)
+		high, err := f.reading(nil).expression(adj.High)
 		if err != nil {
 			return r.refused(err)
 		}
 		if adj.Relation != claim.Bag {
-			low, err := expression(adj.Low, nil)
+			low, err := f.reading(nil).expression(adj.Low)
 			if err != nil {
 				return r.refused(err)
-			}
-			f := &facts{}
-			for _, q := range c.Requires {
-				f.require(understood(q), func(Expr) bool { return false })
 			}
 			high = f.max(f.abs(low), f.abs(high))
 		}

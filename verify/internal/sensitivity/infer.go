@@ -109,7 +109,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 	}
 	if c != nil {
 		for _, r := range c.Requires {
-			a.require(understood(r), a.whole)
+			a.require(a.understood(r), a.whole)
 		}
 	}
 	if sig.Variadic() {

@@ -256,6 +256,7 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		}
 		return Expr{}, false
 	}
+	read := a.reading(symbol)
 	for i := range min(len(args), c.fn.Signature().Params().Len()) {
 		if !a.byType(st, args[i], c.fn.Signature().Params().At(i).Type()) {
 			a.fail(x, "noise.System(), or a parameter", "bits of which it is not known that they are random")
@@ -282,8 +283,8 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 				a.fail(x, "", "%s is claimed for other neighbours than those of this call", shortName(c.name))
 			}
 		}
-		most, err := expression(adj.High, symbol)
-		low, err2 := expression(adj.Low, symbol)
+		most, err := read.expression(adj.High)
+		low, err2 := read.expression(adj.Low)
 		if err != nil || adj.Relation != claim.Bag && (err2 != nil || !low.neg().is(most)) {
 			a.fail(x, "", "the claim of %s is one-sided, or not of public parameters", shortName(c.name))
 		}
@@ -315,7 +316,7 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 		}
 	}
 	for _, r := range cl.Requires {
-		fs, err := conditions(r, symbol)
+		fs, err := read.conditions(r)
 		if err != nil {
 			a.fail(x, "", "what %s requires is not known to hold here", shortName(c.name))
 		}
@@ -330,7 +331,7 @@ func (a *analysis) byClaim(st *state, c *closure, cl *claim.Claim, args []value,
 	switch cl.Cost.Measure {
 	case claim.Pure:
 		it.law = claimedCost
-		it.epsilon, err = expression(cl.Cost.Epsilon, symbol)
+		it.epsilon, err = read.expression(cl.Cost.Epsilon)
 	default:
 		a.fail(x, "a claim of ε alone", "the claim of %s is not pure", shortName(c.name))
 	}

@@ -354,3 +354,11 @@ func WithinType(x uint8) uint8 { return min(x, 200) + 1 }
 //
 //dp:sensitivity x = 10
 func Widened(x uint8) int { return int(x) * 10 }
+
+// RootsOfPositives are products.
+//
+// want: accepted: x: sqrt(a)*sqrt(b)
+//
+//dp:requires a > 0 && b > 0
+//dp:sensitivity x = math.Sqrt(a*b)
+func RootsOfPositives(x, a, b float64) float64 { return x * math.Sqrt(a) * math.Sqrt(b) }

@@ -346,3 +346,22 @@ func SumsOfBoth(rows [][]float64, d int, c float64) []float64 {
 	}
 	return sum
 }
+
+// ClippedByTheRest leaves the first number out of the norm.
+//
+// want: rejected
+//
+//dp:requires c > 0
+//dp:sensitivity v = 1 in l2
+func ClippedByTheRest(v []float64, c float64) []float64 {
+	n := 0.0
+	for _, x := range v[1:] {
+		n += x * x
+	}
+	f := min(1, c/math.Sqrt(n))
+	var out []float64
+	for _, x := range v {
+		out = append(out, x*f)
+	}
+	return out
+}

@@ -484,11 +484,29 @@ func DrawnInAnother(x, eps float64, src *noise.Source) []float64 {
 //
 //dp:adjacent |x| <= 1
 //dp:requires eps > 0
-//dp:cost eps + 1/b
+//dp:cost eps + b
 func UnpaidElsewhere(x, b, eps float64, src *noise.Source) float64 {
 	y := x + src.Laplace(1/eps)
 	if b > 0 {
-		y += x + src.Laplace(b)
+		y += x + src.Laplace(1/b)
 	}
 	return y
 }
+
+// Indebted claims that nothing costs less than nothing, where a is above 1000.
+//
+// want: rejected: no theorem gives the claimed
+//
+//dp:adjacent |x| <= 1
+//dp:requires a > 0
+//dp:cost 1000 - a, 0.1
+func Indebted(x, a float64, src *noise.Source) float64 { return src.Laplace(a) }
+
+// ZeroByZero costs what is no number where a is 0.
+//
+// want: rejected: a division by what may be zero
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps * a / a
+func ZeroByZero(x, a, eps float64, src *noise.Source) float64 { return x + src.Laplace(1/eps) }

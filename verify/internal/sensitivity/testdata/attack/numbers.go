@@ -525,3 +525,27 @@ func LettersOf(x float64, s string) float64 {
 	}
 	return 0
 }
+
+// RootsOfNegatives claims -|b|: the roots of products of what is negative are no products of roots.
+//
+// want: rejected
+//
+//dp:requires a < 0 && b < 0
+//dp:sensitivity x = -math.Sqrt(a*a*a*b) * math.Sqrt(a*b) / (a * a)
+func RootsOfNegatives(x, a, b float64) float64 { return x * b }
+
+// RootOfNegative claims what is no number.
+//
+// want: rejected: the root of what may be negative
+//
+//dp:requires a < 0
+//dp:sensitivity x = -math.Sqrt(a) * math.Sqrt(a)
+func RootOfNegative(x, a float64) float64 { return x * a }
+
+// LogarithmOfNegative claims what is no number.
+//
+// want: rejected: the logarithm of what may not be positive
+//
+//dp:requires a < 0
+//dp:sensitivity x = 1 + math.Log(a) - math.Log(a)
+func LogarithmOfNegative(x, a float64) float64 { return x }

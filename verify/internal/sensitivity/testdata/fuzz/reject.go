@@ -579,12 +579,12 @@ func DrawnBefore(x float64, steps int, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent |x| <= 1
 //dp:requires eps > 0
-//dp:cost eps + eps/float64(steps)
+//dp:cost eps + eps*float64(steps)
 func NotPaidElsewhere(x float64, steps int, eps float64, src *noise.Source) (y, z float64) {
 	y = x + src.Laplace(1/eps)
 	for i := range steps {
 		if i == 0 {
-			z = x + src.Laplace(float64(steps)*float64(steps)/eps)
+			z = x + src.Laplace(1/(eps*float64(steps)))
 		}
 	}
 	return y, z
