@@ -16,7 +16,7 @@ import (
 // those it looked at survives.
 func (d *decision) align(ctx context.Context) (hints []program.Pair) {
 	if !d.solver {
-		d.try(couplings, "they are searched for with z3, which is not installed (apt-get install z3)")
+		d.try(couplings, "they are searched for with z3, which is not there")
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, d.options.Timeout*2/3) // the rest is for counterexamples

@@ -87,6 +87,7 @@ func (d *decision) vacuous() {
 		return
 	}
 	if ok, err := exact.Inhabited(d.unit.Function, d.unit.Claim); err == nil && !ok {
+		d.result.Vacuous = true
 		d.note("no inputs were found that meet what is required: if there are none, the claim says nothing")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/program"
 	"github.com/discreet-dp/discreet/verify/internal/source"
@@ -54,9 +55,12 @@ func (d *decision) refuted(v Verdict, x *exact.Counterexample) {
 	d.result.Counterexample = &Counterexample{
 		Inputs: values(f, x.First), Neighbour: values(f, x.Second), Event: x.Event,
 		P: [2]float64{x.P.Lo, x.P.Hi}, Q: [2]float64{x.Q.Lo, x.Q.Hi},
-		Epsilon: Number(x.Forced), Claimed: Number(x.Claimed), Fails: x.Fails,
+		Measure: measures[x.Measure], Epsilon: Number(x.Forced), Claimed: Number(x.Claimed), Parameter: x.Parameter, Fails: x.Fails,
 	}
 }
+
+// measures are the names of measures, as everywhere.
+var measures = [...]string{claim.Pure: "pure", claim.Approximate: "approx", claim.ZCDP: "zcdp"}
 
 // moved looks for small inputs whose results lie farther apart than a sensitivity allows,
 // where the function was read and its results are numbers.

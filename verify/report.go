@@ -53,6 +53,8 @@ type Report struct {
 	// Missing are solvers that are not installed: "z3", "cvc5". Without them
 	// certificates are replayed, and nothing is found.
 	Missing []string
+	// Failing are solvers that are installed and do not even tell their version.
+	Failing []string
 	// Stored are the files of certificates that were written.
 	Stored []string
 }

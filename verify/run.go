@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,9 +21,9 @@ import (
 // Run gives a verdict on each claim of the packages, and stores the proofs found.
 //
 // A stored certificate that still checks is the proof; only without one is a proof,
-// or a counterexample, searched for. The error is of what could not be read or
-// written (a *LoadError of sources that do not compile) or of the context; what goes
-// wrong with one claim is in its Result.
+// or a counterexample, searched for. The error is of what could not be read (a *LoadError
+// of sources that do not compile) or of the context; what goes wrong with one claim is in
+// its Result. Where proofs could not be stored there is an error beside the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"./..."}
@@ -44,15 +45,23 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r.syntax = sensitivity.New(r.packages, nil) // calls are followed
 	if !o.Check {
 		for _, s := range []smt.Solver{smt.Z3, smt.CVC5} {
-			if _, err := smt.Find(ctx, s); err != nil {
+			switch _, err := smt.Find(ctx, s); {
+			case errors.Is(err, smt.ErrMissing):
 				r.report.Missing = append(r.report.Missing, string(s))
+			case err != nil:
+				r.report.Failing = append(r.report.Failing, string(s))
 			}
 		}
 	}
-	if err := r.judgeAll(ctx, loaded); err != nil {
+	jobs, err := r.judgeAll(ctx, loaded)
+	if err != nil {
 		return nil, err
 	}
-	return r.report, nil
+	var unstored []error
+	for _, p := range loaded {
+		unstored = append(unstored, r.collect(p, jobs))
+	}
+	return r.report, errors.Join(unstored...)
 }
 
 // A runner is one run.
@@ -79,12 +88,11 @@ type job struct {
 	postponed bool
 }
 
-func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
-	var jobs []*job
+func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) (jobs []*job, err error) {
 	for _, p := range loaded {
 		stored, err := certificate.Read(p.Dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, u := range p.Units {
 			jobs = append(jobs, &job{pkg: p, unit: u, stored: stored[u.Name]})
@@ -97,14 +105,9 @@ func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) error {
 	r.assumed = nil
 	r.judgeEach(ctx, slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.postponed }))
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("verify: %w", err)
+		return nil, fmt.Errorf("verify: %w", err)
 	}
-	for _, p := range loaded {
-		if err := r.collect(p, jobs); err != nil {
-			return err
-		}
-	}
-	return nil
+	return jobs, nil
 }
 
 // judgeEach judges jobs by as many workers as there may be.
@@ -116,7 +119,7 @@ func (r *runner) judgeEach(ctx context.Context, jobs []*job) {
 			for j := range queue {
 				r.tell("verifying "+j.unit.Name, 0)
 				r.judge(ctx, j)
-				if !j.postponed {
+				if !j.postponed && ctx.Err() == nil {
 					r.tell("verified "+j.unit.Name, 1)
 				}
 			}
@@ -149,6 +152,7 @@ func (r *runner) collect(p *source.Package, jobs []*job) error {
 		if j.pkg != p {
 			continue
 		}
+		j.result.LeastCost = strings.ReplaceAll(j.result.LeastCost, "real(", "float64(") // as a directive has it
 		r.report.Results = append(r.report.Results, j.result)
 		names = append(names, j.unit.Name)
 		if j.found != nil {
@@ -207,7 +211,7 @@ func (r *runner) decision(j *job) *decision {
 
 // may reports whether a solver may be started.
 func (r *runner) may(s smt.Solver) bool {
-	return !r.options.Check && !slices.Contains(r.report.Missing, string(s))
+	return !r.options.Check && !slices.Contains(r.report.Missing, string(s)) && !slices.Contains(r.report.Failing, string(s))
 }
 
 // guarded decides, and takes a fault of the program for what it is: nothing is known of

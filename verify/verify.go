@@ -65,6 +65,9 @@ type Result struct {
 	Counterexample *Counterexample `json:"counterexample,omitempty"`
 	Seconds        float64         `json:"seconds"`
 	Note           string          `json:"note,omitempty"`
+	// Vacuous warns of a proof that may speak of no inputs: none were found that meet what
+	// the claim requires.
+	Vacuous bool `json:"vacuous,omitempty"`
 	// File, Line and Column are where the function stands.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -118,13 +121,19 @@ type Counterexample struct {
 	// P and Q are intervals around the event's probability under each.
 	P [2]float64 `json:"p"`
 	Q [2]float64 `json:"q"`
-	// Epsilon is the least that these intervals force: +Inf when Q is zero.
+	// Measure is that of the claim: "pure", "approx" or "zcdp"; "" where there is a Distance.
+	Measure string `json:"measure,omitempty"`
+	// Epsilon is the least that these intervals force, beside the claim's delta if it has
+	// one: +Inf when Q is zero. Of zCDP it is a rho.
 	Epsilon Number `json:"epsilon"`
-	// Claimed is the epsilon that the claim allows these inputs; where there is a Distance,
-	// which of those it is that a sensitivity allows.
+	// Claimed is the epsilon, or the rho, that the claim allows these inputs; where there is
+	// a Distance, which of those it is that a sensitivity allows.
 	Claimed Number `json:"claimed"`
-	// Fails is a range of the claim's epsilon for which the same event refutes it.
-	Fails *[2]float64 `json:"fails,omitempty"`
+	// Parameter is the only input of which the claim's cost speaks, if there is one, and Fails
+	// a range of it: the same event refutes the claim at both ends, and at what was tried in
+	// between, each twice the one before.
+	Parameter string      `json:"parameter,omitempty"`
+	Fails     *[2]float64 `json:"fails,omitempty"`
 	// Distance is set where it is a sensitivity that is refuted. Then the results are
 	// certain: Event is that of the inputs, and its probability under the neighbour is 0.
 	Distance *Distance `json:"distance,omitempty"`

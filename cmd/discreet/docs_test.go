@@ -301,7 +301,7 @@ var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|train|eva
 var (
 	verifies = regexp.MustCompile(`^discreet verify\b`)
 	seconds  = regexp.MustCompile(`(?m) {2,}\d+\.\d\d$`)
-	found    = regexp.MustCompile(`(?m)^(  (?:inputs|neighbour|event|probability|epsilon)) .*$`)
+	found    = regexp.MustCompile(`(?m)^(  (?:inputs|neighbour|event|probability|epsilon|rho)) .*$`)
 	falseFor = regexp.MustCompile(`(?m)^  false for .*\n`)
 )
 
@@ -491,14 +491,14 @@ func TestEqual(t *testing.T) {
 
 // Of a verdict neither the time counts nor which counterexample was found.
 func TestVerdictsOf(t *testing.T) {
-	const shown = "F  cost eps  refuted  reals    12.30\n\nrefuted: F (f.go:1)\n  inputs       q = [0]\n  epsilon      at least 2\n  false for    every epsilon in [1, 2]"
+	const shown = "F  cost eps  refuted  reals    12.30\n\nrefuted: F (f.go:1)\n  inputs       q = [0]\n  epsilon      at least 2\n  false for    eps from 1 to 2, tried at each factor of 2"
 	for _, test := range []struct {
 		old, fresh string
 		want       bool
 	}{
 		{"12.30", " 0.03", true},
 		{"q = [0]", "q = [0, 1]", true},
-		{"\n  false for    every epsilon in [1, 2]", "\n", true},
+		{"\n  false for    eps from 1 to 2, tried at each factor of 2", "\n", true},
 		{"refuted  reals", "unknown  reals", false},
 		{"refuted: F", "unknown: F", false},
 		{"cost eps", "cost 2*eps", false},

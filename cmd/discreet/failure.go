@@ -52,15 +52,16 @@ var errUsageShown = errors.New("usage shown")
 
 // finish reports how a command ended and returns its exit code.
 func (t *terminal) finish(ctx context.Context, err error) int {
+	code := exitAnswered
 	switch err {
 	case errUsageShown:
 		return exitUsage
 	case errUnproved:
-		return exitRefused
+		err, code = nil, exitRefused
 	}
 	if err == nil {
 		if err = t.out.lost(); err == nil {
-			return exitAnswered
+			return code
 		}
 		err = diagnostic.New("D109", diagnostic.Span{}, "the output could not be written: %v", err).
 			Because("a query that was asked is paid for").

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -92,9 +93,10 @@ func (v *verification) run(ctx context.Context, t *terminal) error {
 	if err != nil && ctx.Err() != nil {
 		return undecided(at.Load())
 	}
-	if err != nil {
+	if r == nil {
 		return unverifiable(err)
 	}
+	unstored := err
 	if len(r.Results) == 0 {
 		return diagnostic.New("D151", diagnostic.Span{}, "no function of %s has a claim", strings.Join(v.packages(), ", ")).
 			Because("a run that proves nothing does not succeed").
@@ -109,14 +111,15 @@ func (v *verification) run(ctx context.Context, t *terminal) error {
 	} else {
 		v.print(t, r, dir)
 	}
-	if err := errors.Join(err, v.files(t, r, dir)); err != nil {
-		return err
-	}
+	err = errors.Join(err, v.files(t, r, dir), unstored)
 	for _, file := range r.Stored {
 		t.say("stored %s", report.Relative(dir, file))
 	}
-	if line := solverNote(r.Missing, v.options.Check); line != "" {
+	if line := solverNote(r.Missing, r.Failing); line != "" {
 		t.say("note: %s", line)
+	}
+	if err != nil {
+		return unverifiable(err)
 	}
 	if !r.Proved() {
 		return errUnproved
@@ -140,22 +143,31 @@ func progressLine(p *verify.Progress) string {
 	return fmt.Sprintf("%s %d of %d, %s", gauge(float64(p.Done)/float64(p.All)), p.Done, p.All, printable(p.Doing))
 }
 
-// solverNote says what to install, and what a run did without it.
-func solverNote(solvers []string, check bool) string {
-	if len(solvers) == 0 || check {
+// solverNote says what to install, and what a run did without it. One that only checks asks
+// for no solver, and misses none.
+func solverNote(missing, failing []string) string {
+	if len(missing)+len(failing) == 0 {
 		return ""
 	}
-	effect := "certificates were checked without a second opinion"
-	for _, s := range solvers {
-		if s == "z3" {
-			effect = "certificates were replayed, and no new proof was searched for"
+	var parts []string
+	if len(failing) > 0 {
+		parts = append(parts, strings.Join(failing, " and ")+" cannot be run")
+	}
+	if len(missing) > 0 {
+		verb := "is"
+		if len(missing) > 1 {
+			verb = "are"
 		}
+		parts = append(parts, strings.Join(missing, " and ")+" "+verb+" not installed")
 	}
-	verb := "is"
-	if len(solvers) > 1 {
-		verb = "are"
+	note := strings.Join(parts, ", ") + ": certificates were checked without a second opinion"
+	if slices.Contains(missing, "z3") || slices.Contains(failing, "z3") {
+		note = strings.Join(parts, ", ") + ": certificates were replayed, and no new proof by couplings was searched for"
 	}
-	return fmt.Sprintf("%s %s not installed: %s; apt-get install %s", strings.Join(solvers, " and "), verb, effect, strings.Join(solvers, " "))
+	if len(missing) > 0 {
+		note += "; apt-get install " + strings.Join(missing, " ")
+	}
+	return note
 }
 
 // files writes the reports that were asked for.

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify"
 	"github.com/discreet-dp/discreet/verify/report"
 )
 
-// print shows verdicts to people: a table, and below it why claims are not proved.
+// print shows verdicts to people: a table, and below it why claims are not proved, or may
+// speak of nothing.
 func (v *verification) print(t *terminal, r *verify.Report, dir string) {
 	verdicts(r).write(t.out)
 	for i := range r.Results {
@@ -18,7 +20,7 @@ func (v *verification) print(t *terminal, r *verify.Report, dir string) {
 		if v.proof && len(result.Proof) > 0 {
 			t.printSection(heading("proof of "+title(result, r), result, dir), proofRows(result, dir))
 		}
-		if result.Verdict != verify.Proved {
+		if result.Verdict != verify.Proved || result.Vacuous {
 			t.printSection(heading(string(result.Verdict)+": "+title(result, r), result, dir), reasons(result, dir))
 		}
 	}
@@ -96,13 +98,9 @@ func reasons(result *verify.Result, dir string) (rows [][2]string) {
 		} else {
 			add("event", c.Event)
 			add("probability", report.Interval(c.P)+" for the inputs, "+report.Interval(c.Q)+" for the neighbour")
-			claimed := ""
-			if c.Claimed > 0 {
-				claimed = "; claimed is " + report.Upper(float64(c.Claimed))
-			}
-			add("epsilon", "at least "+report.Lower(float64(c.Epsilon))+claimed)
+			add(report.Unit(c), report.Forced(c))
 			if c.Fails != nil {
-				add("false for", "every epsilon in "+report.Within(*c.Fails))
+				add("false for", report.Fails(c))
 			}
 		}
 	}
@@ -137,17 +135,22 @@ func proofRows(result *verify.Result, dir string) (rows [][2]string) {
 func verdictsJSON(r *verify.Report, dir string) any {
 	functions := make([]verify.Result, len(r.Results))
 	for i, result := range r.Results {
-		result.File = report.Relative(dir, result.File)
-		problems := make([]verify.Problem, len(result.Problems))
-		for j, p := range result.Problems {
-			p.File = report.Relative(dir, p.File)
-			problems[j] = p
+		result.File, result.Certificate = report.Relative(dir, result.File), report.Relative(dir, result.Certificate)
+		result.Problems, result.Proof, result.Alignment = slices.Clone(result.Problems), slices.Clone(result.Proof), slices.Clone(result.Alignment)
+		for j := range result.Problems {
+			result.Problems[j].File = report.Relative(dir, result.Problems[j].File)
 		}
-		result.Problems = problems
+		for j := range result.Proof {
+			result.Proof[j].File = report.Relative(dir, result.Proof[j].File)
+		}
+		for j := range result.Alignment {
+			result.Alignment[j].File = report.Relative(dir, result.Alignment[j].File)
+		}
 		functions[i] = result
 	}
 	return struct {
 		Functions []verify.Result `json:"functions"`
 		Missing   []string        `json:"missing,omitempty"`
-	}{functions, r.Missing}
+		Failing   []string        `json:"failing,omitempty"`
+	}{functions, r.Missing, r.Failing}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/discreet-dp/discreet/verify"
@@ -72,7 +73,7 @@ func verdictsSample() *verify.Report {
 				Inputs:    map[string]any{"q": []float64{0, 1}, "eps": 1.0},
 				Neighbour: map[string]any{"q": []float64{1, 0}, "eps": 1.0},
 				Event:     "returns [false, true]", P: [2]float64{0.1967, 0.1968},
-				Epsilon: verify.Number(math.Inf(1)), Claimed: 1, Fails: &[2]float64{0.1, 10},
+				Epsilon: verify.Number(math.Inf(1)), Claimed: 1, Parameter: "eps", Fails: &[2]float64{0.1, 10},
 			}},
 		{Package: "example.org/p", Function: "T.Odd", Claim: "cost eps\x1b[31m", Verdict: verify.Unknown, Over: verify.Reals, File: file, Line: 40, Column: 1, Note: "no alignment within the templates",
 			Problems: []verify.Problem{{Kind: verify.Outside, File: file, Line: 44, Column: 3, Text: "select", Hint: "draw in one goroutine"}}},
@@ -101,7 +102,7 @@ refuted: Bad (p/svt.go:20)
   event        returns [false, true]
   probability  [0.1967, 0.1968] for the inputs, 0 for the neighbour
   epsilon      at least infinity; claimed is 1
-  false for    every epsilon in [0.1, 10]
+  false for    eps from 0.1 to 10, tried at each factor of 2
 
 unknown: T.Odd (p/svt.go:40)
   note     no alignment within the templates
@@ -162,18 +163,18 @@ func TestVerdictsInJSON(t *testing.T) {
 
 func TestSolverNote(t *testing.T) {
 	for _, test := range []struct {
-		missing []string
-		check   bool
-		want    string
+		missing, failing []string
+		want             string
 	}{
-		{nil, false, ""},
-		{[]string{"z3", "cvc5"}, true, ""}, // --check asks no solver
-		{[]string{"z3"}, false, "z3 is not installed: certificates were replayed, and no new proof was searched for; apt-get install z3"},
-		{[]string{"cvc5"}, false, "cvc5 is not installed: certificates were checked without a second opinion; apt-get install cvc5"},
-		{[]string{"z3", "cvc5"}, false, "z3 and cvc5 are not installed: certificates were replayed, and no new proof was searched for; apt-get install z3 cvc5"},
+		{nil, nil, ""},
+		{[]string{"z3"}, nil, "z3 is not installed: certificates were replayed, and no new proof by couplings was searched for; apt-get install z3"},
+		{[]string{"cvc5"}, nil, "cvc5 is not installed: certificates were checked without a second opinion; apt-get install cvc5"},
+		{[]string{"z3", "cvc5"}, nil, "z3 and cvc5 are not installed: certificates were replayed, and no new proof by couplings was searched for; apt-get install z3 cvc5"},
+		{nil, []string{"z3"}, "z3 cannot be run: certificates were replayed, and no new proof by couplings was searched for"},
+		{[]string{"cvc5"}, []string{"z3"}, "z3 cannot be run, cvc5 is not installed: certificates were replayed, and no new proof by couplings was searched for; apt-get install cvc5"},
 	} {
-		if got := solverNote(test.missing, test.check); got != test.want {
-			t.Errorf("%v: %q, want %q", test.missing, got, test.want)
+		if got := solverNote(test.missing, test.failing); got != test.want {
+			t.Errorf("%v %v: %q, want %q", test.missing, test.failing, got, test.want)
 		}
 	}
 }
@@ -392,6 +393,41 @@ func TestSolverMisbehaves(t *testing.T) {
 		})
 	}
 }
+
+// A folder that cannot be written to costs the proof, not the verdict; and verdicts that nobody
+// can read are told of, also where they are bad.
+func TestVerifyLosesNoVerdict(t *testing.T) {
+	dir := t.TempDir()
+	writeModule(t, "../..", dir)
+	writeFiles(t, dir, map[string]string{"p/p.go": pickProgram, "plain/plain.go": plainProgram})
+	t.Run("unread", func(t *testing.T) {
+		t.Chdir(dir)
+		var talk bytes.Buffer
+		if code := Main(t.Context(), []string{"verify", "./plain"}, strings.NewReader(""), full{}, &talk); code != exitEngine || !strings.Contains(talk.String(), "D109") {
+			t.Errorf("exit code %d\n%s", code, &talk)
+		}
+	})
+	t.Run("unstored", func(t *testing.T) {
+		if os.Geteuid() == 0 {
+			t.Skip("skip: root may write anywhere")
+		}
+		if err := os.Chmod(filepath.Join(dir, "p"), 0o500); err != nil {
+			t.Fatal(err)
+		}
+		out, talk, code := verifyIn(t, dir, "./p")
+		if err := os.Chmod(filepath.Join(dir, "p"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if code != exitEngine || !strings.Contains(out, " proved ") || !strings.Contains(talk, "D109") {
+			t.Errorf("exit code %d\n%s%s", code, out, talk)
+		}
+	})
+}
+
+// full is a disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // A false claim is refuted, in the contract's form.
 func TestVerifyRefutes(t *testing.T) {

@@ -55,9 +55,9 @@ func HTML(w io.Writer, r *verify.Report, root string, read Reader) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"apart":    Apart,
 		"interval": Interval,
-		"within":   Within,
-		"lower":    func(n verify.Number) string { return Lower(float64(n)) },
-		"upper":    func(n verify.Number) string { return Upper(float64(n)) },
+		"unit":     Unit,
+		"forced":   Forced,
+		"fails":    Fails,
 	}).Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("parse page: %w", err)

@@ -62,13 +62,32 @@ func Message(r *verify.Result) string {
 	case c.Distance != nil:
 		fmt.Fprintf(&b, ". It %s for %s, and for the neighbour %s it %s: %s", c.Event, Values(c.Inputs), Values(Moved(c)), c.Distance.Neighbour, Apart(c))
 	default:
-		fmt.Fprintf(&b, ". For %s and the neighbour %s, the event %q has probability %s against %s, which forces epsilon >= %s",
-			Values(c.Inputs), Values(Moved(c)), c.Event, Interval(c.P), Interval(c.Q), Lower(float64(c.Epsilon)))
-		if c.Claimed > 0 {
-			fmt.Fprintf(&b, "; claimed is %s", Upper(float64(c.Claimed)))
-		}
+		fmt.Fprintf(&b, ". For %s and the neighbour %s, the event %q has probability %s against %s; %s is %s",
+			Values(c.Inputs), Values(Moved(c)), c.Event, Interval(c.P), Interval(c.Q), Unit(c), Forced(c))
 	}
 	return b.String()
+}
+
+// Unit is what a counterexample to a cost forces: an epsilon or a rho.
+func Unit(c *verify.Counterexample) string {
+	if c.Measure == "zcdp" {
+		return "rho"
+	}
+	return "epsilon"
+}
+
+// Forced says how much that is, and what the claim allows.
+func Forced(c *verify.Counterexample) string {
+	beside := ""
+	if c.Measure == "approx" {
+		beside = " beside the claim's delta"
+	}
+	return fmt.Sprintf("at least %s%s; claimed is %s", Lower(float64(c.Epsilon)), beside, Upper(float64(c.Claimed)))
+}
+
+// Fails says for which values of its parameter a counterexample refutes the claim too.
+func Fails(c *verify.Counterexample) string {
+	return fmt.Sprintf("%s from %s to %s, tried at each factor of 2", c.Parameter, Upper(c.Fails[0]), Lower(c.Fails[1]))
 }
 
 // Apart says how far the results of a counterexample to a sensitivity lie apart.
@@ -128,9 +147,6 @@ func Interval(p [2]float64) string {
 	}
 	return "[" + low + ", " + high + "]"
 }
-
-// Within writes an interval rounded inward: all that is shown is in it.
-func Within(x [2]float64) string { return "[" + Upper(x[0]) + ", " + Lower(x[1]) + "]" }
 
 // Lower writes a number with six digits, rounded down.
 func Lower(x float64) string { return rounded(x, -1) }

@@ -48,7 +48,7 @@ func sample() *verify.Report {
 				Inputs:    map[string]any{"q": []float64{0, 1}, "eps": 1.0},
 				Neighbour: map[string]any{"q": []float64{1, 1}, "eps": 1.0},
 				Event:     "returns 0 </script><script>alert(1)</script>", P: [2]float64{1, 1}, Q: [2]float64{0, 0},
-				Epsilon: verify.Number(math.Inf(1)), Claimed: 1, Fails: &[2]float64{0.5, 2},
+				Epsilon: verify.Number(math.Inf(1)), Claimed: 1, Parameter: "eps", Fails: &[2]float64{0.5, 2},
 			},
 			Alignment: []verify.Shift{{Draw: "x", Line: 8, Shift: "diff(q[0])"}, {Draw: "y", File: "/src/q.go", Line: 8, Shift: "0"}},
 			Proof:     []verify.Step{{Kind: verify.Invariant, Line: 9, Text: "0 <= cost && cost <= eps"}},
@@ -192,7 +192,7 @@ func TestHTML(t *testing.T) {
 	for _, want := range []string{
 		`&lt;img src=`, `&lt;script&gt;`, `// Héllo, Leak reveals. &lt;b&gt;bold&lt;/b&gt;`,
 		`p/a b.go:7`, `/elsewhere/good.go:3`, `<span class="badge refuted">1 refuted</span>`,
-		`infinity`, `[0.5, 2]`, `<span class="place">q.go:8</span> y moves by 0`,
+		`infinity`, `eps from 0.5 to 2`, `<span class="place">q.go:8</span> y moves by 0`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
@@ -211,7 +211,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// What is shown of an interval holds it, and what is shown to be within lies in it.
+// What is shown of an interval holds it, and where a claim fails lies in what is.
 func TestRoundedOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-300), rapid.Float64()).Draw(t, "x")
@@ -226,14 +226,28 @@ func TestRoundedOutward(t *testing.T) {
 			t.Errorf("%v is shown as %s, want %s", x, got, want)
 		}
 	}
-	if got := report.Within([2]float64{1.0 / 3, 2.0 / 3}); got != "[0.333334, 0.666666]" {
-		t.Errorf("within %s", got)
+	if got := report.Fails(&verify.Counterexample{Parameter: "sigma", Fails: &[2]float64{1.0 / 3, 2.0 / 3}}); got != "sigma from 0.333334 to 0.666666, tried at each factor of 2" {
+		t.Error(got)
+	}
+}
+
+// What is forced is named after the measure, and what is claimed is said also where it is nothing.
+func TestForced(t *testing.T) {
+	for measure, want := range map[string]string{
+		"pure":   "epsilon is at least 0.5; claimed is 0",
+		"approx": "epsilon is at least 0.5 beside the claim's delta; claimed is 0",
+		"zcdp":   "rho is at least 0.5; claimed is 0",
+	} {
+		c := &verify.Counterexample{Measure: measure, Epsilon: 0.5}
+		if got := report.Unit(c) + " is " + report.Forced(c); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
 func TestMessage(t *testing.T) {
 	const want = `Leak claims cost eps: refuted. For eps = 1, q = [0, 1] and the neighbour q = [1, 1], the event "returns 0 </script><script>alert(1)</script>" ` +
-		`has probability 1 against 0, which forces epsilon >= infinity; claimed is 1`
+		`has probability 1 against 0; epsilon is at least infinity; claimed is 1`
 	if got := report.Message(&sample().Results[1]); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
