@@ -97,7 +97,7 @@ func (l *lowerer) yield(e *ast.CallExpr) {
 			l.refuse(e.Pos(), "yield in a function that is called", "when the consumer stops, the caller goes on", "yield in the function with the claim")
 		}
 	}
-	var values []program.Expression
+	var values []entity
 	for _, a := range e.Args {
 		v := l.eval(a)
 		if _, ok := v.(null); ok {
@@ -106,9 +106,9 @@ func (l *lowerer) yield(e *ast.CallExpr) {
 		if points(v) {
 			l.refuse(a.Pos(), "yielding a pointer", "what it points to may change when it was seen", "yield what it points to")
 		}
-		values = l.flatten(values, v, a.Pos())
+		values = append(values, v)
 	}
-	l.emit(program.Output{At: program.At{Pos: e.Pos()}, Values: values})
+	l.emit(program.Output{At: program.At{Pos: e.Pos()}, Values: l.show(values, e.Pos(), &l.yielded)})
 }
 
 // points reports whether a value is, or has, a pointer.

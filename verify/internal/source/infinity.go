@@ -5,8 +5,10 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -331,4 +333,76 @@ func (l *lowerer) extreme(op program.Op, v, w entity, t types.Type, pos token.Po
 		return result.x
 	}
 	return result
+}
+
+// shapes say of places what is shown there: of each number which infinity it may be.
+type shapes map[token.Pos][]kind
+
+// show is what values show, at a place.
+func (l *lowerer) show(values []entity, pos token.Pos, of *shapes) (shown []program.Expression) {
+	l.kinds = nil
+	for _, v := range values {
+		shown = l.flatten(shown, v, pos)
+	}
+	if *of == nil {
+		*of = shapes{}
+	}
+	(*of)[pos] = l.kinds
+	return shown
+}
+
+// join is what each number may be in any place. One that is of different infinities is
+// refused: what is shown would not tell them apart, or would tell equal ones apart.
+func (l *lowerer) join(s shapes) (all []kind) {
+	for _, pos := range slices.Sorted(maps.Keys(s)) {
+		for i, k := range s[pos] {
+			switch {
+			case i >= len(all):
+				all = append(all, k)
+			case all[i] == kind{}:
+				all[i] = k
+			case k != kind{} && k != all[i]:
+				l.report(pos, "showing infinities of two kinds", "of one number it is known whether it is infinite", "show a truth for each")
+			}
+		}
+	}
+	return all
+}
+
+// alike shows a number in the same way wherever it is shown: beside one that may be infinite
+// elsewhere stands that it is not.
+func (l *lowerer) alike(stmts []program.Statement) {
+	returned, yielded := l.join(l.returned), l.join(l.yielded)
+	widen := func(values []program.Expression, as, all []kind) (wide []program.Expression) {
+		for i, k := range as {
+			if k != (kind{}) {
+				wide, values = append(wide, values[0]), values[1:]
+			} else if all[i] != (kind{}) {
+				wide = append(wide, program.Truth(false))
+			}
+			wide, values = append(wide, values[0]), values[1:]
+		}
+		return wide
+	}
+	var list func([]program.Statement)
+	list = func(stmts []program.Statement) {
+		for i, s := range stmts {
+			switch s := s.(type) {
+			case program.Return:
+				if as, ok := l.returned[s.Pos]; ok && !s.Panic {
+					s.Values = widen(s.Values, as, returned)
+					stmts[i] = s
+				}
+			case program.Output:
+				s.Values = widen(s.Values, l.yielded[s.Pos], yielded)
+				stmts[i] = s
+			case program.If:
+				list(s.Then)
+				list(s.Else)
+			case *program.Loop:
+				list(s.Body)
+			}
+		}
+	}
+	list(stmts)
 }

@@ -67,6 +67,10 @@ type lowerer struct {
 	// parameters is the scope of the inputs; bags are inputs of a type of their own.
 	parameters *types.Scope
 	bags       map[string]*program.Variable
+	// kinds are those of the numbers that are being shown; returned and yielded are those
+	// that were.
+	kinds             []kind
+	returned, yielded shapes
 	// texts are slices of strings. keys says of a variable of a range which element of
 	// which slice it is, and keysOf by which slice a map is read.
 	texts  map[*program.Variable]bool
@@ -236,6 +240,10 @@ func (l *lowerer) function(b *body, c *claim.Claim) *program.Function {
 			l.emit(program.Return{At: program.At{Pos: b.decl.Body.Rbrace}})
 		}
 	})
+	if len(l.refusals) > before {
+		return nil
+	}
+	l.alike(l.out)
 	if len(l.refusals) > before {
 		return nil
 	}

@@ -497,10 +497,7 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 		}
 		return l.leave(l.frame.exit, s.Pos())
 	}
-	var shown []program.Expression
-	for _, v := range values {
-		shown = l.flatten(shown, v, s.Pos())
-	}
+	shown := l.show(values, s.Pos(), &l.returned)
 	l.emit(program.Return{At: program.At{Pos: s.Pos()}, Values: shown})
 	return flow{}
 }
@@ -590,15 +587,19 @@ func (l *lowerer) results(s *ast.ReturnStmt) (values []entity) {
 func (l *lowerer) flatten(to []program.Expression, e entity, pos token.Pos) []program.Expression {
 	switch e := e.(type) {
 	case term:
+		l.kinds = append(l.kinds, kind{})
 		return append(to, e.x)
 	case infinite:
+		l.kinds = append(l.kinds, e.kind)
 		return append(to, e.is, e.x.x) // x is 0 where it is infinite
 	case scalar, extended:
 		return l.flatten(to, l.value(e), pos)
 	case slice:
+		l.kinds = append(l.kinds, kind{})
 		return append(to, program.Ref{Var: e.v})
 	case rows:
 		for _, v := range e.all() {
+			l.kinds = append(l.kinds, kind{})
 			to = append(to, program.Ref{Var: v})
 		}
 		return to
