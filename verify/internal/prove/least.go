@@ -13,7 +13,7 @@ import (
 func (s *search) cheapest(ctx context.Context, a alignment, proved *Orientation) (*Orientation, error) {
 	defer func(goal *big.Rat) { s.goal = goal }(s.goal)
 	for range 3 {
-		_, seen := s.challenge(a, firstTries)
+		_, seen := s.challenge(ctx, a, firstTries)
 		if s.dearest == nil || s.ratio.Sign() <= 0 {
 			return proved, nil
 		}
@@ -38,7 +38,7 @@ func (s *search) cheapest(ctx context.Context, a alignment, proved *Orientation)
 				return proved, nil
 			}
 			var t *test
-			if t, _ = s.challenge(a, firstTries); t != nil {
+			if t, _ = s.challenge(ctx, a, firstTries); t != nil {
 				s.tests = append(s.tests, t)
 			}
 			next = t != nil

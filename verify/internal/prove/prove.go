@@ -95,7 +95,7 @@ func (s *search) direct(ctx context.Context, most int, progress func(string)) (*
 			}
 			return nil, fail, nil
 		}
-		t, seen := s.challenge(a, firstTries)
+		t, seen := s.challenge(ctx, a, firstTries)
 		if t != nil {
 			given = s.given(a, t)
 			s.tests = append(s.tests, t)
@@ -117,7 +117,7 @@ func (s *search) direct(ctx context.Context, most int, progress func(string)) (*
 		}
 		fail.tried = append(fail.tried, fmt.Sprintf("with %v, %s", a, why))
 		s.failed[a.String()] = true
-		if t, _ := s.challenge(a, 10*firstTries); t != nil {
+		if t, _ := s.challenge(ctx, a, 10*firstTries); t != nil {
 			s.tests = append(s.tests, t)
 			continue
 		}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -229,12 +230,12 @@ func (m *machine) violated() bool {
 }
 
 // challenge looks for a test that the alignment fails; and returns the states in
-// which the tests that it passes came to loops.
-func (s *search) challenge(a alignment, tries int) (*test, map[string][]linear.Model) {
+// which the tests that it passes came to loops. A context that ends, ends it.
+func (s *search) challenge(ctx context.Context, a alignment, tries int) (*test, map[string][]linear.Model) {
 	seen := map[string][]linear.Model{}
 	s.ratio, s.dearest, s.moved = new(big.Rat), nil, sizes{}
 	passed, wasted := 0, 0
-	for i := 0; i < tries+tries/longShare; i++ {
+	for i := 0; i < tries+tries/longShare && ctx.Err() == nil; i++ {
 		long := i >= tries
 		t := s.maker.make(s.swapped, long)
 		if t == nil {
