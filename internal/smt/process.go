@@ -104,16 +104,9 @@ func (p *Process) CheckSat(ctx context.Context) (Answer, error) {
 	return a, nil
 }
 
-// Model is the model after Sat, as (get-model) prints it.
-func (p *Process) Model(ctx context.Context) (string, error) { return p.list(ctx, "(get-model)") }
-
 // Values are the values of terms after Sat, as (get-value ...) prints them.
 func (p *Process) Values(ctx context.Context, terms ...string) (string, error) {
-	return p.list(ctx, "(get-value ("+strings.Join(terms, " ")+"))")
-}
-
-func (p *Process) list(ctx context.Context, question string) (string, error) {
-	out, err := p.Ask(ctx, question)
+	out, err := p.Ask(ctx, "(get-value ("+strings.Join(terms, " ")+"))")
 	if err == nil && (!strings.HasPrefix(out, "(") || strings.HasPrefix(out, "(error")) {
 		return "", p.fail(ErrOutput, out)
 	}
@@ -164,7 +157,10 @@ func (p *Process) fail(err error, out string) error {
 	case !errors.Is(err, ErrOutput):
 		err = fmt.Errorf("%w: %v", ErrCrash, p.ended)
 	}
-	p.failed = fmt.Errorf("ask %s: %w: %s", p.solver, err, excerpt(out+p.stderr.String()))
+	p.failed = fmt.Errorf("ask %s: %w", p.solver, err)
+	if said := out + p.stderr.String(); said != "" {
+		p.failed = fmt.Errorf("%w: %s", p.failed, excerpt(said))
+	}
 	return p.failed
 }
 

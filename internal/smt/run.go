@@ -64,57 +64,6 @@ func Solve(ctx context.Context, s Solver, o Options, script string) (Answer, str
 	return a, rest, nil
 }
 
-// A Config is a solver with options.
-type Config struct {
-	Solver  Solver
-	Options Options
-}
-
-// A Finish is how a race ended.
-type Finish struct {
-	Winner int // index of the configuration
-	Answer Answer
-	Rest   string // what was printed after the answer
-}
-
-// Race runs a script in all configurations at once, takes the first answer that
-// is Sat or Unsat, and ends the other processes before it returns. If no
-// configuration decides, the answer is Unknown; if all fail, the errors are
-// returned.
-func Race(ctx context.Context, script string, configs ...Config) (Finish, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type result struct {
-		Finish
-		err error
-	}
-	results := make(chan result)
-	for i, c := range configs {
-		go func() {
-			a, rest, err := Solve(ctx, c.Solver, c.Options, script)
-			results <- result{Finish{i, a, rest}, err}
-		}()
-	}
-	var best *Finish
-	var failures []error
-	for range configs {
-		r := <-results
-		switch {
-		case r.err != nil:
-			failures = append(failures, r.err)
-		case best == nil || best.Answer == Unknown:
-			best = &r.Finish
-			if best.Answer != Unknown {
-				cancel()
-			}
-		}
-	}
-	if best == nil {
-		return Finish{}, fmt.Errorf("race of %d solvers: %w", len(configs), errors.Join(failures...))
-	}
-	return *best, nil
-}
-
 // bounded keeps the first max bytes. What comes after is dropped, or, if fatal is
 // set, ends the pipe and thus who writes to it.
 type bounded struct {

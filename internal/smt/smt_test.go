@@ -67,7 +67,6 @@ func TestAMissingSolverSaysWhatToInstall(t *testing.T) {
 	for _, err := range []error{
 		func() error { _, err := Start(t.Context(), CVC5, Options{}); return err }(),
 		func() error { _, err := Run(t.Context(), CVC5, Options{}, ""); return err }(),
-		func() error { _, err := Race(t.Context(), "", Config{Solver: Z3}, Config{Solver: CVC5}); return err }(),
 	} {
 		if !errors.Is(err, ErrMissing) {
 			t.Errorf("got %v", err)
@@ -102,10 +101,6 @@ func TestProcessAnswersManyQuestions(t *testing.T) {
 			values, err := p.Values(t.Context(), "x", "r")
 			if err != nil || !strings.Contains(values, "(x 4)") {
 				t.Errorf("got %s (%v)", values, err)
-			}
-			model, err := p.Model(t.Context())
-			if err != nil || !strings.Contains(model, "define-fun x () Int") {
-				t.Errorf("got %s (%v)", model, err)
 			}
 			p.Assert("(< x y)")
 			if a, err := p.CheckSat(t.Context()); !errors.Is(err, ErrOutput) || !strings.Contains(err.Error(), "y") {
@@ -220,32 +215,6 @@ func TestSpacer(t *testing.T) {
 	a, rest, err = Solve(t.Context(), Z3, Options{}, strings.Replace(horn, "BOUND", "(- 1)", 1))
 	if err != nil || a != Unsat || !strings.Contains(rest, "error") {
 		t.Errorf("got %v %s (%v)", a, rest, err)
-	}
-}
-
-func TestRaceTakesTheFirstDecision(t *testing.T) {
-	need(t, Z3)
-	goroutines(t)
-	hangs := Config{Z3, fake(t, "sleep 60")}
-	shrugs := Config{Z3, fake(t, "echo unknown")}
-	crashes := Config{Z3, fake(t, "kill -SEGV $$")}
-	real := Config{Z3, Options{Args: []string{"fp.xform.inline_eager=false"}}}
-	script := strings.Replace(horn, "BOUND", "0", 1)
-	f, err := Race(t.Context(), script, hangs, shrugs, crashes, real)
-	if err != nil || f.Winner != 3 || f.Answer != Sat || !strings.Contains(f.Rest, "define-fun I") {
-		t.Errorf("got %+v (%v)", f, err)
-	}
-	f, err = Race(t.Context(), script, crashes, shrugs)
-	if err != nil || f.Winner != 1 || f.Answer != Unknown {
-		t.Errorf("got %+v (%v)", f, err)
-	}
-	if f, err = Race(t.Context(), script, crashes, crashes); !errors.Is(err, ErrCrash) {
-		t.Errorf("got %+v (%v)", f, err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if f, err = Race(ctx, script, hangs, hangs); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %+v (%v)", f, err)
 	}
 }
 

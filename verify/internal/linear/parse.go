@@ -19,18 +19,6 @@ func ParseFormula(text string, vars ...Var) (Formula, error) {
 	return Formula{}, fmt.Errorf("parse formula: %v is a number", e)
 }
 
-// ParseTerm reads a numeric SMT-LIB term over the variables.
-func ParseTerm(text string, vars ...Var) (Term, error) {
-	e, err := parse(text, vars)
-	if err != nil {
-		return Term{}, fmt.Errorf("parse term: %w", err)
-	}
-	if t, ok := e.(Term); ok {
-		return t, nil
-	}
-	return Term{}, fmt.Errorf("parse term: %v is no number", e)
-}
-
 func parse(text string, vars []Var) (Expr, error) {
 	e, err := readOne(text)
 	if err != nil {
@@ -40,7 +28,7 @@ func parse(text string, vars []Var) (Expr, error) {
 	if err := bind(names, vars); err != nil {
 		return nil, err
 	}
-	return (&parser{}).parse(e, &scope{names: names})
+	return expression(e, &scope{names: names})
 }
 
 func bind(names map[string]Expr, vars []Var) error {
@@ -60,58 +48,6 @@ func bind(names map[string]Expr, vars []Var) error {
 	return nil
 }
 
-// A Definition is a define-fun of a model: what a solver found for a predicate or
-// a constant.
-type Definition struct {
-	Name   string
-	Params []Var
-	Sort   Sort
-	Body   Expr // over Params
-}
-
-// At is a predicate's truth at the arguments.
-func (d Definition) At(args ...Expr) Formula {
-	body, ok := d.Body.(Formula)
-	if !ok || len(args) != len(d.Params) {
-		return Formula{err: fmt.Errorf("instantiate %s: not a predicate of %d arguments", d.Name, len(args))}
-	}
-	s := Substitution{}
-	for i, p := range d.Params {
-		s[p] = args[i]
-	}
-	return body.Subst(s)
-}
-
-// ParseModel reads the define-funs of a (get-model). A body may use definitions
-// that stand before it.
-func ParseModel(text string) ([]Definition, error) {
-	e, err := readOne(text)
-	if err != nil {
-		return nil, fmt.Errorf("parse model: %w", err)
-	}
-	if !e.isList {
-		return nil, fmt.Errorf("parse model: %v is no list", e)
-	}
-	entries := e.list
-	if len(entries) > 0 && entries[0].is("model") {
-		entries = entries[1:]
-	}
-	p := &parser{functions: map[string]Definition{}}
-	var all []Definition
-	for _, entry := range entries {
-		d, err := p.definition(entry)
-		if err != nil {
-			return nil, fmt.Errorf("parse model: %w", err)
-		}
-		if _, ok := p.functions[d.Name]; ok {
-			return nil, fmt.Errorf("parse model: %s is defined twice", d.Name)
-		}
-		p.functions[d.Name] = d
-		all = append(all, d)
-	}
-	return all, nil
-}
-
 // ParseValues reads the answer of (get-value (x ...)) for the variables, in order.
 func ParseValues(text string, vars ...Var) (Model, error) {
 	e, err := readOne(text)
@@ -127,25 +63,12 @@ func ParseValues(text string, vars ...Var) (Model, error) {
 		if len(pair.list) != 2 || !pair.list[0].isSymbol() || pair.list[0].word != v.Name {
 			return nil, fmt.Errorf("parse values: %v is no value of %s", pair, v.Name)
 		}
-		body, err := (&parser{}).parse(pair.list[1], nil)
+		body, err := expression(pair.list[1], nil)
 		if err == nil {
 			err = m.set(v, body)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("parse values: %w", err)
-		}
-	}
-	return m, nil
-}
-
-// ModelOf is the values of the definitions that have no parameters.
-func ModelOf(definitions []Definition) (Model, error) {
-	m := Model{}
-	for _, d := range definitions {
-		if len(d.Params) == 0 {
-			if err := m.set(Var{d.Name, d.Sort}, d.Body); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return m, nil
@@ -176,55 +99,9 @@ type scope struct {
 	outer *scope
 }
 
-type parser struct {
-	functions map[string]Definition
-}
-
-func (p *parser) definition(e sexpr) (Definition, error) {
-	l := e.list
-	if len(l) != 5 || !l[0].is("define-fun") || !l[1].isSymbol() || !l[2].isList {
-		return Definition{}, fmt.Errorf("%v is not (define-fun NAME (PARAMETERS) SORT BODY)", e)
-	}
-	d := Definition{Name: l[1].word}
-	for _, param := range l[2].list {
-		if len(param.list) != 2 || !param.list[0].isSymbol() {
-			return Definition{}, fmt.Errorf("%v is no parameter", param)
-		}
-		s, err := parseSort(param.list[1])
-		if err != nil {
-			return Definition{}, err
-		}
-		d.Params = append(d.Params, Var{param.list[0].word, s})
-	}
-	var err error
-	if d.Sort, err = parseSort(l[3]); err != nil {
-		return Definition{}, err
-	}
-	names := map[string]Expr{}
-	if err := bind(names, d.Params); err != nil {
-		return Definition{}, err
-	}
-	if d.Body, err = p.parse(l[4], &scope{names: names}); err != nil {
-		return Definition{}, err
-	}
-	t, isTerm := d.Body.(Term)
-	if isTerm == (d.Sort == Bool) || d.Sort == Int && !t.IsInt() {
-		return Definition{}, fmt.Errorf("the body of %s is not of sort %v", d.Name, d.Sort)
-	}
-	return d, nil
-}
-
-func parseSort(e sexpr) (Sort, error) {
-	for _, s := range []Sort{Int, Real, Bool} {
-		if e.is(s.String()) {
-			return s, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown sort %v", e)
-}
-
-func (p *parser) parse(e sexpr, in *scope) (Expr, error) {
-	x, err := p.expr(e, in)
+// expression reads one whose size is bounded.
+func expression(e sexpr, in *scope) (Expr, error) {
+	x, err := unbounded(e, in)
 	if err != nil {
 		return nil, err
 	}
@@ -257,9 +134,9 @@ func (t Term) bounded() error {
 	return nil
 }
 
-func (p *parser) expr(e sexpr, in *scope) (Expr, error) {
+func unbounded(e sexpr, in *scope) (Expr, error) {
 	if !e.isList {
-		return p.word(e, in)
+		return word(e, in)
 	}
 	if len(e.list) < 2 {
 		return nil, fmt.Errorf("%v is no application", e)
@@ -267,24 +144,17 @@ func (p *parser) expr(e sexpr, in *scope) (Expr, error) {
 	head, args := e.list[0], e.list[1:]
 	switch {
 	case head.is("let"):
-		return p.let(e, in)
+		return let(e, in)
 	case head.is("forall") || head.is("exists") || !head.isSymbol():
 		return nil, fmt.Errorf("%v is not supported", head)
 	}
 	xs := make([]Expr, len(args))
 	for i, a := range args {
-		x, err := p.parse(a, in)
+		x, err := expression(a, in)
 		if err != nil {
 			return nil, err
 		}
 		xs[i] = x
-	}
-	if d, ok := p.functions[head.word]; ok && len(d.Params) == len(xs) {
-		s := Substitution{}
-		for i, v := range d.Params {
-			s[v] = xs[i]
-		}
-		return d.Body.substitute(newSubstituter(s)), nil
 	}
 	if head.quoted != 0 {
 		return nil, fmt.Errorf("%v is not defined", head)
@@ -292,15 +162,12 @@ func (p *parser) expr(e sexpr, in *scope) (Expr, error) {
 	return apply(head.word, xs)
 }
 
-func (p *parser) word(e sexpr, in *scope) (Expr, error) {
+func word(e sexpr, in *scope) (Expr, error) {
 	if e.isSymbol() {
 		for s := in; s != nil; s = s.outer {
 			if x, ok := s.names[e.word]; ok {
 				return x, nil
 			}
-		}
-		if d, ok := p.functions[e.word]; ok && len(d.Params) == 0 {
-			return d.Body, nil
 		}
 		switch {
 		case e.is("true"):
@@ -323,7 +190,7 @@ func (p *parser) word(e sexpr, in *scope) (Expr, error) {
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // let binds its names at once, so that none sees another.
-func (p *parser) let(e sexpr, in *scope) (Expr, error) {
+func let(e sexpr, in *scope) (Expr, error) {
 	if len(e.list) != 3 || !e.list[1].isList {
 		return nil, fmt.Errorf("%v is not (let (BINDINGS) BODY)", e)
 	}
@@ -336,13 +203,13 @@ func (p *parser) let(e sexpr, in *scope) (Expr, error) {
 		if names[name] != nil {
 			return nil, fmt.Errorf("%s is bound twice", name)
 		}
-		x, err := p.parse(binding.list[1], in)
+		x, err := expression(binding.list[1], in)
 		if err != nil {
 			return nil, err
 		}
 		names[name] = x
 	}
-	return p.parse(e.list[2], &scope{names, in})
+	return expression(e.list[2], &scope{names, in})
 }
 
 // apply applies a symbol of the theories to arguments.

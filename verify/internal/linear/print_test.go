@@ -82,17 +82,10 @@ func TestWhatMakesNoSenseCarriesItsError(t *testing.T) {
 	}
 }
 
-func TestScriptAndApply(t *testing.T) {
+func TestScript(t *testing.T) {
 	got, err := Script(And(Le(x.Term(), r.Term()), b.Formula()))
 	want := "(set-logic QF_LIRA)\n(declare-const b Bool)\n(declare-const r Real)\n(declare-const x Int)\n(assert (<= (+ (- r) (to_real x)) 0.0))\n(assert b)\n(check-sat)\n"
 	if err != nil || got != want {
 		t.Errorf("got %s (%v), want %s", got, err, want)
-	}
-	got, err = Apply("I", []Sort{Int, Real, Bool}, x.Term().Add(Number(1)), y.Term().Add(Number(1)), b.Formula())
-	if want := "(I (+ x 1) (+ (to_real y) 1.0) b)"; err != nil || got != want {
-		t.Errorf("got %s (%v), want %s", got, err, want)
-	}
-	if _, err := Apply("I", []Sort{Int}, r.Term()); err == nil {
-		t.Error("a real is printed as an integer")
 	}
 }

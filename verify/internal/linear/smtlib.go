@@ -86,29 +86,6 @@ func Script(f Formula) (string, error) {
 	return b.String(), nil
 }
 
-// Apply is the SMT-LIB application of a declared symbol to arguments, each
-// converted to the sort of its parameter.
-func Apply(name string, params []Sort, args ...Expr) (string, error) {
-	if len(params) != len(args) {
-		return "", fmt.Errorf("print %s: %d arguments for %d parameters", name, len(args), len(params))
-	}
-	s, err := Symbol(name)
-	if err != nil || len(args) == 0 {
-		return s, err
-	}
-	var b strings.Builder
-	b.WriteString("(" + s)
-	for i, a := range args {
-		s, err := a.SMT(params[i])
-		if err != nil {
-			return "", fmt.Errorf("print %s: %w", name, err)
-		}
-		b.WriteString(" " + s)
-	}
-	b.WriteString(")")
-	return b.String(), nil
-}
-
 // SMT is the term in SMT-LIB as one of sort s, which is Int only if the term
 // IsInt.
 func (t Term) SMT(s Sort) (string, error) {
