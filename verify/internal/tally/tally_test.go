@@ -46,7 +46,7 @@ func TestLoops(t *testing.T) {
 			t.Errorf("%s: the given function is changed", u.Name)
 		}
 	}
-	if seen != 24 {
+	if seen != 60 {
 		t.Errorf("%d loops were seen", seen)
 	}
 }
