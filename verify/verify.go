@@ -103,10 +103,8 @@ type StepKind string
 
 // The kinds of steps.
 const (
-	// Coupling is how a draw of one run is paired with that of the other.
+	// Coupling is how a draw of one run is paired with that of the other, and at what cost.
 	Coupling StepKind = "coupling"
-	// Pays is what a statement costs.
-	Pays StepKind = "cost"
 	// Invariant is what holds whenever a loop begins anew.
 	Invariant StepKind = "invariant"
 	// Argument is any other step.

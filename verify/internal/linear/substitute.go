@@ -16,9 +16,6 @@ func (t Term) Subst(s Substitution) Term { return newSubstituter(s).term(t) }
 // Subst replaces variables, as Term.Subst.
 func (f Formula) Subst(s Substitution) Formula { return newSubstituter(s).formula(f) }
 
-func (t Term) substitute(s *substituter) Expr    { return s.term(t) }
-func (f Formula) substitute(s *substituter) Expr { return s.formula(f) }
-
 // A substituter remembers what it did to shared parts.
 type substituter struct {
 	of           Substitution

@@ -59,7 +59,6 @@ type Expr interface {
 	Err() error
 	SMT(Sort) (string, error)
 	fmt.Stringer
-	substitute(*substituter) Expr
 	size() int
 }
 
@@ -180,7 +179,7 @@ func (t Term) plus(u Term, k number) Term {
 	a, b := t.monomials, u.monomials
 	ms := make([]monomial, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
-		order := 0
+		var order int
 		switch {
 		case len(a) == 0:
 			order = 1

@@ -98,7 +98,7 @@ func (m *machine) scan(l *program.Loop, i *program.Variable, s *state) ([]flow, 
 		}
 		if h.complete(m.winners) {
 			e := h.clone()
-			m.leave(l, e)
+			m.leave(e)
 			m.set(i, size{}, e)
 			end(e)
 		}
@@ -116,7 +116,7 @@ func (m *machine) scan(l *program.Loop, i *program.Variable, s *state) ([]flow, 
 					}
 					heads = append(heads, f.state)
 				case f.kind == 'b' && f.of == l && !m.sets(l):
-					m.leave(l, f.state)
+					m.leave(f.state)
 					m.set(i, unknown{}, f.state)
 					end(f.state)
 				default:
@@ -303,7 +303,7 @@ func (m *machine) next(l *program.Loop, s *state) error {
 }
 
 // leave ends a loop over the list: where the others stood among each other is forgotten.
-func (m *machine) leave(l *program.Loop, s *state) {
+func (m *machine) leave(s *state) {
 	for v, x := range s.vars {
 		if c, ok := x.(column); ok && c.open {
 			if s.n > 0 {

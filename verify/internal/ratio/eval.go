@@ -109,8 +109,8 @@ func (x value) plain() relation {
 
 func (p *prover) binary(e program.Binary, at state, line int) (value, state, []Step) {
 	if e.Op == program.Add || e.Op == program.Sub {
-		if y, after, steps, ok := p.noisy(e, at, line); ok {
-			return y, after, steps
+		if after, steps, ok := p.noisy(e, at, line); ok {
+			return value{}, after, steps
 		}
 	}
 	x, at, steps := p.eval(e.X, at, line)
@@ -211,7 +211,7 @@ func (p *prover) reach(x value) (fraction, bool) {
 // d and noise of density proportional to e^(−|n|/b), n' = n−d has x'+n' = x+n and
 // density at most e^(|d|/b) times less. The same holds of discrete Laplace noise and
 // whole d; for Gaussian noise see gaussian. The noise itself is then d apart.
-func (p *prover) noisy(e program.Binary, at state, line int) (value, state, []Step, bool) {
+func (p *prover) noisy(e program.Binary, at state, line int) (state, []Step, bool) {
 	for _, sides := range [][2]program.Expression{{e.X, e.Y}, {e.Y, e.X}} {
 		ref, ok := sides[1].(program.Ref)
 		if !ok {
@@ -224,26 +224,26 @@ func (p *prover) noisy(e program.Binary, at state, line int) (value, state, []St
 		draw := at.fresh[i]
 		x, after, steps := p.eval(sides[0], at, line)
 		if x.relation != near {
-			return value{}, at, nil, false
+			return at, nil, false
 		}
 		d, ok := p.reach(x)
 		if !ok {
-			return value{}, at, nil, false
+			return at, nil, false
 		}
 		after.fresh = slices.DeleteFunc(slices.Clone(after.fresh), func(d *program.Draw) bool { return d == draw })
 		scale, err := p.parameter(draw.Parameter, after)
 		if err != nil || !p.positive(scale.num) {
-			return value{}, at, nil, false
+			return at, nil, false
 		}
 		paid, err := p.shifted(draw.Law, scale, d)
 		if err != nil {
-			return value{}, at, nil, false
+			return at, nil, false
 		}
 		after = after.set(ref.Var, value{relation: apart})
 		steps = append(steps, Step{p.line(draw.Pos), fmt.Sprintf("%v: coupled so that %v is equal in both runs; that costs %v", ref.Var.Name, e, paid)})
-		return value{}, p.pay(after, paid), steps, true
+		return p.pay(after, paid), steps, true
 	}
-	return value{}, at, nil, false
+	return at, nil, false
 }
 
 // shifted is what a shift of noise by at most d costs.

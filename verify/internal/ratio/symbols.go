@@ -12,11 +12,11 @@ func (m *machine) eval(e program.Expression) (program.Expression, error) {
 	case program.Ref:
 		return m.scalarOf(e.Var)
 	case program.Length:
-		l, err := m.slice(e.Slice)
-		if err == nil && l.length == nil {
-			err = undecided("the length of %s", e.Slice.Name)
+		l := m.slice(e.Slice)
+		if l.length == nil {
+			return nil, undecided("the length of %s", e.Slice.Name)
 		}
-		return l.length, err
+		return l.length, nil
 	case program.Element:
 		return m.element(e)
 	case program.Unary:
@@ -124,10 +124,10 @@ func (m *machine) leaf(v *program.Variable) program.Expression {
 }
 
 // slice is the value of a slice.
-func (m *machine) slice(v *program.Variable) (sequence, error) {
+func (m *machine) slice(v *program.Variable) sequence {
 	l, ok := m.slices[v]
 	if ok {
-		return l, nil
+		return l
 	}
 	known := m.at.get(v)
 	if n, ok := known.length.(program.Number); ok && known.uniform != nil && n.Value.Num().BitLen() < 6 {
@@ -136,12 +136,12 @@ func (m *machine) slice(v *program.Variable) (sequence, error) {
 		}
 		l.length = known.length
 		m.slices[v] = l
-		return l, nil
+		return l
 	}
 	if n, ok := known.length.(program.Number); ok && n.Value.Sign() == 0 {
 		l.length = known.length
 		m.slices[v] = l
-		return l, nil
+		return l
 	}
 	l.base = m.base(v)
 	if known.relation != equal {
@@ -156,7 +156,7 @@ func (m *machine) slice(v *program.Variable) (sequence, error) {
 		}
 	}
 	m.slices[v] = l
-	return l, nil
+	return l
 }
 
 // base names what was in a slice at the start.
@@ -171,10 +171,7 @@ func (m *machine) base(v *program.Variable) *program.Variable {
 
 // element is q[i].
 func (m *machine) element(e program.Element) (program.Expression, error) {
-	l, err := m.slice(e.Slice)
-	if err != nil {
-		return nil, err
-	}
+	l := m.slice(e.Slice)
 	i, err := m.eval(e.Index)
 	if err != nil {
 		return nil, err
@@ -230,10 +227,7 @@ func (m *machine) make(s *program.Make) error {
 }
 
 func (m *machine) append(s *program.Append) error {
-	l, err := m.slice(s.To)
-	if err != nil {
-		return err
-	}
+	l := m.slice(s.To)
 	x, err := m.eval(s.Value)
 	if err != nil {
 		return err
@@ -247,10 +241,7 @@ func (m *machine) append(s *program.Append) error {
 }
 
 func (m *machine) store(s *program.Store) error {
-	l, err := m.slice(s.To)
-	if err != nil {
-		return err
-	}
+	l := m.slice(s.To)
 	i, err := m.eval(s.Index)
 	if err != nil {
 		return err

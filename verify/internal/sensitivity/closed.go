@@ -79,7 +79,7 @@ func (a *analysis) calledOver(st *state, f *frame, call *ast.CallExpr, seen map[
 			a.fail(call, "a declared function", "a function over records calls %s, of which nothing is known", id.Name)
 		}
 	case *types.Func:
-		v := a.function(f, fn)
+		v := a.function(fn)
 		switch {
 		case v.fn.body != nil:
 			v.fn.frame = 0

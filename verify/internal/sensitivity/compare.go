@@ -102,7 +102,7 @@ func (r Result) approximate(p *Plan, eps, delta Expr) Result {
 		ways = append(ways, way{rho.add(integer(2).mul(rho.mul(inverse.log()).sqrt())), "by zCDP (Bun and Steinke 2016, Proposition 1.3)"})
 	}
 	if p.facts.isPositive(delta) && len(p.items) > 0 && !slices.ContainsFunc(p.items, func(it item) bool { return it.law == choice }) {
-		if total, note, ok := p.accounted(eps, delta); ok {
+		if total, note, ok := p.accounted(delta); ok {
 			ways = append(ways, way{total, note})
 		}
 	}
@@ -130,7 +130,7 @@ func (r Result) approximate(p *Plan, eps, delta Expr) Result {
 }
 
 // accounted asks package accountant, where all parameters are numbers.
-func (p *Plan) accounted(eps, delta Expr) (Expr, string, bool) {
+func (p *Plan) accounted(delta Expr) (Expr, string, bool) {
 	d, ok := delta.number()
 	if !ok {
 		return Expr{}, "", false

@@ -92,7 +92,7 @@ func (a *analysis) ident(f *frame, st *state, x *ast.Ident) value {
 	case *types.Nil:
 		return value{sym: named("nil")}
 	case *types.Func:
-		return a.function(f, o)
+		return a.function(o)
 	case *types.Var:
 		for id := f.id; id != 0; id = a.parents[id] {
 			if v, ok := st.vars[place{id, o}]; ok {
@@ -120,7 +120,7 @@ func lengthOf(name string) Expr {
 	return atomic(&atom{name: "len(" + name + ")", nonneg: true})
 }
 
-func (a *analysis) function(f *frame, o *types.Func) value {
+func (a *analysis) function(o *types.Func) value {
 	o = o.Origin()
 	d, ok := a.program.funcs[o.FullName()]
 	if !ok {
@@ -464,7 +464,7 @@ func (a *analysis) selector(f *frame, st *state, x *ast.SelectorExpr) value {
 	if !ok {
 		switch o := f.pkg.Info.Uses[x.Sel].(type) {
 		case *types.Func:
-			return a.function(f, o)
+			return a.function(o)
 		case *types.Var:
 			return a.packageVar(st, o)
 		}
@@ -494,7 +494,7 @@ func (a *analysis) selector(f *frame, st *state, x *ast.SelectorExpr) value {
 			v = a.field(st, v, field, x)
 			t = field.Type()
 		}
-		fn := a.function(f, m)
+		fn := a.function(m)
 		c := *fn.fn
 		c.self = &v
 		return value{kind: function, fn: &c}

@@ -60,7 +60,7 @@ func (a *analysis) mechanism(st *state, c *closure, args []value, x *ast.CallExp
 			norm, of = l2, l2norm.sym
 		}
 	}
-	a.random(st, args[0], x)
+	a.random(args[0], x)
 	e := a.given(st, args[1], norm, x)
 	switch {
 	case d.none:

@@ -126,7 +126,7 @@ func (a *analysis) element(st *state, obj int, idx value, moves env, t types.Typ
 		if o.elem == nil {
 			return a.elementOf(st, o, idx.sym, t)
 		}
-		w := a.inner(st, o, t, o.env, o.size, "element")
+		w := a.inner(st, o, t, o.env, o.size)
 		if o.elem != nil && len(o.env[l1]) > 0 {
 			// A table of bags.
 			return a.alloc(st, object{bag: true, env: o.env, elem: a.gatheredElement(o), view: true})
@@ -144,7 +144,7 @@ func (a *analysis) elementOf(st *state, o *object, idx Expr, t types.Type) value
 	if len(s.element.sym.terms) > 0 {
 		return s.element
 	}
-	v := a.inner(st, o, t, s.env, o.size, "element")
+	v := a.inner(st, o, t, s.env, o.size)
 	if v.kind == plain && numeric(t) {
 		s.element = v
 	}
@@ -152,7 +152,7 @@ func (a *analysis) elementOf(st *state, o *object, idx Expr, t types.Type) value
 }
 
 // inner makes a value for an element that moves so far.
-func (a *analysis) inner(st *state, o *object, t types.Type, e, size [3]env, what string) value {
+func (a *analysis) inner(st *state, o *object, t types.Type, e, size [3]env) value {
 	if isTypeParam(t) && o.number != nil {
 		t = o.number
 	}
@@ -162,12 +162,12 @@ func (a *analysis) inner(st *state, o *object, t types.Type, e, size [3]env, wha
 		}
 	}
 	if numeric(t) || !isTypeParam(t) {
-		return a.shape(st, t, e, size, what)
+		return a.shape(st, t, e, size, "element")
 	}
 	if len(e[l1]) == 0 {
-		return a.public(what)
+		return a.public("element")
 	}
-	return a.opaque(what, e[l1], &Refusal{Reason: "an element of unknown type"})
+	return a.opaque("element", e[l1], &Refusal{Reason: "an element of unknown type"})
 }
 
 func isTypeParam(t types.Type) bool {
@@ -204,7 +204,7 @@ func (a *analysis) cell(st *state, l *loop, o *object, t types.Type) value {
 		whole = a.residue(l, o, Expr{})
 	}
 	e, size := a.elementEnvs(l, o, whole, l.name+"·"+integer(int64(o.id)).String(), by)
-	v := a.inner(st, o, t, e, size, "element")
+	v := a.inner(st, o, t, e, size)
 	if v.kind == ref {
 		st.heap[v.obj].row = &rowOf{l, o}
 	}
@@ -331,7 +331,7 @@ func (a *analysis) family(st *state, l *loop, by *nest, o *object, idx Expr, t t
 		whole = a.residue(l, o, idx.sub(l.index))
 	}
 	e, size := a.elementEnvs(l, o, whole, name, by)
-	v := a.inner(st, o, t, e, size, "element")
+	v := a.inner(st, o, t, e, size)
 	switch v.kind {
 	case plain:
 		l.families[name] = v

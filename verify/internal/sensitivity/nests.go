@@ -250,7 +250,7 @@ func (a *analysis) across(st *state, o *object, idx Expr, t types.Type) (value, 
 			return value{}, false
 		}
 		e, size := a.elementEnvs(l, &object{}, whole.env, name, &nest{around, n, one()})
-		v := a.inner(st, o, t, e, size, "element")
+		v := a.inner(st, o, t, e, size)
 		l.families[name] = v
 		return v, true
 	}

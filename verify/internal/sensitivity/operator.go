@@ -35,10 +35,10 @@ func (a *analysis) operator(f *frame, st *state, c *closure, args []value, x *as
 	}
 	created := name == "New" || name == "NewUnits" || name == "NewOfUnits" || name == "Collect"
 	if strings.HasPrefix(name, "Noisy") || name == "Choose" {
-		a.random(st, args[1], x)
+		a.random(args[1], x)
 	}
 	if created {
-		a.random(st, args[0], x)
+		a.random(args[0], x)
 	}
 	for i, v := range args {
 		if v.kind == private || v.kind == divided || v.kind == source || v.kind == function || created && i == 1 {

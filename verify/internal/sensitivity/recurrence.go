@@ -46,7 +46,7 @@ func (a *analysis) solve(l *loop, ends map[string]env, head, end *state, c chang
 	for len(left) > 0 {
 		progress := false
 		for _, name := range sortedKeys(left) {
-			if !a.ready(l, name, left) {
+			if !a.ready(name, left) {
 				continue
 			}
 			l.solved[name] = a.solveOne(l, name, left[name], at)
@@ -111,7 +111,7 @@ func (a *analysis) own(l *loop, el *elements, c changes) bool {
 	return false
 }
 
-func (a *analysis) ready(l *loop, name string, left map[string]env) bool {
+func (a *analysis) ready(name string, left map[string]env) bool {
 	for s := range left[name] {
 		if _, in := left[s]; in && s != name {
 			return false

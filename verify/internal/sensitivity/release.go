@@ -154,12 +154,12 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 		case c.self == nil && c.fn.Name() == "System":
 			return value{kind: source, id: a.next()}, true
 		case c.self == nil && (c.fn.Name() == "NewSource" || c.fn.Name() == "NewStream"):
-			a.random(st, args[0], x)
+			a.random(args[0], x)
 			return value{kind: source, id: a.next()}, true
 		}
 		return value{}, false
 	}
-	a.random(st, *c.self, x)
+	a.random(*c.self, x)
 	if !a.cost {
 		a.fail(x, "//dp:cost", "the function draws noise; a sensitivity is claimed of functions without")
 	}
@@ -220,7 +220,7 @@ func (a *analysis) drawn(st *state, c *closure, args []value, x *ast.CallExpr) (
 
 // random refuses bits that are neither the system's nor those that the caller gives as
 // such: of a type of the program's own they may be known.
-func (a *analysis) random(st *state, v value, x *ast.CallExpr) {
+func (a *analysis) random(v value, x *ast.CallExpr) {
 	if v.kind == source {
 		return
 	}

@@ -393,7 +393,7 @@ func (l *lowerer) set(to, v entity, pos token.Pos) {
 }
 
 // zero sets a variable to Go's zero value.
-func (l *lowerer) zero(e entity, t types.Type, pos token.Pos) {
+func (l *lowerer) zero(e entity, pos token.Pos) {
 	at := program.At{Pos: pos}
 	switch e := e.(type) {
 	case scalar:
@@ -408,7 +408,7 @@ func (l *lowerer) zero(e entity, t types.Type, pos token.Pos) {
 		l.makeRows(e, number(0, program.Int), pos)
 	case *record:
 		for i := range e.fields {
-			l.zero(e.field(i), e.typ.Field(i).Type(), pos)
+			l.zero(e.field(i), pos)
 		}
 	}
 }

@@ -597,7 +597,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 		}
 		for i, v := range values {
 			if v == nil {
-				l.zero(r.fields[i], u.Field(i).Type(), e.Pos())
+				l.zero(r.fields[i], e.Pos())
 			} else {
 				r.fields[i] = l.bind(r.fields[i], v, e.Pos())
 			}

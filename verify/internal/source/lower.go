@@ -330,7 +330,7 @@ func (l *lowerer) namedResults(_ *ast.FuncType, results *ast.FieldList) {
 			l.frame.named = append(l.frame.named, v)
 			e := l.local(l.frame.prefix+name.Name, v.Type(), name.Pos())
 			l.frame.env[v] = e
-			l.zero(e, v.Type(), name.Pos())
+			l.zero(e, name.Pos())
 		}
 	}
 }

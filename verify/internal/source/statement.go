@@ -461,7 +461,7 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 			}
 			e := l.local(l.frame.prefix+name.Name, obj.Type(), name.Pos())
 			l.frame.env[obj] = e
-			l.zero(e, obj.Type(), name.Pos())
+			l.zero(e, name.Pos())
 		}
 	}
 }
@@ -575,7 +575,7 @@ func (l *lowerer) results(s *ast.ReturnStmt) (values []entity) {
 				values[i] = term{number(0, program.Int), program.Int}
 			} else if _, ok := t.Underlying().(*types.Slice); ok && l.frame.exit == nil {
 				none := l.local("none", t, s.Pos())
-				l.zero(none, t, s.Pos())
+				l.zero(none, s.Pos())
 				values[i] = none
 			}
 		}
