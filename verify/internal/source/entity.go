@@ -151,10 +151,15 @@ func samplerLaw(t types.Type) (program.Law, bool) {
 	return 0, false
 }
 
+// isSource reports whether values of a type are random bits, or made of them. A stream itself is
+// none, but what leads to one: a copy would repeat the bits that it has left.
 func isSource(t types.Type) bool {
+	_, pointer := types.Unalias(t).(*types.Pointer)
 	switch noiseType(t) {
-	case "Source", "Stream", "Bits":
-		return true
+	case "Source", "Stream":
+		return pointer
+	case "Bits":
+		return !pointer
 	}
 	return false
 }

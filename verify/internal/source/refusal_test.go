@@ -56,6 +56,8 @@ func TestRefusals(t *testing.T) {
 		{claim + "func F(x, eps float64, src *noise.Source) []float64 {\na := []float64{1}\nb := a\na = append(a, 2)\nreturn append(a, b...)\n}", "", "return"},
 		{claim + "func F(x, eps float64, n int, src *noise.Source) []float64 {\nreturn make([]float64, 3, n)\n}", "", "if (! ((n - int 3) >= int 0))\n\t\treturn"},
 		{claim + "func F(x, eps float64, q []float64, src *noise.Source) []float64 {\nreturn make([]float64, 0, len(q))\n}", "", "input q []real\n\tslice []real = make int 0\n"},
+		{"type h struct { s noise.Stream }\n" + claim + "func F(x, eps float64, a h) (int, error) {\nb := a\ni, err := b.s.Index(2)\nif err != nil {\nreturn 0, err\n}\nj, err := a.s.Index(2)\nif err != nil {\nreturn 0, err\n}\nreturn i - j, nil\n}", "this draw: it is outside the subset", ""},
+		{claim + "func F(x, eps float64, src noise.Source) float64 {\nother := src\nreturn src.Laplace(1) - other.Laplace(1)\n}", "this source of noise: where it comes from is not known", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\nreturn float64(float32(src.Round(x, 1))) + src.Laplace(1)\n}", "a conversion to float32: it drops digits", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\na := []float64{1, 2}\ni := 0\ni, a[i] = two()\nreturn a[0]\n}\nfunc two() (int, float64) { return 1, 0 }", "", "old"},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\na := []float64{1, 2}\ni := 0\nfor i, a[i] = range a {\n}\nreturn a[0]\n}", "this variable of a range: what it is may depend on the other", ""},
