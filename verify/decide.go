@@ -39,6 +39,7 @@ type decision struct {
 func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	u := d.unit
 	if u.Claim == nil {
+		d.result.Claim = said(u)
 		d.refused(Directive)
 		return
 	}
@@ -78,6 +79,17 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 	default:
 		d.open()
 	}
+}
+
+// said is the text of a claim that was refused.
+func said(u *source.Unit) string {
+	var lines []string
+	for _, c := range u.Decl.Doc.List {
+		if line, ok := strings.CutPrefix(c.Text, "//dp:"); ok {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // vacuous warns of a proof that may speak of no inputs: requirements that contradict

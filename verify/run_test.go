@@ -143,7 +143,7 @@ func TestRunRefusesMisplacedDirectives(t *testing.T) {
 		dir := module(t, map[string]string{"p.go": "package p\n\nimport \"github.com/discreet-dp/discreet/noise\"\n\n" + text})
 		for _, check := range []bool{false, true} {
 			r := run(t, verify.Options{Dir: dir, Check: check})
-			if r.Proved() || len(r.Results[0].Problems) != 1 || r.Results[0].Problems[0].Kind != verify.Directive {
+			if r.Proved() || len(r.Results[0].Problems) != 1 || r.Results[0].Problems[0].Kind != verify.Directive || !strings.Contains(r.Results[0].Claim, "\ncost eps") {
 				t.Errorf("%s: %+v", name, r.Results)
 			}
 		}

@@ -135,7 +135,7 @@ func SARIF(w io.Writer, r *verify.Report, root string, read Reader) error {
 		if result.Vacuous {
 			add("vacuous", result, verify.Problem{File: result.File, Line: result.Line, Column: result.Column, Text: Message(result)})
 		}
-		if result.Verdict != verify.Proved {
+		if result.Verdict != verify.Proved && result.Function != "" { // a directive of no function is a problem alone
 			add(string(result.Verdict), result, verify.Problem{File: result.File, Line: result.Line, Column: result.Column, Text: Message(result)})
 		}
 		for _, p := range result.Problems {
