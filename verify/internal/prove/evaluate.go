@@ -131,6 +131,8 @@ func (m *machine) call(x p.Call, st *state) value {
 		m.onGrid(x.Args[1], args[0], v, st)
 	case "floor", "ceil":
 		m.rounded(args[0], v, false)
+	case "int": // numbers between -1 and 1 all become 0
+		m.rounded(args[0], v, true)
 	}
 	return v
 }
@@ -162,7 +164,8 @@ func (m *machine) onGrid(scale p.Expression, from, to value, st *state) {
 // rounded is what is known of the distance of numbers that are rounded to multiples of a
 // divisor of 1, by a map that keeps order and commutes with moving by 1: where they move
 // by at most a whole k, so do the results. Of floor and ceil, not of round, which
-// takes -1/2 and 1/2 two apart. Where what is far out is cut off, they may move by less.
+// takes -1/2 and 1/2 two apart. Where what is far out is cut off, or what is near 0, they
+// may move by less.
 func (m *machine) rounded(from, to value, cut bool) {
 	v := linear.Vars(to.diff)
 	if m.test != nil || len(v) == 0 {
