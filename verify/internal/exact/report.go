@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -237,7 +238,7 @@ func (c *code) words(e *Event) string {
 		return nil
 	})
 	for _, t := range e.Outputs {
-		text := wordsOf(t, sorts)
+		text := wordsOf(t, sorts, nil)
 		if len(t) > 1 {
 			text = "(" + text + ")"
 		}
@@ -254,7 +255,7 @@ func (c *code) words(e *Event) string {
 				return o.Values
 			}
 			return nil
-		})))
+		}), c.function))
 	}
 	if e.Return != nil && len(e.Return) == 0 && c.sorts(func(s program.Statement) []program.Expression {
 		if r, ok := s.(*program.Return); ok {
@@ -284,25 +285,31 @@ func (c *code) sorts(of func(program.Statement) []program.Expression) []program.
 	return nil
 }
 
-func wordsOf(ranges []Range, sorts []program.Sort) string {
+// wordsOf are those of values that f returns, or shows otherwise (nil).
+func wordsOf(ranges []Range, sorts []program.Sort, f *program.Function) string {
 	var all []string
 	for i, r := range ranges {
 		s := program.Real
 		if i < len(sorts) {
 			s = sorts[i]
 		}
-		all = append(all, r.words(s))
+		var texts []string
+		if f != nil && i < len(f.Told) && f.Told[i] {
+			texts = f.Texts
+		}
+		all = append(all, r.words(s, texts))
 	}
 	return strings.Join(all, ", ")
 }
 
-func (r Range) words(s program.Sort) string {
+// words are a range's, of numbers of a sort or of those that stand for texts.
+func (r Range) words(s program.Sort, texts []string) string {
 	switch {
 	case r.Slice:
 		var all []string
 		plain := true
 		for _, e := range r.Elements {
-			all = append(all, e.words(s))
+			all = append(all, e.words(s, texts))
 			plain = plain && e.fixed()
 		}
 		if plain {
@@ -311,6 +318,14 @@ func (r Range) words(s program.Sort) string {
 		return "[" + strings.Join(all, ", ") + "]"
 	case r.Low == nil && r.High == nil:
 		return "anything"
+	case len(texts) > 0:
+		var all []string
+		for i, text := range texts {
+			if n := big.NewRat(int64(i), 1); (r.Low == nil || r.Low.Cmp(n) <= 0) && (r.High == nil || n.Cmp(r.High) <= 0) {
+				all = append(all, strconv.Quote(text))
+			}
+		}
+		return strings.Join(all, " or ")
 	case r.fixed() && s == program.Bool:
 		return fmt.Sprint(r.Low.Sign() != 0)
 	case r.fixed():

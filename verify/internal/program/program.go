@@ -57,6 +57,10 @@ type Function struct {
 	// Outcome stands for the first result where an Align of the source names it: an
 	// integer, 1 for true and 0 for false. Nil if none does. No statement knows it.
 	Outcome *Variable
+	// Texts are the strings that the function spells out, by the integers that stand for
+	// them. Told says of each value that it returns whether it is of such.
+	Texts []string
+	Told  []bool
 }
 
 // A Statement is one of the types below: *Loop, which Break and Continue name, and

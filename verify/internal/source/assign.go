@@ -210,7 +210,9 @@ func (l *lowerer) declare(name string, t types.Type, v entity, pos token.Pos) en
 // reading: functions, pointers, sources of noise.
 func (l *lowerer) bind(to, v entity, pos token.Pos) entity {
 	switch v := v.(type) {
-	case closure, pointer, source, *sampler, consumer, null, text:
+	case text:
+		return v
+	case closure, pointer, source, *sampler, consumer, null:
 		_, plain := to.(scalar)
 		_, isSlice := to.(slice) // x := []int(nil)
 		if _, isNil := v.(null); !plain && !(isSlice && isNil) {
@@ -346,6 +348,7 @@ func (l *lowerer) set(to, v entity, pos token.Pos) {
 			if v.v.Stream {
 				l.refuse(pos, "keeping a sequence", "it is read once", "range over it")
 			}
+			l.checkTexts(v.v, pos)
 			if v.v != to.v {
 				l.emit(program.Assign{At: at, To: to.v, Value: program.Ref{Var: v.v}})
 			}
@@ -424,6 +427,13 @@ func (l *lowerer) checkWritable(v *program.Variable, pos token.Pos) {
 		if v.Input && strings.HasPrefix(v.Name, p.path+".") && root != l.receiver {
 			l.refuse(pos, "writing into "+v.Name, "the caller sees it", "make it a method of what it writes into, or return the new value")
 		}
+	}
+}
+
+// checkTexts refuses to copy strings of the input, of which nothing is known.
+func (l *lowerer) checkTexts(v *program.Variable, pos token.Pos) {
+	if l.texts[v] {
+		l.refuse(pos, "copying strings of the input", "what they are is not known", "range over them, as keys of a map")
 	}
 }
 

@@ -50,6 +50,10 @@ func (l *lowerer) call(e *ast.CallExpr) []entity {
 		if fn := genericFunc(info, f.X); fn != nil {
 			return l.function1(fn, e, nil)
 		}
+	case *ast.IndexListExpr:
+		if fn := genericFunc(info, f.X); fn != nil {
+			return l.function1(fn, e, nil)
+		}
 	}
 	l.refuse(e.Pos(), "this call", "which function it is, is not known", "call a function by its name")
 	return nil
@@ -277,6 +281,7 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 			}
 			l.emit(program.Make{At: at, To: v.v, Length: number(0, program.Int)})
 		case slice:
+			l.checkTexts(from.v, e.Pos())
 			l.emit(program.Assign{At: at, To: v.v, Value: program.Ref{Var: from.v}})
 		default:
 			l.refuse(e.Pos(), "appending to "+from.what(), "it is outside the subset", "use a slice of numbers")
@@ -284,6 +289,12 @@ func (l *lowerer) builtin(name string, e *ast.CallExpr) []entity {
 		l.appendAll(v.v, e)
 		l.temporaries[v.v] = true
 		return []entity{v}
+	case "new":
+		t := l.typeOf(e.Args[0])
+		if r, ok := l.local(l.frame.prefix+"made", t, e.Pos()).(*record); ok {
+			l.zero(r, e.Pos())
+			return []entity{pointer{to: r}}
+		}
 	case "panic":
 		l.panicStmt(e)
 	}
@@ -311,6 +322,7 @@ func (l *lowerer) clone(to slice, e ast.Expr, how copying) entity {
 	if !ok || from.v.Stream {
 		l.refuse(e.Pos(), "copying "+l.eval(e).what(), "it is outside the subset", "copy a slice of numbers")
 	}
+	l.checkTexts(from.v, e.Pos())
 	l.copies[copied{to.v, e.Pos()}], l.temporaries[to.v] = how, true
 	l.emit(program.Assign{At: program.At{Pos: e.Pos()}, To: to.v, Value: program.Ref{Var: from.v}})
 	return to
@@ -324,6 +336,7 @@ func (l *lowerer) copyStmt(e *ast.CallExpr) {
 	last := len(l.out) - 1
 	if ok1 && ok2 && !from.v.Stream && to.v != from.v && last >= 0 {
 		if m, ok := l.out[last].(program.Make); ok && m.To == to.v && m.Length == (program.Length{Slice: from.v}) {
+			l.checkTexts(from.v, e.Pos())
 			l.copies[copied{to.v, e.Pos()}] = copiedByMake
 			l.out[last] = program.Assign{At: program.At{Pos: e.Pos()}, To: to.v, Value: program.Ref{Var: from.v}}
 			return
@@ -340,6 +353,7 @@ func (l *lowerer) appendAll(v *program.Variable, e *ast.CallExpr) {
 		if !ok || from.v.Stream || from.v == v {
 			l.refuse(e.Pos(), "appending this", "it is outside the subset", "append the elements of another slice")
 		}
+		l.checkTexts(from.v, e.Pos())
 		i := l.variable(l.frame.prefix+"i", program.Int, e.Pos())
 		i.Natural = true
 		l.emit(program.Assign{At: at, To: i, Value: number(0, program.Int)})
@@ -498,14 +512,17 @@ func (l *lowerer) inline(b *body, e *ast.CallExpr, recv entity) []entity {
 			l.refuse(e.Pos(), "the recursive function "+b.decl.Name.Name, "its calls cannot be written out", "use a loop")
 		}
 	}
+	in := b.in
 	if b.decl.Type.TypeParams != nil || isGeneric(b) {
-		l.refuse(e.Pos(), "the generic function "+b.decl.Name.Name, "it is outside the subset", "write it for one type")
+		if in = b.instance(e.Fun, l.frame.in.info); in == nil {
+			l.refuse(e.Pos(), "the generic function "+b.decl.Name.Name, "it is outside the subset", "write it for one type")
+		}
 	}
-	fn, ok := b.in.info.Defs[b.decl.Name].(*types.Func)
+	fn, ok := in.info.Defs[b.decl.Name].(*types.Func)
 	if !ok {
 		l.refuse(e.Pos(), "this call", "it is outside the subset", "")
 	}
-	g := &frame{in: b.in, file: b.file, name: name, prefix: l.frame.prefix + b.decl.Name.Name + ".", depth: l.frame.depth + 1, env: map[types.Object]entity{}, caller: l.frame}
+	g := &frame{in: in, file: b.file, name: name, prefix: l.frame.prefix + b.decl.Name.Name + ".", depth: l.frame.depth + 1, env: map[types.Object]entity{}, caller: l.frame}
 	g.claimed = len(l.notes.of(b.in, b.file).functions[b.decl]) > 0
 	return l.run(g, fn.Signature(), b.decl.Type, b.decl.Recv, b.decl.Body, e, recv)
 }

@@ -88,7 +88,7 @@ type (
 	// A null is nil.
 	null struct{}
 
-	// A text is a string.
+	// A text is a string of the input, of which nothing is known.
 	text struct{}
 
 	// An unknown is of a type that the subset lacks.
@@ -193,6 +193,15 @@ func sortOf(t types.Type) (program.Sort, bool) {
 		return program.Bool, true
 	}
 	return 0, false
+}
+
+// heldSort returns the sort of a type that variables of the program have. A string is one of
+// those that the program spells out, which are numbered: 0 is the empty one.
+func heldSort(t types.Type) (program.Sort, bool) {
+	if isString(t) {
+		return program.Int, true
+	}
+	return sortOf(t)
 }
 
 func isUnsigned(t types.Type) bool {
@@ -362,17 +371,19 @@ func (p *presence) variable() *program.Variable {
 
 // local makes a variable of the program, with Go's zero value.
 func (l *lowerer) local(name string, t types.Type, pos token.Pos) entity {
-	if sort, ok := sortOf(t); ok {
+	if sort, ok := heldSort(t); ok {
 		v := l.variable(name, sort, pos)
 		if isError(t) {
 			l.isError[v] = true
 		}
 		return scalar{v}
 	}
-	if sort, ok := elementSort(t); ok {
-		v := l.variable(name, sort, pos)
-		v.Slice = true
-		return slice{v}
+	if s, ok := t.Underlying().(*types.Slice); ok && !isError(s.Elem()) {
+		if sort, ok := heldSort(s.Elem()); ok {
+			v := l.variable(name, sort, pos)
+			v.Slice = true
+			return slice{v}
+		}
 	}
 	if columns, ok := l.columns(name, t, pos); ok {
 		return rows{columns}
@@ -384,9 +395,6 @@ func (l *lowerer) local(name string, t types.Type, pos token.Pos) entity {
 			r.fields[i] = l.local(name+"."+f.Name(), f.Type(), pos)
 		}
 		return r
-	}
-	if isString(t) {
-		return text{}
 	}
 	return unknown{t}
 }

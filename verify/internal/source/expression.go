@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -108,6 +109,19 @@ func (l *lowerer) errorCode(of any) program.Expression {
 	return number(l.errors[of], program.Int)
 }
 
+// textCode numbers the texts of a program.
+func (l *lowerer) textCode(text string) program.Expression {
+	if len(l.fn.Texts) == 0 {
+		l.fn.Texts = []string{""}
+	}
+	n := slices.Index(l.fn.Texts, text)
+	if n < 0 {
+		n = len(l.fn.Texts)
+		l.fn.Texts = append(l.fn.Texts, text)
+	}
+	return number(int64(n), program.Int)
+}
+
 // value reads a place.
 func (l *lowerer) value(e entity) entity {
 	switch e := e.(type) {
@@ -188,7 +202,7 @@ func (l *lowerer) place(e ast.Expr) entity {
 			l.refuse(e.Pos(), "an index into a value of type "+typeName(l.typeOf(e.X)), "it is outside the subset", indexHint(l.typeOf(e.X)))
 		}
 		if l.texts[v] {
-			l.refuse(e.Pos(), "an index into a slice of strings", "strings are outside the subset", "range over them, as keys of a map")
+			l.refuse(e.Pos(), "an index into a slice of strings", "what those of the input are is not known", "range over them, as keys of a map")
 		}
 		if v.Stream {
 			l.refuse(e.Pos(), "an index into a sequence", "it is read in order", "")
@@ -279,6 +293,9 @@ func (l *lowerer) constant(e ast.Expr) (term, bool) {
 	}
 	if tv.Value.Kind() == constant.Bool {
 		return term{program.Truth(constant.BoolVal(tv.Value)), program.Bool}, true
+	}
+	if tv.Value.Kind() == constant.String {
+		return term{l.textCode(constant.StringVal(tv.Value)), program.Int}, true
 	}
 	sort, ok := sortOf(tv.Type)
 	if !ok {
@@ -479,7 +496,7 @@ func (l *lowerer) present(of *presence, op program.Op) term {
 }
 
 func (l *lowerer) compare(op program.Op, x, y term, t types.Type, pos token.Pos) program.Expression {
-	if x.sort != y.sort {
+	if x.sort != y.sort || isString(t) && op != program.Eq && op != program.Ne {
 		l.refuse(pos, "comparing values of type "+typeName(t), "it is outside the subset", "")
 	}
 	a, ok1 := x.x.(program.Number)
@@ -511,7 +528,7 @@ func holds(op program.Op, sign int) bool {
 
 // binary is arithmetic; t is the type of the result.
 func (l *lowerer) binary(op program.Op, x, y term, t types.Type, pos token.Pos) term {
-	if x.sort != y.sort || x.sort == program.Bool {
+	if x.sort != y.sort || x.sort == program.Bool || isString(t) {
 		l.refuse(pos, "arithmetic on "+typeName(t), "it is outside the subset", "use numbers of one type")
 	}
 	if x.sort == program.Int && isUnsigned(t) && op == program.Sub {
@@ -574,7 +591,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 	t := l.typeOf(e)
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
-		r, ok := l.local(l.frame.prefix+"struct", t, e.Pos()).(*record)
+		r, ok := l.local(l.frame.prefix+"made", t, e.Pos()).(*record)
 		if !ok {
 			break
 		}

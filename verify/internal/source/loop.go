@@ -203,7 +203,7 @@ func (l *lowerer) key(value ast.Expr, s *ast.RangeStmt, e element) bool {
 		}
 	}
 	if l.texts[e.of] && id.Name != "_" {
-		l.refuse(id.Pos(), "a variable for strings that is set", "strings are outside the subset", "range over the keys: for _, k := range keys")
+		l.refuse(id.Pos(), "a variable for strings that is set", "what those of the input are is not known", "range over the keys: for _, k := range keys")
 	}
 	return false
 }

@@ -241,6 +241,8 @@ func plain(v reflect.Value) any {
 		return v.Float()
 	case reflect.Bool:
 		return v.Bool()
+	case reflect.String:
+		return v.String()
 	case reflect.Slice:
 		list := []any{}
 		for i := range v.Len() {
@@ -288,6 +290,11 @@ func interpret(t *rapid.T, f *program.Function, inputs map[string]any, word uint
 	if len(o.Returned) == 0 && len(o.Shown) == 0 && !strings.HasPrefix(f.Name, "Yields") && !strings.HasPrefix(f.Name, "Stream") {
 		o.Returned, o.Panicked = nil, true
 	}
+	for i, x := range o.Returned {
+		if i < len(f.Told) && f.Told[i] {
+			o.Returned[i] = spelled(f, x)
+		}
+	}
 	if f.Name == "Errors" || f.Name == "Drawn" || f.Name == "ErrorVariable" {
 		last := len(o.Returned) - 1
 		if n := o.Returned[last].(int64); n != 0 {
@@ -295,4 +302,16 @@ func interpret(t *rapid.T, f *program.Function, inputs map[string]any, word uint
 		}
 	}
 	return o
+}
+
+// spelled is the text, or the slice of texts, that integers stand for.
+func spelled(f *program.Function, x any) any {
+	if list, ok := x.([]any); ok {
+		texts := []any{}
+		for _, x := range list {
+			texts = append(texts, spelled(f, x))
+		}
+		return texts
+	}
+	return f.Texts[x.(int64)]
 }

@@ -36,7 +36,7 @@ func columnar(u *types.Struct) bool {
 		if inner, ok := t.Underlying().(*types.Struct); ok && columnar(inner) {
 			continue
 		}
-		if _, ok := sortOf(t); !ok || isError(t) {
+		if _, ok := heldSort(t); !ok || isError(t) {
 			return false
 		}
 	}
@@ -51,7 +51,7 @@ func (l *lowerer) column(name string, u *types.Struct, pos token.Pos) *record {
 			r.fields[i] = l.column(name+"."+f.Name(), inner, pos)
 			continue
 		}
-		sort, _ := sortOf(f.Type())
+		sort, _ := heldSort(f.Type())
 		v := l.variable(name+"."+f.Name(), sort, pos)
 		v.Slice = true
 		r.fields[i] = slice{v}

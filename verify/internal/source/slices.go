@@ -80,7 +80,7 @@ func (l *lowerer) library(name string, e *ast.CallExpr) (entity, bool) {
 
 func (l *lowerer) numbers(e ast.Expr) *program.Variable {
 	s, ok := l.eval(e).(slice)
-	if !ok || s.v.Stream || l.texts[s.v] {
+	if of, isSlice := l.typeOf(e).Underlying().(*types.Slice); !ok || s.v.Stream || isSlice && isString(of.Elem()) {
 		l.refuse(e.Pos(), "this slice", "it is outside the subset", "use a slice of numbers")
 	}
 	l.read(s.v)

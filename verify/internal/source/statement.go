@@ -498,6 +498,9 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 		return l.leave(l.frame.exit, s.Pos())
 	}
 	shown := l.show(values, s.Pos(), &l.returned)
+	if texts := told(nil, l.frame.types); len(texts) == len(shown) {
+		l.fn.Told = texts
+	}
 	l.emit(program.Return{At: program.At{Pos: s.Pos()}, Values: shown})
 	return flow{}
 }
@@ -581,6 +584,27 @@ func (l *lowerer) results(s *ast.ReturnStmt) (values []entity) {
 		}
 	}
 	return values
+}
+
+// told says of each scalar and slice of results of a type whether it is of strings.
+func told(to []bool, t types.Type) []bool {
+	switch t := t.Underlying().(type) {
+	case *types.Tuple:
+		for v := range t.Variables() {
+			to = told(to, v.Type())
+		}
+		return to
+	case *types.Struct:
+		for f := range t.Fields() {
+			to = told(to, f.Type())
+		}
+		return to
+	case *types.Slice:
+		return told(to, t.Elem())
+	case *types.Pointer:
+		return told(to, t.Elem())
+	}
+	return append(to, isString(t))
 }
 
 // flatten adds the scalars and slices of a value that is shown.

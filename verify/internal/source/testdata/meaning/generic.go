@@ -1,0 +1,115 @@
+package meaning
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// Generic functions, and texts.
+
+func argmax[T cmp.Ordered](xs []T) (at int) {
+	for i := range xs {
+		if xs[i] > xs[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+func clamped[T ~int | ~float64](x, lo, hi T) T { return max(lo, min(hi, x)) }
+
+// halved divides as its type does.
+func halved[T ~int | ~float64](x T) T { return x/2 + T(1)/T(2) }
+
+// mapped hides a name of the package.
+func mapped[T, two any](xs []T, f func(T) two) []two {
+	var out []two
+	for _, x := range xs {
+		out = append(out, f(x))
+	}
+	return out
+}
+
+type kept[T any] struct {
+	value T
+	times int
+}
+
+func keep[T any](x T) kept[T] { return kept[T]{value: x, times: 1} }
+
+func twice[T ~int | ~float64](x T) T { return clamped(halved(x), -3, 3) + halved[T](x) }
+
+type degree int
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Instances(q []float64, n []int, eps float64, src *noise.Source) (int, int, float64, degree, float64, int) {
+	whole := mapped[float64, int](q, func(x float64) int { return int(math.Floor(x)) })
+	k := keep(twice(len(q)))
+	return argmax(q), argmax(n) + argmax(whole), twice(float64(len(n))), twice(degree(len(n))), halved(src.Laplace(1)), k.value + k.times
+}
+
+type side string
+
+const (
+	nowhere side = ""
+	left    side = "left"
+	right   side = "right"
+)
+
+type told struct {
+	Where side
+	Times int
+}
+
+func (s side) other() side {
+	switch s {
+	case left:
+		return right
+	case "right":
+		return left
+	}
+	return s
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Texts(q []float64, eps float64, src *noise.Source) (last side, all []string, found []told, same bool) {
+	for i, x := range q {
+		was := last
+		if x+src.Laplace(1) > 1 {
+			last = left
+		} else if x > 0 {
+			last = last.other()
+		}
+		if last != was {
+			found = append(found, told{Where: last, Times: i})
+		}
+		all = append(all, string(last), "and")
+	}
+	empty := make([]string, 2)
+	copied := append([]string(nil), all...)
+	if len(copied) > 2 {
+		copied[1] = empty[0]
+	}
+	return last, append(copied, empty...), found, last == nowhere || last == "right" && "left" != "right"
+}
+
+//dp:adjacent |x| <= 1
+//dp:cost eps
+func News(x, eps float64, src *noise.Source) (int, bool, float64) {
+	type run struct {
+		n    int
+		done bool
+		sums struct{ of float64 }
+	}
+	r, s := new(run), new(run)
+	r.n += 2
+	if x+src.Laplace(1) > 1 {
+		r.done = true
+		s.sums.of = 3
+	}
+	return r.n + s.n, r.done, s.sums.of
+}
