@@ -303,19 +303,22 @@ func (a *analysis) gathered(l *loop, bag *object, after *state, id int, st, head
 	why := order
 	for n := range o.env {
 		c, constant := constant1(now.added[n])
-		if !constant || !a.steady(l, c) {
-			why = a.why(at, "clamp it with min and max", "what a record adds to a slice or map has no bound")
-			ok = false
-		}
 		if a.poisoned(l, now.moved[n]) {
 			ok = false
 		}
-		o.env[n] = before.env[n].add(bag.env[l1].scale(c)).add(a.outside(l, now.moved[n]).infinite(order))
+		by := bag.env[l1].scale(c)
+		if !constant || !a.steady(l, c) {
+			unbounded := a.why(at, "clamp it with min and max", "what a record adds to a slice or map has no bound")
+			if by = bag.env[l1].infinite(unbounded); n == linf {
+				why, ok = unbounded, false // nor in any other norm
+			}
+		}
+		o.env[n] = before.env[n].add(by).add(a.outside(l, now.moved[n]).infinite(order))
 		if now.bag && !before.bag {
 			o.env[n] = o.env[n].add(before.env[n].infinite(a.why(at, "a slice that begins empty", "records are appended to numbers that depend on private data")))
 		}
 		if n == l1 && o.table && now.put != "+=" {
-			o.keys = before.keys.add(bag.env[l1].scale(c)).add(a.outside(l, now.keys).infinite(order))
+			o.keys = before.keys.add(by).add(a.outside(l, now.keys).infinite(order))
 		}
 	}
 	if o.table && (now.put == "+=" || now.put == "") {
@@ -434,6 +437,45 @@ func (a *analysis) fresh(e, bag env, c Expr) bool {
 		}
 	}
 	return true
+}
+
+// rowLoop runs a loop over the elements of a vector in a record.
+//
+// Theorem. Some n is at least as large as every such vector of two neighbours is long, the same
+// for both: so the loop is one of n rounds, in which what lies behind the end is left out. What
+// holds whatever n is holds of it. (Of arrays n is known.)
+func (a *analysis) rowLoop(f *frame, st *state, s *ast.RangeStmt, row Expr, t types.Type) (*state, *result) {
+	body, within := s.Body, &ast.Ident{NamePos: s.Body.Pos(), Name: "within"}
+	var count Expr
+	if array, ok := core(t).(*types.Array); ok {
+		count = integer(array.Len())
+	} else {
+		count = a.hidden("len", known{lo: &Expr{}, whole: true})
+		a.tags[within] = types.NewVar(within.Pos(), f.pkg.Types, within.Name, types.Typ[types.Bool])
+		body = &ast.BlockStmt{Lbrace: s.Body.Pos(), List: []ast.Stmt{&ast.IfStmt{If: s.Body.Pos(), Cond: within, Body: s.Body}}}
+	}
+	return a.publicLoop(f, st, count, nil, body, nil, nil, func(h *state, l *loop) {
+		if v, ok := a.tags[within]; ok {
+			h.vars[place{f.id, v}] = a.opaque("within", a.env(row), a.why(s, "", "how often a loop runs depends on private data"))
+		}
+		a.bind(f, h, s.Key, value{sym: l.index})
+		if s.Value != nil {
+			a.bind(f, h, s.Value, a.entryOf(l, row, s.Value))
+		}
+	})
+}
+
+// entryOf is the element of a vector in a record at the index of a loop: the same each time in
+// a round.
+func (a *analysis) entryOf(l *loop, row Expr, at ast.Node) value {
+	name := "entry·" + row.String()
+	if v, ok := l.families[name]; ok {
+		return v
+	}
+	v := a.opaque("element", a.env(row), a.why(at, "", "an element of private data of which nothing is known"))
+	a.single(v.sym).entry = &entry{row.String(), l}
+	l.families[name] = v
+	return v
 }
 
 // privateLoop runs a loop of which the number of iterations is private: what it

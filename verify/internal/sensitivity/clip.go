@@ -64,7 +64,21 @@ func (a *analysis) measures(f *frame, before, after *state, s ast.Stmt) {
 	if len(body.List) != 1 || !plainly(f, over) {
 		return
 	}
-	add, ok := body.List[0].(*ast.AssignStmt)
+	does := body.List[0]
+	var within ast.Expr // what is as long as the vector, if the body is for j < len(within)
+	if s, ok := does.(*ast.IfStmt); ok && s.Init == nil && s.Else == nil && len(s.Body.List) == 1 {
+		cond, ok := s.Cond.(*ast.BinaryExpr)
+		if !ok || cond.Op != token.LSS || key == nil {
+			return
+		}
+		i, ok := cond.X.(*ast.Ident)
+		size, call := cond.Y.(*ast.CallExpr)
+		if !ok || f.pkg.Info.Uses[i] != f.pkg.Info.Defs[key] || !call || !isBuiltin(f, size.Fun, "len") || !simple(size.Args[0]) {
+			return
+		}
+		does, within = s.Body.List[0], size.Args[0]
+	}
+	add, ok := does.(*ast.AssignStmt)
 	if !ok || add.Tok != token.ADD_ASSIGN {
 		return
 	}
@@ -113,6 +127,11 @@ func (a *analysis) measures(f *frame, before, after *state, s ast.Stmt) {
 	}
 	if m.vector == "" {
 		return
+	}
+	if within != nil {
+		if name, _ := a.vectorOf(f, before, within); name != m.vector {
+			return
+		}
 	}
 	if call, ok := ast.Unparen(over).(*ast.CallExpr); ok && onlyLen(f, call) {
 		over = call.Args[0]
@@ -242,22 +261,81 @@ func (a *analysis) clipping(e Expr) (m *measure, c Expr) {
 		if !side[1].is(one()) || q == nil || q.quotient == nil {
 			continue
 		}
-		num, den := q.quotient[0], q.quotient[1]
-		m, r := a.normOf(den)
-		if m == nil || len(a.env(num)) > 0 || !a.isPositive(num) {
-			continue
-		}
-		inverse, ok := r.inverse()
-		if !ok {
-			continue
-		}
-		// It is num/den where den > num, as it is the smaller of that and 1.
-		larger := a.directed(either.test, den.sub(num)) == []token.Token{token.GTR, token.LSS}[i]
-		if larger || a.picks(either) == token.LSS {
-			return m, num.mul(inverse)
+		m, c := a.over(q.quotient[0], q.quotient[1])
+		// It is that where ‖v‖ > c, as it is the smaller of that and 1.
+		if m != nil && (a.beyond(either.test, m, c) == []token.Token{token.GTR, token.LSS}[i] || a.picks(either) == token.LSS) {
+			return m, c
 		}
 	}
 	return nil, c
+}
+
+// over is c/‖v‖, for a public c > 0, if num/den is that.
+func (a *analysis) over(num, den Expr) (m *measure, c Expr) {
+	m, r := a.normOf(den)
+	if m == nil || len(a.env(num)) > 0 || !a.isPositive(num) {
+		return nil, c
+	}
+	inverse, ok := r.inverse()
+	if !ok {
+		return nil, c
+	}
+	return m, num.mul(inverse)
+}
+
+// clippedWhere is v·c/‖v‖ where ‖v‖ > c, and v elsewhere, for an element v of a vector.
+func (a *analysis) clippedWhere(cond *value, x, y Expr) (Expr, bool) {
+	if cond == nil || cond.test == nil {
+		return Expr{}, false
+	}
+	for i, side := range [][2]Expr{{x, y}, {y, x}} {
+		far, v := side[0], side[1]
+		if len(far.terms) != 1 || len(v.terms) != 1 {
+			continue
+		}
+		for _, p := range far.terms[0].powers {
+			k := a.knowns[p.atom.name]
+			if k == nil || k.quotient == nil || p.halfs != 2 {
+				continue
+			}
+			// far is b·(num/den), and b·num is v·c.
+			b, ok := far.replace(p.atom.name, one())
+			if !ok {
+				continue
+			}
+			for c := range ratios(b.mul(k.quotient[0]), v) {
+				m, c := a.over(c, k.quotient[1])
+				if m != nil && a.beyond(*cond.test, m, c) == []token.Token{token.GTR, token.LSS}[i] {
+					return a.clipped(v, m, c)
+				}
+			}
+		}
+	}
+	return Expr{}, false
+}
+
+// beyond is GTR if a test holds where ‖v‖ > c and not where ‖v‖ < c, LSS if it is the other way
+// round, and ILLEGAL if neither is known.
+func (a *analysis) beyond(test comparison, m *measure, c Expr) token.Token {
+	found := token.ILLEGAL
+	test.x.sub(test.y).atoms(func(x *atom) {
+		k := a.knowns[x.name]
+		if k == nil || k.measure == nil || k.measure.vector != m.vector || k.measure.norm != m.norm || !sameCount(k.measure, m) {
+			return
+		}
+		by := c
+		if k.measure.square {
+			by = c.mul(c)
+		}
+		if found == token.ILLEGAL {
+			found = a.directed(test, atomic(x).sub(by))
+		}
+	})
+	return found
+}
+
+func sameCount(m, n *measure) bool {
+	return m.count == nil && n.count == nil || m.count != nil && n.count != nil && m.count.is(*n.count)
 }
 
 // clipped is an element of a vector times what its norm is clipped by.

@@ -176,6 +176,9 @@ func (a *analysis) joinedNumber(old, cond *value, v, w value) value {
 		choice = nil
 	}
 	join := func(x, y Expr) Expr {
+		if z, ok := a.clippedWhere(cond, x, y); ok {
+			return z
+		}
 		k := known{env: a.larger(a.env(x), a.env(y)).add(choice), whole: a.whole(x) && a.whole(y)}
 		xl, xh := a.interval(x)
 		yl, yh := a.interval(y)

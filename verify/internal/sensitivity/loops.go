@@ -152,6 +152,17 @@ func (a *analysis) rangeLoop(f *frame, st *state, s *ast.RangeStmt) (*state, *re
 		})
 	case plain:
 		if e := a.env(v.sym); len(e) > 0 {
+			if a.amongRecords() && vectorType(t) {
+				var after *state
+				var ret *result
+				_, why := a.attempt(st.clone(), func() value {
+					after, ret = a.rowLoop(f, st, s, v.sym, t)
+					return value{}
+				})
+				if why == nil {
+					return after, ret
+				}
+			}
 			return a.privateLoop(f, st, s, s.Body, e)
 		}
 		if t != nil && isInteger(t) {

@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -10,6 +11,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sort"
 )
 
 // A machine runs functions of numbers, and of slices, maps, structs and rows of numbers, as Go
@@ -27,7 +29,7 @@ type (
 	table     map[float64]any
 	structure struct {
 		v, n float64
-		s    []float64
+		s, t []float64
 	}
 )
 
@@ -353,7 +355,7 @@ func (m *machine) eval(x ast.Expr) any {
 		}
 	case *ast.SelectorExpr:
 		p := m.eval(x.X).(structure)
-		return map[string]any{"v": p.v, "n": p.n, "s": p.s}[x.Sel.Name]
+		return map[string]any{"v": p.v, "n": p.n, "s": p.s, "t": p.t}[x.Sel.Name]
 	case *ast.CompositeLit:
 		return m.literal(x, tv.Type)
 	case *ast.SliceExpr:
@@ -451,6 +453,33 @@ func (m *machine) builtin(name string, x *ast.CallExpr, args []any) any {
 		return nil
 	case "clear":
 		reflect.ValueOf(args[0]).Clear()
+		return nil
+	case "math.Sqrt":
+		return math.Sqrt(number(0))
+	case "math.Abs":
+		return math.Abs(number(0))
+	case "math.Min":
+		return math.Min(number(0), number(1))
+	case "math.Max":
+		return math.Max(number(0), number(1))
+	case "cmp.Compare":
+		return float64(cmp.Compare(number(0), number(1)))
+	case "slices.Clone":
+		return slices.Clone(args[0].([]float64))
+	case "slices.Sort", "sort.Float64s":
+		slices.Sort(args[0].([]float64))
+		return nil
+	case "slices.SortFunc":
+		compare := args[1].(*ast.FuncLit)
+		slices.SortFunc(args[0].([]float64), func(x, y float64) int {
+			return int(m.run(compare.Type, compare.Body, []any{x, y})[0].(float64))
+		})
+		return nil
+	case "sort.Slice":
+		less := args[1].(*ast.FuncLit)
+		sort.Slice(args[0].([]float64), func(i, j int) bool {
+			return m.run(less.Type, less.Body, []any{float64(i), float64(j)})[0].(bool)
+		})
 		return nil
 	case "append":
 		switch w := args[0].(type) {

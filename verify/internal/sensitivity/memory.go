@@ -82,11 +82,10 @@ func (a *analysis) load(f *frame, st *state, x *ast.IndexExpr) value {
 		if len(e) == 0 {
 			return a.public(types.ExprString(x))
 		}
-		w := a.opaque(types.ExprString(x), e, a.why(x, "", "an element of private data of which nothing is known"))
 		if l := a.turn(idx); l != nil && len(moves) == 0 && vectorType(f.pkg.Info.TypeOf(x.X)) {
-			a.single(w.sym).entry = &entry{v.sym.String(), l}
+			return a.entryOf(l, v.sym, x)
 		}
-		return w
+		return a.opaque(types.ExprString(x), e, a.why(x, "", "an element of private data of which nothing is known"))
 	case divided:
 		if len(moves) > 0 {
 			a.fail(x, "a public index", "which part is asked depends on private data")

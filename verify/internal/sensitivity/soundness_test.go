@@ -27,17 +27,47 @@ func programOf(t rapid.TB, text string) *Program {
 
 func parsed(text string) (*Program, error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "p.go", "package p\n"+text, 0)
+	file, err := parser.ParseFile(fset, "p.go", "package p\nimport (\"cmp\"; \"math\"; \"slices\"; \"sort\")\n"+text, 0)
 	if err != nil {
 		return nil, err
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{}}
-	pkg, err := (&types.Config{Error: func(error) {}, DisableUnusedImportCheck: true}).Check("p", fset, []*ast.File{file}, info)
+	pkg, err := (&types.Config{Error: func(error) {}, DisableUnusedImportCheck: true, Importer: library}).Check("p", fset, []*ast.File{file}, info)
 	if err != nil {
 		return nil, err
 	}
 	return New([]*Package{{Path: "p", Fset: fset, Files: []*ast.File{file}, Types: pkg, Info: info}}, nil), nil
+}
+
+// library has the functions that random programs call, which the machine knows.
+var library = func() headersOnly {
+	all := headersOnly{}
+	for path, text := range map[string]string{
+		"cmp":    "func Compare(x, y float64) int",
+		"math":   "func Sqrt(x float64) float64\nfunc Abs(x float64) float64\nfunc Min(x, y float64) float64\nfunc Max(x, y float64) float64",
+		"slices": "func Sort(s []float64)\nfunc SortFunc(s []float64, compare func(x, y float64) int)\nfunc Clone(s []float64) []float64",
+		"sort":   "func Float64s(s []float64)\nfunc Slice(s any, less func(i, j int) bool)",
+	} {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path+".go", "package "+path+"\n"+text, 0)
+		if err != nil {
+			panic(err)
+		}
+		if all[path], err = (&types.Config{}).Check(path, fset, []*ast.File{file}, nil); err != nil {
+			panic(err)
+		}
+	}
+	return all
+}()
+
+type headersOnly map[string]*types.Package
+
+func (h headersOnly) Import(path string) (*types.Package, error) {
+	if p, ok := h[path]; ok {
+		return p, nil
+	}
+	return nil, fmt.Errorf("no package %s", path)
 }
 
 // A memory is what random programs compute with: numbers x, y, z and s, of which x and
