@@ -271,3 +271,64 @@ func Reread(q []float64, k int, eps float64, src *noise.Source) []float64 {
 	}
 	return out
 }
+
+// LeftThenBroken leaves the loop, and another one in it.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func LeftThenBroken(q []float64, k int, eps float64, src *noise.Source) int {
+	n := 0
+	for range k {
+		if n > 5 {
+			break
+		}
+		for _, z := range q {
+			if z+src.Laplace(1/eps) > 0 {
+				break
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// SkippedThenBroken goes on with the loop, or with another one in it.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func SkippedThenBroken(q []float64, k int, eps float64, src *noise.Source) int {
+	n := 0
+	for range k {
+		n++
+		if n > 5 {
+			continue
+		}
+		for _, z := range q {
+			if z+src.Laplace(1/eps) > 0 {
+				continue
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// ReturnedThenPanics returns, or panics where a slice ends.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func ReturnedThenPanics(q, w []float64, k int, eps float64, src *noise.Source) float64 {
+	n := 0.0
+	for i := range k {
+		for _, z := range q {
+			if z+src.Laplace(1/eps) > 0 {
+				return z
+			}
+		}
+		n += w[i] + src.Laplace(1/eps)
+	}
+	return n
+}

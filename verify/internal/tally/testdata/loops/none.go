@@ -609,3 +609,60 @@ func AtLeastZero(rows []float64, eps float64, src *noise.Source) float64 {
 	}
 	return s + src.Laplace(1/eps)
 }
+
+// TwoBags has two lists of records, and shows how long one is.
+//
+// want: none
+//
+//dp:adjacent bag(rows) <= 1
+//dp:adjacent bag(others) <= 1
+//dp:cost eps
+func TwoBags(others, rows []float64, eps float64, src *noise.Source) (int, float64) {
+	n := 0
+	for _, r := range rows {
+		if r > 0 {
+			n++
+		}
+	}
+	return len(others), float64(n) + src.Laplace(1/eps)
+}
+
+// RoundsOfBins makes a slice in each round, and compares those of two.
+//
+// want: none
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func RoundsOfBins(rows []int, eps float64, src *noise.Source) int64 {
+	d := int64(0)
+	for i := range 2 {
+		counts := make([]int64, 3)
+		for _, r := range rows {
+			if r >= i && r < 3 {
+				counts[r]++
+			}
+		}
+		d = counts[0] - d
+	}
+	return d
+}
+
+// OtherLength makes another slice first.
+//
+// want: one counts·all1 -1..1
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func OtherLength(rows []int, k int, eps float64, src *noise.Source) []int64 {
+	two := make([]int64, 2)
+	counts := make([]int64, k)
+	for _, r := range rows {
+		if r >= 0 && r < k {
+			counts[r]++
+		}
+	}
+	for i := range counts {
+		counts[i] += src.DiscreteLaplace(1/eps) + two[0]
+	}
+	return counts
+}

@@ -1,0 +1,45 @@
+package prove_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/verify/internal/prove"
+)
+
+// What looks like a proof of a wrong program, but for one thing, is none: each condition of the
+// theorem is the only one that fails of a certificate.
+func TestAlmostProofs(t *testing.T) {
+	all := units(t, "../internal/prove/testdata/traps")
+	forward := func(shift string) []prove.Orientation {
+		return []prove.Orientation{{Direction: "forward", Alignment: shifts(shift)}}
+	}
+	for _, almost := range []struct {
+		name         string
+		orientations []prove.Orientation
+		fails        string
+	}{
+		{"Squeezed", []prove.Orientation{
+			{Direction: "forward", Alignment: shifts("cond(e >= 0 && e <= 2 - x, -e / 2, 0)")},
+			{Direction: "backward", Alignment: shifts("cond(e > 2 - x, -diff(x), 0)")},
+		}, "it might not keep volume"},
+		{"Floored", []prove.Orientation{
+			{Direction: "forward", Alignment: shifts("cond(floor(e) == 1 && x == 0 && diff(x) == 1, -1, 0)")},
+			{Direction: "backward", Alignment: shifts("cond(e >= 2 - x, -diff(x), 0)")},
+		}, "may only compare the sample, linearly"},
+		{"Interval", forward("cond(e >= 0 && e < 4 - x && e >= 4 - x - diff(x) || e >= 4 - x && e < 4 - x - diff(x), -diff(x), 0)"), "is injective"},
+		{"Unbounded", forward("-diff(x)"), "no constant bound"},
+		{"Downwards", forward("-diff(x)"), "one-sided noise is shifted upwards"},
+		{"Even", forward("-diff(x) * (1 / 2)"), "not whole by its form"},
+		{"LocalIndex", []prove.Orientation{{Direction: "forward"}}, "both runs read the same element of out"},
+	} {
+		u := all[almost.name]
+		c := &prove.Certificate{Version: 1, Program: prove.Hash(u.Function, u.Claim), Orientations: almost.orientations}
+		if err := prove.Check(t.Context(), u.Function, u.Claim, c); err == nil || !strings.Contains(err.Error(), almost.fails) {
+			t.Errorf("%s: the check says %v; want %q", almost.name, err, almost.fails)
+		}
+	}
+}
+
+// shifts are those of the one draw of a function.
+func shifts(expr string) []prove.Shift { return []prove.Shift{{Draw: 0, Name: "noise", Expr: expr}} }

@@ -1,0 +1,59 @@
+package traps
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// Squeezed tells whether noise lies in an interval that shrinks with x. Halving what lies in it
+// keeps it within, on half of the line.
+//
+//dp:adjacent x in [0,1]
+//dp:requires eps > 0 && x >= 0 && x <= 1
+//dp:cost eps
+func Squeezed(x, eps float64, src *noise.Source) bool {
+	e := src.Laplace(1 / eps)
+	return e >= 0 && e <= 2-x
+}
+
+// Floored tells whether noise is below 2 or 1, in whole steps.
+//
+//dp:adjacent x in [0,1]
+//dp:requires eps > 0 && x >= 0 && x <= 1
+//dp:cost eps
+func Floored(x int, eps float64, src *noise.Source) bool {
+	e := src.Laplace(1 / eps)
+	return math.Floor(e) >= 0 && math.Floor(e) <= 1-float64(x)
+}
+
+// Unbounded moves as far as c, and pays for 1. (There is noise of another scale, so that costs are
+// counted in shares of n.)
+//
+//dp:adjacent |x| <= c
+//dp:requires eps > 0 && c > 0 && n > 0
+//dp:cost eps
+func Unbounded(x, c float64, n int, eps float64, src *noise.Source) (float64, float64) {
+	y := x + src.Laplace(1/eps)
+	return y, src.Laplace(float64(n) / eps)
+}
+
+// Even tells whether x is.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Even(x int64, eps float64, src *noise.Source) int64 {
+	k := src.DiscreteLaplace(1 / eps)
+	return x + 2*k
+}
+
+// LocalIndex returns the element that x says.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && x >= 0 && x <= 1
+//dp:cost eps
+func LocalIndex(x int, eps float64, src *noise.Source) int {
+	out := []int{0, 1}
+	return out[x]
+}
