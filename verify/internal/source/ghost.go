@@ -183,6 +183,7 @@ func (g ghost) entity(e ast.Expr) entity {
 		return g.entity(e.X)
 	case *ast.Ident:
 		if e.Name == "true" || e.Name == "false" {
+			g.itself(e)
 			return term{program.Truth(e.Name == "true"), program.Bool}
 		}
 		from := g.from
@@ -211,6 +212,7 @@ func (g ghost) entity(e ast.Expr) entity {
 	case *ast.SelectorExpr:
 		if id, ok := e.X.(*ast.Ident); ok && id.Name == "math" {
 			if c, ok := mathConstant(e.Sel.Name); ok {
+				g.itself(id)
 				return c
 			}
 		}
@@ -230,6 +232,15 @@ func (g ghost) entity(e ast.Expr) entity {
 	}
 	g.l.refuse(g.pos(e), "this expression", "a variable is expected here", "")
 	return nil
+}
+
+// itself refuses a name of Go's, or of the directives' own, that is declared here as something else.
+func (g ghost) itself(id *ast.Ident) {
+	_, obj := g.scope.LookupParent(id.Name, g.from)
+	if p, ok := obj.(*types.PkgName); ok && p.Imported().Path() == "math" || obj == nil || obj.Parent() == types.Universe {
+		return
+	}
+	g.l.refuse(g.pos(id), id.Name, "it is declared here, and means something else in directives", "give what is declared another name")
 }
 
 func mathConstant(name string) (term, bool) {
@@ -274,9 +285,11 @@ func (g ghost) call(e *ast.CallExpr) term {
 	name := ""
 	switch f := e.Fun.(type) {
 	case *ast.Ident:
+		g.itself(f)
 		name = f.Name
 	case *ast.SelectorExpr:
 		if id, ok := f.X.(*ast.Ident); ok {
+			g.itself(id)
 			name = id.Name + "." + f.Sel.Name
 		}
 	}
