@@ -96,6 +96,7 @@ func (g ghost) eval(e ast.Expr) term {
 		case token.SUB:
 			x := g.eval(e.X)
 			if x.sort != program.Bool {
+				g.signed(e, x)
 				if n, ok := x.x.(program.Number); ok {
 					return term{program.Number{Value: new(big.Rat).Neg(n.Value), Sort: n.Sort}, x.sort}
 				}
@@ -117,6 +118,9 @@ func (g ghost) binary(e *ast.BinaryExpr) term {
 		g.l.refuse(g.at+e.OpPos-1, "the operator "+e.Op.String(), "directives do not know it", "use + - * / %")
 	}
 	x, y := g.eval(e.X), g.eval(e.Y)
+	if op == program.Sub {
+		g.signed(e, x, y)
+	}
 	if g.real && x.sort != program.Bool && y.sort != program.Bool || x.sort != y.sort {
 		x, y = real(x), real(y)
 	}
@@ -152,6 +156,22 @@ func (g ghost) binary(e *ast.BinaryExpr) term {
 	}
 	g.l.refuse(g.at+e.OpPos-1, "this "+e.Op.String(), "its operands are of the wrong type", "")
 	return term{}
+}
+
+// signed refuses differences of unsigned inputs, which Go wraps around.
+func (g ghost) signed(e ast.Expr, of ...term) {
+	if !g.inputs {
+		return // of loops, where counters are known not to be negative
+	}
+	for _, t := range of {
+		program.Walk(t.x, func(x program.Expression) {
+			r, ref := x.(program.Ref)
+			i, element := x.(program.Element)
+			if t.sort == program.Int && (ref && r.Var.Natural || element && i.Slice.Natural) {
+				g.l.refuse(g.pos(e), "a difference of unsigned integers", "below zero it wraps around", "compare them, or take their float64")
+			}
+		})
+	}
 }
 
 // variable reads a variable, a field or a constant.
