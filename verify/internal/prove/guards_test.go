@@ -31,6 +31,9 @@ func TestAlmostProofs(t *testing.T) {
 		{"Unbounded", forward("-diff(x)"), "no constant bound"},
 		{"Downwards", forward("-diff(x)"), "one-sided noise is shifted upwards"},
 		{"Even", forward("-diff(x) * (1 / 2)"), "not whole by its form"},
+		{"NoneBefore", forward("-diff(x)"), "n is positive where a draw moves"},
+		{"ChosenBefore", []prove.Orientation{{Direction: "forward"}}, "n is positive where a draw moves"},
+		{"Ways", []prove.Orientation{{Direction: "forward"}}, "too many paths"},
 		{"LocalIndex", []prove.Orientation{{Direction: "forward"}}, "both runs read the same element of out"},
 	} {
 		u := all[almost.name]

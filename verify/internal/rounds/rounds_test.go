@@ -46,6 +46,15 @@ func TestTaken(t *testing.T) {
 		if got, want := strings.Join(words, " "), roundLine.FindStringSubmatch(u.Decl.Doc.Text())[1]; got != want {
 			t.Errorf("%s: %s, want %s\n%s", u.Name, got, want, program.Print(r.Function))
 		}
+		set := map[*program.Variable]bool{}
+		program.Each(r.Function.Body, func(s program.Statement) { set[program.Written(s)] = true })
+		program.Each(r.Function.Body, func(s program.Statement) {
+			program.Reads(s, func(v *program.Variable) {
+				if !set[v] && !slices.Contains(r.Function.Inputs, v) {
+					t.Errorf("%s: %s is neither given nor set\n%s", u.Name, v.Name, program.Print(r.Function))
+				}
+			})
+		})
 		if cost := r.Claim.Cost.Epsilon.String(); cost != "eps / real("+r.Count.String()+")" {
 			t.Errorf("%s: a round costs %s", u.Name, cost)
 		}

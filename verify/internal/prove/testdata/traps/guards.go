@@ -57,3 +57,65 @@ func LocalIndex(x int, eps float64, src *noise.Source) int {
 	out := []int{0, 1}
 	return out[x]
 }
+
+// ChosenBefore pays for a choice by scores, also where n is 0.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && n >= 0 && len(q) > 0
+//dp:cost 4 * float64(n) * eps
+func ChosenBefore(q []float64, n int, eps float64, src *noise.Source) (int, float64) {
+	best := src.Choose(q, eps)
+	if best > 0 {
+		return best, 0
+	}
+	return best, src.Laplace(float64(n) / eps)
+}
+
+// Ways has more paths than are followed, and returns x at the end of the last.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func Ways(x float64, a, b, c, d, f, g, h, i, j, k, l, m bool, eps float64, src *noise.Source) float64 {
+	var out []float64
+	if a {
+		out = append(out, 1)
+	}
+	if b {
+		out = append(out, 1)
+	}
+	if c {
+		out = append(out, 1)
+	}
+	if d {
+		out = append(out, 1)
+	}
+	if f {
+		out = append(out, 1)
+	}
+	if g {
+		out = append(out, 1)
+	}
+	if h {
+		out = append(out, 1)
+	}
+	if i {
+		out = append(out, 1)
+	}
+	if j {
+		out = append(out, 1)
+	}
+	if k {
+		out = append(out, 1)
+	}
+	if l {
+		out = append(out, 1)
+	}
+	if m {
+		out = append(out, 1)
+	}
+	if len(out) > 0 {
+		return 0
+	}
+	return x
+}

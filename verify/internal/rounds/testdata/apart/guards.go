@@ -332,3 +332,295 @@ func ReturnedThenPanics(q, w []float64, k int, eps float64, src *noise.Source) f
 	}
 	return n
 }
+
+// AfterElement returns a private number, and what is public.
+//
+//dp:adjacent each(q) <= 1
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func AfterElement(q, w []float64, x float64, k int, eps float64, src *noise.Source) (float64, []float64) {
+	var out []float64
+	for range k {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+	}
+	if len(w) == 0 {
+		return 0, out
+	}
+	return x + w[0], out
+}
+
+// AfterLength returns a private number and a public length.
+//
+//dp:adjacent each(q) <= 1
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func AfterLength(q, w []float64, x float64, k int, eps float64, src *noise.Source) (float64, []float64) {
+	var out []float64
+	for range k {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+	}
+	return x + float64(len(w)), out
+}
+
+// AfterLocalLength returns how long a slice of a private length is.
+//
+//dp:adjacent each(q) <= 1
+//dp:adjacent |n| <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func AfterLocalLength(q []float64, k, n int, eps float64, src *noise.Source) (int, []float64) {
+	ys := make([]float64, max(n, 0))
+	var out []float64
+	for range k {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+	}
+	return len(ys), out
+}
+
+// PostOfOther counts another variable behind its body.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func PostOfOther(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	j := 0
+	for i := 0; i < k; j = i + 1 {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+		if len(out) > 100+j {
+			i++
+		}
+	}
+	return out
+}
+
+// PostFromOther counts from another variable.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func PostFromOther(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	j := 0
+	for i := 0; i < k; i = j + 1 {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+		if len(out) > 100 {
+			j = k
+		}
+	}
+	return out
+}
+
+// Stays does not count.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func Stays(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	for i := 0; i < k; i += 0 {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+		if len(out) > 100 {
+			break
+		}
+	}
+	return out
+}
+
+// BelowThenZero begins below 0, and sets something else to 0.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func BelowThenZero(q []float64, k int, eps float64, src *noise.Source) ([]float64, int) {
+	var out []float64
+	i := -5
+	z := 0
+	for ; i < k; i++ {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+	}
+	return out, z
+}
+
+// BeginsAnywhere begins where it is told to.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func BeginsAnywhere(q []float64, k, m int, eps float64, src *noise.Source) []float64 {
+	var out []float64
+	for i := m; i < k; i++ {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// SummedTwice has a number that is made of a private sum.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func SummedTwice(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	s := 0.0
+	for _, x := range q {
+		s += x
+	}
+	y := 2 * s
+	var out []float64
+	for range k {
+		for range q {
+			out = append(out, y+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// SummedAndInput has one that is made of it and of an input.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func SummedAndInput(q []float64, t float64, k int, eps float64, src *noise.Source) []float64 {
+	s := 0.0
+	for _, x := range q {
+		s += x
+	}
+	y := s + t
+	var out []float64
+	for range k {
+		for range q {
+			out = append(out, y+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// SummedAndElement has one that is made of it and of an element.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func SummedAndElement(q, w []float64, k int, eps float64, src *noise.Source) []float64 {
+	if len(w) == 0 {
+		return nil
+	}
+	s := 0.0
+	for _, x := range q {
+		s += x
+	}
+	y := s + w[0]
+	var out []float64
+	for range k {
+		for range q {
+			out = append(out, y+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// SummedAndLength has one that is made of it and of a length.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func SummedAndLength(q, w []float64, k int, eps float64, src *noise.Source) []float64 {
+	s := 0.0
+	for _, x := range q {
+		s += x
+	}
+	y := s + float64(len(w))
+	var out []float64
+	for range k {
+		for range q {
+			out = append(out, y+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// SummedElement has one that is an element of a slice of sums.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func SummedElement(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	ys := make([]float64, 1)
+	for _, x := range q {
+		ys[0] += x
+	}
+	y := ys[0]
+	var out []float64
+	for range k {
+		for range q {
+			out = append(out, y+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// LocalLength has one that is the length of a slice of private length.
+//
+//dp:adjacent each(q) <= 1
+//dp:adjacent |n| <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func LocalLength(q []float64, k, n int, eps float64, src *noise.Source) []float64 {
+	ys := make([]float64, max(n, 0))
+	y := float64(len(ys))
+	var out []float64
+	for range k {
+		for range q {
+			out = append(out, y+src.Laplace(1/eps))
+		}
+	}
+	return out
+}
+
+// StoredOnly writes what rounds share, and does not read it.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func StoredOnly(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	sums := make([]float64, len(q))
+	for range k {
+		for i, z := range q {
+			sums[i] = z + src.Laplace(1/eps)
+		}
+	}
+	return sums
+}
+
+// StoredThenLonger writes it before it makes it longer.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func StoredThenLonger(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	sums := make([]float64, 1)
+	for range k {
+		for _, z := range q {
+			sums[0] = z + src.Laplace(1/eps)
+			sums = append(sums, 1)
+		}
+	}
+	return sums
+}

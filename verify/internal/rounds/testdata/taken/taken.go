@@ -86,3 +86,43 @@ func Shifted(q []float64, x float64, k int, eps float64, src *noise.Source) []fl
 	}
 	return out
 }
+
+// SetSometimes sets a number to 0 in some rounds: in the others it is what it was.
+//
+// round: s·before -> s out
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0 && len(q) > 0
+//dp:cost eps
+func SetSometimes(q []float64, k int, eps float64, src *noise.Source) (int, []float64) {
+	s := 1
+	var out []float64
+	for range k {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+		if q[0] > 0 {
+			s = 0
+		}
+	}
+	return s, out
+}
+
+// SetAlways sets a number in each round, to what it was and more.
+//
+// round: s·before -> s out
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0 && len(q) > 0
+//dp:cost eps
+func SetAlways(q []float64, k int, eps float64, src *noise.Source) (float64, []float64) {
+	s := 1.0
+	var out []float64
+	for range k {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps))
+		}
+		s = s/2 + q[0] + src.Laplace(1/eps)
+	}
+	return s, out
+}
