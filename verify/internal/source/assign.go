@@ -350,6 +350,9 @@ func (l *lowerer) set(to, v entity, pos token.Pos) {
 			}
 			l.checkTexts(v.v, pos)
 			if v.v != to.v {
+				if l.arrays[to.v] > 0 {
+					l.copies[copied{to.v, pos}] = copiedByMake
+				}
 				l.emit(program.Assign{At: at, To: to.v, Value: program.Ref{Var: v.v}})
 			}
 			return
@@ -406,7 +409,7 @@ func (l *lowerer) zero(e entity, pos token.Pos) {
 		}
 		l.emit(program.Assign{At: at, To: e.v, Value: zero})
 	case slice:
-		l.emit(program.Make{At: at, To: e.v, Length: number(0, program.Int)})
+		l.emit(program.Make{At: at, To: e.v, Length: number(l.arrays[e.v], program.Int)})
 	case rows:
 		l.makeRows(e, number(0, program.Int), pos)
 	case *record:

@@ -575,7 +575,7 @@ func (l *lowerer) run(g *frame, sig *types.Signature, typ *ast.FuncType, recvLis
 			l.discard(v, e.Pos())
 			return
 		}
-		if s, ok := v.(slice); ok && !l.assigns(code, obj) {
+		if s, ok := v.(slice); ok && l.arrays[s.v] == 0 && !l.assigns(code, obj) {
 			g.env[obj] = s // a slice that is not set anew is the caller's
 			return
 		}
@@ -657,6 +657,8 @@ func returnsOnce(code *ast.BlockStmt) bool {
 func disown(written map[*program.Variable]bool, e entity) {
 	switch e := e.(type) {
 	case scalar:
+		delete(written, e.v)
+	case slice:
 		delete(written, e.v)
 	case *record:
 		for _, f := range e.fields {

@@ -385,6 +385,14 @@ func (l *lowerer) local(name string, t types.Type, pos token.Pos) entity {
 			return slice{v}
 		}
 	}
+	if a, ok := t.Underlying().(*types.Array); ok && a.Len() > 0 && !isError(a.Elem()) {
+		if sort, ok := heldSort(a.Elem()); ok {
+			v := l.variable(name, sort, pos)
+			v.Slice = true
+			l.arrays[v] = a.Len()
+			return slice{v}
+		}
+	}
 	if columns, ok := l.columns(name, t, pos); ok {
 		return rows{columns}
 	}

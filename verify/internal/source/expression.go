@@ -655,6 +655,24 @@ func (l *lowerer) composite(e *ast.CompositeLit) entity {
 		}
 		l.temporaries[to.v] = true
 		return to
+	case *types.Array:
+		to, ok := l.local(l.frame.prefix+"array", t, e.Pos()).(slice)
+		if !ok {
+			break
+		}
+		var values []program.Expression
+		for _, x := range e.Elts {
+			if _, keyed := x.(*ast.KeyValueExpr); keyed {
+				l.refuse(x.Pos(), "an element with an index", "it is outside the subset", "list the elements in order")
+			}
+			values = append(values, l.scalar(x).x)
+		}
+		l.zero(to, e.Pos())
+		for i, x := range values {
+			l.emit(program.Store{At: program.At{Pos: e.Pos()}, To: to.v, Index: number(int64(i), program.Int), Value: x})
+		}
+		l.temporaries[to.v] = true
+		return to
 	}
 	l.refuse(e.Pos(), "a literal of type "+typeName(t), "it is outside the subset", "use a slice of numbers, or a struct")
 	return nil

@@ -176,7 +176,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) flow {
 	loop := l.out[len(l.out)-1].(*program.Loop)
 	changed := map[*program.Variable]bool{}
 	assigned(loop.Body, changed)
-	if of != nil && changed[of] && value != nil && !elementsKept(loop.Body, of) {
+	if of != nil && changed[of] && value != nil && (l.arrays[of] > 0 || !elementsKept(loop.Body, of)) {
 		l.refuse(s.Pos(), "changing "+of.Name+" while ranging over it", "the range goes on with what it was", "range over its length")
 	}
 	if mentions(limit, changed) {

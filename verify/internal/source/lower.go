@@ -71,6 +71,8 @@ type lowerer struct {
 	// that were.
 	kinds             []kind
 	returned, yielded shapes
+	// arrays are slices that are arrays in Go, with their lengths: to assign one copies it.
+	arrays map[*program.Variable]int64
 	// texts are slices of strings. keys says of a variable of a range which element of
 	// which slice it is, and keysOf by which slice a map is read.
 	texts  map[*program.Variable]bool
@@ -150,6 +152,7 @@ func newLowerer(b *body, known bodies, notes notes) *lowerer {
 		errors:      map[any]int64{},
 		private:     map[*program.Variable]bool{},
 		bagged:      map[*program.Variable]bool{},
+		arrays:      map[*program.Variable]int64{},
 		texts:       map[*program.Variable]bool{},
 		keys:        map[types.Object]element{},
 		keysOf:      map[*program.Variable]*program.Variable{},

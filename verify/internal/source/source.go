@@ -7,7 +7,7 @@
 // (floats), as long as no draw fails. What it does not know how to say so it
 // refuses, with the position and the nearest thing that it knows; it never guesses.
 //
-// What lies outside: overflow of integers, rounding of floats, infinities and NaN;
+// What lies outside: overflow of integers, rounding of floats, infinities and NaN, the sign of a zero;
 // a source of randomness that fails (k, err := d.Int64(stream) gives an err of nil),
 // or that refuses a parameter;
 // what a method leaves in the unexported fields of its receiver, which its package

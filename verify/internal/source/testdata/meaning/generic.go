@@ -113,3 +113,65 @@ func News(x, eps float64, src *noise.Source) (int, bool, float64) {
 	}
 	return r.n + s.n, r.done, s.sums.of
 }
+
+type tallies struct {
+	of   [3]int
+	last int
+}
+
+func (t tallies) with(i int) tallies {
+	t.of[i]++
+	t.last = i
+	return t
+}
+
+func (t *tallies) add(i int) { t.of[i]++ }
+
+func bumped(a [3]int) [3]int {
+	a[0] += 10
+	return a
+}
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func Arrays(q []float64, eps float64, src *noise.Source) ([]int, float64, int) {
+	var t tallies
+	for _, x := range q {
+		i := min(2, max(0, int(math.Floor(x))))
+		u := t.with(i)
+		if x > 1 {
+			t = u
+		}
+		u.add(0)
+		t.last += u.of[0]
+	}
+	a := t.of
+	b := bumped(a)
+	c := [...]float64{1, 0.5, src.Laplace(1)}
+	d := [4]float64{2}
+	for i := range c {
+		c[i] += float64(a[i]) + d[i+1]
+	}
+	a[1] = 7
+	top := 0
+	for i, x := range c {
+		if x > c[top] {
+			top = i
+		}
+	}
+	var out []int
+	for i := 0; i < len(b); i++ {
+		out = append(out, b[i]-a[i])
+	}
+	for _, n := range t.of {
+		out = append(out, n)
+	}
+	return out, c[top] + d[0], t.last
+}
+
+//dp:adjacent |n| <= 1
+//dp:cost eps
+func ArrayPanics(n int, eps float64, src *noise.Source) int {
+	a := [3]int{1, 2, 3}
+	return a[n]
+}
