@@ -56,7 +56,7 @@ func (l *lowerer) directive(c *claim.Claim, d directive) {
 		e := l.parse(d.text, d.at)
 		// It holds in both runs, and may well speak of what is private: the databases
 		// that there are.
-		g := ghost{l: l, at: d.at, scope: l.scope(), inputs: true, scales: true}
+		g := ghost{l: l, at: d.at, scope: l.parameters, from: l.signed, inputs: true, scales: true}
 		c.Requires = append(c.Requires, g.truth(e))
 	case "cost":
 		if c.Cost != nil {
@@ -142,7 +142,7 @@ func (l *lowerer) adjacent(c *claim.Claim, d directive) {
 			l.refuse(at, "a second adjacency of "+name, "an input has one", "write the smaller of both")
 		}
 	}
-	g := ghost{l: l, at: d.at + token.Pos(boundAt), scope: l.scope(), claim: c, inputs: true, real: true}
+	g := ghost{l: l, at: d.at + token.Pos(boundAt), scope: l.parameters, from: l.signed, claim: c, inputs: true, real: true}
 	switch op {
 	case "<=":
 		a.High = g.number(l.parse(bound, g.at))
@@ -211,7 +211,7 @@ func (l *lowerer) adjacentInput(name string, at token.Pos, of claim.Relation) *p
 // inputNamed returns an input by its path: q, or r.q.
 func (l *lowerer) inputNamed(path string, at token.Pos) entity {
 	parts := strings.Split(path, ".")
-	_, obj := l.scope().LookupParent(parts[0], token.NoPos)
+	_, obj := l.parameters.LookupParent(parts[0], l.signed)
 	v, ok := obj.(*types.Var)
 	if !ok {
 		l.refuse(at, parts[0], "the function has no such input", l.inputHint(parts[0]))
@@ -252,9 +252,6 @@ func (l *lowerer) inputHint(name string) string {
 	return "did you mean " + best + "?"
 }
 
-// scope is that of the parameters.
-func (l *lowerer) scope() *types.Scope { return l.parameters }
-
 // parse reads an expression of a directive; positions in it count from at.
 func (l *lowerer) parse(text string, at token.Pos) ast.Expr {
 	if strings.TrimSpace(text) == "" {
@@ -270,7 +267,7 @@ func (l *lowerer) parse(text string, at token.Pos) ast.Expr {
 // cost reads EPS, or EPS, DELTA, or zcdp(RHO).
 func (l *lowerer) cost(c *claim.Claim, d directive) *claim.Cost {
 	amount := func(part directive) program.Expression {
-		g := ghost{l: l, at: part.at, scope: l.scope(), claim: c, inputs: true, real: true, scales: true}
+		g := ghost{l: l, at: part.at, scope: l.parameters, from: l.signed, claim: c, inputs: true, real: true, scales: true}
 		return g.number(l.parse(part.text, part.at))
 	}
 	parts := split(d, ",")
@@ -305,7 +302,7 @@ func (l *lowerer) sensitivity(c *claim.Claim, d directive) claim.Sensitivity {
 	}
 	l.inputNamed(s.Input, d.at)
 	at := d.at + token.Pos(m[4])
-	g := ghost{l: l, at: at, scope: l.scope(), claim: c, inputs: true, real: true}
+	g := ghost{l: l, at: at, scope: l.parameters, from: l.signed, claim: c, inputs: true, real: true}
 	s.Most = g.number(l.parse(d.text[m[4]:m[5]], at))
 	return s
 }

@@ -64,8 +64,10 @@ type lowerer struct {
 	empties map[copied]bool
 	// temporaries are slices that have no name yet, and that nothing else knows.
 	temporaries map[*program.Variable]bool
-	// parameters is the scope of the inputs; bags are inputs of a type of their own.
+	// parameters is the scope of the inputs, and signed where the signature ends, behind which
+	// it has what the body declares; bags are inputs of a type of their own.
 	parameters *types.Scope
+	signed     token.Pos
 	bags       map[string]*program.Variable
 	// kinds are those of the numbers that are being shown; returned and yielded are those
 	// that were.
@@ -200,7 +202,7 @@ func (l *lowerer) enter(b *body) {
 		l.frame.types = fn.Signature().Results()
 	}
 	l.result = l.frame.types
-	l.parameters = b.in.info.Scopes[b.decl.Type]
+	l.parameters, l.signed = b.in.info.Scopes[b.decl.Type], b.decl.Type.End()
 	fields := []*ast.FieldList{b.decl.Recv, b.decl.Type.Params}
 	for _, list := range fields {
 		if list == nil {
