@@ -14,30 +14,34 @@ func TestAlmostProofs(t *testing.T) {
 	forward := func(shift string) []prove.Orientation {
 		return []prove.Orientation{{Direction: "forward", Alignment: shifts(shift)}}
 	}
+	scaled := []prove.Orientation{{Direction: "forward", Alignment: []prove.Shift{{Draw: 1, Name: "noise", Expr: "-diff(x)"}}}}
 	for _, almost := range []struct {
 		name         string
+		units        []string
 		orientations []prove.Orientation
 		fails        string
 	}{
-		{"Squeezed", []prove.Orientation{
+		{"Squeezed", nil, []prove.Orientation{
 			{Direction: "forward", Alignment: shifts("cond(e >= 0 && e <= 2 - x, -e / 2, 0)")},
 			{Direction: "backward", Alignment: shifts("cond(e > 2 - x, -diff(x), 0)")},
 		}, "it might not keep volume"},
-		{"Floored", []prove.Orientation{
+		{"Floored", nil, []prove.Orientation{
 			{Direction: "forward", Alignment: shifts("cond(floor(e) == 1 && x == 0 && diff(x) == 1, -1, 0)")},
 			{Direction: "backward", Alignment: shifts("cond(e >= 2 - x, -diff(x), 0)")},
 		}, "may only compare the sample, linearly"},
-		{"Interval", forward("cond(e >= 0 && e < 4 - x && e >= 4 - x - diff(x) || e >= 4 - x && e < 4 - x - diff(x), -diff(x), 0)"), "is injective"},
-		{"Unbounded", forward("-diff(x)"), "no constant bound"},
-		{"Downwards", forward("-diff(x)"), "one-sided noise is shifted upwards"},
-		{"Even", forward("-diff(x) * (1 / 2)"), "not whole by its form"},
-		{"NoneBefore", forward("-diff(x)"), "n is positive where a draw moves"},
-		{"ChosenBefore", []prove.Orientation{{Direction: "forward"}}, "n is positive where a draw moves"},
-		{"Ways", []prove.Orientation{{Direction: "forward"}}, "too many paths"},
-		{"LocalIndex", []prove.Orientation{{Direction: "forward"}}, "both runs read the same element of out"},
+		{"Interval", nil, forward("cond(e >= 0 && e < 4 - x && e >= 4 - x - diff(x) || e >= 4 - x && e < 4 - x - diff(x), -diff(x), 0)"), "is injective"},
+		{"Unbounded", nil, forward("-diff(x)"), "no constant bound"},
+		{"Downwards", nil, forward("-diff(x)"), "one-sided noise is shifted upwards"},
+		{"Even", nil, forward("-diff(x) * (1 / 2)"), "not whole by its form"},
+		{"NoneBefore", nil, forward("-diff(x)"), "n is positive where a draw moves"},
+		{"ChosenBefore", nil, []prove.Orientation{{Direction: "forward"}}, "n is positive where a draw moves"},
+		{"Ways", nil, []prove.Orientation{{Direction: "forward"}}, "too many paths"},
+		{"ChosenUnit", []string{"c"}, scaled, "an index of degree 1"},
+		{"DrawnUnit", []string{"c"}, scaled, "an integer of degree 1"},
+		{"LocalIndex", nil, []prove.Orientation{{Direction: "forward"}}, "both runs read the same element of out"},
 	} {
 		u := all[almost.name]
-		c := &prove.Certificate{Version: 1, Program: prove.Hash(u.Function, u.Claim), Orientations: almost.orientations}
+		c := &prove.Certificate{Version: 1, Program: prove.Hash(u.Function, u.Claim), Units: almost.units, Orientations: almost.orientations}
 		if err := prove.Check(t.Context(), u.Function, u.Claim, c); err == nil || !strings.Contains(err.Error(), almost.fails) {
 			t.Errorf("%s: the check says %v; want %q", almost.name, err, almost.fails)
 		}

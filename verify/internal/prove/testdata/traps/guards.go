@@ -119,3 +119,30 @@ func Ways(x float64, a, b, c, d, f, g, h, i, j, k, l, m bool, eps float64, src *
 	}
 	return x
 }
+
+// ChosenUnit returns x as it is where what is chosen is half of c: in units of c it never is, if
+// it were whole there.
+//
+//dp:adjacent |x| <= c
+//dp:requires c > 0 && eps > 0 && len(w) > 0
+//dp:cost eps
+func ChosenUnit(x, c int, w []float64, eps float64, src *noise.Source) int {
+	best := src.Choose(w, eps)
+	if 2*best == c {
+		return x
+	}
+	return x + int(src.DiscreteLaplace(float64(c)/eps))
+}
+
+// DrawnUnit does so where what is drawn is.
+//
+//dp:adjacent |x| <= c
+//dp:requires c > 0 && eps > 0 && n > 0
+//dp:cost eps
+func DrawnUnit(x, c, n int, eps float64, src *noise.Source) int {
+	k := src.Uniform(n)
+	if 2*k == c {
+		return x
+	}
+	return x + int(src.DiscreteLaplace(float64(c)/eps))
+}

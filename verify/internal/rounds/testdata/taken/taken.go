@@ -126,3 +126,61 @@ func SetAlways(q []float64, k int, eps float64, src *noise.Source) (float64, []f
 	}
 	return s, out
 }
+
+// Rising compares with a number that rises behind each round.
+//
+// round: t -> out
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func Rising(q []float64, k int, eps float64, src *noise.Source) []bool {
+	t := 0.0
+	var out []bool
+	for range k {
+		for _, z := range q {
+			out = append(out, z+src.Laplace(1/eps) > t)
+		}
+		t++
+	}
+	return out
+}
+
+// Longer adds how long a list is that grows behind each round.
+//
+// round: list -> out
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func Longer(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	var out, list []float64
+	for range k {
+		for _, z := range q {
+			out = append(out, z+float64(len(list))+src.Laplace(1/eps))
+		}
+		list = append(list, 1)
+	}
+	return out
+}
+
+// Halved halves its noise before each round, and pays for four in the third.
+//
+// want: refuted
+//
+// round: s·before -> s out
+//
+//dp:adjacent one(q) <= 1
+//dp:requires eps > 0 && k > 0
+//dp:cost eps
+func Halved(q []float64, k int, eps float64, src *noise.Source) []float64 {
+	s := 2.0
+	var out []float64
+	for range k {
+		s /= 2
+		for _, z := range q {
+			out = append(out, z+src.Laplace(float64(k)*s/eps))
+		}
+	}
+	return out
+}
