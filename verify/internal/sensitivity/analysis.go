@@ -73,6 +73,7 @@ type analysis struct {
 	stretches map[[2]int][]*stretch
 	groups    map[[2]int]int
 	pairs     map[string]int
+	branches  map[int][]comparison // what holds where one is taken
 	held      []held
 	serial    int
 	parents   map[int]int // frames, by what they stand in
@@ -267,7 +268,8 @@ func (a *analysis) atomEnv(x *atom) env {
 
 // size bounds |e|, in terms of sources; nil if nothing is known.
 func (a *analysis) size(e Expr) env {
-	sum := env{}
+	var parts []env // of terms of which one is not 0 at most
+	var only [][]map[int]bool
 	for _, t := range e.terms {
 		public := term{coef: t.coef}
 		var part env
@@ -310,7 +312,20 @@ func (a *analysis) size(e Expr) env {
 		if part == nil {
 			part = env{unit: {most: one()}}
 		}
-		sum = sum.add(part.scale(a.abs(Expr{[]term{public}})))
+		part = part.scale(a.abs(Expr{[]term{public}}))
+		where := a.only(Expr{[]term{t}})
+		apart := func(others []map[int]bool) bool {
+			return !slices.ContainsFunc(others, func(o map[int]bool) bool { return !a.exclude(where, o) })
+		}
+		if i := slices.IndexFunc(only, apart); i >= 0 {
+			parts[i], only[i] = parts[i].max(part, a.facts), append(only[i], where)
+		} else {
+			parts, only = append(parts, part), append(only, []map[int]bool{where})
+		}
+	}
+	sum := env{}
+	for _, part := range parts {
+		sum = sum.add(part)
 	}
 	// Bounds may say less together than apart: x in [0, 1] has size 1, as 1-x has.
 	if lo, hi := a.interval(e); lo != nil && hi != nil {

@@ -347,7 +347,7 @@ func (a *analysis) exclusive(bag *object, after, end *state, ids []int) {
 		for _, id := range ids[1:] {
 			fits := true
 			for _, g := range group {
-				fits = fits && apart(end.heap[g].only, end.heap[id].only)
+				fits = fits && a.exclude(end.heap[g].only, end.heap[id].only)
 			}
 			if fits {
 				group = append(group, id)
@@ -390,7 +390,7 @@ func (a *analysis) exclusiveSums(bag *object, after, before, head, end *state, s
 		group := sums[:1:1]
 		var left []place
 		for _, p := range sums[1:] {
-			if !slices.ContainsFunc(group, func(q place) bool { return !apart(a.only(added(p)), a.only(added(q))) }) {
+			if !slices.ContainsFunc(group, func(q place) bool { return !a.exclude(a.only(added(p)), a.only(added(q))) }) {
 				group = append(group, p)
 			} else {
 				left = append(left, p)
@@ -419,10 +419,37 @@ func (a *analysis) exclusiveSums(bag *object, after, before, head, end *state, s
 	}
 }
 
-// apart reports whether of two sets of branches no run takes both.
-func apart(x, y map[int]bool) bool {
+// exclude reports whether of two sets of branches no run takes both: one is where a condition
+// holds and one where it does not, or their conditions do not hold together.
+func (a *analysis) exclude(x, y map[int]bool) bool {
 	for b := range x {
 		if y[-b] {
+			return true
+		}
+		for c := range y {
+			for _, p := range a.branches[b] {
+				if slices.ContainsFunc(a.branches[c], func(q comparison) bool { return a.contradict(p, q) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// contradict reports whether two comparisons do not hold together: u > 0, say, and u < d for
+// d <= 0.
+func (a *analysis) contradict(p, q comparison) bool {
+	u := p.x.sub(p.y)
+	flip := map[token.Token]token.Token{token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS, token.GEQ: token.LEQ, token.EQL: token.EQL}
+	for _, q := range []comparison{q, {flip[q.op], q.y, q.x}} {
+		// u p 0 and u q d
+		d := u.sub(q.x.sub(q.y))
+		above := func(op token.Token) bool { return op == token.GTR || op == token.GEQ || op == token.EQL }
+		below := func(op token.Token) bool { return op == token.LSS || op == token.LEQ || op == token.EQL }
+		strict := p.op == token.GTR || p.op == token.LSS || q.op == token.GTR || q.op == token.LSS
+		gap := func(e Expr) bool { return a.isPositive(e) || strict && a.isNonneg(e) }
+		if above(p.op) && below(q.op) && gap(d.neg()) || below(p.op) && above(q.op) && gap(d) {
 			return true
 		}
 	}

@@ -35,6 +35,7 @@ func (a *analysis) branch(f *frame, st *state, s *ast.IfStmt, k *rest) outcome {
 	}
 	id := a.next()
 	cond.branch = id
+	a.branches[id], a.branches[-id] = cond.known(true), cond.known(false)
 	yes, no := st.clone(), st.clone()
 	yes.under = append(yes.under, id)
 	no.under = append(no.under, -id)

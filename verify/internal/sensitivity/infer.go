@@ -66,7 +66,7 @@ func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
 	work := maxWork
-	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, tags: map[*ast.Ident]*types.Var{}, swapped: map[int]Expr{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, branches: map[int][]comparison{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, tags: map[*ast.Ident]*types.Var{}, swapped: map[int]Expr{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
