@@ -59,7 +59,7 @@ func (r *discipline) given(v *variable, x ast.Expr, call *ast.CallExpr, i, throu
 		if fn.Name() == "AddTo" {
 			r.refuse(call, "a release", "AddTo writes to what it is given")
 		}
-		return false // it writes to nothing that it is given, but may read it later
+		return asked(fn) // it writes to nothing that it is given, but may read it later
 	}
 	if d, ok := r.program.funcs[fn.Origin().FullName()]; ok {
 		k := r.program.read(d)
@@ -154,6 +154,25 @@ func readers(fn *types.Func) bool {
 // copies reports whether what a function of slices or maps returns is new.
 func copies(fn *types.Func) bool {
 	return slices.Contains([]string{"slices.Clone", "maps.Clone", "slices.Concat", "slices.Repeat", "slices.Sorted", "slices.Collect"}, fn.FullName())
+}
+
+// asked reports whether a function is a draw, or a release of a mechanism, which keep nothing of
+// what they are given.
+func asked(fn *types.Func) bool {
+	recv := fn.Signature().Recv()
+	if recv == nil {
+		return false
+	}
+	t := recv.Type()
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := t.(*types.Named)
+	if !ok || strings.HasSuffix(fn.Pkg().Path(), "/dataset") {
+		return false
+	}
+	d := devices["New"+named.Obj().Name()]
+	return slices.Contains(d.each, fn.Name()) || slices.Contains(d.run, fn.Name()) || named.Obj().Name() == "Source" && fn.Name() == "Choose"
 }
 
 // harmless are methods of others that write to nothing, and remember nothing.

@@ -225,3 +225,33 @@ func Rounds(scores []float64, k int, eps privacy.Epsilon, bits noise.Bits) ([]in
 	}
 	return picked, nil
 }
+
+// Peeled asks again for the best of those that are left.
+//
+// want: accepted: eps*k
+//
+//dp:adjacent bag(rows) <= 1
+//dp:requires k >= 0
+//dp:cost float64(k) * eps
+func Peeled(rows []int, n, k int, eps privacy.Epsilon) ([]int, error) {
+	m, err := mechanism.NewNoisyMax(mechanism.NoisyMaxOptions{ScoreOptions: mechanism.ScoreOptions{Sensitivity: big.NewRat(1, 1), Epsilon: eps}})
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, n)
+	for _, r := range rows {
+		if r >= 0 && r < n {
+			scores[r]++
+		}
+	}
+	var out []int
+	for range k {
+		i, err := m.Choose(noise.System(), scores)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+		scores[i] = -1
+	}
+	return out, nil
+}

@@ -510,3 +510,26 @@ func Indebted(x, a float64, src *noise.Source) float64 { return src.Laplace(a) }
 //dp:requires eps > 0
 //dp:cost eps * a / a
 func ZeroByZero(x, a, eps float64, src *noise.Source) float64 { return x + src.Laplace(1/eps) }
+
+// ScoresDoubled writes to scores that a mechanism was asked for, and asks it again.
+//
+// want: rejected
+//
+//dp:adjacent each(q) <= 1
+//dp:cost 2 * eps
+func ScoresDoubled(q []float64, eps privacy.Epsilon) (int, int, error) {
+	m, err := mechanism.NewExponential(mechanism.ExponentialOptions{Sensitivity: big.NewRat(1, 1), Epsilon: eps})
+	if err != nil {
+		return 0, 0, err
+	}
+	scores := slices.Clone(q)
+	i, err := m.Choose(noise.System(), scores)
+	if err != nil {
+		return 0, 0, err
+	}
+	for k := range scores {
+		scores[k] *= 2
+	}
+	j, err := m.Choose(noise.System(), scores)
+	return i, j, err
+}
