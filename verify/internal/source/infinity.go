@@ -211,6 +211,9 @@ func (l *lowerer) compareInfinite(op program.Op, v, w entity, t types.Type, pos 
 	if !first && !second {
 		return term{}, false
 	}
+	if first != second && (a.sum || b.sum) {
+		return l.compareSum(op, v, w, t, pos)
+	}
 	x, ok1 := l.extendedTerm(v, w)
 	y, ok2 := l.extendedTerm(w, v)
 	if !ok1 || !ok2 || first && second && a.end != b.end {
@@ -224,13 +227,48 @@ func (l *lowerer) compareInfinite(op program.Op, v, w entity, t types.Type, pos 
 		choice(y.is, against(-y.sign), l.compare(op, x.x, y.x, t, pos))), program.Bool}, true
 }
 
+// compareSum compares a sum that may be infinite with a number: what is NaN is neither less
+// nor more, nor equal.
+func (l *lowerer) compareSum(op program.Op, v, w entity, t types.Type, pos token.Pos) (term, bool) {
+	sum, left := v.(infinite)
+	x, y := sum.x, w
+	sign := int64(1) // of the infinity of which the comparison is true
+	if op == program.Lt || op == program.Le {
+		sign = -1
+	}
+	if !left {
+		sum = w.(infinite)
+		x, y = sum.x, v
+		sign = -sign
+	}
+	z, ok := y.(term)
+	if !ok {
+		return term{}, false
+	}
+	var beyond program.Expression = program.Binary{Op: program.Eq, X: sum.x.x, Y: number(sign, program.Real)}
+	if op == program.Eq || op == program.Ne {
+		beyond = program.Truth(op == program.Ne)
+	}
+	a, b := x, z
+	if !left {
+		a, b = z, x
+	}
+	return term{choice(sum.is, beyond, l.compare(op, a, b, t, pos)), program.Bool}, true
+}
+
 // sumInfinite is a sum or difference, of which one part may be infinite.
 func (l *lowerer) sumInfinite(op program.Op, v, w entity, t types.Type, pos token.Pos) (entity, bool) {
-	_, first := v.(infinite)
-	_, second := w.(infinite)
+	a, first := v.(infinite)
+	b, second := w.(infinite)
+	if !first && !second || op != program.Add && op != program.Sub {
+		return nil, false
+	}
+	if first != second && (a.sum || b.sum) {
+		return l.sumOn(op, v, w, t, pos)
+	}
 	x, ok1 := l.extendedTerm(v, w)
 	y, ok2 := l.extendedTerm(w, v)
-	if !first && !second || !ok1 || !ok2 || x.end || y.end || op != program.Add && op != program.Sub {
+	if !ok1 || !ok2 || x.end || y.end {
 		return nil, false
 	}
 	if op == program.Sub {
@@ -249,6 +287,35 @@ func (l *lowerer) sumInfinite(op program.Op, v, w entity, t types.Type, pos toke
 		l.emit(s)
 	}
 	return infinite{either(x.is, y.is), kind{sum: true}, term{program.Ref{Var: to}, program.Real}}, true
+}
+
+// sumOn is a sum that may be infinite, plus or minus a number, or that minus the sum.
+func (l *lowerer) sumOn(op program.Op, v, w entity, t types.Type, pos token.Pos) (entity, bool) {
+	sum, left := v.(infinite)
+	x, ok1 := v.(term)
+	y, ok2 := w.(term)
+	if left {
+		x, ok1 = sum.x, true
+	} else {
+		sum = w.(infinite)
+		y, ok2 = sum.x, true
+	}
+	if !ok1 || !ok2 {
+		return nil, false
+	}
+	beyond := sum.x.x
+	if !left && op == program.Sub {
+		beyond = program.Unary{Op: program.Sub, X: beyond}
+	}
+	to := l.variable(l.frame.prefix+"sum", program.Real, pos)
+	l.depth[to] = temporary
+	set := func(x program.Expression) []program.Statement {
+		return []program.Statement{program.Assign{At: program.At{Pos: pos}, To: to, Value: x}}
+	}
+	for _, s := range pick(sum.is, set(beyond), set(l.binary(op, x, y, t, pos).x), pos) {
+		l.emit(s)
+	}
+	return infinite{sum.is, kind{sum: true}, term{program.Ref{Var: to}, program.Real}}, true
 }
 
 // pick is a condition between statements, of which the truth may be known.

@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		{claim + "func F(x, eps float64, src *noise.Source) (n float64) {\na := [2]float64{x, 1}\nfor _, y := range a {\na[1] = y\nn += y\n}\nreturn n\n}", "changing a while ranging over it: the range goes on with what it was", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) bool {\na, b := [2]float64{x}, [2]float64{1, x}\nreturn a == b\n}", "slices or structs assigned side by side", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) bool {\na := [2]float64{x}\nb := a\nb[0]++\nreturn a == b\n}", "a slice: a number or a truth is expected here", ""},
-		{claim + "func F(x, eps float64, src *noise.Source) bool {\nbest := math.Inf(-1)\nif x > 0 {\nbest = x\n}\nreturn x - best > 1\n}", "arithmetic on what may be infinite: numbers are real", ""},
+		{claim + "func F(x, eps float64, src *noise.Source) bool {\nbest := math.Inf(-1)\nif x > 0 {\nbest = x\n}\nreturn x - best > 1\n}", "", "return ((best·infinite && (sum == real 1)) || ((! best·infinite) && (sum > real 1)))"},
 		{claim + "func F(x, eps float64, src *noise.Source) bool {\nbest := math.Inf(-1)\nif x > 0 {\nbest = x\n}\nreturn math.IsInf(x - best, 1)\n}", "the function IsInf", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\nbest := math.Inf(-1)\nif x > 0 {\nbest = x\n}\nreturn max(x - best, 0)\n}", "what may be infinite: a number is expected here", ""},
 		{claim + "func F(x, eps float64, src *noise.Source) float64 {\nbest := math.Inf(-1)\nif x > 0 {\nbest = x\n}\ngap := best - x\ngap = best\nreturn gap\n}", "assigning what may be infinite: it is outside the subset", ""},

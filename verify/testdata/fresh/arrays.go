@@ -1,6 +1,10 @@
 package fresh
 
-import "github.com/discreet-dp/discreet/noise"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/noise"
+)
 
 // FourKinds is a histogram in an array.
 //
@@ -100,4 +104,27 @@ func NoAndYesBare(q []float64, t, eps float64, src *noise.Source) (tally [2]int)
 		tally[0]++
 	}
 	return tally
+}
+
+// StableTold tells the largest where it is far ahead, with a lead that moves by two and is
+// taken to move by one.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && delta > 0 && delta < 0.5 && len(q) > 1
+//dp:cost eps, delta
+func StableTold(q []float64, eps, delta float64, src *noise.Source) int {
+	at, first, second := -1, math.Inf(-1), math.Inf(-1)
+	for i, x := range q {
+		if x > first {
+			at, first, second = i, x, first
+		} else if x > second {
+			second = x
+		}
+	}
+	if first-second+src.Laplace(1/eps) > 1+math.Log(1/(2*delta))/eps {
+		return at
+	}
+	return -1
 }

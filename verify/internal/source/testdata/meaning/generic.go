@@ -175,3 +175,24 @@ func ArrayPanics(n int, eps float64, src *noise.Source) int {
 	a := [3]int{1, 2, 3}
 	return a[n]
 }
+
+//dp:adjacent each(q) <= 1
+//dp:cost eps
+func InfiniteSums(q []float64, a, b, eps float64, src *noise.Source) []bool {
+	first, second, least := math.Inf(-1), math.Inf(-1), math.Inf(1)
+	for _, x := range q {
+		if x > first {
+			first, second = x, first
+		} else if x > second {
+			second = x
+		}
+		least = min(least, x)
+	}
+	gap := first - second + src.Laplace(1)
+	back := a - gap
+	wide := b + (first - least) - 1
+	return []bool{
+		gap > a, gap >= a, gap < a, gap <= a, gap == a, gap != a, a < gap, b >= gap,
+		back > a, back <= b, wide < b, wide > a, b != wide, a < wide, b <= back, back == a, wide != 0,
+	}
+}
