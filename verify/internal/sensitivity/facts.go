@@ -85,6 +85,21 @@ func (f *facts) sign(a *atom) (nonneg, positive bool) {
 			nonneg, positive = true, positive || n.Sign() > 0
 		}
 	}
+	if nonneg && positive {
+		return true, true
+	}
+	// x = (x - y) + y, where x - y is known, and y by other facts.
+	for i, p := range slices.Concat(f.nonneg, f.positive) {
+		y := x.sub(p)
+		if len(p.terms) != 2 || len(y.terms) != 1 {
+			continue
+		}
+		if g, ok := f.asking(a); ok {
+			if n, more := g.termSign(y.terms[0]); n {
+				nonneg, positive = true, positive || more || i >= len(f.nonneg)
+			}
+		}
+	}
 	return nonneg, positive
 }
 

@@ -362,3 +362,11 @@ func Widened(x uint8) int { return int(x) * 10 }
 //dp:requires a > 0 && b > 0
 //dp:sensitivity x = math.Sqrt(a*b)
 func RootsOfPositives(x, a, b float64) float64 { return x * math.Sqrt(a) * math.Sqrt(b) }
+
+// AboveAnother is larger than what is positive, and so positive: |hi| is hi.
+//
+// want: accepted: x: hi
+//
+//dp:requires 0 < lo && lo < hi
+//dp:sensitivity x = hi
+func AboveAnother(x, lo, hi float64) float64 { return x * hi }

@@ -549,3 +549,19 @@ func RootOfNegative(x, a float64) float64 { return x * a }
 //dp:requires a < 0
 //dp:sensitivity x = 1 + math.Log(a) - math.Log(a)
 func LogarithmOfNegative(x, a float64) float64 { return x }
+
+// AboveNegative is larger than what may be negative.
+//
+// want: rejected
+//
+//dp:requires lo < hi
+//dp:sensitivity x = hi
+func AboveNegative(x, lo, hi float64) float64 { return x * hi }
+
+// BelowPositive is less than what is positive.
+//
+// want: rejected
+//
+//dp:requires 0 < hi && lo < hi
+//dp:sensitivity x = lo
+func BelowPositive(x, lo, hi float64) float64 { return x * lo }
