@@ -25,10 +25,6 @@ func TestAlmostProofs(t *testing.T) {
 			{Direction: "forward", Alignment: shifts("cond(e >= 0 && e <= 2 - x, -e / 2, 0)")},
 			{Direction: "backward", Alignment: shifts("cond(e > 2 - x, -diff(x), 0)")},
 		}, "it might not keep volume"},
-		{"Floored", nil, []prove.Orientation{
-			{Direction: "forward", Alignment: shifts("cond(floor(e) == 1 && x == 0 && diff(x) == 1, -1, 0)")},
-			{Direction: "backward", Alignment: shifts("cond(e >= 2 - x, -diff(x), 0)")},
-		}, "may only compare the sample, linearly"},
 		{"Interval", nil, forward("cond(e >= 0 && e < 4 - x && e >= 4 - x - diff(x) || e >= 4 - x && e < 4 - x - diff(x), -diff(x), 0)"), "is injective"},
 		{"Unbounded", nil, forward("-diff(x)"), "no constant bound"},
 		{"Downwards", nil, forward("-diff(x)"), "one-sided noise is shifted upwards"},

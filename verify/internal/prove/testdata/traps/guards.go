@@ -1,10 +1,6 @@
 package traps
 
-import (
-	"math"
-
-	"github.com/discreet-dp/discreet/noise"
-)
+import "github.com/discreet-dp/discreet/noise"
 
 // Squeezed tells whether noise lies in an interval that shrinks with x. Halving what lies in it
 // keeps it within, on half of the line.
@@ -15,16 +11,6 @@ import (
 func Squeezed(x, eps float64, src *noise.Source) bool {
 	e := src.Laplace(1 / eps)
 	return e >= 0 && e <= 2-x
-}
-
-// Floored tells whether noise is below 2 or 1, in whole steps.
-//
-//dp:adjacent x in [0,1]
-//dp:requires eps > 0 && x >= 0 && x <= 1
-//dp:cost eps
-func Floored(x int, eps float64, src *noise.Source) bool {
-	e := src.Laplace(1 / eps)
-	return math.Floor(e) >= 0 && math.Floor(e) <= 1-float64(x)
 }
 
 // Unbounded moves as far as c, and pays for 1. (There is noise of another scale, so that costs are
@@ -53,9 +39,9 @@ func Even(x int64, eps float64, src *noise.Source) int64 {
 //dp:adjacent |x| <= 1
 //dp:requires eps > 0 && x >= 0 && x <= 1
 //dp:cost eps
-func LocalIndex(x int, eps float64, src *noise.Source) int {
+func LocalIndex(x int, eps float64, src *noise.Source) []int {
 	out := []int{0, 1}
-	return out[x]
+	return []int{out[x]}
 }
 
 // ChosenBefore pays for a choice by scores, also where n is 0.

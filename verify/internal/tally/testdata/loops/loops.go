@@ -7,6 +7,7 @@ import "github.com/discreet-dp/discreet/noise"
 // want: n·all1 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Count(rows []bool, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -21,6 +22,7 @@ func Count(rows []bool, eps float64, src *noise.Source) float64 {
 // want: n·all1 -3..3
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Ways(rows []int, a, eps float64, src *noise.Source) float64 {
 	n := 1.0
@@ -40,6 +42,7 @@ func Ways(rows []int, a, eps float64, src *noise.Source) float64 {
 // want: s·all1 -4..4
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Clamped(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -53,6 +56,7 @@ func Clamped(rows []float64, eps float64, src *noise.Source) float64 {
 // want: one counts·all1 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Histogram(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	counts := make([]int64, k)
@@ -70,6 +74,7 @@ func Histogram(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: each n·all1 -1..1, rows·len -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Grid(rows []float64, grid []float64, eps float64, src *noise.Source) int {
 	t := float64(len(rows)) + src.Laplace(2/eps)
@@ -90,6 +95,7 @@ func Grid(rows []float64, grid []float64, eps float64, src *noise.Source) int {
 // want: none
 //
 //dp:adjacent bag(rows) <= 2
+//dp:requires eps > 0
 //dp:cost eps
 func TwoRecords(rows []bool, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -104,6 +110,7 @@ func TwoRecords(rows []bool, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func NoisyLevel(rows []float64, grid []float64, eps float64, src *noise.Source) int {
 	t := src.Laplace(2 / eps)
@@ -125,6 +132,7 @@ func NoisyLevel(rows []float64, grid []float64, eps float64, src *noise.Source) 
 //
 //dp:adjacent bag(rows) <= 1
 //dp:adjacent |x| <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func PrivateLevel(rows []float64, x, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -139,6 +147,7 @@ func PrivateLevel(rows []float64, x, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Rises(rows []float64, eps float64, src *noise.Source) float64 {
 	n, last := 0, 0.0
@@ -156,6 +165,7 @@ func Rises(rows []float64, eps float64, src *noise.Source) float64 {
 // want: rows·len -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Doubled(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 1.0
@@ -168,6 +178,7 @@ func Doubled(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func UpToFive(rows []float64, eps float64, src *noise.Source) float64 {
 	n, m := 0, 0
@@ -185,6 +196,7 @@ func UpToFive(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Unbounded(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -197,6 +209,7 @@ func Unbounded(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Stops(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -212,6 +225,7 @@ func Stops(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Places(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -227,6 +241,7 @@ func Places(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:requires k >= 2
+//dp:requires eps > 0
 //dp:cost eps
 func TwoBins(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	counts := make([]int64, k)
@@ -245,6 +260,7 @@ func TwoBins(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func LastOf(rows []float64, eps float64, src *noise.Source) float64 {
 	n, kept := 0, 0.0
@@ -258,6 +274,7 @@ func LastOf(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Sometimes(rows []float64, eps float64, src *noise.Source) float64 {
 	n, kept := 0, 0.0
@@ -276,6 +293,7 @@ func Sometimes(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:requires k >= 1
+//dp:requires eps > 0
 //dp:cost eps
 func FromElsewhere(rows []int, k int, eps float64, src *noise.Source) int {
 	counts := make([]int, k)
@@ -294,6 +312,7 @@ func FromElsewhere(rows []int, k int, eps float64, src *noise.Source) int {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func LastPositive(rows []float64, eps float64, src *noise.Source) float64 {
 	n, kept := 0, 0.0
@@ -309,6 +328,7 @@ func LastPositive(rows []float64, eps float64, src *noise.Source) float64 {
 // want: n·all1 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Inner(rows []int, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -326,6 +346,7 @@ func Inner(rows []int, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func NoisyGrid(rows []float64, grid []float64, eps float64, src *noise.Source) int {
 	t := src.Laplace(2 / eps)
@@ -347,6 +368,7 @@ func NoisyGrid(rows []float64, grid []float64, eps float64, src *noise.Source) i
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Reset(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -364,6 +386,7 @@ func Reset(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func SkipsRounds(rows []float64, grid []float64, eps float64, src *noise.Source) []float64 {
 	var out []float64
@@ -388,6 +411,7 @@ rounds:
 // want: each n·all1 -1..1, rows·len -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func PerRound(rows []float64, k int, eps float64, src *noise.Source) int {
 	for i := range k {

@@ -11,6 +11,7 @@ import (
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func EveryOther(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -28,6 +29,7 @@ func EveryOther(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func EverySecond(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -44,6 +46,7 @@ func EverySecond(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func AllButFirst(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -61,6 +64,7 @@ func AllButFirst(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:requires len(rows) >= len(w)
+//dp:requires eps > 0
 //dp:cost eps
 func AsManyAsOthers(rows, w []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -77,6 +81,7 @@ func AsManyAsOthers(rows, w []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func PlaceBehind(rows []float64, eps float64, src *noise.Source) int64 {
 	n, i := 0, 0
@@ -93,6 +98,7 @@ func PlaceBehind(rows []float64, eps float64, src *noise.Source) int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func ResetFirst(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -110,6 +116,7 @@ func ResetFirst(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func EachRoundOfOne(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	counts := make([]int64, 3)
@@ -131,6 +138,7 @@ func EachRoundOfOne(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func TwiceInOne(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	counts := make([]int64, k)
@@ -155,6 +163,7 @@ func TwiceInOne(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Continued(rows []int, before []int64, eps float64, src *noise.Source) []int64 {
 	counts := slices.Clone(before)
@@ -175,6 +184,7 @@ func Continued(rows []int, before []int64, eps float64, src *noise.Source) []int
 //
 //dp:adjacent bag(rows) <= 1
 //dp:adjacent |k| <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func PrivateLength(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	counts := make([]int64, k)
@@ -194,6 +204,7 @@ func PrivateLength(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func UnboundedThenSkips(rows []float64, eps float64, src *noise.Source) float64 {
 	s, n := 0.0, 0
@@ -210,6 +221,7 @@ func UnboundedThenSkips(rows []float64, eps float64, src *noise.Source) float64 
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func UnboundedBelow(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -222,6 +234,7 @@ func UnboundedBelow(rows []float64, eps float64, src *noise.Source) float64 {
 // want: s·all1 -4..4
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func ClampedBelow(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -234,6 +247,7 @@ func ClampedBelow(rows []float64, eps float64, src *noise.Source) float64 {
 // want: s·all1 -4..4
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func TakenOff(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -246,6 +260,7 @@ func TakenOff(rows []float64, eps float64, src *noise.Source) float64 {
 // want: m·all1 -1..1, n·all2 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Otherwise(rows []float64, eps float64, src *noise.Source) float64 {
 	n, m := 0, 0
@@ -264,6 +279,7 @@ func Otherwise(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func LastPlus(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0.0
@@ -278,6 +294,7 @@ func LastPlus(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func PlusLast(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0.0
@@ -292,6 +309,7 @@ func PlusLast(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func LastMinus(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0.0
@@ -306,6 +324,7 @@ func LastMinus(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Flips(rows []float64, eps float64, src *noise.Source) float64 {
 	n, m := 10.0, 0
@@ -323,6 +342,7 @@ func Flips(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Doubles(rows []float64, eps float64, src *noise.Source) float64 {
 	n, m := 1.0, 0
@@ -340,6 +360,7 @@ func Doubles(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func DoublesBins(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	bins := make([]int64, k)
@@ -359,6 +380,7 @@ func DoublesBins(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func ByAnotherBin(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	bins := make([]int64, k)
@@ -378,6 +400,7 @@ func ByAnotherBin(rows []int, k int, eps float64, src *noise.Source) []int64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func ByAnotherSlice(rows []int, k int, old []int64, eps float64, src *noise.Source) []int64 {
 	bins := make([]int64, len(old))
@@ -397,6 +420,7 @@ func ByAnotherSlice(rows []int, k int, old []int64, eps float64, src *noise.Sour
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func Neighbouring(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -414,6 +438,7 @@ func Neighbouring(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:requires len(rows) > 0
+//dp:requires eps > 0
 //dp:cost eps
 func FirstOfAll(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -431,6 +456,7 @@ func FirstOfAll(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:requires len(w) >= len(rows)
+//dp:requires eps > 0
 //dp:cost eps
 func AnotherAtPlace(rows, w []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -447,6 +473,7 @@ func AnotherAtPlace(rows, w []float64, eps float64, src *noise.Source) float64 {
 // want: one counts·all1 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func ReadBefore(rows []int, eps float64, src *noise.Source) int64 {
 	counts := make([]int64, 3)
@@ -464,6 +491,7 @@ func ReadBefore(rows []int, eps float64, src *noise.Source) int64 {
 // want: one counts·all1 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func SetAfter(rows []int, eps float64, src *noise.Source) (int64, int64) {
 	counts := make([]int64, 3)
@@ -481,6 +509,7 @@ func SetAfter(rows []int, eps float64, src *noise.Source) (int64, int64) {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func NoiseFirst(rows []float64, m, eps float64, src *noise.Source) float64 {
 	level := src.Laplace(2/eps) + m
@@ -498,6 +527,7 @@ func NoiseFirst(rows []float64, m, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func NoiseAndElement(rows, grid []float64, eps float64, src *noise.Source) int {
 	t := src.Laplace(2 / eps)
@@ -521,6 +551,7 @@ func NoiseAndElement(rows, grid []float64, eps float64, src *noise.Source) int {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func NoisyElement(rows []float64, eps float64, src *noise.Source) float64 {
 	noisy := []float64{src.Laplace(2 / eps)}
@@ -539,6 +570,7 @@ func NoisyElement(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func ByNumber(rows []float64, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -556,6 +588,7 @@ func ByNumber(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:adjacent |x| <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func PrivateThenLength(rows, grid []float64, x, eps float64, src *noise.Source) float64 {
 	n := 0
@@ -574,6 +607,7 @@ func PrivateThenLength(rows, grid []float64, x, eps float64, src *noise.Source) 
 //dp:adjacent bag(rows) <= 1
 //dp:adjacent |x| <= 1
 //dp:requires len(grid) > 0
+//dp:requires eps > 0
 //dp:cost eps
 func PrivateThenElement(rows, grid []float64, x, eps float64, src *noise.Source) float64 {
 	first := grid[0]
@@ -589,6 +623,7 @@ func PrivateThenElement(rows, grid []float64, x, eps float64, src *noise.Source)
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func AtMostZero(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -601,6 +636,7 @@ func AtMostZero(rows []float64, eps float64, src *noise.Source) float64 {
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func AtLeastZero(rows []float64, eps float64, src *noise.Source) float64 {
 	s := 0.0
@@ -616,6 +652,7 @@ func AtLeastZero(rows []float64, eps float64, src *noise.Source) float64 {
 //
 //dp:adjacent bag(rows) <= 1
 //dp:adjacent bag(others) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func TwoBags(others, rows []float64, eps float64, src *noise.Source) (int, float64) {
 	n := 0
@@ -632,6 +669,7 @@ func TwoBags(others, rows []float64, eps float64, src *noise.Source) (int, float
 // want: none
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func RoundsOfBins(rows []int, eps float64, src *noise.Source) int64 {
 	d := int64(0)
@@ -652,6 +690,7 @@ func RoundsOfBins(rows []int, eps float64, src *noise.Source) int64 {
 // want: one counts·all1 -1..1
 //
 //dp:adjacent bag(rows) <= 1
+//dp:requires eps > 0
 //dp:cost eps
 func OtherLength(rows []int, k int, eps float64, src *noise.Source) []int64 {
 	two := make([]int64, 2)
