@@ -31,7 +31,11 @@ func (v view) clone() view {
 	return w
 }
 
-// of writes x in a view; false if part of it is unknown.
+// maxView is how many parts an expression may have that a view tells: what each branch makes
+// of a variable doubles with every if.
+const maxView = 2000
+
+// of writes x in a view; false if part of it is unknown, or it is too large to look at.
 func (v view) of(x p.Expression) (p.Expression, bool) {
 	known := true
 	y := replace(x, func(x p.Expression) (p.Expression, bool) {
@@ -49,6 +53,11 @@ func (v view) of(x p.Expression) (p.Expression, bool) {
 		}
 		return nil, false
 	})
+	if known {
+		parts := 0
+		p.Walk(y, func(p.Expression) { parts++ })
+		known = parts <= maxView
+	}
 	return y, known
 }
 
