@@ -34,3 +34,21 @@ func Logarithm(x, t, eps float64, src *noise.Source) float64 {
 func Floor(x, t, eps float64, src *noise.Source) float64 {
 	return x + math.Floor(t)*src.Laplace(1/eps)
 }
+
+// Difference has one that is negative where t is below s.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && t > 0 && s > 0
+//dp:cost eps
+func Difference(x, t, s, eps float64, src *noise.Source) float64 {
+	return x + (t-s)*src.Laplace(1/eps)
+}
+
+// AboveMinusOne has one that is 0, or below.
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0 && t > -1
+//dp:cost eps
+func AboveMinusOne(x, t, eps float64, src *noise.Source) float64 {
+	return x + t*src.Laplace(1/eps)
+}
