@@ -21,7 +21,8 @@ type machine struct {
 	info    *types.Info
 	vars    map[types.Object]any // float64, bool, []float64, [][]float64, table, structure, []structure or *ast.FuncLit
 	steps   int
-	down    bool // maps are ranged over from the largest key, if the sum of the keys is odd: in an order of their own
+	noise   func(v, scale float64) float64 // what a draw makes of a number that it is added to
+	down    bool                           // maps are ranged over from the largest key, if the sum of the keys is odd: in an order of their own
 }
 
 // What memory is made of, but for slices: a map from int, and a struct.
@@ -314,6 +315,11 @@ func (m *machine) eval(x ast.Expr) any {
 		}
 		v, _ := constant.Float64Val(constant.ToFloat(tv.Value))
 		return v
+	}
+	if m.noise != nil {
+		if sum, ok := m.released(x); ok {
+			return sum
+		}
 	}
 	switch x := x.(type) {
 	case *ast.ParenExpr:

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"math"
+	gopath "path"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func programOf(t rapid.TB, text string) *Program {
 
 func parsed(text string) (*Program, error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "p.go", "package p\nimport (\"cmp\"; \"math\"; \"slices\"; \"sort\")\n"+text, 0)
+	file, err := parser.ParseFile(fset, "p.go", "package p\nimport (\"cmp\"; \"math\"; \"slices\"; \"sort\"; \"github.com/discreet-dp/discreet/noise\")\n"+text, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +45,14 @@ func parsed(text string) (*Program, error) {
 var library = func() headersOnly {
 	all := headersOnly{}
 	for path, text := range map[string]string{
-		"cmp":    "func Compare(x, y float64) int",
-		"math":   "func Sqrt(x float64) float64\nfunc Abs(x float64) float64\nfunc Min(x, y float64) float64\nfunc Max(x, y float64) float64",
-		"slices": "func Sort(s []float64)\nfunc SortFunc(s []float64, compare func(x, y float64) int)\nfunc Clone(s []float64) []float64",
-		"sort":   "func Float64s(s []float64)\nfunc Slice(s any, less func(i, j int) bool)",
+		"cmp":            "func Compare(x, y float64) int",
+		"math":           "func Sqrt(x float64) float64\nfunc Abs(x float64) float64\nfunc Min(x, y float64) float64\nfunc Max(x, y float64) float64",
+		"slices":         "func Sort(s []float64)\nfunc SortFunc(s []float64, compare func(x, y float64) int)\nfunc Clone(s []float64) []float64",
+		module + "noise": "type Source struct{ bits any }\nfunc (s *Source) Laplace(scale float64) float64",
+		"sort":           "func Float64s(s []float64)\nfunc Slice(s any, less func(i, j int) bool)",
 	} {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, path+".go", "package "+path+"\n"+text, 0)
+		file, err := parser.ParseFile(fset, path+".go", "package "+gopath.Base(path)+"\n"+text, 0)
 		if err != nil {
 			panic(err)
 		}
