@@ -52,3 +52,60 @@ func Difference(x, t, s, eps float64, src *noise.Source) float64 {
 func AboveMinusOne(x, t, eps float64, src *noise.Source) float64 {
 	return x + t*src.Laplace(1/eps)
 }
+
+// ToTheFourth holds what is of another degree against a share.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func ToTheFourth(q []float64, eps float64, src *noise.Source) int {
+	spent, n := 0.0, 0
+	for _, x := range q {
+		if ((spent*spent)*spent)*spent > eps {
+			break
+		}
+		spent += eps / 4
+		if x+src.Laplace(4/eps) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// OfLogarithm compares with a function of the budget.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OfLogarithm(q []float64, eps float64, src *noise.Source) int {
+	spent, n := 0.0, 0
+	for _, x := range q {
+		if spent+eps/4 > eps*math.Log(eps+2) {
+			break
+		}
+		spent += eps / 4
+		if x+src.Laplace(4/eps) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// OfFloor compares a function of what was spent.
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func OfFloor(q []float64, eps float64, src *noise.Source) int {
+	spent, n := 0.0, 0
+	for _, x := range q {
+		if spent*math.Floor(spent) > eps {
+			break
+		}
+		spent += eps / 4
+		if x+src.Laplace(4/eps) > 0 {
+			n++
+		}
+	}
+	return n
+}
