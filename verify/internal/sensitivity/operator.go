@@ -193,6 +193,11 @@ func (a *analysis) amount(f *frame, st *state, c *closure, args []value, x *ast.
 	case c.self != nil && name == "Add" && len(args) == 1:
 		v, w := a.number(st, *c.self, x), a.number(st, args[0], x)
 		return value{sym: v.sym.add(w.sym)}, true
+	case c.self != nil && name == "MulRat" && len(args) == 1:
+		v, w := a.number(st, *c.self, x), a.number(st, args[0], x)
+		if k := a.single(w.sym); k != nil && k.rational != nil && len(a.env(v.sym)) == 0 {
+			return value{sym: v.sym.mul(*k.rational)}, true
+		}
 	}
 	return value{}, false
 }

@@ -38,7 +38,7 @@ func (l *lowerer) claim(all []directive) *claim.Claim {
 	case c.Cost == nil && len(c.Sensitivities) == 0:
 		l.report(all[0].pos, "a function without a claim", "there is nothing to prove", "add //dp:cost EPS")
 	case c.Cost != nil && len(c.Adjacent) == 0:
-		l.report(pos, "a cost without neighbours", "no input is private", "add //dp:adjacent each(q) <= 1, or the like")
+		l.report(pos, "a cost without neighbours", "no input is private", "add //dp:adjacent each(q) <= 1, bag(rows) <= 1, or the like")
 	}
 	if len(l.refusals) > before || !understood {
 		return nil

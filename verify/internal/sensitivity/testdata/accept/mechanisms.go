@@ -255,3 +255,33 @@ func Peeled(rows []int, n, k int, eps privacy.Epsilon) ([]int, error) {
 	}
 	return out, nil
 }
+
+// Shares is asked at a third of ε, and at two.
+//
+// want: accepted: eps
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func Shares(rows []float64, eps privacy.Epsilon) (float64, float64, error) {
+	count, err := mechanism.NewVector(mechanism.VectorOptions{L1: big.NewRat(1, 1), Epsilon: eps.MulRat(big.NewRat(1, 3))})
+	if err != nil {
+		return 0, 0, err
+	}
+	sum, err := mechanism.NewVector(mechanism.VectorOptions{L1: big.NewRat(5, 1), Epsilon: eps.MulRat(big.NewRat(2, 3))})
+	if err != nil {
+		return 0, 0, err
+	}
+	total := 0.0
+	for _, r := range rows {
+		total += max(-5, min(5, r))
+	}
+	n, err := count.Release(noise.System(), []float64{float64(len(rows))})
+	if err != nil {
+		return 0, 0, err
+	}
+	s, err := sum.Release(noise.System(), []float64{total})
+	if err != nil {
+		return 0, 0, err
+	}
+	return n[0], s[0], nil
+}

@@ -533,3 +533,38 @@ func ScoresDoubled(q []float64, eps privacy.Epsilon) (int, int, error) {
 	j, err := m.Choose(noise.System(), scores)
 	return i, j, err
 }
+
+// SharesTooLarge asks at two thirds of ε twice.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps
+func SharesTooLarge(rows []float64, eps privacy.Epsilon) ([]float64, []float64, error) {
+	m, err := mechanism.NewVector(mechanism.VectorOptions{L1: big.NewRat(1, 1), Epsilon: eps.MulRat(big.NewRat(2, 3))})
+	if err != nil {
+		return nil, nil, err
+	}
+	first, err := m.Release(noise.System(), []float64{float64(len(rows))})
+	if err != nil {
+		return nil, nil, err
+	}
+	second, err := m.Release(noise.System(), []float64{float64(len(rows))})
+	return first, second, err
+}
+
+// SharesOfChanged divides by a number that is changed before it is used.
+//
+// want: rejected
+//
+//dp:adjacent bag(rows) <= 1
+//dp:cost eps / 2
+func SharesOfChanged(rows []float64, eps privacy.Epsilon) ([]float64, error) {
+	half := big.NewRat(1, 2)
+	half.Add(half, half)
+	m, err := mechanism.NewVector(mechanism.VectorOptions{L1: big.NewRat(1, 1), Epsilon: eps.MulRat(half)})
+	if err != nil {
+		return nil, err
+	}
+	return m.Release(noise.System(), []float64{float64(len(rows))})
+}
