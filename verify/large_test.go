@@ -15,7 +15,7 @@ var large = map[string]func() string{
 		return "y := x\n" + repeated(400, "if y > %[1]d { y = %[1]d }\n") + "return y + src.Laplace(1/eps)"
 	},
 	"Noisy": func() string {
-		return "y := x + src.Laplace(1/eps)\n" + repeated(60, "if y > t+%[1]d { y = y + %[1]d }\n") + "return y"
+		return "y := x + src.Laplace(1/eps)\n" + repeated(200, "if y > t+%[1]d { y = y + %[1]d }\n") + "return y"
 	},
 	"Nest": func() string {
 		return "y := 0.0\n" + repeated(150, "if t > %[1]d {\n") + "y = x\n" + repeated(150, "y = min(y, %[1]d)\n}\n") + "return y + src.Laplace(1/eps)"

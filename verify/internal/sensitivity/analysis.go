@@ -81,6 +81,7 @@ type analysis struct {
 	calls     []string
 	steps     int
 	bounds    int // see maxBounds
+	compared  int // see maxCompared
 	pieced    int // how often a number was told apart from what else it may be
 	cost      bool
 	inputs    int  // how many are private
@@ -106,6 +107,10 @@ const maxSteps = 40_000
 // maxBounds is how many numbers of one function are bounded by parameters: each may be one of
 // two that are.
 const maxBounds = 200_000
+
+// maxCompared is how many terms of public numbers are held against those of comparisons: where
+// hundreds of branches change a number, it has as many terms.
+const maxCompared = 500_000
 
 // told reports whether another number may be told apart from what else it may be: what is one
 // of two, of which each is one of two, has too many cases.

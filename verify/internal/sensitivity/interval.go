@@ -88,6 +88,9 @@ func (a *analysis) publicWhere(all []comparison, e Expr) (lo, hi *Expr) {
 		}
 		// d >= 0, and e = left + r·d.
 		for _, t := range e.terms {
+			if a.compared += len(e.terms); a.compared > maxCompared {
+				return lo, hi
+			}
 			i := slices.IndexFunc(d.terms, func(s term) bool { return s.key() == t.key() })
 			if i < 0 {
 				continue
