@@ -1,6 +1,8 @@
 package verify_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -59,5 +61,22 @@ func TestLargeFunctionsEnd(t *testing.T) {
 				t.Errorf("%+v", r.Results)
 			}
 		})
+	}
+}
+
+// Who interrupts a run does not wait for what is under way, and hears no more of it.
+func TestInterruptedRunsEnd(t *testing.T) {
+	text := "package p\n\nimport \"github.com/discreet-dp/discreet/noise\"\n\n//dp:adjacent |x| <= 1\n//dp:requires eps > 0\n//dp:cost eps\n" +
+		"func Noisy(x, t, eps float64, src *noise.Source) float64 {\n" + large["Noisy"]() + "\n}\n"
+	ctx, cancel := context.WithCancel(t.Context())
+	told := 0
+	var interrupted time.Time
+	_, err := verify.Run(ctx, verify.Options{Dir: module(t, map[string]string{"p.go": text}), Check: true, Progress: func(verify.Progress) {
+		told++
+		interrupted = time.Now()
+		cancel()
+	}})
+	if late := time.Since(interrupted); !errors.Is(err, context.Canceled) || told != 1 || late > 2*time.Second {
+		t.Errorf("%v, told %d times, and %v late", err, told, late)
 	}
 }

@@ -101,6 +101,9 @@ func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) (jobs [
 	r.all = len(jobs)
 	r.assumed = r.program(jobs, func(*job) bool { return true })
 	r.judgeEach(ctx, jobs)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
 	r.compose(ctx, jobs)
 	r.assumed = nil
 	r.judgeEach(ctx, slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.postponed }))
@@ -110,34 +113,47 @@ func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) (jobs [
 	return jobs, nil
 }
 
-// judgeEach judges jobs by as many workers as there may be.
+// judgeEach judges jobs by as many workers as there may be. Where the context ends, it does not
+// wait for those that do not look at it, such as the rules; what they find then is not read.
 func (r *runner) judgeEach(ctx context.Context, jobs []*job) {
 	queue := make(chan *job)
 	var workers sync.WaitGroup
 	for range min(r.options.Workers, len(jobs)) {
 		workers.Go(func() {
 			for j := range queue {
-				r.tell("verifying "+j.unit.Name, 0)
+				r.tell(ctx, "verifying "+j.unit.Name, 0)
 				r.judge(ctx, j)
-				if !j.postponed && ctx.Err() == nil {
-					r.tell("verified "+j.unit.Name, 1)
+				if !j.postponed {
+					r.tell(ctx, "verified "+j.unit.Name, 1)
 				}
 			}
 		})
 	}
 	for _, j := range jobs {
-		queue <- j
+		select {
+		case queue <- j:
+		case <-ctx.Done():
+		}
 	}
 	close(queue)
-	workers.Wait()
+	over := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
 }
 
-func (r *runner) tell(doing string, done int) {
-	if r.options.Progress == nil {
-		return
-	}
+// tell tells of progress, of a run that goes on.
+func (r *runner) tell(ctx context.Context, doing string, done int) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
+	if r.options.Progress == nil || ctx.Err() != nil {
+		return
+	}
 	r.done += done
 	r.options.Progress(Progress{Done: r.done, All: r.all, Doing: doing})
 }
