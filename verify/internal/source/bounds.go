@@ -263,12 +263,33 @@ func (f facts) set(s symbol, x program.Expression) {
 	}
 	natural := f.atLeast(x, 0)
 	f.forget(s)
+	f.within(s, x)
 	if ok {
 		f.add(s, t, c)
 		f.add(t, s, -c)
 	}
 	if natural {
 		f.add(symbol{}, s, 0)
+	}
+}
+
+// within says that s, a minimum or maximum now, is at most, or at least, what it is of.
+func (f facts) within(s symbol, x program.Expression) {
+	b, ok := x.(program.Binary)
+	if !ok || b.Op != program.Min && b.Op != program.Max {
+		return
+	}
+	for _, y := range []program.Expression{b.X, b.Y} {
+		if inner, ok := y.(program.Binary); ok && inner.Op == b.Op {
+			f.within(s, y)
+		}
+		switch t, c, ok := linear(y); {
+		case !ok || t == s: // s was another number then
+		case b.Op == program.Min:
+			f.add(s, t, c)
+		default:
+			f.add(t, s, -c)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ var All = map[string]any{
 	"ErrorVariable": ErrorVariable, "OffByOne": OffByOne, "AppendedPanics": AppendedPanics, "ContinuePanics": ContinuePanics,
 	"FarPanics": FarPanics, "Guard": Guard, "Maps": Maps, "Appended": Appended, "Nested": Nested,
 	"Infinities": Infinities, "Ends": Ends, "Library": Library, "Made": Made, "Rows": Rows, "RowsAside": RowsAside, "Nothing": Nothing, "Places": Places,
-	"Called": Called, "Instances": Instances, "Texts": Texts, "News": News, "Arrays": Arrays, "InfiniteSums": InfiniteSums, "ArrayPanics": ArrayPanics, "Constants": Constants, "Begun": Begun, "CapacityPanics": CapacityPanics, "While": While, "Least": Least, "Wider": Wider, "Leaving": Leaving, "Parts": Parts, "Copied": Copied, "PartPanics": PartPanics, "PartsOfOwn": PartsOfOwn,
+	"Called": Called, "Instances": Instances, "Texts": Texts, "News": News, "Arrays": Arrays, "InfiniteSums": InfiniteSums, "ArrayPanics": ArrayPanics, "ClampPanics": ClampPanics, "Constants": Constants, "Begun": Begun, "CapacityPanics": CapacityPanics, "While": While, "Least": Least, "Wider": Wider, "Leaving": Leaving, "Parts": Parts, "Copied": Copied, "PartPanics": PartPanics, "PartsOfOwn": PartsOfOwn,
 	"counter.Receiver": func(s *State, q []float64, eps float64, src *noise.Source) (int, bool) {
 		return (&counter{count: s.Count, limit: s.Limit, sum: s.Sum, inner: &inner{s.Deep}}).Receiver(q, eps, src)
 	},

@@ -196,3 +196,13 @@ func InfiniteSums(q []float64, a, b, eps float64, src *noise.Source) []bool {
 		back > a, back <= b, wide < b, wide > a, b != wide, a < wide, b <= back, back == a, wide != 0,
 	}
 }
+
+//dp:adjacent |n| <= 1
+//dp:cost eps
+func ClampPanics(n, m int, eps float64, src *noise.Source) int {
+	a := [3]int{1, 2, 3}
+	low := min(max(n, -1), 2)
+	n = min(n, m, 2)
+	n = max(n, m-1, 0)
+	return a[low] + a[n]
+}
