@@ -130,6 +130,7 @@ func (r *discipline) read() {
 	r.parameters(r.decl.Recv)
 	r.parameters(r.decl.Type.Params)
 	ast.Inspect(r.decl, func(n ast.Node) bool {
+		r.dynamic(n)
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			r.parameters(n.Type.Params)
@@ -159,6 +160,104 @@ func (r *discipline) read() {
 	if r.again && (len(r.writes) > 0 || slices.Contains(r.fresh, false)) {
 		// What was taken for granted of its own calls, by induction on their depth.
 		r.refuse(r.decl, "a loop", "a function that calls itself writes to, or returns, what it is given")
+	}
+}
+
+// dynamic refuses values that become those of an interface: of which type they are would be told
+// with them, and values are read without. What Go's own functions are given they keep to themselves.
+func (r *discipline) dynamic(n ast.Node) {
+	open := func(t types.Type) bool {
+		_, parameter := types.Unalias(t).(*types.TypeParam)
+		return types.IsInterface(t) && !parameter
+	}
+	becomes := func(t, from types.Type, x ast.Expr) {
+		if t == nil || from == nil || !open(t) || open(from) || types.Identical(from, types.Typ[types.UntypedNil]) || random(from) {
+			return
+		}
+		r.refuse(x, "a value of one type", "a value of type "+from.String()+" becomes one of "+t.String())
+	}
+	to := func(t types.Type, x ast.Expr) { becomes(t, r.pkg.Info.TypeOf(x), x) }
+	of := func(t *types.Tuple, list []ast.Expr) {
+		if several, ok := r.pkg.Info.TypeOf(list[0]).(*types.Tuple); ok {
+			for i := range several.Len() {
+				becomes(t.At(min(i, t.Len()-1)).Type(), several.At(i).Type(), list[0])
+			}
+			return
+		}
+		for i, x := range list {
+			to(t.At(min(i, t.Len()-1)).Type(), x)
+		}
+	}
+	switch n := n.(type) {
+	case *ast.ReturnStmt:
+		sig := r.fn.Signature()
+		if lit, ok := r.level(n).(*ast.FuncLit); ok {
+			sig, _ = r.pkg.Info.TypeOf(lit).(*types.Signature)
+		}
+		if sig != nil && len(n.Results) > 0 {
+			of(sig.Results(), n.Results)
+		}
+	case *ast.AssignStmt:
+		several, _ := r.pkg.Info.TypeOf(n.Rhs[0]).(*types.Tuple)
+		for i, l := range n.Lhs {
+			switch {
+			case isBlank(l):
+			case len(n.Lhs) == len(n.Rhs):
+				to(r.pkg.Info.TypeOf(l), n.Rhs[i])
+			case several != nil:
+				becomes(r.pkg.Info.TypeOf(l), several.At(i).Type(), l)
+			}
+		}
+	case *ast.ValueSpec:
+		for i, x := range n.Values {
+			if len(n.Names) == len(n.Values) {
+				to(r.pkg.Info.TypeOf(n.Names[i]), x)
+			}
+		}
+	case *ast.CompositeLit:
+		for i, x := range n.Elts {
+			value := x
+			pair, keyed := x.(*ast.KeyValueExpr)
+			if keyed {
+				value = pair.Value
+			}
+			switch t := core(r.pkg.Info.TypeOf(n)).(type) {
+			case *types.Slice:
+				to(t.Elem(), value)
+			case *types.Array:
+				to(t.Elem(), value)
+			case *types.Map:
+				to(t.Key(), pair.Key)
+				to(t.Elem(), value)
+			case *types.Struct:
+				if keyed {
+					to(r.pkg.Info.TypeOf(pair.Key), value)
+				} else {
+					to(t.Field(i).Type(), value)
+				}
+			}
+		}
+	case *ast.CallExpr:
+		if r.pkg.Info.Types[n.Fun].IsType() {
+			to(r.pkg.Info.TypeOf(n.Fun), n.Args[0])
+			return
+		}
+		sig, ok := r.pkg.Info.TypeOf(n.Fun).(*types.Signature) // of the types that it is called for
+		if r.builtin(n) == "append" {
+			for _, x := range n.Args[1:] {
+				if !n.Ellipsis.IsValid() {
+					to(elementType(r.pkg.Info.TypeOf(n)), x)
+				}
+			}
+		} else if fn := r.called(n); ok && fn != nil && len(n.Args) > 0 {
+			if _, here := r.program.funcs[fn.Origin().FullName()]; here {
+				of(sig.Params(), n.Args)
+			}
+		}
+	case *ast.IndexExpr:
+		if m, ok := core(r.pkg.Info.TypeOf(n.X)).(*types.Map); ok {
+			to(m.Key(), n.Index)
+		}
 	}
 }
 

@@ -194,6 +194,30 @@ func (l *lowerer) try(f func()) (ok bool) {
 	return true
 }
 
+// typed refuses to show what is in an interface: of which type it is would be shown with it. Of
+// errors it is known which they are.
+func (l *lowerer) typed(s *types.Signature, pos token.Pos) {
+	var shown []types.Type
+	for v := range s.Results().Variables() {
+		shown = append(shown, v.Type())
+		if n, ok := types.Unalias(v.Type()).(*types.Named); ok && isSequence(n) {
+			shown = slices.AppendSeq(shown, n.TypeArgs().Types())
+		}
+	}
+	for v := range s.Params().Variables() {
+		if isYield(v.Name(), v.Type()) {
+			for w := range v.Type().Underlying().(*types.Signature).Params().Variables() {
+				shown = append(shown, w.Type())
+			}
+		}
+	}
+	for _, t := range shown {
+		if types.IsInterface(t) && !isError(t) {
+			l.report(pos, "showing a value of type "+typeName(t), "of which type it is would be shown with it", "show it as what it is")
+		}
+	}
+}
+
 // enter makes the inputs.
 func (l *lowerer) enter(b *body) {
 	l.frame = &frame{in: b.in, file: b.file, name: fullName(b), env: map[types.Object]entity{}}
@@ -202,6 +226,9 @@ func (l *lowerer) enter(b *body) {
 		l.frame.types = fn.Signature().Results()
 	}
 	l.result = l.frame.types
+	if fn, ok := b.in.info.Defs[b.decl.Name].(*types.Func); ok {
+		l.typed(fn.Signature(), b.decl.Type.Pos())
+	}
 	l.parameters, l.signed = b.in.info.Scopes[b.decl.Type], b.decl.Type.End()
 	fields := []*ast.FieldList{b.decl.Recv, b.decl.Type.Params}
 	for _, list := range fields {

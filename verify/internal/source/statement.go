@@ -497,6 +497,21 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) flow {
 		}
 		return l.leave(l.frame.exit, s.Pos())
 	}
+	var given []types.Type
+	for _, x := range s.Results {
+		if several, ok := l.typeOf(x).(*types.Tuple); ok {
+			for v := range several.Variables() {
+				given = append(given, v.Type())
+			}
+			continue
+		}
+		given = append(given, l.typeOf(x))
+	}
+	for i, t := range given {
+		if isError(l.frame.types.At(i).Type()) && !types.IsInterface(t) && !types.Identical(t, types.Typ[types.UntypedNil]) {
+			l.refuse(s.Pos(), "an error of type "+typeName(t), "of which type it is would be shown with it", "return one of errors.New, or of fmt.Errorf")
+		}
+	}
 	shown := l.show(values, s.Pos(), &l.returned)
 	if texts := told(nil, l.frame.types); len(texts) == len(shown) {
 		l.fn.Told = texts

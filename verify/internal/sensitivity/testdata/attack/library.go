@@ -77,3 +77,81 @@ func Builder(x float64) string {
 	_, _ = write(fmt.Sprint(x))
 	return b.String()
 }
+
+// KindOfNumber tells of which type its result is.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindOfNumber(x float64) any {
+	if x > 0 {
+		return 1
+	}
+	return 1.0
+}
+
+type tooLow struct{}
+
+func (tooLow) Error() string { return "" }
+
+type tooHigh struct{}
+
+func (tooHigh) Error() string { return "" }
+
+// KindOfError tells of which type its error is.
+//
+// want: rejected: becomes one of error
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindOfError(x float64) (err error) {
+	if x > 0 {
+		err = tooHigh{}
+	} else {
+		err = tooLow{}
+	}
+	return err
+}
+
+// KindsAppended are those of elements.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindsAppended(x float64) (all []any) {
+	if x > 0 {
+		all = append(all, 1)
+	} else {
+		all = append(all, 1.0)
+	}
+	return all
+}
+
+func same[T any](x T) T { return x }
+
+// KindOfParameter is that of what a function returns again.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindOfParameter(x float64) any {
+	if x > 0 {
+		return same[any](1)
+	}
+	return same[any](1.0)
+}
+
+// KindOfKey is not that of another key.
+//
+// want: rejected: becomes one of any
+//
+//dp:sensitivity x = 0
+func KindOfKey(x float64) float64 {
+	m := make(map[any]float64)
+	m[1] = x
+	m[1.0] = 0
+	return m[1]
+}
