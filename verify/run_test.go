@@ -225,7 +225,7 @@ func Product(x, eps float64, src *noise.Source) float64 {
 	return (x + src.Laplace(1/(20*eps))) * (1 + src.Laplace(1/(20*eps)))
 }
 `})
-	r := run(t, verify.Options{Dir: dir})
+	r := run(t, verify.Options{Dir: dir, Timeout: time.Minute})
 	if got := r.Results[0]; got.Verdict != verify.RefutedStatistical || got.Counterexample.Epsilon <= got.Counterexample.Claimed {
 		t.Errorf("%+v", got)
 	}

@@ -159,7 +159,7 @@ func Split(rows []sample, at float64) [4]int {
 // want: accepted: 2*eps
 //
 //dp:adjacent bag(rows) <= 1
-//dp:requires eps > 0
+//dp:requires eps > 0 && len(centres) > 0
 //dp:cost 2 * eps
 func Centroids(rows []float64, centres []float64, eps float64, src *noise.Source) []float64 {
 	counts := make([]float64, len(centres))
@@ -192,7 +192,7 @@ func Centroids(rows []float64, centres []float64, eps float64, src *noise.Source
 // want: accepted: eps
 //
 //dp:adjacent bag(rows) <= 1
-//dp:requires eps > 0 && rounds > 0
+//dp:requires eps > 0 && rounds > 0 && len(start) > 0
 //dp:cost eps
 func Lloyd(rows []float64, start []float64, rounds int, eps float64, src *noise.Source) []float64 {
 	centres := start
