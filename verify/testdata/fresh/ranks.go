@@ -569,3 +569,50 @@ func GapOfFractions(q []float64, eps float64, src *noise.Source) (int, float64) 
 	}
 	return at, first - second
 }
+
+// GapOfDoubled doubles what it compares, with the noise of what was not doubled.
+//
+// want: refuted
+//
+//dp:adjacent each(q) <= 1
+//dp:requires eps > 0 && len(q) >= 2
+//dp:cost eps
+func GapOfDoubled(q []float64, eps float64, src *noise.Source) (int, float64) {
+	at, first, second := -1, 0.0, 0.0
+	for i, x := range q {
+		noisy := 2*x + src.Laplace(2/eps)
+		switch {
+		case i == 0:
+			at, first = i, noisy
+		case noisy > first:
+			at, first, second = i, noisy, first
+		case i == 1 || noisy > second:
+			second = noisy
+		}
+	}
+	return at, first - second
+}
+
+// GapOfFalling halves scores that only rise, and compares them with the opposite sign: they
+// fall by up to one, which takes twice the noise.
+//
+// want: refuted
+//
+//dp:adjacent each(q) in [0, 2]
+//dp:requires eps > 0 && len(q) >= 2
+//dp:cost eps
+func GapOfFalling(q []float64, eps float64, src *noise.Source) (int, float64) {
+	at, first, second := -1, 0.0, 0.0
+	for i, x := range q {
+		noisy := -x/2 + src.Laplace(0.5/eps)
+		switch {
+		case i == 0:
+			at, first = i, noisy
+		case noisy > first:
+			at, first, second = i, noisy, first
+		case i == 1 || noisy > second:
+			second = noisy
+		}
+	}
+	return at, first - second
+}
