@@ -41,6 +41,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, loadError(err)
 	}
+	if o.Check && slices.ContainsFunc(loaded, func(p *source.Package) bool { return p.Alone }) {
+		return nil, &LoadError{[]Problem{{Kind: Outside, Text: strings.Join(o.Patterns, " ") + ": stored proofs are of whole packages: name the folder"}}}
+	}
 	r := &runner{options: o, packages: syntax(loaded), report: &Report{}}
 	r.syntax = sensitivity.New(r.packages, nil) // calls are followed
 	if !o.Check {
@@ -175,7 +178,7 @@ func (r *runner) collect(p *source.Package, jobs []*job) error {
 			found[j.unit.Name] = j.found
 		}
 	}
-	if r.options.Check || r.options.NoStore {
+	if r.options.Check || r.options.NoStore || p.Alone {
 		return nil
 	}
 	if p.Partial { // what is stored may be of files that are not built here
@@ -206,7 +209,7 @@ func (r *runner) judge(ctx context.Context, j *job) {
 		d.vacuous()
 	})
 	j.postponed = d.postponed
-	if d.found != nil {
+	if d.found != nil && !j.pkg.Alone {
 		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
 	}
 	j.result, j.found = d.result, d.found

@@ -111,8 +111,8 @@ func TestRunStoresNothing(t *testing.T) {
 	}
 }
 
-// Proofs of functions that are not built here stay, and files without the rest of their
-// package are refused: of either a run does not know that nothing is claimed any more.
+// Proofs of functions that are not built here stay, and those of files that are read alone are
+// not stored: of either a run does not know that nothing is claimed any more.
 func TestRunKeepsProofsOfOtherFiles(t *testing.T) {
 	elsewhere := strings.Replace(pick, "func Pick", "func Elsewhere", 1)
 	dir := module(t, map[string]string{"p.go": pick, "q.go": elsewhere})
@@ -122,8 +122,13 @@ func TestRunKeepsProofsOfOtherFiles(t *testing.T) {
 	if err != nil || !strings.Contains(string(both), `"Elsewhere"`) {
 		t.Fatal(string(both), err)
 	}
-	if _, err := verify.Run(t.Context(), verify.Options{Dir: dir, Patterns: []string{"p.go"}}); err == nil || !strings.Contains(err.Error(), "name its folder") {
-		t.Errorf("a file: %v", err)
+	alone := verify.Options{Dir: dir, Patterns: []string{"p.go"}}
+	if r := run(t, alone); !r.Proved() || len(r.Results) != 1 || len(r.Stored) != 0 || r.Results[0].Certificate != "" {
+		t.Errorf("a file: %+v", r)
+	}
+	alone.Check = true
+	if _, err := verify.Run(t.Context(), alone); err == nil || !strings.Contains(err.Error(), "name the folder") {
+		t.Errorf("the stored proofs of a file: %v", err)
 	}
 	write(t, filepath.Join(dir, "q.go"), "//go:build never\n\n"+elsewhere)
 	run(t, verify.Options{Dir: dir})

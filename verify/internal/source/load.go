@@ -122,6 +122,8 @@ type Package struct {
 	Refusals []Refusal
 	// Partial says that build constraints leave some of its files out.
 	Partial bool
+	// Alone says that files were named, and not their package: its path is not known then.
+	Alone bool
 
 	// The syntax of all files, for those who read it themselves.
 	Fset  *token.FileSet
@@ -146,7 +148,7 @@ func Load(ctx context.Context, dir string, patterns ...string) ([]*Package, erro
 	for {
 		read := readAll(all, wanted)
 		more := missing(all, read, asked)
-		if len(more) == 0 {
+		if len(more) == 0 || slices.ContainsFunc(named, alone) { // which the go command loads without others
 			return read, nil
 		}
 		patterns = append(slices.Clip(patterns), more...)
@@ -155,6 +157,10 @@ func Load(ctx context.Context, dir string, patterns ...string) ([]*Package, erro
 		}
 	}
 }
+
+// alone reports whether a package is made of files that were named, by what the go command
+// calls such ones.
+func alone(p *packages.Package) bool { return p.PkgPath == "command-line-arguments" }
 
 // missing returns packages of the same modules whose functions are called, and that
 // were not asked for.
@@ -191,7 +197,7 @@ func readAll(all []*packages.Package, wanted map[string]bool) (read []*Package) 
 	for i, p := range all {
 		if wanted[p.PkgPath] {
 			units, refusals := lower(in[i], known)
-			read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Partial: len(p.IgnoredFiles) > 0, Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
+			read = append(read, &Package{Path: p.PkgPath, Dir: p.Dir, Units: units, Refusals: refusals, Partial: len(p.IgnoredFiles) > 0, Alone: alone(p), Fset: p.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo})
 		}
 	}
 	return read
@@ -215,10 +221,6 @@ func load(ctx context.Context, dir string, patterns []string) ([]*packages.Packa
 	var all []Fault
 	said := map[token.Position]bool{}
 	for _, p := range loaded {
-		if p.PkgPath == "command-line-arguments" { // as the go command calls what has no path
-			all = append(all, Fault{Text: strings.Join(patterns, " ") + ": files are verified with the whole of their package: name its folder"})
-			continue
-		}
 		all = append(all, faults(p, dir, said)...)
 		if p.Types == nil && len(all) == 0 {
 			all = append(all, Fault{Text: p.PkgPath + ": no types"})
