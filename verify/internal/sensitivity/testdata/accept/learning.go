@@ -159,9 +159,12 @@ func Split(rows []sample, at float64) [4]int {
 // want: accepted: 2*eps
 //
 //dp:adjacent bag(rows) <= 1
-//dp:requires eps > 0 && len(centres) > 0
+//dp:requires eps > 0
 //dp:cost 2 * eps
 func Centroids(rows []float64, centres []float64, eps float64, src *noise.Source) []float64 {
+	if len(centres) == 0 { // of which the first record would panic
+		return nil
+	}
 	counts := make([]float64, len(centres))
 	sums := make([]float64, len(centres))
 	for _, x := range rows {
@@ -192,7 +195,7 @@ func Centroids(rows []float64, centres []float64, eps float64, src *noise.Source
 // want: accepted: eps
 //
 //dp:adjacent bag(rows) <= 1
-//dp:requires eps > 0 && rounds > 0 && len(start) > 0
+//dp:requires eps > 0 && rounds > 0
 //dp:cost eps
 func Lloyd(rows []float64, start []float64, rounds int, eps float64, src *noise.Source) []float64 {
 	centres := start
