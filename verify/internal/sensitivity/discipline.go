@@ -249,10 +249,26 @@ func (r *discipline) dynamic(n ast.Node) {
 					to(elementType(r.pkg.Info.TypeOf(n)), x)
 				}
 			}
-		} else if fn := r.called(n); ok && fn != nil && len(n.Args) > 0 {
-			if _, here := r.program.funcs[fn.Origin().FullName()]; here {
-				of(sig.Params(), n.Args)
+		} else if fn := r.called(n); ok && len(n.Args) > 0 {
+			known := fn == nil && r.builtin(n) == "" // a function that is a value
+			if fn != nil {
+				_, known = r.program.funcs[fn.Origin().FullName()]
 			}
+			if known {
+				of(sig.Params(), n.Args)
+				for _, x := range n.Args[min(len(n.Args), sig.Params().Len()-1):] {
+					if sig.Variadic() && !n.Ellipsis.IsValid() {
+						to(elementType(sig.Params().At(sig.Params().Len()-1).Type()), x)
+					}
+				}
+			}
+		}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN && !(n.Key == nil || isBlank(n.Key)) && types.IsInterface(r.pkg.Info.TypeOf(n.Key)) {
+			r.refuse(n.Key, "a variable of the range's own", "a key becomes a value of "+r.pkg.Info.TypeOf(n.Key).String())
+		}
+		if n.Tok == token.ASSIGN && !(n.Value == nil || isBlank(n.Value)) {
+			becomes(r.pkg.Info.TypeOf(n.Value), elementType(r.pkg.Info.TypeOf(n.X)), n.Value)
 		}
 	case *ast.IndexExpr:
 		if m, ok := core(r.pkg.Info.TypeOf(n.X)).(*types.Map); ok {

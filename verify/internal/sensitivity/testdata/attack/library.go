@@ -144,6 +144,78 @@ func KindOfParameter(x float64) any {
 	return same[any](1.0)
 }
 
+// KindByClosure is that of what a function that is a value returns again.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindByClosure(x float64) any {
+	again := func(v any) any { return v }
+	if x > 0 {
+		return again(1)
+	}
+	return again(1.0)
+}
+
+// KindByLiteral calls it where it stands.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindByLiteral(x float64) any {
+	if x > 0 {
+		return func(v any) any { return v }(1)
+	}
+	return func(v any) any { return v }(1.0)
+}
+
+// KindByField calls one that a field holds.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindByField(x float64) any {
+	h := struct{ again func(any) any }{func(v any) any { return v }}
+	if x > 0 {
+		return h.again(1)
+	}
+	return h.again(1.0)
+}
+
+// KindOfRest is that of one of any number of arguments.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindOfRest(x float64) any {
+	first := func(v ...any) any { return v[0] }
+	if x > 0 {
+		return first(1)
+	}
+	return first(1.0)
+}
+
+// KindOfElement is that of what a range sets.
+//
+// want: rejected: becomes one of any
+//
+//dp:adjacent |x| <= 1
+//dp:cost 0
+func KindOfElement(x float64) (v any) {
+	if x > 0 {
+		for _, v = range []int{1} {
+		}
+		return v
+	}
+	for _, v = range []float64{1} {
+	}
+	return v
+}
+
 // KindOfKey is not that of another key.
 //
 // want: rejected: becomes one of any
