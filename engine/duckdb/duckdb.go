@@ -118,7 +118,7 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 		}
 		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached[t.Source.Path]))
 	}
-	lock := []string{"SET TimeZone = 'UTC'", "SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
+	lock := []string{zone, "SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
 	views = append(views, "CREATE SCHEMA "+copies)
 	all := slices.Concat(attach, lock, views, []string{"SET lock_configuration = true"})
 	if _, err := conn.ExecContext(ctx, strings.Join(all, ";\n")); err == nil {
@@ -128,6 +128,10 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 	}
 	return e.explainFailure(ctx, conn, attached)
 }
+
+// zone makes UTC the time zone in which timestamps with one are read, whatever
+// the process's is. Without GLOBAL it would hold for one connection of the pool.
+const zone = "SET GLOBAL TimeZone = 'UTC'"
 
 // connect opens an empty instance. Settings that need no database go into the
 // configuration, where they cost nothing.

@@ -4,6 +4,7 @@ package duckdb
 
 import (
 	"context"
+	"database/sql"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -29,4 +30,15 @@ func Unwrapped(ctx context.Context, e *Engine, text string) error {
 		_, err := query(ctx, c, text, []sqltype.Type{sqltype.Of(sqltype.Text)}, nil)
 		return err
 	})
+}
+
+// DB is the pool of an Engine, an engine.Scratch or an engine.Owner.
+func DB(of any) *sql.DB {
+	switch of := of.(type) {
+	case *Engine:
+		return of.db
+	case *scratch:
+		return of.db
+	}
+	return of.(*owner).db
 }

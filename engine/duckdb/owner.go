@@ -31,7 +31,7 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 	}
 	db, err := connect(o, spill.folder, true)
 	if err == nil {
-		_, err = db.ExecContext(ctx, "SET TimeZone = 'UTC'")
+		_, err = db.ExecContext(ctx, zone)
 	}
 	if err != nil {
 		if db != nil {

@@ -29,7 +29,7 @@ func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	if _, err := db.ExecContext(ctx, "SET TimeZone = 'UTC'; SET enable_external_access = false; SET lock_configuration = true"); err != nil {
+	if _, err := db.ExecContext(ctx, zone+"; SET enable_external_access = false; SET lock_configuration = true"); err != nil {
 		return nil, failure(ctx, errors.Join(err, db.Close()))
 	}
 	return &scratch{db}, nil
