@@ -30,10 +30,7 @@ func admitted(m Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy
 	if e == nil {
 		return nil, errors.New("the event is missing")
 	}
-	if n == privacy.ReplaceOne {
-		e = doubled(e)
-	}
-	events := []privacy.Event{e}
+	events := []privacy.Event{OfPlan(e, n)}
 	if m == Rogers {
 		return rogersAdmitted(events, epsilon, delta, n)
 	}
@@ -96,7 +93,7 @@ func rogersAdmitted(events []privacy.Event, epsilon privacy.Epsilon, delta priva
 		}
 	}
 	lo, hi := new(big.Int), big.NewInt(1) // admitted, and not
-	for f.Admits(s.times(hi)) {
+	for f.Admits(s.Times(hi)) {
 		lo.Set(hi)
 		hi.Lsh(hi, 1)
 	}
@@ -105,12 +102,21 @@ func rogersAdmitted(events []privacy.Event, epsilon privacy.Epsilon, delta priva
 		if mid.Rsh(mid, 1); mid.Cmp(lo) == 0 {
 			return lo, nil
 		}
-		if f.Admits(s.times(mid)) {
+		if f.Admits(s.Times(mid)) {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
+}
+
+// OfPlan returns an event of a plan, whose sensitivities are those of AddRemove, as the
+// event of a ledger that it is under n, whose sensitivities are those of n.
+func OfPlan(e privacy.Event, n privacy.Neighbours) privacy.Event {
+	if n == privacy.ReplaceOne && e != nil {
+		return doubled(e)
+	}
+	return e
 }
 
 // doubled returns an event of a plan as it is under ReplaceOne, where the distance of

@@ -17,9 +17,9 @@ import (
 // whose Epsilon exceeds something is a budget that Epsilon holds, and a filter's cap is
 // larger.
 //
-// Condition: every event is (ε_i, δ_i)-DP given the answers before. Of delta a part is
-// kept for Σδ_i, as in splitDelta: the loss is that of the answers but for exceptional
-// parts, and the probability that there is one stays below that part.
+// Condition: every event is (ε_i, δ_i)-DP, or ρ_i-zCDP, given the answers before. Of delta
+// a part is kept for Σδ_i, as in splitDelta: the loss is that of the answers but for
+// exceptional parts, and the probability that there is one stays below that part.
 //
 // All rest on Ville's inequality: a supermartingale that is never negative and starts
 // at 1 exceeds 1/d at some time with probability at most d. Here L is the loss, S = Σε_i²,
@@ -27,14 +27,23 @@ import (
 //
 //	exp(λ(L - S/2) - λ²S/2)
 //
-// is one; see whitehouse. (L and S after n answers; ε_i is known before the i-th.)
+// is one; see whitehouse. (L and S after n answers; ε_i is known before the i-th.) The
+// same holds of ρ-zCDP events with 2ρ_i in place of ε_i², because that is all that the proof
+// uses: the divergence of order λ+1 is at most (λ+1)ρ_i. So SpentOf counts them.
 type Odometer struct {
 	kept  Units // for Σδ
+	sum   bool  // Σε, exactly
 	bound func(Sums) numeric.Interval
 }
 
 // ErrNoBound is returned by an odometer whose part of delta for Σδ is used up.
 var ErrNoBound = errors.New("the deltas of the events add up to more than the odometer keeps for them")
+
+// ErrNoPoint is returned by the basic odometer for events without an ε, as Gaussian noise.
+var ErrNoPoint = errors.New("some event has no epsilon to add up")
+
+// ErrBeyond is wrapped where no epsilon is as large as the bound.
+var ErrBeyond = errors.New("the odometer's bound is out of range")
 
 // Epsilon returns the bound on the loss so far, rounded up in the 30th digit.
 func (o *Odometer) Epsilon(s Sums) (privacy.Epsilon, error) {
@@ -44,7 +53,47 @@ func (o *Odometer) Epsilon(s Sums) (privacy.Epsilon, error) {
 	if s.Squares.Sign() == 0 {
 		return privacy.Epsilon{}, nil // nothing but deltas was spent
 	}
-	return privacy.NewEpsilon(numeric.CeilDigits(o.bound(s).Hi(), digits))
+	if o.sum {
+		if s.NoPoint {
+			return privacy.Epsilon{}, ErrNoPoint
+		}
+		return epsilonOf(s.Epsilon), nil
+	}
+	eps, err := privacy.NewEpsilon(numeric.CeilDigits(o.bound(s).Hi(), digits))
+	if err != nil {
+		return privacy.Epsilon{}, fmt.Errorf("%w: %w", ErrBeyond, err)
+	}
+	return eps, nil
+}
+
+// SpentOf returns what events add to the Sums of an odometer, rounded up: of a ρ-zCDP
+// event, Gaussian noise above all, ρ to Drift and 2ρ to Squares, of others what SumsOf
+// says. It refuses events that are neither, with an error that wraps ErrUnsupported.
+//
+// The mean of a ρ-zCDP event's loss is at most ρ (the divergence of the orders above 1,
+// in the limit), and exp(λ(ℓ - ρ) - λ²ρ) has a mean of at most 1: Drift and Squares are
+// what the proof of NewRogersOdometer asks of them.
+func SpentOf(events []privacy.Event, n privacy.Neighbours) (Sums, error) {
+	return sums(events, n, func(e privacy.Event) (cost, error) {
+		eps, delta, isPoint := point(e)
+		rho, isZCDP := concentrated(e)
+		switch {
+		case isZCDP:
+			return cost{rho, new(big.Rat).Add(rho, rho), delta, eps}, nil
+		case isPoint:
+			return cost{drift(eps), square(eps), delta, eps}, nil
+		}
+		return cost{}, unsupported(e, "it has neither (epsilon, delta) nor a rho")
+	})
+}
+
+// NewBasicOdometer returns the odometer that adds up: Σε, while Σδ is at most delta. It
+// knows nothing of events without an ε.
+//
+// Theorem (Dwork et al. 2006; Rogers et al. 2016, for adaptive choices): but
+// for exceptional parts of probability Σδ_i in all, no answer has a loss above its ε_i.
+func NewBasicOdometer(delta privacy.Delta) *Odometer {
+	return &Odometer{kept: floorUnits(delta.Rat()), sum: true}
 }
 
 // OdometerOptions are those of the odometers of Whitehouse, Ramdas, Rogers and Wu
@@ -68,7 +117,7 @@ func (o OdometerOptions) new(bound func(log, at numeric.Interval) func(Sums) num
 	if err != nil {
 		return nil, fmt.Errorf("odometer: %w", err)
 	}
-	return &Odometer{floorUnits(o.Kept.Rat()), bound(log, numeric.Of(o.At))}, nil
+	return &Odometer{kept: floorUnits(o.Kept.Rat()), bound: bound(log, numeric.Of(o.At))}, nil
 }
 
 // NewLineOdometer returns the odometer that is, at S = At, as tight as the whitehouse
@@ -178,7 +227,7 @@ func NewRogersOdometer(delta privacy.Delta, records int64) (*Odometer, error) {
 	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(big.NewInt(records), big.NewInt(records)))
 	h := numeric.Of(least)
 	half := delta.Rat()
-	return &Odometer{floorUnits(half.Quo(half, big.NewRat(2, 1))), func(s Sums) numeric.Interval {
+	return &Odometer{kept: floorUnits(half.Quo(half, big.NewRat(2, 1))), bound: func(s Sums) numeric.Interval {
 		squares := s.Squares.Rat()
 		x := numeric.Of(squares)
 		var excess numeric.Interval

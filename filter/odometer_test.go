@@ -14,7 +14,7 @@ func options(at string) OdometerOptions {
 }
 
 func spent(n int64, epsilon string) Sums {
-	return must(SumsOf([]privacy.Event{privacy.Pure{Epsilon: eps(epsilon)}}, privacy.AddRemove)).times(big.NewInt(n))
+	return must(SumsOf([]privacy.Event{privacy.Pure{Epsilon: eps(epsilon)}}, privacy.AddRemove)).Times(big.NewInt(n))
 }
 
 // The bounds, computed a second time in floating point.
@@ -62,10 +62,10 @@ func TestOdometerKeepsDeltaForEvents(t *testing.T) {
 	o := must(NewMixtureOdometer(OdometerOptions{Delta: del("1e-6"), Kept: del("5e-7"), At: rat("1")}))
 	e := []privacy.Event{privacy.Approx{Epsilon: eps("0.1"), Delta: del("1e-7")}}
 	one := must(SumsOf(e, privacy.AddRemove))
-	if _, err := o.Epsilon(one.times(big.NewInt(5))); err != nil {
+	if _, err := o.Epsilon(one.Times(big.NewInt(5))); err != nil {
 		t.Error(err)
 	}
-	if e, err := o.Epsilon(one.times(big.NewInt(6))); !errors.Is(err, ErrNoBound) {
+	if e, err := o.Epsilon(one.Times(big.NewInt(6))); !errors.Is(err, ErrNoBound) {
 		t.Errorf("6 times 1e-7 of 5e-7 gives %v, %v", e, err)
 	}
 	if e, err := o.Epsilon(Sums{}); err != nil || e.Sign() != 0 {
@@ -132,7 +132,7 @@ func TestAdaptiveAdversaryDoesNotOutrunOdometers(t *testing.T) {
 	o := OdometerOptions{Delta: del("0.2"), At: rat("0.2")}
 	one, two := spent(1, "0.1"), spent(1, "0.2")
 	at := func(n taken) Sums {
-		return one.times(big.NewInt(int64(n.single))).Add(two.times(big.NewInt(int64(n.double))))
+		return one.Times(big.NewInt(int64(n.single))).Add(two.Times(big.NewInt(int64(n.double))))
 	}
 	for name, odometer := range map[string]*Odometer{
 		"line": must(NewLineOdometer(o)), "mixture": must(NewMixtureOdometer(o)),
@@ -155,4 +155,140 @@ func TestAdaptiveAdversaryDoesNotOutrunOdometers(t *testing.T) {
 		t.Errorf("the filter's bound is outrun with probability %v, no more than %v", p, delta)
 	}
 	t.Logf("the filter's bound as an odometer: outrun with probability %.4f of %v", p, delta)
+}
+
+// gaussianCrossing is the probability with which the loss of steps Gaussian answers, each
+// of μ² = square, exceeds a bound at some time: the loss is a walk of steps N(μ²/2, μ²), whose
+// density is carried on a grid, and what exceeds the bound is taken out. The grid's step
+// is a tenth of the walk's and the window holds all but 1e-9 of it.
+func gaussianCrossing(bound func(n int) float64, square float64, steps int) float64 {
+	mu := math.Sqrt(square)
+	h := mu / 10
+	reach := 8 * mu * math.Sqrt(float64(steps))
+	size := int(2*reach/h) + 1
+	kernel := make([]float64, 161) // to 8 standard deviations
+	total := 0.0
+	for i := range kernel {
+		x := float64(i-80) * h / mu
+		kernel[i] = math.Exp(-x * x / 2)
+		total += kernel[i]
+	}
+	density, outside := make([]float64, size), 0.0 // around the mean n·μ²/2
+	density[size/2] = 1
+	for n := 1; n <= steps; n++ {
+		next := make([]float64, size)
+		for i, p := range density {
+			if p == 0 {
+				continue
+			}
+			for k, w := range kernel {
+				if j := i + k - 80; j >= 0 && j < size {
+					next[j] += p * w / total
+				}
+			}
+		}
+		at := bound(n)
+		for i := range next {
+			if float64(i-size/2)*h+float64(n)*square/2 > at {
+				outside += next[i]
+				next[i] = 0
+			}
+		}
+		density = next
+	}
+	return outside
+}
+
+// Gaussian answers count by their zCDP, and do not outrun the odometers; counted as half of
+// that, they do.
+func TestGaussianLossDoesNotOutrunOdometers(t *testing.T) {
+	const steps, delta = 60, 0.2
+	event := privacy.Gaussian{Variance: rat("100"), SensitivitySquared: rat("1")} // μ² = 0.01
+	one := must(SpentOf([]privacy.Event{event}, privacy.AddRemove))
+	o := OdometerOptions{Delta: del("0.2"), At: rat("0.3")}
+	for name, odometer := range map[string]*Odometer{
+		"line": must(NewLineOdometer(o)), "mixture": must(NewMixtureOdometer(o)),
+		"stitched": must(NewStitchedOdometer(o)), "rogers": must(NewRogersOdometer(o.Delta, 10)),
+	} {
+		p := gaussianCrossing(func(n int) float64 {
+			return must(odometer.Epsilon(one.Times(big.NewInt(int64(n))))).Float64()
+		}, 0.01, steps)
+		if p > delta || p == 0 {
+			t.Errorf("%s: outrun with probability %v, want at most %v and not 0", name, p, delta)
+		}
+		t.Logf("%s: outrun with probability %.4f", name, p)
+	}
+	half := Sums{Drift: Units{new(big.Int).Quo(one.Drift.int(), big.NewInt(2))}, Squares: Units{new(big.Int).Quo(one.Squares.int(), big.NewInt(2))}}
+	line := must(NewLineOdometer(OdometerOptions{Delta: del("0.2"), At: rat("0.15")}))
+	p := gaussianCrossing(func(n int) float64 {
+		return must(line.Epsilon(half.Times(big.NewInt(int64(n))))).Float64()
+	}, 0.01, steps)
+	if p < delta*1.1 {
+		t.Errorf("half of what Gaussian answers cost is outrun with probability %v, no more than %v", p, delta)
+	}
+	t.Logf("half of what they cost: outrun with probability %.4f of %v", p, delta)
+}
+
+func TestSpentOf(t *testing.T) {
+	for _, test := range []struct {
+		e       privacy.Event
+		squares string
+	}{
+		{privacy.Gaussian{Variance: rat("4"), SensitivitySquared: rat("1")}, "0.25"},
+		{privacy.DiscreteGaussian{Variance: rat("4"), SensitivitySquared: rat("1")}, "0.25"},
+		{privacy.ZCDP{Rho: must(privacy.NewRho(rat("0.5")))}, "1"},
+		{privacy.Exponential{Epsilon: eps("1")}, "0.25"},
+		{privacy.Pure{Epsilon: eps("0.5")}, "0.25"},
+		{privacy.Approx{Epsilon: eps("0.5"), Delta: del("1e-9")}, "0.25"},
+		{privacy.Sum{Events: []privacy.Event{privacy.Pure{Epsilon: eps("0.5")}, privacy.GDP{Mu: rat("1")}}}, "1.25"},
+		{privacy.Repeat{Count: 3, Event: privacy.Laplace{Scale: rat("2"), Sensitivity: rat("1")}}, "0.75"},
+	} {
+		s, err := SpentOf([]privacy.Event{test.e}, privacy.AddRemove)
+		if err != nil || s.Squares.Cmp(ceilUnits(rat(test.squares))) != 0 {
+			t.Errorf("%v: Σε² = %v, %v, want %s", test.e, s.Squares, err, test.squares)
+		}
+		if s.Drift.Cmp(Units{new(big.Int).Quo(s.Squares.int(), big.NewInt(2))}) < 0 {
+			t.Errorf("%v: the mean of the loss may be %v, half of Σε² is more", test.e, s.Drift)
+		}
+	}
+	for _, e := range []privacy.Event{
+		privacy.RDP{Orders: []*big.Rat{rat("2")}, Eps: []*big.Rat{rat("1")}},
+		privacy.Poisson{Rate: rat("0.1"), Event: privacy.GDP{Mu: rat("1")}},
+	} {
+		if _, err := SpentOf([]privacy.Event{e}, privacy.AddRemove); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%v: %v", e, err)
+		}
+	}
+}
+
+// The basic odometer adds up, exactly, and knows nothing of Gaussian noise.
+func TestBasicOdometer(t *testing.T) {
+	o := NewBasicOdometer(del("1e-6"))
+	if e := must(o.Epsilon(spent(10, "0.1"))); e.Rat().Cmp(rat("1")) != 0 {
+		t.Errorf("ten times 0.1 is %v", e)
+	}
+	approx := must(SpentOf([]privacy.Event{privacy.Approx{Epsilon: eps("0.1"), Delta: del("4e-7")}}, privacy.AddRemove))
+	if e := must(o.Epsilon(approx.Times(big.NewInt(2)))); e.Rat().Cmp(rat("0.2")) != 0 {
+		t.Errorf("twice 0.1 is %v", e)
+	}
+	if e, err := o.Epsilon(approx.Times(big.NewInt(3))); !errors.Is(err, ErrNoBound) {
+		t.Errorf("3 times 4e-7 of 1e-6 gives %v, %v", e, err)
+	}
+	noise := must(SpentOf([]privacy.Event{privacy.GDP{Mu: rat("1")}}, privacy.AddRemove))
+	if e, err := o.Epsilon(noise.Add(spent(1, "0.1"))); !errors.Is(err, ErrNoPoint) {
+		t.Errorf("Gaussian noise gives %v, %v", e, err)
+	}
+}
+
+func BenchmarkOdometers(b *testing.B) {
+	o := []*Odometer{
+		must(NewLineOdometer(options("0.25"))), must(NewMixtureOdometer(options("0.25"))),
+		must(NewStitchedOdometer(options("0.25"))), must(NewRogersOdometer(del("1e-6"), 1000)),
+	}
+	s := spent(1000, "0.1")
+	for b.Loop() {
+		for _, o := range o {
+			must(o.Epsilon(s))
+		}
+	}
 }

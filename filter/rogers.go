@@ -16,31 +16,49 @@ type Sums struct {
 	Drift   Units // Σε(e^ε-1)/2, which bounds the mean of the privacy loss
 	Squares Units // Σε², which bounds its variance
 	Delta   Units // Σδ
+	Epsilon Units // Σε
+	NoPoint bool  // some event had no ε, so that Epsilon says nothing
 }
 
 // Add returns s + t.
 func (s Sums) Add(t Sums) Sums {
-	return Sums{s.Drift.add(t.Drift), s.Squares.add(t.Squares), s.Delta.add(t.Delta)}
+	return Sums{s.Drift.add(t.Drift), s.Squares.add(t.Squares), s.Delta.add(t.Delta), s.Epsilon.add(t.Epsilon), s.NoPoint || t.NoPoint}
 }
 
-func (s Sums) times(n *big.Int) Sums {
-	return Sums{s.Drift.times(n), s.Squares.times(n), s.Delta.times(n)}
+// Times returns n times s, for an n that is not negative.
+func (s Sums) Times(n *big.Int) Sums {
+	return Sums{s.Drift.times(n), s.Squares.times(n), s.Delta.times(n), s.Epsilon.times(n), s.NoPoint}
 }
 
 // SumsOf returns what events add to Sums, rounded up. It refuses events without an
 // (ε, δ) point, with an error that wraps ErrUnsupported.
 func SumsOf(events []privacy.Event, n privacy.Neighbours) (Sums, error) {
+	return sums(events, n, func(e privacy.Event) (cost, error) {
+		eps, delta, ok := point(e)
+		if !ok {
+			return cost{}, unsupported(e, "it has no (epsilon, delta)")
+		}
+		return cost{drift(eps), square(eps), delta, eps}, nil
+	})
+}
+
+// A cost is what one event adds to each of the Sums; epsilon is nil if it has none.
+type cost struct{ mean, variance, delta, epsilon *big.Rat }
+
+func sums(events []privacy.Event, n privacy.Neighbours, of func(privacy.Event) (cost, error)) (Sums, error) {
 	var s Sums
 	for _, part := range []struct {
 		into *Units
-		of   func(eps *big.Rat) *big.Rat
-	}{{&s.Drift, drift}, {&s.Squares, square}} {
+		of   func(cost) *big.Rat
+	}{
+		{&s.Drift, func(x cost) *big.Rat { return x.mean }},
+		{&s.Squares, func(x cost) *big.Rat { return x.variance }},
+		{&s.Epsilon, func(x cost) *big.Rat { return x.epsilon }},
+	} {
 		l, err := sum(events, n, func(e privacy.Event) (loss, error) {
-			eps, delta, ok := point(e)
-			if !ok {
-				return loss{}, unsupported(e, "it has no (epsilon, delta)")
-			}
-			return loss{main: part.of(eps), delta: delta}, nil
+			x, err := of(e)
+			s.NoPoint = s.NoPoint || x.epsilon == nil
+			return loss{main: part.of(x), delta: x.delta}, err
 		})
 		if err != nil {
 			return Sums{}, err

@@ -176,7 +176,7 @@ func TestAdaptiveAdversaryDoesNotBreakValidFilters(t *testing.T) {
 		sums[i] = must(SumsOf([]privacy.Event{e}, privacy.AddRemove))
 	}
 	g := newGame(gameEpsilon, gameStep, 0.01, func(n taken) bool {
-		at := func(i, count int) Sums { return sums[i].times(big.NewInt(int64(count))) }
+		at := func(i, count int) Sums { return sums[i].Times(big.NewInt(int64(count))) }
 		return rogers.Admits(at(0, n.single).Add(at(1, n.double)).Add(at(2, n.leaks)))
 	})
 	if v := g.value(position{}); v > gameDelta {

@@ -20,7 +20,7 @@ import (
 
 func accountCommand() *Command {
 	c := &Command{
-		UsageLine: "account [calibrate|runs|compare|curve] 'PLAN' [flags]",
+		UsageLine: "account [calibrate|runs|odometer|compare|curve] 'PLAN' [flags]",
 		Short:     "bound what a plan of releases reveals, before anything is released",
 		Long: `A plan says what will be released, as in '14063 * poisson(256/60000, gaussian(1.1))'.
 Without a verb it prints every accountant's bound of the plan, the best first:
@@ -33,6 +33,9 @@ runs says how often a filter admits an event before its budget is spent. A filte
 holds when each event is chosen by looking at the answers before; the bounds of a
 plan hold only for what was fixed in advance.
 
+odometer says what was revealed after each of a plan's events, without a budget: with
+probability 1 - --delta each column holds at every stop at once.
+
 compare puts the best bounds of several plans side by side.
 
 curve draws a plan in the terminal, or into an SVG or PNG file with --plot:
@@ -44,7 +47,7 @@ It reads no data, no catalog and no ledger.`,
 			"discreet account '14063 * poisson(256/60000, gaussian(1.1))' --delta 1e-5",
 			"discreet account calibrate '14063 * poisson(256/60000, gaussian(?))' --epsilon 1 --delta 1e-5",
 		},
-		Words: []string{"calibrate", "runs", "compare", "curve"},
+		Words: []string{"calibrate", "runs", "odometer", "compare", "curve"},
 	}
 	var a accounting
 	a.define(&c.Flags)
@@ -56,6 +59,8 @@ It reads no data, no catalog and no ledger.`,
 				run, args = a.calibrate, args[1:]
 			case "runs":
 				run, args = a.runs, args[1:]
+			case "odometer":
+				run, args = a.odometer, args[1:]
 			case "compare":
 				run, args = a.compare, args[1:]
 			case "curve":
@@ -94,6 +99,9 @@ type accounting struct {
 
 	filter string
 
+	at      *big.Rat // nil if not given
+	records int64
+
 	over       string
 	plot       string
 	from, to   float64
@@ -126,6 +134,18 @@ func (a *accounting) define(fs *flag.FlagSet) {
 	})
 	fs.Func("filter", "with runs: `NAME` of the filter (default: all)", func(text string) error {
 		return oneOf(&a.filter, text, filters)
+	})
+	fs.Func("at", "with odometer: be tightest where the sum of squares is `S` (default: where the plan ends)", func(text string) (err error) {
+		if a.at, err = numeric.ParseRat(text); err == nil && a.at.Sign() <= 0 {
+			err = errors.New("want a positive number")
+		}
+		return err
+	})
+	fs.Func("records", "with odometer: show the one of Rogers et al. for a database of `N` records too", func(text string) (err error) {
+		if a.records, err = strconv.ParseInt(text, 10, 64); err != nil || a.records < 2 {
+			return errors.New("want a whole number from 2")
+		}
+		return nil
 	})
 	fs.Func("over", "with curve: `delta|epsilon|trade-off|power|order|count|runs` (default delta)", func(text string) error {
 		return oneOf(&a.over, text, curves)

@@ -68,9 +68,12 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 // itself has no charge for it: poisson(...) for rdp, say. For filters of (ε, δ) points
 // that is a pure one; there is no δ here to find another at.
 func (a *accounting) admitted(name string, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
-	n, refused := filter.Admitted(name, e, epsilon, delta, a.options.Neighbours)
-	if !errors.Is(refused, filter.ErrUnsupported) {
-		return n, refused
+	refused := errors.New("no guarantee for groups of units is known in its measure")
+	if a.options.Group <= 1 { // otherwise by the guarantee alone
+		var n *big.Int
+		if n, refused = filter.Admitted(name, e, epsilon, delta, a.options.Neighbours); !errors.Is(refused, filter.ErrUnsupported) {
+			return n, refused
+		}
 	}
 	b := filter.Budget{Measure: name, Epsilon: epsilon, Delta: delta, Neighbours: a.options.Neighbours}
 	switch name {

@@ -23,6 +23,9 @@ func TestRuns(t *testing.T) {
 		{"10*gaussian(10)+zcdp(0.001) --filter zcdp --epsilon 3 --delta 1e-5", "4"},
 		{"poisson(0.01,pure(1)) --filter pure --epsilon 3", "176"}, // ln(1 + 0.01(e-1))
 		{"poisson(0.01,pure(1)) --filter approx --epsilon 3 --delta 1e-5", "176"},
+		{"pure(0.01) --filter pure --epsilon 1 --group 2", "50"},
+		{"gaussian(10) --filter gdp --epsilon 3 --delta 1e-5 --group 2", "12"},
+		{"gaussian(10) --filter zcdp --epsilon 3 --delta 1e-5 --group 2 --relation replace-one", "2"},
 		{"pure(1e-300) --filter pure --epsilon 1", "10000000000000000000000000000000000000000"},
 	} {
 		out, code := account(t, strings.Fields("runs "+tc.args)...)
