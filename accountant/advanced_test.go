@@ -16,7 +16,7 @@ func TestAdvancedForms(t *testing.T) {
 		{"adv-tanh-350", "350*pure(0.5)", "Kairouz, Oh and Viswanath 3.5"},
 		{"adv-half-350", "350*pure(0.5)", "½Σε²+√(2 ln(1/δ)Σε²)"},
 	} {
-		p, err := flatten(parse(t, tc.plan), Options{})
+		p, err := flatten(nil, parse(t, tc.plan), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

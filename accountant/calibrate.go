@@ -1,11 +1,13 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -25,8 +27,9 @@ var ErrUnreachable = errors.New("no value meets the guarantee")
 const precision = 1e-11
 
 // Calibrate finds the value of the plan's unknown at which it is (epsilon,
-// delta)-DP by the best accountant, or by o.Accountant, and costs the most.
-func Calibrate(plan privacy.Plan, epsilon, delta float64, o Options) (Calibration, error) {
+// delta)-DP by the best accountant, or by o.Accountant, and costs the most. It does not
+// depend on the clock: a ctx that ends is an error.
+func Calibrate(ctx context.Context, plan privacy.Plan, epsilon, delta float64, o Options) (Calibration, error) {
 	switch {
 	case !plan.Unknown():
 		return Calibration{}, errors.New("calibrate: the plan has no unknown: put ? for the number that is to be found")
@@ -35,8 +38,11 @@ func Calibrate(plan privacy.Plan, epsilon, delta float64, o Options) (Calibratio
 	case !(delta >= 0 && delta < 1):
 		return Calibration{}, fmt.Errorf("calibrate: delta %v does not lie in [0, 1)", delta)
 	}
-	s := search{plan: plan, parameter: plan.Parameter(), epsilon: epsilon, delta: delta, options: o}
+	s := search{meter: work.New(ctx), plan: plan, parameter: plan.Parameter(), epsilon: epsilon, delta: delta, options: o}
 	c, err := s.run()
+	if ended := ctx.Err(); ended != nil {
+		err = ended // what it stopped counts for nothing
+	}
 	if err != nil {
 		return Calibration{}, fmt.Errorf("calibrate %s: %w", s.parameter.Name, err)
 	}
@@ -47,6 +53,7 @@ func Calibrate(plan privacy.Plan, epsilon, delta float64, o Options) (Calibratio
 // High is at most epsilon: nothing else is taken from what the search assumes, that
 // the bound is monotone and smooth.
 type search struct {
+	meter          *work.Meter
 	plan           privacy.Plan
 	parameter      privacy.Parameter
 	epsilon, delta float64
@@ -68,7 +75,7 @@ func (s *search) excess(x float64, of []string) (least float64, name string) {
 		s.err = err
 		return least, ""
 	}
-	plans, ms, err := prepare(e, s.options)
+	plans, ms, err := prepare(s.meter, e, s.options)
 	if err != nil {
 		s.err = err
 		return least, ""
@@ -77,7 +84,7 @@ func (s *search) excess(x float64, of []string) (least float64, name string) {
 		if !slices.Contains(of, m.name) {
 			continue
 		}
-		a, err := worst(plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
+		a, err := worst(s.meter, s.options, plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
 		if err != nil {
 			s.err = fmt.Errorf("%s: %w", m.name, err)
 			continue

@@ -42,7 +42,7 @@ func TestCalibrateVectors(t *testing.T) {
 		{"kov-inv", "50*pure(?)", "optimal", 5, 0.01, 1e-6},
 	} {
 		want := vectors(t)[tc.id].Expected.(float64)
-		c, err := Calibrate(parsePlan(t, tc.plan), tc.eps, tc.delta, Options{Accountant: tc.accountant})
+		c, err := Calibrate(t.Context(), parsePlan(t, tc.plan), tc.eps, tc.delta, Options{Accountant: tc.accountant})
 		if err != nil {
 			t.Errorf("%s: %v", tc.id, err)
 		} else if !(math.Abs(c.Value/want-1) <= tc.tolerance) {
@@ -59,7 +59,7 @@ func TestCalibratedSigmaMeetsItsTarget(t *testing.T) {
 		met    bool
 	}{{1, true}, {0.999, false}} {
 		plan := fmt.Sprintf("25*poisson(0.001, gaussian(%v, sensitivity=6))", sigma*tc.factor)
-		r, err := Epsilon(parse(t, plan), 1e-5, Options{Accountant: "pld"})
+		r, err := Epsilon(t.Context(), parse(t, plan), 1e-5, Options{Accountant: "pld"})
 		if err != nil || r.Bounds[0].Epsilon.High <= 1 != tc.met {
 			t.Errorf("%s: %v, %v, want ε at most 1: %v", plan, r.Bounds[0].Epsilon, err, tc.met)
 		}
@@ -94,7 +94,7 @@ func TestCalibrateIsOnTheSafeSide(t *testing.T) {
 		{"gaussian(3, sensitivity=?)", 1, 1e-6, Options{}, false},
 	} {
 		plan := parsePlan(t, tc.plan)
-		c, err := Calibrate(plan, tc.eps, tc.delta, tc.o)
+		c, err := Calibrate(t.Context(), plan, tc.eps, tc.delta, tc.o)
 		if err != nil {
 			t.Errorf("%s: %v", tc.plan, err)
 			continue
@@ -110,7 +110,7 @@ func TestCalibrateIsOnTheSafeSide(t *testing.T) {
 			if err != nil {
 				continue // the end of what means something
 			}
-			r, err := Epsilon(e, tc.delta, tc.o)
+			r, err := Epsilon(t.Context(), e, tc.delta, tc.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		{"gaussian(?)", 1, 1e-6, Options{Accountant: "best"}, "no accountant"},
 		{"pure(?)", math.NaN(), 1e-6, Options{}, "not positive"},
 	} {
-		if c, err := Calibrate(parsePlan(t, tc.plan), tc.eps, tc.delta, tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if c, err := Calibrate(t.Context(), parsePlan(t, tc.plan), tc.eps, tc.delta, tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s at (%v, %v): %+v, %v, want %q", tc.plan, tc.eps, tc.delta, c, err, tc.want)
 		} else if tc.want == ErrUnreachable.Error() && !errors.Is(err, ErrUnreachable) {
 			t.Errorf("%s: %v is not ErrUnreachable", tc.plan, err)
@@ -151,7 +151,7 @@ func TestCalibrateRefuses(t *testing.T) {
 func BenchmarkCalibrateSigma(b *testing.B) {
 	p := parsePlan(b, "10000*poisson(0.01, gaussian(?))")
 	for b.Loop() {
-		if _, err := Calibrate(p, 2, 1e-5, Options{Accountant: "pld"}); err != nil {
+		if _, err := Calibrate(b.Context(), p, 2, 1e-5, Options{Accountant: "pld"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -34,7 +35,7 @@ type claims struct {
 }
 
 // describe is the one place that knows the kinds of events.
-func describe(e privacy.Event, rel privacy.Neighbours) (claims, error) {
+func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claims, error) {
 	switch e := e.(type) {
 	case privacy.Laplace:
 		eps := new(big.Rat).Quo(distance(e.Sensitivity, rel), e.Scale)
@@ -79,13 +80,13 @@ func describe(e privacy.Event, rel privacy.Neighbours) (claims, error) {
 	case privacy.RandomizedResponse:
 		return responseClaims(e), nil
 	case privacy.Poisson:
-		return poissonClaims(e, rel)
+		return poissonClaims(meter, e, rel)
 	case privacy.WithoutReplacement:
-		return withoutReplacementClaims(e)
+		return withoutReplacementClaims(meter, e)
 	case privacy.WithReplacement:
-		return withReplacementClaims(e)
+		return withReplacementClaims(meter, e)
 	case privacy.Shuffled:
-		return shuffledClaims(e)
+		return shuffledClaims(meter, e)
 	}
 	return claims{}, fmt.Errorf("%v: not accounted for", e)
 }

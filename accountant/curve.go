@@ -1,10 +1,12 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -16,18 +18,18 @@ type Point struct {
 
 // EpsilonCurve returns the best ε at each of the deltas, by o.Accountant if it is
 // set.
-func EpsilonCurve(plan privacy.Event, deltas []float64, o Options) ([]Point, error) {
-	return curve(deltas, func(x float64) (*Report, error) { return Epsilon(plan, x, o) })
+func EpsilonCurve(ctx context.Context, plan privacy.Event, deltas []float64, o Options) ([]Point, error) {
+	return curve(deltas, func(x float64) (*Report, error) { return Epsilon(ctx, plan, x, o) })
 }
 
 // DeltaCurve returns the best δ at each of the epsilons, which are not negative.
-func DeltaCurve(plan privacy.Event, epsilons []float64, o Options) ([]Point, error) {
-	return curve(epsilons, func(x float64) (*Report, error) { return Delta(plan, x, o) })
+func DeltaCurve(ctx context.Context, plan privacy.Event, epsilons []float64, o Options) ([]Point, error) {
+	return curve(epsilons, func(x float64) (*Report, error) { return Delta(ctx, plan, x, o) })
 }
 
 // RenyiCurve returns the plan's Rényi divergence of each order above 1; High is what
 // the accountants moments and rdp use.
-func RenyiCurve(plan privacy.Event, orders []float64, o Options) ([]Point, error) {
+func RenyiCurve(ctx context.Context, plan privacy.Event, orders []float64, o Options) ([]Point, error) {
 	o.Orders = orders
 	if o.Group > 1 {
 		g, err := grouped(plan, int64(o.Group))
@@ -36,13 +38,15 @@ func RenyiCurve(plan privacy.Event, orders []float64, o Options) ([]Point, error
 		}
 		plan = g
 	}
-	plans, err := flatten(plan, o)
+	meter := work.New(ctx)
+	plans, err := flatten(meter, plan, o)
 	if err != nil {
 		return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
 	}
 	points := make([]Point, len(orders))
 	for _, p := range plans {
-		divergences, err := p.divergences(orders)
+		var divergences []float64
+		err := meter.Do(o.work(), func() (err error) { divergences, err = p.divergences(orders); return err })
 		if err != nil {
 			return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
 		}
@@ -86,19 +90,24 @@ func (r *Report) tightest() Bracket {
 // δ(ε)+e^ε α, and at most 1-e^-ε(1-δ(ε)-α), for every ε; the least of these over all ε
 // is attained if δ is exact. High takes the least over some ε; Low takes, between two
 // of them, less than any in between. Against Gaussian noise power is Φ(Φ^-1(α)+μ).
-func Power(plan privacy.Event, rates []float64, o Options) ([]Point, error) {
+func Power(ctx context.Context, plan privacy.Event, rates []float64, o Options) ([]Point, error) {
 	for _, a := range rates {
 		if !(a >= 0 && a <= 1) {
 			return nil, fmt.Errorf("power: rate %v is not a probability", a)
 		}
 	}
-	plans, err := flatten(plan, o)
+	meter := work.New(ctx)
+	plans, err := flatten(meter, plan, o)
 	if err != nil {
 		return nil, fmt.Errorf("power: %w", err)
 	}
-	power := gaussianPower(plans)
+	var power func(float64) Bracket
+	err = meter.Do(o.work(), func() error { power = gaussianPower(plans); return nil })
+	if err != nil {
+		return nil, fmt.Errorf("power: %w", err)
+	}
 	if power == nil {
-		profile, err := profileOf(plan, rates, o)
+		profile, err := profileOf(ctx, plan, rates, o)
 		if err != nil {
 			return nil, fmt.Errorf("power: %w", err)
 		}
@@ -114,8 +123,8 @@ func Power(plan privacy.Event, rates []float64, o Options) ([]Point, error) {
 // TradeOff returns the plan's trade-off curve (Dong, Roth and Su 2022): for each
 // type I error α the least type II error f(α) = 1 - power of a test that tells two
 // neighbours apart. Here Low is what protects: no test errs less.
-func TradeOff(plan privacy.Event, alphas []float64, o Options) ([]Point, error) {
-	points, err := Power(plan, alphas, o)
+func TradeOff(ctx context.Context, plan privacy.Event, alphas []float64, o Options) ([]Point, error) {
+	points, err := Power(ctx, plan, alphas, o)
 	if err != nil {
 		return nil, fmt.Errorf("trade-off: %w", err)
 	}
@@ -159,7 +168,7 @@ type profile []Point
 // 1 + ε_max/profileSize.
 const profileSize = 192
 
-func profileOf(plan privacy.Event, alphas []float64, o Options) (profile, error) {
+func profileOf(ctx context.Context, plan privacy.Event, alphas []float64, o Options) (profile, error) {
 	// Beyond the ε at which δ is far below every α, e^ε·α is what counts.
 	least := 1e-3
 	for _, a := range alphas {
@@ -170,7 +179,7 @@ func profileOf(plan privacy.Event, alphas []float64, o Options) (profile, error)
 	if o.Accountant == "" {
 		o.Accountant = "pld" // the best but for rounding, or its fallback
 	}
-	top, err := Epsilon(plan, least/1e3, o)
+	top, err := Epsilon(ctx, plan, least/1e3, o)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +192,7 @@ func profileOf(plan privacy.Event, alphas []float64, o Options) (profile, error)
 		epsilons = append(epsilons, best.Epsilon.High*float64(i)/(profileSize-1))
 	}
 	epsilons = slices.Compact(epsilons)
-	return DeltaCurve(plan, epsilons, o)
+	return DeltaCurve(ctx, plan, epsilons, o)
 }
 
 func (p profile) power(a float64) Bracket {

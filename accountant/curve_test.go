@@ -10,7 +10,7 @@ import (
 // The power against Gaussian noise, in the far tail as well.
 func TestPowerVectors(t *testing.T) {
 	for id, rate := range map[string]float64{"pld-tpr-1e-6": 1e-6, "pld-tpr-1e-10": 1e-10} {
-		points, err := Power(parse(t, "gaussian(1)"), []float64{rate}, Options{})
+		points, err := Power(t.Context(), parse(t, "gaussian(1)"), []float64{rate}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestPowerHoldsTheTruth(t *testing.T) {
 		return bracket(x, x, x)
 	}
 	for plan, truth := range map[string]func(float64) Bracket{"gaussian(1)": gauss, "pure(1)": pure} {
-		p, err := profileOf(parse(t, plan), rates, Options{})
+		p, err := profileOf(t.Context(), parse(t, plan), rates, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestPowerHoldsTheTruth(t *testing.T) {
 
 func mustDescribe(t *testing.T, plan string) claims {
 	t.Helper()
-	c, err := describe(parse(t, plan), privacy.AddRemove)
+	c, err := describe(nil, parse(t, plan), privacy.AddRemove)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func mustDescribe(t *testing.T, plan string) claims {
 func TestTradeOff(t *testing.T) {
 	alphas := []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
 	for _, plan := range []string{"gaussian(1)", "3*laplace(2)", "100*poisson(0.05, gaussian(1))"} {
-		f, err := TradeOff(parse(t, plan), alphas, Options{})
+		f, err := TradeOff(t.Context(), parse(t, plan), alphas, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,13 +77,13 @@ func TestTradeOff(t *testing.T) {
 			}
 		}
 	}
-	if _, err := TradeOff(parse(t, "gaussian(1)"), []float64{1.5}, Options{}); err == nil {
+	if _, err := TradeOff(t.Context(), parse(t, "gaussian(1)"), []float64{1.5}, Options{}); err == nil {
 		t.Error("α = 1.5 is accepted")
 	}
 }
 
 func TestCurves(t *testing.T) {
-	eps, err := EpsilonCurve(parse(t, "3*laplace(2)+gaussian(3)"), []float64{1e-3, 1e-6, 1e-9}, Options{})
+	eps, err := EpsilonCurve(t.Context(), parse(t, "3*laplace(2)+gaussian(3)"), []float64{1e-3, 1e-6, 1e-9}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCurves(t *testing.T) {
 		if i > 0 && p.Y.High < eps[i-1].Y.Low {
 			t.Errorf("ε falls as δ does: %v", eps)
 		}
-		delta, err := DeltaCurve(parse(t, "3*laplace(2)+gaussian(3)"), []float64{p.Y.High}, Options{})
+		delta, err := DeltaCurve(t.Context(), parse(t, "3*laplace(2)+gaussian(3)"), []float64{p.Y.High}, Options{})
 		if err != nil || delta[0].Y.Low > p.X*(1+1e-6) || delta[0].Y.High < p.X*0.9 {
 			t.Errorf("δ(%v) = %v, %v, want %v", p.Y.High, delta, err, p.X)
 		}

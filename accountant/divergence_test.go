@@ -12,7 +12,7 @@ import (
 // divergence returns the plan's Rényi divergence of one order.
 func divergence(t testing.TB, plan string, o Options, order float64) float64 {
 	t.Helper()
-	plans, err := flatten(parse(t, plan), o)
+	plans, err := flatten(nil, parse(t, plan), o)
 	if err != nil {
 		t.Fatalf("%s: %v", plan, err)
 	}
@@ -84,7 +84,7 @@ func TestPoissonGaussianDivergenceIsItsIntegral(t *testing.T) {
 			order = math.Ceil(order)
 		}
 		var got [1]float64
-		poissonGaussianRDP(mu, q)([]float64{order}, got[:])
+		poissonGaussianRDP(nil, mu, q)([]float64{order}, got[:])
 		log := func(x float64) float64 { return math.Log1p(q * math.Expm1(mu*x-mu*mu/2)) }
 		shift := math.Max(0, order*math.Log(q)+order*(order-1)/2*mu*mu)
 		moment := simpson(-14, order*mu+14, func(x float64) float64 {
@@ -103,7 +103,7 @@ func TestSmallDivergencesKeepTheirDigits(t *testing.T) {
 	for _, order := range []float64{1.5, 2, 2.5, 7, 10.9} {
 		const q, sigma = 1e-9, 10
 		var got [1]float64
-		poissonGaussianRDP(1.0/sigma, q)([]float64{order}, got[:])
+		poissonGaussianRDP(nil, 1.0/sigma, q)([]float64{order}, got[:])
 		want := order / 2 * q * q * math.Expm1(1.0/(sigma*sigma))
 		if math.Abs(got[0]/want-1) > 1e-6 {
 			t.Errorf("order %v: %v, want %v", order, got[0], want)
@@ -170,7 +170,7 @@ func TestStatedDivergences(t *testing.T) {
 		}
 	}
 	// It serves as the plan's own orders.
-	r, err := Epsilon(parse(t, "rdp(33.3: 0.01)"), 1e-5, Options{Accountant: "rdp"})
+	r, err := Epsilon(t.Context(), parse(t, "rdp(33.3: 0.01)"), 1e-5, Options{Accountant: "rdp"})
 	if want := canonne.epsilon(0.01, 33.3, math.Log(1e-5)); err != nil || math.Abs(r.Bounds[0].Epsilon.High-want) > 1e-9 {
 		t.Errorf("got %v, %v, want %v", r.Bounds, err, want)
 	}
@@ -185,9 +185,9 @@ func TestSamplingBoundsAreAboveTheTruth(t *testing.T) {
 		orders := []float64{1.3, 2, 3.5, 8, 20, 63, 500, 5000}
 		whole := each(func(a float64) float64 { return a * mu * mu / 2 })
 		truth, general, symmetric := make([]float64, len(orders)), make([]float64, len(orders)), make([]float64, len(orders))
-		poissonGaussianRDP(mu, q)(orders, truth)
-		poissonRDP(whole, q, false)(orders, general)
-		poissonRDP(whole, q, true)(orders, symmetric)
+		poissonGaussianRDP(nil, mu, q)(orders, truth)
+		poissonRDP(nil, whole, q, false)(orders, general)
+		poissonRDP(nil, whole, q, true)(orders, symmetric)
 		for i, a := range orders {
 			above := a * mu * mu / 2 * (1 + 1e-9)
 			if truth[i] > symmetric[i]*(1+1e-9) || symmetric[i] > general[i]*(1+1e-9) || general[i] > above {
@@ -215,7 +215,7 @@ func TestNoDivergenceFailsOpen(t *testing.T) {
 
 func BenchmarkDivergences(b *testing.B) {
 	orders := DefaultOrders()
-	p, err := flatten(parse(b, "1000*poisson(0.01, gaussian(1))"), Options{})
+	p, err := flatten(nil, parse(b, "1000*poisson(0.01, gaussian(1))"), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -236,14 +236,14 @@ func TestSamplingTheorems(t *testing.T) {
 	q2, p := q*q, 1-q
 	orders, got := []float64{2, 3}, make([]float64, 2)
 
-	poissonRDP(each(r), q, false)(orders, got)
+	poissonRDP(nil, each(r), q, false)(orders, got)
 	want := []float64{
 		math.Log(p*(2*q-q+1) + q2*e(2)),
 		math.Log(p*p*(3*q-q+1)+3*q2*p*e(2)+3*q2*q*e(3)) / 2,
 	}
 
 	wor := make([]float64, 2)
-	withoutReplacementRDP(claims{rdp: each(r)}, q)(orders, wor)
+	withoutReplacementRDP(nil, claims{rdp: each(r)}, q)(orders, wor)
 	base := math.Min(4*math.Expm1(r(2)), 2*math.Exp(r(2)))
 	wantWOR := []float64{math.Log(1 + q2*base), math.Log(1+3*q2*base+q2*q*2*e(3)) / 2}
 	for i, a := range orders {
@@ -263,7 +263,7 @@ func TestGreatOrders(t *testing.T) {
 	const mu, q = 0.5, 0.1
 	var got [1]float64
 	for _, a := range []float64{1025, 3000, 1e6} {
-		poissonGaussianRDP(mu, q)([]float64{a}, got[:])
+		poissonGaussianRDP(nil, mu, q)([]float64{a}, got[:])
 		limit := a*mu*mu/2 + a/(a-1)*math.Log(q) // of the last term of the binomial sum
 		if got[0] < limit || got[0] > limit*(1+1e-6) {
 			t.Errorf("order %v: %v, want %v", a, got[0], limit)

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
 	"github.com/discreet-dp/discreet/accountant/internal/pld"
 	"github.com/discreet-dp/discreet/accountant/internal/transform"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -24,13 +25,13 @@ func (p *flat) engines(direct direction) []engine {
 	if len(p.terms) == 1 && p.terms[0].count == 1 {
 		switch p.terms[0].event.(type) {
 		case privacy.WithReplacement, privacy.Shuffled:
-			return []engine{p.terms[0].alone}
+			return []engine{p.alone}
 		}
 		return []engine{p.single(direct)}
 	}
 	lattice := p.lattice(direct)
 	if terms, d, ok := p.gaussianTerms(direct); ok {
-		return []engine{inversion(terms, d), lattice}
+		return []engine{p.inversion(terms, d), lattice}
 	}
 	return []engine{lattice}
 }
@@ -48,7 +49,7 @@ func (p *flat) closed(q question) (answer, error) {
 // single reads ε or δ off the curve of one event's dominating pair.
 func (p *flat) single(direct direction) engine {
 	return func(q question) (answer, error) {
-		e, err := p.terms[0].loss(direct, q)
+		e, err := p.terms[0].loss(p.meter, direct, q)
 		if err != nil {
 			return answer{}, err
 		}
@@ -83,9 +84,9 @@ func epsilonOf(curve func(float64) float64, delta float64) float64 {
 }
 
 // inversion is package transform's.
-func inversion(terms []transform.Term, d transform.Direction) engine {
+func (p *flat) inversion(terms []transform.Term, d transform.Direction) engine {
 	return func(q question) (answer, error) {
-		c, err := transform.New(terms, d)
+		c, err := transform.New(p.meter, terms, d)
 		if err != nil {
 			return answer{}, err
 		}
@@ -103,7 +104,7 @@ func (p *flat) lattice(direct direction) engine {
 	return func(q question) (answer, error) {
 		terms := make([]pld.Term, len(p.terms))
 		for i, t := range p.terms {
-			e, err := t.loss(direct, q)
+			e, err := t.loss(p.meter, direct, q)
 			if err != nil {
 				return answer{}, err
 			}
@@ -113,7 +114,7 @@ func (p *flat) lattice(direct direction) engine {
 		if q.isDelta {
 			target = pld.Target{Delta: q.x, Given: pld.GivenDelta}
 		}
-		r, err := pld.Compose(terms, target)
+		r, err := pld.Compose(p.meter, terms, target)
 		if err != nil {
 			return answer{}, err
 		}
@@ -130,8 +131,8 @@ func (p *flat) lattice(direct direction) engine {
 func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transform.Direction, ok bool) {
 	of := map[loss.Direction]transform.Direction{loss.Remove: transform.Remove, loss.Add: transform.Add, loss.Replace: transform.Replace}
 	sampled := false
-	for _, t := range p.terms {
-		g := t.gaussian()
+	for i, t := range p.terms {
+		g := p.noise(i)
 		if g.mu == 0 {
 			return nil, 0, false
 		}
@@ -154,13 +155,23 @@ func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transf
 // mu is the distance under AddRemove, and 0 where an event is nothing of the kind.
 type sampledGaussian struct{ rate, mu float64 }
 
-func (t term) sampledGaussian() (g sampledGaussian) {
+// noise looks it up of the i-th term.
+func (p *flat) noise(i int) sampledGaussian {
+	t := &p.terms[i]
+	if t.noise == nil {
+		g := t.sampledGaussian(p.meter)
+		t.noise = &g
+	}
+	return *t.noise
+}
+
+func (t term) sampledGaussian(meter *work.Meter) (g sampledGaussian) {
 	e := t.event
 	g.rate = 1
-	if p, sampled := simple(e).(privacy.Poisson); sampled {
+	if p, sampled := simple(meter, e).(privacy.Poisson); sampled {
 		g.rate, e = toFloat(p.Rate), p.Event
 	}
-	c, err := inside(e, privacy.AddRemove)
+	c, err := inside(meter, e, privacy.AddRemove)
 	if err != nil || !c.exact {
 		return sampledGaussian{}
 	}
@@ -172,11 +183,11 @@ func (t term) sampledGaussian() (g sampledGaussian) {
 }
 
 // loss is the dominating pair of one event of the term, good enough for the question.
-func (t term) loss(direct direction, q question) (loss.Event, error) {
-	if l, ok, err := t.profiled(q); ok {
+func (t term) loss(meter *work.Meter, direct direction, q question) (loss.Event, error) {
+	if l, ok, err := t.profiled(meter, q); ok {
 		return l, err
 	}
-	l, err := loss.Of(under(simple(t.event), t.rel), direct(t))
+	l, err := loss.Of(under(simple(meter, t.event), t.rel), direct(t))
 	if !errors.Is(err, loss.ErrUnsupported) || t.point == nil {
 		return l, err
 	}
@@ -193,10 +204,10 @@ func (t term) replaces() bool { return t.rel == privacy.ReplaceOne }
 
 // simple joins what happens on one sample into one event where it can: a sample of a
 // sample, and Gaussian events, which are one of noise √(Σμ²).
-func simple(e privacy.Event) privacy.Event {
+func simple(meter *work.Meter, e privacy.Event) privacy.Event {
 	switch e := e.(type) {
 	case privacy.Poisson:
-		e.Event = simple(e.Event)
+		e.Event = simple(meter, e.Event)
 		if p, ok := e.Event.(privacy.Poisson); ok {
 			return privacy.Poisson{Rate: new(big.Rat).Mul(e.Rate, p.Rate), Event: p.Event}
 		}
@@ -205,22 +216,22 @@ func simple(e privacy.Event) privacy.Event {
 		}
 		return e
 	case privacy.WithoutReplacement:
-		if e.Event = simple(e.Event); e.M == e.N {
+		if e.Event = simple(meter, e.Event); e.M == e.N {
 			return e.Event
 		}
 		return e
 	case privacy.Repeat:
 		if e.Count == 1 {
-			return simple(e.Event)
+			return simple(meter, e.Event)
 		}
 	case privacy.Sum:
 		if len(e.Events) == 1 {
-			return simple(e.Events[0])
+			return simple(meter, e.Events[0])
 		}
 	default:
 		return e
 	}
-	c, err := inside(e, privacy.AddRemove)
+	c, err := inside(meter, e, privacy.AddRemove)
 	if err != nil || !c.exact || states(e) {
 		return e
 	}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A flat plan is a list of events with counts, none of which is a combinator.
 type flat struct {
+	meter  *work.Meter
 	terms  []term
 	orders []float64  // Rényi orders to take; nil is the default ones
 	found  []spectrum // divergences that were computed already
@@ -24,7 +25,7 @@ type term struct {
 	side  int                // 1 in the part that a unit leaves for another, where the others see it come
 	count float64            // whole, below 2^53
 	claims
-	gaussian func() sampledGaussian // looked up once
+	noise *sampledGaussian // looked up once
 }
 
 // maxPlans bounds the flat plans that one plan with parallel parts stands for.
@@ -34,7 +35,7 @@ var errTooMany = errors.New("too many combinations of parallel parts; make paral
 
 // flatten returns the flat plans that plan may amount to; a guarantee must hold
 // for each. Without parallel parts there is one.
-func flatten(plan privacy.Event, o Options) ([]*flat, error) {
+func flatten(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, error) {
 	if plan == nil {
 		return nil, errors.New("the plan is missing")
 	}
@@ -51,14 +52,23 @@ func flatten(plan privacy.Event, o Options) ([]*flat, error) {
 		return nil, err
 	}
 	plans := make([]*flat, len(worlds))
-	for i, w := range worlds {
-		if plans[i], err = w.flat(); err != nil {
-			return nil, err
+	err = meter.Do(o.work(), func() (err error) {
+		for i, w := range worlds {
+			if plans[i], err = w.flat(meter); err != nil {
+				return err
+			}
+			plans[i].orders = o.Orders
 		}
-		plans[i].orders = o.Orders
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return plans, nil
 }
+
+// perTerm is what reading a term costs: some tens of µs of rational arithmetic.
+const perTerm = 1 << 11
 
 // A world is what may happen to one unit: events and their counts.
 type world []term
@@ -211,10 +221,11 @@ func (w world) key() string {
 }
 
 // flat joins equal events and looks up what is known of each.
-func (w world) flat() (*flat, error) {
-	p := &flat{}
+func (w world) flat(meter *work.Meter) (*flat, error) {
+	p := &flat{meter: meter}
 	at := map[string]int{}
 	for _, t := range w {
+		meter.Spend(perTerm)
 		key := ""
 		if len(w) > 1 {
 			key = fmt.Sprint(t.event, t.rel, t.side)
@@ -223,13 +234,11 @@ func (w world) flat() (*flat, error) {
 		if !ok {
 			i = len(p.terms)
 			at[key] = i
-			c, err := describe(t.event, t.rel)
+			c, err := describe(meter, t.event, t.rel)
 			if err != nil {
 				return nil, err
 			}
-			n := term{event: t.event, rel: t.rel, side: t.side, claims: c}
-			n.gaussian = sync.OnceValue(n.sampledGaussian)
-			p.terms = append(p.terms, n)
+			p.terms = append(p.terms, term{event: t.event, rel: t.rel, side: t.side, claims: c})
 		}
 		p.terms[i].count += t.count
 		if p.terms[i].count >= 1<<53 {

@@ -75,8 +75,8 @@ func (p *flat) exactlyGaussian() bool {
 
 // limit is the μ of the central limit theorem.
 func (p *flat) limit() (mu float64, ok bool) {
-	for _, t := range p.terms {
-		g := t.gaussian()
+	for i, t := range p.terms {
+		g := p.noise(i)
 		switch {
 		case g.mu == 0 || t.replaces():
 			return 0, false

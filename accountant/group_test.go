@@ -45,7 +45,7 @@ func TestGroupsByTheCurve(t *testing.T) {
 		if m.name != "gdp" && m.name != "pld" && m.name != "rdp" {
 			continue
 		}
-		p, err := flatten(parse(t, "gaussian(5)"), Options{})
+		p, err := flatten(nil, parse(t, "gaussian(5)"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

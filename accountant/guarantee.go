@@ -1,10 +1,12 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
@@ -21,7 +23,10 @@ import (
 // Delta is what the plan may add to δ; with measures that add up something else it is
 // used only where the plan has no guarantee of their kind, or none for groups of units.
 // All numbers are rounded up.
-func Guarantee(plan privacy.Event, f filter.Filter, delta privacy.Delta, o Options) (privacy.Event, error) {
+//
+// What is charged never depends on the clock: Options.Work alone decides which accountants
+// answer, and a ctx that ends is an error.
+func Guarantee(ctx context.Context, plan privacy.Event, f filter.Filter, delta privacy.Delta, o Options) (privacy.Event, error) {
 	var ungrouped error
 	if o.Group > 1 {
 		var g privacy.Event
@@ -29,17 +34,18 @@ func Guarantee(plan privacy.Event, f filter.Filter, delta privacy.Delta, o Optio
 			plan, o.Group = g, 0
 		}
 	}
-	plans, err := flatten(plan, o)
+	meter := work.New(ctx)
+	plans, err := flatten(meter, plan, o)
 	if err != nil {
 		return nil, fmt.Errorf("guarantee: %w", err)
 	}
 	var e privacy.Event
 	if err = ungrouped; err == nil {
-		e, err = native(plans, f)
+		err = meter.Do(o.work(), func() (err error) { e, err = native(plans, f); return err })
 	}
 	if err != nil && f.Measure() != filter.Pure && delta.Sign() > 0 {
 		direct := err
-		if e, err = asPoint(plan, delta, o); err != nil {
+		if e, err = asPoint(ctx, plan, delta, o); err != nil {
 			err = errors.Join(direct, err)
 		}
 	}
@@ -118,10 +124,13 @@ func native(plans []*flat, f filter.Filter) (privacy.Event, error) {
 
 // asPoint is the plan as an (ε, δ)-DP event by its best accountant; as ε-DP where that
 // saves the δ for at most a hundredth more of ε.
-func asPoint(plan privacy.Event, delta privacy.Delta, o Options) (privacy.Event, error) {
+func asPoint(ctx context.Context, plan privacy.Event, delta privacy.Delta, o Options) (privacy.Event, error) {
 	// Rounded down, and taken as the δ it then is.
 	d := down(delta.Float64())
-	report, err := Epsilon(plan, d, o)
+	report, err := Epsilon(ctx, plan, d, o)
+	if ended := ctx.Err(); ended != nil {
+		return nil, ended // the deadline may have stopped an accountant
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -130,10 +139,13 @@ func asPoint(plan privacy.Event, delta privacy.Delta, o Options) (privacy.Event,
 		return nil, errors.New("no finite ε is known at this δ")
 	}
 	high := best.Epsilon.High
-	if none, err := Epsilon(plan, 0, Options{Neighbours: o.Neighbours, Group: o.Group, Accountant: "basic"}); err == nil {
+	if none, err := Epsilon(ctx, plan, 0, Options{Neighbours: o.Neighbours, Group: o.Group, Accountant: "basic", Work: o.Work}); err == nil {
 		if b, ok := none.Best(); ok && b.Epsilon.High <= 1.01*high {
 			high, delta = b.Epsilon.High, privacy.Delta{}
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	// The least epsilon that there is, where the δ alone suffices.
 	eps, err := privacy.NewEpsilon(numeric.CeilDigits(new(big.Rat).SetFloat64(max(up(high), 1e-299)), 17))

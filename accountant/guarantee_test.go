@@ -62,7 +62,7 @@ func TestGuarantee(t *testing.T) {
 			selection = "0"
 		}
 		f := newFilter(t, tc.measure, "40", delta, selection)
-		e, err := Guarantee(parse(t, tc.plan), f, parseDelta(t, tc.delta), Options{})
+		e, err := Guarantee(t.Context(), parse(t, tc.plan), f, parseDelta(t, tc.delta), Options{})
 		if tc.want == "error" {
 			if err == nil {
 				t.Errorf("%s as %s is %v, want a refusal", tc.plan, tc.measure, e)
@@ -111,7 +111,7 @@ func TestGuaranteeOfGroups(t *testing.T) {
 		}
 		f := newFilter(t, tc.measure, "100", delta, selection)
 		plan := parse(t, tc.plan)
-		e, err := Guarantee(plan, f, parseDelta(t, tc.delta), o)
+		e, err := Guarantee(t.Context(), plan, f, parseDelta(t, tc.delta), o)
 		if err != nil {
 			if tc.want != "error" {
 				t.Errorf("%s of %s: %v", tc.measure, tc.plan, err)
@@ -123,7 +123,7 @@ func TestGuaranteeOfGroups(t *testing.T) {
 		}
 		// A point is the one of Epsilon for the same groups.
 		if point, ok := e.(privacy.Approx); ok {
-			r, err := Epsilon(plan, 1e-7, o)
+			r, err := Epsilon(t.Context(), plan, 1e-7, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,18 +133,18 @@ func TestGuaranteeOfGroups(t *testing.T) {
 		}
 	}
 	// Divergences of groups are those of the distance, or none.
-	points, err := RenyiCurve(parse(t, "gaussian(2)"), []float64{2}, o)
+	points, err := RenyiCurve(t.Context(), parse(t, "gaussian(2)"), []float64{2}, o)
 	if err != nil || points[0].Y.High < 9.0/4 {
 		t.Errorf("divergence of order 2 of groups of 3: %v, %v", points, err)
 	}
-	if _, err := RenyiCurve(parse(t, "poisson(0.1, gaussian(2))"), []float64{2}, o); err == nil {
+	if _, err := RenyiCurve(t.Context(), parse(t, "poisson(0.1, gaussian(2))"), []float64{2}, o); err == nil {
 		t.Error("divergences of groups of a sampled plan")
 	}
 }
 
 // A plan in parallel parts enters by its worst part, whichever number that is of.
 func TestGuaranteeOfParallelParts(t *testing.T) {
-	e, err := Guarantee(parse(t, "parallel(zcdp(1), zcdp(0.1)+selection(0.1, 1e-8))"),
+	e, err := Guarantee(t.Context(), parse(t, "parallel(zcdp(1), zcdp(0.1)+selection(0.1, 1e-8))"),
 		newFilter(t, filter.ZCDP, "20", "1e-6", "5e-7"), privacy.Delta{}, Options{})
 	if err != nil || e.String() != "zcdp(1) + approx(0, 1e-8)" {
 		t.Errorf("got %v, %v", e, err)
@@ -163,7 +163,7 @@ func TestGuaranteeOfDeltaAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Guarantee(event, f, parseDelta(t, "0.5"), Options{})
+	e, err := Guarantee(t.Context(), event, f, parseDelta(t, "0.5"), Options{})
 	if a, ok := e.(privacy.Approx); err != nil || !ok || a.Epsilon.Float64() > 1e-200 {
 		t.Errorf("%v, %v", e, err)
 	}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -68,7 +69,7 @@ func account(t rapid.TB, plan string, delta float64, o Options) map[string]Brack
 	if err != nil {
 		t.Fatalf("%s: %v", plan, err)
 	}
-	r, err := Epsilon(e, delta, o)
+	r, err := Epsilon(context.Background(), e, delta, o)
 	if err != nil && !errors.Is(err, ErrNoBound) {
 		t.Fatalf("%s at δ = %v: %v", plan, delta, err) // a contradiction among others
 	}
@@ -165,7 +166,7 @@ func TestEpsilonAndDeltaAreInverse(t *testing.T) {
 				continue
 			}
 			o.Accountant = name
-			r, err := Delta(parse(t, plan), b.High, o)
+			r, err := Delta(t.Context(), parse(t, plan), b.High, o)
 			if err != nil {
 				t.Fatalf("%s of %s at ε = %v: %v", name, plan, b.High, err)
 			}
@@ -203,7 +204,7 @@ func TestParallel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Epsilon(parse(t, "1000*parallel(gaussian(1), laplace(1))"), 1e-6, Options{}); !errors.Is(err, errTooMany) {
+	if _, err := Epsilon(t.Context(), parse(t, "1000*parallel(gaussian(1), laplace(1))"), 1e-6, Options{}); !errors.Is(err, errTooMany) {
 		t.Errorf("a thousand choices: %v", err)
 	}
 }
@@ -225,7 +226,7 @@ func TestRefusals(t *testing.T) {
 		{"gaussian(1)", "rdp", "order 1 is not above 1", Options{Orders: []float64{1}}},
 	} {
 		tc.o.Accountant = tc.accountant
-		r, err := Epsilon(parse(t, tc.plan), 1e-6, tc.o)
+		r, err := Epsilon(t.Context(), parse(t, tc.plan), 1e-6, tc.o)
 		if err == nil {
 			if tc.accountant == "pld" && strings.Contains(r.Bounds[0].Note, "fallback to rdp") && strings.Contains(r.Bounds[0].Note, tc.want) {
 				continue
@@ -236,12 +237,12 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, delta := range []float64{-1e-9, 1, math.NaN(), math.Inf(1)} {
-		if _, err := Epsilon(parse(t, "gaussian(1)"), delta, Options{}); err == nil {
+		if _, err := Epsilon(t.Context(), parse(t, "gaussian(1)"), delta, Options{}); err == nil {
 			t.Errorf("δ = %v is accepted", delta)
 		}
 	}
 	for _, eps := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := Delta(parse(t, "gaussian(1)"), eps, Options{}); err == nil {
+		if _, err := Delta(t.Context(), parse(t, "gaussian(1)"), eps, Options{}); err == nil {
 			t.Errorf("ε = %v is accepted", eps)
 		}
 	}

@@ -50,7 +50,7 @@ func TestRange(t *testing.T) {
 		{"10*poisson(0.1, 3*laplace(2))", 1e-6, Options{}},
 		{"10*poisson(0.1, poisson(0.1, 2*gaussian(2)+gdp(1)))", 1e-6, Options{}},
 	} {
-		r, err := Epsilon(parse(t, tc.plan), tc.delta, tc.o)
+		r, err := Epsilon(t.Context(), parse(t, tc.plan), tc.delta, tc.o)
 		if err != nil {
 			t.Errorf("%s at δ = %v: %v", tc.plan, tc.delta, err)
 			continue
@@ -63,7 +63,7 @@ func TestRange(t *testing.T) {
 		if testing.Verbose() {
 			fmt.Printf("%s at %g: %s %v %s\n", tc.plan, tc.delta, best.Accountant, *best.Epsilon, best.Note)
 		}
-		d, err := Delta(parse(t, tc.plan), best.Epsilon.High, tc.o)
+		d, err := Delta(t.Context(), parse(t, tc.plan), best.Epsilon.High, tc.o)
 		if err != nil {
 			t.Errorf("%s at ε = %v: %v", tc.plan, best.Epsilon.High, err)
 			continue
@@ -85,7 +85,7 @@ func BenchmarkThousandEvents(b *testing.B) {
 	for _, name := range accountants() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, _ = Epsilon(e, 1e-6, Options{Accountant: name})
+				_, _ = Epsilon(b.Context(), e, 1e-6, Options{Accountant: name})
 			}
 		})
 	}

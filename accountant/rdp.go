@@ -165,6 +165,7 @@ func (p *flat) divergences(orders []float64) ([]float64, error) {
 	}
 	total, one := make([]float64, len(orders)), make([]float64, len(orders))
 	for _, t := range p.terms {
+		p.meter.Spend(len(orders))
 		if t.rdp == nil {
 			return nil, unsupported(t, "no Rényi divergence is known; wrap it as rdp(order: eps, ...) or zcdp(rho)")
 		}
@@ -189,8 +190,9 @@ func curveOfRDP(rdp func(orders, out []float64)) func(logDelta float64) float64 
 	var rs []float64
 	return func(logDelta float64) float64 {
 		if rs == nil {
-			rs = make([]float64, len(orders))
-			rdp(orders, rs)
+			all := make([]float64, len(orders))
+			rdp(orders, all)
+			rs = all // only now: rdp may be stopped
 		}
 		least := math.Inf(1)
 		for i, r := range rs {

@@ -2,12 +2,14 @@ package accountant
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -28,7 +30,23 @@ type Options struct {
 	Orders     []float64          // Rényi orders of moments and rdp, above 1; nil is DefaultOrders and, beyond them, some extreme ones
 	Accountant string             // the only accountant to ask; empty is all
 	Group      int                // how many units change together; 0 is one
+	Work       int64              // steps that each accountant may take for an answer; 0 is DefaultWork
 }
+
+// DefaultWork is how many steps an accountant may take for one answer if Options.Work
+// does not say. Steps are counted, not timed, so that a plan that is answered on one
+// machine is answered on every one; a step takes some 10 ns.
+const DefaultWork = 1 << 28
+
+func (o Options) work() int64 {
+	if o.Work > 0 {
+		return o.Work
+	}
+	return DefaultWork
+}
+
+// ErrWork is wrapped where an answer needs more steps than it may take.
+var ErrWork = work.ErrLimit
 
 // A Bound is one accountant's answer.
 type Bound struct {
@@ -65,7 +83,10 @@ func (b Bound) quantity() string {
 }
 
 // A Refusal says why an accountant has no bound.
-type Refusal struct{ Accountant, Why string }
+type Refusal struct {
+	Accountant, Why string
+	Unfinished      bool // it may have one, but was stopped by Options.Work or the context's deadline
+}
 
 // A Report is what all accountants say of a plan.
 type Report struct {
@@ -89,24 +110,25 @@ func (r *Report) Best() (b Bound, ok bool) {
 var ErrNoBound = errors.New("no accountant has a bound")
 
 // Epsilon returns every accountant's epsilon for the plan at delta, which lies in
-// [0, 1).
-func Epsilon(plan privacy.Event, delta float64, o Options) (*Report, error) {
+// [0, 1). An accountant that has not finished at the deadline of ctx is refused; a ctx
+// that is cancelled is an error.
+func Epsilon(ctx context.Context, plan privacy.Event, delta float64, o Options) (*Report, error) {
 	if !(delta >= 0 && delta < 1) {
 		return nil, fmt.Errorf("account: delta %v does not lie in [0, 1)", delta)
 	}
 	r := &Report{Plan: plan, Neighbours: o.Neighbours, Delta: &delta}
-	err := r.ask(o, func(a method, p *flat) (answer, error) { return a.epsilon(p, delta) })
+	err := r.ask(ctx, o, func(a method, p *flat) (answer, error) { return a.epsilon(p, delta) })
 	return r, err
 }
 
 // Delta returns every accountant's delta for the plan at epsilon, which is finite
-// and not negative.
-func Delta(plan privacy.Event, epsilon float64, o Options) (*Report, error) {
+// and not negative. The deadline of ctx is that of Epsilon.
+func Delta(ctx context.Context, plan privacy.Event, epsilon float64, o Options) (*Report, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return nil, fmt.Errorf("account: epsilon %v is negative or not finite", epsilon)
 	}
 	r := &Report{Plan: plan, Neighbours: o.Neighbours, Epsilon: &epsilon}
-	err := r.ask(o, func(a method, p *flat) (answer, error) { return a.delta(p, epsilon) })
+	err := r.ask(ctx, o, func(a method, p *flat) (answer, error) { return a.delta(p, epsilon) })
 	return r, err
 }
 
@@ -146,8 +168,9 @@ func accountants() (names []string) {
 	return names
 }
 
-func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error {
-	plans, ms, err := prepare(r.Plan, o)
+func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (answer, error)) error {
+	meter := work.New(ctx)
+	plans, ms, err := prepare(meter, r.Plan, o)
 	if err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
@@ -157,9 +180,15 @@ func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error
 			continue
 		}
 		asked = true
-		a, err := worst(plans, func(p *flat) (answer, error) { return value(m, p) })
-		if err != nil {
-			r.Refused = append(r.Refused, Refusal{m.name, err.Error()})
+		a, err := worst(meter, o, plans, func(p *flat) (answer, error) { return value(m, p) })
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			r.Refused = append(r.Refused, Refusal{m.name, "did not finish in the time given", true})
+			continue
+		case errors.Is(err, context.Canceled):
+			return fmt.Errorf("account: %w", err)
+		case err != nil:
+			r.Refused = append(r.Refused, Refusal{m.name, err.Error(), errors.Is(err, ErrWork)})
 			continue
 		}
 		b := Bound{Accountant: m.name, Direction: a.direction, Note: a.note, Directions: a.each}
@@ -181,15 +210,15 @@ func (r *Report) ask(o Options, value func(method, *flat) (answer, error)) error
 		}
 		return fmt.Errorf("account: %w", err)
 	}
-	r.warn(o)
+	r.warn(ctx, o)
 	return r.contradiction()
 }
 
 // prepare returns the flat plans to account for, and the methods to do it by: for
 // groups of units either the plan changes, or what is made of the methods' answers.
-func prepare(plan privacy.Event, o Options) ([]*flat, []method, error) {
+func prepare(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, []method, error) {
 	ms := methods()
-	plans, err := flatten(plan, o)
+	plans, err := flatten(meter, plan, o)
 	if err != nil || o.Group <= 1 {
 		return plans, ms, err
 	}
@@ -200,7 +229,7 @@ func prepare(plan privacy.Event, o Options) ([]*flat, []method, error) {
 		}
 		return plans, ms, nil
 	}
-	plans, err = flatten(g, o)
+	plans, err = flatten(meter, g, o)
 	return plans, ms, err
 }
 
@@ -220,25 +249,30 @@ func (r *Report) contradiction() error {
 
 // worst is the answer for the worst of several plans, any of which may be the one
 // that an adversary meets (parallel composition).
-func worst(plans []*flat, value func(*flat) (answer, error)) (answer, error) {
-	var w answer
-	for i, p := range plans {
-		a, err := value(p)
-		if err == nil {
-			err = a.check()
+func worst(meter *work.Meter, o Options, plans []*flat, value func(*flat) (answer, error)) (w answer, err error) {
+	err = meter.Do(o.work(), func() error {
+		for i, p := range plans {
+			a, err := value(p)
+			if err == nil {
+				err = a.check()
+			}
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				w = a
+				continue
+			}
+			if a.High > w.High {
+				w.direction, w.note = a.direction, a.note
+			}
+			w.Low, w.Estimate, w.High = max(w.Low, a.Low), max(w.Estimate, a.Estimate), max(w.High, a.High)
+			w.each = nil
 		}
-		if err != nil {
-			return answer{}, err
-		}
-		if i == 0 {
-			w = a
-			continue
-		}
-		if a.High > w.High {
-			w.direction, w.note = a.direction, a.note
-		}
-		w.Low, w.Estimate, w.High = max(w.Low, a.Low), max(w.Estimate, a.Estimate), max(w.High, a.High)
-		w.each = nil
+		return nil
+	})
+	if err != nil {
+		return answer{}, err
 	}
 	return w, nil
 }

@@ -27,12 +27,12 @@ func TestWrongFormulas(t *testing.T) {
 		t.Error("advanced is above ½Σε² + √(2 ln(1/δ) Σε²)")
 	}
 	// σ = √(2 ln(1.25/δ))/ε at ε = 10 is too little noise.
-	r, err := Delta(parse(t, "gaussian(sqrt(2*ln(1.25/1e-5))/10)"), 10, Options{})
+	r, err := Delta(t.Context(), parse(t, "gaussian(sqrt(2*ln(1.25/1e-5))/10)"), 10, Options{})
 	if err != nil || r.Bounds[0].Delta.Low < 2e-5 {
 		t.Errorf("δ is %v, %v, want 2.265e-5", r.Bounds[0].Delta, err)
 	}
 	// The central limit theorem's 6.5998 is below the truth, 6.767.
-	r, err = Epsilon(parse(t, "2249*poisson(0.04, gaussian(1.5))"), 1e-5, Options{})
+	r, err = Epsilon(t.Context(), parse(t, "2249*poisson(0.04, gaussian(1.5))"), 1e-5, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestOptimalImpossible(t *testing.T) {
 // Shuffled batches are not Poisson samples: the report says so, with the figure that
 // holds for them.
 func TestShuffledBatchesWarn(t *testing.T) {
-	r, err := Epsilon(parse(t, "785*poisson(64/10000, gaussian(2))"), 1e-6, Options{})
+	r, err := Epsilon(t.Context(), parse(t, "785*poisson(64/10000, gaussian(2))"), 1e-6, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestShuffledBatchesWarn(t *testing.T) {
 		"10*poisson(0.5, 3*gaussian(1))":       "5*(3*gaussian(1, sensitivity=1))",
 		"2*(10*poisson(0.1, pure(1))+zcdp(1))": "2*pure(1) + 2*zcdp(1)",
 	} {
-		r, err := Epsilon(parse(t, plan), 1e-6, Options{})
+		r, err := Epsilon(t.Context(), parse(t, plan), 1e-6, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestShuffledBatchesWarn(t *testing.T) {
 }
 
 func TestReportIsSorted(t *testing.T) {
-	r, err := Epsilon(parse(t, "10*laplace(3) + 5*gaussian(4)"), 1e-6, Options{})
+	r, err := Epsilon(t.Context(), parse(t, "10*laplace(3) + 5*gaussian(4)"), 1e-6, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,13 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
 // inside describes the plan that runs on a sample, as one event.
-func inside(e privacy.Event, rel privacy.Neighbours) (claims, error) {
+func inside(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claims, error) {
 	worlds, err := expand(e, rel)
 	if err != nil {
 		return claims{}, err
@@ -18,7 +19,7 @@ func inside(e privacy.Event, rel privacy.Neighbours) (claims, error) {
 	if len(worlds) != 1 {
 		return claims{}, fmt.Errorf("%v: parallel events inside a sample; make parallel the outermost", e)
 	}
-	p, err := worlds[0].flat()
+	p, err := worlds[0].flat(meter)
 	if err != nil {
 		return claims{}, err
 	}
@@ -127,8 +128,8 @@ func logAmplified(eps, q float64) float64 {
 	return up(math.Log1p(q * math.Expm1(eps)))
 }
 
-func poissonClaims(e privacy.Poisson, rel privacy.Neighbours) (claims, error) {
-	inner, err := inside(e.Event, rel)
+func poissonClaims(meter *work.Meter, e privacy.Poisson, rel privacy.Neighbours) (claims, error) {
+	inner, err := inside(meter, e.Event, rel)
 	if err != nil {
 		return claims{}, err
 	}
@@ -136,7 +137,7 @@ func poissonClaims(e privacy.Poisson, rel privacy.Neighbours) (claims, error) {
 		return inner, nil
 	}
 	if p, ok := e.Event.(privacy.Poisson); ok { // a sample of a sample
-		return poissonClaims(privacy.Poisson{Rate: new(big.Rat).Mul(e.Rate, p.Rate), Event: p.Event}, rel)
+		return poissonClaims(meter, privacy.Poisson{Rate: new(big.Rat).Mul(e.Rate, p.Rate), Event: p.Event}, rel)
 	}
 	c := amplified(inner, e.Rate)
 	q := toFloat(e.Rate)
@@ -149,19 +150,19 @@ func poissonClaims(e privacy.Poisson, rel privacy.Neighbours) (claims, error) {
 	case rel == privacy.ReplaceOne:
 		sampled = mixtureRDP(inner.rdp, q)
 		if inner.exact {
-			sampled = least(replacedGaussianRDP(math.Sqrt(toFloat(inner.gdp()))/2, q), sampled)
+			sampled = least(replacedGaussianRDP(meter, math.Sqrt(toFloat(inner.gdp()))/2, q), sampled)
 		}
 	case inner.exact:
-		sampled = poissonGaussianRDP(math.Sqrt(toFloat(inner.gdp())), q)
+		sampled = poissonGaussianRDP(meter, math.Sqrt(toFloat(inner.gdp())), q)
 	default:
-		sampled = poissonRDP(inner.rdp, q, inner.odd)
+		sampled = poissonRDP(meter, inner.rdp, q, inner.odd)
 	}
 	c.rdp = least(sampled, pure)
 	return c, nil
 }
 
-func withoutReplacementClaims(e privacy.WithoutReplacement) (claims, error) {
-	inner, err := inside(e.Event, privacy.ReplaceOne)
+func withoutReplacementClaims(meter *work.Meter, e privacy.WithoutReplacement) (claims, error) {
+	inner, err := inside(meter, e.Event, privacy.ReplaceOne)
 	if err != nil || e.M == e.N {
 		return inner, err
 	}
@@ -170,7 +171,7 @@ func withoutReplacementClaims(e privacy.WithoutReplacement) (claims, error) {
 	if inner.rdp == nil {
 		return c, nil
 	}
-	c.rdp = least(withoutReplacementRDP(inner, toFloat(rate)), c.rdp)
+	c.rdp = least(withoutReplacementRDP(meter, inner, toFloat(rate)), c.rdp)
 	return c, nil
 }
 

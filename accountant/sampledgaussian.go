@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/transform"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // The Poisson-subsampled Gaussian event under AddRemove: Q = N(0,1), P = (1-q)N(0,1)
@@ -14,7 +15,7 @@ import (
 // removal is the answer. With w(x) = P/Q = 1-q+q e^(μx-μ²/2) its moment is
 // A = E[w(x)^α], x ~ N(0,1).
 
-func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
+func poissonGaussianRDP(meter *work.Meter, mu, q float64) func(orders, out []float64) {
 	return func(orders, out []float64) {
 		// Above maxBinomial: e^(l(l-1)μ²/2) <= e^(l(α-1)μ²/2) in the sum of the next
 		// whole order, whose divergence is no less, gives A <= (1-q+q e^((α-1)μ²/2))^α.
@@ -35,6 +36,7 @@ func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
 				fractional = append(fractional, i)
 			}
 		}
+		meter.Spend(len(orders))
 		if top > 1 {
 			excess := make([]float64, top+1)
 			for l := 2; l <= top; l++ {
@@ -43,12 +45,13 @@ func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
 			sum := newBinomialSum(q, top)
 			for i, a := range orders {
 				if a == math.Trunc(a) && a <= maxBinomial {
+					meter.Spend(int(a))
 					out[i] = ofLogMoment(sum.logMoment(int(a), excess), a)
 				}
 			}
 		}
 		if len(fractional) > 0 {
-			fractionalMoments(mu, q, orders, fractional, out)
+			fractionalMoments(meter, mu, q, orders, fractional, out)
 		}
 	}
 }
@@ -65,7 +68,7 @@ func poissonGaussianRDP(mu, q float64) func(orders, out []float64) {
 // w^α <= 2^(α-1)((1-q)^α + q^α e^(α(μx-μ²/2))), whose integral against the density
 // is that of Gaussians around 0 and αμ, and A is at least 1 and at least q^α
 // e^(α(α-1)μ²/2): the relative error is at most 2^α times the tail of N(0,1) beyond reach.
-func fractionalMoments(mu, q float64, orders []float64, which []int, out []float64) {
+func fractionalMoments(meter *work.Meter, mu, q float64, orders []float64, which []int, out []float64) {
 	high := 0.0
 	for _, i := range which {
 		high = math.Max(high, orders[i])
@@ -76,6 +79,7 @@ func fractionalMoments(mu, q float64, orders []float64, which []int, out []float
 		h = 2 * math.Pi * c / (digits + c*c/2)
 	}
 	reach := math.Sqrt(2*(digits+high*math.Ln2)) + h
+	meter.Need((2*reach + high*mu) / h)
 	grid := make([]ratio, int((2*reach+high*mu)/h)+2)
 	for j := range grid {
 		grid[j] = ratioAt(-reach+float64(j)*h, h, mu, q)
@@ -83,6 +87,7 @@ func fractionalMoments(mu, q float64, orders []float64, which []int, out []float
 	for _, i := range which {
 		a := orders[i]
 		n := min(len(grid), int((2*reach+a*mu)/h)+2)
+		meter.Spend(n)
 		out[i] = fractionalMoment(a, mu, q, grid[:n])
 	}
 }
@@ -150,10 +155,10 @@ func fractionalMoment(a, mu, q float64, grid []ratio) float64 {
 // replacedGaussianRDP is the divergence of (1-q)N(0,1) + qN(μ,1) from (1-q)N(0,1) +
 // qN(-μ,1), which is the same the other way round, by quadrature; +Inf where that
 // fails.
-func replacedGaussianRDP(mu, q float64) func(orders, out []float64) {
+func replacedGaussianRDP(meter *work.Meter, mu, q float64) func(orders, out []float64) {
 	term := transform.Term{Sigma: 1, Sensitivity: mu, Rate: q, Count: 1}
 	return each(func(a float64) float64 {
-		b, err := transform.RDP(term, transform.Replace, []float64{a})
+		b, err := transform.RDP(meter, term, transform.Replace, []float64{a})
 		if err != nil {
 			return math.Inf(1)
 		}

@@ -11,7 +11,7 @@ func TestPoissonGaussianRDPOfHugeDistance(t *testing.T) {
 	for _, mu := range []float64{1e3, 1e6, 1e100} {
 		orders := []float64{1.1, 10.9, 109.5}
 		out := make([]float64, len(orders))
-		poissonGaussianRDP(mu, 0.5)(orders, out)
+		poissonGaussianRDP(nil, mu, 0.5)(orders, out)
 		for i, a := range orders {
 			// A >= q^α e^(α(α-1)μ²/2)
 			low, high := a*mu*mu/2+a*math.Log(0.5)/(a-1), a*mu*mu/2*(1+1e-12)

@@ -1,6 +1,10 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // Rényi divergences of sampled events. With A the moment of order α, R =
 // ln(A)/(α-1); the binomial sums below are of A-1 and have no negative terms,
@@ -63,7 +67,7 @@ func logExpm1(x float64) float64 {
 
 // byIntegers extends cumulants k(n) = (n-1)R(n) at whole orders to all orders up to
 // maxBinomial by chords (see givenRDP), and leaves what lies above to beyond.
-func byIntegers(cumulants func(top int) []float64, beyond func(orders, out []float64)) func(orders, out []float64) {
+func byIntegers(meter *work.Meter, cumulants func(top int) []float64, beyond func(orders, out []float64)) func(orders, out []float64) {
 	return func(orders, out []float64) {
 		beyond(orders, out)
 		top := 1
@@ -75,6 +79,7 @@ func byIntegers(cumulants func(top int) []float64, beyond func(orders, out []flo
 		if top < 2 {
 			return
 		}
+		meter.Spend(top*top/2 + len(orders)) // the sums of binomials
 		k := cumulants(top)
 		for i, a := range orders {
 			if a > maxBinomial {
@@ -118,8 +123,8 @@ func mixtureRDP(rdp func(orders, out []float64), q float64) func(orders, out []f
 //
 // and without the 3 (Theorem 6 there) if the odd Pearson-Vajda pseudo-divergences
 // are positive, as for Gaussian and Laplace noise (Theorem 8 there).
-func poissonRDP(rdp func(orders, out []float64), q float64, odd bool) func(orders, out []float64) {
-	return byIntegers(func(top int) []float64 {
+func poissonRDP(meter *work.Meter, rdp func(orders, out []float64), q float64, odd bool) func(orders, out []float64) {
+	return byIntegers(meter, func(top int) []float64 {
 		excess := logExcesses(rdp, top, odd)
 		sum := newBinomialSum(q, top)
 		k := make([]float64, top+1)
@@ -157,14 +162,14 @@ func logExcesses(rdp func(orders, out []float64), top int, odd bool) []float64 {
 //
 //	A <= 1 + q² C(α,2) min(4(e^R(2)-1), e^R(2) min(2, (e^R(∞)-1)²))
 //	     + Σ_{j=3..α} q^j C(α,j) e^((j-1)R(j)) min(2, (e^R(∞)-1)^j).
-func withoutReplacementRDP(inner claims, q float64) func(orders, out []float64) {
+func withoutReplacementRDP(meter *work.Meter, inner claims, q float64) func(orders, out []float64) {
 	logTop := math.Inf(1) // ln(e^R(∞)-1)
 	if inner.point != nil {
 		if eps, delta := inner.point(); delta.Sign() == 0 {
 			logTop = logExpm1(toFloat(eps))
 		}
 	}
-	return byIntegers(func(top int) []float64 {
+	return byIntegers(meter, func(top int) []float64 {
 		orders, rs := make([]float64, top-1), make([]float64, top-1)
 		for i := range orders {
 			orders[i] = float64(i + 2)

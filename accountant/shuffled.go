@@ -9,13 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
 	"github.com/discreet-dp/discreet/accountant/internal/shuffle"
 	"github.com/discreet-dp/discreet/accountant/internal/subsample"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
 var errLocalDelta = errors.New("shuffling amplifies randomizers that are pure; no theorem here covers one with a δ")
 
 // localRandomizer is what package shuffle knows of a shuffled event's randomizer.
-func localRandomizer(e privacy.Shuffled) (shuffle.Randomizer, error) {
+func localRandomizer(meter *work.Meter, e privacy.Shuffled) (shuffle.Randomizer, error) {
 	if r, ok := e.Event.(privacy.RandomizedResponse); ok {
 		odds := new(big.Rat).Sub(big.NewRat(1, 1), r.P)
 		odds.Quo(new(big.Rat).Mul(r.P, big.NewRat(int64(r.K-1), 1)), odds)
@@ -24,7 +25,7 @@ func localRandomizer(e privacy.Shuffled) (shuffle.Randomizer, error) {
 			return local, nil
 		}
 	}
-	c, err := inside(e.Event, privacy.ReplaceOne)
+	c, err := inside(meter, e.Event, privacy.ReplaceOne)
 	if err != nil {
 		return shuffle.Randomizer{}, err
 	}
@@ -40,8 +41,8 @@ func localRandomizer(e privacy.Shuffled) (shuffle.Randomizer, error) {
 
 // shuffledClaims: what is observed is a function of the reports in their order, so
 // that the local ε holds; the amplified curve is package shuffle's.
-func shuffledClaims(e privacy.Shuffled) (claims, error) {
-	local, err := localRandomizer(e)
+func shuffledClaims(meter *work.Meter, e privacy.Shuffled) (claims, error) {
+	local, err := localRandomizer(meter, e)
 	if err != nil {
 		return claims{}, fmt.Errorf("%v: %w", e, err)
 	}
@@ -51,7 +52,7 @@ func shuffledClaims(e privacy.Shuffled) (claims, error) {
 		curve: func(logDelta float64) float64 {
 			delta := math.Exp(logDelta)
 			if delta > 0 {
-				if b, _, err := bestShuffled(e.N, local, question{delta, true}); err == nil {
+				if b, _, err := bestShuffled(meter, e.N, local, question{delta, true}); err == nil {
 					return b.High
 				}
 			}
@@ -65,7 +66,7 @@ func shuffledClaims(e privacy.Shuffled) (claims, error) {
 
 // bestShuffled returns the least of the bounds that are proved for the randomizer, and
 // a note that names all of them. A bound that is refused is left out of the choice.
-func bestShuffled(n int64, r shuffle.Randomizer, q question) (best Bracket, note string, err error) {
+func bestShuffled(meter *work.Meter, n int64, r shuffle.Randomizer, q question) (best Bracket, note string, err error) {
 	best.High = math.Inf(1)
 	ask := shuffle.Delta
 	if q.isDelta {
@@ -74,7 +75,7 @@ func bestShuffled(n int64, r shuffle.Randomizer, q question) (best Bracket, note
 	var winner shuffle.Method
 	others := func(m shuffle.Method, says string) { note += fmt.Sprintf("; %s: %s", m, says) }
 	for _, m := range shuffle.Methods {
-		b, refused := ask(m, n, r, q.x)
+		b, refused := ask(meter, m, n, r, q.x)
 		switch {
 		case errors.Is(refused, shuffle.ErrUnproved):
 			continue
@@ -94,8 +95,8 @@ func bestShuffled(n int64, r shuffle.Randomizer, q question) (best Bracket, note
 
 // withReplacementClaims are those of a sample by independent draws, from those of
 // groups: a unit may come several times.
-func withReplacementClaims(e privacy.WithReplacement) (claims, error) {
-	profile, inner, err := withReplacementProfile(e)
+func withReplacementClaims(meter *work.Meter, e privacy.WithReplacement) (claims, error) {
+	profile, inner, err := withReplacementProfile(meter, e)
 	if err != nil {
 		return claims{}, err
 	}
@@ -116,7 +117,7 @@ func withReplacementClaims(e privacy.WithReplacement) (claims, error) {
 	default:
 		return c, nil
 	}
-	curve, err := subsample.WithReplacementRDP(e.M, e.N, copies)
+	curve, err := subsample.WithReplacementRDP(meter, e.M, e.N, copies)
 	if err != nil {
 		return claims{}, err
 	}
@@ -126,21 +127,21 @@ func withReplacementClaims(e privacy.WithReplacement) (claims, error) {
 
 // withReplacementProfile is the profile of the sampled event, and what is known of
 // the event inside.
-func withReplacementProfile(e privacy.WithReplacement) (subsample.Profile, claims, error) {
-	inner, err := inside(e.Event, privacy.ReplaceOne)
+func withReplacementProfile(meter *work.Meter, e privacy.WithReplacement) (subsample.Profile, claims, error) {
+	inner, err := inside(meter, e.Event, privacy.ReplaceOne)
 	if err != nil {
 		return nil, claims{}, err
 	}
-	group, err := groups(inner)
+	group, err := groups(meter, inner)
 	if err != nil {
 		return nil, claims{}, fmt.Errorf("%v: %w", e, err)
 	}
-	profile, err := subsample.WithReplacement(e.M, e.N, group)
+	profile, err := subsample.WithReplacement(meter, e.M, e.N, group)
 	return profile, inner, err
 }
 
 // groups is the best rule for groups of units that an event's claims allow.
-func groups(c claims) (subsample.Group, error) {
+func groups(meter *work.Meter, c claims) (subsample.Group, error) {
 	switch {
 	case c.exact:
 		return subsample.Gaussian(math.Sqrt(upFloat(c.gdp())) * (1 + 0x1p-50))
@@ -149,12 +150,12 @@ func groups(c claims) (subsample.Group, error) {
 		return subsample.Approximate(upFloat(eps), upFloat(delta))
 	case c.zcdp != nil:
 		if rho, delta := c.zcdp(); delta.Sign() == 0 {
-			return subsample.ZCDP(upFloat(rho))
+			return subsample.ZCDP(meter, upFloat(rho))
 		}
 	}
 	switch {
 	case c.rdp != nil:
-		return subsample.Groups(profileOfRDP(c.rdp)), nil
+		return subsample.Groups(profileOfRDP(meter, c.rdp)), nil
 	case c.curve != nil:
 		return subsample.Groups(inverse(c.curve)), nil
 	}
@@ -162,11 +163,12 @@ func groups(c claims) (subsample.Group, error) {
 }
 
 // profileOfRDP is δ at each ε that divergences give, at the default orders.
-func profileOfRDP(rdp func(orders, out []float64)) subsample.Profile {
+func profileOfRDP(meter *work.Meter, rdp func(orders, out []float64)) subsample.Profile {
 	orders := DefaultOrders()
 	rs := make([]float64, len(orders))
 	rdp(orders, rs)
 	return func(eps float64) float64 {
+		meter.Spend(2 * len(orders))
 		least := 0.0
 		for i, a := range orders {
 			if r := rs[i] * (1 + rdpError); r < math.Inf(1) {
@@ -197,13 +199,13 @@ func inverse(curve func(logDelta float64) float64) subsample.Profile {
 }
 
 // profile is a bound on δ at each ε >= 0 of an event that has no closed pair.
-func (t term) profile() (p subsample.Profile, knots int, err error) {
+func (t term) profile(meter *work.Meter) (p subsample.Profile, knots int, err error) {
 	switch e := t.event.(type) {
 	case privacy.WithReplacement:
-		p, _, err = withReplacementProfile(e)
+		p, _, err = withReplacementProfile(meter, e)
 		return p, 1200, err
 	case privacy.Shuffled:
-		r, err := localRandomizer(e)
+		r, err := localRandomizer(meter, e)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -211,7 +213,7 @@ func (t term) profile() (p subsample.Profile, knots int, err error) {
 		if r.Answers != 0 {
 			m = shuffle.Stronger // the blanket is dearer to compute at every knot
 		}
-		at, err := shuffle.Profile(m, e.N, r)
+		at, err := shuffle.Profile(meter, m, e.N, r)
 		return at, 240, err
 	}
 	return nil, 0, nil
@@ -220,8 +222,8 @@ func (t term) profile() (p subsample.Profile, knots int, err error) {
 // profiled returns the pair of dots on such an event's profile. What lies beyond the
 // last counts as lost, which is for all events of the term a e^-20 part of the δ asked
 // about, and where δ is the answer at most e^-100.
-func (t term) profiled(q question) (l loss.Event, ok bool, err error) {
-	p, n, err := t.profile()
+func (t term) profiled(meter *work.Meter, q question) (l loss.Event, ok bool, err error) {
+	p, n, err := t.profile(meter)
 	if p == nil || err != nil {
 		return loss.Event{}, err != nil, err
 	}
@@ -239,22 +241,23 @@ func (t term) profiled(q question) (l loss.Event, ok bool, err error) {
 }
 
 // alone answers for a single event that has a profile.
-func (t term) alone(q question) (answer, error) {
+func (p *flat) alone(q question) (answer, error) {
+	t := p.terms[0]
 	if e, ok := t.event.(privacy.Shuffled); ok {
-		local, err := localRandomizer(e)
+		local, err := localRandomizer(p.meter, e)
 		if err != nil {
 			return answer{}, err
 		}
-		b, note, err := bestShuffled(e.N, local, q)
+		b, note, err := bestShuffled(p.meter, e.N, local, q)
 		return answer{b, "both", note, nil}, err
 	}
-	p, _, err := t.profile()
+	profile, _, err := t.profile(p.meter)
 	if err != nil {
 		return answer{}, err
 	}
-	high := p(math.Max(0, q.x))
+	high := profile(math.Max(0, q.x))
 	if q.isDelta {
-		high = p.Epsilon(q.x, 1e9)
+		high = profile.Epsilon(q.x, 1e9)
 	}
 	return answer{bracket(0, high, high), "", "the sum of group profiles over how often a unit is drawn; an upper bound", nil}, nil
 }

@@ -11,7 +11,7 @@ import (
 // replaced returns the pld bound of ε at delta under replacement.
 func replaced(t *testing.T, plan string, delta float64) Bound {
 	t.Helper()
-	r, err := Epsilon(parse(t, plan), delta, Options{Neighbours: privacy.ReplaceOne})
+	r, err := Epsilon(t.Context(), parse(t, plan), delta, Options{Neighbours: privacy.ReplaceOne})
 	if err != nil {
 		t.Fatalf("%s: %v", plan, err)
 	}
@@ -56,7 +56,7 @@ func TestShuffledComposes(t *testing.T) {
 
 func TestShuffledRefusesRandomizersWithADelta(t *testing.T) {
 	for _, plan := range []string{"shuffled(1000, approx(1, 1e-9))", "shuffled(1000, gaussian(1))"} {
-		if r, err := Epsilon(parse(t, plan), 1e-6, Options{Neighbours: privacy.ReplaceOne}); err == nil {
+		if r, err := Epsilon(t.Context(), parse(t, plan), 1e-6, Options{Neighbours: privacy.ReplaceOne}); err == nil {
 			t.Errorf("%s: %+v", plan, r.Bounds)
 		}
 	}
@@ -66,7 +66,7 @@ func TestShuffledRefusesRandomizersWithADelta(t *testing.T) {
 func TestWithReplacement(t *testing.T) {
 	for _, event := range []string{"gaussian(2)", "laplace(3)", "pure(0.5)", "approx(0.5, 1e-8)", "zcdp(0.1)"} {
 		once := replaced(t, "with_replacement(1, 50, "+event+")", 1e-6)
-		single, err := Epsilon(parse(t, "without_replacement(1, 50, "+event+")"), 1e-6, Options{Neighbours: privacy.ReplaceOne})
+		single, err := Epsilon(t.Context(), parse(t, "without_replacement(1, 50, "+event+")"), 1e-6, Options{Neighbours: privacy.ReplaceOne})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestWithReplacement(t *testing.T) {
 // Rényi divergence of with-replacement samples of a pure event: no more than all
 // draws being the unit's, no less than nothing.
 func TestWithReplacementRDP(t *testing.T) {
-	r, err := Epsilon(parse(t, "1000 * with_replacement(64, 10000, pure(0.2))"), 1e-6, Options{Neighbours: privacy.ReplaceOne})
+	r, err := Epsilon(t.Context(), parse(t, "1000 * with_replacement(64, 10000, pure(0.2))"), 1e-6, Options{Neighbours: privacy.ReplaceOne})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,9 +118,9 @@ func TestVectors(t *testing.T) {
 		)
 		question := v.ID
 		if strings.Contains(tc.id, "delta") || strings.Contains(tc.id, "-hs-") || tc.eps > 0 {
-			r, err = Delta(parse(t, tc.plan), tc.eps, tc.o)
+			r, err = Delta(t.Context(), parse(t, tc.plan), tc.eps, tc.o)
 		} else {
-			r, err = Epsilon(parse(t, tc.plan), tc.delta, tc.o)
+			r, err = Epsilon(t.Context(), parse(t, tc.plan), tc.delta, tc.o)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", question, err)

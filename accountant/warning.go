@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -20,7 +21,7 @@ type Warning struct {
 // and the difference is large (Chua et al. 2024, https://arxiv.org/abs/2403.17673).
 // What is proved of them without amplification: within an epoch every unit is in one
 // batch, so that an epoch is parallel composition and costs the event once.
-func (r *Report) warn(o Options) {
+func (r *Report) warn(ctx context.Context, o Options) {
 	instead, found := shuffledInstead(r.Plan, 1)
 	if !found {
 		return
@@ -35,7 +36,7 @@ func (r *Report) warn(o Options) {
 	if r.Epsilon != nil {
 		ask, x = Delta, r.Epsilon
 	}
-	if other, err := ask(instead, *x, Options{Neighbours: o.Neighbours, Orders: o.Orders, Group: o.Group, Accountant: "pld"}); err == nil {
+	if other, err := ask(ctx, instead, *x, Options{Neighbours: o.Neighbours, Orders: o.Orders, Group: o.Group, Accountant: "pld", Work: o.Work}); err == nil {
 		if b, ok := other.Best(); ok {
 			w.Bound = &b
 			w.Text += fmt.Sprintf(": %s %.6g", b.quantity(), b.value().High)

@@ -1,6 +1,7 @@
 package datanode
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -128,7 +129,7 @@ func amplified(e privacy.Event, f filter.Filter, n privacy.Neighbours, delta pri
 		plan = halved(e)
 	}
 	o := accountant.Options{Neighbours: n}
-	g, err := accountant.Guarantee(plan, f, delta, o)
+	g, err := accountant.Guarantee(context.Background(), plan, f, delta, o)
 	if err == nil {
 		return g, nil
 	}
@@ -137,7 +138,7 @@ func amplified(e privacy.Event, f filter.Filter, n privacy.Neighbours, delta pri
 	if failure != nil {
 		return nil, failure
 	}
-	if g, failure := accountant.Guarantee(plan, pure, privacy.Delta{}, o); failure == nil {
+	if g, failure := accountant.Guarantee(context.Background(), plan, pure, privacy.Delta{}, o); failure == nil {
 		return g, nil
 	}
 	return nil, errors.Join(ErrQuery, err)

@@ -140,7 +140,7 @@ func (s *suspect) claim(t *testing.T) audit.Points {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points, err := accountant.DeltaCurve(event, []float64{0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3}, accountant.Options{})
+	points, err := accountant.DeltaCurve(t.Context(), event, []float64{0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3}, accountant.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

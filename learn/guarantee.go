@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -67,7 +68,7 @@ func (p Plan) Guarantee() (Guarantee, error) {
 // a theorem that no accountant has; nil if there is none.
 func GuaranteeOf(plan, known privacy.Event, delta privacy.Delta, o accountant.Options) (Guarantee, error) {
 	g := Guarantee{Event: plan.String(), Neighbours: o.Neighbours, Group: o.Group, Delta: delta, Epsilon: math.Inf(1)}
-	report, err := accountant.Epsilon(plan, max(math.Nextafter(delta.Float64(), 0), 0), o) // a Delta may be rounded up
+	report, err := accountant.Epsilon(context.Background(), plan, max(math.Nextafter(delta.Float64(), 0), 0), o) // a Delta may be rounded up
 	if err != nil && !errors.Is(err, accountant.ErrNoBound) {
 		return Guarantee{}, fmt.Errorf("guarantee: %w", err)
 	}
@@ -116,7 +117,7 @@ func (p Plan) epsilon(e privacy.Event, by string) (float64, error) {
 	delta := math.Nextafter(p.Delta.Float64(), 0) // a Delta may be rounded up
 	o := p.accounting()
 	o.Accountant = by
-	report, err := accountant.Epsilon(e, delta, o)
+	report, err := accountant.Epsilon(context.Background(), e, delta, o)
 	if errors.Is(err, accountant.ErrNoBound) {
 		return math.Inf(1), nil
 	} else if err != nil {
@@ -209,7 +210,7 @@ func (p Plan) charge(f filter.Filter, from int) (privacy.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	return accountant.Guarantee(e, f, p.Delta, p.accounting())
+	return accountant.Guarantee(context.Background(), e, f, p.Delta, p.accounting())
 }
 
 // A spending says what epsilon a run has reached after each step, cheaply: by Rényi
@@ -232,7 +233,7 @@ func (p Plan) spending() (*spending, error) {
 		}
 		o := p.accounting()
 		o.Group = 0 // of one example: a group's divergences are not known order by order
-		points, err := accountant.RenyiCurve(e, s.orders, o)
+		points, err := accountant.RenyiCurve(context.Background(), e, s.orders, o)
 		if err != nil {
 			return nil, fmt.Errorf("epsilon so far: %w", err)
 		}

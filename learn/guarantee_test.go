@@ -86,7 +86,7 @@ func TestGuarantee(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report := must(accountant.Epsilon(must(must(privacy.ParsePlan("4688*poisson(512/60000, gaussian(1.23))")).Event()), 1e-5, o))
+			report := must(accountant.Epsilon(t.Context(), must(must(privacy.ParsePlan("4688*poisson(512/60000, gaussian(1.23))")).Event()), 1e-5, o))
 			for _, b := range report.Bounds {
 				got := map[string]*float64{"pld": g.PLD, "rdp": g.RDP}[b.Accountant]
 				if got != nil && (*got < b.Epsilon.High || *got > b.Epsilon.High*(1+1e-9)) {

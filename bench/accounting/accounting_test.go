@@ -29,7 +29,7 @@ func plan(t testing.TB, text string) privacy.Event {
 func pld(t testing.TB, e privacy.Event, delta float64) (accountant.Bracket, time.Duration) {
 	t.Helper()
 	begun := time.Now()
-	r, err := accountant.Epsilon(e, delta, accountant.Options{Accountant: "pld"})
+	r, err := accountant.Epsilon(t.Context(), e, delta, accountant.Options{Accountant: "pld"})
 	if err != nil {
 		t.Fatalf("%v: %v", e, err)
 	}
@@ -102,7 +102,7 @@ func different(n int) string {
 func BenchmarkRDP(b *testing.B) {
 	e := plan(b, "10000 * poisson(0.01, gaussian(1))")
 	for b.Loop() {
-		if _, err := accountant.Epsilon(e, 1e-5, accountant.Options{Accountant: "rdp"}); err != nil {
+		if _, err := accountant.Epsilon(b.Context(), e, 1e-5, accountant.Options{Accountant: "rdp"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -115,7 +115,7 @@ func BenchmarkCalibrate(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		c, err := accountant.Calibrate(p, 2, 1e-5, accountant.Options{Accountant: "pld"})
+		c, err := accountant.Calibrate(b.Context(), p, 2, 1e-5, accountant.Options{Accountant: "pld"})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -307,7 +307,7 @@ func refused(err error) error {
 }
 
 // report asks all accountants about the one target that was given.
-func (a *accounting) report(e privacy.Event) (*accountant.Report, error) {
+func (a *accounting) report(ctx context.Context, e privacy.Event) (*accountant.Report, error) {
 	var r *accountant.Report
 	var err error
 	switch {
@@ -315,9 +315,9 @@ func (a *accounting) report(e privacy.Event) (*accountant.Report, error) {
 		return nil, diagnostic.New("D115", diagnostic.Span{}, "--epsilon and --delta exclude each other").
 			Because("one of them is asked for, at the other").Try("discreet account calibrate takes both")
 	case a.delta != nil:
-		r, err = accountant.Epsilon(e, below(a.delta), a.options)
+		r, err = accountant.Epsilon(ctx, e, below(a.delta), a.options)
 	case a.epsilon != nil:
-		r, err = accountant.Delta(e, below(a.epsilon), a.options)
+		r, err = accountant.Delta(ctx, e, below(a.epsilon), a.options)
 	default:
 		return nil, diagnostic.New("D113", diagnostic.Span{}, "say at which --delta, or at which --epsilon").
 			Try("--delta 1e-6 asks for epsilon, --epsilon 1 for delta")
@@ -351,7 +351,7 @@ func onePlan(args []string) error {
 }
 
 // bounds is account without a verb.
-func (a *accounting) bounds(_ context.Context, t *terminal, args []string) error {
+func (a *accounting) bounds(ctx context.Context, t *terminal, args []string) error {
 	if err := onePlan(args); err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (a *accounting) bounds(_ context.Context, t *terminal, args []string) error
 	if err != nil {
 		return err
 	}
-	r, err := a.report(e)
+	r, err := a.report(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -502,7 +502,7 @@ func (a *accounting) reportJSON(r *accountant.Report) reportJSON {
 		out.Best = &b
 	}
 	for _, refusal := range r.Refused {
-		out.Refused = append(out.Refused, refusedJSON(refusal))
+		out.Refused = append(out.Refused, refusedJSON{refusal.Accountant, refusal.Why})
 	}
 	for _, w := range r.Warnings {
 		warning := warningJSON{Text: w.Text, Instead: w.Instead}

@@ -11,7 +11,7 @@ import (
 )
 
 // calibrate finds a plan's unknown.
-func (a *accounting) calibrate(_ context.Context, t *terminal, args []string) error {
+func (a *accounting) calibrate(ctx context.Context, t *terminal, args []string) error {
 	if err := onePlan(args); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (a *accounting) calibrate(_ context.Context, t *terminal, args []string) er
 	if len(a.only) > 1 {
 		return diagnostic.New("D115", diagnostic.Span{}, "calibrate asks one accountant, or all for the best")
 	}
-	c, err := accountant.Calibrate(plan, below(a.epsilon), below(a.delta), a.options)
+	c, err := accountant.Calibrate(ctx, plan, below(a.epsilon), below(a.delta), a.options)
 	if err != nil {
 		return unreachable(err)
 	}

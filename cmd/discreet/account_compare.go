@@ -8,7 +8,7 @@ import (
 )
 
 // compare puts the best bounds of several plans side by side.
-func (a *accounting) compare(_ context.Context, t *terminal, args []string) error {
+func (a *accounting) compare(ctx context.Context, t *terminal, args []string) error {
 	if len(args) < 2 {
 		return diagnostic.New("D113", diagnostic.Span{}, "name two plans or more").Try("discreet account compare 'PLAN' 'PLAN' ... --delta D")
 	}
@@ -20,7 +20,7 @@ func (a *accounting) compare(_ context.Context, t *terminal, args []string) erro
 		if err != nil {
 			return err
 		}
-		r, err := a.report(e)
+		r, err := a.report(ctx, e)
 		if err != nil {
 			return err
 		}

@@ -167,7 +167,7 @@ func (a *accounting) overDelta(ctx context.Context, args []string) (plot.Plot, e
 		return plot.Plot{}, err
 	}
 	return a.each(ctx, args, xs, func(e privacy.Event, x float64) (*accountant.Report, error) {
-		return accountant.Epsilon(e, x, a.options)
+		return accountant.Epsilon(ctx, e, x, a.options)
 	}, plot.Plot{Title: "epsilon at delta", X: plot.Axis{Label: "delta", Log: true}, Y: plot.Axis{Label: "epsilon"}})
 }
 
@@ -178,7 +178,7 @@ func (a *accounting) overEpsilon(ctx context.Context, args []string) (plot.Plot,
 		return plot.Plot{}, err
 	}
 	return a.each(ctx, args, xs, func(e privacy.Event, x float64) (*accountant.Report, error) {
-		return accountant.Delta(e, x, a.options)
+		return accountant.Delta(ctx, e, x, a.options)
 	}, plot.Plot{Title: "delta at epsilon", X: plot.Axis{Label: "epsilon"}, Y: plot.Axis{Label: "delta", Log: true}})
 }
 
@@ -242,7 +242,7 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 			continue
 		}
 		last = k
-		r, err := a.chosen(accountant.Epsilon(privacy.Repeat{Count: k, Event: e}, below(a.delta), a.options))
+		r, err := a.chosen(accountant.Epsilon(ctx, privacy.Repeat{Count: k, Event: e}, below(a.delta), a.options))
 		if err != nil {
 			return plot.Plot{}, err
 		}
@@ -260,7 +260,7 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 // overTradeOff is, for each plan, the least rate at which an attack that accuses
 // innocents at a rate alpha misses the guilty (the trade-off function of Dong, Roth
 // and Su 2022), as far as it is certified.
-func (a *accounting) overTradeOff(_ context.Context, args []string) (plot.Plot, error) {
+func (a *accounting) overTradeOff(ctx context.Context, args []string) (plot.Plot, error) {
 	xs, err := a.span(0.001, 0.999, 61, false)
 	if err != nil {
 		return plot.Plot{}, err
@@ -274,7 +274,7 @@ func (a *accounting) overTradeOff(_ context.Context, args []string) (plot.Plot, 
 		if err != nil {
 			return plot.Plot{}, err
 		}
-		points, err := accountant.TradeOff(e, xs, a.options)
+		points, err := accountant.TradeOff(ctx, e, xs, a.options)
 		if err != nil {
 			return plot.Plot{}, refused(err)
 		}
@@ -288,7 +288,7 @@ func (a *accounting) overTradeOff(_ context.Context, args []string) (plot.Plot, 
 
 // overPower is, for each plan, the greatest rate at which membership inference
 // finds members, at a rate of false accusations.
-func (a *accounting) overPower(_ context.Context, args []string) (plot.Plot, error) {
+func (a *accounting) overPower(ctx context.Context, args []string) (plot.Plot, error) {
 	xs, err := a.span(1e-6, 0.5, 61, true)
 	if err != nil {
 		return plot.Plot{}, err
@@ -299,7 +299,7 @@ func (a *accounting) overPower(_ context.Context, args []string) (plot.Plot, err
 		if err != nil {
 			return plot.Plot{}, err
 		}
-		points, err := accountant.Power(e, xs, a.options)
+		points, err := accountant.Power(ctx, e, xs, a.options)
 		if err != nil {
 			return plot.Plot{}, refused(err)
 		}
@@ -315,7 +315,7 @@ func (a *accounting) overPower(_ context.Context, args []string) (plot.Plot, err
 }
 
 // overOrder is, for each plan, the Rényi divergence of each order.
-func (a *accounting) overOrder(_ context.Context, args []string) (plot.Plot, error) {
+func (a *accounting) overOrder(ctx context.Context, args []string) (plot.Plot, error) {
 	orders := a.options.Orders
 	if orders == nil {
 		xs, err := a.span(1.1, 64, 41, true)
@@ -330,7 +330,7 @@ func (a *accounting) overOrder(_ context.Context, args []string) (plot.Plot, err
 		if err != nil {
 			return plot.Plot{}, err
 		}
-		points, err := accountant.RenyiCurve(e, orders, a.options)
+		points, err := accountant.RenyiCurve(ctx, e, orders, a.options)
 		if err != nil {
 			return plot.Plot{}, refused(err)
 		}
@@ -344,7 +344,7 @@ func (a *accounting) overOrder(_ context.Context, args []string) (plot.Plot, err
 
 // overRuns is how often each filter admits an event before a budget is spent,
 // against the budget's epsilon at --delta.
-func (a *accounting) overRuns(_ context.Context, args []string) (plot.Plot, error) {
+func (a *accounting) overRuns(ctx context.Context, args []string) (plot.Plot, error) {
 	if err := onePlan(args); err != nil {
 		return plot.Plot{}, err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // odometer consumes a plan event by event and says what each odometer calls spent.
-func (a *accounting) odometer(_ context.Context, t *terminal, args []string) error {
+func (a *accounting) odometer(ctx context.Context, t *terminal, args []string) error {
 	if err := onePlan(args); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (a *accounting) odometer(_ context.Context, t *terminal, args []string) err
 	if err != nil {
 		return err
 	}
-	j, err := a.journey(e, delta)
+	j, err := a.journey(ctx, e, delta)
 	if err != nil {
 		return uncharged(err)
 	}
@@ -114,7 +114,7 @@ func releases(e privacy.Event) *big.Int {
 
 // journey sets the odometers for a plan, before the first event: they are tight where
 // the plan ends, or where the flag says, and half of delta is kept for events with one.
-func (a *accounting) journey(e privacy.Event, delta privacy.Delta) (*journey, error) {
+func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy.Delta) (*journey, error) {
 	j := &journey{legs: legsOf(e, big.NewInt(1), nil)}
 	if len(j.legs) > maxLegs {
 		return nil, fmt.Errorf("the plan has %d terms, more than the %d that odometers are shown for", len(j.legs), maxLegs)
@@ -122,7 +122,7 @@ func (a *accounting) journey(e privacy.Event, delta privacy.Delta) (*journey, er
 	deltas, open := new(big.Rat), new(big.Int) // Σδ of events that have one; events that need one
 	for i := range j.legs {
 		l := &j.legs[i]
-		err := a.price(l, privacy.Delta{})
+		err := a.price(ctx, l, privacy.Delta{})
 		if err != nil && !l.open {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (a *accounting) journey(e privacy.Event, delta privacy.Delta) (*journey, er
 		}
 		for i := range j.legs {
 			if l := &j.legs[i]; l.open {
-				if err := a.price(l, each); err != nil {
+				if err := a.price(ctx, l, each); err != nil {
 					return nil, err
 				}
 			}
@@ -165,7 +165,7 @@ func (a *accounting) journey(e privacy.Event, delta privacy.Delta) (*journey, er
 
 // price fills in what one event of a leg spends: by itself, or else by its guarantee as
 // a plan that is fixed in advance, for which some need a delta.
-func (a *accounting) price(l *leg, delta privacy.Delta) (err error) {
+func (a *accounting) price(ctx context.Context, l *leg, delta privacy.Delta) (err error) {
 	n := a.options.Neighbours
 	if a.options.Group <= 1 {
 		l.spent, err = filter.SpentOf([]privacy.Event{filter.OfPlan(l.event, n)}, n)
@@ -187,7 +187,7 @@ func (a *accounting) price(l *leg, delta privacy.Delta) (err error) {
 		if err != nil {
 			return filter.Sums{}, err
 		}
-		e, err := accountant.Guarantee(l.event, f, delta, a.options)
+		e, err := accountant.Guarantee(ctx, l.event, f, delta, a.options)
 		if err != nil {
 			return filter.Sums{}, err
 		}

@@ -16,7 +16,7 @@ import (
 var filters = []string{filter.Pure, filter.Approx, filter.ZCDP, filter.Rogers, filter.Whitehouse, filter.RDP, filter.GDP}
 
 // runs says how often a filter admits an event.
-func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
+func (a *accounting) runs(ctx context.Context, t *terminal, args []string) error {
 	if err := onePlan(args); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 		return err
 	}
 	if a.filter != "" {
-		n, err := a.admitted(a.filter, e, epsilon, delta)
+		n, err := a.admitted(ctx, a.filter, e, epsilon, delta)
 		if err != nil {
 			return uncharged(err)
 		}
@@ -46,7 +46,7 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 	g := grid{{title: "filter"}, {title: "admits", right: true}, {title: "note"}}
 	for _, name := range filters {
 		cells := []string{name, "-", ""}
-		n, err := a.admitted(name, e, epsilon, delta)
+		n, err := a.admitted(ctx, name, e, epsilon, delta)
 		if err != nil {
 			cells[2] = shorten(err.Error(), noteWidth)
 		} else {
@@ -67,7 +67,7 @@ func (a *accounting) runs(_ context.Context, t *terminal, args []string) error {
 // admitted counts an event, or its guarantee in the filter's measure if the filter
 // itself has no charge for it: poisson(...) for rdp, say. For filters of (ε, δ) points
 // that is a pure one; there is no δ here to find another at.
-func (a *accounting) admitted(name string, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
+func (a *accounting) admitted(ctx context.Context, name string, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
 	refused := errors.New("no guarantee for groups of units is known in its measure")
 	if a.options.Group <= 1 { // otherwise by the guarantee alone
 		var n *big.Int
@@ -84,7 +84,7 @@ func (a *accounting) admitted(name string, e privacy.Event, epsilon privacy.Epsi
 	if err != nil {
 		return nil, refused
 	}
-	guarantee, err := accountant.Guarantee(e, f, privacy.Delta{}, a.options)
+	guarantee, err := accountant.Guarantee(ctx, e, f, privacy.Delta{}, a.options)
 	if err != nil {
 		return nil, refused
 	}

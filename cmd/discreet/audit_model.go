@@ -179,7 +179,7 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 		return diagnostic.New("D165", diagnostic.Span{}, "training held nothing out").
 			Because("without examples that were not trained on there is nobody to tell members from").Try("train with --holdout 0.5, or name --others")
 	}
-	claim, err := a.claim(m)
+	claim, err := a.claim(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func joined(a, b *example.Set) *example.Set {
 
 // claim is the trade-off that a model's certificate states: of its plan's whole curve.
 // It is nil where there is no certificate.
-func (a *modelAudit) claim(m *model) (audit.Points, error) {
+func (a *modelAudit) claim(ctx context.Context, m *model) (audit.Points, error) {
 	if m.Certificate == nil {
 		return nil, nil
 	}
@@ -279,7 +279,7 @@ func (a *modelAudit) claim(m *model) (audit.Points, error) {
 	if err != nil {
 		return points, nil
 	}
-	curve, err := accountant.DeltaCurve(event, []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 6, 8}, accountant.Options{Neighbours: g.Neighbours})
+	curve, err := accountant.DeltaCurve(ctx, event, []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 6, 8}, accountant.Options{Neighbours: g.Neighbours})
 	if err != nil {
 		return points, nil
 	}

@@ -310,7 +310,7 @@ func affordable(ctx context.Context, b budgets.Budget, p learn.Plan, target priv
 	if err != nil {
 		return err
 	}
-	whole, err := accountant.Guarantee(event, f, p.Delta, accountingOf(p))
+	whole, err := accountant.Guarantee(ctx, event, f, p.Delta, accountingOf(p))
 	if err != nil {
 		return noSuchRun(target, p, err)
 	}
@@ -355,7 +355,7 @@ func accountingOf(p learn.Plan) accountant.Options {
 // calibrate chooses the least noise at which the plan, and a count beside it, cost no
 // more than the target in the payer's own measure; so that a domain whose whole budget
 // the target is admits them.
-func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.Event) (learn.Plan, error) {
+func (y payer) calibrate(ctx context.Context, p learn.Plan, target privacy.Epsilon, beside []privacy.Event) (learn.Plan, error) {
 	f, err := y.allowance(target, p.Delta)
 	if err != nil {
 		return p, noSuchRun(target, p, err)
@@ -366,7 +366,7 @@ func (y payer) calibrate(p learn.Plan, target privacy.Epsilon, beside []privacy.
 		if err != nil {
 			return false, err
 		}
-		whole, err := accountant.Guarantee(event, f, p.Delta, accountingOf(p))
+		whole, err := accountant.Guarantee(ctx, event, f, p.Delta, accountingOf(p))
 		if errors.Is(err, accountant.ErrNoBound) {
 			return false, nil
 		} else if err != nil {

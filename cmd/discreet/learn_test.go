@@ -125,7 +125,7 @@ func TestCalibratedRunsFit(t *testing.T) {
 				}
 				r.complete("logistic", measure)
 				count := must(counter(target, relation))
-				p, err := y.calibrate(r.plan(4321, false, relation), target, []privacy.Event{count.Event()})
+				p, err := y.calibrate(t.Context(), r.plan(4321, false, relation), target, []privacy.Event{count.Event()})
 				if err != nil {
 					t.Fatalf("%s: %v", measure, err)
 				}
@@ -133,7 +133,7 @@ func TestCalibratedRunsFit(t *testing.T) {
 				within := func(multiplier float64) bool {
 					p.Noise.Multiplier = multiplier
 					event := must(p.Event())
-					run := must(accountant.Guarantee(event, f, p.Delta, accountingOf(p)))
+					run := must(accountant.Guarantee(t.Context(), event, f, p.Delta, accountingOf(p)))
 					return must(f.Charge([]privacy.Event{count.Event(), run}, p.Delta)).Within(f.Budget())
 				}
 				z := p.Noise.Multiplier
@@ -174,7 +174,7 @@ func TestLearnersSpendTheirTarget(t *testing.T) {
 					o.Delta = must(y.deltaFor(o.Epsilon))
 				}
 				l, _ := learner.Find(name[0], name[1])
-				c, err := y.choose(&l, form, learner.Settings{}, o)
+				c, err := y.choose(t.Context(), &l, form, learner.Settings{}, o)
 				if err != nil {
 					t.Fatalf("%s, %v: %v", measure, name, err)
 				}

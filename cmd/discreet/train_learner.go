@@ -206,7 +206,7 @@ func (v *training) learn(ctx context.Context, t *terminal, j *job) error {
 	}
 	form := j.data.form(!v.own())
 	form.Network = j.spec
-	c, err := y.choose(v.learner, form, s, cost.Options{Epsilon: v.target, Delta: v.delta, PerUnit: j.data.Selection.PerUnit})
+	c, err := y.choose(ctx, v.learner, form, s, cost.Options{Epsilon: v.target, Delta: v.delta, PerUnit: j.data.Selection.PerUnit})
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ type chosenRun struct {
 
 // choose plans a run whose cost in the payer's own measure is the target, or where the
 // learner cannot meet that exactly as much of it as a thousandth less noise would exceed.
-func (y payer) choose(l *learner.Learner, form learner.Form, s learner.Settings, o cost.Options) (c *chosenRun, err error) {
+func (y payer) choose(ctx context.Context, l *learner.Learner, form learner.Form, s learner.Settings, o cost.Options) (c *chosenRun, err error) {
 	refused := func(err error) error {
 		text := err.Error()
 		for _, prefix := range []string{cost.ErrParameter.Error() + ": "} {
@@ -283,7 +283,7 @@ func (y payer) choose(l *learner.Learner, form learner.Form, s learner.Settings,
 		return nil, refused(err)
 	}
 	at := func(share *big.Rat) (*chosenRun, bool, error) {
-		c, err := y.at(l, form, s, o, share, f)
+		c, err := y.at(ctx, l, form, s, o, share, f)
 		if err != nil {
 			return nil, false, err
 		}
@@ -344,7 +344,7 @@ func (y payer) allowanceOf(o cost.Options) (filter.Filter, error) {
 // Where that is an (ε, δ) it is the one that package cost was asked for and keeps to: the
 // learner's noise is ρ-zCDP for a ρ whose conversion at δ is ε, or its theorem is of (ε, δ)
 // itself. Other measures charge what the plan is in their own terms.
-func (y payer) at(l *learner.Learner, form learner.Form, s learner.Settings, o cost.Options, share *big.Rat, f filter.Filter) (*chosenRun, error) {
+func (y payer) at(ctx context.Context, l *learner.Learner, form learner.Form, s learner.Settings, o cost.Options, share *big.Rat, f filter.Filter) (*chosenRun, error) {
 	epsilon, err := privacy.NewEpsilon(new(big.Rat).Mul(share, o.Epsilon.Rat()))
 	if err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func (y payer) at(l *learner.Learner, form learner.Form, s learner.Settings, o c
 	case point:
 		c.whole = privacy.Approx{Epsilon: epsilon, Delta: delta}
 	default:
-		c.whole, err = accountant.Guarantee(c.Event(), f, delta, accountant.Options{Neighbours: y.neighbours})
+		c.whole, err = accountant.Guarantee(ctx, c.Event(), f, delta, accountant.Options{Neighbours: y.neighbours})
 	}
 	return c, err
 }

@@ -70,7 +70,7 @@ func TestLearnersCostWhatTheySay(t *testing.T) {
 				o.Delta = privacy.Delta{}
 			}
 			y := payer{measure: measure, neighbours: relation}
-			c, err := y.choose(&l, d.form(true), learner.Settings{}, o)
+			c, err := y.choose(t.Context(), &l, d.form(true), learner.Settings{}, o)
 			if err != nil {
 				t.Errorf("%s %s, %s, %v: %v", l.Model, l.Method, measure, relation, err)
 				continue
@@ -89,7 +89,7 @@ func TestLearnersCostWhatTheySay(t *testing.T) {
 			if l.Point || o.Delta.Sign() == 0 {
 				by = "basic"
 			}
-			report := must(accountant.Epsilon(c.Event(), o.Delta.Float64()*(1-1e-9), accountant.Options{Neighbours: relation, Accountant: by}))
+			report := must(accountant.Epsilon(t.Context(), c.Event(), o.Delta.Float64()*(1-1e-9), accountant.Options{Neighbours: relation, Accountant: by}))
 			if best, ok := report.Best(); !ok || best.Epsilon.High > 1+1e-6 {
 				t.Errorf("%s %s, %s, %v: accountants say %v", l.Model, l.Method, measure, relation, best.Epsilon)
 			}
@@ -106,7 +106,7 @@ func TestLearnersHideUnits(t *testing.T) {
 	l, _ := learner.Find("bayes", "")
 	scale := func(units bool, relation privacy.Neighbours) *big.Rat {
 		y := payer{measure: filter.Pure, neighbours: relation}
-		c, err := y.choose(&l, d.form(units), learner.Settings{}, cost.Options{Epsilon: must(privacy.ParseEpsilon("1")), PerUnit: 3})
+		c, err := y.choose(t.Context(), &l, d.form(units), learner.Settings{}, cost.Options{Epsilon: must(privacy.ParseEpsilon("1")), PerUnit: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 	bounded := !v.own()
 	plan := v.plan(units, bounded, y.neighbours)
 	if v.target.Sign() > 0 {
-		if plan, err = y.calibrate(plan, v.target, events); err != nil {
+		if plan, err = y.calibrate(ctx, plan, v.target, events); err != nil {
 			return err
 		}
 		v.noise = plan.Noise.Multiplier

@@ -85,7 +85,7 @@ func mistaken(eps float64, k int, delta float64) float64 {
 // best is the least certified epsilon of k accesses that are fixed in advance.
 func best(k int, eps string, delta float64) (float64, error) {
 	plan := privacy.Repeat{Count: k, Event: privacy.Pure{Epsilon: program.Epsilon(eps)}}
-	r, err := accountant.Epsilon(plan, delta, accountant.Options{Neighbours: privacy.ReplaceOne})
+	r, err := accountant.Epsilon(context.Background(), plan, delta, accountant.Options{Neighbours: privacy.ReplaceOne})
 	if err != nil {
 		return 0, err
 	}

@@ -61,7 +61,7 @@ func amplified(m, n int64, eps privacy.Epsilon) (privacy.Epsilon, error) {
 		return privacy.Epsilon{}, err
 	}
 	sampled := privacy.WithoutReplacement{M: m, N: n, Event: privacy.Pure{Epsilon: eps}}
-	e, err := accountant.Guarantee(sampled, f, privacy.Delta{}, accountant.Options{Neighbours: privacy.ReplaceOne})
+	e, err := accountant.Guarantee(context.Background(), sampled, f, privacy.Delta{}, accountant.Options{Neighbours: privacy.ReplaceOne})
 	if err != nil {
 		return privacy.Epsilon{}, err
 	}

@@ -81,7 +81,7 @@ func Publish(ctx context.Context, v *analysis.Votes, o analysis.Options, p Publi
 	if err != nil {
 		return nil, fmt.Errorf("publish cost: %w", err)
 	}
-	charged, err := accountant.Guarantee(event, p.Budget.Filter(), p.Delta, accountant.Options{})
+	charged, err := accountant.Guarantee(ctx, event, p.Budget.Filter(), p.Delta, accountant.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("publish cost: %w", err)
 	}

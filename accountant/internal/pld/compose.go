@@ -2,7 +2,10 @@ package pld
 
 import (
 	"math"
+	"math/bits"
 	"math/cmplx"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // spectrum is the product of the transforms of tilted laws, one real law above and
@@ -13,6 +16,7 @@ import (
 // Π(|φ|+e)^k with e the error of a transform, from which follows a bound on all
 // rounding: |Πφ - Πφ̂| <= Π(|φ̂|+e) - Π|φ̂|.
 type spectrum struct {
+	meter *work.Meter
 	*transform
 	buf, acc []complex128
 	limit    []float64
@@ -21,9 +25,11 @@ type spectrum struct {
 	events   float64
 }
 
-func newSpectrum(lg int) *spectrum {
+func newSpectrum(meter *work.Meter, lg int) *spectrum {
 	n := 1 << lg
+	meter.Spend(4 * n)
 	s := &spectrum{
+		meter:     meter,
 		transform: newTransform(lg),
 		buf:       make([]complex128, n),
 		acc:       make([]complex128, n),
@@ -46,6 +52,7 @@ func (s *spectrum) reset() {
 
 // multiply takes count independent events of the laws into the product.
 func (s *spectrum) multiply(up, down law, count int64) {
+	s.meter.Spend(len(s.buf) / 4 * (s.lg + 4 + bits.Len64(uint64(count))))
 	clear(s.buf)
 	mask := int64(len(s.buf) - 1)
 	for i, w := range up.weight {
@@ -125,6 +132,7 @@ func cpower(x complex128, k int64) complex128 {
 // error of each of their entries.
 func (s *spectrum) sums() (up, down []float64, e float64) {
 	n := len(s.buf)
+	s.meter.Spend(n / 4 * (s.lg + 8))
 	gamma := 16 * unit * s.events
 	var lost, total float64
 	note := func(limit, size float64) {

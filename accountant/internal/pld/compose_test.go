@@ -139,7 +139,7 @@ func terms(t *rapid.T) []Term {
 }
 
 func epsilon(t *rapid.T, ts []Term, delta float64) loss.Bracket {
-	r, err := Compose(ts, Target{Given: GivenDelta, Delta: delta, Tolerance: 0.05})
+	r, err := Compose(nil, ts, Target{Given: GivenDelta, Delta: delta, Tolerance: 0.05})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("epsilon %v, in another order %v", b, c)
 		}
 		if !math.IsInf(b.High, 1) { // δ of that ε
-			r, err := Compose(ts, Target{Given: GivenEpsilon, Epsilon: b.High, Tolerance: 0.05})
+			r, err := Compose(nil, ts, Target{Given: GivenEpsilon, Epsilon: b.High, Tolerance: 0.05})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,7 +249,7 @@ func TestRefusals(t *testing.T) {
 		"no such side":      {[]Term{of(p, 1)}, Target{Delta: 1e-5, Given: 7}},
 		"tolerance negativ": {[]Term{of(p, 1)}, Target{Delta: 1e-5, Tolerance: -1}},
 	} {
-		if r, err := Compose(c.terms, c.target); err == nil {
+		if r, err := Compose(nil, c.terms, c.target); err == nil {
 			t.Errorf("%s: %v, want an error", name, r)
 		}
 	}

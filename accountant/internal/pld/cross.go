@@ -1,6 +1,10 @@
 package pld
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // The pair from below is merged into atoms that lie off the lattice. Losses between
 // two points can only go down to a point, if the law is to stay below; which errs by
@@ -25,6 +29,7 @@ import "math"
 // density of L: of second order in the step. It is at least 2.5(1+θ), so that the
 // sums converge in the tilt.
 type crossing struct {
+	meter                       *work.Meter
 	theta, lambda, step, offset float64
 	up, down                    crossed
 }
@@ -46,6 +51,7 @@ func (c *crossing) at(epsilon float64) float64 {
 	}
 	first := int(x) + 1
 	reach := int(70/(c.lambda*c.step)) + 2
+	c.meter.Spend(4 * min(n, reach))
 	var up, down float64
 	for j := first; j < min(n, first+reach); j++ {
 		y := c.offset + float64(j)*c.step - epsilon

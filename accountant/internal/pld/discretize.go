@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // A law is a measure on the lattice offset + step·Z, tilted: the weight at an index
@@ -18,6 +19,7 @@ type law struct {
 
 // grid is how one pair is put on the lattice.
 type grid struct {
+	meter        *work.Meter
 	step, offset float64
 	theta        float64
 	tiltLow      float64 // a further tilt that bounds what is below the window
@@ -90,6 +92,7 @@ func (b *builder) done(end float64) law {
 // cells goes up to the first end; above them, to the last end and to +Inf.
 func above(p loss.Pair, g grid) (law, loss.Rounding) {
 	b := builder{grid: g}
+	g.meter.Spend(8*len(g.nodes) + 4*len(p.Atoms()))
 	end, _ := p.Ends()
 	var rounding loss.Rounding
 	if n := len(g.nodes); n > 0 {
@@ -174,6 +177,7 @@ func merge(p loss.Pair, g grid) ([]loss.Atom, loss.Rounding) {
 	if n == 0 {
 		return atoms, loss.Rounding{}
 	}
+	g.meter.Spend(8 * n)
 	cut := make([]float64, n+1)
 	cut[0], cut[n] = math.Inf(-1), math.Inf(1)
 	for c := 1; c < n; c++ {

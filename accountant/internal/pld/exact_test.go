@@ -25,7 +25,7 @@ func of(p loss.Pair, count int64) Term { return Term{loss.Event{Above: p, Below:
 
 func compose(t testing.TB, terms []Term, target Target) *Result {
 	t.Helper()
-	r, err := Compose(terms, target)
+	r, err := Compose(nil, terms, target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ func place(f profile, g grid, count float64) []int64 {
 		crowded = max(crowded, root[i])
 	}
 	for {
+		g.meter.Spend(len(f))
 		extra, thin := 0.0, 0.0
 		for i := range f {
 			if root[i] < crowded {

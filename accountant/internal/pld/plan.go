@@ -1,6 +1,10 @@
 package pld
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // A plan is what is decided before anything large is allocated.
 type plan struct {
@@ -19,8 +23,9 @@ type plan struct {
 }
 
 // composed returns the cumulant of the sum.
-func composed(fs []profile, counts []float64, theta float64) (k, mean, variance float64) {
+func composed(meter *work.Meter, fs []profile, counts []float64, theta float64) (k, mean, variance float64) {
 	for i, f := range fs {
+		meter.Spend(len(f))
 		a, b, c := f.cumulant(theta)
 		k += counts[i] * a
 		mean += counts[i] * b
@@ -37,10 +42,10 @@ func composed(fs []profile, counts []float64, theta float64) (k, mean, variance 
 // Both sides of either equation are monotone in θ, so bisection finds it. Where ε is
 // hardly below the greatest loss, most, a greater tilt would leave nothing but that;
 // of smooth laws it would leave a part that no step resolves.
-func saddle(fs []profile, counts []float64, most float64, smooth bool, wanted func(epsilon, logDelta float64) bool) (theta, epsilon, logDelta float64) {
-	_, natural, _ := composed(fs, counts, 0)
+func saddle(meter *work.Meter, fs []profile, counts []float64, most float64, smooth bool, wanted func(epsilon, logDelta float64) bool) (theta, epsilon, logDelta float64) {
+	_, natural, _ := composed(meter, fs, counts, 0)
 	at := func(theta float64) (epsilon, logDelta float64, one bool) {
-		k, mean, variance := composed(fs, counts, theta)
+		k, mean, variance := composed(meter, fs, counts, theta)
 		epsilon = mean - 1/theta - 1/(1+theta)
 		curve := variance + 1/(theta*theta) + 1/((1+theta)*(1+theta))
 		logDelta = k - theta*epsilon - math.Log(theta) - math.Log1p(theta) - math.Log(2*math.Pi*curve)/2
@@ -65,14 +70,14 @@ func saddle(fs []profile, counts []float64, most float64, smooth bool, wanted fu
 // window sets where the tilted sum lies, by Chernoff's bound on either side: the
 // tilted P{±sum > ±w} is at most e^{K(θ±λ)-K(θ)∓λw} for every λ > 0.
 // outside is ln of the tilted mass that may lie beyond either end.
-func (p *plan) window(fs []profile, counts []float64, outside float64) {
-	k0, mean, variance := composed(fs, counts, p.theta)
-	_, _, natural := composed(fs, counts, 0)
+func (p *plan) window(meter *work.Meter, fs []profile, counts []float64, outside float64) {
+	k0, mean, variance := composed(meter, fs, counts, p.theta)
+	_, _, natural := composed(meter, fs, counts, 0)
 	p.mean, p.sd = mean, math.Sqrt(max(variance, 1e-6*natural, 1e-280))
 	side := func(sign float64) (bound, tilt float64) {
 		reach := func(logLambda float64) float64 {
 			lambda := math.Exp(logLambda)
-			k, _, _ := composed(fs, counts, p.theta+sign*lambda)
+			k, _, _ := composed(meter, fs, counts, p.theta+sign*lambda)
 			return (k - k0 - outside) / lambda
 		}
 		guess := math.Log(math.Sqrt(-2*outside) / p.sd)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // The largest lattices, of 2^exactLg points for laws that lie on a lattice and 2^maxLg
@@ -18,14 +19,14 @@ const (
 )
 
 // Compose returns the law of the loss of all terms together, sharp at the target.
-func Compose(terms []Term, t Target) (*Result, error) {
+func Compose(meter *work.Meter, terms []Term, t Target) (*Result, error) {
 	if err := check(terms, t); err != nil {
 		return nil, err
 	}
-	e := &engine{terms: terms}
+	e := &engine{meter: meter, terms: terms}
 	for _, m := range terms {
 		e.counts = append(e.counts, float64(m.Count))
-		e.profiles = append(e.profiles, profileOf(m.Above))
+		e.profiles = append(e.profiles, profileOf(meter, m.Above))
 		e.total += float64(m.Count)
 		e.max += float64(m.Count) * m.Above.Max()
 		end, _ := m.Above.Ends()
@@ -87,6 +88,7 @@ func (r *Result) width(t Target, theta float64) float64 {
 
 // engine composes one list of terms.
 type engine struct {
+	meter    *work.Meter
 	terms    []Term
 	profiles []profile
 	counts   []float64
@@ -103,7 +105,7 @@ type engine struct {
 // crossings add as much as some ten events.
 func (e *engine) plan(t Target) (p plan, h float64) {
 	smooth := slices.ContainsFunc(e.terms, func(m Term) bool { return m.Above.Thresholds(2) != nil })
-	p.theta, p.epsilon, p.logDelta = saddle(e.profiles, e.counts, e.max, smooth, func(epsilon, logDelta float64) bool {
+	p.theta, p.epsilon, p.logDelta = saddle(e.meter, e.profiles, e.counts, e.max, smooth, func(epsilon, logDelta float64) bool {
 		if t.Given == GivenEpsilon {
 			return epsilon < t.Epsilon && logDelta > -800
 		}
@@ -139,11 +141,11 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 func (e *engine) tilt(p *plan, outside float64) {
 	p.saddle = p.theta
 	exponent := func(theta float64) float64 {
-		k, _, _ := composed(e.profiles, e.counts, theta)
+		k, _, _ := composed(e.meter, e.profiles, e.counts, theta)
 		return k - theta*p.epsilon
 	}
 	best := *p
-	best.window(e.profiles, e.counts, outside)
+	best.window(e.meter, e.profiles, e.counts, outside)
 	for _, part := range []float64{0.75, 0.5} {
 		q := *p
 		q.theta *= part
@@ -151,7 +153,7 @@ func (e *engine) tilt(p *plan, outside float64) {
 		if !(dearer < 10) {
 			break
 		}
-		q.window(e.profiles, e.counts, outside-dearer)
+		q.window(e.meter, e.profiles, e.counts, outside-dearer)
 		if q.high-q.low < 0.7*(best.high-best.low) {
 			q.sd = best.sd
 			best = q
@@ -236,7 +238,7 @@ func (e *engine) run(p plan) (*Result, error) {
 	if !(p.step > 0) || math.IsInf(p.step, 0) || math.IsNaN(p.low+p.high) {
 		return nil, fmt.Errorf("compose: no lattice fits (step %v, window %v to %v)", p.step, p.low, p.high)
 	}
-	s := newSpectrum(p.lg)
+	s := newSpectrum(e.meter, p.lg)
 	n := int64(1) << p.lg
 	var offset float64
 	for i, c := range e.counts {
@@ -246,11 +248,11 @@ func (e *engine) run(p plan) (*Result, error) {
 	w := window{n: int(n), first: first, start: offset + float64(first)*p.step, end: offset + float64(first+n)*p.step}
 	var up, down side
 	var merged []mergedTerm
-	r := &Result{floor: true, max: e.max, N: int(n), Step: p.step}
+	r := &Result{meter: e.meter, floor: true, max: e.max, N: int(n), Step: p.step}
 	variance := 0.0 // of moves
 	for i, m := range e.terms {
 		k, _, _ := e.profiles[i].cumulant(p.theta)
-		g := grid{step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
+		g := grid{meter: e.meter, step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
 		if m.Above.Thresholds(2) != nil {
 			g.nodes = place(e.profiles[i], g, e.counts[i])
 			if len(g.nodes) > maxNodes {
@@ -307,6 +309,7 @@ type mergedTerm struct {
 // law puts the atoms on the lattice with weights e^{λX}, X their moves, and returns
 // the tilted variance of X.
 func (t *mergedTerm) law(lambda, end float64) (law, float64) {
+	t.meter.Spend(4 * len(t.atoms))
 	b := builder{grid: t.grid}
 	b.index, b.weight = make([]int64, 0, 2*len(t.atoms)), make([]float64, 0, 2*len(t.atoms))
 	variance := 0.0
@@ -332,6 +335,7 @@ func (e *engine) crossings(s *spectrum, merged []mergedTerm, variance float64, w
 	}
 	us, ds, slack := s.sums()
 	return &crossing{
+		meter: e.meter,
 		theta: p.theta, lambda: lambda, step: p.step, offset: w.start,
 		up: up.crossed(us, w, p, slack), down: down.crossed(ds, w, p, slack),
 	}
@@ -380,6 +384,7 @@ func (s *side) take(l law, r loss.Rounding, g grid, count float64, p *plan) {
 
 // cumulant returns ln E e^{λ·loss} of the tilted law.
 func (l law) cumulant(g grid, lambda float64) float64 {
+	g.meter.Spend(len(l.weight))
 	mean := 0.0
 	for i, w := range l.weight {
 		mean += w * g.at(l.index[i])

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // A piece is a part of a pair's law that planning takes for one point.
@@ -19,7 +20,8 @@ type profile []piece
 
 const profileSize = 128
 
-func profileOf(p loss.Pair) profile {
+func profileOf(meter *work.Meter, p loss.Pair) profile {
+	meter.Spend(8*profileSize + len(p.Atoms()))
 	var f profile
 	if t := p.Thresholds(profileSize); len(t) > 1 {
 		logP, ratio := make([]float64, len(t)-1), make([]float64, len(t)-1)

@@ -4,10 +4,12 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // A Result is the law of a plan's loss, known from above and below.
 type Result struct {
+	meter    *work.Meter
 	up, down composition
 	cross    *crossing // what down may have too much, if anything
 	max      float64   // no finite loss of the plan exceeds this
@@ -58,6 +60,7 @@ func (r *Result) Epsilon(delta float64) loss.Bracket {
 
 // low returns a lower bound on δ(ε).
 func (r *Result) low(epsilon float64) float64 {
+	r.meter.Spend(8)
 	d := r.down.delta(epsilon, -1)
 	if r.cross != nil {
 		shift := r.down.shift + r.cross.up.shift + r.cross.down.shift

@@ -1,6 +1,10 @@
 package shuffle
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // A blanket is randomized response over k answers seen through its privacy blanket
 // (Balle, Bell, Gascón and Nissim, CRYPTO 2019, Lemma 5.3): each other user, with
@@ -16,6 +20,7 @@ import "math"
 // their own reduction does not show m to the observer and for k >= 4 lies below the
 // divergence on real data sets (a test has them), so that it is no bound.
 type blanket struct {
+	meter *work.Meter
 	n     int64
 	eps0  float64
 	k     int
@@ -25,7 +30,7 @@ type blanket struct {
 func (b blanket) given(m int64) pair {
 	k := float64(b.k)
 	return pair{
-		n: m, eps0: b.eps0,
+		meter: b.meter, n: m, eps0: b.eps0,
 		rate: 2 / k, rest: (k - 2) / k,
 		atom: 1 / (1 + (k-1)*math.Exp(-b.eps0)), other: 1,
 	}
@@ -58,7 +63,7 @@ func (b blanket) logDelta(eps, floor float64) float64 {
 	enough := func(tail float64) bool { return tail+ceiling < max(hi, floor)-16 }
 	for from := mode; from <= b.n; {
 		to := min(b.n+1, from+width)
-		hi = logAdd(hi, others.logMass(from-1, to-1)+at(from))
+		hi = logAdd(hi, others.logMass(b.meter, from-1, to-1)+at(from))
 		from = to
 		if tail := others.logTailAbove(from - 1); from > b.n || enough(tail) {
 			hi = logAdd(hi, tail+ceiling)
@@ -67,7 +72,7 @@ func (b blanket) logDelta(eps, floor float64) float64 {
 	}
 	for to := mode; to > 1; {
 		from := max(1, to-width)
-		hi = logAdd(hi, others.logMass(from-1, to-1)+at(from))
+		hi = logAdd(hi, others.logMass(b.meter, from-1, to-1)+at(from))
 		to = from
 		if tail := others.logTailBelow(to - 2); to == 1 || enough(tail) {
 			hi = logAdd(hi, tail+ceiling)
@@ -78,11 +83,12 @@ func (b blanket) logDelta(eps, floor float64) float64 {
 }
 
 // logMass bounds ln P(from <= X < to) from above.
-func (b binomial) logMass(from, to int64) float64 {
+func (b binomial) logMass(meter *work.Meter, from, to int64) float64 {
 	log := math.Inf(-1)
 	for from < to {
 		end := min(to, from+maxBlock)
 		start := b.logPMF(from)
+		meter.Spend(64 + int(end-from)/2)
 		mass, total := 1.0, 0.0
 		for x := from; x < end; x++ {
 			total += mass

@@ -1,6 +1,10 @@
 package shuffle
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // clonePair is the reduction of Feldman, McMillan and Talwar, "Hiding Among the
 // Clones", FOCS 2021, Section 3, for every eps0-LDP randomizer R.
@@ -12,9 +16,9 @@ import "math"
 // probability e^-eps0 by itself, reports a fair draw from Q0 and Q1; the rest of
 // the reports is given away. What is observed is then a function of how many
 // reports came from Q0 and from Q1.
-func clonePair(n int64, eps0 float64) pair {
+func clonePair(meter *work.Meter, n int64, eps0 float64) pair {
 	low := math.Exp(-eps0)
-	return pair{n: n, eps0: eps0, rate: low, rest: -math.Expm1(-eps0), atom: 1 / (1 + low)}
+	return pair{meter: meter, n: n, eps0: eps0, rate: low, rest: -math.Expm1(-eps0), atom: 1 / (1 + low)}
 }
 
 // strongPair has C ~ Bin(n-1, 2/(p+1)): Feldman, McMillan and Talwar, "Stronger
@@ -30,9 +34,9 @@ func clonePair(n int64, eps0 float64) pair {
 // number of answers satisfies (*): only one of x and x' can be y, and the left side
 // is at most that of p+1 untrue answers. A randomizer that gives two inputs the
 // same likely output (local hashing, subset selection, Laplace) does not.
-func strongPair(n int64, eps0 float64) pair {
+func strongPair(meter *work.Meter, n int64, eps0 float64) pair {
 	low := math.Exp(-eps0)
-	return pair{n: n, eps0: eps0, rate: 2 * low / (1 + low), rest: math.Tanh(eps0 / 2), atom: 1 / (1 + low)}
+	return pair{meter: meter, n: n, eps0: eps0, rate: 2 * low / (1 + low), rest: math.Tanh(eps0 / 2), atom: 1 / (1 + low)}
 }
 
 // closedForm is Theorem 3.1 of the paper of 2021: for eps0 <= ln(n/(16·ln(4/δ))),

@@ -1,6 +1,10 @@
 package shuffle
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // A pair is two laws (a, b) that the reports of all users are a function of, for
 // the two inputs of the user who is replaced. That user reports the first of two
@@ -18,6 +22,7 @@ import "math"
 //
 // where other is 0 if the replaced user always reports one of the two messages.
 type pair struct {
+	meter      *work.Meter
 	n          int64
 	eps0       float64
 	rate, rest float64
@@ -155,6 +160,7 @@ func (s *sum) block(c, to int64) (lo, hi float64, next int64) {
 		}
 	}
 	c++
+	s.meter.Spend(64 + int(c-c0) + terms/4)
 	err := (64*float64(c-c0) + 4*float64(terms) + 64) * 0x1p-53 * size
 	lo, hi = math.Inf(-1), math.Inf(-1)
 	if total > err {

@@ -56,10 +56,10 @@ func TestPairIsPrecise(t *testing.T) {
 	for _, odds := range []float64{1.5, 8, 1000} {
 		eps0 := math.Log(odds)
 		for _, strong := range []bool{false, true} {
-			pr := clonePair(n, eps0)
+			pr := clonePair(nil, n, eps0)
 			rate := new(big.Float).SetPrec(400).Quo(big.NewFloat(1), big.NewFloat(odds))
 			if strong {
-				pr = strongPair(n, eps0)
+				pr = strongPair(nil, n, eps0)
 				rate.Quo(big.NewFloat(2).SetPrec(400), big.NewFloat(odds+1))
 			}
 			for _, share := range []float64{0, 0.01, 0.2, 0.6, 0.95} {

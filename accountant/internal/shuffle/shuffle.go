@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // A Method names the theorem that a bound rests on.
@@ -74,18 +75,18 @@ type bound func(eps, floor float64) float64
 
 // upper returns the method's certified upper bound, which may overstate delta by
 // the factor 1+slack.
-func (m Method) upper(n int64, r Randomizer, slack float64) (bound, error) {
+func (m Method) upper(meter *work.Meter, n int64, r Randomizer, slack float64) (bound, error) {
 	switch {
 	case m == Clones:
-		p := clonePair(n, r.Epsilon0)
+		p := clonePair(meter, n, r.Epsilon0)
 		return func(eps, floor float64) float64 { _, hi := p.logDelta(eps, floor); return hi }, nil
 	case m == Stronger && r.Answers == 0, m == Blanket && r.Answers == 0:
 		return nil, fmt.Errorf("%s for any randomizer: %w", m, ErrUnproved)
 	case m == Stronger, m == Blanket && r.Answers == 2: // the blanket of two answers
-		p := strongPair(n, r.Epsilon0)
+		p := strongPair(meter, n, r.Epsilon0)
 		return func(eps, floor float64) float64 { _, hi := p.logDelta(eps, floor); return hi }, nil
 	case m == Blanket:
-		return blanket{n, r.Epsilon0, r.Answers, slack}.logDelta, nil
+		return blanket{meter, n, r.Epsilon0, r.Answers, slack}.logDelta, nil
 	}
 	return nil, fmt.Errorf("shuffle: method %q: %w", m, ErrDomain)
 }
@@ -98,25 +99,25 @@ const tolerance = 1e-9
 
 // lower is the divergence of a real randomizer of the kind: r's own, or of those
 // with its epsilon the worse of randomized response over two and three answers.
-func lower(n int64, r Randomizer) bound {
+func lower(meter *work.Meter, n int64, r Randomizer) bound {
 	eps0 := r.Epsilon0 * (1 - 0x1p-48)
 	return func(eps, floor float64) float64 {
 		if r.Answers != 0 {
-			return logResponse(n, eps0, r.Answers, eps, floor)
+			return logResponse(meter, n, eps0, r.Answers, eps, floor)
 		}
-		return max(logResponse(n, eps0, 2, eps, floor), logResponse(n, eps0, 3, eps, floor))
+		return max(logResponse(meter, n, eps0, 2, eps, floor), logResponse(meter, n, eps0, 3, eps, floor))
 	}
 }
 
 // Delta returns the delta at epsilon >= 0 of the reports of n users, shuffled.
-func Delta(m Method, n int64, r Randomizer, eps float64) (loss.Bracket, error) {
+func Delta(meter *work.Meter, m Method, n int64, r Randomizer, eps float64) (loss.Bracket, error) {
 	if err := check(n, r, eps, "epsilon"); err != nil {
 		return loss.Bracket{}, err
 	}
 	if m == Closed {
-		return closedDelta(n, r, eps)
+		return closedDelta(meter, n, r, eps)
 	}
-	up, err := m.upper(n, r, fine)
+	up, err := m.upper(meter, n, r, fine)
 	if err != nil {
 		return loss.Bracket{}, err
 	}
@@ -133,14 +134,14 @@ func Delta(m Method, n int64, r Randomizer, eps float64) (loss.Bracket, error) {
 	if eps < r.Epsilon0 {
 		high = max(min(1, math.Exp(up(eps, floor))*(1+0x1p-40)), math.SmallestNonzeroFloat64)
 	}
-	low := math.Exp(lower(n, r)(eps, floor)) * (1 - 0x1p-40)
+	low := math.Exp(lower(meter, n, r)(eps, floor)) * (1 - 0x1p-40)
 	b := loss.Bracket{Low: min(low, high), Estimate: high, High: high}
 	return b, b.Check()
 }
 
 // Epsilon returns the epsilon at delta >= 0 of the reports of n users, shuffled.
 // It is never above the local one: the order of reports is no protection to lose.
-func Epsilon(m Method, n int64, r Randomizer, delta float64) (loss.Bracket, error) {
+func Epsilon(meter *work.Meter, m Method, n int64, r Randomizer, delta float64) (loss.Bracket, error) {
 	if err := check(n, r, delta, "delta"); err != nil {
 		return loss.Bracket{}, err
 	}
@@ -152,7 +153,7 @@ func Epsilon(m Method, n int64, r Randomizer, delta float64) (loss.Bracket, erro
 		}
 		high = min(eps, r.Epsilon0)
 	} else {
-		up, err := m.upper(n, r, fine)
+		up, err := m.upper(meter, n, r, fine)
 		if err != nil {
 			return loss.Bracket{}, err
 		}
@@ -161,7 +162,7 @@ func Epsilon(m Method, n int64, r Randomizer, delta float64) (loss.Bracket, erro
 		}
 		start, close := guess(n, r.Epsilon0, delta), tolerance
 		if m == Blanket && r.Answers > 2 { // whose cost is in the slack
-			rough, _ := m.upper(n, r, coarse)
+			rough, _ := m.upper(meter, n, r, coarse)
 			_, start = solve(rough, math.Log(delta), r.Epsilon0, start, 0.1*coarse)
 			close = 0.1 * fine
 		}
@@ -169,14 +170,14 @@ func Epsilon(m Method, n int64, r Randomizer, delta float64) (loss.Bracket, erro
 	}
 	low := 0.0
 	if delta > 0 && r.Epsilon0 <= maxEpsilon0 {
-		low, _ = solve(lower(n, r), math.Log(delta)+2*tolerance, r.Epsilon0, high, tolerance)
+		low, _ = solve(lower(meter, n, r), math.Log(delta)+2*tolerance, r.Epsilon0, high, tolerance)
 	}
 	b := loss.Bracket{Low: min(low, high), Estimate: high, High: high}
 	return b, b.Check()
 }
 
 // closedDelta inverts the closed form, which falls with delta.
-func closedDelta(n int64, r Randomizer, eps float64) (loss.Bracket, error) {
+func closedDelta(meter *work.Meter, n int64, r Randomizer, eps float64) (loss.Bracket, error) {
 	lo, hi := math.Log(math.SmallestNonzeroFloat64), 0.0
 	holds := func(log float64) bool {
 		e, ok := closedForm(n, r.Epsilon0, math.Exp(log))
@@ -193,7 +194,7 @@ func closedDelta(n int64, r Randomizer, eps float64) (loss.Bracket, error) {
 		}
 	}
 	high := math.Exp(hi) * (1 + 0x1p-40)
-	low := min(high, math.Exp(lower(n, r)(eps, -800))*(1-0x1p-40))
+	low := min(high, math.Exp(lower(meter, n, r)(eps, -800))*(1-0x1p-40))
 	b := loss.Bracket{Low: low, Estimate: high, High: high}
 	return b, b.Check()
 }
@@ -257,14 +258,14 @@ func solve(f bound, log, eps0, start, tolerance float64) (lo, hi float64) {
 
 // Profile returns δ as a function of epsilon >= 0, certified from above, for whoever
 // composes shuffled events.
-func Profile(m Method, n int64, r Randomizer) (func(eps float64) float64, error) {
+func Profile(meter *work.Meter, m Method, n int64, r Randomizer) (func(eps float64) float64, error) {
 	if err := check(n, r, 0, "epsilon"); err != nil {
 		return nil, err
 	}
 	if r.Epsilon0 > maxEpsilon0 {
 		return nil, fmt.Errorf("shuffle: local epsilon %v: %w", r.Epsilon0, ErrDomain)
 	}
-	up, err := m.upper(n, r, fine)
+	up, err := m.upper(meter, n, r, fine)
 	if err != nil {
 		return nil, err
 	}

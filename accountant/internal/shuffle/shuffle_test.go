@@ -33,9 +33,9 @@ func TestPairIsItsDefinition(t *testing.T) {
 				pair                pair
 				rate, first, second *big.Rat
 			}{
-				{"clones", clonePair(n, eps0), low, truth, lie},
-				{"stronger", strongPair(n, eps0), big.NewRat(2, odds+1), truth, lie},
-				{"elsewhere 5", elsewhere(n, eps0, 5), big.NewRat(2, odds+4), big.NewRat(odds, odds+4), big.NewRat(1, odds+4)},
+				{"clones", clonePair(nil, n, eps0), low, truth, lie},
+				{"stronger", strongPair(nil, n, eps0), big.NewRat(2, odds+1), truth, lie},
+				{"elsewhere 5", elsewhere(nil, n, eps0, 5), big.NewRat(2, odds+4), big.NewRat(odds, odds+4), big.NewRat(1, odds+4)},
 			}
 			for _, c := range cases {
 				P, Q := laws(n, c.rate, c.first, c.second)
@@ -67,7 +67,7 @@ func TestBlanketIsItsDefinition(t *testing.T) {
 			for _, n := range []int64{1, 2, 5, 12} {
 				for _, e := range []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 4), big.NewRat(7, 4)} {
 					exact := float(blanketSum(n, int64(k), big.NewRat(odds, 1), e))
-					b := blanket{n, math.Log(float64(odds)), k, 1e-9}
+					b := blanket{nil, n, math.Log(float64(odds)), k, 1e-9}
 					hi := b.logDelta(math.Log(float(e)), -40)
 					if hi < math.Log(exact)-1e-14 || hi > math.Log(exact)+1e-6 {
 						t.Errorf("n=%d k=%d p=%d e=%v: %v, want %v", n, k, odds, e, hi, math.Log(exact))
@@ -121,7 +121,7 @@ func TestBoundsHoldOnEveryDataSet(t *testing.T) {
 			for _, e := range []*big.Rat{big.NewRat(1, 1), big.NewRat(6, 5), big.NewRat(39, 20)} {
 				exact := float(worst(c.k, c.n, p, e))
 				for _, m := range []Method{Clones, Stronger, Blanket} {
-					b, err := Delta(m, int64(c.n), r, math.Log(float(e)))
+					b, err := Delta(nil, m, int64(c.n), r, math.Log(float(e)))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -146,7 +146,7 @@ func TestBinaryResponseIsExactInBothDirections(t *testing.T) {
 				Q := shuffled(2, big.NewRat(odds, 1), append([]int{1}, others...))
 				forth, back := float(hockeyStick(P, Q, e)), float(hockeyStick(Q, P, e))
 				differ = differ || forth > back*1.01
-				got := logBinaryResponse(int64(n), math.Log(float64(odds)), math.Log(float(e)))
+				got := logBinaryResponse(nil, int64(n), math.Log(float64(odds)), math.Log(float(e)))
 				if want := math.Log(max(forth, back)); math.Abs(got-want) > 1e-11 || got > want+1e-14 {
 					t.Errorf("n=%d p=%d e=%v: %v, want %v", n, odds, e, got, want)
 				}
@@ -171,7 +171,7 @@ func TestVariationRatioIsBelowTheTruth(t *testing.T) {
 	}
 	r, _ := Response(3, 4)
 	for _, m := range []Method{Clones, Stronger, Blanket} {
-		if b, err := Delta(m, 2, r, math.Log(2.1)); err != nil || b.High < float(real) {
+		if b, err := Delta(nil, m, 2, r, math.Log(2.1)); err != nil || b.High < float(real) {
 			t.Errorf("%s: %v %v, real %v", m, b, err, float(real))
 		}
 	}
@@ -199,7 +199,7 @@ func TestVectors(t *testing.T) {
 		n, any := int64(v.Params.N), Randomizer{Epsilon0: v.Params.Eps0}
 		binary := Randomizer{Epsilon0: v.Params.Eps0, Answers: 2}
 		eps := func(m Method, r Randomizer) float64 {
-			b, err := Epsilon(m, n, r, v.Params.Delta)
+			b, err := Epsilon(nil, m, n, r, v.Params.Delta)
 			if err != nil {
 				t.Errorf("%s: %v", v.ID, err)
 			}
@@ -215,7 +215,7 @@ func TestVectors(t *testing.T) {
 		switch v.Kind {
 		case "closed":
 			if want.Refused {
-				if _, err := Epsilon(Closed, n, any, v.Params.Delta); !errors.Is(err, ErrDomain) {
+				if _, err := Epsilon(nil, Closed, n, any, v.Params.Delta); !errors.Is(err, ErrDomain) {
 					t.Errorf("%s: %v", v.ID, err)
 				}
 			} else if got := eps(Closed, any); math.Abs(got-want.Eps) > v.Tol {
@@ -234,7 +234,7 @@ func TestVectors(t *testing.T) {
 				t.Errorf("%s: %v, want %v", v.ID, got, want.Exact)
 			}
 		case "response":
-			b, err := Epsilon(Clones, n, binary, v.Params.Delta)
+			b, err := Epsilon(nil, Clones, n, binary, v.Params.Delta)
 			if err != nil || math.Abs(b.Low-want.Lower) > v.Tol {
 				t.Errorf("%s: %v %v, want %v", v.ID, b.Low, err, want.Lower)
 			}
@@ -256,7 +256,7 @@ func draw(t *rapid.T) (n int64, r Randomizer, delta float64) {
 }
 
 func epsilon(t *rapid.T, m Method, n int64, r Randomizer, delta float64) (low, high float64) {
-	b, err := Epsilon(m, n, r, delta)
+	b, err := Epsilon(nil, m, n, r, delta)
 	if err != nil {
 		t.Fatalf("%s n=%d %+v δ=%v: %v", m, n, r, delta, err)
 	}
@@ -300,7 +300,7 @@ func TestDeltaInvertsEpsilon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, r, delta := draw(t)
 		_, high := epsilon(t, Clones, n, r, delta)
-		b, err := Delta(Clones, n, r, high)
+		b, err := Delta(nil, Clones, n, r, high)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,14 +321,14 @@ func TestMethodsAreAboveTheLowerBound(t *testing.T) {
 			for _, delta := range []float64{1e-3, 1e-6, 1e-12} {
 				for _, k := range []int{2, 3, 20} {
 					for _, m := range Methods {
-						b, err := Epsilon(m, n, Randomizer{eps0, k}, delta)
+						b, err := Epsilon(nil, m, n, Randomizer{eps0, k}, delta)
 						if m == Closed && errors.Is(err, ErrDomain) {
 							continue
 						}
 						if err != nil || b.Low == b.High && b.Low > 0 && b.High < eps0/2 {
 							t.Errorf("%s n=%d eps0=%v k=%d δ=%v: %v %v", m, n, eps0, k, delta, b, err)
 						}
-						truth := lower(n, Randomizer{eps0, k})
+						truth := lower(nil, n, Randomizer{eps0, k})
 						if got := truth(b.High, -800); b.High < eps0 && got > math.Log(delta)+1e-8 {
 							t.Errorf("%s n=%d eps0=%v k=%d: δ(%v) >= e^%v > %v", m, n, eps0, k, b.High, got, delta)
 						}
@@ -359,7 +359,7 @@ func TestRefusals(t *testing.T) {
 		{Clones, 10, any, -1, ErrDomain},
 		{"none", 10, any, 1e-6, ErrDomain},
 	} {
-		if b, err := Epsilon(c.m, c.n, c.r, c.delta); !errors.Is(err, c.want) || b.High != 0 {
+		if b, err := Epsilon(nil, c.m, c.n, c.r, c.delta); !errors.Is(err, c.want) || b.High != 0 {
 			t.Errorf("%s n=%d %+v δ=%v: %v %v", c.m, c.n, c.r, c.delta, b, err)
 		}
 	}
@@ -378,7 +378,7 @@ func TestExtremes(t *testing.T) {
 	}{
 		{1, 1, 1e-300}, {1e9, 25, 1e-300}, {1e6, 1e-6, 1e-10}, {1e9, 200, 1e-9}, {1e12, 1e3, 1e-9}, {100, 5, 0}, {100, 1, 0.999999},
 	} {
-		b, err := Epsilon(Clones, c.n, Randomizer{Epsilon0: c.eps0}, c.delta)
+		b, err := Epsilon(nil, Clones, c.n, Randomizer{Epsilon0: c.eps0}, c.delta)
 		if err != nil || !(b.High <= c.eps0) || math.IsNaN(b.Low) {
 			t.Errorf("%+v: %v %v", c, b, err)
 		}
@@ -386,7 +386,7 @@ func TestExtremes(t *testing.T) {
 			t.Errorf("%+v: nothing is private for free: %v", c, b)
 		}
 	}
-	if b, err := Delta(Clones, 1e6, Randomizer{Epsilon0: 2}, 1.99); err != nil || b.High == 0 {
+	if b, err := Delta(nil, Clones, 1e6, Randomizer{Epsilon0: 2}, 1.99); err != nil || b.High == 0 {
 		t.Errorf("an underflow is not zero: %v %v", b, err)
 	}
 }
@@ -407,7 +407,7 @@ func BenchmarkEpsilon(b *testing.B) {
 		for _, m := range []Method{Clones, Stronger, Blanket} {
 			b.Run(fmt.Sprintf("%s/n=%.0e", m, float64(n)), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Epsilon(m, n, Randomizer{2, 10}, 1e-8); err != nil {
+					if _, err := Epsilon(nil, m, n, Randomizer{2, 10}, 1e-8); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // A Group gives the profile of an event for neighbours that differ in k >= 1 units.
@@ -88,13 +89,14 @@ func Approximate(e, delta float64) (Group, error) {
 //	δ(ε) = min over α > 1 of e^((α-1)(αρ-ε))·(1-1/α)^α/(α-1),
 //
 // of which every α gives an upper bound: the least is sought, not certified.
-func ZCDP(rho float64) (Group, error) {
+func ZCDP(meter *work.Meter, rho float64) (Group, error) {
 	if !(rho > 0) || math.IsInf(rho, 1) {
 		return nil, fmt.Errorf("groups of a zCDP event: ρ = %v", rho)
 	}
 	return func(k int64) Profile {
 		r := rho * float64(k) * float64(k) * (1 + 0x1p-49)
 		return func(eps float64) float64 {
+			meter.Spend(240)
 			at := func(x float64) float64 { // x = ln(α-1)
 				a := math.Exp(x) + 1
 				return (a-1)*(a*r-eps) + a*math.Log1p(-1/a) - x
@@ -140,7 +142,7 @@ func RDP(curve func(order float64) float64, k int64) func(order float64) float64
 // Nothing better is proved for every event; for Gaussian noise R_K grows as K², and the
 // profile says more. +Inf where a number of copies has no finite divergence, or more
 // than maxCopies may come.
-func WithReplacementRDP(m, n int64, group func(k int64, order float64) float64) (func(order float64) float64, error) {
+func WithReplacementRDP(meter *work.Meter, m, n int64, group func(k int64, order float64) float64) (func(order float64) float64, error) {
 	if m < 1 || n < 1 {
 		return nil, fmt.Errorf("sample with replacement: %d of %d, want both at least 1", m, n)
 	}
@@ -152,6 +154,7 @@ func WithReplacementRDP(m, n int64, group func(k int64, order float64) float64) 
 			if k > maxCopies {
 				return math.Inf(1)
 			}
+			meter.Spend(8)
 			x := float64(k)
 			if n > 1 {
 				log += math.Log((trials-x+1)/x) - math.Log(float64(n-1))

@@ -3,6 +3,8 @@ package subsample
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // Poisson returns the profile under add-remove neighbours of an event on a sample that
@@ -71,10 +73,11 @@ func unamplified(eps, q float64) float64 {
 // Given how often k the unit comes, the rest of the sample is the same, and a
 // sample in which it comes never is one with another unit in its places, at most k
 // away. What lies beyond the window of k counts as δ_k = 1.
-func WithReplacement(m, n int64, event Group) (Profile, error) {
+func WithReplacement(meter *work.Meter, m, n int64, event Group) (Profile, error) {
 	if m < 1 || n < 1 {
 		return nil, fmt.Errorf("sample with replacement: %d of %d, want both at least 1", m, n)
 	}
+	meter.Spend(3 * maxCopies)
 	weights, beyond, none := multiplicities(m, n)
 	gamma := -math.Expm1(none)
 	profiles := make([]Profile, len(weights))
@@ -83,6 +86,7 @@ func WithReplacement(m, n int64, event Group) (Profile, error) {
 	}
 	return func(eps float64) float64 {
 		at := unamplified(eps, gamma)
+		meter.Spend(4 * len(weights))
 		sum := beyond
 		for i, w := range weights {
 			sum += w * profiles[i](at)

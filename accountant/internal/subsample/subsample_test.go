@@ -98,7 +98,7 @@ func TestWithReplacementIsAboveARealSample(t *testing.T) {
 		counts[k] = c * math.Pow(1.0/n, float64(k)) * math.Pow(1-1.0/n, float64(m-k))
 	}
 	with, without := mixture(counts, mu), normal(0)
-	profile, err := WithReplacement(m, n, gaussian(t, mu))
+	profile, err := WithReplacement(nil, m, n, gaussian(t, mu))
 	p := must(t, err, profile)
 	once, err := WithoutReplacement(1, 1, func(eps float64) float64 {
 		gamma := 1 - counts[0]
@@ -140,7 +140,7 @@ func TestSamplesOfEverything(t *testing.T) {
 	all := must(t, err, whole)
 	poisson, err := Poisson(1, g(1))
 	one := must(t, err, poisson)
-	alone, err := WithReplacement(3, 1, g)
+	alone, err := WithReplacement(nil, 3, 1, g)
 	thrice := must(t, err, alone)
 	for _, eps := range []float64{0, 0.3, 2} {
 		base := g(1)(eps)
@@ -156,7 +156,7 @@ func TestSamplesOfEverything(t *testing.T) {
 	}
 	for _, bad := range []error{
 		second(Poisson(0, g(1))), second(Poisson(math.NaN(), g(1))), second(PoissonReplace(2, g(1), g(1))),
-		second(WithoutReplacement(6, 5, g(1))), second(WithReplacement(0, 5, g)), second(WithReplacement(1, 0, g)),
+		second(WithoutReplacement(6, 5, g(1))), second(WithReplacement(nil, 0, 5, g)), second(WithReplacement(nil, 1, 0, g)),
 	} {
 		if bad == nil {
 			t.Error("a sample that is none is admitted")
@@ -200,7 +200,7 @@ func TestGroups(t *testing.T) {
 		if got, truth := RDP(curve, k)(a), curve(a)*float64(k*k); got < truth*(1-1e-12) {
 			t.Errorf("rdp of %d: %v, exact %v", k, got, truth)
 		}
-		zcdp, err := ZCDP(mu * mu / 2)
+		zcdp, err := ZCDP(nil, mu*mu/2)
 		if got, truth := must(t, err, zcdp)(k)(eps), exact(k)(eps); got < truth*(1-1e-9) || got > 1e-100 && got < 1e-3 && math.Log(got) > 0.5*math.Log(truth) {
 			t.Errorf("zcdp of %d at %v: %v, Gaussian %v", k, eps, got, truth)
 		}
@@ -221,7 +221,7 @@ func TestWithReplacementRDP(t *testing.T) {
 	const m, n, mu = 3, 4, 0.3
 	weights := []float64{27. / 64, 27. / 64, 9. / 64, 1. / 64}
 	with, without := mixture(weights, mu), normal(0)
-	curve, err := WithReplacementRDP(m, n, func(k int64, a float64) float64 {
+	curve, err := WithReplacementRDP(nil, m, n, func(k int64, a float64) float64 {
 		return a * mu * mu * float64(k*k) / 2
 	})
 	must(t, err, curve)
@@ -261,7 +261,7 @@ func TestDotsDominate(t *testing.T) {
 		}
 	}
 	const steps = 100
-	law, err := pld.Compose([]pld.Term{{Event: loss.Event{Above: d}, Count: steps}}, pld.Target{Given: pld.GivenDelta, Delta: 1e-6})
+	law, err := pld.Compose(nil, []pld.Term{{Event: loss.Event{Above: d}, Count: steps}}, pld.Target{Given: pld.GivenDelta, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestAmplificationHelps(t *testing.T) {
 }
 
 func BenchmarkWithReplacement(b *testing.B) {
-	p, err := WithReplacement(256, 60_000, gaussian(b, 1/1.1))
+	p, err := WithReplacement(nil, 256, 60_000, gaussian(b, 1/1.1))
 	must(b, err, p)
 	for b.Loop() {
 		p(0.5)

@@ -44,7 +44,7 @@ func BenchmarkRDP(b *testing.B) {
 		orders = append(orders, 1.1+0.5*float64(i))
 	}
 	for b.Loop() {
-		if _, err := transform.RDP(transform.Term{Sigma: 1, Sensitivity: 1, Rate: 0.01}, transform.Remove, orders); err != nil {
+		if _, err := transform.RDP(nil, transform.Term{Sigma: 1, Sensitivity: 1, Rate: 0.01}, transform.Remove, orders); err != nil {
 			b.Fatal(err)
 		}
 	}

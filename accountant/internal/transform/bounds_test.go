@@ -13,7 +13,7 @@ const truth = 6.6713989156035470272e-7
 
 func sampled(t *testing.T) (*Composition, []point) {
 	t.Helper()
-	c, err := New([]Term{{Sigma: 1, Sensitivity: 1, Rate: 0.01, Count: 100}}, Remove)
+	c, err := New(nil, []Term{{Sigma: 1, Sensitivity: 1, Rate: 0.01, Count: 100}}, Remove)
 	if err != nil {
 		t.Fatal(err)
 	}

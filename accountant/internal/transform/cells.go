@@ -84,6 +84,7 @@ func (e *event) cells(theta float64) *cells {
 	}
 	width := e.width()
 	for lo.u < w.hi {
+		e.meter.Spend(24)
 		if below := w.top - depth - lo.psi; below > 0 {
 			// Far below the threshold longer steps do, over which ψ varies by below/2.
 			hi := e.edge(lo.u+8*width, theta)
@@ -222,6 +223,7 @@ func (c *cells) step(t, depth float64) float64 {
 // which is arcsin ρ where cos(mu a) < -ρ and else is attained at mu a; it increases
 // in ρ. So ∫|f| <= e^{a²/2} M(θ) E_θ[e^{|t|A} (1-2κ(1-cos v))^{-ν/2}], cell by cell.
 func (c *cells) strip(t, a float64) float64 {
+	c.e.meter.Spend(2 * (len(c.rim) + len(c.list)))
 	v := c.e.mu * a
 	sin, cos := math.Sincos(v)
 	arg := func(rho float64) float64 {
@@ -302,6 +304,7 @@ func (e *event) reach(u float64) (y float64) {
 // argument of 1 + ρe^{iv} increases in ρ and v. Of E[g] = 1 - E[1-g] the first form
 // serves where φ is small, the second where it is near 1.
 func (c *cells) along(t, top float64) float64 {
+	c.e.meter.Spend(4 * (len(c.rim) + len(c.list)))
 	sum, drop := 0., 0.
 	for i := range c.list {
 		k := &c.list[i]

@@ -1,6 +1,10 @@
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // A Direction says which of the two neighbours P is. The record is in the batch
 // with probability q and then moves the mean by mu standard deviations.
@@ -37,6 +41,7 @@ type event struct {
 	mu, q, n float64
 	dir      Direction
 	grid     *grid // of RDP, or nil
+	meter    *work.Meter
 }
 
 // A grid keeps the mixtures at the points jh, first <= j, for many θ. It is not safe
@@ -169,6 +174,7 @@ type window struct {
 // window finds where ψ > top - depth, and with it where the untilted N(0) and
 // N(±mu) lie to the same depth.
 func (e *event) window(theta, depth float64) (w window) {
+	e.meter.Spend(120)
 	r := math.Sqrt(2 * depth)
 	push := func(u float64) float64 { return e.mu * e.pull(u, theta) }
 	var most float64 // the greatest pull to the right

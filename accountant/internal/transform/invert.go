@@ -3,6 +3,8 @@ package transform
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // Theorem (bilateral Laplace inversion). For P, Q with loss ℓ and M(z) = E_P[e^{zℓ}],
@@ -26,6 +28,7 @@ const tolerance = 24
 // A line is a sampled vertical line of the complex plane. It serves every ε near
 // the one that it was laid for.
 type line struct {
+	meter  *work.Meter
 	base   point
 	dt     float64
 	phi    []sample // at j dt, j = 1, 2, ...
@@ -75,7 +78,7 @@ func (l *line) aliases(eps float64) float64 {
 // does not exceed the least by more than e^8, which rounding bears, it goes through
 // the one with the shortest period.
 func (c *Composition) lay(points []point, eps, logDelta float64) (*line, error) {
-	l := &line{points: points}
+	l := &line{meter: c.meter, points: points}
 	least := math.Inf(1)
 	for _, p := range points[1:] {
 		least = min(least, p.exponent(eps))
@@ -119,7 +122,7 @@ func (c *Composition) sample(l *line, logI float64) error {
 	// The sum of 1/|z(z+1)| over the line is about dt/π of this: off the saddle point
 	// it exceeds the integral.
 	steps += max(0, -logI-math.Log(2*theta))
-	var s spectrum
+	s := spectrum{meter: c.meter}
 	work := 0.
 	last := 0. // log|φ| at the end
 	for size := 32; ; size = min(2*size, 256) {
@@ -183,6 +186,7 @@ func (v value) logs() (low, mid, high float64) {
 
 // value sums the line at ε.
 func (l *line) value(eps float64) (v value) {
+	l.meter.Spend(8 * len(l.phi))
 	theta := l.base.theta
 	v.scale = l.base.k - theta*eps
 	sum := 1 / (theta * (theta + 1)) / 2

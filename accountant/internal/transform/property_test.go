@@ -74,7 +74,7 @@ func TestEpsilonIsMonotone(t *testing.T) {
 }
 
 func compose2(t *rapid.T, d transform.Direction, terms ...transform.Term) *transform.Composition {
-	c, err := transform.New(terms, d)
+	c, err := transform.New(nil, terms, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestInvalidInput(t *testing.T) {
 		{1, nan, 0.1, 1}, {1, -1, 0.1, 1}, {1, inf, 0.1, 1},
 		{1, 1, nan, 1}, {1, 1, 1.1, 1}, {1, 1, -0.1, 1}, {1, 1, 0.1, -1},
 	} {
-		if _, err := transform.New([]transform.Term{x}, transform.Remove); err == nil || errors.Is(err, transform.ErrUnsuited) {
+		if _, err := transform.New(nil, []transform.Term{x}, transform.Remove); err == nil || errors.Is(err, transform.ErrUnsuited) {
 			t.Errorf("%v: %v", x, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestInvalidInput(t *testing.T) {
 		}
 	}
 	for _, x := range []float64{nan, 1, 0.5, inf} {
-		if _, err := transform.RDP(transform.Term{1, 1, 0.1, 1}, transform.Remove, []float64{x}); err == nil {
+		if _, err := transform.RDP(nil, transform.Term{1, 1, 0.1, 1}, transform.Remove, []float64{x}); err == nil {
 			t.Errorf("order %g was found", x)
 		}
 	}

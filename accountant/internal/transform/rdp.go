@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // newGrid is fine and long enough for every θ up to the one given: of a strip, the
@@ -28,7 +29,7 @@ func newGrid(e *event, theta float64) *grid {
 // Of adding and removing, removing has the greater divergence at every order
 // (Mironov, Talwar and Zhang 2019, "Rényi differential privacy of the sampled
 // Gaussian mechanism", Theorem 5).
-func RDP(t Term, d Direction, orders []float64) ([]loss.Bracket, error) {
+func RDP(meter *work.Meter, t Term, d Direction, orders []float64) ([]loss.Bracket, error) {
 	top := 1.
 	for _, a := range orders {
 		if !(a > 1) || math.IsInf(a, 0) {
@@ -37,7 +38,7 @@ func RDP(t Term, d Direction, orders []float64) ([]loss.Bracket, error) {
 		top = max(top, a)
 	}
 	t.Count = 1
-	c, err := New([]Term{t}, d)
+	c, err := New(meter, []Term{t}, d)
 	if err != nil {
 		return nil, err
 	}

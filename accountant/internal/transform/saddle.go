@@ -12,6 +12,7 @@ type point struct {
 
 // at evaluates K; a Gaussian of total mu has M(z) = e^{z(z+1)mu²/2} exactly.
 func (c *Composition) at(theta float64) point {
+	c.meter.Spend(4)
 	p := point{
 		theta: theta,
 		k:     theta * (theta + 1) * c.gauss / 2,

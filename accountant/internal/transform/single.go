@@ -39,7 +39,7 @@ func (c *Composition) single() (s single, ok bool) {
 		return s, false
 	}
 	e := c.events[0]
-	return single{e, e.q, c.dir == Add, &Composition{gauss: e.mu * e.mu, sup: math.Inf(1)}}, true
+	return single{e, e.q, c.dir == Add, &Composition{meter: c.meter, gauss: e.mu * e.mu, sup: math.Inf(1)}}, true
 }
 
 // factor is δ/δ_G at w.
@@ -76,6 +76,7 @@ func (s single) w(eps float64) float64 {
 func (s single) replaced(eps float64) (b loss.Bracket, err error) {
 	mu, q := s.e.mu, s.q
 	lo, hi := 0., (eps-math.Log(q))/mu+mu/2 // where L+ >= ε and L- <= 0
+	s.e.meter.Spend(800)
 	for range 200 {
 		if mid := (lo + hi) / 2; s.e.at(mid, 0).l < eps {
 			lo = mid

@@ -1,6 +1,10 @@
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // A spectrum samples φ(t) = M(θ+it)/M(θ), the characteristic function of ℓ under
 // its law tilted by θ, by the trapezoidal rule on one grid: φ is then a mean of
@@ -12,6 +16,7 @@ import "math"
 // its weight, and 8 units for each turn since the last seed, all times
 // min(2, t|ℓ|) <= t|ℓ|: so t(base + turns·each) in all.
 type spectrum struct {
+	meter            *work.Meter
 	p, l             []float64
 	re, im, dre, dim []float64 // e^{itℓ} - 1 and the turn e^{i dt ℓ} - 1
 	turns            float64
@@ -59,6 +64,7 @@ func (c *cells) spectrum(t, depth float64, s *spectrum) bool {
 
 // seed sets e^{itℓ} - 1 at t, as -2 sin²(tℓ/2) + i sin(tℓ), and its turn for dt.
 func (s *spectrum) seed(t, dt float64) {
+	s.meter.Spend(4 * len(s.l))
 	for i, l := range s.l {
 		sin, cos := math.Sincos(t * l / 2)
 		s.re[i], s.im[i] = -2*sin*sin, 2*sin*cos
@@ -71,6 +77,7 @@ func (s *spectrum) seed(t, dt float64) {
 // value returns φ(t) - 1 and its error, and turns on to t + dt.
 func (s *spectrum) value(t float64) (re, im, err float64) {
 	n := len(s.p)
+	s.meter.Spend(n/8 + 1)
 	p, a, b, c, d := s.p, s.re[:n], s.im[:n], s.dre[:n], s.dim[:n]
 	for i := range p {
 		x, y := a[i], b[i]

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // ErrUnsuited is wrapped by every refusal of a composition, ε or δ that is valid
@@ -32,8 +34,9 @@ type Term struct {
 	Count       int64
 }
 
-// A Composition is safe for concurrent use.
+// A Composition is one goroutine's, as its meter is.
 type Composition struct {
+	meter  *work.Meter
 	dir    Direction
 	events []*event
 	gauss  float64 // Σ mu² of the terms without sampling: one Gaussian of mu = its root
@@ -41,8 +44,8 @@ type Composition struct {
 }
 
 // New composes terms for one direction. The order of terms does not matter.
-func New(terms []Term, d Direction) (*Composition, error) {
-	c := &Composition{dir: d}
+func New(meter *work.Meter, terms []Term, d Direction) (*Composition, error) {
+	c := &Composition{meter: meter, dir: d}
 	merged := make(map[[2]float64]int64)
 	for _, t := range terms {
 		mu := t.Sensitivity / t.Sigma
@@ -59,7 +62,7 @@ func New(terms []Term, d Direction) (*Composition, error) {
 		}
 	}
 	for k, n := range merged {
-		c.events = append(c.events, &event{mu: k[0], q: k[1], n: float64(n), dir: d})
+		c.events = append(c.events, &event{meter: meter, mu: k[0], q: k[1], n: float64(n), dir: d})
 	}
 	slices.SortFunc(c.events, func(a, b *event) int {
 		switch {

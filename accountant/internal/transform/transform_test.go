@@ -26,7 +26,7 @@ func TestPublishedEpsilons(t *testing.T) {
 		{"koskela-example-trap", 4, 0.01, 10000, transform.Remove, 4.2461e-6, 1, 1e-4},
 		{"agm-eps-sigma1", 1, 1, 1, transform.Remove, 1e-5, 4.3771780956812245, 1e-9},
 	} {
-		c, err := transform.New([]transform.Term{{v.sigma, 1, v.rate, v.count}}, v.dir)
+		c, err := transform.New(nil, []transform.Term{{v.sigma, 1, v.rate, v.count}}, v.dir)
 		if err != nil {
 			t.Fatal(v.id, err)
 		}
@@ -56,7 +56,7 @@ func TestPublishedRDP(t *testing.T) {
 		{0.1, 0.01, 1.25, 39.47435359280898, 1e-6},
 		{2.71828, 1, 3.14159, 0.21258427222223966, 1e-12},
 	} {
-		b, err := transform.RDP(transform.Term{Sigma: v.sigma, Sensitivity: 1, Rate: v.rate}, transform.Remove, []float64{v.order})
+		b, err := transform.RDP(nil, transform.Term{Sigma: v.sigma, Sensitivity: 1, Rate: v.rate}, transform.Remove, []float64{v.order})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,6 +35,7 @@ func (e *event) step(theta, depth float64) float64 {
 	neg := e.negative(theta)
 	best := 0.
 	for a := min(0.999*math.Pi/e.mu, 1.2*math.Sqrt(2*depth)); ; a *= 0.8 {
+		e.meter.Spend(2)
 		v := e.mu * a
 		power := -math.Log(math.Cos(v / 2))
 		if e.dir == Add && v <= math.Pi/2 {
@@ -57,6 +58,7 @@ func (e *event) nodes(w window, theta, h, depth float64, all bool, keep func(u f
 	steepest := max(-w.lo, w.hi) + e.mu*(2*math.Abs(theta)+1) // >= |ψ'|
 	skipped := 0.
 	for j, last := math.Ceil(w.lo/h), math.Floor(w.hi/h); j <= last; j++ {
+		e.meter.Spend(4)
 		u := j * h
 		var n node
 		if e.grid != nil {

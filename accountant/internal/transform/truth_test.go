@@ -93,7 +93,7 @@ func within(t *testing.T, what string, b loss.Bracket, want, rel float64) {
 
 func compose(t testing.TB, d transform.Direction, terms ...transform.Term) *transform.Composition {
 	t.Helper()
-	c, err := transform.New(terms, d)
+	c, err := transform.New(nil, terms, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -144,7 +145,7 @@ func (p *Plan) accounted(delta Expr) (Expr, string, bool) {
 		// Never more than was claimed.
 		at *= 1 - 1e-15
 	}
-	report, err := accountant.Epsilon(event, at, accountant.Options{})
+	report, err := accountant.Epsilon(context.Background(), event, at, accountant.Options{})
 	if err != nil {
 		return Expr{}, "", false
 	}

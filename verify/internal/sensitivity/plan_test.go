@@ -42,7 +42,7 @@ func TestPlanInRenyi(t *testing.T) {
 		t.Fatal(err)
 	}
 	orders := []float64{1.5, 2, 8, 64}
-	points, err := accountant.RenyiCurve(event, orders, accountant.Options{})
+	points, err := accountant.RenyiCurve(t.Context(), event, orders, accountant.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestThousandRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := accountant.Epsilon(event, 1e-5, accountant.Options{})
+	report, err := accountant.Epsilon(t.Context(), event, 1e-5, accountant.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestPlanOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := accountant.Epsilon(event, 0, accountant.Options{Neighbours: privacy.AddRemove})
+	report, err := accountant.Epsilon(t.Context(), event, 0, accountant.Options{Neighbours: privacy.AddRemove})
 	if err != nil {
 		t.Fatal(err)
 	}
