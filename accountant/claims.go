@@ -220,8 +220,12 @@ func upFloat(r *big.Rat) float64 {
 	return f
 }
 
-// exactly is the rational of a float64 that is what somebody wrote as a decimal.
+// exactly is the rational of a float64 that is what somebody wrote as a decimal. A
+// denormal one nobody wrote: it is what it is.
 func exactly(f float64) *big.Rat {
+	if math.Abs(f) < 0x1p-1022 {
+		return new(big.Rat).SetFloat64(f)
+	}
 	r, err := numeric.FromFloat(f)
 	if err != nil {
 		panic("accountant: " + err.Error()) // a NaN or infinity: refused at the entrance

@@ -53,34 +53,79 @@ func (p *flat) single(direct direction) engine {
 		if err != nil {
 			return answer{}, err
 		}
-		above := func(eps float64) float64 { return math.Min(1, up(e.Above.Delta(eps)*(1+loss.Precision))) }
+		blur := blurOf(p.terms[0].event)
+		above := func(eps float64) float64 { return upperCurve(e.Above, eps, blur) }
 		below := func(eps float64) float64 { return 0 }
 		note := "the hockey-stick curve of the event"
 		if e.Below != nil {
-			below = func(eps float64) float64 { return down(e.Below.Delta(eps) * (1 - loss.Precision)) }
+			below = func(eps float64) float64 { return lowerCurve(e.Below, eps, blur) }
 		} else {
 			note += "; an upper bound"
 		}
 		if !q.isDelta {
-			high := above(q.x)
-			return answer{bracket(below(q.x), high, high), "", note, nil}, nil
+			low, high := below(q.x), above(q.x)
+			return answer{bracket(low, high, high), "", note, nil}, nil
 		}
-		return answer{bracket(
-			epsilonOf(below, q.x), epsilonOf(above, q.x), epsilonOf(above, q.x)), "", note, nil}, nil
+		low, _ := epsilonOf(below, q.x)
+		_, high := epsilonOf(above, q.x)
+		return answer{bracket(low, high, high), "", note, nil}, nil
 	}
 }
 
-// epsilonOf returns an ε with curve(ε) <= delta, which next to it is not so; for a curve that
-// increases by rounding, some such ε.
-func epsilonOf(curve func(float64) float64, delta float64) float64 {
-	top := 1.0
-	for curve(top) > delta {
-		if top *= 2; top > 1e9 {
-			return math.Inf(1)
+// blurOf is the relative error, at most, of the losses of an event's pair, as one of ε.
+// The pair's own losses have some units of the last place. A sample of rate r takes
+// ε back to ln(1+(e^ε-1)/r), at most ln(1/r) above it, and at most some ln(1/r)
+// times as far from 0 as the slope there says.
+func blurOf(e privacy.Event) float64 {
+	blur := 0x1p-48
+	for {
+		switch t := e.(type) {
+		case privacy.Poisson:
+			blur *= 1 - math.Log(toFloat(t.Rate))
+			e = t.Event
+		case privacy.WithoutReplacement:
+			blur *= 1 + math.Log(float64(t.N)/float64(t.M))
+			e = t.Event
+		default:
+			return blur
 		}
 	}
-	_, hi := bisect(0, top, func(eps float64) bool { return curve(eps) <= delta })
-	return hi
+}
+
+// upperCurve and lowerCurve bound δ(ε) of a pair: Delta is right to Precision for losses
+// next to the pair's, and what is denormal to some units. It is zero only where ε is
+// no less than every loss.
+func upperCurve(p loss.Pair, eps, blur float64) float64 {
+	eps *= 1 - blur
+	if eps >= p.Max() {
+		end, _ := p.Ends()
+		if end == 0 {
+			return 0
+		}
+		return min(1, up(end))
+	}
+	return min(1, up(p.Delta(eps)*(1+loss.Precision)+denormal))
+}
+
+func lowerCurve(p loss.Pair, eps, blur float64) float64 {
+	return max(0, down(p.Delta(eps*(1+blur))*(1-loss.Precision)-denormal))
+}
+
+// denormal is more than a few operations on denormal numbers lose.
+const denormal = 0x1p-1060
+
+// epsilonOf returns two ε next to each other of which curve exceeds delta at the first and
+// not at the second: the one is certainly below the least ε at which a curve that
+// falls, and lies above this one, is at most delta; the other above the least of a
+// curve that lies below. Both are 0 where nothing exceeds delta, +Inf where all does.
+func epsilonOf(curve func(float64) float64, delta float64) (lo, hi float64) {
+	top := 1.0
+	for !(curve(top) <= delta) {
+		if top *= 2; top > 1e9 {
+			return top / 2, math.Inf(1)
+		}
+	}
+	return bisect(0, top, func(eps float64) bool { return curve(eps) <= delta })
 }
 
 // inversion is package transform's.

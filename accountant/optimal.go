@@ -48,9 +48,17 @@ func (p *flat) homogeneous() (homogeneous, error) {
 // successes of k times 1 - e^(ε'+(k-2l)ε).
 func (h homogeneous) divergence(at float64) (sum, err float64) {
 	k := h.k
+	if exactly(at).Cmp(new(big.Rat).Mul(h.exactEps, new(big.Rat).SetFloat64(k))) >= 0 {
+		return 0, 0 // by the theorem: no loss is above kε
+	}
+	p, q := 1/(1+math.Exp(-h.eps)), 1/(1+math.Exp(h.eps))
+	if h.eps > 660 {
+		// All but a mass of at most kq has l = k.
+		x := at - k*h.eps
+		return -math.Expm1(math.Min(0, x)), 2*k*(q+math.SmallestNonzeroFloat64) + (at+k*h.eps)*0x1p-51
+	}
 	// The least l of a positive term; below the mode, the terms far from it are left
 	// out: their probability is below 2^-1074.
-	p, q := 1/(1+math.Exp(-h.eps)), 1/(1+math.Exp(h.eps))
 	first := math.Max(0, math.Floor((k+at/h.eps)/2)-1)
 	first = math.Max(first, math.Floor(k*p-40*math.Sqrt(k*p*q)-1000))
 	var log, mass float64
@@ -61,12 +69,12 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 		} else {
 			mass *= (k - l + 1) / l * p / q
 		}
-		x := at + (k-2*l)*h.eps
-		if x >= 0 {
-			continue
+		// The probability's relative error is a few units for each success more or less
+		// than the mean, by the rounding of p and q.
+		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p) - log + 10 + float64(i%128)/2) * 0x1p-50
+		if x := at + (k-2*l)*h.eps; x < 0 {
+			sum += mass * -math.Expm1(x)
 		}
-		sum += mass * -math.Expm1(x)
-		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p)/q - log + 10 + float64(i%128)/2) * 0x1p-50
 		if l > k*p && mass <= sum*0x1p-60 {
 			// The ratio of successive masses only falls: what is left is geometric.
 			if ratio := (k - l) / (l + 1) * p / q; ratio < 1 {
@@ -75,13 +83,13 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 			}
 		}
 	}
-	return sum, err + sum*0x1p-44
+	return sum, err + sum*0x1p-44 + k*math.SmallestNonzeroFloat64
 }
 
 func (h homogeneous) delta(eps float64) Bracket {
 	d, err := h.divergence(eps)
 	mix := func(d float64) float64 { return -math.Expm1(h.none + math.Log1p(-math.Min(d, 1))) }
-	b := bracket(down(mix(math.Max(0, d-err))), mix(d), math.Min(1, up(mix(d+err))))
+	b := bracket(down(mix(max(0, d-err))), mix(d), min(1, up(mix(d+err)))) // a NaN passes on
 	if !h.tight {
 		b.Low = 0
 	}

@@ -18,8 +18,9 @@ import (
 // below 700, which make of one of them 700.
 const rdpError = 1e-12
 
-// ofMoment returns the divergence of order a for A-1 = m.
-func ofMoment(m, a float64) float64 { return math.Log1p(m) / (a - 1) }
+// ofMoment returns the divergence of order a for A-1 = m. A moment that underflowed is
+// none of zero: the divergence is then at most this.
+func ofMoment(m, a float64) float64 { return (math.Log1p(m) + 0x1p-1000) / (a - 1) }
 
 // pureRDP is the divergence of randomized response with odds e^ε, the worst of all
 // ε-DP events (Bun and Steinke 2016, Lemma B.2; Mironov 2017, Proposition 5).
@@ -174,11 +175,20 @@ func pureRho(eps *big.Rat) *big.Rat {
 // -2Φ^-1(1/(1+e^ε)). The trade-off curve of ε-DP is two straight lines that meet
 // at α = β = 1/(1+e^ε) and end in (0, 1) and (1, 0); that of this μ is convex
 // through the same three points, and so nowhere above it.
+//
+// For small ε, where a quantile near 1/2 loses its digits, by erf(μ/2√2) = tanh(ε/2).
 func pureMuSquared(eps float64) *big.Rat {
-	mu := -2 * normalQuantile(-math.Log1p(math.Exp(-eps))-eps)
-	if eps > 700 || math.IsNaN(mu) {
+	var mu float64
+	if eps < 1 {
+		t := math.Tanh(eps / 2)
+		_, x := bisect(t/2, 2*t, func(x float64) bool { return math.Erf(x) >= t })
+		mu = 2 * math.Sqrt2 * x
+	} else {
+		mu = -2 * normalQuantile(-math.Log1p(math.Exp(-eps))-eps)
+	}
+	if !(mu > 0x1p-1000) || eps > 700 {
 		return nil
 	}
-	mu *= 1 + 1e-12
-	return new(big.Rat).SetFloat64(mu * mu)
+	r := new(big.Rat).SetFloat64(mu * (1 + 1e-12))
+	return r.Mul(r, r)
 }

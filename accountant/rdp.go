@@ -171,8 +171,8 @@ func (p *flat) divergences(orders []float64) ([]float64, error) {
 		}
 		t.rdp(orders, one)
 		for i, r := range one {
-			if !(r >= 0) {
-				return nil, fmt.Errorf("%v: the Rényi divergence of order %v is %v", t.event, orders[i], r)
+			if !(r > 0) { // every event costs something: a zero is a number that was lost
+				return nil, fmt.Errorf("%v: the Rényi divergence of order %v came out as %v, which it is not", t.event, orders[i], r)
 			}
 			total[i] += t.count * r
 		}

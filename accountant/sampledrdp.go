@@ -22,31 +22,36 @@ type binomialSum struct {
 func newBinomialSum(q float64, top int) binomialSum {
 	b := binomialSum{math.Log(q), math.Log1p(-q), make([]float64, top+1)}
 	for n := 2; n <= top; n++ {
-		b.logFactorial[n] = b.logFactorial[n-1] + math.Log(float64(n))
+		b.logFactorial[n], _ = math.Lgamma(float64(n + 1))
 	}
 	return b
 }
 
-// logMoment returns ln Σ_{l=2..n} C(n,l) q^l (1-q)^(n-l) e^(logExcess(l)).
+// logMoment returns ln Σ_{l=2..n} C(n,l) q^l (1-q)^(n-l) e^(logExcess(l)), rounded up.
 func (b binomialSum) logMoment(n int, logExcess []float64) float64 {
-	most := math.Inf(-1)
+	most, size := math.Inf(-1), 0.0
 	logs := make([]float64, n+1)
 	for l := 2; l <= n; l++ {
-		logs[l] = b.logFactorial[n] - b.logFactorial[l] - b.logFactorial[n-l] +
-			float64(l)*b.logQ + float64(n-l)*b.logRest + logExcess[l]
-		most = math.Max(most, logs[l])
+		powers := float64(l)*b.logQ + float64(n-l)*b.logRest
+		choose := b.logFactorial[n] - b.logFactorial[l] - b.logFactorial[n-l]
+		logs[l] = choose + powers + logExcess[l]
+		if !(logs[l] <= most) { // a NaN passes on
+			most = logs[l]
+			size = 3*b.logFactorial[n] + math.Abs(powers) + math.Abs(logExcess[l])
+		}
 	}
-	if math.IsInf(most, 0) {
+	if math.IsInf(most, 0) || math.IsNaN(most) {
 		return most
 	}
 	sum := 0.0
 	for _, x := range logs[2:] {
-		if x > most-50 {
+		if x-most >= -50 { // also where 50 is below the last place of most
 			sum += math.Exp(x - most)
 		}
 	}
-	// What was left out is below n e^-50 of the whole.
-	return most + math.Log(sum) + float64(n)*0x1p-70
+	// What was left out is below n e^-50 of the whole. The terms that count are as large
+	// as the greatest, and their logarithms have errors of some units of their parts.
+	return most + math.Log(sum) + float64(n)*0x1p-70 + (size+16)*0x1p-50
 }
 
 // ofLogMoment returns the divergence of order a for ln(A-1) = m.
@@ -54,7 +59,7 @@ func ofLogMoment(m, a float64) float64 {
 	if m > 40 {
 		return (m + math.Exp(-m)) / (a - 1)
 	}
-	return math.Log1p(math.Exp(m)) / (a - 1)
+	return ofMoment(math.Exp(m), a)
 }
 
 // logExpm1 returns ln(e^x - 1) for x > 0.

@@ -164,6 +164,10 @@ func (s *spectrum) sums() (up, down []float64, e float64) {
 	return up, down, (lost + transformError(s.lg)*total) / float64(n)
 }
 
+// lost is more than all that denormal numbers can lose in one composition: each of some
+// 2^23 operations at most 2^-1074, passed on through factors below 1.
+const lost = 1e-300
+
 // composition is the law of a sum on one side, tilted by θ, in the window.
 type composition struct {
 	theta, step float64
@@ -183,7 +187,8 @@ type composition struct {
 //	δ(s_j) = e^{logM-θ·s_j}·T_j,   T_j = Σ_{m>0} (1-e^{-mh})·e^{-θmh}·π_{j+m},
 //
 // by a recurrence of positive terms. e bounds the error of each π, outside the
-// tilted mass beyond either end of the window, which folding put somewhere in it.
+// tilted mass beyond either end of the window, which folding put somewhere in it. What
+// underflows on the way is below lost: a tail of zero is not believed.
 func newComposition(folded []float64, first int64, theta, step, e, outside float64) composition {
 	n := len(folded)
 	mask := int64(n - 1)
@@ -200,7 +205,7 @@ func newComposition(folded []float64, first int64, theta, step, e, outside float
 	// The weights sum to this, and the greatest is at e^{-mh} = θ/(1+θ).
 	all := g * drop / (-math.Expm1(-theta*step) * -math.Expm1(-(1+theta)*step))
 	top := math.Exp(-theta*math.Log1p(1/theta)) / (1 + theta)
-	c.slack = e*all + outside*top
+	c.slack = e*all + outside*top + lost
 	c.factor = 8 * unit * float64(min(n, 1000))
 	best := math.Inf(-1)
 	for j, t := range c.tail {

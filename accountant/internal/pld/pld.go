@@ -99,6 +99,9 @@ type engine struct {
 	exact    bool // every loss lies on the lattice
 }
 
+// outsideRough is ln of the tilted mass that may lie beyond either end of the window.
+const outsideRough = -20.0
+
 // plan decides on everything but the lattice, for which it proposes a step: above
 // and below together, a step h errs by some (1+θ)h²/8 in ε for each event, as a cell
 // gains a variance of h²/6 above and loses h²/12 below, and (1+θ)/2 of that counts;
@@ -119,9 +122,12 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 			e.profiles[i] = e.profiles[i].cut(p.logDelta - 25 - math.Log(e.total))
 		}
 	}
-	outside := -20.0
-	if _, e.exact = e.common(); e.exact {
+	outside := outsideRough
+	var step float64
+	if step, e.exact = e.common(); e.exact {
 		outside = -30
+		// The step is given. A greater tilt leaves one point's weight in float64.
+		p.theta = min(p.theta, 30/step)
 	}
 	e.tilt(&p, outside)
 	p.tolerance = t.Tolerance
@@ -174,6 +180,17 @@ func (e *engine) lattice(p *plan, h float64) {
 	if p.lg = max(6, size(h)); p.lg > most {
 		p.lg = maxLg
 		h = (p.high - p.low) / float64(int64(1)<<maxLg-8)
+		// A tilt that changes much over one step loses what is on neighbouring points.
+		for range 4 {
+			if !(p.theta*h > 1) {
+				break
+			}
+			saddle := p.saddle
+			p.theta = 0.5 / h
+			e.tilt(p, outsideRough)
+			p.saddle = saddle
+			h = (p.high - p.low) / float64(int64(1)<<maxLg-8)
+		}
 		if span := e.span(); span > h {
 			h = span / math.Floor(span/h)
 		}

@@ -108,8 +108,18 @@ func (c *composition) at(j int, sign float64) float64 {
 	} else if sign < 0 {
 		return 0
 	}
-	x := c.logM - c.theta*c.loss(j)
-	return t * math.Exp(x+sign*(c.factor+8*unit*math.Abs(x)))
+	if t == 0 {
+		return 0 // of sign -1 alone: slack is positive
+	}
+	return c.scaled(t, c.loss(j), sign)
+}
+
+// scaled returns t·e^{logM-θ·loss} with its error on the side of sign. Neither factor
+// need be a float64 by itself.
+func (c *composition) scaled(t, loss, sign float64) float64 {
+	x, log := c.logM-c.theta*loss, math.Log(t)
+	size := math.Abs(c.logM) + math.Abs(c.theta*loss) + math.Abs(log)
+	return math.Exp(x + log + sign*(c.factor+8*unit*size))
 }
 
 func (c *composition) loss(j int) float64 { return c.offset + float64(j)*c.step }
@@ -128,8 +138,7 @@ func (c *composition) delta(epsilon, sign float64) float64 {
 		if sign < 0 {
 			return c.end
 		}
-		y := c.logM - c.theta*epsilon // nothing but what may lie above the window
-		return c.end + c.slack*math.Exp(y+c.factor+8*unit*math.Abs(y))
+		return c.end + c.scaled(c.slack, epsilon, sign) // nothing but what may lie above the window
 	}
 	j := int(x)
 	f := math.Expm1(epsilon-c.loss(j)) / math.Expm1(c.step)

@@ -1,0 +1,229 @@
+package referee
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+)
+
+// A Law is a pair of laws on finitely many outputs.
+type Law struct {
+	Outputs []Output
+	Lost    Interval // P where Q is zero()
+	Found   Interval // Q where P is zero()
+	Rest    Interval // P of outputs that are not listed, at most; of whatever loss
+}
+
+// An Output is one output, or a set of outputs of one loss.
+type Output struct {
+	P    Interval
+	Loss Interval // ln P/Q
+	At   int64    // keys add up where laws multiply, and equal keys have equal losses; 0 is none
+}
+
+// Profile is Σ P (1-e^(ε-loss))⁺, the definition.
+func (l Law) Profile() Profile {
+	return func(eps Interval) Interval {
+		sum := l.Lost.Add(zero().Hull(l.Rest))
+		for _, o := range l.Outputs {
+			if gap := o.Loss.Sub(eps); gap.Cmp(zero()) >= 0 {
+				sum = sum.Add(o.P.Mul(fall(positive(gap))))
+			}
+		}
+		return sum.Min(one())
+	}
+}
+
+// Times is the law of two independent events together.
+func (l Law) Times(m Law) Law {
+	for i := range m.Outputs {
+		m.Outputs[i].At = 0 // keys mean something within one() law
+	}
+	return l.times(m)
+}
+
+func (l Law) times(m Law) Law {
+	out := Law{
+		Lost:  l.Lost.Add(m.Lost).Sub(l.Lost.Mul(m.Lost)),
+		Found: l.Found.Add(m.Found).Sub(l.Found.Mul(m.Found)),
+		Rest:  l.Rest.Add(m.Rest),
+	}
+	at := map[int64]int{}
+	for _, a := range l.Outputs {
+		for _, b := range m.Outputs {
+			p := a.P.Mul(b.P)
+			if a.At == 0 || b.At == 0 {
+				out.Outputs = append(out.Outputs, Output{P: p, Loss: a.Loss.Add(b.Loss)})
+				continue
+			}
+			key := a.At + b.At
+			if i, ok := at[key]; ok {
+				out.Outputs[i].P = out.Outputs[i].P.Add(p)
+				continue
+			}
+			at[key] = len(out.Outputs)
+			out.Outputs = append(out.Outputs, Output{p, a.Loss.Add(b.Loss), key})
+		}
+	}
+	return out
+}
+
+// Repeat is count independent events of one law.
+func (l Law) Repeat(count int64) Law {
+	out := Law{Outputs: []Output{{one(), zero(), 1 << 40}}}
+	for ; count > 0; count >>= 1 {
+		if count&1 == 1 {
+			out = out.times(l)
+		}
+		if count > 1 {
+			l = l.times(l)
+		}
+	}
+	return out
+}
+
+// Removed and Added are the law on a Poisson sample of rate q: (1-q)Q+qP against Q, and
+// P against (1-q)P+qQ.
+func (l Law) Removed(q *big.Rat) Law {
+	rate := numeric.Of(q)
+	out := Law{Lost: rate.Mul(l.Lost), Rest: l.Rest}
+	for _, o := range l.Outputs {
+		loss := mixed(rate, o.Loss)
+		out.Outputs = append(out.Outputs, Output{o.P.Mul(exp(loss.Sub(o.Loss))), loss, 0})
+	}
+	if rest := one().Sub(rate); l.Found.Positive() && rest.Positive() {
+		out.Outputs = append(out.Outputs, Output{P: rest.Mul(l.Found), Loss: rest.Log()})
+	}
+	return out.keyed()
+}
+
+// Added is the other direction.
+func (l Law) Added(q *big.Rat) Law {
+	rate := numeric.Of(q)
+	out := Law{Found: rate.Mul(l.Found), Rest: l.Rest}
+	for _, o := range l.Outputs {
+		out.Outputs = append(out.Outputs, Output{o.P, mixed(rate, o.Loss.Neg()).Neg(), 0})
+	}
+	rest := one().Sub(rate)
+	switch {
+	case l.Lost.Positive() && rest.Positive():
+		out.Outputs = append(out.Outputs, Output{P: l.Lost, Loss: rest.Log().Neg()})
+	case l.Lost.Positive():
+		out.Lost = l.Lost
+	}
+	return out.keyed()
+}
+
+// mixed is ln(1-q+q·e^x).
+func mixed(rate, x Interval) Interval {
+	lo, _ := x.Ends()
+	if lo.Cmp(zero()) >= 0 {
+		return log1p(rate.Mul(rise(x)))
+	}
+	return one().Sub(rate.Mul(fall(x.Neg()))).Log()
+}
+
+// keyed gives every output of two or three its own key, so that equal numbers of each
+// are merged: what matters of an order is the counts.
+func (l Law) keyed() Law {
+	if len(l.Outputs) <= 3 {
+		for i := range l.Outputs {
+			l.Outputs[i].At = 1 << (20 * i)
+		}
+	}
+	return l
+}
+
+// Approx is the law of the worst (e, lost)-DP event: see Response.
+func Approx(e, lost *big.Rat) Law {
+	x, d := numeric.Of(e), numeric.Of(lost)
+	p := one().Sub(d).Quo(one().Add(exp(x.Neg())))
+	return Law{Lost: d, Found: d, Outputs: []Output{
+		{p.Mul(exp(x.Neg())), x.Neg(), 1},
+		{p, x, 1 << 20},
+	}}
+}
+
+// Answers is k-ary randomized response with probability p of the truth: of the two
+// true answers one is likelier by p(k-1)/(1-p), the other less likely by that.
+func Answers(p *big.Rat, k int64) Law {
+	other := new(big.Rat).Sub(big.NewRat(1, 1), p)
+	other.Quo(other, big.NewRat(k-1, 1))
+	loss := numeric.Of(new(big.Rat).Quo(p, other)).Log()
+	l := Law{Outputs: []Output{{numeric.Of(p), loss, 1}, {numeric.Of(other), loss.Neg(), 1 << 20}}}
+	if k > 2 {
+		l.Outputs = append(l.Outputs, Output{numeric.Of(new(big.Rat).Mul(other, big.NewRat(k-2, 1))), zero(), 1 << 40})
+	}
+	return l
+}
+
+// DiscreteLaplace is noise with P(x) proportional to e^(-|x|/scale) over the
+// integers, of a value that moves by s: an outcome x between has the loss (2x-s)/scale.
+func DiscreteLaplace(scale *big.Rat, s int64) Law {
+	b := numeric.Of(scale)
+	r := exp(one().Quo(b).Neg())
+	tail := one().Quo(one().Add(r)) // P{X >= 0}
+	point := fall(one().Quo(b)).Mul(tail)
+	var l Law
+	for x := int64(0); x <= s; x++ {
+		p := exp(numeric.OfInt(s - x).Quo(b).Neg())
+		if x == 0 || x == s {
+			p = p.Mul(tail)
+		} else {
+			p = p.Mul(point)
+		}
+		l.Outputs = append(l.Outputs, Output{p, numeric.OfInt(2*x - s).Quo(b), 1<<40 + 2*x - s})
+	}
+	return l
+}
+
+// DiscreteGaussian is noise with P(x) proportional to e^(-x²/2v) over the integers: an
+// outcome x has the loss s(x-s/2)/v. What is further than reach from both centres is
+// Rest: at most the two tails beyond r, each at most e^(-r²/2v)/(1-e^(-r/v)).
+func DiscreteGaussian(v *big.Rat, s, reach int64) Law {
+	variance := numeric.Of(v)
+	at := func(x int64) Interval {
+		return exp(numeric.Of(new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(x), big.NewInt(x)), big.NewInt(2))).Quo(variance).Neg())
+	}
+	tails := two().Mul(at(reach)).Quo(fall(numeric.OfInt(reach).Quo(variance)))
+	total := zero()
+	weights := make([]Interval, reach+1)
+	for x := reach; x >= 0; x-- {
+		weights[x] = at(x)
+		total = total.Add(weights[x])
+		if x > 0 {
+			total = total.Add(weights[x])
+		}
+	}
+	total = total.Hull(total.Add(tails))
+	l := Law{Rest: tails.Quo(total)}
+	for x := s - reach; x <= s+reach; x++ {
+		d := x - s
+		if d < 0 {
+			d = -d
+		}
+		loss := numeric.Of(new(big.Rat).SetFrac64(s*(2*x-s), 2)).Quo(variance)
+		l.Outputs = append(l.Outputs, Output{weights[d].Quo(total), loss, 1<<40 + 2*x - s})
+	}
+	return l
+}
+
+// Cells is N(μ,1) against N(0,1), seen through cells: of whatever falls between two
+// neighbouring cuts, which increase, only that is told. As post-processing it
+// reveals no more than the noise does, and its profile is a lower bound.
+func Cells(mu Interval, cuts []Interval) Law {
+	var l Law
+	p, q := make([]Interval, 0, len(cuts)+2), make([]Interval, 0, len(cuts)+2)
+	p, q = append(p, one()), append(q, one()) // P and Q above the cut
+	for _, c := range cuts {
+		p, q = append(p, tail(c.Sub(mu))), append(q, tail(c))
+	}
+	p, q = append(p, zero()), append(q, zero())
+	for i := 1; i < len(p); i++ {
+		a, b := p[i-1].Sub(p[i]), q[i-1].Sub(q[i])
+		if a.Positive() && b.Positive() {
+			l.Outputs = append(l.Outputs, Output{P: a, Loss: a.Quo(b).Log()})
+		}
+	}
+	return l.keyed()
+}
