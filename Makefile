@@ -4,6 +4,7 @@ GO       ?= go
 SETUP    ?= yes
 FUZZTIME ?= 10s
 BENCH    ?= .
+SOAK     ?= ./learn/network
 RACE     ?= ./ledger/... ./budget/... ./internal/entropy/... ./internal/release/... ./sandbox/... .
 
 SHELL       := bash
@@ -34,6 +35,7 @@ test: setup ## format, vet, lint, build without cgo, race of the small packages,
 	$(GO) vet ./...
 	@$(MAKE) --no-print-directory lint
 	CGO_ENABLED=0 $(GO) build ./...
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet ./learn/internal/gemm ./learn/network
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory oracles
 	$(GO) test -timeout 20m -json ./... | $(GO) run ./internal/testreport
@@ -50,6 +52,11 @@ oracles: ## the tests that compare with other implementations, in modules of the
 		echo "$$dir: go test ./..."; \
 		$(GO) -C "$$dir" test -timeout 15m -json ./... | $(GO) run ./internal/testreport || exit 1; \
 	done
+
+# The sweeps of tests that DISCREET_SOAK makes long.
+.PHONY: soak
+soak: ## the sweeps with large counts, of the packages in SOAK (hours)
+	DISCREET_SOAK=1 $(GO) test -timeout 24h $(SOAK)
 
 .PHONY: lint
 lint: ## golangci-lint with the short list of .golangci.yml

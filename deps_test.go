@@ -73,8 +73,7 @@ var onlys = []only{
 	{"./verify/internal/exact", []string{"./internal/numeric", "./noise", "./verify/internal/claim", "./verify/internal/program"}, "probabilities, to be reviewed alone: no proof, no solver, no Go syntax"},
 	{"./verify/internal/ratio", []string{"./internal/numeric", "./verify/internal/claim", "./verify/internal/linear", "./verify/internal/program"}, "rules and exact arithmetic: no Go syntax, no solver"},
 	{"./learn/scatter", []string{"./learn/example", "./learn/internal/gemm"}, "fixed features of an example: nothing is learned, so nothing is paid"},
-	{"./learn/internal/gemm", []string{"./learn/internal/gemm/openblas"}, "arithmetic: it knows no model"},
-	{"./learn/internal/gemm/openblas", nil, "a wall around a library"},
+	{"./learn/internal/gemm", nil, "arithmetic: it knows no model"},
 	{"./learn/internal/gaussian", nil, "a sampler that is reviewed by itself: its key is handed in"},
 	{"./learn/network", []string{"./learn/example", "./learn/internal/gemm"}, "gradients, to be reviewed alone: no noise, no budget"},
 	{"./learn/pate/analysis", []string{"./learn/pate/internal/tail"}, "mathematics of votes, to be reviewed alone: it releases nothing"},
@@ -154,9 +153,7 @@ var bans = []ban{
 		why: "only sqlparse knows the parser"},
 	{from: "./...", to: "github.com/duckdb/...", except: []string{"./engine/duckdb/..."},
 		why: "cgo and DuckDB only in their adapter"},
-	{from: "./...", to: "C", except: []string{
-		"./learn/internal/gemm/openblas", // under a build tag
-	}, why: "cgo only in the libraries of adapters"},
+	{from: "./...", to: "C", why: "cgo only in the libraries of adapters"},
 	{from: "./...", to: "github.com/tetratelabs/wazero/...", except: []string{"./sandbox"},
 		why: "one package runs code that nobody trusts"},
 	{from: "./...", to: "modernc.org/...", except: []string{"./ledger"},

@@ -39,8 +39,9 @@ import (
 //
 // Condition of the bounds: that an example's part is the same function of the example
 // whoever else is in the step. Package network computes an example's outputs from its
-// own numbers alone, in an order that does not depend on its neighbours; a test holds
-// it to that bit by bit on the machine it runs on.
+// own numbers alone, in an order that does not depend on its neighbours, by either engine
+// of package gemm; tests hold both packages to that bit by bit
+// (TestAnExamplesPartIsItsOwn, TestANumberIsItsOwn).
 
 // An allowance is what rounding adds to the sensitivity of a sum, in terms of the clip.
 type allowance struct {

@@ -25,12 +25,12 @@ type reluState struct {
 }
 
 func (s *reluState) forward(_ []float32, n int) {
-	gemm.Rectify(s.x[:n*s.size], s.y)
+	s.engine.Rectify(s.x[:n*s.size], s.y)
 }
 
 func (s *reluState) backward(_ []float32, n int) {
 	if s.dx != nil {
-		gemm.RectifyBack(s.y[:n*s.size], s.dy, s.dx)
+		s.engine.RectifyBack(s.y[:n*s.size], s.dy, s.dx)
 	}
 }
 
@@ -76,7 +76,7 @@ type sigmoidState struct {
 }
 
 func (s *sigmoidState) forward(_ []float32, n int) {
-	s.squash.Apply(s.x[:n*s.size], s.y)
+	s.squash.Apply(s.engine, s.x[:n*s.size], s.y)
 }
 
 // backward uses y' = temperature (y + offset) (1 - (y + offset)/scale).

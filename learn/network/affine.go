@@ -13,7 +13,7 @@ import (
 // With A (t x in) an example's inputs and B (t x out) its output gradients, the
 // example's gradient is A'B, and the sum of B's rows for the bias.
 type affine struct {
-	engine     gemm.Engine
+	engine     *gemm.Engine
 	chunk      int
 	t, in, out int
 	a, b       []float32 // all examples' inputs and output gradients
@@ -72,12 +72,12 @@ func (l *affine) norms(n int, squared []float64) {
 			g := l.kept[i*size:][:size]
 			clear(g)
 			l.add(i, i+1, g)
-			squared[i] += gemm.Dot(g, g) * roundUp(size)
+			squared[i] += l.engine.Dot(g, g) * roundUp(size)
 		}
 	case l.t == 1:
 		for i := range n {
 			a, b := l.a[i*l.in:][:l.in], l.b[i*l.out:][:l.out]
-			squared[i] += (gemm.Dot(a, a) + 1) * gemm.Dot(b, b) * roundUp(l.in+l.out)
+			squared[i] += (l.engine.Dot(a, a) + 1) * l.engine.Dot(b, b) * roundUp(l.in+l.out)
 		}
 	default:
 		for i := range n {
@@ -104,15 +104,15 @@ func (l *affine) ghost(i int) float64 {
 	var total, mass float64
 	for s := range l.t {
 		as, bs := a[s*l.in:][:l.in], b[s*l.out:][:l.out]
-		input := gemm.Dot(as, as)
+		input := l.engine.Dot(as, as)
 		if input > maxInput {
 			return math.Inf(1)
 		}
-		diagonal := (input + 1) * gemm.Dot(bs, bs)
+		diagonal := (input + 1) * l.engine.Dot(bs, bs)
 		mass += math.Sqrt(diagonal)
 		total += diagonal
 		for t := range s {
-			total += 2 * (gemm.Dot(as, a[t*l.in:][:l.in]) + 1) * gemm.Dot(bs, b[t*l.out:][:l.out])
+			total += 2 * (l.engine.Dot(as, a[t*l.in:][:l.in]) + 1) * l.engine.Dot(bs, b[t*l.out:][:l.out])
 		}
 	}
 	return boundGhost(total, mass, l.in+l.out+l.t*l.t)
@@ -137,7 +137,7 @@ func (l *affine) scaled(n int, factors []float32, g []float32) {
 		size := affineSize(l.in, l.out)
 		for i, f := range factors[:n] {
 			if f != 0 {
-				gemm.Axpy(f, l.kept[i*size:][:size], g[:size])
+				l.engine.Axpy(f, l.kept[i*size:][:size], g[:size])
 			}
 		}
 		return
@@ -145,7 +145,7 @@ func (l *affine) scaled(n int, factors []float32, g []float32) {
 	per := l.t * l.out
 	for i, f := range factors[:n] {
 		if f != 1 {
-			gemm.Shrink(f, l.b[i*per:][:per])
+			l.engine.Shrink(f, l.b[i*per:][:per])
 		}
 	}
 	l.add(0, n, g)

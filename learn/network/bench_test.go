@@ -76,7 +76,8 @@ func newTraining(b *testing.B, name string, set *example.Set, rows []int, worker
 			b.Fatal(err)
 		}
 	}
-	descend := func() { gemm.Axpy(-1e-6, sum, net.params) }
+	engine := gemm.New()
+	descend := func() { engine.Axpy(-1e-6, sum, net.params) }
 	return training{net, map[string]func(){
 		"plain": func() {
 			_, err := pass.Gradient(set, rows, sum)

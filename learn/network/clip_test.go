@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/learn/internal/gemm"
 )
 
 // added gives what each example added to a learner's part of the last sum of a
@@ -87,60 +88,66 @@ func TestWhatAnExampleAddsIsNeverAboveTheClip(t *testing.T) {
 	for name := range specs {
 		names = append(names, name)
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		spec := specs[rapid.SampledFrom(names).Draw(t, "network")]
-		net, err := New(spec)
-		if err != nil {
-			t.Fatal(err)
+	for engine, create := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { addsAtMostTheClip(t, specs, names, create) })
+		})
+	}
+}
+
+func addsAtMostTheClip(t *rapid.T, specs map[string]Spec, names []string, engine func() *gemm.Engine) {
+	spec := specs[rapid.SampledFrom(names).Draw(t, "network")]
+	net, err := New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net.Initialize(rapid.Uint64().Draw(t, "initial"))
+	n := rapid.IntRange(1, 8).Draw(t, "examples")
+	set, rows := randomSet(net, &generator{rapid.Uint64().Draw(t, "data")}, n)
+	odd := rapid.SampledFrom([]float32{0, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -1e30, 1e19, 1e-30, 1e-45})
+	for range rapid.IntRange(0, 5).Draw(t, "odd values") {
+		set.Features[rapid.IntRange(0, len(set.Features)-1).Draw(t, "where")] = odd.Draw(t, "odd")
+	}
+	if rapid.Bool().Draw(t, "odd parameters") {
+		net.params[rapid.IntRange(0, len(net.params)-1).Draw(t, "parameter")] = odd.Draw(t, "value")
+	}
+	bound := rapid.SampledFrom([]float64{1e-20, 1e-3, 0.1, 1, 1e6}).Draw(t, "bound")
+	p := net.newPass(PassOptions{Batch: 8, Workers: 1}, engine)
+	sum := make([]float32, len(net.params))
+	s, err := p.Clipped(set, rows, Clip(bound), sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := p.workers[0]
+	exact := make([]float64, len(sum))
+	invalid := 0
+	for i := range rows {
+		var whole []float64
+		for b, l := range w.learn {
+			whole = append(whole, added(l, i, w.factors[b*w.chunk+i])...)
 		}
-		net.Initialize(rapid.Uint64().Draw(t, "initial"))
-		n := rapid.IntRange(1, 8).Draw(t, "examples")
-		set, rows := randomSet(net, &generator{rapid.Uint64().Draw(t, "data")}, n)
-		odd := rapid.SampledFrom([]float32{0, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -1e30, 1e19, 1e-30, 1e-45})
-		for range rapid.IntRange(0, 5).Draw(t, "odd values") {
-			set.Features[rapid.IntRange(0, len(set.Features)-1).Draw(t, "where")] = odd.Draw(t, "odd")
-		}
-		if rapid.Bool().Draw(t, "odd parameters") {
-			net.params[rapid.IntRange(0, len(net.params)-1).Draw(t, "parameter")] = odd.Draw(t, "value")
-		}
-		bound := rapid.SampledFrom([]float64{1e-20, 1e-3, 0.1, 1, 1e6}).Draw(t, "bound")
-		p := net.NewPass(PassOptions{Batch: 8, Workers: 1})
-		sum := make([]float32, len(net.params))
-		s, err := p.Clipped(set, rows, Clip(bound), sum)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := p.workers[0]
-		exact := make([]float64, len(sum))
-		invalid := 0
-		for i := range rows {
-			var whole []float64
-			for b, l := range w.learn {
-				whole = append(whole, added(l, i, w.factors[b*w.chunk+i])...)
+		// norm64 itself rounds, by far less than the room that norms leave.
+		if got := norm64(whole); !(got <= bound*(1+1e-13)) {
+			t.Fatalf("example %d adds a vector of norm %.17g, bound %g", i, got, bound)
+		} else if w.invalid[i] {
+			invalid++
+			if got != 0 {
+				t.Fatalf("invalid example %d adds a vector of norm %g", i, got)
 			}
-			// norm64 itself rounds, by far less than the room that norms leave.
-			if got := norm64(whole); !(got <= bound*(1+1e-13)) {
-				t.Fatalf("example %d adds a vector of norm %.17g, bound %g", i, got, bound)
-			} else if w.invalid[i] {
-				invalid++
-				if got != 0 {
-					t.Fatalf("invalid example %d adds a vector of norm %g", i, got)
-				}
-			}
-			for j, x := range whole {
-				exact[j] += x
-			}
 		}
-		if s.Invalid != invalid || s.Examples != n {
-			t.Fatalf("%+v, but %d of %d examples are invalid", s, invalid, n)
+		for j, x := range whole {
+			exact[j] += x
 		}
-		for j := range sum {
-			exact[j] -= float64(sum[j])
-		}
-		if off := norm64(exact); !(off <= p.Rounding(n)*bound+1e-40) {
-			t.Fatalf("the sum is off by %g, Rounding says %g", off, p.Rounding(n)*bound)
-		}
-	})
+	}
+	if s.Invalid != invalid || s.Examples != n {
+		t.Fatalf("%+v, but %d of %d examples are invalid", s, invalid, n)
+	}
+	for j := range sum {
+		exact[j] -= float64(sum[j])
+	}
+	if off := norm64(exact); !(off <= p.Rounding(n)*bound+1e-40) {
+		t.Fatalf("the sum is off by %g, Rounding says %g", off, p.Rounding(n)*bound)
+	}
 }
 
 // A bad feature, wherever it is, costs its example and nothing else: the sum is

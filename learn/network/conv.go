@@ -85,7 +85,7 @@ func clip(start, kernel, size int) (from, to int) { return max(0, -start), min(k
 
 // patches writes what the kernel sees at each place of one image, a row a place
 // (im2col).
-func (v window) patches(image, rows []float32) {
+func (v window) patches(e *gemm.Engine, image, rows []float32) {
 	line := v.kernel[1] * v.c
 	for oy := range v.oh {
 		y := oy*v.stride[0] - v.padding[0]
@@ -95,7 +95,7 @@ func (v window) patches(image, rows []float32) {
 			left, right := clip(x, v.kernel[1], v.w)
 			row := rows[(oy*v.ow+ox)*v.patch():][:v.patch()]
 			if bottom-top == v.kernel[0] && right-left == v.kernel[1] {
-				gemm.CopyRows(v.kernel[0], line, image[(y*v.w+x)*v.c:], v.w*v.c, row)
+				e.CopyRows(v.kernel[0], line, image[(y*v.w+x)*v.c:], v.w*v.c, row)
 				continue
 			}
 			clear(row)
@@ -109,7 +109,7 @@ func (v window) patches(image, rows []float32) {
 
 // gather adds the rows of patches back to where they came from: the transpose of
 // patches.
-func (v window) gather(rows, image []float32) {
+func (v window) gather(e *gemm.Engine, rows, image []float32) {
 	line := v.kernel[1] * v.c
 	for oy := range v.oh {
 		y := oy*v.stride[0] - v.padding[0]
@@ -120,7 +120,7 @@ func (v window) gather(rows, image []float32) {
 			row := rows[(oy*v.ow+ox)*v.patch():][:v.patch()]
 			for ky := top; ky < bottom; ky++ {
 				from := row[ky*line+left*v.c : ky*line+right*v.c]
-				gemm.Axpy(1, from, image[((y+ky)*v.w+x+left)*v.c:])
+				e.Axpy(1, from, image[((y+ky)*v.w+x+left)*v.c:])
 			}
 		}
 	}
@@ -180,7 +180,7 @@ const backRows = 192
 func (s *convState) forward(w []float32, n int) {
 	in, rows := s.h*s.conv.w*s.c, s.scratch()
 	for i := range n {
-		s.patches(s.x[i*in:][:in], s.a[i*rows:][:rows])
+		s.patches(s.frame.engine, s.x[i*in:][:in], s.a[i*rows:][:rows])
 	}
 	s.apply(w, s.y, n)
 }
@@ -195,7 +195,7 @@ func (s *convState) backward(w []float32, n int) {
 		group := min(s.group, n-i)
 		s.frame.engine.Multiply(false, true, group*s.t, s.in, s.out, 1, s.b[i*per:], s.out, w, s.out, 0, s.rows, s.in)
 		for g := range group {
-			s.gather(s.rows[g*s.scratch():][:s.scratch()], s.dx[(i+g)*in:][:in])
+			s.gather(s.frame.engine, s.rows[g*s.scratch():][:s.scratch()], s.dx[(i+g)*in:][:in])
 		}
 	}
 }

@@ -3,8 +3,6 @@ package network
 import (
 	"fmt"
 	"math"
-
-	"github.com/discreet-dp/discreet/learn/internal/gemm"
 )
 
 // embedding gives each token its row of the parameters. What is no whole number of
@@ -68,7 +66,7 @@ func (s *embeddingState) slope(p int) []float32 { return s.dy[p*s.c:][:s.c] }
 func (s *embeddingState) sum(n int, g []float32) {
 	for p, token := range s.token[:n*s.t] {
 		if token >= 0 {
-			gemm.Axpy(1, s.slope(p), g[int(token)*s.c:][:s.c])
+			s.engine.Axpy(1, s.slope(p), g[int(token)*s.c:][:s.c])
 		}
 	}
 }
@@ -79,12 +77,12 @@ func (s *embeddingState) norms(n int, squared []float64) {
 	for i := range n {
 		var total, mass float64
 		for p := i * s.t; p < (i+1)*s.t; p++ {
-			diagonal := gemm.Dot(s.slope(p), s.slope(p))
+			diagonal := s.engine.Dot(s.slope(p), s.slope(p))
 			total += diagonal
 			mass += math.Sqrt(diagonal)
 			for q := i * s.t; q < p; q++ {
 				if s.token[p] == s.token[q] {
-					total += 2 * gemm.Dot(s.slope(p), s.slope(q))
+					total += 2 * s.engine.Dot(s.slope(p), s.slope(q))
 				}
 			}
 		}
@@ -94,7 +92,7 @@ func (s *embeddingState) norms(n int, squared []float64) {
 
 func (s *embeddingState) scaled(n int, factors []float32, g []float32) {
 	for i, f := range factors[:n] {
-		gemm.Shrink(f, s.dy[i*s.t*s.c:][:s.t*s.c])
+		s.engine.Shrink(f, s.dy[i*s.t*s.c:][:s.t*s.c])
 	}
 	s.sum(n, g)
 }
@@ -149,19 +147,19 @@ func (s *positionState) slope(i int) []float32 { return s.dy[i*s.size:][:s.size]
 
 func (s *positionState) sum(n int, g []float32) {
 	for i := range n {
-		gemm.Axpy(1, s.slope(i), g)
+		s.engine.Axpy(1, s.slope(i), g)
 	}
 }
 
 func (s *positionState) norms(n int, squared []float64) {
 	for i := range n {
-		squared[i] += gemm.Dot(s.slope(i), s.slope(i)) * roundUp(s.size)
+		squared[i] += s.engine.Dot(s.slope(i), s.slope(i)) * roundUp(s.size)
 	}
 }
 
 func (s *positionState) scaled(n int, factors []float32, g []float32) {
 	for i, f := range factors[:n] {
-		gemm.Axpy(f, s.slope(i), g)
+		s.engine.Axpy(f, s.slope(i), g)
 	}
 }
 

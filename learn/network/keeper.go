@@ -4,6 +4,7 @@ import "github.com/discreet-dp/discreet/learn/internal/gemm"
 
 // keeper is for layers with few parameters: it keeps every example's gradient.
 type keeper struct {
+	engine      *gemm.Engine
 	chunk, size int
 	gradient    func(i int, g []float32) // adds that of example i to g
 	kept        []float32
@@ -25,14 +26,14 @@ func (k *keeper) norms(n int, squared []float64) {
 		g := k.of(i)
 		clear(g)
 		k.gradient(i, g)
-		squared[i] += gemm.Dot(g, g) * roundUp(k.size)
+		squared[i] += k.engine.Dot(g, g) * roundUp(k.size)
 	}
 }
 
 func (k *keeper) scaled(n int, factors []float32, g []float32) {
 	for i, f := range factors[:n] {
 		if f != 0 {
-			gemm.Axpy(f, k.of(i), g)
+			k.engine.Axpy(f, k.of(i), g)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type layer interface {
 // after example.
 type frame struct {
 	chunk  int
-	engine gemm.Engine
+	engine *gemm.Engine
 	x, y   []float32 // input and output
 	dx, dy []float32 // the loss's gradient by them; dx is nil if nobody needs it
 }

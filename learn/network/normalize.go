@@ -54,7 +54,7 @@ func (l normalize) bind(f frame) state {
 	s := &normalizeState{frame: f, normalize: l}
 	s.unit = make([]float32, f.chunk*l.t*l.c)
 	s.inverse = make([]float32, f.chunk*l.regions)
-	s.keeper = keeper{chunk: f.chunk, size: 2 * l.c, gradient: s.gradient}
+	s.keeper = keeper{engine: f.engine, chunk: f.chunk, size: 2 * l.c, gradient: s.gradient}
 	return s
 }
 

@@ -89,7 +89,9 @@ func shorten(bound, squared float64) float64 {
 }
 
 // NewPass makes a pass over the network.
-func (net *Network) NewPass(o PassOptions) *Pass {
+func (net *Network) NewPass(o PassOptions) *Pass { return net.newPass(o, gemm.New) }
+
+func (net *Network) newPass(o PassOptions, engine func() *gemm.Engine) *Pass {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -98,7 +100,7 @@ func (net *Network) NewPass(o PassOptions) *Pass {
 	}
 	p := &Pass{net: net, batch: o.Batch}
 	for range o.Workers {
-		p.workers = append(p.workers, newWorker(net, o.Batch))
+		p.workers = append(p.workers, newWorker(net, engine(), o.Batch))
 	}
 	return p
 }
@@ -138,7 +140,7 @@ var ErrOverflow = errors.New("network: the sum of the gradients is beyond float3
 // those of Clipped do not.
 func (p *Pass) Gradient(set *example.Set, rows []int, sum []float32) (Statistics, error) {
 	s, err := p.gradients(job{set: set, rows: rows, sum: sum, last: gradientSum})
-	if err == nil && !finite(gemm.Dot(sum, sum)) {
+	if err == nil && !finite(p.workers[0].engine.Dot(sum, sum)) {
 		clear(sum)
 		err = ErrOverflow
 	}
@@ -206,7 +208,7 @@ func (p *Pass) run(j job) (Statistics, error) {
 	for w := range count {
 		s.add(p.workers[w].stats)
 		if w > 0 && j.last >= gradientSum {
-			gemm.Axpy(1, p.workers[w].partial, j.sum)
+			p.workers[0].engine.Axpy(1, p.workers[w].partial, j.sum)
 		}
 	}
 	return s, nil

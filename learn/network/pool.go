@@ -1,10 +1,6 @@
 package network
 
-import (
-	"fmt"
-
-	"github.com/discreet-dp/discreet/learn/internal/gemm"
-)
+import "fmt"
 
 // pool takes the maximum or the mean of each channel under a window. It has no
 // padding.
@@ -82,7 +78,7 @@ func (s *maxPoolState) forward(_ []float32, n int) {
 		copy(y, s.x[in:])
 		clear(from)
 		for tag, offset := range s.offsets[1:] {
-			gemm.Larger(uint32(tag+1), s.x[in+offset:][:count], y, from)
+			s.engine.Larger(uint32(tag+1), s.x[in+offset:][:count], y, from)
 		}
 	})
 }
@@ -94,7 +90,7 @@ func (s *maxPoolState) backward(_ []float32, n int) {
 	clear(s.dx[:n*s.h*s.w*s.c])
 	s.each(n, func(in, out, count int) {
 		for tag, offset := range s.offsets {
-			gemm.AddWhere(uint32(tag), s.from[out:], s.dy[out:][:count], s.dx[in+offset:])
+			s.engine.AddWhere(uint32(tag), s.from[out:], s.dy[out:][:count], s.dx[in+offset:])
 		}
 	})
 }
@@ -109,7 +105,7 @@ func (s *avgPoolState) forward(_ []float32, n int) {
 	share := 1 / float32(len(s.offsets))
 	s.each(n, func(in, out, count int) {
 		for _, offset := range s.offsets {
-			gemm.Axpy(share, s.x[in+offset:][:count], s.y[out:])
+			s.engine.Axpy(share, s.x[in+offset:][:count], s.y[out:])
 		}
 	})
 }
@@ -122,7 +118,7 @@ func (s *avgPoolState) backward(_ []float32, n int) {
 	share := 1 / float32(len(s.offsets))
 	s.each(n, func(in, out, count int) {
 		for _, offset := range s.offsets {
-			gemm.Axpy(share, s.dy[out:][:count], s.dx[in+offset:])
+			s.engine.Axpy(share, s.dy[out:][:count], s.dx[in+offset:])
 		}
 	})
 }

@@ -31,6 +31,7 @@ const (
 // A worker computes some rows of a job, chunk by chunk, in its own memory.
 type worker struct {
 	net    *Network
+	engine *gemm.Engine
 	chunk  int
 	states []state
 	learn  []learner // those of states that have parameters, as the network's blocks
@@ -62,10 +63,10 @@ func (net *Network) fittingBatch() int {
 	return max(1, min(256, cacheBudget/each))
 }
 
-func newWorker(net *Network, chunk int) *worker {
+func newWorker(net *Network, engine *gemm.Engine, chunk int) *worker {
 	blocks := len(net.blocks)
 	w := &worker{
-		net: net, chunk: chunk,
+		net: net, engine: engine, chunk: chunk,
 		invalid: make([]bool, chunk),
 		results: make([]result, chunk),
 		squared: make([]float64, blocks*chunk),
@@ -73,7 +74,6 @@ func newWorker(net *Network, chunk int) *worker {
 		norms:   make([]float64, blocks),
 		ones:    make([]float64, blocks),
 	}
-	engine := gemm.New()
 	f := frame{chunk: chunk, engine: engine}
 	f.y = make([]float32, chunk*net.Width())
 	w.input = f.y
@@ -123,7 +123,7 @@ func (w *worker) work(j job, from, to int, sum []float32) {
 		if chunks > 1 && sum != nil {
 			// Chunk sums are added up by themselves, so that rounding is relative to
 			// them and not to all that came before ([Pass.Rounding]).
-			gemm.Axpy(1, into, sum)
+			w.engine.Axpy(1, into, sum)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (w *worker) load(j job, from, to int) {
 	for i, row := range j.rows[from:to] {
 		x := w.input[i*width:][:width]
 		copy(x, j.set.Features[row*width:])
-		w.invalid[i] = !finite(gemm.Dot(x, x))
+		w.invalid[i] = !finite(w.engine.Dot(x, x))
 		if w.invalid[i] && j.last >= gradientSum {
 			clear(x)
 		}

@@ -26,10 +26,10 @@ func cluster(ctx context.Context, set *example.Set, k int, r *rng) (*clustering,
 	if k < 1 || k > n {
 		return nil, fmt.Errorf("%d clusters of %d examples", k, n)
 	}
-	norms := make([]float32, n)
+	engine, norms := gemm.New(), make([]float32, n)
 	for i := range norms {
 		x := image(set, i)
-		norms[i] = float32(gemm.Dot(x, x))
+		norms[i] = float32(engine.Dot(x, x))
 	}
 	c := &clustering{centres: make([]float32, 0, k*width), of: make([]int32, n), near: make([]float32, n)}
 	for i := range c.near {
@@ -46,19 +46,19 @@ func cluster(ctx context.Context, set *example.Set, k int, r *rng) (*clustering,
 		x := image(set, at)
 		c.centres = append(c.centres, x...)
 		for i, norm := range norms {
-			d := max(0, norm+norms[at]-2*float32(gemm.Dot(x, image(set, i))))
+			d := max(0, norm+norms[at]-2*float32(engine.Dot(x, image(set, i))))
 			c.near[i] = min(c.near[i], d)
 		}
 	}
 	const block = 512
-	engine, products, lengths := gemm.New(), make([]float32, block*k), make([]float32, k)
+	products, lengths := make([]float32, block*k), make([]float32, k)
 	for round := range clusterRounds + 1 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		for j := range lengths {
 			x := c.centres[j*width:][:width]
-			lengths[j] = float32(gemm.Dot(x, x))
+			lengths[j] = float32(engine.Dot(x, x))
 		}
 		for from := 0; from < n; from += block {
 			m := min(block, n-from)
@@ -74,25 +74,25 @@ func cluster(ctx context.Context, set *example.Set, k int, r *rng) (*clustering,
 			}
 		}
 		if round < clusterRounds {
-			c.move(set, k)
+			c.move(engine, set, k)
 		}
 	}
 	return c, nil
 }
 
 // move moves each centre to the mean of its examples; one that has none stays.
-func (c *clustering) move(set *example.Set, k int) {
+func (c *clustering) move(engine *gemm.Engine, set *example.Set, k int) {
 	width := set.Width
 	sums, counts := make([]float32, k*width), make([]float32, k)
 	for i, j := range c.of {
-		gemm.Axpy(1, image(set, i), sums[int(j)*width:][:width])
+		engine.Axpy(1, image(set, i), sums[int(j)*width:][:width])
 		counts[j]++
 	}
 	for j, n := range counts {
 		if n > 0 {
 			to := c.centres[j*width:][:width]
 			clear(to)
-			gemm.Axpy(1/n, sums[j*width:][:width], to)
+			engine.Axpy(1/n, sums[j*width:][:width], to)
 		}
 	}
 }

@@ -220,7 +220,7 @@ func signed(k, n int) int {
 // work is the memory of one goroutine.
 type work struct {
 	*Transform
-	engine         gemm.Engine
+	engine         *gemm.Engine
 	image0, first  []float32 // spectra: of the image, of its first modulus
 	modulus, kept  []float32 // of every angle, now and of the first wavelets
 	folded, turned []float32

@@ -28,9 +28,13 @@ func NewSquash(temperature, scale, offset float64) *Squash {
 }
 
 // Apply sets y to the function of x; y may be x.
-func (s *Squash) Apply(x, y []float32) {
+func (s *Squash) Apply(e *Engine, x, y []float32) {
 	y = y[:len(x)]
-	for i := squashKernel(&s.rows, x, y); i < len(x); i++ {
+	i := 0
+	if e.kernels {
+		i = squashKernel(&s.rows, x, y)
+	}
+	for ; i < len(x); i++ {
 		y[i] = float32(s.scale*Logistic(s.temperature*float64(x[i])) - s.offset)
 	}
 }

@@ -26,7 +26,7 @@ func copyRows(rows, n int, x *float32, stride int, y *float32)
 
 func dotKernel(a, b []float32) (sum float64, done int) {
 	done = len(a) &^ 15
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0, 0
 	}
 	return dot(done, &a[0], &b[0]), done
@@ -34,7 +34,7 @@ func dotKernel(a, b []float32) (sum float64, done int) {
 
 func axpyKernel(alpha float32, x, y []float32) (done int) {
 	done = len(x) &^ 15
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0
 	}
 	axpy(done, alpha, &x[0], &y[0])
@@ -43,7 +43,7 @@ func axpyKernel(alpha float32, x, y []float32) (done int) {
 
 func largerKernel(tag uint32, x, best []float32, from []uint32) (done int) {
 	done = len(x) &^ 7
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0
 	}
 	larger(done, tag, &x[0], &best[0], &from[0])
@@ -52,7 +52,7 @@ func largerKernel(tag uint32, x, best []float32, from []uint32) (done int) {
 
 func addWhereKernel(tag uint32, from []uint32, x, y []float32) (done int) {
 	done = len(x) &^ 7
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0
 	}
 	addWhere(done, tag, &from[0], &x[0], &y[0])
@@ -61,7 +61,7 @@ func addWhereKernel(tag uint32, from []uint32, x, y []float32) (done int) {
 
 func rectifyKernel(x, y []float32) (done int) {
 	done = len(x) &^ 7
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0
 	}
 	rectify(done, &x[0], &y[0])
@@ -70,7 +70,7 @@ func rectifyKernel(x, y []float32) (done int) {
 
 func rectifyBackKernel(y, dy, dx []float32) (done int) {
 	done = len(y) &^ 7
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0
 	}
 	rectifyBack(done, &y[0], &dy[0], &dx[0])
@@ -79,7 +79,7 @@ func rectifyBackKernel(y, dy, dx []float32) (done int) {
 
 func shrinkKernel(f float32, v []float32) (done int) {
 	done = len(v) &^ 7
-	if done == 0 || !hasKernels() {
+	if done == 0 {
 		return 0
 	}
 	shrink(done, f, &v[0])
@@ -89,9 +89,6 @@ func shrinkKernel(f float32, v []float32) (done int) {
 // squashKernel does all numbers or none: the last ones by the kernel too, so that a
 // number's result does not depend on its place.
 func squashKernel(c *[squashRows][8]float32, x, y []float32) (done int) {
-	if !hasKernels() {
-		return 0
-	}
 	if done = len(x) &^ 7; done > 0 {
 		squash(done, &c[0][0], &x[0], &y[0])
 	}
@@ -106,7 +103,7 @@ func squashKernel(c *[squashRows][8]float32, x, y []float32) (done int) {
 
 // copyRowsKernel does all rows or none.
 func copyRowsKernel(rows, n int, x []float32, stride int, y []float32) bool {
-	if n&7 != 0 || !hasKernels() {
+	if n&7 != 0 {
 		return false
 	}
 	copyRows(rows, n, &x[0], stride, &y[0])

@@ -56,7 +56,8 @@ addloop:
 
 // func rectify(n int, x, y *float32)
 //
-// n is a positive multiple of 8. NaN, as the second source, is what VMAXPS gives.
+// n is a positive multiple of 8. NaN, as the second source, is what VMAXPS gives, and
+// so is -0: 0 is added.
 TEXT ·rectify(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), CX
 	MOVQ x+8(FP), AX
@@ -65,6 +66,7 @@ TEXT ·rectify(SB), NOSPLIT, $0-24
 
 rectifyloop:
 	VMAXPS (AX), Y1, Y0
+	VADDPS Y0, Y1, Y0
 	VMOVUPS Y0, (BX)
 	ADDQ $32, AX
 	ADDQ $32, BX

@@ -2,7 +2,7 @@
 
 package gemm
 
-// Without kernels nothing is done before the portable loops.
+// There are no kernels, and no engine that asks for them.
 
 func dotKernel(a, b []float32) (sum float64, done int)                      { return 0, 0 }
 func axpyKernel(alpha float32, x, y []float32) (done int)                   { return 0 }

@@ -1,8 +1,0 @@
-package gemm
-
-func more() []Engine {
-	if hasKernels() {
-		return []Engine{&blocked{}}
-	}
-	return nil
-}

@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package gemm
-
-func more() []Engine { return nil }
