@@ -36,6 +36,9 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 	if db.config.Engine == nil {
 		return nil, errors.New("query: the database has no engine")
 	}
+	if err := db.config.Catalog.Recheck(); err != nil {
+		return nil, refusal(err)
+	}
 	run, err := db.compile(ctx, s)
 	if err != nil {
 		return nil, refusal(err)

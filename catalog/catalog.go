@@ -71,10 +71,18 @@ type Table struct {
 	Unit    Unit
 	Columns []*Column
 
+	// AlsoIn are the ids of further domains in which the owner declares the same
+	// records: each has a budget of its own, and their losses add up.
+	AlsoIn []string
+
 	// MaxGroups (L0) and MaxRows (R) bound what one unit contributes to an
 	// aggregation: to how many groups, and how many rows in each. 0 means not
 	// declared. Both are 1 where the unit is a row.
 	MaxGroups, MaxRows int64
+
+	// Multiline says of a CSV file that its quoted fields may hold line ends, and that
+	// whoever writes it closes each quote. A record is a line otherwise.
+	Multiline bool
 
 	// Malformed is what becomes of a record that cannot be read as declared.
 	Malformed Malformed
@@ -82,6 +90,8 @@ type Table struct {
 	// Mapping is what makes the rows of those of another table; nil of a table
 	// with rows of its own.
 	Mapping *Mapping
+
+	found place // where the source was when the catalog was loaded
 }
 
 // Column returns the column with the given name.

@@ -19,7 +19,7 @@ func (l *loader) relation(n *node) {
 	if _, ok := l.table(n); !ok {
 		return
 	}
-	l.keys(n, "source", "public", "domain", "unit", "max_groups_per_unit", "max_rows_per_group", "malformed", "columns")
+	l.keys(n, "source", "public", "domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "malformed", "csv", "columns")
 	t.Public, _ = l.boolean(n.field("public"))
 	if f := n.field("source"); f == nil {
 		l.missing(n, "source", `name the file, as in source = "visits.parquet"`)
@@ -38,8 +38,11 @@ func (l *loader) relation(n *node) {
 				Try(`use "null" (a field that cannot be read is NULL) or "skip" (its record is dropped)`)
 		}
 	}
+	if f, ok := l.table(n.field("csv")); ok {
+		l.written(t, f)
+	}
 	if t.Public {
-		for _, key := range []string{"domain", "unit", "max_groups_per_unit", "max_rows_per_group"} {
+		for _, key := range []string{"domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group"} {
 			if f := n.field(key); f != nil {
 				l.refuse("D093", f.key, "a public table has no %q", key).
 					Because("what is public has no privacy unit and needs no bounds").
@@ -68,6 +71,9 @@ func (l *loader) private(t *Table, n *node) {
 			}
 		}
 	}
+	if f := n.field("also_in"); f != nil {
+		l.alsoIn(t, f)
+	}
 	for _, b := range []struct {
 		key  string
 		into *int64
@@ -84,6 +90,36 @@ func (l *loader) private(t *Table, n *node) {
 		if *b.into = v; v < 1 || v > maxBound {
 			l.refuse("D094", f.value, "%q must lie between 1 and %d", b.key, int64(maxBound))
 		}
+	}
+}
+
+// written reads how a CSV file is written.
+func (l *loader) written(t *Table, n *node) {
+	l.keys(n, "multiline")
+	if t.Source.Path != "" && t.Source.Format != CSV {
+		l.refuse("D081", n.key, "%q is no CSV file", t.Source.Text).Because("how a CSV file is written means nothing for it").Try("remove the table csv")
+	}
+	t.Multiline, _ = l.boolean(n.field("multiline"))
+}
+
+// alsoIn reads the owner's word that a table's records are in further domains.
+func (l *loader) alsoIn(t *Table, n *node) {
+	if n.kind != arrayNode {
+		l.wrong(n, `an array of domains, as ["household"]`)
+		return
+	}
+	for _, item := range n.items {
+		id, ok := item.data.(string)
+		if !ok {
+			l.wrong(n, `an array of domains, as ["household"]`)
+			return
+		}
+		if d, ok := l.catalog.Domain(id); !ok || d == t.Domain {
+			l.refuse("D088", item.value, "there is no other domain %q", id).
+				Because("also_in names the further domains that declare the same records")
+			continue
+		}
+		t.AlsoIn = append(t.AlsoIn, id)
 	}
 }
 
@@ -139,38 +175,4 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 
 func hasEnding(file, ending string) bool {
 	return len(file) > len(ending) && strings.EqualFold(file[len(file)-len(ending):], ending)
-}
-
-// sources holds that each source belongs to exactly one unit domain, under one
-// unit: otherwise its rows would be paid for from two budgets, or a unit would
-// be protected as something smaller than it is.
-func (l *loader) sources() {
-	first := map[Source]*Table{}
-	for _, t := range l.catalog.Tables {
-		key := Source{Path: t.Source.Path, Table: Fold(t.Source.Table)}
-		other, again := first[key]
-		if !again {
-			first[key] = t
-		}
-		if !again || key.Path == "" {
-			continue
-		}
-		at := l.tables[t].field("source").value
-		switch {
-		case t.Public != other.Public:
-			l.refuse("D087", at, "%q is declared both private and public", t.Source.Text).
-				Because("table %q declares the same source", other.Name)
-		case t.Domain != other.Domain:
-			l.refuse("D087", at, "%q is bound to two domains", t.Source.Text).
-				Because("table %q declares the same source, and its units have one budget", other.Name)
-		case !sameUnit(t.Unit, other.Unit):
-			l.refuse("D087", at, "%q is declared with two units", t.Source.Text).
-				Because("table %q declares the same source with another unit", other.Name)
-		}
-	}
-}
-
-func sameUnit(a, b Unit) bool {
-	return a.Kind == b.Kind && a.References == b.References && a.Referred == b.Referred &&
-		(a.Column == nil) == (b.Column == nil) && (a.Column == nil || a.Column.Name == b.Column.Name)
 }

@@ -1,6 +1,7 @@
 package datanode
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,8 @@ type FileColumn struct {
 // NaN, a text empty.
 //
 // It is read now, by the owner; neighbours differ in one of the rows that were read.
-func File(path string, columns ...FileColumn) (d Data, err error) {
-	r, err := records.OpenCSV(path)
+func File(ctx context.Context, path string, columns ...FileColumn) (d Data, err error) {
+	r, err := records.OpenCSV(ctx, path, records.CSVOptions{})
 	if err != nil {
 		return Data{}, fmt.Errorf("read private file: %w", err)
 	}

@@ -1,6 +1,7 @@
 package datanode
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -283,7 +284,7 @@ func TestDataThatAreRefused(t *testing.T) {
 		func() (Data, error) { return Table(Numbers("a", []float64{1}), Texts("b", nil)) },
 		func() (Data, error) { return Labeled([][]float64{{1}}, nil) },
 		func() (Data, error) { return CatalogTable(nil, "d", "t") },
-		func() (Data, error) { return File("nowhere.csv", FileColumn{Name: "a"}) },
+		func() (Data, error) { return File(context.Background(), "nowhere.csv", FileColumn{Name: "a"}) },
 	} {
 		if _, err := make(); err == nil {
 			t.Error("accepted")
@@ -300,12 +301,12 @@ func TestFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("name,age,city\nann,30,Bonn\nbob,x,\n\"c\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := must(File(path, FileColumn{Name: "age"}, FileColumn{Name: "city", Text: true}))
+	d := must(File(context.Background(), path, FileColumn{Name: "age"}, FileColumn{Name: "city", Text: true}))
 	f := d.held().frame
 	if f.rows < 2 || f.columns[0].numbers[0] != 30 || !math.IsNaN(f.columns[0].numbers[1]) || f.columns[1].texts[0] != "Bonn" || f.columns[1].texts[1] != "" {
 		t.Error("the file reads otherwise")
 	}
-	if _, err := File(path, FileColumn{Name: "wage"}); err == nil {
+	if _, err := File(context.Background(), path, FileColumn{Name: "wage"}); err == nil {
 		t.Error("a column that is not there")
 	}
 }

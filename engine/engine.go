@@ -118,7 +118,8 @@ type Owner interface {
 	// Records copies a CSV file, or the members of a JSON-lines file if there
 	// are any, by the rule that queries read it by, into a table that it makes.
 	// The columns f0, f1, ... are those of the header, or the members, as text.
-	Records(ctx context.Context, path string, members []string) (table string, err error)
+	// multiline is declared of a CSV file (see catalog.Table).
+	Records(ctx context.Context, path string, members []string, multiline bool) (table string, err error)
 	Close() error
 }
 

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,7 +20,7 @@ func TestMNIST(t *testing.T) {
 		t.Skip("skip: DISCREET_DATA is not set")
 	}
 	read := func(part string) *example.Set {
-		set, _, err := example.IDX(example.IDXOptions{
+		set, _, err := example.IDX(context.Background(), example.IDXOptions{
 			Images: filepath.Join(dir, "mnist", part+"-images-idx3-ubyte.gz"),
 			Labels: filepath.Join(dir, "mnist", part+"-labels-idx1-ubyte.gz"),
 		})

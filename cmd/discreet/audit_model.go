@@ -164,7 +164,7 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 	if err := a.open(&a.workplace); err != nil {
 		return err
 	}
-	if err := m.fits(&a.exampleFlags); err != nil {
+	if err := m.fits(ctx, &a.exampleFlags); err != nil {
 		return err
 	}
 	others := exampleFlags{csv: a.others, unit: a.unit}

@@ -114,7 +114,7 @@ func (v *evaluating) run(ctx context.Context, t *terminal) error {
 	if err := v.open(&v.workplace); err != nil {
 		return err
 	}
-	if err := m.fits(&v.exampleFlags); err != nil {
+	if err := m.fits(ctx, &v.exampleFlags); err != nil {
 		return err
 	}
 	e := &evaluation{Model: v.model, Data: v.source(), Private: !v.public, Classes: m.data.Classes}

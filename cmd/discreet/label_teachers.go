@@ -58,7 +58,7 @@ func (l *labelling) electorate(ctx context.Context, t *terminal) (v *electorate,
 		return nil, err
 	}
 	if l.asks() {
-		if v.public, err = l.readPublic(t, &v.data); err == nil && v.public.Len() == 0 {
+		if v.public, err = l.readPublic(ctx, t, &v.data); err == nil && v.public.Len() == 0 {
 			err = diagnostic.New("D161", diagnostic.Span{}, "there are no examples in %s", l.public)
 		}
 	}
@@ -71,7 +71,7 @@ func (l *labelling) describe(ctx context.Context, t *terminal, d *ensembleData) 
 		return err
 	}
 	if l.from.images != "" {
-		shape, err := examples.IDXShape(l.from.images)
+		shape, err := examples.IDXShape(ctx, l.from.images)
 		if err != nil {
 			return unlearned(err)
 		}
@@ -154,7 +154,7 @@ func unwritten(path string) error {
 
 // readPublic reads the public examples as those were read that teachers learned from,
 // but for their target, which nobody knows.
-func (l *labelling) readPublic(t *terminal, d *ensembleData) (*examples.Set, error) {
+func (l *labelling) readPublic(ctx context.Context, t *terminal, d *ensembleData) (*examples.Set, error) {
 	public := exampleFlags{csv: l.public}
 	if d.Encoding == nil {
 		public = exampleFlags{images: l.public}
@@ -163,7 +163,7 @@ func (l *labelling) readPublic(t *terminal, d *ensembleData) (*examples.Set, err
 		return nil, err
 	}
 	if d.Encoding == nil {
-		set, _, err := examples.IDX(examples.IDXOptions{Images: l.public, Shape: d.Shape[:2], Classes: len(d.Classes), Unit: true})
+		set, _, err := examples.IDX(ctx, examples.IDXOptions{Images: l.public, Shape: d.Shape[:2], Classes: len(d.Classes), Unit: true})
 		if err != nil {
 			return nil, unlearned(err)
 		}
@@ -171,20 +171,20 @@ func (l *labelling) readPublic(t *terminal, d *ensembleData) (*examples.Set, err
 	}
 	encoding := *d.Encoding
 	encoding.Target = nil
-	set, err := examples.CSV(l.public, &encoding, "", examples.Selection{PerUnit: 1})
+	set, err := examples.CSV(ctx, l.public, &encoding, "", examples.Selection{PerUnit: 1})
 	if errors.Is(err, examples.ErrColumn) {
 		return nil, diagnostic.New("D161", diagnostic.Span{}, "%s: %v", l.public, err).Because("public examples have the columns that the teachers learned from")
 	}
 	if err != nil {
 		return nil, public.unread(err)
 	}
-	return set, l.numbered(t)
+	return set, l.numbered(ctx, t)
 }
 
 // numbered refuses a public file of which a record was skipped, and warns of malformed
 // ones.
-func (l *labelling) numbered(t *terminal) error {
-	r, err := records.OpenCSV(l.public)
+func (l *labelling) numbered(ctx context.Context, t *terminal) error {
+	r, err := records.OpenCSV(ctx, l.public, records.CSVOptions{})
 	if err != nil {
 		return unreadable(l.public, err)
 	}
@@ -271,7 +271,7 @@ func (l *labelling) train(ctx context.Context, t *terminal, v *electorate) error
 
 func (l *labelling) readPrivate(ctx context.Context, d *ensembleData) (*examples.Set, error) {
 	if d.Encoding == nil {
-		set, _, err := examples.IDX(examples.IDXOptions{Images: l.from.images, Labels: l.from.labels, Classes: len(d.Classes), Unit: true})
+		set, _, err := examples.IDX(ctx, examples.IDXOptions{Images: l.from.images, Labels: l.from.labels, Classes: len(d.Classes), Unit: true})
 		if err != nil {
 			return nil, unlearned(err)
 		}

@@ -177,7 +177,7 @@ func (e *exampleFlags) read(ctx context.Context, w *workplace, encoding *example
 	case e.images != "":
 		return nil, errors.New("images have no encoding")
 	case e.csv != "":
-		set, err := example.CSV(e.csv, encoding, e.unit, s)
+		set, err := example.CSV(ctx, e.csv, encoding, e.unit, s)
 		return set, e.unread(err)
 	}
 	_, records, err := w.recorder(ctx)
@@ -199,9 +199,9 @@ func (e *exampleFlags) read(ctx context.Context, w *workplace, encoding *example
 }
 
 // readImages reads IDX files, whose shape they say themselves.
-func (e *exampleFlags) readImages(o example.IDXOptions) (*example.Set, []int, error) {
+func (e *exampleFlags) readImages(ctx context.Context, o example.IDXOptions) (*example.Set, []int, error) {
 	o.Images, o.Labels = e.images, e.labels
-	set, shape, err := example.IDX(o)
+	set, shape, err := example.IDX(ctx, o)
 	return set, shape, e.unread(err)
 }
 
@@ -282,7 +282,7 @@ func (d *declarations) of(ctx context.Context, t *terminal, w *workplace, e *exa
 		err = diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
 	}
 	if err == nil && e.csv != "" {
-		err = e.unread(example.CheckCSV(e.csv, encoding, e.unit))
+		err = e.unread(example.CheckCSV(ctx, e.csv, encoding, e.unit))
 	}
 	return encoding, err
 }

@@ -117,7 +117,7 @@ func (d *modelData) check(unusable func(error) error) error {
 func (m *model) forget() { m.blind = true }
 
 // fits refuses examples that the model cannot take.
-func (m *model) fits(e *exampleFlags) error {
+func (m *model) fits(ctx context.Context, e *exampleFlags) error {
 	wrong := func(why string) error {
 		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s takes no %s", m.path, why).
 			Because("it was trained on %s", m.data.Source)
@@ -137,7 +137,7 @@ func (m *model) fits(e *exampleFlags) error {
 	case e.images != "" && e.labels == "" && !m.blind:
 		return diagnostic.New("D113", diagnostic.Span{}, "images without --labels").Because("whether a prediction is right is not known")
 	case e.csv != "":
-		return e.unread(example.CheckCSV(e.csv, m.encoding(), e.unit))
+		return e.unread(example.CheckCSV(ctx, e.csv, m.encoding(), e.unit))
 	case e.declared == nil:
 		return nil
 	}
@@ -171,7 +171,7 @@ func (m *model) encoding() *example.Encoding {
 // most so many.
 func (m *model) read(ctx context.Context, w *workplace, e *exampleFlags, perUnit int) (*example.Set, error) {
 	if m.data.Shape != nil {
-		set, _, err := e.readImages(example.IDXOptions{Shape: m.data.Shape[:2], Classes: len(m.data.Classes)})
+		set, _, err := e.readImages(ctx, example.IDXOptions{Shape: m.data.Shape[:2], Classes: len(m.data.Classes)})
 		return set, err
 	}
 	s := example.Selection{PerUnit: perUnit}

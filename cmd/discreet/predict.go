@@ -71,7 +71,7 @@ func (p *predicting) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	m.forget()
-	if err := m.fits(&p.exampleFlags); err != nil {
+	if err := m.fits(ctx, &p.exampleFlags); err != nil {
 		return err
 	}
 	if p.table != "" && !p.public {

@@ -256,12 +256,12 @@ func (v *training) describe(ctx context.Context, t *terminal, j *job) (err error
 	// same examples. What a unit keeps depends on its own records and on this.
 	d.Selection = example.Selection{PerUnit: 1, Key: sha256.Sum256([]byte(said(v.command))), Holdout: v.holdout}
 	if v.images != "" {
-		shape, err := example.IDXShape(v.images)
+		shape, err := example.IDXShape(ctx, v.images)
 		if err != nil {
 			return v.unread(err)
 		}
 		if v.labels != "" { // what is not there must not cost
-			if err := example.IDXLabels(v.images, v.labels); err != nil {
+			if err := example.IDXLabels(ctx, v.images, v.labels); err != nil {
 				return v.unread(err)
 			}
 		}
@@ -302,7 +302,7 @@ func (v *training) load(ctx context.Context, j *job) (err error) {
 	switch {
 	case j.set != nil:
 	case v.images != "":
-		j.set, _, err = v.readImages(example.IDXOptions{Classes: cmp.Or(len(j.data.Classes), 1)})
+		j.set, _, err = v.readImages(ctx, example.IDXOptions{Classes: cmp.Or(len(j.data.Classes), 1)})
 	default:
 		j.set, err = v.read(ctx, &v.workplace, j.data.Encoding, j.data.Selection)
 	}

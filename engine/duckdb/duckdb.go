@@ -86,10 +86,10 @@ func (e *Engine) open(ctx context.Context) (err error) {
 // fraction of a millisecond each, so they run in one batch; where it fails the
 // views are made again one by one, to say which.
 func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
-	attached := map[string]string{}
+	attached := databases{}
 	var files, attach, views []string
 	for _, t := range e.catalog.Tables {
-		if err := readable(t); err != nil {
+		if err := readable(ctx, t); err != nil {
 			return err
 		}
 		if t.Mapping != nil {
@@ -101,32 +101,37 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 		}
 		switch t.Source.Format {
 		case catalog.DuckDB:
-			if _, ok := attached[t.Source.Path]; !ok {
-				alias := fmt.Sprintf("discreet_file_%d", len(attached))
-				attached[t.Source.Path] = alias
-				attach = append(attach, "ATTACH "+literal(t.Source.Path)+" AS "+alias+" (READ_ONLY)")
+			fresh, err := attached.add(t.Source.Path)
+			if err != nil {
+				return unopened(ctx, t, err)
+			}
+			if fresh {
+				attach = append(attach, "ATTACH "+literal(t.Source.Path)+" AS "+attached.alias(t.Source.Path)+" (READ_ONLY)")
 				files = append(files, t.Source.Path, t.Source.Path+".wal")
 			}
 		case catalog.Parquet:
 			files = append(files, t.Source.Path)
 		default:
-			if err := opens(t); err != nil {
+			if err := opens(ctx, t); err != nil {
 				return err
 			}
-			e.copied[catalog.Fold(t.Name)] = newCopy(t, readRecords)
+			e.copied[catalog.Fold(t.Name)] = newCopy(t, openRecords)
 			continue
 		}
-		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached[t.Source.Path]))
+		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached.alias(t.Source.Path)))
 	}
 	lock := []string{zone, "SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
 	views = append(views, "CREATE SCHEMA "+copies)
 	all := slices.Concat(attach, lock, views, []string{"SET lock_configuration = true"})
-	if _, err := conn.ExecContext(ctx, strings.Join(all, ";\n")); err == nil {
-		return nil
-	} else if ctx.Err() != nil {
+	if _, err := conn.ExecContext(ctx, strings.Join(all, ";\n")); ctx.Err() != nil {
 		return ctx.Err()
+	} else if err != nil {
+		return e.explainFailure(ctx, conn, attached)
 	}
-	return e.explainFailure(ctx, conn, attached)
+	if len(attach) == 0 {
+		return nil
+	}
+	return e.refuseViews(ctx, conn, attached)
 }
 
 // zone makes UTC the time zone in which timestamps with one are read, whatever

@@ -43,14 +43,14 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 }
 
 // Records copies a CSV or JSON-lines file into a table.
-func (o *owner) Records(ctx context.Context, path string, members []string) (table string, err error) {
+func (o *owner) Records(ctx context.Context, path string, members []string, multiline bool) (table string, err error) {
 	var r records.Reader
 	columns := len(members)
 	if members != nil {
-		r, err = records.OpenJSONLines(path, members)
+		r, err = records.OpenJSONLines(ctx, path, members)
 	} else {
 		var csv *records.CSV
-		if csv, err = records.OpenCSV(path); err == nil {
+		if csv, err = records.OpenCSV(ctx, path, records.CSVOptions{Multiline: multiline}); err == nil {
 			r, columns = csv, len(csv.Header())
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/records"
 )
 
@@ -56,8 +57,8 @@ func newCopy(t *catalog.Table, o open) *copied {
 }
 
 // opens says early and clearly what is wrong with a file.
-func opens(t *catalog.Table) error {
-	r, _, err := openRecords(t)
+func opens(ctx context.Context, t *catalog.Table) error {
+	r, _, err := openRecords(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -67,20 +68,24 @@ func opens(t *catalog.Table) error {
 	return nil
 }
 
-func readRecords(_ context.Context, t *catalog.Table) (records.Reader, []int, error) {
-	return openRecords(t)
-}
-
 // restless is how long a file must have been left alone before its copy counts
 // as the file: a later change within the grain of the file system's clock
 // would not show. The coarsest, FAT's, is two seconds.
 const restless = 2 * time.Second
 
-// fresh copies those files that a query reads.
+// fresh copies those files that a query reads. It refuses to read at all when two
+// sources have become one, or one is no file any more, which DuckDB would wait for.
 func (e *Engine) fresh(ctx context.Context, tables []string) error {
+	if err := e.catalog.Recheck(tables...); err != nil {
+		return err
+	}
 	for _, name := range tables {
 		if s, ok := e.copied[catalog.Fold(name)]; ok {
 			if err := e.copy(ctx, s); err != nil {
+				return err
+			}
+		} else if t, ok := e.catalog.Table(name); ok {
+			if _, err := datafile.Stat(t.Source.Path); err != nil {
 				return err
 			}
 		}
@@ -101,7 +106,7 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	if err != nil {
 		return err
 	}
-	now, err := os.Stat(s.table.Source.Path)
+	now, err := datafile.Stat(s.table.Source.Path)
 	if err != nil {
 		return err
 	}
@@ -202,25 +207,25 @@ func appendRecords(ctx context.Context, c *duckdb.Conn, r records.Reader, at []i
 
 // openRecords opens a source and finds the declared columns in it: by the
 // header's names, of which the first counts where several differ in case alone.
-func openRecords(t *catalog.Table) (records.Reader, []int, error) {
+func openRecords(ctx context.Context, t *catalog.Table) (records.Reader, []int, error) {
 	at := make([]int, len(t.Columns))
 	if t.Source.Format == catalog.JSONLines {
 		names := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
 			names[i], at[i] = c.Name, i
 		}
-		r, err := records.OpenJSONLines(t.Source.Path, names)
+		r, err := records.OpenJSONLines(ctx, t.Source.Path, names)
 		if err != nil {
-			return nil, nil, cannotOpen(t, "it cannot be read")
+			return nil, nil, unopened(ctx, t, err)
 		}
 		return r, at, nil
 	}
-	r, err := records.OpenCSV(t.Source.Path)
+	r, err := records.OpenCSV(ctx, t.Source.Path, records.CSVOptions{Multiline: t.Multiline})
 	switch {
 	case err == records.ErrNoHeader:
 		return nil, nil, cannotOpen(t, err.Error())
 	case err != nil:
-		return nil, nil, cannotOpen(t, "it cannot be read")
+		return nil, nil, unopened(ctx, t, err)
 	}
 	for i, c := range t.Columns {
 		at[i] = slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })

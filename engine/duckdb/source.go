@@ -7,11 +7,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -79,25 +81,90 @@ func cannotOpen(t *catalog.Table, why string) error {
 		Because("%s: %s", t.Source.Text, why).Try("discreet check")
 }
 
-// readable says early and clearly what is wrong with a file.
-func readable(t *catalog.Table) error {
-	f, err := os.Open(t.Source.Path)
-	if os.IsNotExist(err) {
-		return cannotOpen(t, "there is no such file")
-	}
+// readable says early and clearly what is wrong with a file, before DuckDB waits for
+// it: also of the log that DuckDB looks for beside a file of its own.
+func readable(ctx context.Context, t *catalog.Table) error {
+	f, err := datafile.Open(ctx, t.Source.Path)
 	if err != nil {
-		return cannotOpen(t, "it cannot be read")
+		return unopened(ctx, t, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return cannotOpen(t, "it is not a file")
+	if t.Source.Format == catalog.DuckDB {
+		if _, err := datafile.Stat(t.Source.Path + ".wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cannotOpen(t, "the log beside it, .wal, is not a file that can be read")
+		}
 	}
 	return nil
 }
 
+// unopened says why a file cannot be opened.
+func unopened(ctx context.Context, t *catalog.Table, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return cannotOpen(t, "there is no such file")
+	case errors.Is(err, datafile.ErrNotFile):
+		return cannotOpen(t, "it is not a file")
+	}
+	return cannotOpen(t, "it cannot be read")
+}
+
+// databases are the DuckDB files that are attached, each once, whatever it is called.
+type databases []database
+
+type database struct {
+	paths []string
+	file  fs.FileInfo
+}
+
+// add notes a file's path, and reports whether the file is to be attached.
+func (d *databases) add(path string) (fresh bool, err error) {
+	file, err := datafile.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	for i := range *d {
+		if os.SameFile((*d)[i].file, file) {
+			(*d)[i].paths = append((*d)[i].paths, path)
+			return false, nil
+		}
+	}
+	*d = append(*d, database{[]string{path}, file})
+	return true, nil
+}
+
+// alias is the name that a file has in the instance.
+func (d databases) alias(path string) string {
+	i := slices.IndexFunc(d, func(b database) bool { return slices.Contains(b.paths, path) })
+	return fmt.Sprintf("discreet_file_%d", i)
+}
+
+// refuseViews refuses views as sources: whose rows a view has is in its text, and
+// could be those of any table, or of another file.
+func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, attached databases) error {
+	rows, err := conn.QueryContext(ctx, "SELECT database_name, view_name FROM duckdb_views() WHERE schema_name = 'main' AND starts_with(database_name, 'discreet_file_')")
+	if err != nil {
+		return failure(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var alias, view string
+		if err := rows.Scan(&alias, &view); err != nil {
+			return failure(ctx, err)
+		}
+		for _, t := range e.catalog.Tables {
+			if t.Source.Format == catalog.DuckDB && attached.alias(t.Source.Path) == alias && catalog.Fold(t.Source.Table) == catalog.Fold(view) {
+				return cannotOpen(t, "it is a view, whose rows can be those of any table; name the table itself")
+			}
+		}
+	}
+	return failure(ctx, rows.Err())
+}
+
 // explainFailure finds the table that made setUp fail. The instance is not
 // used afterwards.
-func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached map[string]string) error {
+func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached databases) error {
 	try := func(text string) (names []string, err error) {
 		rows, err := conn.QueryContext(ctx, text)
 		if err != nil {
@@ -115,7 +182,7 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached ma
 		case catalog.CSV, catalog.JSONLines:
 			continue
 		case catalog.DuckDB:
-			alias := attached[t.Source.Path]
+			alias := attached.alias(t.Source.Path)
 			if _, err := try("ATTACH IF NOT EXISTS " + literal(t.Source.Path) + " AS " + alias + " (READ_ONLY)"); err != nil {
 				return cannotOpen(t, "it is not a DuckDB file of this version, or another process writes to it")
 			}

@@ -184,6 +184,9 @@ func (k *checker) run(c *catalog.Catalog) error {
 		}
 		k.table.find(Warning, "", "malformed records, %s: %d", what, src.malformed)
 	}
+	if src.openQuotes > 0 && !k.declared.Multiline {
+		k.table.find(Warning, "", "lines that leave a quote open: %d; if fields hold line ends, and whoever writes the file closes its quotes, declare csv.multiline", src.openQuotes)
+	}
 	if err := k.columns(src); err != nil {
 		return err
 	}

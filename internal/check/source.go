@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -24,6 +25,8 @@ type source struct {
 	types     []string // of the declared columns in the file; "" where text is all there is
 	missing   []bool   // the file has no such column
 	malformed int64
+	// openQuotes are those of them that leave a quote open.
+	openQuotes int64
 }
 
 type sources struct {
@@ -37,7 +40,9 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	if src, ok := s.opened[t]; ok {
 		return src, nil
 	}
-	if _, err := os.Stat(t.Source.Path); err != nil {
+	if _, err := datafile.Stat(t.Source.Path); errors.Is(err, datafile.ErrNotFile) {
+		return nil, datafile.ErrNotFile
+	} else if err != nil {
 		return nil, errors.New("there is no such file")
 	}
 	src := &source{types: make([]string, len(t.Columns)), missing: make([]bool, len(t.Columns))}
@@ -46,13 +51,13 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	var err error
 	switch t.Source.Format {
 	case catalog.CSV:
-		if raw, err = src.csv(t); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, nil)
+		if raw, err = src.csv(ctx, t); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, nil, t.Multiline)
 		}
 	case catalog.JSONLines:
 		var members []string
-		if members, raw, err = src.jsonLines(t); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, members)
+		if members, raw, err = src.jsonLines(ctx, t); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, members, false)
 		}
 	case catalog.Parquet:
 		from = "read_parquet(" + literal(t.Source.Path) + ")"
@@ -98,8 +103,8 @@ func sqlName(t sqltype.Type) string {
 }
 
 // csv reads every field as text; the file's first record names the columns.
-func (src *source) csv(t *catalog.Table) (raw []string, err error) {
-	r, err := records.OpenCSV(t.Source.Path)
+func (src *source) csv(ctx context.Context, t *catalog.Table) (raw []string, err error) {
+	r, err := records.OpenCSV(ctx, t.Source.Path, records.CSVOptions{Multiline: t.Multiline})
 	switch {
 	case errors.Is(err, records.ErrNoHeader):
 		return nil, err
@@ -110,6 +115,7 @@ func (src *source) csv(t *catalog.Table) (raw []string, err error) {
 	if src.malformed, err = malformed(r); err != nil {
 		return nil, err
 	}
+	src.openQuotes = r.OpenQuotes()
 	for i, c := range t.Columns {
 		n := slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })
 		if src.missing[i] = n < 0; n < 0 {
@@ -122,12 +128,12 @@ func (src *source) csv(t *catalog.Table) (raw []string, err error) {
 }
 
 // jsonLines reads every declared member as text.
-func (src *source) jsonLines(t *catalog.Table) (members, raw []string, err error) {
+func (src *source) jsonLines(ctx context.Context, t *catalog.Table) (members, raw []string, err error) {
 	for i, c := range t.Columns {
 		members = append(members, c.Name)
 		raw = append(raw, fmt.Sprintf("f%d", i))
 	}
-	r, err := records.OpenJSONLines(t.Source.Path, members)
+	r, err := records.OpenJSONLines(ctx, t.Source.Path, members)
 	if err != nil {
 		return nil, nil, errors.New("it cannot be read")
 	}
@@ -185,10 +191,22 @@ func (s *sources) attach(ctx context.Context, src catalog.Source) (string, error
 	alias, ok := s.attached[src.Path]
 	if !ok {
 		alias = fmt.Sprintf("discreet_check_%d", len(s.attached))
+		if _, err := datafile.Stat(src.Path + ".wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", errors.New("the log beside it, .wal, is not a file that can be read")
+		}
 		if _, _, err := s.owner.Rows(ctx, "ATTACH "+literal(src.Path)+" AS "+alias+" (READ_ONLY)"); err != nil {
 			return "", err
 		}
 		s.attached[src.Path] = alias
+	}
+	_, rows, err := s.owner.Rows(ctx, "SELECT view_name FROM duckdb_views() WHERE database_name = '"+alias+"' AND schema_name = 'main'")
+	if err != nil {
+		return "", err
+	}
+	for _, row := range rows {
+		if catalog.Fold(fmt.Sprint(row[0])) == catalog.Fold(src.Table) {
+			return "", errors.New("it is a view: name the table that its rows are of")
+		}
 	}
 	return alias + ".main." + quote(src.Table), nil
 }

@@ -47,7 +47,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D087",
 		Title:   "a source that cannot be used",
-		Explain: "A source is one file, relative to the catalog, whose ending tells its format: .csv, .parquet, .jsonl, or a table of a DuckDB file as FILE.duckdb#TABLE. It belongs to exactly one unit domain, under one unit, and is either private or public.",
+		Explain: "A source is one file, relative to the catalog, whose ending tells its format: .csv, .parquet, .jsonl, or a table of a DuckDB file as FILE.duckdb#TABLE. It belongs to exactly one unit domain, under one unit, and is either private or public, by whatever name or link it is declared; that its records are in a second domain is the owner's word, also_in.",
 		Example: "[tables.visits]\nsource = \"visits.xlsx\"\npublic = true\ncolumns.id = { type = \"bigint\" }\n",
 	},
 	{

@@ -95,9 +95,9 @@ const (
 	Squared Function = "squared"
 
 	// RowKey tells the rows of a table whose unit is the row apart. Arguments:
-	// a literal whole number, other for each table and below 1000, then all of
-	// the table's columns. The keys are a function of the multiset of rows and
-	// the salt: equal rows are numbered 1 to n, so that one row more or less
-	// changes no other row's key. In a decimal(38,0).
+	// a literal whole number, other for each table, then all of the table's
+	// columns. The key of a row is made of its own fields, all of them, and of its
+	// number among the rows that equal it: a row more or less takes or gives one
+	// key, and changes that of no row that differs from it. In a text.
 	RowKey Function = "row key"
 )

@@ -19,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -100,7 +101,7 @@ func refusal(format string, args ...any) *diagnostic.Diagnostic {
 // read returns the tables of one file.
 func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
 	path, inside, _ := strings.Cut(file, "#")
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
+	if _, err := datafile.Stat(path); err != nil {
 		return nil, refusal("%s is not a file", path)
 	}
 	one := func(columns []column, err error) ([]table, error) {
@@ -108,7 +109,7 @@ func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		return one(readCSV(path))
+		return one(readCSV(ctx, path))
 	case ".jsonl":
 		return one(readJSONLines(path))
 	case ".parquet":

@@ -3,13 +3,14 @@ package propose
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -18,34 +19,33 @@ const sample = 20_000
 
 // readCSV takes the first record as the names, whatever it looks like: a
 // header is not guessed.
-func readCSV(path string) ([]column, error) {
-	f, err := os.Open(path)
+func readCSV(ctx context.Context, path string) ([]column, error) {
+	r, err := records.OpenCSV(ctx, path, records.CSVOptions{})
+	if errors.Is(err, records.ErrNoHeader) {
+		return nil, refusal("%s has no first record that names the columns", path)
+	}
 	if err != nil {
 		return nil, refusal("%s cannot be opened", path)
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = -1
-	r.ReuseRecord = true
-	header, err := r.Read()
-	if err != nil {
-		return nil, refusal("%s has no first record that names the columns", path)
-	}
-	guesses := make([]guess, len(header))
-	for i, name := range header {
-		guesses[i].name = strings.TrimPrefix(name, "\ufeff")
+	defer r.Close()
+	guesses := make([]guess, len(r.Header()))
+	for i, name := range r.Header() {
+		guesses[i].name = name
 	}
 	for range sample {
-		record, err := r.Read()
+		record, err := r.Next()
 		if err == io.EOF {
 			break
 		}
-		if err != nil { // a malformed record tells nothing of the types
+		if err != nil {
+			return nil, refusal("%s cannot be read", path)
+		}
+		if record.Malformed { // it tells nothing of the types
 			continue
 		}
-		for i, field := range record[:min(len(record), len(guesses))] {
-			if !missing[strings.ToLower(field)] {
-				guesses[i].text(field)
+		for i, field := range record.Fields {
+			if !missing[strings.ToLower(string(field))] {
+				guesses[i].text(string(field))
 			}
 		}
 	}

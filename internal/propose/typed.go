@@ -41,7 +41,8 @@ func readDuckDB(ctx context.Context, o engine.Owner, path, inside string) (all [
 		}
 	}()
 	_, rows, err := o.Rows(ctx, "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = '"+
-		attached+"' AND schema_name = 'main' AND NOT internal ORDER BY table_oid, column_index")
+		attached+"' AND schema_name = 'main' AND NOT internal"+
+		" AND table_name NOT IN (SELECT view_name FROM duckdb_views() WHERE database_name = '"+attached+"' AND schema_name = 'main') ORDER BY table_oid, column_index")
 	if err != nil {
 		return nil, refusal("%s cannot be read as a DuckDB database", path)
 	}

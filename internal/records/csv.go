@@ -2,6 +2,7 @@ package records
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"unicode/utf8"
 )
@@ -19,28 +20,41 @@ var ErrNoHeader = errors.New("it has no first record that names the columns")
 //   - fields that are missing are NULL, fields too many are ignored;
 //   - a field that is not UTF-8, has a quote within unquoted text or text after
 //     its closing quote is NULL;
-//   - where a quote is not closed within MaxRecord bytes and the file, or a
-//     record is longer than that, its first line is skipped and reading goes on
-//     after it.
+//   - a record ends with its line: a quote that is not closed by then makes its
+//     field and those after it NULL;
+//   - a line that is longer than MaxRecord is skipped.
 type CSV struct {
 	*window
+	options CSVOptions
 	header  []string
 	fields  [][]byte
 	scratch []byte
 	skipped int64
+	open    int64 // records that left a quote open
+}
+
+// CSVOptions are what is declared of how a file is written.
+type CSVOptions struct {
+	// Multiline says that quoted fields may hold line ends, and that whoever writes
+	// the file closes each quote. A record whose quote is left open then takes the
+	// lines after it with it, up to the next quote: records no longer read alone, and
+	// those who can write one line of the file as they like can change others'. Where a
+	// quote is not closed within MaxRecord bytes and the file, or a record is longer than
+	// that, its first line is skipped and reading goes on after it.
+	Multiline bool
 }
 
 // OpenCSV opens a file, gunzips it if it is named .gz, and reads its header.
-func OpenCSV(path string) (*CSV, error) {
-	w, err := open(path)
+func OpenCSV(ctx context.Context, path string, o CSVOptions) (*CSV, error) {
+	w, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return newCSV(w)
+	return newCSV(w, o)
 }
 
-func newCSV(w *window) (*CSV, error) {
-	r := &CSV{window: w}
+func newCSV(w *window, o CSVOptions) (*CSV, error) {
+	r := &CSV{window: w, options: o}
 	first, err := r.record()
 	if err != nil || r.skipped > 0 || first.Malformed {
 		w.Close()
@@ -60,6 +74,9 @@ func (r *CSV) Header() []string { return r.header }
 
 // Skipped counts the malformed records that were skipped.
 func (r *CSV) Skipped() int64 { return r.skipped }
+
+// OpenQuotes counts the records that left a quote open.
+func (r *CSV) OpenQuotes() int64 { return r.open }
 
 // Next returns the next record, with one field for each column of the header.
 func (r *CSV) Next() (Record, error) {
@@ -85,12 +102,21 @@ func (r *CSV) record() (Record, error) {
 			r.skipped++
 		case length == 0:
 			return Record{}, r.ended()
+		case bytes.IndexByte(line, '"') >= 0 && !r.options.Multiline:
+			whole := r.unread()[:length]
+			if length == len(line) { // the file ends without a line end
+				whole = append(whole[:length:length], '\n')
+			}
+			rec, _ := r.scan(whole)
+			r.start += length
+			return rec, nil
 		case bytes.IndexByte(line, '"') >= 0:
 			if rec, ok := r.quoted(); ok {
 				return rec, nil
 			}
 			r.skipLine()
 			r.skipped++
+			r.open++
 		default:
 			r.start += length
 			if line = bytes.TrimSuffix(line, []byte("\r")); len(line) > 0 {
@@ -144,7 +170,8 @@ func (r *CSV) quoted() (Record, bool) {
 	}
 }
 
-// scan reads one record from b and returns its length, or -1 if b ends first.
+// scan reads one record from b, which is a line unless records may go on over several,
+// and returns its length, or -1 if b ends first.
 func (r *CSV) scan(b []byte) (rec Record, length int) {
 	r.fields, r.scratch = r.fields[:0], r.scratch[:0]
 	for p := 0; ; {
@@ -154,6 +181,10 @@ func (r *CSV) scan(b []byte) (rec Record, length int) {
 			from := len(r.scratch)
 			for p++; ; p++ {
 				i := bytes.IndexByte(b[p:], '"')
+				if i < 0 && !r.options.Multiline {
+					r.fields, r.open = append(r.fields, nil), r.open+1
+					return Record{Fields: r.fields, Malformed: true}, len(b)
+				}
 				if i < 0 || p+i+1 == len(b) {
 					return Record{}, -1
 				}

@@ -2,6 +2,7 @@ package records
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"unicode/utf8"
 )
@@ -20,8 +21,8 @@ type JSONLines struct {
 }
 
 // OpenJSONLines opens a file, and gunzips it if it is named .gz.
-func OpenJSONLines(path string, columns []string) (*JSONLines, error) {
-	w, err := open(path)
+func OpenJSONLines(ctx context.Context, path string, columns []string) (*JSONLines, error) {
+	w, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,12 @@
 // Package records reads CSV and JSON-lines files by one total rule: every file
 // is a sequence of records, whatever its bytes.
 //
+// A record is a line. What a line reads as depends on that line alone, so that no
+// record changes how another is read: a file of the lines A, x and B has the records
+// of A, those of x and those of B, whatever x is (TestLinesReadAlone). That is what
+// makes the rows of a unit a function of its own records. The one exception is
+// declared by whoever writes the file: see CSVOptions.Multiline.
+//
 // A field is text or NULL. A field that cannot be read (not UTF-8, misplaced
 // quotes, missing) is NULL; a record that cannot be told apart from the next
 // is skipped. Records never fail, and a reader needs at most MaxRecord bytes
@@ -12,9 +18,11 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/datafile"
 )
 
 // MaxRecord bounds a record's bytes. What is longer is malformed.
@@ -47,8 +55,8 @@ type window struct {
 	err        error // other than io.EOF
 }
 
-func open(path string) (*window, error) {
-	f, err := os.Open(path)
+func open(ctx context.Context, path string) (*window, error) {
+	f, err := datafile.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

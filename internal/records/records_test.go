@@ -3,6 +3,7 @@ package records
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -17,8 +18,8 @@ import (
 )
 
 // read prints all records of a CSV text: NULL is ~, "!" marks malformed ones.
-func read(t interface{ Fatal(...any) }, from io.Reader) []string {
-	r, err := newCSV(newWindow(from, io.NopCloser(nil)))
+func read(t interface{ Fatal(...any) }, from io.Reader, o CSVOptions) []string {
+	r, err := newCSV(newWindow(from, io.NopCloser(nil)), o)
 	if err == ErrNoHeader {
 		return []string{"no header"}
 	}
@@ -69,7 +70,10 @@ func TestCSV(t *testing.T) {
 		{"nothing", "", "no header"},
 		{"blank lines", "a,b\n\n1,x\n\r\n\n2,y\n", "1|x 2|y"},
 		{"quotes", "a,b\n\"1\",\"x,\"\"y\"\"\"\n", `1|x,"y"`},
-		{"line end in quotes", "a,b\n1,\"x\r\ny\"\n2,z\n", "1|x\r\ny 2|z"},
+		{"line end in quotes", "a,b\n1,\"x\r\ny\"\n2,z\n", "1|~! ~|~! 2|z"},
+		{"quote closed elsewhere", "a,b\n1,\"x\n2,y\n3,\"z\"\n", "1|~! 2|y 3|z"},
+		{"quote open at the end of a line", "a,b\n1,\"\n2,y\n", "1|~! 2|y"},
+		{"quote open before more fields", "a,b,c\n\"1,x,y\n2,y,z\n", "~|~|~! 2|y|z"},
 		{"empty and NULL", "a,b\n,\"\"\n\"\",\n", "~| |~"},
 		{"too few", "a,b\n1\n2,y\n", "1|~! 2|y"},
 		{"too many", "a,b\n1,x,z\n2,y\n", "1|x! 2|y"},
@@ -79,14 +83,31 @@ func TestCSV(t *testing.T) {
 		{"quote within text", "a,b\n1,x\"y\n2,z\n", "1|~! 2|z"},
 		{"text after a quote", "a,b\n1,\"x\"y\n2,\"z\" \"w\"\n3,v\n", "1|~! 2|~! 3|v"},
 		{"backslash is no escape", "a,b\n1,\"x\\\"y\"\n2,z\n", "1|~! 2|z"},
-		{"quote never closed", "a,b\n1,\"x\n2,y\n3,z\n", "2|y 3|z skipped 1"},
-		{"quote never closed at the end", "a,b\n1,x\n2,\"", "1|x skipped 1"},
+		{"quote never closed", "a,b\n1,\"x\n2,y\n3,z\n", "1|~! 2|y 3|z"},
+		{"quote never closed at the end", "a,b\n1,x\n2,\"", "1|x 2|~!"},
+		{"header that leaves a quote open", "a,\"b\n1,x\n", "no header"},
 		{"one column", "a\n1\n\"\"\n\n2\n", "1  2"},
 		{"long record", "a,b\n1," + strings.Repeat("x", MaxRecord) + "\n2,y\n", "2|y skipped 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := read(t, strings.NewReader(c.text), CSVOptions{}); strings.Join(got, " ") != c.want {
+				t.Errorf("read %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What is declared to go on over several lines does.
+func TestMultilineCSV(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"line end in quotes", "a,b\n1,\"x\r\ny\"\n2,z\n", "1|x\r\ny 2|z"},
+		{"quote closed elsewhere", "a,b\n1,\"x\n2,y\n3,\"z\"\n", "1|~!"},
+		{"quote never closed", "a,b\n1,\"x\n2,y\n3,z\n", "2|y 3|z skipped 1"},
+		{"quote never closed at the end", "a,b\n1,x\n2,\"", "1|x skipped 1"},
 		{"long quote", "a,b\n1,\"x\n" + strings.Repeat("y,y\n", MaxRecord/4) + "2,\"\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := read(t, strings.NewReader(c.text))
+			got := read(t, strings.NewReader(c.text), CSVOptions{Multiline: true})
 			if c.name == "long quote" { // the first line is skipped, and the last
 				if len(got) != MaxRecord/4+1 || got[0] != "y|y" || got[len(got)-1] != "skipped 2" {
 					t.Errorf("%d records, %q ... %q", len(got), got[0], got[len(got)-1])
@@ -122,7 +143,7 @@ func TestCSVRoundTrip(t *testing.T) {
 			want = append(want, strings.Join(fields, "|"))
 		}
 		w.Flush()
-		if got := read(t, &b); !slices.Equal(got, want) {
+		if got := read(t, &b, CSVOptions{Multiline: true}); !slices.Equal(got, want) {
 			t.Fatalf("read %q, want %q", got, want)
 		}
 	})
@@ -136,12 +157,14 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		text := append([]byte("a,b\n"), b...)
-		whole := read(t, bytes.NewReader(text))
-		if cut := read(t, iotest.OneByteReader(bytes.NewReader(text))); !slices.Equal(whole, cut) {
-			t.Fatalf("in one: %q, byte by byte: %q", whole, cut)
-		}
-		if late := read(t, iotest.DataErrReader(bytes.NewReader(text))); !slices.Equal(whole, late) {
-			t.Fatalf("in one: %q, end with the last bytes: %q", whole, late)
+		for _, o := range []CSVOptions{{}, {Multiline: true}} {
+			whole := read(t, bytes.NewReader(text), o)
+			if cut := read(t, iotest.OneByteReader(bytes.NewReader(text)), o); !slices.Equal(whole, cut) {
+				t.Fatalf("%+v: in one: %q, byte by byte: %q", o, whole, cut)
+			}
+			if late := read(t, iotest.DataErrReader(bytes.NewReader(text)), o); !slices.Equal(whole, late) {
+				t.Fatalf("%+v: in one: %q, end with the last bytes: %q", o, whole, late)
+			}
 		}
 	})
 }
@@ -161,7 +184,7 @@ null
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenJSONLines(path, []string{"a", "b"})
+	r, err := OpenJSONLines(context.Background(), path, []string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +219,7 @@ func TestGzip(t *testing.T) {
 		if err := os.WriteFile(path, c.bytes, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenCSV(path)
+		r, err := OpenCSV(context.Background(), path, CSVOptions{})
 		for err == nil {
 			_, err = r.Next()
 		}

@@ -267,14 +267,12 @@ func keepPublic(n plan.Node) plan.Node {
 		out.Exprs, out.Names = append(out.Exprs, &plan.Ref{Index: i, Name: c.Name, T: c.Type}), append(out.Names, c.Name)
 	}
 	// A key of its own for each row, in place of the unit that is NULL.
-	decimal := sqltype.DecimalOf(38, 0)
-	var key plan.Expr = &plan.Call{Function: plan.RowKey, T: decimal,
+	text := sqltype.Of(sqltype.Text)
+	var key plan.Expr = &plan.Call{Function: plan.RowKey, T: text,
 		Args: append([]plan.Expr{&plan.Literal{Value: int64(999), T: sqltype.Of(sqltype.Bigint)}}, out.Exprs...)}
 	known := out.Exprs[unit]
-	if known.Type().Kind == sqltype.Text {
-		key = &plan.Cast{Arg: key, T: known.Type()}
-	} else {
-		known = &plan.Cast{Arg: known, T: decimal}
+	if known.Type().Kind != sqltype.Text {
+		known = &plan.Cast{Arg: known, T: text}
 	}
 	out.Exprs = slices.Clone(out.Exprs)
 	out.Exprs[unit] = &plan.Call{Function: plan.Coalesce, Args: []plan.Expr{known, key}, T: key.Type()}

@@ -142,10 +142,7 @@ func (s scope) call(e *plan.Call) string {
 	case plan.Squared:
 		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT)) >> %d AS BIGINT)", a[0], a[0], e.Args[1].(*plan.Literal).Value)
 	case plan.RowKey:
-		// hash·10^15 + number·1000 + table < 10^38, for up to 10^12 rows. Different
-		// rows of one hash share a numbering; their keys differ all the same.
-		h := fmt.Sprintf("hash(CAST($salt AS BIGINT), %s)", strings.Join(a, ", "))
-		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * 1000000000000 + row_number() OVER (PARTITION BY %s)) * 1000 + %s AS DECIMAL(38,0))", h, h, a[0])
+		return rowKey(a[0], a[1:])
 	}
 	if out, ok := s.textual(e, a); ok {
 		return out
@@ -154,4 +151,18 @@ func (s scope) call(e *plan.Call) string {
 		return out
 	}
 	return s.fail("function %s cannot be rendered", e.Function)
+}
+
+// rowKey names a row by its fields, each with its length, so that no two rows look
+// alike, and numbers equal rows. Rows that are told apart by less, by DuckDB's own
+// 64-bit hash say, share a numbering: a row that is made to collide with another's,
+// which takes two inverses of that hash whatever the salt, would change its key.
+func rowKey(table string, fields []string) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		v := "CAST(" + f + " AS VARCHAR)"
+		parts[i] = fmt.Sprintf("CASE WHEN %s IS NULL THEN '-' ELSE concat(strlen(%s), ':', %s) END", v, v, v)
+	}
+	row := "sha256(concat(" + strings.Join(parts, ", ") + "))"
+	return fmt.Sprintf("concat(%s, ':', %s, ':', row_number() OVER (PARTITION BY %s))", table, row, row)
 }

@@ -94,7 +94,7 @@ func threadScan(n *plan.Scan, rows []*catalog.Table) plan.Node {
 		var key plan.Expr = &plan.Literal{Value: int64(0), T: bigint}
 		if i := slices.Index(rows, t); i >= 0 {
 			number := &plan.Literal{Value: int64(i), T: bigint}
-			key = call(plan.RowKey, sqltype.DecimalOf(38, 0), append([]plan.Expr{number}, exprs...)...)
+			key = call(plan.RowKey, sqltype.Of(sqltype.Text), append([]plan.Expr{number}, exprs...)...)
 		}
 		return &plan.Project{Input: n, Exprs: with(exprs, key), Names: with(names, unitName), Span: n.Span}
 	case catalog.UnitReference:

@@ -234,20 +234,37 @@ func rowUnits(r *relation) bool {
 	return true
 }
 
-// sameRowTable refuses to combine a table whose unit is the row with itself,
-// or with a table whose unit is not: a row has no key by which its copies
-// could be recognised as one unit's.
+// sameRowTable refuses to combine rows that are units with rows of the same records,
+// whatever the tables are called, or with rows whose unit is no row: a row has no key
+// by which its copies could be recognised as one unit's. Rows that code made of one
+// record carry a key that was drawn for it, and only in their own table.
 func sameRowTable(a, b *relation, at plan.Node) error {
 	for _, t := range a.tables {
 		for _, u := range b.tables {
-			if t == u && t.Unit.Kind == catalog.UnitRow || (t.Unit.Kind == catalog.UnitRow) != (u.Unit.Kind == catalog.UnitRow) {
+			rows := t.Unit.Kind == catalog.UnitRow || u.Unit.Kind == catalog.UnitRow
+			drawn := t != u && (drawnUnit(t) || drawnUnit(u))
+			if (rows || drawn) && t.SameSource(u) || t.Unit.Kind != u.Unit.Kind && rows {
 				return diagnostic.New("D053", at.Place(), "table %q, whose unit is the row, cannot be combined with %q", t.Name, u.Name).
-					Because("a row has no key, so its copies could not be recognised as one unit's").
+					Because("%s", copies(t, u)).
 					Try("express it in one pass over %q, or ask the owner to declare a unit column", t.Name)
 			}
 		}
 	}
 	return nil
+}
+
+// drawnUnit reports whether a table's units are rows of the table that it is made of,
+// which code may turn into several, each with the key that was drawn for its record.
+func drawnUnit(t *catalog.Table) bool {
+	return t.Mapping != nil && t.Mapping.Of.Unit.Kind == catalog.UnitRow
+}
+
+func copies(t, u *catalog.Table) string {
+	why := "a row has no key, so its copies could not be recognised as one unit's"
+	if t != u && t.SameSource(u) {
+		return "both are made of the same records, and " + why
+	}
+	return why
 }
 
 // both combines two bounds; one that is not known (0) wins.

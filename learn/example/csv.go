@@ -1,6 +1,7 @@
 package example
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +21,12 @@ var ErrColumn = errors.New("the file has no such column")
 //
 // A record is never an error (package records has the rule): a field that is missing
 // or no value of its column is NULL. Errors are of the file and its header alone.
-func CSV(path string, e *Encoding, unit string, s Selection) (set *Set, err error) {
+func CSV(ctx context.Context, path string, e *Encoding, unit string, s Selection) (set *Set, err error) {
 	b, err := NewBuilder(e, s, unit == "")
 	if err != nil {
 		return nil, err
 	}
-	t, err := openTable(path, b.reader, unit)
+	t, err := openTable(ctx, path, b.reader, unit)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +57,12 @@ func CSV(path string, e *Encoding, unit string, s Selection) (set *Set, err erro
 
 // CheckCSV returns the error that [CSV] has of the file's header: of records it reads
 // none, so what it says can be known before anything is paid.
-func CheckCSV(path string, e *Encoding, unit string) error {
+func CheckCSV(ctx context.Context, path string, e *Encoding, unit string) error {
 	r, err := e.reader()
 	if err != nil {
 		return err
 	}
-	t, err := openTable(path, r, unit)
+	t, err := openTable(ctx, path, r, unit)
 	if err != nil {
 		return err
 	}
@@ -76,8 +77,8 @@ type table struct {
 	unit   int   // that of the unit's, if it has one
 }
 
-func openTable(path string, r *reader, unit string) (*table, error) {
-	csv, err := records.OpenCSV(path)
+func openTable(ctx context.Context, path string, r *reader, unit string) (*table, error) {
+	csv, err := records.OpenCSV(ctx, path, records.CSVOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read examples: %w", err)
 	}

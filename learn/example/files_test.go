@@ -3,6 +3,7 @@ package example
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -28,7 +29,7 @@ func write(t testing.TB, name string, data []byte) string {
 func TestCSV(t *testing.T) {
 	e := clinic()
 	path := write(t, "visits.csv", []byte("ill,who,ward,seen,smoker,cost,age,email\nyes,1,ER,1970-01-06,t,0,50,a@b\nno,1,?,,,,,\nyes,,ER,1970-01-01,t,0,1,\nmaybe,2,\"ER\n"))
-	set, err := CSV(path, e, "who", Selection{PerUnit: 5})
+	set, err := CSV(context.Background(), path, e, "who", Selection{PerUnit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestCSV(t *testing.T) {
 	if set.Len() != 2 || set.UnitCount() != 1 || !slices.Equal(slices.Sorted(slices.Values(set.Labels)), []int32{0, 1}) {
 		t.Errorf("%d examples of %d units, labels %v", set.Len(), set.UnitCount(), set.Labels)
 	}
-	if set, err = CSV(path, e, "", Selection{PerUnit: 1}); err != nil || set.Len() < 3 || set.Units != nil {
+	if set, err = CSV(context.Background(), path, e, "", Selection{PerUnit: 1}); err != nil || set.Len() < 3 || set.Units != nil {
 		t.Errorf("%d examples: %v", set.Len(), err)
 	}
 	for name, spoil := range map[string]func(*Encoding) string{
@@ -49,17 +50,17 @@ func TestCSV(t *testing.T) {
 	} {
 		e := clinic()
 		unit := spoil(e)
-		if _, err := CSV(path, e, unit, Selection{PerUnit: 1}); !errors.Is(err, ErrColumn) {
+		if _, err := CSV(context.Background(), path, e, unit, Selection{PerUnit: 1}); !errors.Is(err, ErrColumn) {
 			t.Errorf("%s that is not there: %v", name, err)
 		}
-		if err := CheckCSV(path, e, unit); !errors.Is(err, ErrColumn) {
+		if err := CheckCSV(context.Background(), path, e, unit); !errors.Is(err, ErrColumn) {
 			t.Errorf("%s that is not there, by the header: %v", name, err)
 		}
 	}
-	if err := CheckCSV(path, e, "who"); err != nil {
+	if err := CheckCSV(context.Background(), path, e, "who"); err != nil {
 		t.Error(err)
 	}
-	if _, err := CSV("nowhere.csv", e, "", Selection{PerUnit: 1}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := CSV(context.Background(), "nowhere.csv", e, "", Selection{PerUnit: 1}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -70,7 +71,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add([]byte("age,cost,ward,smoker,seen,ill\n\"1,2\n\xff,,\"\"\"\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := write(t, "x.csv", append([]byte("age,cost,ward,smoker,seen,ill\n"), data...))
-		set, err := CSV(path, clinic(), "", Selection{PerUnit: 1})
+		set, err := CSV(context.Background(), path, clinic(), "", Selection{PerUnit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestIDX(t *testing.T) {
 	labels := idx([]int{2}, []byte{3, 200})
 	for _, form := range []func([]byte) []byte{slices.Clone[[]byte], zipped} {
 		o := IDXOptions{Images: write(t, "images", form(images)), Labels: write(t, "labels", form(labels)), Unit: true}
-		set, shape, err := IDX(o)
+		set, shape, err := IDX(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func TestIDX(t *testing.T) {
 			t.Errorf("%v %v", set.Features, set.Labels)
 		}
 		o.Unit, o.Labels = false, ""
-		if set, _, err = IDX(o); err != nil || set.Features[0] != -1 || set.Features[2] != 1 || !slices.Equal(set.Labels, []int32{-1, -1}) {
+		if set, _, err = IDX(context.Background(), o); err != nil || set.Features[0] != -1 || set.Features[2] != 1 || !slices.Equal(set.Labels, []int32{-1, -1}) {
 			t.Errorf("%v %v: %v", set.Features, set.Labels, err)
 		}
 	}
@@ -137,7 +138,7 @@ func TestIDXRefusals(t *testing.T) {
 		"endless": idx([]int{1 << 31, 1 << 14, 1 << 14}, nil), "more than there is": idx([]int{1 << 20, 28, 28}, []byte{1}),
 		"damaged gzip": zipped(images)[:20], "no pixels": idx([]int{1, 0, 2}, nil),
 	} {
-		_, _, err := IDX(IDXOptions{Images: write(t, "images", data), Labels: labels})
+		_, _, err := IDX(context.Background(), IDXOptions{Images: write(t, "images", data), Labels: labels})
 		if !errors.Is(err, ErrIDX) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -149,11 +150,11 @@ func TestIDXRefusals(t *testing.T) {
 		"no classes":    {Images: good, Labels: labels, Classes: 300},
 		"labels, again": {Images: labels, Labels: labels},
 	} {
-		if _, _, err := IDX(o); !errors.Is(err, ErrIDX) {
+		if _, _, err := IDX(context.Background(), o); !errors.Is(err, ErrIDX) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := IDX(IDXOptions{Images: "nowhere"}); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := IDX(context.Background(), IDXOptions{Images: "nowhere"}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -162,7 +163,7 @@ func FuzzIDX(f *testing.F) {
 	f.Add(idx([]int{1, 2, 2}, []byte{1, 2, 3, 4}), idx([]int{1}, []byte{1}))
 	f.Add(zipped(idx([]int{1, 1, 1}, []byte{9})), idx([]int{1}, []byte{255}))
 	f.Fuzz(func(t *testing.T, images, labels []byte) {
-		set, _, err := IDX(IDXOptions{Images: write(t, "images", images), Labels: write(t, "labels", labels)})
+		set, _, err := IDX(context.Background(), IDXOptions{Images: write(t, "images", images), Labels: write(t, "labels", labels)})
 		if err != nil {
 			if !errors.Is(err, ErrIDX) {
 				t.Fatal(err)
@@ -181,7 +182,7 @@ func TestMNIST(t *testing.T) {
 	if folder == "" {
 		t.Skip("skip: DISCREET_DATA is not set")
 	}
-	set, shape, err := IDX(IDXOptions{Images: filepath.Join(folder, "mnist", "train-images-idx3-ubyte.gz"),
+	set, shape, err := IDX(context.Background(), IDXOptions{Images: filepath.Join(folder, "mnist", "train-images-idx3-ubyte.gz"),
 		Labels: filepath.Join(folder, "mnist", "train-labels-idx1-ubyte.gz"), Unit: true})
 	if err != nil {
 		t.Fatal(err)

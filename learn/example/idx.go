@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/discreet-dp/discreet/internal/datafile"
 )
 
 // IDXOptions declare what the files hold.
@@ -28,8 +30,8 @@ var ErrIDX = errors.New("not an IDX file of bytes as declared")
 // IDX reads images and labels in the format of MNIST: bytes, each image its own
 // unit. A label that is none of the classes is missing. It returns the images'
 // shape.
-func IDX(o IDXOptions) (set *Set, shape []int, err error) {
-	dims, pixels, err := readIDX(o.Images, 3)
+func IDX(ctx context.Context, o IDXOptions) (set *Set, shape []int, err error) {
+	dims, pixels, err := readIDX(ctx, o.Images, 3)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +60,7 @@ func IDX(o IDXOptions) (set *Set, shape []int, err error) {
 		}
 		return set, shape, nil
 	}
-	dims, labels, err := readIDX(o.Labels, 1)
+	dims, labels, err := readIDX(ctx, o.Labels, 1)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,8 +77,8 @@ func IDX(o IDXOptions) (set *Set, shape []int, err error) {
 }
 
 // IDXShape returns the shape of the images of a file, by its header alone.
-func IDXShape(path string) ([]int, error) {
-	dims, _, file, err := openIDX(path, 3)
+func IDXShape(ctx context.Context, path string) ([]int, error) {
+	dims, _, file, err := openIDX(ctx, path, 3)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +87,10 @@ func IDXShape(path string) ([]int, error) {
 
 // IDXLabels refuses labels that are none, or not as many as the images, by the files'
 // headers alone.
-func IDXLabels(images, labels string) error {
+func IDXLabels(ctx context.Context, images, labels string) error {
 	var n [2]int
 	for i, path := range []string{images, labels} {
-		dims, _, file, err := openIDX(path, 3-2*i)
+		dims, _, file, err := openIDX(ctx, path, 3-2*i)
 		if err != nil {
 			return err
 		}
@@ -109,8 +111,8 @@ func uneven(labels string) error {
 
 // openIDX reads a file's header: two zeros, the type (8 is unsigned bytes), the number
 // of dimensions, each as four bytes.
-func openIDX(path string, dimensions int) (dims []int, data io.Reader, file io.Closer, err error) {
-	f, err := os.Open(path)
+func openIDX(ctx context.Context, path string, dimensions int) (dims []int, data io.Reader, file io.Closer, err error) {
+	f, err := datafile.Open(ctx, path)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read examples: %w", err)
 	}
@@ -143,8 +145,8 @@ func openIDX(path string, dimensions int) (dims []int, data io.Reader, file io.C
 }
 
 // readIDX reads a whole file.
-func readIDX(path string, dimensions int) (dims []int, data []byte, err error) {
-	dims, from, file, err := openIDX(path, dimensions)
+func readIDX(ctx context.Context, path string, dimensions int) (dims []int, data []byte, err error) {
+	dims, from, file, err := openIDX(ctx, path, dimensions)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -291,7 +291,7 @@ func TestMNISTRecipe(t *testing.T) {
 		t.Skip("skip: DISCREET_DATA is not set")
 	}
 	read := func(part string, n int) *example.Set {
-		set, _, err := example.IDX(example.IDXOptions{Images: filepath.Join(data, "mnist", part+"-images-idx3-ubyte.gz"),
+		set, _, err := example.IDX(context.Background(), example.IDXOptions{Images: filepath.Join(data, "mnist", part+"-images-idx3-ubyte.gz"),
 			Labels: filepath.Join(data, "mnist", part+"-labels-idx1-ubyte.gz"), Unit: true})
 		if err != nil {
 			t.Fatal(err)

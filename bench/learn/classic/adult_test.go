@@ -1,6 +1,7 @@
 package classic
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -64,7 +65,7 @@ func data(b testing.TB, e *example.Encoding) (train, test *example.Set) {
 	}
 	var parts [2]*example.Set
 	for i, name := range []string{"adult-train.csv", "adult-test.csv"} {
-		s, err := example.CSV(filepath.Join(folder, name), e, "", example.Selection{PerUnit: 1})
+		s, err := example.CSV(context.Background(), filepath.Join(folder, name), e, "", example.Selection{PerUnit: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

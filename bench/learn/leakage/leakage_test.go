@@ -43,7 +43,7 @@ func BenchmarkLiRA(b *testing.B) {
 	if data == "" {
 		b.Skip("skip: DISCREET_DATA is not set")
 	}
-	set, _, err := example.IDX(example.IDXOptions{
+	set, _, err := example.IDX(context.Background(), example.IDXOptions{
 		Images: filepath.Join(data, "mnist", "t10k-images-idx3-ubyte.gz"), Labels: filepath.Join(data, "mnist", "t10k-labels-idx1-ubyte.gz"),
 		Shape: []int{28, 28}, Classes: 10,
 	})

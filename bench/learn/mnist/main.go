@@ -151,7 +151,7 @@ func run() error {
 
 // mnist reads the images, with pixels from 0 to 1.
 func mnist(data, part string) (*example.Set, error) {
-	set, _, err := example.IDX(example.IDXOptions{
+	set, _, err := example.IDX(context.Background(), example.IDXOptions{
 		Images:  filepath.Join(data, "mnist", part+"-images-idx3-ubyte.gz"),
 		Labels:  filepath.Join(data, "mnist", part+"-labels-idx1-ubyte.gz"),
 		Classes: 10, Unit: true,

@@ -122,7 +122,7 @@ func loadPATE(b *testing.B) *pateData {
 		b.Skip("skip: DISCREET_DATA is not set")
 	}
 	read := func(part string) *example.Set {
-		set, _, err := example.IDX(example.IDXOptions{
+		set, _, err := example.IDX(context.Background(), example.IDXOptions{
 			Images: filepath.Join(folder, "mnist", part+"-images-idx3-ubyte.gz"),
 			Labels: filepath.Join(folder, "mnist", part+"-labels-idx1-ubyte.gz"), Shape: []int{pateSide, pateSide}, Unit: true,
 		})
