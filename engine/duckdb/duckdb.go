@@ -6,13 +6,15 @@
 // one SELECT at a time, the instance locked, no files but the catalog's, no
 // extensions, no network. That is the second wall: the first is that only our
 // own plans are rendered. Reading is total: whatever stands in a source, a
-// table has exactly the declared columns in canonical form (see relation).
+// table has exactly the declared columns in canonical form (see selection).
 // CSV and JSON lines are copied when they are first read and when they have
 // changed. Parquet and DuckDB files that are damaged make a query fail as a want
-// of resources does (text in Parquet that is not UTF-8 is such damage); so does
-// what does not fit the memory and the temporary directory, where private data
-// is spilled to files that Close removes, or else the next process that opens an
-// instance there. It does not hide how long a query takes.
+// of resources does: such damage are texts in Parquet that are not UTF-8, JSON
+// that is none, decimals too long for their column, milliseconds beyond the year
+// 294246 (TestParquetTypes has the list). So does what does not fit the memory and
+// the temporary directory, where private data is spilled to files that Close
+// removes, or else the next process that opens an instance there. It does not hide
+// how long a query takes.
 package duckdb
 
 import (
@@ -30,6 +32,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -83,11 +86,12 @@ func (e *Engine) open(ctx context.Context) (err error) {
 // first read, and locks the instance. The lock alone would
 // let COPY write to the catalog's own files, which allowed_paths names; that
 // only a SELECT is run is what forbids it. Statements cost a
-// fraction of a millisecond each, so they run in one batch; where it fails the
+// fraction of a millisecond each, so they run in two batches; where one fails the
 // views are made again one by one, to say which.
 func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 	attached := databases{}
-	var files, attach, views []string
+	var files, attach []string
+	var read []*catalog.Table
 	for _, t := range e.catalog.Tables {
 		if err := readable(ctx, t); err != nil {
 			return err
@@ -118,20 +122,70 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 			e.copied[catalog.Fold(t.Name)] = newCopy(t, openRecords)
 			continue
 		}
-		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+relation(t, attached.alias(t.Source.Path)))
+		read = append(read, t)
 	}
-	lock := []string{zone, "SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
-	views = append(views, "CREATE SCHEMA "+copies)
-	all := slices.Concat(attach, lock, views, []string{"SET lock_configuration = true"})
-	if _, err := conn.ExecContext(ctx, strings.Join(all, ";\n")); ctx.Err() != nil {
+	exec := func(statements ...string) error {
+		_, err := conn.ExecContext(ctx, strings.Join(statements, ";\n"))
+		return err
+	}
+	err := exec(append(attach, zone, "CREATE SCHEMA "+copies)...)
+	var views []string
+	if err == nil {
+		views, err = relations(ctx, conn, read, attached)
+	}
+	if err == nil {
+		lock := []string{"SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
+		err = exec(slices.Concat(lock, views, []string{"SET lock_configuration = true"})...)
+	}
+	var said *diagnostic.Diagnostic
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
-	} else if err != nil {
+	case errors.As(err, &said):
+		return err
+	case err != nil:
 		return e.explainFailure(ctx, conn, attached)
-	}
-	if len(attach) == 0 {
+	case len(attach) == 0:
 		return nil
 	}
 	return e.refuseViews(ctx, conn, attached)
+}
+
+// relations returns the statements that make a view of each table. The types that
+// columns have in their files decide how they are cast; one query asks for all.
+func relations(ctx context.Context, conn *sql.Conn, tables []*catalog.Table, attached databases) (views []string, err error) {
+	var described []string
+	for i, t := range tables {
+		described = append(described, fmt.Sprintf("SELECT %d AS i, row_number() OVER () AS j, column_type FROM (DESCRIBE SELECT %s FROM %s)",
+			i, strings.Join(names(t), ", "), origin(t, attached.alias(t.Source.Path))))
+	}
+	if len(tables) == 0 {
+		return nil, nil
+	}
+	rows, err := conn.QueryContext(ctx, strings.Join(described, " UNION ALL ")+" ORDER BY i, j")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
+	for _, t := range tables {
+		var fields []stored
+		for _, name := range names(t) {
+			var i, j int
+			f := stored{raw: name}
+			if !rows.Next() {
+				return nil, errors.New("a table's columns are not described")
+			}
+			if err := rows.Scan(&i, &j, &f.native); err != nil {
+				return nil, err
+			}
+			if holdsTimes(f.native) {
+				return nil, cannotOpen(t, "column "+name+" has times of day within lists or structures")
+			}
+			fields = append(fields, f)
+		}
+		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+selection(t, fields, origin(t, attached.alias(t.Source.Path))))
+	}
+	return views, nil
 }
 
 // zone makes UTC the time zone in which timestamps with one are read, whatever

@@ -99,6 +99,8 @@ func TestOpenErrors(t *testing.T) {
 		{"Parquet column missing", "t.parquet", "-", []string{parquet}, `no column "id"`},
 		{"no DuckDB file", "t.duckdb#t", "canary5417", nil, "not a DuckDB file"},
 		{"no table", "t.duckdb#other", "-", []string{"ATTACH '%/t.duckdb' AS f", "CREATE TABLE f.t AS SELECT 1 AS id"}, "no such table"},
+		{"times in a list", "t.duckdb#t", "-", []string{"ATTACH '%/t.duckdb' AS f", "CREATE TABLE f.t AS SELECT [TIME '12:00'] AS id"}, "times of day within"},
+		{"times in a structure", "t.parquet", "-", []string{"COPY (SELECT {'a': 1, 'b': {'c': [TIME '12:00']}} AS id) TO '%/t.parquet'"}, "times of day within"},
 		{"DuckDB column missing", "t.duckdb#t", "-", []string{"ATTACH '%/t.duckdb' AS f", "CREATE TABLE f.t AS SELECT 1 AS x"}, `no column "id"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -140,14 +140,14 @@ func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was read to its end, or the copy has failed
-	columns, raw := make([]string, len(at)), make([]string, len(at))
+	columns, fields := make([]string, len(at)), make([]stored, len(at))
 	for i, column := range s.table.Columns {
-		columns[i], raw[i] = quote(column.Name)+" "+typeName(column.Type), fmt.Sprintf("f%d", i)
+		columns[i], fields[i] = quote(column.Name)+" "+typeName(column.Type), stored{fmt.Sprintf("f%d", i), "VARCHAR"}
 	}
 	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" ("+strings.Join(columns, ", ")+")", nil); err != nil {
 		return err
 	}
-	return appendRecords(ctx, c, r, at, s.table.Malformed == catalog.SkipRecord, "INSERT INTO "+into+" "+selection(s.table, raw, "appended"))
+	return appendRecords(ctx, c, r, at, s.table.Malformed == catalog.SkipRecord, "INSERT INTO "+into+" "+selection(s.table, fields, "appended"))
 }
 
 // appendRecords runs an INSERT over the fields at of r's records, which are f0,

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,29 +19,36 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// relation is the SELECT that reads a Parquet or DuckDB source: its declared columns,
-// cast totally to the declared types, in canonical form.
-func relation(t *catalog.Table, attached string) string {
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, quote(c.Name))
-	}
-	from := "read_parquet(" + literal(t.Source.Path) + ")"
+// origin is where a Parquet or DuckDB source is read.
+func origin(t *catalog.Table, attached string) string {
 	if t.Source.Format == catalog.DuckDB {
-		from = attached + ".main." + quote(t.Source.Table)
+		return attached + ".main." + quote(t.Source.Table)
 	}
-	return selection(t, names, from)
+	return "read_parquet(" + literal(t.Source.Path) + ")"
 }
 
-// selection casts raw values to those of a table's columns. A value that is
-// none of its column's type is NULL; under the rule SkipRecord its record is
-// dropped.
-func selection(t *catalog.Table, raw []string, from string) string {
+// names are the columns that a table declares, quoted.
+func names(t *catalog.Table) []string {
+	out := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = quote(c.Name)
+	}
+	return out
+}
+
+// A stored column is one of a source: how to write it, and DuckDB's name of its
+// type there.
+type stored struct{ raw, native string }
+
+// selection casts fields to a table's columns, totally and in canonical form. A
+// value that is none of its column's type is NULL; under the rule SkipRecord its
+// record is dropped.
+func selection(t *catalog.Table, fields []stored, from string) string {
 	var columns, whole []string
 	for i, c := range t.Columns {
-		value := canonical(raw[i], c.Type)
+		value := canonical(fields[i], c.Type)
 		columns = append(columns, value+" AS "+quote(c.Name))
-		whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", raw[i], value))
+		whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", fields[i].raw, value))
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + from
 	if t.Malformed == catalog.SkipRecord {
@@ -52,8 +60,15 @@ func selection(t *catalog.Table, raw []string, from string) string {
 // canonical casts a value of any type, or makes it NULL. Values that compare
 // equal become identical: −0 becomes 0. NaN, infinities and infinite dates
 // become NULL.
-func canonical(raw string, t sqltype.Type) string {
+func canonical(f stored, t sqltype.Type) string {
+	raw := f.raw
+	if least, greatest := limits(f.native); least != "" {
+		raw = fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s END", raw, least, greatest)
+	}
 	v := "TRY_CAST(" + raw + " AS " + typeName(t) + ")"
+	if !castsTotally(f.native, t) {
+		v = "TRY(TRY_CAST(TRY(" + raw + ") AS " + typeName(t) + "))"
+	}
 	switch {
 	case t.IsFloat():
 		return fmt.Sprintf("CASE WHEN %s = 0 THEN 0::%s WHEN isfinite(%s) THEN %s END", v, typeName(t), v, v)
@@ -61,6 +76,60 @@ func canonical(raw string, t sqltype.Type) string {
 		return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s END", v, v)
 	}
 	return v
+}
+
+// limits are the least and the greatest value of those native types that a Parquet
+// file can hold other values of, which are none: DuckDB takes the file's integers
+// for a time, a timestamp or a decimal as they are. With a time beyond 24:00 it
+// writes over memory.
+func limits(native string) (least, greatest string) {
+	switch kind, digits, _ := strings.Cut(native, "("); {
+	case native == "TIME", native == "TIME_NS":
+		return "'00:00:00'::" + native, "'24:00:00'::" + native
+	case native == "TIME WITH TIME ZONE":
+		return "'00:00:00+15:59:59'::TIMETZ", "'24:00:00-15:59:59'::TIMETZ"
+	case native == "TIMESTAMP", native == "TIMESTAMP WITH TIME ZONE":
+		return "'-infinity'::" + native, "'infinity'::" + native
+	case kind == "DECIMAL" && strings.HasSuffix(digits, ")"):
+		var precision, scale int
+		if _, err := fmt.Sscanf(digits, "%d,%d)", &precision, &scale); err == nil {
+			nines := strings.Repeat("9", precision-scale) + "." + strings.Repeat("9", scale)
+			return "'-" + nines + "'::" + native, "'" + nines + "'::" + native
+		}
+	}
+	return "", ""
+}
+
+// holdsTimes reports whether a native type contains times of day in something
+// else, where no limits can be set to them.
+func holdsTimes(native string) bool {
+	if strings.HasPrefix(native, "ENUM(") || !strings.ContainsAny(native, "([") {
+		return false
+	}
+	return timeOfDay.MatchString(strings.ReplaceAll(native, "TIMESTAMP WITH TIME ZONE", ""))
+}
+
+var timeOfDay = regexp.MustCompile(`\bTIME(_NS)?\b`)
+
+// castsTotally reports whether DuckDB's TRY_CAST from a native type gives NULL where
+// it cannot convert. From other types, such as BIT, BIGNUM, TIMESTAMP WITH TIME
+// ZONE and all that contain them, it fails on some values, which the outer TRY
+// makes NULL. The inner one hides the column's statistics: DuckDB casts the least
+// and the greatest value when it plans, where nothing catches a failure. Without
+// statistics some queries are slower, so that the types of most columns keep them.
+// TestNativeTypes holds all to it.
+func castsTotally(native string, to sqltype.Type) bool {
+	if kind, digits, _ := strings.Cut(native, "("); kind == "DECIMAL" && strings.HasSuffix(digits, ")") { // no list of them
+		return true
+	}
+	switch native {
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+		"FLOAT", "DOUBLE", "VARCHAR", "DATE", "TIME":
+		return true
+	case "TIMESTAMP":
+		return to.Kind != sqltype.TimeKind // infinity
+	}
+	return false
 }
 
 // typeName is DuckDB's name of a type.
@@ -177,7 +246,6 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached da
 		if t.Mapping != nil {
 			continue
 		}
-		from := "read_parquet(" + literal(t.Source.Path) + ")"
 		switch t.Source.Format {
 		case catalog.CSV, catalog.JSONLines:
 			continue
@@ -186,8 +254,8 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached da
 			if _, err := try("ATTACH IF NOT EXISTS " + literal(t.Source.Path) + " AS " + alias + " (READ_ONLY)"); err != nil {
 				return cannotOpen(t, "it is not a DuckDB file of this version, or another process writes to it")
 			}
-			from = alias + ".main." + quote(t.Source.Table)
 		}
+		from := origin(t, attached.alias(t.Source.Path))
 		names, err := try("SELECT * FROM " + from + " LIMIT 0")
 		switch {
 		case err != nil && t.Source.Format == catalog.DuckDB:
@@ -200,7 +268,7 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached da
 			if !slices.ContainsFunc(names, same) {
 				return cannotOpen(t, fmt.Sprintf("it has no column %q", c.Name))
 			}
-			if _, err := try("SELECT " + canonical(quote(c.Name), c.Type) + " FROM " + from + " LIMIT 0"); err != nil {
+			if _, err := try("SELECT " + canonical(stored{raw: quote(c.Name)}, c.Type) + " FROM " + from + " LIMIT 0"); err != nil {
 				return cannotOpen(t, fmt.Sprintf("column %q cannot be read as %s", c.Name, c.Type))
 			}
 		}
