@@ -5,7 +5,7 @@ SETUP    ?= yes
 FUZZTIME ?= 10s
 BENCH    ?= .
 SOAK     ?= ./learn/network
-RACE     ?= ./ledger/... ./budget/... ./internal/entropy/... ./internal/release/... ./sandbox/... .
+RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/... .
 
 SHELL       := bash
 .SHELLFLAGS := -eo pipefail -c

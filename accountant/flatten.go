@@ -47,7 +47,7 @@ func flatten(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, error) 
 			return nil, fmt.Errorf("order %v is not above 1 and finite", order)
 		}
 	}
-	worlds, err := expand(plan, o.Neighbours)
+	worlds, err := expand(planned(plan, o.Neighbours), o.Neighbours)
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,9 @@ func grouped(e privacy.Event, g int64) (privacy.Event, error) {
 		return privacy.Repeat{Count: int(g), Event: e}, nil
 	case privacy.RDP:
 		return groupedRDP(e, g)
+	case privacy.Under:
+		inner, err := grouped(e.Event, g)
+		return privacy.Under{Neighbours: e.Neighbours, Event: inner}, err
 	case privacy.Repeat:
 		inner, err := grouped(e.Event, g)
 		return privacy.Repeat{Count: e.Count, Event: inner}, err

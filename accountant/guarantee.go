@@ -27,6 +27,9 @@ import (
 // What is charged never depends on the clock: Options.Work alone decides which accountants
 // answer, and a ctx that ends is an error.
 func Guarantee(ctx context.Context, plan privacy.Event, f filter.Filter, delta privacy.Delta, o Options) (privacy.Event, error) {
+	if n := f.Neighbours(); n != o.Neighbours {
+		return nil, fmt.Errorf("guarantee: it is wanted for %v, and the filter is for %v", o.Neighbours, n)
+	}
 	var ungrouped error
 	if o.Group > 1 {
 		var g privacy.Event

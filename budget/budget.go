@@ -60,13 +60,14 @@ type Release struct {
 	Statement string
 	// Events are what the answer reveals, between databases that are neighbours
 	// under the budget's relation: under ReplaceOne a sensitivity is already the
-	// doubled one.
+	// doubled one. Events that state another relation are refused.
 	Events []privacy.Event
 	// Delta is the δ at which a filter converts Gaussian noise; see filter.Filter.
 	Delta privacy.Delta
 }
 
-// A Budget pays for releases. Implementations are safe for concurrent use.
+// A Budget pays for releases. Implementations are safe for concurrent use. One that
+// passes on what it is charged is Rooted.
 type Budget interface {
 	// Name names the budget in errors and histories.
 	Name() string

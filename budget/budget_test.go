@@ -342,7 +342,7 @@ func TestQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner := must(Partition(bob, PartitionOptions{Names: []string{"a"}, Spread: 1}))
-	if Root(inner[0]) != root || Root(root) != root {
+	if must(Root(inner[0])) != root || must(Root(root)) != root {
 		t.Error("the root is another")
 	}
 	if got := left(bob); got != "epsilon 0.1" {

@@ -56,6 +56,8 @@ func (m *InMemory) Spent(ctx context.Context) (filter.Amounts, error) {
 	return m.filter.Amounts(m.spent), nil
 }
 
+func (m *InMemory) self() Budget { return m }
+
 func (m *InMemory) own() lock { return m.lock }
 
 func (m *InMemory) left(context.Context) (filter.Total, error) {

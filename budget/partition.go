@@ -90,6 +90,7 @@ func (p *part) Name() string                   { return p.name }
 func (p *part) Neighbours() privacy.Neighbours { return p.parent.Neighbours() }
 func (p *part) Filter() filter.Filter          { return p.parent.Filter() }
 func (p *part) own() lock                      { return p.lock }
+func (p *part) self() Budget                   { return p }
 
 func (p *part) Left(ctx context.Context) (filter.Amounts, error) { return remaining(ctx, p) }
 

@@ -50,6 +50,8 @@ func (q *quota) Reserve(ctx context.Context, r Release) (Reservation, error) {
 	return reserve(ctx, q, r)
 }
 
+func (q *quota) self() Budget { return q }
+
 func (q *quota) left(ctx context.Context) (filter.Total, error) {
 	above, err := leftOf(ctx, q.parent)
 	if err != nil {

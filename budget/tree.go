@@ -13,6 +13,9 @@ import (
 // A node is a budget of this package: in memory, or over another budget.
 type node interface {
 	Budget
+	// self returns the node, also where a budget of another package has embedded it and
+	// so has its methods: that one is no node, and its own Reserve is what is called.
+	self() Budget
 	// own returns the lock of the node's tree.
 	own() lock
 	// charge tries a release, and that all above the node admits it. The tree is
@@ -49,9 +52,15 @@ func (l lock) try() bool {
 
 func (l lock) release() { <-l }
 
+// nodeOf returns b as a node, if it is one.
+func nodeOf(b Budget) (node, bool) {
+	n, ok := b.(node)
+	return n, ok && same(n.self(), b)
+}
+
 // lockOf returns the lock that a node over parent shares.
 func lockOf(parent Budget) lock {
-	if n, ok := parent.(node); ok {
+	if n, ok := nodeOf(parent); ok {
 		return n.own()
 	}
 	return newLock()
@@ -82,6 +91,7 @@ func acquireAll(ctx context.Context, locks []lock) error {
 // unless it succeeds as a whole.
 type trial struct {
 	ctx    context.Context
+	locks  []lock // which are held
 	undo   []func()
 	asked  Budget  // of the charges, the one that is tried
 	others []other // what budgets that are not of this package shall pay
@@ -107,7 +117,7 @@ func (t *trial) fail() {
 // charge passes a release on. What one other budget pays for several nodes is one
 // release, so that it is refused as a whole.
 func (t *trial) charge(b Budget, r Release) error {
-	if n, ok := b.(node); ok {
+	if n, ok := nodeOf(b); ok {
 		return n.charge(t, r)
 	}
 	for i, o := range t.others {
@@ -127,6 +137,11 @@ func same(a, b Budget) bool { return reflect.TypeOf(a).Comparable() && a == b }
 
 // reserve charges the other budgets. Before several are charged, each is asked.
 func (t *trial) reserve() (reservations, error) {
+	for _, o := range t.others {
+		if root, err := Root(o.Budget); err == nil && t.holds(root) {
+			return nil, refusal(o.asked, fmt.Errorf("budget %q passes on what it is charged to %q, which is charged at the same time: charge them one after the other", o.Budget.Name(), root.Name()))
+		}
+	}
 	if len(t.others) > 1 {
 		for _, o := range t.others {
 			if err := affords(t.ctx, o.Charge); err != nil {
@@ -143,6 +158,12 @@ func (t *trial) reserve() (reservations, error) {
 		made = append(made, r)
 	}
 	return made, nil
+}
+
+// holds reports whether a budget's tree is locked by the trial.
+func (t *trial) holds(b Budget) bool {
+	n, ok := nodeOf(b)
+	return ok && slices.Contains(t.locks, n.own())
 }
 
 func affords(ctx context.Context, c Charge) error {
@@ -186,7 +207,8 @@ func (rs reservations) Commit(ctx context.Context, answer []byte) error {
 // package, two domains of a ledger say, all are asked first and then charged one by
 // one: if others spent meanwhile what the last of them had, the first stay charged. A
 // budget of another package that passes on what it is charged is not to be charged
-// together with what it passes that on to: it would wait for itself.
+// together with what it passes that on to: it would wait for itself, and is refused if
+// it is Rooted.
 func ReserveAll(ctx context.Context, charges []Charge) (Reservation, error) {
 	if len(charges) == 0 {
 		return nil, errors.New("reserve: nobody pays")
@@ -196,7 +218,7 @@ func ReserveAll(ctx context.Context, charges []Charge) (Reservation, error) {
 		if c.Budget == nil {
 			return nil, errors.New("reserve: a budget is missing")
 		}
-		if n, ok := c.Budget.(node); ok && !slices.Contains(locks, n.own()) {
+		if n, ok := nodeOf(c.Budget); ok && !slices.Contains(locks, n.own()) {
 			locks = append(locks, n.own())
 		}
 	}
@@ -210,7 +232,7 @@ func ReserveAll(ctx context.Context, charges []Charge) (Reservation, error) {
 			}
 		}()
 	}
-	t := &trial{ctx: ctx}
+	t := &trial{ctx: ctx, locks: locks}
 	made, err := t.run(charges)
 	if err != nil {
 		t.fail()
@@ -258,24 +280,9 @@ func remaining(ctx context.Context, n node) (filter.Amounts, error) {
 
 // leftOf asks any budget; the tree of a node is locked.
 func leftOf(ctx context.Context, b Budget) (filter.Total, error) {
-	if n, ok := b.(node); ok {
+	if n, ok := nodeOf(b); ok {
 		return n.left(ctx)
 	}
 	a, err := b.Left(ctx)
 	return a.Total(b.Filter().Measure()), err
-}
-
-// Root returns the budget that pays in the end for what b is charged: b itself, or
-// what lies under its partitions and quotas.
-func Root(b Budget) Budget {
-	for {
-		switch n := b.(type) {
-		case *part:
-			b = n.parent
-		case *quota:
-			b = n.parent
-		default:
-			return b
-		}
-	}
 }

@@ -121,13 +121,9 @@ func (m Subsampled) draw(bits noise.Bits, n int) (rows []int, err error) {
 }
 
 // amplified returns one event that f can charge for a sampled one: the guarantee
-// that an accountant certifies for it. In e sensitivities are those of the relation;
-// a plan has those of add-remove, which the accountant doubles under replace-one.
+// that an accountant certifies for it. In e sensitivities are those of the relation.
 func amplified(e privacy.Event, f filter.Filter, n privacy.Neighbours, delta privacy.Delta) (privacy.Event, error) {
-	plan := e
-	if n == privacy.ReplaceOne {
-		plan = halved(e)
-	}
+	plan := privacy.Under{Neighbours: n, Event: e}
 	o := accountant.Options{Neighbours: n}
 	g, err := accountant.Guarantee(context.Background(), plan, f, delta, o)
 	if err == nil {
@@ -150,24 +146,4 @@ func one() privacy.Epsilon {
 		panic(err) // one is an epsilon
 	}
 	return e
-}
-
-// halved returns an event with half the sensitivity.
-func halved(e privacy.Event) privacy.Event {
-	half := func(r *big.Rat, by int64) *big.Rat { return new(big.Rat).Quo(r, big.NewRat(by, 1)) }
-	switch e := e.(type) {
-	case privacy.Poisson:
-		e.Event = halved(e.Event)
-		return e
-	case privacy.WithoutReplacement:
-		e.Event = halved(e.Event)
-		return e
-	case privacy.DiscreteLaplace:
-		e.Sensitivity = half(e.Sensitivity, 2)
-		return e
-	case privacy.DiscreteGaussian:
-		e.SensitivitySquared = half(e.SensitivitySquared, 4)
-		return e
-	}
-	return e // what has no sensitivity is a guarantee for the pair at hand
 }

@@ -64,7 +64,8 @@ func refuse(format string, args ...any) error {
 // nothing returns its records. A transformation that was refused gives a dataset
 // whose aggregations return the refusal, and charge nothing.
 //
-// Datasets are immutable and safe for concurrent use. The zero Dataset belongs to
+// Datasets are immutable and safe for concurrent use, with any bits that nothing else
+// draws from at the time; releases take bits of their own, for one call. The zero Dataset belongs to
 // nobody and is refused.
 type Dataset[T any] struct {
 	private func() []T // of a function fmt prints the address, even around Format

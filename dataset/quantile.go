@@ -80,7 +80,12 @@ func quantiles[T any](bits noise.Bits, d Dataset[T], f func(T) float64, qs []flo
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: %s: %w", ErrParameter, name, err)
 		}
-		if r.events[i] = []privacy.Event{m.Event()}; distance == r.furthest {
+		// So many records added or removed are what stability makes of either relation.
+		e, err := privacy.Released(m.Event(), mo.Neighbours)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if r.events[i] = []privacy.Event{e}; distance == r.furthest {
 			chosen = m
 		}
 	}

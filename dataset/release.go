@@ -84,9 +84,12 @@ func newRelease(bits noise.Bits, s source, o Options, name string) (*release, er
 		return nil, fmt.Errorf("%w: confidence: %w", ErrParameter, err)
 	}
 	r := &release{
-		options: o, name: name, stakes: s.stakes, distances: s.stakes.together(),
+		options: o, name: name, stakes: s.stakes,
 		rho: o.Rho, beta: confidence.Sub(big.NewRat(1, 1), confidence),
 		events: make([][]privacy.Event, len(s.stakes)),
+	}
+	if r.distances, err = s.stakes.together(); err != nil {
+		return nil, err
 	}
 	if r.options.Statement == "" {
 		r.options.Statement = name

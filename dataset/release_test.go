@@ -23,6 +23,8 @@ type recorder struct {
 	releases []budget.Release
 }
 
+func (r *recorder) Pays() (self, payer budget.Budget) { return r, r.Budget }
+
 func (r *recorder) Reserve(ctx context.Context, x budget.Release) (budget.Reservation, error) {
 	r.releases = append(r.releases, x)
 	return r.Budget.Reserve(ctx, x)

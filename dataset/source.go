@@ -12,8 +12,10 @@ import (
 // New returns the dataset of which each record is a privacy unit. Its stability is 1,
 // or 2 where the budget's relation is ReplaceOne: one record goes, another comes.
 //
-// The bits are for random choices between records. The records are not copied, and
-// must not be changed any more.
+// The bits are for random choices between records; what is made of the dataset draws from
+// them one call at a time. Where they are used elsewhere too, in another dataset or in
+// releases, at the same time, they must be safe for that, as those of noise.System are.
+// The records are not copied, and must not be changed any more.
 func New[T any](bits noise.Bits, records []T, b budget.Budget) (Dataset[T], error) {
 	return open(bits, records, b, 1)
 }
@@ -55,7 +57,7 @@ func NewOfUnits[T any, K comparable](bits noise.Bits, records []T, b budget.Budg
 	if err != nil {
 		return Dataset[T]{}, err
 	}
-	kept, err := atMost(bits, records, unit, maxRecords)
+	kept, err := atMost(d.bits, records, unit, maxRecords)
 	if err != nil {
 		return Dataset[T]{}, err
 	}
@@ -66,7 +68,7 @@ func open[T any](bits noise.Bits, records []T, b budget.Budget, stability int64)
 	if bits == nil || b == nil {
 		return Dataset[T]{}, refuse("the source of randomness or the budget is missing")
 	}
-	s := source{bits: bits, stakes: stakes{{budget: b, stability: stability, divided: 1}}}
+	s := source{bits: noise.Shared(bits), stakes: stakes{{budget: b, stability: stability, divided: 1}}}
 	if b.Neighbours() == privacy.ReplaceOne {
 		s = s.times(2)
 	}

@@ -202,7 +202,7 @@ func exceeds(t *rapid.T, stability func(tree *node, d Dataset[int64], of budget.
 // tracked adds up the stakes of a budget and of its parts.
 func tracked(_ *node, d Dataset[int64], of budget.Budget) (s int64) {
 	for _, t := range d.stakes {
-		if budget.Root(t.budget) == of {
+		if must(budget.Root(t.budget)) == of {
 			s += t.stability
 		}
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -55,7 +56,8 @@ func same(a, b budget.Budget) bool { return reflect.TypeOf(a).Comparable() && a 
 // together returns for each stake the sum of the stabilities of all that one budget
 // pays for in the end: two parts of a partition, or a quota and what it is a quota
 // of. (Budgets of one name count as one, which can only cost more.) Of these each
-// is charged for all.
+// is charged for all. Several stakes of which one does not say who pays in the end are
+// refused: it might be the others' budget in disguise.
 //
 // A release with loss κ(s) for a distance s, of which κ(s)/s does not decrease, is
 // paid for by this whatever the tree is: for parts i with shares c_i/c of one
@@ -63,14 +65,25 @@ func same(a, b budget.Budget) bool { return reflect.TypeOf(a).Comparable() && a 
 // = Σc_i/c, and κ of it at most w·κ(Σs_i), the sum of the shares of what the parts
 // were charged (see budget.Partition). Charging each for its own s_i would not do:
 // ρ of a sum exceeds the sum of the ρ.
-func (all stakes) together() []int64 {
-	sums := make([]int64, len(all))
+func (all stakes) together() ([]int64, error) {
+	if len(all) == 1 {
+		return []int64{all[0].stability}, nil
+	}
+	roots := make([]budget.Budget, len(all))
 	for i, s := range all {
-		for _, t := range all {
-			if budget.Root(s.budget).Name() == budget.Root(t.budget).Name() {
+		root, err := budget.Root(s.budget)
+		if err != nil {
+			return nil, fmt.Errorf("%w: several budgets pay: %w", ErrParameter, err)
+		}
+		roots[i] = root
+	}
+	sums := make([]int64, len(all))
+	for i := range all {
+		for j, t := range all {
+			if same(roots[i], roots[j]) || roots[i].Name() == roots[j].Name() {
 				sums[i] += t.stability
 			}
 		}
 	}
-	return sums
+	return sums, nil
 }

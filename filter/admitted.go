@@ -121,7 +121,7 @@ func OfPlan(e privacy.Event, n privacy.Neighbours) privacy.Event {
 
 // doubled returns an event of a plan as it is under ReplaceOne, where the distance of
 // neighbours is that of one removal and one addition. Guarantees stay: they are said
-// of the relation in force.
+// of the relation in force, and so are events that state theirs.
 func doubled(e privacy.Event) privacy.Event {
 	two, four := big.NewRat(2, 1), big.NewRat(4, 1)
 	times := func(r, by *big.Rat) *big.Rat {

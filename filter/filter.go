@@ -70,6 +70,8 @@ type Filter interface {
 	Measure() Measure
 	// Budget returns the total that must not be exceeded.
 	Budget() Total
+	// Neighbours is the relation that it speaks of. It refuses events that do not.
+	Neighbours() privacy.Neighbours
 	// Charge returns what one request's events cost together, rounded up. Delta is
 	// the δ that the request names for the conversion of Gaussian noise; filters
 	// that have none to convert ignore it. It returns an error that wraps
@@ -92,8 +94,9 @@ type base struct {
 	neighbours privacy.Neighbours
 }
 
-func (b base) Budget() Total { return b.budget }
-func (base) sealed()         {}
+func (b base) Budget() Total                  { return b.budget }
+func (b base) Neighbours() privacy.Neighbours { return b.neighbours }
+func (base) sealed()                          {}
 
 // ErrUnsupported is wrapped by the refusal of an event that a measure has no
 // charge for, such as Gaussian noise under Pure.

@@ -24,7 +24,9 @@ func TestEventsOfMechanisms(t *testing.T) {
 		{MaxGroups: 7, Rho: must(privacy.ParseRho("0.0001")), Delta: del("1e-12")},
 		{MaxGroups: 1000000, Rho: must(privacy.ParseRho("0.0001")), Delta: del("1e-12")},
 	} {
-		events = append(events, must(mechanism.ChooseSelection(o)).Events()...)
+		for _, e := range must(mechanism.ChooseSelection(o)).Events() {
+			events = append(events, must(privacy.Released(e, o.Neighbours)))
+		}
 	}
 	l, path := create(t, Options{Domains: []DomainBudget{{ID: "patient", Measure: filter.ZCDP, Epsilon: eps("3"), Delta: del("1e-7"), SelectionDelta: del("5e-8")}}})
 	for _, e := range events {

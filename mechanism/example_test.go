@@ -204,7 +204,7 @@ func ExampleQuantile() {
 	// true
 	// true
 	// true
-	// 185 ranks, 2*exponential(0.5)
+	// 185 ranks, add_remove(2*exponential(0.5))
 }
 
 func ExampleHistogram() {
@@ -217,7 +217,7 @@ func ExampleHistogram() {
 	fmt.Println(len(counts), counts[3] > 4300, h.Event())
 	fmt.Println("all within", must(h.Bound(big.NewRat(1, 20))), "with probability 0.95")
 	// Output:
-	// 4 true discrete_laplace(2, sensitivity=1)
+	// 4 true add_remove(discrete_laplace(2, sensitivity=1))
 	// all within 9 with probability 0.95
 }
 
@@ -251,7 +251,7 @@ func ExampleStabilityHistogram() {
 			fmt.Println(s.Key, s.Count > 4900, h.Threshold(), h.Event())
 		}
 	}
-	// Output: flu true 15 selection(1, 0.000001)
+	// Output: flu true 15 add_remove(selection(1, 0.000001))
 }
 
 func ExampleChooseSelection() {
@@ -262,7 +262,7 @@ func ExampleChooseSelection() {
 	}))
 	kept := must(s.Select(noise.System(), []*big.Int{big.NewInt(0), big.NewInt(30_000)}))
 	fmt.Println(s.Name(), s.HalfCount(), kept, s.Events())
-	// Output: truncated_geometric 14 [false true] [selection(1, 0.000001)]
+	// Output: truncated_geometric 14 [false true] [add_remove(selection(1, 0.000001))]
 }
 
 func ExampleSmoothMedian() {
@@ -324,7 +324,7 @@ func ExampleSubsampled() {
 	}))
 	n := must(s.Release(noise.System(), make([]string, 20_000)))
 	fmt.Println(1500 < n.Int64() && n.Int64() < 2500, s.Event())
-	// Output: true poisson(0.1, discrete_laplace(1, sensitivity=1))
+	// Output: true add_remove(poisson(0.1, discrete_laplace(1, sensitivity=1)))
 }
 
 func ExampleMWEM() {

@@ -31,9 +31,9 @@ import (
 // (the same, Theorem 3.1 and its proof), hence δ₀-approximately ε₀²/2-zCDP (Bun
 // and Steinke 2016, Proposition 1.4 and Definition 8.1), of which both add up.
 type truncatedGeometric struct {
-	keep  []*big.Int // π(1), π(2), ... in units of 1/one, below one; certain from there on
-	one   *big.Int   // a power of two
-	event privacy.Event
+	keep   []*big.Int // π(1), π(2), ... in units of 1/one, below one; certain from there on
+	one    *big.Int   // a power of two
+	events []privacy.Event
 }
 
 // maxTable bounds the table; where it would be longer, a threshold serves.
@@ -65,10 +65,11 @@ func newTruncatedGeometric(o SelectionOptions, k *big.Rat) (Selection, error) {
 	if x := e.Float64(); d.Float64()*math.Expm1(maxTable*x)/math.Expm1(x) < 0.5 {
 		return nil, errTableTooLong // π(maxTable) is at most that, without computing it
 	}
-	t := &truncatedGeometric{event: privacy.Selection{Epsilon: e, Delta: d}}
+	var each privacy.Event = privacy.Selection{Epsilon: e, Delta: d}
 	if count := k.Num().Int64(); count > 1 {
-		t.event = privacy.Repeat{Count: int(count), Event: t.event}
+		each = privacy.Repeat{Count: int(count), Event: each}
 	}
+	t := &truncatedGeometric{events: o.under(each)}
 	return t, t.tabulate(e.Rat(), d.Rat())
 }
 
@@ -143,6 +144,6 @@ func (t *truncatedGeometric) HalfCount() *big.Int {
 	return big.NewInt(int64(i + 1))
 }
 
-func (t *truncatedGeometric) Events() []privacy.Event { return []privacy.Event{t.event} }
+func (t *truncatedGeometric) Events() []privacy.Event { return t.events }
 func (t *truncatedGeometric) Name() string            { return "truncated_geometric" }
 func (t *truncatedGeometric) Scale() float64          { return 0 }

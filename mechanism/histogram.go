@@ -32,9 +32,10 @@ type HistogramOptions struct {
 // well. With k the number of counts that change, which is no more than there are,
 // the L1 distance is k·R, the square of the L2 distance k·R².
 type Histogram struct {
-	bins    int
-	noise   Additive
-	laplace *noise.DiscreteLaplace // the same noise, if draws of it fit into 64 bits
+	bins       int
+	neighbours privacy.Neighbours
+	noise      Additive
+	laplace    *noise.DiscreteLaplace // the same noise, if draws of it fit into 64 bits
 }
 
 // NewHistogram returns the mechanism with the given options.
@@ -61,7 +62,7 @@ func NewHistogram(o HistogramOptions) (*Histogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Histogram{bins: o.Bins, noise: a}
+	h := &Histogram{bins: o.Bins, neighbours: o.Neighbours, noise: a}
 	if l, ok := a.(laplace); ok && l.Scale().Cmp(big.NewRat(maxScale, 1)) <= 0 {
 		h.laplace = l.DiscreteLaplace
 	}
@@ -91,8 +92,10 @@ func additive(k, r *big.Rat, epsilon privacy.Epsilon, rho privacy.Rho) (Additive
 	return NewGaussian(GaussianOptions{SensitivitySquared: sensitivity.Mul(sensitivity, r), Rho: rho})
 }
 
-// Event is what the noisy counts reveal.
-func (h *Histogram) Event() privacy.Event { return h.noise.Event() }
+// Event is what the noisy counts reveal, under the relation of the options.
+func (h *Histogram) Event() privacy.Event {
+	return privacy.Under{Neighbours: h.neighbours, Event: h.noise.Event()}
+}
 
 // Count returns how many of the rows are in each bin, with noise; counts may be
 // negative. Rows are the numbers of their bins; those in none, from 0 up, are left

@@ -22,9 +22,9 @@ func TestHistogramSensitivity(t *testing.T) {
 		{Bins: 4, Neighbours: privacy.ReplaceOne}, {Bins: 1, Neighbours: privacy.ReplaceOne}, {Bins: 3, MaxBins: 2, MaxRows: 4, Neighbours: privacy.ReplaceOne},
 	} {
 		o.Epsilon = eps("1")
-		l1 := must(NewHistogram(o)).Event().(privacy.DiscreteLaplace)
+		l1 := must(NewHistogram(o)).Event().(privacy.Under).Event.(privacy.DiscreteLaplace)
 		o.Epsilon, o.Rho = privacy.Epsilon{}, zcdp("1/2")
-		l2 := must(NewHistogram(o)).Event().(privacy.DiscreteGaussian)
+		l2 := must(NewHistogram(o)).Event().(privacy.Under).Event.(privacy.DiscreteGaussian)
 		if !l1.Scale.IsInt() || l1.Scale.Cmp(l1.Sensitivity) != 0 || l2.Variance.Cmp(l2.SensitivitySquared) != 0 {
 			t.Errorf("%+v: %v, %v", o, l1, l2)
 		}

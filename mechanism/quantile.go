@@ -122,8 +122,12 @@ func (q *Quantile) setQuantiles(quantiles []*big.Rat) error {
 	return nil
 }
 
-// Event is what the quantiles reveal together.
+// Event is what the quantiles reveal together, under the relation of the options.
 func (q *Quantile) Event() privacy.Event {
+	return privacy.Under{Neighbours: q.neighbours, Event: q.event()}
+}
+
+func (q *Quantile) event() privacy.Event {
 	if q.levels == 1 {
 		return privacy.Exponential{Epsilon: q.single}
 	}

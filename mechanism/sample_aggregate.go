@@ -83,10 +83,11 @@ func NewSampleAggregate[T any](o SampleAggregateOptions[T]) (*SampleAggregate[T]
 	return s, nil
 }
 
-// Event is what the answer reveals.
+// Event is what the answer reveals, under both relations: whichever is in force, one
+// result is replaced.
 func (s *SampleAggregate[T]) Event() privacy.Event {
 	if s.median != nil {
-		return s.median.Event()
+		return s.median.event()
 	}
 	return s.noise.Event()
 }

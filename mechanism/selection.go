@@ -22,7 +22,7 @@ type Selection interface {
 	// HalfCount is the smallest number of units at which a group is kept with
 	// probability at least 1/2.
 	HalfCount() *big.Int
-	// Events is what the choice of groups reveals.
+	// Events is what the choice of groups reveals, under the relation of the options.
 	Events() []privacy.Event
 	// Name is "truncated_geometric", "laplace_threshold" or "gaussian_threshold".
 	Name() string
@@ -67,6 +67,14 @@ func (o SelectionOptions) changedGroups() (*big.Rat, error) {
 		return big.NewRat(2*o.MaxGroups, 1), nil
 	}
 	return nil, fmt.Errorf("%w: no such neighbouring relation: %v", ErrParameter, o.Neighbours)
+}
+
+// under states the relation of events.
+func (o SelectionOptions) under(events ...privacy.Event) []privacy.Event {
+	for i, e := range events {
+		events[i] = privacy.Under{Neighbours: o.Neighbours, Event: e}
+	}
+	return events
 }
 
 // check returns changedGroups of options that make sense.

@@ -220,6 +220,7 @@ func TestSelectionEvents(t *testing.T) {
 			}
 			epsilon, rho, delta := new(big.Rat), new(big.Rat), new(big.Rat)
 			for _, e := range s.Events() {
+				e := must(privacy.Released(e, o.Neighbours))
 				count := big.NewRat(1, 1)
 				if r, ok := e.(privacy.Repeat); ok {
 					count.SetInt64(int64(r.Count))

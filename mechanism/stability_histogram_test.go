@@ -174,8 +174,8 @@ func TestStabilityHistogramOfKeys(t *testing.T) {
 		t.Error(err)
 	}
 	for want, o := range map[string]SelectionOptions{
-		"selection(1, 0.000001)": {MaxGroups: 1, Epsilon: eps("1"), Delta: del("1e-6")},
-		"discrete_gaussian(1, sensitivity=1) + selection(0, 0.000001)": {MaxGroups: 1, Rho: zcdp("1/2"), Delta: del("1e-6")},
+		"add_remove(selection(1, 0.000001))": {MaxGroups: 1, Epsilon: eps("1"), Delta: del("1e-6")},
+		"add_remove(discrete_gaussian(1, sensitivity=1)) + add_remove(selection(0, 0.000001))": {MaxGroups: 1, Rho: zcdp("1/2"), Delta: del("1e-6")},
 	} {
 		if e := must(NewStabilityHistogram[int](o)).Event(); e.String() != want || e.Validate() != nil {
 			t.Errorf("%+v: event %v", o, e)

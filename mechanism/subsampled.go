@@ -20,7 +20,8 @@ type SubsampledOptions[T, R any] struct {
 	// Neighbours is the relation in force; AddRemove if it is not given.
 	Neighbours privacy.Neighbours
 	// Event is what Release reveals of the sample. Required; it must speak of the
-	// relation.
+	// relation. With a rate under ReplaceOne it is Gaussian noise with the sensitivity of
+	// AddRemove, as the sample may lack the unit; accountants double it.
 	Event privacy.Event
 	// Release is the mechanism on the sample. Required.
 	Release func(bits noise.Bits, sample []T) (R, error)
@@ -60,12 +61,17 @@ func NewSubsampled[T, R any](o SubsampledOptions[T, R]) (*Subsampled[T, R], erro
 	return s, nil
 }
 
-// Event is what a release reveals.
+// Event is what a release reveals, under the relation of the options. (What is sampled
+// at a rate under ReplaceOne is told by its sensitivity of AddRemove, and holds of both.)
 func (s *Subsampled[T, R]) Event() privacy.Event {
-	if s.options.Rate != nil {
-		return privacy.Poisson{Rate: new(big.Rat).Set(s.options.Rate), Event: s.options.Event}
+	if s.options.Rate == nil {
+		return privacy.WithoutReplacement{M: s.options.Size, N: s.options.Of, Event: s.options.Event}
 	}
-	return privacy.WithoutReplacement{M: s.options.Size, N: s.options.Of, Event: s.options.Event}
+	p := privacy.Poisson{Rate: new(big.Rat).Set(s.options.Rate), Event: s.options.Event}
+	if s.options.Neighbours == privacy.ReplaceOne {
+		return p
+	}
+	return privacy.Under{Neighbours: s.options.Neighbours, Event: p}
 }
 
 // Release draws a sample and returns what the mechanism says of it. Each element of

@@ -139,7 +139,7 @@ func TestSamplingAmplifies(t *testing.T) {
 		}); err != nil {
 			t.Errorf("%+v: %v", tc, err)
 		}
-		if e, ok := s.Event().(privacy.Poisson); !ok || e.Rate.Cmp(rate) != 0 || e.Validate() != nil {
+		if e, ok := must(privacy.Released(s.Event(), privacy.AddRemove)).(privacy.Poisson); !ok || e.Rate.Cmp(rate) != 0 || e.Validate() != nil {
 			t.Errorf("event %v", s.Event())
 		}
 	}

@@ -36,7 +36,7 @@ func newLaplaceThreshold(o SelectionOptions, k *big.Rat) (Selection, error) {
 		noise:  a,
 		above:  a.(laplace).Above,
 		name:   "laplace_threshold",
-		events: []privacy.Event{privacy.Selection{Epsilon: o.Epsilon, Delta: o.Delta}},
+		events: o.under(privacy.Selection{Epsilon: o.Epsilon, Delta: o.Delta}),
 	}
 	return t, t.setLeast(o.Delta.Rat(), k)
 }
@@ -60,10 +60,10 @@ func newGaussianThreshold(o SelectionOptions, k *big.Rat) (Selection, error) {
 		noise:  a,
 		above:  a.(gaussian).Above,
 		name:   "gaussian_threshold",
-		events: []privacy.Event{a.Event(), privacy.Selection{Delta: o.Delta}},
+		events: o.under(a.Event(), privacy.Selection{Delta: o.Delta}),
 	}
 	if o.Epsilon.Sign() > 0 {
-		t.events = []privacy.Event{privacy.Selection{Epsilon: o.Epsilon, Delta: o.Delta}}
+		t.events = o.under(privacy.Selection{Epsilon: o.Epsilon, Delta: o.Delta})
 	}
 	return t, t.setLeast(delta, k)
 }

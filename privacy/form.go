@@ -84,6 +84,8 @@ func formOf(e Event) form {
 		return form{"parallel", []argument{{"events", false, e.Events}}}
 	case Sum:
 		return form{"sum", []argument{{"", false, e.Events}}}
+	case Under:
+		return form{e.name(), []argument{{"event", false, e.Event}}}
 	case Repeat:
 		return form{"repeat", []argument{{"count", false, int64(e.Count)}, {"event", false, e.Event}}}
 	}

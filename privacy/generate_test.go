@@ -79,6 +79,9 @@ func drawEvent(t *rapid.T, depth int) Event {
 		func() Event { return WithReplacement{whole("m"), whole("n"), inner()} },
 		func() Event { return Shuffled{whole("n"), inner()} },
 		func() Event { return Repeat{int(whole("count")), inner()} },
+		func() Event {
+			return Under{rapid.SampledFrom([]Neighbours{AddRemove, ReplaceOne}).Draw(t, "relation"), inner()}
+		},
 		func() Event { return Parallel{events()} },
 		func() Event { return Sum{events()} },
 	}

@@ -36,6 +36,7 @@ func nameOf(e Event) string { return formOf(alone(e)).name }
 //   - WithoutReplacement and WithReplacement ask about ReplaceOne, in a sample of M
 //     units; if the inner event has a number of units as well, it must be M.
 //   - Shuffled asks about one unit's report, in which there is nothing to sample.
+//   - Under speaks of the relation that it states.
 //   - Parallel under ReplaceOne asks also about AddRemove, of every part: a unit
 //     may leave one part for another.
 func Holds(e Event, n Neighbours) error {
@@ -75,6 +76,8 @@ func holds(e Event, n Neighbours) error {
 			return fmt.Errorf("%s within shuffled: a report is of one unit, but %[1]s is over many", nameOf(part))
 		}
 		return within(e, e.Event, n)
+	case Under:
+		return e.holds(n)
 	case Repeat:
 		return holds(e.Event, n)
 	case Sum:
@@ -133,6 +136,8 @@ func population(e Event, n int64) (Event, int64) {
 		size = e.N
 	case Shuffled:
 		size = e.N
+	case Under:
+		return population(e.Event, n)
 	case Repeat:
 		return population(e.Event, n)
 	case Sum:
@@ -177,6 +182,8 @@ func nonlocal(e Event) Event {
 	switch e := e.(type) {
 	case Poisson, WithoutReplacement, WithReplacement, Shuffled, Parallel, Tree:
 		return e
+	case Under:
+		return nonlocal(e.Event)
 	case Repeat:
 		return nonlocal(e.Event)
 	case Sum:

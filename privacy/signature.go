@@ -107,6 +107,10 @@ var signatures = []signature{
 		func(a arguments) Event { return WithReplacement{a.int(0), a.int(1), a.event(2)} }},
 	{"shuffled", []parameter{{"n", wholeDown, ""}, eventParameter},
 		func(a arguments) Event { return Shuffled{a.int(0), a.event(1)} }},
+	{"add_remove", []parameter{eventParameter},
+		func(a arguments) Event { return Under{AddRemove, a.event(0)} }},
+	{"replace_one", []parameter{eventParameter},
+		func(a arguments) Event { return Under{ReplaceOne, a.event(0)} }},
 	{"parallel", []parameter{{"event", manyEvents, ""}},
 		func(a arguments) Event { return Parallel{a[0].([]Event)} }},
 }

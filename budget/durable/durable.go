@@ -51,6 +51,9 @@ func New(ctx context.Context, l *ledger.Ledger, o Options) (*Budget, error) {
 // Name returns the domain's.
 func (b *Budget) Name() string { return b.options.Domain }
 
+// Pays implements budget.Rooted: the domain pays.
+func (b *Budget) Pays() (self, payer budget.Budget) { return b, b }
+
 // Neighbours implements budget.Budget.
 func (b *Budget) Neighbours() privacy.Neighbours { return b.neighbours }
 

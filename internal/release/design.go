@@ -103,7 +103,12 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 			d.Events = append(d.Events, n.Event())
 		}
 		if s := d.Releases[i].Selection; s != nil {
-			d.Events = append(d.Events, s.Events()...)
+			for _, e := range s.Events() {
+				if e, err = privacy.Released(e, p.neighbours); err != nil {
+					return nil, err
+				}
+				d.Events = append(d.Events, e)
+			}
 		}
 	}
 	d.Delta = p.gaussianDelta

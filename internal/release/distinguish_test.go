@@ -531,6 +531,7 @@ func copyOf(values []*big.Int) []*big.Int {
 func claimOfOneGroup(t *testing.T, s mechanism.Selection) (epsilon, delta, appears float64) {
 	t.Helper()
 	for _, e := range s.Events() {
+		e := must(privacy.Released(e, privacy.AddRemove))
 		if repeat, ok := e.(privacy.Repeat); ok {
 			e = repeat.Event
 		}

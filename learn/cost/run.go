@@ -3,7 +3,6 @@ package cost
 import (
 	"context"
 	"fmt"
-	"math/big"
 
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/noise"
@@ -60,42 +59,15 @@ func (p *Plan) take(set *example.Set) error {
 	return nil
 }
 
-// Event is the run as one plan of package accountant, which it has for the relation of
-// the plan's budget: of replacing one, that package doubles sensitivities itself, and
-// those of Events are doubled already.
+// Event is the run as one plan of package accountant, for the relation of the plan's
+// budget, whose sensitivities Events have already.
 func (r *Run[M]) Event() privacy.Event {
-	all := make([]privacy.Event, len(r.Events()))
-	for i, e := range r.Events() {
-		if r.plan.budget.Neighbours() == privacy.ReplaceOne {
-			e = halved(e)
-		}
-		all[i] = e
+	e := r.Events()[0]
+	if len(r.Events()) > 1 {
+		e = privacy.Sum{Events: r.Events()}
 	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return privacy.Sum{Events: all}
-}
-
-// halved is an event at half the distance. What has no distance stays as it is.
-func halved(e privacy.Event) privacy.Event {
-	half, quarter := big.NewRat(1, 2), big.NewRat(1, 4)
-	switch e := e.(type) {
-	case privacy.Laplace:
-		e.Sensitivity = half.Mul(half, e.Sensitivity)
-		return e
-	case privacy.DiscreteLaplace:
-		e.Sensitivity = half.Mul(half, e.Sensitivity)
-		return e
-	case privacy.Gaussian:
-		e.SensitivitySquared = quarter.Mul(quarter, e.SensitivitySquared)
-		return e
-	case privacy.DiscreteGaussian:
-		e.SensitivitySquared = quarter.Mul(quarter, e.SensitivitySquared)
-		return e
-	case privacy.Repeat:
-		e.Event = halved(e.Event)
-		return e
+	if n := r.plan.budget.Neighbours(); n != privacy.AddRemove {
+		return privacy.Under{Neighbours: n, Event: e}
 	}
 	return e
 }
