@@ -29,7 +29,7 @@ import (
 // φ moves the i-th sample by a shift that depends on the state before it and, in
 // conditions alone, on the sample: it is triangular with slopes of 1 where it is
 // smooth, and keeps volume. It is injective if each draw's own map is in every
-// state (injective.go), by induction on the draws: equal images of the earlier
+// state (draw.go), by induction on the draws: equal images of the earlier
 // samples are of equal samples, which lead to one state. A result that is fixed to
 // o (pointwise) restricts E to the outcomes with that component; they are countably
 // many, and inequalities add up.

@@ -16,6 +16,7 @@ func TestPackagesThatDoNotCompile(t *testing.T) {
 		{"package p\n\nvar x int = \"é\"\n", "p.go:3:13", "cannot use"},
 		{"package p\n\nfunc f() { return 1 }\n", "p.go:3:19", "too many return values"},
 		{"package p\n\nfunc {\n", "p.go:3:6", "expected"},
+		{"package p\n\nfunc f(int) {}\n\nvar _ = f()\n", "p.go:5:11", "not enough arguments in call to f, have (), want (int)"},
 		{"package p\n\nimport \"example.org/nowhere\"\n", "p.go:3:8", "no required module provides package example.org/nowhere"},
 	} {
 		dir := t.TempDir()

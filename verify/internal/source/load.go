@@ -71,10 +71,11 @@ func faults(p *packages.Package, dir string, said map[token.Position]bool) (all 
 
 // reported is what an error says: one fault, or of the compiler's output one a line.
 func reported(e packages.Error) (all []Fault) {
-	if !strings.HasPrefix(e.Msg, "# ") { // the package that was compiled
-		return []Fault{{position(e.Pos), e.Msg}}
+	msg := strings.ReplaceAll(e.Msg, "\n\t", ", ") // a line that goes on
+	if !strings.HasPrefix(msg, "# ") {             // the package that was compiled
+		return []Fault{{position(e.Pos), msg}}
 	}
-	for _, line := range strings.Split(e.Msg, "\n")[1:] {
+	for _, line := range strings.Split(msg, "\n")[1:] {
 		place, text, ok := strings.Cut(line, ": ")
 		if !ok {
 			place, text = "", line
