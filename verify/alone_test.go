@@ -41,7 +41,10 @@ func proofs(ctx context.Context, f *program.Function, c *claim.Claim, limit time
 	if within(func(ctx context.Context) bool { _, err := ratio.Prove(ctx, f, c); return err == nil }) {
 		by = append(by, replay.Ratio)
 	}
-	if _, err := rank.Prove(replay.Subject(replay.Rank, f, c), c); err == nil {
+	if within(func(ctx context.Context) bool {
+		_, err := rank.Prove(ctx, replay.Subject(replay.Rank, f, c), c)
+		return err == nil
+	}) {
 		by = append(by, replay.Rank)
 	}
 	plain := replay.Subject(replay.Alignment, f, c)
@@ -71,10 +74,10 @@ func proofs(ctx context.Context, f *program.Function, c *claim.Claim, limit time
 }
 
 // ruled reports whether rules prove a unit by themselves.
-func ruled(p *sensitivity.Program, u *source.Unit) bool {
+func ruled(ctx context.Context, p *sensitivity.Program, u *source.Unit) bool {
 	name := u.Info.Defs[u.Decl.Name].(*types.Func).FullName()
-	return (len(u.Claim.Sensitivities) == 0 || p.Check(name, u.Claim).Proved) &&
-		(u.Claim.Cost == nil || p.Cost(name, u.Claim).Ending(u.Function, u.Claim, source.TellingPanic).Proved)
+	return (len(u.Claim.Sensitivities) == 0 || p.Check(ctx, name, u.Claim).Proved) &&
+		(u.Claim.Cost == nil || p.Cost(ctx, name, u.Claim).Ending(u.Function, u.Claim, source.TellingPanic).Proved)
 }
 
 // rules are those of packages, of which calls are followed.
@@ -96,7 +99,7 @@ func alone(t *testing.T, loaded []*source.Package, limit time.Duration, chosen f
 		workers.Go(func() {
 			for u := range queue {
 				var by []string
-				if ruled(p, u) {
+				if ruled(t.Context(), p, u) {
 					by = append(by, "rules")
 				}
 				if u.Function != nil && u.Claim.Cost != nil && len(u.Claim.Sensitivities) == 0 {
@@ -224,7 +227,7 @@ func TestRefutedMutantsAlone(t *testing.T) {
 				continue
 			}
 			carried++
-			if replay.Check(u.Function, u.Claim, &certificate.Entry{Program: replay.Hash(u.Function, u.Claim), Kind: e.Kind, Proof: proof}) == nil {
+			if replay.Check(t.Context(), u.Function, u.Claim, &certificate.Entry{Program: replay.Hash(u.Function, u.Claim), Kind: e.Kind, Proof: proof}) == nil {
 				t.Errorf("%s is refuted, and proved by the certificate of what it is made of", key(a.names[u.Name]))
 			}
 		}

@@ -24,10 +24,9 @@ func (r *runner) compose(ctx context.Context, jobs []*job) {
 			d := r.decision(j)
 			d.syntax, d.result.Claim = program, j.unit.Claim.Text
 			decided := false
-			d.guarded(func() {
-				decided = d.static(ctx)
-				d.vacuous()
-			})
+			within, cancel := context.WithTimeout(ctx, r.options.Timeout-j.spent)
+			d.guarded(func() { decided = d.static(within) })
+			cancel()
 			if decided && d.result.Verdict != Unknown {
 				j.result, j.postponed, progress = d.result, false, true
 			}
@@ -80,12 +79,12 @@ func plainly(fn *types.Func) bool {
 
 // waits reports that the claim would hold if those of what is called do: then these
 // come first, and no search begins.
-func (d *decision) waits() bool {
+func (d *decision) waits(ctx context.Context) bool {
 	fn, ok := d.unit.Info.Defs[d.unit.Decl.Name].(*types.Func)
 	if !ok || d.assumed == nil || !pure(d.unit.Claim) || len(d.unit.Claim.Sensitivities) > 0 {
 		return false
 	}
-	r := d.assumed.Cost(fn.FullName(), d.unit.Claim)
+	r := d.assumed.Cost(ctx, fn.FullName(), d.unit.Claim)
 	d.postponed = r.Proved && len(r.Uses) > 0
 	return d.postponed
 }

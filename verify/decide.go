@@ -44,6 +44,9 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 		return
 	}
 	d.result.Claim = u.Claim.Text
+	if d.vacuous(ctx) {
+		return
+	}
 	if searchable(u) && len(u.Claim.Sensitivities) == 0 {
 		over, note := source.Exactness(u.Function, u.Claim)
 		d.result.Over, d.result.Note = Over(over), note
@@ -51,7 +54,11 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 			return
 		}
 		if stored != nil && !d.options.Fresh {
-			err := d.replay(stored)
+			repeat := d.replay
+			if stored.Kind == replay.Counterexample || stored.Kind == replay.Samples {
+				repeat = d.repeat
+			}
+			err := repeat(ctx, stored)
 			if err == nil {
 				return
 			}
@@ -66,7 +73,7 @@ func (d *decision) decide(ctx context.Context, stored *certificate.Entry) {
 		}
 	}
 	switch {
-	case d.waits():
+	case d.waits(ctx):
 	case len(u.Refusals) > 0:
 		d.refused(Outside)
 	case d.options.Check:
@@ -92,16 +99,18 @@ func said(u *source.Unit) string {
 	return strings.Join(lines, "\n")
 }
 
-// vacuous warns of a proof that may speak of no inputs: requirements that contradict
-// each other prove anything.
-func (d *decision) vacuous() {
-	if d.result.Verdict != Proved || !searchable(d.unit) {
-		return
+// vacuous finds claims that speak of no inputs: requirements that contradict each other prove
+// anything.
+func (d *decision) vacuous(ctx context.Context) bool {
+	ok, err := exact.Inhabited(ctx, d.unit.Function, d.unit.Claim)
+	if err != nil || ok {
+		return false
 	}
-	if ok, err := exact.Inhabited(d.unit.Function, d.unit.Claim); err == nil && !ok {
-		d.result.Vacuous = true
-		d.note("no inputs were found that meet what is required: if there are none, the claim says nothing")
-	}
+	d.result.Verdict = Vacuous
+	d.problem(Directive, "no inputs were found that meet what is required and may have neighbours: the claim says nothing",
+		"loosen //dp:requires and //dp:adjacent until there are some")
+	d.result.Note = "not judged: " + d.result.Problems[0].Text
+	return true
 }
 
 // priceless refuses a claim whose cost is no number at some inputs that it allows: of these it
@@ -160,9 +169,9 @@ func (d *decision) note(text string) {
 // replay accepts a stored proof, or says why not. It starts no solver. Of what is
 // stored only the claim itself is known to be proved: a least cost below it is not
 // repeated from anybody's text.
-func (d *decision) replay(e *certificate.Entry) error {
+func (d *decision) replay(ctx context.Context, e *certificate.Entry) error {
 	u := d.unit
-	if err := replay.Check(u.Function, u.Claim, e); err != nil {
+	if err := replay.Check(ctx, u.Function, u.Claim, e); err != nil {
 		return err
 	}
 	if err := d.accepted(e.Kind, e.Proof); err != nil {
@@ -243,7 +252,7 @@ func (d *decision) search(ctx context.Context) {
 			return
 		}
 	}
-	ranking, err := rank.Prove(d.subject(replay.Rank), c)
+	ranking, err := rank.Prove(ctx, d.subject(replay.Rank), c)
 	if err == nil && !ranking.Plain && (d.soon(ctx) || d.rank(ranking)) {
 		return
 	}
@@ -301,6 +310,7 @@ func (d *decision) soon(ctx context.Context) bool {
 		return false
 	}
 	d.refuted(Refuted, x)
+	d.keep(replay.Counterexample, x)
 	return true
 }
 

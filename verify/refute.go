@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/exact"
 	"github.com/discreet-dp/discreet/verify/internal/program"
+	"github.com/discreet-dp/discreet/verify/internal/replay"
 	"github.com/discreet-dp/discreet/verify/internal/source"
 )
 
@@ -25,6 +26,7 @@ func (d *decision) refute(ctx context.Context, hints []program.Pair) bool {
 		return false
 	case x != nil:
 		d.refuted(Refuted, x)
+		d.keep(replay.Counterexample, x)
 		return true
 	}
 	d.try(counterexamples, tried.String())
@@ -40,9 +42,15 @@ func (d *decision) refute(ctx context.Context, hints []program.Pair) bool {
 		d.try(samples, "they do not exclude the claim")
 		return false
 	}
+	d.sampled(x)
+	d.keep(replay.Samples, x)
+	return true
+}
+
+// sampled records a counterexample by samples.
+func (d *decision) sampled(x *exact.Counterexample) {
 	d.refuted(RefutedStatistical, x)
 	d.note(fmt.Sprintf("by samples: a claim that holds is refuted so with probability at most %g", sampleFailure))
-	return true
 }
 
 // sampleFailure bounds the probability that samples refute a claim that holds.

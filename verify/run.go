@@ -89,6 +89,8 @@ type job struct {
 	found  *certificate.Entry
 	// postponed is set where what is called decides.
 	postponed bool
+	// spent is what it took so far, where there is a clock.
+	spent time.Duration
 }
 
 func (r *runner) judgeAll(ctx context.Context, loaded []*source.Package) (jobs []*job, err error) {
@@ -195,26 +197,43 @@ func (r *runner) collect(p *source.Package, jobs []*job) error {
 	return err
 }
 
-// judge sets the result of a job.
+// grace is how long a decision may go on that has no time left, before it is left to itself.
+const grace = time.Second / 2
+
+// judge sets the result of a job, when its time is over at the latest: a decision that does not
+// look at its context is left to itself.
 func (r *runner) judge(ctx context.Context, j *job) {
 	var begun time.Time
 	if r.options.Now != nil {
 		begun = r.options.Now()
 	}
-	within, cancel := context.WithTimeout(ctx, r.options.Timeout)
+	within, cancel := context.WithTimeout(ctx, r.options.Timeout-j.spent)
 	defer cancel()
 	d := r.decision(j)
-	d.guarded(func() {
-		d.decide(within, j.stored)
-		d.vacuous()
-	})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		d.guarded(func() { d.decide(within, j.stored) })
+	}()
+	select {
+	case <-over:
+	case <-within.Done():
+		select {
+		case <-over:
+		case <-time.After(grace):
+			d = r.decision(j)
+			d.result.Claim = said(j.unit)
+			d.result.Note = fmt.Sprintf("stopped: %s were over, and nothing was found", r.options.Timeout)
+		}
+	}
 	j.postponed = d.postponed
 	if d.found != nil && !j.pkg.Alone {
 		d.result.Certificate = filepath.Join(j.pkg.Dir, certificate.Name) + "#" + j.unit.Name
 	}
 	j.result, j.found = d.result, d.found
 	if r.options.Now != nil {
-		j.result.Seconds = r.options.Now().Sub(begun).Seconds()
+		j.spent += r.options.Now().Sub(begun)
+		j.result.Seconds = j.spent.Seconds()
 	}
 }
 

@@ -37,13 +37,13 @@ func (d *decision) static(ctx context.Context) bool {
 		if !d.options.Check && d.moved(ctx) {
 			return true
 		}
-		proved = d.ruled(d.syntax.Check(fn.FullName(), d.unit.Claim))
+		proved = d.ruled(d.syntax.Check(ctx, fn.FullName(), d.unit.Claim))
 		if !proved && d.options.Check && d.moved(ctx) {
 			return true
 		}
 	}
 	if proved && d.unit.Claim.Cost != nil {
-		proved = d.ruled(d.syntax.Cost(fn.FullName(), d.unit.Claim).Ending(d.unit.Function, d.unit.Claim, source.TellingPanic))
+		proved = d.ruled(d.syntax.Cost(ctx, fn.FullName(), d.unit.Claim).Ending(d.unit.Function, d.unit.Claim, source.TellingPanic))
 	}
 	if !proved {
 		before.Problems = d.result.Problems

@@ -28,7 +28,7 @@ func TestRulesAreEvaluated(t *testing.T) {
 	}
 	u := units["Caller"]
 	d := &decision{unit: u, syntax: sensitivity.New(syntax(loaded), claims), options: Options{Timeout: time.Minute, Workers: 1}}
-	if r := d.syntax.Cost(u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
+	if r := d.syntax.Cost(t.Context(), u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
 		t.Fatalf("the rules prove nothing, and nothing is tested: %s", r.Note)
 	}
 	searched(t, d)
@@ -61,7 +61,7 @@ func TestSensitivitiesAreEvaluated(t *testing.T) {
 	u := *units["Once"]
 	u.Function = units["Twice"].Function
 	d := &decision{unit: &u, syntax: sensitivity.New(syntax(loaded), nil), options: Options{Timeout: time.Minute}}
-	if r := d.syntax.Check(u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
+	if r := d.syntax.Check(t.Context(), u.Info.Defs[u.Decl.Name].(*types.Func).FullName(), u.Claim); !r.Proved {
 		t.Fatalf("the rules prove nothing, and nothing is tested: %s", r.Note)
 	}
 	searched(t, d)

@@ -39,7 +39,7 @@ func (d *decision) tally(ctx context.Context, t *tally.Tally) bool {
 		}
 	}
 	if one.found == nil {
-		if ranking, err := rank.Prove(one.subject(replay.Rank), c); err == nil {
+		if ranking, err := rank.Prove(ctx, one.subject(replay.Rank), c); err == nil {
 			one.rank(ranking)
 		}
 	}

@@ -34,6 +34,9 @@ const (
 	RefutedStatistical Verdict = "refuted-statistical"
 	// Unknown: neither; the note says what was tried.
 	Unknown Verdict = "unknown"
+	// Vacuous: no inputs were found that meet what the claim requires, so that any proof
+	// of it would prove nothing.
+	Vacuous Verdict = "vacuous"
 )
 
 // Over is the numbers of which a verdict speaks.
@@ -60,14 +63,11 @@ type Result struct {
 	LeastCost string  `json:"least_cost,omitempty"`
 	// Alignment is the coupling of each draw.
 	Alignment []Shift `json:"alignment,omitempty"`
-	// Certificate names where the proof is stored: file#function.
+	// Certificate names where the proof, or the counterexample, is stored: file#function.
 	Certificate    string          `json:"certificate,omitempty"`
 	Counterexample *Counterexample `json:"counterexample,omitempty"`
 	Seconds        float64         `json:"seconds"`
 	Note           string          `json:"note,omitempty"`
-	// Vacuous warns of a proof that may speak of no inputs: none were found that meet what
-	// the claim requires.
-	Vacuous bool `json:"vacuous,omitempty"`
 	// File, Line and Column are where the function stands.
 	File   string `json:"file"`
 	Line   int    `json:"line"`

@@ -31,6 +31,7 @@ verdict is one of these:
   refuted              by two neighbours and an event whose probabilities exclude it
   refuted-statistical  the same by samples, with a confidence
   unknown              neither; what was tried is said
+  vacuous              no inputs were found that meet what the claim requires: it says nothing
 
 and over says of which numbers it speaks: integers, a grid (the compiled floats), or
 the reals (nothing is said of the compiled floats).

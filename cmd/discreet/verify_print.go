@@ -20,7 +20,7 @@ func (v *verification) print(t *terminal, r *verify.Report, dir string) {
 		if v.proof && len(result.Proof) > 0 {
 			t.printSection(heading("proof of "+title(result, r), result, dir), proofRows(result, dir))
 		}
-		if result.Verdict != verify.Proved || result.Vacuous {
+		if result.Verdict != verify.Proved {
 			t.printSection(heading(string(result.Verdict)+": "+title(result, r), result, dir), reasons(result, dir))
 		}
 	}

@@ -9,6 +9,7 @@
 package analyzer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -102,7 +103,7 @@ func (c *checker) unit(u *source.Unit, e *certificate.Entry) {
 	var err error
 	searchable := u.Function != nil && u.Claim.Cost != nil && len(u.Claim.Sensitivities) == 0
 	if searchable {
-		if err = replay.Check(u.Function, u.Claim, e); err == nil {
+		if err = replay.Check(context.Background(), u.Function, u.Claim, e); err == nil {
 			return
 		}
 	}
@@ -134,12 +135,12 @@ func (c *checker) ruled(u *source.Unit) (open []sensitivity.Result) {
 		return []sensitivity.Result{{Note: "it is no function"}}
 	}
 	if len(u.Claim.Sensitivities) > 0 {
-		if r := c.rules.Check(fn.FullName(), u.Claim); !r.Proved {
+		if r := c.rules.Check(context.Background(), fn.FullName(), u.Claim); !r.Proved {
 			open = append(open, r)
 		}
 	}
 	if u.Claim.Cost != nil {
-		if r := c.rules.Cost(fn.FullName(), u.Claim).Ending(u.Function, u.Claim, source.TellingPanic); !r.Proved {
+		if r := c.rules.Cost(context.Background(), fn.FullName(), u.Claim).Ending(u.Function, u.Claim, source.TellingPanic); !r.Proved {
 			open = append(open, r)
 		}
 	}

@@ -82,7 +82,11 @@ func Forced(c *verify.Counterexample) string {
 	if c.Measure == "approx" {
 		beside = " beside the claim's delta"
 	}
-	return fmt.Sprintf("at least %s%s; claimed is %s", Lower(float64(c.Epsilon)), beside, Upper(float64(c.Claimed)))
+	times := ""
+	if factor := float64(c.Epsilon) / float64(c.Claimed) * (1 - 1e-15); factor > 1 && !math.IsInf(factor, 1) { // rounded down
+		times = Lower(factor) + " times that"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("at least %s%s; claimed is %s: %s", Lower(float64(c.Epsilon)), beside, Upper(float64(c.Claimed)), times), ": ")
 }
 
 // Fails says for which values of its parameter a counterexample refutes the claim too.

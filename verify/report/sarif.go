@@ -86,8 +86,8 @@ var rules = []sarifRule{
 		"The proof holds up to the size that stands in the message. Larger inputs may reveal more."),
 	rule("unknown", "ClaimUnknown", "warning", "The claim is neither proved nor refuted",
 		"No proof and no counterexample was found; the message says what was tried."),
-	rule("vacuous", "ClaimOfNoInputs", "warning", "The claim is proved, and may speak of no inputs",
-		"No inputs were found that meet what the claim requires. If there are none, it says nothing."),
+	rule("vacuous", "ClaimOfNoInputs", "error", "The claim speaks of no inputs",
+		"No inputs were found that meet what the claim requires and may have neighbours. If there are none, it says nothing."),
 	rule("unproved", "StepUnproved", "warning", "No proof goes beyond this step",
 		"A claim stays unknown because nothing was found that proves this step."),
 	rule("outside", "OutsideTheSubset", "warning", "Outside the subset of Go that is verified",
@@ -132,9 +132,6 @@ func SARIF(w io.Writer, r *verify.Report, root string, read Reader) error {
 	}
 	for i := range r.Results {
 		result := &r.Results[i]
-		if result.Vacuous {
-			add("vacuous", result, verify.Problem{File: result.File, Line: result.Line, Column: result.Column, Text: Message(result)})
-		}
 		if result.Verdict != verify.Proved && result.Function != "" { // a directive of no function is a problem alone
 			add(string(result.Verdict), result, verify.Problem{File: result.File, Line: result.Line, Column: result.Column, Text: Message(result)})
 		}

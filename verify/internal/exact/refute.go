@@ -75,16 +75,6 @@ func (t *Tried) String() string {
 	return s
 }
 
-// Inhabited reports whether it found inputs that meet what a claim requires. Where it
-// did not there may be none, and then the claim says nothing.
-func Inhabited(f *program.Function, cl *claim.Claim) (bool, error) {
-	c, err := compile(f)
-	if err != nil {
-		return false, err
-	}
-	return len(newSpace(c, cl).settings(1, 2*searchDepth)) > 0, nil
-}
-
 // Refute searches for a counterexample to a claim's cost. It returns nil, and what it
 // tried, where it finds none within its budget: that proves nothing.
 func Refute(ctx context.Context, f *program.Function, cl *claim.Claim, hints []program.Pair, o Search) (*Counterexample, *Tried, error) {

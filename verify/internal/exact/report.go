@@ -19,6 +19,11 @@ func (r *refuter) report(ctx context.Context, t trial) (*Counterexample, error) 
 	if err != nil {
 		return nil, err
 	}
+	return r.standing(ctx, t)
+}
+
+// standing evaluates a counterexample, and refuses what does not refute.
+func (r *refuter) standing(ctx context.Context, t trial) (*Counterexample, error) {
 	m := r.measurers[0]
 	l, err := r.code.allowed(r.claim, t.pair)
 	if err != nil {

@@ -5,8 +5,8 @@ import "math/big"
 // A Value is that of a scalar, in Number (a Bool is 0 or 1), or of a slice, in
 // Elements.
 type Value struct {
-	Number   *big.Rat
-	Elements []*big.Rat
+	Number   *big.Rat   `json:"number,omitempty"`
+	Elements []*big.Rat `json:"elements,omitempty"`
 }
 
 // Inputs are values of a function's inputs, by their names.

@@ -40,7 +40,7 @@ func TestMutantsAreCoupled(t *testing.T) {
 				if mutant > 0 {
 					g = mutated(random, f)
 				}
-				o, err := rank.Prove(g, u.Claim)
+				o, err := rank.Prove(t.Context(), g, u.Claim)
 				if err != nil {
 					continue
 				}

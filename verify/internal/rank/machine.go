@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"context"
 	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
@@ -17,6 +18,7 @@ import (
 // Every run of the function is one of the machine's, for the order of its noisy values:
 // what the machine takes for true is.
 type machine struct {
+	ctx     context.Context
 	f       *program.Function
 	c       *claim.Claim
 	draw    *program.Draw
@@ -39,12 +41,13 @@ type machine struct {
 
 const (
 	maxSteps = 400000
-	maxTurns = 64 // of loops that are not over the list
+	maxTurns = 64  // of loops that are not over the list
+	lookStep = 256 // after how many steps the time is looked at
 )
 
-func newMachine(f *program.Function, c *claim.Claim, winners int, w way) *machine {
+func newMachine(ctx context.Context, f *program.Function, c *claim.Claim, winners int, w way) *machine {
 	m := &machine{
-		f: f, c: c, winners: winners, way: w, private: map[*program.Variable]bool{}, equal: map[*program.Variable]bool{},
+		ctx: ctx, f: f, c: c, winners: winners, way: w, private: map[*program.Variable]bool{}, equal: map[*program.Variable]bool{},
 		indices: map[*program.Variable]bool{}, numbers: map[*program.Variable]int{}, results: map[int][]result{},
 	}
 	m.draw, _ = drawn(f.Body)

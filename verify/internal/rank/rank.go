@@ -43,6 +43,7 @@
 package rank
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -127,8 +128,8 @@ func drawn(list []program.Statement) (draw *program.Draw, loop *program.Loop) {
 }
 
 // Prove proves the cost of a claim, or says why not with an error that matches
-// ErrUnknown.
-func Prove(f *program.Function, c *claim.Claim) (*Outcome, error) {
+// ErrUnknown: so it does where the context ends.
+func Prove(ctx context.Context, f *program.Function, c *claim.Claim) (*Outcome, error) {
 	if !Applies(f, c) {
 		return nil, undecided("the function does not draw in a loop, in one place")
 	}
@@ -140,10 +141,13 @@ func Prove(f *program.Function, c *claim.Claim) (*Outcome, error) {
 			}
 			// Few ask which element is the first, and states are fewer where it is not told.
 			for _, first := range []bool{false, true} {
-				m := newMachine(f, c, winners, way)
+				m := newMachine(ctx, f, c, winners, way)
 				err := m.run(first)
 				if err == nil {
 					return m.outcome()
+				}
+				if ctx.Err() != nil {
+					return nil, err
 				}
 				if i == 0 {
 					why = err
@@ -177,8 +181,8 @@ func ways(f *program.Function) []way {
 }
 
 // Check re-checks a certificate.
-func Check(f *program.Function, c *claim.Claim, certificate Certificate) error {
-	o, err := Prove(f, c)
+func Check(ctx context.Context, f *program.Function, c *claim.Claim, certificate Certificate) error {
+	o, err := Prove(ctx, f, c)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCertificate, err)
 	}

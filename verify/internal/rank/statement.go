@@ -27,6 +27,9 @@ func (m *machine) list(list []program.Statement, s *state) ([]flow, error) {
 			if m.steps++; m.steps > maxSteps {
 				return nil, undecided("more than %d steps", maxSteps)
 			}
+			if m.steps%lookStep == 0 && m.ctx.Err() != nil {
+				return nil, undecided("the time for the claim is over: %v", m.ctx.Err())
+			}
 			more, err := m.statement(st, f.state)
 			if err != nil {
 				return nil, err

@@ -39,6 +39,12 @@ const (
 	Tally     = "tally"     // a Round, of the function that package tally gives
 )
 
+// The kinds of refutations, which are stored in the place of proofs and prove nothing.
+const (
+	Counterexample = "counterexample" // a pair and an event, which package exact evaluates
+	Samples        = "samples"        // a pair, which package exact draws samples of
+)
+
 // A Round is the proof of one round of a loop, as package rounds takes it apart; a round may
 // have rounds again.
 type Round struct {
@@ -66,32 +72,38 @@ var (
 	ErrMissing = errors.New("no proof is stored")
 	// ErrStale is of a proof of a function or a claim that has changed since.
 	ErrStale = errors.New("the stored proof is of an older function or claim")
+	// ErrRefuted is of a claim for which a counterexample is stored.
+	ErrRefuted = errors.New("a counterexample is stored, and no proof")
 	// ErrWrong is of a proof that does not prove the claim that it is stored for.
 	ErrWrong = errors.New("the stored proof does not prove the claim")
 )
 
 // Check checks the proof that is stored for a function, nil if there is none.
-func Check(f *program.Function, c *claim.Claim, e *certificate.Entry) error {
+func Check(ctx context.Context, f *program.Function, c *claim.Claim, e *certificate.Entry) error {
 	if e == nil {
 		return ErrMissing
 	}
 	if e.Program != Hash(f, c) {
 		return ErrStale
 	}
-	return accept(f, c, e.Kind, e.Proof)
+	return accept(ctx, f, c, e.Kind, e.Proof)
 }
 
 // accept hands a proof to the checker of its kind.
-func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMessage) error {
+func accept(ctx context.Context, f *program.Function, c *claim.Claim, kind string, proof json.RawMessage) error {
 	switch kind {
+	case Counterexample, Samples:
+		return ErrRefuted
 	case Ratio:
 		return check(proof, f, c, ratio.Check)
 	case Rank:
-		return check(proof, Subject(kind, f, c), c, rank.Check)
+		return check(proof, Subject(kind, f, c), c, func(f *program.Function, c *claim.Claim, proof rank.Certificate) error {
+			return rank.Check(ctx, f, c, proof)
+		})
 	case Alignment, Fused, Shares:
 		decoded, err := prove.Decode(proof)
 		if err == nil {
-			err = prove.Check(context.Background(), Subject(kind, f, c), c, decoded)
+			err = prove.Check(ctx, Subject(kind, f, c), c, decoded)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrWrong, err)
@@ -103,7 +115,7 @@ func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMess
 			return fmt.Errorf("%w: the function has no rounds that are mechanisms of their own", ErrWrong)
 		}
 		return check(proof, r.Function, r.Claim, func(f *program.Function, c *claim.Claim, one Round) error {
-			return accept(f, c, one.Kind, one.Proof)
+			return accept(ctx, f, c, one.Kind, one.Proof)
 		})
 	case Tally:
 		t, ok := tally.Of(f, c)
@@ -111,7 +123,7 @@ func accept(f *program.Function, c *claim.Claim, kind string, proof json.RawMess
 			return fmt.Errorf("%w: the function does more with its records than to count them", ErrWrong)
 		}
 		return check(proof, t.Function, t.Claim, func(f *program.Function, c *claim.Claim, one Round) error {
-			return accept(f, c, one.Kind, one.Proof)
+			return accept(ctx, f, c, one.Kind, one.Proof)
 		})
 	}
 	return fmt.Errorf("%w: there is no checker for proofs of kind %q", ErrWrong, kind)

@@ -85,10 +85,10 @@ func TestCheck(t *testing.T) {
 	r := shared()
 	u := r.read(t, pick)
 	e := stored(t, u)
-	if err := replay.Check(u.Function, u.Claim, e); err != nil {
+	if err := replay.Check(t.Context(), u.Function, u.Claim, e); err != nil {
 		t.Error(err)
 	}
-	if err := replay.Check(u.Function, u.Claim, nil); !errors.Is(err, replay.ErrMissing) {
+	if err := replay.Check(t.Context(), u.Function, u.Claim, nil); !errors.Is(err, replay.ErrMissing) {
 		t.Errorf("nothing stored: %v", err)
 	}
 	for what, damage := range map[string]func(e *certificate.Entry){
@@ -98,7 +98,7 @@ func TestCheck(t *testing.T) {
 	} {
 		wrong := *e
 		damage(&wrong)
-		if err := replay.Check(u.Function, u.Claim, &wrong); !errors.Is(err, replay.ErrWrong) {
+		if err := replay.Check(t.Context(), u.Function, u.Claim, &wrong); !errors.Is(err, replay.ErrWrong) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -132,13 +132,13 @@ func TestStale(t *testing.T) {
 	r := shared()
 	e := stored(t, r.read(t, pick))
 	u := r.read(t, strings.Replace(pick, "cost eps", "cost 2*eps", 1))
-	if err := replay.Check(u.Function, u.Claim, e); !errors.Is(err, replay.ErrStale) {
+	if err := replay.Check(t.Context(), u.Function, u.Claim, e); !errors.Is(err, replay.ErrStale) {
 		t.Errorf("%v", err)
 	}
 	// Whoever writes the new hash beside the old proof gains nothing.
 	u = r.read(t, strings.Replace(pick, "cost eps", "cost eps/2", 1))
 	e.Program = replay.Hash(u.Function, u.Claim)
-	if err := replay.Check(u.Function, u.Claim, e); !errors.Is(err, replay.ErrWrong) {
+	if err := replay.Check(t.Context(), u.Function, u.Claim, e); !errors.Is(err, replay.ErrWrong) {
 		t.Errorf("%v", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestRounds(t *testing.T) {
 		u := units[name]
 		c := *e
 		c.Program = replay.Hash(u.Function, u.Claim)
-		return replay.Check(u.Function, u.Claim, &c)
+		return replay.Check(t.Context(), u.Function, u.Claim, &c)
 	}
 	peel := entries["PeelTop"]
 	if peel == nil || peel.Kind != replay.Rounds {
@@ -209,7 +209,7 @@ func TestRank(t *testing.T) {
 		for _, u := range packages[0].Units {
 			if u.Name == name {
 				e.Program = replay.Hash(u.Function, u.Claim)
-				return replay.Check(u.Function, u.Claim, &e)
+				return replay.Check(t.Context(), u.Function, u.Claim, &e)
 			}
 		}
 		return errors.New("there is no " + name)

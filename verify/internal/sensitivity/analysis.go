@@ -136,6 +136,11 @@ func (a *analysis) fail(at ast.Node, hint, format string, args ...any) {
 	panic(failure{Refusal{pos, fmt.Sprintf(format, args...), hint}})
 }
 
+// late refuses what there is no time for.
+func (a *analysis) late(at ast.Node) {
+	a.fail(at, "more time for each claim", "the time for the claim is over: %v", a.work.ctx.Err())
+}
+
 func (a *analysis) why(at ast.Node, hint, format string, args ...any) *Refusal {
 	pos := token.NoPos
 	if at != nil {

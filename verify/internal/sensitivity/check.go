@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -39,7 +40,7 @@ func (r *Refusal) Error() string { return r.Reason }
 var errUnknown = errors.New("the function is not of the program")
 
 // Check holds the claims of sensitivity of a function against what is inferred.
-func (p *Program) Check(fn string, c *claim.Claim) (r Result) {
+func (p *Program) Check(ctx context.Context, fn string, c *claim.Claim) (r Result) {
 	r = Result{Proved: true, Over: "integers"}
 	d, ok := p.funcs[fn]
 	if !ok {
@@ -61,7 +62,7 @@ func (p *Program) Check(fn string, c *claim.Claim) (r Result) {
 				inputs = append(inputs, Input{Name: t.Input, Norm: s.Norm})
 			}
 		}
-		a, _, out, err := p.run(fn, c, inputs, false)
+		a, _, out, err := p.run(ctx, fn, c, inputs, false)
 		if err != nil {
 			return r.refused(err)
 		}
@@ -86,7 +87,7 @@ func (p *Program) Check(fn string, c *claim.Claim) (r Result) {
 		texts = append(texts, s.Input+": "+b.most.String())
 		if !a.isNonneg(claimed.sub(b.most)) {
 			r.Proved = false
-			r.Refusals = append(r.Refusals, Refusal{d.decl.Pos(), fmt.Sprintf("the sensitivity to %s is at most %s, which is not known to be at most %s", s.Input, b.most, claimed), "//dp:sensitivity " + s.Input + " = " + b.most.String()})
+			r.Refusals = append(r.Refusals, Refusal{d.decl.Pos(), fmt.Sprintf("the sensitivity to %s is at most %s, which is not known to be at most %s%s", s.Input, b.most, claimed, excess(b.most, claimed)), "//dp:sensitivity " + s.Input + " = " + b.most.String()})
 		}
 	}
 	r.Inferred = strings.Join(texts, ", ")

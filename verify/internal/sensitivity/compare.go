@@ -52,9 +52,22 @@ func (r Result) compare(p *Plan, c *claim.Cost) Result {
 		if c.Measure == claim.ZCDP {
 			hint = fmt.Sprintf("//dp:cost zcdp(%s)", total)
 		}
-		return r.refused(&Refusal{Reason: fmt.Sprintf("it costs at most %s, which is not known to be at most %s; the plan is %s", total, most, p), Hint: hint})
+		return r.refused(&Refusal{Reason: fmt.Sprintf("it costs at most %s, which is not known to be at most %s%s; the plan is %s", total, most, excess(total, most), p), Hint: hint})
 	}
 	return r
+}
+
+// excess says how many times a claim something is: nothing where that is no quotient.
+func excess(total, claimed Expr) string {
+	inverse, ok := claimed.inverse()
+	if !ok {
+		return ""
+	}
+	factor := total.mul(inverse)
+	if n, ok := factor.number(); ok && n.Cmp(big.NewRat(1, 1)) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s times that", factor)
 }
 
 // approximate tries the ways to an (ε, δ), each with its theorem.

@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"context"
 	"fmt"
 	"go/token"
 	"math/big"
@@ -18,19 +19,19 @@ import (
 // Neighbours that differ in one element are tried as such first, by how far it moves, and
 // then as multisets in which any element takes the place of another one: what asks whether
 // an element is above 0 jumps, but only for that one.
-func (p *Program) Cost(fn string, c *claim.Claim) Result {
-	r := p.cost(fn, c, false)
+func (p *Program) Cost(ctx context.Context, fn string, c *claim.Claim) Result {
+	r := p.cost(ctx, fn, c, false)
 	one := func(adj claim.Adjacency) bool { return adj.Relation == claim.One }
 	if r.Proved || !slices.ContainsFunc(c.Adjacent, one) {
 		return r
 	}
-	if swapped := p.cost(fn, c, true); swapped.Proved || r.Plan == nil && swapped.Plan != nil {
+	if swapped := p.cost(ctx, fn, c, true); swapped.Proved || r.Plan == nil && swapped.Plan != nil {
 		return swapped
 	}
 	return r
 }
 
-func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
+func (p *Program) cost(ctx context.Context, fn string, c *claim.Claim, swapped bool) (r Result) {
 	r = Result{Over: "integers"}
 	d, ok := p.funcs[fn]
 	if !ok {
@@ -39,8 +40,7 @@ func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
 	defer func() { r.place(d) }()
 	var inputs []Input
 	most := map[string]Expr{}
-	work := maxWork
-	f := &facts{work: &work}
+	f := &facts{work: &work{ctx: ctx, left: maxWork}}
 	for _, q := range c.Requires {
 		f.require(f.understood(q), func(Expr) bool { return false })
 	}
@@ -72,7 +72,7 @@ func (p *Program) cost(fn string, c *claim.Claim, swapped bool) (r Result) {
 			inputs, most[v.Name()] = append(inputs, Input{Name: v.Name(), Bag: true}), one()
 		}
 	}
-	a, items, out, err := p.run(fn, c, inputs, true)
+	a, items, out, err := p.run(ctx, fn, c, inputs, true)
 	if err != nil {
 		return r.refused(err)
 	}

@@ -18,6 +18,9 @@ type frame struct {
 
 func (a *analysis) expr(f *frame, st *state, x ast.Expr) value {
 	a.steps++
+	if a.work.over() {
+		a.late(x)
+	}
 	if tv, ok := f.pkg.Info.Types[x]; ok && tv.Value != nil {
 		return a.constant(tv.Value)
 	}

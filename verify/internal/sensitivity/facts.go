@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -13,18 +14,36 @@ type facts struct {
 	positive []Expr
 	// asked are the atoms whose signs are being asked for, one for the sake of another.
 	asked []string
-	// work is what is left of it, in symbols of the expressions that are asked about; nil is
-	// no end.
-	work *int
+	// work is what is left of it; nil is no end.
+	work *work
 }
 
 // maxWork bounds the cases that minima, maxima and absolute values are told apart into, of which
 // there are twice as many with each that they are made of.
 const maxWork = 1_000_000
 
-// spent reports whether there was more work than is done for one function: what is asked then is
-// not known.
-func (f *facts) spent() bool { return f.work != nil && *f.work < 0 }
+// work is what may still be done for one function: until it is spent, or its time is over.
+type work struct {
+	ctx    context.Context
+	left   int // in symbols of the expressions that are asked about
+	looked int // how often the time was to be looked at
+	late   bool
+}
+
+// lookEvery is in how many steps the time is looked at once.
+const lookEvery = 64
+
+// over reports whether the time is, which spends what is left.
+func (w *work) over() bool {
+	if w.looked++; w.looked%lookEvery == 0 && w.ctx.Err() != nil {
+		w.left, w.late = -1, true
+	}
+	return w.late
+}
+
+// spent reports whether there was more work than is done for one function, or no more time: what
+// is asked then is not known.
+func (f *facts) spent() bool { return f.work != nil && f.work.left < 0 }
 
 // asking is for the signs of what an atom is made of; ok is false if they were asked for, which
 // a fact about the atom leads back to, or deep down.
@@ -172,7 +191,8 @@ func (f *facts) isNonneg(e Expr) bool { return f.search(e, 6) }
 
 func (f *facts) search(e Expr, depth int) bool {
 	if f.work != nil {
-		*f.work -= e.size()
+		f.work.left -= e.size()
+		f.work.over()
 	}
 	if f.spent() {
 		return false

@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -46,7 +47,7 @@ func (p *Program) Infer(fn string, inputs []Input, norm claim.Norm, requires ...
 	if len(requires) > 0 {
 		c = &requires[0]
 	}
-	a, _, env, err := p.run(fn, c, inputs, false)
+	a, _, env, err := p.run(context.Background(), fn, c, inputs, false)
 	if err != nil {
 		return Signature{}, err
 	}
@@ -60,13 +61,12 @@ func (p *Program) Infer(fn string, inputs []Input, norm claim.Norm, requires ...
 }
 
 // run analyses a function and returns how far its results move in each norm.
-func (p *Program) run(fn string, c *claim.Claim, inputs []Input, cost bool) (a *analysis, items []item, out [3]env, err error) {
+func (p *Program) run(ctx context.Context, fn string, c *claim.Claim, inputs []Input, cost bool) (a *analysis, items []item, out [3]env, err error) {
 	d, ok := p.funcs[fn]
 	if !ok {
 		return nil, nil, out, fmt.Errorf("%s: %w", fn, errUnknown)
 	}
-	work := maxWork
-	a = &analysis{facts: &facts{work: &work}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, branches: map[int][]comparison{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, tags: map[*ast.Ident]*types.Var{}, swapped: map[int]Expr{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
+	a = &analysis{facts: &facts{work: &work{ctx: ctx, left: maxWork}}, program: p, knowns: map[string]*known{}, functions: map[string]env{}, elems: map[string]*elements{}, splits: map[string]*split{}, stretches: map[[2]int][]*stretch{}, groups: map[[2]int]int{}, pairs: map[string]int{}, branches: map[int][]comparison{}, parents: map[int]int{}, inputs: len(inputs), ones: map[int]bool{}, tags: map[*ast.Ident]*types.Var{}, swapped: map[int]Expr{}, escaped: map[string]bool{}, seen: map[types.Object]bool{}, cost: cost, pkg: d.pkg}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

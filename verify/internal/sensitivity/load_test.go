@@ -67,9 +67,9 @@ func read(patterns ...string) (all []subject, p *sensitivity.Program) {
 
 func (s subject) check(p *sensitivity.Program) sensitivity.Result {
 	if s.Claim.Cost != nil {
-		return p.Cost(s.full, s.Claim)
+		return p.Cost(context.Background(), s.full, s.Claim)
 	}
-	return p.Check(s.full, s.Claim)
+	return p.Check(context.Background(), s.full, s.Claim)
 }
 
 func reasons(r sensitivity.Result) string {

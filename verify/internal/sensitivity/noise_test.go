@@ -58,7 +58,7 @@ func TestScaledNoiseCostsNoMore(t *testing.T) {
 		for _, name := range []string{"x", "y"} {
 			c.Adjacent = append(c.Adjacent, claim.Adjacency{Relation: claim.Scalar, Input: &program.Variable{Name: name}, Low: program.Unary{Op: program.Sub, X: one}, High: one})
 		}
-		r := p.Cost("p.F", c)
+		r := p.Cost(t.Context(), "p.F", c)
 		if r.Plan == nil {
 			return
 		}

@@ -34,6 +34,9 @@ func (a *analysis) block(f *frame, st *state, list []ast.Stmt, k *rest) outcome 
 		if a.steps > maxSteps {
 			a.fail(s, "", "the analysis does not end within %d steps", maxSteps)
 		}
+		if a.work.over() {
+			a.late(s)
+		}
 		if a.spent() {
 			a.fail(s, "fewer minima and maxima of each other", "signs of numbers that have too many cases")
 		}
