@@ -7,8 +7,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -194,11 +196,11 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 			return err
 		}
 	}
-	set, members, err := a.sides(ctx, m, &others)
+	members, rest, err := a.sides(ctx, m, &others)
 	if err != nil {
 		return err
 	}
-	r := &leakReport{Model: a.model, Data: a.source(), Private: !a.public, Members: members, Others: set.Len() - members, Shadows: a.shadows}
+	r := &leakReport{Model: a.model, Data: a.source(), Private: !a.public, Members: members.Len(), Others: rest.Len(), Shadows: a.shadows}
 	if r.Private {
 		r.Notice = auditPrivate
 	}
@@ -208,7 +210,8 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 	if r.Members == 0 || r.Others == 0 {
 		return diagnostic.New("D132", diagnostic.Span{}, "there must be some members and some others")
 	}
-	curves, err := a.attack(ctx, t, m, set, r, claim)
+	set, member := mixed(members, rest)
+	curves, err := a.attack(ctx, t, m, set, member, r, claim)
 	if err != nil {
 		return unplayableModel(err)
 	}
@@ -224,8 +227,8 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 	return nil
 }
 
-// sides reads both sides: the first so many examples are members.
-func (a *modelAudit) sides(ctx context.Context, m *model, others *exampleFlags) (set *example.Set, members int, err error) {
+// sides reads both sides.
+func (a *modelAudit) sides(ctx context.Context, m *model, others *exampleFlags) (members, rest *example.Set, err error) {
 	var sides [2]*example.Set
 	for i, e := range []*exampleFlags{&a.exampleFlags, others} {
 		switch s := m.data.Selection; {
@@ -239,10 +242,38 @@ func (a *modelAudit) sides(ctx context.Context, m *model, others *exampleFlags) 
 			sides[i], err = a.read(ctx, &a.workplace, m.encoding(), s)
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 	}
-	return joined(sides[0], sides[1]), sides[0].Len(), nil
+	return sides[0], sides[1], nil
+}
+
+// mixed is both sides as one set, in the order of what stands in the examples, and says
+// who is a member. So nothing that an attack makes of places, ties or sums on the way
+// has seen membership: it is the same function of the examples however they fell.
+func mixed(members, others *example.Set) (set *example.Set, member []bool) {
+	set = joined(members, others)
+	order := make([]int, set.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return compareExamples(set, i, j) })
+	member = make([]bool, len(order))
+	for i, row := range order {
+		member[i] = row < members.Len()
+	}
+	return set.Pick(order), member
+}
+
+// compareExamples orders examples by their numbers and labels, whose bits are compared
+// where they are equal.
+func compareExamples(set *example.Set, i, j int) int {
+	row := func(i int) []float32 { return set.Features[i*set.Width : (i+1)*set.Width] }
+	return cmp.Or(
+		slices.CompareFunc(row(i), row(j), func(x, y float32) int {
+			return cmp.Or(cmp.Compare(x, y), cmp.Compare(math.Float32bits(x), math.Float32bits(y)))
+		}),
+		cmp.Compare(labelOf(set, i), labelOf(set, j)))
 }
 
 // joined is one set after another. Their units are different ones.
@@ -290,10 +321,10 @@ func (a *modelAudit) claim(ctx context.Context, m *model) (audit.Points, error) 
 }
 
 // attack runs all attacks that there are shadows for.
-func (a *modelAudit) attack(ctx context.Context, t *terminal, m *model, set *example.Set, r *leakReport, claim audit.Points) (curves []leakage.Curve, err error) {
-	rows, member := make([]int, set.Len()), make([]bool, set.Len())
+func (a *modelAudit) attack(ctx context.Context, t *terminal, m *model, set *example.Set, member []bool, r *leakReport, claim audit.Points) (curves []leakage.Curve, err error) {
+	rows := make([]int, set.Len())
 	for i := range rows {
-		rows[i], member[i] = i, i < r.Members
+		rows[i] = i
 	}
 	phi := make([]float64, len(rows))
 	if err := leakage.NewScorer(m.net, set).Scores(ctx, rows, phi); err != nil {
@@ -342,24 +373,20 @@ func (a *modelAudit) attack(ctx context.Context, t *terminal, m *model, set *exa
 // one for each record by its content, so that records that are there twice share one,
 // and are left out.
 func (a *modelAudit) bound(set *example.Set, scores []float64, member []bool, m *model) (*leakage.Bound, error) {
-	content := func(i int) string {
-		return fmt.Sprint(set.Features[i*set.Width:(i+1)*set.Width], labelOf(set, i))
-	}
-	seen := map[string]int{}
-	for i := range member {
-		seen[content(i)]++
+	twice := func(i, j int) bool { // who is there twice stands side by side
+		return 0 <= i && j < len(member) && compareExamples(set, i, j) == 0
 	}
 	var s []float64
 	var in []bool
 	for i := range member {
-		if seen[content(i)] == 1 {
+		if !twice(i-1, i) && !twice(i, i+1) {
 			s, in = append(s, scores[i]), append(in, member[i])
 		}
 	}
 	if len(s) == 0 {
 		return nil, nil
 	}
-	o := leakage.GuessOptions{Confidence: a.confidence, Delta: 1e-5}
+	o := leakage.GuessOptions{Confidence: a.confidence, Delta: 1e-5, Bits: a.bits}
 	if m.Certificate != nil {
 		o.Delta = m.Certificate.Guarantee.Delta.Float64()
 	}

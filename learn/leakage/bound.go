@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/audit"
+	"github.com/discreet-dp/discreet/noise"
 )
 
 // GuessOptions say what a one-run audit guesses and at which confidence.
@@ -18,6 +19,8 @@ type GuessOptions struct {
 	Guesses    int
 	Delta      float64
 	Confidence float64 // 0: 0.95
+	// Bits decide between canaries whose scores tie; nil: the system's.
+	Bits noise.Bits
 }
 
 // A Bound is what one run proves.
@@ -37,7 +40,8 @@ type Bound struct {
 
 // Guess turns the scores of canaries, each in by its own fair coin, into guesses and
 // these into a bound. The scores must not have seen the coins but through what was
-// released.
+// released. In which order the canaries stand is of no account: those whose scores tie
+// are put in order by lot. Where all of them tie, nothing is proved.
 func Guess(scores []float64, in []bool, o GuessOptions) (*Bound, error) {
 	o.Confidence = cmp.Or(o.Confidence, 0.95)
 	if o.Guesses == 0 {
@@ -47,8 +51,16 @@ func Guess(scores []float64, in []bool, o GuessOptions) (*Bound, error) {
 	if len(scores) != len(in) || o.Guesses < 1 || o.Guesses > len(scores) {
 		return nil, bad("%d guesses by %d scores of %d canaries", o.Guesses, len(scores), len(in))
 	}
-	b := &Bound{Canaries: len(in), Guesses: o.Guesses, Correct: correct(scores, in, o.Guesses), Delta: o.Delta, Confidence: o.Confidence}
-	var err error
+	b := &Bound{Canaries: len(in), Guesses: o.Guesses, Delta: o.Delta, Confidence: o.Confidence}
+	order, tied, err := ranked(scores, o.Bits)
+	if err != nil {
+		return nil, err
+	}
+	if b.Correct = correct(order, in, o.Guesses); tied {
+		// No guess is worth more than its coin. The bound would hold, with its
+		// confidence, for each drawing of lots: who draws often proves anything.
+		return b, nil
+	}
 	if b.Epsilon, err = audit.OneRunEpsilon(b.Canaries, b.Guesses, b.Correct, o.Delta, o.Confidence); err != nil {
 		return nil, err
 	}
@@ -58,12 +70,19 @@ func Guess(scores []float64, in []bool, o GuessOptions) (*Bound, error) {
 	return b, nil
 }
 
-// correct counts the right ones of a fixed number of guesses. Ties are broken by
-// place: by nothing that the coins have touched.
-func correct(scores []float64, in []bool, guesses int) (right int) {
-	order := make([]int, len(scores))
+// ranked is the order of falling scores, and whether all of them tie. What ties stands in
+// random order: places may have seen the coins, as where members come first. Numbers
+// of 64 bits tie themselves with probability n²/2^65.
+func ranked(scores []float64, bits noise.Bits) (order []int, tied bool, err error) {
+	if bits == nil {
+		bits = noise.System()
+	}
+	order = make([]int, len(scores))
 	for i := range order {
 		order[i] = i
+	}
+	if order, err = shuffled(bits, order); err != nil {
+		return nil, false, err
 	}
 	worth := func(i int) float64 {
 		if math.IsNaN(scores[i]) {
@@ -72,6 +91,12 @@ func correct(scores []float64, in []bool, guesses int) (right int) {
 		return scores[i]
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(worth(j), worth(i)) })
+	return order, worth(order[0]) == worth(order[len(order)-1]), nil
+}
+
+// correct counts the right ones of a fixed number of guesses: that the first half of them
+// is in and the last half is out.
+func correct(order []int, in []bool, guesses int) (right int) {
 	for _, i := range order[:(guesses+1)/2] {
 		if in[i] {
 			right++
