@@ -3,6 +3,10 @@ package discreet
 import (
 	"encoding/json"
 	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
@@ -15,9 +19,51 @@ func budgets(c *catalog.Catalog) []ledger.DomainBudget {
 	var out []ledger.DomainBudget
 	for _, d := range c.Domains {
 		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: d.Measure,
-			Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta})
+			Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta, Guards: guards(c, d)})
 	}
 	return out
+}
+
+// guards are the sources of a domain by their declared names. Names of tables are not
+// among them: a source is the same whatever it is called.
+func guards(c *catalog.Catalog, d *catalog.Domain) []ledger.Guarded {
+	out := []ledger.Guarded{}
+	for _, t := range c.Tables {
+		if t.Domain == d && t.Mapping == nil {
+			out = append(out, ledger.Guarded{Source: declared(t.Source), Unit: unitText(t), AlsoIn: t.AlsoIn})
+		}
+	}
+	return out
+}
+
+// publicSources are the catalog's public sources by their declared names.
+func publicSources(c *catalog.Catalog) (all []string) {
+	for _, t := range c.Tables {
+		if t.Public {
+			all = append(all, declared(t.Source))
+		}
+	}
+	return all
+}
+
+// declared is a source as the catalog names it, in the plainest spelling.
+func declared(s catalog.Source) string {
+	file, table, is := strings.Cut(s.Text, "#")
+	if file = path.Clean(filepath.ToSlash(file)); is {
+		file += "#" + catalog.Fold(table)
+	}
+	return file
+}
+
+func unitText(t *catalog.Table) string {
+	switch u := t.Unit; u.Kind {
+	case catalog.UnitRow:
+		return "the row"
+	case catalog.UnitReference:
+		return fmt.Sprintf("of %q, which refers to %q of %s", u.Column.Name, u.Referred.Name, declared(u.References.Source))
+	default:
+		return strconv.Quote(u.Column.Name)
+	}
 }
 
 // Budgets returns the domains of a catalog as a ledger is created with them.

@@ -129,7 +129,7 @@ var bans = []ban{
 	{from: "./...", to: "unsafe", why: "exact values could be read around engine.Exact"},
 	{from: "./...", to: "plugin", why: "code that nobody reviewed"},
 	{from: "./...", to: "net/...", except: []string{
-		"./engine/duckdb", // net/url writes the driver's settings; the instance has no network
+		"./engine/duckdb",                  // net/url writes the driver's settings; the instance has no network
 		"./internal/datafile/datafiletest", // makes a socket, which is no file
 	}, why: "nothing leaves the machine"},
 	{from: "./...", to: "os/exec", except: []string{

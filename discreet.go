@@ -53,10 +53,13 @@ type Config struct {
 }
 
 // A Database answers statements about one catalog. It is safe for concurrent use.
-type Database struct{ config Config }
+type Database struct {
+	config Config
+	guards map[string][]byte // what the catalog declares of each domain, as a digest
+}
 
-// Open checks that the ledger holds the catalog's domains with the catalog's
-// budgets and returns a Database.
+// Open checks that the ledger holds the catalog's domains with the catalog's budgets,
+// and guards what the catalog declares, and returns a Database.
 func Open(ctx context.Context, c Config) (*Database, error) {
 	if c.Catalog == nil {
 		return nil, errors.New("open database: no catalog")
@@ -68,11 +71,25 @@ func Open(ctx context.Context, c Config) (*Database, error) {
 		c.OwnerLog = slog.New(slog.DiscardHandler)
 	}
 	if c.Ledger != nil {
-		if err := c.Ledger.Check(ctx, budgets(c.Catalog)); err != nil {
+		if err := CheckLedger(ctx, c.Ledger, c.Catalog); err != nil {
 			return nil, fmt.Errorf("open database: %w", err)
 		}
 	}
-	return &Database{c}, nil
+	db := &Database{config: c, guards: map[string][]byte{}}
+	for _, d := range budgets(c.Catalog) {
+		db.guards[d.ID] = d.Guard()
+	}
+	return db, nil
+}
+
+// CheckLedger refuses a ledger that does not hold a catalog's domains with their
+// budgets, or guards other data than the catalog declares in them: a unit or a source
+// that changed is the owner's word, which ledger.Ledger.Confirm records.
+func CheckLedger(ctx context.Context, l *ledger.Ledger, c *catalog.Catalog) error {
+	if err := l.Check(ctx, budgets(c)); err != nil {
+		return err
+	}
+	return l.CheckPublic(ctx, publicSources(c))
 }
 
 // A Spend is what a statement may cost, in one of three forms: Epsilon alone

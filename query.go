@@ -2,6 +2,7 @@ package discreet
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 	if db.config.Ledger == nil {
 		return nil, errors.New("query: the database has no ledger")
 	}
-	certificate, err := json.Marshal(s.describe())
+	certificate, err := json.Marshal(s.record(run))
 	if err != nil {
 		return nil, fmt.Errorf("encode certificate: %w", err)
 	}
@@ -66,7 +67,7 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 		return nil, err
 	}
 	reservation, err := db.config.Ledger.Reserve(ctx, ledger.Request{
-		Domain: s.certificate.Domain.ID, Analyst: o.Analyst, Statement: sql, Parameters: parameters,
+		Domain: s.certificate.Domain.ID, Guard: db.guards[s.certificate.Domain.ID], Analyst: o.Analyst, Statement: sql, Parameters: parameters,
 		Certificate: certificate, Events: s.design.Events, Delta: s.design.Delta,
 		IdempotencyKey: o.IdempotencyKey, Now: db.config.Now(),
 	})
@@ -96,6 +97,36 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}
 	return a, nil
+}
+
+// A record is what the ledger keeps of a statement's certificate: also the bounds and
+// the public domains that it was served with. Those are no promise of the catalog's, and
+// may change from one statement to the next.
+type record struct {
+	Certificate
+	Mechanisms []Mechanism    `json:"mechanisms"`
+	Domains    []publicDomain `json:"public_domains,omitempty"`
+}
+
+// A publicDomain is a key's complete list of values, as it was when it served.
+type publicDomain struct {
+	Key    string `json:"key"`
+	Values int    `json:"values"`
+	Digest []byte `json:"digest"` // SHA-256 of the values in their order
+}
+
+func (s *statement) record(c *compiled) record {
+	r := record{Certificate: s.describe(), Mechanisms: s.mechanisms()}
+	for i, release := range s.certificate.Releases {
+		for j, values := range c.domains[i] {
+			h := sha256.New()
+			for _, v := range values {
+				fmt.Fprintf(h, "%q\n", sqltype.Key(v))
+			}
+			r.Domains = append(r.Domains, publicDomain{release.Keys[j].Name, len(values), h.Sum(nil)})
+		}
+	}
+	return r
 }
 
 // left says what remains of the domain's budget where nothing was charged.

@@ -70,6 +70,11 @@ func refusal(err error) error {
 			Because("an earlier answer could not be computed, which can depend on the data").
 			Try("the owner runs: discreet ledger acknowledge")
 		out.cause = ledger.ErrSuspended
+	case errors.Is(err, ledger.ErrGuardDiffers):
+		d = diagnostic.New("D078", diagnostic.Span{}, "the ledger guards other data than the catalog declares").
+			Because("the catalog that this statement was read by is not the one that the owner has confirmed").
+			Try("load the catalog again; the owner runs: discreet ledger confirm DOMAIN")
+		out.cause = ledger.ErrGuardDiffers
 	case errors.Is(err, ledger.ErrIdempotencyKey):
 		d = diagnostic.New("D079", diagnostic.Span{}, "the idempotency key was used for another statement").
 			Try("use a fresh key for each statement")

@@ -40,6 +40,9 @@ type DomainBudget struct {
 	Epsilon        privacy.Epsilon    `json:"epsilon"`
 	Delta          privacy.Delta      `json:"delta"`
 	SelectionDelta privacy.Delta      `json:"selection_delta"` // of delta, for events with a delta of their own; not with pure and approx
+	// Guards are the sources that a catalog declares in the domain. Unlike the budget
+	// they may change, by Confirm. nil of a domain that no catalog declares.
+	Guards []Guarded `json:"guards,omitempty"`
 }
 
 func (d DomainBudget) filter() (filter.Filter, error) {
@@ -283,7 +286,7 @@ func open(ctx context.Context, path string) (_ *Ledger, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if first.kind != kindCreate || e.Format != format {
+	if first.kind != kindCreate || e.Format < 1 || e.Format > format {
 		return nil, fmt.Errorf("format %d is not known to this version, which writes %d", e.Format, format)
 	}
 	l.genesis = first.hash
@@ -336,7 +339,13 @@ func (b *batch) addDomain(ctx context.Context, d DomainBudget, now time.Time) er
 	} else if !errors.Is(err, ErrUnknownDomain) {
 		return err
 	}
-	s := &state{}
+	if err := b.onlyDomain(ctx, d); err != nil {
+		return err
+	}
+	s := &state{Guard: d.Guard()}
+	if d.Guards != nil {
+		d.Guards = ordered(d.Guards)
+	}
 	if err := b.append(ctx, &record{kind: kindDomain, domain: d.ID}, entry{Time: now, Budget: &d, State: s}); err != nil {
 		return err
 	}
@@ -344,9 +353,9 @@ func (b *batch) addDomain(ctx context.Context, d DomainBudget, now time.Time) er
 	return nil
 }
 
-// Check refuses with ErrUnknownDomain or ErrBudgetDiffers when the ledger lacks
-// one of the catalog's domains or holds another budget for it. It names both
-// budgets.
+// Check refuses with ErrUnknownDomain, ErrBudgetDiffers or ErrGuardDiffers when the
+// ledger lacks one of the catalog's domains, holds another budget for it, or guards
+// other data than it declares. It names what differs.
 func (l *Ledger) Check(ctx context.Context, domains []DomainBudget) error {
 	for _, want := range domains {
 		have, err := l.domain(ctx, l.db, want.ID)
@@ -355,6 +364,16 @@ func (l *Ledger) Check(ctx context.Context, domains []DomainBudget) error {
 		}
 		if !have.equal(want) {
 			return fmt.Errorf("domain %q: %w: the catalog says %v, the ledger %v; a budget is for good", want.ID, ErrBudgetDiffers, want, have.DomainBudget)
+		}
+		if want.Guards == nil {
+			continue
+		}
+		s, err := lastState(ctx, l.db, want.ID)
+		if err != nil {
+			return err
+		}
+		if err := l.guardError(ctx, l.db, want, s); err != nil {
+			return err
 		}
 	}
 	return nil

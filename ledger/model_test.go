@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +24,7 @@ type model struct {
 	uncommitted int64
 	used        map[string]string // idempotency keys, with their statements
 	answers     map[string]string // the first answer committed for a key
+	guards      DomainBudget      // what was confirmed last
 }
 
 // Random sequences of everything that can be asked of a ledger, opened again now
@@ -37,11 +39,11 @@ func TestLedgerBehavesAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		path := filepath.Join(dir, strconv.Itoa(n))
-		o := Options{Domains: []DomainBudget{patient}, Anchor: path + ".anchor", Now: now}
+		o := Options{Domains: []DomainBudget{guarding(visits...)}, Anchor: path + ".anchor", Now: now}
 		l := must(Create(ctx, path, o))
 		other := must(Open(ctx, path, o))
 		defer func() { l.Close(); other.Close() }()
-		m := &model{spent: new(big.Rat), reserved: map[int64]string{}, used: map[string]string{}, answers: map[string]string{}}
+		m := &model{spent: new(big.Rat), reserved: map[int64]string{}, used: map[string]string{}, answers: map[string]string{}, guards: guarding(visits...)}
 		pick := func() int64 {
 			return rapid.SampledFrom(append([]int64{1}, slices.Sorted(maps.Keys(m.reserved))...)).Draw(t, "reservation")
 		}
@@ -50,7 +52,7 @@ func TestLedgerBehavesAsItsModel(t *testing.T) {
 				key := rapid.SampledFrom([]string{"", "", "k1", "k2"}).Draw(t, "key")
 				stmt := rapid.SampledFrom([]string{"SELECT 1", "SELECT 2"}).Draw(t, "statement")
 				eps := big.NewRat(rapid.Int64Range(1, 60).Draw(t, "epsilon"), 100)
-				r, err := l.Reserve(ctx, Request{Domain: "patient", Statement: stmt, IdempotencyKey: key, Now: now,
+				r, err := l.Reserve(ctx, Request{Domain: "patient", Statement: stmt, IdempotencyKey: key, Now: now, Guard: m.guards.Guard(),
 					Events: []privacy.Event{privacy.Pure{Epsilon: must(privacy.NewEpsilon(eps))}}})
 				stored, replayed := m.answers[key]
 				total := new(big.Rat).Add(m.spent, eps)
@@ -101,15 +103,24 @@ func TestLedgerBehavesAsItsModel(t *testing.T) {
 				m.suspended = false
 				expect(t, l.Acknowledge(ctx, "patient", "seen", now), nil)
 			},
+			"confirm": func(t *rapid.T) {
+				d := rapid.SampledFrom([]DomainBudget{guarding(visits...), guarding(visits[0]), guarding()}).Draw(t, "guards")
+				changed, err := l.Confirm(ctx, d, "", now)
+				if same := bytes.Equal(d.Guard(), m.guards.Guard()); err != nil || (changed == "") != same {
+					t.Fatalf("confirm %v after %v: %q, %v", d.Guards, m.guards.Guards, changed, err)
+				}
+				m.guards = d
+			},
 			"access": func(t *rapid.T) {
 				expect(t, l.Access(ctx, "patient", "owner", "a look", now), nil)
 			},
 			"the other process": func(t *rapid.T) { l, other = other, l },
 			"open again": func(t *rapid.T) {
 				expect(t, l.Close(), nil)
-				l = must(Open(ctx, path, o))
+				l = must(Open(ctx, path, Options{Domains: []DomainBudget{m.guards}, Anchor: o.Anchor}))
 			},
 			"": func(t *rapid.T) {
+				expect(t, other.Check(ctx, []DomainBudget{m.guards}), nil)
 				b := must(other.Balance(ctx, "patient"))
 				if b.Spent.Epsilon.Rat().Cmp(m.spent) != 0 || b.Suspended != m.suspended || b.Uncommitted != m.uncommitted {
 					t.Fatalf("balance %+v, want %+v", b, m)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -63,7 +64,7 @@ func (l *Ledger) Domains(ctx context.Context) (_ []DomainBudget, err error) {
 // An Entry is one record, for the owner to read.
 type Entry struct {
 	Seq         int64
-	Kind        string // create, anchor, domain, reserve, commit, suspend, acknowledge, access
+	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access
 	Time        time.Time
 	Domain      string
 	Analyst     string
@@ -77,6 +78,7 @@ type Entry struct {
 	Reservation int64          // that a commit or a suspension is about
 	Committed   bool           // of a reservation: its answer is stored
 	Note        string
+	Guards      []Guarded // of a domain or a guard: what is guarded from here on
 }
 
 // History returns all records, the oldest first.
@@ -96,6 +98,9 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 			if e.Charge != nil {
 				h.Charge = d.filter.Amounts(*e.Charge)
 			}
+		}
+		if e.Budget != nil {
+			h.Guards = e.Budget.Guards
 		}
 		if h.Events, err = e.events(); err != nil {
 			return fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
@@ -124,10 +129,13 @@ func (e *entry) events() ([]privacy.Event, error) {
 	return out, nil
 }
 
-// each calls f with every record, in order.
-func (l *Ledger) each(ctx context.Context, q interface {
+// records is what all records can be read from.
+type records interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
-}, where string, f func(*record, *entry) error) error {
+}
+
+// each calls f with every record, in order.
+func (l *Ledger) each(ctx context.Context, q records, where string, f func(*record, *entry) error) error {
 	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM records r "+where+" ORDER BY r.seq")
 	if err != nil {
 		return storage(err)
@@ -220,6 +228,10 @@ func (v *verifier) record(r *record, e *entry) error {
 		if v.domains[r.domain], err = r.asDomain(); err != nil {
 			return err
 		}
+		want.Guard = e.State.Guard
+		if wrongGuard(e) {
+			return wrong("its digest is not of what it guards")
+		}
 	case kindReserve:
 		events, err := e.events()
 		if err != nil {
@@ -250,6 +262,11 @@ func (v *verifier) record(r *record, e *entry) error {
 		want.Suspended = true
 	case kindAcknowledge:
 		want.Suspended = false
+	case kindGuard:
+		if e.Budget == nil || !e.Budget.equal(d.DomainBudget) || e.State.Guard == nil || wrongGuard(e) {
+			return wrong("its digest is not of what it guards")
+		}
+		want.Guard = e.State.Guard
 	case kindAccess:
 		if e.Charge != nil || len(e.Events) > 0 {
 			return wrong("an access charges nothing")
@@ -257,11 +274,23 @@ func (v *verifier) record(r *record, e *entry) error {
 	default:
 		return wrong("unknown kind %q", r.kind)
 	}
-	if !e.State.Spent.Equal(want.Spent) || e.State.Uncommitted != want.Uncommitted || e.State.Suspended != want.Suspended {
+	if !e.State.Spent.Equal(want.Spent) || e.State.Uncommitted != want.Uncommitted || e.State.Suspended != want.Suspended || !bytes.Equal(e.State.Guard, want.Guard) {
 		return wrong("its state does not follow from the one before")
 	}
 	v.states[r.domain] = want
 	return nil
+}
+
+// wrongGuard reports whether a record's digest is not of what it says is guarded.
+func wrongGuard(e *entry) bool {
+	if e.State.Guard == nil {
+		return e.Budget.Guards != nil
+	}
+	d := *e.Budget
+	if d.Guards == nil { // a domain without sources
+		d.Guards = []Guarded{}
+	}
+	return !bytes.Equal(d.Guard(), e.State.Guard)
 }
 
 // answers compares the stored answers with the digests in their records, which

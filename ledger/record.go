@@ -37,7 +37,8 @@ type digest [sha256.Size]byte
 const (
 	kindCreate      = "create"      // the first: the ledger's identity
 	kindAnchor      = "anchor"      // from here on the ledger has an anchor
-	kindDomain      = "domain"      // a domain and its budget, for good
+	kindDomain      = "domain"      // a domain and its budget, for good, and what it guards
+	kindGuard       = "guard"       // what it guards from here on, by the owner's word
 	kindReserve     = "reserve"     // a charge
 	kindCommit      = "commit"      // its answer
 	kindSuspend     = "suspend"     // a failure
@@ -68,10 +69,11 @@ type state struct {
 	Spent       filter.Total `json:"spent"`
 	Uncommitted int64        `json:"uncommitted"`
 	Suspended   bool         `json:"suspended"`
+	Guard       []byte       `json:"guard,omitempty"` // digest of what it guards; nil where that was never said
 }
 
-// format is the version of this layout.
-const format = 1
+// format is the version of this layout. In format 1 no record says what a domain guards.
+const format = 2
 
 // sum returns the hash of r after a record with hash prev. Fields of variable
 // length carry their length, so that no two records look alike.

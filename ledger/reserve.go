@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -27,6 +28,10 @@ type Request struct {
 	// Delta is the δ at which a filter converts Gaussian events; see
 	// filter.Filter. It is charged only where it is used.
 	Delta privacy.Delta
+	// Guard is the digest of what the asker's catalog declares of the domain (see
+	// DomainBudget.Guard). Where it is not what the ledger guards, the request is refused.
+	// nil asks nothing.
+	Guard []byte
 	// IdempotencyKey, if not empty, makes a repetition of the same request by the
 	// same analyst return the stored answer. An answer that was never committed
 	// stays spent, and the repetition charges anew.
@@ -49,7 +54,7 @@ type Reservation struct {
 // charge is on stable storage and is never given back.
 //
 // It refuses, and charges nothing, with ErrExhausted (an ExhaustedError),
-// ErrSuspended, ErrUnknownDomain, ErrIdempotencyKey, or an error that wraps
+// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, or an error that wraps
 // filter.ErrUnsupported or a privacy.RelationError. After any other error, and after
 // ctx has ended, the charge may have been made.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err error) {
@@ -141,7 +146,10 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if s.Suspended {
 		return nil, fmt.Errorf("domain %q: %w", r.Domain, ErrSuspended)
 	}
-	next := &state{Spent: s.Spent.Add(p.charge), Uncommitted: s.Uncommitted + 1}
+	if r.Guard != nil && !bytes.Equal(r.Guard, s.Guard) {
+		return nil, fmt.Errorf("domain %q: %w, since it was looked at", r.Domain, ErrGuardDiffers)
+	}
+	next := &state{Spent: s.Spent.Add(p.charge), Uncommitted: s.Uncommitted + 1, Guard: s.Guard}
 	if !next.Spent.Within(d.filter.Budget()) {
 		return nil, &ExhaustedError{Domain: r.Domain, Measure: d.Measure, Asked: d.filter.Amounts(p.charge), Left: left(s.Spent)}
 	}

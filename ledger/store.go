@@ -73,7 +73,9 @@ func (r *record) asDomain() (domain, error) {
 	if err != nil {
 		return domain{}, fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
 	}
-	return domain{*e.Budget, f}, nil
+	d := *e.Budget
+	d.Guards = nil // they may change: the last record tells
+	return domain{d, f}, nil
 }
 
 // domain returns a domain's budget: from memory, since it never changes, or,

@@ -186,7 +186,7 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	if a.table != "" && !a.public {
-		if err := a.openLedger(ctx); err != nil {
+		if err := a.openGuarding(ctx); err != nil {
 			return err
 		}
 		if _, _, err := a.recorder(ctx); err != nil {

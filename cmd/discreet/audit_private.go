@@ -18,7 +18,7 @@ import (
 // look copies tables for the owner's eyes. What for is in the ledger before anything
 // is read.
 func (a *auditing) look(ctx context.Context, tables []*catalog.Table, domain *catalog.Domain, what string) (*check.Parallel, error) {
-	if err := a.openLedger(ctx); err != nil {
+	if err := a.openGuarding(ctx); err != nil {
 		return nil, err
 	}
 	owner, err := a.openOwner(ctx)

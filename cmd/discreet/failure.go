@@ -128,7 +128,7 @@ func diagnose(err error) []failed {
 // busy or its disk full is a failure of the system.
 func refusesLedger(err error) bool {
 	for _, sentinel := range []error{ledger.ErrMissing, ledger.ErrExists, ledger.ErrTampered, ledger.ErrRolledBack,
-		ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
+		ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrGuardDiffers, ledger.ErrSecondDomain, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
 		if errors.Is(err, sentinel) {
 			return true
 		}
@@ -153,6 +153,10 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 		code, hint = "D077", "the owner runs: discreet ledger acknowledge"
 	case errors.Is(err, ledger.ErrIdempotencyKey):
 		code, hint = "D079", "use a fresh key for each release"
+	case errors.Is(err, ledger.ErrGuardDiffers):
+		hint = "if the owner wants it so: discreet ledger confirm DOMAIN, which is recorded; otherwise the catalog is put back"
+	case errors.Is(err, ledger.ErrSecondDomain):
+		hint = "each domain would spend a budget of its own on the same records; if the owner wants it so: also_in = [\"DOMAIN\"] in the catalog"
 	case errors.Is(err, ledger.ErrBudgetDiffers):
 		hint = "a budget is for good: the owner gives the population a new domain, or takes the change back"
 	}

@@ -269,7 +269,7 @@ func (l *labelling) run(ctx context.Context, t *terminal) error {
 // budget is who pays.
 func (l *labelling) budget(ctx context.Context, domain string) (*durable.Budget, error) {
 	l.resolve()
-	if err := l.openLedger(ctx); err != nil {
+	if err := l.openGuarding(ctx); err != nil {
 		return nil, err
 	}
 	return durable.New(ctx, l.ledger, durable.Options{Domain: domain, Analyst: cmp.Or(l.Analyst, defaultAnalyst()), Now: time.Now})

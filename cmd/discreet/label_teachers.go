@@ -196,7 +196,7 @@ func (l *labelling) numbered(ctx context.Context, t *terminal) error {
 		}
 		if r.Skipped() > 0 {
 			return diagnostic.New("D161", diagnostic.Span{}, "%s: after %d records something is none", l.public, n).
-				Because("labels name records by their number, and one that is left out would change the number of all after it").Try("a quote that is not closed is a usual cause")
+				Because("labels name records by their number, and one that is left out would change the number of all after it").Try("a line of more than %d bytes is none", records.MaxRecord)
 		}
 		if record.Malformed {
 			malformed++

@@ -262,7 +262,7 @@ func (e *exampleFlags) budget(ctx context.Context, w *workplace, domain, analyst
 		return nil, nil
 	}
 	w.resolve()
-	if err := w.openLedger(ctx); err != nil {
+	if err := w.openGuarding(ctx); err != nil {
 		return nil, err
 	}
 	return durable.New(ctx, w.ledger, durable.Options{Domain: domain, Analyst: cmp.Or(analyst, defaultAnalyst()), Now: time.Now})

@@ -13,7 +13,7 @@ import (
 
 func ledgerCommand() *Command {
 	c := &Command{
-		UsageLine: "ledger create|verify|acknowledge|add|anchor [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|add|anchor [flags] [DOMAIN]",
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
 replaces one: a budget is given out once. With --anchor the head of the ledger is
@@ -26,15 +26,21 @@ acknowledge DOMAIN lets a domain be queried again whose answer could not be
 computed. Look at the log beside the ledger first: a failure can depend on the
 data, and whoever can cause failures learns from them.
 
+confirm DOMAIN makes the ledger guard what the catalog declares in the domain now. The
+ledger has on record under which names and units its data were declared: a source or a
+unit that changed is refused everywhere until its owner confirms it here, and the
+confirmation stays in the history. A ledger that was made before ledgers kept this
+wants one for each domain.
+
 add DOMAIN enters a domain that the catalog has since got. anchor gives the ledger
 its first anchor, or a new one in place of one that was lost: do it only if you are
 sure that this ledger is no older copy.`,
 		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "add", "anchor"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "anchor"},
 	}
 	var w workplace
 	w.define(&c.Flags)
-	note := c.Flags.String("note", "", "with acknowledge: a `TEXT` for the history")
+	note := c.Flags.String("note", "", "with acknowledge and confirm: a `TEXT` for the history")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
 		if len(args) == 0 {
@@ -49,7 +55,7 @@ sure that this ledger is no older copy.`,
 			return d
 		}
 		domain := ""
-		if takes := verb == "acknowledge" || verb == "add"; takes && len(args) != 1 {
+		if takes := slices.Contains([]string{"acknowledge", "confirm", "add"}, verb); takes && len(args) != 1 {
 			return diagnostic.New("D113", diagnostic.Span{}, "name one domain").Try("discreet ledger %s DOMAIN", verb)
 		} else if takes {
 			domain = args[0]
@@ -59,7 +65,7 @@ sure that this ledger is no older copy.`,
 		defer w.close()
 		o := ownership{&w, domain, *note}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "add": o.add, "anchor": o.anchor,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "anchor": o.anchor,
 		}[verb](ctx)
 		if err != nil {
 			return err
@@ -130,22 +136,43 @@ func (o *ownership) acknowledge(ctx context.Context) (string, error) {
 	return fmt.Sprintf("domain %s can be queried again", o.domain), nil
 }
 
-func (o *ownership) add(ctx context.Context) (string, error) {
+// declared is the domain as the catalog declares it. The ledger is open afterwards.
+func (o *ownership) declared(ctx context.Context) (d ledger.DomainBudget, err error) {
 	if err := o.load(); err != nil {
-		return "", err
+		return d, err
 	}
 	budgets := discreet.Budgets(o.catalog)
 	at := slices.IndexFunc(budgets, func(b ledger.DomainBudget) bool { return b.ID == o.domain })
 	if at < 0 {
-		return "", diagnostic.New("D113", diagnostic.Span{}, "the catalog has no domain %q", o.domain)
+		return d, diagnostic.New("D113", diagnostic.Span{}, "the catalog has no domain %q", o.domain)
 	}
-	if err := o.openLedger(ctx); err != nil {
+	return budgets[at], o.openLedger(ctx)
+}
+
+func (o *ownership) add(ctx context.Context) (string, error) {
+	d, err := o.declared(ctx)
+	if err != nil {
 		return "", err
 	}
-	if err := o.ledger.AddDomain(ctx, budgets[at], time.Now()); err != nil {
+	if err := o.ledger.AddDomain(ctx, d, time.Now()); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("added domain %s to %s", o.domain, o.ledgerPath), nil
+}
+
+func (o *ownership) confirm(ctx context.Context) (string, error) {
+	d, err := o.declared(ctx)
+	if err != nil {
+		return "", err
+	}
+	changed, err := o.ledger.Confirm(ctx, d, o.note, time.Now())
+	switch {
+	case err != nil:
+		return "", err
+	case changed == "":
+		return fmt.Sprintf("domain %s guards what the catalog declares", o.domain), nil
+	}
+	return fmt.Sprintf("confirmed domain %s: %s", o.domain, changed), nil
 }
 
 func (o *ownership) anchor(ctx context.Context) (string, error) {

@@ -75,7 +75,7 @@ func (p *predicting) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	if p.table != "" && !p.public {
-		if err := p.openLedger(ctx); err != nil {
+		if err := p.openGuarding(ctx); err != nil {
 			return err
 		}
 		if _, _, err := p.recorder(ctx); err != nil {

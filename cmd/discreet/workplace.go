@@ -100,6 +100,21 @@ func (w *workplace) openLedger(ctx context.Context) error {
 	return w.keep(ledger.Open(ctx, w.ledgerPath, ledger.Options{Anchor: w.anchorPath}))
 }
 
+// openGuarding opens the ledger of a catalog that is loaded, for what reads its data: the
+// ledger must guard what the catalog declares.
+func (w *workplace) openGuarding(ctx context.Context) error {
+	if err := w.openLedger(ctx); err != nil || w.catalog == nil {
+		return err
+	}
+	return discreet.CheckLedger(ctx, w.ledger, w.catalog)
+}
+
+// hasLedger reports whether there is a ledger.
+func (w *workplace) hasLedger() bool {
+	_, err := os.Stat(w.ledgerPath)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // createLedger makes the ledger that the catalog's domains need.
 func (w *workplace) createLedger(ctx context.Context) error {
 	return w.keep(ledger.Create(ctx, w.ledgerPath, ledger.Options{Domains: discreet.Budgets(w.catalog), Anchor: w.anchorPath, Now: time.Now()}))
@@ -115,12 +130,12 @@ func (w *workplace) keep(l *ledger.Ledger, err error) error {
 // openLedgerToRead opens the ledger for a command that can do without: there
 // may be none, and one that does not fit the catalog tells nothing.
 func (w *workplace) openLedgerToRead(ctx context.Context) error {
-	if _, err := os.Stat(w.ledgerPath); errors.Is(err, fs.ErrNotExist) {
+	if !w.hasLedger() {
 		return nil
 	}
 	err := w.openLedger(ctx)
 	if err == nil {
-		err = w.ledger.Check(ctx, discreet.Budgets(w.catalog))
+		err = discreet.CheckLedger(ctx, w.ledger, w.catalog)
 	}
 	if err != nil {
 		w.ledger = nil
@@ -169,7 +184,8 @@ func (w *workplace) answer(ctx context.Context, text string, o *discreet.QueryOp
 	}
 	opened := make(chan error, 1)
 	go func() { _, err := w.engine.open(); opened <- err }()
-	if e.Certificate.Domain != "" {
+	// What is public by this catalog may be guarded by the ledger.
+	if e.Certificate.Domain != "" || w.hasLedger() {
 		if err := w.openLedger(ctx); err != nil {
 			return nil, err
 		}
