@@ -248,3 +248,13 @@ func widthBucket(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	args[3] = integer(n, args[3].Place())
 	return call(plan.WidthBucket, typeOf(sqltype.Integer), e, args...)
 }
+
+// Functions lists the scalar functions by name, with the least and the most
+// arguments that each takes.
+func Functions() map[string][2]int {
+	out := map[string][2]int{}
+	for name, f := range functions() {
+		out[name] = [2]int{f.least, f.most}
+	}
+	return out
+}

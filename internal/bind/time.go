@@ -79,7 +79,11 @@ func extract(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	if !slices.Contains(f.kinds, arg.Type().Kind) {
 		refuse(diagnostic.New("D015", e.Span, "%s has no %s", article(arg.Type()), name))
 	}
-	return call(plan.Extract, f.t, e, &plan.Literal{Value: name, T: typeOf(sqltype.Text), Span: args[0].Place()}, arg)
+	t := f.t
+	if name == "epoch" && arg.Type().Kind == sqltype.IntervalKind {
+		t = sqltype.DecimalOf(22, 6) // 178,956,970 years
+	}
+	return call(plan.Extract, t, e, &plan.Literal{Value: name, T: typeOf(sqltype.Text), Span: args[0].Place()}, arg)
 }
 
 // datePart is extract with a double as its result.

@@ -45,8 +45,8 @@ func calendar(t sqltype.Type) (first, last string) {
 // temporal prints date and time arithmetic.
 func (s scope) temporal(e *plan.Call, a []string) (string, bool) {
 	switch e.Function {
-	case plan.Negate: // of an interval
-		return fmt.Sprintf("-(%s)", a[0]), true
+	case plan.Negate: // of an interval, whose least parts have no opposite
+		return fmt.Sprintf("TRY(-(%s))", a[0]), true
 	case plan.AddInterval:
 		return s.inCalendar(fmt.Sprintf("TRY(%s + %s)", a[0], a[1]), e.T), true
 	case plan.AddDays:
@@ -94,7 +94,7 @@ func extract(field, x string, from, t sqltype.Type) string {
 	// shifted is n·10^−scale.
 	shifted := func(n string) string {
 		unit := sqltype.Decimal{Unscaled: pow10(0), Scale: t.Scale}
-		return fmt.Sprintf("TRY_CAST(CAST(%s AS DECIMAL(19,0)) * %s AS %s)", n, Literal(unit, sqltype.DecimalOf(t.Scale, t.Scale)), typeName(t))
+		return fmt.Sprintf("TRY_CAST(CAST(%s AS DECIMAL(%d,0)) * %s AS %s)", n, max(19, t.Precision), Literal(unit, sqltype.DecimalOf(t.Scale, t.Scale)), typeName(t))
 	}
 	switch {
 	case field == "second":
