@@ -45,7 +45,7 @@ func (n *Node) ask(ctx context.Context, name string, given Mechanism, v *view) (
 		n.mu.Unlock()
 		return Answer{}, fmt.Errorf("%w: no access definition", ErrNoAccess)
 	}
-	q := asked{node: n, name: name, entry: e, data: e.data, budget: e.budget, view: v, given: given != nil}
+	q := asked{node: n, name: name, entry: e, data: e.data, budget: e.budget, view: v, given: given != nil, version: e.version, configured: e.configured}
 	access := e.access
 	n.mu.Unlock()
 
@@ -83,6 +83,8 @@ type asked struct {
 	budget budget.Budget
 	view   *view
 	given  bool // the mechanism, by who asks
+
+	version, configured int // of the entry
 }
 
 // release compiles a mechanism for the data under a relation.
@@ -155,7 +157,7 @@ func (q asked) adaptive(ctx context.Context, m Mechanism) (Answer, error) {
 	return budget.Spend(ctx, q.budget, charge, func() (Answer, error) { return q.draw(r) })
 }
 
-// drawOnce answers by the first answer of the same statement. A budget that the name
+// drawOnce answers by the first answer of the mechanism about the same data. A budget that the name
 // has pays for it.
 func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 	if q.view != nil {
@@ -163,8 +165,8 @@ func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 	}
 	q.entry.drawing.Lock()
 	defer q.entry.drawing.Unlock()
-	if given, ok := q.entry.once[m.String()]; ok {
-		return given.clone(), nil
+	if given, ok := q.entry.answered(m, q.version, q.configured); ok {
+		return given, nil
 	}
 	q.node.mu.Lock()
 	q.budget = q.entry.budget // one may have come meanwhile
@@ -180,7 +182,7 @@ func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	q.entry.once[m.String()] = answer{a.clone(), r}
+	q.entry.once = append(q.entry.once, answer{a.clone(), r, m, q.version, q.configured})
 	return a, nil
 }
 

@@ -214,7 +214,7 @@ func score(f func() float64) (s float64) {
 // Transform replaces each row of numbers of a name by a function of that row alone, so
 // that rows stay units'; texts go. The function must be pure. A row for which it panics
 // or returns something else than so many numbers becomes missing numbers. This is the
-// owner's act: access, budget and answers given once stay.
+// owner's act: access and budget stay, and a mechanism answers once of what it returned.
 func (n *Node) Transform(name string, columns int, f func(row []float64) []float64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -238,7 +238,7 @@ func (n *Node) Transform(name string, columns int, f func(row []float64) []float
 			out[i].numbers = append(out[i].numbers, x)
 		}
 	}
-	e.data = hold(held{frame: frame{old.rows, out}})
+	e.set(hold(held{frame: frame{old.rows, out}}))
 	return nil
 }
 

@@ -60,15 +60,32 @@ type entry struct {
 	data   Data // none if data.held is nil
 	access Access
 	budget budget.Budget
+	// How often data and access were set: answers that are remembered are of one version
+	// of the data, and of one mechanism.
+	version, configured int
 
-	drawing sync.Mutex        // held while an answer is drawn for once
-	once    map[string]answer // by statement
+	drawing sync.Mutex // held while an answer is drawn for once
+	once    []answer
 }
 
 // answer is one that was drawn without a budget, or before there was one.
 type answer struct {
 	Answer
 	release
+	mechanism           Mechanism
+	version, configured int
+}
+
+// answered returns the answer that the mechanism, as it was configured, has given of a
+// version of the data. A function is the same as none but itself, and so known by when it
+// was configured; a mechanism of plain values is known again.
+func (e *entry) answered(m Mechanism, version, configured int) (Answer, bool) {
+	for _, given := range e.once {
+		if given.version == version && (given.configured == configured || reflect.DeepEqual(given.mechanism, m)) {
+			return given.clone(), true
+		}
+	}
+	return Answer{}, false
 }
 
 // New returns a node that draws noise from bits: those who ask must not choose them.
@@ -83,22 +100,29 @@ func New(bits noise.Bits, o Options) (*Node, error) {
 }
 
 // Set puts data under a name, in place of those that were there. Access and budget
-// stay what they are; access is refused until it is configured.
+// stay what they are; access is refused until it is configured. A mechanism that answers
+// once answers once of the new data too.
 func (n *Node) Set(name string, d Data) error {
 	if name == "" || d.held == nil {
 		return errors.New("set private data: the name or the data are missing")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.entry(name).data = d
+	n.entry(name).set(d)
 	return nil
+}
+
+// set puts data in the place of those that were there; the node's mu is held.
+func (e *entry) set(d Data) {
+	e.data = d
+	e.version++
 }
 
 // entry returns the entry of a name; n.mu is held.
 func (n *Node) entry(name string) *entry {
 	e := n.entries[name]
 	if e == nil {
-		e = &entry{once: map[string]answer{}}
+		e = &entry{}
 		n.entries[name] = e
 	}
 	return e
@@ -115,7 +139,9 @@ func (n *Node) Names() []string {
 func (n *Node) Acts(ctx context.Context) ([]Act, error) { return n.options.Log.Acts(ctx) }
 
 // Configure sets the access definition of a name; nil refuses access again. Budgets
-// and answers that were given once stay.
+// and answers that were given once stay: a mechanism that is configured again, of the
+// same plain values, gives the same answer of the same data. Functions are not compared:
+// a mechanism that has one answers anew.
 //
 // A budget that comes after answers without one pays for them, so that it bounds
 // all that the name has revealed but unmetered and unprotected.
@@ -155,6 +181,7 @@ func (n *Node) configure(ctx context.Context, name string, a Access) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	e.access = a
+	e.configured++
 	if pays != nil {
 		e.budget = pays
 	}

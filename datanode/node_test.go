@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/big"
 	"path/filepath"
 	"strings"
@@ -204,6 +205,81 @@ func TestMechanismAnswersOnce(t *testing.T) {
 	}
 	if a := must(node.Query(ctx, "x")); a.Value() == first {
 		t.Error("an unmetered answer is an old one")
+	}
+}
+
+// What is remembered is an answer about data, by a mechanism: not by its text, which two
+// functions of one name share, and not about data that are no longer there. However it is
+// changed, a budget that comes pays for all answers that left.
+func TestAnswersAreOfTheirDataAndMechanism(t *testing.T) {
+	noisy := Laplace{Sum{"", 0, 1000}, eps("0.1")}
+	for name, change := range map[string]struct {
+		f     func(*testing.T, *Node)
+		again bool // the answer is the first one
+	}{
+		"nothing":             {func(*testing.T, *Node) {}, true},
+		"access, to the same": {func(t *testing.T, n *Node) { configure(t, n, Laplace{Sum{"", 0, 1000}, eps("0.1")}) }, true},
+		"access, and back": {func(t *testing.T, n *Node) {
+			configure(t, n, nil)
+			configure(t, n, noisy)
+		}, true},
+		"other data": {func(t *testing.T, n *Node) {
+			if err := n.Set("x", Vector([]float64{5, 6})); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		"transformed data": {func(t *testing.T, n *Node) {
+			if err := n.Transform("x", 1, func(row []float64) []float64 { return row }); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		"another range": {func(t *testing.T, n *Node) { configure(t, n, Laplace{Sum{"", 0, 2000}, eps("0.1")}) }, false},
+	} {
+		node := testNode(t, privacy.AddRemove)
+		configure(t, node, noisy)
+		first := must(node.Query(ctx, "x"))
+		change.f(t, node)
+		// Two draws on a grid of 2^-30 coincide with probability below 1e-12.
+		second := must(node.Query(ctx, "x"))
+		if (first.Value() == second.Value()) != change.again {
+			t.Errorf("%s changed: %v after %v", name, second.Value(), first.Value())
+		}
+		if third := must(node.Query(ctx, "x")); third.Value() != second.Value() {
+			t.Errorf("%s changed: asked again, it answers anew", name)
+		}
+		b := pureBudget("study", "1")
+		configure(t, node, Adaptive{Budget: b})
+		want := "0.8"
+		if change.again {
+			want = "0.9"
+		}
+		if left := must(b.Left(ctx)); left.Epsilon.String() != want {
+			t.Errorf("%s changed: a budget that comes has %v left, want %s", name, left.Epsilon, want)
+		}
+	}
+}
+
+// Two functions of one name are two mechanisms; one that was configured is one, however
+// often it is asked.
+func TestFunctionsAreNotTheirNames(t *testing.T) {
+	constant := func(x float64) Mechanism {
+		return Laplace{Function{Values: 1, F: func(Rows) []float64 { return []float64{x} },
+			Sensitivity: Vouched{Of: "mean", L1: rat("1e-6"), Decision: decided}}, eps("1")}
+	}
+	node := testNode(t, privacy.AddRemove)
+	for _, x := range []float64{1, 2} {
+		configure(t, node, constant(x))
+		a := must(node.Query(ctx, "x"))
+		if b := must(node.Query(ctx, "x")); a.Value() != b.Value() || math.Abs(a.Value()-x) > 0.1 { // but for e^-10^5
+			t.Errorf("the function that is %v is %v, then %v", x, a.Value(), b.Value())
+		}
+	}
+}
+
+func configure(t *testing.T, n *Node, a Access) {
+	t.Helper()
+	if err := n.Configure(ctx, "x", a); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -225,6 +225,8 @@ func (a *pateAnalysis) run(ctx context.Context, t *terminal) error {
 		return missing("what the votes are", "--votes FILE")
 	case a.delta.Sign() == 0:
 		return missing("at which delta", "--delta D")
+	case a.publish && a.answered == "" && o.Threshold != nil:
+		return missing("which queries were answered: what a threshold would have cost on average bounds nothing", "--answered FILE")
 	case a.answered != "" && o.Threshold == nil:
 		return diagnostic.New("D115", diagnostic.Span{}, "--answered is of --aggregator confident: the others answer all")
 	}

@@ -66,7 +66,8 @@ var ErrPublication = errors.New("publish cost")
 // costs α/8σ² more: neighbours' S differ by a factor e^β at most. With both, who sees
 // them can bound the cost from above.
 //
-// Votes and o.Answered must be those of the run; o.Answered is public. The conditions
+// Votes and o.Answered must be those of the run; o.Answered is public, and required with
+// a threshold. The conditions
 // of the theorems are checked, and refused with analysis.ErrConditions, before anything
 // is charged.
 func Publish(ctx context.Context, v *analysis.Votes, o analysis.Options, p PublishOptions) (*Published, error) {
@@ -104,6 +105,10 @@ func (p *PublishOptions) complete(v *analysis.Votes, o *analysis.Options) error 
 		return errors.New("nobody pays")
 	case p.Budget.Neighbours() != privacy.AddRemove:
 		return fmt.Errorf("%w: a unit that is replaced may change two teachers, and the sensitivity is that of one", analysis.ErrConditions)
+	case o.Threshold != nil && o.Answered == nil:
+		// What queries that may be answered cost on average is no bound of what those that
+		// were cost: the divergence of a mixture is a logarithm of an average.
+		return fmt.Errorf("%w: a run with a threshold has a cost by the queries that it answered: say which", analysis.ErrConditions)
 	case p.Teachers < 1 || p.Teachers > MaxTeachers:
 		return fmt.Errorf("%d teachers", p.Teachers)
 	}

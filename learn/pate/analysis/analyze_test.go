@@ -409,3 +409,32 @@ func TestMomentOfSmallEpsilon(t *testing.T) {
 		t.Errorf("of an answer that is certain: %g", got)
 	}
 }
+
+// So many queries have their least ε at an order below 2, and at a moment below 1; what is
+// found there is no more than what any order from 2 on shows.
+func TestOrdersBelow2(t *testing.T) {
+	v := &Votes{Classes: 2, Counts: make([]int32, 2*20000)}
+	for i := range v.Len() {
+		v.Counts[2*i] = 10
+	}
+	for name, o := range map[string]Options{
+		"gnmax": {GNMax: &GNMax{Sigma: 20}, Delta: 1e-5},
+		"lnmax": {LNMax: &LNMax{Gamma: 0.02}, Delta: 1e-5},
+	} {
+		all, err := Analyze(v, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := 2.0
+		if o.Orders = steps(nil, 2, 100, 0.5); o.LNMax != nil {
+			o.Orders, first = steps(nil, 1, 20, 1), 1
+		}
+		from2, err := Analyze(v, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(all.Independent.Order < first && all.Independent.Epsilon < from2.Independent.Epsilon && all.Dependent.Epsilon <= from2.Dependent.Epsilon) {
+			t.Errorf("%s: %v; with orders from 2 on %v", name, all.Independent, from2.Independent)
+		}
+	}
+}

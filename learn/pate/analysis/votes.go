@@ -69,18 +69,27 @@ func (v *Votes) Teachers() (n int, odd int) {
 	return n, -1
 }
 
-// DefaultMoments are the moments of LNMax: 1 to 20, those of the published analysis, so
+// DefaultMoments are the moments of LNMax: tenths below 1, and 1 to 20 as in the published analysis, so
 // that figures compare. Every moment is a bound, and more of them only find a lower one:
 // where teachers all but agree the least ε is far beyond (of 50 queries with 250 votes to
 // none, γ = 0.05 and δ = 1e-5 it is 0.232, at moment 60, in place of 0.578), and for any
 // votes where few queries are asked and basic composition wins. Options.Orders asks for
 // them.
-func DefaultMoments() []float64 { return steps(nil, 1, 20, 1) }
+func DefaultMoments() []float64 { return append(tenths(0), steps(nil, 1, 20, 1)...) }
+
+// tenths are those between n and n+1. Many queries, or little noise, have their least ε at
+// an order below 2.
+func tenths(n float64) (all []float64) {
+	for i := 1.0; i < 10; i++ {
+		all = append(all, n+i/10)
+	}
+	return all
+}
 
 // DefaultOrders are the orders of the others: 2 to 100 by halves, then 99 up to
-// 500 at equal ratios, as in the published analysis.
+// 500 at equal ratios, as in the published analysis, and before them tenths from 1.1 on.
 func DefaultOrders() []float64 {
-	orders := steps(nil, 2, 100.5, 0.5)
+	orders := steps(tenths(1), 2, 100.5, 0.5)
 	for i := 1; i < 100; i++ {
 		orders = append(orders, math.Pow(10, 2+float64(i)/99*math.Log10(5)))
 	}
