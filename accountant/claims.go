@@ -81,6 +81,8 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 		return responseClaims(e), nil
 	case privacy.Poisson:
 		return poissonClaims(meter, e, rel)
+	case groupSample:
+		return e.claims(meter)
 	case privacy.WithoutReplacement:
 		return withoutReplacementClaims(meter, e)
 	case privacy.WithReplacement:

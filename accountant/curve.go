@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -31,15 +32,8 @@ func DeltaCurve(ctx context.Context, plan privacy.Event, epsilons []float64, o O
 // the accountants moments and rdp use.
 func RenyiCurve(ctx context.Context, plan privacy.Event, orders []float64, o Options) ([]Point, error) {
 	o.Orders = orders
-	if o.Group > 1 {
-		g, err := grouped(plan, int64(o.Group))
-		if err != nil {
-			return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
-		}
-		plan = g
-	}
 	meter := work.New(ctx)
-	plans, err := flatten(meter, plan, o)
+	plans, err := flattenGroups(meter, plan, o)
 	if err != nil {
 		return nil, fmt.Errorf("curve of Rényi divergences: %w", err)
 	}
@@ -97,7 +91,10 @@ func Power(ctx context.Context, plan privacy.Event, rates []float64, o Options) 
 		}
 	}
 	meter := work.New(ctx)
-	plans, err := flatten(meter, plan, o)
+	plans, err := flattenGroups(meter, plan, o)
+	if errors.Is(err, errGroup) {
+		plans, err = nil, nil // the general rule has no closed curve
+	}
 	if err != nil {
 		return nil, fmt.Errorf("power: %w", err)
 	}
@@ -136,6 +133,9 @@ func TradeOff(ctx context.Context, plan privacy.Event, alphas []float64, o Optio
 
 // gaussianPower is the power against plans of Gaussian noise alone, or nil.
 func gaussianPower(plans []*flat) func(float64) Bracket {
+	if len(plans) == 0 {
+		return nil
+	}
 	mu := 0.0
 	for _, p := range plans {
 		sum, err := p.muSquaredSum()

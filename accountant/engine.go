@@ -80,6 +80,9 @@ func blurOf(e privacy.Event) float64 {
 	blur := 0x1p-48
 	for {
 		switch t := e.(type) {
+		case groupSample:
+			blur *= float64(t.with + t.without + 1)
+			e = t.Poisson
 		case privacy.Poisson:
 			blur *= 1 - math.Log(toFloat(t.Rate))
 			e = t.Event
@@ -231,6 +234,9 @@ func (t term) sampledGaussian(meter *work.Meter) (g sampledGaussian) {
 func (t term) loss(meter *work.Meter, direct direction, q question) (loss.Event, error) {
 	if l, ok, err := t.profiled(meter, q); ok {
 		return l, err
+	}
+	if e, ok := t.event.(groupSample); ok {
+		return e.loss(meter, direct(t))
 	}
 	l, err := loss.Of(under(simple(meter, t.event), t.rel), direct(t))
 	if !errors.Is(err, loss.ErrUnsupported) || t.point == nil {

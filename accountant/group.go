@@ -5,12 +5,68 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
 var errGroup = errors.New("no rule for groups of units")
+
+// A group is how neighbours differ: in units units, of which one of them has with that
+// the other has not, and lacks without. (Replaced units are both.)
+type group struct{ units, with, without int64 }
+
+// flattenGroups returns the flat plans that plan may amount to for neighbours that differ in
+// o.Group units. An error that wraps errGroup says that some event has no rule for groups.
+func flattenGroups(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, error) {
+	if o.Group <= 1 {
+		return flatten(meter, plan, o)
+	}
+	if plan == nil {
+		return nil, errors.New("the plan is missing")
+	}
+	if err := privacy.Holds(plan, o.Neighbours); err != nil {
+		return nil, err
+	}
+	plan = planned(plan, o.Neighbours)
+	n := int64(o.Group)
+	groups := []group{{n, n, n}}
+	if o.Neighbours == privacy.AddRemove {
+		// With both directions, these are all ways in which units may come and go.
+		groups = nil
+		for without := int64(0); 2*without <= n && (without == 0 || samples(plan)); without++ {
+			groups = append(groups, group{n, n - without, without})
+		}
+	}
+	var plans []*flat
+	for _, g := range groups {
+		e, err := grouped(plan, g)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errGroup, err)
+		}
+		more, err := flatten(meter, e, o)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, more...)
+	}
+	return plans, nil
+}
+
+// samples reports whether there is a Poisson sample in a sum.
+func samples(e privacy.Event) bool {
+	switch e := e.(type) {
+	case privacy.Poisson:
+		return true
+	case privacy.Repeat:
+		return samples(e.Event)
+	case privacy.Sum:
+		return slices.ContainsFunc(e.Events, samples)
+	}
+	return false
+}
 
 // grouped returns e as it is for neighbours that differ in g units, for events whose
 // distance grows in a known way; errGroup for others. With databases in between, each a
@@ -23,9 +79,10 @@ var errGroup = errors.New("no rule for groups of units")
 //     and Su 2022, Theorem 2.14);
 //   - Rényi divergence ε(α), for α >= 2^(c+1), becomes 3^c ε(α) at order α/2^c for 2^c >= g
 //     (Mironov 2017, Proposition 2);
-//   - randomized response answers for each of g units by itself.
-func grouped(e privacy.Event, g int64) (privacy.Event, error) {
-	times := big.NewRat(g, 1)
+//   - randomized response answers for each of g units by itself;
+//   - Gaussian noise on a Poisson sample becomes a mixture (see groupSample).
+func grouped(e privacy.Event, g group) (privacy.Event, error) {
+	times := big.NewRat(g.units, 1)
 	by := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, times) }
 	bySquare := func(r *big.Rat) *big.Rat { return by(by(r)) }
 	switch e := e.(type) {
@@ -59,16 +116,15 @@ func grouped(e privacy.Event, g int64) (privacy.Event, error) {
 	case privacy.SparseVector:
 		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
 	case privacy.Approx:
-		return groupedPoint(e.Epsilon, e.Delta, g)
+		return groupedPoint(e.Epsilon, e.Delta, g.units)
 	case privacy.Selection:
-		return groupedPoint(e.Epsilon, e.Delta, g)
+		return groupedPoint(e.Epsilon, e.Delta, g.units)
 	case privacy.RandomizedResponse:
-		return privacy.Repeat{Count: int(g), Event: e}, nil
+		return privacy.Repeat{Count: int(g.units), Event: e}, nil
+	case privacy.Poisson:
+		return sampledGroup(e, g)
 	case privacy.RDP:
-		return groupedRDP(e, g)
-	case privacy.Under:
-		inner, err := grouped(e.Event, g)
-		return privacy.Under{Neighbours: e.Neighbours, Event: inner}, err
+		return groupedRDP(e, g.units)
 	case privacy.Repeat:
 		inner, err := grouped(e.Event, g)
 		return privacy.Repeat{Count: e.Count, Event: inner}, err

@@ -30,20 +30,13 @@ func Guarantee(ctx context.Context, plan privacy.Event, f filter.Filter, delta p
 	if n := f.Neighbours(); n != o.Neighbours {
 		return nil, fmt.Errorf("guarantee: it is wanted for %v, and the filter is for %v", o.Neighbours, n)
 	}
-	var ungrouped error
-	if o.Group > 1 {
-		var g privacy.Event
-		if g, ungrouped = grouped(plan, int64(o.Group)); ungrouped == nil {
-			plan, o.Group = g, 0
-		}
-	}
 	meter := work.New(ctx)
-	plans, err := flatten(meter, plan, o)
-	if err != nil {
+	plans, err := flattenGroups(meter, plan, o)
+	if err != nil && !errors.Is(err, errGroup) {
 		return nil, fmt.Errorf("guarantee: %w", err)
 	}
 	var e privacy.Event
-	if err = ungrouped; err == nil {
+	if err == nil {
 		err = meter.Do(o.work(), func() (err error) { e, err = native(plans, f); return err })
 	}
 	if err != nil && f.Measure() != filter.Pure && delta.Sign() > 0 {

@@ -99,8 +99,10 @@ func TestGuaranteeOfGroups(t *testing.T) {
 		{filter.ZCDP, "100*poisson(0.01, gaussian(4))", "0", "error"},
 		{filter.GDP, "9*gaussian(3)", "0", "gdp(3)"},
 		{filter.GDP, "100*poisson(0.01, gaussian(4))", "1e-7", "approx("},
-		{filter.RDP, "100*poisson(0.01, gaussian(4))", "1e-7", "approx("},
-		{filter.RDP, "100*poisson(0.01, gaussian(4))", "0", "error"},
+		{filter.RDP, "100*poisson(0.01, gaussian(4))", "1e-7", "rdp("},
+		{filter.RDP, "100*poisson(0.01, gaussian(4))", "0", "rdp("},
+		{filter.RDP, "100*poisson(0.01, laplace(4))", "1e-7", "approx("},
+		{filter.RDP, "100*poisson(0.01, laplace(4))", "0", "error"},
 	} {
 		delta, selection := "1e-6", "5e-7"
 		switch tc.measure {
@@ -137,7 +139,11 @@ func TestGuaranteeOfGroups(t *testing.T) {
 	if err != nil || points[0].Y.High < 9.0/4 {
 		t.Errorf("divergence of order 2 of groups of 3: %v, %v", points, err)
 	}
-	if _, err := RenyiCurve(t.Context(), parse(t, "poisson(0.1, gaussian(2))"), []float64{2}, o); err == nil {
+	sampled, err := RenyiCurve(t.Context(), parse(t, "poisson(0.1, gaussian(2))"), []float64{2}, o)
+	if err != nil || sampled[0].Y.High < 0.01*9.0/4 || sampled[0].Y.High > 0.1*9.0/4 {
+		t.Errorf("divergence of order 2 of groups of 3 on a sample: %v, %v", sampled, err)
+	}
+	if _, err := RenyiCurve(t.Context(), parse(t, "poisson(0.1, laplace(2))"), []float64{2}, o); err == nil {
 		t.Error("divergences of groups of a sampled plan")
 	}
 }

@@ -218,18 +218,13 @@ func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (
 // groups of units either the plan changes, or what is made of the methods' answers.
 func prepare(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, []method, error) {
 	ms := methods()
-	plans, err := flatten(meter, plan, o)
-	if err != nil || o.Group <= 1 {
-		return plans, ms, err
-	}
-	g, err := grouped(plan, int64(o.Group))
-	if err != nil {
+	plans, err := flattenGroups(meter, plan, o)
+	if errors.Is(err, errGroup) {
 		for i := range ms {
 			ms[i] = ms[i].forGroups(float64(o.Group))
 		}
-		return plans, ms, nil
+		plans, err = flatten(meter, plan, o)
 	}
-	plans, err = flatten(meter, g, o)
 	return plans, ms, err
 }
 
