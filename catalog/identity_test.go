@@ -205,8 +205,8 @@ func TestI4MappedTableIsItsOwnSource(t *testing.T) {
 	}
 }
 
-// PrivateFile knows a private table's file by every name, and no other file.
-func TestPrivateFile(t *testing.T) {
+// Attack I9: PrivateFile knows a private table's file by every name, and no other file.
+func TestI9PrivateFile(t *testing.T) {
 	dir, sets := sourceNames(t)
 	must(t, os.WriteFile(filepath.Join(dir, "copy.csv"), nil, 0o600))
 	for _, names := range sets {

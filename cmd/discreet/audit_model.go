@@ -163,19 +163,27 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s is no network", a.model).
 			Because("the attacks compare losses with those of networks that are trained for it")
 	}
+	others := exampleFlags{csv: a.others, unit: a.unit, asTable: true}
+	a.asTable = true
 	if err := a.open(&a.workplace); err != nil {
 		return err
 	}
+	a.tell(t)
 	if err := m.fits(ctx, &a.exampleFlags); err != nil {
 		return err
 	}
-	others := exampleFlags{csv: a.others, unit: a.unit}
 	if a.images != "" {
 		others = exampleFlags{images: a.others, labels: a.otherLabels}
 	}
 	if a.others != "" {
 		if err := others.open(&a.workplace); err != nil {
 			return err
+		}
+		others.tell(t)
+		if others.table != "" {
+			if err := m.fits(ctx, &others); err != nil {
+				return err
+			}
 		}
 	} else if m.data.Selection.Holdout == 0 {
 		return diagnostic.New("D165", diagnostic.Span{}, "training held nothing out").
@@ -185,14 +193,19 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if a.table != "" && !a.public {
-		if err := a.openGuarding(ctx); err != nil {
-			return err
+	for _, side := range []*exampleFlags{&a.exampleFlags, &others} {
+		if side.table == "" || side.public {
+			continue
+		}
+		if a.ledger == nil {
+			if err := a.openGuarding(ctx); err != nil {
+				return err
+			}
 		}
 		if _, _, err := a.recorder(ctx); err != nil {
 			return err
 		}
-		if err := a.ledger.Access(ctx, a.domain().ID, cmp.Or(a.Analyst, defaultAnalyst()), "audit model: "+a.source(), time.Now()); err != nil {
+		if err := a.ledger.Access(ctx, side.domain().ID, cmp.Or(a.Analyst, defaultAnalyst()), "audit model: "+side.source(), time.Now()); err != nil {
 			return err
 		}
 	}
@@ -200,7 +213,7 @@ func (a *modelAudit) run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	r := &leakReport{Model: a.model, Data: a.source(), Private: !a.public, Members: members.Len(), Others: rest.Len(), Shadows: a.shadows}
+	r := &leakReport{Model: a.model, Data: a.source(), Private: !a.public || others.file != "", Members: members.Len(), Others: rest.Len(), Shadows: a.shadows}
 	if r.Private {
 		r.Notice = auditPrivate
 	}

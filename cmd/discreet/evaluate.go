@@ -111,9 +111,11 @@ func (v *evaluating) run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	v.asTable = true
 	if err := v.open(&v.workplace); err != nil {
 		return err
 	}
+	v.tell(t)
 	if err := m.fits(ctx, &v.exampleFlags); err != nil {
 		return err
 	}

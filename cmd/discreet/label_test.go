@@ -68,10 +68,10 @@ func TestOneUnitOfATableChangesOneTeacher(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			read := func(rows []string) *example.Set {
 				dir := t.TempDir()
-				writeFiles(t, dir, map[string]string{"people.csv": head + strings.Join(rows, ""), "discreet.toml": test.catalog})
+				writeFiles(t, dir, map[string]string{"people.csv": head + strings.Join(rows, ""), "drawn.csv": head + strings.Join(rows, ""), "discreet.toml": test.catalog})
 				args := append([]string{"--catalog", filepath.Join(dir, "discreet.toml")}, test.args...)
 				if strings.HasPrefix(name, "file") {
-					args = append(args, "--target", "income=high|low", "--csv", filepath.Join(dir, "people.csv"))
+					args = append(args, "--target", "income=high|low", "--csv", filepath.Join(dir, "drawn.csv"))
 				}
 				return private(t, args...)
 			}

@@ -29,6 +29,9 @@ type exampleFlags struct {
 	public                     bool   // of files: there is nobody to protect
 	heldOut                    bool
 
+	asTable bool   // a private source that is given as a file is read as the table that it is
+	file    string // that file, once it was recognised
+
 	declared *catalog.Table // of table, once the catalog is loaded
 }
 
@@ -98,7 +101,9 @@ func (e *exampleFlags) open(w *workplace) error {
 				return unreadable(path, err)
 			}
 		}
-		return nil
+		if err := e.recognise(w); err != nil || e.table == "" {
+			return err
+		}
 	}
 	if err := w.load(); err != nil {
 		return err

@@ -432,15 +432,15 @@ func TestKilledTraining(t *testing.T) {
 func TestWhatIsNotThereCostsNothing(t *testing.T) {
 	dir := town(t, 10)
 	images := "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x08\x00\x00\x00\x08" + strings.Repeat("\x01", 64)
-	writeFiles(t, dir, map[string]string{"images": images, "two": "\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02", "empty.csv": ""})
+	writeFiles(t, dir, map[string]string{"images": images, "two": "\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02", "empty.csv": "", "drawn.csv": peopleCSV(10, 1)})
 	t.Chdir(dir)
 	for _, args := range [][]string{
-		{"--csv", "people.csv", "--columns", "nowhere=0..1", "--target", "income=high|low"},
-		{"--csv", "people.csv", "--columns", "age=0..99", "--target", "nowhere=high|low"},
-		{"--csv", "people.csv", "--columns", "age=0..99", "--target", "income=high|low", "--unit", "nobody"},
+		{"--csv", "drawn.csv", "--columns", "nowhere=0..1", "--target", "income=high|low"},
+		{"--csv", "drawn.csv", "--columns", "age=0..99", "--target", "nowhere=high|low"},
+		{"--csv", "drawn.csv", "--columns", "age=0..99", "--target", "income=high|low", "--unit", "nobody"},
 		{"--csv", "empty.csv", "--columns", "age=0..99", "--target", "income=high|low"},
 		{"--train-images", "images", "--train-labels", "two"},
-		{"--train-images", "images", "--train-labels", "people.csv"},
+		{"--train-images", "images", "--train-labels", "drawn.csv"},
 	} {
 		for _, model := range []string{"tree", "logistic"} {
 			said, _ := run(t, t.Context(), exitRefused, append([]string{"train", "--json", "--model", model, "--target-epsilon", "1", "--domain", "person"}, args...)...)

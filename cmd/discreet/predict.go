@@ -67,9 +67,11 @@ func (p *predicting) run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	p.asTable = true
 	if err := p.open(&p.workplace); err != nil {
 		return err
 	}
+	p.tell(t)
 	m.forget()
 	if err := m.fits(ctx, &p.exampleFlags); err != nil {
 		return err

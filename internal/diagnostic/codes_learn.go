@@ -20,4 +20,7 @@ var learnEntries = []Entry{
 	{"D165", "a model file that cannot be used",
 		"A model's file says what it was trained on, how records become its numbers, and what its guarantee is. What is damaged, or made for other examples, is not guessed at.",
 		"discreet predict --model-file discreet.toml --csv discreet.toml"},
+	{"D166", "a private source given as a file",
+		"The file is the source of a private table, by this name or another: of the catalog that the flags name, or of a discreet.toml beside the file. What is read of it costs what the table costs and stands in the same books. evaluate, predict and audit model read it as the table; elsewhere name the table, with --table.",
+		"discreet train --csv visits.parquet --columns age=0..120 --target age --model linear --target-epsilon 1"},
 }
