@@ -56,7 +56,9 @@ func zcdpEpsilon(p *flat, delta float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a.Bracket = bracket(0, eps.Float64(), upFloat(eps.Rat()))
+	high := upFloat(eps.Rat())
+	low := min(p.floorEpsilon(delta), high)
+	a.Bracket = bracket(low, max(low, min(eps.Float64(), high)), high)
 	return a, nil
 }
 
@@ -76,7 +78,9 @@ func zcdpDelta(p *flat, epsilon float64) (answer, error) {
 	a := answer{bracket(0, 1, 1), "both", zcdpNote(r, mass), nil}
 	if d, err := filter.ZCDPDelta(rho, eps); err == nil { // else none below 1
 		mass.Add(mass, d.Rat())
-		a.Bracket = bracket(0, math.Min(1, toFloat(mass)), math.Min(1, upFloat(mass)))
+		high := math.Min(1, upFloat(mass))
+		low := min(p.floorDelta(epsilon), high)
+		a.Bracket = bracket(low, max(low, math.Min(1, toFloat(mass))), high)
 	}
 	return a, nil
 }
