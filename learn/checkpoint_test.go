@@ -13,6 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/budget/durable"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn/internal/container"
+	"github.com/discreet-dp/discreet/learn/internal/gaussian"
+	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
@@ -48,14 +50,20 @@ func account(l *ledger.Ledger) budget.Budget {
 func charges(l *ledger.Ledger) (events []string) {
 	for _, e := range must(l.History(ctx)) {
 		if e.Kind == "reserve" && len(e.Events) > 0 {
-			events = append(events, e.Events[0].String())
+			events = append(events, privacy.Sum{Events: e.Events}.String())
 		}
 	}
 	return events
 }
 
 // paid is what one run of a plan, from a step on, is charged with.
-func paid(p Plan, b budget.Budget, from int) string { return must(p.charge(b.Filter(), from)).String() }
+// The run has the network of lasting, and its noise is fast.
+func paid(p Plan, b budget.Budget, from int) string {
+	whole := must(p.charge(b.Filter(), from))
+	d := len(must(network.New(mlp(4))).Parameters())
+	slip := must(slipOf(whole, b.Filter(), gaussian.Distance(float64((d+1)*p.Steps))))
+	return privacy.Sum{Events: []privacy.Event{whole, privacy.Approx{Delta: slip}}}.String()
+}
 
 // lasting is a run that has everything to save.
 func lasting(path string, b budget.Budget) Options {

@@ -105,6 +105,7 @@ func TestChargesInEveryMeasure(t *testing.T) {
 		for _, relation := range []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne} {
 			p := small()
 			p.Batch, p.Steps, p.Neighbours, p.Noise.Multiplier = batch, steps, relation, 2
+			p.Noise.Sampler = Exact // of the fast one see TestFastNoiseIsPaidFor
 			if batch == 1000 {
 				p.Noise.Multiplier = 4
 			}

@@ -99,7 +99,8 @@ type Noise struct {
 // A Sampler is how noise is drawn.
 type Sampler string
 
-// The samplers. The zero Sampler is Fast.
+// The samplers. The zero Sampler is Fast where the budget has a delta for what that adds,
+// and Exact elsewhere.
 const (
 	Fast  Sampler = "fast"  // float64 normals of a cryptographic stream, rounded down to the grid
 	Exact Sampler = "exact" // the normal law rounded down to the grid, with no error at all

@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/learn/example"
-	"github.com/discreet-dp/discreet/learn/internal/gaussian"
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -50,6 +48,9 @@ type Run struct {
 	trainer   *trainer
 	spending  *spending
 	watch     *watch
+	whole     []privacy.Event // what all steps are charged
+	draws     float64         // of noise, in all
+	slip      float64         // what the fast sampler adds to delta
 	guarantee Guarantee
 
 	chain   checkpoint // the header of the last checkpoint
@@ -88,8 +89,21 @@ func prepare(o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{options: o, lease: lease, saved: -1, watch: newWatch(o.Plan)}
+	r := &Run{options: o, lease: lease, saved: -1, watch: newWatch(o.Plan), draws: float64(len(net.Parameters())+1) * float64(o.Plan.Steps)}
+	// What is wrong with the plan and the data is found before anything else.
 	if r.trainer, err = newTrainer(o.Plan, o.Data, net, o.Workers); err != nil {
+		return nil, err
+	}
+	r.whole, err = r.charges(0)
+	if errors.Is(err, ErrLimit) && o.Plan.Noise.Sampler == "" {
+		o.Plan.Noise.Sampler = Exact
+		r.options.Plan = o.Plan
+		if r.trainer, err = newTrainer(o.Plan, o.Data, net, o.Workers); err != nil {
+			return nil, err
+		}
+		r.whole, err = r.charges(0)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if r.guarantee, err = o.Plan.Guarantee(); err != nil {
@@ -98,17 +112,8 @@ func prepare(o Options) (*Run, error) {
 	if r.spending, err = o.Plan.spending(); err != nil {
 		return nil, err
 	}
-	if l, _ := o.Plan.Delta.Rat().Float64(); !(r.Limit().Delta <= limitShare*l) {
-		return nil, fmt.Errorf("%w: it may add %.2g to a delta of %.2g; the exact sampler adds nothing", ErrLimit, r.Limit().Delta, l)
-	}
 	return r, nil
 }
-
-// limitShare is how much of delta the fast sampler may add to it.
-const limitShare = 0.1
-
-// ErrLimit is returned for a plan that the fast sampler is too coarse for.
-var ErrLimit = errors.New("the fast sampler's limit is above a tenth of delta")
 
 // Start pays for a plan and returns its run, before the first step. With a Checkpoint
 // it refuses a path that holds one: that is for Resume.
@@ -158,6 +163,11 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 	c, continued, err := findCheckpoint(ctx, lease, path)
 	if err != nil {
 		return nil, err
+	}
+	if o.Plan.Noise.Sampler == "" { // it was chosen when the run began
+		if none, err := equal(o.Plan, Plan{}); err == nil && !none {
+			o.Plan.Noise.Sampler = c.Plan.Noise.Sampler
+		}
 	}
 	for _, part := range []struct {
 		name               string
@@ -209,9 +219,12 @@ func equal(a, b any) (bool, error) {
 // pay charges the plan from a step on and, with checkpoints, begins their chain.
 func (r *Run) pay(ctx context.Context, from int, parent string) error {
 	b := r.options.Budget
-	event, err := r.options.Plan.charge(b.Filter(), from)
-	if err != nil {
-		return err
+	events := r.whole
+	if from > 0 {
+		var err error
+		if events, err = r.charges(from); err != nil {
+			return err
+		}
 	}
 	var name [16]byte
 	if _, err := entropy.New().Read(name[:]); err != nil {
@@ -219,9 +232,9 @@ func (r *Run) pay(ctx context.Context, from int, parent string) error {
 	}
 	r.chain = checkpoint{
 		Run: fmt.Sprintf("%x", name), From: from, Parent: parent, Statement: r.options.Statement,
-		Charged: event.String(), Plan: r.options.Plan, Network: r.options.Network,
+		Charged: privacy.Sum{Events: events}.String(), Plan: r.options.Plan, Network: r.options.Network,
 	}
-	charge := budget.Release{Events: []privacy.Event{event}, Delta: r.options.Plan.Delta}
+	charge := budget.Release{Events: events, Delta: r.options.Plan.Delta}
 	if r.lease != nil {
 		c := r.save()
 		taken, err := c.release(ctx, r.lease, r.options.Checkpoint, charge)
@@ -371,30 +384,6 @@ func (r *Run) Plan() Plan { return r.options.Plan }
 // Network returns the network as it is now, for reading. Before the run is Finished, what
 // is taken from it is for the owner alone: a crash may have the steps made again.
 func (r *Run) Network() *network.Network { return r.trainer.net }
-
-// A Limit is how far the run's noise may be from the law that its guarantee speaks of.
-type Limit struct {
-	Sampler Sampler `json:"sampler"`
-	// Distance bounds the total variation of all draws from ideal ones, if AES-256 is
-	// what it is taken for; Delta is what that may add to delta: (1+e^epsilon)·Distance.
-	Distance float64 `json:"distance"`
-	Delta    float64 `json:"delta"`
-	// Rounding is what floating point may add to what a unit moves, in terms of the
-	// clip. It is in the guarantee already: the noise is larger by as much.
-	Rounding float64 `json:"rounding"`
-}
-
-// Limit returns the limits of the run's arithmetic.
-func (r *Run) Limit() Limit {
-	p := r.options.Plan
-	l := Limit{Sampler: p.Noise.Sampler, Rounding: r.trainer.allowance.part}
-	if l.Sampler != Exact {
-		l.Sampler = Fast
-		l.Distance = gaussian.Distance(float64(r.trainer.allowance.d+1) * float64(p.Steps))
-		l.Delta = min(1, (1+math.Exp(r.guarantee.Epsilon))*l.Distance)
-	}
-	return l
-}
 
 func wrap(err *error, what string) {
 	if *err != nil {

@@ -206,23 +206,75 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A delta so small that the fast sampler's limit matters takes the exact one.
-func TestLimitIsAShareOfDelta(t *testing.T) {
-	o := Options{Plan: small(), Network: mlp(4), Data: circles(1000, 1), Budget: purse(t, filter.Approx, "100", privacy.AddRemove)}
-	o.Plan.Delta = must(privacy.ParseDelta("1e-12"))
-	if r, err := Start(ctx, o); !errors.Is(err, ErrLimit) || r != nil {
-		t.Errorf("%v, %v", r, err)
-	}
-	if spent := must(o.Budget.(*budget.InMemory).Spent(ctx)); spent.Epsilon.Sign() != 0 || spent.Delta.Sign() != 0 {
-		t.Error("a refusal is charged")
-	}
-	o.Plan.Noise.Sampler = Exact
-	r, err := Start(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l := r.Limit(); l.Delta != 0 {
-		t.Errorf("the exact sampler's limit is %+v", l)
+// A delta so small that the fast sampler's limit matters takes the exact one, and so does
+// a budget without a delta for what it adds: where nobody asks for the fast one. What it
+// adds is charged, by the epsilon at which the budget converts.
+func TestFastNoiseIsPaidFor(t *testing.T) {
+	ctx := t.Context()
+	whole := must(privacy.ParseDelta("1e-5"))
+	for name, c := range map[string]struct {
+		budget    filter.Budget
+		delta     string
+		full      bool // all units in every step: the charge is the measure's own
+		fast      bool
+		converted bool // by the epsilon of the whole budget
+	}{
+		"an own delta":            {filter.Budget{Measure: filter.Approx, Delta: whole}, "9e-6", false, true, false},
+		"all of delta":            {filter.Budget{Measure: filter.Approx, Delta: whole}, "1e-5", false, false, false},
+		"a tiny delta":            {filter.Budget{Measure: filter.Approx, Delta: whole}, "1e-12", false, false, false},
+		"rho":                     {filter.Budget{Measure: filter.ZCDP, Delta: whole, SelectionDelta: must(privacy.ParseDelta("5e-6"))}, "1e-6", true, true, true},
+		"rho, no delta of events": {filter.Budget{Measure: filter.ZCDP, Delta: whole}, "1e-6", true, false, false},
+		"a point in rho":          {filter.Budget{Measure: filter.ZCDP, Delta: whole, SelectionDelta: must(privacy.ParseDelta("5e-6"))}, "1e-6", false, true, false},
+		"a divergence":            {filter.Budget{Measure: filter.RDP, Delta: whole, SelectionDelta: must(privacy.ParseDelta("5e-6"))}, "1e-6", false, true, true},
+		"a divergence, no delta":  {filter.Budget{Measure: filter.RDP, Delta: whole}, "1e-6", false, false, false},
+		"mu":                      {filter.Budget{Measure: filter.GDP, Delta: whole, SelectionDelta: must(privacy.ParseDelta("5e-6"))}, "1e-6", true, true, true},
+		"a point in squares":      {filter.Budget{Measure: filter.Whitehouse, Delta: whole, SelectionDelta: must(privacy.ParseDelta("5e-6"))}, "1e-6", false, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.budget.Epsilon = must(privacy.ParseEpsilon("8"))
+			b := must(budget.NewInMemory("purse", c.budget))
+			o := Options{Plan: small(), Network: mlp(4), Data: circles(1000, 1), Budget: b}
+			if c.full {
+				o.Plan.Batch = o.Plan.Population.Units
+				o.Plan.Noise.Multiplier *= 20
+			}
+			o.Plan.Noise.Multiplier *= 4
+			o.Plan.Delta, o.Plan.Noise.Sampler = must(privacy.ParseDelta(c.delta)), Fast
+			if r, err := Start(ctx, o); (err == nil) != c.fast || err != nil && (!errors.Is(err, ErrLimit) || r != nil || must(b.Spent(ctx)).Delta.Sign() != 0) {
+				t.Fatalf("the fast sampler: %v; spent %v", err, must(b.Spent(ctx)))
+			}
+			b = must(budget.NewInMemory("purse", c.budget))
+			o.Budget, o.Plan.Noise.Sampler = b, ""
+			r, err := Start(ctx, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := r.Limit()
+			if fast := l.Sampler == Fast; fast != c.fast || fast != (l.Distance > 0) || fast != (l.Delta > 0) {
+				t.Errorf("where nobody asks: %+v", l)
+			}
+			if !c.fast {
+				return
+			}
+			epsilon := 8.0
+			if !c.converted {
+				plan := must(privacy.ParsePlan(r.Charged()))
+				epsilon = must(plan.Event()).(privacy.Sum).Events[0].(privacy.Approx).Epsilon.Float64()
+			}
+			// The filter's own epsilon is rounded; the limit is rounded up in four digits.
+			if want := (1 + math.Exp(epsilon)) * l.Distance; !(l.Delta >= want*(1-1e-9) && l.Delta <= want*1.01) {
+				t.Errorf("it adds %g; want %g at epsilon %g", l.Delta, want, epsilon)
+			}
+			// What was charged is what the exact one is charged, and that.
+			o.Plan.Noise.Sampler = Exact
+			o.Budget = must(budget.NewInMemory("exact", c.budget))
+			must(Start(ctx, o))
+			spent, exact := must(b.Spent(ctx)), must(o.Budget.(*budget.InMemory).Spent(ctx))
+			if got := spent.Delta.Float64() - exact.Delta.Float64(); !(math.Abs(got/l.Delta-1) < 1e-6) {
+				t.Errorf("%g of delta was charged for %g", got, l.Delta)
+			}
+		})
 	}
 }
 

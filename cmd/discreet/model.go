@@ -132,7 +132,7 @@ func (m *model) write(t *terminal) {
 		line("count", "%s, charged beside it", printable(m.data.Count))
 	}
 	if l := c.Limit; l != nil {
-		line("limits", "%s noise: delta %.2g more; rounding %.2g of the clip, in the guarantee", l.Sampler, l.Delta, l.Rounding)
+		line("limits", "%s noise: delta %.2g, charged beside the plan; rounding %.2g of the clip, in the guarantee", l.Sampler, l.Delta, l.Rounding)
 	}
 	line("paid by", "%s", printable(c.Ledger.Budget))
 	if c.Ledger.Charged != "" {
