@@ -46,15 +46,6 @@ func (w *workplace) private(path string) (declared string, tables []*catalog.Tab
 	return "", nil, nil
 }
 
-// refusePrivate refuses a private source where files are read that nothing is charged for.
-func (w *workplace) refusePrivate(path, hint string) error {
-	_, tables, err := w.private(path)
-	if err != nil || len(tables) == 0 {
-		return err
-	}
-	return isPrivate(path, tables).Try("%s", hint)
-}
-
 // isPrivate says which tables a file is.
 func isPrivate(path string, tables []*catalog.Table) *diagnostic.Diagnostic {
 	names := make([]string, len(tables))
