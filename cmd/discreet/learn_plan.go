@@ -41,6 +41,7 @@ type recipe struct {
 	clipping  learn.ClipMode
 	rate      float64
 	optimizer optimizer.Kind
+	schedule  optimizer.Shape
 	sampler   learn.Sampler
 	perUnit   int
 
@@ -75,7 +76,10 @@ func (r *recipe) define(fs *flag.FlagSet) {
 	fs.Func("clipping", "`flat|per-layer|adaptive` (default flat)", func(text string) error {
 		return chosen(&r.clipping, text, learn.Flat, learn.PerLayer, learn.Adaptive)
 	})
-	fs.Func("rate", "the learning rate `R`, which ends at 0 by a cosine (default by the noise)", aboveZero(&r.rate))
+	fs.Func("rate", "the learning rate `R` (default by the noise)", aboveZero(&r.rate))
+	fs.Func("schedule", "how the rate goes on: `cosine|constant`, to 0 or not at all (default cosine)", func(text string) error {
+		return chosen(&r.schedule, text, optimizer.Cosine, optimizer.Constant)
+	})
 	fs.Func("optimizer", "`sgd|momentum|adam` (default momentum)", func(text string) error {
 		return chosen(&r.optimizer, text, optimizer.SGD, optimizer.Momentum, optimizer.Adam)
 	})
@@ -211,7 +215,7 @@ func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) 
 		Population: learn.Population{Units: units, Basis: learn.Public}, Batch: r.batch,
 		Clip:      learn.Clip{Mode: r.clipping, Norm: r.clip},
 		Noise:     learn.Noise{Multiplier: r.noise, Sampler: r.sampler},
-		Optimizer: optimizer.Spec{Kind: r.optimizer, Rate: cmp.Or(r.rate, 1), Schedule: optimizer.Schedule{Shape: optimizer.Cosine}},
+		Optimizer: optimizer.Spec{Kind: r.optimizer, Rate: cmp.Or(r.rate, 1), Schedule: optimizer.Schedule{Shape: cmp.Or(r.schedule, optimizer.Cosine)}},
 		Delta:     r.delta, Neighbours: neighbours, Steps: r.steps,
 	}
 	if r.clipping == learn.Adaptive {

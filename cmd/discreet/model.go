@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/network"
+	"github.com/discreet-dp/discreet/learn/optimizer"
 )
 
 func modelCommand() *Command {
@@ -124,7 +125,11 @@ func (m *model) write(t *terminal) {
 	}
 	line("plan", "%s", g.Event)
 	if p := (learn.Plan{}); json.Unmarshal(c.Plan, &p) == nil && p.Steps > 0 {
-		line("training", "%s: %d steps of %d units, clip %g, noise multiplier %g, rate %g", c.Method, p.Steps, p.Batch, p.Clip.Norm, p.Noise.Multiplier, p.Optimizer.Rate)
+		rate := fmt.Sprintf("rate %g", p.Optimizer.Rate)
+		if p.Optimizer.Schedule.Shape == optimizer.Constant {
+			rate += " throughout"
+		}
+		line("training", "%s: %d steps of %d units, clip %g, noise multiplier %g, %s", c.Method, p.Steps, p.Batch, p.Clip.Norm, p.Noise.Multiplier, rate)
 	} else {
 		line("training", "%s", printable(c.Method))
 	}

@@ -103,7 +103,7 @@ func withoutDelta() string {
 
 // What only some learners heed, and DP-SGD.
 var (
-	dpSGDHeeds = []string{"noise", "sampling", "batch", "epochs", "steps", "clip", "clipping", "rate", "optimizer", "sampler", "initial", "checkpoint", "resume", "plot", "spec", "hidden"}
+	dpSGDHeeds = []string{"noise", "sampling", "batch", "epochs", "steps", "clip", "clipping", "rate", "schedule", "optimizer", "sampler", "initial", "checkpoint", "resume", "plot", "spec", "hidden"}
 	oneHeeds   = append([]string{"rounds", "clusters", "components", "regularization"}, dpSGDHeeds...)
 )
 

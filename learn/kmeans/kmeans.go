@@ -3,8 +3,9 @@
 //
 // In each of a fixed number of rounds every point is given to the nearest center, and a
 // center moves to the noisy sum of its points over their noisy number. The first centers
-// depend on no data. What is released are the centers and counts of every round; how well
-// they fit is not told, and would cost.
+// are drawn about the noisy mean of all points, as far in each direction as these spread,
+// for a tenth of the guarantee. What is released are these moments, and the centers and
+// counts of every round; how well they fit is not told, and would cost.
 //
 // (examples/kmeans writes the same with queries of package dataset, to show them.)
 package kmeans
@@ -30,10 +31,13 @@ type Options struct {
 	Clusters int
 	// Norm bounds the L2 norm of a point; longer ones are scaled down. Required.
 	Norm float64
-	// Rounds is how often centers move; 5 if it is 0.
+	// Lower and Upper, if given, bound each feature. They are public, and centers are
+	// kept between them; points need not be.
+	Lower, Upper []float64
+	// Rounds is how often centers move; if it is 0, 3 for a pure guarantee, whose noise
+	// grows with their number, and 5 for others.
 	Rounds int
-	// Centers are the first centers, which are public; if they are nil, points that are
-	// drawn far from each other.
+	// Centers are the first centers, which are public; if they are nil, they are found.
 	Centers [][]float64
 }
 
@@ -90,7 +94,11 @@ type training struct {
 	set          *example.Set
 	plan         *cost.Plan
 	counts, sums *cost.Noise
+	moments      *moments // that first centers come from, or nil
 }
+
+// moments are noise for the number, the sum and the squares of all points.
+type moments struct{ count, sum, squares *cost.Noise }
 
 // Train finds centers for the points of set, and charges b for it beforehand. It fails only
 // for its options, the form of the set, the budget and the bits. Labels are not
@@ -127,28 +135,54 @@ func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], erro
 // A center at distance 1 of the origin with n points is off by about σ√d/n for noise σ on
 // sums, and σ'/n for σ' on the count: the sum of both is least where the count has a share
 // of about 1/(1+√d) of ρ.
+//
+// The squares of a point's d coordinates add up to 1 at most: that is how far it moves their
+// sums in L1, and so in L2.
 func newTraining(b budget.Budget, set *example.Set, o Options) (*training, error) {
-	if o.Rounds == 0 {
-		o.Rounds = 5
-	}
 	t := &training{o: o}
 	var err error
 	if t.plan, err = cost.New(b, set, o.Options); err != nil {
 		return nil, err
+	}
+	if o.Rounds == 0 {
+		if t.o.Rounds = 5; t.plan.Pure() {
+			t.o.Rounds = 3
+		}
+		o = t.o
 	}
 	t.set = t.plan.Set()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", cost.ErrParameter, err)
 	}
 	share := big.NewRat(1, 1+int64(math.Ceil(math.Sqrt(float64(set.Width)))))
-	one := big.NewRat(1, 1)
-	if t.counts, err = t.plan.Noise(share, o.Rounds, cost.Sensitivity{L1: one, L2Squared: one}); err != nil {
+	one, rest := big.NewRat(1, 1), big.NewRat(1, 1)
+	count := cost.Sensitivity{L1: one, L2Squared: one}
+	if o.Centers == nil {
+		t.moments = &moments{}
+		rest.SetFrac64(9, 10)
+		if t.moments.count, err = t.plan.Noise(big.NewRat(1, 50), 1, count); err != nil {
+			return nil, err
+		}
+		if t.moments.sum, err = t.plan.Noise(big.NewRat(2, 50), 1, point(set.Width)); err != nil {
+			return nil, err
+		}
+		if t.moments.squares, err = t.plan.Noise(big.NewRat(2, 50), 1, squared()); err != nil {
+			return nil, err
+		}
+	}
+	if t.counts, err = t.plan.Noise(new(big.Rat).Mul(rest, share), o.Rounds, count); err != nil {
 		return nil, err
 	}
-	if t.sums, err = t.plan.Noise(new(big.Rat).Sub(one, share), o.Rounds, point(set.Width)); err != nil {
+	if t.sums, err = t.plan.Noise(new(big.Rat).Mul(rest, new(big.Rat).Sub(one, share)), o.Rounds, point(set.Width)); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// squared is how far one point moves the sums of squares.
+func squared() cost.Sensitivity {
+	one := new(big.Rat).SetInt64(fixed.One * fixed.One)
+	return cost.Sensitivity{L1: one, L2Squared: new(big.Rat).Mul(one, one)}
 }
 
 // point is how far one of d coordinates moves sums.
@@ -169,6 +203,16 @@ func (t *training) check() error {
 	case o.Centers != nil && len(o.Centers) != o.Clusters:
 		return fmt.Errorf("%d centers of %d clusters", len(o.Centers), o.Clusters)
 	}
+	if o.Lower != nil || o.Upper != nil {
+		if len(o.Lower) != t.set.Width || len(o.Upper) != t.set.Width {
+			return fmt.Errorf("bounds of %d and %d of %d features", len(o.Lower), len(o.Upper), t.set.Width)
+		}
+		for j, lower := range o.Lower {
+			if !(lower <= o.Upper[j]) || math.IsInf(lower, 0) || math.IsInf(o.Upper[j], 0) {
+				return fmt.Errorf("no features between %v and %v", lower, o.Upper[j])
+			}
+		}
+	}
 	for _, c := range o.Centers {
 		if len(c) != t.set.Width {
 			return fmt.Errorf("a center of %d numbers among points of %d", len(c), t.set.Width)
@@ -184,11 +228,11 @@ func (t *training) check() error {
 
 func (t *training) run(ctx context.Context, bits noise.Bits) (*Model, error) {
 	m := &Model{Norm: t.o.Norm}
+	x := fixed.Clip(t.set, t.plan.Rows(false), t.o.Norm, false)
 	var err error
-	if m.Centers, err = t.first(bits); err != nil {
+	if m.Centers, err = t.first(bits, x); err != nil {
 		return nil, err
 	}
-	x := fixed.Clip(t.set, t.plan.Rows(false), t.o.Norm, false)
 	for round := range t.o.Rounds {
 		t.plan.Progress(round, t.o.Rounds)
 		if err := ctx.Err(); err != nil {
@@ -213,7 +257,7 @@ func (m *Model) parts(x *fixed.Rows) (counts, sums []int64) {
 }
 
 // round moves the centers. One that has no more points than the noise may have made
-// stays; none leaves the ball that the points are in.
+// stays.
 func (t *training) round(bits noise.Bits, m *Model, x *fixed.Rows) error {
 	exact, exactSums := m.parts(x)
 	counts, err := t.counts.Add(bits, exact, 0)
@@ -229,22 +273,31 @@ func (t *training) round(bits noise.Bits, m *Model, x *fixed.Rows) error {
 		if n < 1+2*t.counts.Deviation(0) {
 			continue
 		}
-		center := sums[c*x.Width : (c+1)*x.Width]
-		length := 0.0
-		for _, v := range center {
-			length = math.Hypot(length, v/n)
+		for j, v := range sums[c*x.Width : (c+1)*x.Width] {
+			m.Centers[c][j] = v / n * m.Norm
 		}
-		for j, v := range center {
-			m.Centers[c][j] = v / n / max(length, 1) * m.Norm
-		}
+		t.keep(m.Centers[c])
 	}
 	return nil
 }
 
-// first returns the first centers: of many points in the ball, each the one farthest from
-// those before. Points have directions that are evenly spread (sums of twelve uniform
-// numbers are nearly Gaussian) and are at most 0.8 of the bound away.
-func (t *training) first(bits noise.Bits) ([][]float64, error) {
+// keep brings a center where points may be: between the bounds, and into the ball.
+func (t *training) keep(center []float64) {
+	length := 0.0
+	for j := range center {
+		if t.o.Lower != nil {
+			center[j] = min(max(center[j], t.o.Lower[j]), t.o.Upper[j])
+		}
+		length = math.Hypot(length, center[j]/t.o.Norm)
+	}
+	for j := range center {
+		center[j] /= max(length, 1)
+	}
+}
+
+// first returns the first centers: of many points that are drawn about the mean of all, as
+// far away in each direction as these spread, each the one farthest from those before.
+func (t *training) first(bits noise.Bits, x *fixed.Rows) ([][]float64, error) {
 	if t.o.Centers != nil {
 		centers := make([][]float64, len(t.o.Centers))
 		for c := range centers {
@@ -252,17 +305,22 @@ func (t *training) first(bits noise.Bits) ([][]float64, error) {
 		}
 		return centers, nil
 	}
+	mean, deviation, err := t.spread(bits, x)
+	if err != nil {
+		return nil, err
+	}
 	stream := noise.NewStream(bits)
 	candidates := make([][]float64, 16*t.o.Clusters)
 	for i := range candidates {
-		p, err := somewhere(stream, t.set.Width)
-		if err != nil {
-			return nil, err
+		candidates[i] = make([]float64, x.Width)
+		for j := range candidates[i] {
+			z, err := bell(stream)
+			if err != nil {
+				return nil, err
+			}
+			candidates[i][j] = (mean[j] + z*deviation[j]) * t.o.Norm
 		}
-		for j := range p {
-			p[j] *= 0.8 * t.o.Norm
-		}
-		candidates[i] = p
+		t.keep(candidates[i])
 	}
 	centers := make([][]float64, 0, t.o.Clusters)
 	away := make([]float64, len(candidates)) // from the centers so far
@@ -287,30 +345,50 @@ func (t *training) first(bits noise.Bits) ([][]float64, error) {
 	return centers, nil
 }
 
-// somewhere returns a point of the unit ball, evenly.
-func somewhere(stream *noise.Stream, d int) ([]float64, error) {
-	uniform := func() (float64, error) {
-		u, err := stream.Below(1 << 53)
-		return float64(u) / (1 << 53), err
-	}
-	p, length := make([]float64, d), 0.0
-	for j := range p {
-		for range 12 {
-			u, err := uniform()
-			if err != nil {
-				return nil, err
-			}
-			p[j] += u - 0.5
-		}
-		length = math.Hypot(length, p[j])
-	}
-	u, err := uniform()
+// spread releases mean and deviation of each coordinate, in units of the norm. A deviation
+// is no smaller than what the noise leaves to see.
+func (t *training) spread(bits noise.Bits, x *fixed.Rows) (mean, deviation []float64, err error) {
+	sum, squares := totals(x)
+	count, err := t.moments.count.Add(bits, []int64{int64(x.Len())}, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	radius := math.Pow(u, 1/float64(d))
-	for j := range p {
-		p[j] *= radius / max(length, 1e-12)
+	if mean, err = t.moments.sum.Add(bits, sum, fixed.Places); err != nil {
+		return nil, nil, err
 	}
-	return p, nil
+	if deviation, err = t.moments.squares.Add(bits, squares, 2*fixed.Places); err != nil {
+		return nil, nil, err
+	}
+	n := max(1, count[0])
+	least := t.moments.squares.Deviation(2*fixed.Places) / n
+	for j := range mean {
+		mean[j] = min(max(mean[j]/n, -1), 1)
+		deviation[j] = math.Sqrt(min(1, max(deviation[j]/n-mean[j]*mean[j], least)))
+	}
+	return mean, deviation, nil
+}
+
+// totals are the exact sums of the coordinates and of their squares.
+func totals(x *fixed.Rows) (sum, squares []int64) {
+	sum, squares = make([]int64, x.Width), make([]int64, x.Width)
+	for i := range x.Len() {
+		for j, v := range x.Row(i) {
+			sum[j] += int64(v)
+			squares[j] += int64(v) * int64(v)
+		}
+	}
+	return sum, squares
+}
+
+// bell is a sum of twelve uniform numbers, nearly a standard normal one. It protects
+// nobody.
+func bell(stream *noise.Stream) (z float64, err error) {
+	for range 12 {
+		u, err := stream.Below(1 << 53)
+		if err != nil {
+			return 0, err
+		}
+		z += float64(u)/(1<<53) - 0.5
+	}
+	return z, nil
 }

@@ -42,6 +42,22 @@ func TestSensitivity(t *testing.T) {
 			l1 += max(x, -x)
 			l2 += x * x
 		}
+		sum1, squares1 := totals(fixed.Clip(set, rows, 3, false))
+		sum0, squares0 := totals(fixed.Clip(set, rows[1:], 3, false))
+		for name, moved := range map[string]struct {
+			s    cost.Sensitivity
+			a, b []int64
+		}{"sum": {point(d), sum1, sum0}, "squares": {squared(), squares1, squares0}} {
+			l1, l2 := new(big.Int), new(big.Int)
+			for j := range moved.a {
+				x := big.NewInt(moved.a[j] - moved.b[j])
+				l1.Add(l1, new(big.Int).Abs(x))
+				l2.Add(l2, x.Mul(x, x))
+			}
+			if moved.s.L1.Cmp(new(big.Rat).SetInt(l1)) < 0 || moved.s.L2Squared.Cmp(new(big.Rat).SetInt(l2)) < 0 {
+				t.Fatalf("the %s of all points moved by %v and the root of %v", name, l1, l2)
+			}
+		}
 		s := point(d)
 		if counts != 1 || s.L1.Cmp(big.NewRat(l1, 1)) < 0 || s.L2Squared.Cmp(big.NewRat(l2, 1)) < 0 {
 			t.Fatalf("counts moved by %d, sums by %d and the root of %d", counts, l1, l2)
@@ -140,6 +156,9 @@ func TestRefusals(t *testing.T) {
 		"no clusters":    func(o *Options) { o.Clusters = 0 },
 		"a NaN norm":     func(o *Options) { o.Norm = math.NaN() },
 		"rounds":         func(o *Options) { o.Rounds = -1 },
+		"a lower bound":  func(o *Options) { o.Lower = []float64{0} },
+		"crossed bounds": func(o *Options) { o.Lower, o.Upper = []float64{1}, []float64{0} },
+		"NaN bounds":     func(o *Options) { o.Lower, o.Upper = []float64{math.NaN()}, []float64{0} },
 		"few centers":    func(o *Options) { o.Centers = [][]float64{{1}} },
 		"narrow centers": func(o *Options) { o.Centers = [][]float64{{}, {1}} },
 		"NaN centers":    func(o *Options) { o.Centers = [][]float64{{1}, {math.NaN()}} },
@@ -158,11 +177,15 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A third of ρ for counts, in three rounds; replacement doubles distances.
-	if got, want := tr.counts.Deviation(0), 2*math.Sqrt(3/(2*0.1)); math.Abs(got-want) > 1e-6 {
+	// A tenth of ρ for first centers, a third of the rest for counts, in three rounds;
+	// replacement doubles distances.
+	if got, want := tr.moments.squares.Deviation(2*fixed.Places), 2*math.Sqrt(1/(2*0.3/25)); math.Abs(got-want) > 1e-6 {
+		t.Errorf("deviation %v of squares, want %v", got, want)
+	}
+	if got, want := tr.counts.Deviation(0), 2*math.Sqrt(3/(2*0.09)); math.Abs(got-want) > 1e-6 {
 		t.Errorf("deviation %v of counts, want %v", got, want)
 	}
-	if got, want := tr.sums.Deviation(fixed.Places), 2*math.Sqrt(3/(2*0.2)); math.Abs(got-want) > 1e-6 {
+	if got, want := tr.sums.Deviation(fixed.Places), 2*math.Sqrt(3/(2*0.18)); math.Abs(got-want) > 1e-6 {
 		t.Errorf("deviation %v of sums, want %v", got, want)
 	}
 }

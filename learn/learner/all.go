@@ -55,7 +55,9 @@ func All() []Learner {
 			About:    "centers of clusters",
 			Settings: []string{"clusters", "rounds"},
 			plan: func(b budget.Budget, f Form, s Settings, o cost.Options) (Run, error) {
-				r, err := kmeans.Plan(b, f.Set, kmeans.Options{Options: o, Clusters: either(s.Clusters, 8), Norm: f.Norm, Rounds: s.Rounds})
+				options := kmeans.Options{Options: o, Clusters: either(s.Clusters, 8), Norm: f.Norm, Rounds: s.Rounds}
+				options.Lower, options.Upper = bounds(f)
+				r, err := kmeans.Plan(b, f.Set, options)
 				return planned(r, err, func(m *kmeans.Model) (Model, error) { return clusters{m}, nil })
 			},
 			read: func(data []byte, f Form) (Model, error) {
@@ -220,4 +222,22 @@ func narrow(from []float64, to []float32) {
 	for i, x := range from {
 		to[i] = float32(x)
 	}
+}
+
+// bounds are those of each number of an example by its features; nil where nothing is
+// known of them.
+func bounds(f Form) (lower, upper []float64) {
+	if len(f.Features) == 0 {
+		return nil, nil
+	}
+	lower, upper = make([]float64, f.Set.Width), make([]float64, f.Set.Width)
+	for j := range upper {
+		upper[j] = 1 // of a category, a bin, or what says that a value is missing
+	}
+	for _, one := range f.Features {
+		if one.Values == 0 {
+			lower[one.At], upper[one.At] = one.Lower, one.Upper
+		}
+	}
+	return lower, upper
 }

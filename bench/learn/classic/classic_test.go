@@ -29,12 +29,12 @@ type learner struct {
 	run  func(b testing.TB, c cost.Options, e *example.Encoding, train, test *example.Set) float64
 }
 
-// measure runs learners at ε of 1/2, 1 and 4, with δ = 1e-5 or none, and reports means and
+// measure runs learners at ε of 1/2, 1, 4 and 10,000, with δ = 1e-5 or none, and reports means and
 // standard deviations.
 func measure(b *testing.B, e *example.Encoding, learners []learner) {
 	train, test := data(b, e)
 	for _, l := range learners {
-		for _, eps := range []float64{0.5, 1, 4} {
+		for _, eps := range []float64{0.5, 1, 4, 10_000} {
 			name := fmt.Sprintf("%s/delta=1e-5/epsilon=%v", l.name, eps)
 			c := cost.Options{Epsilon: epsilon(b, eps), Delta: delta(b, 1e-5)}
 			if l.pure {
