@@ -59,6 +59,7 @@ func (p *flat) points(delta, share float64) (points, error) {
 	pts := points{leftover: exactly(delta)}
 	var curved []term
 	for _, t := range p.terms {
+		p.meter.Spend(perTerm)
 		switch {
 		case t.curve != nil && (t.point == nil || delta > 0):
 			curved = append(curved, t)
@@ -77,6 +78,7 @@ func (p *flat) points(delta, share float64) (points, error) {
 		pts.logShare = math.Log(down(left / pts.curves))
 	}
 	for _, t := range curved {
+		p.meter.Spend(perTerm)
 		eps := t.curve(pts.logShare)
 		if !(eps >= 0) {
 			return points{}, unsupported(t, fmt.Sprintf("its curve gives ε = %v", eps))
@@ -150,6 +152,7 @@ func basicDelta(p *flat, epsilon float64) (answer, error) {
 func (p *flat) pointSum() (eps, delta *big.Rat, err error) {
 	eps, delta = new(big.Rat), new(big.Rat)
 	for _, t := range p.terms {
+		p.meter.Spend(perTerm)
 		if t.point == nil {
 			return nil, nil, unsupported(t, "has no (ε, δ) point; wrap it as approx(eps, delta)")
 		}

@@ -84,7 +84,7 @@ func (s *search) excess(x float64, of []string) (least float64, name string) {
 		if !slices.Contains(of, m.name) {
 			continue
 		}
-		a, err := worst(s.meter, s.options, plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
+		a, err := worst(s.meter, s.options, m, plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
 		if err != nil {
 			s.err = fmt.Errorf("%s: %w", m.name, err)
 			continue

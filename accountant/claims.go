@@ -32,6 +32,8 @@ type claims struct {
 	// the event is as bad as that.
 	gdp   func() *big.Rat
 	exact bool
+	// alone answers for the event when it is the whole plan, and remembers what it said.
+	alone func(q question) (answer, error)
 }
 
 // describe is the one place that knows the kinds of events.
@@ -54,7 +56,7 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 		return gaussianClaims(muSquared(e.SensitivitySquared, e.Variance, rel)), nil
 	case privacy.DiscreteGaussian:
 		rho := muSquared(e.SensitivitySquared, e.Variance, rel)
-		return zcdpClaims(rho.Quo(rho, big.NewRat(2, 1))), nil
+		return zcdpClaims(meter, rho.Quo(rho, big.NewRat(2, 1))), nil
 	case privacy.Tree:
 		return gaussianClaims(treeMuSquared(e, rel)), nil
 	case privacy.GDP:
@@ -74,7 +76,7 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 	case privacy.Selection:
 		return approxClaims(e.Epsilon.Rat(), e.Delta.Rat(), true), nil
 	case privacy.ZCDP:
-		return zcdpClaims(e.Rho.Rat()), nil
+		return zcdpClaims(meter, e.Rho.Rat()), nil
 	case privacy.RDP:
 		return claims{rdp: givenRDP(e), curve: curveOfRDP(givenRDP(e))}, nil
 	case privacy.RandomizedResponse:
@@ -152,12 +154,15 @@ func approxClaims(eps, delta *big.Rat, tight bool) claims {
 
 // zcdpClaims are those of any ρ-zCDP event: by definition its Rényi divergence at
 // order α is at most αρ (Bun and Steinke 2016).
-func zcdpClaims(rho *big.Rat) claims {
+func zcdpClaims(meter *work.Meter, rho *big.Rat) claims {
 	r := toFloat(rho)
 	return claims{
-		curve: func(logDelta float64) float64 { return zcdpCurve(rho, logDelta) },
-		rdp:   each(func(order float64) float64 { return order * r }),
-		zcdp:  func() (*big.Rat, *big.Rat) { return rho, new(big.Rat) },
+		curve: func(logDelta float64) float64 {
+			meter.Spend(16 * perTerm) // a search by rational arithmetic
+			return zcdpCurve(rho, logDelta)
+		},
+		rdp:  each(func(order float64) float64 { return order * r }),
+		zcdp: func() (*big.Rat, *big.Rat) { return rho, new(big.Rat) },
 	}
 }
 
@@ -165,7 +170,7 @@ func zcdpClaims(rho *big.Rat) claims {
 func gaussianClaims(mu2 *big.Rat) claims {
 	mu := math.Sqrt(toFloat(mu2))
 	rho := new(big.Rat).Quo(mu2, big.NewRat(2, 1))
-	c := zcdpClaims(rho)
+	c := zcdpClaims(nil, rho)
 	c.curve = func(logDelta float64) float64 { return gaussianEpsilon(mu, logDelta).High }
 	c.gdp, c.exact, c.odd = func() *big.Rat { return mu2 }, true, true
 	return c

@@ -53,12 +53,13 @@ func (p *flat) single(direct direction) engine {
 		if err != nil {
 			return answer{}, err
 		}
+		p.meter.Spend(4 * len(e.Above.Atoms())) // summed once
 		blur := blurOf(p.terms[0].event)
-		above := func(eps float64) float64 { return upperCurve(e.Above, eps, blur) }
+		above := func(eps float64) float64 { p.meter.Spend(loss.Steps(e.Above)); return upperCurve(e.Above, eps, blur) }
 		below := func(eps float64) float64 { return 0 }
 		note := "the hockey-stick curve of the event"
 		if e.Below != nil {
-			below = func(eps float64) float64 { return lowerCurve(e.Below, eps, blur) }
+			below = func(eps float64) float64 { p.meter.Spend(loss.Steps(e.Below)); return lowerCurve(e.Below, eps, blur) }
 		} else {
 			note += "; an upper bound"
 		}

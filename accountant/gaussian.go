@@ -76,6 +76,9 @@ func gaussianEpsilon(mu, logDelta float64) Bracket {
 	// older conversion of zCDP; and from its root steps of what the error is worth, until
 	// the bounds of ln δ are on either side. Nothing rests on the search.
 	lo, hi := 0.0, mu*mu/2+mu*math.Sqrt(-2*logDelta)
+	if math.IsInf(hi, 1) {
+		return bracket(0, math.Inf(1), math.Inf(1))
+	}
 	at := func(eps float64) float64 { log, _ := gaussianLogDelta(mu, eps); return log - logDelta }
 	flo, fhi := at(lo), at(hi)
 	for i := 0; i < 200 && hi-lo > hi*0x1p-50; i++ {
@@ -95,7 +98,7 @@ func gaussianEpsilon(mu, logDelta float64) Bracket {
 	root := lo + (hi-lo)/2
 	step := root*0x1p-51 + 0x1p-1070
 	low, high := root, root
-	for d := step; ; d *= 2 {
+	for d := step; high < math.Inf(1); d *= 2 { // of +Inf nothing is claimed
 		if log, err := gaussianLogDelta(mu, high); log+err <= logDelta {
 			break
 		}

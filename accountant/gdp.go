@@ -48,6 +48,7 @@ func (p *flat) gaussian() (gaussian, error) {
 func (p *flat) muSquaredSum() (*big.Rat, error) {
 	sum := new(big.Rat)
 	for _, t := range p.terms {
+		p.meter.Spend(perTerm)
 		var mu2 *big.Rat
 		if t.gdp != nil {
 			mu2 = t.gdp()

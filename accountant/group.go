@@ -149,7 +149,11 @@ func groupedPoint(eps privacy.Epsilon, delta privacy.Delta, g int64) (privacy.Ev
 			return nil, fmt.Errorf("groups of %d units of ε = %v: %w", g, eps, errGroup)
 		}
 		one, e := numeric.OfInt(1), numeric.Of(eps.Rat())
-		factor = e.Mul(numeric.OfInt(g)).Exp().Sub(one).Quo(e.Exp().Sub(one)).Hi()
+		if eps.Rat().Cmp(big.NewRat(1, 1e15)) < 0 { // Σ_{j<g} e^jε, where the quotient would cancel
+			factor = numeric.OfInt(g).Mul(e.Mul(numeric.OfInt(g)).Exp()).Hi()
+		} else {
+			factor = e.Mul(numeric.OfInt(g)).Exp().Sub(one).Quo(e.Exp().Sub(one)).Hi()
+		}
 	}
 	d, err := privacy.NewDelta(numeric.CeilDigits(new(big.Rat).Mul(delta.Rat(), factor), 30))
 	if err != nil {
@@ -206,27 +210,49 @@ func (m method) forGroups(g float64) method {
 			// δ at the plan's own ε, from above, until it is met; then between.
 			var failed error
 			var last answer
-			met := func(eps float64) bool {
+			excess := func(eps float64) float64 { // met if at most 0
 				a, err := m.delta(p, eps)
 				if err == nil {
 					err = a.check()
 				}
 				failed, last = errors.Join(failed, err), a
-				return err == nil && (a.High == 0 || math.Log(a.High)+logFactor(eps) <= math.Log(delta))
+				switch {
+				case err != nil:
+					return math.Inf(1)
+				case a.High == 0:
+					return math.Inf(-1)
+				}
+				return math.Log(a.High) + logFactor(eps) - math.Log(delta)
 			}
 			top := 1.0
-			for !met(top) {
-				if top *= 4; failed != nil || top > 1e6 {
+			below, above := math.Inf(1), excess(top)
+			for !(above <= 0) {
+				below = above
+				top *= 4
+				if above = excess(top); failed != nil || top > 1e6 {
 					last.Bracket = impossible()
 					return note(last), failed
 				}
 			}
+			// By the chord, with the weight of an end that stays halved (Illinois).
 			lo, hi := 0.0, top
-			for hi-lo > 1e-9*hi && failed == nil {
-				if mid := lo + (hi-lo)/2; met(mid) {
-					hi = mid
-				} else {
-					lo = mid
+			for side := 0; hi-lo > 1e-9*hi && failed == nil; {
+				mid := lo + (hi-lo)*below/(below-above)
+				if !(mid > lo && mid < hi) {
+					mid = lo + (hi-lo)/2
+				}
+				mid = max(mid, lo+1e-10*hi)
+				switch f := excess(mid); {
+				case f <= 0:
+					if hi, above = mid, f; side > 0 {
+						below /= 2
+					}
+					side = 1
+				default:
+					if lo, below = mid, f; side < 0 {
+						above /= 2
+					}
+					side = -1
 				}
 			}
 			eps := up(g * hi)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
 // The optimal composition of k events of one ε, each (ε, δ_i)-DP.
@@ -23,12 +25,14 @@ type homogeneous struct {
 	eps      float64
 	exactEps *big.Rat
 	none     float64 // ln Π(1-δ_i)
-	tight    bool    // nothing but (ε, δ) is known of the events
+	meter    *work.Meter
+	tight    bool // nothing but (ε, δ) is known of the events
 }
 
 func (p *flat) homogeneous() (homogeneous, error) {
-	h := homogeneous{tight: true}
+	h := homogeneous{meter: p.meter, tight: true}
 	for _, t := range p.terms {
+		h.meter.Spend(perTerm)
 		if t.point == nil {
 			return h, unsupported(t, "has no (ε, δ) point; wrap it as approx(eps, delta)")
 		}
@@ -40,6 +44,9 @@ func (p *flat) homogeneous() (homogeneous, error) {
 		h.k += t.count
 		h.none += t.count * math.Log1p(-toFloat(delta))
 		h.tight = h.tight && t.tight
+	}
+	if !(h.k*h.eps < 1e300) {
+		return h, errors.New("the sum of all ε leaves the range of what is computed in")
 	}
 	return h, nil
 }
@@ -64,6 +71,7 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 	var log, mass float64
 	for i, l := 0, first; l <= k; i, l = i+1, l+1 {
 		if i%128 == 0 || mass < 1e-290 { // afresh, else by the ratio of neighbours
+			h.meter.Spend(256)
 			log = logBinomial(k, l, p, q)
 			mass = math.Exp(log)
 		} else {

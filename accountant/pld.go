@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // Privacy loss distributions: the loss of a plan is the sum of its events' losses,
@@ -34,8 +35,19 @@ func pldDelta(p *flat, epsilon float64) (answer, error) {
 func (p *flat) overDirections(q question, fallback func() (answer, error)) (answer, error) {
 	var all answer
 	var each []Directed
-	for i, direct := range p.directions() {
-		a, err := p.ask(q, direct)
+	mirrored, directions := p.mirrored(), p.directions()
+	for i, direct := range directions {
+		var a answer
+		var err error
+		if i == 0 || !mirrored {
+			to := 1
+			if !mirrored {
+				to = len(directions) - i
+			}
+			a, err = p.ask(q, direct, to)
+		} else {
+			a.Bracket = each[0].Bracket // the pairs are their own mirror images
+		}
 		if err != nil {
 			a, other := fallback()
 			if other != nil {
@@ -67,15 +79,19 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 	return all, nil
 }
 
-// ask asks one engine after another, until the bracket is narrow.
-func (p *flat) ask(q question, direct direction) (answer, error) {
+// ask asks one engine after another, until the bracket is narrow. It spends its part of the
+// work of so many directions.
+func (p *flat) ask(q question, direct direction, directions int) (answer, error) {
 	var (
 		best    answer
 		some    bool
 		refused error
 	)
 	for _, e := range p.engines(direct) {
-		a, err := e(q)
+		var a answer
+		// Something is left for the directions to come, and for a fallback.
+		share := p.meter.Left() / 8 * 7 / int64(directions)
+		err := p.meter.Do(share, func() (err error) { a, err = e(q); return err })
 		if err == nil {
 			err = a.check()
 		}
@@ -96,6 +112,20 @@ func (p *flat) ask(q question, direct direction) (answer, error) {
 		return answer{}, refused
 	}
 	return best, nil
+}
+
+// mirrored reports whether the pairs of all events are known to be their own mirror images,
+// so that adding a unit is removing one: those that package loss gives no direction.
+func (p *flat) mirrored() bool {
+	for _, t := range p.terms {
+		switch t.event.(type) {
+		case privacy.Laplace, privacy.Gaussian, privacy.DiscreteLaplace, privacy.DiscreteGaussian, privacy.Tree, privacy.GDP,
+			privacy.Pure, privacy.Approx, privacy.Selection, privacy.Exponential, privacy.PermuteAndFlip, privacy.NoisyMax, privacy.SparseVector:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // narrow reports whether a bracket is as narrow as an engine is expected to make it.

@@ -57,11 +57,12 @@ func laplaceRDP(t float64) func(float64) float64 {
 			// the n-th term is α(α-1)t²/n! (u^(n-1) - (-v)^(n-1))/t.
 			// (u^m - (-v)^m) = (u+v) Σ_{j<m} u^j (-v)^(m-1-j), with u+v = (2α-1)t.
 			sum, fact := 0.0, 1.0
-			pow := 0.0 // Σ_{j<m} u^j (-v)^(m-1-j)
+			pow := 0.0   // Σ_{j<m} u^j (-v)^(m-1-j), m = n-1
+			power := 1.0 // u^(m-1)
 			for n := 2; n < 40; n++ {
-				m := n - 1
 				fact *= float64(n)
-				pow = pow*(-y) + math.Pow(x, float64(m-1))
+				pow = pow*(-y) + power
+				power *= x
 				sum += pow / fact
 			}
 			return math.Min(t, ofMoment(a*(a-1)*t*t*sum, a))

@@ -167,7 +167,7 @@ func (p *flat) divergences(orders []float64) ([]float64, error) {
 	}
 	total, one := make([]float64, len(orders)), make([]float64, len(orders))
 	for _, t := range p.terms {
-		p.meter.Spend(len(orders))
+		p.meter.Spend(8 * len(orders))
 		if t.rdp == nil {
 			return nil, unsupported(t, "no Rényi divergence is known; wrap it as rdp(order: eps, ...) or zcdp(rho)")
 		}

@@ -30,13 +30,14 @@ type Options struct {
 	Orders     []float64          // Rényi orders of moments and rdp, above 1; nil is DefaultOrders and, beyond them, some extreme ones
 	Accountant string             // the only accountant to ask; empty is all
 	Group      int                // how many units change together; 0 is one
-	Work       int64              // steps that each accountant may take for an answer; 0 is DefaultWork
+	Work       int64              // steps that an answer may take; 0 is DefaultWork
 }
 
-// DefaultWork is how many steps an accountant may take for one answer if Options.Work
-// does not say. Steps are counted, not timed, so that a plan that is answered on one
-// machine is answered on every one; a step takes some 10 ns.
-const DefaultWork = 1 << 28
+// DefaultWork is how many steps one answer may take if Options.Work does not say: at most
+// a quarter of them each accountant, and pld what these leave. Steps are counted, not timed,
+// so that a plan that is answered on one machine is answered on every one. A step takes
+// some 7 ns, all of them some 4 s.
+const DefaultWork = 600_000_000
 
 func (o Options) work() int64 {
 	if o.Work > 0 {
@@ -170,6 +171,10 @@ func accountants() (names []string) {
 
 func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (answer, error)) error {
 	meter := work.New(ctx)
+	return meter.Do(o.work(), func() error { return r.inquire(ctx, meter, o, value) })
+}
+
+func (r *Report) inquire(ctx context.Context, meter *work.Meter, o Options, value func(method, *flat) (answer, error)) error {
 	plans, ms, err := prepare(meter, r.Plan, o)
 	if err != nil {
 		return fmt.Errorf("account: %w", err)
@@ -180,7 +185,7 @@ func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (
 			continue
 		}
 		asked = true
-		a, err := worst(meter, o, plans, func(p *flat) (answer, error) { return value(m, p) })
+		a, err := worst(meter, o, m, plans, func(p *flat) (answer, error) { return value(m, p) })
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			r.Refused = append(r.Refused, Refusal{m.name, "did not finish in the time given", true})
@@ -204,14 +209,26 @@ func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (
 	}
 	slices.SortStableFunc(r.Bounds, func(a, b Bound) int { return cmp.Compare(a.value().High, b.value().High) })
 	if len(r.Bounds) == 0 {
-		err := ErrNoBound
-		if o.Accountant != "" {
-			err = errors.New(r.Refused[0].Why)
-		}
-		return fmt.Errorf("account: %w", err)
+		return fmt.Errorf("account: %w", r.none(o))
 	}
 	r.warn(ctx, o)
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return fmt.Errorf("account: %w", err)
+	}
 	return r.contradiction()
+}
+
+// none is the error of a report without a bound.
+func (r *Report) none(o Options) error {
+	if o.Accountant != "" {
+		return errors.New(r.Refused[0].Why)
+	}
+	for _, f := range r.Refused {
+		if f.Unfinished {
+			return fmt.Errorf("%w; %s %s", ErrNoBound, f.Accountant, f.Why)
+		}
+	}
+	return ErrNoBound
 }
 
 // prepare returns the flat plans to account for, and the methods to do it by: for
@@ -244,8 +261,12 @@ func (r *Report) contradiction() error {
 
 // worst is the answer for the worst of several plans, any of which may be the one
 // that an adversary meets (parallel composition).
-func worst(meter *work.Meter, o Options, plans []*flat, value func(*flat) (answer, error)) (w answer, err error) {
-	err = meter.Do(o.work(), func() error {
+func worst(meter *work.Meter, o Options, m method, plans []*flat, value func(*flat) (answer, error)) (w answer, err error) {
+	share := o.work() / 4
+	if m.name == "pld" {
+		share = o.work() // what the others leave
+	}
+	err = meter.Do(share, func() error {
 		for i, p := range plans {
 			a, err := value(p)
 			if err == nil {

@@ -72,7 +72,7 @@ func logExpm1(x float64) float64 {
 
 // byIntegers extends cumulants k(n) = (n-1)R(n) at whole orders to all orders up to
 // maxBinomial by chords (see givenRDP), and leaves what lies above to beyond.
-func byIntegers(meter *work.Meter, cumulants func(top int) []float64, beyond func(orders, out []float64)) func(orders, out []float64) {
+func byIntegers(meter *work.Meter, cumulants func(top int) func(n int) float64, beyond func(orders, out []float64)) func(orders, out []float64) {
 	return func(orders, out []float64) {
 		beyond(orders, out)
 		top := 1
@@ -84,17 +84,25 @@ func byIntegers(meter *work.Meter, cumulants func(top int) []float64, beyond fun
 		if top < 2 {
 			return
 		}
-		meter.Spend(top*top/2 + len(orders)) // the sums of binomials
-		k := cumulants(top)
+		meter.Spend(8 * (top + len(orders)))
+		cumulant := cumulants(top)
+		known := make([]float64, top+1)
+		k := func(n int) float64 {
+			if known[n] == 0 && n > 1 {
+				meter.Spend(n) // terms of a binomial sum
+				known[n] = cumulant(n)
+			}
+			return known[n]
+		}
 		for i, a := range orders {
 			if a > maxBinomial {
 				continue
 			}
 			n := int(a)
 			w := a - float64(n)
-			value := k[n]
+			value := k(n)
 			if w > 0 {
-				value = (1-w)*k[n] + w*k[n+1]
+				value = (1-w)*k(n) + w*k(n+1)
 			}
 			if r := value / (a - 1); !(r > out[i]) {
 				out[i] = r // a NaN passes on
@@ -129,14 +137,10 @@ func mixtureRDP(rdp func(orders, out []float64), q float64) func(orders, out []f
 // and without the 3 (Theorem 6 there) if the odd Pearson-Vajda pseudo-divergences
 // are positive, as for Gaussian and Laplace noise (Theorem 8 there).
 func poissonRDP(meter *work.Meter, rdp func(orders, out []float64), q float64, odd bool) func(orders, out []float64) {
-	return byIntegers(meter, func(top int) []float64 {
+	return byIntegers(meter, func(top int) func(n int) float64 {
 		excess := logExcesses(rdp, top, odd)
 		sum := newBinomialSum(q, top)
-		k := make([]float64, top+1)
-		for n := 2; n <= top; n++ {
-			k[n] = ofLogMoment(sum.logMoment(n, excess), 2)
-		}
-		return k
+		return func(n int) float64 { return ofLogMoment(sum.logMoment(n, excess), 2) }
 	}, mixtureRDP(rdp, q))
 }
 
@@ -174,7 +178,7 @@ func withoutReplacementRDP(meter *work.Meter, inner claims, q float64) func(orde
 			logTop = logExpm1(toFloat(eps))
 		}
 	}
-	return byIntegers(meter, func(top int) []float64 {
+	return byIntegers(meter, func(top int) func(n int) float64 {
 		orders, rs := make([]float64, top-1), make([]float64, top-1)
 		for i := range orders {
 			orders[i] = float64(i + 2)
@@ -190,10 +194,6 @@ func withoutReplacementRDP(meter *work.Meter, inner claims, q float64) func(orde
 		}
 		sum := newBinomialSum(q, top)
 		sum.logRest = 0 // no factors 1-q in this theorem
-		k := make([]float64, top+1)
-		for n := 2; n <= top; n++ {
-			k[n] = ofLogMoment(sum.logMoment(n, excess), 2)
-		}
-		return k
+		return func(n int) float64 { return ofLogMoment(sum.logMoment(n, excess), 2) }
 	}, mixtureRDP(inner.rdp, q))
 }

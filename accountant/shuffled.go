@@ -47,20 +47,33 @@ func shuffledClaims(meter *work.Meter, e privacy.Shuffled) (claims, error) {
 		return claims{}, fmt.Errorf("%v: %w", e, err)
 	}
 	pure := pureClaims(new(big.Rat).SetFloat64(local.Epsilon0), false)
+	known := map[question]answer{}
+	alone := func(q question) (answer, error) {
+		if a, ok := known[q]; ok {
+			return a, nil
+		}
+		b, note, err := bestShuffled(meter, e.N, local, q)
+		if err != nil {
+			return answer{}, err
+		}
+		known[q] = answer{b, "both", note, nil}
+		return known[q], nil
+	}
 	return claims{
 		point: pure.point,
 		curve: func(logDelta float64) float64 {
 			delta := math.Exp(logDelta)
 			if delta > 0 {
-				if b, _, err := bestShuffled(meter, e.N, local, question{delta, true}); err == nil {
-					return b.High
+				if a, err := alone(question{delta, true}); err == nil {
+					return a.High
 				}
 			}
 			return local.Epsilon0
 		},
-		rdp:  pure.rdp,
-		zcdp: pure.zcdp,
-		gdp:  pure.gdp,
+		alone: alone,
+		rdp:   pure.rdp,
+		zcdp:  pure.zcdp,
+		gdp:   pure.gdp,
 	}, nil
 }
 
@@ -73,6 +86,7 @@ func bestShuffled(meter *work.Meter, n int64, r shuffle.Randomizer, q question) 
 		ask = shuffle.Epsilon
 	}
 	var winner shuffle.Method
+	low := 0.0 // holds whichever theorem is the best
 	others := func(m shuffle.Method, says string) { note += fmt.Sprintf("; %s: %s", m, says) }
 	for _, m := range shuffle.Methods {
 		b, refused := ask(meter, m, n, r, q.x)
@@ -86,10 +100,12 @@ func bestShuffled(meter *work.Meter, n int64, r shuffle.Randomizer, q question) 
 			return Bracket{}, "", refused
 		}
 		others(m, fmt.Sprintf("%.10g", b.High))
+		low = max(low, b.Low)
 		if b.High < best.High {
 			winner, best = m, b
 		}
 	}
+	best.Low = min(low, best.High)
 	return best, fmt.Sprintf("%s, of local ε %.6g%s", winner, r.Epsilon0, note), nil
 }
 
@@ -243,13 +259,8 @@ func (t term) profiled(meter *work.Meter, q question) (l loss.Event, ok bool, er
 // alone answers for a single event that has a profile.
 func (p *flat) alone(q question) (answer, error) {
 	t := p.terms[0]
-	if e, ok := t.event.(privacy.Shuffled); ok {
-		local, err := localRandomizer(p.meter, e)
-		if err != nil {
-			return answer{}, err
-		}
-		b, note, err := bestShuffled(p.meter, e.N, local, q)
-		return answer{b, "both", note, nil}, err
+	if t.alone != nil {
+		return t.alone(q)
 	}
 	profile, _, err := t.profile(p.meter)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 func (p *flat) concentrated() (rho, delta *big.Rat, err error) {
 	rho, delta = new(big.Rat), new(big.Rat)
 	for _, t := range p.terms {
+		p.meter.Spend(4 * perTerm) // an exponential function to thirty digits
 		if t.zcdp == nil {
 			return nil, nil, unsupported(t, "no zCDP guarantee is known; wrap it as zcdp(rho)")
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -123,4 +124,62 @@ func BenchmarkCalibrate(b *testing.B) {
 			b.Fatal("no value")
 		}
 	}
+}
+
+// BenchmarkExtreme asks all accountants about plans that took from ten seconds to for ever.
+func BenchmarkExtreme(b *testing.B) {
+	for _, tc := range []struct {
+		plan string
+		o    accountant.Options
+	}{
+		{"gaussian(1e-160)", accountant.Options{}},
+		{"gaussian(1e-400)", accountant.Options{}},
+		{"gdp(1e300)", accountant.Options{}},
+		{"1000 * poisson(0.5, gaussian(1e-4))", accountant.Options{}},
+		{"discrete_gaussian(30000, sensitivity=100)", accountant.Options{}},
+		{"100 * poisson(0.1, discrete_gaussian(10))", accountant.Options{Group: 5}},
+		{"shuffled(1e12, pure(3))", accountant.Options{Neighbours: privacy.ReplaceOne}},
+		{laplaces(5000), accountant.Options{}},
+	} {
+		name := tc.plan
+		if len(name) > 60 {
+			name = "5000 different laplace"
+		}
+		b.Run(name, func(b *testing.B) {
+			e := plan(b, tc.plan)
+			begun := processor(b)
+			defer func() { b.ReportMetric((processor(b)-begun).Seconds()/float64(b.N), "cpu-s/op") }()
+			for b.Loop() {
+				r, err := accountant.Epsilon(b.Context(), e, 1e-6, tc.o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				missing := 0
+				for _, f := range r.Refused {
+					if f.Unfinished {
+						missing++
+					}
+				}
+				b.ReportMetric(float64(missing), "missing")
+			}
+		})
+	}
+}
+
+// processor is the time that this process has had a processor: that of a busy machine
+// compares with that of an idle one.
+func processor(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+func laplaces(n int) string {
+	var terms []string
+	for i := range n {
+		terms = append(terms, fmt.Sprintf("laplace(%v)", 100+float64(i)/10))
+	}
+	return strings.Join(terms, " + ")
 }

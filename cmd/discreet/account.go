@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,9 +9,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -76,23 +79,65 @@ It reads no data, no catalog and no ledger.`,
 		}
 		done := t.busy(ctx, "accounting")
 		defer done()
-		// The numbers of a plan are not asked whether to stop: nothing is lost by
-		// leaving them alone.
+		if text := os.Getenv("DISCREET_ACCOUNT_TIMEOUT"); text != "" && a.timeout == 0 {
+			if err := a.wait(text); err != nil {
+				return badValue("$DISCREET_ACCOUNT_TIMEOUT", text, err)
+			}
+		}
+		limited, cancel := context.WithTimeout(ctx, cmp.Or(a.timeout, defaultTimeout))
+		defer cancel()
+		// What does not ask its context is left alone: nothing is lost by that.
 		ended := make(chan error, 1)
-		go func() { ended <- run(ctx, t, args) }()
+		go func() { ended <- run(limited, t, args) }()
+		var err error
 		select {
-		case err := <-ended:
-			return err
+		case err = <-ended:
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-after(limited, time.Second):
+			err = context.DeadlineExceeded
 		}
+		if limited.Err() != nil && ctx.Err() == nil && err != nil {
+			return a.late()
+		}
+		return err
 	}
 	return c
 }
 
+// defaultTimeout is how long a person is kept waiting.
+const defaultTimeout = 5 * time.Second
+
+// after closes a time after ctx has ended, in which what it stopped may still say so.
+func after(ctx context.Context, wait time.Duration) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		<-ctx.Done()
+		<-time.After(wait)
+		close(done)
+	}()
+	return done
+}
+
+// late refuses what the time did not suffice for.
+func (a *accounting) late() error {
+	return diagnostic.New("D122", diagnostic.Span{}, "the time is over: %v", cmp.Or(a.timeout, defaultTimeout)).
+		Because("what was asked for takes longer, or has no end in reach").
+		Try("--timeout 1m waits longer; fewer points, or --accountant rdp, cost less")
+}
+
+// wait reads --timeout.
+func (a *accounting) wait(text string) (err error) {
+	if a.timeout, err = time.ParseDuration(text); err != nil || a.timeout <= 0 {
+		return errors.New("want a time such as 30s")
+	}
+	return nil
+}
+
 // An accounting is what the flags of account say.
 type accounting struct {
-	epsilon, delta *big.Rat // nil if not given
+	timeout        time.Duration // 0 is the default
+	epsilon, delta *big.Rat      // nil if not given
 	options        accountant.Options
 	only           []string // the accountants to ask; nil is all
 	json           bool
@@ -161,6 +206,7 @@ func (a *accounting) define(fs *flag.FlagSet) {
 		}
 		return nil
 	})
+	fs.Func("timeout", "answer within `D`, by the accountants that have finished (default $DISCREET_ACCOUNT_TIMEOUT, or 5s)", a.wait)
 	fs.BoolVar(&a.json, "json", false, "print JSON")
 }
 
@@ -368,6 +414,10 @@ func (a *accounting) bounds(ctx context.Context, t *terminal, args []string) err
 	}
 	fmt.Fprintf(t.out, "plan      %v\nrelation  %v\n%s\n\n", e, r.Neighbours, a.targetText())
 	a.boundsGrid(r).write(t.out)
+	if missing := unfinished(r); len(missing) > 0 {
+		fmt.Fprintf(t.out, "\n%s\n", wrap("missing: "+strings.Join(missing, ", ")+" did not finish; what the others found holds. --timeout 1m waits longer, "+
+			"if it was the time", 100))
+	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(t.out, "\n%s\n", wrap("warning: "+w.Text, 100))
 		if w.Instead != nil {
@@ -375,6 +425,16 @@ func (a *accounting) bounds(ctx context.Context, t *terminal, args []string) err
 		}
 	}
 	return nil
+}
+
+// unfinished names the accountants that were stopped.
+func unfinished(r *accountant.Report) (names []string) {
+	for _, f := range r.Refused {
+		if f.Unfinished {
+			names = append(names, f.Accountant)
+		}
+	}
+	return names
 }
 
 // asked names what is asked for, and at what.
@@ -467,6 +527,7 @@ type (
 	refusedJSON struct {
 		Accountant string `json:"accountant"`
 		Why        string `json:"why"`
+		Unfinished bool   `json:"unfinished,omitempty"` // it was stopped, and may have a bound
 	}
 	reportJSON struct {
 		Plan     string             `json:"plan"`
@@ -502,7 +563,7 @@ func (a *accounting) reportJSON(r *accountant.Report) reportJSON {
 		out.Best = &b
 	}
 	for _, refusal := range r.Refused {
-		out.Refused = append(out.Refused, refusedJSON{refusal.Accountant, refusal.Why})
+		out.Refused = append(out.Refused, refusedJSON(refusal))
 	}
 	for _, w := range r.Warnings {
 		warning := warningJSON{Text: w.Text, Instead: w.Instead}

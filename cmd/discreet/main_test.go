@@ -14,6 +14,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// A machine with much to do changes no answer.
+	if os.Getenv("DISCREET_ACCOUNT_TIMEOUT") == "" {
+		if err := os.Setenv("DISCREET_ACCOUNT_TIMEOUT", "1h"); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(m, map[string]func(){"discreet": main})
 }
 
@@ -36,6 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "")
+			e.Setenv("DISCREET_ACCOUNT_TIMEOUT", "1h")
 			mapper, err := filepath.Abs("../../sandbox/testdata/c/mapper.wasm")
 			e.Setenv("MAPPER", mapper)
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // discrete is a pair of laws on countably many outcomes, as many as count.
@@ -12,6 +13,8 @@ type discrete struct {
 	noQ   float64 // P{Q = 0}
 	noP   float64 // Q{P = 0}
 	step  float64 // the losses are spaced by multiples of this, when positive
+	once  sync.Once
+	fast  *ladder // of many atoms
 	cut   bool    // outcomes of higher losses, of no float64's probability, are left out
 }
 
@@ -40,6 +43,10 @@ func (d *discrete) Cells(t, logP, ratio []float64) Rounding {
 func (d *discrete) Delta(epsilon float64) float64 {
 	if len(d.atoms) > 0 && epsilon < d.atoms[0].Loss && d.noP == 0 {
 		return -math.Expm1(epsilon) // all of P less e^ε times all of Q
+	}
+	if len(d.atoms) > 4*rung {
+		d.once.Do(func() { d.fast = newLadder(d.atoms) })
+		return d.noQ + d.fast.delta(d.atoms, epsilon)
 	}
 	sum := d.noQ
 	for i := len(d.atoms) - 1; i >= 0 && d.atoms[i].Loss > epsilon; i-- {

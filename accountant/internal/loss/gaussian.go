@@ -271,6 +271,9 @@ func (s sampledReplace) Cells(t, logP, ratio []float64) Rounding {
 	return r.rough(roughly)
 }
 
+// steps are those of Delta's panels, of sixteen points each.
+func (s sampledReplace) steps() int { return 64 * int(3*(s.mu+60)*(1+s.mu)) }
+
 func (s sampledReplace) Delta(epsilon float64) float64 {
 	if epsilon < 0 {
 		return -math.Expm1(epsilon) + math.Exp(epsilon)*s.Delta(-epsilon)
@@ -296,7 +299,8 @@ func integrate(lo, rise, scale float64, f func(float64) float64) float64 {
 		}
 		part *= w / 2
 		sum += part
-		if a += w; a > last && part <= sum*1e-18 {
+		// 60 past its mean the density is below e^-1800; farther off panels have no width.
+		if a += w; a > last && part <= sum*1e-18 || a-rise > 60 {
 			return sum
 		}
 	}

@@ -30,6 +30,14 @@ type Pair interface {
 	Delta(epsilon float64) float64
 }
 
+// Steps is about how many exponential functions a call of Delta takes, after the first.
+func Steps(p Pair) int {
+	if s, ok := p.(interface{ steps() int }); ok {
+		return s.steps()
+	}
+	return 2 * rung
+}
+
 // Precision bounds the relative error of Pair.Delta where it is above 1e-300.
 const Precision = 1e-10
 

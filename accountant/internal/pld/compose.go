@@ -52,7 +52,7 @@ func (s *spectrum) reset() {
 
 // multiply takes count independent events of the laws into the product.
 func (s *spectrum) multiply(up, down law, count int64) {
-	s.meter.Spend(len(s.buf) / 4 * (s.lg + 4 + bits.Len64(uint64(count))))
+	s.meter.Spend(len(s.buf) / 8 * (s.lg + 3*bits.Len64(uint64(count))))
 	clear(s.buf)
 	mask := int64(len(s.buf) - 1)
 	for i, w := range up.weight {
@@ -132,7 +132,7 @@ func cpower(x complex128, k int64) complex128 {
 // error of each of their entries.
 func (s *spectrum) sums() (up, down []float64, e float64) {
 	n := len(s.buf)
-	s.meter.Spend(n / 4 * (s.lg + 8))
+	s.meter.Spend(n / 8 * (s.lg + 24))
 	gamma := 16 * unit * s.events
 	var lost, total float64
 	note := func(limit, size float64) {

@@ -92,7 +92,7 @@ func (b *builder) done(end float64) law {
 // cells goes up to the first end; above them, to the last end and to +Inf.
 func above(p loss.Pair, g grid) (law, loss.Rounding) {
 	b := builder{grid: g}
-	g.meter.Spend(8*len(g.nodes) + 4*len(p.Atoms()))
+	g.meter.Spend(8*len(g.nodes) + 8*len(p.Atoms()))
 	end, _ := p.Ends()
 	var rounding loss.Rounding
 	if n := len(g.nodes); n > 0 {

@@ -25,7 +25,7 @@ type plan struct {
 // composed returns the cumulant of the sum.
 func composed(meter *work.Meter, fs []profile, counts []float64, theta float64) (k, mean, variance float64) {
 	for i, f := range fs {
-		meter.Spend(len(f))
+		meter.Spend(3 * len(f))
 		a, b, c := f.cumulant(theta)
 		k += counts[i] * a
 		mean += counts[i] * b

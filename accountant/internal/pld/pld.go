@@ -26,7 +26,11 @@ func Compose(meter *work.Meter, terms []Term, t Target) (*Result, error) {
 	e := &engine{meter: meter, terms: terms}
 	for _, m := range terms {
 		e.counts = append(e.counts, float64(m.Count))
-		e.profiles = append(e.profiles, profileOf(meter, m.Above))
+		f := profileOf(meter, m.Above, profileSize(len(terms)))
+		if len(f) == 0 {
+			return nil, errors.New("compose: the losses of an event leave the range of what is computed in")
+		}
+		e.profiles = append(e.profiles, f)
 		e.total += float64(m.Count)
 		e.max += float64(m.Count) * m.Above.Max()
 		end, _ := m.Above.Ends()
@@ -326,7 +330,7 @@ type mergedTerm struct {
 // law puts the atoms on the lattice with weights e^{λX}, X their moves, and returns
 // the tilted variance of X.
 func (t *mergedTerm) law(lambda, end float64) (law, float64) {
-	t.meter.Spend(4 * len(t.atoms))
+	t.meter.Spend(8 * len(t.atoms))
 	b := builder{grid: t.grid}
 	b.index, b.weight = make([]int64, 0, 2*len(t.atoms)), make([]float64, 0, 2*len(t.atoms))
 	variance := 0.0
@@ -401,7 +405,7 @@ func (s *side) take(l law, r loss.Rounding, g grid, count float64, p *plan) {
 
 // cumulant returns ln E e^{λ·loss} of the tilted law.
 func (l law) cumulant(g grid, lambda float64) float64 {
-	g.meter.Spend(len(l.weight))
+	g.meter.Spend(3 * len(l.weight))
 	mean := 0.0
 	for i, w := range l.weight {
 		mean += w * g.at(l.index[i])

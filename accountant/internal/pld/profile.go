@@ -18,12 +18,14 @@ type piece struct {
 // the tilt, the step and the window; nothing certified rests on it.
 type profile []piece
 
-const profileSize = 128
+// profileSize is how many pieces a profile has, of plans of many terms fewer: planning asks
+// some hundred times for all of them.
+func profileSize(terms int) int { return max(24, min(128, 1<<14/terms)) }
 
-func profileOf(meter *work.Meter, p loss.Pair) profile {
-	meter.Spend(8*profileSize + len(p.Atoms()))
+func profileOf(meter *work.Meter, p loss.Pair, size int) profile {
+	meter.Spend(8*size + len(p.Atoms()))
 	var f profile
-	if t := p.Thresholds(profileSize); len(t) > 1 {
+	if t := p.Thresholds(size); len(t) > 1 {
 		logP, ratio := make([]float64, len(t)-1), make([]float64, len(t)-1)
 		p.Cells(t, logP, ratio)
 		for i := range logP {
@@ -33,7 +35,7 @@ func profileOf(meter *work.Meter, p loss.Pair) profile {
 		}
 	}
 	atoms := p.Atoms()
-	per := (len(atoms) + 4*profileSize - 1) / (4 * profileSize)
+	per := (len(atoms) + 4*size - 1) / (4 * size)
 	for len(atoms) > 0 {
 		n := min(per, len(atoms))
 		f = append(f, group(atoms[:n]))

@@ -77,10 +77,7 @@ func (r *Result) lowEpsilon(delta float64) float64 {
 		return hi
 	}
 	lo := 0.0
-	for gap := r.down.step; ; gap *= 2 { // close to hi first, where bounds are sharp
-		if hi-gap <= 0 {
-			break
-		}
+	for gap := r.down.step; hi-gap > 0; gap *= 2 { // close to hi first, where bounds are sharp
 		if r.low(hi-gap) > delta {
 			lo = hi - gap
 			break

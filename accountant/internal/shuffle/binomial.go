@@ -1,6 +1,10 @@
 package shuffle
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/accountant/internal/work"
+)
 
 // A binomial is the number of successes in n independent trials. Both rates are
 // given, since 1-rate would lose what is known of the smaller one.
@@ -113,8 +117,16 @@ func geometric(first, r float64) float64 {
 // odds·(left-i+1)/(above+i): P(X > k)/P(X = k) for odds, left = n-k and above = k of a
 // binomial. It also returns the number of terms, by which its relative error is at
 // most terms·2⁻⁵¹, provided that the ratios are below 1.
-func tail(left, above, odds float64) (sum float64, terms int) {
+func tail(meter *work.Meter, left, above, odds float64) (sum float64, terms int) {
+	if r := odds * left / (above + 1); r < 1 && 40/(1-r) > longest {
+		if sum, terms, ok := fraction(meter, left, above, odds); ok {
+			return sum, terms
+		}
+	}
 	for term := 1.0; left > 0; terms++ {
+		if terms%longest == 0 {
+			meter.Spend(longest / 4)
+		}
 		above++
 		r := odds * left / above
 		term *= r
@@ -126,6 +138,47 @@ func tail(left, above, odds float64) (sum float64, terms int) {
 		}
 	}
 	return sum, terms
+}
+
+// longest is from how many terms on a tail is sought as a continued fraction first.
+const longest = 1 << 10
+
+// fraction is tail by Gauss's continued fraction of 1 + tail, which is the hypergeometric
+// function F(1, -left; above+1; -odds) (DLMF 15.7.5 with b = 1; Abramowitz and Stegun 26.5.8):
+//
+//	1/(1+tail) = h_1,  h_m = 1 - α_m/(1 + β_m/h_{m+1}),   with c = above+1 and
+//	α_m = (c+m-2)(left-m+1)·odds / ((c+2m-3)(c+2m-2)),  α_1 = left·odds/c
+//	β_m = m(left+c+m-1)·odds / ((c+2m-2)(c+2m-1)).
+//
+// Every h_m is such a quotient of positive sums and lies in [1-α_m, 1]; h falls in the
+// next h, so that two ends, each rounded outward, close on it in turns.
+func fraction(meter *work.Meter, left, above, odds float64) (sum float64, terms int, ok bool) {
+	const out = 0x1p-49 // more than the rounding of a coefficient
+	c := above + 1
+	for levels := 16.0; levels <= 1<<12; levels *= 4 {
+		meter.Spend(4 * int(levels))
+		if levels >= left {
+			return 0, 0, false
+		}
+		lo, hi := 0.0, 1.0 // of h_{levels+1}
+		for m := levels; m >= 1; m-- {
+			alpha := left * odds / c
+			if m > 1 {
+				alpha = (c + m - 2) * (left - m + 1) * odds / ((c + 2*m - 3) * (c + 2*m - 2))
+			}
+			beta := m * (left + c + m - 1) * odds / ((c + 2*m - 2) * (c + 2*m - 1))
+			next := 1 - alpha*(1+out)/(1+beta/hi)
+			hi = min(1, (1-alpha*(1-out)/(1+beta/max(lo, 1e-300)))*(1+0x1p-50)+0x1p-52)
+			if lo = next - 0x1p-51; !(lo > 0) {
+				lo = 0
+			}
+		}
+		low, high := (1-hi)/hi, (1-lo)/lo
+		if e := (high - low) / low; e < 0x1p-41*(1+low) { // some thirty times what the terms of the sum would err by
+			return low + (high-low)/2, int(e*0x1p51) + 16, true
+		}
+	}
+	return 0, 0, false
 }
 
 // logAdd returns ln(e^x + e^y).

@@ -137,7 +137,7 @@ func (s *sum) block(c, to int64) (lo, hi float64, next int64) {
 
 	// Weight w, mass f and tail t are relative to the first w and f. A block ends
 	// before f, and t with it, falls so far that their errors would grow against them.
-	t, terms := tail(float64(c-k), float64(k-1), 1)
+	t, terms := tail(s.meter, float64(c-k), float64(k-1), 1)
 	w, f := 1.0, 1.0
 	var total, size float64 // the sum, and that of its parts' absolute values
 	for {
@@ -160,7 +160,7 @@ func (s *sum) block(c, to int64) (lo, hi float64, next int64) {
 		}
 	}
 	c++
-	s.meter.Spend(64 + int(c-c0) + terms/4)
+	s.meter.Spend(64 + int(c-c0))
 	err := (64*float64(c-c0) + 4*float64(terms) + 64) * 0x1p-53 * size
 	lo, hi = math.Inf(-1), math.Inf(-1)
 	if total > err {

@@ -37,7 +37,7 @@ func logBinaryResponse(meter *work.Meter, n int64, eps0, eps float64) float64 {
 	below := math.Ceil(scale*low*(math.Exp(-eps)-low)) - 1
 	result := math.Inf(-1)
 	try := func(k, h float64, terms int) {
-		meter.Spend(64 + terms/4)
+		meter.Spend(64)
 		a, b := -math.Expm1(eps-eps0)/(1+low), math.Expm1(eps)*h
 		if value := a - b - (a+b)*float64(terms+16)*0x1p-50; value > 0 {
 			log := x.logPMF(int64(k))
@@ -45,11 +45,11 @@ func logBinaryResponse(meter *work.Meter, n int64, eps0, eps float64) float64 {
 		}
 	}
 	if above <= float64(n) {
-		h, terms := tail(float64(n-1)-(above-1), above-1, x.rate/x.rest)
+		h, terms := tail(meter, float64(n-1)-(above-1), above-1, x.rate/x.rest)
 		try(above-1, h, terms)
 	}
 	if below >= 0 {
-		h, terms := tail(below, float64(n-1)-below, x.rest/x.rate)
+		h, terms := tail(meter, below, float64(n-1)-below, x.rest/x.rate)
 		try(below, h, terms)
 	}
 	return result

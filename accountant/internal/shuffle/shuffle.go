@@ -94,8 +94,8 @@ func (m Method) upper(meter *work.Meter, n int64, r Randomizer, slack float64) (
 // How far the blanket's steps may overstate delta, in a search and in its result.
 const coarse, fine = 0.1, 4e-3
 
-// tolerance is how closely ln δ is searched for.
-const tolerance = 1e-9
+// tolerance is how closely ln δ is searched for: of many users, to what it is rounded by.
+func tolerance(n int64) float64 { return 1e-9 * max(1, float64(n)/1e10) }
 
 // lower is the divergence of a real randomizer of the kind: r's own, or of those
 // with its epsilon the worse of randomized response over two and three answers.
@@ -160,7 +160,7 @@ func Epsilon(meter *work.Meter, m Method, n int64, r Randomizer, delta float64) 
 		if delta == 0 || r.Epsilon0 > maxEpsilon0 {
 			return loss.Bracket{Estimate: r.Epsilon0, High: r.Epsilon0}, nil
 		}
-		start, close := guess(n, r.Epsilon0, delta), tolerance
+		start, close := guess(n, r.Epsilon0, delta), tolerance(n)
 		if m == Blanket && r.Answers > 2 { // whose cost is in the slack
 			rough, _ := m.upper(meter, n, r, coarse)
 			_, start = solve(rough, math.Log(delta), r.Epsilon0, start, 0.1*coarse)
@@ -169,8 +169,8 @@ func Epsilon(meter *work.Meter, m Method, n int64, r Randomizer, delta float64) 
 		_, high = solve(up, math.Log(delta)-2*close, r.Epsilon0, start, close)
 	}
 	low := 0.0
-	if delta > 0 && r.Epsilon0 <= maxEpsilon0 {
-		low, _ = solve(lower(meter, n, r), math.Log(delta)+2*tolerance, r.Epsilon0, high, tolerance)
+	if delta > 0 && r.Epsilon0 <= maxEpsilon0 && m != Closed { // which is asked for beside others
+		low, _ = solve(lower(meter, n, r), math.Log(delta)+2*tolerance(n), r.Epsilon0, high, tolerance(n))
 	}
 	b := loss.Bracket{Low: min(low, high), Estimate: high, High: high}
 	return b, b.Check()

@@ -58,7 +58,7 @@ func (e *event) nodes(w window, theta, h, depth float64, all bool, keep func(u f
 	steepest := max(-w.lo, w.hi) + e.mu*(2*math.Abs(theta)+1) // >= |ψ'|
 	skipped := 0.
 	for j, last := math.Ceil(w.lo/h), math.Floor(w.hi/h); j <= last; j++ {
-		e.meter.Spend(4)
+		e.meter.Spend(8)
 		u := j * h
 		var n node
 		if e.grid != nil {

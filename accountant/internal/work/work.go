@@ -86,6 +86,14 @@ func (m *Meter) Need(n float64) {
 	m.Spend(int(n))
 }
 
+// Left is how many steps the innermost Do may still spend.
+func (m *Meter) Left() int64 {
+	if m == nil {
+		return 1 << 62
+	}
+	return m.left
+}
+
 // Spent is how many steps were counted so far.
 func (m *Meter) Spent() int64 {
 	if m == nil {
