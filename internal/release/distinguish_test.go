@@ -503,7 +503,7 @@ func TestDistinguishingGroups(t *testing.T) {
 type weakThreshold struct{ mechanism.Selection }
 
 func (w weakThreshold) Select(bits noise.Bits, units []*big.Int) ([]bool, error) {
-	e := w.Events()[0].(privacy.DiscreteGaussian)
+	e := must(privacy.Released(w.Events()[0], privacy.AddRemove)).(privacy.DiscreteGaussian)
 	n, err := noise.NewDiscreteGaussian(new(big.Rat).Mul(e.Variance, big.NewRat(10000, 13924)))
 	if err != nil {
 		return nil, err
