@@ -192,6 +192,13 @@ func float(n *big.Int, grid *big.Rat) *float64 {
 // notes are what a reader must know to use the numbers rightly.
 func (s *statement) notes() []string {
 	var notes []string
+	for _, d := range s.certificate.Doubts {
+		part := strings.Join(strings.Fields(s.text[d.Span.Start:d.Span.End]), " ")
+		if r := []rune(part); len(r) > 60 {
+			part = string(r[:60]) + "..."
+		}
+		notes = append(notes, fmt.Sprintf("is %s meant? %s", part, d.Words))
+	}
 	for number, r := range s.certificate.Releases {
 		switch {
 		case r.OneRow || len(r.Components) == 0:

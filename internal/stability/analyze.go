@@ -24,6 +24,7 @@ func Analyze(statement plan.Node) (*Certificate, error) {
 		return nil, rawRows(r)
 	}
 	a.certificate.Post = r.node
+	a.certificate.Doubts = doubts(statement, a.facts)
 	return a.certificate, nil
 }
 

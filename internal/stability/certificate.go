@@ -30,6 +30,8 @@ type Certificate struct {
 	// Post is the statement above the releases: plan.Released leaves stand for
 	// them, and every Scan is of a public table.
 	Post plan.Node
+	// Doubts are parts that cannot be meant, in the order of the statement.
+	Doubts []Doubt
 }
 
 // A Release is one aggregation of private rows.

@@ -1,0 +1,394 @@
+package stability
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Doubt is a part of a statement that the declarations alone show to be always
+// NULL, never true or without effect. Asking for it costs as much as for any
+// other, so that it is said: by words that depend on the statement and the catalog.
+type Doubt struct {
+	Span  diagnostic.Span
+	Words string
+}
+
+// doubts looks through a bound statement.
+func doubts(n plan.Node, f *facts) []Doubt {
+	d := &doubter{facts: f, seen: map[plan.Node]bool{}}
+	d.node(n)
+	slices.SortStableFunc(d.found, func(a, b Doubt) int { return a.Span.Start - b.Span.Start })
+	return slices.Compact(d.found)
+}
+
+type doubter struct {
+	facts *facts
+	input plan.Node // whose columns the expressions name
+	seen  map[plan.Node]bool
+	found []Doubt
+}
+
+func (d *doubter) say(at diagnostic.Span, format string, args ...any) {
+	if len(d.found) < 20 { // a statement can have thousands
+		d.found = append(d.found, Doubt{at, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (d *doubter) node(n plan.Node) {
+	if d.seen[n] {
+		return
+	}
+	d.seen[n] = true
+	for _, in := range n.Inputs() {
+		d.node(in)
+	}
+	switch n := n.(type) {
+	case *plan.Filter:
+		d.condition(n.Condition, "WHERE, HAVING or ON")
+		d.exprs(n.Input, n.Condition)
+	case *plan.Project:
+		d.exprs(n.Input, n.Exprs...)
+	case *plan.Join:
+		d.condition(n.On, "the join's condition")
+		d.exprs(n, n.On)
+	case *plan.Aggregate:
+		d.exprs(n.Input, n.Keys...)
+		for _, a := range n.Aggregations {
+			d.condition(a.Filter, "FILTER")
+			d.exprs(n.Input, a.Arg, a.Filter)
+		}
+	case *plan.Limit:
+		if n.Count == 0 {
+			d.say(n.Span, "LIMIT 0 leaves no row")
+		}
+	case *plan.Sort:
+		for _, k := range n.Keys {
+			d.exprs(n.Input, k.Expr)
+		}
+	}
+}
+
+// condition looks for conditions that no row meets whatever it holds.
+func (d *doubter) condition(e plan.Expr, what string) {
+	if e != nil && neverTrue(e) {
+		d.say(e.Place(), "%s is never true", what)
+	}
+}
+
+// neverTrue reports whether a condition is FALSE or NULL by its constants.
+func neverTrue(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal:
+		return e.Value == nil || e.Value == false
+	case *plan.Call:
+		switch e.Function {
+		case plan.And:
+			return slices.ContainsFunc(e.Args, neverTrue)
+		case plan.Or:
+			return !slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !neverTrue(a) })
+		case plan.Not:
+			l, ok := e.Args[0].(*plan.Literal)
+			return ok && l.Value != false
+		case plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual:
+			a, ok := e.Args[0].(*plan.Literal)
+			b, also := e.Args[1].(*plan.Literal)
+			return ok && also && a.Value != nil && b.Value != nil && !holds(e.Function, sqltype.Compare(a.Value, b.Value))
+		}
+	}
+	return false
+}
+
+// holds is a comparison's result by the order of its sides.
+func holds(f plan.Function, order int) bool {
+	switch f {
+	case plan.Equal:
+		return order == 0
+	case plan.NotEqual:
+		return order != 0
+	case plan.Less:
+		return order < 0
+	case plan.LessOrEqual:
+		return order <= 0
+	case plan.Greater:
+		return order > 0
+	}
+	return order >= 0
+}
+
+func (d *doubter) exprs(n plan.Node, all ...plan.Expr) {
+	d.input = n
+	for _, e := range all {
+		plan.Walk(e, func(e plan.Expr) bool { d.expr(e); return true })
+	}
+}
+
+func (d *doubter) expr(e plan.Expr) {
+	switch e := e.(type) {
+	case *plan.Cast:
+		if l, ok := e.Arg.(*plan.Literal); ok && lost(l, e.T) {
+			d.say(e.Span, "the constant is beyond %s: always NULL", e.T)
+		}
+	case *plan.Case:
+		for i, w := range e.Whens {
+			if neverTrue(w.Condition) {
+				d.say(w.Condition.Place(), "this branch of CASE is never taken")
+			}
+			if l, ok := w.Condition.(*plan.Literal); ok && l.Value == true && (i+1 < len(e.Whens) || e.Else != nil) {
+				d.say(w.Condition.Place(), "this branch of CASE is always taken: those behind it never are")
+			}
+		}
+	case *plan.Call:
+		d.call(e)
+	}
+}
+
+func (d *doubter) call(e *plan.Call) {
+	switch e.Function {
+	case plan.Divide, plan.Modulo:
+		if r := d.facts.rangeOf(d.input, e.Args[1]); r.bounded() && r.lower.Sign() == 0 && r.upper.Sign() == 0 && isConstant(e.Args[1]) {
+			d.say(e.Span, "division by 0: always NULL")
+		}
+	case plan.Add, plan.Subtract, plan.Multiply:
+		if slices.ContainsFunc(e.Args, isNull) {
+			d.say(e.Span, "an operation with NULL: always NULL")
+		}
+	case plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual:
+		d.compare(e, e.Function, e.Args[0], e.Args[1])
+	case plan.In:
+		for _, v := range e.Args[1:] {
+			if l, ok := v.(*plan.Literal); ok && l.Value != nil {
+				d.outside(l.Place(), plan.Equal, e.Args[0], l)
+			}
+		}
+	case plan.And:
+		d.between(e)
+	case plan.Like, plan.ILike, plan.Matches, plan.IMatches:
+		d.pattern(e)
+	}
+}
+
+func isConstant(e plan.Expr) bool {
+	constant := true
+	plan.Walk(e, func(e plan.Expr) bool {
+		_, ref := e.(*plan.Ref)
+		constant = constant && !ref
+		return constant
+	})
+	return constant
+}
+
+func (d *doubter) compare(e *plan.Call, f plan.Function, l, r plan.Expr) {
+	if isNull(l) || isNull(r) {
+		d.say(e.Span, "a comparison with NULL is never true: IS NULL asks for it")
+		return
+	}
+	if c, ok := r.(*plan.Literal); ok && !isConstant(l) {
+		d.outside(e.Span, f, l, c)
+	}
+	if c, ok := l.(*plan.Literal); ok && !isConstant(r) {
+		mirrored := map[plan.Function]plan.Function{plan.Less: plan.Greater, plan.LessOrEqual: plan.GreaterOrEqual, plan.Greater: plan.Less, plan.GreaterOrEqual: plan.LessOrEqual}
+		if g, ok := mirrored[f]; ok {
+			f = g
+		}
+		d.outside(e.Span, f, r, c)
+	}
+}
+
+// outside says that a constant lies outside of what an expression is declared to
+// be: in its list of values, or between its bounds.
+func (d *doubter) outside(at diagnostic.Span, f plan.Function, e plan.Expr, c *plan.Literal) {
+	of := uncast(e)
+	if f == plan.Equal || f == plan.NotEqual {
+		if values, ok := d.listed(of); ok && !slices.ContainsFunc(values, func(v sqltype.Value) bool { return same(v, c.Value) }) {
+			d.say(at, "%s is not among the declared values", constantWords(c))
+			return
+		}
+	}
+	x, ok := number(c.Value)
+	r := d.facts.rangeOf(d.input, e)
+	if !ok || !r.bounded() || !fromDeclaration(d, of) {
+		return
+	}
+	low, high := x.Cmp(r.lower), x.Cmp(r.upper)
+	never := false // within the bounds
+	switch f {
+	case plan.Equal:
+		never = low < 0 || high > 0
+	case plan.Less:
+		never = low <= 0
+	case plan.LessOrEqual:
+		never = low < 0
+	case plan.Greater:
+		never = high >= 0
+	case plan.GreaterOrEqual:
+		never = high > 0
+	}
+	if never {
+		d.say(at, "no value between the declared bounds, %s and %s, is so", short(r.lower), short(r.upper))
+	}
+}
+
+// fromDeclaration reports whether an expression's range comes from a column's
+// bounds, which a constant's does not.
+func fromDeclaration(d *doubter, e plan.Expr) bool {
+	found := false
+	plan.Walk(e, func(e plan.Expr) bool {
+		if ref, ok := e.(*plan.Ref); ok {
+			found = found || d.facts.columnRange(d.input, ref.Index).bounded()
+		}
+		return !found
+	})
+	return found
+}
+
+func short(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	return strings.TrimRight(r.FloatString(6), "0")
+}
+
+// uncast takes conversions between numbers away.
+func uncast(e plan.Expr) plan.Expr {
+	for {
+		c, ok := e.(*plan.Cast)
+		if !ok || !c.T.IsNumeric() || !c.Arg.Type().IsNumeric() {
+			return e
+		}
+		e = c.Arg
+	}
+}
+
+// listed are the values that an expression is declared to have, if all are listed.
+func (d *doubter) listed(e plan.Expr) (values []sqltype.Value, ok bool) {
+	if e.Type().Kind == sqltype.Boolean {
+		return nil, false
+	}
+	for _, part := range d.facts.domainOf(d.input, e) {
+		switch {
+		case part.FromTable != nil:
+			return nil, false
+		case part.Step != nil:
+			if n, ok := part.Size(); !ok || n > 10_000 {
+				return nil, false
+			}
+			values = slices.AppendSeq(values, (&catalog.PublicDomain{Lower: part.Lower, Upper: part.Upper, Step: part.Step}).All(e.Type()))
+		default:
+			values = append(values, part.Values...)
+		}
+	}
+	return values, len(values) > 0
+}
+
+func same(a, b sqltype.Value) bool {
+	x, ok := number(a)
+	y, also := number(b)
+	if ok && also {
+		return x.Cmp(y) == 0
+	}
+	return ok == also && fmt.Sprintf("%T", a) == fmt.Sprintf("%T", b) && sqltype.Compare(a, b) == 0
+}
+
+func constantWords(c *plan.Literal) string {
+	s := sqltype.Format(c.Value)
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:40]) + "..."
+	}
+	if c.T.Kind == sqltype.Text {
+		return "'" + s + "'"
+	}
+	return s
+}
+
+// between says that x >= a AND x <= b has no x.
+func (d *doubter) between(e *plan.Call) {
+	if len(e.Args) != 2 {
+		return
+	}
+	low, ok := e.Args[0].(*plan.Call)
+	high, also := e.Args[1].(*plan.Call)
+	if !ok || !also || low.Function != plan.GreaterOrEqual || high.Function != plan.LessOrEqual {
+		return
+	}
+	a, ok := low.Args[1].(*plan.Literal)
+	b, also := high.Args[1].(*plan.Literal)
+	if !ok || !also || a.Value == nil || b.Value == nil || a.T != b.T || a.T.Kind == sqltype.IntervalKind || sqltype.Compare(a.Value, b.Value) <= 0 {
+		return
+	}
+	x, ok := uncast(low.Args[0]).(*plan.Ref)
+	y, also := uncast(high.Args[0]).(*plan.Ref)
+	if ok && also && x.Index == y.Index {
+		d.say(e.Span, "no value lies between %s and %s", constantWords(a), constantWords(b))
+	}
+}
+
+// pattern says that no listed value matches a pattern.
+func (d *doubter) pattern(e *plan.Call) {
+	l, ok := e.Args[1].(*plan.Literal)
+	if !ok {
+		return
+	}
+	if l.Value == nil {
+		d.say(e.Span, "a pattern that is NULL matches nothing")
+		return
+	}
+	values, ok := d.listed(e.Args[0])
+	if !ok {
+		return
+	}
+	text := l.Value.(string)
+	if e.Function == plan.Like || e.Function == plan.ILike {
+		text = likeToRegexp(text)
+	}
+	flags := "(?s)"
+	if e.Function == plan.ILike || e.Function == plan.IMatches {
+		flags = "(?si)"
+	}
+	p, err := regexp.Compile(flags + text)
+	if err != nil {
+		return
+	}
+	if !slices.ContainsFunc(values, func(v sqltype.Value) bool { s, ok := v.(string); return !ok || p.MatchString(s) }) {
+		d.say(e.Span, "none of the declared values matches")
+	}
+}
+
+func likeToRegexp(pattern string) string {
+	var b strings.Builder
+	b.WriteString("^")
+	escaped := false
+	for _, r := range pattern {
+		switch {
+		case !escaped && r == '\\':
+			escaped = true
+			continue
+		case !escaped && r == '%':
+			b.WriteString(".*")
+		case !escaped && r == '_':
+			b.WriteString(".")
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+		escaped = false
+	}
+	b.WriteString("$")
+	return b.String()
+}
+
+// lost reports whether a number is beyond an exact type.
+func lost(l *plan.Literal, t sqltype.Type) bool {
+	x, ok := number(l.Value)
+	if !ok || !t.IsInteger() && t.Kind != sqltype.DecimalKind {
+		return false
+	}
+	_, err := sqltype.ParseValue(t, x.FloatString(int(t.Scale)))
+	return err != nil
+}
