@@ -4,7 +4,7 @@ GO       ?= go
 SETUP    ?= yes
 FUZZTIME ?= 10s
 BENCH    ?= .
-SOAK     ?= ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant
+SOAK     ?= ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant ./internal/release
 RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/... .
 
 SHELL       := bash

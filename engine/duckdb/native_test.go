@@ -83,7 +83,7 @@ var extra = map[string]string{"variant": "VARIANT", "json": "JSON", "tz_list": "
 // Whatever type a column has in its file, and whatever value of that type is in
 // it, it reads as whatever it is declared: a value that is none of the declared
 // type is NULL, and no value makes a statement fail, which one record's presence
-// would tell (attack I2). Every native type of DuckDB and Parquet meets every
+// would tell (attack L2). Every native type of DuckDB and Parquet meets every
 // declared type, over the type's extremes, in SELECT, WHERE, GROUP BY and
 // min. make soak has a table of each value alone, too, whose statistics are that value.
 func TestNativeTypes(t *testing.T) {

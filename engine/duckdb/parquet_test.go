@@ -281,7 +281,7 @@ func physicals() []physical {
 
 // As TestNativeTypes, over files as other programs than DuckDB write them: every
 // type of Parquet's format, over all that its bytes can be, of which many are none
-// of the type's (attack I2). A time of a negative number of microseconds made
+// of the type's (attack L2). A time of a negative number of microseconds made
 // DuckDB write over memory.
 //
 // Where DuckDB's reader itself fails, nothing can be done: the file counts as

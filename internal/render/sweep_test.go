@@ -299,7 +299,7 @@ func soak() bool { return os.Getenv("DISCREET_SOAK") != "" }
 
 // TestSweep: every function, operator and cast gives a canonical value, the same
 // in any order of rows, over all pairs of the extremes of all its arguments'
-// types; and fails nowhere in a statement (attacks I1, E1, E2). All comes from the
+// types; and fails nowhere in a statement (attacks L1, E1, E2). All comes from the
 // allow-list, so that a new function is swept when it is there.
 func TestSweep(t *testing.T) {
 	b := openBench(t)
