@@ -57,17 +57,32 @@ type form struct {
 	eps  float64
 }
 
+// norm is √(Σε²), rounded up, also where the squares underflow.
+func (pts points) norm() float64 {
+	most := 0.0
+	for _, e := range pts.exact {
+		most = math.Max(most, upFloat(e.eps))
+	}
+	for _, d := range pts.drawn {
+		most = math.Max(most, d.eps)
+	}
+	if most == 0 || math.IsInf(most, 1) {
+		return most
+	}
+	return up(most * math.Sqrt(pts.sum(func(eps float64) float64 { return eps / most * (eps / most) }, nil)))
+}
+
 // forms lists those that leave a slack of δ.
 func (pts points) forms(delta float64) (all []form) {
 	add := func(name string, eps float64) { all = append(all, form{name, up(eps * (1 + 0x1p-48))}) }
-	squares := pts.sum(func(eps float64) float64 { return eps * eps }, nil)
+	norm := pts.norm()
 	left := toFloat(pts.leftover)
 	if pts.curves > 0 {
 		left /= 2
 	}
 	if left > 0 {
 		steep := pts.sum(func(e float64) float64 { return e * math.Expm1(e) }, nil)
-		add("Dwork and Roth 3.20", math.Sqrt(-2*math.Log(down(left))*squares)+steep)
+		add("Dwork and Roth 3.20", math.Sqrt(-2*math.Log(down(left)))*norm+steep)
 	}
 	// 1-δ' = (1-δ)/Π(1-δ_i), a difference that keeps an absolute error of its own.
 	slack := -math.Expm1(math.Log1p(-delta)-pts.none) - (delta-pts.none)*0x1p-50
@@ -77,9 +92,9 @@ func (pts points) forms(delta float64) (all []form) {
 	if slack > 0 {
 		l := -math.Log(down(slack))
 		drift := pts.sum(func(e float64) float64 { return e * math.Tanh(e/2) }, nil)
-		add("Kairouz, Oh and Viswanath 3.5", drift+math.Sqrt(2*l*squares))
-		add("the same with ln(e+√(Σε²)/δ)", drift+math.Sqrt(2*squares*math.Log(math.E+math.Sqrt(squares)/slack)))
-		add("½Σε²+√(2 ln(1/δ)Σε²)", squares/2+math.Sqrt(2*l*squares))
+		add("Kairouz, Oh and Viswanath 3.5", drift+math.Sqrt(2*l)*norm)
+		add("the same with ln(e+√(Σε²)/δ)", drift+math.Sqrt(2*math.Log(math.E+norm/slack))*norm)
+		add("½Σε²+√(2 ln(1/δ)Σε²)", (norm*norm+math.SmallestNonzeroFloat64)/2+math.Sqrt(2*l)*norm)
 	}
 	return all
 }

@@ -117,6 +117,12 @@ func (pts points) sum(f func(float64) float64, g func(*big.Rat) *big.Rat) float6
 	}
 	if g == nil || total > 0 {
 		total *= 1 + float64(len(pts.exact)+len(pts.drawn)+8)*0x1p-52
+		for _, e := range pts.exact { // f may underflow
+			total += e.count * math.SmallestNonzeroFloat64
+		}
+		for _, d := range pts.drawn {
+			total += d.count * math.SmallestNonzeroFloat64
+		}
 	}
 	if exact.Sign() > 0 {
 		if total == 0 {

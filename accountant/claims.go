@@ -155,7 +155,7 @@ func approxClaims(eps, delta *big.Rat, tight bool) claims {
 // zcdpClaims are those of any ρ-zCDP event: by definition its Rényi divergence at
 // order α is at most αρ (Bun and Steinke 2016).
 func zcdpClaims(meter *work.Meter, rho *big.Rat) claims {
-	r := toFloat(rho)
+	r := upFloat(rho)
 	return claims{
 		curve: func(logDelta float64) float64 {
 			meter.Spend(16 * perTerm) // a search by rational arithmetic
@@ -168,7 +168,7 @@ func zcdpClaims(meter *work.Meter, rho *big.Rat) claims {
 
 // gaussianClaims are those of an event as hard to tell apart as N(0,1) and N(μ,1).
 func gaussianClaims(mu2 *big.Rat) claims {
-	mu := math.Sqrt(toFloat(mu2))
+	mu := upRoot(mu2)
 	rho := new(big.Rat).Quo(mu2, big.NewRat(2, 1))
 	c := zcdpClaims(nil, rho)
 	c.curve = func(logDelta float64) float64 { return gaussianEpsilon(mu, logDelta).High }
@@ -199,7 +199,7 @@ func responseClaims(e privacy.RandomizedResponse) claims {
 	}
 	eps := numeric.CeilDigits(numeric.Of(ratio).Log().Hi(), 40)
 	c := pureClaims(eps, e.K == 2)
-	c.rdp = each(responseRDP(toFloat(e.P), e.K))
+	c.rdp = each(responseRDP(e.P, e.K))
 	return c
 }
 
@@ -215,6 +215,12 @@ func each(f func(order float64) float64) func(orders, out []float64) {
 func toFloat(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
+}
+
+// upRoot returns √r, rounded up. A number too small for a float64 becomes the least.
+func upRoot(r *big.Rat) float64 {
+	_, high := numeric.Of(r).Sqrt().Float64s()
+	return high
 }
 
 // upFloat returns the least float64 that, as the shortest decimal that it is printed

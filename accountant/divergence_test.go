@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -129,7 +130,7 @@ func TestClosedDivergences(t *testing.T) {
 
 		k := rapid.IntRange(2, 9).Draw(t, "k")
 		o := (1 - p) / float64(k-1)
-		is("response", responseRDP(p, k)(a), pow(p, o)+pow(o, p)+float64(k-2)*o)
+		is("response", responseRDP(new(big.Rat).SetFloat64(p), k)(a), pow(p, o)+pow(o, p)+float64(k-2)*o)
 
 		// Laplace(1) shifted by e: exact outside of [0, e], Simpson within.
 		is("laplace", laplaceRDP(e)(a), math.Exp((a-1)*e)/2+math.Exp(-a*e)/2+simpson(0, e, func(x float64) float64 {

@@ -101,7 +101,7 @@ func blurOf(e privacy.Event) float64 {
 // no less than every loss.
 func upperCurve(p loss.Pair, eps, blur float64) float64 {
 	eps *= 1 - blur
-	if eps >= p.Max() {
+	if eps >= p.Max()+math.SmallestNonzeroFloat64 { // no greatest loss is 0
 		end, _ := p.Ends()
 		if end == 0 {
 			return 0
@@ -218,13 +218,16 @@ func (t term) sampledGaussian(meter *work.Meter) (g sampledGaussian) {
 	e := t.event
 	g.rate = 1
 	if p, sampled := simple(meter, e).(privacy.Poisson); sampled {
-		g.rate, e = toFloat(p.Rate), p.Event
+		if g.rate = toFloat(p.Rate); g.rate > 0.99 && new(big.Rat).SetFloat64(g.rate).Cmp(p.Rate) != 0 {
+			return sampledGaussian{} // what is left of 1-rate in a float64 has few digits
+		}
+		e = p.Event
 	}
 	c, err := inside(meter, e, privacy.AddRemove)
 	if err != nil || !c.exact {
 		return sampledGaussian{}
 	}
-	g.mu = math.Sqrt(toFloat(c.gdp()))
+	g.mu = upRoot(c.gdp())
 	if _, stated := e.(privacy.GDP); stated && t.replaces() {
 		g.mu /= 2 // its μ is the whole distance
 	}

@@ -28,29 +28,55 @@ func mills(x float64) float64 {
 
 var logRootTau = math.Log(2*math.Pi) / 2
 
+// millsRest returns 1/M(x) - x = 1/(x+2/(x+3/...)) for x >= 5, by the fraction's
+// positive terms.
+func millsRest(x float64) float64 {
+	f := x
+	for n := math.Ceil(3 + 130/x); n >= 2; n-- {
+		f = x + n/f
+	}
+	return 1 / f
+}
+
+// millsSlope returns 1 - xM(x).
+func millsSlope(x float64) float64 {
+	if x < 5 {
+		return 1 - x*mills(x)
+	}
+	r := millsRest(x)
+	return r / (x + r)
+}
+
 // gaussianLogDelta returns ln δ(ε) and a bound of its absolute error.
 func gaussianLogDelta(mu, eps float64) (logDelta, err float64) {
 	const u = 0x1p-50
 	a, b := eps/mu-mu/2, eps/mu+mu/2
+	if a > 1e150 {
+		return -1e299, 0 // an upper bound, below every logarithm of a float64
+	}
 	if mu < 0.5 {
 		// Gauss and Legendre with ten nodes; the integrand is entire, and what they
-		// leave is below (μ/2)^20 of it. 1 - xM(x) loses a factor x².
+		// leave is below (μ/2)^20 of it. 1 - xM(x) loses a factor x² up to 5.
 		sum := 0.0
 		for i, x := range legendreNodes {
 			for _, s := range [2]float64{-1, 1} {
-				y := a + mu/2*(1+s*x)
-				sum += legendreWeights[i] * (1 - y*mills(y))
+				sum += legendreWeights[i] * millsSlope(a+mu/2*(1+s*x))
 			}
 		}
-		return -a*a/2 - logRootTau + math.Log(mu/2*sum), (4 + 4*a*a + eps) * u
+		return -a*a/2 - logRootTau + math.Log(mu/2) + math.Log(sum), (8 + 4*min(a*a, 25) + 2*a*a + eps - math.Log(mu)) * u
+	}
+	if a >= 5 { // M(a) - M(b) = M(a) M(b) (1/M(b) - 1/M(a)) = M(a) M(b) (μ - (rest(a) - rest(b)))
+		rest := millsRest(a) - millsRest(b)
+		return -a*a/2 - logRootTau + math.Log(mills(a)) + math.Log(mills(b)) + math.Log(mu-rest), (8 + 2*a*a + eps + 2*math.Log(a+b)) * u
 	}
 	if a >= 0 {
 		d := mills(a) - mills(b)
 		return -a*a/2 - logRootTau + math.Log(d), (2 + 2*a*a + eps + 2*mills(a)/d) * u
 	}
 	above := math.Erfc(a/math.Sqrt2) / 2
-	rest := math.Exp(-a*a/2-logRootTau) * mills(b)
-	return math.Log(above - rest), (2 + (above+rest*(1+a*a))/(above-rest)*2) * u
+	density := math.Exp(-a*a/2 - logRootTau)
+	rest := density * mills(b)
+	return math.Log(above - rest), (2 + (above+rest*(1+a*a)+density*(b-a))/(above-rest)*2) * u
 }
 
 // Half of the nodes of ten, and the weights.
@@ -62,14 +88,15 @@ var (
 // gaussianEpsilon returns ε at ln δ for μ.
 func gaussianEpsilon(mu, logDelta float64) Bracket {
 	switch {
-	case math.IsNaN(mu) || math.IsNaN(logDelta):
+	case !(mu > 0) || math.IsNaN(logDelta): // no noise has μ = 0: a number was lost
 		return bracket(math.NaN(), math.NaN(), math.NaN())
 	case math.IsInf(logDelta, -1) || math.IsInf(mu, 1):
 		return bracket(0, math.Inf(1), math.Inf(1))
-	case logDelta >= 0 || mu == 0:
+	case logDelta >= 0:
 		return Bracket{}
 	}
-	if log, err := gaussianLogDelta(mu, 0); log+err <= logDelta {
+	slack := math.Abs(logDelta) * 0x1p-52 // logDelta is itself rounded
+	if log, err := gaussianLogDelta(mu, 0); log+err+slack <= logDelta {
 		return Bracket{}
 	}
 	// The secant for ln δ(ε), which is concave, between 0 and μ²/2 + μ√(2 ln 1/δ), the
@@ -99,13 +126,13 @@ func gaussianEpsilon(mu, logDelta float64) Bracket {
 	step := root*0x1p-51 + 0x1p-1070
 	low, high := root, root
 	for d := step; high < math.Inf(1); d *= 2 { // of +Inf nothing is claimed
-		if log, err := gaussianLogDelta(mu, high); log+err <= logDelta {
+		if log, err := gaussianLogDelta(mu, high); log+err+slack <= logDelta {
 			break
 		}
 		high = root + d
 	}
 	for d := step; low > 0; d *= 2 {
-		if log, err := gaussianLogDelta(mu, low); log-err >= logDelta {
+		if log, err := gaussianLogDelta(mu, low); log-err-slack >= logDelta {
 			break
 		}
 		low = math.Max(0, root-d)

@@ -34,10 +34,10 @@ func (p *flat) gaussian() (gaussian, error) {
 		return gaussian{mu: limit, clt: true,
 			notes: "an estimate, not a bound: the central limit theorem of Bu, Dong, Long and Su 2020, which can lie below the truth"}, nil
 	}
-	root := math.Sqrt(toFloat(sum))
-	g := gaussian{mu: up(root), notes: fmt.Sprintf("μ = %.9g", root)}
+	low, high := numeric.Of(sum).Sqrt().Float64s()
+	g := gaussian{mu: high, notes: fmt.Sprintf("μ = %.9g", high)}
 	if p.exactlyGaussian() {
-		g.low, g.notes = down(root), g.notes+"; exact"
+		g.low, g.notes = low, g.notes+"; exact"
 	} else {
 		g.notes += "; an upper bound"
 	}

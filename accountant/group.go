@@ -148,10 +148,10 @@ func groupedPoint(eps privacy.Epsilon, delta privacy.Delta, g int64) (privacy.Ev
 		if eps.MulRat(times).Rat().Cmp(big.NewRat(1000, 1)) > 0 {
 			return nil, fmt.Errorf("groups of %d units of ε = %v: %w", g, eps, errGroup)
 		}
+		// Σ_{j<g} e^(jε), at most g e^((g-1)ε), which is close where e^ε - 1 would cancel.
 		one, e := numeric.OfInt(1), numeric.Of(eps.Rat())
-		if eps.Rat().Cmp(big.NewRat(1, 1e15)) < 0 { // Σ_{j<g} e^jε, where the quotient would cancel
-			factor = numeric.OfInt(g).Mul(e.Mul(numeric.OfInt(g)).Exp()).Hi()
-		} else {
+		factor = numeric.OfInt(g).Mul(e.Mul(numeric.OfInt(g - 1)).Exp()).Hi()
+		if eps.Rat().Cmp(big.NewRat(1, 1<<40)) > 0 {
 			factor = e.Mul(numeric.OfInt(g)).Exp().Sub(one).Quo(e.Exp().Sub(one)).Hi()
 		}
 	}

@@ -94,13 +94,21 @@ func discreteLaplaceRDP(b, s float64) func(float64) float64 {
 // responseRDP is the divergence of randomized response with k answers, under
 // ReplaceOne: with p' = (1-p)/(k-1), A - 1 = p^α p'^(1-α) + p'^α p^(1-α) - p - p'.
 // With l = ln p/p', that is p'(e^(αl) - e^l)(1 - e^(-αl)), as for pureRDP.
-func responseRDP(p float64, k int) func(float64) float64 {
-	other := (1 - p) / float64(k-1)
-	p, other = math.Max(p, other), math.Min(p, other)
-	l := math.Log(p / other)
+func responseRDP(p *big.Rat, k int) func(float64) float64 {
+	other := new(big.Rat).Sub(big.NewRat(1, 1), p) // exactly: 1-p of a rounded p has few digits
+	other.Quo(other, big.NewRat(int64(k-1), 1))
+	if p.Cmp(other) < 0 {
+		p, other = other, p
+	}
+	ratio := new(big.Rat).Quo(p, other)
+	l := math.Log(upFloat(ratio))
+	if ratio.Cmp(big.NewRat(2, 1)) < 0 {
+		l = math.Log1p(upFloat(ratio.Sub(ratio, big.NewRat(1, 1))))
+	}
+	top := upFloat(p)
 	return func(a float64) float64 {
 		x := (a - 1) * l
-		scale := -math.Expm1(-a*l) * p
+		scale := -math.Expm1(-a*l) * top
 		if x > 600 {
 			return math.Min(l, (x+math.Log(scale))/(a-1))
 		}

@@ -208,6 +208,7 @@ func (r *Report) inquire(ctx context.Context, meter *work.Meter, o Options, valu
 		return fmt.Errorf("account: there is no accountant %q", o.Accountant)
 	}
 	slices.SortStableFunc(r.Bounds, func(a, b Bound) int { return cmp.Compare(a.value().High, b.value().High) })
+	r.judge(plans)
 	if len(r.Bounds) == 0 {
 		return fmt.Errorf("account: %w", r.none(o))
 	}
@@ -245,14 +246,16 @@ func prepare(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, []metho
 	return plans, ms, err
 }
 
+var errContradiction = errors.New("accountants contradict each other, which is a fault")
+
 // contradiction is an error if one accountant's Low is above another's High: then
 // one of them is wrong, and none is to be believed.
 func (r *Report) contradiction() error {
 	for _, a := range r.Bounds {
 		for _, b := range r.Bounds {
 			if low, high := a.value().Low, b.value().High; low > high*(1+1e-9) {
-				return fmt.Errorf("account: accountants contradict each other, which is a fault: %s says at least %v, %s at most %v",
-					a.Accountant, low, b.Accountant, high)
+				return fmt.Errorf("account: %w: %s says at least %v, %s at most %v",
+					errContradiction, a.Accountant, low, b.Accountant, high)
 			}
 		}
 	}

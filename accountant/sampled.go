@@ -89,7 +89,7 @@ func (p *flat) joined() claims {
 // replacement under ReplaceOne: an (ε, δ)-DP event becomes (ln(1+q(e^ε-1)), qδ)-DP.
 // It holds at every ε of a curve.
 func amplified(c claims, q *big.Rat) claims {
-	rate := toFloat(q)
+	rate := upFloat(q) // which is not 0
 	var out claims
 	if c.point != nil {
 		eps, delta := c.point()
@@ -102,7 +102,8 @@ func amplified(c claims, q *big.Rat) claims {
 	if c.curve != nil {
 		logRate := math.Log(rate)
 		out.curve = func(logDelta float64) float64 {
-			return logAmplified(c.curve(math.Min(0, logDelta-logRate)), rate)
+			err := (math.Abs(logDelta) + math.Abs(logRate)) * 0x1p-52
+			return logAmplified(c.curve(math.Min(0, logDelta-logRate-err)), rate)
 		}
 	}
 	return out
@@ -140,7 +141,7 @@ func poissonClaims(meter *work.Meter, e privacy.Poisson, rel privacy.Neighbours)
 		return poissonClaims(meter, privacy.Poisson{Rate: new(big.Rat).Mul(e.Rate, p.Rate), Event: p.Event}, rel)
 	}
 	c := amplified(inner, e.Rate)
-	q := toFloat(e.Rate)
+	q := upFloat(e.Rate)
 	if inner.rdp == nil {
 		return c, nil
 	}
@@ -150,10 +151,10 @@ func poissonClaims(meter *work.Meter, e privacy.Poisson, rel privacy.Neighbours)
 	case rel == privacy.ReplaceOne:
 		sampled = mixtureRDP(inner.rdp, q)
 		if inner.exact {
-			sampled = least(replacedGaussianRDP(meter, math.Sqrt(toFloat(inner.gdp()))/2, q), sampled)
+			sampled = least(replacedGaussianRDP(meter, upRoot(inner.gdp())/2, q), sampled)
 		}
 	case inner.exact:
-		sampled = poissonGaussianRDP(meter, math.Sqrt(toFloat(inner.gdp())), q)
+		sampled = poissonGaussianRDP(meter, upRoot(inner.gdp()), q)
 	default:
 		sampled = poissonRDP(meter, inner.rdp, q, inner.odd)
 	}

@@ -160,7 +160,7 @@ func withReplacementProfile(meter *work.Meter, e privacy.WithReplacement) (subsa
 func groups(meter *work.Meter, c claims) (subsample.Group, error) {
 	switch {
 	case c.exact:
-		return subsample.Gaussian(math.Sqrt(upFloat(c.gdp())) * (1 + 0x1p-50))
+		return subsample.Gaussian(upRoot(c.gdp()) * (1 + 0x1p-50))
 	case c.point != nil:
 		eps, delta := c.point()
 		return subsample.Approximate(upFloat(eps), upFloat(delta))

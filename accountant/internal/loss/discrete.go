@@ -3,6 +3,7 @@ package loss
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"sync"
 )
@@ -91,27 +92,46 @@ func Approximate(e, delta float64) (Pair, error) {
 // Response returns the pair of k-ary randomized response under replacement: the
 // true answer with probability p, each other with (1-p)/(k-1).
 func Response(p float64, k int) (Pair, error) {
-	if !(p > 0 && p < 1) || k < 2 {
+	r := new(big.Rat).SetFloat64(p)
+	if r == nil {
+		return nil, fmt.Errorf("response pair of p %v among %d: want 0 < p < 1", p, k)
+	}
+	return response(r, k)
+}
+
+func response(p *big.Rat, k int) (Pair, error) {
+	one := big.NewRat(1, 1)
+	if p.Sign() <= 0 || p.Cmp(one) >= 0 || k < 2 {
 		return nil, fmt.Errorf("response pair of p %v among %d: want 0 < p < 1, at least two answers", p, k)
 	}
-	others := float64(k - 1)
-	logTrue, logOther := math.Log(p), math.Log1p(-p)-math.Log(others)
-	e := math.Log(p * others / (1 - p))
-	if math.Abs(p*others/(1-p)-1) < 0.5 {
-		e = math.Log1p((p*float64(k) - 1) / (1 - p))
+	// Exactly: 1-p of a rounded p near 1 has few digits, and so has p/other - 1 near 0.
+	other := new(big.Rat).Sub(one, p)
+	other.Quo(other, big.NewRat(int64(k-1), 1))
+	ratio := new(big.Rat).Quo(p, other)
+	rest := new(big.Rat).Sub(one, p)
+	rest.Sub(rest, other)
+	logTrue, logOther := math.Log(float(p)), math.Log(float(other))
+	if float(p) > 0.5 {
+		logTrue = math.Log1p(-float(new(big.Rat).Sub(one, p)))
 	}
-	high, low := Atom{e, logTrue}, Atom{-e, logOther}
-	if e < 0 {
-		high, low = low, high
+	e := math.Log(float(ratio))
+	if f := float(ratio); math.IsInf(f, 1) || f == 0 {
+		e = logTrue - logOther
+	} else if math.Abs(f-1) < 0.5 {
+		e = math.Log1p(float(ratio.Sub(ratio, one)))
 	}
 	if e == 0 {
 		return &discrete{atoms: []Atom{{0, 0}}, step: 1}, nil
+	}
+	high, low := Atom{e, logTrue}, Atom{-e, logOther}
+	if e < 0 {
+		high, low = Atom{-e, logOther}, Atom{e, logTrue}
 	}
 	if k == 2 {
 		return &discrete{atoms: []Atom{low, high}, step: 2 * high.Loss}, nil
 	}
 	return &discrete{
-		atoms: []Atom{low, {0, math.Log(float64(k-2)) + logOther}, high},
+		atoms: []Atom{low, {0, math.Log(float(rest))}, high},
 		step:  high.Loss,
 	}, nil
 }

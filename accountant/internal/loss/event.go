@@ -75,7 +75,7 @@ func of(e privacy.Event, d Direction) (Event, error) {
 			return Event{Above: above}, err
 		}
 		// All other units look like the replacement.
-		below, err := PoissonRemove(base.Below, float64(e.M)/float64(e.N))
+		below, err := poissonRemove(base.Below, rateAmong(e.M, e.N))
 		return Event{above, below}, err
 	case privacy.Exponential:
 		above, err := BoundedRange(e.Epsilon.Float64())
@@ -94,7 +94,7 @@ func of(e privacy.Event, d Direction) (Event, error) {
 		if d != Replace {
 			return Event{}, unsupported("every unit answers, so it speaks of replacement alone")
 		}
-		return attained(Response(float(e.P), e.K))
+		return attained(response(e.P, e.K))
 	}
 	return attained(plain(e))
 }
@@ -103,7 +103,7 @@ func of(e privacy.Event, d Direction) (Event, error) {
 func plain(e privacy.Event) (Pair, error) {
 	switch e := e.(type) {
 	case privacy.Gaussian:
-		return Gaussian(math.Sqrt(quotient(e.SensitivitySquared, e.Variance)))
+		return Gaussian(root(e.SensitivitySquared, e.Variance))
 	case privacy.GDP:
 		return Gaussian(float(e.Mu))
 	case privacy.Tree:
@@ -139,7 +139,7 @@ func plain(e privacy.Event) (Pair, error) {
 }
 
 func ofPoisson(e privacy.Poisson, d Direction) (Event, error) {
-	q := float(e.Rate)
+	q := rateFrom(e.Rate)
 	if d == Replace {
 		return ofPoissonReplace(e.Event, q)
 	}
@@ -147,9 +147,9 @@ func ofPoisson(e privacy.Poisson, d Direction) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	sample := PoissonRemove
+	sample := poissonRemove
 	if d == Add {
-		sample = PoissonAdd
+		sample = poissonAdd
 	}
 	above, err := sample(base.Above, q)
 	if err != nil || base.Below == nil {
@@ -161,22 +161,22 @@ func ofPoisson(e privacy.Poisson, d Direction) (Event, error) {
 
 // ofPoissonReplace: additive noise alone says how a result with either unit differs
 // from one with neither.
-func ofPoissonReplace(e privacy.Event, q float64) (Event, error) {
+func ofPoissonReplace(e privacy.Event, q rate) (Event, error) {
 	switch e := e.(type) {
 	case privacy.Gaussian:
-		return attained(SampledGaussianReplace(math.Sqrt(quotient(e.SensitivitySquared, e.Variance))/2, q))
+		return attained(sampledGaussianReplace(root(e.SensitivitySquared, e.Variance)/2, q))
 	case privacy.Tree:
 		pair, err := plain(e)
 		if err != nil {
 			return Event{}, err
 		}
-		return attained(SampledGaussianReplace(pair.(gaussian).mu/2, q))
+		return attained(sampledGaussianReplace(pair.(gaussian).mu/2, q))
 	case privacy.Laplace, privacy.DiscreteLaplace, privacy.DiscreteGaussian:
 		pair, err := plain(e)
 		if err != nil {
 			return Event{}, err
 		}
-		return above(SampledReplace(pair, q))
+		return above(sampledReplaced(pair, q))
 	}
 	return Event{}, unsupported("under replacement a Poisson sample needs additive noise, for results with neither unit")
 }
@@ -191,7 +191,19 @@ func float(r *big.Rat) float64 {
 	return f
 }
 
+// rateFrom keeps the digits of both q and 1-q.
+func rateFrom(q *big.Rat) rate {
+	return rate{float(q), float(new(big.Rat).Sub(big.NewRat(1, 1), q))}
+}
+
 func quotient(a, b *big.Rat) float64 { return float(new(big.Rat).Quo(a, b)) }
+
+// root is √(a/b), of which the quotient may be no float64.
+func root(a, b *big.Rat) float64 {
+	square := new(big.Float).SetPrec(128).SetRat(new(big.Rat).Quo(a, b))
+	f, _ := square.Sqrt(square).Float64()
+	return f
+}
 
 // wholeRoot returns the root of the square of a whole number.
 func wholeRoot(square *big.Rat) (int64, bool) {

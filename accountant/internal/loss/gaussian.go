@@ -189,19 +189,26 @@ var (
 // of a ball, mu standard deviations from 0, to the opposite end. P and Q mirror
 // each other. With a = ln((1-q)e^{mu²/2}/q) the loss at x is the t of
 // mu·x = t/2 + arsinh(e^a sinh(t/2)).
-type sampledReplace struct{ mu, q, a float64 }
+type sampledReplace struct {
+	rate
+	mu, a float64
+}
 
 // SampledGaussianReplace returns the pair of Gaussian noise on a Poisson sample of
 // rate q under replacement of one unit; mu is the norm of one unit's contribution,
 // not of a difference of two, over the noise's standard deviation.
 func SampledGaussianReplace(mu, q float64) (Pair, error) {
-	if !positive(mu, q) || mu > 1e3 || q > 1 {
-		return nil, fmt.Errorf("sampled gaussian pair of mu %v at rate %v: want 0 < mu <= 1e3, 0 < rate <= 1", mu, q)
+	return sampledGaussianReplace(mu, rateOf(q))
+}
+
+func sampledGaussianReplace(mu float64, q rate) (Pair, error) {
+	if !positive(mu) || mu > 100 || q.check() != nil { // beyond, an integral takes seconds
+		return nil, fmt.Errorf("sampled gaussian pair of mu %v at rate %v: want 0 < mu <= 100, 0 < rate <= 1", mu, q.q)
 	}
-	if q == 1 {
+	if q.rest == 0 {
 		return gaussian{2 * mu}, nil
 	}
-	return sampledReplace{mu, q, mu*mu/2 + math.Log((1-q)/q)}, nil
+	return sampledReplace{q, mu, mu*mu/2 + math.Log(q.rest/q.q)}, nil
 }
 
 func (s sampledReplace) Atoms() []Atom        { return nil }
@@ -223,7 +230,7 @@ func (s sampledReplace) at(t float64) float64 {
 
 // loss returns L(x).
 func (s sampledReplace) loss(x float64) float64 {
-	return logMix(s.q, s.mu*(x-s.mu/2)) - logMix(s.q, -s.mu*(x+s.mu/2))
+	return logMix(s.rate, s.mu*(x-s.mu/2)) - logMix(s.rate, -s.mu*(x+s.mu/2))
 }
 
 func (s sampledReplace) Thresholds(n int) []float64 {
@@ -255,8 +262,8 @@ func (s sampledReplace) Cells(t, logP, ratio []float64) Rounding {
 			center := slice(lo, hi)
 			_, up, rough1 := shifted(lo, hi, s.mu)
 			_, down, rough2 := shifted(-hi, -lo, s.mu)
-			p := logMix(s.q, up)
-			logP[i], ratio[i] = center+p, p-logMix(s.q, down)
+			p := logMix(s.rate, up)
+			logP[i], ratio[i] = center+p, p-logMix(s.rate, down)
 			if logP[i] > -745 {
 				far = max(far, math.Abs(middle(lo, hi)))
 				roughly = roughly || rough1 || rough2
@@ -280,8 +287,11 @@ func (s sampledReplace) Delta(epsilon float64) float64 {
 	}
 	// The integral of P - e^ε Q from where the loss is ε; nothing cancels in it.
 	lo := s.at(epsilon)
+	if lo > s.mu+50 {
+		return 0 // P beyond is below e^-1250
+	}
 	return integrate(lo, max(0, s.mu-lo), 1/(1+s.mu), func(x float64) float64 {
-		p := logMix(s.q, s.mu*(x-s.mu/2)) - x*x/2 - lnSqrt2Pi
+		p := logMix(s.rate, s.mu*(x-s.mu/2)) - x*x/2 - lnSqrt2Pi
 		return -math.Exp(p) * math.Expm1(min(0, epsilon-s.loss(x)))
 	})
 }

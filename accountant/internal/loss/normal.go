@@ -89,29 +89,49 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
+// A rate is the probability of being in a sample, and of not being in it, which a rate
+// near 1 does not tell.
+type rate struct{ q, rest float64 }
+
+func rateOf(q float64) rate { return rate{q, 1 - q} }
+
 // logMix returns ln(1-q+q·e^a) with an error relative to its value: it is what
 // sampling at rate q makes of a log-ratio a.
-func logMix(q, a float64) float64 {
+func logMix(r rate, a float64) float64 {
 	switch {
-	case q == 1:
+	case r.q == 1:
 		return a
-	case a > 30:
-		return a + math.Log(q) + math.Log1p((1-q)/q*math.Exp(-a))
+	case a > 700: // e^a may overflow where q·e^a does not
+		if b := a + math.Log(r.q); b > 40 {
+			return b + math.Log1p(r.rest*math.Exp(-b))
+		}
+		half := math.Exp(a / 2)
+		return math.Log1p(r.q * half * half)
+	case r.q >= 0.5 && a < -1:
+		return math.Log(r.rest + r.q*math.Exp(a))
 	}
-	return math.Log1p(q * math.Expm1(a))
+	return math.Log1p(r.q * math.Expm1(a))
 }
 
 // logUnmix is the inverse of logMix, -Inf where there is none: ln((e^t-1+q)/q).
-func logUnmix(q, t float64) float64 {
+func logUnmix(r rate, t float64) float64 {
 	switch {
-	case q == 1:
+	case r.q == 1:
 		return t
-	case t > 600:
-		return t - math.Log(q)
-	}
-	y := math.Expm1(t) / q
-	if y <= -1 {
+	case t > 40:
+		return t - math.Log(r.q)
+	case r.q >= 0.5 && t < -1: // ln((e^t - (1-q))/q)
+		if y := math.Exp(t) - r.rest; y > 0 {
+			return math.Log(y / r.q)
+		}
 		return math.Inf(-1)
+	}
+	y := math.Expm1(t) / r.q
+	switch {
+	case y <= -1:
+		return math.Inf(-1)
+	case y > 1e300: // or too much for a float64
+		return math.Log(math.Expm1(t)) - math.Log(r.q)
 	}
 	return math.Log1p(y)
 }

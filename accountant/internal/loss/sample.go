@@ -14,12 +14,12 @@ import (
 type (
 	removal struct {
 		Pair
-		q     float64
+		rate
 		atoms []Atom
 	}
 	addition struct {
 		Pair
-		q     float64
+		rate
 		atoms []Atom
 	}
 )
@@ -33,29 +33,41 @@ type (
 // the same of (P, Q), that is H_α((1-q)Q+qP ‖ Q); and for c = 1-α(1-q) > 0,
 // H_α(B ‖ (1-q)B+qA) = c·H_{αq/c}(B ‖ A). H is jointly convex, so it holds for the
 // mixture over T too.
-func PoissonRemove(p Pair, q float64) (Pair, error) {
-	if !(q > 0 && q <= 1) {
-		return nil, fmt.Errorf("poisson pair: rate %v, want above 0, at most 1", q)
+func PoissonRemove(p Pair, q float64) (Pair, error) { return poissonRemove(p, rateOf(q)) }
+
+func poissonRemove(p Pair, q rate) (Pair, error) {
+	if err := q.check(); err != nil {
+		return nil, fmt.Errorf("poisson pair: %w", err)
 	}
-	if q == 1 {
+	if q.rest == 0 {
 		return p, nil
 	}
 	return newRemoval(p, q), nil
 }
 
 // PoissonAdd is PoissonRemove for the other direction.
-func PoissonAdd(p Pair, q float64) (Pair, error) {
-	if !(q > 0 && q <= 1) {
-		return nil, fmt.Errorf("poisson pair: rate %v, want above 0, at most 1", q)
+func PoissonAdd(p Pair, q float64) (Pair, error) { return poissonAdd(p, rateOf(q)) }
+
+func poissonAdd(p Pair, q rate) (Pair, error) {
+	if err := q.check(); err != nil {
+		return nil, fmt.Errorf("poisson pair: %w", err)
 	}
-	if q == 1 {
+	if q.rest == 0 {
 		return p, nil
 	}
 	return newAddition(p, q), nil
 }
 
-func (r *removal) up(l float64) float64   { return logMix(r.q, l) }
-func (r *removal) down(t float64) float64 { return logUnmix(r.q, t) }
+// check refuses what is no probability above 0.
+func (r rate) check() error {
+	if !(r.q > 0 && r.q <= 1 && r.rest >= 0 && r.rest < 1.5) {
+		return fmt.Errorf("rate %v, want above 0, at most 1", r.q)
+	}
+	return nil
+}
+
+func (r *removal) up(l float64) float64   { return logMix(r.rate, l) }
+func (r *removal) down(t float64) float64 { return logUnmix(r.rate, t) }
 
 // atom: P' = Q'·e^{L'}, and Q' = Q.
 func (r *removal) atom(a Atom) Atom {
@@ -63,12 +75,38 @@ func (r *removal) atom(a Atom) Atom {
 	return Atom{l, a.LogP - a.Loss + l}
 }
 
+// none is ln(1-q).
+func (r rate) none() float64 {
+	if r.q < 0.5 {
+		return math.Log1p(-r.q)
+	}
+	return math.Log(r.rest)
+}
+
+// AtomRounding bounds what the atoms of a pair err by, beyond some units of the last
+// place of their losses and logarithms.
+func AtomRounding(p Pair) Rounding {
+	switch p := p.(type) {
+	case *removal: // from whose masses the event's own losses cancel
+		e := AtomRounding(p.Pair)
+		if atoms := p.Pair.Atoms(); len(atoms) > 0 {
+			e.Mass += 4 * unit * max(-atoms[0].Loss, atoms[len(atoms)-1].Loss)
+		}
+		return e
+	case *addition:
+		return AtomRounding(p.Pair)
+	case *chosen:
+		return AtomRounding(p.above).join(AtomRounding(p.below))
+	}
+	return Rounding{}
+}
+
 // newRemoval: where P is zero, the loss is ln(1-q).
-func newRemoval(p Pair, q float64) *removal {
-	r := &removal{Pair: p, q: q}
+func newRemoval(p Pair, q rate) *removal {
+	r := &removal{Pair: p, rate: q}
 	r.atoms = mapAtoms(p.Atoms(), r.atom)
 	if _, noP := p.Ends(); noP > 0 {
-		least := math.Log1p(-q)
+		least := r.none()
 		r.atoms = append([]Atom{{least, least + math.Log(noP)}}, r.atoms...)
 		r.atoms = mapAtoms(r.atoms, func(a Atom) Atom { return a })
 	}
@@ -81,7 +119,15 @@ func (r *removal) Max() float64 { return r.up(r.Pair.Max()) }
 
 func (r *removal) Ends() (p, q float64) {
 	p, _ = r.Pair.Ends()
-	return r.q * p, 0
+	return product(r.q, p), 0
+}
+
+// product is that of two probabilities, and not 0 unless one of them is.
+func product(p, q float64) float64 {
+	if x := p * q; x > 0 || p == 0 || q == 0 {
+		return x
+	}
+	return math.SmallestNonzeroFloat64
 }
 
 func (r *removal) Thresholds(n int) []float64 { return mapLosses(r.Pair.Thresholds(n), r.up) }
@@ -92,15 +138,15 @@ func (r *removal) Cells(t, logP, ratio []float64) Rounding {
 		ratio[i] = r.up(l)
 		logP[i] += ratio[i] - l
 	}
-	return sampledRounding(e, r.q, largest(logP, ratio))
+	return sampledRounding(e, r.rate, largest(logP, ratio))
 }
 
 // sampledRounding: the slope of either map of losses is at most 1-(1-q)e^-most
 // where the result is at most most in size.
-func sampledRounding(e Rounding, q, most float64) Rounding {
+func sampledRounding(e Rounding, q rate, most float64) Rounding {
 	return Rounding{
 		Mass:  e.Mass + e.Ratio + 32*unit,
-		Ratio: -e.Ratio*math.Expm1(math.Log1p(-q)-most) + 8*unit*most,
+		Ratio: -e.Ratio*math.Expm1(q.none()-most) + 8*unit*most,
 	}
 }
 
@@ -123,17 +169,17 @@ func (r *removal) Delta(epsilon float64) float64 {
 	return r.q * r.Pair.Delta(base)
 }
 
-func (a *addition) up(l float64) float64   { return -logMix(a.q, -l) }
-func (a *addition) down(t float64) float64 { return -logUnmix(a.q, -t) }
+func (a *addition) up(l float64) float64   { return -logMix(a.rate, -l) }
+func (a *addition) down(t float64) float64 { return -logUnmix(a.rate, -t) }
 
 func (a *addition) atom(b Atom) Atom { return Atom{a.up(b.Loss), b.LogP} }
 
 // newAddition: where Q is zero, the loss is -ln(1-q).
-func newAddition(p Pair, q float64) *addition {
-	a := &addition{Pair: p, q: q}
+func newAddition(p Pair, q rate) *addition {
+	a := &addition{Pair: p, rate: q}
 	a.atoms = mapAtoms(p.Atoms(), a.atom)
 	if noQ, _ := p.Ends(); noQ > 0 {
-		a.atoms = append(a.atoms, Atom{-math.Log1p(-q), math.Log(noQ)})
+		a.atoms = append(a.atoms, Atom{-q.none(), math.Log(noQ)})
 		a.atoms = mapAtoms(a.atoms, func(b Atom) Atom { return b })
 	}
 	return a
@@ -144,14 +190,14 @@ func (a *addition) Atoms() []Atom { return a.atoms }
 // Max: with outcomes that P alone has, the supremum is -ln(1-q).
 func (a *addition) Max() float64 {
 	if noQ, _ := a.Pair.Ends(); noQ > 0 {
-		return -math.Log1p(-a.q)
+		return -a.none()
 	}
 	return a.up(a.Pair.Max())
 }
 
 func (a *addition) Ends() (p, q float64) {
 	_, q = a.Pair.Ends()
-	return 0, a.q * q
+	return 0, product(a.q, q)
 }
 
 func (a *addition) Thresholds(n int) []float64 { return mapLosses(a.Pair.Thresholds(n), a.up) }
@@ -161,15 +207,27 @@ func (a *addition) Cells(t, logP, ratio []float64) Rounding {
 	for i, l := range ratio {
 		ratio[i] = a.up(l)
 	}
-	return sampledRounding(e, a.q, largest(logP, ratio))
+	return sampledRounding(e, a.rate, largest(logP, ratio))
 }
 
 func (a *addition) Delta(epsilon float64) float64 {
-	c := -math.Expm1(epsilon + math.Log1p(-a.q)) // 1 - α(1-q)
+	// c = 1 - α(1-q), and the event's own αq/c = 1 + (α-1)/c
+	if epsilon >= -a.none() {
+		return 0
+	}
+	rise := math.Expm1(epsilon)
+	c := a.q - rise*a.rest
+	if epsilon > 1 {
+		c = -math.Expm1(epsilon + a.none())
+	}
 	if c <= 0 {
 		return 0
 	}
-	return c * a.Pair.Delta(epsilon+math.Log(a.q)-math.Log(c))
+	x := rise / c
+	if x > 1e300 || epsilon < -1 {
+		return c * a.Pair.Delta(epsilon+math.Log(a.q)-math.Log(c))
+	}
+	return c * a.Pair.Delta(math.Log1p(x))
 }
 
 // mapLosses returns the losses moved by f, increasing strictly if t is thresholds.
@@ -209,23 +267,28 @@ func WithoutReplacement(p Pair, m, n int64) (Pair, error) {
 	if m < 1 || n < m {
 		return nil, fmt.Errorf("pair without replacement: %d of %d, want 1 <= m <= n", m, n)
 	}
-	return SampledReplace(p, float64(m)/float64(n))
+	return sampledReplaced(p, rateAmong(m, n))
 }
+
+// rateAmong is m/n.
+func rateAmong(m, n int64) rate { return rate{float64(m) / float64(n), float64(n-m) / float64(n)} }
 
 // SampledReplace is WithoutReplacement for units that enter by themselves with
 // probability q. There R is the event without the unit, so p must dominate the
 // change from either unit to none as well, as it does for additive noise.
-func SampledReplace(p Pair, q float64) (Pair, error) {
-	if !(q > 0 && q <= 1) {
-		return nil, fmt.Errorf("sampled pair: rate %v, want above 0, at most 1", q)
+func SampledReplace(p Pair, q float64) (Pair, error) { return sampledReplaced(p, rateOf(q)) }
+
+func sampledReplaced(p Pair, q rate) (Pair, error) {
+	if err := q.check(); err != nil {
+		return nil, fmt.Errorf("sampled pair: %w", err)
 	}
 	if !mirrors(p) {
 		return nil, fmt.Errorf("sampled pair: the event's own does not mirror itself: %w", ErrUnsupported)
 	}
-	if q == 1 {
+	if q.rest == 0 {
 		return p, nil
 	}
-	return &chosen{newRemoval(p, q), newAddition(p, q), (1 - q) * p.Delta(0)}, nil
+	return &chosen{newRemoval(p, q), newAddition(p, q), q.rest * p.Delta(0)}, nil
 }
 
 // mirrors reports whether the profile of (Q, P) is that of (P, Q).

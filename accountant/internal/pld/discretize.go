@@ -94,12 +94,13 @@ func above(p loss.Pair, g grid) (law, loss.Rounding) {
 	b := builder{grid: g}
 	g.meter.Spend(8*len(g.nodes) + 8*len(p.Atoms()))
 	end, _ := p.Ends()
-	var rounding loss.Rounding
+	rounding := loss.AtomRounding(p)
 	if n := len(g.nodes); n > 0 {
 		b.index, b.weight = make([]int64, 0, n+2), make([]float64, 0, n+2)
 		t := g.thresholds()
 		logP, ratio := make([]float64, n+1), make([]float64, n+1)
-		rounding = cells(p, t, logP, ratio, 1)
+		e := cells(p, t, logP, ratio, 1)
+		rounding = loss.Rounding{Mass: max(rounding.Mass, e.Mass), Ratio: max(rounding.Ratio, e.Ratio)}
 		b.add(g.nodes[0], logP[0])
 		for c := 1; c < n; c++ {
 			if math.IsInf(logP[c], -1) {
@@ -175,7 +176,7 @@ func merge(p loss.Pair, g grid) ([]loss.Atom, loss.Rounding) {
 	atoms := p.Atoms()
 	n := len(g.nodes)
 	if n == 0 {
-		return atoms, loss.Rounding{}
+		return atoms, loss.AtomRounding(p)
 	}
 	g.meter.Spend(8 * n)
 	cut := make([]float64, n+1)
@@ -184,7 +185,8 @@ func merge(p loss.Pair, g grid) ([]loss.Atom, loss.Rounding) {
 		cut[c] = (g.at(g.nodes[c-1]) + g.at(g.nodes[c])) / 2
 	}
 	logP, ratio := make([]float64, n), make([]float64, n)
-	rounding := cells(p, cut, logP, ratio, -1)
+	rounding, e := cells(p, cut, logP, ratio, -1), loss.AtomRounding(p)
+	rounding = loss.Rounding{Mass: max(rounding.Mass, e.Mass), Ratio: max(rounding.Ratio, e.Ratio)}
 	merged := make([]loss.Atom, 0, n+len(atoms))
 	for c := range logP {
 		// What is below the nodes has no weight: P may lose it.

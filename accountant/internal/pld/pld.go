@@ -27,7 +27,7 @@ func Compose(meter *work.Meter, terms []Term, t Target) (*Result, error) {
 	for _, m := range terms {
 		e.counts = append(e.counts, float64(m.Count))
 		f := profileOf(meter, m.Above, profileSize(len(terms)))
-		if len(f) == 0 {
+		if k, _, _ := f.cumulant(0); len(f) == 0 || math.IsNaN(k) || math.IsInf(k, 0) {
 			return nil, errors.New("compose: the losses of an event leave the range of what is computed in")
 		}
 		e.profiles = append(e.profiles, f)
@@ -36,7 +36,7 @@ func Compose(meter *work.Meter, terms []Term, t Target) (*Result, error) {
 		end, _ := m.Above.Ends()
 		e.logKeep += float64(m.Count) * math.Log1p(-end)
 	}
-	e.max += 4 * unit * math.Abs(e.max) * float64(len(terms)+4)
+	e.max += 4*unit*math.Abs(e.max)*float64(len(terms)+4) + lost // no greatest loss is 0
 	p, h := e.plan(t)
 	e.lattice(&p, h)
 	r, err := e.run(p)
@@ -303,7 +303,9 @@ func (e *engine) run(p plan) (*Result, error) {
 	r.up = up.composition(us, w, &p, slack)
 	r.down = down.composition(ds, w, &p, slack)
 	r.up.end *= 1 + r.up.factor
-	r.down.end *= 1 - r.down.factor
+	if r.down.end *= 1 - r.down.factor; r.down.end < lost {
+		r.down.end = 0 // denormal numbers are not rounded down by a factor
+	}
 	if r.floor && variance > 0 {
 		r.cross = e.crossings(s, merged, variance, w, &p)
 	}

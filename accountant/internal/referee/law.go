@@ -114,6 +114,17 @@ func (l Law) Added(q *big.Rat) Law {
 	return out.keyed()
 }
 
+// moderate reports whether every loss is one whose exponential is within reach.
+func (l Law) moderate() bool {
+	limit := numeric.OfInt(1 << 18)
+	for _, o := range l.Outputs {
+		if o.Loss.Cmp(limit) >= 0 || o.Loss.Neg().Cmp(limit) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // mixed is ln(1-q+q·e^x).
 func mixed(rate, x Interval) Interval {
 	lo, _ := x.Ends()

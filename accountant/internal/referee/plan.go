@@ -194,8 +194,11 @@ func (b Bound) many(e privacy.Event, rel privacy.Neighbours, count, work int64) 
 			}
 			break
 		}
-		if l, ok := law(e.Event, rel, work); ok && repeats(l, count, work) {
-			return exactly(l.Removed(e.Rate).Repeat(count).Profile().Worse(l.Added(e.Rate).Repeat(count).Profile()))
+		if l, ok := law(e.Event, rel, work); ok && l.moderate() {
+			removed, added := l.Removed(e.Rate), l.Added(e.Rate)
+			if repeats(removed, count, work) && repeats(added, count, work) {
+				return exactly(removed.Repeat(count).Profile().Worse(added.Repeat(count).Profile()))
+			}
 		}
 	}
 	if l, ok := law(e, rel, work); ok && repeats(l, count, work) {

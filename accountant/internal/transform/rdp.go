@@ -45,7 +45,7 @@ func RDP(meter *work.Meter, t Term, d Direction, orders []float64) ([]loss.Brack
 	if len(c.events) > 0 { // log M is about (q mu)²: find it to 1e-11 of that
 		e := c.events[0]
 		scale := e.q * min(1, e.mu)
-		if e.n = 1e-5 / (scale * scale); math.IsInf(e.n, 1) {
+		if e.n = 1e-5 / (scale * scale); !(e.n < 1e200) {
 			return nil, fmt.Errorf("find Rényi divergence at rate %g: %w", e.q, ErrUnsuited)
 		}
 		e.grid = newGrid(e, top-1)
