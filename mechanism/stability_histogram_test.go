@@ -174,7 +174,7 @@ func TestStabilityHistogramOfKeys(t *testing.T) {
 		t.Error(err)
 	}
 	for want, o := range map[string]SelectionOptions{
-		"add_remove(selection(1, 0.000001))": {MaxGroups: 1, Epsilon: eps("1"), Delta: del("1e-6")},
+		"add_remove(selection(1, 0.000001))":                                                   {MaxGroups: 1, Epsilon: eps("1"), Delta: del("1e-6")},
 		"add_remove(discrete_gaussian(1, sensitivity=1)) + add_remove(selection(0, 0.000001))": {MaxGroups: 1, Rho: zcdp("1/2"), Delta: del("1e-6")},
 	} {
 		if e := must(NewStabilityHistogram[int](o)).Event(); e.String() != want || e.Validate() != nil {
