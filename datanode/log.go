@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/custody"
 )
 
 // An Act is what a node's history keeps: nothing private.
@@ -66,7 +68,7 @@ type FileLog struct {
 
 // OpenLog opens a file to append to, and creates it if there is none.
 func OpenLog(path string) (*FileLog, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := custody.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

@@ -22,23 +22,24 @@ import (
 type anchor struct {
 	path    string
 	genesis digest
+	chain   chain
 }
 
 const anchorFormat = "discreet anchor 1 ledger %x record %019d hash %x check %x\n"
 
 // line returns the anchor's line for a head.
 func (a *anchor) line(head record) string {
-	check := digestOf([]byte("anchor"), a.genesis[:], fmt.Append(nil, head.seq), head.hash[:])
+	check := a.chain.digest([]byte("anchor"), a.genesis[:], fmt.Append(nil, head.seq), head.hash[:])
 	return fmt.Sprintf(anchorFormat, a.genesis, head.seq, head.hash, check[:8])
 }
 
-func createAnchor(path string, genesis digest, head record) error {
-	line := (&anchor{path, genesis}).line(head)
-	tmp := path + ".new"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+func (a *anchor) create(head record) error {
+	path, line := a.path, a.line(head)
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
 		return fmt.Errorf("create anchor: %w", err)
 	}
+	tmp := f.Name()
 	_, err = f.WriteString(line + line)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
@@ -48,12 +49,6 @@ func createAnchor(path string, genesis digest, head record) error {
 		return fmt.Errorf("create anchor: %w: %v", ErrStorage, errors.Join(err, os.Remove(tmp)))
 	}
 	return nil
-}
-
-func openAnchor(path string, genesis digest) (*anchor, error) {
-	a := &anchor{path, genesis}
-	_, err := a.read()
-	return a, err
 }
 
 // read returns the newest head that the anchor has seen; of a nil anchor, none.
@@ -75,7 +70,7 @@ func (a *anchor) read() (record, error) {
 func (a *anchor) parse(data []byte) (head record, at int, err error) {
 	foreign := false
 	for i := range 2 {
-		r, ledger, ok := parseLine(data, i)
+		r, ledger, ok := a.parseLine(data, i)
 		if !ok {
 			continue
 		}
@@ -94,8 +89,8 @@ func (a *anchor) parse(data []byte) (head record, at int, err error) {
 	return record{}, 0, fmt.Errorf("anchor %s: %w: it cannot be read", a.path, ErrTampered)
 }
 
-func parseLine(data []byte, i int) (head record, ledger digest, ok bool) {
-	length := len((&anchor{}).line(record{}))
+func (a *anchor) parseLine(data []byte, i int) (head record, ledger digest, ok bool) {
+	length := len(a.line(record{}))
 	if len(data) < (i+1)*length {
 		return record{}, digest{}, false
 	}
@@ -106,7 +101,7 @@ func parseLine(data []byte, i int) (head record, ledger digest, ok bool) {
 		return record{}, digest{}, false
 	}
 	ledger, head.hash = digest(genesis), digest(hash)
-	return head, ledger, text == (&anchor{genesis: ledger}).line(head)
+	return head, ledger, text == (&anchor{genesis: ledger, chain: a.chain}).line(head)
 }
 
 // write makes head the anchor's newest, if it is newer. The caller holds the

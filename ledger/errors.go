@@ -9,6 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/custody"
 )
 
 // What callers branch on. Every other error means, as ErrStorage does, that
@@ -30,6 +31,11 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrTampered: the ledger's records do not agree with each other.
 	ErrTampered = errors.New("the ledger was edited or damaged")
+	// ErrKey: the chain's key is missing, is not to be had, or is not the ledger's.
+	ErrKey = errors.New("the ledger's key")
+	// ErrExposed: others can change the ledger, its anchor or its key, or a folder on the
+	// way to one of them, or read the key.
+	ErrExposed = custody.ErrExposed
 	// ErrRolledBack: the ledger is behind its anchor, or behind what this process
 	// has seen of it: an older copy is in its place.
 	ErrRolledBack = errors.New("the ledger is an older copy")

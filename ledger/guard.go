@@ -155,7 +155,7 @@ func (l *Ledger) guarded(ctx context.Context, q records, id string) (last []Guar
 // Guarded returns what a domain guards, or nil if the ledger does not say.
 func (l *Ledger) Guarded(ctx context.Context, id string) (_ []Guarded, err error) {
 	defer wrap(&err, "read guard")
-	s, err := lastState(ctx, l.db, id)
+	s, err := l.chain.lastState(ctx, l.db, id)
 	if err != nil || s.Guard == nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -85,6 +86,11 @@ type Options struct {
 	// restores the ledger, on another disk say. A ledger created with an anchor is
 	// never opened without. Empty: none, and an older copy is not noticed.
 	Anchor string
+	// Key is the chain's; nil for a chain that anybody can compute. A ledger created
+	// with a key is never opened without, nor with another.
+	Key *Key
+	// User is the operating system's, who stands in every record; nil if not known.
+	User *User
 	// Now is the time of what Create and Anchor record.
 	Now time.Time
 }
@@ -96,6 +102,8 @@ type Ledger struct {
 	db      *sql.DB     // for reading
 	anchor  *anchor     // nil if none
 	genesis digest      // the hash of the first record: the ledger's identity
+	chain   chain
+	user    *User
 
 	domains map[string]domain // those there were at Open
 
@@ -123,7 +131,7 @@ func Create(ctx context.Context, path string, o Options) (_ *Ledger, err error) 
 			return nil, fmt.Errorf("anchor %s: %w: it belongs to a ledger whose spending must not be forgotten", o.Anchor, ErrExists)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := custody.New(path)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, ErrExists
 	} else if err != nil {
@@ -143,7 +151,7 @@ func Create(ctx context.Context, path string, o Options) (_ *Ledger, err error) 
 
 // initialize writes the first records.
 func initialize(ctx context.Context, path string, o Options) error {
-	l, err := connect(path)
+	l, err := connect(path, o)
 	if err != nil {
 		return err
 	}
@@ -159,7 +167,7 @@ func initialize(ctx context.Context, path string, o Options) error {
 		}
 	}
 	b := &batch{l: l, conn: conn, states: map[string]*state{}}
-	if err := b.append(ctx, &record{kind: kindCreate}, entry{Time: o.Now, Format: format}); err != nil {
+	if err := b.append(ctx, &record{kind: kindCreate}, entry{Time: o.Now, Format: format, KeyID: l.chain.keyID()}); err != nil {
 		return err
 	}
 	l.genesis = b.head.hash
@@ -180,7 +188,7 @@ func initialize(ctx context.Context, path string, o Options) error {
 		return err
 	}
 	if o.Anchor != "" {
-		return createAnchor(o.Anchor, l.genesis, b.head)
+		return l.anchorAt(o.Anchor).create(b.head)
 	}
 	return nil
 }
@@ -190,7 +198,7 @@ func initialize(ctx context.Context, path string, o Options) error {
 // Verify checks all the rest.
 func Open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	defer wrap(&err, "open ledger %s", path)
-	l, err := open(ctx, path)
+	l, err := open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +217,8 @@ func Open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	case !anchored && o.Anchor != "":
 		return nil, fmt.Errorf("anchor: %w: this ledger has none yet; its owner gives it one, when sure that it is the newest", ErrMissing)
 	case anchored:
-		if l.anchor, err = openAnchor(o.Anchor, l.genesis); err != nil {
+		l.anchor = l.anchorAt(o.Anchor)
+		if _, err := l.anchor.read(); err != nil {
 			return nil, err
 		}
 	}
@@ -233,7 +242,7 @@ func Anchor(ctx context.Context, path string, o Options) (err error) {
 	if _, err := os.Lstat(o.Anchor); err == nil {
 		return fmt.Errorf("anchor %s: %w", o.Anchor, ErrExists)
 	}
-	l, err := open(ctx, path)
+	l, err := open(ctx, path, o)
 	if err != nil {
 		return err
 	}
@@ -254,18 +263,21 @@ func Anchor(ctx context.Context, path string, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	return createAnchor(o.Anchor, l.genesis, head)
+	return l.anchorAt(o.Anchor).create(head)
 }
 
 // open connects to an existing ledger and reads its identity and domains.
-func open(ctx context.Context, path string) (_ *Ledger, err error) {
+func open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	file, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: only its owner creates a ledger", ErrMissing)
 	} else if err != nil {
 		return nil, err
 	}
-	l, err := connect(path)
+	if err := guardFiles(path, o.Anchor); err != nil {
+		return nil, err
+	}
+	l, err := connect(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +290,10 @@ func open(ctx context.Context, path string) (_ *Ledger, err error) {
 	if err := l.checkSchema(ctx); err != nil {
 		return nil, err
 	}
-	first, err := scan(l.db.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = 1"))
+	if err := l.checkKey(ctx); err != nil {
+		return nil, err
+	}
+	first, err := l.chain.scan(l.db.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = 1"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: no first record (%v)", ErrTampered, err)
 	}
@@ -293,7 +308,40 @@ func open(ctx context.Context, path string) (_ *Ledger, err error) {
 	return l, l.loadDomains(ctx)
 }
 
-func connect(path string) (*Ledger, error) {
+// guardFiles refuses a ledger, with its write-ahead log, or an anchor that others can change.
+// What is not there is missed elsewhere.
+func guardFiles(path, anchor string) error {
+	for _, p := range []string{path, path + "-wal", path + "-shm", anchor} {
+		if p == "" {
+			continue
+		}
+		if err := custody.Guard(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkKey compares the key with what the first record says, before any hash is
+// compared: a wrong key is no edit.
+func (l *Ledger) checkKey(ctx context.Context) error {
+	r := &record{seq: 1}
+	err := l.db.QueryRowContext(ctx, "SELECT body FROM records WHERE seq = 1").Scan(&r.body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // the scan of the first record says so
+	} else if err != nil {
+		return storage(err)
+	}
+	e, err := r.entry()
+	if err != nil {
+		return err
+	}
+	return l.chain.fits(e)
+}
+
+func (l *Ledger) anchorAt(path string) *anchor { return &anchor{path, l.genesis, l.chain} }
+
+func connect(path string, o Options) (*Ledger, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -306,11 +354,12 @@ func connect(path string) (*Ledger, error) {
 	// FULL makes SQLite sync the write-ahead log at every commit; fullfsync says
 	// the same to macOS, whose fsync does not.
 	db, err := sql.Open("sqlite", "file://"+name+"?mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"+
-		"&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)&_pragma=trusted_schema(OFF)")
+		"&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)&_pragma=trusted_schema(OFF)"+
+		"&_pragma=temp_store(MEMORY)") // no file that the environment places
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{path: abs, db: db, domains: map[string]domain{},
+	return &Ledger{path: abs, db: db, chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
 		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}, nil
 }
 
@@ -368,7 +417,7 @@ func (l *Ledger) Check(ctx context.Context, domains []DomainBudget) error {
 		if want.Guards == nil {
 			continue
 		}
-		s, err := lastState(ctx, l.db, want.ID)
+		s, err := l.chain.lastState(ctx, l.db, want.ID)
 		if err != nil {
 			return err
 		}

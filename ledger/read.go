@@ -38,7 +38,7 @@ func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) 
 	if err != nil {
 		return Balance{}, err
 	}
-	s, err := lastState(ctx, l.db, id)
+	s, err := l.chain.lastState(ctx, l.db, id)
 	if err != nil {
 		return Balance{}, err
 	}
@@ -67,6 +67,7 @@ type Entry struct {
 	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access
 	Time        time.Time
 	Domain      string
+	User        *User // of the operating system, that wrote the record; nil if it is not known
 	Analyst     string
 	Statement   string
 	Parameters  json.RawMessage
@@ -87,7 +88,7 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 	var out []Entry
 	at := map[int64]int{} // where the reservations are
 	err = l.each(ctx, l.db, "", func(r *record, e *entry) error {
-		h := Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, Analyst: e.Analyst, Statement: e.Statement,
+		h := Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, User: e.User, Analyst: e.Analyst, Statement: e.Statement,
 			Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note}
 		if r.domain != "" && e.State != nil {
 			d, err := l.domain(ctx, l.db, r.domain)
@@ -142,7 +143,7 @@ func (l *Ledger) each(ctx context.Context, q records, where string, f func(*reco
 	}
 	defer rows.Close()
 	for rows.Next() {
-		r, err := scan(rows)
+		r, err := l.chain.scan(rows)
 		if err != nil {
 			return err
 		}

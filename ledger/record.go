@@ -3,7 +3,6 @@ package ledger
 import (
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 // record's hash covers the decision.
 //
 // The hash chain: a record's hash covers its own fields and the hash of the
-// record before.
+// record before; see chain.
 type record struct {
 	seq    int64
 	kind   string
@@ -49,7 +48,9 @@ const (
 // entry is a record's body; each kind uses some of it.
 type entry struct {
 	Time        time.Time         `json:"time,omitzero"`
+	User        *User             `json:"user,omitempty"`
 	Format      int               `json:"format,omitempty"`
+	KeyID       []byte            `json:"key_id,omitempty"` // of the first record, if the chain has a key
 	Budget      *DomainBudget     `json:"budget,omitempty"`
 	Analyst     string            `json:"analyst,omitempty"`
 	Statement   string            `json:"statement,omitempty"`
@@ -75,47 +76,9 @@ type state struct {
 // format is the version of this layout. In format 1 no record says what a domain guards.
 const format = 2
 
-// sum returns the hash of r after a record with hash prev. Fields of variable
-// length carry their length, so that no two records look alike.
-func (r *record) sum(prev digest) digest {
-	h := sha256.New()
-	write := func(b []byte) {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
-		h.Write(n[:])
-		h.Write(b)
-	}
-	number := func(i int64) {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(i))
-		h.Write(n[:])
-	}
-	h.Write([]byte("discreet ledger record\n"))
-	h.Write(prev[:])
-	number(r.seq)
-	write([]byte(r.kind))
-	write([]byte(r.domain))
-	write(r.key)
-	number(r.ref)
-	write(r.body)
-	return digest(h.Sum(nil))
-}
-
 // scope is what an idempotency key is unique in: its analyst.
 func scope(analyst, key string) []byte {
 	return digestOf([]byte("key"), []byte(analyst), []byte(key))
-}
-
-// digestOf hashes parts, each with its length.
-func digestOf(parts ...[]byte) []byte {
-	h := sha256.New()
-	for _, p := range parts {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write(p)
-	}
-	return h.Sum(nil)
 }
 
 const schema = `
@@ -140,7 +103,7 @@ const columns = `r.seq, r.kind, r.domain, r.key, coalesce(r.ref, 0), r.body, r.h
 	(SELECT p.hash FROM records p WHERE p.seq = r.seq - 1)`
 
 // scan reads a record and checks its hash against the record before.
-func scan(row interface{ Scan(...any) error }) (*record, error) {
+func (c chain) scan(row interface{ Scan(...any) error }) (*record, error) {
 	r := &record{}
 	var hash, prev []byte
 	if err := row.Scan(&r.seq, &r.kind, &r.domain, &r.key, &r.ref, &r.body, &hash, &prev); err != nil {
@@ -156,7 +119,7 @@ func scan(row interface{ Scan(...any) error }) (*record, error) {
 		}
 		before = digest(prev)
 	}
-	if r.hash = r.sum(before); string(r.hash[:]) != string(hash) {
+	if r.hash = c.sum(r, before); string(r.hash[:]) != string(hash) {
 		return nil, fmt.Errorf("%w: record %d does not have its hash", ErrTampered, r.seq)
 	}
 	return r, nil

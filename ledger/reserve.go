@@ -166,7 +166,7 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 // replay returns the answer that was first committed for an idempotency key, or
 // nil.
 func (b *batch) replay(ctx context.Context, p prepared) (answer []byte, id int64, err error) {
-	first, err := scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? ORDER BY r.seq LIMIT 1", p.scope))
+	first, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? ORDER BY r.seq LIMIT 1", p.scope))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	} else if err != nil {
@@ -179,7 +179,7 @@ func (b *batch) replay(ctx context.Context, p prepared) (answer []byte, id int64
 	if string(e.Request) != string(p.request) {
 		return nil, 0, ErrIdempotencyKey
 	}
-	commit, err := scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+` FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
+	commit, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+` FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
 		WHERE k.key = ? ORDER BY r.seq LIMIT 1`, p.scope))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil

@@ -47,7 +47,7 @@ func (l *Ledger) loadDomains(ctx context.Context) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		r, err := scan(rows)
+		r, err := l.chain.scan(rows)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (l *Ledger) domain(ctx context.Context, q querier, id string) (domain, erro
 	if d, ok := l.domains[id]; ok {
 		return d, nil
 	}
-	r, err := scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? AND r.kind = 'domain'", id))
+	r, err := l.chain.scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? AND r.kind = 'domain'", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return domain{}, fmt.Errorf("domain %q: %w", id, ErrUnknownDomain)
 	} else if err != nil {
@@ -94,8 +94,8 @@ func (l *Ledger) domain(ctx context.Context, q querier, id string) (domain, erro
 }
 
 // lastState returns the state after a domain's last record.
-func lastState(ctx context.Context, q querier, id string) (*state, error) {
-	r, err := scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1", id))
+func (c chain) lastState(ctx context.Context, q querier, id string) (*state, error) {
+	r, err := c.scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("%w: domain %q has no records", ErrTampered, id)
 	} else if err != nil {

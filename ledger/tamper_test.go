@@ -35,7 +35,7 @@ func spend(t *testing.T, l *Ledger) {
 // forge writes into a ledger behind its back.
 func forge(t *testing.T, path string, f func(*sql.DB) error) {
 	t.Helper()
-	l, err := connect(path)
+	l, err := connect(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestAnchorLagsBehindAnswersNever(t *testing.T) {
 	anchorPath := filepath.Join(t.TempDir(), "anchor")
 	l, _ := create(t, Options{Anchor: anchorPath})
 	r := must(l.Reserve(ctx, ask("0.1")))
-	a := &anchor{anchorPath, l.genesis}
+	a := l.anchorAt(anchorPath)
 	if at := must(a.read()); at.seq >= r.ID {
 		t.Errorf("a reservation alone moves the anchor to %d", at.seq)
 	}
@@ -237,7 +237,7 @@ func TestAnchorFaults(t *testing.T) {
 		"garbage": {func(t *testing.T, a string) { os.WriteFile(a, make([]byte, 1000), 0o600) }, ErrTampered},
 		"older line torn": {func(t *testing.T, a string) {
 			data := must(os.ReadFile(a))
-			_, at, _ := (&anchor{genesis: must2(parseLine(data, 0))}).parse(data)
+			_, at, _ := (&anchor{genesis: must2((&anchor{}).parseLine(data, 0))}).parse(data)
 			tear(t, a, 1-at)
 		}, nil},
 		"both lines torn": {func(t *testing.T, a string) { tear(t, a, 0); tear(t, a, 1) }, ErrTampered},
@@ -382,7 +382,7 @@ func TestBusy(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	other := must(connect(path))
+	other := must(connect(path, Options{}))
 	defer other.db.Close()
 	conn := must(other.db.Conn(ctx))
 	defer conn.Close()

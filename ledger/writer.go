@@ -227,7 +227,7 @@ func (b *batch) begin(ctx context.Context, statement string, seen, anchored reco
 }
 
 func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
-	head, err := scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
+	head, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
 	if err != nil {
 		return fmt.Errorf("read head: %w", err)
 	}
@@ -264,7 +264,7 @@ func (b *batch) domain(ctx context.Context, id string) (domain, *state, error) {
 	if s, ok := b.states[id]; ok {
 		return d, s, nil
 	}
-	s, err := lastState(ctx, b.conn, id)
+	s, err := b.l.chain.lastState(ctx, b.conn, id)
 	if err != nil {
 		return domain{}, nil, b.note(err)
 	}
@@ -276,12 +276,12 @@ func (b *batch) domain(ctx context.Context, id string) (domain, *state, error) {
 
 // append writes one record after the head.
 func (b *batch) append(ctx context.Context, r *record, e entry) (err error) {
-	e.Time = e.Time.UTC()
+	e.Time, e.User = e.Time.UTC(), b.l.user
 	if r.body, err = json.Marshal(e); err != nil {
 		return fmt.Errorf("encode record: %w", err)
 	}
 	r.seq = b.head.seq + 1
-	r.hash = r.sum(b.head.hash)
+	r.hash = b.l.chain.sum(r, b.head.hash)
 	ref := sql.NullInt64{Int64: r.ref, Valid: r.ref != 0}
 	_, err = b.conn.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		r.seq, r.kind, r.domain, r.key, ref, r.body, r.answer, r.hash[:])

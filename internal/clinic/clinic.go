@@ -12,8 +12,9 @@ import (
 	"bufio"
 	_ "embed"
 	"fmt"
-	"os"
 	"path/filepath"
+
+	"github.com/discreet-dp/discreet/internal/custody"
 )
 
 //go:embed discreet.toml
@@ -24,16 +25,16 @@ var departmentsText []byte
 
 // Write makes the data set in a folder, which it creates if need be: the files
 // discreet.toml, departments.csv and visits.parquet. It returns the path of the
-// catalog. Files of these names are overwritten.
+// catalog. Files of these names are overwritten. All are their owner's alone.
 func Write(dir string) (catalog string, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := custody.Folder(dir); err != nil {
 		return "", fmt.Errorf("write demo data: %w", err)
 	}
 	catalog = filepath.Join(dir, "discreet.toml")
-	if err := os.WriteFile(catalog, catalogText, 0o666); err != nil {
+	if err := custody.Write(catalog, catalogText); err != nil {
 		return "", fmt.Errorf("write demo catalog: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "departments.csv"), departmentsText, 0o666); err != nil {
+	if err := custody.Write(filepath.Join(dir, "departments.csv"), departmentsText); err != nil {
 		return "", fmt.Errorf("write demo departments: %w", err)
 	}
 	if err := writeVisits(filepath.Join(dir, "visits.parquet"), Visits()); err != nil {
@@ -43,7 +44,7 @@ func Write(dir string) (catalog string, err error) {
 }
 
 func writeVisits(path string, visits []Visit) (err error) {
-	f, err := os.Create(path)
+	f, err := custody.Create(path)
 	if err != nil {
 		return err
 	}

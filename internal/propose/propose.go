@@ -13,12 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -78,7 +78,7 @@ func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (
 
 // Create writes a proposal to a new file; it never overwrites one.
 func Create(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := custody.New(path)
 	if errors.Is(err, fs.ErrExist) {
 		return diagnostic.New("D095", diagnostic.Span{}, "%s exists already", path).
 			Because("init never overwrites a catalog").Try("move it away, or name another with --catalog FILE")
