@@ -21,6 +21,7 @@ type Catalog struct {
 	Tables     []*Table
 	Confidence float64 // of intervals when a statement doesn't say; 0.95 if absent
 	Spend      Spend   // what a statement costs at most when it doesn't say
+	Resources  Resources
 }
 
 // A Spend is an amount of privacy loss: epsilon or rho, each with a delta where

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
@@ -36,8 +37,17 @@ func (p Problems) Unwrap() []error {
 	return all
 }
 
-// Load reads a catalog's file. Its error is of type Problems.
+// Load reads a catalog's file, and refuses one that others can change. Its error is of
+// type Problems.
 func Load(path string) (*Catalog, error) {
+	var exposed *custody.Exposed
+	if err := custody.Guard(path); errors.As(err, &exposed) {
+		d := diagnostic.New("D099", diagnostic.Span{}, "the catalog is not its owner's alone: %s", exposed.Path)
+		d.In(path, "")
+		return nil, Problems{d.Because("%s", exposed.Why).Try("%s", exposed.Fix)}
+	} else if err != nil {
+		return nil, unreadable(path, err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -106,12 +116,15 @@ type loader struct {
 
 func (l *loader) load(root *node) {
 	l.markUndecided(root)
-	l.keys(root, "domains", "defaults", "tables")
+	l.keys(root, "domains", "defaults", "resources", "tables")
 	if n, ok := l.table(root.field("domains")); ok {
 		l.names(n, "domain", l.domain)
 	}
 	if n, ok := l.table(root.field("defaults")); ok {
 		l.defaults(n)
+	}
+	if n, ok := l.table(root.field("resources")); ok {
+		l.resources(n)
 	}
 	if n, ok := l.table(root.field("tables")); ok {
 		l.names(n, "table", l.relation)

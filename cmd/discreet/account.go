@@ -24,6 +24,7 @@ import (
 func accountCommand() *Command {
 	c := &Command{
 		UsageLine: "account [calibrate|runs|odometer|compare|curve] 'PLAN' [flags]",
+		For:       anyone,
 		Short:     "bound what a plan of releases reveals, before anything is released",
 		Long: `A plan says what will be released, as in '14063 * poisson(256/60000, gaussian(1.1))'.
 Without a verb it prints every accountant's bound of the plan, the best first:

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"slices"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/privacy"
@@ -41,7 +41,7 @@ func (a *accounting) curve(ctx context.Context, t *terminal, args []string) erro
 		}
 		return nil
 	}
-	f, err := os.Create(a.plot)
+	f, err := custody.Public(a.plot)
 	if err != nil {
 		return fmt.Errorf("write plot: %w", err)
 	}

@@ -22,6 +22,7 @@ import (
 func auditCommand() *Command {
 	c := &Command{
 		UsageLine: "audit sensitivity|difference|average|threshold|reconstruct|model [flags] ['SELECT ...']",
+		For:       owner,
 		Short:     "attack answers, and say what the attack's success proves",
 		Long: `sensitivity removes one unit at a time and says how far the answer moved: a lower
 bound of the sensitivity. The others play an attack against exact answers, against
@@ -103,7 +104,6 @@ var norms = map[string]audit.Norm{"l1": audit.L1, "l2": audit.L2, "linf": audit.
 
 func (a *auditing) define(fs *flag.FlagSet) {
 	a.workplace.define(fs)
-	a.defineEngine(fs)
 	a.within = -1
 	fs.Func("epsilon", "what Discreet may spend in a run: `E,...` (default 0.1,1,10)", func(text string) error {
 		a.epsilons = nil

@@ -88,7 +88,6 @@ type modelAudit struct {
 
 func (a *modelAudit) define(fs *flag.FlagSet) {
 	a.workplace.define(fs)
-	a.defineEngine(fs)
 	a.exampleFlags.define(fs, "images", "labels")
 	a.defineUnit(fs)
 	a.defineAnalyst(fs)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 
 	"github.com/discreet-dp/discreet/audit"
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -23,9 +22,9 @@ func (a *auditing) draw(ctx context.Context, t *terminal, secret []bool) error {
 	if err != nil {
 		return unplayable(err)
 	}
-	f, err := os.Create(a.plot)
+	f, err := createPlot(a.plot, true)
 	if err != nil {
-		return fmt.Errorf("write plot: %w", err)
+		return err
 	}
 	err = p.Write(f, format)
 	if closing := f.Close(); err == nil {

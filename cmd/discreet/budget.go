@@ -18,6 +18,7 @@ import (
 func budgetCommand() *Command {
 	c := &Command{
 		UsageLine: "budget [flags]",
+		For:       analyst,
 		Short:     "show what was spent, by whom, on what, and what is left",
 		Long: `It prints each domain's budget, what is left of it, and the last statements that
 spent it. A statement without an answer was interrupted or failed: its charge stays.
@@ -85,6 +86,7 @@ type event struct {
 	Charge      *discreet.Remaining `json:"charge,omitempty"`
 	Answered    bool                `json:"answered"`
 	Note        string              `json:"note,omitempty"`
+	User        *ledger.User        `json:"user,omitempty"` // of the operating system
 }
 
 func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
@@ -120,7 +122,7 @@ func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
 		if h.Kind == "commit" { // its reservation says that it is answered
 			continue
 		}
-		e := event{Record: h.Seq, Kind: h.Kind, Time: h.Time, Domain: h.Domain, Analyst: h.Analyst, Statement: h.Statement,
+		e := event{Record: h.Seq, Kind: h.Kind, Time: h.Time, Domain: h.Domain, Analyst: h.Analyst, User: h.User, Statement: h.Statement,
 			Parameters: h.Parameters, Certificate: h.Certificate, Events: h.Events, Answered: h.Committed, Note: h.Note}
 		if h.Kind == "reserve" {
 			charge := inMeasure(measures[h.Domain], h.Charge)
@@ -186,13 +188,13 @@ func (t *terminal) writeSpent(spent []event, last int) {
 	if older > 0 {
 		fmt.Fprintf(t.out, "(%d earlier)\n", older)
 	}
-	g := grid{{title: "when"}, {title: "analyst"}, {title: "domain"}, {title: "cost"}, {title: "statement"}}
+	g := grid{{title: "when"}, {title: "analyst"}, {title: "user"}, {title: "domain"}, {title: "cost"}, {title: "statement"}}
 	for _, e := range spent[older:] {
 		statement := shorten(e.Statement, 60)
 		if !e.Answered {
 			statement += "  (no answer)"
 		}
-		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, chargeText(e.Charge.Amounts), statement} {
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), printable(e.User.String()), e.Domain, chargeText(e.Charge.Amounts), statement} {
 			g[j].cells = append(g[j].cells, cell)
 		}
 	}
@@ -209,9 +211,9 @@ func (t *terminal) writeSeen(seen []event, last int) {
 	if older > 0 {
 		fmt.Fprintf(t.out, "(%d earlier)\n", older)
 	}
-	g := grid{{title: "when"}, {title: "by"}, {title: "domain"}, {title: "what for"}}
+	g := grid{{title: "when"}, {title: "by"}, {title: "user"}, {title: "domain"}, {title: "what for"}}
 	for _, e := range seen[older:] {
-		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), e.Domain, shorten(e.Statement, 80)} {
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), printable(e.Analyst), printable(e.User.String()), e.Domain, shorten(e.Statement, 80)} {
 			g[j].cells = append(g[j].cells, cell)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 func checkCommand() *Command {
 	c := &Command{
 		UsageLine: "check [flags]",
+		For:       owner,
 		Short:     "hold the catalog against the files (owner)",
 		Long: `It reports rows outside bounds and domains, rows without a unit, duplicate keys,
 how many rows and groups a unit has, and what the bounds make of that. The report
@@ -21,7 +22,6 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 	}
 	var w workplace
 	w.defineCatalog(&c.Flags)
-	w.defineEngine(&c.Flags)
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
 		if err := none(c, args); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,6 +28,10 @@ type Command struct {
 	Verbs []*Command
 	// Of is the command that a verb belongs to.
 	Of string
+	// For says who may be given it.
+	For audience
+	// Files says that arguments are names of files.
+	Files bool
 	// Private says that what is given may be private, so that no error repeats it.
 	Private bool
 
@@ -34,18 +39,34 @@ type Command struct {
 	Run   func(ctx context.Context, t *terminal, args []string) error
 }
 
+// An audience says who may be given a command.
+type audience uint8
+
+const (
+	_       audience = iota
+	owner            // shows private data, or declares what protects them
+	analyst          // what it shows of private data is paid for
+	anyone           // knows no private data
+)
+
 // A given is one flag as it was written.
 type given struct{ name, value string }
 
 // commands returns all commands, fresh: each holds the flags of one run.
 func commands() []*Command {
-	return []*Command{
+	all := []*Command{
 		demoCommand(), initCommand(), checkCommand(), ledgerCommand(),
 		explainCommand(), queryCommand(), mapCommand(), budgetCommand(), accountCommand(), noiseCommand(), auditCommand(), verifyCommand(),
 		trainCommand(), predictCommand(), evaluateCommand(), modelCommand(),
 		labelCommand(), pateCommand(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
+	for _, c := range all {
+		for _, v := range c.Verbs {
+			v.For = cmp.Or(v.For, c.For)
+		}
+	}
+	return all
 }
 
 // Name is the first word of the usage line.
@@ -103,6 +124,11 @@ var errHelp = errors.New("help wanted")
 // parse sets the command's flags and returns the other arguments. Flags may
 // stand anywhere before "--", which package flag does not allow.
 func (c *Command) parse(args []string) (rest []string, err error) {
+	for name, key := range resources {
+		if variable := "DISCREET_" + strings.ToUpper(name); c.For != anyone && os.Getenv(variable) != "" {
+			return nil, ofTheCatalog("$"+variable, key)
+		}
+	}
 	for name, variable := range environment {
 		f, value := c.Flags.Lookup(name), os.Getenv(variable)
 		if f == nil || value == "" {
@@ -128,6 +154,9 @@ func (c *Command) parse(args []string) (rest []string, err error) {
 			return nil, errHelp
 		}
 		f := c.Flags.Lookup(name)
+		if key := resources[name]; f == nil && key != "" {
+			return nil, ofTheCatalog(flagName(name), key)
+		}
 		if f == nil {
 			return nil, c.unknownFlag(name)
 		}
@@ -147,6 +176,16 @@ func (c *Command) parse(args []string) (rest []string, err error) {
 		c.given = append(c.given, given{name, value})
 	}
 	return rest, nil
+}
+
+// resources are what flags and variables said before the catalog did, with what to write
+// there.
+var resources = map[string]string{"memory": `memory = "4GB"`, "threads": "threads = 2", "temp": `temp = "/var/lib/discreet/tmp"`}
+
+func ofTheCatalog(what, key string) error {
+	return diagnostic.New("D119", diagnostic.Span{}, "%s is the catalog's to say", what).
+		Because("who makes the engine's resources small decides where private data make an answer fail").
+		Try("the owner writes under [resources] of the catalog: %s", key)
 }
 
 func (c *Command) unknownFlag(name string) error {

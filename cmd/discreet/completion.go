@@ -14,6 +14,7 @@ import (
 func completionCommand() *Command {
 	c := &Command{
 		UsageLine: "completion bash|zsh|fish",
+		For:       anyone,
 		Short:     "print a shell's completion script",
 		Long:      `The script completes commands, their flags, and the files that they name.`,
 		Examples: [2]string{
@@ -71,7 +72,7 @@ _discreet() {
 	fi
 	if [[ ${COMP_WORDS[COMP_CWORD-1]} == --domain ]]; then
 		for ((i = 2; i < COMP_CWORD - 1; i++)); do
-			[[ ${COMP_WORDS[i]} == --@(ledger|anchor) ]] && ledger+=("${COMP_WORDS[i]}" "${COMP_WORDS[i+1]}")
+			[[ ${COMP_WORDS[i]} == --@(ledger|anchor|ledger-key) ]] && ledger+=("${COMP_WORDS[i]}" "${COMP_WORDS[i+1]}")
 		done
 		COMPREPLY=($(compgen -W "$(discreet budget "${ledger[@]}" 2> /dev/null | awk '$1 == "domain" { print substr($2, 1, length($2) - 1) }')" -- "$word"))
 		return

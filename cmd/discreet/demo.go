@@ -14,6 +14,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/clinic"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -21,6 +22,7 @@ import (
 func demoCommand() *Command {
 	c := &Command{
 		UsageLine: "demo [--dir DIR]",
+		For:       anyone,
 		Short:     "make a demo data set, ask five questions, show the budget falling",
 		Long: `It makes 200,000 visits that 20,000 patients paid to a clinic (synthetic: nobody
 in them lives), a catalog and a ledger in a folder, and asks five questions. The
@@ -31,7 +33,6 @@ its catalog was changed.`,
 	dir := c.Flags.String("dir", "discreet-demo", "make it in `DIR`")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	var w workplace
-	w.defineEngine(&c.Flags)
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
 		if err := none(c, args); err != nil {
 			return err
@@ -160,7 +161,7 @@ func (d *demo) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("mark demo folder: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(d.dir, marker), []byte(hash+"\n"), 0o666); err != nil {
+	if err := custody.Write(filepath.Join(d.dir, marker), []byte(hash+"\n")); err != nil {
 		return fmt.Errorf("mark demo folder: %w", err)
 	}
 	if err := d.load(); err != nil {

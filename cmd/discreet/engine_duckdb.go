@@ -14,7 +14,7 @@ import (
 
 const engineName = "duckdb"
 
-func openEngine(ctx context.Context, c *catalog.Catalog, l limits, maps map[string]engine.Map) (engine.Engine, error) {
+func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map) (engine.Engine, error) {
 	e, err := duckdb.Open(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps})
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
@@ -22,7 +22,7 @@ func openEngine(ctx context.Context, c *catalog.Catalog, l limits, maps map[stri
 	return e, nil
 }
 
-func openOwner(ctx context.Context, l limits) (engine.Owner, error) {
+func openOwner(ctx context.Context, l catalog.Resources) (engine.Owner, error) {
 	o, err := duckdb.OpenOwner(ctx, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp})
 	if err != nil {
 		return nil, cannotOpen(ctx, err)

@@ -11,8 +11,8 @@ import (
 
 const engineName = noEngine
 
-func openEngine(context.Context, *catalog.Catalog, limits, map[string]engine.Map) (engine.Engine, error) {
+func openEngine(context.Context, *catalog.Catalog, catalog.Resources, map[string]engine.Map) (engine.Engine, error) {
 	return nil, errNoEngine
 }
 
-func openOwner(context.Context, limits) (engine.Owner, error) { return nil, errNoEngine }
+func openOwner(context.Context, catalog.Resources) (engine.Owner, error) { return nil, errNoEngine }

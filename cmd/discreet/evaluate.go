@@ -21,6 +21,7 @@ import (
 func evaluateCommand() *Command {
 	c := &Command{
 		UsageLine: "evaluate --model-file MODEL --table TABLE|--csv FILE|--images FILE [flags]",
+		For:       owner,
 		Short:     "how good a model is; on private data with noise, charged",
 		Long: `On a public table, and on files with --public-data, it prints exact figures, free:
 accuracy, loss, the area under the ROC curve, and the confusion of classes.
@@ -40,7 +41,6 @@ takes those that training left out with --holdout.`,
 	}
 	v := evaluating{command: c}
 	v.workplace.define(&c.Flags)
-	v.defineEngine(&c.Flags)
 	v.exampleFlags.define(&c.Flags, "images", "labels")
 	v.defineUnit(&c.Flags)
 	c.Flags.BoolVar(&v.heldOut, "held-out", false, "take the records that training left out")

@@ -14,6 +14,7 @@ import (
 func explainCommand() *Command {
 	c := &Command{
 		UsageLine: "explain [flags] 'SELECT ...' | -f FILE | -",
+		For:       analyst,
 		Short:     "say what a statement would cost and be worth; free",
 		Long: `It prints what is protected and why, the cost, the noise, the expected error, and
 the SQL that the engine would run. It is made from the catalog alone: it touches
@@ -27,7 +28,6 @@ says what is left.`,
 	var w workplace
 	var s statement
 	w.define(&c.Flags)
-	w.defineEngine(&c.Flags)
 	s.define(&c.Flags)
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {

@@ -10,6 +10,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/verify"
@@ -97,6 +98,7 @@ func diagnose(err error) []failed {
 	var problems catalog.Problems
 	var exhausted *ledger.ExhaustedError
 	var load *verify.LoadError
+	var exposed *custody.Exposed
 	var d *diagnostic.Diagnostic
 	switch {
 	case errors.As(err, &refusal):
@@ -116,6 +118,8 @@ func diagnose(err error) []failed {
 		d = diagnostic.New("D100", diagnostic.Span{}, "the answer could not be computed").
 			Because("the charge stays, and the owner has been told").
 			Try("the owner looks at the log beside the ledger and runs discreet ledger acknowledge")
+	case errors.As(err, &exposed):
+		d = diagnostic.New("D099", diagnostic.Span{}, "%v", err).Try("%s", exposed.Fix)
 	case refusesLedger(err):
 		d = ledgerRefusal(err)
 	default:
@@ -128,7 +132,7 @@ func diagnose(err error) []failed {
 // busy or its disk full is a failure of the system.
 func refusesLedger(err error) bool {
 	for _, sentinel := range []error{ledger.ErrMissing, ledger.ErrExists, ledger.ErrTampered, ledger.ErrRolledBack,
-		ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrGuardDiffers, ledger.ErrSecondDomain, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
+		ledger.ErrKey, ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrGuardDiffers, ledger.ErrSecondDomain, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
 		if errors.Is(err, sentinel) {
 			return true
 		}
@@ -143,6 +147,8 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 		code, hint = "D098", "to see what was spent: discreet budget; for a new domain: discreet ledger add DOMAIN"
 	case errors.Is(err, ledger.ErrMissing):
 		hint = "name the ledger with --ledger FILE and its anchor with --anchor FILE; the owner makes a ledger with discreet ledger create"
+	case errors.Is(err, ledger.ErrKey):
+		hint = "name the key's file with --ledger-key FILE; a ledger has its key, or none, for good"
 	case errors.Is(err, ledger.ErrTampered):
 		hint = "the owner looks at the file; discreet ledger verify says where it is damaged"
 	case errors.Is(err, ledger.ErrRolledBack):

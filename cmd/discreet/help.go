@@ -13,6 +13,7 @@ import (
 func helpCommand() *Command {
 	c := &Command{
 		UsageLine: "help [COMMAND [VERB] | CODE]",
+		For:       anyone,
 		Short:     "explain a command, or the code of a refusal",
 		Long: `Without argument it lists the commands. With a command it explains it; with the
 code of a refusal, such as D014, it says why that is refused, what to do, and

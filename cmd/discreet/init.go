@@ -10,6 +10,8 @@ import (
 func initCommand() *Command {
 	c := &Command{
 		UsageLine: "init [flags] FILE...",
+		Files:     true,
+		For:       owner,
 		Short:     "propose a catalog for files (owner)",
 		Long: `It writes the names and types of the files' columns to a new catalog: .csv, .jsonl,
 .parquet, or .duckdb, or one table as FILE.duckdb#TABLE. What depends on the data
@@ -20,7 +22,6 @@ decided. No value of the data goes into it. It never overwrites a file.`,
 	}
 	var w workplace
 	w.defineCatalog(&c.Flags)
-	w.defineEngine(&c.Flags)
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal, args []string) error {
 		if len(args) == 0 {

@@ -24,6 +24,7 @@ import (
 func labelCommand() *Command {
 	c := &Command{
 		UsageLine: "label --table TABLE --target COLUMN | --csv FILE ... | --images FILE --labels FILE | --ensemble FILE | --votes FILE [flags]",
+		For:       owner,
 		Short:     "label public examples by a private ensemble of teachers; spends budget",
 		Long: `Teachers are trained on disjoint parts of private records or images, which a keyed hash
 of each unit chooses, so that one unit changes one teacher; they vote on the public
@@ -85,7 +86,6 @@ type labelling struct {
 
 func (l *labelling) define(fs *flag.FlagSet) {
 	l.workplace.define(fs)
-	l.defineEngine(fs)
 	fs.StringVar(&l.from.table, "table", "", "the private examples are the records of the catalog's `TABLE`")
 	fs.StringVar(&l.from.csv, "csv", "", "the private examples are the records of a CSV `FILE`, which need be in no catalog")
 	l.from.defineUnit(fs)
@@ -141,7 +141,6 @@ func (l *labelling) asks() bool { return l.votes != "" || l.public != "" }
 var effective = map[string]string{
 	"labels": "images", "classes": "images", "encoding": "csv", "unit": "csv",
 	"target": "table csv", "columns": "table csv", "bins": "table csv", "max-per-unit": "table csv",
-	"memory": "table", "threads": "table", "temp": "table",
 	"teachers": "table csv images", "network": "table csv images", "epochs": "table csv images", "save-ensemble": "table csv images",
 	"public": "table csv images ensemble", "private-votes": "table csv images ensemble",
 	"domain": "csv images votes",

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/learn"
@@ -333,11 +334,11 @@ func (l *labelling) ask(ctx context.Context, t *terminal, v *electorate) (err er
 // keepVotes writes exact votes for their owner alone, whoever could read the file
 // before.
 func keepVotes(name string, v *analysis.Votes) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := custody.Create(name)
 	if err != nil {
 		return unwritable(name, err)
 	}
-	if err := errors.Join(f.Chmod(0o600), v.Write(f), f.Close()); err != nil {
+	if err := errors.Join(v.Write(f), f.Close()); err != nil {
 		return unwritable(name, err)
 	}
 	return nil

@@ -26,7 +26,7 @@ type lateEngine struct {
 	opened engine.Engine // nil until open has succeeded
 }
 
-func newLateEngine(ctx context.Context, c *catalog.Catalog, l limits, maps map[string]engine.Map) *lateEngine {
+func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map) *lateEngine {
 	e := &lateEngine{}
 	e.open = sync.OnceValues(func() (engine.Engine, error) {
 		opened, err := openEngine(ctx, c, l, maps)

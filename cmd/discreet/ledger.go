@@ -13,7 +13,8 @@ import (
 
 func ledgerCommand() *Command {
 	c := &Command{
-		UsageLine: "ledger create|verify|acknowledge|confirm|add|anchor [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|add|anchor|key [flags] [DOMAIN]",
+		For:       owner,
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
 replaces one: a budget is given out once. With --anchor the head of the ledger is
@@ -34,9 +35,13 @@ wants one for each domain.
 
 add DOMAIN enters a domain that the catalog has since got. anchor gives the ledger
 its first anchor, or a new one in place of one that was lost: do it only if you are
-sure that this ledger is no older copy.`,
+sure that this ledger is no older copy.
+
+key makes a key in the file that --ledger-key names. A ledger that is created with it,
+and from then on opened only with it, has a chain that nobody can compute anew who
+does not have the key. Keep it where the anchor is.`,
 		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "anchor"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "anchor", "key"},
 	}
 	var w workplace
 	w.define(&c.Flags)
@@ -65,7 +70,7 @@ sure that this ledger is no older copy.`,
 		defer w.close()
 		o := ownership{&w, domain, *note}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "anchor": o.anchor,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
 		if err != nil {
 			return err
@@ -175,12 +180,26 @@ func (o *ownership) confirm(ctx context.Context) (string, error) {
 	return fmt.Sprintf("confirmed domain %s: %s", o.domain, changed), nil
 }
 
+func (o *ownership) key(context.Context) (string, error) {
+	if o.keyPath == "" {
+		return "", diagnostic.New("D113", diagnostic.Span{}, "name the key's file with --ledger-key FILE")
+	}
+	if err := ledger.CreateKey(o.keyPath); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("made the key %s; discreet ledger create --ledger-key %s makes a ledger with it", o.keyPath, o.keyPath), nil
+}
+
 func (o *ownership) anchor(ctx context.Context) (string, error) {
 	o.resolve()
 	if o.anchorPath == "" {
 		return "", diagnostic.New("D113", diagnostic.Span{}, "name the anchor's file with --anchor FILE")
 	}
-	if err := ledger.Anchor(ctx, o.ledgerPath, ledger.Options{Anchor: o.anchorPath, Now: time.Now()}); err != nil {
+	options, err := o.ledgerOptions()
+	if err != nil {
+		return "", err
+	}
+	if err := ledger.Anchor(ctx, o.ledgerPath, options); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s is anchored in %s", o.ledgerPath, o.anchorPath), nil

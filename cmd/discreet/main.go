@@ -4,12 +4,13 @@
 //
 // It guarantees what package discreet guarantees, by wiring nothing else
 // between an analyst and the data: no flag and no variable of the environment
-// touches noise, sensitivity or budget. It does not keep an analyst who can
-// read the catalog's files from reading them.
+// touches noise, sensitivity, budget or the engine's resources. It does not keep
+// an analyst who can read the catalog's files from reading them.
 package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -17,13 +18,18 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second interrupt ends the process at once: the charge is on disk by then.
-	context.AfterFunc(ctx, stop)
+	talk, wall := os.Stderr, walled(os.Args[1:])
+	if wall {
+		var err error
+		if talk, err = raise(); err != nil {
+			fmt.Fprintln(os.Stderr, "discreet:", err)
+			os.Exit(exitEngine)
+		}
+	}
 	// A reader that goes away is an error of a write, not the end of a command
 	// that has just paid for its answer.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(Main(interruptible(wall), os.Args[1:], os.Stdin, os.Stdout, talk))
 }
 
 // Main runs one command line and returns its exit code. Data goes to out, talk
@@ -60,6 +66,9 @@ func dispatch(ctx context.Context, t *terminal, args []string) error {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := c.admit(whoCalls(), rest); err != nil {
 		return err
 	}
 	return c.Run(ctx, t, rest)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,14 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(m, map[string]func(){"discreet": main})
+	started := map[string]func(){"discreet": main}
+	maps.Copy(started, programs)
+	if started[filepath.Base(os.Args[0])] == nil { // the tests, whoever runs them
+		for _, by := range callers {
+			os.Unsetenv(by.variable)
+		}
+	}
+	testscript.Main(m, started)
 }
 
 // The commands as users run them. Noise is random: scripts look at shapes.

@@ -28,6 +28,7 @@ import (
 func mapCommand() *Command {
 	c := &Command{
 		UsageLine: "map --module FILE --table TABLE --columns A,B [flags] ['SELECT ... FROM mapped ...']",
+		For:       analyst,
 		Short:     "run untrusted WebAssembly over a private table and aggregate what it makes; spends budget",
 		Long: `The module sees one record at a time, or with --per unit all records of one privacy
 unit, and nothing else: no files, no clock, no randomness, no memory of what it saw
@@ -53,7 +54,6 @@ Exit codes are those of discreet query.`,
 	var s statement
 	m := mapping{options: catalog.MapOptions{Name: "mapped", Outputs: 1}}
 	w.define(&c.Flags)
-	w.defineEngine(&c.Flags)
 	s.define(&c.Flags)
 	s.defineAsker(&c.Flags)
 	m.define(&c.Flags)

@@ -17,6 +17,8 @@ import (
 func modelCommand() *Command {
 	inspect := &Command{
 		UsageLine: "inspect MODEL [--json]",
+		Files:     true,
+		For:       anyone,
 		Of:        "model",
 		Short:     "what a model was trained on, and what its guarantee is",
 		Long: `It shows the certificate in a model's file: the data and the unit, the plan, the
@@ -52,6 +54,7 @@ no guarantee, it shows what was declared.`,
 	}
 	c := &Command{
 		UsageLine: "model inspect MODEL",
+		For:       anyone,
 		Short:     "the certificate of a trained model",
 		Long:      `What a model's file says of its origin. discreet predict and evaluate use the model.`,
 		Examples:  [2]string{"discreet model inspect income.model", "discreet model inspect income.model --json"},

@@ -22,6 +22,7 @@ import (
 func noiseCommand() *Command {
 	c := &Command{
 		UsageLine: "noise MECHANISM [flags]",
+		For:       owner,
 		Short:     "one release from a script, charged to a ledger's domain",
 		Long: `A script that has private numbers of its own releases one thing about them: a
 number with noise, a choice, an answer. What it may cost is said with --epsilon or
@@ -285,8 +286,8 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 }
 
 // unsaid are flags that are private, or no part of what is released.
-var unsaid = []string{"value", "f", "ledger", "anchor", "domain", "analyst", "key", "json",
-	"catalog", "memory", "threads", "temp", "out", "plot", "checkpoint", "resume"}
+var unsaid = []string{"value", "f", "ledger", "anchor", "ledger-key", "domain", "analyst", "key", "json",
+	"catalog", "out", "plot", "checkpoint", "resume"}
 
 // said is the command line for the ledger: without the private values, in one
 // order, so that the same release is the same request. Keys and checkpoints hold this form

@@ -25,6 +25,7 @@ import (
 func pateCommand() *Command {
 	c := &Command{
 		UsageLine: "pate analyze [flags]",
+		For:       owner,
 		Short:     "what the answers of a private ensemble of teachers cost",
 		Long:      `An ensemble of teachers votes on public examples, and noisy winners are released.`,
 		Examples: [2]string{

@@ -12,6 +12,7 @@ import (
 func predictCommand() *Command {
 	c := &Command{
 		UsageLine: "predict --model-file MODEL --table TABLE|--csv FILE|--images FILE [flags]",
+		For:       owner,
 		Short:     "what a model says of each record",
 		Long: `One line a record, in the file's order: its number from 0, what is predicted, and of
 classes the probability of each. The model may be used freely, whatever it was trained
@@ -25,7 +26,6 @@ nothing is charged, and the order of records is chance.`,
 	}
 	var p predicting
 	p.workplace.define(&c.Flags)
-	p.defineEngine(&c.Flags)
 	p.exampleFlags.define(&c.Flags, "images", "")
 	c.Flags.StringVar(&p.model, "model-file", "", "the model's `FILE`")
 	p.statement.defineAnalyst(&c.Flags)

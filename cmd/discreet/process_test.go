@@ -48,6 +48,14 @@ func folder(t *testing.T) (catalog string) {
 	return catalog
 }
 
+// declare changes the catalog.
+func declare(t *testing.T, catalog, text string) {
+	t.Helper()
+	if err := os.WriteFile(catalog, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // run runs a command line here and returns what it printed.
 func run(t *testing.T, ctx context.Context, want int, args ...string) (out, talk string) {
 	t.Helper()
@@ -132,7 +140,8 @@ func TestGivenUpAtAnyMoment(t *testing.T) {
 func TestEngineFailure(t *testing.T) {
 	catalog := folder(t)
 	query := []string{"query", "--catalog", catalog, "--rho", "0.01", "SELECT count(*) FROM visits"}
-	_, talk := run(t, context.Background(), exitEngine, append(query, "--memory", "1KB")...)
+	declare(t, catalog, smallCatalog+"[resources]\nmemory = \"1KB\"\n")
+	_, talk := run(t, context.Background(), exitEngine, query...)
 	const constant = `error[D100]: the answer could not be computed
   why:  the charge stays, and the owner has been told
   hint: the owner looks at the log beside the ledger and runs discreet ledger acknowledge
@@ -162,6 +171,7 @@ func TestEngineFailure(t *testing.T) {
 		}
 	}
 	run(t, context.Background(), 0, "ledger", "acknowledge", "patient", "--catalog", catalog, "--note", "more memory")
+	declare(t, catalog, smallCatalog)
 	run(t, context.Background(), 0, query...)
 	if out, _ := run(t, context.Background(), 0, "budget", "--json", "--catalog", catalog); !strings.Contains(out, `"note":"more memory"`) {
 		t.Errorf("the note is not in the history")

@@ -10,6 +10,7 @@ import (
 func queryCommand() *Command {
 	c := &Command{
 		UsageLine: "query [flags] 'SELECT ...' | -f FILE | -",
+		For:       analyst,
 		Short:     "answer a statement; spends budget",
 		Long: `The answer goes to standard output; beside each noisy value stands the interval
 that holds the value without noise, with the confidence asked for. What it cost
@@ -28,7 +29,6 @@ engine or the system failed.`,
 	var w workplace
 	var s statement
 	w.define(&c.Flags)
-	w.defineEngine(&c.Flags)
 	s.define(&c.Flags)
 	s.defineAsker(&c.Flags)
 	var f format

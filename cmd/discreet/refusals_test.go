@@ -124,6 +124,9 @@ func headingID(title string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
+// open is a command line before an example.
+const open = "chmod go+w discreet.toml"
+
 // A shownRefusal is run in a folder of its own.
 type shownRefusal struct {
 	kind   string // of its block: "sql", "toml" or "sh"; "" if nothing can be shown
@@ -133,6 +136,7 @@ type shownRefusal struct {
 	proofs bool     // with a file of proofs that was merged with conflicts
 	before []string // command lines that make the situation
 	stop   bool     // interrupted at once
+	lent   bool     // by sudo
 	ask    bool     // a statement that is queried: explain asks the engine nothing
 }
 
@@ -158,6 +162,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{kind: "sh", text: "discreet init departments.csv", clinic: true}
 	case "D098", "D142", "D144", "D166", "D183":
 		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
+	case "D099":
+		return shownRefusal{kind: "sh", text: count, clinic: true, before: []string{open}}
 	case "D100":
 		return shownRefusal{kind: "sh", text: count, clinic: true, damage: true}
 	case "D101":
@@ -173,6 +179,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
 	case "D152":
 		return shownRefusal{kind: "sh", text: e.Example, proofs: true}
+	case "D118":
+		return shownRefusal{kind: "sh", text: e.Example, lent: true}
 	case "D117":
 		return shownRefusal{} // it takes another build
 	}
@@ -190,6 +198,9 @@ func (x shownRefusal) shown() string {
 	lines := append(slices.Clone(x.before), x.text)
 	if x.damage {
 		lines = slices.Insert(lines, 0, "# visits.parquet has been damaged")
+	}
+	if x.lent {
+		lines = slices.Insert(lines, 0, "# by a sudo rule")
 	}
 	if x.proofs {
 		lines = slices.Insert(lines, 0, "# discreet.proofs.json was merged with conflicts")
@@ -227,7 +238,16 @@ func (x shownRefusal) execute(t *testing.T, root string) string {
 		writeFiles(t, ".", map[string]string{"pick.go": pickProgram, "discreet.proofs.json": "<<<<<<< HEAD\n"})
 	}
 	for _, line := range x.before {
+		if line == open {
+			if err := os.Chmod("discreet.toml", 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		say(t, t.Context(), words(line)[1:]...)
+	}
+	if x.lent {
+		t.Setenv("SUDO_UID", strconv.Itoa(os.Geteuid()+1))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -260,7 +280,7 @@ func (x shownRefusal) execute(t *testing.T, root string) string {
 // was asked for JSON, on standard output.
 func say(t *testing.T, ctx context.Context, args ...string) (said string, code int) {
 	t.Helper()
-	for _, name := range []string{"DISCREET_ANCHOR", "DISCREET_MEMORY", "DISCREET_TEMP", "DISCREET_THREADS"} {
+	for _, name := range []string{"DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_TEMP", "DISCREET_THREADS"} {
 		t.Setenv(name, "")
 	}
 	var out, errOut bytes.Buffer

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/big"
 	"os"
-	"os/user"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -141,10 +139,11 @@ func unreadable(name string, err error) error {
 	return diagnostic.New("D114", diagnostic.Span{}, "%s cannot be read: %v", name, err)
 }
 
-// defaultAnalyst is the operating system's user.
+// defaultAnalyst is the operating system's user who asks.
 func defaultAnalyst() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
+	u := whoCalls().user
+	if u.Caller != nil {
+		u = u.Caller
 	}
-	return fmt.Sprintf("uid %d", os.Getuid())
+	return u.String()
 }

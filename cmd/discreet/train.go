@@ -27,6 +27,7 @@ import (
 func trainCommand() *Command {
 	c := &Command{
 		UsageLine: "train --table TABLE --target COLUMN --model MODEL --target-epsilon E [flags]",
+		For:       owner,
 		Short:     "learn a model from private data; spends budget",
 		Long: `The model, and all that is ever done with it, has the guarantee that is printed: of the
 unit that the table's catalog names, with as many of its examples as --max-per-unit
@@ -59,7 +60,6 @@ Exit codes are those of discreet query.`,
 	}
 	v := training{command: c, initial: 1}
 	v.workplace.define(&c.Flags)
-	v.defineEngine(&c.Flags)
 	v.exampleFlags.define(&c.Flags, "train-images", "train-labels")
 	v.defineUnit(&c.Flags)
 	v.recipe.define(&c.Flags)

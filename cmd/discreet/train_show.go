@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/learn"
 )
@@ -137,19 +137,13 @@ func (s *show) draw(path string) (err error) {
 // createPlot makes a plot's file. What is exact of private data is the owner's alone, also
 // where others could read what was there before.
 func createPlot(path string, private bool) (*os.File, error) {
-	mode := os.FileMode(0o666) // less the umask
+	create := custody.Public
 	if private {
-		mode = 0o600
+		create = custody.Create
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	f, err := create(path)
 	if err != nil {
 		return nil, fmt.Errorf("write plot: %w", err)
-	}
-	if !private {
-		return f, nil
-	}
-	if err := f.Chmod(mode); err != nil {
-		return nil, fmt.Errorf("write plot: %w", errors.Join(err, f.Close()))
 	}
 	return f, nil
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/verify"
 	"github.com/discreet-dp/discreet/verify/report"
@@ -21,6 +22,8 @@ import (
 func verifyCommand() *Command {
 	c := &Command{
 		UsageLine: "verify [--check] [flags] [PACKAGE...]",
+		Files:     true,
+		For:       anyone,
 		Short:     "prove, or refute, what Go functions claim about privacy",
 		Long: `Functions make claims with directives in their comments, such as //dp:adjacent
 each(q) <= 1 and //dp:cost eps. For each claim of the packages (default ./...) the
@@ -196,27 +199,27 @@ func (v *verification) files(t *terminal, r *verify.Report, dir string) error {
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
+	f, err := custody.Public(path)
 	if err != nil {
-		return fmt.Errorf("write report: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("write report: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
 
 // writeObligations writes a file for each obligation: package.function.number.smt2.
 func writeObligations(dir string, r *verify.Report) (n int, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := custody.PublicFolder(dir); err != nil {
 		return 0, fmt.Errorf("write obligations: %w", err)
 	}
 	for _, result := range r.Results {
 		for i, o := range result.Obligations {
 			name := fmt.Sprintf("%s.%s.%02d.smt2", result.Package, result.Function, i+1)
 			text := "; " + strings.Join(strings.Fields(o.Name), " ") + "\n" + strings.TrimRight(o.SMT, "\n") + "\n"
-			if err := os.WriteFile(filepath.Join(dir, fileName(name)), []byte(text), 0o666); err != nil {
-				return n, fmt.Errorf("write obligations: %w", err)
+			if err := writeFile(filepath.Join(dir, fileName(name)), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+				return n, err
 			}
 			n++
 		}

@@ -10,6 +10,7 @@ import (
 func versionCommand() *Command {
 	c := &Command{
 		UsageLine: "version",
+		For:       anyone,
 		Short:     "print the version, and with what it was built",
 		Long:      `The version is the module's, or the revision of the working tree that was built.`,
 		Examples:  [2]string{"discreet version", "discreet version --json"},

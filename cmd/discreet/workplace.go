@@ -10,13 +10,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"runtime/debug"
 	"time"
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -25,20 +26,14 @@ type workplace struct {
 	catalogPath string
 	ledgerPath  string // "": discreet.ledger beside the catalog
 	anchorPath  string // "": none
-	limits      limits
+	keyPath     string // "": none
+	limits      catalog.Resources
 
 	catalog *catalog.Catalog
 	maps    map[string]engine.Map // of the catalog's mapped tables
 	ledger  *ledger.Ledger
 	engine  *lateEngine
 	opened  []io.Closer
-}
-
-// limits are what the engine may use; zeros leave it to the engine.
-type limits struct {
-	Memory  string
-	Threads int
-	Temp    string
 }
 
 func (w *workplace) defineCatalog(fs *flag.FlagSet) {
@@ -53,42 +48,30 @@ func (w *workplace) define(fs *flag.FlagSet) {
 func (w *workplace) defineLedger(fs *flag.FlagSet, usage string) {
 	fs.StringVar(&w.ledgerPath, "ledger", "", usage)
 	fs.StringVar(&w.anchorPath, "anchor", "", "the `FILE` that witnesses the ledger's head (default $DISCREET_ANCHOR)")
+	fs.StringVar(&w.keyPath, "ledger-key", "", "the `FILE` with the key of the ledger's chain, if it has one (default $DISCREET_LEDGER_KEY_FILE)")
 }
-
-func (w *workplace) defineEngine(fs *flag.FlagSet) {
-	fs.Func("memory", "the engine's memory `SIZE`, as 4GiB (default $DISCREET_MEMORY, or four fifths of the machine's)", func(text string) error {
-		if !size.MatchString(text) {
-			return errors.New("want a size, as 512MiB or 4GiB")
-		}
-		w.limits.Memory = text
-		return nil
-	})
-	fs.Func("threads", "the engine's threads `N` (default $DISCREET_THREADS, or one a processor)", func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 4096 {
-			return errors.New("want a number of threads")
-		}
-		w.limits.Threads = n
-		return nil
-	})
-	fs.StringVar(&w.limits.Temp, "temp", "", "the `DIR` for what does not fit in memory (default $DISCREET_TEMP, or the system's)")
-}
-
-var size = regexp.MustCompile(`^[0-9]+(\.[0-9]+)? ?([KMGT]i?)?B$`)
 
 // environment names the variables that stand in for flags.
 var environment = map[string]string{
-	"anchor":  "DISCREET_ANCHOR",
-	"memory":  "DISCREET_MEMORY",
-	"threads": "DISCREET_THREADS",
-	"temp":    "DISCREET_TEMP",
+	"anchor":     "DISCREET_ANCHOR",
+	"ledger-key": "DISCREET_LEDGER_KEY_FILE",
 }
 
 // load reads the catalog.
 func (w *workplace) load() (err error) {
 	w.resolve()
-	w.catalog, err = catalog.Load(w.catalogPath)
-	return err
+	by := whoCalls()
+	if err := ownersAlone(by, w.catalogPath); err != nil {
+		return err
+	}
+	if w.catalog, err = catalog.Load(w.catalogPath); err != nil && by.other {
+		// Not what is wrong: a file that is no catalog would be shown where it is none.
+		return diagnostic.New("D080", diagnostic.Span{}, "the catalog cannot be used").Try("the owner runs discreet check")
+	} else if err != nil {
+		return err
+	}
+	w.limits = w.catalog.Resources
+	return nil
 }
 
 // resolve says where the ledger is.
@@ -97,7 +80,39 @@ func (w *workplace) resolve() {
 }
 
 func (w *workplace) openLedger(ctx context.Context) error {
-	return w.keep(ledger.Open(ctx, w.ledgerPath, ledger.Options{Anchor: w.anchorPath}))
+	o, err := w.ledgerOptions()
+	if err != nil {
+		return err
+	}
+	if err := w.keep(ledger.Open(ctx, w.ledgerPath, o)); err != nil {
+		return err
+	}
+	w.crashLog()
+	return nil
+}
+
+// crashLog makes the owner's log what a crash is written to; without a log it is written
+// nowhere.
+func (w *workplace) crashLog() {
+	f, err := custody.Append(w.ledgerPath + logSuffix)
+	if err != nil {
+		return
+	}
+	debug.SetCrashOutput(f, debug.CrashOptions{}) //nolint:errcheck // then it is written nowhere
+	f.Close()
+}
+
+// ledgerOptions are what all that opens the ledger says of it.
+func (w *workplace) ledgerOptions() (o ledger.Options, err error) {
+	by := whoCalls()
+	o = ledger.Options{Anchor: w.anchorPath, User: by.user, Now: time.Now()}
+	if err := ownersAlone(by, w.ledgerPath, w.anchorPath, w.keyPath); err != nil {
+		return o, err
+	}
+	if w.keyPath != "" {
+		o.Key, err = ledger.ReadKey(w.keyPath)
+	}
+	return o, err
 }
 
 // openGuarding opens the ledger of a catalog that is loaded, for what reads its data: the
@@ -117,7 +132,12 @@ func (w *workplace) hasLedger() bool {
 
 // createLedger makes the ledger that the catalog's domains need.
 func (w *workplace) createLedger(ctx context.Context) error {
-	return w.keep(ledger.Create(ctx, w.ledgerPath, ledger.Options{Domains: discreet.Budgets(w.catalog), Anchor: w.anchorPath, Now: time.Now()}))
+	o, err := w.ledgerOptions()
+	if err != nil {
+		return err
+	}
+	o.Domains = discreet.Budgets(w.catalog)
+	return w.keep(ledger.Create(ctx, w.ledgerPath, o))
 }
 
 func (w *workplace) keep(l *ledger.Ledger, err error) error {
@@ -215,7 +235,7 @@ const logSuffix = ".log"
 type ownerLog struct{ path string }
 
 func (l *ownerLog) Write(p []byte) (int, error) {
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := custody.Append(l.path)
 	if err != nil {
 		return 0, err
 	}

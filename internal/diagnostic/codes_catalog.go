@@ -116,4 +116,10 @@ var catalogEntries = []Entry{
 		Explain: "A budget is given out once. `discreet ledger create` never replaces a ledger, since that would give out again what has been spent.",
 		Example: "discreet ledger create",
 	},
+	{
+		Code:    "D099",
+		Title:   "a file that others can change",
+		Explain: "Whoever can change the catalog, the ledger, its anchor or its key decides what is protected. So a file of these is refused that group or others may write to, or that lies in a folder, or on a way of folders, that they may write to (unless it is sticky, as /tmp is), and a key that they may read; as ssh refuses a key. Where somebody runs the command with the owner's rights, as by sudo, so is a file or folder that neither root nor the owner owns.",
+		Example: "discreet query --rho 0.01 'SELECT count(*) FROM visits'",
+	},
 }

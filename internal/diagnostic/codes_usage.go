@@ -26,4 +26,10 @@ var usageEntries = []Entry{
 	{"D117", "this build has no engine",
 		"DuckDB is linked by cgo. A binary that was built without cgo analyses, explains and keeps ledgers; it does not read data.",
 		""},
+	{"D118", "a file that would be opened with another's rights",
+		"Where the command runs with other rights than its caller's, as by sudo or a set-user-ID bit, it opens no file that the caller names: the first line of it would be shown in an error, or it would be written over. Standard input is opened by the caller's own shell.",
+		"discreet explain -f /etc/shadow"},
+	{"D119", "resources that are the catalog's to say",
+		"Memory, threads and the temporary folder of the engine stand under [resources] of the catalog. An analyst who could choose them could make an answer fail, which suspends the domain for all, and choose from which data on it does.",
+		"discreet query --rho 0.01 --memory 10MB 'SELECT count(*) FROM visits'"},
 }

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package main
+
+import "os"
+
+// shut is for Linux alone; docs/promise.md says so.
+func shut() (*os.File, error) { return os.Stderr, nil }
+
+func lowLimit() string { return "" }
