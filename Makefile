@@ -38,11 +38,11 @@ test: setup ## format, vet, lint, build without cgo, race of the small packages,
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet ./learn/internal/gemm ./learn/network
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory oracles
-	$(GO) test -timeout 20m -json ./... | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -timeout 20m -json ./... | $(GO) run ./internal/testreport
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
-	$(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
 	$(GO) test -race -run AtOnce -json ./verify/internal/sensitivity | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
