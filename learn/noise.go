@@ -30,6 +30,9 @@ import (
 //     kind by at most C + (R + (most+k)·e + f)·C/k.
 //   - Gaussian noise rounds the sum to its own grid first: √d·σ/Steps more.
 //
+// Where the first would be off by a clip or more, as in steps of some ten thousand examples,
+// all steps are summed one by one, and the second alone counts.
+//
 // With a the worst of the first two in terms of C, less 1, and 2^-20 for what is
 // computed in float64 here and in the accountant's z, noise of deviation
 //
@@ -46,12 +49,16 @@ import (
 // An allowance is what rounding adds to the sensitivity of a sum, in terms of the clip.
 type allowance struct {
 	part float64 // a
-	most int     // examples that are summed at once
+	most int     // examples of a step, as samples have them
+	fast int     // examples that are summed at once: most, or none where that rounds too much
 	d    int     // numbers in the sum
 }
 
 // rounding is what a pass says of its sums; see [network.Pass.Rounding].
 type rounding interface{ Rounding(n int) float64 }
+
+// maxStep is how many examples are summed at once at most.
+const maxStep = 1 << 20
 
 func newAllowance(p Plan, r rounding, d int) (allowance, error) {
 	k := 1
@@ -62,17 +69,22 @@ func newAllowance(p Plan, r rounding, d int) (allowance, error) {
 	// what the plan says; nothing but speed depends on that.
 	mean := float64(p.Batch) * float64(k)
 	most := int(mean + 8*math.Sqrt(mean*float64(k)) + 32)
-	if most > 1<<20 {
+	if most > maxStep {
 		return allowance{}, fmt.Errorf("steps of %d examples: at most a million", most)
 	}
 	at := r.Rounding(most)
 	e := r.Rounding(1) + math.Sqrt(float64(d))*0x1p-41
 	f := 4 * float64(most) * 0x1p-23
-	part := max(2*at, float64(k)*e+2*f, at+float64(most+k)*e+f)/float64(k) + 0x1p-20
-	if !(part < 1) {
-		return allowance{}, fmt.Errorf("rounding in steps of %d examples may double what a unit adds: a smaller Physical, or smaller batches", most)
+	single := float64(k)*e + 2*f
+	for _, way := range []struct {
+		worst float64
+		fast  int
+	}{{max(2*at, single, at+float64(most+k)*e+f), most}, {single, 0}} {
+		if part := way.worst/float64(k) + 0x1p-20; part < 1 {
+			return allowance{part, most, way.fast, d}, nil
+		}
 	}
-	return allowance{part, most, d}, nil
+	return allowance{}, fmt.Errorf("rounding in steps of %d examples may double what a unit adds: smaller batches", most)
 }
 
 // deviation is the σ of noise on a sum of d numbers that a unit moves by at most

@@ -80,8 +80,15 @@ func TestAllowance(t *testing.T) {
 			t.Errorf("a batch of %d units of 4: %+v, %v", batch, b, err)
 		}
 	}
+	// Where a fast sum would be off by the clip, examples are summed one by one, up to a million.
 	p := small()
-	p.Population.Units, p.Batch = 1e9, 30_000
+	for _, batch := range []int64{30_000, 100_000, 500_000} {
+		p.Population.Units, p.Batch = 1e9, batch
+		if a, err := newAllowance(p, fake{}, 1000); err != nil || a.fast != 0 || a.part < 8*float64(a.most)*0x1p-23 {
+			t.Errorf("a batch of %d: %+v, %v", batch, a, err)
+		}
+	}
+	p.Batch = 1_100_000
 	if a, err := newAllowance(p, fake{}, 1000); err == nil {
 		t.Errorf("rounding of %v clips is allowed", a.part)
 	}

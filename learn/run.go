@@ -60,14 +60,25 @@ type Run struct {
 	failed  error
 }
 
-// prepare makes a run that nobody has paid for yet.
+// Check refuses what Start would refuse of all but the data: what can be known before a unit
+// is counted. It charges nothing, and looks at no data.
+func Check(o Options) (err error) {
+	defer wrap(&err, "check training")
+	o.Data, o.Checkpoint, o.Every = nil, "", 0
+	_, err = prepare(o)
+	return err
+}
+
+var errNoData = errors.New("the data are missing")
+
+// prepare makes a run that nobody has paid for yet; without data one that is of no use.
 func prepare(o Options) (*Run, error) {
 	if err := o.Plan.Validate(); err != nil {
 		return nil, err
 	}
 	switch {
-	case o.Data == nil || o.Budget == nil:
-		return nil, errors.New("the data or the budget is missing")
+	case o.Budget == nil:
+		return nil, errors.New("the budget is missing")
 	case o.Every < 0 || o.Workers < 0:
 		return nil, fmt.Errorf("%d steps between checkpoints, %d workers", o.Every, o.Workers)
 	case o.Every > 0 && o.Checkpoint == "":
@@ -122,6 +133,9 @@ func prepare(o Options) (*Run, error) {
 // charges nothing and wraps budget.ErrExceeded.
 func Start(ctx context.Context, o Options) (_ *Run, err error) {
 	defer wrap(&err, "start training")
+	if o.Data == nil {
+		return nil, errNoData
+	}
 	r, err := prepare(o)
 	if err != nil {
 		return nil, err
@@ -188,6 +202,9 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 	o.Plan, o.Network, o.Statement, o.Checkpoint = c.Plan, c.Network, c.Statement, path
 	if o.Every == 0 {
 		o.Every = c.Every
+	}
+	if o.Data == nil {
+		return nil, errNoData
 	}
 	r, err := prepare(o)
 	if err != nil {

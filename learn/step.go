@@ -50,11 +50,13 @@ func newTrainer(p Plan, set *example.Set, net *network.Network, workers int) (*t
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := set.Validate(); err != nil {
-		return nil, err
-	}
-	if err := net.Fits(set); err != nil {
-		return nil, err
+	if set != nil {
+		if err := set.Validate(); err != nil {
+			return nil, err
+		}
+		if err := net.Fits(set); err != nil {
+			return nil, err
+		}
 	}
 	d := len(net.Parameters())
 	t := &trainer{plan: p, set: set, net: net, clip: p.Clip.Norm, sum: make([]float32, d)}
@@ -76,6 +78,9 @@ func newTrainer(p Plan, set *example.Set, net *network.Network, workers int) (*t
 	}
 	if t.optimizer, err = optimizer.New(p.Optimizer, d, p.Steps); err != nil {
 		return nil, err
+	}
+	if set == nil { // all else is of the data
+		return t, nil
 	}
 	source := entropy.New()
 	loader, err := newLoader(set, p, source)
@@ -175,7 +180,7 @@ func (t *trainer) addClipped(rows []int, clip float64, sum []float32) (network.S
 	if t.plan.Units.Mode == Bounded {
 		clip /= float64(t.plan.Units.examples())
 	}
-	if len(rows) <= t.allowance.most {
+	if len(rows) <= t.allowance.fast {
 		return t.pass.Clipped(t.set, rows, t.scaler(clip, 0), sum)
 	}
 	return t.addSingly(rows, clip, sum)

@@ -288,6 +288,7 @@ func TestSensitivity(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr.allowance.most = rapid.SampledFrom([]int{tr.allowance.most, 1 + set.Len()/2, 1}).Draw(t, "most")
+		tr.allowance.fast = rapid.SampledFrom([]int{tr.allowance.most, 0}).Draw(t, "fast")
 		rows, weights, err := tr.stages.load(nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -370,7 +371,7 @@ func TestAccumulation(t *testing.T) {
 		p.Physical = physical
 		tr := makeTrainer(t, p, set, mlp(16))
 		for _, most := range []int{10_000, 250} {
-			tr.allowance.most = most
+			tr.allowance.most, tr.allowance.fast = most, most
 			sum := make([]float32, len(tr.sum))
 			if _, err := tr.addClipped(rows, 1, sum); err != nil {
 				t.Fatal(err)
@@ -387,7 +388,7 @@ func TestAccumulation(t *testing.T) {
 		blurs := 0
 		blur := tr.stages.blur
 		tr.stages.blur = func(v []float32, sigma float64) error { blurs++; return blur(v, sigma) }
-		tr.allowance.most = 10_000
+		tr.allowance.most, tr.allowance.fast = 10_000, 10_000
 		if _, err := tr.step(); err != nil || blurs != 1 {
 			t.Errorf("%d at a time: noise was added %d times, %v", physical, blurs, err)
 		}
@@ -406,7 +407,7 @@ func TestUnderstatedPopulation(t *testing.T) {
 	p := small()
 	p.Clip = Clip{Mode: Adaptive, Norm: 1e-3, Quantile: 0.5, CountNoise: 2}
 	tr := makeTrainer(t, p, set, mlp(4))
-	tr.allowance.most = most
+	tr.allowance.most, tr.allowance.fast = most, most
 	var blurred []float64 // the sum's norm and the count, before the noise
 	tr.stages.blur = func(v []float32, _ float64) error {
 		if len(v) == 1 {

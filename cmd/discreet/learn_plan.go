@@ -34,9 +34,11 @@ type recipe struct {
 	noise     float64 // the multiplier; 0: by target
 	units     int64   // a public number of units; 0: it will be a noisy count
 	sampling  int64   // a unit is in a step with probability 1/sampling
+	thinned   int64   // examples of a step at most, where nobody said how large it is; 0: as many as there are
 	batch     int64
 	epochs    float64
 	steps     int
+	physical  int // examples computed at a time; 0: as package learn has it
 	clip      float64
 	clipping  learn.ClipMode
 	rate      float64
@@ -70,6 +72,12 @@ func (r *recipe) define(fs *flag.FlagSet) {
 		var n int64
 		err := wholeUpTo(&n, 1e9)(text)
 		r.steps = int(n)
+		return err
+	})
+	fs.Func("physical", "`N` examples are computed at a time (default 64): a matter of speed, memory and rounding", func(text string) error {
+		var n int64
+		err := wholeUpTo(&n, 1<<16)(text)
+		r.physical = int(n)
 		return err
 	})
 	fs.Func("clip", "the norm `C` at which what one unit adds is clipped (default 1; of a cnn 0.1)", aboveZero(&r.clip))
@@ -177,9 +185,13 @@ func addsUp(m filter.Measure) bool { return m == filter.ZCDP || m == filter.GDP 
 
 // complete chooses what was left out and needs no number of units.
 func (r *recipe) complete(model string, measure filter.Measure) {
+	widest := int64(1 << 14) // of which the sum is fast
+	if addsUp(measure) {     // where a small step costs as much as a large one
+		widest = 1 << 19 // half of what learn takes
+	}
 	set := func(sampling int64, steps int) {
 		if r.sampling == 0 && r.batch == 0 {
-			r.sampling = sampling
+			r.sampling, r.thinned = sampling, widest
 			// A step of a few dozen units is all noise.
 			if r.units > 0 {
 				r.sampling = min(r.sampling, max(1, r.units/64))
@@ -208,12 +220,13 @@ func (r *recipe) complete(model string, measure filter.Measure) {
 }
 
 // plan is the run for a number of units, whose noise is not chosen yet. With a noisy
-// count the rate at which units are sampled does not depend on it, so that what the
-// run costs is known before there is a count.
+// count the rate at which units are sampled does not rise with it, nor does the number of
+// steps, so that what the run costs at most is known before there is a count: a smaller
+// rate costs no more.
 func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) learn.Plan {
 	p := learn.Plan{
 		Population: learn.Population{Units: units, Basis: learn.Public}, Batch: r.batch,
-		Clip:      learn.Clip{Mode: r.clipping, Norm: r.clip},
+		Clip: learn.Clip{Mode: r.clipping, Norm: r.clip}, Physical: r.physical,
 		Noise:     learn.Noise{Multiplier: r.noise, Sampler: r.sampler},
 		Optimizer: optimizer.Spec{Kind: r.optimizer, Rate: cmp.Or(r.rate, 1), Schedule: optimizer.Schedule{Shape: cmp.Or(r.schedule, optimizer.Cosine)}},
 		Delta:     r.delta, Neighbours: neighbours, Steps: r.steps,
@@ -225,9 +238,13 @@ func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) 
 		p.Units = learn.Units{Mode: learn.Bounded, Examples: r.perUnit}
 	}
 	if p.Batch == 0 {
-		p.Batch = max(1, (units+r.sampling/2)/r.sampling)
+		sampling := r.sampling
+		if r.thinned > 0 {
+			sampling = max(sampling, (units*int64(r.perUnit)+r.thinned-1)/r.thinned)
+		}
+		p.Batch = max(1, (units+sampling/2)/sampling)
 		if r.units == 0 {
-			p.Population = learn.Population{Units: p.Batch * r.sampling, Basis: learn.NoisyCount}
+			p.Population = learn.Population{Units: p.Batch * sampling, Basis: learn.NoisyCount}
 		}
 		p.Batch = min(p.Batch, p.Population.Units)
 	}
@@ -274,7 +291,7 @@ type payer struct {
 
 // deltaFor is the delta of a target, unless it was said. In measures that convert at
 // the end it is the domain's own. In those that add up deltas it is as much of the
-// domain's as the target is of its epsilon.
+// domain's as the target is of its epsilon, but for a thousandth: fast noise adds a little.
 func (y payer) deltaFor(target privacy.Epsilon) (privacy.Delta, error) {
 	b := y.whole
 	switch {
@@ -285,14 +302,16 @@ func (y payer) deltaFor(target privacy.Epsilon) (privacy.Delta, error) {
 	case b.Measure == filter.Whitehouse:
 		b.Delta = b.SelectionDelta
 	}
-	if target.Sign() == 0 || target.Rat().Cmp(b.Epsilon.Rat()) >= 0 {
-		return b.Delta, nil
+	share := big.NewRat(1, 1)
+	if target.Sign() > 0 && target.Rat().Cmp(b.Epsilon.Rat()) < 0 {
+		share.Quo(target.Rat(), b.Epsilon.Rat())
 	}
-	share := new(big.Rat).Quo(target.Rat(), b.Epsilon.Rat())
-	return privacy.NewDelta(numeric.FloorDigits(share.Mul(share, b.Delta.Rat()), 3))
+	share.Mul(share, b.Delta.Rat())
+	return privacy.NewDelta(numeric.FloorDigits(share.Mul(share, big.NewRat(999, 1000)), 3))
 }
 
-// own is a budget for a run that no ledger pays for: what the run costs, and no more.
+// own is a budget for a run that no ledger pays for: what the run costs, and what fast noise
+// may add to its delta.
 func (y payer) own(p learn.Plan, target privacy.Epsilon, beside []privacy.Event) (budgets.Budget, error) {
 	if target.Sign() == 0 {
 		g, err := p.Guarantee()
@@ -304,7 +323,11 @@ func (y payer) own(p learn.Plan, target privacy.Epsilon, beside []privacy.Event)
 			return nil, err
 		}
 	}
-	return budgets.NewInMemory("this run", filter.Budget{Measure: filter.Approx, Epsilon: target, Delta: p.Delta, Neighbours: y.neighbours})
+	delta, err := privacy.NewDelta(new(big.Rat).Mul(p.Delta.Rat(), big.NewRat(11, 10)))
+	if err != nil {
+		return nil, err
+	}
+	return budgets.NewInMemory("this run", filter.Budget{Measure: filter.Approx, Epsilon: target, Delta: delta, Neighbours: y.neighbours})
 }
 
 // affordable refuses a run that the budget would refuse in the middle.
@@ -434,7 +457,7 @@ func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
 
 // noPlan refuses flags that amount to no run, whatever it may cost.
 func noPlan(p learn.Plan, err error) error {
-	d := diagnostic.New("D164", diagnostic.Span{}, "no such run can be made: %s", strings.TrimPrefix(err.Error(), "plan: "))
+	d := diagnostic.New("D164", diagnostic.Span{}, "no such run can be made: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "check training: "), "plan: "))
 	if p.Delta.Sign() == 0 {
 		return d.Try("a domain of measure approx, zcdp, rdp, gdp or whitehouse")
 	}

@@ -80,6 +80,11 @@ func (v *training) pay(ctx context.Context, t *terminal, j *job, o *learn.Option
 		return err
 	}
 	if v.units == 0 {
+		o.Plan, o.Budget = plan, j.budget
+		if err := learn.Check(*o); err != nil { // before the count is charged
+			return noPlan(plan, err)
+		}
+		v.steps = plan.Steps
 		if units, err = v.counted(ctx, t, j); err != nil {
 			return err
 		}

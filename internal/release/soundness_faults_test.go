@@ -92,7 +92,7 @@ var faults = []fault{
 		sql: replace(`hash\(hash\(CAST\(\$salt AS BIGINT\)[^()]*\)\) AS hr`, "row_number() OVER () AS hr"),
 	}, 0},
 	{"row units are numbered as they lie", pipeline{
-		sql: replace(`CAST\(\(CAST\(hash\(.*? AS DECIMAL\(38,0\)\)`, "row_number() OVER ()"),
+		sql: func(_ *stability.Release, text string) string { return numberedAsTheyLie(text) },
 	}, 168},
 	{"private tables are joined without their unit", pipeline{plan: eachNode(func(n plan.Node) plan.Node {
 		if j, ok := n.(*plan.Join); ok && readsPrivate(j.Left) && readsPrivate(j.Right) {
@@ -204,6 +204,31 @@ func TestSoundnessFindsFaults(t *testing.T) {
 func replace(pattern, by string) func(*stability.Release, string) string {
 	re := regexp.MustCompile(pattern)
 	return func(_ *stability.Release, text string) string { return re.ReplaceAllString(text, by) }
+}
+
+// numberedAsTheyLie replaces the keys of rows by their physical numbers.
+func numberedAsTheyLie(text string) string {
+	const digest = ", ':', sha256("
+	for {
+		at := strings.Index(text, digest)
+		if at < 0 {
+			return text
+		}
+		start := strings.LastIndex(text[:at], "concat(")
+		end, depth, quoted := start+len("concat("), 1, false
+		for ; depth > 0; end++ {
+			switch c := text[end]; {
+			case c == '\'':
+				quoted = !quoted
+			case quoted:
+			case c == '(':
+				depth++
+			case c == ')':
+				depth--
+			}
+		}
+		text = text[:start] + "CAST(row_number() OVER () AS VARCHAR)" + text[end:]
+	}
 }
 
 // boundTables keeps one row of each unit of a table.
