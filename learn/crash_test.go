@@ -66,7 +66,7 @@ func TestKilledAtRandomInstants(t *testing.T) {
 	if testing.Short() {
 		enough = 12
 	}
-	window := 100 * time.Millisecond // within which a program is killed: it finds how long that takes here
+	window := 100 * time.Millisecond                           // within which a program is killed: it finds how long that takes here
 	for kills < enough || len(seen) < 3 && kills < 10*enough { // a busy machine may start for longer than it trains
 		dir := t.TempDir()
 		if shm, err := os.MkdirTemp("/dev/shm", "learn"); err == nil { // as many syncs as steps
