@@ -40,6 +40,7 @@ func trainOn(dir string) error {
 	defer l.Close()
 	o := lasting(filepath.Join(dir, "checkpoint"), account(l))
 	o.Every = 1
+	o.Progress = func(Progress) { time.Sleep(15 * time.Millisecond) } // so that it trains as long as it starts
 	r, err := Resume(ctx, o.Checkpoint, o)
 	if errors.Is(err, os.ErrNotExist) {
 		r, err = Start(ctx, o)
