@@ -2,10 +2,12 @@
 
 GO       ?= go
 SETUP    ?= yes
+PREFIX   ?= /usr/local
+DESTDIR  ?=
 FUZZTIME ?= 10s
 BENCH    ?= .
-SOAK     ?= ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant ./internal/release
-RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/... .
+SOAK     ?= ./internal/house ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli
+RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/... ./internal/attack
 
 SHELL       := bash
 .SHELLFLAGS := -eo pipefail -c
@@ -24,6 +26,23 @@ help: ## say what the targets do
 .PHONY: demo
 demo: ## make a synthetic data set, ask five questions, show the budget falling
 	$(GO) run ./cmd/discreet demo
+
+.PHONY: install
+install: ## the command, manual pages and completions into PREFIX (/usr/local), below DESTDIR
+	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; umask 022; to='$(DESTDIR)$(PREFIX)'; \
+	$(GO) build -o "$$work/discreet" ./cmd/discreet; \
+	$(GO) run ./internal/cli/manual "$$work"; \
+	install -d "$$to/bin" "$$to/share/man/man1" "$$to/share/bash-completion/completions" "$$to/share/zsh/site-functions" "$$to/share/fish/vendor_completions.d"; \
+	install -m 755 "$$work/discreet" "$$to/bin/"; \
+	install -m 644 "$$work"/man/man1/*.1 "$$to/share/man/man1/"; \
+	install -m 644 "$$work/bash-completion/discreet" "$$to/share/bash-completion/completions/"; \
+	install -m 644 "$$work/zsh/_discreet" "$$to/share/zsh/site-functions/"; \
+	install -m 644 "$$work/fish/discreet.fish" "$$to/share/fish/vendor_completions.d/"; \
+	echo "installed $$to/bin/discreet"
+
+.PHONY: release
+release: ## reproducible archives, checksums, notices and parts lists into dist (packaging/README.md)
+	packaging/release dist
 
 .PHONY: setup
 setup: ## install the tools that the tests use, where that is possible

@@ -54,7 +54,7 @@ type Cost struct {
 
 // Remaining is what the domain's budget has left, in its measure.
 type Remaining struct {
-	Measure string `json:"measure"`
+	Measure filter.Measure `json:"measure"`
 	filter.Amounts
 }
 

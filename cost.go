@@ -18,7 +18,7 @@ import (
 func budgets(c *catalog.Catalog) []ledger.DomainBudget {
 	var out []ledger.DomainBudget
 	for _, d := range c.Domains {
-		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: d.Measure,
+		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: filter.Measure(d.Measure),
 			Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta, Guards: guards(c, d)})
 	}
 	return out
@@ -48,11 +48,14 @@ func publicSources(c *catalog.Catalog) (all []string) {
 
 // declared is a source as the catalog names it, in the plainest spelling.
 func declared(s catalog.Source) string {
-	file, table, is := strings.Cut(s.Text, "#")
-	if file = path.Clean(filepath.ToSlash(file)); is {
-		file += "#" + catalog.Fold(table)
+	file, _, is := strings.Cut(s.Text, "#")
+	if file = path.Clean(filepath.ToSlash(file)); !is {
+		return file
 	}
-	return file
+	if s.Schema != "" {
+		return file + "#" + catalog.Fold(s.Schema+"."+s.Table)
+	}
+	return file + "#" + catalog.Fold(s.Table)
 }
 
 func unitText(t *catalog.Table) string {
@@ -60,9 +63,9 @@ func unitText(t *catalog.Table) string {
 	case catalog.UnitRow:
 		return "the row"
 	case catalog.UnitReference:
-		return fmt.Sprintf("of %q, which refers to %q of %s", u.Column.Name, u.Referred.Name, declared(u.References.Source))
+		return fmt.Sprintf("of %q, which refers to %q of %s", u.Column.Field(), u.Referred.Field(), declared(u.References.Source))
 	default:
-		return strconv.Quote(u.Column.Name)
+		return strconv.Quote(u.Column.Field())
 	}
 }
 
@@ -75,7 +78,7 @@ func (s *statement) cost() (Cost, error) {
 	if len(s.design.Events) == 0 {
 		return s.charged(filter.Amounts{}), nil
 	}
-	f, err := filter.New(filter.Budget{Measure: d.Measure, Epsilon: d.Epsilon, Delta: d.Delta,
+	f, err := filter.New(filter.Budget{Measure: filter.Measure(d.Measure), Epsilon: d.Epsilon, Delta: d.Delta,
 		SelectionDelta: d.SelectionDelta, Neighbours: d.Neighbours})
 	if err != nil {
 		return Cost{}, fmt.Errorf("domain %q: %w", d.ID, err)

@@ -197,10 +197,15 @@ func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) er
 		return nil
 	}
 	try := func(sql string, tables []engine.Table) error {
-		if err := e.Prepare(ctx, sql, tables); errors.Is(err, engine.ErrPlan) {
+		err := e.Prepare(ctx, sql, tables)
+		var d *diagnostic.Diagnostic
+		switch {
+		case errors.As(err, &d): // a source that cannot be opened
+			return d
+		case errors.Is(err, engine.ErrPlan):
 			return in(diagnostic.New("D103", diagnostic.Span{}, "the engine cannot plan this statement").
 				Because("the SQL that it would have to run is too deep for it, or it lacks something that the SQL uses; nothing was charged").
-				Try("compute it in fewer or simpler steps; discreet explain shows the engine's SQL"), s.text)
+				Try("compute it in fewer or simpler steps; discreet explain --sql shows the engine's"), s.text)
 		}
 		return nil
 	}

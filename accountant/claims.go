@@ -57,6 +57,10 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 	case privacy.DiscreteGaussian:
 		rho := muSquared(e.SensitivitySquared, e.Variance, rel)
 		return zcdpClaims(meter, rho.Quo(rho, big.NewRat(2, 1))), nil
+	case privacy.RepeatAndSelect:
+		return selectClaims(meter, e, rel)
+	case privacy.Skellam:
+		return skellamClaims(e, rel), nil
 	case privacy.Tree:
 		return gaussianClaims(treeMuSquared(e, rel)), nil
 	case privacy.GDP:
@@ -79,12 +83,23 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 		return zcdpClaims(meter, e.Rho.Rat()), nil
 	case privacy.RDP:
 		return claims{rdp: givenRDP(e), curve: curveOfRDP(givenRDP(e))}, nil
+	case privacy.Pair:
+		return pairClaims(e)
 	case privacy.RandomizedResponse:
+		if rel == privacy.ReplaceSpecial {
+			return specialResponseClaims(e)
+		}
 		return responseClaims(e), nil
 	case privacy.Poisson:
 		return poissonClaims(meter, e, rel)
+	case privacy.TruncatedPoisson:
+		return truncatedClaims(meter, e, rel)
 	case groupSample:
 		return e.claims(meter)
+	case groupPoint:
+		c, err := describe(meter, e.Event, rel)
+		c.tight = false
+		return c, err
 	case privacy.WithoutReplacement:
 		return withoutReplacementClaims(meter, e)
 	case privacy.WithReplacement:

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,7 +193,37 @@ func profileOf(ctx context.Context, plan privacy.Event, alphas []float64, o Opti
 		epsilons = append(epsilons, best.Epsilon.High*float64(i)/(profileSize-1))
 	}
 	epsilons = slices.Compact(epsilons)
-	return DeltaCurve(ctx, plan, epsilons, o)
+	unjudged := o
+	unjudged.unjudged = true
+	points, err := DeltaCurve(ctx, plan, epsilons, unjudged)
+	if err != nil {
+		return nil, err
+	}
+	return points, profile(points).judge(ctx, plan, o)
+}
+
+// judgedEvery is how many knots of a profile one value of the floors judges.
+const judgedEvery = 16
+
+// judge is an error where a knot lies below what one event of the plan costs. A floor
+// falls with ε: what it is at one knot is the least at those before, too.
+func (p profile) judge(ctx context.Context, plan privacy.Event, o Options) error {
+	meter := work.New(ctx)
+	plans, _, err := prepare(meter, plan, o)
+	if err != nil {
+		return err
+	}
+	floors := floorsOf(plans)
+	for end := len(p); end > 0; end -= min(judgedEvery, end) {
+		knots := p[max(0, end-judgedEvery):end]
+		last := knots[len(knots)-1]
+		high := slices.MinFunc(knots, func(a, b Point) int { return cmp.Compare(a.Y.High, b.Y.High) }).Y.High
+		r := &Report{Epsilon: &last.X}
+		if why := r.below(floors, Bound{Delta: &Bracket{High: high}}); why != "" {
+			return fmt.Errorf("at ε = %v: %s", last.X, why)
+		}
+	}
+	return nil
 }
 
 func (p profile) power(a float64) Bracket {

@@ -49,7 +49,11 @@ func (p *flat) closed(q question) (answer, error) {
 // single reads ε or δ off the curve of one event's dominating pair.
 func (p *flat) single(direct direction) engine {
 	return func(q question) (answer, error) {
-		e, err := p.terms[0].loss(p.meter, direct, q)
+		t := p.terms[0]
+		e, err := t.loss(p.meter, direct, q)
+		if err == nil && loss.HasChoice(t.event) {
+			e, err = loss.Attained(under(simple(p.meter, t.event), t.rel), direct(t))
+		}
 		if err != nil {
 			return answer{}, err
 		}
@@ -85,6 +89,9 @@ func blurOf(e privacy.Event) float64 {
 			blur *= float64(t.with + t.without + 1)
 			e = t.Poisson
 		case privacy.Poisson:
+			blur *= 1 - math.Log(toFloat(t.Rate))
+			e = t.Event
+		case privacy.TruncatedPoisson:
 			blur *= 1 - math.Log(toFloat(t.Rate))
 			e = t.Event
 		case privacy.WithoutReplacement:
@@ -159,20 +166,28 @@ func (p *flat) lattice(direct direction) engine {
 			}
 			terms[i] = pld.Term{Event: e, Count: int64(t.count)}
 		}
-		target := pld.Target{Epsilon: q.x, Given: pld.GivenEpsilon}
-		if q.isDelta {
-			target = pld.Target{Delta: q.x, Given: pld.GivenDelta}
-		}
-		r, err := pld.Compose(p.meter, terms, target)
+		b, note, err := composed(p.meter, terms, q)
 		if err != nil {
 			return answer{}, err
 		}
-		b := r.Delta(q.x)
-		if q.isDelta {
-			b = r.Epsilon(q.x)
-		}
-		return answer{b, "", "privacy loss distribution on a lattice by FFT: " + r.Note, nil}, nil
+		return answer{b, "", "privacy loss distribution on a lattice by FFT: " + note, nil}, nil
 	}
+}
+
+// composed answers for terms on a lattice.
+func composed(meter *work.Meter, terms []pld.Term, q question) (b Bracket, note string, err error) {
+	target := pld.Target{Epsilon: q.x, Given: pld.GivenEpsilon}
+	if q.isDelta {
+		target = pld.Target{Delta: q.x, Given: pld.GivenDelta}
+	}
+	r, err := pld.Compose(meter, terms, target)
+	if err != nil {
+		return Bracket{}, "", err
+	}
+	if q.isDelta {
+		return r.Epsilon(q.x), r.Note, nil
+	}
+	return r.Delta(q.x), r.Note, nil
 }
 
 // gaussianTerms are the plan's terms if all are Gaussian, Poisson-subsampled or
@@ -242,6 +257,9 @@ func (t term) loss(meter *work.Meter, direct direction, q question) (loss.Event,
 	if e, ok := t.event.(groupSample); ok {
 		return e.loss(meter, direct(t))
 	}
+	if e, ok := t.event.(privacy.RandomizedResponse); ok && t.rel == privacy.ReplaceSpecial {
+		return loss.SpecialResponse(e, direct(t))
+	}
 	l, err := loss.Of(under(simple(meter, t.event), t.rel), direct(t))
 	if !errors.Is(err, loss.ErrUnsupported) || t.point == nil {
 		return l, err
@@ -269,6 +287,9 @@ func simple(meter *work.Meter, e privacy.Event) privacy.Event {
 		if e.Rate.Cmp(big.NewRat(1, 1)) == 0 {
 			return e.Event
 		}
+		return e
+	case privacy.TruncatedPoisson:
+		e.Event = simple(meter, e.Event)
 		return e
 	case privacy.WithoutReplacement:
 		if e.Event = simple(meter, e.Event); e.M == e.N {
@@ -330,10 +351,16 @@ func under(e privacy.Event, rel privacy.Neighbours) privacy.Event {
 	case privacy.DiscreteGaussian:
 		e.SensitivitySquared = new(big.Rat).Mul(e.SensitivitySquared, four)
 		return e
+	case privacy.Skellam:
+		e.SensitivitySquared, e.L1 = new(big.Rat).Mul(e.SensitivitySquared, four), new(big.Rat).Mul(e.L1, two)
+		return e
 	case privacy.Tree:
 		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
 		return e
 	case privacy.Poisson:
+		e.Event = under(e.Event, rel)
+		return e
+	case privacy.TruncatedPoisson:
 		e.Event = under(e.Event, rel)
 		return e
 	case privacy.WithoutReplacement:

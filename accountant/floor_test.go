@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -56,5 +57,28 @@ func TestFloorOfPlans(t *testing.T) {
 	}
 	if z := alone["zcdp"]; z.Low < 0.9*z.High || z.Low > z.High {
 		t.Errorf("%v", z)
+	}
+}
+
+// A profile with one knot below what an event of its plan costs is refused, wherever that
+// knot lies, and no other is.
+func TestProfilesBelowTheFloorAreRefused(t *testing.T) {
+	e := parse(t, "2*laplace(1)")
+	right, err := profileOf(t.Context(), e, []float64{0.1}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range right {
+		if at.X > 1 {
+			break // from there on little is certain
+		}
+		wrong := slices.Clone(right)
+		wrong[i].Y.High /= 10
+		if err := wrong.judge(t.Context(), e, Options{}); err == nil {
+			t.Errorf("δ = %v at ε = %v is believed, where %v is true", wrong[i].Y.High, at.X, at.Y.High)
+		}
+	}
+	if err := right.judge(t.Context(), e, Options{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -33,7 +33,11 @@ func flattenGroups(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, e
 	plan = planned(plan, o.Neighbours)
 	n := int64(o.Group)
 	groups := []group{{n, n, n}}
-	if o.Neighbours == privacy.AddRemove {
+	if o.Neighbours == privacy.ReplaceSpecial && responds(plan) {
+		// Some units may come where others go: no one pair is known to be worst.
+		return nil, fmt.Errorf("randomized responses of a group under %v: %w", o.Neighbours, errGroup)
+	}
+	if o.Neighbours != privacy.ReplaceOne {
 		// With both directions, these are all ways in which units may come and go.
 		groups = nil
 		for without := int64(0); 2*without <= n && (without == 0 || samples(plan)); without++ {
@@ -68,6 +72,16 @@ func samples(e privacy.Event) bool {
 	return false
 }
 
+// responds reports whether there is a randomized response in e.
+func responds(e privacy.Event) (found bool) {
+	privacy.Map(e, func(e privacy.Event) privacy.Event {
+		_, response := e.(privacy.RandomizedResponse)
+		found = found || response
+		return e
+	})
+	return found
+}
+
 // grouped returns e as it is for neighbours that differ in g units, for events whose
 // distance grows in a known way; errGroup for others. With databases in between, each a
 // neighbour of the next:
@@ -98,6 +112,9 @@ func grouped(e privacy.Event, g group) (privacy.Event, error) {
 	case privacy.DiscreteGaussian:
 		e.SensitivitySquared = bySquare(e.SensitivitySquared)
 		return e, nil
+	case privacy.Skellam:
+		e.SensitivitySquared, e.L1 = bySquare(e.SensitivitySquared), by(e.L1)
+		return e, nil
 	case privacy.Tree:
 		e.Sensitivity = by(e.Sensitivity)
 		return e, nil
@@ -106,15 +123,15 @@ func grouped(e privacy.Event, g group) (privacy.Event, error) {
 	case privacy.ZCDP:
 		return privacy.ZCDP{Rho: e.Rho.MulRat(bySquare(big.NewRat(1, 1)))}, nil
 	case privacy.Pure:
-		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+		return groupPoint{privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}}, nil
 	case privacy.Exponential:
 		return privacy.Exponential{Epsilon: e.Epsilon.MulRat(times)}, nil
-	case privacy.PermuteAndFlip:
-		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+	case privacy.PermuteAndFlip: // of scores that g units move g times as far
+		return privacy.PermuteAndFlip{Epsilon: e.Epsilon.MulRat(times)}, nil
 	case privacy.NoisyMax:
-		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+		return privacy.NoisyMax{Epsilon: e.Epsilon.MulRat(times)}, nil
 	case privacy.SparseVector:
-		return privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}, nil
+		return privacy.SparseVector{Epsilon: e.Epsilon.MulRat(times)}, nil
 	case privacy.Approx:
 		return groupedPoint(e.Epsilon, e.Delta, g.units)
 	case privacy.Selection:
@@ -141,6 +158,11 @@ func grouped(e privacy.Event, g group) (privacy.Event, error) {
 	return nil, fmt.Errorf("%v: %w", e, errGroup)
 }
 
+// A groupPoint is the guarantee that an (ε, δ) gives groups. Two units apart, no ε-DP event
+// is randomized response of 2ε, which has no law between its two that is ε from both: so
+// nothing is known from below.
+type groupPoint struct{ privacy.Event }
+
 func groupedPoint(eps privacy.Epsilon, delta privacy.Delta, g int64) (privacy.Event, error) {
 	times := big.NewRat(g, 1)
 	factor := times // what (e^gε-1)/(e^ε-1) is at ε = 0
@@ -159,7 +181,7 @@ func groupedPoint(eps privacy.Epsilon, delta privacy.Delta, g int64) (privacy.Ev
 	if err != nil {
 		return nil, fmt.Errorf("groups of %d units: %w", g, err)
 	}
-	return privacy.Approx{Epsilon: eps.MulRat(times), Delta: d}, nil
+	return groupPoint{privacy.Approx{Epsilon: eps.MulRat(times), Delta: d}}, nil
 }
 
 func groupedRDP(e privacy.RDP, g int64) (privacy.Event, error) {

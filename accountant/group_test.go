@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestGroups(t *testing.T) {
 		o          Options
 	}{
 		{"2*laplace(3) + gaussian(2)", "2*laplace(1) + gaussian(2/3)", 3, Options{}},
-		{"pure(0.1) + exponential(0.2) + noisy_max(0.1)", "pure(0.5) + exponential(1) + pure(0.5)", 5, Options{}},
+		{"pure(0.1) + exponential(0.2) + noisy_max(0.1)", "pure(0.5) + exponential(1) + noisy_max(0.5)", 5, Options{}},
 		{"zcdp(0.01) + gdp(0.1)", "zcdp(0.04) + gdp(0.2)", 2, Options{}},
 		{"approx(0.1, 1e-9)", "approx(0.2, 1e-9*(exp(0.2)-1)/(exp(0.1)-1))", 2, Options{}},
 		{"rdp(4: 0.1, 16: 0.3, 64: 1)", "rdp(4: 2.7, 16: 9)", 4, Options{}},
@@ -66,5 +67,48 @@ func TestGroupsByTheCurve(t *testing.T) {
 	two := account(t, "100*poisson(0.01, gaussian(2))", 1e-6, Options{Group: 2})["pld"]
 	if two.High < 2*one.Low || two.High > 4*one.High {
 		t.Errorf("for one %v, for two %v", one, two)
+	}
+}
+
+// What groups reveal at least is not above what any event reveals to them, which for a set of
+// outputs is what the chain of the greatest probabilities says: each is as far from the one
+// before as (ε, δ) allows, either way.
+func TestGroupsRevealAtLeast(t *testing.T) {
+	const steps = 1 << 12
+	for _, g := range []int{2, 3, 8} {
+		for _, eps := range []float64{0.01, 0.5, 2} {
+			for plan, delta := range map[string]float64{
+				"pure": 0, "permute_and_flip": 0, "noisy_max": 0, "sparse_vector": 0, "exponential": 0, "approx": 0.01, "selection": 0.01,
+			} {
+				text := fmt.Sprintf("%s(%v)", plan, eps)
+				if delta > 0 {
+					text = fmt.Sprintf("%s(%v, %v)", plan, eps, delta)
+				}
+				for _, part := range []float64{0, 0.5, 0.9} {
+					at, most := part*eps*float64(g), 0.0
+					for i := range steps + 1 {
+						// More near 0, where the ratio of all is greatest.
+						first := math.Pow(float64(i)/steps, 4)
+						p := first
+						for range g {
+							p = min(1, math.Exp(eps)*p+delta, 1-math.Exp(-eps)*(1-delta-p))
+						}
+						most = max(most, p-math.Exp(at)*first)
+					}
+					r, err := Delta(t.Context(), parse(t, text), at, Options{Group: g})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, b := range r.Bounds {
+						if b.Delta.Low > most*(1+1e-2) {
+							t.Errorf("%s for %d at ε = %v: %s says at least %v, of %v", text, g, at, b.Accountant, b.Delta.Low, most)
+						}
+						if b.Delta.High < most*(1-1e-9) && plan != "exponential" {
+							t.Errorf("%s for %d at ε = %v: %s says at most %v, of %v", text, g, at, b.Accountant, b.Delta.High, most)
+						}
+					}
+				}
+			}
+		}
 	}
 }

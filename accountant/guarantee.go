@@ -45,6 +45,9 @@ func Guarantee(ctx context.Context, plan privacy.Event, f filter.Filter, delta p
 			err = errors.Join(direct, err)
 		}
 	}
+	if err == nil {
+		err = e.Validate()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("guarantee of measure %s: %w", f.Measure(), err)
 	}
@@ -77,6 +80,10 @@ func native(plans []*flat, f filter.Filter) (privacy.Event, error) {
 		r, err := privacy.NewRho(rho)
 		if err != nil {
 			return nil, err
+		}
+		if rho.Sign() == 0 { // nothing but the mass is revealed
+			delta, err := privacy.NewDelta(mass)
+			return privacy.Approx{Delta: delta}, err
 		}
 		return withMass(privacy.ZCDP{Rho: r}, mass)
 	case filter.GDP:

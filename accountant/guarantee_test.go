@@ -35,7 +35,8 @@ func parseDelta(t testing.TB, s string) privacy.Delta {
 // charged there is no more than the plan's own guarantee.
 func TestGuarantee(t *testing.T) {
 	for _, tc := range []struct {
-		measure, plan, delta, want string
+		measure           filter.Measure
+		plan, delta, want string
 	}{
 		{filter.Pure, "10*pure(0.1) + laplace(2, sensitivity=1)", "0", "pure(1.5)"},
 		{filter.Pure, "3*poisson(0.2, laplace(0.5))", "0", "pure(24696449716730"},
@@ -88,7 +89,8 @@ func TestGuarantee(t *testing.T) {
 func TestGuaranteeOfGroups(t *testing.T) {
 	o := Options{Group: 3, Accountant: "rdp"} // the fastest
 	for _, tc := range []struct {
-		measure, plan, delta, want string
+		measure           filter.Measure
+		plan, delta, want string
 	}{
 		{filter.Pure, "10*pure(0.1) + laplace(2, sensitivity=1)", "0", "pure(4.5)"},
 		{filter.Pure, "3*poisson(0.2, laplace(0.5))", "0", "error"},

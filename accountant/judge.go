@@ -23,7 +23,19 @@ const (
 // judge refuses the accountants whose High lies below what one event of the plan costs.
 // Bounds are sorted, and what holds of the least High holds of the others.
 func (r *Report) judge(plans []*flat) {
-	var floors []certain
+	floors := floorsOf(plans)
+	for len(r.Bounds) > 0 {
+		why := r.below(floors, r.Bounds[0])
+		if why == "" {
+			return
+		}
+		r.Refused = append(r.Refused, Refusal{Accountant: r.Bounds[0].Accountant, Why: why})
+		r.Bounds = r.Bounds[1:]
+	}
+}
+
+// floorsOf lists what is certain of the first events of the plans.
+func floorsOf(plans []*flat) (floors []certain) {
 	for _, p := range plans {
 		for _, t := range p.terms[:min(len(p.terms), floorTerms)] {
 			if len(floors) < floorTerms {
@@ -33,14 +45,7 @@ func (r *Report) judge(plans []*flat) {
 			}
 		}
 	}
-	for len(r.Bounds) > 0 {
-		why := r.below(floors, r.Bounds[0])
-		if why == "" {
-			return
-		}
-		r.Refused = append(r.Refused, Refusal{Accountant: r.Bounds[0].Accountant, Why: why})
-		r.Bounds = r.Bounds[1:]
-	}
+	return floors
 }
 
 // A certain cost is a term with its profile from below.

@@ -206,22 +206,24 @@ var slow = []struct {
 	plan  string
 	rel   privacy.Neighbours
 	group int
+	delta float64
 }{
-	{"gaussian(1e-160)", privacy.AddRemove, 0},
-	{"gaussian(1e-400)", privacy.AddRemove, 0},
-	{"gdp(1e300)", privacy.AddRemove, 0},
-	{"1000*poisson(0.5, gaussian(1e-4))", privacy.AddRemove, 0},
-	{"discrete_gaussian(30000, sensitivity=100)", privacy.AddRemove, 0},
-	{"100*poisson(0.1, discrete_gaussian(10))", privacy.AddRemove, 5},
-	{"shuffled(1e12, pure(3))", privacy.ReplaceOne, 0},
+	{"gaussian(1e-160)", privacy.AddRemove, 0, 1e-6},
+	{"gaussian(1e-400)", privacy.AddRemove, 0, 1e-6},
+	{"gdp(1e300)", privacy.AddRemove, 0, 1e-6},
+	{"1000*poisson(0.5, gaussian(1e-4))", privacy.AddRemove, 0, 1e-6},
+	{"discrete_gaussian(30000, sensitivity=100)", privacy.AddRemove, 0, 1e-6},
+	{"100*poisson(0.1, discrete_gaussian(10))", privacy.AddRemove, 5, 1e-6},
+	{"shuffled(1e12, pure(3))", privacy.ReplaceOne, 0, 1e-6},
+	{"11188*gaussian(1e76) + 8*without_replacement(1, 47, approx(7.92e-142, 0.022))", privacy.ReplaceOne, 0, 0.01},
+	{"7*poisson(0.01, gaussian(1e30)) + 3*laplace(1e-3)", privacy.AddRemove, 0, 1e-6},
 }
 
 func TestSlowPlansEnd(t *testing.T) {
 	for _, tc := range slow {
-		delta := 1e-6
 		ends(t, tc.plan, func() {
 			meter := work.New(t.Context())
-			r, err := askWith(meter, parse(t, tc.plan), &delta, nil, Options{Neighbours: tc.rel, Group: tc.group})
+			r, err := askWith(meter, parse(t, tc.plan), &tc.delta, nil, Options{Neighbours: tc.rel, Group: tc.group})
 			if err != nil {
 				t.Errorf("%s: %v", tc.plan, err)
 			}

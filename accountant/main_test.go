@@ -3,6 +3,7 @@ package accountant
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -13,5 +14,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
+	debug.SetGCPercent(400) // the referee's numbers are short-lived
 	os.Exit(m.Run())
 }

@@ -68,6 +68,7 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 	// out: their probability is below 2^-1074.
 	first := math.Max(0, math.Floor((k+at/h.eps)/2)-1)
 	first = math.Max(first, math.Floor(k*p-40*math.Sqrt(k*p*q)-1000))
+	reach := math.Min(1, up(k*h.eps)) // 1 - e^x is at most this
 	var log, mass float64
 	for i, l := 0, first; l <= k; i, l = i+1, l+1 {
 		if i%128 == 0 || mass < 1e-290 { // afresh, else by the ratio of neighbours
@@ -78,15 +79,17 @@ func (h homogeneous) divergence(at float64) (sum, err float64) {
 			mass *= (k - l + 1) / l * p / q
 		}
 		// The probability's relative error is a few units for each success more or less
-		// than the mean, by the rounding of p and q.
-		err += mass * (at + math.Abs(k-2*l)*h.eps + math.Abs(l-k*p) - log + 10 + float64(i%128)/2) * 0x1p-50
-		if x := at + (k-2*l)*h.eps; x < 0 {
-			sum += mass * -math.Expm1(x)
-		}
-		if l > k*p && mass <= sum*0x1p-60 {
+		// than the mean, by the rounding of p and q; that of 1 - e^x is absolutely at most
+		// that of x. So tiny divergences, of tiny ε, have tiny errors.
+		x := at + (k-2*l)*h.eps
+		part := mass * -math.Expm1(math.Min(0, x))
+		err += part * (math.Abs(l-k*p) - log + 10 + float64(i%128)/2) * 0x1p-50
+		err += mass * (at + math.Abs(k-2*l)*h.eps) * 0x1p-50
+		sum += part
+		if l > k*p && mass*reach <= sum*0x1p-60 {
 			// The ratio of successive masses only falls: what is left is geometric.
 			if ratio := (k - l) / (l + 1) * p / q; ratio < 1 {
-				err += mass * ratio / (1 - ratio)
+				err += mass * ratio / (1 - ratio) * reach
 				break
 			}
 		}
@@ -154,7 +157,13 @@ func optimalEpsilon(p *flat, delta float64) (answer, error) {
 		a.Low = a.High
 	}
 	if h.tight && delta > 0 {
-		a.Low, _ = bisect(math.Max(0, a.High-2*h.eps), a.High, func(eps float64) bool { return h.delta(eps).Low <= delta })
+		// Most often within the last step of the grid.
+		attained := func(eps float64) bool { return h.delta(eps).Low <= delta }
+		from := math.Max(0, a.High-2*h.eps)
+		if attained(from) {
+			from = 0
+		}
+		a.Low, _ = bisect(from, a.High, attained)
 		a.Low = math.Min(a.Low, a.High)
 	}
 	return a, nil

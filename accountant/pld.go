@@ -111,6 +111,12 @@ func (p *flat) ask(q question, direct direction, directions int) (answer, error)
 	if !some {
 		return answer{}, refused
 	}
+	if (len(p.terms) > 1 || p.terms[0].count > 1) && p.choices() && !q.narrow(best.Bracket) {
+		if low := math.Min(p.choiceFloor(q, direct), best.High); low > best.Low {
+			best.Low, best.Estimate = low, math.Max(low, best.Estimate)
+			best.note += "; at least by choices between two candidates"
+		}
+	}
 	return best, nil
 }
 
@@ -119,8 +125,8 @@ func (p *flat) ask(q question, direct direction, directions int) (answer, error)
 func (p *flat) mirrored() bool {
 	for _, t := range p.terms {
 		switch t.event.(type) {
-		case privacy.Laplace, privacy.Gaussian, privacy.DiscreteLaplace, privacy.DiscreteGaussian, privacy.Tree, privacy.GDP,
-			privacy.Pure, privacy.Approx, privacy.Selection, privacy.Exponential, privacy.PermuteAndFlip, privacy.NoisyMax, privacy.SparseVector:
+		case privacy.Laplace, privacy.Gaussian, privacy.DiscreteLaplace, privacy.DiscreteGaussian, privacy.Skellam, privacy.Tree, privacy.GDP,
+			privacy.Pure, privacy.Approx, privacy.Selection, privacy.Exponential, privacy.PermuteAndFlip, privacy.NoisyMax, privacy.SparseVector, groupPoint:
 		default:
 			return false
 		}

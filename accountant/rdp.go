@@ -180,7 +180,7 @@ func (p *flat) divergences(orders []float64) ([]float64, error) {
 		}
 	}
 	for i := range total {
-		total[i] *= 1 + rdpError
+		total[i] = total[i]*(1+rdpError) + denormal // which has no relative error
 	}
 	p.found = append(p.found, spectrum{slices.Clone(orders), total})
 	return total, nil

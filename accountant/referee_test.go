@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/accountant/internal/referee"
@@ -88,7 +89,7 @@ func judgedDelta(v Bracket, eps float64, b referee.Bound) error {
 func TestIdenticalPureEventsInEveryDecade(t *testing.T) {
 	deltas := []float64{1e-300, 1e-17, 1e-6, 0.1}
 	for _, k := range []int{1, 2, 3, 10, 100} {
-		for _, e := range []string{"1e-12", "1e-6", "0.001", "0.03", "0.5", "2", "7", "20", "30", "32", "33", "35", "37", "40", "80", "300", "710", "750", "1e4", "3e5"} {
+		for _, e := range []string{"1e-300", "1.56e-264", "7.96e-145", "1e-30", "1e-12", "1e-6", "0.001", "0.03", "0.5", "2", "7", "20", "30", "32", "33", "35", "37", "40", "80", "300", "710", "750", "1e4", "3e5"} {
 			if testing.Short() && k == 100 {
 				continue
 			}
@@ -106,8 +107,13 @@ func TestIdenticalPureEventsInEveryDecade(t *testing.T) {
 				// knows anything more of than its ε.
 				b := referee.Bound{Floor: referee.Response(eps, new(big.Rat), int64(k))}
 				b.Ceiling = b.Floor
-				for _, delta := range deltas {
-					r, err := Epsilon(t.Context(), event, delta, Options{})
+				part, _ := new(big.Rat).Mul(eps, big.NewRat(int64(k), 1)).Float64()
+				asked := deltas
+				if part < 1e-9 { // where ε ends
+					asked = append(slices.Clone(deltas), 0.01*part, part/math.Sqrt(float64(k))/3, 0.4*part)
+				}
+				for _, delta := range asked {
+					r, err := Epsilon(t.Context(), event, delta, Options{Work: 1 << 22})
 					if err := judged(r, err, b); err != nil {
 						t.Errorf("%s: %v", plan, err)
 					}
@@ -115,9 +121,8 @@ func TestIdenticalPureEventsInEveryDecade(t *testing.T) {
 						t.Errorf("%s at δ = %g: no finite ε: %+v", plan, delta, best)
 					}
 				}
-				part, _ := new(big.Rat).Mul(eps, big.NewRat(int64(k), 1)).Float64()
 				for _, x := range []float64{0, 0.3, 0.999, 1, 1.5} {
-					r, err := Delta(t.Context(), event, part*x, Options{})
+					r, err := Delta(t.Context(), event, part*x, Options{Work: 1 << 22})
 					if err := judged(r, err, b); err != nil {
 						t.Errorf("%s: %v", plan, err)
 					}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/accountant/internal/loss"
 	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
@@ -173,7 +174,27 @@ func withoutReplacementClaims(meter *work.Meter, e privacy.WithoutReplacement) (
 		return c, nil
 	}
 	c.rdp = least(withoutReplacementRDP(meter, inner, toFloat(rate)), c.rdp)
+	if r := replacedRenyi(meter, e); r != nil {
+		c.rdp = least(each(func(a float64) float64 {
+			meter.Spend(loss.ReplacedRenyiSlices)
+			return r.Divergence(a)
+		}), c.rdp)
+	}
 	return c, nil
+}
+
+// replacedRenyi is the divergence of the dominating pair, nil where none is known.
+func replacedRenyi(meter *work.Meter, e privacy.WithoutReplacement) *loss.ReplacedRenyi {
+	meter.Spend(4 * loss.ReplacedRenyiSlices)
+	inner, err := loss.Of(under(simple(meter, e.Event), privacy.ReplaceOne), loss.Replace)
+	if err != nil {
+		return nil
+	}
+	r, err := loss.WithoutReplacementRenyi(inner.Above, e.M, e.N)
+	if err != nil {
+		return nil
+	}
+	return r
 }
 
 // least takes the lesser of two curves, the second of which may be nil.

@@ -116,7 +116,11 @@ func ratioAt(x, h, mu, q float64) ratio {
 func fractionalMoment(a, mu, q float64, grid []ratio) float64 {
 	// The sum is kept in units of e^shift: A is at least q^α e^(α(α-1)μ²/2), and at most
 	// 2^α times the greater of 1 and that.
-	shift := math.Max(0, a*math.Log(q)+a*(a-1)/2*mu*mu)
+	// Of an A that may be near 1, A-1 is summed, which has more digits.
+	shift := a*math.Log(q) + a*(a-1)/2*mu*mu
+	if !(shift > 1) {
+		shift = 0
+	}
 	scale := math.Exp(-shift)
 	small := 0x1p-7 * math.Min(1, 1/a)
 	sum := 0.0

@@ -36,7 +36,18 @@ func localRandomizer(meter *work.Meter, e privacy.Shuffled) (shuffle.Randomizer,
 	if delta.Sign() > 0 {
 		return shuffle.Randomizer{}, errLocalDelta
 	}
-	return shuffle.Randomizer{Epsilon0: upFloat(eps)}, nil
+	local := shuffle.Randomizer{Epsilon0: upFloat(eps)}
+	switch simple(meter, e.Event).(type) {
+	case privacy.Pure: // randomized response among others
+	case privacy.Laplace:
+		// Above, its blanket has less than e^-50 of the noise and leaves the range of its
+		// arithmetic.
+		local.Laplace = local.Epsilon0 <= 100
+		local.Other = !local.Laplace
+	default:
+		local.Other = true
+	}
+	return local, nil
 }
 
 // shuffledClaims: what is observed is a function of the reports in their order, so
@@ -226,7 +237,10 @@ func (t term) profile(meter *work.Meter) (p subsample.Profile, knots int, err er
 			return nil, 0, err
 		}
 		m := shuffle.Clones
-		if r.Answers != 0 {
+		switch {
+		case r.Laplace:
+			m = shuffle.Blanket
+		case r.Answers != 0:
 			m = shuffle.Stronger // the blanket is dearer to compute at every knot
 		}
 		at, err := shuffle.Profile(meter, m, e.N, r)

@@ -103,3 +103,20 @@ func TestWithReplacementRDP(t *testing.T) {
 		t.Errorf("%+v", r.Bounds)
 	}
 }
+
+// Reports of any local ε have a bound by shuffling, however little it amplifies.
+func TestShuffledLaplaceOfGreatEpsilon(t *testing.T) {
+	for _, scale := range []string{"0.03", "0.02", "0.0199", "0.01", "0.007", "0.001"} {
+		plan := "shuffled(1000, laplace(" + scale + "))"
+		for _, name := range []string{"pld", "basic"} {
+			r, err := Epsilon(t.Context(), parse(t, plan), 1e-6, Options{Neighbours: privacy.ReplaceOne, Accountant: name})
+			if err != nil {
+				t.Errorf("%s of %s: %v", name, plan, err)
+				continue
+			}
+			if note := r.Bounds[0].Note; strings.Contains(note, "fallback") {
+				t.Errorf("%s of %s: %s", name, plan, note)
+			}
+		}
+	}
+}

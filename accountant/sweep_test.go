@@ -9,7 +9,9 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/accountant/internal/referee"
 	"github.com/discreet-dp/discreet/privacy"
@@ -28,12 +30,16 @@ type sample struct {
 }
 
 // drawing draws from a fixed source, so that a failure repeats.
-type drawing struct{ *rand.Rand }
+type drawing struct {
+	*rand.Rand
+	last    string      // the kind of event and the form that were drawn last
+	decades map[int]int // how often which was drawn
+}
 
-func (d drawing) one(n int) bool { return d.IntN(n) == 0 }
+func (d *drawing) one(n int) bool { return d.IntN(n) == 0 }
 
 // decade draws a number of three digits or of few, whose exponent is one of use or any.
-func (d drawing) decade(lo, hi float64) float64 {
+func (d *drawing) decade(lo, hi float64) float64 {
 	if mid := math.Max(lo, math.Min(hi, 0)); !d.one(3) {
 		lo, hi = math.Max(lo, mid-4), math.Min(hi, mid+4)
 	}
@@ -46,19 +52,21 @@ func (d drawing) decade(lo, hi float64) float64 {
 		digits = 17
 	}
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(math.Pow(10, x), 'g', digits, 64), 64)
+	d.decades[int(math.Floor(x))]++
 	return math.Max(f, 1e-300)
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // whole draws a whole number, most often a small one.
-func (d drawing) whole(most float64) int64 {
+func (d *drawing) whole(most float64) int64 {
 	return int64(math.Pow(most, d.Float64()*d.Float64()))
 }
 
 // event draws an event, that reveals less for greater x.
-func (d drawing) event(rel privacy.Neighbours) func(x float64) string {
+func (d *drawing) event(rel privacy.Neighbours) func(x float64) string {
 	call := func(name string, rest string, first float64, up bool) func(float64) string {
+		d.last = name
 		return func(x float64) string {
 			if !up {
 				x = 1 / x
@@ -112,15 +120,21 @@ func (d drawing) event(rel privacy.Neighbours) func(x float64) string {
 	} else {
 		p = math.Min(0.9, d.decade(-300, 0))
 	}
+	d.last = "randomized_response"
 	text := fmt.Sprintf("randomized_response(%s, k=%d)", number(p), 1+max(1, d.whole(1e3)))
 	return func(float64) string { return text }
 }
 
+// forms names what plan makes of an event.
+var forms = [...]string{"alone", "alone", "alone", "repeated", "repeated", "sampled", "sampled", "sampled and repeated",
+	"repeated and sampled", "in a group", "in a sum", "in a sum"}
+
 // plan draws an event alone, repeated, sampled, in a group, in a sum, and so on.
-func (d drawing) plan() sample {
+func (d *drawing) plan() sample {
 	s := sample{o: Options{Neighbours: privacy.Neighbours(d.IntN(2)), Work: 1 << 19}}
 	rel := s.o.Neighbours
 	e := d.event(rel)
+	kind := d.last
 	count := func(e func(float64) string) func(float64) string {
 		n := d.whole(1e9)
 		return func(x float64) string { return fmt.Sprintf("%d*%s", max(1, int64(float64(n)/x)), e(x)) }
@@ -155,7 +169,9 @@ func (d drawing) plan() sample {
 			return fmt.Sprintf("without_replacement(%d, %d, %s)", max(1, int64(float64(m)/x)), n, e(x))
 		}
 	}
-	switch d.IntN(12) {
+	form := d.IntN(12)
+	defer func() { d.last = fmt.Sprintf("%s %s under %v", kind, forms[form], rel) }()
+	switch form {
 	case 0, 1, 2:
 	case 3, 4:
 		e = count(e)
@@ -190,83 +206,110 @@ func (s sample) read(t testing.TB, x float64) (e privacy.Event, ok bool) {
 	return e, privacy.Holds(e, s.o.Neighbours) == nil
 }
 
+// A tally counts what a sweep did.
+type tally struct {
+	meant, answered int
+	points          int            // questions of which an answer was held against a floor
+	brackets        int            // in these answers
+	kinds           map[string]int // of plans that were answered: event, form and relation
+	decades         map[int]int    // of numbers that were drawn
+}
+
+func newTally() tally { return tally{kinds: map[string]int{}, decades: map[int]int{}} }
+
+func (a *tally) add(b tally) {
+	a.meant, a.answered, a.points, a.brackets = a.meant+b.meant, a.answered+b.answered, a.points+b.points, a.brackets+b.brackets
+	for k, n := range b.kinds {
+		a.kinds[k] += n
+	}
+	for k, n := range b.decades {
+		a.decades[k] += n
+	}
+}
+
 // sweep draws n plans and says what is wrong.
-func sweep(t *testing.T, seed uint64, n int) {
-	d := drawing{rand.New(rand.NewPCG(seed, 1))}
-	meant, judgedAny, answered, brackets := 0, 0, 0, 0
-	where := ""
+func sweep(t *testing.T, seed uint64, n int) tally {
+	did := newTally()
+	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), decades: did.decades}
+	for i := range n {
+		d.sample(t, &did, fmt.Sprintf("sample %d of seed %d", i, seed))
+	}
+	return did
+}
+
+// sample draws a plan and a question.
+func (d *drawing) sample(t *testing.T, did *tally, where string) {
+	s := d.plan()
+	kind := d.last
+	delta, eps := math.Min(0.99, d.decade(-300, 0)), math.Min(1e300, d.decade(-300, 300))
+	asksDelta, finer, zero := d.one(2), 1+d.decade(-12, 2), d.one(30)
+	e, ok := s.read(t, 1)
+	if !ok {
+		return
+	}
+	did.meant++
+	where = fmt.Sprintf("%s: %s under %v, groups of %d, asked for δ: %v, δ %v, ε %v", where, s.text(1), s.o.Neighbours, s.o.Group, asksDelta, delta, eps)
+	stuck := time.AfterFunc(2*time.Minute, func() { panic(where + ": does not end") })
+	defer stuck.Stop()
 	defer func() {
 		if r := recover(); r != nil {
 			t.Errorf("%s: panic: %v\n%s", where, r, debug.Stack())
 		}
 	}()
-	for i := range n {
-		s := d.plan()
-		delta, eps := math.Min(0.99, d.decade(-300, 0)), math.Min(1e300, d.decade(-300, 300))
-		asksDelta, finer, zero := d.one(2), 1+d.decade(-12, 2), d.one(30)
-		e, ok := s.read(t, 1)
-		if !ok {
-			continue
+	b := referee.Of(groupOf(e, int64(s.o.Group)), s.o.Neighbours, 1, 200)
+	point := func(r *Report, err error) bool {
+		if err == nil && b.Floor != nil {
+			did.points++
+			did.brackets += len(r.Bounds)
 		}
-		meant++
-		where = fmt.Sprintf("sample %d of seed %d: %s under %v, groups of %d", i, seed, s.text(1), s.o.Neighbours, s.o.Group)
-		b := referee.Of(groupOf(e, int64(s.o.Group)), s.o.Neighbours, 1, 200)
-		ask := func(e privacy.Event, accountant string) (*Report, error) {
-			o := s.o
-			o.Accountant = accountant
-			switch {
-			case asksDelta:
-				return Delta(t.Context(), e, eps, o)
-			case zero:
-				return Epsilon(t.Context(), e, 0, o)
-			}
-			return Epsilon(t.Context(), e, delta, o)
-		}
-		r, err := ask(e, "")
-		if wrong := judged(r, err, b); wrong != nil {
-			t.Errorf("%s: %v", where, wrong)
-			continue
-		}
-		if err != nil {
-			continue
-		}
-		answered++
-		if b.Floor != nil {
-			judgedAny++
-			brackets += len(r.Bounds)
-		}
-		// The other question, where this one's answer is.
-		best, found := r.Best()
-		if found && !asksDelta {
-			o := s.o
-			o.Accountant = best.Accountant
-			back, err := Delta(t.Context(), e, best.Epsilon.High, o)
-			if wrong := judged(back, err, b); wrong != nil {
-				t.Errorf("%s: and back: %v", where, wrong)
-			}
-			if b.Floor != nil && err == nil {
-				brackets += len(back.Bounds)
-			}
-		}
-		// A plan that reveals less needs no more than this one has, by an accountant that
-		// knows of lower bounds.
-		less, ok := s.read(t, finer)
-		if !ok || !found {
-			continue
-		}
-		if q, err := ask(less, []string{"pld", "gdp", "optimal"}[d.IntN(3)]); err == nil {
-			for _, a := range q.Bounds {
-				if low, high := a.value().Low, best.value().High; low > high {
-					t.Errorf("%s: %s reveals at least %v by %s, and this at most %v by %s", where, less, low, a.Accountant, high, best.Accountant)
-				}
-			}
-		} else if errors.Is(err, errContradiction) {
-			t.Errorf("%s: %s: %v", where, less, err)
-		}
+		return err == nil
 	}
-	t.Logf("seed %d: of %d drawn plans %d mean something, %d are answered, %d of these held against a floor, %d brackets in all", seed, n, meant, answered, judgedAny, brackets)
-	if meant < n/2 || answered < meant/2 || judgedAny < answered/2 {
-		t.Errorf("too few plans mean something, are answered, or are judged")
+	ask := func(e privacy.Event, accountant string) (*Report, error) {
+		o := s.o
+		o.Accountant = accountant
+		switch {
+		case asksDelta:
+			return Delta(t.Context(), e, eps, o)
+		case zero:
+			return Epsilon(t.Context(), e, 0, o)
+		}
+		return Epsilon(t.Context(), e, delta, o)
+	}
+	r, err := ask(e, "")
+	if wrong := judged(r, err, b); wrong != nil {
+		t.Errorf("%s: %v", where, wrong)
+		return
+	}
+	if !point(r, err) {
+		return
+	}
+	did.answered++
+	did.kinds[kind]++
+	// The other question, where this one's answer is.
+	best, found := r.Best()
+	if found && !asksDelta {
+		o := s.o
+		o.Accountant = best.Accountant
+		back, err := Delta(t.Context(), e, best.Epsilon.High, o)
+		if wrong := judged(back, err, b); wrong != nil {
+			t.Errorf("%s: and back: %v", where, wrong)
+		}
+		point(back, err)
+	}
+	// A plan that reveals less needs no more than this one has, by an accountant that
+	// knows of lower bounds.
+	less, ok := s.read(t, finer)
+	if !ok || !found {
+		return
+	}
+	if q, err := ask(less, []string{"pld", "gdp", "optimal"}[d.IntN(3)]); err == nil {
+		for _, a := range q.Bounds {
+			if low, high := a.value().Low, best.value().High; low > high {
+				t.Errorf("%s: %s reveals at least %v by %s, and this at most %v by %s", where, less, low, a.Accountant, high, best.Accountant)
+			}
+		}
+	} else if errors.Is(err, errContradiction) {
+		t.Errorf("%s: %s: %v", where, less, err)
 	}
 }
 
@@ -288,20 +331,48 @@ func groupOf(e privacy.Event, g int64) privacy.Event {
 	return out
 }
 
-// 1,000 plans, and some 5,000 brackets that are held against the referee; with DISCREET_SOAK
-// a million plans.
+// 10,000 points: a plan and a question, of which what all accountants answer is held
+// against the referee. With DISCREET_SOAK a million.
 func TestSweep(t *testing.T) {
-	n, seeds := 500, uint64(2)
+	n, seeds := 4400, uint64(2)
 	switch {
 	case os.Getenv("DISCREET_SOAK") != "":
 		n, seeds = 25000, 40
 	case testing.Short():
-		n, seeds = 150, 1
+		n, seeds = 400, 1
 	}
-	for seed := range seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			sweep(t, seed, n)
-		})
+	all, lock := newTally(), sync.Mutex{}
+	t.Run("plans", func(t *testing.T) {
+		for seed := range seeds {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				did := sweep(t, seed, n)
+				t.Logf("of %d plans %d mean something, %d are answered; %d points, %d brackets", n, did.meant, did.answered, did.points, did.brackets)
+				lock.Lock()
+				defer lock.Unlock()
+				all.add(did)
+			})
+		}
+	})
+	asked := all.meant > 0 // by the pattern of -run, perhaps not all seeds
+	want := 10000
+	if testing.Short() {
+		want = n
+	}
+	if asked && all.points < want {
+		t.Errorf("%d points were judged, want %d", all.points, want)
+	}
+	if testing.Short() || !asked {
+		return
+	}
+	missing := 0
+	for x := -300; x < 300; x++ {
+		if all.decades[x] == 0 {
+			missing++
+		}
+	}
+	t.Logf("%d points, %d brackets, %d kinds of plans, %d of 600 decades were not drawn", all.points, all.brackets, len(all.kinds), missing)
+	if missing > 0 || len(all.kinds) < 180 {
+		t.Errorf("the sweep misses what it is for: %d decades were not drawn, and but %d kinds of plans were: %v", missing, len(all.kinds), all.kinds)
 	}
 }

@@ -52,6 +52,9 @@ func halved(e privacy.Event) privacy.Event {
 	case privacy.DiscreteGaussian:
 		e.SensitivitySquared = quarter.Mul(quarter, e.SensitivitySquared)
 		return e
+	case privacy.Skellam:
+		e.SensitivitySquared, e.L1 = quarter.Mul(quarter, e.SensitivitySquared), half.Mul(half, e.L1)
+		return e
 	case privacy.Tree:
 		e.Sensitivity = half.Mul(half, e.Sensitivity)
 		return e

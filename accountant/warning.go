@@ -54,6 +54,8 @@ func shuffledInstead(e privacy.Event, count int) (instead privacy.Event, found b
 		epochs := numeric.Ceil(new(big.Rat).Mul(e.Rate, new(big.Rat).SetInt64(int64(count))))
 		inner, _ := shuffledInstead(e.Event, 1)
 		return times(int(epochs.Int64()), inner), e.Rate.Cmp(big.NewRat(1, 1)) < 0
+	case privacy.TruncatedPoisson:
+		return shuffledInstead(privacy.Poisson{Rate: e.Rate, Event: e.Event}, count)
 	case privacy.Under:
 		e.Event, found = shuffledInstead(e.Event, count)
 		return e, found

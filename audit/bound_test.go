@@ -40,8 +40,8 @@ func TestPValueAgainstExactSums(t *testing.T) {
 	}
 }
 
-// The many-run bounds that others computed (verification.md, section 5.2: 97.5 % a
-// side), to the digits printed there.
+// The bounds of many runs by Clopper and Pearson 1934 at 97.5 % a side, computed with
+// another library (SciPy), to its printed digits.
 func TestEpsilonLowerBoundVectors(t *testing.T) {
 	for _, tc := range []struct {
 		c    audit.Counts
@@ -70,7 +70,8 @@ func TestEpsilonLowerBoundVectors(t *testing.T) {
 	}
 }
 
-// The one-run bounds that others computed (verification.md, section 5.2: 95 %).
+// The bounds of one run (Steinke, Nasr and Jagielski 2023, arXiv:2305.08846) at 95 %,
+// computed with another library (SciPy).
 func TestOneRunEpsilonVectors(t *testing.T) {
 	for _, tc := range []struct {
 		units, guesses, correct int

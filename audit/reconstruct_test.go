@@ -54,9 +54,9 @@ func TestReconstruction(t *testing.T) {
 }
 
 // How much comes back at which noise, with n = 128: near Φ(½·√(m−n)/2σ), which least
-// squares promises, and near what one run each showed others (verification.md, section
-// 6), but for their 99 % at 0.5√n, where the formula says 93 %. 1280 bits are further
-// off than these bounds with probability below 1e-9.
+// squares promises, and near what one run each of another implementation showed,
+// but for its 99 % at 0.5√n, where the formula says 93 %. 1280 bits are further off than
+// these bounds with probability below 1e-9.
 func TestReconstructionFigures(t *testing.T) {
 	const n, runs = 128, 10
 	for _, tc := range []struct {

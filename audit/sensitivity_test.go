@@ -25,8 +25,8 @@ func asVector(f func([]float64) float64) func([]float64) []float64 {
 	return func(x []float64) []float64 { return []float64{f(x)} }
 }
 
-// What parallel databases show of sums, means and thresholds over bits
-// (verification.md, section 6).
+// What parallel databases show of sums, means and thresholds over bits: the
+// largest move of the query when one record is left out.
 func TestSensitivityOfTextbookQueries(t *testing.T) {
 	zeros, mixed := []float64{0, 0, 0}, []float64{0, 1, 1, 0}
 	above := func(k float64) func([]float64) []float64 {

@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/audit"
 )
 
-// The reference's one-run vectors (private-learning.md, section G), to all digits.
+// The bounds of one run (Steinke, Nasr and Jagielski 2023, arXiv:2305.08846), computed
+// with another library (SciPy), to all digits.
 func TestOneRunEpsilonReference(t *testing.T) {
 	for _, tc := range []struct {
 		m, n, c     int

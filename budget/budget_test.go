@@ -262,9 +262,12 @@ func TestPartitionFaultsAreCaught(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			caught := false
-			rapid.Check(t, func(t *rapid.T) {
-				caught = caught || errors.Is(compare(t, budgets[3], fault), errUnder)
-			})
+			// -short draws 20 times, which is too few: as often as it takes, up to 2,000 draws.
+			for i := 0; i < 100 && !caught; i++ {
+				rapid.Check(t, func(t *rapid.T) {
+					caught = caught || errors.Is(compare(t, budgets[3], fault), errUnder)
+				})
+			}
 			if !caught {
 				t.Error("it was not noticed")
 			}

@@ -8,8 +8,10 @@
 package catalog
 
 import (
+	"cmp"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -81,9 +83,8 @@ type Table struct {
 	// declared. Both are 1 where the unit is a row.
 	MaxGroups, MaxRows int64
 
-	// Multiline says of a CSV file that its quoted fields may hold line ends, and that
-	// whoever writes it closes each quote. A record is a line otherwise.
-	Multiline bool
+	// Form is how a CSV file is written.
+	Form notation.Form
 
 	// Malformed is what becomes of a record that cannot be read as declared.
 	Malformed Malformed
@@ -113,7 +114,7 @@ const (
 	CSV Format = iota
 	Parquet
 	JSONLines
-	DuckDB // "file.duckdb#table"
+	DuckDB // "file.duckdb#table", "file.duckdb#schema.table"
 )
 
 // A Source says where a table's records are.
@@ -121,6 +122,7 @@ type Source struct {
 	Text   string // as the catalog writes it
 	Format Format
 	Path   string // absolute, or relative to the working directory
+	Schema string // DuckDB: the table's schema; "" is main
 	Table  string // DuckDB: the table in the file
 }
 
@@ -162,6 +164,7 @@ type Unit struct {
 // A Column is a declared column; what is not declared does not exist.
 type Column struct {
 	Name string
+	From string // the source's name of it, if that is another
 	Type sqltype.Type
 
 	// Lower and Upper bound the values: outside ones are clamped where they
@@ -175,6 +178,9 @@ type Column struct {
 	// Domain is the column's complete public domain, or nil.
 	Domain *PublicDomain
 }
+
+// Field is what the source calls the column.
+func (c *Column) Field() string { return cmp.Or(c.From, c.Name) }
 
 // A PublicDomain is a complete list of values that is public by declaration.
 // Exactly one of its three forms is set.

@@ -33,7 +33,14 @@ func (l *loader) column(t *Table, n *node) {
 			Try(`write %s = { type = "integer" }`, n.name)
 		return
 	}
-	l.keys(n, "type", "lower", "upper", "step", "domain", "sum_lower", "sum_upper")
+	l.keys(n, "type", "from", "lower", "upper", "step", "domain", "sum_lower", "sum_upper")
+	if from := n.field("from"); from != nil {
+		if s, ok := l.str(from); ok && s == "" {
+			l.refuse("D084", from.value, "%q names no column of the source", "from")
+		} else {
+			c.From = s
+		}
+	}
 	f := n.field("type")
 	if f == nil {
 		l.missing(n, "type", `write its SQL type, as in { type = "integer" }`)

@@ -30,8 +30,9 @@ func (l *loader) domain(n *node) {
 	l.keys(n, "neighbours", "measure", "epsilon", "delta", "selection_delta")
 	if s, ok := l.str(n.field("neighbours")); ok {
 		var err error
-		if d.Neighbours, err = privacy.ParseNeighbours(s); err != nil {
-			l.refuse("D086", n.field("neighbours").value, "%v", err)
+		d.Neighbours, err = privacy.ParseNeighbours(s)
+		if err != nil || d.Neighbours == privacy.ReplaceSpecial {
+			l.refuse("D086", n.field("neighbours").value, "unknown neighbouring relation %q: want add-remove or replace-one", s)
 		}
 	}
 	l.measure(d, n)

@@ -40,7 +40,7 @@ func (p place) same(q place) bool {
 // within reports whether two sources of one file can share records: unless both are
 // tables of a DuckDB file, and different ones.
 func (s Source) within(other Source) bool {
-	return s.Table == "" || other.Table == "" || Fold(s.Table) == Fold(other.Table)
+	return s.Table == "" || other.Table == "" || Fold(s.Table) == Fold(other.Table) && Fold(s.Schema) == Fold(other.Schema)
 }
 
 // origin is the table whose records t's rows are, or are made of.
@@ -98,6 +98,9 @@ func (l *loader) conflict(t, other *Table) bool {
 		l.refuse("D087", at, "%q is bound to two domains", t.Source.Text).
 			Because("%s, and its units have one budget", is).
 			Try("if each domain shall spend a budget of its own on these records, so that the losses add up: also_in = [%q]", other.Domain.ID)
+	case !t.Public && !t.Form.Equal(&other.Form):
+		l.refuse("D087", at, "%q is declared to be written in two ways", t.Source.Text).
+			Because("%s, and a record that reads otherwise there could be of another unit", is).Try("declare the same [csv] in both tables")
 	case t.Domain == other.Domain && !sameUnit(t.Unit, other.Unit):
 		l.refuse("D087", at, "%q is declared with two units", t.Source.Text).Because("%s, with another unit", is)
 	default:
@@ -114,7 +117,7 @@ func (t *Table) shares(u *Table) bool {
 
 func sameUnit(a, b Unit) bool {
 	return a.Kind == b.Kind && a.References == b.References && a.Referred == b.Referred &&
-		(a.Column == nil) == (b.Column == nil) && (a.Column == nil || a.Column.Name == b.Column.Name)
+		(a.Column == nil) == (b.Column == nil) && (a.Column == nil || Fold(a.Column.Field()) == Fold(b.Column.Field()))
 }
 
 // Recheck refuses when a source of one of the named tables, or of any where none is

@@ -183,6 +183,9 @@ func (l *loader) missing(n *node, key, hint string) {
 	l.refuse("D083", n.place(), "%q has no %q", n.name, key).Try("%s", hint)
 }
 
+// proposed are the keys in which `discreet init` proposes a value with a "?" behind it.
+var proposed = []string{"type", "unit", "delimiter", "decimal", "thousands", "date", "timestamp", "encoding"}
+
 // markUndecided refuses what is marked as not decided yet. The mark is "?";
 // where what stands before it can only be a proposal of `discreet init`, also
 // a "?" at the end. Items of arrays are data, not settings, and may be "?".
@@ -190,7 +193,7 @@ func (l *loader) markUndecided(n *node) {
 	for _, f := range n.fields {
 		l.markUndecided(f)
 		s, ok := f.data.(string)
-		if !ok || s != "?" && (!strings.HasSuffix(s, "?") || f.name != "type" && f.name != "unit") {
+		if !ok || s != "?" && (!strings.HasSuffix(s, "?") || !slices.Contains(proposed, f.name)) {
 			continue
 		}
 		l.undecided[f] = true

@@ -1,8 +1,12 @@
 package catalog
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/notation"
 )
 
 // maxBound bounds max_groups_per_unit and max_rows_per_group, so that no
@@ -95,11 +99,104 @@ func (l *loader) private(t *Table, n *node) {
 
 // written reads how a CSV file is written.
 func (l *loader) written(t *Table, n *node) {
-	l.keys(n, "multiline")
+	l.keys(n, "delimiter", "quote", "decimal", "thousands", "date", "timestamp", "null", "encoding", "header", "multiline")
 	if t.Source.Path != "" && t.Source.Format != CSV {
 		l.refuse("D081", n.key, "%q is no CSV file", t.Source.Text).Because("how a CSV file is written means nothing for it").Try("remove the table csv")
 	}
-	t.Multiline, _ = l.boolean(n.field("multiline"))
+	f := &t.Form
+	f.Multiline, _ = l.boolean(n.field("multiline"))
+	if header, ok := l.boolean(n.field("header")); ok {
+		f.NoHeader = !header
+	}
+	f.Delimiter, _ = l.mark(n.field("delimiter"))
+	if q := n.field("quote"); q != nil && q.data == "" {
+		f.Unquoted = true
+	} else {
+		f.Quote, _ = l.mark(q)
+	}
+	f.Decimal, _ = l.mark(n.field("decimal"))
+	if m := n.field("thousands"); m != nil {
+		s, ok := l.str(m)
+		switch {
+		case !ok:
+		case utf8.RuneCountInString(s) != 1 || strings.ContainsAny(s, "0123456789+-eE\r\n"):
+			l.refuse("D084", m.value, "%q is no mark between thousands", s).Try(`write one character, as in thousands = "."`)
+		default:
+			f.Thousands = s
+		}
+	}
+	f.Date = l.pattern(n.field("date"), false)
+	f.Timestamp = l.pattern(n.field("timestamp"), true)
+	l.nulls(f, n.field("null"))
+	if m := n.field("encoding"); m != nil {
+		switch s, ok := l.str(m); {
+		case !ok, s == "utf8":
+		case s == string(notation.Latin1) || s == string(notation.UTF16):
+			f.Encoding = notation.Encoding(s)
+		default:
+			l.refuse("D084", m.value, "unknown encoding %q", s).Try(`use "utf8", "latin1" or "utf16"`)
+		}
+	}
+	delimiter, quote := f.Marks()
+	decimal := cmp.Or(f.Decimal, '.')
+	switch {
+	case delimiter == quote:
+		l.refuse("D084", n.key, "delimiter and quote are one character")
+	case f.Thousands == string(decimal):
+		l.refuse("D084", n.key, "decimal and thousands are one character").Try("a number with both would have two meanings")
+	}
+}
+
+// mark reads one character that stands between things.
+func (l *loader) mark(n *node) (byte, bool) {
+	s, ok := l.str(n)
+	if !ok {
+		return 0, false
+	}
+	if len(s) != 1 || s[0] >= utf8.RuneSelf || strings.ContainsAny(s, "0123456789+-\r\n\x00") {
+		l.refuse("D084", n.value, "%q is no %s", s, n.name).Try(`write one ASCII character that is no digit, sign or line end, as in ";"`)
+		return 0, false
+	}
+	return s[0], true
+}
+
+// pattern reads how dates or timestamps are written.
+func (l *loader) pattern(n *node, time bool) notation.Pattern {
+	s, ok := l.str(n)
+	if !ok {
+		return notation.Pattern{}
+	}
+	p, err := notation.ParsePattern(s)
+	switch {
+	case err != nil:
+		l.refuse("D084", n.value, "%v", err).Because("a pattern is of YYYY YY MM Mon Month DD HH24 HH12 AM MI SS MS US and what stands between them").
+			Try(`write it as in "DD.MM.YYYY" or "MM/DD/YYYY HH24:MI"`)
+	case !time && p.HasTime():
+		l.refuse("D084", n.value, "the pattern of dates has hours").Try("declare it as timestamp, and the columns of that type")
+	default:
+		return p
+	}
+	return notation.Pattern{}
+}
+
+// nulls reads the texts that are NULL.
+func (l *loader) nulls(f *notation.Form, n *node) {
+	if n == nil {
+		return
+	}
+	if n.kind != arrayNode {
+		l.wrong(n, `an array of texts, as ["", "NA"]`)
+		return
+	}
+	f.Null = []string{}
+	for _, item := range n.items {
+		s, ok := item.data.(string)
+		if !ok {
+			l.wrong(n, `an array of texts, as ["", "NA"]`)
+			return
+		}
+		f.Null = append(f.Null, s)
+	}
 }
 
 // alsoIn reads the owner's word that a table's records are in further domains.
@@ -127,7 +224,8 @@ func (l *loader) alsoIn(t *Table, n *node) {
 var formats = []struct {
 	ending string
 	format Format
-}{{".csv", CSV}, {".parquet", Parquet}, {".jsonl", JSONLines}, {".csv.gz", CSV}, {".jsonl.gz", JSONLines}}
+}{{".csv", CSV}, {".parquet", Parquet}, {".jsonl", JSONLines}, {".csv.gz", CSV}, {".jsonl.gz", JSONLines},
+	{".csv.zst", CSV}, {".jsonl.zst", JSONLines}}
 
 // source reads where a table's records are.
 func (l *loader) source(n *node, text string) (Source, bool) {
@@ -153,6 +251,14 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 			return refuse("after # stands no table", `write it as in "clinic.duckdb#visits"`)
 		}
 		s.Format, s.Table = DuckDB, table
+		if schema, name, ok := strings.Cut(table, "."); ok {
+			if schema == "" || name == "" {
+				return refuse("after # stands a table, or a schema, a dot and a table", `write it as in "clinic.duckdb#visits" or "clinic.duckdb#archive.visits"`)
+			}
+			if s.Table = name; Fold(schema) != "main" {
+				s.Schema = schema
+			}
+		}
 	case hasEnding(file, ".duckdb") || hasEnding(file, ".db"):
 		return refuse("a DuckDB file holds many tables", `name one, as in "`+text+`#visits"`)
 	default:

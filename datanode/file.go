@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/internal/records"
 )
 
@@ -25,7 +26,7 @@ type FileColumn struct {
 //
 // It is read now, by the owner; neighbours differ in one of the rows that were read.
 func File(ctx context.Context, path string, columns ...FileColumn) (d Data, err error) {
-	r, err := records.OpenCSV(ctx, path, records.CSVOptions{})
+	r, err := records.OpenCSV(ctx, path, notation.Form{})
 	if err != nil {
 		return Data{}, fmt.Errorf("read private file: %w", err)
 	}

@@ -410,7 +410,7 @@ func TestFiltersOfEveryMeasure(t *testing.T) {
 		{Measure: filter.GDP, Epsilon: eps("1"), Delta: del("2e-6"), SelectionDelta: del("1e-6")},
 	} {
 		node := testNode(t, privacy.AddRemove)
-		m := memory(b.Measure, b)
+		m := memory(string(b.Measure), b)
 		if err := node.Configure(ctx, "x", Adaptive{Budget: m, Mechanism: Laplace{Count{}, eps("0.05")}}); err != nil {
 			t.Fatal(err)
 		}

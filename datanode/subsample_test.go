@@ -105,7 +105,7 @@ func TestAmplifiedInEveryMeasure(t *testing.T) {
 			if err := node.Set("x", Vector(numbersTo(1000))); err != nil {
 				t.Fatal(err)
 			}
-			m := memory(measure, b)
+			m := memory(string(measure), b)
 			inner := Laplace{Sum{"", 0, 9}, eps("0.5")}
 			sampled := Subsampled{Mechanism: inner, Rate: rat("1/10")}
 			if n == privacy.ReplaceOne {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -90,7 +91,7 @@ type Map struct {
 
 // A Recorder is an Engine that hands out the records of a table one by one, to code
 // of this process that protects units by a guarantee of its own: what trains a model
-// on them. The query path never asks for it (source_test.go).
+// on them. The query path never asks for it (internal/house, source_test.go).
 type Recorder interface {
 	// EachRecord calls f with each record of a table of the catalog: the key of its
 	// unit, and the values of the columns, which f may keep. Records without a unit are
@@ -110,16 +111,28 @@ type Scratch interface {
 	Close() error
 }
 
+// Unopened says why a database file cannot be opened, in words for its owner.
+type Unopened struct{ Why, Hint string }
+
+func (e *Unopened) Error() string { return e.Why }
+
+// A Text is how a text file is read.
+type Text struct {
+	JSON    bool // a JSON object a line; else CSV
+	Form    notation.Form
+	Columns []string // the file's names of them
+	Types   []sqltype.Type
+}
+
 // An Owner runs the owner's own commands over the catalog's files: check and
 // init. The query path and servers never hold one.
 type Owner interface {
 	// Rows runs any SQL of the engine and returns the rows as they are.
 	Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error)
-	// Records copies a CSV file, or the members of a JSON-lines file if there
-	// are any, by the rule that queries read it by, into a table that it makes.
-	// The columns f0, f1, ... are those of the header, or the members, as text.
-	// multiline is declared of a CSV file (see catalog.Table).
-	Records(ctx context.Context, path string, members []string, multiline bool) (table string, err error)
+	// Records copies columns of a CSV or JSON-lines file, by the rule that queries
+	// read it by, into a table that it makes: f0, f1, ..., as text. Of a column that
+	// the file has not all is NULL.
+	Records(ctx context.Context, path string, t Text) (table string, err error)
 	Close() error
 }
 

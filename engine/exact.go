@@ -11,7 +11,7 @@ import (
 
 // Exact holds exact aggregates of private data. It prints, logs and marshals
 // as a redaction; RevealExact is the one way in, and only internal/release
-// calls it (deps_test.go checks that).
+// calls it (internal/house checks that).
 //
 // They lie in a function: of another struct's unexported field fmt asks no method,
 // and %s would follow pointers to the rows, but of a function it prints the address.

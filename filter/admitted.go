@@ -150,6 +150,9 @@ func doubled(e privacy.Event) privacy.Event {
 	case privacy.DiscreteGaussian:
 		e.SensitivitySquared = times(e.SensitivitySquared, four)
 		return e
+	case privacy.Skellam:
+		e.SensitivitySquared, e.L1 = times(e.SensitivitySquared, four), times(e.L1, two)
+		return e
 	case privacy.Tree:
 		e.Sensitivity = times(e.Sensitivity, two)
 		return e

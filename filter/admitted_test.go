@@ -3,6 +3,7 @@ package filter
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -231,5 +232,36 @@ func TestAdmittedRange(t *testing.T) {
 	}
 	if n, err := Admitted(Approx, privacy.Approx{Epsilon: eps("0.1"), Delta: del("1e-60")}, eps("1"), del("1e-50"), 0); err == nil {
 		t.Errorf("a delta below the unit is admitted %v times", n)
+	}
+}
+
+// An event of any size is charged, counted and spent, or refused: nobody panics, and no
+// charge is nothing.
+func TestChargesInEveryDecade(t *testing.T) {
+	for _, form := range []string{"gaussian(%s)", "laplace(%s)", "discrete_gaussian(%s)", "discrete_laplace(%s)", "skellam(%s)", "tree(%s, 1e9)", "pure(%s)", "exponential(%s)",
+		"permute_and_flip(%s)", "noisy_max(%s)", "sparse_vector(%s)", "zcdp(%s)", "gdp(%s)", "rdp(2: %s)", "approx(%s, 1e-300)", "selection(%s, 0.1)",
+		"randomized_response(%s)", "1e12*(1e12*gaussian(%s))", "1e12*laplace(%s)"} {
+		for _, decade := range []string{"1e-300", "1e-100", "1e-15", "1e-6", "0.51", "1.1", "30", "1e6", "1e7", "1e100", "1e300"} {
+			text := fmt.Sprintf(form, decade)
+			plan, err := privacy.ParsePlan(text)
+			if err != nil {
+				continue
+			}
+			e, err := plan.Event()
+			if err != nil {
+				continue
+			}
+			for _, n := range []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne} {
+				for _, m := range all {
+					count, err := Admitted(m, e, eps("1"), del("1e-6"), n)
+					if err == nil && count.Sign() < 0 || err != nil && len(err.Error()) < 20 {
+						t.Errorf("%s under %v: %s admits %v, %v", text, n, m, count, err)
+					}
+				}
+				if s, err := SpentOf([]privacy.Event{OfPlan(e, n)}, n); err == nil && s.Squares.Sign() == 0 && s.Delta.Sign() == 0 {
+					t.Errorf("%s under %v: an odometer counts nothing", text, n)
+				}
+			}
+		}
 	}
 }

@@ -14,7 +14,7 @@ func BenchmarkDecision(b *testing.B) {
 			f := must(New(Budget{Measure: m, Epsilon: eps("100"), Delta: map[bool]privacy.Delta{false: del("1e-6")}[m == Pure]}))
 			charge := must(f.Charge([]privacy.Event{privacy.Pure{Epsilon: eps("1e-9")}}, privacy.Delta{}))
 			spent := Total{charge.Loss.times(Units{}.int().SetInt64(past)), charge.Delta}
-			b.Run(m+"/"+map[int64]string{1: "1", 1e3: "1e3", 1e9: "1e9"}[past], func(b *testing.B) {
+			b.Run(string(m)+"/"+map[int64]string{1: "1", 1e3: "1e3", 1e9: "1e9"}[past], func(b *testing.B) {
 				limit := f.Budget()
 				for b.Loop() {
 					if next := spent.Add(charge); !next.Within(limit) {
@@ -31,7 +31,7 @@ func BenchmarkCharge(b *testing.B) {
 	for _, m := range []Measure{Pure, ZCDP, Whitehouse, RDP, GDP} {
 		f := must(New(Budget{Measure: m, Epsilon: eps("1"), Delta: map[bool]privacy.Delta{false: del("1e-6")}[m == Pure]}))
 		events := []privacy.Event{privacy.Pure{Epsilon: eps("0.01")}}
-		b.Run(m, func(b *testing.B) {
+		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {
 				must(f.Charge(events, privacy.Delta{}))
 			}
@@ -41,7 +41,7 @@ func BenchmarkCharge(b *testing.B) {
 
 func BenchmarkNew(b *testing.B) {
 	for _, m := range []Measure{ZCDP, Whitehouse, RDP, GDP} {
-		b.Run(m, func(b *testing.B) {
+		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {
 				must(New(Budget{Measure: m, Epsilon: eps("1"), Delta: del("1e-6")}))
 			}
@@ -51,7 +51,7 @@ func BenchmarkNew(b *testing.B) {
 
 func BenchmarkAdmitted(b *testing.B) {
 	for _, m := range all {
-		b.Run(m, func(b *testing.B) {
+		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {
 				must(Admitted(m, privacy.Pure{Epsilon: eps("1e-4")}, eps("1"), del("1e-6"), privacy.AddRemove))
 			}

@@ -21,7 +21,7 @@ func TestEventOf(t *testing.T) {
 		{Measure: RDP, Epsilon: eps("3"), Delta: del("1e-6"), SelectionDelta: del("5e-7")},
 		{Measure: GDP, Epsilon: eps("3"), Delta: del("1e-6"), SelectionDelta: del("5e-7"), Neighbours: privacy.ReplaceOne},
 	} {
-		t.Run(b.Measure, rapid.MakeCheck(func(t *rapid.T) {
+		t.Run(string(b.Measure), rapid.MakeCheck(func(t *rapid.T) {
 			f, err := New(b)
 			if err != nil {
 				t.Fatal(err)

@@ -32,7 +32,7 @@ import (
 )
 
 // A Measure names a filter.
-type Measure = string
+type Measure string
 
 // The measures. All but Rogers can guard a ledger.
 const (
@@ -119,6 +119,8 @@ func newFilter(b Budget) (Filter, error) {
 		return nil, errors.New("epsilon is not positive")
 	case b.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, errors.New("delta is not below 1")
+	case b.Neighbours == privacy.ReplaceSpecial:
+		return nil, errors.New("no budget is kept for replace-special: nothing that charges one has a special record; replace-one includes it")
 	case b.Neighbours > privacy.ReplaceOne:
 		return nil, errors.New("unknown neighbouring relation")
 	}

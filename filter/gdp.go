@@ -162,6 +162,9 @@ func responseSquare(eps *big.Rat) (*big.Rat, error) {
 		halfPi := new(big.Rat).SetFrac(big.NewInt(1570796326794896620), numeric.Pow10(18)) // rounded up
 		return halfPi.Mul(halfPi, square(eps)), nil
 	}
+	if eps.Cmp(big.NewRat(1<<20, 1)) > 0 { // beyond, there are no intervals of e^ε
+		return nil, errors.New("no mu is certified for an epsilon above 1048576")
+	}
 	one := numeric.OfInt(1)
 	tail := one.Quo(one.Add(numeric.Of(eps).Exp())) // of half of μ
 	log, _ := tail.Log().Neg().Lo().Float64()

@@ -34,6 +34,13 @@ func point(e privacy.Event) (epsilon, delta *big.Rat, ok bool) {
 		return e.Epsilon.Rat(), zero, true
 	case privacy.RandomizedResponse:
 		return responseEpsilon(e), zero, true
+	case privacy.Pair:
+		ratio, only := e.Worst()
+		eps := numeric.CeilDigits(numeric.Of(ratio).Log().Hi(), 60)
+		if eps.Sign() < 0 { // ln 1, rounded
+			eps = zero
+		}
+		return eps, only, true
 	case privacy.Approx:
 		return e.Epsilon.Rat(), e.Delta.Rat(), true
 	case privacy.Selection:

@@ -41,7 +41,7 @@ const (
 // units, with Gaussian noise.
 func planned(units, batch int64, steps int, multiplier float64) Plan {
 	return Plan{
-		Population: Population{units, Public}, Batch: batch, Steps: steps, Clip: Clip{Norm: 1},
+		Population: Population{Units: units, Basis: Public}, Batch: batch, Steps: steps, Clip: Clip{Norm: 1},
 		Noise: Noise{Multiplier: multiplier}, Optimizer: optimizer.Spec{Rate: 1}, Delta: must(privacy.ParseDelta("1e-5")),
 	}
 }

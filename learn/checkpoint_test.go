@@ -59,9 +59,9 @@ func charges(l *ledger.Ledger) (events []string) {
 // paid is what one run of a plan, from a step on, is charged with.
 // The run has the network of lasting, and its noise is fast.
 func paid(p Plan, b budget.Budget, from int) string {
-	whole := must(p.charge(b.Filter(), from))
+	whole := must(p.charge(ctx, b.Filter(), from, ""))
 	d := len(must(network.New(mlp(4))).Parameters())
-	slip := must(slipOf(whole, b.Filter(), gaussian.Distance(float64((d+1)*p.Steps))))
+	slip := must(slipOf(must(converted(whole, b.Filter())).Float64(), gaussian.Distance(float64((d+1)*p.Steps))))
 	return privacy.Sum{Events: []privacy.Event{whole, privacy.Approx{Delta: slip}}}.String()
 }
 

@@ -38,6 +38,11 @@ func CountUnits(ctx context.Context, b budget.Budget, set *example.Set, u Units,
 		sensitivity.SetInt64(int64(u.Examples))
 	}
 	scale := new(big.Rat).Quo(sensitivity, epsilon.Rat())
+	// A plan's events are of an example each, of which groups are accounted for.
+	var counted privacy.Event = privacy.DiscreteLaplace{Scale: scale, Sensitivity: big.NewRat(1, 1)}
+	if b.Neighbours() != privacy.AddRemove {
+		counted = privacy.Under{Neighbours: b.Neighbours(), Event: counted}
+	}
 	law, err := noise.NewDiscreteLaplace(scale)
 	if err != nil {
 		return Population{}, err
@@ -64,6 +69,6 @@ func CountUnits(ctx context.Context, b budget.Budget, set *example.Set, u Units,
 		if n.Sign() <= 0 {
 			n = big.NewInt(1)
 		}
-		return Population{Units: n.Int64(), Basis: NoisyCount}, nil
+		return Population{Units: n.Int64(), Basis: NoisyCount, Count: counted.String()}, nil
 	})
 }

@@ -33,33 +33,42 @@ func (p Plan) accounting() accountant.Options {
 	return o
 }
 
-// Guarantee returns what the whole run promises, by both accountants.
+// Guarantee returns what everything that is released of a run promises, the noisy count
+// included, as the best of all accountants has it.
+//
+// Where the count decides the run's event (see Released), the epsilons of count and steps
+// are added, with half of Delta each if the count needs one: basic composition holds for
+// what is chosen by what came before, if each run that could have been chosen has the
+// epsilon of this one at most, as those of one target have.
 func (p Plan) Guarantee() (Guarantee, error) {
-	e, err := p.Event()
+	e, err := p.Released()
 	if err != nil {
 		return Guarantee{}, err
 	}
-	o := p.accounting()
-	g := Guarantee{Event: e.String(), Neighbours: p.Neighbours, Group: o.Group, Delta: p.Delta, Epsilon: math.Inf(1)}
-	for _, by := range []struct {
-		name string
-		high **float64
-	}{{"pld", &g.PLD}, {"rdp", &g.RDP}} {
-		high, err := p.epsilon(e, by.name)
-		if err != nil {
+	count, err := p.Population.count(p.Neighbours)
+	if count == nil || err != nil || p.Population.Alike {
+		return GuaranteeOf(e, nil, p.Delta, p.accounting())
+	}
+	steps, err := p.Event()
+	if err != nil {
+		return Guarantee{}, err
+	}
+	left := p.Delta
+	counted, err := GuaranteeOf(count, nil, privacy.Delta{}, p.accounting())
+	if err != nil {
+		if left, err = privacy.NewDelta(new(big.Rat).Quo(p.Delta.Rat(), big.NewRat(2, 1))); err != nil {
 			return Guarantee{}, fmt.Errorf("guarantee: %w", err)
 		}
-		if math.IsInf(high, 1) {
-			continue
-		}
-		*by.high = &high
-		if high < g.Epsilon {
-			g.Epsilon, g.Accountant = high, by.name
+		if counted, err = GuaranteeOf(count, nil, left, p.accounting()); err != nil {
+			return Guarantee{}, err
 		}
 	}
-	if g.Accountant == "" {
-		return Guarantee{}, errors.New("guarantee: no finite epsilon is known of this plan: more noise, fewer steps or a larger delta")
+	g, err := GuaranteeOf(steps, nil, left, p.accounting())
+	if err != nil {
+		return Guarantee{}, err
 	}
+	g.Event, g.Delta, g.PLD, g.RDP = e.String(), p.Delta, nil, nil
+	g.Epsilon, g.Accountant = math.Nextafter(g.Epsilon+counted.Epsilon, math.Inf(1)), "basic"
 	return g, nil
 }
 
@@ -112,51 +121,46 @@ func GuaranteeOf(plan, known privacy.Event, delta privacy.Delta, o accountant.Op
 	return g, nil
 }
 
-// epsilon is one accountant's bound, or +Inf if it has none.
-func (p Plan) epsilon(e privacy.Event, by string) (float64, error) {
-	delta := math.Nextafter(p.Delta.Float64(), 0) // a Delta may be rounded up
-	o := p.accounting()
-	o.Accountant = by
-	report, err := accountant.Epsilon(context.Background(), e, delta, o)
-	if errors.Is(err, accountant.ErrNoBound) {
-		return math.Inf(1), nil
-	} else if err != nil {
-		return 0, err
+// Calibrate returns the plan with the least noise at which it, and its count, are
+// (epsilon, Delta)-differentially private; see Within.
+func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
+	f, err := filter.New(filter.Budget{Measure: filter.Approx, Epsilon: epsilon, Delta: p.Delta, Neighbours: p.Neighbours})
+	if err != nil {
+		return Plan{}, fmt.Errorf("calibrate: %w", err)
 	}
-	best, ok := report.Best()
-	if !ok || math.IsNaN(best.Epsilon.High) {
-		return math.Inf(1), nil
-	}
-	return best.Epsilon.High, nil
+	return p.Within(context.Background(), f)
 }
 
-// Calibrate returns the plan with the least noise at which it is (epsilon,
-// Delta)-differentially private by either accountant; the multiplier that it has is
-// ignored, its schedule kept.
-func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
+// Within returns the plan with the least noise at which the whole budget of a filter
+// admits it, and its count beside it: what it is calibrated by is what Cost is. The
+// multiplier that it has is ignored, its schedule kept.
+func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	p.Noise.Multiplier = 1
 	if err := p.Validate(); err != nil && p.Clip.Mode != Adaptive { // whose count may want other noise than 1
 		return Plan{}, err
 	}
-	target := math.Nextafter(epsilon.Float64(), 0) // an Epsilon may be rounded up
-	if !(target > 0) {
-		return Plan{}, errors.New("calibrate: epsilon must be positive")
-	}
+	// Rényi divergences are cheap, also where the noise is far too small. What they do
+	// not admit privacy loss distributions may, and where these have no bound any other.
 	meets := func(multiplier float64, accountants ...string) (bool, error) {
 		p.Noise.Multiplier = multiplier
-		e, err := p.Event()
-		if err != nil {
-			return false, err
-		}
 		for _, by := range accountants {
-			if high, err := p.epsilon(e, by); err != nil || high <= target {
+			events, err := p.cost(ctx, f, by)
+			if errors.Is(err, accountant.ErrNoBound) {
+				continue
+			} else if err != nil {
+				return false, err
+			}
+			charge, err := f.Charge(events, p.Delta)
+			if err != nil || charge.Within(f.Budget()) {
 				return err == nil, err
+			}
+			if by == "pld" {
+				return false, nil
 			}
 		}
 		return false, nil
 	}
-	// Powers of two, upwards by Rényi divergences, which are cheap wherever the noise
-	// is far too small, then downwards.
+	// Powers of two, upwards and then downwards.
 	high := 1.0 / 2
 	for {
 		ok, err := meets(high, "rdp")
@@ -166,13 +170,13 @@ func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
 		if ok {
 			break
 		}
-		if high *= 2; high > 1e5 {
-			return Plan{}, fmt.Errorf("calibrate: no noise meets epsilon %v at delta %v in %d steps", epsilon, p.Delta, p.Steps)
+		if high *= 2; high > 1e6 {
+			return Plan{}, fmt.Errorf("calibrate: no amount of noise suffices, at delta %v in %d steps", p.Delta, p.Steps)
 		}
 	}
 	low := high / 2
 	for ; low > 1.0/1024; low, high = low/2, low {
-		if ok, err := meets(low, "rdp", "pld"); err != nil {
+		if ok, err := meets(low, "rdp", "pld", ""); err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		} else if !ok {
 			break
@@ -185,7 +189,7 @@ func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
 		if middle >= high {
 			break
 		}
-		ok, err := meets(middle, "rdp", "pld")
+		ok, err := meets(middle, "rdp", "pld", "")
 		if err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		}
@@ -199,18 +203,44 @@ func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
 	return p, p.Validate()
 }
 
+// Cost is what the whole plan is charged by a filter: its count, if it has one, and the
+// steps as one event.
+func (p Plan) Cost(ctx context.Context, f filter.Filter) ([]privacy.Event, error) {
+	return p.cost(ctx, f, "")
+}
+
+func (p Plan) cost(ctx context.Context, f filter.Filter, by string) ([]privacy.Event, error) {
+	steps, err := p.charge(ctx, f, 0, by)
+	if err != nil {
+		return nil, err
+	}
+	count, err := p.Population.count(p.Neighbours)
+	if count == nil || err != nil {
+		return []privacy.Event{steps}, err
+	}
+	if o := p.accounting(); o.Group > 1 { // of one example; and a unit has several
+		if count, err = accountant.Guarantee(ctx, count, f, p.Delta, o); err != nil {
+			return nil, err
+		}
+	}
+	return []privacy.Event{count, steps}, nil
+}
+
 func fiveDigitsUp(x float64) float64 {
 	f, _ := numeric.CeilDigits(new(big.Rat).SetFloat64(x), 5).Float64()
 	return f
 }
 
-// charge is the one event that the plan from a step on is to a filter.
-func (p Plan) charge(f filter.Filter, from int) (privacy.Event, error) {
+// charge is the one event that the plan from a step on is to a filter, by one accountant
+// or all.
+func (p Plan) charge(ctx context.Context, f filter.Filter, from int, by string) (privacy.Event, error) {
 	e, err := p.eventFrom(from)
 	if err != nil {
 		return nil, err
 	}
-	return accountant.Guarantee(context.Background(), e, f, p.Delta, p.accounting())
+	o := p.accounting()
+	o.Accountant = by
+	return accountant.Guarantee(ctx, e, f, p.Delta, o)
 }
 
 // A spending says what epsilon a run has reached after each step, cheaply: by Rényi
@@ -218,19 +248,14 @@ func (p Plan) charge(f filter.Filter, from int) (privacy.Event, error) {
 type spending struct {
 	orders []float64
 	delta  float64
+	base   []float64 // of the count, by order
 	runs   []noiseRun
 	each   [][]float64 // of a step of each run, by order
 }
 
 func (p Plan) spending() (*spending, error) {
 	s := &spending{orders: accountant.DefaultOrders(), delta: p.Delta.Float64(), runs: p.noises()}
-	for _, r := range s.runs {
-		one := p
-		one.Steps, one.Noise.Multiplier, one.Noise.Schedule.Every, one.Noise.Schedule.Factor, one.Noise.Schedule.Shape = 1, r.multiplier, 0, 0, ""
-		e, err := one.Event()
-		if err != nil {
-			return nil, err
-		}
+	of := func(e privacy.Event) ([]float64, error) {
 		o := p.accounting()
 		o.Group = 0 // of one example: a group's divergences are not known order by order
 		points, err := accountant.RenyiCurve(context.Background(), e, s.orders, o)
@@ -240,6 +265,27 @@ func (p Plan) spending() (*spending, error) {
 		each := make([]float64, len(points))
 		for i, pt := range points {
 			each[i] = pt.Y.High
+		}
+		return each, nil
+	}
+	s.base = make([]float64, len(s.orders))
+	if count, err := p.Population.count(p.Neighbours); err != nil {
+		return nil, err
+	} else if count != nil {
+		if s.base, err = of(count); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range s.runs {
+		one := p
+		one.Steps, one.Noise.Multiplier, one.Noise.Schedule.Every, one.Noise.Schedule.Factor, one.Noise.Schedule.Shape = 1, r.multiplier, 0, 0, ""
+		e, err := one.Event()
+		if err != nil {
+			return nil, err
+		}
+		each, err := of(e)
+		if err != nil {
+			return nil, err
 		}
 		s.each = append(s.each, each)
 	}
@@ -251,12 +297,12 @@ func (p Plan) spending() (*spending, error) {
 // Proposition 12 of Canonne, Kamath and Steinke 2020: divergence r of order α is
 // (ε, δ)-DP at ε = r + ln((α-1)/α) - (ln δ + ln α)/(α-1).
 func (s *spending) epsilon(steps int) float64 {
-	if steps == 0 {
+	if steps == 0 && s.base[0] == 0 {
 		return 0
 	}
 	best := math.Inf(1)
 	for i, a := range s.orders {
-		r, left := 0.0, steps
+		r, left := s.base[i], steps
 		for j, run := range s.runs {
 			n := min(left, run.steps)
 			r += float64(n) * s.each[j][i]

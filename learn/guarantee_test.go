@@ -18,7 +18,7 @@ func must[T any](v T, err error) T {
 // mnist is the plan of the usual first example.
 func mnist() Plan {
 	return Plan{
-		Population: Population{60000, Public}, Batch: 512, Steps: 4688,
+		Population: Population{Units: 60000, Basis: Public}, Batch: 512, Steps: 4688,
 		Clip: Clip{Norm: 1}, Noise: Noise{Multiplier: 1.23}, Optimizer: optimizer.Spec{Rate: 0.5},
 		Delta: must(privacy.ParseDelta("1e-5")),
 	}

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -33,7 +34,7 @@ type Limit struct {
 
 // Limit returns the limits of the run's arithmetic.
 func (r *Run) Limit() Limit {
-	l := Limit{Sampler: r.options.Plan.Noise.Sampler, Rounding: r.trainer.allowance.part, Delta: r.slip}
+	l := Limit{Sampler: r.options.Plan.Noise.Sampler, Rounding: r.trainer.allowance.part, Delta: r.slip.Float64()}
 	if l.Sampler != Exact {
 		l.Sampler, l.Distance = Fast, gaussian.Distance(r.draws)
 	}
@@ -44,15 +45,19 @@ func (r *Run) Limit() Limit {
 // the fast sampler adds to its delta.
 func (r *Run) charges(from int) ([]privacy.Event, error) {
 	p, f := r.options.Plan, r.options.Budget.Filter()
-	whole, err := p.charge(f, from)
+	whole, err := p.charge(context.Background(), f, from, "")
 	if err != nil {
 		return nil, err
 	}
 	events := []privacy.Event{whole}
-	if r.slip = 0; p.Noise.Sampler == Exact {
+	if r.slip = (privacy.Delta{}); p.Noise.Sampler == Exact {
 		return events, nil
 	}
-	slip, err := slipOf(whole, f, gaussian.Distance(r.draws))
+	epsilon, err := converted(whole, f)
+	if err != nil {
+		return nil, err
+	}
+	slip, err := slipOf(epsilon.Float64(), gaussian.Distance(r.draws))
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +74,68 @@ func (r *Run) charges(from int) ([]privacy.Event, error) {
 	if asked.Delta.Cmp(f.Budget().Delta) > 0 {
 		return nil, fmt.Errorf("%w: budget %q has no delta for the %.2g that it may add; the exact sampler adds nothing", ErrLimit, r.options.Budget.Name(), slip.Float64())
 	}
-	r.slip = slip.Float64()
+	r.slip = slip
 	return events, nil
 }
 
+// promise is the guarantee of the run: that of the plan for ideal noise, and what fast
+// noise adds to its delta at that epsilon, or more if more was charged.
+func (r *Run) promise() (Guarantee, error) {
+	p := r.options.Plan
+	g, err := p.Guarantee()
+	if err != nil || p.Noise.Sampler == Exact {
+		return g, err
+	}
+	slip, err := slipOf(g.Epsilon, gaussian.Distance(r.draws))
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if r.slip.Cmp(slip) > 0 {
+		slip = r.slip
+	}
+	if slip.Sign() == 0 {
+		return g, nil
+	}
+	g.Delta = g.Delta.Add(slip)
+	// The whole transcripts are that far apart, whoever and however many change: of
+	// groups no event says so.
+	if g.Group <= 1 {
+		e, err := p.Released()
+		if err != nil {
+			return Guarantee{}, err
+		}
+		g.Event = joined(e, privacy.Approx{Delta: slip}).String()
+	}
+	return g, nil
+}
+
+// joined is an event beside another.
+func joined(a, b privacy.Event) privacy.Event {
+	var all []privacy.Event
+	for _, e := range []privacy.Event{a, b} {
+		if s, ok := e.(privacy.Sum); ok {
+			all = append(all, s.Events...)
+		} else {
+			all = append(all, e)
+		}
+	}
+	return privacy.Sum{Events: all}
+}
+
+// converted is the epsilon at which what fast noise adds to delta is charged; see slipOf.
+func converted(charged privacy.Event, f filter.Filter) (privacy.Epsilon, error) {
+	switch e := charged.(type) {
+	case privacy.Pure:
+		return e.Epsilon, nil
+	case privacy.Approx:
+		return e.Epsilon, nil
+	}
+	whole, err := f.Implies(f.Budget())
+	return whole.Epsilon, err
+}
+
 // slipOf is the delta of noise that is at a total variation of at most distance from the
-// ideal noise that an event speaks of.
+// ideal noise that an event speaks of, at an epsilon.
 //
 // Theorem. Let P and Q be the ideal laws between neighbours, with P(S) <= e^ε·Q(S) + δ, and
 // P' and Q' at total variation D of them. Then P'(S) <= P(S) + D <= e^ε·(Q'(S) + D) + δ + D,
@@ -86,27 +147,15 @@ func (r *Run) charges(from int) ([]privacy.Event, error) {
 //     given all before), and the theorem is about these, with the budget's ε. That is
 //     larger: with the run's own, of 10^8 draws under a budget of ε = 8, 1.9e-5 would be
 //     taken for less than a tenth of 1e-5.
+//   - A certificate is about all that is released of the run, with the ε that it states.
 //
 // Σ(1+e^ε)·D is among the deltas of events, which the filter keeps within its own.
-func slipOf(charged privacy.Event, f filter.Filter, distance float64) (privacy.Delta, error) {
+func slipOf(epsilon, distance float64) (privacy.Delta, error) {
 	if distance == 0 {
 		return privacy.Delta{}, nil
 	}
-	var epsilon privacy.Epsilon
-	switch e := charged.(type) {
-	case privacy.Pure:
-		epsilon = e.Epsilon
-	case privacy.Approx:
-		epsilon = e.Epsilon
-	default:
-		whole, err := f.Implies(f.Budget())
-		if err != nil {
-			return privacy.Delta{}, err
-		}
-		epsilon = whole.Epsilon
-	}
 	// Rounded up by more than the operations can have lost.
-	slip := (1 + math.Exp(epsilon.Float64()*(1+1e-12))) * distance * (1 + 1e-9)
+	slip := (1 + math.Exp(epsilon*(1+1e-12))) * distance * (1 + 1e-9)
 	if !(slip < 1) {
 		return privacy.Delta{}, fmt.Errorf("%w: at epsilon %v its distance of %.2g from the law is no delta below 1; the exact sampler has none", ErrLimit, epsilon, distance)
 	}

@@ -122,7 +122,7 @@ func TestChargesInEveryMeasure(t *testing.T) {
 			for _, measure := range []filter.Measure{filter.Pure, filter.Approx, filter.ZCDP, filter.RDP, filter.GDP, filter.Whitehouse} {
 				t.Run(fmt.Sprintf("%s/%v/%d", measure, relation, batch), func(t *testing.T) {
 					b := purse(t, measure, "100", relation)
-					event, err := p.charge(b.Filter(), 0)
+					event, err := p.charge(ctx, b.Filter(), 0, "")
 					if measure == filter.Pure {
 						if err == nil || !strings.Contains(err.Error(), "pure") {
 							t.Fatalf("charged %v, %v", event, err)

@@ -52,7 +52,7 @@ type Certificate struct {
 	Data      Data            `json:"data"`
 	Plan      json.RawMessage `json:"plan"`      // of the learner: a Plan where Method is DP-SGD
 	Method    string          `json:"method"`    // "dp-sgd", or another learner's name
-	Guarantee Guarantee       `json:"guarantee"` // with unit, neighbours, PLD, RDP and delta
+	Guarantee Guarantee       `json:"guarantee"` // of all that is in the file: the model, the count of units, what fast noise adds
 	Limit     *Limit          `json:"limit,omitempty"`
 	Ledger    Entry           `json:"ledger"`
 	Code      Code            `json:"code"`
@@ -64,6 +64,7 @@ type Data struct {
 	Names []string `json:"names"`           // tables or files
 	Units int64    `json:"units,omitempty"` // declared; 0: the run does not depend on how many there are
 	Basis Basis    `json:"basis,omitempty"` // why their number may be known
+	Count string   `json:"count,omitempty"` // the event of the noisy count, which is in the Guarantee
 	Unit  string   `json:"unit"`            // what one is: "patient", "a row of adult.csv"
 	Bound int      `json:"bound"`           // examples of a unit at most
 	Mode  UnitMode `json:"mode,omitempty"`  // how they are bounded
@@ -140,7 +141,7 @@ func (r *Run) Model(ctx context.Context, o ModelOptions) (_ *Model, err error) {
 	return &Model{
 		Network: r.options.Network, Encoding: o.Encoding, Parameters: slices.Clone(r.trainer.net.Parameters()),
 		Certificate: &Certificate{
-			Data: Data{Names: o.Names, Units: p.Population.Units, Basis: p.Population.Basis, Unit: o.Unit, Bound: p.Units.examples(), Mode: p.Units.Mode},
+			Data: Data{Names: o.Names, Units: p.Population.Units, Basis: p.Population.Basis, Count: p.Population.Count, Unit: o.Unit, Bound: p.Units.examples(), Mode: p.Units.Mode},
 			Plan: plan, Method: "dp-sgd", Guarantee: r.guarantee, Limit: &limit,
 			Ledger: Entry{Budget: r.options.Budget.Name(), Run: r.chain.Run, Statement: r.options.Statement, Charged: r.chain.Charged, From: r.chain.From},
 			Code:   ThisCode(), Date: o.Date.UTC(),

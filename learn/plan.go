@@ -33,6 +33,36 @@ type Plan struct {
 type Population struct {
 	Units int64 `json:"units"`
 	Basis Basis `json:"basis"`
+	// Count is the event of a NoisyCount, in the text form of plans: what the number
+	// itself reveals, which is in the guarantee of all that is released.
+	Count string `json:"count,omitempty"`
+	// Alike says that the steps' events are the same for every count: neither rate nor
+	// noise nor length of the run follow from it. See Plan.Released.
+	Alike bool `json:"alike,omitempty"`
+}
+
+// count is the event of a noisy count; nil of a number that shows nothing.
+func (p Population) count(n privacy.Neighbours) (privacy.Event, error) {
+	switch {
+	case p.Basis != NoisyCount && p.Count == "":
+		return nil, nil
+	case p.Basis != NoisyCount:
+		return nil, fmt.Errorf("a number of units that is %s, with the event of a count", p.Basis)
+	case p.Count == "":
+		return nil, errors.New("a noisy count of units, without the event that it was charged as")
+	}
+	plan, err := privacy.ParsePlan(p.Count)
+	if err != nil {
+		return nil, fmt.Errorf("the event of the noisy count: %w", err)
+	}
+	e, err := plan.Event()
+	if err == nil {
+		err = privacy.Holds(e, n)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the event of the noisy count: %w", err)
+	}
+	return e, nil
 }
 
 // A Basis says why a number may be known.
@@ -130,6 +160,9 @@ func (p Plan) Validate() error {
 		return errors.New("plan: Gaussian noise needs a delta above 0")
 	case p.Neighbours != privacy.AddRemove && p.Neighbours != privacy.ReplaceOne:
 		return errors.New("plan: the relation is neither add-remove nor replace-one")
+	}
+	if _, err := p.Population.count(p.Neighbours); err != nil {
+		return fmt.Errorf("plan: %w", err)
 	}
 	for _, check := range []func() error{p.Units.validate, p.Clip.validate, p.validateNoise, p.Optimizer.Validate} {
 		if err := check(); err != nil {
@@ -315,7 +348,28 @@ func (p Plan) physical() int {
 // Rate is the probability with which a unit is in a step.
 func (p Plan) Rate() *big.Rat { return big.NewRat(p.Batch, p.Population.Units) }
 
-// Event is what the whole run reveals, under Plan.Neighbours, as a plan of package
+// Released is everything that is known of the units once the run is made: what Event has,
+// and the noisy count that the plan goes by.
+//
+// Theorem. Given the count the run is what Event says. If that is the same for every count
+// (Population.Alike), one pair of distributions dominates the run, and both are a fixed plan
+// of two parts, of which accountants compose any (Zhu, Dong and Wang 2022, Theorem 10).
+// Otherwise no pair does, and this event states the parts only: of two runs, one chosen by
+// the count's answer can reveal more than the count beside either. Guarantee adds up
+// epsilons then.
+func (p Plan) Released() (privacy.Event, error) {
+	steps, err := p.Event()
+	if err != nil {
+		return nil, err
+	}
+	count, err := p.Population.count(p.Neighbours)
+	if count == nil || err != nil {
+		return steps, err
+	}
+	return joined(count, steps), nil
+}
+
+// Event is what the steps of the whole run reveal, under Plan.Neighbours, as a plan of package
 // accountant: as "4688 * poisson(512/60000, gaussian(1.23))". Grouped units are not
 // in it, but in Accounting.
 //

@@ -50,7 +50,7 @@ type Run struct {
 	watch     *watch
 	whole     []privacy.Event // what all steps are charged
 	draws     float64         // of noise, in all
-	slip      float64         // what the fast sampler adds to delta
+	slip      privacy.Delta   // what the fast sampler adds to delta, as it is charged
 	guarantee Guarantee
 
 	chain   checkpoint // the header of the last checkpoint
@@ -117,7 +117,7 @@ func prepare(o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.guarantee, err = o.Plan.Guarantee(); err != nil {
+	if r.guarantee, err = r.promise(); err != nil {
 		return nil, err
 	}
 	if r.spending, err = o.Plan.spending(); err != nil {
@@ -392,7 +392,8 @@ func (r *Run) Done() int { return r.trainer.done }
 // as an event; empty if nothing.
 func (r *Run) Charged() string { return r.charged }
 
-// Guarantee returns what the whole plan promises.
+// Guarantee returns what all that is released of the run promises: its steps, the noisy
+// count that it goes by, and what fast noise adds.
 func (r *Run) Guarantee() Guarantee { return r.guarantee }
 
 // Plan returns the run's plan.

@@ -205,7 +205,7 @@ func (f *fixed) Uint64() (uint64, error) {
 func TestLoaderBoundsUnits(t *testing.T) {
 	set := &example.Set{Width: 1, Features: make([]float32, 8), Outputs: 1, Targets: make([]float32, 8),
 		Units: []int32{1, 0, 1, 1, 2, 1, 0, 1}}
-	plan := Plan{Population: Population{3, Public}, Batch: 3, Units: Units{Bounded, 2}}
+	plan := Plan{Population: Population{Units: 3, Basis: Public}, Batch: 3, Units: Units{Bounded, 2}}
 	rows, weights, err := must(newLoader(set, plan, noise.System())).load(nil, nil)
 	if err != nil || !slices.Equal(rows, []int{1, 6, 0, 2, 4}) || !slices.Equal(weights, []float64{0.5, 0.5, 0.5, 0.5, 1}) {
 		t.Errorf("bounded: rows %v, weights %v, %v", rows, weights, err)
@@ -217,7 +217,7 @@ func TestLoaderBoundsUnits(t *testing.T) {
 		t.Errorf("grouped: rows %v, weights %v, %v", rows, weights, err)
 	}
 	// At rate 1/2 a unit's examples come together, or not at all.
-	plan = Plan{Population: Population{4, Public}, Batch: 2, Units: Units{Bounded, 2}}
+	plan = Plan{Population: Population{Units: 4, Basis: Public}, Batch: 2, Units: Units{Bounded, 2}}
 	l := must(newLoader(set, plan, noise.System()))
 	for range 100 {
 		rows, _, err := l.load(nil, nil)

@@ -46,7 +46,7 @@ func mlp(width int) network.Spec {
 // small is a plan for sets of 1000.
 func small() Plan {
 	return Plan{
-		Population: Population{1000, Public}, Batch: 100, Steps: 10,
+		Population: Population{Units: 1000, Basis: Public}, Batch: 100, Steps: 10,
 		Clip: Clip{Norm: 1}, Noise: Noise{Multiplier: 1}, Optimizer: optimizer.Spec{Rate: 0.5},
 		Delta: must(privacy.ParseDelta("1e-5")),
 	}

@@ -102,18 +102,7 @@ func (a *AboveThreshold) kernel() kernel {
 //dp:requires !a.run.started
 //dp:cost 1/scale(a.run.rho) + 2/scale(a.run.query)
 func (a *AboveThreshold) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
-	return func(yield func(reply, error) bool) {
-		if err := a.start(stream); err != nil {
-			yield(reply{}, err)
-			return
-		}
-		for q := range queries {
-			x, err := a.next(stream, q)
-			if !yield(x, err) || a.halted {
-				return
-			}
-		}
-	}
+	return a.each(stream, queries, func(stream *noise.Stream, q int64) (reply, error) { return a.next(stream, q) })
 }
 
 // next answers one query.
@@ -276,6 +265,22 @@ func (r *run) answer(x reply, err error) (Answer, error) {
 		return Answer{}, fmt.Errorf("answer query: %w", err)
 	}
 	return Answer{Above: x.above, Far: x.far, Gap: r.grid.float(x.gap), Value: r.grid.float(x.value)}, nil
+}
+
+// each answers queries until the run halts, the last has come, or the bits fail.
+func (r *run) each(stream *noise.Stream, queries iter.Seq[int64], next func(*noise.Stream, int64) (reply, error)) iter.Seq2[reply, error] {
+	return func(yield func(reply, error) bool) {
+		if err := r.start(stream); err != nil {
+			yield(reply{}, err)
+			return
+		}
+		for q := range queries {
+			x, err := next(stream, q)
+			if !yield(x, err) || r.halted {
+				return
+			}
+		}
+	}
 }
 
 // start draws the noisy threshold, once for the run.

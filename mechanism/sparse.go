@@ -110,18 +110,7 @@ func (v *SparseVector) kernel() kernel {
 //dp:requires !v.run.started && v.run.spent == 0 && v.run.most > 0
 //dp:cost 1/scale(v.run.rho) + 2*float64(v.run.most)/scale(v.run.query) + float64(v.run.most)/scale(v.fresh)
 func (v *SparseVector) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
-	return func(yield func(reply, error) bool) {
-		if err := v.start(stream); err != nil {
-			yield(reply{}, err)
-			return
-		}
-		for q := range queries {
-			x, err := v.next(stream, q)
-			if !yield(x, err) || v.halted {
-				return
-			}
-		}
-	}
+	return v.each(stream, queries, func(stream *noise.Stream, q int64) (reply, error) { return v.next(stream, q) })
 }
 
 // next answers one query.
@@ -241,18 +230,7 @@ func (v *AdaptiveSparseVector) kernel() kernel {
 //dp:requires !v.run.started && v.run.spent == 0 && v.run.most > 1 && scale(v.first) == 2*scale(v.run.query)
 //dp:cost 1/scale(v.run.rho) + float64(v.run.most)/scale(v.run.query)
 func (v *AdaptiveSparseVector) answers(stream *noise.Stream, queries iter.Seq[int64]) iter.Seq2[reply, error] {
-	return func(yield func(reply, error) bool) {
-		if err := v.start(stream); err != nil {
-			yield(reply{}, err)
-			return
-		}
-		for q := range queries {
-			x, err := v.next(stream, q)
-			if !yield(x, err) || v.halted {
-				return
-			}
-		}
-	}
+	return v.each(stream, queries, func(stream *noise.Stream, q int64) (reply, error) { return v.next(stream, q) })
 }
 
 // next answers one query.

@@ -22,6 +22,8 @@ func (b *callBuilder) positional(value *node) error {
 	switch {
 	case s.parameters[0].kind == points:
 		return b.wrong(value.span, "rdp takes pairs of an order and a value")
+	case s.parameters[0].kind == masses:
+		return b.wrong(value.span, "pair takes pairs of two probabilities of an outcome")
 	case s.variadic():
 		if err := b.fits(s.parameters[0], value); err != nil {
 			return err
@@ -59,7 +61,7 @@ func (b *callBuilder) named(name string, at span, value *node) error {
 
 // pair takes one point of a curve.
 func (b *callBuilder) pair(order, value *node) error {
-	if b.signature.parameters[0].kind != points {
+	if !b.signature.parameters[0].kind.paired() {
 		return b.wrong(order.span.to(value.span), b.signature.name+" takes no pairs")
 	}
 	for _, n := range []*node{order, value} {

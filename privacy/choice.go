@@ -24,7 +24,8 @@ type NoisyMax struct{ Epsilon Epsilon }
 type SparseVector struct{ Epsilon Epsilon }
 
 // RandomizedResponse tells the true one of K answers with probability P, and each
-// other with (1-P)/(K-1). Every unit answers, so it speaks of ReplaceOne alone.
+// other with (1-P)/(K-1). Every unit answers, so it does not speak of AddRemove. Under
+// ReplaceSpecial the special record gives each answer with probability 1/K.
 type RandomizedResponse struct {
 	P *big.Rat
 	K int
@@ -47,6 +48,8 @@ func (e RandomizedResponse) Validate() error {
 		return errors.New("randomized_response: want from 2 to 1e12 answers")
 	case e.P == nil || e.P.Sign() <= 0 || e.P.Cmp(big.NewRat(1, 1)) >= 0:
 		return errors.New("randomized_response: the probability of the true answer is not between 0 and 1")
+	case new(big.Rat).Mul(e.P, big.NewRat(int64(e.K), 1)).Cmp(big.NewRat(1, 1)) == 0:
+		return fmt.Errorf("randomized_response: every answer is as likely as every other: it %w", errZero)
 	}
 	return nil
 }

@@ -134,6 +134,8 @@ func (v *evaluator) call(n *node) (Event, error) {
 			a[i], err = v.events(n.of)
 		case points:
 			a[i], err = v.curve(n)
+		case masses:
+			a[i], err = v.pair(n)
 		default:
 			a[i], err = v.argument(n, p, n.of[i])
 		}
@@ -168,6 +170,32 @@ func (v *evaluator) curve(n *node) (RDP, error) {
 		}
 	}
 	return curve, nil
+}
+
+// pair reads the outcomes of a pair. Their probabilities are exact.
+func (v *evaluator) pair(n *node) (any, error) {
+	if n.unknown && v.x == nil {
+		return nil, nil
+	}
+	var e Pair
+	for i, part := range n.of {
+		x, err := v.number(part)
+		if err != nil {
+			return nil, err
+		}
+		one := big.NewRat(1, 1)
+		switch {
+		case x.rat == nil:
+			return nil, part.span.fail(fmt.Sprintf("the probability %v is not rational", abridged(part.String())), "write it as a decimal, or as a fraction")
+		case x.rat.Sign() < 0 || x.rat.Cmp(one) > 0:
+			return nil, part.span.fail(fmt.Sprintf("the probability %v does not lie between 0 and 1", abridged(part.String())), "")
+		case i%2 == 0:
+			e.P = append(e.P, copied(x.rat))
+		default:
+			e.Q = append(e.Q, copied(x.rat))
+		}
+	}
+	return e, nil
 }
 
 // argument returns what the node a says for the parameter p of the event n, or

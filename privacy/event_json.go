@@ -129,7 +129,9 @@ func (r *jsonReader) arguments(name string, at jsonToken, from span, depth int) 
 	if _, err := r.want('{', "the arguments of "+name+" as an object"); err != nil {
 		return nil, err
 	}
-	var orders, eps []*node
+	var left, right []*node // of pairs
+	pairs := ok && s.parameters[0].kind.paired()
+	keys := map[string][2]string{"rdp": {"orders", "eps"}, "pair": {"p", "q"}}[name]
 	for {
 		key, err := r.next()
 		if err != nil {
@@ -140,27 +142,30 @@ func (r *jsonReader) arguments(name string, at jsonToken, from span, depth int) 
 			break
 		}
 		switch {
-		case name != "rdp":
+		case !pairs:
 			var value *node
 			if value, err = r.value(s, text, depth); err == nil {
 				err = b.named(text, key.span, value)
 			}
-		case text == "orders" && orders == nil:
-			orders, err = r.numbers()
-		case text == "eps" && eps == nil:
-			eps, err = r.numbers()
+		case text == keys[0] && left == nil:
+			left, err = r.numbers()
+		case text == keys[1] && right == nil:
+			right, err = r.numbers()
 		default:
-			err = key.span.fail("rdp takes orders and eps, once each", "")
+			err = key.span.fail(fmt.Sprintf("%s takes %s and %s, once each", name, keys[0], keys[1]), "")
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if len(orders) != len(eps) {
-		return nil, at.span.fail(fmt.Sprintf("rdp has %d orders but %d values", len(orders), len(eps)), "")
+	if len(left) != len(right) {
+		if name == "rdp" {
+			return nil, at.span.fail(fmt.Sprintf("rdp has %d orders but %d values", len(left), len(right)), "")
+		}
+		return nil, at.span.fail(fmt.Sprintf("%s has %d of %s but %d of %s", name, len(left), keys[0], len(right), keys[1]), "")
 	}
-	for i := range orders {
-		if err := b.pair(orders[i], eps[i]); err != nil {
+	for i := range left {
+		if err := b.pair(left[i], right[i]); err != nil {
 			return nil, err
 		}
 	}

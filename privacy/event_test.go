@@ -59,6 +59,7 @@ func TestEventForms(t *testing.T) {
 		{RandomizedResponse{rat("2/3"), 4}, "randomized_response(2/3, k=4)", `{"randomized_response":{"p":"2/3","k":4}}`},
 		{RDP{[]*big.Rat{rat("2"), rat("4.5")}, []*big.Rat{rat("0.5"), rat("1/3")}}, "rdp(2: 0.5, 4.5: 1/3)", `{"rdp":{"orders":[2,4.5],"eps":[0.5,"1/3"]}}`},
 		{Tree{Sigma: rat("1.5"), Sensitivity: rat("2"), Leaves: 8}, "tree(1.5, 8, sensitivity=2)", `{"tree":{"sigma":1.5,"leaves":8,"sensitivity":2}}`},
+		{TruncatedPoisson{rat("0.01"), 1000, 20, Gaussian{rat("1"), rat("1")}}, "truncated_poisson(0.01, 1000, 20, gaussian(1, sensitivity=1))", `{"truncated_poisson":{"rate":0.01,"n":1000,"at_most":20,"event":{"gaussian":{"sigma":1,"sensitivity":1}}}}`},
 		{Poisson{rat("0.01"), Gaussian{rat("2"), rat("1")}}, "poisson(0.01, gaussian(sqrt(2), sensitivity=1))", `{"poisson":{"rate":0.01,"event":{"gaussian":{"sigma":"sqrt(2)","sensitivity":1}}}}`},
 		{WithoutReplacement{10, 100, Pure{eps("1")}}, "without_replacement(10, 100, pure(1))", `{"without_replacement":{"m":10,"n":100,"event":{"pure":{"eps":1}}}}`},
 		{WithReplacement{10, 100, Pure{eps("1")}}, "with_replacement(10, 100, pure(1))", `{"with_replacement":{"m":10,"n":100,"event":{"pure":{"eps":1}}}}`},

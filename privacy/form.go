@@ -46,6 +46,8 @@ func formOf(e Event) form {
 		return noise("gaussian", "sigma", e.Variance, e.SensitivitySquared, rootText)
 	case DiscreteGaussian:
 		return noise("discrete_gaussian", "sigma", e.Variance, e.SensitivitySquared, rootText)
+	case Skellam:
+		return form{"skellam", []argument{{"mu", false, number(ratText(e.Variance))}, {"sensitivity", true, number(rootText(e.SensitivitySquared))}, {"l1", true, number(ratText(e.L1))}}}
 	case Tree:
 		f := noise("tree", "sigma", e.Sigma, e.Sensitivity, ratText)
 		f.arguments = []argument{f.arguments[0], {"leaves", false, e.Leaves}, f.arguments[1]}
@@ -72,14 +74,20 @@ func formOf(e Event) form {
 		return point("gdp", argument{"mu", false, number(ratText(e.Mu))})
 	case RDP:
 		return form{"rdp", []argument{{"orders", false, numbers(e.Orders)}, {"eps", false, numbers(e.Eps)}}}
+	case Pair:
+		return form{"pair", []argument{{"p", false, numbers(e.P)}, {"q", false, numbers(e.Q)}}}
 	case Poisson:
 		return form{"poisson", []argument{{"rate", false, number(ratText(e.Rate))}, {"event", false, e.Event}}}
+	case TruncatedPoisson:
+		return form{"truncated_poisson", []argument{{"rate", false, number(ratText(e.Rate))}, {"n", false, e.N}, {"at_most", false, e.AtMost}, {"event", false, e.Event}}}
 	case WithoutReplacement:
 		return sample("without_replacement", e.M, e.N, e.Event)
 	case WithReplacement:
 		return sample("with_replacement", e.M, e.N, e.Event)
 	case Shuffled:
 		return form{"shuffled", []argument{{"n", false, e.N}, {"event", false, e.Event}}}
+	case RepeatAndSelect:
+		return form{"repeat_and_select", []argument{{"mean", false, number(ratText(e.Mean))}, {"event", false, e.Event}, {"shape", true, number(ratText(e.Shape))}}}
 	case Parallel:
 		return form{"parallel", []argument{{"events", false, e.Events}}}
 	case Sum:
@@ -138,6 +146,12 @@ func text(e Event) string {
 			points[i] = ratText(e.Orders[i]) + ": " + ratText(e.Eps[i])
 		}
 		return "rdp(" + strings.Join(points, ", ") + ")"
+	case Pair:
+		outcomes := make([]string, min(len(e.P), len(e.Q)))
+		for i := range outcomes {
+			outcomes[i] = ratText(e.P[i]) + ": " + ratText(e.Q[i])
+		}
+		return "pair(" + strings.Join(outcomes, ", ") + ")"
 	}
 	f := formOf(alone(e))
 	var arguments []string
@@ -232,6 +246,7 @@ func (e RDP) String() string                { return text(e) }
 func (e GDP) String() string                { return text(e) }
 func (e Tree) String() string               { return text(e) }
 func (e Poisson) String() string            { return text(e) }
+func (e TruncatedPoisson) String() string   { return text(e) }
 func (e WithoutReplacement) String() string { return text(e) }
 func (e WithReplacement) String() string    { return text(e) }
 func (e Shuffled) String() string           { return text(e) }
@@ -256,6 +271,7 @@ func (e RDP) MarshalJSON() ([]byte, error)                { return encode(e) }
 func (e GDP) MarshalJSON() ([]byte, error)                { return encode(e) }
 func (e Tree) MarshalJSON() ([]byte, error)               { return encode(e) }
 func (e Poisson) MarshalJSON() ([]byte, error)            { return encode(e) }
+func (e TruncatedPoisson) MarshalJSON() ([]byte, error)   { return encode(e) }
 func (e WithoutReplacement) MarshalJSON() ([]byte, error) { return encode(e) }
 func (e WithReplacement) MarshalJSON() ([]byte, error)    { return encode(e) }
 func (e Shuffled) MarshalJSON() ([]byte, error)           { return encode(e) }

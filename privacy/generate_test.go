@@ -41,6 +41,10 @@ func drawEvent(t *rapid.T, depth int) Event {
 		func() Event { return Laplace{positive("b"), positive("sensitivity")} },
 		func() Event { return DiscreteLaplace{positive("b"), positive("sensitivity")} },
 		func() Event { return Gaussian{positive("variance"), positive("squared sensitivity")} },
+		func() Event {
+			l1 := positive("l1")
+			return Skellam{positive("variance"), new(big.Rat).Mul(new(big.Rat).Mul(l1, l1), below1("share")), l1}
+		},
 		func() Event { return DiscreteGaussian{positive("variance"), positive("squared sensitivity")} },
 		func() Event {
 			return Tree{Sigma: positive("sigma"), Leaves: whole("leaves"), Sensitivity: positive("sensitivity")}
@@ -71,21 +75,32 @@ func drawEvent(t *rapid.T, depth int) Event {
 			}
 			return e
 		},
+		func() Event {
+			p, q := below1("p"), below1("q")
+			if p.Cmp(q) == 0 {
+				q = new(big.Rat).Mul(q, big.NewRat(1, 2))
+			}
+			rest := func(r *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), r) }
+			return Pair{[]*big.Rat{p, rest(p), new(big.Rat)}, []*big.Rat{new(big.Rat), rest(q), q}}
+		},
 		func() Event { return Poisson{below1("rate"), inner()} },
 		func() Event {
 			n := whole("n")
 			return WithoutReplacement{rapid.Int64Range(1, n).Draw(t, "m"), n, inner()}
 		},
 		func() Event { return WithReplacement{whole("m"), whole("n"), inner()} },
+		func() Event {
+			return RepeatAndSelect{new(big.Rat).Add(below1("runs"), big.NewRat(1, 1)), big.NewRat(whole("shape")%100+1, 7), inner()}
+		},
 		func() Event { return Shuffled{whole("n"), inner()} },
 		func() Event { return Repeat{int(whole("count")), inner()} },
 		func() Event {
-			return Under{rapid.SampledFrom([]Neighbours{AddRemove, ReplaceOne}).Draw(t, "relation"), inner()}
+			return Under{rapid.SampledFrom([]Neighbours{AddRemove, ReplaceOne, ReplaceSpecial}).Draw(t, "relation"), inner()}
 		},
 		func() Event { return Parallel{events()} },
 		func() Event { return Sum{events()} },
 	}
-	const leaves = 17 // of kinds
+	const leaves = 19 // of kinds
 	if depth == 0 {
 		kinds = kinds[:leaves]
 	}
@@ -137,7 +152,7 @@ func readsBack(t rapid.TB, e Event) {
 func FuzzParsePlan(f *testing.F) {
 	for _, s := range []string{
 		"14063 * poisson(256/60000, gaussian(1.1))", "ceil(60*60000/256) * (pure(0.1) + zcdp(1/8))", "?*pure(0.1)", "gaussian(2*?)",
-		"rdp(2: 0.5, 4: 1)", "parallel(laplace(1), tree(sqrt(2), 8))", "randomized_response(exp(1)/(1+exp(1)), k=2)", "pure(-ln(1/?))",
+		"rdp(2: 0.5, 4: 1)", "pair(0.5: 0.25, 1/2: 3/4)", `rdp("f")`, `pair("`, "pair(?: 1)", "parallel(laplace(1), tree(sqrt(2), 8))", "randomized_response(exp(1)/(1+exp(1)), k=2)", "pure(-ln(1/?))",
 		"shuffled(1e6, randomized_response(0.75))", "without_replacement(m=10, n=100, event=approx(1, 1e-6))", `{"sum":[{"pure":{"eps":"?"}}]}`,
 		"2*3*pure(1)", "((pure(1)))", "pure(1) + ", "pure(1e999*1e999)", "gausian(1)",
 	} {

@@ -33,14 +33,18 @@ func nameOf(e Event) string { return formOf(alone(e)).name }
 //   - Poisson under AddRemove asks its event about AddRemove. Under ReplaceOne the
 //     sample may lack the unit, have its old or its new rows, and one pair that
 //     dominates all three is known for Gaussian noise only.
+//   - TruncatedPoisson is of Gaussian noise alone, and speaks of both.
 //   - WithoutReplacement and WithReplacement ask about ReplaceOne, in a sample of M
 //     units; if the inner event has a number of units as well, it must be M.
 //   - Shuffled asks about one unit's report, in which there is nothing to sample.
+//   - ReplaceSpecial is asked of noise and bare guarantees as AddRemove is, and of
+//     Poisson samples of additive noise; RandomizedResponse speaks of it, the other
+//     events with a number of units do not.
 //   - Under speaks of the relation that it states.
 //   - Parallel under ReplaceOne asks also about AddRemove, of every part: a unit
 //     may leave one part for another.
 func Holds(e Event, n Neighbours) error {
-	if n > ReplaceOne {
+	if n > ReplaceSpecial {
 		return fmt.Errorf("unknown neighbouring relation %v", n)
 	}
 	if e == nil {
@@ -58,10 +62,24 @@ func holds(e Event, n Neighbours) error {
 		if n == AddRemove {
 			return &RelationError{e, n, "every unit answers, so the number of units is known", "account under replace-one"}
 		}
+	case Pair:
+		if n == ReplaceOne && !e.mirrored() {
+			return &RelationError{e, n, "neither of two units comes first, so that events may meet the pair either way round",
+				"give a pair that is its own mirror image, or account under add-remove"}
+		}
 	case Poisson:
 		if n == ReplaceOne && !gaussian(sampledEvent(e)) {
 			return &RelationError{e, n, "what replacing a unit does to a Poisson sample is known for gaussian only",
 				"account under add-remove, or sample with without_replacement"}
+		}
+		if n == ReplaceSpecial && !additive(sampledEvent(e)) {
+			return &RelationError{e, n, "a sample with the special record is known to be as good as one without it for additive noise only",
+				"account under add-remove"}
+		}
+		return within(e, e.Event, n)
+	case TruncatedPoisson:
+		if n == ReplaceSpecial {
+			return &RelationError{e, n, "the special record may take another unit's place in a full batch", "account under replace-one, which includes it"}
 		}
 		return within(e, e.Event, n)
 	case WithoutReplacement:
@@ -69,12 +87,14 @@ func holds(e Event, n Neighbours) error {
 	case WithReplacement:
 		return sampled(e, e.M, e.Event, n)
 	case Shuffled:
-		if n == AddRemove {
-			return fixed(e)
+		if n != ReplaceOne {
+			return fixed(e, n)
 		}
 		if part := nonlocal(e.Event); part != nil {
 			return fmt.Errorf("%s within shuffled: a report is of one unit, but %[1]s is over many", nameOf(part))
 		}
+		return within(e, e.Event, n)
+	case RepeatAndSelect:
 		return within(e, e.Event, n)
 	case Under:
 		return e.holds(n)
@@ -109,15 +129,20 @@ func within(outer, inner Event, n Neighbours) error {
 	return nil
 }
 
-// fixed is the refusal to add a unit where the number of units is known.
-func fixed(e Event) error {
+// fixed is the refusal to add a unit where the number of units is known, and to put a
+// special record in its place where one event sees all units.
+func fixed(e Event, n Neighbours) error {
+	if n == ReplaceSpecial {
+		return &RelationError{e, n, "what it gains is known for the rows of two units, of which any may be the special record's",
+			"account under replace-one, which includes it"}
+	}
 	return &RelationError{e, AddRemove, "the number n of units is known", "account under replace-one, or sample with poisson"}
 }
 
 // sampled is about an event on a sample of m units among known n.
 func sampled(e Event, m int64, inner Event, n Neighbours) error {
-	if n == AddRemove {
-		return fixed(e)
+	if n != ReplaceOne {
+		return fixed(e, n)
 	}
 	if part, other := population(inner, m); part != nil {
 		return fmt.Errorf("%s within %s: it is over %d units, but the sample has %d", nameOf(part), nameOf(e), other, m)
@@ -130,6 +155,8 @@ func sampled(e Event, m int64, inner Event, n Neighbours) error {
 func population(e Event, n int64) (Event, int64) {
 	size := n
 	switch e := e.(type) {
+	case TruncatedPoisson:
+		size = min(n, e.N) // it is of at most so many
 	case WithoutReplacement:
 		size = e.N
 	case WithReplacement:
@@ -137,6 +164,8 @@ func population(e Event, n int64) (Event, int64) {
 	case Shuffled:
 		size = e.N
 	case Under:
+		return population(e.Event, n)
+	case RepeatAndSelect:
 		return population(e.Event, n)
 	case Repeat:
 		return population(e.Event, n)
@@ -164,6 +193,19 @@ func sampledEvent(e Poisson) Event {
 	}
 }
 
+// additive reports whether e is noise on sums, in which the special record counts as nothing.
+func additive(e Event) bool {
+	switch e := e.(type) {
+	case Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Skellam:
+		return true
+	case Repeat:
+		return additive(e.Event)
+	case Sum:
+		return !slices.ContainsFunc(e.Events, func(part Event) bool { return !additive(part) })
+	}
+	return false
+}
+
 // gaussian reports whether e is Gaussian noise, perhaps several times.
 func gaussian(e Event) bool {
 	switch e := e.(type) {
@@ -180,9 +222,11 @@ func gaussian(e Event) bool {
 // nonlocal returns an event in e that is over more than one unit.
 func nonlocal(e Event) Event {
 	switch e := e.(type) {
-	case Poisson, WithoutReplacement, WithReplacement, Shuffled, Parallel, Tree:
+	case Poisson, TruncatedPoisson, WithoutReplacement, WithReplacement, Shuffled, Parallel, Tree:
 		return e
 	case Under:
+		return nonlocal(e.Event)
+	case RepeatAndSelect:
 		return nonlocal(e.Event)
 	case Repeat:
 		return nonlocal(e.Event)

@@ -12,6 +12,49 @@ import (
 // where they only lack a method, as for plain Laplace noise under replace-one, an
 // event speaks. A tree's unit that is added or removed leaves the others' places
 // alone, which is what they call a special replacement.
+// What speaks of replace-special is what dp_accounting's accountants support under
+// REPLACE_SPECIAL, and why the rest does not is said.
+func TestHoldsUnderReplaceSpecial(t *testing.T) {
+	for plan, why := range map[string]string{
+		"gaussian(1)": "", "laplace(1)": "", "discrete_laplace(1)": "", "discrete_gaussian(1)": "", "tree(1, 8)": "",
+		"pure(1) + approx(1, 1e-6) + zcdp(1) + rdp(2: 1) + gdp(1) + exponential(1) + permute_and_flip(1)": "",
+		"randomized_response(0.75)":                               "",
+		"poisson(0.1, gaussian(1))":                               "",
+		"poisson(0.1, 2*(gaussian(1) + laplace(1)))":              "",
+		"poisson(0.1, poisson(0.1, discrete_gaussian(1)))":        "",
+		"poisson(0.1, randomized_response(0.75))":                 "additive noise only",
+		"poisson(0.1, pure(1))":                                   "additive noise only",
+		"without_replacement(5, 10, gaussian(1))":                 "account under replace-one, which includes it",
+		"with_replacement(5, 10, gaussian(1))":                    "account under replace-one, which includes it",
+		"shuffled(10, randomized_response(0.75))":                 "account under replace-one, which includes it",
+		"3*shuffled(10, randomized_response(0.75))":               "account under replace-one, which includes it",
+		"parallel(gaussian(1), shuffled(10, pure(1)))":            "account under replace-one, which includes it",
+		"parallel(gaussian(1), randomized_response(0.75))":        "",
+		"replace_special(gaussian(1))":                            "",
+		"replace_one(gaussian(1))":                                "calibrated for replace-one",
+		"add_remove(gaussian(1))":                                 "calibrated for add-remove",
+		"poisson(0.1, add_remove(gaussian(1)))":                   "additive noise only",
+		"2*poisson(0.1, replace_special(gaussian(1)))":            "additive noise only",
+		"parallel(replace_special(pure(1)), add_remove(pure(1)))": "calibrated for add-remove",
+	} {
+		p, err := ParsePlan(plan)
+		if err != nil {
+			t.Fatal(plan, err)
+		}
+		e, err := p.Event()
+		if err != nil {
+			t.Fatal(plan, err)
+		}
+		switch err := Holds(e, ReplaceSpecial); {
+		case why == "" && err != nil, why != "" && (err == nil || !strings.Contains(err.Error(), why)):
+			t.Errorf("%s: %v, want %q", plan, err, why)
+		}
+	}
+	if err := Holds(Under{ReplaceSpecial, GDP{rat("1")}}, ReplaceOne); err == nil {
+		t.Error("what was calibrated for replace-special holds under replace-one")
+	}
+}
+
 func TestHolds(t *testing.T) {
 	const (
 		both    = ""

@@ -49,14 +49,16 @@ type Parameter struct {
 //
 // Texts are at most 256 KiB, events nest at most 16 deep, numbers have at most 1000
 // digits, and what takes long to compute is refused. Every error is a *SyntaxError.
-func ParsePlan(text string) (Plan, error) {
+func ParsePlan(text string) (Plan, error) { return parsePlan(text, nil) }
+
+func parsePlan(text string, open func(string) ([]byte, error)) (Plan, error) {
 	if len(text) > maxText {
 		return Plan{}, span{0, len(text)}.fail("the plan is longer than 256 KiB", "")
 	}
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
 		return unmarshalPlan([]byte(text))
 	}
-	p := parser{text: text}
+	p := parser{text: text, open: open}
 	root, err := p.parse()
 	if err != nil {
 		return Plan{}, err
@@ -136,6 +138,8 @@ func (v *evaluator) parameter(n *node) (Parameter, error) {
 		s, _ := signatureOf(n.text)
 		p.Event = n.text
 		switch {
+		case s.parameters[0].kind == masses:
+			return Parameter{}, below.span.fail("a probability of a pair is unknown", "the others add up to what is left for it")
 		case s.parameters[0].kind != points:
 			kind, p.Name = s.parameters[i].kind, s.parameters[i].name
 		case i%2 == 0:

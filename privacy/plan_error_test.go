@@ -8,8 +8,8 @@ import (
 
 // What is refused, where («»), why, and what to write instead.
 func TestPlansRefused(t *testing.T) {
-	const everyEvent = "events are laplace, discrete_laplace, gaussian, discrete_gaussian, tree, pure, approx, selection, exponential, permute_and_flip, " +
-		"noisy_max, sparse_vector, randomized_response, zcdp, gdp, rdp, poisson, without_replacement, with_replacement, shuffled, add_remove, replace_one, parallel"
+	const everyEvent = "events are laplace, discrete_laplace, gaussian, discrete_gaussian, skellam, tree, pure, approx, selection, exponential, permute_and_flip, " +
+		"noisy_max, sparse_vector, randomized_response, zcdp, gdp, rdp, pair, poisson, truncated_poisson, without_replacement, with_replacement, shuffled, repeat_and_select, add_remove, replace_one, replace_special, parallel"
 	for _, tc := range []struct{ plan, message, hint string }{
 		{`«»`, `want an event or a number, got the end of the plan`, ``},
 		{` «»`, `want an event or a number, got the end of the plan`, ``},

@@ -25,6 +25,7 @@ type parser struct {
 	at      int // where the next token is looked for
 	depth   int // of parentheses
 	unknown *node
+	open    func(name string) ([]byte, error) // nil where no file may be read
 }
 
 // A token's kind is one of these, otherwise the character that it is.
@@ -32,6 +33,7 @@ const (
 	end     rune = -1 - iota
 	digits       // a number
 	letters      // a name
+	quoted       // the name of a file, with its quotes
 )
 
 type token struct {
@@ -51,6 +53,11 @@ func (p *parser) peek() token {
 		kind = end
 	case isDigit(c):
 		kind, n = digits, numberLen(rest)
+	case c == '"':
+		kind, n = quoted, len(rest)
+		if i := strings.IndexByte(rest[1:], '"'); i >= 0 {
+			n = i + 2
+		}
 	case isLetter(c):
 		kind, n = letters, strings.IndexFunc(rest, func(c rune) bool { return !isLetter(c) && !unicode.IsDigit(c) })
 		if n < 0 {
@@ -371,6 +378,15 @@ func unknownName(name token) error {
 // arguments reads an event's arguments and the closing parenthesis.
 func (p *parser) arguments(name, open token, signature signature) (*node, error) {
 	b := callBuilder{signature: signature, name: name.span}
+	if file, ok := p.skip(quoted); ok {
+		if err := p.file(&b, file); err != nil {
+			return nil, err
+		}
+		if t := p.next(); t.kind != ')' {
+			return nil, file.span.fail("a file stands alone within "+name.text, "")
+		}
+		return b.node(span{name.span.start, p.at})
+	}
 	if _, empty := p.skip(')'); !empty {
 		for {
 			start := p.at

@@ -19,15 +19,26 @@ type Neighbours uint8
 const (
 	AddRemove  Neighbours = iota // one unit's rows are added or removed
 	ReplaceOne                   // one unit's rows are replaced by another's
+
+	// ReplaceSpecial: one unit's rows are replaced by a special record, or such a record
+	// by a unit's rows (Kairouz et al. 2021, "Practical and Private (Deep) Learning
+	// Without Sampling or Shuffling", Definition 1.1). The special record counts as nothing
+	// in every sum, so that noise sees the distance of AddRemove; in a randomized response
+	// it gives every answer with the same probability; it stands in the part of a
+	// partition that the unit stood in. The number of units is known, and the same. It is
+	// for plans: no budget is kept for it, because no engine has such a record.
+	ReplaceSpecial
 )
 
-// String returns the relation's name in catalogs, "add-remove" or "replace-one".
+// String returns the relation's name, "add-remove", "replace-one" or "replace-special".
 func (n Neighbours) String() string {
 	switch n {
 	case AddRemove:
 		return "add-remove"
 	case ReplaceOne:
 		return "replace-one"
+	case ReplaceSpecial:
+		return "replace-special"
 	}
 	return fmt.Sprintf("Neighbours(%d)", uint8(n))
 }
@@ -39,13 +50,15 @@ func ParseNeighbours(s string) (Neighbours, error) {
 		return AddRemove, nil
 	case "replace-one":
 		return ReplaceOne, nil
+	case "replace-special":
+		return ReplaceSpecial, nil
 	}
-	return 0, fmt.Errorf("unknown neighbouring relation %q: want add-remove or replace-one", s)
+	return 0, fmt.Errorf("unknown neighbouring relation %q: want add-remove, replace-one or replace-special", s)
 }
 
 // MarshalText implements encoding.TextMarshaler.
 func (n Neighbours) MarshalText() ([]byte, error) {
-	if n > ReplaceOne {
+	if n > ReplaceSpecial {
 		return nil, fmt.Errorf("marshal neighbouring relation: no such relation %d", uint8(n))
 	}
 	return []byte(n.String()), nil

@@ -7,7 +7,7 @@ func TestNeighbours(t *testing.T) {
 	if zero != AddRemove {
 		t.Error("the zero relation is not add-remove")
 	}
-	for _, n := range []Neighbours{AddRemove, ReplaceOne} {
+	for _, n := range []Neighbours{AddRemove, ReplaceOne, ReplaceSpecial} {
 		var back Neighbours
 		text, err := n.MarshalText()
 		if err != nil || back.UnmarshalText(text) != nil || back != n {

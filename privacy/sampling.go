@@ -14,6 +14,15 @@ type Poisson struct {
 	Event Event
 }
 
+// TruncatedPoisson is Event, Gaussian noise on a sum, on a sample that every one of at most N
+// units enters by itself with probability Rate; of more than AtMost units in it, a uniformly
+// drawn set of AtMost is kept.
+type TruncatedPoisson struct {
+	Rate      *big.Rat // above 0, at most 1
+	N, AtMost int64
+	Event     Event
+}
+
 // WithoutReplacement is Event on a uniformly drawn set of M among N units. N is
 // public, so it speaks of ReplaceOne alone, and so must Event, about the sample.
 type WithoutReplacement struct {
@@ -29,13 +38,16 @@ type WithReplacement struct {
 }
 
 // Shuffled is the set, without its order, of N units' reports by the local
-// randomizer Event. It speaks of ReplaceOne alone.
+// randomizer Event. It speaks of ReplaceOne alone. Of Laplace noise, a report is one number
+// of an interval as wide as the sensitivity, or a vector within half of that, in L1, of a
+// centre that all users have in common.
 type Shuffled struct {
 	N     int64
 	Event Event
 }
 
 func (Poisson) event()            {}
+func (TruncatedPoisson) event()   {}
 func (WithoutReplacement) event() {}
 func (WithReplacement) event()    {}
 func (Shuffled) event()           {}
@@ -45,6 +57,22 @@ func (e Poisson) Validate() error {
 		return errors.New("poisson: the rate is missing, not positive, or above 1")
 	}
 	return validateInner("poisson", e.Event)
+}
+
+func (e TruncatedPoisson) Validate() error {
+	if e.Rate == nil || e.Rate.Sign() <= 0 || e.Rate.Cmp(big.NewRat(1, 1)) > 0 {
+		return errors.New("truncated_poisson: the rate is missing, not positive, or above 1")
+	}
+	if !isCount(e.N) || !isCount(e.AtMost) {
+		return errors.New("truncated_poisson: want n and at_most from 1 to 1e12")
+	}
+	if err := validateInner("truncated_poisson", e.Event); err != nil {
+		return err
+	}
+	if !gaussian(e.Event) {
+		return errors.New("truncated_poisson: want gaussian, perhaps repeated or summed: what truncation costs is known of no other event")
+	}
+	return nil
 }
 
 func (e WithoutReplacement) Validate() error {

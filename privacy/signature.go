@@ -40,10 +40,12 @@ const (
 	oneEvent                  // an Event
 	manyEvents                // []Event: all arguments
 	points                    // pairs of an order and a value: all arguments
+	masses                    // pairs of two probabilities: all arguments
 )
 
-func (k kindOf) event() bool { return k == oneEvent || k == manyEvents }
-func (k kindOf) whole() bool { return k == wholeUp || k == wholeDown }
+func (k kindOf) paired() bool { return k == points || k == masses }
+func (k kindOf) event() bool  { return k == oneEvent || k == manyEvents }
+func (k kindOf) whole() bool  { return k == wholeUp || k == wholeDown }
 
 // grows reports whether an event costs more as its parameter grows. The
 // probability of a randomized response does above 1/k, where it is meant to be.
@@ -73,6 +75,8 @@ var signatures = []signature{
 		func(a arguments) Event { return Gaussian{a.rat(0), a.rat(1)} }},
 	{"discrete_gaussian", []parameter{{"sigma", downSquare, ""}, {"sensitivity", upSquare, "1"}},
 		func(a arguments) Event { return DiscreteGaussian{a.rat(0), a.rat(1)} }},
+	{"skellam", []parameter{{"mu", down, ""}, {"sensitivity", upSquare, "1"}, {"l1", up, "1"}},
+		func(a arguments) Event { return Skellam{a.rat(0), a.rat(1), a.rat(2)} }},
 	{"tree", []parameter{{"sigma", down, ""}, {"leaves", wholeUp, ""}, {"sensitivity", up, "1"}},
 		func(a arguments) Event { return Tree{Sigma: a.rat(0), Leaves: a.int(1), Sensitivity: a.rat(2)} }},
 	{"pure", []parameter{epsParameter},
@@ -99,18 +103,26 @@ var signatures = []signature{
 		func(a arguments) Event { return GDP{a.rat(0)} }},
 	{"rdp", []parameter{{"order: eps", points, ""}},
 		func(a arguments) Event { return a[0].(RDP) }},
+	{"pair", []parameter{{"p: q", masses, ""}},
+		func(a arguments) Event { return a[0].(Pair) }},
 	{"poisson", []parameter{{"rate", rate, ""}, eventParameter},
 		func(a arguments) Event { return Poisson{a.rat(0), a.event(1)} }},
+	{"truncated_poisson", []parameter{{"rate", rate, ""}, {"n", wholeUp, ""}, {"at_most", wholeDown, ""}, eventParameter},
+		func(a arguments) Event { return TruncatedPoisson{a.rat(0), a.int(1), a.int(2), a.event(3)} }},
 	{"without_replacement", []parameter{{"m", wholeUp, ""}, {"n", wholeDown, ""}, eventParameter},
 		func(a arguments) Event { return WithoutReplacement{a.int(0), a.int(1), a.event(2)} }},
 	{"with_replacement", []parameter{{"m", wholeUp, ""}, {"n", wholeDown, ""}, eventParameter},
 		func(a arguments) Event { return WithReplacement{a.int(0), a.int(1), a.event(2)} }},
 	{"shuffled", []parameter{{"n", wholeDown, ""}, eventParameter},
 		func(a arguments) Event { return Shuffled{a.int(0), a.event(1)} }},
+	{"repeat_and_select", []parameter{{"mean", up, ""}, eventParameter, {"shape", up, "1"}},
+		func(a arguments) Event { return RepeatAndSelect{Mean: a.rat(0), Event: a.event(1), Shape: a.rat(2)} }},
 	{"add_remove", []parameter{eventParameter},
 		func(a arguments) Event { return Under{AddRemove, a.event(0)} }},
 	{"replace_one", []parameter{eventParameter},
 		func(a arguments) Event { return Under{ReplaceOne, a.event(0)} }},
+	{"replace_special", []parameter{eventParameter},
+		func(a arguments) Event { return Under{ReplaceSpecial, a.event(0)} }},
 	{"parallel", []parameter{{"event", manyEvents, ""}},
 		func(a arguments) Event { return Parallel{a[0].([]Event)} }},
 }
@@ -136,7 +148,7 @@ func signatureOf(name string) (signature, bool) {
 
 // variadic reports whether all arguments belong to one parameter.
 func (s signature) variadic() bool {
-	return s.parameters[0].kind == manyEvents || s.parameters[0].kind == points
+	return s.parameters[0].kind == manyEvents || s.parameters[0].kind.paired()
 }
 
 func (s signature) find(name string) int {

@@ -129,7 +129,7 @@ func (n *node) write(b *strings.Builder, least int) {
 
 func (n *node) writeArguments(b *strings.Builder) {
 	signature, isEvent := signatureOf(n.text)
-	first, pairs := true, isEvent && signature.parameters[0].kind == points
+	first, pairs := true, isEvent && signature.parameters[0].kind.paired()
 	for i, argument := range n.of {
 		if argument == nil {
 			continue

@@ -18,7 +18,7 @@ func (Under) event() {}
 
 // Validate implements Event.
 func (e Under) Validate() error {
-	if e.Neighbours > ReplaceOne {
+	if e.Neighbours > ReplaceSpecial {
 		return fmt.Errorf("unknown neighbouring relation %v", e.Neighbours)
 	}
 	return validateInner(e.name(), e.Event)
@@ -46,8 +46,10 @@ func (e Under) holds(n Neighbours) error {
 // sampledAlone reports whether e has a Poisson sample in it.
 func sampledAlone(e Event) (found bool) {
 	Map(e, func(e Event) Event {
-		_, poisson := e.(Poisson)
-		found = found || poisson
+		switch e.(type) {
+		case Poisson, TruncatedPoisson:
+			found = true
+		}
 		return e
 	})
 	return found
@@ -80,10 +82,16 @@ func Map(e Event, f func(Event) Event) Event {
 	case Under:
 		c.Event = Map(c.Event, f)
 		e = c
+	case RepeatAndSelect:
+		c.Event = Map(c.Event, f)
+		e = c
 	case Repeat:
 		c.Event = Map(c.Event, f)
 		e = c
 	case Poisson:
+		c.Event = Map(c.Event, f)
+		e = c
+	case TruncatedPoisson:
 		c.Event = Map(c.Event, f)
 		e = c
 	case WithoutReplacement:

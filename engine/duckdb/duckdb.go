@@ -23,9 +23,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -42,6 +42,10 @@ type Options struct {
 	Threads int    // one a processor if 0
 	Temp    string // the folder where what does not fit in memory is spilled; the system's if empty
 
+	// Lazy opens a source when a statement is prepared or asked that reads it, instead
+	// of all at once: one that cannot be opened stands in the way of no other.
+	Lazy bool
+
 	Maps map[string]engine.Map // of the catalog's mapped tables, by their names
 }
 
@@ -51,16 +55,20 @@ type Engine struct {
 	catalog *catalog.Catalog
 	options Options
 	spill   *spill
-	copied  map[string]*copied // by the table's folded name
-	made    atomic.Int64       // copies
+	made    atomic.Int64 // copies
+
+	opening  sync.Mutex         // guards what follows
+	attached databases          // DuckDB files
+	opened   map[string]bool    // tables, by their folded names
+	copied   map[string]*copied // of those, what is copied when it is first read
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// Open opens the catalog's sources. Its errors are for the owner: they name
+// Open opens the catalog's sources, or with Lazy none yet. Its errors are for the owner: they name
 // files and columns and depend on no record.
 func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
-	e := &Engine{catalog: c, options: o, copied: map[string]*copied{}}
+	e := &Engine{catalog: c, options: o, opened: map[string]bool{}, copied: map[string]*copied{}}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -82,60 +90,94 @@ func (e *Engine) open(ctx context.Context) (err error) {
 	return e.setUp(ctx, conn)
 }
 
-// setUp makes a view of each table, but of those that are copied when they are
-// first read, and locks the instance. The lock alone would
-// let COPY write to the catalog's own files, which allowed_paths names; that
-// only a SELECT is run is what forbids it. Statements cost a
-// fraction of a millisecond each, so they run in two batches; where one fails the
-// views are made again one by one, to say which.
+// setUp locks the instance to the catalog's files. The lock alone would let COPY
+// write to them, which allowed_paths names; that only a SELECT is run is what forbids
+// it.
 func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
-	attached := databases{}
-	var files, attach []string
-	var read []*catalog.Table
+	var files []string
 	for _, t := range e.catalog.Tables {
+		switch t.Source.Format {
+		case catalog.DuckDB:
+			files = append(files, t.Source.Path, t.Source.Path+".wal")
+		case catalog.Parquet:
+			files = append(files, t.Source.Path)
+		}
+	}
+	_, err := conn.ExecContext(ctx, strings.Join([]string{zone, "CREATE SCHEMA " + copies, "SET allowed_paths = [" + literals(files) + "]",
+		"SET enable_external_access = false", "SET lock_configuration = true"}, ";\n"))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("open duckdb: it refuses its own settings")
+	case e.options.Lazy:
+		return nil
+	}
+	return e.ready(ctx, e.catalog.Tables)
+}
+
+// ready opens the sources of tables, once: a view of each is made, but of those that are
+// copied when they are first read. Its errors depend on no record. One that fails is
+// tried again when it is asked for again.
+func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	var read []*catalog.Table
+	for _, t := range tables {
+		if t.Mapping != nil {
+			tables = append(tables[:len(tables):len(tables)], t.Mapping.Of)
+		}
+	}
+	for _, t := range tables {
+		name := catalog.Fold(t.Name)
+		if e.opened[name] {
+			continue
+		}
 		if err := readable(ctx, t); err != nil {
 			return err
 		}
-		if t.Mapping != nil {
+		switch {
+		case t.Mapping != nil:
 			if e.options.Maps[t.Name].Rows == nil {
 				return fmt.Errorf("mapped table %q has no code", t.Name)
 			}
-			e.copied[catalog.Fold(t.Name)] = newCopy(t, e.mapped)
-			continue
-		}
-		switch t.Source.Format {
-		case catalog.DuckDB:
-			fresh, err := attached.add(t.Source.Path)
-			if err != nil {
-				return unopened(ctx, t, err)
-			}
-			if fresh {
-				attach = append(attach, "ATTACH "+literal(t.Source.Path)+" AS "+attached.alias(t.Source.Path)+" (READ_ONLY)")
-				files = append(files, t.Source.Path, t.Source.Path+".wal")
-			}
-		case catalog.Parquet:
-			files = append(files, t.Source.Path)
+			e.copied[name], e.opened[name] = newCopy(t, e.mapped), true
+		case t.Source.Format == catalog.DuckDB || t.Source.Format == catalog.Parquet:
+			read = append(read, t)
 		default:
 			if err := opens(ctx, t); err != nil {
 				return err
 			}
-			e.copied[catalog.Fold(t.Name)] = newCopy(t, openRecords)
-			continue
+			e.copied[name], e.opened[name] = newCopy(t, openRecords), true
 		}
-		read = append(read, t)
 	}
-	exec := func(statements ...string) error {
-		_, err := conn.ExecContext(ctx, strings.Join(statements, ";\n"))
-		return err
+	if len(read) == 0 {
+		return nil
 	}
-	err := exec(append(attach, zone, "CREATE SCHEMA "+copies)...)
-	var views []string
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("open duckdb: %w", err)
+	}
+	defer conn.Close()
+	databases := 0
+	for _, t := range read {
+		if t.Source.Format == catalog.DuckDB {
+			databases++
+			if err := e.attach(ctx, conn, t); err != nil {
+				return err
+			}
+		}
+	}
+	if databases > 0 {
+		if err := e.refuseViews(ctx, conn, read); err != nil {
+			return err
+		}
+	}
+	// Statements cost a fraction of a millisecond each, so they run in one batch; where
+	// one fails the views are made again one by one, to say which.
+	views, err := relations(ctx, conn, read, e.attached)
 	if err == nil {
-		views, err = relations(ctx, conn, read, attached)
-	}
-	if err == nil {
-		lock := []string{"SET allowed_paths = [" + literals(files) + "]", "SET enable_external_access = false"}
-		err = exec(slices.Concat(lock, views, []string{"SET lock_configuration = true"})...)
+		_, err = conn.ExecContext(ctx, strings.Join(views, ";\n"))
 	}
 	var said *diagnostic.Diagnostic
 	switch {
@@ -144,11 +186,50 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 	case errors.As(err, &said):
 		return err
 	case err != nil:
-		return e.explainFailure(ctx, conn, attached)
-	case len(attach) == 0:
+		return e.explainFailure(ctx, conn, read)
+	}
+	for _, t := range read {
+		e.opened[catalog.Fold(t.Name)] = true
+	}
+	return nil
+}
+
+// attach attaches a table's file, once.
+func (e *Engine) attach(ctx context.Context, conn *sql.Conn, t *catalog.Table) error {
+	fresh, err := e.attached.add(t.Source.Path)
+	if err != nil {
+		return unopened(ctx, t, err)
+	}
+	if !fresh {
 		return nil
 	}
-	return e.refuseViews(ctx, conn, attached)
+	_, err = conn.ExecContext(ctx, "ATTACH "+literal(t.Source.Path)+" AS "+e.attached.alias(t.Source.Path)+" (READ_ONLY)")
+	if err == nil {
+		return nil
+	}
+	e.attached = e.attached[:len(e.attached)-1]
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	why, hint := trouble(err)
+	return cannotOpen(t, why).(*diagnostic.Diagnostic).Try("%s", hint)
+}
+
+// named are the catalog's tables of these names.
+func (e *Engine) named(names []string) (tables []*catalog.Table) {
+	for _, name := range names {
+		if t, ok := e.catalog.Table(name); ok {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// copyOf returns what is copied of a table, nil of one that is read where it is.
+func (e *Engine) copyOf(name string) *copied {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	return e.copied[catalog.Fold(name)]
 }
 
 // relations returns the statements that make a view of each table. The types that

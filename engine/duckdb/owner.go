@@ -12,6 +12,7 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/records"
 )
@@ -43,15 +44,19 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 }
 
 // Records copies a CSV or JSON-lines file into a table.
-func (o *owner) Records(ctx context.Context, path string, members []string, multiline bool) (table string, err error) {
+func (o *owner) Records(ctx context.Context, path string, t engine.Text) (table string, err error) {
 	var r records.Reader
-	columns := len(members)
-	if members != nil {
-		r, err = records.OpenJSONLines(ctx, path, members)
+	at := make([]int, len(t.Columns))
+	if t.JSON {
+		r, err = records.OpenJSONLines(ctx, path, t.Columns)
+		for i := range at {
+			at[i] = i
+		}
 	} else {
 		var csv *records.CSV
-		if csv, err = records.OpenCSV(ctx, path, records.CSVOptions{Multiline: multiline}); err == nil {
-			r, columns = csv, len(csv.Header())
+		if csv, err = records.OpenCSV(ctx, path, t.Form); err == nil {
+			r, at = csv, csv.Find(t.Columns, catalog.Fold)
+			csv.Typed(at, t.Types)
 		}
 	}
 	if err != nil {
@@ -59,9 +64,9 @@ func (o *owner) Records(ctx context.Context, path string, members []string, mult
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	table = fmt.Sprintf("discreet_records_%d", o.records.Add(1))
-	declared, at := make([]string, columns), make([]int, columns)
+	declared := make([]string, len(at))
 	for i := range at {
-		declared[i], at[i] = fmt.Sprintf("f%d VARCHAR", i), i
+		declared[i] = fmt.Sprintf("f%d VARCHAR", i)
 	}
 	return table, raw(ctx, o.db, func(c *duckdb.Conn) error {
 		if _, err := c.ExecContext(ctx, "CREATE TABLE "+table+" ("+strings.Join(declared, ", ")+")", nil); err != nil {
@@ -75,7 +80,7 @@ func (o *owner) Records(ctx context.Context, path string, members []string, mult
 func (o *owner) Rows(ctx context.Context, text string, args ...any) (columns []string, all [][]any, err error) {
 	rows, err := o.db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unattached(text, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	if columns, err = rows.Columns(); err != nil {

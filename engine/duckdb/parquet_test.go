@@ -9,12 +9,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/check"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -320,6 +322,39 @@ func TestParquetTypes(t *testing.T) {
 			t.Errorf("%s is read by now: count its values among the others", table.Name)
 		} else if err.Error() != engine.ErrResource.Error() {
 			t.Errorf("%s: %v", table.Name, err)
+		}
+	}
+	findsDamage(t, &catalog.Catalog{Tables: damaged})
+}
+
+// findsDamage: the owner's check and the opening of a ledger name every column that
+// would suspend a domain.
+func findsDamage(t *testing.T, c *catalog.Catalog) {
+	o, err := duckdb.OpenOwner(t.Context(), duckdb.Options{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	unread, err := check.FindUnread(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := check.Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, table := range c.Tables {
+		for _, column := range table.Columns {
+			if !slices.ContainsFunc(report.Tables[i].Findings, func(f check.Finding) bool {
+				return f.Severity == check.Problem && f.Column == column.Name && strings.Contains(f.Message, "suspends the domain")
+			}) {
+				t.Errorf("%s.%s: check finds no damage", table.Name, column.Name)
+			}
+			if !slices.ContainsFunc(unread, func(u check.Unread) bool {
+				return u.Table == table.Name && u.Column == column.Name && u.Damage != ""
+			}) {
+				t.Errorf("%s.%s: a ledger is opened over it", table.Name, column.Name)
+			}
 		}
 	}
 }

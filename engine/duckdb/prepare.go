@@ -20,8 +20,16 @@ var _ engine.Preparer = (*Engine)(nil)
 // connection of their own, in which they stand before the views of the same
 // names, so that no file is read, not even its statistics, and the catalog's
 // other tables are not named. The connection is closed afterwards, never
-// returned to the pool: no query can take its tables for the real ones.
+// returned to the pool: no query can take its tables for the real ones. A source
+// that cannot be opened is said now, before anything is charged.
 func (e *Engine) Prepare(ctx context.Context, text string, tables []engine.Table) error {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.Name
+	}
+	if err := e.ready(ctx, e.named(names)); err != nil {
+		return err
+	}
 	conn, err := e.db.Conn(ctx)
 	if err != nil {
 		return failure(ctx, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/records"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A copied source is a CSV or JSON-lines file, or what a Map makes of any source,
@@ -79,8 +80,11 @@ func (e *Engine) fresh(ctx context.Context, tables []string) error {
 	if err := e.catalog.Recheck(tables...); err != nil {
 		return err
 	}
+	if err := e.ready(ctx, e.named(tables)); err != nil {
+		return err
+	}
 	for _, name := range tables {
-		if s, ok := e.copied[catalog.Fold(name)]; ok {
+		if s := e.copyOf(name); s != nil {
 			if err := e.copy(ctx, s); err != nil {
 				return err
 			}
@@ -185,7 +189,7 @@ func appendRecords(ctx context.Context, c *duckdb.Conn, r records.Reader, at []i
 			continue
 		}
 		for i, from := range at {
-			if row[i] = nil; rec.Fields[from] != nil {
+			if row[i] = nil; from >= 0 && rec.Fields[from] != nil {
 				row[i] = rec.Fields[from]
 				bytes += len(rec.Fields[from])
 			}
@@ -205,6 +209,13 @@ func appendRecords(ctx context.Context, c *duckdb.Conn, r records.Reader, at []i
 	}
 }
 
+func missingColumn(t *catalog.Table, name string) string {
+	if t.Form.NoHeader {
+		return "its columns are c1, c2, ..., and not \"" + name + "\": name them with from"
+	}
+	return "its header has no column \"" + name + "\""
+}
+
 // openRecords opens a source and finds the declared columns in it: by the
 // header's names, of which the first counts where several differ in case alone.
 func openRecords(ctx context.Context, t *catalog.Table) (records.Reader, []int, error) {
@@ -212,7 +223,7 @@ func openRecords(ctx context.Context, t *catalog.Table) (records.Reader, []int, 
 	if t.Source.Format == catalog.JSONLines {
 		names := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
-			names[i], at[i] = c.Name, i
+			names[i], at[i] = c.Field(), i
 		}
 		r, err := records.OpenJSONLines(ctx, t.Source.Path, names)
 		if err != nil {
@@ -220,19 +231,22 @@ func openRecords(ctx context.Context, t *catalog.Table) (records.Reader, []int, 
 		}
 		return r, at, nil
 	}
-	r, err := records.OpenCSV(ctx, t.Source.Path, records.CSVOptions{Multiline: t.Multiline})
+	r, err := records.OpenCSV(ctx, t.Source.Path, t.Form)
 	switch {
 	case err == records.ErrNoHeader:
 		return nil, nil, cannotOpen(t, err.Error())
 	case err != nil:
 		return nil, nil, unopened(ctx, t, err)
 	}
+	names, types := make([]string, len(t.Columns)), make([]sqltype.Type, len(t.Columns))
 	for i, c := range t.Columns {
-		at[i] = slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })
-		if at[i] < 0 {
-			r.Close()
-			return nil, nil, cannotOpen(t, "its header has no column \""+c.Name+"\"")
-		}
+		names[i], types[i] = c.Field(), c.Type
 	}
+	at = r.Find(names, catalog.Fold)
+	if i := slices.Index(at, -1); i >= 0 {
+		r.Close()
+		return nil, nil, cannotOpen(t, missingColumn(t, names[i]))
+	}
+	r.Typed(at, types)
 	return r, at, nil
 }

@@ -3,6 +3,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,16 +23,19 @@ import (
 // origin is where a Parquet or DuckDB source is read.
 func origin(t *catalog.Table, attached string) string {
 	if t.Source.Format == catalog.DuckDB {
-		return attached + ".main." + quote(t.Source.Table)
+		return attached + "." + quote(schema(t)) + "." + quote(t.Source.Table)
 	}
 	return "read_parquet(" + literal(t.Source.Path) + ")"
 }
+
+// schema is that of a DuckDB file in which a table is.
+func schema(t *catalog.Table) string { return cmp.Or(t.Source.Schema, "main") }
 
 // names are the columns that a table declares, quoted.
 func names(t *catalog.Table) []string {
 	out := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		out[i] = quote(c.Name)
+		out[i] = quote(c.Field())
 	}
 	return out
 }
@@ -64,6 +68,10 @@ func canonical(f stored, t sqltype.Type) string {
 	raw := f.raw
 	if least, greatest := limits(f.native); least != "" {
 		raw = fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s END", raw, least, greatest)
+	}
+	if f.native == "VARCHAR" && (t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind) {
+		// DuckDB takes 01/12/24 for a day of the year 1.
+		raw = fmt.Sprintf("CASE WHEN ltrim(%[1]s) LIKE '____-%%' THEN %[1]s END", raw)
 	}
 	v := "TRY_CAST(" + raw + " AS " + typeName(t) + ")"
 	if !castsTotally(f.native, t) {
@@ -211,19 +219,19 @@ func (d databases) alias(path string) string {
 
 // refuseViews refuses views as sources: whose rows a view has is in its text, and
 // could be those of any table, or of another file.
-func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, attached databases) error {
-	rows, err := conn.QueryContext(ctx, "SELECT database_name, view_name FROM duckdb_views() WHERE schema_name = 'main' AND starts_with(database_name, 'discreet_file_')")
+func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, tables []*catalog.Table) error {
+	rows, err := conn.QueryContext(ctx, "SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE starts_with(database_name, 'discreet_file_')")
 	if err != nil {
 		return failure(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var alias, view string
-		if err := rows.Scan(&alias, &view); err != nil {
+		var alias, in, view string
+		if err := rows.Scan(&alias, &in, &view); err != nil {
 			return failure(ctx, err)
 		}
-		for _, t := range e.catalog.Tables {
-			if t.Source.Format == catalog.DuckDB && attached.alias(t.Source.Path) == alias && catalog.Fold(t.Source.Table) == catalog.Fold(view) {
+		for _, t := range tables {
+			if t.Source.Format == catalog.DuckDB && e.attached.alias(t.Source.Path) == alias && catalog.Fold(t.Source.Table) == catalog.Fold(view) && catalog.Fold(schema(t)) == catalog.Fold(in) {
 				return cannotOpen(t, "it is a view, whose rows can be those of any table; name the table itself")
 			}
 		}
@@ -231,9 +239,8 @@ func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, attached datab
 	return failure(ctx, rows.Err())
 }
 
-// explainFailure finds the table that made setUp fail. The instance is not
-// used afterwards.
-func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached databases) error {
+// explainFailure finds the table of which no view could be made.
+func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, tables []*catalog.Table) error {
 	try := func(text string) (names []string, err error) {
 		rows, err := conn.QueryContext(ctx, text)
 		if err != nil {
@@ -242,20 +249,8 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached da
 		defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
 		return rows.Columns()
 	}
-	for _, t := range e.catalog.Tables {
-		if t.Mapping != nil {
-			continue
-		}
-		switch t.Source.Format {
-		case catalog.CSV, catalog.JSONLines:
-			continue
-		case catalog.DuckDB:
-			alias := attached.alias(t.Source.Path)
-			if _, err := try("ATTACH IF NOT EXISTS " + literal(t.Source.Path) + " AS " + alias + " (READ_ONLY)"); err != nil {
-				return cannotOpen(t, "it is not a DuckDB file of this version, or another process writes to it")
-			}
-		}
-		from := origin(t, attached.alias(t.Source.Path))
+	for _, t := range tables {
+		from := origin(t, e.attached.alias(t.Source.Path))
 		names, err := try("SELECT * FROM " + from + " LIMIT 0")
 		switch {
 		case err != nil && t.Source.Format == catalog.DuckDB:
@@ -264,14 +259,14 @@ func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, attached da
 			return cannotOpen(t, "it is not a Parquet file")
 		}
 		for _, c := range t.Columns {
-			same := func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) }
+			same := func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Field()) }
 			if !slices.ContainsFunc(names, same) {
-				return cannotOpen(t, fmt.Sprintf("it has no column %q", c.Name))
+				return cannotOpen(t, fmt.Sprintf("it has no column %q", c.Field()))
 			}
-			if _, err := try("SELECT " + canonical(stored{raw: quote(c.Name)}, c.Type) + " FROM " + from + " LIMIT 0"); err != nil {
-				return cannotOpen(t, fmt.Sprintf("column %q cannot be read as %s", c.Name, c.Type))
+			if _, err := try("SELECT " + canonical(stored{raw: quote(c.Field())}, c.Type) + " FROM " + from + " LIMIT 0"); err != nil {
+				return cannotOpen(t, fmt.Sprintf("column %q cannot be read as %s", c.Field(), c.Type))
 			}
 		}
 	}
-	return fmt.Errorf("open duckdb: it refuses its own settings")
+	return errors.New("open duckdb: no view of a table can be made")
 }

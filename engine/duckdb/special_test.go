@@ -97,7 +97,7 @@ func TestI6SourceThatIsNoFile(t *testing.T) {
 func TestI8ViewAsSource(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.duckdb")
 	made(t, path)
-	for _, table := range []string{"v", "V", "main.t", "main.v", "T.t", `"t"`} {
+	for _, table := range []string{"v", "V", "main.v", "T.t", `"t"`} {
 		c, err := catalog.Parse(filepath.Join(t.TempDir(), "discreet.toml"),
 			fmt.Sprintf("[tables.t]\nsource = %q\npublic = true\n[tables.t.columns]\na = { type = \"bigint\" }\n", path+"#"+table))
 		if err != nil {

@@ -99,7 +99,7 @@ func sweep() (plot.Plot, error) {
 		X:     plot.Axis{Label: "epsilon of a run", Log: true}, Y: plot.Axis{Label: "runs", Log: true},
 	}
 	for _, f := range filters {
-		line := plot.Line{Name: f, Dashed: f == filter.Rogers}
+		line := plot.Line{Name: string(f), Dashed: f == filter.Rogers}
 		for _, each := range []string{"0.001", "0.002", "0.003", "0.005", "0.0075", "0.01", "0.02", "0.03", "0.05", "0.075", "0.1", "0.15", "0.2"} {
 			n, err := admitted(f, "1", "1e-6", each)
 			if err != nil {

@@ -13,8 +13,8 @@ var rewrite = flag.Bool("rewrite", false, "draw the plot anew")
 
 func TestProgram(t *testing.T) { programtest.Check(t, "composition", run, *rewrite) }
 
-// The right numbers, and the ones that must not come out; see accounting.json,
-// sherpa-wrong-3 and sherpa-wrong-350.
+// The right numbers, and the ones that must not come out; see
+// accountant/testdata/vectors.json, sherpa-wrong-3 and sherpa-wrong-350.
 func TestTheorem(t *testing.T) {
 	for _, test := range []struct {
 		k           int

@@ -90,7 +90,7 @@ func estimate(ctx context.Context, epsilon string, n int) (mechanism.Share, erro
 func accuracy() (plot.Plot, error) {
 	p := plot.Plot{
 		Title: "Randomized response: error of the share, 95 % confidence",
-		X:     plot.Axis{Label: "epsilon of a response"}, Y: plot.Axis{Label: "error", Log: true},
+		X:     plot.Axis{Label: "epsilon of a response"}, Y: plot.Axis{Label: "error of the share", Log: true},
 	}
 	for _, n := range []int64{100, 1000, 10_000, 100_000} {
 		line := plot.Line{Name: fmt.Sprintf("%d people", n)}

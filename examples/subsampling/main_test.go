@@ -21,7 +21,7 @@ func TestAmplification(t *testing.T) {
 		m    int64
 		eps  string
 		want float64
-	}{{50, "1", 0.6201145069582775}, {10, "0.5", 0.06285472347373035}, {100, "1", 1}} { // accounting.json, sherpa-wor; local.json, sherpa.subsample
+	}{{50, "1", 0.6201145069582775}, {10, "0.5", 0.06285472347373035}, {100, "1", 1}} { // accountant/internal/subsample/testdata/without_replacement.json, sherpa
 		e, err := amplified(test.m, 100, program.Epsilon(test.eps))
 		if err != nil || math.Abs(e.Float64()-test.want) > 1e-12 || e.Float64() < test.want*(1-1e-15) {
 			t.Errorf("%d of 100, epsilon %s: %v, %v", test.m, test.eps, e, err)

@@ -41,6 +41,8 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 			d.Because("aggregates do not nest").Try("aggregate once in a subquery: SELECT avg(n) FROM (SELECT count(*) AS n FROM ... GROUP BY ...) AS t")
 		case "WHERE":
 			d.Because("WHERE chooses rows before they are grouped").Try("put the condition into HAVING")
+		default:
+			d.Try("aggregate in a subquery in FROM, and use its column here")
 		}
 		refuse(d)
 	}
@@ -55,7 +57,7 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 	case e.Star && f == plan.Count:
 		a.Function, a.Distinct = plan.CountStar, false
 	case e.Star:
-		refuse(diagnostic.New("D016", e.Span, "%s needs a column", e.Name.Name).Because("only count takes *"))
+		refuse(diagnostic.New("D016", e.Span, "%s needs a column", e.Name.Name).Because("only count takes *").Try("name the column: %s(x)", e.Name.Name))
 	case len(e.Args) != 1:
 		refuse(wrongCount(e, 1, 1))
 	default:

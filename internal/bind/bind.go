@@ -90,7 +90,7 @@ func (b *binder) repeat(e plan.Expr, n int) {
 func nearest(name string, candidates []string) string {
 	slices.Sort(candidates)
 	if n := diagnostic.Nearest(name, candidates); n != "" {
-		return "did you mean " + n + "?"
+		return "did you mean " + quoted(n) + "?"
 	}
 	return ""
 }

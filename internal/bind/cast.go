@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 
@@ -18,7 +19,7 @@ func (c *context) cast(e *sqlparse.Cast) plan.Expr {
 	if m := limitedText.FindStringSubmatch(e.Type); m != nil {
 		n, err := strconv.ParseInt(m[1], 10, 32)
 		if err != nil || n < 1 {
-			refuse(diagnostic.New("D019", e.TypeSpan, "the length of varchar must be at least 1"))
+			refuse(diagnostic.New("D019", e.TypeSpan, "the length of varchar must be at least 1").Try("write text, or varchar(20)"))
 		}
 		text := c.explicit(arg, typeOf(sqltype.Text), e.Span)
 		return &plan.Call{Function: plan.LeftPart, Args: []plan.Expr{text, integer(n, e.TypeSpan)}, T: text.Type(), Span: e.Span}
@@ -26,7 +27,10 @@ func (c *context) cast(e *sqlparse.Cast) plan.Expr {
 	t, ok := c.typeName(e, arg)
 	if !ok {
 		d := diagnostic.New("D019", e.TypeSpan, "unknown type %s", e.Type)
-		refuse(d.Try("%s", nearest(e.Type, sqltype.Names())))
+		if hint := cmp.Or(insteadOfType(e.Type), nearest(e.Type, sqltype.Names())); hint != "" {
+			refuse(d.Try("%s", hint))
+		}
+		refuse(d.Try("the types are boolean, smallint, integer, bigint, real, double precision, numeric(p,s) with at most %d digits, text, varchar(n), date, time, timestamp and interval", maxDigits))
 	}
 	return c.explicit(arg, t, e.Span)
 }
@@ -73,7 +77,7 @@ func (c *context) explicit(e plan.Expr, t sqltype.Type, at diagnostic.Span) plan
 		return e
 	}
 	if !castable(from, t) {
-		refuse(diagnostic.New("D019", at, "there is no cast from %s to %s", from, t))
+		refuse(diagnostic.New("D019", at, "there is no cast from %s to %s", from, t).Try("%s", otherCast(from, t)))
 	}
 	if l, ok := e.(*plan.Literal); ok {
 		if v, ok := convert(l.Value, t); ok {
@@ -81,6 +85,23 @@ func (c *context) explicit(e plan.Expr, t sqltype.Type, at diagnostic.Span) plan
 		}
 	}
 	return &plan.Cast{Arg: e, T: t, Span: at}
+}
+
+// otherCast says what to write for a cast that there is not.
+func otherCast(from, to sqltype.Type) string {
+	switch {
+	case from.Kind == sqltype.IntervalKind:
+		return "its length in seconds is a number: extract(epoch FROM x)"
+	case to.Kind == sqltype.IntervalKind:
+		return "write a constant interval: INTERVAL '1 day 2 hours'"
+	case to.Kind == sqltype.Boolean:
+		return "compare it with a value: x <> 0"
+	case from.Kind == sqltype.Boolean:
+		return "write CASE WHEN x THEN 1 ELSE 0 END"
+	case from.IsTemporal() && to.IsNumeric():
+		return "take a field of it, extract(year FROM x), or the days since another date: x - DATE '2000-01-01'"
+	}
+	return "convert it to text first: CAST(CAST(x AS text) AS ...)"
 }
 
 // castable lists PostgreSQL's explicit casts, but those between interval and

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"maps"
 	"os"
 	"regexp"
@@ -27,7 +28,11 @@ func TestDocumentedFunctions(t *testing.T) {
 	// Forms of the syntax that the parser writes with other names.
 	forms := map[string]string{"position": "strpos", "trim": "btrim"}
 	known := slices.AppendSeq(slices.Collect(maps.Keys(functions())), maps.Keys(aggregateFunctions))
+	entry, _ := diagnostic.Explain("D013")
 	for _, name := range known {
+		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(entry.Explain) {
+			t.Errorf("discreet help D013 does not list %s", name)
+		}
 		if !slices.Contains(listed, name) {
 			t.Errorf("docs/sql.md does not list %s", name)
 		}

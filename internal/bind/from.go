@@ -104,7 +104,7 @@ func (b *binder) tableName(t *sqlparse.TableName, env *environment) (plan.Node, 
 		for _, c := range b.catalog.Tables {
 			known = append(known, c.Name)
 		}
-		refuse(unknownTable(t.Name.Span, t.Name.Name, known, "the catalog does not declare it"))
+		refuse(unknownTable(t.Name, known, "the catalog does not declare it"))
 	}
 	n := &plan.Scan{Table: found, Span: t.Span}
 	return n, scopeOf(name, n, t.Columns, t.Span)
@@ -141,7 +141,7 @@ func (c *context) using(t *sqlparse.JoinExpr, ls, rs *scope) (on plan.Expr, visi
 		name := &sqlparse.Name{Column: id, Span: id.Span}
 		l, r := ls.column(name), rs.column(name)
 		if used[id.Name] {
-			refuse(diagnostic.New("D012", id.Span, "column %s stands twice in USING", id.Name))
+			refuse(diagnostic.New("D012", id.Span, "column %s stands twice in USING", id.Name).Try("name it once"))
 		}
 		used[id.Name] = true
 		on = and(on, c.compare(plan.Equal, l, r, id.Span))

@@ -1,8 +1,11 @@
 package bind
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -75,14 +78,13 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	table := functions()
 	f, ok := table[name]
 	if !ok {
-		known := slices.AppendSeq(slices.Collect(maps.Keys(table)), maps.Keys(aggregateFunctions))
 		refuse(diagnostic.New("D013", e.Name.Span, "unknown function %s", name).
 			Because("only functions on a list may run: each is total, deterministic and has PostgreSQL's meaning").
-			Try("%s", nearest(name, known)))
+			Try("%s", cmp.Or(instead(name), nearest(name, alike(e, table)), otherFunctions)))
 	}
 	if e.Star || e.Distinct || e.Filter != nil {
 		refuse(diagnostic.New("D013", e.Span, "%s is not an aggregate", name).
-			Because("*, DISTINCT and FILTER are for aggregates"))
+			Because("*, DISTINCT and FILTER are for aggregates").Try("leave it out, or put CASE WHEN ... END into the argument"))
 	}
 	if n := len(e.Args); n < f.least || n > f.most {
 		refuse(wrongCount(e, f.least, f.most))
@@ -94,15 +96,36 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	return f.bind(c, e, args)
 }
 
+// alike lists the functions that can be called as e is: with as many arguments,
+// and with *, DISTINCT and FILTER if they are aggregates.
+func alike(e *sqlparse.Call, table map[string]function) []string {
+	var out []string
+	if len(e.Args) == 1 || e.Star {
+		out = slices.Collect(maps.Keys(aggregateFunctions))
+	}
+	for name, f := range table {
+		if !e.Star && !e.Distinct && e.Filter == nil && f.least <= len(e.Args) && len(e.Args) <= f.most {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 func wrongCount(e *sqlparse.Call, least, most int) *diagnostic.Diagnostic {
-	d := diagnostic.New("D016", e.Span, "%s takes %d arguments, not %d", e.Name.Name, least, len(e.Args))
-	if least == 1 && most == 1 {
-		return diagnostic.New("D016", e.Span, "%s takes one argument, not %d", e.Name.Name, len(e.Args))
+	takes := fmt.Sprintf("%d arguments", least)
+	switch {
+	case most == 1:
+		takes = "one argument"
+	case least != most:
+		takes = fmt.Sprintf("%d to %d arguments", least, most)
 	}
-	if least != most {
-		return diagnostic.New("D016", e.Span, "%s takes %d to %d arguments, not %d", e.Name.Name, least, most, len(e.Args))
+	letters := strings.Split("xyzabcdefg", "")
+	form := strings.Join(letters[:min(max(least, 1), len(letters))], ", ")
+	if e.Name.Name == "log" {
+		form = "x), of another base ln(x) / ln(base"
 	}
-	return d
+	return diagnostic.New("D016", e.Span, "%s takes %s, not %d", e.Name.Name, takes, len(e.Args)).
+		Try("write %s(%s)", e.Name.Name, form)
 }
 
 func call(f plan.Function, t sqltype.Type, e *sqlparse.Call, args ...plan.Expr) plan.Expr {
@@ -205,7 +228,7 @@ func wholeConstant(function, what string, a plan.Expr) int64 {
 			return n
 		}
 	}
-	refuse(diagnostic.New("D021", a.Place(), "%s of %s must be a whole constant", what, function))
+	refuse(diagnostic.New("D021", a.Place(), "%s of %s must be a whole constant", what, function).Try("write the number itself, as in 2"))
 	return 0
 }
 
@@ -216,7 +239,7 @@ func textConstant(function, what string, a plan.Expr) string {
 			return s
 		}
 	}
-	refuse(diagnostic.New("D021", a.Place(), "%s of %s must be a constant in quotes", what, function))
+	refuse(diagnostic.New("D021", a.Place(), "%s of %s must be a constant in quotes", what, function).Try("write it in single quotes, as in 'month'; for each case write CASE WHEN ... END"))
 	return ""
 }
 
@@ -234,16 +257,16 @@ func widthBucket(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	for i, a := range args[:3] {
 		args[i] = cast(a, t)
 		if _, ok := args[i].(*plan.Literal); i > 0 && !ok {
-			refuse(diagnostic.New("D021", a.Place(), "the bounds of width_bucket must be constants"))
+			refuse(diagnostic.New("D021", a.Place(), "the bounds of width_bucket must be constants").Try("write the numbers themselves: width_bucket(x, 0, 100, 10)"))
 		}
 	}
 	n := wholeConstant("width_bucket", "the number of buckets", args[3])
 	lo, hi := args[1].(*plan.Literal).Value, args[2].(*plan.Literal).Value
 	if lo == nil || hi == nil || sqltype.Compare(lo, hi) == 0 {
-		refuse(diagnostic.New("D017", e.Span, "the bounds of width_bucket must differ"))
+		refuse(diagnostic.New("D017", e.Span, "the bounds of width_bucket must differ").Try("write the smallest and the largest value: width_bucket(x, 0, 100, 10)"))
 	}
 	if n < 1 || n >= 1<<31-1 {
-		refuse(diagnostic.New("D017", args[3].Place(), "the number of buckets must be at least 1 and fit an integer"))
+		refuse(diagnostic.New("D017", args[3].Place(), "the number of buckets must be at least 1 and fit an integer").Try("write a number such as 10"))
 	}
 	args[3] = integer(n, args[3].Place())
 	return call(plan.WidthBucket, typeOf(sqltype.Integer), e, args...)

@@ -35,7 +35,7 @@ func (c *context) binary(e *sqlparse.Binary) plan.Expr {
 
 func noOperator(at diagnostic.Span, op string, types ...sqltype.Type) *diagnostic.Diagnostic {
 	if len(types) == 1 {
-		return diagnostic.New("D015", at, "there is no operator %s for %s", op, article(types[0]))
+		return diagnostic.New("D015", at, "there is no operator %s for %s", op, article(types[0])).Try("convert it with CAST")
 	}
 	return diagnostic.New("D015", at, "there is no operator %s for %s and %s", op, article(types[0]), article(types[1])).
 		Try("convert one side with CAST")

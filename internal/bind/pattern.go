@@ -26,7 +26,11 @@ func constantPattern(what string, e plan.Expr) (*plan.Literal, string) {
 	if ok && l.Value == nil {
 		return l, ""
 	}
-	if !ok || l.T.Kind != sqltype.Text {
+	if ok && l.T.Kind != sqltype.Text {
+		refuse(diagnostic.New("D020", e.Place(), "the pattern of %s must be a text, not %s", what, article(l.T)).
+			Try("write the pattern in single quotes, as in %s '5%%'; to compare with a value write =", what))
+	}
+	if !ok {
 		refuse(diagnostic.New("D020", e.Place(), "the pattern of %s must be a constant", what).
 			Because("a pattern from the data could fail or take arbitrarily long").
 			Try("compare with =, starts_with or strpos"))

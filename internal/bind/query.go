@@ -61,7 +61,7 @@ func (b *binder) query(q *sqlparse.Query, env *environment) plan.Node {
 	own := map[string]bool{}
 	for _, cte := range q.With {
 		if own[cte.Name.Name] {
-			refuse(diagnostic.New("D026", cte.Name.Span, "WITH query %s is defined twice", cte.Name.Name))
+			refuse(diagnostic.New("D026", cte.Name.Span, "WITH query %s is defined twice", cte.Name.Name).Try("give one of them another name"))
 		}
 		own[cte.Name.Name] = true
 		bound := b.named(cte.Query, env, cte.Columns, cte.Name.Span) // for its errors, even if it is never used
@@ -131,6 +131,7 @@ func (b *binder) orderedSelect(sel *sqlparse.Select, order []sqlparse.OrderItem,
 		checkOrdered(outputs[i].Type(), o.Expr.Place(), "ORDER BY")
 		if i >= len(s.items) && sel.Distinct {
 			refuse(diagnostic.New("D029", o.Expr.Place(), "with SELECT DISTINCT, ORDER BY must be in the select list").
+				Try("select it too, or put the query into FROM and sort around it").
 				Because("a distinct row stands for many rows, and so for many values of the key"))
 		}
 		keys = append(keys, plan.SortKey{Expr: &plan.Ref{Index: i, Name: outputNames[i], T: outputs[i].Type(), Span: o.Expr.Place()},
@@ -229,7 +230,7 @@ func (b *binder) limit(n plan.Node, q *sqlparse.Query) plan.Node {
 				return v
 			}
 		}
-		refuse(diagnostic.New("D021", e.Place(), "%s must be a constant whole number that is not negative", what))
+		refuse(diagnostic.New("D021", e.Place(), "%s must be a constant whole number that is not negative", what).Try("write the number itself, as in %s 10", what))
 		return 0
 	}
 	l := &plan.Limit{Input: n, Count: whole(q.Limit, "LIMIT", -1), Offset: whole(q.Offset, "OFFSET", 0), Span: n.Place()}
@@ -251,7 +252,7 @@ func (b *binder) values(v *sqlparse.ValuesList, env *environment) plan.Node {
 			exprs = append(exprs, c.expr(e))
 		}
 		if len(row) != len(v.Rows[0]) {
-			refuse(diagnostic.New("D023", v.Span, "the rows of VALUES differ in length: %d and %d", len(v.Rows[0]), len(row)))
+			refuse(diagnostic.New("D023", v.Span, "the rows of VALUES differ in length: %d and %d", len(v.Rows[0]), len(row)).Try("give each row the same columns, with NULL where there is no value"))
 		}
 		out.Rows = append(out.Rows, exprs)
 	}
@@ -276,7 +277,7 @@ func (b *binder) union(u *sqlparse.SetOperation, env *environment) plan.Node {
 	left, right := b.branch(u.Left, env), b.branch(u.Right, env)
 	l, r := left.Columns(), right.Columns()
 	if len(l) != len(r) {
-		refuse(diagnostic.New("D023", u.Span, "the sides of UNION have %d and %d columns", len(l), len(r)))
+		refuse(diagnostic.New("D023", u.Span, "the sides of UNION have %d and %d columns", len(l), len(r)).Try("select the same columns on both sides, with NULL where there is no value"))
 	}
 	types := make([]sqltype.Type, len(l))
 	for i := range l {

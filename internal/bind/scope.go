@@ -1,6 +1,11 @@
 package bind
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
@@ -36,7 +41,7 @@ type scope struct {
 func scopeOf(name string, n plan.Node, renames []sqlparse.Ident, at diagnostic.Span) *scope {
 	cols := n.Columns()
 	if len(renames) > len(cols) {
-		refuse(diagnostic.New("D016", renames[len(cols)].Span, "table %s has %d columns, but %d names are given", name, len(cols), len(renames)))
+		refuse(diagnostic.New("D016", renames[len(cols)].Span, "table %s has %d columns, but %d names are given", name, len(cols), len(renames)).Try("give as many names as there are columns, or fewer"))
 	}
 	t := table{name: name}
 	for i, c := range cols {
@@ -127,26 +132,70 @@ func (s *scope) unknown(n *sqlparse.Name) *diagnostic.Diagnostic {
 	if q := n.Qualifier.Name; q != "" {
 		t := s.table(q)
 		if t == nil {
-			return unknownTable(n.Qualifier.Span, q, s.tableNames(), "no table in FROM is called so")
+			return unknownTable(n.Qualifier, s.tableNames(), "no table in FROM is called so")
 		}
-		d := diagnostic.New("D011", n.Column.Span, "unknown column %s.%s", q, n.Column.Name)
-		return d.Try("%s", nearest(n.Column.Name, names(t.columns)))
+		return diagnostic.New("D011", n.Column.Span, "unknown column %s.%s", q, n.Column.Name).
+			Try("%s", meant(n.Column, names(t.columns), "its columns are"))
 	}
 	d := diagnostic.New("D011", n.Span, "unknown column %s", n.Column.Name)
-	if s.table(n.Column.Name) != nil {
+	switch {
+	case s.table(n.Column.Name) != nil:
 		return d.Try("%s is a table: name one of its columns", n.Column.Name)
+	case len(s.tables) == 0:
+		return d.Because("the statement has no FROM").Try("name a table in FROM; for text use single quotes: '%s'", n.Column.Name)
 	}
-	if hint := nearest(n.Column.Name, names(s.visible)); hint != "" {
-		return d.Try("%s", hint)
-	}
-	if len(s.tables) == 0 {
-		return d.Because("the statement has no FROM").Try("for text use single quotes: '%s'", n.Column.Name)
-	}
-	return d
+	return d.Try("%s", meant(n.Column, names(s.visible), "the columns here are"))
 }
 
-func unknownTable(at diagnostic.Span, name string, known []string, why string) *diagnostic.Diagnostic {
-	return diagnostic.New("D010", at, "unknown table %s", name).Because("%s", why).Try("%s", nearest(name, known))
+// unknownTable refuses a table's name.
+func unknownTable(name sqlparse.Ident, known []string, why string) *diagnostic.Diagnostic {
+	name.Quoted = name.Quoted && slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name.Name) })
+	return diagnostic.New("D010", name.Span, "unknown table %s", name.Name).Because("%s", why).Try("%s", meant(name, known, "there are"))
+}
+
+// meant says which of the known names was meant by one that is unknown: what
+// differs in capitals alone, a text in the wrong quotes, a misspelling. Else
+// it lists what there is.
+func meant(name sqlparse.Ident, known []string, listed string) string {
+	for _, k := range known {
+		switch {
+		case !strings.EqualFold(k, name.Name):
+		case name.Quoted:
+			return fmt.Sprintf("in double quotes capitals count: write %s", quoted(k))
+		default:
+			return fmt.Sprintf("without double quotes a name is read in lower case: write %s", quoted(k))
+		}
+	}
+	near := nearest(name.Name, slices.Clone(known))
+	switch {
+	case name.Quoted && near != "":
+		return fmt.Sprintf("%s A text stands in single quotes: '%s'", near, strings.ReplaceAll(name.Name, "'", "''"))
+	case name.Quoted:
+		return fmt.Sprintf("double quotes are for names, a text stands in single quotes: '%s'", strings.ReplaceAll(name.Name, "'", "''"))
+	case near != "":
+		return near
+	case len(known) == 0:
+		return "the catalog declares none"
+	}
+	const most = 12
+	list := slices.Clone(known[:min(most, len(known))])
+	for i, k := range list {
+		list[i] = quoted(k)
+	}
+	if len(known) > most {
+		list = append(list, "...")
+	}
+	return listed + " " + strings.Join(list, ", ")
+}
+
+var plainName = regexp.MustCompile("^[a-z_][a-z0-9_]*$")
+
+// quoted returns a name as a statement writes it.
+func quoted(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
 func (s *scope) table(name string) *table {
@@ -214,13 +263,13 @@ func at(e plan.Expr, place diagnostic.Span) plan.Expr {
 func (s *scope) star(item sqlparse.Item) []column {
 	if item.Qualifier.Name == "" {
 		if len(s.visible) == 0 {
-			refuse(diagnostic.New("D011", item.Span, "there is no table whose columns * could stand for"))
+			refuse(diagnostic.New("D011", item.Span, "there is no table whose columns * could stand for").Try("add FROM and a table"))
 		}
 		return s.visible
 	}
 	t := s.table(item.Qualifier.Name)
 	if t == nil {
-		refuse(unknownTable(item.Qualifier.Span, item.Qualifier.Name, s.tableNames(), "no table in FROM is called so"))
+		refuse(unknownTable(item.Qualifier, s.tableNames(), "no table in FROM is called so"))
 	}
 	return t.columns
 }

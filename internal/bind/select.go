@@ -95,7 +95,7 @@ func (s *selection) aliased(item int, at diagnostic.Span) plan.Expr {
 	replaceExprs(s.items[item], func(e plan.Expr) plan.Expr {
 		switch e.(type) {
 		case *aggregateRef:
-			refuse(diagnostic.New("D018", at, "an aggregate cannot be a key of GROUP BY"))
+			refuse(diagnostic.New("D018", at, "an aggregate cannot be a key of GROUP BY").Try("group by a column; to group by an aggregate, aggregate in a subquery in FROM first"))
 		case *scalarRef:
 			refuse(diagnostic.New("D022", at, "a scalar subquery cannot be a key of GROUP BY").
 				Try("put the subquery into FROM and name its column"))
@@ -110,12 +110,12 @@ func (s *selection) aliased(item int, at diagnostic.Span) plan.Expr {
 func ordinal(e *sqlparse.Number, n int, clause string) int {
 	v, err := sqltype.ParseValue(typeOf(sqltype.Integer), e.Text)
 	if err != nil {
-		refuse(diagnostic.New("D021", e.Span, "a constant cannot be a key of %s", clause))
+		refuse(diagnostic.New("D021", e.Span, "a constant cannot be a key of %s", clause).Try("name a column, or leave it out"))
 	}
 	i := v.(int64)
 	if i < 1 || i > int64(n) {
 		refuse(diagnostic.New("D024", e.Span, "%s position %s is not in the select list", clause, e.Text).
-			Because("the select list has %d columns", n))
+			Because("the select list has %d columns", n).Try("count its columns from 1, or name the column"))
 	}
 	return int(i) - 1
 }

@@ -65,7 +65,7 @@ func (r *rows) inner(q *sqlparse.Query, valued bool) (n plan.Node, on, item plan
 			return n, nil, nil
 		}
 		if width(n) != 1 {
-			refuse(diagnostic.New("D023", q.Span, "the subquery of IN must have one column, not %d", width(n)))
+			refuse(diagnostic.New("D023", q.Span, "the subquery of IN must have one column, not %d", width(n)).Try("select the column that is compared; for several columns write EXISTS (SELECT ... WHERE ...)"))
 		}
 		return n, nil, shift(refsTo(n)[0], width(r.node))
 	}
@@ -75,7 +75,7 @@ func (r *rows) inner(q *sqlparse.Query, valued bool) (n plan.Node, on, item plan
 		in.where(sel.Where)
 	}
 	if valued && (len(sel.Items) != 1 || sel.Items[0].Star && len(in.scope.star(sel.Items[0])) != 1) {
-		refuse(diagnostic.New("D023", q.Span, "the subquery of IN must have one column"))
+		refuse(diagnostic.New("D023", q.Span, "the subquery of IN must have one column").Try("select the column that is compared; for several columns write EXISTS (SELECT ... WHERE ...)"))
 	}
 	for _, i := range sel.Items { // of EXISTS too, for their errors
 		if i.Star {
@@ -180,7 +180,7 @@ func (c *context) scalar(e *sqlparse.Scalar) plan.Expr {
 	}
 	n := c.query(e.Query, c.env.around(c.scope))
 	if width(n) != 1 {
-		refuse(diagnostic.New("D023", e.Span, "the subquery must have one column, not %d", width(n)))
+		refuse(diagnostic.New("D023", e.Span, "the subquery must have one column, not %d", width(n)).Try("write a subquery for each value"))
 	}
 	return at(c.attach(n), e.Span)
 }

@@ -55,6 +55,21 @@ func fields() map[string]field {
 	}
 }
 
+// fieldsOf lists what extract finds in a type.
+func fieldsOf(t sqltype.Type) string {
+	var names []string
+	for name, f := range fields() {
+		if slices.Contains(f.kinds, t.Kind) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return "convert it to a date or a timestamp with CAST"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
 func extract(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	name := strings.ToLower(textConstant("extract", "the field", args[0]))
 	table := fields()
@@ -77,7 +92,7 @@ func extract(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 		refuse(diagnostic.New("D015", arg.Place(), "the type of extract's argument is unknown").Try("write DATE or TIMESTAMP before the constant"))
 	}
 	if !slices.Contains(f.kinds, arg.Type().Kind) {
-		refuse(diagnostic.New("D015", e.Span, "%s has no %s", article(arg.Type()), name))
+		refuse(diagnostic.New("D015", e.Span, "%s has no %s", article(arg.Type()), name).Try("%s", fieldsOf(arg.Type())))
 	}
 	t := f.t
 	if name == "epoch" && arg.Type().Kind == sqltype.IntervalKind {

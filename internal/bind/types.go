@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"math/big"
 	"strings"
 
@@ -130,6 +131,13 @@ func convert(v sqltype.Value, t sqltype.Type) (sqltype.Value, bool) {
 	return nil, false
 }
 
+// examples show how constants of a type are written.
+var examples = map[sqltype.Kind]string{
+	sqltype.Boolean: "write TRUE or FALSE", sqltype.DateKind: "write a date of the calendar, as in '2025-01-31'",
+	sqltype.TimestampKind: "write it as in '2025-01-31 12:30:00'", sqltype.TimeKind: "write it as in '12:30:00'",
+	sqltype.IntervalKind: "write it as in '1 day 2 hours'",
+}
+
 // as gives the constant a type.
 func (u *unknown) as(t sqltype.Type) plan.Expr {
 	l := &plan.Literal{T: t, Span: u.at}
@@ -141,7 +149,7 @@ func (u *unknown) as(t sqltype.Type) plan.Expr {
 	}
 	v, err := parseConstant(l.T, *u.text)
 	if err != "" {
-		refuse(diagnostic.New("D017", u.at, "'%s' is not %s: %s", clip(*u.text), article(l.T), err))
+		refuse(diagnostic.New("D017", u.at, "'%s' is not %s: %s", clip(*u.text), article(l.T), err).Try("%s", cmp.Or(examples[l.T.Kind], "write a number, as in 12.5")))
 	}
 	l.Value = v
 	return l
@@ -173,7 +181,7 @@ func number(text string, at diagnostic.Span) plan.Expr {
 	}
 	v, err := sqltype.ParseValue(typeOf(sqltype.Double), text)
 	if err != nil {
-		refuse(diagnostic.New("D017", at, "the number is out of range"))
+		refuse(diagnostic.New("D017", at, "the number is out of range").Try("write a smaller one: the largest is 1.8e308"))
 	}
 	return &plan.Literal{Value: v, T: typeOf(sqltype.Double), Span: at}
 }

@@ -129,28 +129,19 @@ func Run(ctx context.Context, c *catalog.Catalog, o engine.Owner) (*Report, erro
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("check table %s: %w", t.Name, context.Cause(ctx))
 			}
-			if !k.notUTF8(err) {
+			columns, damageErr := damaged(ctx, o, t)
+			if damageErr != nil {
+				return nil, fmt.Errorf("check table %s: %w", t.Name, damageErr)
+			}
+			for _, d := range columns {
+				table.find(Problem, d.column, "%s: every statement that reads the column fails and suspends the domain; write the file anew", d.why)
+			}
+			if len(columns) == 0 {
 				table.find(Problem, "", "the file cannot be checked: %s", firstLine(err.Error()))
 			}
 		}
 	}
 	return r, nil
-}
-
-// notUTF8 finds the columns of a Parquet file in which text is not UTF-8. The
-// format promises that it is, and DuckDB reads no such column at all.
-func (k *checker) notUTF8(cause error) (found bool) {
-	if k.declared.Source.Format != catalog.Parquet || !strings.Contains(cause.Error(), "not valid UTF8") {
-		return false
-	}
-	for _, c := range k.declared.Columns {
-		_, err := k.row("SELECT max(strlen(CAST(" + quote(c.Name) + " AS VARCHAR))) FROM read_parquet(" + literal(k.declared.Source.Path) + ")")
-		if err != nil && strings.Contains(err.Error(), "not valid UTF8") {
-			found = true
-			k.table.find(Problem, c.Name, "it has text that is not UTF-8, which Parquet forbids: every statement that reads the column fails and suspends the domain; write the file anew")
-		}
-	}
-	return found
 }
 
 func (t *Table) find(s Severity, column, format string, args ...any) {
@@ -184,7 +175,7 @@ func (k *checker) run(c *catalog.Catalog) error {
 		}
 		k.table.find(Warning, "", "malformed records, %s: %d", what, src.malformed)
 	}
-	if src.openQuotes > 0 && !k.declared.Multiline {
+	if src.openQuotes > 0 && !k.declared.Form.Multiline {
 		k.table.find(Warning, "", "lines that leave a quote open: %d; if fields hold line ends, and whoever writes the file closes its quotes, declare csv.multiline", src.openQuotes)
 	}
 	if err := k.columns(src); err != nil {

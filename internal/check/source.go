@@ -1,12 +1,12 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -52,12 +52,11 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	switch t.Source.Format {
 	case catalog.CSV:
 		if raw, err = src.csv(ctx, t); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, nil, t.Multiline)
+			from, err = s.owner.Records(ctx, t.Source.Path, text(t))
 		}
 	case catalog.JSONLines:
-		var members []string
-		if members, raw, err = src.jsonLines(ctx, t); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, members, false)
+		if raw, err = src.jsonLines(ctx, t); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, text(t))
 		}
 	case catalog.Parquet:
 		from = "read_parquet(" + literal(t.Source.Path) + ")"
@@ -87,6 +86,9 @@ func value(raw, fileType string, t sqltype.Type) string {
 	if fileType == "TIMESTAMP WITH TIME ZONE" {
 		raw = "(" + raw + " AT TIME ZONE 'UTC')"
 	}
+	if (fileType == "" || fileType == "VARCHAR") && (t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind) {
+		raw = fmt.Sprintf("CASE WHEN ltrim(%[1]s) LIKE '____-%%' THEN %[1]s END", raw) // as the engine reads texts
+	}
 	v := fmt.Sprintf("TRY_CAST(%s AS %s)", raw, sqlName(t))
 	if t.IsFloat() {
 		return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s END", v, v)
@@ -102,9 +104,18 @@ func sqlName(t sqltype.Type) string {
 	return strings.ToUpper(t.String())
 }
 
-// csv reads every field as text; the file's first record names the columns.
+// text is how a table's file is read.
+func text(t *catalog.Table) engine.Text {
+	out := engine.Text{JSON: t.Source.Format == catalog.JSONLines, Form: t.Form}
+	for _, c := range t.Columns {
+		out.Columns, out.Types = append(out.Columns, c.Field()), append(out.Types, c.Type)
+	}
+	return out
+}
+
+// csv reads every declared field as text.
 func (src *source) csv(ctx context.Context, t *catalog.Table) (raw []string, err error) {
-	r, err := records.OpenCSV(ctx, t.Source.Path, records.CSVOptions{Multiline: t.Multiline})
+	r, err := records.OpenCSV(ctx, t.Source.Path, t.Form)
 	switch {
 	case errors.Is(err, records.ErrNoHeader):
 		return nil, err
@@ -112,39 +123,32 @@ func (src *source) csv(ctx context.Context, t *catalog.Table) (raw []string, err
 		return nil, errors.New("it cannot be read")
 	}
 	defer r.Close()
+	for i, n := range r.Find(text(t).Columns, catalog.Fold) {
+		src.missing[i] = n < 0
+		raw = append(raw, fmt.Sprintf("f%d", i))
+	}
 	if src.malformed, err = malformed(r); err != nil {
 		return nil, err
 	}
 	src.openQuotes = r.OpenQuotes()
-	for i, c := range t.Columns {
-		n := slices.IndexFunc(r.Header(), func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Name) })
-		if src.missing[i] = n < 0; n < 0 {
-			raw = append(raw, "NULL::VARCHAR")
-		} else {
-			raw = append(raw, fmt.Sprintf("f%d", n))
-		}
-	}
 	return raw, nil
 }
 
 // jsonLines reads every declared member as text.
-func (src *source) jsonLines(ctx context.Context, t *catalog.Table) (members, raw []string, err error) {
-	for i, c := range t.Columns {
-		members = append(members, c.Name)
-		raw = append(raw, fmt.Sprintf("f%d", i))
-	}
-	r, err := records.OpenJSONLines(ctx, t.Source.Path, members)
+func (src *source) jsonLines(ctx context.Context, t *catalog.Table) (raw []string, err error) {
+	r, err := records.OpenJSONLines(ctx, t.Source.Path, text(t).Columns)
 	if err != nil {
-		return nil, nil, errors.New("it cannot be read")
+		return nil, errors.New("it cannot be read")
 	}
 	defer r.Close()
 	if src.malformed, err = malformed(r); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for i := range members {
+	for i := range t.Columns {
 		src.missing[i] = !r.Seen(i)
+		raw = append(raw, fmt.Sprintf("f%d", i))
 	}
-	return members, raw, nil
+	return raw, nil
 }
 
 // malformed counts the records that do not read as declared, to the end.
@@ -174,13 +178,13 @@ func (s *sources) typed(ctx context.Context, src *source, t *catalog.Table, from
 		names[catalog.Fold(name)], types[catalog.Fold(name)] = name, fmt.Sprint(row[1])
 	}
 	for i, c := range t.Columns {
-		name, ok := names[catalog.Fold(c.Name)]
+		name, ok := names[catalog.Fold(c.Field())]
 		if !ok {
 			src.missing[i] = true
 			raw = append(raw, "NULL::VARCHAR")
 			continue
 		}
-		src.types[i] = types[catalog.Fold(c.Name)]
+		src.types[i] = types[catalog.Fold(c.Field())]
 		raw = append(raw, quote(name))
 	}
 	return raw, nil
@@ -188,6 +192,7 @@ func (s *sources) typed(ctx context.Context, src *source, t *catalog.Table, from
 
 // attach opens a DuckDB file, once, and names the table in it.
 func (s *sources) attach(ctx context.Context, src catalog.Source) (string, error) {
+	schema := cmp.Or(src.Schema, "main")
 	alias, ok := s.attached[src.Path]
 	if !ok {
 		alias = fmt.Sprintf("discreet_check_%d", len(s.attached))
@@ -195,11 +200,15 @@ func (s *sources) attach(ctx context.Context, src catalog.Source) (string, error
 			return "", errors.New("the log beside it, .wal, is not a file that can be read")
 		}
 		if _, _, err := s.owner.Rows(ctx, "ATTACH "+literal(src.Path)+" AS "+alias+" (READ_ONLY)"); err != nil {
+			var u *engine.Unopened
+			if errors.As(err, &u) {
+				return "", fmt.Errorf("%w: %s", u, u.Hint)
+			}
 			return "", err
 		}
 		s.attached[src.Path] = alias
 	}
-	_, rows, err := s.owner.Rows(ctx, "SELECT view_name FROM duckdb_views() WHERE database_name = '"+alias+"' AND schema_name = 'main'")
+	_, rows, err := s.owner.Rows(ctx, "SELECT view_name FROM duckdb_views() WHERE database_name = '"+alias+"' AND lower(schema_name) = lower("+literal(schema)+")")
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +217,7 @@ func (s *sources) attach(ctx context.Context, src catalog.Source) (string, error
 			return "", errors.New("it is a view: name the table that its rows are of")
 		}
 	}
-	return alias + ".main." + quote(src.Table), nil
+	return alias + "." + quote(schema) + "." + quote(src.Table), nil
 }
 
 // detach closes the files; those that will not close go with the handle.

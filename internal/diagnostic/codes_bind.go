@@ -32,7 +32,11 @@ var bindEntries = []Entry{
 		Title: "unknown function",
 		Explain: "Functions are on a list: each has PostgreSQL's meaning, gives a value for every input (NULL where PostgreSQL " +
 			"would raise an error), depends on nothing but its arguments, and cannot grow its output without bound. What is not " +
-			"on the list is refused, whatever the engine offers. DISTINCT, FILTER and * belong to aggregates alone.",
+			"on the list is refused, whatever the engine offers. DISTINCT, FILTER and * belong to aggregates alone. The functions are " +
+			"abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, date_part, date_trunc, exp, extract, floor, " +
+			"greatest, least, left, length, ln, log, log10, lower, ltrim, mod, nullif, position, pow, power, replace, reverse, right, " +
+			"round, rtrim, sign, split_part, sqrt, starts_with, strpos, substr, substring, trim, trunc, upper, width_bucket; the " +
+			"aggregates avg, bool_and, bool_or, count, every, max, min, stddev, stddev_pop, stddev_samp, sum, var_pop, var_samp, variance.",
 		Example: "SELECT md5(department) FROM visits",
 	},
 	{

@@ -107,7 +107,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D097",
 		Title:   "the files are not as the catalog says",
-		Explain: "`discreet check` found something that makes statements fail or see nothing: a file that is missing or lacks a declared column, or rows that no unit owns. Its report says what, for the owner alone.",
+		Explain: "`discreet check` found something that makes statements fail or see nothing: a file that is missing or lacks a declared column, or rows that no unit owns. Its report says what, for the owner alone. `discreet ledger create` refuses a column of which no value can be read as its type, since statements would be charged for NULL: declare how the file is written in [tables.NAME.csv], or the type that the column has; --unread says that it is as it should be. So it refuses a column of a Parquet file whose values stop the engine's reader, since the first statement over it would suspend the domain: write the file anew.",
 		Example: "discreet check",
 	},
 	{

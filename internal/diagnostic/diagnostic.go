@@ -139,11 +139,19 @@ func padding(line string, n int) string {
 }
 
 // Nearest returns the candidate closest to name, or "" when none is close
-// enough to be a likely misspelling.
+// enough to be a likely misspelling: one letter in three to five is wrong, two
+// in up to ten, or its end is missing. More is another word: median is not a misspelt min.
 func Nearest(name string, candidates []string) string {
-	best, at := "", 1+len(name)/3
+	best, at := "", 1+utf8.RuneCountInString(name)/5
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d <= at && (best == "" || d < at) {
+		d := distance(strings.ToLower(name), strings.ToLower(c))
+		if strings.HasPrefix(strings.ToLower(c), strings.ToLower(name)) && 2*len(name) >= len(c) {
+			d = min(d, 1) // an abbreviation
+		}
+		if 2*d >= max(utf8.RuneCountInString(name), utf8.RuneCountInString(c)) {
+			continue
+		}
+		if d <= at && (best == "" || d < at) {
 			best, at = c, d
 		}
 	}

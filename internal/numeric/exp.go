@@ -74,8 +74,21 @@ func (x Interval) Log() Interval {
 	return Interval{bottom.lo, log(x.hi).hi}
 }
 
+// ln 2, between its first 80 decimals and the next number of as many.
+const (
+	ln2Lo = "0.69314718055994530941723212145817656807550013436025525412068000949339362196969471"
+	ln2Hi = "0.69314718055994530941723212145817656807550013436025525412068000949339362196969472"
+)
+
+// between returns the interval of two decimals.
+func between(lo, hi string) Interval {
+	a, _ := new(big.Rat).SetString(lo)
+	b, _ := new(big.Rat).SetString(hi)
+	return Interval{Of(a).lo, Of(b).hi}
+}
+
 // log returns ln x for the one positive number x = m·2^e, as ln m + e·ln 2, with
-// ln m = 2·artanh((m-1)/(m+1)) and ln 2 = 2·artanh(1/3).
+// ln m = 2·artanh((m-1)/(m+1)).
 func log(x *big.Float) Interval {
 	m := new(big.Float)
 	e := x.MantExp(m)
@@ -86,14 +99,14 @@ func log(x *big.Float) Interval {
 	one := new(big.Int).Lsh(big.NewInt(1), fixed)
 	f := toFixed(m, 0)
 	num, den := new(big.Int).Sub(f, one), new(big.Int).Add(f, one)
-	z := artanh(new(big.Int).Abs(num), den)
+	z := OfInt(2).Mul(artanh(new(big.Int).Abs(num), den))
 	if num.Sign() < 0 {
 		z = z.Neg()
 	}
 	if e != 0 { // e = 0 must stay free of cancellation, near 1
-		z = z.Add(OfInt(int64(e)).Mul(artanh(big.NewInt(1), big.NewInt(3))))
+		z = z.Add(OfInt(int64(e)).Mul(between(ln2Lo, ln2Hi)))
 	}
-	return OfInt(2).Mul(z)
+	return z
 }
 
 // artanh returns artanh z = z + z³/3 + z⁵/5 + …, for z = num/den in [0, 1/3].

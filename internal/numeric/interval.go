@@ -22,7 +22,7 @@ func Of(r *big.Rat) Interval {
 }
 
 // OfInt returns the interval around n.
-func OfInt(n int64) Interval { return Of(new(big.Rat).SetInt64(n)) }
+func OfInt(n int64) Interval { return Interval{down().SetInt64(n), up().SetInt64(n)} }
 
 // OfFloat returns the interval that is exactly the finite number f.
 func OfFloat(f float64) Interval {

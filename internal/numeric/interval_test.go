@@ -159,3 +159,15 @@ func TestRoundingToIntegers(t *testing.T) {
 		}
 	})
 }
+
+// The constant is what the series says: ln 2 = 2·artanh(1/3).
+func TestLogarithmOfTwo(t *testing.T) {
+	series, constant := OfInt(2).Mul(artanh(big.NewInt(1), big.NewInt(3))), between(ln2Lo, ln2Hi)
+	if series.Lo().Cmp(constant.Hi()) > 0 || constant.Lo().Cmp(series.Hi()) > 0 {
+		t.Errorf("ln 2 is %v by its series, and %v", series, constant)
+	}
+	width, _ := new(big.Rat).Sub(constant.Hi(), constant.Lo()).Float64()
+	if !(width < 1e-75) {
+		t.Errorf("the constant is %g wide", width)
+	}
+}

@@ -25,41 +25,45 @@ func normalTail(x *big.Float) Interval {
 	}
 	i := Interval{x, x}
 	if x.Cmp(big.NewFloat(6)) < 0 {
-		return Of(big.NewRat(1, 2)).Sub(normalDensity(i).Mul(normalSeries(i)))
+		return Of(big.NewRat(1, 2)).Sub(normalDensity(i).Mul(normalSeries(x)))
 	}
 	return normalDensity(i).Mul(millsRatio(i))
 }
 
 // normalDensity returns e^(-x²/2) / √(2π).
 func normalDensity(x Interval) Interval {
-	lo, _ := new(big.Rat).SetString(piLo)
-	hi, _ := new(big.Rat).SetString(piHi)
-	pi := Interval{Of(lo).lo, Of(hi).hi}
-	return x.Mul(x).Quo(OfInt(2)).Neg().Exp().Quo(OfInt(2).Mul(pi).Sqrt())
+	return x.Mul(x).Quo(OfInt(2)).Neg().Exp().Quo(OfInt(2).Mul(between(piLo, piHi)).Sqrt())
 }
 
-// normalSeries returns (Φ(x) - 1/2) / φ(x) = x + x³/3 + x⁵/(3·5) + …, for x >= 0.
-func normalSeries(x Interval) Interval {
-	square := x.Mul(x)
-	sum, term := x, x
-	tiny := new(big.Float).SetMantExp(big.NewFloat(1), -precision)
-	for n := int64(3); ; n += 2 {
-		term = term.Mul(square).Quo(OfInt(n))
-		sum = sum.Add(term)
-		// From here on every term is less than half of the one before: all of the
-		// rest is less than this one.
-		ratio, _ := square.Quo(OfInt(n + 2)).bounds()
-		if _, hi := term.bounds(); ratio.Cmp(big.NewFloat(0.49)) < 0 && hi.Cmp(tiny) < 0 {
-			return sum.Add(Interval{down(), hi})
-		}
+// normalSeries returns (Φ(x) - 1/2) / φ(x) = x + x³/3 + x⁵/(3·5) + …, for 0 <= x <= 8.
+//
+// All terms, and each product of factors x²/n, are below 1.26e^(x²/2) < 2^48. A term is too
+// small by what the one before was, times x²/n, and by 2 units for its own rounding and
+// 2^48 for that of x². Of fewer than 2^10 terms each is so less than 2^107 units too small,
+// their sum less than 2^117; where the terms end they at least halve, so that the rest of the
+// series is less than that.
+func normalSeries(x *big.Float) Interval {
+	term := toFixed(x, 0)
+	square := new(big.Int).Mul(term, term)
+	square.Rsh(square, fixed)
+	sum := new(big.Int).Set(term)
+	for n := int64(3); term.Sign() > 0; n += 2 {
+		term.Mul(term, square)
+		term.Rsh(term, fixed)
+		term.Quo(term, big.NewInt(n))
+		sum.Add(sum, term)
 	}
+	lost := new(big.Int).Lsh(big.NewInt(1), 120)
+	lo, hi := down().SetInt(sum), up().SetInt(lost.Add(lost, sum))
+	return Interval{lo.SetMantExp(lo, -fixed), hi.SetMantExp(hi, -fixed)}
 }
 
 // millsRatio returns P(N > x) / φ(x) for x >= 6 between two neighbouring
 // convergents of Laplace's continued fraction 1/(x+1/(x+2/(x+3/(x+…)))), which lie
-// alternately above and below it.
+// alternately above and below it. The depth is what it takes for 60 digits.
 func millsRatio(x Interval) Interval {
-	const depth = 120
+	from, _ := x.lo.Float64()
+	depth := 40 + int64(3000/(from*from))
 	convergent := func(n int64) Interval {
 		z := x
 		for ; n > 0; n-- {

@@ -1,4 +1,4 @@
-// Package plot draws lines over numbers, as SVG, as PNG, or in a terminal.
+// Package plot draws lines over numbers and estimates of groups, as SVG or in a terminal.
 //
 // A drawing is a function of its data alone: the same plot gives the same bytes.
 // What is not finite, or not positive on a logarithmic axis, leaves a gap in its
@@ -8,16 +8,21 @@ package plot
 import (
 	"errors"
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 )
+
+// A Drawing is what this package draws.
+type Drawing interface {
+	// WriteSVG draws for light and dark pages.
+	WriteSVG(w io.Writer) error
+	// WriteText draws in characters on width columns, axes and names included, and
+	// height rows, axes and names not included.
+	WriteText(w io.Writer, width, height int) error
+}
 
 // A Plot is some lines over two axes.
 type Plot struct {
@@ -26,7 +31,8 @@ type Plot struct {
 	Lines []Line
 }
 
-// An Axis is labelled, and logarithmic to the base 10 if Log is set.
+// An Axis is labelled, and logarithmic to the base 10 if Log is set. The label names
+// the unit.
 type Axis struct {
 	Label string
 	Log   bool
@@ -43,90 +49,38 @@ type Line struct {
 // A Point is one place of a line.
 type Point struct{ X, Y float64 }
 
-// Formats are the endings of the file names that Write knows.
-var Formats = []string{"svg", "png"}
-
-// Format returns the format of a file by its name's ending.
-func Format(name string) (string, error) {
-	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(name), "."))
-	for _, f := range Formats {
-		if f == format {
-			return f, nil
-		}
+// CheckName returns an error unless a file's name says that it is SVG.
+func CheckName(name string) error {
+	if strings.EqualFold(filepath.Ext(name), ".svg") {
+		return nil
 	}
-	return "", fmt.Errorf("plot: want a file name that ends in .%s, got %q", strings.Join(Formats, " or ."), name)
+	return fmt.Errorf("plot: drawings are SVG: want a file name that ends in .svg, got %q", name)
 }
 
 var errEmpty = errors.New("plot: there is nothing to draw")
 
-// The colours that people with any colour vision tell apart (Okabe and Ito 2008).
-var colours = []color.RGBA{
-	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
-	{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff}, {0x99, 0x99, 0x99, 0xff},
-}
-
-// Write draws p in one of Formats.
-func (p Plot) Write(w io.Writer, format string) error {
-	if _, ok := p.bounds(); !ok {
-		return errEmpty
-	}
-	drawing := plot.New()
-	drawing.Title.Text = p.Title
-	drawing.Title.Padding = vg.Points(6)
-	drawing.Legend.Top, drawing.Legend.Left = true, true
-	drawing.Legend.Padding = vg.Points(2)
-	p.X.set(&drawing.X)
-	p.Y.set(&drawing.Y)
-	drawing.Add(plotter.NewGrid())
-	for i, l := range p.Lines {
-		for j, run := range p.runs(l) {
-			line, err := plotter.NewLine(run)
-			if err != nil {
-				return fmt.Errorf("plot %s: %w", l.Name, err)
-			}
-			line.Color = colours[i%len(colours)]
-			line.Width = vg.Points(1.6)
-			if l.Dashed {
-				line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-			}
-			drawing.Add(line)
-			if j == 0 {
-				drawing.Legend.Add(l.Name, line)
-			}
+// merged returns p with lines that are the same drawn once, under both names: one
+// would hide the other.
+func (p Plot) merged() Plot {
+	lines := make([]Line, 0, len(p.Lines))
+	for _, l := range p.Lines {
+		i := slices.IndexFunc(lines, func(m Line) bool { return m.Dashed == l.Dashed && slices.Equal(m.Points, l.Points) })
+		if i < 0 {
+			lines = append(lines, l)
+			continue
 		}
+		lines[i].Name += " and " + l.Name
 	}
-	reach(&drawing.X, p.X)
-	reach(&drawing.Y, p.Y)
-	out, err := drawing.WriterTo(16*vg.Centimeter, 11*vg.Centimeter, format)
-	if err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	if _, err := out.WriteTo(w); err != nil {
-		return fmt.Errorf("write plot: %w", err)
-	}
-	return nil
-}
-
-func (a Axis) set(axis *plot.Axis) {
-	axis.Label.Text = a.Label
-	if a.Log {
-		axis.Scale = plot.LogScale{}
-		axis.Tick.Marker = plot.LogTicks{Prec: -1}
-	}
-}
-
-func reach(axis *plot.Axis, a Axis) {
-	if a.Max != 0 && a.has(a.Max) {
-		axis.Max = max(axis.Max, a.Max)
-	}
+	p.Lines = lines
+	return p
 }
 
 // runs cuts a line where a point cannot be drawn.
-func (p Plot) runs(l Line) (runs []plotter.XYs) {
-	var run plotter.XYs
+func (p Plot) runs(l Line) (runs [][]Point) {
+	var run []Point
 	for _, at := range l.Points {
 		if p.drawable(at) {
-			run = append(run, plotter.XY(at))
+			run = append(run, at)
 			continue
 		}
 		if run != nil {
@@ -141,38 +95,26 @@ func (p Plot) runs(l Line) (runs []plotter.XYs) {
 
 func (p Plot) drawable(at Point) bool { return p.X.has(at.X) && p.Y.has(at.Y) }
 
+// has reports whether an axis reaches x: differences of its numbers, and round numbers
+// beyond them, are numbers too.
 func (a Axis) has(x float64) bool {
-	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!a.Log || x > 0)
+	return math.Abs(x) <= 1e300 && (!a.Log || x >= 1e-300)
 }
 
-// place returns where x lies on the axis, before scaling.
-func (a Axis) place(x float64) float64 {
-	if a.Log {
-		return math.Log10(x)
-	}
-	return x
-}
-
-// A frame is the least rectangle around all points, in places.
-type frame struct{ left, right, bottom, top float64 }
-
-func (p Plot) bounds() (f frame, ok bool) {
-	f = frame{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+// scales fits both axes to the points, for so many ticks.
+func (p Plot) scales(xTicks, yTicks int) (x, y scale, ok bool) {
+	xs, ys := p.X.reach(), p.Y.reach()
 	for _, l := range p.Lines {
-		for _, at := range l.Points {
-			if !p.drawable(at) {
-				continue
+		for _, run := range p.runs(l) {
+			for _, at := range run {
+				xs.include(at.X)
+				ys.include(at.Y)
+				ok = true
 			}
-			x, y := p.X.place(at.X), p.Y.place(at.Y)
-			f = frame{min(f.left, x), max(f.right, x), min(f.bottom, y), max(f.top, y)}
-			ok = true
 		}
 	}
-	if p.X.Max != 0 && p.X.has(p.X.Max) {
-		f.right = max(f.right, p.X.place(p.X.Max))
+	if !ok {
+		return scale{}, scale{}, false
 	}
-	if p.Y.Max != 0 && p.Y.has(p.Y.Max) {
-		f.top = max(f.top, p.Y.place(p.Y.Max))
-	}
-	return f, ok
+	return xs.scale(xTicks, tight), ys.scale(yTicks, round), true
 }

@@ -13,115 +13,137 @@ import (
 const markers = "*o+x#@%&"
 
 // WriteText draws p in characters on width columns and height rows, axes and
-// legend not counted among the rows. Widths below 40 and heights below 8 are
+// names not counted among the rows. Widths below 40 and heights below 8 are
 // raised to these.
 func (p Plot) WriteText(w io.Writer, width, height int) error {
-	f, ok := p.bounds()
+	width, height = max(width, 40), max(height, 8)
+	p = p.merged()
+	x, y, ok := p.scales(width/14, height/4)
 	if !ok {
 		return errEmpty
 	}
-	labels := [2]string{p.Y.tick(f.top), p.Y.tick(f.bottom)}
-	margin := max(len(labels[0]), len(labels[1]))
-	c := newCanvas(max(width, 40)-margin-2, max(height, 8), f)
+	margin := 0
+	for _, t := range y.ticks {
+		margin = max(margin, utf8.RuneCountInString(t.label))
+	}
+	g := newGrid(width-margin-2, height)
 	for i := len(p.Lines) - 1; i >= 0; i-- { // the first lies on top
-		p.trace(c, p.Lines[i], rune(markers[i%len(markers)]))
+		p.trace(g, x, y, p.Lines[i], rune(markers[i%len(markers)]))
+	}
+	labels := make([]string, height)
+	for _, t := range y.ticks {
+		labels[g.row(y.share(t.place))] = t.label
 	}
 	b := bufio.NewWriter(w)
-	if p.Title != "" {
-		fmt.Fprintln(b, p.Title)
-	}
-	fmt.Fprintln(b, p.Y.text())
-	for i, row := range c.rows {
-		label := ""
-		switch i {
-		case 0:
-			label = labels[0]
-		case len(c.rows) - 1:
-			label = labels[1]
+	for _, head := range []string{p.Title, p.Y.text()} {
+		for _, line := range fold(head, width) {
+			fmt.Fprintln(b, line)
 		}
-		fmt.Fprintln(b, strings.TrimRight(fmt.Sprintf("%*s |%s", margin, label, string(row)), " "))
 	}
-	left, right := p.X.tick(f.left), p.X.tick(f.right)
-	gap := max(1, len(c.rows[0])-len(left)-len(right))
-	fmt.Fprintf(b, "%*s +%s\n", margin, "", strings.Repeat("-", len(c.rows[0])))
-	fmt.Fprintf(b, "%*s  %s%s%s\n", margin, "", left, centred(p.X.text(), gap), right)
+	for i, cells := range g {
+		post := "│"
+		if labels[i] != "" {
+			post = "┤"
+		}
+		fmt.Fprintln(b, strings.TrimRight(fmt.Sprintf("%*s %s%s", margin, labels[i], post, string(cells)), " "))
+	}
+	g.abscissa(b, x, margin)
+	for _, line := range fold(p.X.text(), len(g[0])) {
+		fmt.Fprintf(b, "%*s  %s\n", margin, "", strings.TrimRight(centred(line, len(g[0])), " "))
+	}
 	for i, l := range p.Lines {
-		fmt.Fprintf(b, "%*s  %c %s\n", margin, "", markers[i%len(markers)], l.Name)
+		name := fold(l.Name, width-margin-4)
+		for j, line := range name {
+			mark := ' '
+			if j == 0 {
+				mark = rune(markers[i%len(markers)])
+			}
+			fmt.Fprintf(b, "%*s  %c %s\n", margin, "", mark, line)
+		}
 	}
 	return b.Flush()
 }
 
 // trace marks a line column by column, so that steep parts have no gaps sideways
 // and flat ones none at all.
-func (p Plot) trace(c *canvas, l Line, mark rune) {
+func (p Plot) trace(g grid, x, y scale, l Line, mark rune) {
 	for _, run := range p.runs(l) {
+		var x0, y0 float64
 		for i, at := range run {
-			x, y := p.X.place(at.X), p.Y.place(at.Y)
-			c.mark(x, y, mark)
-			if i == 0 {
-				continue
+			x1, y1 := x.at(at.X), y.at(at.Y)
+			g.mark(x1, y1, mark)
+			if i > 0 {
+				steps := max(1, int(2*math.Abs(x1-x0)*float64(len(g[0])-1)))
+				for s := range steps {
+					t := float64(s) / float64(steps)
+					g.mark(x0+t*(x1-x0), y0+t*(y1-y0), mark)
+				}
 			}
-			x0, y0 := p.X.place(run[i-1].X), p.Y.place(run[i-1].Y)
-			steps := max(1, int(2*math.Abs(c.column(x)-c.column(x0))))
-			for s := range steps {
-				t := float64(s) / float64(steps)
-				c.mark(x0+t*(x-x0), y0+t*(y-y0), mark)
-			}
+			x0, y0 = x1, y1
 		}
 	}
 }
 
-type canvas struct {
-	frame
-	rows [][]rune
-}
+// A grid is rows of characters, the uppermost first.
+type grid [][]rune
 
-func newCanvas(width, height int, f frame) *canvas {
-	c := &canvas{f, make([][]rune, height)}
-	for i := range c.rows {
-		c.rows[i] = []rune(strings.Repeat(" ", max(width, 1)))
+func newGrid(width, height int) grid {
+	g := make(grid, height)
+	for i := range g {
+		g[i] = []rune(strings.Repeat(" ", max(width, 1)))
 	}
-	return c
+	return g
 }
 
-func (c *canvas) column(x float64) float64 {
-	return share(x, c.left, c.right) * float64(len(c.rows[0])-1)
-}
+func (g grid) column(share float64) int { return int(math.Round(share * float64(len(g[0])-1))) }
 
-func (c *canvas) mark(x, y float64, mark rune) {
-	row := (1 - share(y, c.bottom, c.top)) * float64(len(c.rows)-1)
-	c.rows[int(math.Round(row))][int(math.Round(c.column(x)))] = mark
-}
+func (g grid) row(share float64) int { return int(math.Round((1 - share) * float64(len(g)-1))) }
 
-// share returns where x lies between lo and hi, from 0 to 1: in the middle where
-// they are the same.
-func share(x, lo, hi float64) float64 {
-	if hi <= lo {
-		return 0.5
+func (g grid) mark(x, y float64, mark rune) { g[g.row(y)][g.column(x)] = mark }
+
+// abscissa prints the axis below a grid, with the numbers for which there is room.
+func (g grid) abscissa(w io.Writer, x scale, margin int) {
+	rule := []rune(strings.Repeat("─", len(g[0])))
+	labels := []rune(strings.Repeat(" ", len(g[0])))
+	free := 0
+	for _, t := range x.ticks {
+		at := g.column(x.share(t.place))
+		rule[at] = '┬'
+		label := []rune(t.label)
+		first := min(max(at-len(label)/2, 0), len(labels)-len(label))
+		if first < free {
+			continue
+		}
+		copy(labels[first:], label)
+		free = first + len(label) + 2
 	}
-	return min(1, max(0, (x-lo)/(hi-lo)))
+	fmt.Fprintf(w, "%*s └%s\n", margin, "", string(rule))
+	fmt.Fprintf(w, "%*s  %s\n", margin, "", strings.TrimRight(string(labels), " "))
 }
 
-// tick prints the number at a place of the axis.
-func (a Axis) tick(place float64) string {
-	if a.Log {
-		place = math.Pow(10, place)
+// fold breaks a text at its blanks into lines of at most width characters; what has no
+// blank is cut.
+func fold(s string, width int) (lines []string) {
+	for _, word := range strings.Fields(s) {
+		n := len(lines)
+		if n > 0 && utf8.RuneCountInString(lines[n-1])+1+utf8.RuneCountInString(word) <= width {
+			lines[n-1] += " " + word
+			continue
+		}
+		lines = append(lines, cut(word, width))
 	}
-	return fmt.Sprintf("%.4g", place)
+	return lines
 }
 
-func (a Axis) text() string {
-	if a.Log {
-		return a.Label + " (log scale)"
+// cut shortens a text to width characters.
+func cut(s string, width int) string {
+	runes := []rune(s)
+	if len(runes) <= width {
+		return s
 	}
-	return a.Label
+	return string(runes[:max(width-1, 0)]) + "…"
 }
 
 func centred(s string, width int) string {
-	n := utf8.RuneCountInString(s)
-	if n > width {
-		return strings.Repeat(" ", width)
-	}
-	left := (width - n) / 2
-	return strings.Repeat(" ", left) + s + strings.Repeat(" ", width-n-left)
+	return strings.Repeat(" ", max(0, (width-utf8.RuneCountInString(s))/2)) + s
 }

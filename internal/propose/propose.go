@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -28,6 +29,10 @@ import (
 type table struct {
 	name, source string
 	columns      []column
+	form         notation.Form     // of a CSV file
+	said         map[string]string // of its keys
+	inside       string            // the table in a DuckDB file
+	references   string            // what its unit's column refers to
 }
 
 // A column is one column as its file names it.
@@ -36,6 +41,9 @@ type column struct {
 	typ     sqltype.Type // Null: none that a catalog could declare
 	guessed bool         // from the data, not declared by the file
 	note    string
+
+	once               bool   // it looks like a key, and has each value once
+	refersTo, referred string // the table and column that a foreign key leads to
 }
 
 // Catalog returns the text of a catalog at path for the given files: .csv,
@@ -63,6 +71,7 @@ func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (
 			tables = append(tables, t)
 		}
 	}
+	refer(tables)
 	text := render(tables)
 	// The loader must find nothing but what is undecided.
 	var problems catalog.Problems
@@ -104,21 +113,30 @@ func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
 	if _, err := datafile.Stat(path); err != nil {
 		return nil, refusal("%s is not a file", path)
 	}
-	one := func(columns []column, err error) ([]table, error) {
-		return []table{{name: baseName(path), source: file, columns: columns}}, err
+	plain := path // without the ending of its compression
+	if ending := strings.ToLower(filepath.Ext(path)); ending == ".gz" || ending == ".zst" {
+		plain = path[:len(path)-len(ending)]
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
+	one := func(columns []column, err error) ([]table, error) {
+		return []table{{name: baseName(plain), source: file, columns: columns}}, err
+	}
+	switch strings.ToLower(filepath.Ext(plain)) {
 	case ".csv":
-		return one(readCSV(ctx, path))
+		t, err := readCSV(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		t.name, t.source = baseName(plain), file
+		return []table{*t}, nil
 	case ".jsonl":
-		return one(readJSONLines(path))
+		return one(readJSONLines(ctx, path))
 	case ".parquet":
 		return one(readParquet(ctx, o, path))
 	case ".duckdb", ".db":
 		return readDuckDB(ctx, o, path, inside)
 	}
 	return nil, refusal("%s has an ending that tells no format", file).
-		Try("use a .csv, .parquet or .jsonl file, a .duckdb file, or FILE.duckdb#TABLE")
+		Try("use a .csv, .parquet or .jsonl file, .csv and .jsonl also with .gz or .zst, a .duckdb file, or FILE.duckdb#TABLE")
 }
 
 // relative writes a source as the catalog at path is to name it.

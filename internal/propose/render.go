@@ -32,10 +32,12 @@ const tableHead = `
 [tables.%s]
 source = %s
 domain = "?"               # the id above; or write public = true in place of this and all down to the columns
-unit = "%s"%s# the column that says whose row it is, or "row" if each row is a unit of its own
+unit = %s%s# %s
 max_groups_per_unit = "?"  # in how many groups one unit is counted; remove both with unit = "row"
 max_rows_per_group = "?"   # with how many rows in each
+`
 
+const columnsHead = `
 [tables.%s.columns]  # remove what no statement needs: what is not declared does not exist
 `
 
@@ -43,10 +45,17 @@ func render(tables []table) string {
 	var b strings.Builder
 	b.WriteString(preface)
 	for _, t := range tables {
-		unit := unitColumn(t.columns)
-		mark := unit + "?"
-		fmt.Fprintf(&b, tableHead, key(t.name), quote(t.source), escape(mark),
-			strings.Repeat(" ", max(1, 27-len(`unit = ""`)-len(mark))), key(t.name))
+		unit, once := unitColumn(t.columns)
+		value, note := quote(unit+"?"), `the column that says whose row it is, or "row" if each row is a unit of its own`
+		switch {
+		case t.references != "":
+			value, note = `"?"`, fmt.Sprintf("by the file's foreign key { column = %s, references = %s }", quote(unit), quote(t.references))
+		case once:
+			note = `no two of the first rows share it: is it the person, or a visit of whom there are several?`
+		}
+		fmt.Fprintf(&b, tableHead, key(t.name), quote(t.source), value, strings.Repeat(" ", max(1, 27-len("unit = ")-len(value))), note)
+		b.WriteString(formText(t.name, t.form, t.said))
+		fmt.Fprintf(&b, columnsHead, key(t.name))
 		for i, c := range t.columns {
 			if c.typ.Kind == sqltype.Null {
 				fmt.Fprintf(&b, "# column %d, %s, cannot be declared: %s\n", i+1, quote(c.name), c.note)
@@ -93,25 +102,62 @@ func declaration(c column, isUnit bool) string {
 	return fmt.Sprintf("%s = { type = %s%s }%s\n", key(c.name), quote(typ), bounds, note)
 }
 
-// unitColumn proposes a unit by the names alone: whether a column is unique or
-// often repeated would tell about the data. It returns "" for no idea.
-func unitColumn(columns []column) string {
-	best := ""
-	for _, c := range columns {
-		switch eligible := c.typ.IsInteger() || c.typ.Kind == sqltype.Text; {
-		case !eligible || !looksLikeKey(c.name):
+// unitColumn proposes a unit: a column that is called after a person, else a key that
+// rows share, else one that no two rows share, which is rather the visit than the
+// visitor. It returns "" for no idea.
+func unitColumn(columns []column) (name string, once bool) {
+	best := -1
+	rank := func(c column) int {
+		switch {
 		case person.MatchString(c.name):
-			return c.name
-		case best == "":
-			best = c.name
+			return 3
+		case c.refersTo != "":
+			return 2
+		case !c.once:
+			return 1
+		}
+		return 0
+	}
+	for i, c := range columns {
+		if eligible := c.typ.IsInteger() || c.typ.Kind == sqltype.Text; !eligible || !looksLikeKey(c.name) && c.refersTo == "" {
+			continue
+		}
+		if best < 0 || rank(c) > rank(columns[best]) {
+			best = i
 		}
 	}
-	return best
+	if best < 0 {
+		return "", false
+	}
+	return columns[best].name, columns[best].once
 }
 
-var person = regexp.MustCompile(`(?i)person|people|patient|user|customer|client|visitor|member|student|employee|subject|account|citizen|respondent|participant|pid$`)
+// refer makes a unit a reference where its column leads to a row of another table whose
+// unit is another column: the visit of a prescription leads to the visit's patient.
+func refer(tables []table) {
+	for i := range tables {
+		t := &tables[i]
+		unit, _ := unitColumn(t.columns)
+		for _, c := range t.columns {
+			if c.name != unit || c.refersTo == "" {
+				continue
+			}
+			file, _, _ := strings.Cut(t.source, "#")
+			for j := range tables {
+				if tables[j].source != file+"#"+c.refersTo {
+					continue
+				}
+				if of, _ := unitColumn(tables[j].columns); of != "" && of != c.referred {
+					t.references = tables[j].name + "." + c.referred
+				}
+			}
+		}
+	}
+}
 
-var keyLike = regexp.MustCompile(`^(?i:id)$|_(?i:id)$|(?-i:Id|ID)$|(?i:^(pid|uid|uuid|guid)$)`)
+var person = regexp.MustCompile(`(?i)person|people|kunde|mitglied|mitarbeiter|patient|user|customer|client|visitor|member|student|employee|subject|account|citizen|respondent|participant|pid$`)
+
+var keyLike = regexp.MustCompile(`^(?i:id)$|_(?i:id|nr|no)$|(?-i:Id|ID)$|(?i:^(pid|uid|uuid|guid)$)`)
 
 func looksLikeKey(name string) bool { return keyLike.MatchString(name) }
 
@@ -135,6 +181,8 @@ func escape(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
+		case r == '\t':
+			b.WriteString(`\t`)
 		case unicode.IsControl(r) || !unicode.IsPrint(r) && r != ' ':
 			fmt.Fprintf(&b, "\\U%08X", r)
 		default:

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -17,47 +19,82 @@ import (
 // sample bounds how many records types are guessed from.
 const sample = 20_000
 
-// readCSV takes the first record as the names, whatever it looks like: a
-// header is not guessed.
-func readCSV(ctx context.Context, path string) ([]column, error) {
-	r, err := records.OpenCSV(ctx, path, records.CSVOptions{})
-	if errors.Is(err, records.ErrNoHeader) {
+// readCSV takes the first record as the names, unless it looks like all others.
+func readCSV(ctx context.Context, path string) (*table, error) {
+	form, err := outer(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sampled(ctx, path, form)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
 		return nil, refusal("%s has no first record that names the columns", path)
 	}
-	if err != nil {
-		return nil, refusal("%s cannot be opened", path)
-	}
-	defer r.Close()
-	guesses := make([]guess, len(r.Header()))
-	for i, name := range r.Header() {
+	header, rest := rows[0], rows[1:]
+	said := inner(&form, rest)
+	form.Null = nulls(rest)
+	guesses := make([]guess, len(header))
+	for i, name := range header {
 		guesses[i].name = name
-	}
-	for range sample {
-		record, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, refusal("%s cannot be read", path)
-		}
-		if record.Malformed { // it tells nothing of the types
-			continue
-		}
-		for i, field := range record.Fields {
-			if !missing[strings.ToLower(string(field))] {
-				guesses[i].text(string(field))
+		for _, row := range rest {
+			if i < len(row) && !missing[strings.ToLower(row[i])] {
+				guesses[i].written(row[i], &form)
 			}
 		}
 	}
-	return columns(guesses), nil
+	if form.NoHeader = isRecord(header, guesses, &form); form.NoHeader {
+		for i := range guesses {
+			guesses[i].name = fmt.Sprintf("c%d", i+1)
+		}
+	}
+	t := &table{columns: columns(guesses), form: form, said: said}
+	for i := range t.columns {
+		if looksLikeKey(t.columns[i].name) {
+			t.columns[i].once = once(rest, i)
+		}
+	}
+	return t, nil
+}
+
+// once reports whether a column has each value once, in several rows.
+func once(rows [][]string, i int) bool {
+	seen := map[string]bool{}
+	for _, row := range rows {
+		if i >= len(row) || seen[row[i]] {
+			return false
+		}
+		seen[row[i]] = true
+	}
+	return len(rows) > 1
+}
+
+// isRecord reports whether a first record is of the types that those after it are, and
+// one of them is not text.
+func isRecord(header []string, guesses []guess, form *notation.Form) bool {
+	typed := 0
+	for i, g := range guesses {
+		kind := g.kind()
+		if kind == sqltype.Text {
+			continue
+		}
+		first := guess{}
+		if first.written(header[i], form); missing[strings.ToLower(header[i])] || first.ruled[slices.Index(guessed[:], kind)] {
+			return false
+		}
+		typed++
+	}
+	return typed > 0
 }
 
 // missing are the ways in which files write that there is no value.
-var missing = map[string]bool{"": true, "na": true, "n/a": true, "nan": true, "null": true, "none": true}
+var missing = map[string]bool{"": true, "na": true, "n/a": true, "nan": true, "null": true, "none": true,
+	"-": true, "--": true, ".": true, "#n/a": true, `\n`: true}
 
 // readJSONLines takes the keys of the first records, in their order.
-func readJSONLines(path string) ([]column, error) {
-	f, err := os.Open(path)
+func readJSONLines(ctx context.Context, path string) ([]column, error) {
+	f, err := records.Bytes(ctx, path)
 	if err != nil {
 		return nil, refusal("%s cannot be opened", path)
 	}
@@ -123,13 +160,16 @@ type guess struct {
 var guessed = [...]sqltype.Kind{sqltype.Bigint, sqltype.Double, sqltype.Boolean, sqltype.DateKind,
 	sqltype.TimestampKind, sqltype.TimeKind, sqltype.Text}
 
-func (g *guess) text(s string) {
+func (g *guess) text(s string) { g.written(s, &notation.Form{}) }
+
+// written shows a value that is written in a form.
+func (g *guess) written(s string, f *notation.Form) {
 	g.values = true
 	for i, kind := range guessed {
 		if g.ruled[i] {
 			continue
 		}
-		_, err := sqltype.ParseValue(sqltype.Of(kind), s)
+		_, err := sqltype.ParseValue(sqltype.Of(kind), string(f.Canonical(nil, []byte(s), sqltype.Of(kind))))
 		words := strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
 		g.ruled[i] = err != nil && kind != sqltype.Text || kind == sqltype.Boolean && !words
 	}
@@ -151,16 +191,20 @@ func (g *guess) json(raw json.RawMessage) {
 	}
 }
 
+// kind is the first type that holds all values; text of a column without any.
+func (g *guess) kind() sqltype.Kind {
+	for i, kind := range guessed {
+		if g.values && !g.ruled[i] {
+			return kind
+		}
+	}
+	return sqltype.Text
+}
+
 func columns(guesses []guess) []column {
 	all := make([]column, len(guesses))
 	for i, g := range guesses {
-		all[i] = column{name: g.name, typ: sqltype.Of(sqltype.Text), guessed: true}
-		for j, kind := range guessed {
-			if g.values && !g.ruled[j] {
-				all[i].typ = sqltype.Of(kind)
-				break
-			}
-		}
+		all[i] = column{name: g.name, typ: sqltype.Of(g.kind()), guessed: true}
 		if g.nested {
 			all[i].note = "some values are nested: their JSON is the text"
 		}

@@ -4,18 +4,25 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // ErrNoHeader is returned for a CSV file without a first record that names its
 // columns.
 var ErrNoHeader = errors.New("it has no first record that names the columns")
 
-// A CSV reads comma-separated values as RFC 4180 has them: commas, double
-// quotes, doubled quotes within quotes, lines ended by LF or CRLF; the first
-// record names the columns. Beyond the RFC:
+// A CSV reads delimited values in a declared form, by default as RFC 4180 has them:
+// commas, double quotes, doubled quotes within quotes, lines ended by LF or CRLF; the
+// first record names the columns. Beyond the RFC:
 //
-//   - an empty field is NULL, a quoted empty one is empty text;
+//   - an empty field is NULL (or what the form declares to be), a quoted empty one is
+//     empty text;
 //   - an empty line is no record; a byte order mark is dropped;
 //   - fields that are missing are NULL, fields too many are ignored;
 //   - a field that is not UTF-8, has a quote within unquoted text or text after
@@ -25,36 +32,35 @@ var ErrNoHeader = errors.New("it has no first record that names the columns")
 //   - a line that is longer than MaxRecord is skipped.
 type CSV struct {
 	*window
-	options CSVOptions
-	header  []string
-	fields  [][]byte
-	scratch []byte
-	skipped int64
-	open    int64 // records that left a quote open
+	form      notation.Form
+	delimiter byte
+	quote     byte   // 0 is none
+	ends      string // of a field
+	header    []string
+	want      int            // fields of a record; 0 where nothing says how many
+	types     []sqltype.Type // of the fields whose notation is not SQL's; see Typed
+	text      []byte
+	fields    [][]byte
+	scratch   []byte
+	skipped   int64
+	open      int64 // records that left a quote open
 }
 
-// CSVOptions are what is declared of how a file is written.
-type CSVOptions struct {
-	// Multiline says that quoted fields may hold line ends, and that whoever writes
-	// the file closes each quote. A record whose quote is left open then takes the
-	// lines after it with it, up to the next quote: records no longer read alone, and
-	// those who can write one line of the file as they like can change others'. Where a
-	// quote is not closed within MaxRecord bytes and the file, or a record is longer than
-	// that, its first line is skipped and reading goes on after it.
-	Multiline bool
-}
-
-// OpenCSV opens a file, gunzips it if it is named .gz, and reads its header.
-func OpenCSV(ctx context.Context, path string, o CSVOptions) (*CSV, error) {
-	w, err := open(ctx, path)
+// OpenCSV opens a file, decompresses it if it is named .gz or .zst, and reads its header.
+func OpenCSV(ctx context.Context, path string, o notation.Form) (*CSV, error) {
+	w, err := open(ctx, path, o.Encoding)
 	if err != nil {
 		return nil, err
 	}
 	return newCSV(w, o)
 }
 
-func newCSV(w *window, o CSVOptions) (*CSV, error) {
-	r := &CSV{window: w, options: o}
+func newCSV(w *window, o notation.Form) (*CSV, error) {
+	r := &CSV{window: w, form: o}
+	r.delimiter, r.quote = o.Marks()
+	if r.ends = string([]byte{r.delimiter, '\n'}); o.NoHeader {
+		return r, nil
+	}
 	first, err := r.record()
 	if err != nil || r.skipped > 0 || first.Malformed {
 		w.Close()
@@ -66,11 +72,48 @@ func newCSV(w *window, o CSVOptions) (*CSV, error) {
 	for _, name := range first.Fields {
 		r.header = append(r.header, string(name))
 	}
+	r.want = len(r.header)
 	return r, nil
 }
 
-// Header returns the columns' names as the file has them.
+// Header returns the columns' names as the file has them; nil of a file without them.
 func (r *CSV) Header() []string { return r.header }
+
+var mark = []byte("\ufeff")
+
+// maxColumns bounds the columns of a file that does not name them.
+const maxColumns = 10_000
+
+// Find returns the places of columns, −1 of those that the file has not. Names that
+// differ in case alone are one, and the first counts. The columns of a file without a
+// header are c1, c2, ..., as many as are asked for: how many fields its records have
+// decides nothing.
+func (r *CSV) Find(names []string, fold func(string) string) []int {
+	at := make([]int, len(names))
+	for i, name := range names {
+		if !r.form.NoHeader {
+			at[i] = slices.IndexFunc(r.header, func(h string) bool { return fold(h) == fold(name) })
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimPrefix(fold(name), "c"))
+		if at[i] = n - 1; err != nil || n < 1 || n > maxColumns || fold(name) != "c"+strconv.Itoa(n) {
+			at[i] = -1
+		}
+		r.want = max(r.want, at[i]+1)
+	}
+	return at
+}
+
+// Typed says which types fields have, so that Next returns their values in SQL's
+// notation: see notation.Form.
+func (r *CSV) Typed(at []int, types []sqltype.Type) {
+	r.types = make([]sqltype.Type, r.want)
+	for i, n := range at {
+		if n >= 0 && r.form.Reads(types[i]) {
+			r.types[n] = types[i]
+		}
+	}
+}
 
 // Skipped counts the malformed records that were skipped.
 func (r *CSV) Skipped() int64 { return r.skipped }
@@ -84,17 +127,32 @@ func (r *CSV) Next() (Record, error) {
 	if err != nil {
 		return rec, err
 	}
-	want := len(r.header)
-	rec.Malformed = rec.Malformed || len(rec.Fields) != want
-	for len(r.fields) < want {
+	rec.Malformed = rec.Malformed || len(rec.Fields) < r.want || len(rec.Fields) > r.want && !r.form.NoHeader
+	for len(r.fields) < r.want {
 		r.fields = append(r.fields, nil)
 	}
-	rec.Fields = r.fields[:want]
+	rec.Fields = r.fields[:r.want]
+	r.text = r.text[:0]
+	for i, t := range r.types {
+		if t.Kind != sqltype.Null && rec.Fields[i] != nil {
+			from := len(r.text)
+			r.text = r.form.Canonical(r.text, rec.Fields[i], t)
+			rec.Fields[i] = r.text[from:len(r.text):len(r.text)]
+		}
+	}
 	return rec, nil
 }
 
+// Record returns the next record with as many fields as it has.
+func (r *CSV) Record() (Record, error) { return r.record() }
+
 func (r *CSV) record() (Record, error) {
 	for {
+		// Where the first line is a record, it reads as it would elsewhere: a byte order
+		// mark is dropped before each line.
+		for r.form.NoHeader && bytes.HasPrefix(r.atLeast(len(mark)), mark) {
+			r.start += len(mark)
+		}
 		line, length := r.line()
 		switch {
 		case length < 0:
@@ -102,7 +160,7 @@ func (r *CSV) record() (Record, error) {
 			r.skipped++
 		case length == 0:
 			return Record{}, r.ended()
-		case bytes.IndexByte(line, '"') >= 0 && !r.options.Multiline:
+		case r.quote != 0 && bytes.IndexByte(line, r.quote) >= 0 && !r.form.Multiline:
 			whole := r.unread()[:length]
 			if length == len(line) { // the file ends without a line end
 				whole = append(whole[:length:length], '\n')
@@ -110,7 +168,7 @@ func (r *CSV) record() (Record, error) {
 			rec, _ := r.scan(whole)
 			r.start += length
 			return rec, nil
-		case bytes.IndexByte(line, '"') >= 0:
+		case r.quote != 0 && bytes.IndexByte(line, r.quote) >= 0:
 			if rec, ok := r.quoted(); ok {
 				return rec, nil
 			}
@@ -132,11 +190,13 @@ func (r *CSV) unquoted(line []byte) (rec Record) {
 	r.fields = r.fields[:0]
 	for {
 		field, rest, more := line, []byte(nil), false
-		if i := bytes.IndexByte(line, ','); i >= 0 {
+		if i := bytes.IndexByte(line, r.delimiter); i >= 0 {
 			field, rest, more = line[:i], line[i+1:], true
 		}
-		if len(field) == 0 {
+		if r.form.IsNull(field) {
 			field = nil
+		} else if len(field) == 0 {
+			field = []byte{}
 		} else if bad && !utf8.Valid(field) {
 			field, rec.Malformed = nil, true
 		}
@@ -177,11 +237,11 @@ func (r *CSV) scan(b []byte) (rec Record, length int) {
 	for p := 0; ; {
 		var field []byte
 		good := true
-		if p < len(b) && b[p] == '"' {
+		if p < len(b) && b[p] == r.quote {
 			from := len(r.scratch)
 			for p++; ; p++ {
-				i := bytes.IndexByte(b[p:], '"')
-				if i < 0 && !r.options.Multiline {
+				i := bytes.IndexByte(b[p:], r.quote)
+				if i < 0 && !r.form.Multiline {
 					r.fields, r.open = append(r.fields, nil), r.open+1
 					return Record{Fields: r.fields, Malformed: true}, len(b)
 				}
@@ -189,18 +249,18 @@ func (r *CSV) scan(b []byte) (rec Record, length int) {
 					return Record{}, -1
 				}
 				r.scratch = append(r.scratch, b[p:p+i]...)
-				if p += i + 1; b[p] != '"' {
+				if p += i + 1; b[p] != r.quote {
 					break
 				}
-				r.scratch = append(r.scratch, '"')
+				r.scratch = append(r.scratch, r.quote)
 			}
 			field = r.scratch[from:len(r.scratch):len(r.scratch)]
 			if field == nil {
 				field = []byte{}
 			}
-			good = b[p] == ',' || b[p] == '\n' || bytes.HasPrefix(b[p:], []byte("\r\n"))
+			good = b[p] == r.delimiter || b[p] == '\n' || bytes.HasPrefix(b[p:], []byte("\r\n"))
 		}
-		i := bytes.IndexAny(b[p:], ",\n")
+		i := bytes.IndexAny(b[p:], r.ends)
 		if i < 0 {
 			return Record{}, -1
 		}
@@ -209,8 +269,8 @@ func (r *CSV) scan(b []byte) (rec Record, length int) {
 			rest = bytes.TrimSuffix(rest, []byte("\r"))
 		}
 		p += i + 1
-		if field == nil && len(rest) > 0 {
-			field, good = rest, bytes.IndexByte(rest, '"') < 0
+		if field == nil && !r.form.IsNull(rest) {
+			field, good = rest[:len(rest):len(rest)], bytes.IndexByte(rest, r.quote) < 0
 		}
 		if !good || !utf8.Valid(field) {
 			field, rec.Malformed = nil, true

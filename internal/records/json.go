@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/notation"
 )
 
 // A JSONLines reads one JSON object a line. A column is the object's member of
@@ -22,7 +24,7 @@ type JSONLines struct {
 
 // OpenJSONLines opens a file, and gunzips it if it is named .gz.
 func OpenJSONLines(ctx context.Context, path string, columns []string) (*JSONLines, error) {
-	w, err := open(ctx, path)
+	w, err := open(ctx, path, notation.UTF8)
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,13 @@
 // record changes how another is read: a file of the lines A, x and B has the records
 // of A, those of x and those of B, whatever x is (TestLinesReadAlone). That is what
 // makes the rows of a unit a function of its own records. The one exception is
-// declared by whoever writes the file: see CSVOptions.Multiline.
+// declared by whoever writes the file: see notation.Form.Multiline.
 //
 // A field is text or NULL. A field that cannot be read (not UTF-8, misplaced
 // quotes, missing) is NULL; a record that cannot be told apart from the next
 // is skipped. Records never fail, and a reader needs at most MaxRecord bytes
 // and a little more. Only the system's own errors are errors: a file that
-// cannot be opened or read, a damaged gzip stream.
+// cannot be opened or read, a damaged compressed stream.
 package records
 
 import (
@@ -20,9 +20,15 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"os"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
 	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/internal/notation"
 )
 
 // MaxRecord bounds a record's bytes. What is longer is malformed.
@@ -55,22 +61,84 @@ type window struct {
 	err        error // other than io.EOF
 }
 
-func open(ctx context.Context, path string) (*window, error) {
+func open(ctx context.Context, path string, encoding notation.Encoding) (*window, error) {
 	f, err := datafile.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	var from io.Reader = f
-	if strings.HasSuffix(strings.ToLower(path), ".gz") {
-		if from, err = gzip.NewReader(bufio.NewReader(f)); err == io.EOF {
-			from, err = bytes.NewReader(nil), nil // no bytes at all: no records
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
+	from, closer, err := decompress(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	return newWindow(from, f), nil
+	switch encoding {
+	case notation.Latin1:
+		from = charmap.Windows1252.NewDecoder().Reader(from)
+	case notation.UTF16:
+		from = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(from)
+	}
+	return newWindow(from, closer), nil
+}
+
+// Bytes opens a file, decompressed by its ending, as the bytes that it holds.
+func Bytes(ctx context.Context, path string) (io.ReadCloser, error) {
+	f, err := datafile.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	from, closer, err := decompress(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{from, closer}, nil
+}
+
+// Head returns the first bytes of a file, decompressed.
+func Head(ctx context.Context, path string, n int64) ([]byte, error) {
+	r, err := Bytes(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(io.LimitReader(r, n))
+}
+
+// decompress reads a file by its ending.
+func decompress(path string, f *os.File) (io.Reader, io.Closer, error) {
+	switch lower := strings.ToLower(path); {
+	case strings.HasSuffix(lower, ".gz"):
+		r, err := gzip.NewReader(bufio.NewReader(f))
+		if err == io.EOF {
+			return bytes.NewReader(nil), f, nil // no bytes at all: no records
+		}
+		return r, f, err
+	case strings.HasSuffix(lower, ".zst"):
+		r, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, f, err
+		}
+		return r, zstandard{r, f}, nil
+	}
+	return f, f, nil
+}
+
+// maxWindow bounds the memory that a Zstandard file asks for: what zstd -19 and --long
+// write by default.
+const maxWindow = 128 << 20
+
+// A zstandard closes a decoder and its file.
+type zstandard struct {
+	decoder *zstd.Decoder
+	file    io.Closer
+}
+
+func (z zstandard) Close() error {
+	z.decoder.Close()
+	return z.file.Close()
 }
 
 func newWindow(from io.Reader, file io.Closer) *window {

@@ -15,10 +15,12 @@ import (
 	"testing/iotest"
 
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/notation"
 )
 
 // read prints all records of a CSV text: NULL is ~, "!" marks malformed ones.
-func read(t interface{ Fatal(...any) }, from io.Reader, o CSVOptions) []string {
+func read(t interface{ Fatal(...any) }, from io.Reader, o notation.Form) []string {
 	r, err := newCSV(newWindow(from, io.NopCloser(nil)), o)
 	if err == ErrNoHeader {
 		return []string{"no header"}
@@ -90,7 +92,7 @@ func TestCSV(t *testing.T) {
 		{"long record", "a,b\n1," + strings.Repeat("x", MaxRecord) + "\n2,y\n", "2|y skipped 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := read(t, strings.NewReader(c.text), CSVOptions{}); strings.Join(got, " ") != c.want {
+			if got := read(t, strings.NewReader(c.text), notation.Form{}); strings.Join(got, " ") != c.want {
 				t.Errorf("read %q, want %q", got, c.want)
 			}
 		})
@@ -107,7 +109,7 @@ func TestMultilineCSV(t *testing.T) {
 		{"long quote", "a,b\n1,\"x\n" + strings.Repeat("y,y\n", MaxRecord/4) + "2,\"\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := read(t, strings.NewReader(c.text), CSVOptions{Multiline: true})
+			got := read(t, strings.NewReader(c.text), notation.Form{Multiline: true})
 			if c.name == "long quote" { // the first line is skipped, and the last
 				if len(got) != MaxRecord/4+1 || got[0] != "y|y" || got[len(got)-1] != "skipped 2" {
 					t.Errorf("%d records, %q ... %q", len(got), got[0], got[len(got)-1])
@@ -143,7 +145,7 @@ func TestCSVRoundTrip(t *testing.T) {
 			want = append(want, strings.Join(fields, "|"))
 		}
 		w.Flush()
-		if got := read(t, &b, CSVOptions{Multiline: true}); !slices.Equal(got, want) {
+		if got := read(t, &b, notation.Form{Multiline: true}); !slices.Equal(got, want) {
 			t.Fatalf("read %q, want %q", got, want)
 		}
 	})
@@ -157,7 +159,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		text := append([]byte("a,b\n"), b...)
-		for _, o := range []CSVOptions{{}, {Multiline: true}} {
+		for _, o := range []notation.Form{{}, {Multiline: true}} {
 			whole := read(t, bytes.NewReader(text), o)
 			if cut := read(t, iotest.OneByteReader(bytes.NewReader(text)), o); !slices.Equal(whole, cut) {
 				t.Fatalf("%+v: in one: %q, byte by byte: %q", o, whole, cut)
@@ -219,7 +221,7 @@ func TestGzip(t *testing.T) {
 		if err := os.WriteFile(path, c.bytes, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenCSV(context.Background(), path, CSVOptions{})
+		r, err := OpenCSV(context.Background(), path, notation.Form{})
 		for err == nil {
 			_, err = r.Next()
 		}

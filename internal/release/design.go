@@ -206,7 +206,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 			selections++
 		}
 	}
-	measure := c.Domain.Measure
+	measure := filter.Measure(c.Domain.Measure)
 	p := &purse{spend: s, measure: measure, neighbours: c.Domain.Neighbours, gaussianShare: new(big.Rat)}
 	refuse := func(message, hint string) error {
 		return diagnostic.New("D071", diagnostic.Span{}, "%s", message).
@@ -217,7 +217,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 		return nil, diagnostic.New("D071", diagnostic.Span{}, "both epsilon and rho are given").Try("give one of them")
 	case s.Rho.Sign() > 0:
 		if measure != filter.ZCDP && measure != filter.RDP {
-			return nil, refuse("a cost in rho", "give epsilon, or epsilon and delta")
+			return nil, refuse("a cost in rho", "give "+spellings(measure))
 		}
 		p.form = concentrated
 	case s.Epsilon.Sign() > 0 && s.Delta.Sign() > 0:
@@ -269,7 +269,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 	return p, nil
 }
 
-func spellings(measure string) string {
+func spellings(measure filter.Measure) string {
 	switch measure {
 	case filter.Pure:
 		return "epsilon"

@@ -41,8 +41,8 @@ func rho(t *testing.T, s string) privacy.Rho {
 
 // counts is a certificate of releases that each count rows, one aggregate a
 // sensitivity, with L0 groups.
-func counts(measure string, n privacy.Neighbours, private bool, groups int64, sensitivities ...int64) *stability.Certificate {
-	d := &catalog.Domain{ID: "d", Measure: measure, Neighbours: n}
+func counts(measure filter.Measure, n privacy.Neighbours, private bool, groups int64, sensitivities ...int64) *stability.Certificate {
+	d := &catalog.Domain{ID: "d", Measure: string(measure), Neighbours: n}
 	d.Epsilon, _ = privacy.ParseEpsilon("10")
 	if measure != "pure" {
 		d.Delta, _ = privacy.ParseDelta("1e-6")

@@ -24,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/bind"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/render"
@@ -82,7 +83,7 @@ func violates(k, l, n int, epsilon, delta float64) error {
 // A contest is a statement at a cost, over D and D'.
 type contest struct {
 	name, sql    string
-	measure      string
+	measure      filter.Measure
 	neighbours   string
 	spend        Spend
 	rows, others string // the rows of the unit that D' has, and of the one that only D has
@@ -128,7 +129,7 @@ func contests(t *testing.T) []contest {
 	across := unitRows(2000, "cd", "10", "7", "99.5", "-1000")
 	var all []contest
 	for _, form := range []struct {
-		measure string
+		measure filter.Measure
 		spend   Spend
 	}{
 		{"pure", Spend{Epsilon: eps(t, "2")}},
@@ -158,7 +159,7 @@ func contests(t *testing.T) []contest {
 			if c.neighbours == "" {
 				c.neighbours = "add-remove"
 			}
-			c.name += ", " + form.measure
+			c.name += ", " + string(form.measure)
 			all = append(all, c)
 		}
 	}
@@ -443,8 +444,9 @@ func TestDistinguishingGroups(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name, measure string
-		spend, weak   Spend // weak is half, the selection's part, with 1.18 times the ε; none for a threshold
+		name        string
+		measure     filter.Measure
+		spend, weak Spend // weak is half, the selection's part, with 1.18 times the ε; none for a threshold
 	}{
 		{"approx", "approx", Spend{Epsilon: eps(t, "4"), Delta: del(t, "0.08")}, Spend{Epsilon: eps(t, "2.36")}},
 		{"zcdp by table", "zcdp", Spend{Rho: rho(t, "0.5"), Delta: del(t, "0.04")}, Spend{Epsilon: eps(t, "1.18")}},
@@ -568,10 +570,10 @@ func TestReleasedCountHasItsLaw(t *testing.T) {
 	}
 	rows := unitRows(1, "bc", "3", "2", "1.25", "4")
 	for _, c := range []struct {
-		measure string
+		measure filter.Measure
 		spend   Spend
 	}{{"pure", Spend{Epsilon: eps(t, "3")}}, {"zcdp", Spend{Rho: rho(t, "4.5")}}} {
-		text := fmt.Sprintf(contestCatalog, "add-remove", c.measure, map[string]string{"zcdp": "delta = 0.1"}[c.measure])
+		text := fmt.Sprintf(contestCatalog, "add-remove", c.measure, map[string]string{"zcdp": "delta = 0.1"}[string(c.measure)])
 		r, exact, domains := exactly(t, text, "SELECT count(*) FROM t", c.spend, rows)
 		weight := func(k int) float64 { // of Laplace noise of scale 10, of Gaussian noise of σ = 10
 			if c.measure == "pure" {

@@ -22,7 +22,7 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 	} else if len(f.Funcname) > 1 {
 		c.refuse(qualified(c.between(i, i+2*len(f.Funcname)-2)))
 	} else if f.Funcformat != pg.CoercionForm_COERCE_EXPLICIT_CALL {
-		c.refuse(c.expression(at, "this form of call is not supported"))
+		c.refuse(c.expression(at, "this form of call is not supported").Try("write name(arguments)"))
 	}
 	if k := c.at(i).kind; f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && k != pg.Token_SUBSTRING && k != pg.Token_OVERLAY {
 		c.refuseColumnWord(i)
@@ -38,12 +38,14 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 	case f.Over != nil:
 		c.refuse(c.window(c.at(c.index(int(f.Over.Location))-1).span(), "OVER"))
 	case f.AggWithinGroup:
-		c.refuse(c.expression(c.find(end, pg.Token_WITHIN, pg.Token_GROUP_P), "WITHIN GROUP is not supported"))
+		c.refuse(c.expression(c.find(end, pg.Token_WITHIN, pg.Token_GROUP_P), "WITHIN GROUP is not supported").
+			Because("a quantile and a mode have a privacy rule of their own, which is not built into SQL yet").
+			Try("%s", insteadOfQuantile))
 	case len(f.AggOrder) > 0:
 		c.refuse(c.expression(c.find(i, pg.Token_ORDER, pg.Token_BY), "ORDER BY inside a call is not supported").
-			Because("no aggregate here depends on the order of rows").Try("leave it out"))
+			Because("no aggregate here depends on the order of rows").Try("leave it out; the order of the answer is set by ORDER BY at the end of the query"))
 	case f.FuncVariadic:
-		c.refuse(c.expression(c.find(i, pg.Token_VARIADIC), "VARIADIC is not supported"))
+		c.refuse(c.expression(c.find(i, pg.Token_VARIADIC), "VARIADIC is not supported").Try("give the arguments one by one"))
 	}
 	for _, n := range f.Args {
 		x.Args = append(x.Args, c.expr(n))
@@ -60,7 +62,8 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 // The parser takes them.
 func (c *converter) refuseColumnWord(i int) {
 	if c.at(i).keyword == pg.KeywordKind_COL_NAME_KEYWORD {
-		c.refuse(diagnostic.New("D002", c.at(i).span(), "syntax error at or near %q", c.text[c.at(i).start:c.at(i).end]))
+		c.refuse(diagnostic.New("D002", c.at(i).span(), "syntax error at or near %q", c.text[c.at(i).start:c.at(i).end]).
+			Try("it is a keyword: as a name it stands in double quotes"))
 	}
 }
 
@@ -75,7 +78,7 @@ func (c *converter) sqlSyntax(f *pg.FuncCall, name string, i int) string {
 	case "substring":
 		for j := i + 2; j < c.closing(i+1); j++ {
 			if c.at(j).kind == pg.Token_SIMILAR {
-				c.refuse(c.expression(c.at(j).span(), "SUBSTRING ... SIMILAR is not supported"))
+				c.refuse(c.expression(c.at(j).span(), "SUBSTRING ... SIMILAR is not supported").Try("write SUBSTRING(x FROM start FOR count), or split_part"))
 			}
 			j = c.closing(j)
 		}
@@ -83,11 +86,11 @@ func (c *converter) sqlSyntax(f *pg.FuncCall, name string, i int) string {
 	case "timezone":
 		c.refuse(c.atTimeZone(f))
 	case "is_normalized":
-		c.refuse(c.expression(c.at(i).span(), "IS NORMALIZED is not supported"))
+		c.refuse(c.expression(c.at(i).span(), "IS NORMALIZED is not supported").Try("leave it out, or ask the owner to normalize the text in the file"))
 	case "system_user":
 		c.refuse(c.unstable(c.at(i).span(), name))
 	}
-	c.refuse(c.expression(c.at(i).span(), "%s is not supported", upper(clip(c.word(i)))))
+	c.refuse(c.expression(c.at(i).span(), "%s is not supported", upper(clip(c.word(i)))).Try("%s", otherFunctions))
 	return ""
 }
 

@@ -41,7 +41,7 @@ func convert(src *source, tree *pg.ParseResult) (q *Query, d *diagnostic.Diagnos
 		}
 	}()
 	if len(tree.Stmts) != 1 {
-		return nil, diagnostic.New("D003", c.place, "there is not exactly one statement")
+		return nil, diagnostic.New("D003", c.place, "there is not exactly one statement").Try("send one query at a time")
 	}
 	s := c.statementQuery(tree.Stmts[0].Stmt, 0)
 	q, _ = c.query(s, 0)
@@ -123,7 +123,8 @@ func (c *converter) exprs(list []*pg.Node, i int) ([]Expr, int) {
 // after it.
 func (c *converter) ident(name string, i int) (Ident, int) {
 	next := c.after(i)
-	return Ident{Name: name, Span: c.between(i, next-1)}, next
+	at := c.between(i, next-1)
+	return Ident{Name: name, Span: at, Quoted: c.text[at.Start] == '"'}, next
 }
 
 // idents returns the names of a list (a, b) whose parenthesis is token i.
@@ -132,7 +133,7 @@ func (c *converter) idents(list []*pg.Node, i int) ([]Ident, int) {
 	for _, n := range list {
 		s := n.GetString_()
 		if s == nil {
-			c.refuse(c.expression(c.at(i).span(), "a name is expected here"))
+			c.refuse(c.expression(c.at(i).span(), "a name is expected here").Try("write a name; names with capitals or blanks stand in double quotes"))
 		}
 		var id Ident
 		id, i = c.ident(s.Sval, i+1) // past the parenthesis or comma

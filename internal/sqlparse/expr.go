@@ -1,6 +1,7 @@
 package sqlparse
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 	"strings"
@@ -65,26 +66,27 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 		if i := n.AIndirection.Indirection; len(i) > 0 && i[0].GetAIndices() != nil {
 			kind = '['
 		}
-		return c.expression(c.find(c.index(c.place.Start), kind), "subscripts and fields of values are not supported")
+		return c.expression(c.find(c.index(c.place.Start), kind), "subscripts and fields of values are not supported").
+			Try("ask the owner to declare the value as a column of its own; a table's column is written table.column")
 	case *pg.Node_CollateClause:
 		return c.expression(c.start(n.CollateClause.Location), "COLLATE is not supported").
-			Because("text compares by its bytes, the same on every engine")
+			Because("text compares by its bytes, the same on every engine").Try("leave COLLATE out; lower(x) compares without case")
 	case *pg.Node_NamedArgExpr:
 		return c.expression(c.start(n.NamedArgExpr.Location), "named arguments are not supported").Try("give the arguments in order")
 	case *pg.Node_GroupingFunc:
-		return c.expression(c.start(n.GroupingFunc.Location), "GROUPING is not supported").Because("it belongs to grouping sets")
+		return c.expression(c.start(n.GroupingFunc.Location), "GROUPING is not supported").Because("it belongs to grouping sets").Try("ask one statement for each grouping")
 	case *pg.Node_SetToDefault:
-		return c.expression(c.start(n.SetToDefault.Location), "DEFAULT is not a value of a query")
+		return c.expression(c.start(n.SetToDefault.Location), "DEFAULT is not a value of a query").Try("write the value itself, or NULL")
 	case *pg.Node_XmlExpr:
-		return c.expression(c.start(n.XmlExpr.Location), "XML is not supported")
+		return c.expression(c.start(n.XmlExpr.Location), "XML is not supported").Try("ask the owner to declare the value as a column of its own")
 	case *pg.Node_XmlSerialize:
-		return c.expression(c.start(n.XmlSerialize.Location), "XML is not supported")
+		return c.expression(c.start(n.XmlSerialize.Location), "XML is not supported").Try("ask the owner to declare the value as a column of its own")
 	}
 	name := nodeName(n)
 	if strings.HasPrefix(name, "Json") {
 		return c.expression(c.place, "JSON is not supported").Try("declare the value as a column of its own")
 	}
-	return c.expression(c.place, "this expression is not supported").Because("the parser read it as %s", name)
+	return c.expression(c.place, "this expression is not supported").Because("the parser read it as %s", name).Try("%s", otherFunctions)
 }
 
 func (c *converter) unstable(at diagnostic.Span, name string) *diagnostic.Diagnostic {
@@ -127,7 +129,7 @@ func (c *converter) constant(k *pg.A_Const) Expr {
 	case *pg.A_Const_Sval:
 		return &String{Value: v.Sval.Sval, Span: c.between(i, c.after(i)-1)}
 	}
-	c.refuse(c.expression(at, "bit strings are not supported"))
+	c.refuse(c.expression(at, "bit strings are not supported").Try("write a number, or text in single quotes"))
 	return nil
 }
 
@@ -153,7 +155,7 @@ func (c *converter) decimal(text string, i int) string {
 	}
 	mantissa, exponent, _ := strings.Cut(digits, "e")
 	if e, err := strconv.Atoi("0" + strings.TrimLeft(exponent, "+-")); len(mantissa) > maxDigits || err != nil || e > maxExponent {
-		c.refuse(diagnostic.New("D009", c.signed(i), "the number has more than %d digits", maxDigits))
+		c.refuse(diagnostic.New("D009", c.signed(i), "the number has more than %d digits", maxDigits).Try("round it: values have at most 38 digits"))
 	}
 	if strings.HasPrefix(digits, ".") {
 		digits = "0" + digits
@@ -209,7 +211,7 @@ func (c *converter) operator(e *pg.A_Expr) Expr {
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		c.refuse(c.quantified(at))
 	}
-	c.refuse(c.expression(at, "this operator is not supported"))
+	c.refuse(c.expression(at, "this operator is not supported").Try("%s", otherOperators))
 	return nil
 }
 
@@ -250,10 +252,7 @@ func (c *converter) infix(e *pg.A_Expr, op string, at diagnostic.Span) Expr {
 
 func (c *converter) noOperator(at diagnostic.Span, op string) *diagnostic.Diagnostic {
 	d := c.expression(at, "the operator %s is not supported", clip(op))
-	if hint := operatorHint(op); hint != "" {
-		d.Try("%s", hint)
-	}
-	return d
+	return d.Try("%s", cmp.Or(operatorHint(op), otherOperators))
 }
 
 func (c *converter) boolean(b *pg.BoolExpr) Expr {
@@ -271,7 +270,7 @@ func (c *converter) boolean(b *pg.BoolExpr) Expr {
 	case pg.BoolExprType_OR_EXPR:
 		return c.chain("or", pg.Token_OR, b.Args)
 	}
-	c.refuse(c.expression(at, "this operator is not supported"))
+	c.refuse(c.expression(at, "this operator is not supported").Try("%s", otherOperators))
 	return nil
 }
 
@@ -326,7 +325,7 @@ func (c *converter) caseExpr(e *pg.CaseExpr) Expr {
 func (c *converter) nullTest(t *pg.NullTest) Expr {
 	at := c.start(t.Location)
 	if t.Nulltesttype != pg.NullTestType_IS_NULL && t.Nulltesttype != pg.NullTestType_IS_NOT_NULL {
-		c.refuse(c.expression(at, "this test is not supported"))
+		c.refuse(c.expression(at, "this test is not supported").Try("write IS NULL, IS TRUE, IS FALSE or IS UNKNOWN"))
 	}
 	return c.is(at, t.Arg, "null", t.Nulltesttype == pg.NullTestType_IS_NOT_NULL)
 }
@@ -341,7 +340,7 @@ func (c *converter) booleanTest(t *pg.BooleanTest) Expr {
 	case pg.BoolTestType_IS_UNKNOWN, pg.BoolTestType_IS_NOT_UNKNOWN:
 		return c.is(at, t.Arg, "unknown", t.Booltesttype == pg.BoolTestType_IS_NOT_UNKNOWN)
 	}
-	c.refuse(c.expression(at, "this test is not supported"))
+	c.refuse(c.expression(at, "this test is not supported").Try("write IS NULL, IS TRUE, IS FALSE or IS UNKNOWN"))
 	return nil
 }
 
@@ -374,7 +373,7 @@ func (c *converter) subLink(s *pg.SubLink) Expr {
 	case pg.SubLinkType_ANY_SUBLINK:
 		return c.inQuery(s, false)
 	case pg.SubLinkType_ARRAY_SUBLINK:
-		c.refuse(c.expression(at, "arrays are not supported"))
+		c.refuse(c.expression(at, "arrays are not supported").Try("for a list of values write IN (...)"))
 	}
 	c.refuse(c.quantified(at))
 	return nil

@@ -58,14 +58,14 @@ func onlyModelled(m protoreflect.Message, s *source) *diagnostic.Diagnostic {
 		known, ok := modelled[name]
 		wrapper := name == "Node" // a union of all nodes: its one field names the type
 		if !ok && !wrapper {
-			return diagnostic.New("D007", at, "%s is not supported", name)
+			return diagnostic.New("D007", at, "%s is not supported", name).Try("%s", otherFunctions)
 		}
 		if f := m.Descriptor().Fields().ByName("location"); f != nil && m.Get(f).Int() >= 0 {
 			at = s.at(s.index(int(m.Get(f).Int()))).span()
 		}
 		m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 			if !wrapper && !slices.Contains(known, f.Name()) {
-				d = diagnostic.New("D007", at, "%s of %s is not supported", f.Name(), name)
+				d = diagnostic.New("D007", at, "%s of %s is not supported", f.Name(), name).Try("leave it out")
 				return false
 			}
 			switch {

@@ -69,36 +69,37 @@ func (c *converter) refuseClauses(s *pg.SelectStmt, i int) {
 				at = p
 			}
 		}
-		c.refuse(c.clause(at, "rows cannot be locked").Because("the analyst's statement only reads"))
+		c.refuse(c.clause(at, "rows cannot be locked").Because("the analyst's statement only reads").Try("leave it out"))
 	case s.IntoClause != nil:
 		c.refuse(c.clause(c.start(s.IntoClause.Rel.GetLocation()), "SELECT INTO is not supported").
-			Because("it would create a table; only answers leave the system"))
+			Because("it would create a table; only answers leave the system").Try("leave INTO out, and write the answer to a file: discreet query --format csv ... > answer.csv"))
 	case len(s.WindowClause) > 0:
 		c.refuse(c.window(c.find(i, pg.Token_WINDOW), "WINDOW"))
 	case s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES:
 		c.refuse(c.clause(c.find(i, pg.Token_WITH, pg.Token_TIES), "WITH TIES is not supported").Try("write ONLY, or LIMIT"))
 	case s.GroupDistinct:
-		c.refuse(c.clause(c.find(i, pg.Token_GROUP_P, pg.Token_BY, pg.Token_DISTINCT), "GROUP BY DISTINCT is not supported"))
+		c.refuse(c.clause(c.find(i, pg.Token_GROUP_P, pg.Token_BY, pg.Token_DISTINCT), "GROUP BY DISTINCT is not supported").Try("leave DISTINCT out: equal groups are one group"))
 	}
 }
 
 func (c *converter) window(at diagnostic.Span, what string) *diagnostic.Diagnostic {
 	return c.clause(at, "%s is not supported", what).
-		Because("a window's value depends on other people's rows, without a bound on how much one person moves it").
-		Try("aggregate with GROUP BY, and order or number the released groups outside")
+		Because("over private rows a window's value depends on other people's rows, without a bound on how much one person moves it; over released rows it is not built").
+		Try("aggregate with GROUP BY; ORDER BY and LIMIT rank released rows, a scalar subquery gives their total, and a join of a release with itself what came before")
 }
 
 func (c *converter) with(w *pg.WithClause) ([]CTE, int) {
 	i := c.index(int(w.Location)) + 1
 	if w.Recursive {
 		c.refuse(c.clause(c.at(i).span(), "WITH RECURSIVE is not supported").
-			Because("how often a person's rows are used must be known before the query runs"))
+			Because("how often a person's rows are used must be known before the query runs").
+			Try("write out the steps that are needed, or WITH without RECURSIVE"))
 	}
 	var list []CTE
 	for _, n := range w.Ctes {
 		t := n.GetCommonTableExpr()
 		if t == nil {
-			c.refuse(c.clause(c.at(i).span(), "this kind of WITH is not supported"))
+			c.refuse(c.clause(c.at(i).span(), "this kind of WITH is not supported").Try("write WITH name AS (SELECT ...)"))
 		}
 		i = c.index(int(t.Location))
 		var cte CTE
@@ -113,7 +114,7 @@ func (c *converter) with(w *pg.WithClause) ([]CTE, int) {
 		end := c.closing(i)
 		cte.Query, _ = c.query(c.statementQuery(t.Ctequery, i+1), i+1)
 		if t.SearchClause != nil || t.CycleClause != nil {
-			c.refuse(c.clause(c.at(end+1).span(), "SEARCH and CYCLE are not supported").Because("they belong to recursion"))
+			c.refuse(c.clause(c.at(end+1).span(), "SEARCH and CYCLE are not supported").Because("they belong to recursion").Try("leave them out"))
 		}
 		i = end + 1
 		list = append(list, cte)
@@ -210,7 +211,7 @@ func (c *converter) selectBody(s *pg.SelectStmt, i int) (Body, int) {
 		i++
 	}
 	if len(s.TargetList) == 0 {
-		c.refuse(c.clause(b.Span, "the select list is empty"))
+		c.refuse(c.clause(b.Span, "the select list is empty").Try("name what is asked for, as in SELECT count(*)"))
 	}
 	for k, n := range s.TargetList {
 		if k > 0 {
@@ -252,7 +253,7 @@ func (c *converter) selectBody(s *pg.SelectStmt, i int) (Body, int) {
 func (c *converter) item(n *pg.Node, i int) (Item, int) {
 	t := n.GetResTarget()
 	if t == nil {
-		c.refuse(c.clause(c.at(i).span(), "this item is not supported"))
+		c.refuse(c.clause(c.at(i).span(), "this item is not supported").Try("write a column or an expression, with AS and a name"))
 	}
 	c.place = c.at(i).span()
 	if f := t.Val.GetColumnRef().GetFields(); len(f) > 0 && f[len(f)-1].GetAStar() != nil {
@@ -265,7 +266,7 @@ func (c *converter) item(n *pg.Node, i int) (Item, int) {
 			i++ // the dot
 		}
 		if t.Name != "" {
-			c.refuse(c.clause(c.at(i).span(), "* cannot have an alias"))
+			c.refuse(c.clause(c.at(i).span(), "* cannot have an alias").Try("leave the alias out, or name the columns"))
 		}
 		item.Span = c.between(first, i)
 		return item, i + 1
@@ -291,7 +292,7 @@ func (c *converter) orderBy(list []*pg.Node, i int) ([]OrderItem, int) {
 		}
 		s := n.GetSortBy()
 		if s == nil {
-			c.refuse(c.clause(c.at(i).span(), "this ORDER BY is not supported"))
+			c.refuse(c.clause(c.at(i).span(), "this ORDER BY is not supported").Try("write ORDER BY column, with ASC or DESC"))
 		}
 		var o OrderItem
 		o.Expr, i = c.exprAt(s.Node, i)
@@ -312,7 +313,7 @@ func (c *converter) orderBy(list []*pg.Node, i int) ([]OrderItem, int) {
 			o.NullsFirst = s.SortbyNulls == pg.SortByNulls_SORTBY_NULLS_FIRST
 			i += 2
 		default:
-			c.refuse(c.clause(c.at(i).span(), "this order of NULLs is not supported"))
+			c.refuse(c.clause(c.at(i).span(), "this order of NULLs is not supported").Try("write NULLS FIRST or NULLS LAST"))
 		}
 		out = append(out, o)
 	}

@@ -24,12 +24,33 @@ func notAQuery(span diagnostic.Span, word string) *diagnostic.Diagnostic {
 	case "explain":
 		d.Try("discreet explain 'SELECT ...' shows cost and expected error for free")
 	case "describe", "show", "summarize":
-		d.Try("discreet explain 'SELECT ...' shows what a question would cost")
+		d.Try("discreet tables shows what is declared; discreet explain 'SELECT ...' what a question would cost")
 	case "table":
 		d.Try("write SELECT * FROM the table")
+	case "pivot":
+		d.Try("write a column for each value: count(*) FILTER (WHERE x = 'value')")
+	case "unpivot":
+		d.Try("write a SELECT for each column, and UNION ALL between them")
+	case "pragma", "reset", "set":
+		d.Try("cost and confidence are flags of the command, everything else is declared in the catalog")
+	case "copy", "export":
+		d.Try("write the answer to a file: discreet query --format csv ... > answer.csv")
+	case "prepare", "execute", "deallocate":
+		d.Try("send the statement itself, with its constants")
+	case "begin", "commit", "end", "rollback", "savepoint", "start", "abort", "release":
+		d.Try("leave it out: each statement is charged and answered by itself")
+	default:
+		d.Try("ask with SELECT; to change data or settings is the owner's, in the files and the catalog")
 	}
 	return d
 }
+
+// Ways out of whole families of refusals.
+const (
+	otherFunctions    = "discreet help D013 lists the functions; for anything else ask the owner to store the value as a column of its own"
+	otherOperators    = "write it with + - * / % ^ || = <> < <= > >= ~ LIKE, or ask the owner to store the value as a column of its own"
+	insteadOfQuantile = "count by range, GROUP BY width_bucket(x, low, high, n), and read the quantile from the counts; for a mode GROUP BY x ORDER BY count(*) DESC LIMIT 1"
+)
 
 // unstable gives the reason why a function's value is not determined by the
 // rows that a query reads.
@@ -66,8 +87,35 @@ func operatorHint(op string) string {
 		return "write sqrt(x)"
 	case "@":
 		return "write abs(x)"
-	case "->", "->>", "#>", "#>>", "@>", "<@", "?":
+	case "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "@?", "@@":
 		return "declare the value as a column of its own"
+	case "||/":
+		return "write power(x, 1.0 / 3)"
+	case "<=>":
+		return "write IS NOT DISTINCT FROM"
+	case "~~~":
+		return "write LIKE, with % for * and _ for ?"
+	case "!!", "!":
+		return "write NOT"
 	}
 	return ""
+}
+
+// foreignWords are words of other dialects, at or behind which PostgreSQL's
+// grammar stops, with what to write instead.
+var foreignWords = map[string]string{
+	"anti":       "write WHERE NOT EXISTS (SELECT ...)",
+	"asof":       "join on an equality and a range, or match the times within each unit",
+	"div":        "write / between integers, or trunc(x / y)",
+	"glob":       "write LIKE, with % for * and _ for ?",
+	"pivot":      "write a column for each value: count(*) FILTER (WHERE x = 'value')",
+	"positional": "join on a column: rows have no positions",
+	"qualify":    "put the query into FROM, and WHERE around it",
+	"regexp":     "write x ~ 'pattern'",
+	"rlike":      "write x ~ 'pattern'",
+	"sample":     "leave it out: the cost is the same for all rows, and the answer is better",
+	"semi":       "write WHERE EXISTS (SELECT ...)",
+	"summarize":  "write the aggregates that are wanted: SELECT count(*), avg(x), ...",
+	"unpivot":    "write a SELECT for each column, and UNION ALL between them",
+	"xor":        "write <> between two conditions",
 }

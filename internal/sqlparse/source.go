@@ -196,7 +196,7 @@ func (s *source) names() *diagnostic.Diagnostic {
 		}
 		if (t.kind == pg.Token_IDENT || t.kind == pg.Token_UIDENT) && n > maxName {
 			return diagnostic.New("D009", t.span(), "the name has %d bytes, more than %d", n, maxName).
-				Because("PostgreSQL cuts longer names, so two of them could become one")
+				Because("PostgreSQL cuts longer names, so two of them could become one").Try("shorten it")
 		}
 	}
 	return nil
@@ -212,7 +212,7 @@ func (s *source) statement() *diagnostic.Diagnostic {
 	}
 	if i := slices.IndexFunc(s.list, func(t token) bool { return t.kind == ';' }); i >= 0 {
 		if i == 0 {
-			return diagnostic.New("D003", s.at(0).span(), "the statement is empty")
+			return diagnostic.New("D003", s.at(0).span(), "the statement is empty").Try("write a query, as in SELECT count(*) FROM the table")
 		}
 		return diagnostic.New("D003", s.at(i+1).span(), "there is a second statement").
 			Because("each statement is analysed, charged and answered by itself").

@@ -67,7 +67,7 @@ func checkText(text string) *diagnostic.Diagnostic {
 			Try("keep long lists of constants in a public table and join it")
 	}
 	if i := strings.IndexByte(text, 0); i >= 0 {
-		return diagnostic.New("D001", diagnostic.Span{Start: i, End: i + 1}, "the statement contains a NUL character")
+		return diagnostic.New("D001", diagnostic.Span{Start: i, End: i + 1}, "the statement contains a NUL character").Try("save the file as plain text")
 	}
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
@@ -103,10 +103,16 @@ func (s *source) syntaxError(err error) *diagnostic.Diagnostic {
 		message, at = m, min(p, s.list[s.match[i-1]].start)
 	}
 	if at < 0 {
-		return diagnostic.New("D002", s.at(0).span(), "%s", message)
+		return diagnostic.New("D002", s.at(0).span(), "%s", message).Try("%s", checkBefore)
 	}
-	return s.explainSyntax(message, s.index(at), at)
+	d := s.explainSyntax(message, s.index(at), at)
+	if d.Hint == "" {
+		d.Try("%s", checkBefore)
+	}
+	return d
 }
+
+const checkBefore = "check the commas, parentheses and quotes before this place; docs/sql.md shows the SQL that is answered"
 
 // locate returns the parser's message without its quotation of the text, and
 // the byte offset in text, or -1.
@@ -134,7 +140,8 @@ func (s *source) explainSyntax(message string, i, at int) *diagnostic.Diagnostic
 	t := s.at(i)
 	switch {
 	case t.kind == 0 && at >= t.start:
-		d := diagnostic.New("D002", diagnostic.Span{Start: s.end(), End: s.end()}, "%s at the end of the statement", message)
+		d := diagnostic.New("D002", diagnostic.Span{Start: s.end(), End: s.end()}, "%s at the end of the statement", message).
+			Try("the statement is not finished: something is missing after its last word, or a parenthesis is open")
 		if s.isGroupByAll(i - 3) {
 			return d.Try("list the grouping keys: GROUP BY ALL is not PostgreSQL")
 		}
@@ -146,10 +153,18 @@ func (s *source) explainSyntax(message string, i, at int) *diagnostic.Diagnostic
 	before, word := s.at(i-1), s.word(i)
 	switch {
 	case word == "percent":
-		return d.Because("LIMIT takes a number of rows in PostgreSQL")
-	case word == "qualify":
-		return d.Because("QUALIFY is not PostgreSQL")
-	case word == "exclude" || word == "replace" && before.kind == '*':
+		return d.Because("LIMIT takes a number of rows in PostgreSQL").Try("write LIMIT and a number")
+	case strings.HasPrefix(message, "unterminated"):
+		return d.Try("close the quote; a quote inside a text is written twice: 'it''s'")
+	case strings.HasPrefix(message, "LIMIT #,#"):
+		return d.Try("write LIMIT count OFFSET start")
+	case foreignWords[word] != "":
+		return d.Because("%s is not PostgreSQL", strings.ToUpper(word)).Try("%s", foreignWords[word])
+	case before.kind == pg.Token_IDENT && foreignWords[s.word(i-1)] != "":
+		return d.Because("%s is not PostgreSQL", strings.ToUpper(s.word(i-1))).Try("%s", foreignWords[s.word(i-1)])
+	case i > 0 && t.keyword == pg.KeywordKind_RESERVED_KEYWORD:
+		return d.Try("%s is a keyword: check what stands before it, or, if it is a name, put it into double quotes: \"%s\"", strings.ToUpper(word), word)
+	case word == "exclude" || word == "except" && before.kind == '*' || word == "replace" && before.kind == '*':
 		return d.Try("name the columns: %s after * is not PostgreSQL", strings.ToUpper(word))
 	case s.isGroupByAll(i - 3):
 		return d.Try("list the grouping keys: GROUP BY ALL is not PostgreSQL")

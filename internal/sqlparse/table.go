@@ -29,9 +29,9 @@ func (c *converter) table(n *pg.Node, i int) (TableExpr, int) {
 	case *pg.Node_RangeTableSample:
 		at := c.index(int(n.RangeTableSample.Location)) - 1
 		c.refuse(c.clause(c.at(at).span(), "TABLESAMPLE is not supported").
-			Because("the amplification by sampling would have to be accounted for"))
+			Because("the amplification by sampling would have to be accounted for").Try("leave it out: the cost is the same for all rows, and the answer is better"))
 	}
-	c.refuse(c.clause(c.at(i).span(), "this kind of table is not supported"))
+	c.refuse(c.clause(c.at(i).span(), "this kind of table is not supported").Try("FROM takes declared tables, subqueries in parentheses, WITH queries and VALUES"))
 	return nil, i
 }
 
@@ -53,7 +53,7 @@ func (c *converter) tableName(v *pg.RangeVar) (TableExpr, int) {
 		c.refuse(c.clause(c.at(i-1).span(), "ONLY is not supported").Try("leave it out: tables have no children here"))
 	}
 	if v.Relpersistence != "p" {
-		c.refuse(c.clause(c.at(i).span(), "this kind of table is not supported"))
+		c.refuse(c.clause(c.at(i).span(), "this kind of table is not supported").Try("FROM takes declared tables, subqueries in parentheses, WITH queries and VALUES"))
 	}
 	t := &TableName{}
 	first := i
@@ -118,7 +118,7 @@ func (c *converter) join(j *pg.JoinExpr, i int) (TableExpr, int) {
 	case j.Jointype == pg.JoinType_JOIN_FULL:
 		t.Kind = FullJoin
 	default:
-		c.refuse(c.clause(words, "this kind of join is not supported"))
+		c.refuse(c.clause(words, "this kind of join is not supported").Try("write JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN; for SEMI and ANTI joins WHERE [NOT] EXISTS (SELECT ...)"))
 	}
 	t.Right, i = c.table(j.Rarg, i+1)
 	i = c.closers(i, first)

@@ -11,8 +11,9 @@ import "github.com/discreet-dp/discreet/internal/diagnostic"
 
 // An Ident is a name as PostgreSQL folds it: lower case unless quoted.
 type Ident struct {
-	Name string
-	Span diagnostic.Span
+	Name   string
+	Span   diagnostic.Span
+	Quoted bool // written in double quotes
 }
 
 // A Query is a statement or subquery.

@@ -46,7 +46,7 @@ func (c *converter) typedConstant(t *pg.TypeCast) Expr {
 	text, ok := c.expr(t.Arg).(*String) // a parameter is refused here
 	at := c.start(t.TypeName.Location)
 	if !ok {
-		c.refuse(c.expression(at, "this constant is not supported"))
+		c.refuse(c.expression(at, "this constant is not supported").Try("write the value in single quotes, and CAST it"))
 	}
 	if len(t.TypeName.Names) == 1 {
 		c.refuseColumnWord(c.index(at.Start))
@@ -95,7 +95,7 @@ func (c *converter) typeName(t *pg.TypeName, at diagnostic.Span) (name string, f
 	case len(t.Names) > 1 && !keyword:
 		c.refuse(qualified(at))
 	case t.PctType || t.Setof:
-		c.refuse(c.expression(at, "this form of type is not supported"))
+		c.refuse(c.expression(at, "this form of type is not supported").Try("name the type itself, such as integer, text or date"))
 	case name == "char" && !keyword || !plainName.MatchString(name):
 		name = strconv.Quote(name) // a type of its own in PostgreSQL, not char
 	default:
@@ -107,7 +107,7 @@ func (c *converter) typeName(t *pg.TypeName, at diagnostic.Span) (name string, f
 	for _, n := range t.Typmods {
 		m, ok := n.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok {
-			c.refuse(c.expression(at, "a type's modifiers must be whole numbers"))
+			c.refuse(c.expression(at, "a type's modifiers must be whole numbers").Try("write numeric(10, 2) or varchar(20)"))
 		}
 		modifiers = append(modifiers, strconv.Itoa(int(m.Ival.Ival)))
 		if fields == 0 {

@@ -9,7 +9,6 @@
 package cost
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -37,6 +36,9 @@ type Options struct {
 	// Rho is the guarantee of zero-concentrated differential privacy, in the place of
 	// Epsilon. Delta is then only what a filter converts it at.
 	Rho privacy.Rho
+	// Within is what a run may cost, of a guarantee with a delta, in the measure of the budget
+	// that pays; nil: what a budget of Epsilon and Delta admits. See Calibrate.
+	Within filter.Filter
 	// PerUnit is how many examples of a unit count at most: the first ones of those
 	// that are whole. Required of a set with Units; without, each example is a unit.
 	PerUnit int
@@ -158,12 +160,6 @@ func (p *Plan) Charge(share *big.Rat, e privacy.Event) error {
 
 // Events are what the run reveals: what Spend charges.
 func (p *Plan) Events() []privacy.Event { return p.events }
-
-// Spend charges the plan to its budget, computes the answer, and has it recorded.
-// Statement is for the owner's history and holds nothing private.
-func Spend[T any](ctx context.Context, p *Plan, statement string, answer func() (T, error)) (T, error) {
-	return budget.Spend(ctx, p.budget, budget.Release{Statement: statement, Events: p.events, Delta: p.options.Delta}, answer)
-}
 
 // Rows returns the numbers of the examples that count. An example with a feature that
 // is not finite, or without a label ([example.Set.Label]), or without a finite target,

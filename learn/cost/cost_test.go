@@ -120,7 +120,7 @@ func TestChargeIsTheWhole(t *testing.T) {
 		if _, err := p.Noise(big.NewRat(1, 1000), 1, unit); !errors.Is(err, cost.ErrParameter) {
 			t.Errorf("%s: more than the whole: %v", c.measure, err)
 		}
-		if _, err := cost.Spend(t.Context(), p, "test", func() (int, error) { return 0, nil }); err != nil {
+		if _, err := cost.NewRun(p, "test", func(context.Context, noise.Bits) (int, error) { return 0, nil }).Train(t.Context(), noise.System()); err != nil {
 			t.Fatal(err)
 		}
 		spent, err := b.Spent(context.Background())
@@ -153,10 +153,10 @@ func TestNothingWithoutBudget(t *testing.T) {
 	if _, err := p.Noise(big.NewRat(1, 1), 1, unit); err != nil {
 		t.Fatal(err)
 	}
-	_, err = cost.Spend(t.Context(), p, "test", func() (int, error) {
+	_, err = cost.NewRun(p, "test", func(context.Context, noise.Bits) (int, error) {
 		t.Error("computed before it was paid")
 		return 0, nil
-	})
+	}).Train(t.Context(), noise.System())
 	if !errors.Is(err, budget.ErrExceeded) {
 		t.Errorf("got %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -13,6 +14,7 @@ import (
 // and no example was looked at.
 type Run[M any] struct {
 	plan      *Plan
+	asked     Options // what Calibrate was asked for; of Rho and Delta alone what the run is by
 	statement string
 	fit       func(context.Context, noise.Bits) (M, error)
 }
@@ -20,7 +22,7 @@ type Run[M any] struct {
 // NewRun returns the run of a plan. Statement is for the owner's history and holds
 // nothing private; fit learns from the plan's Set.
 func NewRun[M any](p *Plan, statement string, fit func(context.Context, noise.Bits) (M, error)) *Run[M] {
-	return &Run[M]{p, statement, fit}
+	return &Run[M]{plan: p, asked: p.options, statement: statement, fit: fit}
 }
 
 // Events are what the run reveals.
@@ -28,7 +30,13 @@ func (r *Run[M]) Events() []privacy.Event { return r.plan.Events() }
 
 // Train charges the plan to its budget, and makes the run.
 func (r *Run[M]) Train(ctx context.Context, bits noise.Bits) (M, error) {
-	return Spend(ctx, r.plan, r.statement, func() (M, error) { return r.fit(ctx, bits) })
+	whole, err := r.Charge(ctx)
+	if err != nil {
+		var none M
+		return none, err
+	}
+	release := budget.Release{Statement: r.statement, Events: []privacy.Event{whole}, Delta: r.Delta()}
+	return budget.Spend(ctx, r.plan.budget, release, func() (M, error) { return r.fit(ctx, bits) })
 }
 
 // Fit makes the run over a set that the plan was not made with, but with one of its
@@ -61,12 +69,14 @@ func (p *Plan) take(set *example.Set) error {
 
 // Event is the run as one plan of package accountant, for the relation of the plan's
 // budget, whose sensitivities Events have already.
-func (r *Run[M]) Event() privacy.Event {
-	e := r.Events()[0]
-	if len(r.Events()) > 1 {
-		e = privacy.Sum{Events: r.Events()}
+func (r *Run[M]) Event() privacy.Event { return r.plan.event() }
+
+func (p *Plan) event() privacy.Event {
+	var e privacy.Event = privacy.Sum{Events: p.events}
+	if len(p.events) == 1 {
+		e = p.events[0]
 	}
-	if n := r.plan.budget.Neighbours(); n != privacy.AddRemove {
+	if n := p.budget.Neighbours(); n != privacy.AddRemove {
 		return privacy.Under{Neighbours: n, Event: e}
 	}
 	return e

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -78,7 +79,7 @@ type table struct {
 }
 
 func openTable(ctx context.Context, path string, r *reader, unit string) (*table, error) {
-	csv, err := records.OpenCSV(ctx, path, records.CSVOptions{})
+	csv, err := records.OpenCSV(ctx, path, notation.Form{})
 	if err != nil {
 		return nil, fmt.Errorf("read examples: %w", err)
 	}

@@ -115,11 +115,19 @@ func Train(ctx context.Context, random noise.Bits, b budget.Budget, net *network
 // Plan returns the run that Train makes, before b is charged for it: of set it takes the
 // form alone.
 func Plan(b budget.Budget, net *network.Network, set *example.Set, o Options) (*cost.Run[*Model], error) {
-	t, err := newTraining(b, net, set, o)
+	r, err := cost.Calibrate(b, o.Options, false, func(c cost.Options) (*cost.Run[*Model], error) {
+		o := o
+		o.Options = c
+		t, err := newTraining(b, net, set, o)
+		if err != nil {
+			return nil, err
+		}
+		return cost.NewRun(t.plan, "train a network by DP-FTRL", t.run), nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("train by DP-FTRL: %w", err)
 	}
-	return cost.NewRun(t.plan, "train a network by DP-FTRL", t.run), nil
+	return r, nil
 }
 
 // nodes is how many nodes of a tree over steps leaves, filled up to a power of two, a

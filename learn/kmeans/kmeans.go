@@ -118,11 +118,19 @@ func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.S
 // Plan returns the run that Train makes, before b is charged for it: of set it takes the
 // form alone.
 func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
-	t, err := newTraining(b, set, o)
+	r, err := cost.Calibrate(b, o.Options, false, func(c cost.Options) (*cost.Run[*Model], error) {
+		o := o
+		o.Options = c
+		t, err := newTraining(b, set, o)
+		if err != nil {
+			return nil, err
+		}
+		return cost.NewRun(t.plan, "find centers of clusters", t.run), nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("find clusters: %w", err)
 	}
-	return cost.NewRun(t.plan, "find centers of clusters", t.run), nil
+	return r, nil
 }
 
 // newTraining calibrates.

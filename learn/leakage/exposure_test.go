@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The rank form, by the vectors of the authors' own tests (private-learning.md, G).
+// The rank form, by the vectors of the tests in TensorFlow Privacy's secret_sharer.
 func TestExposureByRank(t *testing.T) {
 	var references []float64
 	for i := range 16 {

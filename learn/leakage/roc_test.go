@@ -157,7 +157,7 @@ func TestDrawIsUnderItsCeiling(t *testing.T) {
 		}
 	}
 	var svg bytes.Buffer
-	if err := p.Write(&svg, "svg"); err != nil || !bytes.Contains(svg.Bytes(), []byte("0.5-GDP")) {
+	if err := p.WriteSVG(&svg); err != nil || !bytes.Contains(svg.Bytes(), []byte("0.5-GDP")) {
 		t.Errorf("%v", err)
 	}
 }

@@ -95,7 +95,7 @@ func All() []Learner {
 			perturbation(to.model, to.predicts, convex.Gradient, "gradient", "a linear model: descent along noisy gradients", "regularization", "steps"))
 	}
 	all = append(all, perturbation("linear", Number, convex.Statistics, "statistics", "a linear model: least squares of noisy moments", "regularization"))
-	for _, model := range []string{"logistic", "linear", "mlp", "cnn"} {
+	for _, model := range []string{"logistic", "linear", "mlp", "cnn", "scatter"} {
 		all = append(all, leader(model))
 	}
 	return all

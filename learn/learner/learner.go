@@ -80,6 +80,8 @@ type Run interface {
 	// for; Event is the same as one plan of package accountant.
 	Events() []privacy.Event
 	Event() privacy.Event
+	// Charge is what that budget is charged for it: the whole as one event.
+	Charge(ctx context.Context) (privacy.Event, error)
 	// Fit makes it, over a set that was read after Events were charged.
 	Fit(ctx context.Context, bits noise.Bits, set *example.Set) (Model, error)
 }

@@ -189,8 +189,7 @@ func (a *Aggregator) Answer(ctx context.Context, votes []int32) (label int32, er
 		return NoLabel, fmt.Errorf("answer query: %d numbers of votes; want one for each of %d classes", len(votes), a.o.Classes)
 	}
 	if a.threshold != nil {
-		largest := a.threshold.steps(int64(slices.Max(votes)))
-		if ok, err := a.test(ctx, largest); err != nil || !ok {
+		if ok, err := a.test(ctx, a.largest(votes)); err != nil || !ok {
 			return NoLabel, err
 		}
 	}
@@ -247,46 +246,57 @@ func (a *Aggregator) Ask(ctx context.Context, votes []int32, s Student) (label i
 	return NoLabel, nil
 }
 
-// test tells whether a number of votes with noise is at least the threshold.
-func (a *Aggregator) test(ctx context.Context, steps *big.Int) (bool, error) {
-	return budget.Spend(ctx, a.o.Budget, a.release("pate: whether the teachers agree", a.threshold.event), func() (bool, error) {
-		noisy, err := a.threshold.noisy(a.bits, steps)
-		if err != nil {
-			return false, fmt.Errorf("test votes: %w", err)
-		}
-		at := new(big.Rat).SetInt(a.threshold.steps(1))
-		return noisy.Cmp(numeric.Ceil(at.Mul(at, a.o.Threshold))) >= 0, nil
-	})
+// largest is the largest number of votes, in the test's steps.
+func (a *Aggregator) largest(votes []int32) *big.Int {
+	return a.threshold.steps(int64(slices.Max(votes)))
 }
 
-// name names the class with the most votes, with noise.
+// test pays for agrees.
+func (a *Aggregator) test(ctx context.Context, steps *big.Int) (bool, error) {
+	return budget.Spend(ctx, a.o.Budget, a.release("pate: whether the teachers agree", a.threshold.event), func() (bool, error) { return a.agrees(steps) })
+}
+
+// agrees tells whether a number of votes with noise is at least the threshold.
+func (a *Aggregator) agrees(steps *big.Int) (bool, error) {
+	noisy, err := a.threshold.noisy(a.bits, steps)
+	if err != nil {
+		return false, fmt.Errorf("test votes: %w", err)
+	}
+	at := new(big.Rat).SetInt(a.threshold.steps(1))
+	return noisy.Cmp(numeric.Ceil(at.Mul(at, a.o.Threshold))) >= 0, nil
+}
+
+// name pays for winner.
 func (a *Aggregator) name(ctx context.Context, votes []int32) (int32, error) {
 	_, event := a.Events()
-	label, err := budget.Spend(ctx, a.o.Budget, a.release("pate: what the teachers say", event), func() (int32, error) {
-		if a.laplace != nil {
-			scores := make([]float64, len(votes))
-			for j, n := range votes {
-				scores[j] = float64(n)
-			}
-			class, err := a.laplace.Choose(a.bits, scores)
-			return int32(class), err
-		}
-		top, most := 0, (*big.Int)(nil)
-		for j, n := range votes {
-			noisy, err := a.gaussian.noisy(a.bits, a.gaussian.steps(int64(n)))
-			if err != nil {
-				return NoLabel, fmt.Errorf("name class: %w", err)
-			}
-			if most == nil || noisy.Cmp(most) > 0 {
-				top, most = j, noisy
-			}
-		}
-		return int32(top), nil
-	})
+	label, err := budget.Spend(ctx, a.o.Budget, a.release("pate: what the teachers say", event), func() (int32, error) { return a.winner(votes) })
 	if err != nil {
 		return NoLabel, err
 	}
 	return label, nil
+}
+
+// winner names the class with the most votes, with noise.
+func (a *Aggregator) winner(votes []int32) (int32, error) {
+	if a.laplace != nil {
+		scores := make([]float64, len(votes))
+		for j, n := range votes {
+			scores[j] = float64(n)
+		}
+		class, err := a.laplace.Choose(a.bits, scores)
+		return int32(class), err
+	}
+	top, most := 0, (*big.Int)(nil)
+	for j, n := range votes {
+		noisy, err := a.gaussian.noisy(a.bits, a.gaussian.steps(int64(n)))
+		if err != nil {
+			return NoLabel, fmt.Errorf("name class: %w", err)
+		}
+		if most == nil || noisy.Cmp(most) > 0 {
+			top, most = j, noisy
+		}
+	}
+	return int32(top), nil
 }
 
 func (a *Aggregator) release(what string, event privacy.Event) budget.Release {
@@ -297,6 +307,8 @@ func (a *Aggregator) release(what string, event privacy.Event) budget.Release {
 type Run struct {
 	Labels   []int32 // of the queries that were asked, NoLabel where not answered
 	Answered int
+	// Beyond is how many reached the threshold when no answer was left of a Plan.
+	Beyond int
 }
 
 // Asked returns the number of queries that were asked.

@@ -60,6 +60,24 @@ type matrix struct {
 	at            []float32
 }
 
+// Check refuses options of which there is no transform, without making one. Zeros stand
+// for nothing else.
+func (o Options) Check() error {
+	const most = 1 << 12
+	step := 1 << min(max(o.Scale, 0), 10)
+	switch {
+	case o.Height <= 0 || o.Width <= 0 || o.Height > most || o.Width > most:
+		return fmt.Errorf("an image of %d × %d pixels: %w", o.Height, o.Width, ErrOptions)
+	case o.Scale < 1 || o.Scale > 10 || step > min(o.Height, o.Width)/2:
+		return fmt.Errorf("scale %d for an image of %d × %d pixels: 2^scale may be half of a side at most: %w", o.Scale, o.Height, o.Width, ErrOptions)
+	case o.Angles < 1 || o.Angles > 64:
+		return fmt.Errorf("%d angles: 1 to 64 are possible: %w", o.Angles, ErrOptions)
+	case o.Groups < 0 || o.Groups > 0 && o.Channels()%o.Groups != 0:
+		return fmt.Errorf("%d groups of %d channels: %w", o.Groups, o.Channels(), ErrOptions)
+	}
+	return nil
+}
+
 // New prepares a transform.
 func New(o Options) (*Transform, error) {
 	if o.Scale == 0 {
@@ -68,20 +86,11 @@ func New(o Options) (*Transform, error) {
 	if o.Angles == 0 {
 		o.Angles = 8
 	}
-	const most = 1 << 12
-	step := 1 << min(max(o.Scale, 0), 10)
-	switch {
-	case o.Height <= 0 || o.Width <= 0 || o.Height > most || o.Width > most:
-		return nil, fmt.Errorf("an image of %d × %d pixels: %w", o.Height, o.Width, ErrOptions)
-	case o.Scale < 1 || o.Scale > 10 || step > min(o.Height, o.Width)/2:
-		return nil, fmt.Errorf("scale %d for an image of %d × %d pixels: 2^scale may be half of a side at most: %w", o.Scale, o.Height, o.Width, ErrOptions)
-	case o.Angles < 1 || o.Angles > 64:
-		return nil, fmt.Errorf("%d angles: 1 to 64 are possible: %w", o.Angles, ErrOptions)
+	if err := o.Check(); err != nil {
+		return nil, err
 	}
+	step := 1 << o.Scale
 	t := &Transform{Options: o, rows: padded(o.Height, step), columns: padded(o.Width, step)}
-	if o.Groups < 0 || o.Groups > 0 && t.Channels()%o.Groups != 0 {
-		return nil, fmt.Errorf("%d groups of %d channels: %w", o.Groups, t.Channels(), ErrOptions)
-	}
 	for j := range o.Scale {
 		var angles []wavelet
 		for l := range o.Angles {
@@ -105,20 +114,20 @@ func New(o Options) (*Transform, error) {
 func padded(n, step int) int { return (n/step + 2) * step }
 
 // Channels are the paths: the average, one modulus, two moduli of growing scale.
-func (t *Transform) Channels() int {
-	j, l := t.Scale, t.Angles
+func (o Options) Channels() int {
+	j, l := o.Scale, o.Angles
 	return 1 + j*l + j*(j-1)/2*l*l
 }
 
 // Size is the height and width of each channel.
-func (t *Transform) Size() (height, width int) {
-	return t.Height >> t.Scale, t.Width >> t.Scale
+func (o Options) Size() (height, width int) {
+	return o.Height >> o.Scale, o.Width >> o.Scale
 }
 
 // Features is how many an image has of an image: channel by channel, row by row.
-func (t *Transform) Features() int {
-	h, w := t.Size()
-	return t.Channels() * h * w
+func (o Options) Features() int {
+	h, w := o.Size()
+	return o.Channels() * h * w
 }
 
 // Set is s with the features of its images instead of their pixels.

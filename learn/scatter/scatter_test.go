@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -115,16 +116,27 @@ func TestExamplesAreApart(t *testing.T) {
 	}
 	one := drawing(16, 16)
 	_, alone := scattered(t, Options{Height: 16, Width: 16}, one)
-	other := slices.Clone(one)
-	other[7] = float32(math.NaN())
-	set := &example.Set{Width: 256, Features: slices.Concat(other, one, other, other, one), Classes: 2, Outputs: 1, Labels: make([]int32, 5)}
-	out, err := transform.Set(context.Background(), set)
-	if err != nil {
-		t.Fatal(err)
+	var others [][]float32
+	for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, 1e30, 1e-45, 0} {
+		other := slices.Clone(one)
+		other[7] = x
+		others = append(others, other, slices.Repeat([]float32{x}, 256))
 	}
-	for _, i := range []int{1, 4} {
-		if !slices.Equal(out.Features[i*out.Width:][:out.Width], alone) {
-			t.Errorf("example %d differs from itself alone", i)
+	for n := range 40 { // among so many, in every place, by so many goroutines
+		previous := runtime.GOMAXPROCS(1 + n%5)
+		var all []float32
+		for i := range n {
+			all = append(all, others[(7*n+i)%len(others)]...)
+		}
+		at := n / 2
+		set := &example.Set{Width: 256, Features: slices.Concat(all[:256*at], one, all[256*at:]), Classes: 2, Outputs: 1, Labels: make([]int32, n+1)}
+		out, err := transform.Set(context.Background(), set)
+		runtime.GOMAXPROCS(previous)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(out.Features[at*out.Width:][:out.Width], alone) {
+			t.Errorf("among %d others an example differs from itself alone", n)
 		}
 	}
 }

@@ -51,22 +51,44 @@ func Of(e privacy.Event, d Direction) (Event, error) {
 	if err := e.Validate(); err != nil {
 		return Event{}, fmt.Errorf("loss: %w", err)
 	}
-	l, err := of(e, d)
+	return instance(e, d, func(e privacy.Event) (Pair, error) {
+		if _, ok := e.(privacy.Exponential); ok {
+			return choice(e, 0.5)
+		}
+		return nil, nil // so that a law on a lattice remains one
+	})
+}
+
+// OfChoice is Of with Below of choices between two candidates whose scores lie at part, in
+// [0, 1], of the way that one unit can move them: each part is a choice of that
+// description. Without a choice in it, e has the loss of Of.
+func OfChoice(e privacy.Event, d Direction, part float64) (Event, error) {
+	return instance(e, d, func(e privacy.Event) (Pair, error) { return choice(e, part) })
+}
+
+// Attained is Of with Below of a profile of which, at each ε >= 0, some event of that
+// description has δ(ε); not the same one at all, so that it is for one event alone.
+func Attained(e privacy.Event, d Direction) (Event, error) { return instance(e, d, anyChoice) }
+
+func instance(e privacy.Event, d Direction, below chooser) (Event, error) {
+	l, err := of(e, d, below)
 	if err != nil {
 		return Event{}, fmt.Errorf("loss of %v: %w", e, err)
 	}
 	return l, nil
 }
 
-func of(e privacy.Event, d Direction) (Event, error) {
+func of(e privacy.Event, d Direction, below chooser) (Event, error) {
 	switch e := e.(type) {
 	case privacy.Poisson:
-		return ofPoisson(e, d)
+		return ofPoisson(e, d, below)
+	case privacy.TruncatedPoisson:
+		return ofTruncated(e, d)
 	case privacy.WithoutReplacement:
 		if d != Replace {
 			return Event{}, unsupported("a public number of units speaks of replacement alone")
 		}
-		base, err := of(e.Event, d)
+		base, err := of(e.Event, d, below)
 		if err != nil {
 			return Event{}, err
 		}
@@ -75,19 +97,30 @@ func of(e privacy.Event, d Direction) (Event, error) {
 			return Event{Above: above}, err
 		}
 		// All other units look like the replacement.
-		below, err := poissonRemove(base.Below, rateAmong(e.M, e.N))
-		return Event{above, below}, err
+		sampled, err := poissonRemove(base.Below, rateAmong(e.M, e.N))
+		return Event{above, sampled}, err
+	case privacy.Skellam:
+		s := e.L1
+		if !s.IsInt() || !s.Num().IsInt64() || new(big.Rat).Mul(s, s).Cmp(e.SensitivitySquared) != 0 {
+			return Event{}, unsupported("of a vector its law is not known, and one number moves by a whole number: the same sensitivity in L1 and L2")
+		}
+		return Skellam(float(e.Variance), s.Num().Int64())
+	case privacy.Pair:
+		if d == Add {
+			return attained(Stated(e.Q, e.P))
+		}
+		return attained(Stated(e.P, e.Q)) // under Replace it is its own mirror image
 	case privacy.Exponential:
 		above, err := BoundedRange(e.Epsilon.Float64())
 		if err != nil {
 			return Event{}, err
 		}
-		below, err := BoundedRangeFloor(e.Epsilon.Float64())
-		return Event{above, below}, err
+		some, err := below(e)
+		return Event{above, some}, err
 	case privacy.PermuteAndFlip:
-		return above(RandomizedResponse(e.Epsilon.Float64()))
+		return ofChoice(e, e.Epsilon, below)
 	case privacy.NoisyMax:
-		return above(RandomizedResponse(e.Epsilon.Float64()))
+		return ofChoice(e, e.Epsilon, below)
 	case privacy.SparseVector:
 		return above(RandomizedResponse(e.Epsilon.Float64()))
 	case privacy.RandomizedResponse:
@@ -138,12 +171,21 @@ func plain(e privacy.Event) (Pair, error) {
 	return nil, unsupported("it is unknown")
 }
 
-func ofPoisson(e privacy.Poisson, d Direction) (Event, error) {
+func ofChoice(e privacy.Event, eps privacy.Epsilon, below chooser) (Event, error) {
+	above, err := RandomizedResponse(eps.Float64())
+	if err != nil {
+		return Event{}, err
+	}
+	some, err := below(e)
+	return Event{above, some}, err
+}
+
+func ofPoisson(e privacy.Poisson, d Direction, below chooser) (Event, error) {
 	q := rateFrom(e.Rate)
 	if d == Replace {
 		return ofPoissonReplace(e.Event, q)
 	}
-	base, err := of(e.Event, d)
+	base, err := of(e.Event, d, below)
 	if err != nil {
 		return Event{}, err
 	}
@@ -155,8 +197,8 @@ func ofPoisson(e privacy.Poisson, d Direction) (Event, error) {
 	if err != nil || base.Below == nil {
 		return Event{Above: above}, err
 	}
-	below, err := sample(base.Below, q)
-	return Event{above, below}, err
+	sampled, err := sample(base.Below, q)
+	return Event{above, sampled}, err
 }
 
 // ofPoissonReplace: additive noise alone says how a result with either unit differs

@@ -35,18 +35,13 @@ func Laplace(e float64) (Pair, error) {
 // The greatest over t, at 2t = e + ln α, is (1 - √(α e^{-e}))² / (1-e^{-e}): convex
 // in α and 1-α at α = e^{-e}, hence the profile of a pair (Zhu, Dong and Wang 2022,
 // Proposition 8), the one given here. No single choice attains all of it, so that
-// compositions of it are upper bounds only: see BoundedRangeFloor.
+// compositions of it are upper bounds only: see choice.
 func BoundedRange(e float64) (Pair, error) {
 	if !positive(e) || e > 1e6 {
 		return nil, fmt.Errorf("bounded range pair of epsilon %v: want 0 < epsilon <= 1e6", e)
 	}
 	return &logistic{e: e, logScale: -e/2 - math.Log(-math.Expm1(-e))}, nil
 }
-
-// BoundedRangeFloor returns one choice of bounded range e, of losses ±e/2, which
-// exponential mechanisms approach: what BoundedRange composes to is no less than
-// what this one does.
-func BoundedRangeFloor(e float64) (Pair, error) { return RandomizedResponse(e / 2) }
 
 func (l *logistic) Atoms() []Atom        { return l.ends }
 func (l *logistic) Ends() (p, q float64) { return 0, 0 }

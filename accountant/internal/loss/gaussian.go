@@ -278,6 +278,8 @@ func (s sampledReplace) Cells(t, logP, ratio []float64) Rounding {
 	return r.rough(roughly)
 }
 
+func (s sampledReplace) cellSteps() int { return 32 }
+
 // steps are those of Delta's panels, of sixteen points each.
 func (s sampledReplace) steps() int { return 64 * int(3*(s.mu+60)*(1+s.mu)) }
 

@@ -203,6 +203,15 @@ func (m *mixture) Thresholds(n int) []float64 {
 	return increasing(t)
 }
 
+// cellSteps: some four of Newton's steps, and the slice, of every component.
+func (m *mixture) cellSteps() int { return 128 * (len(m.p) + len(m.q)) }
+
+// steps are those of Delta's panels, as of sampledReplace, for every component.
+func (m *mixture) steps() int {
+	far := m.far + m.low
+	return 64 * int((far+60)*(1+far)) * (len(m.p) + len(m.q))
+}
+
 // Cells measures slices as gaussian does, for every component between the same ends.
 func (m *mixture) Cells(t, logP, ratio []float64) Rounding {
 	var e Rounding

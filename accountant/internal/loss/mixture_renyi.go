@@ -166,18 +166,23 @@ func (w way) logTail(a, reach float64) float64 {
 // excess returns g(e^l) to a relative error of 1e-11.
 func excess(l, a float64) float64 {
 	u := math.Expm1(l)
-	if math.Abs(u)*max(1, a) < 0x1p-7 { // Σ_{n>=2} C(a,n) u^n: below rounding after 8 terms
-		t, s := a*u, 0.0
-		for n := 2.0; n < 10; n++ {
-			t *= (a - n + 1) / n * u
-			s += t
-		}
-		return s
+	if math.Abs(u)*max(1, a) < 0x1p-7 {
+		return powers(u, a)
 	}
 	if a*l > 700 {
 		return math.Inf(1)
 	}
 	return (1+u)*math.Expm1((a-1)*l) - (a-1)*u
+}
+
+// powers returns Σ_{n>=2} C(a,n) u^n, for |u|·max(1, |a|) below 2^-7: below rounding after 8 terms.
+func powers(u, a float64) float64 {
+	t, s := a*u, 0.0
+	for n := 2.0; n < 10; n++ {
+		t *= (a - n + 1) / n * u
+		s += t
+	}
+	return s
 }
 
 // logExcess returns ln g(e^l), rounded up by 1e-11.

@@ -38,6 +38,14 @@ func Steps(p Pair) int {
 	return 2 * rung
 }
 
+// CellSteps is about how many exponential functions Cells takes for one cell.
+func CellSteps(p Pair) int {
+	if s, ok := p.(interface{ cellSteps() int }); ok {
+		return s.cellSteps()
+	}
+	return 8
+}
+
 // Precision bounds the relative error of Pair.Delta where it is above 1e-300.
 const Precision = 1e-10
 

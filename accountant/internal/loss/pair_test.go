@@ -183,7 +183,7 @@ func TestSampledGaussianByQuadrature(t *testing.T) {
 func TestBoundedRangeIsTheEnvelope(t *testing.T) {
 	const e = 1.7
 	p := must(t)(BoundedRange(e))
-	floor := must(t)(BoundedRangeFloor(e))
+	floor := must(t)(RandomizedResponse(e / 2))
 	for epsilon := -1.6; epsilon < 1.7; epsilon += 0.1 {
 		most := 0.0
 		for i := range 20001 {

@@ -219,7 +219,7 @@ func TestUpperBoundOnly(t *testing.T) {
 		t.Errorf("epsilon %v, note %q", b, r.Note)
 	}
 	e := 1.0
-	exponential := Term{loss.Event{Above: must(t)(loss.BoundedRange(e)), Below: must(t)(loss.BoundedRangeFloor(e))}, 20}
+	exponential := Term{loss.Event{Above: must(t)(loss.BoundedRange(e)), Below: must(t)(loss.RandomizedResponse(e / 2))}, 20}
 	pure := compose(t, []Term{of(must(t)(loss.RandomizedResponse(e)), 20)}, givenDelta(1e-6)).Epsilon(1e-6)
 	b := compose(t, []Term{exponential}, givenDelta(1e-6)).Epsilon(1e-6)
 	if b.Check() != nil || b.Low < 0.5*b.High || b.High > 0.8*pure.Low {

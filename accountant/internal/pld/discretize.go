@@ -29,7 +29,20 @@ type grid struct {
 
 func (g grid) at(i int64) float64 { return g.offset + float64(i)*g.step }
 
-// below returns the greatest index whose loss is at most l.
+// far is how many steps from its offset a lattice has points that a float64 tells apart.
+const far = 1 << 51
+
+// reaches reports whether the lattice has points beside every loss.
+func (g grid) reaches(losses ...float64) bool {
+	for _, l := range losses {
+		if !(math.Abs(l-g.offset) < far*g.step && math.Abs(l) < far*g.step) {
+			return false
+		}
+	}
+	return true
+}
+
+// below returns the greatest index whose loss is at most l, which the lattice reaches.
 func (g grid) below(l float64) int64 {
 	i := int64(math.Floor((l - g.offset) / g.step))
 	for g.at(i) > l {
@@ -92,7 +105,7 @@ func (b *builder) done(end float64) law {
 // cells goes up to the first end; above them, to the last end and to +Inf.
 func above(p loss.Pair, g grid) (law, loss.Rounding) {
 	b := builder{grid: g}
-	g.meter.Spend(8*len(g.nodes) + 8*len(p.Atoms()))
+	g.meter.Spend(loss.CellSteps(p)*len(g.nodes) + 8*len(p.Atoms()))
 	end, _ := p.Ends()
 	rounding := loss.AtomRounding(p)
 	if n := len(g.nodes); n > 0 {
@@ -178,7 +191,7 @@ func merge(p loss.Pair, g grid) ([]loss.Atom, loss.Rounding) {
 	if n == 0 {
 		return atoms, loss.AtomRounding(p)
 	}
-	g.meter.Spend(8 * n)
+	g.meter.Spend(loss.CellSteps(p) * n)
 	cut := make([]float64, n+1)
 	cut[0], cut[n] = math.Inf(-1), math.Inf(1)
 	for c := 1; c < n; c++ {

@@ -274,6 +274,9 @@ func (e *engine) run(p plan) (*Result, error) {
 	for i, m := range e.terms {
 		k, _, _ := e.profiles[i].cumulant(p.theta)
 		g := grid{meter: e.meter, step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
+		if f := e.profiles[i]; len(f) == 0 || !g.reaches(f[0].lo, f[len(f)-1].hi) || !g.reachesAll(m.Above.Atoms()) || m.Below != nil && !g.reachesAll(m.Below.Atoms()) {
+			return nil, fmt.Errorf("compose: no lattice of step %v holds losses so far apart", p.step)
+		}
 		if m.Above.Thresholds(2) != nil {
 			g.nodes = place(e.profiles[i], g, e.counts[i])
 			if len(g.nodes) > maxNodes {
@@ -320,6 +323,15 @@ func (e *engine) run(p plan) (*Result, error) {
 		return nil, fmt.Errorf("compose: the composition did not come out as numbers (%s)", r.Note)
 	}
 	return r, nil
+}
+
+func (g grid) reachesAll(atoms []loss.Atom) bool {
+	for _, a := range atoms {
+		if !g.reaches(a.Loss) {
+			return false
+		}
+	}
+	return true
 }
 
 // mergedTerm is a term's pair from below, merged.

@@ -23,7 +23,7 @@ type profile []piece
 func profileSize(terms int) int { return max(24, min(128, 1<<14/terms)) }
 
 func profileOf(meter *work.Meter, p loss.Pair, size int) profile {
-	meter.Spend(8*size + len(p.Atoms()))
+	meter.Spend(loss.CellSteps(p)*size + len(p.Atoms()))
 	var f profile
 	if t := p.Thresholds(size); len(t) > 1 {
 		logP, ratio := make([]float64, len(t)-1), make([]float64, len(t)-1)

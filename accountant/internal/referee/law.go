@@ -168,6 +168,23 @@ func Answers(p *big.Rat, k int64) Law {
 	return l
 }
 
+// Stated is the law of outcomes with the given probabilities. What either lacks of 1 is
+// on outcomes that the other does not have.
+func Stated(p, q []*big.Rat) Law {
+	l := Law{}
+	one := big.NewRat(1, 1)
+	lost, found := new(big.Rat).Set(one), new(big.Rat).Set(one)
+	for i := range p {
+		if p[i].Sign() > 0 && q[i].Sign() > 0 {
+			lost.Sub(lost, p[i])
+			found.Sub(found, q[i])
+			l.Outputs = append(l.Outputs, Output{P: numeric.Of(p[i]), Loss: numeric.Of(new(big.Rat).Quo(p[i], q[i])).Log()})
+		}
+	}
+	l.Lost, l.Found = numeric.Of(lost), numeric.Of(found)
+	return l.keyed()
+}
+
 // DiscreteLaplace is noise with P(x) proportional to e^(-|x|/scale) over the
 // integers, of a value that moves by s: an outcome x between has the loss (2x-s)/scale.
 func DiscreteLaplace(scale *big.Rat, s int64) Law {

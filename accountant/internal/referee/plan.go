@@ -79,6 +79,12 @@ func single(e privacy.Event, rel privacy.Neighbours, work int64) Bound {
 		}
 		return Of(e.Event, rel, 1, work).through(func(p Profile) Profile { return Removed(big.NewRat(e.M, e.N), p) })
 	case privacy.Poisson:
+		if there, back, ok := laws(e.Event, rel); ok {
+			if rel != privacy.AddRemove {
+				return Bound{}
+			}
+			return exactly(there.Removed(e.Rate).Profile().Worse(back.Added(e.Rate).Profile()))
+		}
 		inner := Of(e.Event, rel, 1, work)
 		if rel == privacy.ReplaceOne {
 			if mu2 := gaussian(e.Event, privacy.AddRemove); mu2 != nil && !states(e.Event) {
@@ -89,10 +95,32 @@ func single(e privacy.Event, rel privacy.Neighbours, work int64) Bound {
 		return inner.through(func(p Profile) Profile { return Removed(e.Rate, p) }).
 			worse(inner.through(func(p Profile) Profile { return Added(e.Rate, p) }))
 	}
+	if there, back, ok := laws(e, rel); ok {
+		return exactly(there.Profile().Worse(back.Profile()))
+	}
 	if l, ok := law(e, rel, work); ok {
 		return exactly(l.Profile())
 	}
 	return Bound{}
+}
+
+// maxStated is the longest stated pair that is looked at: an output takes some ten µs.
+const maxStated = 256
+
+// laws is an event whose law differs with the direction in which neighbours lie.
+func laws(e privacy.Event, rel privacy.Neighbours) (there, back Law, ok bool) {
+	switch e := e.(type) {
+	case privacy.Pair:
+		return Stated(e.P, e.Q), Stated(e.Q, e.P), len(e.P) <= maxStated
+	case privacy.RandomizedResponse:
+		if rel == privacy.ReplaceSpecial {
+			uniform := big.NewRat(1, int64(e.K))
+			rest := func(p *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), p) }
+			p, q := []*big.Rat{e.P, rest(e.P)}, []*big.Rat{uniform, rest(uniform)}
+			return Stated(p, q), Stated(q, p), true
+		}
+	}
+	return Law{}, Law{}, false
 }
 
 func (b Bound) through(f func(Profile) Profile) Bound {
@@ -108,11 +136,13 @@ func (b Bound) through(f func(Profile) Profile) Bound {
 // choice is the profile of choices of ε: at most that of all ε-DP events. Permute and
 // flip, which is the largest of scores with exponential noise (Ding et al. 2021), takes
 // the worse of two candidates with probability e^(-ε·gap/2)/2, and a unit moves a gap
-// by 2: so that probability goes from e^-ε/2 to 1/2.
+// by 2. A candidate that was worse by g and is better by 2-g goes from e^-v/2 to
+// 1 - e^(v-ε)/2, v = εg/2; at v = (ε+x)/2 they are apart by 1 - e^(-(ε-x)/2) after a
+// factor of e^x for the one.
 func choice(eps *big.Rat) Bound {
 	x := numeric.Of(eps)
 	return Bound{
-		Floor:   func(eps Interval) Interval { return fall(positive(x.Sub(eps))).Quo(two()) },
+		Floor:   func(eps Interval) Interval { return fall(positive(x.Sub(eps)).Quo(two())) },
 		Ceiling: Response(eps, new(big.Rat), 1),
 	}
 }
@@ -201,6 +231,12 @@ func (b Bound) many(e privacy.Event, rel privacy.Neighbours, count, work int64) 
 			}
 		}
 	}
+	if there, back, ok := laws(e, rel); ok {
+		if repeats(there, count, work) && repeats(back, count, work) {
+			return exactly(there.Repeat(count).Profile().Worse(back.Repeat(count).Profile()))
+		}
+		return b
+	}
 	if l, ok := law(e, rel, work); ok && repeats(l, count, work) {
 		return exactly(l.Repeat(count).Profile())
 	}
@@ -211,6 +247,9 @@ func (b Bound) many(e privacy.Event, rel privacy.Neighbours, count, work int64) 
 // or three kinds.
 func repeats(l Law, count, work int64) bool {
 	n := int64(len(l.Outputs))
+	if n == 0 {
+		return false
+	}
 	if l.Outputs[0].At > 1<<39 { // a lattice
 		return 2*n*count <= work
 	}
@@ -244,7 +283,7 @@ func law(e privacy.Event, rel privacy.Neighbours, work int64) (Law, bool) {
 	case privacy.Selection:
 		return Approx(e.Epsilon.Rat(), e.Delta.Rat()), true
 	case privacy.RandomizedResponse:
-		return Answers(e.P, int64(e.K)), rel == privacy.ReplaceOne
+		return Answers(e.P, int64(e.K)), rel == privacy.ReplaceOne // of ReplaceSpecial, see single and many
 	case privacy.DiscreteLaplace:
 		if s := distance(e.Sensitivity, rel); s.IsInt() && s.Cmp(big.NewRat(work, 1)) < 0 {
 			return DiscreteLaplace(e.Scale, s.Num().Int64()), true

@@ -16,7 +16,7 @@ const (
 	Clones   Method = "clones 2021"   // the full clone sum: every randomizer; the default
 	Closed   Method = "closed 2021"   // the closed form of the same paper, within its domain
 	Stronger Method = "stronger 2023" // randomized response only: see strongPair
-	Blanket  Method = "blanket 2019"  // randomized response only, by its number of answers
+	Blanket  Method = "blanket 2019"  // randomized response, by its number of answers, and Laplace noise
 )
 
 // Methods are all of them.
@@ -33,6 +33,8 @@ var (
 type Randomizer struct {
 	Epsilon0 float64 // it is Epsilon0-LDP for replacing the input; above 0
 	Answers  int     // 0: nothing else is known; k >= 2: randomized response over k answers
+	Laplace  bool    // it is Laplace noise on a number of an interval, see laplaceBlanket
+	Other    bool    // it is none of these, nor randomized response: nothing is known from below
 }
 
 // Response returns randomized response over k answers that tells the true one with
@@ -45,7 +47,7 @@ func Response(odds float64, k int) (Randomizer, error) {
 	}
 	eps0 := math.Abs(math.Log(odds)) * (1 + 0x1p-50)
 	if odds < 1 && k > 2 {
-		return Randomizer{Epsilon0: eps0}, nil
+		return Randomizer{Epsilon0: eps0, Other: true}, nil
 	}
 	return Randomizer{Epsilon0: eps0, Answers: k}, nil
 }
@@ -62,7 +64,7 @@ func check(n int64, r Randomizer, x float64, name string) error {
 		return fmt.Errorf("shuffle: more than 2^40 users: %w", ErrDomain)
 	case !(r.Epsilon0 > 0) || math.IsInf(r.Epsilon0, 1):
 		return fmt.Errorf("shuffle: local epsilon %v: %w", r.Epsilon0, ErrDomain)
-	case r.Answers < 0 || r.Answers == 1:
+	case r.Answers < 0 || r.Answers == 1 || r.Answers != 0 && r.Laplace:
 		return fmt.Errorf("shuffle: %d answers: %w", r.Answers, ErrDomain)
 	case !(x >= 0) || math.IsInf(x, 1):
 		return fmt.Errorf("shuffle: %s %v: %w", name, x, ErrDomain)
@@ -80,6 +82,8 @@ func (m Method) upper(meter *work.Meter, n int64, r Randomizer, slack float64) (
 	case m == Clones:
 		p := clonePair(meter, n, r.Epsilon0)
 		return func(eps, floor float64) float64 { _, hi := p.logDelta(eps, floor); return hi }, nil
+	case m == Blanket && r.Laplace:
+		return func(eps, _ float64) float64 { return laplaceBlanket{meter, n, r.Epsilon0}.logDelta(eps) }, nil
 	case m == Stronger && r.Answers == 0, m == Blanket && r.Answers == 0:
 		return nil, fmt.Errorf("%s for any randomizer: %w", m, ErrUnproved)
 	case m == Stronger, m == Blanket && r.Answers == 2: // the blanket of two answers
@@ -98,10 +102,19 @@ const coarse, fine = 0.1, 4e-3
 func tolerance(n int64) float64 { return 1e-9 * max(1, float64(n)/1e10) }
 
 // lower is the divergence of a real randomizer of the kind: r's own, or of those
-// with its epsilon the worse of randomized response over two and three answers.
+// with its epsilon the worse of randomized response over two and three answers. Of Laplace
+// noise the sign is seen of each report less the middle of the interval, which tells an
+// end of the interval with probability 1 - e^(-ε0/2)/2.
 func lower(meter *work.Meter, n int64, r Randomizer) bound {
 	eps0 := r.Epsilon0 * (1 - 0x1p-48)
 	return func(eps, floor float64) float64 {
+		switch {
+		case r.Other:
+			return math.Inf(-1)
+		case r.Laplace:
+			side := math.Log1p(2 * math.Expm1(eps0/2))
+			return logResponse(meter, n, side*(1-0x1p-48), 2, eps, floor)
+		}
 		if r.Answers != 0 {
 			return logResponse(meter, n, eps0, r.Answers, eps, floor)
 		}

@@ -321,14 +321,14 @@ func TestMethodsAreAboveTheLowerBound(t *testing.T) {
 			for _, delta := range []float64{1e-3, 1e-6, 1e-12} {
 				for _, k := range []int{2, 3, 20} {
 					for _, m := range Methods {
-						b, err := Epsilon(nil, m, n, Randomizer{eps0, k}, delta)
+						b, err := Epsilon(nil, m, n, Randomizer{Epsilon0: eps0, Answers: k}, delta)
 						if m == Closed && errors.Is(err, ErrDomain) {
 							continue
 						}
 						if err != nil || b.Low == b.High && b.Low > 0 && b.High < eps0/2 {
 							t.Errorf("%s n=%d eps0=%v k=%d δ=%v: %v %v", m, n, eps0, k, delta, b, err)
 						}
-						truth := lower(nil, n, Randomizer{eps0, k})
+						truth := lower(nil, n, Randomizer{Epsilon0: eps0, Answers: k})
 						if got := truth(b.High, -800); b.High < eps0 && got > math.Log(delta)+1e-8 {
 							t.Errorf("%s n=%d eps0=%v k=%d: δ(%v) >= e^%v > %v", m, n, eps0, k, b.High, got, delta)
 						}
@@ -407,7 +407,7 @@ func BenchmarkEpsilon(b *testing.B) {
 		for _, m := range []Method{Clones, Stronger, Blanket} {
 			b.Run(fmt.Sprintf("%s/n=%.0e", m, float64(n)), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Epsilon(nil, m, n, Randomizer{2, 10}, 1e-8); err != nil {
+					if _, err := Epsilon(nil, m, n, Randomizer{Epsilon0: 2, Answers: 10}, 1e-8); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/transform"
 )
 
-// Published values, of accounting.json; epsilon unless delta is given as the value.
+// Published values (accountant/testdata/vectors.json has their sources); epsilon unless
+// delta is given as the value.
 func TestPublishedEpsilons(t *testing.T) {
 	for _, v := range []struct {
 		id          string

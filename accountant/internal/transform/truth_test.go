@@ -124,7 +124,7 @@ func TestGaussianStepsAreOneGaussian(t *testing.T) {
 	}
 }
 
-// gauss-delta-tiny and others of accounting.json.
+// gauss-delta-tiny and others of accountant/testdata/vectors.json.
 func TestPublishedDeltas(t *testing.T) {
 	for _, v := range []struct {
 		sigma, sensitivity, rate float64

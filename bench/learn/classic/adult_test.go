@@ -75,7 +75,7 @@ func data(b testing.TB, e *example.Encoding) (train, test *example.Set) {
 }
 
 // purse is a budget that suffices for anything here.
-func purse(b testing.TB, measure string) budget.Budget {
+func purse(b testing.TB, measure filter.Measure) budget.Budget {
 	b.Helper()
 	f := filter.Budget{Measure: measure, Epsilon: epsilon(b, 1e6)}
 	if measure != filter.Pure {

@@ -34,14 +34,13 @@ func Main(run Run) {
 }
 
 func command(run Run) (err error) {
-	file := flag.String("o", "", "`FILE` for the plot, .svg or .png")
+	file := flag.String("o", "", "`FILE` for the plot, .svg")
 	flag.Parse()
 	p, err := run(context.Background(), os.Stdout)
 	if err != nil || *file == "" {
 		return err
 	}
-	format, err := plot.Format(*file)
-	if err != nil {
+	if err := plot.CheckName(*file); err != nil {
 		return err
 	}
 	f, err := os.Create(*file)
@@ -49,7 +48,7 @@ func command(run Run) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return p.Write(f, format)
+	return p.WriteSVG(f)
 }
 
 // Node returns a node that holds x under the name "x", for rows that are replaced.

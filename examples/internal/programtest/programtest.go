@@ -39,7 +39,7 @@ func Check(t *testing.T, name string, run program.Run, rewrite bool) string {
 		t.Errorf("docs/datanode.md shows under %s\n%s\nand it prints\n%s", command, block, always)
 	}
 	var fresh bytes.Buffer
-	if err := p.Write(&fresh, "svg"); err != nil {
+	if err := p.WriteSVG(&fresh); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("../../docs/datanode", name+".svg")

@@ -4,8 +4,9 @@
 //	SELECT email /* ERROR D014 "neither aggregated nor" */, count(*) FROM people;
 //
 // The comment follows the token where the caret must stand and holds the code
-// and a regular expression for the message. A statement without one must pass.
-// Each statement ends with the semicolon at the end of a line.
+// and a regular expression for the message.
+// Each refusal has a hint: it names a way out. A statement without a comment
+// must pass. Each statement ends with the semicolon at the end of a line.
 package diagnostictest
 
 import (
@@ -72,6 +73,8 @@ func (c Case) Compare(outcome error) error {
 		return fmt.Errorf("failed without a diagnostic: %w", outcome)
 	case d.Code != c.Code || !c.Message.MatchString(d.Message):
 		return fmt.Errorf("refused with\n%swant %s %q", full(d), c.Code, c.Message)
+	case d.Hint == "":
+		return fmt.Errorf("refused without a way out:\n%s", full(d))
 	case !c.covers(d.Span):
 		return fmt.Errorf("the caret of\n%sdoes not stand under the token before the comment, which ends at byte %d", full(d), c.At)
 	}

@@ -54,18 +54,19 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, here := cases[0], diagnostic.Span{Start: 7, End: 12}
-	if err := c.Compare(diagnostic.New("D014", here, "neither this nor that")); err != nil {
+	if err := c.Compare(diagnostic.New("D014", here, "neither this nor that").Try("group by it")); err != nil {
 		t.Error(err)
 	}
 	for name, outcome := range map[string]error{
 		"passed":         nil,
+		"no way out":     diagnostic.New("D014", here, "neither"),
 		"other error":    errors.New("neither"),
-		"other code":     diagnostic.New("D015", here, "neither"),
-		"other message":  diagnostic.New("D014", here, "either"),
-		"before":         diagnostic.New("D014", diagnostic.Span{Start: 0, End: 6}, "neither"),
-		"after":          diagnostic.New("D014", diagnostic.Span{Start: 12, End: 13}, "neither"),
-		"half the token": diagnostic.New("D014", diagnostic.Span{Start: 7, End: 10}, "neither"),
-		"no place":       diagnostic.New("D014", diagnostic.Span{}, "neither"),
+		"other code":     diagnostic.New("D015", here, "neither").Try("group by it"),
+		"other message":  diagnostic.New("D014", here, "either").Try("group by it"),
+		"before":         diagnostic.New("D014", diagnostic.Span{Start: 0, End: 6}, "neither").Try("group by it"),
+		"after":          diagnostic.New("D014", diagnostic.Span{Start: 12, End: 13}, "neither").Try("group by it"),
+		"half the token": diagnostic.New("D014", diagnostic.Span{Start: 7, End: 10}, "neither").Try("group by it"),
+		"no place":       diagnostic.New("D014", diagnostic.Span{}, "neither").Try("group by it"),
 	} {
 		if c.Compare(outcome) == nil {
 			t.Errorf("%s: not told apart", name)

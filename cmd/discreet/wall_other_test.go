@@ -1,5 +1,0 @@
-//go:build !linux
-
-package main
-
-func dumpable() bool { return false }

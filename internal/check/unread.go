@@ -1,0 +1,70 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+)
+
+// An Unread column holds values of which none can be read as its declared type: for
+// every statement it is NULL, and no statement says so. One with Damage makes every
+// statement fail that reads it, which suspends the domain.
+type Unread struct {
+	Table, Column, Type string
+	Values              int64 // not counted where there is Damage
+	Damage              string
+}
+
+func (u Unread) String() string {
+	if u.Damage != "" {
+		return fmt.Sprintf("%s.%s: %s", u.Table, u.Column, u.Damage)
+	}
+	return fmt.Sprintf("%s.%s, none of whose values is of type %s", u.Table, u.Column, u.Type)
+}
+
+// FindUnread returns the columns of which nothing can be read. Files that are not there
+// have none.
+func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner) (all []Unread, err error) {
+	s := &sources{owner: o, attached: map[string]string{}}
+	defer s.detach(ctx)
+	for _, t := range c.Tables {
+		if t.Mapping != nil {
+			continue
+		}
+		src, err := s.open(ctx, t)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("read table %s: %w", t.Name, context.Cause(ctx))
+		}
+		if err != nil {
+			continue // a statement says what is wrong with the file
+		}
+		var counts []string
+		for i := range t.Columns { // the hash makes the reader read values that a count alone need not
+			counts = append(counts, fmt.Sprintf("count(r%d)", i), fmt.Sprintf("count(v%d)", i), fmt.Sprintf("max(hash(r%d))", i))
+		}
+		k := &checker{ctx: ctx, owner: o}
+		row, err := k.row("SELECT " + strings.Join(counts, ", ") + " FROM (" + src.relation + ")")
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("read table %s: %w", t.Name, context.Cause(ctx))
+		}
+		if err != nil {
+			columns, err := damaged(ctx, o, t)
+			if err != nil {
+				return nil, fmt.Errorf("read table %s: %w", t.Name, err)
+			}
+			for _, d := range columns {
+				all = append(all, Unread{Table: t.Name, Column: d.column, Damage: d.why})
+			}
+			continue
+		}
+		for i, column := range t.Columns {
+			if present := integer(row[3*i]); present > 0 && integer(row[3*i+1]) == 0 {
+				all = append(all, Unread{Table: t.Name, Column: column.Name, Type: column.Type.String(), Values: present})
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,601 @@
+// Package account is the command account: what plans of releases reveal at most, by every
+// accountant, before anything is released. It reads no data, no catalog and no ledger.
+package account
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/accountant"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Command is discreet account.
+func Command() *command.Command {
+	c := &command.Command{
+		UsageLine: "account [calibrate|runs|odometer|compare|curve] 'PLAN' [flags]",
+		Values:    map[string][]string{"accountant": accountants, "filter": filterNames()},
+		For:       command.Anyone,
+		Short:     "bound what a plan of releases reveals, before anything is released",
+		Long: `A plan says what will be released, as in '14063 * poisson(256/60000, gaussian(1.1))'.
+Without a verb it prints every accountant's bound of the plan, the best first:
+epsilon with --delta, delta with --epsilon.
+
+calibrate finds the unknown of a plan, written ?, so that the plan keeps to
+--epsilon and --delta; the answer is on the safe side.
+
+runs says how often a filter admits an event before its budget is spent. A filter
+holds when each event is chosen by looking at the answers before; the bounds of a
+plan hold only for what was fixed in advance.
+
+odometer says what was revealed after each of a plan's events, without a budget: with
+probability 1 - --delta each column holds at every stop at once.
+
+compare puts the best bounds of several plans side by side.
+
+curve draws a plan in the terminal, or into an SVG file with --plot:
+--over delta, epsilon, trade-off or power (of an attack), order (Rényi divergences),
+count (of the event), or runs (against epsilon).
+
+It reads no data, no catalog and no ledger. A plan may name a file of yours with a Rényi
+curve or a pair of laws: rdp("curve.csv"), pair("pair.csv").`,
+		Examples: [2]string{
+			"discreet account '14063 * poisson(256/60000, gaussian(1.1))' --delta 1e-5",
+			"discreet account calibrate '14063 * poisson(256/60000, gaussian(?))' --epsilon 1 --delta 1e-5",
+		},
+		Words: []string{"calibrate", "runs", "odometer", "compare", "curve"},
+	}
+	var a accounting
+	a.command = c
+	a.define(&c.Flags)
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		run := a.bounds
+		if len(args) > 0 {
+			switch args[0] {
+			case "calibrate":
+				run, args = a.calibrate, args[1:]
+			case "runs":
+				run, args = a.runs, args[1:]
+			case "odometer":
+				run, args = a.odometer, args[1:]
+			case "compare":
+				run, args = a.compare, args[1:]
+			case "curve":
+				run, args = a.curve, args[1:]
+			default:
+				if near := diagnostic.Nearest(args[0], c.Words); near != "" && !strings.Contains(args[0], "(") {
+					return diagnostic.New("D113", diagnostic.Span{}, "discreet account cannot %s", args[0]).Try("did you mean discreet account %s?", near)
+				}
+			}
+		}
+		if len(args) == 0 {
+			return diagnostic.New("D113", diagnostic.Span{}, "no plan").Try("discreet %s", c.UsageLine)
+		}
+		done := t.Busy(ctx, "accounting")
+		defer done()
+		if text := os.Getenv("DISCREET_ACCOUNT_TIMEOUT"); text != "" && a.timeout == 0 {
+			if err := a.wait(text); err != nil {
+				return command.BadValue("$DISCREET_ACCOUNT_TIMEOUT", text, err)
+			}
+		}
+		limited, cancel := context.WithTimeout(ctx, cmp.Or(a.timeout, defaultTimeout))
+		defer cancel()
+		// What does not ask its context is left alone: nothing is lost by that.
+		ended := make(chan error, 1)
+		go func() { ended <- run(limited, t, args) }()
+		var err error
+		select {
+		case err = <-ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-after(limited, time.Second):
+			err = context.DeadlineExceeded
+		}
+		if limited.Err() != nil && ctx.Err() == nil && err != nil {
+			return a.late()
+		}
+		return err
+	}
+	return c
+}
+
+// defaultTimeout is how long a person is kept waiting.
+const defaultTimeout = 5 * time.Second
+
+// after closes a time after ctx has ended, in which what it stopped may still say so.
+func after(ctx context.Context, wait time.Duration) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		<-ctx.Done()
+		<-time.After(wait)
+		close(done)
+	}()
+	return done
+}
+
+// late refuses what the time did not suffice for.
+func (a *accounting) late() error {
+	return diagnostic.New("D122", diagnostic.Span{}, "the time is over: %v", cmp.Or(a.timeout, defaultTimeout)).
+		Because("what was asked for takes longer, or has no end in reach").
+		Try("--timeout 1m waits longer; fewer points, or --accountant rdp, cost less")
+}
+
+// wait reads --timeout.
+func (a *accounting) wait(text string) (err error) {
+	if a.timeout, err = time.ParseDuration(text); err != nil || a.timeout <= 0 {
+		return errors.New("want a time such as 30s")
+	}
+	return nil
+}
+
+// An accounting is what the flags of account say.
+type accounting struct {
+	command        *command.Command
+	timeout        time.Duration // 0 is the default
+	epsilon, delta *big.Rat      // nil if not given
+	options        accountant.Options
+	only           []string // the accountants to ask; nil is all
+	json           bool
+
+	filter filter.Measure
+
+	at      *big.Rat // nil if not given
+	records int64
+
+	over       string
+	plot       string
+	from, to   float64
+	misprinted bool
+	directions bool
+}
+
+func (a *accounting) define(fs *flag.FlagSet) {
+	fs.Func("epsilon", "at `E`, or within it", target(&a.epsilon, false))
+	fs.Func("delta", "at `D`, or within it", target(&a.delta, true))
+	fs.Func("relation", "neighbours are `add-remove|replace-one|replace-special` (default add-remove)", func(text string) (err error) {
+		a.options.Neighbours, err = privacy.ParseNeighbours(text)
+		return err
+	})
+	fs.Func("accountant", "ask these alone: `NAME,...`", func(text string) error {
+		a.only = strings.Split(text, ",")
+		for i := range a.only {
+			if err := command.OneOf(&a.options.Accountant, a.only[i], accountants); err != nil {
+				return err
+			}
+		}
+		if len(a.only) > 1 {
+			a.options.Accountant = ""
+		}
+		return nil
+	})
+	fs.Func("orders", "Rényi orders of moments and rdp: a `LIST` such as 1.5,2..64", func(text string) (err error) {
+		a.options.Orders, err = parseOrders(text)
+		return err
+	})
+	fs.Func("filter", "with runs: `NAME` of the filter (default: all)", func(text string) error {
+		return command.OneOf(&a.filter, text, filters)
+	})
+	fs.Func("at", "with odometer: be tightest where the sum of squares is `S` (default: where the plan ends)", func(text string) (err error) {
+		if a.at, err = numeric.ParseRat(text); err == nil && a.at.Sign() <= 0 {
+			err = errors.New("want a positive number")
+		}
+		return err
+	})
+	fs.Func("records", "with odometer: show the one of Rogers et al. for a database of `N` records too", func(text string) (err error) {
+		if a.records, err = strconv.ParseInt(text, 10, 64); err != nil || a.records < 2 {
+			return errors.New("want a whole number from 2")
+		}
+		return nil
+	})
+	fs.Func("over", "with curve: `delta|epsilon|trade-off|power|order|count|runs` (default delta)", func(text string) error {
+		return command.OneOf(&a.over, text, Curves)
+	})
+	fs.Func("from", "with curve: begin at `X`", command.Positive(&a.from))
+	fs.Func("to", "with curve: end at `X`", command.Positive(&a.to))
+	fs.StringVar(&a.plot, "plot", "", "with curve: draw into `FILE`.svg instead of the terminal")
+	fs.BoolVar(&a.misprinted, "misprinted", false, "with curve --over count: draw a misprinted composition formula too, to be seen as wrong")
+	fs.BoolVar(&a.directions, "directions", false, "with curve: draw adding and removing a unit apart, where an accountant tells them")
+	fs.Func("group", "`N` units change together (default 1)", func(text string) (err error) {
+		if a.options.Group, err = strconv.Atoi(text); err != nil || a.options.Group < 1 {
+			return errors.New("want a whole number from 1")
+		}
+		return nil
+	})
+	fs.Func("timeout", "answer within `D`, by the accountants that have finished (default $DISCREET_ACCOUNT_TIMEOUT, or 5s)", a.wait)
+	fs.BoolVar(&a.json, "json", false, "print JSON")
+}
+
+var (
+	accountants = []string{"basic", "advanced", "optimal", "moments", "rdp", "zcdp", "gdp", "pld"}
+	Curves      = []string{"delta", "epsilon", "trade-off", "power", "order", "count", "runs"}
+)
+
+// target reads an epsilon or a delta that is not spent but asked about: 0 has a
+// meaning.
+func target(to **big.Rat, isDelta bool) func(string) error {
+	return func(text string) error {
+		r, err := numeric.ParseRat(text)
+		if err != nil {
+			return err
+		}
+		if isDelta {
+			d, err := privacy.NewDelta(r)
+			*to = d.Rat()
+			return err
+		}
+		e, err := privacy.NewEpsilon(r)
+		*to = e.Rat()
+		return err
+	}
+}
+
+// parseOrders reads numbers and ranges of whole numbers.
+func parseOrders(text string) ([]float64, error) { return command.OrdersAbove(text, 1) }
+
+// below returns a float64 that is not above r, so that nothing is asked at a
+// looser target than was written.
+func below(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	if exact := new(big.Rat); exact.SetFloat64(f) != nil && exact.Cmp(r) > 0 {
+		f = math.Nextafter(f, 0)
+	}
+	return f
+}
+
+// event reads a plan without an unknown, and holds it against the relation.
+func (a *accounting) event(text string) (privacy.Event, error) {
+	plan, err := a.plan(text)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Unknown() {
+		return nil, diagnostic.New("D120", diagnostic.Span{}, "the plan has an unknown").
+			Try("discreet account calibrate %q finds it, with --epsilon and --delta", text)
+	}
+	e, err := plan.Event()
+	if err != nil {
+		return nil, syntaxError(text, err)
+	}
+	return e, a.holds(e)
+}
+
+func (a *accounting) plan(text string) (privacy.Plan, error) {
+	plan, err := privacy.ReadPlan(text, a.open)
+	if err != nil {
+		return privacy.Plan{}, syntaxError(text, err)
+	}
+	return plan, nil
+}
+
+// open reads a file that a plan names, with nobody's rights but the caller's.
+func (a *accounting) open(name string) ([]byte, error) {
+	if command.WhoCalls().Other {
+		return nil, a.command.NotWithTheseRights(name)
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, workplace.Unreadable(terminal.Printable(name), errors.New("it is no regular file"))
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, workplace.Unreadable(terminal.Printable(name), err)
+	}
+	return text, nil
+}
+
+func (a *accounting) holds(e privacy.Event) error {
+	if err := privacy.Holds(e, a.options.Neighbours); err != nil {
+		d := diagnostic.New("D121", diagnostic.Span{}, "%v", err)
+		for _, other := range []privacy.Neighbours{privacy.ReplaceOne, privacy.AddRemove, privacy.ReplaceSpecial} {
+			if privacy.Holds(e, other) == nil {
+				return d.Try("--relation %v", other)
+			}
+		}
+		return d
+	}
+	return nil
+}
+
+// syntaxError draws a plan's error under the plan.
+func syntaxError(text string, err error) error {
+	var s *privacy.SyntaxError
+	var file *diagnostic.Diagnostic
+	if errors.As(err, &file) {
+		return file
+	}
+	if !errors.As(err, &s) {
+		return diagnostic.New("D120", diagnostic.Span{}, "%v", err)
+	}
+	end := min(s.Offset+max(s.Length, 1), len(text))
+	d := diagnostic.New("D120", diagnostic.Span{Start: min(s.Offset, end), End: end}, "%s", s.Message).In("plan", text)
+	if s.Hint != "" {
+		d.Try("%s", s.Hint)
+	}
+	return d
+}
+
+// refused gives an accountant's error the one form.
+func refused(err error) error {
+	var d *diagnostic.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	return diagnostic.New("D122", diagnostic.Span{}, "%v", err)
+}
+
+// report asks all accountants about the one target that was given.
+func (a *accounting) report(ctx context.Context, e privacy.Event) (*accountant.Report, error) {
+	var r *accountant.Report
+	var err error
+	switch {
+	case a.epsilon != nil && a.delta != nil:
+		return nil, diagnostic.New("D115", diagnostic.Span{}, "--epsilon and --delta exclude each other").
+			Because("one of them is asked for, at the other").Try("discreet account calibrate takes both")
+	case a.delta != nil:
+		r, err = accountant.Epsilon(ctx, e, below(a.delta), a.options)
+	case a.epsilon != nil:
+		r, err = accountant.Delta(ctx, e, below(a.epsilon), a.options)
+	default:
+		return nil, diagnostic.New("D113", diagnostic.Span{}, "say at which --delta, or at which --epsilon").
+			Try("--delta 1e-6 asks for epsilon, --epsilon 1 for delta")
+	}
+	return a.chosen(r, err)
+}
+
+// chosen leaves the accountants of the flag in a report.
+func (a *accounting) chosen(r *accountant.Report, err error) (*accountant.Report, error) {
+	if err != nil {
+		return nil, refused(err)
+	}
+	if len(a.only) > 1 {
+		r.Bounds = slices.DeleteFunc(r.Bounds, func(b accountant.Bound) bool { return !slices.Contains(a.only, b.Accountant) })
+		r.Refused = slices.DeleteFunc(r.Refused, func(f accountant.Refusal) bool { return !slices.Contains(a.only, f.Accountant) })
+	}
+	if len(r.Bounds) == 0 {
+		return nil, diagnostic.New("D122", diagnostic.Span{}, "none of %s has a bound", strings.Join(a.only, ", ")).
+			Because("%s: %s", r.Refused[0].Accountant, r.Refused[0].Why)
+	}
+	return r, nil
+}
+
+// onePlan refuses a second plan.
+func onePlan(args []string) error {
+	if len(args) > 1 {
+		return diagnostic.New("D113", diagnostic.Span{}, "one plan, please: %q comes after it", args[1]).
+			Try("put the plan in quotes; discreet account compare takes several")
+	}
+	return nil
+}
+
+// bounds is account without a verb.
+func (a *accounting) bounds(ctx context.Context, t *terminal.Terminal, args []string) error {
+	if err := onePlan(args); err != nil {
+		return err
+	}
+	e, err := a.event(args[0])
+	if err != nil {
+		return err
+	}
+	r, err := a.report(ctx, e)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return t.WriteJSON(a.reportJSON(r))
+	}
+	fmt.Fprintf(t.Out, "plan      %v\nrelation  %v\n%s\n\n", e, r.Neighbours, a.targetText())
+	a.boundsGrid(r).Write(t.Out)
+	if missing := unfinished(r); len(missing) > 0 {
+		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("missing: "+strings.Join(missing, ", ")+" did not finish; what the others found holds. --timeout 1m waits longer, "+
+			"if it was the time", 100))
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("warning: "+w.Text, 100))
+		if w.Instead != nil {
+			fmt.Fprintf(t.Out, "  instead: %v\n", w.Instead)
+		}
+	}
+	return nil
+}
+
+// unfinished names the accountants that were stopped.
+func unfinished(r *accountant.Report) (names []string) {
+	for _, f := range r.Refused {
+		if f.Unfinished {
+			names = append(names, f.Accountant)
+		}
+	}
+	return names
+}
+
+// asked names what is asked for, and at what.
+func (a *accounting) asked() (of, at string, value *big.Rat) {
+	if a.delta != nil {
+		return "epsilon", "delta", a.delta
+	}
+	return "delta", "epsilon", a.epsilon
+}
+
+func (a *accounting) targetText() string {
+	_, at, value := a.asked()
+	return fmt.Sprintf("%-8s  %s", at, decimal(value))
+}
+
+func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
+	of, _, _ := a.asked()
+	g := terminal.Grid{{Title: "accountant"}, {Title: of + " at most", Right: true}, {Title: "at least", Right: true}, {Title: "direction"}, {Title: "note"}}
+	row := func(cells ...string) {
+		for j, cell := range cells {
+			g[j].Cells = append(g[j].Cells, cell)
+		}
+	}
+	for _, b := range r.Bounds {
+		v := bracketOf(b)
+		high := upText(v.High)
+		if math.IsInf(v.High, 1) {
+			high = "none"
+			if v.Estimate > 0 && !math.IsInf(v.Estimate, 1) {
+				high = "(about " + fmt.Sprintf("%.6g", v.Estimate) + ")"
+			}
+		}
+		row(b.Accountant, high, downText(v.Low), b.Direction, terminal.Shorten(b.Note, noteWidth))
+	}
+	for _, refusal := range r.Refused {
+		row(refusal.Accountant, "-", "", "", terminal.Shorten(refusal.Why, noteWidth))
+	}
+	return g
+}
+
+// noteWidth keeps a line of the table readable; JSON has notes whole.
+const noteWidth = 100
+
+func bracketOf(b accountant.Bound) accountant.Bracket {
+	if b.Epsilon != nil {
+		return *b.Epsilon
+	}
+	return *b.Delta
+}
+
+// upText and downText print six digits of a bound, rounded outward.
+func upText(x float64) string {
+	if math.IsInf(x, 1) {
+		return "none"
+	}
+	return roundText(x, terminal.Up)
+}
+
+func downText(x float64) string {
+	if x <= 0 {
+		return "0"
+	}
+	return roundText(x, terminal.Down)
+}
+
+func roundText(x float64, round func(*big.Rat, int) *big.Rat) string {
+	r := new(big.Rat)
+	if r.SetFloat64(x) == nil {
+		return fmt.Sprint(x)
+	}
+	f, _ := round(r, 6).Float64()
+	return strconv.FormatFloat(f, 'g', 6, 64)
+}
+
+// The contract's forms.
+type (
+	bracketJSON struct {
+		Low      *float64 `json:"low"`
+		Estimate *float64 `json:"estimate"`
+		High     *float64 `json:"high"`
+	}
+	boundJSON struct {
+		Accountant string       `json:"accountant"`
+		Epsilon    *bracketJSON `json:"epsilon,omitempty"`
+		Delta      *bracketJSON `json:"delta,omitempty"`
+		Direction  string       `json:"direction"`
+		Note       string       `json:"note"`
+		Directions []boundJSON  `json:"directions,omitempty"` // each direction by itself, where they are told apart
+	}
+	refusedJSON struct {
+		Accountant string `json:"accountant"`
+		Why        string `json:"why"`
+		Unfinished bool   `json:"unfinished,omitempty"` // it was stopped, and may have a bound
+	}
+	reportJSON struct {
+		Plan     string             `json:"plan"`
+		Event    privacy.Event      `json:"event"`
+		Relation privacy.Neighbours `json:"relation"`
+		Delta    json.Number        `json:"delta,omitempty"`
+		Epsilon  json.Number        `json:"epsilon,omitempty"`
+		Bounds   []boundJSON        `json:"bounds"`
+		Best     *boundJSON         `json:"best"`
+		Refused  []refusedJSON      `json:"refused"`
+		Warnings []warningJSON      `json:"warnings"`
+	}
+	warningJSON struct {
+		Text    string        `json:"text"`
+		Instead privacy.Event `json:"instead,omitempty"`
+		Bound   *boundJSON    `json:"bound,omitempty"`
+	}
+)
+
+func (a *accounting) reportJSON(r *accountant.Report) reportJSON {
+	out := reportJSON{Plan: r.Plan.String(), Event: r.Plan, Relation: r.Neighbours,
+		Bounds: []boundJSON{}, Refused: []refusedJSON{}, Warnings: []warningJSON{}}
+	if a.delta != nil {
+		out.Delta = decimal(a.delta)
+	} else {
+		out.Epsilon = decimal(a.epsilon)
+	}
+	for _, b := range r.Bounds {
+		out.Bounds = append(out.Bounds, newBoundJSON(b))
+	}
+	if best, ok := r.Best(); ok {
+		b := newBoundJSON(best)
+		out.Best = &b
+	}
+	for _, refusal := range r.Refused {
+		out.Refused = append(out.Refused, refusedJSON(refusal))
+	}
+	for _, w := range r.Warnings {
+		warning := warningJSON{Text: w.Text, Instead: w.Instead}
+		if w.Bound != nil {
+			b := newBoundJSON(*w.Bound)
+			warning.Bound = &b
+		}
+		out.Warnings = append(out.Warnings, warning)
+	}
+	return out
+}
+
+func newBoundJSON(b accountant.Bound) boundJSON {
+	out := boundJSON{Accountant: b.Accountant, Direction: b.Direction, Note: b.Note}
+	if b.Epsilon != nil {
+		out.Epsilon = newBracketJSON(*b.Epsilon)
+	} else {
+		out.Delta = newBracketJSON(*b.Delta)
+	}
+	for _, d := range b.Directions {
+		one := boundJSON{Accountant: b.Accountant, Direction: d.Direction}
+		if b.Epsilon != nil {
+			one.Epsilon = newBracketJSON(d.Bracket)
+		} else {
+			one.Delta = newBracketJSON(d.Bracket)
+		}
+		out.Directions = append(out.Directions, one)
+	}
+	return out
+}
+
+// newBracketJSON has null for what is infinite: no finite value is known.
+func newBracketJSON(b accountant.Bracket) *bracketJSON {
+	return &bracketJSON{finite(b.Low), finite(b.Estimate), finite(b.High)}
+}
+
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// decimal writes a target as the number it is.
+func decimal(r *big.Rat) json.Number {
+	f, _ := r.Float64()
+	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+}

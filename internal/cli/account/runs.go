@@ -1,0 +1,127 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/accountant"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+var filters = []filter.Measure{filter.Pure, filter.Approx, filter.ZCDP, filter.Rogers, filter.Whitehouse, filter.RDP, filter.GDP}
+
+func filterNames() []string {
+	names := make([]string, len(filters))
+	for i, f := range filters {
+		names[i] = string(f)
+	}
+	return names
+}
+
+// runs says how often a filter admits an event.
+func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []string) error {
+	if err := onePlan(args); err != nil {
+		return err
+	}
+	e, err := a.event(args[0])
+	if err != nil {
+		return err
+	}
+	if a.epsilon == nil {
+		return diagnostic.New("D113", diagnostic.Span{}, "say within which --epsilon, and for all filters but pure --delta")
+	}
+	epsilon, delta, err := a.budget(a.epsilon)
+	if err != nil {
+		return err
+	}
+	if a.filter != "" {
+		n, err := a.admitted(ctx, a.filter, e, epsilon, delta)
+		if err != nil {
+			return uncharged(err)
+		}
+		if a.json {
+			return t.WriteJSON(runsJSON(a.filter, n))
+		}
+		fmt.Fprintln(t.Out, n)
+		return nil
+	}
+	all := []any{}
+	g := terminal.Grid{{Title: "filter"}, {Title: "admits", Right: true}, {Title: "note"}}
+	for _, name := range filters {
+		cells := []string{string(name), "-", ""}
+		n, err := a.admitted(ctx, name, e, epsilon, delta)
+		if err != nil {
+			cells[2] = terminal.Shorten(err.Error(), noteWidth)
+		} else {
+			cells[1] = n.String()
+			all = append(all, runsJSON(name, n))
+		}
+		for j, cell := range cells {
+			g[j].Cells = append(g[j].Cells, cell)
+		}
+	}
+	if a.json {
+		return t.WriteJSON(map[string]any{"filters": all})
+	}
+	g.Write(t.Out)
+	return nil
+}
+
+// admitted counts an event, or its guarantee in the filter's measure if the filter
+// itself has no charge for it: poisson(...) for rdp, say. For filters of (ε, δ) points
+// that is a pure one; there is no δ here to find another at.
+func (a *accounting) admitted(ctx context.Context, name filter.Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
+	refused := errors.New("no guarantee for groups of units is known in its measure")
+	if a.options.Group <= 1 { // otherwise by the guarantee alone
+		var n *big.Int
+		if n, refused = filter.Admitted(name, e, epsilon, delta, a.options.Neighbours); !errors.Is(refused, filter.ErrUnsupported) {
+			return n, refused
+		}
+	}
+	b := filter.Budget{Measure: name, Epsilon: epsilon, Delta: delta, Neighbours: a.options.Neighbours}
+	switch name {
+	case filter.Pure, filter.Approx, filter.Whitehouse, filter.Rogers:
+		b.Measure, b.Delta = filter.Pure, privacy.Delta{}
+	}
+	f, err := filter.New(b)
+	if err != nil {
+		return nil, refused
+	}
+	guarantee, err := accountant.Guarantee(ctx, e, f, privacy.Delta{}, a.options)
+	if err != nil {
+		return nil, refused
+	}
+	return filter.Admitted(name, guarantee, epsilon, delta, a.options.Neighbours)
+}
+
+func runsJSON(name filter.Measure, n *big.Int) any {
+	return struct {
+		Filter   filter.Measure `json:"filter"`
+		Admitted json.Number    `json:"admitted"`
+	}{name, json.Number(n.String())}
+}
+
+func (a *accounting) budget(epsilon *big.Rat) (e privacy.Epsilon, d privacy.Delta, err error) {
+	if e, err = privacy.NewEpsilon(epsilon); err == nil && a.delta != nil {
+		d, err = privacy.NewDelta(a.delta)
+	}
+	if err != nil {
+		err = diagnostic.New("D112", diagnostic.Span{}, "%v", err)
+	}
+	return e, d, err
+}
+
+// uncharged gives a filter's error the one form.
+func uncharged(err error) error {
+	d := diagnostic.New("D124", diagnostic.Span{}, "%v", err)
+	if errors.Is(err, filter.ErrUnsupported) {
+		d.Try("wrap the event in a guarantee that the measure has, such as approx(eps, delta)")
+	}
+	return d
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli/account"
+	"github.com/discreet-dp/discreet/internal/cli/audit"
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/failure"
+	"github.com/discreet-dp/discreet/internal/cli/learn"
+	"github.com/discreet-dp/discreet/internal/cli/noise"
+	"github.com/discreet-dp/discreet/internal/cli/owner"
+	"github.com/discreet-dp/discreet/internal/cli/query"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/verify"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// commands returns all commands, fresh: each holds the flags of one run.
+func commands() []*command.Command {
+	all := []*command.Command{
+		query.Demo(), owner.Init(), owner.Check(), owner.Ledger(),
+		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), audit.Command(), verify.Command(),
+		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
+		learn.Label(), learn.Pate(),
+		helpCommand(), completionCommand(), versionCommand(),
+	}
+	for _, c := range all {
+		for _, v := range c.Verbs {
+			v.For = cmp.Or(v.For, c.For)
+		}
+		if c.Name() == "help" {
+			c.Words = command.Names(all)
+		}
+	}
+	return all
+}
+
+// Root is the tree of all commands, which write to t.
+func Root(t *terminal.Terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "discreet",
+		Short:             "SQL about private data, under a budget that cannot be overspent",
+		Long:              "Discreet answers SQL about private data, under a budget that cannot be overspent.",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.ArbitraryArgs,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				_, err := command.Find(commands(), args[:1])
+				return err
+			}
+			writeOverview(t.Err, commands())
+			return failure.ErrUsageShown
+		},
+	}
+	root.SetOut(t.Out)
+	root.SetErr(t.Err)
+	root.SetFlagErrorFunc(func(root *cobra.Command, err error) error {
+		if _, err := command.Find(commands(), root.Flags().Args()); err != nil { // the flag is of what there is not
+			return err
+		}
+		return diagnostic.New("D110", diagnostic.Span{}, "a command comes first: %v", err).Try("discreet help lists the commands")
+	})
+	root.SetHelpFunc(func(*cobra.Command, []string) { writeOverview(t.Out, commands()) })
+	for _, c := range commands() {
+		framed := c.Cobra(t, completions)
+		if c.Name() == "help" {
+			root.SetHelpCommand(framed)
+			continue
+		}
+		root.AddCommand(framed)
+	}
+	return root
+}
+
+// completions are the values that a flag may have: the domains of the ledger that the
+// command line names.
+func completions(value string, of *cobra.Command) []string {
+	if value != "DOMAIN" || command.WhoCalls().Other {
+		return nil
+	}
+	var w workplace.Workplace
+	var flags flag.FlagSet
+	w.Define(&flags)
+	for _, name := range []string{"catalog", "ledger", "anchor", "ledger-key"} {
+		f := of.Flags().Lookup(name)
+		if f == nil {
+			continue
+		}
+		text := command.Environment(name)
+		if f.Changed {
+			text = f.Value.String()
+		}
+		if text != "" {
+			flags.Set(name, text) //nolint:errcheck // text takes any
+		}
+	}
+	w.Resolve()
+	defer w.Close()
+	if err := w.OpenLedger(of.Context()); err != nil {
+		return nil
+	}
+	domains, err := w.Ledger.Domains(of.Context())
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, d := range domains {
+		names = append(names, d.ID)
+	}
+	return names
+}

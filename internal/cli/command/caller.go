@@ -1,0 +1,147 @@
+package command
+
+import (
+	"flag"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A caller is who started the command, as the operating system and sudo tell it.
+type caller struct {
+	User *ledger.User
+	// other: the command runs with rights that are not its caller's. Then it opens no file
+	// that the caller names, because it would open it with the rights of somebody else; and
+	// there is no opening it with the caller's own, which sudo has taken off. The catalog and
+	// what belongs to the ledger are named by who wrote the rule that lets the caller run it.
+	Other bool
+	bit   bool // by a bit of the executed file: then nobody has written a rule
+	UID   int  // the caller's, if other; -1 if it is not known
+}
+
+// Callers are the variables by which programs that lend rights tell on whose behalf. Their
+// caller cannot unset them on the way; who can has a shell with these rights already.
+var Callers = []struct {
+	Variable string
+	uid      func(string) (int, error)
+}{
+	{"SUDO_UID", strconv.Atoi},
+	{"PKEXEC_UID", strconv.Atoi},
+	{"DOAS_USER", func(name string) (int, error) {
+		u, err := user.Lookup(name)
+		if err != nil {
+			return -1, err
+		}
+		return strconv.Atoi(u.Uid)
+	}},
+}
+
+// WhoCalls tells whose rights the process has, and who got them.
+func WhoCalls() caller {
+	c := caller{User: UserOf(os.Geteuid()), UID: -1}
+	c.bit = os.Getuid() != os.Geteuid() || os.Getgid() != os.Getegid()
+	if os.Getuid() != os.Geteuid() {
+		return c.on(os.Getuid())
+	}
+	for _, by := range Callers {
+		value := os.Getenv(by.Variable)
+		if value == "" {
+			continue
+		}
+		uid, err := by.uid(value)
+		if err != nil || uid < 0 { // somebody who cannot be told
+			uid = -1
+		}
+		if uid != os.Geteuid() {
+			return c.on(uid)
+		}
+	}
+	c.Other = c.bit || lentRights()
+	return c
+}
+
+// on names the caller.
+func (c caller) on(uid int) caller {
+	c.Other, c.UID = true, uid
+	c.User.Caller = UserOf(uid)
+	return c
+}
+
+// UserOf names a user by the system's list, never by the environment.
+func UserOf(uid int) *ledger.User {
+	u := &ledger.User{UID: uid}
+	if known, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		u.Name = known.Username
+	}
+	return u
+}
+
+// OwnersFiles are the flags whose files are opened with the owner's rights, whoever asks.
+var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key"}
+
+// Admit refuses a command line that would open files of the caller's with the rights of
+// somebody else. The owner's commands show private data to whoever may run them: there is
+// nothing left to keep.
+func (c *Command) Admit(by caller, args []string) error {
+	if by.bit && c.For == Analyst {
+		return diagnostic.New("D118", diagnostic.Span{}, "discreet %s runs by no set-user-ID or set-group-ID bit", c.Title()).
+			Because("its caller would choose among the catalogs and ledgers of the owner").Try("the owner takes the bit off: chmod ug-s")
+	}
+	seen := map[string]bool{}
+	for _, g := range c.Given {
+		owners := slices.Contains(OwnersFiles, g.Name)
+		if owners && seen[g.Name] {
+			return diagnostic.New("D115", diagnostic.Span{}, "%s is given twice", FlagName(g.Name)).
+				Because("the second would undo the first, which somebody else may have fixed")
+		}
+		seen[g.Name] = true
+		if by.Other && c.For != Owner && !owners && g.Value != "-" && c.NamesFile(g.Name) {
+			return c.NotWithTheseRights(FlagName(g.Name) + " " + g.Value)
+		}
+	}
+	if low := lowLimit(); by.Other && c.For == Analyst && low != "" {
+		return diagnostic.New("D119", diagnostic.Span{}, "the limits of your shell would hold for what runs with another's rights: %s", low).
+			Because("who makes the engine's resources small decides where private data make an answer fail").Try("run it without that limit")
+	}
+	if by.Other && c.For != Owner && c.Files && len(args) > 0 {
+		return c.NotWithTheseRights(args[0])
+	}
+	return nil
+}
+
+// NotWithTheseRights refuses a file of the caller's that would be opened with another's rights.
+func (c *Command) NotWithTheseRights(what string) error {
+	d := diagnostic.New("D118", diagnostic.Span{}, "%s would be opened with the rights of another user than yours", terminal.Printable(what)).
+		Because("discreet %s runs here by sudo or the like", c.Title())
+	if c.Flags.Lookup("f") != nil {
+		return d.Try("your shell opens it with your own rights: discreet %s ... - < FILE", c.Title())
+	}
+	return d.Try("run discreet %s with your own rights, or let the owner run it", c.Title())
+}
+
+// NamesFile reports whether a flag's value is the name of a file or folder: its usage says so.
+func (c *Command) NamesFile(name string) bool {
+	value, _ := flag.UnquoteUsage(c.Flags.Lookup(name))
+	return value == "FILE" || value == "DIR"
+}
+
+// OwnersAlone refuses, where the caller is another, a file of the owner's that somebody else
+// owns, or a folder on the way to it: the caller, or who helps the caller. As ssh does.
+func OwnersAlone(by caller, paths ...string) error {
+	for _, path := range paths {
+		if !by.Other || path == "" {
+			continue
+		}
+		if of, err := custody.Foreign(path, os.Geteuid()); err == nil && of != "" { // what is missing is missed elsewhere
+			return diagnostic.New("D099", diagnostic.Span{}, "%s belongs to another user than who reads it for its caller", of).
+				Try("the owner keeps the catalog and the ledger in folders of the owner's own")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package learn
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// writable refuses to train what could not be written.
+func (v *training) writable() error {
+	for i, path := range []string{v.out, v.checkpoint, v.plot} {
+		if i == 2 && path == terminal.Here {
+			continue
+		}
+		if i > 0 && path == v.out {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be the model and something else", path)
+		}
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
+		}
+		if info, err := os.Stat(path); path != "" && err == nil && !info.Mode().IsRegular() {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is no file", path)
+		}
+		if path == "" {
+			continue
+		}
+		probe, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*") // as the file itself will be made
+		if err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+		if err != nil {
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: %v", path, cmp.Or(errors.Unwrap(err), err))
+		}
+	}
+	if !terminal.Replaceable(v.out, "discreet model ") {
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
+			Because("what is there would be lost").Try("another --out")
+	}
+	if err := terminal.CheckPlot(v.plot); err != nil {
+		return err
+	}
+	if v.checkpoint == "" {
+		return nil
+	}
+	if _, err := os.Lstat(v.checkpoint); err == nil {
+		return diagnostic.New("D164", diagnostic.Span{}, "%s exists already", v.checkpoint).Try("--resume %s goes on with it", v.checkpoint)
+	}
+	if v.Table == "" && v.payer == "" || v.Public {
+		return diagnostic.New("D164", diagnostic.Span{}, "a checkpoint without a ledger").
+			Because("that no checkpoint is gone on from twice at one price is what the ledger knows").Try("--domain DOMAIN")
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/learn"
+)
+
+// A show is what the owner sees of a run on the way. Loss, clipped share and warnings
+// are exact figures of private data: they go to the owner's screen and into the
+// owner's drawing, and nowhere else.
+type show struct {
+	*terminal.Terminal
+	public bool
+
+	mu            sync.Mutex
+	last          learn.Progress
+	loss, clipped float64      // decaying means
+	curves        [3]plot.Line // loss, clipped share, epsilon
+	every         int          // steps between points
+}
+
+func newShow(t *terminal.Terminal, v *training) *show {
+	s := &show{Terminal: t, public: v.Public, every: 1}
+	for i, name := range []string{"loss", "clipped share", "epsilon so far"} {
+		s.curves[i] = plot.Line{Name: name, Dashed: i == 2}
+	}
+	return s
+}
+
+// about stands before what is not for analysts.
+func (s *show) about() string {
+	if s.public {
+		return ""
+	}
+	return "for the owner alone: "
+}
+
+// begin says what is about to happen.
+func (s *show) begin(r *learn.Run, unpaid bool) {
+	p, g := r.Plan(), r.Guarantee()
+	s.every = max(1, p.Steps/400)
+	s.Say("%d steps of %d of %d units (%s), clip %g, noise multiplier %g: epsilon %s at delta %v (pld %s, rdp %s)",
+		p.Steps, p.Batch, p.Population.Units, p.Population.Basis, p.Clip.Norm, p.Noise.Multiplier, upTo(g.Epsilon), g.Delta, orNone(g.PLD), orNone(g.RDP))
+	if charged := r.Charged(); charged != "" && !unpaid {
+		s.Say("charged %s", charged)
+	}
+}
+
+func orNone(x *float64) string {
+	if x == nil {
+		return "none"
+	}
+	return upTo(*x)
+}
+
+// step takes what a step tells.
+func (s *show) step(p learn.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keep := 0.9
+	if s.last.Step == 0 {
+		keep = 0
+	}
+	mean := func(of *float64, x float64) {
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			*of = keep**of + (1-keep)*x
+		}
+	}
+	mean(&s.loss, p.Owner.Loss)
+	mean(&s.clipped, p.Owner.Clipped)
+	s.last = p
+	for _, w := range p.Warnings {
+		if s.People { // over the progress bar
+			fmt.Fprint(s.Err, "\r\x1b[K")
+		}
+		s.Say("%swarning: %s", s.about(), w)
+	}
+	if p.Step%s.every == 0 || p.Step == p.Steps {
+		for i, y := range []float64{s.loss, s.clipped, p.Epsilon} {
+			s.curves[i].Points = append(s.curves[i].Points, plot.Point{X: float64(p.Step), Y: y})
+		}
+	}
+}
+
+// line is the progress bar's.
+func (s *show) line() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.last
+	if p.Steps == 0 {
+		return "training"
+	}
+	return fmt.Sprintf("%s loss %.4f clipped %2.0f%% epsilon %.2f", terminal.Gauge(float64(p.Step)/float64(p.Steps)), s.loss, 100*s.clipped, p.Epsilon)
+}
+
+// end says how it went.
+func (s *show) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last.Step > 0 {
+		s.Say("%sloss %.4f, clipped %.0f%%", s.about(), s.loss, 100*s.clipped)
+	}
+}
+
+// draw writes the learning curves.
+func (s *show) draw(path string) error {
+	p := plot.Plot{Title: "training", X: plot.Axis{Label: "step"}, Y: plot.Axis{Label: "loss, share, epsilon"}, Lines: s.curves[:]}
+	if err := s.Draw(p, path, !s.public); err != nil {
+		return err
+	}
+	if !s.public {
+		s.Say("the curves in %s are exact, and for the owner alone", path)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+// Package owner has the commands of data owners: init, check and ledger.
+package owner
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/propose"
+)
+
+// Init is discreet init.
+func Init() *command.Command {
+	c := &command.Command{
+		UsageLine: "init [flags] FILE...",
+		Files:     true,
+		For:       command.Owner,
+		Short:     "propose a catalog for files (owner)",
+		Long: `It writes the names and types of the files' columns to a new catalog: .csv, .jsonl,
+.parquet, or .duckdb, or one table as FILE.duckdb#TABLE. What depends on the data
+or on judgement (guessed types, the privacy unit, bounds, domains, budgets) is
+marked "?", and every other command refuses the catalog until the owner has
+decided. No value of the data goes into it. It never overwrites a file.`,
+		Examples: [2]string{"discreet init visits.parquet departments.csv", "discreet init --catalog clinic.toml clinic.duckdb"},
+	}
+	var w workplace.Workplace
+	w.DefineCatalog(&c.Flags)
+	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		if len(args) == 0 {
+			return diagnostic.New("D113", diagnostic.Span{}, "no files").Try("discreet %s", c.UsageLine)
+		}
+		owner, err := w.OpenOwner(ctx)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		done := t.Busy(ctx, "reading columns")
+		text, err := propose.Catalog(ctx, owner, w.CatalogPath, args)
+		done()
+		if err != nil {
+			return err
+		}
+		if err := propose.Create(w.CatalogPath, text); err != nil {
+			return err
+		}
+		if *wantJSON {
+			return t.WriteJSON(map[string]string{"catalog": w.CatalogPath})
+		}
+		t.Say("wrote %s", w.CatalogPath)
+		t.Say("next: decide what is marked \"?\" in it, then discreet check, then discreet ledger create")
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,256 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/check"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Ledger is discreet ledger.
+func Ledger() *command.Command {
+	c := &command.Command{
+		UsageLine: "ledger create|verify|acknowledge|confirm|add|anchor|key [flags] [DOMAIN]",
+		For:       command.Owner,
+		Short:     "make the ledger, check it, go on after a failure (owner)",
+		Long: `create makes the ledger with the budgets of the catalog's domains. It never
+replaces one: a budget is given out once. With --anchor the head of the ledger is
+witnessed in a second file, which belongs on another disk or machine: a ledger
+that was restored from a copy is behind it, and refused. It reads the files first: a
+column of which no value is of the declared type would be NULL for every statement, and
+is refused unless --unread says that it is as it should be.
+
+verify computes the chain of all records again and compares it with the anchor.
+
+acknowledge DOMAIN lets a domain be queried again whose answer could not be
+computed. Look at the log beside the ledger first: a failure can depend on the
+data, and whoever can cause failures learns from them.
+
+confirm DOMAIN makes the ledger guard what the catalog declares in the domain now. The
+ledger has on record under which names and units its data were declared: a source or a
+unit that changed is refused everywhere until its owner confirms it here, and the
+confirmation stays in the history. A ledger that was made before ledgers kept this
+wants one for each domain.
+
+add DOMAIN enters a domain that the catalog has since got. anchor gives the ledger
+its first anchor, or a new one in place of one that was lost: do it only if you are
+sure that this ledger is no older copy.
+
+key makes a key in the file that --ledger-key names. A ledger that is created with it,
+and from then on opened only with it, has a chain that nobody can compute anew who
+does not have the key. Keep it where the anchor is.`,
+		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "anchor", "key"},
+	}
+	var w workplace.Workplace
+	w.Define(&c.Flags)
+	note := c.Flags.String("note", "", "with acknowledge and confirm: a `TEXT` for the history")
+	unread := c.Flags.Bool("unread", false, "with create: columns of which no value can be read are as they should be")
+	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		if len(args) == 0 {
+			return diagnostic.New("D113", diagnostic.Span{}, "say what to do with the ledger").Try("discreet %s", c.UsageLine)
+		}
+		verb, args := args[0], args[1:]
+		if !slices.Contains(c.Words, verb) {
+			d := diagnostic.New("D113", diagnostic.Span{}, "discreet ledger cannot %s", verb).Try("discreet %s", c.UsageLine)
+			if near := diagnostic.Nearest(verb, c.Words); near != "" {
+				d.Try("did you mean discreet ledger %s?", near)
+			}
+			return d
+		}
+		domain := ""
+		if takes := slices.Contains([]string{"acknowledge", "confirm", "add"}, verb); takes && len(args) != 1 {
+			return diagnostic.New("D113", diagnostic.Span{}, "name one domain").Try("discreet ledger %s DOMAIN", verb)
+		} else if takes {
+			domain = args[0]
+		} else if err := command.None(c, args); err != nil {
+			return err
+		}
+		defer w.Close()
+		o := ownership{&w, domain, *note, *unread}
+		said, err := map[string]func(context.Context) (string, error){
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "anchor": o.anchor, "key": o.key,
+		}[verb](ctx)
+		if err != nil {
+			return err
+		}
+		if *wantJSON {
+			return t.WriteJSON(map[string]string{"ledger": w.LedgerPath, "anchor": w.AnchorPath, "done": said})
+		}
+		t.Say("%s", said)
+		return nil
+	}
+	return c
+}
+
+// An ownership is what the owner does to the ledger. Each act returns what to say.
+type ownership struct {
+	*workplace.Workplace
+	domain, note string
+	unread       bool // columns of which nothing can be read are as they should be
+}
+
+func (o *ownership) create(ctx context.Context) (string, error) {
+	if err := o.Load(); err != nil {
+		return "", err
+	}
+	if err := o.readable(ctx); err != nil {
+		return "", err
+	}
+	if err := o.CreateLedger(ctx); err != nil {
+		return "", err
+	}
+	said := "created " + o.LedgerPath
+	if o.AnchorPath == "" {
+		said += "; without an anchor an older copy put in its place is not noticed (discreet help ledger)"
+	}
+	return said, nil
+}
+
+// readable refuses a ledger over columns of which nothing can be read: statements
+// would be charged for what is NULL, and the ledger would say for good that they were
+// worth it. It refuses one over damaged columns, which would suspend the domain.
+func (o *ownership) readable(ctx context.Context) error {
+	if o.unread {
+		return nil
+	}
+	owner, err := o.OpenOwner(ctx)
+	if err != nil {
+		if errors.Is(err, workplace.ErrNoEngine) {
+			return nil // nothing can be asked either
+		}
+		return err
+	}
+	unread, err := check.FindUnread(ctx, o.Catalog, owner)
+	if err != nil || len(unread) == 0 {
+		return err
+	}
+	var list, damaged []string
+	for _, u := range unread {
+		if u.Damage != "" {
+			damaged = append(damaged, u.String())
+		}
+		list = append(list, u.String())
+	}
+	if damaged != nil {
+		return diagnostic.New("D097", diagnostic.Span{}, "the file is damaged in %s", strings.Join(damaged, "; ")).
+			Because("every statement that reads such a column would fail, be charged and suspend the domain").
+			Try("write the file anew, or leave the column out of the catalog; if nobody is to ask for it: discreet ledger create --unread")
+	}
+	return diagnostic.New("D097", diagnostic.Span{}, "nothing can be read of %s", strings.Join(list, "; ")).
+		Because("every statement would see NULL there, and be charged").
+		Try("declare how the file is written, in [tables.%s.csv], or the column's type; if that is as it should be: discreet ledger create --unread", unread[0].Table)
+}
+
+func (o *ownership) verify(ctx context.Context) (string, error) {
+	o.Resolve()
+	if err := o.OpenLedger(ctx); err != nil {
+		return "", err
+	}
+	if err := o.Ledger.Verify(ctx); err != nil {
+		return "", err
+	}
+	records, err := o.Ledger.History(ctx)
+	if err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("%s is whole: %d records", o.LedgerPath, len(records))
+	if o.AnchorPath != "" {
+		said += ", not behind its anchor"
+	}
+	return said, nil
+}
+
+func (o *ownership) acknowledge(ctx context.Context) (string, error) {
+	o.Resolve()
+	if err := o.OpenLedger(ctx); err != nil {
+		return "", err
+	}
+	balance, err := o.Ledger.Balance(ctx, o.domain)
+	if err != nil {
+		return "", err
+	}
+	if !balance.Suspended {
+		return fmt.Sprintf("domain %s is not suspended", o.domain), nil
+	}
+	if err := o.Ledger.Acknowledge(ctx, o.domain, o.note, time.Now()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("domain %s can be queried again", o.domain), nil
+}
+
+// declared is the domain as the catalog declares it. The ledger is open afterwards.
+func (o *ownership) declared(ctx context.Context) (d ledger.DomainBudget, err error) {
+	if err := o.Load(); err != nil {
+		return d, err
+	}
+	budgets := discreet.Budgets(o.Catalog)
+	at := slices.IndexFunc(budgets, func(b ledger.DomainBudget) bool { return b.ID == o.domain })
+	if at < 0 {
+		return d, diagnostic.New("D113", diagnostic.Span{}, "the catalog has no domain %q", o.domain)
+	}
+	return budgets[at], o.OpenLedger(ctx)
+}
+
+func (o *ownership) add(ctx context.Context) (string, error) {
+	d, err := o.declared(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := o.Ledger.AddDomain(ctx, d, time.Now()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("added domain %s to %s", o.domain, o.LedgerPath), nil
+}
+
+func (o *ownership) confirm(ctx context.Context) (string, error) {
+	d, err := o.declared(ctx)
+	if err != nil {
+		return "", err
+	}
+	changed, err := o.Ledger.Confirm(ctx, d, o.note, time.Now())
+	switch {
+	case err != nil:
+		return "", err
+	case changed == "":
+		return fmt.Sprintf("domain %s guards what the catalog declares", o.domain), nil
+	}
+	return fmt.Sprintf("confirmed domain %s: %s", o.domain, changed), nil
+}
+
+func (o *ownership) key(context.Context) (string, error) {
+	if o.KeyPath == "" {
+		return "", diagnostic.New("D113", diagnostic.Span{}, "name the key's file with --ledger-key FILE")
+	}
+	if err := ledger.CreateKey(o.KeyPath); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("made the key %s; discreet ledger create --ledger-key %s makes a ledger with it", o.KeyPath, o.KeyPath), nil
+}
+
+func (o *ownership) anchor(ctx context.Context) (string, error) {
+	o.Resolve()
+	if o.AnchorPath == "" {
+		return "", diagnostic.New("D113", diagnostic.Span{}, "name the anchor's file with --anchor FILE")
+	}
+	options, err := o.LedgerOptions()
+	if err != nil {
+		return "", err
+	}
+	if err := ledger.Anchor(ctx, o.LedgerPath, options); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is anchored in %s", o.LedgerPath, o.AnchorPath), nil
+}

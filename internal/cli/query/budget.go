@@ -1,0 +1,245 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Budget is discreet budget.
+func Budget() *command.Command {
+	c := &command.Command{
+		UsageLine: "budget [flags]",
+		For:       command.Analyst,
+		Short:     "show what was spent, by whom, on what, and what is left",
+		Long: `It prints each domain's budget, what is left of it, and the last statements that
+spent it. A statement without an answer was interrupted or failed: its charge stays.
+JSON has everything, with the events and certificates.`,
+		Examples: [2]string{"discreet budget", "discreet budget --json --ledger clinic/discreet.ledger"},
+	}
+	var w workplace.Workplace
+	w.Define(&c.Flags)
+	last := c.Flags.Int("last", 20, "show the last `N` statements (default 20)")
+	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	wide := c.Flags.Bool("wide", false, "print tables as wide as they are, also in a narrower terminal")
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		t.Widen(*wide)
+		if err := command.None(c, args); err != nil {
+			return err
+		}
+		w.Resolve()
+		defer w.Close()
+		if err := w.OpenLedger(ctx); err != nil {
+			return err
+		}
+		b, err := readBudget(ctx, w.Ledger)
+		if err != nil {
+			return err
+		}
+		if *wantJSON {
+			return t.WriteJSON(b)
+		}
+		writeBudget(t, b, *last)
+		return nil
+	}
+	return c
+}
+
+// A budget is all that a ledger tells.
+type budget struct {
+	Domains []domainBudget `json:"domains"`
+	History []event        `json:"history"`
+}
+
+type domainBudget struct {
+	Domain     string             `json:"domain"`
+	Neighbours string             `json:"neighbours"`
+	Measure    filter.Measure     `json:"measure"`
+	Epsilon    privacy.Epsilon    `json:"epsilon"`
+	Delta      privacy.Delta      `json:"delta"`
+	Order      json.Number        `json:"order,omitempty"` // of rdp
+	Limit      discreet.Remaining `json:"limit"`           // the budget in the measure's own terms
+	Spent      discreet.Remaining `json:"spent"`
+	Remaining  discreet.Remaining `json:"remaining"`
+	Implies    filter.Amounts     `json:"implies"`    // what remains, as (epsilon, delta), and as rho if the measure has one
+	Unanswered int64              `json:"unanswered"` // charges without an answer
+	Suspended  bool               `json:"suspended"`
+}
+
+// An event is one record of the ledger.
+type event struct {
+	Record      int64               `json:"record"`
+	Kind        string              `json:"kind"` // create, anchor, domain, reserve, suspend, acknowledge, access
+	Time        time.Time           `json:"time"`
+	Domain      string              `json:"domain,omitempty"`
+	Analyst     string              `json:"analyst,omitempty"`
+	Statement   string              `json:"statement,omitempty"`
+	Parameters  json.RawMessage     `json:"parameters,omitempty"`
+	Certificate json.RawMessage     `json:"certificate,omitempty"`
+	Events      []privacy.Event     `json:"events,omitempty"`
+	Charge      *discreet.Remaining `json:"charge,omitempty"`
+	Answered    bool                `json:"answered"`
+	Note        string              `json:"note,omitempty"`
+	User        *ledger.User        `json:"user,omitempty"` // of the operating system
+}
+
+func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
+	domains, err := l.Domains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &budget{Domains: []domainBudget{}, History: []event{}}
+	measures := map[string]filter.Measure{}
+	for _, d := range domains {
+		balance, err := l.Balance(ctx, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		implies, err := balance.Implies()
+		if err != nil {
+			return nil, err
+		}
+		measures[d.ID] = d.Measure
+		var order json.Number
+		if balance.Order != nil {
+			order = json.Number(numeric.FormatRat(balance.Order))
+		}
+		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), d.Measure, d.Epsilon, d.Delta, order,
+			terminal.InMeasure(d.Measure, balance.Limit), terminal.InMeasure(d.Measure, balance.Spent), terminal.InMeasure(d.Measure, balance.Remaining),
+			implies, balance.Uncommitted, balance.Suspended})
+	}
+	history, err := l.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range history {
+		if h.Kind == "commit" { // its reservation says that it is answered
+			continue
+		}
+		e := event{Record: h.Seq, Kind: h.Kind, Time: h.Time, Domain: h.Domain, Analyst: h.Analyst, User: h.User, Statement: h.Statement,
+			Parameters: h.Parameters, Certificate: h.Certificate, Events: h.Events, Answered: h.Committed, Note: h.Note}
+		if h.Kind == "reserve" {
+			charge := terminal.InMeasure(measures[h.Domain], h.Charge)
+			e.Charge = &charge
+		}
+		b.History = append(b.History, e)
+	}
+	return b, nil
+}
+
+// writeBudget prints a budget for people, with the last statements.
+func writeBudget(t *terminal.Terminal, b *budget, last int) {
+	for i, d := range b.Domains {
+		if i > 0 {
+			fmt.Fprintln(t.Out)
+		}
+		whole := "epsilon " + d.Epsilon.String()
+		if d.Delta.Sign() > 0 {
+			whole += fmt.Sprintf(" at delta %v", d.Delta)
+		}
+		measure := string(d.Measure)
+		if d.Order != "" {
+			measure += " at order " + d.Order.String()
+		}
+		fmt.Fprintf(t.Out, "domain %s: %s, in measure %s, %s\n", d.Domain, whole, measure, d.Neighbours)
+		fmt.Fprintf(t.Out, "  budget  %s\n", terminal.AmountsText(d.Limit, terminal.Down))
+		fmt.Fprintf(t.Out, "  spent   %s\n", terminal.AmountsText(d.Spent, terminal.Up))
+		fmt.Fprintf(t.Out, "  left    %s  %s\n", terminal.AmountsText(d.Remaining, terminal.Down), terminal.Gauge(share(d)))
+		if d.Measure != filter.Approx && d.Implies.Epsilon.Sign() > 0 {
+			fmt.Fprintf(t.Out, "          that is %s\n", impliedText(d))
+		}
+		if d.Unanswered > 0 {
+			fmt.Fprintf(t.Out, "  %d charged without an answer\n", d.Unanswered)
+		}
+		if d.Suspended {
+			fmt.Fprintf(t.Out, "  suspended until its owner runs discreet ledger acknowledge %s\n", d.Domain)
+		}
+	}
+	var spent, seen []event
+	for _, e := range b.History {
+		switch e.Kind {
+		case "reserve":
+			spent = append(spent, e)
+		case "access":
+			seen = append(seen, e)
+		}
+	}
+	writeSpent(t, spent, last)
+	writeSeen(t, seen, last)
+}
+
+// writeSpent prints the last statements.
+func writeSpent(t *terminal.Terminal, spent []event, last int) {
+	if len(spent) == 0 {
+		return
+	}
+	older := max(0, len(spent)-max(0, last))
+	fmt.Fprintln(t.Out)
+	if older > 0 {
+		fmt.Fprintf(t.Out, "(%d earlier)\n", older)
+	}
+	g := terminal.Grid{{Title: "when"}, {Title: "analyst"}, {Title: "user"}, {Title: "domain"}, {Title: "cost"}, {Title: "statement"}}
+	for _, e := range spent[older:] {
+		statement := terminal.Shorten(e.Statement, 60)
+		if !e.Answered {
+			statement += "  (no answer)"
+		}
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), terminal.Printable(e.Analyst), terminal.Printable(e.User.String()), e.Domain, terminal.ChargeText(e.Charge.Amounts), statement} {
+			g[j].Cells = append(g[j].Cells, cell)
+		}
+	}
+	g.Write(t.Out)
+}
+
+// writeSeen prints the last times that somebody saw exact values.
+func writeSeen(t *terminal.Terminal, seen []event, last int) {
+	if len(seen) == 0 {
+		return
+	}
+	older := max(0, len(seen)-max(0, last))
+	fmt.Fprint(t.Out, "\nexact values were seen, which no budget pays for:\n")
+	if older > 0 {
+		fmt.Fprintf(t.Out, "(%d earlier)\n", older)
+	}
+	g := terminal.Grid{{Title: "when"}, {Title: "by"}, {Title: "user"}, {Title: "domain"}, {Title: "what for"}}
+	for _, e := range seen[older:] {
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), terminal.Printable(e.Analyst), terminal.Printable(e.User.String()), e.Domain, terminal.Shorten(e.Statement, 80)} {
+			g[j].Cells = append(g[j].Cells, cell)
+		}
+	}
+	g.Write(t.Out)
+}
+
+// impliedText says what is left of a budget in the other measures.
+func impliedText(d domainBudget) string {
+	parts := []filter.Part{{Name: "epsilon", Amount: d.Implies.Epsilon}, {Name: "delta", Amount: d.Implies.Delta}}
+	if d.Measure == filter.Pure {
+		parts = nil
+	}
+	if d.Measure != filter.ZCDP && d.Implies.Rho.Sign() > 0 {
+		parts = append(parts, filter.Part{Name: "rho", Amount: d.Implies.Rho})
+	}
+	return terminal.PartsText(parts, terminal.Up)
+}
+
+// share returns how much of its budget a domain has left.
+func share(d domainBudget) float64 {
+	limit := d.Limit.In(d.Measure)[0].Amount
+	if limit.Sign() == 0 {
+		return 0
+	}
+	share, _ := new(big.Rat).Quo(d.Remaining.In(d.Measure)[0].Amount.Rat(), limit.Rat()).Float64()
+	return share
+}

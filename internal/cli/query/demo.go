@@ -1,0 +1,233 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/clinic"
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Demo is discreet demo.
+func Demo() *command.Command {
+	c := &command.Command{
+		UsageLine: "demo [--dir DIR] [--files]",
+		For:       command.Anyone,
+		Short:     "make a demo data set, ask five questions, show the budget falling",
+		Long: `It makes 200,000 visits that 20,000 patients paid to a clinic (synthetic: nobody
+in them lives), a catalog and a ledger in a folder, and asks five questions. The
+folder stays, for questions of your own. Running it again starts it afresh, unless
+its catalog was changed. With --files it makes the data and the catalog alone.`,
+		Examples: [2]string{"discreet demo", "discreet demo --dir /tmp/clinic"},
+	}
+	dir := c.Flags.String("dir", "discreet-demo", "make it in `DIR`")
+	files := c.Flags.Bool("files", false, "make the data and the catalog, no ledger, and ask nothing")
+	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	var w workplace.Workplace
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		if err := command.None(c, args); err != nil {
+			return err
+		}
+		if workplace.EngineName == workplace.NoEngine {
+			return workplace.ErrNoEngine
+		}
+		d := demo{Terminal: t, dir: *dir, quiet: *wantJSON, Workplace: &w}
+		if *files {
+			return d.files(ctx)
+		}
+		return d.run(ctx)
+	}
+	return c
+}
+
+// A demo is one run of the command.
+type demo struct {
+	*terminal.Terminal
+	*workplace.Workplace
+	dir   string
+	quiet bool // JSON alone
+}
+
+func (d *demo) run(ctx context.Context) error {
+	if err := d.build(ctx); err != nil {
+		return err
+	}
+	defer d.Close()
+	db, err := d.Database(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := d.Engine.Open(); err != nil { // before anything is charged
+		return err
+	}
+	domain := d.Catalog.Domains[0]
+	whole, err := d.Ledger.Balance(ctx, domain.ID)
+	if err != nil {
+		return fmt.Errorf("read balance: %w", err)
+	}
+	d.print("The clinic lets %s be spent in all: epsilon %v at delta %v, which is rho %s.\n",
+		domain.ID+"s' privacy", domain.Epsilon, domain.Delta, terminal.Rounded(whole.Limit.Rho, terminal.Down))
+	type asked struct {
+		Title  string           `json:"title"`
+		Answer *discreet.Answer `json:"answer"`
+	}
+	all := []asked{}
+	for i, q := range clinic.Questions() {
+		rho, err := privacy.ParseRho(q.Rho)
+		if err != nil {
+			return fmt.Errorf("read the question's cost: %w", err)
+		}
+		d.print("\n%s\n\n%s\n\n", d.bold(fmt.Sprintf("%d. %s", i+1, q.Title)), terminal.Indent(q.SQL, 3))
+		a, err := db.Query(ctx, q.SQL, &discreet.QueryOptions{Spend: discreet.Spend{Rho: rho}, Analyst: "demo"})
+		if err != nil {
+			return err
+		}
+		all = append(all, asked{q.Title, a})
+		var table bytes.Buffer
+		terminal.AnswerGrid(a).Write(&table)
+		d.print("%s\n", terminal.Indent(table.String(), 3))
+		left, _ := a.Remaining.Rho.Rat().Float64()
+		limit, _ := whole.Limit.Rho.Rat().Float64()
+		d.print("\n   cost %s   left %s %s\n", costText(a.Cost), terminal.Gauge(left/limit), "rho "+terminal.Rounded(a.Remaining.Rho, terminal.Down))
+	}
+	if d.quiet {
+		return d.WriteJSON(map[string]any{"directory": d.dir, "questions": all})
+	}
+	d.print("%s", d.farewell())
+	return nil
+}
+
+// files makes what a page of the documentation begins with.
+func (d *demo) files(ctx context.Context) error {
+	if err := d.write(ctx); err != nil {
+		return err
+	}
+	if d.quiet {
+		return d.WriteJSON(map[string]any{"directory": d.dir, "questions": []string{}})
+	}
+	return nil
+}
+
+func (d *demo) print(format string, args ...any) {
+	if !d.quiet {
+		fmt.Fprintf(d.Out, format, args...)
+	}
+}
+
+// bold is for people who read out itself.
+func (d *demo) bold(s string) string {
+	if !terminal.IsTerminal(d.Out.W) {
+		return s
+	}
+	return d.Paint(terminal.Bold, s)
+}
+
+func (d *demo) farewell() string {
+	return fmt.Sprintf(`
+Each answer is off by some noise, so that no patient's visits show; the intervals
+say by how much. What is spent does not come back. Next:
+
+  cd %s
+  discreet explain --rho 0.01 'SELECT sex, avg(age) FROM visits GROUP BY sex'
+  discreet query   --rho 0.01 'SELECT sex, avg(age) FROM visits GROUP BY sex'
+  discreet query   --rho 0.01 'SELECT patient_id, cost FROM visits'
+  discreet budget
+`, d.dir)
+}
+
+// marker is a file that says which folders demo made. It holds the hash of the
+// catalog: a folder whose catalog was changed is somebody's work, and its
+// ledger perhaps somebody's budget.
+const marker = ".discreet-demo"
+
+// build makes the data set and the ledger.
+func (d *demo) build(ctx context.Context) error {
+	if err := d.write(ctx); err != nil {
+		return err
+	}
+	return d.CreateLedger(ctx)
+}
+
+// write makes the data set, and removes the ledger of an earlier run.
+func (d *demo) write(ctx context.Context) error {
+	again, err := d.mayWrite()
+	if err != nil {
+		return err
+	}
+	if again {
+		d.print("Starting %s afresh.\n", d.dir)
+	}
+	done := d.Busy(ctx, "making 200,000 visits")
+	d.CatalogPath, err = clinic.Write(d.dir)
+	done()
+	if err != nil {
+		return err
+	}
+	hash, err := hashFile(d.CatalogPath)
+	if err != nil {
+		return fmt.Errorf("mark demo folder: %w", err)
+	}
+	if err := custody.Write(filepath.Join(d.dir, marker), []byte(hash+"\n")); err != nil {
+		return fmt.Errorf("mark demo folder: %w", err)
+	}
+	if err := d.Load(); err != nil {
+		return err
+	}
+	for _, old := range d.LedgerFiles() {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the last demo's ledger: %w", err)
+		}
+	}
+	d.print("Made 200,000 visits of 20,000 patients in %s (synthetic: nobody in them lives).\n", d.dir)
+	return nil
+}
+
+// mayWrite reports whether the folder is one that an earlier run made, and
+// refuses one that is somebody else's.
+func (d *demo) mayWrite() (again bool, err error) {
+	entries, err := os.ReadDir(d.dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, d.refuse("cannot be used")
+	}
+	want, err := os.ReadFile(filepath.Join(d.dir, marker))
+	if err != nil {
+		return false, d.refuse("holds files that demo did not make")
+	}
+	if hash, err := hashFile(filepath.Join(d.dir, "discreet.toml")); err != nil || hash != strings.TrimSpace(string(want)) {
+		return false, d.refuse("holds a catalog that was changed since demo made it")
+	}
+	return true, nil
+}
+
+func (d *demo) refuse(what string) error {
+	return diagnostic.New("D116", diagnostic.Span{}, "the folder %s %s", d.dir, what).
+		Because("demo replaces the data, the catalog and the ledger of its folder").
+		Try("name another with --dir DIR")
+}
+
+func hashFile(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

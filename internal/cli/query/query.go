@@ -1,0 +1,104 @@
+// Package query has the commands that ask: query, explain, map, budget, and the demo.
+package query
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+
+	discreet "github.com/discreet-dp/discreet"
+)
+
+// Command is discreet query.
+func Command() *command.Command {
+	c := &command.Command{
+		UsageLine: "query [flags] 'SELECT ...' | -f FILE | -",
+		For:       command.Analyst,
+		Short:     "answer a statement; spends budget",
+		Long: `The answer goes to standard output; beside each noisy value stands the interval
+that holds the value without noise, with the confidence asked for. What it cost
+and what is left go to standard error. Say the cost with --epsilon, --epsilon and
+--delta, or --rho, as the domain's measure allows. The charge is on disk before
+private data is touched, and stays whatever happens then; discreet explain says
+what a statement costs and is worth, for free.
+
+Exit codes: 0 answered, 1 refused, 2 usage, 3 the budget does not suffice, 4 the
+engine or the system failed.`,
+		Examples: [2]string{
+			"discreet query --rho 0.01 'SELECT department, count(*) FROM visits GROUP BY department'",
+			"discreet query --epsilon 0.5 --format csv -f question.sql > answer.csv",
+		},
+	}
+	var w workplace.Workplace
+	var s workplace.Statement
+	w.Define(&c.Flags)
+	s.Define(&c.Flags)
+	s.DefineAsker(&c.Flags)
+	var f workplace.Format
+	f.Define(&c.Flags)
+	wide := c.Flags.Bool("wide", false, "print tables as wide as they are, also in a narrower terminal")
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		form, err := f.Chosen()
+		if err != nil {
+			return err
+		}
+		t.JSON = form == "json"
+		t.Widen(*wide)
+		text, err := s.Text(ctx, c, t.In, args)
+		if err != nil {
+			return err
+		}
+		s.Analyst = cmp.Or(s.Analyst, workplace.DefaultAnalyst())
+		if err := w.Load(); err != nil {
+			return err
+		}
+		defer w.Close()
+		if name, is := describes(text); is {
+			return showTables(t, w.Catalog, name, t.JSON)
+		}
+		done := t.Busy(ctx, "answering")
+		a, err := w.Answer(ctx, text, &s.QueryOptions)
+		done()
+		if err != nil {
+			return err
+		}
+		return writeAnswer(t, form, a)
+	}
+	return c
+}
+
+// writeAnswer prints an answer in one of the formats.
+func writeAnswer(t *terminal.Terminal, form string, a *discreet.Answer) error {
+	switch form {
+	case "json":
+		return t.WriteJSON(a)
+	case "csv":
+		terminal.WriteCSV(t.Out, a)
+	default:
+		terminal.AnswerGrid(a).Write(t.Out)
+	}
+	sayAnswer(t, a)
+	return nil
+}
+
+// sayAnswer prints what a reader must know beside the values.
+func sayAnswer(t *terminal.Terminal, a *discreet.Answer) {
+	t.Say("%s", t.Paint(terminal.Dim, "cost: "+costText(a.Cost)))
+	if a.Remaining.Measure != "" {
+		t.Say("%s", t.Paint(terminal.Dim, "left: "+terminal.RemainingText(a.Remaining)))
+	}
+	for _, k := range keptWords(a.Kept) {
+		t.Say("%s", t.Paint(terminal.Dim, terminal.KeptMark+" "+k))
+	}
+	for _, c := range a.Columns {
+		if c.Noisy && c.Why != "" {
+			t.Say("%s", t.Paint(terminal.Dim, "note: "+terminal.Printable(c.Name)+" has no interval: "+c.Why))
+		}
+	}
+	for _, n := range a.Notes {
+		t.Say("%s", t.Paint(terminal.Dim, "note: "+terminal.Printable(n)))
+	}
+}

@@ -1,0 +1,160 @@
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// A Grid is a table for people: a title and cells a column.
+type Grid []Column
+
+type Column struct {
+	Title  string
+	Right  bool // aligned, as numbers are
+	Beside bool // says how good the column before it is, and is shown with it
+	Cells  []string
+}
+
+// Write prints the grid. Nothing follows the last cell of a line. In a terminal no line
+// is wider than it, unless --wide is given.
+func (g Grid) Write(w io.Writer) {
+	room, whole := 0, "| cat"
+	if o, ok := w.(*output); ok && !o.wide {
+		room, whole = o.width(0), cmp.Or(o.whole, whole)
+	}
+	g.write(w, room, whole)
+}
+
+// write prints the grid on room columns, or as wide as it is where room is 0, and says
+// what shows the whole of it.
+func (g Grid) write(w io.Writer, room int, whole string) {
+	rows, widths := 0, make([]int, len(g))
+	for j, c := range g {
+		rows = max(rows, len(c.Cells))
+		widths[j] = Columns(c.Title)
+		for _, cell := range c.Cells {
+			widths[j] = max(widths[j], Columns(cell))
+		}
+	}
+	shown, cut := len(g), false
+	if room > 0 {
+		shown, cut = g.fit(widths, room)
+	}
+	last := shown - 1
+	line := func(cell func(j int) string) {
+		var b strings.Builder
+		for j, c := range g[:shown] {
+			text := Cut(cell(j), widths[j])
+			pad := strings.Repeat(" ", widths[j]-Columns(text))
+			switch {
+			case c.Right:
+				b.WriteString(pad + text)
+			case j == last:
+				b.WriteString(text)
+			default:
+				b.WriteString(text + pad)
+			}
+			if j < last {
+				b.WriteString("  ")
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	line(func(j int) string { return g[j].Title })
+	line(func(j int) string { return strings.Repeat("-", widths[j]) })
+	for i := range rows {
+		line(func(j int) string { return g[j].Cells[i] })
+	}
+	var missing []string
+	for _, c := range g[shown:] {
+		missing = append(missing, c.Title)
+	}
+	switch {
+	case len(missing) > 0:
+		fmt.Fprintln(w, Wrap(fmt.Sprintf("… %s shows all; there was no room for %s", whole, Cut(strings.Join(missing, ", "), room)), room))
+	case cut:
+		fmt.Fprintf(w, "… %s shows all\n", whole)
+	}
+}
+
+// least is how narrow a column of text, or a title, is made.
+const least = 10
+
+// fit narrows columns until the grid has room, the widest first, and returns how many
+// are shown then. Numbers are never cut: half a number is a wrong one.
+func (g Grid) fit(widths []int, room int) (shown int, cut bool) {
+	total := 2 * (len(g) - 1)
+	floor := make([]int, len(g))
+	for j, c := range g {
+		total += widths[j]
+		floor[j] = min(widths[j], least)
+		if !c.Right && !c.Beside {
+			continue
+		}
+		for _, cell := range c.Cells {
+			floor[j] = max(floor[j], Columns(cell))
+		}
+	}
+	for total > room {
+		widest := -1
+		for j := range g {
+			if widths[j] > floor[j] && (widest < 0 || widths[j] > widths[widest]) {
+				widest = j
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+		total--
+		cut = true
+	}
+	shown = len(g)
+	for shown > 1 && total > room {
+		shown--
+		total -= widths[shown] + 2
+		if g[shown].Beside && shown > 1 {
+			shown--
+			total -= widths[shown] + 2
+		}
+	}
+	return shown, cut
+}
+
+// Columns returns how many columns of a terminal a text takes.
+func Columns(s string) (n int) {
+	for _, r := range s {
+		n += columns(r)
+	}
+	return n
+}
+
+func columns(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// Cut shortens a text to so many columns.
+func Cut(s string, room int) string {
+	if Columns(s) <= room {
+		return s
+	}
+	at := 0
+	for i, r := range s {
+		if at += columns(r); at > room-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

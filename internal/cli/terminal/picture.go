@@ -1,0 +1,79 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plot"
+)
+
+// Here is the value of --plot that draws in the terminal.
+const Here = "-"
+
+// CheckPlot returns an error unless --plot names an SVG file that may be drawn, or Here.
+// It draws over nothing but drawings.
+func CheckPlot(path string) error {
+	if path == "" || path == Here {
+		return nil
+	}
+	if err := plot.CheckName(path); err != nil {
+		return diagnostic.New("D112", diagnostic.Span{}, "--plot %s is no name of an SVG file", path).
+			Because("drawings are SVG, which every browser shows and converts").Try("a name that ends in .svg, or - to draw here")
+	}
+	if Replaceable(path, "<?xml", "<svg") {
+		return nil
+	}
+	return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no plot", path).
+		Because("what is there would be lost").Try("another --plot")
+}
+
+// Draw draws into the file that --plot names, or here. A file of what is exact of
+// private data is the owner's alone, also where others could read what was there before.
+func (t *Terminal) Draw(d plot.Drawing, path string, private bool) (err error) {
+	if path == Here {
+		if err := d.WriteText(t.Out, t.Width(100), 24); err != nil {
+			return fmt.Errorf("draw: %w", err)
+		}
+		return nil
+	}
+	create := custody.Public
+	if private {
+		create = custody.Create
+	}
+	f, err := create(path)
+	if err != nil {
+		return fmt.Errorf("write plot: %w", err)
+	}
+	err = d.WriteSVG(f)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("write plot: %w", err)
+	}
+	t.Say("drew %s", path)
+	return nil
+}
+
+// Replaceable reports whether a file that begins in one of these ways may take the place
+// of what is at path: nothing, or its like, but never the data or the ledger.
+func Replaceable(path string, begins ...string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if n == 0 {
+		return err == io.EOF
+	}
+	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(string(head[:n]), begin) })
+}

@@ -1,0 +1,205 @@
+// Package terminal is where commands read and write: data and talk, colour and progress
+// for people, tables, and amounts of privacy loss in few digits.
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// A Terminal is where a command reads and writes.
+//
+// Rules of its output: data goes to out and talk to err, so that a pipe gets
+// data alone. Talk is lower case and short. Colour and progress are for people:
+// only where err is a terminal, and no colour where NO_COLOR is set. A write
+// that fails is remembered by out and reported once, at the end.
+type Terminal struct {
+	In  io.Reader
+	Out *output
+	Err io.Writer
+
+	JSON   bool // --json: refusals too go to out
+	People bool // err is a terminal
+	Colour bool
+}
+
+// New is a terminal; colour and progress are for people, who look at errOut.
+func New(in io.Reader, out, errOut io.Writer) *Terminal {
+	t := &Terminal{In: in, Out: &output{W: out}, Err: errOut}
+	t.People = IsTerminal(errOut)
+	t.Colour = t.People && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return t
+}
+
+// IsTerminal reports whether people see what is written to w.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width returns how many columns a terminal that gets the output has, and otherwise what
+// it is given: what a pipe gets depends on no window.
+func (t *Terminal) Width(otherwise int) int { return t.Out.width(otherwise) }
+
+// Widen is what a command with the flag --wide calls: set, tables are as wide as they are.
+func (t *Terminal) Widen(wide bool) { t.Out.wide, t.Out.whole = wide, "--wide" }
+
+func (o *output) width(otherwise int) int { return columnsOf(o.W, otherwise) }
+
+func columnsOf(w io.Writer, otherwise int) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return otherwise
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return otherwise
+	}
+	return width
+}
+
+// An output remembers its first failure and writes nothing after it.
+type output struct {
+	W     io.Writer
+	wide  bool // a table may be wider than the terminal
+	whole string
+	err   error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err == nil {
+		_, o.err = o.W.Write(p)
+	}
+	return len(p), nil
+}
+
+// Lost returns why output is missing, unless its reader simply went away.
+func (o *output) Lost() error {
+	if errors.Is(o.err, syscall.EPIPE) || errors.Is(o.err, io.ErrClosedPipe) {
+		return nil
+	}
+	return o.err
+}
+
+// WriteJSON prints a value on a line of its own.
+func (t *Terminal) WriteJSON(v any) error {
+	e := json.NewEncoder(t.Out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	return nil
+}
+
+// Say prints a line of talk. A sentence that is wider than a terminal is broken between
+// words; what is laid out with blanks stays so.
+func (t *Terminal) Say(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if room := columnsOf(t.Err, 0); room > 0 && Columns(s) > room && !strings.Contains(s, "  ") && !strings.Contains(s, "\n") {
+		s = Wrap(s, room)
+	}
+	fmt.Fprintln(t.Err, s)
+}
+
+// Paint puts s in a colour, for people.
+func (t *Terminal) Paint(colour, s string) string {
+	if !t.Colour {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+}
+
+const (
+	Bold = "1"
+	Red  = "1;31"
+	Dim  = "2"
+)
+
+// Busy shows people a spinner while something takes longer than a second. The
+// function that it returns ends it and clears its line.
+func (t *Terminal) Busy(ctx context.Context, what string) (done func()) {
+	return t.Watch(ctx, func() string { return what })
+}
+
+// Progress is busy with a bar: step is called for each of so many things that are
+// over, from any goroutine.
+func (t *Terminal) Progress(ctx context.Context, what string, all int) (step, done func()) {
+	var over atomic.Int64
+	return func() { over.Add(1) }, t.Watch(ctx, func() string {
+		return fmt.Sprintf("%s %s", what, Gauge(float64(over.Load())/float64(all)))
+	})
+}
+
+// Watch shows a line that changes.
+func (t *Terminal) Watch(ctx context.Context, what func() string) (done func()) {
+	if !t.People {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var over sync.WaitGroup
+	over.Go(func() {
+		start := time.Now()
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		shown := false
+		for frame := 0; ; frame++ {
+			select {
+			case <-ctx.Done():
+				if shown {
+					fmt.Fprint(t.Err, "\r\x1b[K")
+				}
+				return
+			case now := <-tick.C:
+				if spent := now.Sub(start); spent > time.Second {
+					shown = true
+					fmt.Fprintf(t.Err, "\r\x1b[K%c %s %ds", `|/-\`[frame%4], what(), int(spent.Seconds()))
+				}
+			}
+		}
+	})
+	return sync.OnceFunc(func() { cancel(); over.Wait() })
+}
+
+// Indent puts n blanks before each line.
+func Indent(s string, n int) string {
+	pad := strings.Repeat(" ", n)
+	return pad + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+pad)
+}
+
+// Wrap breaks a paragraph into lines of at most width characters.
+func Wrap(text string, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case at+1+Columns(word) > width:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += Columns(word)
+	}
+	return b.String()
+}
+
+// Gauge draws a share of the whole.
+func Gauge(share float64) string {
+	const width = 30
+	n := min(max(int(share*width+0.5), 0), width)
+	return "[" + strings.Repeat("#", n) + strings.Repeat(".", width-n) + "]"
+}

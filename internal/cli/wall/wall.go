@@ -1,0 +1,85 @@
+// Package wall stands between a process that holds private data and whoever started it.
+package wall
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// A wall stands between a process that holds private data and whoever started it. It is
+// raised before anything is opened; what stands on which side of it:
+//
+//   - Of the environment, only the variables in seen are left. So no variable decides where
+//     files are spilled (TMPDIR), how much memory or how many threads the engine or Go's
+//     runtime take (SLURM_MEM_PER_NODE, GOMEMLIMIT, ...), or what libraries read (ICU_DATA).
+//   - What Go's runtime and the libraries in C write to descriptor 2 when they crash goes
+//     nowhere, whatever GOTRACEBACK and GODEBUG say: stacks, registers and messages hold
+//     values. A crash of Go's is written to the owner's log; see workplace.crashLog.
+//   - No core is written, and nobody traces the process or reads its memory but root.
+//   - A quit signal is an interrupt.
+//
+// What runs no private data has none: discreet verify starts solvers, by its PATH, and a
+// crash of it may be reported.
+func Wanted(args []string) bool { return len(args) == 0 || args[0] != "verify" }
+
+// seen are the variables that a walled command may see: how to write, which of the owner's
+// files to open, who calls, and what is refused because the catalog says it.
+var seen = []string{"NO_COLOR", "TERM", "TZ",
+	"DISCREET_ACCOUNT_TIMEOUT", "DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_THREADS", "DISCREET_TEMP",
+	"SUDO_UID", "PKEXEC_UID", "DOAS_USER"}
+
+// zoneName is a time zone of the system's list. TZ can name any file otherwise.
+var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*$`)
+
+// Raise raises the wall and returns where talk goes.
+func Raise() (talk *os.File, err error) {
+	shutEnvironment()
+	debug.SetGCPercent(100)
+	debug.SetMemoryLimit(math.MaxInt64)
+	runtime.SetDefaultGOMAXPROCS()
+	debug.SetTraceback("all") // for the owner's log
+	return shut()
+}
+
+// shutEnvironment takes away all variables but those that are seen, from the libraries in
+// C too. Windows does not run without its own.
+func shutEnvironment() {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if !slices.Contains(seen, name) || name == "TZ" && !zoneName.MatchString(value) {
+			os.Unsetenv(name) //nolint:errcheck // it fails on an empty name alone
+		}
+	}
+}
+
+// Interruptible returns a context that ends at an interrupt. A second one ends the process
+// at once: what was charged is on disk by then.
+func Interruptible(wall bool) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if wall {
+		signals = append(signals, syscall.SIGQUIT)
+	}
+	came := make(chan os.Signal, 2)
+	signal.Notify(came, signals...)
+	go func() {
+		<-came
+		cancel()
+		<-came
+		os.Exit(diagnostic.ExitEngine)
+	}()
+	return ctx
+}

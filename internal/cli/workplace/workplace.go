@@ -1,0 +1,298 @@
+// Package workplace is what the flags of a command name, and what it has opened of it:
+// catalog, ledger and engine.
+//
+// It guarantees that a ledger guards what the catalog declares before private data is
+// touched.
+package workplace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A Workplace is what the flags name, and what a command has opened of it.
+type Workplace struct {
+	CatalogPath string
+	LedgerPath  string // "": discreet.ledger beside the catalog
+	AnchorPath  string // "": none
+	KeyPath     string // "": none
+	limits      catalog.Resources
+
+	Catalog *catalog.Catalog
+	Maps    map[string]engine.Map // of the catalog's mapped tables
+	Ledger  *ledger.Ledger
+	Engine  *lateEngine
+	opened  []io.Closer
+}
+
+// DefineCatalog defines --catalog.
+func (w *Workplace) DefineCatalog(fs *flag.FlagSet) {
+	fs.StringVar(&w.CatalogPath, "catalog", "discreet.toml", "the catalog's `FILE` (default discreet.toml)")
+}
+
+// Define defines the flags that name the catalog and the ledger.
+func (w *Workplace) Define(fs *flag.FlagSet) {
+	w.DefineCatalog(fs)
+	w.DefineLedger(fs, "the ledger's `FILE` (default discreet.ledger beside the catalog)")
+}
+
+// DefineLedger defines the flags that name the ledger, its anchor and its key.
+func (w *Workplace) DefineLedger(fs *flag.FlagSet, usage string) {
+	fs.StringVar(&w.LedgerPath, "ledger", "", usage)
+	fs.StringVar(&w.AnchorPath, "anchor", "", "the `FILE` that witnesses the ledger's head (default $DISCREET_ANCHOR)")
+	fs.StringVar(&w.KeyPath, "ledger-key", "", "the `FILE` with the key of the ledger's chain, if it has one (default $DISCREET_LEDGER_KEY_FILE)")
+}
+
+// Load reads the catalog.
+func (w *Workplace) Load() (err error) {
+	w.Resolve()
+	by := command.WhoCalls()
+	if err := command.OwnersAlone(by, w.CatalogPath); err != nil {
+		return err
+	}
+	if w.Catalog, err = catalog.Load(w.CatalogPath); err != nil && by.Other {
+		// Not what is wrong: a file that is no catalog would be shown where it is none.
+		return diagnostic.New("D080", diagnostic.Span{}, "the catalog cannot be used").Try("the owner runs discreet check")
+	} else if err != nil {
+		return err
+	}
+	w.limits = w.Catalog.Resources
+	return nil
+}
+
+// Resolve says where the ledger is.
+func (w *Workplace) Resolve() {
+	w.LedgerPath = cmp.Or(w.LedgerPath, filepath.Join(filepath.Dir(w.CatalogPath), "discreet.ledger"))
+}
+
+// OpenLedger opens the ledger, and makes the owner's log what a crash is written to.
+func (w *Workplace) OpenLedger(ctx context.Context) error {
+	o, err := w.LedgerOptions()
+	if err != nil {
+		return err
+	}
+	if err := w.keep(ledger.Open(ctx, w.LedgerPath, o)); err != nil {
+		return err
+	}
+	w.crashLog()
+	return nil
+}
+
+// crashLog makes the owner's log what a crash is written to; without a log it is written
+// nowhere.
+func (w *Workplace) crashLog() {
+	f, err := custody.Append(w.LedgerPath + LogSuffix)
+	if err != nil {
+		return
+	}
+	debug.SetCrashOutput(f, debug.CrashOptions{}) //nolint:errcheck // then it is written nowhere
+	f.Close()
+}
+
+// LedgerOptions are what all that opens the ledger says of it.
+func (w *Workplace) LedgerOptions() (o ledger.Options, err error) {
+	by := command.WhoCalls()
+	o = ledger.Options{Anchor: w.AnchorPath, User: by.User, Now: time.Now()}
+	if err := command.OwnersAlone(by, w.LedgerPath, w.AnchorPath, w.KeyPath); err != nil {
+		return o, err
+	}
+	if w.KeyPath != "" {
+		o.Key, err = ledger.ReadKey(w.KeyPath)
+	}
+	return o, err
+}
+
+// OpenGuarding opens the ledger of a catalog that is loaded, for what reads its data: the
+// ledger must guard what the catalog declares.
+func (w *Workplace) OpenGuarding(ctx context.Context) error {
+	if err := w.OpenLedger(ctx); err != nil || w.Catalog == nil {
+		return err
+	}
+	return discreet.CheckLedger(ctx, w.Ledger, w.Catalog)
+}
+
+// hasLedger reports whether there is a ledger.
+func (w *Workplace) hasLedger() bool {
+	_, err := os.Stat(w.LedgerPath)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// CreateLedger makes the ledger that the catalog's domains need.
+func (w *Workplace) CreateLedger(ctx context.Context) error {
+	o, err := w.LedgerOptions()
+	if err != nil {
+		return err
+	}
+	o.Domains = discreet.Budgets(w.Catalog)
+	return w.keep(ledger.Create(ctx, w.LedgerPath, o))
+}
+
+func (w *Workplace) keep(l *ledger.Ledger, err error) error {
+	if err == nil {
+		w.Ledger, w.opened = l, append(w.opened, l)
+	}
+	return err
+}
+
+// OpenLedgerToRead opens the ledger for a command that can do without: there
+// may be none, and one that does not fit the catalog tells nothing.
+func (w *Workplace) OpenLedgerToRead(ctx context.Context) error {
+	if !w.hasLedger() {
+		return nil
+	}
+	err := w.OpenLedger(ctx)
+	if err == nil {
+		err = discreet.CheckLedger(ctx, w.Ledger, w.Catalog)
+	}
+	if err != nil {
+		w.Ledger = nil
+	}
+	return err
+}
+
+// OpenOwner opens the engine for commands of the owner, who may see the data.
+func (w *Workplace) OpenOwner(ctx context.Context) (engine.Owner, error) {
+	o, err := openOwner(ctx, w.limits)
+	if err == nil {
+		w.opened = append(w.opened, o)
+	}
+	return o, err
+}
+
+// LedgerFiles are the files that a ledger consists of, and its log.
+func (w *Workplace) LedgerFiles() (files []string) {
+	for _, suffix := range []string{"", "-wal", "-shm", LogSuffix} {
+		files = append(files, w.LedgerPath+suffix)
+	}
+	return files
+}
+
+// Database makes a database of what is open; the engine opens when it is needed.
+func (w *Workplace) Database(ctx context.Context) (*discreet.Database, error) {
+	if w.Engine == nil {
+		w.Engine = newLateEngine(ctx, w.Catalog, w.limits, w.Maps, true)
+		w.opened = append(w.opened, w.Engine)
+	}
+	log := slog.New(slog.NewJSONHandler(&OwnerLog{Path: w.LedgerPath + LogSuffix}, nil))
+	return discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: w.Engine, Ledger: w.Ledger, OwnerLog: log})
+}
+
+// Answer answers a statement. What a statement can be refused for is found
+// before anything heavy is opened, and whether the engine opens before the
+// ledger is charged: a missing file must not cost.
+func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOptions) (*discreet.Answer, error) {
+	db, err := w.Database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := db.Explain(ctx, text, o)
+	if err != nil {
+		return nil, err
+	}
+	opened := make(chan error, 1)
+	go func() { _, err := w.Engine.Open(); opened <- err }()
+	// What is public by this catalog may be guarded by the ledger.
+	if e.Certificate.Domain != "" || w.hasLedger() {
+		if err := w.OpenLedger(ctx); err != nil {
+			return nil, err
+		}
+		if db, err = w.Database(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := <-opened; err != nil {
+		return nil, err
+	}
+	return db.Query(ctx, text, o)
+}
+
+// Close closes what was opened. Its errors say nothing: what had to be durable
+// was so before.
+func (w *Workplace) Close() {
+	for _, c := range w.opened {
+		c.Close()
+	}
+}
+
+// LogSuffix names the owner's log beside the ledger.
+const LogSuffix = ".log"
+
+// An OwnerLog is the file that gets what the owner may know and analysts may
+// not. It is made when there is something to say, readable by the owner alone.
+type OwnerLog struct{ Path string }
+
+func (l *OwnerLog) Write(p []byte) (int, error) {
+	f, err := custody.Append(l.Path)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.Write(p)
+	return n, errors.Join(err, f.Close())
+}
+
+// Recorder opens the engine.
+func (w *Workplace) Recorder(ctx context.Context) (engine.Engine, engine.Recorder, error) {
+	if w.Engine == nil {
+		w.Engine = newLateEngine(ctx, w.Catalog, w.limits, nil, false)
+		w.opened = append(w.opened, w.Engine)
+	}
+	opened, err := w.Engine.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, ok := opened.(engine.Recorder)
+	if !ok {
+		return nil, nil, fmt.Errorf("the engine %s hands out no records", opened.Dialect())
+	}
+	return opened, r, nil
+}
+
+// Private returns the private tables whose source a file is, and the catalog that declares
+// them: the one that the flags name, or one beside the file. A catalog that is there and
+// cannot be read is an error, since it could declare the file.
+func (w *Workplace) Private(path string) (declared string, tables []*catalog.Table, err error) {
+	candidates := []string{cmp.Or(w.CatalogPath, "discreet.toml"), filepath.Join(filepath.Dir(path), "discreet.toml")}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		candidates = append(candidates, filepath.Join(filepath.Dir(real), "discreet.toml"))
+	}
+	var seen []fs.FileInfo
+	for _, candidate := range candidates {
+		info, err := os.Stat(candidate)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && slices.ContainsFunc(seen, func(s fs.FileInfo) bool { return os.SameFile(s, info) }) {
+			continue
+		}
+		seen = append(seen, info)
+		c, err := catalog.Load(candidate)
+		if err != nil {
+			return "", nil, err
+		}
+		tables, err := c.PrivateFile(path)
+		if err != nil {
+			return "", nil, Unreadable(path, err)
+		}
+		if len(tables) > 0 {
+			return candidate, tables, nil
+		}
+	}
+	return "", nil, nil
+}

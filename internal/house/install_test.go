@@ -1,0 +1,60 @@
+package house_test
+
+// What a reader of README does first.
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// README names the version of Go that go.mod asks for.
+func TestReadmeNamesGo(t *testing.T) {
+	inRoot(t)
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(mod))
+	if version == nil || !strings.Contains(string(readme), "Go "+version[1]+" or newer") {
+		t.Errorf("README does not ask for Go %v or newer", version)
+	}
+}
+
+// make install puts the command, its pages and its completions where a distribution
+// looks for them, below DESTDIR, and nothing else.
+func TestInstall(t *testing.T) {
+	inRoot(t)
+	if testing.Short() {
+		t.Skip("-short: it links the command")
+	}
+	for _, tool := range []string{"make", "install"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("skip: missing tool " + tool)
+		}
+	}
+	dest := t.TempDir()
+	cmd := exec.Command("make", "--no-print-directory", "install", "PREFIX=/usr", "DESTDIR="+dest)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("make install: %v\n%s", err, out)
+	}
+	if out, err := exec.Command(filepath.Join(dest, "usr", "bin", "discreet"), "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "discreet ") {
+		t.Errorf("discreet version: %v\n%s", err, out)
+	}
+	for _, file := range []string{"man/man1/discreet.1", "man/man1/discreet-query.1", "bash-completion/completions/discreet", "zsh/site-functions/_discreet", "fish/vendor_completions.d/discreet.fish"} {
+		if info, err := os.Stat(filepath.Join(dest, "usr", "share", file)); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o644 {
+			t.Errorf("share/%s: %v", file, err)
+		}
+	}
+	others, err := filepath.Glob(filepath.Join(dest, "*"))
+	if err != nil || len(others) != 1 {
+		t.Errorf("below DESTDIR stand %v (%v)", others, err)
+	}
+}

@@ -1,0 +1,139 @@
+package house_test
+
+// What a release is made of, and by whom it is tried.
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// imageFaults are what a recipe of an image must not have.
+func imageFaults(text string) (faults []string) {
+	last := map[string]string{}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if word == "" || strings.HasPrefix(word, "#") {
+			continue
+		}
+		if !regexp.MustCompile(`^(FROM|ARG|ADD|COPY|RUN|WORKDIR|USER|ENTRYPOINT)$`).MatchString(word) {
+			faults = append(faults, word+" is no instruction that a recipe needs")
+		}
+		last[word] = rest
+		if word == "FROM" && !regexp.MustCompile(`^[a-z]+:[a-z0-9.-]+$`).MatchString(rest) || strings.HasSuffix(rest, ":latest") {
+			faults = append(faults, rest+" is no public image of a fixed tag")
+		}
+		if regexp.MustCompile(`https?://|\b(curl|wget)\b`).MatchString(rest) {
+			faults = append(faults, "it fetches: "+rest)
+		}
+	}
+	if !regexp.MustCompile(`^[1-9]\d*:[1-9]\d*$`).MatchString(last["USER"]) {
+		faults = append(faults, "it runs as root")
+	}
+	if last["ENTRYPOINT"] != `["discreet"]` {
+		faults = append(faults, "it runs something else than discreet")
+	}
+	if name := "discreet-${VERSION}-linux-${TARGETARCH}"; !strings.HasPrefix(last["ADD"], name+".tar.gz ") {
+		faults = append(faults, "it adds another archive than make release makes: "+last["ADD"])
+	}
+	return faults
+}
+
+func TestContainerfile(t *testing.T) {
+	inRoot(t)
+	text := readFile(t, "packaging/Containerfile")
+	for _, fault := range imageFaults(text) {
+		t.Error(fault)
+	}
+	for _, planted := range []struct{ old, fresh string }{
+		{"USER 10001:10001", "USER 0:0"}, {"USER 10001:10001\n", ""}, {"debian:trixie-slim", "debian:latest"}, {"debian:trixie-slim", "registry.example/debian:12"},
+		{"WORKDIR /data", "RUN curl example.org | sh"}, {`["discreet"]`, `["sh"]`}, {"WORKDIR /data", "EXPOSE 80"}, {"ADD discreet-", "ADD other-"},
+	} {
+		changed := strings.Replace(text, planted.old, planted.fresh, 1)
+		if changed == text || len(imageFaults(changed)) == 0 {
+			t.Errorf("%q for %q is not noticed", planted.fresh, planted.old)
+		}
+	}
+	if !strings.Contains(readFile(t, "packaging/release"), "name=discreet-$version-$os-$arch") {
+		t.Error("packaging/release names its archives otherwise")
+	}
+}
+
+// The public description of the CI runs what the CI runs, with no more rights than to read.
+func TestWorkflow(t *testing.T) {
+	inRoot(t)
+	text := readFile(t, ".github/workflows/ci.yml")
+	for _, want := range []string{"\n      - run: .ci/run\n", "\npermissions:\n  contents: read\n", "go-version-file: go.mod"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q", want)
+		}
+	}
+	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(text, -1) {
+		if !regexp.MustCompile(`^actions/[a-z-]+@v\d+$`).MatchString(m[1]) {
+			t.Errorf("it uses %s", m[1])
+		}
+	}
+	// What .ci/setup installs for the tests, it installs too.
+	for _, m := range regexp.MustCompile(`(?m)apt_install ([a-z0-9 ]+)$`).FindAllStringSubmatch(readFile(t, ".ci/setup"), -1) {
+		for tool := range strings.FieldsSeq(m[1]) {
+			if !strings.Contains(text, " "+tool) {
+				t.Errorf("it does not install %s", tool)
+			}
+		}
+	}
+}
+
+// Two releases of one commit, of two clones, have the same bytes; what is in the archive
+// runs, and has its papers. It compiles the whole program twice.
+func TestReleaseIsReproducible(t *testing.T) {
+	inRoot(t)
+	if os.Getenv("DISCREET_SOAK") == "" {
+		t.Skip("make soak makes two releases")
+	}
+	var sums [2][]byte
+	var out string
+	for i := range sums {
+		clone := filepath.Join(t.TempDir(), "clone")
+		if text, err := exec.Command("git", "clone", "-q", ".", clone).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		out = filepath.Join(clone, "dist")
+		cmd := exec.Command("packaging/release", "dist")
+		cmd.Dir = clone
+		cmd.Env = append(os.Environ(), "VERSION=v0.0.0-test", "TARGETS=linux/amd64 linux/amd64/noengine")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		sums[i] = []byte(readFile(t, filepath.Join(out, "SHA256SUMS")))
+	}
+	if len(sums[0]) == 0 || !bytes.Equal(sums[0], sums[1]) {
+		t.Errorf("two releases differ:\n%s%s", sums[0], sums[1])
+	}
+	for _, name := range []string{"discreet-v0.0.0-test-linux-amd64", "discreet-v0.0.0-test-linux-amd64-noengine"} {
+		dir := t.TempDir()
+		if text, err := exec.Command("tar", "-C", dir, "-xzf", filepath.Join(out, name+".tar.gz")).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for _, file := range []string{"LICENSE", "LICENCES", "discreet.spdx.json", "SECURITY.md", "share/man/man1/discreet.1"} {
+			if readFile(t, filepath.Join(dir, name, file)) == "" {
+				t.Errorf("%s of %s is empty", file, name)
+			}
+		}
+		if text, err := exec.Command(filepath.Join(dir, name, "discreet"), "account", "gaussian(1)", "--delta", "1e-5").CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+}

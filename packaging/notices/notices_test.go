@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// For each machine that a release is made for, every module that is linked has its
+// licence's text, and stands in the parts list.
+func TestNotices(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1")
+	for _, target := range []string{"linux amd64 1", "linux arm64 1", "linux amd64 0", "darwin arm64 0", "windows amd64 0"} {
+		t.Run(target, func(t *testing.T) {
+			words := strings.Fields(target)
+			t.Setenv("GOOS", words[0])
+			t.Setenv("GOARCH", words[1])
+			t.Setenv("CGO_ENABLED", words[2])
+			var licences, list, again bytes.Buffer
+			if err := run([]string{"licences"}, &licences); err != nil {
+				t.Fatal(err)
+			}
+			for _, out := range []*bytes.Buffer{&list, &again} {
+				if err := run([]string{"spdx"}, out); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(list.Bytes(), again.Bytes()) {
+				t.Error("two lists differ")
+			}
+			var d spdx
+			if err := json.Unmarshal(list.Bytes(), &d); err != nil {
+				t.Fatal(err)
+			}
+			ids := map[string]bool{}
+			for _, p := range d.Packages {
+				if ids[p.ID] || !regexp.MustCompile(`^SPDXRef-[A-Za-z0-9.-]+$`).MatchString(p.ID) {
+					t.Errorf("the name %s is taken or malformed", p.ID)
+				}
+				ids[p.ID] = true
+			}
+			for _, r := range d.Relationships {
+				if !ids[r.To] || r.From != documentID && !ids[r.From] {
+					t.Errorf("%v names what there is not", r)
+				}
+			}
+			out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/discreet").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for module := range strings.FieldsSeq(string(out)) {
+				_, rest, found := strings.Cut(licences.String(), rule+"\n"+module+" ")
+				here, _, _ := strings.Cut(rest, rule)
+				if !found || len(here) < 500 {
+					t.Errorf("%s has no licence's text", module)
+				}
+				if !strings.Contains(list.String(), `"pkg:golang/`+strings.ToLower(module)) {
+					t.Errorf("%s is not in the parts list", module)
+				}
+			}
+			if duckdb := strings.Contains(licences.String(), "DuckDB's zstd"); duckdb != (words[2] == "1") {
+				t.Errorf("DuckDB's libraries are named: %v", duckdb)
+			}
+		})
+	}
+}
+
+// A folder without a licence, or with one that nobody knows, is refused.
+func TestNoLicence(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := read("m", "v1", dir, false); err == nil {
+		t.Error("no licence is accepted")
+	}
+	if err := os.WriteFile(dir+"/LICENSE", []byte("All rights reserved."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read("m", "v1", dir, false); err == nil {
+		t.Error("an unknown licence is accepted")
+	}
+}
