@@ -151,7 +151,11 @@ func asPoint(ctx context.Context, plan privacy.Event, delta privacy.Delta, o Opt
 		return nil, err
 	}
 	// The least epsilon that there is, where the δ alone suffices.
-	eps, err := privacy.NewEpsilon(numeric.CeilDigits(new(big.Rat).SetFloat64(max(up(high), 1e-299)), 17))
+	least := new(big.Rat).SetFloat64(max(up(high), 1e-299))
+	if least == nil {
+		return nil, errors.New("no finite ε is known at this δ")
+	}
+	eps, err := privacy.NewEpsilon(numeric.CeilDigits(least, 17))
 	if err != nil {
 		return nil, err
 	}

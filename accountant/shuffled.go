@@ -14,6 +14,7 @@ import (
 )
 
 var errLocalDelta = errors.New("shuffling amplifies randomizers that are pure; no theorem here covers one with a δ")
+var errLocalRange = errors.New("the randomizer's ε leaves the range of what is computed in")
 
 // localRandomizer is what package shuffle knows of a shuffled event's randomizer.
 func localRandomizer(meter *work.Meter, e privacy.Shuffled) (shuffle.Randomizer, error) {
@@ -37,12 +38,15 @@ func localRandomizer(meter *work.Meter, e privacy.Shuffled) (shuffle.Randomizer,
 		return shuffle.Randomizer{}, errLocalDelta
 	}
 	local := shuffle.Randomizer{Epsilon0: upFloat(eps)}
+	if math.IsInf(local.Epsilon0, 1) {
+		return shuffle.Randomizer{}, errLocalRange
+	}
 	switch simple(meter, e.Event).(type) {
 	case privacy.Pure: // randomized response among others
 	case privacy.Laplace:
-		// Above, its blanket has less than e^-50 of the noise and leaves the range of its
-		// arithmetic.
-		local.Laplace = local.Epsilon0 <= 100
+		// Elsewhere its blanket leaves the range of its arithmetic: above, it has less than
+		// e^-50 of the noise.
+		local.Laplace = 1e-100 <= local.Epsilon0 && local.Epsilon0 <= 100
 		local.Other = !local.Laplace
 	default:
 		local.Other = true

@@ -143,8 +143,7 @@ func TestVocabulary(t *testing.T) {
 			within(t, plan, "Map", func() { mapped(t, e) })
 			within(t, plan, "sensitivities", func() { doubles(t, e) })
 			unknowns(t, plan)
-			for _, form := range []string{"%s", "3*(%s)", "(%s) + laplace(2)", "poisson(0.1, %s)", "without_replacement(5, 100, %s)", "with_replacement(5, 100, %s)",
-				"shuffled(50, %s)", "parallel(%s, pure(0.1))", "add_remove(%s)", "replace_one(%s)", "replace_special(%s)"} {
+			for _, form := range combinations {
 				if i > 0 && os.Getenv("DISCREET_SOAK") == "" && form != "%s" {
 					break
 				}
@@ -166,6 +165,44 @@ func TestVocabulary(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// combinations are the plans that have another in them.
+var combinations = []string{"%s", "3*(%s)", "(%s) + laplace(2)", "poisson(0.1, %s)", "without_replacement(5, 100, %s)", "with_replacement(5, 100, %s)",
+	"shuffled(50, %s)", "parallel(%s, pure(0.1))", "add_remove(%s)", "replace_one(%s)", "replace_special(%s)"}
+
+// boundless are events of which a float64 does not hold ε, or what is computed of it.
+var boundless = []string{"laplace(1e-258, sensitivity=1e247)", "laplace(1e-154)", "laplace(1e-308)", "laplace(1e-400)",
+	"discrete_laplace(1e-400)", "gaussian(1e-200, sensitivity=1e200)", "gaussian(1e-154)", "gaussian(1e-400)",
+	"discrete_gaussian(1e-200, sensitivity=1000000)", "pure(1e6)", "approx(1e6, 1e-300)",
+	"exponential(1e6)", "selection(1e6, 1e-300)", "zcdp(1e12)",
+	"rdp(2: 1e12)", "rdp(1e6: 1e12)", "gdp(1e155)", "gdp(1e400)", "tree(1e-300, 1000000000000)", "tree(1e-400, 2)",
+	"randomized_response(1-1e-400)", "randomized_response(1e-400, k=1000)"}
+
+// Amounts beyond what is computed in are refused or bounded, in every combination, and so
+// are reports that reveal next to nothing.
+func TestBoundlessAmounts(t *testing.T) {
+	for _, n := range relations() {
+		filters := everyFilter(t, n)
+		for _, plan := range boundless {
+			for _, form := range combinations {
+				if testing.Short() && form != "%s" && form != "shuffled(50, %s)" {
+					continue
+				}
+				consumed(t, parse(t, fmt.Sprintf(form, plan)), n, filters)
+			}
+		}
+	}
+	for _, report := range []string{"laplace(1.4e250, sensitivity=1.13e-290)", "laplace(1e197, sensitivity=1e-125)", "laplace(1e99)", "laplace(1e150)"} {
+		plan := "7*shuffled(50, " + report + ")"
+		within(t, plan, "the accountants", func() {
+			o := Options{Neighbours: privacy.ReplaceOne, Work: 1 << 22}
+			_, err := Epsilon(t.Context(), parse(t, plan), 1e-9, o)
+			refuses(t, plan, "Epsilon", err)
+			_, err = Delta(t.Context(), parse(t, plan), 1e-9, o)
+			refuses(t, plan, "Delta", err)
+		})
 	}
 }
 

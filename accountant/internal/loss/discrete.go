@@ -110,7 +110,7 @@ func response(p *big.Rat, k int) (Pair, error) {
 	ratio := new(big.Rat).Quo(p, other)
 	rest := new(big.Rat).Sub(one, p)
 	rest.Sub(rest, other)
-	logTrue, logOther := math.Log(float(p)), math.Log(float(other))
+	logTrue, logOther := logarithm(p), logarithm(other)
 	if float(p) > 0.5 {
 		logTrue = math.Log1p(-float(new(big.Rat).Sub(one, p)))
 	}
@@ -131,9 +131,20 @@ func response(p *big.Rat, k int) (Pair, error) {
 		return &discrete{atoms: []Atom{low, high}, step: 2 * high.Loss}, nil
 	}
 	return &discrete{
-		atoms: []Atom{low, {0, math.Log(float(rest))}, high},
+		atoms: []Atom{low, {0, logarithm(rest)}, high},
 		step:  high.Loss,
 	}, nil
+}
+
+// logarithm returns ln r of r > 0, which may be too small or too large for a float64.
+func logarithm(r *big.Rat) float64 {
+	if f := float(r); 1e-300 < f && f < 1e300 {
+		return math.Log(f)
+	}
+	mantissa := new(big.Float)
+	exponent := new(big.Float).SetRat(r).MantExp(mantissa)
+	m, _ := mantissa.Float64()
+	return math.Log(m) + float64(exponent)*math.Ln2
 }
 
 // DiscreteLaplace returns the pair of noise with P(x) proportional to e^{-|x|/scale}
