@@ -4,16 +4,17 @@
 // A data owner declares in a catalog which tables are private, whose rows are
 // whose (the privacy unit), and how much may be learnt in all. [Database.Query]
 // answers a statement with calibrated noise, its uncertainty, its cost and
-// what remains; [Database.Explain] says beforehand what a statement would cost and how
-// accurate its answer would be, for free.
+// what remains; [Database.Explain] says beforehand, for free, what a statement would
+// cost and how accurate its answer would be.
 //
-// Guarantee: whatever analysts observe through a Database (values, the presence
+// It guarantees: whatever analysts observe through a Database (values, the presence
 // and order of rows, types, errors, budget movements) is differentially private
 // in the measure of each unit domain, within that domain's budget, for adaptive
 // statements, several analysts and processes, and crashes at any instruction.
-// Not covered: how long answers take, resource failures (one constant error,
-// recorded for the owner), and analysts who can read the files or the ledger
-// themselves. docs/promise.md states it in full.
+//
+// It does not guarantee anything about how long answers take; about failures for want
+// of resources (one constant error, recorded for the owner); or against analysts who
+// can read the files or the ledger themselves. docs/promise.md states it in full.
 package discreet
 
 import (

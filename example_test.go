@@ -13,10 +13,40 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/clinic"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 )
+
+// What the owner declares: whose the rows are, what one patient may add to an answer, and
+// what may be learnt of patients in all.
+const declared = `
+[domains.patient]
+neighbours = "add-remove"
+measure    = "zcdp"
+epsilon    = 3.0
+delta      = 1e-7
+
+[defaults]
+rho = 0.01
+
+[tables.visits]
+source = "visits.csv"
+domain = "patient"
+unit   = "patient_id"
+max_groups_per_unit = 2
+max_rows_per_group  = 3
+
+[tables.visits.columns]
+patient_id = { type = "bigint" }
+department = { type = "text", domain = ["ER", "ICU"] }
+age        = { type = "integer", lower = 0, upper = 110 }
+`
+
+const visits = `patient_id,department,age
+1,ER,36
+1,ICU,36
+2,ER,81
+`
 
 // A Database is made of a catalog, an engine over its files, and the ledger of
 // its budgets. The owner creates the ledger once; afterwards it is opened.
@@ -27,9 +57,11 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	path, err := clinic.Write(dir) // the demo's synthetic data, and its catalog
-	if err != nil {
-		log.Fatal(err)
+	path := filepath.Join(dir, "discreet.toml")
+	for name, text := range map[string]string{path: declared, filepath.Join(dir, "visits.csv"): visits} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			log.Fatal(err)
+		}
 	}
 
 	c, err := catalog.Load(path)
@@ -86,7 +118,7 @@ func ExampleDatabase_Query() {
 	// Output:
 	// department text, noisy: false
 	// visits bigint, noisy: true
-	// 8 rows, the first of Cardiology
+	// 2 rows, the first of ER
 	// its interval reaches as far down as up: true
 	// cost: rho 0.02
 }
@@ -95,7 +127,7 @@ func ExampleDatabase_Query() {
 func ExampleDatabase_Explain() {
 	db, done := openClinic()
 	defer done()
-	e, err := db.Explain(context.Background(), "SELECT sex, avg(age) AS age FROM visits GROUP BY sex", nil)
+	e, err := db.Explain(context.Background(), "SELECT department, avg(age) AS age FROM visits GROUP BY department", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -110,16 +142,16 @@ func ExampleDatabase_Explain() {
 	// Output:
 	// protects patient
 	// cost: rho 0.01
-	// age count: discrete_gaussian of scale 169.7
-	// age sum: discrete_gaussian of scale 9333.8
-	// age: at most 33.7 off, in a group of 1000
+	// age count: discrete_gaussian of scale 42.4
+	// age sum: discrete_gaussian of scale 2333.5
+	// age: at most 5.8 off, in a group of 1000
 }
 
 // What is not provably safe is refused, with the place and a way out.
 func ExampleRefusal() {
 	db, done := openClinic()
 	defer done()
-	_, err := db.Query(context.Background(), "SELECT max(cost) FROM visits", nil)
+	_, err := db.Query(context.Background(), "SELECT max(age) FROM visits", nil)
 	refusal := err.(*discreet.Refusal) // or errors.As
 	if err := refusal.Write(os.Stdout); err != nil {
 		log.Fatal(err)
@@ -127,25 +159,24 @@ func ExampleRefusal() {
 	// Output:
 	// error[D047]: max cannot be released
 	//   query:1:8
-	//   1 | SELECT max(cost) FROM visits
-	//     |        ^^^^^^^^^
+	//   1 | SELECT max(age) FROM visits
+	//     |        ^^^^^^^^
 	//   why:  a single row may decide it
 	//   hint: within a unit it is free: take it in a subquery grouped by the unit, and average the results
 	//   more: discreet help D047
 }
 
-// openClinic opens the demo's data with a fresh ledger, as ExampleOpen does.
+// openClinic opens the data with a fresh ledger, as ExampleOpen does.
 func openClinic() (db *discreet.Database, done func()) {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "clinic")
 	if err != nil {
 		log.Fatal(err)
 	}
-	path, err := clinic.Write(dir)
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "visits.csv"), []byte(visits), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	c, err := catalog.Load(path)
+	c, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), declared)
 	if err != nil {
 		log.Fatal(err)
 	}

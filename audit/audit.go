@@ -4,15 +4,16 @@
 // The attacks are textbook ones (differencing, averaging, probing a threshold,
 // linear reconstruction) and know nothing of how answers are made: the same code
 // runs against exact answers, against bounded noise and against a mechanism under
-// a budget. Beside each stands what differential privacy leaves an attack at most
+// a budget. Beside each stands the most success that differential privacy allows it
 // (SuccessBound, PValue, TradeOff), and what its success proves of epsilon
 // (EpsilonLowerBound, OneRunEpsilon) or of the whole curve (OneRunPValue, OneRunMu).
 //
-// Everything that is measured here is a lower bound: a sensitivity at least this
-// large, an epsilon at least this large, with the confidence stated. An attack that
-// succeeds more often than a guarantee allows refutes it; one that fails proves
-// nothing, for a better one may exist. Nothing here is private: whoever looks at
-// exact values through it is their owner.
+// It guarantees lower bounds: a sensitivity at least this large, an epsilon at least
+// this large, with the confidence stated. An attack that succeeds more often than a
+// guarantee allows refutes the guarantee.
+//
+// It does not guarantee that what withstands these attacks is private: a better attack
+// may exist. Its results are computed from exact values, and are for their owner alone.
 package audit
 
 import (

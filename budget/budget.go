@@ -4,8 +4,10 @@
 //
 // It guarantees that a release is charged, durably where the root is durable,
 // before its answer is computed; that concurrent releases never together exceed
-// a budget; and that nothing is given back. It trusts the events that it is told:
-// whoever computes the answer answers for them.
+// a budget; and that nothing is given back.
+//
+// It does not guarantee that the events of a release describe its answer: the program
+// that computes the answer states them. A budget in memory lasts as long as the process.
 package budget
 
 import (

@@ -3,8 +3,10 @@
 // types, bounds and public domains.
 //
 // It guarantees that a loaded catalog is complete and consistent: nothing
-// undecided, every name resolved, every bound representable. It reads no data:
-// that the files agree with it is what `discreet check` shows.
+// undecided, every name resolved, every bound representable.
+//
+// It does not guarantee that the files agree with it: it reads no data. Run discreet check
+// for that.
 package catalog
 
 import (

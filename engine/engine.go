@@ -1,10 +1,12 @@
 // Package engine is the small interface to a database, owned by its consumer.
 //
-// A supported engine is one that passes the conformance suite: it reads every
-// source totally (no record makes it fail), gives bit for bit the same answer
-// whatever the physical order and the number of threads, and can be asked
-// nothing but what the interface offers. Exact values leave it only as Exact,
-// which refuses to be printed.
+// An engine is supported if it passes the conformance suite (package enginetest). It
+// guarantees that every source is read totally (no record makes it fail); that an answer
+// is bit for bit the same, whatever the physical order and the number of threads; that
+// it can be asked nothing but what the interface offers; and that exact values leave it
+// only as Exact, which refuses to be printed.
+//
+// It does not guarantee how long a query takes, which depends on the data.
 package engine
 
 import (

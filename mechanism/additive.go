@@ -1,8 +1,11 @@
-// Package mechanism turns exact numbers into differentially private releases:
-// what noise a guarantee needs, what event it makes, and how accurate it is.
+// Package mechanism turns exact numbers into differentially private releases: how much
+// noise a guarantee needs, which event a release makes, and how accurate it is.
 //
-// It calibrates by closed forms only (Δ/ε, Δ²/2ρ); searches live in package
-// accountant. It trusts the sensitivity it is given and charges nothing.
+// It guarantees that a release reveals at most what its event states, if the query's
+// sensitivity is at most the one that was given. It calibrates by closed forms only
+// (Δ/ε, Δ²/2ρ); searches live in package accountant.
+//
+// It does not guarantee the sensitivity, and charges nothing: the caller answers for both.
 package mechanism
 
 import (

@@ -1,8 +1,8 @@
 // Package noise draws integers exactly from the distributions that differential
 // privacy adds to answers, and knows nothing of privacy itself.
 //
-// Every sampler turns fair bits into its distribution with no error at all: the
-// probability of each outcome is the real number that its documentation states,
+// It guarantees that every sampler turns fair bits into its distribution with no error at
+// all: the probability of each outcome is the real number that its documentation states,
 // whatever the size of the parameters. Parameters are rationals, results are
 // integers of any size; a multiple of a grid is an integer count of grid steps.
 // A failing source of bits gives an error and no value.
@@ -10,10 +10,9 @@
 // A [Source] is the plain form of the same for programs in float64: its draws are
 // multiples of a grid, and failures end the call with a panic.
 //
-// What is not guaranteed is time: how long a draw takes, and how many bits it
-// consumes, depends on the value drawn and shows something of it (Jin et al.
-// 2022, arXiv 2112.05307). Who must hide it answers in batches, at times that do
-// not depend on the draw.
+// It does not guarantee how long a draw takes, nor how many bits it consumes: both depend
+// on the value drawn and show something of it (Jin et al. 2022, arXiv 2112.05307). A
+// program that must hide the value answers in batches, at times that do not depend on it.
 package noise
 
 import (

@@ -4,10 +4,12 @@
 //
 // Amounts are exact: an epsilon is the decimal that was written, so that ten
 // times 0.1 is 1. Events print as text and JSON that read back as the same event.
-// The package says what things mean and refuses what means nothing (NaN,
-// infinities, negatives, a delta of one, an event under a relation that it does not
-// speak of); it composes nothing. What events imply is the business of packages
-// accountant and filter.
+//
+// It guarantees that what means nothing is refused: NaN, infinities, negatives, a delta of
+// one, an event under a relation that it does not speak of.
+//
+// It does not guarantee that an event describes what was released, and composes nothing.
+// What events imply is the business of packages accountant and filter.
 package privacy
 
 import "fmt"

@@ -3,7 +3,7 @@
 // and onto keys that were declared before. Airavat's idea (Roy et al. 2010), with
 // a WebAssembly machine for its modified one.
 //
-// Guarantees. What Map and MapUnit return is a function of the module, the options
+// It guarantees that what Map and MapUnit return is a function of the module, the options
 // and the records of the one call, bit for bit:
 //   - Every call begins in the same state: memory, globals, table and stack are those
 //     after the module's own initialisation, which sees no record.
@@ -21,8 +21,8 @@
 // added or removed adds or removes at most that many outputs), whatever the module
 // does. The reducers of a Job aggregate under that theorem and a budget.
 //
-// Not guaranteed: time. How long a call takes depends on its records, up to what the
-// fuel allows, and an analyst who can measure the whole may learn from that (Haeberlen
+// It does not guarantee how long a call takes: that depends on its records, up to what
+// the fuel allows, and an analyst who can measure the whole may learn from it (Haeberlen
 // et al. 2011). Floating-point NaNs may differ between kinds of machines: they are no
 // answers, but their bits can be looked at. An error is a failure of resources, or
 // the end of a context: it can depend on data only through the memory and time that

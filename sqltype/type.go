@@ -3,8 +3,10 @@
 //
 // It guarantees one canonical form: two values of a type that compare equal
 // are identical (no −0, no NaN, no infinities, no unnormalised decimals), so
-// a value may serve as a grouping key. It knows no SQL text beyond literals,
-// and no engine.
+// a value may serve as a grouping key.
+//
+// It does not guarantee that a Value that was not made here is canonical. It knows no SQL
+// text beyond literals, and no engine.
 package sqltype
 
 import (

@@ -6,9 +6,10 @@
 //	//dp:requires eps > 0
 //	//dp:cost eps
 //
-// A verdict says exactly what was established; see Verdict. What is proved is the
-// claim about the function's meaning over the numbers that Result.Over names, with
-// draws that follow their laws; not the compiler, the time a call takes, or a
+// It guarantees what the verdict says (see Verdict) of the function's meaning over the
+// numbers that Result.Over names, with draws that follow their laws.
+//
+// It does not guarantee anything about the compiler, the time that a call takes, or a
 // source of randomness that fails.
 package verify
 

@@ -1,8 +1,11 @@
-// Package durable is a domain of a ledger as a budget: what programs over private
+// Package durable makes a domain of a ledger a budget: what programs over private
 // data spend stays spent, whatever crashes.
 //
-// It guarantees what package ledger does. Answers are recorded there in the form that
-// they left in, for the owner's history.
+// It guarantees what package ledger guarantees. Answers are recorded there in the form
+// in which they left, for the owner's history.
+//
+// It does not guarantee that the events of a release describe its answer; see package
+// budget.
 package durable
 
 import (

@@ -7,14 +7,15 @@
 // extensions, no network. That is the second wall: the first is that only our
 // own plans are rendered. Reading is total: whatever stands in a source, a
 // table has exactly the declared columns in canonical form (see selection).
-// CSV and JSON lines are copied when they are first read and when they have
-// changed. Parquet and DuckDB files that are damaged make a query fail as a want
-// of resources does: such damage are texts in Parquet that are not UTF-8, JSON
-// that is none, decimals too long for their column, milliseconds beyond the year
-// 294246 (TestParquetTypes has the list). So does what does not fit the memory and
-// the temporary directory, where private data is spilled to files that Close
-// removes, or else the next process that opens an instance there. It does not hide
-// how long a query takes.
+// CSV and JSON lines are copied when they are first read, and again when they have
+// changed. What does not fit in memory is spilled to files in the temporary directory;
+// Close removes them, or else the next process that opens an instance there.
+//
+// It does not guarantee how long a query takes. Nor that a query succeeds: one that needs
+// more than the memory and the temporary directory fails, and so does one over damaged
+// Parquet and DuckDB files. Such damage are texts in Parquet that are not UTF-8, JSON
+// that is none, decimals too long for their column, milliseconds beyond the year 294246
+// (TestParquetTypes has the list).
 package duckdb
 
 import (

@@ -4,8 +4,10 @@
 // It covers the promises that package engine states: total reading of text
 // sources, canonical values, exact results that depend neither on the order of
 // records nor on the number of threads, bounds enforced, constant errors,
-// cancellation, planning without data, and a scratch instance that knows nothing. Not covered: speed,
-// and what else an adapter's own lock refuses.
+// cancellation, planning without data, and a scratch instance that knows nothing.
+//
+// It does not guarantee that what an adapter's own lock should refuse is refused, nor
+// that the engine is fast: these have tests of the adapter.
 package enginetest
 
 import (

@@ -1,5 +1,5 @@
-// Package bayes learns naive Bayes classifiers from tables: classes by the noisy counts of
-// what each feature looks like in them, features being taken for independent.
+// Package bayes learns naive Bayes classifiers from tables: from the noisy counts of what
+// each feature looks like in each class, as if features were independent.
 //
 // One look at the examples gives everything: how many are in each class; for each category
 // a histogram in each class; for each number how many there are in each class, their mean
@@ -7,8 +7,11 @@
 // Bins, domains and bounds are declared, never taken from data (diffprivlib's Gaussian
 // naive Bayes takes bounds from the data where none are given, with a warning).
 //
-// What is released is the model, all of it. How sure a naive Bayes classifier is says
-// little; which class it finds is often right.
+// It guarantees what the options state, as package cost has it; what is released is the
+// whole model.
+//
+// It does not guarantee that a model's probabilities are right: which class is likeliest
+// often is, how likely it is seldom.
 package bayes
 
 import (

@@ -19,9 +19,11 @@
 //   - Statistics perturbation, for linear regression alone, solves the normal equations of
 //     noisy second moments, with the plain squared loss.
 //
-// Their theorems stand at the functions. What they reveal is the model, all of it; the
-// guarantee is of everything that Train returns. How long Train takes depends on the data
-// for output and objective perturbation, which search until a minimum is certain.
+// It guarantees what the options state, for everything that Train returns: the whole
+// model. The theorems stand at the functions.
+//
+// It does not guarantee how long Train takes. Output and objective perturbation search
+// until a minimum is certain, which depends on the data.
 package convex
 
 import (

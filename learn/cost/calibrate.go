@@ -219,9 +219,9 @@ func epsilonOf(e privacy.Event) privacy.Epsilon {
 	return privacy.Epsilon{}
 }
 
-// Charge is the run as the one event that its budget is charged for it: its guarantee in
-// the measure of the budget. One that Calibrate left a little below the epsilon that was
-// asked for is charged that.
+// Charge returns the event that the budget is charged for the whole run: its guarantee in
+// the budget's measure. It charges nothing. A run that Calibrate left a little below the
+// epsilon that was asked for is charged that.
 func (r *Run[M]) Charge(ctx context.Context) (privacy.Event, error) {
 	e, err := charge(ctx, r.plan, r.plan.budget.Filter(), r.Delta())
 	if err != nil {

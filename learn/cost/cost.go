@@ -1,11 +1,13 @@
-// Package cost is what learners that look at private examples have in common: the
-// guarantee that one run gives, what it charges a budget before it looks, and how much
-// of a privacy unit it looks at.
+// Package cost holds what all learners that look at private examples need: the guarantee
+// that one run gives, what it charges to a budget before it looks, and how much of a
+// privacy unit it looks at.
 //
 // It guarantees that a run is charged whole and first, for the relation of the budget
 // that pays; that the noise of its parts together costs no more than what is charged;
-// and that a unit has no more examples in a run than was charged for. It trusts the
-// sensitivities that a learner states, which are the learner's theorem.
+// and that a unit has no more examples in a run than were charged for.
+//
+// It does not guarantee the sensitivities that a learner states: they are the learner's
+// theorem.
 package cost
 
 import (

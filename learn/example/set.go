@@ -2,13 +2,13 @@
 // and from rows of a catalog's tables.
 //
 // It guarantees that an example is a function of its own record and of what was
-// declared: domains, bounds, classes. Nothing is fitted on the data, so that a set of
-// neighbouring data differs by the examples of one unit and by nothing else; and
+// declared (domains, bounds, classes); that sets of neighbouring data differ by the
+// examples of one unit and by nothing else, because nothing is fitted to the data; and
 // that a unit keeps at most the declared number of its examples, chosen by a keyed
-// hash of what they are. Nothing in the data is an error, or reaches one.
+// hash of their values. No record causes an error, and no error quotes one.
 //
-// It protects nobody: a Set is private data in the clear, and whoever trains on it
-// pays. It prints as a redaction.
+// It does not guarantee privacy: a Set is private data in the clear, though it prints as a
+// redaction. Whoever trains on it pays.
 package example
 
 import (

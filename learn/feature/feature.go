@@ -1,8 +1,11 @@
-// Package feature says what the numbers of an example stand for, for learners that look
-// at one thing at a time: a category, or a number between bounds.
+// Package feature says what the numbers of an example stand for: a category, or a number
+// between bounds. It is for learners that look at one column at a time.
 //
-// A Feature is a declaration, as an encoding is; nothing here looks at examples to
-// make one.
+// It guarantees that a Feature depends on declarations alone, and that every example lies
+// in one of its bins.
+//
+// It does not guarantee privacy: which bin an example lies in is as private as the
+// example.
 package feature
 
 import (

@@ -4,20 +4,20 @@
 //
 // A pass over the examples is a fixed number of steps. Each unit takes part in one step
 // of a pass, with all of its examples that count. After each step the weights are a
-// function of the noisy sum of all clipped gradients so far; noise is drawn for the nodes
-// of a binary tree over the steps, so that a sum has that of few nodes and no gradient is
-// in many. With momentum the sums have it, and so has their noise.
+// function of the noisy sum of all clipped gradients so far. Noise is drawn for the nodes
+// of a binary tree over the steps: a sum has the noise of a few nodes, and a gradient is
+// in few of them. Momentum applies to the noisy sums.
 //
-// The guarantee assumes nothing of how units come to their steps: it is no amplification by
-// sampling, and needs no secret order. Here a coin of each unit's own decides, since a
-// position in a list would shift where a unit is added or removed. A further pass is
-// a further tree, and costs as much as the first; a unit takes part in each. Between
-// passes the tree is completed: what the next one begins with has the noise of the root
-// alone.
+// It guarantees what the options state, whatever the order in which units come to their
+// steps: it uses no amplification by sampling, and needs no secret order. Each unit's step
+// is drawn by a coin of its own, because a position in a list would shift where another
+// unit is added or removed. A further pass is a further tree, in which each unit takes
+// part, and costs as much as the first. Between passes the tree is completed: the next
+// pass begins with the noise of the root alone.
 //
-// Each example's gradient is computed by itself and put on an integer grid, where sums are
-// exact. That is slower than one pass over a batch, which for some thousands of weights
-// does not matter. Package learn is for large networks.
+// It does not guarantee speed. Each example's gradient is computed by itself and put on an
+// integer grid, where sums are exact: that suits some thousands of weights. Package learn
+// is for large networks.
 package ftrl
 
 import (

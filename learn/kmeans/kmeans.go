@@ -4,8 +4,13 @@
 // In each of a fixed number of rounds every point is given to the nearest center, and a
 // center moves to the noisy sum of its points over their noisy number. The first centers
 // are drawn about the noisy mean of all points, as far in each direction as these spread,
-// for a tenth of the guarantee. What is released are these moments, and the centers and
-// counts of every round; how well they fit is not told, and would cost.
+// for a tenth of the guarantee.
+//
+// It guarantees what the options state, for all that is released: the moments of all
+// points, and the centers and counts of every round.
+//
+// It does not guarantee that the centers fit, and does not say how well they do: that
+// would cost.
 //
 // (examples/kmeans writes the same with queries of package dataset, to show them.)
 package kmeans

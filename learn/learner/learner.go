@@ -1,9 +1,9 @@
-// Package learner is the classic learners by name, under one interface: what a run of
+// Package learner finds the classic learners by name, under one interface: what a run of
 // each will reveal is said before it looks at an example, and a model is read back by the
-// one that wrote it.
+// learner that wrote it.
 //
-// It guarantees nothing of its own: the guarantees are the learners', and whoever makes a
-// Run without a budget answers for having charged its events first.
+// It guarantees nothing of its own: the guarantees are the learners'. Whoever fits a Run
+// must have charged its events before.
 package learner
 
 import (
@@ -80,7 +80,7 @@ type Run interface {
 	// for; Event is the same as one plan of package accountant.
 	Events() []privacy.Event
 	Event() privacy.Event
-	// Charge is what that budget is charged for it: the whole as one event.
+	// Charge returns the event that stands for the whole in that budget. It charges nothing.
 	Charge(ctx context.Context) (privacy.Event, error)
 	// Fit makes it, over a set that was read after Events were charged.
 	Fit(ctx context.Context, bits noise.Bits, set *example.Set) (Model, error)

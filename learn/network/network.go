@@ -6,11 +6,13 @@
 // depends on its norm ([Pass.Clipped]): one backward pass keeps each layer's
 // inputs and output gradients, from which come first the norms, then the sum.
 // [Pass.Explicit] gives each example's gradient by itself, one after the other;
-// the tests hold the fast way against it.
+// the tests compare the fast way with it.
 //
-// What Clipped promises is in its comment. The package keeps no budget, draws
-// no noise and guarantees no privacy: its results are exact functions of
-// private data.
+// It guarantees that no example adds more to the result of Clipped than the bound in its
+// comment.
+//
+// It does not guarantee privacy: it keeps no budget and draws no noise, and its results
+// are exact functions of private data.
 package network
 
 import (

@@ -1,9 +1,11 @@
 // Package optimizer turns gradients into new parameters: plain descent, momentum and
 // Adam, with schedules of the rate.
 //
-// It knows no privacy and draws nothing: what it makes of a noisy gradient is
-// post-processing of it. It guarantees that the state of an optimizer, written down
-// and read back, goes on exactly as it would have.
+// It guarantees that an optimizer whose state was written down and read back goes on
+// exactly as it would have.
+//
+// It does not guarantee privacy: it draws no noise. New parameters are post-processing of
+// the gradient, as private as it was.
 package optimizer
 
 import (

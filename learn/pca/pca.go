@@ -2,8 +2,10 @@
 // their second moments with noise (Dwork, Talwar, Thakurta and Zhang 2014, "Analyze
 // Gauss").
 //
-// One look at the examples gives everything. The variance that components explain is read
-// off the noisy moments too: it is part of what was paid for, and as noisy.
+// It guarantees what the options state, for all that is released: the components, and the
+// variance that each explains, which is read off the same noisy moments.
+//
+// It does not guarantee that a component of little variance is more than noise.
 package pca
 
 import (

@@ -10,7 +10,9 @@
 //
 // It guarantees that the features of an example are a function of that
 // example alone. What holds of the examples' privacy then holds of their
-// features', and nothing is charged. It does not bound their norm.
+// features', and nothing is charged.
+//
+// It does not guarantee a bound of their norm.
 package scatter
 
 import (

@@ -3,7 +3,9 @@
 // counts of private data.
 //
 // It guarantees that no record makes it fail, and that an example adds to one cell of the
-// counts. It draws no noise.
+// counts.
+//
+// It does not guarantee privacy: it draws no noise, and Measures are exact.
 package score
 
 import (

@@ -8,8 +8,10 @@
 // the curve takes a step. A noisy histogram of each feature, released once, says how
 // many examples a leaf has.
 //
-// What is released is the model, all of it. Bins come from declared domains and bounds,
-// never from data.
+// It guarantees what the options state, as package cost has it; what is released is the
+// whole model. Bins come from declared domains and bounds, never from data.
+//
+// It does not guarantee that a curve is right where few examples are: there it is noise.
 package tree
 
 import (

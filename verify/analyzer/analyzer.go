@@ -1,11 +1,12 @@
-// Package analyzer tells, as a go/analysis Analyzer, where functions claim to be
+// Package analyzer is a go/analysis Analyzer that tells where functions claim to be
 // private and no stored proof says so.
 //
 // It guarantees that a function with a claim of which it reports nothing keeps that
 // claim, as package verify means it, in a package that type-checks: it replays what
-// discreet verify has stored, and starts no solver. It sees one package at a time, so
-// that calls of functions of other packages are reported to be outside. It does not
-// look at claims in test files.
+// discreet verify has stored, and starts no solver.
+//
+// It does not guarantee anything about claims in test files, at which it does not look. It
+// sees one package at a time, and reports calls of functions of other packages as outside.
 package analyzer
 
 import (

@@ -1,8 +1,10 @@
 // Package report writes verdicts for people and for other tools: as HTML beside the
 // source, and as SARIF.
 //
-// It shows what verify found and concludes nothing. Everything that comes from
-// sources is escaped.
+// It guarantees that everything that comes from sources is escaped.
+//
+// It does not guarantee the verdicts: it shows what package verify found, and concludes
+// nothing.
 package report
 
 import (

@@ -1,0 +1,32 @@
+package accountant_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/accountant"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// What a hundred Gaussian releases reveal together, each of standard deviation 20.
+func ExampleEpsilon() {
+	release := privacy.Gaussian{Variance: big.NewRat(400, 1), SensitivitySquared: big.NewRat(1, 1)}
+	plan := privacy.Repeat{Count: 100, Event: release}
+	report, err := accountant.Epsilon(context.Background(), plan, 1e-6, accountant.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, _ := report.Best()
+	fmt.Printf("%s: epsilon is at most %.3f\n", best.Accountant, best.Epsilon.High)
+	for _, b := range report.Bounds {
+		if b.Accountant == "zcdp" || b.Accountant == "rdp" {
+			fmt.Printf("%s: %.3f\n", b.Accountant, b.Epsilon.High)
+		}
+	}
+	// Output:
+	// gdp: epsilon is at most 2.254
+	// zcdp: 2.419
+	// rdp: 2.419
+}

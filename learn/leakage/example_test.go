@@ -1,0 +1,50 @@
+package leakage_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/discreet-dp/discreet/learn/leakage"
+)
+
+// How well a score tells members of a training set from others.
+func ExampleNewROC() {
+	var scores []float64
+	var member []bool
+	for i := range 1000 {
+		member = append(member, i%2 == 0)
+		score := float64(i%7) / 7
+		if i%10 == 0 {
+			score = 1 // a tenth of all, all of them members, is found out
+		}
+		scores = append(scores, score)
+	}
+	roc, err := leakage.NewROC(scores, member)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rate, err := roc.At(0.01, 0.95)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("AUC %.2f hides it\n", roc.AUC())
+	fmt.Printf("of members %.2f are found out, within [%.2f, %.2f]\n", rate.TPR, rate.TPRLow, rate.TPRHigh)
+	// Output:
+	// AUC 0.60 hides it
+	// of members 0.20 are found out, within [0.17, 0.24]
+}
+
+// A canary that is likelier than every reference has the largest exposure that these
+// can show.
+func ExampleMeasureExposure() {
+	references := make([]float64, 1023)
+	for i := range references {
+		references[i] = 20 + float64(i%100)/10
+	}
+	r, err := leakage.MeasureExposure(7, references)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("exposure %.1f of %.1f bits\n", r.Rank, r.Most)
+	// Output: exposure 10.0 of 10.0 bits
+}
