@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/width"
+	"github.com/discreet-dp/discreet/internal/cells"
 )
 
 // A Grid is a table for people: a title and cells a column.
@@ -36,9 +35,9 @@ func (g Grid) write(w io.Writer, room int, whole string) {
 	rows, widths := 0, make([]int, len(g))
 	for j, c := range g {
 		rows = max(rows, len(c.Cells))
-		widths[j] = Columns(c.Title)
+		widths[j] = cells.Width(c.Title)
 		for _, cell := range c.Cells {
-			widths[j] = max(widths[j], Columns(cell))
+			widths[j] = max(widths[j], cells.Width(cell))
 		}
 	}
 	shown, cut := len(g), false
@@ -49,8 +48,8 @@ func (g Grid) write(w io.Writer, room int, whole string) {
 	line := func(cell func(j int) string) {
 		var b strings.Builder
 		for j, c := range g[:shown] {
-			text := Cut(cell(j), widths[j])
-			pad := strings.Repeat(" ", widths[j]-Columns(text))
+			text := cells.Cut(cell(j), widths[j])
+			pad := strings.Repeat(" ", widths[j]-cells.Width(text))
 			switch {
 			case c.Right:
 				b.WriteString(pad + text)
@@ -76,7 +75,7 @@ func (g Grid) write(w io.Writer, room int, whole string) {
 	}
 	switch {
 	case len(missing) > 0:
-		fmt.Fprintln(w, Wrap(fmt.Sprintf("… %s shows all; there was no room for %s", whole, Cut(strings.Join(missing, ", "), room)), room))
+		fmt.Fprintln(w, Wrap(fmt.Sprintf("… %s shows all; there was no room for %s", whole, cells.Cut(strings.Join(missing, ", "), room)), room))
 	case cut:
 		fmt.Fprintf(w, "… %s shows all\n", whole)
 	}
@@ -97,7 +96,7 @@ func (g Grid) fit(widths []int, room int) (shown int, cut bool) {
 			continue
 		}
 		for _, cell := range c.Cells {
-			floor[j] = max(floor[j], Columns(cell))
+			floor[j] = max(floor[j], cells.Width(cell))
 		}
 	}
 	for total > room {
@@ -124,37 +123,4 @@ func (g Grid) fit(widths []int, room int) (shown int, cut bool) {
 		}
 	}
 	return shown, cut
-}
-
-// Columns returns how many columns of a terminal a text takes.
-func Columns(s string) (n int) {
-	for _, r := range s {
-		n += columns(r)
-	}
-	return n
-}
-
-func columns(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-// Cut shortens a text to so many columns.
-func Cut(s string, room int) string {
-	if Columns(s) <= room {
-		return s
-	}
-	at := 0
-	for i, r := range s {
-		if at += columns(r); at > room-1 {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }

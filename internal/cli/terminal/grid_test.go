@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/cells"
 )
 
 // What a terminal shows is no wider than it, and no number is cut: each line of a
@@ -18,8 +20,8 @@ func TestGridFits(t *testing.T) {
 		g.write(&b, room, "--wide")
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		for _, line := range lines {
-			if Columns(line) > room {
-				t.Fatalf("%d columns where there are %d:\n%s", Columns(line), room, b.String())
+			if cells.Width(line) > room {
+				t.Fatalf("%d columns where there are %d:\n%s", cells.Width(line), room, b.String())
 			}
 		}
 		var wide strings.Builder
@@ -30,7 +32,7 @@ func TestGridFits(t *testing.T) {
 		}
 		if fits := func() bool {
 			for _, line := range strings.Split(wide.String(), "\n") {
-				if Columns(line) > room {
+				if cells.Width(line) > room {
 					return false
 				}
 			}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/discreet-dp/discreet/internal/cells"
 )
 
 // A Terminal is where a command reads and writes.
@@ -106,7 +108,7 @@ func (t *Terminal) WriteJSON(v any) error {
 // words; what is laid out with blanks stays so.
 func (t *Terminal) Say(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
-	if room := columnsOf(t.Err, 0); room > 0 && Columns(s) > room && !strings.Contains(s, "  ") && !strings.Contains(s, "\n") {
+	if room := columnsOf(t.Err, 0); room > 0 && cells.Width(s) > room && !strings.Contains(s, "  ") && !strings.Contains(s, "\n") {
 		s = Wrap(s, room)
 	}
 	fmt.Fprintln(t.Err, s)
@@ -177,25 +179,8 @@ func Indent(s string, n int) string {
 	return pad + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+pad)
 }
 
-// Wrap breaks a paragraph into lines of at most width characters.
-func Wrap(text string, width int) string {
-	var b strings.Builder
-	at := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case at+1+Columns(word) > width:
-			b.WriteByte('\n')
-			at = 0
-		default:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += Columns(word)
-	}
-	return b.String()
-}
+// Wrap breaks a paragraph into lines of at most width columns.
+func Wrap(text string, width int) string { return strings.Join(cells.Wrap(text, width), "\n") }
 
 // Gauge draws a share of the whole.
 func Gauge(share float64) string {
