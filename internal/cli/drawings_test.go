@@ -18,7 +18,7 @@ import (
 )
 
 // Every drawing of the docs is what the command that docs/accounting.md gives for
-// it draws, or what TestAuditDrawings does.
+// it draws, or what TestAuditDrawings or TestTourIsDrawn does.
 func TestDrawings(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestDrawings(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := regexp.MustCompile(`(?m)^discreet (account curve .*) --plot (docs/plots/\S+)$`).FindAllStringSubmatch(string(page), -1)
-	names := slices.Collect(maps.Keys(clitest.AuditDrawings))
+	names := slices.Concat(slices.Collect(maps.Keys(clitest.AuditDrawings)), slices.Collect(maps.Keys(clitest.AnswerDrawings)))
 	for _, m := range given {
 		names = append(names, filepath.Base(m[2]))
 		t.Run(filepath.Base(m[2]), func(t *testing.T) {

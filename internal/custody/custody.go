@@ -61,6 +61,15 @@ func Append(path string) (*os.File, error) {
 // tells nothing of private data. It follows links.
 func Public(path string) (*os.File, error) { return os.Create(path) }
 
+// Probe returns why no file can be made beside path, by making one and removing it.
+func Probe(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // claim opens a regular file that has one name, which is no link, and closes it to others.
 func claim(path string, flags int) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, flags|noFollow, private)

@@ -68,6 +68,20 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// A probe leaves nothing behind, and says where no file can be made.
+func TestProbe(t *testing.T) {
+	dir := t.TempDir()
+	if err := Probe(filepath.Join(dir, "plot.svg")); err != nil {
+		t.Error(err)
+	}
+	if left := must(os.ReadDir(dir)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if Probe(filepath.Join(dir, "none", "plot.svg")) == nil {
+		t.Error("a file can be made in a folder that is not there")
+	}
+}
+
 // Guard passes a file exactly if neither it nor a folder on the way can be written to by
 // others, wherever a link on the way leads.
 func TestGuard(t *testing.T) {

@@ -34,7 +34,7 @@ var onlys = []only{
 	{"./internal/notation", []string{"./sqltype"}, "how values are written: text to text, to be reviewed alone"},
 	{"./internal/custody", nil, "a leaf: modes of files, to be reviewed alone"},
 	{"./internal/smt", nil, "a leaf: text to a solver and back"},
-	{"./internal/plot", nil, "a leaf: it draws numbers and knows no privacy"},
+	{"./internal/plot", []string{"./internal/cells"}, "a leaf: it draws numbers and knows no privacy"},
 	{"./privacy", []string{"./internal/numeric"}, "the vocabulary; it composes nothing"},
 	{"./noise", []string{"./internal/entropy", "./internal/numeric"}, "samplers know no privacy"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric"}, "a mechanism knows no database, no search and no budget"},

@@ -19,9 +19,10 @@ var makers = name("Create|OpenFile|WriteFile|CreateTemp|MkdirTemp|Mkdir|MkdirAll
 // write, as FILE FUNCTION, with the mode. What can hold private data goes through
 // internal/custody.
 var made = map[string]string{
-	"internal/custody/custody.go OpenFile": "0600 for the owner alone: new and exclusive, or no link is followed",
-	"internal/custody/custody.go Create":   "0666 less the umask, by Public alone: nothing private",
-	"internal/custody/custody.go MkdirAll": "0700 by Folder; 0777 less the umask by PublicFolder",
+	"internal/custody/custody.go OpenFile":   "0600 for the owner alone: new and exclusive, or no link is followed",
+	"internal/custody/custody.go Create":     "0666 less the umask, by Public alone: nothing private",
+	"internal/custody/custody.go CreateTemp": "0600, exclusive: whether a folder can be written to; empty",
+	"internal/custody/custody.go MkdirAll":   "0700 by Folder; 0777 less the umask by PublicFolder",
 
 	"engine/duckdb/spill.go MkdirTemp": "0700, exclusive: the spill folder",
 	"engine/duckdb/spill.go OpenFile":  "0600 in that folder, which nobody else enters; and the lock of another's, which is not made",
@@ -33,7 +34,6 @@ var made = map[string]string{
 	"ledger/anchor.go OpenFile":   "not made: the anchor is guarded when it is opened",
 
 	"learn/internal/container/file.go CreateTemp":           "0600, exclusive: models, checkpoints, teachers",
-	"internal/cli/learn/train_files.go CreateTemp":          "0600, exclusive: whether a folder can be written to",
 	"verify/internal/certificate/certificate.go CreateTemp": "0644 at last: proofs stand beside sources",
 	"internal/cli/wall/wall_linux.go OpenFile":              "not made: /dev/null",
 }

@@ -37,14 +37,39 @@ type Axis struct {
 	Label string
 	Log   bool
 	Max   float64 // it reaches at least so far; as far as the points if 0
+	Kind  Kind
 }
+
+// A Kind says what the numbers of an axis stand for.
+type Kind uint8
+
+const (
+	Amounts Kind = iota // 12,000
+	Keys                // numbers that name something, as years do: 2024
+	Moments             // seconds since 1970, as dates and times
+	Clock               // seconds since midnight, as times of a day
+)
 
 // A Line joins its points in their order.
 type Line struct {
 	Name   string
 	Points []Point
 	Dashed bool // for what is no guarantee
+	// Ranges are drawn as whiskers, one at each point, and the points as dots. There are as
+	// many as points, or none.
+	Ranges []Range
+	Loose  bool // nothing joins the points
 }
+
+// A Range is how far a value can be off: from Low to High. It is Unknown, or of no length
+// where a value is exact.
+type Range struct{ Low, High float64 }
+
+// Unknown is the range of a value of which nothing is known.
+func Unknown() Range { return Range{math.NaN(), math.NaN()} }
+
+// IsUnknown reports whether nothing is known.
+func (r Range) IsUnknown() bool { return math.IsNaN(r.Low) || math.IsNaN(r.High) }
 
 // A Point is one place of a line.
 type Point struct{ X, Y float64 }
@@ -64,7 +89,7 @@ var errEmpty = errors.New("plot: there is nothing to draw")
 func (p Plot) merged() Plot {
 	lines := make([]Line, 0, len(p.Lines))
 	for _, l := range p.Lines {
-		i := slices.IndexFunc(lines, func(m Line) bool { return m.Dashed == l.Dashed && slices.Equal(m.Points, l.Points) })
+		i := slices.IndexFunc(lines, func(m Line) bool { return m.Dashed == l.Dashed && slices.Equal(m.Points, l.Points) && l.Ranges == nil })
 		if i < 0 {
 			lines = append(lines, l)
 			continue
@@ -101,20 +126,42 @@ func (a Axis) has(x float64) bool {
 	return math.Abs(x) <= 1e300 && (!a.Log || x >= 1e-300)
 }
 
-// scales fits both axes to the points, for so many ticks.
+// scales fits both axes to the points and their ranges, for so many ticks.
 func (p Plot) scales(xTicks, yTicks int) (x, y scale, ok bool) {
 	xs, ys := p.X.reach(), p.Y.reach()
 	for _, l := range p.Lines {
-		for _, run := range p.runs(l) {
-			for _, at := range run {
-				xs.include(at.X)
-				ys.include(at.Y)
-				ok = true
+		for i, at := range l.Points {
+			if !p.drawable(at) {
+				continue
 			}
+			xs.include(at.X)
+			ys.include(at.Y)
+			if r, known := p.whisker(l, i); known {
+				ys.include(r.Low)
+				ys.include(r.High)
+			}
+			ok = true
 		}
 	}
 	if !ok {
 		return scale{}, scale{}, false
 	}
+	if p.dotted() {
+		xs.widen(0.03)
+	}
 	return xs.scale(xTicks, tight), ys.scale(yTicks, round), true
+}
+
+// whisker is the range of a point, as far as it can be drawn.
+func (p Plot) whisker(l Line, i int) (r Range, known bool) {
+	if l.Ranges == nil || l.Ranges[i].IsUnknown() {
+		return Range{}, false
+	}
+	r = l.Ranges[i]
+	return r, p.Y.has(r.Low) && p.Y.has(r.High)
+}
+
+// dotted reports whether points have ranges, so that they are drawn as dots.
+func (p Plot) dotted() bool {
+	return slices.ContainsFunc(p.Lines, func(l Line) bool { return l.Ranges != nil })
 }

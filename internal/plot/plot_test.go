@@ -110,32 +110,69 @@ func random(r *rand.Rand) Plot {
 	return p
 }
 
-// laidOut checks a drawing: each text within the page, no text over another, none but
-// numbers of the axes left of the data's right end, and no line outside the data.
-func laidOut(svg []byte) error {
-	var doc struct {
-		Width  float64 `xml:"width,attr"`
-		Height float64 `xml:"height,attr"`
-		Texts  []struct {
-			Class  string  `xml:"class,attr"`
-			Anchor string  `xml:"text-anchor,attr"`
-			X      float64 `xml:"x,attr"`
-			Y      float64 `xml:"y,attr"`
-			Text   string  `xml:",chardata"`
-		} `xml:"text"`
-		Paths []struct {
-			Class string `xml:"class,attr"`
-			D     string `xml:"d,attr"`
-		} `xml:"path"`
-	}
+// A drawn is an SVG that is read back.
+type drawn struct {
+	Width  float64 `xml:"width,attr"`
+	Height float64 `xml:"height,attr"`
+	Title  string  `xml:"title"`
+	Desc   string  `xml:"desc"`
+	Texts  []struct {
+		Class  string  `xml:"class,attr"`
+		Anchor string  `xml:"text-anchor,attr"`
+		X      float64 `xml:"x,attr"`
+		Y      float64 `xml:"y,attr"`
+		Text   string  `xml:",chardata"`
+	} `xml:"text"`
+	Paths []struct {
+		Class string `xml:"class,attr"`
+		D     string `xml:"d,attr"`
+	} `xml:"path"`
+}
+
+// A box is what a text covers.
+type box struct {
+	left, right, top, bottom float64
+	text                     string
+}
+
+// boxes are what the texts of a drawing cover, each within the page and none over another.
+func boxes(svg []byte) (doc drawn, all []box, err error) {
 	if err := xml.Unmarshal(svg, &doc); err != nil {
+		return doc, nil, err
+	}
+	for _, text := range doc.Texts {
+		size := map[string]float64{"title": heading, "quiet": 12}[text.Class]
+		if size == 0 {
+			size = letter
+		}
+		wide := width(text.Text, size)
+		b := box{left: text.X, right: text.X + wide, top: text.Y - 0.7*size, bottom: text.Y, text: text.Text}
+		switch text.Anchor {
+		case "middle":
+			b.left, b.right = b.left-wide/2, b.right-wide/2
+		case "end":
+			b.left, b.right = b.left-wide, b.right-wide
+		}
+		if b.left < 0 || b.top < 0 || b.right > doc.Width || b.bottom > doc.Height {
+			return doc, nil, fmt.Errorf("%q is cut off at %+v", text.Text, b)
+		}
+		for _, other := range all {
+			if b.left < other.right && other.left < b.right && b.top < other.bottom && other.top < b.bottom {
+				return doc, nil, fmt.Errorf("%q lies over %q", text.Text, other.text)
+			}
+		}
+		all = append(all, b)
+	}
+	return doc, all, nil
+}
+
+// laidOut checks a drawing of one plot: its texts, no text over the data, and no line
+// outside the data.
+func laidOut(svg []byte) error {
+	doc, texts, err := boxes(svg)
+	if err != nil {
 		return err
 	}
-	type box struct {
-		left, right, top, bottom float64
-		text                     string
-	}
-	var boxes []box
 	data := box{left: math.Inf(1), right: math.Inf(-1), top: math.Inf(1), bottom: math.Inf(-1)}
 	for _, path := range doc.Paths {
 		if path.Class != "grid" {
@@ -155,28 +192,10 @@ func laidOut(svg []byte) error {
 			data.top, data.bottom = min(data.top, py), max(data.bottom, py)
 		}
 	}
-	for _, text := range doc.Texts {
-		size := float64(letter)
-		if text.Class == "title" {
-			size = heading
+	for _, b := range texts {
+		if b.left < data.right && data.left < b.right && b.top < data.bottom && data.top < b.bottom {
+			return fmt.Errorf("%q lies over the data", b.text)
 		}
-		wide := width(text.Text, size)
-		b := box{left: text.X, right: text.X + wide, top: text.Y - 0.7*size, bottom: text.Y, text: text.Text}
-		switch text.Anchor {
-		case "middle":
-			b.left, b.right = b.left-wide/2, b.right-wide/2
-		case "end":
-			b.left, b.right = b.left-wide, b.right-wide
-		}
-		if b.left < 0 || b.top < 0 || b.right > doc.Width || b.bottom > doc.Height {
-			return fmt.Errorf("%q is cut off at %+v", text.Text, b)
-		}
-		for _, other := range append(slices.Clone(boxes), data) {
-			if b.left < other.right && other.left < b.right && b.top < other.bottom && other.top < b.bottom {
-				return fmt.Errorf("%q lies over %q (nothing: the data)", text.Text, other.text)
-			}
-		}
-		boxes = append(boxes, b)
 	}
 	return nil
 }

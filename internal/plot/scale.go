@@ -62,6 +62,13 @@ func (r *reach) include(x float64) {
 	r.lo, r.hi = min(r.lo, place), max(r.hi, place)
 }
 
+// widen adds a share of its length to both ends of a reach.
+func (r *reach) widen(share float64) {
+	if more := share * (r.hi - r.lo); !r.axis.Log && more > 0 {
+		r.lo, r.hi = r.lo-more, r.hi+more
+	}
+}
+
 // How an axis ends: at round numbers, or at its data unless a round number is near.
 const (
 	round = math.MaxFloat64
@@ -74,6 +81,8 @@ func (r reach) scale(ticks int, slack float64) scale {
 	s := scale{axis: r.axis, lo: r.lo, hi: r.hi}
 	if !(s.hi-s.lo > 1e-9*max(math.Abs(s.lo), math.Abs(s.hi))) { // a single number
 		switch {
+		case s.axis.Kind == Moments, s.axis.Kind == Clock:
+			s.lo, s.hi = s.lo-hour, s.hi+hour
 		case s.axis.Log:
 			s.lo, s.hi = s.lo-0.5, s.hi+0.5
 		case s.hi == 0:
@@ -110,6 +119,12 @@ func (r reach) scale(ticks int, slack float64) scale {
 
 // round returns round numbers from at most s.lo to at least s.hi.
 func (s scale) round(n int) []tick {
+	switch s.axis.Kind {
+	case Moments, Clock:
+		return moments(s.lo, s.hi, n, s.axis.Kind == Clock)
+	case Keys:
+		return keys(s.lo, s.hi, n)
+	}
 	if !s.axis.Log {
 		return linear(s.lo, s.hi, n)
 	}
@@ -152,18 +167,39 @@ func linear(lo, hi float64, n int) (ticks []tick) {
 	return ticks
 }
 
+// keys are round numbers at least 1 apart, without marks between thousands.
+func keys(lo, hi float64, n int) []tick {
+	n = min(n, max(1, int(math.Ceil(min(hi-lo, 1e6)))))
+	ticks := linear(lo, hi, n)
+	for i, t := range ticks {
+		ticks[i].label = strings.ReplaceAll(t.label, ",", "")
+	}
+	return ticks
+}
+
 func decades(lo, hi float64, step int, digits []int64) (ticks []tick) {
 	first := int(math.Floor(lo/float64(step)+1e-9)) * step
 	for e := first; ; e += step {
 		for _, d := range digits {
-			x := decimal(d, e)
 			place := float64(e) + math.Log10(float64(d))
-			ticks = append(ticks, tick{place, number(x)})
+			ticks = append(ticks, tick{place, power(d, e)})
 			if place >= hi-1e-9 {
 				return ticks
 			}
 		}
 	}
+}
+
+// power prints a digit times a power of ten, also one that is no float64.
+func power(digit int64, exponent int) string {
+	if exponent > -300 && exponent < 300 {
+		return number(decimal(digit, exponent))
+	}
+	s := "10" + superscript.Replace(strconv.Itoa(exponent))
+	if digit != 1 {
+		s = strconv.FormatInt(digit, 10) + "×" + s
+	}
+	return s
 }
 
 // decimal returns digits times a power of ten, rounded once.

@@ -6,7 +6,8 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/cells"
 )
 
 // markers tell the lines apart without colour.
@@ -18,17 +19,26 @@ const markers = "*o+x#@%&"
 func (p Plot) WriteText(w io.Writer, width, height int) error {
 	width, height = max(width, 40), max(height, 8)
 	p = p.merged()
-	x, y, ok := p.scales(width/14, height/4)
+	apart := 14 // from number to number
+	if p.dotted() {
+		apart = 9
+	}
+	x, y, ok := p.scales(width/apart, height/4)
 	if !ok {
 		return errEmpty
 	}
 	margin := 0
 	for _, t := range y.ticks {
-		margin = max(margin, utf8.RuneCountInString(t.label))
+		margin = max(margin, cells.Width(t.label))
 	}
 	g := newGrid(width-margin-2, height)
 	for i := len(p.Lines) - 1; i >= 0; i-- { // the first lies on top
-		p.trace(g, x, y, p.Lines[i], rune(markers[i%len(markers)]))
+		if l := p.Lines[i]; !l.Loose {
+			p.trace(g, x, y, l, p.joint(i))
+		}
+	}
+	for i := len(p.Lines) - 1; i >= 0; i-- {
+		p.scatter(g, x, y, i)
 	}
 	labels := make([]string, height)
 	for _, t := range y.ticks {
@@ -56,12 +66,45 @@ func (p Plot) WriteText(w io.Writer, width, height int) error {
 		for j, line := range name {
 			mark := ' '
 			if j == 0 {
-				mark = rune(markers[i%len(markers)])
+				mark = p.mark(i)
 			}
 			fmt.Fprintf(b, "%*s  %c %s\n", margin, "", mark, line)
 		}
 	}
 	return b.Flush()
+}
+
+// mark is what a line is told by.
+func (p Plot) mark(i int) rune {
+	if p.Lines[i].Ranges != nil {
+		return dots[i%len(dots)]
+	}
+	return rune(markers[i%len(markers)])
+}
+
+// joint is what stands between the points of a line.
+func (p Plot) joint(i int) rune {
+	if p.Lines[i].Ranges != nil {
+		return '·'
+	}
+	return p.mark(i)
+}
+
+// scatter marks the points that have ranges, and these.
+func (p Plot) scatter(g grid, x, y scale, i int) {
+	l := p.Lines[i]
+	for k, at := range l.Points {
+		if l.Ranges == nil || !p.drawable(at) {
+			continue
+		}
+		if r, known := p.whisker(l, k); known {
+			low, high := g.row(y.at(r.Low)), g.row(y.at(r.High)) // rows count from above
+			for row := high; row <= low; row++ {
+				g[row][g.column(x.at(at.X))] = '│'
+			}
+		}
+		g.mark(x.at(at.X), y.at(at.Y), p.mark(i))
+	}
 }
 
 // trace marks a line column by column, so that steep parts have no gaps sideways
@@ -121,29 +164,6 @@ func (g grid) abscissa(w io.Writer, x scale, margin int) {
 	fmt.Fprintf(w, "%*s  %s\n", margin, "", strings.TrimRight(string(labels), " "))
 }
 
-// fold breaks a text at its blanks into lines of at most width characters; what has no
-// blank is cut.
-func fold(s string, width int) (lines []string) {
-	for _, word := range strings.Fields(s) {
-		n := len(lines)
-		if n > 0 && utf8.RuneCountInString(lines[n-1])+1+utf8.RuneCountInString(word) <= width {
-			lines[n-1] += " " + word
-			continue
-		}
-		lines = append(lines, cut(word, width))
-	}
-	return lines
-}
-
-// cut shortens a text to width characters.
-func cut(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width {
-		return s
-	}
-	return string(runes[:max(width-1, 0)]) + "…"
-}
-
 func centred(s string, width int) string {
-	return strings.Repeat(" ", max(0, (width-utf8.RuneCountInString(s))/2)) + s
+	return strings.Repeat(" ", max(0, (width-cells.Width(s))/2)) + s
 }

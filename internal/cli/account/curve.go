@@ -19,7 +19,7 @@ import (
 
 // curve draws bounds over a range.
 func (a *accounting) curve(ctx context.Context, t *terminal.Terminal, args []string) error {
-	if err := terminal.CheckPlot(a.plot); err != nil {
+	if err := terminal.CheckPlot(a.plot, false); err != nil {
 		return err
 	}
 	draw := map[string]func(context.Context, []string) (plot.Plot, error){

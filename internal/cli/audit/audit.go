@@ -191,7 +191,7 @@ func (a *auditing) settle(c *command.Command, private bool) error {
 			Try("--table visits --where 'cost > 100' attacks whether a patient had such a visit")
 	}
 	if given["plot"] {
-		if err := terminal.CheckPlot(a.plot); err != nil {
+		if err := terminal.CheckPlot(a.plot, true); err != nil {
 			return err
 		}
 	}

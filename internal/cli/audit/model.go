@@ -8,8 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -126,12 +124,7 @@ func (a *modelAudit) settle(c *command.Command) error {
 	case a.shadows > 0 && a.shadows < 4:
 		return diagnostic.New("D113", diagnostic.Span{}, "%d shadow models", a.shadows).Because("a likelihood needs a few on each side").Try("--shadows 16")
 	}
-	if a.plot != "" && a.plot != terminal.Here {
-		if info, err := os.Stat(filepath.Dir(a.plot)); err != nil || !info.IsDir() {
-			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", a.plot)
-		}
-	}
-	return terminal.CheckPlot(a.plot)
+	return terminal.CheckPlot(a.plot, true)
 }
 
 // A leakReport is what the command prints.

@@ -7,3 +7,10 @@ var AuditDrawings = map[string]string{
 	"averaging.svg":      "average --queries 10",
 	"reconstruction.svg": "reconstruct",
 }
+
+// AnswerDrawings are the drawings of docs/tour.md: what query --plot draws of the answers
+// that the page prints under these headings.
+var AnswerDrawings = map[string]string{
+	"schooling.svg": "### 3. What does schooling pay?",
+	"weekdays.svg":  "### 14. How full is each day?",
+}

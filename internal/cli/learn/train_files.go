@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -28,11 +29,7 @@ func (v *training) writable() error {
 		if path == "" {
 			continue
 		}
-		probe, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*") // as the file itself will be made
-		if err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
-		if err != nil {
+		if err := custody.Probe(path); err != nil {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: %v", path, cmp.Or(errors.Unwrap(err), err))
 		}
 	}
@@ -40,7 +37,7 @@ func (v *training) writable() error {
 		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
 			Because("what is there would be lost").Try("another --out")
 	}
-	if err := terminal.CheckPlot(v.plot); err != nil {
+	if err := terminal.CheckPlot(v.plot, !v.Public); err != nil {
 		return err
 	}
 	if v.checkpoint == "" {

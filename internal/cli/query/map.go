@@ -62,14 +62,12 @@ Exit codes are those of discreet query.`,
 	s.Define(&c.Flags)
 	s.DefineAsker(&c.Flags)
 	m.define(&c.Flags)
-	var f workplace.Format
-	f.Define(&c.Flags)
+	var f printing
+	f.define(&c.Flags)
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
-		form, err := f.Chosen()
-		if err != nil {
+		if err := f.settle(t); err != nil {
 			return err
 		}
-		t.JSON = form == "json"
 		text, err := m.statement(ctx, c, &s, t.In, args)
 		if err != nil {
 			return err
@@ -85,7 +83,7 @@ Exit codes are those of discreet query.`,
 		}
 		defer mapper.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it holds nothing but memory
 		done := t.Busy(ctx, "mapping")
-		a, err := w.Answer(ctx, text, &s.QueryOptions)
+		a, err := w.Answer(ctx, text, &s.QueryOptions, f.admit)
 		done()
 		if err != nil {
 			return err
@@ -95,7 +93,7 @@ Exit codes are those of discreet query.`,
 				return err
 			}
 		}
-		return writeAnswer(t, form, a)
+		return f.write(t, a)
 	}
 	return c
 }

@@ -4,12 +4,15 @@ package query
 import (
 	"cmp"
 	"context"
+	"flag"
+	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
 // Command is discreet query.
@@ -23,13 +26,14 @@ that holds the value without noise, with the confidence asked for. What it cost
 and what is left go to standard error. Say the cost with --epsilon, --epsilon and
 --delta, or --rho, as the domain's measure allows. The charge is on disk before
 private data is touched, and stays whatever happens then; discreet explain says
-what a statement costs and is worth, for free.
+what a statement costs and is worth, for free. With --plot it is drawn too: a row or a
+place for each group, a whisker for each interval.
 
 Exit codes: 0 answered, 1 refused, 2 usage, 3 the budget does not suffice, 4 the
 engine or the system failed.`,
 		Examples: [2]string{
 			"discreet query --rho 0.01 'SELECT department, count(*) FROM visits GROUP BY department'",
-			"discreet query --epsilon 0.5 --format csv -f question.sql > answer.csv",
+			"discreet query --epsilon 0.5 --format csv --plot answer.svg -f question.sql > answer.csv",
 		},
 	}
 	var w workplace.Workplace
@@ -37,15 +41,13 @@ engine or the system failed.`,
 	w.Define(&c.Flags)
 	s.Define(&c.Flags)
 	s.DefineAsker(&c.Flags)
-	var f workplace.Format
-	f.Define(&c.Flags)
+	var f printing
+	f.define(&c.Flags)
 	wide := c.Flags.Bool("wide", false, "print tables as wide as they are, also in a narrower terminal")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
-		form, err := f.Chosen()
-		if err != nil {
+		if err := f.settle(t); err != nil {
 			return err
 		}
-		t.JSON = form == "json"
 		t.Widen(*wide)
 		text, err := s.Text(ctx, c, t.In, args)
 		if err != nil {
@@ -57,22 +59,68 @@ engine or the system failed.`,
 		}
 		defer w.Close()
 		if name, is := describes(text); is {
+			if f.plot != "" {
+				return drawable(nil)
+			}
 			return showTables(t, w.Catalog, name, t.JSON)
 		}
 		done := t.Busy(ctx, "answering")
-		a, err := w.Answer(ctx, text, &s.QueryOptions)
+		a, err := w.Answer(ctx, text, &s.QueryOptions, f.admit)
 		done()
 		if err != nil {
 			return err
 		}
-		return writeAnswer(t, form, a)
+		return f.write(t, a)
 	}
 	return c
 }
 
-// writeAnswer prints an answer in one of the formats.
-func writeAnswer(t *terminal.Terminal, form string, a *discreet.Answer) error {
-	switch form {
+// A printing is how an answer is shown.
+type printing struct {
+	workplace.Format
+	form string
+	plot string
+}
+
+func (f *printing) define(fs *flag.FlagSet) {
+	f.Format.Define(fs)
+	fs.StringVar(&f.plot, "plot", "", "draw the answer by group, with its intervals, into `FILE`.svg too, or in the terminal with -; it costs nothing more")
+}
+
+// settle refuses flags that do not go together, and a drawing that could not be written.
+func (f *printing) settle(t *terminal.Terminal) (err error) {
+	if f.form, err = f.Chosen(); err != nil {
+		return err
+	}
+	if t.JSON = f.form == "json"; f.plot == terminal.Here && f.form != "table" {
+		return diagnostic.New("D115", diagnostic.Span{}, "--plot - and --format %s exclude each other", f.form).
+			Because("a drawing would stand among the data").Try("--plot FILE.svg draws into a file")
+	}
+	return terminal.CheckPlot(f.plot, true)
+}
+
+// admit refuses an answer that cannot be drawn, if it is to be.
+func (f *printing) admit(columns []discreet.Column) error {
+	if f.plot == "" {
+		return nil
+	}
+	return drawable(columns)
+}
+
+// write prints an answer and draws it. It is paid for: the numbers come first, whatever
+// becomes of the drawing.
+func (f *printing) write(t *terminal.Terminal, a *discreet.Answer) error {
+	if err := f.print(t, a); err != nil || f.plot == "" {
+		return err
+	}
+	if f.plot == terminal.Here {
+		fmt.Fprintln(t.Out)
+	}
+	return t.Draw(draw(a), f.plot, true)
+}
+
+func (f *printing) print(t *terminal.Terminal, a *discreet.Answer) error {
+	switch f.form {
 	case "json":
 		return t.WriteJSON(a)
 	case "csv":

@@ -1,11 +1,13 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,21 +19,33 @@ import (
 // Here is the value of --plot that draws in the terminal.
 const Here = "-"
 
-// CheckPlot returns an error unless --plot names an SVG file that may be drawn, or Here.
-// It draws over nothing but drawings.
-func CheckPlot(path string) error {
+// CheckPlot returns an error unless --plot names an SVG file that can be drawn, or Here.
+// It draws over nothing but drawings, and what is private over no link.
+func CheckPlot(path string, private bool) error {
 	if path == "" || path == Here {
 		return nil
 	}
+	refuse := func(why string) *diagnostic.Diagnostic {
+		return diagnostic.New("D112", diagnostic.Span{}, "--plot %s %s", path, why)
+	}
 	if err := plot.CheckName(path); err != nil {
-		return diagnostic.New("D112", diagnostic.Span{}, "--plot %s is no name of an SVG file", path).
+		return refuse("is no name of an SVG file").
 			Because("drawings are SVG, which every browser shows and converts").Try("a name that ends in .svg, or - to draw here")
 	}
-	if Replaceable(path, "<?xml", "<svg") {
-		return nil
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return refuse("cannot be written: there is no such folder")
 	}
-	return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no plot", path).
-		Because("what is there would be lost").Try("another --plot")
+	if info, err := os.Lstat(path); err == nil && private && !info.Mode().IsRegular() {
+		return refuse("cannot be written: it is no file of this one name").Try("another --plot")
+	}
+	if !Replaceable(path, "<?xml", "<svg") {
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no plot", path).
+			Because("what is there would be lost").Try("another --plot")
+	}
+	if err := custody.Probe(path); err != nil {
+		return refuse(fmt.Sprintf("cannot be written: %v", cmp.Or(errors.Unwrap(err), err)))
+	}
+	return nil
 }
 
 // Draw draws into the file that --plot names, or here. A file of what is exact of

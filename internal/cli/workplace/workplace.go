@@ -199,14 +199,18 @@ func (w *Workplace) Database(ctx context.Context) (*discreet.Database, error) {
 
 // Answer answers a statement. What a statement can be refused for is found
 // before anything heavy is opened, and whether the engine opens before the
-// ledger is charged: a missing file must not cost.
-func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOptions) (*discreet.Answer, error) {
+// ledger is charged: a missing file must not cost, nor an answer of a form that admit
+// refuses.
+func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOptions, admit func([]discreet.Column) error) (*discreet.Answer, error) {
 	db, err := w.Database(ctx)
 	if err != nil {
 		return nil, err
 	}
 	e, err := db.Explain(ctx, text, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := admit(e.Columns); err != nil {
 		return nil, err
 	}
 	opened := make(chan error, 1)
