@@ -235,6 +235,13 @@ func TestSlowPlansEnd(t *testing.T) {
 			t.Logf("%s: %d steps", tc.plan, meter.Spent())
 		})
 	}
+	// The cell without end around a loss that almost nobody has lies off every lattice.
+	plan, epsilon := "5*poisson(1.48e-299, gaussian(0.003076227318104488))", 9.01e-239
+	ends(t, plan, func() {
+		if _, err := askWith(work.New(t.Context()), parse(t, plan), nil, &epsilon, Options{Neighbours: privacy.AddRemove, Work: 1 << 19}); err != nil {
+			t.Errorf("%s: %v", plan, err)
+		}
+	})
 }
 
 // A deadline leaves accountants out of a report; of a charge it changes nothing but whether

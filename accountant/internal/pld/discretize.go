@@ -45,11 +45,11 @@ func (g grid) reaches(losses ...float64) bool {
 // below returns the greatest index whose loss is at most l, which the lattice reaches.
 func (g grid) below(l float64) int64 {
 	i := int64(math.Floor((l - g.offset) / g.step))
-	for g.at(i) > l {
-		i--
+	for ; g.at(i) > l; i-- {
+		g.meter.Spend(1)
 	}
-	for g.at(i+1) <= l {
-		i++
+	for ; g.at(i+1) <= l; i++ {
+		g.meter.Spend(1)
 	}
 	return i
 }

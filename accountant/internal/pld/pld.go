@@ -290,8 +290,12 @@ func (e *engine) run(p plan) (*Result, error) {
 			r.floor = false
 		case !e.exact:
 			t := mergedTerm{grid: g}
-			t.atoms, rd = merge(m.Below, g)
-			t.rounding = rd
+			t.atoms, t.rounding = merge(m.Below, g)
+			if !g.reachesAll(t.atoms) { // of a cell without end, whose mass is next to nothing
+				r.floor = false
+				break
+			}
+			rd = t.rounding
 			end, _ := m.Below.Ends()
 			var v float64
 			d, v = t.law(0, end)
