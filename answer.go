@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -294,7 +295,7 @@ func (a *Answer) UnmarshalJSON(data []byte) error {
 		Kept: in.Kept, Notes: in.Notes, Statement: in.Statement}
 	a.Cost.Events = []privacy.Event{}
 	for _, raw := range in.Cost.Events {
-		e, err := privacy.UnmarshalEvent(raw)
+		e, err := plan.UnmarshalEvent(raw)
 		if err != nil {
 			return fmt.Errorf("read answer: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/internal/numeric"
-	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A Calibration is the parameter that a plan leaves open, so that the plan meets
@@ -29,16 +29,16 @@ const precision = 1e-11
 // Calibrate finds the value of the plan's unknown at which it is (epsilon,
 // delta)-DP by the best accountant, or by o.Accountant, and costs the most. It does not
 // depend on the clock: a ctx that ends is an error.
-func Calibrate(ctx context.Context, plan privacy.Plan, epsilon, delta float64, o Options) (Calibration, error) {
+func Calibrate(ctx context.Context, p plan.Plan, epsilon, delta float64, o Options) (Calibration, error) {
 	switch {
-	case !plan.Unknown():
+	case !p.Unknown():
 		return Calibration{}, errors.New("calibrate: the plan has no unknown: put ? for the number that is to be found")
 	case !(epsilon > 0) || math.IsInf(epsilon, 1):
 		return Calibration{}, fmt.Errorf("calibrate: epsilon %v is not positive and finite", epsilon)
 	case !(delta >= 0 && delta < 1):
 		return Calibration{}, fmt.Errorf("calibrate: delta %v does not lie in [0, 1)", delta)
 	}
-	s := search{meter: work.New(ctx), plan: plan, parameter: plan.Parameter(), epsilon: epsilon, delta: delta, options: o}
+	s := search{meter: work.New(ctx), plan: p, parameter: p.Parameter(), epsilon: epsilon, delta: delta, options: o}
 	c, err := s.run()
 	if ended := ctx.Err(); ended != nil {
 		err = ended // what it stopped counts for nothing
@@ -54,8 +54,8 @@ func Calibrate(ctx context.Context, plan privacy.Plan, epsilon, delta float64, o
 // the bound is monotone and smooth.
 type search struct {
 	meter          *work.Meter
-	plan           privacy.Plan
-	parameter      privacy.Parameter
+	plan           plan.Plan
+	parameter      plan.Parameter
 	epsilon, delta float64
 	options        Options
 	err            error   // what refused the last value

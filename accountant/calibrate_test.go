@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/privacy/plan"
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-func parsePlan(t rapid.TB, text string) privacy.Plan {
+func parsePlan(t rapid.TB, text string) plan.Plan {
 	t.Helper()
-	p, err := privacy.ParsePlan(text)
+	p, err := plan.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 func newFilter(t *testing.T, measure filter.Measure, epsilon, delta, selection string) filter.Filter {
@@ -163,11 +164,11 @@ func TestGuaranteeOfParallelParts(t *testing.T) {
 // place of an error.
 func TestGuaranteeOfDeltaAlone(t *testing.T) {
 	f := newFilter(t, filter.Approx, "1", "0.6", "0")
-	plan, err := privacy.ParsePlan("gaussian(1000)")
+	p, err := plan.Parse("gaussian(1000)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, err := plan.Event()
+	event, err := p.Event()
 	if err != nil {
 		t.Fatal(err)
 	}

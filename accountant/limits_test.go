@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // soak is how many times as much a sweep does in make soak.
@@ -125,11 +126,11 @@ func TestExtremePlansEnd(t *testing.T) {
 		o := Options{Neighbours: []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne}[r.IntN(2)], Group: []int{0, 0, 0, 2, 1000}[r.IntN(5)], Work: limit}
 		delta := []float64{0, 1e-300, 1e-100, 1e-6, 0.5}[r.IntN(5)]
 		epsilon := []float64{0, 1e-300, 1e-6, 1, 30, 1e6, 1e300}[r.IntN(7)]
-		plan, err := privacy.ParsePlan(text)
+		p, err := plan.Parse(text)
 		if err != nil {
 			continue
 		}
-		e, err := plan.Event()
+		e, err := p.Event()
 		if err != nil {
 			continue
 		}
@@ -180,11 +181,11 @@ func FuzzPlanEnds(f *testing.F) {
 	f.Add("shuffled(1e12, pure(3))", uint8(1), 0.0)
 	f.Add("parallel(2*gdp(1e300), with_replacement(3, 5, approx(1, 0.1)))", uint8(1), 0.5)
 	f.Fuzz(func(t *testing.T, text string, how uint8, x float64) {
-		plan, err := privacy.ParsePlan(text)
+		p, err := plan.Parse(text)
 		if err != nil {
 			return
 		}
-		e, err := plan.Event()
+		e, err := p.Event()
 		if err != nil {
 			return
 		}

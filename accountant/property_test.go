@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/privacy/plan"
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/privacy"
@@ -59,19 +60,19 @@ func drawRelation(t *rapid.T) privacy.Neighbours {
 }
 
 // account asks for ε, and fails on anything but a refusal by all.
-func account(t rapid.TB, plan string, delta float64, o Options) map[string]Bracket {
+func account(t rapid.TB, text string, delta float64, o Options) map[string]Bracket {
 	t.Helper()
-	p, err := privacy.ParsePlan(plan)
+	p, err := plan.Parse(text)
 	if err != nil {
-		t.Fatalf("%s: %v", plan, err)
+		t.Fatalf("%s: %v", text, err)
 	}
 	e, err := p.Event()
 	if err != nil {
-		t.Fatalf("%s: %v", plan, err)
+		t.Fatalf("%s: %v", text, err)
 	}
 	r, err := Epsilon(context.Background(), e, delta, o)
 	if err != nil && !errors.Is(err, ErrNoBound) {
-		t.Fatalf("%s at δ = %v: %v", plan, delta, err) // a contradiction among others
+		t.Fatalf("%s at δ = %v: %v", text, delta, err) // a contradiction among others
 	}
 	bounds := map[string]Bracket{}
 	for _, b := range r.Bounds {

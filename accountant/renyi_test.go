@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/referee"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // Every Rényi divergence is an upper bound, of every event that the referee knows, at
@@ -32,11 +33,11 @@ func TestDivergencesAreAboveTheReferees(t *testing.T) {
 		for x := -308; x <= 302; {
 			for _, digits := range []string{"1", "3.7"}[:1+x&1] {
 				text := fmt.Sprintf(p.plan, fmt.Sprintf("%se%d", digits, x))
-				plan, err := privacy.ParsePlan(text)
+				written, err := plan.Parse(text)
 				if err != nil {
 					continue
 				}
-				e, err := plan.Event()
+				e, err := written.Event()
 				if err != nil {
 					continue
 				}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // The best of K runs of a pair, whose law is g(F(y)) - g(F(y-)) with F the law of one run and
@@ -86,7 +86,7 @@ func TestBestOfRunsReference(t *testing.T) {
 	if x := stops(20, 1); math.Abs(x-math.Log(20)) > 1e-9 || x < math.Log(20) {
 		t.Errorf("ln(1/γ) of mean 20 is %v", x)
 	}
-	if _, err := privacy.ParsePlan("repeat_and_select(0.5, gaussian(5))"); err == nil {
+	if _, err := plan.Parse("repeat_and_select(0.5, gaussian(5))"); err == nil {
 		t.Error("fewer runs than one are accepted")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // skellamLaw is S(k) for |k| <= n, by convolution of two Poisson laws, all terms positive:
@@ -90,9 +90,9 @@ func TestSkellamOfVectors(t *testing.T) {
 	if x.Epsilon.High < y.Epsilon.High || x.Epsilon.High > 1.02*y.Epsilon.High {
 		t.Errorf("%v: %v by %s, Gaussian noise %v", e, x.Epsilon, x.Accountant, y.Epsilon)
 	}
-	for _, plan := range []string{"skellam(4, sensitivity=2)", "skellam(4, sensitivity=2, l1=1.9)"} {
-		if p, err := privacy.ParsePlan(plan); err == nil {
-			t.Errorf("%s is read as %v", plan, p)
+	for _, text := range []string{"skellam(4, sensitivity=2)", "skellam(4, sensitivity=2, l1=1.9)"} {
+		if p, err := plan.Parse(text); err == nil {
+			t.Errorf("%s is read as %v", text, p)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant/internal/referee"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A sweep draws plans with parameters of every decade that they may have, and
@@ -196,7 +197,7 @@ func (d *drawing) plan() sample {
 
 // read returns the plan, or ok = false where its numbers mean nothing together.
 func (s sample) read(t testing.TB, x float64) (e privacy.Event, ok bool) {
-	p, err := privacy.ParsePlan(s.text(x))
+	p, err := plan.Parse(s.text(x))
 	if err != nil {
 		return nil, false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/privacy/plan"
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/privacy"
@@ -39,7 +40,7 @@ func vectors(t *testing.T) map[string]vector {
 
 func parse(t rapid.TB, text string) privacy.Event {
 	t.Helper()
-	p, err := privacy.ParsePlan(text)
+	p, err := plan.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

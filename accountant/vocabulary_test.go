@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/referee"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // vocabulary has a plan for every type of event. TestVocabulary holds it against the source
@@ -134,27 +135,27 @@ func TestVocabulary(t *testing.T) {
 		if !slices.Contains(types, name) {
 			t.Errorf("privacy.%s is no event", name)
 		}
-		for i, plan := range plans {
-			e := parse(t, plan)
+		for i, text := range plans {
+			e := parse(t, text)
 			if got := reflect.TypeOf(e).Name(); got != name {
-				t.Errorf("%s is a %s, not a %s", plan, got, name)
+				t.Errorf("%s is a %s, not a %s", text, got, name)
 			}
-			within(t, plan, "the language", func() { readBack(t, e) })
-			within(t, plan, "Map", func() { mapped(t, e) })
-			within(t, plan, "sensitivities", func() { doubles(t, e) })
-			unknowns(t, plan)
+			within(t, text, "the language", func() { readBack(t, e) })
+			within(t, text, "Map", func() { mapped(t, e) })
+			within(t, text, "sensitivities", func() { doubles(t, e) })
+			unknowns(t, text)
 			for _, form := range combinations {
 				if i > 0 && os.Getenv("DISCREET_SOAK") == "" && form != "%s" {
 					break
 				}
-				plan := fmt.Sprintf(form, plan)
-				p, err := privacy.ParsePlan(plan)
+				text := fmt.Sprintf(form, text)
+				p, err := plan.Parse(text)
 				if err != nil {
-					t.Errorf("%s: %v", plan, err)
+					t.Errorf("%s: %v", text, err)
 					continue
 				}
 				if e, err = p.Event(); err != nil {
-					t.Errorf("%s: %v", plan, err)
+					t.Errorf("%s: %v", text, err)
 					continue
 				}
 				for _, n := range relations() {
@@ -214,7 +215,7 @@ func readBack(t *testing.T, e privacy.Event) {
 		t.Errorf("%v: %v", e, err)
 		return
 	}
-	back, err := privacy.UnmarshalEvent(data)
+	back, err := plan.UnmarshalEvent(data)
 	if err != nil || back.String() != e.String() {
 		t.Errorf("%v is written %s, read back as %v, %v", e, data, back, err)
 	}
@@ -325,13 +326,13 @@ func doubles(t *testing.T, e privacy.Event) {
 var numeral = regexp.MustCompile(`\b[0-9][0-9.]*(e-?[0-9]+)?\b`)
 
 // unknowns: each number of a plan can be asked for.
-func unknowns(t *testing.T, plan string) {
+func unknowns(t *testing.T, of string) {
 	t.Helper()
-	for _, at := range numeral.FindAllStringIndex(plan, -1) {
-		text := plan[:at[0]] + "?" + plan[at[1]:]
+	for _, at := range numeral.FindAllStringIndex(of, -1) {
+		text := of[:at[0]] + "?" + of[at[1]:]
 		within(t, text, "Calibrate", func() {
-			p, err := privacy.ParsePlan(text)
-			if refuses(t, text, "ParsePlan", err); err != nil {
+			p, err := plan.Parse(text)
+			if refuses(t, text, "Parse", err); err != nil {
 				return
 			}
 			for _, n := range relations() {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/discreet-dp/discreet/privacy/plan"
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
@@ -243,11 +244,11 @@ func TestChargesInEveryDecade(t *testing.T) {
 		"randomized_response(%s)", "1e12*(1e12*gaussian(%s))", "1e12*laplace(%s)"} {
 		for _, decade := range []string{"1e-300", "1e-100", "1e-15", "1e-6", "0.51", "1.1", "30", "1e6", "1e7", "1e100", "1e300"} {
 			text := fmt.Sprintf(form, decade)
-			plan, err := privacy.ParsePlan(text)
+			p, err := plan.Parse(text)
 			if err != nil {
 				continue
 			}
-			e, err := plan.Event()
+			e, err := p.Event()
 			if err != nil {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 func must[T any](v T, err error) T {
@@ -48,7 +49,7 @@ func TestEvents(t *testing.T) {
 	} {
 		p := mnist()
 		c.change(&p)
-		want := must(must(privacy.ParsePlan(c.text)).Event())
+		want := must(must(plan.Parse(c.text)).Event())
 		if got, err := p.Event(); err != nil || got.String() != want.String() {
 			t.Errorf("%s: %v, %v; not %v", c.name, got, err, want)
 		}
@@ -61,7 +62,7 @@ func TestEvents(t *testing.T) {
 		2000: "2000*poisson(512/60000, gaussian(0.615)) + 688*poisson(512/60000, gaussian(0.3075))",
 		4687: "poisson(512/60000, gaussian(0.3075))",
 	} {
-		want := must(must(privacy.ParsePlan(text)).Event())
+		want := must(must(plan.Parse(text)).Event())
 		if got, err := p.eventFrom(step); err != nil || got.String() != want.String() {
 			t.Errorf("from step %d: %v, %v; not %v", step, got, err, want)
 		}
@@ -86,7 +87,7 @@ func TestGuarantee(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report := must(accountant.Epsilon(t.Context(), must(must(privacy.ParsePlan("4688*poisson(512/60000, gaussian(1.23))")).Event()), 1e-5, o))
+			report := must(accountant.Epsilon(t.Context(), must(must(plan.Parse("4688*poisson(512/60000, gaussian(1.23))")).Event()), 1e-5, o))
 			for _, b := range report.Bounds {
 				got := map[string]*float64{"pld": g.PLD, "rdp": g.RDP}[b.Accountant]
 				if got != nil && (*got < b.Epsilon.High || *got > b.Epsilon.High*(1+1e-9)) {

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A Plan is a run of training, fixed before it begins: everything that its guarantee
@@ -51,11 +52,11 @@ func (p Population) count(n privacy.Neighbours) (privacy.Event, error) {
 	case p.Count == "":
 		return nil, errors.New("a noisy count of units, without the event that it was charged as")
 	}
-	plan, err := privacy.ParsePlan(p.Count)
+	count, err := plan.Parse(p.Count)
 	if err != nil {
 		return nil, fmt.Errorf("the event of the noisy count: %w", err)
 	}
-	e, err := plan.Event()
+	e, err := count.Event()
 	if err == nil {
 		err = privacy.Holds(e, n)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn/internal/gaussian"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A plan that goes by a noisy count has the count in its guarantee and in its cost, and
@@ -39,7 +40,7 @@ func TestGuaranteeHasTheCount(t *testing.T) {
 				t.Errorf("%v, %v: epsilon %v with a count of epsilon 0.5, %v without", n, units.Mode, both.Epsilon, alone.Epsilon)
 			}
 			// The accountant says so of the count as it was charged.
-			least := must(accountant.Epsilon(ctx, must(must(privacy.ParsePlan(counted.Count)).Event()), 0, p.accounting()))
+			least := must(accountant.Epsilon(ctx, must(must(plan.Parse(counted.Count)).Event()), 0, p.accounting()))
 			if best, ok := least.Best(); !ok || math.Abs(best.Epsilon.High-0.5) > 1e-6 {
 				t.Errorf("%v, %v: of %s the accountant says %+v", n, units.Mode, counted.Count, best.Epsilon)
 			}
@@ -94,7 +95,7 @@ func TestGuaranteeHasTheSampler(t *testing.T) {
 			if slip < least*(1-1e-3) || slip > least*1.01 {
 				t.Errorf("%s, %s: a delta of %v beside the plan's, want %v", measure, sampler, slip, least)
 			}
-			report := must(accountant.Epsilon(ctx, must(must(privacy.ParsePlan(g.Event)).Event()), g.Delta.Float64(), accountant.Options{}))
+			report := must(accountant.Epsilon(ctx, must(must(plan.Parse(g.Event)).Event()), g.Delta.Float64(), accountant.Options{}))
 			// The grids of two computations of one number differ.
 			if best, _ := report.Best(); best.Epsilon.Low > g.Epsilon || best.Epsilon.High > g.Epsilon*(1+1e-4) || best.Epsilon.High < g.Epsilon*0.99 {
 				t.Errorf("%s, %s: of %s accountants say %v, and the guarantee %v", measure, sampler, g.Event, best.Epsilon, g.Epsilon)

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/network"
 	"github.com/discreet-dp/discreet/learn/optimizer"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 var ctx = context.Background()
@@ -259,8 +260,8 @@ func TestFastNoiseIsPaidFor(t *testing.T) {
 			}
 			epsilon := 8.0
 			if !c.converted {
-				plan := must(privacy.ParsePlan(r.Charged()))
-				epsilon = must(plan.Event()).(privacy.Sum).Events[0].(privacy.Approx).Epsilon.Float64()
+				charged := must(plan.Parse(r.Charged()))
+				epsilon = must(charged.Event()).(privacy.Sum).Events[0].(privacy.Approx).Epsilon.Float64()
 			}
 			// The filter's own epsilon is rounded; the limit is rounded up in four digits.
 			if want := (1 + math.Exp(epsilon)) * l.Distance; !(l.Delta >= want*(1-1e-9) && l.Delta <= want*1.01) {

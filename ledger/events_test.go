@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // What the mechanisms of the SQL path record is read back from the file as the
@@ -56,7 +57,7 @@ func TestEventsOfMechanisms(t *testing.T) {
 		if kept[i].String() != e.String() {
 			t.Errorf("%v is kept as %v", e, kept[i])
 		}
-		p, err := privacy.ParsePlan(e.String())
+		p, err := plan.Parse(e.String())
 		if err != nil {
 			t.Fatalf("%v: %v", e, err)
 		}

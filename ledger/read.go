@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A Balance is what a domain has and has spent.
@@ -121,7 +122,7 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 func (e *entry) events() ([]privacy.Event, error) {
 	var out []privacy.Event
 	for _, data := range e.Events {
-		event, err := privacy.UnmarshalEvent(data)
+		event, err := plan.UnmarshalEvent(data)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A Request is what Reserve charges for and records.
@@ -110,7 +111,7 @@ func (r Request) prepare(f filter.Filter, free bool) (p prepared, err error) {
 		if err != nil {
 			return p, fmt.Errorf("encode event: %w", err)
 		}
-		back, err := privacy.UnmarshalEvent(data)
+		back, err := plan.UnmarshalEvent(data)
 		if err != nil || back.String() != e.String() {
 			return p, fmt.Errorf("event %v cannot be recorded exactly: %v", e, err)
 		}

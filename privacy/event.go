@@ -18,8 +18,7 @@ import (
 //
 // String is the event in the text form of plans, such as
 // "discrete_laplace(2, sensitivity=1)"; the JSON form is an object whose one key
-// is the event's name. Both are exact; ParsePlan reads the one, UnmarshalEvent the
-// other.
+// is the event's name. Both are exact; package privacy/plan reads them.
 type Event interface {
 	fmt.Stringer
 	json.Marshaler

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // An amount is the decimal that was written: ten times 0.1 is 1.
@@ -28,14 +29,14 @@ func ExampleParseEpsilon() {
 }
 
 // An event says what a release reveals, in two forms that read back as the same event.
-func ExampleUnmarshalEvent() {
+func ExampleEvent() {
 	release := privacy.Gaussian{Variance: big.NewRat(2, 1), SensitivitySquared: big.NewRat(1, 1)}
 	fmt.Println(release)
 	text, err := json.Marshal(release)
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := privacy.UnmarshalEvent(text)
+	again, err := plan.UnmarshalEvent(text)
 	fmt.Println(string(text), err)
 	fmt.Println(again)
 	// Output:

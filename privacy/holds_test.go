@@ -1,9 +1,12 @@
-package privacy
+package privacy_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // Which neighbours an event speaks of, and why not of the others. What
@@ -15,7 +18,7 @@ import (
 // What speaks of replace-special is what dp_accounting's accountants support under
 // REPLACE_SPECIAL, and why the rest does not is said.
 func TestHoldsUnderReplaceSpecial(t *testing.T) {
-	for plan, why := range map[string]string{
+	for text, why := range map[string]string{
 		"gaussian(1)": "", "laplace(1)": "", "discrete_laplace(1)": "", "discrete_gaussian(1)": "", "tree(1, 8)": "",
 		"pure(1) + approx(1, 1e-6) + zcdp(1) + rdp(2: 1) + gdp(1) + exponential(1) + permute_and_flip(1)": "",
 		"randomized_response(0.75)":                               "",
@@ -37,20 +40,20 @@ func TestHoldsUnderReplaceSpecial(t *testing.T) {
 		"2*poisson(0.1, replace_special(gaussian(1)))":            "additive noise only",
 		"parallel(replace_special(pure(1)), add_remove(pure(1)))": "calibrated for add-remove",
 	} {
-		p, err := ParsePlan(plan)
+		p, err := plan.Parse(text)
 		if err != nil {
-			t.Fatal(plan, err)
+			t.Fatal(text, err)
 		}
 		e, err := p.Event()
 		if err != nil {
-			t.Fatal(plan, err)
+			t.Fatal(text, err)
 		}
-		switch err := Holds(e, ReplaceSpecial); {
+		switch err := privacy.Holds(e, privacy.ReplaceSpecial); {
 		case why == "" && err != nil, why != "" && (err == nil || !strings.Contains(err.Error(), why)):
-			t.Errorf("%s: %v, want %q", plan, err, why)
+			t.Errorf("%s: %v, want %q", text, err, why)
 		}
 	}
-	if err := Holds(Under{ReplaceSpecial, GDP{rat("1")}}, ReplaceOne); err == nil {
+	if err := privacy.Holds(privacy.Under{Neighbours: privacy.ReplaceSpecial, Event: privacy.GDP{Mu: rat("1")}}, privacy.ReplaceOne); err == nil {
 		t.Error("what was calibrated for replace-special holds under replace-one")
 	}
 }
@@ -128,7 +131,7 @@ func TestHolds(t *testing.T) {
 		{"parallel(randomized_response(0.75), pure(1))", replace, "a unit may leave one part for another"},
 		{"parallel(shuffled(10, pure(1)), pure(1))", replace, "a unit may leave one part for another"},
 	} {
-		p, err := ParsePlan(tc.plan)
+		p, err := plan.Parse(tc.plan)
 		if err != nil {
 			t.Errorf("%s: %v", tc.plan, err)
 			continue
@@ -137,24 +140,24 @@ func TestHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, want := range map[Neighbours]string{AddRemove: tc.remove, ReplaceOne: tc.replace} {
-			err := Holds(e, n)
+		for n, want := range map[privacy.Neighbours]string{privacy.AddRemove: tc.remove, privacy.ReplaceOne: tc.replace} {
+			err := privacy.Holds(e, n)
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s under %v: %v; want %q", tc.plan, n, err, want)
 			}
 		}
 	}
-	var relation *RelationError
-	err := Holds(Poisson{rat("0.1"), RandomizedResponse{rat("0.75"), 2}}, AddRemove)
-	if !errors.As(err, &relation) || relation.Event.String() != "randomized_response(0.75, k=2)" || relation.Neighbours != AddRemove {
+	var relation *privacy.RelationError
+	err := privacy.Holds(privacy.Poisson{Rate: rat("0.1"), Event: privacy.RandomizedResponse{P: rat("0.75"), K: 2}}, privacy.AddRemove)
+	if !errors.As(err, &relation) || relation.Event.String() != "randomized_response(0.75, k=2)" || relation.Neighbours != privacy.AddRemove {
 		t.Errorf("the refusal is %#v", err)
 	}
-	for _, e := range []Event{nil, Pure{}, Sum{}} {
-		if Holds(e, AddRemove) == nil {
+	for _, e := range []privacy.Event{nil, privacy.Pure{}, privacy.Sum{}} {
+		if privacy.Holds(e, privacy.AddRemove) == nil {
 			t.Errorf("%v holds", e)
 		}
 	}
-	if Holds(Pure{eps("1")}, 7) == nil {
+	if privacy.Holds(privacy.Pure{Epsilon: eps("1")}, 7) == nil {
 		t.Error("an event speaks of a relation that does not exist")
 	}
 }

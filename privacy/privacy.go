@@ -1,9 +1,10 @@
 // Package privacy is the vocabulary of differential privacy as types: what a
-// neighbouring database is, the amounts epsilon, delta and rho, the events that say
-// what a release reveals, and the plans in which people write them.
+// neighbouring database is, the amounts epsilon, delta and rho, and the events that say
+// what a release reveals.
 //
 // Amounts are exact: an epsilon is the decimal that was written, so that ten
-// times 0.1 is 1. Events print as text and JSON that read back as the same event.
+// times 0.1 is 1. Events print as text and JSON, which package privacy/plan reads back
+// as the same event.
 //
 // It guarantees that what means nothing is refused: NaN, infinities, negatives, a delta of
 // one, an event under a relation that it does not speak of.

@@ -11,11 +11,12 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
-func plan(t testing.TB, text string) privacy.Event {
+func parse(t testing.TB, text string) privacy.Event {
 	t.Helper()
-	p, err := privacy.ParsePlan(text)
+	p, err := plan.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func training() (plans []string) {
 func BenchmarkTraining(b *testing.B) {
 	var plans []privacy.Event
 	for _, text := range training() {
-		plans = append(plans, plan(b, text))
+		plans = append(plans, parse(b, text))
 	}
 	for b.Loop() {
 		var times []time.Duration
@@ -74,7 +75,7 @@ func BenchmarkTraining(b *testing.B) {
 func BenchmarkSteps(b *testing.B) {
 	for _, steps := range []string{"100", "10000", "1000000", "100000000", "1000000000"} {
 		b.Run(steps, func(b *testing.B) {
-			e := plan(b, steps+" * poisson(1e-4, gaussian(2))")
+			e := parse(b, steps+" * poisson(1e-4, gaussian(2))")
 			for b.Loop() {
 				pld(b, e, 1e-6)
 			}
@@ -84,7 +85,7 @@ func BenchmarkSteps(b *testing.B) {
 
 // BenchmarkDifferent composes a thousand different events.
 func BenchmarkDifferent(b *testing.B) {
-	e := plan(b, different(1000))
+	e := parse(b, different(1000))
 	for b.Loop() {
 		v, _ := pld(b, e, 1e-6)
 		b.ReportMetric((v.High-v.Low)/v.Estimate, "width")
@@ -101,7 +102,7 @@ func different(n int) string {
 
 // BenchmarkRDP is the Rényi accountant at its default orders.
 func BenchmarkRDP(b *testing.B) {
-	e := plan(b, "10000 * poisson(0.01, gaussian(1))")
+	e := parse(b, "10000 * poisson(0.01, gaussian(1))")
 	for b.Loop() {
 		if _, err := accountant.Epsilon(b.Context(), e, 1e-5, accountant.Options{Accountant: "rdp"}); err != nil {
 			b.Fatal(err)
@@ -111,7 +112,7 @@ func BenchmarkRDP(b *testing.B) {
 
 // BenchmarkCalibrate finds the noise of a training run.
 func BenchmarkCalibrate(b *testing.B) {
-	p, err := privacy.ParsePlan("10000 * poisson(0.01, gaussian(?))")
+	p, err := plan.Parse("10000 * poisson(0.01, gaussian(?))")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func BenchmarkExtreme(b *testing.B) {
 			name = "5000 different laplace"
 		}
 		b.Run(name, func(b *testing.B) {
-			e := plan(b, tc.plan)
+			e := parse(b, tc.plan)
 			begun := processor(b)
 			defer func() { b.ReportMetric((processor(b)-begun).Seconds()/float64(b.N), "cpu-s/op") }()
 			for b.Loop() {

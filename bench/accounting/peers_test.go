@@ -85,7 +85,7 @@ func TestPeers(t *testing.T) {
 	ratios := map[string][]float64{}
 	fmt.Printf("| plan | Discreet | %s |\n|%s\n", strings.Join(libraries, " | "), strings.Repeat("---|", len(libraries)+2))
 	for _, text := range plans() {
-		e := plan(t, text)
+		e := parse(t, text)
 		own, took := pld(t, e, delta)
 		for range 4 { // the first run warms up; the best of five is the program's own time
 			_, again := pld(t, e, delta)

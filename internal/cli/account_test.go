@@ -12,7 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli/account"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // account runs discreet account and returns its standard output, and its exit code.
@@ -140,7 +140,7 @@ func TestAccountJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	e, err := privacy.UnmarshalEvent(r.Event)
+	e, err := plan.UnmarshalEvent(r.Event)
 	if err != nil || e.String() != r.Plan || r.Relation != "add-remove" || r.Delta != 1e-6 {
 		t.Errorf("%s: event %v, %v", out, e, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/input"
 	"github.com/discreet-dp/discreet/internal/cli/learn"
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy/plan"
 
 	learning "github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/learner"
@@ -184,7 +185,7 @@ func certify(t *testing.T, name, dir string) {
 			if c.Data.Count == "" || p.Population.Count != c.Data.Count {
 				t.Fatalf("%s: %d units are a noisy count, of which the file says %q", name, p.Population.Units, c.Data.Count)
 			}
-			count = append(count, clitest.Must(clitest.Must(privacy.ParsePlan(c.Data.Count)).Event()))
+			count = append(count, clitest.Must(clitest.Must(plan.Parse(c.Data.Count)).Event()))
 		}
 		slip.SetFloat64(c.Limit.Delta)
 	} else {
@@ -193,7 +194,7 @@ func certify(t *testing.T, name, dir string) {
 			t.Fatal(err)
 		}
 		for _, text := range p.Events {
-			e := clitest.Must(clitest.Must(privacy.ParsePlan(text)).Event())
+			e := clitest.Must(clitest.Must(plan.Parse(text)).Event())
 			if o.Neighbours == privacy.ReplaceOne {
 				e = privacy.Under{Neighbours: o.Neighbours, Event: e}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/learn/pate/analysis"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // No label leaves before its charge, whenever the command is killed: what was printed is
@@ -93,14 +94,14 @@ func TestLabelPlan(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &out); err != nil || out.Reserved == nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		charge, err := privacy.UnmarshalEvent(out.Reserved.Charged)
+		charge, err := plan.UnmarshalEvent(out.Reserved.Charged)
 		if err != nil {
 			t.Fatal(err)
 		}
 		charged := charge.(privacy.Approx)
 		var sum privacy.Sum
 		for _, e := range out.Events {
-			sum.Events = append(sum.Events, clitest.Must(privacy.UnmarshalEvent(e)))
+			sum.Events = append(sum.Events, clitest.Must(plan.UnmarshalEvent(e)))
 		}
 		report, err := accountant.Epsilon(t.Context(), sum, 1e-6, accountant.Options{})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/pate/analysis"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 	"pgregory.net/rapid"
 )
 
@@ -103,7 +104,7 @@ func TestEvents(t *testing.T) {
 			if s == "" {
 				return s
 			}
-			p, err := privacy.ParsePlan(s)
+			p, err := plan.Parse(s)
 			if err != nil {
 				t.Fatal(err)
 			}

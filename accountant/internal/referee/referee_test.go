@@ -8,17 +8,18 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
-func parse(t testing.TB, plan string) privacy.Event {
+func parse(t testing.TB, text string) privacy.Event {
 	t.Helper()
-	p, err := privacy.ParsePlan(plan)
+	p, err := plan.Parse(text)
 	if err != nil {
-		t.Fatalf("%s: %v", plan, err)
+		t.Fatalf("%s: %v", text, err)
 	}
 	e, err := p.Event()
 	if err != nil {
-		t.Fatalf("%s: %v", plan, err)
+		t.Fatalf("%s: %v", text, err)
 	}
 	return e
 }

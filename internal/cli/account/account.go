@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // Command is discreet account.
@@ -261,27 +262,27 @@ func below(r *big.Rat) float64 {
 
 // event reads a plan without an unknown, and holds it against the relation.
 func (a *accounting) event(text string) (privacy.Event, error) {
-	plan, err := a.plan(text)
+	p, err := a.plan(text)
 	if err != nil {
 		return nil, err
 	}
-	if plan.Unknown() {
+	if p.Unknown() {
 		return nil, diagnostic.New("D120", diagnostic.Span{}, "the plan has an unknown").
 			Try("discreet account calibrate %q finds it, with --epsilon and --delta", text)
 	}
-	e, err := plan.Event()
+	e, err := p.Event()
 	if err != nil {
 		return nil, syntaxError(text, err)
 	}
 	return e, a.holds(e)
 }
 
-func (a *accounting) plan(text string) (privacy.Plan, error) {
-	plan, err := privacy.ReadPlan(text, a.open)
+func (a *accounting) plan(text string) (plan.Plan, error) {
+	p, err := plan.Read(text, a.open)
 	if err != nil {
-		return privacy.Plan{}, syntaxError(text, err)
+		return plan.Plan{}, syntaxError(text, err)
 	}
-	return plan, nil
+	return p, nil
 }
 
 // open reads a file that a plan names, with nobody's rights but the caller's.
@@ -314,7 +315,7 @@ func (a *accounting) holds(e privacy.Event) error {
 
 // syntaxError draws a plan's error under the plan.
 func syntaxError(text string, err error) error {
-	var s *privacy.SyntaxError
+	var s *plan.SyntaxError
 	var file *diagnostic.Diagnostic
 	if errors.As(err, &file) {
 		return file

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/input"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/privacy/plan"
 
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/filter"
@@ -308,11 +309,11 @@ func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, e
 	if g.Group > 1 || g.Event == "" {
 		return points, nil // the event is of one example of the group
 	}
-	plan, err := privacy.ParsePlan(g.Event)
+	charged, err := plan.Parse(g.Event)
 	if err != nil {
 		return points, nil // another learner's words
 	}
-	event, err := plan.Event()
+	event, err := charged.Event()
 	if err != nil {
 		return points, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A Plan is what a function reveals, as events whose numbers are expressions over its
@@ -84,11 +85,11 @@ func (p *Plan) Event(parameters map[string]*big.Rat) (privacy.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := privacy.ParsePlan(text(items))
+	made, err := plan.Parse(text(items))
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", text(items), err)
 	}
-	return plan.Event()
+	return made.Event()
 }
 
 func withNumbers(items []item, parameters map[string]*big.Rat) ([]item, error) {

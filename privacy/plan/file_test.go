@@ -1,4 +1,4 @@
-package privacy
+package plan
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 func opener(files map[string]string) func(string) ([]byte, error) {
@@ -30,7 +32,7 @@ func TestReadPlan(t *testing.T) {
 		`3*pair("pair.csv") + pure(0.1)`:                   "3*pair(0.75: 0.25, 0.25: 0.75) + pure(0.1)",
 		`poisson(0.1, add_remove( pair ( "named.csv" ) ))`: "poisson(0.1, add_remove(pair(0.5: 0.25, 0.5: 0.75)))",
 	} {
-		p, err := ReadPlan(text, files)
+		p, err := Read(text, files)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -43,7 +45,7 @@ func TestReadPlan(t *testing.T) {
 		readsBack(t, e)
 	}
 	// The unknown of the plan stays one.
-	p, err := ReadPlan(`?*rdp("curve.csv")`, files)
+	p, err := Read(`?*rdp("curve.csv")`, files)
 	if err != nil || !p.Unknown() || p.String() != "?*rdp(2: 0.1, 8: 1/2)" {
 		t.Errorf("%v, %v", p, err)
 	}
@@ -68,7 +70,7 @@ func TestReadPlanRefused(t *testing.T) {
 		long:                   "longer than 256 KiB",
 		"2,nofile(1)":          "line 1: eps is nofile(1): no event or function",
 	} {
-		_, err := ReadPlan(`rdp("curve.csv")`, opener(map[string]string{"curve.csv": text}))
+		_, err := Read(`rdp("curve.csv")`, opener(map[string]string{"curve.csv": text}))
 		var s *SyntaxError
 		if !errors.As(err, &s) || !strings.Contains(s.Message, want) && !(strings.HasPrefix(want, "line 1: extraneous") && strings.Contains(s.Message, "line 1")) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
@@ -90,7 +92,7 @@ func TestReadPlanRefused(t *testing.T) {
 		`pair("two.csv")`:        "does not lie between 0 and 1",
 		`pair("none.csv")`:       "not exist",
 	} {
-		_, err := ReadPlan(text, opener(map[string]string{"curve.csv": "2,0.1", "half.csv": "0.5,0.5", "over.csv": "0.5,0.5\n0.6,0.5", "same.csv": "0.5,0.5\n0.5,0.5", "apart.csv": "0,1\n1,0",
+		_, err := Read(text, opener(map[string]string{"curve.csv": "2,0.1", "half.csv": "0.5,0.5", "over.csv": "0.5,0.5\n0.6,0.5", "same.csv": "0.5,0.5\n0.5,0.5", "apart.csv": "0,1\n1,0",
 			"many.csv": strings.Repeat("1/5000,1/5000\n", 5000), "root.csv": "sqrt(1/2),1", "two.csv": "2,1"}))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -98,11 +100,11 @@ func TestReadPlanRefused(t *testing.T) {
 	}
 	// Nobody reads a file but who says how.
 	for _, text := range []string{`rdp("curve.csv")`, `{"rdp": "curve.csv"}`, `{"pair": {"p": "curve.csv", "q": [1]}}`} {
-		if _, err := ParsePlan(text); err == nil {
+		if _, err := Parse(text); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
-	if _, err := ReadPlan(`{"rdp": "curve.csv"}`, opener(map[string]string{"curve.csv": "2,0.1"})); err == nil {
+	if _, err := Read(`{"rdp": "curve.csv"}`, opener(map[string]string{"curve.csv": "2,0.1"})); err == nil {
 		t.Error("JSON names a file")
 	}
 }
@@ -118,16 +120,16 @@ func TestPairMirrored(t *testing.T) {
 		"pair(0.9: 1, 0.1: 0)":                                  false,
 		"pair(0.4: 0.3, 0.3: 0.4, 0.3: 0.2999999)":              false,
 	} {
-		p, err := ParsePlan(plan)
+		p, err := Parse(plan)
 		if err != nil {
 			t.Fatal(plan, err)
 		}
 		e, _ := p.Event()
-		if err := Holds(e, ReplaceOne); (err == nil) != want {
+		if err := privacy.Holds(e, privacy.ReplaceOne); (err == nil) != want {
 			t.Errorf("%s under replace-one: %v", plan, err)
 		}
-		for _, n := range []Neighbours{AddRemove, ReplaceSpecial} {
-			if err := Holds(e, n); err != nil {
+		for _, n := range []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceSpecial} {
+			if err := privacy.Holds(e, n); err != nil {
 				t.Error(fmt.Sprint(plan, n), err)
 			}
 		}

@@ -1,10 +1,12 @@
-package privacy
+package plan
 
 import (
 	"fmt"
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // What plans mean: each reads as the event that prints so.
@@ -38,7 +40,7 @@ func TestPlans(t *testing.T) {
 		{`{"parallel": [{"pure": {"eps": "1/3"}}]}`, "parallel(pure(1/3))"},
 		{`{"parallel": {"events": [{"pure": {"eps": 1}}]}}`, "parallel(pure(1))"},
 	} {
-		p, err := ParsePlan(tc.plan)
+		p, err := Parse(tc.plan)
 		if err != nil {
 			t.Errorf("%s: %v", tc.plan, err)
 			continue
@@ -49,7 +51,7 @@ func TestPlans(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{p.String(), e.String()} {
-			back, err := ParsePlan(text)
+			back, err := Parse(text)
 			if err != nil {
 				t.Errorf("%s is printed as %s: %v", tc.plan, text, err)
 			} else if e, err := back.Event(); err != nil || e.String() != tc.event {
@@ -87,7 +89,7 @@ func TestUnknown(t *testing.T) {
 		{"tree(1, ?)", Parameter{"tree", "leaves", true, true, 8}, "8", "tree(1, 8, sensitivity=1)"},
 		{`{"gdp": {"mu": "?"}}`, Parameter{"gdp", "mu", false, true, 15}, "8", "gdp(8)"},
 	} {
-		p, err := ParsePlan(tc.plan)
+		p, err := Parse(tc.plan)
 		if err != nil || !p.Unknown() || p.Parameter() != tc.parameter {
 			t.Errorf("%s: the unknown is %+v (%v), want %+v", tc.plan, p.Parameter(), err, tc.parameter)
 			continue
@@ -112,7 +114,7 @@ func TestUnknown(t *testing.T) {
 		{"pure(1/?)", "0", "at byte 6: 1/?: division by zero"},
 		{"pure(1)", "0", "the plan has no unknown number"},
 	} {
-		p, err := ParsePlan(tc.plan)
+		p, err := Parse(tc.plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,27 +147,27 @@ func TestRounding(t *testing.T) {
 	one, slack := rat("1"), rat("1e-55")
 	for _, tc := range []struct {
 		plan string
-		got  func(Event) *big.Rat
+		got  func(privacy.Event) *big.Rat
 		up   bool
 		want string
 	}{
-		{"pure(exp(1))", func(e Event) *big.Rat { return e.(Pure).Epsilon.Rat() }, true, e},
-		{"approx(1, ln(2))", func(e Event) *big.Rat { return e.(Approx).Delta.Rat() }, true, ln2},
-		{"zcdp(sqrt(2))", func(e Event) *big.Rat { return e.(ZCDP).Rho.Rat() }, true, root2},
-		{"gdp(sqrt(2))", func(e Event) *big.Rat { return e.(GDP).Mu }, true, root2},
-		{"poisson(ln(2), pure(1))", func(e Event) *big.Rat { return e.(Poisson).Rate }, true, ln2},
-		{"laplace(exp(1))", func(e Event) *big.Rat { return e.(Laplace).Scale }, false, e},
-		{"laplace(1, sensitivity=exp(1))", func(e Event) *big.Rat { return e.(Laplace).Sensitivity }, true, e},
-		{"gaussian(exp(1))", func(e Event) *big.Rat { return e.(Gaussian).Variance }, false, e2},
-		{"gaussian(1, sensitivity=exp(1))", func(e Event) *big.Rat { return e.(Gaussian).SensitivitySquared }, true, e2},
-		{"gaussian(1+sqrt(2))", func(e Event) *big.Rat { return e.(Gaussian).Variance }, false, square3},
-		{"tree(sqrt(2), 8)", func(e Event) *big.Rat { return e.(Tree).Sigma }, false, root2},
-		{"rdp(exp(1): ln(2))", func(e Event) *big.Rat { return e.(RDP).Orders[0] }, false, e},
-		{"rdp(exp(1): ln(2))", func(e Event) *big.Rat { return e.(RDP).Eps[0] }, true, ln2},
-		{"randomized_response(exp(1)/(1+exp(1)))", func(e Event) *big.Rat { return e.(RandomizedResponse).P }, true, odds},
-		{"randomized_response(1 - exp(1)/(1+exp(1)))", func(e Event) *big.Rat { return new(big.Rat).Sub(one, e.(RandomizedResponse).P) }, true, odds},
+		{"pure(exp(1))", func(e privacy.Event) *big.Rat { return e.(privacy.Pure).Epsilon.Rat() }, true, e},
+		{"approx(1, ln(2))", func(e privacy.Event) *big.Rat { return e.(privacy.Approx).Delta.Rat() }, true, ln2},
+		{"zcdp(sqrt(2))", func(e privacy.Event) *big.Rat { return e.(privacy.ZCDP).Rho.Rat() }, true, root2},
+		{"gdp(sqrt(2))", func(e privacy.Event) *big.Rat { return e.(privacy.GDP).Mu }, true, root2},
+		{"poisson(ln(2), pure(1))", func(e privacy.Event) *big.Rat { return e.(privacy.Poisson).Rate }, true, ln2},
+		{"laplace(exp(1))", func(e privacy.Event) *big.Rat { return e.(privacy.Laplace).Scale }, false, e},
+		{"laplace(1, sensitivity=exp(1))", func(e privacy.Event) *big.Rat { return e.(privacy.Laplace).Sensitivity }, true, e},
+		{"gaussian(exp(1))", func(e privacy.Event) *big.Rat { return e.(privacy.Gaussian).Variance }, false, e2},
+		{"gaussian(1, sensitivity=exp(1))", func(e privacy.Event) *big.Rat { return e.(privacy.Gaussian).SensitivitySquared }, true, e2},
+		{"gaussian(1+sqrt(2))", func(e privacy.Event) *big.Rat { return e.(privacy.Gaussian).Variance }, false, square3},
+		{"tree(sqrt(2), 8)", func(e privacy.Event) *big.Rat { return e.(privacy.Tree).Sigma }, false, root2},
+		{"rdp(exp(1): ln(2))", func(e privacy.Event) *big.Rat { return e.(privacy.RDP).Orders[0] }, false, e},
+		{"rdp(exp(1): ln(2))", func(e privacy.Event) *big.Rat { return e.(privacy.RDP).Eps[0] }, true, ln2},
+		{"randomized_response(exp(1)/(1+exp(1)))", func(e privacy.Event) *big.Rat { return e.(privacy.RandomizedResponse).P }, true, odds},
+		{"randomized_response(1 - exp(1)/(1+exp(1)))", func(e privacy.Event) *big.Rat { return new(big.Rat).Sub(one, e.(privacy.RandomizedResponse).P) }, true, odds},
 	} {
-		p, err := ParsePlan(tc.plan)
+		p, err := Parse(tc.plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestRounding(t *testing.T) {
 		"ceil(-ln(1/2)*10)*pure(1)":                     "7*pure(1)",
 		"discrete_gaussian(sqrt(2), sensitivity=1/3*2)": "discrete_gaussian(sqrt(2), sensitivity=2/3)",
 	} {
-		p, err := ParsePlan(plan)
+		p, err := Parse(plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,4 +207,12 @@ func TestRounding(t *testing.T) {
 			t.Errorf("%s reads as %v, %v; want %s", plan, e, err, want)
 		}
 	}
+}
+
+func rat(s string) *big.Rat {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		panic(s)
+	}
+	return r
 }

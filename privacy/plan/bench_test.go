@@ -1,4 +1,4 @@
-package privacy
+package plan
 
 import (
 	"strings"
@@ -17,11 +17,11 @@ func BenchmarkUnmarshalEvent(b *testing.B) {
 }
 
 // A thousand different events are a long plan.
-func BenchmarkParsePlan(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	text := strings.Repeat("14063*poisson(256/60000, gaussian(1.1)) + ", 1000) + "pure(1)"
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParsePlan(text); err != nil {
+		if _, err := Parse(text); err != nil {
 			b.Fatal(err)
 		}
 	}

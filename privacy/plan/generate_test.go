@@ -1,4 +1,4 @@
-package privacy
+package plan
 
 import (
 	"encoding/json"
@@ -6,11 +6,12 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/discreet-dp/discreet/privacy"
 	"pgregory.net/rapid"
 )
 
 // drawEvent draws a valid event of any kind, nested at most depth deep.
-func drawEvent(t *rapid.T, depth int) Event {
+func drawEvent(t *rapid.T, depth int) privacy.Event {
 	positive := func(name string) *big.Rat {
 		return big.NewRat(rapid.Int64Range(1, 1e15).Draw(t, name), rapid.Int64Range(1, 1e12).Draw(t, name+" over"))
 	}
@@ -18,56 +19,64 @@ func drawEvent(t *rapid.T, depth int) Event {
 		den := rapid.Int64Range(2, 1e12).Draw(t, name+" over")
 		return big.NewRat(rapid.Int64Range(1, den-1).Draw(t, name), den)
 	}
-	whole := func(name string) int64 { return rapid.Int64Range(2, MaxCount).Draw(t, name) }
-	epsilon := func() Epsilon {
-		e, err := NewEpsilon(big.NewRat(rapid.Int64Range(1, 1e6).Draw(t, "eps"), rapid.Int64Range(1, 1e12).Draw(t, "eps over")))
+	whole := func(name string) int64 { return rapid.Int64Range(2, privacy.MaxCount).Draw(t, name) }
+	epsilon := func() privacy.Epsilon {
+		e, err := privacy.NewEpsilon(big.NewRat(rapid.Int64Range(1, 1e6).Draw(t, "eps"), rapid.Int64Range(1, 1e12).Draw(t, "eps over")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	delta := func() Delta {
-		d, err := NewDelta(below1("delta"))
+	delta := func() privacy.Delta {
+		d, err := privacy.NewDelta(below1("delta"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
-	inner := func() Event { return drawEvent(t, depth-1) }
-	events := func() []Event {
-		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Event { return drawEvent(t, depth-1) }), 1, 4).Draw(t, "events")
+	inner := func() privacy.Event { return drawEvent(t, depth-1) }
+	events := func() []privacy.Event {
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) privacy.Event { return drawEvent(t, depth-1) }), 1, 4).Draw(t, "events")
 	}
-	kinds := []func() Event{
-		func() Event { return Laplace{positive("b"), positive("sensitivity")} },
-		func() Event { return DiscreteLaplace{positive("b"), positive("sensitivity")} },
-		func() Event { return Gaussian{positive("variance"), positive("squared sensitivity")} },
-		func() Event {
+	kinds := []func() privacy.Event{
+		func() privacy.Event {
+			return privacy.Laplace{Scale: positive("b"), Sensitivity: positive("sensitivity")}
+		},
+		func() privacy.Event {
+			return privacy.DiscreteLaplace{Scale: positive("b"), Sensitivity: positive("sensitivity")}
+		},
+		func() privacy.Event {
+			return privacy.Gaussian{Variance: positive("variance"), SensitivitySquared: positive("squared sensitivity")}
+		},
+		func() privacy.Event {
 			l1 := positive("l1")
-			return Skellam{positive("variance"), new(big.Rat).Mul(new(big.Rat).Mul(l1, l1), below1("share")), l1}
+			return privacy.Skellam{Variance: positive("variance"), SensitivitySquared: new(big.Rat).Mul(new(big.Rat).Mul(l1, l1), below1("share")), L1: l1}
 		},
-		func() Event { return DiscreteGaussian{positive("variance"), positive("squared sensitivity")} },
-		func() Event {
-			return Tree{Sigma: positive("sigma"), Leaves: whole("leaves"), Sensitivity: positive("sensitivity")}
+		func() privacy.Event {
+			return privacy.DiscreteGaussian{Variance: positive("variance"), SensitivitySquared: positive("squared sensitivity")}
 		},
-		func() Event { return Pure{epsilon()} },
-		func() Event { return Approx{epsilon(), delta()} },
-		func() Event { return Approx{Delta: delta()} },
-		func() Event { return Selection{epsilon(), delta()} },
-		func() Event { return Exponential{epsilon()} },
-		func() Event { return PermuteAndFlip{epsilon()} },
-		func() Event { return NoisyMax{epsilon()} },
-		func() Event { return SparseVector{epsilon()} },
-		func() Event { return RandomizedResponse{below1("p"), int(whole("k"))} },
-		func() Event {
-			rho, err := NewRho(positive("rho"))
+		func() privacy.Event {
+			return privacy.Tree{Sigma: positive("sigma"), Leaves: whole("leaves"), Sensitivity: positive("sensitivity")}
+		},
+		func() privacy.Event { return privacy.Pure{Epsilon: epsilon()} },
+		func() privacy.Event { return privacy.Approx{Epsilon: epsilon(), Delta: delta()} },
+		func() privacy.Event { return privacy.Approx{Delta: delta()} },
+		func() privacy.Event { return privacy.Selection{Epsilon: epsilon(), Delta: delta()} },
+		func() privacy.Event { return privacy.Exponential{Epsilon: epsilon()} },
+		func() privacy.Event { return privacy.PermuteAndFlip{Epsilon: epsilon()} },
+		func() privacy.Event { return privacy.NoisyMax{Epsilon: epsilon()} },
+		func() privacy.Event { return privacy.SparseVector{Epsilon: epsilon()} },
+		func() privacy.Event { return privacy.RandomizedResponse{P: below1("p"), K: int(whole("k"))} },
+		func() privacy.Event {
+			rho, err := privacy.NewRho(positive("rho"))
 			if err != nil {
-				return GDP{big.NewRat(1, 1)}
+				return privacy.GDP{Mu: big.NewRat(1, 1)}
 			}
-			return ZCDP{rho}
+			return privacy.ZCDP{Rho: rho}
 		},
-		func() Event { return GDP{positive("mu")} },
-		func() Event {
-			var e RDP
+		func() privacy.Event { return privacy.GDP{Mu: positive("mu")} },
+		func() privacy.Event {
+			var e privacy.RDP
 			order := big.NewRat(1, 1)
 			for range rapid.IntRange(1, 5).Draw(t, "points") {
 				order = new(big.Rat).Add(order, positive("order"))
@@ -75,30 +84,30 @@ func drawEvent(t *rapid.T, depth int) Event {
 			}
 			return e
 		},
-		func() Event {
+		func() privacy.Event {
 			p, q := below1("p"), below1("q")
 			if p.Cmp(q) == 0 {
 				q = new(big.Rat).Mul(q, big.NewRat(1, 2))
 			}
 			rest := func(r *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), r) }
-			return Pair{[]*big.Rat{p, rest(p), new(big.Rat)}, []*big.Rat{new(big.Rat), rest(q), q}}
+			return privacy.Pair{P: []*big.Rat{p, rest(p), new(big.Rat)}, Q: []*big.Rat{new(big.Rat), rest(q), q}}
 		},
-		func() Event { return Poisson{below1("rate"), inner()} },
-		func() Event {
+		func() privacy.Event { return privacy.Poisson{Rate: below1("rate"), Event: inner()} },
+		func() privacy.Event {
 			n := whole("n")
-			return WithoutReplacement{rapid.Int64Range(1, n).Draw(t, "m"), n, inner()}
+			return privacy.WithoutReplacement{M: rapid.Int64Range(1, n).Draw(t, "m"), N: n, Event: inner()}
 		},
-		func() Event { return WithReplacement{whole("m"), whole("n"), inner()} },
-		func() Event {
-			return RepeatAndSelect{new(big.Rat).Add(below1("runs"), big.NewRat(1, 1)), big.NewRat(whole("shape")%100+1, 7), inner()}
+		func() privacy.Event { return privacy.WithReplacement{M: whole("m"), N: whole("n"), Event: inner()} },
+		func() privacy.Event {
+			return privacy.RepeatAndSelect{Mean: new(big.Rat).Add(below1("runs"), big.NewRat(1, 1)), Shape: big.NewRat(whole("shape")%100+1, 7), Event: inner()}
 		},
-		func() Event { return Shuffled{whole("n"), inner()} },
-		func() Event { return Repeat{int(whole("count")), inner()} },
-		func() Event {
-			return Under{rapid.SampledFrom([]Neighbours{AddRemove, ReplaceOne, ReplaceSpecial}).Draw(t, "relation"), inner()}
+		func() privacy.Event { return privacy.Shuffled{N: whole("n"), Event: inner()} },
+		func() privacy.Event { return privacy.Repeat{Count: int(whole("count")), Event: inner()} },
+		func() privacy.Event {
+			return privacy.Under{Neighbours: rapid.SampledFrom([]privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne, privacy.ReplaceSpecial}).Draw(t, "relation"), Event: inner()}
 		},
-		func() Event { return Parallel{events()} },
-		func() Event { return Sum{events()} },
+		func() privacy.Event { return privacy.Parallel{Events: events()} },
+		func() privacy.Event { return privacy.Sum{Events: events()} },
 	}
 	const leaves = 19 // of kinds
 	if depth == 0 {
@@ -118,7 +127,7 @@ func TestEventsReadBack(t *testing.T) {
 	})
 }
 
-func readsBack(t rapid.TB, e Event) {
+func readsBack(t rapid.TB, e privacy.Event) {
 	t.Helper()
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -131,7 +140,7 @@ func readsBack(t rapid.TB, e Event) {
 	if again, err := json.Marshal(back); err != nil || string(again) != string(data) || back.String() != e.String() {
 		t.Fatalf("%v is written %s, read back as %v, written %s (%v)", e, data, back, again, err)
 	}
-	p, err := ParsePlan(e.String())
+	p, err := Parse(e.String())
 	if err != nil {
 		t.Fatalf("%v: %v", e, err)
 	}
@@ -139,7 +148,7 @@ func readsBack(t rapid.TB, e Event) {
 	if back, err = p.Event(); err != nil || back.String() != e.String() {
 		t.Fatalf("%v reads back as %v, %v", e, back, err)
 	}
-	if p, err = ParsePlan(p.String()); err != nil {
+	if p, err = Parse(p.String()); err != nil {
 		t.Fatalf("%v is printed as %v: %v", e, p, err)
 	}
 	if back, err = p.Event(); err != nil || back.String() != e.String() {
@@ -149,7 +158,7 @@ func readsBack(t rapid.TB, e Event) {
 
 // A plan may be read from anything without harm, and what it reads as can be
 // written and read again.
-func FuzzParsePlan(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"14063 * poisson(256/60000, gaussian(1.1))", "ceil(60*60000/256) * (pure(0.1) + zcdp(1/8))", "?*pure(0.1)", "gaussian(2*?)",
 		"rdp(2: 0.5, 4: 1)", "pair(0.5: 0.25, 1/2: 3/4)", `rdp("f")`, `pair("`, "pair(?: 1)", "parallel(laplace(1), tree(sqrt(2), 8))", "randomized_response(exp(1)/(1+exp(1)), k=2)", "pure(-ln(1/?))",
@@ -159,12 +168,12 @@ func FuzzParsePlan(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		p, err := ParsePlan(s)
+		p, err := Parse(s)
 		if err != nil {
 			checkPlace(t, s, err)
 			return
 		}
-		back, err := ParsePlan(p.String())
+		back, err := Parse(p.String())
 		if err != nil || back.String() != p.String() || back.Parameter().Name != p.Parameter().Name {
 			t.Fatalf("%q is printed as %v, read back as %v, %v", s, p, back, err)
 		}

@@ -1,4 +1,4 @@
-package privacy
+package plan
 
 import (
 	"errors"
@@ -137,7 +137,7 @@ func TestPlansRefused(t *testing.T) {
 	} {
 		before, rest, _ := strings.Cut(tc.plan, "«")
 		at, after, _ := strings.Cut(rest, "»")
-		_, err := ParsePlan(before + at + after)
+		_, err := Parse(before + at + after)
 		var e *SyntaxError
 		if !errors.As(err, &e) || *e != (SyntaxError{len(before), len(at), tc.message, tc.hint}) {
 			t.Errorf("%s: %#v", tc.plan, err)

@@ -1,8 +1,10 @@
-package privacy
+package plan
 
 import (
 	"math/big"
 	"strings"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A signature says how an event is called, in text and in JSON, and makes it of
@@ -11,7 +13,7 @@ import (
 type signature struct {
 	name       string
 	parameters []parameter
-	build      func(arguments) Event
+	build      func(arguments) privacy.Event
 }
 
 // A parameter is left out where it has a default.
@@ -53,11 +55,11 @@ func (k kindOf) grows() bool { return k != down && k != downSquare && k != whole
 
 type arguments []any
 
-func (a arguments) rat(i int) *big.Rat { return a[i].(*big.Rat) }
-func (a arguments) int(i int) int64    { return a[i].(int64) }
-func (a arguments) eps(i int) Epsilon  { return a[i].(Epsilon) }
-func (a arguments) delta(i int) Delta  { return a[i].(Delta) }
-func (a arguments) event(i int) Event  { return a[i].(Event) }
+func (a arguments) rat(i int) *big.Rat        { return a[i].(*big.Rat) }
+func (a arguments) int(i int) int64           { return a[i].(int64) }
+func (a arguments) eps(i int) privacy.Epsilon { return a[i].(privacy.Epsilon) }
+func (a arguments) delta(i int) privacy.Delta { return a[i].(privacy.Delta) }
+func (a arguments) event(i int) privacy.Event { return a[i].(privacy.Event) }
 
 var (
 	eventParameter = parameter{"event", oneEvent, ""}
@@ -68,63 +70,87 @@ var (
 // signatures are all events with a name; a sum and a repetition are spelled + and *.
 var signatures = []signature{
 	{"laplace", []parameter{{"b", down, ""}, {"sensitivity", up, "1"}},
-		func(a arguments) Event { return Laplace{a.rat(0), a.rat(1)} }},
+		func(a arguments) privacy.Event { return privacy.Laplace{Scale: a.rat(0), Sensitivity: a.rat(1)} }},
 	{"discrete_laplace", []parameter{{"b", down, ""}, {"sensitivity", up, "1"}},
-		func(a arguments) Event { return DiscreteLaplace{a.rat(0), a.rat(1)} }},
+		func(a arguments) privacy.Event {
+			return privacy.DiscreteLaplace{Scale: a.rat(0), Sensitivity: a.rat(1)}
+		}},
 	{"gaussian", []parameter{{"sigma", downSquare, ""}, {"sensitivity", upSquare, "1"}},
-		func(a arguments) Event { return Gaussian{a.rat(0), a.rat(1)} }},
+		func(a arguments) privacy.Event {
+			return privacy.Gaussian{Variance: a.rat(0), SensitivitySquared: a.rat(1)}
+		}},
 	{"discrete_gaussian", []parameter{{"sigma", downSquare, ""}, {"sensitivity", upSquare, "1"}},
-		func(a arguments) Event { return DiscreteGaussian{a.rat(0), a.rat(1)} }},
+		func(a arguments) privacy.Event {
+			return privacy.DiscreteGaussian{Variance: a.rat(0), SensitivitySquared: a.rat(1)}
+		}},
 	{"skellam", []parameter{{"mu", down, ""}, {"sensitivity", upSquare, "1"}, {"l1", up, "1"}},
-		func(a arguments) Event { return Skellam{a.rat(0), a.rat(1), a.rat(2)} }},
+		func(a arguments) privacy.Event {
+			return privacy.Skellam{Variance: a.rat(0), SensitivitySquared: a.rat(1), L1: a.rat(2)}
+		}},
 	{"tree", []parameter{{"sigma", down, ""}, {"leaves", wholeUp, ""}, {"sensitivity", up, "1"}},
-		func(a arguments) Event { return Tree{Sigma: a.rat(0), Leaves: a.int(1), Sensitivity: a.rat(2)} }},
+		func(a arguments) privacy.Event {
+			return privacy.Tree{Sigma: a.rat(0), Leaves: a.int(1), Sensitivity: a.rat(2)}
+		}},
 	{"pure", []parameter{epsParameter},
-		func(a arguments) Event { return Pure{a.eps(0)} }},
+		func(a arguments) privacy.Event { return privacy.Pure{Epsilon: a.eps(0)} }},
 	{"approx", []parameter{epsParameter, deltaParameter},
-		func(a arguments) Event { return Approx{a.eps(0), a.delta(1)} }},
+		func(a arguments) privacy.Event { return privacy.Approx{Epsilon: a.eps(0), Delta: a.delta(1)} }},
 	{"selection", []parameter{epsParameter, deltaParameter},
-		func(a arguments) Event { return Selection{a.eps(0), a.delta(1)} }},
+		func(a arguments) privacy.Event { return privacy.Selection{Epsilon: a.eps(0), Delta: a.delta(1)} }},
 	{"exponential", []parameter{epsParameter},
-		func(a arguments) Event { return Exponential{a.eps(0)} }},
+		func(a arguments) privacy.Event { return privacy.Exponential{Epsilon: a.eps(0)} }},
 	{"permute_and_flip", []parameter{epsParameter},
-		func(a arguments) Event { return PermuteAndFlip{a.eps(0)} }},
+		func(a arguments) privacy.Event { return privacy.PermuteAndFlip{Epsilon: a.eps(0)} }},
 	{"noisy_max", []parameter{epsParameter},
-		func(a arguments) Event { return NoisyMax{a.eps(0)} }},
+		func(a arguments) privacy.Event { return privacy.NoisyMax{Epsilon: a.eps(0)} }},
 	{"sparse_vector", []parameter{epsParameter},
-		func(a arguments) Event { return SparseVector{a.eps(0)} }},
+		func(a arguments) privacy.Event { return privacy.SparseVector{Epsilon: a.eps(0)} }},
 	{"randomized_response", []parameter{{"p", probability, ""}, {"k", wholeUp, "2"}},
-		func(a arguments) Event {
-			return RandomizedResponse{farther(a[0].([2]*big.Rat), a.int(1)), int(a.int(1))}
+		func(a arguments) privacy.Event {
+			return privacy.RandomizedResponse{P: farther(a[0].([2]*big.Rat), a.int(1)), K: int(a.int(1))}
 		}},
 	{"zcdp", []parameter{{"rho", rhoKind, ""}},
-		func(a arguments) Event { return ZCDP{a[0].(Rho)} }},
+		func(a arguments) privacy.Event { return privacy.ZCDP{Rho: a[0].(privacy.Rho)} }},
 	{"gdp", []parameter{{"mu", up, ""}},
-		func(a arguments) Event { return GDP{a.rat(0)} }},
+		func(a arguments) privacy.Event { return privacy.GDP{Mu: a.rat(0)} }},
 	{"rdp", []parameter{{"order: eps", points, ""}},
-		func(a arguments) Event { return a[0].(RDP) }},
+		func(a arguments) privacy.Event { return a[0].(privacy.RDP) }},
 	{"pair", []parameter{{"p: q", masses, ""}},
-		func(a arguments) Event { return a[0].(Pair) }},
+		func(a arguments) privacy.Event { return a[0].(privacy.Pair) }},
 	{"poisson", []parameter{{"rate", rate, ""}, eventParameter},
-		func(a arguments) Event { return Poisson{a.rat(0), a.event(1)} }},
+		func(a arguments) privacy.Event { return privacy.Poisson{Rate: a.rat(0), Event: a.event(1)} }},
 	{"truncated_poisson", []parameter{{"rate", rate, ""}, {"n", wholeUp, ""}, {"at_most", wholeDown, ""}, eventParameter},
-		func(a arguments) Event { return TruncatedPoisson{a.rat(0), a.int(1), a.int(2), a.event(3)} }},
+		func(a arguments) privacy.Event {
+			return privacy.TruncatedPoisson{Rate: a.rat(0), N: a.int(1), AtMost: a.int(2), Event: a.event(3)}
+		}},
 	{"without_replacement", []parameter{{"m", wholeUp, ""}, {"n", wholeDown, ""}, eventParameter},
-		func(a arguments) Event { return WithoutReplacement{a.int(0), a.int(1), a.event(2)} }},
+		func(a arguments) privacy.Event {
+			return privacy.WithoutReplacement{M: a.int(0), N: a.int(1), Event: a.event(2)}
+		}},
 	{"with_replacement", []parameter{{"m", wholeUp, ""}, {"n", wholeDown, ""}, eventParameter},
-		func(a arguments) Event { return WithReplacement{a.int(0), a.int(1), a.event(2)} }},
+		func(a arguments) privacy.Event {
+			return privacy.WithReplacement{M: a.int(0), N: a.int(1), Event: a.event(2)}
+		}},
 	{"shuffled", []parameter{{"n", wholeDown, ""}, eventParameter},
-		func(a arguments) Event { return Shuffled{a.int(0), a.event(1)} }},
+		func(a arguments) privacy.Event { return privacy.Shuffled{N: a.int(0), Event: a.event(1)} }},
 	{"repeat_and_select", []parameter{{"mean", up, ""}, eventParameter, {"shape", up, "1"}},
-		func(a arguments) Event { return RepeatAndSelect{Mean: a.rat(0), Event: a.event(1), Shape: a.rat(2)} }},
+		func(a arguments) privacy.Event {
+			return privacy.RepeatAndSelect{Mean: a.rat(0), Event: a.event(1), Shape: a.rat(2)}
+		}},
 	{"add_remove", []parameter{eventParameter},
-		func(a arguments) Event { return Under{AddRemove, a.event(0)} }},
+		func(a arguments) privacy.Event {
+			return privacy.Under{Neighbours: privacy.AddRemove, Event: a.event(0)}
+		}},
 	{"replace_one", []parameter{eventParameter},
-		func(a arguments) Event { return Under{ReplaceOne, a.event(0)} }},
+		func(a arguments) privacy.Event {
+			return privacy.Under{Neighbours: privacy.ReplaceOne, Event: a.event(0)}
+		}},
 	{"replace_special", []parameter{eventParameter},
-		func(a arguments) Event { return Under{ReplaceSpecial, a.event(0)} }},
+		func(a arguments) privacy.Event {
+			return privacy.Under{Neighbours: privacy.ReplaceSpecial, Event: a.event(0)}
+		}},
 	{"parallel", []parameter{{"event", manyEvents, ""}},
-		func(a arguments) Event { return Parallel{a[0].([]Event)} }},
+		func(a arguments) privacy.Event { return privacy.Parallel{Events: a[0].([]privacy.Event)} }},
 }
 
 // farther returns the bound of p that is farther from 1/k, where a randomized

@@ -1,8 +1,11 @@
-package privacy
+package plan
 
 import (
 	"fmt"
 	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // An evaluator makes the event that a tree describes.
@@ -79,14 +82,14 @@ func abridged(s string) string { return token{kind: letters, text: s}.String() }
 
 // event returns the event that n describes, or nil if there is an unknown in it
 // that has no value.
-func (v *evaluator) event(n *node) (e Event, err error) {
+func (v *evaluator) event(n *node) (e privacy.Event, err error) {
 	switch n.op {
 	case summed:
-		var events []Event
+		var events []privacy.Event
 		if events, err = v.events(n.of); err != nil {
 			return nil, err
 		}
-		e = Sum{events}
+		e = privacy.Sum{Events: events}
 	case repeated:
 		var count any
 		if count, err = v.argument(n, parameter{"the count", wholeUp, ""}, n.of[0]); err != nil {
@@ -96,7 +99,7 @@ func (v *evaluator) event(n *node) (e Event, err error) {
 		if err != nil || inner == nil || count == nil {
 			return nil, err
 		}
-		e = Repeat{int(count.(int64)), inner}
+		e = privacy.Repeat{Count: int(count.(int64)), Event: inner}
 	default:
 		if e, err = v.call(n); err != nil {
 			return nil, err
@@ -111,8 +114,8 @@ func (v *evaluator) event(n *node) (e Event, err error) {
 	return e, nil
 }
 
-func (v *evaluator) events(nodes []*node) ([]Event, error) {
-	var out []Event
+func (v *evaluator) events(nodes []*node) ([]privacy.Event, error) {
+	var out []privacy.Event
 	for _, n := range nodes {
 		e, err := v.event(n)
 		if err != nil {
@@ -123,7 +126,7 @@ func (v *evaluator) events(nodes []*node) ([]Event, error) {
 	return out, nil
 }
 
-func (v *evaluator) call(n *node) (Event, error) {
+func (v *evaluator) call(n *node) (privacy.Event, error) {
 	s, _ := signatureOf(n.text)
 	a := make(arguments, len(s.parameters))
 	known := true
@@ -151,8 +154,8 @@ func (v *evaluator) call(n *node) (Event, error) {
 }
 
 // curve reads the points of an rdp.
-func (v *evaluator) curve(n *node) (RDP, error) {
-	var curve RDP
+func (v *evaluator) curve(n *node) (privacy.RDP, error) {
+	var curve privacy.RDP
 	for i, part := range n.of {
 		p := parameter{"an order", down, ""}
 		if i%2 == 1 {
@@ -160,7 +163,7 @@ func (v *evaluator) curve(n *node) (RDP, error) {
 		}
 		a, err := v.argument(n, p, part)
 		if err != nil {
-			return RDP{}, err
+			return privacy.RDP{}, err
 		}
 		r, _ := a.(*big.Rat)
 		if i%2 == 1 {
@@ -177,7 +180,7 @@ func (v *evaluator) pair(n *node) (any, error) {
 	if n.unknown && v.x == nil {
 		return nil, nil
 	}
-	var e Pair
+	var e privacy.Pair
 	for i, part := range n.of {
 		x, err := v.number(part)
 		if err != nil {
@@ -227,7 +230,7 @@ func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
 			name += " of " + n.text
 		}
 		if a.unknown {
-			text += " with ? = " + abridged(ratText(v.x))
+			text += " with ? = " + abridged(numeric.FormatRat(v.x))
 		}
 		return nil, a.span.fail(fmt.Sprintf("%s is %s, which %s", name, text, why), hint)
 	}
@@ -239,16 +242,16 @@ func (v *evaluator) argument(n *node, p parameter, a *node) (any, error) {
 			return fail("is not a whole number", "ceil("+abridged(a.String())+") is the next one")
 		case x.rat.Sign() <= 0:
 			return fail("is not positive", "")
-		case x.rat.Cmp(new(big.Rat).SetInt64(MaxCount)) > 0:
+		case x.rat.Cmp(new(big.Rat).SetInt64(privacy.MaxCount)) > 0:
 			return fail("exceeds 1e12", "")
 		}
 		return x.rat.Num().Int64(), nil
 	case p.kind == epsilonKind:
-		return amountOf[epsilon](x, fail)
+		return amountOf(x, privacy.NewEpsilon, fail)
 	case p.kind == deltaKind:
-		return amountOf[delta](x, fail)
+		return amountOf(x, privacy.NewDelta, fail)
 	case p.kind == rhoKind:
-		return amountOf[rho](x, fail)
+		return amountOf(x, privacy.NewRho, fail)
 	case x.sign() <= 0:
 		return fail("is not positive", "")
 	case p.kind == rate && x.up().Cmp(one) > 0:
@@ -282,8 +285,8 @@ func (k kindOf) round(x constant) *big.Rat {
 	return x.up()
 }
 
-func amountOf[K kind](x constant, fail func(why, hint string) (any, error)) (any, error) {
-	a, err := newAmount[K](x.up())
+func amountOf[A any](x constant, newAmount func(*big.Rat) (A, error), fail func(why, hint string) (any, error)) (any, error) {
+	a, err := newAmount(x.up())
 	if err != nil {
 		return fail("is refused: "+err.Error(), "")
 	}

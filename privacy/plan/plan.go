@@ -1,17 +1,35 @@
-package privacy
+// Package plan is the language in which people write releases that are fixed in
+// advance, such as
+//
+//	ceil(60*60000/256) * poisson(256/60000, gaussian(1.1))
+//
+// [Parse] reads a plan, as this text or as JSON, and [Plan.Event] is the
+// [privacy.Event] that it means. Events print in both forms themselves, and what is
+// printed reads back as the same event. Numbers are exact; where no rational equals
+// what is written, it is rounded towards the greater loss of privacy. One number may
+// stay open, as "?", for package accountant to find.
+//
+// It guarantees that every error is a [*SyntaxError] with its place, and that a hostile
+// text costs little time.
+//
+// It does not guarantee that anybody can bound what a plan reveals, nor that the plan
+// speaks of the neighbours in question: see [privacy.Holds].
+package plan
 
 import (
 	"errors"
 	"math/big"
 	"strings"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A Plan is releases fixed in advance, as they were written: an event, or an
 // event with one unknown number. Plans are immutable; the zero Plan is not one.
 type Plan struct {
 	root  *node
-	event Event     // nil with an unknown
-	param Parameter // of the unknown
+	event privacy.Event // nil with an unknown
+	param Parameter     // of the unknown
 }
 
 // A Parameter says what the unknown of a plan is.
@@ -27,7 +45,7 @@ type Parameter struct {
 	Offset     int // of the ? in the text, in bytes
 }
 
-// ParsePlan reads a plan such as "14063 * poisson(256/60000, gaussian(1.1))":
+// Parse reads a plan such as "14063 * poisson(256/60000, gaussian(1.1))":
 //
 //	plan  := term {"+" term}
 //	term  := [number "*"] event
@@ -49,14 +67,14 @@ type Parameter struct {
 //
 // Texts are at most 256 KiB, events nest at most 16 deep, numbers have at most 1000
 // digits, and what takes long to compute is refused. Every error is a *SyntaxError.
-func ParsePlan(text string) (Plan, error) { return parsePlan(text, nil) }
+func Parse(text string) (Plan, error) { return parse(text, nil) }
 
-func parsePlan(text string, open func(string) ([]byte, error)) (Plan, error) {
+func parse(text string, open func(string) ([]byte, error)) (Plan, error) {
 	if len(text) > maxText {
 		return Plan{}, span{0, len(text)}.fail("the plan is longer than 256 KiB", "")
 	}
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
-		return unmarshalPlan([]byte(text))
+		return unmarshal([]byte(text))
 	}
 	p := parser{text: text, open: open}
 	root, err := p.parse()
@@ -89,7 +107,7 @@ func (p Plan) Unknown() bool { return p.root != nil && p.root.unknown }
 func (p Plan) Parameter() Parameter { return p.param }
 
 // Event returns the plan as an event. It fails if the plan has an unknown.
-func (p Plan) Event() (Event, error) {
+func (p Plan) Event() (privacy.Event, error) {
 	switch {
 	case p.root == nil:
 		return nil, errors.New("no plan")
@@ -103,7 +121,7 @@ func (p Plan) Event() (Event, error) {
 // With returns the plan's event with x for the unknown. It fails, mostly with a
 // *SyntaxError, where x makes an argument that means nothing, such as a count that
 // is not whole.
-func (p Plan) With(x *big.Rat) (Event, error) {
+func (p Plan) With(x *big.Rat) (privacy.Event, error) {
 	if !p.Unknown() {
 		return nil, errors.New("the plan has no unknown number")
 	}

@@ -1,4 +1,4 @@
-package privacy
+package plan
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// ReadPlan is ParsePlan for texts that may name files, as in rdp("curve.csv") and
+// Read is Parse for texts that may name files, as in rdp("curve.csv") and
 // pair("pair.csv"), which open returns the contents of. What the file says stands in the
 // event: neither its text nor its JSON form depends on the file.
 //
 // A file has a line for each point of a curve, order,eps, or each outcome of a pair,
 // p,q. A first line with these names, empty lines and lines that begin with # are left
 // out. Numbers are constant expressions.
-func ReadPlan(text string, open func(name string) ([]byte, error)) (Plan, error) {
-	return parsePlan(text, open)
+func Read(text string, open func(name string) ([]byte, error)) (Plan, error) {
+	return parse(text, open)
 }
 
 // file reads the points that stand in a file into b.

@@ -1,4 +1,4 @@
-package privacy
+package plan
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // UnmarshalEvent reads one event from its JSON form, and validates it: an object
@@ -16,10 +18,10 @@ import (
 // null are errors. {"sum": [...]} and {"parallel": [...]} have a list of events,
 // rdp {"orders": [...], "eps": [...]}, and a repetition is
 // {"repeat": {"count": 10, "event": {...}}}.
-func UnmarshalEvent(data []byte) (Event, error) {
-	p, err := unmarshalPlan(data)
+func UnmarshalEvent(data []byte) (privacy.Event, error) {
+	p, err := unmarshal(data)
 	if err == nil {
-		var e Event
+		var e privacy.Event
 		if e, err = p.Event(); err == nil {
 			return e, nil
 		}
@@ -27,7 +29,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	return nil, fmt.Errorf("unmarshal event: %w", err)
 }
 
-func unmarshalPlan(data []byte) (Plan, error) {
+func unmarshal(data []byte) (Plan, error) {
 	if len(data) > maxText {
 		return Plan{}, span{0, len(data)}.fail("the event is longer than 256 KiB", "")
 	}
