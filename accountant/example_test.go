@@ -30,3 +30,19 @@ func ExampleEpsilon() {
 	// zcdp: 2.419
 	// rdp: 2.419
 }
+
+// The same plan at several deltas.
+func ExampleEpsilonCurve() {
+	plan := privacy.Gaussian{Variance: big.NewRat(4, 1), SensitivitySquared: big.NewRat(1, 1)}
+	curve, err := accountant.EpsilonCurve(context.Background(), plan, []float64{1e-4, 1e-6, 1e-8}, accountant.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range curve {
+		fmt.Printf("delta %.0e: epsilon %.2f\n", p.X, p.Y.High)
+	}
+	// Output:
+	// delta 1e-04: epsilon 1.70
+	// delta 1e-06: epsilon 2.25
+	// delta 1e-08: epsilon 2.71
+}

@@ -31,8 +31,10 @@ age        = { type = "integer", lower = 0, upper = 120 }
 	if err != nil {
 		log.Fatal(err)
 	}
+	patient, _ := c.Domain("patient")
+	fmt.Println(patient.Measure, patient.Neighbours, patient.Epsilon)
 	visits, _ := c.Table("visits")
-	fmt.Println(visits.Domain.ID, visits.Domain.Epsilon, visits.MaxGroups, visits.MaxRows)
+	fmt.Println("groups", visits.MaxGroups, "rows", visits.MaxRows)
 	for _, column := range visits.Columns {
 		fmt.Println(column.Name, column.Type)
 	}
@@ -40,7 +42,8 @@ age        = { type = "integer", lower = 0, upper = 120 }
 	_, err = catalog.Parse("discreet.toml", "[tables.visits]\nsource = \"visits.csv\"\n")
 	fmt.Println(err)
 	// Output:
-	// patient 1 2 3
+	// pure add-remove 1
+	// groups 2 rows 3
 	// patient_id bigint
 	// ward text
 	// age integer

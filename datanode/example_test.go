@@ -51,3 +51,66 @@ func Example() {
 	// query "heights": the privacy budget does not suffice: budget "study" was asked for epsilon 1 and has epsilon 0 left
 	// [private data withheld]
 }
+
+// A table has an access definition as a whole: here one that answers every question
+// with a histogram.
+func ExampleTable() {
+	ctx := context.Background()
+	node, err := datanode.New(noise.System(), datanode.Options{Name: "clinic", Log: datanode.NewMemoryLog(), Now: time.Now})
+	if err != nil {
+		log.Fatal(err)
+	}
+	visits, err := datanode.Table(
+		datanode.Texts("ward", []string{"ER", "ICU", "ER"}),
+		datanode.Numbers("age", []float64{36, 81, 44}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := node.Set("visits", visits); err != nil {
+		log.Fatal(err)
+	}
+	half, err := privacy.ParseEpsilon("0.5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	wards := datanode.Laplace{Query: datanode.Histogram{Column: "ward", Categories: []string{"ER", "ICU"}}, Epsilon: half}
+	if err := node.Configure(ctx, "visits", wards); err != nil {
+		log.Fatal(err)
+	}
+	a, err := node.Query(ctx, "visits")
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := node.Query(ctx, "visits")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.Statement)
+	fmt.Println("the same answer each time:", fmt.Sprint(a.Values) == fmt.Sprint(again.Values))
+	// Output:
+	// laplace(epsilon=0.5) of histogram("ward" among ["ER" "ICU"])
+	// the same answer each time: true
+}
+
+// A guess at a sensitivity that nobody could derive. It is no bound.
+func ExampleEstimateSensitivity() {
+	e, err := datanode.EstimateSensitivity(noise.System(), datanode.EstimateOptions{
+		Query: func(ages []float64) []float64 {
+			sum := 0.0
+			for _, a := range ages {
+				sum += a
+			}
+			return []float64{sum / float64(len(ages))}
+		},
+		Norm:    datanode.L1Norm,
+		Oracle:  datanode.Normal{Mean: 40, Deviation: 10},
+		Records: 100,
+		Samples: 1000,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(e.Samples, 0 < e.Mean, e.Mean <= e.Largest)
+	// Output: 1000 true true
+}

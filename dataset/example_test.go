@@ -63,3 +63,81 @@ func Example() {
 	fmt.Println(len(counts.Value), "counts, epsilon", left.Epsilon, "left of", long)
 	// Output: 2 counts, epsilon 0.75 left of [private records]
 }
+
+// Two sources with a budget each are joined on a key: both pay, by what the join does
+// to each.
+func ExampleJoin() {
+	ctx := context.Background()
+	one, err := privacy.ParseEpsilon("1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	tenth, err := privacy.ParseEpsilon("0.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var budgets []*budget.InMemory
+	var sources []dataset.Dataset[string]
+	for name, towns := range map[string][]string{"doctors": {"Ulm", "Ulm", "Bonn"}, "patients": {"Ulm", "Bonn", "Bonn", "Jena"}} {
+		b, err := budget.NewInMemory(name, filter.Budget{Measure: filter.Pure, Epsilon: one})
+		if err != nil {
+			log.Fatal(err)
+		}
+		source, err := dataset.New(noise.System(), towns, b)
+		if err != nil {
+			log.Fatal(err)
+		}
+		budgets, sources = append(budgets, b), append(sources, source)
+	}
+	town := func(name string) string { return name }
+	both := dataset.Join(sources[0], sources[1], town, town)
+	many := dataset.Where(both, func(p dataset.Pair[string, []string, []string]) bool { return len(p.Left)+len(p.Right) > 2 })
+	if _, err := dataset.NoisyCount(ctx, noise.System(), many, dataset.Options{Epsilon: tenth}); err != nil {
+		log.Fatal(err)
+	}
+	for _, b := range budgets {
+		left, err := b.Left(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("left:", left.Epsilon)
+	}
+	// Output:
+	// left: 0.9
+	// left: 0.9
+}
+
+// Multisets are combined like sets, and a median is chosen among declared numbers.
+func ExampleNoisyMedian() {
+	ctx := context.Background()
+	one, err := privacy.ParseEpsilon("1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	people, err := budget.NewInMemory("people", filter.Budget{Measure: filter.Pure, Epsilon: one})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var ages []int
+	for i := range 10_000 {
+		ages = append(ages, 20+i%41)
+	}
+	all, err := dataset.New(noise.System(), ages, people)
+	if err != nil {
+		log.Fatal(err)
+	}
+	young := dataset.Where(all, func(age int) bool { return age < 30 })
+	old := dataset.Where(all, func(age int) bool { return age > 50 })
+	rest := dataset.Except(all, dataset.Concat(young, old))
+	half, err := privacy.ParseEpsilon("0.5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	median, err := dataset.NoisyMedian(ctx, noise.System(), rest, func(age int) float64 { return float64(age) },
+		dataset.QuantileOptions{Options: dataset.Options{Epsilon: half}, Lower: 0, Upper: 100, Step: 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(median.Value)
+	// Output: 40
+}

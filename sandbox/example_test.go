@@ -56,6 +56,19 @@ func ExampleJob() {
 	for _, s := range sums {
 		fmt.Printf("%s: %.1f million\n", s.Key, s.Value/1e6) // the noise is of scale 1,000: e^-50 that it shows
 	}
+	half, err := privacy.ParseEpsilon("0.5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	means, err := job.Mean(ctx, noise.System(), sandbox.Cost{Epsilon: one})
+	if err != nil {
+		log.Fatal(err)
+	}
+	counts, err := job.Count(ctx, noise.System(), sandbox.Cost{Epsilon: half})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(means), "means,", len(counts), "counts")
 	left, err := patients.Left(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -66,5 +79,6 @@ func ExampleJob() {
 	// 25-49: 2.5 million
 	// 50-74: 2.5 million
 	// 75+: 2.5 million
-	// left: epsilon 2
+	// 4 means, 4 counts
+	// left: epsilon 0.5
 }

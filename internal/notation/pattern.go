@@ -118,13 +118,6 @@ func (p Pattern) has(field string) bool {
 	return false
 }
 
-// Matches reports whether a text is written by the pattern and its fields lie in
-// their ranges. Whether the month has such a day it does not look at.
-func (p Pattern) Matches(text string) bool {
-	_, ok := p.iso(nil, []byte(text), true)
-	return ok
-}
-
 var months = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 
 // iso appends the date, or with time the timestamp, in ISO form.

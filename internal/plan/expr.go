@@ -129,7 +129,7 @@ func Map(e Expr, f func(*Ref) Expr) Expr {
 		return f(e)
 	case *Call:
 		c := *e
-		c.Args = MapAll(e.Args, f)
+		c.Args = mapAll(e.Args, f)
 		return &c
 	case *Case:
 		c := *e
@@ -147,8 +147,8 @@ func Map(e Expr, f func(*Ref) Expr) Expr {
 	return e
 }
 
-// MapAll maps a list of expressions.
-func MapAll(es []Expr, f func(*Ref) Expr) []Expr {
+// mapAll maps a list of expressions.
+func mapAll(es []Expr, f func(*Ref) Expr) []Expr {
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		out[i] = Map(e, f)

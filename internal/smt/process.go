@@ -155,7 +155,7 @@ func (p *Process) fail(err error, out string) error {
 	case strings.Contains(out, "(error"): // after which cvc5 exits
 		err = ErrOutput
 	case !errors.Is(err, ErrOutput):
-		err = fmt.Errorf("%w: %v", ErrCrash, p.ended)
+		err = fmt.Errorf("%w: %v", errCrash, p.ended)
 	}
 	p.failed = fmt.Errorf("ask %s: %w", p.solver, err)
 	if said := out + p.stderr.String(); said != "" {

@@ -15,9 +15,9 @@ const (
 	patience  = 250 * time.Millisecond // with a killed process whose pipes stay open
 )
 
-// Run runs a fresh process on a script and returns all that it prints. A solver
+// runScript runs a fresh process on a script and returns all that it prints. A solver
 // that meets an error prints it and goes on; see Solve for who wants an answer.
-func Run(ctx context.Context, s Solver, o Options, script string) (string, error) {
+func runScript(ctx context.Context, s Solver, o Options, script string) (string, error) {
 	path, err := s.path(o)
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func run(ctx context.Context, s Solver, path string, args []string, script strin
 	case errors.As(err, &exit) && exit.Exited() && strings.Contains(out.String(), "(error"):
 		return out.String(), nil // the exit code tells no more than the text
 	case err != nil:
-		return "", fmt.Errorf("run %s: %w: %w %s", s, ErrCrash, err, excerpt(errs.String()))
+		return "", fmt.Errorf("run %s: %w: %w %s", s, errCrash, err, excerpt(errs.String()))
 	}
 	return out.String(), nil
 }
@@ -52,7 +52,7 @@ func run(ctx context.Context, s Solver, path string, args []string, script strin
 // (check-sat), and returns with the answer what is printed after it: the model,
 // if the script asks for one, or the error that there is none.
 func Solve(ctx context.Context, s Solver, o Options, script string) (Answer, string, error) {
-	out, err := Run(ctx, s, o, script)
+	out, err := runScript(ctx, s, o, script)
 	if err != nil {
 		return Unknown, "", err
 	}

@@ -28,7 +28,7 @@ const (
 // What goes wrong with a solver.
 var (
 	ErrMissing = errors.New("solver is not installed")
-	ErrCrash   = errors.New("solver ended unexpectedly")
+	errCrash   = errors.New("solver ended unexpectedly")
 	ErrOutput  = errors.New("solver printed what was not asked for")
 )
 

@@ -66,7 +66,7 @@ func TestAMissingSolverSaysWhatToInstall(t *testing.T) {
 	}
 	for _, err := range []error{
 		func() error { _, err := Start(t.Context(), CVC5, Options{}); return err }(),
-		func() error { _, err := Run(t.Context(), CVC5, Options{}, ""); return err }(),
+		func() error { _, err := runScript(t.Context(), CVC5, Options{}, ""); return err }(),
 	} {
 		if !errors.Is(err, ErrMissing) {
 			t.Errorf("got %v", err)
@@ -138,9 +138,9 @@ func TestWaysToFail(t *testing.T) {
 		want       error
 		text       string
 	}{
-		{"exits", "exit 3", ErrCrash, "exit status 3"},
-		{"crashes", "echo dead >&2; kill -SEGV $$", ErrCrash, "segmentation"},
-		{"crashes while it answers", "echo un; echo sa; kill -KILL $$", ErrCrash, "killed"},
+		{"exits", "exit 3", errCrash, "exit status 3"},
+		{"crashes", "echo dead >&2; kill -SEGV $$", errCrash, "segmentation"},
+		{"crashes while it answers", "echo un; echo sa; kill -KILL $$", errCrash, "killed"},
 		{"garbage", `while read line; do case "$line" in "(echo"*) line=${line#*\"}; echo "${line%\"*}";; *) echo maybe;; esac; done`, ErrOutput, "maybe"},
 		{"two answers", `while read line; do case "$line" in "(echo"*) line=${line#*\"}; echo "${line%\"*}";; *) echo sat; echo unsat;; esac; done`, ErrOutput, "sat"},
 		{"hangs", "sleep 60", context.DeadlineExceeded, ""},

@@ -75,7 +75,7 @@ func OneRun(ctx context.Context, t Trainer, set *example.Set, first int, o Obser
 	if bits == nil {
 		bits = noise.System()
 	}
-	in, err := Coins(bits, n)
+	in, err := coins(bits, n)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func OneRun(ctx context.Context, t Trainer, set *example.Set, first int, o Obser
 		rows[i] = i
 	}
 	steps := -1
-	if err := t.Run(ctx, set, append(rows, Rows(in, first)...), func(p []float32) { steps++; o.See(p) }); err != nil {
+	if err := t.Run(ctx, set, append(rows, rowsOf(in, first)...), func(p []float32) { steps++; o.See(p) }); err != nil {
 		return nil, fmt.Errorf("train with canaries: %w", err)
 	}
 	views, err := o.Views()
@@ -311,7 +311,7 @@ func (o *LossObserver) Views() ([]View, error) {
 // say what the scores prove. It is for faults that show in one example's effect on the
 // whole, which no single run with many canaries isolates.
 func Repeat(ctx context.Context, bits noise.Bits, runs int, play func(ctx context.Context, in bool) (float64, error)) (scores []float64, in []bool, err error) {
-	if in, err = Coins(bits, runs); err != nil {
+	if in, err = coins(bits, runs); err != nil {
 		return nil, nil, err
 	}
 	scores = make([]float64, runs)

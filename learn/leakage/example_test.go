@@ -1,10 +1,14 @@
 package leakage_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
+	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/leakage"
+	"github.com/discreet-dp/discreet/learn/network"
+	"github.com/discreet-dp/discreet/noise"
 )
 
 // How well a score tells members of a training set from others.
@@ -47,4 +51,43 @@ func ExampleMeasureExposure() {
 	}
 	fmt.Printf("exposure %.1f of %.1f bits\n", r.Rank, r.Most)
 	// Output: exposure 10.0 of 10.0 bits
+}
+
+// A trainer that learns its rows by heart is audited in one run, with canaries of which
+// a coin decides each.
+func ExampleOneRun() {
+	canaries, err := leakage.Mislabelled(noise.System(), 200, 200, 2, -1, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	spec := network.Spec{Input: []int{200}, Layers: []network.Layer{{Type: "linear", Width: 2}}, Loss: network.CrossEntropy}
+	seen, err := leakage.NewLossObserver(spec, canaries, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	descent := leakage.TrainerFunc(func(_ context.Context, set *example.Set, rows []int, see func([]float32)) error {
+		net, err := network.New(spec)
+		if err != nil {
+			return err
+		}
+		pass := net.NewPass(network.PassOptions{Workers: 1})
+		sum := make([]float32, len(net.Parameters()))
+		see(net.Parameters())
+		for range 20 {
+			if _, err := pass.Gradient(set, rows, sum); err != nil {
+				return err
+			}
+			for i, g := range sum {
+				net.Parameters()[i] -= g / 100
+			}
+		}
+		see(net.Parameters())
+		return nil
+	})
+	r, err := leakage.OneRun(context.Background(), descent, canaries, 0, seen, noise.System(), leakage.GuessOptions{Delta: 1e-5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Canaries, "canaries; more than epsilon 1 is proved:", r.Epsilon > 1)
+	// Output: 200 canaries; more than epsilon 1 is proved: true
 }

@@ -2,11 +2,11 @@ package leakage
 
 import "math"
 
-// Exposure is how many bits of guessing a model spares who looks for a canary among
+// exposure is how many bits of guessing a model spares who looks for a canary among
 // random candidates (Carlini et al. 2019): log2|R| − log2 rank, where R are the
 // candidates that were not planted, by their perplexity, and rank counts those that are
 // no more perplexing than the canary, and it. More than log2|R| it cannot say.
-func Exposure(canary float64, references []float64) (float64, error) {
+func exposure(canary float64, references []float64) (float64, error) {
 	if len(references) == 0 || math.IsNaN(canary) {
 		return 0, bad("exposure of %v among %d references", canary, len(references))
 	}
@@ -22,10 +22,10 @@ func Exposure(canary float64, references []float64) (float64, error) {
 	return math.Log2(float64(len(references))) - math.Log2(float64(rank)), nil
 }
 
-// Exposure is the same where the canary is likelier than every reference: −log2 of the
+// exposure is the same where the canary is likelier than every reference: −log2 of the
 // probability that a candidate is no more perplexing, by the law that was fitted to the
 // references. It extrapolates, and is no better than the fit in its tail.
-func (s SkewNormal) Exposure(canary float64) float64 { return -s.LogCDF(canary) / math.Ln2 }
+func (s skewNormal) exposure(canary float64) float64 { return -s.logCDF(canary) / math.Ln2 }
 
 // An ExposureReport is what a model shows of one canary.
 type ExposureReport struct {
@@ -41,13 +41,13 @@ type ExposureReport struct {
 
 // MeasureExposure holds a canary's perplexity against those of references.
 func MeasureExposure(canary float64, references []float64) (ExposureReport, error) {
-	rank, err := Exposure(canary, references)
+	rank, err := exposure(canary, references)
 	if err != nil {
 		return ExposureReport{}, err
 	}
 	r := ExposureReport{Perplexity: canary, References: len(references), Rank: rank, Most: math.Log2(float64(len(references)))}
-	if fit, err := FitSkewNormal(references); err == nil {
-		r.Extrapolate = fit.Exposure(canary)
+	if fit, err := fitSkewNormal(references); err == nil {
+		r.Extrapolate = fit.exposure(canary)
 	}
 	return r, nil
 }

@@ -15,14 +15,14 @@ func TestExposureByRank(t *testing.T) {
 		{0, 4}, {0.1, 4}, {3.5, 2}, {20, 4 - math.Log2(17)},
 		{1, 3}, // a tie keeps the reference first
 	} {
-		if got, err := Exposure(tc.canary, references); err != nil || math.Abs(got-tc.want) > 1e-12 {
+		if got, err := exposure(tc.canary, references); err != nil || math.Abs(got-tc.want) > 1e-12 {
 			t.Errorf("canary %v: %v, %v, want %v", tc.canary, got, err, tc.want)
 		}
 	}
-	if _, err := Exposure(1, nil); err == nil {
+	if _, err := exposure(1, nil); err == nil {
 		t.Error("no references")
 	}
-	if _, err := Exposure(math.NaN(), references); err == nil {
+	if _, err := exposure(math.NaN(), references); err == nil {
 		t.Error("a canary that is no number")
 	}
 }
@@ -49,7 +49,7 @@ func TestSkewNormalLogCDF(t *testing.T) {
 		{-10, 1, -106.4625703010333}, {-3, 10, -464.7629587034691}, {-8, -4, -34.3202899793546}, {-20, 0.5, -256.6798909080052},
 		{2, -5, 0}, {-1, 30, -461.8527505417719}, {-12, 0, -75.4106730015688}, {3, 0, -0.001350809964748194},
 	} {
-		got := SkewNormal{2, 3, tc.shape}.LogCDF(2 + 3*tc.z)
+		got := skewNormal{2, 3, tc.shape}.logCDF(2 + 3*tc.z)
 		if math.Abs(got-tc.want) > 1e-10*math.Abs(tc.want)+1e-15 {
 			t.Errorf("ln CDF(%v; %v) = %.16g, want %.16g", tc.z, tc.shape, got, tc.want)
 		}
@@ -75,25 +75,25 @@ func TestFitSkewNormal(t *testing.T) {
 	for _, tc := range []struct {
 		n     int
 		shape float64
-		want  SkewNormal
+		want  skewNormal
 	}{
-		{40, 3, SkewNormal{3.06709700494, 1.94100469387, 2.90068043249}},
-		{60, -2, SkewNormal{2.73274145888, 1.78673472803, -1.26443159053}},
-		{100, 1.5, SkewNormal{3.01335130211, 1.97820946114, 1.5197274327}},
+		{40, 3, skewNormal{3.06709700494, 1.94100469387, 2.90068043249}},
+		{60, -2, skewNormal{2.73274145888, 1.78673472803, -1.26443159053}},
+		{100, 1.5, skewNormal{3.01335130211, 1.97820946114, 1.5197274327}},
 	} {
-		got, err := FitSkewNormal(skewed(tc.n, tc.shape))
+		got, err := fitSkewNormal(skewed(tc.n, tc.shape))
 		if err != nil || math.Abs(got.Location-tc.want.Location) > 1e-6 || math.Abs(got.Scale-tc.want.Scale) > 1e-6 || math.Abs(got.Shape-tc.want.Shape) > 1e-6 {
 			t.Errorf("%d values of shape %v: %+v, %v, want %+v", tc.n, tc.shape, got, err, tc.want)
 		}
 	}
-	if _, err := FitSkewNormal(make([]float64, 20)); err == nil {
+	if _, err := fitSkewNormal(make([]float64, 20)); err == nil {
 		t.Error("a law of values that don't vary")
 	}
 	half := make([]float64, 100) // quantiles of |U|: the likelihood grows with the shape forever
 	for i := range half {
 		half[i] = math.Sqrt2 * math.Erfinv((float64(i)+0.5)/100)
 	}
-	if s, err := FitSkewNormal(half); err == nil {
+	if s, err := fitSkewNormal(half); err == nil {
 		t.Errorf("half-normal: %+v", s)
 	}
 }

@@ -33,10 +33,10 @@ func bad(format string, args ...any) error {
 // says no longer distinguishes.
 const limit = 60
 
-// LogOdds is φ = ln(p/(1−p)) of the probability p = e^−loss that a model gives to an
+// logOdds is φ = ln(p/(1−p)) of the probability p = e^−loss that a model gives to an
 // example's own label: nearly Gaussian over models where the loss is anything but
 // (Carlini et al. 2022). A loss that is no number says nothing, and is 0.
-func LogOdds(loss float64) float64 {
+func logOdds(loss float64) float64 {
 	switch {
 	case math.IsNaN(loss):
 		return 0
@@ -54,8 +54,8 @@ func lossOf(phi float64) float64 {
 	return math.Log1p(math.Exp(phi)) - phi
 }
 
-// Coins draws n fair bits: who is in.
-func Coins(bits noise.Bits, n int) ([]bool, error) {
+// coins draws n fair bits: who is in.
+func coins(bits noise.Bits, n int) ([]bool, error) {
 	in := make([]bool, n)
 	var word uint64
 	for i := range in {
@@ -71,8 +71,8 @@ func Coins(bits noise.Bits, n int) ([]bool, error) {
 	return in, nil
 }
 
-// Rows are the places where in is set, each after from.
-func Rows(in []bool, from int) []int {
+// rowsOf are the places where in is set, each after from.
+func rowsOf(in []bool, from int) []int {
 	var rows []int
 	for i, b := range in {
 		if b {

@@ -11,17 +11,17 @@ import (
 
 func TestLogOdds(t *testing.T) {
 	for _, p := range []float64{1e-9, 0.1, 0.5, 0.9, 0.999} {
-		if got, want := LogOdds(-math.Log(p)), math.Log(p/(1-p)); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+		if got, want := logOdds(-math.Log(p)), math.Log(p/(1-p)); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 			t.Errorf("p = %v: %v, want %v", p, got, want)
 		}
-		if loss := lossOf(LogOdds(-math.Log(p))); math.Abs(loss+math.Log(p)) > 1e-9 {
+		if loss := lossOf(logOdds(-math.Log(p))); math.Abs(loss+math.Log(p)) > 1e-9 {
 			t.Errorf("p = %v: loss %v", p, loss)
 		}
 	}
 	for _, tc := range []struct{ loss, want float64 }{
 		{0, limit}, {-1, limit}, {math.Inf(1), -limit}, {math.NaN(), 0}, {1e-300, limit}, {1000, -limit},
 	} {
-		if got := LogOdds(tc.loss); got != tc.want {
+		if got := logOdds(tc.loss); got != tc.want {
 			t.Errorf("loss %v: %v", tc.loss, got)
 		}
 	}

@@ -38,7 +38,7 @@ func score(net *network.Network, pass *network.Pass, set *example.Set, rows []in
 			return err
 		}
 		for i, r := range rows {
-			if phi[i] = LogOdds(phi[i]); !set.Labelled(r) {
+			if phi[i] = logOdds(phi[i]); !set.Labelled(r) {
 				phi[i] = 0 // a loss of nothing says nothing
 			}
 		}

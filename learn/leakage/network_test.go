@@ -34,8 +34,8 @@ func TestScorerAgreesWithLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range phi {
-		if math.Abs(phi[i]-LogOdds(losses[i])) > 1e-4 {
-			t.Fatalf("example %d: %v, by the loss %v", rows[i], phi[i], LogOdds(losses[i]))
+		if math.Abs(phi[i]-logOdds(losses[i])) > 1e-4 {
+			t.Fatalf("example %d: %v, by the loss %v", rows[i], phi[i], logOdds(losses[i]))
 		}
 	}
 	if a, b := margin([]float32{0, 40}, 1), margin([]float32{0, 30}, 1); !(a > b) {

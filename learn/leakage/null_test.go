@@ -118,7 +118,7 @@ func TestGuessKeepsItsConfidence(t *testing.T) {
 			for guesses, delta := range map[int]float64{n / 3: 0, n: 1e-5} {
 				claims := func(guess func([]float64, []bool) bool) (float64, float64) {
 					return overclaims(nullRuns(), func() bool {
-						in, err := Coins(bits, n)
+						in, err := coins(bits, n)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -227,7 +227,7 @@ func TestGuessOfWhatIsRevealedKeepsItsConfidence(t *testing.T) {
 			}
 			for kind, name := range []string{"epsilon", "mu"} {
 				share, p := overclaims(nullRuns(), func() bool {
-					in, err := Coins(bits, n)
+					in, err := coins(bits, n)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -291,7 +291,7 @@ func TestRunsKeepTheirConfidence(t *testing.T) {
 		for order, arrange := range all {
 			play := func(f func(scores []float64, in []bool) audit.Counts) (float64, float64) {
 				return overclaims(nullRuns(), func() bool {
-					in, err := Coins(bits, n)
+					in, err := coins(bits, n)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -344,7 +344,7 @@ func TestExposureKeepsItsBits(t *testing.T) {
 			s := world(r, references+1)
 			at := r.IntN(len(s))
 			s[0], s[at] = s[at], s[0]
-			bits, err := Exposure(s[0], s[1:])
+			bits, err := exposure(s[0], s[1:])
 			if err != nil {
 				t.Fatal(err)
 			}

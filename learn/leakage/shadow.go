@@ -101,7 +101,7 @@ func trainAll(ctx context.Context, learners []Learner, o GameOptions) (*Shadows,
 	}
 	for k := range learners {
 		var err error
-		if s.In[k], err = Coins(o.Bits, o.Examples); err != nil {
+		if s.In[k], err = coins(o.Bits, o.Examples); err != nil {
 			return nil, err
 		}
 		s.Phi[k] = make([]float64, o.Examples)
@@ -119,7 +119,7 @@ func trainAll(ctx context.Context, learners []Learner, o GameOptions) (*Shadows,
 	for range min(workers, len(learners)) {
 		group.Go(func() {
 			for k := range next {
-				m, err := learners[k].Train(ctx, Rows(s.In[k], 0))
+				m, err := learners[k].Train(ctx, rowsOf(s.In[k], 0))
 				if err == nil {
 					err = m.Scores(ctx, every, s.Phi[k])
 				}

@@ -8,25 +8,21 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// A SkewNormal is Azzalini's law (1985): density 2/ω·φ(z)·Φ(αz) at z = (x − ξ)/ω.
-type SkewNormal struct {
+// A skewNormal is Azzalini's law (1985): density 2/ω·φ(z)·Φ(αz) at z = (x − ξ)/ω.
+type skewNormal struct {
 	Location float64 `json:"location"` // ξ
 	Scale    float64 `json:"scale"`    // ω
 	Shape    float64 `json:"shape"`    // α
 }
 
-// LogDensity is the logarithm of the density.
-func (s SkewNormal) LogDensity(x float64) float64 {
-	return s.log((x-s.Location)/s.Scale) - math.Log(s.Scale)
-}
-
-func (s SkewNormal) log(z float64) float64 {
+// log is the logarithm of the density of z, times ω.
+func (s skewNormal) log(z float64) float64 {
 	return math.Ln2 - z*z/2 - math.Log(2*math.Pi)/2 + logNormal(s.Shape*z)
 }
 
-// LogCDF is the logarithm of the probability of x or less, to about ten digits in
+// logCDF is the logarithm of the probability of x or less, to about ten digits in
 // the lower tail as well, which is where exposure looks.
-func (s SkewNormal) LogCDF(x float64) float64 {
+func (s skewNormal) logCDF(x float64) float64 {
 	z := (x - s.Location) / s.Scale
 	switch {
 	case math.IsNaN(z):
@@ -52,19 +48,19 @@ func (s SkewNormal) LogCDF(x float64) float64 {
 	return at + math.Log(sum*length)
 }
 
-// ErrNoFit is returned where no skew-normal law is likeliest: the likelihood of very
+// errNoFit is returned where no skew-normal law is likeliest: the likelihood of very
 // asymmetric samples grows with the shape forever.
-var ErrNoFit = errors.New("no skew-normal law fits best")
+var errNoFit = errors.New("no skew-normal law fits best")
 
 // steepest bounds the shape: beyond it the law ends at its location like a half-normal
 // one, and what lies outside would have no probability at all.
 const steepest = 100
 
-// FitSkewNormal returns the likeliest law of a sample of 8 or more.
-func FitSkewNormal(sample []float64) (SkewNormal, error) {
+// fitSkewNormal returns the likeliest law of a sample of 8 or more.
+func fitSkewNormal(sample []float64) (skewNormal, error) {
 	n := float64(len(sample))
 	if n < 8 {
-		return SkewNormal{}, bad("a skew-normal fit of %d values", len(sample))
+		return skewNormal{}, bad("a skew-normal fit of %d values", len(sample))
 	}
 	var mean, variance, third float64
 	for _, x := range sample {
@@ -75,7 +71,7 @@ func FitSkewNormal(sample []float64) (SkewNormal, error) {
 	}
 	deviation := math.Sqrt(variance)
 	if !(deviation > 0) || math.IsInf(deviation, 1) {
-		return SkewNormal{}, fmt.Errorf("%w: the values don't vary, or are not finite", ErrNoFit)
+		return skewNormal{}, fmt.Errorf("%w: the values don't vary, or are not finite", errNoFit)
 	}
 	z := make([]float64, len(sample))
 	for i, x := range sample {
@@ -83,7 +79,7 @@ func FitSkewNormal(sample []float64) (SkewNormal, error) {
 		third += z[i] * z[i] * z[i] / n
 	}
 	// In the parameters (ξ, ln ω, asinh α) nothing is out of bounds.
-	law := func(p []float64) SkewNormal { return SkewNormal{p[0], math.Exp(p[1]), math.Sinh(p[2])} }
+	law := func(p []float64) skewNormal { return skewNormal{p[0], math.Exp(p[1]), math.Sinh(p[2])} }
 	problem := optimize.Problem{
 		Func: func(p []float64) (loss float64) {
 			s := law(p)
@@ -105,7 +101,7 @@ func FitSkewNormal(sample []float64) (SkewNormal, error) {
 		},
 	}
 	best := math.Inf(1)
-	var fit SkewNormal
+	var fit skewNormal
 	// α = 0 is a stationary point of every sample (its information is singular there):
 	// start on both sides of it, from the moments.
 	for _, skew := range []float64{third, -third / 4} {
@@ -113,16 +109,16 @@ func FitSkewNormal(sample []float64) (SkewNormal, error) {
 		// A search that ends early for want of digits has the point that it reached; one
 		// that ran away has a shape that is refused below.
 		if r == nil || math.IsNaN(r.F) {
-			return SkewNormal{}, fmt.Errorf("fit a skew-normal law: %w", err)
+			return skewNormal{}, fmt.Errorf("fit a skew-normal law: %w", err)
 		}
 		if r.F < best {
 			best, fit = r.F, law(r.X)
 		}
 	}
 	if !(math.Abs(fit.Shape) <= steepest) {
-		return SkewNormal{}, ErrNoFit
+		return skewNormal{}, errNoFit
 	}
-	return SkewNormal{mean + deviation*fit.Location, deviation * fit.Scale, fit.Shape}, nil
+	return skewNormal{mean + deviation*fit.Location, deviation * fit.Scale, fit.Shape}, nil
 }
 
 // mills is φ(x)/Φ(x).

@@ -94,8 +94,8 @@ func (t Text) Perplexity(net *network.Network, lines []string, from int) ([]floa
 	return losses, nil
 }
 
-// Complete goes on with a line, always by the likeliest character, to its end.
-func (t Text) Complete(net *network.Network, line string) (string, error) {
+// complete goes on with a line, always by the likeliest character, to its end.
+func (t Text) complete(net *network.Network, line string) (string, error) {
 	alphabet := []rune(t.Alphabet)
 	pass := net.NewPass(network.PassOptions{Workers: 1})
 	out := make([]float32, t.Width*t.classes())
@@ -185,7 +185,7 @@ func (t Text) Exposure(ctx context.Context, net *network.Network, s Secret, most
 		return ExposureReport{}, err
 	}
 	r.Canary, r.Repetitions = s.Format, s.Repetitions
-	said, err := t.Complete(net, place)
+	said, err := t.complete(net, place)
 	r.Extracted = said == s.Line()
 	return r, err
 }

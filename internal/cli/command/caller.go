@@ -85,10 +85,10 @@ func UserOf(uid int) *ledger.User {
 // OwnersFiles are the flags whose files are opened with the owner's rights, whoever asks.
 var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key"}
 
-// Admit refuses a command line that would open files of the caller's with the rights of
+// admit refuses a command line that would open files of the caller's with the rights of
 // somebody else. The owner's commands show private data to whoever may run them: there is
 // nothing left to keep.
-func (c *Command) Admit(by caller, args []string) error {
+func (c *Command) admit(by caller, args []string) error {
 	if by.bit && c.For == Analyst {
 		return diagnostic.New("D118", diagnostic.Span{}, "discreet %s runs by no set-user-ID or set-group-ID bit", c.Title()).
 			Because("its caller would choose among the catalogs and ledgers of the owner").Try("the owner takes the bit off: chmod ug-s")
@@ -97,12 +97,12 @@ func (c *Command) Admit(by caller, args []string) error {
 	for _, g := range c.Given {
 		owners := slices.Contains(OwnersFiles, g.Name)
 		if owners && seen[g.Name] {
-			return diagnostic.New("D115", diagnostic.Span{}, "%s is given twice", FlagName(g.Name)).
+			return diagnostic.New("D115", diagnostic.Span{}, "%s is given twice", flagName(g.Name)).
 				Because("the second would undo the first, which somebody else may have fixed")
 		}
 		seen[g.Name] = true
 		if by.Other && c.For != Owner && !owners && g.Value != "-" && c.NamesFile(g.Name) {
-			return c.NotWithTheseRights(FlagName(g.Name) + " " + g.Value)
+			return c.NotWithTheseRights(flagName(g.Name) + " " + g.Value)
 		}
 	}
 	if low := lowLimit(); by.Other && c.For == Analyst && low != "" {

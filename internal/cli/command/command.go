@@ -119,10 +119,10 @@ func (c *Command) unknownFlag(name string) error {
 	}
 	var names []string
 	c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag %s", c.Title(), FlagName(name)).
+	d := diagnostic.New("D111", diagnostic.Span{}, "discreet %s has no flag %s", c.Title(), flagName(name)).
 		Try("discreet help %s shows its flags", c.Title())
 	if near := diagnostic.Nearest(name, names); near != "" {
-		d.Try("did you mean %s?", FlagName(near))
+		d.Try("did you mean %s?", flagName(near))
 	}
 	return d
 }
@@ -191,7 +191,7 @@ func (c *Command) WriteHelp(w io.Writer) {
 func (c *Command) FlagTable() (rows [][2]string) {
 	c.Flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
-		name := FlagName(f.Name)
+		name := flagName(f.Name)
 		if value != "" {
 			name += " " + value
 		}
@@ -211,16 +211,16 @@ func WriteAligned(w io.Writer, rows [][2]string) {
 	}
 }
 
-// FlagName is a flag as it is typed, in help, in completions and in errors.
-func FlagName(name string) string {
+// flagName is a flag as it is typed, in help, in completions and in errors.
+func flagName(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
 	return "--" + name
 }
 
-// Quote is a word of any of the three shells.
-func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quote is a word of any of the three shells.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // firstWords are the first arguments that a command knows.
 func (c *Command) firstWords() []string {
@@ -266,7 +266,7 @@ func Said(c *Command) string {
 			continue
 		}
 		if strings.ContainsAny(g.Value, " \t\n'\"\\$|&;<>()*?[]#~`") || g.Value == "" {
-			g.Value = Quote(g.Value)
+			g.Value = quote(g.Value)
 		}
 		words = append(words, g.Value)
 	}

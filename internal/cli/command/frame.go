@@ -38,7 +38,7 @@ func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command
 			if err := c.knows(args); err != nil {
 				return err
 			}
-			if err := c.Admit(WhoCalls(), args); err != nil {
+			if err := c.admit(WhoCalls(), args); err != nil {
 				return err
 			}
 			return c.Run(frame.Context(), t, args)
@@ -153,14 +153,14 @@ func (c *Command) refuseFlag(err error) error {
 			name = group
 		}
 		if key := Resources[name]; key != "" {
-			return ofTheCatalog(FlagName(name), key)
+			return ofTheCatalog(flagName(name), key)
 		}
 		return c.unknownFlag(name)
 	case errors.As(err, &missing):
-		return diagnostic.New("D112", diagnostic.Span{}, "%s needs a value", FlagName(missing.GetSpecifiedName())).
+		return diagnostic.New("D112", diagnostic.Span{}, "%s needs a value", flagName(missing.GetSpecifiedName())).
 			Try("discreet help %s shows its flags", c.Title())
 	case errors.As(err, &invalid):
-		return BadValue(FlagName(invalid.GetFlag().Name), invalid.GetValue(), errors.Unwrap(invalid))
+		return BadValue(flagName(invalid.GetFlag().Name), invalid.GetValue(), errors.Unwrap(invalid))
 	case errors.As(err, &syntax):
 		return c.unknownFlag(strings.TrimLeft(syntax.GetSpecifiedFlag(), "-"))
 	}

@@ -139,7 +139,7 @@ func (o *Options) total(queries []query, order float64, workers int) float64 {
 		test = o.Threshold.IndependentRDP(order)
 	}
 	if o.LNMax != nil {
-		answer = Pure{2 * o.LNMax.Gamma}.IndependentRDP(order)
+		answer = pure{2 * o.LNMax.Gamma}.IndependentRDP(order)
 	} else {
 		answer = o.GNMax.IndependentRDP(order)
 	}

@@ -239,7 +239,7 @@ func TestRangeOfTheorem6(t *testing.T) {
 // q < 1/2, and gets 5.2 where 6 is proved.
 func TestRangeOfTheorem3(t *testing.T) {
 	for _, eps := range []float64{0.1, 0.7, 1, 3, 20} {
-		p := Pure{eps}
+		p := pure{eps}
 		limit := math.Exp(p.Limit())
 		if want := 1 / (math.Exp(eps) + 1); math.Abs(limit-want) > 1e-15 {
 			t.Errorf("epsilon %g: the range ends at %g, not %g", eps, limit, want)
@@ -254,7 +254,7 @@ func TestRangeOfTheorem3(t *testing.T) {
 			}
 		}
 	}
-	if got := (Pure{3}).Moment(math.Log(0.45), 2); got != 6 {
+	if got := (pure{3}).Moment(math.Log(0.45), 2); got != 6 {
 		t.Errorf("got %g, want 6", got)
 	}
 }
@@ -401,11 +401,11 @@ func TestMomentOfSmallEpsilon(t *testing.T) {
 		{-45.080605102595946, 1e-4, 20, 1.056890621926189e-22},
 		{-182.03408271200772, 1e-4, 0.5, 8.7825098600887486e-84},
 	} {
-		if got := (Pure{test.epsilon}).Moment(test.logq, test.l); math.Abs(got-test.want) > 1e-13*test.want {
+		if got := (pure{test.epsilon}).Moment(test.logq, test.l); math.Abs(got-test.want) > 1e-13*test.want {
 			t.Errorf("ln q %g, moment %g: %.17g, want %.17g", test.logq, test.l, got, test.want)
 		}
 	}
-	if got := (Pure{1e300}).Moment(-2e300, 1); got != 0 {
+	if got := (pure{1e300}).Moment(-2e300, 1); got != 0 {
 		t.Errorf("of an answer that is certain: %g", got)
 	}
 }

@@ -62,7 +62,7 @@ func (o *Options) gather(v *Votes, workers int) []query {
 		for i := b * block; i < min((b+1)*block, len(queries)); i++ {
 			q := &queries[i]
 			if o.LNMax != nil {
-				q.answer = Pure{2 * o.LNMax.Gamma}.known(q.answer.logq)
+				q.answer = pure{2 * o.LNMax.Gamma}.known(q.answer.logq)
 			} else {
 				q.answer = o.GNMax.known(q.answer.logq)
 			}

@@ -38,17 +38,17 @@ func (m LNMax) pair(d float64) float64 {
 
 // Moment returns a bound of the log moment of order l of one query's privacy loss,
 // by q: the least of Theorem 3 and what holds for any votes.
-func (m LNMax) Moment(logq, l float64) float64 { return Pure{2 * m.Gamma}.Moment(logq, l) }
+func (m LNMax) Moment(logq, l float64) float64 { return pure{2 * m.Gamma}.Moment(logq, l) }
 
 // IndependentMoment is Moment for any votes.
-func (m LNMax) IndependentMoment(l float64) float64 { return Pure{2 * m.Gamma}.IndependentMoment(l) }
+func (m LNMax) IndependentMoment(l float64) float64 { return pure{2 * m.Gamma}.IndependentMoment(l) }
 
-// Pure is any release that is Epsilon-DP, of which one outcome has probability 1 − q.
-type Pure struct{ Epsilon float64 }
+// pure is any release that is Epsilon-DP, of which one outcome has probability 1 − q.
+type pure struct{ Epsilon float64 }
 
 // IndependentMoment returns min(ε²l(l+1)/2, εl): an ε-DP release is ε²/2-zCDP (Bun and
 // Steinke 2016, Proposition 1.4), and no loss exceeds ε.
-func (p Pure) IndependentMoment(l float64) float64 {
+func (p pure) IndependentMoment(l float64) float64 {
 	return min(p.Epsilon*p.Epsilon/2*l*(l+1), p.Epsilon*l)
 }
 
@@ -60,7 +60,7 @@ func (p Pure) IndependentMoment(l float64) float64 {
 //
 // Beyond that range it is no bound: at ε > ln 2 the base of the power is negative
 // before q reaches one half.
-func (p Pure) Moment(logq, l float64) float64 {
+func (p pure) Moment(logq, l float64) float64 {
 	if b := p.known(logq); b.limit > 0 {
 		return max(0, min(p.IndependentMoment(l), b.at(l)))
 	}
@@ -68,18 +68,18 @@ func (p Pure) Moment(logq, l float64) float64 {
 }
 
 // IndependentRDP returns the Rényi divergence of an order above 1 for any votes.
-func (p Pure) IndependentRDP(order float64) float64 {
+func (p pure) IndependentRDP(order float64) float64 {
 	return p.IndependentMoment(order-1) / (order - 1)
 }
 
 // RDP returns the Rényi divergence of an order above 1 that Moment implies.
-func (p Pure) RDP(logq, order float64) float64 { return p.Moment(logq, order-1) / (order - 1) }
+func (p pure) RDP(logq, order float64) float64 { return p.Moment(logq, order-1) / (order - 1) }
 
 // Limit returns ln(1/(e^ε+1)), below which q must be for Theorem 3.
-func (p Pure) Limit() float64 { return -tail.LogAdd(p.Epsilon, 0) }
+func (p pure) Limit() float64 { return -tail.LogAdd(p.Epsilon, 0) }
 
 // known prepares the bound for many moments: Theorem 3, for every order or for none.
-func (p Pure) known(logq float64) bound {
+func (p pure) known(logq float64) bound {
 	if !(logq < p.Limit()) {
 		return bound{}
 	}

@@ -67,9 +67,9 @@ func (o *Options) local(v *Votes, s *GNMaxSensitivity, teachers int) *Private {
 	kinds := o.kinds(v)
 	p := &Private{Order: s.Order, Bounds: make([]float64, teachers)}
 	costs, bounds := make([]float64, len(kinds)), make([][]float64, len(kinds))
-	var test *ThresholdSensitivity
+	var test *thresholdSensitivity
 	if o.Threshold != nil {
-		test = NewThresholdSensitivity(*o.Threshold, s.Order, teachers)
+		test = newThresholdSensitivity(*o.Threshold, s.Order, teachers)
 	}
 	parallel(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), len(kinds), func(i int) {
 		costs[i], bounds[i] = o.localOf(kinds[i], s, test)
@@ -111,7 +111,7 @@ func (o *Options) kinds(v *Votes) []kind {
 }
 
 // localOf is the cost and the sensitivity of one query.
-func (o *Options) localOf(k kind, s *GNMaxSensitivity, test *ThresholdSensitivity) (rdp float64, bounds []float64) {
+func (o *Options) localOf(k kind, s *GNMaxSensitivity, test *thresholdSensitivity) (rdp float64, bounds []float64) {
 	votes := make([]float64, len(k.votes))
 	teachers := 0
 	for j, n := range k.votes {
@@ -120,16 +120,16 @@ func (o *Options) localOf(k kind, s *GNMaxSensitivity, test *ThresholdSensitivit
 	}
 	answer := s.RDP(o.GNMax.LogQ(votes))
 	if test == nil {
-		return answer, s.Bounds(votes, teachers)
+		return answer, s.bounds(votes, teachers)
 	}
 	largest := int(slices.Max(k.votes))
 	b := test.known(float64(largest))
 	rdp = b.rdp(s.Order, test.IndependentRDP(s.Order))
-	bounds = Envelope(test.Bounds(votes))
+	bounds = envelope(test.bounds(votes))
 	if o.Answered != nil {
 		if k.answered {
 			rdp += answer
-			for d, more := range s.Bounds(votes, teachers) {
+			for d, more := range s.bounds(votes, teachers) {
 				bounds[d] += more
 			}
 		}
@@ -140,7 +140,7 @@ func (o *Options) localOf(k kind, s *GNMaxSensitivity, test *ThresholdSensitivit
 	}
 	rdp += p(largest) * answer
 	step := 0.0 // the most by which one vote changes p, at distances up to d
-	for d, more := range s.Bounds(votes, teachers) {
+	for d, more := range s.bounds(votes, teachers) {
 		for _, at := range []int{largest - d, largest + d} {
 			step = max(step, p(at+1)-p(at), p(at)-p(at-1))
 		}

@@ -146,8 +146,8 @@ func (s *GNMaxSensitivity) rise(logq float64) float64 {
 	return s.RDP(s.up(logq)) - s.rdp(logq)
 }
 
-// At is Algorithm 3: a bound of the local sensitivity of β at q.
-func (s *GNMaxSensitivity) At(logq float64) float64 {
+// value is Algorithm 3: a bound of the local sensitivity of β at q.
+func (s *GNMaxSensitivity) value(logq float64) float64 {
 	switch {
 	case s.logq1 <= logq && logq <= s.logq0:
 		return s.plateau
@@ -157,9 +157,9 @@ func (s *GNMaxSensitivity) At(logq float64) float64 {
 	return max(s.independent()-s.RDP(s.down(logq)), 0)
 }
 
-// Bounds are Algorithms 4 and 5: a bound of the local sensitivity at the distances 0
+// bounds are Algorithms 4 and 5: a bound of the local sensitivity at the distances 0
 // to teachers−1 from given votes. They never fall.
-func (s *GNMaxSensitivity) Bounds(votes []float64, teachers int) []float64 {
+func (s *GNMaxSensitivity) bounds(votes []float64, teachers int) []float64 {
 	g := GNMax{s.Sigma}
 	bounds := make([]float64, teachers)
 	for d := range bounds {
@@ -171,7 +171,7 @@ func (s *GNMaxSensitivity) Bounds(votes []float64, teachers int) []float64 {
 	}
 	votes = slices.Clone(votes)
 	slices.SortFunc(votes, func(a, b float64) int { return cmp.Compare(b, a) })
-	bounds[0] = s.At(logq)
+	bounds[0] = s.value(logq)
 	left := logq > s.logq0
 	for d := 1; d < teachers; d++ {
 		if left && !(logq > s.logq0 && votes[1] > 0) || !left && logq >= s.logq1 {
@@ -188,23 +188,23 @@ func (s *GNMaxSensitivity) Bounds(votes []float64, teachers int) []float64 {
 			votes[1]++
 		}
 		logq = g.LogQ(votes)
-		bounds[d] = s.At(logq)
+		bounds[d] = s.value(logq)
 	}
 	return bounds
 }
 
-// ThresholdSensitivity bounds how far the divergence of the test may be between
+// thresholdSensitivity bounds how far the divergence of the test may be between
 // neighbours near given votes.
-type ThresholdSensitivity struct {
+type thresholdSensitivity struct {
 	Threshold
 	Order    float64
 	Teachers int
 	steps    []float64 // by the largest count: the largest change that one vote makes
 }
 
-// NewThresholdSensitivity computes the divergence at every largest count.
-func NewThresholdSensitivity(t Threshold, order float64, teachers int) *ThresholdSensitivity {
-	s := &ThresholdSensitivity{t, order, teachers, make([]float64, teachers+1)}
+// newThresholdSensitivity computes the divergence at every largest count.
+func newThresholdSensitivity(t Threshold, order float64, teachers int) *thresholdSensitivity {
+	s := &thresholdSensitivity{t, order, teachers, make([]float64, teachers+1)}
 	rdp := make([]float64, teachers+1)
 	for v := range rdp {
 		b := t.known(float64(v))
@@ -221,8 +221,8 @@ func NewThresholdSensitivity(t Threshold, order float64, teachers int) *Threshol
 	return s
 }
 
-// At returns the local sensitivity at votes whose largest count is d away.
-func (s *ThresholdSensitivity) at(largest, d int) float64 {
+// at returns the local sensitivity at votes whose largest count is d away.
+func (s *thresholdSensitivity) at(largest, d int) float64 {
 	up, down := 0.0, 0.0
 	if largest+d <= s.Teachers && largest+d >= 0 {
 		up = s.steps[largest+d]
@@ -233,10 +233,10 @@ func (s *ThresholdSensitivity) at(largest, d int) float64 {
 	return max(up, down)
 }
 
-// Bounds returns the local sensitivity at exactly the distances 0 to teachers−1, as
+// bounds returns the local sensitivity at exactly the distances 0 to teachers−1, as
 // the published code does. They rise and fall: in a sum over queries the votes of one
 // may be nearer than d, and Envelope must be taken first.
-func (s *ThresholdSensitivity) Bounds(votes []float64) []float64 {
+func (s *thresholdSensitivity) bounds(votes []float64) []float64 {
 	largest := int(math.RoundToEven(votes[best(votes)]))
 	bounds := make([]float64, s.Teachers)
 	for d := range min(max(largest, s.Teachers-largest), s.Teachers) {
@@ -245,8 +245,8 @@ func (s *ThresholdSensitivity) Bounds(votes []float64) []float64 {
 	return bounds
 }
 
-// Envelope makes of local sensitivities at exact distances those at distances up to d.
-func Envelope(bounds []float64) []float64 {
+// envelope makes of local sensitivities at exact distances those at distances up to d.
+func envelope(bounds []float64) []float64 {
 	out := slices.Clone(bounds)
 	for d := 1; d < len(out); d++ {
 		out[d] = max(out[d], out[d-1])
@@ -263,12 +263,12 @@ func Smooth(beta float64, bounds []float64) (most float64) {
 	return most
 }
 
-// LaplaceMomentSensitivity is what the code of 2017 calls the sensitivity at distance
+// laplaceMomentSensitivity is what the code of 2017 calls the sensitivity at distance
 // k of LNMax's moment: by how much it grows when the k+1st vote goes from the leader to
 // the runner-up, 0 where these come too near or l is large. It is here to compare. It
 // bounds no local sensitivity, because neighbours may also have larger gaps, and so
 // nothing is published by it.
-func (m LNMax) LaplaceMomentSensitivity(votes []float64, l float64, k int) float64 {
+func (m LNMax) laplaceMomentSensitivity(votes []float64, l float64, k int) float64 {
 	if m.Gamma*l/2 > 1 || len(votes) < 2 || votes[0] < votes[1]+float64(k) {
 		return 0
 	}

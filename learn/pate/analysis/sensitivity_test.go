@@ -46,7 +46,7 @@ func TestBoundsWithoutC6(t *testing.T) {
 		if _, c6 := s.Check(); c6 {
 			t.Errorf("sigma %g, order %g: C6 holds", test.sigma, test.order)
 		}
-		if got := s.Bounds(test.votes, 20)[test.d]; math.Abs(got-test.want) > 1e-9*test.want {
+		if got := s.bounds(test.votes, 20)[test.d]; math.Abs(got-test.want) > 1e-9*test.want {
 			t.Errorf("sigma %g, order %g, %v: %.17g, want %.17g", test.sigma, test.order, test.votes, got, test.want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestSensitivityDominates(t *testing.T) {
 		beta := func(v []float64) float64 { return s.RDP(GNMax{c.sigma}.LogQ(v)) }
 		_, within := local(c.classes, c.teachers, beta)
 		tables(c.classes, c.teachers, func(v []float64) {
-			bounds := s.Bounds(v, c.teachers)
+			bounds := s.bounds(v, c.teachers)
 			for d, b := range bounds {
 				exact := within(v, d)
 				if exact > b*(1+1e-9)+1e-300 {
@@ -161,10 +161,10 @@ func TestThresholdSensitivityDominates(t *testing.T) {
 	for _, at := range []float64{-3, 4, 8, 30} {
 		const teachers = 12
 		test := Threshold{at, 2}
-		s := NewThresholdSensitivity(test, 10, teachers)
+		s := newThresholdSensitivity(test, 10, teachers)
 		_, within := local(3, teachers, func(v []float64) float64 { return test.RDP(test.LogAnswered(v), 10) })
 		tables(3, teachers, func(v []float64) {
-			for d, b := range Envelope(s.Bounds(v)) {
+			for d, b := range envelope(s.bounds(v)) {
 				if exact := within(v, d); exact > b*(1+1e-9)+1e-300 {
 					t.Fatalf("threshold %g, votes %v: at distance %d the sensitivity is %g, the bound %g", at, v, d, exact, b)
 				}
@@ -173,12 +173,12 @@ func TestThresholdSensitivityDominates(t *testing.T) {
 	}
 }
 
-// Bounds at exact distances, as the published code adds them up over queries, are too
+// bounds at exact distances, as the published code adds them up over queries, are too
 // small in a sum: of two queries one may be at distance 1 and the other at 4.
 func TestEnvelopeIsNeeded(t *testing.T) {
-	s := NewThresholdSensitivity(Threshold{2, 2}, 10, 30)
-	b := s.Bounds([]float64{20, 10, 0})
-	if e := Envelope(b); !(e[11] > 2*b[11]) {
+	s := newThresholdSensitivity(Threshold{2, 2}, 10, 30)
+	b := s.bounds([]float64{20, 10, 0})
+	if e := envelope(b); !(e[11] > 2*b[11]) {
 		t.Errorf("exact %g, envelope %g", b[11], e[11])
 	}
 }
@@ -188,7 +188,7 @@ func TestEnvelopeIsNeeded(t *testing.T) {
 func TestSmoothness(t *testing.T) {
 	const beta, teachers = 0.2, 14
 	s := sensitivity(t, 1, 3, 1.5)
-	smooth := func(v []float64) float64 { return Smooth(beta, s.Bounds(v, teachers)) }
+	smooth := func(v []float64) float64 { return Smooth(beta, s.bounds(v, teachers)) }
 	tables(3, teachers, func(v []float64) {
 		before := smooth(v)
 		for i := range v {

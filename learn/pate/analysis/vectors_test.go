@@ -172,11 +172,11 @@ func (v *vector) compute(t *testing.T) any {
 		m := LNMax{p.Gamma}
 		return m.Moment(m.LogQ(p.Counts), p.L)
 	case "logmgf_exact(q=1)":
-		return Pure{p.Eps}.Moment(math.Log(p.Q), p.L)
+		return pure{p.Eps}.Moment(math.Log(p.Q), p.L)
 	case "rdp_pure_eps":
-		return rdp(func(order float64) float64 { return Pure{p.Pure}.RDP(p.Logq, order) })
+		return rdp(func(order float64) float64 { return pure{p.Pure}.RDP(p.Logq, order) })
 	case "sens_at_k":
-		return LNMax{p.Gamma}.LaplaceMomentSensitivity(p.Counts, p.L, p.K)
+		return LNMax{p.Gamma}.laplaceMomentSensitivity(p.Counts, p.L, p.K)
 	case "perform_analysis":
 		r := analyze(t, table(t, p.Rows), Options{LNMax: &LNMax{p.Gamma}, Delta: p.Delta, Orders: steps(nil, 1, float64(p.Moments), 1)})
 		return map[string]any{"data_dep": r.Dependent.Epsilon, "dep_order": r.Dependent.Order,
@@ -217,7 +217,7 @@ func (v *vector) compute(t *testing.T) any {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bounds := s.Bounds(p.Votes, p.Teachers)
+		bounds := s.bounds(p.Votes, p.Teachers)
 		if p.Teachers < 1000 {
 			return bounds
 		}
@@ -225,7 +225,7 @@ func (v *vector) compute(t *testing.T) any {
 		flat := slices.Index(bounds, bounds[len(bounds)-1])
 		return map[string]any{"zeros": float64(zeros), "then": bounds[zeros:flat], "plateau": bounds[flat], "plateau_count": float64(len(bounds) - flat)}
 	case "compute_local_sensitivity_bounds_threshold":
-		return NewThresholdSensitivity(Threshold{p.Threshold, p.Sigma}, p.Order, p.Teachers).Bounds(p.Counts)
+		return newThresholdSensitivity(Threshold{p.Threshold, p.Sigma}, p.Order, p.Teachers).bounds(p.Counts)
 	case "compute_logq0_gnmax":
 		s, err := NewGNMaxSensitivity(p.Sigma, 10, p.Order)
 		if err != nil {
@@ -234,7 +234,7 @@ func (v *vector) compute(t *testing.T) any {
 		return s.LogQ0()
 	case "logmgf outside the theorem's range q<=1/(e^eps+1)":
 		// The vector's third number is what a bound beyond its range says.
-		return map[string]any{"proven_bound": Pure{p.Eps}.Moment(math.Log(p.Q), p.L), "limit_q": math.Exp(Pure{p.Eps}.Limit())}
+		return map[string]any{"proven_bound": pure{p.Eps}.Moment(math.Log(p.Q), p.L), "limit_q": math.Exp(pure{p.Eps}.Limit())}
 	}
 	t.Fatalf("no function %q", name)
 	return nil

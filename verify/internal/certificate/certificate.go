@@ -69,7 +69,7 @@ func read(path string) (map[string]*Entry, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read proofs: %w", err)
 	}
-	entries, err := Parse(text)
+	entries, err := parse(text)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read proofs: %s: %w", path, err)
 	}
@@ -100,8 +100,8 @@ func contents(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Parse returns the entries that a file's text holds.
-func Parse(text []byte) (map[string]*Entry, error) {
+// parse returns the entries that a file's text holds.
+func parse(text []byte) (map[string]*Entry, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -133,8 +133,8 @@ func Parse(text []byte) (map[string]*Entry, error) {
 	return f.Functions, nil
 }
 
-// Format is the text of a file with these entries.
-func Format(entries map[string]*Entry) ([]byte, error) {
+// format is the text of a file with these entries.
+func format(entries map[string]*Entry) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // a claim has <=
@@ -166,7 +166,7 @@ func Update(dir string, found map[string]*Entry, all []string) (changed bool, er
 		}
 		return true, nil
 	}
-	text, err := Format(entries)
+	text, err := format(entries)
 	if err != nil || bytes.Equal(text, old) {
 		return false, err
 	}

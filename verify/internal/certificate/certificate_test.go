@@ -86,7 +86,7 @@ func TestUnchangedIsNotWritten(t *testing.T) {
 }
 
 func TestFormatIsReadable(t *testing.T) {
-	text, err := Format(map[string]*Entry{"B": entry("2"), "A": entry("1")})
+	text, err := format(map[string]*Entry{"B": entry("2"), "A": entry("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +113,11 @@ func TestFormatAndParseAreInverse(t *testing.T) {
 			e.Proof = proof
 			return e
 		})).Draw(t, "entries")
-		once, err := Format(made)
+		once, err := format(made)
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := Parse(once)
+		read, err := parse(once)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,14 +131,14 @@ func TestFormatAndParseAreInverse(t *testing.T) {
 		if d := cmp.Diff(made, read); d != "" {
 			t.Fatal(d)
 		}
-		if twice, err := Format(read); err != nil || !bytes.Equal(once, twice) {
+		if twice, err := format(read); err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("%s\nis then\n%s", once, twice)
 		}
 	})
 }
 
 func TestMalformed(t *testing.T) {
-	good, err := Format(map[string]*Entry{"A": entry("1")})
+	good, err := format(map[string]*Entry{"A": entry("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestMalformed(t *testing.T) {
 		{"\xff\xfe" + string(good), "invalid character"},
 		{strings.Repeat("[", 100_000), "exceeded max depth"},
 	} {
-		_, err := Parse([]byte(test.text))
+		_, err := parse([]byte(test.text))
 		if !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%.40q: %v, want %q", test.text, err, test.want)
 		}
@@ -202,25 +202,25 @@ func TestOddFiles(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	good, err := Format(map[string]*Entry{"A": entry("1")})
+	good, err := format(map[string]*Entry{"A": entry("1")})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good)
 	f.Add([]byte(`{"version": 1, "functions": {}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		entries, err := Parse(text)
+		entries, err := parse(text)
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) {
 				t.Errorf("%v", err)
 			}
 			return
 		}
-		once, err := Format(entries)
+		once, err := format(entries)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Parse(once); err != nil || len(again) != len(entries) {
+		if again, err := parse(once); err != nil || len(again) != len(entries) {
 			t.Errorf("%s: %v", once, err)
 		}
 	})

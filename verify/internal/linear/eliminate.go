@@ -66,7 +66,7 @@ func (m Model) complete(order []solved) error {
 	for _, s := range slices.Backward(order) {
 		switch by := s.by.(type) {
 		case Term:
-			r, err := by.Eval(m)
+			r, err := by.eval(m)
 			if err != nil {
 				return err
 			}

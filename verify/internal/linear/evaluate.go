@@ -9,8 +9,8 @@ import (
 // not named is 0.
 type Model map[Var]*big.Rat
 
-// Eval is the term's value.
-func (t Term) Eval(m Model) (*big.Rat, error) {
+// eval is the term's value.
+func (t Term) eval(m Model) (*big.Rat, error) {
 	e := evaluator{m, map[any]*big.Rat{}}
 	r, err := e.term(t)
 	if err != nil {
@@ -19,7 +19,7 @@ func (t Term) Eval(m Model) (*big.Rat, error) {
 	return new(big.Rat).Set(r), nil
 }
 
-// Eval is the formula's truth.
+// eval is the formula's truth.
 func (f Formula) Eval(m Model) (bool, error) {
 	e := evaluator{m, map[any]*big.Rat{}}
 	b, err := e.formula(f)

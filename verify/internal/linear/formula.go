@@ -236,8 +236,8 @@ func Iff(f, g Formula) Formula {
 	return compound(opIff, []Formula{f, g})
 }
 
-// Xor is f ≠ g.
-func Xor(f, g Formula) Formula { return Not(Iff(f, g)) }
+// xor is f ≠ g.
+func xor(f, g Formula) Formula { return Not(Iff(f, g)) }
 
 // If is f where c holds and g elsewhere.
 func If(c, f, g Formula) Formula { return And(Implies(c, f), Or(c, g)) }

@@ -30,13 +30,13 @@ func TestMeaningIsKept(t *testing.T) {
 			if got, err := Not(f).Eval(m); err != nil || got == want {
 				t.Fatalf("seed %d: got %v (%v), want %v at %v of the negation of\n%v", seed, got, err, !want, m, f)
 			}
-			if got, err := u.Eval(m); err != nil || got.Cmp(of(m)) != 0 {
+			if got, err := u.eval(m); err != nil || got.Cmp(of(m)) != 0 {
 				t.Fatalf("seed %d: got %v (%v), want %v at %v of\n%v", seed, got, err, of(m), m, u)
 			}
 			if got, err := f.Subst(s).Eval(m); err != nil || got != mean(replaced(m)) {
 				t.Fatalf("seed %d: got %v (%v), want %v at %v of\n%v\nwith %v", seed, got, err, mean(replaced(m)), m, f, s)
 			}
-			if got, err := u.Subst(s).Eval(m); err != nil || got.Cmp(of(replaced(m))) != 0 {
+			if got, err := u.Subst(s).eval(m); err != nil || got.Cmp(of(replaced(m))) != 0 {
 				t.Fatalf("seed %d: got %v (%v), want %v at %v of\n%v\nwith %v", seed, got, err, of(replaced(m)), m, u, s)
 			}
 		}

@@ -131,7 +131,7 @@ func (g generator) formula(depth int) (Formula, truth) {
 	case 3:
 		return Implies(args[0], args[1]), func(m Model) bool { return !a(m) || b(m) }
 	case 4:
-		return Xor(args[0], args[1]), func(m Model) bool { return a(m) != b(m) }
+		return xor(args[0], args[1]), func(m Model) bool { return a(m) != b(m) }
 	case 5, 6:
 		return Or(args...), func(m Model) bool {
 			for _, mean := range means {

@@ -30,11 +30,11 @@ func sparseVector(above func(dq Term) Term) []obligation {
 	test := Ge(q.Add(eta), t)
 	shift := Ite(test, above(dq), Number(0))
 	test2 := Ge(q.Add(dq).Add(eta).Add(shift), t.Add(Number(1)))
-	next := invariant(i.Add(Number(1)), Ite(test, cnt.Add(Number(1)), cnt), cost.Add(Abs(shift).Mul(Fraction(1, 2))))
+	next := invariant(i.Add(Number(1)), Ite(test, cnt.Add(Number(1)), cnt), cost.Add(Abs(shift).Mul(fraction(1, 2))))
 	step := And(invariant(i, cnt, cost), again, adjacent)
 	return []obligation{
 		{"init", And(Ge(n, Number(1)), Le(n, size), Not(invariant(Number(0), Number(0), n))), Refuted},
-		{"branch", And(step, Xor(test, test2)), Refuted},
+		{"branch", And(step, xor(test, test2)), Refuted},
 		{"step", And(step, Not(next)), Refuted},
 		{"exit", And(invariant(i, cnt, cost), Not(again), Gt(cost, n.Add(n))), Refuted},
 	}
@@ -56,7 +56,7 @@ func unrolled(size, most int, above func(dq Term) Term, budget int64) Formula {
 		shift := Ite(test, above(dq), Number(0))
 		test2 := Ge(q.Add(dq).Add(eta).Add(shift), t.Add(Number(1)))
 		good = And(good, Implies(runs, Iff(test, test2)))
-		cost = cost.Add(Ite(runs, Abs(shift).Mul(Fraction(1, 2)), Number(0)))
+		cost = cost.Add(Ite(runs, Abs(shift).Mul(fraction(1, 2)), Number(0)))
 		cnt = Ite(And(runs, test), cnt.Add(Number(1)), cnt)
 	}
 	return And(facts, Not(And(good, Le(cost, Number(budget)))))

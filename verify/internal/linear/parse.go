@@ -282,7 +282,7 @@ func connect(symbol string, fs []Formula) Formula {
 	}
 	f := fs[0] // xor, to the left
 	for _, g := range fs[1:] {
-		f = Xor(f, g)
+		f = xor(f, g)
 	}
 	return f
 }
@@ -306,12 +306,12 @@ func choose(args []Expr) (Expr, error) {
 func calculate(symbol string, ts []Term) (Expr, error) {
 	switch symbol {
 	case "+":
-		return Sum(ts...), nil
+		return sumOf(ts...), nil
 	case "-":
 		if len(ts) == 1 {
 			return ts[0].Neg(), nil
 		}
-		return ts[0].Sub(Sum(ts[1:]...)), nil
+		return ts[0].Sub(sumOf(ts[1:]...)), nil
 	case "*":
 		t := ts[0]
 		for _, u := range ts[1:] {

@@ -43,7 +43,7 @@ func (s *substituter) term(t Term) Term {
 	if len(changed) == 0 {
 		return t
 	}
-	return kept.Add(Sum(changed...))
+	return kept.Add(sumOf(changed...))
 }
 
 // base returns what replaces b; false if it stays.

@@ -93,8 +93,8 @@ type conditional struct {
 // Number is the constant n.
 func Number(n int64) Term { return Term{constant: whole(n)} }
 
-// Fraction is the constant p/q.
-func Fraction(p, q int64) Term {
+// fraction is the constant p/q.
+func fraction(p, q int64) Term {
 	if q == 0 {
 		return Term{err: errors.New("build term: division by 0")}
 	}
@@ -142,8 +142,8 @@ func (t Term) Mul(u Term) Term {
 	return Term{err: errors.New("build term: a product of two variables is not linear")}
 }
 
-// Sum adds up.
-func Sum(terms ...Term) Term {
+// sumOf adds up.
+func sumOf(terms ...Term) Term {
 	var s Term
 	for _, t := range terms {
 		s = s.Add(t)

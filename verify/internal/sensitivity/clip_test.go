@@ -73,7 +73,7 @@ func TestClippedMovesNoFurther(t *testing.T) {
 		if records {
 			in = []Input{{Name: "h", Bag: true}}
 		}
-		sig, err := p.Infer("p.F", in, norm)
+		sig, err := p.infer("p.F", in, norm)
 		if err != nil || sig.Inputs[0].Infinite != nil {
 			return
 		}

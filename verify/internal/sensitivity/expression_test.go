@@ -155,7 +155,7 @@ func TestManyCasesEnd(t *testing.T) {
 		ended := make(chan error)
 		go func() {
 			p := programOf(t, "func F(x, a, b, c, d float64, n int) float64 {\n"+c.body+"return x * a * float64(n)\n}")
-			_, err := p.Infer("p.F", []Input{{Name: "x"}}, claim.L1)
+			_, err := p.infer("p.F", []Input{{Name: "x"}}, claim.L1)
 			ended <- err
 		}()
 		select {
@@ -182,7 +182,7 @@ func TestRowsOfBranches(t *testing.T) {
 	}
 	return s
 }`)
-	s, err := p.Infer("p.F", []Input{{Name: "h"}}, claim.L1)
+	s, err := p.infer("p.F", []Input{{Name: "h"}}, claim.L1)
 	if err != nil || s.Inputs[0].Infinite != nil {
 		t.Errorf("%v, %v", s, err)
 	}

@@ -40,9 +40,9 @@ type Input struct {
 
 var norms = map[claim.Norm]int{claim.L1: l1, claim.L2: l2, claim.LInf: linf, "": l1}
 
-// Infer returns how far the result of a function moves, in a norm, with each of its
+// infer returns how far the result of a function moves, in a norm, with each of its
 // inputs. What it cannot follow it refuses.
-func (p *Program) Infer(fn string, inputs []Input, norm claim.Norm, requires ...claim.Claim) (Signature, error) {
+func (p *Program) infer(fn string, inputs []Input, norm claim.Norm, requires ...claim.Claim) (Signature, error) {
 	var c *claim.Claim
 	if len(requires) > 0 {
 		c = &requires[0]

@@ -117,7 +117,7 @@ func TestPartsMoveNoFurther(t *testing.T) {
 			t.Skip("a variable that is not used, or an index that is not declared yet")
 		}
 		norm := rapid.SampledFrom([]claim.Norm{claim.L1, claim.L1, claim.L1, claim.L2, claim.LInf}).Draw(t, "norm")
-		sig, err := p.Infer("p.F", []Input{{Name: "x"}, {Name: "y"}, {Name: "q", Norm: norm}}, norm)
+		sig, err := p.infer("p.F", []Input{{Name: "x"}, {Name: "y"}, {Name: "q", Norm: norm}}, norm)
 		if err != nil {
 			return
 		}

@@ -78,7 +78,7 @@ func (c *counted) check(t *rapid.T) {
 	for _, name := range private {
 		given = append(given, Input{Name: name, Bag: bags[name], Norm: norm})
 	}
-	sig, err := p.Infer("p.F", given, norm)
+	sig, err := p.infer("p.F", given, norm)
 	if err != nil || !slices.ContainsFunc(sig.Inputs, func(s Sensitivity) bool { return s.Infinite == nil }) {
 		return
 	}

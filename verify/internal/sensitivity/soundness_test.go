@@ -237,7 +237,7 @@ func TestRandomProgramsMoveNoFurther(t *testing.T) {
 		p := programOf(t, text)
 		bag := rapid.Bool().Draw(t, "bag")
 		norm := rapid.SampledFrom([]claim.Norm{claim.L1, claim.L2, claim.LInf}).Draw(t, "norm")
-		sig, err := p.Infer("p.F", []Input{{Name: "x"}, {Name: "y"}, {Name: "q", Bag: bag, Norm: norm}}, norm)
+		sig, err := p.infer("p.F", []Input{{Name: "x"}, {Name: "y"}, {Name: "q", Bag: bag, Norm: norm}}, norm)
 		if err != nil {
 			return
 		}
