@@ -1,6 +1,7 @@
 package discreet
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -63,10 +65,22 @@ func unitText(t *catalog.Table) string {
 	case catalog.UnitRow:
 		return "the row"
 	case catalog.UnitReference:
-		return fmt.Sprintf("of %q, which refers to %q of %s", u.Column.Field(), u.Referred.Field(), declared(u.References.Source))
+		return fmt.Sprintf("of %s, which refers to %s of %s", columnText(t, u.Column), columnText(u.References, u.Referred), declared(u.References.Source))
 	default:
-		return strconv.Quote(u.Column.Field())
+		return columnText(t, u.Column)
 	}
+}
+
+// columnText is a column as its source has it, or all that it is derived of.
+func columnText(t *catalog.Table, c *catalog.Column) string {
+	if c.Is == nil {
+		return strconv.Quote(c.Field())
+	}
+	r, err := derive.Read(t)
+	if err != nil { // no catalog with such an expression is opened
+		return "derived of what means nothing"
+	}
+	return "what is derived as " + r.Definition(c)
 }
 
 // Budgets returns the domains of a catalog as a ledger is created with them.
@@ -122,9 +136,28 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 		Confidence string          `json:"confidence"`
 		// What a statement says depends on the code of the tables that are mapped.
 		Mapped map[string]string `json:"mapped,omitempty"`
-	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), mapped})
+		// And on what is derived.
+		Derived string `json:"derived,omitempty"`
+	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), mapped, written(db.config.Catalog)})
 	if err != nil {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}
 	return raw, nil
+}
+
+// written is a digest of the SQL in a catalog, empty where there is none: a statement
+// that names what it computes is another when it changes.
+func written(c *catalog.Catalog) string {
+	var all []string
+	for _, t := range c.Tables {
+		for _, column := range t.Columns {
+			if column.Is != nil {
+				all = append(all, t.Name, column.Name, column.Is.Text)
+			}
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }

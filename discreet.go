@@ -29,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/bind"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
@@ -70,6 +71,9 @@ func Open(ctx context.Context, c Config) (*Database, error) {
 	}
 	if c.OwnerLog == nil {
 		c.OwnerLog = slog.New(slog.DiscardHandler)
+	}
+	if err := derive.Check(c.Catalog); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
 	}
 	if c.Ledger != nil {
 		if err := CheckLedger(ctx, c.Ledger, c.Catalog); err != nil {

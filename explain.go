@@ -1,8 +1,10 @@
 package discreet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -125,6 +127,9 @@ func (s *statement) words(number int) []string {
 		say("the rows of %q are what code %.16s makes of each %s of %q, seen alone: at most %s, with values clamped and keys from the list", t.Name,
 			t.Mapping.Code, seen, t.Mapping.Of.Name, count(t.Mapping.Outputs, "row"))
 	}
+	for _, c := range derived(r) {
+		say("%s is derived, in each row alone: %s", c.Name, c.Is.Text)
+	}
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
@@ -154,6 +159,23 @@ func (s *statement) words(number int) []string {
 		}
 	}
 	return w
+}
+
+// derived are the derived columns on which a release depends, by name.
+func derived(r *stability.Release) []*catalog.Column {
+	var exprs []plan.Expr
+	for _, k := range r.Keys {
+		exprs = append(exprs, k.Expr)
+	}
+	for _, c := range r.Components {
+		exprs = append(exprs, c.Arg, c.Filter)
+	}
+	all := slices.Collect(maps.Keys(plan.Used(r.Input, exprs...)))
+	all = slices.DeleteFunc(all, func(c *catalog.Column) bool { return c.Is == nil })
+	slices.SortFunc(all, func(a, b *catalog.Column) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Is.Text, b.Is.Text))
+	})
+	return all
 }
 
 // mapped are the mapped tables that n reads.

@@ -169,6 +169,10 @@ type Column struct {
 	From string // the source's name of it, if that is another
 	Type sqltype.Type
 
+	// Is computes the values from those of other columns in the same row; nil of a
+	// column that is read. What it means is known to internal/derive.
+	Is *SQL
+
 	// Lower and Upper bound the values: outside ones are clamped where they
 	// are aggregated. nil means not declared. For numbers and temporal types.
 	Lower, Upper sqltype.Value
@@ -181,7 +185,7 @@ type Column struct {
 	Domain *PublicDomain
 }
 
-// Field is what the source calls the column.
+// Field is what the source calls a column that is read.
 func (c *Column) Field() string { return cmp.Or(c.From, c.Name) }
 
 // A PublicDomain is a complete list of values that is public by declaration.

@@ -33,13 +33,20 @@ func (l *loader) column(t *Table, n *node) {
 			Try(`write %s = { type = "integer" }`, n.name)
 		return
 	}
-	l.keys(n, "type", "from", "lower", "upper", "step", "domain", "sum_lower", "sum_upper")
+	l.keys(n, "type", "from", "is", "lower", "upper", "step", "domain", "sum_lower", "sum_upper")
 	if from := n.field("from"); from != nil {
 		if s, ok := l.str(from); ok && s == "" {
 			l.refuse("D084", from.value, "%q names no column of the source", "from")
 		} else {
 			c.From = s
 		}
+	}
+	if is := n.field("is"); is != nil {
+		if n.field("from") != nil {
+			l.refuse("D104", is.key, "column %q is both read and derived", n.name).
+				Because("from says what the source calls it, is what it is computed of").Try("remove one of them")
+		}
+		c.Is, _ = l.sql(is)
 	}
 	f := n.field("type")
 	if f == nil {

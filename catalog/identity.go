@@ -101,7 +101,7 @@ func (l *loader) conflict(t, other *Table) bool {
 	case !t.Public && !t.Form.Equal(&other.Form):
 		l.refuse("D087", at, "%q is declared to be written in two ways", t.Source.Text).
 			Because("%s, and a record that reads otherwise there could be of another unit", is).Try("declare the same [csv] in both tables")
-	case t.Domain == other.Domain && !sameUnit(t.Unit, other.Unit):
+	case t.Domain == other.Domain && !sameUnit(t, other):
 		l.refuse("D087", at, "%q is declared with two units", t.Source.Text).Because("%s, with another unit", is)
 	default:
 		return false
@@ -115,9 +115,32 @@ func (t *Table) shares(u *Table) bool {
 	return slices.Contains(t.AlsoIn, u.Domain.ID) || slices.Contains(u.AlsoIn, t.Domain.ID)
 }
 
-func sameUnit(a, b Unit) bool {
-	return a.Kind == b.Kind && a.References == b.References && a.Referred == b.Referred &&
-		(a.Column == nil) == (b.Column == nil) && (a.Column == nil || Fold(a.Column.Field()) == Fold(b.Column.Field()))
+func sameUnit(t, u *Table) bool {
+	a, b := t.Unit, u.Unit
+	if a.Kind != b.Kind || a.References != b.References || a.Referred != b.Referred || (a.Column == nil) != (b.Column == nil) {
+		return false
+	}
+	switch {
+	case a.Column == nil:
+		return true
+	case a.Column.Is != nil && b.Column.Is != nil:
+		// One expression is one unit only if all that it may name is one.
+		return a.Column.Is.Text == b.Column.Is.Text && a.Column.Type == b.Column.Type && sameColumns(t, u)
+	case a.Column.Is != nil || b.Column.Is != nil:
+		return false
+	}
+	return Fold(a.Column.Field()) == Fold(b.Column.Field())
+}
+
+// sameColumns reports whether two tables of a source declare the same columns of it.
+func sameColumns(t, u *Table) bool {
+	if len(t.Columns) != len(u.Columns) {
+		return false
+	}
+	return !slices.ContainsFunc(t.Columns, func(c *Column) bool {
+		d, ok := u.Column(c.Name)
+		return !ok || c.From != d.From || c.Type != d.Type || (c.Is == nil) != (d.Is == nil) || c.Is != nil && c.Is.Text != d.Is.Text
+	})
 }
 
 // Recheck refuses when a source of one of the named tables, or of any where none is

@@ -33,6 +33,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -123,7 +124,7 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	e.opening.Lock()
 	defer e.opening.Unlock()
-	var read []*catalog.Table
+	var read []*derive.Reading
 	for _, t := range tables {
 		if t.Mapping != nil {
 			tables = append(tables[:len(tables):len(tables)], t.Mapping.Of)
@@ -144,7 +145,11 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 			}
 			e.copied[name], e.opened[name] = newCopy(t, e.mapped), true
 		case t.Source.Format == catalog.DuckDB || t.Source.Format == catalog.Parquet:
-			read = append(read, t)
+			r, err := derive.Read(t)
+			if err != nil {
+				return err
+			}
+			read = append(read, r)
 		default:
 			if err := opens(ctx, t); err != nil {
 				return err
@@ -161,10 +166,10 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	}
 	defer conn.Close()
 	databases := 0
-	for _, t := range read {
-		if t.Source.Format == catalog.DuckDB {
+	for _, r := range read {
+		if r.Table.Source.Format == catalog.DuckDB {
 			databases++
-			if err := e.attach(ctx, conn, t); err != nil {
+			if err := e.attach(ctx, conn, r.Table); err != nil {
 				return err
 			}
 		}
@@ -189,8 +194,8 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	case err != nil:
 		return e.explainFailure(ctx, conn, read)
 	}
-	for _, t := range read {
-		e.opened[catalog.Fold(t.Name)] = true
+	for _, r := range read {
+		e.opened[catalog.Fold(r.Table.Name)] = true
 	}
 	return nil
 }
@@ -234,38 +239,56 @@ func (e *Engine) copyOf(name string) *copied {
 }
 
 // relations returns the statements that make a view of each table. The types that
-// columns have in their files decide how they are cast; one query asks for all.
-func relations(ctx context.Context, conn *sql.Conn, tables []*catalog.Table, attached databases) (views []string, err error) {
+// columns have in their files decide how they are cast; one query asks for all. What a
+// file has not is refused, though DuckDB knew it: a row's place or its file's name is no
+// column, and depends on other records.
+func relations(ctx context.Context, conn *sql.Conn, readings []*derive.Reading, attached databases) (views []string, err error) {
 	var described []string
-	for i, t := range tables {
-		described = append(described, fmt.Sprintf("SELECT %d AS i, row_number() OVER () AS j, column_type FROM (DESCRIBE SELECT %s FROM %s)",
-			i, strings.Join(names(t), ", "), origin(t, attached.alias(t.Source.Path))))
+	for i, r := range readings {
+		described = append(described, fmt.Sprintf("SELECT %d AS i, column_name, column_type FROM (DESCRIBE SELECT * FROM %s)",
+			i, origin(r.Table, attached.alias(r.Table.Source.Path))))
 	}
-	if len(tables) == 0 {
+	if len(readings) == 0 {
 		return nil, nil
 	}
-	rows, err := conn.QueryContext(ctx, strings.Join(described, " UNION ALL ")+" ORDER BY i, j")
+	rows, err := conn.QueryContext(ctx, strings.Join(described, " UNION ALL "))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
-	for _, t := range tables {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	has := make([]map[string]stored, len(readings))
+	for rows.Next() {
+		var i int
+		var name, native string
+		if err := rows.Scan(&i, &name, &native); err != nil {
+			return nil, err
+		}
+		if has[i] == nil {
+			has[i] = map[string]stored{}
+		}
+		has[i][catalog.Fold(name)] = stored{quote(name), native}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for i, r := range readings {
 		var fields []stored
-		for _, name := range names(t) {
-			var i, j int
-			f := stored{raw: name}
-			if !rows.Next() {
-				return nil, errors.New("a table's columns are not described")
-			}
-			if err := rows.Scan(&i, &j, &f.native); err != nil {
-				return nil, err
-			}
-			if holdsTimes(f.native) {
-				return nil, cannotOpen(t, "column "+name+" has times of day within lists or structures")
+		for _, field := range r.Fields {
+			f, ok := has[i][catalog.Fold(field.Name)]
+			switch {
+			case !ok:
+				return nil, cannotOpen(r.Table, fmt.Sprintf("it has no column %q%s", field.Name, neededBy(r, field)))
+			case holdsTimes(f.native):
+				return nil, cannotOpen(r.Table, "column "+f.raw+" has times of day within lists or structures")
 			}
 			fields = append(fields, f)
 		}
-		views = append(views, "CREATE VIEW "+quote(t.Name)+" AS "+selection(t, fields, origin(t, attached.alias(t.Source.Path))))
+		from := origin(r.Table, attached.alias(r.Table.Source.Path))
+		rows, err := selection(r, fields, from)
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, "CREATE VIEW "+quote(r.Table.Name)+" AS "+rows)
 	}
 	return views, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -27,7 +28,8 @@ const maxUnitRecords = 1 << 16
 const batchRecords = 1024
 
 // mapped runs a table's Map over the records of the table that it maps.
-func (e *Engine) mapped(ctx context.Context, t *catalog.Table) (records.Reader, []int, error) {
+func (e *Engine) mapped(ctx context.Context, reading *derive.Reading) (records.Reader, []int, error) {
+	t := reading.Table
 	m := t.Mapping
 	if err := e.fresh(ctx, []string{m.Of.Name}); err != nil {
 		return nil, nil, err

@@ -55,8 +55,7 @@ func (o *owner) Records(ctx context.Context, path string, t engine.Text) (table 
 	} else {
 		var csv *records.CSV
 		if csv, err = records.OpenCSV(ctx, path, t.Form); err == nil {
-			r, at = csv, csv.Find(t.Columns, catalog.Fold)
-			csv.Typed(at, t.Types)
+			r, at = csv, csv.Typed(csv.Find(t.Columns, catalog.Fold), t.Types)
 		}
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -42,8 +43,8 @@ type copied struct {
 	into  string        // the table, if there is one
 }
 
-// open opens a table's records, and says which of their fields its columns are.
-type open func(context.Context, *catalog.Table) (records.Reader, []int, error)
+// open opens a table's records, and says which of theirs the fields of its reading are.
+type open func(context.Context, *derive.Reading) (records.Reader, []int, error)
 
 // flushBytes of text are copied at a time.
 const flushBytes = 4 << 20
@@ -59,7 +60,11 @@ func newCopy(t *catalog.Table, o open) *copied {
 
 // opens says early and clearly what is wrong with a file.
 func opens(ctx context.Context, t *catalog.Table) error {
-	r, _, err := openRecords(ctx, t)
+	reading, err := derive.Read(t)
+	if err != nil {
+		return err
+	}
+	r, _, err := openRecords(ctx, reading)
 	if err != nil {
 		return err
 	}
@@ -139,19 +144,30 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 
 // fill makes the table of the declared columns and appends the file's records.
 func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
-	r, at, err := s.open(ctx, s.table)
+	reading, err := derive.Read(s.table)
+	if err != nil {
+		return err
+	}
+	r, at, err := s.open(ctx, reading)
 	if err != nil {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was read to its end, or the copy has failed
-	columns, fields := make([]string, len(at)), make([]stored, len(at))
+	columns, fields := make([]string, len(s.table.Columns)), make([]stored, len(at))
 	for i, column := range s.table.Columns {
-		columns[i], fields[i] = quote(column.Name)+" "+typeName(column.Type), stored{fmt.Sprintf("f%d", i), "VARCHAR"}
+		columns[i] = quote(column.Name) + " " + typeName(column.Type)
+	}
+	for i := range at {
+		fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
+	}
+	rows, err := selection(reading, fields, "appended")
+	if err != nil {
+		return err
 	}
 	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" ("+strings.Join(columns, ", ")+")", nil); err != nil {
 		return err
 	}
-	return appendRecords(ctx, c, r, at, s.table.Malformed == catalog.SkipRecord, "INSERT INTO "+into+" "+selection(s.table, fields, "appended"))
+	return appendRecords(ctx, c, r, at, s.table.Malformed == catalog.SkipRecord, "INSERT INTO "+into+" "+rows)
 }
 
 // appendRecords runs an INSERT over the fields at of r's records, which are f0,
@@ -209,22 +225,22 @@ func appendRecords(ctx context.Context, c *duckdb.Conn, r records.Reader, at []i
 	}
 }
 
-func missingColumn(t *catalog.Table, name string) string {
-	if t.Form.NoHeader {
-		return "its columns are c1, c2, ..., and not \"" + name + "\": name them with from"
+func missingColumn(r *derive.Reading, f derive.Field) string {
+	if r.Table.Form.NoHeader {
+		return "its columns are c1, c2, ..., and not \"" + f.Name + "\": name them with from"
 	}
-	return "its header has no column \"" + name + "\""
+	return "its header has no column \"" + f.Name + "\"" + neededBy(r, f)
 }
 
-// openRecords opens a source and finds the declared columns in it: by the
-// header's names, of which the first counts where several differ in case alone.
-func openRecords(ctx context.Context, t *catalog.Table) (records.Reader, []int, error) {
-	at := make([]int, len(t.Columns))
+// openRecords opens a source and finds the fields in it: by the header's names, of which
+// the first counts where several differ in case alone.
+func openRecords(ctx context.Context, reading *derive.Reading) (records.Reader, []int, error) {
+	t := reading.Table
+	names, types, at := make([]string, len(reading.Fields)), make([]sqltype.Type, len(reading.Fields)), make([]int, len(reading.Fields))
+	for i, f := range reading.Fields {
+		names[i], types[i], at[i] = f.Name, f.Type, i
+	}
 	if t.Source.Format == catalog.JSONLines {
-		names := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			names[i], at[i] = c.Field(), i
-		}
 		r, err := records.OpenJSONLines(ctx, t.Source.Path, names)
 		if err != nil {
 			return nil, nil, unopened(ctx, t, err)
@@ -238,15 +254,10 @@ func openRecords(ctx context.Context, t *catalog.Table) (records.Reader, []int, 
 	case err != nil:
 		return nil, nil, unopened(ctx, t, err)
 	}
-	names, types := make([]string, len(t.Columns)), make([]sqltype.Type, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i], types[i] = c.Field(), c.Type
-	}
 	at = r.Find(names, catalog.Fold)
 	if i := slices.Index(at, -1); i >= 0 {
 		r.Close()
-		return nil, nil, cannotOpen(t, missingColumn(t, names[i]))
+		return nil, nil, cannotOpen(t, missingColumn(reading, reading.Fields[i]))
 	}
-	r.Typed(at, types)
-	return r, at, nil
+	return r, r.Typed(at, types), nil
 }

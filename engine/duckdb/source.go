@@ -16,6 +16,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -31,34 +32,34 @@ func origin(t *catalog.Table, attached string) string {
 // schema is that of a DuckDB file in which a table is.
 func schema(t *catalog.Table) string { return cmp.Or(t.Source.Schema, "main") }
 
-// names are the columns that a table declares, quoted.
-func names(t *catalog.Table) []string {
-	out := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		out[i] = quote(c.Field())
-	}
-	return out
-}
-
 // A stored column is one of a source: how to write it, and DuckDB's name of its
 // type there.
 type stored struct{ raw, native string }
 
-// selection casts fields to a table's columns, totally and in canonical form. A
-// value that is none of its column's type is NULL; under the rule SkipRecord its
-// record is dropped.
-func selection(t *catalog.Table, fields []stored, from string) string {
+// selection casts fields to a table's columns, totally and in canonical form, and
+// computes those that are derived of them. A value that is none of its column's type is
+// NULL; under the rule SkipRecord its record is dropped. That is not said of a derived
+// value, nor of a field that is read for such values alone: they can be NULL.
+func selection(r *derive.Reading, fields []stored, from string) (string, error) {
 	var columns, whole []string
-	for i, c := range t.Columns {
-		value := canonical(fields[i], c.Type)
-		columns = append(columns, value+" AS "+quote(c.Name))
-		whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", fields[i].raw, value))
+	for i, f := range r.Fields {
+		value := canonical(fields[i], f.Type)
+		if columns = append(columns, value+" AS "+fmt.Sprintf("c%d", i)); f.Column != nil {
+			whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", fields[i].raw, value))
+		}
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + from
-	if t.Malformed == catalog.SkipRecord {
+	if r.Table.Malformed == catalog.SkipRecord && len(whole) > 0 {
 		text += " WHERE " + strings.Join(whole, " AND ")
 	}
-	return text
+	values, err := r.Columns()
+	if err != nil {
+		return "", fmt.Errorf("render derived columns of %s: %w", r.Table.Name, err)
+	}
+	for i, c := range r.Table.Columns {
+		values[i] += " AS " + quote(c.Name)
+	}
+	return "SELECT " + strings.Join(values, ", ") + " FROM (" + text + ") AS t", nil
 }
 
 // canonical casts a value of any type, or makes it NULL. Values that compare
@@ -158,6 +159,21 @@ func cannotOpen(t *catalog.Table, why string) error {
 		Because("%s: %s", t.Source.Text, why).Try("discreet check")
 }
 
+// neededBy says which derived columns use a field that is not declared, and so what
+// misspelt it.
+func neededBy(r *derive.Reading, f derive.Field) string {
+	if f.Column != nil {
+		return ""
+	}
+	i := slices.Index(r.Fields, f)
+	for _, c := range r.Table.Columns {
+		if slices.Contains(r.Uses(c), i) {
+			return fmt.Sprintf(", which the derived column %q uses and the catalog does not declare", c.Name)
+		}
+	}
+	return ""
+}
+
 // readable says early and clearly what is wrong with a file, before DuckDB waits for
 // it: also of the log that DuckDB looks for beside a file of its own.
 func readable(ctx context.Context, t *catalog.Table) error {
@@ -219,7 +235,7 @@ func (d databases) alias(path string) string {
 
 // refuseViews refuses views as sources: whose rows a view has is in its text, and
 // could be those of any table, or of another file.
-func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, tables []*catalog.Table) error {
+func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, readings []*derive.Reading) error {
 	rows, err := conn.QueryContext(ctx, "SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE starts_with(database_name, 'discreet_file_')")
 	if err != nil {
 		return failure(ctx, err)
@@ -230,7 +246,8 @@ func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, tables []*cata
 		if err := rows.Scan(&alias, &in, &view); err != nil {
 			return failure(ctx, err)
 		}
-		for _, t := range tables {
+		for _, r := range readings {
+			t := r.Table
 			if t.Source.Format == catalog.DuckDB && e.attached.alias(t.Source.Path) == alias && catalog.Fold(t.Source.Table) == catalog.Fold(view) && catalog.Fold(schema(t)) == catalog.Fold(in) {
 				return cannotOpen(t, "it is a view, whose rows can be those of any table; name the table itself")
 			}
@@ -240,31 +257,28 @@ func (e *Engine) refuseViews(ctx context.Context, conn *sql.Conn, tables []*cata
 }
 
 // explainFailure finds the table of which no view could be made.
-func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, tables []*catalog.Table) error {
-	try := func(text string) (names []string, err error) {
+func (e *Engine) explainFailure(ctx context.Context, conn *sql.Conn, readings []*derive.Reading) error {
+	try := func(text string) error {
 		rows, err := conn.QueryContext(ctx, text)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
-		return rows.Columns()
+		defer rows.Close()
+		return rows.Err()
 	}
-	for _, t := range tables {
+	for _, r := range readings {
+		t := r.Table
 		from := origin(t, e.attached.alias(t.Source.Path))
-		names, err := try("SELECT * FROM " + from + " LIMIT 0")
+		err := try("SELECT * FROM " + from + " LIMIT 0")
 		switch {
 		case err != nil && t.Source.Format == catalog.DuckDB:
 			return cannotOpen(t, "it has no such table")
 		case err != nil:
 			return cannotOpen(t, "it is not a Parquet file")
 		}
-		for _, c := range t.Columns {
-			same := func(name string) bool { return catalog.Fold(name) == catalog.Fold(c.Field()) }
-			if !slices.ContainsFunc(names, same) {
-				return cannotOpen(t, fmt.Sprintf("it has no column %q", c.Field()))
-			}
-			if _, err := try("SELECT " + canonical(stored{raw: quote(c.Field())}, c.Type) + " FROM " + from + " LIMIT 0"); err != nil {
-				return cannotOpen(t, fmt.Sprintf("column %q cannot be read as %s", c.Field(), c.Type))
+		for _, f := range r.Fields {
+			if try("SELECT "+canonical(stored{raw: quote(f.Name)}, f.Type)+" FROM "+from+" LIMIT 0") != nil {
+				return cannotOpen(t, fmt.Sprintf("column %q cannot be read as %s", f.Name, f.Type))
 			}
 		}
 	}

@@ -2,7 +2,7 @@
 // do to be supported. It reveals exact values, so only tests import it.
 //
 // It covers the promises that package engine states: total reading of text
-// sources, canonical values, exact results that depend neither on the order of
+// sources, derived columns, canonical values, exact results that depend neither on the order of
 // records nor on the number of threads, bounds enforced, constant errors,
 // cancellation, planning without data, and a scratch instance that knows nothing.
 //
@@ -26,6 +26,7 @@ type Open func(t testing.TB, c *catalog.Catalog, threads int) engine.Engine
 // Run runs the suite.
 func Run(t *testing.T, open Open) {
 	t.Run("reading", func(t *testing.T) { reading(t, open) })
+	t.Run("derived", func(t *testing.T) { derived(t, open) })
 	t.Run("any bytes", func(t *testing.T) { anyBytes(t, open) })
 	t.Run("determinism", func(t *testing.T) { determinism(t, open) })
 	t.Run("bounds", func(t *testing.T) { bounds(t, open) })

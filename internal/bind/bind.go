@@ -34,15 +34,7 @@ const maxNodes = 1000
 // Bind returns the plan of a statement. The error is a *diagnostic.Diagnostic
 // without its text: the caller names it with In.
 func Bind(q *sqlparse.Query, cat *catalog.Catalog) (n plan.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			f, ok := r.(refusal)
-			if !ok {
-				panic(r)
-			}
-			n, err = nil, f.Diagnostic
-		}
-	}()
+	defer recovered(&err)
 	b := &binder{catalog: cat}
 	return b.query(q, nil), nil
 }
@@ -63,6 +55,17 @@ type binder struct {
 type refusal struct{ *diagnostic.Diagnostic }
 
 func refuse(d *diagnostic.Diagnostic) { panic(refusal{d}) }
+
+// recovered makes a refusal an error.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		f, ok := r.(refusal)
+		if !ok {
+			panic(r)
+		}
+		*err = f.Diagnostic
+	}
+}
 
 // count notes a node and refuses a plan that grows without end.
 func (b *binder) count(at diagnostic.Span) {

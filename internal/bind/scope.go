@@ -35,6 +35,9 @@ type scope struct {
 	// correlated says that names may refer to outer: in the WHERE of EXISTS
 	// and IN subqueries.
 	correlated bool
+
+	// names says what a name means where there is no relation; see Row.
+	names func(*sqlparse.Name) plan.Expr
 }
 
 // scopeOf describes a relation under a table name, its first columns renamed.
@@ -106,6 +109,9 @@ func (s *scope) lookup(n *sqlparse.Name) []plan.Expr {
 
 // column resolves a name.
 func (s *scope) column(n *sqlparse.Name) plan.Expr {
+	if s.names != nil {
+		return at(s.names(n), n.Span)
+	}
 	found := s.lookup(n)
 	switch {
 	case len(found) == 1:
@@ -244,6 +250,10 @@ func at(e plan.Expr, place diagnostic.Span) plan.Expr {
 		c.Span = place
 		return &c
 	case *plan.Call:
+		c := *e
+		c.Span = place
+		return &c
+	case *plan.Case:
 		c := *e
 		c.Span = place
 		return &c

@@ -64,8 +64,9 @@ type Column struct {
 	Name       string `json:"name"`
 	Type       string `json:"type"`
 	FileType   string `json:"file_type,omitempty"` // Parquet, DuckDB: as the engine names it
-	Null       int64  `json:"null"`                // no value in the file
-	Unreadable int64  `json:"unreadable"`          // a value, but not of the declared type: NULL for statements
+	Derived    bool   `json:"derived,omitempty"`   // computed of other columns
+	Null       int64  `json:"null"`                // no value in the file; of a derived column, in one that it is computed of
+	Unreadable int64  `json:"unreadable"`          // a value, but not of the declared type, or none that can be computed: NULL for statements
 	Below      int64  `json:"below_lower"`
 	Above      int64  `json:"above_upper"`
 	Outside    int64  `json:"outside_domain"` // of the public domain: dropped where it is the group

@@ -29,7 +29,7 @@ func (k *checker) columns(src *source) error {
 	for i, c := range k.declared.Columns {
 		n := row[1+6*i:]
 		col := &Column{
-			Name: c.Name, Type: c.Type.String(), FileType: src.types[i],
+			Name: c.Name, Type: c.Type.String(), FileType: src.types[i], Derived: c.Is != nil,
 			Null: integer(n[0]), Unreadable: integer(n[1]), Below: integer(n[2]), Above: integer(n[3]),
 			Outside: integer(n[4]), ClampLoss: share(n[5]),
 		}
@@ -39,20 +39,24 @@ func (k *checker) columns(src *source) error {
 	return nil
 }
 
-// judge turns a column's counts into findings.
-func (k *checker) judge(c *Column, missing bool) {
+// judge turns a column's counts into findings. What the file lacks is missing.
+func (k *checker) judge(c *Column, missing string) {
 	present := k.table.Rows - c.Null
+	kind, records, lacks := fmt.Sprintf("of type %s%s", c.Type, has(c.FileType)), "values", ""
+	if c.Derived {
+		kind, records, lacks = "to be computed", "records", fmt.Sprintf(" as %q, which it is derived of", missing)
+	}
 	switch {
-	case missing && k.declared.Source.Format == catalog.JSONLines:
-		k.table.find(Problem, c.Name, "no record has this key")
+	case missing != "" && k.declared.Source.Format == catalog.JSONLines:
+		k.table.find(Problem, c.Name, "no record has this key%s", lacks)
 		return
-	case missing:
-		k.table.find(Problem, c.Name, "the file has no such column")
+	case missing != "":
+		k.table.find(Problem, c.Name, "the file has no such column%s", lacks)
 		return
 	case present > 0 && c.Unreadable == present:
-		k.table.find(Problem, c.Name, "no value is of type %s%s", c.Type, has(c.FileType))
+		k.table.find(Problem, c.Name, "no value is %s", kind)
 	case c.Unreadable > 0:
-		k.table.find(Warning, c.Name, "not of type %s%s, so NULL for statements: %s", c.Type, has(c.FileType), of(c.Unreadable, present, "values"))
+		k.table.find(Warning, c.Name, "not %s, so NULL for statements: %s", kind, of(c.Unreadable, present, records))
 	case c.Null > 0 && c.Null == k.table.Rows:
 		k.table.find(Warning, c.Name, "every value is NULL")
 	}

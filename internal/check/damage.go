@@ -2,10 +2,12 @@ package check
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/derive"
 )
 
 // A damage is a column of a Parquet file that the engine's reader gives up on. Text
@@ -22,24 +24,33 @@ func damaged(ctx context.Context, o engine.Owner, t *catalog.Table) (all []damag
 	if t.Source.Format != catalog.Parquet {
 		return nil, nil
 	}
-	src := source{types: make([]string, len(t.Columns)), missing: make([]bool, len(t.Columns))}
-	from := "read_parquet(" + literal(t.Source.Path) + ")"
-	raw, err := (&sources{owner: o}).typed(ctx, &src, t, from)
+	reading, err := derive.Read(t)
+	if err != nil {
+		return nil, err
+	}
+	f := newFile(reading)
+	err = (&sources{owner: o}).typed(ctx, f, parquet(t))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	} else if err != nil {
 		return nil, nil // the file has no schema, and so no column to blame
 	}
-	for i, c := range t.Columns {
-		_, _, err := o.Rows(ctx, "SELECT max(hash("+raw[i]+")) FROM "+from)
-		switch {
-		case ctx.Err() != nil:
+	for i := range reading.Fields {
+		_, _, err := o.Rows(ctx, "SELECT max(hash("+f.raw[i]+")) FROM "+parquet(t))
+		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
-		case err == nil:
-		case strings.Contains(err.Error(), "not valid UTF8"):
-			all = append(all, damage{c.Name, "it has text that is not UTF-8, which Parquet forbids"})
-		default:
-			all = append(all, damage{c.Name, "it has values that the engine cannot read (" + firstLine(err.Error()) + ")"})
+		}
+		if err == nil {
+			continue
+		}
+		why := "it has values that the engine cannot read (" + firstLine(err.Error()) + ")"
+		if strings.Contains(err.Error(), "not valid UTF8") {
+			why = "it has text that is not UTF-8, which Parquet forbids"
+		}
+		for _, c := range t.Columns {
+			if slices.Contains(reading.Uses(c), i) {
+				all = append(all, damage{c.Name, why})
+			}
 		}
 	}
 	return all, nil

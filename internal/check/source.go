@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -20,10 +22,11 @@ import (
 // catalog becomes NULL.
 type source struct {
 	// relation is SQL text of a SELECT with, for the i-th declared column, what
-	// the file holds as r<i>, and its value of the declared type, or NULL, as v<i>.
+	// the file holds as r<i>, and its value of the declared type, or NULL, as v<i>. Of a
+	// derived column r<i> is NULL where it has no value and a field of its is NULL.
 	relation  string
-	types     []string // of the declared columns in the file; "" where text is all there is
-	missing   []bool   // the file has no such column
+	types     []string // of the declared columns in the file; "" where text is all there is, and of derived ones
+	missing   []string // what the file lacks of the declared columns: its name of them; "" if nothing
 	malformed int64
 	// openQuotes are those of them that leave a quote open.
 	openQuotes int64
@@ -45,40 +48,93 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	} else if err != nil {
 		return nil, errors.New("there is no such file")
 	}
-	src := &source{types: make([]string, len(t.Columns)), missing: make([]bool, len(t.Columns))}
+	reading, err := derive.Read(t)
+	if err != nil {
+		return nil, err
+	}
+	src := &source{}
+	f := newFile(reading)
 	var from string
-	var raw []string
-	var err error
 	switch t.Source.Format {
 	case catalog.CSV:
-		if raw, err = src.csv(ctx, t); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, text(t))
+		if err = src.csv(ctx, f); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, f.text())
 		}
 	case catalog.JSONLines:
-		if raw, err = src.jsonLines(ctx, t); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, text(t))
+		if err = src.jsonLines(ctx, f); err == nil {
+			from, err = s.owner.Records(ctx, t.Source.Path, f.text())
 		}
 	case catalog.Parquet:
-		from = "read_parquet(" + literal(t.Source.Path) + ")"
-		raw, err = s.typed(ctx, src, t, from)
+		from = parquet(t)
+		err = s.typed(ctx, f, from)
 	default:
 		if from, err = s.attach(ctx, t.Source); err == nil {
-			raw, err = s.typed(ctx, src, t, from)
+			err = s.typed(ctx, f, from)
 		}
+	}
+	if err == nil {
+		err = src.relate(f, from)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var list []string
-	for i, c := range t.Columns {
-		list = append(list, fmt.Sprintf("%s AS r%d, %s AS v%d", raw[i], i, value(raw[i], src.types[i], c.Type), i))
-	}
-	src.relation = "SELECT " + strings.Join(list, ", ") + " FROM " + from
 	if s.opened == nil {
 		s.opened = map[*catalog.Table]*source{}
 	}
 	s.opened[t] = src
 	return src, nil
+}
+
+func parquet(t *catalog.Table) string { return "read_parquet(" + literal(t.Source.Path) + ")" }
+
+// relate makes the relation of the declared columns.
+func (src *source) relate(f *file, from string) error {
+	r := f.reading
+	var fields, computed, columns []string
+	for i, field := range r.Fields {
+		fields = append(fields, fmt.Sprintf("%s AS q%d, %s AS c%d", f.raw[i], i, value(f.raw[i], f.types[i], field.Type), i))
+	}
+	values, err := r.Columns()
+	if err != nil {
+		return err
+	}
+	for i, c := range r.Table.Columns {
+		uses := r.Uses(c)
+		missing := slices.IndexFunc(uses, func(n int) bool { return f.missing[n] })
+		src.missing = append(src.missing, "")
+		if missing >= 0 {
+			src.missing[i] = r.Fields[uses[missing]].Name
+		}
+		computed = append(computed, fmt.Sprintf("%s AS v%d", values[i], i))
+		if !r.Derived(c) {
+			columns = append(columns, fmt.Sprintf("q%d AS r%d, v%d", uses[0], i, i))
+			src.types = append(src.types, f.types[uses[0]])
+			continue
+		}
+		given := []string{"true"}
+		for _, n := range uses {
+			given = append(given, fmt.Sprintf("q%d IS NOT NULL", n))
+		}
+		columns = append(columns, fmt.Sprintf("CASE WHEN v%[1]d IS NOT NULL OR %[2]s THEN 1 END AS r%[1]d, v%[1]d", i, strings.Join(given, " AND ")))
+		src.types = append(src.types, "")
+	}
+	src.relation = fmt.Sprintf("SELECT %s FROM (SELECT *, %s FROM (SELECT %s FROM %s))",
+		strings.Join(columns, ", "), strings.Join(computed, ", "), strings.Join(fields, ", "), from)
+	return nil
+}
+
+// A file is what check reads of one: of each field, how to write it, its type there,
+// and whether it is there.
+type file struct {
+	reading *derive.Reading
+	raw     []string
+	types   []string
+	missing []bool
+}
+
+func newFile(r *derive.Reading) *file {
+	n := len(r.Fields)
+	return &file{r, make([]string, n), make([]string, n), make([]bool, n)}
 }
 
 // value reads a raw field as a value of the declared type, NULL if it is none.
@@ -90,7 +146,7 @@ func value(raw, fileType string, t sqltype.Type) string {
 		raw = fmt.Sprintf("CASE WHEN ltrim(%[1]s) LIKE '____-%%' THEN %[1]s END", raw) // as the engine reads texts
 	}
 	v := fmt.Sprintf("TRY_CAST(%s AS %s)", raw, sqlName(t))
-	if t.IsFloat() {
+	if t.IsFloat() || t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind {
 		return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s END", v, v)
 	}
 	return v
@@ -104,51 +160,52 @@ func sqlName(t sqltype.Type) string {
 	return strings.ToUpper(t.String())
 }
 
-// text is how a table's file is read.
-func text(t *catalog.Table) engine.Text {
+// text is how the file is read.
+func (f *file) text() engine.Text {
+	t := f.reading.Table
 	out := engine.Text{JSON: t.Source.Format == catalog.JSONLines, Form: t.Form}
-	for _, c := range t.Columns {
-		out.Columns, out.Types = append(out.Columns, c.Field()), append(out.Types, c.Type)
+	for _, field := range f.reading.Fields {
+		out.Columns, out.Types = append(out.Columns, field.Name), append(out.Types, field.Type)
 	}
 	return out
 }
 
-// csv reads every declared field as text.
-func (src *source) csv(ctx context.Context, t *catalog.Table) (raw []string, err error) {
-	r, err := records.OpenCSV(ctx, t.Source.Path, t.Form)
+// csv reads every field as text.
+func (src *source) csv(ctx context.Context, f *file) error {
+	r, err := records.OpenCSV(ctx, f.reading.Table.Source.Path, f.reading.Table.Form)
 	switch {
 	case errors.Is(err, records.ErrNoHeader):
-		return nil, err
+		return err
 	case err != nil:
-		return nil, errors.New("it cannot be read")
+		return errors.New("it cannot be read")
 	}
 	defer r.Close()
-	for i, n := range r.Find(text(t).Columns, catalog.Fold) {
-		src.missing[i] = n < 0
-		raw = append(raw, fmt.Sprintf("f%d", i))
+	for i, n := range r.Find(f.text().Columns, catalog.Fold) {
+		f.missing[i] = n < 0
+		f.raw[i] = fmt.Sprintf("f%d", i)
 	}
 	if src.malformed, err = malformed(r); err != nil {
-		return nil, err
+		return err
 	}
 	src.openQuotes = r.OpenQuotes()
-	return raw, nil
+	return nil
 }
 
-// jsonLines reads every declared member as text.
-func (src *source) jsonLines(ctx context.Context, t *catalog.Table) (raw []string, err error) {
-	r, err := records.OpenJSONLines(ctx, t.Source.Path, text(t).Columns)
+// jsonLines reads every member as text.
+func (src *source) jsonLines(ctx context.Context, f *file) error {
+	r, err := records.OpenJSONLines(ctx, f.reading.Table.Source.Path, f.text().Columns)
 	if err != nil {
-		return nil, errors.New("it cannot be read")
+		return errors.New("it cannot be read")
 	}
 	defer r.Close()
 	if src.malformed, err = malformed(r); err != nil {
-		return nil, err
+		return err
 	}
-	for i := range t.Columns {
-		src.missing[i] = !r.Seen(i)
-		raw = append(raw, fmt.Sprintf("f%d", i))
+	for i := range f.reading.Fields {
+		f.missing[i] = !r.Seen(i)
+		f.raw[i] = fmt.Sprintf("f%d", i)
 	}
-	return raw, nil
+	return nil
 }
 
 // malformed counts the records that do not read as declared, to the end.
@@ -167,27 +224,27 @@ func malformed(r records.Reader) (n int64, err error) {
 }
 
 // typed reads a relation that has types of its own.
-func (s *sources) typed(ctx context.Context, src *source, t *catalog.Table, from string) (raw []string, err error) {
+func (s *sources) typed(ctx context.Context, f *file, from string) error {
 	_, rows, err := s.owner.Rows(ctx, "DESCRIBE SELECT * FROM "+from)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	names, types := map[string]string{}, map[string]string{}
 	for _, row := range rows {
 		name := fmt.Sprint(row[0])
 		names[catalog.Fold(name)], types[catalog.Fold(name)] = name, fmt.Sprint(row[1])
 	}
-	for i, c := range t.Columns {
-		name, ok := names[catalog.Fold(c.Field())]
+	for i, field := range f.reading.Fields {
+		name, ok := names[catalog.Fold(field.Name)]
 		if !ok {
-			src.missing[i] = true
-			raw = append(raw, "NULL::VARCHAR")
+			f.missing[i] = true
+			f.raw[i] = "NULL::VARCHAR"
 			continue
 		}
-		src.types[i] = types[catalog.Fold(c.Field())]
-		raw = append(raw, quote(name))
+		f.types[i] = types[catalog.Fold(field.Name)]
+		f.raw[i] = quote(name)
 	}
-	return raw, nil
+	return nil
 }
 
 // attach opens a DuckDB file, once, and names the table in it.

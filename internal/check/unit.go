@@ -83,7 +83,7 @@ func (k *checker) withUnit(t *catalog.Table) (string, error) {
 }
 
 // units reports whose rows the table holds and what the bounds do to them.
-func (k *checker) units(missing []bool) error {
+func (k *checker) units(missing []string) error {
 	rows, err := k.withUnit(k.declared)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (k *checker) units(missing []bool) error {
 	u.PerUnit = all.RowsPerGroup
 	u.Groupings = append(u.Groupings, all)
 	for i, c := range k.declared.Columns {
-		if missing[i] || c == k.declared.Unit.Column || c.Domain == nil && c.Type.Kind != sqltype.Text && c.Type.Kind != sqltype.Boolean {
+		if missing[i] != "" || c == k.declared.Unit.Column || c.Domain == nil && c.Type.Kind != sqltype.Text && c.Type.Kind != sqltype.Boolean {
 			continue
 		}
 		v := fmt.Sprintf("v%d", i)

@@ -16,11 +16,15 @@ type Unread struct {
 	Table, Column, Type string
 	Values              int64 // not counted where there is Damage
 	Damage              string
+	Derived             bool // from values of which its expression makes none
 }
 
 func (u Unread) String() string {
 	if u.Damage != "" {
 		return fmt.Sprintf("%s.%s: %s", u.Table, u.Column, u.Damage)
+	}
+	if u.Derived {
+		return fmt.Sprintf("%s.%s, whose expression has no value in any record", u.Table, u.Column)
 	}
 	return fmt.Sprintf("%s.%s, none of whose values is of type %s", u.Table, u.Column, u.Type)
 }
@@ -62,7 +66,7 @@ func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner) (all []
 		}
 		for i, column := range t.Columns {
 			if present := integer(row[3*i]); present > 0 && integer(row[3*i+1]) == 0 {
-				all = append(all, Unread{Table: t.Name, Column: column.Name, Type: column.Type.String(), Values: present})
+				all = append(all, Unread{Table: t.Name, Column: column.Name, Type: column.Type.String(), Values: present, Derived: column.Is != nil})
 			}
 		}
 	}

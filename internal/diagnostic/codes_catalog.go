@@ -122,4 +122,10 @@ var catalogEntries = []Entry{
 		Explain: "Whoever can change the catalog, the ledger, its anchor or its key decides what is protected. So a file of these is refused that group or others may write to, or that lies in a folder, or on a way of folders, that they may write to (unless it is sticky, as /tmp is), and a key that they may read; as ssh refuses a key. Where somebody runs the command with the owner's rights, as by sudo, so is a file or folder that neither root nor the owner owns.",
 		Example: "discreet query --rho 0.01 'SELECT count(*) FROM visits'",
 	},
+	{
+		Code:    "D104",
+		Title:   "a derived column that cannot be computed",
+		Explain: "A derived column has a type and `is`, one expression over the columns of its own row, as it would stand between SELECT and FROM: declared columns by their names and types, and other columns of the source as text. It may use other derived columns, but not, by way of them, itself; its own name stands for the source's column. It has no `from`. What is wrong within the expression is refused with the codes of statements.",
+		Example: "[tables.visits]\nsource = \"visits.csv\"\npublic = true\ncolumns.cost = { type = \"double\", from = \"Cost\", is = \"cost::double precision\" }\n",
+	},
 }

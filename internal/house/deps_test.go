@@ -104,6 +104,7 @@ var onlys = []only{
 	{"./learn/pca", []string{"./budget", "./internal/numeric", "./learn/cost", "./learn/example", "./learn/internal/fixed", "./learn/internal/moment", "./noise"}, "a learner sees examples and a budget: no table, no ledger, no other learner"},
 	{"./learn/ftrl", []string{"./budget", "./internal/numeric", "./learn/cost", "./learn/example", "./learn/network", "./noise"}, "a learner sees examples and a budget: no table, no ledger, no other learner"},
 	{"./learn/learner", []string{"./budget", "./learn/bayes", "./learn/convex", "./learn/cost", "./learn/example", "./learn/feature", "./learn/ftrl", "./learn/kmeans", "./learn/network", "./learn/pca", "./learn/tree", "./noise", "./privacy"}, "the classic learners by name: no table, no ledger"},
+	{"./internal/derive", []string{"./catalog", "./internal/bind", "./internal/diagnostic", "./internal/plan", "./internal/render", "./internal/sqlparse", "./sqltype"}, "the owner's SQL to columns: no engine and no data"},
 	{"./internal/stability", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./privacy", "./sqltype"}, "a pure function over the plan: no database, no noise, no budget"},
 	{"./internal/rewrite", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./internal/stability", "./privacy", "./sqltype"}, "plan to plan by the certificate"},
 	{"./internal/render", []string{"./catalog", "./engine", "./internal/diagnostic", "./internal/plan", "./sqltype"}, "plan to text; it decides nothing"},

@@ -39,6 +39,7 @@ type CSV struct {
 	header    []string
 	want      int            // fields of a record; 0 where nothing says how many
 	types     []sqltype.Type // of the fields whose notation is not SQL's; see Typed
+	again     []int          // the fields that stand behind a record's own; see Typed
 	text      []byte
 	fields    [][]byte
 	scratch   []byte
@@ -104,15 +105,30 @@ func (r *CSV) Find(names []string, fold func(string) string) []int {
 	return at
 }
 
-// Typed says which types fields have, so that Next returns their values in SQL's
-// notation: see notation.Form.
-func (r *CSV) Typed(at []int, types []sqltype.Type) {
-	r.types = make([]sqltype.Type, r.want)
+// Typed says which types the fields of columns have, so that Next returns their values
+// in SQL's notation: see notation.Form. It returns the columns' places among the fields:
+// of one that is read in several notations, a copy for each stands behind the record's own.
+func (r *CSV) Typed(at []int, types []sqltype.Type) []int {
+	r.types, r.again = make([]sqltype.Type, r.want), nil
+	taken := make([]bool, r.want)
+	places := slices.Clone(at)
 	for i, n := range at {
-		if n >= 0 && r.form.Reads(types[i]) {
-			r.types[n] = types[i]
+		if n < 0 {
+			continue
+		}
+		var t sqltype.Type // as it is written
+		if r.form.Reads(types[i]) {
+			t = types[i]
+		}
+		switch {
+		case !taken[n]:
+			r.types[n], taken[n] = t, true
+		case r.types[n] != t:
+			places[i] = r.want + len(r.again)
+			r.types, r.again = append(r.types, t), append(r.again, n)
 		}
 	}
+	return places
 }
 
 // Skipped counts the malformed records that were skipped.
@@ -121,7 +137,8 @@ func (r *CSV) Skipped() int64 { return r.skipped }
 // OpenQuotes counts the records that left a quote open.
 func (r *CSV) OpenQuotes() int64 { return r.open }
 
-// Next returns the next record, with one field for each column of the header.
+// Next returns the next record, with one field for each column of the header, and what
+// Typed adds.
 func (r *CSV) Next() (Record, error) {
 	rec, err := r.record()
 	if err != nil {
@@ -132,6 +149,10 @@ func (r *CSV) Next() (Record, error) {
 		r.fields = append(r.fields, nil)
 	}
 	rec.Fields = r.fields[:r.want]
+	for _, n := range r.again {
+		rec.Fields = append(rec.Fields, rec.Fields[n])
+	}
+	r.fields = rec.Fields
 	r.text = r.text[:0]
 	for i, t := range r.types {
 		if t.Kind != sqltype.Null && rec.Fields[i] != nil {

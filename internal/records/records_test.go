@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // read prints all records of a CSV text: NULL is ~, "!" marks malformed ones.
@@ -230,6 +231,52 @@ func TestGzip(t *testing.T) {
 		}
 		if (err != io.EOF) != c.fails {
 			t.Errorf("%s: ended with %v", name, err)
+		}
+	}
+}
+
+// A field that is read in several notations has each of them, whatever the order.
+func TestFieldInSeveralNotations(t *testing.T) {
+	form := notation.Form{Delimiter: ';', Decimal: ',', Thousands: "."}
+	text, number := sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Double)
+	for _, c := range []struct {
+		types []sqltype.Type
+		want  string
+	}{
+		{[]sqltype.Type{text, number}, "1.234,5|1234.5"},
+		{[]sqltype.Type{number, text}, "1234.5|1.234,5"},
+		{[]sqltype.Type{number, number, text, text}, "1234.5|1234.5|1.234,5|1.234,5"},
+		{[]sqltype.Type{text, text}, "1.234,5|1.234,5"},
+	} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte("a;b\nx;1.234,5;too;many\ny\nz;1.234,5\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenCSV(t.Context(), path, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := slices.Repeat([]string{"b"}, len(c.types))
+		at := r.Typed(r.Find(names, strings.ToLower), c.types)
+		var got []string
+		for {
+			rec, err := r.Next()
+			if err != nil {
+				break
+			}
+			var values []string
+			for _, i := range at {
+				if rec.Fields[i] == nil {
+					values = append(values, "~")
+				} else {
+					values = append(values, string(rec.Fields[i]))
+				}
+			}
+			got = append(got, strings.Join(values, "|"))
+		}
+		r.Close()
+		if want := []string{c.want, strings.TrimSuffix(strings.Repeat("~|", len(c.types)), "|"), c.want}; !slices.Equal(got, want) {
+			t.Errorf("as %v: %q, want %q", c.types, got, want)
 		}
 	}
 }

@@ -31,6 +31,17 @@ func Relation(n plan.Node) (string, error) {
 	return sql, r.err
 }
 
+// Exprs prints expressions over the columns c0, c1, ... of one relation.
+func Exprs(exprs []plan.Expr) ([]string, error) {
+	r := &renderer{}
+	s := r.scope(column)
+	out := make([]string, len(exprs))
+	for i, e := range exprs {
+		out[i] = s.expr(e)
+	}
+	return out, r.err
+}
+
 // ReleasedName returns the name of the table with which the plan.Released of
 // that index is filled.
 func ReleasedName(index int) string { return fmt.Sprintf("released_%d", index) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -76,6 +75,7 @@ type declaredColumn struct {
 	Lower  string `json:"lower,omitempty"`
 	Upper  string `json:"upper,omitempty"`
 	Domain string `json:"domain,omitempty"`
+	Is     string `json:"is,omitempty"` // what a derived column is computed of
 }
 
 // showTables prints the declaration of a table, or of all.
@@ -127,6 +127,9 @@ func declaration(t *catalog.Table) declaredTable {
 		if c.Lower != nil {
 			column.Lower, column.Upper = sqltype.Format(c.Lower), sqltype.Format(c.Upper)
 		}
+		if c.Is != nil {
+			column.Is = c.Is.Text
+		}
 		d.Columns = append(d.Columns, column)
 	}
 	return d
@@ -168,14 +171,27 @@ func (d *declaredTable) write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "groups of an answer that a unit counts in: %s; rows in each: %s\n", bound(d.MaxGroups), bound(d.MaxRows))
 	}
-	g := terminal.Grid{{Title: "column"}, {Title: "type"}, {Title: "lower", Right: true}, {Title: "upper", Right: true}, {Title: "public domain"}}
-	for _, c := range d.Columns {
-		for i, cell := range []string{c.Name, c.Type, c.Lower, c.Upper, c.Domain} {
+	writeColumns(w, d.Columns)
+}
+
+// writeColumns prints columns, and of each what any of them has.
+func writeColumns(w io.Writer, columns []declaredColumn) {
+	g := terminal.Grid{{Title: "column"}, {Title: "type"}, {Title: "lower", Right: true}, {Title: "upper", Right: true}, {Title: "public domain"}, {Title: "derived as"}}
+	bounded, derived := false, false
+	for _, c := range columns {
+		for i, cell := range []string{c.Name, c.Type, c.Lower, c.Upper, c.Domain, strings.Join(strings.Fields(c.Is), " ")} {
 			g[i].Cells = append(g[i].Cells, cell)
 		}
+		bounded, derived = bounded || c.Lower+c.Domain != "", derived || c.Is != ""
 	}
-	if !slices.ContainsFunc(d.Columns, func(c declaredColumn) bool { return c.Lower+c.Domain != "" }) {
+	last := len(g) - 1
+	switch {
+	case !derived && !bounded:
 		g = g[:2]
+	case !derived:
+		g = g[:last]
+	case !bounded:
+		g = append(g[:2:2], g[last])
 	}
 	g.Write(w)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -70,7 +71,10 @@ func (w *Workplace) Load() (err error) {
 	if err := command.OwnersAlone(by, w.CatalogPath); err != nil {
 		return err
 	}
-	if w.Catalog, err = catalog.Load(w.CatalogPath); err != nil && by.Other {
+	if w.Catalog, err = catalog.Load(w.CatalogPath); err == nil {
+		err = derive.Check(w.Catalog)
+	}
+	if err != nil && by.Other {
 		// Not what is wrong: a file that is no catalog would be shown where it is none.
 		return diagnostic.New("D080", diagnostic.Span{}, "the catalog cannot be used").Try("the owner runs discreet check")
 	} else if err != nil {

@@ -1,0 +1,78 @@
+package plan
+
+import "github.com/discreet-dp/discreet/catalog"
+
+// Used returns the columns of tables that expressions over a node's columns depend on.
+func Used(n Node, exprs ...Expr) map[*catalog.Column]bool {
+	u := usage{}
+	u.node(n, u.refs(map[int]bool{}, exprs...))
+	return u
+}
+
+type usage map[*catalog.Column]bool
+
+// refs adds the columns that expressions refer to.
+func (u usage) refs(columns map[int]bool, exprs ...Expr) map[int]bool {
+	for _, e := range exprs {
+		Walk(e, func(e Expr) bool {
+			if r, ok := e.(*Ref); ok {
+				columns[r.Index] = true
+			}
+			return true
+		})
+	}
+	return columns
+}
+
+// node notes what some of n's columns, and which rows there are, depend on.
+func (u usage) node(n Node, columns map[int]bool) {
+	var exprs []Expr // over the input
+	switch n := n.(type) {
+	case *Scan:
+		for i := range columns {
+			u[n.Table.Columns[i]] = true
+		}
+		return
+	case *Join:
+		u.refs(columns, n.On)
+		left := len(n.Left.Columns())
+		sides := [2]map[int]bool{{}, {}}
+		for i := range columns {
+			if i < left {
+				sides[0][i] = true
+			} else {
+				sides[1][i-left] = true
+			}
+		}
+		u.node(n.Left, sides[0])
+		u.node(n.Right, sides[1])
+		return
+	case *Project:
+		for i := range columns {
+			exprs = append(exprs, n.Exprs[i])
+		}
+		columns = map[int]bool{}
+	case *Aggregate:
+		exprs = append(exprs, n.Keys...)
+		for i := range columns {
+			if i >= len(n.Keys) {
+				a := n.Aggregations[i-len(n.Keys)]
+				exprs = append(exprs, a.Arg, a.Filter)
+			}
+		}
+		columns = map[int]bool{}
+	case *Filter:
+		exprs = append(exprs, n.Condition)
+	case *Sort:
+		for _, k := range n.Keys {
+			exprs = append(exprs, k.Expr)
+		}
+	}
+	for _, in := range n.Inputs() {
+		below := u.refs(map[int]bool{}, exprs...)
+		for i := range columns {
+			below[i] = true
+		}
+		u.node(in, below)
+	}
+}
