@@ -19,7 +19,7 @@ var (
 	ErrNoEvent = errors.New("the mechanism does not say what it reveals")
 	// ErrQuery: the query has no meaning, or no bounded sensitivity, for the data.
 	ErrQuery = errors.New("bad query")
-	// ErrUndecided: unprotected access without who decides it, and why.
+	// ErrUndecided: unprotected access needs a decision: who decides, and why.
 	ErrUndecided = errors.New("who decides, and why, must be said")
 )
 
@@ -34,18 +34,18 @@ func (Unmetered) access()   {}
 func (Unprotected) access() {}
 
 // Adaptive is adaptive differential privacy: every answer is drawn anew and charged to
-// the budget, before the data are touched, and those that do not fit are refused with
-// ErrBudgetExceeded. All answers together keep the budget's guarantee, whatever was
-// asked because of earlier answers. The filter is the budget's.
+// the budget, before the data are touched. An answer that does not fit is refused with
+// ErrBudgetExceeded. All answers together keep the budget's guarantee, even where earlier
+// answers decide what is asked next. The filter is the budget's.
 //
 // The budget is the name's for good: another one is refused with ErrBound. Several
 // names may share one, as they should if they are about the same units. A durable
 // budget (package budget/durable) also outlives the process.
 type Adaptive struct {
-	// Budget pays. May be nil if the name has one already, or is a catalog's table,
-	// whose ledger pays.
+	// Budget pays. It may be nil if the name has one already, or is a catalog's table:
+	// then that table's ledger pays.
 	Budget budget.Budget
-	// Mechanism is the only one, or nil: it is given with each query.
+	// Mechanism answers every query; nil: each query brings its own.
 	Mechanism Mechanism
 }
 
@@ -63,11 +63,11 @@ func (d Decision) check() error {
 }
 
 // Unprotected gives the data away as they are, to everyone who asks. The decision is
-// recorded, and so is each time that the data leave.
+// recorded, and so is each answer.
 type Unprotected struct{ Decision }
 
-// Unmetered answers every query by fresh noise and counts nothing: each answer keeps
-// its mechanism's guarantee, all together keep none, because their mean is the truth.
+// Unmetered answers every query with fresh noise and counts nothing. Each answer keeps
+// its mechanism's guarantee; all together keep none, because their mean is the truth.
 // The decision is recorded, and so is each answer.
 type Unmetered struct {
 	Decision

@@ -13,8 +13,8 @@ func (n *Node) Query(ctx context.Context, name string) (Answer, error) {
 	return n.answer(ctx, name, nil)
 }
 
-// QueryWith answers by a mechanism that is given with the query, where the access
-// definition is Adaptive and has none itself.
+// QueryWith answers by a mechanism that is given with the query, if the access
+// definition is Adaptive and names none.
 func (n *Node) QueryWith(ctx context.Context, name string, m Mechanism) (Answer, error) {
 	if m == nil {
 		return Answer{}, fmt.Errorf("query %q: the mechanism is missing", name)
@@ -30,14 +30,14 @@ func (n *Node) answer(ctx context.Context, name string, given Mechanism) (Answer
 	return a, nil
 }
 
-// A view is what is asked about instead of an entry's frame: numbers in one column,
-// each a function of one row alone, so that neighbours stay neighbours.
+// A view takes the place of an entry's frame: numbers in one column, each a function of
+// one row alone, so that neighbours stay neighbours.
 type view struct {
 	check   func(shape) error
 	numbers func(*frame) []float64
 }
 
-// ask answers about a view of what a name has.
+// ask answers a question about a view of a name's data.
 func (n *Node) ask(ctx context.Context, name string, given Mechanism, v *view) (Answer, error) {
 	n.mu.Lock()
 	e := n.entries[name]
@@ -74,7 +74,7 @@ func (n *Node) ask(ctx context.Context, name string, given Mechanism, v *view) (
 	return Answer{}, ErrNoAccess
 }
 
-// asked is one question, and what it is about.
+// asked is one question, with the data that it is about.
 type asked struct {
 	node   *Node
 	name   string
@@ -82,7 +82,7 @@ type asked struct {
 	data   Data
 	budget budget.Budget
 	view   *view
-	given  bool // the mechanism, by who asks
+	given  bool // the mechanism came with the query
 
 	version, configured int // of the entry
 }
@@ -101,7 +101,7 @@ func (q asked) release(m Mechanism, neighbours privacy.Neighbours) (release, err
 	if err != nil {
 		return release{}, err
 	}
-	// Not m.declared(): who asks might change m meanwhile.
+	// Not m.declared(): the asker might change m meanwhile.
 	if q.given && len(r.declared) > 0 {
 		return release{}, fmt.Errorf("%w: a sensitivity is the owner's to declare", ErrNoAccess)
 	}
@@ -157,8 +157,8 @@ func (q asked) adaptive(ctx context.Context, m Mechanism) (Answer, error) {
 	return budget.Spend(ctx, q.budget, charge, func() (Answer, error) { return q.draw(r) })
 }
 
-// drawOnce answers by the first answer of the mechanism about the same data. A budget that the name
-// has pays for it.
+// drawOnce gives the first answer that the mechanism drew about the same data, and draws it
+// if there is none. If the name has a budget, it pays.
 func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 	if q.view != nil {
 		return Answer{}, fmt.Errorf("%w: what is computed with the data needs a budget", ErrNoAccess)

@@ -19,10 +19,10 @@ type catalogTable struct {
 	table  string
 }
 
-// CatalogTable is a private table of a catalog. It is asked with the mechanisms Laplace
-// and Gaussian over Count, CountWhere on texts, Sum, Mean and Histogram of texts, by
-// statements: bounds are those that the catalog declares, so the queries have none,
-// and answers are charged to the domain's ledger (there is no other budget).
+// CatalogTable is a private table of a catalog. The mechanisms Laplace and Gaussian over
+// Count, CountWhere on texts, Sum, Mean and Histogram of texts ask it, by statements. The
+// catalog declares the bounds, so the queries have none. Answers are charged to the domain's
+// ledger; there is no other budget.
 func CatalogTable(db *discreet.Database, domain, table string) (Data, error) {
 	if db == nil || domain == "" || table == "" {
 		return Data{}, errors.New("table of a catalog: the database, the domain or the table is missing")
@@ -68,8 +68,8 @@ func (t *catalogTable) answer(ctx context.Context, analyst string, m Mechanism) 
 	return a, nil
 }
 
-// statement writes a query as SQL. Only the names of the owner's table and of
-// columns go into it, quoted, and texts as literals.
+// statement writes a query as SQL. It contains only the owner's names of the table and of
+// columns, quoted, and texts as literals.
 func (t *catalogTable) statement(q Query) (string, error) {
 	from := " FROM " + quote(t.table)
 	switch q := q.(type) {

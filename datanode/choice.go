@@ -28,8 +28,8 @@ type scored struct {
 	answer      func(i int) Answer
 }
 
-// Choice chooses one of the candidates of a utility, the rather the higher its score,
-// by the exponential mechanism (mechanism.Exponential): Epsilon-DP, of bounded range.
+// Choice chooses one of the candidates of a utility by the exponential mechanism
+// (mechanism.Exponential), which prefers high scores: Epsilon-DP, of bounded range.
 // Each query is one choice.
 type Choice struct {
 	Utility Utility
@@ -78,8 +78,8 @@ func (m Choice) release(s shape) (release, error) {
 	return r, nil
 }
 
-// Frequency scores texts by how many rows of a column have them. A row that is added
-// changes one score by 1, none downwards; one that is replaced two, by 1 each.
+// Frequency scores texts by how many rows of a column have them. An added row raises
+// one score by 1; a replaced row changes two, by 1 each.
 type Frequency struct {
 	Column     string
 	Candidates []string
@@ -112,10 +112,10 @@ func (u Frequency) score(s shape) (scored, error) {
 }
 
 // Revenue scores prices by what a sale at that price would bring: the price times the
-// number of rows whose bid, a column of numbers, is not below it. A row changes each
-// score by its price or nothing, so by the highest price at most; one that is added
-// none downwards. In scores, prices count in whole steps of 2^-20 of the highest, or less,
-// so that up to 2^31 rows make no rounding.
+// number of rows whose bid, a column of numbers, is at least the price. A row changes each
+// score by its price or nothing, so by the highest price at most; an added row lowers
+// none. In scores, prices count in whole steps of 2^-20 of the highest, or less,
+// so that up to 2^31 rows cause no rounding.
 type Revenue struct {
 	Column string
 	Prices []float64
@@ -165,8 +165,8 @@ func (u Revenue) score(s shape) (scored, error) {
 	}, nil
 }
 
-// Scores are those of a function whose sensitivity an owner declares, as Max. It may
-// stand in access definitions, but not in what is asked with a query.
+// Scores are those of a function whose sensitivity an owner declares, as Max. They may
+// stand in access definitions, but not in a query.
 type Scores struct {
 	Candidates []string
 	// F returns a score for each candidate.

@@ -17,7 +17,7 @@ type Data struct {
 	held func() *held
 }
 
-// held is one of a frame and a catalog's table.
+// held is either a frame or a catalog's table.
 type held struct {
 	frame frame
 	table *catalogTable
@@ -41,8 +41,8 @@ type Column struct {
 	held func() *column
 }
 
-// Numbers is a column of numbers. NaN is a missing one: it counts as zero, or the
-// nearest to zero that a query's bounds allow.
+// Numbers is a column of numbers. NaN means missing: it counts as zero, or as the
+// number nearest to zero that a query's bounds allow.
 func Numbers(name string, values []float64) Column {
 	return holdColumn(column{name: name, numbers: slices.Clone(nonNil(values))})
 }
@@ -136,12 +136,11 @@ func (c *column) len() int { return max(len(c.numbers), len(c.texts)) }
 
 func (c *column) text() bool { return c.texts != nil }
 
-// A shape is what is public of data: the schema, and where units are replaced and
-// not added, how many they are. Whatever is decided before the charge is decided
-// by it.
+// A shape is the public part of data: the schema and, under replace-one, the number of
+// rows. All that is decided before the charge is decided by it.
 type shape struct {
 	replaced bool // the relation is privacy.ReplaceOne
-	rows     int  // 0 unless replaced
+	rows     int  // 0 under add-remove
 	columns  []column
 }
 

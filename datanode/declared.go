@@ -10,21 +10,21 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// Vouched is what a definition rests on that nothing here can check: the owner
+// Vouched is what an access definition rests on that nothing here can check: the owner
 // vouches for it. It is recorded with the definition.
 type Vouched struct {
 	Of string `json:"of"` // the function or mechanism
 	// L1 and L2 are the sensitivities of a function: the most by which a neighbour
 	// changes its values, in either norm. Each is needed for noise of its kind. Max is
-	// the most by which it changes any one value, for choices. An Estimate of them is
-	// none.
+	// the most by which a neighbour changes any one value, for choices. An Estimate is
+	// no such bound.
 	L1  *big.Rat `json:"l1,omitempty"`
 	L2  *big.Rat `json:"l2,omitempty"`
 	Max *big.Rat `json:"max,omitempty"`
 	Decision
 }
 
-// Rows are what a function of the owner's is given. It must only read them, and its
+// Rows are the argument of an owner's function. The function must only read them, and its
 // values must be finite and depend on nothing else.
 type Rows struct {
 	withheld
@@ -53,7 +53,7 @@ func (r Rows) Texts(name string) []string {
 }
 
 // Function is a query whose sensitivity an owner declares. It may stand in access
-// definitions, but not in what is asked with a query.
+// definitions, but not in a query.
 type Function struct {
 	Values      int // how many F returns; required
 	F           func(Rows) []float64
@@ -127,8 +127,8 @@ func (q Function) values(f *frame) []float64 {
 	return values
 }
 
-// Declared is a mechanism of the owner's own: what it reveals is declared, not
-// known. It may stand in access definitions, but not in what is asked with a query.
+// Declared is a mechanism of the owner's own: its event is declared, not derived. It may
+// stand in access definitions, but not in a query.
 type Declared struct {
 	Event  privacy.Event
 	Answer func(bits noise.Bits, rows Rows) ([]float64, error)
@@ -152,7 +152,7 @@ func (m Declared) release(shape) (release, error) {
 			made, err := m.Answer(bits, rowsOf(f))
 			values, failed = made, err != nil
 		})
-		if failed { // how may show data
+		if failed { // the way in which it failed may show data
 			return Answer{}, fmt.Errorf("the mechanism %q failed", m.Of)
 		}
 		return Answer{Statement: r.statement, Events: r.events, Values: values}, nil

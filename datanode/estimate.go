@@ -50,15 +50,15 @@ func (o Mixture) Draw(s Source) float64 {
 	return o.Parts[int(distuv.NewCategorical(o.Weights, s).Rand())].Draw(s)
 }
 
-// EstimateOptions say what sensitivity is estimated.
+// EstimateOptions say whose sensitivity is estimated, and how.
 type EstimateOptions struct {
 	Query  func(records []float64) []float64
 	Norm   Norm
 	Oracle Oracle
 	// Records is the size of a database.
 	Records int
-	// Gamma is the share of neighbours that may lie farther apart, or Samples the
-	// number of pairs that are drawn. One of them is required.
+	// Gamma is the share of neighbours that may lie farther apart than the estimate;
+	// Samples is the number of pairs that are drawn. One of them is required.
 	Gamma   float64
 	Samples int
 }
@@ -86,7 +86,7 @@ type Estimate struct {
 	Rho     float64 // ρ, the part of γ for the pairs drawn
 }
 
-// String says that it is an estimate.
+// String says that this is an estimate and no bound.
 func (e Estimate) String() string {
 	return fmt.Sprintf("estimated sensitivity %.6g (no bound: of %d random pairs; another one is farther apart with probability up to %.3g)", e.Largest, e.Samples, e.Gamma)
 }
@@ -162,7 +162,7 @@ func planSamples(gamma float64, samples int) (Estimate, error) {
 	return e, nil
 }
 
-// root returns the number in (0, e^(-1/2)) below which less is true, and not above.
+// root returns the number in (0, e^(-1/2)) up to which less holds.
 func root(less func(float64) bool) float64 {
 	low, high := 0.0, math.Exp(-0.5)
 	for range 200 {
@@ -175,13 +175,13 @@ func root(less func(float64) bool) float64 {
 	return high
 }
 
-// fallible makes bits a Source and keeps the error.
+// fallible makes a Source of bits, and keeps the first error.
 type fallible struct {
 	bits noise.Bits
 	err  error
 }
 
-// Uint64 returns what the bits do, and after an error what samplers end on.
+// Uint64 returns the bits' next number; after an error, one on which samplers end.
 func (f *fallible) Uint64() uint64 {
 	if f.err == nil {
 		var w uint64

@@ -19,12 +19,12 @@ type FileColumn struct {
 	Text bool // texts, not numbers
 }
 
-// File reads the declared columns of a CSV file, whose first record names its columns
-// (package records has the rule: whatever a record's bytes are, it is no error). Each
-// record is a row of another unit. A number that is missing or cannot be read is
-// NaN, a text empty.
+// File reads the declared columns of a CSV file, whose first record names its columns.
+// Each record is a row of another unit. No record is an error, whatever its bytes are
+// (package records has the rule): a number that is missing or cannot be read is NaN, a
+// text empty.
 //
-// It is read now, by the owner; neighbours differ in one of the rows that were read.
+// The owner reads it now; neighbours differ in one of the rows that were read.
 func File(ctx context.Context, path string, columns ...FileColumn) (d Data, err error) {
 	r, err := records.OpenCSV(ctx, path, notation.Form{})
 	if err != nil {

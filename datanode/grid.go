@@ -6,12 +6,12 @@ import (
 	"math/big"
 )
 
-// A grid is the integers that numbers within bounds become before noise: multiples of
+// A grid is the integers to which bounded numbers are rounded before noise: multiples of
 // 2^exp, which is 2^-40 of the larger bound or less. Sums of integers are exact, in
 // any order, and noise is drawn on the same grid.
 type grid struct {
 	lower, upper float64
-	low, high    int64 // what the bounds become, rounded outwards
+	low, high    int64 // the bounds, rounded outwards
 	exp          int
 }
 
@@ -36,14 +36,14 @@ func (g grid) place(x float64) int64 {
 	return int64(math.RoundToEven(math.Ldexp(x, -g.exp)))
 }
 
-// worth returns what one integer stands for.
+// worth returns the number that one integer stands for.
 func (g grid) worth() *big.Rat {
 	return new(big.Rat).SetFloat64(math.Ldexp(1, g.exp))
 }
 
 // sum returns Σ(place(x) − centre).
 func (g grid) sum(values []float64, centre int64) *big.Int {
-	const block = 1 << 20 // of which none is beyond 2^41, so that an int64 holds them
+	const block = 1 << 20 // terms are at most 2^41, so an int64 holds the sum of a block
 	total := new(big.Int)
 	for len(values) > 0 {
 		n := min(block, len(values))

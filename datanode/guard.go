@@ -1,7 +1,7 @@
 package datanode
 
-// guarded runs a function to its end, or until it panics or ends its goroutine
-// (runtime.Goexit, which recover does not see): either may depend on private data.
+// guarded runs a function until it returns, panics or ends its goroutine (runtime.Goexit,
+// which recover does not see): which of these happens may depend on private data.
 func guarded(f func()) {
 	done := make(chan struct{})
 	go func() {

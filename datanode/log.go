@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/custody"
 )
 
-// An Act is what a node's history keeps: nothing private.
+// An Act is an entry of a node's history. It holds nothing private.
 type Act struct {
 	Time time.Time `json:"time"`
 	Node string    `json:"node"`
@@ -27,8 +27,8 @@ type Act struct {
 	Access string `json:"access"`
 	By     string `json:"by,omitempty"`
 	Why    string `json:"why,omitempty"`
-	// Declared are the sensitivities that the definition rests on and somebody
-	// vouches for.
+	// Declared are the sensitivities on which the definition rests and for which the owner
+	// vouches.
 	Declared []Vouched `json:"declared,omitempty"`
 }
 
@@ -60,7 +60,7 @@ func (l *memoryLog) Acts(context.Context) ([]Act, error) {
 }
 
 // A FileLog keeps a history in a file, a JSON object a line, each on stable storage
-// before Append returns. It shows no edits, as a ledger would.
+// before Append returns. Unlike a ledger, it does not show edits.
 type FileLog struct {
 	mu   sync.Mutex
 	file *os.File
@@ -78,8 +78,7 @@ func OpenLog(path string) (*FileLog, error) {
 	return &FileLog{file: f}, nil
 }
 
-// dropTorn cuts off a last line that a crash left without its end: what it was to
-// record never took effect.
+// dropTorn cuts off a last line that a crash left incomplete: its act never took effect.
 func dropTorn(f *os.File) error {
 	text, err := io.ReadAll(f)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// A Mechanism is a query with the noise that protects it. The mechanisms of this
-// package are all there are (but see Declared, for owners): what they reveal
-// follows from what they are, whoever asks.
+// A Mechanism is a query with the noise that protects it. Only this package has
+// mechanisms (but see Declared, for owners): what one reveals follows from its fields,
+// whoever asks.
 //
-// It is an access definition by itself: it answers once, from then on with that same
-// answer, so that asking again reveals nothing more.
+// It is an access definition by itself: it answers once, and gives that same answer from
+// then on, so that asking again reveals nothing more.
 type Mechanism interface {
 	Access
 	fmt.Stringer
 	// release says what an answer would reveal, from what is public alone.
 	release(s shape) (release, error)
-	// declared are the sensitivities that it rests on and an owner vouches for.
+	// declared are the sensitivities for which an owner vouches.
 	declared() []Vouched
 }
 
@@ -31,31 +31,31 @@ type release struct {
 	statement string
 	events    []privacy.Event
 	delta     privacy.Delta
-	declared  []Vouched // what the events rest on, of what was compiled
+	declared  []Vouched // sensitivities on which the events rest
 	answer    func(bits noise.Bits, f *frame) (Answer, error)
 }
 
-// An Answer may leave the node.
+// An Answer is what leaves the node.
 type Answer struct {
 	// Statement says what was computed, and how it was protected.
 	Statement string `json:"statement"`
-	// Events are what the answer reveals; none of what is not protected.
+	// Events are what the answer reveals; an unprotected answer has none.
 	Events []privacy.Event `json:"events,omitempty"`
-	// Labels name the values, where they have names: the bins of a histogram.
+	// Labels name the values that have names: the bins of a histogram.
 	Labels []string `json:"labels,omitempty"`
-	// Values are the numbers. Texts are those of unprotected texts, or a choice.
+	// Values are the numbers; Texts are unprotected texts, or a chosen candidate.
 	Values []float64 `json:"values,omitempty"`
 	Texts  []string  `json:"texts,omitempty"`
 }
 
-// clone keeps what is given away apart from what is kept.
+// clone copies an answer, so that its reader cannot change the one that is kept.
 func (a Answer) clone() Answer {
 	a.Events, a.Labels = slices.Clone(a.Events), slices.Clone(a.Labels)
 	a.Values, a.Texts = slices.Clone(a.Values), slices.Clone(a.Texts)
 	return a
 }
 
-// Value returns the first value, NaN of an answer without.
+// Value returns the first value; NaN if the answer has none.
 func (a Answer) Value() float64 {
 	if len(a.Values) == 0 {
 		return math.NaN()

@@ -22,19 +22,19 @@ type Model interface {
 	SetParams(params []float64) error
 }
 
-// ParamsName is the name under which the parameters of a node's model are private
-// data, with their own access definition and none at first. They are one row: all of
-// them depend on every row that they were trained on.
+// ParamsName is the name under which a node's model keeps its parameters while they are
+// private. They have an access definition of their own, none at first. They are one row:
+// all of them depend on every row of the training data.
 const ParamsName = "model parameters"
 
-// A trainer is a node's model. The parameters are public until it is trained on
-// private data, and again when public ones are set.
+// A trainer is a node's model. Its parameters become private when it is trained on private
+// data, and public when public ones are set.
 type trainer struct {
 	model   Model
 	private bool
 }
 
-var errModel = errors.New("the model failed") // how may depend on private data
+var errModel = errors.New("the model failed") // its own error may depend on private data
 
 // SetModel gives the node a model, whose parameters are public.
 func (n *Node) SetModel(m Model) error {
@@ -47,7 +47,7 @@ func (n *Node) SetModel(m Model) error {
 	})
 }
 
-// withModel runs f with the model to itself.
+// withModel runs f while nobody else uses the model.
 func (n *Node) withModel(f func(*trainer) error) (err error) {
 	n.training.Lock()
 	defer n.training.Unlock()
@@ -59,8 +59,8 @@ func (n *Node) withModel(f func(*trainer) error) (err error) {
 	return f(&n.trainer)
 }
 
-// Train trains the model on private numbers, whose column "label" has the labels. The
-// parameters are private data from then on. This is the owner's act: nothing leaves.
+// Train trains the model on private numbers; the column "label" has the labels. The
+// parameters are private from then on. This is the owner's act: nothing leaves.
 func (n *Node) Train(name string) error {
 	var d Data
 	n.mu.Lock()
@@ -93,7 +93,7 @@ func (n *Node) Train(name string) error {
 	return nil
 }
 
-// checkLabeled refuses what is not numbers with labels.
+// checkLabeled refuses data that are not numbers with labels.
 func checkLabeled(s shape) error {
 	_, err := s.number("label")
 	for _, c := range s.columns {
@@ -119,14 +119,14 @@ func (f *frame) labeled() (rows [][]float64, labels []float64) {
 	return rows, labels
 }
 
-// SetParams sets the model's parameters to public ones, such as an answer.
+// SetParams sets the model's parameters to public ones, such as those of an answer.
 func (n *Node) SetParams(params []float64) error {
 	return n.withModel(func(t *trainer) error {
 		if t.model == nil {
 			return errors.New("set parameters: there is no model")
 		}
 		switch err := t.model.SetParams(slices.Clone(params)); {
-		case err != nil && t.private: // it may name those it has
+		case err != nil && t.private: // the error may quote the private ones
 			return fmt.Errorf("set parameters: %w", errModel)
 		case err != nil:
 			return fmt.Errorf("set parameters: %w", err)
@@ -141,12 +141,12 @@ func (n *Node) ConfigureParams(ctx context.Context, a Access) error {
 	return n.Configure(ctx, ParamsName, a)
 }
 
-// QueryParams answers with the parameters as their access definition lets them out.
+// QueryParams asks for the parameters, as their access definition allows.
 func (n *Node) QueryParams(ctx context.Context) (Answer, error) { return n.Query(ctx, ParamsName) }
 
 // Predict returns the model's prediction for a row of the asker's. It is refused while
-// the parameters are private, because predictions show them: set those that QueryParams
-// has let out first.
+// the parameters are private, because predictions show them: set the parameters that
+// QueryParams answered first.
 func (n *Node) Predict(row []float64) (label float64, err error) {
 	err = n.withModel(func(t *trainer) error {
 		if t.model == nil || t.private {
@@ -158,11 +158,11 @@ func (n *Node) Predict(row []float64) (label float64, err error) {
 	return label, err
 }
 
-// A Performance scores a prediction, between 0 and 1. It must be a function.
+// A Performance scores a prediction, between 0 and 1. It must be a pure function.
 type Performance func(predicted, label float64) float64
 
-// Accuracy is 1 for a right prediction and 0 for a wrong one; its mean is the share of
-// right ones.
+// Accuracy is 1 for a right prediction and 0 for a wrong one; its mean is the share that is
+// right.
 func Accuracy(predicted, label float64) float64 {
 	if predicted == label {
 		return 1
@@ -171,8 +171,8 @@ func Accuracy(predicted, label float64) float64 {
 }
 
 // Evaluate answers a query about the model's performance on private rows with labels,
-// one number a row: Mean{Lower: 0, Upper: 1} is its mean. The rows' access definition
-// decides, which must be Adaptive, or Unprotected. The parameters must be public, as for
+// one number a row: Mean{Lower: 0, Upper: 1} is its mean. The access definition of the
+// rows decides, and must be Adaptive or Unprotected. The parameters must be public, as for
 // Predict; then a row's score depends on that row alone.
 func (n *Node) Evaluate(ctx context.Context, name string, p Performance, m Mechanism) (Answer, error) {
 	var a Answer
@@ -192,8 +192,8 @@ func (n *Node) Evaluate(ctx context.Context, name string, p Performance, m Mecha
 	return a, nil
 }
 
-// evaluate scores each row by itself. What fails scores 0: what happens must not be
-// seen.
+// evaluate scores each row by itself. A row on which the model fails scores 0: the failure
+// must not be seen.
 func evaluate(m Model, p Performance, f *frame) []float64 {
 	scores := make([]float64, f.rows)
 	rows, labels := f.labeled()
@@ -212,9 +212,10 @@ func score(f func() float64) (s float64) {
 }
 
 // Transform replaces each row of numbers of a name by a function of that row alone, so
-// that rows stay units'; texts go. The function must be pure. A row for which it panics
-// or returns something else than so many numbers becomes missing numbers. This is the
-// owner's act: access and budget stay, and a mechanism answers once of what it returned.
+// that each row is still one unit's; texts are dropped. The function must be pure. A row on
+// which it panics, or returns another number of values, becomes missing numbers. This is
+// the owner's act: access and budget stay, and a mechanism that answers once answers the
+// new data once.
 func (n *Node) Transform(name string, columns int, f func(row []float64) []float64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

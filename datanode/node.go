@@ -32,7 +32,7 @@ import (
 // Options of a node.
 type Options struct {
 	Name string // required
-	// Neighbours is the relation of mechanisms without a budget; budgets have their own.
+	// Neighbours is the relation for mechanisms without a budget; a budget has its own.
 	Neighbours privacy.Neighbours
 	Log        Log              // required: NewMemoryLog, or OpenLog
 	Now        func() time.Time // the log's clock; required
@@ -55,20 +55,20 @@ type node struct {
 	trainer  trainer
 }
 
-// An entry is one name. It is never removed, and neither is its budget.
+// An entry is what the node keeps of one name. It is never removed, nor is its budget.
 type entry struct {
-	data   Data // none if data.held is nil
+	data   Data // there are none if data.held is nil
 	access Access
 	budget budget.Budget
-	// How often data and access were set: answers that are remembered are of one version
-	// of the data, and of one mechanism.
+	// How often data and access were set: a remembered answer is of one version of the
+	// data, and of one mechanism.
 	version, configured int
 
 	drawing sync.Mutex // held while an answer is drawn for once
 	once    []answer
 }
 
-// answer is one that was drawn without a budget, or before there was one.
+// answer is an answer that was drawn without a budget, or before there was one.
 type answer struct {
 	Answer
 	release
@@ -76,9 +76,9 @@ type answer struct {
 	version, configured int
 }
 
-// answered returns the answer that the mechanism, as it was configured, has given of a
-// version of the data. A function is the same as none but itself, and so known by when it
-// was configured; a mechanism of plain values is known again.
+// answered returns the answer that a mechanism has given about a version of the data. A
+// mechanism of plain values is recognised by these; functions cannot be compared, so a
+// mechanism with a function is recognised by when it was configured.
 func (e *entry) answered(m Mechanism, version, configured int) (Answer, bool) {
 	for _, given := range e.once {
 		if given.version == version && (given.configured == configured || reflect.DeepEqual(given.mechanism, m)) {
@@ -88,7 +88,7 @@ func (e *entry) answered(m Mechanism, version, configured int) (Answer, bool) {
 	return Answer{}, false
 }
 
-// New returns a node that draws noise from bits: those who ask must not choose them.
+// New returns a node that draws noise from bits, which askers must not choose.
 func New(bits noise.Bits, o Options) (*Node, error) {
 	if bits == nil || o.Name == "" || o.Log == nil || o.Now == nil {
 		return nil, errors.New("data node: bits, name, log or clock is missing")
@@ -100,8 +100,8 @@ func New(bits noise.Bits, o Options) (*Node, error) {
 }
 
 // Set puts data under a name, in place of those that were there. Access and budget
-// stay what they are; access is refused until it is configured. A mechanism that answers
-// once answers once of the new data too.
+// stay; a name without an access definition is refused. A mechanism that answers once
+// answers the new data once too.
 func (n *Node) Set(name string, d Data) error {
 	if name == "" || d.held == nil {
 		return errors.New("set private data: the name or the data are missing")
@@ -139,12 +139,12 @@ func (n *Node) Names() []string {
 func (n *Node) Acts(ctx context.Context) ([]Act, error) { return n.options.Log.Acts(ctx) }
 
 // Configure sets the access definition of a name; nil refuses access again. Budgets
-// and answers that were given once stay: a mechanism that is configured again, of the
-// same plain values, gives the same answer of the same data. Functions are not compared:
-// a mechanism that has one answers anew.
+// and answers that were given once stay: a mechanism of the same plain values that is
+// configured again gives the same answer about the same data. Functions are not compared:
+// a mechanism with a function answers anew.
 //
 // A budget that comes after answers without one pays for them, so that it bounds
-// all that the name has revealed but unmetered and unprotected.
+// all that the name has revealed, except by Unmetered and Unprotected access.
 func (n *Node) Configure(ctx context.Context, name string, a Access) error {
 	if err := n.configure(ctx, name, a); err != nil {
 		return fmt.Errorf("configure access to %q: %w", name, err)
@@ -189,7 +189,7 @@ func (n *Node) configure(ctx context.Context, name string, a Access) error {
 }
 
 // bind returns the budget that a name has from now on. The caller holds e.drawing, so
-// that e.once does not change.
+// e.once does not change.
 func (n *Node) bind(ctx context.Context, name string, e *entry, bound budget.Budget, d Data, a Adaptive) (budget.Budget, error) {
 	switch {
 	case d.held != nil && d.held().table != nil:
@@ -215,7 +215,7 @@ func (n *Node) bind(ctx context.Context, name string, e *entry, bound budget.Bud
 			before.delta = given.delta
 		}
 	}
-	if len(before.events) == 0 { // what a table of a catalog answered, its ledger paid for
+	if len(before.events) == 0 { // for a catalog's table its ledger has paid
 		return a.Budget, nil
 	}
 	r, err := before.charge(name, a.Budget)
@@ -226,10 +226,10 @@ func (n *Node) bind(ctx context.Context, name string, e *entry, bound budget.Bud
 	return a.Budget, err
 }
 
-// same reports whether two budgets are one.
+// same reports whether two budgets are the same one.
 func same(a, b budget.Budget) bool { return reflect.TypeOf(a).Comparable() && a == b }
 
-// charge is the release as a budget is told of it.
+// charge is the release in the form that a budget takes.
 func (r release) charge(name string, b budget.Budget) (budget.Release, error) {
 	c := budget.Release{Statement: name + ": " + r.statement, Delta: r.delta}
 	for _, e := range r.events {

@@ -13,8 +13,8 @@ import (
 // A Query is a function of rows with bounds, so that its sensitivity is known from
 // the query alone. Queries are compiled before private data are touched.
 //
-// Below, n rows become integers on a grid (x for a row, low <= x <= high), and the
-// distances stand that neighbours' integers have: with a row added or removed, and
+// Below, n rows become integers on a grid (x for a row, low <= x <= high). Each query
+// states the distances between the integers of neighbours: with a row added or removed, and
 // with a row replaced, where n is public.
 type Query interface {
 	fmt.Stringer
@@ -22,7 +22,7 @@ type Query interface {
 	declared() []Vouched
 }
 
-// These rest on nobody's word.
+// The queries for whose sensitivity nobody has to vouch.
 
 func (Count) declared() []Vouched      { return nil }
 func (CountWhere) declared() []Vouched { return nil }
@@ -31,15 +31,15 @@ func (Mean) declared() []Vouched       { return nil }
 func (Histogram) declared() []Vouched  { return nil }
 func (Identity) declared() []Vouched   { return nil }
 
-// A compiled query makes integers of rows, each worth so much.
+// A compiled query turns rows into integers, each of which stands for a public amount.
 type compiled struct {
 	labels []string
 	exact  func(f *frame) []*big.Int
 	// Distances of the integers between neighbours: L1, and the square of L2.
 	l1, l2squared *big.Rat
-	worth         []*big.Rat // of one integer of each coordinate; the last stands for the rest
+	worth         []*big.Rat // what one integer is worth in each coordinate; the last for all further ones
 	finish        func(noisy []float64) []float64
-	declared      []Vouched // what the distances rest on
+	declared      []Vouched // on which the distances rest
 }
 
 // Count is the number of rows. Distances: 1 and 1.
@@ -51,7 +51,7 @@ func (Count) compile(shape) (compiled, error) {
 	return counting([]string{"count"}, 1, func(f *frame) []int { return []int{f.rows} }), nil
 }
 
-// counting is a vector of counts of which a neighbour changes so many, by one each.
+// counting is a vector of counts, of which a neighbour changes so many by one each.
 func counting(labels []string, changed int64, exact func(f *frame) []int) compiled {
 	return compiled{
 		labels: labels,
@@ -139,10 +139,10 @@ func (q Sum) compile(s shape) (compiled, error) {
 // Mean is the mean of a column clamped to [Lower, Upper], and clamped to it again
 // after noise.
 //
-// Where a row is replaced, n is public: distances high − low of the sum. Where a row is
-// added or removed, it is the quotient of two noisy numbers, the sum of x − c for the
+// Under replace-one n is public: the distance of the sum is high − low. Under
+// add-remove the mean is the quotient of two noisy numbers, the sum of x − c for the
 // middle c of the bounds, and the count times s = max(high−c, c−low): each changes by
-// at most s, so that the distances are 2s and s√2.
+// at most s, so the distances are 2s and s√2.
 type Mean struct {
 	Column       string
 	Lower, Upper float64
@@ -262,9 +262,9 @@ func (q Histogram) compile(s shape) (compiled, error) {
 }
 
 // Identity is every row's numbers, in one column or, if none is named, in all,
-// clamped to [Lower, Upper]. It speaks of a replaced row alone, because it shows how
-// many rows there are. Of k columns, distances are k·(high−low) and √k·(high−low):
-// with one column what each unit would do for itself (the local model).
+// clamped to [Lower, Upper]. It shows how many rows there are, so it is for replace-one
+// alone. Of k columns, distances are k·(high−low) and √k·(high−low). With one column it is
+// what each unit would do for itself (the local model).
 type Identity struct {
 	Column       string
 	Lower, Upper float64

@@ -11,8 +11,8 @@ import (
 
 // RandomizedResponse has every row say one of the answers 0, 1, ... of its column, the
 // true one with a known probability (mechanism.RandomizedResponse; its estimates are
-// made from the answer). It shows how many rows there are, so a row may only be
-// replaced. What is no answer says one at random.
+// made from the answer). It shows how many rows there are, so it is for replace-one alone.
+// A row whose number is no answer says one at random.
 type RandomizedResponse struct {
 	Column string
 	// Answers is their number; 2 if it is not given.
@@ -106,8 +106,8 @@ func said(yes bool, err error) (float64, error) {
 	return 0, err
 }
 
-// responses are every row's. A row that is replaced changes one response, whose event
-// is that of all.
+// responses are those of all rows. A replaced row changes one response, so the event of
+// one is that of all.
 func responses(statement, column string, s shape, event privacy.Event, respond func(noise.Bits, float64) (float64, error)) (release, error) {
 	if !s.replaced {
 		return release{}, fmt.Errorf("%w: responses show how many rows there are, so a row may only be replaced (%v)", ErrQuery, privacy.ReplaceOne)

@@ -14,12 +14,11 @@ import (
 )
 
 // Subsampled runs a mechanism on a sample of the rows that is drawn anew for every
-// answer and never shown, which reveals less. Numbers are about the sample.
+// answer and never shown, which reveals less. Its numbers are about the sample.
 //
-// Either Size rows of Of are drawn without replacement. Of is the public number of
-// rows, which is public only where a row is replaced, and must be the real one: to
-// overstate it would understate what is revealed. Or, where a row is added or removed,
-// every row is drawn by itself with probability Rate.
+// Under replace-one, Size rows of Of are drawn without replacement. Of must be the true
+// number of rows, which is public: a larger one would understate what is revealed. Under
+// add-remove, every row is drawn by itself with probability Rate.
 type Subsampled struct {
 	Mechanism Mechanism
 	Size, Of  int64
@@ -90,8 +89,8 @@ func (m Subsampled) release(s shape) (release, error) {
 	return r, nil
 }
 
-// draw returns the sample's rows. It draws as often as there are rows, or as the
-// sample is large, whatever is drawn.
+// draw returns the sample's rows. The number of its draws depends on the number of rows, or
+// on the sample's size, and not on what is drawn.
 func (m Subsampled) draw(bits noise.Bits, n int) (rows []int, err error) {
 	if m.Rate != nil {
 		for r := range n {
@@ -120,8 +119,8 @@ func (m Subsampled) draw(bits noise.Bits, n int) (rows []int, err error) {
 	return slices.Clone(all[:m.Size]), nil
 }
 
-// amplified returns one event that f can charge for a sampled one: the guarantee
-// that an accountant certifies for it. In e sensitivities are those of the relation.
+// amplified returns one event for a sampled one that f can charge for: the guarantee
+// that an accountant certifies for it. Sensitivities in e are those of the relation.
 func amplified(e privacy.Event, f filter.Filter, n privacy.Neighbours, delta privacy.Delta) (privacy.Event, error) {
 	plan := privacy.Under{Neighbours: n, Event: e}
 	o := accountant.Options{Neighbours: n}

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 )
 
-// withheld makes the type that embeds it print, log and marshal as a redaction. What
-// it protects lies in a function beside it: in a foreign struct's unexported field fmt
-// asks no method and follows pointers, but of a function prints the address.
+// withheld makes the type that embeds it print, log and marshal as a redaction. The
+// private values lie in a function beside it: fmt calls no method of an unexported field of
+// another package's struct and follows its pointers, but of a function it prints the address.
 type withheld struct{}
 
 const redacted = "[private data withheld]"

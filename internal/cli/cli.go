@@ -62,7 +62,7 @@ func Root(t *terminal.Terminal) *cobra.Command {
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
 	root.SetFlagErrorFunc(func(root *cobra.Command, err error) error {
-		if _, err := command.Find(commands(), root.Flags().Args()); err != nil { // the flag is of what there is not
+		if _, err := command.Find(commands(), root.Flags().Args()); err != nil { // an unknown command explains the unknown flag
 			return err
 		}
 		return diagnostic.New("D110", diagnostic.Span{}, "a command comes first: %v", err).Try("discreet help lists the commands")

@@ -37,8 +37,8 @@ func Process() int {
 			return diagnostic.ExitEngine
 		}
 	}
-	// A reader that goes away is an error of a write, not the end of a command
-	// that has just paid for its answer.
+	// A reader that goes away is an error of a write. It must not end a command that has
+	// just paid for its answer.
 	signal.Ignore(syscall.SIGPIPE)
 	return Main(wall.Interruptible(behind), os.Args[1:], os.Stdin, os.Stdout, talk)
 }

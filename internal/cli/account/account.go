@@ -98,7 +98,7 @@ curve or a pair of laws: rdp("curve.csv"), pair("pair.csv").`,
 		}
 		limited, cancel := context.WithTimeout(ctx, cmp.Or(a.timeout, defaultTimeout))
 		defer cancel()
-		// What does not ask its context is left alone: nothing is lost by that.
+		// Work that does not look at its context is abandoned: nothing is lost by that.
 		ended := make(chan error, 1)
 		go func() { ended <- run(limited, t, args) }()
 		var err error
@@ -117,10 +117,10 @@ curve or a pair of laws: rdp("curve.csv"), pair("pair.csv").`,
 	return c
 }
 
-// defaultTimeout is how long a person is kept waiting.
+// defaultTimeout is how long account works when --timeout does not say.
 const defaultTimeout = 5 * time.Second
 
-// after closes a time after ctx has ended, in which what it stopped may still say so.
+// after closes a moment after ctx has ended, so that the work that was stopped can report first.
 func after(ctx context.Context, wait time.Duration) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -131,7 +131,7 @@ func after(ctx context.Context, wait time.Duration) <-chan struct{} {
 	return done
 }
 
-// late refuses what the time did not suffice for.
+// late refuses what could not be computed in time.
 func (a *accounting) late() error {
 	return diagnostic.New("D122", diagnostic.Span{}, "the time is over: %v", cmp.Or(a.timeout, defaultTimeout)).
 		Because("what was asked for takes longer, or has no end in reach").
@@ -228,8 +228,7 @@ var (
 	Curves      = []string{"delta", "epsilon", "trade-off", "power", "order", "count", "runs"}
 )
 
-// target reads an epsilon or a delta that is not spent but asked about: 0 has a
-// meaning.
+// target reads an epsilon or a delta that is asked about and not spent: it may be 0.
 func target(to **big.Rat, isDelta bool) func(string) error {
 	return func(text string) error {
 		r, err := numeric.ParseRat(text)
@@ -250,8 +249,8 @@ func target(to **big.Rat, isDelta bool) func(string) error {
 // parseOrders reads numbers and ranges of whole numbers.
 func parseOrders(text string) ([]float64, error) { return command.OrdersAbove(text, 1) }
 
-// below returns a float64 that is not above r, so that nothing is asked at a
-// looser target than was written.
+// below returns a float64 that is not above r, so that the target asked about is never
+// looser than the one written.
 func below(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	if exact := new(big.Rat); exact.SetFloat64(f) != nil && exact.Cmp(r) > 0 {
@@ -260,7 +259,7 @@ func below(r *big.Rat) float64 {
 	return f
 }
 
-// event reads a plan without an unknown, and holds it against the relation.
+// event reads a plan without an unknown, and checks that it fits the relation.
 func (a *accounting) event(text string) (privacy.Event, error) {
 	p, err := a.plan(text)
 	if err != nil {
@@ -285,7 +284,7 @@ func (a *accounting) plan(text string) (plan.Plan, error) {
 	return p, nil
 }
 
-// open reads a file that a plan names, with nobody's rights but the caller's.
+// open reads a file that a plan names, with the caller's own rights.
 func (a *accounting) open(name string) ([]byte, error) {
 	if command.WhoCalls().Other {
 		return nil, a.command.NotWithTheseRights(name)

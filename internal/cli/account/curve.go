@@ -54,8 +54,8 @@ func plotJSON(p plot.Plot) any {
 	return map[string]any{"title": p.Title, "x": p.X.Label, "y": p.Y.Label, "lines": lines}
 }
 
-// addBounds adds every accountant's bound at x. What an accountant only estimates
-// is a dashed line of its own.
+// addBounds adds every accountant's bound at x. An estimate without a bound is a dashed
+// line of its own.
 func addBounds(f *plot.Family, r *accountant.Report, directions bool, x float64) {
 	order := func(b accountant.Bound) int { return slices.Index(accountants, b.Accountant) }
 	bounds := slices.SortedFunc(slices.Values(r.Bounds), func(b, c accountant.Bound) int { return order(b) - order(c) })
@@ -75,7 +75,7 @@ func addBounds(f *plot.Family, r *accountant.Report, directions bool, x float64)
 	}
 }
 
-// span returns n numbers from lo to hi, --from and --to before the defaults.
+// span returns n numbers from lo to hi; --from and --to replace these.
 func (a *accounting) span(lo, hi float64, n int, logarithmic bool) ([]float64, error) {
 	if a.from > 0 {
 		lo = a.from
@@ -98,8 +98,7 @@ func (a *accounting) span(lo, hi float64, n int, logarithmic bool) ([]float64, e
 	return xs, nil
 }
 
-// overDelta is every accountant's epsilon against delta; of several plans the
-// best.
+// overDelta is every accountant's epsilon against delta; for several plans, the best one.
 func (a *accounting) overDelta(ctx context.Context, args []string) (plot.Plot, error) {
 	xs, err := a.span(1e-12, 1e-2, 41, true)
 	if err != nil {
@@ -196,9 +195,9 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 	}, nil
 }
 
-// overTradeOff is, for each plan, the least rate at which an attack that accuses
-// innocents at a rate alpha misses the guilty (the trade-off function of Dong, Roth
-// and Su 2022), as far as it is certified.
+// overTradeOff is, for each plan, the least rate at which an attack misses members when it
+// accuses others at a rate alpha (the trade-off function of Dong, Roth and Su 2022), as far
+// as it is certified.
 func (a *accounting) overTradeOff(ctx context.Context, args []string) (plot.Plot, error) {
 	xs, err := a.span(0.001, 0.999, 61, false)
 	if err != nil {
@@ -225,8 +224,8 @@ func (a *accounting) overTradeOff(ctx context.Context, args []string) (plot.Plot
 		Y: plot.Axis{Label: "rate of misses (type II), at least"}, Lines: f.All()}, nil
 }
 
-// overPower is, for each plan, the greatest rate at which membership inference
-// finds members, at a rate of false accusations.
+// overPower is, for each plan, the greatest rate at which membership inference finds
+// members, against its rate of false accusations.
 func (a *accounting) overPower(ctx context.Context, args []string) (plot.Plot, error) {
 	xs, err := a.span(1e-6, 0.5, 61, true)
 	if err != nil {

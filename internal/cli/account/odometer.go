@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// odometer consumes a plan event by event and says what each odometer calls spent.
+// odometer goes through a plan event by event and prints what each odometer calls spent.
 func (a *accounting) odometer(ctx context.Context, t *terminal.Terminal, args []string) error {
 	if err := onePlan(args); err != nil {
 		return err
@@ -56,16 +56,16 @@ func (a *accounting) odometer(ctx context.Context, t *terminal.Terminal, args []
 	return nil
 }
 
-// A leg is some events of a plan, all alike, one after another.
+// A leg is a run of equal events of a plan.
 type leg struct {
 	event privacy.Event
 	times *big.Int
-	size  *big.Int    // how many releases one of them is
-	spent filter.Sums // by one of them
-	open  bool        // it has a guarantee only at a delta
+	size  *big.Int    // how many releases one event is
+	spent filter.Sums // by one event
+	open  bool        // its guarantee needs a delta to be chosen
 }
 
-// A journey is a plan on its way by the odometers, and how these are set.
+// A journey is a plan as legs, and how the odometers are set for it.
 type journey struct {
 	legs      []leg
 	kept      privacy.Delta
@@ -81,7 +81,7 @@ type namedOdometer struct {
 // maxLegs bounds what is printed and computed.
 const maxLegs = 1000
 
-// legsOf lists the terms of a plan in their order; a sum within a repetition is one.
+// legsOf lists the terms of a plan in their order; a sum that is repeated is one term.
 func legsOf(e privacy.Event, times *big.Int, legs []leg) []leg {
 	switch e := e.(type) {
 	case privacy.Sum:
@@ -113,14 +113,14 @@ func releases(e privacy.Event) *big.Int {
 	return big.NewInt(1)
 }
 
-// journey sets the odometers for a plan, before the first event: they are tight where
-// the plan ends, or where the flag says, and half of delta is kept for events with one.
+// journey sets the odometers for a plan, before the first event: they are tightest at the
+// plan's end, or where the flag says. Half of delta is kept for events that have a delta.
 func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy.Delta) (*journey, error) {
 	j := &journey{legs: legsOf(e, big.NewInt(1), nil)}
 	if len(j.legs) > maxLegs {
 		return nil, fmt.Errorf("the plan has %d terms, more than the %d that odometers are shown for", len(j.legs), maxLegs)
 	}
-	deltas, open := new(big.Rat), new(big.Int) // Σδ of events that have one; events that need one
+	deltas, open := new(big.Rat), new(big.Int) // Σδ of events that have a delta; how many events need one
 	for i := range j.legs {
 		l := &j.legs[i]
 		err := a.price(ctx, l, privacy.Delta{})
@@ -164,8 +164,8 @@ func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy
 	return j, a.set(j, delta)
 }
 
-// price fills in what one event of a leg spends: by itself, or else by its guarantee as
-// a plan that is fixed in advance, for which some need a delta.
+// price fills in what one event of a leg spends: its own loss, or else its guarantee as a
+// plan that is fixed in advance, for which some events need a delta.
 func (a *accounting) price(ctx context.Context, l *leg, delta privacy.Delta) (err error) {
 	n := a.options.Neighbours
 	if a.options.Group <= 1 {
@@ -227,7 +227,7 @@ func (a *accounting) set(j *journey, delta privacy.Delta) error {
 	return errors.Join(errs...)
 }
 
-// A stop is a place on the way: after so many events, the last of which are of a leg.
+// A stop is a place in the plan: after so many events, of which the last belong to a leg.
 type stop struct {
 	leg     int
 	times   *big.Int // of the leg's event
@@ -236,7 +236,7 @@ type stop struct {
 	epsilon []*privacy.Epsilon // by odometer; nil if it has no bound
 }
 
-// stops are the ends of the legs, and of few legs the first 1, 2, 5, 10, ... events too.
+// stops are the ends of the legs and, if there are few legs, also the first 1, 2, 5, 10, ... events.
 func (j *journey) stops() (stops []stop) {
 	for i, l := range j.legs {
 		if len(j.legs) <= 16 {
@@ -303,7 +303,7 @@ func (j *journey) grid(stops []stop) terminal.Grid {
 	return g
 }
 
-// repeated prints so many of an event.
+// repeated prints an event that happens several times.
 func repeated(times *big.Int, e privacy.Event) string {
 	if times.IsInt64() {
 		if n := times.Int64(); n == 1 {
@@ -318,7 +318,7 @@ func repeated(times *big.Int, e privacy.Event) string {
 func (j *journey) json(e privacy.Event, a *accounting, delta privacy.Delta, stops []stop) any {
 	type stopJSON struct {
 		Events  json.Number                 `json:"events"`
-		Event   privacy.Event               `json:"event"` // of which the last Times are
+		Event   privacy.Event               `json:"event"` // of the last Times events
 		Times   json.Number                 `json:"times"`
 		Squares json.Number                 `json:"squares"`
 		Epsilon map[string]*privacy.Epsilon `json:"epsilon"` // by odometer; null where it has no bound

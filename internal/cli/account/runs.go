@@ -73,9 +73,9 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 	return nil
 }
 
-// admitted counts an event, or its guarantee in the filter's measure if the filter
-// itself has no charge for it: poisson(...) for rdp, say. For filters of (ε, δ) points
-// that is a pure one; there is no δ here to find another at.
+// admitted counts how often a filter admits an event. If the filter has no charge for the
+// event itself (rdp for poisson(...), say), it is its guarantee in the filter's measure. For
+// filters of (ε, δ) points that is a pure one; there is no δ here at which to find another.
 func (a *accounting) admitted(ctx context.Context, name filter.Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
 	refused := errors.New("no guarantee for groups of units is known in its measure")
 	if a.options.Group <= 1 { // otherwise by the guarantee alone

@@ -89,7 +89,7 @@ type auditing struct {
 	verb string
 	bits noise.Bits
 
-	epsilons   []privacy.Epsilon // of all that a run may spend
+	epsilons   []privacy.Epsilon // that a run may spend in all
 	units      int
 	runs       int
 	queries    int
@@ -98,7 +98,7 @@ type auditing struct {
 	robust     bool
 	norm       audit.Norm
 
-	table, where string // of the owner's data; "" for drawn ones
+	table, where string // the owner's data; "" for drawn bits
 	analyst      string
 	plot         string
 	json         bool
@@ -155,7 +155,7 @@ func (a *auditing) define(fs *flag.FlagSet) {
 	fs.BoolVar(&a.json, "json", false, "print JSON")
 }
 
-// applies names the verbs that a flag has a meaning for; others have one for all.
+// applies names the verbs in which a flag means something; other flags do in all verbs.
 var applies = map[string][]string{
 	"epsilon":    {"difference", "average", "threshold", "reconstruct"},
 	"runs":       {"difference", "average", "threshold", "reconstruct"},
@@ -169,7 +169,7 @@ var applies = map[string][]string{
 	"norm":       {"sensitivity"},
 }
 
-// settle refuses what does not go together and fills in the defaults.
+// settle refuses flags that do not go together, and fills in the defaults.
 func (a *auditing) settle(c *command.Command, private bool) error {
 	var misplaced error
 	given := map[string]bool{}
@@ -202,7 +202,7 @@ func (a *auditing) settle(c *command.Command, private bool) error {
 	case "average":
 		within = 2
 	case "threshold":
-		queries = 0 // by the number of units
+		queries = 0 // the number of units decides
 	case "difference":
 		queries = 2
 	case "reconstruct":

@@ -139,7 +139,7 @@ type leakReport struct {
 	Shadows   int              `json:"shadows"`
 	Guarantee *learn.Guarantee `json:"guarantee"` // null: the model has no certificate
 	Attacks   []attackReport   `json:"attacks"`
-	// Bound is what membership by a fair coin proves; null where it was none.
+	// Bound is what membership proves where a fair coin decided it; else null.
 	Bound *leakage.Bound `json:"bound"`
 }
 
@@ -242,9 +242,9 @@ func (a *modelAudit) sides(ctx context.Context, m *input.Model, others *input.Ex
 		case m.Data.Shape != nil:
 			sides[i], err = m.Read(ctx, &a.Workplace, e, 1)
 		case a.others != "" && i == 1:
-			s.Holdout, s.Held = 0, false // nothing of theirs was held out
+			s.Holdout, s.Held = 0, false // these records were never split
 			sides[i], err = e.Read(ctx, &a.Workplace, m.Encoding(), s)
-		default: // exactly what training took, and what it left
+		default: // what training took, and what it held out
 			s.Held = i == 1
 			sides[i], err = a.Read(ctx, &a.Workplace, m.Encoding(), s)
 		}
@@ -255,9 +255,9 @@ func (a *modelAudit) sides(ctx context.Context, m *input.Model, others *input.Ex
 	return sides[0], sides[1], nil
 }
 
-// mixed is both sides as one set, in the order of what stands in the examples, and says
-// who is a member. So nothing that an attack makes of places, ties or sums on the way
-// has seen membership: it is the same function of the examples however they fell.
+// mixed joins both sides, sorted by the content of the examples, and says who is a member.
+// An attack may then make anything of places, ties and sums: they are the same function of
+// the examples, whoever is a member.
 func mixed(members, others *example.Set) (set *example.Set, member []bool) {
 	set = joined(members, others)
 	order := make([]int, set.Len())
@@ -272,8 +272,7 @@ func mixed(members, others *example.Set) (set *example.Set, member []bool) {
 	return set.Pick(order), member
 }
 
-// compareExamples orders examples by their numbers and labels, whose bits are compared
-// where they are equal.
+// compareExamples orders examples by their numbers and labels; equal numbers by their bits.
 func compareExamples(set *example.Set, i, j int) int {
 	row := func(i int) []float32 { return set.Features[i*set.Width : (i+1)*set.Width] }
 	return cmp.Or(
@@ -283,7 +282,7 @@ func compareExamples(set *example.Set, i, j int) int {
 		cmp.Compare(labelOf(set, i), labelOf(set, j)))
 }
 
-// joined is one set after another. Their units are different ones.
+// joined is one set after another; no unit is in both.
 func joined(a, b *example.Set) *example.Set {
 	set := &example.Set{Width: a.Width, Classes: a.Classes, Outputs: a.Outputs,
 		Features: append(append([]float32(nil), a.Features...), b.Features...),
@@ -298,8 +297,8 @@ func joined(a, b *example.Set) *example.Set {
 	return set
 }
 
-// claim is the trade-off that a model's certificate states: of its plan's whole curve.
-// It is nil where there is no certificate.
+// claim is the trade-off that a model's certificate states: the curve of its whole plan. It
+// is nil where there is no certificate.
 func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, error) {
 	if m.Certificate == nil {
 		return nil, nil
@@ -307,11 +306,11 @@ func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, e
 	g := m.Certificate.Guarantee
 	points := audit.Points{{Epsilon: g.Epsilon, Delta: g.Delta.Float64()}}
 	if g.Group > 1 || g.Event == "" {
-		return points, nil // the event is of one example of the group
+		return points, nil // the event speaks of one example of the group
 	}
 	charged, err := plan.Parse(g.Event)
 	if err != nil {
-		return points, nil // another learner's words
+		return points, nil // the plan of another learner
 	}
 	event, err := charged.Event()
 	if err != nil {
@@ -327,7 +326,7 @@ func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, e
 	return points, nil
 }
 
-// attack runs all attacks that there are shadows for.
+// attack runs all attacks for which there are shadow models.
 func (a *modelAudit) attack(ctx context.Context, t *terminal.Terminal, m *input.Model, set *example.Set, member []bool, r *leakReport, claim audit.Points) (curves []leakage.Curve, err error) {
 	rows := make([]int, set.Len())
 	for i := range rows {
@@ -376,11 +375,11 @@ func (a *modelAudit) attack(ctx context.Context, t *terminal.Terminal, m *input.
 	return curves, err
 }
 
-// bound is what the coins of the held-out half prove, by the last attack: the key drew
-// one for each record by its content, so that records that are there twice share one,
-// and are left out.
+// bound is what the coins of the held-out half prove, by the last attack. The key drew a
+// coin for each record by its content, so records that occur twice share one: they are left
+// out.
 func (a *modelAudit) bound(set *example.Set, scores []float64, member []bool, m *input.Model) (*leakage.Bound, error) {
-	twice := func(i, j int) bool { // who is there twice stands side by side
+	twice := func(i, j int) bool { // equal records stand side by side
 		return 0 <= i && j < len(member) && compareExamples(set, i, j) == 0
 	}
 	var s []float64
@@ -407,9 +406,9 @@ func labelOf(set *example.Set, i int) float64 {
 	return float64(set.Targets[i])
 }
 
-// learner trains as the model was trained: by its plan, under a budget of the plan's
-// own that ends with the run, for a shadow model is thrown away; or, where there is no
-// certificate of such a plan, plainly.
+// learner trains shadow models as the model was trained: by its plan and under a budget of
+// their own that ends with the run, because a shadow model is thrown away. A model without a
+// certificate of such a plan has plainly trained shadows.
 func (a *modelAudit) learner(m *input.Model, set *example.Set) leakage.Learner {
 	var plan learn.Plan
 	if m.Certificate == nil || m.Certificate.Method != "dp-sgd" || json.Unmarshal(m.Certificate.Plan, &plan) != nil {

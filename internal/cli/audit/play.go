@@ -21,16 +21,16 @@ type playResult struct {
 	Answers string           `json:"answers"`           // exact, bounded, discreet
 	Queries int              `json:"queries"`           // in a run, at most
 	Within  float64          `json:"within,omitempty"`  // of bounded noise
-	Epsilon *privacy.Epsilon `json:"epsilon,omitempty"` // of all that a run may spend
-	Right   int              `json:"right"`             // guesses
+	Epsilon *privacy.Epsilon `json:"epsilon,omitempty"` // that a run may spend in all
+	Right   int              `json:"right"`             // guesses that are right
 	Of      int              `json:"of"`
 	Success float64          `json:"success"`
-	// Allowed is what the theorem leaves an attack, and PValue how probable so many
-	// right guesses are at most, if it holds. Null where no theorem speaks: of answers
-	// that are not private, and of a reconstruction of bits that were not drawn.
+	// Allowed is the most that the theorem leaves to an attack. PValue is at most the
+	// probability of so many right guesses, if the theorem holds. Both are null where no
+	// theorem speaks: for answers that are not private, and for bits that were not drawn.
 	Allowed *float64 `json:"allowed"`
 	PValue  *float64 `json:"p_value"`
-	// EpsilonLowerBound is what the guesses prove; null of bits that were not drawn.
+	// EpsilonLowerBound is what the guesses prove; null for bits that were not drawn.
 	EpsilonLowerBound *float64 `json:"epsilon_lower_bound"`
 }
 
@@ -43,8 +43,8 @@ type playReport struct {
 	Units      int     `json:"units"`
 	Runs       int     `json:"runs"`
 	Confidence float64 `json:"confidence"`
-	// Commonest is the share of units that have the commoner bit, of the owner's data:
-	// so much is right that guesses it for all. Null of drawn bits.
+	// Commonest is the share of units with the commoner bit, in the owner's data: whoever
+	// guesses that bit for all is right so often. Null for drawn bits.
 	Commonest *float64     `json:"commonest"`
 	Results   []playResult `json:"results"`
 }
@@ -94,7 +94,7 @@ func commonest(bits []bool) *float64 {
 	return &share
 }
 
-// resize takes as many units as there are, with what follows from their number.
+// resize takes the owner's number of units, and all that follows from it.
 func (a *auditing) resize(n int) {
 	if a.verb == "reconstruct" && a.queries == 4*a.units {
 		a.queries = 4 * n
@@ -102,7 +102,7 @@ func (a *auditing) resize(n int) {
 	a.units = n
 }
 
-// asked is how many queries a run asks.
+// asked is the number of queries of a run.
 func (a *auditing) asked() int {
 	if a.verb == "threshold" {
 		return audit.ProbeQueries(a.units)
@@ -114,11 +114,11 @@ func (a *auditing) asked() int {
 type opponent struct {
 	answers string
 	epsilon *privacy.Epsilon
-	queries int // that the attack asks it
+	queries int // of the attack
 }
 
-// opponents are those of a table. Averages are also tried on Discreet with a single
-// answer, which is the best that there is.
+// opponents are the rows of a table. Averages are also tried on a single answer of
+// Discreet, which is the best that there is.
 func (a *auditing) opponents() []opponent {
 	all := []opponent{{"exact", nil, a.asked()}, {"bounded", nil, a.asked()}}
 	for i := range a.epsilons {
@@ -130,8 +130,8 @@ func (a *auditing) opponents() []opponent {
 	return all
 }
 
-// oracle makes the answers about a secret: for Discreet's with a budget that pays for
-// as many queries as the attack asks, each with an even share of epsilon.
+// oracle answers about a secret. For Discreet's answers it has a budget that pays for all
+// queries of the attack, each with an even share of epsilon.
 func (a *auditing) oracle(o opponent) (func([]bool) (audit.Oracle, error), error) {
 	switch o.answers {
 	case "exact":
@@ -156,12 +156,12 @@ func (a *auditing) oracle(o opponent) (func([]bool) (audit.Oracle, error), error
 	}, nil
 }
 
-// unshared refuses an epsilon that does not do for so many queries.
+// unshared refuses an epsilon that is too small to be shared by so many queries.
 func unshared(e privacy.Epsilon, queries int, err error) error {
 	return diagnostic.New("D132", diagnostic.Span{}, "epsilon %v is too little for %d queries: %v", e, queries, err)
 }
 
-// against plays all runs against one opponent. step is called after each.
+// against plays all runs against one opponent, and calls step after each.
 func (a *auditing) against(ctx context.Context, o opponent, secret []bool, step func()) (playResult, error) {
 	oracle, err := a.oracle(o)
 	if err != nil {

@@ -28,7 +28,7 @@ func (a *auditing) draw(ctx context.Context, t *terminal.Terminal, secret []bool
 	return nil
 }
 
-// curve is an attack's success against epsilon, below what is allowed.
+// curve is an attack's success against epsilon, drawn under what the theorem allows.
 func (a *auditing) curve(ctx context.Context, t *terminal.Terminal, secret []bool) (plot.Plot, error) {
 	from, to, points := 0.1, 10.0, 13
 	if a.verb == "reconstruct" {

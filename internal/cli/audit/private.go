@@ -17,8 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// look copies tables for the owner's eyes. What for is in the ledger before anything
-// is read.
+// look copies tables for the owner. The ledger records the purpose before anything is read.
 func (a *auditing) look(ctx context.Context, tables []*catalog.Table, domain *catalog.Domain, what string) (*check.Parallel, error) {
 	if err := a.OpenGuarding(ctx); err != nil {
 		return nil, err
@@ -37,8 +36,7 @@ func (a *auditing) look(ctx context.Context, tables []*catalog.Table, domain *ca
 	return p, nil
 }
 
-// unread says why the owner's data cannot be looked at: to the owner, in the engine's
-// words.
+// unread tells the owner, in the engine's words, why the data cannot be read.
 func (a *auditing) unread(ctx context.Context, code string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -103,8 +101,8 @@ func (a *auditing) statement(ctx context.Context, t *terminal.Terminal, text str
 	return nil
 }
 
-// named returns the tables that a statement may read: those whose names stand in it.
-// All others do not exist for it.
+// named returns the tables that a statement may read: those whose names occur in it.
+// For the statement no others exist.
 func (a *auditing) named(text string) (tables []*catalog.Table, domain *catalog.Domain, err error) {
 	for _, t := range a.Catalog.Tables {
 		if !mentions(text, t.Name) {
@@ -127,7 +125,7 @@ func (a *auditing) named(text string) (tables []*catalog.Table, domain *catalog.
 	return tables, domain, nil
 }
 
-// mentions reports whether a name stands in a text as a word of its own.
+// mentions reports whether a name occurs in a text as a word of its own.
 func mentions(text, name string) bool {
 	const other = `[^\pL\pN_]`
 	return regexp.MustCompile(`(?i)(^|` + other + `)` + regexp.QuoteMeta(name) + `($|` + other + `)`).MatchString(text)

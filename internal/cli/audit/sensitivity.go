@@ -23,7 +23,7 @@ type sensitivityReport struct {
 type sensitivityResult struct {
 	Query string `json:"query"`
 	audit.SensitivityLowerBound
-	Unit  string   `json:"unit,omitempty"`  // that moved it most
+	Unit  string   `json:"unit,omitempty"`  // whose removal moved it most
 	Truth *float64 `json:"truth,omitempty"` // over all databases, where it is known
 }
 

@@ -1,6 +1,6 @@
 package clitest
 
-// Must returns v, and panics where a test cannot go on.
+// Must returns v, and panics on an error.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -17,16 +17,16 @@ import (
 type caller struct {
 	User *ledger.User
 	// other: the command runs with rights that are not its caller's. Then it opens no file
-	// that the caller names, because it would open it with the rights of somebody else; and
-	// there is no opening it with the caller's own, which sudo has taken off. The catalog and
-	// what belongs to the ledger are named by who wrote the rule that lets the caller run it.
+	// that the caller names: it would open it with somebody else's rights, and it cannot
+	// take on the caller's own, which sudo has dropped. Whoever wrote the rule that lets the
+	// caller run it has named the catalog and what belongs to the ledger.
 	Other bool
-	bit   bool // by a bit of the executed file: then nobody has written a rule
+	bit   bool // by a bit of the executed file: there is no rule
 	UID   int  // the caller's, if other; -1 if it is not known
 }
 
-// Callers are the variables by which programs that lend rights tell on whose behalf. Their
-// caller cannot unset them on the way; who can has a shell with these rights already.
+// Callers are the variables by which programs that lend rights say for whom they run. The
+// caller cannot unset them on the way; whoever can already has a shell with these rights.
 var Callers = []struct {
 	Variable string
 	uid      func(string) (int, error)
@@ -55,7 +55,7 @@ func WhoCalls() caller {
 			continue
 		}
 		uid, err := by.uid(value)
-		if err != nil || uid < 0 { // somebody who cannot be told
+		if err != nil || uid < 0 { // it is not known who
 			uid = -1
 		}
 		if uid != os.Geteuid() {
@@ -66,14 +66,14 @@ func WhoCalls() caller {
 	return c
 }
 
-// on names the caller.
+// on says on whose behalf the command runs.
 func (c caller) on(uid int) caller {
 	c.Other, c.UID = true, uid
 	c.User.Caller = UserOf(uid)
 	return c
 }
 
-// UserOf names a user by the system's list, never by the environment.
+// UserOf returns a user's name from the system's list, never from the environment.
 func UserOf(uid int) *ledger.User {
 	u := &ledger.User{UID: uid}
 	if known, err := user.LookupId(strconv.Itoa(uid)); err == nil {
@@ -82,12 +82,12 @@ func UserOf(uid int) *ledger.User {
 	return u
 }
 
-// OwnersFiles are the flags whose files are opened with the owner's rights, whoever asks.
+// OwnersFiles are the flags whose files are opened with the owner's rights, whoever runs the command.
 var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key"}
 
-// admit refuses a command line that would open files of the caller's with the rights of
-// somebody else. The owner's commands show private data to whoever may run them: there is
-// nothing left to keep.
+// admit refuses a command line that would open the caller's files with somebody else's
+// rights. Commands of the owner are exempt: they show private data to anyone who may run
+// them, so there is nothing left to protect.
 func (c *Command) admit(by caller, args []string) error {
 	if by.bit && c.For == Analyst {
 		return diagnostic.New("D118", diagnostic.Span{}, "discreet %s runs by no set-user-ID or set-group-ID bit", c.Title()).
@@ -115,7 +115,7 @@ func (c *Command) admit(by caller, args []string) error {
 	return nil
 }
 
-// NotWithTheseRights refuses a file of the caller's that would be opened with another's rights.
+// NotWithTheseRights refuses a file of the caller's that would be opened with somebody else's rights.
 func (c *Command) NotWithTheseRights(what string) error {
 	d := diagnostic.New("D118", diagnostic.Span{}, "%s would be opened with the rights of another user than yours", terminal.Printable(what)).
 		Because("discreet %s runs here by sudo or the like", c.Title())
@@ -131,14 +131,15 @@ func (c *Command) NamesFile(name string) bool {
 	return value == "FILE" || value == "DIR"
 }
 
-// OwnersAlone refuses, where the caller is another, a file of the owner's that somebody else
-// owns, or a folder on the way to it: the caller, or who helps the caller. As ssh does.
+// OwnersAlone applies where the caller is not the owner of the process. It refuses a file
+// of the owner's, or a folder on the way to it, that belongs to a third party: the caller, or
+// a helper of the caller. ssh does the same.
 func OwnersAlone(by caller, paths ...string) error {
 	for _, path := range paths {
 		if !by.Other || path == "" {
 			continue
 		}
-		if of, err := custody.Foreign(path, os.Geteuid()); err == nil && of != "" { // what is missing is missed elsewhere
+		if of, err := custody.Foreign(path, os.Geteuid()); err == nil && of != "" { // a missing file is reported elsewhere
 			return diagnostic.New("D099", diagnostic.Span{}, "%s belongs to another user than who reads it for its caller", of).
 				Try("the owner keeps the catalog and the ledger in folders of the owner's own")
 		}

@@ -30,31 +30,31 @@ type Command struct {
 	Words     []string  // what the first argument may be, for completion; nil if free
 	Flags     flag.FlagSet
 	// Verbs have flags of their own; the first argument names one. A command with
-	// verbs runs only without arguments, or with Words of its own.
+	// verbs runs only without arguments, or with one of its Words.
 	Verbs []*Command
 	// Of is the command that a verb belongs to.
 	Of string
-	// For says who may be given it.
+	// For says who may be allowed to run it.
 	For Audience
 	// Files says that arguments are names of files.
 	Files bool
-	// Private says that what is given may be private, so that no error repeats it.
+	// Private says that arguments may be private, so that no error repeats them.
 	Private bool
-	// Values are what flags may say, for completion, where their usage does not list it.
+	// Values are what flags may have, for completion, if their usage does not list it.
 	Values map[string][]string
 
 	Given []Given
 	Run   func(ctx context.Context, t *terminal.Terminal, args []string) error
 }
 
-// An Audience says who may be given a command.
+// An Audience says who may be allowed to run a command.
 type Audience uint8
 
 const (
 	_       Audience = iota
 	Owner            // shows private data, or declares what protects them
-	Analyst          // what it shows of private data is paid for
-	Anyone           // knows no private data
+	Analyst          // pays for what it shows of private data
+	Anyone           // sees no private data
 )
 
 // A Given is one flag as it was written.
@@ -85,7 +85,7 @@ func Find(all []*Command, words []string) (*Command, error) {
 	return found, nil
 }
 
-// unknown refuses a word that is no command, or none of a command's verbs.
+// unknown refuses a word that names no command, or no verb of the command.
 func unknown(of *Command, word string, known []string) error {
 	var d *diagnostic.Diagnostic
 	prefix := ""
@@ -102,8 +102,8 @@ func unknown(of *Command, word string, known []string) error {
 	return d
 }
 
-// Resources are what flags and variables said before the catalog did, with what to write
-// there.
+// Resources are settings that flags and variables had before the catalog did, with the
+// key of the catalog that replaces each.
 var Resources = map[string]string{"memory": `memory = "4GB"`, "threads": "threads = 2", "temp": `temp = "/var/lib/discreet/tmp"`}
 
 func ofTheCatalog(what, key string) error {
@@ -129,7 +129,7 @@ func (c *Command) unknownFlag(name string) error {
 
 var flagLike = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
-// BadValue refuses what a flag or a variable says.
+// BadValue refuses the value of a flag or a variable.
 func BadValue(name, value string, err error) error {
 	var d *diagnostic.Diagnostic
 	if errors.As(err, &d) {
@@ -138,8 +138,8 @@ func BadValue(name, value string, err error) error {
 	return diagnostic.New("D112", diagnostic.Span{}, "%s %s: %v", name, value, err)
 }
 
-// WantsJSON tells it before the flags are understood, for the error that says
-// why they are not.
+// WantsJSON looks for --json before the flags are parsed, so that an error of parsing can
+// have that form.
 func WantsJSON(args []string) bool {
 	for i, a := range args {
 		switch name, value, has := strings.Cut(a, "="); name {
@@ -161,7 +161,7 @@ func WantsJSON(args []string) bool {
 	return false
 }
 
-// None refuses arguments where a command takes none.
+// None refuses any argument.
 func None(c *Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -249,13 +249,13 @@ func Shorts(all []*Command) (rows [][2]string) {
 	return rows
 }
 
-// unsaid are flags that are private, or no part of what is released.
+// unsaid are flags that are private, or that do not shape the release.
 var unsaid = []string{"value", "f", "ledger", "anchor", "ledger-key", "domain", "analyst", "key", "json",
 	"catalog", "out", "plot", "checkpoint", "resume"}
 
-// Said is the command line for the ledger: without the private values, in one
-// order, so that the same release is the same request. Keys and checkpoints hold this form
-// ("--n" too), so it does not change.
+// Said is the command line that the ledger keeps: without private values, in one order, so
+// that the same release is the same request. Keys and checkpoints hold this form ("--n"
+// too), so it does not change.
 func Said(c *Command) string {
 	words := []string{"discreet", c.Title()}
 	flags := slices.DeleteFunc(slices.Clone(c.Given), func(g Given) bool { return slices.Contains(unsaid, g.Name) })
@@ -273,7 +273,7 @@ func Said(c *Command) string {
 	return strings.Join(words, " ")
 }
 
-// Missing refuses a command line without what a mechanism must know.
+// Missing refuses a command line that lacks what a mechanism needs.
 func Missing(what, flag string) error {
 	return diagnostic.New("D113", diagnostic.Span{}, "nothing says %s", what).Try("give %s", flag)
 }
@@ -284,7 +284,7 @@ var environment = map[string]string{
 	"ledger-key": "DISCREET_LEDGER_KEY_FILE",
 }
 
-// Environment is what the environment says in the stead of a flag, or "".
+// Environment is the value of the variable that stands in for a flag, or "".
 func Environment(name string) string {
 	variable := environment[name]
 	if variable == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completeArguments offers the words that a command knows, and files where it takes files.
+// completeArguments offers the command's words, and files if it takes files.
 func (c *Command) completeArguments(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case c.Files:
@@ -20,8 +20,8 @@ func (c *Command) completeArguments(_ *cobra.Command, args []string, _ string) (
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFlag offers what a flag's usage says of its value: FILE and DIR, one of a|b|c, or
-// what only the caller knows of (DOMAIN).
+// completeFlag offers what the usage of a flag names: FILE and DIR, one of a|b|c, or a
+// value that only the caller can list (DOMAIN).
 func (c *Command) completeFlag(frame *cobra.Command, f *flag.Flag, complete Completer) {
 	value, _ := flag.UnquoteUsage(f)
 	offer := func() []string { return nil }

@@ -37,7 +37,7 @@ func OrdersAbove(text string, least float64) ([]float64, error) {
 		if err == nil && isRange {
 			to, err = strconv.ParseFloat(hi, 64)
 		}
-		if err != nil || !(from > least) || !(to >= from) || to > 1e12 || to-from > 1e5 { // beyond, x++ would not be the next
+		if err != nil || !(from > least) || !(to >= from) || to > 1e12 || to-from > 1e5 { // above 1e12, x++ is not the next number
 			return nil, fmt.Errorf("want orders above %g, up to 1e12, such as 1.5,2..64", least)
 		}
 		for x := from; x <= to; x++ {

@@ -14,11 +14,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// A Completer says what a flag's value may be, by the value's name in the flag's usage;
-// nil if nothing is known.
+// A Completer lists what a flag's value may be, given the value's name in the flag's usage;
+// nil if it does not know.
 type Completer func(value string, of *cobra.Command) []string
 
-// Cobra is the command for the frame that parses, completes and writes manual pages.
+// Cobra returns the command in the form of the library that parses, completes and writes manual pages.
 func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command {
 	frame := &cobra.Command{
 		Use:                   c.UsageLine,
@@ -45,7 +45,7 @@ func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command
 		},
 	}
 	frame.SetFlagErrorFunc(func(frame *cobra.Command, err error) error {
-		if err := c.knows(unmarked(frame.Flags().Args())); err != nil { // the flag is of what there is not
+		if err := c.knows(unmarked(frame.Flags().Args())); err != nil { // an unknown verb explains the unknown flag
 			return err
 		}
 		return c.refuseFlag(err)
@@ -68,7 +68,7 @@ func (c *Command) Parse(args []string) (rest []string, err error) {
 	return unmarked(frame.Flags().Args()), c.readEnvironment(frame.Flags())
 }
 
-// A flagValue is a flag of package flag, as package pflag wants it. It keeps what is given.
+// A flagValue makes a flag of package flag one of package pflag. It records that it was given.
 type flagValue struct {
 	of   *Command
 	flag *flag.Flag
@@ -112,8 +112,8 @@ func (c *Command) frameFlag(f *flag.Flag) *pflag.Flag {
 	return framed
 }
 
-// readEnvironment sets what the command line has not said, and refuses what is not the
-// environment's to say.
+// readEnvironment sets flags that the command line does not, and refuses settings that the
+// environment must not decide.
 func (c *Command) readEnvironment(given *pflag.FlagSet) error {
 	for name, key := range Resources {
 		if variable := "DISCREET_" + strings.ToUpper(name); c.For != Anyone && os.Getenv(variable) != "" {
@@ -132,7 +132,7 @@ func (c *Command) readEnvironment(given *pflag.FlagSet) error {
 	return nil
 }
 
-// knows refuses a first argument that is no verb of a command that has verbs.
+// knows refuses a first argument that is none of the command's verbs, if it has verbs.
 func (c *Command) knows(args []string) error {
 	if len(c.Verbs) == 0 || len(args) == 0 || slices.Contains(c.Words, args[0]) {
 		return nil
@@ -171,9 +171,9 @@ func (c *Command) refuseFlag(err error) error {
 // process has a zero byte.
 const mark = "\x00"
 
-// Arranged is a command line as the frame reads it. Three things it would misread: a
+// Arranged rewrites a command line so that cobra does not misread three things: a
 // statement that begins with a comment ("-- one SELECT ..."), which is no flag; a flag with
-// one dash, as package flag has them; and what stands behind a flag, which is its value.
+// one dash, as package flag allows; and the value that follows a flag.
 func Arranged(root *cobra.Command, args []string) []string {
 	of, _, err := root.Find(args)
 	if err != nil {

@@ -2,15 +2,15 @@ package command
 
 import "golang.org/x/sys/unix"
 
-// atSecure is AT_SECURE of elf.h: the entry by which the kernel says so.
+// atSecure is AT_SECURE of elf.h: the entry in which the kernel says that rights were lent.
 const atSecure = 23
 
-// lentRights reports whether the file that is executed has lent the process rights that
-// its caller does not have: a set-user-ID or set-group-ID bit, or capabilities.
+// lentRights reports whether the executed file has lent the process rights that its
+// caller does not have: by a set-user-ID or set-group-ID bit, or by capabilities.
 func lentRights() bool {
 	all, err := unix.Auxv()
 	if err != nil {
-		return true // who cannot tell does not trust
+		return true // unknown counts as lent
 	}
 	for _, a := range all {
 		if a[0] == atSecure {
@@ -20,8 +20,8 @@ func lentRights() bool {
 	return true
 }
 
-// lowLimit names a limit of the caller's shell that could make an answer fail, or is "".
-// Limits are inherited, also by what sudo runs.
+// lowLimit names a resource limit of the caller's shell that is so low that an answer could
+// fail, or is "". Limits are inherited, also through sudo.
 func lowLimit() string {
 	for _, l := range []struct {
 		what  int

@@ -2,7 +2,7 @@
 
 package command
 
-// lentRights is told by Linux alone; elsewhere the user and group IDs must do.
+// lentRights is known on Linux alone; elsewhere the user and group IDs must do.
 func lentRights() bool { return false }
 
 func lowLimit() string { return "" }

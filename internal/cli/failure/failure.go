@@ -42,7 +42,7 @@ func Finish(t *terminal.Terminal, ctx context.Context, err error) int {
 		err = diagnostic.New("D109", diagnostic.Span{}, "the output could not be written: %v", err).
 			Because("a query that was asked is paid for").
 			Try("with --key the same query returns its stored answer without paying again")
-		t.JSON = false // there is no writing to out
+		t.JSON = false // out cannot be written
 	}
 	if ctx.Err() != nil && !errors.Is(err, ErrUndecided) {
 		err = diagnostic.New("D102", diagnostic.Span{}, "interrupted").
@@ -51,7 +51,7 @@ func Finish(t *terminal.Terminal, ctx context.Context, err error) int {
 	}
 	all := diagnose(err)
 	if t.JSON {
-		_ = t.WriteJSON(errorJSON(all)) // there is nowhere left to say that it failed
+		_ = t.WriteJSON(errorJSON(all)) // an error here cannot be reported
 	} else {
 		for _, d := range all {
 			writeDiagnostic(t, d)
@@ -103,8 +103,8 @@ func diagnose(err error) []failed {
 	return []failed{diagnosed(d)}
 }
 
-// RefusesLedger reports whether a ledger cannot be used as it is. That it is
-// busy or its disk full is a failure of the system.
+// RefusesLedger reports whether an error refuses the ledger as it is. A busy ledger and a
+// full disk are failures of the system.
 func RefusesLedger(err error) bool {
 	for _, sentinel := range []error{ledger.ErrMissing, ledger.ErrExists, ledger.ErrTampered, ledger.ErrRolledBack,
 		ledger.ErrKey, ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrGuardDiffers, ledger.ErrSecondDomain, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
@@ -144,7 +144,7 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 	return diagnostic.New(code, diagnostic.Span{}, "%v", err).Try("%s", hint)
 }
 
-// budgetRefusal is the refusal of a release that no statement makes.
+// budgetRefusal is the refusal of a release that comes from no statement.
 func budgetRefusal(e *ledger.ExhaustedError) failed {
 	asked, left := terminal.InMeasure(e.Measure, e.Asked), terminal.InMeasure(e.Measure, e.Left)
 	d := diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", e.Domain).
@@ -159,7 +159,7 @@ func budgetRefusal(e *ledger.ExhaustedError) failed {
 	return f
 }
 
-// errorFields are what every refusal has in JSON.
+// errorFields are the members of every refusal in JSON.
 type errorFields struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -189,7 +189,7 @@ func errorJSON(all []failed) any {
 	}{all[0].json, more}
 }
 
-// writeDiagnostic prints a refusal, for people with its head in red.
+// writeDiagnostic prints a refusal; on a terminal its head is red.
 func writeDiagnostic(t *terminal.Terminal, f failed) {
 	var b strings.Builder
 	f.write(&b) //nolint:errcheck // a strings.Builder does not fail
@@ -199,7 +199,7 @@ func writeDiagnostic(t *terminal.Terminal, f failed) {
 
 var _ json.Marshaler = (*discreet.Refusal)(nil) // its form is the contract's
 
-// Undrawn is what is said of a failure after the charge, whose error may depend
+// Undrawn replaces an error that occurs after the charge, because that error may depend
 // on the values.
 func Undrawn() error {
 	return diagnostic.New("D109", diagnostic.Span{}, "the release could not be drawn").Because("the charge stays")
@@ -231,10 +231,10 @@ func loadProblems(e *verify.LoadError) (all []failed) {
 	return all
 }
 
-// ErrUnproved ends a command that has printed its verdicts, not all of them good.
+// ErrUnproved ends a command that has printed its verdicts, if not every claim is proved.
 var ErrUnproved = errors.New("not every claim is proved")
 
-// ErrUndecided is of an interrupted run.
+// ErrUndecided ends a run that was interrupted.
 var ErrUndecided = errors.New("interrupted")
 
 // shortPath names a file as seen from the current folder.
@@ -246,7 +246,7 @@ func shortPath(file string) string {
 	return report.Relative(dir, file)
 }
 
-// spanAt is the character at a line and a column of bytes, none if there is none.
+// spanAt is the character at a line and a column of bytes, or nothing.
 func spanAt(text string, line, column int) diagnostic.Span {
 	start := 0
 	for range line - 1 {

@@ -33,10 +33,10 @@ import (
 type Examples struct {
 	Table, CSV, Images, Labels string
 	Unit                       string // of a CSV file: the column of the privacy unit
-	Public                     bool   // of files: there is nobody to protect
+	Public                     bool   // of files: they need no protection
 	HeldOut                    bool
 
-	AsTable bool   // a private source that is given as a file is read as the table that it is
+	AsTable bool   // the file is the source of a private table, and is read as that table
 	File    string // that file, once it was recognised
 
 	Declared *catalog.Table // of table, once the catalog is loaded
@@ -58,7 +58,7 @@ func (e *Examples) DefineUnit(fs *flag.FlagSet) {
 	fs.StringVar(&e.Unit, "unit", "", "of a CSV file: the `COLUMN` that says whose record it is (default: each is somebody else's)")
 }
 
-// One refuses to read from nowhere, or from two places.
+// One refuses a command line that names no source, or two.
 func (e *Examples) One(c *command.Command) error {
 	given := 0
 	for _, from := range []string{e.Table, e.CSV, e.Images} {
@@ -93,7 +93,7 @@ func (e *Examples) Source() string {
 	return "images " + e.Images
 }
 
-// Open finds what is named, without reading a record, so that what is not there costs
+// Open finds the source without reading a record, so that a missing one costs
 // nothing.
 func (e *Examples) Open(w *workplace.Workplace) error {
 	if e.Table == "" {
@@ -132,7 +132,7 @@ func (e *Examples) Open(w *workplace.Workplace) error {
 	return nil
 }
 
-// Domain is the catalog's domain that pays for a table; nil where there is none.
+// Domain is the domain that pays for a table; nil where there is none.
 func (e *Examples) Domain() *catalog.Domain {
 	if e.Declared == nil {
 		return nil
@@ -166,8 +166,8 @@ func (e *Examples) UnitName() string {
 	return "a row of " + cmp.Or(e.Table, e.CSV)
 }
 
-// Read reads the examples. Whatever stands in them is no error; what fails of a
-// catalog's table says nothing of it.
+// Read reads the examples. No record is an error, and an error about a table of the
+// catalog says nothing of its records.
 func (e *Examples) Read(ctx context.Context, w *workplace.Workplace, encoding *example.Encoding, s example.Selection) (*example.Set, error) {
 	switch {
 	case e.Images != "":
@@ -194,7 +194,7 @@ func (e *Examples) Read(ctx context.Context, w *workplace.Workplace, encoding *e
 	return b.Set(), nil
 }
 
-// readImages reads IDX files, whose shape they say themselves.
+// readImages reads IDX files, which state their own shape.
 func (e *Examples) readImages(ctx context.Context, o example.IDXOptions) (*example.Set, []int, error) {
 	o.Images, o.Labels = e.Images, e.Labels
 	set, shape, err := example.IDX(ctx, o)
@@ -218,7 +218,7 @@ func (e *Examples) Unread(err error) error {
 	return err
 }
 
-// Declarations are what the flags say of how records become numbers.
+// Declarations are the flags that say how records become numbers.
 type Declarations struct {
 	Columns  []string
 	Goal     string
@@ -242,7 +242,7 @@ func (d *Declarations) Define(fs *flag.FlagSet) {
 	})
 }
 
-// Check refuses declarations of records that say too little, or too much.
+// Check refuses declarations that say too little of records, or too much.
 func (d *Declarations) Check(e *Examples, c *command.Command) error {
 	exclude := func(a, b string) error {
 		return diagnostic.New("D115", diagnostic.Span{}, "%s and %s exclude each other", a, b)
@@ -284,8 +284,8 @@ func (d *Declarations) Of(ctx context.Context, t *terminal.Terminal, w *workplac
 	return encoding, err
 }
 
-// declare makes the encoding of a table of the catalog, of what its columns' domains
-// and bounds say.
+// declare makes the encoding of a table of the catalog from the domains and bounds of its
+// columns.
 func (e *Examples) declare(ctx context.Context, t *terminal.Terminal, w *workplace.Workplace, said *Declarations) (*example.Encoding, error) {
 	d := example.Declared{Table: e.Declared, Columns: said.Columns, Target: said.Goal, Bins: said.Bins,
 		Public: func(domain *catalog.PublicDomain) ([]sqltype.Value, error) { return publicValues(ctx, w, domain) }}
@@ -320,7 +320,7 @@ func (e *Examples) declare(ctx context.Context, t *terminal.Terminal, w *workpla
 	return encoding, nil
 }
 
-// columnRefusal says which line of the catalog is lacking.
+// columnRefusal names the line of the catalog that lacks something.
 func (e *Examples) columnRefusal(refused *example.ColumnError) error {
 	if refused.Unknown {
 		var names []string
@@ -363,7 +363,7 @@ func publicValues(ctx context.Context, w *workplace.Workplace, d *catalog.Public
 	return slices.CompactFunc(values, func(a, b sqltype.Value) bool { return sqltype.Compare(a, b) == 0 }), nil
 }
 
-// encodingOf reads an encoding that was written by hand, or by model inspect.
+// encodingOf reads an encoding that a person wrote, or model inspect.
 func encodingOf(path string) (*example.Encoding, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

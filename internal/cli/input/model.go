@@ -26,7 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// ModelData is what a model's file says of the examples that it takes. Nothing in it
+// ModelData is what a model's file says of the examples that it takes. Nothing of it
 // was learned from data.
 type ModelData struct {
 	Source   string            `json:"source"`
@@ -39,14 +39,14 @@ type ModelData struct {
 	Selection  example.Selection `json:"selection"`
 }
 
-// A Model is a trained network, or what another learner made, and how to ask it.
+// A Model is a trained network or another learner's model, with the examples that it takes.
 type Model struct {
 	*learn.Model
 	path   string
-	Net    *network.Network // nil: learned is no network
+	Net    *network.Network // nil: it is no network
 	Fitted learner.Model    // nil: a network by DP-SGD
 	Data   ModelData
-	blind  bool // its target is not read
+	blind  bool // targets are not read
 }
 
 // LoadModel reads a model's file.
@@ -100,7 +100,7 @@ func LoadModel(path string) (*Model, error) {
 	return m, nil
 }
 
-// check refuses data that does not fit together: somebody may have written it.
+// check refuses a file whose parts do not fit together: a person may have written it.
 func (d *ModelData) check(unusable func(error) error) error {
 	if d.Shape != nil {
 		if len(d.Shape) != 3 || slices.Min(d.Shape) < 1 || slices.Max(d.Shape) > 1<<14 || d.Shape[2] != 1 {
@@ -128,7 +128,7 @@ func (d *ModelData) check(unusable func(error) error) error {
 	return nil
 }
 
-// Forget reads no targets: what is to be predicted need not be known.
+// Forget makes Read leave out targets: what is to be predicted need not be known.
 func (m *Model) Forget() { m.blind = true }
 
 // Fits refuses examples that the model cannot take.
@@ -182,14 +182,14 @@ func (m *Model) Encoding() *example.Encoding {
 	return &e
 }
 
-// Read reads examples as those were read that the model was trained on; of a unit at
-// most so many.
+// Read reads examples in the way in which the model's training did, at most so many of a
+// unit.
 func (m *Model) Read(ctx context.Context, w *workplace.Workplace, e *Examples, perUnit int) (*example.Set, error) {
 	if m.Data.Shape != nil {
 		return m.Data.Images(ctx, e, len(m.Data.Classes))
 	}
 	s := example.Selection{PerUnit: perUnit}
-	if e.HeldOut { // by the key that decided it
+	if e.HeldOut { // the key decides it
 		s = m.Data.Selection
 		s.PerUnit, s.Held = perUnit, true
 	} else {
@@ -266,9 +266,9 @@ func (m *Model) Class(i int) string {
 	return fmt.Sprint(i)
 }
 
-// Budget is who pays for what is learned of the examples: the domain of a table, or of
-// a file the one that was named. It is nil for data that are public, and for a file
-// whose owner named none.
+// Budget returns the budget that pays for what is learned of the examples: that of the
+// table's domain, or of the domain that was named for a file. It is nil for public data, and
+// for a file for which no domain was named.
 func (e *Examples) Budget(ctx context.Context, w *workplace.Workplace, domain, analyst string) (*durable.Budget, error) {
 	if d := e.Domain(); d != nil {
 		domain = d.ID
@@ -286,7 +286,7 @@ func (e *Examples) Budget(ctx context.Context, w *workplace.Workplace, domain, a
 // Norm bounds a record's features in norm: at most three of a column are not 0 at once,
 // or four, of which no more than half count on average.
 func (d ModelData) Norm() float64 {
-	if d.Shape != nil { // a pixel is 1 at most, and a scattering coefficient on average
+	if d.Shape != nil { // a pixel is at most 1; a scattering coefficient is, on average
 		return math.Sqrt(float64(Product(d.Input())))
 	}
 	squares := 1.0
@@ -313,7 +313,7 @@ func (d *ModelData) Form(units bool) learner.Form {
 		f.Features = feature.Of(d.Encoding)
 	}
 	if len(d.Classes) == 0 && (d.Encoding == nil || d.Encoding.Target == nil) {
-		set.Classes = 1 // and no label is known: see example.NewBuilder
+		set.Classes = 1 // without labels: see example.NewBuilder
 	}
 	if set.Classes > 0 {
 		set.Labels = []int32{}

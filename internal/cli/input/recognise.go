@@ -9,10 +9,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// A private source is recognised when it is given as a plain file, by whatever name, link
-// or folder: what it costs, and who is told, must not depend on how it is called.
+// A private source that is given as a plain file is recognised under any name, link or
+// folder: its cost, and who is told, must not depend on how it is called.
 
-// isPrivate says which tables a file is.
+// isPrivate returns the tables whose source a file is.
 func isPrivate(path string, tables []*catalog.Table) *diagnostic.Diagnostic {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -22,7 +22,7 @@ func isPrivate(path string, tables []*catalog.Table) *diagnostic.Diagnostic {
 		Because("what is read of it is charged, or recorded, as the table is, whatever the file is called")
 }
 
-// recognise reads a private source that was given as a file as the table that it is.
+// recognise treats a file that is a private source as its table.
 func (e *Examples) recognise(w *workplace.Workplace) error {
 	for _, path := range []string{e.CSV, e.Images, e.Labels} {
 		if path == "" {
@@ -54,7 +54,7 @@ func (e *Examples) recognise(w *workplace.Workplace) error {
 	return nil
 }
 
-// Tell says that a file was recognised.
+// Tell reports that a file was recognised.
 func (e *Examples) Tell(t *terminal.Terminal) {
 	if e.File != "" {
 		t.Say("%s is the source of private table %s, and read as that", e.File, e.Table)

@@ -11,8 +11,8 @@ import (
 // Scattered is the model that is linear in an image's scattering coefficients.
 const Scattered = "scatter"
 
-// A scattering is the transform that takes images to features before a network sees
-// them. It was learned from nobody, and a model's file says which it is.
+// A scattering is the transform from images to the features that a network sees. It was
+// learned from nobody, and a model's file says which it is.
 //
 // The coefficients of each image are normalized in groups by that image alone (Tramèr
 // and Boneh 2021, arXiv 2011.11660, section 2: group normalization is free, statistics
@@ -32,8 +32,8 @@ func (s *scattering) of(shape []int) scatter.Options {
 	return scatter.Options{Height: shape[0], Width: shape[1], Scale: s.Scale, Angles: s.Angles, Groups: s.Groups}
 }
 
-// Check refuses a transform that there is not, or that does not normalize, which a
-// network's clip could not make up for.
+// Check refuses a transform that does not exist, or that does not normalize: clipping in
+// a network could not make up for that.
 func (s *scattering) Check(shape []int) error {
 	if s.Groups < 1 {
 		return fmt.Errorf("scattering coefficients in %d groups", s.Groups)

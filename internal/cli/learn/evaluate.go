@@ -175,7 +175,7 @@ func (v *evaluating) private(ctx context.Context, t *terminal.Terminal, m *input
 	}
 	out.Within = off.Int64()
 	if v.Table != "" {
-		if _, _, err := v.Recorder(ctx); err != nil { // what is not there must not cost
+		if _, _, err := v.Recorder(ctx); err != nil { // a missing source must not cost anything
 			return nil, err
 		}
 	}
@@ -208,14 +208,14 @@ func (v *evaluating) private(ctx context.Context, t *terminal.Terminal, m *input
 	return out, err
 }
 
-// NoisyMeasures are what was released, under which guarantee, and what it cost.
+// NoisyMeasures are the released measures, the guarantee of their release, and its cost.
 type NoisyMeasures struct {
 	score.Noisy
 	Confidence float64             `json:"confidence"`
 	PerUnit    int64               `json:"max_per_unit"`
 	Relation   privacy.Neighbours  `json:"relation"`
 	Events     []string            `json:"events"`
-	Cost       *filter.Amounts     `json:"cost,omitempty"` // nil: no ledger was charged
+	Cost       *filter.Amounts     `json:"cost,omitempty"` // nil: no ledger pays
 	Remaining  *discreet.Remaining `json:"remaining,omitempty"`
 }
 
@@ -235,7 +235,7 @@ func charged(ctx context.Context, m *NoisyMeasures, b budget.Budget, r budget.Re
 	return nil
 }
 
-// unpaid is said where no ledger stands behind private data.
+// unpaid is said where private data have no ledger behind them.
 const unpaid = "NO LEDGER WAS CHARGED: the file is in no catalog, and whoever owns it must add up what is released of it; " +
 	"--domain DOMAIN charges a ledger, --public-data says that there is nobody to protect"
 

@@ -86,7 +86,7 @@ type labelling struct {
 	command *command.Command
 
 	from             input.Examples // private examples
-	votes, ensemble  string         // or where those come from who vote
+	votes, ensemble  string         // or the file of the votes, or of the teachers
 	public           string
 	classes          int
 	teachers, epochs int64
@@ -133,12 +133,12 @@ func (l *labelling) define(fs *flag.FlagSet) {
 	l.DefineAnalyst(fs)
 }
 
-// sources are where votes may come from, each a flag.
+// sources are the flags that say where votes come from.
 func (l *labelling) sources() map[string]string {
 	return map[string]string{"table": l.from.Table, "csv": l.from.CSV, "images": l.from.Images, "votes": l.votes, "ensemble": l.ensemble}
 }
 
-// source is the flag that says where votes come from; settle has seen that there is one.
+// source is the one of them that was given; settle makes sure that there is one.
 func (l *labelling) source() string {
 	for name, value := range l.sources() {
 		if value != "" {
@@ -154,8 +154,8 @@ func (l *labelling) trains() bool { return l.votes == "" && l.ensemble == "" }
 // asks reports whether anything is to be labelled.
 func (l *labelling) asks() bool { return l.votes != "" || l.public != "" }
 
-// effective are the sources of votes that a flag has an effect with; one that is not
-// here has it with all.
+// effective are, for each flag, the sources of votes with which it has an effect; a flag that
+// is not listed has one with all.
 var effective = map[string]string{
 	"labels": "images", "classes": "images", "encoding": "csv", "unit": "csv",
 	"target": "table csv", "columns": "table csv", "bins": "table csv", "max-per-unit": "table csv",
@@ -164,8 +164,8 @@ var effective = map[string]string{
 	"domain": "csv images votes",
 }
 
-// settle refuses a command line that says too little, or too much: a flag that would
-// have no effect might be meant to have one.
+// settle refuses a command line that says too little or too much: a flag without an effect
+// was meant to have one.
 func (l *labelling) settle() error {
 	var given []string
 	for name, value := range l.sources() {
@@ -216,7 +216,7 @@ func (l *labelling) settle() error {
 	return err
 }
 
-// settleTraining refuses what teachers cannot be trained by.
+// settleTraining refuses flags with which teachers cannot be trained.
 func (l *labelling) settleTraining() error {
 	if l.from.Images != "" {
 		if l.from.Labels == "" {
@@ -237,8 +237,8 @@ type labelled struct {
 	Classes  []string   `json:"classes,omitempty"` // their names, in the order of the labels
 	Asked    int        `json:"asked"`
 	Answered int        `json:"answered"`
-	// Stopped is "budget" if it was exhausted before all was asked, "plan" if the plan did
-	// not reserve enough to ask and answer all, else null.
+	// Stopped is "budget" if the budget was exhausted before all queries were asked, "plan" if
+	// the plan did not reserve enough to ask and answer all of them, else null.
 	Stopped   *string         `json:"stopped"`
 	Reserved  *reservedPlan   `json:"reserved,omitempty"`
 	Events    []privacy.Event `json:"events"`
@@ -270,7 +270,7 @@ func (l *labelling) run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	var a *pate.Aggregator
-	var p *pate.Plan // of domains that are charged once
+	var p *pate.Plan // if the domain is charged once for all
 	if l.asks() {
 		if a, p, err = l.aggregate(ctx, v, b); err != nil {
 			return err
@@ -300,8 +300,8 @@ func (l *labelling) budget(ctx context.Context, domain string) (*durable.Budget,
 	return durable.New(ctx, l.Ledger, durable.Options{Domain: domain, Analyst: cmp.Or(l.Analyst, workplace.DefaultAnalyst()), Now: time.Now})
 }
 
-// aggregate makes the aggregator, and finds out what can be paid for, before teachers are
-// trained for it.
+// aggregate makes the aggregator, and checks what the budget can pay before teachers are
+// trained.
 func (l *labelling) aggregate(ctx context.Context, v *electorate, b *durable.Budget) (*pate.Aggregator, *pate.Plan, error) {
 	o, err := l.aggregator()
 	if err != nil {
@@ -336,7 +336,7 @@ func (l *labelling) aggregate(ctx context.Context, v *electorate, b *durable.Bud
 	return a, nil, l.affordable(ctx, a, b)
 }
 
-// plan finds the plan that is charged once.
+// plan finds the plan for which the domain is charged once.
 func (l *labelling) plan(ctx context.Context, a *pate.Aggregator, v *electorate, b *durable.Budget) (*pate.Plan, error) {
 	n := l.asked(v)
 	if n == 0 {
@@ -356,7 +356,7 @@ func (l *labelling) plan(ctx context.Context, a *pate.Aggregator, v *electorate,
 	return nil, unpriced(b, err)
 }
 
-// affordable refuses what cannot pay for the first query.
+// affordable refuses a budget that cannot pay for the first query.
 func (l *labelling) affordable(ctx context.Context, a *pate.Aggregator, b *durable.Budget) error {
 	f := b.Filter()
 	test, answer := a.Events()
@@ -381,20 +381,20 @@ func (l *labelling) affordable(ctx context.Context, a *pate.Aggregator, b *durab
 	return nil
 }
 
-// unpriced says why a domain has no charge for a query.
+// unpriced says why a domain cannot be charged for a query.
 func unpriced(b *durable.Budget, err error) error {
 	if errors.Is(err, filter.ErrUnsupported) {
 		return diagnostic.New("D124", diagnostic.Span{}, "%v", err).Because("domain %q accounts in measure %q", b.Name(), b.Filter().Measure()).
 			Try("lnmax has Laplace noise, which every measure has a charge for")
 	}
 	text := err.Error()
-	text = text[strings.LastIndex(text, "\n")+1:] // of several ways the last that was tried
+	text = text[strings.LastIndex(text, "\n")+1:] // the last of the ways that were tried
 	return diagnostic.New("D181", diagnostic.Span{}, "one query costs more than any budget has: %s", text).
 		Because("so little noise hides no vote; nothing was charged").Try("a --sigma of the order of a tenth of the teachers is usual")
 }
 
-// release answers and prints. Without a plan it does so label by label, so that nothing
-// that was paid is lost.
+// release answers and prints. Without a plan it prints label by label, so that no label
+// that was paid for is lost.
 func (l *labelling) release(ctx context.Context, t *terminal.Terminal, a *pate.Aggregator, p *pate.Plan, v *electorate, b budget.Budget) error {
 	out := &labelled{Labels: []rowLabel{}, Classes: v.data.Classes, Domain: b.Name(), Kept: l.save}
 	csv := pate.NewLabelsWriter(t.Out)
@@ -470,7 +470,7 @@ func (l *labelling) release(ctx context.Context, t *terminal.Terminal, a *pate.A
 	return nil
 }
 
-// asked is how many queries there are to be asked.
+// asked is the number of queries to ask.
 func (l *labelling) asked(v *electorate) int {
 	n := 0
 	switch {
@@ -485,7 +485,7 @@ func (l *labelling) asked(v *electorate) int {
 	return n
 }
 
-// answered asks all, and hands over each label once it may leave.
+// answered asks all queries, and hands over each label as soon as it may leave.
 func (l *labelling) answered(ctx context.Context, t *terminal.Terminal, a *pate.Aggregator, p *pate.Plan, v *electorate, write func(int, int32) error) (*pate.Run, error) {
 	step, done := t.Progress(ctx, "labelling", v.votes.Len())
 	defer done()

@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/pate"
 )
 
-// ensembleData is what an ensemble's file says of its teachers. Nothing in it was
+// ensembleData is what an ensemble's file says of its teachers. Nothing of it was
 // learned from data.
 type ensembleData struct {
 	Source    string            `json:"source"`
@@ -41,7 +41,7 @@ func (d *ensembleData) input() []int {
 	return []int{d.Encoding.Width()}
 }
 
-// fits refuses a network that does not vote for the classes by such example.
+// fits refuses a network that cannot vote for the classes on such examples.
 func (d *ensembleData) fits(spec network.Spec) error {
 	net, err := network.New(spec)
 	if err != nil {
@@ -96,14 +96,14 @@ func isModel(path string) bool {
 	return !errors.Is(err, learn.ErrKind)
 }
 
-// warnReadable warns of a file that others can read.
+// warnReadable warns of a file that other users can read.
 func (l *labelling) warnReadable(t *terminal.Terminal) {
 	if info, err := os.Stat(l.ensemble); err == nil && info.Mode().Perm()&0o077 != 0 {
 		t.Say("warning: others can read %s, and with it what the teachers learned from (chmod 600 %s)", l.ensemble, l.ensemble)
 	}
 }
 
-// kept says what was made where nothing is asked.
+// kept says what was trained, if no query is asked.
 func (l *labelling) kept(t *terminal.Terminal, v *electorate) error {
 	if t.JSON {
 		return t.WriteJSON(v.inspected(l.save))
@@ -112,7 +112,7 @@ func (l *labelling) kept(t *terminal.Terminal, v *electorate) error {
 	return nil
 }
 
-// An inspectedEnsemble is an ensemble's file as JSON, but for the teachers.
+// An inspectedEnsemble is an ensemble's file as JSON, without the teachers.
 type inspectedEnsemble struct {
 	Ensemble string       `json:"ensemble"`
 	Private  bool         `json:"private"` // true

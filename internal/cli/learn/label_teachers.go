@@ -35,14 +35,14 @@ import (
 // An electorate is who votes, and on what.
 type electorate struct {
 	data     ensembleData
-	learner  *pate.Network   // of teachers that are to be trained
-	teachers *pate.Ensemble  // nil until they are there
-	public   *example.Set    // nil: nothing is asked
+	learner  *pate.Network   // nil: no teachers are to be trained
+	teachers *pate.Ensemble  // nil until they are trained or read
+	public   *example.Set    // nil: no query is asked
 	votes    *analysis.Votes // nil until they are cast
 }
 
-// electorate reads what can be read without the private examples, so that what is not
-// there, or does not fit, is found before anybody waits for teachers.
+// electorate reads everything but the private examples, so that what is missing or does not
+// fit is found before anybody waits for teachers.
 func (l *labelling) electorate(ctx context.Context, t *terminal.Terminal) (v *electorate, err error) {
 	v = &electorate{}
 	switch v.data.Domain = l.domain; {
@@ -72,7 +72,7 @@ func (l *labelling) electorate(ctx context.Context, t *terminal.Terminal) (v *el
 	return v, err
 }
 
-// describe declares what teachers learn from, without a look at it.
+// describe declares the examples of the teachers, without reading one.
 func (l *labelling) describe(ctx context.Context, t *terminal.Terminal, d *ensembleData) error {
 	if err := l.from.Open(&l.Workplace); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (l *labelling) describe(ctx context.Context, t *terminal.Terminal, d *ensem
 
 func unlearned(err error) error { return diagnostic.New("D183", diagnostic.Span{}, "%v", err) }
 
-// writable refuses files that could not be written later, or in whose place something
-// else would be lost: the records, or the ledger with all that was charged.
+// writable refuses files that could not be written later, or that would replace something
+// else: the records, or the ledger with all that was charged.
 func (l *labelling) writable() error {
 	for _, path := range []string{l.save, l.keep} {
 		if err := unwritten(path); err != nil {
@@ -134,7 +134,7 @@ func (l *labelling) writable() error {
 	return nil
 }
 
-// holdsVotes reports whether there is nothing at path, or what looks like votes.
+// holdsVotes reports whether a path is free, or holds what looks like votes.
 func holdsVotes(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -145,7 +145,7 @@ func holdsVotes(path string) bool {
 	return err == nil && strings.Trim(string(head), "0123456789,\n") == ""
 }
 
-// unwritten refuses a path that could not be written later.
+// unwritten refuses a path to which nothing could be written later.
 func unwritten(path string) error {
 	if path == "" {
 		return nil
@@ -159,8 +159,8 @@ func unwritten(path string) error {
 	return nil
 }
 
-// readPublic reads the public examples as those were read that teachers learned from,
-// but for their target, which nobody knows.
+// readPublic reads the public examples as the teachers' examples were read, but without a
+// target, which nobody knows.
 func (l *labelling) readPublic(ctx context.Context, t *terminal.Terminal, d *ensembleData) (*example.Set, error) {
 	public := input.Examples{CSV: l.public}
 	if d.Encoding == nil {
@@ -188,8 +188,8 @@ func (l *labelling) readPublic(ctx context.Context, t *terminal.Terminal, d *ens
 	return set, l.numbered(ctx, t)
 }
 
-// numbered refuses a public file of which a record was skipped, and warns of malformed
-// ones.
+// numbered refuses a public file of which a record was skipped, because labels are numbered
+// by records, and warns of malformed ones.
 func (l *labelling) numbered(ctx context.Context, t *terminal.Terminal) error {
 	r, err := records.OpenCSV(ctx, l.public, notation.Form{})
 	if err != nil {
@@ -251,7 +251,7 @@ func (l *labelling) learner(d *ensembleData) (*pate.Network, error) {
 	return n, nil
 }
 
-// train reads the private examples and trains teachers. Nothing of it is released.
+// train reads the private examples and trains teachers. It releases nothing.
 func (l *labelling) train(ctx context.Context, t *terminal.Terminal, v *electorate) error {
 	if l.save != "" {
 		if err := l.looked(ctx, v, "an ensemble of "+v.data.Source+" is kept in "+l.save); err != nil {
@@ -284,7 +284,7 @@ func (l *labelling) readPrivate(ctx context.Context, d *ensembleData) (*example.
 		}
 		return set, nil
 	}
-	// However many records a unit has, they are one teacher's.
+	// All records of a unit go to one teacher, however many they are.
 	s := example.Selection{PerUnit: int(cmp.Or(l.perUnit, math.MaxInt32))}
 	var err error
 	if s.Key, err = input.NewKey(noise.System()); err != nil {
@@ -293,8 +293,8 @@ func (l *labelling) readPrivate(ctx context.Context, d *ensembleData) (*example.
 	return l.from.Read(ctx, &l.Workplace, d.Encoding, s)
 }
 
-// tellIdle tells the owner of teachers that know nothing: a data-dependent fact, like the
-// votes.
+// tellIdle tells the owner which teachers know nothing. Like the votes, that depends on the
+// data.
 func (v *electorate) tellIdle(t *terminal.Terminal) {
 	if v.teachers == nil {
 		return
@@ -304,8 +304,7 @@ func (v *electorate) tellIdle(t *terminal.Terminal) {
 	}
 }
 
-// looked records in the ledger that something exact is about to be written for the
-// owner.
+// looked records in the ledger that exact votes are about to be written for the owner.
 func (l *labelling) looked(ctx context.Context, v *electorate, what string) error {
 	return l.Ledger.Access(ctx, v.data.Domain, cmp.Or(l.Analyst, workplace.DefaultAnalyst()), "label: "+what, time.Now())
 }
@@ -337,8 +336,8 @@ func (l *labelling) ask(ctx context.Context, t *terminal.Terminal, v *electorate
 	return nil
 }
 
-// KeepVotes writes exact votes for their owner alone, whoever could read the file
-// before.
+// KeepVotes writes exact votes for their owner alone, also over a file that others could
+// read.
 func KeepVotes(name string, v *analysis.Votes) error {
 	f, err := custody.Create(name)
 	if err != nil {

@@ -77,13 +77,13 @@ type inspected struct {
 	Model       string             `json:"model"`
 	Network     *network.Spec      `json:"network,omitempty"`
 	Parameters  *int               `json:"parameters,omitempty"`
-	Learner     string             `json:"learner,omitempty"` // whose Learned is
+	Learner     string             `json:"learner,omitempty"` // which made Learned
 	Learned     json.RawMessage    `json:"learned,omitempty"`
 	Examples    input.ModelData    `json:"examples"`
 	Certificate *learn.Certificate `json:"certificate"`
 }
 
-// codeText says in a line which program it was.
+// codeText names in a line the program that trained it.
 func codeText(c learn.Code) string {
 	text := c.Module
 	for _, part := range []string{c.Version, c.Revision, c.Go} {

@@ -12,17 +12,16 @@ import (
 	"github.com/discreet-dp/discreet/learn/network"
 )
 
-// Models are the networks that have a name.
+// Models are the networks that --model can name.
 var Models = []string{"logistic", "linear", "mlp", "cnn", input.Scattered}
 
-// A task is what a network is to do: from examples of a shape to classes, or to a
-// number.
+// A task is what a network is for: from examples of a shape to classes, or to a number.
 type task struct {
-	shape   []int // of an example, the channels last
+	shape   []int // of an example; the last size counts the channels
 	classes int   // 0: a number
 }
 
-// networkOf returns the network of a name.
+// networkOf returns the network that --model names.
 func networkOf(model string, hidden []int, t task) (network.Spec, error) {
 	spec := network.Spec{Input: t.shape}
 	outputs := 1
@@ -81,8 +80,8 @@ func convolutions() []network.Layer {
 	}
 }
 
-// specOf reads a network that was described by hand. The shape of its input and its
-// loss may be left out: the examples say them.
+// specOf reads a network that a person described. The shape of its input and its loss may be
+// left out: the examples determine them.
 func specOf(path string, t task) (network.Spec, error) {
 	var spec network.Spec
 	text, err := os.ReadFile(path)
@@ -108,7 +107,7 @@ func specOf(path string, t task) (network.Spec, error) {
 	return spec, nil
 }
 
-// build makes the network of a spec, and says what is wrong with it.
+// build makes the network of a spec, or says what is wrong with the spec.
 func build(spec network.Spec, t task) (*network.Network, error) {
 	n, err := network.New(spec)
 	if err != nil {

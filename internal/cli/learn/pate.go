@@ -95,7 +95,7 @@ func (v *voting) define(fs *flag.FlagSet) {
 	fs.StringVar(&v.thresholdSigma, "sigma-threshold", "", "of confident: the standard deviation `S1` of that noise")
 }
 
-// check refuses flags that the aggregator has not, or lacks.
+// check refuses flags that the aggregator does not take, and the lack of those that it needs.
 func (v *voting) check() error {
 	want := map[string][]bool{"lnmax": {true, false, false}, "gnmax": {false, true, false}, "confident": {false, true, true}}[v.aggregator]
 	if want == nil {
@@ -112,7 +112,7 @@ func (v *voting) check() error {
 	return nil
 }
 
-// numberOf reads a flag that check has found.
+// numberOf reads a flag that check has seen.
 func numberOf(name, text string, positive bool) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -124,7 +124,7 @@ func numberOf(name, text string, positive bool) (float64, error) {
 	return x, nil
 }
 
-// options are the aggregator as the analysis takes it.
+// options describe the aggregator to package analysis.
 func (v *voting) options() (o analysis.Options, err error) {
 	if err := v.check(); err != nil {
 		return o, err
@@ -207,13 +207,13 @@ type pateResult struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// A privateBound says that it is one.
+// A privateBound is a bound that is marked as private.
 type privateBound struct {
 	analysis.Bound
 	Publishable bool `json:"publishable"` // false
 }
 
-// A pysyft is what that library reports of the same votes.
+// A pysyft is what PySyft reports of the same votes.
 type pysyft struct {
 	WithLabelsAsRows privateBound `json:"with_labels_as_rows"`
 	WithEveryRow     privateBound `json:"with_every_row"`
@@ -299,9 +299,9 @@ func (a *pateAnalysis) analyze(v *analysis.Votes, o analysis.Options) (*pateResu
 	return r, nil
 }
 
-// comparePySyft reads votes as that library's perform_analysis does: its documentation
-// and tests pass aggregated labels where row numbers belong, so that the row of number
-// label stands for each query, and only the first rows count.
+// comparePySyft reads votes as PySyft's perform_analysis does. Its documentation and tests
+// pass aggregated labels where row numbers belong: the row with the number of the label
+// then stands for each query, and only the first rows count.
 func comparePySyft(v *analysis.Votes, o analysis.Options, right privateBound) (*pysyft, error) {
 	var rows []int
 	for i := range v.Len() {
@@ -327,10 +327,10 @@ func comparePySyft(v *analysis.Votes, o analysis.Options, right privateBound) (*
 		"PySyft's perform_analysis takes the labels that its own documentation passes for row numbers: it analyses the first rows again and again"}, nil
 }
 
-// ofPublish are the flags that have an effect with --publish alone.
+// ofPublish are the flags that have an effect only with --publish.
 var ofPublish = []string{"domain", "teachers", "publish-order", "beta", "publish-sigma", "publish-delta", "confidence", "ledger", "anchor", "analyst"}
 
-// preparePublishing refuses what can be refused before votes are read.
+// preparePublishing refuses whatever can be refused before votes are read.
 func (a *pateAnalysis) preparePublishing(ctx context.Context, o analysis.Options) error {
 	p := &a.publishing
 	if !a.publish {
@@ -420,7 +420,7 @@ func readVotes(name string, in io.Reader) (*analysis.Votes, error) {
 	return v, nil
 }
 
-// readAnswered reads which of the queries have a label.
+// readAnswered reads which of the queries were answered.
 func readAnswered(name string, n int) ([]bool, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -476,7 +476,7 @@ func (r *pateResult) write(t *terminal.Terminal, a *pateAnalysis) error {
 // figure prints a number for people.
 func figure(x float64) string { return terminal.Short(terminal.JSONNumber(x)) }
 
-// bounded is a bound that JSON has: where nothing is bounded, the largest number.
+// bounded is a bound as JSON can hold it: the largest number in place of infinity.
 func bounded(b analysis.Bound) analysis.Bound {
 	b.Epsilon = min(b.Epsilon, math.MaxFloat64)
 	return b

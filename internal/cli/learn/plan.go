@@ -27,9 +27,9 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// A recipe is what the flags say of a run, and then all of it. What is left out is
-// chosen by public things alone: the kind of model, how many columns it sees, the
-// measure of who pays, the guarantee, and the number of units once that may be known.
+// A recipe is what the flags say of a run, and then, completed, all of it. What the flags
+// leave out depends on public things alone: the kind of model, the number of columns, the
+// measure of the payer, the guarantee, and the number of units once that may be known.
 type recipe struct {
 	target    privacy.Epsilon
 	delta     privacy.Delta
@@ -37,7 +37,7 @@ type recipe struct {
 	units     int64   // a public number of units; 0: it will be a noisy count
 	count     string  // the event of that count
 	sampling  int64   // a unit is in a step with probability 1/sampling
-	thinned   int64   // examples of a step at most, where nobody said how large it is; 0: as many as there are
+	thinned   int64   // the most examples of a step whose size nobody gave; 0: no limit
 	batch     int64
 	epochs    float64
 	steps     int
@@ -50,7 +50,7 @@ type recipe struct {
 	sampler   learn.Sampler
 	perUnit   int
 
-	settings learner.Settings // of what is no network by DP-SGD
+	settings learner.Settings // for learners other than DP-SGD
 }
 
 func (r *recipe) define(fs *flag.FlagSet) {
@@ -127,7 +127,7 @@ func wholeUpTo(to *int64, most int64) func(string) error {
 	}
 }
 
-// chosen reads one of the words of a type.
+// chosen reads a flag that is one of several words.
 func chosen[S ~string](to *S, text string, words ...S) error {
 	var all []string
 	for _, w := range words {
@@ -161,11 +161,11 @@ func (r *recipe) check() error {
 	return nil
 }
 
-// publicEpsilon is the target of a run over public data, of which nothing need be
-// hidden: as little noise as there ever is.
+// publicEpsilon is the target of a run over public data: it need hide nothing, so it has
+// as little noise as there can be.
 const publicEpsilon = "1000"
 
-// priced refuses a run of which nothing says what it may cost.
+// priced refuses a run whose cost nobody bounds.
 func (r *recipe) priced(public bool) (err error) {
 	switch {
 	case r.target.Sign() > 0 || r.noise > 0:
@@ -182,15 +182,15 @@ func (r *recipe) priced(public bool) (err error) {
 // epsilon 1 the count is off by 50 or so.
 const countShare = 50
 
-// addsUp reports measures that add up what Gaussian noise costs without looking at
-// sampling: there a step of everybody is worth more than many steps of few.
+// addsUp reports measures in which sampling makes Gaussian noise no cheaper. There one
+// step with everybody is worth more than many steps with few.
 func addsUp(m filter.Measure) bool { return m == filter.ZCDP || m == filter.GDP }
 
-// complete chooses what was left out and needs no number of units.
+// complete chooses whatever was left out and does not need the number of units.
 func (r *recipe) complete(model string, measure filter.Measure) {
-	widest := int64(1 << 14) // of which the sum is fast
-	if addsUp(measure) {     // where a small step costs as much as a large one
-		widest = 1 << 19 // half of what learn takes
+	widest := int64(1 << 14) // of so many the sum is fast
+	if addsUp(measure) {     // a small step costs as much as a large one
+		widest = 1 << 19 // half of what package learn allows
 	}
 	set := func(sampling int64, steps int) {
 		if r.sampling == 0 && r.batch == 0 {
@@ -227,10 +227,9 @@ func (r *recipe) complete(model string, measure filter.Measure) {
 	r.perUnit = max(r.perUnit, 1)
 }
 
-// plan is the run for a number of units, whose noise is not chosen yet. With a noisy
-// count the rate at which units are sampled does not rise with it, nor does the number of
-// steps, so that what the run costs at most is known before there is a count: a smaller
-// rate costs no more.
+// plan is the run for a number of units, before its noise is chosen. If the number is a noisy
+// count, neither the sampling rate nor the number of steps rises with it: what the run costs
+// at most is known before the count, because a smaller rate costs no more.
 func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) learn.Plan {
 	p := learn.Plan{
 		Population: learn.Population{Units: units, Basis: learn.Public}, Batch: r.batch,
@@ -257,18 +256,18 @@ func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) 
 		p.Batch = min(p.Batch, p.Population.Units)
 	}
 	if p.Steps == 0 {
-		p.Steps = int(min(max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))), 1e12)) // no plan has so many
+		p.Steps = int(min(max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))), 1e12)) // more than any plan has
 	}
 	return p
 }
 
-// rateFor is a learning rate for a plan, from its noise. Over a run of T steps at rate
-// η with momentum β, noise of deviation s a step moves a parameter by about
-// 0.6·η·s·√T/(1-β), 0.6 being the cosine's share; and that moves the score of an
-// example, whose features have norm x, by x times as much. That shall be 2 at most,
-// which was best on census data from 1,000 to 32,561 units. Without noise to speak of,
-// η is bounded by where descent on a quadratic becomes unstable,
-// 2(1+β)/L with the curvature L = x²/4 of the logistic loss, or x² of the squared one.
+// rateFor chooses a learning rate by the noise of a plan. Over a run of T steps at rate η
+// with momentum β, noise of deviation s a step moves a parameter by about 0.6·η·s·√T/(1-β),
+// where 0.6 is the share that the cosine schedule leaves. The score of an example whose
+// features have norm x moves x times as far. That product shall be at most 2, which was
+// best on census data of 1,000 to 32,561 units. With little noise, η is bounded by the rate
+// at which descent on a quadratic becomes unstable, 2(1+β)/L, with the curvature L = x²/4 of
+// the logistic loss, or x² of the squared one.
 func rateFor(p learn.Plan, model string, norm float64, classes int) float64 {
 	beta, curvature := 0.0, norm*norm/4
 	if classes == 0 {
@@ -283,27 +282,28 @@ func rateFor(p learn.Plan, model string, norm float64, classes int) float64 {
 	s := p.Noise.Multiplier * p.Clip.Norm / float64(p.Batch)
 	rate := 2 * (1 - beta) / (0.6 * s * math.Sqrt(float64(p.Steps)) * norm)
 	switch {
-	case model == input.Scattered: // nearly all gradients are clipped, which bounds a step in place of the curvature
+	case model == input.Scattered: // nearly all gradients are clipped: that bounds a step, not the curvature
 		rate = math.Min(rate, 16)
 	case model == "logistic" || model == "linear":
 		rate = math.Min(rate, 2*(1+beta)/curvature)
-	default: // deeper ones are steeper
+	default: // deeper networks are steeper
 		rate = math.Min(rate, math.Min(2*(1+beta)/curvature, 0.5))
 	}
 	f, _ := numeric.FloorDigits(new(big.Rat).SetFloat64(rate), 2).Float64()
 	return f
 }
 
-// A payer is who pays for a run: a domain of a ledger, or nobody.
+// A payer pays for a run: a domain of a ledger, or nobody.
 type payer struct {
 	measure    filter.Measure
 	neighbours privacy.Neighbours
-	whole      filter.Budget // of the domain; zero without one
+	whole      filter.Budget // the domain's; zero without a domain
 }
 
-// deltaFor is the delta of a target, unless it was said. In measures that convert at
-// the end it is the domain's own. In those that add up deltas it is as much of the
-// domain's as the target is of its epsilon, but for a thousandth: fast noise adds a little.
+// deltaFor is the delta of a target for which none was given. In measures that convert at
+// the end it is the domain's own. In measures that add up deltas it is the same share of the
+// domain's delta as the target is of its epsilon, less a thousandth, because fast noise adds
+// a little.
 func (y payer) deltaFor(target privacy.Epsilon) (privacy.Delta, error) {
 	b := y.whole
 	switch {
@@ -322,8 +322,8 @@ func (y payer) deltaFor(target privacy.Epsilon) (privacy.Delta, error) {
 	return privacy.NewDelta(numeric.FloorDigits(share.Mul(share, big.NewRat(999, 1000)), 3))
 }
 
-// own is a budget for a run that no ledger pays for: what the run costs, and what fast noise
-// may add to its delta.
+// own is a budget for a run without a ledger: what the run costs, and what fast noise may
+// add to its delta.
 func (y payer) own(p learn.Plan, target privacy.Epsilon) (budget.Budget, error) {
 	if target.Sign() == 0 {
 		g, err := p.Guarantee()
@@ -363,10 +363,10 @@ func affordable(ctx context.Context, b budget.Budget, p learn.Plan, target priva
 	return nil
 }
 
-// allowance is the filter that a target amounts to, in the payer's measure.
+// allowance is the filter that stands for a target in the payer's measure.
 func (y payer) allowance(target privacy.Epsilon, delta privacy.Delta) (filter.Filter, error) {
 	b := filter.Budget{Measure: y.measure, Epsilon: target, Delta: delta, Neighbours: y.neighbours}
-	if y.measure == filter.Whitehouse { // it keeps a delta to convert at beside those of events
+	if y.measure == filter.Whitehouse { // it keeps a delta for conversion apart from those of events
 		b.Delta, b.SelectionDelta = y.whole.Delta, y.whole.SelectionDelta
 	}
 	return filter.New(b)
@@ -382,12 +382,12 @@ func counter(target privacy.Epsilon, neighbours privacy.Neighbours) (*mechanism.
 	return mechanism.NewHistogram(mechanism.HistogramOptions{Bins: 1, Epsilon: epsilon, Neighbours: neighbours})
 }
 
-// calibrate chooses the least noise at which the plan, and its count, cost no more than the
-// target in the payer's own measure; so that a domain whose whole budget the target is
-// admits them.
+// calibrate chooses the least noise at which the plan and its count cost no more than the
+// target in the payer's own measure. So a domain whose whole budget is the target admits
+// them.
 func (y payer) calibrate(ctx context.Context, p learn.Plan, target privacy.Epsilon) (learn.Plan, error) {
 	p.Noise.Multiplier = 1
-	if p.Clip.Mode != learn.Adaptive { // whose count may want other noise
+	if p.Clip.Mode != learn.Adaptive { // the count of adaptive clipping may need other noise
 		if err := p.Validate(); err != nil {
 			return p, noPlan(p, err)
 		}
@@ -403,11 +403,11 @@ func (y payer) calibrate(ctx context.Context, p learn.Plan, target privacy.Epsil
 	return within, nil
 }
 
-// noSuchRun refuses a target that no plan of this form meets, or noise that is no
+// noSuchRun refuses a target that no plan of this form can meet, or noise that gives no
 // guarantee.
 func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "calibrate: "), "guarantee: ")
-	text = text[strings.LastIndex(text, "\n")+1:] // of several ways the last that was tried
+	text = text[strings.LastIndex(text, "\n")+1:] // the last of the ways that were tried
 	if target.Sign() == 0 {
 		return diagnostic.New("D164", diagnostic.Span{}, "a run of %d steps with noise multiplier %g has no guarantee at delta %v", p.Steps, p.Noise.Multiplier, p.Delta).
 			Because("%s", text).Try("a larger --noise, such as 1; or --target-epsilon, which finds the noise that it takes")
@@ -416,7 +416,7 @@ func noSuchRun(target privacy.Epsilon, p learn.Plan, err error) error {
 		Because("%s", text).Try("a larger --target-epsilon, fewer --epochs, or a domain of measure approx, zcdp or rdp")
 }
 
-// noPlan refuses flags that amount to no run, whatever it may cost.
+// noPlan refuses flags that describe no run, at any cost.
 func noPlan(p learn.Plan, err error) error {
 	d := diagnostic.New("D164", diagnostic.Span{}, "no such run can be made: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "check training: "), "plan: "))
 	if p.Delta.Sign() == 0 {

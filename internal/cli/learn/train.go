@@ -102,7 +102,7 @@ type training struct {
 
 	model   string
 	method  string
-	learner *learner.Learner // nil: a network by DP-SGD
+	learner *learner.Learner // nil: DP-SGD
 	spec    string           // a file
 	hidden  []int
 	initial uint64
@@ -191,15 +191,15 @@ func (v *training) settle(c *command.Command) error {
 	return v.recipe.check()
 }
 
-// A job is a run that is decided but for how many units there are.
+// A job is a run of which only the number of units is still open.
 type job struct {
 	task   task
 	data   input.ModelData
 	spec   network.Spec
-	set    *example.Set // of public data, before; else once it is paid for
+	set    *example.Set // public data: read before the run; private: once it is paid for
 	budget budget.Budget
-	public bool // there is nobody to protect, and nobody pays
-	unpaid bool // the budget is the run's own: no ledger stands behind it
+	public bool // the data need no protection, and nobody pays
+	unpaid bool // no ledger pays: the budget ends with the run
 	count  *mechanism.Histogram
 }
 
@@ -221,7 +221,7 @@ func (v *training) run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if v.Table != "" {
-		if _, _, err := v.Recorder(ctx); err != nil { // what is not there must not cost
+		if _, _, err := v.Recorder(ctx); err != nil { // a missing source must not cost anything
 			return err
 		}
 	}
@@ -235,7 +235,7 @@ func (v *training) run(ctx context.Context, t *terminal.Terminal) error {
 	return v.train(ctx, t, j, o)
 }
 
-// network builds the network once, to see that it can be built.
+// network builds the network once, to find out whether it can be built.
 func (v *training) network(j *job) (err error) {
 	if v.learner != nil {
 		if err := suits(v.learner, j.task); err != nil || v.learner.Method != dpFTRL {
@@ -257,15 +257,15 @@ func (v *training) network(j *job) (err error) {
 func (v *training) describe(ctx context.Context, t *terminal.Terminal, j *job) (err error) {
 	d := &j.data
 	d.Source, d.Model = v.Source(), cmp.Or(v.model, "network")
-	// The key is the command line's own, so that a run that is taken up again reads the
-	// same examples. What a unit keeps depends on its own records and on this.
+	// The key depends on the command line alone, so that a resumed run reads the same
+	// examples. What a unit keeps depends on its own records and on the key.
 	d.Selection = example.Selection{PerUnit: 1, Key: sha256.Sum256([]byte(command.Said(v.command))), Holdout: v.holdout}
 	if v.Images != "" {
 		shape, err := example.IDXShape(ctx, v.Images)
 		if err != nil {
 			return v.Unread(err)
 		}
-		if v.Labels != "" { // what is not there must not cost
+		if v.Labels != "" { // a missing source must not cost anything
 			if err := example.IDXLabels(ctx, v.Images, v.Labels); err != nil {
 				return v.Unread(err)
 			}
@@ -328,7 +328,7 @@ func (v *training) train(ctx context.Context, t *terminal.Terminal, j *job, o le
 	var r *learn.Run
 	var err error
 	if v.resume != "" {
-		o.Network = network.Spec{} // the checkpoint's
+		o.Network = network.Spec{} // the checkpoint has it
 		r, err = learn.Resume(ctx, v.resume, o)
 	} else {
 		if o.Checkpoint != "" {
@@ -372,10 +372,10 @@ func (v *training) train(ctx context.Context, t *terminal.Terminal, j *job, o le
 	return v.report(ctx, t, j, r.Charged(), &descent{p.Steps, p.Batch, p.Clip.Norm, p.Noise.Multiplier, p.Optimizer.Rate}, m)
 }
 
-// checkpoints are how many states of a run are kept beside the first.
+// checkpoints is the number of states of a run that are kept beside the first.
 const checkpoints = 20
 
-// refused says why a run did not begin, or ended. Nothing of it depends on the data.
+// refused says why a run did not begin, or stopped early. Nothing of it depends on the data.
 func (v *training) refused(ctx context.Context, err error) error {
 	var exhausted *ledger.ExhaustedError
 	switch {

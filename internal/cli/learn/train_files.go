@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// writable refuses to train what could not be written.
+// writable refuses a training whose files could not be written.
 func (v *training) writable() error {
 	for i, path := range []string{v.out, v.checkpoint, v.plot} {
 		if i == 2 && path == terminal.Here {

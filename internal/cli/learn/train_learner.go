@@ -32,7 +32,7 @@ const (
 	dpFTRL = "dp-ftrl"
 )
 
-// modelNames are what --model may be: the networks, and what the learners learn.
+// modelNames are the values of --model: the networks, and the models of the learners.
 func modelNames() []string {
 	names := slices.Clone(Models)
 	for _, l := range learner.All() {
@@ -43,7 +43,7 @@ func modelNames() []string {
 	return names
 }
 
-// methodNames are what --method may be.
+// methodNames are the values of --method.
 func methodNames() []string { return append([]string{dpSGD}, methodsOf("")...) }
 
 // methodsOf are the methods of a model beside dp-sgd; of all models without one.
@@ -63,7 +63,7 @@ func learners() string {
 	width := 0
 	for _, l := range learner.All() {
 		flags := "--model " + l.Model
-		if l.Method != "" { // of several models
+		if l.Method != "" { // a method that several models have
 			if flags = "--method " + l.Method; slices.ContainsFunc(lines, func(x line) bool { return x.flags == flags }) {
 				continue
 			}
@@ -78,13 +78,13 @@ func learners() string {
 	return b.String()
 }
 
-// needsDelta refuses DP-SGD, and says what there is.
+// needsDelta refuses DP-SGD without a delta, and says what can be used.
 func needsDelta(why string) error {
 	return diagnostic.New("D164", diagnostic.Span{}, "DP-SGD has no guarantee without a delta: its noise is Gaussian").
 		Because("%s", why).Try("%s need none", withoutDelta())
 }
 
-// withoutDelta names the learners that are worth having without a delta.
+// withoutDelta names the learners that are useful without a delta.
 func withoutDelta() string {
 	var names []string
 	for _, l := range learner.All() {
@@ -99,7 +99,7 @@ func withoutDelta() string {
 	return strings.Join(names, ", ")
 }
 
-// What only some learners heed, and DP-SGD.
+// The flags that DP-SGD uses, and those that only some of all learners use.
 var (
 	dpSGDHeeds = []string{"noise", "sampling", "batch", "epochs", "steps", "clip", "clipping", "rate", "schedule", "optimizer", "sampler", "initial", "checkpoint", "resume", "plot", "spec", "hidden"}
 	oneHeeds   = append([]string{"rounds", "clusters", "components", "regularization"}, dpSGDHeeds...)
@@ -110,8 +110,8 @@ func (v *training) gave(name string) bool {
 	return slices.ContainsFunc(v.command.Given, func(g command.Given) bool { return g.Name == name })
 }
 
-// choose finds the learner of --model and --method, and refuses flags that it does not
-// heed.
+// choose finds the learner of --model and --method, and refuses flags that this learner does
+// not use.
 func (v *training) choose() error {
 	if v.model == "" && v.spec == "" {
 		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which --model").
@@ -122,7 +122,7 @@ func (v *training) choose() error {
 	}
 	model, heeds, what := v.model, dpSGDHeeds, "a network by DP-SGD"
 	if v.spec != "" {
-		model = "mlp" // any network will do
+		model = "mlp" // any network stands for all
 	}
 	switch l, ok := learner.Find(model, v.method); {
 	case ok:
@@ -153,7 +153,7 @@ func (v *training) choose() error {
 	return nil
 }
 
-// suits refuses a learner of classes for numbers, and the other way round.
+// suits refuses a learner of classes for a number, and a learner of numbers for classes.
 func suits(l *learner.Learner, t task) error {
 	wrong := func(why string) error {
 		var others []string
@@ -173,8 +173,7 @@ func suits(l *learner.Learner, t task) error {
 	return nil
 }
 
-// learn is a run of another learner than DP-SGD: planned, charged whole, and only then is
-// anything read.
+// learn makes a run of a learner other than DP-SGD: planned, charged whole, and then fitted.
 func (v *training) learn(ctx context.Context, t *terminal.Terminal, j *job) error {
 	y, err := v.whoPays(ctx, j)
 	if err != nil {
@@ -208,7 +207,7 @@ func (v *training) learn(ctx context.Context, t *terminal.Terminal, j *job) erro
 	if err != nil {
 		return err
 	}
-	if j.budget == nil { // the run's own, of which nobody keeps a ledger
+	if j.budget == nil { // no ledger pays: the budget ends with the run
 		j.unpaid = !v.Public
 		j.budget = c.budget
 	}
@@ -226,18 +225,18 @@ func (v *training) learn(ctx context.Context, t *terminal.Terminal, j *job) erro
 	return v.report(ctx, t, j, c.whole.String(), nil, file)
 }
 
-// A chosenRun is planned: what it guarantees, and the event that is charged for it.
+// A chosenRun is a planned run: its guarantee, and the event that is charged for it.
 type chosenRun struct {
 	learner.Run
-	budget    budget.Budget // who pays; without a ledger one that suffices for just this run
+	budget    budget.Budget // pays; without a ledger, just enough for this run
 	whole     privacy.Event
 	delta     privacy.Delta
 	guarantee learn.Guarantee
-	share     atomic.Uint64 // of it that is made, a float64
+	share     atomic.Uint64 // the finished share of the run, as a float64
 }
 
-// choose plans a run whose cost in the payer's own measure is the target, that b pays for;
-// nil: nobody.
+// choose plans a run that costs the target in the payer's own measure; b pays for it, or
+// nobody if b is nil.
 func (y payer) choose(ctx context.Context, b budget.Budget, l *learner.Learner, form learner.Form, s learner.Settings, o cost.Options) (*chosenRun, error) {
 	refused := func(err error) error {
 		text := err.Error()
@@ -268,14 +267,14 @@ func (y payer) choose(ctx context.Context, b budget.Budget, l *learner.Learner, 
 	if c.whole, err = c.Charge(ctx); err != nil {
 		return nil, refused(err)
 	}
-	// What fails must fail before it is paid for.
+	// Whatever can fail must fail before the charge.
 	if c.guarantee, err = learn.GuaranteeOf(c.Event(), c.whole, c.delta, accountant.Options{Neighbours: y.neighbours}); err != nil {
 		return nil, refused(err)
 	}
 	return c, nil
 }
 
-// allowanceOf is the filter that a target amounts to: pure where it has no delta.
+// allowanceOf is the filter that stands for a target: pure if it has no delta.
 func (y payer) allowanceOf(o cost.Options) (filter.Filter, error) {
 	if o.Delta.Sign() == 0 {
 		return filter.New(filter.Budget{Measure: filter.Pure, Epsilon: o.Epsilon, Neighbours: y.neighbours})
@@ -283,8 +282,8 @@ func (y payer) allowanceOf(o cost.Options) (filter.Filter, error) {
 	return y.allowance(o.Epsilon, o.Delta)
 }
 
-// fit charges the run, reads the examples, and makes it. It returns the model as files
-// hold it.
+// fit charges the run, reads the examples, and fits the model. It returns the model as a file
+// holds it.
 func (v *training) fit(ctx context.Context, t *terminal.Terminal, j *job, c *chosenRun) (text []byte, err error) {
 	release := budget.Release{Statement: command.Said(v.command), Events: []privacy.Event{c.whole}, Delta: c.delta}
 	reservation, err := j.budget.Reserve(ctx, release)
@@ -313,12 +312,12 @@ func (v *training) fit(ctx context.Context, t *terminal.Terminal, j *job, c *cho
 	return text, reservation.Commit(ctx, note)
 }
 
-// A LearnedPlan is what a certificate says of another learner's plan.
+// A LearnedPlan is the plan of such a learner in a model's certificate.
 type LearnedPlan struct {
 	Model    string           `json:"model"`
 	Method   string           `json:"method,omitempty"`
 	Settings learner.Settings `json:"settings"`
-	Events   []string         `json:"events"` // for the relation, sensitivities of a unit's examples together
+	Events   []string         `json:"events"` // under the relation; sensitivities are of all examples of a unit
 }
 
 // file is the model's file.

@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// pay decides the plan and finds out whether it can be paid for, before anything is
-// charged; then counts the units, if that is needed.
+// pay decides the plan and checks that the budget can pay for it, before anything is
+// charged; then it counts the units, if that is needed.
 func (v *training) pay(ctx context.Context, t *terminal.Terminal, j *job, o *learn.Options) error {
 	y, err := v.whoPays(ctx, j)
 	if err != nil {
@@ -32,7 +32,7 @@ func (v *training) pay(ctx context.Context, t *terminal.Terminal, j *job, o *lea
 		}
 	}
 	v.complete(j.data.Model, y.measure)
-	if v.Public && v.sampler == "" { // the fast one is too coarse for so little noise
+	if v.Public && v.sampler == "" { // the fast sampler is too coarse for so little noise
 		v.sampler = learn.Exact
 	}
 	if v.Public {
@@ -55,7 +55,7 @@ func (v *training) pay(ctx context.Context, t *terminal.Terminal, j *job, o *lea
 		if j.count, err = counter(v.target, y.neighbours); err != nil {
 			return failure.ParameterRefusal(err)
 		}
-		units, v.count = 100_000, j.count.Event().String() // the cost does not depend on how many there are
+		units, v.count = 100_000, j.count.Event().String() // the cost does not depend on their number
 	}
 	bounded := !v.Own()
 	plan := v.plan(units, bounded, y.neighbours)
@@ -97,8 +97,8 @@ func (v *training) pay(ctx context.Context, t *terminal.Terminal, j *job, o *lea
 	return nil
 }
 
-// whoPays finds who pays; nobody of data that are public, or of a file whose owner named
-// none.
+// whoPays finds the payer. There is none for public data, and for a file for which no domain
+// was named.
 func (v *training) whoPays(ctx context.Context, j *job) (payer, error) {
 	b, err := v.Budget(ctx, &v.Workplace, v.payer, v.Analyst)
 	if b == nil || err != nil {
@@ -108,10 +108,10 @@ func (v *training) whoPays(ctx context.Context, j *job) (payer, error) {
 	return v.domainOf(ctx, b)
 }
 
-// fewest is the least noisy count that is worth a run.
+// fewest is the smallest noisy count that allows a run.
 const fewest = 16
 
-// counted charges for the number of units and counts them with noise.
+// counted charges the budget for the number of units, and counts them with noise.
 func (v *training) counted(ctx context.Context, t *terminal.Terminal, j *job) (int64, error) {
 	release := budget.Release{Statement: command.Said(v.command) + ": number of units", Events: []privacy.Event{j.count.Event()}}
 	counts, err := budget.Spend(ctx, j.budget, release, func() ([]int64, error) {
@@ -135,7 +135,7 @@ func (v *training) counted(ctx context.Context, t *terminal.Terminal, j *job) (i
 	return counts[0], nil
 }
 
-// domainOf says what the payer's budget is of.
+// domainOf returns the payer that is the domain of a budget.
 func (v *training) domainOf(ctx context.Context, b *durable.Budget) (payer, error) {
 	balance, err := v.Ledger.Balance(ctx, b.Name())
 	if err != nil {

@@ -21,8 +21,8 @@ type trained struct {
 	PerUnit   int             `json:"max_per_unit"`
 	Method    string          `json:"method"`
 	Guarantee learn.Guarantee `json:"guarantee"`
-	Count     string          `json:"count,omitempty"` // the event of a noisy count, which the guarantee has in it
-	Units     int64           `json:"units,omitempty"` // 0: it did not matter
+	Count     string          `json:"count,omitempty"` // the event of a noisy count, which the guarantee includes
+	Units     int64           `json:"units,omitempty"` // 0: the run does not depend on it
 	Basis     learn.Basis     `json:"basis,omitempty"`
 	*descent
 	Charged   string              `json:"charged"`

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// A show is what the owner sees of a run on the way. Loss, clipped share and warnings
+// A show is what the owner sees while a run is under way. Loss, clipped share and warnings
 // are exact figures of private data: they go to the owner's screen and into the
 // owner's drawing, and nowhere else.
 type show struct {
@@ -32,7 +32,7 @@ func newShow(t *terminal.Terminal, v *training) *show {
 	return s
 }
 
-// about stands before what is not for analysts.
+// about stands before figures that analysts must not see.
 func (s *show) about() string {
 	if s.public {
 		return ""
@@ -75,7 +75,7 @@ func (s *show) step(p learn.Progress) {
 	mean(&s.clipped, p.Owner.Clipped)
 	s.last = p
 	for _, w := range p.Warnings {
-		if s.People { // over the progress bar
+		if s.People { // above the progress bar
 			fmt.Fprint(s.Err, "\r\x1b[K")
 		}
 		s.Say("%swarning: %s", s.about(), w)

@@ -148,7 +148,7 @@ implies them. --lower and --upper clamp each number first.`,
 	return c
 }
 
-// reals are the real numbers of a release, and how they are clamped.
+// reals are the real numbers of a release, and the flags that clamp them.
 type reals struct {
 	xs           []float64
 	lower, upper *big.Rat
@@ -203,7 +203,7 @@ func (r *reals) prepare(n *additive, name string, p population) (*draw, error) {
 	return d, nil
 }
 
-// An additive is what mechanisms have in common that add noise to numbers.
+// An additive is what all mechanisms share that add noise to numbers.
 type additive struct {
 	noising
 	sensitivity distance
@@ -221,7 +221,7 @@ func (n *additive) define(c *command.Command, values *privateValues, norm string
 	c.Flags.Func("sensitivity", usage, func(text string) error { return n.sensitivity.parse(text, norm == "L2") })
 }
 
-// ready reads the values and holds the flags against each other.
+// ready reads the values and checks that the flags fit together.
 func (n *additive) ready(ctx context.Context, t *terminal.Terminal, args []string) error {
 	if n.sensitivity.square == nil {
 		return command.Missing("how far one unit moves the values", "--sensitivity S, in "+n.norm)
@@ -259,7 +259,7 @@ func (n *additive) whole(name, noiseName string, m mechanism.Additive, xs []*big
 
 // A distance is a sensitivity, exactly, or its square.
 type distance struct {
-	value, square *big.Rat // value is nil of a root that is not rational
+	value, square *big.Rat // value is nil if the root is not rational
 	text          json.Number
 }
 

@@ -20,8 +20,8 @@ type noised struct {
 
 	Value     json.Number   `json:"value,omitempty"`
 	Values    []json.Number `json:"values,omitempty"`
-	Labels    []string      `json:"bins,omitempty"`      // what the values count
-	Quantiles []json.Number `json:"quantiles,omitempty"` // what the values are
+	Labels    []string      `json:"bins,omitempty"`      // what each value counts
+	Quantiles []json.Number `json:"quantiles,omitempty"` // what each value estimates
 	Choice    string        `json:"choice,omitempty"`
 	Choices   []string      `json:"choices,omitempty"`
 	Gap       *float64      `json:"gap,omitempty"`       // of the choice to the runner-up
@@ -29,15 +29,15 @@ type noised struct {
 	Threshold json.Number   `json:"threshold,omitempty"` // the least count that is shown
 	Passed    *bool         `json:"passed,omitempty"`    // whether there is a value
 
-	// Interval holds the value without noise, with the confidence; Intervals each
-	// of the values, each with the confidence.
+	// Interval holds the value without noise, with the confidence. Intervals holds each of
+	// the values, each with the confidence.
 	Interval   *[2]json.Number  `json:"interval,omitempty"`
 	Intervals  [][2]json.Number `json:"intervals,omitempty"`
 	Confidence float64          `json:"confidence,omitempty"`
-	// Accuracy is how far the release is off at most, with the confidence: all
+	// Accuracy is the most by which the release is off, with the confidence: that of all
 	// values together.
 	Accuracy json.Number `json:"accuracy,omitempty"`
-	Unit     string      `json:"unit,omitempty"` // of the accuracy, if not the values'
+	Unit     string      `json:"unit,omitempty"` // of the accuracy, if it is not that of the values
 
 	Noise       string      `json:"noise,omitempty"`
 	Scale       json.Number `json:"scale,omitempty"`
@@ -53,7 +53,7 @@ type noised struct {
 	Statement string             `json:"statement"`
 }
 
-// A noiseCost is discreet.Cost, of which a stored answer keeps the events as they are.
+// A noiseCost is a discreet.Cost. A stored answer keeps its events as they were.
 type noiseCost struct {
 	filter.Amounts
 	Events []json.RawMessage `json:"events"`
@@ -92,7 +92,7 @@ func withGap(choice string, gap *float64) string {
 	return choice + "\t" + terminal.JSONNumber(*gap).String()
 }
 
-// talk is what a reader must know beside it.
+// talk is what a reader must know besides the release.
 func (a *noised) talk() (lines []string) {
 	percent := numeric.FormatRat(new(big.Rat).Mul(terminal.Shortest(a.Confidence), big.NewRat(100, 1))) + "% confidence"
 	switch {
@@ -131,7 +131,7 @@ func (a *noised) interval(x, each *big.Int) {
 	a.Intervals = append(a.Intervals, [2]json.Number{json.Number(new(big.Int).Sub(x, each).String()), json.Number(new(big.Int).Add(x, each).String())})
 }
 
-// single says one value as one.
+// single prints a value by itself, not as a list of one.
 func (a *noised) single() {
 	if len(a.Values) == 1 {
 		a.Value, a.Values = a.Values[0], nil
@@ -141,7 +141,7 @@ func (a *noised) single() {
 	}
 }
 
-// one says one choice as one.
+// one prints a choice by itself, not as a list of one.
 func (a *noised) one() {
 	if len(a.Choices) == 1 {
 		a.Choice, a.Choices = a.Choices[0], nil
@@ -151,7 +151,7 @@ func (a *noised) one() {
 	}
 }
 
-// outward is an interval around x, not narrower for its rounding.
+// outward is an interval around x, which rounding does not make narrower.
 func outward(x, each float64) [2]json.Number {
 	return [2]json.Number{terminal.JSONNumber(math.Nextafter(x-each, math.Inf(-1))), terminal.JSONNumber(math.Nextafter(x+each, math.Inf(1)))}
 }

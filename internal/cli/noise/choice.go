@@ -140,7 +140,7 @@ func choose(m chooser, bits noise.Bits, scores []float64, gap bool) (chosen []in
 	return []int{one}, nil, err
 }
 
-// A choosing is what choices by scores have in common.
+// A choosing is what all choices by scores share.
 type choosing struct {
 	noising
 	scores      []float64
@@ -149,7 +149,7 @@ type choosing struct {
 	options     mechanism.ScoreOptions
 	noise       mechanism.MaxNoise
 	gap         bool
-	bound       func() error // what else the flags must keep to
+	bound       func() error // what else the flags must satisfy
 }
 
 func (n *choosing) define(c *command.Command) {
@@ -178,7 +178,7 @@ func (n *choosing) defineNoise(fs *flag.FlagSet) {
 	fs.BoolVar(&n.gap, "gap", false, "tell also how far ahead of the next one; with Laplace noise")
 }
 
-// bounded returns the f for which k choices by the flags' noise, ε together, are
+// bounded returns the f for which k choices with the noise of the flags, ε together, are
 // ε²/f-zCDP: of bounded range with Gumbel noise (Durfee and Rogers 2019).
 func (n *choosing) bounded(k int64) func() int64 {
 	return func() int64 {
@@ -189,7 +189,7 @@ func (n *choosing) bounded(k int64) func() int64 {
 	}
 }
 
-// chooses completes the command of a choice that is ε²/f-zCDP.
+// chooses completes the command of a mechanism that chooses and is ε²/f-zCDP.
 func (n *choosing) chooses(f func() int64, make func() (chooser, error)) *command.Command {
 	n.command.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := n.ready(ctx, t, args); err != nil {
@@ -213,7 +213,7 @@ func (n *choosing) chooses(f func() int64, make func() (chooser, error)) *comman
 	return n.command
 }
 
-// ready reads the scores and holds them against the candidates.
+// ready reads the scores and checks that they fit the candidates.
 func (n *choosing) ready(ctx context.Context, t *terminal.Terminal, args []string) error {
 	if n.sensitivity.value == nil {
 		return command.Missing("how far one unit moves a score", "--sensitivity S")
@@ -240,7 +240,7 @@ func (n *choosing) ready(ctx context.Context, t *terminal.Terminal, args []strin
 	return nil
 }
 
-// name is what a candidate is called.
+// name is the name of a candidate.
 func (n *choosing) name(i int) string {
 	if n.candidates != nil {
 		return n.candidates[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// definePure adds the flags of what a mechanism costs that has an epsilon.
+// definePure adds the flags for the cost of a mechanism that has an epsilon.
 func (n *noising) definePure(fs *flag.FlagSet) {
 	fs.Func("epsilon", "spend `E`", workplace.Amount(&n.Spend.Epsilon, privacy.ParseEpsilon))
 	fs.Func("rho", "spend at most `R` of zero-concentrated differential privacy, in place of --epsilon", workplace.Amount(&n.Spend.Rho, privacy.ParseRho))
@@ -54,15 +54,15 @@ func noCost(flags string) error {
 	return diagnostic.New("D070", diagnostic.Span{}, "nothing says what the release may cost").Try("give %s", flags)
 }
 
-// defineGaussian adds the flags of what Gaussian noise costs.
+// defineGaussian adds the flags for the cost of Gaussian noise.
 func (n *noising) defineGaussian(fs *flag.FlagSet, epsilon string) {
 	fs.Func("epsilon", epsilon, workplace.Amount(&n.Spend.Epsilon, privacy.ParseEpsilon))
 	fs.Func("delta", "spend `D`, with --epsilon", workplace.Amount(&n.Spend.Delta, privacy.ParseDelta))
 	fs.Func("rho", "spend `R` of zero-concentrated differential privacy", workplace.Amount(&n.Spend.Rho, privacy.ParseRho))
 }
 
-// gaussianRho is what Gaussian noise may cost: what was asked for, or what implies the
-// epsilon and delta that were, on the safe side (accountant.GaussianRho).
+// gaussianRho is what Gaussian noise may cost: the rho that was asked for, or one that
+// implies the epsilon and delta that were, on the safe side (accountant.GaussianRho).
 func (n *noising) gaussianRho() (privacy.Rho, error) {
 	s := n.Spend
 	switch {

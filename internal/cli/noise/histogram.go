@@ -149,7 +149,7 @@ count must reach a threshold. With --rho in place of --epsilon the noise is Gaus
 	return c
 }
 
-// bins are public labels or intervals, and the private rows as numbers of bins.
+// bins are public labels or intervals, and for each private row the number of its bin.
 type bins struct {
 	labels []string
 	edges  []float64

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// An aggregating is a number of a range that is made of many private values.
+// An aggregating turns many private values into one number of a range.
 type aggregating struct {
 	noising
 	xs                 []float64
@@ -37,7 +37,7 @@ func (n *aggregating) defineRows(fs *flag.FlagSet) {
 	fs.Func("max-rows", "a unit has at most `R` values (default 1)", count(&n.rows))
 }
 
-// ready reads the values and looks for the candidates.
+// ready reads the values and checks the candidates.
 func (n *aggregating) ready(ctx context.Context, t *terminal.Terminal, args []string) error {
 	if err := n.read(ctx, t, args); err != nil {
 		return err
@@ -102,8 +102,8 @@ unit has at most --max-rows of them.`,
 			if err != nil {
 				return nil, err
 			}
-			// How many values there are is private. The bound for one quantile does not
-			// depend on it, and that for several hardly up to a million.
+			// The number of values is private. The bound for one quantile does not
+			// depend on it, and that for several hardly does up to a million.
 			ranks, err := m.Bound(int64(min(len(names)-1, 1))<<20, p.beta)
 			if err != nil {
 				return nil, err
@@ -162,7 +162,7 @@ count as the bounds. How many values there are is private; a unit has at most
 	return c
 }
 
-// one is the release of one number of which no error is told.
+// one is the release of a single number, without an error bound.
 func one(name string, event privacy.Event, release func(noise.Bits) (float64, error)) *draw {
 	return &draw{event: event, answer: noised{Mechanism: name}, release: func(bits noise.Bits, to *noised) error {
 		x, err := release(bits)

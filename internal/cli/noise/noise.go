@@ -64,7 +64,7 @@ The mechanisms, and which when:`,
 	return c
 }
 
-// noiseHelp is discreet noise help, for those who look there.
+// noiseHelp is discreet noise help, for those who look for help there.
 func noiseHelp(of *command.Command) *command.Command {
 	c := &command.Command{
 		UsageLine: "help [MECHANISM]",
@@ -95,14 +95,14 @@ type noising struct {
 	values  *privateValues
 	domain  string
 	json    bool
-	// parameters make, beside the flags, a request with an idempotency key the
-	// same request. Nothing private is among them: the key names a release, and
-	// whoever gives it again gets that release, whatever the values are now. To
-	// compare values the ledger would have to know them.
+	// parameters make, together with the flags, a request with an idempotency key the same
+	// request. Nothing private is among them: the key names a release, and whoever gives it
+	// again gets that release, whatever the values are now. To compare values the ledger
+	// would have to know them.
 	parameters map[string]any
 }
 
-// define adds the flags that every mechanism has which is asked once.
+// define adds the flags of every mechanism that is asked once.
 func (n *noising) define(c *command.Command, v *privateValues) {
 	n.defineCommon(c)
 	n.values = v
@@ -126,7 +126,7 @@ func (n *noising) read(ctx context.Context, t *terminal.Terminal, args []string)
 	return n.values.read(ctx, t.In, args)
 }
 
-// some refuses an empty list of values, where their number is public: the answer
+// some refuses an empty list of values if their number is public, because the answer
 // shows it.
 func (n *noising) some() error {
 	if n.values.count == 0 {
@@ -136,14 +136,14 @@ func (n *noising) some() error {
 	return nil
 }
 
-// A population is a domain of the ledger, and what intervals are asked for.
+// A population is a domain of the ledger, and the confidence of intervals.
 type population struct {
 	ledger.DomainBudget
 	beta *big.Rat // one minus the confidence
 }
 
-// monotone refuses a promise that does not hold where a unit is replaced: what
-// the old one leaves moves one way, what the new one brings the other.
+// monotone refuses a promise that does not hold under replace-one: when the old unit
+// leaves, scores move one way; when the new one comes, the other.
 func (p population) monotone(promised bool) error {
 	if promised && p.Neighbours == privacy.ReplaceOne {
 		return diagnostic.New("D142", diagnostic.Span{}, "--monotone in domain %q, whose relation is replace-one", p.ID).
@@ -152,12 +152,12 @@ func (p population) monotone(promised bool) error {
 	return nil
 }
 
-// A draw is a release that is fully prepared: only the noise is missing.
+// A draw is a release that is prepared but for its noise.
 type draw struct {
 	answer noised // all that is known without the private values
 	event  privacy.Event
 	delta  privacy.Delta // at which an approx domain converts Gaussian noise
-	// release draws, and adds to the answer what may be known.
+	// release draws the noise, and completes the answer with what may be known.
 	release func(bits noise.Bits, to *noised) error
 }
 
@@ -252,7 +252,7 @@ func (n *noising) release(ctx context.Context, p population, d *draw, bits noise
 	return &a, n.Ledger.Commit(ctx, r, text)
 }
 
-// reserve charges the domain and completes what is known of the answer.
+// reserve charges the domain and completes the known part of the answer.
 func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.Reservation, error) {
 	if err := p.admits(d); err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 	a := &d.answer
 	a.Confidence = n.confidence()
 	if n.command.Flags.Lookup("confidence") == nil {
-		a.Confidence = 0 // in nothing: no error is told
+		a.Confidence = 0 // there is no error bound that it could be of
 	}
 	a.Domain, a.Relation, a.Event, a.Statement = p.ID, p.Neighbours, event, n.said()
 	r, err := n.Ledger.Reserve(ctx, ledger.Request{Domain: p.ID, Analyst: cmp.Or(n.Analyst, workplace.DefaultAnalyst()),
@@ -282,7 +282,7 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 	return r, nil
 }
 
-// admits refuses what the domain's filter has no charge for, as the ledger would.
+// admits refuses a release for which the domain's filter has no charge, as the ledger would.
 func (p population) admits(d *draw) error {
 	f, err := filter.New(filter.Budget{Measure: p.Measure, Epsilon: p.Epsilon, Delta: p.Delta,
 		SelectionDelta: p.SelectionDelta, Neighbours: p.Neighbours})
@@ -300,5 +300,5 @@ func (p population) admits(d *draw) error {
 	return nil
 }
 
-// said is what the ledger keeps of the command line.
+// said is the command line as the ledger keeps it.
 func (n *noising) said() string { return command.Said(n.command) }

@@ -54,7 +54,7 @@ estimates what is true of how many. That costs nothing and needs no ledger.`,
 	return c
 }
 
-// A responding is what the flags of randomized response say.
+// A responding holds the flags of randomized response.
 type responding struct {
 	noising
 	given   []string // private
@@ -167,8 +167,7 @@ func (n *responding) twoCoin() (*responder, error) {
 	const yes, no = 0, 1
 	return &responder{
 		respond: func(bits noise.Bits, answer int) (int, error) {
-			// An answer that is none is random: yes with probability 1/2, and then
-			// told like any other.
+			// An invalid answer is random: yes with probability 1/2, and then told like any other.
 			if answer != yes && answer != no {
 				heads, err := noise.Bernoulli(bits, big.NewRat(1, 2))
 				if err != nil {
@@ -216,7 +215,7 @@ func (n *responding) prepare(population) (*draw, error) {
 	return d, nil
 }
 
-// An estimated is the share of respondents of whom an answer is true.
+// An estimated is the share of respondents for whom an answer is true.
 type estimated struct {
 	Answer   string         `json:"answer"`
 	Share    json.Number    `json:"share"`   // without bias; may lie outside of [0, 1]
@@ -224,7 +223,7 @@ type estimated struct {
 	Interval [2]json.Number `json:"interval"`
 }
 
-// estimate says what randomized answers tell. They are public, so it costs nothing.
+// estimate derives estimates from randomized answers. These are public, so it costs nothing.
 func (n *responding) estimate(t *terminal.Terminal) error {
 	m, err := n.responder()
 	if err != nil {

@@ -94,7 +94,7 @@ type stream interface {
 	Halted() bool
 }
 
-// A streaming is what runs over queries have in common.
+// A streaming is what all runs over queries share.
 type streaming struct {
 	noising
 	file        string
@@ -126,7 +126,7 @@ func (n *streaming) define(c *command.Command) {
 	c.Flags.Func("queries", "say how far off the answers to the first `N` queries may be", count(&n.queries))
 }
 
-// run returns what runs the command.
+// run returns the function that runs the command.
 func (n *streaming) run(make func(privacy.Epsilon) (stream, error)) func(context.Context, *terminal.Terminal, []string) error {
 	return func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = n.json
@@ -170,8 +170,8 @@ func (n *streaming) run(make func(privacy.Epsilon) (stream, error)) func(context
 	}
 }
 
-// start pays for the whole run. The ledger's answer is that the run has begun,
-// because it must be durable before the first one leaves.
+// start pays for the whole run. The answer that the ledger keeps is that the run has begun,
+// because it must be durable before the run's first answer leaves.
 func (n *streaming) start(ctx context.Context, t *terminal.Terminal, p population, m stream) error {
 	d := &draw{event: m.Event(), answer: noised{Mechanism: mechanismName(n.command), Sensitivity: n.sensitivity.text, Norm: "each query"}}
 	if n.queries > 0 {
@@ -212,7 +212,7 @@ type answered struct {
 
 // answer answers the queries, each before the next one is awaited.
 func (n *streaming) answer(ctx context.Context, t *terminal.Terminal, m stream, in io.Reader, name string) error {
-	ctx, cancel := context.WithCancel(ctx) // ends the reader with the run
+	ctx, cancel := context.WithCancel(ctx) // the reader ends with the run
 	defer cancel()
 	lines := make(chan string)
 	ended := make(chan error, 1)

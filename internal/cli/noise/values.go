@@ -19,16 +19,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// privateValues are what a release is about: from --value, a file or standard
-// input. They are read before anything is charged, and no error repeats one.
+// privateValues are the values of a release: from --value, a file or standard input. They
+// are read before anything is charged, and no error repeats one.
 type privateValues struct {
-	what  string                 // they must be: "a number"
-	take  func(text string) bool // keeps one
+	what  string                 // what each must be: "a number"
+	take  func(text string) bool // keeps a value, or refuses it
 	count int
 
 	flags bool // --value was given
 	file  string
-	lines string // the name of what was read by lines
+	lines string // the name of the file that was read
 }
 
 func (v *privateValues) define(fs *flag.FlagSet) {
@@ -44,7 +44,7 @@ func (v *privateValues) define(fs *flag.FlagSet) {
 	fs.StringVar(&v.file, "f", "", "read the private values from `FILE`, one a line (- for standard input)")
 }
 
-// unreadable says where a value stands, and not what it is.
+// unreadable says where a value stands, but not what it is.
 func (v *privateValues) unreadable(number int) error {
 	where := fmt.Sprintf("line %d of %s", number, v.lines)
 	if v.lines == "" {
@@ -54,7 +54,7 @@ func (v *privateValues) unreadable(number int) error {
 		Because("it is not shown because it is private; nothing was charged")
 }
 
-// read reads what the flags have not given.
+// read reads the values that no flag has given.
 func (v *privateValues) read(ctx context.Context, in io.Reader, args []string) error {
 	stdin := v.file == "-" || len(args) == 1 && args[0] == "-"
 	switch {
@@ -79,7 +79,7 @@ func (v *privateValues) read(ctx context.Context, in io.Reader, args []string) e
 	return nil
 }
 
-// scan reads a value a line, and waits for no reader longer than its caller.
+// scan reads a value a line, and stops waiting when its caller does.
 func (v *privateValues) scan(ctx context.Context, name string, r io.Reader) error {
 	v.lines = name
 	done := make(chan error, 1)

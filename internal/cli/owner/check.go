@@ -58,6 +58,6 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 	return c
 }
 
-// errFound ends a check whose report says what is wrong.
+// errFound ends a check that has reported problems.
 var errFound = diagnostic.New("D097", diagnostic.Span{}, "the files are not as the catalog says").
 	Try("the report's problems say where")

@@ -95,11 +95,11 @@ does not have the key. Keep it where the anchor is.`,
 	return c
 }
 
-// An ownership is what the owner does to the ledger. Each act returns what to say.
+// An ownership is what the owner does to the ledger. Each act returns what to print.
 type ownership struct {
 	*workplace.Workplace
 	domain, note string
-	unread       bool // columns of which nothing can be read are as they should be
+	unread       bool // the owner knows that some columns cannot be read
 }
 
 func (o *ownership) create(ctx context.Context) (string, error) {
@@ -119,9 +119,9 @@ func (o *ownership) create(ctx context.Context) (string, error) {
 	return said, nil
 }
 
-// readable refuses a ledger over columns of which nothing can be read: statements
-// would be charged for what is NULL, and the ledger would say for good that they were
-// worth it. It refuses one over damaged columns, which would suspend the domain.
+// readable refuses a ledger over columns of which nothing can be read: statements would be
+// charged for NULLs, and the ledger never forgets a charge. It also refuses one over
+// damaged columns, which would suspend the domain.
 func (o *ownership) readable(ctx context.Context) error {
 	if o.unread {
 		return nil
@@ -129,7 +129,7 @@ func (o *ownership) readable(ctx context.Context) error {
 	owner, err := o.OpenOwner(ctx)
 	if err != nil {
 		if errors.Is(err, workplace.ErrNoEngine) {
-			return nil // nothing can be asked either
+			return nil // no statement can be asked either
 		}
 		return err
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// Rounded prints an amount in at most six digits, for people: what was spent is
-// rounded up and what is left down. JSON has it exactly.
+// Rounded prints an amount in at most six digits, for people: spent amounts are rounded up,
+// amounts that are left are rounded down. JSON has them exactly.
 func Rounded(a privacy.Quantity, round func(*big.Rat, int) *big.Rat) string {
 	r := round(a.Rat(), 6)
 	if s := numeric.FormatRat(r); len(s) <= 9 {
 		return s
 	}
-	f, _ := r.Float64() // six digits survive
+	f, _ := r.Float64() // exact enough for six digits
 	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
@@ -32,17 +32,17 @@ func Up(r *big.Rat, digits int) *big.Rat { return numeric.CeilDigits(r, digits) 
 // Down rounds what is left.
 func Down(r *big.Rat, digits int) *big.Rat { return numeric.FloorDigits(r, digits) }
 
-// JSONNumber is a float64 in JSON, and for people. JSON has no infinities: what
-// noise has lifted beyond float64 is the largest there is.
+// JSONNumber is a float64 in JSON, and for people. JSON has no infinities: a number that
+// noise has lifted beyond float64 becomes the largest.
 func JSONNumber(f float64) json.Number {
 	text, err := json.Marshal(min(max(f, -math.MaxFloat64), math.MaxFloat64))
-	if err != nil { // of a NaN, which nothing here is
+	if err != nil { // only NaN fails, and no amount is NaN
 		return "null"
 	}
 	return json.Number(text)
 }
 
-// Short prints a number for people: a whole one as it is.
+// Short prints a number for people; whole numbers stay whole.
 func Short(n json.Number) string {
 	f, err := n.Float64()
 	if err != nil || IntegerText.MatchString(n.String()) {

@@ -9,18 +9,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/cells"
 )
 
-// A Grid is a table for people: a title and cells a column.
+// A Grid is a table for people: columns with a title and cells.
 type Grid []Column
 
 type Column struct {
 	Title  string
 	Right  bool // aligned, as numbers are
-	Beside bool // says how good the column before it is, and is shown with it
+	Beside bool // the error of the column before it; both are shown, or neither
 	Cells  []string
 }
 
-// Write prints the grid. Nothing follows the last cell of a line. In a terminal no line
-// is wider than it, unless --wide is given.
+// Write prints the grid, without blanks at the ends of lines. On a terminal no line is
+// wider than the terminal, unless --wide is given.
 func (g Grid) Write(w io.Writer) {
 	room, whole := 0, "| cat"
 	if o, ok := w.(*output); ok && !o.wide {
@@ -29,8 +29,8 @@ func (g Grid) Write(w io.Writer) {
 	g.write(w, room, whole)
 }
 
-// write prints the grid on room columns, or as wide as it is where room is 0, and says
-// what shows the whole of it.
+// write prints the grid in room columns, or in full if room is 0, and says which option
+// shows the whole of it.
 func (g Grid) write(w io.Writer, room int, whole string) {
 	rows, widths := 0, make([]int, len(g))
 	for j, c := range g {
@@ -81,7 +81,7 @@ func (g Grid) write(w io.Writer, room int, whole string) {
 	}
 }
 
-// least is how narrow a column of text, or a title, is made.
+// least is the narrowest that a column of text, or a title, is made.
 const least = 10
 
 // fit narrows columns until the grid has room, the widest first, and returns how many

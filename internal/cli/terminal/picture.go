@@ -19,8 +19,8 @@ import (
 // Here is the value of --plot that draws in the terminal.
 const Here = "-"
 
-// CheckPlot returns an error unless --plot names an SVG file that can be drawn, or Here.
-// It draws over nothing but drawings, and what is private over no link.
+// CheckPlot returns an error unless --plot is Here, or names an SVG file that can be drawn.
+// It overwrites only drawings, and a private drawing never goes through a link.
 func CheckPlot(path string, private bool) error {
 	if path == "" || path == Here {
 		return nil
@@ -48,8 +48,8 @@ func CheckPlot(path string, private bool) error {
 	return nil
 }
 
-// Draw draws into the file that --plot names, or here. A file of what is exact of
-// private data is the owner's alone, also where others could read what was there before.
+// Draw draws into the file that --plot names, or on the terminal. A drawing of exact
+// figures of private data is the owner's alone, even where others could read the old file.
 func (t *Terminal) Draw(d plot.Drawing, path string, private bool) (err error) {
 	if path == Here {
 		if err := d.WriteText(t.Out, t.Width(100), 24); err != nil {
@@ -76,8 +76,8 @@ func (t *Terminal) Draw(d plot.Drawing, path string, private bool) (err error) {
 	return nil
 }
 
-// Replaceable reports whether a file that begins in one of these ways may take the place
-// of what is at path: nothing, or its like, but never the data or the ledger.
+// Replaceable reports whether a path is free, or holds a file that begins in one of these
+// ways, so that a drawing never replaces the data or the ledger.
 func Replaceable(path string, begins ...string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// AnswerGrid lays out an answer: beside each noisy value its interval. What a
-// noisy number decided to keep is marked in the title.
+// AnswerGrid lays out an answer: beside each noisy value its interval. The titles mark
+// columns whose values a noisy number chose to keep.
 func AnswerGrid(a *discreet.Answer) Grid {
 	var g Grid
 	for j, col := range a.Columns {
@@ -42,7 +42,7 @@ func AnswerGrid(a *discreet.Answer) Grid {
 	return g
 }
 
-// KeptMark stands at columns whose values a noisy number chose to show.
+// KeptMark marks columns whose values a noisy number chose to show.
 const KeptMark = "*"
 
 // Percent is a share of 1 for people.
@@ -112,8 +112,8 @@ func bound(v sqltype.Value, decimals int, round func(*big.Rat) *big.Int) string 
 	return n.Quo(n, unit).FloatString(decimals)
 }
 
-// Printable writes out what would move a terminal's cursor: group keys can be
-// whatever the data holds.
+// Printable writes out characters that would move a terminal's cursor: a group key can be
+// any text in the data.
 func Printable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s

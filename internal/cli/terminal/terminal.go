@@ -36,7 +36,7 @@ type Terminal struct {
 	Colour bool
 }
 
-// New is a terminal; colour and progress are for people, who look at errOut.
+// New makes a terminal; colour and progress are for people, who look at errOut.
 func New(in io.Reader, out, errOut io.Writer) *Terminal {
 	t := &Terminal{In: in, Out: &output{W: out}, Err: errOut}
 	t.People = IsTerminal(errOut)
@@ -50,11 +50,11 @@ func IsTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns how many columns a terminal that gets the output has, and otherwise what
-// it is given: what a pipe gets depends on no window.
+// Width returns the width of the terminal that gets the output, and otherwise the given
+// number: what a pipe gets depends on no window.
 func (t *Terminal) Width(otherwise int) int { return t.Out.width(otherwise) }
 
-// Widen is what a command with the flag --wide calls: set, tables are as wide as they are.
+// Widen serves the flag --wide: if it is set, tables are as wide as their content.
 func (t *Terminal) Widen(wide bool) { t.Out.wide, t.Out.whole = wide, "--wide" }
 
 func (o *output) width(otherwise int) int { return columnsOf(o.W, otherwise) }
@@ -86,7 +86,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lost returns why output is missing, unless its reader simply went away.
+// Lost returns why output is missing; nil if its reader simply went away.
 func (o *output) Lost() error {
 	if errors.Is(o.err, syscall.EPIPE) || errors.Is(o.err, io.ErrClosedPipe) {
 		return nil
@@ -105,7 +105,7 @@ func (t *Terminal) WriteJSON(v any) error {
 }
 
 // Say prints a line of talk. A sentence that is wider than a terminal is broken between
-// words; what is laid out with blanks stays so.
+// words; a line that is laid out with blanks stays whole.
 func (t *Terminal) Say(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	if room := columnsOf(t.Err, 0); room > 0 && cells.Width(s) > room && !strings.Contains(s, "  ") && !strings.Contains(s, "\n") {
@@ -128,8 +128,8 @@ const (
 	Dim  = "2"
 )
 
-// Busy shows people a spinner while something takes longer than a second. The
-// function that it returns ends it and clears its line.
+// Busy shows people a spinner while something takes longer than a second. The function
+// that it returns ends the spinner and clears its line.
 func (t *Terminal) Busy(ctx context.Context, what string) (done func()) {
 	return t.Watch(ctx, func() string { return what })
 }

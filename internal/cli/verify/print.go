@@ -13,7 +13,7 @@ import (
 )
 
 // print shows verdicts to people: a table, and below it why claims are not proved, or may
-// speak of nothing.
+// be vacuous.
 func (v *verification) print(t *terminal.Terminal, r *verify.Report, dir string) {
 	verdicts(r).Write(t.Out)
 	for i := range r.Results {
@@ -46,8 +46,8 @@ func verdicts(r *verify.Report) terminal.Grid {
 	return g
 }
 
-// title is a function's name, with that of its package where there are several. A
-// directive that is no function's has none.
+// title is a function's name, with its package if there are several. A directive that
+// belongs to no function has none.
 func title(result *verify.Result, r *verify.Report) string {
 	name := cmp.Or(result.Function, "(no function)")
 	for _, other := range r.Results {

@@ -141,7 +141,7 @@ func (v *verification) packages() []string {
 	return v.options.Patterns
 }
 
-// progressLine is what people see of a run under way.
+// progressLine is what people see while a run is under way.
 func progressLine(p *verify.Progress) string {
 	if p.All == 0 {
 		return p.Doing
@@ -149,8 +149,8 @@ func progressLine(p *verify.Progress) string {
 	return fmt.Sprintf("%s %d of %d, %s", terminal.Gauge(float64(p.Done)/float64(p.All)), p.Done, p.All, terminal.Printable(p.Doing))
 }
 
-// solverNote says what to install, and what a run did without it. One that only checks asks
-// for no solver, and misses none.
+// solverNote says what to install, and what a run could not do without it. A run that only
+// checks needs no solver.
 func solverNote(missing, failing []string) string {
 	if len(missing)+len(failing) == 0 {
 		return ""
@@ -229,7 +229,7 @@ func writeObligations(dir string, r *verify.Report) (n int, err error) {
 	return n, nil
 }
 
-// fileName makes one of a package's path and a method's name.
+// fileName makes a file's name of a package's path and a method's name.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -254,7 +254,7 @@ func undecided(p *verify.Progress) error {
 func unverifiable(err error) error {
 	if errors.Is(err, verify.ErrMalformedProofs) {
 		message := err.Error()
-		if dir, err := os.Getwd(); err == nil { // files are named as seen from here
+		if dir, err := os.Getwd(); err == nil { // files are named relative to it
 			message = strings.ReplaceAll(message, dir+string(filepath.Separator), "")
 		}
 		return diagnostic.New("D152", diagnostic.Span{}, "%s", message).

@@ -28,17 +28,17 @@ import (
 //   - No core is written, and nobody traces the process or reads its memory but root.
 //   - A quit signal is an interrupt.
 //
-// What runs no private data has none: discreet verify starts solvers, by its PATH, and a
-// crash of it may be reported.
+// A command without private data has no wall: discreet verify starts solvers, by its PATH, and
+// its crashes may be reported.
 func Wanted(args []string) bool { return len(args) == 0 || args[0] != "verify" }
 
-// seen are the variables that a walled command may see: how to write, which of the owner's
-// files to open, who calls, and what is refused because the catalog says it.
+// seen are the variables that a walled command may see: how to print, which of the owner's
+// files to open, who calls, and variables that are refused because the catalog decides.
 var seen = []string{"NO_COLOR", "TERM", "TZ",
 	"DISCREET_ACCOUNT_TIMEOUT", "DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_THREADS", "DISCREET_TEMP",
 	"SUDO_UID", "PKEXEC_UID", "DOAS_USER"}
 
-// zoneName is a time zone of the system's list. TZ can name any file otherwise.
+// zoneName is a time zone of the system's list. Without it TZ could name any file.
 var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*$`)
 
 // Raise raises the wall and returns where talk goes.
@@ -51,8 +51,8 @@ func Raise() (talk *os.File, err error) {
 	return shut()
 }
 
-// shutEnvironment takes away all variables but those that are seen, from the libraries in
-// C too. Windows does not run without its own.
+// shutEnvironment removes all variables but those that are seen, also from the libraries in
+// C. Windows does not run without its own.
 func shutEnvironment() {
 	if runtime.GOOS == "windows" {
 		return
@@ -60,13 +60,13 @@ func shutEnvironment() {
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
 		if !slices.Contains(seen, name) || name == "TZ" && !zoneName.MatchString(value) {
-			os.Unsetenv(name) //nolint:errcheck // it fails on an empty name alone
+			os.Unsetenv(name) //nolint:errcheck // it fails only on an empty name
 		}
 	}
 }
 
 // Interruptible returns a context that ends at an interrupt. A second one ends the process
-// at once: what was charged is on disk by then.
+// at once: by then, what was charged is on disk.
 func Interruptible(wall bool) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shut keeps the process from being looked into, and gives descriptor 2 to nobody: talk
+// shut keeps others from looking into the process, and closes descriptor 2 to libraries: talk
 // goes to a copy of it.
 func shut() (talk *os.File, err error) {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {

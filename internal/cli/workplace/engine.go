@@ -18,8 +18,8 @@ var ErrNoEngine = diagnostic.New("D117", diagnostic.Span{}, "this discreet was b
 	Because("DuckDB is linked by cgo").
 	Try("build it with CGO_ENABLED=1 and a C compiler")
 
-// A lateEngine opens when it is first asked something. Explain asks nothing,
-// unless a public domain stands in a table.
+// A lateEngine opens at its first use. Explain does not use it, unless a table holds a
+// public domain.
 type lateEngine struct {
 	Open func() (engine.Engine, error)
 
@@ -41,7 +41,7 @@ func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources,
 	return e
 }
 
-// Dialect is DuckDB's: it is the one engine that there is.
+// Dialect is DuckDB's: there is no other engine.
 func (e *lateEngine) Dialect() string { return "duckdb" }
 
 func (e *lateEngine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {

@@ -15,8 +15,8 @@ import (
 // EngineName is the engine that this build has.
 const EngineName = "duckdb"
 
-// openEngine opens the catalog's sources, or, lazily, those that a statement reads when it
-// is prepared: before it is charged.
+// openEngine opens the catalog's sources; with lazy, only those that a statement reads, when
+// it is prepared: before it is charged.
 func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) (engine.Engine, error) {
 	e, err := duckdb.Open(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: lazy})
 	if err != nil {
@@ -33,7 +33,7 @@ func openOwner(ctx context.Context, l catalog.Resources) (engine.Owner, error) {
 	return o, nil
 }
 
-// cannotOpen may say why: opening reads names and types, and no record.
+// cannotOpen may say why: opening reads names and types, but no record.
 func cannotOpen(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

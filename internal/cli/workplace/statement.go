@@ -59,7 +59,7 @@ func (s *Statement) DefineConfidence(fs *flag.FlagSet, usage string) {
 	})
 }
 
-// DefineAsker adds the flags of who asks, for what is charged.
+// DefineAsker adds the flags of who asks, for commands that charge.
 func (s *Statement) DefineAsker(fs *flag.FlagSet) {
 	s.DefineAnalyst(fs)
 	fs.StringVar(&s.IdempotencyKey, "key", "", "a `KEY`: the same query with it returns the stored answer and pays once")
@@ -111,10 +111,11 @@ func (s *Statement) Text(ctx context.Context, c *command.Command, in io.Reader, 
 	return args[0], nil
 }
 
-// maxStatement is more than the parser admits, so that it says what is wrong.
+// maxStatement is more than the parser admits, so that the parser refuses a statement that is
+// too long.
 const maxStatement = 1 << 20
 
-// readFrom waits for no reader longer than its caller.
+// readFrom stops waiting when its caller does.
 func readFrom(ctx context.Context, name string, r io.Reader) (string, error) {
 	type result struct {
 		text []byte
@@ -136,7 +137,7 @@ func readFrom(ctx context.Context, name string, r io.Reader) (string, error) {
 	}
 }
 
-// Unreadable refuses a file of the command line.
+// Unreadable refuses a file that the command line names and that cannot be read.
 func Unreadable(name string, err error) error {
 	var cause *fs.PathError
 	if errors.As(err, &cause) {

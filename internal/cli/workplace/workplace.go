@@ -1,4 +1,4 @@
-// Package workplace is what the flags of a command name, and what it has opened of it:
+// Package workplace holds what the flags of a command name, and what the command has opened:
 // catalog, ledger and engine.
 //
 // It guarantees that a ledger guards what the catalog declares before private data is
@@ -31,7 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// A Workplace is what the flags name, and what a command has opened of it.
+// A Workplace holds the flags of a command, and what it has opened.
 type Workplace struct {
 	CatalogPath string
 	LedgerPath  string // "": discreet.ledger beside the catalog
@@ -75,7 +75,7 @@ func (w *Workplace) Load() (err error) {
 		err = derive.Check(w.Catalog)
 	}
 	if err != nil && by.Other {
-		// Not what is wrong: a file that is no catalog would be shown where it is none.
+		// Without the reason, which would quote a file of somebody else that is no catalog.
 		return diagnostic.New("D080", diagnostic.Span{}, "the catalog cannot be used").Try("the owner runs discreet check")
 	} else if err != nil {
 		return err
@@ -84,12 +84,12 @@ func (w *Workplace) Load() (err error) {
 	return nil
 }
 
-// Resolve says where the ledger is.
+// Resolve finds the ledger's path.
 func (w *Workplace) Resolve() {
 	w.LedgerPath = cmp.Or(w.LedgerPath, filepath.Join(filepath.Dir(w.CatalogPath), "discreet.ledger"))
 }
 
-// OpenLedger opens the ledger, and makes the owner's log what a crash is written to.
+// OpenLedger opens the ledger, and directs crashes to the owner's log.
 func (w *Workplace) OpenLedger(ctx context.Context) error {
 	o, err := w.LedgerOptions()
 	if err != nil {
@@ -102,18 +102,18 @@ func (w *Workplace) OpenLedger(ctx context.Context) error {
 	return nil
 }
 
-// crashLog makes the owner's log what a crash is written to; without a log it is written
+// crashLog directs reports of crashes to the owner's log; without a log they are written
 // nowhere.
 func (w *Workplace) crashLog() {
 	f, err := custody.Append(w.LedgerPath + LogSuffix)
 	if err != nil {
 		return
 	}
-	debug.SetCrashOutput(f, debug.CrashOptions{}) //nolint:errcheck // then it is written nowhere
+	debug.SetCrashOutput(f, debug.CrashOptions{}) //nolint:errcheck // without it, nothing is written
 	f.Close()
 }
 
-// LedgerOptions are what all that opens the ledger says of it.
+// LedgerOptions are the options with which every command opens the ledger.
 func (w *Workplace) LedgerOptions() (o ledger.Options, err error) {
 	by := command.WhoCalls()
 	o = ledger.Options{Anchor: w.AnchorPath, User: by.User, Now: time.Now()}
@@ -126,8 +126,8 @@ func (w *Workplace) LedgerOptions() (o ledger.Options, err error) {
 	return o, err
 }
 
-// OpenGuarding opens the ledger of a catalog that is loaded, for what reads its data: the
-// ledger must guard what the catalog declares.
+// OpenGuarding opens the ledger for a command that reads the catalog's data: the ledger must
+// guard what the catalog declares.
 func (w *Workplace) OpenGuarding(ctx context.Context) error {
 	if err := w.OpenLedger(ctx); err != nil || w.Catalog == nil {
 		return err
@@ -158,8 +158,8 @@ func (w *Workplace) keep(l *ledger.Ledger, err error) error {
 	return err
 }
 
-// OpenLedgerToRead opens the ledger for a command that can do without: there
-// may be none, and one that does not fit the catalog tells nothing.
+// OpenLedgerToRead opens the ledger for a command that can do without it. If there is none,
+// or it does not fit the catalog, the command shows nothing of it.
 func (w *Workplace) OpenLedgerToRead(ctx context.Context) error {
 	if !w.hasLedger() {
 		return nil
@@ -191,7 +191,7 @@ func (w *Workplace) LedgerFiles() (files []string) {
 	return files
 }
 
-// Database makes a database of what is open; the engine opens when it is needed.
+// Database makes a database of what is open; the engine opens when it is first used.
 func (w *Workplace) Database(ctx context.Context) (*discreet.Database, error) {
 	if w.Engine == nil {
 		w.Engine = newLateEngine(ctx, w.Catalog, w.limits, w.Maps, true)
@@ -201,10 +201,9 @@ func (w *Workplace) Database(ctx context.Context) (*discreet.Database, error) {
 	return discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: w.Engine, Ledger: w.Ledger, OwnerLog: log})
 }
 
-// Answer answers a statement. What a statement can be refused for is found
-// before anything heavy is opened, and whether the engine opens before the
-// ledger is charged: a missing file must not cost, nor an answer of a form that admit
-// refuses.
+// Answer answers a statement. Everything for which a statement can be refused is checked
+// before anything heavy is opened, and the engine opens before the ledger is charged: a
+// missing file must not cost anything, nor an answer of a form that admit refuses.
 func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOptions, admit func([]discreet.Column) error) (*discreet.Answer, error) {
 	db, err := w.Database(ctx)
 	if err != nil {
@@ -219,7 +218,7 @@ func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOp
 	}
 	opened := make(chan error, 1)
 	go func() { _, err := w.Engine.Open(); opened <- err }()
-	// What is public by this catalog may be guarded by the ledger.
+	// The ledger may guard what this catalog calls public.
 	if e.Certificate.Domain != "" || w.hasLedger() {
 		if err := w.OpenLedger(ctx); err != nil {
 			return nil, err
@@ -234,8 +233,7 @@ func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOp
 	return db.Query(ctx, text, o)
 }
 
-// Close closes what was opened. Its errors say nothing: what had to be durable
-// was so before.
+// Close closes what was opened. Its errors are dropped: what had to be durable already was.
 func (w *Workplace) Close() {
 	for _, c := range w.opened {
 		c.Close()
@@ -245,8 +243,8 @@ func (w *Workplace) Close() {
 // LogSuffix names the owner's log beside the ledger.
 const LogSuffix = ".log"
 
-// An OwnerLog is the file that gets what the owner may know and analysts may
-// not. It is made when there is something to say, readable by the owner alone.
+// An OwnerLog is the file for what the owner may know and analysts may not. It is made when
+// there is something to write, readable by the owner alone.
 type OwnerLog struct{ Path string }
 
 func (l *OwnerLog) Write(p []byte) (int, error) {
@@ -276,7 +274,7 @@ func (w *Workplace) Recorder(ctx context.Context) (engine.Engine, engine.Recorde
 }
 
 // Private returns the private tables whose source a file is, and the catalog that declares
-// them: the one that the flags name, or one beside the file. A catalog that is there and
+// them: the one that the flags name, or one beside the file. A catalog that exists and
 // cannot be read is an error, since it could declare the file.
 func (w *Workplace) Private(path string) (declared string, tables []*catalog.Table, err error) {
 	candidates := []string{cmp.Or(w.CatalogPath, "discreet.toml"), filepath.Join(filepath.Dir(path), "discreet.toml")}
