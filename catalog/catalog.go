@@ -12,7 +12,9 @@ package catalog
 import (
 	"cmp"
 	"math/big"
+	"slices"
 
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -124,8 +126,19 @@ type Source struct {
 	Text   string // as the catalog writes it
 	Format Format
 	Path   string // absolute, or relative to the working directory
-	Schema string // DuckDB: the table's schema; "" is main
-	Table  string // DuckDB: the table in the file
+	// Pattern names the files of a source of several, which Path then is the pattern of.
+	Pattern *datafile.Pattern
+	Schema  string // DuckDB: the table's schema; "" is main
+	Table   string // DuckDB: the table in the file
+}
+
+// Key returns which key of the pattern's partitions a field is; -1 for a field of the
+// records.
+func (s Source) Key(field string) int {
+	if s.Pattern == nil {
+		return -1
+	}
+	return slices.IndexFunc(s.Pattern.Keys, func(key string) bool { return Fold(key) == Fold(field) })
 }
 
 // Malformed is the declared rule for records that cannot be read as declared:

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,21 +21,96 @@ import (
 
 // A place is where a source is: what its path leads to, if that is known.
 type place struct {
-	path string      // absolute and clean
-	file fs.FileInfo // nil if there is no such file
+	path  string // absolute and clean
+	files []fs.FileInfo
+	ids   map[any]bool // of those files of which they are known
+	twice bool         // a file of those has two names
+
+	// Of a pattern: what it names, or why that is not known.
+	listing *datafile.Listing
+	err     error
 }
 
-func locate(path string) place {
-	p := place{path: filepath.Clean(path)}
-	if abs, err := filepath.Abs(p.path); err == nil {
-		p.path = abs
+func (s Source) locate() place {
+	p := at(s.Path)
+	if s.Pattern == nil {
+		if info, err := os.Stat(s.Path); err == nil { // if there is none, its path is all that is known
+			p.add(info)
+		}
+		return p
 	}
-	p.file, _ = os.Stat(path) // if there is none, its path is all that is known
+	p.listing, p.err = s.Pattern.List()
+	for _, f := range p.listing.Files {
+		p.add(f.Info)
+	}
 	return p
 }
 
+func at(path string) place {
+	p := place{path: filepath.Clean(path), ids: map[any]bool{}}
+	if abs, err := filepath.Abs(p.path); err == nil {
+		p.path = abs
+	}
+	return p
+}
+
+// now is what a place has become: which files its paths lead to. That of a pattern has
+// those which match it now, too, though they are not read before it is listed again.
+func (p place) now(s Source) place {
+	if p.listing == nil {
+		return s.locate()
+	}
+	now := at(s.Path)
+	for _, f := range p.listing.Files {
+		if info, err := os.Stat(f.Path); err == nil {
+			now.add(info)
+		}
+	}
+	match := s.locate()
+	for _, f := range match.files {
+		if !now.has(f) {
+			now.add(f)
+		}
+	}
+	now.err = match.err
+	return now
+}
+
+func (p *place) add(file fs.FileInfo) {
+	p.twice = p.twice || p.has(file)
+	p.files = append(p.files, file)
+	if id := datafile.Identity(file); id != nil {
+		p.ids[id] = true
+	}
+}
+
+// same reports whether two places share a file.
 func (p place) same(q place) bool {
-	return p.path == q.path || p.file != nil && q.file != nil && os.SameFile(p.file, q.file)
+	return p.path == q.path || slices.ContainsFunc(p.files, q.has)
+}
+
+func (p place) has(file fs.FileInfo) bool {
+	if id := datafile.Identity(file); id != nil {
+		return p.ids[id]
+	}
+	return slices.ContainsFunc(p.files, func(f fs.FileInfo) bool { return os.SameFile(f, file) })
+}
+
+// Files returns the files of the table's source: of a pattern those that matched when the
+// catalog was loaded, so that what it was decided for is what is read. Their information is
+// of that time, too.
+func (t *Table) Files() (*datafile.Listing, error) {
+	t = t.origin()
+	switch {
+	case t.Source.Pattern == nil:
+		return &datafile.Listing{Files: []datafile.File{{Path: t.Source.Path}}}, nil
+	case t.found.path == "": // it was never loaded
+		return t.Source.Pattern.List()
+	}
+	if t.found.err != nil {
+		return nil, t.found.err
+	}
+	return t.found.listing, nil
 }
 
 // within reports whether two sources of one file can share records: unless both are
@@ -77,7 +153,11 @@ func (l *loader) sources() {
 		if t.Source.Path == "" {
 			continue
 		}
-		t.found = locate(t.Source.Path)
+		if t.found = t.Source.locate(); errors.Is(t.found.err, datafile.ErrTwice) {
+			l.refuse("D087", l.tables[t].field("source").value, "%q names a file twice", t.Source.Text).
+				Because("%v, and its records would count twice", t.found.err).Try("name each file once: remove the link, or write a narrower pattern")
+			continue
+		}
 		if !slices.ContainsFunc(sound, func(other *Table) bool { return t.SameSource(other) && l.conflict(t, other) }) {
 			sound = append(sound, t)
 		}
@@ -90,6 +170,9 @@ func (l *loader) conflict(t, other *Table) bool {
 	is := fmt.Sprintf("table %q declares the same source", other.Name)
 	if t.Source.Text != other.Source.Text {
 		is = fmt.Sprintf("it is the source of table %q, %s, by another name", other.Name, other.Source.Text)
+		if t.Source.Pattern != nil || other.Source.Pattern != nil {
+			is = fmt.Sprintf("it has files of the source of table %q, %s", other.Name, other.Source.Text)
+		}
 	}
 	switch {
 	case t.Public != other.Public:
@@ -150,11 +233,16 @@ func sameColumns(t, u *Table) bool {
 func (c *Catalog) Recheck(names ...string) error {
 	now := make([]place, len(c.Tables))
 	for i, t := range c.Tables {
-		now[i] = locate(t.origin().Source.Path)
+		now[i] = t.origin().place().now(t.Source)
 	}
 	for i, t := range c.Tables {
 		if len(names) > 0 && !slices.Contains(names, t.Name) {
 			continue
+		}
+		if now[i].twice || errors.Is(now[i].err, datafile.ErrTwice) {
+			return diagnostic.New("D087", diagnostic.Span{}, "two files of %q have become one", t.Source.Text).
+				Because("they were two when the catalog was loaded, and the records of table %q would count twice", t.Name).
+				Try("the owner puts the files back in their places, or loads the catalog again")
 		}
 		for j, u := range c.Tables {
 			if t.Public && u.Public || t.SameSource(u) || !t.origin().Source.within(u.origin().Source) || !now[i].same(now[j]) {
@@ -176,8 +264,14 @@ func (c *Catalog) PrivateFile(path string) (tables []*Table, err error) {
 		return nil, err
 	}
 	for _, t := range c.Tables {
-		if !t.Public && t.Mapping == nil && locate(t.Source.Path).same(place{file: info}) {
+		if t.Public || t.Mapping != nil {
+			continue
+		}
+		now := t.Source.locate()
+		if now.has(info) {
 			tables = append(tables, t)
+		} else if now.err != nil && !errors.Is(now.err, datafile.ErrNoMatch) {
+			return nil, fmt.Errorf("list the files of table %s: %w", t.Name, now.err)
 		}
 	}
 	return tables, nil

@@ -231,3 +231,101 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// patterns are names of files of the folder that TestI10 makes, and whether they have the
+// private file visits/2025/a.csv.
+var patterns = map[string]bool{
+	"visits/2025/a.csv": true, "visits/*/*.csv": true, "visits/*/a.csv": true, "visits/**/*.csv": true, "visits/[2]025/?.csv": true,
+	"./visits/../visits/*/a.csv": true, "links/*.csv": true, "folders/*/*.csv": true, "hard*.csv": true,
+	"visits/2025/b.csv": false, "visits/2024/*.csv": false, "visits/*/b.csv": false, "missing/*.csv": false, "copies/*.csv": false,
+}
+
+// Attack I10: patterns that name the same file, by whatever ways, are one source.
+func TestI10PatternsThatOverlap(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"visits/2025/a.csv", "visits/2025/b.csv", "visits/2024/b.csv", "copies/a.csv", "links/x", "folders/x"} {
+		must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("id\n1\n"), 0o600))
+	}
+	must(t, os.Symlink("../visits/2025/a.csv", filepath.Join(dir, "links/l.csv")))
+	must(t, os.Symlink("../visits/2025", filepath.Join(dir, "folders/l")))
+	must(t, os.Link(filepath.Join(dir, "visits/2025/a.csv"), filepath.Join(dir, "hard.csv")))
+	for name, has := range patterns {
+		for _, role := range roles {
+			for _, order := range [][2]string{{"visits/2025/a.csv", name}, {name, "visits/2025/a.csv"}, {name, name}} {
+				if order[0] == order[1] && !has {
+					continue
+				}
+				c, err := Parse(filepath.Join(dir, "discreet.toml"), twoTables(order[0], order[1], role.text))
+				switch {
+				case !has && err != nil:
+					t.Errorf("%s, %s: %v", order, role.text, err)
+				case !has && err == nil && c.Tables[0].SameSource(c.Tables[1]):
+					t.Errorf("%s are taken for one source", order)
+				case has && role.refused == "" && (err != nil || !c.Tables[0].SameSource(c.Tables[1])):
+					t.Errorf("%s are taken for two sources: %v", order, err)
+				case has && role.refused != "" && (err == nil || !strings.Contains(err.Error(), role.refused)):
+					t.Errorf("%s, %s: %v, want %q", order, role.text, err, role.refused)
+				}
+			}
+		}
+		c, err := Parse(filepath.Join(dir, "discreet.toml"), twoTables(name, "nothing.csv", "public = true"))
+		must(t, err)
+		for _, spelling := range []string{"visits/2025/a.csv", "links/l.csv", "hard.csv", "folders/l/a.csv"} {
+			if found, err := c.PrivateFile(filepath.Join(dir, spelling)); err != nil || (len(found) == 1) != has {
+				t.Errorf("%s, known by %s: %d tables, %v", name, spelling, len(found), err)
+			}
+		}
+	}
+	var d *diagnostic.Diagnostic
+	if _, err := Parse(filepath.Join(dir, "discreet.toml"), twoTables("**/a.csv", "nothing.csv", "public = true")); err != nil {
+		t.Errorf("a file and its copy: %v", err)
+	}
+	if _, err := Parse(filepath.Join(dir, "discreet.toml"), twoTables("**/[ah]*.csv", "nothing.csv", "public = true")); !errors.As(err, &d) || d.Code != "D087" {
+		t.Errorf("a file and its hard link in one pattern: %v", err)
+	}
+}
+
+// Attack I11: a pattern that grows. What matches it later is not read before the catalog is
+// loaded again, and is nobody else's meanwhile.
+func TestI11PatternThatGrows(t *testing.T) {
+	for _, grow := range []struct {
+		how     string
+		do      func(dir string) error
+		refused string
+	}{
+		{"a file more", func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "visits/c.csv"), []byte("id\n2\n"), 0o600)
+		}, ""},
+		{"a file less", func(dir string) error { return os.Remove(filepath.Join(dir, "visits/b.csv")) }, ""},
+		{"a FIFO more", func(dir string) error { return os.Mkdir(filepath.Join(dir, "visits/f.csv"), 0o700) }, ""},
+		{"a link to one of its files", func(dir string) error { return os.Symlink("a.csv", filepath.Join(dir, "visits/c.csv")) }, "have become one"},
+		{"a file that becomes another", func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "visits/b.csv")), os.Symlink("a.csv", filepath.Join(dir, "visits/b.csv")))
+		}, "have become one"},
+		{"another source's file", func(dir string) error { return os.Symlink("../b.csv", filepath.Join(dir, "visits/c.csv")) }, "have become one"},
+		{"another source that is a new file of it", func(dir string) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "visits/c.csv"), nil, 0o600), os.Remove(filepath.Join(dir, "b.csv")), os.Symlink("visits/c.csv", filepath.Join(dir, "b.csv")))
+		}, "have become one"},
+	} {
+		dir := t.TempDir()
+		must(t, os.Mkdir(filepath.Join(dir, "visits"), 0o700))
+		for _, name := range []string{"visits/a.csv", "visits/b.csv", "b.csv"} {
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte("id\n1\n"), 0o600))
+		}
+		c, err := Parse(filepath.Join(dir, "discreet.toml"), twoTables("visits/*.csv", "b.csv", "public = true"))
+		must(t, err)
+		must(t, c.Recheck("a", "b"))
+		must(t, grow.do(dir))
+		for _, named := range [][]string{{"a"}, {}} {
+			err := c.Recheck(named...)
+			if (err != nil) != (grow.refused != "") || err != nil && !strings.Contains(err.Error(), grow.refused) {
+				t.Errorf("%s: %v, want %q", grow.how, err, grow.refused)
+			}
+		}
+		l, err := c.Tables[0].Files()
+		if err != nil || len(l.Files) != 2 {
+			t.Errorf("%s: %v, %v", grow.how, l, err)
+		}
+	}
+}

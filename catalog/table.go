@@ -2,10 +2,13 @@ package catalog
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/notation"
 )
 
@@ -240,9 +243,8 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 		return refuse("it "+BadName(text), "name a file")
 	case strings.Contains(text, "://"):
 		return refuse("sources are files", "fetch the file and name it")
-	case strings.ContainsAny(file, "*?["):
-		// DuckDB reads such a path as a pattern of several files.
-		return refuse("it is a pattern, and a source is one file", "name one file whose name has none of * ? [")
+	case isDatabase && datafile.IsPattern(file):
+		return refuse("it is a pattern, and a DuckDB file is one file", "name one file whose name has none of * ? [")
 	case isDatabase:
 		if !hasEnding(file, ".duckdb") && !hasEnding(file, ".db") {
 			return refuse("before # stands a DuckDB file", `write it as in "clinic.duckdb#visits"`)
@@ -269,12 +271,23 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 			}
 		}
 		if !found {
-			return refuse("its ending tells no format", "use a .csv, .parquet or .jsonl file, or FILE.duckdb#TABLE")
+			return refuse("its ending tells no format", `use a .csv, .parquet or .jsonl file, several as in "visits/*.csv", or FILE.duckdb#TABLE`)
 		}
 	}
 	s.Path = filepath.Clean(file)
 	if !filepath.IsAbs(s.Path) {
 		s.Path = filepath.Join(filepath.Dir(l.catalog.Path), s.Path)
+	}
+	if datafile.IsPattern(file) {
+		var err error
+		if s.Pattern, err = datafile.ParsePattern(filepath.Dir(l.catalog.Path), filepath.ToSlash(file)); err != nil {
+			return refuse(err.Error(), `write it as in "visits/*.csv" or "visits/year=*/month=*/*.parquet"`)
+		}
+		for i, key := range s.Pattern.Keys {
+			if slices.ContainsFunc(s.Pattern.Keys[:i], func(other string) bool { return Fold(other) == Fold(key) }) {
+				return refuse(fmt.Sprintf("partition %q stands in it twice", key), "name each partition once")
+			}
+		}
 	}
 	return s, true
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -124,6 +125,14 @@ type Text struct {
 	Form    notation.Form
 	Columns []string // the file's names of them
 	Types   []sqltype.Type
+	Keys    []int // which of a file's values a column is; -1 for a field of its records
+}
+
+// A Lot are Parquet files of one schema, as SQL.
+type Lot struct {
+	From string   // what selects from them
+	Keys []string // the text of each partition key, in the pattern's order
+	Like string   // the path of one of them
 }
 
 // An Owner runs the owner's own commands over the catalog's files: check and
@@ -131,10 +140,12 @@ type Text struct {
 type Owner interface {
 	// Rows runs any SQL of the engine and returns the rows as they are.
 	Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error)
-	// Records copies columns of a CSV or JSON-lines file, by the rule that queries
-	// read it by, into a table that it makes: f0, f1, ..., as text. Of a column that
-	// the file has not all is NULL.
-	Records(ctx context.Context, path string, t Text) (table string, err error)
+	// Records copies columns of CSV or JSON-lines files, by the rule that queries
+	// read them by, into a table that it makes: f0, f1, ..., as text. Of a column that
+	// a file has not all is NULL.
+	Records(ctx context.Context, files []datafile.File, t Text) (table string, err error)
+	// Lots divides the Parquet files of a pattern by their schemas.
+	Lots(ctx context.Context, p *datafile.Pattern, files []datafile.File) ([]Lot, error)
 	Close() error
 }
 

@@ -62,6 +62,7 @@ type Engine struct {
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
 	opened   map[string]bool    // tables, by their folded names
+	viewed   map[string]files   // of those, what the views of patterns of Parquet files are of
 	copied   map[string]*copied // of those, what is copied when it is first read
 }
 
@@ -70,7 +71,7 @@ var _ engine.Engine = (*Engine)(nil)
 // Open opens the catalog's sources, or with Lazy none yet. Its errors are for the owner: they name
 // files and columns and depend on no record.
 func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
-	e := &Engine{catalog: c, options: o, opened: map[string]bool{}, copied: map[string]*copied{}}
+	e := &Engine{catalog: c, options: o, opened: map[string]bool{}, viewed: map[string]files{}, copied: map[string]*copied{}}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -102,7 +103,11 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 		case catalog.DuckDB:
 			files = append(files, t.Source.Path, t.Source.Path+".wal")
 		case catalog.Parquet:
-			files = append(files, t.Source.Path)
+			if listing, err := t.Files(); err == nil { // else it is never read
+				for _, f := range listing.Files {
+					files = append(files, f.Path)
+				}
+			}
 		}
 	}
 	_, err := conn.ExecContext(ctx, strings.Join([]string{zone, "CREATE SCHEMA " + copies, "SET allowed_paths = [" + literals(files) + "]",
@@ -132,7 +137,7 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	}
 	for _, t := range tables {
 		name := catalog.Fold(t.Name)
-		if e.opened[name] {
+		if e.opened[name] && e.viewed[name].fresh(t) {
 			continue
 		}
 		if err := readable(ctx, t); err != nil {
@@ -143,7 +148,7 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 			if e.options.Maps[t.Name].Rows == nil {
 				return fmt.Errorf("mapped table %q has no code", t.Name)
 			}
-			e.copied[name], e.opened[name] = newCopy(t, e.mapped), true
+			e.copied[name], e.opened[name] = newCopy(t, e.madeBy), true
 		case t.Source.Format == catalog.DuckDB || t.Source.Format == catalog.Parquet:
 			r, err := derive.Read(t)
 			if err != nil {
@@ -154,7 +159,7 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 			if err := opens(ctx, t); err != nil {
 				return err
 			}
-			e.copied[name], e.opened[name] = newCopy(t, openRecords), true
+			e.copied[name], e.opened[name] = newCopy(t, parts), true
 		}
 	}
 	if len(read) == 0 {
@@ -166,13 +171,23 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	}
 	defer conn.Close()
 	databases := 0
+	whole := read[:0:0]
 	for _, r := range read {
-		if r.Table.Source.Format == catalog.DuckDB {
+		if r.Table.Source.Pattern != nil {
+			if err := e.view(ctx, conn, r); err != nil {
+				return err
+			}
+			continue
+		}
+		if whole = append(whole, r); r.Table.Source.Format == catalog.DuckDB {
 			databases++
 			if err := e.attach(ctx, conn, r.Table); err != nil {
 				return err
 			}
 		}
+	}
+	if read = whole; len(read) == 0 {
+		return nil
 	}
 	if databases > 0 {
 		if err := e.refuseViews(ctx, conn, read); err != nil {

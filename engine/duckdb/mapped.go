@@ -27,6 +27,11 @@ const maxUnitRecords = 1 << 16
 // batchRecords are mapped at a time by one goroutine.
 const batchRecords = 1024
 
+// madeBy is the one part that a mapped table has.
+func (e *Engine) madeBy(r *derive.Reading) ([]part, error) {
+	return []part{{open: func(ctx context.Context) (records.Reader, []int, error) { return e.mapped(ctx, r) }}}, nil
+}
+
 // mapped runs a table's Map over the records of the table that it maps.
 func (e *Engine) mapped(ctx context.Context, reading *derive.Reading) (records.Reader, []int, error) {
 	t := reading.Table

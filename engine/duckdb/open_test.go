@@ -31,6 +31,11 @@ func rows(t *testing.T, c *catalog.Catalog) (out []string) {
 	if err != nil {
 		t.Fatal(err.(*engine.Failure).Cause())
 	}
+	return shown(all)
+}
+
+// shown are rows as texts, in their order.
+func shown(all [][]sqltype.Value) (out []string) {
 	for _, row := range all {
 		var fields []string
 		for _, v := range row {

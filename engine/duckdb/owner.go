@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/records"
 )
 
@@ -43,36 +44,59 @@ func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
 	return &owner{db: db, spill: spill}, nil
 }
 
-// Records copies a CSV or JSON-lines file into a table.
-func (o *owner) Records(ctx context.Context, path string, t engine.Text) (table string, err error) {
-	var r records.Reader
-	at := make([]int, len(t.Columns))
-	if t.JSON {
-		r, err = records.OpenJSONLines(ctx, path, t.Columns)
-		for i := range at {
-			at[i] = i
-		}
-	} else {
-		var csv *records.CSV
-		if csv, err = records.OpenCSV(ctx, path, t.Form); err == nil {
-			r, at = csv, csv.Typed(csv.Find(t.Columns, catalog.Fold), t.Types)
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("open records: %w", err)
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+// Records copies CSV or JSON-lines files into a table.
+func (o *owner) Records(ctx context.Context, files []datafile.File, t engine.Text) (table string, err error) {
 	table = fmt.Sprintf("discreet_records_%d", o.records.Add(1))
-	declared := make([]string, len(at))
-	for i := range at {
+	declared := make([]string, len(t.Columns))
+	for i := range declared {
 		declared[i] = fmt.Sprintf("f%d VARCHAR", i)
 	}
 	return table, raw(ctx, o.db, func(c *duckdb.Conn) error {
 		if _, err := c.ExecContext(ctx, "CREATE TABLE "+table+" ("+strings.Join(declared, ", ")+")", nil); err != nil {
 			return err
 		}
-		return appendRecords(ctx, c, r, at, false, "INSERT INTO "+table+" FROM appended")
+		for _, f := range files {
+			if err := appendFile(ctx, c, f, t, table); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+}
+
+// appendFile copies one file into a table of texts.
+func appendFile(ctx context.Context, c *duckdb.Conn, f datafile.File, t engine.Text, table string) (err error) {
+	var r records.Reader
+	at, fields := make([]int, len(t.Columns)), make([]string, len(t.Columns))
+	if t.JSON {
+		r, err = records.OpenJSONLines(ctx, f.Path, t.Columns)
+		for i := range at {
+			at[i] = i
+		}
+	} else {
+		var csv *records.CSV
+		if csv, err = records.OpenCSV(ctx, f.Path, t.Form); err == nil {
+			r, at = csv, csv.Typed(csv.Find(t.Columns, catalog.Fold), t.Types)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("open records: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for i, key := range t.Keys {
+		if fields[i] = fmt.Sprintf("f%d", i); key >= 0 {
+			fields[i], at[i] = valueText(f.Values[key]), -1
+		}
+	}
+	return appendRecords(ctx, c, r, at, false, "INSERT INTO "+table+" SELECT "+strings.Join(fields, ", ")+" FROM appended")
+}
+
+// Lots divides Parquet files by their schemas.
+func (o *owner) Lots(ctx context.Context, p *datafile.Pattern, files []datafile.File) ([]engine.Lot, error) {
+	return lots(ctx, func(ctx context.Context, text string) ([][]any, error) {
+		_, rows, err := o.Rows(ctx, text)
+		return rows, err
+	}, p, files)
 }
 
 // Rows runs any SQL.
@@ -81,6 +105,11 @@ func (o *owner) Rows(ctx context.Context, text string, args ...any) (columns []s
 	if err != nil {
 		return nil, nil, unattached(text, err)
 	}
+	return collect(rows)
+}
+
+// collect reads rows to their end, and closes them.
+func collect(rows *sql.Rows) (columns []string, all [][]any, err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	if columns, err = rows.Columns(); err != nil {
 		return nil, nil, err

@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,14 +34,38 @@ import (
 // done within it, flushing, catches what it throws and returns an error.
 type copied struct {
 	table *catalog.Table
-	open  open
+	parts func(*derive.Reading) ([]part, error)
 	turn  chan struct{} // holds one token: who has it may copy
-	of    fs.FileInfo   // the file as it was copied; nil if it must be copied again
+	of    files         // as they were copied; nil if they must be copied again
 	into  string        // the table, if there is one
 }
 
-// open opens a table's records, and says which of theirs the fields of its reading are.
-type open func(context.Context, *derive.Reading) (records.Reader, []int, error)
+// A part of a copied source is read at a time: one of its files.
+type part struct {
+	// open opens the records, and says which of theirs the fields of the reading are.
+	open func(context.Context) (records.Reader, []int, error)
+	// values are texts that hold for the whole part, by the field.
+	values map[int]string
+}
+
+// parts are the files of a table.
+func parts(r *derive.Reading) ([]part, error) {
+	all, err := listed(r.Table)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]part, len(all))
+	for i, f := range all {
+		values := map[int]string{}
+		for j, field := range r.Fields {
+			if key := r.Table.Source.Key(field.Name); key >= 0 {
+				values[j] = valueText(f.Values[key])
+			}
+		}
+		out[i] = part{func(ctx context.Context) (records.Reader, []int, error) { return openRecords(ctx, r, f.Path) }, values}
+	}
+	return out, nil
+}
 
 // flushBytes of text are copied at a time.
 const flushBytes = 4 << 20
@@ -52,24 +73,30 @@ const flushBytes = 4 << 20
 // copies is the schema of the tables, beside the catalog's names.
 const copies = "discreet_copies"
 
-func newCopy(t *catalog.Table, o open) *copied {
-	s := &copied{table: t, open: o, turn: make(chan struct{}, 1)}
+func newCopy(t *catalog.Table, of func(*derive.Reading) ([]part, error)) *copied {
+	s := &copied{table: t, parts: of, turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}
 	return s
 }
 
-// opens says early and clearly what is wrong with a file.
+// opens says early and clearly what is wrong with a table's files.
 func opens(ctx context.Context, t *catalog.Table) error {
 	reading, err := derive.Read(t)
 	if err != nil {
 		return err
 	}
-	r, _, err := openRecords(ctx, reading)
+	all, err := parts(reading)
 	if err != nil {
 		return err
 	}
-	if err := r.Close(); err != nil {
-		return cannotOpen(t, "it cannot be read")
+	for _, p := range all {
+		r, _, err := p.open(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.Close(); err != nil {
+			return cannotOpen(t, "it cannot be read")
+		}
 	}
 	return nil
 }
@@ -93,7 +120,7 @@ func (e *Engine) fresh(ctx context.Context, tables []string) error {
 			if err := e.copy(ctx, s); err != nil {
 				return err
 			}
-		} else if t, ok := e.catalog.Table(name); ok {
+		} else if t, ok := e.catalog.Table(name); ok && t.Source.Pattern == nil {
 			if _, err := datafile.Stat(t.Source.Path); err != nil {
 				return err
 			}
@@ -115,11 +142,11 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	if err != nil {
 		return err
 	}
-	now, err := datafile.Stat(s.table.Source.Path)
+	now, err := filesOf(s.table)
 	if err != nil {
 		return err
 	}
-	if s.of != nil && os.SameFile(s.of, now) && s.of.Size() == now.Size() && s.of.ModTime().Equal(now.ModTime()) {
+	if s.of != nil && s.of.same(now) {
 		return nil
 	}
 	into := fmt.Sprintf("%s.copy_%d", copies, e.made.Add(1))
@@ -131,7 +158,7 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 		useless := s.into
 		if err != nil {
 			useless = into
-		} else if s.of, s.into = nil, into; begun.Sub(now.ModTime()) > restless {
+		} else if s.of, s.into = nil, into; begun.Sub(now.youngest()) > restless {
 			s.of = now
 		}
 		if useless != "" {
@@ -142,29 +169,47 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	})
 }
 
-// fill makes the table of the declared columns and appends the file's records.
+// fill makes the table of the declared columns and appends the records.
 func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
 	reading, err := derive.Read(s.table)
 	if err != nil {
 		return err
 	}
-	r, at, err := s.open(ctx, reading)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // it was read to its end, or the copy has failed
-	columns, fields := make([]string, len(s.table.Columns)), make([]stored, len(at))
+	columns := make([]string, len(s.table.Columns))
 	for i, column := range s.table.Columns {
 		columns[i] = quote(column.Name) + " " + typeName(column.Type)
 	}
-	for i := range at {
-		fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
-	}
-	rows, err := selection(reading, fields, "appended")
+	all, err := s.parts(reading)
 	if err != nil {
 		return err
 	}
 	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" ("+strings.Join(columns, ", ")+")", nil); err != nil {
+		return err
+	}
+	for _, p := range all {
+		if err := s.append(ctx, c, reading, p, into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// append copies the records of one part.
+func (s *copied) append(ctx context.Context, c *duckdb.Conn, reading *derive.Reading, p part, into string) error {
+	r, at, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // it was read to its end, or the copy has failed
+	fields := make([]stored, len(at))
+	for i := range fields {
+		fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
+		if text, ok := p.values[i]; ok {
+			fields[i].raw = text
+		}
+	}
+	rows, err := selection(reading, fields, "appended")
+	if err != nil {
 		return err
 	}
 	return appendRecords(ctx, c, r, at, s.table.Malformed == catalog.SkipRecord, "INSERT INTO "+into+" "+rows)
@@ -226,38 +271,47 @@ func appendRecords(ctx context.Context, c *duckdb.Conn, r records.Reader, at []i
 }
 
 func missingColumn(r *derive.Reading, f derive.Field) string {
+	if r.Table.Source.Pattern != nil && !r.Table.Form.NoHeader {
+		return "one of its files has no column \"" + f.Name + "\" in its header" + neededBy(r, f)
+	}
 	if r.Table.Form.NoHeader {
 		return "its columns are c1, c2, ..., and not \"" + f.Name + "\": name them with from"
 	}
 	return "its header has no column \"" + f.Name + "\"" + neededBy(r, f)
 }
 
-// openRecords opens a source and finds the fields in it: by the header's names, of which
-// the first counts where several differ in case alone.
-func openRecords(ctx context.Context, reading *derive.Reading) (records.Reader, []int, error) {
+// openRecords opens one file of a source and finds the fields in it: by the header's names,
+// of which the first counts where several differ in case alone. A partition is none of them.
+func openRecords(ctx context.Context, reading *derive.Reading, path string) (records.Reader, []int, error) {
 	t := reading.Table
 	names, types, at := make([]string, len(reading.Fields)), make([]sqltype.Type, len(reading.Fields)), make([]int, len(reading.Fields))
 	for i, f := range reading.Fields {
 		names[i], types[i], at[i] = f.Name, f.Type, i
 	}
 	if t.Source.Format == catalog.JSONLines {
-		r, err := records.OpenJSONLines(ctx, t.Source.Path, names)
+		r, err := records.OpenJSONLines(ctx, path, names)
 		if err != nil {
 			return nil, nil, unopened(ctx, t, err)
 		}
 		return r, at, nil
 	}
-	r, err := records.OpenCSV(ctx, t.Source.Path, t.Form)
+	r, err := records.OpenCSV(ctx, path, t.Form)
 	switch {
+	case err == records.ErrNoHeader && t.Source.Pattern != nil:
+		return nil, nil, cannotOpen(t, "one of its files has no first record that names the columns")
 	case err == records.ErrNoHeader:
 		return nil, nil, cannotOpen(t, err.Error())
 	case err != nil:
 		return nil, nil, unopened(ctx, t, err)
 	}
 	at = r.Find(names, catalog.Fold)
-	if i := slices.Index(at, -1); i >= 0 {
-		r.Close()
-		return nil, nil, cannotOpen(t, missingColumn(reading, reading.Fields[i]))
+	for i, f := range reading.Fields {
+		if t.Source.Key(f.Name) >= 0 {
+			at[i] = -1
+		} else if at[i] < 0 {
+			r.Close()
+			return nil, nil, cannotOpen(t, missingColumn(reading, f))
+		}
 	}
 	return r, r.Typed(at, types), nil
 }

@@ -26,7 +26,7 @@ func origin(t *catalog.Table, attached string) string {
 	if t.Source.Format == catalog.DuckDB {
 		return attached + "." + quote(schema(t)) + "." + quote(t.Source.Table)
 	}
-	return "read_parquet(" + literal(t.Source.Path) + ")"
+	return parquet(t.Source.Path)
 }
 
 // schema is that of a DuckDB file in which a table is.
@@ -177,11 +177,17 @@ func neededBy(r *derive.Reading, f derive.Field) string {
 // readable says early and clearly what is wrong with a file, before DuckDB waits for
 // it: also of the log that DuckDB looks for beside a file of its own.
 func readable(ctx context.Context, t *catalog.Table) error {
-	f, err := datafile.Open(ctx, t.Source.Path)
+	files, err := listed(t)
 	if err != nil {
-		return unopened(ctx, t, err)
+		return err
 	}
-	defer f.Close()
+	for _, f := range files {
+		opened, err := datafile.Open(ctx, f.Path)
+		if err != nil {
+			return unopened(ctx, t, err)
+		}
+		opened.Close()
+	}
 	if t.Source.Format == catalog.DuckDB {
 		if _, err := datafile.Stat(t.Source.Path + ".wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return cannotOpen(t, "the log beside it, .wal, is not a file that can be read")
@@ -190,11 +196,15 @@ func readable(ctx context.Context, t *catalog.Table) error {
 	return nil
 }
 
-// unopened says why a file cannot be opened.
+// unopened says why a file cannot be opened. Of several it does not say which.
 func unopened(ctx context.Context, t *catalog.Table, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case t.Source.Pattern != nil && errors.Is(err, fs.ErrNotExist):
+		return cannotOpen(t, "one of its files is gone")
+	case t.Source.Pattern != nil:
+		return cannotOpen(t, "one of its files cannot be read")
 	case errors.Is(err, fs.ErrNotExist):
 		return cannotOpen(t, "there is no such file")
 	case errors.Is(err, datafile.ErrNotFile):

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/datafile"
 )
 
 // A Report is what a catalog's files are, beside what it says of them.
@@ -53,10 +54,18 @@ type Table struct {
 	Name      string    `json:"name"`
 	Source    string    `json:"source"`
 	Findings  []Finding `json:"findings"`
+	Files     *Files    `json:"files,omitempty"` // of a pattern
 	Rows      int64     `json:"rows"`
 	Malformed int64     `json:"malformed_records"` // CSV, JSON lines
 	Columns   []*Column `json:"columns"`
 	Units     *Units    `json:"units,omitempty"` // private tables
+}
+
+// Files are those that a pattern names.
+type Files struct {
+	Count      int      `json:"count"`
+	Partitions int      `json:"partitions,omitempty"` // folders that differ in the values of the keys
+	LeftOut    []string `json:"left_out,omitempty"`   // names that begin with a dot or an underscore
 }
 
 // A Column counts rows by what their field holds.
@@ -168,6 +177,9 @@ func (k *checker) run(c *catalog.Catalog) error {
 	if err != nil {
 		return err
 	}
+	if k.declared.Source.Pattern != nil {
+		k.table.Files = &Files{Count: len(src.files.Files), Partitions: partitions(src.files.Files), LeftOut: src.files.LeftOut}
+	}
 	k.table.Malformed = src.malformed
 	if src.malformed > 0 {
 		what := "whose unreadable fields are NULL"
@@ -179,6 +191,11 @@ func (k *checker) run(c *catalog.Catalog) error {
 	if src.openQuotes > 0 && !k.declared.Form.Multiline {
 		k.table.find(Warning, "", "lines that leave a quote open: %d; if fields hold line ends, and whoever writes the file closes its quotes, declare csv.multiline", src.openQuotes)
 	}
+	for i, c := range k.declared.Columns {
+		if src.hidden[i] {
+			k.table.find(Warning, c.Name, "a partition, whose value is in the folders' names; the records' field of the same name is not read")
+		}
+	}
 	if err := k.columns(src); err != nil {
 		return err
 	}
@@ -189,6 +206,17 @@ func (k *checker) run(c *catalog.Catalog) error {
 		return nil
 	}
 	return k.units(src.missing)
+}
+
+// partitions counts the files' distinct values of their keys.
+func partitions(files []datafile.File) int {
+	seen := map[string]bool{}
+	for _, f := range files {
+		if len(f.Values) > 0 {
+			seen[fmt.Sprintf("%#v", f.Values)] = true
+		}
+	}
+	return len(seen)
 }
 
 // row runs a query of one row.

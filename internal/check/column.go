@@ -34,13 +34,14 @@ func (k *checker) columns(src *source) error {
 			Outside: integer(n[4]), ClampLoss: share(n[5]),
 		}
 		k.table.Columns = append(k.table.Columns, col)
-		k.judge(col, src.missing[i])
+		k.judge(col, src.missing[i], src.without[i])
 	}
 	return nil
 }
 
-// judge turns a column's counts into findings. What the file lacks is missing.
-func (k *checker) judge(c *Column, missing string) {
+// judge turns a column's counts into findings. What the file lacks is missing; of several,
+// the one that is without.
+func (k *checker) judge(c *Column, missing, without string) {
 	present := k.table.Rows - c.Null
 	kind, records, lacks := fmt.Sprintf("of type %s%s", c.Type, has(c.FileType)), "values", ""
 	if c.Derived {
@@ -49,6 +50,9 @@ func (k *checker) judge(c *Column, missing string) {
 	switch {
 	case missing != "" && k.declared.Source.Format == catalog.JSONLines:
 		k.table.find(Problem, c.Name, "no record has this key%s", lacks)
+		return
+	case missing != "" && without != "":
+		k.table.find(Problem, c.Name, "no such column in %s%s, so that every statement over the table is refused", without, lacks)
 		return
 	case missing != "":
 		k.table.find(Problem, c.Name, "the file has no such column%s", lacks)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/derive"
 )
 
@@ -18,8 +19,8 @@ type damage struct {
 	column, why string
 }
 
-// damaged reads each declared column of a Parquet file alone. It is for files that
-// cannot be read whole.
+// damaged reads each field of a Parquet file alone, or of each of several. It is for files
+// that cannot be read whole.
 func damaged(ctx context.Context, o engine.Owner, t *catalog.Table) (all []damage, err error) {
 	if t.Source.Format != catalog.Parquet {
 		return nil, nil
@@ -28,15 +29,40 @@ func damaged(ctx context.Context, o engine.Owner, t *catalog.Table) (all []damag
 	if err != nil {
 		return nil, err
 	}
+	listing, err := t.Files()
+	if err != nil {
+		return nil, nil // and so no column to blame
+	}
+	for _, f := range listing.Files {
+		of, err := damagedIn(ctx, o, reading, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range of {
+			if t.Source.Pattern != nil {
+				d.why = nameOf(t, f.Path) + ": " + d.why
+			}
+			if !slices.ContainsFunc(all, func(other damage) bool { return other.column == d.column }) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all, nil
+}
+
+func damagedIn(ctx context.Context, o engine.Owner, reading *derive.Reading, of datafile.File) (all []damage, err error) {
 	f := newFile(reading)
-	err = (&sources{owner: o}).typed(ctx, f, parquet(t))
+	err = (&sources{owner: o}).typed(ctx, f, parquet(of.Path))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	} else if err != nil {
 		return nil, nil // the file has no schema, and so no column to blame
 	}
-	for i := range reading.Fields {
-		_, _, err := o.Rows(ctx, "SELECT max(hash("+f.raw[i]+")) FROM "+parquet(t))
+	for i, key := range f.keys() {
+		if key >= 0 {
+			continue
+		}
+		_, _, err := o.Rows(ctx, "SELECT max(hash("+f.raw[i]+")) FROM "+parquet(of.Path))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -47,7 +73,7 @@ func damaged(ctx context.Context, o engine.Owner, t *catalog.Table) (all []damag
 		if strings.Contains(err.Error(), "not valid UTF8") {
 			why = "it has text that is not UTF-8, which Parquet forbids"
 		}
-		for _, c := range t.Columns {
+		for _, c := range reading.Table.Columns {
 			if slices.Contains(reading.Uses(c), i) {
 				all = append(all, damage{c.Name, why})
 			}

@@ -41,6 +41,9 @@ func (t *Table) write(b *strings.Builder) {
 	if t.Units != nil {
 		fmt.Fprintf(b, " of %d units", t.Units.Units)
 	}
+	if t.Files != nil {
+		t.Files.write(b)
+	}
 	b.WriteByte('\n')
 	for _, f := range t.Findings {
 		place := ""
@@ -68,6 +71,21 @@ func (t *Table) write(b *strings.Builder) {
 				row(by, k.Median, k.P90, k.P99, k.Max, n.Median, n.P90, n.P99, n.Max, shown(g.DroppedByRows), shown(g.DroppedByGroups))
 			}
 		})
+	}
+}
+
+func (f *Files) write(b *strings.Builder) {
+	fmt.Fprintf(b, ", in %s", count(f.Count, "file"))
+	if f.Partitions > 0 {
+		fmt.Fprintf(b, " of %s", count(f.Partitions, "partition"))
+	}
+	if n := len(f.LeftOut); n > 0 {
+		names := f.LeftOut[:min(n, 5)]
+		more := ""
+		if n > len(names) {
+			more = fmt.Sprintf(" and %d more", n-len(names))
+		}
+		fmt.Fprintf(b, "\n  left out, since names of data begin with no dot and no underscore: %s%s", strings.Join(names, ", "), more)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,7 +27,10 @@ type source struct {
 	// derived column r<i> is NULL where it has no value and a field of its is NULL.
 	relation  string
 	types     []string // of the declared columns in the file; "" where text is all there is, and of derived ones
-	missing   []string // what the file lacks of the declared columns: its name of them; "" if nothing
+	missing   []string // what a file lacks of the declared columns: its name of them; "" if nothing
+	without   []string // of several: the first file that lacks it
+	hidden    []bool   // the column is a partition, and the files have a field of its name
+	files     *datafile.Listing
 	malformed int64
 	// openQuotes are those of them that leave a quote open.
 	openQuotes int64
@@ -43,41 +47,41 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	if src, ok := s.opened[t]; ok {
 		return src, nil
 	}
-	if _, err := datafile.Stat(t.Source.Path); errors.Is(err, datafile.ErrNotFile) {
-		return nil, datafile.ErrNotFile
-	} else if err != nil {
-		return nil, errors.New("there is no such file")
-	}
 	reading, err := derive.Read(t)
 	if err != nil {
 		return nil, err
 	}
 	src := &source{}
-	f := newFile(reading)
-	var from string
-	switch t.Source.Format {
-	case catalog.CSV:
-		if err = src.csv(ctx, f); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, f.text())
-		}
-	case catalog.JSONLines:
-		if err = src.jsonLines(ctx, f); err == nil {
-			from, err = s.owner.Records(ctx, t.Source.Path, f.text())
-		}
-	case catalog.Parquet:
-		from = parquet(t)
-		err = s.typed(ctx, f, from)
-	default:
-		if from, err = s.attach(ctx, t.Source); err == nil {
-			err = s.typed(ctx, f, from)
+	if src.files, err = t.Files(); err != nil {
+		return nil, err
+	}
+	for _, f := range src.files.Files {
+		if _, err := datafile.Stat(f.Path); err != nil {
+			return nil, inFile(t, f, notOpened(err))
 		}
 	}
-	if err == nil {
-		err = src.relate(f, from)
+	f := newFile(reading)
+	switch {
+	case t.Source.Format == catalog.CSV || t.Source.Format == catalog.JSONLines:
+		err = s.texts(ctx, src, f)
+	case t.Source.Pattern != nil:
+		err = s.lots(ctx, src, f)
+	default:
+		from := parquet(t.Source.Path)
+		if t.Source.Format == catalog.DuckDB {
+			from, err = s.attach(ctx, t.Source)
+		}
+		if err == nil {
+			err = s.typed(ctx, f, from)
+		}
+		if err == nil {
+			src.relation, err = f.relation(from, false)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
+	src.describe(f)
 	if s.opened == nil {
 		s.opened = map[*catalog.Table]*source{}
 	}
@@ -85,30 +89,74 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	return src, nil
 }
 
-func parquet(t *catalog.Table) string { return "read_parquet(" + literal(t.Source.Path) + ")" }
+func notOpened(err error) error {
+	if errors.Is(err, datafile.ErrNotFile) {
+		return datafile.ErrNotFile
+	}
+	return errors.New("there is no such file")
+}
 
-// relate makes the relation of the declared columns.
-func (src *source) relate(f *file, from string) error {
+// inFile says of which of several files an error is.
+func inFile(t *catalog.Table, f datafile.File, err error) error {
+	if t.Source.Pattern == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", nameOf(t, f.Path), err)
+}
+
+// nameOf is a file's path from the folder in which its pattern begins; "" of a single one.
+func nameOf(t *catalog.Table, path string) string {
+	if t.Source.Pattern == nil {
+		return ""
+	}
+	if rel, err := filepath.Rel(t.Source.Pattern.Root, path); err == nil {
+		return rel
+	}
+	return path
+}
+
+// parquet is the text that reads a Parquet file; the names of its folders mean nothing.
+func parquet(path string) string {
+	return "read_parquet([" + literal(path) + "], hive_partitioning = false)"
+}
+
+// describe says of the declared columns what the fields are.
+func (src *source) describe(f *file) {
+	r := f.reading
+	for _, c := range r.Table.Columns {
+		uses := r.Uses(c)
+		missing, without, hidden, native := "", "", false, ""
+		if n := slices.IndexFunc(uses, func(n int) bool { return f.missing[n] }); n >= 0 {
+			missing, without = r.Fields[uses[n]].Name, f.without[uses[n]]
+		}
+		if !r.Derived(c) {
+			hidden, native = f.hidden[uses[0]], f.types[uses[0]]
+		}
+		src.missing, src.without, src.hidden, src.types = append(src.missing, missing), append(src.without, without), append(src.hidden, hidden), append(src.types, native)
+	}
+}
+
+// relation is the text of the declared columns over what holds the fields. Fields of
+// several files are shown as text where their types differ.
+func (f *file) relation(from string, asText bool) (string, error) {
 	r := f.reading
 	var fields, computed, columns []string
 	for i, field := range r.Fields {
-		fields = append(fields, fmt.Sprintf("%s AS q%d, %s AS c%d", f.raw[i], i, value(f.raw[i], f.types[i], field.Type), i))
+		shown := f.raw[i]
+		if asText {
+			shown = "CAST(" + shown + " AS VARCHAR)"
+		}
+		fields = append(fields, fmt.Sprintf("%s AS q%d, %s AS c%d", shown, i, value(f.raw[i], f.types[i], field.Type), i))
 	}
 	values, err := r.Columns()
 	if err != nil {
-		return err
+		return "", err
 	}
 	for i, c := range r.Table.Columns {
 		uses := r.Uses(c)
-		missing := slices.IndexFunc(uses, func(n int) bool { return f.missing[n] })
-		src.missing = append(src.missing, "")
-		if missing >= 0 {
-			src.missing[i] = r.Fields[uses[missing]].Name
-		}
 		computed = append(computed, fmt.Sprintf("%s AS v%d", values[i], i))
 		if !r.Derived(c) {
 			columns = append(columns, fmt.Sprintf("q%d AS r%d, v%d", uses[0], i, i))
-			src.types = append(src.types, f.types[uses[0]])
 			continue
 		}
 		given := []string{"true"}
@@ -116,25 +164,106 @@ func (src *source) relate(f *file, from string) error {
 			given = append(given, fmt.Sprintf("q%d IS NOT NULL", n))
 		}
 		columns = append(columns, fmt.Sprintf("CASE WHEN v%[1]d IS NOT NULL OR %[2]s THEN 1 END AS r%[1]d, v%[1]d", i, strings.Join(given, " AND ")))
-		src.types = append(src.types, "")
 	}
-	src.relation = fmt.Sprintf("SELECT %s FROM (SELECT *, %s FROM (SELECT %s FROM %s))",
-		strings.Join(columns, ", "), strings.Join(computed, ", "), strings.Join(fields, ", "), from)
+	return fmt.Sprintf("SELECT %s FROM (SELECT *, %s FROM (SELECT %s FROM %s))",
+		strings.Join(columns, ", "), strings.Join(computed, ", "), strings.Join(fields, ", "), from), nil
+}
+
+// texts reads CSV or JSON-lines files.
+func (s *sources) texts(ctx context.Context, src *source, f *file) error {
+	t := f.reading.Table
+	read := src.csv
+	if t.Source.Format == catalog.JSONLines {
+		read = src.jsonLines
+		for i, key := range f.keys() {
+			f.missing[i] = key < 0 // until a record has it
+		}
+	}
+	for i := range f.raw {
+		f.raw[i] = fmt.Sprintf("f%d", i)
+	}
+	for _, of := range src.files.Files {
+		if err := read(ctx, f, of.Path); err != nil {
+			return inFile(t, of, err)
+		}
+	}
+	from, err := s.owner.Records(ctx, src.files.Files, f.text())
+	if err == nil {
+		src.relation, err = f.relation(from, false)
+	}
+	return err
+}
+
+// lots reads the Parquet files of a pattern, by their schemas.
+func (s *sources) lots(ctx context.Context, src *source, f *file) error {
+	t := f.reading.Table
+	all, err := s.owner.Lots(ctx, t.Source.Pattern, src.files.Files)
+	if err != nil {
+		return s.blame(ctx, t, src.files.Files, err)
+	}
+	var branches []string
+	for _, lot := range all {
+		of := newFile(f.reading)
+		if err := s.typed(ctx, of, parquet(lot.Like)); err != nil {
+			return err
+		}
+		for i, key := range f.keys() {
+			switch {
+			case key >= 0:
+				f.hidden[i] = f.hidden[i] || !of.missing[i]
+				of.raw[i], of.types[i] = lot.Keys[key], ""
+			case of.missing[i] && !f.missing[i]:
+				f.missing[i], f.without[i] = true, nameOf(t, lot.Like)
+			case f.types[i] == "":
+				f.types[i] = of.types[i]
+			case of.types[i] != "" && !strings.Contains(", "+f.types[i]+", ", ", "+of.types[i]+", "):
+				f.types[i] += ", " + of.types[i]
+			}
+		}
+		branch, err := of.relation(lot.From, len(all) > 1)
+		if err != nil {
+			return err
+		}
+		branches = append(branches, branch)
+	}
+	src.relation = strings.Join(branches, " UNION ALL ")
 	return nil
 }
 
-// A file is what check reads of one: of each field, how to write it, its type there,
-// and whether it is there.
+// blame names the file that is no Parquet file.
+func (s *sources) blame(ctx context.Context, t *catalog.Table, files []datafile.File, err error) error {
+	for _, f := range files {
+		if _, _, err := s.owner.Rows(ctx, "SELECT 1 FROM "+parquet(f.Path)+" LIMIT 0"); err != nil {
+			return inFile(t, f, errors.New("it is not a Parquet file"))
+		}
+	}
+	return err
+}
+
+// A file is what check reads of one or several: of each field, how to write it, its type
+// there, whether it is missing, in which of several, and whether it is a partition beside
+// which the records have a field of that name.
 type file struct {
 	reading *derive.Reading
 	raw     []string
 	types   []string
 	missing []bool
+	without []string
+	hidden  []bool
+}
+
+// keys are the partitions that fields are; -1 of those of records.
+func (f *file) keys() []int {
+	keys := make([]int, len(f.reading.Fields))
+	for i, field := range f.reading.Fields {
+		keys[i] = f.reading.Table.Source.Key(field.Name)
+	}
+	return keys
 }
 
 func newFile(r *derive.Reading) *file {
 	n := len(r.Fields)
-	return &file{r, make([]string, n), make([]string, n), make([]bool, n)}
+	return &file{r, make([]string, n), make([]string, n), make([]bool, n), make([]string, n), make([]bool, n)}
 }
 
 // value reads a raw field as a value of the declared type, NULL if it is none.
@@ -163,16 +292,17 @@ func sqlName(t sqltype.Type) string {
 // text is how the file is read.
 func (f *file) text() engine.Text {
 	t := f.reading.Table
-	out := engine.Text{JSON: t.Source.Format == catalog.JSONLines, Form: t.Form}
+	out := engine.Text{JSON: t.Source.Format == catalog.JSONLines, Form: t.Form, Keys: f.keys()}
 	for _, field := range f.reading.Fields {
 		out.Columns, out.Types = append(out.Columns, field.Name), append(out.Types, field.Type)
 	}
 	return out
 }
 
-// csv reads every field as text.
-func (src *source) csv(ctx context.Context, f *file) error {
-	r, err := records.OpenCSV(ctx, f.reading.Table.Source.Path, f.reading.Table.Form)
+// csv looks which fields a file has, and reads it to its end.
+func (src *source) csv(ctx context.Context, f *file, path string) error {
+	t := f.reading.Table
+	r, err := records.OpenCSV(ctx, path, t.Form)
 	switch {
 	case errors.Is(err, records.ErrNoHeader):
 		return err
@@ -180,32 +310,34 @@ func (src *source) csv(ctx context.Context, f *file) error {
 		return errors.New("it cannot be read")
 	}
 	defer r.Close()
+	keys := f.keys()
 	for i, n := range r.Find(f.text().Columns, catalog.Fold) {
-		f.missing[i] = n < 0
-		f.raw[i] = fmt.Sprintf("f%d", i)
+		switch {
+		case keys[i] >= 0:
+			f.hidden[i] = f.hidden[i] || n >= 0 && !t.Form.NoHeader
+		case n < 0 && !f.missing[i]:
+			f.missing[i], f.without[i] = true, nameOf(t, path)
+		}
 	}
-	if src.malformed, err = malformed(r); err != nil {
-		return err
-	}
-	src.openQuotes = r.OpenQuotes()
-	return nil
+	n, err := malformed(r)
+	src.malformed, src.openQuotes = src.malformed+n, src.openQuotes+r.OpenQuotes()
+	return err
 }
 
-// jsonLines reads every member as text.
-func (src *source) jsonLines(ctx context.Context, f *file) error {
-	r, err := records.OpenJSONLines(ctx, f.reading.Table.Source.Path, f.text().Columns)
+// jsonLines looks which members a file's records have, and reads it to its end.
+func (src *source) jsonLines(ctx context.Context, f *file, path string) error {
+	r, err := records.OpenJSONLines(ctx, path, f.text().Columns)
 	if err != nil {
 		return errors.New("it cannot be read")
 	}
 	defer r.Close()
-	if src.malformed, err = malformed(r); err != nil {
-		return err
+	n, err := malformed(r)
+	src.malformed += n
+	for i, key := range f.keys() {
+		f.missing[i] = f.missing[i] && !r.Seen(i)
+		f.hidden[i] = f.hidden[i] || key >= 0 && r.Seen(i)
 	}
-	for i := range f.reading.Fields {
-		f.missing[i] = !r.Seen(i)
-		f.raw[i] = fmt.Sprintf("f%d", i)
-	}
-	return nil
+	return err
 }
 
 // malformed counts the records that do not read as declared, to the end.

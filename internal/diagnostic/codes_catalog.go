@@ -47,13 +47,13 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D087",
 		Title:   "a source that cannot be used",
-		Explain: "A source is one file, relative to the catalog, whose ending tells its format: .csv, .parquet, .jsonl, or a table of a DuckDB file as FILE.duckdb#TABLE. It belongs to exactly one unit domain, under one unit, and is either private or public, by whatever name or link it is declared; that its records are in a second domain is the owner's word, also_in.",
+		Explain: "A source is one file, relative to the catalog, whose ending tells its format: .csv, .parquet, .jsonl, or several of one format by a pattern such as visits/*.csv, each matched once, or a table of a DuckDB file as FILE.duckdb#TABLE. It belongs to exactly one unit domain, under one unit, and is either private or public, by whatever name or link it is declared; that its records are in a second domain is the owner's word, also_in.",
 		Example: "[tables.visits]\nsource = \"visits.xlsx\"\npublic = true\ncolumns.id = { type = \"bigint\" }\n",
 	},
 	{
 		Code:    "D088",
 		Title:   "a privacy unit that cannot be used",
-		Explain: "The unit of a private table is a declared column of integers, text, dates, times or timestamps, or \"row\", or { column, references }. Within a domain all units have comparable types.",
+		Explain: "The unit of a private table is a declared column of integers, text, dates, times or timestamps that is no partition, or \"row\", or { column, references }. Within a domain all units have comparable types.",
 		Example: "[domains.patient]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.visits]\nsource = \"visits.csv\"\ndomain = \"patient\"\nunit = \"patient\"\ncolumns.patient_id = { type = \"bigint\" }\n",
 	},
 	{
@@ -101,7 +101,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D096",
 		Title:   "a file from which no catalog can be proposed",
-		Explain: "`discreet init` reads .csv, .parquet, .jsonl and .duckdb files, or one table as FILE.duckdb#TABLE. A CSV file's first record names its columns.",
+		Explain: "`discreet init` reads .csv, .parquet, .jsonl and .duckdb files, one table as FILE.duckdb#TABLE, or a folder or a pattern in quotes, which are one table of files of one kind. A CSV file's first record names its columns.",
 		Example: "discreet init visits.xlsx",
 	},
 	{

@@ -88,7 +88,7 @@ var onlys = []only{
 	{"./learn/optimizer", nil, "post-processing: it knows no privacy and draws nothing"},
 	{"./learn/internal/normal", []string{"./noise"}, "a sampler, to be reviewed alone"},
 	{"./learn/internal/container", nil, "files, to be reviewed alone"},
-	{"./engine", []string{"./internal/notation", "./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
+	{"./engine", []string{"./internal/datafile", "./internal/notation", "./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},
 	{"./internal/bind", []string{"./catalog", "./internal/diagnostic", "./internal/plan", "./internal/sqlparse", "./sqltype"}, "stages do not know each other, only what passes between them"},
