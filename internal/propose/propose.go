@@ -42,12 +42,14 @@ type column struct {
 	guessed bool         // from the data, not declared by the file
 	note    string
 
+	partition          bool   // its value stands in the names of folders
 	once               bool   // it looks like a key, and has each value once
 	refersTo, referred string // the table and column that a foreign key leads to
 }
 
 // Catalog returns the text of a catalog at path for the given files: .csv,
-// .parquet, .jsonl, .duckdb (all its tables) or FILE.duckdb#TABLE. The owner
+// .parquet, .jsonl, .duckdb (all its tables) or FILE.duckdb#TABLE, and for folders and
+// patterns, each of which is one table. The owner
 // handle is asked for the columns of Parquet and DuckDB files.
 func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (string, error) {
 	if len(files) == 0 {
@@ -110,7 +112,22 @@ func refusal(format string, args ...any) *diagnostic.Diagnostic {
 // read returns the tables of one file.
 func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
 	path, inside, _ := strings.Cut(file, "#")
-	if _, err := datafile.Stat(path); err != nil {
+	_, err := datafile.Stat(path)
+	switch {
+	case err == nil:
+	case isFolder(path):
+		pattern, err := layout(filepath.Clean(path))
+		if err != nil {
+			return nil, err
+		}
+		folder, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", path, err)
+		}
+		return several(ctx, o, pattern, filepath.Base(folder))
+	case datafile.IsPattern(path):
+		return several(ctx, o, filepath.ToSlash(path), "")
+	default:
 		return nil, refusal("%s is not a file", path)
 	}
 	plain := path // without the ending of its compression

@@ -119,7 +119,7 @@ func unitColumn(columns []column) (name string, once bool) {
 		return 0
 	}
 	for i, c := range columns {
-		if eligible := c.typ.IsInteger() || c.typ.Kind == sqltype.Text; !eligible || !looksLikeKey(c.name) && c.refersTo == "" {
+		if eligible := (c.typ.IsInteger() || c.typ.Kind == sqltype.Text) && !c.partition; !eligible || !looksLikeKey(c.name) && c.refersTo == "" {
 			continue
 		}
 		if best < 0 || rank(c) > rank(columns[best]) {

@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // readParquet takes names and types from the file's schema: declared facts.
 func readParquet(ctx context.Context, o engine.Owner, path string) ([]column, error) {
-	// DuckDB would read these characters as a pattern of several files.
-	if strings.ContainsAny(path, "*?[") {
+	if datafile.IsPattern(path) {
 		return nil, refusal("%s cannot be a source", path).Because("its name is a pattern").Try("rename the file")
 	}
-	_, rows, err := o.Rows(ctx, "DESCRIBE SELECT * FROM read_parquet("+literal(path)+")")
+	from := "read_parquet([" + literal(path) + "], hive_partitioning = false)" // the names of its folders mean nothing
+	_, rows, err := o.Rows(ctx, "DESCRIBE SELECT * FROM "+from)
 	if err != nil {
 		return nil, refusal("%s cannot be read as Parquet", path)
 	}
@@ -25,7 +26,7 @@ func readParquet(ctx context.Context, o engine.Owner, path string) ([]column, er
 	for _, row := range rows {
 		t.columns = append(t.columns, declared(fmt.Sprint(row[0]), fmt.Sprint(row[1])))
 	}
-	return t.columns, repetition(ctx, o, &t, "read_parquet("+literal(path)+")")
+	return t.columns, repetition(ctx, o, &t, from)
 }
 
 // attached is the name under which a DuckDB file is looked at.

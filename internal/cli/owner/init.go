@@ -19,11 +19,12 @@ func Init() *command.Command {
 		For:       command.Owner,
 		Short:     "propose a catalog for files (owner)",
 		Long: `It writes the names and types of the files' columns to a new catalog: .csv, .jsonl,
-.parquet, or .duckdb, or one table as FILE.duckdb#TABLE. What depends on the data
-or on judgement (guessed types, the privacy unit, bounds, domains, budgets) is
-marked "?", and every other command refuses the catalog until the owner has
-decided. No value of the data goes into it. It never overwrites a file.`,
-		Examples: [2]string{"discreet init visits.parquet departments.csv", "discreet init --catalog clinic.toml clinic.duckdb"},
+.parquet, or .duckdb, or one table as FILE.duckdb#TABLE. A folder, or a pattern in
+quotes, is one table of all its files; folders such as year=2025 are partitions. What
+depends on the data or on judgement (guessed types, the privacy unit, bounds, domains,
+budgets) is marked "?", and every other command refuses the catalog until the owner
+has decided. No value of the data goes into it. It never overwrites a file.`,
+		Examples: [2]string{"discreet init visits.parquet departments.csv", "discreet init --catalog clinic.toml 'visits/year=*/*.parquet'"},
 	}
 	var w workplace.Workplace
 	w.DefineCatalog(&c.Flags)

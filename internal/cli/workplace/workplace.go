@@ -273,13 +273,30 @@ func (w *Workplace) Recorder(ctx context.Context) (engine.Engine, engine.Recorde
 	return opened, r, nil
 }
 
+// above are the catalogs that could stand beside a file, or in a folder that it is below.
+func above(path string) (catalogs []string) {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		folder = filepath.Dir(path)
+	}
+	for {
+		catalogs = append(catalogs, filepath.Join(folder, "discreet.toml"))
+		if next := filepath.Dir(folder); next != folder {
+			folder = next
+			continue
+		}
+		return catalogs
+	}
+}
+
 // Private returns the private tables whose source a file is, and the catalog that declares
-// them: the one that the flags name, or one beside the file. A catalog that exists and
-// cannot be read is an error, since it could declare the file.
+// them: the one that the flags name, or one beside the file or above it, where those of
+// patterns are. A catalog that is there and cannot be read is an error, since it could
+// declare the file.
 func (w *Workplace) Private(path string) (declared string, tables []*catalog.Table, err error) {
-	candidates := []string{cmp.Or(w.CatalogPath, "discreet.toml"), filepath.Join(filepath.Dir(path), "discreet.toml")}
+	candidates := append([]string{cmp.Or(w.CatalogPath, "discreet.toml")}, above(path)...)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		candidates = append(candidates, filepath.Join(filepath.Dir(real), "discreet.toml"))
+		candidates = append(candidates, above(real)...)
 	}
 	var seen []fs.FileInfo
 	for _, candidate := range candidates {
