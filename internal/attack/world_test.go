@@ -66,7 +66,8 @@ func newLimitedWorld(t testing.TB, text string, sources files, o duckdb.Options)
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range sources {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(data), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
