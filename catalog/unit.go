@@ -76,7 +76,7 @@ func (l *loader) unitColumn(t *Table, n *node) *Column {
 			Try("use an integer, text, date, time or timestamp column")
 		return nil
 	}
-	if t.Source.Key(c.Field()) >= 0 {
+	if c.Is == nil && t.Source.Key(c.Field()) >= 0 {
 		l.refuse("D088", n.value, "column %q is a partition, and cannot identify a unit", name).
 			Because("which partitions there are counts as public, and each would be a unit").
 			Try("write the units into the records, and let folders be of days or places")

@@ -92,6 +92,11 @@ func TestSeveralFiles(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", source, got, want)
 			}
 		}
+		// An expression has a partition as text, whether or not it is declared.
+		derived := rows(t, severalOf(t, dir, "visits/year=*/place=*/*"+test.ending, `p = { type = "text", is = "upper(place) || id" }`, `id = { type = "bigint" }`))
+		if s := strings.Join(derived, ";"); s != "K/Ö1|1;X3|3;X4|4;~|2;~|~" {
+			t.Errorf("%s, derived: %s", test.ending, s)
+		}
 		// Without partitions in the pattern, the names of folders mean nothing.
 		got := rows(t, severalOf(t, dir, "visits/*/*/*"+test.ending, columns[0]))
 		if s := strings.Join(got, ";"); s != "1;2;3;4;~" {

@@ -93,7 +93,17 @@ func read(t *catalog.Table) (*Reading, catalog.Problems) {
 		problems = append(problems, c.Is.Place(diagnostic.New("D104", diagnostic.Span{End: len(c.Is.Text)}, "table %q reads nothing of its source", t.Name).
 			Because("all of its columns are constants")))
 	}
+	if c := t.Unit.Column; len(problems) == 0 && c != nil && d.Derived(c) && d.ofPartitions(c) {
+		problems = append(problems, c.Is.Place(diagnostic.New("D088", diagnostic.Span{End: len(c.Is.Text)}, "column %q is made of partitions alone, and cannot identify a unit", c.Name).
+			Because("which partitions there are counts as public, and each would be a unit")))
+	}
 	return d.Reading, problems
+}
+
+// ofPartitions reports whether a column is a function of partitions, and of no record.
+func (r *Reading) ofPartitions(c *catalog.Column) bool {
+	uses := r.Uses(c)
+	return len(uses) > 0 && !slices.ContainsFunc(uses, func(i int) bool { return r.Table.Source.Key(r.Fields[i].Name) < 0 })
 }
 
 // Derived reports whether a column is. The rows of a mapped table are made by code.

@@ -165,3 +165,29 @@ columns.one = { type = "integer", is = "1" }
 		t.Errorf("a table of constants: %v", err)
 	}
 }
+
+// A unit may be made of a partition and a record, of partitions alone not: each folder, and
+// so each refusal that depends on one, would be a unit's.
+func TestUnitOfPartitions(t *testing.T) {
+	for is, refused := range map[string]bool{"place || id": false, "id": false, "place": true, "upper(place || year)": true, "'all'": false} {
+		c, err := catalog.Parse("discreet.toml", `[domains.p]
+measure = "pure"
+epsilon = 1
+[tables.t]
+source = "place=*/year=*/*.csv"
+domain = "p"
+unit = "who"
+[tables.t.columns]
+x = { type = "text" }
+year = { type = "text" }
+who = { type = "text", is = "`+is+`" }
+`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d *diagnostic.Diagnostic
+		if err := derive.Check(c); (err != nil) != refused || refused && (!errors.As(err, &d) || d.Code != "D088") {
+			t.Errorf("%s: %v", is, err)
+		}
+	}
+}
