@@ -51,5 +51,5 @@ func Example() {
 	// Output:
 	// it will reveal discrete_laplace(1, sensitivity=1)
 	// 2 noisy counts <nil>
-	// the privacy budget does not suffice: budget "people" was asked for epsilon 1 and has epsilon 0 left
+	// examples of each class: the privacy budget does not suffice: budget "people" was asked for epsilon 1 and has epsilon 0 left
 }

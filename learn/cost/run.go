@@ -30,9 +30,16 @@ func (r *Run[M]) Events() []privacy.Event { return r.plan.Events() }
 
 // Train charges the plan to its budget, and makes the run.
 func (r *Run[M]) Train(ctx context.Context, bits noise.Bits) (M, error) {
+	m, err := r.train(ctx, bits)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", r.statement, err)
+	}
+	return m, nil
+}
+
+func (r *Run[M]) train(ctx context.Context, bits noise.Bits) (none M, err error) {
 	whole, err := r.Charge(ctx)
 	if err != nil {
-		var none M
 		return none, err
 	}
 	release := budget.Release{Statement: r.statement, Events: []privacy.Event{whole}, Delta: r.Delta()}

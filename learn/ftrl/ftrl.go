@@ -105,17 +105,13 @@ func Train(ctx context.Context, random noise.Bits, b budget.Budget, net *network
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.Train(ctx, random)
-	if err != nil {
-		return nil, fmt.Errorf("train by DP-FTRL: %w", err)
-	}
-	return m, nil
+	return r.Train(ctx, random)
 }
 
 // Plan returns the run that Train makes, before b is charged for it: of set it takes the
 // form alone.
 func Plan(b budget.Budget, net *network.Network, set *example.Set, o Options) (*cost.Run[*Model], error) {
-	r, err := cost.Calibrate(b, o.Options, false, func(c cost.Options) (*cost.Run[*Model], error) {
+	return cost.Calibrate(b, o.Options, false, func(c cost.Options) (*cost.Run[*Model], error) {
 		o := o
 		o.Options = c
 		t, err := newTraining(b, net, set, o)
@@ -124,10 +120,6 @@ func Plan(b budget.Budget, net *network.Network, set *example.Set, o Options) (*
 		}
 		return cost.NewRun(t.plan, "train a network by DP-FTRL", t.run), nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("train by DP-FTRL: %w", err)
-	}
-	return r, nil
 }
 
 // nodes is how many nodes of a tree over steps leaves, filled up to a power of two, a

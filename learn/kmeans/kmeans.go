@@ -113,17 +113,13 @@ func Train(ctx context.Context, bits noise.Bits, b budget.Budget, set *example.S
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.Train(ctx, bits)
-	if err != nil {
-		return nil, fmt.Errorf("find clusters: %w", err)
-	}
-	return m, nil
+	return r.Train(ctx, bits)
 }
 
 // Plan returns the run that Train makes, before b is charged for it: of set it takes the
 // form alone.
 func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], error) {
-	r, err := cost.Calibrate(b, o.Options, false, func(c cost.Options) (*cost.Run[*Model], error) {
+	return cost.Calibrate(b, o.Options, false, func(c cost.Options) (*cost.Run[*Model], error) {
 		o := o
 		o.Options = c
 		t, err := newTraining(b, set, o)
@@ -132,10 +128,6 @@ func Plan(b budget.Budget, set *example.Set, o Options) (*cost.Run[*Model], erro
 		}
 		return cost.NewRun(t.plan, "find centers of clusters", t.run), nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("find clusters: %w", err)
-	}
-	return r, nil
 }
 
 // newTraining calibrates.
