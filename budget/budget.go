@@ -73,7 +73,7 @@ type Release struct {
 type Budget interface {
 	// Name names the budget in errors and histories.
 	Name() string
-	// Neighbours is the relation that the events of a release speak of.
+	// Neighbours is the relation for which the events of a release are stated.
 	Neighbours() privacy.Neighbours
 	// Filter is the rule by which the budget is charged.
 	Filter() filter.Filter

@@ -136,7 +136,7 @@ type Lot struct {
 }
 
 // An Owner runs the owner's own commands over the catalog's files: check and
-// init. The query path and servers never hold one.
+// init. The query path and servers never have one.
 type Owner interface {
 	// Rows runs any SQL of the engine and returns the rows as they are.
 	Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error)

@@ -8,16 +8,15 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// Admitted returns how often the filter of a measure, Rogers included, with the
-// budget (epsilon, delta) admits e, each time as a request of its own. It takes as
-// long for any answer. With a ledger, the count may be less by what a ledger keeps
-// of delta for other events: here nothing is kept for events with a delta if e has
-// none, and half otherwise.
+// Admitted returns how often the filter of a measure, Rogers included, with the budget
+// (epsilon, delta) admits e, each time as a request of its own. Its time does not depend on
+// the count. Under a ledger the count may be smaller by what the ledger keeps of delta for
+// other events: here nothing is kept for events with a delta if e has none, and half
+// otherwise.
 //
-// E is an event of a plan, whose sensitivities are those of AddRemove; they are
-// doubled under ReplaceOne. There is no request's δ to convert Gaussian noise at, so
-// approx, whitehouse and rogers refuse events without an (ε, δ) point. Pure ignores
-// delta.
+// E is an event of a plan, whose sensitivities are those of AddRemove; they are doubled
+// under ReplaceOne. No request names a δ for the conversion of Gaussian noise, so approx,
+// whitehouse and rogers refuse events without an (ε, δ) point. Pure ignores delta.
 func Admitted(m Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta, n privacy.Neighbours) (*big.Int, error) {
 	count, err := admitted(m, e, epsilon, delta, n)
 	if err != nil {

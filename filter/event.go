@@ -47,13 +47,13 @@ func (a Amounts) Total(m Measure) Total {
 	return t
 }
 
-// EventOf returns an event that f charges with t, rounded up where t is the square of
-// no rational: a guarantee in the measure's own terms. It is for whoever arrives at a
-// total otherwise than by events, as the maximum over the parts of a partition.
+// EventOf returns an event that f charges with t, rounded up where t is the square of no
+// rational: a guarantee in the measure's own terms. It is for totals that do not come from
+// events, such as the maximum over the parts of a partition.
 //
-// The charges of such events add up as totals do, under every filter of the same
-// measure. No more is true of them: that two halves of a total stand for the whole
-// is the filter's sum, and of no use to who composes events in a better way.
+// The charges of such events add up as totals do, under every filter of the same measure.
+// Nothing else holds of them: that two halves of a total stand for the whole is the
+// filter's sum, and a tighter composition of the events must not be applied to it.
 func EventOf(f Filter, t Total) (privacy.Event, error) {
 	e, err := eventOf(f, t)
 	if err == nil && e == nil {

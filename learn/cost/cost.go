@@ -31,12 +31,12 @@ var ErrParameter = errors.New("bad parameter of learning")
 
 // Options say what a run guarantees for a privacy unit, with all that it returns.
 type Options struct {
-	// Epsilon alone is a pure guarantee, by Laplace noise. With Delta it is that of
+	// Epsilon alone asks for a pure guarantee, by Laplace noise. With Delta it asks for
 	// (ε, δ)-differential privacy, by Gaussian noise.
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
-	// Rho is the guarantee of zero-concentrated differential privacy, in the place of
-	// Epsilon. Delta is then only what a filter converts it at.
+	// Rho asks for zero-concentrated differential privacy instead of Epsilon. Delta is then
+	// only the δ at which a filter converts it.
 	Rho privacy.Rho
 	// Within is what a run may cost, of a guarantee with a delta, in the measure of the budget
 	// that pays; nil: what a budget of Epsilon and Delta admits. See Calibrate.
@@ -44,7 +44,7 @@ type Options struct {
 	// PerUnit is how many examples of a unit count at most: the first ones of those
 	// that are whole. Required of a set with Units; without, each example is a unit.
 	PerUnit int
-	// Progress is told what share of a run is made; nil: nobody is.
+	// Progress, if not nil, is told the share of the run that is done.
 	Progress func(share float64)
 }
 
@@ -215,14 +215,14 @@ type Sensitivity struct {
 // Noise hides vectors of integers.
 type Noise struct{ additive mechanism.Additive }
 
-// Noise takes a share for a vector that is released times times, and returns its
-// noise: discrete Laplace if the guarantee is pure, else discrete Gaussian.
+// Noise takes a share of the guarantee for a vector that is released several times, and
+// returns its noise: discrete Laplace if the guarantee is pure, else discrete Gaussian.
 //
 // Theorem. Adding or removing k examples moves a sum of their vectors by at most k times
-// what one does, in either norm (the triangle inequality), and replacing k by k others
-// by at most 2k times. On integers at that distance the theorems of
-// mechanism.NewLaplace and NewGaussian hold; ε and ρ of releases that see each other add
-// up (Dwork et al. 2006; Bun and Steinke 2016, Lemma 2.3).
+// what one does, in either norm (the triangle inequality), and replacing k by k others by at
+// most 2k times. On integers at that distance the theorems of mechanism.NewLaplace and
+// NewGaussian hold; ε and ρ of releases that see each other add up (Dwork et al. 2006; Bun
+// and Steinke 2016, Lemma 2.3).
 //
 // Scales are rounded up to whole numbers where they are large, which makes draws cheap.
 func (p *Plan) Noise(share *big.Rat, times int, s Sensitivity) (*Noise, error) {

@@ -16,12 +16,11 @@ import (
 var ErrColumn = errors.New("the file has no such column")
 
 // CSV reads a CSV file whose first record names its columns, among them those of the
-// encoding. unit names the column whose text is the unit's key; if it is empty each
-// record is a unit, and PerUnit means nothing. Records without a unit are no
-// examples.
+// encoding. unit names the column whose text is the unit's key; if it is empty, each record
+// is a unit, and PerUnit is ignored. Records without a unit are no examples.
 //
-// A record is never an error (package records has the rule): a field that is missing
-// or no value of its column is NULL. Errors are of the file and its header alone.
+// No record is an error (package records has the rule): a field that is missing or not a
+// value of its column is NULL. Errors are about the file and its header alone.
 func CSV(ctx context.Context, path string, e *Encoding, unit string, s Selection) (set *Set, err error) {
 	b, err := NewBuilder(e, s, unit == "")
 	if err != nil {
