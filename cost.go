@@ -136,7 +136,7 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 		Confidence string          `json:"confidence"`
 		// What a statement says depends on the code of the tables that are mapped.
 		Mapped map[string]string `json:"mapped,omitempty"`
-		// And on what is derived.
+		// And on what is derived, and on views.
 		Derived string `json:"derived,omitempty"`
 	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), mapped, written(db.config.Catalog)})
 	if err != nil {
@@ -155,6 +155,9 @@ func written(c *catalog.Catalog) string {
 				all = append(all, t.Name, column.Name, column.Is.Text)
 			}
 		}
+	}
+	for _, v := range c.Views {
+		all = append(all, v.Name, v.Query.Text)
 	}
 	if all == nil {
 		return ""

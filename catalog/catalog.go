@@ -25,6 +25,7 @@ type Catalog struct {
 	Path       string // the file; sources are relative to its folder
 	Domains    []*Domain
 	Tables     []*Table
+	Views      []*View
 	Confidence float64 // of intervals when a statement doesn't say; 0.95 if absent
 	Spend      Spend   // what a statement costs at most when it doesn't say
 	Resources  Resources

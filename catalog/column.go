@@ -46,7 +46,7 @@ func (l *loader) column(t *Table, n *node) {
 			l.refuse("D104", is.key, "column %q is both read and derived", n.name).
 				Because("from says what the source calls it, is what it is computed of").Try("remove one of them")
 		}
-		c.Is, _ = l.sql(is)
+		c.Is, _ = l.sql("D104", is)
 	}
 	f := n.field("type")
 	if f == nil {

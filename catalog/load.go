@@ -116,7 +116,7 @@ type loader struct {
 
 func (l *loader) load(root *node) {
 	l.markUndecided(root)
-	l.keys(root, "domains", "defaults", "resources", "tables")
+	l.keys(root, "domains", "defaults", "resources", "tables", "views")
 	if n, ok := l.table(root.field("domains")); ok {
 		l.names(n, "domain", l.domain)
 	}
@@ -128,6 +128,9 @@ func (l *loader) load(root *node) {
 	}
 	if n, ok := l.table(root.field("tables")); ok {
 		l.names(n, "table", l.relation)
+	}
+	if n, ok := l.table(root.field("views")); ok {
+		l.names(n, "view", l.view)
 	}
 	// Units and public domains name other tables: only now are all known.
 	for _, t := range l.catalog.Tables {

@@ -8,7 +8,7 @@ import (
 )
 
 // An SQL is text that the owner writes in the catalog: the expression of a derived
-// column. What it means is not known here, but to internal/derive; where it stands is.
+// column, the query of a view. What it means is not known here, but to internal/derive; where it stands is.
 type SQL struct {
 	Text string
 
@@ -18,13 +18,13 @@ type SQL struct {
 }
 
 // sql reads a string of SQL.
-func (l *loader) sql(n *node) (*SQL, bool) {
+func (l *loader) sql(code string, n *node) (*SQL, bool) {
 	text, ok := l.str(n)
 	if !ok {
 		return nil, false
 	}
 	if strings.TrimSpace(text) == "" {
-		l.refuse("D104", n.value, "%q is empty", n.name)
+		l.refuse(code, n.value, "%q is empty", n.name)
 		return nil, false
 	}
 	return &SQL{Text: text, catalog: l.catalog.Path, in: l.text, whole: n.value, at: places(l.text, n.value, text)}, true

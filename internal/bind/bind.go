@@ -48,6 +48,9 @@ type binder struct {
 	catalog *catalog.Catalog
 	nodes   int
 	copies  int
+
+	views       []*catalog.View // that are being bound, each in the text of the one before
+	parsedViews map[*catalog.View]*sqlparse.Query
 }
 
 // A refusal carries a diagnostic up to Bind: every step may refuse, and none

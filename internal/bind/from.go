@@ -98,9 +98,16 @@ func (b *binder) tableName(t *sqlparse.TableName, env *environment) (plan.Node, 
 		n := b.use(cte, t.Span)
 		return n, scopeOf(name, n, t.Columns, t.Span)
 	}
+	if v, ok := b.catalog.View(t.Name.Name); ok {
+		n := b.view(v, t.Span)
+		return n, scopeOf(name, n, t.Columns, t.Span)
+	}
 	found, ok := b.catalog.Table(t.Name.Name)
 	if !ok {
 		known := env.names()
+		for _, v := range b.catalog.Views {
+			known = append(known, v.Name)
+		}
 		for _, c := range b.catalog.Tables {
 			known = append(known, c.Name)
 		}

@@ -188,7 +188,7 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 	switch {
 	case strings.HasPrefix(e.Example, "discreet "):
 		return shownRefusal{kind: "sh", text: e.Example}
-	case e.Code >= "D080" && e.Code < "D100", e.Code == "D104":
+	case e.Code >= "D080" && e.Code < "D100", e.Code == "D104", e.Code == "D105":
 		return shownRefusal{kind: "toml", text: strings.TrimSuffix(e.Example, "\n")}
 	}
 	return shownRefusal{kind: "sql", text: e.Example}

@@ -1,5 +1,5 @@
-// Package derive gives the derived columns of a catalog their meaning: expressions of
-// SQL over the columns of one row.
+// Package derive gives the SQL of a catalog its meaning: derived columns, which are
+// expressions over the columns of one row, and views.
 //
 // It guarantees that a derived value is a function of one record, bit for bit and
 // whatever stands in it: the expression is bound and printed as a statement's are, so
@@ -19,6 +19,7 @@ package derive
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,12 +50,18 @@ type Field struct {
 // maxSize bounds an expression with all that it uses, in parts.
 const maxSize = 10_000
 
-// Check returns catalog.Problems if an expression of a catalog means nothing.
+// Check returns catalog.Problems if an expression or a view of a catalog means nothing.
 func Check(c *catalog.Catalog) error {
 	var all catalog.Problems
 	for _, t := range c.Tables {
 		_, problems := read(t)
 		all = append(all, problems...)
+	}
+	for _, v := range c.Views {
+		var d *diagnostic.Diagnostic
+		if _, err := View(c, v); errors.As(err, &d) {
+			all = append(all, d)
+		}
 	}
 	if len(all) == 0 {
 		return nil

@@ -191,3 +191,56 @@ who = { type = "text", is = "`+is+`" }
 		}
 	}
 }
+
+// A view means what its text would mean where it is named. What would always be refused
+// there is refused in the catalog, at its place.
+func TestViews(t *testing.T) {
+	const unbounded = `
+[tables.open]
+source = "open.csv"
+domain = "person"
+unit = "who"
+columns.who = { type = "text" }
+columns.n = { type = "integer" }
+[tables.public]
+source = "public.csv"
+public = true
+columns.n = { type = "integer" }
+`
+	for _, c := range []struct{ views, code, said string }{
+		{`[views.v] sql = "SELECT * FROM t WHERE n > 1"`, "", ""},
+		{`[views.v] sql = "WITH t AS (SELECT 1 AS n) SELECT n FROM t"`, "", ""},
+		{`[views.v] sql = "SELECT n, count(*) AS many FROM t GROUP BY n ORDER BY many LIMIT 3"`, "", ""},
+		{`[views.v] sql = "SELECT * FROM open"`, "", ""}, // count(DISTINCT who) needs no bound of rows
+		{`[views.v] sql = "SELECT * FROM public ORDER BY n LIMIT 1"`, "", ""},
+		{"[views.v] sql = \"SELECT n FROM w\"\n[views.w] sql = \"SELECT n + 1 AS n FROM t\"", "", ""},
+		{`[views.v] sql = "SELECT n FROM t LIMIT »3«"`, "D043", ""},
+		{`[views.v] sql = "SELECT »min(n)« FROM t"`, "D047", ""},
+		{`[views.v] sql = "SELECT * FROM »t AS a JOIN t AS b ON a.n = b.n«"`, "D053", ""},
+		{`[views.v] sql = "SELECT »m« FROM t"`, "D011", ""},
+		{`[views.v] sql = "SELECT n FROM »u«"`, "D010", ""},
+		{`[views.v] sql = "SELECT »random()« FROM t"`, "D008", ""},
+		{`[views.v] sql = "»DROP« TABLE t"`, "D004", ""},
+		{`[views.v] sql = "SELECT n FROM »v«"`, "D105", "v selects from v"},
+		{"[views.v] sql = \"SELECT n FROM »w«\"\n[views.w] sql = \"SELECT n FROM t WHERE n IN (SELECT n FROM v)\"", "D105", "v selects from w selects from v"},
+	} {
+		toml := strings.NewReplacer("] sql", "]\nsql").Replace(c.views)
+		err := derive.Check(parse(t, unbounded+strings.NewReplacer("»", "", "«", "").Replace(toml)))
+		if c.code == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.views, err)
+			}
+			continue
+		}
+		var all catalog.Problems
+		if !errors.As(err, &all) || all[0].Code != c.code || !strings.Contains(all[0].Why, c.said) {
+			t.Errorf("%s: %v, want %s %s", c.views, err, c.code, c.said)
+			continue
+		}
+		from := strings.Index(toml, "»")
+		want := toml[from+len("»") : strings.Index(toml, "«")]
+		if d := all[0]; d.Span.Start != len(header)+len(unbounded)+from || d.Text[d.Span.Start:d.Span.End] != want {
+			t.Errorf("%s: %s at %q, want %q", c.views, d.Code, d.Text[d.Span.Start:d.Span.End], want)
+		}
+	}
+}

@@ -128,4 +128,10 @@ var catalogEntries = []Entry{
 		Explain: "A derived column has a type and `is`, one expression over the columns of its own row, as it would stand between SELECT and FROM: declared columns by their names and types, and other columns of the source as text. It may use other derived columns, but not, by way of them, itself; its own name stands for the source's column. It has no `from`. What is wrong within the expression is refused with the codes of statements.",
 		Example: "[tables.visits]\nsource = \"visits.csv\"\npublic = true\ncolumns.cost = { type = \"double\", from = \"Cost\", is = \"cost::double precision\" }\n",
 	},
+	{
+		Code:    "D105",
+		Title:   "a view that cannot be asked",
+		Explain: "A view has `sql`, one query over tables and other views of the catalog, and means what its text would mean as a subquery: it costs the same, and what would be refused there is refused here, when the catalog is read. It does not, by way of others, select from itself. Bounds and domains are those of the columns that it selects.",
+		Example: "[tables.wards]\nsource = \"wards.csv\"\npublic = true\ncolumns.name = { type = \"text\" }\n[views.large]\nsql = \"\"\n",
+	},
 }

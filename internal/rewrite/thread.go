@@ -18,7 +18,7 @@ import (
 // that only rows of one unit meet whatever the condition says and whether or
 // not a referenced key is unique.
 func thread(n plan.Node, rows []*catalog.Table) plan.Node {
-	if !readsPrivate(n) {
+	if !plan.ReadsPrivate(n) {
 		return n
 	}
 	switch n := n.(type) {
@@ -72,18 +72,6 @@ func rowTables(n plan.Node) []*catalog.Table {
 		out = append(out, rowTables(in)...)
 	}
 	return out
-}
-
-func readsPrivate(n plan.Node) bool {
-	if s, ok := n.(*plan.Scan); ok {
-		return !s.Table.Public
-	}
-	for _, in := range n.Inputs() {
-		if readsPrivate(in) {
-			return true
-		}
-	}
-	return false
 }
 
 func threadScan(n *plan.Scan, rows []*catalog.Table) plan.Node {
@@ -154,7 +142,7 @@ func threadAggregate(n *plan.Aggregate, rows []*catalog.Table) plan.Node {
 func threadJoin(n *plan.Join, rows []*catalog.Table) plan.Node {
 	l, r := thread(n.Left, rows), thread(n.Right, rows)
 	lw, rw := len(n.Left.Columns()), len(n.Right.Columns())
-	lp, rp := readsPrivate(n.Left), readsPrivate(n.Right)
+	lp, rp := plan.ReadsPrivate(n.Left), plan.ReadsPrivate(n.Right)
 	shift := 0
 	if lp {
 		shift = 1 // the left unit's column stands between the two sides

@@ -11,8 +11,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -60,6 +62,7 @@ func describes(text string) (name string, is bool) {
 // A declaredTable is what an analyst is told of a table: never where its data are.
 type declaredTable struct {
 	Table     string           `json:"table"`
+	View      string           `json:"view,omitempty"` // the query that it stands for
 	Public    bool             `json:"public"`
 	Domain    string           `json:"domain,omitempty"`
 	Unit      string           `json:"unit,omitempty"`
@@ -86,6 +89,16 @@ func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bo
 		if names = append(names, table.Name); name == "" || name == table.Name {
 			all = append(all, declaration(table))
 		}
+	}
+	for _, view := range c.Views {
+		if names = append(names, view.Name); name != "" && name != view.Name {
+			continue
+		}
+		d, err := viewDeclaration(c, view)
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
 	}
 	if name != "" && len(all) == 0 {
 		d := diagnostic.New("D010", diagnostic.Span{}, "unknown table %s", name).Because("the catalog does not declare it").Try("there are %s", strings.Join(names, ", "))
@@ -123,16 +136,39 @@ func declaration(t *catalog.Table) declaredTable {
 		}
 	}
 	for _, c := range t.Columns {
-		column := declaredColumn{Name: c.Name, Type: c.Type.String(), Domain: domainText(c)}
-		if c.Lower != nil {
-			column.Lower, column.Upper = sqltype.Format(c.Lower), sqltype.Format(c.Upper)
-		}
-		if c.Is != nil {
+		column := declaredColumn{Name: c.Name, Type: c.Type.String()}
+		if column.bounds(c); c.Is != nil {
 			column.Is = c.Is.Text
 		}
 		d.Columns = append(d.Columns, column)
 	}
 	return d
+}
+
+// bounds says of a column what is declared of c.
+func (d *declaredColumn) bounds(c *catalog.Column) {
+	if d.Domain = domainText(c); c.Lower != nil {
+		d.Lower, d.Upper = sqltype.Format(c.Lower), sqltype.Format(c.Upper)
+	}
+}
+
+// viewDeclaration says what a view's columns are; of those that are a table's, with their
+// bounds and domains.
+func viewDeclaration(c *catalog.Catalog, v *catalog.View) (declaredTable, error) {
+	d := declaredTable{Table: v.Name, View: v.Query.Text}
+	n, err := derive.View(c, v)
+	if err != nil {
+		return d, err
+	}
+	d.Public = !plan.ReadsPrivate(n)
+	for i, column := range n.Columns() {
+		out := declaredColumn{Name: column.Name, Type: column.Type.String()}
+		if of := plan.Source(n, i); of != nil {
+			out.bounds(of)
+		}
+		d.Columns = append(d.Columns, out)
+	}
+	return d, nil
 }
 
 // shownValues of a public domain are listed; where there are more, how many.
@@ -159,9 +195,12 @@ func domainText(c *catalog.Column) string {
 }
 
 func (d *declaredTable) write(w io.Writer) {
-	if d.Public {
+	switch {
+	case d.View != "":
+		fmt.Fprintf(w, "%s: a view, %s\n", d.Table, strings.Join(strings.Fields(d.View), " "))
+	case d.Public:
 		fmt.Fprintf(w, "%s: public\n", d.Table)
-	} else {
+	default:
 		fmt.Fprintf(w, "%s: protects a unit of domain %s (%s); whose a row is: %s\n", d.Table, d.Domain, d.Budget, d.Unit)
 		bound := func(n int64) string {
 			if n == 0 {
