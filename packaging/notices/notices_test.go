@@ -76,6 +76,35 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// Each library that DuckDB brings has its text, and each text its library.
+func TestLibrariesHaveTheirTexts(t *testing.T) {
+	used := map[string]bool{}
+	for archive, inside := range archives {
+		for _, name := range inside {
+			used[name] = true
+			l, known := libraries[name]
+			words, err := licences.ReadFile("licences/" + name + ".txt")
+			if !known || l.licence == "" || l.source == "" || err != nil || !bytes.Contains(bytes.ToLower(words), []byte("copyright")) && !bytes.Contains(words, []byte("Permission is hereby granted")) {
+				t.Errorf("%s of %s: %+v, %d bytes, %v", name, archive, l, len(words), err)
+			}
+		}
+	}
+	entries, err := licences.ReadDir("licences")
+	if err != nil || len(entries) != len(used) || len(libraries) != len(used) {
+		t.Errorf("%d texts and %d licences of %d libraries: %v", len(entries), len(libraries), len(used), err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/libduckdb_zstd.a", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if parts, err := bundled(dir, built+"0"); err != nil || len(parts) != 1 || len(parts[0].texts) != 1 {
+		t.Errorf("zstd: %v, %v", parts, err)
+	}
+	if _, err := bundled(dir, "v0.10600.0"); err == nil {
+		t.Error("texts of one version are given out as those of another")
+	}
+}
+
 // A folder without a licence, or with one that nobody knows, is refused.
 func TestNoLicence(t *testing.T) {
 	dir := t.TempDir()
