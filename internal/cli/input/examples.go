@@ -208,6 +208,10 @@ func (e *Examples) Unread(err error) error {
 		return nil
 	case errors.Is(err, engine.ErrResource):
 		return diagnostic.New("D100", diagnostic.Span{}, "the examples could not be read").Because("the charge, if there was one, stays")
+	case errors.Is(err, example.ErrColumn) && e.CSV != "":
+		return diagnostic.New("D161", diagnostic.Span{}, "%v", err).
+			Because("a plain file is read with a header, commas and double quotes, in UTF-8").
+			Try("if it is written otherwise, declare it as a table, with [tables.NAME.csv], and name that with --table")
 	case errors.Is(err, example.ErrColumn), errors.Is(err, example.ErrIDX), errors.Is(err, example.ErrEncoding), errors.Is(err, example.ErrSelection):
 		return diagnostic.New("D161", diagnostic.Span{}, "%v", err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
