@@ -115,7 +115,7 @@ func TestEstimatesLayout(t *testing.T) {
 		}
 		return r.NormFloat64() * size
 	}
-	for i := range 150 {
+	for i := range 80 {
 		e := Estimates{Title: name() + " " + name(), Notes: []string{name() + " " + name()}}
 		for range r.IntN(12) {
 			e.Groups = append(e.Groups, name())

@@ -37,6 +37,7 @@ type Axis struct {
 	Label string
 	Log   bool
 	Max   float64 // it reaches at least so far; as far as the points if 0
+	Zero  bool    // it reaches 0
 	Kind  Kind
 }
 

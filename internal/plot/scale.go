@@ -54,6 +54,9 @@ func (a Axis) reach() reach {
 	if a.Max != 0 && a.has(a.Max) {
 		r.hi = a.place(a.Max)
 	}
+	if a.Zero && !a.Log {
+		r.lo, r.hi = 0, max(r.hi, 0)
+	}
 	return r
 }
 

@@ -6,8 +6,10 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A show is what the owner sees while a run is under way. Loss, clipped share and warnings
@@ -22,14 +24,11 @@ type show struct {
 	loss, clipped float64      // decaying means
 	curves        [3]plot.Line // loss, clipped share, epsilon
 	every         int          // steps between points
+	delta         privacy.Delta
 }
 
 func newShow(t *terminal.Terminal, v *training) *show {
-	s := &show{Terminal: t, public: v.Public, every: 1}
-	for i, name := range []string{"loss", "clipped share", "epsilon so far"} {
-		s.curves[i] = plot.Line{Name: name, Dashed: i == 2}
-	}
-	return s
+	return &show{Terminal: t, public: v.Public, every: 1}
 }
 
 // about stands before figures that analysts must not see.
@@ -43,7 +42,7 @@ func (s *show) about() string {
 // begin says what is about to happen.
 func (s *show) begin(r *learn.Run, unpaid bool) {
 	p, g := r.Plan(), r.Guarantee()
-	s.every = max(1, p.Steps/400)
+	s.every, s.delta = max(1, p.Steps/400), g.Delta
 	s.Say("%d steps of %d of %d units (%s), clip %g, noise multiplier %g: epsilon %s at delta %v (pld %s, rdp %s)",
 		p.Steps, p.Batch, p.Population.Units, p.Population.Basis, p.Clip.Norm, p.Noise.Multiplier, upTo(g.Epsilon), g.Delta, orNone(g.PLD), orNone(g.RDP))
 	if charged := r.Charged(); charged != "" && !unpaid {
@@ -107,14 +106,35 @@ func (s *show) end() {
 	}
 }
 
-// draw writes the learning curves.
+// draw writes the learning curves, each with a scale of its own: a loss of 0.4 and an
+// epsilon of 8 on one axis would show neither.
 func (s *show) draw(path string) error {
-	p := plot.Plot{Title: "training", X: plot.Axis{Label: "step"}, Y: plot.Axis{Label: "loss, share, epsilon"}, Lines: s.curves[:]}
-	if err := s.Draw(p, path, !s.public); err != nil {
+	if err := s.Draw(s.sheet(), path, !s.public); err != nil {
 		return err
 	}
-	if !s.public {
+	if !s.public && path != terminal.Here { // the drawing itself says so
 		s.Say("the curves in %s are exact, and for the owner alone", path)
 	}
 	return nil
+}
+
+func (s *show) sheet() plot.Sheet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sheet := plot.Sheet{Title: "training"}
+	labels := []string{"loss, a decaying mean", "share of gradients that are clipped, a decaying mean", fmt.Sprintf("epsilon of the steps so far at delta %s, estimated by Rényi divergences", numeric.FormatRat(terminal.Up(s.delta.Rat(), 3)))}
+	if s.public {
+		labels = labels[:2] // nobody is protected
+	} else {
+		sheet.Notes = []string{"Loss and clipped share are exact figures of private data, for their owner alone; the whole run was charged at its start."}
+	}
+	for i, label := range labels {
+		p := plot.Plot{X: plot.Axis{Label: "step", Kind: plot.Keys}, Y: plot.Axis{Label: label, Zero: i > 0}, Lines: s.curves[i : i+1]}
+		p.Lines[0].Dashed = i == 2 // no guarantee
+		if i == 1 {
+			p.Y.Max = 1
+		}
+		sheet.Plots = append(sheet.Plots, p)
+	}
+	return sheet
 }
