@@ -66,6 +66,7 @@ curve or a pair of laws: rdp("curve.csv"), pair("pair.csv").`,
 	var a accounting
 	a.command = c
 	a.define(&c.Flags)
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		run := a.bounds
 		if len(args) > 0 {
@@ -399,16 +400,17 @@ func (a *accounting) bounds(ctx context.Context, t *terminal.Terminal, args []st
 	if a.json {
 		return t.WriteJSON(a.reportJSON(r))
 	}
-	fmt.Fprintf(t.Out, "plan      %v\nrelation  %v\n%s\n\n", e, r.Neighbours, a.targetText())
+	t.Print(fmt.Sprintf("plan      %v", e), 10)
+	fmt.Fprintf(t.Out, "relation  %v\n%s\n\n", r.Neighbours, a.targetText())
 	a.boundsGrid(r).Write(t.Out)
 	if missing := unfinished(r); len(missing) > 0 {
 		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("missing: "+strings.Join(missing, ", ")+" did not finish; what the others found holds. --timeout 1m waits longer, "+
-			"if it was the time", 100))
+			"if it was the time", t.Paragraph()))
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("warning: "+w.Text, 100))
+		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("warning: "+w.Text, t.Paragraph()))
 		if w.Instead != nil {
-			fmt.Fprintf(t.Out, "  instead: %v\n", w.Instead)
+			t.Print(fmt.Sprintf("  instead: %v", w.Instead), 4)
 		}
 	}
 	return nil
@@ -439,7 +441,7 @@ func (a *accounting) targetText() string {
 
 func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 	of, _, _ := a.asked()
-	g := terminal.Grid{{Title: "accountant"}, {Title: of + " at most", Right: true}, {Title: "at least", Right: true}, {Title: "direction"}, {Title: "note"}}
+	g := terminal.Grid{{Title: "accountant"}, {Title: of + " at most", Right: true}, {Title: "at least", Right: true}, {Title: "direction"}, {Title: "note", Most: noteWidth}}
 	row := func(cells ...string) {
 		for j, cell := range cells {
 			g[j].Cells = append(g[j].Cells, cell)
@@ -454,15 +456,15 @@ func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 				high = "(about " + fmt.Sprintf("%.6g", v.Estimate) + ")"
 			}
 		}
-		row(b.Accountant, high, downText(v.Low), b.Direction, terminal.Shorten(b.Note, noteWidth))
+		row(b.Accountant, high, downText(v.Low), b.Direction, terminal.OneLine(b.Note))
 	}
 	for _, refusal := range r.Refused {
-		row(refusal.Accountant, "-", "", "", terminal.Shorten(refusal.Why, noteWidth))
+		row(refusal.Accountant, "-", "", "", terminal.OneLine(refusal.Why))
 	}
 	return g
 }
 
-// noteWidth keeps a line of the table readable; JSON has notes whole.
+// noteWidth keeps a line of a table readable; --wide and JSON have notes whole.
 const noteWidth = 100
 
 func bracketOf(b accountant.Bound) accountant.Bracket {

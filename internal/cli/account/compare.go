@@ -15,7 +15,7 @@ func (a *accounting) compare(ctx context.Context, t *terminal.Terminal, args []s
 	}
 	var all []reportJSON
 	of, _, _ := a.asked()
-	g := terminal.Grid{{Title: "plan"}, {Title: of + " at most", Right: true}, {Title: "at least", Right: true}, {Title: "accountant"}, {Title: "note"}}
+	g := terminal.Grid{{Title: "plan"}, {Title: of + " at most", Right: true}, {Title: "at least", Right: true}, {Title: "accountant"}, {Title: "note", Most: noteWidth}}
 	for _, text := range args {
 		e, err := a.event(text)
 		if err != nil {
@@ -29,7 +29,7 @@ func (a *accounting) compare(ctx context.Context, t *terminal.Terminal, args []s
 		cells := []string{text, "none", "", "", ""}
 		if b, ok := r.Best(); ok {
 			v := bracketOf(b)
-			cells = []string{text, upText(v.High), downText(v.Low), b.Accountant, terminal.Shorten(b.Note, noteWidth)}
+			cells = []string{text, upText(v.High), downText(v.Low), b.Accountant, terminal.OneLine(b.Note)}
 		}
 		for j, cell := range cells {
 			g[j].Cells = append(g[j].Cells, cell)

@@ -283,12 +283,12 @@ func (j *journey) run(stops []stop) ([]stop, error) {
 }
 
 func (j *journey) grid(stops []stop) terminal.Grid {
-	g := terminal.Grid{{Title: "events", Right: true}, {Title: "the last of them"}}
+	g := terminal.Grid{{Title: "events", Right: true}, {Title: "the last of them", Most: noteWidth}}
 	for _, o := range j.odometers {
 		g = append(g, terminal.Column{Title: o.name, Right: true})
 	}
 	for _, s := range stops {
-		cells := []string{s.events.String(), terminal.Shorten(repeated(s.times, j.legs[s.leg].event), noteWidth)}
+		cells := []string{s.events.String(), terminal.OneLine(repeated(s.times, j.legs[s.leg].event))}
 		for _, eps := range s.epsilon {
 			if eps == nil {
 				cells = append(cells, "-")

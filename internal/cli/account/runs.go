@@ -52,12 +52,12 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 		return nil
 	}
 	all := []any{}
-	g := terminal.Grid{{Title: "filter"}, {Title: "admits", Right: true}, {Title: "note"}}
+	g := terminal.Grid{{Title: "filter"}, {Title: "admits", Right: true}, {Title: "note", Most: noteWidth}}
 	for _, name := range filters {
 		cells := []string{string(name), "-", ""}
 		n, err := a.admitted(ctx, name, e, epsilon, delta)
 		if err != nil {
-			cells[2] = terminal.Shorten(err.Error(), noteWidth)
+			cells[2] = terminal.OneLine(err.Error())
 		} else {
 			cells[1] = n.String()
 			all = append(all, runsJSON(name, n))

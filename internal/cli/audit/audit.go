@@ -52,6 +52,7 @@ An audit gives lower bounds. An attack that fails proves nothing.`,
 	}
 	a := auditing{bits: noise.System()}
 	a.define(&c.Flags)
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if len(args) == 0 {
 			return diagnostic.New("D113", diagnostic.Span{}, "say what to audit with").Try("discreet %s", c.UsageLine)

@@ -60,6 +60,7 @@ the ledger's history has it before anything is read. An attack that fails proves
 	}
 	a := modelAudit{bits: noise.System()}
 	a.define(&c.Flags)
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = a.json
 		if err := command.None(c, args); err != nil {
@@ -454,7 +455,7 @@ func (a *modelAudit) draw(t *terminal.Terminal, curves []leakage.Curve, r *leakR
 // write prints a report for people.
 func (r *leakReport) write(t *terminal.Terminal) {
 	if r.Private {
-		fmt.Fprintf(t.Out, "%s\n\n", terminal.Wrap(r.Notice, 100))
+		fmt.Fprintf(t.Out, "%s\n\n", terminal.Wrap(r.Notice, t.Paragraph()))
 	}
 	fmt.Fprintf(t.Out, "%d members, %d others", r.Members, r.Others)
 	if r.Shadows > 0 {

@@ -241,7 +241,7 @@ func (a *auditing) reconstruct(ctx context.Context, oracle func([]bool) (audit.O
 // writePlay prints a report for people.
 func (a *auditing) writePlay(t *terminal.Terminal, r playReport) {
 	if r.Private {
-		fmt.Fprintf(t.Out, "%s\n\n", terminal.Wrap(r.Notice, 100))
+		fmt.Fprintf(t.Out, "%s\n\n", terminal.Wrap(r.Notice, t.Paragraph()))
 	}
 	g := terminal.Grid{{Title: "answers"}, {Title: "asked", Right: true}, {Title: "guessed right", Right: true}, {Title: "allowed", Right: true}, {Title: "epsilon at least", Right: true}}
 	for _, x := range r.Results {

@@ -90,9 +90,9 @@ func median(x []float64) float64 {
 // write prints a report for people.
 func (r *sensitivityReport) write(t *terminal.Terminal) {
 	if r.Private {
-		fmt.Fprintf(t.Out, "%s\n\n", terminal.Wrap(r.Notice, 100))
+		fmt.Fprintf(t.Out, "%s\n\n", terminal.Wrap(r.Notice, t.Paragraph()))
 	}
-	g := terminal.Grid{{Title: "query"}, {Title: "moved by", Right: true}, {Title: "from", Right: true}, {Title: "to", Right: true}}
+	g := terminal.Grid{{Title: "query", Most: 60}, {Title: "moved by", Right: true}, {Title: "from", Right: true}, {Title: "to", Right: true}}
 	if r.Private {
 		g = append(g, terminal.Column{Title: "without unit"})
 	} else {
@@ -105,7 +105,7 @@ func (r *sensitivityReport) write(t *terminal.Terminal) {
 		if x.Truth != nil {
 			last = numberText(*x.Truth)
 		}
-		for j, cell := range []string{terminal.Shorten(x.Query, 60), numberText(x.LowerBound), numbersText(x.With), numbersText(x.Without), last} {
+		for j, cell := range []string{terminal.OneLine(x.Query), numberText(x.LowerBound), numbersText(x.With), numbersText(x.Without), last} {
 			g[j].Cells = append(g[j].Cells, cell)
 		}
 	}

@@ -44,6 +44,7 @@ type Command struct {
 	Values map[string][]string
 
 	Given []Given
+	wide  *bool // --wide; nil if it prints no tables
 	Run   func(ctx context.Context, t *terminal.Terminal, args []string) error
 }
 
@@ -59,6 +60,11 @@ const (
 
 // A Given is one flag as it was written.
 type Given struct{ Name, Value string }
+
+// PrintsTables defines --wide, which the terminal obeys in every table.
+func (c *Command) PrintsTables() {
+	c.wide = c.Flags.Bool("wide", false, "print tables whole and as wide as they are, also in a narrower terminal")
+}
 
 // Name is the first word of the usage line.
 func (c *Command) Name() string {
@@ -251,7 +257,7 @@ func Shorts(all []*Command) (rows [][2]string) {
 
 // unsaid are flags that are private, or that do not shape the release.
 var unsaid = []string{"value", "f", "ledger", "anchor", "ledger-key", "domain", "analyst", "key", "json",
-	"catalog", "out", "plot", "checkpoint", "resume"}
+	"catalog", "out", "plot", "wide", "checkpoint", "resume"}
 
 // Said is the command line that the ledger keeps: without private values, in one order, so
 // that the same release is the same request. Keys and checkpoints hold this form ("--n"

@@ -41,6 +41,9 @@ func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command
 			if err := c.admit(WhoCalls(), args); err != nil {
 				return err
 			}
+			if c.wide != nil {
+				t.Widen(*c.wide)
+			}
 			return c.Run(frame.Context(), t, args)
 		},
 	}

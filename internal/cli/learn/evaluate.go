@@ -59,6 +59,7 @@ takes those that training left out with --holdout.`,
 	v.Statement.DefineAnalyst(&c.Flags)
 	v.Statement.DefineConfidence(&c.Flags, "`C` of the intervals, between 0 and 1 (default 0.95)")
 	c.Flags.BoolVar(&v.json, "json", false, "print JSON")
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = v.json
 		if err := command.None(c, args); err != nil {

@@ -38,6 +38,7 @@ estimates what is true of how many. That costs nothing and needs no ledger.`,
 	}
 	var n responding
 	n.define(c)
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = n.json
 		if n.counts != nil {

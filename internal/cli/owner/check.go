@@ -26,6 +26,7 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 	}
 	var w workplace.Workplace
 	w.DefineCatalog(&c.Flags)
+	c.PrintsTables()
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := command.None(c, args); err != nil {
@@ -45,15 +46,15 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		if err != nil {
 			return err
 		}
-		if *wantJSON {
-			err = t.WriteJSON(report)
-		} else {
-			err = report.Write(t.Out)
+		if !*wantJSON {
+			writeReport(t, report)
+		} else if err := t.WriteJSON(report); err != nil {
+			return err
 		}
-		if err == nil && !report.Sound() {
+		if !report.Sound() {
 			return errFound
 		}
-		return err
+		return nil
 	}
 	return c
 }

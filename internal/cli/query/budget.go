@@ -33,9 +33,8 @@ JSON has everything, with the events and certificates.`,
 	w.Define(&c.Flags)
 	last := c.Flags.Int("last", 20, "show the last `N` statements (default 20)")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
-	wide := c.Flags.Bool("wide", false, "print tables as wide as they are, also in a narrower terminal")
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
-		t.Widen(*wide)
 		if err := command.None(c, args); err != nil {
 			return err
 		}
@@ -153,10 +152,10 @@ func writeBudget(t *terminal.Terminal, b *budget, last int) {
 		if d.Order != "" {
 			measure += " at order " + d.Order.String()
 		}
-		fmt.Fprintf(t.Out, "domain %s: %s, in measure %s, %s\n", d.Domain, whole, measure, d.Neighbours)
+		t.Print(fmt.Sprintf("domain %s: %s, in measure %s, %s", d.Domain, whole, measure, d.Neighbours), 2)
 		fmt.Fprintf(t.Out, "  budget  %s\n", terminal.AmountsText(d.Limit, terminal.Down))
 		fmt.Fprintf(t.Out, "  spent   %s\n", terminal.AmountsText(d.Spent, terminal.Up))
-		fmt.Fprintf(t.Out, "  left    %s  %s\n", terminal.AmountsText(d.Remaining, terminal.Down), terminal.Gauge(share(d)))
+		t.Print(fmt.Sprintf("  left    %s  %s", terminal.AmountsText(d.Remaining, terminal.Down), terminal.Gauge(share(d))), 10)
 		if d.Measure != filter.Approx && d.Implies.Epsilon.Sign() > 0 {
 			fmt.Fprintf(t.Out, "          that is %s\n", impliedText(d))
 		}
@@ -192,7 +191,10 @@ func writeSpent(t *terminal.Terminal, spent []event, last int) {
 	}
 	g := terminal.Grid{{Title: "when"}, {Title: "analyst"}, {Title: "user"}, {Title: "domain"}, {Title: "cost"}, {Title: "statement"}}
 	for _, e := range spent[older:] {
-		statement := terminal.Shorten(e.Statement, 60)
+		statement := terminal.OneLine(e.Statement)
+		if !t.Wide() {
+			statement = terminal.Shorten(e.Statement, 60)
+		}
 		if !e.Answered {
 			statement += "  (no answer)"
 		}
@@ -213,9 +215,9 @@ func writeSeen(t *terminal.Terminal, seen []event, last int) {
 	if older > 0 {
 		fmt.Fprintf(t.Out, "(%d earlier)\n", older)
 	}
-	g := terminal.Grid{{Title: "when"}, {Title: "by"}, {Title: "user"}, {Title: "domain"}, {Title: "what for"}}
+	g := terminal.Grid{{Title: "when"}, {Title: "by"}, {Title: "user"}, {Title: "domain"}, {Title: "what for", Most: 80}}
 	for _, e := range seen[older:] {
-		for j, cell := range []string{e.Time.Local().Format(time.DateTime), terminal.Printable(e.Analyst), terminal.Printable(e.User.String()), e.Domain, terminal.Shorten(e.Statement, 80)} {
+		for j, cell := range []string{e.Time.Local().Format(time.DateTime), terminal.Printable(e.Analyst), terminal.Printable(e.User.String()), e.Domain, terminal.OneLine(e.Statement)} {
 			g[j].Cells = append(g[j].Cells, cell)
 		}
 	}

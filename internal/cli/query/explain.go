@@ -33,6 +33,7 @@ says what is left.`,
 	w.Define(&c.Flags)
 	s.Define(&c.Flags)
 	wantSQL := c.Flags.Bool("sql", false, "print the SQL that the engine would run, too")
+	c.PrintsTables()
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		text, err := s.Text(ctx, c, t.In, args)

@@ -64,6 +64,7 @@ Exit codes are those of discreet query.`,
 	m.define(&c.Flags)
 	var f printing
 	f.define(&c.Flags)
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := f.settle(t); err != nil {
 			return err

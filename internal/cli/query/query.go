@@ -43,12 +43,11 @@ engine or the system failed.`,
 	s.DefineAsker(&c.Flags)
 	var f printing
 	f.define(&c.Flags)
-	wide := c.Flags.Bool("wide", false, "print tables as wide as they are, also in a narrower terminal")
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := f.settle(t); err != nil {
 			return err
 		}
-		t.Widen(*wide)
 		text, err := s.Text(ctx, c, t.In, args)
 		if err != nil {
 			return err

@@ -3,7 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
-	"io"
+	"math"
 	"regexp"
 	"strings"
 
@@ -31,6 +31,7 @@ DESCRIBE NAME print the same.`,
 	}
 	var w workplace.Workplace
 	w.DefineCatalog(&c.Flags)
+	c.PrintsTables()
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(_ context.Context, t *terminal.Terminal, args []string) error {
 		if len(args) > 1 {
@@ -83,18 +84,22 @@ type declaredColumn struct {
 
 // showTables prints the declaration of a table, or of all.
 func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bool) error {
+	most := shownValues
+	if asJSON || t.Wide() {
+		most = math.MaxInt
+	}
 	var all []declaredTable
 	var names []string
 	for _, table := range c.Tables {
 		if names = append(names, table.Name); name == "" || name == table.Name {
-			all = append(all, declaration(table))
+			all = append(all, declaration(table, most))
 		}
 	}
 	for _, view := range c.Views {
 		if names = append(names, view.Name); name != "" && name != view.Name {
 			continue
 		}
-		d, err := viewDeclaration(c, view)
+		d, err := viewDeclaration(c, view, most)
 		if err != nil {
 			return err
 		}
@@ -114,12 +119,12 @@ func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bo
 		if i > 0 {
 			fmt.Fprintln(t.Out)
 		}
-		d.write(t.Out)
+		d.write(t)
 	}
 	return nil
 }
 
-func declaration(t *catalog.Table) declaredTable {
+func declaration(t *catalog.Table, most int) declaredTable {
 	d := declaredTable{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows}
 	if !t.Public {
 		b := t.Domain
@@ -137,7 +142,7 @@ func declaration(t *catalog.Table) declaredTable {
 	}
 	for _, c := range t.Columns {
 		column := declaredColumn{Name: c.Name, Type: c.Type.String()}
-		if column.bounds(c); c.Is != nil {
+		if column.bounds(c, most); c.Is != nil {
 			column.Is = c.Is.Text
 		}
 		d.Columns = append(d.Columns, column)
@@ -146,15 +151,15 @@ func declaration(t *catalog.Table) declaredTable {
 }
 
 // bounds says of a column what is declared of c.
-func (d *declaredColumn) bounds(c *catalog.Column) {
-	if d.Domain = domainText(c); c.Lower != nil {
+func (d *declaredColumn) bounds(c *catalog.Column, most int) {
+	if d.Domain = domainText(c, most); c.Lower != nil {
 		d.Lower, d.Upper = sqltype.Format(c.Lower), sqltype.Format(c.Upper)
 	}
 }
 
 // viewDeclaration says what a view's columns are; of those that are a table's, with their
 // bounds and domains.
-func viewDeclaration(c *catalog.Catalog, v *catalog.View) (declaredTable, error) {
+func viewDeclaration(c *catalog.Catalog, v *catalog.View, most int) (declaredTable, error) {
 	d := declaredTable{Table: v.Name, View: v.Query.Text}
 	n, err := derive.View(c, v)
 	if err != nil {
@@ -164,17 +169,18 @@ func viewDeclaration(c *catalog.Catalog, v *catalog.View) (declaredTable, error)
 	for i, column := range n.Columns() {
 		out := declaredColumn{Name: column.Name, Type: column.Type.String()}
 		if of := plan.Source(n, i); of != nil {
-			out.bounds(of)
+			out.bounds(of, most)
 		}
 		d.Columns = append(d.Columns, out)
 	}
 	return d, nil
 }
 
-// shownValues of a public domain are listed; where there are more, how many.
+// shownValues of a public domain are listed for people; where there are more, how many.
+// --wide and JSON have all.
 const shownValues = 12
 
-func domainText(c *catalog.Column) string {
+func domainText(c *catalog.Column, most int) string {
 	d := c.Domain
 	switch {
 	case d == nil:
@@ -184,7 +190,7 @@ func domainText(c *catalog.Column) string {
 	case d.Step != nil:
 		return fmt.Sprintf("%s to %s in steps of %s", numeric.FormatRat(d.Lower), numeric.FormatRat(d.Upper), numeric.FormatRat(d.Step))
 	}
-	values := make([]string, min(len(d.Values), shownValues))
+	values := make([]string, min(len(d.Values), most))
 	for i := range values {
 		values[i] = sqltype.Format(d.Values[i])
 	}
@@ -194,27 +200,27 @@ func domainText(c *catalog.Column) string {
 	return strings.Join(values, ", ")
 }
 
-func (d *declaredTable) write(w io.Writer) {
+func (d *declaredTable) write(t *terminal.Terminal) {
 	switch {
 	case d.View != "":
-		fmt.Fprintf(w, "%s: a view, %s\n", d.Table, strings.Join(strings.Fields(d.View), " "))
+		t.Print(fmt.Sprintf("%s: a view, %s", d.Table, strings.Join(strings.Fields(d.View), " ")), 2)
 	case d.Public:
-		fmt.Fprintf(w, "%s: public\n", d.Table)
+		fmt.Fprintf(t.Out, "%s: public\n", d.Table)
 	default:
-		fmt.Fprintf(w, "%s: protects a unit of domain %s (%s); whose a row is: %s\n", d.Table, d.Domain, d.Budget, d.Unit)
+		t.Print(fmt.Sprintf("%s: protects a unit of domain %s (%s); whose a row is: %s", d.Table, d.Domain, d.Budget, d.Unit), 2)
 		bound := func(n int64) string {
 			if n == 0 {
 				return "not declared"
 			}
 			return fmt.Sprint(n)
 		}
-		fmt.Fprintf(w, "groups of an answer that a unit counts in: %s; rows in each: %s\n", bound(d.MaxGroups), bound(d.MaxRows))
+		t.Print(fmt.Sprintf("groups of an answer that a unit counts in: %s; rows in each: %s", bound(d.MaxGroups), bound(d.MaxRows)), 2)
 	}
-	writeColumns(w, d.Columns)
+	writeColumns(t, d.Columns)
 }
 
 // writeColumns prints columns, and of each what any of them has.
-func writeColumns(w io.Writer, columns []declaredColumn) {
+func writeColumns(t *terminal.Terminal, columns []declaredColumn) {
 	g := terminal.Grid{{Title: "column"}, {Title: "type"}, {Title: "lower", Right: true}, {Title: "upper", Right: true}, {Title: "public domain"}, {Title: "derived as"}}
 	bounded, derived := false, false
 	for _, c := range columns {
@@ -232,5 +238,5 @@ func writeColumns(w io.Writer, columns []declaredColumn) {
 	case !bounded:
 		g = append(g[:2:2], g[last])
 	}
-	g.Write(w)
+	g.Write(t.Out)
 }

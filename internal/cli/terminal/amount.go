@@ -65,9 +65,14 @@ func InMeasure(m filter.Measure, a filter.Amounts) discreet.Remaining {
 	return discreet.Remaining{Measure: m, Amounts: a}
 }
 
+// OneLine puts a statement on one line.
+func OneLine(statement string) string {
+	return Printable(strings.Join(strings.Fields(statement), " "))
+}
+
 // Shorten puts a statement on one line of at most n characters.
 func Shorten(statement string, n int) string {
-	line := []rune(Printable(strings.Join(strings.Fields(statement), " ")))
+	line := []rune(OneLine(statement))
 	if len(line) > n {
 		return string(line[:n-3]) + "..."
 	}

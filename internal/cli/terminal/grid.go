@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/cells"
@@ -16,17 +17,40 @@ type Column struct {
 	Title  string
 	Right  bool // aligned, as numbers are
 	Beside bool // the error of the column before it; both are shown, or neither
-	Cells  []string
+	// Most is how many characters of a cell are shown, also in a pipe, unless --wide is
+	// given; 0 is all.
+	Most  int
+	Cells []string
 }
 
 // Write prints the grid, without blanks at the ends of lines. On a terminal no line is
 // wider than the terminal, unless --wide is given.
 func (g Grid) Write(w io.Writer) {
 	room, whole := 0, "| cat"
-	if o, ok := w.(*output); ok && !o.wide {
+	o, ok := w.(*output)
+	if ok && o.wide {
+		g.write(w, 0, "")
+		return
+	}
+	if ok {
 		room, whole = o.width(0), cmp.Or(o.whole, whole)
 	}
-	g.write(w, room, whole)
+	g.shortened().write(w, room, whole)
+}
+
+// shortened is the grid with long cells cut.
+func (g Grid) shortened() Grid {
+	out := slices.Clone(g)
+	for j, c := range out {
+		if c.Most == 0 {
+			continue
+		}
+		out[j].Cells = make([]string, len(c.Cells))
+		for i, cell := range c.Cells {
+			out[j].Cells[i] = Shorten(cell, c.Most)
+		}
+	}
+	return out
 }
 
 // write prints the grid in room columns, or in full if room is 0, and says which option

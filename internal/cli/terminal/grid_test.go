@@ -87,3 +87,21 @@ func random(r *rand.Rand) Grid {
 	}
 	return g
 }
+
+// Long cells are shortened for people, in a pipe too; --wide shows them whole.
+func TestWideShowsAll(t *testing.T) {
+	note := strings.Repeat("much to say ", 20)
+	g := Grid{{Title: "name", Cells: []string{"a"}}, {Title: "note", Most: 30, Cells: []string{note}}}
+	for _, wide := range []bool{false, true} {
+		var b strings.Builder
+		term := New(nil, &b, nil)
+		term.Widen(wide)
+		g.Write(term.Out)
+		if got := strings.Contains(b.String(), strings.TrimSpace(note)); got != wide {
+			t.Errorf("wide %v:\n%s", wide, b.String())
+		}
+		if got := strings.Contains(b.String(), "..."); got == wide {
+			t.Errorf("wide %v:\n%s", wide, b.String())
+		}
+	}
+}

@@ -54,8 +54,11 @@ func IsTerminal(w any) bool {
 // number: what a pipe gets depends on no window.
 func (t *Terminal) Width(otherwise int) int { return t.Out.width(otherwise) }
 
-// Widen serves the flag --wide: if it is set, tables are as wide as their content.
+// Widen serves the flag --wide: if it is set, tables are whole, and as wide as their content.
 func (t *Terminal) Widen(wide bool) { t.Out.wide, t.Out.whole = wide, "--wide" }
+
+// Wide reports whether tables show all.
+func (t *Terminal) Wide() bool { return t.Out.wide }
 
 func (o *output) width(otherwise int) int { return columnsOf(o.W, otherwise) }
 
@@ -74,8 +77,8 @@ func columnsOf(w io.Writer, otherwise int) int {
 // An output remembers its first failure and writes nothing after it.
 type output struct {
 	W     io.Writer
-	wide  bool // a table may be wider than the terminal
-	whole string
+	wide  bool   // a table may be wider than the terminal
+	whole string // what shows the whole of one
 	err   error
 }
 
@@ -112,6 +115,19 @@ func (t *Terminal) Say(format string, args ...any) {
 		s = Wrap(s, room)
 	}
 	fmt.Fprintln(t.Err, s)
+}
+
+// Paragraph is how wide prose is set.
+func (t *Terminal) Paragraph() int { return min(100, t.Width(100)) }
+
+// Print prints a line of output. In a terminal it is broken between words where it is
+// wider, with further lines set in.
+func (t *Terminal) Print(line string, indent int) {
+	if room := t.Width(0); room > 0 && cells.Width(line) > room && !t.Out.wide {
+		start := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		line = start + strings.TrimLeft(Indent(Wrap(line, max(room-indent, 20)), indent), " ")
+	}
+	fmt.Fprintln(t.Out, line)
 }
 
 // Paint puts s in a colour, for people.

@@ -56,6 +56,7 @@ Exit code 0: there are claims and all are proved; 1 otherwise.`,
 	}
 	var v verification
 	v.define(&c.Flags)
+	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		v.options.Patterns = args
 		return v.run(ctx, t)

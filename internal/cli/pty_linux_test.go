@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/discreet-dp/discreet/internal/cells"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+)
+
+// A screen is a terminal of some columns: what is written to it is kept.
+type screen struct {
+	*os.File             // the terminal, as a program has it
+	shown    chan string // once it is closed
+}
+
+// newScreen opens a pseudo-terminal.
+func newScreen(t *testing.T, columns uint16) *screen {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no pseudo-terminals here: %v", err)
+	}
+	fd := int(master.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err := errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})); err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &screen{slave, make(chan string, 1)}
+	go func() {
+		defer master.Close()
+		text, _ := io.ReadAll(master) // ends with an error when the terminal is closed
+		s.shown <- strings.ReplaceAll(string(text), "\r\n", "\n")
+	}()
+	return s
+}
+
+// text is all that was shown.
+func (s *screen) text() string {
+	s.Close()
+	return <-s.shown
+}
+
+// on runs a command line in a terminal of some columns.
+func on(t *testing.T, columns uint16, args ...string) string {
+	t.Helper()
+	s := newScreen(t, columns)
+	Main(t.Context(), args, strings.NewReader(""), s.File, s.File)
+	return regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(s.text(), "")
+}
+
+// In a terminal no table is wider than it, and says how to see the rest: with --wide all
+// is there. Every command that prints tables has it.
+func TestTablesFitTheTerminal(t *testing.T) {
+	if workplace.EngineName == workplace.NoEngine {
+		t.Skip("this build has no engine")
+	}
+	catalog := filepath.Join(filepath.Dir(folder(t)), "wide.toml")
+	towns := make([]string, 40)
+	for i := range towns {
+		towns[i] = fmt.Sprintf("%q", fmt.Sprintf("town %d", i))
+	}
+	declare(t, catalog, smallCatalog+"columns.visits = { type = \"integer\", lower = 0, upper = 1000000, step = 10 }\ncolumns.town = { type = \"text\", domain = ["+strings.Join(towns, ", ")+"] }\n")
+	for _, tc := range []struct {
+		cut  bool
+		args []string
+	}{
+		{true, []string{"tables", "--catalog", catalog}},
+		{true, []string{"query", "--catalog", catalog, "DESCRIBE visits"}},
+		{true, []string{"explain", "--catalog", catalog, "SHOW TABLES"}},
+		{true, []string{"check", "--catalog", catalog}},
+		{true, []string{"account", "100 * poisson(0.01, gaussian(1.1)) + laplace(3)", "--delta", "1e-6"}},
+		{true, []string{"account", "compare", "laplace(3)", "100 * poisson(0.01, gaussian(1.1))", "--delta", "1e-6"}},
+		{true, []string{"account", "runs", "gaussian(10)", "--epsilon", "1", "--delta", "1e-6"}},
+		{false, []string{"budget", "--catalog", catalog, "--ledger", filepath.Join(filepath.Dir(catalog), "discreet.ledger")}},
+		{false, []string{"noise", "randomized-response", "--truth", "0.75", "--estimate", "320,680"}},
+	} {
+		const columns = 48
+		narrow, wide := on(t, columns, tc.args...), on(t, columns, append(tc.args, "--wide")...)
+		for line := range strings.SplitSeq(narrow, "\n") {
+			if cells.Width(line) > columns && !strings.HasPrefix(line, "error[") { // which points at places
+				t.Errorf("%q is wider than %d:\n%s", tc.args, columns, line)
+			}
+		}
+		if got := strings.Contains(narrow, "… --wide shows all"); got != tc.cut {
+			t.Errorf("%q says how to see all: %v\n%s", tc.args, got, narrow)
+		}
+		if strings.Contains(wide, "…") || strings.Contains(wide, "error[D11") {
+			t.Errorf("%q is cut:\n%s", tc.args, wide)
+		}
+	}
+	if all := on(t, 48, "tables", "--catalog", catalog, "--wide"); !strings.Contains(all, "town 39") {
+		t.Errorf("not all of the domain:\n%s", all)
+	}
+}
