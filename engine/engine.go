@@ -126,6 +126,8 @@ type Text struct {
 	Columns []string // the file's names of them
 	Types   []sqltype.Type
 	Keys    []int // which of a file's values a column is; -1 for a field of its records
+	// Read, if it is not nil, is told of the bytes of the files that were read.
+	Read func(bytes int64)
 }
 
 // A Lot are Parquet files of one schema, as SQL.

@@ -88,7 +88,7 @@ func appendFile(ctx context.Context, c *duckdb.Conn, f datafile.File, t engine.T
 			fields[i], at[i] = valueText(f.Values[key]), -1
 		}
 	}
-	return appendRecords(ctx, c, r, at, false, "INSERT INTO "+table+" SELECT "+strings.Join(fields, ", ")+" FROM appended")
+	return appendRecords(ctx, c, &watched{Reader: r, tell: t.Read}, at, false, "INSERT INTO "+table+" SELECT "+strings.Join(fields, ", ")+" FROM appended")
 }
 
 // Lots divides Parquet files by their schemas.
@@ -97,6 +97,23 @@ func (o *owner) Lots(ctx context.Context, p *datafile.Pattern, files []datafile.
 		_, rows, err := o.Rows(ctx, text)
 		return rows, err
 	}, p, files)
+}
+
+// watched records tell of the bytes of their file that were read.
+type watched struct {
+	records.Reader
+	tell func(bytes int64)
+	told int64
+}
+
+func (w *watched) Next() (records.Record, error) {
+	if r, ok := w.Reader.(interface{ Offset() (read, all int64) }); ok && w.tell != nil {
+		if read, _ := r.Offset(); read > w.told {
+			w.tell(read - w.told)
+			w.told = read
+		}
+	}
+	return w.Reader.Next()
 }
 
 // Rows runs any SQL.

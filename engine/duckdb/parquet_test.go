@@ -335,11 +335,11 @@ func findsDamage(t *testing.T, c *catalog.Catalog) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	unread, err := check.FindUnread(t.Context(), c, o)
+	unread, err := check.FindUnread(t.Context(), c, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := check.Run(t.Context(), c, o)
+	report, err := check.Run(t.Context(), c, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if r, err := check.Run(t.Context(), c, o); err != nil || !r.Sound() || r.Tables[1].Rows != 1 {
+	if r, err := check.Run(t.Context(), c, o, nil); err != nil || !r.Sound() || r.Tables[1].Rows != 1 {
 		t.Errorf("check: %+v, %v", r, err)
 	}
 	_, c = write(t, map[string]string{"discreet.toml": table("seen", "archive.seen")},

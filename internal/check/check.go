@@ -125,13 +125,23 @@ func (r *Report) Sound() bool {
 	})
 }
 
-// Run checks every table of the catalog. What is wrong with a file is a
-// finding; the error is that of the context.
-func Run(ctx context.Context, c *catalog.Catalog, o engine.Owner) (*Report, error) {
+// Progress is what a check is at. It depends on private data, as the report does.
+type Progress struct {
+	Table      string
+	At, Tables int // the table is the At-th of so many
+	Doing      string
+	Done, All  int64 // of what is done; All is 0 where it is not known
+	Bytes      bool  // are counted, not steps
+}
+
+// Run checks every table of the catalog, and tells watch, if it is not nil, what it is at.
+// What is wrong with a file is a finding; the error is that of the context.
+func Run(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch func(Progress)) (*Report, error) {
 	r := &Report{Catalog: c.Path, Notice: Notice}
-	s := &sources{owner: o, attached: map[string]string{}}
+	s := &sources{owner: o, attached: map[string]string{}, watch: watch}
 	defer s.detach(ctx)
-	for _, t := range c.Tables {
+	for i, t := range c.Tables {
+		s.now = Progress{Table: t.Name, At: i + 1, Tables: len(c.Tables)}
 		table := &Table{Name: t.Name, Source: t.Source.Text, Findings: []Finding{}}
 		r.Tables = append(r.Tables, table)
 		k := &checker{ctx: ctx, owner: o, sources: s, declared: t, table: table}
@@ -196,9 +206,11 @@ func (k *checker) run(c *catalog.Catalog) error {
 			k.table.find(Warning, c.Name, "a partition, whose value is in the folders' names; the records' field of the same name is not read")
 		}
 	}
+	k.sources.tell("comparing columns", 0, 0)
 	if err := k.columns(src); err != nil {
 		return err
 	}
+	k.sources.tell("looking for copies of keys", 0, 0)
 	if err := k.keys(c); err != nil {
 		return err
 	}

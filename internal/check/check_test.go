@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func run(t *testing.T, o owner, dir, text string) *check.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := check.Run(t.Context(), c, o)
+	r, err := check.Run(t.Context(), c, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +176,45 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// Who watches a check is told of each table in turn, of each file's bytes from some to all,
+// and of steps that are not more than there are.
+func TestProgress(t *testing.T) {
+	o, dir := open(t), t.TempDir()
+	clinicFiles(t, o, dir)
+	c, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), clinic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, read := []string{}, map[string]bool{}
+	var last check.Progress
+	watch := func(p check.Progress) {
+		if p.Table != last.Table {
+			tables = append(tables, p.Table)
+		} else if p.Doing == last.Doing && p.Done <= last.Done {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		if p.Tables != len(c.Tables) || p.At != len(tables) || p.Done > p.All || p.Doing == "" {
+			t.Errorf("%+v of %d tables", p, len(c.Tables))
+		}
+		if p.Bytes && p.Done == p.All {
+			read[p.Doing] = true
+			read[p.Table+", "+p.Doing] = true
+		}
+		last = p
+	}
+	if _, err := check.Run(t.Context(), c, o, watch); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"visits", "bills", "stays", "rooms", "departments"}; !slices.Equal(tables, want) { // the last is not there
+		t.Errorf("tables %v", tables)
+	}
+	for _, told := range []string{"visits, looking for malformed records", "visits, reading", "bills, reading", "reading (departments)"} {
+		if !read[told] {
+			t.Errorf("%s: not to its end: %v", told, read)
+		}
+	}
+}
+
 // A catalog that its files bear out gives no findings.
 func TestCleanReport(t *testing.T) {
 	o, dir := open(t), t.TempDir()
@@ -219,7 +259,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := check.Run(ctx, c, o); !errors.Is(err, context.Canceled) {
+	if _, err := check.Run(ctx, c, o, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run with a cancelled context: %v", err)
 	}
 }

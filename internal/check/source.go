@@ -31,6 +31,7 @@ type source struct {
 	without   []string // of several: the first file that lacks it
 	hidden    []bool   // the column is a partition, and the files have a field of its name
 	files     *datafile.Listing
+	size      int64 // of them, in bytes
 	malformed int64
 	// openQuotes are those of them that leave a quote open.
 	openQuotes int64
@@ -40,6 +41,33 @@ type sources struct {
 	owner    engine.Owner
 	attached map[string]string // DuckDB files by path
 	opened   map[*catalog.Table]*source
+	watch    func(Progress) // nil if nobody watches
+	now      Progress
+}
+
+// tell tells who watches what is done.
+func (s *sources) tell(doing string, done, all int64) {
+	if s.watch != nil {
+		s.now.Doing, s.now.Done, s.now.All, s.now.Bytes = doing, done, all, false
+		s.watch(s.now)
+	}
+}
+
+// read tells how much of a table's files was read, which may be another than the one that
+// is being checked: a public domain's, say.
+func (s *sources) read(t *catalog.Table, src *source, doing string) func(bytes int64) {
+	if s.watch == nil {
+		return nil
+	}
+	if t.Name != s.now.Table {
+		doing += " (" + t.Name + ")"
+	}
+	s.tell(doing, 0, src.size)
+	s.now.Bytes = true
+	return func(bytes int64) {
+		s.now.Done = min(s.now.Done+bytes, s.now.All) // it may have grown
+		s.watch(s.now)
+	}
 }
 
 // open reads what a file says of itself.
@@ -56,9 +84,11 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 		return nil, err
 	}
 	for _, f := range src.files.Files {
-		if _, err := datafile.Stat(f.Path); err != nil {
+		info, err := datafile.Stat(f.Path)
+		if err != nil {
 			return nil, inFile(t, f, notOpened(err))
 		}
+		src.size += info.Size()
 	}
 	f := newFile(reading)
 	switch {
@@ -182,12 +212,15 @@ func (s *sources) texts(ctx context.Context, src *source, f *file) error {
 	for i := range f.raw {
 		f.raw[i] = fmt.Sprintf("f%d", i)
 	}
+	tell := s.read(t, src, "looking for malformed records")
 	for _, of := range src.files.Files {
-		if err := read(ctx, f, of.Path); err != nil {
+		if err := read(ctx, f, of.Path, tell); err != nil {
 			return inFile(t, of, err)
 		}
 	}
-	from, err := s.owner.Records(ctx, src.files.Files, f.text())
+	text := f.text()
+	text.Read = s.read(t, src, "reading")
+	from, err := s.owner.Records(ctx, src.files.Files, text)
 	if err == nil {
 		src.relation, err = f.relation(from, false)
 	}
@@ -300,7 +333,7 @@ func (f *file) text() engine.Text {
 }
 
 // csv looks which fields a file has, and reads it to its end.
-func (src *source) csv(ctx context.Context, f *file, path string) error {
+func (src *source) csv(ctx context.Context, f *file, path string, tell func(bytes int64)) error {
 	t := f.reading.Table
 	r, err := records.OpenCSV(ctx, path, t.Form)
 	switch {
@@ -319,19 +352,19 @@ func (src *source) csv(ctx context.Context, f *file, path string) error {
 			f.missing[i], f.without[i] = true, nameOf(t, path)
 		}
 	}
-	n, err := malformed(r)
+	n, err := malformed(r, tell)
 	src.malformed, src.openQuotes = src.malformed+n, src.openQuotes+r.OpenQuotes()
 	return err
 }
 
 // jsonLines looks which members a file's records have, and reads it to its end.
-func (src *source) jsonLines(ctx context.Context, f *file, path string) error {
+func (src *source) jsonLines(ctx context.Context, f *file, path string, tell func(bytes int64)) error {
 	r, err := records.OpenJSONLines(ctx, path, f.text().Columns)
 	if err != nil {
 		return errors.New("it cannot be read")
 	}
 	defer r.Close()
-	n, err := malformed(r)
+	n, err := malformed(r, tell)
 	src.malformed += n
 	for i, key := range f.keys() {
 		f.missing[i] = f.missing[i] && !r.Seen(i)
@@ -340,9 +373,20 @@ func (src *source) jsonLines(ctx context.Context, f *file, path string) error {
 	return err
 }
 
+// located records know where in their file they are.
+type located interface {
+	records.Reader
+	Offset() (read, all int64)
+}
+
 // malformed counts the records that do not read as declared, to the end.
-func malformed(r records.Reader) (n int64, err error) {
+func malformed(r located, tell func(bytes int64)) (n int64, err error) {
+	told := int64(0)
 	for {
+		if read, _ := r.Offset(); tell != nil && read > told {
+			tell(read - told)
+			told = read
+		}
 		rec, err := r.Next()
 		switch {
 		case err == io.EOF:

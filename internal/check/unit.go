@@ -103,6 +103,8 @@ func (k *checker) units(missing []string) error {
 		u.PerUnit = Quantiles{1, 1, 1, 1}
 		return nil
 	}
+	steps := int64(1 + 2*len(k.declared.Columns))
+	k.sources.tell("counting units", 0, steps)
 	all, err := k.grouping(rows, "", "0", "false")
 	if err != nil {
 		return err
@@ -110,6 +112,7 @@ func (k *checker) units(missing []string) error {
 	u.PerUnit = all.RowsPerGroup
 	u.Groupings = append(u.Groupings, all)
 	for i, c := range k.declared.Columns {
+		k.sources.tell("counting units by "+c.Name, int64(1+i), steps)
 		if missing[i] != "" || c == k.declared.Unit.Column || c.Domain == nil && c.Type.Kind != sqltype.Text && c.Type.Kind != sqltype.Boolean {
 			continue
 		}
@@ -132,6 +135,7 @@ func (k *checker) units(missing []string) error {
 		u.Groupings = append(u.Groupings, g)
 	}
 	for i, c := range k.declared.Columns {
+		k.sources.tell("adding up "+c.Name, int64(1+len(k.declared.Columns)+i), steps)
 		if err := k.sums(rows, c, k.table.Columns[i], fmt.Sprintf("v%d", i)); err != nil {
 			return err
 		}

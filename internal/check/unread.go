@@ -30,11 +30,12 @@ func (u Unread) String() string {
 }
 
 // FindUnread returns the columns of which nothing can be read. Files that are not there
-// have none.
-func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner) (all []Unread, err error) {
-	s := &sources{owner: o, attached: map[string]string{}}
+// have none. It tells watch, if it is not nil, what it is at.
+func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch func(Progress)) (all []Unread, err error) {
+	s := &sources{owner: o, attached: map[string]string{}, watch: watch}
 	defer s.detach(ctx)
-	for _, t := range c.Tables {
+	for i, t := range c.Tables {
+		s.now = Progress{Table: t.Name, At: i + 1, Tables: len(c.Tables)}
 		if t.Mapping != nil {
 			continue
 		}
@@ -49,6 +50,7 @@ func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner) (all []
 		for i := range t.Columns { // the hash makes the reader read values that a count alone need not
 			counts = append(counts, fmt.Sprintf("count(r%d)", i), fmt.Sprintf("count(v%d)", i), fmt.Sprintf("max(hash(r%d))", i))
 		}
+		s.tell("comparing columns", 0, 0)
 		k := &checker{ctx: ctx, owner: o}
 		row, err := k.row("SELECT " + strings.Join(counts, ", ") + " FROM (" + src.relation + ")")
 		if ctx.Err() != nil {

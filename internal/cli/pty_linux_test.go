@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/discreet-dp/discreet/internal/cells"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 )
 
@@ -103,5 +105,55 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	}
 	if all := on(t, 48, "tables", "--catalog", catalog, "--wide"); !strings.Contains(all, "town 39") {
 		t.Errorf("not all of the domain:\n%s", all)
+	}
+}
+
+// Progress stays on its line: what is wider than the terminal would wrap, and could not be
+// cleared. When it ends nothing of it is left.
+func TestProgressFitsTheTerminal(t *testing.T) {
+	const columns = 40
+	s := newScreen(t, columns)
+	term := terminal.New(strings.NewReader(""), s.File, s.File)
+	shown := make(chan struct{})
+	var once sync.Once
+	calls := 0
+	done := term.Watch(t.Context(), func() string {
+		if calls++; calls == 3 {
+			once.Do(func() { close(shown) })
+		}
+		return "checking " + terminal.Bytes(1_234_567, 345_678_901) + " table 1 of 3, 漢字漢字漢字, reading"
+	})
+	<-shown
+	done()
+	parts := strings.Split(s.text(), "\r\x1b[K")
+	if len(parts) < 4 || parts[len(parts)-1] != "" {
+		t.Fatalf("shown, and cleared: %q", parts)
+	}
+	for _, part := range parts {
+		if cells.Width(part) >= columns {
+			t.Errorf("%q is as wide as the terminal", part)
+		}
+	}
+	if !strings.Contains(parts[1], "checking [") {
+		t.Errorf("%q", parts[1])
+	}
+}
+
+// An analyst who watches a statement at work sees for how long, and nothing of its data:
+// whatever is counted depends on them.
+func TestAnalystsSeeTimeAlone(t *testing.T) {
+	for _, path := range []string{"query/query.go", "query/map.go"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, counts := range []string{".Watch(", ".Progress(", "terminal.Steps(", "terminal.Bytes("} {
+			if strings.Contains(string(text), counts) {
+				t.Errorf("%s counts: %s", path, counts)
+			}
+		}
+		if strings.Count(string(text), "t.Busy(ctx, ") != 1 {
+			t.Errorf("%s does not say that it is at work", path)
+		}
 	}
 }

@@ -59,6 +59,28 @@ type window struct {
 	start, end int
 	eof        bool
 	err        error // other than io.EOF
+	file       *counted
+}
+
+// Offset returns how many bytes of the file were read, of how many that it had when it
+// was opened, both as they are stored.
+func (w *window) Offset() (read, all int64) {
+	if w.file == nil {
+		return 0, 0
+	}
+	return w.file.read, w.file.all
+}
+
+// A counted file knows how far it was read.
+type counted struct {
+	*os.File
+	read, all int64
+}
+
+func (f *counted) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	f.read += int64(n)
+	return n, err
 }
 
 func open(ctx context.Context, path string, encoding notation.Encoding) (*window, error) {
@@ -66,7 +88,11 @@ func open(ctx context.Context, path string, encoding notation.Encoding) (*window
 	if err != nil {
 		return nil, err
 	}
-	from, closer, err := decompress(path, f)
+	file := &counted{File: f}
+	if info, err := f.Stat(); err == nil {
+		file.all = info.Size()
+	}
+	from, closer, err := decompress(path, file)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -77,7 +103,9 @@ func open(ctx context.Context, path string, encoding notation.Encoding) (*window
 	case notation.UTF16:
 		from = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(from)
 	}
-	return newWindow(from, closer), nil
+	w := newWindow(from, closer)
+	w.file = file
+	return w, nil
 }
 
 // Bytes opens a file, decompressed by its ending, as the bytes that it holds.
@@ -108,7 +136,7 @@ func Head(ctx context.Context, path string, n int64) ([]byte, error) {
 }
 
 // decompress reads a file by its ending.
-func decompress(path string, f *os.File) (io.Reader, io.Closer, error) {
+func decompress(path string, f io.ReadCloser) (io.Reader, io.Closer, error) {
 	switch lower := strings.ToLower(path); {
 	case strings.HasSuffix(lower, ".gz"):
 		r, err := gzip.NewReader(bufio.NewReader(f))

@@ -280,3 +280,43 @@ func TestFieldInSeveralNotations(t *testing.T) {
 		}
 	}
 }
+
+// A reader knows how far it is in its file, in the bytes that are stored, from some to all.
+func TestOffset(t *testing.T) {
+	text := []byte("a,b\n" + strings.Repeat("some,text\n", 100_000))
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, stored := range map[string][]byte{"plain.csv": text, "packed.csv.gz": packed.Bytes()} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, stored, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenCSV(t.Context(), path, notation.Form{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		before, between := int64(0), false
+		for {
+			read, all := r.Offset()
+			if all != int64(len(stored)) || read < before || read > all {
+				t.Fatalf("%s: %d of %d bytes, after %d", name, read, all, before)
+			}
+			before, between = read, between || read > 0 && read < all
+			if _, err := r.Next(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read, all := r.Offset(); read != all || name == "plain.csv" && !between {
+			t.Errorf("%s: %d of %d bytes at the end; some on the way: %v", name, read, all, between)
+		}
+	}
+}

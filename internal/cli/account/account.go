@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/accountant"
@@ -90,7 +91,7 @@ curve or a pair of laws: rdp("curve.csv"), pair("pair.csv").`,
 		if len(args) == 0 {
 			return diagnostic.New("D113", diagnostic.Span{}, "no plan").Try("discreet %s", c.UsageLine)
 		}
-		done := t.Busy(ctx, "accounting")
+		done := t.Watch(ctx, a.doing)
 		defer done()
 		if text := os.Getenv("DISCREET_ACCOUNT_TIMEOUT"); text != "" && a.timeout == 0 {
 			if err := a.wait(text); err != nil {
@@ -166,6 +167,16 @@ type accounting struct {
 	from, to   float64
 	misprinted bool
 	directions bool
+
+	points, reached atomic.Int64 // of a sweep
+}
+
+// doing says what the command is at: of a sweep at which point of how many.
+func (a *accounting) doing() string {
+	if all := a.points.Load(); all > 0 {
+		return "accounting " + terminal.Steps(a.reached.Load(), all)
+	}
+	return "accounting"
 }
 
 func (a *accounting) define(fs *flag.FlagSet) {

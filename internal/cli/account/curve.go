@@ -122,6 +122,7 @@ func (a *accounting) overEpsilon(ctx context.Context, args []string) (plot.Plot,
 
 func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask func(privacy.Event, float64) (*accountant.Report, error), p plot.Plot) (plot.Plot, error) {
 	var f plot.Family
+	a.points.Store(int64(len(args) * len(xs)))
 	for _, text := range args {
 		e, err := a.event(text)
 		if err != nil {
@@ -131,6 +132,7 @@ func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask 
 			if ctx.Err() != nil {
 				return plot.Plot{}, ctx.Err()
 			}
+			a.reached.Add(1)
 			r, err := a.chosen(ask(e, x))
 			switch {
 			case err != nil:
@@ -171,7 +173,9 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 	}
 	var f plot.Family
 	last := 0
+	a.points.Store(int64(len(xs)))
 	for _, x := range xs {
+		a.reached.Add(1)
 		k := int(math.Round(x))
 		if ctx.Err() != nil {
 			return plot.Plot{}, ctx.Err()

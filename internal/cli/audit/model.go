@@ -159,7 +159,7 @@ func (a *modelAudit) run(ctx context.Context, t *terminal.Terminal) error {
 			Because("the attacks compare losses with those of networks that are trained for it")
 	}
 	others := input.Examples{CSV: a.others, Unit: a.Unit, AsTable: true}
-	a.AsTable = true
+	a.AsTable, a.Screen, others.Screen = true, t, t
 	if err := a.Open(&a.Workplace); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
@@ -40,6 +41,8 @@ type Examples struct {
 	File    string // that file, once it was recognised
 
 	Declared *catalog.Table // of table, once the catalog is loaded
+
+	Screen *terminal.Terminal // shows how many records were read; nil for none
 }
 
 // Define defines the flags that name examples.
@@ -169,6 +172,15 @@ func (e *Examples) UnitName() string {
 // Read reads the examples. No record is an error, and an error about a table of the
 // catalog says nothing of its records.
 func (e *Examples) Read(ctx context.Context, w *workplace.Workplace, encoding *example.Encoding, s example.Selection) (*example.Set, error) {
+	var read atomic.Int64
+	if e.Screen != nil {
+		defer e.Screen.Watch(ctx, func() string {
+			if n := read.Load(); n > 0 {
+				return fmt.Sprintf("reading %s: %d records", e.Source(), n)
+			}
+			return "reading " + e.Source()
+		})()
+	}
 	switch {
 	case e.Images != "":
 		return nil, errors.New("images have no encoding")
@@ -185,6 +197,7 @@ func (e *Examples) Read(ctx context.Context, w *workplace.Workplace, encoding *e
 		return nil, err
 	}
 	err = records.EachRecord(ctx, e.Table, encoding.Needs(), func(unit string, values []sqltype.Value) error {
+		read.Add(1)
 		b.Add(unit, values)
 		return nil
 	})

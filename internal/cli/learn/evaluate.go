@@ -102,7 +102,7 @@ func (v *evaluating) run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	v.AsTable = true
+	v.AsTable, v.Screen = true, t
 	if err := v.Open(&v.Workplace); err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ func (l *labelling) electorate(ctx context.Context, t *terminal.Terminal) (v *el
 
 // describe declares the examples of the teachers, without reading one.
 func (l *labelling) describe(ctx context.Context, t *terminal.Terminal, d *ensembleData) error {
+	l.from.Screen = t
 	if err := l.from.Open(&l.Workplace); err != nil {
 		return err
 	}

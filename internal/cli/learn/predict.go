@@ -74,7 +74,7 @@ func (p *predicting) run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	p.AsTable = true
+	p.AsTable, p.Screen = true, t
 	if err := p.Open(&p.Workplace); err != nil {
 		return err
 	}

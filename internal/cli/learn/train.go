@@ -204,6 +204,7 @@ type job struct {
 }
 
 func (v *training) run(ctx context.Context, t *terminal.Terminal) error {
+	v.Screen = t
 	if err := v.Open(&v.Workplace); err != nil {
 		return err
 	}

@@ -293,11 +293,14 @@ func (v *training) fit(ctx context.Context, t *terminal.Terminal, j *job, c *cho
 	if !j.unpaid && !v.Public {
 		t.Say("charged %v", c.whole)
 	}
-	done := t.Watch(ctx, func() string { return "training " + terminal.Gauge(math.Float64frombits(c.share.Load())) })
-	defer done()
 	if err := v.load(ctx, j); err != nil {
 		return nil, err
 	}
+	done := t.Watch(ctx, func() string {
+		share := math.Float64frombits(c.share.Load())
+		return fmt.Sprintf("training %s %.0f%%", terminal.Gauge(share), 100*share)
+	})
+	defer done()
 	m, err := c.Fit(ctx, noise.System(), j.set)
 	if err != nil {
 		return nil, v.refused(ctx, err)

@@ -94,7 +94,7 @@ func (s *show) line() string {
 	if p.Steps == 0 {
 		return "training"
 	}
-	return fmt.Sprintf("%s loss %.4f clipped %2.0f%% epsilon %.2f", terminal.Gauge(float64(p.Step)/float64(p.Steps)), s.loss, 100*s.clipped, p.Epsilon)
+	return fmt.Sprintf("%s steps, loss %.4f clipped %2.0f%% epsilon %.2f", terminal.Steps(int64(p.Step), int64(p.Steps)), s.loss, 100*s.clipped, p.Epsilon)
 }
 
 // end says how it went.

@@ -2,6 +2,8 @@ package owner
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/internal/check"
 	"github.com/discreet-dp/discreet/internal/cli/command"
@@ -40,8 +42,8 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 			return err
 		}
 		defer w.Close()
-		done := t.Busy(ctx, "checking")
-		report, err := check.Run(ctx, w.Catalog, owner)
+		watch, done := watched(ctx, t, "checking")
+		report, err := check.Run(ctx, w.Catalog, owner, watch)
 		done()
 		if err != nil {
 			return err
@@ -57,6 +59,35 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		return nil
 	}
 	return c
+}
+
+// watched shows what a check is at.
+func watched(ctx context.Context, t *terminal.Terminal, what string) (watch func(check.Progress), done func()) {
+	if !t.People {
+		return nil, func() {}
+	}
+	var last atomic.Pointer[check.Progress]
+	return func(p check.Progress) { last.Store(&p) }, t.Watch(ctx, func() string {
+		if p := last.Load(); p != nil {
+			return what + " " + progressLine(*p)
+		}
+		return what
+	})
+}
+
+// progressLine says what a check is at: bytes of a file, or steps.
+func progressLine(p check.Progress) string {
+	line := terminal.Printable(p.Table) + ": " + terminal.Printable(p.Doing)
+	switch {
+	case p.Bytes:
+		line += " " + terminal.Bytes(p.Done, p.All)
+	case p.All > 0:
+		line += " " + terminal.Steps(p.Done, p.All)
+	}
+	if p.Tables > 1 {
+		line += fmt.Sprintf(", table %d of %d", p.At, p.Tables)
+	}
+	return line
 }
 
 // errFound ends a check that has reported problems.

@@ -79,7 +79,7 @@ does not have the key. Keep it where the anchor is.`,
 			return err
 		}
 		defer w.Close()
-		o := ownership{&w, domain, *note, *unread}
+		o := ownership{&w, t, domain, *note, *unread}
 		said, err := map[string]func(context.Context) (string, error){
 			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
@@ -98,6 +98,7 @@ does not have the key. Keep it where the anchor is.`,
 // An ownership is what the owner does to the ledger. Each act returns what to print.
 type ownership struct {
 	*workplace.Workplace
+	terminal     *terminal.Terminal
 	domain, note string
 	unread       bool // the owner knows that some columns cannot be read
 }
@@ -133,7 +134,9 @@ func (o *ownership) readable(ctx context.Context) error {
 		}
 		return err
 	}
-	unread, err := check.FindUnread(ctx, o.Catalog, owner)
+	watch, done := watched(ctx, o.terminal, "trying columns")
+	unread, err := check.FindUnread(ctx, o.Catalog, owner, watch)
+	done()
 	if err != nil || len(unread) == 0 {
 		return err
 	}

@@ -35,3 +35,17 @@ func TestReport(t *testing.T) {
 		t.Errorf("%s differs (%v):\n%s", path, err, got.String())
 	}
 }
+
+// What a check is at is shown in bytes of a file or in steps, and a bar only where it is
+// known how many there are.
+func TestProgressLine(t *testing.T) {
+	for want, p := range map[string]check.Progress{
+		"visits: reading [###############...............] 1.5 MB of 3.0 MB, table 1 of 2": {Table: "visits", At: 1, Tables: 2, Doing: "reading", Done: 1_500_000, All: 3_000_000, Bytes: true},
+		"bills: counting units [##########....................] 3 of 9, table 2 of 2":     {Table: "bills", At: 2, Tables: 2, Doing: "counting units", Done: 3, All: 9},
+		"visits: comparing columns": {Table: "visits", At: 1, Tables: 1, Doing: "comparing columns"},
+	} {
+		if got := progressLine(p); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

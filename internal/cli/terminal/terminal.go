@@ -154,9 +154,32 @@ func (t *Terminal) Busy(ctx context.Context, what string) (done func()) {
 // over, from any goroutine.
 func (t *Terminal) Progress(ctx context.Context, what string, all int) (step, done func()) {
 	var over atomic.Int64
-	return func() { over.Add(1) }, t.Watch(ctx, func() string {
-		return fmt.Sprintf("%s %s", what, Gauge(float64(over.Load())/float64(all)))
-	})
+	return func() { over.Add(1) }, t.Watch(ctx, func() string { return what + " " + Steps(over.Load(), int64(all)) })
+}
+
+// Steps draws how many steps of how many are done.
+func Steps(done, all int64) string {
+	return fmt.Sprintf("%s %d of %d", Gauge(float64(done)/float64(max(all, 1))), done, all)
+}
+
+// Bytes draws how much of how much is read.
+func Bytes(done, all int64) string {
+	return fmt.Sprintf("%s %s of %s", Gauge(float64(done)/float64(max(all, 1))), size(done), size(all))
+}
+
+// size prints a number of bytes for people.
+func size(n int64) string {
+	x, unit := float64(n), "bytes"
+	for _, larger := range []string{"kB", "MB", "GB", "TB"} {
+		if x < 1000 {
+			break
+		}
+		x, unit = x/1000, larger
+	}
+	if unit == "bytes" || x >= 99.95 {
+		return fmt.Sprintf("%.0f %s", x, unit)
+	}
+	return fmt.Sprintf("%.1f %s", x, unit)
 }
 
 // Watch shows a line that changes.
@@ -181,7 +204,11 @@ func (t *Terminal) Watch(ctx context.Context, what func() string) (done func()) 
 			case now := <-tick.C:
 				if spent := now.Sub(start); spent > time.Second {
 					shown = true
-					fmt.Fprintf(t.Err, "\r\x1b[K%c %s %ds", `|/-\`[frame%4], what(), int(spent.Seconds()))
+					line := fmt.Sprintf("%c %s %ds", `|/-\`[frame%4], what(), int(spent.Seconds()))
+					if room := columnsOf(t.Err, 0); room > 1 {
+						line = cells.Cut(line, room-1) // a line that wraps cannot be cleared
+					}
+					fmt.Fprint(t.Err, "\r\x1b[K"+line)
 				}
 			}
 		}
