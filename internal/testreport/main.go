@@ -1,6 +1,6 @@
 // Command testreport reads the events of `go test -json` on standard input and
 // prints what a reader wants: a line for each package, the whole output of what
-// failed, the reason of what was skipped, and the numbers last.
+// failed, the reason of what was skipped, where the time went, and the numbers last.
 //
 // It fails when a test or a build failed, when no test ran, and when the events
 // are not events. Skips are printed aloud and are not failures: .ci/run looks
@@ -9,10 +9,14 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +37,7 @@ func report(in io.Reader, out io.Writer) error {
 	type key struct{ pkg, test string }
 	said := map[key]*strings.Builder{} // the output of what still runs
 	var passed, failed, skipped, broken int
+	tests, wings := map[string]float64{}, map[string]float64{} // seconds
 
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 64<<20)
@@ -59,6 +64,11 @@ func report(in io.Reader, out io.Writer) error {
 			text = b.String()
 			delete(said, k)
 		}
+		if e.Elapsed > 0 && e.Test == "" {
+			wings[wing(e.Package)] += e.Elapsed
+		} else if e.Elapsed > 0 && !strings.Contains(e.Test, "/") {
+			tests[path.Base(e.Package)+" "+e.Test] += e.Elapsed
+		}
 		switch {
 		case e.Action == "pass" && e.Test != "":
 			passed++
@@ -83,6 +93,8 @@ func report(in io.Reader, out io.Writer) error {
 			fmt.Fprintf(out, "--- %s %s did not end\n%s", k.pkg, k.test, b)
 		}
 	}
+	fmt.Fprintf(out, "seconds by wing: %s\n", most(wings, len(wings)))
+	fmt.Fprintf(out, "seconds by test: %s\n", most(tests, 12))
 	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", passed, max(failed, broken), skipped)
 	switch {
 	case failed+broken > 0:
@@ -91,6 +103,30 @@ func report(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("no test ran")
 	}
 	return nil
+}
+
+// wing is the folder of a package in its module.
+func wing(pkg string) string {
+	rest := strings.SplitN(pkg, "/", 5) // host, owner, module, folder, ...
+	switch {
+	case len(rest) < 4:
+		return "root"
+	case rest[3] == "internal" && len(rest) > 4:
+		return "internal/" + strings.Split(rest[4], "/")[0]
+	}
+	return rest[3]
+}
+
+// most are the n greatest, with their names.
+func most(seconds map[string]float64, n int) string {
+	names := slices.SortedFunc(maps.Keys(seconds), func(a, b string) int {
+		return cmp.Or(cmp.Compare(seconds[b], seconds[a]), cmp.Compare(a, b))
+	})
+	said := make([]string, min(n, len(names)))
+	for i := range said {
+		said[i] = fmt.Sprintf("%s %.0f", names[i], seconds[names[i]])
+	}
+	return strings.Join(said, ", ")
 }
 
 // reason is what a skipped test said: its output without the framework's lines.

@@ -21,6 +21,14 @@ func TestReport(t *testing.T) {
 		err      string
 	}{
 		{"all pass", pass + ok, []string{"ok   p 1.5s", "1 passed, 0 failed, 0 skipped"}, ""},
+		{"wings by their seconds", pass +
+			`{"Action":"pass","Package":"github.com/o/m/learn/tree","Test":"TestE","Elapsed":2}` + "\n" +
+			`{"Action":"pass","Package":"github.com/o/m/learn/tree","Test":"TestE/part","Elapsed":2}` + "\n" +
+			`{"Action":"pass","Package":"github.com/o/m/learn/tree","Elapsed":2}` + "\n" +
+			`{"Action":"pass","Package":"github.com/o/m/internal/plan/x","Elapsed":5}` + "\n" +
+			`{"Action":"pass","Package":"github.com/o/m/learn","Elapsed":4}` + "\n" +
+			`{"Action":"pass","Package":"github.com/o/m","Elapsed":1}` + "\n",
+			[]string{"seconds by wing: learn 6, internal/plan 5, root 1\n", "seconds by test: tree TestE 2\n"}, ""},
 		{"a skip is said aloud", pass + skip + ok, []string{"SKIP p TestC: c_test.go:3: skip: missing tool initdb", "1 passed, 0 failed, 1 skipped"}, ""},
 		{"a failure shows its cause", pass + fail + notOK, []string{"the cause", "1 passed, 1 failed"}, "1 tests failed"},
 		{"a panic outside tests", pass + notOK, []string{"panic: oh", "1 passed, 1 failed"}, "failed"},
