@@ -37,6 +37,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -100,7 +101,11 @@ func CheckLedger(ctx context.Context, l *ledger.Ledger, c *catalog.Catalog) erro
 // A Spend is what a statement may cost, in one of three forms: Epsilon alone
 // (pure), Epsilon and Delta (approximate), or Rho, with a Delta for private
 // group selection (a hundredth of the domain's selection delta if absent).
-type Spend = release.Spend
+type Spend struct {
+	Epsilon privacy.Epsilon
+	Delta   privacy.Delta
+	Rho     privacy.Rho
+}
 
 // QueryOptions say how to answer a statement. The zero value takes everything
 // from the catalog's defaults.
@@ -165,13 +170,13 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 			Because("more than %d aggregations stand over one another, or more than %d relations", maxAggregates, maxDepth).
 			Try("compute it in fewer steps; DISTINCT and UNION are aggregations too"), text)
 	}
-	if s.spend.IsZero() {
+	if release.Spend(s.spend).IsZero() {
 		s.spend = Spend(db.config.Catalog.Spend)
 	}
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {
 		return nil, err
 	}
-	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: s.spend, Weights: o.Weights}); err != nil {
+	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: o.Weights}); err != nil {
 		return nil, in(err, text)
 	}
 	s.post = rewrite.Intervals(s.certificate)

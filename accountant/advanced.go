@@ -47,7 +47,7 @@ func advancedEpsilon(p *flat, delta float64) (answer, error) {
 	if pts.curves > 0 {
 		best.note += fmt.Sprintf("; δ = %.3g for each event that has a curve", math.Exp(pts.logShare))
 	}
-	best.direction = "both"
+	best.direction = Both
 	return best, nil
 }
 

@@ -28,7 +28,7 @@ func basicEpsilon(p *flat, delta float64) (answer, error) {
 	}
 	eps := pts.sum(func(eps float64) float64 { return eps }, func(eps *big.Rat) *big.Rat { return eps })
 	a.Bracket = bracket(0, eps, eps)
-	a.direction = "both"
+	a.direction = Both
 	return a, nil
 }
 
@@ -145,7 +145,7 @@ func basicDelta(p *flat, epsilon float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{note: "the sum of all δ", direction: "both"}
+	a := answer{note: "the sum of all δ", direction: Both}
 	d := math.Min(1, upFloat(delta))
 	if total.Cmp(exactly(epsilon)) > 0 {
 		a.note, d = "the sum of all ε is above the one asked for", 1

@@ -17,7 +17,7 @@ import (
 type Calibration struct {
 	Value      float64 // the end of [Low, High] that meets it: noise up; counts, rates and ε down
 	Low, High  float64 // where the search ended; equal if every value on the costly side is refused by the plan
-	Accountant string  // the one whose bound shows it
+	Accountant Name    // the one whose bound shows it
 }
 
 // ErrUnreachable is wrapped when no value of the parameter meets the guarantee.
@@ -64,7 +64,7 @@ type search struct {
 
 // excess returns ln(High/epsilon) of the least High of some accountants, and its name;
 // +Inf where the plan means nothing or has no bound.
-func (s *search) excess(x float64, of []string) (least float64, name string) {
+func (s *search) excess(x float64, of []Name) (least float64, name Name) {
 	least = math.Inf(1)
 	r, err := numeric.FromFloat(x)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e end) met() bool { return e.f <= 0 }
 
 // bracket walks from a value to two ends, the first met and the second not, by
 // steps that grow from the factor f.
-func (s *search) bracket(start, f float64, of []string) (good, bad end, err error) {
+func (s *search) bracket(start, f float64, of []Name) (good, bad end, err error) {
 	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
 	e := at(start)
 	if e.met() {
@@ -178,7 +178,7 @@ func (s *search) bracket(start, f float64, of []string) (good, bad end, err erro
 
 // narrow brings two ends together, by the secant in logarithms with Illinois'
 // safeguard, or by halves where that does not halve.
-func (s *search) narrow(good, bad end, precision float64, of []string) (end, end) {
+func (s *search) narrow(good, bad end, precision float64, of []Name) (end, end) {
 	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
 	fg, fb := good.f, bad.f
 	slow := 0
@@ -223,15 +223,15 @@ func (s *search) narrow(good, bad end, precision float64, of []string) (end, end
 }
 
 func (s *search) run() (Calibration, error) {
-	asked := accountants()
+	asked := Names()
 	if s.options.Accountant != "" {
-		if asked = []string{s.options.Accountant}; !slices.Contains(accountants(), asked[0]) {
+		if asked = []Name{s.options.Accountant}; !slices.Contains(Names(), asked[0]) {
 			return Calibration{}, fmt.Errorf("there is no accountant %q", s.options.Accountant)
 		}
 	}
 	// A guess by accountants that cost little, from anywhere: 1 is a count, a scale, a
 	// rate and an ε; a probability is below.
-	cheap := slices.DeleteFunc(accountants(), func(name string) bool { return name == "pld" })
+	cheap := slices.DeleteFunc(Names(), func(name Name) bool { return name == PLD })
 	start := math.NaN()
 	for _, x := range []float64{1, 0.75, 0.9, 0.5, 2, 10, 100, 1000, 1e6, 0.1, 0.01} {
 		if f, _ := s.excess(x, cheap); !math.IsInf(f, 1) || math.IsNaN(start) && s.means(x) {
@@ -260,7 +260,7 @@ func (s *search) run() (Calibration, error) {
 	// From there with the accountant that is best; and on, if at the end another is.
 	of := asked
 	if _, name := s.excess(start, asked); name != "" {
-		of = []string{name}
+		of = []Name{name}
 	}
 	if good, bad, err = s.bracket(start, step, of); err != nil {
 		return Calibration{}, err
@@ -271,7 +271,7 @@ func (s *search) run() (Calibration, error) {
 		if f > 0 {
 			break
 		}
-		of = []string{name}
+		of = []Name{name}
 		if good, bad, err = s.bracket(bad.x, 1.01, of); err != nil {
 			return Calibration{}, err
 		}

@@ -24,9 +24,10 @@ func parsePlan(t rapid.TB, text string) plan.Plan {
 
 func TestCalibrateVectors(t *testing.T) {
 	for _, tc := range []struct {
-		id, plan, accountant string
-		eps, delta           float64
-		tolerance            float64 // relative
+		id, plan   string
+		accountant Name
+		eps, delta float64
+		tolerance  float64 // relative
 	}{
 		{"agm-sigma-eps1-d1e-06", "gaussian(?)", "", 1, 1e-6, 1e-9},
 		{"agm-sigma-eps1.5-d1e-06", "gaussian(?)", "", 1.5, 1e-6, 1e-9},

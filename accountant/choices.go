@@ -23,7 +23,7 @@ func (p *flat) choices() bool {
 
 // choiceFloor returns a lower bound by candidates at the best of some places, 0 where
 // nothing is known. The greatest is sought, not certified: each is a bound.
-func (p *flat) choiceFloor(q question, direct direction) float64 {
+func (p *flat) choiceFloor(q question, direct orientation) float64 {
 	best, at := 0.0, 0.5
 	try := func(part float64) bool {
 		low := 0.0
@@ -47,7 +47,7 @@ func (p *flat) choiceFloor(q question, direct direction) float64 {
 
 // choosing is a lower bound by candidates at one place. Of events without a pair of their
 // own nothing is looked at, which is post-processing.
-func (p *flat) choosing(q question, direct direction, part float64) (float64, error) {
+func (p *flat) choosing(q question, direct orientation, part float64) (float64, error) {
 	var terms []pld.Term
 	for _, t := range p.terms {
 		e, err := t.chosen(p, direct, q, part)
@@ -59,13 +59,13 @@ func (p *flat) choosing(q question, direct direction, part float64) (float64, er
 		}
 	}
 	b, _, err := composed(p.meter, terms, q)
-	if err != nil || b.Check() != nil {
+	if err != nil || b.check() != nil {
 		return 0, err
 	}
 	return math.Max(0, down(b.Low)), nil
 }
 
-func (t term) chosen(p *flat, direct direction, q question, part float64) (loss.Event, error) {
+func (t term) chosen(p *flat, direct orientation, q question, part float64) (loss.Event, error) {
 	if loss.HasChoice(t.event) {
 		return loss.OfChoice(under(simple(p.meter, t.event), t.rel), direct(t), part)
 	}

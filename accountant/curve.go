@@ -178,7 +178,7 @@ func profileOf(ctx context.Context, plan privacy.Event, alphas []float64, o Opti
 		}
 	}
 	if o.Accountant == "" {
-		o.Accountant = "pld" // the best but for rounding, or its fallback
+		o.Accountant = PLD // the best but for rounding, or its fallback
 	}
 	top, err := Epsilon(ctx, plan, least/1e3, o)
 	if err != nil {

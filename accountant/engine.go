@@ -18,7 +18,7 @@ type engine func(question) (answer, error)
 // engines lists those that a plan suits, the best first: the closed curve of
 // Gaussian noise; that of a single event; the inversion of the moment generating
 // function, whose cost does not grow with the number of steps; the lattice.
-func (p *flat) engines(direct direction) []engine {
+func (p *flat) engines(direct orientation) []engine {
 	if p.exactlyGaussian() {
 		return []engine{p.closed}
 	}
@@ -47,7 +47,7 @@ func (p *flat) closed(q question) (answer, error) {
 }
 
 // single reads ε or δ off the curve of one event's dominating pair.
-func (p *flat) single(direct direction) engine {
+func (p *flat) single(direct orientation) engine {
 	return func(q question) (answer, error) {
 		t := p.terms[0]
 		e, err := t.loss(p.meter, direct, q)
@@ -151,12 +151,12 @@ func (p *flat) inversion(terms []transform.Term, d transform.Direction) engine {
 			of = c.Epsilon
 		}
 		b, err := of(q.x)
-		return answer{b, "", "privacy loss distribution by inversion of its moment generating function", nil}, err
+		return answer{Bracket(b), "", "privacy loss distribution by inversion of its moment generating function", nil}, err
 	}
 }
 
 // lattice is package pld's.
-func (p *flat) lattice(direct direction) engine {
+func (p *flat) lattice(direct orientation) engine {
 	return func(q question) (answer, error) {
 		terms := make([]pld.Term, len(p.terms))
 		for i, t := range p.terms {
@@ -185,14 +185,14 @@ func composed(meter *work.Meter, terms []pld.Term, q question) (b Bracket, note 
 		return Bracket{}, "", err
 	}
 	if q.isDelta {
-		return r.Epsilon(q.x), r.Note, nil
+		return Bracket(r.Epsilon(q.x)), r.Note, nil
 	}
-	return r.Delta(q.x), r.Note, nil
+	return Bracket(r.Delta(q.x)), r.Note, nil
 }
 
 // gaussianTerms are the plan's terms if all are Gaussian, Poisson-subsampled or
 // not, and all samples lie in one direction.
-func (p *flat) gaussianTerms(direct direction) (terms []transform.Term, d transform.Direction, ok bool) {
+func (p *flat) gaussianTerms(direct orientation) (terms []transform.Term, d transform.Direction, ok bool) {
 	of := map[loss.Direction]transform.Direction{loss.Remove: transform.Remove, loss.Add: transform.Add, loss.Replace: transform.Replace}
 	sampled := false
 	for i, t := range p.terms {
@@ -250,7 +250,7 @@ func (t term) sampledGaussian(meter *work.Meter) (g sampledGaussian) {
 }
 
 // loss is the dominating pair of one event of the term, good enough for the question.
-func (t term) loss(meter *work.Meter, direct direction, q question) (loss.Event, error) {
+func (t term) loss(meter *work.Meter, direct orientation, q question) (loss.Event, error) {
 	if l, ok, err := t.profiled(meter, q); ok {
 		return l, err
 	}

@@ -41,7 +41,7 @@ func (p *flat) floor() float64 {
 
 func (p *flat) floorEpsilon(delta float64) float64 {
 	if mu := p.floor(); mu > 0 {
-		if b := gaussianEpsilon(mu, math.Log(delta)); b.Check() == nil {
+		if b := gaussianEpsilon(mu, math.Log(delta)); b.check() == nil {
 			return max(0, down(b.Low))
 		}
 	}
@@ -50,7 +50,7 @@ func (p *flat) floorEpsilon(delta float64) float64 {
 
 func (p *flat) floorDelta(epsilon float64) float64 {
 	if mu := p.floor(); mu > 0 {
-		if b := gaussianDelta(mu, epsilon); b.Check() == nil {
+		if b := gaussianDelta(mu, epsilon); b.check() == nil {
 			return max(0, down(b.Low))
 		}
 	}

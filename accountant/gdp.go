@@ -119,5 +119,5 @@ func (g gaussian) answer(at func(mu float64) Bracket) answer {
 	default:
 		b.Low = 0
 	}
-	return answer{b, "both", g.notes, nil}
+	return answer{b, Both, g.notes, nil}
 }

@@ -54,7 +54,7 @@ func TestGroupsOfSamplesInEveryDecade(t *testing.T) {
 						continue // a refusal
 					}
 					b := r.tightest()
-					if b.Check() != nil || b.High < low || b.Low < 0 {
+					if b.check() != nil || b.High < low || b.Low < 0 {
 						t.Errorf("%v for %d, %v: %v, for fewer units at least %v", plan, g, rel, b, low)
 					}
 					low = max(low, b.Low)

@@ -142,7 +142,7 @@ func asPoint(ctx context.Context, plan privacy.Event, delta privacy.Delta, o Opt
 		return nil, errors.New("no finite ε is known at this δ")
 	}
 	high := best.Epsilon.High
-	if none, err := Epsilon(ctx, plan, 0, Options{Neighbours: o.Neighbours, Group: o.Group, Accountant: "basic", Work: o.Work}); err == nil {
+	if none, err := Epsilon(ctx, plan, 0, Options{Neighbours: o.Neighbours, Group: o.Group, Accountant: Basic, Work: o.Work}); err == nil {
 		if b, ok := none.Best(); ok && b.Epsilon.High <= 1.01*high {
 			high, delta = b.Epsilon.High, privacy.Delta{}
 		}

@@ -120,7 +120,7 @@ func optimalDelta(p *flat, epsilon float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{h.delta(epsilon), "both", h.note(), nil}, nil
+	return answer{h.delta(epsilon), Both, h.note(), nil}, nil
 }
 
 // optimalEpsilon gives the theorem's least (k-2i)ε as High, and as Low the least ε'
@@ -130,7 +130,7 @@ func optimalEpsilon(p *flat, delta float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{impossible(), "both", h.note(), nil}
+	a := answer{impossible(), Both, h.note(), nil}
 	if h.none < 0 && delta < -math.Expm1(h.none) {
 		a.note += "; impossible: δ is below 1-Π(1-δ_i)"
 		return a, nil

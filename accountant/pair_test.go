@@ -91,7 +91,7 @@ func TestPairsOfKnownMechanisms(t *testing.T) {
 		"without_replacement(5, 100, " + response + ")": "without_replacement(5, 100, randomized_response(0.75))",
 		"shuffled(1000, " + response + ")":              "shuffled(1000, pure(ln(3)))",
 	} {
-		for _, accountant := range []string{"pld", "rdp", "basic"} {
+		for _, accountant := range []Name{PLD, RDP, Basic} {
 			o := Options{Neighbours: privacy.ReplaceOne, Accountant: accountant}
 			a, errA := Epsilon(t.Context(), parse(t, plan), 1e-6, o)
 			b, errB := Epsilon(t.Context(), parse(t, other), 1e-6, o)

@@ -56,7 +56,7 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 			a.note = fmt.Sprintf("fallback to rdp (%s), because: %v", a.note, err)
 			return a, nil
 		}
-		a.direction = direct(p.terms[0]).String()
+		a.direction = Direction(direct(p.terms[0]).String())
 		each = append(each, Directed{a.direction, a.Bracket})
 		switch {
 		case i == 0:
@@ -65,7 +65,7 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 		case a.High > all.High*(1+1e-9):
 			all.direction, all.note = a.direction, a.note
 		case a.High >= all.High*(1-1e-9):
-			all.direction = "both"
+			all.direction = Both
 		}
 		all.Low, all.Estimate, all.High = math.Max(all.Low, a.Low), math.Max(all.Estimate, a.Estimate), math.Max(all.High, a.High)
 	}
@@ -81,7 +81,7 @@ func (p *flat) overDirections(q question, fallback func() (answer, error)) (answ
 
 // ask asks one engine after another, until the bracket is narrow. It spends its part of the
 // work of so many directions.
-func (p *flat) ask(q question, direct direction, directions int) (answer, error) {
+func (p *flat) ask(q question, direct orientation, directions int) (answer, error) {
 	var (
 		best    answer
 		some    bool
@@ -152,11 +152,11 @@ func (a answer) join(b answer) answer {
 	return a
 }
 
-// A direction says for each term how P and Q lie.
-type direction func(term) loss.Direction
+// An orientation says for each term how P and Q lie.
+type orientation func(term) loss.Direction
 
-func (p *flat) directions() []direction {
-	one := func(d ...loss.Direction) direction {
+func (p *flat) directions() []orientation {
+	one := func(d ...loss.Direction) orientation {
 		return func(t term) loss.Direction {
 			if t.replaces() {
 				return loss.Replace
@@ -167,8 +167,8 @@ func (p *flat) directions() []direction {
 	there, back := one(loss.Remove, loss.Add), one(loss.Add, loss.Remove)
 	for _, t := range p.terms {
 		if !t.replaces() {
-			return []direction{there, back}
+			return []orientation{there, back}
 		}
 	}
-	return []direction{there} // a replacement undone is a replacement
+	return []orientation{there} // a replacement undone is a replacement
 }

@@ -60,7 +60,7 @@ func drawRelation(t *rapid.T) privacy.Neighbours {
 }
 
 // account asks for ε, and fails on anything but a refusal by all.
-func account(t rapid.TB, text string, delta float64, o Options) map[string]Bracket {
+func account(t rapid.TB, text string, delta float64, o Options) map[Name]Bracket {
 	t.Helper()
 	p, err := plan.Parse(text)
 	if err != nil {
@@ -74,7 +74,7 @@ func account(t rapid.TB, text string, delta float64, o Options) map[string]Brack
 	if err != nil && !errors.Is(err, ErrNoBound) {
 		t.Fatalf("%s at δ = %v: %v", text, delta, err) // a contradiction among others
 	}
-	bounds := map[string]Bracket{}
+	bounds := map[Name]Bracket{}
 	for _, b := range r.Bounds {
 		bounds[b.Accountant] = *b.Epsilon
 	}
@@ -91,7 +91,7 @@ func TestAccountantsAgree(t *testing.T) {
 		plan, more := drawPlan(t, o.Neighbours), drawEvent(t, o.Neighbours)
 		delta := math.Exp(rapid.Float64Range(-60, -5).Draw(t, "ln delta"))
 		// The lattice rounds each plan its own way, within its bracket.
-		least := func(name string, b Bracket) float64 {
+		least := func(name Name, b Bracket) float64 {
 			if name == "pld" {
 				return b.Low
 			}
@@ -126,14 +126,14 @@ func TestSubsampledGaussianIsMonotone(t *testing.T) {
 		q := math.Exp(rapid.Float64Range(-7, -0.5).Draw(t, "ln q"))
 		sigma := math.Exp(rapid.Float64Range(-0.3, 2).Draw(t, "ln sigma"))
 		steps := rapid.IntRange(30, 3000).Draw(t, "steps")
-		at := func(q, sigma float64, steps int) map[string]Bracket {
+		at := func(q, sigma float64, steps int) map[Name]Bracket {
 			return account(t, fmt.Sprintf("%d*poisson(%v, gaussian(%v))", steps, q, sigma), 1e-6, Options{})
 		}
 		base := at(q, sigma, steps)
-		for what, other := range map[string]map[string]Bracket{
+		for what, other := range map[string]map[Name]Bracket{
 			"a greater rate": at(q*1.1, sigma, steps), "less noise": at(q, sigma/1.1, steps), "more steps": at(q, sigma, steps+1),
 		} {
-			for _, name := range []string{"pld", "rdp", "moments"} {
+			for _, name := range []Name{PLD, RDP, Moments} {
 				if other[name].High < base[name].Low || name != "pld" && other[name].High < base[name].High*(1-1e-9) {
 					t.Fatalf("q %v, sigma %v, %d steps: %s of %s falls from %v to %v", q, sigma, steps, name, what, base[name], other[name])
 				}
@@ -213,8 +213,10 @@ func TestParallel(t *testing.T) {
 // What cannot be accounted for is refused by name, with what to wrap it as.
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
-		plan, accountant, want string
-		o                      Options
+		plan       string
+		accountant Name
+		want       string
+		o          Options
 	}{
 		{"gaussian(1) + zcdp(1)", "pld", "zcdp(1)", Options{}},
 		{"approx(1, 1e-9) + gaussian(1)", "rdp", "approx(1, 1e-9): no Rényi divergence is known; wrap it as", Options{}},

@@ -82,8 +82,8 @@ func BenchmarkThousandEvents(b *testing.B) {
 		terms = append(terms, fmt.Sprintf("%d*poisson(%g, gaussian(%g))", 1+i%7, 0.001+1e-5*float64(i), 1+math.Mod(0.003*float64(i), 3)))
 	}
 	e := parse(b, strings.Join(terms, " + "))
-	for _, name := range accountants() {
-		b.Run(name, func(b *testing.B) {
+	for _, name := range Names() {
+		b.Run(string(name), func(b *testing.B) {
 			for b.Loop() {
 				_, _ = Epsilon(b.Context(), e, 1e-6, Options{Accountant: name})
 			}

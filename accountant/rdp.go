@@ -87,7 +87,7 @@ func renyiEpsilon(p *flat, c conversion, delta float64) (answer, error) {
 	}
 	high := up(eps)
 	low := min(p.floorEpsilon(delta), high)
-	return answer{bracket(low, max(low, eps), high), "both", renyiNote(c, order), nil}, nil
+	return answer{bracket(low, max(low, eps), high), Both, renyiNote(c, order), nil}, nil
 }
 
 func renyiDelta(p *flat, c conversion, eps float64) (answer, error) {
@@ -99,7 +99,7 @@ func renyiDelta(p *flat, c conversion, eps float64) (answer, error) {
 		return answer{}, err
 	}
 	d := math.Min(1, up(math.Exp(log)))
-	return answer{bracket(min(p.floorDelta(eps), d), d, d), "both", renyiNote(c, order), nil}, nil
+	return answer{bracket(min(p.floorDelta(eps), d), d, d), Both, renyiNote(c, order), nil}, nil
 }
 
 func renyiNote(c conversion, order float64) string {

@@ -27,7 +27,7 @@ func judged(r *Report, err error, b referee.Bound) error {
 	least, most := r.Bounds[0], r.Bounds[0]
 	for _, a := range r.Bounds {
 		v := a.value()
-		if v.Check() != nil || v.Low < 0 {
+		if v.check() != nil || v.Low < 0 {
 			return fmt.Errorf("%s: the bracket %v is none", a.Accountant, v)
 		}
 		if v.High < least.value().High {

@@ -17,7 +17,10 @@ import (
 // truth is the least value that is valid for the worst mechanism of the plan. High
 // is what decisions use; +Inf means that no finite value is known to hold. Low is
 // 0 where the method gives upper bounds only. Estimate is the method's own value.
-type Bracket = loss.Bracket
+type Bracket struct{ Low, Estimate, High float64 }
+
+// check refuses a bracket that no number lies in.
+func (b Bracket) check() error { return loss.Bracket(b).Check() }
 
 func bracket(low, estimate, high float64) Bracket {
 	return Bracket{Low: low, Estimate: estimate, High: high}
@@ -28,7 +31,7 @@ func bracket(low, estimate, high float64) Bracket {
 type Options struct {
 	Neighbours privacy.Neighbours // the relation in force
 	Orders     []float64          // Rényi orders of moments and rdp, above 1; nil is DefaultOrders and, beyond them, some extreme ones
-	Accountant string             // the only accountant to ask; empty is all
+	Accountant Name               // the only accountant to ask; empty is all
 	Group      int                // how many units change together; 0 is one
 	Work       int64              // steps that an answer may take; 0 is DefaultWork
 
@@ -53,11 +56,11 @@ var ErrWork = work.ErrLimit
 
 // A Bound is one accountant's answer.
 type Bound struct {
-	Accountant string   // basic, advanced, optimal, moments, rdp, zcdp, gdp or pld
-	Epsilon    *Bracket // set when a delta was given
-	Delta      *Bracket // set when an epsilon was given
-	Direction  string   // the neighbour that attains High: add, remove, replace or both
-	Note       string   // theorem, order, fallback, why Low is 0
+	Accountant Name
+	Epsilon    *Bracket  // set when a delta was given
+	Delta      *Bracket  // set when an epsilon was given
+	Direction  Direction // the neighbour that attains High
+	Note       string    // theorem, order, fallback, why Low is 0
 
 	// Directions has what holds for each direction by itself, of plans without
 	// parallel parts, where the accountant tells them apart.
@@ -66,7 +69,7 @@ type Bound struct {
 
 // A Directed bracket holds for one way in which neighbours may lie.
 type Directed struct {
-	Direction string // add, remove or replace
+	Direction Direction
 	Bracket
 }
 
@@ -87,8 +90,9 @@ func (b Bound) quantity() string {
 
 // A Refusal says why an accountant has no bound.
 type Refusal struct {
-	Accountant, Why string
-	Unfinished      bool // it may have one, but was stopped by Options.Work or the context's deadline
+	Accountant Name
+	Why        string
+	Unfinished bool // it may have one, but was stopped by Options.Work or the context's deadline
 }
 
 // A Report is what all accountants say of a plan.
@@ -138,37 +142,30 @@ func Delta(ctx context.Context, plan privacy.Event, epsilon float64, o Options) 
 // An answer is one accountant's value for one flat plan.
 type answer struct {
 	Bracket
-	direction, note string
-	each            []Directed // nil where directions are not told apart
+	direction Direction
+	note      string
+	each      []Directed // nil where directions are not told apart
 }
 
 // A method is an accountant: epsilon at a delta in [0, 1), and delta at an epsilon.
 type method struct {
-	name    string
+	name    Name
 	epsilon func(p *flat, delta float64) (answer, error)
 	delta   func(p *flat, epsilon float64) (answer, error)
 }
 
-// methods lists the accountants.
+// methods lists the accountants, in the order of Names.
 func methods() []method {
 	return []method{
-		{"basic", basicEpsilon, basicDelta},
-		{"advanced", advancedEpsilon, inverted(advancedEpsilon)},
-		{"optimal", optimalEpsilon, optimalDelta},
-		{"moments", momentsEpsilon, momentsDelta},
-		{"rdp", rdpEpsilon, rdpDelta},
-		{"zcdp", zcdpEpsilon, zcdpDelta},
-		{"gdp", gdpEpsilon, gdpDelta},
-		{"pld", pldEpsilon, pldDelta},
+		{Basic, basicEpsilon, basicDelta},
+		{Advanced, advancedEpsilon, inverted(advancedEpsilon)},
+		{Optimal, optimalEpsilon, optimalDelta},
+		{Moments, momentsEpsilon, momentsDelta},
+		{RDP, rdpEpsilon, rdpDelta},
+		{ZCDP, zcdpEpsilon, zcdpDelta},
+		{GDP, gdpEpsilon, gdpDelta},
+		{PLD, pldEpsilon, pldDelta},
 	}
-}
-
-// accountants lists their names.
-func accountants() (names []string) {
-	for _, m := range methods() {
-		names = append(names, m.name)
-	}
-	return names
 }
 
 func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (answer, error)) error {
@@ -270,7 +267,7 @@ func (r *Report) contradiction() error {
 // that an adversary meets (parallel composition).
 func worst(meter *work.Meter, o Options, m method, plans []*flat, value func(*flat) (answer, error)) (w answer, err error) {
 	share := o.work() / 4
-	if m.name == "pld" {
+	if m.name == PLD {
 		share = o.work() // what the others leave
 	}
 	err = meter.Do(share, func() error {
@@ -303,7 +300,7 @@ func worst(meter *work.Meter, o Options, m method, plans []*flat, value func(*fl
 // check refuses what no number lies in: a NaN or a lost sign must never become a
 // small answer.
 func (a answer) check() error {
-	if err := a.Bracket.Check(); err != nil {
+	if err := a.Bracket.check(); err != nil {
 		return err
 	}
 	if a.Low < 0 {

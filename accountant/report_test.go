@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // What tutorials print does not come out: √(2k ln(1/δ)) without its ε, 4.69 and
@@ -128,6 +130,32 @@ func TestReportIsSorted(t *testing.T) {
 	for _, b := range r.Bounds {
 		if b.Note == "" || b.Direction == "" || b.Delta != nil {
 			t.Errorf("%+v lacks a note or a direction", b)
+		}
+	}
+}
+
+// The accountants that are asked are those that have a name, in this order, and each bound
+// says a direction that the relation has.
+func TestNames(t *testing.T) {
+	var asked []Name
+	for _, m := range methods() {
+		asked = append(asked, m.name)
+	}
+	if !slices.Equal(asked, Names()) {
+		t.Errorf("%v are asked, and named %v", asked, Names())
+	}
+	for n, has := range map[privacy.Neighbours][]Direction{
+		privacy.AddRemove:  {Add, Remove, Both},
+		privacy.ReplaceOne: {Replace, Both},
+	} {
+		r, err := Epsilon(t.Context(), parse(t, "3*poisson(0.1, gaussian(1)) + gaussian(2)"), 1e-6, Options{Neighbours: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range r.Bounds {
+			if !slices.Contains(has, b.Direction) {
+				t.Errorf("under %v %s says %q", n, b.Accountant, b.Direction)
+			}
 		}
 	}
 }

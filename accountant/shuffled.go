@@ -71,7 +71,7 @@ func shuffledClaims(meter *work.Meter, e privacy.Shuffled) (claims, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		known[q] = answer{b, "both", note, nil}
+		known[q] = answer{b, Both, note, nil}
 		return known[q], nil
 	}
 	return claims{
@@ -117,7 +117,7 @@ func bestShuffled(meter *work.Meter, n int64, r shuffle.Randomizer, q question) 
 		others(m, fmt.Sprintf("%.10g", b.High))
 		low = max(low, b.Low)
 		if b.High < best.High {
-			winner, best = m, b
+			winner, best = m, Bracket(b)
 		}
 	}
 	best.Low = min(low, best.High)

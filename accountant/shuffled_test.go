@@ -108,7 +108,7 @@ func TestWithReplacementRDP(t *testing.T) {
 func TestShuffledLaplaceOfGreatEpsilon(t *testing.T) {
 	for _, scale := range []string{"0.03", "0.02", "0.0199", "0.01", "0.007", "0.001"} {
 		plan := "shuffled(1000, laplace(" + scale + "))"
-		for _, name := range []string{"pld", "basic"} {
+		for _, name := range []Name{PLD, Basic} {
 			r, err := Epsilon(t.Context(), parse(t, plan), 1e-6, Options{Neighbours: privacy.ReplaceOne, Accountant: name})
 			if err != nil {
 				t.Errorf("%s of %s: %v", name, plan, err)

@@ -265,7 +265,7 @@ func (d *drawing) sample(t *testing.T, did *tally, where string) {
 		}
 		return err == nil
 	}
-	ask := func(e privacy.Event, accountant string) (*Report, error) {
+	ask := func(e privacy.Event, accountant Name) (*Report, error) {
 		o := s.o
 		o.Accountant = accountant
 		switch {
@@ -303,7 +303,7 @@ func (d *drawing) sample(t *testing.T, did *tally, where string) {
 	if !ok || !found {
 		return
 	}
-	if q, err := ask(less, []string{"pld", "gdp", "optimal"}[d.IntN(3)]); err == nil {
+	if q, err := ask(less, []Name{PLD, GDP, Optimal}[d.IntN(3)]); err == nil {
 		for _, a := range q.Bounds {
 			if low, high := a.value().Low, best.value().High; low > high {
 				t.Errorf("%s: %s reveals at least %v by %s, and this at most %v by %s", where, less, low, a.Accountant, high, best.Accountant)

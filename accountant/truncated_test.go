@@ -11,7 +11,7 @@ import (
 // dp_accounting 0.6 says about the same, which for exactly n units takes a lesser rate, and under
 // add-remove the pair of a replacement.
 func TestTruncatedPoisson(t *testing.T) {
-	of := func(text string, n privacy.Neighbours, accountant string) Bracket {
+	of := func(text string, n privacy.Neighbours, accountant Name) Bracket {
 		r, err := Epsilon(t.Context(), parse(t, text), 1e-6, Options{Neighbours: n, Accountant: accountant})
 		if err != nil {
 			t.Fatal(text, err)
@@ -19,7 +19,7 @@ func TestTruncatedPoisson(t *testing.T) {
 		return r.Bounds[0].value()
 	}
 	for _, n := range []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne} {
-		for _, accountant := range []string{"pld", "rdp"} {
+		for _, accountant := range []Name{PLD, RDP} {
 			plain := of("1000*poisson(0.01, gaussian(1.1))", n, accountant)
 			last := plain
 			for _, atMost := range []int{60000, 1000, 700, 650, 620} {

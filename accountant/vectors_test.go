@@ -67,10 +67,11 @@ func TestVectors(t *testing.T) {
 		thousandths = append(thousandths, 1+float64(i)*0.001)
 	}
 	for _, tc := range []struct {
-		id, accountant, plan string
-		eps, delta           float64 // what is given; the other is 0
-		o                    Options
-		tolerance            float64 // relative; 0 is the vector's own, absolute
+		id, plan   string
+		accountant Name
+		eps, delta float64 // what is given; the other is 0
+		o          Options
+		tolerance  float64 // relative; 0 is the vector's own, absolute
 	}{
 		{id: "gauss-delta-1", accountant: "gdp", plan: "gaussian(1)", eps: 1},
 		{id: "gauss-delta-4", accountant: "gdp", plan: "gaussian(5, sensitivity=5)", eps: 2},

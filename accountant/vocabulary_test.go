@@ -392,10 +392,10 @@ func consumed(t *testing.T, e privacy.Event, n privacy.Neighbours, filters map[f
 				if refuses(t, plan, "all accountants", err); err != nil && !errors.Is(err, ErrNoBound) {
 					continue
 				}
-				var all []string
+				var all []Name
 				for _, b := range r.Bounds {
 					all = append(all, b.Accountant)
-					if v := b.value(); v.Check() != nil || !(v.High > 0) && !asksDelta || b.Note == "" {
+					if v := b.value(); v.check() != nil || !(v.High > 0) && !asksDelta || b.Note == "" {
 						if !costless(e, asksDelta, v) {
 							t.Errorf("%s, groups of %d: %s says %+v", plan, group, b.Accountant, b)
 						}
@@ -403,10 +403,10 @@ func consumed(t *testing.T, e privacy.Event, n privacy.Neighbours, filters map[f
 				}
 				for _, f := range r.Refused {
 					all = append(all, f.Accountant)
-					refuses(t, plan, f.Accountant, errors.New(f.Why))
+					refuses(t, plan, string(f.Accountant), errors.New(f.Why))
 				}
 				slices.Sort(all)
-				want := accountants()
+				want := Names()
 				slices.Sort(want)
 				if !slices.Equal(all, want) {
 					t.Errorf("%s: of the accountants %v these answered: %v", plan, want, all)

@@ -36,7 +36,7 @@ func (r *Report) warn(ctx context.Context, o Options) {
 	if r.Epsilon != nil {
 		ask, x = Delta, r.Epsilon
 	}
-	if other, err := ask(ctx, instead, *x, Options{Neighbours: o.Neighbours, Orders: o.Orders, Group: o.Group, Accountant: "pld", Work: o.work() / 8}); err == nil {
+	if other, err := ask(ctx, instead, *x, Options{Neighbours: o.Neighbours, Orders: o.Orders, Group: o.Group, Accountant: PLD, Work: o.work() / 8}); err == nil {
 		if b, ok := other.Best(); ok {
 			w.Bound = &b
 			w.Text += fmt.Sprintf(": %s %.6g", b.quantity(), b.value().High)

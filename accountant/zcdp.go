@@ -41,7 +41,7 @@ func zcdpEpsilon(p *flat, delta float64) (answer, error) {
 	}
 	left := exactly(delta)
 	left.Sub(left, mass)
-	a := answer{impossible(), "both", zcdpNote(r, mass), nil}
+	a := answer{impossible(), Both, zcdpNote(r, mass), nil}
 	if left.Sign() <= 0 {
 		return a, nil
 	}
@@ -76,7 +76,7 @@ func zcdpDelta(p *flat, epsilon float64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{bracket(0, 1, 1), "both", zcdpNote(r, mass), nil}
+	a := answer{bracket(0, 1, 1), Both, zcdpNote(r, mass), nil}
 	if d, err := filter.ZCDPDelta(rho, eps); err == nil { // else none below 1
 		mass.Add(mass, d.Rat())
 		high := math.Min(1, upFloat(mass))

@@ -68,7 +68,7 @@ func (p Plan) Guarantee() (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	g.Event, g.Delta, g.PLD, g.RDP = e.String(), p.Delta, nil, nil
-	g.Epsilon, g.Accountant = math.Nextafter(g.Epsilon+counted.Epsilon, math.Inf(1)), "basic"
+	g.Epsilon, g.Accountant = math.Nextafter(g.Epsilon+counted.Epsilon, math.Inf(1)), string(accountant.Basic)
 	return g, nil
 }
 
@@ -88,13 +88,13 @@ func GuaranteeOf(plan, known privacy.Event, delta privacy.Delta, o accountant.Op
 				continue
 			}
 			switch b.Accountant {
-			case "pld":
+			case accountant.PLD:
 				g.PLD = &high
-			case "rdp":
+			case accountant.RDP:
 				g.RDP = &high
 			}
 			if high < g.Epsilon {
-				g.Epsilon, g.Accountant = high, b.Accountant
+				g.Epsilon, g.Accountant = high, string(b.Accountant)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	}
 	// Rényi divergences are cheap, also where the noise is far too small. What they do
 	// not admit privacy loss distributions may, and where these have no bound any other.
-	meets := func(multiplier float64, accountants ...string) (bool, error) {
+	meets := func(multiplier float64, accountants ...accountant.Name) (bool, error) {
 		p.Noise.Multiplier = multiplier
 		for _, by := range accountants {
 			events, err := p.cost(ctx, f, by)
@@ -154,7 +154,7 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 			if err != nil || charge.Within(f.Budget()) {
 				return err == nil, err
 			}
-			if by == "pld" {
+			if by == accountant.PLD {
 				return false, nil
 			}
 		}
@@ -163,7 +163,7 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	// Powers of two, upwards and then downwards.
 	high := 1.0 / 2
 	for {
-		ok, err := meets(high, "rdp")
+		ok, err := meets(high, accountant.RDP)
 		if err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		}
@@ -176,7 +176,7 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	}
 	low := high / 2
 	for ; low > 1.0/1024; low, high = low/2, low {
-		if ok, err := meets(low, "rdp", "pld", ""); err != nil {
+		if ok, err := meets(low, accountant.RDP, accountant.PLD, ""); err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		} else if !ok {
 			break
@@ -189,7 +189,7 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 		if middle >= high {
 			break
 		}
-		ok, err := meets(middle, "rdp", "pld", "")
+		ok, err := meets(middle, accountant.RDP, accountant.PLD, "")
 		if err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		}
@@ -209,7 +209,7 @@ func (p Plan) Cost(ctx context.Context, f filter.Filter) ([]privacy.Event, error
 	return p.cost(ctx, f, "")
 }
 
-func (p Plan) cost(ctx context.Context, f filter.Filter, by string) ([]privacy.Event, error) {
+func (p Plan) cost(ctx context.Context, f filter.Filter, by accountant.Name) ([]privacy.Event, error) {
 	steps, err := p.charge(ctx, f, 0, by)
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func fiveDigitsUp(x float64) float64 {
 
 // charge is the one event that the plan from a step on is to a filter, by one accountant
 // or all.
-func (p Plan) charge(ctx context.Context, f filter.Filter, from int, by string) (privacy.Event, error) {
+func (p Plan) charge(ctx context.Context, f filter.Filter, from int, by accountant.Name) (privacy.Event, error) {
 	e, err := p.eventFrom(from)
 	if err != nil {
 		return nil, err

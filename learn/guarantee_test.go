@@ -89,7 +89,7 @@ func TestGuarantee(t *testing.T) {
 			}
 			report := must(accountant.Epsilon(t.Context(), must(must(plan.Parse("4688*poisson(512/60000, gaussian(1.23))")).Event()), 1e-5, o))
 			for _, b := range report.Bounds {
-				got := map[string]*float64{"pld": g.PLD, "rdp": g.RDP}[b.Accountant]
+				got := map[accountant.Name]*float64{accountant.PLD: g.PLD, accountant.RDP: g.RDP}[b.Accountant]
 				if got != nil && (*got < b.Epsilon.High || *got > b.Epsilon.High*(1+1e-9)) {
 					t.Errorf("%v, %d together: %s says %v, not %v", n, k, b.Accountant, *got, b.Epsilon.High)
 				}

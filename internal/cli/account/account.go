@@ -33,7 +33,7 @@ import (
 func Command() *command.Command {
 	c := &command.Command{
 		UsageLine: "account [calibrate|runs|odometer|compare|curve] 'PLAN' [flags]",
-		Values:    map[string][]string{"accountant": accountants, "filter": filterNames()},
+		Values:    map[string][]string{"accountant": texts(accountant.Names()), "filter": texts(filters)},
 		For:       command.Anyone,
 		Short:     "bound what a plan of releases reveals, before anything is released",
 		Long: `A plan says what will be released, as in '14063 * poisson(256/60000, gaussian(1.1))'.
@@ -154,7 +154,7 @@ type accounting struct {
 	timeout        time.Duration // 0 is the default
 	epsilon, delta *big.Rat      // nil if not given
 	options        accountant.Options
-	only           []string // the accountants to ask; nil is all
+	only           []accountant.Name // the accountants to ask; nil is all
 	json           bool
 
 	filter filter.Measure
@@ -187,11 +187,12 @@ func (a *accounting) define(fs *flag.FlagSet) {
 		return err
 	})
 	fs.Func("accountant", "ask these alone: `NAME,...`", func(text string) error {
-		a.only = strings.Split(text, ",")
-		for i := range a.only {
-			if err := command.OneOf(&a.options.Accountant, a.only[i], accountants); err != nil {
+		a.only = nil
+		for _, name := range strings.Split(text, ",") {
+			if err := command.OneOf(&a.options.Accountant, name, accountant.Names()); err != nil {
 				return err
 			}
+			a.only = append(a.only, a.options.Accountant)
 		}
 		if len(a.only) > 1 {
 			a.options.Accountant = ""
@@ -236,8 +237,7 @@ func (a *accounting) define(fs *flag.FlagSet) {
 }
 
 var (
-	accountants = []string{"basic", "advanced", "optimal", "moments", "rdp", "zcdp", "gdp", "pld"}
-	Curves      = []string{"delta", "epsilon", "trade-off", "power", "order", "count", "runs"}
+	Curves = []string{"delta", "epsilon", "trade-off", "power", "order", "count", "runs"}
 )
 
 // target reads an epsilon or a delta that is asked about and not spent: it may be 0.
@@ -380,7 +380,7 @@ func (a *accounting) chosen(r *accountant.Report, err error) (*accountant.Report
 		r.Refused = slices.DeleteFunc(r.Refused, func(f accountant.Refusal) bool { return !slices.Contains(a.only, f.Accountant) })
 	}
 	if len(r.Bounds) == 0 {
-		return nil, diagnostic.New("D122", diagnostic.Span{}, "none of %s has a bound", strings.Join(a.only, ", ")).
+		return nil, diagnostic.New("D122", diagnostic.Span{}, "none of %s has a bound", strings.Join(texts(a.only), ", ")).
 			Because("%s: %s", r.Refused[0].Accountant, r.Refused[0].Why)
 	}
 	return r, nil
@@ -431,7 +431,7 @@ func (a *accounting) bounds(ctx context.Context, t *terminal.Terminal, args []st
 func unfinished(r *accountant.Report) (names []string) {
 	for _, f := range r.Refused {
 		if f.Unfinished {
-			names = append(names, f.Accountant)
+			names = append(names, string(f.Accountant))
 		}
 	}
 	return names
@@ -467,10 +467,10 @@ func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 				high = "(about " + fmt.Sprintf("%.6g", v.Estimate) + ")"
 			}
 		}
-		row(b.Accountant, high, downText(v.Low), b.Direction, terminal.OneLine(b.Note))
+		row(string(b.Accountant), high, downText(v.Low), string(b.Direction), terminal.OneLine(b.Note))
 	}
 	for _, refusal := range r.Refused {
-		row(refusal.Accountant, "-", "", "", terminal.OneLine(refusal.Why))
+		row(string(refusal.Accountant), "-", "", "", terminal.OneLine(refusal.Why))
 	}
 	return g
 }
@@ -517,17 +517,17 @@ type (
 		High     *float64 `json:"high"`
 	}
 	boundJSON struct {
-		Accountant string       `json:"accountant"`
-		Epsilon    *bracketJSON `json:"epsilon,omitempty"`
-		Delta      *bracketJSON `json:"delta,omitempty"`
-		Direction  string       `json:"direction"`
-		Note       string       `json:"note"`
-		Directions []boundJSON  `json:"directions,omitempty"` // each direction by itself, where they are told apart
+		Accountant accountant.Name      `json:"accountant"`
+		Epsilon    *bracketJSON         `json:"epsilon,omitempty"`
+		Delta      *bracketJSON         `json:"delta,omitempty"`
+		Direction  accountant.Direction `json:"direction"`
+		Note       string               `json:"note"`
+		Directions []boundJSON          `json:"directions,omitempty"` // each direction by itself, where they are told apart
 	}
 	refusedJSON struct {
-		Accountant string `json:"accountant"`
-		Why        string `json:"why"`
-		Unfinished bool   `json:"unfinished,omitempty"` // it was stopped, and may have a bound
+		Accountant accountant.Name `json:"accountant"`
+		Why        string          `json:"why"`
+		Unfinished bool            `json:"unfinished,omitempty"` // it was stopped, and may have a bound
 	}
 	reportJSON struct {
 		Plan     string             `json:"plan"`

@@ -37,11 +37,11 @@ func (a *accounting) calibrate(ctx context.Context, t *terminal.Terminal, args [
 	}
 	if a.json {
 		return t.WriteJSON(struct {
-			Plan       string  `json:"plan"`
-			Value      float64 `json:"value"`
-			Low        float64 `json:"low"`
-			High       float64 `json:"high"`
-			Accountant string  `json:"accountant"`
+			Plan       string          `json:"plan"`
+			Value      float64         `json:"value"`
+			Low        float64         `json:"low"`
+			High       float64         `json:"high"`
+			Accountant accountant.Name `json:"accountant"`
 		}{args[0], c.Value, c.Low, c.High, c.Accountant})
 	}
 	fmt.Fprintln(t.Out, strconv.FormatFloat(c.Value, 'g', -1, 64))

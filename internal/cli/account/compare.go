@@ -29,7 +29,7 @@ func (a *accounting) compare(ctx context.Context, t *terminal.Terminal, args []s
 		cells := []string{text, "none", "", "", ""}
 		if b, ok := r.Best(); ok {
 			v := bracketOf(b)
-			cells = []string{text, upText(v.High), downText(v.Low), b.Accountant, terminal.OneLine(b.Note)}
+			cells = []string{text, upText(v.High), downText(v.Low), string(b.Accountant), terminal.OneLine(b.Note)}
 		}
 		for j, cell := range cells {
 			g[j].Cells = append(g[j].Cells, cell)

@@ -57,20 +57,20 @@ func plotJSON(p plot.Plot) any {
 // addBounds adds every accountant's bound at x. An estimate without a bound is a dashed
 // line of its own.
 func addBounds(f *plot.Family, r *accountant.Report, directions bool, x float64) {
-	order := func(b accountant.Bound) int { return slices.Index(accountants, b.Accountant) }
+	order := func(b accountant.Bound) int { return slices.Index(accountant.Names(), b.Accountant) }
 	bounds := slices.SortedFunc(slices.Values(r.Bounds), func(b, c accountant.Bound) int { return order(b) - order(c) })
 	for _, b := range bounds {
 		v := bracketOf(b)
 		if math.IsInf(v.High, 1) && v.Estimate > 0 {
-			f.Add(b.Accountant+" (no guarantee)", true, x, v.Estimate)
+			f.Add(string(b.Accountant)+" (no guarantee)", true, x, v.Estimate)
 			continue
 		}
 		if !directions || len(b.Directions) < 2 {
-			f.Add(b.Accountant, false, x, v.High)
+			f.Add(string(b.Accountant), false, x, v.High)
 			continue
 		}
 		for _, d := range b.Directions {
-			f.Add(b.Accountant+", "+d.Direction, false, x, d.High)
+			f.Add(fmt.Sprintf("%s, %s", b.Accountant, d.Direction), false, x, d.High)
 		}
 	}
 }

@@ -16,12 +16,13 @@ import (
 
 var filters = []filter.Measure{filter.Pure, filter.Approx, filter.ZCDP, filter.Rogers, filter.Whitehouse, filter.RDP, filter.GDP}
 
-func filterNames() []string {
-	names := make([]string, len(filters))
-	for i, f := range filters {
-		names[i] = string(f)
+// texts are words of any kind as strings.
+func texts[S ~string](words []S) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
 	}
-	return names
+	return out
 }
 
 // runs says how often a filter admits an event.

@@ -170,7 +170,7 @@ func (p *Plan) accounted(delta Expr) (Expr, string, bool) {
 	if high == nil {
 		return Expr{}, "", false
 	}
-	return rat(high), "by the accountant " + best.Accountant, true
+	return rat(high), "by the accountant " + string(best.Accountant), true
 }
 
 // A point is an (ε, δ) that a release has, so many times.
