@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/datafile"
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )

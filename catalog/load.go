@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/big"
@@ -16,35 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Problems are all the refusals of one catalog, in the order of its text. With
-// errors.As a *diagnostic.Diagnostic is the first of them.
-type Problems []*diagnostic.Diagnostic
-
-// Error returns the first problem and how many there are.
-func (p Problems) Error() string {
-	if len(p) == 1 {
-		return p[0].Error()
-	}
-	return fmt.Sprintf("%s (and %d more)", p[0].Error(), len(p)-1)
-}
-
-// Unwrap returns the problems, each a *diagnostic.Diagnostic.
-func (p Problems) Unwrap() []error {
-	all := make([]error, len(p))
-	for i, d := range p {
-		all[i] = d
-	}
-	return all
-}
-
-// Load reads a catalog's file, and refuses one that others can change. Its error is of
-// type Problems.
+// Load reads a catalog's file, and refuses one that others can change. Its error
+// unwraps into all that is refused, in the order of the text.
 func Load(path string) (*Catalog, error) {
 	var exposed *custody.Exposed
 	if err := custody.Guard(path); errors.As(err, &exposed) {
 		d := diagnostic.New("D099", diagnostic.Span{}, "the catalog is not its owner's alone: %s", exposed.Path)
 		d.In(path, "")
-		return nil, Problems{d.Because("%s", exposed.Why).Try("%s", exposed.Fix)}
+		return nil, diagnostic.List{d.Because("%s", exposed.Why).Try("%s", exposed.Fix)}
 	} else if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -64,17 +42,18 @@ func unreadable(path string, err error) error {
 	d := diagnostic.New("D080", diagnostic.Span{}, "the catalog cannot be read")
 	if d.In(path, ""); errors.Is(err, fs.ErrNotExist) {
 		d.Message = "there is no such catalog"
-		return Problems{d.Try("name it with --catalog FILE, or let `discreet init FILE...` propose one")}
+		return diagnostic.List{d.Try("name it with --catalog FILE, or let `discreet init FILE...` propose one")}
 	}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
-	return Problems{d.Because("%v", err)}
+	return diagnostic.List{d.Because("%v", err)}
 }
 
 // Parse reads a catalog's text. Diagnostics call it name, and sources are
-// relative to name's folder. Its error is of type Problems.
+// relative to name's folder. Its error
+// unwraps into all that is refused, in the order of the text.
 func Parse(name, text string) (*Catalog, error) {
 	l := &loader{
 		catalog: &Catalog{Path: name, Confidence: 0.95},
@@ -105,7 +84,7 @@ func Parse(name, text string) (*Catalog, error) {
 type loader struct {
 	catalog  *Catalog
 	text     string
-	problems Problems
+	problems diagnostic.List
 
 	// The nodes of what was declared, for the passes that resolve names.
 	tables  map[*Table]*node

@@ -35,9 +35,9 @@ func TestGolden(t *testing.T) {
 const person = "[domains.person]\nmeasure = \"pure\"\nepsilon = 1\n[tables.people]\nsource = \"people.csv\"\ndomain = \"person\"\n"
 
 func refusals(t *testing.T, err error) string {
-	var all Problems
+	var all diagnostic.List
 	if !errors.As(err, &all) {
-		t.Fatalf("error %T is not Problems", err)
+		t.Fatalf("error %T is no list of diagnostics", err)
 	}
 	var b strings.Builder
 	for _, d := range all {
@@ -125,7 +125,7 @@ func TestEntriesShowThemselves(t *testing.T) {
 			continue
 		}
 		_, err := Parse("discreet.toml", e.Example)
-		var all Problems
+		var all diagnostic.List
 		if !errors.As(err, &all) || len(all) != 1 || all[0].Code != e.Code {
 			t.Errorf("%s: its example gives %v", e.Code, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/datafile"
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 )
 
 // maxBound bounds max_groups_per_unit and max_rows_per_group, so that no

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/internal/records"
+	"github.com/discreet-dp/discreet/notation"
 )
 
 // A FileColumn declares a column of a file.

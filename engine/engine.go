@@ -14,7 +14,7 @@ import (
 	"errors"
 
 	"github.com/discreet-dp/discreet/internal/datafile"
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 

@@ -50,9 +50,9 @@ type Field struct {
 // maxSize bounds an expression with all that it uses, in parts.
 const maxSize = 10_000
 
-// Check returns catalog.Problems if an expression or a view of a catalog means nothing.
+// Check returns diagnostic.List if an expression or a view of a catalog means nothing.
 func Check(c *catalog.Catalog) error {
-	var all catalog.Problems
+	var all diagnostic.List
 	for _, t := range c.Tables {
 		_, problems := read(t)
 		all = append(all, problems...)
@@ -70,7 +70,7 @@ func Check(c *catalog.Catalog) error {
 	return all
 }
 
-// Read returns a table's reading. Its error is of type catalog.Problems.
+// Read returns a table's reading. Its error is of type diagnostic.List.
 func Read(t *catalog.Table) (*Reading, error) {
 	r, problems := read(t)
 	if len(problems) > 0 {
@@ -79,7 +79,7 @@ func Read(t *catalog.Table) (*Reading, error) {
 	return r, nil
 }
 
-func read(t *catalog.Table) (*Reading, catalog.Problems) {
+func read(t *catalog.Table) (*Reading, diagnostic.List) {
 	d := &deriver{
 		Reading: &Reading{Table: t, exprs: map[*catalog.Column]plan.Expr{}, says: map[*catalog.Column][]string{}},
 		texts:   map[*catalog.Column][]string{}, refused: map[*catalog.Column]*diagnostic.Diagnostic{},
@@ -89,7 +89,7 @@ func read(t *catalog.Table) (*Reading, catalog.Problems) {
 			d.exprs[c] = d.field(Field{c.Field(), c.Type, c})
 		}
 	}
-	var problems catalog.Problems
+	var problems diagnostic.List
 	for _, c := range t.Columns {
 		if _, refused := d.column(c); refused != nil && !slices.Contains(problems, refused) {
 			problems = append(problems, refused)

@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 			}
 			continue
 		}
-		var all catalog.Problems
+		var all diagnostic.List
 		var d *diagnostic.Diagnostic
 		if !errors.As(err, &all) || len(all) != 1 || !errors.As(err, &d) {
 			t.Errorf("%s: %v", text, err)
@@ -138,7 +138,7 @@ func TestAllAtOnce(t *testing.T) {
 b = { type = "integer", is = "nothing()" }
 c = { type = "integer", is = "b + a" }
 e = { type = "integer", is = "count(*)" }`))
-	var all catalog.Problems
+	var all diagnostic.List
 	if !errors.As(err, &all) {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ columns.n = { type = "integer" }
 			}
 			continue
 		}
-		var all catalog.Problems
+		var all diagnostic.List
 		if !errors.As(err, &all) || all[0].Code != c.code || !strings.Contains(all[0].Why, c.said) {
 			t.Errorf("%s: %v, want %s %s", c.views, err, c.code, c.said)
 			continue

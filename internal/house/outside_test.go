@@ -19,10 +19,12 @@ var notRun = map[string]string{
 }
 
 // public says whether a package is a library that other modules import.
-func (s sources) public() bool {
-	first := strings.Split(s.path+"/", "/")[1]
-	inside := first == "bench" || first == "examples" || strings.Contains(s.path+"/", "/internal/")
-	return !inside && s.files[0].Name.Name != "main"
+func (s sources) public() bool { return library(s.path) && s.files[0].Name.Name != "main" }
+
+// library says whether others can, and would, import the package at a path.
+func library(path string) bool {
+	first := strings.Split(path+"/", "/")[1]
+	return first != "bench" && first != "examples" && !strings.Contains(path+"/", "/internal/")
 }
 
 // comment is the package comment.

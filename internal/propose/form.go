@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/internal/records"
+	"github.com/discreet-dp/discreet/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 

@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -76,7 +76,7 @@ func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (
 	refer(tables)
 	text := render(tables)
 	// The loader must find nothing but what is undecided.
-	var problems catalog.Problems
+	var problems diagnostic.List
 	if _, err := catalog.Parse(path, text); errors.As(err, &problems) {
 		for _, d := range problems {
 			if d.Code != "D082" {

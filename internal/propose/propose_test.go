@@ -85,7 +85,7 @@ func TestProposal(t *testing.T) {
 	if err := propose.Create(path, text); err != nil {
 		t.Fatal(err)
 	}
-	var problems catalog.Problems
+	var problems diagnostic.List
 	if _, err := catalog.Load(path); !errors.As(err, &problems) {
 		t.Fatalf("Load of the proposal: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 

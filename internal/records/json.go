@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 )
 
 // A JSONLines reads one JSON object a line. A column is the object's member of

@@ -28,7 +28,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/discreet-dp/discreet/internal/datafile"
-	"github.com/discreet-dp/discreet/internal/notation"
+	"github.com/discreet-dp/discreet/notation"
 )
 
 // MaxRecord bounds a record's bytes. What is longer is malformed.

@@ -114,6 +114,9 @@ func (r *ROC) Steps() []Step {
 	return steps
 }
 
+// Resolution is the least false positive rate above 0 that the curve can show.
+func (r *ROC) Resolution() float64 { return 1 / float64(len(r.others)) }
+
 // AUC is the probability that a member scores higher than another, ties counted half.
 func (r *ROC) AUC() float64 {
 	area, last := 0.0, Step{}

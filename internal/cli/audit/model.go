@@ -328,7 +328,7 @@ func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, e
 }
 
 // attack runs all attacks for which there are shadow models.
-func (a *modelAudit) attack(ctx context.Context, t *terminal.Terminal, m *input.Model, set *example.Set, member []bool, r *leakReport, claim audit.Points) (curves []leakage.Curve, err error) {
+func (a *modelAudit) attack(ctx context.Context, t *terminal.Terminal, m *input.Model, set *example.Set, member []bool, r *leakReport, claim audit.Points) (curves []curve, err error) {
 	rows := make([]int, set.Len())
 	for i := range rows {
 		rows[i] = i
@@ -368,7 +368,7 @@ func (a *modelAudit) attack(ctx context.Context, t *terminal.Terminal, m *input.
 			}
 		}
 		r.Attacks = append(r.Attacks, one)
-		curves = append(curves, leakage.Curve{Name: name, ROC: roc})
+		curves = append(curves, curve{name, roc})
 	}
 	if a.others == "" && m.Data.Selection.Holdout == 0.5 && set.Units == nil {
 		r.Bound, err = a.bound(set, scores, member, m)
@@ -440,16 +440,16 @@ func (a *modelAudit) learner(m *input.Model, set *example.Set) leakage.Learner {
 	})
 }
 
-func (a *modelAudit) draw(t *terminal.Terminal, curves []leakage.Curve, r *leakReport, claim audit.Points) error {
-	var ceilings []leakage.Ceiling
+func (a *modelAudit) draw(t *terminal.Terminal, curves []curve, r *leakReport, claim audit.Points) error {
+	var ceilings []ceiling
 	if claim != nil {
 		g := r.Guarantee
-		ceilings = append(ceilings, leakage.Ceiling{Name: fmt.Sprintf("allowed at epsilon %.3g, delta %v", g.Epsilon, g.Delta), TradeOff: claim[:1]})
+		ceilings = append(ceilings, ceiling{fmt.Sprintf("allowed at epsilon %.3g, delta %v", g.Epsilon, g.Delta), claim[:1]})
 		if len(claim) > 1 {
-			ceilings = append(ceilings, leakage.Ceiling{Name: "allowed by the whole curve of the plan", TradeOff: claim})
+			ceilings = append(ceilings, ceiling{"allowed by the whole curve of the plan", claim})
 		}
 	}
-	return t.Draw(leakage.Draw("who was trained on, told from "+a.model, curves, ceilings), a.plot, r.Private)
+	return t.Draw(drawn("who was trained on, told from "+a.model, curves, ceilings), a.plot, r.Private)
 }
 
 // write prints a report for people.

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 
 	discreet "github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
@@ -70,7 +69,7 @@ type failed struct {
 // diagnose gives every error the one form.
 func diagnose(err error) []failed {
 	var refusal *discreet.Refusal
-	var problems catalog.Problems
+	var problems diagnostic.List
 	var exhausted *ledger.ExhaustedError
 	var load *verify.LoadError
 	var exposed *custody.Exposed

@@ -20,9 +20,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/internal/notation"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/notation"
 
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/learn/network"

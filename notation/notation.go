@@ -5,6 +5,8 @@
 // one that no cast reads, so that it is NULL, or its record malformed, by the rule of
 // the table; and that what a text reads as depends on that text and the declaration
 // alone. Nothing is guessed from the data.
+//
+// It does not guarantee that a file is written as declared: what is not is read as NULL.
 package notation
 
 import (

@@ -1,36 +1,37 @@
-package leakage
+package audit
 
 import (
 	"math"
 
 	"github.com/discreet-dp/discreet/audit"
 	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/learn/leakage"
 )
 
-// A Curve is a named ROC.
-type Curve struct {
-	Name string
-	ROC  *ROC
+// A curve is a named ROC.
+type curve struct {
+	name string
+	roc  *leakage.ROC
 }
 
-// A Ceiling is a named guarantee, drawn as what it leaves the best attack.
-type Ceiling struct {
-	Name     string
-	TradeOff audit.TradeOff
+// A ceiling is a named guarantee, drawn as what it leaves the best attack.
+type ceiling struct {
+	name     string
+	tradeOff audit.TradeOff
 }
 
-// Draw draws curves on logarithmic axes, where the few who are found out for certain
+// drawn are curves on logarithmic axes, where the few who are found out for certain
 // can be seen, under the ceilings of guarantees.
-func Draw(title string, curves []Curve, ceilings []Ceiling) plot.Plot {
+func drawn(title string, curves []curve, ceilings []ceiling) plot.Plot {
 	p := plot.Plot{Title: title, X: plot.Axis{Label: "false positive rate", Log: true, Max: 1}, Y: plot.Axis{Label: "true positive rate", Log: true, Max: 1}}
 	least := 1.0 // the finest false positive rate that any curve resolves
 	for _, c := range curves {
-		least = min(least, 1/float64(len(c.ROC.others)))
+		least = min(least, c.roc.Resolution())
 	}
 	for _, c := range curves {
-		line := plot.Line{Name: c.Name}
+		line := plot.Line{Name: c.name}
 		last := 0.0
-		for _, s := range c.ROC.Steps() {
+		for _, s := range c.roc.Steps() {
 			if s.FPR > 0 && s.FPR != last { // the step's foot: a staircase claims nothing between
 				line.Points = append(line.Points, plot.Point{X: s.FPR, Y: lastTPR(line.Points)})
 			}
@@ -41,10 +42,10 @@ func Draw(title string, curves []Curve, ceilings []Ceiling) plot.Plot {
 	}
 	const points = 120
 	for _, c := range ceilings {
-		line := plot.Line{Name: c.Name, Dashed: true}
+		line := plot.Line{Name: c.name, Dashed: true}
 		for i := range points + 1 {
 			x := math.Pow(least, 1-float64(i)/points)
-			line.Points = append(line.Points, plot.Point{X: x, Y: c.TradeOff.Power(x)})
+			line.Points = append(line.Points, plot.Point{X: x, Y: c.tradeOff.Power(x)})
 		}
 		p.Lines = append(p.Lines, line)
 	}
