@@ -5,6 +5,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
 	"github.com/discreet-dp/discreet/accountant/internal/pld"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // What choices cost at least: a plan's exponential(ε) stands for choices between any
@@ -67,7 +68,7 @@ func (p *flat) choosing(q question, direct orientation, part float64) (float64, 
 
 func (t term) chosen(p *flat, direct orientation, q question, part float64) (loss.Event, error) {
 	if loss.HasChoice(t.event) {
-		return loss.OfChoice(under(simple(p.meter, t.event), t.rel), direct(t), part)
+		return loss.OfChoice(privacy.OfPlan(simple(p.meter, t.event), t.rel), direct(t), part)
 	}
 	return t.loss(p.meter, direct, q)
 }

@@ -38,31 +38,30 @@ type claims struct {
 
 // describe is the one place that knows the kinds of events.
 func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claims, error) {
-	switch e := e.(type) {
+	switch e := privacy.AtDistance(e, privacy.Distance(rel)).(type) {
 	case privacy.Laplace:
-		eps := new(big.Rat).Quo(distance(e.Sensitivity, rel), e.Scale)
+		eps := new(big.Rat).Quo(e.Sensitivity, e.Scale)
 		c := pureClaims(eps, false)
 		c.rdp, c.odd = each(laplaceRDP(toFloat(eps))), true
 		return c, nil
 	case privacy.DiscreteLaplace:
-		s := distance(e.Sensitivity, rel)
-		c := pureClaims(new(big.Rat).Quo(s, e.Scale), false)
-		if s.IsInt() {
+		c := pureClaims(new(big.Rat).Quo(e.Sensitivity, e.Scale), false)
+		if e.Sensitivity.IsInt() {
 			scale, _ := e.Scale.Float64()
-			c.rdp = each(discreteLaplaceRDP(scale, toFloat(s)))
+			c.rdp = each(discreteLaplaceRDP(scale, toFloat(e.Sensitivity)))
 		}
 		return c, nil
 	case privacy.Gaussian:
-		return gaussianClaims(muSquared(e.SensitivitySquared, e.Variance, rel)), nil
+		return gaussianClaims(new(big.Rat).Quo(e.SensitivitySquared, e.Variance)), nil
 	case privacy.DiscreteGaussian:
-		rho := muSquared(e.SensitivitySquared, e.Variance, rel)
+		rho := new(big.Rat).Quo(e.SensitivitySquared, e.Variance)
 		return zcdpClaims(meter, rho.Quo(rho, big.NewRat(2, 1))), nil
 	case privacy.RepeatAndSelect:
 		return selectClaims(meter, e, rel)
 	case privacy.Skellam:
-		return skellamClaims(e, rel), nil
+		return skellamClaims(e), nil
 	case privacy.Tree:
-		return gaussianClaims(treeMuSquared(e, rel)), nil
+		return gaussianClaims(treeMuSquared(e)), nil
 	case privacy.GDP:
 		return gaussianClaims(new(big.Rat).Mul(e.Mu, e.Mu)), nil
 	case privacy.Pure:
@@ -110,35 +109,18 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 	return claims{}, fmt.Errorf("%v: not accounted for", e)
 }
 
-// distance is a sensitivity under the relation: a replacement is a removal and an
-// addition.
-func distance(s *big.Rat, rel privacy.Neighbours) *big.Rat {
-	if rel == privacy.ReplaceOne {
-		return new(big.Rat).Mul(s, big.NewRat(2, 1))
-	}
-	return s
-}
-
-func muSquared(s2, variance *big.Rat, rel privacy.Neighbours) *big.Rat {
-	mu2 := new(big.Rat).Quo(s2, variance)
-	if rel == privacy.ReplaceOne {
-		mu2.Mul(mu2, big.NewRat(4, 1))
-	}
-	return mu2
-}
-
 // treeMuSquared is that of the Gaussian mechanism that releases all nodes of the
 // tree: a unit's leaf lies below ⌈log2 leaves⌉+1 of them, and a replacement moves
 // these by twice the sensitivity if it stays in the leaf, which is farther than to
 // another.
-func treeMuSquared(e privacy.Tree, rel privacy.Neighbours) *big.Rat {
+func treeMuSquared(e privacy.Tree) *big.Rat {
 	levels := int64(1)
 	for n := int64(1); n < e.Leaves && levels < 64; n *= 2 {
 		levels++
 	}
 	s2 := new(big.Rat).Mul(e.Sensitivity, e.Sensitivity)
 	s2.Mul(s2, new(big.Rat).SetInt64(levels))
-	return muSquared(s2, new(big.Rat).Mul(e.Sigma, e.Sigma), rel)
+	return s2.Quo(s2, new(big.Rat).Mul(e.Sigma, e.Sigma))
 }
 
 // pureClaims are those of any ε-DP event.

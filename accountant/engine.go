@@ -52,7 +52,7 @@ func (p *flat) single(direct orientation) engine {
 		t := p.terms[0]
 		e, err := t.loss(p.meter, direct, q)
 		if err == nil && loss.HasChoice(t.event) {
-			e, err = loss.Attained(under(simple(p.meter, t.event), t.rel), direct(t))
+			e, err = loss.Attained(privacy.OfPlan(simple(p.meter, t.event), t.rel), direct(t))
 		}
 		if err != nil {
 			return answer{}, err
@@ -260,7 +260,7 @@ func (t term) loss(meter *work.Meter, direct orientation, q question) (loss.Even
 	if e, ok := t.event.(privacy.RandomizedResponse); ok && t.rel == privacy.ReplaceSpecial {
 		return loss.SpecialResponse(e, direct(t))
 	}
-	l, err := loss.Of(under(simple(meter, t.event), t.rel), direct(t))
+	l, err := loss.Of(privacy.OfPlan(simple(meter, t.event), t.rel), direct(t))
 	if !errors.Is(err, loss.ErrUnsupported) || t.point == nil {
 		return l, err
 	}
@@ -330,42 +330,4 @@ func states(e privacy.Event) bool {
 		}
 	}
 	return false
-}
-
-// under writes an event's sensitivities as those of the relation.
-func under(e privacy.Event, rel privacy.Neighbours) privacy.Event {
-	if rel != privacy.ReplaceOne {
-		return e
-	}
-	two, four := big.NewRat(2, 1), big.NewRat(4, 1)
-	switch e := e.(type) {
-	case privacy.Laplace:
-		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
-		return e
-	case privacy.DiscreteLaplace:
-		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
-		return e
-	case privacy.Gaussian:
-		e.SensitivitySquared = new(big.Rat).Mul(e.SensitivitySquared, four)
-		return e
-	case privacy.DiscreteGaussian:
-		e.SensitivitySquared = new(big.Rat).Mul(e.SensitivitySquared, four)
-		return e
-	case privacy.Skellam:
-		e.SensitivitySquared, e.L1 = new(big.Rat).Mul(e.SensitivitySquared, four), new(big.Rat).Mul(e.L1, two)
-		return e
-	case privacy.Tree:
-		e.Sensitivity = new(big.Rat).Mul(e.Sensitivity, two)
-		return e
-	case privacy.Poisson:
-		e.Event = under(e.Event, rel)
-		return e
-	case privacy.TruncatedPoisson:
-		e.Event = under(e.Event, rel)
-		return e
-	case privacy.WithoutReplacement:
-		e.Event = under(e.Event, rel)
-		return e
-	}
-	return e
 }

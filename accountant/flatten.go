@@ -42,6 +42,15 @@ func flatten(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, error) 
 	if err := privacy.Holds(plan, o.Neighbours); err != nil {
 		return nil, err
 	}
+	return flattenHeld(meter, plan, o)
+}
+
+// flattenHeld is flatten of a plan that is known to hold, in which events may stand that
+// are this package's alone.
+func flattenHeld(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, err
+	}
 	for _, order := range o.Orders {
 		if !(order > 1) || math.IsInf(order, 1) {
 			return nil, fmt.Errorf("order %v is not above 1 and finite", order)

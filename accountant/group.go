@@ -50,7 +50,7 @@ func flattenGroups(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, e
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errGroup, err)
 		}
-		more, err := flatten(meter, e, o)
+		more, err := flattenHeld(meter, e, o)
 		if err != nil {
 			return nil, err
 		}
@@ -100,24 +100,8 @@ func grouped(e privacy.Event, g group) (privacy.Event, error) {
 	by := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, times) }
 	bySquare := func(r *big.Rat) *big.Rat { return by(by(r)) }
 	switch e := e.(type) {
-	case privacy.Laplace:
-		e.Sensitivity = by(e.Sensitivity)
-		return e, nil
-	case privacy.DiscreteLaplace:
-		e.Sensitivity = by(e.Sensitivity)
-		return e, nil
-	case privacy.Gaussian:
-		e.SensitivitySquared = bySquare(e.SensitivitySquared)
-		return e, nil
-	case privacy.DiscreteGaussian:
-		e.SensitivitySquared = bySquare(e.SensitivitySquared)
-		return e, nil
-	case privacy.Skellam:
-		e.SensitivitySquared, e.L1 = bySquare(e.SensitivitySquared), by(e.L1)
-		return e, nil
-	case privacy.Tree:
-		e.Sensitivity = by(e.Sensitivity)
-		return e, nil
+	case privacy.Laplace, privacy.DiscreteLaplace, privacy.Gaussian, privacy.DiscreteGaussian, privacy.Skellam, privacy.Tree:
+		return privacy.AtDistance(e, times), nil
 	case privacy.GDP:
 		return privacy.GDP{Mu: by(e.Mu)}, nil
 	case privacy.ZCDP:

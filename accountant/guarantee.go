@@ -46,7 +46,7 @@ func Guarantee(ctx context.Context, plan privacy.Event, f filter.Filter, delta p
 		}
 	}
 	if err == nil {
-		err = e.Validate()
+		e, err = privacy.New(e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("guarantee of measure %s: %w", f.Measure(), err)

@@ -174,7 +174,12 @@ func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (
 }
 
 func (r *Report) inquire(ctx context.Context, meter *work.Meter, o Options, value func(method, *flat) (answer, error)) error {
-	plans, ms, err := prepare(meter, r.Plan, o)
+	plan, err := privacy.New(r.Plan)
+	if err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	r.Plan = plan // what the report says is of no later one
+	plans, ms, err := prepare(meter, plan, o)
 	if err != nil {
 		return fmt.Errorf("account: %w", err)
 	}

@@ -186,7 +186,7 @@ func withoutReplacementClaims(meter *work.Meter, e privacy.WithoutReplacement) (
 // replacedRenyi is the divergence of the dominating pair, nil where none is known.
 func replacedRenyi(meter *work.Meter, e privacy.WithoutReplacement) *loss.ReplacedRenyi {
 	meter.Spend(4 * loss.ReplacedRenyiSlices)
-	inner, err := loss.Of(under(simple(meter, e.Event), privacy.ReplaceOne), loss.Replace)
+	inner, err := loss.Of(privacy.OfPlan(simple(meter, e.Event), privacy.ReplaceOne), loss.Replace)
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -15,9 +16,9 @@ import (
 // Federated Learning", Theorem 3.5). Between whole orders (α-1)R(α) lies below its chord,
 // as for givenRDP. No ε-DP, zCDP or μ is known: the theorem is of whole orders, and
 // just above 1 its chord is twice as high as a ρ would have it.
-func skellamClaims(e privacy.Skellam, rel privacy.Neighbours) claims {
-	l1 := upFloat(distance(e.L1, rel))
-	over := upFloat(muSquared(e.SensitivitySquared, e.Variance, rel)) // Δ2²/μ
+func skellamClaims(e privacy.Skellam) claims {
+	l1 := upFloat(e.L1)
+	over := upFloat(new(big.Rat).Quo(e.SensitivitySquared, e.Variance)) // Δ2²/μ
 	mu := toFloat(e.Variance)
 	cumulant := func(n float64) float64 { // (n-1)R(n)
 		return (n - 1) * (n*over/2 + math.Min(((2*n-1)*over+6*l1/mu)/(4*mu), 3*l1/(2*mu)))

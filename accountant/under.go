@@ -8,7 +8,7 @@ import (
 
 // planned returns a plan that holds under n without the relations that its events state.
 // A plan's sensitivities are those of add-remove, which are doubled under replace-one;
-// those that are stated for replace-one are doubled already, and are halved here.
+// those that are stated for replace-one are doubled already, and are so again here.
 func planned(e privacy.Event, n privacy.Neighbours) privacy.Event {
 	stated := func(e privacy.Event) privacy.Event {
 		u, ok := e.(privacy.Under)
@@ -30,34 +30,9 @@ func planned(e privacy.Event, n privacy.Neighbours) privacy.Event {
 		case !ok:
 			return e
 		case n == privacy.ReplaceOne:
-			return privacy.Map(u.Event, halved)
+			half := new(big.Rat).Inv(privacy.Distance(n))
+			return privacy.Map(u.Event, func(e privacy.Event) privacy.Event { return privacy.AtDistance(e, half) })
 		}
 		return u.Event
 	})
-}
-
-// halved is the inverse of under, for one event.
-func halved(e privacy.Event) privacy.Event {
-	half, quarter := big.NewRat(1, 2), big.NewRat(1, 4)
-	switch e := e.(type) {
-	case privacy.Laplace:
-		e.Sensitivity = half.Mul(half, e.Sensitivity)
-		return e
-	case privacy.DiscreteLaplace:
-		e.Sensitivity = half.Mul(half, e.Sensitivity)
-		return e
-	case privacy.Gaussian:
-		e.SensitivitySquared = quarter.Mul(quarter, e.SensitivitySquared)
-		return e
-	case privacy.DiscreteGaussian:
-		e.SensitivitySquared = quarter.Mul(quarter, e.SensitivitySquared)
-		return e
-	case privacy.Skellam:
-		e.SensitivitySquared, e.L1 = quarter.Mul(quarter, e.SensitivitySquared), half.Mul(half, e.L1)
-		return e
-	case privacy.Tree:
-		e.Sensitivity = half.Mul(half, e.Sensitivity)
-		return e
-	}
-	return e
 }

@@ -298,7 +298,7 @@ func doubles(t *testing.T, e privacy.Event) {
 		return
 	}
 	twice := v.Interface().(privacy.Event)
-	if got := filter.OfPlan(e, privacy.ReplaceOne); got.String() != twice.String() {
+	if got := privacy.OfPlan(e, privacy.ReplaceOne); got.String() != twice.String() {
 		t.Errorf("%v: a ledger takes it for %v under replace-one, not %v", e, got, twice)
 	}
 	if got := planned(privacy.Under{Neighbours: privacy.ReplaceOne, Event: twice}, privacy.ReplaceOne); got.String() != e.String() {

@@ -29,7 +29,7 @@ func admitted(m Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy
 	if e == nil {
 		return nil, errors.New("the event is missing")
 	}
-	events := []privacy.Event{OfPlan(e, n)}
+	events := []privacy.Event{privacy.OfPlan(e, n)}
 	if m == Rogers {
 		return rogersAdmitted(events, epsilon, delta, n)
 	}
@@ -107,61 +107,4 @@ func rogersAdmitted(events []privacy.Event, epsilon privacy.Epsilon, delta priva
 			hi = mid
 		}
 	}
-}
-
-// OfPlan returns an event of a plan, whose sensitivities are those of AddRemove, as the
-// event of a ledger that it is under n, whose sensitivities are those of n.
-func OfPlan(e privacy.Event, n privacy.Neighbours) privacy.Event {
-	if n == privacy.ReplaceOne && e != nil {
-		return doubled(e)
-	}
-	return e
-}
-
-// doubled returns an event of a plan as it is under ReplaceOne, where the distance of
-// neighbours is that of one removal and one addition. Guarantees stay: they are said
-// of the relation in force, and so are events that state theirs.
-func doubled(e privacy.Event) privacy.Event {
-	two, four := big.NewRat(2, 1), big.NewRat(4, 1)
-	times := func(r, by *big.Rat) *big.Rat {
-		if r == nil {
-			return nil // refused by Validate
-		}
-		return new(big.Rat).Mul(r, by)
-	}
-	all := func(events []privacy.Event) []privacy.Event {
-		out := make([]privacy.Event, len(events))
-		for i, e := range events {
-			out[i] = doubled(e)
-		}
-		return out
-	}
-	switch e := e.(type) {
-	case privacy.Laplace:
-		e.Sensitivity = times(e.Sensitivity, two)
-		return e
-	case privacy.DiscreteLaplace:
-		e.Sensitivity = times(e.Sensitivity, two)
-		return e
-	case privacy.Gaussian:
-		e.SensitivitySquared = times(e.SensitivitySquared, four)
-		return e
-	case privacy.DiscreteGaussian:
-		e.SensitivitySquared = times(e.SensitivitySquared, four)
-		return e
-	case privacy.Skellam:
-		e.SensitivitySquared, e.L1 = times(e.SensitivitySquared, four), times(e.L1, two)
-		return e
-	case privacy.Tree:
-		e.Sensitivity = times(e.Sensitivity, two)
-		return e
-	case privacy.Repeat:
-		if e.Event != nil {
-			e.Event = doubled(e.Event)
-		}
-		return e
-	case privacy.Sum:
-		return privacy.Sum{Events: all(e.Events)}
-	}
-	return e
 }

@@ -259,7 +259,7 @@ func TestChargesInEveryDecade(t *testing.T) {
 						t.Errorf("%s under %v: %s admits %v, %v", text, n, m, count, err)
 					}
 				}
-				if s, err := SpentOf([]privacy.Event{OfPlan(e, n)}, n); err == nil && s.Squares.Sign() == 0 && s.Delta.Sign() == 0 {
+				if s, err := SpentOf([]privacy.Event{privacy.OfPlan(e, n)}, n); err == nil && s.Squares.Sign() == 0 && s.Delta.Sign() == 0 {
 					t.Errorf("%s under %v: an odometer counts nothing", text, n)
 				}
 			}

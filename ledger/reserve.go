@@ -101,24 +101,25 @@ func (r Request) prepare(f filter.Filter, free bool) (p prepared, err error) {
 			return p, errors.New("parameters or certificate are not JSON")
 		}
 	}
-	for _, e := range r.Events {
-		if e == nil {
-			return p, errors.New("an event is missing")
+	recorded := make([]privacy.Event, len(r.Events))
+	for i, e := range r.Events {
+		if e, err = privacy.New(e); err != nil {
+			return p, err
 		}
 		// The bytes are what Verify will compute the charge from again, so they must
-		// read back as the event.
+		// read back as the event; and it is computed from them here.
 		data, err := json.Marshal(e)
 		if err != nil {
 			return p, fmt.Errorf("encode event: %w", err)
 		}
-		back, err := plan.UnmarshalEvent(data)
-		if err != nil || back.String() != e.String() {
+		recorded[i], err = plan.UnmarshalEvent(data)
+		if err != nil || recorded[i].String() != e.String() {
 			return p, fmt.Errorf("event %v cannot be recorded exactly: %v", e, err)
 		}
 		p.events = append(p.events, data)
 	}
 	if !free {
-		if p.charge, err = f.Charge(r.Events, r.Delta); err != nil {
+		if p.charge, err = f.Charge(recorded, r.Delta); err != nil {
 			return p, err
 		}
 	}

@@ -44,3 +44,17 @@ func ExampleEvent() {
 	// {"gaussian":{"sigma":"sqrt(2)","sensitivity":1}} <nil>
 	// gaussian(sqrt(2), sensitivity=1)
 }
+
+// A literal shares its numbers with whoever made it; what New returns is nobody else's, and
+// means something.
+func ExampleNew() {
+	variance := big.NewRat(4, 1)
+	release, err := privacy.New(privacy.Gaussian{Variance: variance, SensitivitySquared: big.NewRat(1, 1)})
+	variance.SetInt64(400)
+	fmt.Println(release, err)
+	_, err = privacy.New(privacy.Gaussian{Variance: big.NewRat(-4, 1), SensitivitySquared: big.NewRat(1, 1)})
+	fmt.Println(err)
+	// Output:
+	// gaussian(2, sensitivity=1) <nil>
+	// gaussian: noise is missing or not positive
+}

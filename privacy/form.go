@@ -141,17 +141,9 @@ func text(e Event) string {
 		}
 		return fmt.Sprintf("%d*%s", e.Count, inner)
 	case RDP:
-		points := make([]string, min(len(e.Orders), len(e.Eps)))
-		for i := range points {
-			points[i] = ratText(e.Orders[i]) + ": " + ratText(e.Eps[i])
-		}
-		return "rdp(" + strings.Join(points, ", ") + ")"
+		return "rdp(" + strings.Join(pairs(e.Orders, e.Eps), ", ") + ")"
 	case Pair:
-		outcomes := make([]string, min(len(e.P), len(e.Q)))
-		for i := range outcomes {
-			outcomes[i] = ratText(e.P[i]) + ": " + ratText(e.Q[i])
-		}
-		return "pair(" + strings.Join(outcomes, ", ") + ")"
+		return "pair(" + strings.Join(pairs(e.P, e.Q), ", ") + ")"
 	}
 	f := formOf(alone(e))
 	var arguments []string
@@ -174,6 +166,21 @@ func text(e Event) string {
 	return f.name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
+// pairs prints two lists as one of pairs; what either lacks is missing there.
+func pairs(left, right []*big.Rat) []string {
+	out := make([]string, max(len(left), len(right)))
+	at := func(rs []*big.Rat, i int) string {
+		if i < len(rs) {
+			return ratText(rs[i])
+		}
+		return ratText(nil)
+	}
+	for i := range out {
+		out[i] = at(left, i) + ": " + at(right, i)
+	}
+	return out
+}
+
 // alone returns the event that a sum of one is, of which a plan's text shows only
 // that.
 func alone(e Event) Event {
@@ -188,7 +195,7 @@ func alone(e Event) Event {
 
 // encode writes a valid event as JSON, its arguments in the order of the text.
 func encode(e Event) ([]byte, error) {
-	if err := e.Validate(); err != nil {
+	if err := sound(e); err != nil {
 		return nil, err
 	}
 	f := formOf(e)

@@ -47,10 +47,7 @@ func Holds(e Event, n Neighbours) error {
 	if n > ReplaceSpecial {
 		return fmt.Errorf("unknown neighbouring relation %v", n)
 	}
-	if e == nil {
-		return fmt.Errorf("no event")
-	}
-	if err := e.Validate(); err != nil {
+	if err := sound(e); err != nil {
 		return err
 	}
 	return holds(e, n)

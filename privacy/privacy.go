@@ -6,6 +6,10 @@
 // times 0.1 is 1. Events print as text and JSON, which package privacy/plan reads back
 // as the same event.
 //
+// An event is data, which may be written as a literal; New makes it one that nobody else
+// can change. A field Sensitivity is a distance, beside a Scale or Sigma; SensitivitySquared
+// is the square of one in L2, beside a Variance, because roots are rarely rational.
+//
 // It guarantees that what means nothing is refused: NaN, infinities, negatives, a delta of
 // one, an event under a relation that it does not speak of.
 //

@@ -120,7 +120,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest", "./verify/internal/rewritetest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest", "./verify/internal/rewritetest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -218,6 +218,7 @@ var bans = []ban{
 	{from: "./...", to: "./engine/enginetest", why: "the conformance suite reveals exact values"},
 	{from: "./...", to: "./examples/internal/programtest", why: "test code in the product"},
 	{from: "./...", to: "./internal/cli/clitest", why: "test code in the product"},
+	{from: "./...", to: "./internal/eventtest", why: "test code in the product"},
 	{from: "./...", to: "./internal/datafile/datafiletest", why: "test code in the product"},
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},

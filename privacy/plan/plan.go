@@ -115,7 +115,7 @@ func (p Plan) Event() (privacy.Event, error) {
 		return nil, span{p.param.Offset, p.param.Offset + 1}.fail("the plan has an unknown number",
 			"put a number for ?, or let it be found with account calibrate")
 	}
-	return p.event, nil
+	return privacy.New(p.event)
 }
 
 // With returns the plan's event with x for the unknown. It fails, mostly with a

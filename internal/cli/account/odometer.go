@@ -169,7 +169,7 @@ func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy
 func (a *accounting) price(ctx context.Context, l *leg, delta privacy.Delta) (err error) {
 	n := a.options.Neighbours
 	if a.options.Group <= 1 {
-		l.spent, err = filter.SpentOf([]privacy.Event{filter.OfPlan(l.event, n)}, n)
+		l.spent, err = filter.SpentOf([]privacy.Event{privacy.OfPlan(l.event, n)}, n)
 		if !errors.Is(err, filter.ErrUnsupported) {
 			return err
 		}
