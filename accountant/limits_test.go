@@ -236,13 +236,19 @@ func TestSlowPlansEnd(t *testing.T) {
 			t.Logf("%s: %d steps", tc.plan, meter.Spent())
 		})
 	}
-	// The cell without end around a loss that almost nobody has lies off every lattice.
-	plan, epsilon := "5*poisson(1.48e-299, gaussian(0.003076227318104488))", 9.01e-239
-	ends(t, plan, func() {
-		if _, err := askWith(work.New(t.Context()), parse(t, plan), nil, &epsilon, Options{Neighbours: privacy.AddRemove, Work: 1 << 19}); err != nil {
-			t.Errorf("%s: %v", plan, err)
-		}
-	})
+	// Two asked for δ: the cell without end around a loss that almost nobody has lies off
+	// every lattice, and the transform of a Gaussian of next to no variance has no end.
+	for plan, epsilon := range map[string]float64{
+		"5*poisson(1.48e-299, gaussian(0.003076227318104488))":                9.01e-239,
+		"3575*tree(2.79e+205, 391883) + 2*poisson(0.938, gdp(0.00502))":       7.59e16,
+		"55*gaussian(1e+220) + poisson(0.0452593527557627, tree(5e71, 4762))": 9.03e-143,
+	} {
+		ends(t, plan, func() {
+			if _, err := askWith(work.New(t.Context()), parse(t, plan), nil, &epsilon, Options{Neighbours: privacy.AddRemove, Work: 1 << 19}); err != nil {
+				t.Errorf("%s: %v", plan, err)
+			}
+		})
+	}
 }
 
 // A deadline leaves accountants out of a report; of a charge it changes nothing but whether

@@ -100,8 +100,11 @@ func (c *Composition) lay(points []point, eps, logDelta float64) (*line, error) 
 }
 
 // maxWork bounds nodes times frequencies: about a tenth of a second.
-
 const maxWork = 2e7
+
+// maxFrequencies bounds the memory of a line, of 24 bytes each, where a Gaussian of next
+// to no variance does not end it.
+const maxFrequencies = 1 << 20
 
 // maxEvents bounds the memory of the tables, of about 20 kB each.
 const maxEvents = 5000
@@ -127,6 +130,10 @@ func (c *Composition) sample(l *line, logI float64) error {
 	last := 0. // log|φ| at the end
 	for size := 32; ; size = min(2*size, 256) {
 		from := len(l.phi)
+		if from > maxFrequencies {
+			return fmt.Errorf("%w: more than %.0e frequencies", ErrUnsuited, float64(maxFrequencies))
+		}
+		c.meter.Spend(size)
 		for j := range size {
 			t := float64(from+j+1) * l.dt
 			g := -c.gauss * t * t / 2
