@@ -208,7 +208,7 @@ func sameUnit(t, u *Table) bool {
 		return true
 	case a.Column.Is != nil && b.Column.Is != nil:
 		// One expression is one unit only if all that it may name is one.
-		return a.Column.Is.Text == b.Column.Is.Text && a.Column.Type == b.Column.Type && sameColumns(t, u)
+		return a.Column.Is.Text == b.Column.Is.Text && a.Column.Type == b.Column.Type && sameColumns(t, u) && samePartitions(t.Source, u.Source)
 	case a.Column.Is != nil || b.Column.Is != nil:
 		return false
 	}
@@ -224,6 +224,13 @@ func sameColumns(t, u *Table) bool {
 		d, ok := u.Column(c.Name)
 		return !ok || c.From != d.From || c.Type != d.Type || (c.Is == nil) != (d.Is == nil) || c.Is != nil && c.Is.Text != d.Is.Text
 	})
+}
+
+// samePartitions reports whether a record has the same partitions in two sources that
+// share its file. By another pattern, or by a link, the folders on its way are others.
+func samePartitions(s, u Source) bool {
+	partitioned := func(s Source) bool { return s.Pattern != nil && len(s.Pattern.Keys) > 0 }
+	return s.Path == u.Path || !partitioned(s) && !partitioned(u)
 }
 
 // Recheck refuses when a source of one of the named tables, or of any where none is

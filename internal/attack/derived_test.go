@@ -5,7 +5,10 @@ package attack_test
 // I: one thing by many names, where the owner's SQL makes them.
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -114,6 +117,41 @@ columns.x = { type = "bigint" }
 `)
 		if err == nil || !strings.Contains(err.Error(), "two units") {
 			t.Errorf("one source under a second unit, %s: %v", is, err)
+		}
+	}
+}
+
+// A unit that is derived of a partition is another one where the folder counts for less, or
+// where a link leads to the file by another folder: then one record would be of two units.
+func TestI15UnitOfAPartitionByTwoPatterns(t *testing.T) {
+	const record = "id,year,x\n1,77,1\n"
+	for source, refused := range map[string]bool{
+		"v/year=*/*.csv":    false,
+		"v/*/*.csv":         true, // year is the field of the record
+		"v/year=2025/a.csv": true,
+		"w/year=*/*.csv":    true, // a link
+	} {
+		text := "[domains.person]\nmeasure = \"pure\"\nepsilon = 1000000\n"
+		for name, source := range map[string]string{"t": "v/year=*/*.csv", "u": source} {
+			text += fmt.Sprintf(`[tables.%s]
+source = %q
+domain = "person"
+unit = "person"
+max_groups_per_unit = 1
+max_rows_per_group = 1
+columns.person = { type = "text", is = "id || '-' || year" }
+columns.x = { type = "bigint" }
+`, name, source)
+		}
+		dir := t.TempDir()
+		at := filepath.Join(dir, "v", "year=2025", "a.csv")
+		link := filepath.Join(dir, "w", "year=2024")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(record), 0o600),
+			os.MkdirAll(link, 0o700), os.Link(at, filepath.Join(link, "a.csv"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), text); (err != nil) != refused || refused && !strings.Contains(err.Error(), "two units") {
+			t.Errorf("%s: %v", source, err)
 		}
 	}
 }
