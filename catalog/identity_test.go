@@ -286,6 +286,21 @@ func TestI10PatternsThatOverlap(t *testing.T) {
 	}
 }
 
+// Attack I10: a folder that is named as a pattern. DuckDB opens what matches the path, which
+// may be a file of another folder, and of another table.
+func TestI10FolderNamedAsAPattern(t *testing.T) {
+	for _, folder := range []string{"[x]", "a*", "x?"} {
+		at := filepath.Join(t.TempDir(), folder, "discreet.toml")
+		for source, refused := range map[string]bool{"a.parquet": true, "v/year=*/*.parquet": true, "a.csv": false, "v/*.csv": false, "a.duckdb#t": false} {
+			_, err := Parse(at, twoTables(source, "b.csv", "public = true"))
+			var d *diagnostic.Diagnostic
+			if (err != nil) != refused || refused && (!errors.As(err, &d) || d.Code != "D087") {
+				t.Errorf("%s in %s: %v", source, folder, err)
+			}
+		}
+	}
+}
+
 // Attack I11: a pattern that grows. What matches it later is not read before the catalog is
 // loaded again, and is nobody else's meanwhile.
 func TestI11PatternThatGrows(t *testing.T) {

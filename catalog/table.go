@@ -289,6 +289,13 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 			}
 		}
 	}
+	opened := s.Path
+	if s.Pattern != nil {
+		opened = s.Pattern.Root
+	}
+	if s.Format == Parquet && datafile.IsPattern(opened) { // DuckDB would read what matches it: other files
+		return refuse("a folder on its way has one of * ? [ in its name", "rename the folder, or put the files into another")
+	}
 	return s, true
 }
 
