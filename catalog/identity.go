@@ -208,9 +208,12 @@ func sameUnit(t, u *Table) bool {
 		return true
 	case a.Column.Is != nil && b.Column.Is != nil:
 		// One expression is one unit only if all that it may name is one.
-		return a.Column.Is.Text == b.Column.Is.Text && a.Column.Type == b.Column.Type && sameColumns(t, u) && samePartitions(t.Source, u.Source)
+		return a.Column.Name == b.Column.Name && sameColumns(t, u) && samePartitions(t.Source, u.Source)
 	case a.Column.Is != nil || b.Column.Is != nil:
 		return false
+	}
+	if t.Source.Format == JSONLines { // whose members are found as they are written
+		return a.Column.Field() == b.Column.Field()
 	}
 	return Fold(a.Column.Field()) == Fold(b.Column.Field())
 }

@@ -281,7 +281,9 @@ func relations(ctx context.Context, conn *sql.Conn, readings []*derive.Reading, 
 		if has[i] == nil {
 			has[i] = map[string]stored{}
 		}
-		has[i][catalog.Fold(name)] = stored{quote(name), native}
+		if fold := catalog.Fold(name); has[i][fold] == (stored{}) { // as in a file of several, and in CSV, the first counts
+			has[i][fold] = stored{quote(name), native}
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

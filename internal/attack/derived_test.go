@@ -156,6 +156,52 @@ columns.x = { type = "bigint" }
 	}
 }
 
+// One expression in two columns is two: a column's own name in it is the source's, and in
+// another column it is that column.
+func TestI15ExpressionOfTwoColumns(t *testing.T) {
+	text := "[domains.person]\nmeasure = \"pure\"\nepsilon = 1000000\n"
+	for name, unit := range map[string]string{"t": "p", "u": "q"} {
+		text += fmt.Sprintf(`[tables.%s]
+source = "t.csv"
+domain = "person"
+unit = %q
+[tables.%[1]s.columns]
+p = { type = "text", is = "substring(p, 2)" }
+q = { type = "text", is = "substring(p, 2)" }
+`, name, unit)
+	}
+	if _, err := catalog.Parse(filepath.Join(t.TempDir(), "discreet.toml"), text); err == nil || !strings.Contains(err.Error(), "two units") {
+		t.Errorf("a unit of two columns with one expression: %v", err)
+	}
+}
+
+// Columns whose names differ in case are two in JSON lines. In a Parquet file whose columns
+// differ in the case of letters that DuckDB knows no case of, the first counts, whether its
+// table has one file or several.
+func TestI17UnitsThatDifferInCase(t *testing.T) {
+	text := func(source, unit string) string {
+		return fmt.Sprintf("source = %q\ndomain = \"d\"\nunit = %q\nmax_groups_per_unit = 1\nmax_rows_per_group = 1\ncolumns.%[2]q = { type = \"text\" }\n", source, unit)
+	}
+	head := "[domains.d]\nmeasure = \"pure\"\nepsilon = 1000000\n"
+	_, err := catalog.Parse(filepath.Join(t.TempDir(), "discreet.toml"), head+"[tables.t]\n"+text("t.jsonl", "id")+"[tables.u]\n"+text("t.jsonl", "ID"))
+	if err == nil || !strings.Contains(err.Error(), "two units") {
+		t.Errorf("JSON: %v", err)
+	}
+
+	made := filepath.Join(t.TempDir(), "t.parquet")
+	filepathOf(t, "COPY (SELECT 'u' || i AS \"ä\", 'one' AS \"Ä\" FROM range(5) t(i)) TO '"+made+"' (FORMAT parquet)")
+	parquet, err := os.ReadFile(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, head+"[tables.t]\n"+text("t.parquet", "ä")+"[tables.u]\n"+text("t*.parquet", "Ä"), files{"t.parquet": string(parquet)})
+	for _, table := range []string{"t", "u"} {
+		if n := w.measure(t, "SELECT count(*) FROM "+table)[0]; n < 4.5 || n > 5.5 {
+			t.Errorf("%s: %v units", table, n)
+		}
+	}
+}
+
 // What is derived of an undeclared column does not make it a column, by any spelling.
 func TestI16UndeclaredColumn(t *testing.T) {
 	w := newWorld(t, `[domains.d]
