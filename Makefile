@@ -7,7 +7,7 @@ DESTDIR  ?=
 FUZZTIME ?= 10s
 BENCH    ?= .
 SOAK     ?= ./internal/house ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli
-RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/... ./internal/attack
+RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/...
 
 SHELL       := bash
 .SHELLFLAGS := -eo pipefail -c
@@ -62,7 +62,7 @@ test: setup ## format, vet, lint, build without cgo, race of the small packages,
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
 	umask 022; $(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
-	$(GO) test -race -run AtOnce -json ./verify/internal/sensitivity | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -race -run 'AtOnce|Concurrent|Parallel' -json ./verify/internal/sensitivity ./internal/attack | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
 .PHONY: oracles

@@ -498,7 +498,7 @@ func TestOwnersOutputs(t *testing.T) {
 	if err := errors.Join(os.WriteFile(victim, []byte("<svg kept"), 0o600), os.Remove(plot), os.Symlink(victim, plot)); err != nil {
 		t.Fatal(err)
 	}
-	run(t, t.Context(), diagnostic.ExitEngine, "audit", "difference", "--runs", "2", "--units", "2", "--plot", plot)
+	run(t, t.Context(), diagnostic.ExitUsage, "audit", "difference", "--runs", "2", "--units", "2", "--plot", plot)
 	l := workplace.OwnerLog{Path: plot}
 	if _, err := l.Write([]byte("x")); err == nil {
 		t.Error("the log follows a link")
@@ -558,7 +558,7 @@ func TestWhoseCommandIsWhat(t *testing.T) {
 		{"../../docs/promise.md", "runs the owner's commands ", " |\n", command.Owner},
 		{"../../docs/cli.md", "The **owner's** commands are ", ".", command.Owner},
 		{"../../docs/cli.md", "**Analysts'** commands are ", ".", command.Analyst},
-		{"../../docs/cli.md", "**Anybody's** are ", ".", command.Anyone},
+		{"../../docs/cli.md", "**Anybody's** commands are ", ".", command.Anyone},
 	} {
 		slices.Sort(have[tc.who])
 		if got := named(tc.page, tc.from, tc.to); !slices.Equal(got, have[tc.who]) {
