@@ -226,6 +226,9 @@ func TestExtremes(t *testing.T) {
 	defer x.public.Close()
 	asked, failed := 0, 0
 	for i := range n {
+		if i > 0 && i%10_000 == 0 {
+			t.Logf("statement %d: %d answered, %d failed", i, asked-failed, failed)
+		}
 		sql := writer{rand.New(rand.NewPCG(11, uint64(i)))}.statement()
 		certificate, err := certified(sql, c)
 		if err != nil {
