@@ -105,6 +105,8 @@ var onlys = []only{
 	{"./learn/ftrl", []string{"./budget", "./internal/numeric", "./learn/cost", "./learn/example", "./learn/network", "./noise"}, "a learner sees examples and a budget: no table, no ledger, no other learner"},
 	{"./learn/learner", []string{"./budget", "./learn/bayes", "./learn/convex", "./learn/cost", "./learn/example", "./learn/feature", "./learn/ftrl", "./learn/kmeans", "./learn/network", "./learn/pca", "./learn/tree", "./noise", "./privacy"}, "the classic learners by name: no table, no ledger"},
 	{"./internal/derive", []string{"./catalog", "./internal/bind", "./internal/diagnostic", "./internal/plan", "./internal/render", "./internal/sqlparse", "./internal/stability", "./sqltype"}, "the owner's SQL to columns: no engine and no data"},
+	{"./internal/bounds", []string{"./accountant", "./internal/diagnostic", "./internal/numeric", "./privacy", "./privacy/plan"}, "what accountants say, for commands and servers: no data, no ledger, no terminal"},
+	{"./internal/declaration", []string{"./catalog", "./internal/derive", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./sqltype"}, "what the owner declared, for commands and servers: no data, no terminal"},
 	{"./internal/stability", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./privacy", "./sqltype"}, "a pure function over the plan: no database, no noise, no budget"},
 	{"./internal/rewrite", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./internal/stability", "./privacy", "./sqltype"}, "plan to plan by the certificate"},
 	{"./internal/render", []string{"./catalog", "./engine", "./internal/diagnostic", "./internal/plan", "./sqltype"}, "plan to text; it decides nothing"},

@@ -5,7 +5,6 @@ package account
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
@@ -180,8 +180,8 @@ func (a *accounting) doing() string {
 }
 
 func (a *accounting) define(fs *flag.FlagSet) {
-	fs.Func("epsilon", "at `E`, or within it", target(&a.epsilon, false))
-	fs.Func("delta", "at `D`, or within it", target(&a.delta, true))
+	fs.Func("epsilon", "at `E`, or within it", target(&a.epsilon, bounds.ParseEpsilon))
+	fs.Func("delta", "at `D`, or within it", target(&a.delta, bounds.ParseDelta))
 	fs.Func("relation", "neighbours are `add-remove|replace-one|replace-special` (default add-remove)", func(text string) (err error) {
 		a.options.Neighbours, err = privacy.ParseNeighbours(text)
 		return err
@@ -240,20 +240,10 @@ var (
 	Curves = []string{"delta", "epsilon", "trade-off", "power", "order", "count", "runs"}
 )
 
-// target reads an epsilon or a delta that is asked about and not spent: it may be 0.
-func target(to **big.Rat, isDelta bool) func(string) error {
-	return func(text string) error {
-		r, err := numeric.ParseRat(text)
-		if err != nil {
-			return err
-		}
-		if isDelta {
-			d, err := privacy.NewDelta(r)
-			*to = d.Rat()
-			return err
-		}
-		e, err := privacy.NewEpsilon(r)
-		*to = e.Rat()
+// target sets an epsilon or a delta that is asked about.
+func target(to **big.Rat, parse func(string) (*big.Rat, error)) func(string) error {
+	return func(text string) (err error) {
+		*to, err = parse(text)
 		return err
 	}
 }
@@ -261,40 +251,16 @@ func target(to **big.Rat, isDelta bool) func(string) error {
 // parseOrders reads numbers and ranges of whole numbers.
 func parseOrders(text string) ([]float64, error) { return command.OrdersAbove(text, 1) }
 
-// below returns a float64 that is not above r, so that the target asked about is never
-// looser than the one written.
-func below(r *big.Rat) float64 {
-	f, _ := r.Float64()
-	if exact := new(big.Rat); exact.SetFloat64(f) != nil && exact.Cmp(r) > 0 {
-		f = math.Nextafter(f, 0)
-	}
-	return f
-}
-
 // event reads a plan without an unknown, and checks that it fits the relation.
 func (a *accounting) event(text string) (privacy.Event, error) {
 	p, err := a.plan(text)
 	if err != nil {
 		return nil, err
 	}
-	if p.Unknown() {
-		return nil, diagnostic.New("D120", diagnostic.Span{}, "the plan has an unknown").
-			Try("discreet account calibrate %q finds it, with --epsilon and --delta", text)
-	}
-	e, err := p.Event()
-	if err != nil {
-		return nil, syntaxError(text, err)
-	}
-	return e, a.holds(e)
+	return bounds.Event(p, text, a.options.Neighbours)
 }
 
-func (a *accounting) plan(text string) (plan.Plan, error) {
-	p, err := plan.Read(text, a.open)
-	if err != nil {
-		return plan.Plan{}, syntaxError(text, err)
-	}
-	return p, nil
-}
+func (a *accounting) plan(text string) (plan.Plan, error) { return bounds.ReadPlan(text, a.open) }
 
 // open reads a file that a plan names, with the caller's own rights.
 func (a *accounting) open(name string) ([]byte, error) {
@@ -311,46 +277,6 @@ func (a *accounting) open(name string) ([]byte, error) {
 	return text, nil
 }
 
-func (a *accounting) holds(e privacy.Event) error {
-	if err := privacy.Holds(e, a.options.Neighbours); err != nil {
-		d := diagnostic.New("D121", diagnostic.Span{}, "%v", err)
-		for _, other := range []privacy.Neighbours{privacy.ReplaceOne, privacy.AddRemove, privacy.ReplaceSpecial} {
-			if privacy.Holds(e, other) == nil {
-				return d.Try("--relation %v", other)
-			}
-		}
-		return d
-	}
-	return nil
-}
-
-// syntaxError draws a plan's error under the plan.
-func syntaxError(text string, err error) error {
-	var s *plan.SyntaxError
-	var file *diagnostic.Diagnostic
-	if errors.As(err, &file) {
-		return file
-	}
-	if !errors.As(err, &s) {
-		return diagnostic.New("D120", diagnostic.Span{}, "%v", err)
-	}
-	end := min(s.Offset+max(s.Length, 1), len(text))
-	d := diagnostic.New("D120", diagnostic.Span{Start: min(s.Offset, end), End: end}, "%s", s.Message).In("plan", text)
-	if s.Hint != "" {
-		d.Try("%s", s.Hint)
-	}
-	return d
-}
-
-// refused gives an accountant's error the one form.
-func refused(err error) error {
-	var d *diagnostic.Diagnostic
-	if errors.As(err, &d) {
-		return d
-	}
-	return diagnostic.New("D122", diagnostic.Span{}, "%v", err)
-}
-
 // report asks all accountants about the one target that was given.
 func (a *accounting) report(ctx context.Context, e privacy.Event) (*accountant.Report, error) {
 	var r *accountant.Report
@@ -360,9 +286,9 @@ func (a *accounting) report(ctx context.Context, e privacy.Event) (*accountant.R
 		return nil, diagnostic.New("D115", diagnostic.Span{}, "--epsilon and --delta exclude each other").
 			Because("one of them is asked for, at the other").Try("discreet account calibrate takes both")
 	case a.delta != nil:
-		r, err = accountant.Epsilon(ctx, e, below(a.delta), a.options)
+		r, err = accountant.Epsilon(ctx, e, bounds.Below(a.delta), a.options)
 	case a.epsilon != nil:
-		r, err = accountant.Delta(ctx, e, below(a.epsilon), a.options)
+		r, err = accountant.Delta(ctx, e, bounds.Below(a.epsilon), a.options)
 	default:
 		return nil, diagnostic.New("D113", diagnostic.Span{}, "say at which --delta, or at which --epsilon").
 			Try("--delta 1e-6 asks for epsilon, --epsilon 1 for delta")
@@ -373,7 +299,7 @@ func (a *accounting) report(ctx context.Context, e privacy.Event) (*accountant.R
 // chosen leaves the accountants of the flag in a report.
 func (a *accounting) chosen(r *accountant.Report, err error) (*accountant.Report, error) {
 	if err != nil {
-		return nil, refused(err)
+		return nil, bounds.Refused(err)
 	}
 	if len(a.only) > 1 {
 		r.Bounds = slices.DeleteFunc(r.Bounds, func(b accountant.Bound) bool { return !slices.Contains(a.only, b.Accountant) })
@@ -409,7 +335,7 @@ func (a *accounting) bounds(ctx context.Context, t *terminal.Terminal, args []st
 		return err
 	}
 	if a.json {
-		return t.WriteJSON(a.reportJSON(r))
+		return t.WriteJSON(bounds.NewReport(r, a.epsilon, a.delta))
 	}
 	t.Print(fmt.Sprintf("plan      %v", e), 10)
 	fmt.Fprintf(t.Out, "relation  %v\n%s\n\n", r.Neighbours, a.targetText())
@@ -447,7 +373,7 @@ func (a *accounting) asked() (of, at string, value *big.Rat) {
 
 func (a *accounting) targetText() string {
 	_, at, value := a.asked()
-	return fmt.Sprintf("%-8s  %s", at, decimal(value))
+	return fmt.Sprintf("%-8s  %s", at, bounds.Decimal(value))
 }
 
 func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
@@ -459,7 +385,7 @@ func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 		}
 	}
 	for _, b := range r.Bounds {
-		v := bracketOf(b)
+		v := bounds.Bracket(b)
 		high := upText(v.High)
 		if math.IsInf(v.High, 1) {
 			high = "none"
@@ -477,13 +403,6 @@ func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 
 // noteWidth keeps a line of a table readable; --wide and JSON have notes whole.
 const noteWidth = 100
-
-func bracketOf(b accountant.Bound) accountant.Bracket {
-	if b.Epsilon != nil {
-		return *b.Epsilon
-	}
-	return *b.Delta
-}
 
 // upText and downText print six digits of a bound, rounded outward.
 func upText(x float64) string {
@@ -507,108 +426,4 @@ func roundText(x float64, round func(*big.Rat, int) *big.Rat) string {
 	}
 	f, _ := round(r, 6).Float64()
 	return strconv.FormatFloat(f, 'g', 6, 64)
-}
-
-// The contract's forms.
-type (
-	bracketJSON struct {
-		Low      *float64 `json:"low"`
-		Estimate *float64 `json:"estimate"`
-		High     *float64 `json:"high"`
-	}
-	boundJSON struct {
-		Accountant accountant.Name      `json:"accountant"`
-		Epsilon    *bracketJSON         `json:"epsilon,omitempty"`
-		Delta      *bracketJSON         `json:"delta,omitempty"`
-		Direction  accountant.Direction `json:"direction"`
-		Note       string               `json:"note"`
-		Directions []boundJSON          `json:"directions,omitempty"` // each direction by itself, where they are told apart
-	}
-	refusedJSON struct {
-		Accountant accountant.Name `json:"accountant"`
-		Why        string          `json:"why"`
-		Unfinished bool            `json:"unfinished,omitempty"` // it was stopped, and may have a bound
-	}
-	reportJSON struct {
-		Plan     string             `json:"plan"`
-		Event    privacy.Event      `json:"event"`
-		Relation privacy.Neighbours `json:"relation"`
-		Delta    json.Number        `json:"delta,omitempty"`
-		Epsilon  json.Number        `json:"epsilon,omitempty"`
-		Bounds   []boundJSON        `json:"bounds"`
-		Best     *boundJSON         `json:"best"`
-		Refused  []refusedJSON      `json:"refused"`
-		Warnings []warningJSON      `json:"warnings"`
-	}
-	warningJSON struct {
-		Text    string        `json:"text"`
-		Instead privacy.Event `json:"instead,omitempty"`
-		Bound   *boundJSON    `json:"bound,omitempty"`
-	}
-)
-
-func (a *accounting) reportJSON(r *accountant.Report) reportJSON {
-	out := reportJSON{Plan: r.Plan.String(), Event: r.Plan, Relation: r.Neighbours,
-		Bounds: []boundJSON{}, Refused: []refusedJSON{}, Warnings: []warningJSON{}}
-	if a.delta != nil {
-		out.Delta = decimal(a.delta)
-	} else {
-		out.Epsilon = decimal(a.epsilon)
-	}
-	for _, b := range r.Bounds {
-		out.Bounds = append(out.Bounds, newBoundJSON(b))
-	}
-	if best, ok := r.Best(); ok {
-		b := newBoundJSON(best)
-		out.Best = &b
-	}
-	for _, refusal := range r.Refused {
-		out.Refused = append(out.Refused, refusedJSON(refusal))
-	}
-	for _, w := range r.Warnings {
-		warning := warningJSON{Text: w.Text, Instead: w.Instead}
-		if w.Bound != nil {
-			b := newBoundJSON(*w.Bound)
-			warning.Bound = &b
-		}
-		out.Warnings = append(out.Warnings, warning)
-	}
-	return out
-}
-
-func newBoundJSON(b accountant.Bound) boundJSON {
-	out := boundJSON{Accountant: b.Accountant, Direction: b.Direction, Note: b.Note}
-	if b.Epsilon != nil {
-		out.Epsilon = newBracketJSON(*b.Epsilon)
-	} else {
-		out.Delta = newBracketJSON(*b.Delta)
-	}
-	for _, d := range b.Directions {
-		one := boundJSON{Accountant: b.Accountant, Direction: d.Direction}
-		if b.Epsilon != nil {
-			one.Epsilon = newBracketJSON(d.Bracket)
-		} else {
-			one.Delta = newBracketJSON(d.Bracket)
-		}
-		out.Directions = append(out.Directions, one)
-	}
-	return out
-}
-
-// newBracketJSON has null for what is infinite: no finite value is known.
-func newBracketJSON(b accountant.Bracket) *bracketJSON {
-	return &bracketJSON{finite(b.Low), finite(b.Estimate), finite(b.High)}
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
-}
-
-// decimal writes a target as the number it is.
-func decimal(r *big.Rat) json.Number {
-	f, _ := r.Float64()
-	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/accountant"
+	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
@@ -31,7 +32,7 @@ func (a *accounting) calibrate(ctx context.Context, t *terminal.Terminal, args [
 	if len(a.only) > 1 {
 		return diagnostic.New("D115", diagnostic.Span{}, "calibrate asks one accountant, or all for the best")
 	}
-	c, err := accountant.Calibrate(ctx, plan, below(a.epsilon), below(a.delta), a.options)
+	c, err := accountant.Calibrate(ctx, plan, bounds.Below(a.epsilon), bounds.Below(a.delta), a.options)
 	if err != nil {
 		return unreachable(err)
 	}
@@ -46,7 +47,7 @@ func (a *accounting) calibrate(ctx context.Context, t *terminal.Terminal, args [
 	}
 	fmt.Fprintln(t.Out, strconv.FormatFloat(c.Value, 'g', -1, 64))
 	t.Say("the exact value lies between %v and %v; bounded by %s, within epsilon %s at delta %s",
-		c.Low, c.High, c.Accountant, decimal(a.epsilon), decimal(a.delta))
+		c.Low, c.High, c.Accountant, bounds.Decimal(a.epsilon), bounds.Decimal(a.delta))
 	return nil
 }
 
@@ -56,5 +57,5 @@ func unreachable(err error) error {
 		return diagnostic.New("D123", diagnostic.Span{}, "%v", err).
 			Try("discreet account bounds the plan for a value of your own, and says what costs how much")
 	}
-	return refused(err)
+	return bounds.Refused(err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
@@ -13,7 +14,7 @@ func (a *accounting) compare(ctx context.Context, t *terminal.Terminal, args []s
 	if len(args) < 2 {
 		return diagnostic.New("D113", diagnostic.Span{}, "name two plans or more").Try("discreet account compare 'PLAN' 'PLAN' ... --delta D")
 	}
-	var all []reportJSON
+	var all []bounds.Report
 	of, _, _ := a.asked()
 	g := terminal.Grid{{Title: "plan"}, {Title: of + " at most", Right: true}, {Title: "at least", Right: true}, {Title: "accountant"}, {Title: "note", Most: noteWidth}}
 	for _, text := range args {
@@ -25,10 +26,10 @@ func (a *accounting) compare(ctx context.Context, t *terminal.Terminal, args []s
 		if err != nil {
 			return err
 		}
-		all = append(all, a.reportJSON(r))
+		all = append(all, bounds.NewReport(r, a.epsilon, a.delta))
 		cells := []string{text, "none", "", "", ""}
 		if b, ok := r.Best(); ok {
-			v := bracketOf(b)
+			v := bounds.Bracket(b)
 			cells = []string{text, upText(v.High), downText(v.Low), string(b.Accountant), terminal.OneLine(b.Note)}
 		}
 		for j, cell := range cells {

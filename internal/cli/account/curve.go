@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plot"
@@ -47,7 +48,7 @@ func plotJSON(p plot.Plot) any {
 	for _, l := range p.Lines {
 		out := line{l.Name, !l.Dashed, [][2]*float64{}}
 		for _, at := range l.Points {
-			out.Points = append(out.Points, [2]*float64{finite(at.X), finite(at.Y)})
+			out.Points = append(out.Points, [2]*float64{bounds.Finite(at.X), bounds.Finite(at.Y)})
 		}
 		lines = append(lines, out)
 	}
@@ -58,9 +59,9 @@ func plotJSON(p plot.Plot) any {
 // line of its own.
 func addBounds(f *plot.Family, r *accountant.Report, directions bool, x float64) {
 	order := func(b accountant.Bound) int { return slices.Index(accountant.Names(), b.Accountant) }
-	bounds := slices.SortedFunc(slices.Values(r.Bounds), func(b, c accountant.Bound) int { return order(b) - order(c) })
-	for _, b := range bounds {
-		v := bracketOf(b)
+	sorted := slices.SortedFunc(slices.Values(r.Bounds), func(b, c accountant.Bound) int { return order(b) - order(c) })
+	for _, b := range sorted {
+		v := bounds.Bracket(b)
 		if math.IsInf(v.High, 1) && v.Estimate > 0 {
 			f.Add(string(b.Accountant)+" (no guarantee)", true, x, v.Estimate)
 			continue
@@ -141,7 +142,7 @@ func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask 
 				addBounds(&f, r, a.directions, x)
 			default:
 				if b, ok := r.Best(); ok {
-					f.Add(text, false, x, bracketOf(b).High)
+					f.Add(text, false, x, bounds.Bracket(b).High)
 				}
 			}
 		}
@@ -184,13 +185,13 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 			continue
 		}
 		last = k
-		r, err := a.chosen(accountant.Epsilon(ctx, privacy.Repeat{Count: k, Event: e}, below(a.delta), a.options))
+		r, err := a.chosen(accountant.Epsilon(ctx, privacy.Repeat{Count: k, Event: e}, bounds.Below(a.delta), a.options))
 		if err != nil {
 			return plot.Plot{}, err
 		}
 		addBounds(&f, r, a.directions, float64(k))
 		if pure, ok := e.(privacy.Pure); ok && a.misprinted {
-			f.Add("misprinted (wrong)", true, float64(k), misprinted(pure.Epsilon.Float64(), below(a.delta), k))
+			f.Add("misprinted (wrong)", true, float64(k), misprinted(pure.Epsilon.Float64(), bounds.Below(a.delta), k))
 		}
 	}
 	return plot.Plot{
@@ -218,7 +219,7 @@ func (a *accounting) overTradeOff(ctx context.Context, args []string) (plot.Plot
 		}
 		points, err := accountant.TradeOff(ctx, e, xs, a.options)
 		if err != nil {
-			return plot.Plot{}, refused(err)
+			return plot.Plot{}, bounds.Refused(err)
 		}
 		for _, at := range points {
 			f.Add(text, false, at.X, at.Y.Low)
@@ -243,7 +244,7 @@ func (a *accounting) overPower(ctx context.Context, args []string) (plot.Plot, e
 		}
 		points, err := accountant.Power(ctx, e, xs, a.options)
 		if err != nil {
-			return plot.Plot{}, refused(err)
+			return plot.Plot{}, bounds.Refused(err)
 		}
 		for _, at := range points {
 			f.Add(text, false, at.X, at.Y.High)
@@ -274,7 +275,7 @@ func (a *accounting) overOrder(ctx context.Context, args []string) (plot.Plot, e
 		}
 		points, err := accountant.RenyiCurve(ctx, e, orders, a.options)
 		if err != nil {
-			return plot.Plot{}, refused(err)
+			return plot.Plot{}, bounds.Refused(err)
 		}
 		for _, at := range points {
 			f.Add(text, false, at.X, at.Y.High)
@@ -331,7 +332,7 @@ func (a *accounting) overRuns(ctx context.Context, args []string) (plot.Plot, er
 }
 
 // shown prints a number for a title: 1e-5, not 1e-05.
-func shown(r *big.Rat) string { return strings.Replace(decimal(r).String(), "e-0", "e-", 1) }
+func shown(r *big.Rat) string { return strings.Replace(bounds.Decimal(r).String(), "e-0", "e-", 1) }
 
 // misprinted is the advanced composition of k ε-DP releases as a tutorial of the
 // Sherpa.ai framework prints it, without the factor ε in the first term. It is no

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
@@ -49,9 +50,9 @@ func (a *accounting) odometer(ctx context.Context, t *terminal.Terminal, args []
 	}
 	kept := ""
 	if j.kept.Sign() > 0 {
-		kept = fmt.Sprintf(", of which %s is kept for deltas of the events", decimal(j.kept.Rat()))
+		kept = fmt.Sprintf(", of which %s is kept for deltas of the events", bounds.Decimal(j.kept.Rat()))
 	}
-	fmt.Fprintf(t.Out, "plan      %v\nrelation  %v\ndelta     %s%s\ntight at  a sum of squares of %s\n\n", e, a.options.Neighbours, decimal(a.delta), kept, decimal(j.at))
+	fmt.Fprintf(t.Out, "plan      %v\nrelation  %v\ndelta     %s%s\ntight at  a sum of squares of %s\n\n", e, a.options.Neighbours, bounds.Decimal(a.delta), kept, bounds.Decimal(j.at))
 	j.grid(stops).Write(t.Out)
 	return nil
 }
@@ -137,7 +138,7 @@ func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy
 	}
 	share := new(big.Rat).Sub(j.kept.Rat(), deltas)
 	if share.Sign() < 0 {
-		return nil, fmt.Errorf("the deltas of the events add up to %s, more than half of %v, which is kept for them", decimal(deltas), delta)
+		return nil, fmt.Errorf("the deltas of the events add up to %s, more than half of %v, which is kept for them", bounds.Decimal(deltas), delta)
 	}
 	if open.Sign() > 0 {
 		each, err := privacy.NewDelta(terminal.Down(share.Quo(share, new(big.Rat).SetInt(open)), 6))
@@ -294,7 +295,7 @@ func (j *journey) grid(stops []stop) terminal.Grid {
 				cells = append(cells, "-")
 				continue
 			}
-			cells = append(cells, string(decimal(terminal.Up(eps.Rat(), 6))))
+			cells = append(cells, string(bounds.Decimal(terminal.Up(eps.Rat(), 6))))
 		}
 		for i, cell := range cells {
 			g[i].Cells = append(g[i].Cells, cell)
@@ -332,9 +333,9 @@ func (j *journey) json(e privacy.Event, a *accounting, delta privacy.Delta, stop
 		At       json.Number        `json:"at"`
 		Records  int64              `json:"records,omitempty"`
 		Stops    []stopJSON         `json:"stops"`
-	}{e.String(), e, a.options.Neighbours, delta, j.kept, decimal(j.at), a.records, nil}
+	}{e.String(), e, a.options.Neighbours, delta, j.kept, bounds.Decimal(j.at), a.records, nil}
 	for _, s := range stops {
-		one := stopJSON{json.Number(s.events.String()), j.legs[s.leg].event, json.Number(s.times.String()), decimal(s.squares), map[string]*privacy.Epsilon{}}
+		one := stopJSON{json.Number(s.events.String()), j.legs[s.leg].event, json.Number(s.times.String()), bounds.Decimal(s.squares), map[string]*privacy.Epsilon{}}
 		for i, o := range j.odometers {
 			one.Epsilon[o.name] = s.epsilon[i]
 		}

@@ -11,11 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
-	"github.com/discreet-dp/discreet/internal/derive"
+	"github.com/discreet-dp/discreet/internal/declaration"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/internal/numeric"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 func Tables() *command.Command {
@@ -60,27 +57,9 @@ func describes(text string) (name string, is bool) {
 	return strings.ToLower(m[1]), true
 }
 
-// A declaredTable is what an analyst is told of a table: never where its data are.
-type declaredTable struct {
-	Table     string           `json:"table"`
-	View      string           `json:"view,omitempty"` // the query that it stands for
-	Public    bool             `json:"public"`
-	Domain    string           `json:"domain,omitempty"`
-	Unit      string           `json:"unit,omitempty"`
-	MaxGroups int64            `json:"max_groups_per_unit,omitempty"`
-	MaxRows   int64            `json:"max_rows_per_group,omitempty"`
-	Budget    string           `json:"budget,omitempty"`
-	Columns   []declaredColumn `json:"columns"`
-}
-
-type declaredColumn struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`
-	Lower  string `json:"lower,omitempty"`
-	Upper  string `json:"upper,omitempty"`
-	Domain string `json:"domain,omitempty"`
-	Is     string `json:"is,omitempty"` // what a derived column is computed of
-}
+// shownValues of a public domain are listed for people; where there are more, how many.
+// --wide and JSON have all.
+const shownValues = 12
 
 // showTables prints the declaration of a table, or of all.
 func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bool) error {
@@ -88,29 +67,9 @@ func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bo
 	if asJSON || t.Wide() {
 		most = math.MaxInt
 	}
-	var all []declaredTable
-	var names []string
-	for _, table := range c.Tables {
-		if names = append(names, table.Name); name == "" || name == table.Name {
-			all = append(all, declaration(table, most))
-		}
-	}
-	for _, view := range c.Views {
-		if names = append(names, view.Name); name != "" && name != view.Name {
-			continue
-		}
-		d, err := viewDeclaration(c, view, most)
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
-	}
-	if name != "" && len(all) == 0 {
-		d := diagnostic.New("D010", diagnostic.Span{}, "unknown table %s", name).Because("the catalog does not declare it").Try("there are %s", strings.Join(names, ", "))
-		if near := diagnostic.Nearest(name, names); near != "" {
-			d.Try("did you mean %s?", near)
-		}
-		return d
+	all, err := declaration.Tables(c, name, most)
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		return t.WriteJSON(map[string]any{"tables": all})
@@ -119,88 +78,12 @@ func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bo
 		if i > 0 {
 			fmt.Fprintln(t.Out)
 		}
-		d.write(t)
+		writeTable(t, &d)
 	}
 	return nil
 }
 
-func declaration(t *catalog.Table, most int) declaredTable {
-	d := declaredTable{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows}
-	if !t.Public {
-		b := t.Domain
-		d.Domain, d.Unit = b.ID, "each row"
-		d.Budget = fmt.Sprintf("%s, %s, epsilon %s", b.Neighbours, b.Measure, b.Epsilon)
-		if b.Delta.Sign() > 0 {
-			d.Budget += fmt.Sprintf(", delta %s", b.Delta)
-		}
-		switch t.Unit.Kind {
-		case catalog.UnitColumn:
-			d.Unit = t.Unit.Column.Name
-		case catalog.UnitReference:
-			d.Unit = fmt.Sprintf("%s, by way of %s.%s", t.Unit.Column.Name, t.Unit.References.Name, t.Unit.Referred.Name)
-		}
-	}
-	for _, c := range t.Columns {
-		column := declaredColumn{Name: c.Name, Type: c.Type.String()}
-		if column.bounds(c, most); c.Is != nil {
-			column.Is = c.Is.Text
-		}
-		d.Columns = append(d.Columns, column)
-	}
-	return d
-}
-
-// bounds says of a column what is declared of c.
-func (d *declaredColumn) bounds(c *catalog.Column, most int) {
-	if d.Domain = domainText(c, most); c.Lower != nil {
-		d.Lower, d.Upper = sqltype.Format(c.Lower), sqltype.Format(c.Upper)
-	}
-}
-
-// viewDeclaration says what a view's columns are; of those that are a table's, with their
-// bounds and domains.
-func viewDeclaration(c *catalog.Catalog, v *catalog.View, most int) (declaredTable, error) {
-	d := declaredTable{Table: v.Name, View: v.Query.Text}
-	n, err := derive.View(c, v)
-	if err != nil {
-		return d, err
-	}
-	d.Public = !plan.ReadsPrivate(n)
-	for i, column := range n.Columns() {
-		out := declaredColumn{Name: column.Name, Type: column.Type.String()}
-		if of := plan.Source(n, i); of != nil {
-			out.bounds(of, most)
-		}
-		d.Columns = append(d.Columns, out)
-	}
-	return d, nil
-}
-
-// shownValues of a public domain are listed for people; where there are more, how many.
-// --wide and JSON have all.
-const shownValues = 12
-
-func domainText(c *catalog.Column, most int) string {
-	d := c.Domain
-	switch {
-	case d == nil:
-		return ""
-	case d.FromTable != nil:
-		return fmt.Sprintf("the values of %s.%s", d.FromTable.Name, d.FromColumn.Name)
-	case d.Step != nil:
-		return fmt.Sprintf("%s to %s in steps of %s", numeric.FormatRat(d.Lower), numeric.FormatRat(d.Upper), numeric.FormatRat(d.Step))
-	}
-	values := make([]string, min(len(d.Values), most))
-	for i := range values {
-		values[i] = sqltype.Format(d.Values[i])
-	}
-	if more := len(d.Values) - len(values); more > 0 {
-		values = append(values, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(values, ", ")
-}
-
-func (d *declaredTable) write(t *terminal.Terminal) {
+func writeTable(t *terminal.Terminal, d *declaration.Table) {
 	switch {
 	case d.View != "":
 		t.Print(fmt.Sprintf("%s: a view, %s", d.Table, strings.Join(strings.Fields(d.View), " ")), 2)
@@ -220,7 +103,7 @@ func (d *declaredTable) write(t *terminal.Terminal) {
 }
 
 // writeColumns prints columns, and of each what any of them has.
-func writeColumns(t *terminal.Terminal, columns []declaredColumn) {
+func writeColumns(t *terminal.Terminal, columns []declaration.Column) {
 	g := terminal.Grid{{Title: "column"}, {Title: "type"}, {Title: "lower", Right: true}, {Title: "upper", Right: true}, {Title: "public domain"}, {Title: "derived as"}}
 	bounded, derived := false, false
 	for _, c := range columns {
