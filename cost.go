@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // budgets are the catalog's domains as the ledger knows them.
@@ -122,6 +123,14 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 	for i, w := range o.Weights {
 		weights[i] = w.RatString()
 	}
+	var values []value
+	for _, p := range o.Parameters {
+		v := value{Text: p.Text}
+		if p.Type.Kind != sqltype.Null {
+			v.Type = p.Type.String()
+		}
+		values = append(values, v)
+	}
 	mapped := map[string]string{}
 	for _, t := range db.config.Catalog.Tables {
 		if t.Mapping != nil {
@@ -134,15 +143,23 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 		Rho        privacy.Rho     `json:"rho"`
 		Weights    []string        `json:"weights,omitempty"`
 		Confidence string          `json:"confidence"`
+		// What the text's $1, $2 ... stand for.
+		Values []value `json:"values,omitempty"`
 		// What a statement says depends on the code of the tables that are mapped.
 		Mapped map[string]string `json:"mapped,omitempty"`
 		// And on what is derived, and on views.
 		Derived string `json:"derived,omitempty"`
-	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), mapped, written(db.config.Catalog)})
+	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), values, mapped, written(db.config.Catalog)})
 	if err != nil {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}
 	return raw, nil
+}
+
+// A value is a parameter's, for the record.
+type value struct {
+	Type string  `json:"type,omitempty"`
+	Text *string `json:"text"`
 }
 
 // written is a digest of the SQL in a catalog, empty where there is none: a statement

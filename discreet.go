@@ -28,13 +28,11 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/bind"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/rewrite"
-	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
@@ -114,6 +112,8 @@ type QueryOptions struct {
 	Spend Spend
 	// Weights share the cost over the statement's aggregates; evenly if nil.
 	Weights []*big.Rat
+	// Parameters are the values of $1, $2 ...
+	Parameters []Parameter
 	// Confidence of the intervals, above 0 and below 1; the catalog's default if 0.
 	Confidence float64
 	// Analyst is recorded in the ledger.
@@ -148,13 +148,9 @@ const (
 // prepare goes the whole way of a statement up to the data. It reads public
 // parameters alone.
 func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
-	tree, err := sqlparse.Parse(text)
+	bound, err := db.bind(text, o.Parameters)
 	if err != nil {
 		return nil, err
-	}
-	bound, err := bind.Bind(tree, db.config.Catalog)
-	if err != nil {
-		return nil, in(err, text)
 	}
 	s := &statement{text: text, spend: o.Spend}
 	if s.certificate, err = stability.Analyze(bound); err != nil {

@@ -45,9 +45,10 @@ const maxCopies = 10_000
 
 // A binder binds one statement.
 type binder struct {
-	catalog *catalog.Catalog
-	nodes   int
-	copies  int
+	catalog    *catalog.Catalog
+	parameters *Parameters // nil where none may stand
+	nodes      int
+	copies     int
 
 	views       []*catalog.View // that are being bound, each in the text of the one before
 	parsedViews map[*catalog.View]*sqlparse.Query

@@ -39,7 +39,7 @@ func (c *context) cast(e *sqlparse.Cast) plan.Expr {
 // the argument: PostgreSQL's has no bound.
 func (c *context) typeName(e *sqlparse.Cast, arg plan.Expr) (sqltype.Type, bool) {
 	if e.Type == "numeric" || e.Type == "decimal" {
-		if u, ok := arg.(*unknown); ok && u.text != nil {
+		if u, ok := arg.(*unknown); ok && u.text != nil && !u.parameter {
 			if t, ok := decimalTypeOf(*u.text); ok {
 				return t, true
 			}
@@ -65,9 +65,6 @@ func integer(n int64, at diagnostic.Span) plan.Expr {
 // explicit converts e to t if PostgreSQL has an explicit cast.
 func (c *context) explicit(e plan.Expr, t sqltype.Type, at diagnostic.Span) plan.Expr {
 	if u, ok := e.(*unknown); ok {
-		if u.text == nil {
-			return &plan.Literal{T: t, Span: at}
-		}
 		l := u.as(t).(*plan.Literal)
 		l.Span = at
 		return l

@@ -33,9 +33,11 @@ func (c *context) expr(e sqlparse.Expr) plan.Expr {
 	case *sqlparse.Number:
 		return number(e.Text, e.Span)
 	case *sqlparse.String:
-		return &unknown{&e.Value, e.Span}
+		return &unknown{text: &e.Value, at: e.Span}
+	case *sqlparse.Parameter:
+		return c.parameter(e)
 	case *sqlparse.NullConst:
-		return &unknown{nil, e.Span}
+		return &unknown{at: e.Span}
 	case *sqlparse.Bool:
 		return &plan.Literal{Value: e.Value, T: typeOf(sqltype.Boolean), Span: e.Span}
 	case *sqlparse.Unary:

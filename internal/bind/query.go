@@ -162,7 +162,7 @@ func (s *selection) orderColumn(e sqlparse.Expr, outputs *[]plan.Expr) int {
 		if i := s.output(e, "ORDER BY"); i >= 0 {
 			return i
 		}
-	case *sqlparse.String, *sqlparse.NullConst, *sqlparse.Bool:
+	case *sqlparse.String, *sqlparse.Parameter, *sqlparse.NullConst, *sqlparse.Bool:
 		refuse(diagnostic.New("D021", e.Place(), "a constant cannot be a key of ORDER BY").
 			Try("name a column, or give its number in the select list"))
 	}
@@ -221,7 +221,7 @@ func (b *binder) limit(n plan.Node, q *sqlparse.Query) plan.Node {
 		if e == nil {
 			return none
 		}
-		if u, ok := c.expr(e).(*unknown); ok && u.text == nil {
+		if u, ok := c.expr(e).(*unknown); ok && u.text == nil && u.decided == nil {
 			return none // LIMIT NULL and LIMIT ALL
 		}
 		l, ok := coerceUnknown(c.expr(e), typeOf(sqltype.Bigint)).(*plan.Literal)

@@ -78,7 +78,7 @@ func (s *selection) key(g sqlparse.Expr) plan.Expr {
 		if i := s.output(e, "GROUP BY"); i >= 0 && len(s.scope.lookup(e)) == 0 {
 			key = s.aliased(i, e.Span)
 		}
-	case *sqlparse.String, *sqlparse.NullConst, *sqlparse.Bool:
+	case *sqlparse.String, *sqlparse.Parameter, *sqlparse.NullConst, *sqlparse.Bool:
 		refuse(diagnostic.New("D021", g.Place(), "a constant cannot be a key of GROUP BY").
 			Try("name a column, or give its number in the select list"))
 	}

@@ -17,6 +17,9 @@ const maxDigits = 38 // of a decimal
 type unknown struct {
 	text *string // nil for NULL
 	at   diagnostic.Span
+
+	parameter bool               // not written in the statement: types of columns do not depend on its digits
+	decided   func(sqltype.Type) // of a parameter without a value: learns its type
 }
 
 func (u *unknown) Type() sqltype.Type     { return sqltype.Of(sqltype.Null) }
@@ -144,7 +147,12 @@ func (u *unknown) as(t sqltype.Type) plan.Expr {
 	if t.Kind == sqltype.Null {
 		l.T = typeOf(sqltype.Text)
 	}
-	if u.text == nil {
+	switch {
+	case u.decided != nil:
+		u.decided(l.T)
+		l.Value = sample(l.T)
+		return l
+	case u.text == nil:
 		return l
 	}
 	v, err := parseConstant(l.T, *u.text)

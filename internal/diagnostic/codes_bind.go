@@ -158,6 +158,13 @@ var bindEntries = []Entry{
 			"output columns alone. Put the query into FROM and sort around it.",
 		Example: "SELECT DISTINCT department FROM visits ORDER BY age",
 	},
+	{
+		Code:  "D030",
+		Title: "parameter without a value",
+		Explain: "The statement names a parameter, $1 or another, and no value came with it. Clients of the server send values beside " +
+			"the statement; at the shell, write the constant itself.",
+		Example: "SELECT count(*) FROM visits WHERE age > $1",
+	},
 }
 
 // chain is a WITH query that uses another one six times.

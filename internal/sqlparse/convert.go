@@ -11,8 +11,9 @@ import (
 // otherwise begin with the same test.
 type converter struct {
 	*source
-	depth int
-	place diagnostic.Span // of the enclosing construct, for nodes without a place
+	parameters bool // may stand in the statement
+	depth      int
+	place      diagnostic.Span // of the enclosing construct, for nodes without a place
 }
 
 type refusal struct{ *diagnostic.Diagnostic }
@@ -29,8 +30,8 @@ func (c *converter) expression(at diagnostic.Span, format string, args ...any) *
 	return diagnostic.New("D007", at, format, args...)
 }
 
-func convert(src *source, tree *pg.ParseResult) (q *Query, d *diagnostic.Diagnostic) {
-	c := &converter{source: src, place: src.at(0).span()}
+func convert(src *source, tree *pg.ParseResult, parameters bool) (q *Query, d *diagnostic.Diagnostic) {
+	c := &converter{source: src, parameters: parameters, place: src.at(0).span()}
 	defer func() {
 		if r := recover(); r != nil {
 			f, ok := r.(refusal)

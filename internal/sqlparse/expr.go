@@ -43,6 +43,10 @@ func (c *converter) expr(n *pg.Node) Expr {
 		return c.booleanTest(n.BooleanTest)
 	case *pg.Node_SubLink:
 		return c.subLink(n.SubLink)
+	case *pg.Node_ParamRef:
+		if at := c.start(n.ParamRef.Location); c.parameters && n.ParamRef.Number >= 1 && n.ParamRef.Number <= MaxParameters {
+			return &Parameter{Number: int(n.ParamRef.Number), Span: at}
+		}
 	}
 	c.refuse(c.unmodelled(n))
 	return nil
@@ -52,8 +56,10 @@ func (c *converter) expr(n *pg.Node) Expr {
 func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
-		return c.expression(c.start(n.ParamRef.Location), "parameters are not supported").
-			Because("cost and refusal may depend on the value").Try("write the constant itself")
+		if c.parameters {
+			return diagnostic.New("D030", c.start(n.ParamRef.Location), "there is no such parameter").Try("parameters are $1 to $%d", MaxParameters)
+		}
+		return diagnostic.New("D030", c.start(n.ParamRef.Location), "a parameter has no value here").Try("write the constant itself")
 	case *pg.Node_SqlvalueFunction:
 		at := c.start(n.SqlvalueFunction.Location)
 		return c.unstable(at, strings.ToLower(c.text[at.Start:at.End]))

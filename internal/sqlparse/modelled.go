@@ -46,6 +46,7 @@ var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"TypeName":        {"names", "typmods", "typemod", "array_bounds", "location"},
 	"NullTest":        {"arg", "nulltesttype", "location"},
 	"BooleanTest":     {"arg", "booltesttype", "location"},
+	"ParamRef":        {"number", "location"},
 	"SubLink":         {"sub_link_type", "testexpr", "subselect", "location"},
 }
 

@@ -25,8 +25,16 @@ const (
 
 // Parse reads one SELECT, VALUES or WITH query in PostgreSQL's grammar. The
 // error is a *diagnostic.Diagnostic that holds the text.
-func Parse(text string) (*Query, error) {
-	q, d := parse(text)
+func Parse(text string) (*Query, error) { return read(text, false) }
+
+// MaxParameters bounds the numbers of parameters.
+const MaxParameters = 1000
+
+// Parameterized reads as Parse does a query that may have parameters: $1, $2 ...
+func Parameterized(text string) (*Query, error) { return read(text, true) }
+
+func read(text string, parameters bool) (*Query, error) {
+	q, d := parse(text, parameters)
 	if d != nil {
 		return nil, d.In("query", text)
 	}
@@ -37,7 +45,7 @@ func Parse(text string) (*Query, error) {
 // of the parser: a text must never end the process of those who answer others.
 const brokenParser = "the parser failed on this statement"
 
-func parse(text string) (q *Query, d *diagnostic.Diagnostic) {
+func parse(text string, parameters bool) (q *Query, d *diagnostic.Diagnostic) {
 	defer func() {
 		if recover() != nil {
 			q, d = nil, diagnostic.New("D002", diagnostic.Span{}, brokenParser).Try("please report the statement")
@@ -57,7 +65,7 @@ func parse(text string) (q *Query, d *diagnostic.Diagnostic) {
 	if err != nil {
 		return nil, src.syntaxError(err)
 	}
-	return convert(src, tree)
+	return convert(src, tree, parameters)
 }
 
 // checkText refuses what is not text, before anything reads it.

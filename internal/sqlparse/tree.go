@@ -143,6 +143,11 @@ type (
 		Text string
 		Span diagnostic.Span
 	}
+	// A Parameter is $1 or another: a constant that comes beside the text.
+	Parameter struct {
+		Number int // from 1, at most MaxParameters
+		Span   diagnostic.Span
+	}
 	// A String is a quoted constant, of unknown type until a context gives it one.
 	String struct {
 		Value string
@@ -252,6 +257,7 @@ type When struct{ Condition, Result Expr }
 func (e *Name) Place() diagnostic.Span         { return e.Span }
 func (e *Number) Place() diagnostic.Span       { return e.Span }
 func (e *String) Place() diagnostic.Span       { return e.Span }
+func (e *Parameter) Place() diagnostic.Span    { return e.Span }
 func (e *Bool) Place() diagnostic.Span         { return e.Span }
 func (e *NullConst) Place() diagnostic.Span    { return e.Span }
 func (e *Unary) Place() diagnostic.Span        { return e.Span }

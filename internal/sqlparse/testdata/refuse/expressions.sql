@@ -1,5 +1,5 @@
-SELECT $1 /* ERROR D007 "parameters" */;
-SELECT int $1 /* ERROR D007 "parameters" */;
+SELECT $1 /* ERROR D030 "no value here" */;
+SELECT int $1 /* ERROR D030 "no value here" */;
 SELECT ROW /* ERROR D007 "rows of values" */ (1, 2);
 SELECT ( /* ERROR D007 "rows of values" */ a, b) = (1, 2) FROM t;
 SELECT ARRAY /* ERROR D007 "arrays" */ [1, 2];

@@ -1,0 +1,69 @@
+package discreet
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/bind"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Parameter is what $1, or another, stands for: a constant that comes beside the
+// statement's text. It is analysed as if it stood there.
+type Parameter struct {
+	// Type is the declared type; the zero value leaves it to the context, as of a
+	// constant in quotes.
+	Type sqltype.Type
+	// Text is the value in PostgreSQL's text form; nil for NULL.
+	Text *string
+}
+
+// A Description says what a statement with parameters will return, before they have
+// values. It costs nothing and touches no data.
+type Description struct {
+	Columns    []Column
+	Parameters []sqltype.Type // of $1, $2 ... up to the highest that the statement names
+	// Domain is the unit domain that the statement would be charged to; empty where it
+	// reads public tables alone.
+	Domain string
+}
+
+// Describe returns the columns and the types of parameters of a statement. types are
+// the declared ones of the parameters, as far as there are any.
+func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type) (*Description, error) {
+	tree, err := sqlparse.Parameterized(sql)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	bound, parameters, err := bind.Describe(tree, db.config.Catalog, types)
+	if err != nil {
+		return nil, refusal(in(err, sql))
+	}
+	s := &statement{text: sql}
+	if s.certificate, err = stability.Analyze(bound); err != nil {
+		return nil, refusal(in(err, sql))
+	}
+	s.post = rewrite.Intervals(s.certificate)
+	d := &Description{Columns: s.columns(), Parameters: parameters}
+	if s.certificate.Domain != nil {
+		d.Domain = s.certificate.Domain.ID
+	}
+	return d, nil
+}
+
+// bind reads a statement and resolves its names, with its parameters' values.
+func (db *Database) bind(text string, parameters []Parameter) (plan.Node, error) {
+	tree, err := sqlparse.Parameterized(text)
+	if err != nil {
+		return nil, err
+	}
+	p := bind.Parameters{}
+	for _, v := range parameters {
+		p.Types, p.Values = append(p.Types, v.Type), append(p.Values, v.Text)
+	}
+	bound, err := bind.Statement(tree, db.config.Catalog, p)
+	return bound, in(err, text)
+}
