@@ -25,6 +25,8 @@ var (
 	ErrBudgetDiffers = errors.New("catalog and ledger disagree")
 	// ErrIdempotencyKey: the key was used for another statement or parameters.
 	ErrIdempotencyKey = errors.New("the idempotency key was used for another request")
+	// ErrUnfinished: the key's first request was charged, and its answer never committed.
+	ErrUnfinished = errors.New("the request of this idempotency key was charged and never answered")
 	// ErrMissing: there is no ledger at the path, or no anchor at its own.
 	ErrMissing = errors.New("missing")
 	// ErrExists: there is something already where a ledger would be created.

@@ -107,6 +107,8 @@ type Ledger struct {
 
 	domains map[string]domain // those there were at Open
 
+	repeated func() (*sql.Stmt, error) // repeatedAnswer, prepared at its first use
+
 	queue  chan *job
 	quit   chan struct{}
 	closed sync.Once
@@ -359,7 +361,11 @@ func connect(path string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{path: abs, db: db, chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
+	repeated := sync.OnceValues(func() (*sql.Stmt, error) {
+		s, err := db.Prepare(repeatedAnswer)
+		return s, storage(err)
+	})
+	return &Ledger{path: abs, db: db, chain: chain{o.Key}, user: o.User, domains: map[string]domain{}, repeated: repeated,
 		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}, nil
 }
 

@@ -65,7 +65,7 @@ func (l *Ledger) Domains(ctx context.Context) (_ []DomainBudget, err error) {
 // An Entry is one record, for the owner to read.
 type Entry struct {
 	Seq         int64
-	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access
+	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access, version
 	Time        time.Time
 	Domain      string
 	User        *User // of the operating system, that wrote the record; nil if it is not known
@@ -186,7 +186,7 @@ func (l *Ledger) Verify(ctx context.Context) (err error) {
 	if report != "ok" {
 		return fmt.Errorf("%w: %s", ErrTampered, report)
 	}
-	v := &verifier{l: l, states: map[string]state{}, domains: map[string]domain{}, open: map[int64]string{}}
+	v := &verifier{l: l, states: map[string]state{}, domains: map[string]domain{}, open: map[int64]reserved{}}
 	if err := l.each(ctx, conn, "", v.record); err != nil {
 		return err
 	}
@@ -202,7 +202,13 @@ type verifier struct {
 	last    record
 	domains map[string]domain
 	states  map[string]state
-	open    map[int64]string // reservations without an answer, with their domains
+	open    map[int64]reserved // reservations without an answer
+}
+
+// reserved is what a commit must say of its reservation.
+type reserved struct {
+	domain     string
+	repetition []byte
 }
 
 func (v *verifier) record(r *record, e *entry) error {
@@ -216,7 +222,13 @@ func (v *verifier) record(r *record, e *entry) error {
 	if (r.kind == kindCreate) != (r.seq == 1) {
 		return wrong("%s does not belong here", r.kind)
 	}
-	if r.kind == kindCreate || r.kind == kindAnchor {
+	switch r.kind {
+	case kindCreate, kindAnchor:
+		return nil
+	case kindVersion:
+		if r.domain != "" || e.State != nil {
+			return wrong("%s does not belong here", r.kind)
+		}
 		return nil
 	}
 	d, known := v.domains[r.domain]
@@ -253,10 +265,12 @@ func (v *verifier) record(r *record, e *entry) error {
 		if want.Suspended || !want.Spent.Within(d.filter.Budget()) {
 			return wrong("it was not to be admitted")
 		}
-		v.open[r.seq] = r.domain
+		v.open[r.seq] = reserved{r.domain, e.repetition(r.domain)}
 	case kindCommit:
-		if of, ok := v.open[r.ref]; !ok || of != r.domain {
+		if of, ok := v.open[r.ref]; !ok || of.domain != r.domain {
 			return wrong("it commits no reservation")
+		} else if !bytes.Equal(r.key, of.repetition) {
+			return wrong("it answers another request than its reservation's")
 		}
 		delete(v.open, r.ref)
 		want.Uncommitted--

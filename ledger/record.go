@@ -23,7 +23,7 @@ type record struct {
 	seq    int64
 	kind   string
 	domain string // "" for kinds that concern the ledger
-	key    []byte // of a reservation with an idempotency key: scope(analyst, key)
+	key    []byte // of a reservation with an idempotency key: scope(analyst, key); of a commit: see repetition
 	ref    int64  // the reservation that a commit or a suspension is about, or 0
 	body   []byte // JSON of entry
 	answer []byte // of a commit; its digest is in the body
@@ -43,6 +43,7 @@ const (
 	kindSuspend     = "suspend"     // a failure
 	kindAcknowledge = "acknowledge" // the owner has seen it
 	kindAccess      = "access"      // somebody saw exact values: charged to nothing
+	kindVersion     = "version"     // the data changed, by the owner's word
 )
 
 // entry is a record's body; each kind uses some of it.
@@ -59,8 +60,9 @@ type entry struct {
 	Events      []json.RawMessage `json:"events,omitempty"`
 	Delta       privacy.Delta     `json:"delta,omitzero"`
 	Charge      *filter.Total     `json:"charge,omitempty"`
-	Request     []byte            `json:"request,omitempty"` // digest of what an idempotency key stands for
-	Answer      []byte            `json:"answer,omitempty"`  // digest of the answer
+	Request     []byte            `json:"request,omitempty"`    // digest of what an idempotency key stands for
+	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
+	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
 	Note        string            `json:"note,omitempty"`
 	State       *state            `json:"state,omitempty"`
 }
@@ -102,11 +104,12 @@ CREATE UNIQUE INDEX records_commit ON records (ref) WHERE kind = 'commit';
 const columns = `r.seq, r.kind, r.domain, r.key, coalesce(r.ref, 0), r.body, r.hash,
 	(SELECT p.hash FROM records p WHERE p.seq = r.seq - 1)`
 
-// scan reads a record and checks its hash against the record before.
-func (c chain) scan(row interface{ Scan(...any) error }) (*record, error) {
+// scan reads a record, and what follows its columns, and checks its hash against the
+// record before.
+func (c chain) scan(row interface{ Scan(...any) error }, more ...any) (*record, error) {
 	r := &record{}
 	var hash, prev []byte
-	if err := row.Scan(&r.seq, &r.kind, &r.domain, &r.key, &r.ref, &r.body, &hash, &prev); err != nil {
+	if err := row.Scan(append([]any{&r.seq, &r.kind, &r.domain, &r.key, &r.ref, &r.body, &hash, &prev}, more...)...); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}

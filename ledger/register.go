@@ -33,7 +33,7 @@ func (l *Ledger) Register(ctx context.Context, r Request, answer []byte) (_ *Res
 			return err
 		}
 		if made.Answer == nil {
-			if err := b.commit(ctx, made.Domain, made.ID, answer); err != nil {
+			if err := b.commit(ctx, made.Domain, made.ID, repetition(r.Analyst, r.Domain, r.Repetition), answer); err != nil {
 				b.failed = err // a charge without its answer must not stay
 				return err
 			}
@@ -64,7 +64,7 @@ func (l *Ledger) Registered(ctx context.Context, r Request) (answer []byte, err 
 	}
 	err = l.do(ctx, false, func(ctx context.Context, b *batch) error {
 		var err error
-		answer, _, err = b.replay(ctx, p)
+		answer, _, err = b.replay(ctx, p, false)
 		return err
 	})
 	if err != nil {

@@ -37,7 +37,16 @@ type Request struct {
 	// same analyst return the stored answer. An answer that was never committed
 	// stays spent, and the repetition charges anew.
 	IdempotencyKey string
-	Now            time.Time
+	// RefuseUnfinished refuses such a repetition, with ErrUnfinished, where the answer was
+	// never committed.
+	RefuseUnfinished bool
+	// Repetition, if not nil, is a digest of all that decides what the answer would say: the
+	// canonical plan, the parameters, the options. The same analyst gets the answer that was
+	// committed for it on data of the current version, and is charged nothing.
+	Repetition []byte
+	// Fresh charges a repetition, too, whose answer is then the newest.
+	Fresh bool
+	Now   time.Time
 }
 
 // A Reservation is a durable charge.
@@ -47,7 +56,8 @@ type Reservation struct {
 	Charge    filter.Amounts // zero if Answer is set
 	Remaining filter.Amounts // after the charge
 	// Answer is the stored answer of an earlier request with the same idempotency
-	// key. If it is not nil, nothing was charged, and there is nothing to commit.
+	// key, or of a repetition. If it is not nil, nothing was charged, and there is
+	// nothing to commit.
 	Answer []byte
 }
 
@@ -55,7 +65,7 @@ type Reservation struct {
 // charge is on stable storage and is never given back.
 //
 // It refuses, and charges nothing, with ErrExhausted (an ExhaustedError),
-// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, or an error that wraps
+// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, ErrUnfinished, or an error that wraps
 // filter.ErrUnsupported or a privacy.RelationError. After any other error, and after
 // ctx has ended, the charge may have been made.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err error) {
@@ -136,14 +146,12 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 		return nil, err
 	}
 	left := func(spent filter.Total) filter.Amounts { return d.filter.Amounts(spent.Left(d.filter.Budget())) }
-	if p.scope != nil {
-		answer, id, err := b.replay(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if answer != nil {
-			return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer}, nil
-		}
+	answer, id, err := b.earlier(ctx, r, p)
+	if err != nil {
+		return nil, err
+	}
+	if answer != nil {
+		return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer}, nil
 	}
 	if s.Suspended {
 		return nil, fmt.Errorf("domain %q: %w", r.Domain, ErrSuspended)
@@ -157,7 +165,7 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	}
 	rec := &record{kind: kindReserve, domain: r.Domain, key: p.scope}
 	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
-		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, State: next})
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, State: next})
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +173,23 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}, nil
 }
 
+// earlier returns the answer that was stored for the same request, or nil, and its
+// reservation.
+func (b *batch) earlier(ctx context.Context, r Request, p prepared) (answer []byte, id int64, err error) {
+	if p.scope != nil {
+		if answer, id, err = b.replay(ctx, p, r.RefuseUnfinished); answer != nil || err != nil {
+			return answer, id, err
+		}
+	}
+	if r.Repetition == nil || r.Fresh {
+		return nil, 0, nil
+	}
+	return b.show(ctx, repeatedAnswer, repetition(r.Analyst, r.Domain, r.Repetition))
+}
+
 // replay returns the answer that was first committed for an idempotency key, or
 // nil.
-func (b *batch) replay(ctx context.Context, p prepared) (answer []byte, id int64, err error) {
+func (b *batch) replay(ctx context.Context, p prepared, unfinished bool) (answer []byte, id int64, err error) {
 	first, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? ORDER BY r.seq LIMIT 1", p.scope))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
@@ -181,25 +203,23 @@ func (b *batch) replay(ctx context.Context, p prepared) (answer []byte, id int64
 	if string(e.Request) != string(p.request) {
 		return nil, 0, ErrIdempotencyKey
 	}
-	commit, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+` FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
-		WHERE k.key = ? ORDER BY r.seq LIMIT 1`, p.scope))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, nil
-	} else if err != nil {
+	answer, id, err = b.show(ctx, "SELECT "+columns+`, coalesce(r.answer, x'') FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
+		WHERE k.key = ? ORDER BY r.seq LIMIT 1`, p.scope)
+	if answer == nil && err == nil && unfinished {
+		err = ErrUnfinished
+	}
+	return answer, id, err
+}
+
+// show returns the answer of the commit that a query finds, and its reservation. It leaves
+// only after the anchor has seen it, which the process that committed it may not have
+// lived to see.
+func (b *batch) show(ctx context.Context, query string, key []byte) (answer []byte, id int64, err error) {
+	commit, answer, err := b.l.chain.stored(b.conn.QueryRowContext(ctx, query, key))
+	if commit == nil || err != nil {
 		return nil, 0, b.note(err)
 	}
-	if e, err = commit.entry(); err != nil {
-		return nil, 0, b.note(err)
-	}
-	if err := b.conn.QueryRowContext(ctx, "SELECT coalesce(answer, x'') FROM records WHERE seq = ?", commit.seq).Scan(&answer); err != nil {
-		return nil, 0, b.note(storage(err))
-	}
-	if string(digestOf(answer)) != string(e.Answer) {
-		return nil, 0, b.note(fmt.Errorf("%w: the answer of record %d was changed", ErrTampered, commit.seq))
-	}
-	if answer == nil {
-		answer = []byte{}
-	}
+	b.shown = max(b.shown, commit.seq)
 	return answer, commit.ref, nil
 }
 
@@ -209,24 +229,25 @@ func (b *batch) replay(ctx context.Context, p prepared) (answer []byte, id int64
 func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err error) {
 	defer wrap(&err, "commit")
 	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
-		if err := b.reserved(ctx, r.Domain, r.ID); err != nil {
+		of, err := b.reserved(ctx, r.Domain, r.ID)
+		if err != nil {
 			return err
 		}
 		var committed bool
-		err := b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", r.ID).Scan(&committed)
+		err = b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", r.ID).Scan(&committed)
 		if err != nil {
 			return b.note(storage(err))
 		}
 		if committed {
 			return fmt.Errorf("reservation %d: its answer %w", r.ID, ErrExists)
 		}
-		return b.commit(ctx, r.Domain, r.ID, answer)
+		return b.commit(ctx, r.Domain, r.ID, of.repetition(r.Domain), answer)
 	})
 }
 
 // commit appends the answer of a reservation that has none.
-func (b *batch) commit(ctx context.Context, domain string, reservation int64, answer []byte) error {
-	return b.change(ctx, &record{kind: kindCommit, domain: domain, ref: reservation, answer: answer},
+func (b *batch) commit(ctx context.Context, domain string, reservation int64, repetition, answer []byte) error {
+	return b.change(ctx, &record{kind: kindCommit, domain: domain, key: repetition, ref: reservation, answer: answer},
 		entry{Answer: digestOf(answer)}, func(s *state) { s.Uncommitted-- })
 }
 
@@ -236,7 +257,7 @@ func (l *Ledger) Suspend(ctx context.Context, domain string, reservation int64, 
 	defer wrap(&err, "suspend")
 	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
 		if reservation != 0 {
-			if err := b.reserved(ctx, domain, reservation); err != nil {
+			if _, err := b.reserved(ctx, domain, reservation); err != nil {
 				return err
 			}
 		}
@@ -289,15 +310,19 @@ func (b *batch) change(ctx context.Context, r *record, e entry, f func(*state)) 
 	return nil
 }
 
-// reserved refuses unless id is a reservation of the domain.
-func (b *batch) reserved(ctx context.Context, domain string, id int64) error {
-	var is bool
-	err := b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE seq = ? AND kind = 'reserve' AND domain = ?)", id, domain).Scan(&is)
-	if err != nil {
-		return b.note(storage(err))
+// reserved returns a reservation of the domain, and refuses what is none.
+func (b *batch) reserved(ctx context.Context, domain string, id int64) (*entry, error) {
+	r, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = ? AND r.kind = 'reserve' AND r.domain = ?", id, domain))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("domain %q has no reservation %d", domain, id)
+	} else if err != nil {
+		return nil, b.note(err)
 	}
-	if !is {
-		return fmt.Errorf("domain %q has no reservation %d", domain, id)
-	}
-	return nil
+	e, err := r.entry()
+	return e, b.note(err)
+}
+
+// repetition is the key of the commit of a reservation.
+func (e *entry) repetition(domain string) []byte {
+	return repetition(e.Analyst, domain, e.Repetition)
 }

@@ -21,7 +21,7 @@ const maxBatch = 256
 // A job runs in the writer's transaction.
 type job struct {
 	run      func(context.Context, *batch) error
-	anchored bool // its effect must be on the anchor before it is done
+	anchored bool // its effect, or what it has read, must be on the anchor before it is done
 	done     chan error
 }
 
@@ -32,6 +32,7 @@ type batch struct {
 	head   record            // the last record: seq and hash
 	states map[string]*state // of the domains met, after what this batch has appended
 	wrote  bool
+	shown  int64 // the newest commit whose answer a job has read
 	failed error // of the storage: the batch must not commit
 }
 
@@ -150,7 +151,9 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 	}
 	anchored := false
 	for i, j := range jobs {
+		b.shown = 0
 		outcomes[i] = j.run(ctx, b)
+		j.anchored = j.anchored || w.l.anchor != nil && b.shown > at.seq
 		anchored = anchored || j.anchored && outcomes[i] == nil
 		if b.failed != nil {
 			clear(outcomes)
@@ -159,9 +162,10 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 		}
 	}
 	if !b.wrote {
-		return fail(b.rollback(ctx))
-	}
-	if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
+		if err := b.rollback(ctx); err != nil {
+			return fail(err)
+		}
+	} else if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
 		// What is on the disk now is unknown: a failed fsync may have written all or
 		// nothing, and the next one may lie. Unless the disk was merely full, this
 		// Ledger is not to be used again; the next Open reads what there is. Whatever

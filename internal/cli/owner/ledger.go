@@ -21,7 +21,7 @@ import (
 // Ledger is discreet ledger.
 func Ledger() *command.Command {
 	c := &command.Command{
-		UsageLine: "ledger create|verify|acknowledge|confirm|add|anchor|key [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|add|version|anchor|key [flags] [DOMAIN]",
 		For:       command.Owner,
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
@@ -43,6 +43,10 @@ unit that changed is refused everywhere until its owner confirms it here, and th
 confirmation stays in the history. A ledger that was made before ledgers kept this
 wants one for each domain.
 
+version [NAME] says that the data changed. Until then the answer of a repetition (of the
+same analyst, the same plan, parameters and options) is returned again over the wire, and
+nothing is charged; from then on it is charged anew. Nothing else starts a version.
+
 add DOMAIN enters a domain that the catalog has since got. anchor gives the ledger
 its first anchor, or a new one in place of one that was lost: do it only if you are
 sure that this ledger is no older copy.
@@ -51,7 +55,7 @@ key makes a key in the file that --ledger-key names. A ledger that is created wi
 and from then on opened only with it, has a chain that nobody can compute anew who
 does not have the key. Keep it where the anchor is.`,
 		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "anchor", "key"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "version", "anchor", "key"},
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)
@@ -70,18 +74,20 @@ does not have the key. Keep it where the anchor is.`,
 			}
 			return d
 		}
-		domain := ""
+		domain, name := "", ""
 		if takes := slices.Contains([]string{"acknowledge", "confirm", "add"}, verb); takes && len(args) != 1 {
 			return diagnostic.New("D113", diagnostic.Span{}, "name one domain").Try("discreet ledger %s DOMAIN", verb)
 		} else if takes {
 			domain = args[0]
+		} else if verb == "version" && len(args) == 1 {
+			name = args[0]
 		} else if err := command.None(c, args); err != nil {
 			return err
 		}
 		defer w.Close()
-		o := ownership{&w, t, domain, *note, *unread}
+		o := ownership{&w, t, domain, name, *note, *unread}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "anchor": o.anchor, "key": o.key,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "version": o.version, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
 		if err != nil {
 			return err
@@ -98,9 +104,11 @@ does not have the key. Keep it where the anchor is.`,
 // An ownership is what the owner does to the ledger. Each act returns what to print.
 type ownership struct {
 	*workplace.Workplace
-	terminal     *terminal.Terminal
-	domain, note string
-	unread       bool // the owner knows that some columns cannot be read
+	terminal *terminal.Terminal
+	domain   string
+	name     string // of a version
+	note     string
+	unread   bool // the owner knows that some columns cannot be read
 }
 
 func (o *ownership) create(ctx context.Context) (string, error) {
@@ -192,6 +200,22 @@ func (o *ownership) acknowledge(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("domain %s can be queried again", o.domain), nil
+}
+
+func (o *ownership) version(ctx context.Context) (string, error) {
+	o.Resolve()
+	if err := o.OpenLedger(ctx); err != nil {
+		return "", err
+	}
+	v, err := o.Ledger.NewVersion(ctx, o.name, time.Now())
+	if err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("a version of the data begins with record %d", v.Record)
+	if v.Name != "" {
+		said = fmt.Sprintf("version %q of the data begins with record %d", v.Name, v.Record)
+	}
+	return said + ": repetitions are charged anew", nil
 }
 
 // declared is the domain as the catalog declares it. The ledger is open afterwards.

@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// A repetition is a request that was answered before: of the same analyst, in the same
+// domain, with the same Request.Repetition, on data of the same version. Its stored answer
+// reveals nothing new, so it is returned and nothing is charged. It needs no theorem but
+// that of post-processing: the answer is a function of an answer that was paid for.
+//
+// The commit of a reservation has the digest of all that but the version in its key, so
+// that a repetition is found by one look into an index. The version is a place in the
+// chain: an answer is of this version if it was reserved after the version's record.
+
+// repetition is what a repetition is found by.
+func repetition(analyst, domain string, of []byte) []byte {
+	if of == nil {
+		return nil
+	}
+	return digestOf([]byte("repetition"), []byte(analyst), []byte(domain), of)
+}
+
+// repeatedAnswer finds the newest answer of a repetition.
+const repeatedAnswer = "SELECT " + columns + `, coalesce(r.answer, x'') FROM records r
+	WHERE r.key = ? AND r.kind = 'commit' AND r.ref > (SELECT coalesce(max(v.seq), 0) FROM records v WHERE v.domain = '' AND v.kind = 'version')
+	ORDER BY r.seq DESC LIMIT 1`
+
+// stored reads the answer that a query for a commit finds; the record is nil if there is
+// none.
+func (c chain) stored(row *sql.Row) (commit *record, answer []byte, err error) {
+	commit, err = c.scan(row, &answer)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	e, err := commit.entry()
+	if err != nil {
+		return nil, nil, err
+	}
+	if string(digestOf(answer)) != string(e.Answer) {
+		return nil, nil, fmt.Errorf("%w: the answer of record %d was changed", ErrTampered, commit.seq)
+	}
+	if answer == nil {
+		answer = []byte{}
+	}
+	return commit, answer, nil
+}
+
+// Repeated returns the newest answer that was committed for a repetition (see Request) on
+// data of the current version, or nil. It reads alone and waits for no writer. It returns
+// no answer that the anchor has not seen; Reserve returns that one, and moves the anchor.
+func (l *Ledger) Repeated(ctx context.Context, analyst, domain string, of []byte) (_ []byte, err error) {
+	defer wrap(&err, "read repetition")
+	if of == nil {
+		return nil, nil
+	}
+	if err := l.checkFile(); err != nil {
+		return nil, err
+	}
+	statement, err := l.repeated() //nolint:sqlclosecheck // it lives as long as the database
+	if err != nil {
+		return nil, err
+	}
+	commit, answer, err := l.chain.stored(statement.QueryRowContext(ctx, repetition(analyst, domain, of)))
+	if commit == nil || err != nil {
+		return nil, err
+	}
+	if l.anchor != nil {
+		if at, err := l.anchor.read(); err != nil || at.seq < commit.seq {
+			return nil, err
+		}
+	}
+	return answer, nil
+}
+
+// A Version is a state of the data, by the owner's word. Nothing else starts one: the
+// ledger cannot see whether data changed.
+type Version struct {
+	Record int64 // its place in the chain; 0 of the data that the ledger began with
+	Name   string
+	Time   time.Time
+}
+
+// Version returns the current version of the data.
+func (l *Ledger) Version(ctx context.Context) (v Version, err error) {
+	defer wrap(&err, "read version")
+	r, err := l.chain.scan(l.db.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = '' AND r.kind = 'version' ORDER BY r.seq DESC LIMIT 1"))
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, nil
+	} else if err != nil {
+		return v, err
+	}
+	e, err := r.entry()
+	if err != nil {
+		return v, err
+	}
+	return Version{r.seq, e.Note, e.Time}, nil
+}
+
+// NewVersion records the owner's word that the data changed. Every repetition is charged
+// anew from here on.
+func (l *Ledger) NewVersion(ctx context.Context, name string, now time.Time) (v Version, err error) {
+	defer wrap(&err, "begin version")
+	switch {
+	case now.IsZero():
+		return v, errors.New("no time given")
+	case !utf8.ValidString(name):
+		return v, errors.New("the name is not UTF-8")
+	}
+	err = l.do(ctx, true, func(ctx context.Context, b *batch) error {
+		r := &record{kind: kindVersion}
+		err := b.append(ctx, r, entry{Time: now, Note: name})
+		v = Version{r.seq, name, now.UTC()}
+		return err
+	})
+	return v, err
+}
