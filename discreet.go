@@ -46,6 +46,10 @@ type Config struct {
 	Engine  engine.Engine  // needed by Query, not by Explain
 	Ledger  *ledger.Ledger // needed by Query, not by Explain
 
+	// Visible reports whether a table or view of the catalog exists for those who ask;
+	// nil: all do. What is not visible is unknown, as if it were not declared. A view that
+	// is visible may be made of tables that are not.
+	Visible func(name string) bool
 	// Now is the clock of the ledger's records; time.Now if nil.
 	Now func() time.Time
 	// OwnerLog receives what the owner may know and analysts may not: causes of
@@ -116,6 +120,9 @@ type QueryOptions struct {
 	Parameters []Parameter
 	// Confidence of the intervals, above 0 and below 1; the catalog's default if 0.
 	Confidence float64
+	// NoDefault leaves the catalog's default cost out: without a Spend nothing that costs
+	// is answered.
+	NoDefault bool
 	// Analyst is recorded in the ledger.
 	Analyst string
 	// IdempotencyKey makes a retry of the same statement by the same analyst
@@ -166,7 +173,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 			Because("more than %d aggregations stand over one another, or more than %d relations", maxAggregates, maxDepth).
 			Try("compute it in fewer steps; DISTINCT and UNION are aggregations too"), text)
 	}
-	if release.Spend(s.spend).IsZero() {
+	if release.Spend(s.spend).IsZero() && !o.NoDefault {
 		s.spend = Spend(db.config.Catalog.Spend)
 	}
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {

@@ -2,12 +2,16 @@ package discreet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/bind"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -38,7 +42,7 @@ func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type
 	if err != nil {
 		return nil, refusal(err)
 	}
-	bound, parameters, err := bind.Describe(tree, db.config.Catalog, types)
+	bound, parameters, err := bind.Describe(tree, db.config.Catalog, types, db.config.Visible)
 	if err != nil {
 		return nil, refusal(in(err, sql))
 	}
@@ -64,6 +68,28 @@ func (db *Database) bind(text string, parameters []Parameter) (plan.Node, error)
 	for _, v := range parameters {
 		p.Types, p.Values = append(p.Types, v.Type), append(p.Values, v.Text)
 	}
-	bound, err := bind.Statement(tree, db.config.Catalog, p)
+	bound, err := bind.Statement(tree, db.config.Catalog, p, db.config.Visible)
 	return bound, in(err, text)
+}
+
+// A Fingerprint identifies what a statement asks, however it is spelled: two statements
+// of one fingerprint have answers of one distribution, with the same columns and cost,
+// while the data is the same.
+type Fingerprint [sha256.Size]byte
+
+// fingerprint digests the canonical plan with all that noise and intervals depend on:
+// bounds, public domains, mechanisms, confidence.
+func (s *statement) fingerprint(r record) (Fingerprint, error) {
+	encoded, err := json.Marshal(struct {
+		Record     record
+		Columns    []Column
+		Post       string
+		Confidence string
+		Events     []privacy.Event
+		Delta      privacy.Delta
+	}{r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta})
+	if err != nil {
+		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
+	}
+	return sha256.Sum256(encoded), nil
 }

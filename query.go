@@ -27,10 +27,32 @@ import (
 // A refusal is a *Refusal and costs nothing. ErrUnavailable stands for every
 // failure that could depend on the data.
 func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*Answer, error) {
+	s, err := db.Prepare(ctx, sql, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.Answer(ctx)
+}
+
+// A Statement is one that can be answered: all that can be refused without the budget
+// has been. It holds no right and no charge.
+type Statement struct {
+	db          *Database
+	options     QueryOptions
+	planned     *statement
+	compiled    *compiled
+	certificate json.RawMessage // for the ledger
+	parameters  json.RawMessage
+	fingerprint Fingerprint
+}
+
+// Prepare plans a statement, up to the point where its charge would be reserved. It
+// costs nothing and touches no private data. A refusal is a *Refusal.
+func (db *Database) Prepare(ctx context.Context, sql string, o *QueryOptions) (*Statement, error) {
 	if o == nil {
 		o = &QueryOptions{}
 	}
-	s, err := db.prepare(sql, o)
+	planned, err := db.prepare(sql, o)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -40,35 +62,65 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 	if err := db.config.Catalog.Recheck(); err != nil {
 		return nil, refusal(err)
 	}
-	run, err := db.compile(ctx, s)
+	s := &Statement{db: db, options: *o, planned: planned}
+	if s.compiled, err = db.compile(ctx, planned); err != nil {
+		return nil, refusal(err)
+	}
+	if err := db.plannable(ctx, planned, s.compiled); err != nil {
+		return nil, refusal(err)
+	}
+	record := planned.record(s.compiled)
+	if s.certificate, err = json.Marshal(record); err != nil {
+		return nil, fmt.Errorf("encode certificate: %w", err)
+	}
+	if s.parameters, err = db.parameters(planned, o); err != nil {
+		return nil, err
+	}
+	s.fingerprint, err = planned.fingerprint(record)
+	return s, err
+}
+
+// Domain is the id of the unit domain that pays; empty where nothing is charged.
+func (s *Statement) Domain() string {
+	if len(s.planned.design.Events) == 0 {
+		return ""
+	}
+	return s.planned.certificate.Domain.ID
+}
+
+// Cost is what the answer will be charged, as of a charge alone.
+func (s *Statement) Cost() (Cost, error) {
+	c, err := s.planned.cost()
 	if err != nil {
-		return nil, refusal(err)
+		return Cost{}, refusal(err)
 	}
-	if err := db.plannable(ctx, s, run); err != nil {
-		return nil, refusal(err)
-	}
-	if len(s.design.Events) == 0 { // public values alone: nothing to charge
-		a, err := db.measure(ctx, s, run)
+	return c, nil
+}
+
+// Certificate is what the ledger will keep of the statement, as JSON.
+func (s *Statement) Certificate() json.RawMessage { return s.certificate }
+
+// Fingerprint identifies what is asked.
+func (s *Statement) Fingerprint() Fingerprint { return s.fingerprint }
+
+// Answer charges and answers the statement, as Query does.
+func (s *Statement) Answer(ctx context.Context) (*Answer, error) {
+	db, planned, o := s.db, s.planned, s.options
+	if len(planned.design.Events) == 0 { // public values alone: nothing to charge
+		a, err := db.measure(ctx, planned, s.compiled)
 		if err != nil {
 			return nil, db.unavailable(err)
 		}
-		a.Cost = s.charged(filter.Amounts{})
-		return a, db.left(ctx, s, a)
+		a.Cost = planned.charged(filter.Amounts{})
+		return a, db.left(ctx, planned, a)
 	}
 	if db.config.Ledger == nil {
 		return nil, errors.New("query: the database has no ledger")
 	}
-	certificate, err := json.Marshal(s.record(run))
-	if err != nil {
-		return nil, fmt.Errorf("encode certificate: %w", err)
-	}
-	parameters, err := db.parameters(s, o)
-	if err != nil {
-		return nil, err
-	}
+	domain := planned.certificate.Domain
 	reservation, err := db.config.Ledger.Reserve(ctx, ledger.Request{
-		Domain: s.certificate.Domain.ID, Guard: db.guards[s.certificate.Domain.ID], Analyst: o.Analyst, Statement: sql, Parameters: parameters,
-		Certificate: certificate, Events: s.design.Events, Delta: s.design.Delta,
+		Domain: domain.ID, Guard: db.guards[domain.ID], Analyst: o.Analyst, Statement: planned.text, Parameters: s.parameters,
+		Certificate: s.certificate, Events: planned.design.Events, Delta: planned.design.Delta,
 		IdempotencyKey: o.IdempotencyKey, Now: db.config.Now(),
 	})
 	if err != nil {
@@ -82,13 +134,13 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 		a.Notes = append(a.Notes, "this is the stored answer of the idempotency key; nothing was charged again")
 		return a, nil
 	}
-	a, err := db.measure(ctx, s, run)
+	a, err := db.measure(ctx, planned, s.compiled)
 	if err != nil {
-		db.suspend(s, reservation, err)
+		db.suspend(planned, reservation, err)
 		return nil, db.unavailable(err)
 	}
-	a.Cost = s.charged(reservation.Charge)
-	a.Remaining = remaining(filter.Measure(s.certificate.Domain.Measure), reservation.Remaining)
+	a.Cost = planned.charged(reservation.Charge)
+	a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
 	encoded, err := json.Marshal(a)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)

@@ -46,7 +46,8 @@ const maxCopies = 10_000
 // A binder binds one statement.
 type binder struct {
 	catalog    *catalog.Catalog
-	parameters *Parameters // nil where none may stand
+	parameters *Parameters            // nil where none may stand
+	visible    func(name string) bool // whether a table or view exists for the asker; nil: all do
 	nodes      int
 	copies     int
 
@@ -78,6 +79,12 @@ func (b *binder) count(at diagnostic.Span) {
 			Because("a WITH query is copied at each of its uses").
 			Try("use each WITH query fewer times"))
 	}
+}
+
+// exists reports whether a statement may name a table or view of the catalog. A view's
+// own text is the owner's, and names all.
+func (b *binder) exists(name string) bool {
+	return b.visible == nil || len(b.views) > 0 || b.visible(name)
 }
 
 func typeOf(k sqltype.Kind) sqltype.Type { return sqltype.Of(k) }

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
@@ -98,12 +100,12 @@ func (b *binder) tableName(t *sqlparse.TableName, env *environment) (plan.Node, 
 		n := b.use(cte, t.Span)
 		return n, scopeOf(name, n, t.Columns, t.Span)
 	}
-	if v, ok := b.catalog.View(t.Name.Name); ok {
+	if v, ok := b.catalog.View(t.Name.Name); ok && b.exists(v.Name) {
 		n := b.view(v, t.Span)
 		return n, scopeOf(name, n, t.Columns, t.Span)
 	}
 	found, ok := b.catalog.Table(t.Name.Name)
-	if !ok {
+	if !ok || !b.exists(found.Name) {
 		known := env.names()
 		for _, v := range b.catalog.Views {
 			known = append(known, v.Name)
@@ -111,6 +113,7 @@ func (b *binder) tableName(t *sqlparse.TableName, env *environment) (plan.Node, 
 		for _, c := range b.catalog.Tables {
 			known = append(known, c.Name)
 		}
+		known = slices.DeleteFunc(known, func(name string) bool { return !b.exists(name) && !slices.Contains(env.names(), name) })
 		refuse(unknownTable(t.Name, known, "the catalog does not declare it"))
 	}
 	n := &plan.Scan{Table: found, Span: t.Span}

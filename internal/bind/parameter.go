@@ -21,20 +21,21 @@ type Parameters struct {
 	describing bool
 }
 
-// Statement binds as Bind does a statement with parameters.
-func Statement(q *sqlparse.Query, cat *catalog.Catalog, p Parameters) (n plan.Node, err error) {
+// Statement binds as Bind does a statement with parameters, of somebody to whom only
+// those tables and views exist that visible names; nil names all.
+func Statement(q *sqlparse.Query, cat *catalog.Catalog, p Parameters, visible func(string) bool) (n plan.Node, err error) {
 	defer recovered(&err)
-	b := &binder{catalog: cat, parameters: &p}
+	b := &binder{catalog: cat, parameters: &p, visible: visible}
 	return b.query(q, nil), nil
 }
 
 // Describe binds a statement whose parameters have no values yet. Each stands for some
 // constant of its type, so that the plan tells the types of columns and nothing else.
 // It returns the types of the parameters up to the highest that the statement names.
-func Describe(q *sqlparse.Query, cat *catalog.Catalog, declared []sqltype.Type) (n plan.Node, types []sqltype.Type, err error) {
+func Describe(q *sqlparse.Query, cat *catalog.Catalog, declared []sqltype.Type, visible func(string) bool) (n plan.Node, types []sqltype.Type, err error) {
 	defer recovered(&err)
 	p := &Parameters{Types: append([]sqltype.Type{}, declared...), describing: true}
-	b := &binder{catalog: cat, parameters: p}
+	b := &binder{catalog: cat, parameters: p, visible: visible}
 	n = b.query(q, nil)
 	for i, t := range p.Types {
 		if t.Kind == sqltype.Null {

@@ -50,7 +50,7 @@ func TestParametersAreConstants(t *testing.T) {
 		if q, err = sqlparse.Parameterized(with); err != nil {
 			t.Fatal(with, err)
 		}
-		got, err := bind.Statement(q, cat, p)
+		got, err := bind.Statement(q, cat, p, nil)
 		if err != nil {
 			t.Errorf("%s: %v", with, err)
 			continue
@@ -58,7 +58,7 @@ func TestParametersAreConstants(t *testing.T) {
 		if plan.Format(got) != plan.Format(want) {
 			t.Errorf("%s: bound as\n%swant\n%s", with, plan.Format(got), plan.Format(want))
 		}
-		described, types, err := bind.Describe(q, cat, nil)
+		described, types, err := bind.Describe(q, cat, nil, nil)
 		if strings.Contains(with, "date_trunc") { // its unit decides more than a type
 			continue
 		}
@@ -76,7 +76,7 @@ func TestParametersAreConstants(t *testing.T) {
 		}
 		// With the types that it was told, a client's values are the same constants.
 		p.Types = types
-		if got, err = bind.Statement(q, cat, p); err != nil || plan.Format(got) != plan.Format(want) {
+		if got, err = bind.Statement(q, cat, p, nil); err != nil || plan.Format(got) != plan.Format(want) {
 			t.Errorf("%s: with types %v: %v", with, types, err)
 		}
 	}
@@ -97,12 +97,12 @@ func TestParameterTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, types, err := bind.Describe(q, cat, nil); err != nil || fmt.Sprint(types) != want {
+		if _, types, err := bind.Describe(q, cat, nil, nil); err != nil || fmt.Sprint(types) != want {
 			t.Errorf("%s: types %v, want %s (%v)", sql, types, want, err)
 		}
 	}
 	q, _ := sqlparse.Parameterized("SELECT age + $1 AS x FROM visits")
-	n, types, err := bind.Describe(q, cat, []sqltype.Type{sqltype.Of(sqltype.Double)})
+	n, types, err := bind.Describe(q, cat, []sqltype.Type{sqltype.Of(sqltype.Double)}, nil)
 	if err != nil || types[0].Kind != sqltype.Double || n.Columns()[0].Type.Kind != sqltype.Double {
 		t.Errorf("a declared double is %v, the sum %v: %v", types, n.Columns(), err)
 	}
@@ -128,7 +128,7 @@ func TestParameterRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bind.Statement(q, cat, bind.Parameters{Values: c.values}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := bind.Statement(q, cat, bind.Parameters{Values: c.values}, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", sql, err, c.want)
 		}
 	}
