@@ -46,10 +46,6 @@ type Config struct {
 	Engine  engine.Engine  // needed by Query, not by Explain
 	Ledger  *ledger.Ledger // needed by Query, not by Explain
 
-	// Visible reports whether a table or view of the catalog exists for those who ask;
-	// nil: all do. What is not visible is unknown, as if it were not declared. A view that
-	// is visible may be made of tables that are not.
-	Visible func(name string) bool
 	// Now is the clock of the ledger's records; time.Now if nil.
 	Now func() time.Time
 	// OwnerLog receives what the owner may know and analysts may not: causes of
@@ -61,6 +57,8 @@ type Config struct {
 type Database struct {
 	config Config
 	guards map[string][]byte // what the catalog declares of each domain, as a digest
+
+	visible func(name string) bool // whether a table or view exists for who asks; nil: all do
 }
 
 // Open checks that the ledger holds the catalog's domains with the catalog's budgets,
@@ -88,6 +86,15 @@ func Open(ctx context.Context, c Config) (*Database, error) {
 		db.guards[d.ID] = d.Guard()
 	}
 	return db, nil
+}
+
+// Only returns the same Database for somebody to whom only those tables and views exist
+// that visible names. The others are unknown, as if they were not declared. A view that
+// is visible may be made of tables that are not.
+func (db *Database) Only(visible func(name string) bool) *Database {
+	only := *db
+	only.visible = visible
+	return &only
 }
 
 // CheckLedger refuses a ledger that does not hold a catalog's domains with their

@@ -42,7 +42,7 @@ func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type
 	if err != nil {
 		return nil, refusal(err)
 	}
-	bound, parameters, err := bind.Describe(tree, db.config.Catalog, types, db.config.Visible)
+	bound, parameters, err := bind.Describe(tree, db.config.Catalog, types, db.visible)
 	if err != nil {
 		return nil, refusal(in(err, sql))
 	}
@@ -68,7 +68,7 @@ func (db *Database) bind(text string, parameters []Parameter) (plan.Node, error)
 	for _, v := range parameters {
 		p.Types, p.Values = append(p.Types, v.Type), append(p.Values, v.Text)
 	}
-	bound, err := bind.Statement(tree, db.config.Catalog, p, db.config.Visible)
+	bound, err := bind.Statement(tree, db.config.Catalog, p, db.visible)
 	return bound, in(err, text)
 }
 

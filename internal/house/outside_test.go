@@ -24,7 +24,8 @@ func (s sources) public() bool { return library(s.path) && s.files[0].Name.Name 
 // library says whether others can, and would, import the package at a path.
 func library(path string) bool {
 	first := strings.Split(path+"/", "/")[1]
-	return first != "bench" && first != "examples" && !strings.Contains(path+"/", "/internal/")
+	return first != "bench" && first != "examples" && first != "serve" && // a process's parts, not a library
+		!strings.Contains(path+"/", "/internal/")
 }
 
 // comment is the package comment.

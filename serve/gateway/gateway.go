@@ -1,0 +1,170 @@
+// Package gateway is the one way by which the statement of somebody who has signed in
+// gets its answer, whatever door it came through: PostgreSQL's protocol, HTTP, agents or
+// pages.
+//
+// It guarantees that nothing is charged unless an amount was named for it; that a
+// statement which was answered before is not charged again unless that is asked for;
+// that of equal statements which run at once one is charged and the others wait for its
+// answer; that what an account may not see does not exist for it; and that a bounded
+// number of statements runs at once, in turn by account.
+//
+// It does not guarantee that somebody is who he or she says: the doors sign people in. It
+// knows no protocol. What the root package guarantees of an answer, it passes on.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/big"
+	"runtime"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A Config is what a Gateway is made of. The caller opens the parts and closes them
+// after the Gateway's last use.
+type Config struct {
+	Catalog *catalog.Catalog
+	Engine  engine.Engine
+	Ledger  *ledger.Ledger
+	// Now is the clock.
+	Now func() time.Time
+	// OwnerLog receives what the owner may know and analysts may not. Discarded if nil.
+	OwnerLog *slog.Logger
+	// Concurrency is how many statements run at once; the number of processors if 0.
+	Concurrency int
+	// Queue is how many more may wait; 1,000 if 0.
+	Queue int
+}
+
+// A Gateway answers for all doors. It is safe for concurrent use.
+type Gateway struct {
+	config  Config
+	whole   *discreet.Database
+	running *admission
+	flights flights
+}
+
+// New returns a Gateway over a catalog, whose ledger must hold it.
+func New(ctx context.Context, c Config) (*Gateway, error) {
+	if c.Catalog == nil || c.Engine == nil || c.Ledger == nil || c.Now == nil {
+		return nil, errors.New("open gateway: it needs a catalog, an engine, a ledger and a clock")
+	}
+	if c.OwnerLog == nil {
+		c.OwnerLog = slog.New(slog.DiscardHandler)
+	}
+	if c.Concurrency <= 0 {
+		c.Concurrency = runtime.GOMAXPROCS(0)
+	}
+	if c.Queue <= 0 {
+		c.Queue = 1000
+	}
+	whole, err := discreet.Open(ctx, discreet.Config{Catalog: c.Catalog, Engine: c.Engine, Ledger: c.Ledger, Now: c.Now, OwnerLog: c.OwnerLog})
+	if err != nil {
+		return nil, err
+	}
+	return &Gateway{config: c, whole: whole, running: newAdmission(c.Concurrency, c.Queue)}, nil
+}
+
+// An Asker is who asks, and through which door.
+type Asker struct {
+	Account people.Account
+	Door    string // "postgres", "http", "mcp", "web"
+	Address string // of the client
+}
+
+// Options are what a request or a session names; the zero value names nothing.
+type Options struct {
+	// Spend is what the statement may cost. Without one, only what costs nothing is
+	// answered: the catalog's default is for the shell.
+	Spend   discreet.Spend
+	Weights []*big.Rat
+	// Confidence of the intervals, above 0 and below 1; the catalog's if 0.
+	Confidence float64
+	// Fresh charges anew for a statement that was answered before.
+	Fresh bool
+	// IdempotencyKey makes a retry of the same statement return its answer.
+	IdempotencyKey string
+	Parameters     []discreet.Parameter
+}
+
+func (o *Options) query(a Asker) *discreet.QueryOptions {
+	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Confidence: o.Confidence,
+		Parameters: o.Parameters, Analyst: a.Account.Name, IdempotencyKey: o.IdempotencyKey}
+}
+
+// database is the catalog's, as far as it exists for the asker.
+func (g *Gateway) database(Asker) *discreet.Database { return g.whole }
+
+// Query answers a statement.
+func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (*discreet.Answer, error) {
+	leave, err := g.running.enter(ctx, who.Account.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	s, err := g.database(who).Prepare(ctx, sql, o.query(who))
+	if err != nil {
+		return nil, named(err)
+	}
+	if s.Domain() == "" {
+		return s.Answer(ctx)
+	}
+	done, err := g.flights.take(ctx, flight{who.Account.Name, s.Fingerprint(), o.IdempotencyKey})
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return s.Answer(ctx)
+}
+
+// Explain says what a statement would cost and how accurate its answer would be. It
+// costs nothing.
+func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options) (*discreet.Explanation, error) {
+	e, err := g.database(who).Explain(ctx, sql, o.query(who))
+	return e, named(err)
+}
+
+// Describe says what columns a statement will return, and the types of its parameters.
+func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []sqltype.Type) (*discreet.Description, error) {
+	return g.database(who).Describe(ctx, sql, types)
+}
+
+// Catalog is what is declared, as far as it exists for the asker. It must not be changed.
+func (g *Gateway) Catalog(Asker) *catalog.Catalog { return g.config.Catalog }
+
+// Budget returns the balance of every domain of the catalog.
+func (g *Gateway) Budget(ctx context.Context, _ Asker) ([]ledger.Balance, error) {
+	var all []ledger.Balance
+	for _, d := range g.config.Catalog.Domains {
+		b, err := g.config.Ledger.Balance(ctx, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// History returns what was asked, the oldest first: of an analyst his or her own
+// statements, of an owner everything that the ledger has on record.
+func (g *Gateway) History(ctx context.Context, who Asker) ([]ledger.Entry, error) {
+	all, err := g.config.Ledger.History(ctx)
+	if err != nil || who.Account.Role == people.Owner {
+		return all, err
+	}
+	var own []ledger.Entry
+	for _, e := range all {
+		if e.Kind == "reserve" && e.Analyst == who.Account.Name {
+			own = append(own, e)
+		}
+	}
+	return own, nil
+}

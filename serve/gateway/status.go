@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	discreet "github.com/discreet-dp/discreet"
+)
+
+// ErrBusy: as many statements wait as may.
+var ErrBusy = errors.New("too many statements are waiting")
+
+// ErrNotAllowed: the account may not do this.
+var ErrNotAllowed = errors.New("the account may not do this")
+
+// A Pending error says that an owner must decide before the statement is answered.
+type Pending struct{ Approval string }
+
+func (p *Pending) Error() string {
+	return fmt.Sprintf("an owner must approve this statement first: approval %s", p.Approval)
+}
+
+// A Status is what kind of failure an error is. Every door has a code for each.
+type Status int
+
+// The kinds.
+const (
+	Unavailable Status = iota // the server or the engine; also what is not known
+	Syntax                    // not a statement that is read
+	Table                     // that does not exist
+	Column                    // that does not exist
+	Refused                   // by the theory, types or limits
+	Budget                    // does not suffice
+	Waiting                   // for an owner's decision
+	KeyMismatch               // the idempotency key was used for something else, or is unfinished
+	Rate                      // too much at once
+	Cancelled
+	NotAllowed
+)
+
+// Of returns what kind of failure err is.
+func Of(err error) Status {
+	var r *discreet.Refusal
+	var p *Pending
+	switch {
+	case errors.As(err, &p):
+		return Waiting
+	case errors.As(err, &r):
+		return ofCode(r.Code)
+	case errors.Is(err, ErrBusy):
+		return Rate
+	case errors.Is(err, ErrNotAllowed):
+		return NotAllowed
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Cancelled
+	}
+	return Unavailable
+}
+
+func ofCode(code string) Status {
+	switch {
+	case code <= "D005":
+		return Syntax
+	case code == "D010":
+		return Table
+	case code == "D011" || code == "D012":
+		return Column
+	case code == "D076":
+		return Budget
+	case code == "D079":
+		return KeyMismatch
+	case code == "D077" || code == "D078" || code >= "D100" && code < "D110":
+		return Unavailable
+	}
+	return Refused
+}
+
+// named says how an amount is named to a server, where none was.
+func named(err error) error {
+	var r *discreet.Refusal
+	if errors.As(err, &r) && r.Code == "D070" {
+		r.Hint = "SET discreet.rho = '0.01' (or discreet.epsilon) in SQL; \"rho\" or \"epsilon\" in a request; EXPLAIN is free"
+	}
+	return err
+}
