@@ -31,6 +31,9 @@ type Answer struct {
 	// Notes are what a reader must know to use the numbers rightly.
 	Notes     []string
 	Statement string
+	// Reused says that this is a stored answer, and nothing was charged for it now. Cost is
+	// what was charged at first.
+	Reused bool
 }
 
 // A Column describes one column of an answer.
@@ -126,11 +129,12 @@ type answerJSON struct {
 	Kept       []string      `json:"kept,omitempty"`
 	Notes      []string      `json:"notes,omitempty"`
 	Statement  string        `json:"statement"`
+	Reused     bool          `json:"reused,omitempty"`
 }
 
 // MarshalJSON writes the contract's form.
 func (a *Answer) MarshalJSON() ([]byte, error) {
-	out := answerJSON{a.Columns, make([][]any, len(a.Rows)), a.Intervals, a.Confidence, a.Cost, a.Remaining, a.Mechanisms, a.Kept, a.Notes, a.Statement}
+	out := answerJSON{a.Columns, make([][]any, len(a.Rows)), a.Intervals, a.Confidence, a.Cost, a.Remaining, a.Mechanisms, a.Kept, a.Notes, a.Statement, a.Reused}
 	if out.Intervals == nil {
 		out.Intervals = [][]*Interval{}
 	}
@@ -292,7 +296,7 @@ func (a *Answer) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("read answer: %w", err)
 	}
 	*a = Answer{Confidence: in.Confidence, Cost: in.Cost.Cost, Remaining: in.Remaining, Mechanisms: in.Mechanisms,
-		Kept: in.Kept, Notes: in.Notes, Statement: in.Statement}
+		Kept: in.Kept, Notes: in.Notes, Statement: in.Statement, Reused: in.Reused}
 	a.Cost.Events = []privacy.Event{}
 	for _, raw := range in.Cost.Events {
 		e, err := plan.UnmarshalEvent(raw)

@@ -135,6 +135,13 @@ type QueryOptions struct {
 	// IdempotencyKey makes a retry of the same statement by the same analyst
 	// return the stored answer instead of spending again. Empty: none.
 	IdempotencyKey string
+	// RefuseUnfinished refuses a key whose first request was charged and never answered,
+	// instead of charging the retry.
+	RefuseUnfinished bool
+	// Repeat returns the stored answer of a statement that the analyst had answered before,
+	// on data of the same version, and charges nothing. What is the same is the statement's
+	// Fingerprint. Fresh charges all the same, and stores the newer answer.
+	Repeat, Fresh bool
 }
 
 // ErrUnavailable is returned when an answer could not be computed for want of

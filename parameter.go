@@ -77,17 +77,23 @@ func (db *Database) bind(text string, parameters []Parameter) (plan.Node, error)
 // while the data is the same.
 type Fingerprint [sha256.Size]byte
 
-// fingerprint digests the canonical plan with all that noise and intervals depend on:
-// bounds, public domains, mechanisms, confidence.
-func (s *statement) fingerprint(r record) (Fingerprint, error) {
+// fingerprint digests all that decides what an answer says: what the engine computes, from
+// which the keys, values and bounds can be read; public domains and mechanisms; what is
+// made of the releases; columns and confidence.
+func (s *statement) fingerprint(r record, c *compiled) (Fingerprint, error) {
+	var computed []string
+	for _, q := range c.queries {
+		computed = append(computed, q.SQL)
+	}
 	encoded, err := json.Marshal(struct {
+		Computed   []string
 		Record     record
 		Columns    []Column
 		Post       string
 		Confidence string
 		Events     []privacy.Event
 		Delta      privacy.Delta
-	}{r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta})
+	}{computed, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta})
 	if err != nil {
 		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
 	}

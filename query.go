@@ -76,7 +76,7 @@ func (db *Database) Prepare(ctx context.Context, sql string, o *QueryOptions) (*
 	if s.parameters, err = db.parameters(planned, o); err != nil {
 		return nil, err
 	}
-	s.fingerprint, err = planned.fingerprint(record)
+	s.fingerprint, err = planned.fingerprint(record, s.compiled)
 	return s, err
 }
 
@@ -118,20 +118,41 @@ func (s *Statement) Answer(ctx context.Context) (*Answer, error) {
 		return nil, errors.New("query: the database has no ledger")
 	}
 	domain := planned.certificate.Domain
+	var repetition []byte
+	if o.Repeat {
+		repetition = s.fingerprint[:]
+		if !o.Fresh && o.IdempotencyKey == "" {
+			stored, err := db.config.Ledger.Repeated(ctx, o.Analyst, domain.ID, repetition)
+			if err != nil {
+				return nil, refusal(err)
+			}
+			if stored != nil {
+				a, err := s.reuse(stored, "this is the stored answer of the same statement; nothing was charged again")
+				if err != nil {
+					return nil, err
+				}
+				return a, db.left(ctx, planned, a)
+			}
+		}
+	}
 	reservation, err := db.config.Ledger.Reserve(ctx, ledger.Request{
 		Domain: domain.ID, Guard: db.guards[domain.ID], Analyst: o.Analyst, Statement: planned.text, Parameters: s.parameters,
 		Certificate: s.certificate, Events: planned.design.Events, Delta: planned.design.Delta,
-		IdempotencyKey: o.IdempotencyKey, Now: db.config.Now(),
+		IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: o.RefuseUnfinished, Repetition: repetition, Fresh: o.Fresh, Now: db.config.Now(),
 	})
 	if err != nil {
 		return nil, refusal(err)
 	}
 	if stored := reservation.Answer; stored != nil {
-		a := &Answer{}
-		if err := json.Unmarshal(stored, a); err != nil {
+		why := "this is the stored answer of the idempotency key; nothing was charged again"
+		if o.IdempotencyKey == "" {
+			why = "this is the stored answer of the same statement; nothing was charged again"
+		}
+		a, err := s.reuse(stored, why)
+		if err != nil {
 			return nil, err
 		}
-		a.Notes = append(a.Notes, "this is the stored answer of the idempotency key; nothing was charged again")
+		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
 		return a, nil
 	}
 	a, err := db.measure(ctx, planned, s.compiled)
@@ -148,6 +169,16 @@ func (s *Statement) Answer(ctx context.Context) (*Answer, error) {
 	if err := db.config.Ledger.Commit(ctx, reservation, encoded); err != nil {
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}
+	return a, nil
+}
+
+// reuse reads a stored answer, which was paid for before.
+func (s *Statement) reuse(stored []byte, why string) (*Answer, error) {
+	a := &Answer{}
+	if err := json.Unmarshal(stored, a); err != nil {
+		return nil, err
+	}
+	a.Reused, a.Statement, a.Notes = true, s.planned.text, append(a.Notes, why)
 	return a, nil
 }
 

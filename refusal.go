@@ -79,6 +79,10 @@ func refusal(err error) error {
 		d = diagnostic.New("D079", diagnostic.Span{}, "the idempotency key was used for another statement").
 			Try("use a fresh key for each statement")
 		out.cause = ledger.ErrIdempotencyKey
+	case errors.Is(err, ledger.ErrUnfinished):
+		d = diagnostic.New("D079", diagnostic.Span{}, "the request of this idempotency key was charged and never answered").
+			Because("it was interrupted, and what it was charged stays").Try("use a fresh key; the statement is charged anew")
+		out.cause = ledger.ErrUnfinished
 	default:
 		return err
 	}

@@ -97,7 +97,7 @@ type Options struct {
 
 func (o *Options) query(a Asker) *discreet.QueryOptions {
 	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Confidence: o.Confidence,
-		Parameters: o.Parameters, Analyst: a.Account.Name, IdempotencyKey: o.IdempotencyKey}
+		Parameters: o.Parameters, Analyst: a.Account.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Fresh: o.Fresh}
 }
 
 // database is the catalog's, as far as it exists for the asker.

@@ -4,7 +4,10 @@ package gateway_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	discreet "github.com/discreet-dp/discreet"
@@ -43,11 +46,95 @@ func TestNothingIsChargedWithoutAnAmount(t *testing.T) {
 	if a, err = g.Query(t.Context(), anna, grouped, rho(t, "0.01")); err != nil || a.Cost.Rho.String() != "0.01" {
 		t.Fatalf("with an amount: %v", err)
 	}
+	for _, again := range []string{grouped, "select  department, COUNT(*) as visits from visits group by 1", "SELECT v.department, count(*) AS visits FROM visits AS v GROUP BY v.department"} {
+		b, err := g.Query(t.Context(), anna, again, rho(t, "0.01"))
+		if err != nil || !b.Reused || !reflect.DeepEqual(a.Rows, b.Rows) || !reflect.DeepEqual(a.Remaining, b.Remaining) {
+			t.Errorf("%s: not the stored answer: %v", again, err)
+		}
+	}
 	own, err := g.History(t.Context(), anna)
 	if err != nil || len(own) != 1 || own[0].Analyst != "anna" {
 		t.Errorf("anna's history: %v %v", own, err)
 	}
 	if all, err := g.History(t.Context(), olga); err != nil || len(all) <= 1 {
 		t.Errorf("an owner's history: %v %v", all, err)
+	}
+}
+
+// TestRepetitions: what is the same statement is free; what differs in anything that the
+// answer says or depends on is charged, as is another analyst's, and what is to be fresh.
+func TestRepetitions(t *testing.T) {
+	g := gatewaytest.New(t)
+	ask := func(who gateway.Asker, sql string, o gateway.Options) *discreet.Answer {
+		t.Helper()
+		a, err := g.Query(t.Context(), who, sql, o)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return a
+	}
+	first := ask(anna, grouped, rho(t, "0.001"))
+	parameterized := func(text string) gateway.Options {
+		o := rho(t, "0.001")
+		o.Parameters = []discreet.Parameter{{Text: &text}}
+		return o
+	}
+	wide := rho(t, "0.001")
+	wide.Confidence = 0.99
+	fresh := rho(t, "0.001")
+	fresh.Fresh = true
+	const by = "SELECT count(*) AS n FROM visits WHERE sex = $1"
+	for _, c := range []struct {
+		name string
+		who  gateway.Asker
+		sql  string
+		o    gateway.Options
+		free bool
+	}{
+		{"the same", anna, grouped, rho(t, "0.001"), true},
+		{"the amount in another spelling", anna, grouped, rho(t, "1e-3"), true},
+		{"another amount", anna, grouped, rho(t, "0.002"), false},
+		{"another analyst", olga, grouped, rho(t, "0.001"), false},
+		{"another confidence", anna, grouped, wide, false},
+		{"another name of a column", anna, strings.Replace(grouped, "AS visits", "AS n", 1), rho(t, "0.001"), false},
+		{"another filter", anna, strings.Replace(grouped, "GROUP", "WHERE age > 40 GROUP", 1), rho(t, "0.001"), false},
+		{"one column", anna, "SELECT count(age) AS n FROM visits", rho(t, "0.001"), false},
+		{"another column of the same bounds", anna, "SELECT count(cost) AS n FROM visits", rho(t, "0.001"), false},
+		{"another filter of an aggregate", anna, "SELECT count(age) FILTER (WHERE sex = 'F') AS n FROM visits", rho(t, "0.001"), false},
+		{"another key of the same domain", anna, "SELECT CASE WHEN sex = 'F' THEN 'M' ELSE 'F' END AS k, count(*) AS n FROM visits GROUP BY 1", rho(t, "0.001"), false},
+		{"another order", anna, grouped + " ORDER BY 2", rho(t, "0.001"), false},
+		{"a parameter", anna, by, parameterized("F"), false},
+		{"the parameter again", anna, by, parameterized("F"), true},
+		{"the parameter as a constant", anna, strings.Replace(by, "$1", "'F'", 1), rho(t, "0.001"), true},
+		{"another parameter", anna, by, parameterized("M"), false},
+		{"fresh", anna, grouped, fresh, false},
+	} {
+		if a := ask(c.who, c.sql, c.o); a.Reused != c.free {
+			t.Errorf("%s: reused is %v", c.name, a.Reused)
+		}
+	}
+	if a := ask(anna, grouped, rho(t, "0.001")); reflect.DeepEqual(a.Rows, first.Rows) {
+		t.Error("after a fresh answer the one before is returned")
+	}
+}
+
+// TestEqualStatementsAtOnce: of equal statements that run at once, one is charged.
+func TestEqualStatementsAtOnce(t *testing.T) {
+	g := gatewaytest.New(t)
+	var wait sync.WaitGroup
+	var charged atomic.Int64
+	for range 20 {
+		wait.Go(func() {
+			a, err := g.Query(t.Context(), anna, grouped, rho(t, "0.01"))
+			if err != nil {
+				t.Error(err)
+			} else if !a.Reused {
+				charged.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	if charged.Load() != 1 {
+		t.Errorf("%d of 20 equal statements were charged", charged.Load())
 	}
 }
