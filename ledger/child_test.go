@@ -110,7 +110,7 @@ func (c client) run() error {
 func (c client) work(l *Ledger) error {
 	for n := 0; n < c.count || c.count == 0; n++ {
 		r := ask("0.001")
-		r.Analyst = c.name
+		r.Analyst, r.Holders = c.name, []string{"group:all"}
 		res, err := l.Reserve(ctx, r)
 		if err != nil {
 			return err
@@ -197,6 +197,9 @@ func (a *acknowledged) audit(t *testing.T, path, anchor string) (reserved int) {
 	if want := eps("0.001").MulRat(rational(len(found))); !b.Spent.Epsilon.Equal(want) || want.Cmp(b.Epsilon) > 0 {
 		t.Fatalf("%d reservations of 0.001 have spent %v of %v", len(found), b.Spent.Epsilon, b.Epsilon)
 	}
+	if h := must(l.Holding(ctx, "group:all", "patient")); !h.Spent.Epsilon.Equal(b.Spent.Epsilon) || h.Quota != nil && h.Spent.Epsilon.Cmp(h.Quota.Epsilon) > 0 {
+		t.Fatalf("the group has spent %v of its quota %v, all have spent %v", h.Spent.Epsilon, h.Quota, b.Spent.Epsilon)
+	}
 	return len(found)
 }
 
@@ -218,6 +221,9 @@ func TestKilledAtRandomInstants(t *testing.T) {
 			o.Domains = []DomainBudget{{ID: "patient", Measure: filter.Pure, Epsilon: eps("1000")}}
 		}
 		l, path := create(t, o)
+		if round%3 == 0 { // and a quota, which is exhausted before the budget
+			l.rule(t, allow(QuotaRule, "group:all", "0.4"))
+		}
 		l.Close()
 		told := newAcknowledged()
 		var victims sync.WaitGroup
@@ -287,9 +293,16 @@ func TestCreateKilled(t *testing.T) {
 	t.Logf("%d complete, %d refused", complete, refused)
 }
 
-// Attack F1, across processes: exactly as many reservations as the budget admits.
+// Attack F1, across processes: exactly as many reservations as the budget admits, or the
+// quota.
 func TestProcessesOnOneBudget(t *testing.T) {
+	t.Run("budget", func(t *testing.T) { processesOnOne(t, "", 1000, ErrExhausted) })
+	t.Run("quota", func(t *testing.T) { processesOnOne(t, "0.3", 300, ErrQuota) })
+}
+
+func processesOnOne(t *testing.T, quota string, admits int, end error) {
 	l, path := create(t, Options{})
+	l.rule(t, allow(QuotaRule, "group:all", quota))
 	l.Close()
 	told := newAcknowledged()
 	var wg sync.WaitGroup
@@ -309,12 +322,12 @@ func TestProcessesOnOneBudget(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := told.audit(t, path, ""); n != 1000 || len(told.reserved) != 1000 {
-		t.Errorf("%d reservations of 0.001 in a budget of 1, %d acknowledged", n, len(told.reserved))
+	if n := told.audit(t, path, ""); n != admits || len(told.reserved) != admits {
+		t.Errorf("%d reservations of 0.001 where there is room for %d, %d acknowledged", n, admits, len(told.reserved))
 	}
-	for _, end := range told.ends {
-		if !strings.Contains(end, ErrExhausted.Error()) {
-			t.Errorf("a client ended with %s", end)
+	for _, said := range told.ends {
+		if !strings.Contains(said, end.Error()) {
+			t.Errorf("a client ended with %s", said)
 		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -108,6 +109,10 @@ type Ledger struct {
 	domains map[string]domain // those there were at Open
 
 	repeated func() (*sql.Stmt, error) // repeatedAnswer, prepared at its first use
+
+	standing *standing // the writer's; nil until it is needed
+	warmed   atomic.Bool
+	warming  sync.Mutex
 
 	queue  chan *job
 	quit   chan struct{}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -65,7 +66,7 @@ func (l *Ledger) Domains(ctx context.Context) (_ []DomainBudget, err error) {
 // An Entry is one record, for the owner to read.
 type Entry struct {
 	Seq         int64
-	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access, version
+	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access, version, rule, ask, grant, deny
 	Time        time.Time
 	Domain      string
 	User        *User // of the operating system, that wrote the record; nil if it is not known
@@ -81,6 +82,11 @@ type Entry struct {
 	Committed   bool           // of a reservation: its answer is stored
 	Note        string
 	Guards      []Guarded // of a domain or a guard: what is guarded from here on
+	Holders     []string  // of a reservation: whose quotas it counts against
+	Rule        *Rule     // of a rule
+	Approval    int64     // of a reservation, a grant or a denial: the approval's record
+	Canonical   string    // of an ask: what the owner is shown
+	Hash        []byte    // of the chain, after this record
 }
 
 // History returns all records, the oldest first.
@@ -90,13 +96,27 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 	at := map[int64]int{} // where the reservations are
 	err = l.each(ctx, l.db, "", func(r *record, e *entry) error {
 		h := Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, User: e.User, Analyst: e.Analyst, Statement: e.Statement,
-			Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note}
+			Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note,
+			Holders: e.Holders, Rule: e.Rule, Canonical: e.Canonical, Hash: r.hash[:]}
 		if r.domain != "" && e.State != nil {
 			d, err := l.domain(ctx, l.db, r.domain)
 			if err != nil {
 				return err
 			}
 			h.Spent = d.filter.Amounts(e.State.Spent)
+			if e.Charge != nil {
+				h.Charge = d.filter.Amounts(*e.Charge)
+			}
+		}
+		switch r.kind {
+		case kindReserve, kindGrant, kindDeny:
+			h.Reservation, h.Approval = 0, r.ref
+		case kindAsk:
+			d, err := l.domain(ctx, l.db, e.Domain)
+			if err != nil {
+				return err
+			}
+			h.Domain = e.Domain
 			if e.Charge != nil {
 				h.Charge = d.filter.Amounts(*e.Charge)
 			}
@@ -186,7 +206,7 @@ func (l *Ledger) Verify(ctx context.Context) (err error) {
 	if report != "ok" {
 		return fmt.Errorf("%w: %s", ErrTampered, report)
 	}
-	v := &verifier{l: l, states: map[string]state{}, domains: map[string]domain{}, open: map[int64]reserved{}}
+	v := &verifier{l: l, states: map[string]state{}, domains: map[string]domain{}, open: map[int64]reserved{}, standing: newStanding()}
 	if err := l.each(ctx, conn, "", v.record); err != nil {
 		return err
 	}
@@ -198,11 +218,12 @@ func (l *Ledger) Verify(ctx context.Context) (err error) {
 
 // A verifier computes again what the records say.
 type verifier struct {
-	l       *Ledger
-	last    record
-	domains map[string]domain
-	states  map[string]state
-	open    map[int64]reserved // reservations without an answer
+	l        *Ledger
+	last     record
+	domains  map[string]domain
+	states   map[string]state
+	open     map[int64]reserved // reservations without an answer
+	standing *standing
 }
 
 // reserved is what a commit must say of its reservation.
@@ -225,11 +246,14 @@ func (v *verifier) record(r *record, e *entry) error {
 	switch r.kind {
 	case kindCreate, kindAnchor:
 		return nil
-	case kindVersion:
+	case kindVersion, kindRule, kindAsk, kindGrant, kindDeny:
 		if r.domain != "" || e.State != nil {
 			return wrong("%s does not belong here", r.kind)
 		}
-		return nil
+		if err := v.word(r, e); err != nil {
+			return wrong("%v", err)
+		}
+		return v.standing.add(r, e)
 	}
 	d, known := v.domains[r.domain]
 	if known == (r.kind == kindDomain) || e.State == nil {
@@ -259,6 +283,12 @@ func (v *verifier) record(r *record, e *entry) error {
 		}
 		if e.Charge == nil || !charge.Equal(*e.Charge) {
 			return wrong("its events do not cost what it charges")
+		}
+		if err := v.permitted(r, e, d, charge); err != nil {
+			return wrong("%v", err)
+		}
+		if err := v.standing.add(r, e); err != nil {
+			return err
 		}
 		want.Spent = want.Spent.Add(charge)
 		want.Uncommitted++
@@ -294,6 +324,53 @@ func (v *verifier) record(r *record, e *entry) error {
 		return wrong("its state does not follow from the one before")
 	}
 	v.states[r.domain] = want
+	return nil
+}
+
+// word checks what an owner said, or was asked.
+func (v *verifier) word(r *record, e *entry) error {
+	switch r.kind {
+	case kindRule:
+		if e.Rule == nil || !bytes.Equal(r.key, e.Rule.key()) || e.Analyst == "" {
+			return errors.New("it is no rule")
+		}
+		return e.Rule.check(func(id string) (domain, error) {
+			if d, ok := v.domains[id]; ok {
+				return d, nil
+			}
+			return domain{}, ErrUnknownDomain
+		})
+	case kindAsk:
+		d, ok := v.domains[e.Domain]
+		events, err := e.events()
+		if !ok || err != nil || e.Charge == nil {
+			return errors.New("it asks nothing")
+		}
+		charge, err := d.filter.Charge(events, e.Delta)
+		if err != nil || !charge.Equal(*e.Charge) {
+			return errors.New("its events do not cost what it says")
+		}
+		key, err := bound(Request{Analyst: e.Analyst, Domain: e.Domain, Repetition: e.Repetition, Catalog: e.Catalog}, charge)
+		if err != nil || !bytes.Equal(key, r.key) {
+			return errors.New("it binds something else than it says")
+		}
+	}
+	return nil
+}
+
+// permitted checks a reservation against the rules as they were.
+func (v *verifier) permitted(r *record, e *entry, d domain, charge filter.Total) error {
+	if err := v.standing.admit(e.Holders, d, charge); err != nil {
+		return err
+	}
+	over := v.standing.within(e.Holders, d, charge)
+	if over == nil && r.ref == 0 {
+		return nil
+	}
+	of := Request{Analyst: e.Analyst, Domain: r.domain, Repetition: e.Repetition, Catalog: e.Catalog}
+	if id, ok := v.standing.approved(of, charge); over == nil || !ok || id != r.ref {
+		return errors.New("it was not approved")
+	}
 	return nil
 }
 

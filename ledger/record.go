@@ -24,7 +24,7 @@ type record struct {
 	kind   string
 	domain string // "" for kinds that concern the ledger
 	key    []byte // of a reservation with an idempotency key: scope(analyst, key); of a commit: see repetition
-	ref    int64  // the reservation that a commit or a suspension is about, or 0
+	ref    int64  // the reservation that a commit or a suspension is about, the approval of a decision or a reservation, or 0
 	body   []byte // JSON of entry
 	answer []byte // of a commit; its digest is in the body
 	hash   digest
@@ -44,6 +44,10 @@ const (
 	kindAcknowledge = "acknowledge" // the owner has seen it
 	kindAccess      = "access"      // somebody saw exact values: charged to nothing
 	kindVersion     = "version"     // the data changed, by the owner's word
+	kindRule        = "rule"        // who may ask what
+	kindAsk         = "ask"         // a statement waits for an owner
+	kindGrant       = "grant"       // an owner grants it
+	kindDeny        = "deny"        // an owner denies it
 )
 
 // entry is a record's body; each kind uses some of it.
@@ -64,6 +68,11 @@ type entry struct {
 	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
 	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
 	Note        string            `json:"note,omitempty"`
+	Holders     []string          `json:"holders,omitempty"` // whose quotas a reservation counts against
+	Rule        *Rule             `json:"rule,omitempty"`
+	Domain      string            `json:"domain,omitempty"`    // of what is asked of an owner
+	Canonical   string            `json:"canonical,omitempty"` // the same, as an owner sees it
+	Catalog     []byte            `json:"catalog,omitempty"`   // the digest of the catalog that it was asked under
 	State       *state            `json:"state,omitempty"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -46,6 +47,18 @@ type Request struct {
 	Repetition []byte
 	// Fresh charges a repetition, too, whose answer is then the newest.
 	Fresh bool
+	// Holders are those who spend: the analyst's account, say, and its groups. Beside the
+	// domain's budget the charge must fit what each may spend by its quota, and be within
+	// its limit or approved. It counts against the quotas of all of them, from then on or
+	// given later.
+	Holders []string
+	// Catalog is a digest of the catalog that the statement was understood by; an approval
+	// binds it.
+	Catalog []byte
+	// Rules, if not 0, is the last record at which the caller has looked at rules (see
+	// Ledger.Rules). Where one was recorded since, the request is refused with
+	// ErrRulesChanged.
+	Rules int64
 	Now   time.Time
 }
 
@@ -65,7 +78,8 @@ type Reservation struct {
 // charge is on stable storage and is never given back.
 //
 // It refuses, and charges nothing, with ErrExhausted (an ExhaustedError),
-// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, ErrUnfinished, or an error that wraps
+// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, ErrUnfinished, ErrQuota
+// (a QuotaError), ErrLimit (a LimitError), ErrRulesChanged, or an error that wraps
 // filter.ErrUnsupported or a privacy.RelationError. After any other error, and after
 // ctx has ended, the charge may have been made.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err error) {
@@ -77,6 +91,11 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err er
 	p, err := r.prepare(d.filter, false)
 	if err != nil {
 		return nil, err
+	}
+	if len(r.Holders) > 0 || r.Rules != 0 {
+		if err := l.warm(ctx); err != nil {
+			return nil, err
+		}
 	}
 	var out *Reservation
 	err = l.do(ctx, false, func(ctx context.Context, b *batch) (err error) {
@@ -105,6 +124,13 @@ func (r Request) prepare(f filter.Filter, free bool) (p prepared, err error) {
 		return p, errors.New("no time given")
 	case !utf8.ValidString(r.Analyst) || !utf8.ValidString(r.Statement):
 		return p, errors.New("analyst or statement is not UTF-8")
+	case slices.ContainsFunc(r.Holders, func(h string) bool { return h == "" || !utf8.ValidString(h) }):
+		return p, errors.New("a holder has no name, or one that is not UTF-8")
+	}
+	for i, h := range r.Holders {
+		if slices.Contains(r.Holders[:i], h) {
+			return p, fmt.Errorf("holder %q is named twice", h)
+		}
 	}
 	for _, raw := range []json.RawMessage{r.Parameters, r.Certificate} {
 		if raw != nil && !json.Valid(raw) {
@@ -163,14 +189,45 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if !next.Spent.Within(d.filter.Budget()) {
 		return nil, &ExhaustedError{Domain: r.Domain, Measure: d.Measure, Asked: d.filter.Amounts(p.charge), Left: left(s.Spent)}
 	}
-	rec := &record{kind: kindReserve, domain: r.Domain, key: p.scope}
+	approval, err := b.permit(ctx, r, d, p.charge)
+	if err != nil {
+		return nil, err
+	}
+	rec := &record{kind: kindReserve, domain: r.Domain, key: p.scope, ref: approval}
 	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
-		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, State: next})
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition,
+		Holders: r.Holders, Catalog: r.Catalog, State: next})
 	if err != nil {
 		return nil, err
 	}
 	b.states[r.Domain] = next
 	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}, nil
+}
+
+// permit holds a charge against the rules of its holders. It returns the approval that it
+// uses, or 0.
+func (b *batch) permit(ctx context.Context, r Request, d domain, charge filter.Total) (approval int64, err error) {
+	if len(r.Holders) == 0 && r.Rules == 0 {
+		return 0, nil
+	}
+	s, err := b.current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if r.Rules != 0 && s.lastRule > r.Rules {
+		return 0, ErrRulesChanged
+	}
+	if err := s.admit(r.Holders, d, charge); err != nil {
+		return 0, b.note(err)
+	}
+	over := s.within(r.Holders, d, charge)
+	if over == nil {
+		return 0, nil
+	}
+	if approval, ok := s.approved(r, charge); ok && errors.Is(over, ErrLimit) {
+		return approval, nil
+	}
+	return 0, b.note(over)
 }
 
 // earlier returns the answer that was stored for the same request, or nil, and its

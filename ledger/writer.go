@@ -255,6 +255,10 @@ func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
 }
 
 func (b *batch) rollback(ctx context.Context) error {
+	if b.wrote { // the standing has what is not there
+		b.l.standing = nil
+		b.l.warmed.Store(false)
+	}
 	_, err := b.conn.ExecContext(ctx, "ROLLBACK")
 	return storage(err)
 }
@@ -293,6 +297,9 @@ func (b *batch) append(ctx context.Context, r *record, e entry) (err error) {
 		return b.note(storage(err))
 	}
 	b.head, b.wrote = record{seq: r.seq, hash: r.hash}, true
+	if s := b.l.standing; s != nil && s.seq == r.seq-1 {
+		return b.note(s.add(r, &e))
+	}
 	return nil
 }
 
