@@ -3,6 +3,8 @@ package exact
 import (
 	"context"
 	"errors"
+	"hash/crc32"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,7 +38,14 @@ func gallery(t *testing.T) []*source.Unit {
 
 var longNumber = regexp.MustCompile(`[0-9]{12}`)
 
-// What the gallery calls wrong is refuted, and nothing else is.
+// sampled says whether a program is run where one in share is, chosen by its name: with
+// DISCREET_SOAK all are.
+func sampled(name string, share uint32) bool {
+	return os.Getenv("DISCREET_SOAK") != "" || crc32.ChecksumIEEE([]byte(name))%share == 0
+}
+
+// What the gallery calls wrong is refuted, and nothing else is. All that is wrong is run, and a
+// quarter of what is right, where a search looks at everything that it may.
 func TestGallery(t *testing.T) {
 	// Of the first a half-plane would tell, which is no product of intervals; of the others
 	// inputs that a search for proofs has found.
@@ -57,6 +66,9 @@ func TestGallery(t *testing.T) {
 			}
 			o := Search{Workers: 2}
 			want := wants(u) == "refuted"
+			if !want && !sampled(u.Name, 4) {
+				return
+			}
 			open := wants(u) == "unknown" // to proofs; some of them are wrong
 			if !want {
 				o.Budget = 200 // TestRightPrograms looks longer at some

@@ -39,7 +39,7 @@ var (
 //
 // (Σ |v - v'|/b over all draws is what these outcomes of Laplace noise of scale b tell at most.)
 func TestScaledNoiseCostsNoMore(t *testing.T) {
-	drawing(t, 4000)
+	cases := drawing(t, 4000)
 	planned, runs, scaled := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(of ...string) string { return rapid.SampledFrom(of).Draw(t, "") }
@@ -108,7 +108,7 @@ func TestScaledNoiseCostsNoMore(t *testing.T) {
 		}
 	})
 	t.Logf("%d functions have a plan; of %d runs %d have noise of several scales, and cost more than half of it", planned, runs, scaled)
-	if runs < 1000 || scaled < 50 {
+	if 4*runs < cases || 80*scaled < cases {
 		t.Errorf("%d runs, of which %d cost much", runs, scaled)
 	}
 }

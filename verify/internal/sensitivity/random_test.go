@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,14 +25,18 @@ func TestRandomFunctionsMoveNoFurther(t *testing.T) {
 	var c counted
 	rapid.Check(t, c.check)
 	t.Logf("%+v", c)
-	if c.functions >= 1000 && (c.nonzero*20 < c.functions || c.moved*20 < c.ended) {
+	if c.nonzero*20 < c.functions || c.moved*20 < c.ended {
 		t.Error("too few functions, or runs of them, move at all")
 	}
 }
 
-// drawing has rapid draw the same so many cases each time (a fifth of them with -short), unless its
-// flags say otherwise.
-func drawing(t *testing.T, checks int) {
+// drawing has rapid draw the same cases each time, unless its flags say otherwise: so many with
+// DISCREET_SOAK, the first quarter of them without, and of that the first fifth with -short. It
+// returns how many.
+func drawing(t *testing.T, checks int) int {
+	if os.Getenv("DISCREET_SOAK") == "" {
+		checks /= 4
+	}
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "1"} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
@@ -47,6 +52,14 @@ func drawing(t *testing.T, checks int) {
 			}
 		})
 	}
+	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		checks /= 5 // rapid does the same
+	}
+	return checks
 }
 
 // counted are the functions that were drawn, those of them with a finite bound, runs of them on

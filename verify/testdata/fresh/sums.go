@@ -269,6 +269,15 @@ func Twice(x, eps float64, src *noise.Source) (float64, float64) {
 
 // TwoSided is Laplace noise as the difference of two exponential draws.
 //
+// want: proved
+//
+//dp:adjacent |x| <= 1
+//dp:requires eps > 0
+//dp:cost eps
+func TwoSided(x, eps float64, src *noise.Source) float64 {
+	return x + src.Exponential(1/eps) - src.Exponential(1/eps)
+}
+
 // Positive has noise on one side only.
 //
 // want: refuted

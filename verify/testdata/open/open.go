@@ -161,15 +161,6 @@ func BlockSums(rows []float64, k int, eps float64, src *noise.Source) float64 {
 	return sum + src.Laplace(1/eps)
 }
 
-// want: proved
-//
-//dp:adjacent |x| <= 1
-//dp:requires eps > 0
-//dp:cost eps
-func TwoSided(x, eps float64, src *noise.Source) float64 {
-	return x + src.Exponential(1/eps) - src.Exponential(1/eps)
-}
-
 // Alarms counts up to a noisy threshold, gives an alarm, and begins anew with a fresh
 // threshold, without end: a changed item is in one count only, so that only one
 // threshold and one alarm cost anything. Which threshold that is depends on when the
