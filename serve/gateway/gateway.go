@@ -50,6 +50,7 @@ type Gateway struct {
 	whole   *discreet.Database
 	running *admission
 	flights flights
+	plans   plans
 }
 
 // New returns a Gateway over a catalog, whose ledger must hold it.
@@ -110,9 +111,9 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 		return nil, err
 	}
 	defer leave()
-	s, err := g.database(who).Prepare(ctx, sql, o.query(who))
+	s, err := g.prepare(ctx, who, sql, o)
 	if err != nil {
-		return nil, named(err)
+		return nil, err
 	}
 	if s.Domain() == "" {
 		return s.Answer(ctx)

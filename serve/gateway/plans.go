@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	discreet "github.com/discreet-dp/discreet"
+)
+
+// plans are prepared statements by what was asked, so that who asks again waits for no
+// parser, no plan and no public table. They are of one version of the data: a public table
+// that changes is read again when the owner says so.
+type plans struct {
+	mu      sync.Mutex
+	version int64
+	size    int
+	byText  map[string]*discreet.Statement
+}
+
+// maxPlans bounds the texts of the statements that are kept, in bytes.
+const maxPlans = 8 << 20
+
+// key is all that a prepared statement depends on.
+func (o *Options) key(sql string) (string, error) {
+	weights := make([]string, len(o.Weights))
+	for i, w := range o.Weights {
+		weights[i] = w.RatString()
+	}
+	key, err := json.Marshal(struct {
+		SQL        string
+		Spend      discreet.Spend
+		Weights    []string
+		Confidence float64
+		Fresh      bool
+		Key        string
+		Parameters []discreet.Parameter
+	}{sql, o.Spend, weights, o.Confidence, o.Fresh, o.IdempotencyKey, o.Parameters})
+	if err != nil {
+		return "", fmt.Errorf("encode options: %w", err)
+	}
+	return string(key), nil
+}
+
+// prepare returns the statement as it was prepared before, or prepares it.
+func (g *Gateway) prepare(ctx context.Context, who Asker, sql string, o Options) (*discreet.Statement, error) {
+	version, err := g.config.Ledger.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := o.key(sql)
+	if err != nil {
+		return nil, err
+	}
+	text = who.Account.Name + "\x00" + text
+	p := &g.plans
+	p.mu.Lock()
+	if p.version != version.Record || p.byText == nil || p.size > maxPlans {
+		p.version, p.size, p.byText = version.Record, 0, map[string]*discreet.Statement{}
+	}
+	known := p.byText[text]
+	p.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	s, err := g.database(who).Prepare(ctx, sql, o.query(who))
+	if err != nil {
+		return nil, named(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.version == version.Record {
+		p.byText[text] = s
+		p.size += len(text)
+	}
+	return s, nil
+}
