@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// typeOf returns our type of PostgreSQL's number. Types that Discreet does not have are text,
+// as far as their values can be sent as text.
+func typeOf(oid uint32) sqltype.Type {
+	switch oid {
+	case pgtype.BoolOID:
+		return sqltype.Of(sqltype.Boolean)
+	case pgtype.Int2OID:
+		return sqltype.Of(sqltype.Smallint)
+	case pgtype.Int4OID:
+		return sqltype.Of(sqltype.Integer)
+	case pgtype.Int8OID, pgtype.OIDOID:
+		return sqltype.Of(sqltype.Bigint)
+	case pgtype.Float4OID:
+		return sqltype.Of(sqltype.Real)
+	case pgtype.Float8OID:
+		return sqltype.Of(sqltype.Double)
+	case pgtype.DateOID:
+		return sqltype.Of(sqltype.DateKind)
+	case pgtype.TimeOID:
+		return sqltype.Of(sqltype.TimeKind)
+	case pgtype.TimestampOID, pgtype.TimestamptzOID:
+		return sqltype.Of(sqltype.TimestampKind)
+	case pgtype.IntervalOID:
+		return sqltype.Of(sqltype.IntervalKind)
+	case pgtype.NumericOID: // any precision: decimalOf gives each value its own
+		return sqltype.Type{Kind: sqltype.DecimalKind}
+	case 0:
+		return sqltype.Type{}
+	}
+	return sqltype.Of(sqltype.Text)
+}
+
+// A parameterValue is a parameter as it came: nil for NULL.
+type parameterValue struct {
+	oid    uint32
+	format int16
+	bytes  []byte
+}
+
+// read gives a parameter the form that the gateway takes: a text and its declared type, which
+// the statement decides where the client left it open.
+func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
+	out := discreet.Parameter{Type: typeOf(p.oid)}
+	if p.bytes == nil {
+		return out, nil
+	}
+	text := string(p.bytes)
+	if p.format == pgtype.BinaryFormatCode {
+		var err error
+		if text, err = textOfBinary(types, p.bytes, p.oid); err != nil {
+			return out, err
+		}
+	}
+	switch out.Type.Kind {
+	case sqltype.DecimalKind:
+		t, err := decimalOf(text)
+		if err != nil {
+			return out, err
+		}
+		out.Type = t
+	case sqltype.TimestampKind:
+		text = withoutZone(text)
+	}
+	out.Text = &text
+	return out, nil
+}
+
+// decimalOf is the narrowest decimal that holds a number.
+func decimalOf(text string) (sqltype.Type, error) {
+	digits := strings.TrimLeft(strings.TrimSpace(text), "+-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	if len(whole)+len(fraction) > 38 || strings.ContainsAny(digits, "eE") {
+		return sqltype.Type{}, fmt.Errorf("%q is no decimal number of at most 38 digits", clip(text))
+	}
+	return sqltype.DecimalOf(uint8(max(1, len(whole)+len(fraction))), uint8(len(fraction))), nil
+}
+
+// withoutZone drops the offset of a timestamp with one that is UTC: drivers add it to every
+// time. Another offset stays, and is refused where the value is read.
+func withoutZone(text string) string {
+	for _, zone := range []string{"+00:00", "+0000", "+00", "Z"} {
+		if s, ok := strings.CutSuffix(text, zone); ok {
+			return strings.TrimSpace(s)
+		}
+	}
+	return text
+}
+
+// textOfBinary turns PostgreSQL's binary format of a type into its text. What has no declared
+// type is read by its length, as an integer, which is how drivers send those.
+func textOfBinary(types *pgtype.Map, b []byte, oid uint32) (string, error) {
+	if oid == 0 {
+		switch len(b) {
+		case 2:
+			return fmt.Sprint(int16(binary.BigEndian.Uint16(b))), nil
+		case 4:
+			return fmt.Sprint(int32(binary.BigEndian.Uint32(b))), nil
+		case 8:
+			return fmt.Sprint(int64(binary.BigEndian.Uint64(b))), nil
+		}
+		oid = pgtype.TextOID
+	}
+	switch oid {
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID, pgtype.JSONOID:
+		if !utf8.Valid(b) {
+			return "", fmt.Errorf("the text is not valid UTF-8")
+		}
+		return string(b), nil
+	}
+	t, ok := types.TypeForOID(oid)
+	if !ok {
+		return "", fmt.Errorf("the binary format of type %d is not known", oid)
+	}
+	v, err := t.Codec.DecodeValue(types, oid, pgtype.BinaryFormatCode, b)
+	if err != nil {
+		return "", err
+	}
+	if v, ok := v.(float64); ok {
+		return floatText(v, 64, 15), nil
+	}
+	text, err := types.Encode(oid, pgtype.TextFormatCode, v, nil)
+	return string(text), err
+}

@@ -1,0 +1,261 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// perform runs a statement.
+func (s *session) perform(ctx context.Context, st *prepared, parameters []parameterValue) (*result, error) {
+	if s.transaction.failed {
+		switch st.command.(type) {
+		case sqlparse.Commit, sqlparse.Rollback, sqlparse.RollbackTo:
+		default:
+			return nil, fail("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+		}
+	}
+	if st.command == nil {
+		return s.ask(ctx, st.piece, st.oids, parameters)
+	}
+	return s.command(ctx, st, parameters)
+}
+
+// ask answers a question: about the catalog, about this session, or about data.
+func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []parameterValue) (*result, error) {
+	about := s.server.options.Catalog.Answers(at.text)
+	parameters := make([]discreet.Parameter, len(values))
+	for i, v := range values {
+		var err error
+		if v.oid == 0 && v.format == pgtype.BinaryFormatCode && v.bytes != nil {
+			// What a binary value is, its statement knows.
+			if v.oid, err = s.inferred(ctx, at, oids, i); err != nil {
+				return nil, err
+			}
+		}
+		if parameters[i], err = v.read(s.types); err != nil {
+			return nil, fail("22P03", fmt.Sprintf("incorrect data in bind parameter %d", i+1)).reason(err.Error())
+		}
+	}
+	if about {
+		texts := make([]*string, len(parameters))
+		for i, p := range parameters {
+			texts[i] = p.Text
+		}
+		r, err := s.server.options.Catalog.Query(ctx, s.catalogSession(), at.text, texts)
+		if err != nil {
+			return nil, in(ctx, err, at)
+		}
+		return &result{tag: "SELECT", columns: catalogColumns(r.Columns), rows: textRows{r.Rows, catalogColumns(r.Columns)}}, nil
+	}
+	o, err := s.request()
+	if err != nil {
+		return nil, err
+	}
+	o.Parameters = parameters
+	a, err := s.server.options.Gateway.Query(ctx, s.asker, at.text, o)
+	if err != nil {
+		return nil, in(ctx, err, at)
+	}
+	s.last = a
+	intervals := s.settings.show("discreet.intervals") == "on"
+	columns := answerColumns(a.Columns, intervals)
+	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns)}, nil
+}
+
+// inferred returns the type of parameter i, by the statement.
+func (s *session) inferred(ctx context.Context, at piece, oids []uint32, i int) (uint32, error) {
+	shape, err := s.questionShape(ctx, at, oids)
+	if err != nil || i >= len(shape.parameters) {
+		return 0, err
+	}
+	return shape.parameters[i], nil
+}
+
+// in says that an error's place is in at, which may be a part of what the client sent.
+func in(ctx context.Context, err error, at piece) error {
+	f := failed(ctx, err)
+	f.at = &at
+	return f
+}
+
+// shapeOf returns what is known of a statement before it runs.
+func (s *session) shapeOf(ctx context.Context, st *prepared) (*shape, error) {
+	if st.shape != nil && st.intervals == s.settings.show("discreet.intervals") {
+		return st.shape, nil
+	}
+	shape, err := s.newShape(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	st.shape, st.intervals = shape, s.settings.show("discreet.intervals")
+	return shape, nil
+}
+
+func (s *session) newShape(ctx context.Context, st *prepared) (*shape, error) {
+	if st.empty {
+		return &shape{}, nil
+	}
+	if st.command == nil {
+		return s.questionShape(ctx, st.piece, st.oids)
+	}
+	return s.commandShape(ctx, st)
+}
+
+func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*shape, error) {
+	if s.transaction.failed {
+		return nil, fail("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	if s.server.options.Catalog.Answers(at.text) {
+		columns, parameters, err := s.server.options.Catalog.Describe(ctx, s.catalogSession(), at.text, oids)
+		if err != nil {
+			return nil, in(ctx, err, at)
+		}
+		return &shape{columns: catalogColumns(columns), parameters: parameters}, nil
+	}
+	types := make([]sqltype.Type, len(oids))
+	for i, oid := range oids {
+		if types[i] = typeOf(oid); types[i].Kind == sqltype.DecimalKind {
+			types[i] = sqltype.Type{} // each value has its own precision
+		}
+	}
+	d, err := s.server.options.Gateway.Describe(ctx, s.asker, at.text, types)
+	if err != nil {
+		return nil, in(ctx, err, at)
+	}
+	out := &shape{columns: answerColumns(d.Columns, s.settings.show("discreet.intervals") == "on")}
+	for i, t := range d.Parameters {
+		oid := oidOf(t)
+		if i < len(oids) && oids[i] != 0 {
+			oid = oids[i]
+		}
+		out.parameters = append(out.parameters, oid)
+	}
+	for i := len(d.Parameters); i < len(oids); i++ {
+		out.parameters = append(out.parameters, oids[i])
+	}
+	return out, nil
+}
+
+func (s *session) catalogSession() CatalogSession {
+	return CatalogSession{Asker: s.asker, Database: database, Process: s.running.number, Settings: s.settings.read}
+}
+
+func catalogColumns(list []CatalogColumn) []column {
+	out := make([]column, len(list))
+	for i, c := range list {
+		out[i] = column{c.Name, c.OID, c.Modifier}
+	}
+	return out
+}
+
+// answerColumns describes the columns of an answer, with the bounds of intervals after each
+// noisy one where they are wanted.
+func answerColumns(list []discreet.Column, intervals bool) []column {
+	out := make([]column, 0, len(list))
+	for _, c := range list {
+		out = append(out, columnOf(c.Name, c.Type))
+		if intervals && c.Noisy {
+			out = append(out, columnOf(c.Name+"_low", c.Type), columnOf(c.Name+"_high", c.Type))
+		}
+	}
+	return out
+}
+
+// answerRows are the rows of an answer. sources says where each column comes from.
+type answerRows struct {
+	answer  *discreet.Answer
+	sources []source
+	columns []column
+}
+
+type source struct {
+	column int
+	end    end
+}
+
+// An end is a value itself, or a bound of its interval.
+type end uint8
+
+const (
+	value end = iota
+	lower
+	upper
+)
+
+func newAnswerRows(a *discreet.Answer, intervals bool, columns []column) answerRows {
+	r := answerRows{answer: a, columns: columns}
+	for i, c := range a.Columns {
+		r.sources = append(r.sources, source{i, value})
+		if intervals && c.Noisy {
+			r.sources = append(r.sources, source{i, lower}, source{i, upper})
+		}
+	}
+	return r
+}
+
+func (r answerRows) count() int { return len(r.answer.Rows) }
+
+func (r answerRows) cell(types *pgtype.Map, row, column int, format int16) ([]byte, error) {
+	from := r.sources[column]
+	v := r.answer.Rows[row][from.column]
+	if from.end != value {
+		v = nil
+		if row < len(r.answer.Intervals) {
+			if i := r.answer.Intervals[row][from.column]; i != nil {
+				if v = i.Lower; from.end == upper {
+					v = i.Upper
+				}
+			}
+		}
+	}
+	switch {
+	case v == nil:
+		return nil, nil
+	case format == pgtype.BinaryFormatCode:
+		return binaryOf(types, v, r.columns[column].oid)
+	}
+	return []byte(textOf(v, r.columns[column].oid)), nil
+}
+
+// textRows are rows of texts, nil for NULL.
+type textRows struct {
+	rows    [][]*string
+	columns []column
+}
+
+func (r textRows) count() int { return len(r.rows) }
+
+func (r textRows) cell(types *pgtype.Map, row, column int, format int16) ([]byte, error) {
+	v := r.rows[row][column]
+	switch {
+	case v == nil:
+		return nil, nil
+	case format == pgtype.BinaryFormatCode:
+		return binaryOfText(types, *v, r.columns[column].oid)
+	}
+	return []byte(*v), nil
+}
+
+// texts is a result of one text column.
+func texts(tag, name string, lines ...string) *result {
+	columns := []column{textColumn(name)}
+	rows := make([][]*string, len(lines))
+	for i := range lines {
+		rows[i] = []*string{&lines[i]}
+	}
+	return &result{tag: tag, columns: columns, rows: textRows{rows, columns}}
+}
+
+func textColumn(name string) column { return column{name, pgtype.TextOID, noModifier} }
+
+// unknownOption refuses a word in parentheses.
+func unknownOption(statement string, o sqlparse.Option) *failure {
+	return fail("42601", fmt.Sprintf("%s does not know the option %q", statement, strings.ToLower(clip(o.Name))))
+}

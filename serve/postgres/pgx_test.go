@@ -1,0 +1,119 @@
+//go:build cgo
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// connect opens a connection of pgx's that is closed when the test ends.
+func (s stand) connect(t testing.TB, change func(*pgx.ConnConfig), more ...string) *pgx.Conn {
+	t.Helper()
+	c, err := s.dial(t.Context(), change, more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
+}
+
+func (s stand) dial(ctx context.Context, change func(*pgx.ConnConfig), more ...string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(s.address(more...))
+	if err != nil {
+		return nil, err
+	}
+	if change != nil {
+		change(config)
+	}
+	return pgx.ConnectConfig(ctx, config)
+}
+
+// refused fails the test unless err has a SQLSTATE.
+func refused(t *testing.T, err error, state string) *pgconn.PgError {
+	t.Helper()
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || e.Code != state {
+		t.Errorf("got %v, not SQLSTATE %s", err, state)
+		return &pgconn.PgError{}
+	}
+	return e
+}
+
+const byDepartment = "SELECT department, count(*) AS visits, avg(cost) AS cost FROM visits GROUP BY department ORDER BY department"
+
+func TestPgxAsksEveryWay(t *testing.T) {
+	s := start(t, nil)
+	for name, mode := range map[string]pgx.QueryExecMode{
+		"prepared, cached": pgx.QueryExecModeCacheStatement, "described, cached": pgx.QueryExecModeCacheDescribe,
+		"described": pgx.QueryExecModeDescribeExec, "not described": pgx.QueryExecModeExec, "simple": pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := s.connect(t, func(c *pgx.ConnConfig) { c.DefaultQueryExecMode = mode }, "options='-c discreet.rho=0.001'")
+			for range 2 {
+				rows, err := c.Query(t.Context(), byDepartment)
+				if err != nil {
+					t.Fatal(err)
+				}
+				type answer struct {
+					Department string
+					Visits     int64
+					Cost       *float64
+				}
+				all, err := pgx.CollectRows(rows, pgx.RowToStructByName[answer])
+				if err != nil || len(all) != 8 || all[0].Department != "Cardiology" {
+					t.Fatalf("%v: %v", err, all)
+				}
+			}
+			var n int64
+			if err := c.QueryRow(t.Context(), "SELECT count(*) FROM departments WHERE name = $1", "ICU").Scan(&n); err != nil || n != 1 {
+				t.Fatalf("with a parameter: %d, %v", n, err)
+			}
+			_, err := c.Exec(t.Context(), "SELECT count(*) FROM visit")
+			if e := refused(t, err, "42P01"); e.Position != 22 || e.Hint == "" {
+				t.Errorf("place %d, hint %q", e.Position, e.Hint)
+			}
+			if err := c.Ping(t.Context()); err != nil { // the session goes on
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSignIn(t *testing.T) {
+	s := start(t, nil)
+	for name, test := range map[string]struct {
+		change func(*pgx.ConnConfig)
+		more   string
+		state  string
+	}{
+		"wrong password":      {func(c *pgx.ConnConfig) { c.Password = "wrong" }, "", "28P01"},
+		"nobody":              {func(c *pgx.ConnConfig) { c.User = "nobody" }, "", "28P01"},
+		"wrong database":      {nil, "dbname=clinic", "3D000"},
+		"unknown setting":     {nil, "options='-c discreet.roh=1'", "42704"},
+		"a setting's value":   {nil, "options='-c discreet.rho=much'", "22023"},
+		"TLS that is not had": {nil, "sslmode=require", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := s.dial(t.Context(), test.change, test.more)
+			if err == nil {
+				c.Close(t.Context())
+				t.Fatal("it signed in")
+			}
+			if test.state != "" {
+				refused(t, err, test.state)
+			}
+		})
+	}
+	for _, version := range []string{"3.0", "3.2"} {
+		c := s.connect(t, func(c *pgx.ConnConfig) { c.MaxProtocolVersion = version })
+		want := map[string]int{"3.0": 4, "3.2": 32}[version]
+		if n := len(c.PgConn().SecretKey()); n != want {
+			t.Errorf("protocol %s: a secret key of %d bytes, not %d", version, n, want)
+		}
+	}
+}

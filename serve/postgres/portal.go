@@ -1,0 +1,187 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+)
+
+// A piece is a statement within the script that a client sent, to which positions refer.
+type piece struct {
+	script string
+	start  int
+	text   string
+}
+
+// inner is a query within a statement, as of EXPLAIN.
+func (p piece) inner(q sqlparse.Piece) piece { return piece{p.script, p.start + q.Start, q.Text} }
+
+// A prepared statement is read once and run with different parameters. It holds no right: what
+// its account may ask is checked whenever it runs.
+type prepared struct {
+	piece
+	command sqlparse.Command // nil for a question
+	oids    []uint32         // of parameters, as declared; 0 where the client leaves it open
+	empty   bool
+
+	shape     *shape // once it was described
+	intervals string // the setting under which it was
+	told      bool   // whether the client knows the shape
+}
+
+// A shape is what is known of a statement before it runs.
+type shape struct {
+	columns    []column // nil where it returns no rows
+	parameters []uint32
+}
+
+// A portal is a prepared statement with its parameters. It runs once, when its first rows are
+// asked for; a cursor is a portal with a statement of its own.
+type portal struct {
+	statement  *prepared
+	parameters []parameterValue
+	formats    []int16  // of the columns of its result
+	told       []column // what a Describe has told of it; nil if none has
+	result     *result
+	at         int // rows before the next; a cursor may stand before the first or after the last
+
+	cursor, noScroll, hold bool
+	kept                   bool // a transaction that declared it was committed
+}
+
+// A result is what running a statement gives.
+type result struct {
+	columns []column // nil where it has no rows
+	rows    rows
+	tag     string // what CommandComplete says; with rows, what precedes their number
+	copy    *copyForm
+}
+
+// rows are read by position, in a format.
+type rows interface {
+	count() int
+	// cell returns nil for NULL.
+	cell(types *pgtype.Map, row, column int, format int16) ([]byte, error)
+}
+
+// describe sends the description of columns.
+func (s *session) describe(columns []column, formats []int16) {
+	if columns == nil {
+		s.send(&pgproto3.NoData{})
+		return
+	}
+	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
+	for i, c := range columns {
+		m.Fields[i] = pgproto3.FieldDescription{
+			Name: []byte(c.name), DataTypeOID: c.oid, DataTypeSize: sizeOf(c.oid), TypeModifier: c.modifier, Format: formatOf(formats, i),
+		}
+	}
+	s.send(m)
+}
+
+// rowsTo sends the rows from first to before last.
+func (s *session) rowsTo(ctx context.Context, r *result, first, last int, formats []int16) error {
+	values := make([][]byte, len(r.columns))
+	for i := first; i < last; i++ {
+		for j := range values {
+			var err error
+			if values[j], err = r.rows.cell(s.types, i, j, formatOf(formats, j)); err != nil {
+				return fmt.Errorf("encode row: %w", err)
+			}
+		}
+		s.send(&pgproto3.DataRow{Values: values})
+		if s.lost != nil {
+			return s.lost
+		}
+		if i%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// complete says that a statement is done.
+func (s *session) complete(tag string) {
+	s.send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
+}
+
+// execute runs a portal, unless it has run, and sends up to limit rows (all, if 0). In the
+// simple protocol their description goes before them.
+func (s *session) execute(ctx context.Context, p *portal, limit int, simple bool) error {
+	if p.statement.empty {
+		s.send(&pgproto3.EmptyQueryResponse{})
+		return nil
+	}
+	if p.result != nil && p.result.columns == nil {
+		return fail("55000", "portal has run and cannot be run again")
+	}
+	if p.result == nil {
+		r, err := s.perform(ctx, p.statement, p.parameters)
+		if err != nil {
+			return err
+		}
+		if err := checkFormats(p.formats, len(r.columns)); r.copy == nil && err != nil {
+			return fail("08P01", err.Error())
+		}
+		if p.told != nil && !same(p.told, r.columns) {
+			return fail("0A000", "cached plan must not change result type").hint("prepare the statement again")
+		}
+		p.result = r
+	}
+	r := p.result
+	switch {
+	case r.copy != nil:
+		n, err := s.copyOut(ctx, r)
+		if err != nil {
+			return err
+		}
+		s.complete(fmt.Sprintf("COPY %d", n))
+		return nil
+	case r.columns == nil:
+		s.complete(r.tag)
+		return nil
+	}
+	if simple {
+		s.describe(r.columns, p.formats)
+	}
+	first, last := p.at, r.rows.count()
+	if limit > 0 {
+		last = min(last, first+limit)
+	}
+	if err := s.rowsTo(ctx, r, first, last, p.formats); err != nil {
+		return err
+	}
+	p.at = last
+	if limit > 0 && last-first == limit { // as PostgreSQL: it looks no further than asked
+		s.send(&pgproto3.PortalSuspended{})
+		return nil
+	}
+	s.complete(r.counted(last - first))
+	return nil
+}
+
+// counted is the tag of a result of n rows.
+func (r *result) counted(n int) string {
+	switch r.tag {
+	case "SELECT", "FETCH":
+		return fmt.Sprintf("%s %d", r.tag, n)
+	}
+	return r.tag
+}
+
+// same reports whether rows of one description can be sent under the other.
+func same(a, b []column) bool {
+	if len(a) != len(b) || (a == nil) != (b == nil) {
+		return false
+	}
+	for i := range a {
+		if a[i].oid != b[i].oid || a[i].name != b[i].name {
+			return false
+		}
+	}
+	return true
+}

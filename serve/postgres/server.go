@@ -1,0 +1,153 @@
+// Package postgres is Discreet's door for PostgreSQL's clients: psql, drivers, notebooks and
+// business intelligence tools speak to it as to a PostgreSQL server.
+//
+// A [Server] speaks the wire protocol, versions 3.0 and 3.2: it signs people in by
+// SCRAM-SHA-256, keeps their session's settings, prepared statements, portals and cursors,
+// and carries each question to the gateway, which alone decides what is answered and what it
+// costs. Questions about the catalog are answered from what the owner has declared.
+//
+// It guarantees that no statement reaches the gateway before its sender is signed in, that a
+// portal asks once however often its rows are fetched, that transactions change settings
+// alone (what was spent stays spent), and that a message, however it is formed, costs bounded
+// memory and ends no other session.
+//
+// It does not guarantee PostgreSQL's meaning of transactions: there is nothing that could be
+// rolled back. It knows nothing of privacy.
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
+)
+
+// Options are what a Server is made of.
+type Options struct {
+	Gateway  Gateway
+	Accounts Accounts
+	Catalog  Catalog // answers nothing if nil
+
+	// TLS holds the server's certificate; without it connections are in the clear.
+	TLS *tls.Config
+	// RequireTLS refuses clients that do not ask for TLS.
+	RequireTLS bool
+
+	// Now is the machine's clock, by which connections have their deadlines.
+	Now func() time.Time
+	// Log receives what went wrong, without statements or values; discarded if nil.
+	Log    *slog.Logger
+	Limits Limits
+}
+
+// Limits bound what clients can hold and for how long. Zero means the default.
+type Limits struct {
+	Connections int           // signed in at the same time; 1,000
+	Strangers   int           // connected and not signed in yet; 100
+	SignIn      time.Duration // from the connection to the end of signing in; 15 s
+	Idle        time.Duration // between messages; 1 h
+	Statement   time.Duration // a statement, with its waiting; 10 min
+	Write       time.Duration // until a client takes what it asked for; 5 min
+	Message     int           // bytes of one message of a person who is signed in; 1 MiB
+	Statements  int           // prepared, in one session; 1,000
+	Portals     int           // open, in one session; 100
+}
+
+func (l Limits) withDefaults() Limits {
+	number := func(n *int, otherwise int) {
+		if *n == 0 {
+			*n = otherwise
+		}
+	}
+	duration := func(d *time.Duration, otherwise time.Duration) {
+		if *d == 0 {
+			*d = otherwise
+		}
+	}
+	number(&l.Connections, 1000)
+	number(&l.Strangers, 100)
+	duration(&l.SignIn, 15*time.Second)
+	duration(&l.Idle, time.Hour)
+	duration(&l.Statement, 10*time.Minute)
+	duration(&l.Write, 5*time.Minute)
+	number(&l.Message, 1<<20)
+	number(&l.Statements, 1000)
+	number(&l.Portals, 100)
+	return l
+}
+
+// pause is the time between attempts to accept a connection where one failed.
+const pause = 100 * time.Millisecond
+
+// A Server serves PostgreSQL's clients.
+type Server struct {
+	options   Options
+	entropy   *entropy.Source
+	running   *registry
+	strangers chan struct{} // a place for each connection that is not signed in
+	members   chan struct{} // a place for each that is
+}
+
+// New returns a Server.
+func New(o Options) (*Server, error) {
+	if o.Gateway == nil || o.Accounts == nil || o.Now == nil {
+		return nil, errors.New("postgres: a server needs a gateway, accounts and a clock")
+	}
+	if o.RequireTLS && o.TLS == nil {
+		return nil, errors.New("postgres: TLS is required and there is no certificate")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Catalog == nil {
+		o.Catalog = noCatalog{}
+	}
+	o.Limits = o.Limits.withDefaults()
+	return &Server{
+		options: o, entropy: entropy.New(), running: newRegistry(),
+		strangers: make(chan struct{}, o.Limits.Strangers), members: make(chan struct{}, o.Limits.Connections),
+	}, nil
+}
+
+// Serve answers the connections of l until ctx ends; then it closes l, tells the sessions,
+// and returns when the last has ended.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	var sessions sync.WaitGroup
+	defer sessions.Wait()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if errors.Is(err, net.ErrClosed) {
+				return fmt.Errorf("accept connection: %w", err)
+			}
+			s.options.Log.Error("accept connection", "error", err) // too many open files, mostly: it passes
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		select {
+		case s.strangers <- struct{}{}:
+		default: // whoever opens connections and says nothing gets no more of them
+			_ = conn.Close()
+			continue
+		}
+		sessions.Go(func() {
+			defer conn.Close() //nolint:errcheck // there is nobody to tell
+			s.serve(ctx, conn)
+		})
+	}
+}
