@@ -31,7 +31,18 @@ func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*An
 	if err != nil {
 		return nil, err
 	}
-	return s.Answer(ctx)
+	return s.Answer(ctx, Payer{})
+}
+
+// A Payer says under whose rules a statement is charged. The zero value has none but the
+// domain's budget.
+type Payer struct {
+	// Holders are those whose quotas and limits hold: see ledger.Request.
+	Holders []string
+	// Rules is the last record at which the rules were looked at; 0: they were not.
+	Rules int64
+	// Catalog is the digest of the catalog, which an approval binds.
+	Catalog []byte
 }
 
 // A Statement is one that can be answered: all that can be refused without the budget
@@ -103,8 +114,24 @@ func (s *Statement) Certificate() json.RawMessage { return s.certificate }
 // Fingerprint identifies what is asked.
 func (s *Statement) Fingerprint() Fingerprint { return s.fingerprint }
 
+// Request is what the ledger is asked to reserve.
+func (s *Statement) Request(by Payer) ledger.Request {
+	db, planned, o := s.db, s.planned, s.options
+	domain := planned.certificate.Domain
+	r := ledger.Request{
+		Domain: domain.ID, Guard: db.guards[domain.ID], Analyst: o.Analyst, Statement: planned.text, Parameters: s.parameters,
+		Certificate: s.certificate, Events: planned.design.Events, Delta: planned.design.Delta,
+		IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: o.RefuseUnfinished, Fresh: o.Fresh,
+		Holders: by.Holders, Rules: by.Rules, Catalog: by.Catalog, Now: db.config.Now(),
+	}
+	if o.Repeat {
+		r.Repetition = s.fingerprint[:]
+	}
+	return r
+}
+
 // Answer charges and answers the statement, as Query does.
-func (s *Statement) Answer(ctx context.Context) (*Answer, error) {
+func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	db, planned, o := s.db, s.planned, s.options
 	if len(planned.design.Events) == 0 { // public values alone: nothing to charge
 		a, err := db.measure(ctx, planned, s.compiled)
@@ -118,28 +145,24 @@ func (s *Statement) Answer(ctx context.Context) (*Answer, error) {
 		return nil, errors.New("query: the database has no ledger")
 	}
 	domain := planned.certificate.Domain
-	var repetition []byte
-	if o.Repeat {
-		repetition = s.fingerprint[:]
-		if !o.Fresh && o.IdempotencyKey == "" {
-			stored, err := db.config.Ledger.Repeated(ctx, o.Analyst, domain.ID, repetition)
+	request := s.Request(by)
+	if request.Repetition != nil && !o.Fresh && o.IdempotencyKey == "" {
+		stored, err := db.config.Ledger.Repeated(ctx, o.Analyst, domain.ID, request.Repetition)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		if stored != nil {
+			a, err := s.reuse(stored, "this is the stored answer of the same statement; nothing was charged again")
 			if err != nil {
-				return nil, refusal(err)
+				return nil, err
 			}
-			if stored != nil {
-				a, err := s.reuse(stored, "this is the stored answer of the same statement; nothing was charged again")
-				if err != nil {
-					return nil, err
-				}
-				return a, db.left(ctx, planned, a)
-			}
+			return a, db.left(ctx, planned, a)
 		}
 	}
-	reservation, err := db.config.Ledger.Reserve(ctx, ledger.Request{
-		Domain: domain.ID, Guard: db.guards[domain.ID], Analyst: o.Analyst, Statement: planned.text, Parameters: s.parameters,
-		Certificate: s.certificate, Events: planned.design.Events, Delta: planned.design.Delta,
-		IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: o.RefuseUnfinished, Repetition: repetition, Fresh: o.Fresh, Now: db.config.Now(),
-	})
+	if err := db.config.Catalog.Recheck(); err != nil { // it may have been prepared long ago
+		return nil, refusal(err)
+	}
+	reservation, err := db.config.Ledger.Reserve(ctx, request)
 	if err != nil {
 		return nil, refusal(err)
 	}

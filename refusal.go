@@ -57,6 +57,7 @@ func refusal(err error) error {
 	var d *diagnostic.Diagnostic
 	out := &Refusal{}
 	var exhausted *ledger.ExhaustedError
+	var quota *ledger.QuotaError
 	switch {
 	case errors.As(err, &d):
 	case errors.As(err, &exhausted):
@@ -65,6 +66,12 @@ func refusal(err error) error {
 			Because("the statement would cost %v, and %v is left", asked, left).
 			Try("ask for at most what is left: what was spent does not come back")
 		out.Asked, out.Left, out.cause = &asked, &left, ledger.ErrExhausted
+	case errors.As(err, &quota):
+		asked, left := remaining(quota.Measure, quota.Asked), remaining(quota.Measure, quota.Left)
+		d = diagnostic.New("D076", diagnostic.Span{}, "the quota of %s in domain %q does not suffice", quota.Holder, quota.Domain).
+			Because("the statement would cost %v, and %v is left of the quota", asked, left).
+			Try("ask for at most what is left, or ask an owner for more")
+		out.Asked, out.Left, out.cause = &asked, &left, ledger.ErrQuota
 	case errors.Is(err, ledger.ErrSuspended):
 		d = diagnostic.New("D077", diagnostic.Span{}, "the domain is suspended until its owner acknowledges a failure").
 			Because("an earlier answer could not be computed, which can depend on the data").

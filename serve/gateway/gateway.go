@@ -116,14 +116,14 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 		return nil, err
 	}
 	if s.Domain() == "" {
-		return s.Answer(ctx)
+		return s.Answer(ctx, discreet.Payer{})
 	}
 	done, err := g.flights.take(ctx, flight{who.Account.Name, s.Fingerprint(), o.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return s.Answer(ctx)
+	return s.Answer(ctx, discreet.Payer{})
 }
 
 // Explain says what a statement would cost and how accurate its answer would be. It
