@@ -54,6 +54,7 @@ var onlys = []only{
 	{"./learn/leakage", []string{"./audit", "./learn/example", "./learn/network", "./learn/optimizer", "./noise"}, "an attack sees examples and models: no budget, no ledger, and no trainer, whom it judges"},
 	{"./datanode", []string{"./notation", ".", "./accountant", "./budget", "./filter", "./mechanism", "./noise", "./privacy", "./sqltype", "./internal/custody", "./internal/records"}, "a node joins data, mechanisms and budgets; a catalog's table answers by the front door alone"},
 	{"./dataset", []string{"./budget", "./filter", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "transformations in Go over budgets and mechanisms: no database, no ledger of its own"},
+	{"./people", []string{"./filter", "./internal/custody", "./internal/entropy", "./ledger"}, "who may ask, to be reviewed alone: no data, no statement is read, no door"},
 	{"./ledger", []string{"./filter", "./privacy", "./privacy/plan", "./internal/custody", "./internal/entropy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant; it draws nothing but its key"},
 	{"./sandbox", []string{"./budget", "./mechanism", "./noise", "./privacy", "./sandbox/internal/instrument", "./sqltype", "./internal/numeric"}, "untrusted code meets records and a budget here, no engine and no ledger"},
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
@@ -139,6 +140,7 @@ var bans = []ban{
 		"./engine/duckdb",                  // net/url writes the driver's settings; the instance has no network
 		"./internal/datafile/datafiletest", // makes a socket, which is no file
 		"./serve/...",                      // the doors
+		"./people",                         // net/netip reads addresses; nothing is sent
 	}, why: "nothing leaves the machine but through the server's doors"},
 	{from: "./...", to: "os/exec", except: []string{
 		"./packaging/notices", // runs the go command for a release
@@ -175,6 +177,8 @@ var bans = []ban{
 		why: "one frame of commands"},
 	{from: "./internal/cli/command", to: "github.com/spf13/cobra/doc/...", deep: true, why: "manual pages are made beforehand"},
 	{from: "./...", to: "gonum.org/v1/plot/...", why: "internal/plot draws; that library brings fonts, PDF and LaTeX"},
+	{from: "./...", to: "github.com/xdg-go/...", except: []string{"./people", "./serve/..."},
+		why: "passwords are people's; a door names the channel that a conversation is bound to"},
 	{from: "./...", to: "github.com/BurntSushi/toml", except: []string{"./catalog"},
 		why: "the catalog's form is the catalog's"},
 	{from: "./...", to: "golang.org/x/tools/...", except: []string{"./verify/internal/source", "./verify/analyzer", "./cmd/discreetvet"},

@@ -1,0 +1,207 @@
+package people
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver of the accounts' file
+
+	"github.com/xdg-go/scram"
+
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Suffix is what the accounts' file is called beside the ledger's.
+const Suffix = ".accounts"
+
+// Iterations is how often a password is hashed, where the options do not say.
+const Iterations = 16_384
+
+// Options of Open.
+type Options struct {
+	Path   string         // of the accounts' file: the ledger's and Suffix
+	Ledger *ledger.Ledger // whose chain has the rules
+	Now    func() time.Time
+	// Iterations is how often passwords are hashed, if this makes the file; at least 4096,
+	// and Iterations if 0. A file keeps its number: accounts would be told apart by it.
+	Iterations int
+	// Pending is how many statements of an analyst may wait for an owner; 20 if 0.
+	Pending int
+	// Wait waits before a sign-in is looked at; a timer if nil.
+	Wait func(context.Context, time.Duration) error
+}
+
+// Accounts are those of one ledger. The file beside it holds what passwords and tokens are
+// checked by; the ledger's chain says which of that counts, and all that accounts may do.
+// Several processes may use them at once, and one of them from many goroutines.
+type Accounts struct {
+	options    Options
+	db         *sql.DB
+	secret     []byte // of the file: for digests, salts, and for names that there are none of
+	iterations int
+	throttle   *throttle
+	deriving   chan struct{} // a place for each password that is hashed at once
+	derive     func(password string, f scram.KeyFactors) (scram.StoredCredentials, error)
+
+	mu   sync.Mutex // of refreshing
+	roll atomic.Pointer[roll]
+}
+
+// The file's tables. A row counts if the chain has its digest; others are what a crash
+// left, or what somebody put there.
+const schema = `
+CREATE TABLE IF NOT EXISTS file (format INTEGER NOT NULL, iterations INTEGER NOT NULL, secret BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS passwords (digest BLOB PRIMARY KEY, account TEXT NOT NULL, salt BLOB NOT NULL,
+	iterations INTEGER NOT NULL, stored BLOB NOT NULL, server BLOB NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS passwords_account ON passwords (account);
+CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, account TEXT NOT NULL, hash BLOB NOT NULL) STRICT;
+`
+
+// Open opens the accounts of a ledger, and makes their file if there is none: then nobody
+// can sign in until an owner gives passwords. It refuses a file that others can read.
+func Open(ctx context.Context, o Options) (_ *Accounts, err error) {
+	defer wrap(&err, "open accounts %s", o.Path)
+	if o.Path == "" || o.Ledger == nil || o.Now == nil {
+		return nil, errors.New("needs a path, a ledger and a clock")
+	}
+	switch {
+	case o.Iterations == 0:
+		o.Iterations = Iterations
+	case o.Iterations < 4096 || o.Iterations > 10_000_000:
+		return nil, errors.New("passwords are hashed at least 4096 times, and at most 10 million times")
+	}
+	if o.Pending == 0 {
+		o.Pending = 20
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	f, err := custody.New(o.Path)
+	if err == nil {
+		err = f.Close()
+	} else if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := custody.Secret(o.Path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	abs, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
+	if filepath.VolumeName(abs) != "" {
+		name = "/" + name
+	}
+	db, err := sql.Open("sqlite", "file://"+name+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		"&_pragma=trusted_schema(OFF)&_pragma=temp_store(MEMORY)")
+	if err != nil {
+		return nil, err
+	}
+	a := &Accounts{options: o, db: db, throttle: newThrottle(), deriving: make(chan struct{}, 4), derive: derive}
+	a.roll.Store(&roll{})
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return a, nil
+}
+
+// prepare makes the tables if there are none, and reads what the file says of itself.
+func (a *Accounts) prepare(ctx context.Context) error {
+	secret := make([]byte, 32)
+	if _, err := entropy.New().Read(secret); err != nil {
+		return err
+	}
+	tx, err := a.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO file SELECT 1, ?, ? WHERE NOT EXISTS (SELECT 1 FROM file)", a.options.Iterations, secret); err != nil {
+		return err
+	}
+	var format int
+	if err := tx.QueryRowContext(ctx, "SELECT format, iterations, secret FROM file").Scan(&format, &a.iterations, &a.secret); err != nil {
+		return err
+	}
+	if format != 1 || a.iterations < 4096 || len(a.secret) != 32 {
+		return errors.New("this is no file of accounts that this version can read")
+	}
+	return tx.Commit()
+}
+
+// Close closes the file.
+func (a *Accounts) Close() error { return a.db.Close() }
+
+func (a *Accounts) now() time.Time { return a.options.Now() }
+
+// rolled returns the roll as it was read last.
+func (a *Accounts) rolled() *roll { return a.roll.Load() }
+
+// refresh reads the rules that were recorded since it did so last.
+func (a *Accounts) refresh(ctx context.Context) (*roll, error) {
+	before := a.rolled()
+	rules, last, err := a.options.Ledger.Rules(ctx, before.last)
+	if err != nil {
+		return nil, err
+	}
+	if len(rules) == 0 {
+		return before, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now := a.rolled(); now != before { // another was faster
+		if now.last >= last {
+			return now, nil
+		}
+		if rules, last, err = a.options.Ledger.Rules(ctx, now.last); err != nil {
+			return nil, err
+		}
+		before = now
+	}
+	next, err := before.with(rules, last)
+	if err != nil {
+		return nil, err
+	}
+	a.roll.Store(next)
+	return next, nil
+}
+
+// wait waits for a time.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf(format+": %w", append(args, *err)...)
+	}
+}
