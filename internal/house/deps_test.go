@@ -110,6 +110,8 @@ var onlys = []only{
 	{"./internal/declaration", []string{"./catalog", "./internal/derive", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./sqltype"}, "what the owner declared, for commands and servers: no data, no terminal"},
 	{"./internal/stability", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./privacy", "./sqltype"}, "a pure function over the plan: no database, no noise, no budget"},
 	{"./internal/rewrite", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./internal/stability", "./privacy", "./sqltype"}, "plan to plan by the certificate"},
+	{"./internal/sqlparse/statement", []string{"./internal/diagnostic", "./internal/sqlparse"}, "text to a tree of queries on the system catalog"},
+	{"./serve/postgres/pgcatalog", []string{"./catalog", "./internal/diagnostic", "./internal/sqlparse/statement", "./sqltype"}, "it answers from declarations: no data, no budget"},
 	{"./internal/render", []string{"./catalog", "./engine", "./internal/diagnostic", "./internal/plan", "./sqltype"}, "plan to text; it decides nothing"},
 }
 

@@ -1,0 +1,418 @@
+package pgcatalog
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/sqlparse/statement"
+)
+
+// An aggregate is a call of one, of the groups of a query.
+type aggregate struct {
+	name           string
+	args           []*expr
+	keys           []sortKey
+	filter         *expr
+	star, distinct bool
+	call           *invocation
+}
+
+// An accumulator is the state of an aggregate in one group.
+type accumulator interface {
+	result(q *query) any
+}
+
+type counter struct{ n int64 }
+
+func (c *counter) result(*query) any { return c.n }
+
+// A collection keeps what it was given.
+type collection struct {
+	of   *aggregate
+	rows []outRow
+	seen map[string]bool
+}
+
+func (a *aggregate) start() accumulator {
+	if a.name == "count" && !a.distinct {
+		return &counter{}
+	}
+	return &collection{of: a}
+}
+
+// keepsNull are the aggregates to which NULL is a value.
+var keepsNull = []string{"array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
+
+func (a *aggregate) add(f *frame, state accumulator) {
+	if a.filter != nil && a.filter.eval(f) != true {
+		return
+	}
+	f.q.tick(1)
+	values := make([]any, len(a.args))
+	for i, x := range a.args {
+		values[i] = x.eval(f)
+	}
+	if len(values) > 0 && values[0] == nil && !slices.Contains(keepsNull, a.name) {
+		return
+	}
+	switch state := state.(type) {
+	case *counter:
+		state.n++
+	case *collection:
+		if a.distinct {
+			k := string(key(nil, &record{values: values[:1]}))
+			if state.seen[k] {
+				return
+			}
+			if state.seen == nil {
+				state.seen = map[string]bool{}
+			}
+			state.seen[k] = true
+		}
+		// The least and the greatest of what came so far is enough.
+		if n := len(state.rows); n == 1 && (a.name == "min" || a.name == "max") {
+			if order := compare(values[0], state.rows[0].values[0]); order < 0 && a.name == "min" || order > 0 && a.name == "max" {
+				state.rows[0].values = values
+			}
+			return
+		}
+		row := outRow{values: values}
+		for _, k := range a.keys {
+			row.keys = append(row.keys, k.expr.eval(f))
+		}
+		f.q.hold(len(values) + len(a.keys) + 4)
+		state.rows = append(state.rows, row)
+	}
+}
+
+func (c *collection) result(q *query) any {
+	a := c.of
+	if len(a.keys) > 0 {
+		sortRows(q, c.rows, a.keys)
+	} else if a.distinct {
+		sortRows(q, c.rows, []sortKey{{position: 0}})
+	}
+	if a.name == "count" {
+		return int64(len(c.rows))
+	}
+	if len(c.rows) == 0 {
+		return nil
+	}
+	first := c.rows[0].values
+	switch a.name {
+	case "min", "max":
+		return first[0]
+	case "bool_and", "every", "bool_or":
+		for _, row := range c.rows {
+			if row.values[0] == (a.name == "bool_or") {
+				return a.name == "bool_or"
+			}
+		}
+		return a.name != "bool_or"
+	case "array_agg":
+		out := &array{elem: q.elem(a.call.result), lower: 1}
+		for _, row := range c.rows {
+			out.items = append(out.items, row.values[0])
+		}
+		return out
+	case "string_agg":
+		n := 0
+		for _, row := range c.rows {
+			s, _ := row.values[0].(string)
+			between, _ := row.values[1].(string)
+			n += len(s) + len(between)
+		}
+		q.room(n)
+		var b strings.Builder
+		for i, row := range c.rows {
+			if between, ok := row.values[1].(string); ok && i > 0 {
+				b.WriteString(between)
+			}
+			b.WriteString(row.values[0].(string))
+		}
+		return b.String()
+	case "json_agg", "jsonb_agg":
+		var items []string
+		for _, row := range c.rows {
+			items = append(items, q.json(a.call.types[0], row.values[0], a.name == "jsonb_agg"))
+		}
+		return q.made("[" + strings.Join(items, ", ") + "]")
+	case "json_object_agg", "jsonb_object_agg":
+		var pairs []member
+		for _, row := range c.rows {
+			pairs = append(pairs, member{q.write(a.call.types[0], row.values[0]), q.json(a.call.types[1], row.values[1], a.name == "jsonb_object_agg")})
+		}
+		if a.name == "json_object_agg" {
+			return q.made(object1(pairs, "{ ", " : ", " }"))
+		}
+		return q.made(objectB(pairs))
+	case "sum", "avg":
+		return c.sum(q)
+	}
+	return nil
+}
+
+// sum adds up, in the type that PostgreSQL does.
+func (c *collection) sum(q *query) any {
+	if q.base(c.of.call.result) == oidFloat8 || q.base(c.of.call.result) == oidFloat4 {
+		total := 0.0
+		for _, row := range c.rows {
+			f, ok := row.values[0].(float64)
+			if !ok {
+				return nil
+			}
+			total += f
+		}
+		if c.of.name == "avg" {
+			total /= float64(len(c.rows))
+		}
+		return total
+	}
+	total := new(big.Rat)
+	for _, row := range c.rows {
+		switch v := row.values[0].(type) {
+		case int64:
+			total.Add(total, new(big.Rat).SetInt64(v))
+		case *big.Rat:
+			total.Add(total, v)
+		default:
+			return nil
+		}
+	}
+	if c.of.name == "avg" {
+		total.Quo(total, new(big.Rat).SetInt64(int64(len(c.rows))))
+	}
+	if q.base(c.of.call.result) == oidInt8 {
+		if !total.Num().IsInt64() {
+			fail(outOfRange, "bigint out of range")
+		}
+		return total.Num().Int64()
+	}
+	return total
+}
+
+// makeAggregate compiles the call of an aggregate, without a place for its value.
+func (c *compiler) makeAggregate(s *scope, e *statement.Call) *aggregate {
+	if s.within {
+		fail("42803", "aggregate function calls cannot be nested")
+	}
+	s.within = true
+	saved := s.noSets
+	s.noSets = true
+	defer func() { s.within, s.noSets = false, saved }()
+	args := c.exprs(s, e.Args)
+	a := &aggregate{name: e.Name, star: e.Star, distinct: e.Distinct, call: &invocation{}}
+	proc, params := c.find(e, args)
+	switch {
+	case e.Star:
+		a.call.result = oidInt8
+	case proc == nil:
+		a.call.result = c.unknown(e, args).typ
+	default:
+		for i, x := range args {
+			a.call.types = append(a.call.types, x.typ)
+			args[i] = c.coerceParam(x, params[i], params, types(args))
+		}
+		a.call.result = c.concrete(proc.result, params, a.call.types)
+		for i, x := range args {
+			a.call.types[i] = x.typ
+		}
+	}
+	a.args = args
+	for _, o := range e.Order {
+		x := c.expr(s, o.Expr)
+		if x.typ == oidUnknown {
+			x = c.coerce(x, oidText, -1)
+		}
+		a.keys = append(a.keys, sortKey{position: -1, expr: x, desc: o.Desc, nullsFirst: o.NullsFirst})
+	}
+	if e.Filter != nil {
+		a.filter = c.coerceBool(c.expr(s, e.Filter))
+	}
+	return a
+}
+
+func (c *compiler) aggregate(s *scope, e *statement.Call) *expr {
+	a := c.makeAggregate(s, e)
+	i := len(s.aggregates)
+	s.aggregates = append(s.aggregates, a)
+	return &expr{typ: a.call.result, mod: -1, name: e.Name, eval: func(f *frame) any {
+		if i < len(f.aggs) {
+			return f.aggs[i]
+		}
+		return nil
+	}}
+}
+
+// A windowCall is a call with OVER.
+type windowCall struct {
+	name      string
+	args      []*expr
+	aggregate *aggregate
+	partition []*expr
+	keys      []sortKey
+}
+
+func (c *compiler) windowCall(s *scope, e *statement.Call) *expr {
+	w := e.Over
+	call := &windowCall{name: e.Name}
+	definition := *w
+	for _, name := range []string{w.Name, w.Refers} {
+		for _, n := range s.named {
+			if n.Name == name && name != "" {
+				if len(definition.Partition) == 0 {
+					definition.Partition = n.Partition
+				}
+				if len(definition.Order) == 0 {
+					definition.Order = n.Order
+				}
+				definition.Framed = definition.Framed || n.Framed
+			}
+		}
+	}
+	if definition.Framed {
+		fail(unsupported, "frames of windows are not supported")
+	}
+	var typ oid
+	if c.is(e, 'a') {
+		plain := *e
+		plain.Over = nil
+		call.aggregate = c.makeAggregate(s, &plain)
+		typ = call.aggregate.call.result
+	} else {
+		call.args = c.exprs(s, e.Args)
+		proc, params := c.find(e, call.args)
+		if proc == nil {
+			typ = c.unknown(e, call.args).typ
+		} else {
+			actual := types(call.args)
+			for i, x := range call.args {
+				call.args[i] = c.coerceParam(x, params[i], params, actual)
+			}
+			typ = c.concrete(proc.result, params, actual)
+		}
+	}
+	call.partition = c.exprs(s, definition.Partition)
+	for _, o := range definition.Order {
+		call.keys = append(call.keys, sortKey{position: -1, expr: c.expr(s, o.Expr), desc: o.Desc, nullsFirst: o.NullsFirst})
+	}
+	i := len(s.windows)
+	s.windows = append(s.windows, call)
+	return &expr{typ: typ, mod: -1, name: e.Name, eval: func(f *frame) any {
+		if i < len(f.wins) {
+			return f.wins[i]
+		}
+		return nil
+	}}
+}
+
+// overWindows keeps all rows, computes the calls with OVER, and gives the rows again.
+func (c *compiler) overWindows(f *frame, s *scope, frames func(*frame, func() bool), give func() bool) {
+	type kept struct {
+		rows [][]any
+		aggs []any
+		wins []any
+	}
+	var all []*kept
+	frames(f, func() bool {
+		f.q.hold(len(f.rows) + len(f.aggs) + len(s.windows) + 6)
+		all = append(all, &kept{slices.Clone(f.rows), f.aggs, make([]any, len(s.windows))})
+		return true
+	})
+	set := func(k *kept) { copy(f.rows, k.rows); f.aggs, f.wins = k.aggs, k.wins }
+	for i, w := range s.windows {
+		parts := map[string][]outRow{}
+		var order []string
+		for n, k := range all {
+			set(k)
+			var id []byte
+			for _, e := range w.partition {
+				id = key(id, e.eval(f))
+			}
+			row := outRow{values: []any{int64(n)}}
+			for _, e := range w.keys {
+				row.keys = append(row.keys, e.expr.eval(f))
+			}
+			if parts[string(id)] == nil {
+				order = append(order, string(id))
+			}
+			parts[string(id)] = append(parts[string(id)], row)
+		}
+		for _, id := range order {
+			part := parts[id]
+			sortRows(f.q, part, w.keys)
+			at := func(n int) *kept { return all[part[n].values[0].(int64)] }
+			peers := func(a, b int) bool { return compareList(part[a].keys, part[b].keys) == 0 }
+			w.compute(f, len(part), peers, func(n int) { set(at(n)) }, func(n int, v any) { at(n).wins[i] = v })
+		}
+	}
+	for _, k := range all {
+		if set(k); !give() {
+			return
+		}
+	}
+}
+
+// compute gives the values of a call in one partition of n rows in order.
+func (w *windowCall) compute(f *frame, n int, peers func(a, b int) bool, set func(int), give func(int, any)) {
+	if w.aggregate != nil { // to the last of the row's peers
+		state := w.aggregate.start()
+		for from := 0; from < n; {
+			to := from
+			for to < n && peers(from, to) {
+				set(to)
+				w.aggregate.add(f, state)
+				to++
+			}
+			v := state.result(f.q)
+			for ; from < to; from++ {
+				give(from, v)
+			}
+		}
+		return
+	}
+	value := func(row, arg int) any {
+		if row < 0 || row >= n || arg >= len(w.args) {
+			return nil
+		}
+		set(row)
+		return w.args[arg].eval(f)
+	}
+	rank, dense := int64(0), int64(0)
+	for i := range n {
+		f.q.tick(1)
+		if i == 0 || !peers(i-1, i) {
+			rank, dense = int64(i+1), dense+1
+		}
+		switch w.name {
+		case "row_number":
+			give(i, int64(i+1))
+		case "rank":
+			give(i, rank)
+		case "dense_rank":
+			give(i, dense)
+		case "lag", "lead":
+			by := int64(1)
+			if v, ok := value(i, 1).(int64); ok {
+				by = v
+			}
+			if w.name == "lag" {
+				by = -by
+			}
+			v := value(i+int(by), 0)
+			if at := i + int(by); at < 0 || at >= n {
+				v = value(i, 2)
+			}
+			give(i, v)
+		case "first_value":
+			give(i, value(0, 0))
+		case "last_value":
+			last := i
+			for last+1 < n && peers(i, last+1) {
+				last++
+			}
+			give(i, value(last, 0))
+		}
+	}
+}
