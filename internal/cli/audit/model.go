@@ -184,10 +184,6 @@ func (a *modelAudit) run(ctx context.Context, t *terminal.Terminal) error {
 		return diagnostic.New("D165", diagnostic.Span{}, "training held nothing out").
 			Because("without examples that were not trained on there is nobody to tell members from").Try("train with --holdout 0.5, or name --others")
 	}
-	claim, err := a.claim(ctx, m)
-	if err != nil {
-		return err
-	}
 	for _, side := range []*input.Examples{&a.Examples, &others} {
 		if side.Table == "" || side.Public {
 			continue
@@ -219,6 +215,10 @@ func (a *modelAudit) run(ctx context.Context, t *terminal.Terminal) error {
 		return diagnostic.New("D132", diagnostic.Span{}, "there must be some members and some others")
 	}
 	set, member := mixed(members, rest)
+	claim, err := a.claim(ctx, m)
+	if err != nil {
+		return err
+	}
 	curves, err := a.attack(ctx, t, m, set, member, r, claim)
 	if err != nil {
 		return unplayableModel(err)
