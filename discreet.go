@@ -153,6 +153,7 @@ var ErrUnavailable = errors.New("the answer could not be computed; the charge st
 // known before private data is touched.
 type statement struct {
 	text        string
+	bound       plan.Node
 	certificate *stability.Certificate
 	post        *rewrite.Post
 	design      *release.Design
@@ -173,7 +174,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{text: text, spend: o.Spend}
+	s := &statement{text: text, bound: bound, spend: o.Spend}
 	if s.certificate, err = stability.Analyze(bound); err != nil {
 		return nil, in(err, text)
 	}

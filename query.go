@@ -111,6 +111,10 @@ func (s *Statement) Cost() (Cost, error) {
 // Certificate is what the ledger will keep of the statement, as JSON.
 func (s *Statement) Certificate() json.RawMessage { return s.certificate }
 
+// Canonical is the statement as it was understood: its plan, in which names are resolved
+// and parameters are constants.
+func (s *Statement) Canonical() string { return plan.Format(s.planned.bound) }
+
 // Fingerprint identifies what is asked.
 func (s *Statement) Fingerprint() Fingerprint { return s.fingerprint }
 

@@ -18,6 +18,8 @@ import (
 	"log/slog"
 	"math/big"
 	"runtime"
+	"slices"
+	"strconv"
 	"time"
 
 	discreet "github.com/discreet-dp/discreet"
@@ -32,8 +34,10 @@ import (
 // after the Gateway's last use.
 type Config struct {
 	Catalog *catalog.Catalog
+	Digest  []byte // of the catalog's file: approvals bind it
 	Engine  engine.Engine
 	Ledger  *ledger.Ledger
+	People  *people.Accounts
 	// Now is the clock.
 	Now func() time.Time
 	// OwnerLog receives what the owner may know and analysts may not. Discarded if nil.
@@ -42,6 +46,10 @@ type Config struct {
 	Concurrency int
 	// Queue is how many more may wait; 1,000 if 0.
 	Queue int
+	// Observe is told of every statement when it has been answered, or has failed.
+	Observe func(Observation)
+	// Step is the time between the instants at which answers leave; 0: at once.
+	Step time.Duration
 }
 
 // A Gateway answers for all doors. It is safe for concurrent use.
@@ -96,50 +104,142 @@ type Options struct {
 	Parameters     []discreet.Parameter
 }
 
-func (o *Options) query(a Asker) *discreet.QueryOptions {
+func (o *Options) query(who people.Account) *discreet.QueryOptions {
 	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Confidence: o.Confidence,
-		Parameters: o.Parameters, Analyst: a.Account.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Fresh: o.Fresh}
+		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Fresh: o.Fresh}
 }
 
-// database is the catalog's, as far as it exists for the asker.
-func (g *Gateway) database(Asker) *discreet.Database { return g.whole }
+// database is the catalog's, as far as it exists for the account.
+func (g *Gateway) database(who people.Account) *discreet.Database { return g.whole.Only(who.Allows) }
+
+// current looks at the account's rules as they are now.
+func (g *Gateway) current(ctx context.Context, who Asker) (people.Account, error) {
+	now, err := who.Account.Current(ctx)
+	if err != nil {
+		return now, err
+	}
+	if !now.Within(g.config.Now()) {
+		return now, ErrHours
+	}
+	return now, nil
+}
+
+// attempts bounds how often a statement meets rules that have just changed.
+const attempts = 3
 
 // Query answers a statement.
-func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (*discreet.Answer, error) {
-	leave, err := g.running.enter(ctx, who.Account.Name)
+func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (a *discreet.Answer, err error) {
+	defer g.leave(ctx)
+	if g.config.Observe != nil {
+		began := g.config.Now()
+		defer func() {
+			g.config.Observe(Observation{who.Door, a != nil && a.Reused, err, g.config.Now().Sub(began)})
+		}()
+	}
+	for range attempts {
+		if a, err = g.query(ctx, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
+			return a, err
+		}
+	}
+	return nil, err
+}
+
+func (g *Gateway) query(ctx context.Context, who Asker, sql string, o Options) (*discreet.Answer, error) {
+	account, err := g.current(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	s, err := g.prepare(ctx, who, sql, o)
+	o.Spend = spend(o.Spend, account)
+	free, err := g.running.enter(ctx, account.Name)
 	if err != nil {
 		return nil, err
 	}
+	defer free()
+	s, err := g.prepare(ctx, account, sql, o)
+	if err != nil {
+		return nil, err
+	}
+	payer := discreet.Payer{Holders: account.Holders(), Rules: account.Seen(), Catalog: g.config.Digest}
 	if s.Domain() == "" {
-		return s.Answer(ctx, discreet.Payer{})
+		return s.Answer(ctx, payer)
 	}
-	done, err := g.flights.take(ctx, flight{who.Account.Name, s.Fingerprint(), o.IdempotencyKey})
+	done, err := g.flights.take(ctx, flight{account.Name, s.Fingerprint(), o.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return s.Answer(ctx, discreet.Payer{})
+	answer, err := s.Answer(ctx, payer)
+	if errors.Is(err, ledger.ErrLimit) && g.config.People != nil {
+		return nil, g.pending(ctx, s, payer)
+	}
+	return answer, err
+}
+
+// pending asks an owner for a statement that is over a limit.
+func (g *Gateway) pending(ctx context.Context, s *discreet.Statement, payer discreet.Payer) error {
+	approval, err := g.config.People.Ask(ctx, s.Request(payer), s.Canonical())
+	if err != nil {
+		return err
+	}
+	p := &Pending{Approval: strconv.FormatInt(approval.ID, 10)}
+	if approval.Status == ledger.Denied {
+		p.Denied, p.Why = true, people.Shown(approval.Why)
+	}
+	return p
+}
+
+// spend is what a statement may cost: what it names, or the account's own default.
+func spend(named discreet.Spend, who people.Account) discreet.Spend {
+	if named.Epsilon.Sign() != 0 || named.Delta.Sign() != 0 || named.Rho.Sign() != 0 {
+		return named
+	}
+	d := who.Spend()
+	return discreet.Spend{Epsilon: d.Epsilon, Delta: d.Delta, Rho: d.Rho}
+}
+
+// leave waits for the next instant at which answers leave, so that when they come tells
+// less of how long they took.
+func (g *Gateway) leave(ctx context.Context) {
+	if g.config.Step <= 0 {
+		return
+	}
+	now := g.config.Now()
+	wait := time.NewTimer(now.Truncate(g.config.Step).Add(g.config.Step).Sub(now))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
 }
 
 // Explain says what a statement would cost and how accurate its answer would be. It
 // costs nothing.
 func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options) (*discreet.Explanation, error) {
-	e, err := g.database(who).Explain(ctx, sql, o.query(who))
+	account, err := g.current(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	o.Spend = spend(o.Spend, account)
+	e, err := g.database(account).Explain(ctx, sql, o.query(account))
 	return e, named(err)
 }
 
 // Describe says what columns a statement will return, and the types of its parameters.
 func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []sqltype.Type) (*discreet.Description, error) {
-	return g.database(who).Describe(ctx, sql, types)
+	account, err := g.current(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return g.database(account).Describe(ctx, sql, types)
 }
 
 // Catalog is what is declared, as far as it exists for the asker. It must not be changed.
-func (g *Gateway) Catalog(Asker) *catalog.Catalog { return g.config.Catalog }
+func (g *Gateway) Catalog(who Asker) *catalog.Catalog {
+	c := *g.config.Catalog
+	c.Tables = slices.DeleteFunc(slices.Clone(c.Tables), func(t *catalog.Table) bool { return !who.Account.Allows(t.Name) })
+	c.Views = slices.DeleteFunc(slices.Clone(c.Views), func(v *catalog.View) bool { return !who.Account.Allows(v.Name) })
+	return &c
+}
 
 // Budget returns the balance of every domain of the catalog.
 func (g *Gateway) Budget(ctx context.Context, _ Asker) ([]ledger.Balance, error) {

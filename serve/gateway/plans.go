@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/people"
 )
 
 // plans are prepared statements by what was asked, so that who asks again waits for no
@@ -14,7 +15,8 @@ import (
 // that changes is read again when the owner says so.
 type plans struct {
 	mu      sync.Mutex
-	version int64
+	version int64 // of the data
+	rules   int64 // the last rule that was looked at
 	size    int
 	byText  map[string]*discreet.Statement
 }
@@ -44,7 +46,7 @@ func (o *Options) key(sql string) (string, error) {
 }
 
 // prepare returns the statement as it was prepared before, or prepares it.
-func (g *Gateway) prepare(ctx context.Context, who Asker, sql string, o Options) (*discreet.Statement, error) {
+func (g *Gateway) prepare(ctx context.Context, who people.Account, sql string, o Options) (*discreet.Statement, error) {
 	version, err := g.config.Ledger.Version(ctx)
 	if err != nil {
 		return nil, err
@@ -53,11 +55,11 @@ func (g *Gateway) prepare(ctx context.Context, who Asker, sql string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	text = who.Account.Name + "\x00" + text
+	text = who.Name + "\x00" + text
 	p := &g.plans
 	p.mu.Lock()
-	if p.version != version.Record || p.byText == nil || p.size > maxPlans {
-		p.version, p.size, p.byText = version.Record, 0, map[string]*discreet.Statement{}
+	if p.version != version.Record || p.rules != who.Seen() || p.byText == nil || p.size > maxPlans {
+		p.version, p.rules, p.size, p.byText = version.Record, who.Seen(), 0, map[string]*discreet.Statement{}
 	}
 	known := p.byText[text]
 	p.mu.Unlock()
@@ -70,7 +72,7 @@ func (g *Gateway) prepare(ctx context.Context, who Asker, sql string, o Options)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.version == version.Record {
+	if p.version == version.Record && p.rules == who.Seen() {
 		p.byText[text] = s
 		p.size += len(text)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/people"
 )
 
 // ErrBusy: as many statements wait as may.
@@ -14,10 +16,21 @@ var ErrBusy = errors.New("too many statements are waiting")
 // ErrNotAllowed: the account may not do this.
 var ErrNotAllowed = errors.New("the account may not do this")
 
-// A Pending error says that an owner must decide before the statement is answered.
-type Pending struct{ Approval string }
+// ErrHours: the account may not ask at this time.
+var ErrHours = errors.New("the account may not ask at this time")
+
+// A Pending error says that an owner must decide before the statement is answered, or has
+// decided against it.
+type Pending struct {
+	Approval string
+	Denied   bool
+	Why      string // it was denied
+}
 
 func (p *Pending) Error() string {
+	if p.Denied {
+		return fmt.Sprintf("an owner has denied this statement (approval %s): %s", p.Approval, p.Why)
+	}
 	return fmt.Sprintf("an owner must approve this statement first: approval %s", p.Approval)
 }
 
@@ -39,18 +52,24 @@ const (
 	NotAllowed
 )
 
+func (s Status) String() string {
+	return [...]string{"unavailable", "syntax", "table", "column", "refused", "budget", "waiting", "key", "rate", "cancelled", "not_allowed"}[s]
+}
+
 // Of returns what kind of failure err is.
 func Of(err error) Status {
 	var r *discreet.Refusal
 	var p *Pending
 	switch {
+	case errors.As(err, &p) && p.Denied:
+		return NotAllowed
 	case errors.As(err, &p):
 		return Waiting
 	case errors.As(err, &r):
 		return ofCode(r.Code)
-	case errors.Is(err, ErrBusy):
+	case errors.Is(err, ErrBusy), errors.Is(err, ledger.ErrTooMany), errors.Is(err, people.ErrTooMany):
 		return Rate
-	case errors.Is(err, ErrNotAllowed):
+	case errors.Is(err, ErrNotAllowed), errors.Is(err, ErrHours), errors.Is(err, people.ErrEnded):
 		return NotAllowed
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Cancelled

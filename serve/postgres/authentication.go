@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -27,20 +26,20 @@ const maxToken = 8192
 func (s *session) authenticate(ctx context.Context) (gateway.Asker, error) {
 	nobody := gateway.Asker{}
 	name, address := s.greeting.user, s.address()
-	stored, err := s.server.options.Accounts.Verifier(ctx, name, address)
-	if err != nil {
-		return nobody, err
-	}
-	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return stored, nil })
-	if err != nil {
-		return nobody, err
-	}
-	mechanisms := []string{plain}
-	conversation := server.NewConversation()
-	if binding, ok := s.binding(); ok {
+	mechanisms, binding := []string{plain}, s.binding()
+	if binding != nil {
 		mechanisms = []string{bound, plain}
-		conversation = server.NewConversationWithChannelBinding(binding)
 	}
+	conversation, err := s.server.options.Accounts.Scram(ctx, name, address, binding)
+	if err != nil {
+		return nobody, err
+	}
+	done := false
+	defer func() {
+		if !done {
+			conversation.Account() //nolint:errcheck // one that was broken off counts as a failure
+		}
+	}()
 	s.send(&pgproto3.AuthenticationSASL{AuthMechanisms: mechanisms})
 	var first pgproto3.SASLInitialResponse
 	if err := s.token(pgproto3.AuthTypeSASL, func(m pgproto3.FrontendMessage) bool {
@@ -74,11 +73,9 @@ func (s *session) authenticate(ctx context.Context) (gateway.Asker, error) {
 		return nobody, err
 	}
 	answer, err = conversation.Step(challenge)
-	account, refused := s.server.options.Accounts.SignIn(ctx, name, address, err == nil && conversation.Valid())
-	if err != nil || refused != nil || !conversation.Valid() {
-		if f := (*failure)(nil); errors.As(refused, &f) {
-			return nobody, f
-		}
+	account, refused := conversation.Account()
+	done = true
+	if err != nil || refused != nil {
 		return nobody, fatal("28P01", fmt.Sprintf("password authentication failed for user %q", name))
 	}
 	s.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(answer)})
@@ -105,11 +102,14 @@ func (s *session) token(kind uint32, read func(pgproto3.FrontendMessage) bool) e
 
 // binding is tls-server-end-point of RFC 5929: a digest of the certificate that this server
 // has shown on the connection.
-func (s *session) binding() (scram.ChannelBinding, bool) {
+func (s *session) binding() *scram.ChannelBinding {
 	if s.certificate == nil {
-		return scram.ChannelBinding{}, false
+		return nil
 	}
 	// The library reads it as a client sees it: as its peer's.
 	b, err := scram.NewTLSServerEndpointBinding(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{s.certificate}})
-	return b, err == nil // Ed25519, for one, has no binding
+	if err != nil { // Ed25519, for one, has no binding
+		return nil
+	}
+	return &b
 }

@@ -18,13 +18,19 @@ type Gateway interface {
 	Describe(ctx context.Context, who gateway.Asker, sql string, types []sqltype.Type) (*discreet.Description, error)
 }
 
-// Accounts know whose passwords are right. Both methods may wait, and refuse, where an
-// account or an address has failed too often.
+// Accounts know whose passwords are right. They may wait, and refuse, where an account or an
+// address has failed too often.
 type Accounts interface {
-	// Verifier returns what an account's password is held against. For a name that nobody
-	// has it returns one that no password meets: a stranger cannot tell.
-	Verifier(ctx context.Context, name, address string) (scram.StoredCredentials, error)
-	// SignIn takes down whether the client has proved to know the password, and returns the
-	// account if it has and may sign in.
-	SignIn(ctx context.Context, name, address string, proved bool) (people.Account, error)
+	// Scram begins a conversation with somebody who says that he or she is an account. One
+	// that there is not gets a conversation like any other: a stranger cannot tell. binding
+	// is the connection's, or nil.
+	Scram(ctx context.Context, name, address string, binding *scram.ChannelBinding) (Conversation, error)
+}
+
+// A Conversation is the server's side of SCRAM-SHA-256.
+type Conversation interface {
+	Step(challenge string) (answer string, err error)
+	// Account returns who has signed in; an error if nobody has. It is called once, at the
+	// end, and also of a conversation that was broken off.
+	Account() (people.Account, error)
 }

@@ -81,24 +81,40 @@ func (s stand) psql(t testing.TB, args ...string) string {
 // accounts are those of gatewaytest, all with one password.
 type accounts struct{}
 
-func (accounts) Verifier(_ context.Context, name, _ string) (scram.StoredCredentials, error) {
+func (accounts) Scram(_ context.Context, name, _ string, binding *scram.ChannelBinding) (postgres.Conversation, error) {
 	known := password
 	if name != gatewaytest.Analyst.Name && name != gatewaytest.Owner.Name {
 		known = "nobody's"
 	}
 	c, err := scram.SHA256.NewClient("", known, "")
 	if err != nil {
-		return scram.StoredCredentials{}, err
+		return nil, err
 	}
-	return c.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "sixteen bytes of", Iters: 4096})
+	stored, err := c.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "sixteen bytes of", Iters: 4096})
+	if err != nil {
+		return nil, err
+	}
+	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return stored, nil })
+	if err != nil {
+		return nil, err
+	}
+	if binding != nil {
+		return conversation{server.NewConversationWithChannelBinding(*binding), name}, nil
+	}
+	return conversation{server.NewConversation(), name}, nil
 }
 
-func (accounts) SignIn(_ context.Context, name, _ string, proved bool) (people.Account, error) {
+type conversation struct {
+	*scram.ServerConversation
+	name string
+}
+
+func (c conversation) Account() (people.Account, error) {
 	switch {
-	case !proved:
-	case name == gatewaytest.Analyst.Name:
+	case !c.Valid():
+	case c.name == gatewaytest.Analyst.Name:
 		return gatewaytest.Analyst, nil
-	case name == gatewaytest.Owner.Name:
+	case c.name == gatewaytest.Owner.Name:
 		return gatewaytest.Owner, nil
 	}
 	return people.Account{}, errors.New("wrong password")

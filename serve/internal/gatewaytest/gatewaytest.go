@@ -5,6 +5,7 @@
 package gatewaytest
 
 import (
+	"crypto/sha256"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,6 +18,9 @@ import (
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 )
+
+// Password is that of all accounts of tests.
+const Password = "correct horse battery"
 
 // Noon is when everything happens.
 var Noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -36,6 +40,12 @@ func New(t testing.TB) *gateway.Gateway {
 // NewIn opens a gateway whose files lie in dir.
 func NewIn(t testing.TB, dir string) *gateway.Gateway {
 	t.Helper()
+	return Open(t, dir).Gateway
+}
+
+// Open opens a gateway with its accounts, whose files lie in dir.
+func Open(t testing.TB, dir string) World {
+	t.Helper()
 	path, err := clinic.Write(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +64,37 @@ func NewIn(t testing.TB, dir string) *gateway.Gateway {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() }) //nolint:errcheck // the test is over
-	g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Engine: e, Ledger: l, Now: func() time.Time { return Noon }})
+	now := func() time.Time { return Noon }
+	accounts, err := people.Open(t.Context(), people.Options{Path: filepath.Join(dir, "discreet.ledger") + people.Suffix, Ledger: l, Now: now, Iterations: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	t.Cleanup(func() { accounts.Close() }) //nolint:errcheck // the test is over
+	for _, a := range []people.Account{Owner, Analyst} {
+		if err := accounts.Add(t.Context(), "test", a.Name, a.Role, Password); err != nil {
+			t.Fatal(err)
+		}
+	}
+	digest := sha256.Sum256([]byte("the demo's catalog"))
+	g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Digest: digest[:], Engine: e, Ledger: l, People: accounts, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return World{g, accounts}
+}
+
+// A World is a gateway with its accounts.
+type World struct {
+	*gateway.Gateway
+	People *people.Accounts
+}
+
+// SignIn signs an account in by its password.
+func (w World) SignIn(t testing.TB, name string) people.Account {
+	t.Helper()
+	a, err := w.People.SignIn(t.Context(), name, Password, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
