@@ -2,20 +2,16 @@ package query
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"time"
 
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
-
-	discreet "github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/filter"
-	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/privacy"
 )
 
 // Budget is discreet budget.
@@ -58,40 +54,8 @@ JSON has everything, with the events and certificates.`,
 
 // A budget is all that a ledger tells.
 type budget struct {
-	Domains []domainBudget `json:"domains"`
-	History []event        `json:"history"`
-}
-
-type domainBudget struct {
-	Domain     string             `json:"domain"`
-	Neighbours string             `json:"neighbours"`
-	Measure    filter.Measure     `json:"measure"`
-	Epsilon    privacy.Epsilon    `json:"epsilon"`
-	Delta      privacy.Delta      `json:"delta"`
-	Order      json.Number        `json:"order,omitempty"` // of rdp
-	Limit      discreet.Remaining `json:"limit"`           // the budget in the measure's own terms
-	Spent      discreet.Remaining `json:"spent"`
-	Remaining  discreet.Remaining `json:"remaining"`
-	Implies    filter.Amounts     `json:"implies"`    // what remains, as (epsilon, delta), and as rho if the measure has one
-	Unanswered int64              `json:"unanswered"` // charges without an answer
-	Suspended  bool               `json:"suspended"`
-}
-
-// An event is one record of the ledger.
-type event struct {
-	Record      int64               `json:"record"`
-	Kind        string              `json:"kind"` // create, anchor, domain, reserve, suspend, acknowledge, access
-	Time        time.Time           `json:"time"`
-	Domain      string              `json:"domain,omitempty"`
-	Analyst     string              `json:"analyst,omitempty"`
-	Statement   string              `json:"statement,omitempty"`
-	Parameters  json.RawMessage     `json:"parameters,omitempty"`
-	Certificate json.RawMessage     `json:"certificate,omitempty"`
-	Events      []privacy.Event     `json:"events,omitempty"`
-	Charge      *discreet.Remaining `json:"charge,omitempty"`
-	Answered    bool                `json:"answered"`
-	Note        string              `json:"note,omitempty"`
-	User        *ledger.User        `json:"user,omitempty"` // of the operating system
+	Domains []books.Domain `json:"domains"`
+	History []books.Entry  `json:"history"`
 }
 
 func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
@@ -99,42 +63,25 @@ func readBudget(ctx context.Context, l *ledger.Ledger) (*budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &budget{Domains: []domainBudget{}, History: []event{}}
+	b := &budget{Domains: []books.Domain{}}
 	measures := map[string]filter.Measure{}
 	for _, d := range domains {
 		balance, err := l.Balance(ctx, d.ID)
 		if err != nil {
 			return nil, err
 		}
-		implies, err := balance.Implies()
+		told, err := books.NewDomain(balance)
 		if err != nil {
 			return nil, err
 		}
 		measures[d.ID] = d.Measure
-		var order json.Number
-		if balance.Order != nil {
-			order = json.Number(numeric.FormatRat(balance.Order))
-		}
-		b.Domains = append(b.Domains, domainBudget{d.ID, d.Neighbours.String(), d.Measure, d.Epsilon, d.Delta, order,
-			terminal.InMeasure(d.Measure, balance.Limit), terminal.InMeasure(d.Measure, balance.Spent), terminal.InMeasure(d.Measure, balance.Remaining),
-			implies, balance.Uncommitted, balance.Suspended})
+		b.Domains = append(b.Domains, told)
 	}
 	history, err := l.History(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range history {
-		if h.Kind == "commit" { // its reservation says that it is answered
-			continue
-		}
-		e := event{Record: h.Seq, Kind: h.Kind, Time: h.Time, Domain: h.Domain, Analyst: h.Analyst, User: h.User, Statement: h.Statement,
-			Parameters: h.Parameters, Certificate: h.Certificate, Events: h.Events, Answered: h.Committed, Note: h.Note}
-		if h.Kind == "reserve" {
-			charge := terminal.InMeasure(measures[h.Domain], h.Charge)
-			e.Charge = &charge
-		}
-		b.History = append(b.History, e)
-	}
+	b.History = books.NewEntries(history, measures)
 	return b, nil
 }
 
@@ -166,7 +113,7 @@ func writeBudget(t *terminal.Terminal, b *budget, last int) {
 			fmt.Fprintf(t.Out, "  suspended until its owner runs discreet ledger acknowledge %s\n", d.Domain)
 		}
 	}
-	var spent, seen []event
+	var spent, seen []books.Entry
 	for _, e := range b.History {
 		switch e.Kind {
 		case "reserve":
@@ -180,7 +127,7 @@ func writeBudget(t *terminal.Terminal, b *budget, last int) {
 }
 
 // writeSpent prints the last statements.
-func writeSpent(t *terminal.Terminal, spent []event, last int) {
+func writeSpent(t *terminal.Terminal, spent []books.Entry, last int) {
 	if len(spent) == 0 {
 		return
 	}
@@ -206,7 +153,7 @@ func writeSpent(t *terminal.Terminal, spent []event, last int) {
 }
 
 // writeSeen prints the last times that somebody saw exact values.
-func writeSeen(t *terminal.Terminal, seen []event, last int) {
+func writeSeen(t *terminal.Terminal, seen []books.Entry, last int) {
 	if len(seen) == 0 {
 		return
 	}
@@ -225,7 +172,7 @@ func writeSeen(t *terminal.Terminal, seen []event, last int) {
 }
 
 // impliedText says what is left of a budget in the other measures.
-func impliedText(d domainBudget) string {
+func impliedText(d books.Domain) string {
 	parts := []filter.Part{{Name: "epsilon", Amount: d.Implies.Epsilon}, {Name: "delta", Amount: d.Implies.Delta}}
 	if d.Measure == filter.Pure {
 		parts = nil
@@ -237,7 +184,7 @@ func impliedText(d domainBudget) string {
 }
 
 // share returns how much of its budget a domain has left.
-func share(d domainBudget) float64 {
+func share(d books.Domain) float64 {
 	limit := d.Limit.In(d.Measure)[0].Amount
 	if limit.Sign() == 0 {
 		return 0
