@@ -115,6 +115,8 @@ func stage(code string) string {
 		return "Untrusted code"
 	case n < 160:
 		return "Proofs about Go code"
+	case n >= 210:
+		return "The server"
 	}
 	return "Learning"
 }
@@ -186,6 +188,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{} // it takes another build
 	}
 	switch {
+	case e.Code >= "D210": // it takes a server
+		return shownRefusal{}
 	case strings.HasPrefix(e.Example, "discreet "):
 		return shownRefusal{kind: "sh", text: e.Example}
 	case e.Code >= "D080" && e.Code < "D100", e.Code == "D104", e.Code == "D105":

@@ -1,0 +1,317 @@
+// Package rest is the server's interface for programs: JSON over HTTP, as
+// /openapi.json describes it.
+//
+// It guarantees that nothing is answered to who has not shown the token of an account, nor
+// under a name that is not the server's; that nothing in a request is ignored; that a
+// statement that was begun is finished and its answer stored, whether or not its asker
+// waits for it, so that who asks again is not charged again; and that no error and no log
+// line depends on private data, or has a token, a statement or a parameter in it.
+//
+// It does not limit how long or how often somebody asks: that is the gateway's and the
+// server's.
+package rest
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/problem"
+	"github.com/discreet-dp/discreet/serve/request"
+)
+
+// A Gateway is what answers: a *gateway.Gateway.
+type Gateway interface {
+	Query(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Answer, error)
+	Explain(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Explanation, error)
+	Catalog(who gateway.Asker) *catalog.Catalog
+	Budget(ctx context.Context, who gateway.Asker) ([]ledger.Balance, error)
+	History(ctx context.Context, who gateway.Asker) ([]ledger.Entry, error)
+}
+
+// A SignIn returns the account whose token it is. An error that is gateway.ErrNotAllowed
+// says that it is nobody's.
+type SignIn func(ctx context.Context, token, address string) (people.Account, error)
+
+// Options are what the handler is made of.
+type Options struct {
+	Gateway Gateway
+	SignIn  SignIn
+	// Hosts are the names of the server, beside its addresses and localhost.
+	Hosts []string
+	// Log receives a line for each request. Discarded if nil.
+	Log *slog.Logger
+	// Agents serves /mcp, if it is not nil. It finds who asks with Who.
+	Agents http.Handler
+}
+
+type handler struct {
+	Options
+	mux        *http.ServeMux
+	accounting chan struct{} // a place for each plan that is being accounted for
+}
+
+// New returns the handler of /v1, /openapi.json and /mcp.
+func New(o Options) http.Handler {
+	h := &handler{Options: o, mux: http.NewServeMux(), accounting: make(chan struct{}, 2)}
+	if h.Log == nil {
+		h.Log = slog.New(slog.DiscardHandler)
+	}
+	h.mux.Handle("/openapi.json", methods{http.MethodGet: openAPI})
+	h.mux.Handle("/v1/query", methods{http.MethodPost: h.signedIn(h.query)})
+	h.mux.Handle("/v1/explain", methods{http.MethodPost: h.signedIn(h.explain)})
+	h.mux.Handle("/v1/account", methods{http.MethodPost: h.signedIn(h.account)})
+	h.mux.Handle("/v1/tables", methods{http.MethodGet: h.signedIn(h.tables)})
+	h.mux.Handle("/v1/tables/{name}", methods{http.MethodGet: h.signedIn(h.tables)})
+	h.mux.Handle("/v1/budget", methods{http.MethodGet: h.signedIn(h.budget)})
+	h.mux.Handle("/v1/history", methods{http.MethodGet: h.signedIn(h.history)})
+	if o.Agents != nil {
+		h.mux.Handle("/mcp", h.signedIn(func(w http.ResponseWriter, r *http.Request) error {
+			o.Agents.ServeHTTP(w, r)
+			return nil
+		}))
+	}
+	h.mux.Handle("/", failing(func(http.ResponseWriter, *http.Request) error {
+		return problem.Request(http.StatusNotFound, "there is nothing at this path", "/openapi.json describes what there is")
+	}))
+	return h
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	seen := &observed{ResponseWriter: w}
+	defer func() {
+		if v := recover(); v != nil {
+			if err, is := v.(error); is && errors.Is(err, http.ErrAbortHandler) {
+				panic(v)
+			}
+			// What the panic says is nobody's to know: it can have come from anywhere.
+			h.Log.ErrorContext(r.Context(), "request failed", "panic", fmt.Sprintf("%T", v))
+			if seen.status == 0 {
+				write(seen, r, problem.Of(errors.New("panic")))
+			}
+		}
+		h.Log.InfoContext(r.Context(), "request", "method", r.Method, "path", cmp.Or(r.Pattern, "none"), "status", seen.status,
+			"account", seen.account, "code", seen.code, "address", address(r))
+	}()
+	head := w.Header()
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	head.Set("Cache-Control", "no-store")
+	head.Set("Vary", "Authorization, Accept, Origin")
+	if err := h.named(r); err != nil {
+		write(seen, r, problem.Of(err))
+		return
+	}
+	h.mux.ServeHTTP(seen, r)
+}
+
+// An observed writer knows what its request came to.
+type observed struct {
+	http.ResponseWriter
+	status        int
+	account, code string
+}
+
+func (o *observed) WriteHeader(status int) {
+	if o.status == 0 {
+		o.status = status
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *observed) Write(p []byte) (int, error) {
+	if o.status == 0 {
+		o.status = http.StatusOK
+	}
+	return o.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// named refuses a request under a name that is not the server's, and one that a page of
+// another origin made a browser send: the name that an attacker's page is under may lead to
+// this server's address (DNS rebinding), but it stays a name of the attacker's.
+func (h *handler) named(r *http.Request) error {
+	if !h.known(r.Host) {
+		return &problem.Problem{Status: http.StatusMisdirectedRequest, Code: "D215", Message: "the server is not asked under this name",
+			Why: "a name that leads here could be somebody else's", Hint: "use the server's address, localhost, or a name that its operator has configured"}
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		_, host, is := strings.Cut(origin, "://")
+		if !is || !strings.EqualFold(host, r.Host) {
+			return &problem.Problem{Status: http.StatusForbidden, Code: "D215", Message: "pages of other origins may not ask here",
+				Why: "a browser would ask on behalf of its user", Hint: "ask from a program, or from a page of this server"}
+		}
+	}
+	return nil
+}
+
+func (h *handler) known(hostport string) bool {
+	host := hostport
+	if bare, _, err := net.SplitHostPort(hostport); err == nil {
+		host = bare
+	}
+	host = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
+	if net.ParseIP(host) != nil || strings.EqualFold(host, "localhost") {
+		return true
+	}
+	for _, own := range h.Hosts {
+		if strings.EqualFold(host, own) {
+			return true
+		}
+	}
+	return false
+}
+
+// methods are the handlers of a path.
+type methods map[string]failing
+
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	serve, is := m[method]
+	if !is {
+		for allowed := range m { // there is one
+			w.Header().Add("Allow", allowed)
+		}
+		serve = func(http.ResponseWriter, *http.Request) error {
+			return problem.Request(http.StatusMethodNotAllowed, "this path has no "+r.Method, "use "+w.Header().Get("Allow"))
+		}
+	}
+	serve.ServeHTTP(w, r)
+}
+
+// A failing handler returns what is to be answered instead.
+type failing func(w http.ResponseWriter, r *http.Request) error
+
+func (f failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := f(w, r); err != nil {
+		write(w, r, problem.Of(err))
+	}
+}
+
+type who struct{}
+
+// Who is who has signed in to make the request that a context is of.
+func Who(ctx context.Context) gateway.Asker {
+	asker, _ := ctx.Value(who{}).(gateway.Asker)
+	return asker
+}
+
+// signedIn serves those who show a token.
+func (h *handler) signedIn(serve failing) failing {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		unknown := &problem.Problem{Status: http.StatusUnauthorized, Code: "D211", Message: "nobody has signed in",
+			Why: "every request carries the token of an account", Hint: `send the header "Authorization: Bearer TOKEN"; the owner makes a token with discreet user add`}
+		given := r.Header.Values("Authorization")
+		if len(given) != 1 {
+			return unknown
+		}
+		scheme, token, _ := strings.Cut(given[0], " ")
+		if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
+			return unknown
+		}
+		account, err := h.SignIn(r.Context(), token, address(r))
+		if gateway.Of(err) == gateway.NotAllowed {
+			unknown.Message, unknown.Why = "the token is no account's", "it is unknown, has expired, or its account is disabled"
+			return unknown
+		}
+		if err != nil {
+			return err
+		}
+		if o, is := w.(*observed); is {
+			o.account = account.Name
+		}
+		asker := gateway.Asker{Account: account, Door: "http", Address: address(r)}
+		return serve(w, r.WithContext(context.WithValue(r.Context(), who{}, asker)))
+	}
+}
+
+// address is the client's, as the connection has it: what a header says anybody can write.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// body reads a request's JSON.
+func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" || parameters["charset"] != "" && !strings.EqualFold(parameters["charset"], "utf-8") {
+		return nil, problem.Request(http.StatusUnsupportedMediaType, "the request is not sent as JSON", "send the header Content-Type: application/json")
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, problem.Request(http.StatusUnsupportedMediaType, "the request is encoded", "send it as it is, without Content-Encoding")
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, request.MaxBytes))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, problem.Request(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is longer than %d bytes", request.MaxBytes), "send less")
+	}
+	if err != nil {
+		return nil, problem.Request(http.StatusBadRequest, "the request did not arrive whole", "send it again")
+	}
+	return text, nil
+}
+
+// send writes a result as JSON.
+func send(w http.ResponseWriter, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(text, '\n')) // who has gone is told nothing
+	return nil
+}
+
+// write answers a problem, or the approval that a statement waits for.
+func write(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
+	if o, is := w.(*observed); is {
+		o.code = p.Code
+	}
+	head := w.Header()
+	head.Set("Content-Type", "application/problem+json")
+	switch p.Status {
+	case http.StatusUnauthorized:
+		challenge := `Bearer realm="discreet"`
+		if r.Header.Get("Authorization") != "" {
+			challenge += `, error="invalid_token"`
+		}
+		head.Set("WWW-Authenticate", challenge)
+	case http.StatusAccepted:
+		head.Set("Content-Type", "application/json")
+	}
+	if p.After > 0 {
+		head.Set("Retry-After", fmt.Sprint(int((p.After+time.Second-1)/time.Second)))
+	}
+	text, err := p.MarshalDetails()
+	if p.Approval != "" {
+		text, err = json.Marshal(map[string]string{"approval": p.Approval})
+	}
+	if err != nil { // nothing in it can fail
+		text = []byte("{}")
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(append(text, '\n')) // who has gone is told nothing
+}
