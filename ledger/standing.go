@@ -141,10 +141,10 @@ func (r Rule) total(d domain) (*filter.Total, error) {
 	}
 	own := a.In(d.Measure)
 	if own[0].Amount.Sign() <= 0 {
-		return nil, fmt.Errorf("%s of %s: domain %q is counted in %s, of which it says nothing", r.Name, r.Subject, d.ID, own[0].Name)
+		return nil, fmt.Errorf("%s of %s: %w: domain %q is counted in %s, of which it says nothing", r.Name, r.Subject, ErrMeasure, d.ID, own[0].Name)
 	}
 	if len(a.Positive()) > len(own) || len(a.Positive()) == len(own) && a.Delta.Sign() == 0 && len(own) > 1 {
-		return nil, fmt.Errorf("%s of %s: domain %q is counted in %s alone", r.Name, r.Subject, d.ID, own[0].Name)
+		return nil, fmt.Errorf("%s of %s: %w: domain %q is counted in %s alone", r.Name, r.Subject, ErrMeasure, d.ID, own[0].Name)
 	}
 	t := a.Total(d.Measure)
 	if a.Delta.Sign() == 0 {
@@ -152,6 +152,9 @@ func (r Rule) total(d domain) (*filter.Total, error) {
 	}
 	return &t, nil
 }
+
+// ErrMeasure: a quota or a limit is not in the measure of its domain.
+var ErrMeasure = errors.New("it is in another measure")
 
 // allowed returns what a rule lets a holder spend of a domain, or nil if there is none.
 func (s *standing) allowed(name, holder string, d domain) (*filter.Total, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/learn"
 	"github.com/discreet-dp/discreet/internal/cli/noise"
 	"github.com/discreet-dp/discreet/internal/cli/owner"
+	accounts "github.com/discreet-dp/discreet/internal/cli/people"
 	"github.com/discreet-dp/discreet/internal/cli/query"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/verify"
@@ -23,7 +24,7 @@ import (
 // commands returns all commands, fresh: each holds the flags of one run.
 func commands() []*command.Command {
 	all := []*command.Command{
-		query.Demo(), owner.Init(), owner.Check(), owner.Ledger(),
+		query.Demo(), owner.Init(), owner.Check(), owner.Ledger(), accounts.User(), accounts.Approval(),
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
