@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/datafile"
 )
 
 // The books know what they guard. A budget is spent on certain data: those of the
@@ -23,7 +25,9 @@ import (
 // that became finer, would get a second budget, or none that fits, in silence.
 //
 // What stands in it are declared names, so that data which is refreshed, or partitioned
-// under one name, passes. Which file a name leads to is looked at when it is read.
+// under one name, passes. Which file a name leads to is looked at when it is read. A name
+// may be a pattern of several files: two names that could name one file, by their texts,
+// are one source wherever a second name would be a way around the first.
 //
 // A ledger of format 1 says of none of its domains what it guards. It can be read; what
 // charges for a catalog is refused until the owner confirms each domain once.
@@ -162,8 +166,18 @@ func (l *Ledger) Guarded(ctx context.Context, id string) (_ []Guarded, err error
 	return l.guarded(ctx, l.db, id)
 }
 
-// CheckPublic refuses with ErrGuardDiffers when a domain guards a source of one of these
-// names, which the catalog declares public.
+// mayShare reports whether the sources of two names may have records in common, by the
+// names alone: of tables (FILE#TABLE) that have one name, with a schema or without, or of which
+// one is the file itself, it is decided by the names of the files, which may be patterns.
+func mayShare(a, b string) bool {
+	fileA, tableA, _ := strings.Cut(a, "#")
+	fileB, tableB, _ := strings.Cut(b, "#")
+	named := func(name, short string) bool { return short == "" || strings.HasSuffix("."+name, "."+short) }
+	return (named(tableA, tableB) || named(tableB, tableA)) && datafile.Overlap(fileA, fileB)
+}
+
+// CheckPublic refuses with ErrGuardDiffers when a domain guards a source that may have
+// records in common with one of these names, which the catalog declares public.
 func (l *Ledger) CheckPublic(ctx context.Context, sources []string) error {
 	if len(sources) == 0 {
 		return nil
@@ -180,8 +194,13 @@ func (l *Ledger) CheckPublic(ctx context.Context, sources []string) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(guards)) {
 		for _, g := range guards[id] {
-			if slices.Contains(sources, g.Source) {
-				return fmt.Errorf("domain %q: %w: it guards %s, which is declared public", id, ErrGuardDiffers, g.Source)
+			for _, public := range sources {
+				switch {
+				case public == g.Source:
+					return fmt.Errorf("domain %q: %w: it guards %s, which is declared public", id, ErrGuardDiffers, public)
+				case mayShare(public, g.Source):
+					return fmt.Errorf("domain %q: %w: it guards %s, and %s, which may name the same files, is declared public", id, ErrGuardDiffers, g.Source, public)
+				}
 			}
 		}
 	}
@@ -191,8 +210,8 @@ func (l *Ledger) CheckPublic(ctx context.Context, sources []string) error {
 // Confirm records that the owner wants a domain to guard what d declares, from here on,
 // and returns what changed in words; "" if nothing did, and nothing is recorded. Nothing
 // that was spent is given back. The budget must be the domain's. It refuses with
-// ErrSecondDomain a source that another domain guards or has guarded, unless one of the
-// two declares that it is in both.
+// ErrSecondDomain a source that may have records in common with one that another domain
+// guards or has guarded, unless one of the two declares that it is in both.
 func (l *Ledger) Confirm(ctx context.Context, d DomainBudget, note string, now time.Time) (changed string, err error) {
 	defer wrap(&err, "confirm")
 	switch {
@@ -240,8 +259,12 @@ func (b *batch) onlyDomain(ctx context.Context, d DomainBudget) error {
 		}
 		for _, theirs := range e.Budget.Guards {
 			for _, ours := range d.Guards {
-				if ours.Source == theirs.Source && !slices.Contains(ours.AlsoIn, r.domain) && !slices.Contains(theirs.AlsoIn, d.ID) {
-					return fmt.Errorf("domain %q: %w: %s is domain %q's (record %d)", d.ID, ErrSecondDomain, ours.Source, r.domain, r.seq)
+				if mayShare(ours.Source, theirs.Source) && !slices.Contains(ours.AlsoIn, r.domain) && !slices.Contains(theirs.AlsoIn, d.ID) {
+					is := ours.Source
+					if is != theirs.Source {
+						is = fmt.Sprintf("%s, of which %s may name the same files,", theirs.Source, is)
+					}
+					return fmt.Errorf("domain %q: %w: %s is domain %q's (record %d)", d.ID, ErrSecondDomain, is, r.domain, r.seq)
 				}
 			}
 		}

@@ -144,6 +144,49 @@ func TestJ3GuardedAndPublic(t *testing.T) {
 	}
 }
 
+// Attack J7: a pattern is guarded, and what has some of its files is declared public, or gets
+// a second budget.
+func TestJ7NarrowerSources(t *testing.T) {
+	for _, tc := range []struct {
+		guarded, other string
+		shares         bool
+	}{
+		{"v/*.csv", "v/2024.csv", true},
+		{"v/*.csv", "v/2024-*.csv", true},
+		{"v/**/*.csv", "v/2024/*.csv", true},
+		{"v/2024.csv", "v/*.csv", true},
+		{"v/year=*/*.parquet", "v/year=2024/*.parquet", true},
+		{"v/year=*/*.parquet", "v/year=2024/part-0.parquet", true},
+		{"v/year=*/*.parquet", "v/*/part-?.parquet", true},
+		{"visits.duckdb#visits", "visits.duckdb#departments", false},
+		{"visits.duckdb#visits", "*.duckdb", true},
+		{"visits.duckdb#visits", "visits.duckdb#main.visits", true},
+		{"visits.duckdb#visits", "visits.duckdb#main.revisits", false},
+		{"v/*.csv", "departments.csv", false},
+		{"v/*.csv", "v/departments/all.csv", false},
+		{"v/year=*/*.parquet", "v/year=2024/month=1/*.parquet", false},
+		{"v/[0-9]*.csv", "v/departments.csv", false},
+	} {
+		guarded := Guarded{Source: tc.guarded, Unit: "the row"}
+		l, _ := create(t, Options{Domains: []DomainBudget{guarding(guarded)}})
+		if err := l.CheckPublic(ctx, []string{tc.other}); errors.Is(err, ErrGuardDiffers) != tc.shares || err != nil && !tc.shares {
+			t.Errorf("%s is guarded, and %s public: %v", tc.guarded, tc.other, err)
+		}
+		second := visitor
+		second.Guards = []Guarded{{Source: tc.other, Unit: "the row"}}
+		if err := l.AddDomain(ctx, second, now); errors.Is(err, ErrSecondDomain) != tc.shares || err != nil && !tc.shares {
+			t.Errorf("%s is guarded, and %s another domain's: %v", tc.guarded, tc.other, err)
+		}
+		second.Guards[0].AlsoIn = []string{"patient"}
+		if tc.shares {
+			if err := l.AddDomain(ctx, second, now); err != nil {
+				t.Errorf("%s is guarded, and %s in both by the owner's word: %v", tc.guarded, tc.other, err)
+			}
+		}
+		l.verifyOrFail(t)
+	}
+}
+
 // A ledger of format 1, which an earlier version made (one charge of 0.25, answered, and a
 // look): it opens, and keeps what was spent; what it guards must be confirmed once.
 func TestFormat1(t *testing.T) {

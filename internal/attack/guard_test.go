@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,6 +75,32 @@ func TestJ5EditedCatalog(t *testing.T) {
 				t.Errorf("opened: %v", err)
 			}
 		})
+	}
+}
+
+// Attack J7: another catalog over the same ledger declares some of the files of a guarded
+// pattern public, or as another domain's.
+func TestJ7NarrowerSource(t *testing.T) {
+	guarded := strings.Replace(guardedCatalog, "visits.csv", "v/year=*/*.csv", 1)
+	const public = `[tables.codes]
+source = %q
+public = true
+[tables.codes.columns]
+city = { type = "text" }
+`
+	sources := files{"v/year=2024/a.csv": crowd(5), "v/year=2025/a.csv": crowd(6), "v/codes.csv": "city\nBonn\n", "staff.csv": "wage\n1\n"}
+	for source, passes := range map[string]bool{
+		"v/codes.csv": true, "v/year=2024/a.csv": false, "v/year=2024/*.csv": false, "v/*/a.csv": false, "v/**/*.csv": false,
+	} {
+		w := newWorld(t, guarded, sources)
+		c, err := catalog.Parse(w.catalog.Path, fmt.Sprintf(public, source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = discreet.Open(context.Background(), discreet.Config{Catalog: c, Engine: w.engine, Ledger: w.ledger})
+		if passes && err != nil || !passes && !errors.Is(err, ledger.ErrGuardDiffers) {
+			t.Errorf("%s is public: %v", source, err)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ var onlys = []only{
 	{"./datanode", []string{"./notation", ".", "./accountant", "./budget", "./filter", "./mechanism", "./noise", "./privacy", "./sqltype", "./internal/custody", "./internal/records"}, "a node joins data, mechanisms and budgets; a catalog's table answers by the front door alone"},
 	{"./dataset", []string{"./budget", "./filter", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "transformations in Go over budgets and mechanisms: no database, no ledger of its own"},
 	{"./people", []string{"./filter", "./internal/custody", "./internal/entropy", "./ledger"}, "who may ask, to be reviewed alone: no data, no statement is read, no door"},
-	{"./ledger", []string{"./filter", "./privacy", "./privacy/plan", "./internal/custody", "./internal/entropy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant; it draws nothing but its key"},
+	{"./ledger", []string{"./filter", "./privacy", "./privacy/plan", "./internal/custody", "./internal/datafile", "./internal/entropy", "./internal/numeric", "./internal/diagnostic"}, "money, to be reviewed alone; a filter is not an accountant; it draws nothing but its key, and compares names of files that it never opens"},
 	{"./sandbox", []string{"./budget", "./mechanism", "./noise", "./privacy", "./sandbox/internal/instrument", "./sqltype", "./internal/numeric"}, "untrusted code meets records and a budget here, no engine and no ledger"},
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
 	{"./catalog", []string{"./notation", "./privacy", "./sqltype", "./internal/custody", "./internal/datafile", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
