@@ -158,7 +158,7 @@ func pgType(t sqltype.Type) (oid, int32) {
 func (d *database) declare() {
 	s := d.session
 	d.row("pg_authid", map[string]any{"oid": owner, "rolname": s.Account, "rolinherit": true, "rolcanlogin": true, "rolconnlimit": int64(-1)})
-	d.row("pg_database", map[string]any{"oid": int64(5), "datname": s.Database, "datdba": owner, "encoding": int64(6), "datlocprovider": "c",
+	d.row("pg_database", map[string]any{"oid": d.number("database", s.Database), "datname": s.Database, "datdba": owner, "encoding": int64(6), "datlocprovider": "c",
 		"datallowconn": true, "datconnlimit": int64(-1), "dattablespace": int64(1663), "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
 		"datfrozenxid": int64(1), "datminmxid": int64(1)})
 	service := d.number("namespace", "discreet")
@@ -253,6 +253,9 @@ func (d *database) relate(namespace oid, prefix, name, kind, comment string, col
 		t, mod := pgType(c.typ)
 		d.attribute(n, c.name, int64(i+1), t, mod, c.key)
 		d.describe(n, 1259, int64(i+1), c.comment)
+	}
+	if kind == "v" {
+		d.row("pg_rewrite", map[string]any{"oid": d.number("rule", prefix+name), "rulename": "_RETURN", "ev_class": n, "ev_type": "1", "ev_enabled": "O", "is_instead": true})
 	}
 	d.describe(n, 1259, 0, comment)
 	if len(key) > 0 {

@@ -111,11 +111,11 @@ update pg_class set reltoastrelid = 0 where oid >= 16384;
 delete from pg_class where relnamespace = 99 and oid >= 16384;
 update pg_attribute set attacl = null;
 update pg_proc set proacl = null;
-update pg_proc set proargdefaults = null, prosrc = '' where prolang = 12;
+update pg_proc set prosrc = '' where prolang = 12;
 update pg_type set typacl = null, typdefault = null, typdefaultbin = null;
 update pg_language set lanacl = null;
 update pg_tablespace set spcacl = null;
-update pg_constraint set conbin = null;
+
 update pg_index set indpred = null, indexprs = null;
 delete from pg_collation where not (oid < 1000 or collname = 'C.UTF-8' or collname = 'ucs_basic');
 update pg_collation set collversion = null;
@@ -215,6 +215,39 @@ func recordings(t testing.TB) (all []recorded) {
 	return all
 }
 
+// differing are the statements of which the rows are not PostgreSQL's, and why.
+var differing = []struct{ part, why string }{
+	{"version()", "who it is"},
+	{"set_config('jit'", "the server of the test has options"},
+	{"'jit'", "the server of the test has options"},
+	{"dictinitoption", "PostgreSQL's own dictionaries have no options here"},
+	{"pg_get_viewdef", "a view is shown as its owner wrote it"},
+	{"relfrozenxid", "ages of rows"},
+	{"datfrozenxid", "ages of rows"},
+	{"pg_tablespace_size", "sizes are not told"},
+	{"pg_database_size", "sizes are not told"},
+	{"pg_table_size", "sizes are not told"},
+	{"ts_token_type", "the parser of full text search is not there"},
+	{"pg_get_functiondef", "functions have no text"},
+	{"boot_val", "the server of the test has options"},
+	{"* FROM pg_catalog.pg_settings", "settings have no descriptions"},
+	{"db.oid,db.*", "ages of rows"},
+	{"c.oid,c.*,d.description", "ages of rows"},
+	{"pg_relation_size", "sizes are not told"},
+	{"has_any_column_privilege", "the account may read, and do nothing else"},
+	{"n_live_tup", "there are no statistics"},
+	{"proargdefaults", "the defaults of functions have no text"},
+	{"pg_get_function_arguments", "the defaults of functions have no text"},
+	{"pg_catalog.current_setting(s.name)", "the server of the test has options"},
+	{"pg_available_extensions", "there are none"},
+	{"pg_rules", "PostgreSQL's own rules have no text"},
+	{"pg_cursors", "the portal of the question itself"},
+	{"string_agg(pg_catalog.format_type(oc.opcintype, NULL), ', ')", "an order that PostgreSQL leaves open"},
+}
+
+// unordered are statements that take some of many rows, in an order that PostgreSQL leaves open.
+var unordered = regexp.MustCompile(`(?is)LIMIT 1000$`)
+
 // A side is one of the two that are compared: it answers, and knows the numbers of objects.
 type side struct {
 	answer  func(sql string, parameters []*string) (columns []string, rows [][]string, err error)
@@ -226,6 +259,7 @@ const objects = `select 'relation ' || n.nspname || '.' || c.relname, c.oid from
 	union all select 'type ' || n.nspname || '.' || t.typname, t.oid from pg_type t join pg_namespace n on n.oid = t.typnamespace where t.oid >= 16384
 	union all select 'constraint ' || conname, oid from pg_constraint where oid >= 16384
 	union all select 'namespace ' || nspname, oid from pg_namespace where oid >= 16384
+	union all select 'rule ' || ev_class::regclass::text, oid from pg_rewrite where oid >= 16384
 	union all select 'database', oid from pg_database`
 
 func (s *side) learn(t testing.TB) {
@@ -325,7 +359,13 @@ func postgres(conn *pgx.Conn) *side {
 				values = append(values, []byte(*p))
 			}
 		}
-		result := conn.PgConn().ExecParams(context.Background(), sql, values, nil, nil, nil)
+		ctx := context.Background()
+		// What a statement sets is taken back.
+		if _, err := conn.Exec(ctx, "begin"); err != nil {
+			return nil, nil, err
+		}
+		defer func() { _, _ = conn.Exec(ctx, "rollback") }()
+		result := conn.PgConn().ExecParams(ctx, sql, values, nil, nil, nil)
 		for _, f := range result.FieldDescriptions() {
 			columns = append(columns, fmt.Sprintf("%s %d(%d)", f.Name, f.DataTypeOID, f.TypeModifier))
 		}
@@ -367,7 +407,7 @@ func difference(t testing.TB, us, pg *side, r recorded) string {
 	if !slices.Equal(columns, theirColumns) {
 		return fmt.Sprintf("columns\n  %v; PostgreSQL:\n  %v", columns, theirColumns)
 	}
-	if r.differs != "" {
+	if len(rows) == len(theirRows) && len(rows) == 1000 && unordered.MatchString(r.sql) {
 		return ""
 	}
 	lines := func(rows [][]string) (out []string) {
@@ -418,13 +458,18 @@ func TestRecordedStatements(t *testing.T) {
 		}
 		c.all++
 		total.all++
-		if !server.Answers(r.sql) {
+		if !server.Answers(us.fill(t, r.sql)) {
 			t.Errorf("%s %d (%s): it is not taken for a catalog query\n%s", r.file, i, r.source, r.sql)
 			continue
 		}
 		d := difference(t, us, pg, r)
+		for _, l := range differing {
+			if d != "" && !strings.Contains(d, "columns\n") && !strings.HasPrefix(d, "error: ") && strings.Contains(r.sql, l.part) {
+				r.differs = l.why
+			}
+		}
 		switch {
-		case d != "":
+		case d != "" && r.differs == "":
 			t.Errorf("%s %d (%s): %s\n%.3000s", r.file, i, r.source, d, r.sql)
 		case r.differs != "":
 			c.listed++

@@ -6,7 +6,7 @@ import "fmt"
 type Error struct {
 	SQLState      string
 	Message, Hint string
-	Position      int // the character of the statement that it is about, from 1; or 0
+	Position      int // the byte of the statement that it is about, from 1; or 0
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -102,9 +102,7 @@ func (c *compiler) constant(e *statement.Const) *expr {
 		x.null = true
 		return x
 	case bool:
-		x := fixed(oidBool, v)
-		x.name, x.weak = "bool", true
-		return x
+		return fixed(oidBool, v)
 	case int64:
 		return fixed(oidInt4, v)
 	case statement.Number:
@@ -271,19 +269,13 @@ func (c *compiler) conversion(from, to oid, mod int32) func(*query, any) any {
 		return func(_ *query, v any) any { r, _ := new(big.Rat).SetString(v.(*big.Rat).FloatString(scale)); return r }
 	case k.elem(from) != 0 && k.elem(to) != 0:
 		inner := c.conversion(k.elem(from), k.elem(to), mod)
-		lower := 1
 		return func(q *query, v any) any {
 			a, ok := v.(*array)
 			if !ok {
 				return v
 			}
-			if from == oidInt2vector || from == oidOidvector {
-				lower = 0
-			}
-			out := &array{elem: k.elem(to), lower: max(a.lower, lower), items: make([]any, len(a.items))}
-			if from == oidInt2vector || from == oidOidvector {
-				out.lower = 0
-			}
+			out := &array{elem: k.elem(to), lower: a.lower, items: make([]any, len(a.items))}
+			q.hold(len(a.items))
 			for i, item := range a.items {
 				if _, nested := item.(*array); item != nil && inner != nil && !nested {
 					item = inner(q, item)
@@ -888,6 +880,20 @@ func (c *compiler) row(s *scope, e *statement.Row) *expr {
 func (c *compiler) index(s *scope, e *statement.Index) *expr {
 	x := c.expr(s, e.X)
 	elem := c.elem(x.typ)
+	if x.typ == oidName && !e.Slice { // the bytes of a name, from 0
+		i := c.coerce(c.expr(s, e.I), oidInt4, -1)
+		return &expr{typ: oidChar, mod: -1, name: x.name, eval: func(f *frame) any {
+			text, ok := x.eval(f).(string)
+			n, known := i.eval(f).(int64)
+			if !ok || !known || n < 0 || n > 63 {
+				return nil
+			}
+			if n >= int64(len(text)) {
+				return ""
+			}
+			return text[n : n+1]
+		}}
+	}
 	if elem == 0 {
 		fail(wrongType, "cannot subscript type %s because it does not support subscripting", c.typeName(x.typ, -1))
 	}

@@ -100,6 +100,7 @@ var functions = map[string]function{
 	"pg_column_is_updatable":             no,
 	"pg_tablespace_location":             func(*query, *invocation, []any) any { return "" },
 	"pg_size_pretty":                     sizePretty,
+	"acldefault":                         aclDefault,
 	"age":                                func(*query, *invocation, []any) any { return int64(1) },
 	"_pg_truetypid":                      trueType,
 	"_pg_truetypmod":                     trueModifier,
@@ -799,6 +800,7 @@ var setFunctions = map[string]func(q *query, v *invocation, args []any) [][]any{
 		}
 		return rows
 	},
+	"pg_get_keywords": func(q *query, _ *invocation, _ []any) [][]any { return q.keywords() },
 	"generate_subscripts": func(q *query, _ *invocation, a []any) (rows [][]any) {
 		x, ok := a[0].(*array)
 		if !ok || a[1] != int64(1) {

@@ -86,6 +86,17 @@ func (d *database) objectName(t oid, n int64) string {
 			name = quote(d.spaceName(space)) + "." + name
 		}
 	}
+	if t == oidRegoperator {
+		var args []string
+		for _, side := range []string{"oprleft", "oprright"} {
+			arg := "NONE"
+			if n, _ := get(side).(int64); n != 0 {
+				arg = d.formatType(n, -1)
+			}
+			args = append(args, arg)
+		}
+		name += "(" + strings.Join(args, ",") + ")"
+	}
 	if t == oidRegprocedure {
 		if p := d.byProc[n]; p != nil {
 			var args []string
@@ -322,7 +333,32 @@ func (d *database) setting(name string) (string, bool) {
 		return `"$user", public`, true
 	}
 	v, ok := d.settings[name]
-	return v, ok
+	return v.value, ok
+}
+
+// shown writes a setting as SHOW does, in the largest unit that it is whole in.
+func (d *database) shown(name, value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	unit := d.settings[strings.ToLower(name)].unit
+	if err != nil || n <= 0 || unit == `\N` || unit == "" {
+		return value
+	}
+	digits := strings.TrimRight(unit, "kMGTBmsindh")
+	if factor, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		n, unit = n*factor, unit[len(digits):]
+	}
+	units, factors := []string{"B", "kB", "MB", "GB", "TB"}, []int64{1024, 1024, 1024, 1024}
+	if !strings.HasSuffix(unit, "B") {
+		units, factors = []string{"us", "ms", "s", "min", "h", "d"}, []int64{1000, 1000, 60, 60, 24}
+	}
+	at := slices.Index(units, unit)
+	for at >= 0 && at < len(factors) && n%factors[at] == 0 {
+		n, at = n/factors[at], at+1
+	}
+	if at >= 0 {
+		unit = units[at]
+	}
+	return strconv.FormatInt(n, 10) + unit
 }
 
 func currentSetting(q *query, _ *invocation, a []any) any {
@@ -330,7 +366,7 @@ func currentSetting(q *query, _ *invocation, a []any) any {
 	v, ok := q.setting(name)
 	switch {
 	case ok:
-		return v
+		return q.shown(name, v)
 	case len(a) > 1 && a[1] == true:
 		return nil
 	}
@@ -597,6 +633,25 @@ func description(shared bool) function {
 
 func columnDescription(q *query, _ *invocation, a []any) any {
 	return q.comment("pg_description", a[0], int64(1259), a[1])
+}
+
+// aclDefault gives the privileges that an object has where none were granted.
+func aclDefault(q *query, _ *invocation, a []any) any {
+	who := "unknown"
+	if a[1] == owner {
+		who = quote(q.session.Account)
+	}
+	of := map[string][2]string{"r": {"", "arwdDxt"}, "s": {"", "rwU"}, "d": {"Tc", "CTc"}, "f": {"X", "X"}, "l": {"U", "U"}, "L": {"", "rw"}, "n": {"", "UC"},
+		"t": {"", "C"}, "F": {"", "U"}, "S": {"", "U"}, "T": {"U", "U"}, "p": {"", "sA"}}
+	list := &array{elem: oidACL, lower: 1}
+	kind, _ := a[0].(string)
+	if everyone := of[kind][0]; everyone != "" {
+		list.items = append(list.items, "="+everyone+"/"+who)
+	}
+	if own := of[kind][1]; own != "" {
+		list.items = append(list.items, who+"="+own+"/"+who)
+	}
+	return list
 }
 
 func publishable(q *query, _ *invocation, a []any) any {

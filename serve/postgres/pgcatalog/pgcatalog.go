@@ -94,8 +94,7 @@ func (s *Server) Answers(sql string) bool {
 		return false
 	}
 	answers := true
-	ctes := map[string]bool{}
-	withNames(q, ctes)
+	ctes := withNames(q)
 	visit(q, func(r *statement.Relation) {
 		switch {
 		case r.Schema == "pg_catalog", r.Schema == "information_schema":
@@ -105,19 +104,6 @@ func (s *Server) Answers(sql string) bool {
 		}
 	}, nil)
 	return answers
-}
-
-// withNames collects the names that WITH gives, anywhere.
-func withNames(q *statement.Select, names map[string]bool) {
-	if q == nil {
-		return
-	}
-	for _, w := range q.With {
-		names[w.Name] = true
-		withNames(w.Query, names)
-	}
-	withNames(q.Left, names)
-	withNames(q.Right, names)
 }
 
 // parse reads one query.
@@ -225,8 +211,13 @@ func (s *Server) compile(session *Session, sql string, types []uint32) (*compile
 
 func (c *compiler) describe(p *plan) (out []Column) {
 	for i, col := range p.columns {
-		d := Column{Name: col.name, Type: uint32(col.typ), Length: -1, Modifier: col.mod}
-		if info := c.types[col.typ]; info != nil {
+		// Clients are told what a domain is made of.
+		base := c.base(col.typ)
+		d := Column{Name: col.name, Type: uint32(base), Length: -1, Modifier: col.mod}
+		if info := c.types[col.typ]; info != nil && info.kind == 'd' && col.mod < 0 {
+			d.Modifier = info.mod
+		}
+		if info := c.types[base]; info != nil {
 			d.Length = info.length
 		}
 		if i < len(p.origins) {

@@ -64,10 +64,14 @@ type typeInfo struct {
 	kind, category                              byte // typtype, typcategory
 	preferred                                   bool
 	length                                      int16
+	mod                                         int32 // of a domain's base
 }
 
 // A cast is an implicit way ('i'), or one in assignments ('a') or by request ('e').
 type castKey struct{ from, to oid }
+
+// A settingInfo is a setting as pg_settings has it.
+type settingInfo struct{ value, unit string }
 
 // A knowledge is PostgreSQL's system catalog: shared by all sessions and never written.
 type knowledge struct {
@@ -79,7 +83,8 @@ type knowledge struct {
 	byProc     map[oid]*procedure
 	operators  map[string][]*operation
 	casts      map[castKey]byte
-	settings   map[string]string
+	settings   map[string]settingInfo
+	words      *block // of pg_get_keywords
 }
 
 // namespaces of the system, which have the same number everywhere.
@@ -91,7 +96,7 @@ const (
 
 func load(text string) *knowledge {
 	k := &knowledge{relations: map[string]*relation{}, types: map[oid]*typeInfo{}, typeNames: map[string]*typeInfo{},
-		procedures: map[string][]*procedure{}, byProc: map[oid]*procedure{}, operators: map[string][]*operation{}, casts: map[castKey]byte{}, settings: map[string]string{}}
+		procedures: map[string][]*procedure{}, byProc: map[oid]*procedure{}, operators: map[string][]*operation{}, casts: map[castKey]byte{}, settings: map[string]settingInfo{}}
 	head, rest, _ := strings.Cut(text, "\n")
 	_, k.version, _ = strings.Cut(head, "\t")
 	blocks := map[string]*block{}
@@ -131,7 +136,7 @@ func load(text string) *knowledge {
 		length, _ := strconv.ParseInt(get("typlen"), 10, 16)
 		t := &typeInfo{oid: number(get("oid")), namespace: number(get("typnamespace")), name: get("typname"), kind: get("typtype")[0], category: get("typcategory")[0],
 			preferred: get("typispreferred") == "t", elem: number(get("typelem")), array: number(get("typarray")), base: number(get("typbasetype")),
-			relation: number(get("typrelid")), length: int16(length)}
+			relation: number(get("typrelid")), length: int16(length), mod: int32(number(get("typtypmod")))}
 		k.types[t.oid] = t
 		k.typeNames[namespaces[t.namespace]+"."+t.name] = t
 	})
@@ -143,7 +148,10 @@ func load(text string) *knowledge {
 	blocks["pg_cast"].each(func(get func(string) string) {
 		k.casts[castKey{number(get("castsource")), number(get("casttarget"))}] = get("castcontext")[0]
 	})
-	blocks["pg_settings"].each(func(get func(string) string) { k.settings[strings.ToLower(get("name"))] = get("setting") })
+	blocks["pg_settings"].each(func(get func(string) string) {
+		k.settings[strings.ToLower(get("name"))] = settingInfo{get("setting"), get("unit")}
+	})
+	k.words = blocks["pg_get_keywords"]
 	for name, b := range blocks {
 		if r := k.relations["pg_catalog."+name]; r != nil {
 			r.block = b
@@ -175,6 +183,14 @@ func (k *knowledge) procedure(get func(string) string) {
 	}
 	k.procedures[p.name] = append(k.procedures[p.name], p)
 	k.byProc[p.oid] = p
+}
+
+// keywords returns the rows of pg_get_keywords.
+func (k *knowledge) keywords() (rows [][]any) {
+	k.words.each(func(get func(string) string) {
+		rows = append(rows, []any{get("word"), get("catcode"), get("barelabel") == "t", get("catdesc"), get("baredesc")})
+	})
+	return rows
 }
 
 // list splits an array of the file whose items need no quotes.

@@ -31,6 +31,7 @@ const (
 	oidFloat8        oid = 701
 	oidUnknown       oid = 705
 	oidBoolArray     oid = 1000
+	oidACL           oid = 1033
 	oidNameArray     oid = 1003
 	oidTextArray     oid = 1009
 	oidBpchar        oid = 1042
@@ -73,7 +74,7 @@ var written = map[oid]string{
 	oidBool: "boolean", oidInt2: "smallint", oidInt4: "integer", oidInt8: "bigint", oidFloat4: "real", oidFloat8: "double precision",
 	oidNumeric: "numeric", oidBpchar: "character", oidVarchar: "character varying", oidChar: `"char"`, oidTimestamp: "timestamp without time zone",
 	oidTimestamptz: "timestamp with time zone", oidTime: "time without time zone", oidTimetz: "time with time zone", oidBit: "bit",
-	oidVarbit: "bit varying",
+	oidVarbit: "bit varying", oidInterval: "interval",
 }
 
 // typeName writes a type as format_type does; mod is -1 where there is none.
@@ -173,6 +174,10 @@ func (k *knowledge) implicit(from, to oid) bool {
 		return k.elem(from) != 0
 	case oidRecord:
 		info := k.types[from]
+		return info != nil && info.kind == 'c'
+	}
+	if from == oidRecord {
+		info := k.types[to]
 		return info != nil && info.kind == 'c'
 	}
 	if from = k.base(from); from == to {

@@ -23,6 +23,13 @@ var views = map[string]string{
 		LEFT JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_tablespace t ON t.oid = i.reltablespace
 		WHERE c.relkind IN ('r', 'm', 'p') AND i.relkind IN ('i', 'I')`,
 
+	"pg_catalog.pg_stat_all_tables":    tablesWhere + `true`,
+	"pg_catalog.pg_stat_user_tables":   tablesWhere + userOnly,
+	"pg_catalog.pg_stat_sys_tables":    tablesWhere + `NOT (` + userOnly + `)`,
+	"pg_catalog.pg_statio_all_tables":  tablesWhere + `true`,
+	"pg_catalog.pg_statio_user_tables": tablesWhere + userOnly,
+	"pg_catalog.pg_statio_sys_tables":  tablesWhere + `NOT (` + userOnly + `)`,
+
 	"information_schema.information_schema_catalog_name": `SELECT current_database() AS catalog_name`,
 	"information_schema.schemata":                        `SELECT current_database() AS catalog_name, nspname AS schema_name, pg_get_userbyid(nspowner) AS schema_owner FROM pg_namespace`,
 	"information_schema.enabled_roles":                   `SELECT rolname AS role_name FROM pg_authid WHERE pg_has_role(oid, 'USAGE')`,
@@ -106,3 +113,10 @@ var views = map[string]string{
 	"information_schema.collations": `SELECT current_database() AS collation_catalog, n.nspname AS collation_schema, c.collname AS collation_name, 'NO PAD' AS pad_attribute
 		FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE c.collencoding IN (-1, 6)`,
 }
+
+// The views of statistics name the tables, and count nothing.
+const (
+	tablesWhere = `SELECT c.oid AS relid, n.nspname AS schemaname, c.relname FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 't', 'm', 'p') AND `
+	userOnly = `n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_toast'`
+)

@@ -5,15 +5,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqlparse/statement"
 )
 
-// visit calls relation for each relation that a query names, and call for each function.
-func visit(q *statement.Select, relation func(*statement.Relation), call func(*statement.Call)) {
-	v := &visitor{relation, call}
+// visit calls relation for each relation that a query names, anywhere, and with for each
+// query that WITH names.
+func visit(q *statement.Select, relation func(*statement.Relation), with func(*statement.CTE)) {
+	v := &visitor{relation, with}
 	v.query(q)
 }
 
 type visitor struct {
 	relation func(*statement.Relation)
-	call     func(*statement.Call)
+	with     func(*statement.CTE)
 }
 
 func (v *visitor) query(q *statement.Select) {
@@ -21,6 +22,9 @@ func (v *visitor) query(q *statement.Select) {
 		return
 	}
 	for _, w := range q.With {
+		if v.with != nil {
+			v.with(w)
+		}
 		v.query(w.Query)
 	}
 	v.query(q.Left)
@@ -80,9 +84,6 @@ func (v *visitor) exprs(list []statement.Expr) {
 func (v *visitor) expr(e statement.Expr) {
 	switch e := e.(type) {
 	case *statement.Call:
-		if v.call != nil {
-			v.call(e)
-		}
 		v.exprs(e.Args)
 		v.order(e.Order)
 		v.expr(e.Filter)
@@ -131,14 +132,20 @@ func (v *visitor) expr(e statement.Expr) {
 	}
 }
 
+// withNames collects the names that WITH gives, anywhere.
+func withNames(q *statement.Select) map[string]bool {
+	names := map[string]bool{}
+	visit(q, func(*statement.Relation) {}, func(w *statement.CTE) { names[w.Name] = true })
+	return names
+}
+
 // namesOnly says whether a query names nothing but tables and views of a catalog.
 func namesOnly(c *catalog.Catalog, sql string) bool {
 	q, err := parse(sql)
 	if err != nil {
 		return false
 	}
-	ctes := map[string]bool{}
-	withNames(q, ctes)
+	ctes := withNames(q)
 	only := true
 	visit(q, func(r *statement.Relation) {
 		_, table := c.Table(r.Name)

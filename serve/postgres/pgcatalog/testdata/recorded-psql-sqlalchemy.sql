@@ -276,7 +276,6 @@ SELECT name AS "Column", pg_catalog.format_type(tp, tpm) AS "Type"
 FROM (VALUES ('department', '25'::pg_catalog.oid, -1),('count', '20'::pg_catalog.oid, -1)) s(name, tp, tpm)
 ;
 -- sqlalchemy connect + pandas.read_sql
--- differs: who it is
 select pg_catalog.version()
 ;
 -- sqlalchemy connect + pandas.read_sql
