@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli/account"
+	"github.com/discreet-dp/discreet/internal/cli/agent"
 	"github.com/discreet-dp/discreet/internal/cli/audit"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
@@ -28,6 +29,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
+		agent.Command(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

@@ -61,6 +61,8 @@ func Of(err error) *Problem {
 			return of(http.StatusBadRequest, d)
 		}
 		return of(http.StatusForbidden, d)
+	case errors.As(err, &pending) && pending.Denied:
+		return &Problem{Status: http.StatusForbidden, Code: "D212", Message: "an owner has denied this statement", Why: pending.Why, Hint: "ask the owner, or ask for less"}
 	case errors.As(err, &pending):
 		return &Problem{Status: http.StatusAccepted, Code: "D214", Message: "an owner must approve this statement first",
 			Why: "it is over a limit of the account", Hint: "send the same statement again when the owner has decided", Approval: pending.Approval}

@@ -71,7 +71,10 @@ func malformed(err error) error {
 }
 
 func unknown(name string, known []string) error {
-	d := refuse("there is no member %q here", name).Try("there are %s", strings.Join(known, ", "))
+	d := refuse("there is no member %q here", name)
+	if len(known) > 0 {
+		d.Try("there are %s", strings.Join(known, ", "))
+	}
 	if near := diagnostic.Nearest(name, known); near != "" {
 		d.Try("did you mean %q?", near)
 	}

@@ -207,6 +207,21 @@ func target(o object, name string, parse func(string) (*big.Rat, error)) (*big.R
 	return r, nil
 }
 
+// ParseTable reads the name of a table, "" for all.
+func ParseTable(body []byte) (string, error) {
+	o, err := readObject(body, "table")
+	if err != nil {
+		return "", err
+	}
+	return o.text("table")
+}
+
+// ParseNothing reads an object without members.
+func ParseNothing(body []byte) error {
+	_, err := readObject(body)
+	return err
+}
+
 // ParseKey reads an idempotency key; the empty text is none.
 func ParseKey(text string) (string, error) {
 	for _, c := range []byte(text) {

@@ -44,8 +44,8 @@ type Gateway interface {
 	History(ctx context.Context, who gateway.Asker) ([]ledger.Entry, error)
 }
 
-// A SignIn returns the account whose token it is. An error that is gateway.ErrNotAllowed
-// says that it is nobody's.
+// A SignIn returns the account whose token it is; people.ErrSignIn if it is nobody's. It is
+// people.Accounts.SignInToken.
 type SignIn func(ctx context.Context, token, address string) (people.Account, error)
 
 // Options are what the handler is made of.
@@ -56,8 +56,9 @@ type Options struct {
 	Hosts []string
 	// Log receives a line for each request. Discarded if nil.
 	Log *slog.Logger
-	// Agents serves /mcp, if it is not nil. It finds who asks with Who.
-	Agents http.Handler
+	// Agents makes the handler of /mcp, which asks api; nil for none. A request that it
+	// makes with the context of one that it was given is made by the same account.
+	Agents func(api http.Handler) http.Handler
 }
 
 type handler struct {
@@ -81,8 +82,9 @@ func New(o Options) http.Handler {
 	h.mux.Handle("/v1/budget", methods{http.MethodGet: h.signedIn(h.budget)})
 	h.mux.Handle("/v1/history", methods{http.MethodGet: h.signedIn(h.history)})
 	if o.Agents != nil {
+		agents := o.Agents(h)
 		h.mux.Handle("/mcp", h.signedIn(func(w http.ResponseWriter, r *http.Request) error {
-			o.Agents.ServeHTTP(w, r)
+			agents.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), who{}, through(Who(r.Context()), "mcp"))))
 			return nil
 		}))
 	}
@@ -216,9 +218,17 @@ func Who(ctx context.Context) gateway.Asker {
 	return asker
 }
 
-// signedIn serves those who show a token.
+func through(a gateway.Asker, door string) gateway.Asker {
+	a.Door = door
+	return a
+}
+
+// signedIn serves those who show a token, and what asks on behalf of somebody who has.
 func (h *handler) signedIn(serve failing) failing {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if Who(r.Context()).Account.Name != "" {
+			return serve(w, r)
+		}
 		unknown := &problem.Problem{Status: http.StatusUnauthorized, Code: "D211", Message: "nobody has signed in",
 			Why: "every request carries the token of an account", Hint: `send the header "Authorization: Bearer TOKEN"; the owner makes a token with discreet user add`}
 		given := r.Header.Values("Authorization")
@@ -230,7 +240,7 @@ func (h *handler) signedIn(serve failing) failing {
 			return unknown
 		}
 		account, err := h.SignIn(r.Context(), token, address(r))
-		if gateway.Of(err) == gateway.NotAllowed {
+		if errors.Is(err, people.ErrSignIn) {
 			unknown.Message, unknown.Why = "the token is no account's", "it is unknown, has expired, or its account is disabled"
 			return unknown
 		}

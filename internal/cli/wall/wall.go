@@ -33,9 +33,10 @@ import (
 func Wanted(args []string) bool { return len(args) == 0 || args[0] != "verify" }
 
 // seen are the variables that a walled command may see: how to print, which of the owner's
-// files to open, who calls, and variables that are refused because the catalog decides.
+// files to open, who calls, as whom to ask a server,
+// and variables that are refused because the catalog decides.
 var seen = []string{"NO_COLOR", "TERM", "TZ",
-	"DISCREET_ACCOUNT_TIMEOUT", "DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_THREADS", "DISCREET_TEMP",
+	"DISCREET_ACCOUNT_TIMEOUT", "DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_THREADS", "DISCREET_TEMP", "DISCREET_TOKEN",
 	"SUDO_UID", "PKEXEC_UID", "DOAS_USER"}
 
 // zoneName is a time zone of the system's list. Without it TZ could name any file.
