@@ -47,7 +47,7 @@ var systemRelations = []struct {
 	{"pg_range", "rngtypid", "", nil},
 	{"pg_tablespace", "oid", "", map[string]string{"spcacl": `\N`}},
 	{"pg_ts_config", "oid", "cfgname = 'simple' or cfgname = 'english'", nil},
-	{"pg_ts_dict", "oid", "dictname = 'simple' or dictname = 'english_stem'", map[string]string{"dictinitoption": `\N`}},
+	{"pg_ts_dict", "oid", "dictname = 'simple' or dictname = 'english_stem'", nil},
 	{"pg_ts_parser", "oid", "", nil},
 	{"pg_ts_template", "oid", "", nil},
 	{"pg_rewrite", "oid", "", map[string]string{"ev_qual": "", "ev_action": ""}},
