@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -119,22 +120,30 @@ func numbers(rs []*big.Rat) []number {
 	return out
 }
 
-// text prints an event as a plan.
+// text prints an event as a plan; of one that is too large, or endless, its type alone.
 func text(e Event) string {
+	left := maxParts
+	if e != nil && errors.Is(finite(e, maxDepth, &left), errEndless) {
+		return fmt.Sprintf("%T of too many parts", e)
+	}
+	return finiteText(e)
+}
+
+func finiteText(e Event) string {
 	switch e := alone(e).(type) {
 	case nil:
 		return "?"
 	case Sum:
 		terms := make([]string, len(e.Events))
 		for i, t := range e.Events {
-			terms[i] = text(t)
+			terms[i] = finiteText(t)
 			if _, nested := alone(t).(Sum); nested {
 				terms[i] = "(" + terms[i] + ")"
 			}
 		}
 		return strings.Join(terms, " + ")
 	case Repeat:
-		inner := text(e.Event)
+		inner := finiteText(e.Event)
 		switch alone(e.Event).(type) {
 		case Repeat, Sum:
 			inner = "(" + inner + ")"
@@ -154,10 +163,10 @@ func text(e Event) string {
 		}
 		switch v := a.value.(type) {
 		case Event:
-			arguments = append(arguments, text(v))
+			arguments = append(arguments, finiteText(v))
 		case []Event:
 			for _, e := range v {
-				arguments = append(arguments, text(e))
+				arguments = append(arguments, finiteText(e))
 			}
 		default:
 			arguments = append(arguments, fmt.Sprintf("%s%v", name, v))

@@ -38,6 +38,8 @@ const (
 	maxParts = 1 << 20
 )
 
+var errEndless = errors.New("the event is too large: its parts are endless, or nested too deeply")
+
 // sound refuses what is no event, and an event that means nothing.
 func sound(e Event) error {
 	left := maxParts
@@ -54,7 +56,7 @@ func finite(e Event, depth int, left *int) (err error) {
 		return errors.New("an event is missing")
 	}
 	if *left--; *left < 0 || depth == 0 {
-		return errors.New("the event is too large: its parts are endless, or nested too deeply")
+		return errEndless
 	}
 	known := rebuilt(e, func(r *big.Rat, _ int) *big.Rat { return r }, func(part Event) Event {
 		if part != nil && err == nil { // what lacks a part says so itself

@@ -1,6 +1,7 @@
 package privacy_test
 
 import (
+	"fmt"
 	"math/big"
 	"reflect"
 	"strings"
@@ -54,6 +55,28 @@ func TestNewSharesNothing(t *testing.T) {
 	}
 	if written < 30 {
 		t.Errorf("%d numbers were spoiled: the test tests nothing", written)
+	}
+}
+
+// Events that do not end print their type.
+func TestEndlessEventsPrint(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		endless := privacy.Sum{Events: make([]privacy.Event, n)}
+		for i := range endless.Events {
+			endless.Events[i] = endless
+		}
+		for want, e := range map[string]fmt.Stringer{"privacy.Sum of too many parts": endless, "privacy.Repeat of too many parts": privacy.Repeat{Count: 2, Event: endless}} {
+			if got := e.String(); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+	deep := privacy.Event(privacy.Pure{Epsilon: eps("1")})
+	for range 900 {
+		deep = privacy.Repeat{Count: 1, Event: deep}
+	}
+	if got := fmt.Sprint(deep); !strings.HasPrefix(got, "1*(1*(") {
+		t.Errorf("%.40q", got)
 	}
 }
 
