@@ -183,7 +183,7 @@ func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 		return Answer{}, err
 	}
 	q.entry.once = append(q.entry.once, answer{a.clone(), r, m, q.version, q.configured})
-	return a, nil
+	return a.clone(), nil
 }
 
 func (q asked) unmetered(ctx context.Context, u Unmetered) (Answer, error) {

@@ -144,7 +144,11 @@ func (m Declared) release(shape) (release, error) {
 	if m.Event == nil {
 		return release{}, ErrNoEvent
 	}
-	r := release{statement: m.String(), events: []privacy.Event{m.Event}, declared: m.declared()}
+	event, err := privacy.New(m.Event) // what is charged and kept is nobody else's to change
+	if err != nil {
+		return release{}, fmt.Errorf("%w: %w", ErrQuery, err)
+	}
+	r := release{statement: m.String(), events: []privacy.Event{event}, declared: m.declared()}
 	r.answer = func(bits noise.Bits, f *frame) (Answer, error) {
 		var values []float64
 		failed := true

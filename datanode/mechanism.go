@@ -51,6 +51,11 @@ type Answer struct {
 // clone copies an answer, so that its reader cannot change the one that is kept.
 func (a Answer) clone() Answer {
 	a.Events, a.Labels = slices.Clone(a.Events), slices.Clone(a.Labels)
+	for i, e := range a.Events {
+		if own, err := privacy.New(e); err == nil { // one that means nothing was never answered
+			a.Events[i] = own
+		}
+	}
 	a.Values, a.Texts = slices.Clone(a.Values), slices.Clone(a.Texts)
 	return a
 }

@@ -180,12 +180,41 @@ func (n *Node) configure(ctx context.Context, name string, a Access) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	e.access = a
+	e.access = owned(a)
 	e.configured++
 	if pays != nil {
 		e.budget = pays
 	}
 	return nil
+}
+
+// owned is an access definition whose declared event nobody else can change.
+func owned(a Access) Access {
+	switch d := a.(type) {
+	case Unmetered:
+		d.Mechanism = ownedMechanism(d.Mechanism)
+		return d
+	case Adaptive:
+		d.Mechanism = ownedMechanism(d.Mechanism)
+		return d
+	case Mechanism:
+		return ownedMechanism(d)
+	}
+	return a
+}
+
+func ownedMechanism(m Mechanism) Mechanism {
+	switch m := m.(type) {
+	case Declared:
+		if event, err := privacy.New(m.Event); err == nil { // else it is refused when it is asked
+			m.Event = event
+		}
+		return m
+	case Subsampled:
+		m.Mechanism = ownedMechanism(m.Mechanism)
+		return m
+	}
+	return m
 }
 
 // bind returns the budget that a name has from now on. The caller holds e.drawing, so

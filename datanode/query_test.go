@@ -218,6 +218,38 @@ func TestFunctionOnGrid(t *testing.T) {
 	})
 }
 
+// Numbers of an event that a caller or a reader of answers changes later are not those of the
+// definition, nor of what is kept and charged.
+func TestDeclaredEventIsACopy(t *testing.T) {
+	node := testNode(t, privacy.AddRemove)
+	scale := rat("2")
+	m := Declared{
+		Event:   privacy.Laplace{Scale: scale, Sensitivity: rat("1")},
+		Answer:  func(noise.Bits, Rows) ([]float64, error) { return []float64{7}, nil },
+		Vouched: Vouched{Of: "mine", Decision: decided},
+	}
+	if err := node.Configure(ctx, "x", m); err != nil {
+		t.Fatal(err)
+	}
+	want := m.Event.(privacy.Laplace).String()
+	for range 3 {
+		scale.SetInt64(1000)
+		a := must(node.Query(ctx, "x"))
+		if got := fmt.Sprint(a.Events[0]); got != want {
+			t.Errorf("it reveals %s, want %s", got, want)
+		}
+		a.Events[0].(privacy.Laplace).Scale.SetInt64(1000)
+	}
+	// A budget that comes now pays for it.
+	b := pureBudget("study", "1")
+	if err := node.Configure(ctx, "x", Adaptive{Budget: b}); err != nil {
+		t.Fatal(err)
+	}
+	if left := must(b.Left(ctx)).Epsilon.String(); left != "0.5" {
+		t.Errorf("left is %s", left)
+	}
+}
+
 func TestDeclared(t *testing.T) {
 	node := testNode(t, privacy.AddRemove)
 	m := Declared{
