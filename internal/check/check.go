@@ -66,6 +66,7 @@ type Files struct {
 	Count      int      `json:"count"`
 	Partitions int      `json:"partitions,omitempty"` // folders that differ in the values of the keys
 	LeftOut    []string `json:"left_out,omitempty"`   // names that begin with a dot or an underscore
+	Packed     []string `json:"packed,omitempty"`     // names that match but for .gz or .zst
 }
 
 // A Column counts rows by what their field holds.
@@ -188,7 +189,7 @@ func (k *checker) run(c *catalog.Catalog) error {
 		return err
 	}
 	if k.declared.Source.Pattern != nil {
-		k.table.Files = &Files{Count: len(src.files.Files), Partitions: partitions(src.files.Files), LeftOut: src.files.LeftOut}
+		k.table.Files = &Files{Count: len(src.files.Files), Partitions: partitions(src.files.Files), LeftOut: src.files.LeftOut, Packed: src.files.Packed}
 	}
 	k.table.Malformed = src.malformed
 	if src.malformed > 0 {

@@ -48,6 +48,7 @@ type Value struct {
 type Listing struct {
 	Files   []File   // in the order of their paths
 	LeftOut []string // what would match if its name did not begin with a dot or an underscore
+	Packed  []string // what would match if it were not compressed
 }
 
 // MaxFiles bounds the files of a pattern.
@@ -137,7 +138,8 @@ func (p *Pattern) List() (*Listing, error) {
 	}
 	slices.SortFunc(l.found.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	slices.Sort(l.found.LeftOut)
-	l.found.LeftOut = slices.Compact(l.found.LeftOut)
+	slices.Sort(l.found.Packed)
+	l.found.LeftOut, l.found.Packed = slices.Compact(l.found.LeftOut), slices.Compact(l.found.Packed)
 	return &l.found, l.err
 }
 
@@ -174,6 +176,11 @@ func (l *lister) folder(at string, way, levels []string) {
 			matches = e.IsDir()
 		}
 		if !matches {
+			if plain, packed := unpacked(name); packed && len(rest) == 0 && !e.IsDir() && !hidden(name) {
+				if would, _ := path.Match(level, plain); would {
+					l.found.Packed = append(l.found.Packed, strings.Join(append(way[:len(way):len(way)], name), "/"))
+				}
+			}
 			continue
 		}
 		on, below := filepath.Join(at, name), append(way[:len(way):len(way)], name)
@@ -192,6 +199,16 @@ func (l *lister) folder(at string, way, levels []string) {
 			}
 		}
 	}
+}
+
+// unpacked is a name without the ending that says how a file is compressed.
+func unpacked(name string) (plain string, packed bool) {
+	for _, ending := range []string{".gz", ".zst"} {
+		if at := len(name) - len(ending); at > 0 && strings.EqualFold(name[at:], ending) {
+			return name[:at], true
+		}
+	}
+	return name, false
 }
 
 func hidden(name string) bool { return name[0] == '.' || name[0] == '_' }

@@ -58,12 +58,15 @@ func list(dir, pattern string) (string, error) {
 	if len(l.LeftOut) > 0 {
 		text += "; left out " + strings.Join(l.LeftOut, ", ")
 	}
+	if len(l.Packed) > 0 {
+		text += "; packed " + strings.Join(l.Packed, ", ")
+	}
 	return text, nil
 }
 
 func TestPatterns(t *testing.T) {
 	dir := tree(t,
-		"a.csv", "b.csv", "b10.csv", "c.txt", "_SUCCESS", "._a.csv", "_b.csv", ".hidden/a.csv",
+		"a.csv", "b.csv", "b10.csv", "c.txt", "p/b.CSV.gz", "p/b.csv.ZST", "p/_b.csv.gz", "p/c.csv.gz/a.csv", "p/b.csv", "_SUCCESS", "._a.csv", "_b.csv", ".hidden/a.csv",
 		"v/year=2025/month=07/p0.csv", "v/year=2025/month=07/p1.csv", "v/year=2025/month=08/p0.csv", "v/year=2024/month=07/p0.csv",
 		"v/_temporary/month=07/p0.csv", "v/year=2023", // a file, and no folder
 		"h/k=__HIVE_DEFAULT_PARTITION__/x.csv", "h/k=a%2Fb%20c/x.csv", "h/k=%zz/x.csv", "h/k=100%/x.csv", "h/k=/x.csv", "h/k=a=b/x.csv",
@@ -72,6 +75,7 @@ func TestPatterns(t *testing.T) {
 		"l/a.csv", "l/2025/x.csv", "l/link -> ../v", "o/new -> ../l/2025")
 	for _, test := range []struct{ pattern, want string }{
 		{"*.csv", "a.csv; b.csv; b10.csv; left out ._a.csv, _b.csv"},
+		{"p/*.csv", "p/b.csv; packed b.csv.ZST"},
 		{"?.csv", "a.csv; b.csv"},
 		{"[b-z]*.csv", "b.csv; b10.csv"},
 		{"[^b]*.csv", "a.csv; left out ._a.csv, _b.csv"},

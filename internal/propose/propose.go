@@ -33,6 +33,7 @@ type table struct {
 	said         map[string]string // of its keys
 	inside       string            // the table in a DuckDB file
 	references   string            // what its unit's column refers to
+	remarks      []string          // on the files of a pattern
 }
 
 // A column is one column as its file names it.

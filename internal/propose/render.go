@@ -54,6 +54,9 @@ func render(tables []table) string {
 			note = `no two of the first rows share it: is it the person, or a visit of whom there are several?`
 		}
 		fmt.Fprintf(&b, tableHead, key(t.name), quote(t.source), value, strings.Repeat(" ", max(1, 27-len("unit = ")-len(value))), note)
+		for _, remark := range t.remarks {
+			fmt.Fprintf(&b, "# %s\n", remark)
+		}
 		b.WriteString(formText(t.name, t.form, t.said))
 		fmt.Fprintf(&b, columnsHead, key(t.name))
 		for i, c := range t.columns {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ func several(ctx context.Context, o engine.Owner, text, name string) ([]table, e
 		return nil, err
 	}
 	t := all[0]
+	if t.remarks, err = differences(ctx, o, t, listing.Files); err != nil {
+		return nil, err
+	}
 	t.source, t.name = text, baseName(cmp.Or(name, stem(text), filepath.Base(p.Root))+".files")
 	for i, key := range p.Keys {
 		t.columns = slices.DeleteFunc(t.columns, func(c column) bool { return catalog.Fold(c.name) == catalog.Fold(key) })
@@ -44,7 +48,60 @@ func several(ctx context.Context, o engine.Owner, text, name string) ([]table, e
 		t.columns = append(t.columns, column{name: key, typ: sqltype.Of(g.kind()), guessed: true, partition: true,
 			note: "a partition: its value stands in the folders' names"})
 	}
+	if len(listing.Packed) > 0 {
+		t.remarks = append(t.remarks, fmt.Sprintf("%d compressed files (.gz, .zst) match but for their ending, and are not in it: another table, or another pattern, names them", len(listing.Packed)))
+	}
 	return []table{t}, nil
+}
+
+// compared bounds the files of a pattern that are compared with the first.
+const compared = 100
+
+// differences says in what files are not like the first, of which the proposal is made, and
+// how many are so. It names none: names of folders are data.
+func differences(ctx context.Context, o engine.Owner, first table, files []datafile.File) (said []string, err error) {
+	files = files[1:min(len(files), compared)]
+	counts := map[string]int{}
+	var order []string
+	differ := func(format string, args ...any) {
+		what := fmt.Sprintf(format, args...)
+		if counts[what]++; counts[what] == 1 {
+			order = append(order, what)
+		}
+	}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		all, err := read(ctx, o, f.Path)
+		if err != nil || len(all) != 1 {
+			differ("cannot be read like it")
+			continue
+		}
+		other := all[0]
+		if other.form.Delimiter != first.form.Delimiter || other.form.Encoding != first.form.Encoding || other.form.NoHeader != first.form.NoHeader {
+			differ("are written in another way: delimiter, encoding or header")
+			continue
+		}
+		for _, c := range first.columns {
+			i := slices.IndexFunc(other.columns, func(d column) bool { return catalog.Fold(d.name) == catalog.Fold(c.name) })
+			switch {
+			case i < 0:
+				differ("lack column %s", quote(c.name))
+			case !c.guessed && c.typ != other.columns[i].typ:
+				differ("have another type of column %s", quote(c.name))
+			}
+		}
+		for _, d := range other.columns {
+			if !slices.ContainsFunc(first.columns, func(c column) bool { return catalog.Fold(d.name) == catalog.Fold(c.name) }) {
+				differ("have a column %s, which the first lacks", quote(d.name))
+			}
+		}
+	}
+	for _, what := range order {
+		said = append(said, fmt.Sprintf("%d of %d files that were compared with the first %s (discreet check names them)", counts[what], len(files), what))
+	}
+	return said, nil
 }
 
 func because(err error) string {

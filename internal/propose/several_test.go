@@ -102,3 +102,48 @@ func TestFoldersRefused(t *testing.T) {
 		}
 	}
 }
+
+// What files of a pattern do not have in common with the first is said, without their names.
+func TestFilesThatDiffer(t *testing.T) {
+	const same = "patient_id,cost\n1,2\n"
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"alike":          {map[string]string{"a": same, "b": same}, nil},
+		"a column less":  {map[string]string{"a": same, "b": "patient_id\n1\n", "c": "patient_id\n1\n"}, []string{`# 2 of 2 files that were compared with the first lack column "cost"`}},
+		"a column more":  {map[string]string{"a": same, "b": "patient_id,cost,age\n1,2,3\n"}, []string{`# 1 of 1 files that were compared with the first have a column "age"`}},
+		"another mark":   {map[string]string{"a": same, "b": "patient_id;cost\n1;2\n"}, []string{"# 1 of 1 files that were compared with the first are written in another way"}},
+		"an empty one":   {map[string]string{"a": same, "b": ""}, []string{"# 1 of 1 files that were compared with the first cannot be read like it"}},
+		"another order":  {map[string]string{"a": same, "b": "cost,patient_id\n1,2\n"}, nil},
+		"compressed too": {map[string]string{"a": same}, nil},
+	} {
+		dir := t.TempDir()
+		for file, text := range tc.files {
+			path := filepath.Join(dir, "v", file+".csv")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "compressed too" {
+			if err := os.WriteFile(filepath.Join(dir, "v", "c.csv.gz"), []byte(canary), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tc.want = []string{"# 1 compressed files"}
+		}
+		text, err := propose.Catalog(t.Context(), open(t), filepath.Join(dir, "discreet.toml"), []string{filepath.Join(dir, "v/*.csv")})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "compared with the first") || strings.Contains(line, "compressed files") {
+				got = append(got, line)
+			}
+		}
+		if len(got) != len(tc.want) || len(got) > 0 && !strings.HasPrefix(got[0], tc.want[0]) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}

@@ -37,6 +37,10 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		if err := w.Load(); err != nil {
 			return err
 		}
+		if len(w.Catalog.Tables) == 0 {
+			return diagnostic.New("D097", diagnostic.Span{}, "%s declares no table", w.CatalogPath).
+				Because("there is nothing to hold against files").Try("discreet init FILE proposes tables; at least one is to be declared")
+		}
 		owner, err := w.OpenOwner(ctx)
 		if err != nil {
 			return err

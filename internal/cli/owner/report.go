@@ -80,14 +80,20 @@ func writeTable(t *terminal.Terminal, table *check.Table) {
 
 // writeLeftOut names the files of a pattern that are no data.
 func writeLeftOut(t *terminal.Terminal, f *check.Files) {
-	if f == nil || len(f.LeftOut) == 0 {
+	if f == nil {
 		return
 	}
-	names, more := f.LeftOut, ""
-	if !t.Wide() && len(names) > 5 {
-		names, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
+	say := func(why string, names []string) {
+		more := ""
+		if !t.Wide() && len(names) > 5 {
+			names, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
+		}
+		if len(names) > 0 {
+			t.Print("  left out, since "+why+": "+terminal.Printable(strings.Join(names, ", "))+more, 4)
+		}
 	}
-	t.Print("  left out, since names of data begin with no dot and no underscore: "+terminal.Printable(strings.Join(names, ", "))+more, 4)
+	say("names of data begin with no dot and no underscore", f.LeftOut)
+	say("the pattern does not name compressed files", f.Packed)
 }
 
 // grid has a column of names, and then of numbers.
