@@ -5,20 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver of the accounts' file
-
 	"github.com/xdg-go/scram"
 
-	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/people/internal/store"
 )
 
 // Suffix is what the accounts' file is called beside the ledger's.
@@ -86,30 +81,7 @@ func Open(ctx context.Context, o Options) (_ *Accounts, err error) {
 	if o.Wait == nil {
 		o.Wait = wait
 	}
-	f, err := custody.New(o.Path)
-	if err == nil {
-		err = f.Close()
-	} else if errors.Is(err, fs.ErrExist) {
-		err = nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := custody.Secret(o.Path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	abs, err := filepath.Abs(o.Path)
-	if err != nil {
-		return nil, err
-	}
-	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
-	if filepath.VolumeName(abs) != "" {
-		name = "/" + name
-	}
-	db, err := sql.Open("sqlite", "file://"+name+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=trusted_schema(OFF)&_pragma=temp_store(MEMORY)")
+	db, err := store.Open(o.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,50 @@
+// Package store opens the files of package people: databases of SQLite that are their
+// owner's alone.
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/discreet-dp/discreet/internal/custody"
+)
+
+// Open opens a file, and makes it if there is none. It refuses one that others can read
+// or change. Every commit is on stable storage.
+func Open(path string) (*sql.DB, error) {
+	f, err := custody.New(path)
+	if err == nil {
+		err = f.Close()
+	} else if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Existing(path)
+}
+
+// Existing opens a file that there is.
+func Existing(path string) (*sql.DB, error) {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := custody.Secret(path + suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	// SQLite takes a URI, of which the path must not end early.
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
+	if filepath.VolumeName(abs) != "" {
+		name = "/" + name
+	}
+	return sql.Open("sqlite", "file://"+name+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		"&_pragma=trusted_schema(OFF)&_pragma=temp_store(MEMORY)")
+}
