@@ -21,7 +21,7 @@ import (
 // Ledger is discreet ledger.
 func Ledger() *command.Command {
 	c := &command.Command{
-		UsageLine: "ledger create|verify|acknowledge|confirm|add|version|anchor|key [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|add|version|anchor|key|export [flags] [DOMAIN]",
 		For:       command.Owner,
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
@@ -51,16 +51,23 @@ add DOMAIN enters a domain that the catalog has since got. anchor gives the ledg
 its first anchor, or a new one in place of one that was lost: do it only if you are
 sure that this ledger is no older copy.
 
+export prints every record for auditors, as lines of JSON or as a table (--format csv),
+with the hash that the chain has after it. --journal prints a server's journal instead:
+sign-ins, what was explained and what was refused.
+
 key makes a key in the file that --ledger-key names. A ledger that is created with it,
 and from then on opened only with it, has a chain that nobody can compute anew who
 does not have the key. Keep it where the anchor is.`,
 		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "version", "anchor", "key"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "version", "anchor", "key", "export"},
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)
 	note := c.Flags.String("note", "", "with acknowledge and confirm: a `TEXT` for the history")
 	unread := c.Flags.Bool("unread", false, "with create: columns of which no value can be read are as they should be")
+	format := "jsonl"
+	c.Flags.Func("format", "with export: `jsonl|csv`", func(text string) error { return command.OneOf(&format, text, []string{"jsonl", "csv"}) })
+	ofJournal := c.Flags.Bool("journal", false, "with export: a server's journal instead of the ledger")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if len(args) == 0 {
@@ -85,12 +92,15 @@ does not have the key. Keep it where the anchor is.`,
 			return err
 		}
 		defer w.Close()
-		o := ownership{&w, t, domain, name, *note, *unread}
+		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "version": o.version, "anchor": o.anchor, "key": o.key,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "version": o.version, "export": o.export, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
 		if err != nil {
 			return err
+		}
+		if verb == "export" {
+			return nil
 		}
 		if *wantJSON {
 			return t.WriteJSON(map[string]string{"ledger": w.LedgerPath, "anchor": w.AnchorPath, "done": said})
@@ -109,6 +119,8 @@ type ownership struct {
 	name     string // of a version
 	note     string
 	unread   bool // the owner knows that some columns cannot be read
+	format   string
+	journal  bool
 }
 
 func (o *ownership) create(ctx context.Context) (string, error) {

@@ -118,7 +118,8 @@ func Printable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s
 	}
-	return strings.Trim(strconv.Quote(s), `"`)
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1] // no Trim: the text may end in a quote
 }
 
 // WriteCSV prints an answer as CSV (RFC 4180, lines end in \n): beside each
