@@ -104,7 +104,7 @@ func of(e privacy.Event, d Direction, below chooser) (Event, error) {
 		if !s.IsInt() || !s.Num().IsInt64() || new(big.Rat).Mul(s, s).Cmp(e.SensitivitySquared) != 0 {
 			return Event{}, unsupported("of a vector its law is not known, and one number moves by a whole number: the same sensitivity in L1 and L2")
 		}
-		return Skellam(float(e.Variance), s.Num().Int64())
+		return skellam(float(e.Variance), s.Num().Int64())
 	case privacy.Pair:
 		if d == Add {
 			return attained(Stated(e.Q, e.P))

@@ -64,8 +64,8 @@ func (r Rounding) join(s Rounding) Rounding {
 // ErrUnsupported says that an event has no dominating pair here.
 var ErrUnsupported = errors.New("no dominating pair")
 
-// Exact returns the bracket of δ(ε) of one event.
-func Exact(p Pair, epsilon float64) (Bracket, error) {
+// exact returns the bracket of δ(ε) of one event.
+func exact(p Pair, epsilon float64) (Bracket, error) {
 	d := min(1, p.Delta(epsilon))
 	b := Bracket{d, d, d}.Outward(d * Precision)
 	if b.Low < 0 {

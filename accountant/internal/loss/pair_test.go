@@ -289,7 +289,7 @@ func TestVectors(t *testing.T) {
 		if got := p.Delta(c.Epsilon); math.Abs(got-v.Expected) > tolerance {
 			t.Errorf("%s: %v, want %v within %v", v.ID, got, v.Expected, tolerance)
 		}
-		if b, err := Exact(p, c.Epsilon); err != nil || b.Low > b.Estimate || b.High < b.Estimate {
+		if b, err := exact(p, c.Epsilon); err != nil || b.Low > b.Estimate || b.High < b.Estimate {
 			t.Errorf("%s: bracket %v, %v", v.ID, b, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // losses near 0 have too few digits, and the noise is nearly Gaussian.
 const maxSkellam = 1 << 14
 
-// Skellam returns the pairs that bound noise of the law S(k) = e^-μ I_|k|(μ) over the
+// skellam returns the pairs that bound noise of the law S(k) = e^-μ I_|k|(μ) over the
 // integers, the difference of two Poisson variables of mean μ/2, on one number that moves by
 // the whole number s. P is centred at s: an outcome k has the loss ln S(k-s)/S(k),
 // which increases with k because S is log-concave. The pair is its own mirror image.
@@ -23,7 +23,7 @@ const maxSkellam = 1 << 14
 //
 // Outcomes more than reach past both centres, less than e^-800 in sum by Chernoff's bound,
 // P(X >= k) <= exp(μ(√(1+(k/μ)²) - 1) - k·asinh(k/μ)), are left out.
-func Skellam(mu float64, s int64) (Event, error) {
+func skellam(mu float64, s int64) (Event, error) {
 	if !(mu >= 1e-6 && mu <= maxSkellam) || s < 1 || s > 1<<12 {
 		return Event{}, fmt.Errorf("pair of Skellam noise of variance %v, sensitivity %d: want 1e-6 <= variance <= %d and a sensitivity of at most 4096: %w",
 			mu, s, maxSkellam, ErrUnsupported)

@@ -6,15 +6,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Laplace is the profile of Laplace noise, t its sensitivity over its scale:
+// laplaceNoise is the profile of Laplace noise, t its sensitivity over its scale:
 // 1 - e^((ε-t)/2) (Balle, Barthe and Gaboardi 2018, Theorem 3).
-func Laplace(t Interval) Profile {
+func laplaceNoise(t Interval) Profile {
 	return func(eps Interval) Interval { return fall(positive(t.Sub(eps)).Quo(two())) }
 }
 
-// BoundedRange is the greatest profile, at each ε by itself, of all choices of range
+// boundedRange is the greatest profile, at each ε by itself, of all choices of range
 // e: (1 - e^((ε-e)/2))²/(1-e^-e) (Dong, Durfee and Rogers 2020).
-func BoundedRange(e Interval) Profile {
+func boundedRange(e Interval) Profile {
 	return func(eps Interval) Interval {
 		root := fall(positive(e.Sub(eps)).Quo(two()))
 		return root.Mul(root).Quo(fall(e))
@@ -123,13 +123,13 @@ func decimal(s string) Interval {
 	return numeric.Of(r)
 }
 
-// Removed is the profile of an event on a Poisson sample of rate q with the unit on
+// removed is the profile of an event on a Poisson sample of rate q with the unit on
 // P's side, Added with it on Q's, of an event whose own profile is attained (Zhu, Dong
 // and Wang 2022, Theorem 11): with α = e^ε
 //
 //	remove: q·δ(ε'),  e^ε' = (α-1+q)/q
 //	add:    c·δ(ε'),  e^ε' = αq/c,  c = 1 - α(1-q), and 0 where c <= 0.
-func Removed(q *big.Rat, p Profile) Profile {
+func removed(q *big.Rat, p Profile) Profile {
 	rate := numeric.Of(q)
 	return decreasing(func(eps Interval) Interval { return rate.Mul(p(before(eps, rate))) })
 }
@@ -144,8 +144,8 @@ func before(eps, rate Interval) Interval {
 	return log1p(rise(eps).Quo(rate))
 }
 
-// Added is the other direction: see Removed.
-func Added(q *big.Rat, p Profile) Profile {
+// added is the other direction: see removed.
+func added(q *big.Rat, p Profile) Profile {
 	rate := numeric.Of(q)
 	rest := one().Sub(rate)
 	return decreasing(func(eps Interval) Interval {

@@ -145,8 +145,8 @@ func (l Law) keyed() Law {
 	return l
 }
 
-// Approx is the law of the worst (e, lost)-DP event: see Response.
-func Approx(e, lost *big.Rat) Law {
+// approx is the law of the worst (e, lost)-DP event: see Response.
+func approx(e, lost *big.Rat) Law {
 	x, d := numeric.Of(e), numeric.Of(lost)
 	p := one().Sub(d).Quo(one().Add(exp(x.Neg())))
 	return Law{Lost: d, Found: d, Outputs: []Output{
@@ -155,9 +155,9 @@ func Approx(e, lost *big.Rat) Law {
 	}}
 }
 
-// Answers is k-ary randomized response with probability p of the truth: of the two
+// answers is k-ary randomized response with probability p of the truth: of the two
 // true answers one is likelier by p(k-1)/(1-p), the other less likely by that.
-func Answers(p *big.Rat, k int64) Law {
+func answers(p *big.Rat, k int64) Law {
 	other := new(big.Rat).Sub(big.NewRat(1, 1), p)
 	other.Quo(other, big.NewRat(k-1, 1))
 	loss := numeric.Of(new(big.Rat).Quo(p, other)).Log()
@@ -168,9 +168,9 @@ func Answers(p *big.Rat, k int64) Law {
 	return l
 }
 
-// Stated is the law of outcomes with the given probabilities. What either lacks of 1 is
+// stated is the law of outcomes with the given probabilities. What either lacks of 1 is
 // on outcomes that the other does not have.
-func Stated(p, q []*big.Rat) Law {
+func stated(p, q []*big.Rat) Law {
 	l := Law{}
 	one := big.NewRat(1, 1)
 	lost, found := new(big.Rat).Set(one), new(big.Rat).Set(one)
@@ -185,9 +185,9 @@ func Stated(p, q []*big.Rat) Law {
 	return l.keyed()
 }
 
-// DiscreteLaplace is noise with P(x) proportional to e^(-|x|/scale) over the
+// discreteLaplace is noise with P(x) proportional to e^(-|x|/scale) over the
 // integers, of a value that moves by s: an outcome x between has the loss (2x-s)/scale.
-func DiscreteLaplace(scale *big.Rat, s int64) Law {
+func discreteLaplace(scale *big.Rat, s int64) Law {
 	b := numeric.Of(scale)
 	r := exp(one().Quo(b).Neg())
 	tail := one().Quo(one().Add(r)) // P{X >= 0}
@@ -205,10 +205,10 @@ func DiscreteLaplace(scale *big.Rat, s int64) Law {
 	return l
 }
 
-// DiscreteGaussian is noise with P(x) proportional to e^(-x²/2v) over the integers: an
+// discreteGaussian is noise with P(x) proportional to e^(-x²/2v) over the integers: an
 // outcome x has the loss s(x-s/2)/v. What is further than reach from both centres is
 // Rest: at most the two tails beyond r, each at most e^(-r²/2v)/(1-e^(-r/v)).
-func DiscreteGaussian(v *big.Rat, s, reach int64) Law {
+func discreteGaussian(v *big.Rat, s, reach int64) Law {
 	variance := numeric.Of(v)
 	at := func(x int64) Interval {
 		return exp(numeric.Of(new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(x), big.NewInt(x)), big.NewInt(2))).Quo(variance).Neg())
@@ -236,10 +236,10 @@ func DiscreteGaussian(v *big.Rat, s, reach int64) Law {
 	return l
 }
 
-// Cells is N(μ,1) against N(0,1), seen through cells: of whatever falls between two
+// cells is N(μ,1) against N(0,1), seen through cells: of whatever falls between two
 // neighbouring cuts, which increase, only that is told. As post-processing it
 // reveals no more than the noise does, and its profile is a lower bound.
-func Cells(mu Interval, cuts []Interval) Law {
+func cells(mu Interval, cuts []Interval) Law {
 	var l Law
 	p, q := make([]Interval, 0, len(cuts)+2), make([]Interval, 0, len(cuts)+2)
 	p, q = append(p, one()), append(q, one()) // P and Q above the cut

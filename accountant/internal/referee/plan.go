@@ -60,9 +60,9 @@ func Of(e privacy.Event, rel privacy.Neighbours, count, work int64) Bound {
 func single(e privacy.Event, rel privacy.Neighbours, work int64) Bound {
 	switch e := e.(type) {
 	case privacy.Laplace:
-		return exactly(Laplace(numeric.Of(new(big.Rat).Quo(distance(e.Sensitivity, rel), e.Scale))))
+		return exactly(laplaceNoise(numeric.Of(new(big.Rat).Quo(distance(e.Sensitivity, rel), e.Scale))))
 	case privacy.Exponential:
-		return exactly(BoundedRange(numeric.Of(e.Epsilon.Rat())))
+		return exactly(boundedRange(numeric.Of(e.Epsilon.Rat())))
 	case privacy.ZCDP: // which Gaussian noise has
 		return Bound{Floor: Gaussian(root(new(big.Rat).Mul(e.Rho.Rat(), big.NewRat(2, 1))))}
 	case privacy.PermuteAndFlip:
@@ -77,7 +77,7 @@ func single(e privacy.Event, rel privacy.Neighbours, work int64) Bound {
 		if rel != privacy.ReplaceOne {
 			return Bound{}
 		}
-		return Of(e.Event, rel, 1, work).through(func(p Profile) Profile { return Removed(big.NewRat(e.M, e.N), p) })
+		return Of(e.Event, rel, 1, work).through(func(p Profile) Profile { return removed(big.NewRat(e.M, e.N), p) })
 	case privacy.Poisson:
 		if there, back, ok := laws(e.Event, rel); ok {
 			if rel != privacy.AddRemove {
@@ -92,8 +92,8 @@ func single(e privacy.Event, rel privacy.Neighbours, work int64) Bound {
 			}
 			return Bound{}
 		}
-		return inner.through(func(p Profile) Profile { return Removed(e.Rate, p) }).
-			worse(inner.through(func(p Profile) Profile { return Added(e.Rate, p) }))
+		return inner.through(func(p Profile) Profile { return removed(e.Rate, p) }).
+			worse(inner.through(func(p Profile) Profile { return added(e.Rate, p) }))
 	}
 	if there, back, ok := laws(e, rel); ok {
 		return exactly(there.Profile().Worse(back.Profile()))
@@ -111,13 +111,13 @@ const maxStated = 256
 func laws(e privacy.Event, rel privacy.Neighbours) (there, back Law, ok bool) {
 	switch e := e.(type) {
 	case privacy.Pair:
-		return Stated(e.P, e.Q), Stated(e.Q, e.P), len(e.P) <= maxStated
+		return stated(e.P, e.Q), stated(e.Q, e.P), len(e.P) <= maxStated
 	case privacy.RandomizedResponse:
 		if rel == privacy.ReplaceSpecial {
 			uniform := big.NewRat(1, int64(e.K))
 			rest := func(p *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), p) }
 			p, q := []*big.Rat{e.P, rest(e.P)}, []*big.Rat{uniform, rest(uniform)}
-			return Stated(p, q), Stated(q, p), true
+			return stated(p, q), stated(q, p), true
 		}
 	}
 	return Law{}, Law{}, false
@@ -218,7 +218,7 @@ func (b Bound) many(e privacy.Event, rel privacy.Neighbours, count, work int64) 
 			}
 			mu := root(mu2)
 			for z := int64(-1); z <= 3; z += 2 {
-				l := Cells(mu, []Interval{mu.Quo(two()).Add(numeric.OfInt(z))})
+				l := cells(mu, []Interval{mu.Quo(two()).Add(numeric.OfInt(z))})
 				add(l.Removed(e.Rate).Repeat(count).Profile())
 				add(l.Added(e.Rate).Repeat(count).Profile())
 			}
@@ -277,16 +277,16 @@ func sides(t *big.Rat) Law {
 func law(e privacy.Event, rel privacy.Neighbours, work int64) (Law, bool) {
 	switch e := e.(type) {
 	case privacy.Pure:
-		return Approx(e.Epsilon.Rat(), new(big.Rat)), true
+		return approx(e.Epsilon.Rat(), new(big.Rat)), true
 	case privacy.Approx:
-		return Approx(e.Epsilon.Rat(), e.Delta.Rat()), true
+		return approx(e.Epsilon.Rat(), e.Delta.Rat()), true
 	case privacy.Selection:
-		return Approx(e.Epsilon.Rat(), e.Delta.Rat()), true
+		return approx(e.Epsilon.Rat(), e.Delta.Rat()), true
 	case privacy.RandomizedResponse:
-		return Answers(e.P, int64(e.K)), rel == privacy.ReplaceOne // of ReplaceSpecial, see single and many
+		return answers(e.P, int64(e.K)), rel == privacy.ReplaceOne // of ReplaceSpecial, see single and many
 	case privacy.DiscreteLaplace:
 		if s := distance(e.Sensitivity, rel); s.IsInt() && s.Cmp(big.NewRat(work, 1)) < 0 {
-			return DiscreteLaplace(e.Scale, s.Num().Int64()), true
+			return discreteLaplace(e.Scale, s.Num().Int64()), true
 		}
 	case privacy.DiscreteGaussian:
 		s2 := e.SensitivitySquared
@@ -297,7 +297,7 @@ func law(e privacy.Event, rel privacy.Neighbours, work int64) (Law, bool) {
 		v, _ := e.Variance.Float64()
 		reach := int64(math.Ceil(40*math.Sqrt(v))) + 2
 		if n := distance(s, rel).Num().Int64(); 2*reach+n < work {
-			return DiscreteGaussian(e.Variance, n, reach), true
+			return discreteGaussian(e.Variance, n, reach), true
 		}
 	}
 	return Law{}, false

@@ -80,11 +80,11 @@ func TestLawsAreTheirProfiles(t *testing.T) {
 	half := big.NewRat(1, 2)
 	for _, eps := range []float64{0, 0.01, 0.3, 1, 2.5} {
 		for what, pair := range map[string][2]Profile{
-			"a binomial sum":       {Approx(rat(t, 0.7), rat(t, 0.01)).Repeat(7).Profile(), Response(rat(t, 0.7), rat(t, 0.01), 7)},
-			"removal":              {Approx(rat(t, 0.7), rat(t, 0.01)).Removed(half).Profile(), Removed(half, Response(rat(t, 0.7), rat(t, 0.01), 1))},
-			"addition":             {Approx(rat(t, 0.7), rat(t, 0.01)).Added(half).Profile(), Added(half, Response(rat(t, 0.7), rat(t, 0.01), 1))},
-			"discrete laplace":     {DiscreteLaplace(rat(t, 1.5), 1).Profile(), Response(big.NewRat(2, 3), new(big.Rat), 1)},
-			"an empty composition": {Approx(rat(t, 0.7), rat(t, 0.01)).Repeat(0).Profile(), func(Interval) Interval { return zero() }},
+			"a binomial sum":       {approx(rat(t, 0.7), rat(t, 0.01)).Repeat(7).Profile(), Response(rat(t, 0.7), rat(t, 0.01), 7)},
+			"removal":              {approx(rat(t, 0.7), rat(t, 0.01)).Removed(half).Profile(), removed(half, Response(rat(t, 0.7), rat(t, 0.01), 1))},
+			"addition":             {approx(rat(t, 0.7), rat(t, 0.01)).Added(half).Profile(), added(half, Response(rat(t, 0.7), rat(t, 0.01), 1))},
+			"discrete laplace":     {discreteLaplace(rat(t, 1.5), 1).Profile(), Response(big.NewRat(2, 3), new(big.Rat), 1)},
+			"an empty composition": {approx(rat(t, 0.7), rat(t, 0.01)).Repeat(0).Profile(), func(Interval) Interval { return zero() }},
 		} {
 			a, b := pair[0].At(rat(t, eps)), pair[1].At(rat(t, eps))
 			if a.Cmp(b) != 0 {
@@ -107,7 +107,7 @@ func TestCellsAreBelow(t *testing.T) {
 	}
 	for _, eps := range []float64{0, 0.5, 1, 3} {
 		truth := Gaussian(mu).At(rat(t, eps))
-		fine, coarse := Cells(mu, cuts).Profile().At(rat(t, eps)), Cells(mu, cuts[55:56]).Profile().At(rat(t, eps))
+		fine, coarse := cells(mu, cuts).Profile().At(rat(t, eps)), cells(mu, cuts[55:56]).Profile().At(rat(t, eps))
 		if fine.Cmp(truth) > 0 || coarse.Cmp(fine) > 0 {
 			t.Errorf("cells at %v: %v <= %v <= %v does not hold", eps, coarse, fine, truth)
 		}
@@ -115,7 +115,7 @@ func TestCellsAreBelow(t *testing.T) {
 		if _, x := truth.Float64s(); f < 0.9*x {
 			t.Errorf("fine cells at %v: %v of %v", eps, f, x)
 		}
-		lo, hi := DiscreteGaussian(big.NewRat(400, 1), 20, 900).Profile().At(rat(t, eps)).Float64s()
+		lo, hi := discreteGaussian(big.NewRat(400, 1), 20, 900).Profile().At(rat(t, eps)).Float64s()
 		if _, x := truth.Float64s(); math.Abs(lo/x-1) > 1e-2 || hi-lo > 1e-15*hi {
 			t.Errorf("discrete noise at %v: [%v, %v], the continuous %v", eps, lo, hi, x)
 		}

@@ -44,13 +44,13 @@ func Gaussian(mu float64) (Group, error) {
 		if err != nil { // the shift leaves the range
 			return func(float64) float64 { return 1 }
 		}
-		return OfPair(p)
+		return ofPair(p)
 	}, nil
 }
 
-// Laplace is that of additive Laplace noise whose scale is the sensitivity over e:
+// laplace is that of additive Laplace noise whose scale is the sensitivity over e:
 // a group of k shifts it by at most k sensitivities.
-func Laplace(e float64) (Group, error) {
+func laplace(e float64) (Group, error) {
 	if _, err := loss.Laplace(e); err != nil {
 		return nil, fmt.Errorf("groups of a Laplace event: %w", err)
 	}
@@ -59,7 +59,7 @@ func Laplace(e float64) (Group, error) {
 		if err != nil {
 			return func(float64) float64 { return 1 }
 		}
-		return OfPair(p)
+		return ofPair(p)
 	}, nil
 }
 
@@ -79,7 +79,7 @@ func Approximate(e, delta float64) (Group, error) {
 		if err != nil { // delta is not below 1, or the range is left
 			return func(float64) float64 { return 1 }
 		}
-		return OfPair(p)
+		return ofPair(p)
 	}, nil
 }
 
@@ -118,11 +118,11 @@ func ZCDP(meter *work.Meter, rho float64) (Group, error) {
 	}, nil
 }
 
-// RDP returns the Rényi curve for k units from that for one, doubling the group ⌈log2 k⌉
+// rdp returns the Rényi curve for k units from that for one, doubling the group ⌈log2 k⌉
 // times by the weak triangle inequality (Mironov 2017, Proposition 11 with p = q = 2):
 //
 //	R_2k(α) <= (α-½)/(α-1)·R_k(2α) + R_k(2α-1).
-func RDP(curve func(order float64) float64, k int64) func(order float64) float64 {
+func rdp(curve func(order float64) float64, k int64) func(order float64) float64 {
 	for ; k > 1; k = (k + 1) / 2 {
 		one := curve
 		curve = func(a float64) float64 {

@@ -16,8 +16,8 @@ type Profile func(epsilon float64) (delta float64)
 // tiny is added where a probability leaves the range of what it is computed in.
 const tiny = 1e-305
 
-// OfPair returns the profile of a pair that dominates an event both ways.
-func OfPair(p loss.Pair) Profile {
+// ofPair returns the profile of a pair that dominates an event both ways.
+func ofPair(p loss.Pair) Profile {
 	return func(eps float64) float64 {
 		return math.Min(1, p.Delta(eps)*(1+2*loss.Precision)+tiny)
 	}
@@ -46,8 +46,8 @@ func (p Profile) Epsilon(delta, most float64) float64 {
 	return hi
 }
 
-// ErrProfile is returned for a profile that is none.
-var ErrProfile = errors.New("not a privacy profile")
+// errProfile is returned for a profile that is none.
+var errProfile = errors.New("not a privacy profile")
 
 // Dots returns a pair whose profile is at least p at every ε, both ways, and equal
 // to it at the given knots: increasing values of ε from 0 on. As p bounds δ(ε) of two
@@ -66,7 +66,7 @@ func Dots(p Profile, knots []float64) (loss.Pair, error) {
 			h = math.Min(h, hs[len(hs)-1])
 		}
 		if !(h >= 0 && h <= 1) || i == 0 && eps != 0 || math.IsInf(x, 0) || i > 0 && !(eps > knots[i-1]) {
-			return nil, fmt.Errorf("δ(%v) = %v: %w", eps, h, ErrProfile)
+			return nil, fmt.Errorf("δ(%v) = %v: %w", eps, h, errProfile)
 		}
 		// Keep the lower convex hull: rounding may have lifted a value off the curve.
 		for n := len(xs); n > 1 && (hs[n-1]-hs[n-2])*(x-xs[n-1]) > (h-hs[n-1])*(xs[n-1]-xs[n-2]); n-- {
@@ -75,7 +75,7 @@ func Dots(p Profile, knots []float64) (loss.Pair, error) {
 		xs, hs = append(xs, x), append(hs, h)
 	}
 	if len(xs) < 2 {
-		return nil, fmt.Errorf("fewer than two knots: %w", ErrProfile)
+		return nil, fmt.Errorf("fewer than two knots: %w", errProfile)
 	}
 	last := len(xs) - 1
 	d := &dots{end: hs[last]}
@@ -100,7 +100,7 @@ func Dots(p Profile, knots []float64) (loss.Pair, error) {
 	slices.Reverse(left)
 	d.atoms = left
 	if zero < -1e-9 {
-		return nil, fmt.Errorf("falls faster than 1-e^ε: %w", ErrProfile)
+		return nil, fmt.Errorf("falls faster than 1-e^ε: %w", errProfile)
 	}
 	if zero > 0 {
 		d.atoms = append(d.atoms, loss.Atom{LogP: math.Log(zero)})

@@ -7,19 +7,19 @@ import (
 	"github.com/discreet-dp/discreet/accountant/internal/work"
 )
 
-// Poisson returns the profile under add-remove neighbours of an event on a sample that
+// poisson returns the profile under add-remove neighbours of an event on a sample that
 // every unit enters by itself with probability q, from that of the event under the
 // same relation: (ε, δ) becomes (ln(1+q(e^ε-1)), q·δ). Balle, Barthe and Gaboardi 2018
 // ("Privacy Amplification by Subsampling: Tight Analyses via Couplings and
 // Divergences"), Theorem 8.
-func Poisson(q float64, event Profile) (Profile, error) {
+func poisson(q float64, event Profile) (Profile, error) {
 	if !(q > 0 && q <= 1) {
 		return nil, fmt.Errorf("poisson sample: rate %v, want above 0, at most 1", q)
 	}
 	return amplified(q, event), nil
 }
 
-// PoissonReplace is the same under replace-one neighbours. With R the event without
+// poissonReplace is the same under replace-one neighbours. With R the event without
 // the unit and A, A' with it and with its replacement, advanced joint convexity
 // (Theorem 2 of the same paper) gives for α = e^ε' = 1+q(e^ε-1), β = α/e^ε
 //
@@ -27,7 +27,7 @@ func Poisson(q float64, event Profile) (Profile, error) {
 //	                            <= q·((1-β)·δ_remove(ε) + β·δ_replace(ε)),
 //
 // so that the event's profiles under both relations are needed.
-func PoissonReplace(q float64, remove, replace Profile) (Profile, error) {
+func poissonReplace(q float64, remove, replace Profile) (Profile, error) {
 	if !(q > 0 && q <= 1) {
 		return nil, fmt.Errorf("poisson sample: rate %v, want above 0, at most 1", q)
 	}
@@ -38,10 +38,10 @@ func PoissonReplace(q float64, remove, replace Profile) (Profile, error) {
 	}, nil
 }
 
-// WithoutReplacement returns the profile under replace-one neighbours of an event on
+// withoutReplacement returns the profile under replace-one neighbours of an event on
 // a uniform set of m among n units, from that of the event on m units under the
 // same relation: Theorem 9 of the paper of 2018, as Poisson's with q = m/n.
-func WithoutReplacement(m, n int64, event Profile) (Profile, error) {
+func withoutReplacement(m, n int64, event Profile) (Profile, error) {
 	if m < 1 || m > n {
 		return nil, fmt.Errorf("sample without replacement: %d of %d, want 1 <= m <= n", m, n)
 	}

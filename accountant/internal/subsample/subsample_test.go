@@ -38,7 +38,7 @@ func TestWithoutReplacementVectors(t *testing.T) {
 	}
 	for _, v := range vectors {
 		base, err := Approximate(v.Epsilon, v.Delta)
-		sampled, err2 := WithoutReplacement(v.M, v.N, must(t, err, base)(1))
+		sampled, err2 := withoutReplacement(v.M, v.N, must(t, err, base)(1))
 		p := must(t, err2, sampled)
 		const tolerance = 1e-10
 		if got := p.Epsilon(v.Want.Delta+1e-14, 10); math.Abs(got-v.Want.Epsilon) > tolerance {
@@ -100,7 +100,7 @@ func TestWithReplacementIsAboveARealSample(t *testing.T) {
 	with, without := mixture(counts, mu), normal(0)
 	profile, err := WithReplacement(nil, m, n, gaussian(t, mu))
 	p := must(t, err, profile)
-	once, err := WithoutReplacement(1, 1, func(eps float64) float64 {
+	once, err := withoutReplacement(1, 1, func(eps float64) float64 {
 		gamma := 1 - counts[0]
 		return (gamma) * gaussian(t, mu)(1)(unamplified(eps, gamma))
 	})
@@ -123,7 +123,7 @@ func TestPoissonReplaceIsAboveARealSample(t *testing.T) {
 	const q, mu = 0.3, 1.1
 	p := mixture([]float64{1 - q, q}, mu)
 	r := mixture([]float64{1 - q, q}, -mu)
-	bound, err := PoissonReplace(q, gaussian(t, mu)(1), gaussian(t, 2*mu)(1))
+	bound, err := poissonReplace(q, gaussian(t, mu)(1), gaussian(t, 2*mu)(1))
 	profile := must(t, err, bound)
 	for _, eps := range []float64{0, 0.1, 0.5, 1.2} {
 		truth := stick(p, r, eps)
@@ -136,10 +136,10 @@ func TestPoissonReplaceIsAboveARealSample(t *testing.T) {
 // Rates and limits at which a sample is no sample.
 func TestSamplesOfEverything(t *testing.T) {
 	g := gaussian(t, 0.8)
-	whole, err := WithoutReplacement(5, 5, g(1))
+	whole, err := withoutReplacement(5, 5, g(1))
 	all := must(t, err, whole)
-	poisson, err := Poisson(1, g(1))
-	one := must(t, err, poisson)
+	each, err := poisson(1, g(1))
+	one := must(t, err, each)
 	alone, err := WithReplacement(nil, 3, 1, g)
 	thrice := must(t, err, alone)
 	for _, eps := range []float64{0, 0.3, 2} {
@@ -155,8 +155,8 @@ func TestSamplesOfEverything(t *testing.T) {
 		}
 	}
 	for _, bad := range []error{
-		second(Poisson(0, g(1))), second(Poisson(math.NaN(), g(1))), second(PoissonReplace(2, g(1), g(1))),
-		second(WithoutReplacement(6, 5, g(1))), second(WithReplacement(nil, 0, 5, g)), second(WithReplacement(nil, 1, 0, g)),
+		second(poisson(0, g(1))), second(poisson(math.NaN(), g(1))), second(poissonReplace(2, g(1), g(1))),
+		second(withoutReplacement(6, 5, g(1))), second(WithReplacement(nil, 0, 5, g)), second(WithReplacement(nil, 1, 0, g)),
 	} {
 		if bad == nil {
 			t.Error("a sample that is none is admitted")
@@ -197,7 +197,7 @@ func TestGroups(t *testing.T) {
 		}
 		a := rapid.Float64Range(1.1, 60).Draw(t, "order")
 		curve := func(a float64) float64 { return a * mu * mu / 2 }
-		if got, truth := RDP(curve, k)(a), curve(a)*float64(k*k); got < truth*(1-1e-12) {
+		if got, truth := rdp(curve, k)(a), curve(a)*float64(k*k); got < truth*(1-1e-12) {
 			t.Errorf("rdp of %d: %v, exact %v", k, got, truth)
 		}
 		zcdp, err := ZCDP(nil, mu*mu/2)
@@ -243,7 +243,7 @@ func TestWithReplacementRDP(t *testing.T) {
 func TestDotsDominate(t *testing.T) {
 	base, err := loss.Gaussian(0.5)
 	g := must(t, err, base)
-	p := OfPair(g)
+	p := ofPair(g)
 	dots, err := Dots(p, Knots(18, 800))
 	d := must(t, err, dots)
 	total, other := 0.0, 0.0
@@ -267,7 +267,7 @@ func TestDotsDominate(t *testing.T) {
 	}
 	got := law.Epsilon(1e-6)
 	want, err := loss.Gaussian(0.5 * 10)
-	truth := OfPair(must(t, err, want)).Epsilon(1e-6, 100)
+	truth := ofPair(must(t, err, want)).Epsilon(1e-6, 100)
 	if got.High < truth || got.High > 1.01*truth {
 		t.Errorf("%d steps: %v, truth %v", steps, got.High, truth)
 	}
@@ -282,14 +282,14 @@ func TestDotsRefuse(t *testing.T) {
 			return math.Max(0, 0.5-100*math.Expm1(eps))
 		},
 	} {
-		if _, err := Dots(p, Knots(1, 10)); !errors.Is(err, ErrProfile) {
+		if _, err := Dots(p, Knots(1, 10)); !errors.Is(err, errProfile) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := Dots(func(float64) float64 { return 1 }, Knots(1, 10)); !errors.Is(err, loss.ErrUnsupported) {
 		t.Errorf("an event that may give everything away: %v", err)
 	}
-	if _, err := Dots(func(float64) float64 { return 0 }, []float64{0.5, 1}); !errors.Is(err, ErrProfile) {
+	if _, err := Dots(func(float64) float64 { return 0 }, []float64{0.5, 1}); !errors.Is(err, errProfile) {
 		t.Errorf("knots that leave 0 out: %v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestAmplificationHelps(t *testing.T) {
 		m := rapid.Int64Range(1, n).Draw(t, "m")
 		g := gaussian(t, rapid.Float64Range(0.01, 4).Draw(t, "mu"))
 		eps := rapid.Float64Range(0, 5).Draw(t, "eps")
-		without, err := WithoutReplacement(m, n, g(1))
+		without, err := withoutReplacement(m, n, g(1))
 		w := must(t, err, without)
 		if got, base := w(eps), g(1)(eps); got > base*(1+1e-9)+1e-300 || w(eps+0.1) > got {
 			t.Errorf("sample %v, whole %v, farther %v", got, base, w(eps+0.1))
