@@ -53,7 +53,13 @@ func only(name, value string, spellings ...string) func(string) (string, *failur
 }
 
 func encoding(value string) (string, *failure) {
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(value)) {
+	plain := strings.Map(func(r rune) rune { // as PostgreSQL compares names of encodings
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, value)
+	switch plain {
 	case "utf8", "unicode", "sqlascii", "":
 		return "UTF8", nil
 	}

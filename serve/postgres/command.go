@@ -194,8 +194,8 @@ func (s *session) prepare(st *prepared, c sqlparse.Prepare) (*result, error) {
 	if _, ok := s.statements[c.Name]; ok {
 		return nil, fail("42P05", fmt.Sprintf("prepared statement %s already exists", quote(clip(c.Name))))
 	}
-	if len(s.statements) >= s.server.options.Limits.Statements {
-		return nil, fail("54000", "the session has too many prepared statements").hint("deallocate some")
+	if f := s.room(len(st.script)); f != nil {
+		return nil, f
 	}
 	p := &prepared{piece: st.inner(c.Query)}
 	for _, name := range c.Types {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // A copyForm is how COPY writes values.
 type copyForm struct {
-	csv            bool
+	csv, binary    bool
 	delimiter      byte
 	null           string
 	header         bool
@@ -91,10 +92,8 @@ func (f *copyForm) take(o sqlparse.Option) *failure {
 	switch o.Name {
 	case "format":
 		switch value {
-		case "text", "csv":
-			f.csv = value == "csv"
-		case "binary":
-			return fail("0A000", "COPY in the binary format is not supported").hint("use text or csv")
+		case "text", "csv", "binary":
+			f.csv, f.binary = value == "csv", value == "binary"
 		default:
 			return fail("22023", fmt.Sprintf("COPY format %q not recognized", clip(value)))
 		}
@@ -126,10 +125,21 @@ func (f *copyForm) take(o sqlparse.Option) *failure {
 
 // copyOut sends a result as COPY does, and returns the number of rows.
 func (s *session) copyOut(ctx context.Context, r *result) (int, error) {
-	s.send(&pgproto3.CopyOutResponse{ColumnFormatCodes: make([]uint16, len(r.columns))})
+	format := int16(pgtype.TextFormatCode)
+	if r.copy.binary {
+		format = pgtype.BinaryFormatCode
+	}
+	codes := make([]uint16, len(r.columns))
+	for i := range codes {
+		codes[i] = uint16(format)
+	}
+	s.send(&pgproto3.CopyOutResponse{OverallFormat: byte(format), ColumnFormatCodes: codes})
 	var line bytes.Buffer
 	values := make([][]byte, len(r.columns))
-	if r.copy.header {
+	switch {
+	case r.copy.binary:
+		s.send(&pgproto3.CopyData{Data: []byte(binaryHead)})
+	case r.copy.header:
 		for j, c := range r.columns {
 			values[j] = []byte(c.name)
 		}
@@ -139,12 +149,16 @@ func (s *session) copyOut(ctx context.Context, r *result) (int, error) {
 	for i := range r.rows.count() {
 		for j := range values {
 			var err error
-			if values[j], err = r.rows.cell(s.types, i, j, pgtype.TextFormatCode); err != nil {
+			if values[j], err = r.rows.cell(s.types, i, j, format); err != nil {
 				return 0, fmt.Errorf("encode row: %w", err)
 			}
 		}
 		line.Reset()
-		r.copy.write(&line, r.columns, values, false)
+		if r.copy.binary {
+			writeBinary(&line, values)
+		} else {
+			r.copy.write(&line, r.columns, values, false)
+		}
 		s.send(&pgproto3.CopyData{Data: line.Bytes()})
 		if s.lost != nil {
 			return 0, s.lost
@@ -153,8 +167,31 @@ func (s *session) copyOut(ctx context.Context, r *result) (int, error) {
 			return 0, ctx.Err()
 		}
 	}
+	if r.copy.binary {
+		s.send(&pgproto3.CopyData{Data: []byte(binaryTail)})
+	}
 	s.send(&pgproto3.CopyDone{})
 	return r.rows.count(), nil
+}
+
+// The binary format begins with a signature, flags and the length of an extension, and ends
+// with a number of columns that no row has.
+const (
+	binaryHead = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+	binaryTail = "\xff\xff"
+)
+
+// writeBinary adds a row: the number of its values, and each with its length, -1 for NULL.
+func writeBinary(to *bytes.Buffer, values [][]byte) {
+	to.Write(binary.BigEndian.AppendUint16(nil, uint16(len(values))))
+	for _, v := range values {
+		n := int32(-1)
+		if v != nil {
+			n = int32(len(v))
+		}
+		to.Write(binary.BigEndian.AppendUint32(nil, uint32(n)))
+		to.Write(v)
+	}
 }
 
 // write adds a line. Names of a header are quoted where they must be.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -28,7 +27,8 @@ func (s *session) simple(ctx context.Context, text string) error {
 		p := &portal{statement: &prepared{piece: at, command: st.Command}}
 		s.transaction.touch(&s.settings)
 		if err := s.work(ctx, func(ctx context.Context) error { return s.execute(ctx, p, 0, true) }); err != nil {
-			if err := s.refuse(asFailure(err), placed(err, at)); err != nil {
+			f := failed(ctx, err)
+			if err := s.refuse(f, placed(f, at)); err != nil {
 				return err
 			}
 			break
@@ -38,15 +38,9 @@ func (s *session) simple(ctx context.Context, text string) error {
 	return s.ready()
 }
 
-func asFailure(err error) *failure {
-	f := (*failure)(nil)
-	errors.As(err, &f)
-	return f
-}
-
-// placed returns the text that the place of an error refers to.
-func placed(err error, otherwise piece) piece {
-	if f := asFailure(err); f != nil && f.at != nil {
+// placed returns the text that the place of a failure refers to.
+func placed(f *failure, otherwise piece) piece {
+	if f.at != nil {
 		return *f.at
 	}
 	return otherwise
@@ -56,46 +50,44 @@ func placed(err error, otherwise piece) piece {
 func (s *session) extended(ctx context.Context, m pgproto3.FrontendMessage) (*failure, piece) {
 	s.transaction.touch(&s.settings)
 	var at piece
-	err := s.work(ctx, func(ctx context.Context) error {
-		switch m := m.(type) {
-		case *pgproto3.Parse:
-			at = piece{m.Query, 0, m.Query}
-			return s.parse(m)
-		case *pgproto3.Bind:
-			return s.bind(m, &at)
-		case *pgproto3.Describe:
-			return s.describeObject(ctx, m, &at)
-		case *pgproto3.Execute:
-			p, err := s.portal(m.Portal)
-			if err != nil {
-				return err
-			}
+	var err error
+	switch m := m.(type) {
+	case *pgproto3.Parse:
+		at = piece{m.Query, 0, m.Query}
+		err = s.parse(m)
+	case *pgproto3.Bind:
+		err = s.bind(m, &at)
+	case *pgproto3.Describe:
+		err = s.work(ctx, func(ctx context.Context) error { return s.describeObject(ctx, m, &at) })
+	case *pgproto3.Execute:
+		var p *portal
+		if p, err = s.portal(m.Portal); err == nil {
 			at = p.statement.piece
-			return s.execute(ctx, p, int(min(m.MaxRows, 1<<30)), false)
-		case *pgproto3.Close:
-			if m.ObjectType == 'S' {
-				delete(s.statements, m.Name)
-			} else {
-				s.drop(m.Name)
-			}
-			s.send(&pgproto3.CloseComplete{})
+			err = s.work(ctx, func(ctx context.Context) error { return s.execute(ctx, p, int(min(m.MaxRows, 1<<30)), false) })
 		}
-		return nil
-	})
+	case *pgproto3.Close:
+		if m.ObjectType == 'S' {
+			delete(s.statements, m.Name)
+		} else {
+			s.drop(m.Name)
+		}
+		s.send(&pgproto3.CloseComplete{})
+	}
 	if err == nil {
 		return nil, at
 	}
-	return asFailure(err), placed(err, at)
+	f := failed(ctx, err)
+	return f, placed(f, at)
 }
 
 func (s *session) parse(m *pgproto3.Parse) error {
 	if _, ok := s.statements[m.Name]; ok && m.Name != "" {
 		return fail("42P05", fmt.Sprintf("prepared statement %s already exists", quote(m.Name)))
 	}
-	if len(s.statements) >= s.server.options.Limits.Statements {
-		return fail("54000", "the session has too many prepared statements").hint("deallocate some")
+	delete(s.statements, m.Name)
+	if f := s.room(len(m.Query)); f != nil {
+		return f
 	}
-	delete(s.statements, "")
 	all, err := sqlparse.Script(m.Query)
 	if err != nil {
 		return err
@@ -144,6 +136,13 @@ func (s *session) bind(m *pgproto3.Bind, at *piece) error {
 		s.drop("")
 	} else if _, ok := s.portals[m.DestinationPortal]; ok {
 		return fail("42P03", fmt.Sprintf("cursor %s already exists", quote(m.DestinationPortal)))
+	}
+	size := 0
+	for _, v := range m.Parameters {
+		size += len(v)
+	}
+	if f := s.room(size); f != nil {
+		return f
 	}
 	if err := s.open(m.DestinationPortal, p); err != nil {
 		return err
@@ -198,6 +197,27 @@ func (s *session) portal(name string) (*portal, error) {
 		return p, nil
 	}
 	return nil, fail("34000", fmt.Sprintf("portal %s does not exist", quote(name)))
+}
+
+// room refuses what a session would hold beyond its bounds.
+func (s *session) room(more int) *failure {
+	limits := s.server.options.Limits
+	if len(s.statements) >= limits.Statements {
+		return fail("54000", "the session has too many prepared statements").hint("deallocate some")
+	}
+	for _, p := range s.statements {
+		more += len(p.script)
+	}
+	for _, p := range s.portals {
+		more += len(p.statement.script)
+		for _, v := range p.parameters {
+			more += len(v.bytes)
+		}
+	}
+	if more > limits.Held {
+		return fail("54000", "the statements and parameters of this session are too long together").hint("deallocate statements and close portals")
+	}
+	return nil
 }
 
 // open keeps a portal, within the session's bound.

@@ -54,9 +54,11 @@ type Limits struct {
 	Idle        time.Duration // between messages; 1 h
 	Statement   time.Duration // a statement, with its waiting; 10 min
 	Write       time.Duration // until a client takes what it asked for; 5 min
+	Grace       time.Duration // for statements that run when the server ends; 5 s
 	Message     int           // bytes of one message of a person who is signed in; 1 MiB
 	Statements  int           // prepared, in one session; 1,000
 	Portals     int           // open, in one session; 100
+	Held        int           // bytes of a session's statements and parameters; 4 MiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -76,9 +78,11 @@ func (l Limits) withDefaults() Limits {
 	duration(&l.Idle, time.Hour)
 	duration(&l.Statement, 10*time.Minute)
 	duration(&l.Write, 5*time.Minute)
+	duration(&l.Grace, 5*time.Second)
 	number(&l.Message, 1<<20)
 	number(&l.Statements, 1000)
 	number(&l.Portals, 100)
+	number(&l.Held, 4<<20)
 	return l
 }
 
@@ -115,14 +119,18 @@ func New(o Options) (*Server, error) {
 	}, nil
 }
 
-// Serve answers the connections of l until ctx ends; then it closes l, tells the sessions,
-// and returns when the last has ended.
+// Serve answers the connections of l until ctx ends. Then it closes l, tells the sessions,
+// gives statements that run a while to end, and returns when the last session has.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var sessions sync.WaitGroup
 	defer sessions.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	statements, kill := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() {
+		_ = l.Close() // Accept says so
+		time.AfterFunc(s.options.Limits.Grace, func() { kill(errStopping) })
+	})()
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -147,7 +155,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		sessions.Go(func() {
 			defer conn.Close() //nolint:errcheck // there is nobody to tell
-			s.serve(ctx, conn)
+			s.serve(ctx, statements, conn)
 		})
 	}
 }

@@ -41,8 +41,9 @@ type session struct {
 // flushAt is how many bytes wait before they are sent without being asked for.
 const flushAt = 32 << 10
 
-// serve runs a connection that has a place among the strangers.
-func (s *Server) serve(ctx context.Context, conn net.Conn) {
+// serve runs a connection that has a place among the strangers, until ctx ends; a statement
+// may end later, with statements.
+func (s *Server) serve(ctx, statements context.Context, conn net.Conn) {
 	stranger := true
 	leave := func() {
 		if stranger {
@@ -63,10 +64,8 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) {
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(past) })()
 
 	raw, g, err := s.greet(signIn, conn)
-	e := &session{
-		server: s, conn: &watched{Conn: raw}, greeting: g,
-		types: pgtype.NewMap(), told: map[string]string{}, statements: map[string]*prepared{}, portals: map[string]*portal{}, settings: newSettings(),
-	}
+	e := s.session(raw)
+	e.greeting = g
 	if c, ok := raw.(*encrypted); ok {
 		e.certificate = c.certificate
 	}
@@ -99,7 +98,15 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) {
 	leave()
 	signedIn()
 	_ = conn.SetDeadline(time.Time{})
-	e.end(ctx, e.run(ctx))
+	e.end(ctx, e.run(ctx, statements))
+}
+
+// session returns one that has said nothing yet.
+func (s *Server) session(conn net.Conn) *session {
+	return &session{
+		server: s, conn: &watched{Conn: conn}, types: pgtype.NewMap(), settings: newSettings(), told: map[string]string{},
+		statements: map[string]*prepared{}, portals: map[string]*portal{},
+	}
 }
 
 // past is a deadline that wakes whoever reads.
@@ -204,7 +211,7 @@ func (s *session) flush() error {
 }
 
 // run is the loop of messages of a client that is signed in.
-func (s *session) run(ctx context.Context) error {
+func (s *session) run(ctx, statements context.Context) error {
 	s.in.SetMaxBodyLen(s.server.options.Limits.Message)
 	s.report()
 	s.send(&pgproto3.BackendKeyData{ProcessID: s.running.number, SecretKey: s.running.key})
@@ -229,7 +236,7 @@ func (s *session) run(ctx context.Context) error {
 		if _, ok := m.(*pgproto3.Terminate); ok {
 			return nil
 		}
-		if err := s.message(ctx, m); err != nil {
+		if err := s.message(statements, m); err != nil {
 			return err
 		}
 	}

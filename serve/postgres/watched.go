@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"net"
 	"sync"
 )
@@ -34,8 +35,8 @@ func (w *watched) watch(gone func()) {
 		var b [1]byte
 		_, err := w.Conn.Read(b[:])
 		ahead <- reading{b[0], err}
-		if err == nil {
-			return
+		if timeout := net.Error(nil); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+			return // something came, or the server ends
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
