@@ -32,7 +32,9 @@ func (s *session) authenticate(ctx context.Context) (gateway.Asker, error) {
 	}
 	conversation, err := s.server.options.Accounts.Scram(ctx, name, address, binding)
 	if err != nil {
-		return nobody, err
+		f := failed(ctx, err)
+		f.fatal = true
+		return nobody, f
 	}
 	done := false
 	defer func() {

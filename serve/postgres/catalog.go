@@ -3,45 +3,51 @@ package postgres
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/internal/declaration"
+	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// A Catalog answers what clients ask about the database itself, from declarations alone.
+// A Catalog answers what clients ask about the database itself, and the tables of the schema
+// discreet, from declarations and books alone.
 type Catalog interface {
 	// Answers says whether a statement is about the catalog. Such a statement never reaches
 	// the gateway.
 	Answers(sql string) bool
-	Query(ctx context.Context, s CatalogSession, sql string, parameters []*string) (*CatalogRows, error)
-	Describe(ctx context.Context, s CatalogSession, sql string, types []uint32) (columns []CatalogColumn, parameters []uint32, err error)
+	Query(ctx context.Context, s pgcatalog.Session, sql string, parameters []pgcatalog.Parameter) (*pgcatalog.Result, error)
+	Describe(s pgcatalog.Session, sql string, types []uint32) (*pgcatalog.Description, error)
 }
 
-// A CatalogSession is what questions about the catalog can depend on.
-type CatalogSession struct {
-	Asker    gateway.Asker
-	Database string
-	Process  uint32
-	Settings func(name string) (string, bool)
+// catalogSession is what answers about the catalog depend on.
+func (s *session) catalogSession() (pgcatalog.Session, error) {
+	o := s.server.options
+	out := pgcatalog.Session{
+		Catalog: o.Gateway.Catalog(s.asker), Account: s.asker.Account.Name, Database: database, Settings: s.settings.read,
+		Views: map[string][]pgcatalog.Field{}, Service: s.tables(), Process: int32(s.running.number), Started: s.server.started, Now: o.Now(),
+	}
+	if out.Catalog == nil {
+		return out, nil
+	}
+	for _, v := range out.Catalog.Views {
+		all, err := declaration.Tables(out.Catalog, v.Name, 0)
+		if err != nil || len(all) != 1 {
+			return out, fail("58000", "a view of the catalog cannot be read")
+		}
+		for _, c := range all[0].Columns {
+			t, err := sqltype.Parse(c.Type)
+			if err != nil {
+				t = sqltype.Of(sqltype.Text)
+			}
+			out.Views[v.Name] = append(out.Views[v.Name], pgcatalog.Field{Name: c.Name, Type: t})
+		}
+	}
+	return out, nil
 }
 
-// A CatalogColumn is a column of an answer about the catalog.
-type CatalogColumn struct {
-	Name     string
-	OID      uint32
-	Modifier int32
-}
-
-// CatalogRows is an answer about the catalog: values are texts, nil for NULL.
-type CatalogRows struct {
-	Columns []CatalogColumn
-	Rows    [][]*string
-}
-
-type noCatalog struct{}
-
-func (noCatalog) Answers(string) bool { return false }
-func (noCatalog) Query(context.Context, CatalogSession, string, []*string) (*CatalogRows, error) {
-	return &CatalogRows{}, nil
-}
-func (noCatalog) Describe(context.Context, CatalogSession, string, []uint32) ([]CatalogColumn, []uint32, error) {
-	return nil, nil, nil
+func catalogColumns(list []pgcatalog.Column) []column {
+	out := make([]column, len(list))
+	for i, c := range list {
+		out[i] = column{c.Name, c.Type, c.Modifier}
+	}
+	return out
 }

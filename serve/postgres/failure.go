@@ -10,7 +10,9 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 )
 
 // A failure is what an ErrorResponse says. A fatal one ends the session.
@@ -21,6 +23,7 @@ type failure struct {
 	tip     string
 	line    int    // in the text that failed, from 1, with column; 0 where there is no place
 	column  int    // in characters, from 1
+	byte    int    // the place in bytes, from 1, where it is known so
 	at      *piece // the text that failed, where it is not the statement that ran
 	fatal   bool
 }
@@ -53,6 +56,7 @@ func failed(ctx context.Context, err error) *failure {
 	var r *discreet.Refusal
 	var d *diagnostic.Diagnostic
 	var pending *gateway.Pending
+	var c *pgcatalog.Error
 	switch {
 	case errors.As(err, &f):
 		return f
@@ -64,12 +68,20 @@ func failed(ctx context.Context, err error) *failure {
 	case errors.As(err, &d): // of a script, which the gateway has not seen
 		line, column := d.LineColumn()
 		return &failure{state: scriptState(d.Code), message: "[" + d.Code + "] " + d.Message, detail: d.Why, tip: d.Hint, line: line, column: column}
-	case errors.As(err, &pending):
+	case errors.As(err, &c):
+		return &failure{state: c.SQLState, message: c.Message, tip: c.Hint, byte: c.Position}
+	case errors.As(err, &pending) && !pending.Denied:
 		return fail("55000", pending.Error()).hint("send the statement again when an owner has granted it")
-	case errors.Is(err, gateway.ErrBusy):
+	case errors.Is(err, people.ErrEnded):
+		return fatal("28000", people.ErrEnded.Error())
+	case errors.Is(err, people.ErrTooMany):
+		return fail("53300", people.ErrTooMany.Error())
+	}
+	switch gateway.Of(err) {
+	case gateway.Rate:
 		return fail("53000", gateway.ErrBusy.Error()).hint("send it again later")
-	case errors.Is(err, gateway.ErrNotAllowed):
-		return fail("42501", gateway.ErrNotAllowed.Error())
+	case gateway.NotAllowed:
+		return fail("42501", err.Error())
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		switch {
@@ -130,7 +142,11 @@ func (f *failure) response(script string, start int, text string) *pgproto3.Erro
 	m := &pgproto3.ErrorResponse{
 		Severity: severity, SeverityUnlocalized: severity, Code: f.state, Message: f.message, Detail: f.detail, Hint: f.tip,
 	}
-	if at, ok := offset(text, f.line, f.column); ok && start+at <= len(script) {
+	at, ok := offset(text, f.line, f.column)
+	if f.byte > 0 {
+		at, ok = f.byte-1, true
+	}
+	if ok && start+at <= len(script) {
 		m.Position = int32(utf8.RuneCountInString(script[:start+at])) + 1
 	}
 	return m

@@ -6,6 +6,8 @@ import (
 	"github.com/xdg-go/scram"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -16,6 +18,11 @@ type Gateway interface {
 	Query(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Answer, error)
 	Explain(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Explanation, error)
 	Describe(ctx context.Context, who gateway.Asker, sql string, types []sqltype.Type) (*discreet.Description, error)
+
+	// Catalog is what is declared, as far as it exists for the asker.
+	Catalog(who gateway.Asker) *catalog.Catalog
+	Budget(ctx context.Context, who gateway.Asker) ([]ledger.Balance, error)
+	History(ctx context.Context, who gateway.Asker) ([]ledger.Entry, error)
 }
 
 // Accounts know whose passwords are right. They may wait, and refuse, where an account or an

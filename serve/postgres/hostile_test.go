@@ -56,7 +56,7 @@ func (b *booth) askedFor(t *testing.T) *line {
 
 // states bring a connection into each phase that it can be in.
 var states = map[string]func(*testing.T, *booth) *line{
-	"connected": func(t *testing.T, b *booth) *line { return b.dial(t) },
+	"connected":            func(t *testing.T, b *booth) *line { return b.dial(t) },
 	"asked for a password": func(t *testing.T, b *booth) *line { return b.askedFor(t) },
 	"challenged": func(t *testing.T, b *booth) *line {
 		l := b.askedFor(t)
@@ -414,7 +414,7 @@ func FuzzConversation(f *testing.F) {
 		}
 	}
 	f.Add(long)
-	server, err := New(Options{Gateway: newOracle(), Accounts: everybody{}, Now: time.Now, Limits: Limits{Statement: 10 * time.Millisecond}})
+	server, err := New(Options{Gateway: newOracle(), Catalog: nothing{}, Accounts: everybody{}, Now: time.Now, Limits: Limits{Statement: 10 * time.Millisecond}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -460,7 +460,7 @@ func FuzzGreeting(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add(binary.BigEndian.AppendUint32(nil, 8))
-	server, err := New(Options{Gateway: newOracle(), Accounts: everybody{}, Now: time.Now})
+	server, err := New(Options{Gateway: newOracle(), Catalog: nothing{}, Accounts: everybody{}, Now: time.Now})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/xdg-go/scram"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -99,22 +101,47 @@ func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []sq
 	return d, nil
 }
 
+func (*oracle) Catalog(gateway.Asker) *catalog.Catalog                          { return nil }
+func (*oracle) Budget(context.Context, gateway.Asker) ([]ledger.Balance, error) { return nil, nil }
+func (*oracle) History(context.Context, gateway.Asker) ([]ledger.Entry, error)  { return nil, nil }
+
+// nothing is a catalog of nothing: every question goes to the oracle.
+type nothing struct{ Catalog }
+
+func (nothing) Answers(string) bool { return false }
+
 // everybody has the password "secret".
 type everybody struct{}
 
-func (everybody) Verifier(context.Context, string, string) (scram.StoredCredentials, error) {
-	c, err := scram.SHA256.NewClient("", "secret", "")
+func (everybody) Scram(_ context.Context, name, _ string, binding *scram.ChannelBinding) (Conversation, error) {
+	client, err := scram.SHA256.NewClient("", "secret", "")
 	if err != nil {
-		return scram.StoredCredentials{}, err
+		return nil, err
 	}
-	return c.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "sixteen bytes of", Iters: 4096})
+	stored, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "sixteen bytes of", Iters: 4096})
+	if err != nil {
+		return nil, err
+	}
+	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return stored, nil })
+	if err != nil {
+		return nil, err
+	}
+	if binding != nil {
+		return proof{server.NewConversationWithChannelBinding(*binding), name}, nil
+	}
+	return proof{server.NewConversation(), name}, nil
 }
 
-func (everybody) SignIn(_ context.Context, name, _ string, proved bool) (people.Account, error) {
-	if !proved {
-		return people.Account{}, errors.New("wrong password")
+type proof struct {
+	*scram.ServerConversation
+	name string
+}
+
+func (p proof) Account() (people.Account, error) {
+	if !p.Valid() {
+		return people.Account{}, people.ErrSignIn
 	}
-	return people.Account{Name: name, Role: people.Analyst}, nil
+	return people.Account{Name: p.name, Role: people.Analyst}, nil
 }
 
 // A booth is a server whose gateway is an oracle. A session that panics fails the test.
@@ -139,7 +166,7 @@ func (f failing) Handle(_ context.Context, r slog.Record) error {
 func open(t testing.TB, change func(*Options)) *booth {
 	t.Helper()
 	b := &booth{oracle: newOracle()}
-	o := Options{Gateway: b.oracle, Accounts: everybody{}, Now: time.Now, Log: slog.New(failing{slog.NewTextHandler(t.Output(), nil), t})}
+	o := Options{Gateway: b.oracle, Catalog: nothing{}, Accounts: everybody{}, Now: time.Now, Log: slog.New(failing{slog.NewTextHandler(t.Output(), nil), t})}
 	if change != nil {
 		change(&o)
 	}

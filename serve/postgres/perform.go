@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -44,15 +45,7 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 		}
 	}
 	if about {
-		texts := make([]*string, len(parameters))
-		for i, p := range parameters {
-			texts[i] = p.Text
-		}
-		r, err := s.server.options.Catalog.Query(ctx, s.catalogSession(), at.text, texts)
-		if err != nil {
-			return nil, in(ctx, err, at)
-		}
-		return &result{tag: "SELECT", columns: catalogColumns(r.Columns), rows: textRows{r.Rows, catalogColumns(r.Columns)}}, nil
+		return s.askCatalog(ctx, at, values, parameters)
 	}
 	o, err := s.request()
 	if err != nil {
@@ -67,6 +60,24 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 	intervals := s.settings.show("discreet.intervals") == "on"
 	columns := answerColumns(a.Columns, intervals)
 	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns)}, nil
+}
+
+// askCatalog answers a question about the catalog.
+func (s *session) askCatalog(ctx context.Context, at piece, values []parameterValue, parameters []discreet.Parameter) (*result, error) {
+	session, err := s.catalogSession()
+	if err != nil {
+		return nil, err
+	}
+	given := make([]pgcatalog.Parameter, len(parameters))
+	for i, p := range parameters {
+		given[i] = pgcatalog.Parameter{Type: values[i].oid, Value: p.Text}
+	}
+	r, err := s.server.options.Catalog.Query(ctx, session, at.text, given)
+	if err != nil {
+		return nil, in(ctx, err, at)
+	}
+	columns := catalogColumns(r.Columns)
+	return &result{tag: "SELECT", columns: columns, rows: textRows{r.Rows, columns}}, nil
 }
 
 // inferred returns the type of parameter i, by the statement.
@@ -113,11 +124,15 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		return nil, fail("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 	}
 	if s.server.options.Catalog.Answers(at.text) {
-		columns, parameters, err := s.server.options.Catalog.Describe(ctx, s.catalogSession(), at.text, oids)
+		session, err := s.catalogSession()
+		if err != nil {
+			return nil, err
+		}
+		d, err := s.server.options.Catalog.Describe(session, at.text, oids)
 		if err != nil {
 			return nil, in(ctx, err, at)
 		}
-		return &shape{columns: catalogColumns(columns), parameters: parameters}, nil
+		return &shape{columns: catalogColumns(d.Columns), parameters: d.Parameters}, nil
 	}
 	types := make([]sqltype.Type, len(oids))
 	for i, oid := range oids {
@@ -141,18 +156,6 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		out.parameters = append(out.parameters, oids[i])
 	}
 	return out, nil
-}
-
-func (s *session) catalogSession() CatalogSession {
-	return CatalogSession{Asker: s.asker, Database: database, Process: s.running.number, Settings: s.settings.read}
-}
-
-func catalogColumns(list []CatalogColumn) []column {
-	out := make([]column, len(list))
-	for i, c := range list {
-		out[i] = column{c.Name, c.OID, c.Modifier}
-	}
-	return out
 }
 
 // answerColumns describes the columns of an answer, with the bounds of intervals after each

@@ -26,13 +26,14 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 )
 
 // Options are what a Server is made of.
 type Options struct {
 	Gateway  Gateway
 	Accounts Accounts
-	Catalog  Catalog // answers nothing if nil
+	Catalog  Catalog // a pgcatalog.Server if nil
 
 	// TLS holds the server's certificate; without it connections are in the clear.
 	TLS *tls.Config
@@ -50,7 +51,7 @@ type Options struct {
 type Limits struct {
 	Connections int           // signed in at the same time; 1,000
 	Strangers   int           // connected and not signed in yet; 100
-	SignIn      time.Duration // from the connection to the end of signing in; 15 s
+	SignIn      time.Duration // from the connection to the end of signing in, with the delay after failures; 1 min
 	Idle        time.Duration // between messages; 1 h
 	Statement   time.Duration // a statement, with its waiting; 10 min
 	Write       time.Duration // until a client takes what it asked for; 5 min
@@ -74,7 +75,7 @@ func (l Limits) withDefaults() Limits {
 	}
 	number(&l.Connections, 1000)
 	number(&l.Strangers, 100)
-	duration(&l.SignIn, 15*time.Second)
+	duration(&l.SignIn, time.Minute)
 	duration(&l.Idle, time.Hour)
 	duration(&l.Statement, 10*time.Minute)
 	duration(&l.Write, 5*time.Minute)
@@ -94,6 +95,7 @@ type Server struct {
 	options   Options
 	entropy   *entropy.Source
 	running   *registry
+	started   time.Time
 	strangers chan struct{} // a place for each connection that is not signed in
 	members   chan struct{} // a place for each that is
 }
@@ -110,11 +112,11 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Catalog == nil {
-		o.Catalog = noCatalog{}
+		o.Catalog = pgcatalog.New()
 	}
 	o.Limits = o.Limits.withDefaults()
 	return &Server{
-		options: o, entropy: entropy.New(), running: newRegistry(),
+		options: o, started: o.Now(), entropy: entropy.New(), running: newRegistry(),
 		strangers: make(chan struct{}, o.Limits.Strangers), members: make(chan struct{}, o.Limits.Connections),
 	}, nil
 }

@@ -22,14 +22,16 @@ import (
 )
 
 // A stand is a server over the demo's data, with the accounts of gatewaytest.
-type stand struct{ host, port string }
-
-const password = "correct horse battery"
+type stand struct {
+	gatewaytest.World
+	host, port string
+}
 
 // start opens a stand that is closed when the test ends.
 func start(t testing.TB, change func(*postgres.Options)) stand {
 	t.Helper()
-	o := postgres.Options{Gateway: gatewaytest.New(t), Accounts: accounts{}, Now: time.Now}
+	w := gatewaytest.Open(t, t.TempDir())
+	o := postgres.Options{Gateway: w.Gateway, Accounts: accounts{w.People}, Now: time.Now}
 	if change != nil {
 		change(&o)
 	}
@@ -54,12 +56,12 @@ func start(t testing.TB, change func(*postgres.Options)) stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stand{host, port}
+	return stand{w, host, port}
 }
 
 // address is a connection string of the analyst's, with more parameters.
 func (s stand) address(more ...string) string {
-	return fmt.Sprintf("host=%s port=%s user=anna password='%s' dbname=discreet %s", s.host, s.port, password, strings.Join(more, " "))
+	return fmt.Sprintf("host=%s port=%s user=anna password='%s' dbname=discreet %s", s.host, s.port, gatewaytest.Password, strings.Join(more, " "))
 }
 
 // psql runs psql and returns what it prints.
@@ -69,8 +71,11 @@ func (s stand) psql(t testing.TB, args ...string) string {
 	if err != nil {
 		t.Skip("skip: missing tool: psql (Debian: apt-get install postgresql-client)")
 	}
-	c := exec.CommandContext(t.Context(), program, append([]string{"-X", s.address()}, args...)...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, append([]string{"-X", s.address()}, args...)...)
 	c.Env = append(os.Environ(), "PAGER=", "PGOPTIONS=", "LC_ALL=C.UTF-8", "HOME="+filepath.Dir(t.TempDir()))
+	c.WaitDelay = time.Second
 	out, err := c.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -78,44 +83,13 @@ func (s stand) psql(t testing.TB, args ...string) string {
 	return string(out)
 }
 
-// accounts are those of gatewaytest, all with one password.
-type accounts struct{}
+// accounts are people's, behind the door's interface.
+type accounts struct{ *people.Accounts }
 
-func (accounts) Scram(_ context.Context, name, _ string, binding *scram.ChannelBinding) (postgres.Conversation, error) {
-	known := password
-	if name != gatewaytest.Analyst.Name && name != gatewaytest.Owner.Name {
-		known = "nobody's"
-	}
-	c, err := scram.SHA256.NewClient("", known, "")
+func (a accounts) Scram(ctx context.Context, name, address string, binding *scram.ChannelBinding) (postgres.Conversation, error) {
+	c, err := a.Accounts.Scram(ctx, name, address, binding)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := c.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "sixteen bytes of", Iters: 4096})
-	if err != nil {
-		return nil, err
-	}
-	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return stored, nil })
-	if err != nil {
-		return nil, err
-	}
-	if binding != nil {
-		return conversation{server.NewConversationWithChannelBinding(*binding), name}, nil
-	}
-	return conversation{server.NewConversation(), name}, nil
-}
-
-type conversation struct {
-	*scram.ServerConversation
-	name string
-}
-
-func (c conversation) Account() (people.Account, error) {
-	switch {
-	case !c.Valid():
-	case c.name == gatewaytest.Analyst.Name:
-		return gatewaytest.Analyst, nil
-	case c.name == gatewaytest.Owner.Name:
-		return gatewaytest.Owner, nil
-	}
-	return people.Account{}, errors.New("wrong password")
+	return c, nil
 }

@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"math/big"
@@ -19,6 +20,8 @@ const owner oid = 10
 type database struct {
 	*knowledge
 	session     *Session
+	ctx         context.Context // of the query
+	service     map[string]*relation
 	extra       map[string][][]any // rows of relations of pg_catalog
 	tables      map[*relation]*table
 	numbers     map[oid]string
@@ -27,8 +30,8 @@ type database struct {
 	patterns    patterns
 }
 
-func open(k *knowledge, session *Session) *database {
-	d := &database{knowledge: k, session: session, extra: map[string][][]any{}, tables: map[*relation]*table{},
+func open(ctx context.Context, k *knowledge, session *Session) *database {
+	d := &database{knowledge: k, session: session, ctx: ctx, service: map[string]*relation{}, extra: map[string][][]any{}, tables: map[*relation]*table{},
 		numbers: map[oid]string{}, definitions: map[oid]string{}, declared: map[string]*typeInfo{}, patterns: patterns{}}
 	if session.Database == "" {
 		session.Database = "discreet"
@@ -141,6 +144,9 @@ func pgType(t sqltype.Type) (oid, int32) {
 	case sqltype.Double:
 		return oidFloat8, -1
 	case sqltype.DecimalKind:
+		if t.Precision == 0 { // any
+			return oidNumeric, -1
+		}
 		return oidNumeric, int32(t.Precision)<<16 | int32(t.Scale) + 4
 	case sqltype.DateKind:
 		return oidDate, -1
@@ -161,15 +167,16 @@ func (d *database) declare() {
 	d.row("pg_database", map[string]any{"oid": d.number("database", s.Database), "datname": s.Database, "datdba": owner, "encoding": int64(6), "datlocprovider": "c",
 		"datallowconn": true, "datconnlimit": int64(-1), "dattablespace": int64(1663), "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
 		"datfrozenxid": int64(1), "datminmxid": int64(1)})
-	service := d.number("namespace", "discreet")
-	d.row("pg_namespace", map[string]any{"oid": service, "nspname": "discreet", "nspowner": owner})
-	d.describe(service, 2615, 0, "the account's budget, history and tables")
+	space := d.number("namespace", service)
+	d.row("pg_namespace", map[string]any{"oid": space, "nspname": service, "nspowner": owner})
+	d.describe(space, 2615, 0, "the account's budget, history and tables")
 	for _, r := range s.Service {
 		var columns []declaredColumn
 		for _, f := range r.Fields {
 			columns = append(columns, declaredColumn{name: f.Name, typ: f.Type, comment: f.Comment})
 		}
-		d.relate(service, "discreet.", r.Name, "r", r.Comment, columns)
+		n := d.relate(space, service+".", r.Name, "r", r.Comment, columns)
+		d.service[r.Name] = d.told(n, r)
 	}
 	c := s.Catalog
 	if c == nil {
@@ -203,6 +210,35 @@ func (d *database) declare() {
 			d.reference(t)
 		}
 	}
+}
+
+// told is a relation of the schema discreet, whose rows are read when they are needed.
+func (d *database) told(number oid, r Relation) *relation {
+	out := &relation{oid: number, schema: service, name: r.Name}
+	for _, f := range r.Fields {
+		t, mod := pgType(f.Type)
+		out.columns = append(out.columns, column{name: f.Name, typ: t, mod: mod})
+	}
+	if r.Rows == nil {
+		return out
+	}
+	out.parse = func() [][]any {
+		rows, err := r.Rows(d.ctx)
+		if err != nil {
+			fail("58000", "%s.%s cannot be read now", service, r.Name)
+		}
+		all := make([][]any, len(rows))
+		for i, row := range rows {
+			all[i] = make([]any, len(row))
+			for j, text := range row {
+				if text != nil {
+					all[i][j] = d.read(out.columns[j].typ, *text)
+				}
+			}
+		}
+		return all
+	}
+	return out
 }
 
 // viewText is a view's query where the account may see all that it names; a query of the same

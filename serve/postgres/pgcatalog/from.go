@@ -678,6 +678,9 @@ func (c *compiler) relation(schema, name string) *relation {
 	if schema == "" {
 		schema = "pg_catalog"
 	}
+	if schema == service {
+		return c.service[name]
+	}
 	return c.relations[schema+"."+name]
 }
 

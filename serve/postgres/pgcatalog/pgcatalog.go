@@ -43,10 +43,12 @@ type Field struct {
 	Comment string
 }
 
-// A Relation is one of the schema discreet, which others answer.
+// A Relation is one of the schema discreet, whose rows others know.
 type Relation struct {
 	Name, Comment string
 	Fields        []Field
+	// Rows gives the values as texts, nil for NULL. It is called where a query reads them.
+	Rows func(context.Context) ([][]*string, error)
 }
 
 // A Parameter is a value for $N: its text, or nil for NULL. Type is the number of its type, or 0.
@@ -77,6 +79,9 @@ type Result struct {
 	Rows    [][]*string
 }
 
+// service is the schema of what the server tells of itself.
+const service = "discreet"
+
 // A Server holds PostgreSQL's system catalog. It may be used by several at once.
 type Server struct{ known *knowledge }
 
@@ -87,7 +92,7 @@ func New() *Server { return &Server{load(system)} }
 func (s *Server) Version() string { return s.known.version }
 
 // Answers says whether a statement is one for Query: a query that names relations of
-// pg_catalog and information_schema alone, or none.
+// pg_catalog, information_schema and discreet alone, or none.
 func (s *Server) Answers(sql string) bool {
 	q, err := parse(sql)
 	if err != nil {
@@ -97,7 +102,7 @@ func (s *Server) Answers(sql string) bool {
 	ctes := withNames(q)
 	visit(q, func(r *statement.Relation) {
 		switch {
-		case r.Schema == "pg_catalog", r.Schema == "information_schema":
+		case r.Schema == "pg_catalog", r.Schema == "information_schema", r.Schema == service:
 		case r.Schema == "" && (ctes[r.Name] || strings.HasPrefix(r.Name, "pg_")):
 		default:
 			answers = false
@@ -134,7 +139,7 @@ func parse(sql string) (*statement.Select, error) {
 // parameters, as far as they are known (0: not).
 func (s *Server) Describe(session Session, sql string, types []uint32) (d *Description, err error) {
 	defer recovered(&err)
-	c, p, err := s.compile(&session, sql, types)
+	c, p, err := s.compile(context.Background(), &session, sql, types) // it reads no rows
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +161,7 @@ func (s *Server) Query(ctx context.Context, session Session, sql string, paramet
 	for _, p := range parameters {
 		types = append(types, p.Type)
 	}
-	c, p, err := s.compile(&session, sql, types)
+	c, p, err := s.compile(ctx, &session, sql, types)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +197,12 @@ func recovered(err *error) {
 	}
 }
 
-func (s *Server) compile(session *Session, sql string, types []uint32) (*compiler, *plan, error) {
+func (s *Server) compile(ctx context.Context, session *Session, sql string, types []uint32) (*compiler, *plan, error) {
 	q, err := parse(sql)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &compiler{database: open(s.known, session), compiledViews: map[*relation]*plan{}}
+	c := &compiler{database: open(ctx, s.known, session), compiledViews: map[*relation]*plan{}}
 	visit(q, func(*statement.Relation) { c.lenient = true }, nil)
 	for _, t := range types {
 		p := &parameter{typ: oid(t)}

@@ -47,7 +47,7 @@ func TestAnswers(t *testing.T) {
 		"select count(*) from visits":                                    false,
 		"select count(*) from visits, pg_class":                          false,
 		"select 1 where exists (select from visits)":                     false,
-		"select * from discreet.budget":                                  false,
+		"select * from discreet.budget":                                  true,
 		"select * from public.pg_class":                                  false,
 		"select (select 1 from visits) from pg_class":                    false,
 		"select array(select age from visits)":                           false,
