@@ -138,13 +138,14 @@ func (s *session) copyOut(ctx context.Context, r *result) (int, error) {
 	values := make([][]byte, len(r.columns))
 	switch {
 	case r.copy.binary:
-		s.send(&pgproto3.CopyData{Data: []byte(binaryHead)})
+		line.WriteString(binaryHead) // in one message with the first row, as clients expect
 	case r.copy.header:
 		for j, c := range r.columns {
 			values[j] = []byte(c.name)
 		}
 		r.copy.write(&line, r.columns, values, true)
 		s.send(&pgproto3.CopyData{Data: line.Bytes()})
+		line.Reset()
 	}
 	for i := range r.rows.count() {
 		for j := range values {
@@ -153,13 +154,13 @@ func (s *session) copyOut(ctx context.Context, r *result) (int, error) {
 				return 0, fmt.Errorf("encode row: %w", err)
 			}
 		}
-		line.Reset()
 		if r.copy.binary {
 			writeBinary(&line, values)
 		} else {
 			r.copy.write(&line, r.columns, values, false)
 		}
 		s.send(&pgproto3.CopyData{Data: line.Bytes()})
+		line.Reset()
 		if s.lost != nil {
 			return 0, s.lost
 		}
@@ -168,7 +169,8 @@ func (s *session) copyOut(ctx context.Context, r *result) (int, error) {
 		}
 	}
 	if r.copy.binary {
-		s.send(&pgproto3.CopyData{Data: []byte(binaryTail)})
+		line.WriteString(binaryTail)
+		s.send(&pgproto3.CopyData{Data: line.Bytes()})
 	}
 	s.send(&pgproto3.CopyDone{})
 	return r.rows.count(), nil

@@ -113,7 +113,7 @@ func TestConversations(t *testing.T) {
 		"copy": {
 			say("H d d c C(COPY 2) Z(I)", query("COPY (SELECT 'rows 2') TO STDOUT")),
 			say("1 2 n H d d d c C(COPY 2) Z(I)", parse("", "COPY (SELECT 'rows 2') TO STDOUT (FORMAT csv, HEADER)"), bind("", ""), describe('P', ""), execute("", 0), sync),
-			say("H d d d c C(COPY 1) Z(I)", query("COPY (SELECT 'x') TO STDOUT (FORMAT binary)")),
+			say("H d d c C(COPY 1) Z(I)", query("COPY (SELECT 'x') TO STDOUT (FORMAT binary)")),
 			say("E(42601) Z(I)", query("COPY (SELECT 'x') TO STDOUT (COLOUR red)")), say("E(22023) Z(I)", query("COPY (SELECT 'x') TO STDOUT (DELIMITER 'ab')")),
 			say("T D(row 0) C(SELECT 1) Z(I)", &pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, &pgproto3.CopyFail{}, query("SELECT 'x'")),
 		},
