@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/owner"
 	accounts "github.com/discreet-dp/discreet/internal/cli/people"
 	"github.com/discreet-dp/discreet/internal/cli/query"
+	"github.com/discreet-dp/discreet/internal/cli/serve"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/verify"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
@@ -29,7 +30,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
-		agent.Command(),
+		serve.Command(), agent.Command(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

@@ -1,6 +1,6 @@
 package diagnostic
 
-// D210-D219: the server's interfaces for programs.
+// D210-D219: the server.
 var serveEntries = []Entry{
 	{"D210", "the request cannot be read",
 		"A request to the server is one JSON object with the members that the interface has, each at most once, and nothing after it; /openapi.json describes it. What is not understood is refused instead of ignored: a misspelt member could have been the amount to spend. Nothing was asked and nothing was charged.",
@@ -20,4 +20,13 @@ var serveEntries = []Entry{
 	{"D215", "the server is not asked under this name",
 		"The Host of a request, and its Origin if it has one, must be a name of the server: its address, localhost, or a name that its operator has configured. Otherwise a page that somebody else serves could make a browser ask on behalf of its user.",
 		""},
+	{"D216", "a server that cannot be configured so",
+		"The server's configuration is TOML; docs/serve.md lists its keys. A variable of the environment overrides a key: DISCREET_SERVE_HTTP is http, DISCREET_SERVE_TLS_KEY is key in [tls]. What is not known is refused, since a limit that is misspelled would not hold.",
+		"discreet serve --config nowhere.toml"},
+	{"D217", "an address that is taken",
+		"The server listens at one address for PostgreSQL clients and at one for HTTP. Another process has it, or the machine does not. Port 0 takes a free one; the ready file says which.",
+		"discreet serve --postgres 127.0.0.1:41907 --http 127.0.0.1:41907"},
+	{"D218", "a server that would be open to others",
+		"Without TLS the server listens on this machine alone: on a network others could read passwords and answers. It also wants an account first, and serves the demo to nobody else.",
+		"discreet serve --http 0.0.0.0:8080"},
 }

@@ -22,10 +22,12 @@ var exits = map[string]Exit{
 	"D109": ExitEngine,
 	"D110": ExitUsage, "D111": ExitUsage, "D112": ExitUsage, "D113": ExitUsage, "D114": ExitUsage,
 	"D115": ExitUsage, "D116": ExitUsage, "D118": ExitUsage, "D119": ExitUsage,
-	"D117": ExitEngine, // this build has no engine
-	"D140": ExitUsage,  // nobody is charged
-	"D143": ExitUsage,  // how the cost was asked for
-	"D181": ExitUsage,  // parameters out of their range
+	"D117": ExitEngine,                   // this build has no engine
+	"D140": ExitUsage,                    // nobody is charged
+	"D143": ExitUsage,                    // how the cost was asked for
+	"D181": ExitUsage,                    // parameters out of their range
+	"D216": ExitUsage, "D218": ExitUsage, // how to listen
+	"D217": ExitEngine,
 }
 
 // ExitOf returns the exit code of a diagnostic's code.

@@ -41,3 +41,11 @@ type Conversation interface {
 	// end, and also of a conversation that was broken off.
 	Account() (people.Account, error)
 }
+
+// People are the accounts of package people as the door wants them.
+type People struct{ *people.Accounts }
+
+// Scram begins a conversation.
+func (p People) Scram(ctx context.Context, name, address string, binding *scram.ChannelBinding) (Conversation, error) {
+	return p.Accounts.Scram(ctx, name, address, binding)
+}

@@ -197,9 +197,25 @@ func (w *Workplace) Database(ctx context.Context) (*discreet.Database, error) {
 		w.Engine = newLateEngine(ctx, w.Catalog, w.limits, w.Maps, true)
 		w.opened = append(w.opened, w.Engine)
 	}
-	log := slog.New(slog.NewJSONHandler(&OwnerLog{Path: w.LedgerPath + LogSuffix}, nil))
-	return discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: w.Engine, Ledger: w.Ledger, OwnerLog: log})
+	return discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: w.Engine, Ledger: w.Ledger, OwnerLog: w.Log()})
 }
+
+// Log is the owner's, beside the ledger.
+func (w *Workplace) Log() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(&OwnerLog{Path: w.LedgerPath + LogSuffix}, nil))
+}
+
+// OpenEngine opens the engine for a process that answers many statements.
+func (w *Workplace) OpenEngine(ctx context.Context) (engine.Engine, error) {
+	e, err := openEngine(ctx, w.Catalog, w.limits, w.Maps, true)
+	if err == nil {
+		w.Keep(e)
+	}
+	return e, err
+}
+
+// Keep closes c when the workplace is closed, before what was opened earlier.
+func (w *Workplace) Keep(c io.Closer) { w.opened = append(w.opened, c) }
 
 // Answer answers a statement. Everything for which a statement can be refused is checked
 // before anything heavy is opened, and the engine opens before the ledger is charged: a
@@ -235,7 +251,7 @@ func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOp
 
 // Close closes what was opened. Its errors are dropped: what had to be durable already was.
 func (w *Workplace) Close() {
-	for _, c := range w.opened {
+	for _, c := range slices.Backward(w.opened) {
 		c.Close()
 	}
 }

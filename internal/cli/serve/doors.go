@@ -1,0 +1,40 @@
+package serve
+
+import (
+	"crypto/tls"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve"
+	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/mcp"
+	"github.com/discreet-dp/discreet/serve/postgres"
+	"github.com/discreet-dp/discreet/serve/rest"
+)
+
+// postgres makes the door of PostgreSQL clients.
+func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, error) {
+	return func(t *tls.Config) (serve.Door, error) {
+		l := s.config.Limits
+		return postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{Accounts: s.accounts}, TLS: t, RequireTLS: !s.config.Loopback(), Now: time.Now, Log: s.log,
+			Limits: postgres.Limits{Connections: l.Connections, Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}})
+	}
+}
+
+// http makes the door of HTTP and of agents.
+func (s *server) http(g *gateway.Gateway) http.Handler {
+	return rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Agents: mcp.New,
+		SignIn: s.accounts.SignInToken})
+}
+
+// mayOperate reports whether a request has an owner's token.
+func (s *server) mayOperate(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return false
+	}
+	a, err := s.accounts.SignInToken(r.Context(), token, r.RemoteAddr)
+	return err == nil && a.Role == people.Owner
+}

@@ -1,0 +1,211 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// A Config is how the server listens and what it bounds. It says nothing about data: that
+// is the catalog's.
+type Config struct {
+	// Postgres and HTTP are the addresses to listen on; port 0 chooses one.
+	Postgres string `toml:"postgres"`
+	HTTP     string `toml:"http"`
+	// Hosts are the server's names, beside its addresses: a request by another name is refused.
+	Hosts []string `toml:"hosts"`
+	TLS   TLS      `toml:"tls"`
+	// Step quantises when answers leave: at whole multiples of it. 0 lets them leave at once.
+	Step   Duration `toml:"step"`
+	Drain  Duration `toml:"drain"` // how long what runs may go on after an interrupt
+	Limits Limits   `toml:"limits"`
+}
+
+// A TLS names the files of a certificate with its chain, and of its key, in PEM.
+type TLS struct {
+	Certificate string `toml:"certificate"`
+	Key         string `toml:"key"`
+}
+
+// Limits bound what clients can make the server do.
+type Limits struct {
+	Connections int      `toml:"connections"` // of both doors together
+	Statements  int      `toml:"statements"`  // that run at once; the number of processors if 0
+	Queue       int      `toml:"queue"`       // statements that wait
+	Time        Duration `toml:"time"`        // of a statement, waiting included
+	Idle        Duration `toml:"idle"`        // of a connection
+}
+
+// A Duration is written as in "50ms" or "5m".
+type Duration time.Duration
+
+// UnmarshalText reads a duration.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err == nil && v < 0 {
+		err = errors.New("it is negative")
+	}
+	*d = Duration(v)
+	return err
+}
+
+// Defaults are what a configuration does not say.
+func Defaults() Config {
+	return Config{Postgres: "127.0.0.1:5433", HTTP: "127.0.0.1:8080", Step: Duration(50 * time.Millisecond), Drain: Duration(30 * time.Second),
+		Limits: Limits{Connections: 1000, Queue: 1000, Time: Duration(5 * time.Minute), Idle: Duration(time.Hour)}}
+}
+
+// Variables begins the names of variables that override a configuration: DISCREET_SERVE_HTTP,
+// DISCREET_SERVE_TLS_KEY.
+const Variables = "DISCREET_SERVE_"
+
+// ReadConfig reads a configuration. Its path is empty where there is none; environment, a
+// list of NAME=VALUE, overrides it. Files in it are relative to its folder.
+func ReadConfig(path string, environment []string) (Config, error) {
+	c := Defaults()
+	if path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return c, diagnostic.New("D216", diagnostic.Span{}, "the server's configuration cannot be read: %v", err).Try("name the file with --config")
+		}
+		meta, err := toml.Decode(string(text), &c)
+		if err != nil {
+			return c, diagnostic.New("D216", diagnostic.Span{}, "the server's configuration %s cannot be read: %v", path, err).Try("see docs/serve.md")
+		}
+		if unknown := meta.Undecoded(); len(unknown) > 0 {
+			d := diagnostic.New("D216", diagnostic.Span{}, "the server's configuration %s has an unknown key %s", path, unknown[0])
+			if near := diagnostic.Nearest(unknown[0].String(), keys()); near != "" {
+				return c, d.Try("did you mean %s?", near)
+			}
+			return c, d.Try("the keys are %s", strings.Join(keys(), ", "))
+		}
+		for _, file := range []*string{&c.TLS.Certificate, &c.TLS.Key} {
+			if *file != "" && !filepath.IsAbs(*file) {
+				*file = filepath.Join(filepath.Dir(path), *file)
+			}
+		}
+	}
+	if err := c.override(environment); err != nil {
+		return c, err
+	}
+	return c, c.Check()
+}
+
+// keys are the names of all settings.
+func keys() (all []string) {
+	walk(reflect.ValueOf(&Config{}).Elem(), "", func(key string, _ reflect.Value) { all = append(all, key) })
+	return all
+}
+
+// walk calls f with every setting of a configuration.
+func walk(v reflect.Value, above string, f func(key string, v reflect.Value)) {
+	for i := range v.NumField() {
+		key := above + v.Type().Field(i).Tag.Get("toml")
+		if v.Field(i).Kind() == reflect.Struct {
+			walk(v.Field(i), key+".", f)
+			continue
+		}
+		f(key, v.Field(i))
+	}
+}
+
+func (c *Config) override(environment []string) (err error) {
+	given := map[string]string{}
+	for _, pair := range environment {
+		name, value, _ := strings.Cut(pair, "=")
+		if key, is := strings.CutPrefix(name, Variables); is {
+			given[key] = value
+		}
+	}
+	walk(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) {
+		name := strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		value, is := given[name]
+		delete(given, name)
+		if !is || err != nil {
+			return
+		}
+		switch to := v.Addr().Interface().(type) {
+		case *string:
+			*to = value
+		case *[]string:
+			*to = strings.Split(value, ",")
+		case *int:
+			*to, err = strconv.Atoi(value)
+		case *Duration:
+			err = to.UnmarshalText([]byte(value))
+		}
+		if err != nil {
+			err = diagnostic.New("D216", diagnostic.Span{}, "%s%s is %q: %v", Variables, name, value, err).Try("write it as the configuration would: 10, or 50ms")
+		}
+	})
+	for name := range given {
+		if err == nil {
+			err = diagnostic.New("D216", diagnostic.Span{}, "the variable %s%s is no setting of the server", Variables, name).Try("the keys are %s", strings.Join(keys(), ", "))
+		}
+	}
+	return err
+}
+
+// Check refuses what cannot be served so.
+func (c *Config) Check() error {
+	for key, address := range map[string]string{"postgres": c.Postgres, "http": c.HTTP} {
+		host, port, err := net.SplitHostPort(address)
+		if n, e := strconv.Atoi(port); err != nil || e != nil || n < 0 || n > 65535 {
+			return diagnostic.New("D216", diagnostic.Span{}, "%s is %q, which is no address", key, address).Try(`write "127.0.0.1:5433"; port 0 chooses one`)
+		}
+		if !loopback(host) && c.TLS.Certificate == "" {
+			return diagnostic.New("D218", diagnostic.Span{}, "%s would listen on %s without TLS", key, address).
+				Because("others on the network could read passwords and answers").
+				Try("name certificate and key in [tls], or listen on 127.0.0.1")
+		}
+	}
+	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
+		return diagnostic.New("D216", diagnostic.Span{}, "[tls] names a certificate or a key, not both").Try("name both files")
+	}
+	for key, n := range map[string]int{"limits.connections": c.Limits.Connections, "limits.queue": c.Limits.Queue} {
+		if n < 1 {
+			return diagnostic.New("D216", diagnostic.Span{}, "%s must be at least 1", key)
+		}
+	}
+	if c.Limits.Statements < 0 {
+		return diagnostic.New("D216", diagnostic.Span{}, "limits.statements must not be negative").Try("0 means the number of processors")
+	}
+	return nil
+}
+
+// loopback reports whether a host is this machine alone.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Loopback reports whether nobody but this machine can connect.
+func (c Config) Loopback() bool {
+	for _, address := range []string{c.Postgres, c.HTTP} {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil || !loopback(host) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t TLS) String() string {
+	if t.Certificate == "" {
+		return "no TLS"
+	}
+	return fmt.Sprintf("certificate %s", t.Certificate)
+}
