@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -288,7 +287,7 @@ func TestBridgeRefuses(t *testing.T) {
 // Python's client sees the same, and checks results against the tools' schemas itself.
 func TestPythonClient(t *testing.T) {
 	python := filepath.Join("..", "..", "bench", "peers", "venv-clients", "bin", "python")
-	if _, err := os.Stat(python); err != nil {
+	if err := exec.CommandContext(t.Context(), python, "-c", "import mcp").Run(); err != nil {
 		t.Skip("skip: Python's mcp is not installed; 'bench/peers/setup clients' installs it")
 	}
 	g, url, token := world(t)
