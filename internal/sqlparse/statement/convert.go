@@ -385,6 +385,9 @@ func (c *converter) call(v *pg.FuncCall) Expr {
 
 func (c *converter) indirection(v *pg.A_Indirection) Expr {
 	e := c.expr(v.Arg)
+	if c.depth+len(v.Indirection) > maxDepth {
+		c.refuse("nesting this deep", -1)
+	}
 	for _, n := range v.Indirection {
 		switch n := n.GetNode().(type) {
 		case *pg.Node_AStar:

@@ -319,10 +319,10 @@ func (d *database) systemAttributes(n oid) {
 }
 
 func (d *database) attribute(relation oid, name string, number int64, t oid, mod int32, notNull bool) {
-	get, _ := d.rowWhere("pg_type", "oid", t)
+	info := d.types[t]
 	d.row("pg_attribute", map[string]any{"attrelid": relation, "attname": name, "atttypid": t, "attstattarget": map[bool]int64{true: 0, false: -1}[number < 0],
-		"attlen": get("typlen"), "attnum": number, "attcacheoff": int64(-1), "atttypmod": int64(mod), "attbyval": get("typbyval"), "attalign": get("typalign"),
-		"attstorage": get("typstorage"), "attnotnull": notNull, "attislocal": true, "attcollation": get("typcollation")})
+		"attlen": int64(info.length), "attnum": number, "attcacheoff": int64(-1), "atttypmod": int64(mod), "attbyval": info.byValue, "attalign": info.align,
+		"attstorage": info.storage, "attnotnull": notNull, "attislocal": true, "attcollation": info.collation})
 }
 
 func (d *database) describe(object, class oid, part int64, text string) {
@@ -341,14 +341,13 @@ func (d *database) primaryKey(table, namespace oid, prefix, name string, key []a
 	for i, k := range key {
 		col := columns[k.(int64)-1]
 		t, mod := pgType(col.typ)
-		get, _ := d.rowWhere("pg_type", "oid", t)
 		class := int64(0)
 		for _, o := range d.rowsWhere("pg_opclass", "opcintype", t) {
 			if o("opcmethod") == int64(403) && o("opcdefault") == true {
 				class = o("oid").(int64)
 			}
 		}
-		operators, collations, options = append(operators, class), append(collations, get("typcollation")), append(options, int64(0))
+		operators, collations, options = append(operators, class), append(collations, d.types[t].collation), append(options, int64(0))
 		d.attribute(index, col.name, int64(i+1), t, mod, false)
 	}
 	vector := func(elem oid, items []any) *array { return &array{elem: elem, items: items} }

@@ -10,9 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 )
 
+// server is shared by tests: it is never written.
+var server = New()
+
 func ask(t testing.TB, s Session, sql string) (*Result, error) {
 	t.Helper()
-	return New().Query(context.Background(), s, sql, nil)
+	return server.Query(context.Background(), s, sql, nil)
 }
 
 // lines writes a result for comparison.

@@ -65,6 +65,9 @@ type typeInfo struct {
 	preferred                                   bool
 	length                                      int16
 	mod                                         int32 // of a domain's base
+	byValue                                     bool
+	align, storage                              string
+	collation                                   oid
 }
 
 // A cast is an implicit way ('i'), or one in assignments ('a') or by request ('e').
@@ -136,7 +139,7 @@ func load(text string) *knowledge {
 		length, _ := strconv.ParseInt(get("typlen"), 10, 16)
 		t := &typeInfo{oid: number(get("oid")), namespace: number(get("typnamespace")), name: get("typname"), kind: get("typtype")[0], category: get("typcategory")[0],
 			preferred: get("typispreferred") == "t", elem: number(get("typelem")), array: number(get("typarray")), base: number(get("typbasetype")),
-			relation: number(get("typrelid")), length: int16(length), mod: int32(number(get("typtypmod")))}
+			relation: number(get("typrelid")), length: int16(length), mod: int32(number(get("typtypmod"))), byValue: get("typbyval") == "t", align: get("typalign"), storage: get("typstorage"), collation: number(get("typcollation"))}
 		k.types[t.oid] = t
 		k.typeNames[namespaces[t.namespace]+"."+t.name] = t
 	})
