@@ -40,7 +40,7 @@ func signIn(_ context.Context, token, _ string) (people.Account, error) {
 	case "broken":
 		return people.Account{}, errors.New("canary-of-the-accounts")
 	}
-	return people.Account{}, gateway.ErrNotAllowed
+	return people.Account{}, people.ErrSignIn
 }
 
 // A door is a handler, and the document that its responses are held against.
