@@ -147,6 +147,7 @@ say by how much. What is spent does not come back. Next:
   discreet query   --rho 0.01 'SELECT sex, avg(age) FROM visits GROUP BY sex'
   discreet query   --rho 0.01 'SELECT patient_id, cost FROM visits'
   discreet budget
+  discreet serve    # for psql, pandas, programs and agents; discreet user add NAME makes accounts
 `, d.dir)
 }
 
