@@ -48,21 +48,6 @@ func Gaussian(mu float64) (Group, error) {
 	}, nil
 }
 
-// laplace is that of additive Laplace noise whose scale is the sensitivity over e:
-// a group of k shifts it by at most k sensitivities.
-func laplace(e float64) (Group, error) {
-	if _, err := loss.Laplace(e); err != nil {
-		return nil, fmt.Errorf("groups of a Laplace event: %w", err)
-	}
-	return func(k int64) Profile {
-		p, err := loss.Laplace(e * float64(k) * (1 + 0x1p-50))
-		if err != nil {
-			return func(float64) float64 { return 1 }
-		}
-		return ofPair(p)
-	}, nil
-}
-
 // Approximate is that of (e, delta)-DP events: k units are (k·e, delta·(e^ke-1)/(e^e-1))-DP
 // (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2).
 func Approximate(e, delta float64) (Group, error) {
