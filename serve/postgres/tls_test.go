@@ -135,8 +135,8 @@ func TestVersions(t *testing.T) {
 		more    map[string]string
 		want    string
 	}{
-		{3<<16 | 0, nil, "asks"}, {3<<16 | 2, nil, "asks"}, {3<<16 | 9999, nil, "3.2 "}, {3<<16 | 2, map[string]string{"_pq_.a": "1"}, "3.2 _pq_.a"},
-		{3<<16 | 0, map[string]string{"_pq_.a": "1"}, "3.0 _pq_.a"}, {2 << 16, nil, "0A000"}, {4 << 16, nil, "0A000"},
+		{3 << 16, nil, "asks"}, {3<<16 | 2, nil, "asks"}, {3<<16 | 9999, nil, "3.2 "}, {3<<16 | 2, map[string]string{"_pq_.a": "1"}, "3.2 _pq_.a"},
+		{3 << 16, map[string]string{"_pq_.a": "1"}, "3.0 _pq_.a"}, {2 << 16, nil, "0A000"}, {4 << 16, nil, "0A000"},
 	} {
 		if got := start(test.version, test.more); got != test.want {
 			t.Errorf("version %x with %v: %s, not %s", test.version, test.more, got, test.want)
