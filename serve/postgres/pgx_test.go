@@ -117,3 +117,39 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesHoldWithinASession: a table that is taken from an account is gone for its running
+// session, in lists as in questions, and a disabled account's session ends.
+func TestRulesHoldWithinASession(t *testing.T) {
+	s := start(t, nil)
+	c := s.connect(t, nil)
+	tables := func() (n int) {
+		t.Helper()
+		if err := c.QueryRow(t.Context(), "SELECT count(DISTINCT table_name) FROM discreet.tables").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := tables(); n != 2 {
+		t.Errorf("there are %d tables", n)
+	}
+	if err := s.People.Tables(t.Context(), "olga", "anna", []string{"departments"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := tables(); n != 1 {
+		t.Errorf("of one table that is allowed, %d are listed", n)
+	}
+	_, err := c.Exec(t.Context(), "SELECT count(*) FROM visits")
+	refused(t, err, "42P01")
+	if err := s.People.Disable(t.Context(), "olga", "anna"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Exec(t.Context(), "SELECT relname FROM pg_class")
+	refused(t, err, "28000")
+	if err := c.Ping(t.Context()); err == nil {
+		t.Error("the session goes on")
+	}
+	if _, err := s.dial(t.Context(), nil); err == nil {
+		t.Error("a disabled account signs in")
+	}
+}

@@ -323,6 +323,12 @@ func (s *session) work(ctx context.Context, f func(context.Context) error) error
 	_ = s.conn.SetReadDeadline(time.Time{})
 	s.conn.watch(func() { s.running.stop(errGone) })
 	defer s.conn.unwatch()
+	// What the account may do and see is what it may now; a session can also have ended.
+	account, err := s.asker.Account.Current(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	s.asker.Account = account
 	if err := f(ctx); err != nil {
 		return failed(ctx, err)
 	}
