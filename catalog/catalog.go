@@ -29,6 +29,26 @@ type Catalog struct {
 	Confidence float64 // of intervals when a statement doesn't say; 0.95 if absent
 	Spend      Spend   // what a statement costs at most when it doesn't say
 	Resources  Resources
+
+	whole *Catalog // that this is a part of; nil of a whole one
+}
+
+// Only returns the part of a catalog that somebody may see: the tables and views that
+// visible names. A view of it may be made of tables that are not.
+func (c *Catalog) Only(visible func(name string) bool) *Catalog {
+	part := *c
+	part.whole = c.Whole()
+	part.Tables = slices.DeleteFunc(slices.Clone(c.Tables), func(t *Table) bool { return !visible(t.Name) })
+	part.Views = slices.DeleteFunc(slices.Clone(c.Views), func(v *View) bool { return !visible(v.Name) })
+	return &part
+}
+
+// Whole returns the catalog that c is a part of.
+func (c *Catalog) Whole() *Catalog {
+	if c.whole != nil {
+		return c.whole
+	}
+	return c
 }
 
 // A Spend is an amount of privacy loss: epsilon or rho, each with a delta where

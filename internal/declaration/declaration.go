@@ -5,6 +5,7 @@ package declaration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -39,13 +40,14 @@ type Column struct {
 }
 
 // Tables are the declarations of the table or view of a name, or of all if the name is empty.
-// Of a public domain at most so many values are listed.
+// Of a public domain at most so many values are listed. Of a part of a catalog, nothing tells
+// what else there is.
 func Tables(c *catalog.Catalog, name string, most int) ([]Table, error) {
 	all := []Table{}
 	var names []string
 	for _, table := range c.Tables {
 		if names = append(names, table.Name); name == "" || name == table.Name {
-			all = append(all, ofTable(table, most))
+			all = append(all, ofTable(c, table, most))
 		}
 	}
 	for _, view := range c.Views {
@@ -68,7 +70,7 @@ func Tables(c *catalog.Catalog, name string, most int) ([]Table, error) {
 	return all, nil
 }
 
-func ofTable(t *catalog.Table, most int) Table {
+func ofTable(c *catalog.Catalog, t *catalog.Table, most int) Table {
 	d := Table{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows}
 	if !t.Public {
 		b := t.Domain
@@ -81,13 +83,13 @@ func ofTable(t *catalog.Table, most int) Table {
 		case catalog.UnitColumn:
 			d.Unit = t.Unit.Column.Name
 		case catalog.UnitReference:
-			d.Unit = fmt.Sprintf("%s, by way of %s.%s", t.Unit.Column.Name, t.Unit.References.Name, t.Unit.Referred.Name)
+			d.Unit = fmt.Sprintf("%s, by way of %s", t.Unit.Column.Name, named(c, t.Unit.References, t.Unit.Referred))
 		}
 	}
-	for _, c := range t.Columns {
-		column := Column{Name: c.Name, Type: c.Type.String()}
-		if column.bounds(c, most); c.Is != nil {
-			column.Is = c.Is.Text
+	for _, of := range t.Columns {
+		column := Column{Name: of.Name, Type: of.Type.String()}
+		if column.bounds(c, of, most); of.Is != nil {
+			column.Is = of.Is.Text
 		}
 		d.Columns = append(d.Columns, column)
 	}
@@ -95,38 +97,62 @@ func ofTable(t *catalog.Table, most int) Table {
 }
 
 // bounds says of a column what is declared of c.
-func (d *Column) bounds(c *catalog.Column, most int) {
-	if d.Domain = domain(c, most); c.Lower != nil {
-		d.Lower, d.Upper = sqltype.Format(c.Lower), sqltype.Format(c.Upper)
+func (d *Column) bounds(c *catalog.Catalog, of *catalog.Column, most int) {
+	if d.Domain = domain(c, of, most); of.Lower != nil {
+		d.Lower, d.Upper = sqltype.Format(of.Lower), sqltype.Format(of.Upper)
 	}
+}
+
+// named is a column of a table, if that can be seen.
+func named(c *catalog.Catalog, t *catalog.Table, column *catalog.Column) string {
+	if !sees(c, t) {
+		return "another table"
+	}
+	return t.Name + "." + column.Name
+}
+
+func sees(c *catalog.Catalog, t *catalog.Table) bool {
+	_, ok := c.Table(t.Name)
+	return ok
 }
 
 // ofView says what a view's columns are; of those that are a table's, with their bounds and
 // domains.
 func ofView(c *catalog.Catalog, v *catalog.View, most int) (Table, error) {
 	d := Table{Table: v.Name, View: v.Query.Text}
-	n, err := derive.View(c, v)
+	n, err := derive.View(c.Whole(), v)
 	if err != nil {
 		return d, err
+	}
+	if !seesAll(c, n) {
+		d.View = "a query over tables that are not listed"
 	}
 	d.Public = !plan.ReadsPrivate(n)
 	for i, column := range n.Columns() {
 		out := Column{Name: column.Name, Type: column.Type.String()}
 		if of := plan.Source(n, i); of != nil {
-			out.bounds(of, most)
+			out.bounds(c, of, most)
 		}
 		d.Columns = append(d.Columns, out)
 	}
 	return d, nil
 }
 
-func domain(c *catalog.Column, most int) string {
-	d := c.Domain
+// seesAll reports whether all tables that a plan reads can be seen.
+func seesAll(c *catalog.Catalog, n plan.Node) bool {
+	if s, ok := n.(*plan.Scan); ok && !sees(c, s.Table) {
+		return false
+	}
+	return !slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return !seesAll(c, in) })
+}
+
+func domain(c *catalog.Catalog, of *catalog.Column, most int) string {
+	d := of.Domain
 	switch {
 	case d == nil:
 		return ""
 	case d.FromTable != nil:
-		return fmt.Sprintf("the values of %s.%s", d.FromTable.Name, d.FromColumn.Name)
+		return "the values of " + named(c, d.FromTable, d.FromColumn)
 	case d.Step != nil:
 		return fmt.Sprintf("%s to %s in steps of %s", numeric.FormatRat(d.Lower), numeric.FormatRat(d.Upper), numeric.FormatRat(d.Step))
 	}

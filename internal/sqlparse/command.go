@@ -93,6 +93,9 @@ type (
 	Discard struct{ Plans, All bool }
 	// Unlisten is UNLISTEN: there are no notifications.
 	Unlisten struct{}
+	// Lock is LOCK TABLE ... IN ACCESS SHARE MODE, which keeps a table from being dropped:
+	// tables are declared, and nobody drops one.
+	Lock struct{}
 )
 
 // An Argument is a constant, NULL, or a parameter $n.
@@ -146,12 +149,16 @@ func (Copy) command()           {}
 func (Explain) command()        {}
 func (Discard) command()        {}
 func (Unlisten) command()       {}
+func (Lock) command()           {}
 
 // commandWords begin commands.
 var commandWords = []string{
-	"abort", "begin", "close", "commit", "copy", "deallocate", "declare", "discard", "end", "execute", "explain", "fetch", "move",
+	"abort", "begin", "close", "commit", "copy", "deallocate", "declare", "discard", "end", "execute", "explain", "fetch", "lock", "move",
 	"prepare", "release", "reset", "rollback", "savepoint", "set", "show", "start", "table", "unlisten",
 }
+
+// accessShare is the number of PostgreSQL's weakest lock (storage/lockdefs.h).
+const accessShare = 1
 
 // A commander turns the parser's tree of one statement into a command.
 type commander struct{ *source }
@@ -195,6 +202,12 @@ func (c *commander) command(n *pg.Node) (Command, *diagnostic.Diagnostic) {
 		return Discard{Plans: t == pg.DiscardMode_DISCARD_PLANS, All: t == pg.DiscardMode_DISCARD_ALL}, nil
 	case *pg.Node_UnlistenStmt:
 		return Unlisten{}, nil
+	case *pg.Node_LockStmt:
+		if n.LockStmt.Mode != accessShare {
+			return nil, diagnostic.New("D004", c.at(0).span(), "a table can be locked in ACCESS SHARE MODE alone").
+				Because("nothing is written here").Try("leave LOCK out")
+		}
+		return Lock{}, nil
 	}
 	return nil, nil
 }

@@ -38,6 +38,7 @@ func TestScript(t *testing.T) {
 		{"SELECT 1", "query"},
 		{"SELECT ';' ; /* ; */ SELECT 2;", "query; query"},
 		{"(SELECT 1)", "query"},
+		{"LOCK TABLE public.visits, a IN ACCESS SHARE MODE", "Lock{}"},
 		{"TABLE visits", "query"},
 		{"VALUES (1)", "query"},
 		{"INSERT INTO t VALUES (1); DROP TABLE t", "query; query"}, // refused as questions are

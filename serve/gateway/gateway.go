@@ -18,7 +18,6 @@ import (
 	"log/slog"
 	"math/big"
 	"runtime"
-	"slices"
 	"strconv"
 	"time"
 
@@ -233,16 +232,18 @@ func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []s
 	return g.database(account).Describe(ctx, sql, types)
 }
 
-// Catalog is what is declared, as far as it exists for the asker. It must not be changed.
+// Catalog is what is declared, as far as it exists for the asker now. It must not be
+// changed. For a session that has ended nothing exists.
 func (g *Gateway) Catalog(who Asker) *catalog.Catalog {
-	c := *g.config.Catalog
-	c.Tables = slices.DeleteFunc(slices.Clone(c.Tables), func(t *catalog.Table) bool { return !who.Account.Allows(t.Name) })
-	c.Views = slices.DeleteFunc(slices.Clone(c.Views), func(v *catalog.View) bool { return !who.Account.Allows(v.Name) })
-	return &c
+	account, err := who.Account.Current(context.Background())
+	return g.config.Catalog.Only(func(name string) bool { return err == nil && account.Allows(name) })
 }
 
 // Budget returns the balance of every domain of the catalog.
-func (g *Gateway) Budget(ctx context.Context, _ Asker) ([]ledger.Balance, error) {
+func (g *Gateway) Budget(ctx context.Context, who Asker) ([]ledger.Balance, error) {
+	if err := who.Account.Valid(ctx); err != nil {
+		return nil, err
+	}
 	var all []ledger.Balance
 	for _, d := range g.config.Catalog.Domains {
 		b, err := g.config.Ledger.Balance(ctx, d.ID)
@@ -257,13 +258,17 @@ func (g *Gateway) Budget(ctx context.Context, _ Asker) ([]ledger.Balance, error)
 // History returns what was asked, the oldest first: of an analyst his or her own
 // statements, of an owner everything that the ledger has on record.
 func (g *Gateway) History(ctx context.Context, who Asker) ([]ledger.Entry, error) {
+	account, err := who.Account.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all, err := g.config.Ledger.History(ctx)
-	if err != nil || who.Account.Role == people.Owner {
+	if err != nil || account.Role == people.Owner {
 		return all, err
 	}
 	var own []ledger.Entry
 	for _, e := range all {
-		if e.Kind == "reserve" && e.Analyst == who.Account.Name {
+		if e.Kind == "reserve" && e.Analyst == account.Name {
 			own = append(own, e)
 		}
 	}

@@ -49,6 +49,9 @@ func TestTablesThatAreNotAllowed(t *testing.T) {
 	if c := w.Catalog(who); len(c.Tables) != 1 || c.Tables[0].Name != "departments" {
 		t.Errorf("the catalog has %d tables", len(c.Tables))
 	}
+	if c := w.Catalog(asker(t, w, "olga")); len(c.Tables) != 2 {
+		t.Errorf("an owner's catalog has %d tables", len(c.Tables))
+	}
 	if _, err := w.Query(t.Context(), who, "SELECT count(*) FROM departments", gateway.Options{}); err != nil {
 		t.Error(err)
 	}
@@ -155,7 +158,12 @@ func TestSessionsEnd(t *testing.T) {
 	if err := w.People.Disable(t.Context(), "olga", "anna"); err != nil {
 		t.Fatal(err)
 	}
+	if c := w.Catalog(who); len(c.Tables) != 0 {
+		t.Error("the catalog is shown to a session that has ended")
+	}
 	for name, err := range map[string]error{
+		"budget":   second(w.Budget(t.Context(), who)),
+		"history":  second(w.History(t.Context(), who)),
 		"query":    second(w.Query(t.Context(), who, grouped, rho(t, "0.01"))),
 		"explain":  second(w.Explain(t.Context(), who, grouped, rho(t, "0.01"))),
 		"describe": second(w.Describe(t.Context(), who, grouped, nil)),

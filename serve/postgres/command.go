@@ -50,6 +50,8 @@ func (s *session) command(ctx context.Context, st *prepared, parameters []parame
 		return s.discard(c)
 	case sqlparse.Unlisten:
 		return done("UNLISTEN", nil)
+	case sqlparse.Lock:
+		return done("LOCK TABLE", nil)
 	}
 	return nil, fail("0A000", "this command is not supported")
 }
