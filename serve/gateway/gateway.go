@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 	Concurrency int
 	// Queue is how many more may wait; 1,000 if 0.
 	Queue int
+	// Journal keeps what is explained and refused; nil: nothing is kept.
+	Journal *journal.Journal
 	// Observe is told of every statement when it has been answered, or has failed.
 	Observe func(Observation)
 	// Step is the time between the instants at which answers leave; 0: at once.
@@ -129,6 +132,7 @@ const attempts = 3
 // Query answers a statement.
 func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (a *discreet.Answer, err error) {
 	defer g.leave(ctx)
+	defer func() { g.refused(who, err) }()
 	if g.config.Observe != nil {
 		began := g.config.Now()
 		defer func() {
@@ -219,6 +223,7 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 		return nil, err
 	}
 	o.Spend = spend(o.Spend, account)
+	g.note(who, "explained", sql)
 	e, err := g.database(account).Explain(ctx, sql, o.query(account))
 	return e, named(err)
 }

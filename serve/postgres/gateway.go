@@ -43,9 +43,33 @@ type Conversation interface {
 }
 
 // People are the accounts of package people as the door wants them.
-type People struct{ *people.Accounts }
+type People struct {
+	*people.Accounts
+	// Note is told of every sign-in and its end, if it is not nil.
+	Note func(name, address string, err error)
+}
 
 // Scram begins a conversation.
 func (p People) Scram(ctx context.Context, name, address string, binding *scram.ChannelBinding) (Conversation, error) {
-	return p.Accounts.Scram(ctx, name, address, binding)
+	c, err := p.Accounts.Scram(ctx, name, address, binding)
+	if err != nil {
+		return nil, err
+	}
+	return noted{c, func(err error) {
+		if p.Note != nil {
+			p.Note(name, address, err)
+		}
+	}}, nil
+}
+
+type noted struct {
+	*people.Conversation
+	note func(error)
+}
+
+// Account returns who has signed in.
+func (n noted) Account() (people.Account, error) {
+	a, err := n.Conversation.Account()
+	n.note(err)
+	return a, err
 }

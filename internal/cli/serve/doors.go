@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/tls"
 	"net/http"
 	"strings"
@@ -18,7 +19,8 @@ import (
 func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, error) {
 	return func(t *tls.Config) (serve.Door, error) {
 		l := s.config.Limits
-		return postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{Accounts: s.accounts}, TLS: t, RequireTLS: !s.config.Loopback(), Now: time.Now, Log: s.log,
+		return postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{
+			Accounts: s.accounts, Note: func(name, address string, err error) { g.SignedIn(name, "postgres", address, err) }}, TLS: t, RequireTLS: !s.config.Loopback(), Now: time.Now, Log: s.log,
 			Limits: postgres.Limits{Connections: l.Connections, Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}})
 	}
 }
@@ -26,7 +28,13 @@ func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, err
 // http makes the door of HTTP and of agents.
 func (s *server) http(g *gateway.Gateway) http.Handler {
 	return rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Agents: mcp.New,
-		SignIn: s.accounts.SignInToken})
+		SignIn: func(ctx context.Context, token, address string) (people.Account, error) {
+			a, err := s.accounts.SignInToken(ctx, token, address)
+			if err != nil { // a token that is right is sent with every request
+				g.SignedIn("", "http", address, err)
+			}
+			return a, err
+		}})
 }
 
 // mayOperate reports whether a request has an owner's token.

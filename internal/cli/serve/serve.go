@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/clinic"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/serve"
 	"github.com/discreet-dp/discreet/serve/gateway"
 )
@@ -148,6 +149,11 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 		return nil, err
 	}
 	s.Keep(s.accounts)
+	notes, err := journal.Open(ctx, journal.Options{Path: s.LedgerPath + journal.Suffix, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	s.Keep(notes)
 	if s.demo != nil {
 		if err := s.demo.invite(ctx, s.accounts); err != nil {
 			return nil, err
@@ -160,7 +166,7 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	digest := sha256.Sum256(text)
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
-	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Digest: digest[:], Engine: e, Ledger: s.Ledger, People: s.accounts, Now: time.Now,
+	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Digest: digest[:], Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
 		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue, Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
 	return g, err
 }
