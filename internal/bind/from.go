@@ -96,7 +96,7 @@ func (b *binder) tableName(t *sqlparse.TableName, env *environment) (plan.Node, 
 	if name == "" {
 		name = t.Name.Name
 	}
-	if cte, ok := env.find(t.Name.Name); ok {
+	if cte, ok := env.find(t.Name.Name); ok && !t.Declared {
 		n := b.use(cte, t.Span)
 		return n, scopeOf(name, n, t.Columns, t.Span)
 	}

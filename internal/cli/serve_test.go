@@ -25,8 +25,8 @@ import (
 // A running server is discreet serve in a folder of its own, on the demo's data.
 type runningServer struct {
 	serve.Addresses
-	token, password, owner string
-	stop                   func() (code int, talk string)
+	token, password string
+	stop            func() (code int, talk string)
 }
 
 // serveDemo starts discreet serve without a catalog and waits until it is ready.
@@ -100,7 +100,7 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // the test is over
+	defer conn.Close(context.Background())
 	const sql = "SELECT department, count(*) AS visits FROM visits GROUP BY department ORDER BY department"
 	rows, err := conn.Query(t.Context(), sql)
 	if err != nil {

@@ -69,8 +69,8 @@ var textEntries = []Entry{
 	{
 		Code:  "D009",
 		Title: "name or number out of range",
-		Explain: "There are no schemas: a table is written by its name in the catalog, a column as column or table.column. Names " +
+		Explain: "There is one schema, public: a table is written by its name in the catalog, a column as column or table.column. Names " +
 			"longer than 63 bytes are refused because PostgreSQL would cut them, and numbers have at most 400 digits.",
-		Example: "SELECT count(*) FROM public.visits",
+		Example: "SELECT count(*) FROM clinic.visits",
 	},
 }

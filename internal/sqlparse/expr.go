@@ -113,6 +113,10 @@ func (c *converter) columnRef(r *pg.ColumnRef) Expr {
 		table, i := c.ident(f[0].GetString_().GetSval(), i)
 		column, _ := c.ident(f[1].GetString_().GetSval(), i+1) // past the dot
 		return &Name{Qualifier: table, Column: column, Span: table.Span.Join(column.Span)}
+	case len(f) == 3 && f[0].GetString_().GetSval() == Schema:
+		table, j := c.ident(f[1].GetString_().GetSval(), i+2)
+		column, _ := c.ident(f[2].GetString_().GetSval(), j+1)
+		return &Name{Qualifier: table, Column: column, Span: c.at(i).span().Join(column.Span)}
 	default:
 		c.refuse(qualified(c.between(i, i+2*len(f)-2)))
 	}

@@ -23,7 +23,7 @@ var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"CommonTableExpr": {"ctename", "aliascolnames", "ctematerialized", "ctequery", "location"},
 	"ResTarget":       {"name", "val", "location"},
 	"SortBy":          {"node", "sortby_dir", "sortby_nulls", "location"},
-	"RangeVar":        {"relname", "inh", "relpersistence", "alias", "location"},
+	"RangeVar":        {"schemaname", "relname", "inh", "relpersistence", "alias", "location"},
 	"RangeSubselect":  {"subquery", "alias"},
 	"JoinExpr":        {"jointype", "larg", "rarg", "using_clause", "quals"},
 	"Alias":           {"aliasname", "colnames"},

@@ -258,6 +258,9 @@ func (c *converter) item(n *pg.Node, i int) (Item, int) {
 	c.place = c.at(i).span()
 	if f := t.Val.GetColumnRef().GetFields(); len(f) > 0 && f[len(f)-1].GetAStar() != nil {
 		item, first := Item{Star: true}, i
+		if len(f) == 3 && f[0].GetString_().GetSval() == Schema {
+			f, i = f[1:], i+2
+		}
 		if len(f) > 2 {
 			c.refuse(qualified(c.between(i, i+2*len(f)-2)))
 		}
@@ -322,5 +325,5 @@ func (c *converter) orderBy(list []*pg.Node, i int) ([]OrderItem, int) {
 
 func qualified(at diagnostic.Span) *diagnostic.Diagnostic {
 	return diagnostic.New("D009", at, "names with a schema are not supported").
-		Because("there are only the catalog's tables and their columns").Try("write table or table.column")
+		Because("the catalog's tables are in public, and there is no other schema").Try("write table or table.column")
 }

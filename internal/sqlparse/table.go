@@ -42,7 +42,7 @@ func (c *converter) lateral(i int) *diagnostic.Diagnostic {
 
 func (c *converter) tableName(v *pg.RangeVar) (TableExpr, int) {
 	i := c.index(int(v.Location))
-	if v.Catalogname != "" || v.Schemaname != "" {
+	if v.Catalogname != "" || v.Schemaname != "" && v.Schemaname != Schema {
 		end := i + 2
 		if v.Catalogname != "" {
 			end += 2
@@ -57,6 +57,9 @@ func (c *converter) tableName(v *pg.RangeVar) (TableExpr, int) {
 	}
 	t := &TableName{}
 	first := i
+	if t.Declared = v.Schemaname != ""; t.Declared {
+		i += 2 // past the dot
+	}
 	t.Name, i = c.ident(v.Relname, i)
 	if c.at(i).kind == '*' {
 		i++

@@ -87,11 +87,15 @@ type TableExpr interface{ tableExpr() }
 
 // A TableName refers to a table or CTE.
 type TableName struct {
-	Name    Ident
-	Alias   Ident   // may be empty
-	Columns []Ident // of the alias
-	Span    diagnostic.Span
+	Name     Ident
+	Declared bool    // written with the schema: no CTE
+	Alias    Ident   // may be empty
+	Columns  []Ident // of the alias
+	Span     diagnostic.Span
 }
+
+// Schema is the one schema that declared tables are in, for clients that write it.
+const Schema = "public"
 
 // A Subquery is (SELECT ...) AS alias.
 type Subquery struct {

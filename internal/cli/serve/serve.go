@@ -200,8 +200,8 @@ const demoFolder = "discreet-serve-demo"
 
 // A demo is what strangers meet: the demo's data, an owner and an analyst.
 type demo struct {
-	dir                             string
-	owner, analyst, password, token string
+	dir                    string
+	owner, password, token string
 }
 
 // invite makes the demo's two accounts, with new passwords at every start: they are shown

@@ -1,7 +1,8 @@
-SELECT * FROM public.visits /* ERROR D009 "schema" */;
+SELECT * FROM other.visits /* ERROR D009 "schema" */;
+SELECT * FROM discreet.public.visits /* ERROR D009 "schema" */;
 SELECT * FROM a.b.c /* ERROR D009 "schema" */;
-SELECT public.visits.cost /* ERROR D009 "schema" */ FROM visits;
-SELECT public.visits.* /* ERROR D009 "schema" */ FROM visits;
+SELECT other.visits.cost /* ERROR D009 "schema" */ FROM visits;
+SELECT other.visits.* /* ERROR D009 "schema" */ FROM visits;
 SELECT pg_catalog.lower /* ERROR D009 "schema" */ (a);
 SELECT pg_catalog.btrim /* ERROR D009 "schema" */ (a);
 SELECT information_schema.x.y.z /* ERROR D009 "schema" */;
