@@ -92,7 +92,8 @@ func Run(ctx context.Context, o Options) error {
 	defer stop()
 	s := &http.Server{
 		Handler: o.handler(), TLSConfig: certificate.config(),
-		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Duration(o.Config.Limits.Idle), MaxHeaderBytes: 64 << 10,
+		// Strangers hold connections, too: none is kept long that sends nothing.
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: min(time.Minute, time.Duration(o.Config.Limits.Idle)), MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(lines{o.Log}, "", 0),
 	}
 	failed := make(chan error, 2)

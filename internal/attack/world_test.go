@@ -153,6 +153,9 @@ func (w *world) history(t testing.TB) string {
 	}
 	fresh := entries[w.seen:]
 	w.seen = len(entries)
+	for i := range fresh {
+		fresh[i].Hash = nil // it digests the noisy answer, too
+	}
 	return marshal(t, fresh)
 }
 

@@ -5,10 +5,15 @@ import (
 	"sync"
 )
 
-// An admission lets a bounded number of statements run. Those that wait are admitted in
-// turn by account, so that nobody's many statements delay another's one.
+// An admission lets a bounded number of statements run, of an account all but one of them:
+// who asks what never ends leaves a place for others. Those that wait are admitted in turn by
+// account, so that nobody's many statements delay another's one; of those that may wait, an
+// account has half.
 type admission struct {
 	mu      sync.Mutex
+	share   int            // of an account, of those that run
+	most    int            // of an account, of those that wait
+	running map[string]int // by account
 	free    int
 	room    int                        // for more to wait
 	waiting map[string][]chan struct{} // by account, each in the order of arrival
@@ -16,18 +21,21 @@ type admission struct {
 }
 
 func newAdmission(concurrency, queue int) *admission {
-	return &admission{free: concurrency, room: queue, waiting: map[string][]chan struct{}{}}
+	return &admission{share: max(1, concurrency-1), most: max(1, queue/2), running: map[string]int{},
+		free: concurrency, room: queue, waiting: map[string][]chan struct{}{}}
 }
 
 // enter waits for its turn. Who enters leaves.
 func (a *admission) enter(ctx context.Context, account string) (leave func(), err error) {
 	a.mu.Lock()
-	if a.free > 0 {
+	leave = sync.OnceFunc(func() { a.leave(account) })
+	if a.free > 0 && a.running[account] < a.share {
 		a.free--
+		a.running[account]++
 		a.mu.Unlock()
-		return a.leave, nil
+		return leave, nil
 	}
-	if a.room == 0 {
+	if a.room == 0 || len(a.waiting[account]) >= a.most {
 		a.mu.Unlock()
 		return nil, ErrBusy
 	}
@@ -40,7 +48,7 @@ func (a *admission) enter(ctx context.Context, account string) (leave func(), er
 	a.mu.Unlock()
 	select {
 	case <-turn:
-		return a.leave, nil
+		return leave, nil
 	case <-ctx.Done():
 	}
 	a.mu.Lock()
@@ -51,26 +59,34 @@ func (a *admission) enter(ctx context.Context, account string) (leave func(), er
 			return nil, ctx.Err()
 		}
 	}
-	a.pass() // it was admitted at the same moment
+	a.end(account) // it was admitted at the same moment
 	return nil, ctx.Err()
 }
 
-func (a *admission) leave() {
+func (a *admission) leave(account string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.pass()
+	a.end(account)
 }
 
-// pass gives a place to the next account's oldest statement. The lock is held.
-func (a *admission) pass() {
-	if len(a.turns) == 0 {
-		a.free++
-		return
+// end takes a statement from those that run, and lets others in. The lock is held.
+func (a *admission) end(account string) {
+	a.free++
+	if a.running[account]--; a.running[account] == 0 {
+		delete(a.running, account)
 	}
-	account := a.turns[0]
-	a.turns = append(a.turns[1:], account)
-	close(a.waiting[account][0])
-	a.drop(account, 0)
+	for i := 0; a.free > 0 && i < len(a.turns); {
+		next := a.turns[i]
+		if a.running[next] >= a.share {
+			i++
+			continue
+		}
+		a.free--
+		a.running[next]++
+		a.turns = append(append(a.turns[:i:i], a.turns[i+1:]...), next)
+		close(a.waiting[next][0])
+		a.drop(next, 0)
+	}
 }
 
 // drop takes one from those that wait. The lock is held.

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"math/big"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -46,6 +47,8 @@ type Config struct {
 	Concurrency int
 	// Queue is how many more may wait; 1,000 if 0.
 	Queue int
+	// Time bounds a statement, waiting included; 0: nothing does.
+	Time time.Duration
 	// Journal keeps what is explained and refused; nil: nothing is kept.
 	Journal *journal.Journal
 	// Observe is told of every statement when it has been answered, or has failed.
@@ -133,6 +136,14 @@ const attempts = 3
 func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (a *discreet.Answer, err error) {
 	defer g.leave(ctx)
 	defer func() { g.refused(who, err) }()
+	if g.config.Time > 0 {
+		// A timer that cancels, and no deadline, which would suspend the domain: how long the
+		// server waits is its own choice.
+		bounded, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer time.AfterFunc(g.config.Time, func() { cancel(ErrTime) }).Stop()
+		ctx = bounded
+	}
 	if g.config.Observe != nil {
 		began := g.config.Now()
 		defer func() {
@@ -141,10 +152,13 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 	}
 	for range attempts {
 		if a, err = g.query(ctx, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
-			return a, err
+			break
 		}
 	}
-	return nil, err
+	if err != nil && errors.Is(context.Cause(ctx), ErrTime) {
+		a, err = nil, ErrTime
+	}
+	return a, err
 }
 
 func (g *Gateway) query(ctx context.Context, who Asker, sql string, o Options) (*discreet.Answer, error) {
@@ -166,11 +180,17 @@ func (g *Gateway) query(ctx context.Context, who Asker, sql string, o Options) (
 	if s.Domain() == "" {
 		return s.Answer(ctx, payer)
 	}
-	done, err := g.flights.take(ctx, flight{account.Name, s.Fingerprint(), o.IdempotencyKey})
-	if err != nil {
-		return nil, err
+	// First the statement, then the key: in one order, nobody waits in a circle.
+	for _, f := range []flight{{account: account.Name, fingerprint: s.Fingerprint()}, {account: account.Name, key: o.IdempotencyKey}} {
+		if f.key == "" && f.fingerprint == (discreet.Fingerprint{}) {
+			continue
+		}
+		done, err := g.flights.take(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 	}
-	defer done()
 	answer, err := s.Answer(ctx, payer)
 	if errors.Is(err, ledger.ErrLimit) && g.config.People != nil {
 		return nil, g.pending(ctx, s, payer)
@@ -244,13 +264,17 @@ func (g *Gateway) Catalog(who Asker) *catalog.Catalog {
 	return g.config.Catalog.Only(func(name string) bool { return err == nil && account.Allows(name) })
 }
 
-// Budget returns the balance of every domain of the catalog.
+// Budget returns the balance of every domain of which a table exists for the asker.
 func (g *Gateway) Budget(ctx context.Context, who Asker) ([]ledger.Balance, error) {
-	if err := who.Account.Valid(ctx); err != nil {
+	account, err := who.Account.Current(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var all []ledger.Balance
 	for _, d := range g.config.Catalog.Domains {
+		if account.Role != people.Owner && !slices.ContainsFunc(g.config.Catalog.Tables, func(t *catalog.Table) bool { return t.Domain == d && account.Allows(t.Name) }) {
+			continue
+		}
 		b, err := g.config.Ledger.Balance(ctx, d.ID)
 		if err != nil {
 			return nil, err
@@ -267,6 +291,11 @@ func (g *Gateway) History(ctx context.Context, who Asker) ([]ledger.Entry, error
 	if err != nil {
 		return nil, err
 	}
+	leave, err := g.running.enter(ctx, account.Name) // it reads the whole ledger
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	all, err := g.config.Ledger.History(ctx)
 	if err != nil || account.Role == people.Owner {
 		return all, err

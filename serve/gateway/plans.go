@@ -21,8 +21,13 @@ type plans struct {
 	byText  map[string]*discreet.Statement
 }
 
-// maxPlans bounds the texts of the statements that are kept, in bytes.
-const maxPlans = 8 << 20
+// maxPlans bounds what is kept, in bytes, as far as they are known: of a statement its text,
+// its certificate several times over, and what any has.
+const maxPlans = 64 << 20
+
+func size(text string, s *discreet.Statement) int {
+	return len(text) + 16*len(s.Certificate()) + 16<<10
+}
 
 // key is all that a prepared statement depends on.
 func (o *Options) key(sql string) (string, error) {
@@ -74,7 +79,7 @@ func (g *Gateway) prepare(ctx context.Context, who people.Account, sql string, o
 	defer p.mu.Unlock()
 	if p.version == version.Record && p.rules == who.Seen() {
 		p.byText[text] = s
-		p.size += len(text)
+		p.size += size(text, s)
 	}
 	return s, nil
 }

@@ -16,6 +16,10 @@ var ErrBusy = errors.New("too many statements are waiting")
 // ErrNotAllowed: the account may not do this.
 var ErrNotAllowed = errors.New("the account may not do this")
 
+// ErrTime: the statement took longer than the server lets one take. What it was charged
+// stays.
+var ErrTime = errors.New("the statement took too long; what it was charged stays")
+
 // ErrHours: the account may not ask at this time.
 var ErrHours = errors.New("the account may not ask at this time")
 
@@ -71,7 +75,7 @@ func Of(err error) Status {
 		return Rate
 	case errors.Is(err, ErrNotAllowed), errors.Is(err, ErrHours), errors.Is(err, people.ErrEnded):
 		return NotAllowed
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrTime), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Cancelled
 	}
 	return Unavailable

@@ -153,3 +153,30 @@ func TestRulesHoldWithinASession(t *testing.T) {
 		t.Error("a disabled account signs in")
 	}
 }
+
+// TestTimeoutsSuspendNothing: when to give up is the caller's choice; a statement that took
+// longer than that closes the domain for nobody.
+func TestTimeoutsSuspendNothing(t *testing.T) {
+	c := start(t, nil).connect(t, nil, "options='-c discreet.rho=0.0001'")
+	ended := 0
+	for _, limit := range []string{"2ms", "5ms", "10ms", "15ms", "20ms", "30ms"} {
+		if _, err := c.Exec(t.Context(), "SET statement_timeout = '"+limit+"'"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.Exec(t.Context(), "SELECT department, avg(age), sum(cost), stddev(age) FROM visits WHERE age > 10 GROUP BY department /* "+limit+" */ HAVING count(*) > "+limit[:1])
+		if err != nil {
+			refused(t, err, "57014")
+			ended++
+		}
+	}
+	if _, err := c.Exec(t.Context(), "RESET statement_timeout"); err != nil {
+		t.Fatal(err)
+	}
+	var suspended bool
+	if err := c.QueryRow(t.Context(), "SELECT bool_or(suspended) FROM discreet.budget").Scan(&suspended); err != nil {
+		t.Fatal(err)
+	}
+	if suspended || ended == 0 {
+		t.Errorf("%d statements ended in time, and the domain is suspended: %v", ended, suspended)
+	}
+}

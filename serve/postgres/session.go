@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"runtime/debug"
@@ -54,7 +55,7 @@ func (s *Server) serve(ctx, statements context.Context, conn net.Conn) {
 	defer leave()
 	defer func() {
 		if r := recover(); r != nil { // one session's end is no other's
-			s.options.Log.Error("session failed", "panic", r, "stack", string(debug.Stack()))
+			s.options.Log.Error("session failed", "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack())) // not its value, which may quote one
 		}
 	}()
 	signIn, signedIn := context.WithTimeout(ctx, s.options.Limits.SignIn)
@@ -318,8 +319,11 @@ func (s *session) ready() error {
 func (s *session) work(ctx context.Context, f func(context.Context) error) error {
 	ctx, done := s.running.statement(ctx)
 	defer done()
-	ctx, cancel := context.WithTimeoutCause(ctx, s.settings.timeout(s.server.options.Limits.Statement), errTimeout)
-	defer cancel()
+	// A timer that cancels: the caller has given up, at a time that is the caller's choice. A
+	// deadline would be a failure for want of resources, which suspends the domain.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer time.AfterFunc(s.settings.timeout(s.server.options.Limits.Statement), func() { cancel(errTimeout) }).Stop()
 	_ = s.conn.SetReadDeadline(time.Time{})
 	s.conn.watch(func() { s.running.stop(errGone) })
 	defer s.conn.unwatch()

@@ -231,12 +231,17 @@ func (h *handler) account(w http.ResponseWriter, r *http.Request) error {
 	go func() {
 		defer func() { <-h.accounting }()
 		var out result
+		defer func() { // this goroutine's panic would be the process's end
+			if r := recover(); r != nil {
+				out.err = fmt.Errorf("account: %T", r)
+			}
+			done <- out
+		}()
 		if p.Delta != nil {
 			out.report, out.err = accountant.Epsilon(ctx, event, bounds.Below(p.Delta), o)
 		} else {
 			out.report, out.err = accountant.Delta(ctx, event, bounds.Below(p.Epsilon), o)
 		}
-		done <- out
 	}()
 	var out result
 	select {

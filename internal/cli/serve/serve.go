@@ -92,6 +92,11 @@ type server struct {
 
 func (s *server) run(ctx context.Context, check bool) error {
 	s.log = slog.New(slog.NewJSONHandler(s.Err, nil))
+	if s.readyFile != "" && !check { // one that a crash left names ports that may be anybody's by now
+		if err := os.Remove(s.readyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the last ready file: %w", err)
+		}
+	}
 	ports, err := serve.Listen(ctx, s.config)
 	if err != nil {
 		return err
@@ -167,7 +172,7 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
 	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Digest: digest[:], Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
-		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue, Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
+		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
 	return g, err
 }
 
