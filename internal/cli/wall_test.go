@@ -100,13 +100,13 @@ func everyCommand(t *testing.T) []*command.Command {
 // rights of the process, "caller" never with rights that are not the caller's. A flag that
 // names a file and is not here, or here and nowhere else, fails.
 var fileFlags = map[string]string{
-	"catalog": "owner", "ledger": "owner", "anchor": "owner", "ledger-key": "owner", "config": "owner",
+	"catalog": "owner", "ledger": "owner", "anchor": "owner", "ledger-key": "owner",
 
 	"f": "caller", "module": "caller", "plot": "caller", "dir": "caller", "sarif": "caller", "html": "caller", "smt": "caller",
 	"csv": "caller", "encoding": "caller", "spec": "caller", "out": "caller", "checkpoint": "caller", "resume": "caller",
 	"model-file": "caller", "images": "caller", "labels": "caller", "train-images": "caller", "train-labels": "caller",
 	"others": "caller", "other-labels": "caller", "votes": "caller", "answered": "caller", "public": "caller", "network": "caller",
-	"ensemble": "caller", "save-ensemble": "caller", "private-votes": "caller", "ready-file": "caller",
+	"ensemble": "caller", "save-ensemble": "caller", "private-votes": "caller", "config": "caller", "ready-file": "caller",
 }
 
 // notFiles are the names of values that are no files.

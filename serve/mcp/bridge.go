@@ -57,7 +57,8 @@ func Bridge(ctx context.Context, in io.Reader, out io.Writer, server, token stri
 	if err != nil {
 		return err
 	}
-	err = s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
+	c := newConversation(in, out)
+	err = s.Run(ctx, &mcp.IOTransport{Reader: c, Writer: c})
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -68,8 +69,3 @@ func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
-
-// unclosed keeps a writer open.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }

@@ -83,7 +83,7 @@ func UserOf(uid int) *ledger.User {
 }
 
 // OwnersFiles are the flags whose files are opened with the owner's rights, whoever runs the command.
-var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key", "config"}
+var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key"}
 
 // admit refuses a command line that would open the caller's files with somebody else's
 // rights. Commands of the owner are exempt: they show private data to anyone who may run
