@@ -6,7 +6,7 @@
 // of another file brings back a right, a password or a token that was taken away; a name
 // without an account is not told from a wrong password, neither by the answer nor by the
 // work done for it; and nobody can shut another's account by failing to sign in, but only
-// slow it by seconds.
+// slow it: by seconds, and by more from an address that both share.
 //
 // It does not guarantee that accounts are different people, nor anything against who can
 // write the ledger.

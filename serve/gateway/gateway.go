@@ -181,10 +181,11 @@ func (g *Gateway) query(ctx context.Context, who Asker, sql string, o Options) (
 		return s.Answer(ctx, payer)
 	}
 	// First the statement, then the key: in one order, nobody waits in a circle.
-	for _, f := range []flight{{account: account.Name, fingerprint: s.Fingerprint()}, {account: account.Name, key: o.IdempotencyKey}} {
-		if f.key == "" && f.fingerprint == (discreet.Fingerprint{}) {
-			continue
-		}
+	waits := []flight{{account: account.Name, fingerprint: s.Fingerprint()}}
+	if o.IdempotencyKey != "" {
+		waits = append(waits, flight{account: account.Name, key: o.IdempotencyKey})
+	}
+	for _, f := range waits {
 		done, err := g.flights.take(ctx, f)
 		if err != nil {
 			return nil, err

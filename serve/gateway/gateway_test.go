@@ -5,6 +5,7 @@ package gateway_test
 import (
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -123,9 +124,13 @@ func TestEqualStatementsAtOnce(t *testing.T) {
 	g := gatewaytest.New(t)
 	var wait sync.WaitGroup
 	var charged atomic.Int64
-	for range 20 {
+	for i := range 20 {
 		wait.Go(func() {
-			a, err := g.Query(t.Context(), anna, grouped, rho(t, "0.01"))
+			o := rho(t, "0.01")
+			if i%2 == 1 {
+				o.IdempotencyKey = strconv.Itoa(i) // names the request, not another question
+			}
+			a, err := g.Query(t.Context(), anna, grouped, o)
 			if err != nil {
 				t.Error(err)
 			} else if !a.Reused {

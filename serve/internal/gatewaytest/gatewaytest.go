@@ -76,7 +76,7 @@ func Open(t testing.TB, dir string) World {
 		}
 	}
 	digest := sha256.Sum256([]byte("the demo's catalog"))
-	g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Digest: digest[:], Engine: e, Ledger: l, People: accounts, Now: now})
+	g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Digest: digest[:], Engine: e, Ledger: l, People: accounts, Now: now, Concurrency: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
