@@ -41,7 +41,7 @@ func Calibrate(ctx context.Context, p plan.Plan, epsilon, delta float64, o Optio
 	s := search{meter: work.New(ctx), plan: p, parameter: p.Parameter(), epsilon: epsilon, delta: delta, options: o}
 	c, err := s.run()
 	if ended := ctx.Err(); ended != nil {
-		err = ended // what it stopped counts for nothing
+		err = ended // an answer that was cut short is not used
 	}
 	if err != nil {
 		return Calibration{}, fmt.Errorf("calibrate %s: %w", s.parameter.Name, err)
@@ -156,7 +156,7 @@ func (s *search) bracket(start, f float64, of []Name) (good, bad end, err error)
 		if good.met() {
 			return good, bad, nil
 		}
-		// Beyond the end of what means something, values lie nearer.
+		// If the step left the range of meaningful values, halve it until it does not.
 		for range 60 {
 			if !math.IsInf(good.f, 1) || math.IsInf(bad.f, 1) || s.parameter.Whole || math.Abs(good.x/bad.x-1) < 1e-3 {
 				break
@@ -251,13 +251,14 @@ func (s *search) run() (Calibration, error) {
 		good, _ = s.narrow(good, bad, 0.02, cheap)
 		start, step = good.x, 1.05
 	case errors.Is(err, ErrUnreachable) && s.means(bad.x):
-		// Where the plan costs least; if all fail there, so they do everywhere.
+		// The plan costs least at bad. A target that is missed there is missed everywhere.
 		if f, _ := s.excess(bad.x, asked); f > 0 {
 			return Calibration{}, err
 		}
 		start = bad.x
 	}
-	// From there with the accountant that is best; and on, if at the end another is.
+	// Search on with the accountant that is best there. If another is best at the
+	// end, go on with that one.
 	of := asked
 	if _, name := s.excess(start, asked); name != "" {
 		of = []Name{name}

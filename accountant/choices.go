@@ -28,7 +28,7 @@ func (p *flat) choiceFloor(q question, direct orientation) float64 {
 	best, at := 0.0, 0.5
 	try := func(part float64) bool {
 		low := 0.0
-		// To stop at the limit of work leaves what is known.
+		// At the limit of work the bound found so far stands.
 		if p.meter.Do(p.meter.Left()/8, func() (err error) { low, err = p.choosing(q, direct, part); return err }) != nil || !(low > best) {
 			return false
 		}

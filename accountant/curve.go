@@ -170,7 +170,7 @@ type profile []Point
 const profileSize = 192
 
 func profileOf(ctx context.Context, plan privacy.Event, alphas []float64, o Options) (profile, error) {
-	// Beyond the ε at which δ is far below every α, e^ε·α is what counts.
+	// Where δ is far below every α, the power is about e^ε·α: larger ε are not needed.
 	least := 1e-3
 	for _, a := range alphas {
 		if a > 0 {
@@ -178,7 +178,7 @@ func profileOf(ctx context.Context, plan privacy.Event, alphas []float64, o Opti
 		}
 	}
 	if o.Accountant == "" {
-		o.Accountant = PLD // the best but for rounding, or its fallback
+		o.Accountant = PLD // no other is better by more than rounding, and it falls back on others
 	}
 	top, err := Epsilon(ctx, plan, least/1e3, o)
 	if err != nil {

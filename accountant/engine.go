@@ -108,7 +108,7 @@ func blurOf(e privacy.Event) float64 {
 // no less than every loss.
 func upperCurve(p loss.Pair, eps, blur float64) float64 {
 	eps *= 1 - blur
-	if eps >= p.Max()+math.SmallestNonzeroFloat64 { // no greatest loss is 0
+	if eps >= p.Max()+math.SmallestNonzeroFloat64 { // above a greatest loss that underflowed to 0, too
 		end, _ := p.Ends()
 		if end == 0 {
 			return 0
@@ -244,7 +244,7 @@ func (t term) sampledGaussian(meter *work.Meter) (g sampledGaussian) {
 	}
 	g.mu = upRoot(c.gdp())
 	if _, stated := e.(privacy.GDP); stated && t.replaces() {
-		g.mu /= 2 // its μ is the whole distance
+		g.mu /= 2 // GDP's μ is of the whole replacement
 	}
 	return g
 }

@@ -186,7 +186,7 @@ func repeat(inner []world, n float64) ([]world, error) {
 	if len(inner) == 1 {
 		return []world{inner[0].times(n)}, nil
 	}
-	// Choose how often the first one is met, and go on with the others.
+	// Try each count of the first event, then the others.
 	if n >= maxPlans {
 		return nil, errTooMany
 	}

@@ -33,7 +33,7 @@ func (p *flat) floor() float64 {
 		}
 	}
 	mu := down(down(math.Sqrt(toFloat(sum))))
-	if !(mu > 0x1p-500) || math.IsInf(mu, 1) { // the square lost its digits, or its range
+	if !(mu > 0x1p-500) || math.IsInf(mu, 1) { // the square underflowed or overflowed
 		return 0
 	}
 	return mu

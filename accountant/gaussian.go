@@ -88,7 +88,7 @@ var (
 // gaussianEpsilon returns ε at ln δ for μ.
 func gaussianEpsilon(mu, logDelta float64) Bracket {
 	switch {
-	case !(mu > 0) || math.IsNaN(logDelta): // no noise has μ = 0: a number was lost
+	case !(mu > 0) || math.IsNaN(logDelta): // μ = 0 would be noise without end: a number underflowed
 		return bracket(math.NaN(), math.NaN(), math.NaN())
 	case math.IsInf(logDelta, -1) || math.IsInf(mu, 1):
 		return bracket(0, math.Inf(1), math.Inf(1))
@@ -125,7 +125,7 @@ func gaussianEpsilon(mu, logDelta float64) Bracket {
 	root := lo + (hi-lo)/2
 	step := root*0x1p-51 + 0x1p-1070
 	low, high := root, root
-	for d := step; high < math.Inf(1); d *= 2 { // of +Inf nothing is claimed
+	for d := step; high < math.Inf(1); d *= 2 { // high = +Inf claims nothing
 		if log, err := gaussianLogDelta(mu, high); log+err+slack <= logDelta {
 			break
 		}

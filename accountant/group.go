@@ -34,7 +34,7 @@ func flattenGroups(meter *work.Meter, plan privacy.Event, o Options) ([]*flat, e
 	n := int64(o.Group)
 	groups := []group{{n, n, n}}
 	if o.Neighbours == privacy.ReplaceSpecial && responds(plan) {
-		// Some units may come where others go: no one pair is known to be worst.
+		// Some units may be added while others are removed: no single pair is known to be worst.
 		return nil, fmt.Errorf("randomized responses of a group under %v: %w", o.Neighbours, errGroup)
 	}
 	if o.Neighbours != privacy.ReplaceOne {
@@ -110,7 +110,7 @@ func grouped(e privacy.Event, g group) (privacy.Event, error) {
 		return groupPoint{privacy.Pure{Epsilon: e.Epsilon.MulRat(times)}}, nil
 	case privacy.Exponential:
 		return privacy.Exponential{Epsilon: e.Epsilon.MulRat(times)}, nil
-	case privacy.PermuteAndFlip: // of scores that g units move g times as far
+	case privacy.PermuteAndFlip: // g units move the scores g times as far
 		return privacy.PermuteAndFlip{Epsilon: e.Epsilon.MulRat(times)}, nil
 	case privacy.NoisyMax:
 		return privacy.NoisyMax{Epsilon: e.Epsilon.MulRat(times)}, nil

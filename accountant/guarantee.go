@@ -81,7 +81,7 @@ func native(plans []*flat, f filter.Filter) (privacy.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		if rho.Sign() == 0 { // nothing but the mass is revealed
+		if rho.Sign() == 0 { // the mass is all that is revealed
 			delta, err := privacy.NewDelta(mass)
 			return privacy.Approx{Delta: delta}, err
 		}
@@ -128,7 +128,7 @@ func native(plans []*flat, f filter.Filter) (privacy.Event, error) {
 // asPoint is the plan as an (ε, δ)-DP event by its best accountant; as ε-DP where that
 // saves the δ for at most a hundredth more of ε.
 func asPoint(ctx context.Context, plan privacy.Event, delta privacy.Delta, o Options) (privacy.Event, error) {
-	// Rounded down, and taken as the δ it then is.
+	// δ is rounded down to a float64, and the point is stated at that δ.
 	d := down(delta.Float64())
 	report, err := Epsilon(ctx, plan, d, o)
 	if ended := ctx.Err(); ended != nil {
@@ -150,7 +150,7 @@ func asPoint(ctx context.Context, plan privacy.Event, delta privacy.Delta, o Opt
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	// The least epsilon that there is, where the δ alone suffices.
+	// At least 1e-299: epsilon is positive, also where δ alone suffices.
 	least := new(big.Rat).SetFloat64(max(up(high), 1e-299))
 	if least == nil {
 		return nil, errors.New("no finite ε is known at this δ")

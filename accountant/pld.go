@@ -89,7 +89,7 @@ func (p *flat) ask(q question, direct orientation, directions int) (answer, erro
 	)
 	for _, e := range p.engines(direct) {
 		var a answer
-		// Something is left for the directions to come, and for a fallback.
+		// Leave work for the other directions and for a fallback.
 		share := p.meter.Left() / 8 * 7 / int64(directions)
 		err := p.meter.Do(share, func() (err error) { a, err = e(q); return err })
 		if err == nil {
@@ -170,5 +170,5 @@ func (p *flat) directions() []orientation {
 			return []orientation{there, back}
 		}
 	}
-	return []orientation{there} // a replacement undone is a replacement
+	return []orientation{there} // the reverse of a replacement is one: the directions agree
 }

@@ -180,7 +180,7 @@ func (p *flat) divergences(orders []float64) ([]float64, error) {
 		}
 	}
 	for i := range total {
-		total[i] = total[i]*(1+rdpError) + denormal // which has no relative error
+		total[i] = total[i]*(1+rdpError) + denormal // the product of a denormal may be rounded to itself
 	}
 	p.found = append(p.found, spectrum{slices.Clone(orders), total})
 	return total, nil
@@ -194,7 +194,7 @@ func curveOfRDP(rdp func(orders, out []float64)) func(logDelta float64) float64 
 		if rs == nil {
 			all := make([]float64, len(orders))
 			rdp(orders, all)
-			rs = all // only now: rdp may be stopped
+			rs = all // set after rdp has returned, which the limit of work may stop
 		}
 		least := math.Inf(1)
 		for i, r := range rs {

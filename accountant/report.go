@@ -178,7 +178,7 @@ func (r *Report) inquire(ctx context.Context, meter *work.Meter, o Options, valu
 	if err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
-	r.Plan = plan // what the report says is of no later one
+	r.Plan = plan // a copy: later changes of the plan do not change the report
 	plans, ms, err := prepare(meter, plan, o)
 	if err != nil {
 		return fmt.Errorf("account: %w", err)
@@ -273,7 +273,7 @@ func (r *Report) contradiction() error {
 func worst(meter *work.Meter, o Options, m method, plans []*flat, value func(*flat) (answer, error)) (w answer, err error) {
 	share := o.work() / 4
 	if m.name == PLD {
-		share = o.work() // what the others leave
+		share = o.work() // the work that the others left
 	}
 	err = meter.Do(share, func() error {
 		for i, p := range plans {

@@ -90,7 +90,7 @@ func (p *flat) joined() claims {
 // replacement under ReplaceOne: an (ε, δ)-DP event becomes (ln(1+q(e^ε-1)), qδ)-DP.
 // It holds at every ε of a curve.
 func amplified(c claims, q *big.Rat) claims {
-	rate := upFloat(q) // which is not 0
+	rate := upFloat(q) // rounded up, hence above 0
 	var out claims
 	if c.point != nil {
 		eps, delta := c.point()

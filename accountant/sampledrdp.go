@@ -45,7 +45,7 @@ func (b binomialSum) logMoment(n int, logExcess []float64) float64 {
 	}
 	sum := 0.0
 	for _, x := range logs[2:] {
-		if x-most >= -50 { // also where 50 is below the last place of most
+		if x-most >= -50 { // x > most-50 would fail where most-50 rounds to most
 			sum += math.Exp(x - most)
 		}
 	}

@@ -92,7 +92,7 @@ func pairRDP(p loss.Pair) func(orders, out []float64) {
 		sum := noP * (a - 1)
 		for _, o := range atoms {
 			z := (a - 1) * o.Loss
-			if z > 600 { // nothing is lost but digits: the divergence is near its bound
+			if z > 600 { // the divergence equals its bound but for rounding
 				return top
 			}
 			x, w := math.Exp(o.Loss), math.Exp(o.LogP-o.Loss)

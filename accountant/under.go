@@ -15,7 +15,7 @@ func planned(e privacy.Event, n privacy.Neighbours) privacy.Event {
 		if !ok {
 			return e
 		}
-		// Those within are stripped by now, and what they had is halved below.
+		// Inner Unders are stripped by now; what they covered is halved below.
 		inner := privacy.Map(u.Event, func(e privacy.Event) privacy.Event {
 			if u, ok := e.(privacy.Under); ok {
 				return u.Event

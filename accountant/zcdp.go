@@ -77,7 +77,7 @@ func zcdpDelta(p *flat, epsilon float64) (answer, error) {
 		return answer{}, err
 	}
 	a := answer{bracket(0, 1, 1), Both, zcdpNote(r, mass), nil}
-	if d, err := filter.ZCDPDelta(rho, eps); err == nil { // else none below 1
+	if d, err := filter.ZCDPDelta(rho, eps); err == nil { // on an error, no δ below 1 is known
 		mass.Add(mass, d.Rat())
 		high := math.Min(1, upFloat(mass))
 		low := min(p.floorDelta(epsilon), high)

@@ -101,7 +101,7 @@ func (q asked) release(m Mechanism, neighbours privacy.Neighbours) (release, err
 	if err != nil {
 		return release{}, err
 	}
-	// Not m.declared(): the asker might change m meanwhile.
+	// r.declared is a copy; the asker could change m meanwhile.
 	if q.given && len(r.declared) > 0 {
 		return release{}, fmt.Errorf("%w: a sensitivity is the owner's to declare", ErrNoAccess)
 	}
@@ -169,7 +169,7 @@ func (q asked) drawOnce(ctx context.Context, m Mechanism) (Answer, error) {
 		return given, nil
 	}
 	q.node.mu.Lock()
-	q.budget = q.entry.budget // one may have come meanwhile
+	q.budget = q.entry.budget // the owner may have set one since
 	q.node.mu.Unlock()
 	var a Answer
 	r := release{}

@@ -106,7 +106,7 @@ func number(v sqltype.Value) (float64, error) {
 		return float64(v), nil
 	case float64:
 		return v, nil
-	case nil: // a mean of nothing
+	case nil: // NULL, as the mean of no values
 		return math.NaN(), nil
 	case sqltype.Decimal:
 		f, _ := v.Rat().Float64()

@@ -144,7 +144,7 @@ func (m Declared) release(shape) (release, error) {
 	if m.Event == nil {
 		return release{}, ErrNoEvent
 	}
-	event, err := privacy.New(m.Event) // what is charged and kept is nobody else's to change
+	event, err := privacy.New(m.Event) // a copy, which the caller cannot change
 	if err != nil {
 		return release{}, fmt.Errorf("%w: %w", ErrQuery, err)
 	}

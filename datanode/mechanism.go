@@ -52,7 +52,7 @@ type Answer struct {
 func (a Answer) clone() Answer {
 	a.Events, a.Labels = slices.Clone(a.Events), slices.Clone(a.Labels)
 	for i, e := range a.Events {
-		if own, err := privacy.New(e); err == nil { // one that means nothing was never answered
+		if own, err := privacy.New(e); err == nil { // an invalid event was refused when it was asked
 			a.Events[i] = own
 		}
 	}

@@ -126,7 +126,7 @@ func (n *Node) SetParams(params []float64) error {
 			return errors.New("set parameters: there is no model")
 		}
 		switch err := t.model.SetParams(slices.Clone(params)); {
-		case err != nil && t.private: // the error may quote the private ones
+		case err != nil && t.private: // the error may quote private parameters
 			return fmt.Errorf("set parameters: %w", errModel)
 		case err != nil:
 			return fmt.Errorf("set parameters: %w", err)

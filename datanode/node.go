@@ -163,7 +163,7 @@ func (n *Node) configure(ctx context.Context, name string, a Access) error {
 	n.mu.Lock()
 	e := n.entry(name)
 	n.mu.Unlock()
-	e.drawing.Lock() // no answer comes in between
+	e.drawing.Lock() // keeps answers out until the change is made
 	defer e.drawing.Unlock()
 	n.mu.Lock()
 	bound, data := e.budget, e.data
@@ -206,7 +206,7 @@ func owned(a Access) Access {
 func ownedMechanism(m Mechanism) Mechanism {
 	switch m := m.(type) {
 	case Declared:
-		if event, err := privacy.New(m.Event); err == nil { // else it is refused when it is asked
+		if event, err := privacy.New(m.Event); err == nil { // an invalid event is refused when it is asked
 			m.Event = event
 		}
 		return m
@@ -244,7 +244,7 @@ func (n *Node) bind(ctx context.Context, name string, e *entry, bound budget.Bud
 			before.delta = given.delta
 		}
 	}
-	if len(before.events) == 0 { // for a catalog's table its ledger has paid
+	if len(before.events) == 0 { // a catalog's table has none: its ledger was charged
 		return a.Budget, nil
 	}
 	r, err := before.charge(name, a.Budget)

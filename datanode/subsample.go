@@ -128,7 +128,7 @@ func amplified(e privacy.Event, f filter.Filter, n privacy.Neighbours, delta pri
 	if err == nil {
 		return g, nil
 	}
-	// A measure without a form of its own takes a pure guarantee, if there is one.
+	// Other measures take the pure guarantee, if there is one.
 	pure, failure := filter.New(filter.Budget{Measure: filter.Pure, Epsilon: one(), Neighbours: n})
 	if failure != nil {
 		return nil, failure
@@ -142,7 +142,7 @@ func amplified(e privacy.Event, f filter.Filter, n privacy.Neighbours, delta pri
 func one() privacy.Epsilon {
 	e, err := privacy.NewEpsilon(big.NewRat(1, 1))
 	if err != nil {
-		panic(err) // one is an epsilon
+		panic(err) // 1 is a valid epsilon
 	}
 	return e
 }

@@ -148,7 +148,7 @@ func limited[T any, K comparable](d Dataset[T], key func(T) K, k int64) (map[K]*
 	groups, s := group(d, key)
 	for _, g := range groups {
 		if int64(len(g.Records)) > k {
-			g.Records = g.Records[:k] // of a random order
+			g.Records = g.Records[:k] // the order is random
 		}
 	}
 	return groups, s

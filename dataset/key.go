@@ -31,7 +31,7 @@ func inexact(t reflect.Type) reflect.Type {
 				return bad
 			}
 			if t.Field(i).Name == "_" {
-				return t.Field(i).Type // equality passes over it
+				return t.Field(i).Type // == ignores blank fields
 			}
 		}
 		return nil

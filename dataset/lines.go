@@ -37,7 +37,7 @@ func ReadLines[T any](r io.Reader, decode LineDecoder[T], o LineOptions[T]) ([]T
 		return nil, refuse("reader or decoder is missing, or a count is negative")
 	}
 	var records []T
-	var lines [][]byte // nil is malformed
+	var lines [][]byte // nil for a malformed line
 	flush := func() {
 		malformed := func(int) {
 			if o.Malformed != nil {

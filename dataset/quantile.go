@@ -80,7 +80,7 @@ func quantiles[T any](bits noise.Bits, d Dataset[T], f func(T) float64, qs []flo
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: %s: %w", ErrParameter, name, err)
 		}
-		// So many records added or removed are what stability makes of either relation.
+		// The stability counts records added or removed, whatever the relation.
 		e, err := privacy.Released(m.Event(), mo.Neighbours)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)

@@ -48,7 +48,7 @@ func NoisyVectorSum[T any](ctx context.Context, bits noise.Bits, d Dataset[T], f
 		return Answer[[]float64]{}, err
 	}
 	return spend(ctx, r, func() (a Answer[[]float64], err error) {
-		sums := make([]int64, o.Dimension) // of fewer than 2^33 records
+		sums := make([]int64, o.Dimension) // no overflow: there are fewer than 2^33 records
 		steps := make([]int64, o.Dimension)
 		records := d.records()
 		if len(records) >= 1<<(63-vectorBits) {
@@ -112,7 +112,7 @@ func (c clip) steps(v []float64, into []int64) bool {
 	if c.squared {
 		norm = math.Sqrt(norm)
 	}
-	steps := unit * c.perUnit // of one unit
+	steps := unit * c.perUnit // how far one unit moves the sum, in steps
 	if limit := float64(c.most); norm*unit > c.norm {
 		steps = limit / norm
 	}

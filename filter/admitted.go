@@ -44,7 +44,7 @@ func admitted(m Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy
 		} else {
 			b.SelectionDelta = delta.MulRat(big.NewRat(1, 2))
 		}
-		f, charge, err = chargedBy(b, events) // rdp's order may be another one
+		f, charge, err = chargedBy(b, events) // rdp may choose another order
 	}
 	if errors.Is(err, errNeedsDelta) {
 		err = unsupported(e, "it has no (epsilon, delta); wrap it as approx(eps, delta)")
@@ -91,7 +91,7 @@ func rogersAdmitted(events []privacy.Event, epsilon privacy.Epsilon, delta priva
 			return nil, err
 		}
 	}
-	lo, hi := new(big.Int), big.NewInt(1) // admitted, and not
+	lo, hi := new(big.Int), big.NewInt(1) // lo repetitions are admitted, hi are not
 	for f.Admits(s.Times(hi)) {
 		lo.Set(hi)
 		hi.Lsh(hi, 1)

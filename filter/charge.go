@@ -45,7 +45,7 @@ func sum(events []privacy.Event, n privacy.Neighbours, p price) (loss, error) {
 // add counts e as many times as count says.
 func (l *loss) add(e privacy.Event, n privacy.Neighbours, p price, count *big.Rat) error {
 	switch e := e.(type) {
-	case privacy.Under: // of n, as Holds has seen
+	case privacy.Under: // Holds has checked that its relation is n
 		return l.add(e.Event, n, p, count)
 	case privacy.Repeat:
 		return l.add(e.Event, n, p, new(big.Rat).Mul(count, new(big.Rat).SetInt64(int64(e.Count))))

@@ -200,7 +200,7 @@ func (f gdp) Implies(t Total) (Amounts, error) {
 		return gdpDelta(eps, s).Hi().Cmp(target) <= 0
 	})
 	if budget := f.epsilon.Rat(); t.Loss.Cmp(f.budget.Loss) <= 0 && (!ok || eps.Cmp(budget) > 0) {
-		eps = budget // which the cap was certified for
+		eps = budget // the limit of the loss was certified for this epsilon
 	} else if !ok {
 		return a, errors.New("no epsilon can be certified for mu^2 " + numeric.FormatRat(s))
 	}

@@ -78,7 +78,7 @@ func (x *Individual) Step(event func(unit int) privacy.Event, use func(unit int)
 			next = next.add(charge.Loss)
 		}
 		if next.Cmp(limit.Loss) > 0 {
-			x.spent[unit] = limit.Loss.add(Units{big.NewInt(1)}) // for good, also if later losses are smaller
+			x.spent[unit] = limit.Loss.add(Units{big.NewInt(1)}) // closed for good, even to smaller losses
 			continue
 		}
 		x.spent[unit] = next

@@ -51,7 +51,7 @@ func (o *Odometer) Epsilon(s Sums) (privacy.Epsilon, error) {
 		return privacy.Epsilon{}, ErrNoBound
 	}
 	if s.Squares.Sign() == 0 {
-		return privacy.Epsilon{}, nil // nothing but deltas was spent
+		return privacy.Epsilon{}, nil // only deltas were spent
 	}
 	if o.sum {
 		if s.NoPoint {

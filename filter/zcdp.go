@@ -46,7 +46,7 @@ func ZCDPEpsilon(rho privacy.Rho, delta privacy.Delta) (privacy.Epsilon, error) 
 	t := numeric.OfFloat(orderForEpsilon(rho.Float64(), -logFloat(delta.Rat())))
 	one := numeric.OfInt(1)
 	eps := one.Add(t).Mul(numeric.Of(rho.Rat())).Add(l.Add(g(t)).Quo(t))
-	e, err := privacy.NewEpsilon(numeric.CeilDigits(eps.Hi(), digits)) // below zero: zero
+	e, err := privacy.NewEpsilon(numeric.CeilDigits(eps.Hi(), digits)) // a bound below 0 gives 0
 	if err != nil {
 		return privacy.Epsilon{}, fmt.Errorf("convert rho %v at delta %v: %w", rho, delta, err)
 	}
@@ -65,7 +65,7 @@ func ZCDPDelta(rho privacy.Rho, epsilon privacy.Epsilon) (privacy.Delta, error) 
 	if exponent.Hi().Sign() >= 0 {
 		return privacy.Delta{}, fmt.Errorf("convert rho %v at epsilon %v: delta is not below 1", rho, epsilon)
 	}
-	// Whatever is below the least delta that can be written stands at that one.
+	// The least delta that can be written, 1e-300, stands for all below it.
 	delta := new(big.Rat).SetFrac(big.NewInt(1), numeric.Pow10(300))
 	if exponent.Hi().Cmp(big.NewRat(-690, 1)) > 0 { // ln 1e-300 < -690
 		delta = numeric.CeilDigits(exponent.Exp().Hi(), digits)

@@ -127,7 +127,7 @@ func decodeCheckpoint(data []byte) (*checkpoint, error) {
 	if r.left == nil || len(r.left) != 0 || c.Number < 0 || c.From < 0 || c.Step < c.From || c.Step > c.Plan.Steps || c.Run == "" {
 		return nil, fmt.Errorf("read checkpoint: %w: its parts do not fit together", container.ErrCorrupted)
 	}
-	if err := c.Plan.Validate(); err != nil { // nobody has paid for such a run
+	if err := c.Plan.Validate(); err != nil { // no charge was made for an invalid plan
 		return nil, fmt.Errorf("read checkpoint: %w: %w", container.ErrCorrupted, err)
 	}
 	return c, nil
@@ -210,7 +210,7 @@ func (c *checkpoint) release(ctx context.Context, r Register, path string, charg
 	value, err := r.Register(ctx, c.key(c.Number), charge, c.value())
 	if err == nil && string(value) == string(c.value()) {
 		if err := container.Rename(c.pending(path), path); err != nil {
-			// Somebody who resumes it may have been quicker.
+			// A resumed run may have put the file there first.
 			if there, missing := os.ReadFile(path); missing != nil || !bytes.Equal(there, data) {
 				return false, fmt.Errorf("write checkpoint: %w", err)
 			}
@@ -218,8 +218,8 @@ func (c *checkpoint) release(ctx context.Context, r Register, path string, charg
 		return false, nil
 	}
 	if err != nil {
-		// It may be registered all the same, as after a cancelled context: then it is
-		// what the next one resumes from, and stays.
+		// It may be registered in spite of the error, as after a cancelled context. It
+		// stays: the next run resumes from it.
 		var refused *budget.ExceededError
 		if !errors.As(err, &refused) {
 			return false, fmt.Errorf("register checkpoint: %w", err)
@@ -268,7 +268,7 @@ func findCheckpoint(ctx context.Context, r Register, path string) (c *checkpoint
 		name := filepath.Join(filepath.Dir(path), entry.Name())
 		next, err := read(name)
 		if err != nil {
-			continue // cut by the crash: then it was not registered
+			continue // the crash cut it, before it was registered
 		}
 		if held != nil && (next.Run != held.Run || next.Number != held.Number+1) && next.Parent != held.digest.String() {
 			continue
@@ -314,9 +314,9 @@ func (c *checkpoint) sweep(ctx context.Context, r Register, path string) {
 			further, _, err := next.registered(ctx, r, next.Number+1)
 			return further && err == nil
 		case found || next.Run == c.Run || next.Parent == c.digest.String():
-			return true // its number is another's, or its ledger, which is this one, has not seen it
+			return true // another checkpoint has its number, or its own ledger, this one, never saw it
 		}
-		// A start that was killed before it paid, and was made again.
+		// A run may have been killed before it paid, and started again.
 		alike, err := equal(next.Plan, c.Plan)
 		return next.Number == 0 && next.Parent == "" && next.Statement == c.Statement && alike && err == nil
 	})

@@ -38,7 +38,7 @@ func CountUnits(ctx context.Context, b budget.Budget, set *example.Set, u Units,
 		sensitivity.SetInt64(int64(u.Examples))
 	}
 	scale := new(big.Rat).Quo(sensitivity, epsilon.Rat())
-	// A plan's events are of an example each, of which groups are accounted for.
+	// The event is for one example. The accounting covers groups of them.
 	var counted privacy.Event = privacy.DiscreteLaplace{Scale: scale, Sensitivity: big.NewRat(1, 1)}
 	if b.Neighbours() != privacy.AddRemove {
 		counted = privacy.Under{Neighbours: b.Neighbours(), Event: counted}
@@ -47,7 +47,7 @@ func CountUnits(ctx context.Context, b budget.Budget, set *example.Set, u Units,
 	if err != nil {
 		return Population{}, err
 	}
-	// The units that a plan with these Units samples.
+	// Counted as a plan with these Units would sample them.
 	l, err := newLoader(set, Plan{Population: Population{Units: 1}, Batch: 1, Units: u}, noise.System())
 	if err != nil {
 		return Population{}, err
@@ -62,7 +62,7 @@ func CountUnits(ctx context.Context, b budget.Budget, set *example.Set, u Units,
 			return Population{}, err
 		}
 		n := draw.Add(draw, big.NewInt(int64(l.units)))
-		// A plan needs somebody, and its numbers are bounded.
+		// A plan has between 1 and MaxCount units.
 		if most := big.NewInt(privacy.MaxCount); n.Cmp(most) > 0 {
 			n = most
 		}

@@ -136,11 +136,11 @@ func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
 // multiplier that it has is ignored, its schedule kept.
 func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	p.Noise.Multiplier = 1
-	if err := p.Validate(); err != nil && p.Clip.Mode != Adaptive { // whose count may want other noise than 1
+	if err := p.Validate(); err != nil && p.Clip.Mode != Adaptive { // the count of adaptive clipping may refuse a multiplier of 1
 		return Plan{}, err
 	}
-	// Rényi divergences are cheap, also where the noise is far too small. What they do
-	// not admit privacy loss distributions may, and where these have no bound any other.
+	// Rényi divergences are cheap, even with far too little noise, so they are tried first.
+	// Then come privacy loss distributions, which admit more, then any accountant.
 	meets := func(multiplier float64, accountants ...accountant.Name) (bool, error) {
 		p.Noise.Multiplier = multiplier
 		for _, by := range accountants {
@@ -218,7 +218,7 @@ func (p Plan) cost(ctx context.Context, f filter.Filter, by accountant.Name) ([]
 	if count == nil || err != nil {
 		return []privacy.Event{steps}, err
 	}
-	if o := p.accounting(); o.Group > 1 { // of one example; and a unit has several
+	if o := p.accounting(); o.Group > 1 { // the count is of one example, and a unit has several
 		if count, err = accountant.Guarantee(ctx, count, f, p.Delta, o); err != nil {
 			return nil, err
 		}

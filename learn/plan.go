@@ -394,7 +394,7 @@ func (p Plan) eventFrom(step int) (privacy.Event, error) {
 			continue
 		}
 		var e privacy.Event = gaussianEvent(r.multiplier)
-		if p.Batch < p.Population.Units { // at rate 1 everybody is in it
+		if p.Batch < p.Population.Units { // at rate 1 there is no sampling
 			e = privacy.Poisson{Rate: p.Rate(), Event: e}
 		}
 		if count > 1 {

@@ -101,7 +101,7 @@ func prepare(o Options) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{options: o, lease: lease, saved: -1, watch: newWatch(o.Plan), draws: float64(len(net.Parameters())+1) * float64(o.Plan.Steps)}
-	// What is wrong with the plan and the data is found before anything else.
+	// Check the plan and the data first.
 	if r.trainer, err = newTrainer(o.Plan, o.Data, net, o.Workers); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func Start(ctx context.Context, o Options) (_ *Run, err error) {
 		return nil, err
 	}
 	if r.lease != nil {
-		// Also one that a crash kept from its place, and that was paid for.
+		// The search also finds a paid checkpoint that a crash left under its temporary name.
 		if _, _, err := findCheckpoint(ctx, r.lease, o.Checkpoint); !errors.Is(err, os.ErrNotExist) {
 			return nil, errors.Join(fmt.Errorf("%s exists already: resume it, or name another", o.Checkpoint), err)
 		}
@@ -153,7 +153,7 @@ func Start(ctx context.Context, o Options) (_ *Run, err error) {
 		copy(r.trainer.net.Parameters(), o.Initial)
 	}
 	if err := r.pay(ctx, 0, ""); err != nil {
-		return nil, err // and no run: nobody makes steps that were not paid for
+		return nil, err // no run is returned: unpaid steps are impossible
 	}
 	if r.lease != nil {
 		r.chain.sweep(ctx, r.lease, o.Checkpoint)
@@ -191,7 +191,7 @@ func Resume(ctx context.Context, path string, o Options) (_ *Run, err error) {
 		{"network", o.Network, network.Spec{}, c.Network},
 		{"statement", o.Statement, "", c.Statement},
 	} {
-		// Left out is what has nothing at all set: of a plan with a batch of 0 the rest counts.
+		// A part is left out if none of its fields is set: a plan with only Batch 0 is not.
 		if out, err := equal(part.have, part.none); out && err == nil {
 			continue
 		}
@@ -292,7 +292,7 @@ func (r *Run) fail(err error) error {
 func (p Plan) Hash() string {
 	data, err := json.Marshal(p)
 	if err != nil {
-		return "" // NaN, which no valid plan has
+		return "" // only NaN fails, and a valid plan has none
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))
 }

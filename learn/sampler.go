@@ -89,7 +89,7 @@ func newLoader(set *example.Set, p Plan, bits noise.Bits) (*loader, error) {
 		return l, nil
 	}
 	k, units := p.Units.Examples, set.UnitCount()
-	kept := make([]int, units+1) // of the unit before
+	kept := make([]int, units+1) // where the unit before ended
 	for _, u := range set.Units {
 		kept[u+1] = min(kept[u+1]+1, k)
 	}

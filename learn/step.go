@@ -79,7 +79,7 @@ func newTrainer(p Plan, set *example.Set, net *network.Network, workers int) (*t
 	if t.optimizer, err = optimizer.New(p.Optimizer, d, p.Steps); err != nil {
 		return nil, err
 	}
-	if set == nil { // all else is of the data
+	if set == nil { // the rest needs the data
 		return t, nil
 	}
 	source := entropy.New()
@@ -156,7 +156,7 @@ func (t *trainer) follow(clip float64) (float64, error) {
 			total -= w / 2
 		}
 	}
-	most := float64(2 * t.allowance.most) // which samples never reach; see noise.go
+	most := float64(2 * t.allowance.most) // samples never reach this; see noise.go
 	noisy := []float32{float32(max(-most, min(most, total)))}
 	sigma, err := t.allowance.countDeviation(p.countNoise())
 	if err != nil {
@@ -171,7 +171,7 @@ func (t *trainer) follow(clip float64) (float64, error) {
 		rate = 0.2
 	}
 	next := clip * math.Exp(-rate*(fraction-p.Clip.Quantile))
-	// Within what float32 gradients can have, however long it drifts.
+	// However long it drifts, it stays in the range of float32 gradients.
 	return min(max(next, p.Clip.Norm*0x1p-30, p.leastClip()), p.Clip.Norm*0x1p30), nil
 }
 
@@ -209,7 +209,7 @@ func (t *trainer) addSingly(rows []int, clip float64, sum []float32) (all networ
 	for _, n := range total {
 		square += float64(n) * float64(n)
 	}
-	shrink := min(1, float64(4*t.allowance.most)*0x1p40/math.Sqrt(square)) // to 4·most clips
+	shrink := min(1, float64(4*t.allowance.most)*0x1p40/math.Sqrt(square)) // to a norm of 4·most clips
 	for j, n := range total {
 		sum[j] = float32(float64(n) * shrink * step)
 	}

@@ -55,7 +55,7 @@ func bareNumeric(t sqltype.Type) sqltype.Type {
 	if t.IsInteger() || t.Kind == sqltype.DecimalKind {
 		return asDecimal(t)
 	}
-	return sqltype.DecimalOf(maxDigits, 15) // a double has 15 digits that are always right
+	return sqltype.DecimalOf(maxDigits, 15) // 15 digits of a double are always exact
 }
 
 func integer(n int64, at diagnostic.Span) plan.Expr {

@@ -112,7 +112,7 @@ func (c *context) unary(e *sqlparse.Unary) plan.Expr {
 	}
 	arg := c.expr(e.Arg)
 	if u, ok := arg.(*unknown); ok {
-		arg = u.as(typeOf(sqltype.Double)) // PostgreSQL's preferred number
+		arg = u.as(typeOf(sqltype.Double)) // PostgreSQL prefers double among numbers
 	}
 	switch t := arg.Type(); {
 	case !t.IsNumeric() && (t.Kind != sqltype.IntervalKind || e.Op == "+"):

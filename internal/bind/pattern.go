@@ -123,7 +123,7 @@ func (p *pattern) alternatives() int {
 	}
 	defer func() { p.depth-- }()
 	weight := 0
-	start := true // of a branch: where ^ may stand
+	start := true // at the start of a branch, where ^ is allowed
 	for p.rest != "" && p.rest[0] != ')' {
 		switch r := p.rest[0]; {
 		case r == '|':
@@ -220,7 +220,7 @@ func (p *pattern) class() {
 		p.fail("has an empty [] or a ] that is not escaped")
 		return
 	}
-	previous, ranged := rune(-1), false // the range's low end, once a - is read
+	previous, ranged := rune(-1), false // the last character, and whether a - followed it
 	for first := true; p.rest != ""; first = false {
 		r := p.next()
 		switch {

@@ -77,7 +77,7 @@ func (r *rows) inner(q *sqlparse.Query, valued bool) (n plan.Node, on, item plan
 	if valued && (len(sel.Items) != 1 || sel.Items[0].Star && len(in.scope.star(sel.Items[0])) != 1) {
 		refuse(diagnostic.New("D023", q.Span, "the subquery of IN must have one column").Try("select the column that is compared; for several columns write EXISTS (SELECT ... WHERE ...)"))
 	}
-	for _, i := range sel.Items { // of EXISTS too, for their errors
+	for _, i := range sel.Items { // EXISTS ignores its items, but reports their errors
 		if i.Star {
 			item = in.scope.star(i)[0].expr
 		} else {

@@ -66,7 +66,7 @@ func Root(t *terminal.Terminal) *cobra.Command {
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
 	root.SetFlagErrorFunc(func(root *cobra.Command, err error) error {
-		if _, err := command.Find(commands(), root.Flags().Args()); err != nil { // an unknown command explains the unknown flag
+		if _, err := command.Find(commands(), root.Flags().Args()); err != nil { // the command is unknown: say that, not that its flag is
 			return err
 		}
 		return diagnostic.New("D110", diagnostic.Span{}, "a command comes first: %v", err).Try("discreet help lists the commands")

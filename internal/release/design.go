@@ -234,7 +234,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 	}
 	if selections == 0 {
 		if p.form == concentrated && s.Delta.Sign() > 0 {
-			p.spend.Delta = privacy.Delta{} // nothing needs it
+			p.spend.Delta = privacy.Delta{} // nothing spends it
 		}
 		return p, nil
 	}
@@ -254,7 +254,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 				false: "give a delta as well"}[measure == "pure"])
 	case concentrated:
 		if delta.Sign() == 0 {
-			// A hundredth of what the owner keeps for selection.
+			// The default is a hundredth of the owner's selection_delta.
 			delta.Mul(c.Domain.SelectionDelta.Rat(), big.NewRat(1, 100))
 		}
 	case approximate:

@@ -127,7 +127,7 @@ func derive(g stability.Aggregate, parts []extent, center *big.Rat, point bool) 
 	var out extent
 	switch {
 	case n.lower.Cmp(least) < 0 && !point:
-		out = bounds // the count may be anything: nothing is known but the bounds
+		out = bounds // the count may be below 1: only the bounds are known
 	case n.lower.Cmp(least) < 0:
 		out = at(bounds.upper)
 		if g.Function == plan.Avg {

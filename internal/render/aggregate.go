@@ -30,7 +30,7 @@ func (r *renderer) aggregate(n *plan.Aggregate) string {
 		}
 		out = append(out, fmt.Sprintf("%s AS %s", aggregation(a, arg, fmt.Sprintf("m%d", i)), column(len(n.Keys)+i)))
 	}
-	if len(out) == 0 { // HAVING alone
+	if len(out) == 0 { // SELECT with HAVING but no aggregate
 		out = append(out, "count(*) AS one")
 	}
 	from := fmt.Sprintf("(SELECT %s FROM %s) AS t", orOne(strings.Join(inner, ", ")), r.input(n.Input, "t"))

@@ -170,8 +170,8 @@ func (s scope) widthBucket(e *plan.Call) string {
 		less, atLeast = ">", "<="
 	}
 	lo, hi := s.expr(low), s.expr(high)
-	bucket := func(x string) string { // PostgreSQL's own formula; 1.0 by rounding stays in the last bucket
-		half := "" // where the width overflows
+	bucket := func(x string) string { // PostgreSQL's formula. A quotient that rounds to 1.0 stays in the last bucket.
+		half := "" // a factor, for a width that overflows
 		if l, ok := low.Value.(float64); ok && math.IsInf(high.Value.(float64)-l, 0) {
 			half = " / 2"
 		}

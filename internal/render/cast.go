@@ -52,7 +52,7 @@ func (s scope) textToDecimal(x string, to sqltype.Type) string {
 		part := func(group int) string {
 			return fmt.Sprintf(`regexp_extract(%s, '^([+-]?)([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)$', %d)`, x, group)
 		}
-		// An exponent beyond 400 leads out of every decimal, or to 0.
+		// With an exponent beyond ±400 the value overflows every decimal, or is 0.
 		exponent := s.once(fmt.Sprintf("TRY_CAST(%s AS INTEGER)", part(4)), func(e string) string {
 			return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN greatest(-400, least(400, %s)) END", e, e)
 		})
@@ -74,7 +74,7 @@ func (s scope) toText(x string, from sqltype.Type) string {
 		return s.floatText(plain, from)
 	case from.Kind == sqltype.DateKind || from.Kind == sqltype.TimestampKind:
 		return fmt.Sprintf("CAST(%s AS VARCHAR)", s.inCalendar(x, from))
-	case from.Kind == sqltype.DecimalKind && from.Precision == from.Scale: // .5
+	case from.Kind == sqltype.DecimalKind && from.Precision == from.Scale: // DuckDB prints .5 for 0.5
 		return fmt.Sprintf(`regexp_replace(%s, '^(-?)\.', '\10.')`, plain)
 	}
 	return plain

@@ -38,7 +38,7 @@ func (s scope) finite(x string, t sqltype.Type) string {
 // name, by a lambda over a list of one, so that the size of the text stays
 // linear in that of the plan.
 func (s scope) once(x string, f func(x string) string) string {
-	const short = 60 // repeating so little is cheaper for the engine
+	const short = 60 // a short text is cheaper repeated than bound to a name
 	if len(x) <= short {
 		return f(x)
 	}

@@ -116,7 +116,7 @@ func (r *renderer) ordered(n plan.Node, exprs string) string {
 		n = l.Input
 	}
 	if s, ok := n.(*plan.Sort); ok {
-		scope := r.scope(func(i int) string { return "t." + column(i) }) // not the output's c0, c1, ...
+		scope := r.scope(func(i int) string { return "t." + column(i) }) // the input's columns, not the output's c0, c1, ...
 		order = " ORDER BY " + list(len(s.Keys), func(i int) string {
 			k := s.Keys[i]
 			out := scope.expr(k.Expr)

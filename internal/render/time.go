@@ -45,7 +45,7 @@ func calendar(t sqltype.Type) (first, last string) {
 // temporal prints date and time arithmetic.
 func (s scope) temporal(e *plan.Call, a []string) (string, bool) {
 	switch e.Function {
-	case plan.Negate: // of an interval, whose least parts have no opposite
+	case plan.Negate: // the negative of an interval: the least int64 has none
 		return fmt.Sprintf("TRY(-(%s))", a[0]), true
 	case plan.AddInterval:
 		return s.inCalendar(fmt.Sprintf("TRY(%s + %s)", a[0], a[1]), e.T), true

@@ -197,7 +197,7 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 			return d.join(n)
 		}
 	}
-	// Whatever else: nothing is carried, and what depends on noise says why.
+	// Other operators carry no ends. Columns that depend on noise say why.
 	out := make([]carried, len(n.Columns()))
 	if readsReleased(n) {
 		for i := range out {
@@ -307,7 +307,7 @@ func (d *carrier) expr(e plan.Expr, cols []carried) carried {
 		return c
 	}
 	c.ends = map[int]ends{}
-	// The first pass has no shares; any share shows whether ends exist.
+	// In the first pass shares is empty: a share of 0 shows whether ends exist.
 	for _, s := range append(d.shares[:len(d.shares):len(d.shares)], 0) {
 		at, ok := endsOf(e, func(ref *plan.Ref) (ends, bool) {
 			c := cols[ref.Index]

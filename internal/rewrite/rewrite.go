@@ -54,7 +54,7 @@ func within(rows plan.Node, k stability.Key) plan.Node {
 	var tests []plan.Expr
 	var tables []plan.Node
 	t := k.Expr.Type()
-	listed := []plan.Expr{k.Expr} // and the values of all parts: the key is printed once
+	listed := []plan.Expr{k.Expr} // the key and the values of all parts, in one IN list
 	for _, d := range k.Domain {
 		switch {
 		case d.FromTable != nil:

@@ -90,7 +90,7 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 
 	key := rel.key()
 	for i, known := range a.keys {
-		if known == key { // the same release asked twice is one release
+		if known == key { // equal releases are released once
 			return &relation{node: &plan.Released{Index: i, Cols: rel.Columns, Span: n.Span}, state: released}, nil
 		}
 	}

@@ -315,7 +315,7 @@ func (a *analysis) limit(n *plan.Limit) (*relation, error) {
 	}
 	out := *r
 	limited := &plan.Limit{Input: r.node, Count: n.Count, Offset: n.Offset, Span: n.Span}
-	if r.state == public { // private rows may yet be joined with it
+	if r.state == public { // it may be joined with private rows, so the rows must be fixed
 		limited.Input = totallyOrdered(r.node)
 	}
 	out.node = limited

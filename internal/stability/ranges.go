@@ -265,7 +265,7 @@ func fieldRange(e *plan.Call) (lower, upper int64, ok bool) {
 	}
 	f, ok := fields[l.Value.(string)]
 	if l.Value == "hour" && e.Args[1].Type().Kind == sqltype.TimeKind {
-		f.upper = 24 // of 24:00, the end of the day
+		f.upper = 24 // PostgreSQL has the time 24:00
 	}
 	return f.lower, f.upper, ok
 }

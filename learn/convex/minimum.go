@@ -163,7 +163,7 @@ func (o *objective) newton(at point) []float64 {
 	var c mat.Cholesky
 	step := mat.NewVecDense(d, nil)
 	if !c.Factorize(h) || c.SolveVecTo(step, mat.NewVecDense(d, at.gradient)) != nil {
-		copy(step.RawVector().Data, at.gradient) // down the gradient then
+		copy(step.RawVector().Data, at.gradient) // no Newton step: go down the gradient
 	}
 	step.ScaleVec(-1, step)
 	return step.RawVector().Data

@@ -93,7 +93,7 @@ func newObjective(t *training, share *big.Rat) (way, error) {
 	}
 	ratio := numeric.OfFloat(curvature).Quo(numeric.OfFloat(o.lambda)).Add(numeric.OfInt(1))
 	slack := numeric.OfInt(k).Mul(ratio.Log()).Hi()
-	// What is left for b, after the slack and the last noise.
+	// b gets what the slack and the last noise leave.
 	last := new(big.Rat).Mul(epsilon, big.NewRat(1, 50))
 	left := new(big.Rat).Sub(epsilon, last)
 	left.Sub(left, slack)
@@ -158,7 +158,7 @@ func (o *objectivePerturbation) gaussian(epsilon, delta *big.Rat) error {
 		far := eps.Exp().Mul(z.Add(numeric.OfFloat(s)).NormalTail())
 		return signs.Mul(z.NormalTail().Sub(far)).Hi().Cmp(target) <= 0
 	}
-	// Found in float64, then shown.
+	// Search in float64, then prove the result exactly.
 	e, _ := epsilon.Float64()
 	want, _ := target.Float64()
 	tail := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }

@@ -180,7 +180,7 @@ func charge(ctx context.Context, p *Plan, f filter.Filter, delta privacy.Delta) 
 	if err != nil {
 		return nil, err
 	}
-	// What it charges does not depend on its budget.
+	// The charge of the approx filter does not depend on its budget.
 	sum, err := filter.New(filter.Budget{Measure: filter.Approx, Epsilon: half, Delta: d, Neighbours: f.Neighbours()})
 	if err != nil {
 		return nil, err

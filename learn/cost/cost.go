@@ -67,7 +67,7 @@ type Plan struct {
 func New(b budget.Budget, set *example.Set, o Options) (*Plan, error) {
 	p := &Plan{budget: b, options: o, perUnit: 1, used: new(big.Rat)}
 	if set != nil {
-		own := *set // Run.Fit puts others in its place
+		own := *set // a copy: Run.Fit changes it
 		p.set = &own
 	}
 	switch {
@@ -279,7 +279,7 @@ func gaussian(sensitivitySquared, rho *big.Rat) (mechanism.Additive, error) {
 	if variance.Cmp(big.NewRat(coarse, 1)) > 0 {
 		variance.SetInt(numeric.Ceil(variance))
 	} else {
-		variance = numeric.CeilDigits(variance, 15) // lest events be long
+		variance = numeric.CeilDigits(variance, 15) // keeps the digits of events few
 	}
 	return mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: sensitivitySquared, Variance: variance})
 }

@@ -213,7 +213,7 @@ func (e *Encoding) reader() (*reader, error) {
 }
 
 func (c Column) coder(from int) coder {
-	t, _ := sqltype.Parse(c.Type) // validate has seen it
+	t, _ := sqltype.Parse(c.Type) // validate has parsed it
 	out := coder{Column: c, boolean: c.boolean(), sqlType: t, from: from}
 	if c.Values != nil {
 		out.at = map[string]int{}

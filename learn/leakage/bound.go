@@ -57,8 +57,8 @@ func Guess(scores []float64, in []bool, o GuessOptions) (*Bound, error) {
 		return nil, err
 	}
 	if b.Correct = correct(order, in, o.Guesses); tied {
-		// No guess is worth more than its coin. The bound would hold, with its
-		// confidence, for each drawing of lots: who draws often proves anything.
+		// Scores are tied: guesses are coin flips. Each random order would give a valid
+		// bound, but choosing the best of many orders would not.
 		return b, nil
 	}
 	if b.Epsilon, err = audit.OneRunEpsilon(b.Canaries, b.Guesses, b.Correct, o.Delta, o.Confidence); err != nil {
@@ -144,7 +144,7 @@ func EpsilonOfRuns(scores []float64, in []bool, delta, confidence float64) (audi
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return e + 1e-6*c.Success() // among those that prove nothing, the better guess
+		return e + 1e-6*c.Success() // breaks ties at epsilon 0 by the share of right guesses
 	})
 	if err != nil {
 		return audit.Counts{}, 0, err

@@ -75,7 +75,7 @@ func (s *Shadows) fit(in bool, n int) (side, error) {
 		if least < few {
 			f.variance[i] = squares / freedom
 		}
-		f.variance[i] = max(f.variance[i], 1e-6) // models that all say the same
+		f.variance[i] = max(f.variance[i], 1e-6) // all models may give the same score
 	}
 	return f, nil
 }

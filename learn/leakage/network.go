@@ -39,7 +39,7 @@ func score(net *network.Network, pass *network.Pass, set *example.Set, rows []in
 		}
 		for i, r := range rows {
 			if phi[i] = logOdds(phi[i]); !set.Labelled(r) {
-				phi[i] = 0 // a loss of nothing says nothing
+				phi[i] = 0 // no label, no loss
 			}
 		}
 		return nil

@@ -232,7 +232,7 @@ func bounds(f Form) (lower, upper []float64) {
 	}
 	lower, upper = make([]float64, f.Set.Width), make([]float64, f.Set.Width)
 	for j := range upper {
-		upper[j] = 1 // of a category, a bin, or what says that a value is missing
+		upper[j] = 1 // the indicator of a category, of a bin, or of a missing value
 	}
 	for _, one := range f.Features {
 		if one.Values == 0 {

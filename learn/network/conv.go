@@ -62,7 +62,7 @@ func pair(what string, sizes []int, dimensions int, missing []int, least int) (p
 		return p, fmt.Errorf("%s %v: at least %d", what, sizes, least)
 	}
 	p = [2]int{first, last}
-	if dimensions == 1 { // over the only line of the image
+	if dimensions == 1 { // an image of one line: pad its columns only
 		p[0] = least
 	}
 	return p, nil

@@ -124,7 +124,7 @@ func logistic(label int, s, g []float32, weight float64) float64 {
 	if label == 0 {
 		z = -z
 	}
-	// p is the probability of the other label.
+	// p is the probability of the other label, without overflow.
 	e := math.Exp(-math.Abs(z))
 	p := e / (1 + e)
 	if z < 0 {

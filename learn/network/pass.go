@@ -82,7 +82,7 @@ func ClipBlocks(bounds []float64) Scaler {
 
 // shorten is the factor that brings a vector to norm bound if it is longer.
 func shorten(bound, squared float64) float64 {
-	if !(bound > 0) { // nothing is short enough
+	if !(bound > 0) { // also for NaN: no vector is short enough
 		return 0
 	}
 	return min(1, bound/math.Sqrt(squared))

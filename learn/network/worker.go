@@ -77,7 +77,7 @@ func newWorker(net *Network, engine *gemm.Engine, chunk int) *worker {
 	f := frame{chunk: chunk, engine: engine}
 	f.y = make([]float32, chunk*net.Width())
 	w.input = f.y
-	var below layer // the one whose output is the next one's input
+	var below layer // the layer before the one in hand
 	learns := false
 	for _, l := range net.layers {
 		f.x, f.dx = f.y, f.dy

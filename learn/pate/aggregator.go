@@ -78,7 +78,7 @@ func NewAggregator(o Options) (*Aggregator, error) {
 	case o.Threshold != nil && o.Sigma == nil:
 		return refuse("only GNMax has a threshold")
 	}
-	votes := int64(1) // that move
+	votes := int64(1) // how many votes one unit moves
 	if o.Budget.Neighbours() == privacy.ReplaceOne {
 		votes = 2
 	}

@@ -120,7 +120,7 @@ func (a *Assignment) places(set *example.Set) []place {
 		}
 		of[u] = append(of[u], i)
 	}
-	before := map[[sha256.Size]byte]uint64{} // units of the same examples: which of them comes first is all one
+	before := map[[sha256.Size]byte]uint64{} // how many units with the same examples came before; their order does not matter
 	for u, rows := range of {
 		var unit [sha256.Size]byte
 		if set.Names != nil {

@@ -131,7 +131,7 @@ func Representatives(ctx context.Context, public *example.Set, n int, seed uint6
 	}
 	order := make([]int, 0, n)
 	for j := range n {
-		if size[j] > 0 { // equal examples leave clusters empty
+		if size[j] > 0 { // clusters can be empty where examples are equal
 			order = append(order, j)
 		}
 	}

@@ -166,7 +166,7 @@ func (s *consistency) step(step int) error {
 		return err
 	}
 	s.opt.Step(s.net.Parameters(), s.gradient)
-	// Early on, the mean is of what there is.
+	// In the first steps, average over the steps so far.
 	stays := float32(min(s.Mean, float64(step+1)/float64(step+10)))
 	mean := s.mean.Parameters()
 	for i, w := range s.net.Parameters() {

@@ -110,7 +110,7 @@ func bend(bent *[2][bends * bends]float64, y, x float64) (dy, dx float64) {
 func (d *Distortion) at(image []float32, y, x float64) float32 {
 	i, j := int(math.Floor(y)), int(math.Floor(x))
 	b, a := float32(y-float64(i)), float32(x-float64(j))
-	if i >= 0 && i+1 < d.Height && j >= 0 && j+1 < d.Width { // most are inside
+	if i >= 0 && i+1 < d.Height && j >= 0 && j+1 < d.Width { // the fast way, for points inside the image
 		upper, lower := image[i*d.Width+j:][:2], image[(i+1)*d.Width+j:][:2]
 		return (1-b)*((1-a)*upper[0]+a*upper[1]) + b*((1-a)*lower[0]+a*lower[1])
 	}

@@ -89,7 +89,7 @@ func (a *Aggregator) Plan(ctx context.Context, o PlanOptions) (*Plan, error) {
 	if a.threshold != nil {
 		p.tests = n
 	}
-	// Once more, for the charge; it was found to fit.
+	// Compute the charge of the plan that fits.
 	if p.charge, _, err = s.price(p.tests, p.answers); err != nil {
 		return refuse(err)
 	}
@@ -127,7 +127,7 @@ func (s *planner) choose(o PlanOptions) (n, k int, err error) {
 	case n > 0:
 		return n, k, nil
 	}
-	// What does not fit is the least plan that was asked for.
+	// At least the smallest plan that was asked for, even if it does not fit.
 	k = max(k, 1)
 	tests := 0
 	if s.threshold != nil {

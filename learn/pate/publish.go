@@ -145,7 +145,7 @@ func (p *PublishOptions) complete(v *analysis.Votes, o *analysis.Options) error 
 // hold.
 func publishable(o *analysis.Options, classes int, order float64) (float64, error) {
 	if o.GNMax == nil {
-		return order, nil // refused later
+		return order, nil // a missing GNMax is refused later
 	}
 	for ; order > 1.1; order *= 0.9 {
 		s, err := analysis.NewGNMaxSensitivity(o.GNMax.Sigma, classes, order)
@@ -293,7 +293,7 @@ func (p *PublishOptions) draw(bits noise.Bits, c *analysis.Private, slack float6
 	}
 	rdp := rounded(c.RDP+slack, s*p.Sigma, deviation)
 	logS := rounded(math.Log(s), p.smoothing(), shown)
-	// Each bound fails with half of the probability that is left.
+	// Each of the two bounds fails with probability (1 − confidence)/2.
 	z := math.Sqrt2 * math.Erfinv(p.Confidence) // P(N > z) = (1 − confidence)/2
 	upper := rdp + z*p.Sigma*math.Exp(logS+z*p.smoothing())
 	return &Published{Order: p.Order, RDP: rdp, Epsilon: upper, Confidence: p.Confidence, Beta: p.Beta, Sigma: p.Sigma}, nil

@@ -172,7 +172,7 @@ type rank struct {
 // both.
 func areaUnder(all []rank) float64 {
 	sort.Slice(all, func(i, j int) bool { return all[i].score < all[j].score })
-	var pairs, no, yes float64 // of what came so far
+	var pairs, no, yes float64 // sums so far
 	for i := 0; i < len(all); {
 		var these [2]float64
 		j := i
@@ -253,7 +253,7 @@ func (s Scorer) Conclude(m *Noisy, counts []int64) {
 		}
 		return
 	}
-	var right, wrong, rights, wrongs float64 // counts, and how many cells they are of
+	var right, wrong, rights, wrongs float64 // counts, and the numbers of cells that they add up
 	width := 2
 	if s.matrix() {
 		width = s.Classes

@@ -318,7 +318,7 @@ func (t *training) split(stream *noise.Stream, feature int) (leaf []int, leaves 
 		}
 		before[b] = true
 	}
-	before[len(leaf)-1] = true // what is missing
+	before[len(leaf)-1] = true // the bin of missing values
 	for b := 1; b < len(leaf); b++ {
 		if leaf[b] = leaf[b-1]; before[b] {
 			leaf[b]++

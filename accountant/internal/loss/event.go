@@ -55,7 +55,7 @@ func Of(e privacy.Event, d Direction) (Event, error) {
 		if _, ok := e.(privacy.Exponential); ok {
 			return choice(e, 0.5)
 		}
-		return nil, nil // so that a law on a lattice remains one
+		return nil, nil // others have no Below: a law on a lattice stays on it
 	})
 }
 

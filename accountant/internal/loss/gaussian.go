@@ -202,7 +202,7 @@ func SampledGaussianReplace(mu, q float64) (Pair, error) {
 }
 
 func sampledGaussianReplace(mu float64, q rate) (Pair, error) {
-	if !positive(mu) || mu > 100 || q.check() != nil { // beyond, an integral takes seconds
+	if !positive(mu) || mu > 100 || q.check() != nil { // above 100 an integral takes seconds
 		return nil, fmt.Errorf("sampled gaussian pair of mu %v at rate %v: want 0 < mu <= 100, 0 < rate <= 1", mu, q.q)
 	}
 	if q.rest == 0 {

@@ -69,7 +69,7 @@ func skellam(mu float64, s int64) (Event, error) {
 			l := loss(k)
 			a := Atom{l + sign*math.Abs(l)*relative, norm + logS[absolute(k-int(s))] + sign*mass}
 			if n := len(d.atoms); n > 0 && d.atoms[n-1].Loss >= a.Loss {
-				// Equal but for rounding: one outcome, on the side that bounds.
+				// Equal up to rounding: merge them on the side that keeps the bound.
 				a.LogP = logAdd(d.atoms[n-1].LogP, a.LogP)
 				if sign > 0 {
 					a.Loss = d.atoms[n-1].Loss

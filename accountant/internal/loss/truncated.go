@@ -123,7 +123,7 @@ func binomialTail(m int64, q rate, b int64) float64 {
 			return 1
 		}
 	}
-	// What is too small for a float64 is not nothing.
+	// Positive, also where the value underflows.
 	return min(1, max(0x1p-1000, math.Exp(log+slip)*sum*(1+0x1p-30)))
 }
 

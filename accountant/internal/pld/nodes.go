@@ -22,7 +22,7 @@ func place(f profile, g grid, count float64) []int64 {
 	f = f[first:]
 	mass := make([]float64, len(f)) // tilted
 	root := make([]float64, len(f)) // cube roots of the densities
-	crowded := 0.0                  // that of the density from which on cells have one step
+	crowded := 0.0                  // the root of the density above which all cells have the same width
 	for i := range f {
 		mass[i] = math.Exp(f[i].logP + g.theta*f[i].loss - g.logM)
 		root[i] = math.Cbrt(mass[i] / max(f[i].hi-f[i].lo, 1e-300))

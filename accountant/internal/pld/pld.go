@@ -36,7 +36,7 @@ func Compose(meter *work.Meter, terms []Term, t Target) (*Result, error) {
 		end, _ := m.Above.Ends()
 		e.logKeep += float64(m.Count) * math.Log1p(-end)
 	}
-	e.max += 4*unit*math.Abs(e.max)*float64(len(terms)+4) + lost // no greatest loss is 0
+	e.max += 4*unit*math.Abs(e.max)*float64(len(terms)+4) + lost // above 0, also where it underflowed
 	p, h := e.plan(t)
 	e.lattice(&p, h)
 	r, err := e.run(p)
@@ -270,7 +270,7 @@ func (e *engine) run(p plan) (*Result, error) {
 	var up, down side
 	var merged []mergedTerm
 	r := &Result{meter: e.meter, floor: true, max: e.max, N: int(n), Step: p.step}
-	variance := 0.0 // of moves
+	variance := 0.0 // of what rounding to the lattice moves
 	for i, m := range e.terms {
 		k, _, _ := e.profiles[i].cumulant(p.theta)
 		g := grid{meter: e.meter, step: p.step, offset: e.offsets[i], theta: p.theta, tiltLow: p.tiltLow, logM: k}
@@ -311,7 +311,7 @@ func (e *engine) run(p plan) (*Result, error) {
 	r.down = down.composition(ds, w, &p, slack)
 	r.up.end *= 1 + r.up.factor
 	if r.down.end *= 1 - r.down.factor; r.down.end < lost {
-		r.down.end = 0 // denormal numbers are not rounded down by a factor
+		r.down.end = 0 // a factor does not round denormal numbers down
 	}
 	if r.floor && variance > 0 {
 		r.cross = e.crossings(s, merged, variance, w, &p)

@@ -135,7 +135,7 @@ func (c *composition) delta(epsilon, sign float64) float64 {
 		if sign < 0 {
 			return c.end
 		}
-		return c.end + c.scaled(c.slack, epsilon, sign) // nothing but what may lie above the window
+		return c.end + c.scaled(c.slack, epsilon, sign) // all but what may lie above the window is 0
 	}
 	j := int(x)
 	f := math.Expm1(epsilon-c.loss(j)) / math.Expm1(c.step)

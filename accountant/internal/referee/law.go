@@ -37,7 +37,7 @@ func (l Law) Profile() Profile {
 // Times is the law of two independent events together.
 func (l Law) Times(m Law) Law {
 	for i := range m.Outputs {
-		m.Outputs[i].At = 0 // keys mean something within one() law
+		m.Outputs[i].At = 0 // a key has a meaning in its own law only
 	}
 	return l.times(m)
 }

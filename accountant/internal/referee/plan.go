@@ -42,7 +42,7 @@ func Of(e privacy.Event, rel privacy.Neighbours, count, work int64) Bound {
 		if high, _ := bits.Mul64(uint64(e.Count), uint64(count)); high == 0 && int64(e.Count)*count > 0 {
 			return Of(e.Event, rel, int64(e.Count)*count, work)
 		}
-		return Of(e.Event, rel, int64(e.Count), work) // fewer: a floor
+		return Of(e.Event, rel, int64(e.Count), work) // on overflow fewer repetitions: still a lower bound
 	case privacy.Sum:
 		return ofSum(e, rel, count, work)
 	}

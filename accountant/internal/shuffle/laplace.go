@@ -65,7 +65,7 @@ func (b laplaceBlanket) law(eps float64) lattice {
 	l.first = int(math.Floor(least/l.step)) - 1
 	l.p = make([]float64, int(math.Ceil(most/l.step))+2-l.first)
 	gamma := math.Exp(-b.eps0 / 2)
-	add := func(x, mass float64) { // keeps the mean, or raises it
+	add := func(x, mass float64) { // puts the mass on two nodes; the mean stays, or rises
 		i := int(math.Floor(x/l.step)) - l.first
 		up := min(1, x/l.step-float64(i+l.first)+0x1p-36)
 		l.p[i] += mass * (1 - up)
@@ -126,7 +126,7 @@ func (b laplaceBlanket) logDelta(eps float64) float64 {
 	theta := math.Exp((lo + hi) / 2)
 	k0 := cumulant(theta)
 	err := n * float64(len(l.p)+16) * 8 * 0x1p-53 // of the n-th power of φ(θ), and relative to it of all others
-	// As x <= e^(θx-1)/θ, which will do for what no float64 can say.
+	// By x <= e^(θx-1)/θ: good enough for a value below every float64.
 	if log := n*k0 - 1 - math.Log(theta) - math.Log(n) + err + 0x1p-40*math.Abs(n*k0); log < -800 {
 		return log
 	}
@@ -164,7 +164,7 @@ func (b laplaceBlanket) logDelta(eps float64) float64 {
 	g, _ := payoff(theta*l.step, 0)
 	total := (sum+size)/points + g*rest
 	if !(total > 0) || math.IsInf(total, 1) || math.IsNaN(k0) {
-		return 0 // nothing is known: δ <= 1
+		return 0 // ln 1: nothing better than δ <= 1 is known
 	}
 	result := n*k0 + math.Log(total) + math.Log(l.step) - math.Log(n)
 	return min(0, result+err+0x1p-30+0x1p-48*math.Abs(n*k0))

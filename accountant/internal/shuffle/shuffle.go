@@ -142,7 +142,7 @@ func Delta(meter *work.Meter, m Method, n int64, r Randomizer, eps float64) (los
 		return loss.Bracket{High: high, Estimate: high}, nil
 	}
 	const floor = -800 // below every delta that a float64 can say
-	// A positive probability below the range is not none.
+	// A positive probability that underflows still counts.
 	high := 0.0
 	if eps < r.Epsilon0 {
 		high = max(min(1, math.Exp(up(eps, floor))*(1+0x1p-40)), math.SmallestNonzeroFloat64)
@@ -260,7 +260,7 @@ func solve(f bound, log, eps0, start, tolerance float64) (lo, hi float64) {
 			}
 			side = 1
 		}
-		if atHi > 4*target { // so far below log that f is not exact there
+		if atHi > 4*target { // far below log f is not exact: halve the interval
 			x = min(lo+(hi-lo)/2, 1.5*max(lo, start))
 			continue
 		}

@@ -117,7 +117,7 @@ func multiplicities(m, n int64) (weights []float64, beyond, none float64) {
 			return weights, math.Exp(log + 1), none
 		}
 	}
-	if m > maxCopies { // the masses fall at least by this from here on, or nothing is known
+	if m > maxCopies { // bound the rest by a geometric series, if the masses fall fast enough
 		x := float64(maxCopies)
 		if r := (trials - x) / (x + 1) / float64(n-1); r < 1 {
 			return weights, math.Min(1, math.Exp(log)*r/(1-r)*(1+1e-9)), none

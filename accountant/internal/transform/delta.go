@@ -66,7 +66,7 @@ func (c *Composition) logDelta(eps float64) (low, mid, high float64, err error) 
 		if high-low < 1e-8 || !(mid < guess-1) {
 			break
 		}
-		guess = mid // what was small against the guess may not be so
+		guess = mid // errors that were small against the guess may be large against mid
 	}
 	return low, mid, high, nil
 }
@@ -130,7 +130,7 @@ func (c *Composition) epsilon(logDelta float64) (b loss.Bracket, err error) {
 		}
 		low, _, high := l.value(eps).logs()
 		if high-low < 1e-6 {
-			break // near enough to what the line was laid for
+			break // the line, laid for logDelta, is precise enough here
 		}
 	}
 	if eps == 0 {

@@ -256,7 +256,7 @@ func (j *journey) stops() (stops []stop) {
 
 // run reads the odometers at each stop.
 func (j *journey) run(stops []stop) ([]stop, error) {
-	before, events, leg := filter.Sums{}, new(big.Int), 0 // at the leg's beginning
+	before, events, leg := filter.Sums{}, new(big.Int), 0 // sums and events before the leg
 	for i := range stops {
 		s := &stops[i]
 		for ; leg < s.leg; leg++ {

@@ -79,7 +79,7 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 // filters of (ε, δ) points that is a pure one; there is no δ here at which to find another.
 func (a *accounting) admitted(ctx context.Context, name filter.Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
 	refused := errors.New("no guarantee for groups of units is known in its measure")
-	if a.options.Group <= 1 { // otherwise by the guarantee alone
+	if a.options.Group <= 1 { // groups are counted by the guarantee alone
 		var n *big.Int
 		if n, refused = filter.Admitted(name, e, epsilon, delta, a.options.Neighbours); !errors.Is(refused, filter.ErrUnsupported) {
 			return n, refused

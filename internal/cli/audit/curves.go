@@ -32,7 +32,7 @@ func drawn(title string, curves []curve, ceilings []ceiling) plot.Plot {
 		line := plot.Line{Name: c.name}
 		last := 0.0
 		for _, s := range c.roc.Steps() {
-			if s.FPR > 0 && s.FPR != last { // the step's foot: a staircase claims nothing between
+			if s.FPR > 0 && s.FPR != last { // the foot of the step: nothing is known between two steps
 				line.Points = append(line.Points, plot.Point{X: s.FPR, Y: lastTPR(line.Points)})
 			}
 			line.Points = append(line.Points, plot.Point{X: max(s.FPR, least), Y: s.TPR})

@@ -245,7 +245,7 @@ func (a *modelAudit) sides(ctx context.Context, m *input.Model, others *input.Ex
 		case a.others != "" && i == 1:
 			s.Holdout, s.Held = 0, false // these records were never split
 			sides[i], err = e.Read(ctx, &a.Workplace, m.Encoding(), s)
-		default: // what training took, and what it held out
+		default: // the two parts of the training source: trained on, held out
 			s.Held = i == 1
 			sides[i], err = a.Read(ctx, &a.Workplace, m.Encoding(), s)
 		}
@@ -421,7 +421,7 @@ func (a *modelAudit) learner(m *input.Model, set *example.Set) leakage.Learner {
 			return nil, err
 		}
 		g := m.Certificate.Guarantee
-		epsilon, err := privacy.EpsilonFromFloat(g.Epsilon * (1 + 1e-9)) // rounded up once more
+		epsilon, err := privacy.EpsilonFromFloat(g.Epsilon * (1 + 1e-9)) // the certificate's number is a rounded float64
 		if err != nil {
 			return nil, err
 		}

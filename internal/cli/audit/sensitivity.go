@@ -56,7 +56,7 @@ func (a *auditing) textbook(ctx context.Context, t *terminal.Terminal) error {
 	}{
 		{"count", func(x []float64) float64 { return float64(len(x)) }, 1},
 		{"sum of bits", sum, 1},
-		{"mean of bits", func(x []float64) float64 { return sum(x) / float64(len(x)) }, 0.5}, // (0, 1) and (1)
+		{"mean of bits", func(x []float64) float64 { return sum(x) / float64(len(x)) }, 0.5}, // reached by (0, 1) and (1)
 		{"median of bits", median, 0.5},
 		{fmt.Sprintf("sum above %v", total-1), above(total - 1), 1},
 		{fmt.Sprintf("sum above %v", total), above(total), 1},

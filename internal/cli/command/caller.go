@@ -55,7 +55,7 @@ func WhoCalls() caller {
 			continue
 		}
 		uid, err := by.uid(value)
-		if err != nil || uid < 0 { // it is not known who
+		if err != nil || uid < 0 { // the caller's uid is unknown
 			uid = -1
 		}
 		if uid != os.Geteuid() {

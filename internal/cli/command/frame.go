@@ -48,7 +48,7 @@ func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command
 		},
 	}
 	frame.SetFlagErrorFunc(func(frame *cobra.Command, err error) error {
-		if err := c.knows(unmarked(frame.Flags().Args())); err != nil { // an unknown verb explains the unknown flag
+		if err := c.knows(unmarked(frame.Flags().Args())); err != nil { // the verb is unknown: say that, not that its flag is
 			return err
 		}
 		return c.refuseFlag(err)

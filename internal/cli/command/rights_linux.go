@@ -10,7 +10,7 @@ const atSecure = 23
 func lentRights() bool {
 	all, err := unix.Auxv()
 	if err != nil {
-		return true // unknown counts as lent
+		return true // unknown: assume that the rights are lent
 	}
 	for _, a := range all {
 		if a[0] == atSecure {

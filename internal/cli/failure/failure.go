@@ -41,7 +41,7 @@ func Finish(t *terminal.Terminal, ctx context.Context, err error) int {
 		err = diagnostic.New("D109", diagnostic.Span{}, "the output could not be written: %v", err).
 			Because("a query that was asked is paid for").
 			Try("with --key the same query returns its stored answer without paying again")
-		t.JSON = false // out cannot be written
+		t.JSON = false // standard output cannot be written
 	}
 	if ctx.Err() != nil && !errors.Is(err, ErrUndecided) {
 		err = diagnostic.New("D102", diagnostic.Span{}, "interrupted").

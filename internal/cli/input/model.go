@@ -189,7 +189,7 @@ func (m *Model) Read(ctx context.Context, w *workplace.Workplace, e *Examples, p
 		return m.Data.Images(ctx, e, len(m.Data.Classes))
 	}
 	s := example.Selection{PerUnit: perUnit}
-	if e.HeldOut { // the key decides it
+	if e.HeldOut { // the key in the model decides which examples are held out
 		s = m.Data.Selection
 		s.PerUnit, s.Held = perUnit, true
 	} else {

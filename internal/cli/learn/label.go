@@ -270,7 +270,7 @@ func (l *labelling) run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	var a *pate.Aggregator
-	var p *pate.Plan // if the domain is charged once for all
+	var p *pate.Plan // nil unless the domain is charged once for all queries
 	if l.asks() {
 		if a, p, err = l.aggregate(ctx, v, b); err != nil {
 			return err

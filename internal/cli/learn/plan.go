@@ -188,7 +188,7 @@ func addsUp(m filter.Measure) bool { return m == filter.ZCDP || m == filter.GDP 
 
 // complete chooses whatever was left out and does not need the number of units.
 func (r *recipe) complete(model string, measure filter.Measure) {
-	widest := int64(1 << 14) // of so many the sum is fast
+	widest := int64(1 << 14) // up to this many examples the sum is fast
 	if addsUp(measure) {     // a small step costs as much as a large one
 		widest = 1 << 19 // half of what package learn allows
 	}
@@ -256,7 +256,7 @@ func (r *recipe) plan(units int64, bounded bool, neighbours privacy.Neighbours) 
 		p.Batch = min(p.Batch, p.Population.Units)
 	}
 	if p.Steps == 0 {
-		p.Steps = int(min(max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))), 1e12)) // more than any plan has
+		p.Steps = int(min(max(1, math.Round(r.epochs*float64(p.Population.Units)/float64(p.Batch))), 1e12)) // 1e12 is more than any plan may have
 	}
 	return p
 }
@@ -366,7 +366,7 @@ func affordable(ctx context.Context, b budget.Budget, p learn.Plan, target priva
 // allowance is the filter that stands for a target in the payer's measure.
 func (y payer) allowance(target privacy.Epsilon, delta privacy.Delta) (filter.Filter, error) {
 	b := filter.Budget{Measure: y.measure, Epsilon: target, Delta: delta, Neighbours: y.neighbours}
-	if y.measure == filter.Whitehouse { // it keeps a delta for conversion apart from those of events
+	if y.measure == filter.Whitehouse { // its delta has two parts: for events, and for the conversion
 		b.Delta, b.SelectionDelta = y.whole.Delta, y.whole.SelectionDelta
 	}
 	return filter.New(b)

@@ -329,7 +329,7 @@ func (v *training) train(ctx context.Context, t *terminal.Terminal, j *job, o le
 	var r *learn.Run
 	var err error
 	if v.resume != "" {
-		o.Network = network.Spec{} // the checkpoint has it
+		o.Network = network.Spec{} // the network is the checkpoint's
 		r, err = learn.Resume(ctx, v.resume, o)
 	} else {
 		if o.Checkpoint != "" {

@@ -122,7 +122,7 @@ func (v *training) choose() error {
 	}
 	model, heeds, what := v.model, dpSGDHeeds, "a network by DP-SGD"
 	if v.spec != "" {
-		model = "mlp" // any network stands for all
+		model = "mlp" // every specified network takes the options of "mlp"
 	}
 	switch l, ok := learner.Find(model, v.method); {
 	case ok:

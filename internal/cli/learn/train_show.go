@@ -112,7 +112,7 @@ func (s *show) draw(path string) error {
 	if err := s.Draw(s.sheet(), path, !s.public); err != nil {
 		return err
 	}
-	if !s.public && path != terminal.Here { // the drawing itself says so
+	if !s.public && path != terminal.Here { // a drawing in the terminal says so itself
 		s.Say("the curves in %s are exact, and for the owner alone", path)
 	}
 	return nil
@@ -124,13 +124,13 @@ func (s *show) sheet() plot.Sheet {
 	sheet := plot.Sheet{Title: "training"}
 	labels := []string{"loss, a decaying mean", "share of gradients that are clipped, a decaying mean", fmt.Sprintf("epsilon of the steps so far at delta %s, estimated by Rényi divergences", numeric.FormatRat(terminal.Up(s.delta.Rat(), 3)))}
 	if s.public {
-		labels = labels[:2] // nobody is protected
+		labels = labels[:2] // public data: no epsilon to draw
 	} else {
 		sheet.Notes = []string{"Loss and clipped share are exact figures of private data, for their owner alone; the whole run was charged at its start."}
 	}
 	for i, label := range labels {
 		p := plot.Plot{X: plot.Axis{Label: "step", Kind: plot.Keys}, Y: plot.Axis{Label: label, Zero: i > 0}, Lines: s.curves[i : i+1]}
-		p.Lines[0].Dashed = i == 2 // no guarantee
+		p.Lines[0].Dashed = i == 2 // an estimate, not the guarantee
 		if i == 1 {
 			p.Y.Max = 1
 		}

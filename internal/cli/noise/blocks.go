@@ -55,7 +55,7 @@ their mean. Bounds are wanted of the results and not of the values.`,
 			o.Rho = n.Spend.Rho
 		} else {
 			var err error
-			if o.Epsilon, err = n.epsilonOf(8); err != nil { // of bounded range, like a quantile
+			if o.Epsilon, err = n.epsilonOf(8); err != nil { // has bounded range ε, so ρ is ε²/8, as for a quantile
 				return err
 			}
 		}

@@ -268,7 +268,7 @@ func (n *noising) reserve(ctx context.Context, p population, d *draw) (*ledger.R
 	a := &d.answer
 	a.Confidence = n.confidence()
 	if n.command.Flags.Lookup("confidence") == nil {
-		a.Confidence = 0 // there is no error bound that it could be of
+		a.Confidence = 0 // the answer has no error bound
 	}
 	a.Domain, a.Relation, a.Event, a.Statement = p.ID, p.Neighbours, event, n.said()
 	r, err := n.Ledger.Reserve(ctx, ledger.Request{Domain: p.ID, Analyst: cmp.Or(n.Analyst, workplace.DefaultAnalyst()),

@@ -277,7 +277,7 @@ func (m *mapping) outputs() (all []sandbox.Output, err error) {
 // rows makes the table's rows of the module's outputs.
 func (m *mapping) rows(mapper *sandbox.Mapper) func(context.Context, [][]sqltype.Value) ([][]sqltype.Value, error) {
 	return func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error) {
-		outputs, err := mapper.MapUnit(ctx, records) // of one record the same as Map
+		outputs, err := mapper.MapUnit(ctx, records) // with one record the same as Map
 		if err != nil {
 			return nil, err
 		}

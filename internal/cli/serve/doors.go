@@ -30,7 +30,7 @@ func (s *server) http(g *gateway.Gateway) http.Handler {
 	return rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Agents: mcp.New,
 		SignIn: func(ctx context.Context, token, address string) (people.Account, error) {
 			a, err := s.accounts.SignInToken(ctx, token, address)
-			if err != nil { // a token that is right is sent with every request
+			if err != nil { // successes are not noted: each request brings its token
 				g.SignedIn("", "http", address, err)
 			}
 			return a, err

@@ -92,7 +92,7 @@ type server struct {
 
 func (s *server) run(ctx context.Context, check bool) error {
 	s.log = slog.New(slog.NewJSONHandler(s.Err, nil))
-	if s.readyFile != "" && !check { // one that a crash left names ports that may be anybody's by now
+	if s.readyFile != "" && !check { // a file left by a crash names ports that others may have by now
 		if err := os.Remove(s.readyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the last ready file: %w", err)
 		}

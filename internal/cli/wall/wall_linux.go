@@ -22,7 +22,7 @@ func shut() (talk *os.File, err error) {
 	}
 	defer nowhere.Close()
 	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil { // it was closed: nobody listens
+	if err != nil { // standard error was closed
 		fd, err = unix.FcntlInt(nowhere.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func Hold(path string, data []byte, mode os.FileMode) (_ *File, err error) {
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
-	if !locks { // where files that are open cannot be renamed either
+	if !locks { // systems without locks cannot rename open files either
 		return &File{}, errors.Join(f.Close(), Rename(name, path))
 	}
 	return &File{f}, Rename(name, path)
@@ -73,7 +73,7 @@ func create(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lock(f); !errors.Is(err, errLocked) { // or there are no locks: then nobody sweeps
+		if err := lock(f); !errors.Is(err, errLocked) { // without locks nobody sweeps files away, and f is ours too
 			mine, err := f.Stat()
 			if err != nil {
 				return nil, errors.Join(err, f.Close())
@@ -132,7 +132,7 @@ func sweep(name string, stale func([]byte) bool) {
 	if err != nil {
 		return
 	}
-	defer f.Close() // after it is removed: nobody else has the lock before
+	defer f.Close() // close after the removal, so that nobody else gets the lock before
 	if lock(f) != nil {
 		return
 	}

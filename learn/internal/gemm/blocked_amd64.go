@@ -35,8 +35,8 @@ func (e *blocked) multiply(m, n, k int, alpha float32, a []float32, row, step in
 				kernel6x16(k, &a[i*row], row, step, &rows[0], width, &c[i*ldc+j], ldc, add)
 				continue
 			}
-			// A tile that sticks out of C: of a matrix that is high enough the
-			// last six rows do, and those that were done before are dropped.
+			// The last tile sticks out of C. If C has six rows or more, take its last
+			// six instead, and drop the results for rows that are done already.
 			first, from, r, s := max(0, m-tileRows), a, row, step
 			if m >= tileRows {
 				first = min(i, first)

@@ -50,7 +50,7 @@ func (o *Options) gather(v *Votes, workers int) []query {
 	})
 	keys = sorted(keys, workers)
 	var queries []query
-	tests := make(map[int32]*query) // by the largest count, of which there are few
+	tests := make(map[int32]*query) // by largest count: few are distinct
 	for i := 0; i < len(keys); {
 		first := i
 		for i < len(keys) && keys[i] == keys[first] {

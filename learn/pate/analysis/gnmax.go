@@ -28,7 +28,7 @@ func (m GNMax) LogQ(counts []float64) float64 {
 
 // pair returns the logarithm of the probability that a class d votes behind is ahead.
 func (m GNMax) pair(d float64) float64 {
-	if d == 0 { // whatever σ: 0/0 is no number
+	if d == 0 { // 1/2 for every σ, where 0/0 would be NaN
 		return -math.Ln2
 	}
 	return tail.LogErfc(d/(2*m.Sigma)) - math.Ln2
@@ -73,7 +73,7 @@ func (m GNMax) known(logq float64) bound {
 	mu1 := mu2 + 1
 	eps1, eps2 := mu1/m.Sigma/m.Sigma, mu2/m.Sigma/m.Sigma
 	if !(mu2 > 1 && -logq > eps2 && logq <= rangeOfTheorem6(mu1, mu2, eps2)) {
-		return bound{} // for no order
+		return bound{} // the theorem has no order that applies
 	}
 	logp := tail.Log1mExp(logq)
 	return bound{mu1, mixture{logp, logp - tail.Log1mExp((logq+eps2)*(1-1/mu2)), logq, eps1 - logq/(mu1-1)}}

@@ -35,7 +35,7 @@ const labelsHint = "votes have a line a query and a column a class, each a numbe
 func ReadVotes(r io.Reader) (*Votes, error) {
 	p := voteParser{line: 1, v: &Votes{}}
 	buffer := make([]byte, 1<<20)
-	kept := 0 // bytes of a line that is not complete
+	kept := 0 // length of the incomplete line at the start of buffer
 	for {
 		n, err := r.Read(buffer[kept:])
 		kept += n

@@ -140,7 +140,7 @@ func (s *GNMaxSensitivity) up(logq float64) float64   { return min(0, s.moved(lo
 
 // rise returns β(B_U(q)) − β(q), for q up to q0.
 func (s *GNMaxSensitivity) rise(logq float64) float64 {
-	if logq >= s.logq1 { // B_U(q1) is q0, whatever rounding makes of it
+	if logq >= s.logq1 { // B_U(q1) is q0 exactly; rounding would miss it
 		return s.independent() - s.rdp(logq)
 	}
 	return s.RDP(s.up(logq)) - s.rdp(logq)
