@@ -21,8 +21,9 @@ import (
 )
 
 // Start starts a server and returns the connection string of its empty
-// database. It skips the test, aloud, where PostgreSQL is not installed.
-func Start(t testing.TB) string {
+// database. Settings, such as "max_connections=100", come after its own. It skips the
+// test, aloud, where PostgreSQL is not installed.
+func Start(t testing.TB, settings ...string) string {
 	t.Helper()
 	initdb, server := program("initdb"), program("postgres")
 	if initdb == "" || server == "" {
@@ -61,8 +62,11 @@ func Start(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := command(server, "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "timezone=UTC",
-		"-c", "shared_buffers=16MB", "-c", "max_connections=5", "-c", "jit=off")
+	args := []string{"-D", data, "-k", dir}
+	for _, s := range append([]string{"listen_addresses=", "fsync=off", "timezone=UTC", "shared_buffers=16MB", "max_connections=5", "jit=off"}, settings...) {
+		args = append(args, "-c", s)
+	}
+	run := command(server, args...)
 	run.Stdout, run.Stderr = log, log
 	if err := run.Start(); err != nil {
 		t.Fatalf("start postgres: %v", err)
