@@ -31,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/internal/hosts"
 	"github.com/discreet-dp/discreet/serve/problem"
 	"github.com/discreet-dp/discreet/serve/request"
 )
@@ -115,7 +116,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	head.Set("Cache-Control", "no-store")
 	head.Set("Vary", "Authorization, Accept, Origin")
-	if err := h.named(r); err != nil {
+	if err := hosts.Check(r, h.Hosts); err != nil {
 		write(seen, r, problem.Of(err))
 		return
 	}
@@ -145,41 +146,6 @@ func (o *observed) Write(p []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
-
-// named refuses a request under a name that is not the server's, and one that a page of
-// another origin made a browser send: the name that an attacker's page is under may lead to
-// this server's address (DNS rebinding), but it stays a name of the attacker's.
-func (h *handler) named(r *http.Request) error {
-	if !h.known(r.Host) {
-		return &problem.Problem{Status: http.StatusMisdirectedRequest, Code: "D215", Message: "the server is not asked under this name",
-			Why: "a name that leads here could be somebody else's", Hint: "use the server's address, localhost, or a name that its operator has configured"}
-	}
-	for _, origin := range r.Header.Values("Origin") {
-		_, host, is := strings.Cut(origin, "://")
-		if !is || !strings.EqualFold(host, r.Host) {
-			return &problem.Problem{Status: http.StatusForbidden, Code: "D215", Message: "pages of other origins may not ask here",
-				Why: "a browser would ask on behalf of its user", Hint: "ask from a program, or from a page of this server"}
-		}
-	}
-	return nil
-}
-
-func (h *handler) known(hostport string) bool {
-	host := hostport
-	if bare, _, err := net.SplitHostPort(hostport); err == nil {
-		host = bare
-	}
-	host = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
-	if net.ParseIP(host) != nil || strings.EqualFold(host, "localhost") {
-		return true
-	}
-	for _, own := range h.Hosts {
-		if strings.EqualFold(host, own) {
-			return true
-		}
-	}
-	return false
-}
 
 // methods are the handlers of a path.
 type methods map[string]failing
