@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/serve/mcp"
 	"github.com/discreet-dp/discreet/serve/postgres"
 	"github.com/discreet-dp/discreet/serve/rest"
+	"github.com/discreet-dp/discreet/serve/web"
 )
 
 // postgres makes the door of PostgreSQL clients.
@@ -25,9 +26,10 @@ func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, err
 	}
 }
 
-// http makes the door of HTTP and of agents.
-func (s *server) http(g *gateway.Gateway) http.Handler {
-	return rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Agents: mcp.New,
+// http makes the doors that share the HTTP port: programs, agents and, at every other
+// address, people's pages.
+func (s *server) http(g *gateway.Gateway) (http.Handler, error) {
+	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Agents: mcp.New,
 		SignIn: func(ctx context.Context, token, address string) (people.Account, error) {
 			a, err := s.accounts.SignInToken(ctx, token, address)
 			if err != nil { // successes are not noted: each request brings its token
@@ -35,6 +37,17 @@ func (s *server) http(g *gateway.Gateway) http.Handler {
 			}
 			return a, err
 		}})
+	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log})
+	if err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := r.URL.Path; strings.HasPrefix(p, "/v1/") || p == "/openapi.json" || p == "/mcp" {
+			programs.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	}), nil
 }
 
 // mayOperate reports whether a request has an owner's token.

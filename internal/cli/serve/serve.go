@@ -113,10 +113,14 @@ func (s *server) run(ctx context.Context, check bool) error {
 		}
 		return err
 	}
+	doors, err := s.http(gate)
+	if err != nil {
+		return errors.Join(err, ports.Close())
+	}
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(gate), HTTP: s.http(gate), Metrics: s.metrics, MaySeeMetrics: s.mayOperate, ReadyFile: s.readyFile,
+	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(gate), HTTP: doors, Metrics: s.metrics, MaySeeMetrics: s.mayOperate, ReadyFile: s.readyFile,
 		Ready: func(ctx context.Context) error { _, err := gate.Budget(ctx, gateway.Asker{}); return err }, Reload: hangup, Log: s.log,
 		Started: func(at serve.Addresses) {
 			if s.demo != nil {
@@ -247,6 +251,7 @@ psql     psql "postgresql://analyst:%[2]s@%[3]s/discreet?options=-c%%20discreet.
            SELECT department, count(*) FROM visits GROUP BY department;
 Python   import discreet; db = discreet.connect("http://%[4]s", token="%[5]s")
            db.query("SELECT sex, avg(age) FROM visits GROUP BY sex", rho=0.01).to_pandas()
+browser  http://%[4]s, where you sign in as analyst with password %[2]s
 HTTP     curl -H "Authorization: Bearer %[5]s" http://%[4]s/v1/tables
 agents   DISCREET_TOKEN=%[5]s discreet mcp --server http://%[4]s
 

@@ -1,0 +1,82 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/plot"
+)
+
+//go:embed assets/*
+var assetFiles embed.FS
+
+// assets are what pages are made of beside their text, by name. Each is also at an address
+// with a digest of it, under which browsers may keep it.
+type assets map[string]asset
+
+type asset struct {
+	text   []byte
+	media  string
+	digest string
+}
+
+func readAssets() (assets, error) {
+	files, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		return nil, fmt.Errorf("read assets: %w", err)
+	}
+	all := assets{}
+	all.add("plot.css", []byte(plot.Stylesheet("figure svg")))
+	for _, f := range files {
+		text, err := assetFiles.ReadFile("assets/" + f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read assets: %w", err)
+		}
+		all.add(f.Name(), text)
+	}
+	return all, nil
+}
+
+// media are the kinds of assets. What has another ending is not served.
+var media = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+func (a assets) add(name string, text []byte) {
+	sum := sha256.Sum256(text)
+	if m := media[path.Ext(name)]; m != "" {
+		a[name] = asset{text, m, base64.RawURLEncoding.EncodeToString(sum[:12])}
+	}
+}
+
+// address is where a page finds an asset.
+func (a assets) address(name string) (string, error) {
+	one, is := a[name]
+	if !is {
+		return "", fmt.Errorf("there is no asset %s", name)
+	}
+	return "/assets/" + one.digest + "/" + name, nil
+}
+
+// ServeHTTP serves the assets: names that were read, and no paths.
+func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	digest, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/assets/"), "/")
+	one, is := a[name]
+	if !is || one.digest != digest || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "there is no such asset", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", one.media)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Del("Vary")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(one.text))
+}

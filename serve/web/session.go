@@ -1,0 +1,256 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/people"
+)
+
+// A session is somebody who has signed in, in one browser. Its id is 256 random bits that
+// only the browser keeps; here is their hash. The id is another one after every sign-in and
+// from time to time, so that one which got away is soon of no use.
+type session struct {
+	account people.Account
+	token   string // that its forms carry
+	began   time.Time
+
+	// The rest is guarded by the lock of sessions.
+	seen    time.Time
+	given   time.Time           // the newest id was
+	ids     map[digest]struct{} // the newest, and the one before it while requests may still carry that
+	newest  digest
+	message string // for the next page
+}
+
+type digest [sha256.Size]byte
+
+const (
+	rotation = 15 * time.Minute // the age at which an id is replaced
+	overlap  = 30 * time.Second // for which the one before still counts: a page has several requests under way
+
+	sessionsOfAll     = 10_000
+	sessionsOfAccount = 20
+)
+
+// sessions are those that there are.
+type sessions struct {
+	now        func() time.Time
+	idle, life time.Duration
+
+	mu   sync.Mutex
+	byID map[digest]*session
+}
+
+func newSessions(now func() time.Time, idle, life time.Duration) *sessions {
+	return &sessions{now: now, idle: idle, life: life, byID: map[digest]*session{}}
+}
+
+// random returns 256 bits that nobody can guess, as text.
+func random() (string, error) {
+	bits := make([]byte, 32)
+	if _, err := entropy.New().Read(bits); err != nil {
+		return "", fmt.Errorf("make id: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(bits), nil
+}
+
+// begin begins a session, and returns its id. Of an account, and of all, the one that was
+// not seen for longest makes room.
+func (s *sessions) begin(account people.Account) (id string, err error) {
+	id, err = random()
+	if err != nil {
+		return "", err
+	}
+	token, err := random()
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	all, own := map[*session]bool{}, map[*session]bool{}
+	for _, other := range s.byID {
+		if s.over(other, now) {
+			s.forget(other)
+			continue
+		}
+		all[other] = true
+		if other.account.Name == account.Name {
+			own[other] = true
+		}
+	}
+	if len(own) >= sessionsOfAccount {
+		s.forget(oldest(own))
+	} else if len(all) >= sessionsOfAll {
+		s.forget(oldest(all))
+	}
+	one := &session{account: account, token: token, began: now, seen: now, given: now, ids: map[digest]struct{}{}}
+	s.name(one, id)
+	return id, nil
+}
+
+func oldest(of map[*session]bool) (least *session) {
+	for one := range of {
+		if least == nil || one.seen.Before(least.seen) {
+			least = one
+		}
+	}
+	return least
+}
+
+// over reports whether a session has expired. The lock is held.
+func (s *sessions) over(one *session, now time.Time) bool {
+	return now.Sub(one.seen) >= s.idle || now.Sub(one.began) >= s.life || now.Before(one.began)
+}
+
+// name gives a session another id. The lock is held.
+func (s *sessions) name(one *session, id string) {
+	one.newest = sha256.Sum256([]byte(id))
+	one.ids[one.newest] = struct{}{}
+	s.byID[one.newest] = one
+}
+
+// forget ends a session. The lock is held.
+func (s *sessions) forget(one *session) {
+	for id := range one.ids {
+		delete(s.byID, id)
+	}
+	clear(one.ids)
+}
+
+// find returns the session of an id, or nil.
+func (s *sessions) find(id string) *session {
+	if id == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, now := digest(sha256.Sum256([]byte(id))), s.now()
+	one := s.byID[at]
+	if one == nil {
+		return nil
+	}
+	if s.over(one, now) {
+		s.forget(one)
+		return nil
+	}
+	if at != one.newest && now.Sub(one.given) >= overlap {
+		// An id from before, long after the browser was given the next: two hold this session,
+		// and one of them is not who signed in.
+		s.forget(one)
+		return nil
+	}
+	one.seen = now
+	return one
+}
+
+// renew gives a session another id if the one it has is old enough.
+func (s *sessions) renew(one *session) (id string, fresh bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if len(one.ids) == 0 || now.Sub(one.given) < rotation {
+		return "", false
+	}
+	id, err := random()
+	if err != nil {
+		return "", false // the old one lasts until the session ends
+	}
+	for before := range one.ids {
+		if before != one.newest {
+			delete(s.byID, before)
+			delete(one.ids, before)
+		}
+	}
+	s.name(one, id)
+	one.given = now
+	return id, true
+}
+
+// end ends a session.
+func (s *sessions) end(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(one)
+}
+
+// leave leaves a message for the next page, and take takes it.
+func (s *sessions) leave(one *session, message string) { //nolint:unused // see visit.say
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.message = message
+}
+
+func (s *sessions) take(one *session) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	message := one.message
+	one.message = ""
+	return message
+}
+
+// The cookies: who has signed in, and whose sign-in form it is.
+const (
+	sessionCookie = "discreet"
+	visitorCookie = "discreet-visitor"
+)
+
+// cookieName is a cookie's name at this server. Browsers keep the cookies of all ports of a
+// host together, so the port is part of it; over TLS the prefix makes them refuse one that
+// another host or another path has set.
+func cookieName(r *http.Request, name string) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		name += "-" + port
+	}
+	if r.TLS != nil {
+		name = "__Host-" + name
+	}
+	return name
+}
+
+func (v *visit) cookie(name string) string {
+	c, err := v.r.Cookie(cookieName(v.r, name))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// give sets a cookie until the browser ends; an empty value takes it away.
+func (v *visit) give(name, value string) {
+	c := &http.Cookie{Name: cookieName(v.r, name), Value: value, Path: "/", HttpOnly: true, Secure: v.r.TLS != nil, SameSite: http.SameSiteStrictMode}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(v.w, c)
+}
+
+// visitors are those who have not signed in. Nothing is kept of them: the token of their
+// form is a keyed hash of their cookie.
+type visitors struct{ key []byte }
+
+func newVisitors() (visitors, error) {
+	key := make([]byte, 32)
+	if _, err := entropy.New().Read(key); err != nil {
+		return visitors{}, fmt.Errorf("make key of visitors: %w", err)
+	}
+	return visitors{key}, nil
+}
+
+// token is what the form of a visitor carries; "" of one without a cookie.
+func (v visitors) token(cookie string) string {
+	if cookie == "" {
+		return ""
+	}
+	h := hmac.New(sha256.New, v.key)
+	h.Write([]byte(cookie))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
