@@ -290,40 +290,6 @@ func TestEstimatesHold(t *testing.T) {
 	}
 }
 
-// Where nothing has succeeded, the bound solves (1−p)^n = β/2; also where 1−p has few
-// digits of p.
-func TestFailureRateOfNone(t *testing.T) {
-	for _, n := range []int64{10, 1e6, 1 << 30, 1<<30 + 1, 1e12} {
-		for _, tail := range []float64{0.25, 1e-9, 1e-200} {
-			exact := -math.Expm1(math.Log(tail) / float64(n))
-			if p := failureRate(0, n, tail); p < exact || p > exact*1.0002 {
-				t.Errorf("of %d trials, at %v: %v, not %v", n, tail, p, exact)
-			}
-		}
-	}
-}
-
-// Intervals of the largest numbers of respondents are intervals still.
-func TestSuccessRates(t *testing.T) {
-	beta := rat("1e-9")
-	for _, n := range []int64{1, 2, 10, 1e6, maxExactTrials, maxExactTrials + 1, privacy.MaxCount} {
-		for _, x := range []int64{0, 1, n / 3, n / 2, n - 1, n} {
-			low, high := successRates(min(x, n), n, beta)
-			f := float64(min(x, n)) / float64(n)
-			// Within the interval of the normal law with seven deviations, and more for few.
-			reach := 7*math.Sqrt(f*(1-f)/float64(n)) + 25/float64(n) + 1e-11
-			if !(low <= f && f <= high && low >= 0 && high <= 1 && f-low <= reach && high-f <= reach) {
-				t.Errorf("%d of %d: [%v, %v]", x, n, low, high)
-			}
-		}
-	}
-	// Exactly: P(X >= 3) = β/2 of 5 at p = 0.1466.
-	low, high := successRates(3, 5, rat("0.05"))
-	if math.Abs(low-0.146633) > 1e-5 || math.Abs(high-0.947255) > 1e-5 {
-		t.Errorf("3 of 5: [%v, %v]", low, high)
-	}
-}
-
 func TestResponseRefusals(t *testing.T) {
 	for name, o := range map[string]RandomizedResponseOptions{
 		"nothing":           {},
