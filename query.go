@@ -43,6 +43,9 @@ type Payer struct {
 	Rules int64
 	// Catalog is the digest of the catalog, which an approval binds.
 	Catalog []byte
+	// Measured is called, if it is not nil, when private data have been read, or could not be,
+	// and before that shows anywhere: in the ledger, or to the asker. It may wait.
+	Measured func()
 }
 
 // A Statement is one that can be answered: all that can be refused without the budget
@@ -183,6 +186,9 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		return a, nil
 	}
 	a, err := db.measure(ctx, planned, s.compiled)
+	if by.Measured != nil {
+		by.Measured()
+	}
 	if err != nil {
 		db.suspend(planned, reservation, err)
 		return nil, db.unavailable(err)

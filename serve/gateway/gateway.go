@@ -53,7 +53,8 @@ type Config struct {
 	Journal *journal.Journal
 	// Observe is told of every statement when it has been answered, or has failed.
 	Observe func(Observation)
-	// Step is the time between the instants at which answers leave; 0: at once.
+	// Step is the duration of which answers from private data take a whole multiple, counted
+	// from when their statement came; 0: they leave at once.
 	Step time.Duration
 }
 
@@ -107,6 +108,9 @@ type Options struct {
 	// IdempotencyKey makes a retry of the same statement return its answer.
 	IdempotencyKey string
 	Parameters     []discreet.Parameter
+	// Finish lets a statement that is about to be charged go on to its end, though its asker
+	// has gone by then. What costs nothing ends with its asker.
+	Finish bool
 }
 
 func (o *Options) query(who people.Account) *discreet.QueryOptions {
@@ -134,34 +138,27 @@ const attempts = 3
 
 // Query answers a statement.
 func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (a *discreet.Answer, err error) {
-	defer g.leave(ctx)
 	defer func() { g.refused(who, err) }()
-	if g.config.Time > 0 {
-		// A timer that cancels, and no deadline, which would suspend the domain: how long the
-		// server waits is its own choice.
-		bounded, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer time.AfterFunc(g.config.Time, func() { cancel(ErrTime) }).Stop()
-		ctx = bounded
-	}
+	at := pace{now: g.config.Now, came: g.config.Now(), step: g.config.Step}
+	bound, done := at.bound(ctx, g.config.Time)
+	defer done()
 	if g.config.Observe != nil {
-		began := g.config.Now()
 		defer func() {
-			g.config.Observe(Observation{who.Door, a != nil && a.Reused, err, g.config.Now().Sub(began)})
+			g.config.Observe(Observation{who.Door, a != nil && a.Reused, err, g.config.Now().Sub(at.came)})
 		}()
 	}
 	for range attempts {
-		if a, err = g.query(ctx, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
+		if a, err = g.query(bound, at, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
 			break
 		}
 	}
-	if err != nil && errors.Is(context.Cause(ctx), ErrTime) {
+	if err != nil && errors.Is(context.Cause(bound), ErrTime) {
 		a, err = nil, ErrTime
 	}
 	return a, err
 }
 
-func (g *Gateway) query(ctx context.Context, who Asker, sql string, o Options) (*discreet.Answer, error) {
+func (g *Gateway) query(ctx *bounded, at pace, who Asker, sql string, o Options) (*discreet.Answer, error) {
 	account, err := g.current(ctx, who)
 	if err != nil {
 		return nil, err
@@ -192,6 +189,15 @@ func (g *Gateway) query(ctx context.Context, who Asker, sql string, o Options) (
 		}
 		defer done()
 	}
+	if o.Finish {
+		if err := ctx.keep(); err != nil {
+			return nil, err
+		}
+	}
+	payer.Measured = func() { // who waits next does not wait for a step as well
+		free()
+		at.wait()
+	}
 	answer, err := s.Answer(ctx, payer)
 	if errors.Is(err, ledger.ErrLimit) && g.config.People != nil {
 		return nil, g.pending(ctx, s, payer)
@@ -219,21 +225,6 @@ func spend(named discreet.Spend, who people.Account) discreet.Spend {
 	}
 	d := who.Spend()
 	return discreet.Spend{Epsilon: d.Epsilon, Delta: d.Delta, Rho: d.Rho}
-}
-
-// leave waits for the next instant at which answers leave, so that when they come tells
-// less of how long they took.
-func (g *Gateway) leave(ctx context.Context) {
-	if g.config.Step <= 0 {
-		return
-	}
-	now := g.config.Now()
-	wait := time.NewTimer(now.Truncate(g.config.Step).Add(g.config.Step).Sub(now))
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-	case <-ctx.Done():
-	}
 }
 
 // Explain says what a statement would cost and how accurate its answer would be. It

@@ -41,9 +41,8 @@ func New(inside http.Handler) http.Handler {
 
 // within asks a handler of the same process, on behalf of who made a request.
 func within(inside http.Handler, of *http.Request) api {
-	who := context.WithoutCancel(of.Context())
 	return func(_ context.Context, method, path string, body []byte) (int, []byte, error) {
-		r, err := http.NewRequestWithContext(who, method, path, bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(of.Context(), method, path, bytes.NewReader(body))
 		if err != nil {
 			return 0, nil, err
 		}

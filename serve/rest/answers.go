@@ -56,9 +56,10 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	// A statement that has begun is finished though its asker has gone: the answer is paid
-	// for, and who asks again finds it stored.
-	a, err := h.Gateway.Query(context.WithoutCancel(r.Context()), Who(r.Context()), sql, o)
+	// A statement that is charged is finished though its asker has gone: the answer is paid
+	// for, and who asks again finds it stored. Another ends with its request.
+	o.Finish = true
+	a, err := h.Gateway.Query(r.Context(), Who(r.Context()), sql, o)
 	if err != nil {
 		return err
 	}

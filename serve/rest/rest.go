@@ -3,9 +3,9 @@
 //
 // It guarantees that nothing is answered to who has not shown the token of an account, nor
 // under a name that is not the server's; that nothing in a request is ignored; that a
-// statement that was begun is finished and its answer stored, whether or not its asker
-// waits for it, so that who asks again is not charged again; and that no error and no log
-// line depends on private data, or has a token, a statement or a parameter in it.
+// statement that is charged is finished and its answer stored, whether or not its asker
+// waits for it, so that who asks again is not charged again, and another ends with its
+// request; and that no error and no log line depends on private data, or has a token, a statement or a parameter in it.
 //
 // It does not limit how long or how often somebody asks: that is the gateway's and the
 // server's.

@@ -14,12 +14,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
-	discreet "github.com/discreet-dp/discreet"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
@@ -615,64 +615,69 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// slowGateway tells when a statement has begun, and lets it end.
-type slowGateway struct {
-	*gateway.Gateway
-	begun chan struct{}
-	end   chan struct{}
-	once  sync.Once
-}
-
-func (s *slowGateway) Query(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Answer, error) {
-	s.once.Do(func() { close(s.begun); <-s.end })
-	return s.Gateway.Query(ctx, who, sql, o)
-}
-
-// TestGoneAsker: the answer of who has gone is paid for and stored; who asks again with the
-// same key gets it.
+// TestGoneAsker: a statement that is charged goes on though its asker has gone, and who asks
+// again with the same key gets its answer. One that costs nothing ends with its asker.
 func TestGoneAsker(t *testing.T) {
-	g := gatewaytest.New(t)
-	slow := &slowGateway{Gateway: g, begun: make(chan struct{}), end: make(chan struct{})}
-	d := open(t, slow)
-	noticed, served := make(chan struct{}), make(chan struct{})
+	slow := gatewaytest.NewSlow()
+	g := gatewaytest.Open(t, t.TempDir(), slow.In).Gateway
+	d := open(t, g)
+	served := make(chan struct{}, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		go func() { <-r.Context().Done(); close(noticed) }()
 		d.ServeHTTP(w, r)
-		close(served)
+		served <- struct{}{}
 	}))
 	defer server.Close()
-	ctx, leave := context.WithCancel(t.Context())
-	statement := body(t, "sql", grouped, "rho", "0.01")
-	first, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/v1/query", strings.NewReader(statement))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first.Header.Set("Authorization", "Bearer annas-token")
-	first.Header.Set("Content-Type", "application/json")
-	first.Header.Set("Idempotency-Key", "again")
-	gone := make(chan error, 1)
-	go func() {
-		r, err := http.DefaultClient.Do(first)
-		if err == nil {
-			r.Body.Close()
+	leave := func(statement, key string) {
+		t.Helper()
+		ctx, leave := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/v1/query", strings.NewReader(statement))
+		if err != nil {
+			t.Fatal(err)
 		}
-		gone <- err
-	}()
-	<-slow.begun
-	leave()
-	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Fatalf("the asker has not gone: %v", err)
+		r.Header.Set("Authorization", "Bearer annas-token")
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", key)
+		gone := make(chan error, 1)
+		go func() {
+			r, err := http.DefaultClient.Do(r)
+			if err == nil {
+				r.Body.Close()
+			}
+			gone <- err
+		}()
+		<-slow.Asked
+		leave()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Fatalf("the asker has not gone: %v", err)
+		}
 	}
-	<-noticed
-	close(slow.end)
-	<-served
 	spent := func() string {
-		balances, err := g.Budget(t.Context(), gateway.Asker{})
+		t.Helper()
+		balances, err := g.Budget(t.Context(), gateway.Asker{Account: gatewaytest.Owner})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return balances[0].Spent.Rho.String()
 	}
+	leave(body(t, "sql", "SELECT count(*) FROM departments"), "free")
+	select {
+	case err := <-slow.Ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("what costs nothing ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("what costs nothing goes on without its asker")
+	}
+	<-served
+	statement := body(t, "sql", grouped, "rho", "0.01")
+	leave(statement, "again")
+	select {
+	case err := <-slow.Ended:
+		t.Fatalf("what was charged ended with %v", err)
+	case <-time.After(100 * time.Millisecond): // the server has noticed by then, mostly
+	}
+	close(slow.May)
+	<-served
 	if got := spent(); got != "0.01" {
 		t.Errorf("when the asker has gone, %s is spent", got)
 	}

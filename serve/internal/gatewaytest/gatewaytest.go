@@ -5,6 +5,7 @@
 package gatewaytest
 
 import (
+	"context"
 	"crypto/sha256"
 	"path/filepath"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/clinic"
 	"github.com/discreet-dp/discreet/ledger"
@@ -43,8 +45,9 @@ func NewIn(t testing.TB, dir string) *gateway.Gateway {
 	return Open(t, dir).Gateway
 }
 
-// Open opens a gateway with its accounts, whose files lie in dir.
-func Open(t testing.TB, dir string) World {
+// Open opens a gateway with its accounts, whose files lie in dir. change may give it other
+// parts.
+func Open(t testing.TB, dir string, change ...func(*gateway.Config)) World {
 	t.Helper()
 	path, err := clinic.Write(dir)
 	if err != nil {
@@ -76,7 +79,11 @@ func Open(t testing.TB, dir string) World {
 		}
 	}
 	digest := sha256.Sum256([]byte("the demo's catalog"))
-	g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Digest: digest[:], Engine: e, Ledger: l, People: accounts, Now: now, Concurrency: 8})
+	config := gateway.Config{Catalog: c, Digest: digest[:], Engine: e, Ledger: l, People: accounts, Now: now, Concurrency: 8}
+	for _, f := range change {
+		f(&config)
+	}
+	g, err := gateway.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,4 +104,48 @@ func (w World) SignIn(t testing.TB, name string) people.Account {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// A Slow engine tells when it is asked for private or public rows, and answers when it may.
+type Slow struct {
+	engine.Engine
+	Asked chan struct{} // receives whenever it is asked
+	May   chan struct{} // closed, or sent to, where it may answer
+	Ended chan error    // receives the cause where its context has ended before; else nil
+}
+
+// NewSlow returns what makes a gateway's engine slow.
+func NewSlow() *Slow {
+	return &Slow{Asked: make(chan struct{}, 100), May: make(chan struct{}), Ended: make(chan error, 100)}
+}
+
+// In puts it before a gateway's engine.
+func (s *Slow) In(c *gateway.Config) { s.Engine, c.Engine = c.Engine, s }
+
+func (s *Slow) wait(ctx context.Context) error {
+	s.Asked <- struct{}{}
+	select {
+	case <-s.May:
+		s.Ended <- nil
+		return nil
+	case <-ctx.Done():
+		s.Ended <- context.Cause(ctx)
+		return ctx.Err()
+	}
+}
+
+// Exact waits, and answers.
+func (s *Slow) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	return s.Engine.Exact(ctx, q)
+}
+
+// Scratch waits, and answers.
+func (s *Slow) Scratch(ctx context.Context) (engine.Scratch, error) {
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	return s.Engine.Scratch(ctx)
 }

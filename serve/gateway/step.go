@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A pace lets what others can see of a statement happen at whole steps, counted from when
+// the statement came: that its answer is stored, that the answer leaves, and that somebody's
+// giving up ends it. So whoever asks cannot choose the duration that is told from longer
+// ones, neither by when the statement is sent nor by when it is cancelled.
+//
+// What is known before private data is read (refusals, stored answers, what is public) does
+// not wait: how long that took is no secret.
+type pace struct {
+	now  func() time.Time
+	came time.Time
+	step time.Duration // 0: nothing waits
+}
+
+// left is the time to the end of the step, a whole one at its end.
+func (p pace) left() time.Duration {
+	if p.step <= 0 {
+		return 0
+	}
+	return p.step - max(0, p.now().Sub(p.came))%p.step
+}
+
+// wait waits for the end of the step.
+func (p pace) wait() {
+	if d := p.left(); d > 0 {
+		<-time.After(d)
+	}
+}
+
+// A bounded context is that of one statement. It ends when its client gives up, at the end
+// of a step, and when its time is over.
+type bounded struct {
+	context.Context
+	asker context.Context
+	stop  func() bool
+}
+
+func (p pace) bound(ctx context.Context, most time.Duration) (*bounded, func()) {
+	inner, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	b := &bounded{Context: inner, asker: ctx}
+	b.stop = context.AfterFunc(ctx, func() {
+		p.wait()
+		end(context.Cause(ctx))
+	})
+	timer := func() bool { return true }
+	if most > 0 {
+		// A timer that cancels, and no deadline, which would suspend the domain: how long the
+		// server waits is its own choice.
+		timer = time.AfterFunc(most, func() { end(ErrTime) }).Stop
+	}
+	return b, sync.OnceFunc(func() {
+		b.stop()
+		timer()
+		end(nil)
+	})
+}
+
+// keep lets the statement go on though its client gives up. It is too late where the client
+// has.
+func (b *bounded) keep() error {
+	if b.stop() || b.asker.Err() == nil {
+		return nil
+	}
+	return context.Cause(b.asker)
+}
