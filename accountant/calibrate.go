@@ -38,7 +38,7 @@ func Calibrate(ctx context.Context, p plan.Plan, epsilon, delta float64, o Optio
 	case !(delta >= 0 && delta < 1):
 		return Calibration{}, fmt.Errorf("calibrate: delta %v does not lie in [0, 1)", delta)
 	}
-	s := search{meter: work.New(ctx), plan: p, parameter: p.Parameter(), epsilon: epsilon, delta: delta, options: o}
+	s := search{meter: work.New(ctx), plan: p, parameter: p.Parameter(), epsilon: epsilon, delta: delta, options: o, known: map[value]outcome{}}
 	c, err := s.run()
 	if ended := ctx.Err(); ended != nil {
 		err = ended // an answer that was cut short is not used
@@ -60,7 +60,18 @@ type search struct {
 	options        Options
 	err            error   // what refused the last value
 	width          float64 // relative, of the last bracket of ε: to search much finer finds rounding
+	known          map[value]outcome
 }
+
+// A value of the parameter is asked of an accountant, with an outcome: the excess, and the
+// relative width of the bracket of ε.
+type (
+	value struct {
+		x  float64
+		by Name
+	}
+	outcome struct{ excess, width float64 }
+)
 
 // excess returns ln(High/epsilon) of the least High of some accountants, and its name;
 // +Inf where the plan means nothing or has no bound.
@@ -84,6 +95,12 @@ func (s *search) excess(x float64, of []Name) (least float64, name Name) {
 		if !slices.Contains(of, m.name) {
 			continue
 		}
+		if k, ok := s.known[value{x, m.name}]; ok {
+			if k.excess < least {
+				least, name, s.width = k.excess, m.name, k.width
+			}
+			continue
+		}
 		a, err := worst(s.meter, s.options, m, plans, func(p *flat) (answer, error) { return m.epsilon(p, s.delta) })
 		if err != nil {
 			s.err = fmt.Errorf("%s: %w", m.name, err)
@@ -100,11 +117,13 @@ func (s *search) excess(x float64, of []Name) (least float64, name Name) {
 		case f <= 0:
 			f = 0x1p-60
 		}
+		width := s.width
+		if a.Low > 0 {
+			width = (a.High - a.Low) / a.High
+		}
+		s.known[value{x, m.name}] = outcome{f, width}
 		if f < least {
-			least, name = f, m.name
-			if a.Low > 0 {
-				s.width = (a.High - a.Low) / a.High
-			}
+			least, name, s.width = f, m.name, width
 		}
 	}
 	return least, name
@@ -176,27 +195,32 @@ func (s *search) bracket(start, f float64, of []Name) (good, bad end, err error)
 	return good, bad, fmt.Errorf("%w: the least ε that was seen, at %g, is %.4g", ErrUnreachable, bad.x, s.epsilon*math.Exp(bad.f))
 }
 
-// narrow brings two ends together, by the secant in logarithms with Illinois'
-// safeguard, or by halves where that does not halve.
+// narrow brings two ends together by the secant in logarithms. Where a step replaces the
+// same end as the step before, the excess of the other end is halved (Illinois), so that
+// both ends move. Three steps that do not halve the distance are followed by one that does.
+// No step is shorter than half of the distance sought: from an end that is a root but for
+// rounding, one step reaches the other side.
 func (s *search) narrow(good, bad end, precision float64, of []Name) (end, end) {
 	at := func(x float64) end { f, _ := s.excess(x, of); return end{x, f} }
 	fg, fb := good.f, bad.f
-	slow := 0
+	moved, slow := 0, 0 // moved: 1 if the last step replaced good, -1 if bad
 	for range 300 {
 		before := math.Abs(math.Log(bad.x / good.x))
-		var x float64
+		near := math.Max(precision, math.Min(1e-3*s.width, 1e-6))
 		if s.parameter.Whole {
 			if math.Abs(bad.x-good.x) <= 1 {
 				break
 			}
-		} else if before <= math.Max(precision, 1e-3*s.width) {
+		} else if before <= near {
 			break
 		}
 		t := fg / (fg - fb)
-		if math.IsInf(fb, 0) || !(t > 0 && t < 1) || slow >= 2 {
+		if math.IsInf(fb, 0) || !(t >= 0 && t <= 1) || slow >= 3 {
 			t, slow = 0.5, 0
 		}
-		x = good.x * math.Pow(bad.x/good.x, t)
+		least := math.Min(0.5, near/2/before)
+		t = math.Max(least, math.Min(t, 1-least))
+		x := good.x * math.Pow(bad.x/good.x, t)
 		if s.parameter.Whole {
 			x = math.Round(x)
 			lo, hi := math.Min(good.x, bad.x), math.Max(good.x, bad.x)
@@ -209,9 +233,15 @@ func (s *search) narrow(good, bad end, precision float64, of []Name) (end, end) 
 			}
 		}
 		if e := at(x); e.met() {
-			good, fg, fb = e, e.f, fb/2
+			if good, fg = e, e.f; moved > 0 {
+				fb /= 2
+			}
+			moved = 1
 		} else {
-			bad, fb, fg = e, e.f, fg/2
+			if bad, fb = e, e.f; moved < 0 {
+				fg /= 2
+			}
+			moved = -1
 		}
 		if math.Abs(math.Log(bad.x/good.x)) > before/2 {
 			slow++

@@ -3,6 +3,7 @@ package accountant
 import (
 	"errors"
 	"fmt"
+	"github.com/discreet-dp/discreet/accountant/internal/work"
 	"math"
 	"strings"
 	"testing"
@@ -155,6 +156,26 @@ func BenchmarkCalibrateSigma(b *testing.B) {
 	for b.Loop() {
 		if _, err := Calibrate(b.Context(), p, 2, 1e-5, Options{Accountant: "pld"}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The search asks the costly accountant a dozen times, not once for each bit of the answer.
+func TestCalibrationAsksSeldom(t *testing.T) {
+	for _, text := range []string{"1000*poisson(0.01, gaussian(?))", "gaussian(?)", "poisson(?, gaussian(1))", "10*laplace(?)", "100*gaussian(1, sensitivity=?)"} {
+		p := parsePlan(t, text)
+		s := search{meter: work.New(t.Context()), plan: p, parameter: p.Parameter(), epsilon: 1, delta: 1e-5, known: map[value]outcome{}}
+		if _, err := s.run(); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		asked := 0
+		for k := range s.known {
+			if k.by == PLD {
+				asked++
+			}
+		}
+		if asked < 3 || asked > 16 {
+			t.Errorf("%s: %d answers of pld", text, asked)
 		}
 	}
 }

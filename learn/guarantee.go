@@ -140,8 +140,11 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 		return Plan{}, err
 	}
 	// Rényi divergences are cheap, even with far too little noise, so they are tried first.
-	// Then come privacy loss distributions, which admit more, then any accountant.
+	// Then come privacy loss distributions, which admit more, then any accountant. The
+	// excess is the logarithm of the charge over the budget; it is NaN where nothing is charged.
+	excess := math.NaN()
 	meets := func(multiplier float64, accountants ...accountant.Name) (bool, error) {
+		excess = math.NaN()
 		p.Noise.Multiplier = multiplier
 		for _, by := range accountants {
 			events, err := p.cost(ctx, f, by)
@@ -151,8 +154,12 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 				return false, err
 			}
 			charge, err := f.Charge(events, p.Delta)
-			if err != nil || charge.Within(f.Budget()) {
-				return err == nil, err
+			if err != nil {
+				return false, err
+			}
+			share, _ := new(big.Rat).Quo(charge.Loss.Rat(), f.Budget().Loss.Rat()).Float64()
+			if excess = math.Log(share); charge.Within(f.Budget()) {
+				return true, nil
 			}
 			if by == accountant.PLD {
 				return false, nil
@@ -162,31 +169,47 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	}
 	// Powers of two, upwards and then downwards.
 	high := 1.0 / 2
+	var below float64 // the excess at high
 	for {
 		ok, err := meets(high, accountant.RDP)
 		if err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		}
 		if ok {
+			below = excess
 			break
 		}
 		if high *= 2; high > 1e6 {
 			return Plan{}, fmt.Errorf("calibrate: no amount of noise suffices, at delta %v in %d steps", p.Delta, p.Steps)
 		}
 	}
-	low := high / 2
+	low, above := high/2, math.NaN() // above: the excess at low
 	for ; low > 1.0/1024; low, high = low/2, low {
-		if ok, err := meets(low, accountant.RDP, accountant.PLD, ""); err != nil {
+		ok, err := meets(low, accountant.RDP, accountant.PLD, "")
+		if err != nil {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
-		} else if !ok {
+		}
+		if !ok {
+			above = excess
 			break
 		}
+		below = excess
 	}
-	// Then halves, rounded up to five digits, so that plans are readable: each is
-	// tested as it is written.
-	for high/low > 1.00005 {
-		middle := fiveDigitsUp((low + high) / 2)
-		if middle >= high {
+	// Then the secant in logarithms, or halves where it does not help (Illinois), rounded up
+	// to five digits, so that plans are readable: each is tested as it is written.
+	for moved, slow := 0, 0; high/low > 1.00005; {
+		before := math.Log(high / low)
+		share := above / (above - below) // of the way from low to high
+		if !(share >= 0 && share <= 1) || slow >= 4 {
+			share, slow = 0.5, 0
+		}
+		middle := fiveDigitsUp(low * math.Exp(before*share))
+		if digit := math.Pow(10, math.Floor(math.Log10(high))-4); middle >= high { // the next below
+			middle = fiveDigitsUp(high - 1.5*digit)
+		} else if middle <= low {
+			middle = fiveDigitsUp(low + digit/2)
+		}
+		if middle <= low || middle >= high {
 			break
 		}
 		ok, err := meets(middle, accountant.RDP, accountant.PLD, "")
@@ -194,9 +217,18 @@ func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 			return Plan{}, fmt.Errorf("calibrate: %w", err)
 		}
 		if ok {
-			high = middle
+			if high, below = middle, min(excess, 0); moved > 0 {
+				above /= 2
+			}
+			moved = 1
 		} else {
-			low = middle
+			if low, above = middle, max(excess, 0); moved < 0 {
+				below /= 2
+			}
+			moved = -1
+		}
+		if slow++; math.Log(high/low) <= before/2 {
+			slow = 0
 		}
 	}
 	p.Noise.Multiplier = high

@@ -17,7 +17,7 @@ type mixture struct {
 }
 
 // A component is one normal law of a mixture.
-type component struct{ at, logWeight float64 }
+type component struct{ at, logWeight, weight float64 }
 
 // maxMembers is the largest group of units that SampledGaussianGroup tells apart.
 const maxMembers = 64
@@ -58,14 +58,15 @@ func SampledGaussianGroup(mu, q float64, with, without int64) (Pair, error) {
 // members lists the laws of a sum over a Poisson sample of n units.
 func members(mu, q float64, n int64) []component {
 	if q == 1 {
-		return []component{{at: float64(n) * mu}}
+		return []component{{at: float64(n) * mu, weight: 1}}
 	}
 	logQ, logRest := math.Log(q), math.Log1p(-q)
 	list := make([]component, n+1)
 	choose := 0.0 // ln C(n, k)
 	for k := range list {
 		x := float64(k)
-		list[k] = component{x * mu, choose + x*logQ + float64(n-int64(k))*logRest}
+		log := choose + x*logQ + float64(n-int64(k))*logRest
+		list[k] = component{x * mu, log, math.Exp(log)}
 		choose += math.Log((float64(n) - x) / (x + 1))
 	}
 	return list
@@ -105,11 +106,11 @@ func mean(list []component, y, slip []float64) (log, err float64) {
 	for k, c := range list {
 		most = max(most, y[k]+c.logWeight)
 		if y[k] < 30 {
-			w := math.Exp(c.logWeight)
-			x := w * math.Expm1(y[k])
+			e := math.Expm1(y[k])
+			x := c.weight * e
 			sum += x
 			size += math.Abs(x) * (4 - c.logWeight) * unit
-			size += w * math.Exp(y[k]) * slip[k]
+			size += c.weight * (1 + e + unit) * slip[k]
 		} else {
 			sum = math.Inf(1)
 		}
@@ -133,13 +134,23 @@ func (m *mixture) loss(x float64) (l, slope float64) {
 	return a - b, da + db
 }
 
-// side is A, and its derivative; of -x it is B, with minus its derivative.
+// side is A, and its derivative; of -x it is B, with minus its derivative. It computes as
+// mean does, with an exponential function a component as long as none overflows.
 func side(list []component, x float64) (log, slope float64) {
 	var buffer, none [maxMembers + 1]float64
 	y := buffer[:len(list)]
+	most, sum := 0.0, 0.0
 	for k, c := range list {
 		y[k] = c.at * (x - c.at/2)
+		most = max(most, y[k])
+		e := math.Expm1(min(y[k], 30))
+		sum += c.weight * e
+		slope += c.at * c.weight * (1 + e)
 	}
+	if most < 30 && sum > -0.5 && sum < 1e6 {
+		return math.Log1p(sum), slope / (1 + sum)
+	}
+	slope = 0
 	log, _ = mean(list, y, none[:len(list)])
 	for k, c := range list {
 		slope += c.at * math.Exp(c.logWeight+y[k]-log)
