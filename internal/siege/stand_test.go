@@ -48,9 +48,8 @@ const domain = "patient"
 
 // A stand is a folder that a server serves: data, catalog, ledger with its anchor, accounts.
 type stand struct {
-	dir     string
-	epsilon string // the domain's budget
-	tokens  map[string]string
+	dir    string
+	tokens map[string]string // by account
 }
 
 const catalogText = `
@@ -86,7 +85,7 @@ const configText = "step = \"0s\"\ndrain = \"5s\"\n"
 // owner olga. An epsilon of 3,000 lasts for any test.
 func newStand(t testing.TB, epsilon string, analysts ...string) *stand {
 	t.Helper()
-	s := &stand{dir: t.TempDir(), epsilon: epsilon, tokens: map[string]string{}}
+	s := &stand{dir: t.TempDir(), tokens: map[string]string{}}
 	var visits, labels strings.Builder
 	visits.WriteString("patient_id,department,note,age,cost,seen\n")
 	for i := range 2000 {
@@ -111,26 +110,47 @@ func newStand(t testing.TB, epsilon string, analysts ...string) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.withAccounts(t, func(a *people.Accounts) error {
+		add := func(name string, role people.Role) (err error) {
+			if err := a.Add(t.Context(), "test", name, role, password); err != nil {
+				return err
+			}
+			s.tokens[name], err = a.AddToken(t.Context(), "test", name, "test", time.Now().Add(24*time.Hour))
+			return err
+		}
+		err := add("olga", people.Owner)
+		for _, name := range analysts {
+			err = errors.Join(err, add(name, people.Analyst))
+		}
+		return err
+	})
+	return s
+}
+
+// withAccounts opens the accounts for an owner's act.
+func (s *stand) withAccounts(t testing.TB, act func(*people.Accounts) error) {
+	t.Helper()
+	l := s.ledger(t)
+	defer l.Close()
 	a, err := people.Open(t.Context(), people.Options{Path: s.path("discreet.ledger") + people.Suffix, Ledger: l, Now: time.Now, Iterations: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(name string, role people.Role) {
-		if err := a.Add(t.Context(), "test", name, role, password); err != nil {
-			t.Fatal(err)
-		}
-		if s.tokens[name], err = a.AddToken(t.Context(), "test", name, "test", time.Now().Add(24*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add("olga", people.Owner)
-	for _, name := range analysts {
-		add(name, people.Analyst)
-	}
-	if err := errors.Join(a.Close(), l.Close()); err != nil {
+	if err := errors.Join(act(a), a.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return s
+}
+
+func (s *stand) ledger(t testing.TB) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), s.path("discreet.ledger"), ledger.Options{Anchor: s.path("witness/head"), Now: time.Now()})
+	if err != nil {
+		t.Fatalf("the ledger does not open: %v", err)
+	}
+	return l
 }
 
 func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
@@ -236,15 +256,13 @@ type books struct {
 // books opens the ledger as an owner does, verifies it, and reads it.
 func (s *stand) books(t testing.TB) books {
 	t.Helper()
-	l, err := ledger.Open(t.Context(), s.path("discreet.ledger"), ledger.Options{Anchor: s.path("witness/head"), Now: time.Now()})
-	if err != nil {
-		t.Fatalf("the ledger does not open: %v", err)
-	}
+	l := s.ledger(t)
 	defer l.Close()
 	if err := l.Verify(t.Context()); err != nil {
 		t.Fatalf("the ledger is not whole: %v", err)
 	}
 	var b books
+	var err error
 	if b.entries, err = l.History(t.Context()); err != nil {
 		t.Fatal(err)
 	}
