@@ -23,6 +23,7 @@ import (
 // A Catalog is one file's declarations, in the order of the file.
 type Catalog struct {
 	Path       string // the file; sources are relative to its folder
+	Digest     []byte // SHA-256 of the text that was read
 	Domains    []*Domain
 	Tables     []*Table
 	Views      []*View

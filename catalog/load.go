@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -55,8 +56,9 @@ func unreadable(path string, err error) error {
 // relative to name's folder. Its error
 // unwraps into all that is refused, in the order of the text.
 func Parse(name, text string) (*Catalog, error) {
+	digest := sha256.Sum256([]byte(text))
 	l := &loader{
-		catalog: &Catalog{Path: name, Confidence: 0.95},
+		catalog: &Catalog{Path: name, Digest: digest[:], Confidence: 0.95},
 		text:    text,
 		tables:  map[*Table]*node{},
 		columns: map[*Column]*node{},

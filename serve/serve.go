@@ -50,8 +50,11 @@ type Options struct {
 	ReadyFile string
 	// Started is called then, too.
 	Started func(Addresses)
-	Reload  <-chan os.Signal // reads the certificate again
-	Log     *slog.Logger
+	Reload  <-chan os.Signal // reads the certificate again, and calls Again
+	// Again reads again what else can change while statements are answered; nil: nothing can.
+	// It reports its failures itself, and leaves what is served as it was.
+	Again func(context.Context)
+	Log   *slog.Logger
 }
 
 // Addresses are where the doors are. They are the ready file's JSON.
@@ -145,9 +148,12 @@ func wait(ctx context.Context, o Options, c *certificate, failed <-chan error) e
 		case <-o.Reload:
 			if err := c.read(); err != nil {
 				o.Log.Error("the certificate was not read again; the one before serves on", "error", err)
-				continue
+			} else if c != nil {
+				o.Log.Info("read the certificate again")
 			}
-			o.Log.Info("read the certificate again")
+			if o.Again != nil {
+				o.Again(ctx)
+			}
 		}
 	}
 }

@@ -29,4 +29,7 @@ var serveEntries = []Entry{
 	{"D218", "a server that would be open to others",
 		"Without TLS the server listens on this machine alone: on a network others could read passwords and answers. It also wants an account first, and serves the demo to nobody else.",
 		"discreet serve --http 0.0.0.0:8080"},
+	{"D219", "a catalog that would let more be learnt",
+		"A server that runs reads its catalog again at a SIGHUP, and goes on with the one that it has where the new one is looser: a higher contribution bound, wider clamps, more values in a public domain, another table or column, a private table that becomes public. Its owner may want that, and says so for exactly that text: discreet ledger accept DIGEST. The ledger keeps who said so and when. What is tighter is served at once.",
+		"discreet ledger accept 0000"},
 }

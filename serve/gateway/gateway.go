@@ -32,10 +32,9 @@ import (
 )
 
 // A Config is what a Gateway is made of. The caller opens the parts and closes them
-// after the Gateway's last use.
+// after the Gateway's last use; engines are closed by the Gateway.
 type Config struct {
 	Catalog *catalog.Catalog
-	Digest  []byte // of the catalog's file: approvals bind it
 	Engine  engine.Engine
 	Ledger  *ledger.Ledger
 	People  *people.Accounts
@@ -61,10 +60,9 @@ type Config struct {
 // A Gateway answers for all doors. It is safe for concurrent use.
 type Gateway struct {
 	config  Config
-	whole   *discreet.Database
+	shelf   shelf
 	running *admission
 	flights flights
-	plans   plans
 }
 
 // New returns a Gateway over a catalog, whose ledger must hold it.
@@ -81,11 +79,13 @@ func New(ctx context.Context, c Config) (*Gateway, error) {
 	if c.Queue <= 0 {
 		c.Queue = 1000
 	}
-	whole, err := discreet.Open(ctx, discreet.Config{Catalog: c.Catalog, Engine: c.Engine, Ledger: c.Ledger, Now: c.Now, OwnerLog: c.OwnerLog})
+	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue)}
+	first, err := g.open(ctx, c.Catalog, c.Engine)
 	if err != nil {
 		return nil, err
 	}
-	return &Gateway{config: c, whole: whole, running: newAdmission(c.Concurrency, c.Queue)}, nil
+	g.shelf.now = first
+	return g, nil
 }
 
 // An Asker is who asks, and through which door.
@@ -117,9 +117,6 @@ func (o *Options) query(who people.Account) *discreet.QueryOptions {
 	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Confidence: o.Confidence,
 		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Fresh: o.Fresh}
 }
-
-// database is the catalog's, as far as it exists for the account.
-func (g *Gateway) database(who people.Account) *discreet.Database { return g.whole.Only(who.Allows) }
 
 // current looks at the account's rules as they are now.
 func (g *Gateway) current(ctx context.Context, who Asker) (people.Account, error) {
@@ -169,11 +166,13 @@ func (g *Gateway) query(ctx *bounded, at pace, who Asker, sql string, o Options)
 		return nil, err
 	}
 	defer free()
-	s, err := g.prepare(ctx, account, sql, o)
+	by, done := g.shelf.take()
+	defer done()
+	s, err := g.prepare(ctx, by, account, sql, o)
 	if err != nil {
 		return nil, err
 	}
-	payer := discreet.Payer{Holders: account.Holders(), Rules: account.Seen(), Catalog: g.config.Digest}
+	payer := discreet.Payer{Holders: account.Holders(), Rules: account.Seen(), Catalog: by.catalog.Digest}
 	if s.Domain() == "" {
 		return s.Answer(ctx, payer)
 	}
@@ -236,7 +235,9 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 	}
 	o.Spend = spend(o.Spend, account)
 	g.note(who, "explained", sql)
-	e, err := g.database(account).Explain(ctx, sql, o.query(account))
+	by, done := g.shelf.take()
+	defer done()
+	e, err := by.database(account).Explain(ctx, sql, o.query(account))
 	return e, named(err)
 }
 
@@ -246,14 +247,16 @@ func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []s
 	if err != nil {
 		return nil, err
 	}
-	return g.database(account).Describe(ctx, sql, types)
+	by, done := g.shelf.take()
+	defer done()
+	return by.database(account).Describe(ctx, sql, types)
 }
 
 // Catalog is what is declared, as far as it exists for the asker now. It must not be
 // changed. For a session that has ended nothing exists.
 func (g *Gateway) Catalog(who Asker) *catalog.Catalog {
 	account, err := who.Account.Current(context.Background())
-	return g.config.Catalog.Only(func(name string) bool { return err == nil && account.Allows(name) })
+	return g.shelf.look().catalog.Only(func(name string) bool { return err == nil && account.Allows(name) })
 }
 
 // Budget returns the balance of every domain of which a table exists for the asker.
@@ -263,8 +266,9 @@ func (g *Gateway) Budget(ctx context.Context, who Asker) ([]ledger.Balance, erro
 		return nil, err
 	}
 	var all []ledger.Balance
-	for _, d := range g.config.Catalog.Domains {
-		if account.Role != people.Owner && !slices.ContainsFunc(g.config.Catalog.Tables, func(t *catalog.Table) bool { return t.Domain == d && account.Allows(t.Name) }) {
+	c := g.shelf.look().catalog
+	for _, d := range c.Domains {
+		if account.Role != people.Owner && !slices.ContainsFunc(c.Tables, func(t *catalog.Table) bool { return t.Domain == d && account.Allows(t.Name) }) {
 			continue
 		}
 		b, err := g.config.Ledger.Balance(ctx, d.ID)

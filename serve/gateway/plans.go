@@ -51,7 +51,7 @@ func (o *Options) key(sql string) (string, error) {
 }
 
 // prepare returns the statement as it was prepared before, or prepares it.
-func (g *Gateway) prepare(ctx context.Context, who people.Account, sql string, o Options) (*discreet.Statement, error) {
+func (g *Gateway) prepare(ctx context.Context, by *served, who people.Account, sql string, o Options) (*discreet.Statement, error) {
 	version, err := g.config.Ledger.Version(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (g *Gateway) prepare(ctx context.Context, who people.Account, sql string, o
 		return nil, err
 	}
 	text = who.Name + "\x00" + text
-	p := &g.plans
+	p := &by.plans
 	p.mu.Lock()
 	if p.version != version.Record || p.rules != who.Seen() || p.byText == nil || p.size > maxPlans {
 		p.version, p.rules, p.size, p.byText = version.Record, who.Seen(), 0, map[string]*discreet.Statement{}
@@ -71,7 +71,7 @@ func (g *Gateway) prepare(ctx context.Context, who people.Account, sql string, o
 	if known != nil {
 		return known, nil
 	}
-	s, err := g.database(who).Prepare(ctx, sql, o.query(who))
+	s, err := by.database(who).Prepare(ctx, sql, o.query(who))
 	if err != nil {
 		return nil, named(err)
 	}

@@ -175,6 +175,19 @@ func diagnosed(d *diagnostic.Diagnostic) failed {
 	return failed{d.Code, errorFields{d.Code, d.Message, d.Source, line, column, d.Length(), d.Why, d.Hint}, d.Write}
 }
 
+// Attributes are an error's code, message, reason and way out, for a log of the owner's.
+func Attributes(err error) []any {
+	f, ok := diagnose(err)[0].json.(errorFields)
+	if !ok {
+		return []any{"error", err.Error()}
+	}
+	all := []any{"code", f.Code, "error", f.Message}
+	if f.Line > 0 {
+		all = append(all, "line", f.Line, "column", f.Column)
+	}
+	return append(all, "why", f.Why, "hint", f.Hint)
+}
+
 // errorJSON is the contract's form of what was refused; further refusals of
 // the same catalog stand beside the first.
 func errorJSON(all []failed) any {

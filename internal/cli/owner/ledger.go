@@ -2,8 +2,10 @@ package owner
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +23,7 @@ import (
 // Ledger is discreet ledger.
 func Ledger() *command.Command {
 	c := &command.Command{
-		UsageLine: "ledger create|verify|acknowledge|confirm|add|version|anchor|key|export [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|accept|add|version|anchor|key|export [flags] [DOMAIN]",
 		For:       command.Owner,
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
@@ -43,6 +45,10 @@ unit that changed is refused everywhere until its owner confirms it here, and th
 confirmation stays in the history. A ledger that was made before ledgers kept this
 wants one for each domain.
 
+accept DIGEST lets a server that runs serve the catalog as it is now, though it lets more be
+learnt than the one before. A reload that was refused names the digest and what is looser.
+It holds for that text, and for one change.
+
 version [NAME] says that the data changed. Until then the answer of a repetition (of the
 same analyst, the same plan, parameters and options) is returned again over the wire, and
 nothing is charged; from then on it is charged anew. Nothing else starts a version.
@@ -59,11 +65,11 @@ key makes a key in the file that --ledger-key names. A ledger that is created wi
 and from then on opened only with it, has a chain that nobody can compute anew who
 does not have the key. Keep it where the anchor is.`,
 		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "confirm", "add", "version", "anchor", "key", "export"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export"},
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)
-	note := c.Flags.String("note", "", "with acknowledge and confirm: a `TEXT` for the history")
+	note := c.Flags.String("note", "", "with acknowledge, confirm and accept: a `TEXT` for the history")
 	unread := c.Flags.Bool("unread", false, "with create: columns of which no value can be read are as they should be")
 	format := "jsonl"
 	c.Flags.Func("format", "with export: `jsonl|csv`", func(text string) error { return command.OneOf(&format, text, []string{"jsonl", "csv"}) })
@@ -86,7 +92,9 @@ does not have the key. Keep it where the anchor is.`,
 			return diagnostic.New("D113", diagnostic.Span{}, "name one domain").Try("discreet ledger %s DOMAIN", verb)
 		} else if takes {
 			domain = args[0]
-		} else if verb == "version" && len(args) == 1 {
+		} else if verb == "accept" && len(args) != 1 {
+			return diagnostic.New("D113", diagnostic.Span{}, "name the digest of the catalog").Try("the server's log has it, where it refused to reload; sha256sum discreet.toml")
+		} else if (verb == "version" || verb == "accept") && len(args) == 1 {
 			name = args[0]
 		} else if err := command.None(c, args); err != nil {
 			return err
@@ -94,7 +102,7 @@ does not have the key. Keep it where the anchor is.`,
 		defer w.Close()
 		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "add": o.add, "version": o.version, "export": o.export, "anchor": o.anchor, "key": o.key,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
 		if err != nil {
 			return err
@@ -116,7 +124,7 @@ type ownership struct {
 	*workplace.Workplace
 	terminal *terminal.Terminal
 	domain   string
-	name     string // of a version
+	name     string // of a version, or a digest
 	note     string
 	unread   bool // the owner knows that some columns cannot be read
 	format   string
@@ -267,6 +275,27 @@ func (o *ownership) confirm(ctx context.Context) (string, error) {
 		return fmt.Sprintf("domain %s guards what the catalog declares", o.domain), nil
 	}
 	return fmt.Sprintf("confirmed domain %s: %s", o.domain, changed), nil
+}
+
+// accept records the owner's word for one text of the catalog: the one that is there, if it
+// has the digest that the owner has named.
+func (o *ownership) accept(ctx context.Context) (string, error) {
+	if err := o.Load(); err != nil {
+		return "", err
+	}
+	if digest := hex.EncodeToString(o.Catalog.Digest); !strings.EqualFold(o.name, digest) {
+		return "", diagnostic.New("D219", diagnostic.Span{}, "the catalog has another digest than the one that is to be accepted").
+			Because("%s has %s", o.CatalogPath, digest).Try("look at the catalog, reload the server, and accept the digest that its log names")
+	}
+	if err := o.OpenGuarding(ctx); err != nil {
+		return "", err
+	}
+	err := o.Ledger.SayCatalog(ctx, command.WhoCalls().User.String(), time.Now(),
+		ledger.CatalogWord{Catalog: filepath.Base(o.CatalogPath), Digest: o.Catalog.Digest, Accepted: true, Note: o.note})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("accepted %s of digest %s: a server that reads it again serves it", o.CatalogPath, o.name), nil
 }
 
 func (o *ownership) key(context.Context) (string, error) {

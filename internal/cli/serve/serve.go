@@ -4,7 +4,7 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +18,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/clinic"
@@ -42,7 +43,8 @@ statement that was answered before is free.
 
 Without a catalog it serves the demo's data, on this machine alone, with accounts that
 it makes, and says how to connect. It never listens wider without TLS. An interrupt
-lets what runs end.`,
+lets what runs end. A SIGHUP reads the certificate and the catalog again; a catalog that
+lets more be learnt is refused until its owner accepts it (discreet ledger accept).`,
 		Examples: [2]string{"discreet serve", "discreet serve --catalog clinic/discreet.toml --config serve.toml"},
 	}
 	s := &server{}
@@ -97,6 +99,9 @@ func (s *server) run(ctx context.Context, check bool) error {
 			return fmt.Errorf("remove the last ready file: %w", err)
 		}
 	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
 	ports, err := serve.Listen(ctx, s.config)
 	if err != nil {
 		return err
@@ -105,6 +110,9 @@ func (s *server) run(ctx context.Context, check bool) error {
 	defer s.Close()
 	if err == nil && !s.config.Loopback() {
 		err = s.peopled(ctx)
+	}
+	if err == nil && !check {
+		err = gate.Begin(ctx)
 	}
 	if err != nil || check {
 		err = errors.Join(err, ports.Close())
@@ -117,11 +125,8 @@ func (s *server) run(ctx context.Context, check bool) error {
 	if err != nil {
 		return errors.Join(err, ports.Close())
 	}
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
 	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(gate), HTTP: doors, Metrics: s.metrics, MaySeeMetrics: s.mayOperate, ReadyFile: s.readyFile,
-		Ready: func(ctx context.Context) error { _, err := gate.Budget(ctx, gateway.Asker{}); return err }, Reload: hangup, Log: s.log,
+		Ready: func(ctx context.Context) error { _, err := gate.Budget(ctx, gateway.Asker{}); return err }, Reload: hangup, Again: func(ctx context.Context) { s.reload(ctx, gate) }, Log: s.log,
 		Started: func(at serve.Addresses) {
 			if s.demo != nil {
 				s.Say("%s", s.demo.greeting(at))
@@ -149,12 +154,8 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	if err := s.openLedger(ctx); err != nil {
 		return nil, err
 	}
-	e, err := s.OpenEngine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.accounts, err = people.Open(ctx, people.Options{Path: s.LedgerPath + people.Suffix, Ledger: s.Ledger, Now: time.Now})
-	if err != nil {
+	var err error
+	if s.accounts, err = people.Open(ctx, people.Options{Path: s.LedgerPath + people.Suffix, Ledger: s.Ledger, Now: time.Now}); err != nil {
 		return nil, err
 	}
 	s.Keep(s.accounts)
@@ -168,16 +169,34 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 			return nil, err
 		}
 	}
-	text, err := os.ReadFile(s.CatalogPath)
+	e, err := s.OpenEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	digest := sha256.Sum256(text)
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
-	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Digest: digest[:], Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
+	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
 		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
-	return g, err
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	s.Keep(g)
+	return g, nil
+}
+
+// reload reads the catalog again, from the file that it was read from.
+func (s *server) reload(ctx context.Context, g *gateway.Gateway) {
+	next := workplace.Workplace{CatalogPath: s.CatalogPath, LedgerPath: s.LedgerPath}
+	err := next.Load()
+	var loosened []string
+	if err == nil {
+		loosened, err = g.Reload(ctx, next.Catalog, next.OpenEngine)
+	}
+	if err != nil {
+		s.log.Error("the catalog was not read again; the one before serves on", failure.Attributes(err)...)
+		return
+	}
+	s.log.Info("read the catalog again", "digest", hex.EncodeToString(next.Catalog.Digest), "loosened", loosened)
 }
 
 // openLedger opens the ledger; only the demo's is made.

@@ -205,13 +205,9 @@ func (w *Workplace) Log() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(&OwnerLog{Path: w.LedgerPath + LogSuffix}, nil))
 }
 
-// OpenEngine opens the engine for a process that answers many statements.
+// OpenEngine opens an engine for a process that answers many statements, which closes it.
 func (w *Workplace) OpenEngine(ctx context.Context) (engine.Engine, error) {
-	e, err := openEngine(ctx, w.Catalog, w.limits, w.Maps, true)
-	if err == nil {
-		w.Keep(e)
-	}
-	return e, err
+	return openEngine(ctx, w.Catalog, w.limits, w.Maps, true)
 }
 
 // Keep closes c when the workplace is closed, before what was opened earlier.

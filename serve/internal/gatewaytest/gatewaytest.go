@@ -6,7 +6,6 @@ package gatewaytest
 
 import (
 	"context"
-	"crypto/sha256"
 	"path/filepath"
 	"testing"
 	"time"
@@ -61,7 +60,6 @@ func Open(t testing.TB, dir string, change ...func(*gateway.Config)) World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close() }) //nolint:errcheck // the test is over
 	l, err := ledger.Create(t.Context(), filepath.Join(dir, "discreet.ledger"), ledger.Options{Domains: discreet.Budgets(c), Now: Noon})
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +76,7 @@ func Open(t testing.TB, dir string, change ...func(*gateway.Config)) World {
 			t.Fatal(err)
 		}
 	}
-	digest := sha256.Sum256([]byte("the demo's catalog"))
-	config := gateway.Config{Catalog: c, Digest: digest[:], Engine: e, Ledger: l, People: accounts, Now: now, Concurrency: 8}
+	config := gateway.Config{Catalog: c, Engine: e, Ledger: l, People: accounts, Now: now, Concurrency: 8}
 	for _, f := range change {
 		f(&config)
 	}
@@ -87,13 +84,15 @@ func Open(t testing.TB, dir string, change ...func(*gateway.Config)) World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return World{g, accounts}
+	t.Cleanup(func() { g.Close() }) //nolint:errcheck // the test is over
+	return World{g, accounts, l}
 }
 
 // A World is a gateway with its accounts.
 type World struct {
 	*gateway.Gateway
 	People *people.Accounts
+	Ledger *ledger.Ledger
 }
 
 // SignIn signs an account in by its password.
