@@ -116,3 +116,5 @@ func near(r *big.Rat) float64 {
 }
 
 func lowest(w uint64) int { return bits.TrailingZeros64(w) }
+
+func bitsOf(w uint64) int { return bits.OnesCount64(w) }
