@@ -70,6 +70,7 @@ note       = { type = "text" }
 age        = { type = "integer", lower = 0, upper = 120 }
 cost       = { type = "double", lower = 0, upper = 1000 }
 seen       = { type = "timestamp" }
+ssn        = { type = "bigint" }
 [tables.labels]
 source = "labels.csv"
 public = true
@@ -87,9 +88,9 @@ func newStand(t testing.TB, epsilon string, analysts ...string) *stand {
 	t.Helper()
 	s := &stand{dir: t.TempDir(), tokens: map[string]string{}}
 	var visits, labels strings.Builder
-	visits.WriteString("patient_id,department,note,age,cost,seen\n")
+	visits.WriteString("patient_id,department,note,age,cost,seen,ssn\n")
 	for i := range 2000 {
-		fmt.Fprintf(&visits, "%d,d%02d,n%d,%d,%d.5,2026-01-%02d 10:00:00\n", i/3, i%50, i, i%100, i%900, i%28+1)
+		fmt.Fprintf(&visits, "%d,d%02d,n%d,%d,%d.5,2026-01-%02d 10:00:00,%d\n", i/3, i%50, i, i%100, i%900, i%28+1, i)
 	}
 	labels.WriteString("name,text\n")
 	for i := range 50 {
