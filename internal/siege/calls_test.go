@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,7 @@ import (
 // It is a process of its own: what Go's os.Process waits for would be stolen from it.
 type watch struct {
 	cmd *exec.Cmd
+	in  io.WriteCloser
 	out *bufio.Scanner
 }
 
@@ -58,11 +60,21 @@ const (
 	listen         = 0x4208
 )
 
-// watchCalls watches a server and kills it before the n-th call of a kind, or never if n is 0.
-func watchCalls(t testing.TB, v *server, kind call, n int) *watch {
+// What a watch does before the n-th call of a kind.
+const (
+	kills = "kill"
+	holds = "hold" // the thread that makes the call; the others go on
+)
+
+// watchCalls watches a server and does something before the n-th call of a kind, or never if n
+// is 0.
+func watchCalls(t testing.TB, v *server, does string, kind call, n int) *watch {
 	t.Helper()
-	w := &watch{cmd: exec.Command("watch", strconv.Itoa(v.PID), string(kind), strconv.Itoa(n))}
+	w := &watch{cmd: exec.Command("watch", strconv.Itoa(v.PID), does, string(kind), strconv.Itoa(n))}
 	out, err := w.cmd.StdoutPipe()
+	if err == nil {
+		w.in, err = w.cmd.StdinPipe()
+	}
 	if err == nil {
 		w.cmd.Stderr = os.Stderr
 		err = w.cmd.Start()
@@ -77,6 +89,20 @@ func watchCalls(t testing.TB, v *server, kind call, n int) *watch {
 	return w
 }
 
+// held waits until the server is held.
+func (w *watch) held() bool { return w.out.Scan() && w.out.Text() == "held" }
+
+// leave lets the server go on alone, held or not.
+func (w *watch) leave(t testing.TB) {
+	t.Helper()
+	if err := w.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // seen returns the calls that were made, once the server has ended.
 func (w *watch) seen(t testing.TB) (all []call) {
 	t.Helper()
@@ -89,11 +115,12 @@ func (w *watch) seen(t testing.TB) (all []call) {
 	return all
 }
 
-// watchProcess is the command of a watch.
+// watchProcess is the command of a watch. It ends with the process that it watches, or
+// with its input.
 func watchProcess() {
 	runtime.LockOSThread()
-	n, err := strconv.Atoi(os.Args[3])
-	t := &tracer{kind: call(os.Args[2]), n: n, threads: map[int]bool{}}
+	n, err := strconv.Atoi(os.Args[4])
+	t := &tracer{does: os.Args[2], kind: call(os.Args[3]), n: n, threads: map[int]bool{}}
 	if err == nil {
 		t.pid, err = strconv.Atoi(os.Args[1])
 	}
@@ -105,6 +132,12 @@ func watchProcess() {
 		os.Exit(1)
 	}
 	fmt.Println("ready")
+	if t.does == holds {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // until it is closed
+			os.Exit(0)                           // and what was traced goes on
+		}()
+	}
 	t.run()
 	for _, c := range t.seen {
 		fmt.Println(c)
@@ -114,6 +147,7 @@ func watchProcess() {
 
 type tracer struct {
 	pid     int
+	does    string
 	kind    call
 	n       int
 	threads map[int]bool
@@ -179,7 +213,9 @@ func (t *tracer) run() {
 		signal, next := uintptr(0), unix.PTRACE_SYSCALL
 		switch s, event := status.StopSignal(), int(status)>>16; {
 		case s == syscall.SIGTRAP|0x80:
-			t.look(tid)
+			if t.look(tid) {
+				continue // it is held
+			}
 		case event == stopEvent && s != syscall.SIGTRAP:
 			next = listen // the whole process is stopped by a signal
 		case event != 0:
@@ -190,28 +226,34 @@ func (t *tracer) run() {
 	}
 }
 
-// look counts a call that is about to be made.
-func (t *tracer) look(tid int) {
+// look counts a call that is about to be made, and reports whether it is not to be made yet.
+func (t *tracer) look(tid int) (held bool) {
 	var i info
 	if err := ptrace(getSyscallInfo, tid, unsafe.Sizeof(i), uintptr(unsafe.Pointer(&i))); err != nil || i.op != entry {
-		return
+		return false
 	}
 	verb, ok := watched[i.number]
 	if !ok {
-		return
+		return false
 	}
 	what := t.object(int(int32(i.args[0])))
 	if what == "" {
-		return
+		return false
 	}
 	c := call(verb + " " + what)
 	t.seen = append(t.seen, c)
 	if c != t.kind {
-		return
+		return false
 	}
-	if t.n--; t.n == 0 {
-		_ = unix.Kill(t.pid, unix.SIGKILL) // it is there: this thread of it is stopped
+	if t.n--; t.n != 0 {
+		return false
 	}
+	if t.does == holds {
+		fmt.Println("held")
+		return true
+	}
+	_ = unix.Kill(t.pid, unix.SIGKILL) // it is there: this thread of it is stopped
+	return false
 }
 
 // object names what a descriptor is; "" for what stays in the process.

@@ -49,7 +49,7 @@ func instants(seen []call) (all []instant) {
 // kind of call changes; DISCREET_SOAK takes all instants.
 func TestKilledInEveryPhase(t *testing.T) {
 	s := newStand(t, "3000", "anna")
-	number, kills := 0, 0
+	number, count := 0, 0
 	phases := map[string]int{}
 	for d, door := range slices.Sorted(maps.Keys(doors)) {
 		for name, statement := range map[string]func(int) string{"small": small, "large": large} {
@@ -78,7 +78,7 @@ func TestKilledInEveryPhase(t *testing.T) {
 					continue
 				}
 				number++
-				kills++
+				count++
 				_, phase := s.killed(t, s.serve(t), door, statement(number), at)
 				phases[phase]++
 				t.Logf("%s, %s, before %s %d: %s", door, name, at.call, at.n, phase)
@@ -90,7 +90,7 @@ func TestKilledInEveryPhase(t *testing.T) {
 			t.Errorf("no kill left a statement %s", phase)
 		}
 	}
-	t.Logf("%d kills: %v", kills, phases)
+	t.Logf("%d kills: %v", count, phases)
 	s.books(t)
 }
 
@@ -106,7 +106,7 @@ func (s *stand) killed(t *testing.T, v *server, door, sql string, at instant) (s
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := watchCalls(t, v, at.call, at.n)
+	w := watchCalls(t, v, kills, at.call, at.n)
 	got, gotErr := c.ask(ctx, sql, amount)
 	if at.n == 0 {
 		v.kill()
