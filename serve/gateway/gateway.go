@@ -48,6 +48,8 @@ type Config struct {
 	Queue int
 	// Time bounds a statement, waiting included; 0: nothing does.
 	Time time.Duration
+	// Thinking bounds what Reckon is given to do, and its waiting; five seconds if 0.
+	Thinking time.Duration
 	// Journal keeps what is explained and refused; nil: nothing is kept.
 	Journal *journal.Journal
 	// Observe is told of every statement when it has been answered, or has failed.
@@ -59,10 +61,11 @@ type Config struct {
 
 // A Gateway answers for all doors. It is safe for concurrent use.
 type Gateway struct {
-	config  Config
-	shelf   shelf
-	running *admission
-	flights flights
+	config    Config
+	shelf     shelf
+	running   *admission
+	reckoning *admission
+	flights   flights
 }
 
 // New returns a Gateway over a catalog, whose ledger must hold it.
@@ -79,7 +82,10 @@ func New(ctx context.Context, c Config) (*Gateway, error) {
 	if c.Queue <= 0 {
 		c.Queue = 1000
 	}
-	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue)}
+	if c.Thinking <= 0 {
+		c.Thinking = thinking
+	}
+	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue), reckoning: newAdmission(reckoners, reckoningQueue)}
 	first, err := g.open(ctx, c.Catalog, c.Engine)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -194,11 +195,7 @@ func whole(r *http.Request, name string, otherwise, most int64) (int64, error) {
 	return n, nil
 }
 
-// thinking is how long the accountants may work on a plan.
-const thinking = 5 * time.Second
-
-// account answers what the accountants say of a plan. Work that does not look at its
-// context keeps its place until it has ended.
+// account answers what the accountants say of a plan.
 func (h *handler) account(w http.ResponseWriter, r *http.Request) error {
 	text, err := body(w, r)
 	if err != nil {
@@ -208,60 +205,32 @@ func (h *handler) account(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	read, err := bounds.ReadPlan(p.Text, nil)
-	if err != nil {
-		return err
-	}
-	var o accountant.Options
-	event, err := bounds.Event(read, p.Text, o.Neighbours)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), thinking)
-	defer cancel()
-	select {
-	case h.accounting <- struct{}{}:
-	case <-ctx.Done():
-		return gateway.ErrBusy
-	}
-	type result struct {
-		report *accountant.Report
-		err    error
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() { <-h.accounting }()
-		var out result
-		defer func() { // this goroutine's panic would be the process's end
-			if r := recover(); r != nil {
-				out.err = fmt.Errorf("account: %T", r)
-			}
-			done <- out
-		}()
+	var report *accountant.Report
+	err = h.Gateway.Reckon(r.Context(), Who(r.Context()), func(ctx context.Context) error {
+		var o accountant.Options
+		read, err := bounds.ReadPlan(p.Text, nil)
+		if err != nil {
+			return err
+		}
+		event, err := bounds.Event(read, p.Text, o.Neighbours)
+		if err != nil {
+			return err
+		}
 		if p.Delta != nil {
-			out.report, out.err = accountant.Epsilon(ctx, event, bounds.Below(p.Delta), o)
+			report, err = accountant.Epsilon(ctx, event, bounds.Below(p.Delta), o)
 		} else {
-			out.report, out.err = accountant.Delta(ctx, event, bounds.Below(p.Epsilon), o)
+			report, err = accountant.Delta(ctx, event, bounds.Below(p.Epsilon), o)
 		}
-	}()
-	var out result
-	select {
-	case out = <-done:
-	case <-ctx.Done():
-		// What looks at its context reports in a moment what was found.
-		select {
-		case out = <-done:
-		case <-time.After(time.Second):
-			out.err = ctx.Err()
+		if err != nil {
+			return bounds.Refused(err)
 		}
-	}
+		return nil
+	})
 	switch {
-	case r.Context().Err() != nil:
-		return r.Context().Err()
-	case out.err != nil && ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
 		return problem.Request(http.StatusServiceUnavailable, "the accountants did not finish in time", "discreet account --timeout 1m waits longer")
-	case out.err != nil:
-		return bounds.Refused(out.err)
+	case err != nil:
+		return err
 	}
-	return send(w, bounds.NewReport(out.report, p.Epsilon, p.Delta))
+	return send(w, bounds.NewReport(report, p.Epsilon, p.Delta))
 }

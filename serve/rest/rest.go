@@ -43,6 +43,7 @@ type Gateway interface {
 	Catalog(who gateway.Asker) *catalog.Catalog
 	Budget(ctx context.Context, who gateway.Asker) ([]ledger.Balance, error)
 	History(ctx context.Context, who gateway.Asker) ([]ledger.Entry, error)
+	Reckon(ctx context.Context, who gateway.Asker, work func(context.Context) error) error
 }
 
 // A SignIn returns the account whose token it is; people.ErrSignIn if it is nobody's. It is
@@ -64,13 +65,12 @@ type Options struct {
 
 type handler struct {
 	Options
-	mux        *http.ServeMux
-	accounting chan struct{} // a place for each plan that is being accounted for
+	mux *http.ServeMux
 }
 
 // New returns the handler of /v1, /openapi.json and /mcp.
 func New(o Options) http.Handler {
-	h := &handler{Options: o, mux: http.NewServeMux(), accounting: make(chan struct{}, 2)}
+	h := &handler{Options: o, mux: http.NewServeMux()}
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}

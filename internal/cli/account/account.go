@@ -33,7 +33,7 @@ import (
 func Command() *command.Command {
 	c := &command.Command{
 		UsageLine: "account [calibrate|runs|odometer|compare|curve] 'PLAN' [flags]",
-		Values:    map[string][]string{"accountant": texts(accountant.Names()), "filter": texts(filters)},
+		Values:    map[string][]string{"accountant": texts(accountant.Names()), "filter": texts(bounds.Filters())},
 		For:       command.Anyone,
 		Short:     "bound what a plan of releases reveals, before anything is released",
 		Long: `A plan says what will be released, as in '14063 * poisson(256/60000, gaussian(1.1))'.
@@ -204,7 +204,7 @@ func (a *accounting) define(fs *flag.FlagSet) {
 		return err
 	})
 	fs.Func("filter", "with runs: `NAME` of the filter (default: all)", func(text string) error {
-		return command.OneOf(&a.filter, text, filters)
+		return command.OneOf(&a.filter, text, bounds.Filters())
 	})
 	fs.Func("at", "with odometer: be tightest where the sum of squares is `S` (default: where the plan ends)", func(text string) (err error) {
 		if a.at, err = numeric.ParseRat(text); err == nil && a.at.Sign() <= 0 {
@@ -386,14 +386,14 @@ func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 	}
 	for _, b := range r.Bounds {
 		v := bounds.Bracket(b)
-		high := upText(v.High)
+		high := bounds.AtMost(v.High)
 		if math.IsInf(v.High, 1) {
 			high = "none"
 			if v.Estimate > 0 && !math.IsInf(v.Estimate, 1) {
 				high = "(about " + fmt.Sprintf("%.6g", v.Estimate) + ")"
 			}
 		}
-		row(string(b.Accountant), high, downText(v.Low), string(b.Direction), terminal.OneLine(b.Note))
+		row(string(b.Accountant), high, bounds.AtLeast(v.Low), string(b.Direction), terminal.OneLine(b.Note))
 	}
 	for _, refusal := range r.Refused {
 		row(string(refusal.Accountant), "-", "", "", terminal.OneLine(refusal.Why))
@@ -403,27 +403,3 @@ func (a *accounting) boundsGrid(r *accountant.Report) terminal.Grid {
 
 // noteWidth keeps a line of a table readable; --wide and JSON have notes whole.
 const noteWidth = 100
-
-// upText and downText print six digits of a bound, rounded outward.
-func upText(x float64) string {
-	if math.IsInf(x, 1) {
-		return "none"
-	}
-	return roundText(x, terminal.Up)
-}
-
-func downText(x float64) string {
-	if x <= 0 {
-		return "0"
-	}
-	return roundText(x, terminal.Down)
-}
-
-func roundText(x float64, round func(*big.Rat, int) *big.Rat) string {
-	r := new(big.Rat)
-	if r.SetFloat64(x) == nil {
-		return fmt.Sprint(x)
-	}
-	f, _ := round(r, 6).Float64()
-	return strconv.FormatFloat(f, 'g', 6, 64)
-}

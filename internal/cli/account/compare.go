@@ -30,7 +30,7 @@ func (a *accounting) compare(ctx context.Context, t *terminal.Terminal, args []s
 		cells := []string{text, "none", "", "", ""}
 		if b, ok := r.Best(); ok {
 			v := bounds.Bracket(b)
-			cells = []string{text, upText(v.High), downText(v.Low), string(b.Accountant), terminal.OneLine(b.Note)}
+			cells = []string{text, bounds.AtMost(v.High), bounds.AtLeast(v.Low), string(b.Accountant), terminal.OneLine(b.Note)}
 		}
 		for j, cell := range cells {
 			g[j].Cells = append(g[j].Cells, cell)

@@ -312,7 +312,7 @@ func (a *accounting) overRuns(ctx context.Context, args []string) (plot.Plot, er
 		if err != nil {
 			return plot.Plot{}, err
 		}
-		for _, name := range filters {
+		for _, name := range bounds.Filters() {
 			if a.filter != "" && name != a.filter {
 				continue
 			}

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
 )
-
-var filters = []filter.Measure{filter.Pure, filter.Approx, filter.ZCDP, filter.Rogers, filter.Whitehouse, filter.RDP, filter.GDP}
 
 // texts are words of any kind as strings.
 func texts[S ~string](words []S) []string {
@@ -42,7 +40,7 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 		return err
 	}
 	if a.filter != "" {
-		n, err := a.admitted(ctx, a.filter, e, epsilon, delta)
+		n, err := bounds.Admitted(ctx, a.filter, e, epsilon, delta, a.options)
 		if err != nil {
 			return uncharged(err)
 		}
@@ -54,9 +52,9 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 	}
 	all := []any{}
 	g := terminal.Grid{{Title: "filter"}, {Title: "admits", Right: true}, {Title: "note", Most: noteWidth}}
-	for _, name := range filters {
+	for _, name := range bounds.Filters() {
 		cells := []string{string(name), "-", ""}
-		n, err := a.admitted(ctx, name, e, epsilon, delta)
+		n, err := bounds.Admitted(ctx, name, e, epsilon, delta, a.options)
 		if err != nil {
 			cells[2] = terminal.OneLine(err.Error())
 		} else {
@@ -72,33 +70,6 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 	}
 	g.Write(t.Out)
 	return nil
-}
-
-// admitted counts how often a filter admits an event. If the filter has no charge for the
-// event itself (rdp for poisson(...), say), it is its guarantee in the filter's measure. For
-// filters of (ε, δ) points that is a pure one; there is no δ here at which to find another.
-func (a *accounting) admitted(ctx context.Context, name filter.Measure, e privacy.Event, epsilon privacy.Epsilon, delta privacy.Delta) (*big.Int, error) {
-	refused := errors.New("no guarantee for groups of units is known in its measure")
-	if a.options.Group <= 1 { // groups are counted by the guarantee alone
-		var n *big.Int
-		if n, refused = filter.Admitted(name, e, epsilon, delta, a.options.Neighbours); !errors.Is(refused, filter.ErrUnsupported) {
-			return n, refused
-		}
-	}
-	b := filter.Budget{Measure: name, Epsilon: epsilon, Delta: delta, Neighbours: a.options.Neighbours}
-	switch name {
-	case filter.Pure, filter.Approx, filter.Whitehouse, filter.Rogers:
-		b.Measure, b.Delta = filter.Pure, privacy.Delta{}
-	}
-	f, err := filter.New(b)
-	if err != nil {
-		return nil, refused
-	}
-	guarantee, err := accountant.Guarantee(ctx, e, f, privacy.Delta{}, a.options)
-	if err != nil {
-		return nil, refused
-	}
-	return filter.Admitted(name, guarantee, epsilon, delta, a.options.Neighbours)
 }
 
 func runsJSON(name filter.Measure, n *big.Int) any {
