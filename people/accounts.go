@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (_ *Accounts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Accounts{options: o, db: db, throttle: newThrottle(), deriving: make(chan struct{}, 4), derive: derive}
+	a := &Accounts{options: o, db: db, throttle: newThrottle(chance(entropy.New())), deriving: make(chan struct{}, 4), derive: derive}
 	a.roll.Store(&roll{})
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -155,6 +155,18 @@ func (a *Accounts) refresh(ctx context.Context) (*roll, error) {
 	}
 	a.roll.Store(next)
 	return next, nil
+}
+
+// chance draws a number below n. Where there is no randomness it is always the same, which
+// makes nobody wait longer.
+func chance(e *entropy.Source) func(n int) int {
+	return func(n int) int {
+		v, err := e.Uint64()
+		if err != nil {
+			return 0
+		}
+		return int(v % uint64(n))
+	}
 }
 
 // wait waits for a time.

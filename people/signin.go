@@ -204,29 +204,18 @@ func parseToken(text string) (id string, secret []byte) {
 	return id, secret
 }
 
-// SignInToken signs in by a token, from an address.
+// SignInToken signs in by a token, from an address. Nobody guesses 256 bits, so that one
+// that is right never waits, whatever strangers do; one that is wrong is told so late, which
+// bounds what they can make the server do.
 func (a *Accounts) SignInToken(ctx context.Context, text, address string) (_ Account, err error) {
 	id, secret := parseToken(text)
-	try, err := a.attempt(ctx, "token "+id, address)
-	if err != nil {
-		return Account{}, err
-	}
+	try := a.tried("token "+id, address)
 	r, err := a.refresh(ctx)
 	if err != nil {
 		return Account{}, fmt.Errorf("sign in: %w", err)
 	}
-	rows, err := a.db.QueryContext(ctx, "SELECT account, hash FROM tokens WHERE id = ?", id)
+	name, want, err := a.token(ctx, id)
 	if err != nil {
-		return Account{}, fmt.Errorf("sign in: %w", err)
-	}
-	defer rows.Close()
-	name, want := "", a.mac("no token", id)
-	for rows.Next() {
-		if err := rows.Scan(&name, &want); err != nil {
-			return Account{}, fmt.Errorf("sign in: %w", err)
-		}
-	}
-	if err := rows.Err(); err != nil {
 		return Account{}, fmt.Errorf("sign in: %w", err)
 	}
 	hash := sha256.Sum256(secret)
@@ -238,9 +227,28 @@ func (a *Accounts) SignInToken(ctx context.Context, text, address string) (_ Acc
 	t := p.tokens[id]
 	counts := hmac.Equal(a.mac("token", name, id, string(want)), t.Digest)
 	if !same || !counts || p.closed(a.now()) || t.expired(a.now()) {
+		if err := try.wait(ctx); err != nil {
+			return Account{}, err
+		}
 		try.failed()
 		return Account{}, ErrSignIn
 	}
-	try.succeeded()
 	return a.account(p, r.last, id), nil
+}
+
+// token returns whose token an id is, and the hash of its secret; of an id that is nobody's,
+// no secret has that hash.
+func (a *Accounts) token(ctx context.Context, id string) (name string, hash []byte, err error) {
+	rows, err := a.db.QueryContext(ctx, "SELECT account, hash FROM tokens WHERE id = ?", id)
+	if err != nil {
+		return "", nil, err
+	}
+	defer rows.Close()
+	hash = a.mac("no token", id)
+	for rows.Next() {
+		if err := rows.Scan(&name, &hash); err != nil {
+			return "", nil, err
+		}
+	}
+	return name, hash, rows.Err()
 }

@@ -5,37 +5,45 @@ import (
 	"errors"
 	"math"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Who guesses is slowed, and nobody is shut out: others must not be able to close an
-// account by failing at it. Failures are counted for a name at an address, for an address,
-// and for a name from everywhere, and each count halves in ten minutes.
+// account by failing at it, or at others beside it. Failures are counted for a name at an
+// address, for an address, and for a name from everywhere, and each count halves in ten
+// minutes. The more failures, the longer an attempt waits before it is looked at.
 //
-// A name at an address, and an address, wait longer with every failure, up to half a
-// minute; the attempts of an address wait behind one another, so that many at once guess
-// no faster, and few may wait. A name from everywhere waits two seconds at most. Where a
-// name has signed in lately from an address, only its own failures there delay it.
+// A name that has signed in from an address is known there: it waits two seconds at most,
+// whatever strangers do. Others wait half a minute at most. Attempts wait side by side, never
+// behind one another, so that those of strangers make none of another's longer. How many
+// wait is bounded, of an address and of a name there, and with it how fast an address can
+// guess: where there are too many, one of those goes, by chance, that its name has most of.
+// So who waits in a flood may have to try again, and is not kept out by it.
+//
+// Whether a name is known must not tell strangers at the address that there is such an
+// account. A keyed hash takes half of all names for known everywhere, whether they exist or
+// not, so that waiting for two seconds tells little.
 const (
 	halfLife   = 10 * time.Minute
 	longest    = 30 * time.Second
 	everywhere = 2 * time.Second
 	remembered = 10_000              // of each kind
 	trusted    = 30 * 24 * time.Hour // since the last success
-	queue      = 16                  // attempts of an address that wait
+
+	// How many wait: of an address, where names are known and where they are not, and of a
+	// known name there.
+	maxKnown, maxUnknown, maxOfName = 256, 128, 8
 )
 
-// ErrTooMany: too many attempts of the address wait already. Nothing was looked at.
+// ErrTooMany: too many attempts of the address wait. Nothing was looked at.
 var ErrTooMany = errors.New("too many attempts: try again later")
 
 // A count is of failures.
 type count struct {
 	failures float64
 	at       time.Time // of failures
-	free     time.Time // when the next attempt may begin
-	good     time.Time // when it last signed in
-	waiting  int
 }
 
 func (c *count) fall(now time.Time) {
@@ -71,7 +79,7 @@ func (c *counts) get(key string, now time.Time) *count {
 	for i := 0; len(c.by) > remembered && i < len(c.order); i++ { // a second chance for what has failed lately
 		oldest := c.order[0]
 		c.order = c.order[1:]
-		if o := c.by[oldest]; oldest != key && o.waiting == 0 && (i > 8 || now.Sub(o.at) > time.Minute) {
+		if o := c.by[oldest]; oldest != key && (i > 8 || now.Sub(o.at) > time.Minute) {
 			delete(c.by, oldest)
 			break
 		}
@@ -83,10 +91,14 @@ func (c *counts) get(key string, now time.Time) *count {
 type throttle struct {
 	mu                  sync.Mutex
 	pairs, hosts, names counts
+	good                map[string]time.Time // when a name last signed in from an address
+	waiting             map[room][]*attempt
+	chance              func(n int) int // below n
 }
 
-func newThrottle() *throttle {
-	return &throttle{pairs: counts{by: map[string]*count{}}, hosts: counts{by: map[string]*count{}}, names: counts{by: map[string]*count{}}}
+func newThrottle(chance func(n int) int) *throttle {
+	fresh := func() counts { return counts{by: map[string]*count{}} }
+	return &throttle{pairs: fresh(), hosts: fresh(), names: fresh(), good: map[string]time.Time{}, waiting: map[room][]*attempt{}, chance: chance}
 }
 
 // host is what an address is counted under: of IPv6 the network that one customer has.
@@ -110,72 +122,141 @@ func host(address string) string {
 	return network.String()
 }
 
+// A room is where attempts of an address wait.
+type room struct {
+	host  string
+	known bool
+}
+
 // An attempt is one to sign in.
 type attempt struct {
 	of         *Accounts
 	name, host string
-	queued     *counts // it waits behind others of this kind
+	known      bool          // the name is, at the address; or a stranger is to believe so
+	put        chan struct{} // closed when it has to go
 }
 
 func (try *attempt) pair() string { return try.name + "\x00" + try.host }
 
-// attempt waits until a name may be tried from an address.
-func (a *Accounts) attempt(ctx context.Context, name, address string) (*attempt, error) {
+func (try *attempt) room() room { return room{try.host, try.known} }
+
+// tried is an attempt that has not waited.
+func (a *Accounts) tried(name, address string) *attempt {
 	if len(name) > 256 {
 		name = name[:256] // no account has such a name
 	}
-	try := &attempt{of: a, name: name, host: host(address)}
-	d, err := a.throttle.enter(try, a.now())
-	if err != nil || d == 0 {
-		return try, err
-	}
-	err = a.options.Wait(ctx, d)
-	a.throttle.leave(try)
-	return try, err
+	try := &attempt{of: a, name: name, host: host(address), put: make(chan struct{})}
+	try.known = a.throttle.knows(try.pair(), a.now()) || a.mac("known", name, try.host)[0]&1 == 1
+	return try
 }
 
-func (t *throttle) enter(try *attempt, now time.Time) (time.Duration, error) {
+// attempt waits until a name may be tried from an address.
+func (a *Accounts) attempt(ctx context.Context, name, address string) (*attempt, error) {
+	try := a.tried(name, address)
+	return try, try.wait(ctx)
+}
+
+func (try *attempt) wait(ctx context.Context) error {
+	t := try.of.throttle
+	d := t.enter(try, try.of.now())
+	if d == 0 {
+		return nil
+	}
+	defer t.leave(try)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-try.put:
+			cancel(ErrTooMany)
+		case <-ctx.Done():
+		}
+	}()
+	err := try.of.options.Wait(ctx, d)
+	select {
+	case <-try.put:
+		return ErrTooMany
+	default:
+		return err
+	}
+}
+
+// Known reports whether somebody has signed in from an address under a name, lately. Nobody
+// else is to see it: it tells that there is such an account.
+func (a *Accounts) Known(name, address string) bool {
+	return a.throttle.knows((&attempt{name: name, host: host(address)}).pair(), a.now())
+}
+
+func (t *throttle) knows(pair string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	pair, at, name := t.pairs.get(try.pair(), now), t.hosts.get(try.host, now), t.names.get(try.name, now)
-	behind := pair
-	d := pair.delay(3, longest)
-	if pair.good.IsZero() || now.Sub(pair.good) > trusted {
-		d = max(d, name.delay(10, everywhere))
-		if h := at.delay(10, longest); h > d {
-			d, behind = h, at
+	good, ok := t.good[pair]
+	return ok && now.Sub(good) <= trusted
+}
+
+// enter says how long an attempt waits, and gives it a place if it does.
+func (t *throttle) enter(try *attempt, now time.Time) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	most := longest
+	if try.known {
+		most = everywhere
+	}
+	d := max(t.pairs.get(try.pair(), now).delay(3, most), t.hosts.get(try.host, now).delay(10, most), t.names.get(try.name, now).delay(10, everywhere))
+	if d == 0 {
+		return 0
+	}
+	in, of := try.room(), maxUnknown
+	if try.known {
+		of = maxKnown
+	}
+	all := append(t.waiting[in], try)
+	t.waiting[in] = all
+	byName := map[string][]*attempt{}
+	for _, other := range all {
+		byName[other.name] = append(byName[other.name], other)
+	}
+	if try.known && len(byName[try.name]) > maxOfName {
+		t.put(byName[try.name])
+		return d
+	}
+	if len(all) <= of {
+		return d
+	}
+	largest := 0
+	for _, w := range byName {
+		largest = max(largest, len(w))
+	}
+	var candidates []*attempt
+	for _, other := range all {
+		if len(byName[other.name]) == largest {
+			candidates = append(candidates, other)
 		}
 	}
-	if d == 0 {
-		return 0, nil
+	t.put(candidates)
+	return d
+}
+
+// put puts one of some attempts out. The lock is held.
+func (t *throttle) put(some []*attempt) {
+	one := some[t.chance(len(some))]
+	t.drop(one)
+	close(one.put)
+}
+
+// drop takes an attempt from those that wait. The lock is held.
+func (t *throttle) drop(one *attempt) {
+	in := one.room()
+	if t.waiting[in] = slices.DeleteFunc(t.waiting[in], func(w *attempt) bool { return w == one }); len(t.waiting[in]) == 0 {
+		delete(t.waiting, in)
 	}
-	if behind.waiting >= queue {
-		return 0, ErrTooMany
-	}
-	behind.waiting++
-	try.queued = &t.pairs
-	if behind == at {
-		try.queued = &t.hosts
-	}
-	start := now
-	if behind.free.After(now) {
-		start = behind.free
-	}
-	behind.free = start.Add(d)
-	return behind.free.Sub(now), nil
 }
 
 // leave gives back the place of an attempt that has waited.
 func (t *throttle) leave(try *attempt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := try.pair()
-	if try.queued == &t.hosts {
-		key = try.host
-	}
-	if c := try.queued.by[key]; c != nil { // one that waits is not forgotten
-		c.waiting--
-	}
+	t.drop(try)
 }
 
 func (try *attempt) failed() { try.of.throttle.note(try, try.of.now(), false) }
@@ -186,11 +267,22 @@ func (t *throttle) note(try *attempt, now time.Time, good bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	pair := t.pairs.get(try.pair(), now)
-	if good {
-		pair.failures, pair.good = 0, now
+	if !good {
+		pair.failures++
+		t.hosts.get(try.host, now).failures++
+		t.names.get(try.name, now).failures++
 		return
 	}
-	pair.failures++
-	t.hosts.get(try.host, now).failures++
-	t.names.get(try.name, now).failures++
+	pair.failures = 0
+	t.good[try.pair()] = now
+	if len(t.good) <= remembered {
+		return
+	}
+	oldest := try.pair()
+	for pair, at := range t.good {
+		if at.Before(t.good[oldest]) {
+			oldest = pair
+		}
+	}
+	delete(t.good, oldest)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -23,117 +24,230 @@ func (c *clinic) fail(t testing.TB, name, address string) time.Duration {
 	return sum
 }
 
+// among returns the first address of a network, from one on, that takes a name for known there,
+// or for unknown.
+func (c *clinic) among(name string, known bool, network string, from int) string {
+	for i := from; ; i++ {
+		if address := fmt.Sprintf(network, i); c.tried(name, address).known == known {
+			return address
+		}
+	}
+}
+
 // Who guesses waits longer and longer, whether there is such an account or not, and also
 // across accounts; who stops is forgiven in time.
 func TestGuessingIsSlowed(t *testing.T) {
 	c := newClinic(t)
 	for _, name := range []string{"anna", "nobody"} {
-		address := "192.0.2.1:1"
-		if name == "nobody" {
-			address = "192.0.2.2:1"
-		}
-		var delays []time.Duration
-		for range 16 {
-			delays = append(delays, c.fail(t, name, address))
-		}
-		for i, d := range delays {
-			if i < 3 && d != 0 || i >= 4 && d == 0 || i > 4 && d < delays[i-1]*9/10 || d > longest {
-				t.Fatalf("%s: delays %v", name, delays)
+		for known, most := range map[bool]time.Duration{true: everywhere, false: longest} {
+			c.pass(3 * time.Hour) // its failures elsewhere count, too
+			address := c.among(name, known, "192.0.2.%d:1", len(name)*10)
+			var delays []time.Duration
+			for range 16 {
+				delays = append(delays, c.fail(t, name, address))
+			}
+			for i, d := range delays {
+				if i < 3 && d != 0 || i >= 4 && d == 0 || i > 4 && d < delays[i-1]*9/10 || d > most {
+					t.Fatalf("%s, known %v: delays %v", name, known, delays)
+				}
+			}
+			if delays[15] < most*9/10 {
+				t.Errorf("%s, known %v: after 16 failures %v", name, known, delays[15])
 			}
 		}
-		if delays[15] < longest*9/10 {
-			t.Errorf("%s: after 16 failures %v", name, delays[15])
-		}
 	}
-	sprayed := time.Duration(0)
 	for i := range 40 {
-		sprayed = c.fail(t, fmt.Sprint("name", i), "198.51.100.7:9")
+		c.fail(t, fmt.Sprint("name", i), "198.51.100.7:9")
 	}
-	if sprayed < longest*9/10 {
-		t.Errorf("an address that tried 40 names waits %v", sprayed)
+	name := "another"
+	for c.tried(name, "198.51.100.7:9").known {
+		name += "x"
+	}
+	if d := c.fail(t, name, "198.51.100.7:9"); d < longest*9/10 {
+		t.Errorf("an address that tried 40 names waits %v", d)
 	}
 	c.pass(3 * time.Hour)
-	if d := c.fail(t, "anna", "192.0.2.1:2"); d != 0 {
+	if d := c.fail(t, name, "198.51.100.7:2"); d != 0 {
 		t.Errorf("three hours later %v", d)
 	}
 }
 
-// Others cannot close an account: from where it has signed in lately it is not delayed by
-// them, and from elsewhere by two seconds at most.
-func TestNobodyShutsAnothersAccount(t *testing.T) {
+// Half of all names are taken for known at an address, whether there is such an account or
+// not: who waits for two seconds and not for thirty learns little.
+func TestKnownTellsLittle(t *testing.T) {
 	c := newClinic(t)
-	in := func(address string) time.Duration {
-		t.Helper()
-		c.waited = nil
-		if _, err := c.SignIn(t.Context(), "anna", "anna's", address); err != nil {
-			t.Fatalf("anna from %s: %v", address, err)
+	known := map[string]int{}
+	for i := range 400 {
+		for _, name := range []string{"anna", "nobody"} {
+			if c.tried(name, fmt.Sprintf("10.0.%d.%d", i/200, i%200)).known {
+				known[name]++
+			}
 		}
-		if len(c.waited) == 0 {
-			return 0
+	}
+	for name, n := range known { // 400 throws of a coin are within 80 of 200 but for once in 10^15
+		if n < 120 || n > 280 {
+			t.Errorf("%s is taken for known at %d of 400 addresses", name, n)
 		}
-		return c.waited[0]
 	}
-	in("192.0.2.1:1")
-	for i := range 2000 { // of a net of machines
-		c.fail(t, "anna", fmt.Sprintf("198.51.%d.%d:5", i/200, i%200))
-	}
-	for range 100 { // of one beside her
-		c.fail(t, "olga", "192.0.2.1:7")
-	}
-	if d := in("192.0.2.1:2"); d != 0 {
-		t.Errorf("where she was: %v", d)
-	}
-	if d := in("203.0.113.5:2"); d == 0 || d > everywhere {
-		t.Errorf("from elsewhere: %v", d)
+	if c.Known("anna", "10.0.0.1") || len(known) != 2 {
+		t.Error("nobody has signed in")
 	}
 }
 
-// Many attempts at once guess no faster than one after another, and few may wait.
-func TestAttemptsOfAnAddressQueue(t *testing.T) {
+// in signs in, and returns how long that waited.
+func (c *clinic) in(t testing.TB, name, address string) time.Duration {
+	t.Helper()
+	c.waited = nil
+	if _, err := c.SignIn(t.Context(), name, name+"'s", address); err != nil {
+		t.Fatalf("%s from %s: %v", name, address, err)
+	}
+	if len(c.waited) == 0 {
+		return 0
+	}
+	return c.waited[0]
+}
+
+// Others cannot close an account, neither by failing at it nor at others beside it: who has
+// signed in where they are waits two seconds at most, and who has not half a minute.
+func TestNobodyShutsAnothersAccount(t *testing.T) {
 	c := newClinic(t)
-	for range 6 {
-		c.fail(t, "anna", "192.0.2.1:1")
+	address := c.among("olga", false, "192.0.2.%d:1", 1)
+	c.in(t, "anna", address)
+	for i := range 2000 { // of a net of machines
+		c.fail(t, "anna", fmt.Sprintf("198.51.%d.%d:5", i/200, i%200))
+	}
+	for i := range 100 { // of some beside her
+		c.fail(t, "anna", address)
+		c.fail(t, fmt.Sprint("name", i), address)
+	}
+	for range 2 * remembered { // and of many names, so that she is forgotten
+		c.throttle.note(c.tried(fmt.Sprint("x", c.now().UnixNano()), address), c.now(), false)
+		c.pass(time.Millisecond)
+	}
+	if d := c.in(t, "anna", address); d > everywhere {
+		t.Errorf("where she was: %v", d)
+	}
+	if d := c.in(t, "anna", c.among("anna", false, "203.0.113.%d:2", 1)); d > everywhere {
+		t.Errorf("from elsewhere: %v", d)
+	}
+	if d := c.in(t, "olga", address); d <= everywhere || d > longest {
+		t.Errorf("who was never there: %v", d)
+	}
+}
+
+// A right token waits for nobody; a wrong one is told so late.
+func TestTokensWaitForNobody(t *testing.T) {
+	c := newClinic(t)
+	token := must(c.AddToken(t.Context(), "shell", "tina", "job", c.now().AddDate(1, 0, 0)))
+	for range 40 {
+		if _, err := c.SignInToken(t.Context(), token[:len(token)-3]+"AAA", "192.0.2.1:1"); err != ErrSignIn {
+			t.Fatal(err)
+		}
 	}
 	c.waited = nil
-	var wg sync.WaitGroup
-	start, refused := c.now(), 0
-	var mu sync.Mutex
-	hold := make(chan struct{})
-	c.options.Wait = func(_ context.Context, d time.Duration) error {
-		mu.Lock()
-		c.waited = append(c.waited, d)
-		mu.Unlock()
-		<-hold
-		return nil
+	if _, err := c.SignInToken(t.Context(), token, "192.0.2.1:1"); err != nil || len(c.waited) != 0 {
+		t.Errorf("the right one: %v, waited %v", err, c.waited)
 	}
-	for range 100 {
-		wg.Go(func() {
-			_, err := c.attempt(t.Context(), "anna", "192.0.2.1:1")
+	if _, err := c.SignInToken(t.Context(), token[:len(token)-3]+"AAA", "192.0.2.1:1"); err != ErrSignIn || len(c.waited) != 1 {
+		t.Errorf("a wrong one: %v, waited %v", err, c.waited)
+	}
+}
+
+// Attempts wait side by side. Few of an address may wait, and fewer of a name that is known
+// there: then one goes, of the name that has most.
+func TestFewWait(t *testing.T) {
+	c := newClinic(t)
+	const address = "192.0.2.1:1"
+	for i := range 40 {
+		c.fail(t, fmt.Sprint("before", i), address)
+	}
+	c.throttle.note(c.tried("anna", address), c.now(), true)
+	var mu sync.Mutex
+	waits := map[string]int{}
+	ended := map[string]int{}
+	var all sync.WaitGroup
+	hold := make(chan struct{})
+	c.options.Wait = func(ctx context.Context, d time.Duration) error {
+		select {
+		case <-hold:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	begin := func(name string) {
+		all.Go(func() {
+			_, err := c.attempt(t.Context(), name, address)
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.Is(err, ErrTooMany) {
-				if refused++; refused == 100-queue {
-					close(hold)
-				}
-			} else if err != nil {
+			switch {
+			case err == nil:
+				waits[name]++
+			case errors.Is(err, ErrTooMany):
+				ended[name]++
+			default:
 				t.Error(err)
 			}
 		})
 	}
-	wg.Wait()
-	if !c.now().Equal(start) || len(c.waited) != queue {
-		t.Fatalf("%d wait", len(c.waited))
+	waiting := func() (n int) {
+		c.throttle.mu.Lock()
+		defer c.throttle.mu.Unlock()
+		for _, w := range c.throttle.waiting {
+			n += len(w)
+		}
+		return n
 	}
-	seen := map[time.Duration]bool{}
-	for _, d := range c.waited {
-		seen[d] = true
+	stranger := "stranger"
+	for c.tried(stranger, address).known {
+		stranger += "x"
 	}
-	if len(seen) != queue {
-		t.Errorf("some wait side by side: %v", c.waited)
+	begin("anna")
+	for waiting() < 1 {
+		runtime.Gosched()
 	}
-	c.options.Wait = func(context.Context, time.Duration) error { return nil }
-	if _, err := c.attempt(t.Context(), "anna", "192.0.2.1:1"); err != nil {
-		t.Errorf("when they have gone: %v", err)
+	for range 3 * maxUnknown { // of one name: they put out their own
+		begin(stranger)
+	}
+	for i := range 3 * maxKnown { // of many, half of which are taken for known, as she is
+		if name := fmt.Sprint("many", i); !c.tried(name, address).known {
+			begin(name)
+		}
+	}
+	done := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		n := 0
+		for _, k := range ended {
+			n += k
+		}
+		return n
+	}
+	begun := 1 + 3*maxUnknown
+	for i := range 3 * maxKnown {
+		if !c.tried(fmt.Sprint("many", i), address).known {
+			begun++
+		}
+	}
+	for done() < begun-1-maxUnknown {
+		runtime.Gosched()
+	}
+	for range 3 * maxOfName {
+		begin("anna")
+	}
+	for done() < begun-1-maxUnknown+1+3*maxOfName-maxOfName {
+		runtime.Gosched()
+	}
+	if n := waiting(); n != maxUnknown+maxOfName {
+		t.Errorf("%d wait", n)
+	}
+	close(hold)
+	all.Wait()
+	if waits["anna"] != maxOfName || waits[stranger] > 1 {
+		t.Errorf("of anna %d were let in; of one stranger's name %d", waits["anna"], waits[stranger])
+	}
+	if len(c.throttle.waiting) != 0 {
+		t.Errorf("afterwards %d rooms are left", len(c.throttle.waiting))
 	}
 }
 
