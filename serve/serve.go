@@ -23,10 +23,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/serve/internal/sparing"
 )
 
 // A Door serves a protocol on a listener until the context ends, and then lets what runs
@@ -50,6 +49,7 @@ type Options struct {
 	ReadyFile string
 	// Started is called then, too.
 	Started func(Addresses)
+	Now     func() time.Time // the machine's clock
 	Reload  <-chan os.Signal // reads the certificate again, and calls Again
 	// Again reads again what else can change while statements are answered; nil: nothing can.
 	// It reports its failures itself, and leaves what is served as it was.
@@ -97,8 +97,9 @@ func Run(ctx context.Context, o Options) error {
 		Handler: o.handler(), TLSConfig: certificate.config(),
 		// Strangers hold connections, too: none is kept long that sends nothing.
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: min(time.Minute, time.Duration(o.Config.Limits.Idle)), MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(lines{o.Log}, "", 0),
+		ErrorLog: log.New(lines{o.Log, &sparing.Lines{Now: o.Now, Minute: 60}}, "", 0),
 	}
+	watch(s)
 	failed := make(chan error, 2)
 	var doors sync.WaitGroup
 	doors.Go(func() {
@@ -111,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 		if certificate != nil {
 			serve = func(l net.Listener) error { return s.ServeTLS(l, "", "") }
 		}
-		if err := serve(netutil.LimitListener(o.Ports.HTTP, o.Config.Limits.Connections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(share(o.Ports.HTTP, o.Config.Limits.Connections)); !errors.Is(err, http.ErrServerClosed) {
 			failed <- fmt.Errorf("serve http: %w", err)
 		}
 	})
@@ -211,9 +212,14 @@ func (o Options) handler() http.Handler {
 }
 
 // lines writes what net/http complains of to a structured log.
-type lines struct{ log *slog.Logger }
+type lines struct {
+	log *slog.Logger
+	few *sparing.Lines // strangers cause them
+}
 
 func (l lines) Write(p []byte) (int, error) {
-	l.log.Warn("http", "problem", string(p))
+	if may, left := l.few.Write(); may {
+		l.log.Warn("http", "problem", string(p), "not_logged", left)
+	}
 	return len(p), nil
 }

@@ -46,6 +46,7 @@ var (
 	errCancelled = errors.New("canceling statement due to user request")
 	errTimeout   = errors.New("canceling statement due to statement timeout")
 	errGone      = errors.New("the client has gone")
+	errPut       = errors.New("terminating connection: all are taken, and this account has most")
 	errStopping  = errors.New("terminating connection due to administrator command")
 )
 
@@ -89,6 +90,9 @@ func failed(ctx context.Context, err error) *failure {
 			return fail("57014", errTimeout.Error())
 		case errors.Is(cause, errCancelled), errors.Is(cause, errGone):
 			return fail("57014", errCancelled.Error())
+		}
+		if errors.Is(cause, errPut) {
+			return fatal("53300", errPut.Error())
 		}
 		return fatal("57P01", errStopping.Error())
 	}

@@ -34,6 +34,12 @@ type Accounts interface {
 	Scram(ctx context.Context, name, address string, binding *scram.ChannelBinding) (Conversation, error)
 }
 
+// A knower is what Accounts can be that know who has signed in before from an address, and
+// tells strangers nothing of it.
+type knower interface {
+	Known(name, address string) bool
+}
+
 // A Conversation is the server's side of SCRAM-SHA-256.
 type Conversation interface {
 	Step(challenge string) (answer string, err error)

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 )
 
@@ -50,7 +51,7 @@ type Options struct {
 // Limits bound what clients can hold and for how long. Zero means the default.
 type Limits struct {
 	Connections int           // signed in at the same time; 1,000
-	Strangers   int           // connected and not signed in yet; 100
+	Strangers   int           // connected and not signed in yet, and as many of whom the server expects; 200
 	SignIn      time.Duration // from the connection to the end of signing in, with the delay after failures; 1 min
 	Idle        time.Duration // between messages; 1 h
 	Statement   time.Duration // a statement, with its waiting; 10 min
@@ -74,7 +75,7 @@ func (l Limits) withDefaults() Limits {
 		}
 	}
 	number(&l.Connections, 1000)
-	number(&l.Strangers, 100)
+	number(&l.Strangers, 200)
 	duration(&l.SignIn, time.Minute)
 	duration(&l.Idle, time.Hour)
 	duration(&l.Statement, 10*time.Minute)
@@ -96,8 +97,9 @@ type Server struct {
 	entropy   *entropy.Source
 	running   *registry
 	started   time.Time
-	strangers chan struct{} // a place for each connection that is not signed in
-	members   chan struct{} // a place for each that is
+	strangers *places.Places // of connections that are not signed in, by their addresses
+	expected  *places.Places // of those, in which somebody signs in who has before, by account and address
+	members   *places.Places // of those that are signed in, by account
 }
 
 // New returns a Server.
@@ -115,9 +117,19 @@ func New(o Options) (*Server, error) {
 		o.Catalog = pgcatalog.New()
 	}
 	o.Limits = o.Limits.withDefaults()
+	e := entropy.New()
+	chance := func(n int) int {
+		v, err := e.Uint64()
+		if err != nil { // always the same one harms no share
+			return 0
+		}
+		return int(v % uint64(n))
+	}
 	return &Server{
-		options: o, started: o.Now(), entropy: entropy.New(), running: newRegistry(),
-		strangers: make(chan struct{}, o.Limits.Strangers), members: make(chan struct{}, o.Limits.Connections),
+		options: o, started: o.Now(), entropy: e, running: newRegistry(),
+		strangers: places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
+		expected:  places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
+		members:   places.New(places.Options{Most: o.Limits.Connections, Chance: chance}),
 	}, nil
 }
 
@@ -149,15 +161,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			continue
 		}
-		select {
-		case s.strangers <- struct{}{}:
-		default: // whoever opens connections and says nothing gets no more of them
-			_ = conn.Close()
-			continue
-		}
+		// Whoever opens connections and does not sign in loses them to others.
+		place := s.strangers.Take(host(conn), func() { _ = conn.Close() })
 		sessions.Go(func() {
 			defer conn.Close() //nolint:errcheck // there is nobody to tell
-			s.serve(ctx, statements, conn)
+			s.serve(ctx, statements, conn, place)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/places"
 )
 
 // A session is one connection, from its greeting to its end. One goroutine runs it.
@@ -27,6 +28,7 @@ type session struct {
 	certificate *x509.Certificate
 	greeting    *greeting
 	running     *running
+	place       *places.Place
 	asker       gateway.Asker
 
 	types       *pgtype.Map
@@ -44,15 +46,10 @@ const flushAt = 32 << 10
 
 // serve runs a connection that has a place among the strangers, until ctx ends; a statement
 // may end later, with statements.
-func (s *Server) serve(ctx, statements context.Context, conn net.Conn) {
-	stranger := true
-	leave := func() {
-		if stranger {
-			stranger = false
-			<-s.strangers
-		}
-	}
-	defer leave()
+func (s *Server) serve(ctx, statements context.Context, conn net.Conn, place *places.Place) {
+	defer func() { place.Leave() }()
+	ctx, put := context.WithCancelCause(ctx)
+	defer put(nil)
 	defer func() {
 		if r := recover(); r != nil { // one session's end is no other's
 			s.options.Log.Error("session failed", "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack())) // not its value, which may quote one
@@ -77,17 +74,16 @@ func (s *Server) serve(ctx, statements context.Context, conn net.Conn) {
 	if g == nil {
 		return
 	}
+	if k, ok := s.options.Accounts.(knower); ok && k.Known(g.user, host(conn)) {
+		// Who has signed in from there before does not wait among strangers.
+		expected := s.expected.Take(g.user+" "+host(conn), func() { _ = conn.Close() })
+		place.Leave()
+		place = expected
+	}
 	e.in = pgproto3.NewBackend(e.conn, io.Discard)
 	e.in.SetMaxBodyLen(maxToken)
 	if err := e.enter(signIn); err != nil {
 		e.end(ctx, err)
-		return
-	}
-	select {
-	case s.members <- struct{}{}:
-		defer func() { <-s.members }()
-	default:
-		e.end(ctx, fatal("53300", "sorry, too many clients already"))
 		return
 	}
 	if e.running, err = s.running.add(s.entropy, g.version); err != nil {
@@ -96,7 +92,12 @@ func (s *Server) serve(ctx, statements context.Context, conn net.Conn) {
 		return
 	}
 	defer s.running.remove(e.running)
-	leave()
+	if e.place = s.members.Take(e.asker.Account.Name, func() { put(errPut); e.running.stop(errPut) }); e.place == nil {
+		e.end(ctx, fatal("53300", "sorry, too many clients already").hint("close some of this account's connections"))
+		return
+	}
+	defer e.place.Leave()
+	place.Leave()
 	signedIn()
 	_ = conn.SetDeadline(time.Time{})
 	e.end(ctx, e.run(ctx, statements))
@@ -145,10 +146,13 @@ const database = "discreet"
 
 func quote(name string) string { return `"` + name + `"` }
 
-func (s *session) address() string {
-	host, _, err := net.SplitHostPort(s.conn.RemoteAddr().String())
+func (s *session) address() string { return host(s.conn) }
+
+// host is the address of a connection's client, without its port.
+func host(c net.Conn) string {
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
 	if err != nil {
-		return s.conn.RemoteAddr().String()
+		return c.RemoteAddr().String()
 	}
 	return host
 }
@@ -162,6 +166,8 @@ func (s *session) end(ctx context.Context, err error) {
 	case err == nil, s.lost != nil, errors.Is(err, errNotPostgres), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return
 	case errors.As(err, &f):
+	case errors.Is(context.Cause(ctx), errPut):
+		f = fatal("53300", errPut.Error())
 	case ctx.Err() != nil:
 		f = fatal("57P01", errStopping.Error())
 	case errors.As(err, &long):
@@ -319,6 +325,10 @@ func (s *session) ready() error {
 func (s *session) work(ctx context.Context, f func(context.Context) error) error {
 	ctx, done := s.running.statement(ctx)
 	defer done()
+	if s.place != nil {
+		s.place.Busy(true)
+		defer s.place.Busy(false)
+	}
 	// A timer that cancels: the caller has given up, at a time that is the caller's choice. A
 	// deadline would be a failure for want of resources, which suspends the domain.
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -32,6 +32,8 @@ import (
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/hosts"
+	"github.com/discreet-dp/discreet/serve/internal/sparing"
+	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/problem"
 	"github.com/discreet-dp/discreet/serve/request"
 )
@@ -56,8 +58,10 @@ type Options struct {
 	SignIn  SignIn
 	// Hosts are the names of the server, beside its addresses and localhost.
 	Hosts []string
-	// Log receives a line for each request. Discarded if nil.
+	// Log receives a line for each request, of strangers 60 a minute. Discarded if nil.
 	Log *slog.Logger
+	// Now is the machine's clock, by which lines are counted; one that stands if nil.
+	Now func() time.Time
 	// Agents makes the handler of /mcp, which asks api; nil for none. A request that it
 	// makes with the context of one that it was given is made by the same account.
 	Agents func(api http.Handler) http.Handler
@@ -65,12 +69,16 @@ type Options struct {
 
 type handler struct {
 	Options
-	mux *http.ServeMux
+	mux       *http.ServeMux
+	strangers *sparing.Lines
 }
 
 // New returns the handler of /v1, /openapi.json and /mcp.
 func New(o Options) http.Handler {
-	h := &handler{Options: o, mux: http.NewServeMux()}
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Time{} }
+	}
+	h := &handler{Options: o, mux: http.NewServeMux(), strangers: &sparing.Lines{Now: o.Now, Minute: 60}}
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
@@ -108,7 +116,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				write(seen, r, problem.Of(errors.New("panic")))
 			}
 		}
-		h.Log.InfoContext(r.Context(), "request", "method", r.Method, "path", cmp.Or(r.Pattern, "none"), "status", seen.status,
+		log := h.Log
+		if seen.account == "" { // strangers fill no disk
+			may, left := h.strangers.Write()
+			if !may {
+				return
+			}
+			if left > 0 {
+				log = log.With("not_logged", left)
+			}
+		}
+		log.InfoContext(r.Context(), "request", "method", r.Method, "path", cmp.Or(r.Pattern, "none"), "status", seen.status,
 			"account", seen.account, "code", seen.code, "address", address(r))
 	}()
 	head := w.Header()
@@ -216,6 +234,7 @@ func (h *handler) signedIn(serve failing) failing {
 		if o, is := w.(*observed); is {
 			o.account = account.Name
 		}
+		places.Count(r.Context(), "account "+account.Name)
 		asker := gateway.Asker{Account: account, Door: "http", Address: address(r)}
 		return serve(w, r.WithContext(context.WithValue(r.Context(), who{}, asker)))
 	}

@@ -615,6 +615,21 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// Strangers fill no log: of their requests a bounded number has a line.
+func TestLogOfStrangers(t *testing.T) {
+	d := open(t, gatewaytest.New(t))
+	for range 300 {
+		d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://data.example/v1/tables", nil))
+	}
+	if n := bytes.Count(d.log.Bytes(), []byte("\n")); n != 60 {
+		t.Errorf("%d lines of 300 requests", n)
+	}
+	d.answer(t, asked{body: body(t, "sql", "SELECT name FROM departments")})
+	if !strings.Contains(d.log.String(), `"account":"anna"`) {
+		t.Error("an account's request has no line")
+	}
+}
+
 // TestGoneAsker: a statement that is charged goes on though its asker has gone, and who asks
 // again with the same key gets its answer. One that costs nothing ends with its asker.
 func TestGoneAsker(t *testing.T) {

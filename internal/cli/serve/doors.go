@@ -29,7 +29,7 @@ func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, err
 // http makes the doors that share the HTTP port: programs, agents and, at every other
 // address, people's pages.
 func (s *server) http(g *gateway.Gateway) (http.Handler, error) {
-	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Agents: mcp.New,
+	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Now: time.Now, Agents: mcp.New,
 		SignIn: func(ctx context.Context, token, address string) (people.Account, error) {
 			a, err := s.accounts.SignInToken(ctx, token, address)
 			if err != nil { // successes are not noted: each request brings its token
