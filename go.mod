@@ -20,7 +20,6 @@ require (
 	github.com/sqlc-dev/oliphant v0.2.0
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/xdg-go/scram v1.4.0
-	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0

@@ -21,7 +21,7 @@ func TestConnectionsOfHTTPAreShared(t *testing.T) {
 	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { places.Count(r.Context(), r.Header.Get("Account")) })}
 	watch(s)
 	of := share(l, 10)
-	go s.Serve(of) //nolint:errcheck // it ends with the test
+	go s.Serve(of)
 	defer s.Close()
 	dial := func() net.Conn {
 		t.Helper()
