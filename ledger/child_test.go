@@ -207,8 +207,11 @@ func (a *acknowledged) audit(t *testing.T, path, anchor string) (reserved int) {
 // ledger, with and without an anchor; while opening, too.
 func TestKilledAtRandomInstants(t *testing.T) {
 	t.Parallel() // it waits most of its time
-	kills, perLedger := 1000, 125
-	if testing.Short() || raceDetector {
+	kills, perLedger := 400, 50
+	switch {
+	case os.Getenv("DISCREET_SOAK") != "":
+		kills, perLedger = 10_000, 125
+	case testing.Short() || raceDetector:
 		kills, perLedger = 60, 30
 	}
 	charged := 0

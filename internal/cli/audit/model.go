@@ -317,12 +317,15 @@ func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, e
 	if err != nil {
 		return points, nil
 	}
-	curve, err := accountant.DeltaCurve(ctx, event, []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 6, 8}, accountant.Options{Neighbours: g.Neighbours})
-	if err != nil {
-		return points, nil
-	}
-	for _, p := range curve {
-		points = append(points, audit.Point{Epsilon: p.X, Delta: p.Y.High})
+	for _, epsilon := range []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 6, 8} {
+		curve, err := accountant.DeltaCurve(ctx, event, []float64{epsilon}, accountant.Options{Neighbours: g.Neighbours})
+		if err != nil {
+			break
+		}
+		delta := curve[0].Y.High
+		if points = append(points, audit.Point{Epsilon: epsilon, Delta: delta}); delta < 1e-15 {
+			break // a greater epsilon claims less, but for 1e-15 of power
+		}
 	}
 	return points, nil
 }
