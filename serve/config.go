@@ -42,6 +42,8 @@ type Limits struct {
 	Connections int      `toml:"connections"` // of both doors together
 	Statements  int      `toml:"statements"`  // that run at once; the number of processors if 0
 	Queue       int      `toml:"queue"`       // statements that wait
+	Rate        int      `toml:"rate"`        // statements and explanations a minute, of an account; 0: any
+	RateOfAll   int      `toml:"rate_of_all"` // of all accounts together
 	Time        Duration `toml:"time"`        // of a statement, waiting included
 	Idle        Duration `toml:"idle"`        // of a connection
 }
@@ -177,8 +179,10 @@ func (c *Config) Check() error {
 			return diagnostic.New("D216", diagnostic.Span{}, "%s must be at least 1", key)
 		}
 	}
-	if c.Limits.Statements < 0 {
-		return diagnostic.New("D216", diagnostic.Span{}, "limits.statements must not be negative").Try("0 means the number of processors")
+	for key, n := range map[string]int{"limits.statements": c.Limits.Statements, "limits.rate": c.Limits.Rate, "limits.rate_of_all": c.Limits.RateOfAll} {
+		if n < 0 {
+			return diagnostic.New("D216", diagnostic.Span{}, "%s must not be negative", key).Try("0 means the number of processors, or any rate")
+		}
 	}
 	return nil
 }

@@ -141,10 +141,17 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %s", path, got.Status)
 		}
 	}
+	run(t, t.Context(), 0, "serve", "--probe", "http://"+s.HTTP)
+	if _, talk := run(t, t.Context(), 4, "serve", "--probe", "http://"+s.HTTP+"/nowhere"); !strings.Contains(talk, "D220") || !strings.Contains(talk, "404") {
+		t.Errorf("a probe of what there is not says %s", talk)
+	}
 	if code, said := s.stop(); code != 0 {
 		t.Errorf("ended with %d:\n%s", code, said)
 	} else if strings.Contains(said, "visits from visits") {
 		t.Errorf("the log holds a statement:\n%s", said)
+	}
+	if _, talk := run(t, t.Context(), 4, "serve", "--probe", "http://"+s.HTTP); !strings.Contains(talk, "D220") {
+		t.Errorf("a probe of a server that has ended says %s", talk)
 	}
 }
 

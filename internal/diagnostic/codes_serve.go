@@ -1,6 +1,6 @@
 package diagnostic
 
-// D210-D219: the server.
+// D210-D229: the server.
 var serveEntries = []Entry{
 	{"D210", "the request cannot be read",
 		"A request to the server is one JSON object with the members that the interface has, each at most once, and nothing after it; /openapi.json describes it. What is not understood is refused instead of ignored: a misspelt member could have been the amount to spend. Nothing was asked and nothing was charged.",
@@ -31,5 +31,8 @@ var serveEntries = []Entry{
 		"discreet serve --http 0.0.0.0:8080"},
 	{"D219", "a catalog that would let more be learnt",
 		"A server that runs reads its catalog again at a SIGHUP, and goes on with the one that it has where the new one is looser: a higher contribution bound, wider clamps, more values in a public domain, another table or column, a private table that becomes public. Its owner may want that, and says so for exactly that text: discreet ledger accept DIGEST. The ledger keeps who said so and when. What is tighter is served at once.",
-		"discreet ledger accept 0000"},
+		""},
+	{"D220", "a server that does not answer",
+		"discreet serve --probe URL asks a server for /readyz, as a health check does. It answers that it is ready when it can read its ledger. Nobody listens there, something else does, or the server has said that it is not ready.",
+		"discreet serve --probe http://127.0.0.1:1"},
 }

@@ -27,7 +27,7 @@ var exits = map[string]Exit{
 	"D143": ExitUsage,                    // how the cost was asked for
 	"D181": ExitUsage,                    // parameters out of their range
 	"D216": ExitUsage, "D218": ExitUsage, // how to listen
-	"D217": ExitEngine,
+	"D217": ExitEngine, "D220": ExitEngine,
 }
 
 // ExitOf returns the exit code of a diagnostic's code.

@@ -46,6 +46,8 @@ type Config struct {
 	Concurrency int
 	// Queue is how many more may wait; 1,000 if 0.
 	Queue int
+	// Rates bound how often is asked.
+	Rates Rates
 	// Time bounds a statement, waiting included; 0: nothing does.
 	Time time.Duration
 	// Thinking bounds what Reckon is given to do, and its waiting; five seconds if 0.
@@ -65,6 +67,8 @@ type Gateway struct {
 	shelf     shelf
 	running   *admission
 	reckoning *admission
+	asked     *meter // statements and explanations
+	told      *meter // descriptions, of which drivers ask one for each statement
 	flights   flights
 }
 
@@ -85,7 +89,7 @@ func New(ctx context.Context, c Config) (*Gateway, error) {
 	if c.Thinking <= 0 {
 		c.Thinking = thinking
 	}
-	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue), reckoning: newAdmission(reckoners, reckoningQueue)}
+	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue), reckoning: newAdmission(reckoners, reckoningQueue), asked: newMeter(c.Rates), told: newMeter(c.Rates)}
 	first, err := g.open(ctx, c.Catalog, c.Engine)
 	if err != nil {
 		return nil, err
@@ -149,6 +153,9 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 		defer func() {
 			g.config.Observe(Observation{who.Door, a != nil && a.Reused, err, g.config.Now().Sub(at.came)})
 		}()
+	}
+	if err = g.asked.ask(who.Account.Name, at.came); err != nil {
+		return nil, err
 	}
 	for range attempts {
 		if a, err = g.query(bound, at, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
@@ -239,6 +246,9 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 	if err != nil {
 		return nil, err
 	}
+	if err := g.asked.ask(account.Name, g.config.Now()); err != nil {
+		return nil, err
+	}
 	o.Spend = spend(o.Spend, account)
 	g.note(who, "explained", sql)
 	by, done := g.shelf.take()
@@ -251,6 +261,9 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []sqltype.Type) (*discreet.Description, error) {
 	account, err := g.current(ctx, who)
 	if err != nil {
+		return nil, err
+	}
+	if err := g.told.ask(account.Name, g.config.Now()); err != nil {
 		return nil, err
 	}
 	by, done := g.shelf.take()

@@ -64,7 +64,10 @@ func (s Status) String() string {
 func Of(err error) Status {
 	var r *discreet.Refusal
 	var p *Pending
+	var often *RateError
 	switch {
+	case errors.As(err, &often):
+		return Rate
 	case errors.As(err, &p) && p.Denied:
 		return NotAllowed
 	case errors.As(err, &p):

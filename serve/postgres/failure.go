@@ -57,6 +57,7 @@ func failed(ctx context.Context, err error) *failure {
 	var r *discreet.Refusal
 	var d *diagnostic.Diagnostic
 	var pending *gateway.Pending
+	var often *gateway.RateError
 	var c *pgcatalog.Error
 	switch {
 	case errors.As(err, &f):
@@ -75,6 +76,8 @@ func failed(ctx context.Context, err error) *failure {
 		return fail("55000", pending.Error()).hint("send the statement again when an owner has granted it")
 	case errors.Is(err, people.ErrEnded):
 		return fatal("28000", people.ErrEnded.Error())
+	case errors.As(err, &often):
+		return fail("53000", "[D213] "+often.Error()).hint("ask less often; nothing was charged")
 	case errors.Is(err, people.ErrTooMany):
 		return fail("53300", people.ErrTooMany.Error())
 	}

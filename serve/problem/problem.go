@@ -53,6 +53,7 @@ func Of(err error) *Problem {
 	var d *diagnostic.Diagnostic
 	var r *discreet.Refusal
 	var pending *gateway.Pending
+	var often *gateway.RateError
 	switch {
 	case errors.As(err, &p):
 		return p
@@ -66,6 +67,8 @@ func Of(err error) *Problem {
 	case errors.As(err, &pending):
 		return &Problem{Status: http.StatusAccepted, Code: "D214", Message: "an owner must approve this statement first",
 			Why: "it is over a limit of the account", Hint: "send the same statement again when the owner has decided", Approval: pending.Approval}
+	case errors.As(err, &often):
+		return &Problem{Status: http.StatusTooManyRequests, Code: "D213", Message: often.Error(), Hint: "ask less often; nothing was charged", After: often.After}
 	case errors.As(err, &r):
 		p = &Problem{Code: r.Code, Message: r.Message, Line: r.Line, Column: r.Column, Length: r.Length, Why: r.Why, Hint: r.Hint, Asked: r.Asked, Left: r.Left}
 	case errors.Is(err, discreet.ErrUnavailable):

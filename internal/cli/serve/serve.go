@@ -54,9 +54,13 @@ lets more be learnt is refused until its owner accepts it (discreet ledger accep
 	http := c.Flags.String("http", "", "listen for HTTP at `ADDRESS` (default 127.0.0.1:8080)")
 	c.Flags.StringVar(&s.readyFile, "ready-file", "", "write where it listens to `FILE` when it answers")
 	check := c.Flags.Bool("check", false, "check configuration, catalog and ledger, and end")
+	probe := c.Flags.String("probe", "", "ask the server at `URL` whether it can answer, and end: for health checks")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) (err error) {
 		if err := command.None(c, args); err != nil {
 			return err
+		}
+		if *probe != "" {
+			return serve.Probe(ctx, *probe)
 		}
 		if workplace.EngineName == workplace.NoEngine {
 			return workplace.ErrNoEngine
@@ -176,7 +180,8 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
 	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
-		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
+		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue,
+		Rates: gateway.Rates{Account: s.config.Limits.Rate, All: s.config.Limits.RateOfAll}, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
