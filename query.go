@@ -286,7 +286,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 				Because("every combination of the keys' public domains is published, empty or not, with each aggregate").
 				Try("group by fewer or coarser keys, or ask for fewer aggregates in one statement"), s.text)
 		}
-		query, err := render.Release(rewrite.Release(r))
+		query, err := render.Release(rewrite.Release(r, domains))
 		if err != nil {
 			return nil, fmt.Errorf("render release: %w", err)
 		}

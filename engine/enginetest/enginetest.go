@@ -30,6 +30,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("any bytes", func(t *testing.T) { anyBytes(t, open) })
 	t.Run("determinism", func(t *testing.T) { determinism(t, open) })
 	t.Run("bounds", func(t *testing.T) { bounds(t, open) })
+	t.Run("choice of groups", func(t *testing.T) { choice(t, open) })
 	t.Run("failures", func(t *testing.T) { failures(t, open) })
 	t.Run("preparing", func(t *testing.T) { preparing(t, open) })
 	t.Run("scratch", func(t *testing.T) { scratch(t, open) })

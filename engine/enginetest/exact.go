@@ -68,25 +68,29 @@ func visitsIn(t testing.TB, records []string) *catalog.Catalog {
 // bounded aggregates visits by k.
 func bounded(t testing.TB, c *catalog.Catalog, maxGroups, maxRows int64) engine.Query {
 	t.Helper()
+	q, err := render.Release(boundedPlan(c, maxGroups, maxRows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Salt = 42
+	return q
+}
+
+func boundedPlan(c *catalog.Catalog, maxGroups, maxRows int64) *plan.Bounded {
 	table, boolean := c.Tables[0], sqltype.Of(sqltype.Boolean)
 	ref := func(i int) plan.Expr {
 		return &plan.Ref{Index: i, Name: table.Columns[i].Name, T: table.Columns[i].Type}
 	}
 	known := &plan.Filter{Input: &plan.Scan{Table: table}, Condition: &plan.Call{Function: plan.Not, T: boolean,
 		Args: []plan.Expr{&plan.Call{Function: plan.IsNull, Args: []plan.Expr{ref(0)}, T: boolean}}}}
-	q, err := render.Release(&plan.Bounded{
+	return &plan.Bounded{
 		Input: known, Unit: 0, Keys: []plan.Expr{ref(1)}, Names: []string{"k"}, MaxGroups: maxGroups, MaxRows: maxRows,
 		Contributions: []plan.Contribution{
 			{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: sqltype.Of(sqltype.Bigint)}},
 			{Kind: plan.Added, Value: ref(2)},
 			{Kind: plan.Clamped, Value: ref(2), Lower: big.NewInt(-50), Upper: big.NewInt(50)},
 			{Kind: plan.UnitCount},
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.Salt = 42
-	return q
+		}}
 }
 
 func exact(t testing.TB, e engine.Engine, q engine.Query) [][]sqltype.Value {
@@ -104,6 +108,52 @@ func cause(err error) error {
 		return f.Cause()
 	}
 	return err
+}
+
+// choice: of 4,000 units that are in 8 groups each, every group keeps 3/8, in every form of
+// the query: whether or not its rows are chosen among, and its keys are listed. By
+// Hoeffding's inequality a count is 250 off with probability 2·exp(-2·250²/4000), so that
+// the test fails for nothing with probability 64·2·exp(-31.25), below 1e-11.
+func choice(t *testing.T, open Open) {
+	const units, groups, kept, off = 4000, 8, 3, 250
+	var records, list []string
+	for k := range groups {
+		list = append(list, fmt.Sprintf("k%d", k))
+		for u := range units {
+			records = append(records, fmt.Sprintf("%d,k%d,%d,0", u, k, u%7))
+		}
+	}
+	c := visitsIn(t, records)
+	e := open(t, c, 1)
+	for name, listed := range map[string][]string{"listed": list, "not listed": nil} {
+		for form, contributions := range map[string][]int{"summed": {0, 3}, "clamped": {2, 3}, "chosen": {1, 3}} {
+			b := boundedPlan(c, kept, 3)
+			all := b.Contributions
+			b.Contributions = nil
+			for _, i := range contributions {
+				b.Contributions = append(b.Contributions, all[i])
+			}
+			if listed != nil {
+				b.Listed = [][]string{listed}
+			}
+			q, err := render.Release(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Salt = 42
+			rows := exact(t, e, q)
+			sum := int64(0)
+			for _, row := range rows {
+				n := row[len(row)-1].(sqltype.Decimal).Unscaled.Int64()
+				if sum += n; n < units*kept/groups-off || n > units*kept/groups+off {
+					t.Errorf("%s, %s: %v keeps %d of %d units", name, form, row[0], n, units)
+				}
+			}
+			if len(rows) != groups || sum != units*kept {
+				t.Errorf("%s, %s: %d groups keep %d units", name, form, len(rows), sum)
+			}
+		}
+	}
 }
 
 // determinism: the records' order and the number of threads change no bit.

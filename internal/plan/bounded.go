@@ -25,9 +25,15 @@ type Bounded struct {
 	Unit  int // the input's column with the unit's key
 	// OneRow says that no unit has two rows: the bounds hold by construction
 	// and the unit's key is not read.
-	OneRow             bool
-	Keys               []Expr
-	Names              []string
+	OneRow bool
+	Keys   []Expr
+	Names  []string
+	// Listed are the texts that a key may be, each once: rows with another one, or with
+	// NULL, are dropped before any bound. nil of a key that may be anything.
+	Listed [][]string
+	// EveryGroup says that there are at most MaxGroups groups, whatever the data, so that
+	// no unit can be in more.
+	EveryGroup         bool
 	Contributions      []Contribution
 	MaxGroups, MaxRows int64 // MaxRows is 0 if no contribution needs it
 	Span               diagnostic.Span

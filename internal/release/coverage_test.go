@@ -260,7 +260,7 @@ func (w *workplace) ask(t *testing.T, sql string, spend Spend) tally {
 	noisy := make([][]*Table, len(design.Releases)) // by release and run
 	for i := range design.Releases {
 		r := &design.Releases[i]
-		query, err := render.Release(rewrite.Release(r.Release))
+		query, err := render.Release(rewrite.Release(r.Release, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

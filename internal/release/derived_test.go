@@ -101,7 +101,7 @@ func answersOf(t *testing.T, e *duckdb.Engine, c *catalog.Catalog, sql string) (
 	}
 	for _, r := range certificate.Releases {
 		out = append(out, distances(r))
-		q, err := render.Release(rewrite.Release(r))
+		q, err := render.Release(rewrite.Release(r, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -200,7 +200,7 @@ func exactly(t *testing.T, text, sql string, spend Spend, rows string) (*Release
 		t.Fatal(err)
 	}
 	r := &design.Releases[0]
-	query, err := render.Release(rewrite.Release(r.Release))
+	query, err := render.Release(rewrite.Release(r.Release, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -281,7 +281,7 @@ func (x *answerer) answered(ctx context.Context, c *stability.Certificate, above
 		return err
 	}
 	for _, r := range c.Releases {
-		q, err := render.Release(rewrite.Release(r))
+		q, err := render.Release(rewrite.Release(r, nil))
 		if err != nil {
 			return err
 		}

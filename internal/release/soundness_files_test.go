@@ -57,7 +57,7 @@ func TestSoundnessThroughFiles(t *testing.T) {
 			}
 			for _, r := range certificate.Releases {
 				releases++
-				_, q, _, err := pipeline{}.query(r)
+				_, q, _, err := pipeline{}.query(r, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -157,7 +157,7 @@ func (x *mappedExample) check(code func(*catalog.Mapping) engine.Map) (d distanc
 			return d, err
 		}
 		r := certificate.Releases[0]
-		q, err := render.Release(rewrite.Release(r))
+		q, err := render.Release(rewrite.Release(r, nil))
 		if err == nil {
 			q.Salt = 7919
 			var exact *engine.Exact

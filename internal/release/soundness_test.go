@@ -204,11 +204,18 @@ func certify(statement string, cat *catalog.Catalog) (*stability.Certificate, er
 func (m *machines) release(ctx context.Context, x *example, certificate *stability.Certificate, r *stability.Release, p pipeline, c *coverage) error {
 	c.releases++
 	shapes(r, c)
-	bounded, q, touched, err := p.query(r)
-	if err != nil || !touched {
+	if err := m.load(ctx, x, p); err != nil {
 		return err
 	}
-	if err := m.load(ctx, x, p); err != nil {
+	values, err := m.values(ctx, r)
+	if err != nil {
+		return err
+	}
+	if c.releases%2 == 0 {
+		values = nil // as where no engine has read the public tables
+	}
+	bounded, q, touched, err := p.query(r, values)
+	if err != nil || !touched {
 		return err
 	}
 	broken := func(format string, args ...any) error {
@@ -271,8 +278,8 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 
 // query goes the way from a release to its query. touched is false where a
 // planted fault leaves the release alone.
-func (p pipeline) query(r *stability.Release) (b *plan.Bounded, q engine.Query, touched bool, err error) {
-	b = rewrite.Release(r)
+func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan.Bounded, q engine.Query, touched bool, err error) {
+	b = rewrite.Release(r, values)
 	if q, err = render.Release(b); err != nil || !p.planted {
 		return b, q, true, err
 	}
@@ -373,22 +380,14 @@ func (m *machines) domains(ctx context.Context, r *stability.Release, types []sq
 	if r.Private {
 		return "", nil
 	}
-	for i, k := range r.Keys {
+	values, err := m.values(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	for i := range r.Keys {
 		known := map[string]bool{}
-		for _, d := range k.Domain {
-			if d.FromTable == nil {
-				for v := range d.All(types[i]) {
-					known[sqltype.Key(v)] = true
-				}
-				continue
-			}
-			listed, err := exactGroups(ctx, m.plain, "d", engine.Query{SQL: fmt.Sprintf("SELECT DISTINCT %s FROM %s", d.FromColumn.Name, d.FromTable.Name), Keys: types[i : i+1]}, 0, 0, 1)
-			if err != nil {
-				return "", err
-			}
-			for _, g := range listed {
-				known[sqltype.Key(valueOf(g.key[0], types[i]))] = true
-			}
+		for _, v := range values[i] {
+			known[sqltype.Key(v)] = true
 		}
 		for _, result := range results {
 			for key, g := range result {
@@ -399,6 +398,33 @@ func (m *machines) domains(ctx context.Context, r *stability.Release, types []sq
 		}
 	}
 	return "", nil
+}
+
+// values are those of each key's public domain; nil where groups are chosen privately.
+func (m *machines) values(ctx context.Context, r *stability.Release) ([][]sqltype.Value, error) {
+	if r.Private {
+		return nil, nil
+	}
+	all := make([][]sqltype.Value, len(r.Keys))
+	for i, k := range r.Keys {
+		t := k.Expr.Type()
+		for _, d := range k.Domain {
+			if d.FromTable == nil {
+				all[i] = slices.AppendSeq(all[i], d.All(t))
+				continue
+			}
+			listed, err := exactGroups(ctx, m.plain, "d", engine.Query{SQL: fmt.Sprintf("SELECT DISTINCT %s FROM %s", d.FromColumn.Name, d.FromTable.Name), Keys: []sqltype.Type{t}}, 0, 0, 1)
+			if err != nil {
+				return nil, err
+			}
+			for _, g := range listed {
+				if v := valueOf(g.key[0], t); v != nil {
+					all[i] = append(all[i], v)
+				}
+			}
+		}
+	}
+	return all, nil
 }
 
 // shapes notes what an accepted release is made of.

@@ -2,6 +2,8 @@ package render
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -12,7 +14,12 @@ import (
 
 // Release renders the contribution-bounded aggregation of a release.
 //
-// The rows are sorted once by (unit, hash of the group, group, hash of the row,
+// Where no row has to be chosen among others (rows are counted, or partial sums clamped),
+// the rows of each unit and group are aggregated first. What such a pair adds is then a
+// function of its own rows, bounded by R or its clamp, and d says which of the unit's
+// groups it is, in the order of their hashes: those up to L0 are kept.
+//
+// Elsewhere the rows are sorted once by (unit, hash of the group, group, hash of the row,
 // row); three window functions share that sort:
 //
 //	d  which of the unit's groups this is, in the order of their hashes
@@ -21,7 +28,11 @@ import (
 // Hashes are salted and of 64 bits; the columns behind them break ties, so that
 // only identical rows remain tied, and which of those is kept changes nothing.
 // Identical rows have one hash and so are kept or dropped in a run: which rows
-// are kept is a function of the unit's own rows and the salt alone.
+// are kept is a function of the unit's own rows and the salt alone. Where all keys are
+// listed, the last bits of a group's hash are its number among all groups, which breaks
+// ties as well and is sorted faster.
+//
+// Where there are no more than L0 groups, no unit can be in more, and none is left out.
 func Release(b *plan.Bounded) (engine.Query, error) {
 	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow}
 	for _, k := range b.Keys {
@@ -31,9 +42,15 @@ func Release(b *plan.Bounded) (engine.Query, error) {
 	input, scope := r.relation(b.Input), r.scope(column)
 	w := &bounded{node: b}
 	rows := []string{column(b.Unit) + " AS u"}
+	var where []string
 	for i, k := range b.Keys {
-		w.keys = append(w.keys, fmt.Sprintf("k%d", i))
-		rows = append(rows, fmt.Sprintf("%s AS k%d", scope.expr(k), i))
+		key, value := fmt.Sprintf("k%d", i), scope.expr(k)
+		if list := w.listed(i); list != nil { // NULL where it is none of them
+			value = fmt.Sprintf("TRY_CAST(%s AS ENUM(%s))", value, texts(list))
+			where = append(where, key+" IS NOT NULL")
+		}
+		w.keys = append(w.keys, key)
+		rows = append(rows, value+" AS "+key)
 	}
 	for i, c := range b.Contributions {
 		if c.Kind == plan.DistinctValues {
@@ -49,10 +66,22 @@ func Release(b *plan.Bounded) (engine.Query, error) {
 	}
 	source := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(rows, ", "), input)
 	if !b.OneRow {
-		source = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE hash(u) %% CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)", source)
+		where = append(where, "hash(u) % CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)")
+	}
+	if len(where) > 0 {
+		source = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", source, strings.Join(where, " AND "))
 	}
 	q.SQL, q.Tables = w.render(source), r.tables
 	return q, r.err
+}
+
+// texts lists constants.
+func texts(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = text(s)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 func isOne(e plan.Expr) bool {
@@ -71,18 +100,11 @@ func (w *bounded) render(rows string) string {
 	switch {
 	case b.OneRow:
 		return w.group(rows, w.oneRow)
-	case len(w.keys) == 0 && w.countsOnly():
-		// One group and no choice among rows: counting each unit's rows will do.
-		units := fmt.Sprintf("SELECT u, count(*) AS n FROM (%s) AS t GROUP BY u", rows)
-		return w.group(units, func(i int, c plan.Contribution) string {
-			if c.Kind == plan.UnitCount {
-				return "count(*)"
-			}
-			return fmt.Sprintf("sum(least(n, %d))", b.MaxRows)
-		})
+	case w.summable():
+		return w.group(w.keptGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
 	}
-	hashed := []string{"*", w.hash(w.keys) + " AS hk"}
-	group := append([]string{"hk"}, w.keys...)
+	hashed := []string{"*", w.groupHash() + " AS hk"}
+	group := w.groupOrder()
 	row := group
 	if len(w.chosen) > 0 {
 		hashed = append(hashed, w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))+" AS hr")
@@ -90,9 +112,13 @@ func (w *bounded) render(rows string) string {
 	}
 	byGroup := fmt.Sprintf("OVER (PARTITION BY u ORDER BY %s)", strings.Join(group, ", "))
 	byRow := fmt.Sprintf("OVER (PARTITION BY u ORDER BY %s)", strings.Join(row, ", "))
-	ranked := []string{"*",
-		fmt.Sprintf("dense_rank() %s AS d", byGroup),
-		fmt.Sprintf("row_number() %s - rank() %s + 1 AS r", byRow, byGroup)}
+	ranked := []string{"*"}
+	var kept []string
+	if w.cuts() {
+		ranked = append(ranked, fmt.Sprintf("dense_rank() %s AS d", byGroup))
+		kept = append(kept, fmt.Sprintf("d <= %d", b.MaxGroups))
+	}
+	ranked = append(ranked, fmt.Sprintf("row_number() %s - rank() %s + 1 AS r", byRow, byGroup))
 	byUnit := append([]string{"u"}, w.keys...)
 	distinct := false
 	for i, c := range b.Contributions {
@@ -110,14 +136,15 @@ func (w *bounded) render(rows string) string {
 			}
 		}
 	}
-	kept := fmt.Sprintf("d <= %d", b.MaxGroups)
 	if w.rowsOnly() {
-		kept += fmt.Sprintf(" AND r <= %d", b.MaxRows)
+		kept = append(kept, fmt.Sprintf("r <= %d", b.MaxRows))
 	}
-	text := fmt.Sprintf("SELECT * FROM (SELECT %s FROM (SELECT %s FROM (%s) AS t) AS t) AS t WHERE %s",
-		strings.Join(ranked, ", "), strings.Join(hashed, ", "), rows, kept)
+	text := fmt.Sprintf("SELECT %s FROM (SELECT %s FROM (%s) AS t) AS t", strings.Join(ranked, ", "), strings.Join(hashed, ", "), rows)
+	if len(kept) > 0 {
+		text = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", text, strings.Join(kept, " AND "))
+	}
 	if !distinct && slices.ContainsFunc(b.Contributions, w.ofUnit) {
-		return w.group(w.unitGroups(text, byUnit), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
+		return w.group(w.unitGroups(text), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
 	}
 	return w.group(text, w.boundedValue)
 }
@@ -127,9 +154,11 @@ func (w *bounded) ofUnit(c plan.Contribution) bool {
 	return c.Kind == plan.Clamped || c.Kind == plan.UnitCount && c.Value != nil
 }
 
-// unitGroups computes each unit's contributions to each of its kept groups.
-func (w *bounded) unitGroups(rows string, byUnit []string) string {
-	columns := append([]string(nil), byUnit...)
+// unitGroups computes each unit's contributions to each of its groups, of which rows are
+// given. Where none need be chosen, rows are all of them; else they are ranked.
+func (w *bounded) unitGroups(rows string) string {
+	byUnit := append([]string{"u"}, w.keys...)
+	columns := byUnit[:len(byUnit):len(byUnit)]
 	for i, c := range w.node.Contributions {
 		part := "1"
 		switch {
@@ -137,12 +166,77 @@ func (w *bounded) unitGroups(rows string, byUnit []string) string {
 			part = fmt.Sprintf("CASE WHEN sum(v%d) IS NOT NULL THEN least(greatest(sum(v%d), %s), %s) END", i, i, c.Lower, c.Upper)
 		case c.Kind == plan.UnitCount && c.Value != nil:
 			part = fmt.Sprintf("CASE WHEN bool_or(v%d) THEN 1 END", i)
+		case c.Kind == plan.Added && w.summable():
+			part = fmt.Sprintf("least(count(*), %d)", w.node.MaxRows)
 		case c.Kind == plan.Added:
 			part = fmt.Sprintf("sum(v%d) FILTER (WHERE r <= %d)", i, w.node.MaxRows)
 		}
 		columns = append(columns, fmt.Sprintf("%s AS p%d", part, i))
 	}
+	if w.summable() && w.cuts() {
+		columns = append(columns, w.groupHash()+" AS hk")
+	}
 	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(columns, ", "), rows, strings.Join(byUnit, ", "))
+}
+
+// keptGroups keeps of each unit's groups, one row each, as many as it may be in.
+func (w *bounded) keptGroups(groups string) string {
+	if !w.cuts() {
+		return groups
+	}
+	return fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS d FROM (%s) AS t) AS t WHERE d <= %d",
+		strings.Join(w.groupOrder(), ", "), groups, w.node.MaxGroups)
+}
+
+// cuts reports whether a unit can be in more groups than it may.
+func (w *bounded) cuts() bool { return len(w.keys) > 0 && !w.node.EveryGroup }
+
+// listed are the texts that a key may be, or nil.
+func (w *bounded) listed(i int) []string {
+	if i < len(w.node.Listed) {
+		return w.node.Listed[i]
+	}
+	return nil
+}
+
+// numberBits bounds how much of a group's hash its number takes.
+const numberBits = 20
+
+// number is the number of a group among all that there can be, and how many bits it has;
+// empty where that is not known.
+func (w *bounded) number() (code string, size int) {
+	var parts []string
+	all := 1
+	for i, key := range w.keys {
+		n := len(w.listed(i))
+		if n == 0 || all > 1<<numberBits/n {
+			return "", 0
+		}
+		part := fmt.Sprintf("CAST(enum_code(%s) AS UBIGINT)", key)
+		if all > 1 {
+			part += fmt.Sprintf(" * %d", all)
+		}
+		parts = append(parts, part)
+		all *= n
+	}
+	return strings.Join(parts, " + "), bits.Len(uint(all - 1))
+}
+
+// groupHash is what the groups of a unit are ordered by, and groupOrder the columns that
+// make that a total order.
+func (w *bounded) groupHash() string {
+	hash := w.hash(w.keys)
+	if code, size := w.number(); code != "" {
+		return fmt.Sprintf("(%s & CAST(%d AS UBIGINT)) + %s", hash, uint64(math.MaxUint64)<<size, code)
+	}
+	return hash
+}
+
+func (w *bounded) groupOrder() []string {
+	if code, _ := w.number(); code != "" {
+		return []string{"hk"}
+	}
+	return append([]string{"hk"}, w.keys...)
 }
 
 // hash is the salted hash of the unit and more columns. DuckDB ends the hash of
@@ -153,10 +247,10 @@ func (w *bounded) hash(columns []string) string {
 	return fmt.Sprintf("hash(hash(%s))", strings.Join(append([]string{"CAST($salt AS BIGINT)", "u"}, columns...), ", "))
 }
 
-// countsOnly reports whether every contribution counts rows or units as they are.
-func (w *bounded) countsOnly() bool {
+// summable reports whether what a unit adds to a group needs no choice among its rows.
+func (w *bounded) summable() bool {
 	for _, c := range w.node.Contributions {
-		if !(c.Kind == plan.UnitCount && c.Value == nil || c.Kind == plan.Added && isOne(c.Value)) {
+		if c.Kind == plan.DistinctValues || c.Kind == plan.Added && !isOne(c.Value) {
 			return false
 		}
 	}
@@ -178,7 +272,13 @@ func (w *bounded) rowsOnly() bool {
 
 // group sums the contributions by key.
 func (w *bounded) group(rows string, value func(int, plan.Contribution) string) string {
-	columns := w.keys[:len(w.keys):len(w.keys)]
+	var columns []string
+	for i, key := range w.keys {
+		if w.listed(i) != nil {
+			key = "CAST(" + key + " AS VARCHAR)"
+		}
+		columns = append(columns, key)
+	}
 	for i, c := range w.node.Contributions {
 		columns = append(columns, fmt.Sprintf("CAST(%s AS HUGEINT) AS x%d", value(i, c), i))
 	}

@@ -8,7 +8,9 @@
 package rewrite
 
 import (
+	"math"
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -23,8 +25,9 @@ var (
 
 // Release returns the exact query of a release. Its columns are the keys, then
 // one integer for each component, then, if the groups are privately selected,
-// the number of distinct units.
-func Release(r *stability.Release) *plan.Bounded {
+// the number of distinct units. values are those of each key's public domain, where
+// they are known; nil if they are not.
+func Release(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	var keyed []*catalog.Table
 	if !r.OneRow {
 		keyed = rowTables(r.Input)
@@ -32,13 +35,20 @@ func Release(r *stability.Release) *plan.Bounded {
 	rows := thread(r.Input, keyed)
 	unit := len(rows.Columns()) - 1
 	b := &plan.Bounded{Unit: unit, OneRow: r.OneRow, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Span: r.Span}
-	for _, k := range r.Keys {
+	groups := int64(1)
+	for i, k := range r.Keys {
+		var texts []string
 		if !r.Private {
-			rows = within(rows, k)
+			var n int64
+			if texts, n = listed(k, values, i); texts == nil {
+				rows = within(rows, k)
+			}
+			groups = times(groups, n)
 		}
-		b.Keys, b.Names = append(b.Keys, k.Expr), append(b.Names, k.Name)
+		b.Keys, b.Names, b.Listed = append(b.Keys, k.Expr), append(b.Names, k.Name), append(b.Listed, texts)
 	}
 	b.Input = rows
+	b.EveryGroup = !r.Private && groups != 0 && groups <= b.MaxGroups
 	for _, c := range r.Components {
 		b.Contributions = append(b.Contributions, contribution(c))
 	}
@@ -46,6 +56,52 @@ func Release(r *stability.Release) *plan.Bounded {
 		b.Contributions = append(b.Contributions, plan.Contribution{Kind: plan.UnitCount})
 	}
 	return b
+}
+
+// mostListed bounds the texts that stand in a query as a key's type.
+const mostListed = 1000
+
+// listed returns the texts that a key may be, nil where that is not a short list, and how
+// many values its public domain has at most, 0 where the query does not decide that: the
+// values of a public table are its rows, when the query runs.
+func listed(k stability.Key, values [][]sqltype.Value, i int) (texts []string, n int64) {
+	var all []sqltype.Value
+	for _, d := range k.Domain {
+		size, ok := d.Size()
+		if !ok {
+			n = 0
+			break
+		}
+		n += size
+		if d.Step == nil {
+			all = append(all, d.Values...)
+		}
+	}
+	if values != nil {
+		all = values[i]
+	}
+	if k.Expr.Type().Kind != sqltype.Text || n == 0 && values == nil || len(all) > mostListed {
+		return nil, n
+	}
+	seen := map[string]bool{}
+	for _, v := range all {
+		text, ok := v.(string)
+		if !ok || strings.Contains(text, "\x00") { // which no constant can hold
+			return nil, n
+		}
+		if !seen[text] {
+			seen[text], texts = true, append(texts, text)
+		}
+	}
+	return texts, int64(len(texts))
+}
+
+// times multiplies numbers of groups; 0 stands for one that is not known, or too large.
+func times(a, b int64) int64 {
+	if a > math.MaxInt32 || b > math.MaxInt32 {
+		return 0
+	}
+	return a * b
 }
 
 // within keeps the rows whose key lies in its public domain, before any bound
