@@ -20,7 +20,8 @@ type Description struct {
 	certified float64
 }
 
-func (d *Description) set(name string, value any) {
+// Set adds a number, or replaces one.
+func (d *Description) Set(name string, value any) {
 	if _, again := d.Values[name]; !again {
 		d.Names = append(d.Names, name)
 	}
@@ -29,14 +30,14 @@ func (d *Description) set(name string, value any) {
 
 // pair sets the two probabilities of a channel, and the variance of raw shares.
 func (d *Description) pair(c channel) {
-	d.set("p", near(c.hit))
-	d.set("q", near(c.miss))
+	d.Set("p", near(c.hit))
+	d.Set("q", near(c.miss))
 	d.spread(c)
 }
 
 func (d *Description) spread(c channel) {
-	d.set("var_f0", c.variance(0)/d.reports)
-	d.set("var_f01", c.variance(0.1)/d.reports)
+	d.Set("var_f0", c.variance(0)/d.reports)
+	d.Set("var_f01", c.variance(0.1)/d.reports)
 }
 
 // MarshalJSON writes the numbers in their order.
@@ -62,9 +63,9 @@ func (d *Description) MarshalJSON() ([]byte, error) {
 
 func newDescription(protocol Protocol, asked, certified fmt.Stringer, e, c float64, reports int64) *Description {
 	d := &Description{Values: map[string]any{}, reports: float64(max(reports, 1)), epsilon: e, certified: c}
-	d.set("protocol", protocol)
-	d.set("epsilon", json.Number(decimal(asked.String(), e)))
-	d.set("certified", json.Number(decimal(certified.String(), c)))
+	d.Set("protocol", protocol)
+	d.Set("epsilon", json.Number(decimal(asked.String(), e)))
+	d.Set("certified", json.Number(decimal(certified.String(), c)))
 	return d
 }
 
@@ -81,13 +82,13 @@ func decimal(text string, near float64) string {
 func (f *Frequency) Describe(reports int64) *Description {
 	d := newDescription(f.options.Protocol, f.options.Epsilon, f.epsilon, f.options.Epsilon.Float64(), f.epsilon.Float64(), reports)
 	if f.why != "" {
-		d.set("why", f.why)
+		d.Set("why", f.why)
 	}
-	d.set("categories", f.options.Values)
-	d.set("reports", max(reports, 1))
+	d.Set("categories", f.options.Values)
+	d.Set("reports", max(reports, 1))
 	f.kernel.parameters(d)
-	d.set("variance", f.Variance(0)/d.reports)
-	d.set("event", f.event)
+	d.Set("variance", f.Variance(0)/d.reports)
+	d.Set("event", f.event)
 	return d
 }
 

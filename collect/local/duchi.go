@@ -51,9 +51,9 @@ func (d *duchi) reach() float64             { return d.scale + 1 }
 func (d *duchi) variance(x float64) float64 { return d.scale*d.scale - x*x }
 
 func (d *duchi) parameters(to *Description) {
-	to.set("p", near(plus(half(), d.c)))
-	to.set("q", near(minus(half(), d.c)))
-	to.set("duchi_B", d.scale)
-	to.set("duchi_var_x0", d.variance(0)/to.reports)
-	to.set("duchi_var_x1", d.variance(1)/to.reports)
+	to.Set("p", near(plus(half(), d.c)))
+	to.Set("q", near(minus(half(), d.c)))
+	to.Set("duchi_B", d.scale)
+	to.Set("duchi_var_x0", d.variance(0)/to.reports)
+	to.Set("duchi_var_x1", d.variance(1)/to.reports)
 }

@@ -128,9 +128,9 @@ func (s *same) merge(other counter) {
 }
 
 func (f *fastLH) parameters(d *Description) {
-	d.set("g", f.g)
-	d.set("functions", f.rows)
+	d.Set("g", f.g)
+	d.Set("functions", f.rows)
 	d.pair(f.channel())
-	d.set("q_support", near(f.channel().miss))
-	d.set("var_ideal_g", unaryIdeal(d.epsilon)/d.reports)
+	d.Set("q_support", near(f.channel().miss))
+	d.Set("var_ideal_g", unaryIdeal(d.epsilon)/d.reports)
 }

@@ -112,8 +112,8 @@ func transform(x []float64) {
 }
 
 func (h *hadamard) parameters(d *Description) {
-	d.set("p_keep", near(h.p))
-	d.set("scale", 1/near(minus(plus(h.p, h.p), one())))
+	d.Set("p_keep", near(h.p))
+	d.Set("scale", 1/near(minus(plus(h.p, h.p), one())))
 	d.pair(h.channel())
 }
 

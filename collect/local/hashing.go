@@ -159,8 +159,8 @@ func (o *olh) vote(r Report, counts []uint64) {
 }
 
 func (o *olh) parameters(d *Description) {
-	d.set("g", o.g)
+	d.Set("g", o.g)
 	d.pair(o.channel())
-	d.set("q_support", near(o.channel().miss))
-	d.set("var_ideal_g", unaryIdeal(d.epsilon)/d.reports)
+	d.Set("q_support", near(o.channel().miss))
+	d.Set("var_ideal_g", unaryIdeal(d.epsilon)/d.reports)
 }

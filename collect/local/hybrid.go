@@ -94,8 +94,8 @@ func (h *hybrid) variance(x float64) float64 {
 func (h *hybrid) parameters(to *Description) {
 	h.duchi.parameters(to)
 	h.piecewise.named(to)
-	to.set("eps_star", hybridThreshold())
-	to.set("hybrid_alpha", h.alpha)
-	to.set("hybrid_var_x0", h.variance(0)/to.reports)
-	to.set("hybrid_var_x1", h.variance(1)/to.reports)
+	to.Set("eps_star", hybridThreshold())
+	to.Set("hybrid_alpha", h.alpha)
+	to.Set("hybrid_var_x0", h.variance(0)/to.reports)
+	to.Set("hybrid_var_x1", h.variance(1)/to.reports)
 }

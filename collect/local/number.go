@@ -282,10 +282,10 @@ func (n *Number) Variance(x float64) float64 { return n.kernel.variance(x) }
 // reports, of the range from −1 to 1.
 func (n *Number) Describe(reports int64) *Description {
 	d := newDescription(n.options.Protocol, n.options.Epsilon, n.epsilon, n.options.Epsilon.Float64(), n.epsilon.Float64(), reports)
-	d.set("reports", max(reports, 1))
+	d.Set("reports", max(reports, 1))
 	n.kernel.parameters(d)
-	d.set("laplace_var", 8/(d.epsilon*d.epsilon)/d.reports)
-	d.set("variance", max(n.kernel.variance(0), n.kernel.variance(1))/d.reports)
-	d.set("event", n.Event())
+	d.Set("laplace_var", 8/(d.epsilon*d.epsilon)/d.reports)
+	d.Set("variance", max(n.kernel.variance(0), n.kernel.variance(1))/d.reports)
+	d.Set("event", n.Event())
 	return d
 }

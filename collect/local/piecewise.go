@@ -59,14 +59,14 @@ func (p *piecewise) variance(x float64) float64 {
 }
 
 func (p *piecewise) parameters(to *Description) {
-	to.set("p", near(p.p))
-	to.set("q", near(not(p.p)))
+	to.Set("p", near(p.p))
+	to.Set("q", near(not(p.p)))
 	p.named(to)
 }
 
 func (p *piecewise) named(to *Description) {
-	to.set("pm_C", p.bound())
-	to.set("pm_density", (p.e*p.e-p.e)/(2*p.e+2))
-	to.set("pm_var_x0", p.variance(0)/to.reports)
-	to.set("pm_var_x1", p.variance(1)/to.reports)
+	to.Set("pm_C", p.bound())
+	to.Set("pm_density", (p.e*p.e-p.e)/(2*p.e+2))
+	to.Set("pm_var_x0", p.variance(0)/to.reports)
+	to.Set("pm_var_x1", p.variance(1)/to.reports)
 }

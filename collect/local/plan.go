@@ -29,10 +29,13 @@ func (f *Frequency) Error(respondents int64, beta *big.Rat) (float64, error) {
 		return h.offMargin(respondents, math.Log(tail)) / n, nil
 	}
 	gap, v := f.spread()
+	return bernstein(n, v, tail) / gap, nil
+}
+
+// bernstein is the s with n·s² = 2l(v + s/3), l = ln(2/tail), rounded up.
+func bernstein(n, v, tail float64) float64 {
 	l := math.Log(2 / tail)
-	// n·s² = 2l(v + s/3).
-	s := l/(3*n) + math.Sqrt(l*l/(9*n*n)+2*l*v/n)
-	return s / gap * (1 + 1e-12), nil
+	return (l/(3*n) + math.Sqrt(l*l/(9*n*n)+2*l*v/n)) * (1 + 1e-12)
 }
 
 // spread is hit−miss, and the greatest variance of a score.

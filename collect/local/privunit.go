@@ -241,15 +241,39 @@ func (v *Vector) Variance(x float64) float64 { m := near(v.keep); return 1/(m*m)
 // so many reports.
 func (v *Vector) Describe(reports int64) *Description {
 	d := newDescription(PrivUnit, v.options.Epsilon, v.epsilon, v.options.Epsilon.Float64(), v.epsilon.Float64(), reports)
-	d.set("dimension", v.options.Dimension)
-	d.set("reports", max(reports, 1))
-	d.set("radius", v.radius)
-	d.set("p", near(v.p))
-	d.set("q", near(not(v.p)))
-	d.set("m", near(v.keep))
-	d.set("scale", 1/near(v.keep))
-	d.set("over", "the corners of the cube")
-	d.set("variance", v.Variance(0)/d.reports)
-	d.set("event", v.Event())
+	d.Set("dimension", v.options.Dimension)
+	d.Set("reports", max(reports, 1))
+	d.Set("radius", v.radius)
+	d.Set("p", near(v.p))
+	d.Set("q", near(not(v.p)))
+	d.Set("m", near(v.keep))
+	d.Set("scale", 1/near(v.keep))
+	d.Set("over", "the corners of the cube")
+	d.Set("variance", v.Variance(0)/d.reports)
+	d.Set("event", v.Event())
 	return d
+}
+
+// Error returns an α such that the raw mean of a coordinate over so many respondents is within α
+// of the true one but with probability beta (Bernstein; see Frequency.Error).
+func (v *Vector) Error(respondents int64, beta *big.Rat) (float64, error) {
+	tail, err := EstimateOptions{Beta: beta}.tail(1)
+	if err != nil {
+		return 0, err
+	}
+	if respondents < 1 {
+		return 0, parameter("there are no respondents")
+	}
+	return bernstein(float64(respondents), 0.25, tail) * 2 / near(v.keep), nil
+}
+
+// Respondents returns the least number of them for an Error of at most alpha.
+func (v *Vector) Respondents(alpha, beta *big.Rat) (int64, error) {
+	if alpha == nil || alpha.Sign() <= 0 {
+		return 0, parameter("alpha is not positive")
+	}
+	return leastCount(func(n int64) (bool, error) {
+		e, err := v.Error(n, beta)
+		return e <= near(alpha), err
+	})
 }

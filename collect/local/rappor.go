@@ -201,14 +201,14 @@ func (g *grid) merge(other counter) {
 }
 
 func (r *rappor) parameters(d *Description) {
-	d.set("f", near(r.f))
-	d.set("p", near(r.p))
-	d.set("q", near(r.q))
-	d.set("h", r.hashes)
-	d.set("bits", r.bits)
-	d.set("cohorts", r.cohorts)
-	d.set("eps_inf", r.forever.Float64())
-	d.set("q_star", near(r.set))
-	d.set("p_star", near(r.unset))
-	d.set("eps_1", d.certified)
+	d.Set("f", near(r.f))
+	d.Set("p", near(r.p))
+	d.Set("q", near(r.q))
+	d.Set("h", r.hashes)
+	d.Set("bits", r.bits)
+	d.Set("cohorts", r.cohorts)
+	d.Set("eps_inf", r.forever.Float64())
+	d.Set("q_star", near(r.set))
+	d.Set("p_star", near(r.unset))
+	d.Set("eps_1", d.certified)
 }

@@ -120,7 +120,7 @@ func (s *sums) merge(other counter) {
 }
 
 func (h *she) parameters(d *Description) {
-	d.set("var", h.variance()/d.reports)
-	d.set("scale", near(h.law2.Scale())/sheStep)
-	d.set("over", "integers")
+	d.Set("var", h.variance()/d.reports)
+	d.Set("scale", near(h.law2.Scale())/sheStep)
+	d.Set("over", "integers")
 }

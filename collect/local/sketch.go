@@ -81,15 +81,15 @@ func (c *sketch) counter() counter {
 }
 
 func (c *sketch) parameters(d *Description) {
-	d.set("p", near(c.bits.p.p))
-	d.set("q", near(c.bits.q.p))
+	d.Set("p", near(c.bits.p.p))
+	d.Set("q", near(c.bits.q.p))
 	d.size(c)
 	d.spread(c.channel())
 }
 
 func (d *Description) size(c *sketch) {
-	d.set("rows", c.rows)
-	d.set("columns", c.columns)
+	d.Set("rows", c.rows)
+	d.Set("columns", c.columns)
 }
 
 // hadamardSketch tells one coefficient of the row's Hadamard transform, which is a public coin
@@ -157,10 +157,10 @@ func (s *rowSpectrum) merge(other counter) {
 }
 
 func (c *hadamardSketch) parameters(d *Description) {
-	d.set("p_keep", near(c.bit.p))
-	d.set("scale", 1/near(minus(plus(c.bit.p, c.bit.p), one())))
-	d.set("p", near(c.bit.p))
-	d.set("q", 0.5)
+	d.Set("p_keep", near(c.bit.p))
+	d.Set("scale", 1/near(minus(plus(c.bit.p, c.bit.p), one())))
+	d.Set("p", near(c.bit.p))
+	d.Set("q", 0.5)
 	d.size(&c.sketch)
 	d.spread(c.channel())
 }

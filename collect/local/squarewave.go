@@ -55,11 +55,11 @@ func (s *squareWave) variance(x float64) float64 {
 
 func (s *squareWave) parameters(to *Description) {
 	b, e := waveReach(s.epsilon), math.Exp(s.epsilon)
-	to.set("b", b)
-	to.set("p", e/(2*b*e+1))
-	to.set("q", 1/(2*b*e+1))
-	to.set("cells", s.positions()+1)
-	to.set("width", s.width)
+	to.Set("b", b)
+	to.Set("p", e/(2*b*e+1))
+	to.Set("q", 1/(2*b*e+1))
+	to.Set("cells", s.positions()+1)
+	to.Set("width", s.width)
 }
 
 // Distribution returns the share of respondents in each cell, by expectation maximisation,

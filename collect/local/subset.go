@@ -122,6 +122,6 @@ func countNumbers(r Report, counts []uint64) {
 }
 
 func (u *subset) parameters(d *Description) {
-	d.set("subset", u.d)
+	d.Set("subset", u.d)
 	d.pair(u.channel())
 }

@@ -112,8 +112,8 @@ func countBits(r Report, counts []uint64) {
 func (u *unary) parameters(d *Description) {
 	d.pair(u.channel())
 	if u.protocol == THE {
-		d.set("theta", u.threshold)
-		d.set("var_formula", u.channel().variance(0)/d.reports)
-		d.set("var_pq", u.channel().variance(0)/d.reports)
+		d.Set("theta", u.threshold)
+		d.Set("var_formula", u.channel().variance(0)/d.reports)
+		d.Set("var_pq", u.channel().variance(0)/d.reports)
 	}
 }

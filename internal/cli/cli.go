@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/learn"
+	"github.com/discreet-dp/discreet/internal/cli/local"
 	"github.com/discreet-dp/discreet/internal/cli/noise"
 	"github.com/discreet-dp/discreet/internal/cli/owner"
 	accounts "github.com/discreet-dp/discreet/internal/cli/people"
@@ -27,7 +28,7 @@ import (
 func commands() []*command.Command {
 	all := []*command.Command{
 		query.Demo(), owner.Init(), owner.Check(), owner.Ledger(), accounts.User(), accounts.Approval(),
-		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), audit.Command(), verify.Command(),
+		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
 		serve.Command(), agent.Command(),

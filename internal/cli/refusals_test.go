@@ -163,7 +163,7 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 			before: []string{`discreet query --rho 0.01 --key monday 'SELECT count(*) FROM visits'`}}
 	case "D095":
 		return shownRefusal{kind: "sh", text: "discreet init departments.csv", clinic: true}
-	case "D098", "D142", "D144", "D166", "D183":
+	case "D098", "D142", "D144", "D166", "D183", "D192", "D193":
 		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
 	case "D099":
 		return shownRefusal{kind: "sh", text: count, clinic: true, before: []string{open}}

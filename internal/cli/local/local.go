@@ -1,0 +1,283 @@
+// Package local is the command local: respondents who randomize their own answers, and what
+// their reports say of all of them.
+package local
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	collect "github.com/discreet-dp/discreet/collect/local"
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/failure"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Command is discreet local.
+func Command() *command.Command {
+	c := &command.Command{
+		UsageLine: "local VERB PROTOCOL [flags]",
+		For:       command.Anyone,
+		Short:     "respondents randomize their own answers: nobody else needs to be trusted",
+		Long: `In the local model each respondent's own device randomizes the answer. What leaves it is a
+report that is epsilon-DP by itself, whoever collects it. The price is accuracy: the
+error of a share falls with the root of the number of respondents, where a trusted
+curator's falls with the number.
+
+describe says what a protocol is worth, before anybody is asked. report turns values
+into reports, on the respondent's side. estimate turns reports into shares or means,
+with intervals. simulate asks invented respondents.
+
+Protocols for one of --categories K or --values A,B,...: grr sue oue olh fastlh she the
+subset hadamard hadamard-response rappor cms hcms, and best, which is the one of least
+variance. For a number from --lower to --upper: duchi piecewise hybrid, and squarewave
+for its distribution. For a vector of --dimension D numbers from -1 to 1: privunit.`,
+		Examples: [2]string{
+			"discreet local describe best --epsilon 1 --categories 100 --reports 10000",
+			"discreet local report oue --epsilon 1 --values A,B,AB,0 -f answers.csv | discreet local estimate oue --epsilon 1 --values A,B,AB,0",
+		},
+		Verbs: []*command.Command{describe(), report(), estimate(), simulate()},
+	}
+	for _, v := range c.Verbs {
+		v.Of = c.Name()
+		v.Words = protocols()
+		v.Values = map[string][]string{"post": posts}
+	}
+	c.Run = func(_ context.Context, t *terminal.Terminal, _ []string) error {
+		c.WriteHelp(t.Err)
+		return failure.ErrUsageShown
+	}
+	return c
+}
+
+func protocols() (names []string) {
+	for _, p := range slices.Concat(collect.Frequencies(), collect.Numbers(), []collect.Protocol{collect.PrivUnit}) {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// An asking is what the flags say of a question, which respondents and collector must have
+// alike.
+type asking struct {
+	command    *command.Command
+	epsilon    privacy.Epsilon
+	categories int
+	values     []string
+	o          collect.FrequencyOptions
+	lower      *float64
+	upper      *float64
+	cells      int
+	dimension  int
+	json       bool
+}
+
+func (a *asking) define(c *command.Command) {
+	a.command = c
+	fs := &c.Flags
+	fs.Func("epsilon", "a report reveals at most `E`; of rappor, all reports of one value together", func(text string) (err error) {
+		a.epsilon, err = privacy.ParseEpsilon(text)
+		return err
+	})
+	fs.Func("categories", "the values are 0 to `K`-1; of privunit, the dimension", within(&a.categories, 1, collect.MaxValues))
+	fs.Func("values", "the values are `A,B,...`", command.List(&a.values))
+	fs.Func("lower", "numbers are at least `L` (default -1)", finite(&a.lower))
+	fs.Func("upper", "and at most `U` (default 1)", finite(&a.upper))
+	fs.Func("cells", "of squarewave: the distribution has `N` cells (default 64)", within(&a.cells, 2, 4096))
+	fs.Func("dimension", "of privunit: vectors of `D` numbers", within(&a.dimension, 1, 4096))
+	fs.Func("bits", "of rappor: a filter of `N` bits (default 128)", within(&a.o.Bits, 2, 1<<16))
+	fs.Func("hashes", "of rappor: `H` hash functions (default 2)", within(&a.o.Hashes, 1, 16))
+	fs.Func("cohorts", "of rappor: `N` cohorts (default 64)", within(&a.o.Cohorts, 1, 1<<16))
+	fs.Func("rows", "of cms and hcms: a sketch of `N` rows (default 1024)", within(&a.o.Rows, 1, 1<<16))
+	fs.Func("columns", "of cms and hcms: `N` columns (default 1024)", within(&a.o.Columns, 2, 1<<16))
+	fs.StringVar(&a.o.Salt, "salt", "", "of rappor, cms and hcms: a public `TEXT` that names the hash functions")
+	fs.BoolVar(&a.json, "json", false, "print JSON")
+}
+
+func within(to *int, least, most int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("want a whole number from %d to %d", least, most)
+		}
+		*to = n
+		return nil
+	}
+}
+
+func finite(to **float64) func(string) error {
+	return func(text string) error {
+		r, err := numeric.ParseDecimal(text)
+		if err != nil {
+			return err
+		}
+		f, _ := r.Float64()
+		*to = &f
+		return nil
+	}
+}
+
+// protocol reads the argument.
+func (a *asking) protocol(args []string) (collect.Protocol, error) {
+	switch {
+	case len(args) == 0:
+		return "", command.Missing("which protocol", "one of "+strings.Join(protocols(), " "))
+	case len(args) > 1:
+		return "", diagnostic.New("D113", diagnostic.Span{}, "an argument too many: %q", terminal.Printable(args[1])).Try("discreet %s", a.command.Line())
+	case !slices.Contains(protocols(), args[0]):
+		d := diagnostic.New("D190", diagnostic.Span{}, "there is no protocol %q", terminal.Printable(args[0])).
+			Try("they are %s", strings.Join(protocols(), " "))
+		if near := diagnostic.Nearest(args[0], protocols()); near != "" {
+			d.Try("did you mean %s?", near)
+		}
+		return "", d
+	}
+	return collect.Protocol(args[0]), nil
+}
+
+// survey makes the protocol that the flags describe.
+func (a *asking) survey(p collect.Protocol) (survey, error) {
+	if a.epsilon.Sign() == 0 {
+		return nil, command.Missing("what a report may reveal", "--epsilon E")
+	}
+	s, err := a.make(p)
+	return s, refusal(err)
+}
+
+// refusal gives a package's error its form.
+func refusal(err error) error {
+	var d *diagnostic.Diagnostic
+	switch {
+	case err == nil, errors.As(err, &d):
+		return err
+	case errors.Is(err, collect.ErrParameter):
+		return diagnostic.New("D191", diagnostic.Span{}, "%s", strings.TrimPrefix(err.Error(), collect.ErrParameter.Error()+": ")).
+			Because("no theorem covers it, or no randomizer of that kind exists").Try("discreet help local lists the protocols and what each needs")
+	}
+	return err
+}
+
+func (a *asking) make(p collect.Protocol) (survey, error) {
+	switch {
+	case p == collect.PrivUnit:
+		d := max(a.dimension, a.categories)
+		if d == 0 {
+			d = 2
+		}
+		v, err := collect.NewVector(collect.VectorOptions{Dimension: d, Epsilon: a.epsilon})
+		if err != nil {
+			return nil, err
+		}
+		return &vectors{v, v.NewTally(), d}, nil
+	case slices.Contains(collect.Numbers(), p):
+		o := collect.NumberOptions{Protocol: p, Epsilon: a.epsilon, Lower: -1, Upper: 1, Cells: a.cells}
+		if a.lower != nil {
+			o.Lower = *a.lower
+		}
+		if a.upper != nil {
+			o.Upper = *a.upper
+		}
+		n, err := collect.NewNumber(o)
+		if err != nil {
+			return nil, err
+		}
+		return &numbers{n, n.NewTally(), o}, nil
+	}
+	labels, err := a.labels()
+	if err != nil {
+		return nil, err
+	}
+	a.o.Protocol, a.o.Epsilon, a.o.Values = p, a.epsilon, len(labels)
+	f, err := collect.NewFrequency(a.o)
+	if err != nil {
+		return nil, err
+	}
+	index := make(map[string]int, len(labels))
+	for i, l := range labels {
+		if _, twice := index[l]; twice || l == "" {
+			return nil, diagnostic.New("D191", diagnostic.Span{}, "a value is empty or named twice").Try("name each value once with --values")
+		}
+		index[l] = i
+	}
+	return &frequencies{f, f.NewTally(), labels, index}, nil
+}
+
+func (a *asking) labels() ([]string, error) {
+	switch {
+	case a.values != nil && a.categories != 0:
+		return nil, diagnostic.New("D115", diagnostic.Span{}, "--values and --categories exclude each other")
+	case a.values != nil:
+		return a.values, nil
+	}
+	k := a.categories
+	if k == 0 {
+		k = 2
+	}
+	labels := make([]string, k)
+	for i := range labels {
+		labels[i] = strconv.Itoa(i)
+	}
+	return labels, nil
+}
+
+// A source is where records come from.
+type source struct {
+	file   string
+	column string
+}
+
+func (s *source) define(fs *flag.FlagSet, what, column string) {
+	fs.StringVar(&s.file, "f", "", "read "+what+" from `FILE`, CSV or JSON lines (default standard input)")
+	fs.StringVar(&s.column, "column", column, "in the column `NAME` (default "+column+"); a file of one column needs no header")
+}
+
+// open returns the records' text and its name.
+func (s *source) open(t *terminal.Terminal) (in io.ReadCloser, name string, err error) {
+	if s.file == "" || s.file == "-" {
+		return io.NopCloser(t.In), "standard input", nil
+	}
+	f, err := os.Open(s.file)
+	if err != nil {
+		return nil, "", workplace.Unreadable(s.file, err)
+	}
+	return f, s.file, nil
+}
+
+// A certainty is how sure intervals are to be.
+type certainty struct{ text string }
+
+func (c *certainty) define(fs *flag.FlagSet) {
+	fs.Func("confidence", "`C` of the intervals, between 0 and 1 (default 0.95)", func(text string) error {
+		r, err := numeric.ParseDecimal(text)
+		if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+			return errors.New("want a number between 0 and 1")
+		}
+		c.text = text
+		return nil
+	})
+}
+
+// beta is one minus the confidence, exactly.
+func (c *certainty) beta() *big.Rat {
+	r := big.NewRat(19, 20)
+	if c.text != "" {
+		r, _ = numeric.ParseDecimal(c.text) // read before
+	}
+	return r.Sub(big.NewRat(1, 1), r)
+}
+
+func (c *certainty) confidence() float64 {
+	f, _ := new(big.Rat).Sub(big.NewRat(1, 1), c.beta()).Float64()
+	return f
+}
