@@ -10,8 +10,12 @@ import (
 
 // A writer of flat Parquet files: optional columns, one plain page a column and
 // row group, no compression, no statistics. The format is Apache Parquet's
-// (parquet.thrift), its metadata in Thrift's compact protocol. The libraries
-// that write it would more than double the source of this module's build.
+// (parquet.thrift), its metadata in Thrift's compact protocol.
+//
+// It is written here because nothing else here should write it. DuckDB could, but its
+// adapter reads what the owner declares and has no way to write a file: that is easier to
+// review than when it may. The libraries that write Parquet would more than double the
+// source of this module's build. What is written is read back by DuckDB in a test.
 
 // A column gives the values of one column; append adds the value of a row in
 // plain encoding, or reports that it is NULL.
