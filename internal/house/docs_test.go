@@ -251,8 +251,8 @@ func TestChangelogIsShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, version := range strings.Split(string(text), "\n## ")[1:] {
-		if name, rest, _ := strings.Cut(version, "\n"); strings.Count(rest, "\n") > 60 {
-			t.Errorf("%s has %d lines, more than 60", name, strings.Count(rest, "\n"))
+		if name, rest, _ := strings.Cut(version, "\n"); strings.Count(rest, "\n") > 40 {
+			t.Errorf("%s has %d lines, more than 40", name, strings.Count(rest, "\n"))
 		}
 	}
 }
