@@ -123,6 +123,13 @@ func (a *Accounts) prepare(ctx context.Context) error {
 // Close closes the file.
 func (a *Accounts) Close() error { return a.db.Close() }
 
+// Backup copies the accounts' file of a ledger to one that there is not, as it is at one
+// moment. It opens no ledger.
+func Backup(ctx context.Context, path, to string) (err error) {
+	defer wrap(&err, "back up accounts to %s", to)
+	return store.Copy(ctx, path, to)
+}
+
 func (a *Accounts) now() time.Time { return a.options.Now() }
 
 // rolled returns the roll as it was read last.

@@ -288,6 +288,12 @@ func sum(chain int, seq int64, body, before []byte) []byte {
 	return h.Sum(nil)
 }
 
+// Backup copies a journal to a file that there is not, as it is at one moment.
+func Backup(ctx context.Context, path, to string) (err error) {
+	defer wrap(&err, "back up journal to %s", to)
+	return store.Copy(ctx, path, to)
+}
+
 // A Record is an event as it was kept.
 type Record struct {
 	Record int64 `json:"record"` // its number in its chain

@@ -23,7 +23,7 @@ import (
 // Ledger is discreet ledger.
 func Ledger() *command.Command {
 	c := &command.Command{
-		UsageLine: "ledger create|verify|acknowledge|confirm|accept|add|version|anchor|key|export [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|accept|add|version|anchor|key|export|backup [flags] [DOMAIN]",
 		For:       command.Owner,
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
@@ -61,11 +61,15 @@ export prints every record for auditors, as lines of JSON or as a table (--forma
 with the hash that the chain has after it. --journal prints a server's journal instead:
 sign-ins, what was explained and what was refused.
 
+backup FILE copies the ledger, the accounts beside it and a server's journal, while a server
+runs, to FILE, FILE.accounts and FILE.journal, and verifies the copy. It is for the day
+when the disk is lost: whatever was spent after it, it has forgotten. The anchor has not.
+
 key makes a key in the file that --ledger-key names. A ledger that is created with it,
 and from then on opened only with it, has a chain that nobody can compute anew who
 does not have the key. Keep it where the anchor is.`,
 		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export"},
+		Words:    []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export", "backup"},
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)
@@ -94,7 +98,9 @@ does not have the key. Keep it where the anchor is.`,
 			domain = args[0]
 		} else if verb == "accept" && len(args) != 1 {
 			return diagnostic.New("D113", diagnostic.Span{}, "name the digest of the catalog").Try("the server's log has it, where it refused to reload; sha256sum discreet.toml")
-		} else if (verb == "version" || verb == "accept") && len(args) == 1 {
+		} else if verb == "backup" && len(args) != 1 {
+			return diagnostic.New("D113", diagnostic.Span{}, "name the file to copy the ledger to").Try("discreet ledger backup FILE")
+		} else if (verb == "version" || verb == "accept" || verb == "backup") && len(args) == 1 {
 			name = args[0]
 		} else if err := command.None(c, args); err != nil {
 			return err
@@ -102,7 +108,7 @@ does not have the key. Keep it where the anchor is.`,
 		defer w.Close()
 		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "anchor": o.anchor, "key": o.key,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "backup": o.backup, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
 		if err != nil {
 			return err
@@ -124,7 +130,7 @@ type ownership struct {
 	*workplace.Workplace
 	terminal *terminal.Terminal
 	domain   string
-	name     string // of a version, or a digest
+	name     string // of a version, a digest, or a file
 	note     string
 	unread   bool // the owner knows that some columns cannot be read
 	format   string

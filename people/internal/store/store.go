@@ -3,6 +3,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/snapshot"
 )
 
 // Open opens a file, and makes it if there is none. It refuses one that others can read
@@ -47,4 +49,14 @@ func Existing(path string) (*sql.DB, error) {
 	}
 	return sql.Open("sqlite", "file://"+name+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
 		"&_pragma=trusted_schema(OFF)&_pragma=temp_store(MEMORY)")
+}
+
+// Copy copies a file that there is to one that there is not, as it is at one moment.
+func Copy(ctx context.Context, from, to string) (err error) {
+	db, err := Existing(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return snapshot.Take(ctx, db, to, nil)
 }
