@@ -42,7 +42,8 @@ with intervals. simulate asks invented respondents.
 Protocols for one of --categories K or --values A,B,...: grr sue oue olh fastlh she the
 subset hadamard hadamard-response rappor cms hcms, and best, which is the one of least
 variance. For a number from --lower to --upper: duchi piecewise hybrid, and squarewave
-for its distribution. For a vector of --dimension D numbers from -1 to 1: privunit.`,
+for its distribution. For a vector of --dimension D numbers from -1 to 1: privunit. For
+strings that nobody can list: pem, treehist.`,
 		Examples: [2]string{
 			"discreet local describe best --epsilon 1 --categories 100 --reports 10000",
 			"discreet local report oue --epsilon 1 --values A,B,AB,0 -f answers.csv | discreet local estimate oue --epsilon 1 --values A,B,AB,0",
@@ -62,7 +63,7 @@ for its distribution. For a vector of --dimension D numbers from -1 to 1: privun
 }
 
 func protocols() (names []string) {
-	for _, p := range slices.Concat(collect.Frequencies(), collect.Numbers(), []collect.Protocol{collect.PrivUnit}) {
+	for _, p := range slices.Concat(collect.Frequencies(), collect.Numbers(), []collect.Protocol{collect.PrivUnit}, collect.Discoveries()) {
 		names = append(names, string(p))
 	}
 	return names
@@ -80,6 +81,8 @@ type asking struct {
 	upper      *float64
 	cells      int
 	dimension  int
+	length     int
+	top        int
 	json       bool
 }
 
@@ -96,12 +99,14 @@ func (a *asking) define(c *command.Command) {
 	fs.Func("upper", "and at most `U` (default 1)", finite(&a.upper))
 	fs.Func("cells", "of squarewave: the distribution has `N` cells (default 64)", within(&a.cells, 2, 4096))
 	fs.Func("dimension", "of privunit: vectors of `D` numbers", within(&a.dimension, 1, 4096))
+	fs.Func("length", "of pem and treehist: `N` bytes of a string count (default 6)", within(&a.length, 1, 7))
+	fs.Func("top", "of pem and treehist: look for `N` strings (default 16)", within(&a.top, 1, 4096))
 	fs.Func("bits", "of rappor: a filter of `N` bits (default 128)", within(&a.o.Bits, 2, 1<<16))
 	fs.Func("hashes", "of rappor: `H` hash functions (default 2)", within(&a.o.Hashes, 1, 16))
 	fs.Func("cohorts", "of rappor: `N` cohorts (default 64)", within(&a.o.Cohorts, 1, 1<<16))
-	fs.Func("rows", "of cms and hcms: a sketch of `N` rows (default 1024)", within(&a.o.Rows, 1, 1<<16))
-	fs.Func("columns", "of cms and hcms: `N` columns (default 1024)", within(&a.o.Columns, 2, 1<<16))
-	fs.StringVar(&a.o.Salt, "salt", "", "of rappor, cms and hcms: a public `TEXT` that names the hash functions")
+	fs.Func("rows", "of cms, hcms and treehist: a sketch of `N` rows (default 1024; of treehist 64)", within(&a.o.Rows, 1, 1<<16))
+	fs.Func("columns", "of cms, hcms and treehist: `N` columns (default 1024)", within(&a.o.Columns, 2, 1<<16))
+	fs.StringVar(&a.o.Salt, "salt", "", "of rappor, cms, hcms and treehist: a public `TEXT` that names the hash functions")
 	fs.BoolVar(&a.json, "json", false, "print JSON")
 }
 
@@ -180,6 +185,13 @@ func (a *asking) make(p collect.Protocol) (survey, error) {
 			return nil, err
 		}
 		return &vectors{v, v.NewTally(), d}, nil
+	case slices.Contains(collect.Discoveries(), p):
+		x, err := collect.NewStrings(collect.StringsOptions{Protocol: p, Epsilon: a.epsilon, Length: a.length, Top: a.top,
+			Rows: a.o.Rows, Columns: a.o.Columns, Salt: a.o.Salt})
+		if err != nil {
+			return nil, err
+		}
+		return &texts{x, x.NewTally()}, nil
 	case slices.Contains(collect.Numbers(), p):
 		o := collect.NumberOptions{Protocol: p, Epsilon: a.epsilon, Lower: -1, Upper: 1, Cells: a.cells}
 		if a.lower != nil {

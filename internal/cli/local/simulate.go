@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	collect "github.com/discreet-dp/discreet/collect/local"
@@ -49,6 +50,9 @@ printed.`,
 		p, err := a.protocol(args)
 		if err != nil {
 			return err
+		}
+		if p == collect.PrivUnit || slices.Contains(collect.Discoveries(), p) {
+			return diagnostic.New("D191", diagnostic.Span{}, "%s is not simulated", p).Try("report and estimate take values of your own")
 		}
 		if err := terminal.CheckPlot(draw, false); err != nil {
 			return err
@@ -135,8 +139,6 @@ func (a *asking) invent(s survey, n int64) (p population, err error) {
 			p.values = append(p.values, strconv.FormatFloat(s.o.Lower+(s.o.Upper-s.o.Lower)*float64(i)/200, 'g', -1, 64))
 			weights = append(weights, 1)
 		}
-	default:
-		return p, diagnostic.New("D191", diagnostic.Span{}, "vectors are not simulated").Try("report and estimate take them")
 	}
 	sum, before, reached := 0.0, int64(0), 0.0
 	for _, w := range weights {

@@ -213,3 +213,38 @@ func (v *vectors) rows(o collect.EstimateOptions, _ string) ([]row, error) {
 	}
 	return rowsOf(labels, e.Raw, e.Low, e.High), nil
 }
+
+type texts struct {
+	*collect.Strings
+	tally *collect.StringsTally
+}
+
+func (x *texts) describe(reports int64) *collect.Description { return x.Describe(reports) }
+func (x *texts) respondents(alpha, beta *big.Rat) (int64, error) {
+	return x.Respondents(alpha, beta)
+}
+func (x *texts) off(n int64, beta *big.Rat) (float64, error) { return x.Error(n, beta) }
+func (x *texts) wants() string                               { return "a string" }
+func (x *texts) reports() int64                              { return x.tally.Reports() }
+
+func (x *texts) report(s *noise.Stream, value string) (string, bool, error) {
+	r, err := x.Randomize(s, value)
+	return x.Format(r), true, err
+}
+
+func (x *texts) add(report string) error {
+	r, err := x.Parse(report)
+	if err != nil {
+		return err
+	}
+	return x.tally.Add(r)
+}
+
+func (x *texts) rows(collect.EstimateOptions, string) ([]row, error) {
+	found, err := x.tally.Find()
+	var rows []row
+	for _, f := range found {
+		rows = append(rows, row{value: f.Text, estimate: f.Share})
+	}
+	return rows, err
+}
