@@ -58,6 +58,7 @@ type Engine struct {
 	options Options
 	spill   *spill
 	made    atomic.Int64 // copies
+	plans   plans
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
@@ -366,9 +367,9 @@ func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][
 
 // Close ends the instance and removes what it spilled.
 func (e *Engine) Close() error {
-	var err error
+	err := e.plans.close()
 	if e.db != nil {
-		err = e.db.Close()
+		err = errors.Join(err, e.db.Close())
 	}
 	if e.spill != nil {
 		err = errors.Join(err, e.spill.Close())

@@ -68,11 +68,7 @@ func (e *Engine) sliced(ctx context.Context, q engine.Query, n int64) ([][]sqlty
 	at := map[string][]sqltype.Value{}
 	for i := range n {
 		args := []driver.NamedValue{{Name: "salt", Value: q.Salt}, {Name: "slices", Value: n}, {Name: "slice", Value: i}}
-		var rows [][]sqltype.Value
-		err := raw(ctx, e.db, func(c *duckdb.Conn) (err error) {
-			rows, err = query(ctx, c, text, types, args)
-			return err
-		})
+		rows, err := e.run(ctx, text, q.Tables, types, args)
 		if err != nil {
 			return nil, err
 		}

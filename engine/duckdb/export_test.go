@@ -42,3 +42,10 @@ func DB(of any) *sql.DB {
 	}
 	return of.(*owner).db
 }
+
+// Plans is how many plans wait to be used again.
+func Plans(e *Engine) int {
+	e.plans.mu.Lock()
+	defer e.plans.mu.Unlock()
+	return len(e.plans.idle)
+}

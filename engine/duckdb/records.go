@@ -162,6 +162,7 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 			s.of = now
 		}
 		if useless != "" {
+			err = errors.Join(err, e.plans.drop()) // which hold it
 			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+useless, nil)
 			err = errors.Join(err, dropped)
 		}

@@ -115,6 +115,20 @@ func each(ctx context.Context, c *duckdb.Conn, text string, types []sqltype.Type
 		return err
 	}
 	defer func() { err = errors.Join(err, stmt.Close()) }()
+	return eachOf(ctx, stmt, types, args, f)
+}
+
+// all runs a planned SELECT.
+func all(ctx context.Context, stmt *duckdb.Stmt, types []sqltype.Type, args []driver.NamedValue) (out [][]sqltype.Value, err error) {
+	err = eachOf(ctx, stmt, types, args, func(row []sqltype.Value) error {
+		out = append(out, row)
+		return nil
+	})
+	return out, err
+}
+
+// eachOf runs a planned SELECT and calls f with every row.
+func eachOf(ctx context.Context, stmt *duckdb.Stmt, types []sqltype.Type, args []driver.NamedValue, f func([]sqltype.Value) error) (err error) {
 	rows, err := stmt.QueryContext(ctx, args)
 	if err != nil {
 		return err
