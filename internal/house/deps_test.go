@@ -112,6 +112,7 @@ var onlys = []only{
 	{"./internal/derive", []string{"./catalog", "./internal/bind", "./internal/diagnostic", "./internal/plan", "./internal/render", "./internal/sqlparse", "./internal/stability", "./sqltype"}, "the owner's SQL to columns: no engine and no data"},
 	{"./internal/books", []string{".", "./filter", "./internal/numeric", "./ledger", "./privacy"}, "what a ledger tells, for commands and servers: it writes down and decides nothing"},
 	{"./internal/bounds", []string{"./accountant", "./filter", "./internal/diagnostic", "./internal/numeric", "./privacy", "./privacy/plan"}, "what accountants say, for commands and servers: no data, no ledger, no terminal"},
+	{"./internal/display", []string{".", "./internal/numeric", "./internal/plot", "./internal/diagnostic", "./sqltype"}, "how an answer is shown, for commands and servers: it sees what was released, and no terminal"},
 	{"./internal/declaration", []string{"./catalog", "./internal/derive", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./sqltype"}, "what the owner declared, for commands and servers: no data, no terminal"},
 	{"./internal/stability", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./privacy", "./sqltype"}, "a pure function over the plan: no database, no noise, no budget"},
 	{"./internal/rewrite", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./internal/plan", "./internal/stability", "./privacy", "./sqltype"}, "plan to plan by the certificate"},

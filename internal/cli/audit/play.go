@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/display"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -264,7 +265,7 @@ func (a *auditing) writePlay(t *terminal.Terminal, r playReport) {
 	if r.Commonest != nil && a.verb == "reconstruct" {
 		t.Say("to guess the commoner bit for everybody is right for %s; what is allowed speaks of bits that are drawn", share100(*r.Commonest))
 	}
-	t.Say("%d runs over %d units; what is proved has %s confidence", r.Runs, r.Units, terminal.Percent(r.Confidence))
+	t.Say("%d runs over %d units; what is proved has %s confidence", r.Runs, r.Units, display.Percent(r.Confidence))
 	t.Say(auditNote)
 }
 

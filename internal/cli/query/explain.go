@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/display"
 )
 
 // Explain is discreet explain.
@@ -104,14 +105,14 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	section("noise", lines)
 	lines = nil
 	for _, x := range e.ExpectedError {
-		line := fmt.Sprintf("%s: at most %.4g off with %s confidence", terminal.Printable(x.Column), x.Error, terminal.Percent(e.Confidence))
+		line := fmt.Sprintf("%s: at most %.4g off with %s confidence", terminal.Printable(x.Column), x.Error, display.Percent(e.Confidence))
 		if x.AssumedCount > 0 {
 			line += fmt.Sprintf(", in a group of %d values; less in larger ones", x.AssumedCount)
 		}
 		lines = append(lines, line)
 	}
 	section("error", lines)
-	section("kept by", keptWords(e.Kept))
+	section("kept by", display.KeptWords(e.Kept))
 	section("notes", e.Notes)
 	if !engineSQL {
 		return
@@ -120,14 +121,6 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	if e.PostSQL != "" {
 		section("then", []string{e.PostSQL})
 	}
-}
-
-// keptWords explain the marks of values that noisy numbers chose to show.
-func keptWords(kept []string) []string {
-	if len(kept) == 0 {
-		return nil
-	}
-	return []string{strings.Join(kept, ", ") + ": chosen by noisy values, so shown values lean to the side that was kept"}
 }
 
 // costText says what a statement is charged.

@@ -16,6 +16,7 @@ import (
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/cells"
 	"github.com/discreet-dp/discreet/internal/cli/clitest"
+	"github.com/discreet-dp/discreet/internal/display"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -131,7 +132,7 @@ func pictures() map[string]*discreet.Answer {
 func TestPictures(t *testing.T) {
 	for name, a := range pictures() {
 		t.Run(name, func(t *testing.T) {
-			d := draw(a)
+			d := display.Draw(a)
 			var svg, text bytes.Buffer
 			if err := d.WriteSVG(&svg); err != nil {
 				t.Fatal(err)
@@ -184,7 +185,7 @@ func TestTourIsDrawn(t *testing.T) {
 		_, table, _ := strings.Cut(section, "```text")
 		_, table, _ = strings.Cut(table, "\n")
 		var svg bytes.Buffer
-		if err := draw(printed(t, table)).WriteSVG(&svg); err != nil {
+		if err := display.Draw(printed(t, table)).WriteSVG(&svg); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, filepath.Join("../../../docs/plots", name), svg.Bytes())

@@ -13,6 +13,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/display"
 )
 
 // Command is discreet query.
@@ -59,7 +60,7 @@ engine or the system failed.`,
 		defer w.Close()
 		if name, is := describes(text); is {
 			if f.plot != "" {
-				return drawable(nil)
+				return display.Drawable(nil)
 			}
 			return showTables(t, w.Catalog, name, t.JSON)
 		}
@@ -103,7 +104,7 @@ func (f *printing) admit(columns []discreet.Column) error {
 	if f.plot == "" {
 		return nil
 	}
-	return drawable(columns)
+	return display.Drawable(columns)
 }
 
 // write prints an answer and draws it. It is paid for: the numbers come first, whatever
@@ -115,7 +116,7 @@ func (f *printing) write(t *terminal.Terminal, a *discreet.Answer) error {
 	if f.plot == terminal.Here {
 		fmt.Fprintln(t.Out)
 	}
-	return t.Draw(draw(a), f.plot, true)
+	return t.Draw(display.Draw(a), f.plot, true)
 }
 
 func (f *printing) print(t *terminal.Terminal, a *discreet.Answer) error {
@@ -123,7 +124,7 @@ func (f *printing) print(t *terminal.Terminal, a *discreet.Answer) error {
 	case "json":
 		return t.WriteJSON(a)
 	case "csv":
-		terminal.WriteCSV(t.Out, a)
+		display.WriteCSV(t.Out, a)
 	default:
 		terminal.AnswerGrid(a).Write(t.Out)
 	}
@@ -137,8 +138,8 @@ func sayAnswer(t *terminal.Terminal, a *discreet.Answer) {
 	if a.Remaining.Measure != "" {
 		t.Say("%s", t.Paint(terminal.Dim, "left: "+terminal.RemainingText(a.Remaining)))
 	}
-	for _, k := range keptWords(a.Kept) {
-		t.Say("%s", t.Paint(terminal.Dim, terminal.KeptMark+" "+k))
+	for _, k := range display.KeptWords(a.Kept) {
+		t.Say("%s", t.Paint(terminal.Dim, display.KeptMark+" "+k))
 	}
 	for _, c := range a.Columns {
 		if c.Noisy && c.Why != "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/display"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -58,7 +59,7 @@ NULL                9  [-35, 53]           70.1  [60.0, 80.0]         2
 // NULL is an empty field and the empty text is quoted: two groups stay two.
 func TestCSV(t *testing.T) {
 	var b strings.Builder
-	WriteCSV(&b, sample())
+	display.WriteCSV(&b, sample())
 	want := `department,visits,visits_low,visits_high,average,average_low,average_high,ratio,ratio_low,ratio_high
 ER,12345,12301,12389,412.8734571,411.20071,414.54629,0.5,,
 "a,b` + "\x1b[2J\n" + `",-7,-51,37,,,,,,

@@ -1,4 +1,4 @@
-package query
+package display
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/discreet-dp/discreet/internal/cli/terminal"
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -40,7 +38,7 @@ func rolesOf(columns []discreet.Column) (r roles) {
 		case number && (c.Noisy || !noisy && (j > 0 || len(columns) == 1)):
 			r.quantities = append(r.quantities, j)
 		case c.Noisy:
-			r.undrawn = append(r.undrawn, terminal.Printable(c.Name))
+			r.undrawn = append(r.undrawn, Printable(c.Name))
 		default:
 			r.groups = append(r.groups, j)
 		}
@@ -48,9 +46,9 @@ func rolesOf(columns []discreet.Column) (r roles) {
 	return r
 }
 
-// drawable refuses to draw an answer without a number. It is asked before anything is
+// Drawable refuses to draw an answer without a number. It is asked before anything is
 // charged.
-func drawable(columns []discreet.Column) error {
+func Drawable(columns []discreet.Column) error {
 	if len(rolesOf(columns).quantities) > 0 {
 		return nil
 	}
@@ -67,8 +65,8 @@ type picture struct {
 	texts [][2][]string // values and intervals by column, as the table has them
 }
 
-// draw returns the drawing of an answer: of released numbers alone.
-func draw(a *discreet.Answer) plot.Drawing {
+// Draw returns the drawing of an answer: of released numbers alone.
+func Draw(a *discreet.Answer) plot.Drawing {
 	p := picture{Answer: a, roles: rolesOf(a.Columns), texts: texts(a)}
 	for i := range a.Rows {
 		p.rows = append(p.rows, i)
@@ -123,7 +121,7 @@ func (p *picture) sayNames() {
 	if len(p.Rows) == 0 {
 		p.note("The answer has no rows.")
 	} else if ranged {
-		p.note("Whiskers: %s intervals of the noise; what bounds cut off is not covered.", terminal.Percent(p.Confidence))
+		p.note("Whiskers: %s intervals of the noise; what bounds cut off is not covered.", Percent(p.Confidence))
 	}
 	if len(without) > 0 {
 		p.note("No interval is known of %s.", strings.Join(without, ", "))
@@ -131,12 +129,12 @@ func (p *picture) sayNames() {
 	if len(p.undrawn) > 0 {
 		p.note("Not drawn, no numbers: %s.", strings.Join(p.undrawn, ", "))
 	}
-	for _, k := range keptWords(p.Kept) {
+	for _, k := range KeptWords(p.Kept) {
 		p.note("%s", strings.ToUpper(k[:1])+k[1:]+".")
 	}
 }
 
-func (p *picture) name(j int) string { return terminal.Printable(p.Columns[j].Name) }
+func (p *picture) name(j int) string { return Printable(p.Columns[j].Name) }
 
 func (p *picture) names(columns []int) string {
 	all := make([]string, len(columns))
@@ -159,7 +157,7 @@ func label(v sqltype.Value) string {
 	if v == nil {
 		return "NULL"
 	}
-	if s := terminal.Printable(sqltype.Format(v)); s != "" {
+	if s := Printable(sqltype.Format(v)); s != "" {
 		return s
 	}
 	return `""`
@@ -455,7 +453,7 @@ func (p *picture) estimate(i, j int, divisor float64) plot.Estimate {
 
 // texts are an answer's values and intervals, by column.
 func texts(a *discreet.Answer) (all [][2][]string) {
-	for _, c := range terminal.AnswerGrid(a) {
+	for _, c := range Columns(a) {
 		if c.Beside {
 			all[len(all)-1][1] = c.Cells
 		} else {
