@@ -281,3 +281,6 @@ func Functions() map[string][2]int {
 	}
 	return out
 }
+
+// Aggregates lists the aggregate functions by name.
+func Aggregates() []string { return slices.Sorted(maps.Keys(aggregateFunctions)) }

@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -16,8 +17,10 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 )
@@ -34,7 +37,8 @@ func chromium(t testing.TB) context.Context {
 	}
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(time.Minute))
 	browser, end := chromedp.NewContext(allocator)
 	t.Cleanup(func() { end(); stop() })
 	if err := chromedp.Run(browser); err != nil {
@@ -69,7 +73,7 @@ var (
 func (s *stand) tab(t testing.TB, browser context.Context, on screen) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser)
-	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	p := &tab{Context: ctx, of: s}
 	chromedp.ListenTarget(ctx, func(e any) {
 		p.mu.Lock()
@@ -102,14 +106,26 @@ func (s *stand) tab(t testing.TB, browser context.Context, on screen) *tab {
 	if on.dark {
 		scheme = "dark"
 	}
-	p.run(t, cdplog.Enable(), network.ClearBrowserCookies(), chromedp.EmulateViewport(on.width, on.height),
+	if err := chromedp.Run(ctx); err != nil { // the tab lasts as long as the context that it is made with
+		t.Fatal(err)
+	}
+	p.run(t, page.BringToFront(), cdplog.Enable(), network.ClearBrowserCookies(), chromedp.EmulateViewport(on.width, on.height),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 	return p
 }
 
+// run does what somebody does, and gives up after a while.
 func (p *tab) run(t testing.TB, actions ...chromedp.Action) {
 	t.Helper()
-	if err := chromedp.Run(p, actions...); err != nil {
+	ctx, stop := context.WithTimeout(p, 15*time.Second)
+	defer stop()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		if dir := os.Getenv("WEB_SHOTS"); dir != "" {
+			var picture []byte
+			if err := errors.Join(chromedp.Run(p, chromedp.CaptureScreenshot(&picture)), os.WriteFile(filepath.Join(dir, "failed.png"), picture, 0o600)); err != nil {
+				t.Error(err)
+			}
+		}
 		t.Fatal(err)
 	}
 }
@@ -119,11 +135,35 @@ func (p *tab) open(t testing.TB, path string) {
 	p.run(t, chromedp.Navigate(p.of.URL+path))
 }
 
+// see waits until an element can be seen; the others do so first. Selectors are CSS.
+func (p *tab) see(t testing.TB, selector string) {
+	t.Helper()
+	p.run(t, chromedp.WaitVisible(selector, chromedp.ByQuery))
+}
+
+func (p *tab) types(t testing.TB, selector, keys string) {
+	t.Helper()
+	p.run(t, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.SendKeys(selector, keys, chromedp.ByQuery))
+}
+
+func (p *tab) click(t testing.TB, selector string) {
+	t.Helper()
+	p.run(t, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+}
+
+func (p *tab) text(t testing.TB, selector string) (text string) {
+	t.Helper()
+	p.run(t, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Text(selector, &text, chromedp.ByQuery))
+	return text
+}
+
 // signIn fills the form in, as people do.
 func (p *tab) signIn(t testing.TB, name string) {
 	t.Helper()
 	p.open(t, "/sign-in")
-	p.run(t, chromedp.SetValue(`input[name=name]`, name), chromedp.SetValue(`input[name=password]`, gatewaytest.Password), chromedp.Submit(`input[name=password]`), chromedp.WaitVisible(`.who`))
+	p.types(t, "input[name=name]", name)
+	p.types(t, "input[name=password]", gatewaytest.Password+kb.Enter)
+	p.see(t, ".who")
 }
 
 // look holds a page against what every page must be: no wider than the screen. Where

@@ -41,6 +41,11 @@ const maxForm = 16 << 10
 func (s *site) pages() []page {
 	return []page{
 		s.overview(),
+		s.asking(),
+		s.explaining(),
+		s.answerPage(),
+		s.download("csv"),
+		s.download("json"),
 		s.signIn(),
 		s.signOut(),
 	}

@@ -28,6 +28,7 @@ type session struct {
 	ids     map[digest]struct{} // the newest, and the one before it while requests may still carry that
 	newest  digest
 	message string // for the next page
+	answers []*kept
 }
 
 type digest [sha256.Size]byte
@@ -47,6 +48,7 @@ type sessions struct {
 
 	mu   sync.Mutex
 	byID map[digest]*session
+	held int // bytes of answers that are kept
 }
 
 func newSessions(now func() time.Time, idle, life time.Duration) *sessions {
@@ -124,6 +126,9 @@ func (s *sessions) forget(one *session) {
 		delete(s.byID, id)
 	}
 	clear(one.ids)
+	for len(one.answers) > 0 {
+		s.drop(one)
+	}
 }
 
 // find returns the session of an id, or nil.

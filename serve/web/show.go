@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/display"
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/people"
 )
@@ -21,10 +22,12 @@ var templateFiles embed.FS
 // them through package html/template, which escapes it for the place where it stands.
 func (s *site) readTemplates() (map[string]*template.Template, error) {
 	layout, err := template.New("layout.html").Funcs(template.FuncMap{
-		"asset": s.assets.address,
-		"shown": people.Shown,
-		"time":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"asset":   s.assets.address,
+		"shown":   people.Shown,
+		"short":   short,
+		"percent": display.Percent,
+		"time":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).ParseFS(templateFiles, "templates/layout.html")
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
@@ -77,13 +80,24 @@ func (v *visit) show(status int, name, title string, data any) error {
 		s.Account, s.Owner, s.Message = v.who.Account.Name, v.who.Account.Role == people.Owner, v.sessions.take(v.session)
 	}
 	for _, p := range v.navigation() {
-		s.Words = append(s.Words, word{strings.TrimSuffix(p.path, "{$}"), p.word, p.path == v.page.path})
+		here := p.path == v.page.path || strings.HasPrefix(v.page.path, p.path+"/")
+		s.Words = append(s.Words, word{strings.TrimSuffix(p.path, "{$}"), p.word, here})
 	}
 	text, err := v.render(name, "layout.html", s)
 	if err != nil {
 		return err
 	}
 	v.w.Header().Set("Content-Security-Policy", policy(nonce))
+	v.write(status, text)
+	return nil
+}
+
+// part shows a part of a page, which a script puts into it.
+func (v *visit) part(status int, name, part string, data any) error {
+	text, err := v.render(name, part, data)
+	if err != nil {
+		return err
+	}
 	v.write(status, text)
 	return nil
 }
