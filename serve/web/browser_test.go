@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 )
 
@@ -135,6 +138,13 @@ func (p *tab) open(t testing.TB, path string) {
 	p.run(t, chromedp.Navigate(p.of.URL+path))
 }
 
+// forgive takes back a problem that a test has caused.
+func (p *tab) forgive(part string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems = slices.DeleteFunc(p.problems, func(one string) bool { return strings.Contains(one, part) })
+}
+
 // see waits until an element can be seen; the others do so first. Selectors are CSS.
 func (p *tab) see(t testing.TB, selector string) {
 	t.Helper()
@@ -192,11 +202,68 @@ func TestPagesInABrowser(t *testing.T) {
 	s := open(t)
 	s.ask(t, "anna", "SELECT department, count(*) FROM visits GROUP BY department", "0.01")
 	s.ask(t, "anna", "SELECT sex, avg(age) FROM visits GROUP BY sex", "0.02")
+	s.limit(t, "anna", "0.005")
+	s.pending(t, "anna", "SELECT sex, count(*) FROM visits GROUP BY sex", "0.03")
 	for _, on := range []screen{desktop, night, phone} {
 		p := s.tab(t, browser, on)
 		p.open(t, "/")
 		p.look(t, on, "sign-in")
-		p.signIn(t, "anna")
-		p.look(t, on, "overview")
+		p.signIn(t, "olga")
+		for _, path := range []string{"/", "/history", "/history?kind=all", "/tables", "/people", "/people/anna", "/approvals", "/ledger", "/audit", "/nowhere"} {
+			p.open(t, path)
+			if path == "/nowhere" {
+				p.forgive("404")
+			}
+			p.look(t, on, path)
+		}
 	}
+}
+
+// TestOwnerInABrowser: an owner adds an account, gives it a limit, looks at what waits,
+// grants it, and looks at the books.
+func TestOwnerInABrowser(t *testing.T) {
+	browser := chromium(t)
+	s := open(t)
+	s.limit(t, "anna", "0.005")
+	s.pending(t, "anna", byDepartment, "0.03")
+	p := s.tab(t, browser, desktop)
+	p.signIn(t, "olga")
+	p.click(t, `nav a[href="/people"]`)
+	p.types(t, "main input[name=name]", "berta"+kb.Enter)
+	password := p.text(t, ".secret")
+	if _, err := s.People.SignIn(t.Context(), "berta", password, "127.0.0.1"); err != nil {
+		t.Errorf("the new password %q: %v", password, err)
+	}
+	p.open(t, "/people/berta")
+	p.types(t, "section form:nth-of-type(1) input[name=amount]", "0.05"+kb.Enter)
+	if said := p.text(t, ".notice.good"); said != "berta has a quota of patient." {
+		t.Errorf("said %q", said)
+	}
+	p.click(t, "button.danger")
+	if said := p.text(t, ".notice.good"); said != "berta is disabled; its sessions have ended." {
+		t.Errorf("said %q", said)
+	}
+	if _, err := s.People.SignIn(t.Context(), "berta", password, "127.0.0.1"); !errors.Is(err, people.ErrSignIn) {
+		t.Errorf("a disabled account signs in: %v", err)
+	}
+	p.click(t, `nav a[href="/approvals"]`)
+	if said := p.text(t, "section"); !strings.Contains(said, "anna asks") || !strings.Contains(said, "ρ 0.03") {
+		t.Errorf("what waits: %s", said)
+	}
+	p.click(t, "button[value=grant]")
+	if said := p.text(t, ".notice.good"); !strings.HasPrefix(said, "Granted approval ") {
+		t.Errorf("said %q", said)
+	}
+	s.ask(t, "anna", byDepartment, "0.03")
+	p.click(t, `nav a[href="/ledger"]`)
+	p.click(t, "main button")
+	if said := p.text(t, "section"); !strings.Contains(said, "holds") || !strings.Contains(said, "anna, ρ 0.03") {
+		t.Errorf("the ledger: %s", said)
+	}
+	p.click(t, `nav a[href="/audit"]`)
+	if said := p.text(t, "tbody"); !strings.Contains(said, "sign-in") {
+		t.Errorf("the audit: %s", said)
+	}
+	p.click(t, ".who button")
+	p.see(t, "input[name=password]")
 }

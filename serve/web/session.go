@@ -188,7 +188,7 @@ func (s *sessions) end(one *session) {
 }
 
 // leave leaves a message for the next page, and take takes it.
-func (s *sessions) leave(one *session, message string) { //nolint:unused // see visit.say
+func (s *sessions) leave(one *session, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one.message = message

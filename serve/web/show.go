@@ -26,6 +26,7 @@ func (s *site) readTemplates() (map[string]*template.Template, error) {
 		"shown":   people.Shown,
 		"short":   short,
 		"percent": display.Percent,
+		"list":    func(words ...string) []string { return words },
 		"time":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).ParseFS(templateFiles, "templates/layout.html")

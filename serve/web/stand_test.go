@@ -4,12 +4,14 @@ package web_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +19,8 @@ import (
 	"time"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
@@ -67,10 +71,17 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-func open(t testing.TB) *stand {
+func open(t testing.TB, change ...func(*gateway.Config)) *stand {
 	t.Helper()
-	s := &stand{World: gatewaytest.Open(t, t.TempDir()), clock: &clock{now: gatewaytest.Noon}, log: &locked{}}
-	h, err := web.New(web.Options{Gateway: s.Gateway, People: s.People, Now: s.Now, Log: slog.New(slog.NewJSONHandler(s.log, nil))})
+	s := &stand{clock: &clock{now: gatewaytest.Noon}, log: &locked{}}
+	path := filepath.Join(t.TempDir(), "discreet.ledger"+journal.Suffix)
+	notes, err := journal.Open(t.Context(), journal.Options{Path: path, Now: s.Now, Every: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { notes.Close() })
+	s.World = gatewaytest.Open(t, t.TempDir(), append(change, func(c *gateway.Config) { c.Journal = notes })...)
+	h, err := web.New(web.Options{Gateway: s.Gateway, People: s.People, Journal: path, Now: s.Now, Log: slog.New(slog.NewJSONHandler(s.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,15 +170,43 @@ func (c *client) form(t testing.TB, path string, values url.Values) url.Values {
 	return values
 }
 
-// ask asks as an account does at another door, and the clock goes on.
+// limit makes statements of an account wait that cost more.
+func (s *stand) limit(t testing.TB, name, rho string) {
+	t.Helper()
+	var most ledger.Allowance
+	var err error
+	if most.Rho, err = privacy.ParseRho(rho); err == nil {
+		err = s.People.Limit(t.Context(), "test", name, "patient", &most)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask asks as an account does at another door.
 func (s *stand) ask(t testing.TB, name, sql, rho string) {
+	t.Helper()
+	if err := s.try(t, name, sql, rho); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pending asks what waits for an owner.
+func (s *stand) pending(t testing.TB, name, sql, rho string) {
+	t.Helper()
+	var p *gateway.Pending
+	if err := s.try(t, name, sql, rho); !errors.As(err, &p) {
+		t.Fatalf("it does not wait: %v", err)
+	}
+}
+
+func (s *stand) try(t testing.TB, name, sql, rho string) error {
 	t.Helper()
 	spend, err := privacy.ParseRho(rho)
 	if err != nil {
 		t.Fatal(err)
 	}
 	who := gateway.Asker{Account: s.World.SignIn(t, name), Door: "postgres", Address: "127.0.0.1"}
-	if _, err := s.Query(t.Context(), who, sql, gateway.Options{Spend: discreet.Spend{Rho: spend}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.Query(t.Context(), who, sql, gateway.Options{Spend: discreet.Spend{Rho: spend}})
+	return err
 }

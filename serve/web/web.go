@@ -60,6 +60,8 @@ type Options struct {
 	People  *people.Accounts
 	// Hosts are the names of the server, beside its addresses and localhost.
 	Hosts []string
+	// Journal is the path of the server's journal, for the page of audits; "" for none.
+	Journal string
 	// Now is the clock.
 	Now func() time.Time
 	// Idle is how long a session lasts in which nothing is done, an hour if 0, and Life how
@@ -79,6 +81,7 @@ type site struct {
 	templates map[string]*template.Template
 	assets    assets
 	words     []page // of the navigation, in its order
+	verified  verified
 }
 
 // New returns the handler of all pages.

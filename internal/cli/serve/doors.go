@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/serve"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/mcp"
@@ -37,7 +38,7 @@ func (s *server) http(g *gateway.Gateway) (http.Handler, error) {
 			}
 			return a, err
 		}})
-	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log})
+	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Journal: s.LedgerPath + journal.Suffix, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log})
 	if err != nil {
 		return nil, err
 	}
