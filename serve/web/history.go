@@ -127,7 +127,7 @@ func (s *site) showHistory(v *visit) error {
 // read, it had.
 func withParameters(options json.RawMessage) bool {
 	var o struct {
-		Parameters []json.RawMessage `json:"parameters"`
+		Parameters []json.RawMessage `json:"values"`
 	}
 	return len(options) > 0 && json.Unmarshal(options, &o) != nil || len(o.Parameters) > 0
 }
