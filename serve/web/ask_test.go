@@ -126,6 +126,7 @@ func TestAskInABrowser(t *testing.T) {
 	p.signIn(t, "anna")
 	p.open(t, "/ask")
 	p.types(t, ".cm-content", "SELECT department, count(*) AS visits FROM vis")
+	p.run(t, chromedp.KeyEvent(" ", chromedp.KeyModifiers(input.ModifierCtrl)))
 	if proposed := p.text(t, ".cm-tooltip-autocomplete"); !strings.Contains(proposed, "visits") {
 		t.Errorf("proposed: %q", proposed)
 	}

@@ -76,7 +76,7 @@ var (
 func (s *stand) tab(t testing.TB, browser context.Context, on screen) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser)
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
 	p := &tab{Context: ctx, of: s}
 	chromedp.ListenTarget(ctx, func(e any) {
 		p.mu.Lock()
@@ -120,7 +120,7 @@ func (s *stand) tab(t testing.TB, browser context.Context, on screen) *tab {
 // run does what somebody does, and gives up after a while.
 func (p *tab) run(t testing.TB, actions ...chromedp.Action) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(p, 15*time.Second)
+	ctx, stop := context.WithTimeout(p, 30*time.Second)
 	defer stop()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		if dir := os.Getenv("WEB_SHOTS"); dir != "" {

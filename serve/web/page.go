@@ -142,6 +142,12 @@ func (v *visit) receive() error {
 	if limit == 0 {
 		limit = maxForm
 	}
+	if len(v.r.TransferEncoding) > 0 {
+		// Browsers say how long a form is. Of one whose end stands in it, whoever forwards
+		// requests may have another opinion.
+		v.w.Header().Set("Connection", "close")
+		return problem.Request(http.StatusLengthRequired, "the form does not say its length", "")
+	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, limit)
 	err := v.r.ParseForm()
 	var large *http.MaxBytesError
