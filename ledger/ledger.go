@@ -101,14 +101,13 @@ type Ledger struct {
 	path    string
 	file    fs.FileInfo // which file path named when it was opened
 	db      *sql.DB     // for reading
+	reads   *statements // on db
 	anchor  *anchor     // nil if none
 	genesis digest      // the hash of the first record: the ledger's identity
 	chain   chain
 	user    *User
 
 	domains map[string]domain // those there were at Open
-
-	repeated func() (*sql.Stmt, error) // repeatedAnswer, prepared at its first use
 
 	standing *standing // the writer's; nil until it is needed
 	warmed   atomic.Bool
@@ -173,7 +172,7 @@ func initialize(ctx context.Context, path string, o Options) error {
 			return storage(err)
 		}
 	}
-	b := &batch{l: l, conn: conn, states: map[string]*state{}}
+	b := newBatch(l, conn)
 	if err := b.append(ctx, &record{kind: kindCreate}, entry{Time: o.Now, Format: format, KeyID: l.chain.keyID()}); err != nil {
 		return err
 	}
@@ -211,7 +210,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	}
 	defer func() {
 		if err != nil {
-			l.db.Close()
+			l.disconnect() //nolint:errcheck // the failure before it is the news
 		}
 	}()
 	var anchored bool
@@ -254,11 +253,11 @@ func Anchor(ctx context.Context, path string, o Options) (err error) {
 		return err
 	}
 	if err := l.Verify(ctx); err != nil {
-		l.db.Close()
+		l.disconnect() //nolint:errcheck // the failure before it is the news
 		return err
 	}
 	if err := l.start(ctx); err != nil {
-		l.db.Close()
+		l.disconnect() //nolint:errcheck // the failure before it is the news
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
@@ -291,7 +290,7 @@ func open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	l.file = file
 	defer func() {
 		if err != nil {
-			l.db.Close()
+			l.disconnect() //nolint:errcheck // the failure before it is the news
 		}
 	}()
 	if err := l.checkSchema(ctx); err != nil {
@@ -366,11 +365,7 @@ func connect(path string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	repeated := sync.OnceValues(func() (*sql.Stmt, error) {
-		s, err := db.Prepare(repeatedAnswer)
-		return s, storage(err)
-	})
-	return &Ledger{path: abs, db: db, chain: chain{o.Key}, user: o.User, domains: map[string]domain{}, repeated: repeated,
+	return &Ledger{path: abs, db: db, reads: &statements{on: db}, chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
 		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}, nil
 }
 
@@ -378,8 +373,10 @@ func connect(path string, o Options) (*Ledger, error) {
 func (l *Ledger) Close() error {
 	l.closed.Do(func() { close(l.quit) })
 	<-l.done
-	return storage(l.db.Close())
+	return l.disconnect()
 }
+
+func (l *Ledger) disconnect() error { return errors.Join(l.reads.close(), storage(l.db.Close())) }
 
 // AddDomain enters a further domain. It refuses one that the ledger has.
 func (l *Ledger) AddDomain(ctx context.Context, d DomainBudget, now time.Time) (err error) {

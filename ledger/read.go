@@ -40,7 +40,7 @@ func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) 
 	if err != nil {
 		return Balance{}, err
 	}
-	s, err := l.chain.lastState(ctx, l.db, id)
+	s, err := l.chain.lastState(ctx, l.reads, id)
 	if err != nil {
 		return Balance{}, err
 	}
@@ -157,8 +157,8 @@ type records interface {
 }
 
 // each calls f with every record, in order.
-func (l *Ledger) each(ctx context.Context, q records, where string, f func(*record, *entry) error) error {
-	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM records r "+where+" ORDER BY r.seq")
+func (l *Ledger) each(ctx context.Context, q records, where string, f func(*record, *entry) error, args ...any) error {
+	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM records r "+where+" ORDER BY r.seq", args...)
 	if err != nil {
 		return storage(err)
 	}
@@ -194,7 +194,7 @@ func (l *Ledger) Verify(ctx context.Context) (err error) {
 		return storage(err)
 	}
 	defer conn.Close()
-	b := &batch{l: l, conn: conn}
+	b := newBatch(l, conn)
 	if err := b.begin(ctx, "BEGIN", record{}, at); err != nil {
 		return err
 	}

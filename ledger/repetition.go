@@ -64,11 +64,7 @@ func (l *Ledger) Repeated(ctx context.Context, analyst, domain string, of []byte
 	if err := l.checkFile(); err != nil {
 		return nil, err
 	}
-	statement, err := l.repeated() //nolint:sqlclosecheck // it lives as long as the database
-	if err != nil {
-		return nil, err
-	}
-	commit, answer, err := l.chain.stored(statement.QueryRowContext(ctx, repetition(analyst, domain, of)))
+	commit, answer, err := l.chain.stored(l.reads.QueryRowContext(ctx, repeatedAnswer, repetition(analyst, domain, of)))
 	if commit == nil || err != nil {
 		return nil, err
 	}
@@ -91,7 +87,7 @@ type Version struct {
 // Version returns the current version of the data.
 func (l *Ledger) Version(ctx context.Context) (v Version, err error) {
 	defer wrap(&err, "read version")
-	r, err := l.chain.scan(l.db.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = '' AND r.kind = 'version' ORDER BY r.seq DESC LIMIT 1"))
+	r, err := l.chain.scan(l.reads.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = '' AND r.kind = 'version' ORDER BY r.seq DESC LIMIT 1"))
 	if errors.Is(err, sql.ErrNoRows) {
 		return v, nil
 	} else if err != nil {

@@ -247,7 +247,7 @@ func (b *batch) earlier(ctx context.Context, r Request, p prepared) (answer []by
 // replay returns the answer that was first committed for an idempotency key, or
 // nil.
 func (b *batch) replay(ctx context.Context, p prepared, unfinished bool) (answer []byte, id int64, err error) {
-	first, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? ORDER BY r.seq LIMIT 1", p.scope))
+	first, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? ORDER BY r.seq LIMIT 1", p.scope))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	} else if err != nil {
@@ -272,7 +272,7 @@ func (b *batch) replay(ctx context.Context, p prepared, unfinished bool) (answer
 // only after the anchor has seen it, which the process that committed it may not have
 // lived to see.
 func (b *batch) show(ctx context.Context, query string, key []byte) (answer []byte, id int64, err error) {
-	commit, answer, err := b.l.chain.stored(b.conn.QueryRowContext(ctx, query, key))
+	commit, answer, err := b.l.chain.stored(b.sql.QueryRowContext(ctx, query, key))
 	if commit == nil || err != nil {
 		return nil, 0, b.note(err)
 	}
@@ -291,7 +291,7 @@ func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err
 			return err
 		}
 		var committed bool
-		err = b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", r.ID).Scan(&committed)
+		err = b.sql.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", r.ID).Scan(&committed)
 		if err != nil {
 			return b.note(storage(err))
 		}
@@ -369,7 +369,7 @@ func (b *batch) change(ctx context.Context, r *record, e entry, f func(*state)) 
 
 // reserved returns a reservation of the domain, and refuses what is none.
 func (b *batch) reserved(ctx context.Context, domain string, id int64) (*entry, error) {
-	r, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = ? AND r.kind = 'reserve' AND r.domain = ?", id, domain))
+	r, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = ? AND r.kind = 'reserve' AND r.domain = ?", id, domain))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("domain %q has no reservation %d", domain, id)
 	} else if err != nil {

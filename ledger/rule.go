@@ -83,7 +83,7 @@ func (l *Ledger) SetRules(ctx context.Context, by string, now time.Time, rules .
 				continue
 			}
 			var has bool
-			if err := b.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE key = ?)", r.key()).Scan(&has); err != nil {
+			if err := b.sql.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE key = ?)", r.key()).Scan(&has); err != nil {
 				return b.note(storage(err))
 			}
 			if has {
@@ -110,7 +110,7 @@ func (l *Ledger) Rules(ctx context.Context, after int64) (rules []Rule, last int
 	}
 	// One statement sees one state of the ledger: the last rule is the last thing to look at.
 	last = after
-	err = l.each(ctx, l.db, fmt.Sprintf("WHERE r.domain = '' AND r.kind = 'rule' AND r.seq > %d", after), func(r *record, e *entry) error {
+	err = l.each(ctx, l.reads, "WHERE r.domain = '' AND r.kind = 'rule' AND r.seq > ?", func(r *record, e *entry) error {
 		if e.Rule == nil {
 			return fmt.Errorf("%w: record %d is no rule", ErrTampered, r.seq)
 		}
@@ -118,6 +118,6 @@ func (l *Ledger) Rules(ctx context.Context, after int64) (rules []Rule, last int
 		rule.Record, rule.By, rule.Time = r.seq, e.Analyst, e.Time
 		rules, last = append(rules, rule), r.seq
 		return nil
-	})
+	}, after)
 	return rules, last, err
 }

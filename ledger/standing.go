@@ -73,8 +73,7 @@ func (s *standing) catchUp(ctx context.Context, l *Ledger, q records, head int64
 	if s.seq >= head {
 		return nil
 	}
-	where := fmt.Sprintf("WHERE r.seq > %d AND r.seq <= %d AND r.kind IN %s", s.seq, head, standingKinds)
-	if err := l.each(ctx, q, where, s.add); err != nil {
+	if err := l.each(ctx, q, "WHERE r.seq > ? AND r.seq <= ? AND r.kind IN "+standingKinds, s.add, s.seq, head); err != nil {
 		return err
 	}
 	s.seq = head
@@ -107,7 +106,7 @@ func (b *batch) current(ctx context.Context) (*standing, error) {
 	if b.l.standing == nil { // it was dropped since warm
 		b.l.standing = newStanding()
 	}
-	if err := b.l.standing.catchUp(ctx, b.l, b.conn, b.head.seq); err != nil {
+	if err := b.l.standing.catchUp(ctx, b.l, b.sql, b.head.seq); err != nil {
 		b.l.standing = nil
 		return nil, b.note(err)
 	}

@@ -57,7 +57,7 @@ func forgeChain(r record, e entry) func(*sql.DB) error {
 			return err
 		}
 		defer conn.Close()
-		b := &batch{l: &Ledger{}, conn: conn}
+		b := newBatch(&Ledger{}, conn)
 		if err := b.checkHead(ctx, record{}, record{}); err != nil {
 			return err
 		}

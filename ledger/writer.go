@@ -29,6 +29,7 @@ type job struct {
 type batch struct {
 	l      *Ledger
 	conn   *sql.Conn
+	sql    *statements       // on conn
 	head   record            // the last record: seq and hash
 	states map[string]*state // of the domains met, after what this batch has appended
 	wrote  bool
@@ -40,8 +41,9 @@ type batch struct {
 type writer struct {
 	l    *Ledger
 	conn *sql.Conn
-	seen record // the last head that was committed or read: seq and hash
-	dead error  // after a failure that leaves unknown what is on the disk
+	sql  *statements // on conn
+	seen record      // the last head that was committed or read: seq and hash
+	dead error       // after a failure that leaves unknown what is on the disk
 }
 
 func (l *Ledger) start(ctx context.Context) error {
@@ -49,13 +51,23 @@ func (l *Ledger) start(ctx context.Context) error {
 	if err != nil {
 		return storage(err)
 	}
-	w := &writer{l: l, conn: conn}
+	w := &writer{l: l, conn: conn, sql: &statements{on: conn}}
 	if err := w.inspect(ctx); err != nil {
 		conn.Close()
 		return err
 	}
 	go w.loop()
 	return nil
+}
+
+// newBatch returns a transaction of a connection of its own.
+func newBatch(l *Ledger, conn *sql.Conn) *batch {
+	return &batch{l: l, conn: conn, sql: &statements{on: conn, once: true}, states: map[string]*state{}}
+}
+
+// batch returns the writer's next transaction.
+func (w *writer) batch() *batch {
+	return &batch{l: w.l, conn: w.conn, sql: w.sql, states: map[string]*state{}}
 }
 
 // inspect checks the head and the anchor without writing.
@@ -65,7 +77,7 @@ func (w *writer) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := &batch{l: w.l, conn: w.conn}
+	b := w.batch()
 	if err := b.begin(ctx, "BEGIN", record{}, at); err != nil {
 		return err
 	}
@@ -105,6 +117,7 @@ func (l *Ledger) do(ctx context.Context, anchored bool, f func(context.Context, 
 func (w *writer) loop() {
 	defer close(w.l.done)
 	defer w.conn.Close()
+	defer w.sql.close() //nolint:errcheck // nothing is under way, and nobody is left to tell
 	for {
 		select {
 		case <-w.l.quit:
@@ -145,7 +158,7 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 	if err != nil {
 		return fail(err)
 	}
-	b := &batch{l: w.l, conn: w.conn, states: map[string]*state{}}
+	b := w.batch()
 	if err := b.begin(ctx, "BEGIN IMMEDIATE", w.seen, at); err != nil {
 		return fail(err)
 	}
@@ -165,7 +178,7 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 		if err := b.rollback(ctx); err != nil {
 			return fail(err)
 		}
-	} else if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
+	} else if _, err := w.sql.ExecContext(ctx, "COMMIT"); err != nil {
 		// What is on the disk now is unknown: a failed fsync may have written all or
 		// nothing, and the next one may lie. Unless the disk was merely full, this
 		// Ledger is not to be used again; the next Open reads what there is. Whatever
@@ -198,7 +211,7 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 // under the lock is on stable storage, because SQLite shows a commit to others
 // only after the sync.
 func (w *writer) anchor(ctx context.Context) error {
-	b := &batch{l: w.l, conn: w.conn}
+	b := w.batch()
 	at, err := w.l.anchor.read()
 	if err != nil {
 		return err
@@ -220,7 +233,7 @@ func (b *batch) begin(ctx context.Context, statement string, seen, anchored reco
 	if err := b.l.checkFile(); err != nil {
 		return err
 	}
-	if _, err := b.conn.ExecContext(ctx, statement); err != nil {
+	if _, err := b.sql.ExecContext(ctx, statement); err != nil {
 		return storage(err)
 	}
 	err := b.checkHead(ctx, seen, anchored)
@@ -231,7 +244,7 @@ func (b *batch) begin(ctx context.Context, statement string, seen, anchored reco
 }
 
 func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
-	head, err := b.l.chain.scan(b.conn.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
+	head, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
 	if err != nil {
 		return fmt.Errorf("read head: %w", err)
 	}
@@ -241,7 +254,7 @@ func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
 			continue
 		}
 		var hash []byte
-		err := b.conn.QueryRowContext(ctx, "SELECT hash FROM records WHERE seq = ?", past.seq).Scan(&hash)
+		err := b.sql.QueryRowContext(ctx, "SELECT hash FROM records WHERE seq = ?", past.seq).Scan(&hash)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return fmt.Errorf("%w: it ends at record %d, but had %d; put the newest copy back, or give up its domains", ErrRolledBack, b.head.seq, past.seq)
@@ -259,20 +272,20 @@ func (b *batch) rollback(ctx context.Context) error {
 		b.l.standing = nil
 		b.l.warmed.Store(false)
 	}
-	_, err := b.conn.ExecContext(ctx, "ROLLBACK")
+	_, err := b.sql.ExecContext(ctx, "ROLLBACK")
 	return storage(err)
 }
 
 // domain returns a domain and its state within the batch.
 func (b *batch) domain(ctx context.Context, id string) (domain, *state, error) {
-	d, err := b.l.domain(ctx, b.conn, id)
+	d, err := b.l.domain(ctx, b.sql, id)
 	if err != nil {
 		return domain{}, nil, b.note(err)
 	}
 	if s, ok := b.states[id]; ok {
 		return d, s, nil
 	}
-	s, err := b.l.chain.lastState(ctx, b.conn, id)
+	s, err := b.l.chain.lastState(ctx, b.sql, id)
 	if err != nil {
 		return domain{}, nil, b.note(err)
 	}
@@ -291,7 +304,7 @@ func (b *batch) append(ctx context.Context, r *record, e entry) (err error) {
 	r.seq = b.head.seq + 1
 	r.hash = b.l.chain.sum(r, b.head.hash)
 	ref := sql.NullInt64{Int64: r.ref, Valid: r.ref != 0}
-	_, err = b.conn.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err = b.sql.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		r.seq, r.kind, r.domain, r.key, ref, r.body, r.answer, r.hash[:])
 	if err != nil {
 		return b.note(storage(err))
