@@ -51,6 +51,7 @@ type world struct {
 	dir     string
 	log     *bytes.Buffer // the owner's
 	seen    int           // records of the ledger that a test has looked at
+	wire    *wire         // through which it is asked; nil: by its front door
 }
 
 // files are a world's sources by name.
@@ -96,6 +97,9 @@ func newWorldOn(t testing.TB, c *catalog.Catalog, e *duckdb.Engine, dir string) 
 	}
 	t.Cleanup(func() { w.ledger.Close() })
 	w.Database = w.open(t)
+	if throughTheWire(t) {
+		w.wire = newWire(t, w)
+	}
 	return w
 }
 
@@ -182,6 +186,7 @@ func (w *world) observe(t testing.TB, sql string, o *discreet.QueryOptions) stri
 		masked = mask(t, a)
 	}
 	fmt.Fprintf(&b, "answer: %s\n", outcome(t, masked, err))
+	b.WriteString(w.seenByWire(t, sql, o))
 	for _, d := range w.catalog.Domains {
 		balance, err := w.ledger.Balance(context.Background(), d.ID)
 		fmt.Fprintf(&b, "balance: %s\n", outcome(t, balance, err))
