@@ -116,16 +116,20 @@ func (w *watch) seen(t testing.TB) (all []call) {
 }
 
 // watchProcess is the command of a watch. It ends with the process that it watches, or
-// with its input.
+// with its input. With "start" in the place of a process it starts the one that follows, whose
+// output goes to standard error, and ends as that one did.
 func watchProcess() {
 	runtime.LockOSThread()
 	n, err := strconv.Atoi(os.Args[4])
 	t := &tracer{does: os.Args[2], kind: call(os.Args[3]), n: n, threads: map[int]bool{}}
-	if err == nil {
-		t.pid, err = strconv.Atoi(os.Args[1])
-	}
-	if err == nil {
-		err = t.seize()
+	switch {
+	case err != nil:
+	case os.Args[1] == "start":
+		err = t.start(os.Args[5:])
+	default:
+		if t.pid, err = strconv.Atoi(os.Args[1]); err == nil {
+			err = t.seize()
+		}
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -142,6 +146,9 @@ func watchProcess() {
 	for _, c := range t.seen {
 		fmt.Println(c)
 	}
+	if os.Args[1] == "start" && t.ended != 0 {
+		os.Exit(1)
+	}
 	os.Exit(0)
 }
 
@@ -152,6 +159,7 @@ type tracer struct {
 	n       int
 	threads map[int]bool
 	seen    []call
+	ended   unix.WaitStatus // of the process
 }
 
 func ptrace(request, tid int, addr, data uintptr) error {
@@ -194,6 +202,28 @@ func (t *tracer) seize() error {
 	}
 }
 
+// start starts a process that is traced from its first instruction.
+func (t *tracer) start(args []string) error {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return err
+	}
+	p, err := os.StartProcess(path, args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stderr, os.Stderr}, Sys: &syscall.SysProcAttr{Ptrace: true}})
+	if err != nil {
+		return err
+	}
+	t.pid = p.Pid
+	var status unix.WaitStatus
+	if _, err := unix.Wait4(t.pid, &status, unix.WALL, nil); err != nil {
+		return err
+	}
+	t.threads[t.pid] = true
+	if err := unix.PtraceSetOptions(t.pid, unix.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_EXITKILL); err != nil {
+		return err
+	}
+	return ptrace(unix.PTRACE_SYSCALL, t.pid, 0, 0)
+}
+
 // run lets the process go from stop to stop until no thread is left.
 func (t *tracer) run() {
 	for {
@@ -206,9 +236,12 @@ func (t *tracer) run() {
 			return // none is left
 		}
 		if !status.Stopped() {
-			delete(t.threads, tid)
+			if tid == t.pid {
+				t.ended = status
+			}
 			continue
 		}
+		begins := !t.threads[tid]
 		t.threads[tid] = true
 		signal, next := uintptr(0), unix.PTRACE_SYSCALL
 		switch s, event := status.StopSignal(), int(status)>>16; {
@@ -218,7 +251,7 @@ func (t *tracer) run() {
 			}
 		case event == stopEvent && s != syscall.SIGTRAP:
 			next = listen // the whole process is stopped by a signal
-		case event != 0:
+		case event != 0 || begins && s == syscall.SIGSTOP:
 		default:
 			signal = uintptr(s)
 		}
