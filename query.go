@@ -1,12 +1,14 @@
 package discreet
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
@@ -58,6 +60,14 @@ type Statement struct {
 	certificate json.RawMessage // for the ledger
 	parameters  json.RawMessage
 	fingerprint Fingerprint
+
+	read atomic.Pointer[readAnswer] // the stored answer that was read last
+}
+
+// readAnswer is a stored answer and what it says.
+type readAnswer struct {
+	stored []byte
+	answer Answer
 }
 
 // Prepare plans a statement, up to the point where its charge would be reserved. It
@@ -207,12 +217,33 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 
 // reuse reads a stored answer, which was paid for before.
 func (s *Statement) reuse(stored []byte, why string) (*Answer, error) {
-	a := &Answer{}
-	if err := json.Unmarshal(stored, a); err != nil {
-		return nil, err
+	read := s.read.Load()
+	if read == nil || !bytes.Equal(read.stored, stored) {
+		read = &readAnswer{stored: stored}
+		if err := json.Unmarshal(stored, &read.answer); err != nil {
+			return nil, err
+		}
+		s.read.Store(read)
 	}
-	a.Reused, a.Statement, a.Notes = true, s.planned.text, append(a.Notes, why)
-	return a, nil
+	a := read.answer
+	a.Rows, a.Intervals = cloned(a.Rows), cloned(a.Intervals) // whoever gets them may change them
+	for _, row := range a.Intervals {
+		for i, interval := range row {
+			if interval != nil {
+				row[i] = &Interval{interval.Lower, interval.Upper}
+			}
+		}
+	}
+	a.Reused, a.Statement, a.Notes = true, s.planned.text, append(slices.Clip(a.Notes), why)
+	return &a, nil
+}
+
+func cloned[T any](rows [][]T) [][]T {
+	out := slices.Clone(rows)
+	for i, row := range rows {
+		out[i] = slices.Clone(row)
+	}
+	return out
 }
 
 // A record is what the ledger keeps of a statement's certificate: also the bounds and

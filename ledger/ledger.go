@@ -107,7 +107,8 @@ type Ledger struct {
 	chain   chain
 	user    *User
 
-	domains map[string]domain // those there were at Open
+	domains  map[string]domain // those there were at Open
+	balances sync.Map          // *balanced, by domain
 
 	standing *standing // the writer's; nil until it is needed
 	warmed   atomic.Bool

@@ -40,15 +40,31 @@ func (l *Ledger) Balance(ctx context.Context, id string) (_ Balance, err error) 
 	if err != nil {
 		return Balance{}, err
 	}
-	s, err := l.chain.lastState(ctx, l.reads, id)
+	last, err := l.chain.last(ctx, l.reads, id)
+	if err != nil {
+		return Balance{}, err
+	}
+	if known, ok := l.balances.Load(id); ok && known.(*balanced).at == last.hash {
+		return known.(*balanced).Balance, nil
+	}
+	s, err := last.state()
 	if err != nil {
 		return Balance{}, err
 	}
 	f := d.filter
 	left := s.Spent.Left(f.Budget())
 	order, _ := filter.Order(f)
-	return Balance{DomainBudget: d.DomainBudget, Order: order, Limit: f.Amounts(f.Budget()), Spent: f.Amounts(s.Spent),
-		Remaining: f.Amounts(left), Uncommitted: s.Uncommitted, Suspended: s.Suspended, filter: f, left: left}, nil
+	b := Balance{DomainBudget: d.DomainBudget, Order: order, Limit: f.Amounts(f.Budget()), Spent: f.Amounts(s.Spent),
+		Remaining: f.Amounts(left), Uncommitted: s.Uncommitted, Suspended: s.Suspended, filter: f, left: left}
+	l.balances.Store(id, &balanced{b, last.hash})
+	return b, nil
+}
+
+// balanced is a domain's balance after a record: read from it once, as it is asked for with
+// every statement. The record's hash is that of the chain up to it.
+type balanced struct {
+	Balance
+	at digest
 }
 
 // Domains returns the domains in the order in which they were entered.

@@ -95,12 +95,24 @@ func (l *Ledger) domain(ctx context.Context, q querier, id string) (domain, erro
 
 // lastState returns the state after a domain's last record.
 func (c chain) lastState(ctx context.Context, q querier, id string) (*state, error) {
+	r, err := c.last(ctx, q, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.state()
+}
+
+// last returns a domain's last record.
+func (c chain) last(ctx context.Context, q querier, id string) (*record, error) {
 	r, err := c.scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("%w: domain %q has no records", ErrTampered, id)
-	} else if err != nil {
-		return nil, err
 	}
+	return r, err
+}
+
+// state returns the state after a record of a domain.
+func (r *record) state() (*state, error) {
 	e, err := r.entry()
 	if err != nil {
 		return nil, err

@@ -8,8 +8,10 @@
 package release
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
+	"sync"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/catalog"
@@ -56,6 +58,25 @@ type Release struct {
 	*stability.Release
 	Noise     []Noise             // one a component
 	Selection mechanism.Selection // set if the groups are privately selected
+
+	bounds *sync.Map // *big.Int by component and probability, as text: see bound
+}
+
+// bound returns how far the noise of a component reaches but with probability beta. It is
+// computed once: a design that serves many answers would spend longer on it than on noise.
+// The result must not be changed.
+func (r *Release) bound(component int, beta *big.Rat) (*big.Int, error) {
+	key := fmt.Sprintf("%d %s", component, beta.RatString())
+	if r.bounds != nil {
+		if known, ok := r.bounds.Load(key); ok {
+			return known.(*big.Int), nil
+		}
+	}
+	w, err := r.Noise[component].Bound(beta)
+	if err == nil && r.bounds != nil {
+		r.bounds.Store(key, w)
+	}
+	return w, err
 }
 
 // Noise is one component's: a discrete Laplace or Gaussian on its grid.
@@ -83,7 +104,7 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 		return nil, err
 	}
 	for _, r := range c.Releases {
-		d.Releases = append(d.Releases, Release{Release: r, Noise: make([]Noise, len(r.Components))})
+		d.Releases = append(d.Releases, Release{Release: r, Noise: make([]Noise, len(r.Components)), bounds: &sync.Map{}})
 	}
 	if !slices.ContainsFunc(c.Releases, func(r *stability.Release) bool { return r.Private || len(r.Components) > 0 }) {
 		return d, nil // public domains alone: nothing is revealed, whatever is spent

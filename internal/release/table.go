@@ -58,7 +58,7 @@ func (t *Table) halfWidths(confidence *big.Rat, shares []int) ([][][]*big.Int, e
 			beta.Quo(beta, big.NewRat(int64(k*len(g.Components)), 1))
 			var widths []*big.Int
 			for _, c := range g.Components {
-				w, err := r.Noise[c].Bound(beta)
+				w, err := r.bound(c, beta)
 				if err != nil {
 					return nil, err
 				}
@@ -264,7 +264,7 @@ func (r *Release) ExpectedWidth(g stability.Aggregate, beta *big.Rat, n int64) (
 	part := new(big.Rat).Quo(beta, big.NewRat(int64(len(g.Components)), 1))
 	widths := make([]*big.Int, len(g.Components))
 	for i, c := range g.Components {
-		w, err := r.Noise[c].Bound(part)
+		w, err := r.bound(c, part)
 		if err != nil {
 			return 0, err
 		}

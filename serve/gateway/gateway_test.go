@@ -4,6 +4,7 @@ package gateway_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -141,5 +142,35 @@ func TestEqualStatementsAtOnce(t *testing.T) {
 	wait.Wait()
 	if charged.Load() != 1 {
 		t.Errorf("%d of 20 equal statements were charged", charged.Load())
+	}
+}
+
+// TestStoredAnswerIsTheCallers: whoever gets a stored answer may change it; the next one
+// is as it was.
+func TestStoredAnswerIsTheCallers(t *testing.T) {
+	g := gatewaytest.New(t)
+	ask := func() *discreet.Answer {
+		a, err := g.Query(t.Context(), anna, grouped, rho(t, "0.001"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := ask()
+	said := func(a *discreet.Answer) string {
+		text := fmt.Sprint(a.Rows, a.Notes[:len(first.Notes)])
+		for _, row := range a.Intervals {
+			text += fmt.Sprint(*row[1])
+		}
+		return text
+	}
+	want := said(first)
+	for range 3 {
+		a := ask()
+		if !a.Reused || len(a.Notes) != len(first.Notes)+1 || said(a) != want {
+			t.Errorf("%s, not %s", said(a), want)
+		}
+		a.Rows[0][0], a.Notes[0] = "changed", "changed"
+		*a.Intervals[0][1] = discreet.Interval{}
 	}
 }
