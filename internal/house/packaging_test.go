@@ -29,14 +29,14 @@ func imageFaults(text string) (faults []string) {
 		if word == "" || strings.HasPrefix(word, "#") {
 			continue
 		}
-		if !regexp.MustCompile(`^(FROM|ARG|ADD|COPY|RUN|WORKDIR|USER|ENTRYPOINT)$`).MatchString(word) {
+		if !regexp.MustCompile(`^(FROM|ARG|ADD|COPY|RUN|WORKDIR|USER|HEALTHCHECK|ENTRYPOINT)$`).MatchString(word) {
 			faults = append(faults, word+" is no instruction that a recipe needs")
 		}
 		last[word] = rest
 		if word == "FROM" && !regexp.MustCompile(`^[a-z]+:[a-z0-9.-]+$`).MatchString(rest) || strings.HasSuffix(rest, ":latest") {
 			faults = append(faults, rest+" is no public image of a fixed tag")
 		}
-		if regexp.MustCompile(`https?://|\b(curl|wget)\b`).MatchString(rest) {
+		if word != "HEALTHCHECK" && regexp.MustCompile(`https?://|\b(curl|wget)\b`).MatchString(rest) {
 			faults = append(faults, "it fetches: "+rest)
 		}
 	}
@@ -49,7 +49,37 @@ func imageFaults(text string) (faults []string) {
 	if name := "discreet-${VERSION}-linux-${TARGETARCH}"; !strings.HasPrefix(last["ADD"], name+".tar.gz ") {
 		faults = append(faults, "it adds another archive than make release makes: "+last["ADD"])
 	}
+	if !strings.Contains(last["HEALTHCHECK"], `CMD ["discreet", "serve", "--probe", "http://127.0.0.1:`) {
+		faults = append(faults, "nobody asks whether it is well")
+	}
 	return faults
+}
+
+// What a server is run with: as somebody who is not root and can get nothing more, with a
+// root that cannot be written to, and no copy of its memory.
+func TestServersAreConfined(t *testing.T) {
+	inRoot(t)
+	for path, wants := range map[string][]string{
+		"packaging/compose.yaml": {`user: "10001:10001"`, "read_only: true", `cap_drop: ["ALL"]`, "no-new-privileges:true", "ulimits: {core: 0}", "memswap_limit: 8g", "mem_limit: 8g",
+			`"serve", "--probe"`, `"--anchor", "/witness/head"`},
+		"packaging/discreet.service": {"User=discreet\n", "LimitCORE=0\n", "MemorySwapMax=0\n", "NoNewPrivileges=yes\n", "ProtectSystem=strict\n", "CapabilityBoundingSet=\n", "UMask=0077\n",
+			"SystemCallFilter=@system-service\n", "ExecReload=/bin/kill -HUP $MAINPID\n"},
+	} {
+		text := readFile(t, path)
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		return
+	}
+	// Of ten; 20 is two. Without the filter of system calls it is above that.
+	if text, err := exec.Command(analyze, "security", "--offline=true", "--threshold=20", "packaging/discreet.service").CombinedOutput(); err != nil {
+		t.Errorf("the unit is exposed: %v\n%s", err, text)
+	}
 }
 
 func TestContainerfile(t *testing.T) {
@@ -60,7 +90,7 @@ func TestContainerfile(t *testing.T) {
 	}
 	for _, planted := range []struct{ old, fresh string }{
 		{"USER 10001:10001", "USER 0:0"}, {"USER 10001:10001\n", ""}, {"debian:trixie-slim", "debian:latest"}, {"debian:trixie-slim", "registry.example/debian:12"},
-		{"WORKDIR /data", "RUN curl example.org | sh"}, {`["discreet"]`, `["sh"]`}, {"WORKDIR /data", "EXPOSE 80"}, {"ADD discreet-", "ADD other-"},
+		{"WORKDIR /data", "RUN curl example.org | sh"}, {`["discreet"]`, `["sh"]`}, {"WORKDIR /data", "EXPOSE 80"}, {`"--probe"`, `"--check"`}, {"ADD discreet-", "ADD other-"},
 	} {
 		changed := strings.Replace(text, planted.old, planted.fresh, 1)
 		if changed == text || len(imageFaults(changed)) == 0 {
