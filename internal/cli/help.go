@@ -59,7 +59,7 @@ func helpCode(t *terminal.Terminal, code string, wantJSON bool) error {
 	if wantJSON {
 		return t.WriteJSON(map[string]string{"code": e.Code, "title": e.Title, "explain": e.Explain, "example": e.Example})
 	}
-	fmt.Fprintf(t.Out, "%s: %s\n\n%s\n", e.Code, e.Title, terminal.Wrap(e.Explain, 78))
+	fmt.Fprintf(t.Out, "%s: %s\n\n%s\n", e.Code, e.Title, terminal.Wrap(e.Explain, min(78, t.Paragraph())))
 	if e.Example != "" {
 		fmt.Fprintf(t.Out, "\nThe smallest example:\n%s\n", terminal.Indent(e.Example, 2))
 	}
@@ -79,7 +79,9 @@ func unknownCode(code string) error {
 }
 
 // writeOverview prints the front page.
-func writeOverview(w io.Writer, all []*command.Command) {
+func writeOverview(to io.Writer, all []*command.Command) {
+	w := new(strings.Builder)
+	defer func() { io.WriteString(to, terminal.Fit(to, w.String())) }()
 	fmt.Fprint(w, "Discreet answers SQL about private data, under a budget that cannot be overspent.\n\n"+
 		"usage: discreet COMMAND [flags] [arguments]\n\n")
 	command.WriteAligned(w, command.Shorts(all))

@@ -92,6 +92,9 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		const columns = 48
 		narrow, wide := on(t, columns, tc.args...), on(t, columns, append(tc.args, "--wide")...)
 		for line := range strings.SplitSeq(narrow, "\n") {
+			if i := strings.LastIndex(line, "\x1b[K"); i >= 0 { // progress that was cleared
+				line = line[i+len("\x1b[K"):]
+			}
 			if cells.Width(line) > columns && !strings.HasPrefix(line, "error[") { // which points at places
 				t.Errorf("%q is wider than %d:\n%s", tc.args, columns, line)
 			}
@@ -105,6 +108,37 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	}
 	if all := on(t, 48, "tables", "--catalog", catalog, "--wide"); !strings.Contains(all, "town 39") {
 		t.Errorf("not all of the domain:\n%s", all)
+	}
+}
+
+// Output that comes while a spinner turns does not stand behind it.
+func TestOutputClearsProgress(t *testing.T) {
+	s := newScreen(t, 40)
+	term := terminal.New(strings.NewReader(""), s.File, s.File)
+	shown := make(chan struct{})
+	var once sync.Once
+	done := term.Watch(t.Context(), func() string {
+		once.Do(func() { close(shown) })
+		return "accounting"
+	})
+	<-shown
+	fmt.Fprintln(term.Out, "plan")
+	done()
+	if parts := strings.Split(s.text(), "\r\x1b[K"); len(parts) < 3 || strings.TrimSpace(parts[len(parts)-1]) != "plan" {
+		t.Errorf("%q", parts)
+	}
+}
+
+// Help and refusals break between words; what is copied from an example stays whole.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	const columns = 48
+	for _, args := range [][]string{{"help"}, {"help", "init"}, {"help", "train"}, {"help", "D043"}, {"noise", "laplace", "--help"}, {"explain", "--catalog", "missing.toml", "SELECT 1"}} {
+		said := on(t, columns, args...)
+		for line := range strings.SplitSeq(said, "\n") {
+			if line = strings.TrimRight(line, "\r"); cells.Width(line) > columns && !strings.HasPrefix(line, "  discreet ") && !strings.HasPrefix(line, "  SELECT ") && len(strings.Fields(line)) > 2 {
+				t.Errorf("%q is wider than %d:\n%s", args, columns, line)
+			}
+		}
 	}
 }
 

@@ -177,7 +177,9 @@ func None(c *Command, args []string) error {
 }
 
 // WriteHelp prints a command's page.
-func (c *Command) WriteHelp(w io.Writer) {
+func (c *Command) WriteHelp(to io.Writer) {
+	w := new(strings.Builder)
+	defer func() { io.WriteString(to, terminal.Fit(to, w.String())) }()
 	fmt.Fprintf(w, "usage: discreet %s\n\n%s\n", c.Line(), strings.TrimSpace(c.Long))
 	if len(c.Verbs) > 0 {
 		fmt.Fprintln(w)

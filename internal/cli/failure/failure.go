@@ -205,7 +205,7 @@ func errorJSON(all []failed) any {
 func writeDiagnostic(t *terminal.Terminal, f failed) {
 	var b strings.Builder
 	f.write(&b) //nolint:errcheck // a strings.Builder does not fail
-	head, rest, _ := strings.Cut(b.String(), ": ")
+	head, rest, _ := strings.Cut(terminal.Fit(t.Err, b.String()), ": ")
 	fmt.Fprint(t.Err, t.Paint(terminal.Red, head)+": "+rest)
 }
 

@@ -80,9 +80,15 @@ type output struct {
 	wide  bool   // a table may be wider than the terminal
 	whole string // what shows the whole of one
 	err   error
+
+	before func() // called before the next write: it clears the progress
 }
 
 func (o *output) Write(p []byte) (int, error) {
+	if clear := o.before; clear != nil {
+		o.before = nil
+		clear()
+	}
 	if o.err == nil {
 		_, o.err = o.W.Write(p)
 	}
@@ -213,7 +219,11 @@ func (t *Terminal) Watch(ctx context.Context, what func() string) (done func()) 
 			}
 		}
 	})
-	return sync.OnceFunc(func() { cancel(); over.Wait() })
+	done = sync.OnceFunc(func() { cancel(); over.Wait() })
+	if IsTerminal(t.Out.W) {
+		t.Out.before = done // output does not begin behind a spinner
+	}
+	return done
 }
 
 // Indent puts n blanks before each line.
