@@ -85,9 +85,9 @@ type output struct {
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	if clear := o.before; clear != nil {
+	if before := o.before; before != nil {
 		o.before = nil
-		clear()
+		before()
 	}
 	if o.err == nil {
 		_, o.err = o.W.Write(p)
