@@ -60,7 +60,22 @@ func (c *chance) lanes(s *noise.Stream) (uint64, error) {
 }
 
 // one returns true with probability p.
-func (c *chance) one(s *noise.Stream) (bool, error) { return noise.Bernoulli(s, c.p) }
+func (c *chance) one(s *noise.Stream) (bool, error) { return falls(s, c.digits[:]) }
+
+// falls returns true with the probability whose binary digits these words are: that of a uniform
+// real number, of which 64 digits are drawn at a time, to lie below.
+func falls(s *noise.Stream, digits []uint64) (bool, error) {
+	for _, d := range digits {
+		w, err := s.Uint64()
+		if err != nil {
+			return false, err
+		}
+		if w != d {
+			return w < d, nil
+		}
+	}
+	return false, nil
+}
 
 // fill sets n bits, each with probability p.
 func (c *chance) fill(s *noise.Stream, words []uint64, n int) error {

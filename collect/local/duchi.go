@@ -3,6 +3,7 @@ package local
 import (
 	"iter"
 	"math/big"
+	"math/bits"
 
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -13,7 +14,8 @@ import (
 // (1/2+c)/(1/2−c), at most e^ε for c rounded down.
 type duchi struct {
 	c     *big.Rat
-	scale float64 // B
+	digit [2]uint64 // of c in binary, the first one highest
+	scale float64   // B
 }
 
 const numberSteps = 1 << 50
@@ -21,7 +23,7 @@ const numberSteps = 1 << 50
 func newDuchi(e privacy.Epsilon) *duchi {
 	odds := exp(e, one()).Lo()
 	c := down(over(minus(odds, one()), times(whole(2), plus(odds, one()))))
-	return &duchi{c, 1 / (2 * near(c))}
+	return &duchi{c, newChance(c).digits, 1 / (2 * near(c))}
 }
 
 func (d *duchi) form() form      { return form{numbers: []uint64{2}} }
@@ -34,8 +36,33 @@ func (d *duchi) yes(position uint64) *big.Rat {
 	return plus(half(), times(d.c, t.Sub(t, one())))
 }
 
+// digits are those of yes in binary: with c = C/2^128 and the position m steps from the middle it
+// is (2^176 ± C·m)/2^177.
+func (d *duchi) digits(position uint64) [3]uint64 {
+	const middle = numberSteps / 2
+	below := position < middle
+	m := position - middle
+	if below {
+		m = middle - position
+	}
+	carried, w0 := bits.Mul64(d.digit[1], m)
+	w2, w1 := bits.Mul64(d.digit[0], m)
+	w1, carry := bits.Add64(w1, carried, 0)
+	w2 += carry
+	if below {
+		var borrow uint64
+		w0, borrow = bits.Sub64(0, w0, 0)
+		w1, borrow = bits.Sub64(0, w1, borrow)
+		w2, _ = bits.Sub64(1<<48, w2, borrow)
+	} else {
+		w2 += 1 << 48
+	}
+	return [3]uint64{w2<<15 | w1>>49, w1<<15 | w0>>49, w0 << 15}
+}
+
 func (d *duchi) reply(s *noise.Stream, r Report, position uint64) (Report, error) {
-	yes, err := noise.Bernoulli(s, d.yes(position))
+	digits := d.digits(position)
+	yes, err := falls(s, digits[:])
 	if yes {
 		return append(r, 1), err
 	}

@@ -41,12 +41,24 @@ func (h *hadamard) channel() channel { return plainChannel(h.p, half()) }
 func (h *hadamard) ratio() *big.Rat  { return over(h.p, not(h.p)) }
 
 func (h *hadamard) reply(s *noise.Stream, r Report, value int) (Report, error) {
+	bit, err := h.tell(s, int(entry(uint64(value), r[0])))
+	return append(r, uint64(bit)), err
+}
+
+// tell tells a bit truly with probability p.
+//
+//dp:adjacent |bit| <= 1
+//dp:requires (bit == 0 || bit == 1) && h.p < 1 && 1 < 2*h.p
+//dp:cost math.Log(h.p/(1-h.p))
+func (h *hadamard) tell(s *noise.Stream, bit int) (int, error) {
 	truth, err := noise.Bernoulli(s, h.p)
-	bit := entry(uint64(value), r[0])
-	if !truth {
-		bit ^= 1
+	if err != nil {
+		return 0, err
 	}
-	return append(r, bit), err
+	if truth {
+		return bit, nil
+	}
+	return 1 - bit, nil
 }
 
 func (h *hadamard) law(coins Report, value int) iter.Seq2[Report, *big.Rat] {

@@ -78,6 +78,24 @@ func TestNumberLaws(t *testing.T) {
 	}
 }
 
+// What is drawn is the probability of the law, to its last digit.
+func TestDuchiDigits(t *testing.T) {
+	for _, epsilon := range []string{"0.01", "1", "20"} {
+		d := newDuchi(eps(epsilon))
+		for _, position := range []uint64{0, 1, 12345, numberSteps/2 - 1, numberSteps / 2, numberSteps/2 + 1, numberSteps - 7, numberSteps} {
+			sum, place := new(big.Rat), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 64))
+			scale := one()
+			for _, w := range d.digits(position) {
+				scale.Mul(scale, place)
+				sum.Add(sum, times(ofCount(w), scale))
+			}
+			if sum.Cmp(d.yes(position)) != 0 {
+				t.Errorf("epsilon %s, position %d: %v, want %v", epsilon, position, sum, d.yes(position))
+			}
+		}
+	}
+}
+
 func TestNumberVectors(t *testing.T) {
 	seen := 0
 	for _, v := range vectors(t) {

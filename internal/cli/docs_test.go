@@ -298,7 +298,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|local (report|simulate)|train|evaluate|predict|model inspect|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|local (report|answer|simulate)|train|evaluate|predict|model inspect|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$))|make demo)\b`)
 
 var (
 	verifies = regexp.MustCompile(`^discreet verify\b`)

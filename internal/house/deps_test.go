@@ -41,6 +41,7 @@ var onlys = []only{
 	{"./noise", []string{"./internal/entropy", "./internal/numeric"}, "samplers know no privacy"},
 	{"./internal/proportion", nil, "a leaf: mathematics"},
 	{"./collect/local", []string{"./mechanism", "./noise", "./privacy", "./internal/numeric", "./internal/proportion"}, "randomizers and estimates, to be reviewed alone: no data, no budget"},
+	{"./collect/local/client", []string{"./budget", "./noise", "./privacy"}, "a respondent's books: no protocol, no ledger that it would know"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric", "./internal/proportion"}, "a mechanism knows no database, no search and no budget"},
 	{"./accountant", []string{"./accountant/internal/loss", "./accountant/internal/pld", "./accountant/internal/referee", "./accountant/internal/shuffle", "./accountant/internal/subsample", "./accountant/internal/transform", "./accountant/internal/work", "./filter", "./privacy", "./privacy/plan", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
 	{"./accountant/internal/work", nil, "a leaf: it counts"},

@@ -36,7 +36,8 @@ error of a share falls with the root of the number of respondents, where a trust
 curator's falls with the number.
 
 describe says what a protocol is worth, before anybody is asked. report turns values
-into reports, on the respondent's side. estimate turns reports into shares or means,
+into reports, on the respondent's side; answer does so for one respondent, under a
+budget. estimate turns reports into shares or means,
 with intervals. simulate asks invented respondents.
 
 Protocols for one of --categories K or --values A,B,...: grr sue oue olh fastlh she the
@@ -48,7 +49,7 @@ strings that nobody can list: pem, treehist.`,
 			"discreet local describe best --epsilon 1 --categories 100 --reports 10000",
 			"discreet local report oue --epsilon 1 --values A,B,AB,0 -f answers.csv | discreet local estimate oue --epsilon 1 --values A,B,AB,0",
 		},
-		Verbs: []*command.Command{describe(), report(), estimate(), simulate()},
+		Verbs: []*command.Command{describe(), report(), answer(), estimate(), simulate()},
 	}
 	for _, v := range c.Verbs {
 		v.Of = c.Name()

@@ -8,6 +8,7 @@ import (
 	collect "github.com/discreet-dp/discreet/collect/local"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A survey is one protocol, from values to reports to estimates.
@@ -15,6 +16,8 @@ type survey interface {
 	describe(reports int64) *collect.Description
 	respondents(alpha, beta *big.Rat) (int64, error)
 	off(reports int64, beta *big.Rat) (float64, error)
+	Epsilon() privacy.Epsilon
+	Event() privacy.Event
 	// report randomizes a value; not if it is unreadable.
 	report(s *noise.Stream, value string) (text string, readable bool, err error)
 	// wants is what a value must be.

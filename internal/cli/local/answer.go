@@ -1,0 +1,186 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/discreet-dp/discreet/budget/durable"
+	"github.com/discreet-dp/discreet/collect/local/client"
+	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/failure"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// errFirst ends reading after the first record.
+var errFirst = errors.New("the first record was read")
+
+func answer() *command.Command {
+	c := &command.Command{
+		UsageLine: "answer PROTOCOL --question TEXT --asker NAME --domain DOMAIN --epsilon E ...",
+		For:       command.Owner,
+		Private:   true,
+		Short:     "one respondent's answer to a question, under a budget of the respondent's own",
+		Long: `Reads one value, as report does, and prints its report, charged to a domain of the
+respondent's own ledger before it is printed. The same question, with the same flags, has
+the same answer for good, and costs nothing more, by whomever it is asked; a new one that
+the budget does not admit is refused (D076).
+
+What was told to whom stands in the ledger: discreet budget shows it. The domain's relation
+is replace-one: that somebody answers is not hidden.`,
+		Examples: [2]string{
+			"echo yes | discreet local answer grr --epsilon 0.5 --values yes,no --question 'Do you smoke?' --asker survey.example --domain me",
+			"discreet local answer piecewise --epsilon 1 --lower 0 --upper 120 --question 'How old are you?' --asker survey.example --domain me -f age.txt --json",
+		},
+	}
+	var a asking
+	var from source
+	var w workplace.Workplace
+	var question, asker, domain string
+	a.define(c)
+	from.define(&c.Flags, "the value", "value")
+	w.DefineLedger(&c.Flags, "the ledger's `FILE` (default discreet.ledger)")
+	c.Flags.StringVar(&domain, "domain", "", "charge the ledger's domain `DOMAIN`")
+	c.Flags.StringVar(&question, "question", "", "the question, in words: `TEXT`")
+	c.Flags.StringVar(&asker, "asker", "", "who asks: `NAME`")
+	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
+		t.JSON = a.json
+		p, err := a.protocol(args)
+		if err != nil {
+			return err
+		}
+		switch {
+		case question == "":
+			return command.Missing("what is asked", "--question TEXT")
+		case asker == "":
+			return command.Missing("who asks", "--asker NAME")
+		case domain == "":
+			return diagnostic.New("D140", diagnostic.Span{}, "nobody pays for this answer").
+				Because("every new answer is charged to a domain of the respondent's ledger, before it leaves").
+				Try("name it with --domain, and the ledger with --ledger; discreet ledger create makes one")
+		}
+		s, err := a.survey(p)
+		if err != nil {
+			return err
+		}
+		value, err := from.first(ctx, t, s)
+		if err != nil {
+			return err
+		}
+		w.Resolve()
+		if err := w.OpenLedger(ctx); err != nil {
+			return err
+		}
+		defer w.Close()
+		b, err := w.Ledger.Balance(ctx, domain)
+		if err != nil {
+			return err
+		}
+		if b.Neighbours != privacy.ReplaceOne {
+			return diagnostic.New("D121", diagnostic.Span{}, "an answer speaks of replace-one alone").
+				Because("domain %q has the relation %v", b.ID, b.Neighbours).Try(`a domain with neighbours = "replace-one"`)
+		}
+		book := func(analyst string) (client.Book, error) {
+			return durable.New(ctx, w.Ledger, durable.Options{Domain: domain, Analyst: analyst, Now: time.Now})
+		}
+		answers, err := book("respondent")
+		if err != nil {
+			return err
+		}
+		clerk, err := client.New(client.Options{Answers: answers, Tellings: book, Bits: noise.System()})
+		if err != nil {
+			return err
+		}
+		form, err := a.form(string(p))
+		if err != nil {
+			return err
+		}
+		told, err := clerk.Answer(ctx, asker, client.Question{Text: question, Form: form, Event: s.Event()}, func(bits *noise.Stream) (string, error) {
+			text, readable, err := s.report(bits, value)
+			if err != nil || !readable {
+				return "", failure.Undrawn()
+			}
+			return text, nil
+		})
+		var exhausted *ledger.ExhaustedError
+		if errors.As(err, &exhausted) {
+			return exhausted
+		} else if err != nil {
+			return err
+		}
+		left, err := w.Ledger.Balance(ctx, domain)
+		if err != nil {
+			return err
+		}
+		spent := filter.Amounts{}
+		if !told.Again {
+			spent.Epsilon = s.Epsilon()
+		}
+		if a.json {
+			return t.WriteJSON(map[string]any{"report": told.Report, "again": told.Again, "epsilon": spent.Epsilon,
+				"remaining": terminal.InMeasure(left.Measure, left.Remaining)})
+		}
+		t.Print(told.Report, 0)
+		if told.Again {
+			t.Say("answered before: it costs nothing")
+		} else {
+			t.Say("cost: epsilon %v", spent.Epsilon)
+		}
+		t.Say("left: %s", terminal.AmountsText(terminal.InMeasure(left.Measure, left.Remaining), terminal.Down))
+		return nil
+	}
+	return c
+}
+
+// first returns the first record's value, which must be one that can be told.
+func (s *source) first(ctx context.Context, t *terminal.Terminal, of survey) (value string, err error) {
+	in, name, err := s.open(t)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	line, err := eachRecord(ctx, in, s.column, func(text string) error {
+		value = text
+		return errFirst
+	})
+	// Whether it can be told is found out by a report that nobody sees.
+	if errors.Is(err, errFirst) {
+		if _, readable, drawn := of.report(noise.NewStream(noise.System()), value); drawn != nil {
+			return "", failure.Undrawn()
+		} else if readable {
+			return value, nil
+		}
+	}
+	return "", diagnostic.New("D193", diagnostic.Span{}, "line %d of %s is not %s", max(line, 1), name, of.wants()).
+		Because("it is not shown because it is private; nothing was charged")
+}
+
+// form is all flags that decide what a report means.
+func (a *asking) form(protocol string) (string, error) {
+	text, err := json.Marshal(struct {
+		Protocol   string   `json:"protocol"`
+		Epsilon    string   `json:"epsilon"`
+		Categories int      `json:"categories,omitempty"`
+		Values     []string `json:"values,omitempty"`
+		Lower      *float64 `json:"lower,omitempty"`
+		Upper      *float64 `json:"upper,omitempty"`
+		Cells      int      `json:"cells,omitempty"`
+		Dimension  int      `json:"dimension,omitempty"`
+		Length     int      `json:"length,omitempty"`
+		Bits       int      `json:"bits,omitempty"`
+		Hashes     int      `json:"hashes,omitempty"`
+		Cohorts    int      `json:"cohorts,omitempty"`
+		Rows       int      `json:"rows,omitempty"`
+		Columns    int      `json:"columns,omitempty"`
+		Salt       string   `json:"salt,omitempty"`
+	}{protocol, a.epsilon.String(), a.categories, a.values, a.lower, a.upper, a.cells, a.dimension, a.length,
+		a.o.Bits, a.o.Hashes, a.o.Cohorts, a.o.Rows, a.o.Columns, a.o.Salt})
+	return string(text), err
+}
