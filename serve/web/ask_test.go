@@ -117,11 +117,12 @@ func TestRefusedOnThePage(t *testing.T) {
 	}
 }
 
-// TestAskInABrowser: somebody types, is shown what it would cost, takes a proposal, asks by
-// a key, and has an answer.
+// TestAskInABrowser: an analyst types, is shown what it would cost and what there is, asks by a
+// key, has an answer, finds it in the history, asks again for free, and leaves.
 func TestAskInABrowser(t *testing.T) {
 	browser := chromium(t)
 	s := open(t)
+	s.quota(t, "anna", "0.03")
 	p := s.tab(t, browser, desktop)
 	p.signIn(t, "anna")
 	p.open(t, "/ask")
@@ -140,6 +141,22 @@ func TestAskInABrowser(t *testing.T) {
 	p.run(t, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierCtrl)))
 	p.see(t, "#answer")
 	p.look(t, desktop, "ask-answer")
+	p.click(t, `nav a[href="/history"]`)
+	if said := p.text(t, ".list article"); !strings.Contains(said, "ORDER BY department") || !strings.Contains(said, "ρ 0.01") {
+		t.Errorf("the history: %s", said)
+	}
+	p.click(t, ".list article a")
+	p.see(t, "#explained")
+	p.click(t, "button.primary")
+	if said := p.text(t, "section[aria-labelledby=answer] .tag"); !strings.Contains(said, "nothing was charged") {
+		t.Errorf("asked again: %s", said)
+	}
+	p.click(t, `nav a[href="/"]`)
+	if said := p.text(t, ".facts"); !strings.Contains(said, "0.02 of the quota of anna") {
+		t.Errorf("the overview: %s", said)
+	}
+	p.click(t, ".who button")
+	p.see(t, "input[name=password]")
 	for _, on := range []screen{night, phone} {
 		p := s.tab(t, browser, on)
 		p.signIn(t, "anna")

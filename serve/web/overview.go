@@ -25,6 +25,7 @@ type domainCard struct {
 	Left, Spent, Budget, Promise string
 	Gauge, Chart                 template.HTML
 	Charges                      []chargeRow
+	Quotas                       []string
 }
 
 // A chargeRow is one charge, with what was spent until then.
@@ -44,11 +45,20 @@ func (s *site) showOverview(v *visit) error {
 	if err != nil {
 		return err
 	}
+	holdings, err := s.Gateway.Holdings(v.r.Context(), v.who)
+	if err != nil {
+		return err
+	}
 	var data struct{ Domains []domainCard }
 	for _, b := range balances {
 		card := domainCard{ID: b.ID, Suspended: b.Suspended,
 			Left: amounts(b.Remaining.In(b.Measure), numeric.FloorDigits), Spent: amounts(b.Spent.In(b.Measure), numeric.CeilDigits),
 			Budget: amounts(b.Limit.In(b.Measure), numeric.FloorDigits), Promise: promise(b)}
+		for _, h := range holdings {
+			if h.Domain == b.ID && h.Quota != nil {
+				card.Quotas = append(card.Quotas, amounts(h.Left.In(h.Measure)[:1], numeric.FloorDigits)+" of the quota of "+strings.TrimPrefix(h.Holder, "account:"))
+			}
+		}
 		card.Gauge = gauge(b)
 		card.Charges = charges(b, history, v.who.Account.Role == people.Owner)
 		if card.Chart, err = spending(b, card.Charges, v.who.Account.Role == people.Owner); err != nil {

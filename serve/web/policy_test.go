@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -111,6 +112,27 @@ func TestAssets(t *testing.T) {
 		strings.Replace(at, "plot.css", "templates/layout.html", 1), strings.Replace(at, "plot.css", "..%2fpage.go", 1), "/templates/layout.html", "/.git/config"} {
 		if r := c.get(t, path); r.StatusCode == http.StatusOK || strings.Contains(r.body, "package web") || strings.Contains(r.body, "{{") {
 			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+}
+
+// TestCookiesOverTLS: a session over TLS never goes over a connection without.
+func TestCookiesOverTLS(t *testing.T) {
+	s := open(t)
+	tls := httptest.NewTLSServer(s.Config.Handler)
+	defer tls.Close()
+	c := s.client(t)
+	c.Transport = tls.Client().Transport
+	plain := s.Server
+	defer func() { s.Server = plain }()
+	s.Server = tls
+	r := c.post(t, "/sign-in", c.form(t, "/sign-in", url.Values{"name": {"anna"}, "password": {gatewaytest.Password}}))
+	if r.StatusCode != http.StatusSeeOther || len(r.Cookies()) == 0 || r.Header.Get("Strict-Transport-Security") == "" {
+		t.Fatalf("%s %v", r.Status, r.Header)
+	}
+	for _, cookie := range r.Cookies() {
+		if !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || !strings.HasPrefix(cookie.Name, "__Host-discreet") {
+			t.Errorf("the cookie is %v", cookie)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -100,7 +101,7 @@ func (v *visit) fail(err error) {
 	}
 	p := problem.Of(err)
 	if p.Code == "D109" {
-		v.Log.ErrorContext(v.r.Context(), "page failed", "error", errors.Unwrap(err) != nil, "path", v.page.path)
+		v.Log.ErrorContext(v.r.Context(), "page failed", "kind", fmt.Sprintf("%T", err), "path", v.page.path)
 	}
 	if err := v.show(p.Status, "problem", title(p), p); err != nil {
 		http.Error(v.w, "the server failed", http.StatusInternalServerError)

@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -170,13 +171,23 @@ func (c *client) form(t testing.TB, path string, values url.Values) url.Values {
 	return values
 }
 
-// limit makes statements of an account wait that cost more.
+// limit makes statements of an account wait that cost more, and quota bounds them in all.
 func (s *stand) limit(t testing.TB, name, rho string) {
+	t.Helper()
+	s.bound(t, s.People.Limit, name, rho)
+}
+
+func (s *stand) quota(t testing.TB, name, rho string) {
+	t.Helper()
+	s.bound(t, s.People.Quota, name, rho)
+}
+
+func (s *stand) bound(t testing.TB, set func(ctx context.Context, by, of, domain string, most *ledger.Allowance) error, name, rho string) {
 	t.Helper()
 	var most ledger.Allowance
 	var err error
 	if most.Rho, err = privacy.ParseRho(rho); err == nil {
-		err = s.People.Limit(t.Context(), "test", name, "patient", &most)
+		err = set(t.Context(), "test", name, "patient", &most)
 	}
 	if err != nil {
 		t.Fatal(err)
