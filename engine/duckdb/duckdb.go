@@ -49,6 +49,9 @@ type Options struct {
 	Lazy bool
 
 	Maps map[string]engine.Map // of the catalog's mapped tables, by their names
+
+	disk    string // the most that is spilled, as DuckDB writes sizes; what it likes if empty
+	scratch string // the memory of a scratch instance; Memory if empty
 }
 
 // An Engine is DuckDB over the files of one catalog.
@@ -333,6 +336,9 @@ func connect(o Options, temp string, ordered bool) (*sql.DB, error) {
 	}
 	if o.Memory != "" {
 		settings.Set("memory_limit", o.Memory)
+	}
+	if o.disk != "" {
+		settings.Set("max_temp_directory_size", o.disk)
 	}
 	if o.Threads > 0 {
 		settings.Set("threads", strconv.Itoa(o.Threads))

@@ -8,6 +8,7 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -48,4 +49,29 @@ func Plans(e *Engine) int {
 	e.plans.mu.Lock()
 	defer e.plans.mu.Unlock()
 	return len(e.plans.idle)
+}
+
+// BytesOf is a size of memory.
+var BytesOf = bytesOf
+
+// MemoryOf is what all instances of a pool may take together, with a scratch instance for
+// each statement.
+func MemoryOf(ctx context.Context, temp, memory string, statements int) (sum int64, err error) {
+	p, err := OpenPool(ctx, &catalog.Catalog{}, Options{Memory: memory, Temp: temp}, statements)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	sizes := []string{p.front.options.Memory}
+	for _, e := range p.lives {
+		sizes = append(sizes, e.options.Memory, e.options.scratch)
+	}
+	for _, s := range sizes {
+		n, err := bytesOf(ctx, s)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
 }

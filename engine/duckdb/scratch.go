@@ -3,6 +3,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -24,7 +25,7 @@ type scratch struct{ db *sql.DB }
 // its answers are the same bit for bit, float sums included.
 func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
 	o := e.options
-	o.Threads = 1
+	o.Threads, o.Memory = 1, cmp.Or(o.scratch, o.Memory)
 	db, err := connect(o, e.spill.folder, true)
 	if err != nil {
 		return nil, failure(ctx, err)

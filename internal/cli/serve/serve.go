@@ -12,11 +12,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
@@ -173,14 +175,14 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 			return nil, err
 		}
 	}
-	e, err := s.OpenEngine(ctx)
+	e, err := s.OpenEngine(ctx, s.statements())
 	if err != nil {
 		return nil, err
 	}
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
 	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
-		OwnerLog: s.Log(), Concurrency: s.config.Limits.Statements, Queue: s.config.Limits.Queue,
+		OwnerLog: s.Log(), Concurrency: s.statements(), Queue: s.config.Limits.Queue,
 		Rates: gateway.Rates{Account: s.config.Limits.Rate, All: s.config.Limits.RateOfAll}, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -189,13 +191,21 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	return g, nil
 }
 
+// statements is how many run at once.
+func (s *server) statements() int {
+	if n := s.config.Limits.Statements; n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // reload reads the catalog again, from the file that it was read from.
 func (s *server) reload(ctx context.Context, g *gateway.Gateway) {
 	next := workplace.Workplace{CatalogPath: s.CatalogPath, LedgerPath: s.LedgerPath}
 	err := next.Load()
 	var loosened []string
 	if err == nil {
-		loosened, err = g.Reload(ctx, next.Catalog, next.OpenEngine)
+		loosened, err = g.Reload(ctx, next.Catalog, func(ctx context.Context) (engine.Engine, error) { return next.OpenEngine(ctx, s.statements()) })
 	}
 	if err != nil {
 		s.log.Error("the catalog was not read again; the one before serves on", failure.Attributes(err)...)

@@ -25,6 +25,15 @@ func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, ma
 	return e, nil
 }
 
+// openPool opens an engine for so many statements at once.
+func openPool(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, statements int) (engine.Engine, error) {
+	e, err := duckdb.OpenPool(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: true}, statements)
+	if err != nil {
+		return nil, cannotOpen(ctx, err)
+	}
+	return e, nil
+}
+
 func openOwner(ctx context.Context, l catalog.Resources) (engine.Owner, error) {
 	o, err := duckdb.OpenOwner(ctx, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp})
 	if err != nil {

@@ -16,4 +16,8 @@ func openEngine(context.Context, *catalog.Catalog, catalog.Resources, map[string
 	return nil, ErrNoEngine
 }
 
+func openPool(context.Context, *catalog.Catalog, catalog.Resources, map[string]engine.Map, int) (engine.Engine, error) {
+	return nil, ErrNoEngine
+}
+
 func openOwner(context.Context, catalog.Resources) (engine.Owner, error) { return nil, ErrNoEngine }

@@ -205,9 +205,10 @@ func (w *Workplace) Log() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(&OwnerLog{Path: w.LedgerPath + LogSuffix}, nil))
 }
 
-// OpenEngine opens an engine for a process that answers many statements, which closes it.
-func (w *Workplace) OpenEngine(ctx context.Context) (engine.Engine, error) {
-	return openEngine(ctx, w.Catalog, w.limits, w.Maps, true)
+// OpenEngine opens an engine for a process that answers so many statements at once, and
+// closes it. They take nothing from one another.
+func (w *Workplace) OpenEngine(ctx context.Context, statements int) (engine.Engine, error) {
+	return openPool(ctx, w.Catalog, w.limits, w.Maps, statements)
 }
 
 // Keep closes c when the workplace is closed, before what was opened earlier.
