@@ -14,10 +14,10 @@ import (
 
 // Release renders the contribution-bounded aggregation of a release.
 //
-// Where no row has to be chosen among others (rows are counted, or partial sums clamped),
-// the rows of each unit and group are aggregated first. What such a pair adds is then a
-// function of its own rows, bounded by R or its clamp, and d says which of the unit's
-// groups it is, in the order of their hashes: those up to L0 are kept.
+// Where no unit can be in more groups than it may, and no row has to be chosen among others
+// (rows are counted, or partial sums clamped), the rows of each unit and group are
+// aggregated, and what each adds is summed: it is a function of the unit's own rows, bounded
+// by R or its clamp.
 //
 // Elsewhere the rows are sorted once by (unit, hash of the group, group, hash of the row,
 // row); three window functions share that sort:
@@ -100,8 +100,8 @@ func (w *bounded) render(rows string) string {
 	switch {
 	case b.OneRow:
 		return w.group(rows, w.oneRow)
-	case w.summable():
-		return w.group(w.keptGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
+	case w.summable() && !w.cuts():
+		return w.group(w.unitGroups(rows), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
 	}
 	hashed := []string{"*", w.groupHash() + " AS hk"}
 	group := w.groupOrder()
@@ -154,8 +154,8 @@ func (w *bounded) ofUnit(c plan.Contribution) bool {
 	return c.Kind == plan.Clamped || c.Kind == plan.UnitCount && c.Value != nil
 }
 
-// unitGroups computes each unit's contributions to each of its groups, of which rows are
-// given. Where none need be chosen, rows are all of them; else they are ranked.
+// unitGroups computes each unit's contributions to each of its groups. Where some of their
+// rows are to be chosen, they are ranked.
 func (w *bounded) unitGroups(rows string) string {
 	byUnit := append([]string{"u"}, w.keys...)
 	columns := byUnit[:len(byUnit):len(byUnit)]
@@ -173,19 +173,7 @@ func (w *bounded) unitGroups(rows string) string {
 		}
 		columns = append(columns, fmt.Sprintf("%s AS p%d", part, i))
 	}
-	if w.summable() && w.cuts() {
-		columns = append(columns, w.groupHash()+" AS hk")
-	}
 	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(columns, ", "), rows, strings.Join(byUnit, ", "))
-}
-
-// keptGroups keeps of each unit's groups, one row each, as many as it may be in.
-func (w *bounded) keptGroups(groups string) string {
-	if !w.cuts() {
-		return groups
-	}
-	return fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS d FROM (%s) AS t) AS t WHERE d <= %d",
-		strings.Join(w.groupOrder(), ", "), groups, w.node.MaxGroups)
 }
 
 // cuts reports whether a unit can be in more groups than it may.
