@@ -93,7 +93,7 @@ func rho(t testing.TB, text string) privacy.Rho {
 func TestHundredClients(t *testing.T) {
 	length, most, epsilon := 6*time.Second, time.Minute, "1.6"
 	if soak() {
-		length, most, epsilon = 10*time.Minute, 15*time.Minute, "10"
+		length, most, epsilon = 10*time.Minute, 12*time.Minute, "5"
 	}
 	names := stormAccounts()
 	m := &storm{stand: newStand(t, epsilon, names...), heard: map[question][]string{}, asked: map[question]bool{}, refused: map[string]int{}}
