@@ -167,7 +167,7 @@ func TestPrograms(t *testing.T) {
 // What is stored beside the shipped sources and the programs proves them without a
 // solver: discreet verify --check, as the CI has it.
 func TestStoredProofs(t *testing.T) {
-	r := run(t, verify.Options{Patterns: []string{"../mechanism", "../examples/kmeans"}, Check: true})
+	r := run(t, verify.Options{Patterns: []string{"../mechanism", "../collect/local", "../examples/kmeans"}, Check: true})
 	for _, result := range r.Results {
 		if result.Verdict != verify.Proved {
 			t.Errorf("%s.%s: %s: %s", result.Package, result.Function, result.Verdict, result.Note)

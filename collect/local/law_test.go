@@ -141,6 +141,17 @@ func TestNoisyNumbersHideTwo(t *testing.T) {
 	}
 }
 
+// What the claim of Hadamard's bit requires holds, and it claims the ratio that epsilon is
+// certified from: p/(1−p).
+func TestClaimIsTheRatio(t *testing.T) {
+	for _, e := range []string{"1e-6", "1", "64"} {
+		h := newHadamard(3, eps(e))
+		if h.p.Cmp(one()) >= 0 || h.p.Cmp(half()) <= 0 || h.ratio().Cmp(over(h.p, not(h.p))) != 0 {
+			t.Errorf("epsilon %s: p = %v, ratio %v", e, near(h.p), near(h.ratio()))
+		}
+	}
+}
+
 // Faults that have been made, each caught by the exact law.
 func TestPlantedFaultsInLaws(t *testing.T) {
 	law := func(k finite) func(Report, int) func(func(Report, *big.Rat) bool) {

@@ -79,4 +79,20 @@ func TestFrequencyVectors(t *testing.T) {
 	}
 }
 
+// RAPPOR with f = 1/2, p = 1/2, q = 3/4 and two hash functions, which is what its ε∞ makes.
+func TestRAPPORVector(t *testing.T) {
+	for _, v := range vectors(t) {
+		if v.ID != "ldp.rappor.eps" {
+			continue
+		}
+		f := must(NewFrequency(FrequencyOptions{Protocol: RAPPOR, Values: 5, Epsilon: eps(jsonNumber(v.Expected["eps_inf"]))}))
+		got := f.Describe(1).Values
+		v.holds(t, got)
+		for name := range v.Params {
+			v.Expected = map[string]any{name: v.Params[name]}
+			v.holds(t, got)
+		}
+	}
+}
+
 func jsonNumber(x any) string { return string(must(json.Marshal(x))) }
