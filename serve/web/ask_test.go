@@ -149,7 +149,8 @@ func TestAskInABrowser(t *testing.T) {
 	p.see(t, "#answer")
 	p.look(t, desktop, "ask-answer")
 	p.click(t, `nav a[href="/history"]`)
-	if said := p.text(t, ".list article"); !strings.Contains(said, "ORDER BY department") || !strings.Contains(said, "ρ 0.01") {
+	p.reads(t, ".list article", "ORDER BY department")
+	if said := p.text(t, ".list article"); !strings.Contains(said, "ρ 0.01") {
 		t.Errorf("the history: %s", said)
 	}
 	p.click(t, ".list article a")
