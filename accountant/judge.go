@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant/internal/referee"
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A floor is what a plan certainly costs: by post-processing no plan reveals less than
@@ -14,10 +15,13 @@ import (
 // next best one stands: a number that an accountant lost is never repaired here.
 
 // floorTerms is how many different events of a plan are looked at, and floorOutputs how
-// many outputs of one are told apart: a few milliseconds each.
+// many outputs of one are told apart: a few milliseconds each. floorDepth is how deep
+// samplings may lie in each other: each asks what it samples four times, for two directions
+// and both ends of an interval, so that sixteen of them would never end.
 const (
 	floorTerms   = 16
 	floorOutputs = 256
+	floorDepth   = 3
 )
 
 // judge refuses the accountants whose High lies below what one event of the plan costs.
@@ -55,8 +59,28 @@ type certain struct {
 }
 
 func (t term) certain() (certain, bool) {
+	if samplings(t.event) > floorDepth {
+		return certain{}, false
+	}
 	b := referee.Of(t.event, t.rel, int64(t.count), floorOutputs)
 	return certain{t, b.Floor}, b.Floor != nil
+}
+
+// samplings is how many samplings lie in each other, of those that package referee knows.
+func samplings(e privacy.Event) (deepest int) {
+	switch e := e.(type) {
+	case privacy.Poisson:
+		return 1 + samplings(e.Event)
+	case privacy.WithoutReplacement:
+		return 1 + samplings(e.Event)
+	case privacy.Repeat:
+		return samplings(e.Event)
+	case privacy.Sum:
+		for _, one := range e.Events {
+			deepest = max(deepest, samplings(one))
+		}
+	}
+	return deepest
 }
 
 // below says which event of the plan costs more than a bound, if any does.

@@ -1,9 +1,12 @@
 package accountant
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // An accountant that lost its number is refused by name, and the next best one stands,
@@ -56,5 +59,25 @@ func TestBoundsBelowTheFloorAreRefused(t *testing.T) {
 		if best, _ := real.Best(); best.Epsilon.High <= tc.small {
 			t.Errorf("%s costs %v, which makes %v no test", tc.plan, best.Epsilon, tc.small)
 		}
+	}
+}
+
+// TestNestedSamplings: samplings in samplings, as deep as a plan may have them, are answered;
+// what judges bounds does not ask them again for each level.
+func TestNestedSamplings(t *testing.T) {
+	coins, draws := "pure(1)", "pure(1)"
+	for i := range 15 {
+		coins = "poisson(0.5, " + coins + ")"
+		draws = fmt.Sprintf("without_replacement(%d, %d, %s)", 1<<i, 2<<i, draws)
+	}
+	for text, n := range map[string]privacy.Neighbours{coins: privacy.AddRemove, draws: privacy.ReplaceOne} {
+		if _, err := Epsilon(t.Context(), parse(t, text), 1e-6, Options{Neighbours: n, Accountant: Basic}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	// Not so deep they are judged.
+	text := "poisson(0.5, poisson(0.5, poisson(0.5, gaussian(1))))"
+	if _, err := Delta(t.Context(), parse(t, text), 0.1, Options{}); err != nil {
+		t.Error(err)
 	}
 }
