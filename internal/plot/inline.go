@@ -23,4 +23,4 @@ func Inline(d Drawing) ([]byte, error) {
 }
 
 // Stylesheet is what Inline leaves out, for the elements that a selector of CSS names.
-func Stylesheet(of string) string { return of + "{\n" + style() + dotStyle + "}\n" }
+func Stylesheet(of string) string { return of + "{\n" + style() + dotStyle + areaStyle + "}\n" }

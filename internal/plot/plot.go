@@ -60,6 +60,7 @@ type Line struct {
 	// many as points, or none.
 	Ranges []Range
 	Loose  bool // nothing joins the points
+	Filled bool // what lies between the line and 0 is filled, and the line itself not drawn
 }
 
 // A Range is how far a value can be off: from Low to High. It is Unknown, or of no length

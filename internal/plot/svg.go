@@ -59,10 +59,14 @@ const dotStyle = `.whisker{fill:none;stroke-width:1.8;stroke-linecap:round}.holl
 @media (prefers-color-scheme:dark){.hollow{fill:#0d1117}.zero{stroke:#656c76}.quiet{fill:#9198a1;stroke:#0d1117}}
 `
 
+// areaStyle is what drawings with filled lines have besides.
+const areaStyle = `.area{stroke:none;fill-opacity:.28}
+`
+
 // A canvas collects the elements of an SVG.
 type canvas struct {
 	bytes.Buffer
-	dotted bool // it needs dotStyle
+	dotted, filled bool // it needs dotStyle, areaStyle
 }
 
 // text writes a line of text; anchor is start, middle or end.
@@ -94,6 +98,9 @@ func (c *canvas) finish(w io.Writer, title, description string, height float64) 
 	out.WriteString("</desc>\n<style>\n" + style())
 	if c.dotted {
 		out.WriteString(dotStyle)
+	}
+	if c.filled {
+		out.WriteString(areaStyle)
 	}
 	out.WriteString("</style>\n")
 	fmt.Fprintf(&out, `<rect class="paper" width="%d" height="%s"/>`+"\n", pageWidth, px(height))
@@ -274,6 +281,10 @@ func (c *canvas) abscissa(x scale, across func(share float64) float64, top, bott
 
 // sample draws what a line looks like, before its name.
 func (p Plot) sample(c *canvas, i int, x, y float64) {
+	if p.Lines[i].Filled {
+		fmt.Fprintf(c, `<path class="area d%d" d="M%s %sh%dv12h-%dZ"/>`+"\n", i%len(onLight), px(x), px(y-6), swatch, swatch)
+		return
+	}
 	if p.Lines[i].Ranges == nil {
 		c.rule(p.class(i), x, y, x+swatch, y)
 		return
@@ -312,7 +323,13 @@ func (p Plot) line(c *canvas, i int, at func(Point) (x, y float64)) (end, mean f
 				path.WriteString(map[bool]string{true: "M", false: "L"}[path.Len() == 0] + here)
 			}
 		}
-		if !loose {
+		switch {
+		case p.Lines[i].Filled:
+			c.filled = true
+			left, ground := at(Point{run[0].X, 0})
+			right, _ := at(run[len(run)-1])
+			fmt.Fprintf(c, `<path class="area d%d" d="%sL%s %sL%s %sZ"/>`+"\n", i%len(onLight), path.String(), px(right), px(ground), px(left), px(ground))
+		case !loose:
 			fmt.Fprintf(c, `<path class="%s" d="%s"/>`+"\n", p.class(i), path.String())
 		}
 	}

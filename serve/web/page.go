@@ -48,6 +48,8 @@ func (s *site) pages() []page {
 		s.download("json"),
 		s.tables(),
 		s.history(),
+		s.accountant(),
+		s.mechanism(),
 		s.approvals(),
 		s.people(),
 		s.person(),
