@@ -20,6 +20,7 @@ require (
 	github.com/sqlc-dev/oliphant v0.2.0
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/xdg-go/scram v1.4.0
+	go.opentelemetry.io/proto/otlp v1.11.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0

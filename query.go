@@ -48,6 +48,16 @@ type Payer struct {
 	// Measured is called, if it is not nil, when private data have been read, or could not be,
 	// and before that shows anywhere: in the ledger, or to the asker. It may wait.
 	Measured func()
+	// Part is called, if it is not nil, when a part of the way to an answer begins, and what it
+	// returns when it ends: "reserve", "measure", "commit".
+	Part func(name string) (end func())
+}
+
+func (p Payer) part(name string) (end func()) {
+	if p.Part == nil {
+		return func() {}
+	}
+	return p.Part(name)
 }
 
 // A Statement is one that can be answered: all that can be refused without the budget
@@ -179,7 +189,9 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if err := db.config.Catalog.Recheck(); err != nil { // it may have been prepared long ago
 		return nil, refusal(err)
 	}
+	end := by.part("reserve")
 	reservation, err := db.config.Ledger.Reserve(ctx, request)
+	end()
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -195,7 +207,9 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
 		return a, nil
 	}
+	end = by.part("measure")
 	a, err := db.measure(ctx, planned, s.compiled)
+	end()
 	if by.Measured != nil {
 		by.Measured()
 	}
@@ -209,7 +223,10 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	if err := db.config.Ledger.Commit(ctx, reservation, encoded); err != nil {
+	end = by.part("commit")
+	err = db.config.Ledger.Commit(ctx, reservation, encoded)
+	end()
+	if err != nil {
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}
 	return a, nil

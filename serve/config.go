@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -29,6 +30,13 @@ type Config struct {
 	Step   Duration `toml:"step"`
 	Drain  Duration `toml:"drain"` // how long what runs may go on after an interrupt
 	Limits Limits   `toml:"limits"`
+	Traces Traces   `toml:"traces"`
+}
+
+// Traces say where the parts of statements are reported to: an OpenTelemetry collector that
+// speaks OTLP over HTTP. Empty: nowhere.
+type Traces struct {
+	Endpoint string `toml:"endpoint"`
 }
 
 // A TLS names the files of a certificate with its chain, and of its key, in PEM.
@@ -170,6 +178,10 @@ func (c *Config) Check() error {
 				Because("others on the network could read passwords and answers").
 				Try("name certificate and key in [tls], or listen on 127.0.0.1")
 		}
+	}
+	if at, err := url.Parse(c.Traces.Endpoint); c.Traces.Endpoint != "" && (err != nil || at.Host == "" || at.Scheme != "https" && !(at.Scheme == "http" && loopback(at.Hostname()))) {
+		return diagnostic.New("D216", diagnostic.Span{}, "traces.endpoint is %q", c.Traces.Endpoint).
+			Because("durations tell of data, and leave this machine by https alone").Try(`write "http://127.0.0.1:4318", or an https address`)
 	}
 	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
 		return diagnostic.New("D216", diagnostic.Span{}, "[tls] names a certificate or a key, not both").Try("name both files")

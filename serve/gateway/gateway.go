@@ -28,6 +28,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/people/journal"
+	"github.com/discreet-dp/discreet/serve/traces"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -54,6 +55,8 @@ type Config struct {
 	Thinking time.Duration
 	// Journal keeps what is explained and refused; nil: nothing is kept.
 	Journal *journal.Journal
+	// Traces are told how long the parts of statements take; nil: nobody is.
+	Traces *traces.Traces
 	// Observe is told of every statement when it has been answered, or has failed.
 	Observe func(Observation)
 	// Step is the duration of which answers from private data take a whole multiple, counted
@@ -154,11 +157,17 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 			g.config.Observe(Observation{who.Door, a != nil && a.Reused, err, g.config.Now().Sub(at.came)})
 		}()
 	}
+	trace := g.config.Traces.Begin("statement")
+	defer func() {
+		trace.Say("door", who.Door)
+		trace.Say("outcome", Observation{Reused: a != nil && a.Reused, Err: err}.Outcome())
+		trace.End()
+	}()
 	if err = g.asked.ask(who.Account.Name, at.came); err != nil {
 		return nil, err
 	}
 	for range attempts {
-		if a, err = g.query(bound, at, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
+		if a, err = g.query(bound, at, trace, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
 			break
 		}
 	}
@@ -168,20 +177,24 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 	return a, err
 }
 
-func (g *Gateway) query(ctx *bounded, at pace, who Asker, sql string, o Options) (*discreet.Answer, error) {
+func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sql string, o Options) (*discreet.Answer, error) {
 	account, err := g.current(ctx, who)
 	if err != nil {
 		return nil, err
 	}
 	o.Spend = spend(o.Spend, account)
+	part := trace.Part("queue")
 	free, err := g.running.enter(ctx, account.Name)
+	part.End()
 	if err != nil {
 		return nil, err
 	}
 	defer free()
 	by, done := g.shelf.take()
 	defer done()
+	part = trace.Part("plan") // parse, certificate, design
 	s, err := g.prepare(ctx, by, account, sql, o)
+	part.End()
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +221,11 @@ func (g *Gateway) query(ctx *bounded, at pace, who Asker, sql string, o Options)
 	}
 	payer.Measured = func() { // who waits next does not wait for a step as well
 		free()
+		part := trace.Part("leave")
 		at.wait()
+		part.End()
 	}
+	payer.Part = func(name string) func() { return trace.Part(name).End }
 	answer, err := s.Answer(ctx, payer)
 	if errors.Is(err, ledger.ErrLimit) && g.config.People != nil {
 		return nil, g.pending(ctx, s, payer)

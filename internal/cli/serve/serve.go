@@ -29,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/serve"
 	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/traces"
 )
 
 // Command is discreet serve.
@@ -179,9 +180,11 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
+	sent := traces.New(traces.Options{Endpoint: s.config.Traces.Endpoint, Now: time.Now, Log: s.log})
+	s.Keep(sent)
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
-	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now,
+	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now, Traces: sent,
 		OwnerLog: s.Log(), Concurrency: s.statements(), Queue: s.config.Limits.Queue,
 		Rates: gateway.Rates{Account: s.config.Limits.Rate, All: s.config.Limits.RateOfAll}, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
 	if err != nil {
