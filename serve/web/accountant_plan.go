@@ -41,6 +41,9 @@ type (
 	filterRow  struct{ Name, Admits, Note string }
 )
 
+// planTime is what the bounds of all plans may take, each its share.
+const planTime = 4 * time.Second
+
 // reckon accounts for all plans. The bounds come first; the curve has what is left of the time.
 func (a *accounting) reckon(ctx context.Context) error {
 	a.Many, a.Results = len(a.plans) > 1, nil
@@ -53,7 +56,7 @@ func (a *accounting) reckon(ctx context.Context) error {
 		r := &planResult{Number: i + 1, Text: text}
 		a.Results = append(a.Results, r)
 		// A plan that takes all its time leaves the others theirs.
-		own, stop := part(ctx, 0.8/float64(len(a.plans)-i))
+		own, stop := context.WithTimeout(ctx, planTime/time.Duration(len(a.plans)))
 		err := a.account(own, r)
 		stop()
 		switch {
@@ -66,15 +69,6 @@ func (a *accounting) reckon(ctx context.Context) error {
 		}
 	}
 	return a.draw(ctx)
-}
-
-// part is a context that ends after a share of the time that another has left.
-func part(ctx context.Context, share float64) (context.Context, context.CancelFunc) {
-	end, is := ctx.Deadline()
-	if !is {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Duration(share*float64(time.Until(end))))
 }
 
 // refuse says what is wrong with a plan, and where.
