@@ -44,7 +44,7 @@ func TestBackup(t *testing.T) {
 		}
 		time.Sleep(time.Duration(i) * 15 * time.Millisecond)
 		c.Process.Kill()
-		c.Wait() //nolint:errcheck // it was killed
+		c.Wait()
 		for _, suffix := range []string{"", ".accounts", ".journal"} {
 			os.Remove(to + suffix)
 		}
