@@ -369,7 +369,7 @@ func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) er
 		case errors.Is(err, engine.ErrPlan):
 			return in(diagnostic.New("D103", diagnostic.Span{}, "the engine cannot plan this statement").
 				Because("the SQL that it would have to run is too deep for it, or it lacks something that the SQL uses; nothing was charged").
-				Try("compute it in fewer or simpler steps; discreet explain --sql shows the engine's"), s.text)
+				Try("compute it in fewer or simpler steps; discreet explain --sql shows the engine's").By(diagnostic.AskSimpler), s.text)
 		}
 		return nil
 	}

@@ -16,6 +16,10 @@ type Refusal struct {
 	Message string
 	Why     string
 	Hint    string
+	// Way names what the hint tells to do where its words are the command's, such as
+	// "explain": a program that shows refusals elsewhere may word it itself. Empty where the
+	// hint's words hold everywhere.
+	Way string
 	// Line and Column (in characters, from 1) and Length say where in the
 	// statement; 0 where there is no place.
 	Line, Column, Length int
@@ -75,12 +79,12 @@ func refusal(err error) error {
 	case errors.Is(err, ledger.ErrSuspended):
 		d = diagnostic.New("D077", diagnostic.Span{}, "the domain is suspended until its owner acknowledges a failure").
 			Because("an earlier answer could not be computed, which can depend on the data").
-			Try("the owner runs: discreet ledger acknowledge")
+			Try("the owner runs: discreet ledger acknowledge").By(diagnostic.Acknowledge)
 		out.cause = ledger.ErrSuspended
 	case errors.Is(err, ledger.ErrGuardDiffers):
 		d = diagnostic.New("D078", diagnostic.Span{}, "the ledger guards other data than the catalog declares").
 			Because("the catalog that this statement was read by is not the one that the owner has confirmed").
-			Try("load the catalog again; the owner runs: discreet ledger confirm DOMAIN")
+			Try("load the catalog again; the owner runs: discreet ledger confirm DOMAIN").By(diagnostic.Confirm)
 		out.cause = ledger.ErrGuardDiffers
 	case errors.Is(err, ledger.ErrIdempotencyKey):
 		d = diagnostic.New("D079", diagnostic.Span{}, "the idempotency key was used for another statement").
@@ -94,7 +98,7 @@ func refusal(err error) error {
 		return err
 	}
 	out.diagnostic = d
-	out.Code, out.Message, out.Why, out.Hint = d.Code, d.Message, d.Why, d.Hint
+	out.Code, out.Message, out.Why, out.Hint, out.Way = d.Code, d.Message, d.Why, d.Hint, string(d.Way)
 	out.Line, out.Column = d.LineColumn()
 	out.Length = d.Length()
 	return out

@@ -68,7 +68,7 @@ func (c *context) expr(e sqlparse.Expr) plan.Expr {
 	case *sqlparse.Exists:
 		refuse(misplaced(e.Span, "EXISTS"))
 	}
-	refuse(diagnostic.New("D015", e.Place(), "this expression is not supported").Try("discreet help D013 lists the functions"))
+	refuse(diagnostic.New("D015", e.Place(), "this expression is not supported").Try("discreet help D013 lists the functions").By(diagnostic.ListFunctions))
 	return nil
 }
 

@@ -78,9 +78,13 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	table := functions()
 	f, ok := table[name]
 	if !ok {
-		refuse(diagnostic.New("D013", e.Name.Span, "unknown function %s", name).
+		d := diagnostic.New("D013", e.Name.Span, "unknown function %s", name).
 			Because("only functions on a list may run: each is total, deterministic and has PostgreSQL's meaning").
-			Try("%s", cmp.Or(instead(name), nearest(name, alike(e, table)), otherFunctions)))
+			Try("%s", cmp.Or(instead(name), nearest(name, alike(e, table))))
+		if d.Hint == "" {
+			d.Try("%s", otherFunctions).By(diagnostic.ListFunctions)
+		}
+		refuse(d)
 	}
 	if e.Star || e.Distinct || e.Filter != nil {
 		refuse(diagnostic.New("D013", e.Span, "%s is not an aggregate", name).

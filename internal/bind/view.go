@@ -32,7 +32,7 @@ func (b *binder) view(v *catalog.View, at diagnostic.Span) (n plan.Node) {
 	if err != nil {
 		d := err.(*diagnostic.Diagnostic)
 		if d.Code != "D105" {
-			d = diagnostic.New("D105", at, "view %s: %s", v.Name, d.Message).Because("%s", d.Why).Try("%s", d.Hint)
+			d = diagnostic.New("D105", at, "view %s: %s", v.Name, d.Message).Because("%s", d.Why).Try("%s", d.Hint).By(d.Way)
 		}
 		d.Span = at
 		refuse(d)

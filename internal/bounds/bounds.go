@@ -58,7 +58,7 @@ func ReadPlan(text string, open func(name string) ([]byte, error)) (plan.Plan, e
 func Event(p plan.Plan, text string, n privacy.Neighbours) (privacy.Event, error) {
 	if p.Unknown() {
 		return nil, diagnostic.New("D120", diagnostic.Span{}, "the plan has an unknown").
-			Try("discreet account calibrate %q finds it, with --epsilon and --delta", text)
+			Try("discreet account calibrate %q finds it, with --epsilon and --delta", text).By(diagnostic.FindUnknown)
 	}
 	e, err := p.Event()
 	if err != nil {
@@ -73,7 +73,7 @@ func holds(e privacy.Event, n privacy.Neighbours) error {
 		d := diagnostic.New("D121", diagnostic.Span{}, "%v", err)
 		for _, other := range []privacy.Neighbours{privacy.ReplaceOne, privacy.AddRemove, privacy.ReplaceSpecial} {
 			if privacy.Holds(e, other) == nil {
-				return d.Try("--relation %v", other)
+				return d.Try("--relation %v", other).By(diagnostic.OtherRelation)
 			}
 		}
 		return d

@@ -34,6 +34,7 @@ type Diagnostic struct {
 	Message string // what is wrong: one line, lower case, no full stop
 	Why     string // the reason, in a sentence; may be empty
 	Hint    string // the way out; may be empty
+	Way     Way    // what the hint tells to do, where its words are the command's
 
 	// Source names the text ("query", "discreet.toml") and Text holds it, for
 	// the snippet. The stage that knows them fills them in with In.

@@ -251,7 +251,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 	default:
 		return nil, diagnostic.New("D070", diagnostic.Span{}, "no cost is given").
 			Because("how much of the budget an answer may use is the analyst's choice").
-			Try("give %s, or set a default in the catalog", spellings(measure))
+			Try("give %s, or set a default in the catalog", spellings(measure)).By(diagnostic.NameCost)
 	}
 	if selections == 0 {
 		if p.form == concentrated && s.Delta.Sign() > 0 {

@@ -90,7 +90,7 @@ func (c *converter) sqlSyntax(f *pg.FuncCall, name string, i int) string {
 	case "system_user":
 		c.refuse(c.unstable(c.at(i).span(), name))
 	}
-	c.refuse(c.expression(c.at(i).span(), "%s is not supported", upper(clip(c.word(i)))).Try("%s", otherFunctions))
+	c.refuse(c.expression(c.at(i).span(), "%s is not supported", upper(clip(c.word(i)))).Try("%s", otherFunctions).By(diagnostic.ListFunctions))
 	return ""
 }
 

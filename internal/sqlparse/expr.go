@@ -92,7 +92,7 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 	if strings.HasPrefix(name, "Json") {
 		return c.expression(c.place, "JSON is not supported").Try("declare the value as a column of its own")
 	}
-	return c.expression(c.place, "this expression is not supported").Because("the parser read it as %s", name).Try("%s", otherFunctions)
+	return c.expression(c.place, "this expression is not supported").Because("the parser read it as %s", name).Try("%s", otherFunctions).By(diagnostic.ListFunctions)
 }
 
 func (c *converter) unstable(at diagnostic.Span, name string) *diagnostic.Diagnostic {

@@ -59,7 +59,7 @@ func onlyModelled(m protoreflect.Message, s *source) *diagnostic.Diagnostic {
 		known, ok := modelled[name]
 		wrapper := name == "Node" // a union of all nodes: its one field names the type
 		if !ok && !wrapper {
-			return diagnostic.New("D007", at, "%s is not supported", name).Try("%s", otherFunctions)
+			return diagnostic.New("D007", at, "%s is not supported", name).Try("%s", otherFunctions).By(diagnostic.ListFunctions)
 		}
 		if f := m.Descriptor().Fields().ByName("location"); f != nil && m.Get(f).Int() >= 0 {
 			at = s.at(s.index(int(m.Get(f).Int()))).span()

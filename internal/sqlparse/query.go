@@ -72,7 +72,7 @@ func (c *converter) refuseClauses(s *pg.SelectStmt, i int) {
 		c.refuse(c.clause(at, "rows cannot be locked").Because("the analyst's statement only reads").Try("leave it out"))
 	case s.IntoClause != nil:
 		c.refuse(c.clause(c.start(s.IntoClause.Rel.GetLocation()), "SELECT INTO is not supported").
-			Because("it would create a table; only answers leave the system").Try("leave INTO out, and write the answer to a file: discreet query --format csv ... > answer.csv"))
+			Because("it would create a table; only answers leave the system").Try("leave INTO out, and write the answer to a file: discreet query --format csv ... > answer.csv").By(diagnostic.StoreAnswer))
 	case len(s.WindowClause) > 0:
 		c.refuse(c.window(c.find(i, pg.Token_WINDOW), "WINDOW"))
 	case s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES:

@@ -22,9 +22,9 @@ func notAQuery(span diagnostic.Span, word string) *diagnostic.Diagnostic {
 		Because("only SELECT, VALUES and WITH are answered: nothing an analyst sends may change data or settings")
 	switch word {
 	case "explain":
-		d.Try("discreet explain 'SELECT ...' shows cost and expected error for free")
+		d.Try("discreet explain 'SELECT ...' shows cost and expected error for free").By(diagnostic.ExplainFree)
 	case "describe", "show", "summarize":
-		d.Try("discreet tables shows what is declared; discreet explain 'SELECT ...' what a question would cost")
+		d.Try("discreet tables shows what is declared; discreet explain 'SELECT ...' what a question would cost").By(diagnostic.ListTables)
 	case "table":
 		d.Try("write SELECT * FROM the table")
 	case "pivot":
@@ -32,9 +32,9 @@ func notAQuery(span diagnostic.Span, word string) *diagnostic.Diagnostic {
 	case "unpivot":
 		d.Try("write a SELECT for each column, and UNION ALL between them")
 	case "pragma", "reset", "set":
-		d.Try("cost and confidence are flags of the command, everything else is declared in the catalog")
+		d.Try("cost and confidence are flags of the command, everything else is declared in the catalog").By(diagnostic.ChangeSetting)
 	case "copy", "export":
-		d.Try("write the answer to a file: discreet query --format csv ... > answer.csv")
+		d.Try("write the answer to a file: discreet query --format csv ... > answer.csv").By(diagnostic.StoreAnswer)
 	case "prepare", "execute", "deallocate":
 		d.Try("send the statement itself, with its constants")
 	case "begin", "commit", "end", "rollback", "savepoint", "start", "abort", "release":

@@ -174,7 +174,7 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 	if err != nil && errors.Is(context.Cause(bound), ErrTime) {
 		a, err = nil, ErrTime
 	}
-	return a, err
+	return a, worded(err, who.Door)
 }
 
 func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sql string, o Options) (*discreet.Answer, error) {
@@ -270,7 +270,7 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 	by, done := g.shelf.take()
 	defer done()
 	e, err := by.database(account).Explain(ctx, sql, o.query(account))
-	return e, named(err)
+	return e, worded(err, who.Door)
 }
 
 // Describe says what columns a statement will return, and the types of its parameters.
@@ -284,7 +284,8 @@ func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []s
 	}
 	by, done := g.shelf.take()
 	defer done()
-	return by.database(account).Describe(ctx, sql, types)
+	d, err := by.database(account).Describe(ctx, sql, types)
+	return d, worded(err, who.Door)
 }
 
 // Catalog is what is declared, as far as it exists for the asker now. It must not be

@@ -73,7 +73,7 @@ func (g *Gateway) prepare(ctx context.Context, by *served, who people.Account, s
 	}
 	s, err := by.database(who).Prepare(ctx, sql, o.query(who))
 	if err != nil {
-		return nil, named(err)
+		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

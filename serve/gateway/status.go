@@ -101,12 +101,3 @@ func ofCode(code string) Status {
 	}
 	return Refused
 }
-
-// named says how an amount is named to a server, where none was.
-func named(err error) error {
-	var r *discreet.Refusal
-	if errors.As(err, &r) && r.Code == "D070" {
-		r.Hint = "SET discreet.rho = '0.01' (or discreet.epsilon) in SQL; \"rho\" or \"epsilon\" in a request; EXPLAIN is free"
-	}
-	return err
-}

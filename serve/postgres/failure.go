@@ -69,7 +69,7 @@ func failed(ctx context.Context, err error) *failure {
 		}
 	case errors.As(err, &d): // of a script, which the gateway has not seen
 		line, column := d.LineColumn()
-		return &failure{state: scriptState(d.Code), message: "[" + d.Code + "] " + d.Message, detail: d.Why, tip: d.Hint, line: line, column: column}
+		return &failure{state: scriptState(d.Code), message: "[" + d.Code + "] " + d.Message, detail: d.Why, tip: gateway.Hint(string(d.Way), "postgres", d.Hint), line: line, column: column}
 	case errors.As(err, &c):
 		return &failure{state: c.SQLState, message: c.Message, tip: c.Hint, byte: c.Position}
 	case errors.As(err, &pending) && !pending.Denied:

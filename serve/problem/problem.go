@@ -39,7 +39,7 @@ func (p *Problem) Error() string { return "error[" + p.Code + "]: " + p.Message 
 // of is a diagnostic with its status.
 func of(status int, d *diagnostic.Diagnostic) *Problem {
 	line, column := d.LineColumn()
-	return &Problem{Status: status, Code: d.Code, Message: d.Message, Line: line, Column: column, Length: d.Length(), Why: d.Why, Hint: d.Hint}
+	return &Problem{Status: status, Code: d.Code, Message: d.Message, Line: line, Column: column, Length: d.Length(), Why: d.Why, Hint: gateway.Hint(string(d.Way), "http", d.Hint)}
 }
 
 // Request refuses what is wrong with a request as HTTP has it; the status says what.

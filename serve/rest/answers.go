@@ -228,7 +228,7 @@ func (h *handler) account(w http.ResponseWriter, r *http.Request) error {
 	})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem.Request(http.StatusServiceUnavailable, "the accountants did not finish in time", "discreet account --timeout 1m waits longer")
+		return problem.Request(http.StatusServiceUnavailable, "the accountants did not finish in time", "send a shorter plan, or one of fewer kinds of events")
 	case err != nil:
 		return err
 	}

@@ -214,7 +214,7 @@ func (h *handler) signedIn(serve failing) failing {
 			return serve(w, r)
 		}
 		unknown := &problem.Problem{Status: http.StatusUnauthorized, Code: "D211", Message: "nobody has signed in",
-			Why: "every request carries the token of an account", Hint: `send the header "Authorization: Bearer TOKEN"; the owner makes a token with discreet user add`}
+			Why: "every request carries the token of an account", Hint: `send the header "Authorization: Bearer TOKEN"; an owner makes tokens`}
 		given := r.Header.Values("Authorization")
 		if len(given) != 1 {
 			return unknown

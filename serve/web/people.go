@@ -175,7 +175,7 @@ func (s *site) changePerson(v *visit) error {
 	ctx, by, did := v.r.Context(), v.who.Account.Name, ""
 	switch do := v.form.Get("do"); {
 	case do == "disable" && l.Name == by:
-		return problem.Request(http.StatusConflict, "nobody disables the account that he or she is signed in with", "another owner can, or discreet user disable")
+		return problem.Request(http.StatusConflict, "nobody disables the account that he or she is signed in with", "another owner can")
 	case do == "disable":
 		err, did = s.People.Disable(ctx, by, l.Name), "is disabled; its sessions have ended"
 	case do == "enable":
