@@ -162,6 +162,10 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	db, planned, o := s.db, s.planned, s.options
 	if len(planned.design.Events) == 0 { // public values alone: nothing to charge
 		a, err := db.measure(ctx, planned, s.compiled)
+		if errors.Is(err, engine.ErrTooLarge) {
+			return nil, tooLarge("nothing was charged",
+				"ask for fewer rows or columns, or for a page at a time: ORDER BY a key with LIMIT, then WHERE it is beyond the last that you have")
+		}
 		if err != nil {
 			return nil, db.unavailable(err)
 		}
@@ -179,7 +183,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 			return nil, refusal(err)
 		}
 		if stored != nil {
-			a, err := s.reuse(stored, "this is the stored answer of the same statement; nothing was charged again")
+			a, err := s.reuse(ctx, stored, "this is the stored answer of the same statement; nothing was charged again")
 			if err != nil {
 				return nil, err
 			}
@@ -200,7 +204,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		if o.IdempotencyKey == "" {
 			why = "this is the stored answer of the same statement; nothing was charged again"
 		}
-		a, err := s.reuse(stored, why)
+		a, err := s.reuse(ctx, stored, why)
 		if err != nil {
 			return nil, err
 		}
@@ -208,18 +212,28 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		return a, nil
 	}
 	end = by.part("measure")
-	a, err := db.measure(ctx, planned, s.compiled)
+	var a *Answer
+	tables, err := db.release(ctx, planned, s.compiled)
+	if err == nil {
+		a, err = db.answer(ctx, planned, s.compiled, tables)
+	}
 	end()
 	if by.Measured != nil {
 		by.Measured()
 	}
-	if err != nil {
+	var stored any
+	switch {
+	case errors.Is(err, engine.ErrTooLarge):
+		stored = withhold(tables, planned.charged(reservation.Charge))
+	case err != nil:
 		db.suspend(planned, reservation, err)
 		return nil, db.unavailable(err)
+	default:
+		a.Cost = planned.charged(reservation.Charge)
+		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
+		stored = a
 	}
-	a.Cost = planned.charged(reservation.Charge)
-	a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
-	encoded, err := json.Marshal(a)
+	encoded, err := json.Marshal(stored)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
@@ -229,11 +243,17 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}
+	if a == nil {
+		return nil, withheldAnswer()
+	}
 	return a, nil
 }
 
 // reuse reads a stored answer, which was paid for before.
-func (s *Statement) reuse(stored []byte, why string) (*Answer, error) {
+func (s *Statement) reuse(ctx context.Context, stored []byte, why string) (*Answer, error) {
+	if isWithheld(stored) {
+		return s.answerWithheld(ctx, stored, why)
+	}
 	read := s.read.Load()
 	if read == nil || !bytes.Equal(read.stored, stored) {
 		read = &readAnswer{stored: stored}
@@ -465,8 +485,23 @@ func scans(n plan.Node, seen []string) []string {
 
 // measure runs the releases and their noise, and the post-processing.
 func (db *Database) measure(ctx context.Context, s *statement, c *compiled) (*Answer, error) {
+	tables, err := db.release(ctx, s, c)
+	if err != nil {
+		return nil, err
+	}
+	return db.answer(ctx, s, c, tables)
+}
+
+// A releasedTable is what the post-processing reads of a release.
+type releasedTable struct {
+	columns []engine.Column
+	rows    [][]sqltype.Value
+}
+
+// release runs the releases and their noise.
+func (db *Database) release(ctx context.Context, s *statement, c *compiled) ([]releasedTable, error) {
 	bits := entropy.New()
-	tables := make([]*release.Table, len(c.queries))
+	tables := make([]releasedTable, len(c.queries))
 	for i, q := range c.queries {
 		salt, err := bits.Uint64()
 		if err != nil {
@@ -479,15 +514,19 @@ func (db *Database) measure(ctx context.Context, s *statement, c *compiled) (*An
 				return nil, err
 			}
 		}
-		if tables[i], err = s.design.Releases[i].Publish(exact, c.domains[i], bits); err != nil {
+		table, err := s.design.Releases[i].Publish(exact, c.domains[i], bits)
+		if err != nil {
+			return nil, err
+		}
+		if tables[i].columns, tables[i].rows, err = table.Rows(s.confidence, s.post.Shares); err != nil {
 			return nil, err
 		}
 	}
-	return db.answer(ctx, s, c, tables)
+	return tables, nil
 }
 
 // answer computes the post-processing over released and public tables.
-func (db *Database) answer(ctx context.Context, s *statement, c *compiled, tables []*release.Table) (*Answer, error) {
+func (db *Database) answer(ctx context.Context, s *statement, c *compiled, tables []releasedTable) (*Answer, error) {
 	rows, err := db.postProcess(ctx, s, c, tables)
 	if err != nil {
 		return nil, err
@@ -508,12 +547,9 @@ func (db *Database) answer(ctx context.Context, s *statement, c *compiled, table
 	return a, nil
 }
 
-func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, tables []*release.Table) (_ [][]sqltype.Value, err error) {
+func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, tables []releasedTable) (_ [][]sqltype.Value, err error) {
 	if c.post == "" {
-		_, rows, err := tables[0].Rows(s.confidence, s.post.Shares)
-		if err != nil {
-			return nil, err
-		}
+		rows := tables[0].rows
 		for i, row := range rows {
 			picked := make([]sqltype.Value, len(c.pick))
 			for j, at := range c.pick {
@@ -529,11 +565,7 @@ func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, 
 	}
 	defer func() { err = errors.Join(err, scratch.Close()) }()
 	for i, t := range tables {
-		columns, rows, err := t.Rows(s.confidence, s.post.Shares)
-		if err != nil {
-			return nil, err
-		}
-		if err := scratch.Load(ctx, render.ReleasedName(i), render.ReleasedColumns(columns), rows); err != nil {
+		if err := scratch.Load(ctx, render.ReleasedName(i), render.ReleasedColumns(t.columns), t.rows); err != nil {
 			return nil, err
 		}
 	}

@@ -151,6 +151,10 @@ type Owner interface {
 	Close() error
 }
 
+// ErrTooLarge is returned by a Scratch whose answer has more bytes than the owner lets one
+// have. A Scratch holds nothing private, so that this tells nothing that was not released.
+var ErrTooLarge = errors.New("the answer is too large")
+
 // ErrResource is returned for want of memory, disk or time: the one failure
 // that may depend on the data. Its text is constant; the cause is for the
 // owner's log alone (see Cause).

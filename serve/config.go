@@ -52,6 +52,8 @@ type Limits struct {
 	Queue       int      `toml:"queue"`       // statements that wait
 	Rate        int      `toml:"rate"`        // statements and explanations a minute, of an account; 0: any
 	RateOfAll   int      `toml:"rate_of_all"` // of all accounts together
+	Answer      int      `toml:"answer"`      // the most bytes of an answer; any number if 0
+	Results     int      `toml:"results"`     // the most bytes that a session's cursors and portals hold
 	Time        Duration `toml:"time"`        // of a statement, waiting included
 	Idle        Duration `toml:"idle"`        // of a connection
 }
@@ -72,7 +74,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // Defaults are what a configuration does not say.
 func Defaults() Config {
 	return Config{Postgres: "127.0.0.1:5433", HTTP: "127.0.0.1:8080", Step: Duration(50 * time.Millisecond), Drain: Duration(30 * time.Second),
-		Limits: Limits{Connections: 1000, Queue: 1000, Time: Duration(5 * time.Minute), Idle: Duration(time.Hour)}}
+		Limits: Limits{Connections: 1000, Queue: 1000, Answer: 64 << 20, Results: 64 << 20, Time: Duration(5 * time.Minute), Idle: Duration(time.Hour)}}
 }
 
 // Variables begins the names of variables that override a configuration: DISCREET_SERVE_HTTP,
@@ -186,12 +188,12 @@ func (c *Config) Check() error {
 	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
 		return diagnostic.New("D216", diagnostic.Span{}, "[tls] names a certificate or a key, not both").Try("name both files")
 	}
-	for key, n := range map[string]int{"limits.connections": c.Limits.Connections, "limits.queue": c.Limits.Queue} {
+	for key, n := range map[string]int{"limits.connections": c.Limits.Connections, "limits.queue": c.Limits.Queue, "limits.results": c.Limits.Results} {
 		if n < 1 {
 			return diagnostic.New("D216", diagnostic.Span{}, "%s must be at least 1", key)
 		}
 	}
-	for key, n := range map[string]int{"limits.statements": c.Limits.Statements, "limits.rate": c.Limits.Rate, "limits.rate_of_all": c.Limits.RateOfAll} {
+	for key, n := range map[string]int{"limits.statements": c.Limits.Statements, "limits.answer": c.Limits.Answer, "limits.rate": c.Limits.Rate, "limits.rate_of_all": c.Limits.RateOfAll} {
 		if n < 0 {
 			return diagnostic.New("D216", diagnostic.Span{}, "%s must not be negative", key).Try("0 means the number of processors, or any rate")
 		}

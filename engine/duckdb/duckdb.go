@@ -48,6 +48,10 @@ type Options struct {
 	// of all at once: one that cannot be opened stands in the way of no other.
 	Lazy bool
 
+	// Answer bounds what a scratch instance returns of one statement, in bytes; nothing does
+	// if 0.
+	Answer int64
+
 	Maps map[string]engine.Map // of the catalog's mapped tables, by their names
 
 	disk    string // the most that is spilled, as DuckDB writes sizes; what it likes if empty

@@ -19,7 +19,10 @@ import (
 )
 
 // A scratch is an instance of its own: no view or file of the catalog is in it.
-type scratch struct{ db *sql.DB }
+type scratch struct {
+	db     *sql.DB
+	answer int64 // the most bytes that it returns; any number if 0
+}
 
 // Scratch opens an empty instance, locked. With one thread and rows in order
 // its answers are the same bit for bit, float sums included.
@@ -33,15 +36,34 @@ func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
 	if _, err := db.ExecContext(ctx, zone+"; SET enable_external_access = false; SET lock_configuration = true"); err != nil {
 		return nil, failure(ctx, errors.Join(err, db.Close()))
 	}
-	return &scratch{db}, nil
+	return &scratch{db, o.Answer}, nil
 }
 
 // Close ends the instance.
 func (s *scratch) Close() error { return s.db.Close() }
 
 // Query returns the rows of a rendered SELECT.
-func (s *scratch) Query(ctx context.Context, text string, types []sqltype.Type) ([][]sqltype.Value, error) {
-	return selectRows(ctx, s.db, text, types)
+func (s *scratch) Query(ctx context.Context, text string, types []sqltype.Type) (out [][]sqltype.Value, err error) {
+	size := int64(0)
+	err = raw(ctx, s.db, func(c *duckdb.Conn) error {
+		return each(ctx, c, transport(text, types), types, nil, func(row []sqltype.Value) error {
+			for _, v := range row {
+				size += sqltype.Size(v)
+			}
+			if s.answer > 0 && size > s.answer {
+				return engine.ErrTooLarge
+			}
+			out = append(out, row)
+			return nil
+		})
+	})
+	if errors.Is(err, engine.ErrTooLarge) {
+		return nil, engine.ErrTooLarge
+	}
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return out, nil
 }
 
 // Load creates a table and fills it. The driver is handed the integers that

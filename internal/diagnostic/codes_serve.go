@@ -35,4 +35,7 @@ var serveEntries = []Entry{
 	{"D220", "a server that does not answer",
 		"discreet serve --probe URL asks a server for /readyz, as a health check does. It answers that it is ready when it can read its ledger. Nobody listens there, something else does, or the server has said that it is not ready.",
 		"discreet serve --probe http://127.0.0.1:1"},
+	{"D221", "an answer that is too large",
+		"The owner of a server bounds how many bytes an answer may have ([limits] answer) that is computed from public tables, or from them and what was released, and how many the cursors and portals of a session may hold ([limits] results), so that nobody's answers fill its memory. How large an answer is follows from what was released and what is public, never from private data. One that costs nothing is refused. One that was charged is charged once: what was released for it is stored, so that the same statement costs nothing when it is sent again, and is answered if the owner has raised the bound by then. A session that holds too much closes cursors and asks again.",
+		""},
 }

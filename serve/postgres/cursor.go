@@ -49,9 +49,14 @@ func (s *session) fetch(ctx context.Context, c sqlparse.Fetch) (*result, error) 
 		return nil, err
 	}
 	if p.result == nil {
-		if p.result, err = s.perform(ctx, p.statement, p.parameters); err != nil {
+		r, err := s.perform(ctx, p.statement, p.parameters)
+		if err != nil {
 			return nil, err
 		}
+		if f := s.holds(p, r); f != nil {
+			return nil, f
+		}
+		p.result = r
 	}
 	if p.result.columns == nil || p.result.rows == nil {
 		return nil, fail("0A000", "this cursor has no rows")

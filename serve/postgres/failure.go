@@ -63,8 +63,12 @@ func failed(ctx context.Context, err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &r):
+		state := stateOf(gateway.Of(err))
+		if r.Code == "D221" {
+			state = "54000" // program_limit_exceeded
+		}
 		return &failure{
-			state: stateOf(gateway.Of(err)), message: "[" + r.Code + "] " + r.Message, detail: r.Why, tip: r.Hint,
+			state: state, message: "[" + r.Code + "] " + r.Message, detail: r.Why, tip: r.Hint,
 			line: r.Line, column: r.Column,
 		}
 	case errors.As(err, &d): // of a script, which the gateway has not seen

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"runtime"
@@ -174,6 +175,28 @@ func TestMessagesAreBounded(t *testing.T) {
 	l.say(long)
 	if got := l.until('E'); got != "E(08P01)" {
 		t.Errorf("a long token: %s", got)
+	}
+}
+
+// TestHeldResultsAreBounded: cursors hold a bounded number of bytes together; one that is
+// closed makes room.
+func TestHeldResultsAreBounded(t *testing.T) {
+	b := open(t, func(o *Options) { o.Limits.Results = 200_000 })
+	l := b.signIn(t)
+	for i, want := range []string{"C(DECLARE CURSOR) T D(row 0) C(FETCH 1) Z(I)", "C(DECLARE CURSOR) T D(row 0) C(FETCH 1) Z(I)", "C(DECLARE CURSOR) E(54000) Z(I)"} {
+		l.say(query(fmt.Sprintf("DECLARE c%d CURSOR WITH HOLD FOR SELECT 'rows 3000'; FETCH c%d", i, i)))
+		if got := l.until('Z'); got != want {
+			t.Errorf("cursor %d: %s", i, got)
+		}
+	}
+	l.say(query("CLOSE c0; DECLARE d CURSOR WITH HOLD FOR SELECT 'rows 3000'; FETCH d"))
+	if got := l.until('Z'); got != "C(CLOSE CURSOR) C(DECLARE CURSOR) T D(row 0) C(FETCH 1) Z(I)" {
+		t.Errorf("after one was closed: %s", got)
+	}
+	l.say(query("CLOSE ALL"), parse("s", "SELECT 'rows 3000'"), bind("p", "s"), bind("q", "s"), bind("r", "s"), execute("p", 1), execute("q", 1), execute("r", 1), &pgproto3.Sync{})
+	l.until('Z')
+	if got := l.until('Z'); !strings.HasSuffix(got, "E(54000) Z(I)") {
+		t.Errorf("portals: %s", got)
 	}
 }
 

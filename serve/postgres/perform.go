@@ -59,7 +59,16 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 	s.last = a
 	intervals := s.settings.show("discreet.intervals") == "on"
 	columns := answerColumns(a.Columns, intervals)
-	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns)}, nil
+	bytes := int64(0)
+	for i, row := range a.Rows {
+		for _, v := range row {
+			bytes += sqltype.Size(v)
+		}
+		if i < len(a.Intervals) {
+			bytes += 64 * int64(len(a.Intervals[i]))
+		}
+	}
+	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns), bytes: bytes}, nil
 }
 
 // askCatalog answers a question about the catalog.
@@ -77,7 +86,16 @@ func (s *session) askCatalog(ctx context.Context, at piece, values []parameterVa
 		return nil, in(ctx, err, at)
 	}
 	columns := catalogColumns(r.Columns)
-	return &result{tag: "SELECT", columns: columns, rows: textRows{r.Rows, columns}}, nil
+	bytes := int64(0)
+	for _, row := range r.Rows {
+		for _, v := range row {
+			bytes += 8
+			if v != nil {
+				bytes += 16 + int64(len(*v))
+			}
+		}
+	}
+	return &result{tag: "SELECT", columns: columns, rows: textRows{r.Rows, columns}, bytes: bytes}, nil
 }
 
 // inferred returns the type of parameter i, by the statement.

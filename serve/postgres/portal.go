@@ -59,6 +59,7 @@ type result struct {
 	rows    rows
 	tag     string // what CommandComplete says; with rows, what precedes their number
 	copy    *copyForm
+	bytes   int64 // about what the rows take in memory
 }
 
 // rows are read by position, in a format.
@@ -130,6 +131,9 @@ func (s *session) execute(ctx context.Context, p *portal, limit int, simple bool
 		if p.told != nil && !same(p.told, r.columns) {
 			return fail("0A000", "cached plan must not change result type").hint("prepare the statement again")
 		}
+		if f := s.holds(p, r); f != nil {
+			return f
+		}
 		p.result = r
 	}
 	r := p.result
@@ -161,6 +165,23 @@ func (s *session) execute(ctx context.Context, p *portal, limit int, simple bool
 		return nil
 	}
 	s.complete(r.counted(last - first))
+	return nil
+}
+
+// holds refuses a result that the session would hold beside those of its other cursors and
+// portals. What was charged is stored: asked again, it is answered free.
+func (s *session) holds(p *portal, r *result) *failure {
+	held := int64(0)
+	for _, other := range s.portals {
+		if other != p && other.result != nil {
+			held += other.result.bytes
+		}
+	}
+	if held > 0 && held+r.bytes > s.server.options.Limits.Results {
+		return fail("54000", "[D221] the cursors and portals of this session hold too many bytes").
+			reason("the owner bounds the results that a session holds; what was charged is stored").
+			hint("CLOSE cursors or end the transaction, and ask again: a statement that was answered before costs nothing")
+	}
 	return nil
 }
 

@@ -60,6 +60,7 @@ type Limits struct {
 	Message     int           // bytes of one message of a person who is signed in; 1 MiB
 	Statements  int           // prepared, in one session; 1,000
 	Portals     int           // open, in one session; 100
+	Results     int64         // bytes of the results that a session's cursors and portals hold; 64 MiB
 	Held        int           // bytes of a session's statements and parameters; 4 MiB
 }
 
@@ -85,6 +86,9 @@ func (l Limits) withDefaults() Limits {
 	number(&l.Statements, 1000)
 	number(&l.Portals, 100)
 	number(&l.Held, 4<<20)
+	if l.Results == 0 {
+		l.Results = 64 << 20
+	}
 	return l
 }
 

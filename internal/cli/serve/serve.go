@@ -176,7 +176,7 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 			return nil, err
 		}
 	}
-	e, err := s.OpenEngine(ctx, s.statements())
+	e, err := s.OpenEngine(ctx, s.statements(), int64(s.config.Limits.Answer))
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,9 @@ func (s *server) reload(ctx context.Context, g *gateway.Gateway) {
 	err := next.Load()
 	var loosened []string
 	if err == nil {
-		loosened, err = g.Reload(ctx, next.Catalog, func(ctx context.Context) (engine.Engine, error) { return next.OpenEngine(ctx, s.statements()) })
+		loosened, err = g.Reload(ctx, next.Catalog, func(ctx context.Context) (engine.Engine, error) {
+			return next.OpenEngine(ctx, s.statements(), int64(s.config.Limits.Answer))
+		})
 	}
 	if err != nil {
 		s.log.Error("the catalog was not read again; the one before serves on", failure.Attributes(err)...)

@@ -26,8 +26,8 @@ func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, ma
 }
 
 // openPool opens an engine for so many statements at once.
-func openPool(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, statements int) (engine.Engine, error) {
-	e, err := duckdb.OpenPool(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: true}, statements)
+func openPool(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, statements int, answer int64) (engine.Engine, error) {
+	e, err := duckdb.OpenPool(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: true, Answer: answer}, statements)
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
 	}

@@ -16,7 +16,7 @@ func openEngine(context.Context, *catalog.Catalog, catalog.Resources, map[string
 	return nil, ErrNoEngine
 }
 
-func openPool(context.Context, *catalog.Catalog, catalog.Resources, map[string]engine.Map, int) (engine.Engine, error) {
+func openPool(context.Context, *catalog.Catalog, catalog.Resources, map[string]engine.Map, int, int64) (engine.Engine, error) {
 	return nil, ErrNoEngine
 }
 

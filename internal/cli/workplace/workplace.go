@@ -206,9 +206,10 @@ func (w *Workplace) Log() *slog.Logger {
 }
 
 // OpenEngine opens an engine for a process that answers so many statements at once, and
-// closes it. They take nothing from one another.
-func (w *Workplace) OpenEngine(ctx context.Context, statements int) (engine.Engine, error) {
-	return openPool(ctx, w.Catalog, w.limits, w.Maps, statements)
+// closes it. They take nothing from one another. An answer has so many bytes at most, or any
+// number if it is 0.
+func (w *Workplace) OpenEngine(ctx context.Context, statements int, answer int64) (engine.Engine, error) {
+	return openPool(ctx, w.Catalog, w.limits, w.Maps, statements, answer)
 }
 
 // Keep closes c when the workplace is closed, before what was opened earlier.

@@ -1,0 +1,81 @@
+package discreet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// A withheld answer was charged, and is larger than the owner lets one be. The ledger keeps
+// what was released in its place: the post-processing may be run on it again, by the same
+// statement, for nothing, and gives the answer once the owner lets it be so large.
+//
+// What is kept is bounded by the noisy values that a statement may release; what a
+// post-processing makes of them is not, as where it joins public tables.
+type withheld struct {
+	Released []*Answer `json:"released"` // their columns and rows alone
+	Cost     Cost      `json:"cost"`
+}
+
+func withhold(tables []releasedTable, cost Cost) withheld {
+	w := withheld{Released: make([]*Answer, len(tables)), Cost: cost}
+	for i, t := range tables {
+		w.Released[i] = &Answer{Rows: t.rows}
+		for _, c := range t.columns {
+			w.Released[i].Columns = append(w.Released[i].Columns, Column{Name: c.Name, Type: c.Type})
+		}
+	}
+	return w
+}
+
+// isWithheld tells what a ledger keeps in place of an answer from an answer.
+func isWithheld(stored []byte) bool { return bytes.HasPrefix(stored, []byte(`{"released":`)) }
+
+// answerWithheld answers a statement from what was released for it before.
+func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why string) (*Answer, error) {
+	var w struct {
+		Released []*Answer `json:"released"`
+		Cost     struct {
+			Cost
+			Events []json.RawMessage `json:"events"` // those that the statement's plan has
+		} `json:"cost"`
+	}
+	if err := json.Unmarshal(stored, &w); err != nil {
+		return nil, fmt.Errorf("read stored release: %w", err)
+	}
+	tables := make([]releasedTable, len(w.Released))
+	for i, r := range w.Released {
+		tables[i].rows = r.Rows
+		for _, c := range r.Columns {
+			tables[i].columns = append(tables[i].columns, engine.Column{Name: c.Name, Type: c.Type})
+		}
+	}
+	a, err := s.db.answer(ctx, s.planned, s.compiled, tables)
+	if errors.Is(err, engine.ErrTooLarge) {
+		return nil, withheldAnswer()
+	}
+	if err != nil {
+		return nil, s.db.unavailable(err)
+	}
+	a.Cost = s.planned.charged(w.Cost.Amounts)
+	a.Reused, a.Notes = true, append(a.Notes, why)
+	return a, nil
+}
+
+func withheldAnswer() error {
+	return tooLarge("it was charged once; what was released for it is stored, and the same statement is not charged again",
+		"the owner may raise [limits] answer: then the same statement is answered from what is stored. Another one, for fewer rows or columns, is charged anew")
+}
+
+// tooLarge refuses an answer that is larger than the owner lets one be. How large it is
+// follows from what was released and what is public, so that it is no failure for want of
+// resources: those may depend on private data, and suspend a domain.
+func tooLarge(why, hint string) error {
+	return refusal(diagnostic.New("D221", diagnostic.Span{}, "the answer is larger than answers may be").
+		Because("the owner bounds the bytes of an answer; %s", why).Try("%s", hint))
+}
