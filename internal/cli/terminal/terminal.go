@@ -220,7 +220,7 @@ func (t *Terminal) Watch(ctx context.Context, what func() string) (done func()) 
 		}
 	})
 	done = sync.OnceFunc(func() { cancel(); over.Wait() })
-	if IsTerminal(t.Out.W) {
+	if t.Out != nil && IsTerminal(t.Out.W) {
 		t.Out.before = done // output does not begin behind a spinner
 	}
 	return done
