@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -48,6 +49,10 @@ type Payer struct {
 	// Measured is called, if it is not nil, when private data have been read, or could not be,
 	// and before that shows anywhere: in the ledger, or to the asker. It may wait.
 	Measured func()
+	// Suspend makes durable that whoever asks is charged no more until the owner says so, where
+	// the domain's catalog lets a failure suspend the account: see catalog.SuspendAccount. The
+	// domain is suspended if it is nil, or fails.
+	Suspend func(ctx context.Context, reservation int64) error
 	// Part is called, if it is not nil, when a part of the way to an answer begins, and what it
 	// returns when it ends: "reserve", "measure", "commit".
 	Part func(name string) (end func())
@@ -226,7 +231,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	case errors.Is(err, engine.ErrTooLarge):
 		stored = withhold(tables, planned.charged(reservation.Charge))
 	case err != nil:
-		db.suspend(planned, reservation, err)
+		db.suspend(planned, reservation, by, err)
 		return nil, db.unavailable(err)
 	default:
 		a.Cost = planned.charged(reservation.Charge)
@@ -585,14 +590,22 @@ func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, 
 	return scratch.Query(ctx, c.post, types)
 }
 
-// suspend records a failure for the owner and stops the domain, unless the
-// caller gave up: when to give up is the caller's choice, not the data's.
-func (db *Database) suspend(s *statement, r *ledger.Reservation, cause error) {
+// suspend records a failure for the owner and stops the domain, or the account
+// where the catalog says so, unless the caller gave up: when to give up is the
+// caller's choice, not the data's.
+func (db *Database) suspend(s *statement, r *ledger.Reservation, by Payer, cause error) {
 	if errors.Is(cause, context.Canceled) {
 		return
 	}
 	// The caller's context may be over; the record must be made all the same.
 	ctx := context.Background()
+	if s.certificate.Domain.FailureSuspends == catalog.SuspendAccount && by.Suspend != nil {
+		err := by.Suspend(ctx, r.ID)
+		if err == nil {
+			return
+		}
+		db.config.OwnerLog.Error("suspend account", "domain", s.certificate.Domain.ID, "error", err)
+	}
 	if err := db.config.Ledger.Suspend(ctx, s.certificate.Domain.ID, r.ID, "an answer could not be computed", db.config.Now()); err != nil {
 		db.config.OwnerLog.Error("suspend domain", "domain", s.certificate.Domain.ID, "error", err)
 	}

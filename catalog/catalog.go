@@ -89,7 +89,17 @@ type Domain struct {
 	Epsilon        privacy.Epsilon
 	Delta          privacy.Delta // 0 with pure
 	SelectionDelta privacy.Delta // the part of Delta kept for private group selection; 0 with pure and approx
+	// FailureSuspends is what an answer that could not be computed suspends: SuspendDomain,
+	// or SuspendAccount where a server's account asked for it.
+	FailureSuspends string
 }
+
+// What a failure suspends. Of an account it is less, and lets each account learn of a failure
+// of its own.
+const (
+	SuspendDomain  = "domain"
+	SuspendAccount = "account"
+)
 
 // A Table is one relation that statements may name.
 type Table struct {

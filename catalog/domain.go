@@ -17,7 +17,7 @@ func splitsDelta(measure string) bool { return slices.Contains(measures[2:], mea
 var domainID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
 func (l *loader) domain(n *node) {
-	d := &Domain{ID: n.name}
+	d := &Domain{ID: n.name, FailureSuspends: SuspendDomain}
 	l.catalog.Domains = append(l.catalog.Domains, d)
 	if n.name != "?" && !domainID.MatchString(n.name) {
 		l.refuse("D085", n.key, "%q cannot be the id of a domain", n.name).
@@ -27,12 +27,17 @@ func (l *loader) domain(n *node) {
 	if _, ok := l.table(n); !ok {
 		return
 	}
-	l.keys(n, "neighbours", "measure", "epsilon", "delta", "selection_delta")
+	l.keys(n, "neighbours", "measure", "epsilon", "delta", "selection_delta", "failure_suspends")
 	if s, ok := l.str(n.field("neighbours")); ok {
 		var err error
 		d.Neighbours, err = privacy.ParseNeighbours(s)
 		if err != nil || d.Neighbours == privacy.ReplaceSpecial {
 			l.refuse("D086", n.field("neighbours").value, "unknown neighbouring relation %q: want add-remove or replace-one", s)
+		}
+	}
+	if s, ok := l.str(n.field("failure_suspends")); ok {
+		if d.FailureSuspends = s; s != SuspendDomain && s != SuspendAccount {
+			l.refuse("D086", n.field("failure_suspends").value, "a failure suspends no %q: want domain or account", s)
 		}
 	}
 	l.measure(d, n)

@@ -53,6 +53,9 @@ func summary(c *Catalog) string {
 	for _, d := range c.Domains {
 		fmt.Fprintf(&b, "domain %s: %s %s epsilon %s delta %s selection %s\n",
 			d.ID, d.Neighbours, d.Measure, d.Epsilon, d.Delta, d.SelectionDelta)
+		if d.FailureSuspends != SuspendDomain {
+			fmt.Fprintf(&b, "  a failure suspends the %s\n", d.FailureSuspends)
+		}
 	}
 	for _, t := range c.Tables {
 		fmt.Fprintf(&b, "table %q: %s", t.Name, t.Source.Path)

@@ -64,6 +64,10 @@ func domainRules() []rule[Domain] {
 		{"Epsilon", "epsilon", func(b, a *Domain) bool { return a.Epsilon.Cmp(b.Epsilon) == 0 }},
 		{"Delta", "delta", func(b, a *Domain) bool { return a.Delta.Cmp(b.Delta) == 0 }},
 		{"SelectionDelta", "selection_delta", func(b, a *Domain) bool { return a.SelectionDelta.Cmp(b.SelectionDelta) == 0 }},
+		// Of a domain one failure shows until the owner acts; of accounts, one for each.
+		{"FailureSuspends", "failure_suspends", func(b, a *Domain) bool {
+			return a.FailureSuspends != SuspendAccount || b.FailureSuspends == SuspendAccount
+		}},
 	}
 }
 

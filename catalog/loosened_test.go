@@ -69,6 +69,7 @@ func TestLoosened(t *testing.T) {
 		{"epsilon = 3", "epsilon = 2", "domains.patient.epsilon"},
 		{"delta = 1e-7", "delta = 1e-6", "domains.patient.delta"},
 		{"selection_delta = 5e-8", "selection_delta = 6e-8", "domains.patient.selection_delta"},
+		{"selection_delta = 5e-8", "selection_delta = 5e-8\nfailure_suspends = \"account\"", "domains.patient.failure_suspends"},
 		{"[defaults]", "[domains.third]\nmeasure = \"pure\"\nepsilon = 1\n[defaults]", "domains.third is new"},
 		{`"visits.csv"`, `"all.csv"`, "tables.visits.source"},
 		{"domain = \"patient\"\nalso_in = [\"other\"]", "domain = \"other\"\nalso_in = [\"patient\"]", "tables.visits.domain"},

@@ -154,7 +154,14 @@ func (a *Accounts) Disable(ctx context.Context, by, name string) (err error) {
 	return a.rule(ctx, by, name, disabledRule, "", true)
 }
 
-// Enable undoes Disable.
+// Suspend disables an account because an answer to it could not be computed: the one of a
+// reservation, which the record names. Enable is the owner's word that it may go on.
+func (a *Accounts) Suspend(ctx context.Context, name string, reservation int64) (err error) {
+	defer wrap(&err, "suspend account")
+	return a.rule(ctx, fmt.Sprintf("discreet: the answer of record %d could not be computed", reservation), name, disabledRule, "", true)
+}
+
+// Enable undoes Disable, and Suspend.
 func (a *Accounts) Enable(ctx context.Context, by, name string) (err error) {
 	defer wrap(&err, "enable account")
 	return a.rule(ctx, by, name, disabledRule, "", nil)

@@ -202,6 +202,11 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 	if s.Domain() == "" {
 		return s.Answer(ctx, payer)
 	}
+	if g.config.People != nil {
+		payer.Suspend = func(ctx context.Context, reservation int64) error {
+			return g.config.People.Suspend(ctx, account.Name, reservation)
+		}
+	}
 	// First the statement, then the key: in one order, nobody waits in a circle.
 	waits := []flight{{account: account.Name, fingerprint: s.Fingerprint()}}
 	if o.IdempotencyKey != "" {
