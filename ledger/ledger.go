@@ -109,6 +109,8 @@ type Ledger struct {
 
 	domains  map[string]domain // those there were at Open
 	balances sync.Map          // *balanced, by domain
+	analysts analysts
+	decoded  atomic.Int64 // records, for histories
 
 	standing *standing // the writer's; nil until it is needed
 	warmed   atomic.Bool

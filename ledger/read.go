@@ -111,37 +111,9 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 	var out []Entry
 	at := map[int64]int{} // where the reservations are
 	err = l.each(ctx, l.db, "", func(r *record, e *entry) error {
-		h := Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, User: e.User, Analyst: e.Analyst, Statement: e.Statement,
-			Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note,
-			Holders: e.Holders, Rule: e.Rule, Canonical: e.Canonical, Hash: r.hash[:]}
-		if r.domain != "" && e.State != nil {
-			d, err := l.domain(ctx, l.db, r.domain)
-			if err != nil {
-				return err
-			}
-			h.Spent = d.filter.Amounts(e.State.Spent)
-			if e.Charge != nil {
-				h.Charge = d.filter.Amounts(*e.Charge)
-			}
-		}
-		switch r.kind {
-		case kindReserve, kindGrant, kindDeny:
-			h.Reservation, h.Approval = 0, r.ref
-		case kindAsk:
-			d, err := l.domain(ctx, l.db, e.Domain)
-			if err != nil {
-				return err
-			}
-			h.Domain = e.Domain
-			if e.Charge != nil {
-				h.Charge = d.filter.Amounts(*e.Charge)
-			}
-		}
-		if e.Budget != nil {
-			h.Guards = e.Budget.Guards
-		}
-		if h.Events, err = e.events(); err != nil {
-			return fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+		h, err := l.told(ctx, r, e)
+		if err != nil {
+			return err
 		}
 		switch i, known := at[r.ref]; {
 		case r.kind == kindReserve:
@@ -153,6 +125,43 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 		return nil
 	})
 	return out, err
+}
+
+// told is a record, for the owner to read. It does not know whether it has a commit.
+func (l *Ledger) told(ctx context.Context, r *record, e *entry) (h Entry, err error) {
+	h = Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, User: e.User, Analyst: e.Analyst, Statement: e.Statement,
+		Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note,
+		Holders: e.Holders, Rule: e.Rule, Canonical: e.Canonical, Hash: r.hash[:]}
+	if r.domain != "" && e.State != nil {
+		d, err := l.domain(ctx, l.db, r.domain)
+		if err != nil {
+			return h, err
+		}
+		h.Spent = d.filter.Amounts(e.State.Spent)
+		if e.Charge != nil {
+			h.Charge = d.filter.Amounts(*e.Charge)
+		}
+	}
+	switch r.kind {
+	case kindReserve, kindGrant, kindDeny:
+		h.Reservation, h.Approval = 0, r.ref
+	case kindAsk:
+		d, err := l.domain(ctx, l.db, e.Domain)
+		if err != nil {
+			return h, err
+		}
+		h.Domain = e.Domain
+		if e.Charge != nil {
+			h.Charge = d.filter.Amounts(*e.Charge)
+		}
+	}
+	if e.Budget != nil {
+		h.Guards = e.Budget.Guards
+	}
+	if h.Events, err = e.events(); err != nil {
+		return h, fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+	}
+	return h, nil
 }
 
 func (e *entry) events() ([]privacy.Event, error) {
@@ -184,6 +193,7 @@ func (l *Ledger) each(ctx context.Context, q records, where string, f func(*reco
 		if err != nil {
 			return err
 		}
+		l.decoded.Add(1)
 		e, err := r.entry()
 		if err != nil {
 			return err

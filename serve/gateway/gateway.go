@@ -321,27 +321,26 @@ func (g *Gateway) Budget(ctx context.Context, who Asker) ([]ledger.Balance, erro
 	return all, nil
 }
 
-// History returns what was asked, the oldest first: of an analyst his or her own
-// statements, of an owner everything that the ledger has on record.
-func (g *Gateway) History(ctx context.Context, who Asker) ([]ledger.Entry, error) {
+// MaxHistory is how many records History returns at most.
+const MaxHistory = 1000
+
+// History returns what was asked, the newest first, as far as it is selected: of an analyst
+// his or her own statements, of an owner everything that the ledger has on record.
+func (g *Gateway) History(ctx context.Context, who Asker, s ledger.Selection) ([]ledger.Entry, error) {
 	account, err := who.Account.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	leave, err := g.running.enter(ctx, account.Name) // it reads the whole ledger
+	leave, err := g.running.enter(ctx, account.Name) // it may be long
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	all, err := g.config.Ledger.History(ctx)
-	if err != nil || account.Role == people.Owner {
-		return all, err
+	if s.Limit <= 0 || s.Limit > MaxHistory {
+		s.Limit = MaxHistory
 	}
-	var own []ledger.Entry
-	for _, e := range all {
-		if e.Kind == "reserve" && e.Analyst == account.Name {
-			own = append(own, e)
-		}
+	if account.Role != people.Owner {
+		s.Analyst, s.Kinds = account.Name, []string{"reserve"}
 	}
-	return own, nil
+	return g.config.Ledger.Page(ctx, s)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
@@ -54,11 +55,11 @@ func TestNothingIsChargedWithoutAnAmount(t *testing.T) {
 			t.Errorf("%s: not the stored answer: %v", again, err)
 		}
 	}
-	own, err := g.History(t.Context(), anna)
+	own, err := g.History(t.Context(), anna, ledger.Selection{})
 	if err != nil || len(own) != 1 || own[0].Analyst != "anna" {
 		t.Errorf("anna's history: %v %v", own, err)
 	}
-	if all, err := g.History(t.Context(), olga); err != nil || len(all) <= 1 {
+	if all, err := g.History(t.Context(), olga, ledger.Selection{}); err != nil || len(all) <= 1 {
 		t.Errorf("an owner's history: %v %v", all, err)
 	}
 }

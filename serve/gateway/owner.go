@@ -25,6 +25,14 @@ func (g *Gateway) Condition(ctx context.Context, who Asker) (ledger.Condition, e
 	return g.config.Ledger.Condition()
 }
 
+// Head returns where the ledger's chain ends, for owners.
+func (g *Gateway) Head(ctx context.Context, who Asker) (ledger.Head, error) {
+	if _, err := g.owner(ctx, who); err != nil {
+		return ledger.Head{}, err
+	}
+	return g.config.Ledger.Head(ctx)
+}
+
 // Verify reads the whole ledger and checks it, for owners. It takes the place of a
 // statement while it does.
 func (g *Gateway) Verify(ctx context.Context, who Asker) error {

@@ -163,7 +163,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"budget":   second(w.Budget(t.Context(), who)),
-		"history":  second(w.History(t.Context(), who)),
+		"history":  second(w.History(t.Context(), who, ledger.Selection{})),
 		"query":    second(w.Query(t.Context(), who, grouped, rho(t, "0.01"))),
 		"explain":  second(w.Explain(t.Context(), who, grouped, rho(t, "0.01"))),
 		"describe": second(w.Describe(t.Context(), who, grouped, nil)),

@@ -238,7 +238,7 @@ func TestNobody(t *testing.T) {
 		t.Errorf("a bridge with nobody's token: %s", text)
 	}
 	call(t, overHTTP(t, url, token), "query", map[string]any{"sql": grouped, "rho": "0.01"})
-	h, err := g.History(t.Context(), gateway.Asker{Account: gatewaytest.Owner})
+	h, err := g.History(t.Context(), gateway.Asker{Account: gatewaytest.Owner}, ledger.Selection{})
 	if err != nil || len(h) == 0 {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type Gateway interface {
 	// Catalog is what is declared, as far as it exists for the asker.
 	Catalog(who gateway.Asker) *catalog.Catalog
 	Budget(ctx context.Context, who gateway.Asker) ([]ledger.Balance, error)
-	History(ctx context.Context, who gateway.Asker) ([]ledger.Entry, error)
+	History(ctx context.Context, who gateway.Asker, s ledger.Selection) ([]ledger.Entry, error)
 }
 
 // Accounts know whose passwords are right. They may wait, and refuse, where an account or an

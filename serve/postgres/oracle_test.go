@@ -103,7 +103,9 @@ func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []sq
 
 func (*oracle) Catalog(gateway.Asker) *catalog.Catalog                          { return nil }
 func (*oracle) Budget(context.Context, gateway.Asker) ([]ledger.Balance, error) { return nil, nil }
-func (*oracle) History(context.Context, gateway.Asker) ([]ledger.Entry, error)  { return nil, nil }
+func (*oracle) History(context.Context, gateway.Asker, ledger.Selection) ([]ledger.Entry, error) {
+	return nil, nil
+}
 
 // nothing is a catalog of nothing: every question goes to the oracle.
 type nothing struct{ Catalog }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/declaration"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -28,7 +30,7 @@ func (s *session) tables() []pgcatalog.Relation {
 			field("amount", text, "epsilon, delta or rho"), field("budget", number, "the whole"), field("spent", number, ""),
 			field("remaining", number, ""), field("unanswered", whole, "charges without an answer"), field("suspended", truth, "until the owner acknowledges a failure"),
 		}},
-		{Name: "history", Comment: "what was asked: an analyst's own statements, an owner's all", Rows: s.history, Fields: []pgcatalog.Field{
+		{Name: "history", Comment: "the newest 1,000 of what was asked: an analyst's own statements, an owner's all", Rows: s.history, Fields: []pgcatalog.Field{
 			field("record", whole, "of the ledger"), field("time", sqltype.Of(sqltype.TimestampKind), "in UTC"), field("kind", text, "reserve is a charge"),
 			field("analyst", text, ""), field("domain", text, ""), field("statement", text, ""), field("epsilon", number, "what was charged"),
 			field("delta", number, ""), field("rho", number, ""), field("answered", truth, ""), field("note", text, ""),
@@ -87,10 +89,11 @@ func (s *session) budget(ctx context.Context) (rows [][]*string, err error) {
 }
 
 func (s *session) history(ctx context.Context) (rows [][]*string, err error) {
-	all, err := s.server.options.Gateway.History(ctx, s.asker)
+	all, err := s.server.options.Gateway.History(ctx, s.asker, ledger.Selection{})
 	if err != nil {
 		return nil, err
 	}
+	slices.Reverse(all) // the oldest first, as they were asked
 	for _, e := range books.NewEntries(all, nil) {
 		var epsilon, delta, rho string
 		if e.Charge != nil {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/bounds"
 	"github.com/discreet-dp/discreet/internal/declaration"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/problem"
@@ -159,13 +159,11 @@ func (h *handler) history(w http.ResponseWriter, r *http.Request) error {
 	for _, b := range balances {
 		measures[b.ID] = b.Measure
 	}
-	history, err := h.Gateway.History(r.Context(), who)
+	history, err := h.Gateway.History(r.Context(), who, ledger.Selection{Before: before, Limit: int(limit) + 1}) // one more tells that there are more
 	if err != nil {
 		return err
 	}
 	entries := books.NewEntries(history, measures)
-	slices.Reverse(entries)
-	entries = slices.DeleteFunc(entries, func(e books.Entry) bool { return e.Record >= before })
 	page := struct {
 		History []books.Entry `json:"history"`
 		Before  *int64        `json:"before"` // of the next page; null on the last

@@ -44,7 +44,7 @@ type Gateway interface {
 	Explain(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Explanation, error)
 	Catalog(who gateway.Asker) *catalog.Catalog
 	Budget(ctx context.Context, who gateway.Asker) ([]ledger.Balance, error)
-	History(ctx context.Context, who gateway.Asker) ([]ledger.Entry, error)
+	History(ctx context.Context, who gateway.Asker, s ledger.Selection) ([]ledger.Entry, error)
 	Reckon(ctx context.Context, who gateway.Asker, work func(context.Context) error) error
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
@@ -458,8 +459,21 @@ func testTables(t *testing.T, d *door) {
 	}
 }
 
+// A reader tells how many records it was given at most.
+type reader struct {
+	*gateway.Gateway
+	most int
+}
+
+func (r *reader) History(ctx context.Context, who gateway.Asker, s ledger.Selection) ([]ledger.Entry, error) {
+	all, err := r.Gateway.History(ctx, who, s)
+	r.most = max(r.most, len(all))
+	return all, err
+}
+
 func TestBudgetAndHistory(t *testing.T) {
-	d := open(t, gatewaytest.New(t))
+	g := &reader{Gateway: gatewaytest.New(t)}
+	d := open(t, g)
 	for i := range 5 {
 		d.answer(t, asked{body: body(t, "sql", fmt.Sprintf("SELECT count(*) FROM visits WHERE age > %d", i), "rho", "0.001")})
 	}
@@ -503,6 +517,9 @@ func TestBudgetAndHistory(t *testing.T) {
 	}
 	if got := strings.Join(seen, ""); got != "43210" {
 		t.Errorf("anna's statements, the newest first: %s", got)
+	}
+	if g.most != 3 {
+		t.Errorf("for pages of 2 records %d were read", g.most)
 	}
 	all := read("/v1/history", "Bearer olgas-token")
 	if len(all.History) < 8 || all.History[0].Analyst != "olga" {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/problem"
 )
 
@@ -61,15 +61,54 @@ func readHistoryFilter(q url.Values) (f historyFilter, err error) {
 	return f, nil
 }
 
-func (f historyFilter) wants(e books.Entry) bool {
+func (f historyFilter) wants(e ledger.Entry) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(f.Text)) }
-	switch {
-	case e.Record >= f.before, f.Kind == "charges" && e.Kind != "reserve", f.Kind == "unanswered" && (e.Kind != "reserve" || e.Answered):
-		return false
-	case f.Analyst != "" && e.Analyst != f.Analyst, f.Text != "" && !has(e.Statement) && !has(e.Note) && !has(e.Kind):
+	if f.Text != "" && !has(e.Statement) && !has(e.Note) && !has(e.Kind) {
 		return false
 	}
 	return (f.from.IsZero() || !e.Time.Before(f.from)) && (f.to.IsZero() || e.Time.Before(f.to))
+}
+
+// selection is what the ledger chooses by itself.
+func (f historyFilter) selection() ledger.Selection {
+	s := ledger.Selection{Before: f.before, Analyst: f.Analyst}
+	switch f.Kind {
+	case "charges":
+		s.Kinds = []string{"reserve"}
+	case "unanswered":
+		s.Unanswered = true
+	}
+	return s
+}
+
+// looked is how many records a page looks through for words and dates.
+const looked = gateway.MaxHistory
+
+// selected are the newest records that are wanted, of so many as a page looks through, and
+// the one before which an older page begins; 0 if there is none.
+func (s *site) selected(v *visit, f historyFilter) (rows []ledger.Entry, last int64, err error) {
+	of := f.selection()
+	of.Limit = rowsOfPage + 1
+	if f.Text != "" || f.From != "" || f.To != "" {
+		of.Limit = looked
+	}
+	records, err := s.Gateway.History(v.r.Context(), v.who, of)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, e := range records {
+		if !f.wants(e) {
+			continue
+		}
+		if len(rows) == rowsOfPage {
+			return rows, rows[rowsOfPage-1].Seq, nil
+		}
+		rows = append(rows, e)
+	}
+	if len(records) == of.Limit {
+		last = records[len(records)-1].Seq
+	}
+	return rows, last, nil
 }
 
 func (s *site) showHistory(v *visit) error {
@@ -85,32 +124,28 @@ func (s *site) showHistory(v *visit) error {
 	for _, b := range balances {
 		measures[b.ID] = b.Measure
 	}
-	records, err := s.Gateway.History(v.r.Context(), v.who)
-	if err != nil {
-		return err
-	}
 	data := struct {
 		historyFilter
 		Rows  []historyRow
 		Older string
 		Whole bool
 	}{historyFilter: f, Whole: v.who.Account.Role == people.Owner}
+	records, last, err := s.selected(v, f)
+	if err != nil {
+		return err
+	}
+	if last > 0 {
+		q := v.r.URL.Query()
+		q.Set("before", strconv.FormatInt(last, 10))
+		data.Older = "/history?" + q.Encode()
+	}
 	rules := map[int64]string{}
 	for _, e := range records {
 		if e.Rule != nil {
 			rules[e.Seq] = ruled(e.Rule)
 		}
 	}
-	for _, e := range slices.Backward(books.NewEntries(records, measures)) {
-		if !f.wants(e) {
-			continue
-		}
-		if len(data.Rows) == rowsOfPage {
-			q := v.r.URL.Query()
-			q.Set("before", strconv.FormatInt(data.Rows[rowsOfPage-1].Record, 10))
-			data.Older = "/history?" + q.Encode()
-			break
-		}
+	for _, e := range books.NewEntries(records, measures) {
 		row := historyRow{Entry: e, Rule: rules[e.Record]}
 		if e.Charge != nil {
 			row.Cost = charged(e.Charge.Amounts)

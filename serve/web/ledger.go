@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,9 @@ type verified struct {
 	Failure string
 }
 
+// shownVersions is how many versions of the data are listed.
+const shownVersions = 50
+
 // small is the size of a ledger that is verified when somebody looks at it for the first time.
 const small = 8 << 20
 
@@ -43,11 +47,11 @@ func (s *site) verify(v *visit, records int64) error {
 }
 
 func (s *site) verifyLedger(v *visit) error {
-	history, err := s.Gateway.History(v.r.Context(), v.who)
+	head, err := s.Gateway.Head(v.r.Context(), v.who)
 	if err != nil {
 		return err
 	}
-	if err := s.verify(v, int64(len(history))); err != nil {
+	if err := s.verify(v, head.Records); err != nil {
 		return err
 	}
 	return v.to("/ledger")
@@ -71,7 +75,7 @@ func (s *site) showLedger(v *visit) error {
 	if err != nil {
 		return err
 	}
-	history, err := s.Gateway.History(ctx, v.who)
+	head, err := s.Gateway.Head(ctx, v.who)
 	if err != nil {
 		return err
 	}
@@ -79,7 +83,7 @@ func (s *site) showLedger(v *visit) error {
 	never := s.verified.At.IsZero()
 	s.verified.mu.Unlock()
 	if never && condition.Bytes <= small {
-		if err := s.verify(v, int64(len(history))); err != nil {
+		if err := s.verify(v, head.Records); err != nil {
 			return err
 		}
 	}
@@ -88,37 +92,40 @@ func (s *site) showLedger(v *visit) error {
 		Size, Failure    string
 		Verified         time.Time
 		VerifiedRecords  int64
-		Records, Charges int
+		Records, Charges int64
 		Last             ledger.Entry
 		LastCost         string
 		Head             string
 		Open             int64
 		Domains          []ledgerDomain
 		Versions         []ledger.Entry
-	}{Condition: condition, Size: bytesText(condition.Bytes), Records: len(history)}
+	}{Condition: condition, Size: bytesText(condition.Bytes), Records: head.Records, Charges: head.Charges, Head: fmt.Sprintf("%x", head.Hash)}
 	s.verified.mu.Lock()
 	data.Verified, data.VerifiedRecords, data.Failure = s.verified.At, s.verified.Records, s.verified.Failure
 	s.verified.mu.Unlock()
-	suspended := map[string]string{}
-	for _, e := range history {
-		switch e.Kind {
-		case "reserve":
-			data.Charges++
-			data.Last, data.LastCost = e, charged(e.Charge)
-		case "suspend":
-			suspended[e.Domain] = e.Note
-		case "version":
-			data.Versions = append(data.Versions, e)
+	newest := func(of ledger.Selection) (list []ledger.Entry) {
+		if err == nil {
+			list, err = s.Gateway.History(ctx, v.who, of)
 		}
-		data.Head = fmt.Sprintf("%x", e.Hash)
+		return list
 	}
+	for _, e := range newest(ledger.Selection{Kinds: []string{"reserve"}, Limit: 1}) {
+		data.Last, data.LastCost = e, charged(e.Charge)
+	}
+	data.Versions = newest(ledger.Selection{Kinds: []string{"version"}, Limit: shownVersions})
+	slices.Reverse(data.Versions)
 	for _, b := range balances {
 		d := ledgerDomain{ID: b.ID, Left: amounts(b.Remaining.In(b.Measure), numeric.FloorDigits), Open: b.Uncommitted, Suspended: b.Suspended}
 		if d.Suspended {
-			d.Why = suspended[b.ID]
+			for _, e := range newest(ledger.Selection{Domain: b.ID, Kinds: []string{"suspend"}, Limit: 1}) {
+				d.Why = e.Note
+			}
 		}
 		data.Open += d.Open
 		data.Domains = append(data.Domains, d)
+	}
+	if err != nil {
+		return err
 	}
 	return v.show(http.StatusOK, "ledger", "Ledger", data)
 }

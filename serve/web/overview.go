@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type domainCard struct {
 	Left, Spent, Budget, Promise string
 	Gauge, Chart                 template.HTML
 	Charges                      []chargeRow
+	Cut                          bool // there may be older charges
 	Quotas                       []string
 }
 
@@ -36,12 +38,11 @@ type chargeRow struct {
 	charged, upTo float64
 }
 
+// drawn is how many charges of a domain are drawn, the newest.
+const drawn = 500
+
 func (s *site) showOverview(v *visit) error {
 	balances, err := s.Gateway.Budget(v.r.Context(), v.who)
-	if err != nil {
-		return err
-	}
-	history, err := s.Gateway.History(v.r.Context(), v.who)
 	if err != nil {
 		return err
 	}
@@ -54,13 +55,28 @@ func (s *site) showOverview(v *visit) error {
 		card := domainCard{ID: b.ID, Suspended: b.Suspended,
 			Left: amounts(b.Remaining.In(b.Measure), numeric.FloorDigits), Spent: amounts(b.Spent.In(b.Measure), numeric.CeilDigits),
 			Budget: amounts(b.Limit.In(b.Measure), numeric.FloorDigits), Promise: promise(b)}
+		before := 0.0
 		for _, h := range holdings {
+			if h.Domain == b.ID && h.Holder == "account:"+v.who.Account.Name {
+				before = own(h.Spent, b.Measure)
+			}
 			if h.Domain == b.ID && h.Quota != nil {
 				card.Quotas = append(card.Quotas, amounts(h.Left.In(h.Measure)[:1], numeric.FloorDigits)+" of the quota of "+strings.TrimPrefix(h.Holder, "account:"))
 			}
 		}
 		card.Gauge = gauge(b)
-		card.Charges = charges(b, history, v.who.Account.Role == people.Owner)
+		history, err := s.Gateway.History(v.r.Context(), v.who, ledger.Selection{Domain: b.ID, Kinds: []string{"reserve"}, Limit: drawn})
+		if err != nil {
+			return err
+		}
+		slices.Reverse(history)
+		for _, e := range history {
+			before -= own(e.Charge, b.Measure)
+		}
+		if card.Cut = len(history) == drawn; !card.Cut {
+			before = 0
+		}
+		card.Charges = charges(b, history, max(0, before), v.who.Account.Role == people.Owner)
 		if card.Chart, err = spending(b, card.Charges, v.who.Account.Role == people.Owner); err != nil {
 			return err
 		}
@@ -99,13 +115,10 @@ func percent(share float64) string {
 }
 
 // charges are those of a domain in a history: of an owner with what the domain had spent
-// after each, of an analyst with what he or she had.
-func charges(b ledger.Balance, history []ledger.Entry, whole bool) (rows []chargeRow) {
-	var sum float64
+// after each, of an analyst with what he or she had, before them too.
+func charges(b ledger.Balance, history []ledger.Entry, before float64, whole bool) (rows []chargeRow) {
+	sum := before
 	for _, e := range history {
-		if e.Kind != "reserve" || e.Domain != b.ID {
-			continue
-		}
 		cost := own(e.Charge, b.Measure)
 		if sum += cost; whole {
 			sum = own(e.Spent, b.Measure)

@@ -1,0 +1,162 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Selection is which records are wanted: those that all its fields let through. The zero
+// value wants all but commits, of which a reservation says itself whether it has one.
+type Selection struct {
+	Before     int64 // records before this one; 0: from the last
+	Limit      int   // so many at most; 0: any number
+	Domain     string
+	Analyst    string
+	Kinds      []string
+	Unanswered bool // reservations without an answer
+}
+
+// Page returns the newest records of a selection, the newest first. It decodes those that it
+// returns, and no others: what chooses them are columns, and an index of analysts in memory.
+func (l *Ledger) Page(ctx context.Context, s Selection) (out []Entry, err error) {
+	defer wrap(&err, "read history")
+	if s.Analyst == "" {
+		return l.page(ctx, s, nil)
+	}
+	all, err := l.analysts.of(ctx, l, s.Analyst)
+	if err != nil {
+		return nil, err
+	}
+	if s.Before > 0 {
+		n, _ := slices.BinarySearch(all, s.Before)
+		all = all[:n]
+	}
+	limit := s.Limit
+	for len(all) > 0 && (limit == 0 || len(out) < limit) {
+		s.Limit = max(0, limit-len(out))
+		n := max(0, len(all)-max(s.Limit, 1000))
+		some, err := l.page(ctx, s, all[n:])
+		if err != nil {
+			return nil, err
+		}
+		out, all = append(out, some...), all[:n]
+	}
+	return out, nil
+}
+
+// page returns the newest records of a selection, among some if they are not nil.
+func (l *Ledger) page(ctx context.Context, s Selection, among []int64) (out []Entry, err error) {
+	const commit = "EXISTS (SELECT 1 FROM records c WHERE c.kind = 'commit' AND c.ref = r.seq)"
+	where, args := []string{"r.kind <> 'commit'"}, []any{}
+	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
+	if s.Before > 0 {
+		add("r.seq < ?", s.Before)
+	}
+	if s.Domain != "" {
+		add("r.domain = ?", s.Domain)
+	}
+	for _, list := range []struct {
+		column string
+		values any
+		given  bool
+	}{{"r.kind", s.Kinds, s.Kinds != nil}, {"r.seq", among, among != nil}} {
+		if list.given {
+			text, err := json.Marshal(list.values)
+			if err != nil {
+				return nil, err
+			}
+			add(list.column+" IN (SELECT value FROM json_each(?))", string(text))
+		}
+	}
+	if s.Unanswered {
+		where = append(where, "r.kind = 'reserve' AND NOT "+commit)
+	}
+	limit := -1
+	if s.Limit > 0 {
+		limit = s.Limit
+	}
+	rows, err := l.db.QueryContext(ctx, "SELECT "+columns+", "+commit+" FROM records r WHERE "+strings.Join(where, " AND ")+" ORDER BY r.seq DESC LIMIT ?", append(args, limit)...)
+	if err != nil {
+		return nil, storage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var committed bool
+		r, err := l.chain.scan(rows, &committed)
+		if err != nil {
+			return nil, err
+		}
+		l.decoded.Add(1)
+		e, err := r.entry()
+		if err != nil {
+			return nil, err
+		}
+		h, err := l.told(ctx, r, e)
+		if err != nil {
+			return nil, err
+		}
+		if s.Analyst != "" && h.Analyst != s.Analyst {
+			return nil, fmt.Errorf("%w: record %d is of another analyst than it was", ErrTampered, r.seq)
+		}
+		h.Committed = committed
+		out = append(out, h)
+	}
+	return out, storage(rows.Err())
+}
+
+// analysts knows the records of each analyst, by their numbers. Records are never changed, so
+// that it looks at each once; it holds a number for each.
+type analysts struct {
+	mu   sync.Mutex
+	upTo int64
+	by   map[string][]int64
+}
+
+// of returns an analyst's records, the oldest first. They must not be changed.
+func (a *analysts) of(ctx context.Context, l *Ledger, name string) ([]int64, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	// What is read of a body here only finds records: those that are told are decoded with
+	// their hash checked.
+	rows, err := l.db.QueryContext(ctx, "SELECT seq, coalesce(json_extract(CAST(body AS TEXT), '$.analyst'), '') FROM records WHERE seq > ? AND kind <> 'commit' ORDER BY seq", a.upTo)
+	if err != nil {
+		return nil, storage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq int64
+		var of string
+		if err := rows.Scan(&seq, &of); err != nil {
+			return nil, storage(err)
+		}
+		if a.by == nil {
+			a.by = map[string][]int64{}
+		}
+		if of != "" {
+			a.by[of] = append(a.by[of], seq)
+		}
+		a.upTo = seq
+	}
+	return slices.Clip(a.by[name]), storage(rows.Err())
+}
+
+// A Head is where the chain ends.
+type Head struct {
+	Records, Charges int64
+	Hash             []byte
+}
+
+// Head returns where the chain ends. It decodes no record.
+func (l *Ledger) Head(ctx context.Context) (h Head, err error) {
+	defer wrap(&err, "read head")
+	r, err := l.chain.scan(l.db.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
+	if err != nil {
+		return h, err
+	}
+	h.Records, h.Hash = r.seq, r.hash[:]
+	return h, storage(l.db.QueryRowContext(ctx, "SELECT count(*) FROM records WHERE kind = 'reserve' AND seq <= ?", r.seq).Scan(&h.Charges))
+}
