@@ -79,7 +79,7 @@ func (r *planResult) refuse(err error) {
 		return
 	}
 	p := *problem.Of(d)
-	if relation, is := strings.CutPrefix(p.Hint, "--relation "); is { // of the command
+	if relation, is := strings.CutPrefix(d.Hint, "--relation "); is { // of the command
 		p.Hint = "choose the relation " + relation
 	}
 	if d.Text == r.Text && d.Span.Start >= 0 && d.Span.Start < d.Span.End && d.Span.End <= len(r.Text) {
