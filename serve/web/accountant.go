@@ -93,7 +93,7 @@ func (s *site) showAccountant(v *visit) error {
 
 // late says that the accountants' time was over.
 func late() *problem.Problem {
-	return problem.Request(http.StatusServiceUnavailable, "the accountants did not finish in time", "ask for fewer plans; discreet account --timeout 1m waits longer")
+	return problem.Request(http.StatusServiceUnavailable, "the accountants did not finish in time", "ask for fewer plans, or for shorter ones")
 }
 
 // status is that of the page: of plans of which none has a bound, what is wrong with the first.
@@ -116,7 +116,7 @@ func (a *accounting) read() *problem.Problem {
 	}
 	if len(a.Plans) > maxPlansText {
 		a.Plans = "" // it would only come back
-		return refuse(fmt.Sprintf("the plans are longer than %d bytes", maxPlansText), "discreet account reads longer ones")
+		return refuse(fmt.Sprintf("the plans are longer than %d bytes", maxPlansText), "send fewer, or shorter ones")
 	}
 	for line := range strings.Lines(a.Plans) {
 		if line = strings.TrimSpace(line); line != "" {

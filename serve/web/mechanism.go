@@ -155,7 +155,7 @@ func (a *showing) read(q url.Values) *problem.Problem {
 	if i < 0 {
 		a.Kind, a.Fields = all[0], a.shown(fields(), all[0])
 		a.Kinds[0].Here = true
-		return problem.Request(http.StatusBadRequest, "there is no such mechanism here", "choose one of these; discreet help noise names more")
+		return problem.Request(http.StatusBadRequest, "there is no such mechanism here", "choose one of these")
 	}
 	a.Kind = all[i]
 	a.setting = setting{kind: all[i], number: map[string]*big.Rat{}, byRho: q.Get("by") != "epsilon"}
