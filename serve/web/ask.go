@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"html/template"
 	"net/http"
@@ -145,9 +144,10 @@ func (s *site) answer(v *visit, f *statement) (*discreet.Answer, error) {
 		// Who sends one form twice, by a second click or by loading again, asks once.
 		o.IdempotencyKey = f.key()
 	}
-	// A statement that has begun is finished though its asker has gone: the answer is paid
-	// for, and who asks again finds it stored.
-	return s.Gateway.Query(context.WithoutCancel(v.r.Context()), v.who, r.SQL, o)
+	// A statement that is about to be charged is finished though its asker has gone: who asks
+	// again finds the answer stored.
+	o.Finish = true
+	return s.Gateway.Query(v.r.Context(), v.who, r.SQL, o)
 }
 
 // explained is what is known of a statement before it is asked.

@@ -136,3 +136,21 @@ func TestCookiesOverTLS(t *testing.T) {
 		}
 	}
 }
+
+// TestLogOfStrangers: who has not signed in fills no disk by asking.
+func TestLogOfStrangers(t *testing.T) {
+	s := open(t)
+	stranger, anna := s.client(t), s.signIn(t, "anna")
+	before := strings.Count(s.log.String(), "\n")
+	for range 200 {
+		stranger.get(t, "/assets/nothing")
+	}
+	if n := strings.Count(s.log.String(), "\n") - before; n > 60 {
+		t.Errorf("%d lines of 200 requests in a minute", n)
+	}
+	before = strings.Count(s.log.String(), `"account":"anna"`)
+	anna.get(t, "/")
+	if strings.Count(s.log.String(), `"account":"anna"`) != before+1 {
+		t.Error("an account's request has no line")
+	}
+}

@@ -51,6 +51,7 @@ import (
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/hosts"
+	"github.com/discreet-dp/discreet/serve/internal/sparing"
 	"github.com/discreet-dp/discreet/serve/problem"
 )
 
@@ -82,6 +83,7 @@ type site struct {
 	assets    assets
 	words     []page // of the navigation, in its order
 	verified  verified
+	strangers *sparing.Lines
 }
 
 // New returns the handler of all pages.
@@ -93,7 +95,8 @@ func New(o Options) (http.Handler, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Idle, o.Life = cmp.Or(o.Idle, time.Hour), cmp.Or(o.Life, 12*time.Hour)
-	s := &site{Options: o, mux: http.NewServeMux(), crossing: http.NewCrossOriginProtection(), sessions: newSessions(o.Now, o.Idle, o.Life)}
+	s := &site{Options: o, mux: http.NewServeMux(), crossing: http.NewCrossOriginProtection(), sessions: newSessions(o.Now, o.Idle, o.Life),
+		strangers: &sparing.Lines{Now: o.Now, Minute: 60}}
 	var err error
 	if s.visitors, err = newVisitors(); err != nil {
 		return nil, err
@@ -131,7 +134,17 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				http.Error(seen, "the server failed", http.StatusInternalServerError)
 			}
 		}
-		s.Log.InfoContext(r.Context(), "page", "method", r.Method, "path", cmp.Or(r.Pattern, "none"), "status", seen.status, "account", seen.account, "address", address(r))
+		log := s.Log
+		if seen.account == "" { // strangers fill no disk
+			may, left := s.strangers.Write()
+			if !may {
+				return
+			}
+			if left > 0 {
+				log = log.With("not_logged", left)
+			}
+		}
+		log.InfoContext(r.Context(), "page", "method", r.Method, "path", cmp.Or(r.Pattern, "none"), "status", seen.status, "account", seen.account, "address", address(r))
 	}()
 	restrict(w.Header(), r.TLS != nil)
 	err := hosts.Check(r, s.Hosts)
