@@ -23,37 +23,46 @@ func (o *ownership) backup(ctx context.Context) (string, error) {
 			return "", diagnostic.New("D114", diagnostic.Span{}, "%s is there already", o.name+suffix).Try("name another file: a backup replaces none")
 		}
 	}
-	records, err := o.copied(ctx)
+	c := &copies{ownership: o}
+	records, err := c.make(ctx)
 	if err != nil {
-		return "", errors.Join(err, o.forget("", people.Suffix, journal.Suffix))
+		return "", errors.Join(err, c.forget())
 	}
 	return fmt.Sprintf("copied %s to %s: %d records, whole; what is spent from now on, the copy does not know", o.LedgerPath, o.name, records), nil
 }
 
-// copied makes the copies. Accounts count by what the ledger says of them, and a password
+// copies are those that one backup makes. It removes no others: a file of such a name can be
+// that of a backup which ran at the same time and is complete.
+type copies struct {
+	*ownership
+	made []string
+}
+
+// make makes the copies. Accounts count by what the ledger says of them, and a password
 // that is given between the two copies would let nobody in: where a rule was recorded
 // meanwhile, both are made anew.
-func (o *ownership) copied(ctx context.Context) (records int64, err error) {
-	_, rule, err := o.Ledger.Rules(ctx, 0)
+func (c *copies) make(ctx context.Context) (records int64, err error) {
+	_, rule, err := c.Ledger.Rules(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
 	for range 3 {
-		if err := o.beside(ctx, people.Suffix, people.Backup); err != nil {
+		if err := c.beside(ctx, people.Suffix, people.Backup); err != nil {
 			return 0, err
 		}
-		if records, err = o.Ledger.Backup(ctx, o.name); err != nil {
+		if records, err = c.Ledger.Backup(ctx, c.name); err != nil {
 			return 0, err
 		}
-		_, last, err := o.Ledger.Rules(ctx, rule)
+		c.made = append(c.made, c.name)
+		_, last, err := c.Ledger.Rules(ctx, rule)
 		if err != nil {
 			return 0, err
 		}
 		if last == rule {
-			return records, o.beside(ctx, journal.Suffix, journal.Backup)
+			return records, c.beside(ctx, journal.Suffix, journal.Backup)
 		}
 		rule = last
-		if err := o.forget("", people.Suffix); err != nil {
+		if err := c.forget(); err != nil {
 			return 0, err
 		}
 	}
@@ -61,19 +70,24 @@ func (o *ownership) copied(ctx context.Context) (records int64, err error) {
 }
 
 // beside copies a file that the ledger may have beside it.
-func (o *ownership) beside(ctx context.Context, suffix string, backup func(ctx context.Context, path, to string) error) error {
-	if _, err := os.Lstat(o.LedgerPath + suffix); errors.Is(err, fs.ErrNotExist) {
+func (c *copies) beside(ctx context.Context, suffix string, backup func(ctx context.Context, path, to string) error) error {
+	if _, err := os.Lstat(c.LedgerPath + suffix); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return backup(ctx, o.LedgerPath+suffix, o.name+suffix)
+	if err := backup(ctx, c.LedgerPath+suffix, c.name+suffix); err != nil {
+		return err
+	}
+	c.made = append(c.made, c.name+suffix)
+	return nil
 }
 
-// forget removes copies.
-func (o *ownership) forget(suffixes ...string) (err error) {
-	for _, suffix := range suffixes {
-		if e := os.Remove(o.name + suffix); !errors.Is(e, fs.ErrNotExist) {
+// forget removes the copies.
+func (c *copies) forget() (err error) {
+	for _, path := range c.made {
+		if e := os.Remove(path); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
+	c.made = nil
 	return err
 }
