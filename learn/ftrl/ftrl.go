@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 	"runtime"
 	"sync"
 
@@ -77,12 +76,6 @@ func (m *Model) Network() (*network.Network, error) {
 	return net, nil
 }
 
-// one is the clipping bound on the grid.
-const (
-	places = 20
-	one    = 1 << places
-)
-
 const (
 	maxSteps  = 1 << 20
 	maxPasses = 1 << 16
@@ -121,10 +114,6 @@ func Plan(b budget.Budget, net *network.Network, set *example.Set, o Options) (*
 		return cost.NewRun(t.plan, "train a network by DP-FTRL", t.run), nil
 	})
 }
-
-// nodes is how many nodes of a tree over steps leaves, filled up to a power of two, a
-// leaf is in, itself included.
-func nodes(steps int) int { return bits.Len(uint(steps-1)) + 1 }
 
 // newTraining calibrates.
 //
@@ -171,11 +160,11 @@ func newTraining(b budget.Budget, net *network.Network, set *example.Set, o Opti
 
 // path is how far an example moves all nodes above its leaf, for d weights.
 func path(steps, d int) cost.Sensitivity {
-	h := int64(nodes(steps))
-	l1 := numeric.OfInt(int64(d)).Sqrt().Mul(numeric.OfInt(h * one)).Hi()
+	h := int64(cost.Nodes(steps))
+	l1 := numeric.OfInt(int64(d)).Sqrt().Mul(numeric.OfInt(h * cost.One)).Hi()
 	return cost.Sensitivity{
 		L1:        new(big.Rat).SetInt(numeric.Ceil(l1)),
-		L2Squared: new(big.Rat).Mul(big.NewRat(h, 1), big.NewRat(one*one, 1)),
+		L2Squared: new(big.Rat).Mul(big.NewRat(h, 1), big.NewRat(cost.One*cost.One, 1)),
 	}
 }
 
@@ -223,8 +212,8 @@ func (t *training) pass(ctx context.Context, random noise.Bits, l *leader, rows 
 	}
 	d := len(t.net.Parameters())
 	zero := make([]int64, d)
-	draw := func() ([]float64, error) { return t.node.Add(random, zero, places) }
-	tree := newTree(d, draw)
+	draw := func() ([]float64, error) { return t.node.Add(random, zero, cost.Places) }
+	tree := &cost.Tree{}
 	sum := make([]int64, d)
 	for _, rows := range steps {
 		if err := ctx.Err(); err != nil {
@@ -233,15 +222,15 @@ func (t *training) pass(ctx context.Context, random noise.Bits, l *leader, rows 
 		if err := t.gradients(rows, sum); err != nil {
 			return err
 		}
-		if err := tree.grow(); err != nil {
+		if err := tree.Grow(draw); err != nil {
 			return err
 		}
-		l.follow(sum, tree.noise())
+		l.follow(sum, tree.Noise(d))
 	}
-	if err := tree.complete(t.o.Steps); err != nil {
+	if err := tree.Complete(t.o.Steps, draw); err != nil {
 		return err
 	}
-	l.rest(sum, tree.noise())
+	l.rest(sum, tree.Noise(d))
 	return nil
 }
 
@@ -284,7 +273,7 @@ func (t *training) gradients(rows []int, sum []int64) error {
 				if _, errs[w] = p.Clipped(t.set, rows[i:i+1], network.Clip(t.o.Clip), gradient); errs[w] != nil {
 					return
 				}
-				quantize(on, gradient, t.o.Clip)
+				cost.Clip(on, gradient, t.o.Clip)
 				for j, k := range on {
 					sums[w][j] += k
 				}
@@ -301,31 +290,4 @@ func (t *training) gradients(rows []int, sum []int64) error {
 		}
 	}
 	return nil
-}
-
-// quantize puts a gradient on the grid, in units of the clipping bound: rounded toward
-// zero, and with squares that sum to at most one², as integers. Whatever the network
-// computed, this is what bounds it.
-func quantize(to []int64, gradient []float32, clip float64) {
-	square := 0.0
-	for _, x := range gradient {
-		square += (float64(x) / clip) * (float64(x) / clip)
-	}
-	factor := one / clip
-	if square > 1 {
-		factor = one / clip / math.Sqrt(square) * (1 - 1e-9)
-	}
-	sum := int64(0)
-	for j, x := range gradient {
-		y := float64(x) * factor
-		if !(y >= -one && y <= one) { // nor NaN
-			y = 0
-		}
-		to[j] = int64(y)
-		sum += to[j] * to[j]
-		if sum > one*one {
-			clear(to)
-			return
-		}
-	}
 }

@@ -3,10 +3,7 @@ package ftrl
 import (
 	"errors"
 	"math"
-	"math/big"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn/cost"
@@ -25,92 +22,6 @@ func line(t *testing.T) *network.Network {
 		t.Fatal(err)
 	}
 	return net
-}
-
-// After each step the nodes of a prefix cover each of its leaves once, and no leaf is below
-// more nodes than are charged for. Each draw is one node; a node that is drawn after t
-// steps at level l covers the 2^l leaves before.
-func TestTree(t *testing.T) {
-	for steps := 1; steps <= 70; steps++ {
-		draws := 0
-		tr := newTree(1, func() ([]float64, error) {
-			draws++
-			return []float64{float64(draws)}, nil
-		})
-		above := make([]map[float64]bool, steps+1)
-		for i := range above {
-			above[i] = map[float64]bool{}
-		}
-		look := func(last int) {
-			left := last
-			for l := range tr.level {
-				if tr.level[l] == nil {
-					continue
-				}
-				for range 1 << l {
-					if left > 0 && left <= steps {
-						above[left][tr.level[l][0]] = true
-					}
-					left--
-				}
-			}
-			if left != 0 {
-				t.Fatalf("after %d of %d steps %d leaves are not covered", tr.steps, steps, left)
-			}
-		}
-		for s := 1; s <= steps; s++ {
-			if err := tr.grow(); err != nil {
-				t.Fatal(err)
-			}
-			look(s)
-		}
-		if draws != steps {
-			t.Errorf("%d draws in %d steps", draws, steps)
-		}
-		if err := tr.complete(steps); err != nil {
-			t.Fatal(err)
-		}
-		look(1 << (nodes(steps) - 1))
-		most := 0
-		for _, a := range above {
-			most = max(most, len(a))
-		}
-		if most > nodes(steps) {
-			t.Errorf("%d steps: a leaf is below %d nodes, charged for %d", steps, most, nodes(steps))
-		}
-		if steps == 64 && most != nodes(steps) {
-			t.Errorf("%d steps: a leaf is below %d nodes at most, charged for %d", steps, most, nodes(steps))
-		}
-	}
-}
-
-// What an example adds is bounded as integers, whatever its gradient is.
-func TestQuantize(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := rapid.SliceOfN(rapid.OneOf(rapid.Float32(), rapid.SampledFrom([]float32{float32(math.NaN()), float32(math.Inf(1)), 1, -1, math.MaxFloat32})), 1, 5).Draw(t, "gradient")
-		clip := rapid.Float64Range(1e-6, 1e6).Draw(t, "clip")
-		to := make([]int64, len(g))
-		quantize(to, g, clip)
-		sum := new(big.Int)
-		norm := 0.0
-		for j, k := range to {
-			sum.Add(sum, new(big.Int).Mul(big.NewInt(k), big.NewInt(k)))
-			norm = math.Hypot(norm, float64(g[j])/clip)
-		}
-		if sum.Cmp(big.NewInt(one*one)) > 0 {
-			t.Fatalf("%v becomes %v", g, to)
-		}
-		if size, _ := new(big.Float).SetInt(sum).Float64(); norm > 1 && !math.IsInf(norm, 0) && size < 0.999*one*one {
-			t.Fatalf("%v in units of %v becomes %v, shorter than 1", g, clip, to)
-		}
-		if norm < 0.99 {
-			for j, k := range to {
-				if math.Abs(float64(g[j])/clip-float64(k)/one) > 2.0/one {
-					t.Fatalf("%v becomes %v", g, to)
-				}
-			}
-		}
-	})
 }
 
 // Weights tell no more of an example than μ = √(2ρ); with half the noise they do. At one
@@ -151,7 +62,7 @@ func TestCalibration(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 7 nodes on a path, 4 passes, 2·3 examples: σ² = 36·7·4/(2ρ).
-	if got, want := tr.node.Deviation(places), math.Sqrt(36*7*4); math.Abs(got-want) > 1e-6 {
+	if got, want := tr.node.Deviation(cost.Places), math.Sqrt(36*7*4); math.Abs(got-want) > 1e-6 {
 		t.Errorf("deviation %v, want %v", got, want)
 	}
 	if _, err := Train(t.Context(), noise.System(), b, line(t), set, o); err != nil {
@@ -201,7 +112,7 @@ func TestLeaderIsDescent(t *testing.T) {
 	descent, m, sum := 3.0, 0.0, int64(0)
 	for step := range 20 {
 		g := float64(step%3) - 0.5
-		sum += int64(g * one)
+		sum += int64(g * cost.One)
 		m = 0.5*m + g
 		descent -= 0.1 * m
 		l.follow([]int64{sum}, []float64{0})
@@ -268,13 +179,13 @@ func TestWeightsAreOfNoisySumsAlone(t *testing.T) {
 	of := func(sum int64, noise float64) float64 {
 		l := newLeader([]float32{0}, 1, 0.9)
 		for range 50 {
-			l.follow([]int64{one / 3}, []float64{1.0 / 3})
+			l.follow([]int64{cost.One / 3}, []float64{1.0 / 3})
 		}
-		l.follow([]int64{sum}, []float64{noise - float64(sum)/one})
+		l.follow([]int64{sum}, []float64{noise - float64(sum)/cost.One})
 		return l.v[0]
 	}
 	for examples := range int64(200) {
-		if a, b := of(0, 1), of(examples*one, 1); a != b {
+		if a, b := of(0, 1), of(examples*cost.One, 1); a != b {
 			t.Fatalf("%d examples show: %v, and %v without", examples, b, a)
 		}
 	}

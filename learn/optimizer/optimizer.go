@@ -1,5 +1,5 @@
-// Package optimizer turns gradients into new parameters: plain descent, momentum and
-// Adam, with schedules of the rate.
+// Package optimizer turns gradients into new parameters: plain descent, momentum, Adam
+// and Yogi, with schedules of the rate.
 //
 // It guarantees that an optimizer whose state was written down and read back goes on
 // exactly as it would have.
@@ -23,6 +23,7 @@ const (
 	SGD      Kind = "sgd"      // x -= rate·g
 	Momentum Kind = "momentum" // v = momentum·v + g; x -= rate·v
 	Adam     Kind = "adam"     // Kingma and Ba 2015, Algorithm 1
+	Yogi     Kind = "yogi"     // Zaheer et al. 2018: Adam whose second moment moves by the sign of its error
 )
 
 // A Spec is an optimizer as plain data.
@@ -31,9 +32,9 @@ type Spec struct {
 	Rate     float64  `json:"rate"`
 	Schedule Schedule `json:"schedule,omitzero"`
 	Momentum float64  `json:"momentum,omitempty"` // of Momentum; 0 is 0.9
-	Beta1    float64  `json:"beta1,omitempty"`    // of Adam; 0 is 0.9
-	Beta2    float64  `json:"beta2,omitempty"`    // of Adam; 0 is 0.999
-	Epsilon  float64  `json:"epsilon,omitempty"`  // of Adam; 0 is 1e-8
+	Beta1    float64  `json:"beta1,omitempty"`    // of Adam and Yogi; 0 is 0.9
+	Beta2    float64  `json:"beta2,omitempty"`    // of Adam and Yogi; 0 is 0.999
+	Epsilon  float64  `json:"epsilon,omitempty"`  // of Adam and Yogi; 0 is 1e-8
 	Decay    float64  `json:"decay,omitempty"`    // of the parameters, rate·decay a step, apart from the gradient
 }
 
@@ -59,8 +60,8 @@ func (s Spec) Validate() error {
 	c := s.complete()
 	within := func(x float64) bool { return x >= 0 && x < 1 } // false for NaN
 	switch {
-	case !slices.Contains([]Kind{SGD, Momentum, Adam}, c.Kind):
-		return fmt.Errorf("optimizer %q is not one of sgd, momentum, adam", s.Kind)
+	case !slices.Contains([]Kind{SGD, Momentum, Adam, Yogi}, c.Kind):
+		return fmt.Errorf("optimizer %q is not one of sgd, momentum, adam, yogi", s.Kind)
 	case !(s.Rate > 0) || math.IsInf(s.Rate, 0):
 		return fmt.Errorf("optimizer: the rate %v is not positive", s.Rate)
 	case !within(c.Momentum) || !within(c.Beta1) || !within(c.Beta2):
@@ -100,7 +101,7 @@ func New(s Spec, n, steps int) (*Optimizer, error) {
 	if o.spec.Kind != SGD {
 		o.first = make([]float64, n)
 	}
-	if o.spec.Kind == Adam {
+	if o.spec.Kind == Adam || o.spec.Kind == Yogi {
 		o.second = make([]float64, n)
 	}
 	return o, nil
@@ -140,14 +141,20 @@ func step[G float32 | float64](o *Optimizer, parameters []float32, sum []G, n fl
 			o.first[i] = o.spec.Momentum*o.first[i] + float64(s)/n
 			parameters[i] = float32(float64(parameters[i])*keep - rate*o.first[i])
 		}
-	case Adam:
+	case Adam, Yogi:
 		b1, b2 := o.spec.Beta1, o.spec.Beta2
 		// The moments start at zero; dividing by 1-β^t takes that out of their means.
 		c1, c2 := 1-math.Pow(b1, float64(o.done)), 1-math.Pow(b2, float64(o.done))
 		for i, s := range sum {
 			g := float64(s) / n
 			o.first[i] = b1*o.first[i] + (1-b1)*g
-			o.second[i] = b2*o.second[i] + (1-b2)*g*g
+			if o.spec.Kind == Adam {
+				o.second[i] = b2*o.second[i] + (1-b2)*g*g
+			} else if off := o.second[i] - g*g; off > 0 {
+				o.second[i] -= (1 - b2) * g * g
+			} else if off < 0 {
+				o.second[i] += (1 - b2) * g * g
+			}
 			step := (o.first[i] / c1) / (math.Sqrt(o.second[i]/c2) + o.spec.Epsilon)
 			parameters[i] = float32(float64(parameters[i])*keep - rate*step)
 		}

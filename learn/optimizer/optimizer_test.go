@@ -62,6 +62,8 @@ func TestSteps(t *testing.T) {
 		// Adam's first step is the rate, whatever the gradient's size. The second has
 		// means (0.5·0.5-0.5)/0.75 and (0.75·0.25+0.25)/0.4375 = 1.
 		{Spec{Kind: Adam, Rate: 0.5, Beta1: 0.5, Beta2: 0.75, Epsilon: 1e-30}, 0.5, float32(0.5 + 0.5*(0.25/0.75)/1)},
+		// Yogi's first step is Adam's. Then its second moment is 0.25+0.25, because 0.25 < 1.
+		{Spec{Kind: Yogi, Rate: 0.5, Beta1: 0.5, Beta2: 0.75, Epsilon: 1e-30}, 0.5, float32(0.5 + 0.5*(0.25/0.75)/math.Sqrt(0.5/0.4375))},
 	} {
 		o, err := New(c.s, 1, 2)
 		if err != nil {
@@ -87,7 +89,7 @@ func TestSteps(t *testing.T) {
 
 // A state that went through JSON goes on as if it had not.
 func TestRestore(t *testing.T) {
-	for _, kind := range []Kind{SGD, Momentum, Adam} {
+	for _, kind := range []Kind{SGD, Momentum, Adam, Yogi} {
 		s := Spec{Kind: kind, Rate: 0.1, Schedule: Schedule{Shape: Cosine, WarmUp: 2}}
 		straight, _ := New(s, 2, 9)
 		a := []float32{1, -2}
