@@ -42,6 +42,7 @@ var onlys = []only{
 	{"./internal/proportion", nil, "a leaf: mathematics"},
 	{"./collect/local", []string{"./mechanism", "./noise", "./privacy", "./internal/numeric", "./internal/proportion"}, "randomizers and estimates, to be reviewed alone: no data, no budget"},
 	{"./collect/local/client", []string{"./budget", "./noise", "./privacy"}, "a respondent's books: no protocol, no ledger that it would know"},
+	{"./collect/cluster", []string{"./internal/custody", "./internal/entropy"}, "processes, keys and ports: no data, no privacy"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric", "./internal/proportion"}, "a mechanism knows no database, no search and no budget"},
 	{"./accountant", []string{"./accountant/internal/loss", "./accountant/internal/pld", "./accountant/internal/referee", "./accountant/internal/shuffle", "./accountant/internal/subsample", "./accountant/internal/transform", "./accountant/internal/work", "./filter", "./privacy", "./privacy/plan", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
 	{"./accountant/internal/work", nil, "a leaf: it counts"},
@@ -132,7 +133,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest", "./serve/internal/gatewaytest", "./verify/internal/rewritetest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest", "./serve/internal/gatewaytest", "./verify/internal/rewritetest", "./collect/internal/clustertest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -151,11 +152,13 @@ var bans = []ban{
 		"./serve/...",                      // the doors
 		"./internal/cli/serve",             // opens them
 		"./people",                         // net/netip reads addresses; nothing is sent
+		"./collect/...",                    // parties that do not trust each other are on machines of their own
 	}, why: "nothing leaves the machine but through the server's doors"},
 	{from: "./...", to: "os/exec", except: []string{
 		"./packaging/notices", // runs the go command for a release
 		"./internal/postgrestest",
-		"./internal/smt", // runs z3 and cvc5; who uses it checks what they find
+		"./internal/smt",    // runs z3 and cvc5; who uses it checks what they find
+		"./collect/cluster", // starts the roles of a cluster
 	}, why: "a child process sees what it is given"},
 	{from: "./accountant", to: "./mechanism", deep: true, tests: true, why: "mechanisms know no search; release and dataset join the two"},
 	{from: "./mechanism", to: "./accountant", deep: true, tests: true, why: "mechanisms know no search; release and dataset join the two"},
@@ -241,6 +244,7 @@ var bans = []ban{
 	{from: "./...", to: "./internal/datafile/datafiletest", why: "test code in the product"},
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},
+	{from: "./...", to: "./collect/internal/clustertest", why: "test code in the product"},
 	{from: "./...", to: "./learn/internal/learntest", why: "test code in the product"},
 	{from: "./...", to: "./serve/internal/gatewaytest", why: "test code in the product"},
 	{from: "./...", to: "./verify/internal/rewritetest", why: "test code in the product"},

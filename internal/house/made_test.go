@@ -35,6 +35,9 @@ var made = map[string]string{
 	"ledger/anchor.go CreateTemp": "0600, exclusive",
 	"ledger/anchor.go OpenFile":   "not made: the anchor is guarded when it is opened",
 
+	"collect/cluster/launch.go MkdirTemp":   "0700, exclusive: the folder of a cluster until it is whole",
+	"collect/cluster/lock_unix.go OpenFile": "not made: the lock is asked who holds it",
+
 	"learn/internal/container/file.go CreateTemp":           "0600, exclusive: models, checkpoints, teachers",
 	"verify/internal/certificate/certificate.go CreateTemp": "0644 at last: proofs stand beside sources",
 	"internal/cli/wall/wall_linux.go OpenFile":              "not made: /dev/null",
