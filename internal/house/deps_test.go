@@ -43,6 +43,7 @@ var onlys = []only{
 	{"./collect/local", []string{"./mechanism", "./noise", "./privacy", "./internal/numeric", "./internal/proportion"}, "randomizers and estimates, to be reviewed alone: no data, no budget"},
 	{"./collect/local/client", []string{"./budget", "./noise", "./privacy"}, "a respondent's books: no protocol, no ledger that it would know"},
 	{"./collect/cluster", []string{"./internal/custody", "./internal/entropy"}, "processes, keys and ports: no data, no privacy"},
+	{"./collect/federated", []string{"./accountant", "./filter", "./internal/numeric", "./learn", "./learn/cost", "./learn/example", "./learn/network", "./learn/optimizer", "./mechanism", "./noise", "./privacy"}, "plans, sums and what they reveal, to be reviewed alone: no process, no budget"},
 	{"./mechanism", []string{"./noise", "./privacy", "./internal/entropy", "./internal/numeric", "./internal/proportion"}, "a mechanism knows no database, no search and no budget"},
 	{"./accountant", []string{"./accountant/internal/loss", "./accountant/internal/pld", "./accountant/internal/referee", "./accountant/internal/shuffle", "./accountant/internal/subsample", "./accountant/internal/transform", "./accountant/internal/work", "./filter", "./privacy", "./privacy/plan", "./internal/numeric", "./internal/diagnostic"}, "mathematics, to be reviewed alone"},
 	{"./accountant/internal/work", nil, "a leaf: it counts"},

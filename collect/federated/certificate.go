@@ -1,0 +1,109 @@
+package federated
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/accountant"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// Digest identifies a plan.
+func (p Plan) Digest() string {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "" // only NaN fails, and a valid plan has none
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))
+}
+
+// A Certificate says what a run reveals, to whom, and who had to be trusted.
+type Certificate struct {
+	Unit           Unit             `json:"unit"`
+	Method         Method           `json:"method,omitempty"`
+	Guarantee      *learn.Guarantee `json:"guarantee"` // nil: nothing is promised
+	Participations int              `json:"participations"`
+	Spans          []int            `json:"trees,omitempty"` // with FTRL: the rounds of each tree
+	Trusted        []string         `json:"trusted"`
+	Notes          []string         `json:"notes"`
+	Plan           string           `json:"plan"` // its digest
+}
+
+// Certify returns the certificate of a plan, under a relation between neighbours.
+func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
+	if err := p.Validate(); err != nil {
+		return Certificate{}, err
+	}
+	c := Certificate{Unit: p.Unit, Plan: p.Digest(), Participations: p.Participations()}
+	if p.Privacy == nil {
+		c.Trusted = []string{"the coordinator, with each node's update as it is, and all who see the model"}
+		c.Notes = []string{"nothing is promised: updates and models may show the data they were made of"}
+		return c, nil
+	}
+	e, err := p.Event(n)
+	if err != nil {
+		return Certificate{}, err
+	}
+	g, err := learn.GuaranteeOf(e, nil, p.Privacy.Delta, accountant.Options{Neighbours: n})
+	if err != nil {
+		return Certificate{}, err
+	}
+	c.Method, c.Guarantee = p.Privacy.Method, &g
+	if c.Method == FTRL {
+		c.Spans = p.spans()
+	}
+	c.Trusted = []string{"each node, with its own data"}
+	if p.Privacy.Place == AtCoordinator {
+		c.Trusted = append(c.Trusted, "the coordinator, with each node's clipped sum of every round, and with adding the noise")
+	}
+	switch p.Unit {
+	case Node:
+		c.Notes = append(c.Notes, "the unit is a node: all of its data, or none; a person at one node is covered by it, a person at several is not")
+	case Person:
+		c.Notes = append(c.Notes, fmt.Sprintf("the unit is a person at one node, with %d examples at most; somebody at k nodes is covered by k times the rho", max(p.PerUnit, 1)))
+	}
+	c.Notes = append(c.Notes,
+		"that a node is enrolled, and in which rounds it took part, is not hidden",
+		"nothing is claimed from drawing who takes part: who takes part is seen")
+	if !p.Join.Rule.sums() {
+		c.Notes = append(c.Notes, fmt.Sprintf("the rule %q has no central guarantee: it is post-processing of what each node made private", p.Join.Rule))
+	}
+	if p.Privacy.Place == AtNodes {
+		c.Notes = append(c.Notes, "each node adds all of the noise, and trusts nobody: the error is that of as many noises as nodes")
+	}
+	return c, nil
+}
+
+// Model returns the model of a run that has no more rounds, as the commands of package learn
+// read it.
+func (s *State) Model(p Plan, n privacy.Neighbours, names []string, encoding json.RawMessage, date time.Time) (*learn.Model, error) {
+	if s.Round < p.Rounds {
+		return nil, fmt.Errorf("%d of %d rounds are made", s.Round, p.Rounds)
+	}
+	m := &learn.Model{Network: p.Network, Encoding: encoding, Parameters: s.Weights}
+	if p.Privacy == nil {
+		return m, nil
+	}
+	c, err := p.Certify(n)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	unit := "a node, with all its data"
+	if p.Unit == Person {
+		unit = "a person at one node"
+	}
+	m.Certificate = &learn.Certificate{
+		Data: learn.Data{Names: names, Unit: unit, Bound: max(p.PerUnit, 1)},
+		Plan: plan, Method: string(p.Privacy.Method), Guarantee: *c.Guarantee,
+		Ledger: learn.Entry{Budget: "each node's", Run: c.Plan, Statement: "federated run", Charged: c.Guarantee.Event},
+		Code:   learn.ThisCode(), Date: date.UTC(),
+	}
+	return m, nil
+}
