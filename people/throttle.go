@@ -101,8 +101,10 @@ func newThrottle(chance func(n int) int) *throttle {
 	return &throttle{pairs: fresh(), hosts: fresh(), names: fresh(), good: map[string]time.Time{}, waiting: map[room][]*attempt{}, chance: chance}
 }
 
-// host is what an address is counted under: of IPv6 the network that one customer has.
-func host(address string) string {
+// Host is what an address, with a port or without, is counted under wherever strangers are: of
+// IPv6 the network of 64 bits that one customer has, and an IPv4 address in the form of IPv6
+// as itself.
+func Host(address string) string {
 	if at, err := netip.ParseAddrPort(address); err == nil {
 		address = at.Addr().String()
 	}
@@ -145,7 +147,7 @@ func (a *Accounts) tried(name, address string) *attempt {
 	if len(name) > 256 {
 		name = name[:256] // no account has such a name
 	}
-	try := &attempt{of: a, name: name, host: host(address), put: make(chan struct{})}
+	try := &attempt{of: a, name: name, host: Host(address), put: make(chan struct{})}
 	try.known = a.throttle.knows(try.pair(), a.now()) || a.mac("known", name, try.host)[0]&1 == 1
 	return try
 }
@@ -184,7 +186,7 @@ func (try *attempt) wait(ctx context.Context) error {
 // Known reports whether somebody has signed in from an address under a name, lately. Nobody
 // else is to see it: it tells that there is such an account.
 func (a *Accounts) Known(name, address string) bool {
-	return a.throttle.knows((&attempt{name: name, host: host(address)}).pair(), a.now())
+	return a.throttle.knows((&attempt{name: name, host: Host(address)}).pair(), a.now())
 }
 
 func (t *throttle) knows(pair string, now time.Time) bool {

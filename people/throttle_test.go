@@ -269,7 +269,7 @@ func TestHosts(t *testing.T) {
 		"[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64", "2001:db8:1:2::9": "2001:db8:1:2::/64", "[fe80::1%eth0]:1": "fe80::/64",
 		"": "", "@": "@",
 	} {
-		if got := host(address); got != want {
+		if got := Host(address); got != want {
 			t.Errorf("%q: %q, not %q", address, got, want)
 		}
 	}

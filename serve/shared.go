@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/places"
 )
 
@@ -44,11 +45,7 @@ func (s *shared) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := c.RemoteAddr().String()
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		address = host
-	}
-	return &holding{c, s.places.Take("address "+address, func() { _ = c.Close() })}, nil
+	return &holding{c, s.places.Take("address "+people.Host(c.RemoteAddr().String()), func() { _ = c.Close() })}, nil
 }
 
 // Close closes the connection and gives its place back.

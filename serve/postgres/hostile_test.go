@@ -181,7 +181,7 @@ func TestMessagesAreBounded(t *testing.T) {
 // TestHeldResultsAreBounded: cursors hold a bounded number of bytes together; one that is
 // closed makes room.
 func TestHeldResultsAreBounded(t *testing.T) {
-	b := open(t, func(o *Options) { o.Limits.Results = 200_000 })
+	b := open(t, func(o *Options) { o.Limits.Results = 400_000 })
 	l := b.signIn(t)
 	for i, want := range []string{"C(DECLARE CURSOR) T D(row 0) C(FETCH 1) Z(I)", "C(DECLARE CURSOR) T D(row 0) C(FETCH 1) Z(I)", "C(DECLARE CURSOR) E(54000) Z(I)"} {
 		l.say(query(fmt.Sprintf("DECLARE c%d CURSOR WITH HOLD FOR SELECT 'rows 3000'; FETCH c%d", i, i)))
@@ -263,6 +263,76 @@ func TestExpectedDoNotWaitAmongStrangers(t *testing.T) {
 	anna.prove()
 	if got := anna.until('Z'); !strings.HasSuffix(got, "Z(I)") {
 		t.Errorf("anna: %s", got)
+	}
+}
+
+// A caller listens for connections that the test makes, from addresses that it says.
+type caller chan net.Conn
+
+func (c caller) Accept() (net.Conn, error) {
+	one, more := <-c
+	if !more {
+		return nil, net.ErrClosed
+	}
+	return one, nil
+}
+
+func (c caller) Close() error   { return nil }
+func (c caller) Addr() net.Addr { return &net.TCPAddr{} }
+
+type from struct {
+	net.Conn
+	address net.Addr
+}
+
+func (f from) RemoteAddr() net.Addr { return f.address }
+
+// TestOneNetworkIsOneHost: a network of IPv6 has one share of the places of strangers, and of
+// those whom the server expects, from however many of its addresses somebody connects. It rejects
+// nothing that is right; counted by address, another loses its place with probability 1 - (3/4)^37.
+func TestOneNetworkIsOneHost(t *testing.T) {
+	for name, user := range map[string]string{"strangers": "nobody", "expected": "anna"} {
+		t.Run(name, func(t *testing.T) {
+			server, err := New(Options{Gateway: newOracle(), Catalog: nothing{}, Accounts: expecting{}, Now: time.Now, Limits: Limits{Strangers: 4}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			places := server.strangers
+			if name == "expected" {
+				places = server.expected
+			}
+			calls := make(caller)
+			go server.Serve(t.Context(), calls) //nolint:errcheck // it ends with its listener
+			comes := func(ip string, taken int) (gone chan struct{}) {
+				gone = make(chan struct{})
+				near, far := net.Pipe()
+				t.Cleanup(func() { near.Close() })
+				calls <- from{far, &net.TCPAddr{IP: net.ParseIP(ip), Port: 5000}}
+				hello, err := (&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": user, "database": "discreet"}}).Encode(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == "expected" {
+					if _, err := near.Write(hello); err != nil {
+						t.Fatal(err)
+					}
+				}
+				go func() { _, _ = io.Copy(io.Discard, near); close(gone) }()
+				waitFor(t, func() bool { return places.Taken() >= taken })
+				return gone
+			}
+			other := comes("2001:db8:1:3::1", 1)
+			for i := range 40 {
+				comes(fmt.Sprintf("2001:db8:1:2::%x", i+1), min(i+2, 4))
+			}
+			waitFor(t, func() bool { return places.Taken() == 4 })
+			select {
+			case <-other:
+				t.Error("who has one connection lost it to a network with many")
+			case <-time.After(50 * time.Millisecond):
+			}
+			close(calls)
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -59,16 +60,7 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 	s.last = a
 	intervals := s.settings.show("discreet.intervals") == "on"
 	columns := answerColumns(a.Columns, intervals)
-	bytes := int64(0)
-	for i, row := range a.Rows {
-		for _, v := range row {
-			bytes += sqltype.Size(v)
-		}
-		if i < len(a.Intervals) {
-			bytes += 64 * int64(len(a.Intervals[i]))
-		}
-	}
-	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns), bytes: bytes}, nil
+	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns), bytes: gateway.Size(a)}, nil
 }
 
 // askCatalog answers a question about the catalog.

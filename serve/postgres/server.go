@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 )
@@ -166,7 +167,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			continue
 		}
 		// Whoever opens connections and does not sign in loses them to others.
-		place := s.strangers.Take(host(conn), func() { _ = conn.Close() })
+		place := s.strangers.Take(people.Host(conn.RemoteAddr().String()), func() { _ = conn.Close() })
 		sessions.Go(func() {
 			defer conn.Close() //nolint:errcheck // there is nobody to tell
 			s.serve(ctx, statements, conn, place)

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/places"
 )
@@ -76,7 +77,7 @@ func (s *Server) serve(ctx, statements context.Context, conn net.Conn, place *pl
 	}
 	if k, ok := s.options.Accounts.(knower); ok && k.Known(g.user, host(conn)) {
 		// Who has signed in from there before does not wait among strangers.
-		expected := s.expected.Take(g.user+" "+host(conn), func() { _ = conn.Close() })
+		expected := s.expected.Take(g.user+" "+people.Host(conn.RemoteAddr().String()), func() { _ = conn.Close() })
 		place.Leave()
 		place = expected
 	}

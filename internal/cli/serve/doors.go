@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -30,14 +31,7 @@ func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, err
 // http makes the doors that share the HTTP port: programs, agents and, at every other
 // address, people's pages.
 func (s *server) http(g *gateway.Gateway) (http.Handler, error) {
-	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Now: time.Now, Agents: mcp.New,
-		SignIn: func(ctx context.Context, token, address string) (people.Account, error) {
-			a, err := s.accounts.SignInToken(ctx, token, address)
-			if err != nil { // successes are not noted: each request brings its token
-				g.SignedIn("", "http", address, err)
-			}
-			return a, err
-		}})
+	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Now: time.Now, Agents: mcp.New, SignIn: s.signIn(g)})
 	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Journal: s.LedgerPath + journal.Suffix, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log})
 	if err != nil {
 		return nil, err
@@ -51,12 +45,30 @@ func (s *server) http(g *gateway.Gateway) (http.Handler, error) {
 	}), nil
 }
 
-// mayOperate reports whether a request has an owner's token.
-func (s *server) mayOperate(r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
-		return false
+// signIn signs in by a token, and notes who fails at it.
+func (s *server) signIn(g *gateway.Gateway) rest.SignIn {
+	return func(ctx context.Context, token, address string) (people.Account, error) {
+		a, err := s.accounts.SignInToken(ctx, token, address)
+		if err != nil { // successes are not noted: each request brings its token
+			g.SignedIn("", "http", address, err)
+		}
+		return a, err
 	}
-	a, err := s.accounts.SignInToken(r.Context(), token, r.RemoteAddr)
-	return err == nil && a.Role == people.Owner
+}
+
+// mayOperate reports whether a request has an owner's token. Who shows another is noted, as at
+// the door of programs.
+func mayOperate(signIn rest.SignIn) func(*http.Request) bool {
+	return func(r *http.Request) bool {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok {
+			return false
+		}
+		address, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			address = r.RemoteAddr
+		}
+		a, err := signIn(r.Context(), token, address)
+		return err == nil && a.Role == people.Owner
+	}
 }
