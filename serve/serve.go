@@ -25,7 +25,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/serve/internal/hosts"
 	"github.com/discreet-dp/discreet/serve/internal/sparing"
+	"github.com/discreet-dp/discreet/serve/problem"
 )
 
 // A Door serves a protocol on a listener until the context ends, and then lets what runs
@@ -191,8 +193,20 @@ func announce(path string, at Addresses) error {
 func (o Options) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", o.HTTP)
+	named := func(h http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			// Probes by address, and old ones that send no name, are answered: a page of another
+			// site always sends the name that it is under.
+			if err := hosts.Check(r, o.Config.Hosts); err != nil && r.Host != "" {
+				p := problem.Of(err)
+				http.Error(w, p.Message, p.Status)
+				return
+			}
+			h(w, r)
+		}
+	}
 	if o.Metrics != nil {
-		mux.HandleFunc("GET /metrics", o.Metrics.handler(o.MaySeeMetrics))
+		mux.HandleFunc("GET /metrics", named(o.Metrics.handler(o.MaySeeMetrics)))
 	}
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -200,14 +214,14 @@ func (o Options) handler() http.Handler {
 		w.WriteHeader(status)
 		fmt.Fprintln(w, text)
 	}
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /healthz", named(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") }))
+	mux.HandleFunc("GET /readyz", named(func(w http.ResponseWriter, r *http.Request) {
 		if o.Ready != nil && o.Ready(r.Context()) != nil { // why is the owner's to know
 			say(w, http.StatusServiceUnavailable, "not ready")
 			return
 		}
 		say(w, http.StatusOK, "ready")
-	})
+	}))
 	return mux
 }
 

@@ -17,7 +17,8 @@ type Rates struct {
 	All     int // of all together
 }
 
-// A RateError says that was asked too often, and when it may be again.
+// A RateError says that was asked too often, and when it may be again. Of the rate that all
+// share, this is always a minute: the true time would tell how often the others ask.
 type RateError struct {
 	All   bool // by all accounts together
 	After time.Duration
@@ -68,10 +69,10 @@ func (m *meter) ask(account string, now time.Time) error {
 		return &RateError{After: after}
 	}
 	of := take(m.all, now)
-	if after := of.DelayFrom(now); after > 0 {
+	if of.DelayFrom(now) > 0 {
 		of.CancelAt(now)
 		took.CancelAt(now)
-		return &RateError{All: true, After: after}
+		return &RateError{All: true, After: time.Minute}
 	}
 	return nil
 }

@@ -25,9 +25,14 @@ func TestRates(t *testing.T) {
 	if n, e := asked("anna", 100); n != 6 || e == nil || e.All || e.After <= 0 || e.After > 10*time.Second {
 		t.Errorf("anna asked %d times: %v", n, e)
 	}
-	if n, e := asked("bert", 100); n != 4 || e == nil || !e.All {
+	if n, e := asked("bert", 100); n != 4 || e == nil || !e.All || e.After != time.Minute {
 		t.Errorf("bert asked %d times: %v", n, e)
 	}
+	now = now.Add(5 * time.Second)
+	if _, e := asked("bert", 1); e == nil || e.After != time.Minute {
+		t.Errorf("bert is told how often others ask: %v", e)
+	}
+	now = now.Add(-5 * time.Second)
 	now = now.Add(10 * time.Second)
 	if n, _ := asked("anna", 100); n != 1 {
 		t.Errorf("after a sixth of a minute anna asked %d times", n)
