@@ -143,7 +143,16 @@ func Printable(s string) string {
 
 // WriteCSV prints an answer as CSV (RFC 4180, lines end in \n): beside each
 // noisy column its interval's ends. NULL is an empty field, an empty text "".
-func WriteCSV(w io.Writer, a *discreet.Answer) {
+// Texts are as they are: it is for programs.
+func WriteCSV(w io.Writer, a *discreet.Answer) { writeCSV(w, a, field) }
+
+// WriteSheet prints an answer as CSV for spreadsheets: what WriteCSV prints, but that no text
+// is a formula (see Inert).
+func WriteSheet(w io.Writer, a *discreet.Answer) {
+	writeCSV(w, a, func(v sqltype.Value) string { return field(inert(v)) })
+}
+
+func writeCSV(w io.Writer, a *discreet.Answer, field func(sqltype.Value) string) {
 	var header []string
 	for _, c := range a.Columns {
 		header = append(header, field(c.Name))

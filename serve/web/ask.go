@@ -292,7 +292,7 @@ func (s *site) download(form string) page {
 		h.Set("Content-Disposition", `attachment; filename="discreet-answer.`+form+`"`)
 		if form == "csv" {
 			h.Set("Content-Type", "text/csv; charset=utf-8")
-			display.WriteCSV(v.w, k.answer)
+			display.WriteSheet(v.w, k.answer)
 			return nil
 		}
 		text, err := json.Marshal(k.answer)

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/display"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/privacy"
@@ -168,8 +169,5 @@ func cell(value json.RawMessage) (string, error) {
 	if err := json.Unmarshal(value, &text); err != nil {
 		return "", fmt.Errorf("encode record: %w", err)
 	}
-	if text = terminal.Printable(text); strings.HasPrefix(text, `\t`) || text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
-		text = "'" + text
-	}
-	return text, nil
+	return terminal.Printable(display.Inert(text)), nil
 }
