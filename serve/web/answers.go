@@ -5,8 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/problem"
 )
 
@@ -15,26 +17,25 @@ type kept struct {
 	statement
 	id     string
 	answer *discreet.Answer
-	size   int
+	size   int64
+	number int64 // of all that were kept: the least is the oldest
 }
 
-// How much is kept: of a session the newest answers, and of all sessions together at most
-// so many bytes. What is dropped is asked again for free.
+// How much memory answers take: of a session the newest, of an account in all its sessions,
+// and of all together at most so many bytes. What is dropped is asked again for free.
 const (
 	answersOfSession = 8
 	bytesOfSession   = 8 << 20
+	bytesOfAccount   = 64 << 20
 	bytesOfAll       = 256 << 20
 	bytesOfAnswer    = 32 << 20
 )
 
 // keep keeps an answer, and returns its name in the session.
 func (s *sessions) keep(one *session, f statement, a *discreet.Answer) (id string, err error) {
-	text, err := json.Marshal(a)
-	if err != nil {
-		return "", fmt.Errorf("keep answer: %w", err)
-	}
-	if len(text) > bytesOfAnswer {
-		return "", &problem.Problem{Status: 413, Code: "D210", Message: fmt.Sprintf("the answer has %d MiB, which is too much for a page", len(text)>>20),
+	size := gateway.Size(a) + int64(len(f.SQL)+len(a.Statement))
+	if size > bytesOfAnswer {
+		return "", &problem.Problem{Status: 413, Code: "D210", Message: fmt.Sprintf("the answer takes %d MiB, which is too much for a page", size>>20),
 			Why: "it was paid for, and is kept in the ledger", Hint: "send the same statement with a program or psql: the answer is there for free"}
 	}
 	if id, err = random(); err != nil {
@@ -45,37 +46,58 @@ func (s *sessions) keep(one *session, f statement, a *discreet.Answer) (id strin
 	if len(one.ids) == 0 { // it has ended in the meantime
 		return id, nil
 	}
-	one.answers = append(one.answers, &kept{statement: f, id: id, answer: a, size: len(text)})
-	s.held += len(text)
-	for size := sum(one.answers); len(one.answers) > answersOfSession || len(one.answers) > 1 && size > bytesOfSession; {
-		size -= s.drop(one)
+	s.ever++
+	one.answers = append(one.answers, &kept{statement: f, id: id, answer: a, size: size, number: s.ever})
+	s.hold(one, size)
+	for len(one.answers) > answersOfSession || len(one.answers) > 1 && sum(one.answers) > bytesOfSession {
+		s.drop(one)
+	}
+	for s.of[one.account.Name] > bytesOfAccount {
+		s.makeRoom(one.account.Name)
 	}
 	for s.held > bytesOfAll { // whoever keeps most makes room
-		most := one
-		for _, other := range s.byID {
-			if sum(other.answers) > sum(most.answers) {
-				most = other
+		most := one.account.Name
+		for name, bytes := range s.of {
+			if bytes > s.of[most] {
+				most = name
 			}
 		}
-		s.drop(most)
+		s.makeRoom(most)
 	}
 	return id, nil
 }
 
-func sum(all []*kept) (bytes int) {
+// hold counts bytes of a session. The lock is held.
+func (s *sessions) hold(one *session, bytes int64) {
+	name := one.account.Name
+	s.held += bytes
+	if s.of[name] += bytes; s.of[name] == 0 {
+		delete(s.of, name)
+	}
+}
+
+func sum(all []*kept) (bytes int64) {
 	for _, k := range all {
 		bytes += k.size
 	}
 	return bytes
 }
 
+// makeRoom drops the oldest answer of an account that keeps some. The lock is held.
+func (s *sessions) makeRoom(account string) {
+	var of *session
+	for _, one := range s.byID {
+		if one.account.Name == account && len(one.answers) > 0 && (of == nil || one.answers[0].number < of.answers[0].number) {
+			of = one
+		}
+	}
+	s.drop(of)
+}
+
 // drop drops the oldest answer of a session. The lock is held.
-func (s *sessions) drop(one *session) (bytes int) {
-	bytes = one.answers[0].size
-	s.held -= bytes
-	one.answers[0] = nil
-	one.answers = one.answers[1:]
-	return bytes
+func (s *sessions) drop(one *session) {
+	s.hold(one, -one.answers[0].size)
+	one.answers = slices.Delete(one.answers, 0, 1)
 }
 
 // kept returns an answer of a session, or nil.

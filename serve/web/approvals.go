@@ -18,7 +18,7 @@ import (
 // approvals are the statements that wait for an owner. What they are decided by comes of
 // declarations and of what was asked, never of data.
 func (s *site) approvals() page {
-	return page{path: "/approvals", word: "Approvals", audience: owners, get: s.showApprovals, post: s.decide}
+	return page{path: "/approvals", word: "Approvals", audience: owners, once: true, get: s.showApprovals, post: s.decide}
 }
 
 // An approvalCard is one statement that was asked of the owners.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/problem"
 )
 
 func (s *site) overview() page {
@@ -38,8 +40,28 @@ type chargeRow struct {
 	charged, upTo float64
 }
 
-// drawn is how many charges of a domain are drawn, the newest.
-const drawn = 500
+// drawn is how many charges of a domain are drawn, the newest, and domainsOfPage how many
+// domains a page shows.
+const (
+	drawn         = 500
+	domainsOfPage = 20
+)
+
+// leaf returns the domains of a page, and the numbers of those before and after it; 0 if there
+// is none.
+func leaf(all []ledger.Balance, number string) (some []ledger.Balance, before, after int, err error) {
+	n := 1
+	if number != "" {
+		if n, err = strconv.Atoi(number); err != nil || n < 1 || n > 1 && n > (len(all)+domainsOfPage-1)/domainsOfPage {
+			return nil, 0, 0, problem.Request(http.StatusNotFound, "there is no such page of domains", "")
+		}
+	}
+	to := min(n*domainsOfPage, len(all))
+	if to < len(all) {
+		after = n + 1
+	}
+	return all[min((n-1)*domainsOfPage, to):to], n - 1, after, nil
+}
 
 func (s *site) showOverview(v *visit) error {
 	balances, err := s.Gateway.Budget(v.r.Context(), v.who)
@@ -50,7 +72,13 @@ func (s *site) showOverview(v *visit) error {
 	if err != nil {
 		return err
 	}
-	var data struct{ Domains []domainCard }
+	var data struct {
+		Domains       []domainCard
+		Before, After int
+	}
+	if balances, data.Before, data.After, err = leaf(balances, v.r.URL.Query().Get("page")); err != nil {
+		return err
+	}
 	for _, b := range balances {
 		card := domainCard{ID: b.ID, Suspended: b.Suspended,
 			Left: amounts(b.Remaining.In(b.Measure), numeric.FloorDigits), Spent: amounts(b.Spent.In(b.Measure), numeric.CeilDigits),

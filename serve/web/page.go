@@ -31,6 +31,7 @@ type page struct {
 	script    string // its module: script/NAME.js; "" for none
 	audience  audience
 	get, post func(*visit) error // nil: there is no such method
+	once      bool               // a form that is sent twice does what it does once
 	form      int64              // bytes of the largest form; maxForm if 0
 }
 
@@ -67,6 +68,7 @@ type visit struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	session *session      // nil of who has not signed in
+	ended   *session      // of an account that has just ended, or has another password
 	who     gateway.Asker // as it is now
 	form    url.Values    // of a form that was posted
 }
@@ -83,8 +85,14 @@ func (s *site) serving(p page) http.Handler {
 }
 
 func (v *visit) serve() error {
+	if v.r.Method != http.MethodPost && foreign(v.r) {
+		return errForeign
+	}
 	if err := v.recognise(); err != nil {
 		return err
+	}
+	if v.ended != nil && v.page.once && v.r.Method == http.MethodPost {
+		return v.again()
 	}
 	handler := v.page.get
 	switch v.r.Method {
@@ -106,6 +114,9 @@ func (v *visit) serve() error {
 		if err := v.receive(); err != nil {
 			return err
 		}
+		if v.page.once {
+			return v.doOnce(handler)
+		}
 	}
 	return handler(v)
 }
@@ -115,14 +126,15 @@ var errStranger = errors.New("nobody has signed in")
 
 // recognise finds out who asks. A session whose account has ended is none.
 func (v *visit) recognise() error {
-	v.session = v.sessions.find(v.cookie(sessionCookie))
+	id := v.cookie(sessionCookie)
+	v.session = v.sessions.find(id)
 	if v.session == nil {
 		return nil
 	}
 	account, err := v.session.account.Current(v.r.Context())
 	if errors.Is(err, people.ErrEnded) {
 		v.sessions.end(v.session)
-		v.session = nil
+		v.session, v.ended = nil, v.session
 		return nil
 	}
 	if err != nil {
@@ -132,7 +144,7 @@ func (v *visit) recognise() error {
 	if o, is := v.w.(*observed); is {
 		o.account = account.Name
 	}
-	if id, fresh := v.sessions.renew(v.session); fresh {
+	if id, fresh := v.sessions.renew(v.session, id); fresh {
 		v.give(sessionCookie, id)
 	}
 	return nil
@@ -171,6 +183,9 @@ func (v *visit) receive() error {
 func (v *visit) token() string {
 	if v.session != nil {
 		return v.session.token
+	}
+	if v.ended != nil {
+		return v.ended.token
 	}
 	return v.visitors.token(v.cookie(visitorCookie))
 }

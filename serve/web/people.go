@@ -22,11 +22,11 @@ import (
 // people is the accounts and groups, for owners. What stands here can be done by
 // discreet user, too, which knows more rules.
 func (s *site) people() page {
-	return page{path: "/people", word: "People", audience: owners, get: s.showPeople, post: s.addPerson}
+	return page{path: "/people", word: "People", audience: owners, once: true, get: s.showPeople, post: s.addPerson}
 }
 
 func (s *site) person() page {
-	return page{path: "/people/{name}", audience: owners, get: s.showPerson, post: s.changePerson}
+	return page{path: "/people/{name}", audience: owners, once: true, get: s.showPerson, post: s.changePerson}
 }
 
 // A personRow is an account or a group.

@@ -24,18 +24,29 @@ type session struct {
 
 	// The rest is guarded by the lock of sessions.
 	seen    time.Time
-	given   time.Time           // the newest id was
-	ids     map[digest]struct{} // the newest, and the one before it while requests may still carry that
-	newest  digest
+	current digest    // the id that the browser is known to have
+	since   time.Time // it has it
+	offered time.Time // when another one was sent last
+	ids     map[digest]*ticket
 	message string // for the next page
 	answers []*kept
+	deeds   []*deed
 }
 
 type digest [sha256.Size]byte
 
+// A ticket is an id of a session: it was offered, then the browser comes with it, then
+// another one replaces it. An offer that never arrives changes nothing, and one that arrives
+// late is as good as one that does not.
+type ticket struct {
+	offered, replaced time.Time
+	taken             bool
+}
+
 const (
 	rotation = 15 * time.Minute // the age at which an id is replaced
-	overlap  = 30 * time.Second // for which the one before still counts: a page has several requests under way
+	overlap  = 30 * time.Second // for which a replaced one still counts: a page has several requests under way
+	offers   = 4                // ids of a session, at most
 
 	sessionsOfAll     = 10_000
 	sessionsOfAccount = 20
@@ -48,11 +59,13 @@ type sessions struct {
 
 	mu   sync.Mutex
 	byID map[digest]*session
-	held int // bytes of answers that are kept
+	held int64            // bytes of answers that are kept
+	of   map[string]int64 // of these those of an account
+	ever int64            // how many answers were kept
 }
 
 func newSessions(now func() time.Time, idle, life time.Duration) *sessions {
-	return &sessions{now: now, idle: idle, life: life, byID: map[digest]*session{}}
+	return &sessions{now: now, idle: idle, life: life, byID: map[digest]*session{}, of: map[string]int64{}}
 }
 
 // random returns 256 bits that nobody can guess, as text.
@@ -94,8 +107,9 @@ func (s *sessions) begin(account people.Account) (id string, err error) {
 	} else if len(all) >= sessionsOfAll {
 		s.forget(oldest(all))
 	}
-	one := &session{account: account, token: token, began: now, seen: now, given: now, ids: map[digest]struct{}{}}
-	s.name(one, id)
+	one := &session{account: account, token: token, began: now, seen: now, since: now, ids: map[digest]*ticket{}}
+	one.current = s.name(one, id, now)
+	one.ids[one.current].taken = true
 	return id, nil
 }
 
@@ -114,10 +128,11 @@ func (s *sessions) over(one *session, now time.Time) bool {
 }
 
 // name gives a session another id. The lock is held.
-func (s *sessions) name(one *session, id string) {
-	one.newest = sha256.Sum256([]byte(id))
-	one.ids[one.newest] = struct{}{}
-	s.byID[one.newest] = one
+func (s *sessions) name(one *session, id string, now time.Time) digest {
+	at := digest(sha256.Sum256([]byte(id)))
+	one.ids[at] = &ticket{offered: now}
+	s.byID[at] = one
+	return at
 }
 
 // forget ends a session. The lock is held.
@@ -147,8 +162,13 @@ func (s *sessions) find(id string) *session {
 		s.forget(one)
 		return nil
 	}
-	if at != one.newest && now.Sub(one.given) >= overlap {
-		// An id from before, long after the browser was given the next: two hold this session,
+	switch t := one.ids[at]; {
+	case !t.taken: // what was offered has arrived
+		t.taken = true
+		one.ids[one.current].replaced = now
+		one.current, one.since = at, now
+	case at != one.current && now.Sub(t.replaced) >= overlap:
+		// An id from before, long after the browser came with the next: two hold this session,
 		// and one of them is not who signed in.
 		s.forget(one)
 		return nil
@@ -157,26 +177,31 @@ func (s *sessions) find(id string) *session {
 	return one
 }
 
-// renew gives a session another id if the one it has is old enough.
-func (s *sessions) renew(one *session) (id string, fresh bool) {
+// renew offers a session another id if the one that its browser comes with is old enough.
+// The old one counts until the browser comes with the new: its answer may be lost.
+func (s *sessions) renew(one *session, with string) (id string, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	if len(one.ids) == 0 || now.Sub(one.given) < rotation {
+	if sha256.Sum256([]byte(with)) != one.current || len(one.ids) == 0 || now.Sub(one.since) < rotation || now.Sub(one.offered) < overlap {
 		return "", false
 	}
 	id, err := random()
 	if err != nil {
 		return "", false // the old one lasts until the session ends
 	}
-	for before := range one.ids {
-		if before != one.newest {
-			delete(s.byID, before)
-			delete(one.ids, before)
+	one.offered = now
+	at := s.name(one, id, now)
+	for len(one.ids) > offers { // the one that was offered first goes
+		oldest := at
+		for other, t := range one.ids {
+			if other != one.current && t.offered.Before(one.ids[oldest].offered) {
+				oldest = other
+			}
 		}
+		delete(s.byID, oldest)
+		delete(one.ids, oldest)
 	}
-	s.name(one, id)
-	one.given = now
 	return id, true
 }
 

@@ -56,6 +56,7 @@ type sheet struct {
 	Title   string
 	Token   string // that every form carries
 	Nonce   string // that makes a style sheet of the editor this server's
+	Once    string // that every form carries which counts once
 	Account string // "" of who has not signed in
 	Owner   bool
 	Words   []word
@@ -76,7 +77,11 @@ func (v *visit) show(status int, name, title string, data any) error {
 	if err != nil {
 		return err
 	}
-	s := sheet{Title: title, Token: v.token(), Nonce: nonce, Script: v.page.script, Data: data}
+	once, err := random()
+	if err != nil {
+		return err
+	}
+	s := sheet{Title: title, Token: v.token(), Nonce: nonce, Once: once, Script: v.page.script, Data: data}
 	if v.session != nil {
 		s.Account, s.Owner, s.Message = v.who.Account.Name, v.who.Account.Role == people.Owner, v.sessions.take(v.session)
 	}

@@ -89,6 +89,10 @@ func local(path string) string {
 
 // fail shows what went wrong, or the form by which one signs in.
 func (v *visit) fail(err error) {
+	v.page.script = "" // it is of the page that is not shown
+	if errors.Is(err, errForeign) && v.elsewhere() == nil {
+		return
+	}
 	if errors.Is(err, errStranger) {
 		to := "/"
 		if v.r.Method == http.MethodGet {

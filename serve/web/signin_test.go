@@ -125,6 +125,7 @@ func TestSessionIDsRotate(t *testing.T) {
 	if second.Value == first.Value {
 		t.Fatal("the id is the same after twenty minutes")
 	}
+	c.get(t, "/") // with the second
 	if r := c.with(t, first, "/"); r.StatusCode != http.StatusOK {
 		t.Errorf("a request that was under way: %s", r.Status)
 	}
@@ -133,6 +134,55 @@ func TestSessionIDsRotate(t *testing.T) {
 		t.Errorf("the id from before: %s", r.Status)
 	}
 	if r := c.with(t, second, "/"); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("the session that two hold goes on: %s", r.Status)
+	}
+}
+
+// TestLostRenewals: an id that never reaches the browser signs nobody out, nor one that arrives
+// after another; who comes with an old one after the new one was used is still found out.
+func TestLostRenewals(t *testing.T) {
+	s := open(t)
+	c := s.signIn(t, "anna")
+	first := c.session(t)
+	offered := func(with *http.Cookie) *http.Cookie {
+		t.Helper()
+		r := c.with(t, with, "/")
+		if r.StatusCode != http.StatusOK {
+			t.Fatalf("signed out: %s", r.Status)
+		}
+		for _, cookie := range r.Cookies() {
+			if cookie.Name == first.Name {
+				return cookie
+			}
+		}
+		return nil
+	}
+	var late *http.Cookie
+	for i := range 20 { // all answers with another id are lost
+		s.pass(20 * time.Minute)
+		next := offered(first)
+		if next == nil {
+			t.Fatalf("after %d answers were lost, no other id is offered", i)
+		}
+		late = next
+		if offered(first) != nil { // a second request at the same time
+			t.Fatal("two ids are offered at once")
+		}
+	}
+	s.pass(40 * time.Second)
+	second := offered(first)
+	if offered(second) != nil {
+		t.Fatal("a fresh id is replaced")
+	}
+	s.pass(10 * time.Second)
+	offered(first) // was under way
+	s.pass(time.Hour / 2)
+	offered(late) // an answer that took long has arrived after the other
+	s.pass(time.Minute)
+	if r := c.with(t, second, "/"); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("an id that was replaced: %s", r.Status)
+	}
+	if r := c.with(t, late, "/"); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("the session that two hold goes on: %s", r.Status)
 	}
 }

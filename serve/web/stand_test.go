@@ -158,14 +158,22 @@ func (c *client) post(t testing.TB, path string, form url.Values) response {
 	return c.do(t, c.request(t, http.MethodPost, path, form.Encode()))
 }
 
-var tokenField = regexp.MustCompile(`name="token" value="([^"]*)"`)
+var (
+	tokenField = regexp.MustCompile(`name="token" value="([^"]*)"`)
+	onceField  = regexp.MustCompile(`name="once" value="([^"]*)"`)
+)
 
-// form fills a form of a page in: with the token that the last of its forms carries.
+// form fills a form of a page in: with the token that the last of its forms carries, and its
+// number if it has one.
 func (c *client) form(t testing.TB, path string, values url.Values) url.Values {
 	t.Helper()
-	all := tokenField.FindAllStringSubmatch(c.get(t, path).body, -1)
+	body := c.get(t, path).body
+	all := tokenField.FindAllStringSubmatch(body, -1)
 	if len(all) == 0 {
 		t.Fatalf("%s has no form", path)
+	}
+	if once := onceField.FindStringSubmatch(body); once != nil {
+		values.Set("once", once[1])
 	}
 	values.Set("token", all[len(all)-1][1])
 	return values
