@@ -302,7 +302,7 @@ func TestOneNetworkIsOneHost(t *testing.T) {
 				places = server.expected
 			}
 			calls := make(caller)
-			go server.Serve(t.Context(), calls) //nolint:errcheck // it ends with its listener
+			go server.Serve(t.Context(), calls) // it ends with its listener
 			comes := func(ip string, taken int) (gone chan struct{}) {
 				gone = make(chan struct{})
 				near, far := net.Pipe()
