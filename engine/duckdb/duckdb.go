@@ -28,6 +28,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -54,6 +55,8 @@ type Options struct {
 
 	Maps map[string]engine.Map // of the catalog's mapped tables, by their names
 
+	restless time.Duration // see settled; two seconds if 0
+
 	disk    string // the most that is spilled, as DuckDB writes sizes; what it likes if empty
 	scratch string // the memory of a scratch instance; Memory if empty
 }
@@ -70,7 +73,7 @@ type Engine struct {
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
 	opened   map[string]bool    // tables, by their folded names
-	viewed   map[string]files   // of those, what the views of patterns of Parquet files are of
+	viewed   map[string]files   // of those, what the views of Parquet files are of
 	copied   map[string]*copied // of those, what is copied when it is first read
 }
 
@@ -179,6 +182,7 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	}
 	defer conn.Close()
 	databases := 0
+	viewed := map[*catalog.Table]files{}
 	whole := read[:0:0]
 	for _, r := range read {
 		if r.Table.Source.Pattern != nil {
@@ -192,6 +196,8 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 			if err := e.attach(ctx, conn, r.Table); err != nil {
 				return err
 			}
+		} else if viewed[r.Table], err = e.viewing(r.Table); err != nil {
+			return unopened(ctx, r.Table, err)
 		}
 	}
 	if read = whole; len(read) == 0 {
@@ -218,7 +224,11 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 		return e.explainFailure(ctx, conn, read)
 	}
 	for _, r := range read {
-		e.opened[catalog.Fold(r.Table.Name)] = true
+		name := catalog.Fold(r.Table.Name)
+		e.opened[name] = true
+		if of, ok := viewed[r.Table]; ok {
+			e.viewed[name] = of
+		}
 	}
 	return nil
 }
@@ -313,7 +323,7 @@ func relations(ctx context.Context, conn *sql.Conn, readings []*derive.Reading, 
 		if err != nil {
 			return nil, err
 		}
-		views = append(views, "CREATE VIEW "+quote(r.Table.Name)+" AS "+rows)
+		views = append(views, "CREATE OR REPLACE VIEW "+quote(r.Table.Name)+" AS "+rows)
 	}
 	return views, nil
 }
@@ -333,6 +343,7 @@ func connect(o Options, temp string, ordered bool) (*sql.DB, error) {
 		"autoload_known_extensions":    {"false"},
 		"allow_community_extensions":   {"false"},
 		"allow_persistent_secrets":     {"false"},
+		"enable_external_file_cache":   {"false"}, // it takes a file for the same by the time of its modification
 		"temp_directory":               {temp},
 	}
 	if !ordered {

@@ -5,6 +5,7 @@ package duckdb
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -49,6 +50,13 @@ func Plans(e *Engine) int {
 	e.plans.mu.Lock()
 	defer e.plans.mu.Unlock()
 	return len(e.plans.idle)
+}
+
+// Restless are options by which files must have been left alone for a time before anything is
+// kept of them.
+func Restless(o Options, d time.Duration) Options {
+	o.restless = d
+	return o
 }
 
 // BytesOf is a size of memory.

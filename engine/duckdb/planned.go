@@ -151,7 +151,7 @@ func (e *Engine) plan(ctx context.Context, text string, tables []string) (*plann
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	if begun.Sub(now.youngest()) > restless {
+	if now.watched() && e.settled(now, begun) {
 		one.of = now
 	}
 	return one, nil

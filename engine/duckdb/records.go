@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -101,11 +100,6 @@ func opens(ctx context.Context, t *catalog.Table) error {
 	return nil
 }
 
-// restless is how long a file must have been left alone before its copy counts
-// as the file: a later change within the grain of the file system's clock
-// would not show. The coarsest, FAT's, is two seconds.
-const restless = 2 * time.Second
-
 // fresh copies those files that a query reads. It refuses to read at all when two
 // sources have become one, or one is no file any more, which DuckDB would wait for.
 func (e *Engine) fresh(ctx context.Context, tables []string) error {
@@ -158,7 +152,7 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 		useless := s.into
 		if err != nil {
 			useless = into
-		} else if s.of, s.into = nil, into; begun.Sub(now.youngest()) > restless {
+		} else if s.of, s.into = nil, into; e.settled(now, begun) {
 			s.of = now
 		}
 		if useless != "" {

@@ -3,6 +3,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -109,7 +110,7 @@ func valueText(v datafile.Value) string {
 // view makes the view of a table whose source is a pattern of Parquet files.
 func (e *Engine) view(ctx context.Context, conn *sql.Conn, r *derive.Reading) error {
 	t := r.Table
-	of, err := filesOf(t)
+	of, err := e.viewing(t)
 	if err != nil {
 		return unopened(ctx, t, err)
 	}
@@ -212,15 +213,26 @@ func filesOf(t *catalog.Table) (files, error) {
 	return now, nil
 }
 
-// same reports whether no file has changed.
+// same reports whether no file has changed. Whoever writes into a file can set the time of
+// its modification back, and not that of its change.
 func (f files) same(now files) bool {
 	return slices.EqualFunc(f, now, func(a, b fs.FileInfo) bool {
-		return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+		then, _ := datafile.Changed(a)
+		at, _ := datafile.Changed(b)
+		return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && then.Equal(at)
 	})
 }
 
-// fresh reports whether a view is still of the files as they are; one of a single file
-// always is.
+// watched reports whether every change of the files shows.
+func (f files) watched() bool {
+	return !slices.ContainsFunc(f, func(info fs.FileInfo) bool {
+		_, ok := datafile.Changed(info)
+		return !ok
+	})
+}
+
+// fresh reports whether a view is still of the files as they are; one of a DuckDB file, of
+// which nothing is kept, is.
 func (f files) fresh(t *catalog.Table) bool {
 	if f == nil {
 		return true
@@ -232,9 +244,37 @@ func (f files) fresh(t *catalog.Table) bool {
 // youngest is when the last of the files was changed.
 func (f files) youngest() (last time.Time) {
 	for _, info := range f {
-		if info.ModTime().After(last) {
-			last = info.ModTime()
+		at, ok := datafile.Changed(info)
+		if !ok {
+			at = info.ModTime()
+		}
+		if at.After(last) {
+			last = at
 		}
 	}
 	return last
+}
+
+// restless is how long a file must have been left alone before what is kept of it counts
+// as the file: a later change within the grain of the file system's clock
+// would not show. The coarsest, FAT's, is two seconds.
+const restless = 2 * time.Second
+
+// settled reports whether files were left alone before what is kept of them was begun.
+func (e *Engine) settled(f files, begun time.Time) bool {
+	return begun.Sub(f.youngest()) > cmp.Or(e.options.restless, restless)
+}
+
+// viewing are the files that a view is about to be made of. Those that are not settled are
+// like none that there will be.
+func (e *Engine) viewing(t *catalog.Table) (files, error) {
+	begun, err := e.spill.now()
+	if err != nil {
+		return nil, err
+	}
+	of, err := filesOf(t)
+	if err == nil && !e.settled(of, begun) {
+		of = files{}
+	}
+	return of, err
 }
