@@ -229,7 +229,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	var stored any
 	switch {
 	case errors.Is(err, engine.ErrTooLarge):
-		stored = withhold(tables, planned.charged(reservation.Charge))
+		stored = s.withhold(tables, planned.charged(reservation.Charge))
 	case err != nil:
 		db.suspend(planned, reservation, by, err)
 		return nil, db.unavailable(err)
@@ -266,6 +266,9 @@ func (s *Statement) reuse(ctx context.Context, stored []byte, why string) (*Answ
 			return nil, err
 		}
 		s.read.Store(read)
+	}
+	if !slices.EqualFunc(read.answer.Columns, s.planned.columns(), func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
+		return nil, refusal(ledger.ErrIdempotencyKey) // by a catalog that has changed; whoever asks was told of these columns
 	}
 	a := read.answer
 	a.Rows, a.Intervals = cloned(a.Rows), cloned(a.Intervals) // whoever gets them may change them

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // A withheld answer was charged, and is larger than the owner lets one be. The ledger keeps
@@ -18,12 +19,13 @@ import (
 // What is kept is bounded by the noisy values that a statement may release; what a
 // post-processing makes of them is not, as where it joins public tables.
 type withheld struct {
-	Released []*Answer `json:"released"` // their columns and rows alone
-	Cost     Cost      `json:"cost"`
+	Released    []*Answer `json:"released"` // their columns and rows alone
+	Cost        Cost      `json:"cost"`
+	Fingerprint []byte    `json:"fingerprint"` // of what was asked
 }
 
-func withhold(tables []releasedTable, cost Cost) withheld {
-	w := withheld{Released: make([]*Answer, len(tables)), Cost: cost}
+func (s *Statement) withhold(tables []releasedTable, cost Cost) withheld {
+	w := withheld{Released: make([]*Answer, len(tables)), Cost: cost, Fingerprint: s.fingerprint[:]}
 	for i, t := range tables {
 		w.Released[i] = &Answer{Rows: t.rows}
 		for _, c := range t.columns {
@@ -36,7 +38,9 @@ func withhold(tables []releasedTable, cost Cost) withheld {
 // isWithheld tells what a ledger keeps in place of an answer from an answer.
 func isWithheld(stored []byte) bool { return bytes.HasPrefix(stored, []byte(`{"released":`)) }
 
-// answerWithheld answers a statement from what was released for it before.
+// answerWithheld answers a statement from what was released for it before. Under an
+// idempotency key that can be the release of what the same text asked by another catalog:
+// with this statement's post-processing and bounds it would make no answer to either.
 func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why string) (*Answer, error) {
 	var w struct {
 		Released []*Answer `json:"released"`
@@ -44,9 +48,13 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 			Cost
 			Events []json.RawMessage `json:"events"` // those that the statement's plan has
 		} `json:"cost"`
+		Fingerprint []byte `json:"fingerprint"`
 	}
 	if err := json.Unmarshal(stored, &w); err != nil {
 		return nil, fmt.Errorf("read stored release: %w", err)
+	}
+	if !bytes.Equal(w.Fingerprint, s.fingerprint[:]) {
+		return nil, refusal(ledger.ErrIdempotencyKey)
 	}
 	tables := make([]releasedTable, len(w.Released))
 	for i, r := range w.Released {

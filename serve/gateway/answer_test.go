@@ -3,12 +3,20 @@
 package gateway_test
 
 import (
+	"context"
 	"errors"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 )
@@ -78,5 +86,84 @@ func TestAnswersAreBounded(t *testing.T) {
 	b, err := wide.Query(t.Context(), anna, charged, keyed)
 	if err != nil || b.Rows[0][1] != a.Rows[0][1] {
 		t.Errorf("by its key: %v, %v", b, err)
+	}
+}
+
+// TestKeyedAnswersAreOfOneStatement: what an idempotency key stands for is no answer to what
+// is asked otherwise, or by another catalog. Each option is looked at here.
+func TestKeyedAnswersAreOfOneStatement(t *testing.T) {
+	const text = "SELECT g.department, g.paid, d.name FROM (SELECT department, sum(cost) AS paid, count(*) FROM visits GROUP BY department) AS g CROSS JOIN departments AS d ORDER BY 1, 3"
+	for _, bytes := range []int64{400, 1 << 20} { // what is stored is what was released, or the answer
+		dir := t.TempDir()
+		r := reloader{World: gatewaytest.Open(t, dir, func(c *gateway.Config) {
+			c.Engine.Close()
+			var err error
+			if c.Engine, err = duckdb.Open(t.Context(), c.Catalog, duckdb.Options{Threads: 1, Temp: dir, Answer: bytes}); err != nil {
+				t.Fatal(err)
+			}
+		}), dir: dir}
+		whole, err := os.ReadFile(filepath.Join(dir, "discreet.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.text = string(whole)
+		asked := text
+		if bytes > 400 {
+			asked = strings.Replace(text, "departments AS d", "(SELECT name FROM departments ORDER BY name LIMIT 1) AS d", 1)
+		}
+		keyed := rho(t, "0.01")
+		keyed.IdempotencyKey = "k"
+		if _, err = r.Query(t.Context(), anna, asked, keyed); (err == nil) != (bytes > 400) {
+			t.Fatal(err)
+		}
+		answered := func(what string, o gateway.Options, want bool) {
+			t.Helper()
+			a, err := r.Query(t.Context(), anna, asked, o)
+			var refused *discreet.Refusal
+			switch {
+			case want && (err != nil || !a.Reused || a.Confidence != 0.95):
+				t.Errorf("%s: %v", what, err)
+			case !want && !(errors.As(err, &refused) && errors.Is(err, ledger.ErrIdempotencyKey)):
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		for field := range reflect.TypeFor[gateway.Options]().Fields() {
+			o := keyed
+			switch field.Name {
+			case "Spend":
+				o.Spend = rho(t, "0.02").Spend
+			case "Weights":
+				o.Weights = []*big.Rat{big.NewRat(2, 1), big.NewRat(1, 1)}
+			case "Confidence":
+				o.Confidence = 0.5
+			case "Parameters":
+				one := "1"
+				o.Parameters = []discreet.Parameter{{Text: &one}}
+			case "Fresh", "Finish", "IdempotencyKey": // they say when something is charged
+				continue
+			default:
+				t.Fatalf("does %s change an answer?", field.Name)
+			}
+			answered(field.Name, o, false)
+		}
+		wide := func(c *catalog.Catalog) {
+			t.Helper()
+			r.accept(t, c)
+			if _, err := r.Reload(t.Context(), c, func(ctx context.Context) (engine.Engine, error) {
+				return duckdb.Open(ctx, c, duckdb.Options{Threads: 1, Temp: dir, Answer: 1 << 20})
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for what, change := range map[string][2]string{
+			"bounds":  {"lower = 0, upper = 3000", "lower = 0, upper = 2000"},
+			"a type":  {`cost = { type = "double", lower = 0, upper = 3000 }`, `cost = { type = "integer", lower = 0, upper = 3000 }`},
+			"groups":  {"max_groups_per_unit = 12", "max_groups_per_unit = 2"},
+			"nothing": {"[tables.visits]", "# read again\n[tables.visits]"},
+		} {
+			wide(r.changed(t, change[0], change[1]))
+			// A whole answer says by itself what it is; only its columns must be those that are expected.
+			answered(what, keyed, what == "nothing" || bytes > 400 && what != "a type")
+		}
 	}
 }
