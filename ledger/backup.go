@@ -18,7 +18,7 @@ func (l *Ledger) Backup(ctx context.Context, path string) (records int64, err er
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, c.db.Close()) }()
+		defer func() { err = errors.Join(err, c.disconnect()) }()
 		// As the ledger has it: readers and the writer do not wait for each other.
 		if _, err := c.db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 			return storage(err)
