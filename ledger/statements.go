@@ -17,6 +17,7 @@ type statements struct {
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	}
 	once   bool // nothing is asked twice: nothing is kept
+	closed bool
 	mu     sync.Mutex
 	parsed map[string]*sql.Stmt
 }
@@ -29,6 +30,9 @@ func (s *statements) of(text string) *sql.Stmt {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
 	if known := s.parsed[text]; known != nil {
 		return known
 	}
@@ -51,7 +55,7 @@ func (s *statements) close() (err error) {
 	for _, known := range s.parsed {
 		err = errors.Join(err, known.Close())
 	}
-	s.parsed = nil
+	s.parsed, s.closed = nil, true
 	return storage(err)
 }
 

@@ -60,6 +60,7 @@ CREATE TABLE IF NOT EXISTS passwords (digest BLOB PRIMARY KEY, account TEXT NOT 
 	iterations INTEGER NOT NULL, stored BLOB NOT NULL, server BLOB NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS passwords_account ON passwords (account);
 CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, account TEXT NOT NULL, hash BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS places (place BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT;
 `
 
 // Open opens the accounts of a ledger, and makes their file if there is none: then nobody
@@ -117,7 +118,10 @@ func (a *Accounts) prepare(ctx context.Context) error {
 	if format != 1 || a.iterations < 4096 || len(a.secret) != 32 {
 		return errors.New("this is no file of accounts that this version can read")
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return a.recall(ctx)
 }
 
 // Close closes the file.

@@ -136,7 +136,7 @@ func (a *Accounts) SignIn(ctx context.Context, name, password, address string) (
 		try.failed()
 		return Account{}, ErrSignIn
 	}
-	try.succeeded()
+	try.succeeded(ctx)
 	return a.account(v.profile, v.seen, ""), nil
 }
 
@@ -185,7 +185,7 @@ func (c *Conversation) Account() (Account, error) {
 		c.try.failed()
 		return Account{}, ErrSignIn
 	}
-	c.try.succeeded()
+	c.try.succeeded(context.Background())
 	return c.of.account(c.verifier.profile, c.verifier.seen, ""), nil
 }
 

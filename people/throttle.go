@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math"
 	"net/netip"
@@ -22,6 +23,10 @@ import (
 // guess: where there are too many, one of those goes, by chance, that its name has most of.
 // So who waits in a flood may have to try again, and is not kept out by it.
 //
+// Where a name has failed often at an address, one attempt of those that come within two
+// seconds is looked at, each with the same chance: half a guess a second, and among n guesses
+// a right password is let in once in n+1 attempts, however fast the others come.
+//
 // Whether a name is known must not tell strangers at the address that there is such an
 // account. A keyed hash takes half of all names for known everywhere, whether they exist or
 // not, so that waiting for two seconds tells little.
@@ -35,6 +40,8 @@ const (
 	// How many wait: of an address, where names are known and where they are not, and of a
 	// known name there.
 	maxKnown, maxUnknown, maxOfName = 256, 128, 8
+
+	guessing = 20 // failures of a name at an address beyond which one attempt in two seconds is looked at
 )
 
 // ErrTooMany: too many attempts of the address wait. Nothing was looked at.
@@ -91,14 +98,15 @@ func (c *counts) get(key string, now time.Time) *count {
 type throttle struct {
 	mu                  sync.Mutex
 	pairs, hosts, names counts
-	good                map[string]time.Time // when a name last signed in from an address
+	good                map[string]time.Time // when a name last signed in from an address, by place
+	windows             map[string]*window   // by pair
 	waiting             map[room][]*attempt
 	chance              func(n int) int // below n
 }
 
 func newThrottle(chance func(n int) int) *throttle {
 	fresh := func() counts { return counts{by: map[string]*count{}} }
-	return &throttle{pairs: fresh(), hosts: fresh(), names: fresh(), good: map[string]time.Time{}, waiting: map[room][]*attempt{}, chance: chance}
+	return &throttle{pairs: fresh(), hosts: fresh(), names: fresh(), good: map[string]time.Time{}, windows: map[string]*window{}, waiting: map[room][]*attempt{}, chance: chance}
 }
 
 // Host is what an address, with a port or without, is counted under wherever strangers are: of
@@ -140,6 +148,19 @@ type attempt struct {
 
 func (try *attempt) pair() string { return try.name + "\x00" + try.host }
 
+// place is what is remembered of a name and an address. It is keyed: who sees it and not the
+// accounts' file learns nothing of either.
+func (a *Accounts) place(name, host string) string { return string(a.mac("place", name, host)) }
+
+func (try *attempt) place() string { return try.of.place(try.name, try.host) }
+
+// A window is of two seconds, in which one attempt of a name at an address is looked at.
+type window struct {
+	until time.Time
+	came  int
+	one   *attempt
+}
+
 func (try *attempt) room() room { return room{try.host, try.known} }
 
 // tried is an attempt that has not waited.
@@ -148,7 +169,7 @@ func (a *Accounts) tried(name, address string) *attempt {
 		name = name[:256] // no account has such a name
 	}
 	try := &attempt{of: a, name: name, host: Host(address), put: make(chan struct{})}
-	try.known = a.throttle.knows(try.pair(), a.now()) || a.mac("known", name, try.host)[0]&1 == 1
+	try.known = a.throttle.knows(try.place(), a.now()) || a.mac("known", name, try.host)[0]&1 == 1
 	return try
 }
 
@@ -186,13 +207,13 @@ func (try *attempt) wait(ctx context.Context) error {
 // Known reports whether somebody has signed in from an address under a name, lately. Nobody
 // else is to see it: it tells that there is such an account.
 func (a *Accounts) Known(name, address string) bool {
-	return a.throttle.knows((&attempt{name: name, host: Host(address)}).pair(), a.now())
+	return a.throttle.knows(a.place(name, Host(address)), a.now())
 }
 
-func (t *throttle) knows(pair string, now time.Time) bool {
+func (t *throttle) knows(place string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	good, ok := t.good[pair]
+	good, ok := t.good[place]
 	return ok && now.Sub(good) <= trusted
 }
 
@@ -207,6 +228,10 @@ func (t *throttle) enter(try *attempt, now time.Time) time.Duration {
 	d := max(t.pairs.get(try.pair(), now).delay(3, most), t.hosts.get(try.host, now).delay(10, most), t.names.get(try.name, now).delay(10, everywhere))
 	if d == 0 {
 		return 0
+	}
+	if t.pairs.get(try.pair(), now).failures > guessing && !t.chosen(try, now) {
+		close(try.put)
+		return d
 	}
 	in, of := try.room(), maxUnknown
 	if try.known {
@@ -239,6 +264,30 @@ func (t *throttle) enter(try *attempt, now time.Time) time.Duration {
 	return d
 }
 
+// chosen reports whether an attempt is the one of its window, in place of the one that was,
+// until another is. The lock is held.
+func (t *throttle) chosen(try *attempt, now time.Time) bool {
+	w := t.windows[try.pair()]
+	if w == nil || !now.Before(w.until) {
+		for pair, other := range t.windows {
+			if !now.Before(other.until) {
+				delete(t.windows, pair)
+			}
+		}
+		w = &window{until: now.Add(everywhere)}
+		t.windows[try.pair()] = w
+	}
+	if w.came++; w.came > 1 && t.chance(w.came) != 0 {
+		return false
+	}
+	if w.one != nil && slices.Contains(t.waiting[w.one.room()], w.one) {
+		t.drop(w.one)
+		close(w.one.put)
+	}
+	w.one = try
+	return true
+}
+
 // put puts one of some attempts out. The lock is held.
 func (t *throttle) put(some []*attempt) {
 	one := some[t.chance(len(some))]
@@ -263,7 +312,56 @@ func (t *throttle) leave(try *attempt) {
 
 func (try *attempt) failed() { try.of.throttle.note(try, try.of.now(), false) }
 
-func (try *attempt) succeeded() { try.of.throttle.note(try, try.of.now(), true) }
+func (try *attempt) succeeded(ctx context.Context) {
+	now := try.of.now()
+	try.of.throttle.note(try, now, true)
+	// If it is not remembered beyond a restart, who is there waits as strangers do.
+	_ = try.of.remember(ctx, try.place(), now)
+}
+
+// remember keeps in the file that a name has signed in from an address: once a day, so that
+// sign-ins do not wait for the disk.
+func (a *Accounts) remember(ctx context.Context, place string, now time.Time) error {
+	const text = "INSERT INTO places VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at"
+	var at int64
+	err := a.db.QueryRowContext(ctx, "SELECT at FROM places WHERE place = ?", []byte(place)).Scan(&at)
+	if err == nil && now.Sub(time.Unix(at, 0)) < 24*time.Hour {
+		return nil
+	} else if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	tx, err := a.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, text, []byte(place), now.Unix()); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM places WHERE at < ? OR place IN (SELECT place FROM places ORDER BY at DESC LIMIT -1 OFFSET ?)",
+		now.Add(-trusted).Unix(), remembered); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// recall reads what was remembered.
+func (a *Accounts) recall(ctx context.Context) error {
+	rows, err := a.db.QueryContext(ctx, "SELECT place, at FROM places")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var place []byte
+		var at int64
+		if err := rows.Scan(&place, &at); err != nil {
+			return err
+		}
+		a.throttle.good[string(place)] = time.Unix(at, 0)
+	}
+	return rows.Err()
+}
 
 func (t *throttle) note(try *attempt, now time.Time, good bool) {
 	t.mu.Lock()
@@ -276,14 +374,14 @@ func (t *throttle) note(try *attempt, now time.Time, good bool) {
 		return
 	}
 	pair.failures = 0
-	t.good[try.pair()] = now
+	t.good[try.place()] = now
 	if len(t.good) <= remembered {
 		return
 	}
-	oldest := try.pair()
-	for pair, at := range t.good {
+	oldest := try.place()
+	for place, at := range t.good {
 		if at.Before(t.good[oldest]) {
-			oldest = pair
+			oldest = place
 		}
 	}
 	delete(t.good, oldest)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
 // fail signs in with a wrong password, and returns how long that waited.
@@ -117,6 +119,7 @@ func TestNobodyShutsAnothersAccount(t *testing.T) {
 		c.fail(t, "anna", fmt.Sprintf("198.51.%d.%d:5", i/200, i%200))
 	}
 	for i := range 100 { // of some beside her
+		c.pass(everywhere) // faster ones are not looked at
 		c.fail(t, "anna", address)
 		c.fail(t, fmt.Sprint("name", i), address)
 	}
@@ -248,6 +251,84 @@ func TestFewWait(t *testing.T) {
 	}
 	if len(c.throttle.waiting) != 0 {
 		t.Errorf("afterwards %d rooms are left", len(c.throttle.waiting))
+	}
+}
+
+// Who guesses often at a name from an address is looked at once in two seconds, however many
+// guesses come, and whoever is right among them has the chance of each. It is so whether the
+// name is known there or not, and hinders nobody elsewhere.
+func TestGuessesAtAPlace(t *testing.T) {
+	c := newClinic(t)
+	for known := range map[bool]bool{true: true, false: false} {
+		address := c.among("anna", known, "192.0.2.%d:1", 1)
+		for range guessing + 1 {
+			c.throttle.note(c.tried("anna", address), c.now(), false)
+		}
+		const windows, guesses = 4000, 4
+		looked, right := 0, 0
+		for range windows {
+			c.pass(everywhere)
+			mine := int(must(entropy.New().Uint64()) % (guesses + 1))
+			tries := make([]*attempt, guesses+1)
+			for i := range tries {
+				tries[i] = c.tried("anna", address)
+				c.throttle.enter(tries[i], c.now())
+			}
+			for i, try := range tries {
+				select {
+				case <-try.put:
+					continue
+				default:
+				}
+				c.throttle.leave(try)
+				c.throttle.note(try, c.now(), false)
+				looked++
+				if i == mine {
+					right++
+				}
+			}
+		}
+		// 4000 throws of a fifth: 800, of variance 640, and within 160 but for once in 10^9.
+		if looked != windows || right < 640 || right > 960 {
+			t.Errorf("known %v: of %d windows %d attempts are looked at, and %d of them are right", known, windows, looked, right)
+		}
+		if len(c.throttle.windows) > 1 || len(c.throttle.waiting) != 0 {
+			t.Errorf("%d windows and %d rooms are left", len(c.throttle.windows), len(c.throttle.waiting))
+		}
+	}
+	if d := c.in(t, "anna", c.among("anna", false, "203.0.113.%d:2", 1)); d > everywhere {
+		t.Errorf("from elsewhere: %v", d)
+	}
+}
+
+// Where a name has signed in outlives the server for a month, and what keeps it names neither.
+func TestPlacesAreRemembered(t *testing.T) {
+	c := newClinic(t)
+	c.in(t, "anna", "192.0.2.1:1")
+	fail := func() {
+		if _, err := c.SignIn(t.Context(), "olga", "wrong", "192.0.2.1:1"); err != ErrSignIn {
+			t.Fatal(err)
+		}
+	}
+	fail()
+	again := func(want bool) {
+		t.Helper()
+		a := c.open(t)
+		if a.Known("anna", "192.0.2.1:77") != want || a.Known("olga", "192.0.2.1:1") || a.Known("anna", "192.0.2.2:1") {
+			t.Errorf("at %v anna is known: %v", c.now(), !want)
+		}
+	}
+	again(true)
+	c.pass(20 * 24 * time.Hour)
+	c.in(t, "anna", "192.0.2.1:1")
+	c.pass(20 * 24 * time.Hour)
+	again(true) // a month begins anew each time
+	c.pass(20 * 24 * time.Hour)
+	again(false)
+	var place []byte
+	var n int
+	if err := c.db.QueryRowContext(t.Context(), "SELECT place, count(*) FROM places").Scan(&place, &n); err != nil || n != 1 || len(place) != 32 {
+		t.Errorf("%d places, %x: %v", n, place, err)
 	}
 }
 

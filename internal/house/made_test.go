@@ -28,7 +28,9 @@ var made = map[string]string{
 	"engine/duckdb/spill.go OpenFile":  "0600 in that folder, which nobody else enters; and the lock of another's, which is not made",
 	"engine/duckdb/spill.go WriteFile": "0600 in that folder: nothing private",
 
-	"internal/snapshot/snapshot.go Link": "a name for a file that internal/custody made",
+	"internal/snapshot/snapshot.go CreateTemp": "0600, exclusive: the copy that is being made",
+	"internal/snapshot/snapshot.go OpenFile":   "not made: the lock of what a copy left that was killed",
+	"internal/snapshot/snapshot.go Link":       "a name for the copy",
 
 	"internal/datafile/datafile.go OpenFile": "not made: sources are read",
 
