@@ -86,7 +86,7 @@ lint: ## golangci-lint with the short list of .golangci.yml
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
 		for f in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
-			echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) "$$dir" || exit 1; \
+			echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s "$$dir" || exit 1; \
 		done; done
 
 .PHONY: mappers
