@@ -14,8 +14,8 @@ import (
 )
 
 // TestClients lets the clients of other languages ask, reflect and be refused: psycopg, psycopg2,
-// asyncpg, SQLAlchemy, pandas and polars, node-postgres, JDBC. testdata/clients/setup installs
-// them.
+// asyncpg, SQLAlchemy, pandas and polars, node-postgres, JDBC, R's. testdata/clients/setup and
+// .ci/setup install them.
 func TestClients(t *testing.T) {
 	s := start(t, nil)
 	dir, err := filepath.Abs("testdata/clients")
@@ -30,9 +30,14 @@ func TestClients(t *testing.T) {
 		"Python": {"venv/installed", []string{in("venv/bin/python"), in("clients.py")}},
 		"Node":   {"node_modules/installed", []string{"node", in("clients.js")}},
 		"Java":   {"lib/postgresql-42.7.7.jar", []string{"java", "-cp", in("lib/postgresql-42.7.7.jar"), in("Clients.java")}},
+		"R":      {"/usr/lib/R/site-library/DBI", []string{"Rscript", "--vanilla", in("clients.R")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := os.Stat(in(test.needs)); err != nil {
+			needs := test.needs
+			if !filepath.IsAbs(needs) {
+				needs = in(needs)
+			}
+			if _, err := os.Stat(needs); err != nil {
 				t.Skipf("skip: %s has no clients of PostgreSQL here; testdata/clients/setup installs them", name)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
