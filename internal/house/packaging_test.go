@@ -167,3 +167,30 @@ func TestReleaseIsReproducible(t *testing.T) {
 		}
 	}
 }
+
+// TestContainerfileIsLinted: hadolint finds nothing in the image's recipe, and finds what is planted.
+func TestContainerfileIsLinted(t *testing.T) {
+	inRoot(t)
+	linter, err := filepath.Abs("bin/hadolint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(linter); err != nil {
+		if linter, err = exec.LookPath("hadolint"); err != nil {
+			t.Skip("skip: hadolint is not here; .ci/setup installs it where the Python package index is reachable")
+		}
+	}
+	lint := func(text string) (string, error) {
+		c := exec.Command(linter, "--no-color", "-")
+		c.Stdin = strings.NewReader(text)
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	text := readFile(t, "packaging/Containerfile")
+	if out, err := lint(text); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := lint(strings.Replace(text, "trixie-slim", "latest", 1)); err == nil || !strings.Contains(out, "DL3007") {
+		t.Errorf("an image of no version passes: %s", out)
+	}
+}

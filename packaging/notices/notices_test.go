@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,11 +70,92 @@ func TestNotices(t *testing.T) {
 					t.Errorf("%s is not in the parts list", module)
 				}
 			}
+			for name, version := range bundledScripts(t) {
+				if !strings.Contains(licences.String(), rule+"\nnpm "+name+" "+version) || !strings.Contains(list.String(), `"pkg:npm/`+strings.ReplaceAll(name, "@", "%40")+"@"+version+`"`) {
+					t.Errorf("%s %s, which the pages' scripts hold, has no licence's text or is not in the parts list", name, version)
+				}
+			}
 			if duckdb := strings.Contains(licences.String(), "DuckDB's zstd"); duckdb != (words[2] == "1") {
 				t.Errorf("DuckDB's libraries are named: %v", duckdb)
 			}
 		})
 	}
+}
+
+// bundledScripts are the packages of npm that the scripts of the pages are bundled of, by the lock
+// file: all but the bundler.
+func bundledScripts(t *testing.T) map[string]string {
+	t.Helper()
+	words, err := os.ReadFile("serve/web/script/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct{ Version string }
+	}
+	if err := json.Unmarshal(words, &lock); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for path, p := range lock.Packages {
+		name, is := strings.CutPrefix(path, "node_modules/")
+		if is && name != "esbuild" && !strings.HasPrefix(name, "@esbuild/") && name != "axe-core" {
+			all[name] = p.Version
+		}
+	}
+	if len(all) < 10 {
+		t.Fatalf("the lock file names %v", all)
+	}
+	return all
+}
+
+// What is linked has been looked up among known vulnerabilities, at the versions that go.mod
+// has: packaging/vulnerabilities writes what it found.
+func TestModulesWereLookedUp(t *testing.T) {
+	words, err := os.ReadFile("packaging/modules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, recorded, _ := strings.Cut(string(words), "\n\n")
+	if !regexp.MustCompile(`(?m)^# Looked up on 20[0-9]{2}-[0-9]{2}-[0-9]{2} by govulncheck v[0-9.]+ with go[0-9.]+ in the Go vulnerability database of 20[0-9]{2}-[0-9]{2}-[0-9]{2}`).MatchString(head) {
+		t.Errorf("it does not say when and in what was looked up:\n%s", head)
+	}
+	out, err := exec.Command("go", "mod", "edit", "-json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	var required []string
+	for _, m := range mod.Require {
+		required = append(required, m.Path+" "+m.Version)
+	}
+	slices.Sort(required)
+	var listed []string
+	for line := range strings.SplitSeq(strings.TrimSpace(recorded), "\n") {
+		module, found, _ := strings.Cut(line, ": ")
+		listed = append(listed, module)
+		if found != "none known" && !strings.HasPrefix(found, "GO-") {
+			t.Errorf("%q says neither that nothing is known nor what is", line)
+		}
+	}
+	if !slices.Equal(listed, required) {
+		t.Errorf("go.mod has other modules or versions than were looked up: packaging/vulnerabilities looks them up again\n%s", strings.Join(append(missing(listed, required), missing(required, listed)...), "\n"))
+	}
+}
+
+// missing are those of the second list that the first lacks.
+func missing(from, of []string) (all []string) {
+	for _, one := range of {
+		if !slices.Contains(from, one) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // Each library that DuckDB brings has its text, and each text its library.

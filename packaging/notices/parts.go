@@ -86,7 +86,10 @@ func linked(program string) ([]part, error) {
 			}
 		}
 	}
-	var all []part
+	all, err := scripts()
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range parts {
 		all = append(all, p)
 	}

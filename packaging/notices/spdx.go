@@ -79,6 +79,9 @@ func document(parts []part, made time.Time) spdx {
 			}
 			made.External = []external{{"PACKAGE-MANAGER", "purl", locator}}
 		}
+		if name, is := strings.CutPrefix(p.name, npm); is {
+			made.External = []external{{"PACKAGE-MANAGER", "purl", "pkg:npm/" + strings.ReplaceAll(name, "@", "%40") + "@" + p.version}}
+		}
 		d.Packages = append(d.Packages, made)
 		if p.name == program {
 			d.Relationships = append(d.Relationships, relationship{documentID, "DESCRIBES", made.ID})
