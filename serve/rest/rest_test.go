@@ -347,6 +347,7 @@ func TestProblems(t *testing.T) {
 		{"other characters", asked{body: body(t, "sql", grouped), header: map[string]string{"Content-Type": "application/json; charset=utf-16"}}, 415, "D210", ""},
 		{"encoded", asked{body: body(t, "sql", grouped), header: map[string]string{"Content-Encoding": "gzip"}}, 415, "D210", ""},
 		{"large", asked{body: `{"sql": "` + strings.Repeat("x", 1<<20) + `"}`}, 413, "D210", ""},
+		{"Arrow", asked{body: body(t, "sql", grouped), header: map[string]string{"Accept": "application/vnd.apache.arrow.stream"}}, 406, "D210", "x-ndjson"},
 		{"other form", asked{body: body(t, "sql", grouped), header: map[string]string{"Accept": "text/html, application/json;q=0"}}, 406, "D210", "x-ndjson"},
 	} {
 		if c.a.path == "" {
