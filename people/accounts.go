@@ -12,8 +12,8 @@ import (
 	"github.com/xdg-go/scram"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/store"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/people/internal/store"
 )
 
 // Suffix is what the accounts' file is called beside the ledger's.

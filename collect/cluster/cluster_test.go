@@ -218,6 +218,27 @@ func TestRolesSurviveTheirLauncher(t *testing.T) {
 	}
 }
 
+// A role does not outlive its folder: nobody could find it to end it.
+func TestRolesEndWithTheirFolder(t *testing.T) {
+	c := clustertest.Up(t, echo(), nil, nil)
+	second := states(t, c)[1]
+	if err := os.RemoveAll(c.Folder("second")); err != nil {
+		t.Fatal(err)
+	}
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		if _, err := http.Get("http://" + second.HTTP + "/healthz"); err != nil {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("it runs on")
+		case <-look.C:
+		}
+	}
+}
+
 func TestOneProcessARole(t *testing.T) {
 	c := clustertest.Up(t, echo(), nil, nil)
 	second := exec.Command(clustertest.Options(t).Command[0], clustertest.Options(t).Command[1], c.Folder("first"))

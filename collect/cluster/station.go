@@ -199,7 +199,10 @@ func (s *Station) Serve(ctx context.Context, h http.Handler) (err error) {
 		}
 	}
 	s.Log.Info("ended")
-	return errors.Join(err, os.Remove(s.File(readyFile)))
+	if gone := os.Remove(s.File(readyFile)); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 func (s *Station) health() http.Handler {
@@ -242,8 +245,31 @@ func Run(ctx context.Context, folder string, profiles []Profile, now func() time
 	if err := os.Remove(s.File(readyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go s.watch(ctx, lock, cancel)
 	if err := profiles[i].Roles[s.Kind](ctx, s); err != nil {
 		return fmt.Errorf("run %s: %w", s.Name(), err)
 	}
 	return nil
+}
+
+// watch ends a role whose folder was removed: nobody could find it to end it.
+func (s *Station) watch(ctx context.Context, lock *os.File, end func()) {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	held, err := lock.Stat()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+		var now os.FileInfo
+		if now, err = os.Lstat(s.File(lockFile)); err == nil && !os.SameFile(held, now) {
+			err = errors.New("another file is in the place of the lock")
+		}
+	}
+	s.Log.Error("the role's folder is gone", "error", err.Error())
+	end()
 }

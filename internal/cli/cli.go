@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/collect/shuffle/process"
 	"github.com/discreet-dp/discreet/internal/cli/account"
 	"github.com/discreet-dp/discreet/internal/cli/agent"
 	"github.com/discreet-dp/discreet/internal/cli/audit"
+	"github.com/discreet-dp/discreet/internal/cli/cluster"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/learn"
@@ -31,7 +33,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
-		serve.Command(), agent.Command(),
+		serve.Command(), agent.Command(), cluster.Command(process.Profile()),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

@@ -24,7 +24,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/people/internal/store"
+	"github.com/discreet-dp/discreet/internal/store"
 )
 
 // Suffix is what the journal's file is called beside the ledger's.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/people/internal/store"
+	"github.com/discreet-dp/discreet/internal/store"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -42,7 +42,10 @@ func (b binomial) logPMF(k int64) float64 {
 // errLog bounds the error of a log probability of this law at k.
 func (b binomial) errLog(k int64, log float64) float64 {
 	away := math.Abs(math.FMA(float64(b.n), b.rate, -float64(k)))
-	return 0x1p-50 * (away/b.rest + math.Abs(log) + 32)
+	if away > 0 { // a law with a rate of 1 is certain
+		away /= b.rest
+	}
+	return 0x1p-50 * (away + math.Abs(log) + 32)
 }
 
 // log1m returns ln(1-p), given q = 1-p.

@@ -19,12 +19,17 @@ import (
 // (p, β, q) = (e^eps0, (p-1)/(p+k-1), e^eps0) of Wang et al., VLDB 2024, stand for;
 // their own reduction does not show m to the observer and for k >= 4 lies below the
 // divergence on real data sets (a test has them), so that it is no bound.
+//
+// Fakes are uniform answers that users send beside their reports, a number that does not
+// depend on the data ("fake users": Cheu and Zhilyaev, S&P 2022). They are among what is
+// left, so that D_m stands for m + fakes: the lemma does not ask who sent a uniform answer.
 type blanket struct {
 	meter *work.Meter
 	n     int64
 	eps0  float64
 	k     int
 	slack float64 // by how much, relatively, steps of D_m may overstate the sum
+	fakes int64
 }
 
 func (b blanket) given(m int64) pair {
@@ -45,7 +50,7 @@ func (b blanket) logDelta(eps, floor float64) float64 {
 	k, low := float64(b.k), math.Exp(-b.eps0)
 	others := binomial{b.n - 1, k * low / (1 + (k-1)*low), -math.Expm1(-b.eps0) / (1 + (k-1)*low)}
 	at := func(m int64) float64 {
-		_, hi := b.given(m).logDelta(eps, floor)
+		_, hi := b.given(m+b.fakes).logDelta(eps, floor)
 		return hi
 	}
 	ceiling := math.Log(b.given(1).atom) + math.Log(-math.Expm1(eps-b.eps0))

@@ -51,6 +51,10 @@ func (p pair) logDelta(eps, floor float64) (lo, hi float64) {
 	if !(eps < p.eps0) {
 		return lo, hi
 	}
+	if p.rest == 0 { // every other user reports one of the two
+		lo, hi, _ = s.block(p.n, p.n+1)
+		return lo, math.Nextafter(hi, math.Inf(1))
+	}
 	first := s.first()
 	add := func(from, to int64) int64 {
 		l, h, end := s.block(from, to)

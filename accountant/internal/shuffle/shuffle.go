@@ -35,6 +35,7 @@ type Randomizer struct {
 	Answers  int     // 0: nothing else is known; k >= 2: randomized response over k answers
 	Laplace  bool    // it is Laplace noise on a number of an interval, see laplaceBlanket
 	Other    bool    // it is none of these, nor randomized response: nothing is known from below
+	Fakes    int64   // of randomized response: uniform answers that all users together send beside their reports
 }
 
 // Response returns randomized response over k answers that tells the true one with
@@ -66,6 +67,8 @@ func check(n int64, r Randomizer, x float64, name string) error {
 		return fmt.Errorf("shuffle: local epsilon %v: %w", r.Epsilon0, ErrDomain)
 	case r.Answers < 0 || r.Answers == 1 || r.Answers != 0 && r.Laplace:
 		return fmt.Errorf("shuffle: %d answers: %w", r.Answers, ErrDomain)
+	case r.Fakes < 0 || r.Fakes > 1<<40 || r.Fakes > 0 && r.Answers == 0:
+		return fmt.Errorf("shuffle: %d fakes: %w", r.Fakes, ErrDomain)
 	case !(x >= 0) || math.IsInf(x, 1):
 		return fmt.Errorf("shuffle: %s %v: %w", name, x, ErrDomain)
 	}
@@ -86,11 +89,11 @@ func (m Method) upper(meter *work.Meter, n int64, r Randomizer, slack float64) (
 		return func(eps, _ float64) float64 { return laplaceBlanket{meter, n, r.Epsilon0}.logDelta(eps) }, nil
 	case m == Stronger && r.Answers == 0, m == Blanket && r.Answers == 0:
 		return nil, fmt.Errorf("%s for any randomizer: %w", m, ErrUnproved)
-	case m == Stronger, m == Blanket && r.Answers == 2: // the blanket of two answers
+	case m == Stronger, m == Blanket && r.Answers == 2 && r.Fakes == 0: // the blanket of two answers
 		p := strongPair(meter, n, r.Epsilon0)
 		return func(eps, floor float64) float64 { _, hi := p.logDelta(eps, floor); return hi }, nil
 	case m == Blanket:
-		return blanket{meter, n, r.Epsilon0, r.Answers, slack}.logDelta, nil
+		return blanket{meter, n, r.Epsilon0, r.Answers, slack, r.Fakes}.logDelta, nil
 	}
 	return nil, fmt.Errorf("shuffle: method %q: %w", m, ErrDomain)
 }
@@ -109,7 +112,7 @@ func lower(meter *work.Meter, n int64, r Randomizer) bound {
 	eps0 := r.Epsilon0 * (1 - 0x1p-48)
 	return func(eps, floor float64) float64 {
 		switch {
-		case r.Other:
+		case r.Other, r.Fakes > 0: // fakes hide what the reports alone would show
 			return math.Inf(-1)
 		case r.Laplace:
 			side := math.Log1p(2 * math.Expm1(eps0/2))
@@ -174,7 +177,7 @@ func Epsilon(meter *work.Meter, m Method, n int64, r Randomizer, delta float64) 
 			return loss.Bracket{Estimate: r.Epsilon0, High: r.Epsilon0}, nil
 		}
 		start, close := guess(n, r.Epsilon0, delta), tolerance(n)
-		if m == Blanket && r.Answers > 2 { // whose cost is in the slack
+		if m == Blanket && (r.Answers > 2 || r.Fakes > 0) { // whose cost is in the slack
 			rough, _ := m.upper(meter, n, r, coarse)
 			_, start = solve(rough, math.Log(delta), r.Epsilon0, start, 0.1*coarse)
 			close = 0.1 * fine

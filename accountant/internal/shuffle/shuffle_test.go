@@ -67,7 +67,7 @@ func TestBlanketIsItsDefinition(t *testing.T) {
 			for _, n := range []int64{1, 2, 5, 12} {
 				for _, e := range []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 4), big.NewRat(7, 4)} {
 					exact := float(blanketSum(n, int64(k), big.NewRat(odds, 1), e))
-					b := blanket{nil, n, math.Log(float64(odds)), k, 1e-9}
+					b := blanket{nil, n, math.Log(float64(odds)), k, 1e-9, 0}
 					hi := b.logDelta(math.Log(float(e)), -40)
 					if hi < math.Log(exact)-1e-14 || hi > math.Log(exact)+1e-6 {
 						t.Errorf("n=%d k=%d p=%d e=%v: %v, want %v", n, k, odds, e, hi, math.Log(exact))

@@ -1,4 +1,4 @@
-// Package store opens the files of package people: databases of SQLite that are their
+// Package store opens what processes keep: databases of SQLite that are their
 // owner's alone.
 package store
 

@@ -1,0 +1,217 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"crypto/hpke"
+	"crypto/rsa"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+	"time"
+
+	"github.com/discreet-dp/discreet/collect/cluster"
+	"github.com/discreet-dp/discreet/collect/shuffle"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// Respondents are the devices of those who answer, or what stands for them in a trial. What
+// they send to the first shuffler is sealed; nothing of an answer leaves them otherwise.
+type Respondents struct {
+	station *cluster.Station
+	p       *shuffle.Protocol
+	keys    shuffle.Keys
+	issuer  *rsa.PublicKey
+}
+
+// NewRespondents learns the keys of all readers, each from its own role, and refuses where
+// shufflers and issuer do not name one key of the issuer.
+func NewRespondents(ctx context.Context, s *cluster.Station) (*Respondents, error) {
+	p, err := protocol(s)
+	if err != nil {
+		return nil, err
+	}
+	r := &Respondents{station: s, p: p}
+	issuer, err := keyOf(ctx, s, p, Issuer)
+	if err != nil {
+		return nil, err
+	}
+	if r.issuer, err = publicIssuer(issuer.Issuer); err != nil {
+		return nil, err
+	}
+	for peer, to := range map[string]*hpke.PublicKey{Hop1: &r.keys.First, Hop2: &r.keys.Last, Analyzer: &r.keys.Analyzer} {
+		k, err := keyOf(ctx, s, p, peer)
+		if err != nil {
+			return nil, err
+		}
+		if peer != Analyzer && k.Issuer != issuer.Issuer {
+			return nil, fmt.Errorf("%s knows another key of the issuer: it could tell respondents apart", peer)
+		}
+		b, err := hex.DecodeString(k.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read the key of %s: %w", peer, err)
+		}
+		if *to, err = shuffle.ParsePublicKey(b); err != nil {
+			return nil, fmt.Errorf("read the key of %s: %w", peer, err)
+		}
+	}
+	return r, nil
+}
+
+// An Answer is one respondent's.
+type Answer struct {
+	Code   string   // by which the respondent is enrolled
+	Answer int      // of a histogram
+	Number *big.Rat // of a sum; nil is told as a random level
+	Crowd  uint64
+}
+
+// Prepare makes the envelopes of respondents, one each: it randomizes their answers, gets
+// tokens and seals. Envelopes are kept until they are delivered and sent again as they are: a
+// new one for the same answer would be a second report.
+func (r *Respondents) Prepare(ctx context.Context, answers []Answer) (envelopes [][]byte, err error) {
+	random := noise.NewStream(entropy.New())
+	for from := 0; from < len(answers); from += maxSignings {
+		some := answers[from:min(from+maxSignings, len(answers))]
+		tokens, err := r.tokens(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range some {
+			value := a.Answer
+			if r.p.Kind == shuffle.Sum {
+				if value, err = r.p.Level(random, a.Number); err != nil {
+					return nil, err
+				}
+			}
+			messages, err := r.p.Respond(random, value)
+			if err != nil {
+				return nil, err
+			}
+			e, err := r.p.Seal(r.keys, tokens[i][0], tokens[i][1], a.Crowd, messages)
+			if err != nil {
+				return nil, err
+			}
+			envelopes = append(envelopes, e)
+		}
+	}
+	return envelopes, nil
+}
+
+// tokens has two tokens signed for each respondent.
+func (r *Respondents) tokens(ctx context.Context, answers []Answer) ([][2]shuffle.Token, error) {
+	requests := make([][2]*shuffle.TokenRequest, len(answers))
+	asked := make([]signing, len(answers))
+	for i, a := range answers {
+		asked[i].Code = a.Code
+		for j, by := range []shuffle.Reader{shuffle.First, shuffle.Last} {
+			request, err := r.p.RequestToken(r.issuer, by)
+			if err != nil {
+				return nil, err
+			}
+			requests[i][j], asked[i].Blinded[j] = request, request.Blinded
+		}
+	}
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	var got []signatures
+	if err := retry(ctx, func() error {
+		return ask(ctx, r.station, Issuer, http.MethodPost, "/sign", bytes.NewReader(text), &got)
+	}); err != nil {
+		return nil, err
+	}
+	if len(got) != len(answers) {
+		return nil, errors.New("the issuer answers for others")
+	}
+	tokens := make([][2]shuffle.Token, len(answers))
+	for i, g := range got {
+		if g.Problem != "" {
+			return nil, fmt.Errorf("respondent %d: %w", i+1, &cluster.Problem{Type: g.Problem, Status: http.StatusForbidden})
+		}
+		for j := range tokens[i] {
+			if tokens[i][j], err = requests[i][j].Finish(g.Signed[j]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tokens, nil
+}
+
+// Deliver sends envelopes to the first shuffler until it acknowledges all of them.
+func (r *Respondents) Deliver(ctx context.Context, envelopes [][]byte) (all Tally, err error) {
+	for from := 0; from < len(envelopes); from += maxReports {
+		some := bytes.Join(envelopes[from:min(from+maxReports, len(envelopes))], nil)
+		var t Tally
+		if err := retry(ctx, func() error { return ask(ctx, r.station, Hop1, http.MethodPost, "/reports", bytes.NewReader(some), &t) }); err != nil {
+			return all, err
+		}
+		all.Accepted += t.Accepted
+		all.Repeated += t.Repeated
+		all.Refused += t.Refused
+	}
+	return all, nil
+}
+
+// retry does again what failed for want of the other side, until the context ends. What the
+// other side refuses stays refused.
+func retry(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		var p *cluster.Problem
+		if err == nil || errors.As(err, &p) && p.Status < http.StatusInternalServerError {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Enrol has the issuer take codes, as the member who asks.
+func Enrol(ctx context.Context, s *cluster.Station, codes []string) error {
+	for from := 0; from < len(codes); from += maxEnrolment {
+		var e enrolment
+		for _, code := range codes[from:min(from+maxEnrolment, len(codes))] {
+			e.Codes = append(e.Codes, CodeDigest(code))
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		var done struct{ Enrolled int }
+		if err := retry(ctx, func() error { return ask(ctx, s, Issuer, http.MethodPost, "/enrol", bytes.NewReader(text), &done) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NewCodes returns codes for respondents, whom nobody can guess.
+func NewCodes(n int) ([]string, error) {
+	random, codes := entropy.New(), make([]string, n)
+	for i := range codes {
+		b := make([]byte, 16)
+		if _, err := random.Read(b); err != nil {
+			return nil, err
+		}
+		codes[i] = hex.EncodeToString(b)
+	}
+	return codes, nil
+}
+
+// Results asks the analyzer, as the member who asks.
+func Results(ctx context.Context, s *cluster.Station) (*Result, error) {
+	var r Result
+	if err := ask(ctx, s, Analyzer, http.MethodGet, "/result", nil, &r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
