@@ -101,7 +101,7 @@ func Powers(x, eps float64, a, p int, src *noise.Source) float64 { return x + sr
 `
 
 // A claim of which no inputs meet what it requires has a verdict of its own, whoever would prove
-// it; one that far inputs meet is judged.
+// it; one that far inputs meet is judged. TestStoredProofs finds no such claim in the sources.
 func TestVacuousClaims(t *testing.T) {
 	dir := module(t, map[string]string{"p.go": vacuous})
 	for _, check := range []bool{false, true} {
@@ -117,12 +117,6 @@ func TestVacuousClaims(t *testing.T) {
 			if f.Verdict != want {
 				t.Errorf("check %t: %s is %s: %s", check, f.Function, f.Verdict, f.Note)
 			}
-		}
-	}
-	patterns := []string{"../mechanism", "./testdata/right", "./testdata/lyu", "./testdata/more", "./testdata/delta", "./testdata/scaled"}
-	for _, f := range run(t, verify.Options{Patterns: patterns, Check: true}).Results {
-		if f.Verdict == verify.Vacuous {
-			t.Errorf("%s.%s: %s", f.Package, f.Function, f.Note)
 		}
 	}
 }
