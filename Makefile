@@ -9,6 +9,10 @@ BENCH    ?= .
 SOAK     ?= ./internal/house ./ledger ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli ./internal/siege ./verify ./verify/internal/exact ./verify/internal/sensitivity
 RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/...
 
+# Of some packages the tests wait: for children, browsers, solvers. One more than there are
+# processors keeps these at work.
+PACKAGES ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+
 SHELL       := bash
 .SHELLFLAGS := -eo pipefail -c
 
@@ -49,20 +53,21 @@ setup: ## install the tools that the tests use, where that is possible
 	@.ci/setup
 
 .PHONY: test
-test: setup ## format, vet, lint, build without cgo, race of the small packages, all tests
+test: setup ## format, vet, lint, all without cgo, race of the small packages, all tests
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	@$(MAKE) --no-print-directory lint
-	CGO_ENABLED=0 $(GO) build ./...
+	CGO_ENABLED=0 $(GO) list -export -f '{{""}}' ./...
+	CGO_ENABLED=0 $(GO) test -vet=off -run 'TestScripts/noengine' ./internal/cli
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet ./learn/internal/gemm ./learn/network
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory oracles
-	umask 022; $(GO) test -timeout 20m -json ./... | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -vet=off -p $(PACKAGES) -timeout 20m -json ./... | $(GO) run ./internal/testreport
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
-	umask 022; $(GO) test -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
-	umask 022; $(GO) test -race -run 'AtOnce|Concurrent|Parallel' -json ./verify/internal/sensitivity ./internal/attack | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -vet=off -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -vet=off -race -short -run 'AtOnce|Concurrent|Parallel' -json ./verify/internal/sensitivity ./internal/attack | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
 .PHONY: oracles

@@ -335,6 +335,9 @@ func TestNoiseHasItsLaw(t *testing.T) {
 // Intervals hold with their confidence: of n runs fewer than 1−c fail, but for 6.2
 // standard deviations, which is exceeded with probability below 1e-9.
 func TestIntervalsHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: statistics, in -short")
+	}
 	const n, confidence = 250, 0.8
 	b := must(budget.NewInMemory("b", filter.Budget{Measure: filter.ZCDP, Epsilon: eps("100000"), Delta: del("1e-6"), SelectionDelta: del("5e-7")}))
 	records := make([]int64, 200)

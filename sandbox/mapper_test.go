@@ -46,6 +46,9 @@ func prebuilt(t testing.TB, language string) []byte {
 
 // The same mapper in three languages, as it is checked in.
 func TestPrebuiltMappers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: -short; Go's module has thousands of functions to compile")
+	}
 	for _, language := range []string{"c", "rust", "go"} {
 		t.Run(language, func(t *testing.T) { isGrouped(t, prebuilt(t, language)) })
 	}

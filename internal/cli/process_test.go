@@ -69,6 +69,21 @@ func run(t *testing.T, ctx context.Context, want int, args ...string) (out, talk
 	return o.String(), e.String()
 }
 
+// say runs the command and returns what it says on standard error, or, where it
+// was asked for JSON, on standard output.
+func say(t *testing.T, ctx context.Context, args ...string) (said string, code int) {
+	t.Helper()
+	for _, name := range []string{"DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_TEMP", "DISCREET_THREADS"} {
+		t.Setenv(name, "")
+	}
+	var out, errOut bytes.Buffer
+	code = Main(ctx, args, strings.NewReader(""), &out, &errOut)
+	if errOut.Len() == 0 {
+		return out.String(), code
+	}
+	return errOut.String(), code
+}
+
 // A reader that goes away does not end the command, which says what was paid.
 func TestClosedPipe(t *testing.T) {
 	catalog := folder(t)

@@ -281,21 +281,6 @@ func (x shownRefusal) execute(t *testing.T, root string) string {
 	return strings.TrimRight(printed, "\n")
 }
 
-// say runs the command and returns what it says on standard error, or, where it
-// was asked for JSON, on standard output.
-func say(t *testing.T, ctx context.Context, args ...string) (said string, code int) {
-	t.Helper()
-	for _, name := range []string{"DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_TEMP", "DISCREET_THREADS"} {
-		t.Setenv(name, "")
-	}
-	var out, errOut bytes.Buffer
-	code = Main(ctx, args, strings.NewReader(""), &out, &errOut)
-	if errOut.Len() == 0 {
-		return out.String(), code
-	}
-	return errOut.String(), code
-}
-
 // words splits a command line at blanks outside single quotes.
 func words(line string) (out []string) {
 	for i, part := range strings.Split(line, "'") {
