@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"flag"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/serve"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/verify"
-	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -39,9 +37,6 @@ func commands() []*command.Command {
 	for _, c := range all {
 		for _, v := range c.Verbs {
 			v.For = cmp.Or(v.For, c.For)
-		}
-		if c.Name() == "help" {
-			c.Words = command.Names(all)
 		}
 	}
 	return all
@@ -84,42 +79,4 @@ func Root(t *terminal.Terminal) *cobra.Command {
 		root.AddCommand(framed)
 	}
 	return root
-}
-
-// completions are the values that a flag may have: the domains of the ledger that the
-// command line names.
-func completions(value string, of *cobra.Command) []string {
-	if value != "DOMAIN" || command.WhoCalls().Other {
-		return nil
-	}
-	var w workplace.Workplace
-	var flags flag.FlagSet
-	w.Define(&flags)
-	for _, name := range []string{"catalog", "ledger", "anchor", "ledger-key"} {
-		f := of.Flags().Lookup(name)
-		if f == nil {
-			continue
-		}
-		text := command.Environment(name)
-		if f.Changed {
-			text = f.Value.String()
-		}
-		if text != "" {
-			flags.Set(name, text) //nolint:errcheck // text takes any
-		}
-	}
-	w.Resolve()
-	defer w.Close()
-	if err := w.OpenLedger(of.Context()); err != nil {
-		return nil
-	}
-	domains, err := w.Ledger.Domains(of.Context())
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, d := range domains {
-		names = append(names, d.ID)
-	}
-	return names
 }

@@ -20,7 +20,8 @@ func helpCommand() *command.Command {
 		Long: `Without argument it lists the commands. With a command it explains it; with the
 code of a refusal, such as D014, it says why that is refused, what to do, and
 what the smallest such statement is.`,
-		Examples: [2]string{"discreet help query", "discreet help D014"},
+		Examples:  [2]string{"discreet help query", "discreet help D014"},
+		Arguments: []string{"HELP", "HELP"},
 	}
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(_ context.Context, t *terminal.Terminal, args []string) error {

@@ -50,6 +50,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "engine":
 				return workplace.EngineName != workplace.NoEngine, nil
+			case "zones":
+				return len(zones(zoneFile)) > 1, nil
 			case "bash-completion":
 				_, err := os.Stat("/usr/share/bash-completion/bash_completion")
 				return err == nil, nil

@@ -143,7 +143,7 @@ func (a *auditing) define(fs *flag.FlagSet) {
 		a.norm = n
 		return nil
 	})
-	fs.StringVar(&a.table, "table", "", "attack the owner's data: the private table `NAME`")
+	fs.StringVar(&a.table, "table", "", "attack the owner's data: the private `TABLE`")
 	fs.StringVar(&a.where, "where", "", "with --table: the secret is whether a row of the unit meets the `CONDITION`")
 	fs.Func("analyst", "the `NAME` for the ledger's history (default the system's user)", func(name string) error {
 		if !utf8.ValidString(name) {

@@ -28,6 +28,8 @@ type Command struct {
 	Long      string    // a page's worth
 	Examples  [2]string // command lines
 	Words     []string  // what the first argument may be, for completion; nil if free
+	// Arguments name the values of the arguments, for completion; the last may end in "...".
+	Arguments []string
 	Flags     flag.FlagSet
 	// Verbs have flags of their own; the first argument names one. A command with
 	// verbs runs only without arguments, or with one of its Words.

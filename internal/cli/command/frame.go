@@ -14,10 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// A Completer lists what a flag's value may be, given the value's name in the flag's usage;
-// nil if it does not know.
-type Completer func(value string, of *cobra.Command) []string
-
 // Cobra returns the command in the form of the library that parses, completes and writes manual pages.
 func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command {
 	frame := &cobra.Command{
@@ -28,7 +24,7 @@ func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command
 		SilenceErrors:         true,
 		SilenceUsage:          true,
 		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     c.completeArguments,
+		ValidArgsFunction:     c.completeArguments(complete),
 		DisableFlagsInUseLine: true,
 		RunE: func(frame *cobra.Command, args []string) error {
 			args = unmarked(args)

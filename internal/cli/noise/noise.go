@@ -72,6 +72,7 @@ func noiseHelp(of *command.Command) *command.Command {
 		Short:     "this list, or a mechanism's page",
 		Long:      `The same as discreet help noise.`,
 		Examples:  [2]string{"discreet noise help", "discreet noise help laplace"},
+		Words:     command.Names(of.Verbs),
 	}
 	c.Run = func(_ context.Context, t *terminal.Terminal, args []string) error {
 		about := of

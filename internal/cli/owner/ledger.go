@@ -68,8 +68,9 @@ when the disk is lost: whatever was spent after it, it has forgotten. The anchor
 key makes a key in the file that --ledger-key names. A ledger that is created with it,
 and from then on opened only with it, has a chain that nobody can compute anew who
 does not have the key. Keep it where the anchor is.`,
-		Examples: [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:    []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export", "backup"},
+		Examples:  [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
+		Words:     []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export", "backup"},
+		Arguments: []string{"", "DOMAIN"},
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)

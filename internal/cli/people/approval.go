@@ -108,7 +108,7 @@ func approvals() *command.Command {
 
 // decision is a verb that decides.
 func decision(c *command.Command, act func(ctx context.Context, d *desk, id int64) error, done string) *command.Command {
-	return verb(c, "ID", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "APPROVAL", func(ctx context.Context, d *desk, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
 			return diagnostic.New("D113", diagnostic.Span{}, "%q is no approval", args[0]).Try("discreet approval list shows their numbers")

@@ -66,9 +66,10 @@ type desk struct {
 }
 
 // verb gives a command the flags of all verbs, and what it does at an open desk. names are
-// those of its arguments.
+// those of its arguments' values: see Completions.
 func verb(c *command.Command, names string, run func(ctx context.Context, d *desk, args []string) error) *command.Command {
 	d := &desk{}
+	c.Arguments = strings.Fields(names)
 	d.Define(&c.Flags)
 	c.Flags.BoolVar(&d.json, "json", false, "print JSON")
 	c.PrintsTables()
@@ -95,7 +96,7 @@ func verb(c *command.Command, names string, run func(ctx context.Context, d *des
 // Close closes the ledger; the accounts are closed before it.
 func (d *desk) Close() { d.Workplace.Close() }
 
-// arity refuses other arguments than those that are named: "NAME TABLE..." takes one and
+// arity refuses other arguments than those that are named: "HOLDER TABLE..." takes one and
 // any number.
 func arity(c *command.Command, names string, args []string) error {
 	want := strings.Fields(names)
@@ -335,7 +336,7 @@ func simple(name, short, long, done string, act func(*people.Accounts, context.C
 		Short:     short,
 		Long:      long,
 		Examples:  [2]string{"discreet user " + name + " anna", "discreet user " + name + " anna --ledger clinic/discreet.ledger"},
-	}, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	}, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		if err := act(d.Accounts, ctx, d.by, args[0]); err != nil {
 			return err
 		}
@@ -359,7 +360,7 @@ func rotate() *command.Command {
 		Examples:  [2]string{"discreet user rotate anna", "discreet user rotate anna --password-stdin < new"},
 	}
 	fromInput := c.Flags.Bool("password-stdin", false, inputUsage)
-	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		password, made, err := d.password(*fromInput)
 		if err != nil {
 			return err
@@ -383,7 +384,7 @@ func expire() *command.Command {
 	}
 	at := defineUntil(&c.Flags, "at", "a `DATE`, or a time such as 2027-01-31T18:00:00Z")
 	never := c.Flags.Bool("never", false, "the account does not end")
-	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		if at.at.IsZero() != *never {
 			return command.Missing("when the account ends", "--at DATE or --never")
 		}
@@ -406,7 +407,7 @@ func token() *command.Command {
 	}
 	label := c.Flags.String("label", "", "what it is for: a `TEXT`")
 	ends := defineUntil(&c.Flags, "expires", "when it ends: a `DATE` (default in 90 days)")
-	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		if *label == "" {
 			return command.Missing("what the token is for", "--label TEXT")
 		}
@@ -424,7 +425,7 @@ func revoke() *command.Command {
 		Short:     "end a token",
 		Long:      `TOKEN is its id, the sixteen characters behind discreet_; discreet user list --json has them.`,
 		Examples:  [2]string{"discreet user revoke anna 0f3c2a6b9d8e7415", "discreet user revoke anna 0f3c2a6b9d8e7415 --json"},
-	}, "NAME TOKEN", func(ctx context.Context, d *desk, args []string) error {
+	}, "ACCOUNT TOKEN", func(ctx context.Context, d *desk, args []string) error {
 		if err := d.RevokeToken(ctx, d.by, args[0], args[1]); err != nil {
 			return diagnostic.New("D113", diagnostic.Span{}, "%v", err)
 		}
@@ -440,7 +441,7 @@ func group() *command.Command {
 		Examples:  [2]string{"discreet user group anna nurses", "discreet user group anna nurses --remove"},
 	}
 	remove := c.Flags.Bool("remove", false, "no longer a member")
-	return verb(c, "NAME GROUP", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "ACCOUNT GROUP", func(ctx context.Context, d *desk, args []string) error {
 		if err := d.Join(ctx, d.by, args[0], args[1], !*remove); err != nil {
 			return err
 		}
@@ -495,7 +496,7 @@ func bounding(c *command.Command, what string, act func(a *people.Accounts, ctx 
 	var a amounts
 	a.define(&c.Flags, "there is none")
 	domain := c.Flags.String("domain", "", "of which `DOMAIN` (default the only one)")
-	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "HOLDER", func(ctx context.Context, d *desk, args []string) error {
 		of := *domain
 		if of == "" {
 			domains, err := d.Ledger.Domains(ctx)
@@ -584,7 +585,7 @@ func defaults() *command.Command {
 	}
 	var a amounts
 	a.define(&c.Flags, "statements name their amounts")
-	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		most, err := a.allowance()
 		if err != nil {
 			return err
@@ -611,7 +612,7 @@ func tables() *command.Command {
 	}
 	all := c.Flags.Bool("all", false, "all that there are")
 	none := c.Flags.Bool("none", false, "none")
-	return verb(c, "NAME TABLE...", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "HOLDER TABLE...", func(ctx context.Context, d *desk, args []string) error {
 		of, names := args[0], args[1:]
 		if given := len(names) > 0; given == (*all || *none) || *all && *none {
 			return command.Missing("which tables", "TABLE..., --all or --none")
@@ -641,16 +642,17 @@ func hours() *command.Command {
 		Long:      `Times are those of clocks in the zone. Hours that end before they begin end on the next day.`,
 		Examples:  [2]string{"discreet user hours anna --zone Europe/Berlin --from 08:00 --to 18:00 --days mon,tue,wed,thu,fri", "discreet user hours anna --none"},
 	}
+	c.Values = map[string][]string{"days": {"mon", "tue", "wed", "thu", "fri", "sat", "sun"}}
 	var h people.Hours
 	c.Flags.StringVar(&h.Zone, "zone", "", "a `ZONE` of the list of time zones, such as Europe/Berlin")
 	c.Flags.StringVar(&h.From, "from", "", "a `TIME` of the day, such as 08:00")
 	c.Flags.StringVar(&h.To, "to", "", "a `TIME` of the day")
-	c.Flags.Func("days", "the `DAYS`, such as mon,fri (default all)", func(text string) error {
+	c.Flags.Func("days", "`DAY,...`: such as mon,fri (default all)", func(text string) error {
 		h.Days = strings.Split(text, ",")
 		return nil
 	})
 	none := c.Flags.Bool("none", false, "at any time")
-	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) error {
+	return verb(c, "HOLDER", func(ctx context.Context, d *desk, args []string) error {
 		given := h.Zone != "" || h.From != "" || h.To != "" || h.Days != nil
 		if given == *none {
 			return command.Missing("when", "--zone ZONE --from TIME --to TIME, or --none")

@@ -24,7 +24,8 @@ func Tables() *command.Command {
 has, what one unit contributes at most, and the columns with their types, bounds and
 public domains. It touches no data and needs no ledger. As statements, SHOW TABLES and
 DESCRIBE NAME print the same.`,
-		Examples: [2]string{"discreet tables", "discreet tables visits --json"},
+		Examples:  [2]string{"discreet tables", "discreet tables visits --json"},
+		Arguments: []string{"TABLE"},
 	}
 	var w workplace.Workplace
 	w.DefineCatalog(&c.Flags)
