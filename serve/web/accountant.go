@@ -18,7 +18,7 @@ import (
 )
 
 func (s *site) accountant() page {
-	return page{path: "/accountant", word: "Accountant", audience: accounts, get: s.showAccountant}
+	return page{path: "/accountant", word: "Accountant", script: "live.js", audience: accounts, get: s.showAccountant}
 }
 
 // How much may be asked of one page. What a plan may be, package plan says.

@@ -18,7 +18,7 @@ import (
 )
 
 func (s *site) mechanism() page {
-	return page{path: "/mechanism", word: "Mechanisms", audience: accounts, get: s.showMechanism}
+	return page{path: "/mechanism", word: "Mechanisms", script: "live.js", audience: accounts, get: s.showMechanism}
 }
 
 // A kind is a mechanism that the page shows, by the name that discreet noise has for it.
