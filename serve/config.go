@@ -47,15 +47,17 @@ type TLS struct {
 
 // Limits bound what clients can make the server do.
 type Limits struct {
-	Connections int      `toml:"connections"` // of both doors together
-	Statements  int      `toml:"statements"`  // that run at once; the number of processors if 0
-	Queue       int      `toml:"queue"`       // statements that wait
-	Rate        int      `toml:"rate"`        // statements and explanations a minute, of an account; 0: any
-	RateOfAll   int      `toml:"rate_of_all"` // of all accounts together
-	Answer      int      `toml:"answer"`      // the most bytes of an answer; any number if 0
-	Results     int      `toml:"results"`     // the most bytes that a session's cursors and portals hold
-	Time        Duration `toml:"time"`        // of a statement, waiting included
-	Idle        Duration `toml:"idle"`        // of a connection
+	Connections int `toml:"connections"` // of both doors together
+	Statements  int `toml:"statements"`  // that run at once; the number of processors if 0
+	Queue       int `toml:"queue"`       // statements that wait
+	Rate        int `toml:"rate"`        // statements and explanations a minute, of an account; 0: any
+	RateOfAll   int `toml:"rate_of_all"` // of all accounts together
+	Answer      int `toml:"answer"`      // the most bytes of an answer; any number if 0
+	Results     int `toml:"results"`     // the most bytes that a session's cursors and portals hold
+	// ResultsOfAll are the most bytes that those of all sessions hold.
+	ResultsOfAll int      `toml:"results_of_all"`
+	Time         Duration `toml:"time"` // of a statement, waiting included
+	Idle         Duration `toml:"idle"` // of a connection
 }
 
 // A Duration is written as in "50ms" or "5m".
@@ -74,7 +76,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // Defaults are what a configuration does not say.
 func Defaults() Config {
 	return Config{Postgres: "127.0.0.1:5433", HTTP: "127.0.0.1:8080", Step: Duration(50 * time.Millisecond), Drain: Duration(30 * time.Second),
-		Limits: Limits{Connections: 1000, Queue: 1000, Answer: 64 << 20, Results: 64 << 20, Time: Duration(5 * time.Minute), Idle: Duration(time.Hour)}}
+		Limits: Limits{Connections: 1000, Queue: 1000, Answer: 64 << 20, Results: 64 << 20, ResultsOfAll: 512 << 20, Time: Duration(5 * time.Minute), Idle: Duration(time.Hour)}}
 }
 
 // Variables begins the names of variables that override a configuration: DISCREET_SERVE_HTTP,
@@ -188,7 +190,7 @@ func (c *Config) Check() error {
 	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
 		return diagnostic.New("D216", diagnostic.Span{}, "[tls] names a certificate or a key, not both").Try("name both files")
 	}
-	for key, n := range map[string]int{"limits.connections": c.Limits.Connections, "limits.queue": c.Limits.Queue, "limits.results": c.Limits.Results} {
+	for key, n := range map[string]int{"limits.connections": c.Limits.Connections, "limits.queue": c.Limits.Queue, "limits.results": c.Limits.Results, "limits.results_of_all": c.Limits.ResultsOfAll} {
 		if n < 1 {
 			return diagnostic.New("D216", diagnostic.Span{}, "%s must be at least 1", key)
 		}

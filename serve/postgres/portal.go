@@ -168,19 +168,30 @@ func (s *session) execute(ctx context.Context, p *portal, limit int, simple bool
 	return nil
 }
 
-// holds refuses a result that the session would hold beside those of its other cursors and
-// portals. What was charged is stored: asked again, it is answered free.
-func (s *session) holds(p *portal, r *result) *failure {
-	held := int64(0)
+// held are the bytes of the results of a session's portals, but one.
+func (s *session) held(but *portal) (held int64) {
 	for _, other := range s.portals {
-		if other != p && other.result != nil {
+		if other != but && other.result != nil {
 			held += other.result.bytes
 		}
 	}
+	return held
+}
+
+// holds refuses a result that the session would hold beside those of its other cursors and
+// portals, or all sessions together. What was charged is stored: asked again, it is answered
+// free.
+func (s *session) holds(p *portal, r *result) *failure {
+	held := s.held(p)
 	if held > 0 && held+r.bytes > s.server.options.Limits.Results {
 		return fail("54000", "[D221] the cursors and portals of this session hold too many bytes").
 			reason("the owner bounds the results that a session holds; what was charged is stored").
 			hint("CLOSE cursors or end the transaction, and ask again: a statement that was answered before costs nothing")
+	}
+	if !s.server.room.take(s, s.asker.Account.Name, held+r.bytes) {
+		return fail("54000", "[D221] the results that all sessions hold, or your account's, take too many bytes").
+			reason("the owner bounds the results that sessions hold together, of which each account has a share; what was charged is stored").
+			hint("CLOSE cursors, and those of your other sessions, or wait, and ask again: a statement that was answered before costs nothing")
 	}
 	return nil
 }

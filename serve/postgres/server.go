@@ -62,7 +62,9 @@ type Limits struct {
 	Statements  int           // prepared, in one session; 1,000
 	Portals     int           // open, in one session; 100
 	Results     int64         // bytes of the results that a session's cursors and portals hold; 64 MiB
-	Held        int           // bytes of a session's statements and parameters; 4 MiB
+	// ResultsOfAll are the bytes that all sessions hold together, with what is being sent; 512 MiB.
+	ResultsOfAll int64
+	Held         int // bytes of a session's statements and parameters; 4 MiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -90,6 +92,9 @@ func (l Limits) withDefaults() Limits {
 	if l.Results == 0 {
 		l.Results = 64 << 20
 	}
+	if l.ResultsOfAll == 0 {
+		l.ResultsOfAll = 512 << 20
+	}
 	return l
 }
 
@@ -101,6 +106,7 @@ type Server struct {
 	options   Options
 	entropy   *entropy.Source
 	running   *registry
+	room      *room
 	started   time.Time
 	strangers *places.Places // of connections that are not signed in, by their addresses
 	expected  *places.Places // of those, in which somebody signs in who has before, by account and address
@@ -131,7 +137,7 @@ func New(o Options) (*Server, error) {
 		return int(v % uint64(n))
 	}
 	return &Server{
-		options: o, started: o.Now(), entropy: e, running: newRegistry(),
+		options: o, started: o.Now(), entropy: e, running: newRegistry(), room: newRoom(o.Limits.ResultsOfAll),
 		strangers: places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
 		expected:  places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
 		members:   places.New(places.Options{Most: o.Limits.Connections, Chance: chance}),

@@ -24,7 +24,7 @@ func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, err
 		l := s.config.Limits
 		return postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{
 			Accounts: s.accounts, Note: func(name, address string, err error) { g.SignedIn(name, "postgres", address, err) }}, TLS: t, RequireTLS: !s.config.Loopback(), Now: time.Now, Log: s.log,
-			Limits: postgres.Limits{Connections: l.Connections, Results: int64(l.Results), Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}})
+			Limits: postgres.Limits{Connections: l.Connections, Results: int64(l.Results), ResultsOfAll: int64(l.ResultsOfAll), Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}})
 	}
 }
 
