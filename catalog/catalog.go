@@ -23,7 +23,8 @@ import (
 // A Catalog is one file's declarations, in the order of the file.
 type Catalog struct {
 	Path       string // the file; sources are relative to its folder
-	Digest     []byte // SHA-256 of the text that was read
+	Text       string // that was read
+	Digest     []byte // SHA-256 of it
 	Domains    []*Domain
 	Tables     []*Table
 	Views      []*View

@@ -58,7 +58,7 @@ func unreadable(path string, err error) error {
 func Parse(name, text string) (*Catalog, error) {
 	digest := sha256.Sum256([]byte(text))
 	l := &loader{
-		catalog: &Catalog{Path: name, Digest: digest[:], Confidence: 0.95},
+		catalog: &Catalog{Path: name, Text: text, Digest: digest[:], Confidence: 0.95},
 		text:    text,
 		tables:  map[*Table]*node{},
 		columns: map[*Column]*node{},

@@ -33,6 +33,7 @@ func unchanged[T any, V comparable](of func(*T) V) func(before, after *T) bool {
 func catalogRules() []rule[Catalog] {
 	return []rule[Catalog]{
 		{"Path", "path", unchanged(func(c *Catalog) string { return c.Path })}, // sources are relative to it
+		{"Text", "", free[Catalog]},
 		{"Digest", "", free[Catalog]},
 		{"Domains", "", free[Catalog]}, // each for itself, as tables and views
 		{"Tables", "", free[Catalog]},

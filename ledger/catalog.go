@@ -6,24 +6,49 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
 // The chain has on record by which catalog a server answers, from when on, and which
 // catalog its owner accepts in place of it. The last word about a catalog's file decides:
 // an acceptance is for the next change, and for that text alone. The text is named by its
-// digest, as the approvals do.
+// digest, as the approvals do; of what is served it is kept, so that a server that starts
+// knows what it would loosen.
 
 // catalogRule is the name of the rules that say so; their subject is a catalog's file.
 const catalogRule = "catalog"
 
 // A CatalogWord is a word about a catalog.
 type CatalogWord struct {
-	Catalog  string   `json:"-"` // the name of its file
+	Catalog  string   `json:"-"` // see CatalogName
 	Digest   []byte   `json:"digest"`
+	Text     string   `json:"text,omitempty"`     // of what a server answers by
 	Accepted bool     `json:"accepted,omitempty"` // by the owner; otherwise it is what a server answers by
 	Loosened []string `json:"loosened,omitempty"` // where it lets more be learnt than the one before
 	Note     string   `json:"note,omitempty"`
+}
+
+// CatalogName is what a catalog's file is called in the chain: the way to it from the ledger's
+// folder, so that two of one base name are two, and that both may move together.
+func (l *Ledger) CatalogName(path string) string {
+	folder, file := real(filepath.Dir(l.path)), real(path)
+	name, err := filepath.Rel(folder, file)
+	if err != nil {
+		name = file
+	}
+	return filepath.ToSlash(name)
+}
+
+// real is a path without links, as far as there are files.
+func real(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
 }
 
 // SayCatalog records a word about a catalog, by whose word it is.
@@ -38,23 +63,26 @@ func (l *Ledger) SayCatalog(ctx context.Context, by string, now time.Time, w Cat
 	return l.SetRules(ctx, by, now, Rule{Subject: "catalog:" + w.Catalog, Name: catalogRule, Body: body})
 }
 
-// LastCatalog returns the last word about a catalog, or one without a digest if there was
-// none.
-func (l *Ledger) LastCatalog(ctx context.Context, name string) (w CatalogWord, err error) {
+// LastCatalog returns the last word about a catalog, and the last one by which a server
+// answers; one without a digest if there was none.
+func (l *Ledger) LastCatalog(ctx context.Context, name string) (last, served CatalogWord, err error) {
 	rules, _, err := l.Rules(ctx, 0)
 	if err != nil {
-		return w, err
+		return last, served, err
 	}
 	for _, r := range rules {
 		if r.Subject != "catalog:"+name || r.Name != catalogRule {
 			continue
 		}
-		w = CatalogWord{Catalog: name}
-		if err := json.Unmarshal(r.Body, &w); err != nil {
-			return w, fmt.Errorf("%w: record %d: %v", ErrTampered, r.Record, err)
+		last = CatalogWord{Catalog: name}
+		if err := json.Unmarshal(r.Body, &last); err != nil {
+			return last, served, fmt.Errorf("%w: record %d: %v", ErrTampered, r.Record, err)
+		}
+		if !last.Accepted {
+			served = last
 		}
 	}
-	return w, nil
+	return last, served, nil
 }
 
 // Of reports whether the word is about this very text.

@@ -30,6 +30,6 @@ var budgetEntries = []Entry{
 		"A missing, edited or restored ledger is refused: a budget that can be rolled back protects nobody.",
 		"discreet query --ledger nowhere.ledger --rho 0.1 'SELECT count(*) FROM visits'"},
 	{"D079", "an idempotency key used twice",
-		"A key belongs to one analyst, statement and parameters.",
+		"A key belongs to one analyst, statement and parameters. The same text is another statement where its cost, weights or confidence are others, or where the catalog gives what was stored for it another meaning.",
 		""},
 }

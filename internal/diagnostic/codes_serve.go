@@ -30,7 +30,7 @@ var serveEntries = []Entry{
 		"Without TLS the server listens on this machine alone: on a network others could read passwords and answers. It also wants an account first, and serves the demo to nobody else.",
 		"discreet serve --http 0.0.0.0:8080"},
 	{"D219", "a catalog that would let more be learnt",
-		"A server that runs reads its catalog again at a SIGHUP, and goes on with the one that it has where the new one is looser: a higher contribution bound, wider clamps, more values in a public domain, another table or column, a private table that becomes public. Its owner may want that, and says so for exactly that text: discreet ledger accept DIGEST. The ledger keeps who said so and when. What is tighter is served at once.",
+		"A server that runs reads its catalog again at a SIGHUP, and goes on with the one that it has where the new one is looser: a higher contribution bound, wider clamps, more values in a public domain, another table or column, a private table that becomes public. Its owner may want that, and says so for exactly that text: discreet ledger accept DIGEST. The ledger keeps who said so and when. What is tighter is served at once. A server that is started is compared with what was served last, and does not start where it is looser.",
 		""},
 	{"D220", "a server that does not answer",
 		"discreet serve --probe URL asks a server for /readyz, as a health check does. It answers that it is ready when it can read its ledger. Nobody listens there, something else does, or the server has said that it is not ready.",

@@ -190,6 +190,12 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 		return nil, err
 	}
 	defer free()
+	seen := account.Seen()
+	if seen == 0 {
+		if seen, err = g.looked(ctx); err != nil {
+			return nil, err
+		}
+	}
 	by, done := g.shelf.take()
 	defer done()
 	part = trace.Part("plan") // parse, certificate, design
@@ -198,7 +204,7 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 	if err != nil {
 		return nil, err
 	}
-	payer := discreet.Payer{Holders: account.Holders(), Rules: account.Seen(), Catalog: by.catalog.Digest}
+	payer := discreet.Payer{Holders: account.Holders(), Rules: seen, Catalog: by.catalog.Digest}
 	if s.Domain() == "" {
 		return s.Answer(ctx, payer)
 	}

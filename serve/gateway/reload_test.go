@@ -12,7 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
@@ -147,7 +149,7 @@ func TestReload(t *testing.T) {
 	if _, err := r.Query(t.Context(), asker(t, r.World, "olga"), grouped, rho(t, "0.001")); err != nil {
 		t.Errorf("after reloads that failed: %v", err)
 	}
-	if last, err := r.Ledger.LastCatalog(t.Context(), "discreet.toml"); err != nil || !last.Accepted || !last.Of(other.Digest) {
+	if last, _, err := r.Ledger.LastCatalog(t.Context(), "discreet.toml"); err != nil || !last.Accepted || !last.Of(other.Digest) {
 		t.Errorf("the last word: %v %v", last, err)
 	}
 }
@@ -187,8 +189,17 @@ func TestReloadVoidsApprovals(t *testing.T) {
 // TestReloadWhileStatementsRun: statements end by the catalog that they began with, and
 // whatever is charged after a catalog is on record was planned by it.
 func TestReloadWhileStatementsRun(t *testing.T) {
+	for _, known := range []bool{true, false} { // to the accounts, or to a door alone
+		reloadWhileStatementsRun(t, known)
+	}
+}
+
+func reloadWhileStatementsRun(t *testing.T, known bool) {
 	r := newReloader(t)
-	who := asker(t, r.World, "olga")
+	who := olga
+	if known {
+		who = asker(t, r.World, "olga")
+	}
 	var asking sync.WaitGroup
 	stop := make(chan struct{})
 	for i := range 4 {
@@ -248,5 +259,109 @@ func TestReloadWhileStatementsRun(t *testing.T) {
 	}
 	if charged == 0 {
 		t.Error("nothing was charged while catalogs changed")
+	}
+}
+
+// TestStartIsNoReload: a server that starts again with a catalog that lets more be learnt needs
+// its owner's word as one that runs does; with any other, and the first time, it needs none.
+func TestStartIsNoReload(t *testing.T) {
+	r := newReloader(t)
+	from := r.groups(t)
+	start := func(c *catalog.Catalog, want string) {
+		t.Helper()
+		e, err := duckdb.Open(t.Context(), c, duckdb.Options{Threads: 1, Temp: r.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Engine: e, Ledger: r.Ledger, People: r.People, Now: func() time.Time { return gatewaytest.Noon }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		_, before, err := r.Ledger.Rules(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(g.MayBegin(t.Context()))
+		if _, after, _ := r.Ledger.Rules(t.Context(), 0); after != before {
+			t.Error("asking whether it may begin is on record")
+		}
+		began := g.Begin(t.Context())
+		for _, err := range []error{err, began} {
+			var d *diagnostic.Diagnostic
+			if want == "" && err != nil || want != "" && (!errors.As(err, &d) || d.Code != "D219" || !strings.Contains(d.Why, want)) {
+				t.Errorf("start: %v, want %q", err, want)
+			}
+		}
+		if last, served, err := r.Ledger.LastCatalog(t.Context(), r.Ledger.CatalogName(c.Path)); err != nil || want == "" && (!last.Of(c.Digest) || !served.Of(c.Digest) || last.Accepted) || want != "" && served.Of(c.Digest) {
+			t.Errorf("the last word: %+v, served %+v, %v", last, served, err)
+		}
+	}
+	old := bounded(int(from))
+	same, loose, tight := r.changed(t, "", ""), r.changed(t, old, bounded(int(from)+1)), r.changed(t, old, bounded(2))
+	start(same, "")
+	start(loose, "max_groups_per_unit was")
+	start(same, "")
+	start(tight, "")
+	start(same, "max_groups_per_unit was")
+	r.accept(t, same)
+	start(loose, "max_groups_per_unit was") // another text was accepted
+	start(same, "")
+	start(tight, "")
+	start(same, "max_groups_per_unit was") // the acceptance was for one change
+
+	// Of another folder it is another catalog, though its base name is the same.
+	folder := filepath.Join(r.dir, "other")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(strings.ReplaceAll(r.text, `"visits.parquet"`, `"../visits.parquet"`), `"departments.csv"`, `"../departments.csv"`)
+	other, err := catalog.Parse(filepath.Join(folder, "discreet.toml"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := r.Ledger.CatalogName(other.Path); name != "other/discreet.toml" || r.Ledger.CatalogName(same.Path) != "discreet.toml" {
+		t.Errorf("it is called %s", name)
+	}
+	for _, d := range discreet.Budgets(other) {
+		if _, err := r.Ledger.Confirm(t.Context(), d, "", gatewaytest.Noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(other, "")
+	if last, _, err := r.Ledger.LastCatalog(t.Context(), "discreet.toml"); err != nil || !last.Of(tight.Digest) {
+		t.Errorf("another catalog's word counts here: %+v, %v", last, err)
+	}
+}
+
+// TestReloadToWhatAnotherServes: what was planned by the catalog before is not charged after a
+// reload, also where another server has said already that it serves the text.
+func TestReloadToWhatAnotherServes(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		r := newReloader(t)
+		who := olga
+		if known {
+			who = asker(t, r.World, "olga")
+		}
+		tight := r.changed(t, bounded(int(r.groups(t))), bounded(2))
+		if err := r.Ledger.SayCatalog(t.Context(), "another server", gatewaytest.Noon, ledger.CatalogWord{Catalog: "discreet.toml", Digest: tight.Digest, Text: tight.Text}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Query(t.Context(), who, grouped, rho(t, "0.001")); err != nil { // whoever asks has seen that word
+			t.Fatal(err)
+		}
+		_, before, err := r.Ledger.Rules(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.reload(t, tight); err != nil {
+			t.Fatal(err)
+		}
+		if _, after, err := r.Ledger.Rules(t.Context(), 0); err != nil || after == before {
+			t.Errorf("the reload is not on record: %v", err)
+		}
+		if err := r.reload(t, tight); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -1,9 +1,9 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -32,8 +32,9 @@ func (s *served) database(who people.Account) *discreet.Database { return s.whol
 // A shelf holds what is served now. The engine of what was served before is closed when
 // its last statement has ended.
 type shelf struct {
-	mu  sync.Mutex
-	now *served
+	mu   sync.Mutex
+	now  *served
+	seen int64 // the last record at which the gateway itself has looked at rules
 
 	reloading sync.Mutex // one reload at a time
 }
@@ -53,6 +54,23 @@ func (f *shelf) take() (s *served, done func()) {
 			s.engine.Close() //nolint:errcheck // all that it read was read
 		}
 	})
+}
+
+// looked is the last record at which rules were looked at, for an account that has none: what is
+// served may change as well. It is called before take.
+func (g *Gateway) looked(ctx context.Context) (int64, error) {
+	f := &g.shelf
+	f.mu.Lock()
+	seen := max(f.seen, 1) // the first record makes the ledger
+	f.mu.Unlock()
+	_, last, err := g.config.Ledger.Rules(ctx, seen)
+	if err != nil {
+		return 0, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen = max(f.seen, last)
+	return last, nil
 }
 
 // look returns what is served now, for what needs no engine.
@@ -93,19 +111,66 @@ func (g *Gateway) open(ctx context.Context, c *catalog.Catalog, e engine.Engine)
 // byServer is whose word a record is by which a server says what it serves.
 const byServer = "discreet serve"
 
-// Begin puts on record by which catalog statements are answered. Whoever starts a server
-// decides that; Reload is for what changes afterwards.
+// Begin puts on record by which catalog statements are answered. It refuses, as Reload does, one
+// that lets more be learnt than the one by which they were answered last: a server that is
+// started again, by whatever starts it, changes no more than one that runs. The first catalog of
+// its name is the word of who starts the server.
 func (g *Gateway) Begin(ctx context.Context) error {
-	return g.say(ctx, g.shelf.look().catalog, nil)
+	c := g.shelf.look().catalog
+	said, loosened, err := g.mayBegin(ctx, c)
+	if err != nil || said {
+		return err
+	}
+	return g.say(ctx, c, loosened)
+}
+
+// MayBegin returns the error that Begin would, and puts nothing on record.
+func (g *Gateway) MayBegin(ctx context.Context) error {
+	_, _, err := g.mayBegin(ctx, g.shelf.look().catalog)
+	return err
+}
+
+// mayBegin says what a start by a catalog loosens, and whether it is on record as what is served.
+func (g *Gateway) mayBegin(ctx context.Context, c *catalog.Catalog) (said bool, loosened []string, err error) {
+	last, served, err := g.config.Ledger.LastCatalog(ctx, g.config.Ledger.CatalogName(c.Path))
+	if err != nil || len(served.Digest) == 0 || served.Of(c.Digest) {
+		return served.Of(c.Digest) && !last.Accepted, nil, err
+	}
+	before, err := catalog.Parse(c.Path, served.Text)
+	if err != nil || !served.Of(before.Digest) { // another version of Discreet read it
+		loosened = []string{"the one that was served last cannot be read any more"}
+	} else if loosened = catalog.Loosened(before, c); len(loosened) == 0 {
+		return false, nil, nil
+	}
+	return false, loosened, accepted(last, c, loosened, "start the server again")
+}
+
+// accepted refuses what lets more be learnt, unless the last word is that the owner accepts it.
+func accepted(last ledger.CatalogWord, c *catalog.Catalog, loosened []string, then string) error {
+	if last.Accepted && last.Of(c.Digest) {
+		return nil
+	}
+	return diagnostic.New("D219", diagnostic.Span{}, "the catalog would let more be learnt than the one that is served").
+		Because("%s", strings.Join(loosened, "; ")).
+		Try("if its owner wants it so: discreet ledger accept %x, then %s; otherwise put the catalog back", c.Digest, then)
 }
 
 func (g *Gateway) say(ctx context.Context, c *catalog.Catalog, loosened []string) error {
-	name := filepath.Base(c.Path)
-	last, err := g.config.Ledger.LastCatalog(ctx, name)
-	if err != nil || last.Of(c.Digest) && !last.Accepted {
-		return err
+	return g.config.Ledger.SayCatalog(ctx, byServer, g.config.Now(),
+		ledger.CatalogWord{Catalog: g.config.Ledger.CatalogName(c.Path), Digest: c.Digest, Text: c.Text, Loosened: loosened})
+}
+
+// sayChange says what is served from here on, unless it is the same as before and on record.
+// That the last word names the text is not enough: it can be another server's, and what this
+// one has planned by another text must not be charged any more.
+func (g *Gateway) sayChange(ctx context.Context, c *catalog.Catalog, loosened []string) error {
+	if bytes.Equal(g.shelf.now.catalog.Digest, c.Digest) { // whoever changes it holds the lock
+		last, _, err := g.config.Ledger.LastCatalog(ctx, g.config.Ledger.CatalogName(c.Path))
+		if err != nil || last.Of(c.Digest) && !last.Accepted {
+			return err
+		}
 	}
-	return g.config.Ledger.SayCatalog(ctx, byServer, g.config.Now(), ledger.CatalogWord{Catalog: name, Digest: c.Digest, Loosened: loosened})
+	return g.say(ctx, c, loosened)
 }
 
 // Reload serves another catalog from here on, with the engine that open opens over it, and
@@ -122,14 +187,12 @@ func (g *Gateway) Reload(ctx context.Context, c *catalog.Catalog, open func(cont
 		return nil, err
 	}
 	if loosened = catalog.Loosened(g.shelf.look().catalog, c); len(loosened) > 0 {
-		last, err := g.config.Ledger.LastCatalog(ctx, filepath.Base(c.Path))
+		last, _, err := g.config.Ledger.LastCatalog(ctx, g.config.Ledger.CatalogName(c.Path))
+		if err == nil {
+			err = accepted(last, c, loosened, "reload")
+		}
 		if err != nil {
 			return nil, err
-		}
-		if !last.Accepted || !last.Of(c.Digest) {
-			return nil, diagnostic.New("D219", diagnostic.Span{}, "the catalog would let more be learnt than the one that is served").
-				Because("%s", strings.Join(loosened, "; ")).
-				Try("if its owner wants it so: discreet ledger accept %x, then reload; otherwise put the catalog back", c.Digest)
 		}
 	}
 	e, err := open(ctx)
@@ -138,7 +201,7 @@ func (g *Gateway) Reload(ctx context.Context, c *catalog.Catalog, open func(cont
 	}
 	next, err := g.open(ctx, c, e)
 	if err == nil {
-		err = g.shelf.put(next, func() error { return g.say(ctx, c, loosened) })
+		err = g.shelf.put(next, func() error { return g.sayChange(ctx, c, loosened) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

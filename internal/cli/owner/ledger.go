@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -45,9 +44,9 @@ unit that changed is refused everywhere until its owner confirms it here, and th
 confirmation stays in the history. A ledger that was made before ledgers kept this
 wants one for each domain.
 
-accept DIGEST lets a server that runs serve the catalog as it is now, though it lets more be
-learnt than the one before. A reload that was refused names the digest and what is looser.
-It holds for that text, and for one change.
+accept DIGEST lets a server serve the catalog as it is now, though it lets more be
+learnt than the one before. A reload or a start that was refused names the digest and what
+is looser. It holds for that text, and for one change.
 
 version [NAME] says that the data changed. Until then the answer of a repetition (of the
 same analyst, the same plan, parameters and options) is returned again over the wire, and
@@ -298,7 +297,7 @@ func (o *ownership) accept(ctx context.Context) (string, error) {
 		return "", err
 	}
 	err := o.Ledger.SayCatalog(ctx, command.WhoCalls().User.String(), time.Now(),
-		ledger.CatalogWord{Catalog: filepath.Base(o.CatalogPath), Digest: o.Catalog.Digest, Accepted: true, Note: o.note})
+		ledger.CatalogWord{Catalog: o.Ledger.CatalogName(o.CatalogPath), Digest: o.Catalog.Digest, Accepted: true, Note: o.note})
 	if err != nil {
 		return "", err
 	}

@@ -46,8 +46,9 @@ statement that was answered before is free.
 
 Without a catalog it serves the demo's data, on this machine alone, with accounts that
 it makes, and says how to connect. It never listens wider without TLS. An interrupt
-lets what runs end. A SIGHUP reads the certificate and the catalog again; a catalog that
-lets more be learnt is refused until its owner accepts it (discreet ledger accept).`,
+lets what runs end. A SIGHUP reads the certificate and the catalog again. A catalog that
+lets more be learnt than the one before is refused, then and at a start, until its owner
+accepts it (discreet ledger accept).`,
 		Examples: [2]string{"discreet serve", "discreet serve --catalog clinic/discreet.toml --config serve.toml"},
 	}
 	s := &server{}
@@ -118,7 +119,9 @@ func (s *server) run(ctx context.Context, check bool) error {
 	if err == nil && !s.config.Loopback() {
 		err = s.peopled(ctx)
 	}
-	if err == nil && !check {
+	if err == nil && check {
+		err = gate.MayBegin(ctx)
+	} else if err == nil {
 		err = gate.Begin(ctx)
 	}
 	if err != nil || check {
