@@ -172,7 +172,7 @@ func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]f
 	if p.Privacy == nil || !p.Join.Rule.sums() {
 		updates := make([][]float64, len(answers))
 		for i, a := range answers {
-			updates[i] = p.plain(a, s.Clip)
+			updates[i] = p.Plain(a.Update, s.Clip)
 		}
 		mean, err := p.robust(updates, weights, answers)
 		return mean, p.follow(s.Clip, answers, nil, units), err
@@ -195,13 +195,13 @@ func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]f
 	return mean, p.follow(s.Clip, answers, &all, units), nil
 }
 
-// plain is an update in plain numbers.
-func (p Plan) plain(a Answer, clip float64) []float64 {
-	out := make([]float64, len(a.Update.Sum)+len(a.Update.Raw))
-	for j, x := range a.Update.Raw {
+// Plain is an update in plain numbers.
+func (p Plan) Plain(u Update, clip float64) []float64 {
+	out := make([]float64, len(u.Sum)+len(u.Raw))
+	for j, x := range u.Raw {
 		out[j] = float64(x)
 	}
-	for j, k := range a.Update.Sum {
+	for j, k := range u.Sum {
 		out[j] = float64(k) * (clip / cost.One)
 	}
 	return out
