@@ -53,6 +53,12 @@ func TestInstall(t *testing.T) {
 			t.Errorf("share/%s: %v", file, err)
 		}
 	}
+	page := readFile(t, filepath.Join(dest, "usr", "share", "man", "man1", "discreet-query.1"))
+	for _, flag := range []string{`\fB-f\fP FILE`, `\fB--ledger\fP=FILE`, "\n\\fB--json\\fP\n"} {
+		if !strings.Contains(page, flag) {
+			t.Errorf("the page of discreet query does not show %q", flag)
+		}
+	}
 	others, err := filepath.Glob(filepath.Join(dest, "*"))
 	if err != nil || len(others) != 1 {
 		t.Errorf("below DESTDIR stand %v (%v)", others, err)
