@@ -17,9 +17,11 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -193,36 +195,53 @@ func announce(path string, at Addresses) error {
 func (o Options) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", o.HTTP)
-	named := func(h http.HandlerFunc) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			// Probes by address, and old ones that send no name, are answered: a page of another
-			// site always sends the name that it is under.
-			if err := hosts.Check(r, o.Config.Hosts); err != nil && r.Host != "" {
-				p := problem.Of(err)
-				http.Error(w, p.Message, p.Status)
-				return
-			}
-			h(w, r)
+	for path, h := range o.routes() {
+		mux.HandleFunc(path, o.named(h))
+	}
+	return mux
+}
+
+// Routes are what the server answers beside its doors, as patterns of http.ServeMux, for who
+// looks at all of it.
+func Routes() []string {
+	return slices.Sorted(maps.Keys(Options{Metrics: &Metrics{}}.routes()))
+}
+
+// named answers under the server's names alone.
+func (o Options) named(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		// Probes by address, and old ones that send no name, are answered: a page of another
+		// site always sends the name that it is under.
+		if err := hosts.Check(r, o.Config.Hosts); err != nil && r.Host != "" {
+			p := problem.Of(err)
+			http.Error(w, p.Message, p.Status)
+			return
 		}
+		h(w, r)
 	}
-	if o.Metrics != nil {
-		mux.HandleFunc("GET /metrics", named(o.Metrics.handler(o.MaySeeMetrics)))
-	}
+}
+
+func (o Options) routes() map[string]http.HandlerFunc {
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
 		fmt.Fprintln(w, text)
 	}
-	mux.HandleFunc("GET /healthz", named(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") }))
-	mux.HandleFunc("GET /readyz", named(func(w http.ResponseWriter, r *http.Request) {
-		if o.Ready != nil && o.Ready(r.Context()) != nil { // why is the owner's to know
-			say(w, http.StatusServiceUnavailable, "not ready")
-			return
-		}
-		say(w, http.StatusOK, "ready")
-	}))
-	return mux
+	all := map[string]http.HandlerFunc{
+		"GET /healthz": func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") },
+		"GET /readyz": func(w http.ResponseWriter, r *http.Request) {
+			if o.Ready != nil && o.Ready(r.Context()) != nil { // why is the owner's to know
+				say(w, http.StatusServiceUnavailable, "not ready")
+				return
+			}
+			say(w, http.StatusOK, "ready")
+		},
+	}
+	if o.Metrics != nil {
+		all["GET /metrics"] = o.Metrics.handler(o.MaySeeMetrics)
+	}
+	return all
 }
 
 // lines writes what net/http complains of to a structured log.

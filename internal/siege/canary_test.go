@@ -64,9 +64,13 @@ type pit struct {
 	found map[string]string // which canary, and where
 	bytes int
 	doors map[string]int // how much came from where
+
+	routes *routes
 }
 
-func newPit() *pit { return &pit{found: map[string]string{}, doors: map[string]int{}} }
+func newPit() *pit {
+	return &pit{found: map[string]string{}, doors: map[string]int{}, routes: newRoutes()}
+}
 
 func (p *pit) throw(from string, what []byte) {
 	p.mu.Lock()
@@ -103,11 +107,11 @@ var nosy = []string{
 	"SELECT count(*) FROM visits WHERE note = (SELECT note FROM visits)", "SELECT error(note) FROM visits", "SELECT string_agg(note, ',') FROM visits",
 }
 
-// TestCanaries asks of a server whose data have canaries, at every door, what comes close to
+// TestCanaries asks of a server whose data have canaries, at every door and every route of HTTP, what comes close to
 // them: answers, refusals, failures for want of memory, a crash, a kill. Then it looks for the
 // canaries in everything that came out and in all that the process wrote or shows: answers with
-// their headers and notices, metrics, log, ledger, journal, accounts, open and deleted files,
-// environment, command line. The spill folder and the owner's log, which may hold values by
+// their headers and notices, pages, downloads, traces, metrics, log, ledger, journal, accounts, backups, exports, open and deleted
+// files, environment, command line. The spill folder and the owner's log, which may hold values by
 // docs/promise.md, are for the owner alone, and the first is empty when the next server runs.
 func TestCanaries(t *testing.T) {
 	s := newStand(t, "3000", "anna")
@@ -129,9 +133,24 @@ func TestCanaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPit()
+	collector := p.collector(t)
+	s.write(t, "serve.toml", configText+"[traces]\nendpoint = \""+collector.URL+"\"\n")
 
 	v := s.serve(t)
 	s.pry(t, p, v, nosy)
+	if n := s.browse(t, p, v, nosy); n < 3 {
+		t.Errorf("%d statements were answered on pages", n)
+	}
+	for route := range p.routes.not {
+		t.Errorf("nobody has asked for %s: let pry or browse do it", route)
+	}
+	for deadline := time.Now().Add(20 * time.Second); p.many("traces") == 0 && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond) // they are sent each second
+	}
+	if p.many("traces") == 0 {
+		t.Error("no trace was sent")
+	}
+	s.keep(t, p)
 	s.bare(t, p, v)
 	v.kill()
 	p.throw("log", []byte(v.said.String()))
@@ -194,10 +213,13 @@ func TestCanaries(t *testing.T) {
 		}
 	}
 	planted := newPit()
-	s.pry(t, planted, v, []string{"SELECT count(*) FROM visits WHERE note = '" + canaryNote + "'"})
+	seen := []string{"SELECT '" + canaryNote + "' AS note, count(*) FROM visits WHERE note = '" + canaryNote + "'"}
+	s.pry(t, planted, v, seen)
+	s.browse(t, planted, v, seen)
+	s.keep(t, planted)
 	v.kill()
 	s.files(t, planted)
-	for _, where := range []string{"http history", "postgres history", "discreet.ledger-wal"} {
+	for _, where := range []string{"http history", "postgres history", "discreet.ledger-wal", "page /ask/answer", "page download", "page /history", "export", "backup-2"} {
 		if _, ok := planted.found["note from "+where]; !ok {
 			t.Errorf("a canary in %s is not seen: %v", where, planted.found)
 		}
@@ -249,7 +271,7 @@ func (s *stand) pry(t *testing.T, p *pit, v *server, statements []string) {
 	say("postgres", "SELECT * FROM pg_catalog.pg_class; SELECT * FROM information_schema.columns; SELECT * FROM pg_catalog.pg_stats; SELECT * FROM pg_catalog.pg_stat_activity")
 
 	for _, who := range []string{"anna", "olga"} {
-		for _, path := range []string{"/v1/tables", "/v1/budget", "/metrics", "/openapi.json", "/healthz", "/readyz", "/nowhere", "/", "/v1/history?limit=500"} {
+		for _, path := range []string{"/v1/tables", "/v1/tables/visits", "/v1/budget", "/metrics", "/openapi.json", "/healthz", "/readyz", "/nowhere", "/", "/v1/history?limit=500"} {
 			from := "http"
 			if strings.HasPrefix(path, "/v1/history") {
 				from = "http history"
@@ -257,6 +279,8 @@ func (s *stand) pry(t *testing.T, p *pit, v *server, statements []string) {
 			p.http(ctx, t, v, from, http.MethodGet, path, s.tokens[who], nil)
 		}
 	}
+	p.http(ctx, t, v, "http", http.MethodPost, "/v1/account", token, []byte(`{"plan": "10 * gaussian(3)", "delta": 1e-6}`))
+	p.http(ctx, t, v, "mcp", http.MethodPost, "/mcp", token, []byte(`{"jsonrpc": "2.0", "id": 1, "method": "no such method"}`))
 	a, err := byAgent(ctx, v, "anna", token)
 	if err != nil {
 		t.Fatal(err)
@@ -277,6 +301,27 @@ func (s *stand) pry(t *testing.T, p *pit, v *server, statements []string) {
 	}
 }
 
+// many is how much came from somewhere.
+func (p *pit) many(from string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.doors[from]
+}
+
+// keep makes a backup beside the server, whose files are looked at with all others, and exports what
+// auditors are given.
+func (s *stand) keep(t *testing.T, p *pit) {
+	t.Helper()
+	earlier, err := filepath.Glob(s.path("backup-?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.throw("command", s.command(t, "ledger", "backup", s.path(fmt.Sprint("backup-", len(earlier)+1))))
+	for _, more := range [][]string{{"--format", "jsonl"}, {"--format", "csv"}, {"--format", "jsonl", "--journal"}, {"--format", "csv", "--journal"}} {
+		p.throw("export", s.command(t, append([]string{"ledger", "export"}, more...)...))
+	}
+}
+
 // http throws an answer with its headers into the pit.
 func (p *pit) http(ctx context.Context, t *testing.T, v *server, from, method, path, token string, body []byte) {
 	t.Helper()
@@ -286,6 +331,7 @@ func (p *pit) http(ctx context.Context, t *testing.T, v *server, from, method, p
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
+	p.routes.asked(r)
 	got, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Errorf("%s: %v", path, err)
@@ -363,7 +409,7 @@ func (s *stand) files(t *testing.T, p *pit) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"discreet.ledger", "discreet.ledger.journal", "discreet.ledger.accounts", "head"} {
+	for _, name := range []string{"discreet.ledger", "discreet.ledger.journal", "discreet.ledger.accounts", "head", "backup-1", "backup-1.accounts"} {
 		if p.doors[name] == 0 {
 			t.Errorf("there is no file %s among %v", name, slices.Sorted(maps.Keys(p.doors)))
 		}

@@ -23,6 +23,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,17 +83,12 @@ func New(o Options) http.Handler {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
-	h.mux.Handle("/openapi.json", methods{http.MethodGet: openAPI})
-	h.mux.Handle("/v1/query", methods{http.MethodPost: h.signedIn(h.query)})
-	h.mux.Handle("/v1/explain", methods{http.MethodPost: h.signedIn(h.explain)})
-	h.mux.Handle("/v1/account", methods{http.MethodPost: h.signedIn(h.account)})
-	h.mux.Handle("/v1/tables", methods{http.MethodGet: h.signedIn(h.tables)})
-	h.mux.Handle("/v1/tables/{name}", methods{http.MethodGet: h.signedIn(h.tables)})
-	h.mux.Handle("/v1/budget", methods{http.MethodGet: h.signedIn(h.budget)})
-	h.mux.Handle("/v1/history", methods{http.MethodGet: h.signedIn(h.history)})
+	for path, m := range h.routes() {
+		h.mux.Handle(path, m)
+	}
 	if o.Agents != nil {
 		agents := o.Agents(h)
-		h.mux.Handle("/mcp", h.signedIn(func(w http.ResponseWriter, r *http.Request) error {
+		h.mux.Handle(agentsPath, h.signedIn(func(w http.ResponseWriter, r *http.Request) error {
 			agents.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), who{}, through(Who(r.Context()), "mcp"))))
 			return nil
 		}))
@@ -101,6 +97,34 @@ func New(o Options) http.Handler {
 		return problem.Request(http.StatusNotFound, "there is nothing at this path", "/openapi.json describes what there is")
 	}))
 	return h
+}
+
+const agentsPath = "/mcp"
+
+// routes are the paths that there are beside that of agents.
+func (h *handler) routes() map[string]methods {
+	return map[string]methods{
+		"/openapi.json":     {http.MethodGet: openAPI},
+		"/v1/query":         {http.MethodPost: h.signedIn(h.query)},
+		"/v1/explain":       {http.MethodPost: h.signedIn(h.explain)},
+		"/v1/account":       {http.MethodPost: h.signedIn(h.account)},
+		"/v1/tables":        {http.MethodGet: h.signedIn(h.tables)},
+		"/v1/tables/{name}": {http.MethodGet: h.signedIn(h.tables)},
+		"/v1/budget":        {http.MethodGet: h.signedIn(h.budget)},
+		"/v1/history":       {http.MethodGet: h.signedIn(h.history)},
+	}
+}
+
+// Routes are what the handler answers, as patterns of http.ServeMux, for who looks at all of it.
+func Routes() []string {
+	all := []string{http.MethodPost + " " + agentsPath}
+	for path, m := range (&handler{}).routes() {
+		for method := range m {
+			all = append(all, method+" "+path)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

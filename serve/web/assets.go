@@ -17,6 +17,8 @@ import (
 //go:embed assets/*
 var assetFiles embed.FS
 
+const assetsPath = "/assets/"
+
 // assets are what pages are made of beside their text, by name. Each is also at an address
 // with a digest of it, under which browsers may keep it.
 type assets map[string]asset

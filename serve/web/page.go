@@ -61,6 +61,21 @@ func (s *site) pages() []page {
 	}
 }
 
+// Routes are what the handler answers, as patterns of http.ServeMux, for who looks at all of it.
+func Routes() []string {
+	all := []string{"GET " + assetsPath}
+	for _, p := range (&site{}).pages() {
+		if p.get != nil {
+			all = append(all, "GET "+p.path)
+		}
+		if p.post != nil {
+			all = append(all, "POST "+p.path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // A visit is one request of a page.
 type visit struct {
 	*site

@@ -113,7 +113,7 @@ func New(o Options) (http.Handler, error) {
 			s.words = append(s.words, p)
 		}
 	}
-	s.mux.Handle("/assets/", s.assets)
+	s.mux.Handle(assetsPath, s.assets)
 	s.mux.Handle("/", s.serving(page{audience: anybody, get: func(*visit) error {
 		return problem.Request(http.StatusNotFound, "there is nothing at this address", "the pages that there are stand above")
 	}}))
