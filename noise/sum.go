@@ -1,0 +1,152 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/numeric"
+)
+
+// maxSummands bounds how many draws are added up, and maxConvolved the reach of their sum up
+// to which its law is computed term by term.
+const (
+	maxSummands  = 256
+	maxConvolved = 8192
+)
+
+// BoundOfSum returns a q such that the sum of n independent draws lies in [−q, q] except with
+// probability at most beta, 0 < beta < 1; nearly the smallest one, and never too small.
+//
+// For large scales it compares with continuous noise. A geometric draw is the floor of an
+// exponential one, so a discrete Laplace draw lies within 1 of a Laplace one of the same
+// scale, and a sum of n within n of the sum of n. That sum's density is
+//
+//	f(x) = e^(−x)/((n−1)!·2^n) · Σ_{j<n} (n−1+j)!/((n−1−j)!·j!) · x^(n−1−j)/2^j, x > 0,
+//
+// in units of the scale (Kotz, Kozubowski and Podgórski 2001, 2.3.2).
+func (d *DiscreteLaplace) BoundOfSum(n int, beta *big.Rat) (*big.Int, error) {
+	reach, err := reachOfEach(n, beta, d.Bound)
+	if err != nil || n == 1 {
+		return reach, err
+	}
+	if reach.IsInt64() && reach.Int64() <= int64(maxConvolved/n) {
+		inverse, _ := new(big.Rat).Inv(d.scale).Float64()
+		return boundByConvolution(n, int(reach.Int64()), beta, func(k float64) float64 { return math.Exp(-k * inverse) }), nil
+	}
+	x := least(beta, func(x float64) numeric.Interval { return sumOfLaplaceTail(n, x) })
+	q := numeric.Ceil(numeric.OfFloat(x).Mul(numeric.Of(d.scale)).Hi())
+	return q.Add(q, big.NewInt(int64(n-1))), nil
+}
+
+// sumOfLaplaceTail is P(|S| > x) for the sum S of n Laplace variables of scale 1: twice the
+// integral of the density, of which ∫_x^∞ y^k·e^(−y) dy = k!·e^(−x)·Σ_{i≤k} x^i/i!.
+func sumOfLaplaceTail(n int, x float64) numeric.Interval {
+	factorial := func(k int) *big.Int { return new(big.Int).MulRange(1, int64(k)) }
+	exact, _ := new(big.Rat).SetString(new(big.Float).SetFloat64(x).Text('g', 60))
+	total := new(big.Rat)
+	for j := range n {
+		k := n - 1 - j
+		part, power := new(big.Rat), big.NewRat(1, 1) // Σ x^i/i!
+		for i := range k + 1 {
+			part.Add(part, power)
+			power = new(big.Rat).Mul(power, new(big.Rat).Quo(exact, big.NewRat(int64(i+1), 1)))
+		}
+		// (n−1+j)!/(k!·j!)/2^j · k!
+		c := new(big.Rat).SetFrac(factorial(n-1+j), new(big.Int).Lsh(factorial(j), uint(j)))
+		total.Add(total, part.Mul(part, c))
+	}
+	total.Quo(total, new(big.Rat).SetInt(new(big.Int).Lsh(factorial(n-1), uint(n-1)))) // twice the tail
+	return numeric.Of(total).Mul(numeric.OfFloat(x).Neg().Exp())
+}
+
+// BoundOfSum returns a q such that the sum of n independent draws lies in [−q, q] except with
+// probability at most beta, 0 < beta < 1; nearly the smallest one, and never too small.
+//
+// For large variances it compares with normal noise N of variance σ² ≥ 1/4: a draw K is
+// stochastically at most N + 1, so that a sum of n is at most the normal one of variance nσ²
+// plus n, and by symmetry at least that one less n. For k ≥ 1 that P(K ≥ k) ≤ P(N ≥ k−1) is
+// boundByNormal's. For k ≤ 0 it says P(K ≥ j) ≥ P(N ≥ j) with j = 1−k ≥ 1: with
+// f(i) = exp(−i²/2σ²), f(i+u) ≤ f(i)·e^(−iu/σ²), so that the integral of f over [i, i+1] is at
+// most f(i)·(1−e^(−a))/a ≤ f(i)/(1+a/2), a = i/σ²; the sum of f from j is thus at least
+// 1 + 1/2σ² times the integral, and the norm at most 1 + 2Σexp(−2π²σ²k²) times √(2π)σ, which
+// is less from σ² = 1/4 on.
+func (d *DiscreteGaussian) BoundOfSum(n int, beta *big.Rat) (*big.Int, error) {
+	reach, err := reachOfEach(n, beta, d.Bound)
+	if err != nil || n == 1 {
+		return reach, err
+	}
+	if reach.IsInt64() && reach.Int64() <= int64(maxConvolved/n) {
+		variance, _ := d.variance.Float64()
+		return boundByConvolution(n, int(reach.Int64()), beta, func(k float64) float64 { return math.Exp(-k * k / (2 * variance)) }), nil
+	}
+	sigma := numeric.Of(new(big.Rat).Mul(d.variance, big.NewRat(int64(n), 1))).Sqrt()
+	q := numeric.Ceil(numeric.OfFloat(normalBound(beta)).Mul(sigma).Hi())
+	return q.Add(q, big.NewInt(int64(n))), nil
+}
+
+// reachOfEach bounds each of n draws so that all are within it but for a thousandth of beta;
+// of one draw it is the bound itself.
+func reachOfEach(n int, beta *big.Rat, bound func(*big.Rat) (*big.Int, error)) (*big.Int, error) {
+	if n < 1 || n > maxSummands {
+		return nil, fmt.Errorf("%w: a sum of %d draws", ErrParameter, n)
+	}
+	if n == 1 {
+		return bound(beta)
+	}
+	if err := checkBeta(beta); err != nil {
+		return nil, err
+	}
+	return bound(new(big.Rat).Quo(beta, big.NewRat(int64(1000*n), 1)))
+}
+
+// boundByConvolution adds up the law of the sum of n draws, each at most reach but with a
+// probability that is counted as lost. Every term is positive, so that each product and sum
+// errs by a few units of its last place: far less than the millionth that is kept back.
+func boundByConvolution(n, reach int, beta *big.Rat, f func(k float64) float64) *big.Int {
+	law := make([]float64, 2*reach+1)
+	norm := 0.0
+	for i := range law {
+		law[i] = f(math.Abs(float64(i - reach)))
+		norm += law[i]
+	}
+	for i := range law {
+		law[i] /= norm // at least the true probability, as the norm lacks the tails
+	}
+	sum := law
+	for range n - 1 {
+		next := make([]float64, len(sum)+len(law)-1)
+		for i, p := range sum {
+			for j, q := range law {
+				next[i+j] += p * q
+			}
+		}
+		sum = next
+	}
+	allowed, _ := beta.Float64()
+	allowed *= 1 - 1.0/1000 - 1e-6
+	q := len(sum) / 2
+	for tail := 0.0; q > 0; q-- {
+		if tail += 2 * sum[len(sum)/2+q]; tail > allowed {
+			break
+		}
+	}
+	return big.NewInt(int64(q))
+}
+
+// least returns an x, nearly the smallest, with tail(x) <= beta for a tail that falls.
+func least(beta *big.Rat, tail func(x float64) numeric.Interval) float64 {
+	within := func(x float64) bool { return numeric.Of(beta).Sub(tail(x)).Positive() }
+	low, high := 0.0, 1.0
+	for !within(high) {
+		low, high = high, 2*high
+	}
+	for range 40 {
+		if mid := (low + high) / 2; within(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
