@@ -252,3 +252,18 @@ func (a *Accounts) token(ctx context.Context, id string) (name string, hash []by
 	}
 	return name, hash, rows.Err()
 }
+
+// Certified is the account of somebody whom the caller has identified in another way: by the
+// certificate of a connection, say. It refuses with ErrSignIn a name without an account, and
+// one that is closed.
+func (a *Accounts) Certified(ctx context.Context, name string) (Account, error) {
+	r, err := a.refresh(ctx)
+	if err != nil {
+		return Account{}, fmt.Errorf("look at account: %w", err)
+	}
+	p := r.accounts[name]
+	if p == nil || p.closed(a.now()) {
+		return Account{}, ErrSignIn
+	}
+	return a.account(p, r.last, ""), nil
+}

@@ -44,6 +44,8 @@ var onlys = []only{
 	{"./collect/local", []string{"./mechanism", "./noise", "./privacy", "./internal/numeric", "./internal/proportion"}, "randomizers and estimates, to be reviewed alone: no data, no budget"},
 	{"./collect/local/client", []string{"./budget", "./noise", "./privacy"}, "a respondent's books: no protocol, no ledger that it would know"},
 	{"./collect/shuffle", []string{"./accountant", "./mechanism", "./noise", "./privacy", "./internal/entropy", "./internal/proportion"}, "randomizers, seals and certificates, to be reviewed alone: no network, no files"},
+	{"./collect/multiparty", []string{".", "./collect/cluster", "./internal/additive", "./internal/custody", "./internal/diagnostic", "./internal/entropy", "./internal/numeric", "./internal/store", "./ledger", "./noise", "./people", "./privacy", "./sqltype"}, "members of a federation: statements are answered by the front door alone, and no exact value is seen here"},
+	{"./internal/additive", []string{"./noise"}, "arithmetic of shares, to be reviewed alone"},
 	{"./collect/cluster", []string{"./internal/custody", "./internal/entropy"}, "processes, keys and ports: no data, no privacy"},
 	{"./collect/federated", []string{"./accountant", "./filter", "./internal/numeric", "./learn", "./learn/cost", "./learn/example", "./learn/network", "./learn/optimizer", "./mechanism", "./noise", "./privacy"}, "plans, sums and what they reveal, to be reviewed alone: no process, no budget"},
 	{"./collect/federated/node", []string{"./accountant", "./budget", "./budget/durable", "./collect/cluster", "./collect/federated", "./datanode", "./filter", "./internal/custody", "./learn", "./learn/example", "./learn/network", "./ledger", "./noise", "./privacy"}, "a holder of data with books of its own: it knows no coordinator"},
@@ -157,6 +159,8 @@ var bans = []ban{
 		"./serve/...",                      // the doors
 		"./internal/cli/serve",             // opens them
 		"./people",                         // net/netip reads addresses; nothing is sent
+		"./collect/multiparty",             // members speak to members
+		"./internal/cli/multiparty",        // hands their handlers on
 		"./collect/...",                    // parties that do not trust each other are on machines of their own
 	}, why: "nothing leaves the machine but through the server's doors"},
 	{from: "./...", to: "os/exec", except: []string{
@@ -199,7 +203,7 @@ var bans = []ban{
 	{from: "./...", to: "gonum.org/v1/plot/...", why: "internal/plot draws; that library brings fonts, PDF and LaTeX"},
 	{from: "./...", to: "github.com/xdg-go/...", except: []string{"./people", "./serve/..."},
 		why: "passwords are people's; a door names the channel that a conversation is bound to"},
-	{from: "./...", to: "github.com/BurntSushi/toml", except: []string{"./catalog", "./serve"},
+	{from: "./...", to: "github.com/BurntSushi/toml", except: []string{"./catalog", "./serve", "./collect/multiparty"},
 		why: "the catalog's form is the catalog's"},
 	{from: "./...", to: "golang.org/x/tools/...", except: []string{"./verify/internal/source", "./verify/analyzer", "./cmd/discreetvet"},
 		why: "Go's syntax is read in one place, and in the shell of go vet"},
@@ -208,6 +212,8 @@ var bans = []ban{
 	{from: ".", to: "./engine/duckdb/...", deep: true, why: "the front door opens on any engine"},
 	{from: "./...", to: "./ledger", except: []string{".", "./internal/cli/...", "./internal/books", "./budget/durable", "./collect/federated/node", "./people/...", "./serve/gateway", "./serve/postgres", "./serve/rest", "./serve/web", "./serve/internal/gatewaytest"},
 		why: "the front door charges for statements, budget for programs, nobody else; a node of a federation opens its own"},
+	{from: "./...", to: "./ledger", except: []string{".", "./internal/cli/...", "./internal/books", "./budget/durable", "./people/...", "./collect/multiparty", "./serve/gateway", "./serve/postgres", "./serve/rest", "./serve/web", "./serve/internal/gatewaytest"},
+		why: "the front door charges for statements, budget for programs, nobody else"},
 	{from: "./cmd/discreetvet", to: "./engine/...", deep: true, why: "the vet tool links no database"},
 	{from: "./cmd/discreetvet", to: "database/sql", deep: true, why: "the vet tool links no database"},
 	{from: "./verify/analyzer", to: "./internal/smt", why: "it calls no solver"},
@@ -223,6 +229,7 @@ var bans = []ban{
 	{from: "./internal/cli/...", to: "./internal/cli/audit", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/verify", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/local", except: []string{"./internal/cli"}, why: "families of commands know no other"},
+	{from: "./internal/cli/...", to: "./internal/cli/multiparty", except: []string{"./internal/cli", "./internal/cli/cluster"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/learn", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/cluster", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/terminal", to: "./internal/cli/...", why: "the terminal is below all commands"},
