@@ -311,14 +311,18 @@ func (s *statement) record(c *compiled) record {
 	r := record{Certificate: s.describe(), Mechanisms: s.mechanisms()}
 	for i, release := range s.certificate.Releases {
 		for j, values := range c.domains[i] {
-			h := sha256.New()
-			for _, v := range values {
-				fmt.Fprintf(h, "%q\n", sqltype.Key(v))
-			}
-			r.Domains = append(r.Domains, publicDomain{release.Keys[j].Name, len(values), h.Sum(nil)})
+			r.Domains = append(r.Domains, publicDomain{release.Keys[j].Name, len(values), digestValues(values)})
 		}
 	}
 	return r
+}
+
+func digestValues(values []sqltype.Value) []byte {
+	h := sha256.New()
+	for _, v := range values {
+		fmt.Fprintf(h, "%q\n", sqltype.Key(v))
+	}
+	return h.Sum(nil)
 }
 
 // left says what remains of the domain's budget where nothing was charged.

@@ -93,6 +93,9 @@ type Domain struct {
 	// FailureSuspends is what an answer that could not be computed suspends: SuspendDomain,
 	// or SuspendAccount where a server's account asked for it.
 	FailureSuspends string
+	// UnitsElsewhere says that other holders of a federation may have rows of the same units:
+	// what a unit moves is then the sum over holders.
+	UnitsElsewhere bool
 }
 
 // What a failure suspends. Of an account it is less, and lets each account learn of a failure

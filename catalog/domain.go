@@ -27,7 +27,7 @@ func (l *loader) domain(n *node) {
 	if _, ok := l.table(n); !ok {
 		return
 	}
-	l.keys(n, "neighbours", "measure", "epsilon", "delta", "selection_delta", "failure_suspends")
+	l.keys(n, "neighbours", "measure", "epsilon", "delta", "selection_delta", "failure_suspends", "units_elsewhere")
 	if s, ok := l.str(n.field("neighbours")); ok {
 		var err error
 		d.Neighbours, err = privacy.ParseNeighbours(s)
@@ -39,6 +39,9 @@ func (l *loader) domain(n *node) {
 		if d.FailureSuspends = s; s != SuspendDomain && s != SuspendAccount {
 			l.refuse("D086", n.field("failure_suspends").value, "a failure suspends no %q: want domain or account", s)
 		}
+	}
+	if elsewhere, ok := l.boolean(n.field("units_elsewhere")); ok {
+		d.UnitsElsewhere = elsewhere
 	}
 	l.measure(d, n)
 	l.budget(d, n)

@@ -69,6 +69,8 @@ func domainRules() []rule[Domain] {
 		{"FailureSuspends", "failure_suspends", func(b, a *Domain) bool {
 			return a.FailureSuspends != SuspendAccount || b.FailureSuspends == SuspendAccount
 		}},
+		// The noise of a federation hides then what a unit moves at one holder alone.
+		{"UnitsElsewhere", "units_elsewhere", func(b, a *Domain) bool { return a.UnitsElsewhere || !b.UnitsElsewhere }},
 	}
 }
 

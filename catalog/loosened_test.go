@@ -14,6 +14,7 @@ measure = "zcdp"
 epsilon = 3
 delta = 1e-7
 selection_delta = 5e-8
+units_elsewhere = true
 [domains.other]
 measure = "pure"
 epsilon = 1
@@ -70,6 +71,7 @@ func TestLoosened(t *testing.T) {
 		{"delta = 1e-7", "delta = 1e-6", "domains.patient.delta"},
 		{"selection_delta = 5e-8", "selection_delta = 6e-8", "domains.patient.selection_delta"},
 		{"selection_delta = 5e-8", "selection_delta = 5e-8\nfailure_suspends = \"account\"", "domains.patient.failure_suspends"},
+		{"units_elsewhere = true\n", "", "domains.patient.units_elsewhere"},
 		{"[defaults]", "[domains.third]\nmeasure = \"pure\"\nepsilon = 1\n[defaults]", "domains.third is new"},
 		{`"visits.csv"`, `"all.csv"`, "tables.visits.source"},
 		{"domain = \"patient\"\nalso_in = [\"other\"]", "domain = \"other\"\nalso_in = [\"patient\"]", "tables.visits.domain"},

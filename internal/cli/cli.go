@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/learn"
 	"github.com/discreet-dp/discreet/internal/cli/local"
+	"github.com/discreet-dp/discreet/internal/cli/multiparty"
 	"github.com/discreet-dp/discreet/internal/cli/noise"
 	"github.com/discreet-dp/discreet/internal/cli/owner"
 	accounts "github.com/discreet-dp/discreet/internal/cli/people"
@@ -31,7 +32,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
-		serve.Command(), agent.Command(), cluster.Command(process.Profile()),
+		serve.Command(), agent.Command(), cluster.Command(process.Profile()), multiparty.Command(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

@@ -12,7 +12,7 @@ type Entry struct {
 
 // Entries returns the whole catalogue, ordered by code.
 func Entries() []Entry {
-	all := slices.Concat(textEntries, bindEntries, stabilityEntries, budgetEntries, catalogEntries, engineEntries, usageEntries, accountEntries, auditEntries, noiseEntries, localEntries, mapEntries, verifyEntries, learnEntries, pateEntries, serveEntries, collectEntries)
+	all := slices.Concat(textEntries, bindEntries, stabilityEntries, budgetEntries, catalogEntries, engineEntries, usageEntries, accountEntries, auditEntries, noiseEntries, localEntries, mapEntries, verifyEntries, learnEntries, pateEntries, serveEntries, collectEntries, multipartyEntries)
 	slices.SortFunc(all, func(a, b Entry) int {
 		if a.Code < b.Code {
 			return -1

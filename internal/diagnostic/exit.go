@@ -28,6 +28,8 @@ var exits = map[string]Exit{
 	"D181": ExitUsage,                    // parameters out of their range
 	"D216": ExitUsage, "D218": ExitUsage, // how to listen
 	"D217": ExitEngine, "D220": ExitEngine,
+	"D242": ExitUsage, // which federation
+	"D243": ExitEngine,
 }
 
 // ExitOf returns the exit code of a diagnostic's code.

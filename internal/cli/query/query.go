@@ -28,7 +28,8 @@ and what is left go to standard error. Say the cost with --epsilon, --epsilon an
 --delta, or --rho, as the domain's measure allows. The charge is on disk before
 private data is touched, and stays whatever happens then; discreet explain says
 what a statement costs and is worth, for free. With --plot it is drawn too: a row or a
-place for each group, a whisker for each interval.
+place for each group, a whisker for each interval. With --federation holders of data
+answer together, and none sees what another has.
 
 Exit codes: 0 answered, 1 refused, 2 usage, 3 the budget does not suffice, 4 the
 engine or the system failed.`,
@@ -44,6 +45,8 @@ engine or the system failed.`,
 	s.DefineAsker(&c.Flags)
 	var f printing
 	f.define(&c.Flags)
+	var fed federated
+	fed.define(&c.Flags)
 	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := f.settle(t); err != nil {
@@ -52,6 +55,9 @@ engine or the system failed.`,
 		text, err := s.Text(ctx, c, t.In, args)
 		if err != nil {
 			return err
+		}
+		if fed.file != "" {
+			return fed.ask(ctx, c, t, &f, text, &s.QueryOptions)
 		}
 		s.Analyst = cmp.Or(s.Analyst, workplace.DefaultAnalyst())
 		if err := w.Load(); err != nil {

@@ -1,0 +1,250 @@
+package multiparty
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/discreet-dp/discreet/collect/cluster"
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/entropy"
+)
+
+// A Member is a process or a person of a federation.
+type Member struct {
+	Name    string `toml:"name"`
+	Address string `toml:"address"` // host:port; of an asker empty
+	// Key is the digest of the member's public key, in hexadecimal: what it is known by.
+	Key string `toml:"key"`
+}
+
+// A Federation is who takes part. Every member has a file of it, and trusts its own alone.
+type Federation struct {
+	// Identity is the file of who reads the federation, for commands that ask.
+	Identity string   `toml:"identity"`
+	Holders  []Member `toml:"holder"`
+	Parties  []Member `toml:"party"`
+	Askers   []Member `toml:"asker"`
+}
+
+// ReadFederation reads the file of a federation. Its identity is relative to its folder.
+func ReadFederation(path string) (*Federation, error) {
+	refuse := func(format string, args ...any) error {
+		return diagnostic.New("D242", diagnostic.Span{}, "the federation %s cannot be used: %s", path, fmt.Sprintf(format, args...)).Try("see docs/collect/multiparty.md")
+	}
+	if err := custody.Guard(path); err != nil {
+		return nil, refuse("%v", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, refuse("%v", err)
+	}
+	var f Federation
+	meta, err := toml.Decode(string(text), &f)
+	if err != nil {
+		return nil, refuse("%v", err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, refuse("it has an unknown key %s", unknown[0])
+	}
+	if f.Identity != "" && !filepath.IsAbs(f.Identity) {
+		f.Identity = filepath.Join(filepath.Dir(path), f.Identity)
+	}
+	if err := f.check(); err != nil {
+		return nil, refuse("%v", err)
+	}
+	return &f, nil
+}
+
+var (
+	memberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+	keyDigest  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// maxParties is what a statement may be shared among.
+const maxParties = 100
+
+func (f *Federation) check() error {
+	for _, m := range slices.Concat(f.Holders, f.Parties) {
+		if m.Address == "" {
+			return fmt.Errorf("%s has no address", m.Name)
+		}
+	}
+	return f.members()
+}
+
+// members checks who takes part.
+func (f *Federation) members() error {
+	switch {
+	case len(f.Holders) == 0:
+		return errors.New("it names no holder")
+	case len(f.Parties) < 2:
+		return errors.New("it names fewer than two parties: one alone would see what all hold")
+	case len(f.Parties) > maxParties:
+		return fmt.Errorf("it names more than %d parties", maxParties)
+	}
+	var names, keys []string
+	for _, m := range slices.Concat(f.Holders, f.Parties, f.Askers) {
+		switch {
+		case !memberName.MatchString(m.Name):
+			return fmt.Errorf("%q cannot be a member's name", m.Name)
+		case !keyDigest.MatchString(m.Key):
+			return fmt.Errorf("the key of %s is not the 64 digits of a digest", m.Name)
+		case slices.Contains(names, m.Name):
+			return fmt.Errorf("two members are called %s", m.Name)
+		case slices.Contains(keys, m.Key):
+			// A party with a holder's key would be the holder, and who is two parties sees two shares.
+			return fmt.Errorf("%s has the key of another member", m.Name)
+		}
+		names, keys = append(names, m.Name), append(keys, m.Key)
+	}
+	return nil
+}
+
+func find(all []Member, name string) (Member, bool) {
+	i := slices.IndexFunc(all, func(m Member) bool { return m.Name == name })
+	if i < 0 {
+		return Member{}, false
+	}
+	return all[i], true
+}
+
+func (f *Federation) holder(name string) (Member, bool) { return find(f.Holders, name) }
+func (f *Federation) party(name string) (Member, bool)  { return find(f.Parties, name) }
+func (f *Federation) asker(name string) (Member, bool)  { return find(f.Askers, name) }
+
+// Find is the member of a role and a name.
+func (f *Federation) Find(role, name string) (Member, bool) {
+	return find(map[string][]Member{"holder": f.Holders, "party": f.Parties, "asker": f.Askers}[role], name)
+}
+
+// who is the member that has a key, and its role.
+func (f *Federation) who(key string) (m Member, role string) {
+	for _, of := range []struct {
+		role string
+		all  []Member
+	}{{"holder", f.Holders}, {"party", f.Parties}, {"asker", f.Askers}} {
+		for _, m := range of.all {
+			if m.Key == key {
+				return m, of.role
+			}
+		}
+	}
+	return Member{}, ""
+}
+
+// An Identity is a private key with a certificate for it. Others know it by the digest of its
+// public key, or by its name under the authority of a cluster.
+type Identity struct {
+	Key         string // what others know it by
+	certificate tls.Certificate
+	authority   *authority // nil where keys are pinned
+}
+
+// caller is the key of who has sent a request.
+func (i *Identity) caller(r *http.Request) string {
+	switch {
+	case r.TLS == nil || len(r.TLS.PeerCertificates) == 0:
+		return ""
+	case i.authority != nil:
+		return i.authority.key(cluster.Caller(r))
+	}
+	return keyOf(r.TLS.PeerCertificates[0])
+}
+
+// NewIdentity draws a key, and returns the text of a file with it and its certificate.
+func NewIdentity(name string, now time.Time) ([]byte, error) {
+	if !memberName.MatchString(name) {
+		return nil, fmt.Errorf("make identity: %q cannot be a member's name", name)
+	}
+	random := entropy.New()
+	raw := make([]byte, ed25519.SeedSize)
+	if _, err := random.Read(raw); err != nil {
+		return nil, fmt.Errorf("make identity: %w", err)
+	}
+	private := ed25519.NewKeyFromSeed(raw)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	certificate, err := x509.CreateCertificate(random, template, template, private.Public(), private)
+	if err != nil {
+		return nil, fmt.Errorf("make identity: %w", err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, fmt.Errorf("make identity: %w", err)
+	}
+	return append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})...), nil
+}
+
+// ReadIdentity reads the file of an identity, which nobody else may be able to read.
+func ReadIdentity(path string) (*Identity, error) {
+	if err := custody.Secret(path); err != nil {
+		return nil, fmt.Errorf("read identity: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read identity: %w", err)
+	}
+	pair, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		return nil, fmt.Errorf("read identity %s: %w", path, err)
+	}
+	return &Identity{Key: keyOf(pair.Leaf), certificate: pair}, nil
+}
+
+func keyOf(c *x509.Certificate) string {
+	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
+	return hex.EncodeToString(sum[:])
+}
+
+var errStranger = errors.New("the other side has not the key of the member")
+
+// The names in certificates count for nothing, nor who signed them: TLS proves that the other
+// side has the private key, and its public key is the one that was pinned.
+
+// server is how a member listens: to members alone.
+func (i *Identity) server(f *Federation) *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate}, ClientAuth: tls.RequireAnyClientCert,
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 {
+				return errStranger
+			}
+			if _, role := f.who(keyOf(s.PeerCertificates[0])); role == "" {
+				return errStranger
+			}
+			return nil
+		}}
+}
+
+// client is how a member speaks to another.
+func (i *Identity) client(to Member) *tls.Config {
+	if i.authority != nil {
+		return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate}, RootCAs: i.authority.pool, ServerName: to.Name}
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate},
+		InsecureSkipVerify: true, //nolint:gosec // the key is pinned below, which is more than a chain of signatures
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 || keyOf(s.PeerCertificates[0]) != to.Key {
+				return errStranger
+			}
+			return nil
+		}}
+}

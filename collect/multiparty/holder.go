@@ -1,0 +1,466 @@
+package multiparty
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strconv"
+	"sync"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/people"
+)
+
+// HolderOptions say who a holder is, what it answers from, and where it keeps its state.
+type HolderOptions struct {
+	Name       string
+	Federation *Federation
+	Identity   *Identity
+	State      string // the file
+	Database   *discreet.Database
+	// People, if it is not nil, has an account for every asker who may ask, with quotas and
+	// limits. If it is nil the askers of the federation may ask, and the budget alone bounds them.
+	People  *people.Accounts
+	Catalog []byte // its digest, which approvals bind
+	Now     func() time.Time
+	Log     *slog.Logger
+	// Patience is how long a party may take to answer.
+	Patience time.Duration
+}
+
+// A Holder answers for private data: it offers, charges, and shares.
+type Holder struct {
+	HolderOptions
+	db *sql.DB
+
+	mu      sync.Mutex
+	running map[string]chan struct{} // by task: closed when the request that carries it out ends
+}
+
+// A holder's tables. A task's row is made when its shares are, before any leaves; what a party
+// has acknowledged goes.
+const holderSchema = `
+CREATE TABLE IF NOT EXISTS tasks (digest TEXT PRIMARY KEY, task BLOB NOT NULL, reply BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS outbox (task TEXT NOT NULL, party TEXT NOT NULL, message BLOB NOT NULL, PRIMARY KEY (task, party)) STRICT;
+CREATE TABLE IF NOT EXISTS parties (name TEXT PRIMARY KEY, records INTEGER NOT NULL) STRICT;
+`
+
+// OpenHolder opens a holder's state, and makes it if there is none.
+func OpenHolder(ctx context.Context, o HolderOptions) (*Holder, error) {
+	if m, ok := o.Federation.holder(o.Name); !ok || m.Key != o.Identity.Key {
+		return nil, fmt.Errorf("open holder: the federation has no holder %q with the key of this identity", o.Name)
+	}
+	db, err := openState(ctx, o.State, holderSchema)
+	if err != nil {
+		return nil, fmt.Errorf("open holder: %w", err)
+	}
+	return &Holder{HolderOptions: o, db: db, running: map[string]chan struct{}{}}, nil
+}
+
+// Close closes the state.
+func (h *Holder) Close() error { return h.db.Close() }
+
+// Handler answers members.
+func (h *Holder) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", handle(h.Federation, h.Identity, "", h.Log, func(*http.Request, Member) ([]byte, error) { return []byte("{}"), nil }))
+	mux.HandleFunc("POST /offers", handle(h.Federation, h.Identity, "asker", h.Log, h.offer))
+	mux.HandleFunc("PUT /tasks/{task}", handle(h.Federation, h.Identity, "asker", h.Log, h.task))
+	mux.HandleFunc("POST /tasks/{task}/answer", handle(h.Federation, h.Identity, "asker", h.Log, h.answer))
+	return mux
+}
+
+// prepare plans a statement for an asker, who sees the tables that the account may.
+func (h *Holder) prepare(ctx context.Context, from Member, s *Statement) (*discreet.Statement, discreet.Payer, error) {
+	payer := discreet.Payer{Catalog: h.Catalog}
+	o, err := s.options(from.Name)
+	if err != nil {
+		return nil, payer, err
+	}
+	db := h.Database
+	if h.People != nil {
+		account, err := h.People.Certified(ctx, from.Name)
+		if errors.Is(err, people.ErrSignIn) {
+			return nil, payer, problem(unauthorized, "the asker has no account at this holder")
+		}
+		if err != nil {
+			return nil, payer, err
+		}
+		if !account.Within(h.Now()) {
+			return nil, payer, problem(unauthorized, "the account may not ask at this time")
+		}
+		payer.Holders, payer.Rules = account.Holders(), account.Seen()
+		payer.Suspend = func(ctx context.Context, reservation int64) error {
+			return h.People.Suspend(ctx, account.Name, reservation)
+		}
+		db = db.Only(account.Allows)
+	}
+	prepared, err := db.Prepare(ctx, s.Text, o)
+	return prepared, payer, err
+}
+
+// offer says what a statement would be here. It costs nothing.
+func (h *Holder) offer(r *http.Request, from Member) ([]byte, error) {
+	data, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	var s Statement
+	if err := strict(data, &s); err != nil {
+		return nil, problem(invalidMessage, "the statement cannot be read: "+err.Error())
+	}
+	prepared, _, err := h.prepare(r.Context(), from, &s)
+	if err != nil {
+		return nil, err
+	}
+	o, err := prepared.Offer()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// A Reply is what a holder says of a task that it has answered.
+type Reply struct {
+	Holder    string             `json:"holder"`
+	Domain    string             `json:"domain"`
+	Cost      json.RawMessage    `json:"cost"` // a discreet.Cost
+	Remaining discreet.Remaining `json:"remaining"`
+}
+
+// alone lets one request at a time carry out a task.
+func (h *Holder) alone(ctx context.Context, task string) (done func(), err error) {
+	for {
+		h.mu.Lock()
+		other, is := h.running[task]
+		if !is {
+			mine := make(chan struct{})
+			h.running[task] = mine
+			h.mu.Unlock()
+			return func() {
+				h.mu.Lock()
+				delete(h.running, task)
+				h.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		h.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// task answers a task once, and hands its shares out until every party has its own. Asked
+// again it sends what is left, of the same bytes, and replies the same.
+func (h *Holder) task(r *http.Request, from Member) ([]byte, error) {
+	hash := r.PathValue("task")
+	data, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	done, err := h.alone(r.Context(), hash)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	reply, err := h.replied(r.Context(), hash, data)
+	if err != nil {
+		return nil, err
+	}
+	if reply == nil {
+		task, err := decodeTask(data, hash, h.Federation, h.Now())
+		if err != nil {
+			return nil, err
+		}
+		if task.Asker != from.Name {
+			return nil, problem(unauthorized, "somebody else has asked this")
+		}
+		if reply, err = h.carryOut(r.Context(), hash, data, task, from); err != nil {
+			return nil, err
+		}
+	}
+	return reply, h.handOut(r.Context(), hash)
+}
+
+// replied is the reply of a task that was answered; nil of another.
+func (h *Holder) replied(ctx context.Context, hash string, data []byte) (reply []byte, err error) {
+	if digest(data) != hash {
+		return nil, problem(taskMismatch, "the digest is not that of the task")
+	}
+	err = h.db.QueryRowContext(ctx, "SELECT reply FROM tasks WHERE digest = ?", hash).Scan(&reply)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return reply, err
+}
+
+// joint designs a task's statement, if the task says of this holder what is so.
+func (h *Holder) joint(ctx context.Context, task *Task, from Member) (*discreet.Joint, discreet.Payer, error) {
+	prepared, payer, err := h.prepare(ctx, from, &task.Statement)
+	if err != nil {
+		return nil, payer, err
+	}
+	own, err := prepared.Offer()
+	if err != nil {
+		return nil, payer, err
+	}
+	mine, ok := task.names[h.Name]
+	if !ok {
+		return nil, payer, problem(taskMismatch, "the task is not for this holder")
+	}
+	if !reflect.DeepEqual(mine.Offer, own) {
+		return nil, payer, problem(taskMismatch, "the task has another offer than this holder makes: its catalog may have changed")
+	}
+	var names []string
+	var offers []*discreet.Offer
+	for _, t := range task.Holders {
+		names, offers = append(names, t.Name), append(offers, t.Offer)
+	}
+	j, err := prepared.Joint(names, offers, len(task.Parties))
+	return j, payer, err
+}
+
+// carryOut charges a task and makes its shares durable.
+func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *Task, from Member) (reply []byte, err error) {
+	j, payer, err := h.joint(ctx, task, from)
+	if err != nil {
+		return nil, err
+	}
+	demanded, err := j.Noise()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.present(ctx); err != nil { // before anything is charged
+		return nil, err
+	}
+	shared, err := j.Share(ctx, payer, hash, func(s *discreet.Shared) error {
+		cost, err := json.Marshal(s.Cost)
+		if err != nil {
+			return err
+		}
+		if reply, err = json.Marshal(Reply{h.Name, j.Domain(), cost, s.Remaining}); err != nil {
+			return err
+		}
+		// The charge is made: what becomes of the request must not lose it.
+		return h.keep(context.WithoutCancel(ctx), hash, data, task, reply, func(party int) shareMessage {
+			return shareMessage{Task: data, Bits: j.Bits(), Noise: demanded, Share: s.Shares[party]}
+		})
+	})
+	switch {
+	case errors.Is(err, ledger.ErrUnfinished):
+		return nil, problem(taskLost, "the task was charged and its shares were lost; ask anew, at a new charge")
+	case errors.Is(err, ledger.ErrLimit) && h.People != nil:
+		return nil, h.pending(ctx, j, payer, hash)
+	case err != nil:
+		return nil, err
+	}
+	for _, s := range shared.Shares {
+		clear(s)
+	}
+	return reply, nil
+}
+
+// keep stores a task with what is to be sent.
+func (h *Holder) keep(ctx context.Context, hash string, data []byte, task *Task, reply []byte, message func(party int) shareMessage) error {
+	tx, err := h.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, "INSERT INTO tasks VALUES (?, ?, ?)", hash, data, reply); err != nil {
+		return err
+	}
+	for i, p := range task.Parties {
+		text, err := json.Marshal(message(i))
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO outbox VALUES (?, ?, ?)", hash, p.Name, text); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// pending asks the owner for a statement over the account's limit.
+func (h *Holder) pending(ctx context.Context, j *discreet.Joint, payer discreet.Payer, hash string) error {
+	request, err := j.Request(payer, hash)
+	if err != nil {
+		return err
+	}
+	a, err := h.People.Ask(ctx, request, j.Canonical())
+	if err != nil {
+		return err
+	}
+	if a.Status == ledger.Denied {
+		return problem(approvalDenied, "the owner has denied this statement: "+people.Shown(a.Why))
+	}
+	p := problem(approvalPending, "an owner must approve this statement first")
+	p.Approval = strconv.FormatInt(a.ID, 10)
+	return p
+}
+
+// present asks every party whether it is there, and the one that it was.
+func (h *Holder) present(ctx context.Context) error {
+	for _, m := range h.Federation.Parties {
+		before, err := h.known(ctx, m.Name)
+		if err != nil {
+			return err
+		}
+		data, err := h.call(ctx, m, http.MethodGet, "/records", nil)
+		if err != nil {
+			return err
+		}
+		var r receipt
+		if err := strict(data, &r); err != nil {
+			return problem(partyUnreachable, "party "+m.Name+" answers with something else")
+		}
+		if err := h.witness(ctx, h.db, m.Name, before, r.Records); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known is how many records a party had, when it was last heard of.
+func (h *Holder) known(ctx context.Context, party string) (records int64, err error) {
+	err = h.db.QueryRowContext(ctx, "SELECT records FROM parties WHERE name = ?", party).Scan(&records)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return records, err
+}
+
+type executor interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// witness compares what a party has written with what it had before it was asked. A party whose
+// state is a copy of an older one could draw noise twice on one sum, and the difference would
+// tell the noise.
+func (h *Holder) witness(ctx context.Context, db executor, party string, before, records int64) error {
+	if records < before {
+		h.Log.Error("party was restored from an older copy", "party", party, "records", records, "before", before)
+		return problem(partyRestored, "party "+party+" has fewer records than it had: it was restored from an older copy")
+	}
+	_, err := db.ExecContext(ctx, "INSERT INTO parties VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET records = max(records, excluded.records)", party, records)
+	return err
+}
+
+// handOut sends what is left of a task's shares. A share that was acknowledged is forgotten.
+func (h *Holder) handOut(ctx context.Context, hash string) error {
+	for _, m := range h.Federation.Parties {
+		var message []byte
+		err := h.db.QueryRowContext(ctx, "SELECT message FROM outbox WHERE task = ? AND party = ?", hash, m.Name).Scan(&message)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		before, err := h.known(ctx, m.Name)
+		if err != nil {
+			return err
+		}
+		data, err := h.call(ctx, m, http.MethodPut, "/tasks/"+hash+"/share", message)
+		if err != nil {
+			return err
+		}
+		var r receipt
+		if err := strict(data, &r); err != nil || r.Task != hash {
+			return problem(partyUnreachable, "party "+m.Name+" answers with something else")
+		}
+		if err := h.delivered(ctx, hash, m.Name, before, r.Records); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Holder) delivered(ctx context.Context, hash, party string, before, records int64) error {
+	tx, err := h.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := h.witness(ctx, tx, party, before, records); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM outbox WHERE task = ? AND party = ?", hash, party); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// call asks a party. What it refuses passes on; all else means that it cannot be reached.
+func (h *Holder) call(ctx context.Context, m Member, method, path string, message []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.Patience)
+	defer cancel()
+	data, err := call(ctx, h.Identity, m, method, path, message)
+	var p *Problem
+	if errors.As(err, &p) {
+		return nil, p
+	}
+	if err != nil {
+		h.Log.Warn("party cannot be reached", "party", m.Name, "cause", err)
+		return nil, problem(partyUnreachable, "party "+m.Name+" cannot be reached")
+	}
+	return data, nil
+}
+
+// answer computes what the statement makes of the noisy totals: post-processing, for nothing.
+func (h *Holder) answer(r *http.Request, from Member) ([]byte, error) {
+	hash := r.PathValue("task")
+	data, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	var totals struct {
+		Totals []byte `json:"totals"`
+	}
+	if err := strict(data, &totals); err != nil {
+		return nil, problem(invalidMessage, "the totals cannot be read: "+err.Error())
+	}
+	var stored []byte
+	err = h.db.QueryRowContext(r.Context(), "SELECT task FROM tasks WHERE digest = ?", hash).Scan(&stored)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, problem(unrecognizedTask, "this holder has not answered such a task")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var task Task
+	if err := strict(stored, &task); err != nil {
+		return nil, err
+	}
+	if task.Asker != from.Name {
+		return nil, problem(unauthorized, "somebody else has asked this")
+	}
+	task.names = map[string]TaskHolder{}
+	for _, t := range task.Holders {
+		task.names[t.Name] = t
+	}
+	j, _, err := h.joint(r.Context(), &task, from)
+	if err != nil {
+		return nil, err
+	}
+	a, err := j.Conclude(r.Context(), totals.Totals)
+	if err != nil {
+		var refused *discreet.Refusal
+		if !errors.As(err, &refused) && !errors.Is(err, discreet.ErrUnavailable) {
+			return nil, problem(invalidMessage, "these are no totals of the task")
+		}
+		return nil, err
+	}
+	return json.Marshal(a)
+}

@@ -1,0 +1,35 @@
+package multiparty
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Serve answers at an address until ctx ends. ready is called with the address that it has.
+func Serve(ctx context.Context, address string, as *Identity, f *Federation, h http.Handler, log *slog.Logger, ready func(address string) error) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)} // what strangers send
+	if err := ready(l.Addr().String()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(tls.NewListener(l, as.server(f))) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return server.Shutdown(drain)
+}

@@ -1,0 +1,104 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/collect/multiparty"
+	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// federated is what the flags of a federation's query say.
+type federated struct {
+	file, identity string
+	holders        []string
+	patience       time.Duration
+}
+
+func (f *federated) define(fs *flag.FlagSet) {
+	fs.StringVar(&f.file, "federation", "", "ask the holders of data that `FILE` names, together, instead of a catalog's; see docs/collect/multiparty.md")
+	fs.StringVar(&f.identity, "identity", "", "the `FILE` with the asker's private key (default the one that the federation's file names)")
+	fs.Func("holders", "ask these holders of the federation alone: `A,B,...`", func(text string) error {
+		f.holders = strings.Split(text, ",")
+		return nil
+	})
+	fs.DurationVar(&f.patience, "patience", time.Minute, "ask members of a federation that do not answer again, for this `TIME`")
+}
+
+// elsewhere are the flags that say what holders' catalogs and ledgers say.
+var elsewhere = []string{"catalog", "ledger", "anchor", "ledger-key", "key", "analyst"}
+
+func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Terminal, out *printing, text string, o *discreet.QueryOptions) error {
+	for _, g := range c.Given {
+		if slices.Contains(elsewhere, g.Name) {
+			return diagnostic.New("D115", diagnostic.Span{}, "--federation and --%s exclude each other", g.Name).
+				Because("catalogs and ledgers are the holders', and who asks is known by the identity")
+		}
+	}
+	by := command.WhoCalls()
+	if err := command.OwnersAlone(by, f.file, f.identity); err != nil {
+		return err
+	}
+	federation, err := multiparty.ReadFederation(f.file)
+	if err != nil {
+		return err
+	}
+	path := cmp.Or(f.identity, federation.Identity)
+	if path == "" {
+		return diagnostic.New("D242", diagnostic.Span{}, "nobody asks").Try(`write identity = "NAME.pem" into %s, or give --identity`, f.file)
+	}
+	identity, err := multiparty.ReadIdentity(path)
+	if err != nil {
+		return diagnostic.New("D242", diagnostic.Span{}, "%v", err).Try("discreet multiparty key NAME makes one")
+	}
+	statement, err := multiparty.NewStatement(text, o)
+	if err != nil {
+		return err
+	}
+	done := t.Busy(ctx, "asking holders and parties")
+	a, err := multiparty.Ask(ctx, multiparty.AskOptions{Federation: federation, Identity: identity, Holders: f.holders, Now: time.Now, Patience: f.patience, Wait: wait}, statement)
+	done()
+	if err != nil {
+		return err
+	}
+	if out.form == "json" {
+		return t.WriteJSON(a)
+	}
+	if err := out.write(t, a.Answer); err != nil {
+		return err
+	}
+	sayTrust(t, a.Federation)
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sayTrust prints who had to be trusted with what.
+func sayTrust(t *terminal.Terminal, of multiparty.Trust) {
+	say := func(format string, args ...any) { t.Say("%s", t.Paint(terminal.Dim, fmt.Sprintf(format, args...))) }
+	for _, h := range of.Holders {
+		say("holder %s: trusted with %s; left in %s: %s", h.Holder, h.With, h.Domain, terminal.RemainingText(h.Remaining))
+	}
+	for _, p := range of.Parties {
+		say("party %s: trusted with this: %s", p.Name, p.With)
+	}
+	say("guarantee: %s", of.Unbounded)
+	say("%s", of.Computational)
+}
