@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"net/http"
@@ -15,6 +16,9 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 )
 
 var secretField = regexp.MustCompile(`class="secret">([^<]*)<`)
@@ -25,6 +29,9 @@ var secretField = regexp.MustCompile(`class="secret">([^<]*)<`)
 func TestFormsCountOnce(t *testing.T) {
 	s := open(t)
 	olga := s.signIn(t, "olga")
+	if err := s.People.Add(t.Context(), "test", "berta", people.Owner, gatewaytest.Password); err != nil {
+		t.Fatal(err)
+	}
 	twice := func(path string, form url.Values) (password string) {
 		t.Helper()
 		var answers [4]response
@@ -66,14 +73,39 @@ func TestFormsCountOnce(t *testing.T) {
 	if r := olga.post(t, "/people/anna", url.Values{"do": {"rotate"}, "token": rotate["token"]}); r.StatusCode != http.StatusBadRequest {
 		t.Errorf("a form without its number: %s", r.Status)
 	}
-	if own := twice("/people/olga", olga.form(t, "/people/olga", url.Values{"do": {"rotate"}})); !holds("olga", own) {
+	self := olga.form(t, "/people/olga", url.Values{"do": {"rotate"}})
+	own := twice("/people/olga", self)
+	if !holds("olga", own) || twice("/people/olga", self) != own {
 		t.Error("the password that was shown is not olga's")
 	}
-	if r := olga.get(t, "/people"); r.StatusCode != http.StatusSeeOther {
-		t.Errorf("the session goes on under another password: %s", r.Status)
+	for range 2 {
+		if r := olga.get(t, "/people"); r.StatusCode != http.StatusSeeOther {
+			t.Errorf("the session goes on under another password: %s", r.Status)
+		}
 	}
 	if r := olga.post(t, "/people/olga", url.Values{"do": {"rotate"}, "token": rotate["token"], "once": {"made up"}}); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("a form of a session that has ended: %s", r.Status)
+	}
+	s.pass(2 * time.Minute)
+	if r := olga.post(t, "/people/olga", self); r.StatusCode == http.StatusOK || strings.Contains(r.body, own) {
+		t.Errorf("the same form later: %s", r.Status)
+	}
+	if r := olga.post(t, "/people/olga", self); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("the session is still there: %s", r.Status)
+	}
+
+	// A session whose account was disabled does not begin again with it, also where it did something just before.
+	berta := s.signIn(t, "berta")
+	if r := berta.post(t, "/people", berta.form(t, "/people", url.Values{"name": {"carl"}, "role": {"analyst"}})); r.StatusCode != http.StatusOK {
+		t.Fatalf("berta adds carl: %s", r.Status)
+	}
+	for _, act := range []func(context.Context, string, string) error{s.People.Disable, s.People.Enable} {
+		if err := act(t.Context(), "test", "berta"); err != nil {
+			t.Fatal(err)
+		}
+		if r := berta.get(t, "/people"); r.StatusCode != http.StatusSeeOther {
+			t.Errorf("the session of a disabled account: %s", r.Status)
+		}
 	}
 }
 

@@ -147,8 +147,8 @@ func (v *visit) recognise() error {
 		return nil
 	}
 	account, err := v.session.account.Current(v.r.Context())
-	if errors.Is(err, people.ErrEnded) {
-		v.sessions.end(v.session)
+	if errors.Is(err, people.ErrEnded) || err == nil && v.sessions.hasLapsed(v.session) {
+		v.sessions.lapse(v.session)
 		v.session, v.ended = nil, v.session
 		return nil
 	}

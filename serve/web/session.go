@@ -31,6 +31,7 @@ type session struct {
 	message string // for the next page
 	answers []*kept
 	deeds   []*deed
+	lapsed  bool // its account has ended: it only shows again what it did last
 }
 
 type digest [sha256.Size]byte
@@ -174,6 +175,7 @@ func (s *sessions) find(id string) *session {
 		return nil
 	}
 	one.seen = now
+	s.fade(one)
 	return one
 }
 
@@ -203,6 +205,27 @@ func (s *sessions) renew(one *session, with string) (id string, fresh bool) {
 		delete(one.ids, oldest)
 	}
 	return id, true
+}
+
+// lapse ends a session whose account has ended, as soon as nobody can click twice on what it
+// did last.
+func (s *sessions) lapse(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.lapsed = true
+	for _, d := range one.deeds {
+		if s.now().Sub(d.at) < repeats {
+			return
+		}
+	}
+	s.forget(one)
+}
+
+// hasLapsed reports whether a session's account has ended.
+func (s *sessions) hasLapsed(one *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return one.lapsed
 }
 
 // end ends a session.
