@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -63,7 +64,7 @@ func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
 	case Node:
 		c.Notes = append(c.Notes, "the unit is a node: all of its data, or none; a person at one node is covered by it, a person at several is not")
 	case Person:
-		c.Notes = append(c.Notes, fmt.Sprintf("the unit is a person at one node, with %d examples at most; somebody at k nodes is covered by k times the rho", max(p.PerUnit, 1)))
+		c.Notes = append(c.Notes, fmt.Sprintf("the unit is a person at one node, of whose examples at most %d count; somebody at k nodes is covered by k times the rho", max(p.PerUnit, 1)))
 	}
 	c.Notes = append(c.Notes,
 		"that a node is enrolled, and in which rounds it took part, is not hidden",
@@ -79,9 +80,17 @@ func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
 
 // Model returns the model of a run that has no more rounds, as the commands of package learn
 // read it.
-func (s *State) Model(p Plan, n privacy.Neighbours, names []string, encoding json.RawMessage, date time.Time) (*learn.Model, error) {
+func (s *State) Model(p Plan, n privacy.Neighbours, names []string, e *example.Encoding, date time.Time) (*learn.Model, error) {
 	if s.Round < p.Rounds {
 		return nil, fmt.Errorf("%d of %d rounds are made", s.Round, p.Rounds)
+	}
+	about := map[string]any{"source": "a federation", "encoding": e, "selection": example.Selection{PerUnit: max(p.PerUnit, 1)}}
+	if e != nil {
+		about["classes"] = e.ClassNames()
+	}
+	encoding, err := json.Marshal(about)
+	if err != nil {
+		return nil, err
 	}
 	m := &learn.Model{Network: p.Network, Encoding: encoding, Parameters: s.Weights}
 	if p.Privacy == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/collect/federated/coordinator"
 	"github.com/discreet-dp/discreet/collect/shuffle/process"
 	"github.com/discreet-dp/discreet/internal/cli/account"
 	"github.com/discreet-dp/discreet/internal/cli/agent"
@@ -12,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/cluster"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
+	"github.com/discreet-dp/discreet/internal/cli/federated"
 	"github.com/discreet-dp/discreet/internal/cli/learn"
 	"github.com/discreet-dp/discreet/internal/cli/local"
 	"github.com/discreet-dp/discreet/internal/cli/multiparty"
@@ -32,7 +34,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
-		serve.Command(), agent.Command(), cluster.Command(process.Profile()), multiparty.Command(),
+		serve.Command(), agent.Command(), cluster.Command(process.Profile(), coordinator.Profile()), multiparty.Command(), federated.Command(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,12 +104,12 @@ type Progress struct {
 
 // A run is what is kept of one. Its file is written when a round is finished.
 type run struct {
-	Proposal Proposal         `json:"proposal"`
-	Progress Progress         `json:"progress"`
-	Declared map[string]int64 `json:"declared"`
-	Encoding json.RawMessage  `json:"encoding,omitempty"`
-	State    *federated.State `json:"state,omitempty"`
-	Date     time.Time        `json:"date"`
+	Proposal Proposal          `json:"proposal"`
+	Progress Progress          `json:"progress"`
+	Declared map[string]int64  `json:"declared"`
+	Encoding *example.Encoding `json:"encoding,omitempty"`
+	State    *federated.State  `json:"state,omitempty"`
+	Date     time.Time         `json:"date"`
 
 	mu    sync.Mutex
 	begin chan struct{} // closed to begin without those who wait
@@ -254,8 +255,12 @@ func (c *Coordinator) Model(id string) ([]byte, error) {
 		return nil, ErrEarly
 	}
 	var names []string
-	for name := range r.Declared {
-		names = append(names, name+"/"+r.Proposal.Plan.Data)
+	for _, round := range r.Progress.Rounds {
+		for _, name := range round.Nodes {
+			if of := name + "/" + r.Proposal.Plan.Data; !slices.Contains(names, of) {
+				names = append(names, of)
+			}
+		}
 	}
 	slices.Sort(names)
 	m, err := r.State.Model(*r.Proposal.Plan, privacy.AddRemove, names, r.Encoding, r.Date)
@@ -426,15 +431,11 @@ func (c *Coordinator) enrollNode(ctx context.Context, r *run, name string, peer 
 		return node.Status{}, &cluster.Problem{Type: "badRequest", Detail: "it has no data of that name"}
 	}
 	if r.Proposal.Plan != nil {
-		encoding, err := json.Marshal(all[i].Encoding)
-		if err != nil {
-			return node.Status{}, err
-		}
 		r.mu.Lock()
-		if all[i].Encoding != nil && r.Encoding == nil {
-			r.Encoding = encoding
+		if r.Encoding == nil {
+			r.Encoding = all[i].Encoding
 		}
-		same := all[i].Encoding == nil || string(r.Encoding) == string(encoding)
+		same := reflect.DeepEqual(r.Encoding, all[i].Encoding)
 		r.Declared[name] = all[i].Units
 		r.mu.Unlock()
 		if !same {

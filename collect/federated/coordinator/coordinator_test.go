@@ -94,11 +94,11 @@ func accuracy(t *testing.T, data []byte, csv string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &example.Encoding{}
-	if err := json.Unmarshal(m.Encoding, e); err != nil {
+	var about struct{ Encoding *example.Encoding }
+	if err := json.Unmarshal(m.Encoding, &about); err != nil {
 		t.Fatal(err)
 	}
-	set := must(example.CSV(t.Context(), csv, e, "", example.Selection{PerUnit: 1}))
+	set := must(example.CSV(t.Context(), csv, about.Encoding, "", example.Selection{PerUnit: 1}))
 	rows := make([]int, set.Len())
 	for i := range rows {
 		rows[i] = i
