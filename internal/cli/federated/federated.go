@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -192,7 +191,7 @@ func (a *asking) propose(ctx context.Context, t *terminal.Terminal, p coordinato
 		return nil, g, err
 	}
 	p.ID, p.Reason = a.id, a.reason
-	if err := call(ctx, s, http.MethodPost, "/runs", p, &g); err != nil {
+	if err := call(ctx, s, "POST", "/runs", p, &g); err != nil {
 		return nil, g, err
 	}
 	done := t.Busy(ctx, "waiting for the nodes")
@@ -204,7 +203,7 @@ func (a *asking) propose(ctx context.Context, t *terminal.Terminal, p coordinato
 		case <-ctx.Done():
 			return nil, g, ctx.Err()
 		}
-		if err := call(ctx, s, http.MethodGet, "/runs/"+a.id, nil, &g); err != nil {
+		if err := call(ctx, s, "GET", "/runs/"+a.id, nil, &g); err != nil {
 			return nil, g, err
 		}
 	}
@@ -240,7 +239,7 @@ discreet evaluate and predict read.`,
 		}
 		if *out != "" && g.Phase == coordinator.Finished {
 			var model []byte
-			if err := call(ctx, s, http.MethodGet, "/runs/"+a.id+"/model", nil, &model); err != nil {
+			if err := call(ctx, s, "GET", "/runs/"+a.id+"/model", nil, &model); err != nil {
 				return err
 			}
 			if err := os.WriteFile(*out, model, 0o644); err != nil { //nolint:gosec // a model is released
@@ -345,9 +344,9 @@ func status() *command.Command {
 		}
 		var g coordinator.Progress
 		if *begin {
-			err = call(ctx, s, http.MethodPost, "/runs/"+id+"/begin", struct{}{}, &g)
+			err = call(ctx, s, "POST", "/runs/"+id+"/begin", struct{}{}, &g)
 		} else {
-			err = call(ctx, s, http.MethodGet, "/runs/"+id, nil, &g)
+			err = call(ctx, s, "GET", "/runs/"+id, nil, &g)
 		}
 		if err != nil {
 			return err
