@@ -63,6 +63,10 @@ prints; a test fails when it is out of date. The statements speak of the catalog
 func refusalsPage(t *testing.T, root string) string {
 	var table, page strings.Builder
 	group := ""
+	demo := t.TempDir()
+	if _, err := clinic.Write(demo); err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range diagnostic.Entries() {
 		if g := stage(e.Code); g != group {
 			group = g
@@ -77,7 +81,7 @@ func refusalsPage(t *testing.T, root string) string {
 			if x.kind == "" {
 				return
 			}
-			printed := x.execute(t, root)
+			printed := x.execute(t, root, demo)
 			if !strings.Contains(printed, "error["+e.Code+"]") && !strings.Contains(printed, `"code":"`+e.Code+`"`) {
 				t.Errorf("%s\nis not refused with %s:\n%s", x.text, e.Code, printed)
 			}
@@ -213,11 +217,12 @@ func (x shownRefusal) shown() string {
 	return strings.Join(lines, "\n")
 }
 
-// execute runs the example and returns what the command says on standard error.
-func (x shownRefusal) execute(t *testing.T, root string) string {
+// execute runs the example and returns what the command says on standard error. In demo are
+// the demo's files.
+func (x shownRefusal) execute(t *testing.T, root, demo string) string {
 	t.Chdir(t.TempDir())
 	if x.clinic {
-		if _, err := clinic.Write("."); err != nil {
+		if err := os.CopyFS(".", os.DirFS(demo)); err != nil {
 			t.Fatal(err)
 		}
 		if _, code := say(t, t.Context(), "ledger", "create"); code != 0 {
