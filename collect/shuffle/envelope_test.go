@@ -98,8 +98,11 @@ func TestEnvelopes(t *testing.T) {
 		}
 	}
 	r := must(p.RequestToken(&issuer.PublicKey, shuffle.First))
-	if _, err := r.Finish(must(shuffle.SignBlinded(stranger, r.Blinded))); err == nil {
-		t.Error("an answer of another issuer was taken")
+	// What is blinded for one key may be too large for another, whose holder then has no answer.
+	if signed, err := shuffle.SignBlinded(stranger, r.Blinded); err == nil {
+		if _, err := r.Finish(signed); err == nil {
+			t.Error("an answer of another issuer was taken")
+		}
 	}
 }
 

@@ -230,6 +230,7 @@ var bans = []ban{
 	{from: "./internal/cli/...", to: "./internal/cli/multiparty", except: []string{"./internal/cli", "./internal/cli/cluster"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/learn", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/federated", except: []string{"./internal/cli"}, why: "families of commands know no other"},
+	{from: "./internal/cli/...", to: "./internal/cli/shuffle", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/cluster", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/terminal", to: "./internal/cli/...", why: "the terminal is below all commands"},
 	{from: "./internal/cli/command", to: "./internal/cli/workplace", why: "the frame opens nothing"},

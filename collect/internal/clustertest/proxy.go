@@ -14,6 +14,7 @@ type Proxy struct {
 	to     string
 	listen net.Listener
 	cut    atomic.Bool
+	mute   atomic.Bool
 	after  atomic.Int64 // bytes of answers until a connection is cut; negative: never
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -56,7 +57,10 @@ func (p *Proxy) Cut() {
 }
 
 // Mend lets connections through again.
-func (p *Proxy) Mend() { p.cut.Store(false); p.after.Store(-1) }
+func (p *Proxy) Mend() { p.cut.Store(false); p.mute.Store(false); p.after.Store(-1) }
+
+// Mute loses answers from now on: the other side does what it is asked, and nobody learns it.
+func (p *Proxy) Mute() { p.mute.Store(true) }
 
 // CutAfter cuts each connection once so many bytes of answers have come through it: the
 // other side has done what it was asked, and nobody learns it.
@@ -125,6 +129,9 @@ func (p *Proxy) pipe(to io.Writer, from io.Reader, limit *atomic.Int64) {
 			p.mu.Lock()
 			p.seen = append(p.seen, buffer[:n]...)
 			p.mu.Unlock()
+		}
+		if limit != nil && p.mute.Load() && err == nil {
+			continue
 		}
 		if _, failed := to.Write(buffer[:n]); failed != nil || err != nil {
 			return

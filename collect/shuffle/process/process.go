@@ -65,7 +65,7 @@ func Profile() cluster.Profile {
 }
 
 func members(s cluster.Settings) ([]cluster.Member, error) {
-	q, err := question(s)
+	q, err := Question(s)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func members(s cluster.Settings) ([]cluster.Member, error) {
 	}, nil
 }
 
-// question reads settings.
-func question(s cluster.Settings) (*shuffle.Question, error) {
+// Question reads the settings of the profile.
+func Question(s cluster.Settings) (*shuffle.Question, error) {
 	q := &shuffle.Question{Kind: shuffle.Kind(s["kind"]), Tokens: true}
 	var errs []error
 	number := func(name string) int {

@@ -62,6 +62,9 @@ func NewRespondents(ctx context.Context, s *cluster.Station) (*Respondents, erro
 	return r, nil
 }
 
+// Protocol is the question that they are asked.
+func (r *Respondents) Protocol() *shuffle.Protocol { return r.p }
+
 // An Answer is one respondent's.
 type Answer struct {
 	Code   string   // by which the respondent is enrolled
