@@ -74,6 +74,10 @@ department = { type = "text", domain = ["ward 0", "ward 1", "ward 2", "ward 3", 
 cost = { type = "double", lower = 0, upper = 3000 }
 `
 
+// withPlaces also declares a key whose values nobody has listed, and a budget for many choices
+// of groups.
+var withPlaces = strings.Replace(catalog, "delta = 1e-7", "delta = 0.5\nselection_delta = 0.4", 1) + "place = { type = \"text\" }\n"
+
 // password is that of all accounts.
 const password = "correct horse battery"
 
@@ -129,7 +133,14 @@ func plain(b *testing.B) *sql.DB {
 	return db
 }
 
-func start(b *testing.B, catalog string) (s server) {
+// start starts a server whose answers leave at once.
+func start(b *testing.B, catalog string) server {
+	b.Helper()
+	return paced(b, catalog, 0)
+}
+
+// paced starts a server whose answers take whole multiples of a step.
+func paced(b *testing.B, catalog string, step time.Duration) (s server) {
 	b.Helper()
 	run := func(in string, args ...string) string {
 		c := command(b, append(args, "--catalog", catalog)...)
@@ -151,7 +162,7 @@ func start(b *testing.B, catalog string) (s server) {
 	}
 	dir := filepath.Dir(catalog)
 	config, ready := filepath.Join(dir, "serve.toml"), filepath.Join(dir, "ready.json")
-	if err := os.WriteFile(config, []byte("step = \"0s\"\n[limits]\nconnections = 1200\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, "step = %q\n[limits]\nconnections = 1200\n", step), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	c := command(b, "serve", "--catalog", catalog, "--config", config, "--postgres", "127.0.0.1:0", "--http", "127.0.0.1:0", "--ready-file", ready)
