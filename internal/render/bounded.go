@@ -14,10 +14,11 @@ import (
 
 // Release renders the contribution-bounded aggregation of a release.
 //
-// Where no unit can be in more groups than it may, and no row has to be chosen among others
-// (rows are counted, or partial sums clamped), the rows of each unit and group are
-// aggregated, and what each adds is summed: it is a function of the unit's own rows, bounded
-// by R or its clamp.
+// Where no row has to be chosen among others (rows are counted, or partial sums clamped), the
+// rows of each unit and group are aggregated: what they add is a function of the unit's own
+// rows, bounded by R or its clamp. If a unit can be in more groups than it may, its groups are
+// then sorted by their hashes, and the first L0 are kept; their rows need no sort. What is
+// kept is summed.
 //
 // Elsewhere the rows are sorted once by (unit, hash of the group, group, hash of the row,
 // row); three window functions share that sort:
@@ -100,8 +101,8 @@ func (w *bounded) render(rows string) string {
 	switch {
 	case b.OneRow:
 		return w.group(rows, w.oneRow)
-	case w.summable() && !w.cuts():
-		return w.group(w.unitGroups(rows), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
+	case w.summable():
+		return w.group(w.firstGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
 	}
 	hashed := []string{"*", w.groupHash() + " AS hk"}
 	group := w.groupOrder()
@@ -174,6 +175,15 @@ func (w *bounded) unitGroups(rows string) string {
 		columns = append(columns, fmt.Sprintf("%s AS p%d", part, i))
 	}
 	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(columns, ", "), rows, strings.Join(byUnit, ", "))
+}
+
+// firstGroups keeps as many of each unit's groups as it may be in.
+func (w *bounded) firstGroups(groups string) string {
+	if !w.cuts() {
+		return groups
+	}
+	return fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS d FROM (SELECT *, %s AS hk FROM (%s) AS t) AS t) AS t WHERE d <= %d",
+		strings.Join(w.groupOrder(), ", "), w.groupHash(), groups, w.node.MaxGroups)
 }
 
 // cuts reports whether a unit can be in more groups than it may.
