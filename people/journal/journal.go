@@ -8,7 +8,9 @@
 // that each of the two chains of records shows edits.
 //
 // It decides nothing, and nothing may be decided by it. It guarantees nothing of the last
-// second before a crash, nor against who can write the file: the chains have no key.
+// second before a crash, nor against who can write the file: the chains have no key, which who
+// runs the server would have, and no anchor, which strangers could make it write. What must
+// not be rewritten is in the ledger. A record's hash that is kept elsewhere is a witness.
 package journal
 
 import (
