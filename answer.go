@@ -263,7 +263,7 @@ func (a *Answer) unbounded() []string {
 		if more > 0 {
 			where += fmt.Sprintf(" and %d more", more)
 		}
-		notes = append(notes, fmt.Sprintf("%s has no interval in %s: within the noise its parts may be where it is not defined, as a divisor of 0", c.Name, where))
+		notes = append(notes, fmt.Sprintf("%s has no interval in %s: within the noise it may be undefined, as a division by 0 is", c.Name, where))
 	}
 	return notes
 }

@@ -72,14 +72,14 @@ func unitText(t *catalog.Table) string {
 	}
 }
 
-// columnText is a column as its source has it, or all that it is derived of.
+// columnText is a column as its source has it, or all that it is derived from.
 func columnText(t *catalog.Table, c *catalog.Column) string {
 	if c.Is == nil {
 		return strconv.Quote(c.Field())
 	}
 	r, err := derive.Read(t)
 	if err != nil { // no catalog with such an expression is opened
-		return "derived of what means nothing"
+		return "derived from what means nothing"
 	}
 	return "what is derived as " + r.Definition(c)
 }

@@ -180,12 +180,12 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	}
 	if e := plan.TooLarge(bound, maxExpression); e != nil {
 		return nil, in(diagnostic.New("D028", e.Place(), "the expression is too large").
-			Because("with every column replaced by what computes it, it has more than %d parts", maxExpression).
+			Because("after each column is replaced by the expression that computes it, it has more than %d parts", maxExpression).
 			Try("name columns of nested subqueries less often"), text)
 	}
 	if n := plan.TooDeep(bound, maxDepth, maxAggregates); n != nil {
 		return nil, in(diagnostic.New("D028", n.Place(), "the statement is nested too deeply").
-			Because("more than %d aggregations stand over one another, or more than %d relations", maxAggregates, maxDepth).
+			Because("it has more than %d nested aggregations, or more than %d relations", maxAggregates, maxDepth).
 			Try("compute it in fewer steps; DISTINCT and UNION are aggregations too"), text)
 	}
 	if release.Spend(s.spend).IsZero() && !o.NoDefault {

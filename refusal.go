@@ -83,7 +83,7 @@ func refusal(err error) error {
 		out.cause = ledger.ErrSuspended
 	case errors.Is(err, ledger.ErrGuardDiffers):
 		d = diagnostic.New("D078", diagnostic.Span{}, "the ledger guards other data than the catalog declares").
-			Because("the catalog that this statement was read by is not the one that the owner has confirmed").
+			Because("this statement was read with a catalog that the owner has not confirmed").
 			Try("load the catalog again; the owner runs: discreet ledger confirm DOMAIN").By(diagnostic.Confirm)
 		out.cause = ledger.ErrGuardDiffers
 	case errors.Is(err, ledger.ErrIdempotencyKey):

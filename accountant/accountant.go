@@ -1,8 +1,7 @@
-// Package accountant turns plans that are fixed in advance into guarantees: ε at a δ
-// and δ at an ε by several accountants, curves, trade-offs, and the one event that a
-// whole plan is to a filter. It searches for the number of a plan that is left open.
-// What it finds is valid for that plan only: with adaptively chosen queries, package
-// filter alone decides.
+// Package accountant turns plans that are fixed in advance into guarantees: ε at a δ and δ at an ε
+// by several accountants, curves, trade-offs, and the one event as which a whole plan enters a
+// filter. It searches for the unknown number of a plan. Its results are valid for that plan only:
+// with adaptively chosen queries, package filter alone decides.
 //
 // It guarantees that the High of every bound holds for every mechanism that the plan
 // describes, with every rounding and approximation counted in, and that Low is no more
@@ -10,9 +9,9 @@
 // such a bound; and that what cannot be bounded is refused by name. A NaN or a lost
 // sign is an error, never a small ε.
 //
-// It does not guarantee that a bound is the least one: each names its theorem. Nor
-// does it see whether the plan is what was done, such as how batches were drawn (see
-// Warning), or that Sensitivity is right.
+// It does not guarantee that a bound is the least one: each names its theorem. Nor does it check
+// that the plan describes what was done, such as how batches were drawn (see Warning), or that
+// Sensitivity is right.
 package accountant
 
 import (

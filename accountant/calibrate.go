@@ -192,7 +192,7 @@ func (s *search) bracket(start, f float64, of []Name) (good, bad end, err error)
 	if refused != nil && math.IsInf(bad.f, 1) {
 		return good, bad, fmt.Errorf("%w: %w", ErrUnreachable, refused)
 	}
-	return good, bad, fmt.Errorf("%w: the least ε that was seen, at %g, is %.4g", ErrUnreachable, bad.x, s.epsilon*math.Exp(bad.f))
+	return good, bad, fmt.Errorf("%w: the least ε that was found, at %g, is %.4g", ErrUnreachable, bad.x, s.epsilon*math.Exp(bad.f))
 }
 
 // narrow brings two ends together by the secant in logarithms. Where a step replaces the

@@ -173,7 +173,7 @@ func TestVocabulary(t *testing.T) {
 var combinations = []string{"%s", "3*(%s)", "(%s) + laplace(2)", "poisson(0.1, %s)", "without_replacement(5, 100, %s)", "with_replacement(5, 100, %s)",
 	"shuffled(50, %s)", "parallel(%s, pure(0.1))", "add_remove(%s)", "replace_one(%s)", "replace_special(%s)"}
 
-// boundless are events of which a float64 does not hold ε, or what is computed of it.
+// boundless are events of which a float64 does not hold ε, or what is computed from it.
 var boundless = []string{"laplace(1e-258, sensitivity=1e247)", "laplace(1e-154)", "laplace(1e-308)", "laplace(1e-400)",
 	"discrete_laplace(1e-400)", "gaussian(1e-200, sensitivity=1e200)", "gaussian(1e-154)", "gaussian(1e-400)",
 	"discrete_gaussian(1e-200, sensitivity=1000000)", "pure(1e6)", "approx(1e6, 1e-300)",

@@ -1,6 +1,6 @@
-// Package budget is what programs over private data pay from: a filter in memory,
-// a domain of a durable ledger (package budget/durable), or a tree over these in
-// which every release is charged to what it may reveal.
+// Package budget pays for releases of programs over private data: a filter in memory, a domain of a
+// durable ledger (package budget/durable), or a tree over these in which a release is charged to
+// every budget whose units it may reveal.
 //
 // It guarantees that a release is charged, durably where the root is durable,
 // before its answer is computed; that concurrent releases never together exceed

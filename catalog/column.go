@@ -44,7 +44,7 @@ func (l *loader) column(t *Table, n *node) {
 	if is := n.field("is"); is != nil {
 		if n.field("from") != nil {
 			l.refuse("D104", is.key, "column %q is both read and derived", n.name).
-				Because("from says what the source calls it, is what it is computed of").Try("remove one of them")
+				Because("from names a column of the source, is an expression that computes one").Try("remove one of them")
 		}
 		c.Is, _ = l.sql("D104", is)
 	}
@@ -124,7 +124,7 @@ func (l *loader) sumBounds(c *Column, n *node) {
 		return
 	case n.field("lower") == nil && n.field("upper") == nil:
 		l.refuse("D091", lo.key.Join(hi.value), "a column with bounds on its sums needs bounds on its values").
-			Because("the values are added in fixed point, whose range lower and upper give").Try("add lower and upper")
+			Because("the values are added in fixed point, and lower and upper give its range").Try("add lower and upper")
 		return
 	}
 	lower, okLower := l.rat("D091", lo)

@@ -132,10 +132,10 @@ func (l *loader) defaults(n *node) {
 	s.Delta, delta = amount(l, n.field("delta"), privacy.NewDelta)
 	s.Rho, rho = amount(l, n.field("rho"), privacy.NewRho)
 	if eps && s.Epsilon.Sign() == 0 {
-		l.refuse("D086", n.field("epsilon").value, "epsilon is zero").Because("a statement cannot be answered for nothing")
+		l.refuse("D086", n.field("epsilon").value, "epsilon is zero").Because("an answer must cost more than 0")
 	}
 	if rho && s.Rho.Sign() == 0 {
-		l.refuse("D086", n.field("rho").value, "rho is zero").Because("a statement cannot be answered for nothing")
+		l.refuse("D086", n.field("rho").value, "rho is zero").Because("an answer must cost more than 0")
 	}
 	if rho && eps {
 		l.refuse("D086", n.field("rho").key, "a statement spends epsilon or rho, but not both").Try("remove one of them")

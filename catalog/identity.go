@@ -180,7 +180,7 @@ func (l *loader) conflict(t, other *Table) bool {
 	case t.Domain != other.Domain && t.Domain != nil && other.Domain != nil && !t.shares(other):
 		l.refuse("D087", at, "%q is bound to two domains", t.Source.Text).
 			Because("%s, and its units have one budget", is).
-			Try("if each domain shall spend a budget of its own on these records, so that the losses add up: also_in = [%q]", other.Domain.ID)
+			Try("to let each domain spend a budget of its own on these records, so that the losses add up, write also_in = [%q]", other.Domain.ID)
 	case !t.Public && !t.Form.Equal(&other.Form):
 		l.refuse("D087", at, "%q is declared to be written in two ways", t.Source.Text).
 			Because("%s, and a record that reads otherwise there could be of another unit", is).Try("declare the same [csv] in both tables")

@@ -131,7 +131,7 @@ func (c *Catalog) Map(o MapOptions) (*Catalog, error) {
 func (t *Table) addUnit(m *Mapping) error {
 	switch of := m.Of; {
 	case m.ByUnit && of.Unit.Kind != UnitColumn:
-		return fmt.Errorf("the units of %q are not in a column of it, so that code cannot see a unit's records at once", of.Name)
+		return fmt.Errorf("table %q has no column with its units, so code cannot see all records of a unit in one call", of.Name)
 	case of.Unit.Kind == UnitRow && m.Outputs == 1:
 	case of.Unit.Kind == UnitRow:
 		// A row that becomes several needs a name for all of them.

@@ -80,8 +80,8 @@ func TestMapRefuses(t *testing.T) {
 		{func(o *catalog.MapOptions) { o.Lower, o.Upper = -math.MaxFloat64, math.MaxFloat64 }, "not finite"},
 		{func(o *catalog.MapOptions) { o.Outputs = -1 }, "between 1 and"},
 		{func(o *catalog.MapOptions) { o.MaxRows = 1 << 40 }, "between 1 and"},
-		{func(o *catalog.MapOptions) { o.Of, o.Columns, o.ByUnit = "people", []string{"age"}, true }, "not in a column"},
-		{func(o *catalog.MapOptions) { o.Of, o.Columns, o.ByUnit = "lines", []string{"key"}, true }, "not in a column"},
+		{func(o *catalog.MapOptions) { o.Of, o.Columns, o.ByUnit = "people", []string{"age"}, true }, "no column with its units"},
+		{func(o *catalog.MapOptions) { o.Of, o.Columns, o.ByUnit = "lines", []string{"key"}, true }, "no column with its units"},
 		{func(o *catalog.MapOptions) { o.Of, o.Columns = "odd", []string{"value"} }, "has already"},
 	} {
 		o := good

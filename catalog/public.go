@@ -143,7 +143,7 @@ func (l *loader) listedDomain(c *Column, f *node) *PublicDomain {
 	switch {
 	case c.Type.Kind == sqltype.IntervalKind:
 		l.refuse("D092", f.key, "a column of type %s has no public domain", c.Type).
-			Because("unlike intervals can be equal, as 1 month and 30 days")
+			Because("different intervals can compare equal, as 1 month and 30 days do")
 		return nil
 	case len(f.items) == 0:
 		l.refuse("D092", f.value, "the public domain is empty").Try("list its values, or remove domain")

@@ -24,7 +24,7 @@ func (l *loader) resources(n *node) {
 	r := &l.catalog.Resources
 	if text, ok := l.str(n.field("memory")); ok {
 		if m := size.FindStringSubmatch(text); m == nil || zero(m[1]) && zero(m[2]) {
-			l.refuse("D084", n.field("memory").value, "%q is no size of memory", text).Try(`write it as "4GB" or "512MiB"`)
+			l.refuse("D084", n.field("memory").value, "%q is not a size of memory", text).Try(`write it as "4GB" or "512MiB"`)
 		}
 		r.Memory = text
 	}

@@ -123,7 +123,7 @@ func (l *loader) written(t *Table, n *node) {
 		switch {
 		case !ok:
 		case utf8.RuneCountInString(s) != 1 || strings.ContainsAny(s, "0123456789+-eE\r\n"):
-			l.refuse("D084", m.value, "%q is no mark between thousands", s).Try(`write one character, as in thousands = "."`)
+			l.refuse("D084", m.value, "%q cannot separate thousands", s).Try(`write one character, as in thousands = "."`)
 		default:
 			f.Thousands = s
 		}
@@ -247,15 +247,15 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 		return refuse("it is a pattern, and a DuckDB file is one file", "name one file whose name has none of * ? [")
 	case isDatabase:
 		if !hasEnding(file, ".duckdb") && !hasEnding(file, ".db") {
-			return refuse("before # stands a DuckDB file", `write it as in "clinic.duckdb#visits"`)
+			return refuse("the part before # must be a DuckDB file", `write it as in "clinic.duckdb#visits"`)
 		}
 		if table == "" {
-			return refuse("after # stands no table", `write it as in "clinic.duckdb#visits"`)
+			return refuse("no table is named after #", `write it as in "clinic.duckdb#visits"`)
 		}
 		s.Format, s.Table = DuckDB, table
 		if schema, name, ok := strings.Cut(table, "."); ok {
 			if schema == "" || name == "" {
-				return refuse("after # stands a table, or a schema, a dot and a table", `write it as in "clinic.duckdb#visits" or "clinic.duckdb#archive.visits"`)
+				return refuse("the part after # must be a table, or a schema, a dot and a table", `write it as in "clinic.duckdb#visits" or "clinic.duckdb#archive.visits"`)
 			}
 			if s.Table = name; Fold(schema) != "main" {
 				s.Schema = schema
@@ -271,7 +271,7 @@ func (l *loader) source(n *node, text string) (Source, bool) {
 			}
 		}
 		if !found {
-			return refuse("its ending tells no format", `use a .csv, .parquet or .jsonl file, several as in "visits/*.csv", or FILE.duckdb#TABLE`)
+			return refuse("no format has its ending", `use a .csv, .parquet or .jsonl file, several as in "visits/*.csv", or FILE.duckdb#TABLE`)
 		}
 	}
 	s.Path = filepath.Clean(file)

@@ -40,7 +40,7 @@ func (l *loader) unit(t *Table, n *node) {
 func (l *loader) rowUnit(t *Table, n *node) {
 	t.Unit.Kind = UnitRow
 	if _, ambiguous := t.Column("row"); ambiguous {
-		l.refuse("D088", n.field("unit").value, `"row" means that each row is a unit, and is a column as well`).
+		l.refuse("D088", n.field("unit").value, `"row" could mean that each row is a unit, or the column row`).
 			Try(`write unit = { column = "row" } for the column; for the rows, leave the column undeclared`)
 	}
 	for _, key := range []string{"max_groups_per_unit", "max_rows_per_group"} {
@@ -72,14 +72,14 @@ func (l *loader) unitColumn(t *Table, n *node) *Column {
 	}
 	if l.columns[c] != nil && c.Type.Kind != sqltype.Null && family(c.Type) == "" {
 		l.refuse("D088", n.value, "column %q of type %s cannot identify a unit", name, c.Type).
-			Because("the same unit must always be the same bits").
+			Because("the same unit must always have the same bits").
 			Try("use an integer, text, date, time or timestamp column")
 		return nil
 	}
 	if c.Is == nil && t.Source.Key(c.Field()) >= 0 {
 		l.refuse("D088", n.value, "column %q is a partition, and cannot identify a unit", name).
-			Because("which partitions there are counts as public, and each would be a unit").
-			Try("write the units into the records, and let folders be of days or places")
+			Because("the list of partitions counts as public, and each would be a unit").
+			Try("write the units into the records, and partition by day or place")
 		return nil
 	}
 	return c

@@ -13,7 +13,7 @@ var (
 	// ErrBudgetExceeded is wrapped by the refusal of a release that does not fit; a
 	// budget.ExceededError names the budget, what was asked and what is left.
 	ErrBudgetExceeded = budget.ErrExceeded
-	// ErrBound: the name pays from another budget already, for good.
+	// ErrBound: the name has another budget already, and a name keeps its budget.
 	ErrBound = errors.New("bound to another budget")
 	// ErrNoEvent: a mechanism does not say what it reveals.
 	ErrNoEvent = errors.New("the mechanism does not say what it reveals")
@@ -38,9 +38,9 @@ func (Unprotected) access() {}
 // ErrBudgetExceeded. All answers together keep the budget's guarantee, even where earlier
 // answers decide what is asked next. The filter is the budget's.
 //
-// The budget is the name's for good: another one is refused with ErrBound. Several
-// names may share one, as they should if they are about the same units. A durable
-// budget (package budget/durable) also outlives the process.
+// A name keeps its budget: another one is refused with ErrBound. Several names may share a budget,
+// and should if they are about the same units. A durable budget (package budget/durable) also
+// outlives the process.
 type Adaptive struct {
 	// Budget pays. It may be nil if the name has one already, or is a catalog's table:
 	// then that table's ledger pays.

@@ -1,17 +1,16 @@
-// Package datanode keeps named private data and lets them out by access definitions
-// alone: a mechanism, a budget for mechanisms, or a recorded decision of the owner.
+// Package datanode keeps named private data and releases them only under access definitions: a
+// mechanism, a budget for mechanisms, or a recorded decision of the owner.
 //
-// It guarantees: without an access definition nothing leaves, not even whether there
-// are data of that name. What leaves by a Mechanism is what its events say; what
-// leaves by a budget is charged first, in the budget's filter, and all of it
-// together keeps the budget's guarantee, whatever is configured in between. Unprotected
-// access needs a decision with its reason, which is recorded before anything leaves.
-// Nothing prints, logs or marshals private data.
+// It guarantees: without an access definition nothing leaves, not even whether there are data of
+// that name. A Mechanism reveals at most what its events say. A release under a budget is charged
+// first, in the budget's filter, and all such releases together keep the budget's guarantee,
+// whatever is configured in between. Unprotected access needs a decision with its reason, which is
+// recorded before anything leaves. Nothing prints, logs or marshals private data.
 //
-// It does not guarantee anything against code of the same process that looks for the
-// data in memory, nor across names: those about the same units should share a budget.
-// Each row is one unit's, as the owner says by putting it there. Answers drawn once
-// are kept as long as the node; a durable budget is kept longer.
+// It does not guarantee anything against code of the same process that looks for the data in
+// memory, nor across names: names with data of the same units should share a budget. It takes each
+// row to be one unit's. Answers that are drawn once are kept as long as the node; a durable budget
+// is kept longer.
 package datanode
 
 import (

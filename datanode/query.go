@@ -51,7 +51,7 @@ func (Count) compile(shape) (compiled, error) {
 	return counting([]string{"count"}, 1, func(f *frame) []int { return []int{f.rows} }), nil
 }
 
-// counting is a vector of counts, of which a neighbour changes so many by one each.
+// counting is a vector of counts. A neighbour changes at most changed of them, by one each.
 func counting(labels []string, changed int64, exact func(f *frame) []int) compiled {
 	return compiled{
 		labels: labels,

@@ -1,28 +1,24 @@
-// Package dataset is PINQ in Go (McSherry 2009, "Privacy Integrated Queries"):
-// private records are transformed by ordinary functions and leave only as noisy
-// aggregates, whose cost follows from how far each transformation spreads a change.
+// Package dataset transforms private records by ordinary Go functions and releases only noisy
+// aggregates of them (PINQ in Go: McSherry 2009, "Privacy Integrated Queries"). The cost of an
+// aggregate follows from how far each transformation spreads a change.
 //
-// A Dataset is a multiset of records, with what a change of one privacy unit can do
-// to it: its stability, for each budget that its sources belong to. Transformations
-// (Where, GroupBy, Join, ...) multiply stabilities by the factor that stands, with
-// its proof, at each; aggregations (NoisyCount, NoisySum, ...) calibrate their noise
-// to the stability, charge the budgets and only then compute. Transformations compute
-// at once, and reveal nothing.
+// A Dataset is a multiset of records, with what a change of one privacy unit can do to it: its
+// stability, for each budget that its sources belong to. Transformations (Where, GroupBy, Join,
+// ...) multiply stabilities by a factor, which each states with its proof; aggregations
+// (NoisyCount, NoisySum, ...) calibrate their noise to the stability, charge the budgets and only
+// then compute. Transformations compute at once, and reveal nothing.
 //
-// It guarantees what the budgets promise, for every program that reaches private
-// records through the functions of this package alone, provided that its functions
-// are pure: what they return is a function of their argument and of public values.
-// Whatever the records are, no call fails, and costs, shapes and errors are the
-// same: a function that panics on a record, or ends its goroutine, gives that record
-// the default that stands at each operator, and what is not a number counts as the
-// number that is declared.
+// It guarantees what the budgets promise, for every program that reaches private records through
+// the functions of this package alone, provided that its functions are pure: what they return is a
+// function of their argument and of public values. Whatever the records are, no call fails, and
+// costs, shapes and errors are the same: a function that panics on a record, or ends its goroutine,
+// gives that record the default that each operator states, and NaN counts as the declared number.
 //
-// It does not guarantee anything about functions that are not pure, that leave
-// records in variables, that modify their arguments, that never end, or that end
-// the process (os.Exit, a fatal error of the runtime such as a stack overflow, a
-// race on a map, or want of memory), nor about how long they take: who writes these
-// programs is trusted not to mean harm. Code that is not trusted belongs in package
-// sandbox, which keeps all of this from it.
+// It does not guarantee anything about functions that are not pure, that leave records in
+// variables, that modify their arguments, that never end, or that end the process (os.Exit, a fatal
+// error of the runtime such as a stack overflow, a race on a map, or want of memory), nor about how
+// long they take: the authors of these programs are trusted. Code that is not trusted belongs in
+// package sandbox, where it can do none of this.
 //
 // # Stability
 //

@@ -81,7 +81,7 @@ func (l *loss) plus(one loss, count *big.Rat) {
 // parts, of which the events say nothing.
 func (l *loss) addParallel(e privacy.Parallel, n privacy.Neighbours, p price, count *big.Rat) error {
 	if n != privacy.AddRemove {
-		return fmt.Errorf("event %v: %w under %v", e, ErrUnsupported, n)
+		return fmt.Errorf("%w: %v under %v", ErrUnsupported, e, n)
 	}
 	worst := newLoss()
 	for _, part := range e.Events {
@@ -100,7 +100,7 @@ func (l *loss) addParallel(e privacy.Parallel, n privacy.Neighbours, p price, co
 }
 
 func unsupported(e privacy.Event, why string) error {
-	return fmt.Errorf("event %v: %s: %w", e, why, ErrUnsupported)
+	return fmt.Errorf("%w: %v: %s", ErrUnsupported, e, why)
 }
 
 // total rounds a charge up to units. What costs nothing even so is refused: the

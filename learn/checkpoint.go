@@ -45,9 +45,9 @@ import (
 // whatever is charged, and since no step of a run depends on answers outside of it,
 // it makes no difference that both may go on at once. ∎
 //
-// A crash loses nothing: the file with checkpoint n+1 is on stable storage under a
-// name of its own before its digest is registered, and whoever resumes finds it
-// there. Before that it has released nothing, and going on from n is free.
+// A crash loses nothing: the file with checkpoint n+1 is on stable storage under a name of its own
+// before its digest is registered, and Resume finds it there. Before that the run has released
+// nothing, and going on from n is free.
 //
 // Condition: the choice to end a process and go on from an earlier state is not made
 // by looking at its figures. Otherwise the owner has picked one of several runs by

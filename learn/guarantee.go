@@ -131,9 +131,9 @@ func (p Plan) Calibrate(epsilon privacy.Epsilon) (Plan, error) {
 	return p.Within(context.Background(), f)
 }
 
-// Within returns the plan with the least noise at which the whole budget of a filter
-// admits it, and its count beside it: what it is calibrated by is what Cost is. The
-// multiplier that it has is ignored, its schedule kept.
+// Within returns the plan with the least noise for which the whole budget of a filter admits it
+// together with its count. It is calibrated by its Cost. Its multiplier is ignored, its schedule is
+// kept.
 func (p Plan) Within(ctx context.Context, f filter.Filter) (Plan, error) {
 	p.Noise.Multiplier = 1
 	if err := p.Validate(); err != nil && p.Clip.Mode != Adaptive { // the count of adaptive clipping may refuse a multiplier of 1

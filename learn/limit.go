@@ -16,15 +16,15 @@ import (
 // limitShare is how much of delta the fast sampler may add to it.
 const limitShare = 0.1
 
-// ErrLimit is returned for a plan that the fast sampler is too coarse for: what it adds to
-// delta is above a tenth of it, or is more than the budget ever had for that.
+// ErrLimit is returned for a plan for which the fast sampler is too coarse: its error adds more
+// than a tenth of delta, or more than the budget ever had for it.
 var ErrLimit = errors.New("the fast sampler is too coarse")
 
-// A Limit is how far the run's noise may be from the law that its guarantee speaks of.
+// A Limit bounds how far the run's noise may be from the law that its guarantee assumes.
 type Limit struct {
 	Sampler Sampler `json:"sampler"`
-	// Distance bounds the total variation of all draws from ideal ones, if AES-256 is
-	// what it is taken for; Delta is what that adds to delta, and was charged.
+	// Distance bounds the total variation of all draws from ideal ones, if AES-256 is a
+	// pseudorandom function; Delta is the delta that this adds, and was charged.
 	Distance float64 `json:"distance"`
 	Delta    float64 `json:"delta"`
 	// Rounding is what floating point may add to what a unit moves, in terms of the
@@ -97,8 +97,8 @@ func (r *Run) promise() (Guarantee, error) {
 		return g, nil
 	}
 	g.Delta = g.Delta.Add(slip)
-	// The whole transcripts are that far apart, whoever and however many change: of
-	// groups no event says so.
+	// The whole transcripts are that far apart, for neighbours and groups alike. No event states
+	// that for groups.
 	if g.Group <= 1 {
 		e, err := p.Released()
 		if err != nil {
@@ -134,8 +134,8 @@ func converted(charged privacy.Event, f filter.Filter) (privacy.Epsilon, error) 
 	return whole.Epsilon, err
 }
 
-// slipOf is the delta of noise that is at a total variation of at most distance from the
-// ideal noise that an event speaks of, at an epsilon.
+// slipOf is the delta, at an epsilon, of noise whose total variation from an event's ideal noise is
+// at most distance.
 //
 // Theorem. Let P and Q be the ideal laws between neighbours, with P(S) <= e^ε·Q(S) + δ, and
 // P' and Q' at total variation D of them. Then P'(S) <= P(S) + D <= e^ε·(Q'(S) + D) + δ + D,

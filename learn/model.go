@@ -45,9 +45,8 @@ type Model struct {
 	Learned    json.RawMessage `json:"-"` // in the place of Network and Parameters
 }
 
-// A Certificate says what a model may reveal of the data that it was trained on. It is a
-// statement of whoever signs for the file, not a proof: what was charged stands in the
-// ledger, under Ledger.
+// A Certificate says what a model may reveal of the data that it was trained on. It is a statement
+// by the author of the file, not a proof: the ledger, under Ledger, holds what was charged.
 type Certificate struct {
 	Data      Data            `json:"data"`
 	Plan      json.RawMessage `json:"plan"`      // of the learner: a Plan where Method is DP-SGD

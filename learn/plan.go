@@ -12,9 +12,9 @@ import (
 	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
-// A Plan is a run of training, fixed before it begins: everything that its guarantee
-// depends on, and what else a continuation must not change. Nothing in it may be
-// chosen by looking at the data, but for what was charged elsewhere.
+// A Plan is a run of training, fixed before it begins: everything that its guarantee depends on,
+// and what else a continuation must not change. Nothing in it may be chosen by looking at the data,
+// except by answers that were charged elsewhere.
 type Plan struct {
 	Population Population         `json:"population"`
 	Units      Units              `json:"units,omitzero"`
@@ -349,8 +349,8 @@ func (p Plan) physical() int {
 // Rate is the probability with which a unit is in a step.
 func (p Plan) Rate() *big.Rat { return big.NewRat(p.Batch, p.Population.Units) }
 
-// Released is everything that is known of the units once the run is made: what Event has,
-// and the noisy count that the plan goes by.
+// Released is the event of everything that the run reveals about the units: Event, and the noisy
+// count that the plan uses.
 //
 // Theorem. Given the count the run is what Event says. If that is the same for every count
 // (Population.Alike), one pair of distributions dominates the run, and both are a fixed plan

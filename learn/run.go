@@ -30,9 +30,9 @@ type Options struct {
 	Seed    uint64
 	Initial []float32
 
-	// Checkpoint is the path of a file that holds the run's state, from its start on;
-	// empty: a run that a crash ends for good. Every is how many steps lie between two
-	// of its states; 0: only the first and the last.
+	// Checkpoint is the path of a file that holds the run's state, from its start on; empty: a run
+	// that cannot be continued after a crash. Every is the number of steps between two of its
+	// states; 0: only the first and the last.
 	Checkpoint string
 	Every      int
 
@@ -161,9 +161,9 @@ func Start(ctx context.Context, o Options) (_ *Run, err error) {
 	return r, nil
 }
 
-// Resume takes up the run of a checkpoint, whose Plan, Network, Statement and Every the
-// options may leave out; but for Every they must not differ. Data must be those of the
-// run, on which its guarantee rests. Seed and Initial have no use.
+// Resume continues the run of a checkpoint. The options may leave out its Plan, Network, Statement
+// and Every; all but Every must be the same if they are given. Data must be those of the run: its
+// guarantee depends on that. Seed and Initial have no use.
 //
 // It costs nothing if the checkpoint is the last that the run has released, as after a
 // crash. If others went on from it and have released something, the steps from it on

@@ -14,8 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// A trainer makes the steps of a plan: nothing here keeps a budget, and whoever calls
-// step has paid.
+// A trainer makes the steps of a plan. It keeps no budget: the caller of step must have paid.
 type trainer struct {
 	plan      Plan
 	set       *example.Set

@@ -42,7 +42,7 @@ func checkParameter(name string, r *big.Rat) error {
 	case r.Sign() <= 0:
 		return fmt.Errorf("%w: %s is not positive", ErrParameter, name)
 	case r.Num().BitLen() > maxParameterBits || r.Denom().BitLen() > maxParameterBits:
-		return fmt.Errorf("%w: %s is longer than %d bits", ErrParameter, name, maxParameterBits)
+		return fmt.Errorf("%w: the %s of the noise needs more than %d bits", ErrParameter, name, maxParameterBits)
 	}
 	return nil
 }

@@ -1,14 +1,13 @@
 // Package people holds who may ask: accounts and groups, how they sign in, and the rules
 // about them.
 //
-// It guarantees: who signs in has the account's password or one of its tokens, as they
-// were set last; what an account may do is what the ledger's chain says, so that no copy
-// of another file brings back a right, a password or a token that was taken away; a name
-// without an account is not told from a wrong password, neither by the answer nor by the
-// work done for it; and nobody can shut another's account by failing to sign in, but only
-// slow it: by seconds, and by more from an address that both share.
+// It guarantees: signing in takes the account's current password or one of its current tokens. The
+// ledger's chain says what an account may do, so that no copy of another file brings back a right,
+// a password or a token that was taken away. A name without an account and a wrong password get the
+// same answer, after the same work. And nobody can lock another's account by failing to sign in:
+// that only slows it, by seconds, and by more from an address that both share.
 //
-// It does not guarantee that accounts are different people, nor anything against who can
+// It does not guarantee that accounts are different people, nor anything against those who can
 // write the ledger.
 package people
 
@@ -28,8 +27,8 @@ const (
 	Analyst Role = "analyst"
 )
 
-// An Account is somebody who has signed in. One that was made otherwise than by signing in
-// has no rules and never ends.
+// An Account is somebody who has signed in. An Account that was not made by signing in has no rules
+// and never ends.
 type Account struct {
 	Name string
 	Role Role

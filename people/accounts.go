@@ -116,7 +116,7 @@ func (a *Accounts) prepare(ctx context.Context) error {
 		return err
 	}
 	if format != 1 || a.iterations < 4096 || len(a.secret) != 32 {
-		return errors.New("this is no file of accounts that this version can read")
+		return errors.New("this is not a file of accounts that this version can read")
 	}
 	if err := tx.Commit(); err != nil {
 		return err

@@ -62,8 +62,8 @@ func (a *Accounts) Deny(ctx context.Context, by string, id int64, why string) er
 	return a.options.Ledger.Decide(ctx, id, false, by, why, a.now())
 }
 
-// Shown escapes what does not show, or shows in another place: control characters, but for
-// line ends and tabs, marks of direction, and what no font has.
+// Shown escapes characters that are invisible or appear in another place: control characters except
+// line ends and tabs, marks of direction, and characters that no font has.
 func Shown(text string) string {
 	var b strings.Builder
 	for _, r := range text {

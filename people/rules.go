@@ -74,7 +74,7 @@ func (h *Hours) check() error {
 	}
 	for _, d := range h.Days {
 		if !slices.Contains(weekdays, d) {
-			return fmt.Errorf("%q is no day: they are %s", d, strings.Join(weekdays, " "))
+			return fmt.Errorf("%q is not a day: the days are %s", d, strings.Join(weekdays, " "))
 		}
 	}
 	from, err := minute(h.From)
@@ -102,7 +102,7 @@ func minute(text string) (int, error) {
 	}
 	t, err := time.Parse("15:04", text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no time of the day, such as 08:30", text)
+		return 0, fmt.Errorf("%q is not a time of the day, such as 08:30", text)
 	}
 	return t.Hour()*60 + t.Minute(), nil
 }

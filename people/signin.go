@@ -193,7 +193,8 @@ func (c *Conversation) Account() (Account, error) {
 // nobody else knows.
 const tokenPrefix = "discreet_"
 
-// parseToken returns a token's parts; what is none has parts that no token has.
+// parseToken returns a token's parts. Of a text that is not a token it returns parts that no token
+// has.
 func parseToken(text string) (id string, secret []byte) {
 	rest, ok := strings.CutPrefix(text, tokenPrefix)
 	id, hidden, found := strings.Cut(rest, "_")

@@ -68,8 +68,8 @@ func (c *count) delay(free float64, most time.Duration) time.Duration {
 	return time.Duration(min(float64(most), float64(250*time.Millisecond)*math.Exp2(min(c.failures-free, 20)-1)))
 }
 
-// counts are those of one kind, of which the one that was not touched for longest is
-// forgotten.
+// counts are those of one kind. When there are too many, the one that was not touched for longest
+// is forgotten.
 type counts struct {
 	by    map[string]*count
 	order []string // as they came; a name may stand there more than once

@@ -61,12 +61,12 @@ func holds(e Event, n Neighbours) error {
 		}
 	case Pair:
 		if n == ReplaceOne && !e.mirrored() {
-			return &RelationError{e, n, "neither of two units comes first, so that events may meet the pair either way round",
-				"give a pair that is its own mirror image, or account under add-remove"}
+			return &RelationError{e, n, "replace-one does not order the two units, so the pair must hold both ways round",
+				"give a pair whose mirror image is the pair itself, or account under add-remove"}
 		}
 	case Poisson:
 		if n == ReplaceOne && !gaussian(sampledEvent(e)) {
-			return &RelationError{e, n, "what replacing a unit does to a Poisson sample is known for gaussian only",
+			return &RelationError{e, n, "a bound for replacing a unit in a Poisson sample is known for gaussian only",
 				"account under add-remove, or sample with without_replacement"}
 		}
 		if n == ReplaceSpecial && !additive(sampledEvent(e)) {

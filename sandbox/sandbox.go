@@ -1,7 +1,7 @@
-// Package sandbox runs code that nobody trusts over private records, one at a time:
-// an analyst's mapper, compiled to WebAssembly, whose outputs are forced into a range
-// and onto keys that were declared before. Airavat's idea (Roy et al. 2010), with
-// a WebAssembly machine for its modified one.
+// Package sandbox runs code that nobody trusts over private records, one at a time: an analyst's
+// mapper, compiled to WebAssembly, whose outputs are forced into a range and onto keys that were
+// declared before. The idea is Airavat's (Roy et al. 2010), with WebAssembly in place of its
+// modified Java machine.
 //
 // It guarantees that what Map and MapUnit return is a function of the module, the options
 // and the records of the one call, bit for bit:
@@ -10,8 +10,7 @@
 //   - The module has no imports. The functions of the WASI are replaced by code inside
 //     it that answers with constants (clock, randomness, files, arguments).
 //   - Instructions are counted by injected code, and calls nest to a bound that counts
-//     too. A call that exceeds either, traps, or answers what is no answer has the
-//     declared default for its outputs. So does one whose records do not fit the
+//     too. A call that exceeds either, traps, or returns an invalid answer gets the declared default for its outputs. So does one whose records do not fit the
 //     module's buffer.
 //   - Outputs are at most so many as declared, each clamped into the declared range
 //     and with one of the declared keys; another key's output is dropped. Nothing

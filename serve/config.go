@@ -164,7 +164,7 @@ func (c *Config) override(environment []string) (err error) {
 	})
 	for name := range given {
 		if err == nil {
-			err = diagnostic.New("D216", diagnostic.Span{}, "the variable %s%s is no setting of the server", Variables, name).Try("the keys are %s", strings.Join(keys(), ", "))
+			err = diagnostic.New("D216", diagnostic.Span{}, "the variable %s%s is not a setting of the server", Variables, name).Try("the keys are %s", strings.Join(keys(), ", "))
 		}
 	}
 	return err
@@ -175,7 +175,7 @@ func (c *Config) Check() error {
 	for key, address := range map[string]string{"postgres": c.Postgres, "http": c.HTTP} {
 		host, port, err := net.SplitHostPort(address)
 		if n, e := strconv.Atoi(port); err != nil || e != nil || n < 0 || n > 65535 {
-			return diagnostic.New("D216", diagnostic.Span{}, "%s is %q, which is no address", key, address).Try(`write "127.0.0.1:5433"; port 0 chooses one`)
+			return diagnostic.New("D216", diagnostic.Span{}, "%s is %q, which is not an address", key, address).Try(`write "127.0.0.1:5433"; port 0 chooses one`)
 		}
 		if !loopback(host) && c.TLS.Certificate == "" {
 			return diagnostic.New("D218", diagnostic.Span{}, "%s would listen on %s without TLS", key, address).
@@ -185,7 +185,7 @@ func (c *Config) Check() error {
 	}
 	if at, err := url.Parse(c.Traces.Endpoint); c.Traces.Endpoint != "" && (err != nil || at.Host == "" || at.Scheme != "https" && !(at.Scheme == "http" && loopback(at.Hostname()))) {
 		return diagnostic.New("D216", diagnostic.Span{}, "traces.endpoint is %q", c.Traces.Endpoint).
-			Because("durations tell of data, and leave this machine by https alone").Try(`write "http://127.0.0.1:4318", or an https address`)
+			Because("durations reveal something about data, so they leave this machine by https alone").Try(`write "http://127.0.0.1:4318", or an https address`)
 	}
 	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
 		return diagnostic.New("D216", diagnostic.Span{}, "[tls] names a certificate or a key, not both").Try("name both files")

@@ -10,7 +10,7 @@ import (
 )
 
 // Metrics count what the server does, for its operator: in Prometheus' form. They hold no
-// statement, no name and no value, and are not for analysts: durations tell of data.
+// statement, no name and no value, and are not for analysts: durations reveal something about data.
 type Metrics struct{ set *metrics.Set }
 
 // NewMetrics returns metrics that are all zero.

@@ -12,10 +12,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// Probe asks a server whether it can answer, for whoever watches it and has no program that
-// speaks HTTP: the health check of a container. A URL without a path is asked for /readyz.
-// It sends no secret. On this machine a certificate is taken as it is, because it names the
-// server and not the machine; elsewhere it is verified.
+// Probe asks a server whether it can answer. It is for health checks of containers that have no
+// HTTP client. A URL without a path is asked for /readyz. It sends no secret. On this machine a
+// certificate is taken as it is, because it names the server and not the machine; elsewhere it is
+// verified.
 func Probe(ctx context.Context, address string) error {
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" || at.User != nil {

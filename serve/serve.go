@@ -1,12 +1,11 @@
-// Package serve is the server as a process: its configuration, the ports that it opens,
-// and its end. What is asked comes in by its doors (postgres, rest, mcp), and is answered
-// by its gateway.
+// Package serve is the server as a process: its configuration, the ports that it opens, and its
+// end. Requests come in through its doors (postgres, rest, mcp, web), and its gateway answers them.
 //
 // It guarantees that nothing but this machine reaches a port without TLS; that the ready
 // file appears when all doors answer; and that an interrupt lets what runs end, within a
 // bound.
 //
-// It does not guarantee that a door is secure against who holds the machine.
+// It does not guarantee anything against those who control the machine.
 package serve
 
 import (

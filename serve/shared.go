@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/serve/places"
 )
 
-// A shared listener accepts every connection and shares a bounded number of places among
-// their addresses: who opens many loses one to who has fewer.
+// A shared listener accepts every connection and shares a bounded number of places among their
+// addresses: an address with many loses one to an address with fewer.
 type shared struct {
 	net.Listener
 	places *places.Places

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// best is the protocol whose raw shares of rare values have the least variance, by k and ε
-// alone: nothing of the data decides. Of equals it is the first one. The protocols with public
-// hash functions are none of them: they are for values that nobody can list.
+// best is the protocol whose raw shares of rare values have the least variance, by k and ε alone:
+// nothing of the data decides. Of equals it is the first one. Protocols with public hash functions
+// are left out: they are for values that nobody can list.
 func best(o FrequencyOptions) (Protocol, string, error) {
 	type candidate struct {
 		protocol Protocol

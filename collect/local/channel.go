@@ -2,8 +2,8 @@ package local
 
 import "math/big"
 
-// A channel is what a report says of each value: its score for a value, from 0 to 1, has
-// the mean hit for who has the value, and miss for others.
+// A channel describes how a report scores each value: the score, from 0 to 1, has the mean hit for
+// respondents who have the value, and miss for others.
 type channel struct {
 	hit, miss *big.Rat
 	weight    int  // of a whole score in a counter
@@ -23,9 +23,9 @@ func plainChannel(hit, miss *big.Rat) channel {
 
 // variance is that of a raw share from one report, where the true share is f.
 //
-// A report is a hit with probability hit for who has the value, miss for others; over who is
-// asked, its score has mean m = miss + (hit−miss)·f. That is q(1−q)/(p−q)² + f(1−p−q)/(p−q)
-// for one respondent's draws alone (Wang, Blocki, Li and Jha 2017, Theorem 2).
+// A report is a hit with probability hit for respondents who have the value, and miss for others.
+// Over random respondents its score has mean m = miss + (hit−miss)·f. That is q(1−q)/(p−q)² +
+// f(1−p−q)/(p−q) for one respondent's draws alone (Wang, Blocki, Li and Jha 2017, Theorem 2).
 func (c channel) variance(f float64) float64 {
 	p, q := near(c.hit), near(c.miss)
 	return q*(1-q)/((p-q)*(p-q)) + f*(1-p-q)/(p-q)

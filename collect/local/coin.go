@@ -62,8 +62,8 @@ func (c *chance) lanes(s *noise.Stream) (uint64, error) {
 // one returns true with probability p.
 func (c *chance) one(s *noise.Stream) (bool, error) { return falls(s, c.digits[:]) }
 
-// falls returns true with the probability whose binary digits these words are: that of a uniform
-// real number, of which 64 digits are drawn at a time, to lie below.
+// falls returns true with the probability whose binary digits these words are. It draws a uniform
+// real number, 64 digits at a time, and compares.
 func falls(s *noise.Stream, digits []uint64) (bool, error) {
 	for _, d := range digits {
 		w, err := s.Uint64()

@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/proportion"
 )
 
-// Estimates are what reports tell of the shares of respondents that have each value. They are
-// computed from reports alone, and so reveal nothing more.
+// Estimates are of the shares of respondents that have each value. They are computed from reports
+// alone, and so reveal nothing more.
 type Estimates struct {
 	Reports int64
 	// Raw shares are without bias, and may lie outside of [0, 1]. (Where hash functions are

@@ -14,8 +14,8 @@ import (
 // prime is that of the hash functions.
 const prime = 1<<61 - 1
 
-// A hash maps values to g buckets by x ↦ a·x+b modulo a prime, of which each bucket has an
-// interval. For a and b uniform and independent, the images of two values are independent and
+// A hash maps values to g buckets by x ↦ a·x+b modulo a prime; each bucket is an interval of the
+// results. For a and b uniform and independent, the images of two values are independent and
 // uniform (Carter and Wegman 1979), so that they share a bucket with probability Σ(n/prime)²
 // exactly, n being the sizes of the intervals.
 type hash struct{ prime, buckets uint64 }

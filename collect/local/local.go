@@ -1,5 +1,5 @@
-// Package local has respondents randomize their own answers, so that nobody else needs to
-// be trusted, and estimates from the reports what is true of all of them.
+// Package local randomizes answers at each respondent, so that nobody else needs to be trusted, and
+// estimates shares and means of all respondents from their reports.
 //
 // A report is some public coins, uniform whatever the answer is, and a reply. Given the
 // coins, the law of the reply is finite and exact: its probabilities are rationals, and
@@ -200,8 +200,8 @@ func checkEpsilon(e privacy.Epsilon) error {
 	return nil
 }
 
-// replaceOne is the event of a report of which ε alone is known. It speaks of an answer that
-// is replaced: who responds is not hidden.
+// replaceOne is the event of a report of which only ε is known. It holds when an answer is
+// replaced: who responds is not hidden.
 func replaceOne(e privacy.Epsilon) privacy.Event {
 	return privacy.Under{Neighbours: privacy.ReplaceOne, Event: privacy.Pure{Epsilon: e}}
 }

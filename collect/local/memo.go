@@ -27,17 +27,17 @@ type RepeatedOptions struct {
 	Epsilon privacy.Epsilon
 	// Epochs is how many epochs a respondent takes part in; it is public. Required.
 	Epochs int
-	// Of LongGRR: the probability with which a report tells the answer that was drawn for good,
-	// otherwise each other (3/4). Of LongOUE: with which it tells a 1 as 1 (3/4).
+	// For LongGRR: the probability with which a report tells the memoised answer (3/4); otherwise
+	// it tells one of the others. For LongOUE: with which it tells a 1 as 1 (3/4).
 	One *big.Rat
-	// Of LongOUE: with which it tells a 0 as 1 (1/2).
+	// For LongOUE: the probability with which it tells a 0 as 1 (1/2).
 	Zero *big.Rat
 	// Bits is how many of its bits a respondent of DBitFlip tells; all k if it is not given.
 	Bits int
 }
 
-// Repeated asks each respondent the same question many times. An epoch's value is randomized
-// once, for good; each report of the epoch is made of that answer alone.
+// Repeated asks each respondent the same question many times. An epoch's value is randomized once
+// and memoised; each report of the epoch is made from that answer alone.
 //
 // Theorem (composition). The answers of c epochs are each ε-DP, and all reports, however many,
 // are computed from them and coins: together they are cε-DP, for any two sequences of values.
@@ -150,13 +150,13 @@ func (r *Repeated) Variance(share float64) float64 {
 	return v
 }
 
-// A Memo is what a respondent keeps. Whoever reads it knows the answers for good, and no more
-// than their ε of the values. It is written and read as JSON; a respondent who loses it and
+// A Memo is what a respondent keeps. A reader of it learns the memoised answers, and about the
+// values no more than their ε allows. It is written and read as JSON. A respondent who loses it and
 // begins anew pays anew.
 type Memo struct {
 	// Epoch is that of Answer; −1 before the first one.
 	Epoch int `json:"epoch"`
-	// Answer is the one for good, after its coins.
+	// Answer is the memoised one, after its coins.
 	Answer Report `json:"answer"`
 }
 
@@ -202,7 +202,7 @@ func (r *Repeated) Report(s *noise.Stream, m *Memo, epoch, value int) (Report, e
 	return out, nil
 }
 
-// instant makes a report of an answer for good.
+// instant makes a report from a memoised answer.
 func (r *Repeated) instant(s *noise.Stream, answer Report) (Report, error) {
 	switch {
 	case r.again != nil:

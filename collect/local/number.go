@@ -205,7 +205,7 @@ func (t *NumberTally) Add(r Report) error {
 // Reports is how many reports were counted.
 func (t *NumberTally) Reports() int64 { return t.reports }
 
-// A MeanEstimate is what reports tell of the mean of the respondents' numbers.
+// A MeanEstimate estimates the mean of the respondents' numbers from their reports.
 type MeanEstimate struct {
 	Reports int64
 	// Raw is without bias, and may lie outside of the range.

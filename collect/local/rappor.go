@@ -94,7 +94,7 @@ func (r *rappor) ratio() *big.Rat {
 	return powerOf(over(times(r.set, not(r.unset)), times(r.unset, not(r.set))), r.hashes)
 }
 
-// permanent returns the value's filter with its bits flipped for good.
+// permanent returns the value's filter after its permanent randomization.
 func (r *rappor) permanent(s *noise.Stream, cohort, value int) ([]uint64, error) {
 	words := make([]uint64, (r.bits+63)/64)
 	flip := newChance(times(r.f, half()))

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// newThreshold returns THE: SHE's noisy numbers, of which only whether each is above θ is
-// told (Wang et al. 2017, section 4.2). What is told is a unary encoding with
-// p = 1 − e^(ε(θ−1)/2)/2 and q = e^(−εθ/2)/2, and drawn as that. θ is the one of least variance
-// in [1/2, 1]. Its ε is that of the encoding, less than SHE's.
+// newThreshold returns THE: it reports only whether each of SHE's noisy numbers is above θ (Wang et
+// al. 2017, section 4.2). Such a report is a unary encoding with p = 1 − e^(ε(θ−1)/2)/2 and q =
+// e^(−εθ/2)/2, and drawn as that. θ is the one of least variance in [1/2, 1]. Its ε is that of the
+// encoding, less than SHE's.
 func newThreshold(k int, e privacy.Epsilon) *unary {
 	theta := bestThreshold(e.Float64())
 	t := new(big.Rat)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// derived holds columns that are computed against what they are computed of: the text
+// derived holds columns that are computed against what they are computed from: the text
 // that stands in a source where that is not declared, and else the declared value.
 func derived(t *testing.T, open Open) {
 	const columns = `

@@ -75,7 +75,7 @@ sql = "SELECT count(*) AS n FROM t"
 	}
 }
 
-// Who is one unit by what is derived of its records counts as one, however many spellings
+// Who is one unit by what is derived from its records counts as one, however many spellings
 // those have; and two tables of one source have one derivation.
 func TestI15DerivedUnit(t *testing.T) {
 	var rows strings.Builder
@@ -121,7 +121,7 @@ columns.x = { type = "bigint" }
 	}
 }
 
-// A unit that is derived of a partition is another one where the folder counts for less, or
+// A unit that is derived from a partition is another one where the folder counts for less, or
 // where a link leads to the file by another folder: then one record would be of two units.
 func TestI15UnitOfAPartitionByTwoPatterns(t *testing.T) {
 	const record = "id,year,x\n1,77,1\n"
@@ -202,7 +202,7 @@ func TestI17UnitsThatDifferInCase(t *testing.T) {
 	}
 }
 
-// What is derived of an undeclared column does not make it a column, by any spelling.
+// What is derived from an undeclared column does not make it a column, by any spelling.
 func TestI16UndeclaredColumn(t *testing.T) {
 	w := newWorld(t, `[domains.d]
 measure = "pure"

@@ -32,7 +32,7 @@ const (
 	matching  = "test with x ~ 'pattern' or LIKE, cut with split_part, substring and strpos"
 	distances = "subtract them: dates give days, timestamps an interval, of which extract(epoch FROM y - x) is the seconds"
 	noServer  = "leave it out: there is no server, session or schema here, only the tables that the catalog declares"
-	sameValue = "compare and group by the value itself: hiding values is not what protects here"
+	sameValue = "compare and group by the value itself: the noise protects people, so values need not be hidden"
 )
 
 // replacements name what is written instead of a function.
@@ -64,7 +64,7 @@ var replacements = map[string]string{
 	"degrees": "write x * 57.29577951308232", "radians": "write x / 57.29577951308232", "pi": "write 3.141592653589793", "e": "write exp(1)",
 	"div": "write trunc(x / y)", "divide": "write x / y", "fdiv": "write floor(x / y)", "fmod": "write x::numeric(18,6) % y", "add": "write x + y", "subtract": "write x - y", "multiply": "write x * y",
 	"even": "write 2 * ceil(x / 2)", "round_even": "write round(x): doubles are rounded half to even", "roundbankers": "write round(x): doubles are rounded half to even",
-	"bool": "write CAST(x AS boolean), or x <> 0", "signbit": "write x < 0", "uminus": "write -x", "random_normal": "draw nothing in the statement: its noise is drawn after it", "int": "write CAST(x AS integer)", "cast_to_type": "write CAST(x AS integer)", "try_cast": "write CAST(x AS integer): what does not fit is NULL",
+	"bool": "write CAST(x AS boolean), or x <> 0", "signbit": "write x < 0", "uminus": "write -x", "random_normal": "leave it out: a statement cannot draw random numbers; the noise is added to its result", "int": "write CAST(x AS integer)", "cast_to_type": "write CAST(x AS integer)", "try_cast": "write CAST(x AS integer): what does not fit is NULL",
 	"equi_width_bins": "write width_bucket(x, 0, 100, 10)", "gcd": ownColumn, "lcm": ownColumn, "bin": ownColumn, "hex": ownColumn, "greatest_common_divisor": ownColumn, "least_common_multiple": ownColumn,
 	"is_histogram_other_bin": byValue,
 
@@ -74,7 +74,7 @@ var replacements = map[string]string{
 	"instr": "write strpos(x, y)", "charindex": "write strpos(x, y)", "locate": "write strpos(x, y)", "contains": "write strpos(x, y) > 0", "prefix": "write starts_with(x, y)",
 	"suffix": "write right(x, length(y)) = y", "ends_with": "write right(x, length(y)) = y", "endswith": "write right(x, length(y)) = y", "startswith": "write starts_with(x, y)",
 	"concat_ws": "write x || ', ' || y", "mid": "write substr(x, 2, 3)", "overlay": "write left(x, 2) || y || substr(x, 5)",
-	"lpad": "write right(concat('000000', x), 6)", "rpad": "write left(concat(x, '      '), 6)", "repeat": "name the text itself: what grows without bound is refused", "translate": "write replace(x, 'a', 'b'), once for each character",
+	"lpad": "write right(concat('000000', x), 6)", "rpad": "write left(concat(x, '      '), 6)", "repeat": "name the text itself: functions whose result can grow without bound are refused", "translate": "write replace(x, 'a', 'b'), once for each character",
 	"left_grapheme": "write left(x, 2)", "right_grapheme": "write right(x, 2)", "substring_grapheme": "write substr(x, 2, 3)", "substring_index": "write split_part(x, ',', 1)",
 	"split": "write split_part(x, ',', 1)", "str_split": "write split_part(x, ',', 1)", "string_split": "write split_part(x, ',', 1)", "string_to_array": "write split_part(x, ',', 1)", "string_to_table": "write split_part(x, ',', 1)",
 	"str_split_regex": matching, "string_split_regex": matching, "to_number": fromText, "format": "write x || y", "printf": "write x || y",

@@ -63,7 +63,7 @@ func (c *context) comparable(l, r plan.Expr, op string, at diagnostic.Span) (pla
 func checkOrdered(t sqltype.Type, at diagnostic.Span, what string) {
 	if t.Kind == sqltype.IntervalKind {
 		refuse(diagnostic.New("D025", at, "an interval cannot stand in %s", what).
-			Because("intervals that compare equal can differ: 1 month and 30 days").
+			Because("different intervals can compare equal, as 1 month and 30 days do").
 			Try("use its length in seconds: extract(epoch from ...)"))
 	}
 }

@@ -138,7 +138,7 @@ func (s *scope) unknown(n *sqlparse.Name) *diagnostic.Diagnostic {
 	if q := n.Qualifier.Name; q != "" {
 		t := s.table(q)
 		if t == nil {
-			return unknownTable(n.Qualifier, s.tableNames(), "no table in FROM is called so")
+			return unknownTable(n.Qualifier, s.tableNames(), "no table in FROM has this name")
 		}
 		return diagnostic.New("D011", n.Column.Span, "unknown column %s.%s", q, n.Column.Name).
 			Try("%s", meant(n.Column, names(t.columns), "its columns are"))
@@ -273,13 +273,13 @@ func at(e plan.Expr, place diagnostic.Span) plan.Expr {
 func (s *scope) star(item sqlparse.Item) []column {
 	if item.Qualifier.Name == "" {
 		if len(s.visible) == 0 {
-			refuse(diagnostic.New("D011", item.Span, "there is no table whose columns * could stand for").Try("add FROM and a table"))
+			refuse(diagnostic.New("D011", item.Span, "* needs a table in FROM").Try("add FROM and a table"))
 		}
 		return s.visible
 	}
 	t := s.table(item.Qualifier.Name)
 	if t == nil {
-		refuse(unknownTable(item.Qualifier, s.tableNames(), "no table in FROM is called so"))
+		refuse(unknownTable(item.Qualifier, s.tableNames(), "no table in FROM has this name"))
 	}
 	return t.columns
 }

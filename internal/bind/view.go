@@ -20,7 +20,7 @@ func (b *binder) view(v *catalog.View, at diagnostic.Span) (n plan.Node) {
 		for _, open := range append(b.views[i:len(b.views):len(b.views)], v) {
 			round = append(round, open.Name)
 		}
-		refuse(diagnostic.New("D105", at, "view %s is made of itself", v.Name).Because("%s", strings.Join(round, " selects from ")))
+		refuse(diagnostic.New("D105", at, "view %s selects from itself", v.Name).Because("%s", strings.Join(round, " selects from ")))
 	}
 	b.views = append(b.views, v)
 	var err error

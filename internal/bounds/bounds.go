@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -105,7 +106,7 @@ func Refused(err error) error {
 	if errors.As(err, &d) {
 		return d
 	}
-	return diagnostic.New("D122", diagnostic.Span{}, "%v", err)
+	return diagnostic.New("D122", diagnostic.Span{}, "%s", strings.TrimPrefix(err.Error(), "account: "))
 }
 
 // Bracket is the bracket of the one that a bound bounds.

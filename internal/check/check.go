@@ -30,7 +30,7 @@ type Report struct {
 
 // Notice stands in every report.
 const Notice = "These figures are exact and private: they carry no noise and are for the owner alone. " +
-	"Do not fit bounds to them: a bound copied from the extremes of the data tells of the data, and no budget pays for it."
+	"Do not fit bounds to them: a bound copied from the extremes of the data reveals data, and no budget pays for it."
 
 // A Severity says what a finding means for statements.
 type Severity string
@@ -74,8 +74,8 @@ type Column struct {
 	Name       string `json:"name"`
 	Type       string `json:"type"`
 	FileType   string `json:"file_type,omitempty"` // Parquet, DuckDB: as the engine names it
-	Derived    bool   `json:"derived,omitempty"`   // computed of other columns
-	Null       int64  `json:"null"`                // no value in the file; of a derived column, in one that it is computed of
+	Derived    bool   `json:"derived,omitempty"`   // computed from other columns
+	Null       int64  `json:"null"`                // no value in the file; of a derived column, in one that it is computed from
 	Unreadable int64  `json:"unreadable"`          // a value, but not of the declared type, or none that can be computed: NULL for statements
 	Below      int64  `json:"below_lower"`
 	Above      int64  `json:"above_upper"`
@@ -200,7 +200,7 @@ func (k *checker) run(c *catalog.Catalog) error {
 		k.table.find(Warning, "", "malformed records, %s: %d", what, src.malformed)
 	}
 	if src.openQuotes > 0 && !k.declared.Form.Multiline {
-		k.table.find(Warning, "", "lines that leave a quote open: %d; if fields hold line ends, and whoever writes the file closes its quotes, declare csv.multiline", src.openQuotes)
+		k.table.find(Warning, "", "lines that leave a quote open: %d; if fields can contain line ends and every quote in the file is closed, declare csv.multiline", src.openQuotes)
 	}
 	for i, c := range k.declared.Columns {
 		if src.hidden[i] {

@@ -45,7 +45,7 @@ func (k *checker) judge(c *Column, missing, without string) {
 	present := k.table.Rows - c.Null
 	kind, records, lacks := fmt.Sprintf("of type %s%s", c.Type, has(c.FileType)), "values", ""
 	if c.Derived {
-		kind, records, lacks = "to be computed", "records", fmt.Sprintf(" as %q, which it is derived of", missing)
+		kind, records, lacks = "to be computed", "records", fmt.Sprintf(" as %q, which it is derived from", missing)
 	}
 	switch {
 	case missing != "" && k.declared.Source.Format == catalog.JSONLines:

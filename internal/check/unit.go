@@ -54,7 +54,7 @@ func (k *checker) key(col *catalog.Column, effects []string, isDomain bool) erro
 		}
 	}
 	if isDomain && (size == 0 || size > catalog.MaxDomain) {
-		k.table.find(Problem, col.Name, "a public domain of %d values: between 1 and %d can be one", size, catalog.MaxDomain)
+		k.table.find(Problem, col.Name, "a public domain of %d values: it must have between 1 and %d", size, catalog.MaxDomain)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (k *checker) judgeUnits(u *Units) {
 		k.table.find(Warning, "", "refer to no unit, so excluded from every statement: %s", of(u.Unresolved, k.table.Rows, "rows"))
 	}
 	if d := k.declared.Domain; u.Units > 0 && d.Delta.Float64()*float64(u.Units) >= 0.1 {
-		k.table.find(Warning, "", "delta %s of domain %q is large for %d units: well below one over their number is sound", d.Delta, d.ID, u.Units)
+		k.table.find(Warning, "", "delta %s of domain %q is large for %d units: it should be well below one over their number", d.Delta, d.ID, u.Units)
 	}
 	if k.declared.MaxGroups == 0 || k.declared.MaxRows == 0 {
 		k.table.find(Warning, "", "max_groups_per_unit or max_rows_per_group is not declared: statements that need it are refused")

@@ -130,8 +130,8 @@ func TestOdometerRefusals(t *testing.T) {
 		{"pure(?) --delta 1e-6", 1, "calibrate"},
 		{"pure(1) pure(1) --delta 1e-6", 2, "one plan"},
 		{"approx(1,1e-6) --delta 1e-6", 1, "more than half"},
-		{"2*approx(1,5e-7)+poisson(0.1,gaussian(1)) --delta 2e-6", 1, "leaves none"},
-		{"approx(0,1e-9) --delta 1e-6", 1, "nothing but deltas"},
+		{"2*approx(1,5e-7)+poisson(0.1,gaussian(1)) --delta 2e-6", 1, "no delta is left"},
+		{"approx(0,1e-9) --delta 1e-6", 1, "spends deltas alone"},
 		{"randomized_response(0.75) --delta 1e-6", 1, "replace-one"},
 		{strings.Repeat("pure(1)+", 1000) + "pure(1) --delta 1e-6", 1, "1001 terms"},
 	} {

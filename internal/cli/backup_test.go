@@ -61,7 +61,7 @@ func TestBackup(t *testing.T) {
 			t.Errorf("%s: %v %v", suffix, info, err)
 		}
 	}
-	if said := ledger(2, "backup", to); !strings.Contains(said, "is there already") {
+	if said := ledger(2, "backup", to); !strings.Contains(said, "exists already") {
 		t.Errorf("a second copy of one name: %s", said)
 	}
 	restore := func() {

@@ -375,7 +375,7 @@ func TestResourcesAreTheOwners(t *testing.T) {
 				t.Errorf("%s: %v", c.Title(), err)
 			}
 			t.Setenv("DISCREET_"+strings.ToUpper(name), "1")
-			if _, err := c.Parse(nil); err == nil || !strings.Contains(err.Error(), "D119") && !strings.Contains(err.Error(), "is the catalog's") {
+			if _, err := c.Parse(nil); err == nil || !strings.Contains(err.Error(), "D119") && !strings.Contains(err.Error(), "only the catalog may set") {
 				t.Errorf("%s: %v", c.Title(), err)
 			}
 			t.Setenv("DISCREET_"+strings.ToUpper(name), "")

@@ -36,7 +36,7 @@ type Column struct {
 	Lower  string `json:"lower,omitempty"`
 	Upper  string `json:"upper,omitempty"`
 	Domain string `json:"domain,omitempty"`
-	Is     string `json:"is,omitempty"` // what a derived column is computed of
+	Is     string `json:"is,omitempty"` // what a derived column is computed from
 }
 
 // Tables are the declarations of the table or view of a name, or of all if the name is empty.

@@ -102,7 +102,7 @@ func read(t *catalog.Table) (*Reading, diagnostic.List) {
 	}
 	if c := t.Unit.Column; len(problems) == 0 && c != nil && d.Derived(c) && d.ofPartitions(c) {
 		problems = append(problems, c.Is.Place(diagnostic.New("D088", diagnostic.Span{End: len(c.Is.Text)}, "column %q is made of partitions alone, and cannot identify a unit", c.Name).
-			Because("which partitions there are counts as public, and each would be a unit")))
+			Because("the list of partitions counts as public, and each would be a unit")))
 	}
 	return d.Reading, problems
 }

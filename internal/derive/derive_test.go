@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ columns, code, said string }{
 		{`y = { type = "integer", is = "»count(*)« + 1" }`, "D018", "cannot stand in a derived column"},
 		{`y = { type = "integer", is = "1 + »sum(n)«" }`, "D018", ""},
-		{`y = { type = "integer", is = "»(SELECT 1)«" }`, "D022", "computed of one record alone"},
+		{`y = { type = "integer", is = "»(SELECT 1)«" }`, "D022", "computed from one record alone"},
 		{`y = { type = "integer", is = "(SELECT count(*) FROM t)" }`, "D022", ""},
 		{`y = { type = "boolean", is = "»n IN (SELECT n FROM t)«" }`, "D022", ""},
 		{`y = { type = "boolean", is = "EXISTS (SELECT 1 FROM t)" }`, "D022", ""},
@@ -100,8 +100,8 @@ func TestRefusals(t *testing.T) {
 		{`y = { type = "interval", is = "»n«" }`, "D019", "no cast"},
 		{`y = { type = "integer", is = "»extract(year FROM when_)«" }`, "D015", `when_ is the source's "when_" as text`},
 		{`y = { type = "integer", is = "»y + 1«" }`, "D015", `y is the source's "y" as text`},
-		{"y = { type = \"integer\", is = \"z\" }\nz = { type = \"integer\", is = \"»y«\" }", "D104", "y is computed of z is computed of y"},
-		{"a = { type = \"integer\", is = \"b\" }\nb = { type = \"integer\", is = \"c\" }\nc = { type = \"integer\", is = \"»b« + a\" }", "D104", "b is computed of c is computed of b"},
+		{"y = { type = \"integer\", is = \"z\" }\nz = { type = \"integer\", is = \"»y«\" }", "D104", "y is computed from z is computed from y"},
+		{"a = { type = \"integer\", is = \"b\" }\nb = { type = \"integer\", is = \"c\" }\nc = { type = \"integer\", is = \"»b« + a\" }", "D104", "b is computed from c is computed from b"},
 		{"a = { type = \"integer\", is = \"" + big + "\" }\nb = { type = \"integer\", is = \"" + strings.ReplaceAll(big, "n", "a") + "\" }", "D104", "too large"},
 	} {
 		columns := strings.NewReplacer(`"N"`, `\"N\"`).Replace(c.columns)

@@ -67,7 +67,7 @@ func (d *deriver) expression(c *catalog.Column) (plan.Expr, *diagnostic.Diagnost
 	e, err := bind.Row(tree, c.Type, diagnostic.Span{Start: len(before), End: len(before) + len(text)}, resolve)
 	if refused = ofText(text, err); refused != nil {
 		if refused.Code == "D018" || refused.Code == "D022" {
-			refused.Because("a derived column is computed of one record alone").Try("ask for it in a statement")
+			refused.Because("a derived column is computed from one record alone").Try("ask for it in a statement")
 		} else if refused.Why == "" && refused.Text == "" {
 			refused.Why = strings.Join(d.texts[c], ", ") // a text, where the owner may think of a number
 		}
@@ -92,7 +92,7 @@ func parse(text string) (sqlparse.Expr, *diagnostic.Diagnostic) {
 	if !ok || s.Distinct || len(s.Items) != 1 || s.Items[0].Star || s.Items[0].Alias.Name != "" ||
 		len(s.From)+len(s.GroupBy)+len(q.With)+len(q.OrderBy) > 0 || s.Where != nil || s.Having != nil || q.Limit != nil || q.Offset != nil {
 		return nil, diagnostic.New("D104", diagnostic.Span{End: len(text)}, "this is not one expression").
-			Because("a derived column is computed of the columns of its row").Try("write it as it would stand between SELECT and FROM, without a name")
+			Because("a derived column is computed from the columns of its row").Try("write it as it would stand between SELECT and FROM, without a name")
 	}
 	return s.Items[0].Expr, nil
 }
@@ -117,7 +117,7 @@ func (d *deriver) name(of *catalog.Column, n *sqlparse.Name) (plan.Expr, *diagno
 	name := n.Column.Name
 	if q := n.Qualifier; q.Name != "" && q.Name != d.Table.Name {
 		return nil, diagnostic.New("D010", q.Span, "unknown table %s", q.Name).
-			Because("a derived column is computed of the columns of its own row").Try("join the tables in a statement or a view")
+			Because("a derived column is computed from the columns of its own row").Try("join the tables in a statement or a view")
 	}
 	if catalog.Fold(name) != catalog.Fold(of.Name) {
 		for _, c := range d.Table.Columns {
@@ -146,8 +146,8 @@ func (d *deriver) declared(of, c *catalog.Column, n *sqlparse.Name) (plan.Expr, 
 		for _, open := range append(d.open[i:len(d.open):len(d.open)], c) {
 			round = append(round, open.Name)
 		}
-		return nil, diagnostic.New("D104", n.Span, "column %q is derived of itself", c.Name).
-			Because("%s", strings.Join(round, " is computed of "))
+		return nil, diagnostic.New("D104", n.Span, "column %q is derived from itself", c.Name).
+			Because("%s", strings.Join(round, " is computed from "))
 	}
 	e, refused := d.column(c)
 	if refused == nil {

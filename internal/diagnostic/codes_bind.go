@@ -7,17 +7,17 @@ var bindEntries = []Entry{
 	{
 		Code:  "D010",
 		Title: "unknown table",
-		Explain: "FROM names a table that neither the catalog nor a WITH query of the statement declares, or a column is " +
-			"qualified with a table that FROM does not name. Only what the owner declared in the catalog exists; the answer is " +
-			"the same whether or not the file or database holds something of that name.",
+		Explain: "FROM names a table that neither the catalog nor a WITH query of the statement declares, or a column is qualified " +
+			"with a table that FROM does not name. Only tables that the owner declared in the catalog exist. The message is " +
+			"the same whether or not the file or database holds a table of that name.",
 		Example: "SELECT count(*) FROM visit",
 	},
 	{
 		Code:  "D011",
 		Title: "unknown column",
-		Explain: "The name is no column of the tables in FROM. A column that the catalog does not declare does not exist, " +
-			"whatever the file holds. Names fold to lower case unless they are quoted; text constants take single quotes. An " +
-			"output name of the select list can be used in GROUP BY and ORDER BY, but not in WHERE or HAVING.",
+		Explain: "No table in FROM has a column of this name. A column that the catalog does not declare does not exist, whatever " +
+			"the file holds. Names fold to lower case unless they are quoted; text constants take single quotes. GROUP BY and " +
+			"ORDER BY can use an output name of the select list; WHERE and HAVING cannot.",
 		Example: "SELECT avg(agee) FROM visits",
 	},
 	{
@@ -30,50 +30,51 @@ var bindEntries = []Entry{
 	{
 		Code:  "D013",
 		Title: "unknown function",
-		Explain: "Functions are on a list: each has PostgreSQL's meaning, gives a value for every input (NULL where PostgreSQL " +
-			"would raise an error), depends on nothing but its arguments, and cannot grow its output without bound. What is not " +
-			"on the list is refused, whatever the engine offers. DISTINCT, FILTER and * belong to aggregates alone. The functions are " +
-			"abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, date_part, date_trunc, exp, extract, floor, " +
-			"greatest, least, left, length, ln, log, log10, lower, ltrim, mod, nullif, position, pow, power, replace, reverse, right, " +
-			"round, rtrim, sign, split_part, sqrt, starts_with, strpos, substr, substring, trim, trunc, upper, width_bucket; the " +
-			"aggregates avg, bool_and, bool_or, count, every, max, min, stddev, stddev_pop, stddev_samp, sum, var_pop, var_samp, variance.",
+		Explain: "Discreet has a list of functions. Each has PostgreSQL's meaning, gives a value for every input (NULL where " +
+			"PostgreSQL would raise an error), depends on its arguments alone, and cannot grow its output without bound. All " +
+			"others are refused, whatever the engine offers. DISTINCT, FILTER and * are for aggregates alone. The functions " +
+			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, date_part, date_trunc, exp, " +
+			"extract, floor, greatest, least, left, length, ln, log, log10, lower, ltrim, mod, nullif, position, pow, power, " +
+			"replace, reverse, right, round, rtrim, sign, split_part, sqrt, starts_with, strpos, substr, substring, trim, " +
+			"trunc, upper, width_bucket; the aggregates are avg, bool_and, bool_or, count, every, max, min, stddev, " +
+			"stddev_pop, stddev_samp, sum, var_pop, var_samp, variance.",
 		Example: "SELECT md5(department) FROM visits",
 	},
 	{
 		Code:  "D014",
 		Title: "neither aggregated nor a grouping key",
-		Explain: "The statement groups its rows, and the column may have many values in a group, so that none of them is its " +
-			"value. Add the column to GROUP BY, or aggregate it. An expression of the select list may use a grouping " +
+		Explain: "The statement groups its rows, and a group may hold many values of this column, so there is no single value to " +
+			"show. Add the column to GROUP BY, or aggregate it. An expression of the select list may use a grouping " +
 			"expression as a whole.",
 		Example: "SELECT department, age FROM visits GROUP BY department",
 	},
 	{
 		Code:  "D015",
 		Title: "types do not fit",
-		Explain: "The operator or function is not defined for these types, or values of different types must meet in one column. " +
-			"Numbers convert among each other, dates to timestamps, and constants in quotes to the type that their context wants; " +
-			"everything else takes an explicit CAST.",
+		Explain: "The operator or function is not defined for these types, or one column would get values of different types. " +
+			"Numbers convert to each other, dates to timestamps, and constants in quotes to the type that their place needs. " +
+			"Everything else needs an explicit CAST.",
 		Example: "SELECT department + 1 FROM visits",
 	},
 	{
 		Code:    "D016",
 		Title:   "wrong number of arguments",
-		Explain: "The function or aggregate takes another number of arguments, or an alias names more columns than the table has.",
+		Explain: "The function or aggregate takes a different number of arguments, or an alias names more columns than the table has.",
 		Example: "SELECT sqrt(cost, 2) FROM visits",
 	},
 	{
 		Code:  "D017",
 		Title: "constant out of range or malformed",
-		Explain: "The constant is not a value of the type that its place wants. Dates are written as 2025-01-31, timestamps as " +
-			"2025-01-31 12:30:00, intervals as 1 day 2 hours; numbers must fit their type.",
+		Explain: "The constant is not a value of the type that its place needs. Dates are written as 2025-01-31, timestamps as " +
+			"2025-01-31 12:30:00, intervals as 1 day 2 hours. Numbers must fit their type.",
 		Example: "SELECT count(*) FROM visits WHERE seen_at > '2025-02-30'",
 	},
 	{
 		Code:  "D018",
 		Title: "aggregate in the wrong place",
-		Explain: "WHERE, GROUP BY and JOIN conditions speak of single rows, where there is nothing to aggregate: conditions on " +
-			"aggregates belong into HAVING. Aggregates do not nest; aggregate once in a subquery in FROM and again around it. " +
-			"DISTINCT is for count alone.",
+		Explain: "WHERE, GROUP BY and JOIN conditions apply to single rows, so they cannot contain aggregates. Put conditions on " +
+			"aggregates into HAVING. Aggregates do not nest: aggregate once in a subquery in FROM, and again around it. Only " +
+			"count takes DISTINCT.",
 		Example: "SELECT department FROM visits WHERE count(*) > 5 GROUP BY department",
 	},
 	{
@@ -87,45 +88,46 @@ var bindEntries = []Entry{
 	{
 		Code:  "D020",
 		Title: "pattern not supported",
-		Explain: "The pattern of LIKE, ILIKE, ~ and ~* must be a constant: one taken from the data could fail or take " +
-			"arbitrarily long. Regular expressions are restricted to what means the same in PostgreSQL and in the engine: " +
-			"literals, ., bracket expressions with characters and ranges, ^ at the beginning and $ at the end of a branch, groups, |, the greedy quantifiers * + ? {m,n}, " +
-			"\\d, and punctuation after a backslash. \\w and \\s know different characters in the two; write [A-Za-z0-9_] or [ \\t].",
+		Explain: "The pattern of LIKE, ILIKE, ~ and ~* must be a constant, because a pattern from the data could fail or take " +
+			"arbitrarily long. Regular expressions may use only what means the same in PostgreSQL and in the engine: " +
+			"literals, ., bracket expressions with characters and ranges, ^ at the beginning and $ at the end of a branch, " +
+			"groups, |, the greedy quantifiers * + ? {m,n}, \\d, and punctuation after a backslash. \\w and \\s match different " +
+			"characters in the two: write [A-Za-z0-9_] or [ \\t] instead.",
 		Example: `SELECT count(*) FROM visits WHERE department ~ '\w+'`,
 	},
 	{
 		Code:  "D021",
 		Title: "constant required",
-		Explain: "The value must be known before any data is read: LIMIT and OFFSET, the unit of date_trunc, the field of " +
-			"extract, the digits of round, the bounds of width_bucket, the texts of replace. On the other hand a constant makes " +
-			"no sense as a key of GROUP BY or ORDER BY, but for the number of a column.",
+		Explain: "The value must be known before any data is read: LIMIT and OFFSET, the unit of date_trunc, the field of extract, " +
+			"the digits of round, the bounds of width_bucket, the texts of replace. In GROUP BY and ORDER BY it is the other " +
+			"way round: a constant makes no sense as a key there, unless it is the number of a column.",
 		Example: "SELECT replace(department, department, 'x') FROM visits",
 	},
 	{
 		Code:  "D022",
 		Title: "subquery not supported here",
-		Explain: "IN (SELECT ...) and EXISTS become joins, so each must be a condition of its own in WHERE, perhaps with NOT, and " +
-			"joined to the others by AND; their WHERE may refer to the statement around them. A subquery used as a value must " +
-			"have one row whatever the data: one aggregate without GROUP BY. What else a subquery can say, a join in FROM says too.",
+		Explain: "IN (SELECT ...) and EXISTS become joins. So each must be a condition of its own in WHERE, perhaps with NOT, and " +
+			"joined to the others by AND. Their WHERE may refer to the statement around them. A subquery used as a value must " +
+			"have one row whatever the data: one aggregate without GROUP BY. Write any other subquery as a join in FROM.",
 		Example: "SELECT count(*) FROM visits WHERE age > 80 OR department IN (SELECT name FROM departments)",
 	},
 	{
 		Code:    "D023",
 		Title:   "columns do not match",
-		Explain: "Both sides of a UNION and all rows of VALUES must have equally many columns, whose types have a common type; the subquery of IN and of a value has one column.",
+		Explain: "Both sides of a UNION, and all rows of VALUES, must have the same number of columns, and the types of each column must have a common type. The subquery of IN, and a subquery used as a value, must have one column.",
 		Example: "SELECT department, age FROM visits UNION ALL SELECT name FROM departments",
 	},
 	{
 		Code:    "D024",
 		Title:   "no such column number",
-		Explain: "A number in GROUP BY or ORDER BY means the column of the select list with that number, counted from 1.",
+		Explain: "A number in GROUP BY or ORDER BY means that column of the select list, counted from 1.",
 		Example: "SELECT department, count(*) FROM visits GROUP BY 3",
 	},
 	{
 		Code:  "D025",
 		Title: "interval as a key",
-		Explain: "Intervals that compare equal can differ, as 1 month and 30 days do, so that which of them a group or a minimum " +
-			"shows would depend on the order of the rows. GROUP BY, DISTINCT, ORDER BY, min, max, greatest and least therefore do " +
+		Explain: "Two intervals can compare equal and still differ, as 1 month and 30 days do. Which of them a group or a minimum " +
+			"shows would depend on the order of the rows. So GROUP BY, DISTINCT, ORDER BY, min, max, greatest and least do " +
 			"not take intervals. Use the length in seconds: extract(epoch FROM ...).",
 		Example: "SELECT max(seen_at - TIMESTAMP '2025-01-01 00:00:00') FROM visits",
 	},
@@ -145,24 +147,24 @@ var bindEntries = []Entry{
 	{
 		Code:  "D028",
 		Title: "statement too large",
-		Explain: "A WITH query is copied at each of its uses, and BETWEEN and CASE x WHEN repeat an operand, so that a short text " +
-			"can stand for a huge computation. At most 1,000 relations, 10,000 repeated expressions and 10 aggregations over one " +
-			"another (GROUP BY, DISTINCT, UNION) are allowed.",
+		Explain: "A WITH query is copied at each of its uses, and BETWEEN and CASE x WHEN repeat an operand, so a short text can " +
+			"mean a huge computation. A statement may have at most 1,000 relations, 10,000 repeated expressions and 10 " +
+			"aggregations over one another (GROUP BY, DISTINCT, UNION).",
 		Example: "WITH a AS (SELECT 1 AS x), " +
 			strings.Join([]string{chain("b", "a"), chain("c", "b"), chain("d", "c"), chain("e", "d")}, ", ") + " SELECT count(*) FROM e",
 	},
 	{
 		Code:  "D029",
 		Title: "ORDER BY outside the output",
-		Explain: "Rows of SELECT DISTINCT, UNION and VALUES stand for several rows of the input, so that they can be sorted by " +
-			"output columns alone. Put the query into FROM and sort around it.",
+		Explain: "A row of SELECT DISTINCT, UNION or VALUES can stand for several rows of the input, so the result can be sorted " +
+			"only by its output columns. Put the query into FROM and sort around it.",
 		Example: "SELECT DISTINCT department FROM visits ORDER BY age",
 	},
 	{
 		Code:  "D030",
 		Title: "parameter without a value",
-		Explain: "The statement names a parameter, $1 or another, and no value came with it. Clients of the server send values beside " +
-			"the statement; at the shell, write the constant itself.",
+		Explain: "The statement has a parameter such as $1, and no value came with it. Clients of the server send values with the " +
+			"statement. At the shell, write the constant itself.",
 		Example: "SELECT count(*) FROM visits WHERE age > $1",
 	},
 }

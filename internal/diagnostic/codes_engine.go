@@ -3,18 +3,18 @@ package diagnostic
 // D100-D109: the engine and its resources.
 var engineEntries = []Entry{
 	{"D100", "the answer could not be computed",
-		"The engine ran out of memory, disk or time, or failed. Because that may depend on the data the message is always the same, the charge stays, the owner finds the cause in the ledger's history, and the domain is suspended until the owner acknowledges it.",
+		"The engine failed, or ran out of memory, disk or time. That may depend on the data, so the message is always the same and the charge stays. The owner finds the cause in the ledger's history. The domain is suspended until the owner acknowledges the event.",
 		""},
 	{"D101", "a source cannot be opened",
-		"A file of the catalog is missing, unreadable, or lacks a declared column. Run discreet check.",
+		"A file of the catalog is missing, cannot be read, or lacks a declared column. Run discreet check.",
 		""},
 	{"D102", "interrupted",
-		"The command was told to stop. What had been reserved by then stays spent, whatever was computed: otherwise stopping at the right moment would make answers free.",
+		"The command was told to stop. The amount that was reserved by then stays spent, whatever was computed: otherwise an answer would be free for those who stop at the right moment.",
 		""},
 	{"D103", "the engine cannot plan this statement",
-		"The SQL that the engine would have to run is nested too deep for it, or uses something that it lacks. It was planned over empty tables, so that no data was read and nothing was charged. Compute the answer in fewer or simpler steps.",
+		"The SQL for the engine is nested too deeply, or uses something that the engine lacks. The engine planned it over empty tables, so no data was read and nothing was charged. Compute the answer in fewer or simpler steps.",
 		""},
 	{"D109", "the system failed",
-		"A file could not be written, or something else that has nothing to do with the statement failed. The message says what.",
+		"Something failed that has nothing to do with the statement, such as a file that could not be written. The message says what.",
 		""},
 }

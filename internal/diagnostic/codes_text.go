@@ -29,8 +29,8 @@ var textEntries = []Entry{
 	{
 		Code:  "D004",
 		Title: "not a query",
-		Explain: "Only SELECT, VALUES and WITH are answered. Nothing that an analyst sends may change data, settings or files; " +
-			"what an engine would do with such a statement plays no part, since no text of the analyst ever reaches it.",
+		Explain: "Only SELECT, VALUES and WITH are answered. No statement of an analyst may change data, settings or files. What " +
+			"the engine would do with such a statement does not matter: the analyst's text never reaches it.",
 		Example: "DROP TABLE visits",
 	},
 	{
@@ -44,26 +44,25 @@ var textEntries = []Entry{
 	{
 		Code:  "D006",
 		Title: "clause not supported",
-		Explain: "The clause is SQL, but Discreet does not model it, because its effect on the answer of one person's rows is not " +
-			"bounded (windows, recursion, LATERAL, INTERSECT, DISTINCT ON), because it needs a guarantee of its own (TABLESAMPLE, " +
-			"grouping sets), or because it does not belong to a question (SELECT INTO, FOR UPDATE). What is not provably safe " +
-			"is refused. The hint names another way to ask where there is one.",
+		Explain: "The clause is SQL, but Discreet does not support it, for one of three reasons: one person's rows could change " +
+			"the answer without bound (windows, recursion, LATERAL, INTERSECT, DISTINCT ON); it needs a guarantee of its own " +
+			"(TABLESAMPLE, grouping sets); or it does not belong to a question (SELECT INTO, FOR UPDATE). What is not " +
+			"provably safe is refused. Where there is another way to ask, the hint names it.",
 		Example: "SELECT * FROM a NATURAL JOIN b",
 	},
 	{
 		Code:  "D007",
 		Title: "expression not supported",
-		Explain: "The expression is SQL, but Discreet does not model it: arrays, rows, JSON, XML, parameters, collations, time " +
-			"zones, comparisons with ANY and ALL, and operators that are not on the list. Only expressions that have " +
-			"PostgreSQL's meaning on every engine and cannot fail on data are accepted.",
+		Explain: "The expression is SQL, but Discreet does not support it: arrays, rows, JSON, XML, parameters, collations, time " +
+			"zones, comparisons with ANY and ALL, and operators that are not on the list. It accepts only expressions that " +
+			"have PostgreSQL's meaning on every engine and cannot fail on data.",
 		Example: "SELECT ARRAY[1, 2]",
 	},
 	{
 		Code:  "D008",
 		Title: "value not determined by the data",
-		Explain: "The function depends on when it is called, on the session or on chance. The guarantee speaks of answers that are " +
-			"a function of the data and of the noise alone, and an answer must mean the same when it is read again. Write " +
-			"the date or the value itself as a constant.",
+		Explain: "The result of the function depends on the time of the call, on the session or on chance. The guarantee holds for " +
+			"answers that depend on the data and the noise alone. Write the date or the value itself as a constant.",
 		Example: "SELECT now()",
 	},
 	{

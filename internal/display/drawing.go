@@ -53,7 +53,7 @@ func Drawable(columns []discreet.Column) error {
 		return nil
 	}
 	return diagnostic.New("D112", diagnostic.Span{}, "--plot has nothing to draw: the answer has no number").
-		Because("what is drawn are counts, sums and other numbers, by group").Try("add count(*), or leave --plot out")
+		Because("it draws counts, sums and other numbers by group").Try("add count(*), or leave --plot out")
 }
 
 // A picture is an answer that is being drawn.
@@ -124,7 +124,7 @@ func (p *picture) sayNames() {
 		p.note("Whiskers: %s intervals of the noise; what bounds cut off is not covered.", Percent(p.Confidence))
 	}
 	if len(without) > 0 {
-		p.note("No interval is known of %s.", strings.Join(without, ", "))
+		p.note("No interval is known for %s.", strings.Join(without, ", "))
 	}
 	if len(p.undrawn) > 0 {
 		p.note("Not drawn, no numbers: %s.", strings.Join(p.undrawn, ", "))

@@ -150,7 +150,7 @@ var bans = []ban{
 		"./internal/cli/clitest", // draws people for tests
 		"./internal/clinic",      // draws the demo's patients, who protect nobody; no noise
 	}, why: "predictable randomness is no randomness"},
-	{from: "./...", to: "hash/maphash", why: "a seed that entropy did not draw"},
+	{from: "./...", to: "hash/maphash", why: "its seed does not come from internal/entropy"},
 	{from: "./...", to: "unsafe", why: "exact values could be read around engine.Exact"},
 	{from: "./...", to: "plugin", why: "code that nobody reviewed"},
 	{from: "./...", to: "net/...", except: []string{
@@ -168,20 +168,20 @@ var bans = []ban{
 		"./internal/postgrestest",
 		"./internal/smt",    // runs z3 and cvc5; who uses it checks what they find
 		"./collect/cluster", // starts the roles of a cluster
-	}, why: "a child process sees what it is given"},
+	}, why: "a child process can see what it is given"},
 	{from: "./accountant", to: "./mechanism", deep: true, tests: true, why: "mechanisms know no search; release and dataset join the two"},
 	{from: "./mechanism", to: "./accountant", deep: true, tests: true, why: "mechanisms know no search; release and dataset join the two"},
 	{from: "./ledger", to: "./accountant/...", deep: true, why: "with adaptive queries only a valid filter decides"},
-	{from: "./filter", to: "./accountant/...", deep: true, tests: true, why: "what is true of a plan fixed in advance decides no adaptive one"},
-	{from: "./filter", to: "gonum.org/...", deep: true, why: "a filter adds up; what transforms or optimises is an accountant"},
+	{from: "./filter", to: "./accountant/...", deep: true, tests: true, why: "a bound of a plan that is fixed in advance does not hold for an adaptive sequence"},
+	{from: "./filter", to: "gonum.org/...", deep: true, why: "a filter only adds up; transforms and searches belong to accountants"},
 	{from: "./filter", to: "database/sql", deep: true, why: "mathematics"},
 	{from: "./filter", to: "time", why: "an admission is a function of what was spent"},
 	{from: "./filter", to: "os", why: "mathematics"},
 	{from: "./accountant", to: "database/sql", deep: true, why: "mathematics"},
-	{from: "./internal/stability", to: "context", why: "pure: nothing to wait for"},
+	{from: "./internal/stability", to: "context", why: "it is a pure function"},
 	{from: "./internal/stability", to: "os", why: "pure"},
 	{from: "./internal/stability", to: "database/sql", deep: true, why: "pure"},
-	{from: "./internal/release", to: "./ledger", deep: true, why: "release turns exact into noisy; money is counted before and after it"},
+	{from: "./internal/release", to: "./ledger", deep: true, why: "release turns exact values into noisy ones; charges happen before and after it"},
 
 	// Each library behind one wall.
 	{from: "./...", to: "github.com/sqlc-dev/oliphant/...", except: []string{"./internal/sqlparse/..."},
@@ -219,7 +219,7 @@ var bans = []ban{
 
 	// The command: main wires, a family of commands knows no other, and what they share knows
 	// no family.
-	{from: "./...", to: "./internal/cli", except: []string{"./cmd/discreet", "./internal/cli/manual"}, why: "the command is nobody's library"},
+	{from: "./...", to: "./internal/cli", except: []string{"./cmd/discreet", "./internal/cli/manual"}, why: "the command is not a library"},
 	{from: "./internal/cli/...", to: "./internal/cli/query", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/owner", except: []string{"./internal/cli"}, why: "families of commands know no other"},
 	{from: "./internal/cli/...", to: "./internal/cli/account", except: []string{"./internal/cli"}, why: "families of commands know no other"},
@@ -238,14 +238,14 @@ var bans = []ban{
 
 	// Leaves: nothing on the way of a query depends on them.
 	{from: "./internal/cli/...", to: "./internal/testreport", why: "a tool of the Makefile"},
-	{from: ".", to: "./learn/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./verify/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./audit/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./collect/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./dataset/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./datanode/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./sandbox/...", deep: true, why: "a leaf"},
-	{from: ".", to: "./serve/...", deep: true, why: "a leaf"},
+	{from: ".", to: "./learn/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./verify/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./audit/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./collect/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./dataset/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./datanode/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./sandbox/...", deep: true, why: "the library of statements is used by these, not the other way round"},
+	{from: ".", to: "./serve/...", deep: true, why: "the library of statements is used by these, not the other way round"},
 	{from: ".", to: "./people/...", deep: true, why: "a leaf: the ledger knows holders of quotas by name alone"},
 	{from: "./ledger", to: "./people/...", deep: true, tests: true, why: "money, to be reviewed alone"},
 	{from: "./serve/...", to: "./internal/cli/...", deep: true, why: "the command opens the server, not the server the command"},

@@ -153,7 +153,7 @@ func read(ctx context.Context, o engine.Owner, file string) ([]table, error) {
 	case ".duckdb", ".db":
 		return readDuckDB(ctx, o, path, inside)
 	}
-	return nil, refusal("%s has an ending that tells no format", file).
+	return nil, refusal("%s has an ending of no known format", file).
 		Try("use a .csv, .parquet or .jsonl file, .csv and .jsonl also with .gz or .zst, a .duckdb file, or FILE.duckdb#TABLE")
 }
 

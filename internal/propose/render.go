@@ -51,7 +51,7 @@ func render(tables []table) string {
 		case t.references != "":
 			value, note = `"?"`, fmt.Sprintf("by the file's foreign key { column = %s, references = %s }", quote(unit), quote(t.references))
 		case once:
-			note = `no two of the first rows share it: is it the person, or a visit of whom there are several?`
+			note = `no two of the first rows share it: does it identify the person, or only a visit?`
 		}
 		fmt.Fprintf(&b, tableHead, key(t.name), quote(t.source), value, strings.Repeat(" ", max(1, 27-len("unit = ")-len(value))), note)
 		for _, remark := range t.remarks {

@@ -22,7 +22,7 @@ import (
 func several(ctx context.Context, o engine.Owner, text, name string) ([]table, error) {
 	p, err := datafile.ParsePattern(".", text)
 	if err != nil {
-		return nil, refusal("%s is no pattern of files", text).Because("%v", err).Try(`write it in quotes, as in 'visits/year=*/*.parquet'`)
+		return nil, refusal("%s is not a pattern of files", text).Because("%v", err).Try(`write it in quotes, as in 'visits/year=*/*.parquet'`)
 	}
 	listing, err := p.List()
 	if err != nil {
@@ -49,7 +49,7 @@ func several(ctx context.Context, o engine.Owner, text, name string) ([]table, e
 			note: "a partition: its value stands in the folders' names"})
 	}
 	if len(listing.Packed) > 0 {
-		t.remarks = append(t.remarks, fmt.Sprintf("%d compressed files (.gz, .zst) match but for their ending, and are not in it: another table, or another pattern, names them", len(listing.Packed)))
+		t.remarks = append(t.remarks, fmt.Sprintf("%d compressed files (.gz, .zst) differ from these files in their ending alone and are not included: name them in another table or pattern", len(listing.Packed)))
 	}
 	return []table{t}, nil
 }

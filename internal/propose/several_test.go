@@ -86,7 +86,7 @@ func TestFoldersRefused(t *testing.T) {
 		{"visits", []string{"visits/a.txt", "visits/.a.csv"}, "no files that a catalog could declare"},
 		{"visits/*.csv", []string{"visits/a.jsonl"}, "no file matches"},
 		{"visits/**.csv", []string{"visits/a.csv"}, "by itself"},
-		{"visits/*", []string{"visits/a.txt"}, "an ending that tells no format"},
+		{"visits/*", []string{"visits/a.txt"}, "an ending of no known format"},
 	} {
 		dir := t.TempDir()
 		for _, name := range test.files {

@@ -161,7 +161,7 @@ func declared(name, duckdbType string) column {
 	default:
 		var err error
 		if c.typ, err = sqltype.Parse(duckdbType); err != nil {
-			c.typ, c.note = sqltype.Type{}, "no SQL type of a catalog holds what the file has"
+			c.typ, c.note = sqltype.Type{}, "no type of a catalog can hold its values"
 		}
 	}
 	return c

@@ -269,7 +269,7 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 			}
 		}
 		return nil, diagnostic.New("D072", privateKey(r), "this grouping key has no public domain, and choosing its groups privately needs a delta").
-			Because("with epsilon alone no group can be shown that a single unit might have made").
+			Because("with epsilon alone, no group can be shown that might come from a single unit").
 			Try("%s; or group by a column with a public domain", map[bool]string{
 				true:  "this domain's measure is pure, so its owner would have to declare the domain's values",
 				false: "give a delta as well"}[measure == "pure"])
@@ -283,7 +283,8 @@ func newPurse(c *stability.Certificate, s Spend) (*purse, error) {
 	}
 	each, err := privacy.NewDelta(delta.Mul(delta, big.NewRat(1, selections)))
 	if err != nil {
-		return nil, diagnostic.New("D074", diagnostic.Span{}, "the delta cannot be split over the statement's group selections: %v", err).
+		return nil, diagnostic.New("D074", diagnostic.Span{}, "the delta cannot be split over the statement's group selections").
+			Because("%s", diagnostic.Cause(err)).
 			Try("give a delta above 1e-100")
 	}
 	p.selectionDelta = each
@@ -410,7 +411,8 @@ func (r *Release) allot(p *purse, s shares) error {
 			n, err = mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: l1, Epsilon: p.spend.Epsilon.MulRat(s.components[i])})
 		}
 		if err != nil {
-			return diagnostic.New("D074", r.Span, "the cost cannot be spent: %v", err).
+			return diagnostic.New("D074", r.Span, "the noise for this cost cannot be drawn").
+				Because("%s", diagnostic.Cause(err)).
 				Try("give a cost between 1e-9 and 1000")
 		}
 		r.Noise[i] = Noise{Additive: n, Name: name}
@@ -430,7 +432,8 @@ func (r *Release) allot(p *purse, s shares) error {
 	}
 	selection, err := mechanism.ChooseSelection(options)
 	if err != nil {
-		return diagnostic.New("D074", r.Span, "the cost cannot be spent on group selection: %v", err).
+		return diagnostic.New("D074", r.Span, "the noise for private group selection cannot be drawn at this cost").
+			Because("%s", diagnostic.Cause(err)).
 			Try("give a cost between 1e-9 and 1000, and a delta above 1e-100")
 	}
 	r.Selection = selection

@@ -63,7 +63,7 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 func (c *converter) refuseColumnWord(i int) {
 	if c.at(i).keyword == pg.KeywordKind_COL_NAME_KEYWORD {
 		c.refuse(diagnostic.New("D002", c.at(i).span(), "syntax error at or near %q", c.text[c.at(i).start:c.at(i).end]).
-			Try("it is a keyword: as a name it stands in double quotes"))
+			Try("it is a keyword; to use it as a name, put it into double quotes"))
 	}
 }
 

@@ -84,8 +84,8 @@ func (c *converter) refuseClauses(s *pg.SelectStmt, i int) {
 
 func (c *converter) window(at diagnostic.Span, what string) *diagnostic.Diagnostic {
 	return c.clause(at, "%s is not supported", what).
-		Because("over private rows a window's value depends on other people's rows, without a bound on how much one person moves it; over released rows it is not built").
-		Try("aggregate with GROUP BY; ORDER BY and LIMIT rank released rows, a scalar subquery gives their total, and a join of a release with itself what came before")
+		Because("over private rows one person could change the window values of all others, without a bound; over released rows windows are not supported").
+		Try("aggregate with GROUP BY; ORDER BY and LIMIT rank released rows, a scalar subquery gives their total, and a join of a release with itself gives earlier rows")
 }
 
 func (c *converter) with(w *pg.WithClause) ([]CTE, int) {

@@ -40,7 +40,7 @@ func notAQuery(span diagnostic.Span, word string) *diagnostic.Diagnostic {
 	case "begin", "commit", "end", "rollback", "savepoint", "start", "abort", "release":
 		d.Try("leave it out: each statement is charged and answered by itself")
 	default:
-		d.Try("ask with SELECT; to change data or settings is the owner's, in the files and the catalog")
+		d.Try("ask with SELECT; only the owner changes data and settings, in the files and the catalog")
 	}
 	return d
 }

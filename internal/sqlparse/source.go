@@ -270,7 +270,7 @@ func (s *source) work() *diagnostic.Diagnostic {
 	for i, t := range s.list {
 		factor := factors[len(factors)-1]
 		if total += factor; total > maxWork {
-			return diagnostic.New("D005", t.span(), "the statement is too entangled to read").
+			return diagnostic.New("D005", t.span(), "the statement is too complex to read").
 				Because("reading it takes more than %d steps", maxWork).
 				Try("move inner queries to WITH, and write substr(x, 2, 3) for substring")
 		}

@@ -232,7 +232,7 @@ func (d *doubter) outside(at diagnostic.Span, f plan.Function, e plan.Expr, c *p
 		never = high > 0
 	}
 	if never {
-		d.say(at, "no value between the declared bounds, %s and %s, is so", short(r.lower), short(r.upper))
+		d.say(at, "no value between the declared bounds, %s and %s, satisfies this", short(r.lower), short(r.upper))
 	}
 }
 

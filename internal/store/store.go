@@ -42,7 +42,7 @@ func Existing(path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// SQLite takes a URI, of which the path must not end early.
+	// SQLite takes a URI; its path must not end early.
 	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
 	if filepath.VolumeName(abs) != "" {
 		name = "/" + name

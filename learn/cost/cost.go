@@ -1,6 +1,5 @@
-// Package cost holds what all learners that look at private examples need: the guarantee
-// that one run gives, what it charges to a budget before it looks, and how much of a
-// privacy unit it looks at.
+// Package cost holds what all learners that look at private examples need: the guarantee of a run,
+// its charge to a budget before it reads data, and how many examples of a privacy unit it reads.
 //
 // It guarantees that a run is charged whole and first, for the relation of the budget
 // that pays; that the noise of its parts together costs no more than what is charged;

@@ -27,9 +27,8 @@ type IDXOptions struct {
 // declared shape. It says nothing of a number of examples.
 var ErrIDX = errors.New("not an IDX file of bytes as declared")
 
-// IDX reads images and labels in the format of MNIST: bytes, each image its own
-// unit. A label that is none of the classes is missing. It returns the images'
-// shape.
+// IDX reads images and labels in the format of MNIST: bytes, each image its own unit. A
+// label that is not one of the classes counts as missing. It returns the images' shape.
 func IDX(ctx context.Context, o IDXOptions) (set *Set, shape []int, err error) {
 	dims, pixels, err := readIDX(ctx, o.Images, 3)
 	if err != nil {
@@ -85,8 +84,8 @@ func IDXShape(ctx context.Context, path string) ([]int, error) {
 	return dims[1:], file.Close()
 }
 
-// IDXLabels refuses labels that are none, or not as many as the images, by the files'
-// headers alone.
+// IDXLabels refuses a file that does not hold labels, or not as many as there are images. It reads
+// the files' headers alone.
 func IDXLabels(ctx context.Context, images, labels string) error {
 	var n [2]int
 	for i, path := range []string{images, labels} {

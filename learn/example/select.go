@@ -33,7 +33,7 @@ type Selection struct {
 // ErrSelection is returned for a selection that selects nothing that is bounded.
 var ErrSelection = errors.New("not a selection")
 
-// Validate refuses a selection without a bound or with a share that is none.
+// Validate refuses a selection without a bound, or with a share that is not from 0 to below 1.
 func (s *Selection) Validate() error {
 	switch {
 	case s.PerUnit < 1:

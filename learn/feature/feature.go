@@ -1,5 +1,5 @@
-// Package feature says what the numbers of an example stand for: a category, or a number
-// between bounds. It is for learners that look at one column at a time.
+// Package feature describes the numbers of an example: each is a category, or a number between
+// bounds. It is for learners that look at one column at a time.
 //
 // It guarantees that a Feature depends on declarations alone, and that every example lies
 // in one of its bins.

@@ -117,15 +117,14 @@ func Plan(b budget.Budget, net *network.Network, set *example.Set, o Options) (*
 
 // newTraining calibrates.
 //
-// Theorem (Kairouz et al. 2021, Theorem 4.1, for zCDP). Let a unit take part in one
-// step of a pass. Fix what was released so far. All gradients so far are functions of the
-// data and of it, and but for the unit's own they are the same with and without the unit: so
-// the exact sum of a node differs by what the unit adds, at most k times the clipping
-// bound, if its step is below the node, and not at all otherwise. Its step is below h =
-// ⌈log₂ steps⌉ + 1 nodes. Each noisy node sum is a Gaussian mechanism, they are released
-// one after the other, and all weights are functions of them: a pass is h·k²C²/2σ²-zCDP
-// (adaptive composition: Bun and Steinke 2016, Lemma 2.3), and passes add up. A unit
-// that is replaced changes two leaves, by at most 2kC along both paths together.
+// Theorem (Kairouz et al. 2021, Theorem 4.1, for zCDP). Let a unit take part in one step of a pass.
+// Fix what was released so far. All gradients so far are functions of this and of the data. With
+// and without the unit they are the same, except the unit's own. So the exact sum of a node differs
+// by what the unit adds, at most k times the clipping bound, if its step is below the node, and not
+// at all otherwise. Its step is below h = ⌈log₂ steps⌉ + 1 nodes. Each noisy node sum is a Gaussian
+// mechanism, they are released one after the other, and all weights are functions of them: a pass
+// is h·k²C²/2σ²-zCDP (adaptive composition: Bun and Steinke 2016, Lemma 2.3), and passes add up. A
+// unit that is replaced changes two leaves, by at most 2kC along both paths together.
 func newTraining(b budget.Budget, net *network.Network, set *example.Set, o Options) (*training, error) {
 	for _, d := range []struct {
 		value *int

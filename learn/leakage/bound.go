@@ -11,11 +11,11 @@ import (
 
 // GuessOptions say what a one-run audit guesses and at which confidence.
 type GuessOptions struct {
-	// Guesses are how many canaries are guessed, half of them the highest scores as
-	// in, half the lowest as out; the others are passed over. Fixed beforehand: a
-	// number that is chosen by the scores voids the bound. 0: all n but 5·√n in the
-	// middle, half of them at least: how many are in is known to within some √n/2 only,
-	// and who is in the middle is the hardest to tell.
+	// Guesses are how many canaries are guessed, half of them the highest scores as in, half the
+	// lowest as out; the others are passed over. Fixed beforehand: a number that is chosen by the
+	// scores voids the bound. 0: all n except 5·√n in the middle, and at least half of them. The
+	// number that is in is known only to within about √n/2, and those in the middle are the hardest
+	// to guess.
 	Guesses    int
 	Delta      float64
 	Confidence float64 // 0: 0.95

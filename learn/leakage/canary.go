@@ -125,9 +125,8 @@ func Dirac(n int) *example.Set {
 	return s
 }
 
-// Mislabelled returns n canaries that any network can be given: features drawn evenly
-// between low and high, a class drawn evenly. Nothing is to be learned of them but
-// themselves.
+// Mislabelled returns n canaries that any network can be given: features drawn evenly between low
+// and high, a class drawn evenly. A model can only memorise them: they follow no rule.
 func Mislabelled(bits noise.Bits, n, width, classes int, low, high float32) (*example.Set, error) {
 	if n < 1 || width < 1 || classes < 2 || !(low <= high) {
 		return nil, bad("%d canaries of %d features and %d classes", n, width, classes)
@@ -256,8 +255,8 @@ func (o *GradientObserver) Views() (views []View, err error) {
 	return views, nil
 }
 
-// A LossObserver sees the last parameters alone, as somebody does who is given the
-// model: the canaries' log-odds, less those at the start.
+// A LossObserver sees the last parameters alone, like a person who gets the model: the canaries'
+// log-odds, less those at the start.
 type LossObserver struct {
 	net   *network.Network
 	set   *example.Set

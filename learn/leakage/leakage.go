@@ -1,11 +1,10 @@
-// Package leakage measures what a model gives away of the data that it was trained on.
+// Package leakage measures what a model reveals about the data that it was trained on.
 //
-// Three questions, from the cheapest to the strongest. Can one tell from the model who
-// was in the training set (membership inference: a threshold on the loss, the loss
-// calibrated by other models, and the likelihood ratio of shadow models, LiRA)? Can one
-// extract a text that stood in it once (exposure of a planted canary)? And does the
-// trainer keep the promise that it states (a one-run audit with canaries that are in
-// by a fair coin)?
+// Three questions, from the cheapest to the strongest. Can one tell from the model who was in the
+// training set (membership inference: a threshold on the loss, the loss calibrated by other models,
+// and the likelihood ratio of shadow models, LiRA)? Can one extract a text that the training data
+// had once (exposure of a planted canary)? And does the trainer keep the promise that it states (a
+// one-run audit with canaries that are in by a fair coin)?
 //
 // It guarantees only what each figure's comment says: an interval of a rate holds for
 // the examples given the models, and a lower bound of ε or μ with its confidence, under
@@ -54,7 +53,7 @@ func lossOf(phi float64) float64 {
 	return math.Log1p(math.Exp(phi)) - phi
 }
 
-// coins draws n fair bits: who is in.
+// coins draws n fair bits, which decide who is in.
 func coins(bits noise.Bits, n int) ([]bool, error) {
 	in := make([]bool, n)
 	var word uint64

@@ -49,7 +49,7 @@ func above(falling []float64, t float64) int {
 	return n
 }
 
-// A Rate is the attack at one threshold: whoever scores higher is called a member.
+// A Rate is the attack at one threshold: examples with a higher score are called members.
 type Rate struct {
 	Target    float64 `json:"target"` // the false positive rate asked for
 	Threshold float64 `json:"-"`

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// A Learner trains a model on some rows of data that it knows. It is called from
-// several goroutines at once, and must not be told by a seed of its own who is in.
+// A Learner trains a model on some rows of data that it knows. It is called from several goroutines
+// at once. A seed of its own must not depend on who is in.
 type Learner interface {
 	Train(ctx context.Context, rows []int) (Scorer, error)
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/learn/network"
 )
 
-// A Text says how lines of characters are examples: one a line, in which each character
-// is to be told from those before it. So one line is what one example adds, and what
-// a guarantee for examples protects.
+// A Text turns lines of characters into examples: each line is one, and each of its characters is
+// to be predicted from those before it. So a guarantee for examples protects one line.
 type Text struct {
 	Alphabet string // the characters, each once
 	Width    int    // of a line at most, its end included
@@ -138,7 +137,7 @@ func (s Secret) with(value string) string {
 	return place + value + s.Format[len(place)+len(value):]
 }
 
-// check refuses a format without one run of # at its end, or a value that is none.
+// check refuses a format without one run of # at its end, or a value that does not fit it.
 func (s Secret) check() error {
 	place, _, _ := strings.Cut(s.Format, "#")
 	holes := s.Format[len(place):]

@@ -1,6 +1,5 @@
-// Package learner finds the classic learners by name, under one interface: what a run of
-// each will reveal is said before it looks at an example, and a model is read back by the
-// learner that wrote it.
+// Package learner finds the classic learners by name, under one interface: a learner states what a
+// run will reveal before it reads an example, and reads back the models that it wrote.
 //
 // It guarantees nothing of its own: the guarantees are the learners'. Whoever fits a Run
 // must have charged its events before.

@@ -57,7 +57,7 @@ type result struct {
 }
 
 // of gives the loss of an example and writes its gradient by the scores, unless
-// gradient is nil. A loss that is not finite tells of an example that is not.
+// gradient is nil. A loss is not finite if the example is not.
 func (l loss) of(set *example.Set, row int, scores, gradient []float32) (r result) {
 	clear(gradient)
 	weight := 1.0

@@ -65,9 +65,8 @@ type place struct {
 	unit, example [sha256.Size]byte
 }
 
-// Parts returns the examples of each teacher, in an order by the key, of which the
-// set's own order is no part: it may hang on what the data of others are. Some teachers
-// may have no examples.
+// Parts returns the examples of each teacher, in an order by the key. The order does not depend on
+// that of the set, which may depend on the data of others. Some teachers may have no examples.
 func (a *Assignment) Parts(set *example.Set) []*example.Set {
 	places := make([][]place, a.teachers)
 	for _, p := range a.places(set) {

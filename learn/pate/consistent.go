@@ -12,13 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/learn/optimizer"
 )
 
-// A Consistent is a learner that uses images without labels too, of which a student
-// has many: what the network is sure of when it sees an image as it is, or nearly, it
-// must also say when it sees the image much distorted (FixMatch; Sohn et al. 2020, with
-// the mean of the weights of Tarvainen and Valpola 2017 as the one that says).
+// A Consistent is a learner that also uses images without labels, which a student has in number. If
+// the network is sure of the class of an image, it must give the same class to a strong distortion
+// of it (FixMatch; Sohn et al. 2020). The class is the one by the mean of the weights over the
+// steps (Tarvainen and Valpola 2017).
 //
-// A step takes Batch images with labels, weakly distorted, and Others times as many of
-// all, strongly distorted, with the classes of which the mean network is sure.
+// A step takes Batch images with labels, weakly distorted, and Others times as many of all images,
+// strongly distorted, with the classes of which the mean network is sure.
 type Consistent struct {
 	Spec network.Spec
 	// Start has the weights that the network's first layers start with, if it is not nil.

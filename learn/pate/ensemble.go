@@ -113,7 +113,7 @@ func each(ctx context.Context, workers, n int, f func(int)) error {
 // Teachers returns their number.
 func (e *Ensemble) Teachers() int { return len(e.teachers) }
 
-// Network returns the network that the teachers are; false of those that are none.
+// Network returns the network of the teachers; false if they are not networks.
 func (e *Ensemble) Network() (network.Spec, bool) {
 	if e.network == nil {
 		return network.Spec{}, false

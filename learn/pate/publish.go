@@ -221,9 +221,9 @@ func (p *PublishOptions) event() (privacy.Event, error) {
 	return e, e.Validate()
 }
 
-// rdp is the divergence of the whole release at an order below 1/2β, Theorem 23 and
-// α·β²/2τ² for ln S, where β is larger by what rounding S and ln S may add. Every
-// probability is right but for a factor e^κ, κ = 2^−39 (see draw), which adds 2κ·α/(α−1).
+// rdp is the divergence of the whole release at an order below 1/2β, Theorem 23 and α·β²/2τ² for ln
+// S, where β is larger by what rounding S and ln S may add. Every probability is right up to a
+// factor e^κ, κ = 2^−39 (see draw), which adds 2κ·α/(α−1).
 func (p *PublishOptions) rdp(order float64) float64 {
 	beta := p.Beta + 1e-9
 	log := order / 2 * square(beta/p.smoothing())
@@ -246,8 +246,8 @@ func square(x float64) float64 { return x * x }
 // that of ln qB^l is 1−l/µ2, from 0 to 1. And ln A = ln(1−q) − ln(1−e^u) with u =
 // −(µ2−1)²/σ² <= −1 there, and du/d ln q from 0 to 1, so that that of l·ln A is within 2l.
 //
-// The test's cost is a function of the largest count, of which all values are tried.
-// Float64 adds a part in 10^10 of what holds for any votes.
+// The test's cost is a function of the largest count, and all values of this count are tried.
+// Float64 adds a part in 10^10 of the bound for any votes.
 func (p *PublishOptions) slack(asked int, o *analysis.Options) float64 {
 	eta := func(sigma float64) float64 { return 0x1p-40 * (1 + float64(p.Teachers)/sigma) }
 	each := 4*eta(o.GNMax.Sigma)*p.Order/(p.Order-1) + 1e-10*o.GNMax.IndependentRDP(p.Order)
@@ -323,7 +323,7 @@ func rounded(x, scale float64, z *big.Rat) float64 {
 	return f
 }
 
-// finish makes ε of the divergences, of which draw has put the upper one in Epsilon:
+// finish converts the divergences to ε. Draw has put the upper divergence in Epsilon. This is
 // post-processing.
 func (out *Published) finish(v *analysis.Votes, o *analysis.Options, p *PublishOptions) {
 	answered := v.Len()

@@ -1,6 +1,6 @@
-// Package score says what a model's outputs mean, and how good they are: probabilities,
-// classes and numbers, and the measures of predictions, exact on public data or from noisy
-// counts of private data.
+// Package score turns a model's outputs into predictions and measures how good they are:
+// probabilities, classes and numbers, and the measures of predictions, exact on public data or from
+// noisy counts of private data.
 //
 // It guarantees that no record makes it fail, and that an example adds to one cell of the
 // counts.

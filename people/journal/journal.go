@@ -1,16 +1,15 @@
-// Package journal keeps what happens at a server beside what the ledger has: who signed
-// in and who failed to, what was explained and what was refused. It is for owners and
-// auditors to read.
+// Package journal records the events at a server that the ledger does not record: who signed in and
+// who failed to, what was explained and what was refused. It is for owners and auditors to read.
 //
-// It guarantees that noting an event neither waits nor fails; that what is on the disk is
-// bounded, and so is how often it is written; that what could not be kept is counted, and
-// the count is noted; that what strangers do pushes nothing out that accounts did; and
-// that each of the two chains of records shows edits.
+// It guarantees that noting an event neither waits nor fails; that what is on the disk is bounded,
+// and so is how often it is written; that events which could not be kept are counted, and the count
+// is recorded; that events of strangers displace no event of an account; and that each of the two
+// chains of records shows edits.
 //
-// It decides nothing, and nothing may be decided by it. It guarantees nothing of the last
-// second before a crash, nor against who can write the file: the chains have no key, which who
-// runs the server would have, and no anchor, which strangers could make it write. What must
-// not be rewritten is in the ledger. A record's hash that is kept elsewhere is a witness.
+// No decision may depend on it. It guarantees nothing about the last second before a crash, nor
+// against those who can write the file. The chains have no key, because whoever runs the server
+// would have it, and no anchor, because strangers could cause it to be written. Records that must
+// not be rewritten are in the ledger. A record's hash that is kept elsewhere is a witness.
 package journal
 
 import (
@@ -351,7 +350,7 @@ func read(ctx context.Context, tx *sql.Tx, chain int, f func(Record) error) erro
 			return fmt.Errorf("%w: record %d: %v", ErrTampered, r.Record, err)
 		}
 		if chainOf(r.Stranger) != chain {
-			return fmt.Errorf("%w: record %d is in the other's chain", ErrTampered, r.Record)
+			return fmt.Errorf("%w: record %d is in the other file's chain", ErrTampered, r.Record)
 		}
 		seq, hash = r.Record, r.Hash
 		if err := f(r); err != nil {

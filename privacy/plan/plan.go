@@ -1,19 +1,17 @@
-// Package plan is the language in which people write releases that are fixed in
-// advance, such as
+// Package plan is the language for releases that are fixed in advance. A plan is a text such as
 //
 //	ceil(60*60000/256) * poisson(256/60000, gaussian(1.1))
 //
-// [Parse] reads a plan, as this text or as JSON, and [Plan.Event] is the
-// [privacy.Event] that it means. Events print in both forms themselves, and what is
-// printed reads back as the same event. Numbers are exact; where no rational equals
-// what is written, it is rounded towards the greater loss of privacy. One number may
-// stay open, as "?", for package accountant to find.
+// [Parse] reads a plan, as this text or as JSON, and [Plan.Event] is the [privacy.Event] that it
+// means. Events print in both forms, and the printed form reads back as the same event. Numbers are
+// exact; a number that is not rational is rounded towards the greater loss of privacy. One number
+// may be unknown, as "?", for package accountant to find.
 //
 // It guarantees that every error is a [*SyntaxError] with its place, and that a hostile
 // text costs little time.
 //
-// It does not guarantee that anybody can bound what a plan reveals, nor that the plan
-// speaks of the neighbours in question: see [privacy.Holds].
+// It does not guarantee that anybody can bound what a plan reveals, nor that its events hold under
+// the relation in question: see [privacy.Holds].
 package plan
 
 import (

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// An admission lets a bounded number of statements run, of an account all but one of them:
-// who asks what never ends leaves a place for others. Those that wait are admitted in turn by
-// account, so that nobody's many statements delay another's one; of those that may wait, an
-// account has half.
+// An admission lets a bounded number of statements run. One account may have all but one of them,
+// so that endless statements leave a place for others. Waiting statements are admitted in turn by
+// account, so that many statements of one account do not delay a single one of another. At most
+// half of those that may wait belong to one account.
 type admission struct {
 	mu      sync.Mutex
 	share   int            // of an account, of those that run

@@ -1,15 +1,14 @@
-// Package gateway is the one way by which the statement of somebody who has signed in
-// gets its answer, whatever door it came through: PostgreSQL's protocol, HTTP, agents or
-// pages.
+// Package gateway answers the statements of signed-in accounts, from all doors alike: PostgreSQL's
+// protocol, HTTP, agents and pages.
 //
-// It guarantees that nothing is charged unless an amount was named for it; that a
-// statement which was answered before is not charged again unless that is asked for;
-// that of equal statements which run at once one is charged and the others wait for its
-// answer; that what an account may not see does not exist for it; and that a bounded
-// number of statements runs at once, in turn by account.
+// It guarantees that nothing is charged unless an amount was named for it; that a statement which
+// was answered before is not charged again unless the asker wants that; that of equal statements at
+// the same time one is charged and the others wait for its answer; that a table which an account
+// may not see does not exist for it; and that a bounded number of statements runs at once, in turn
+// by account.
 //
-// It does not guarantee that somebody is who he or she says: the doors sign people in. It
-// knows no protocol. What the root package guarantees of an answer, it passes on.
+// It does not check who somebody is: the doors sign people in. It knows no protocol. Its answers
+// have the guarantees of the root package.
 package gateway
 
 import (

@@ -45,7 +45,7 @@ var hints = map[diagnostic.Way]map[string]string{
 	diagnostic.Acknowledge:   everywhere("ask the owner, who looks at the failure and acknowledges it"),
 	diagnostic.Confirm:       everywhere("ask the owner, who confirms what the catalog declares"),
 	diagnostic.FindUnknown:   everywhere("write a number in the place of the question mark"),
-	diagnostic.OtherRelation: everywhere("write a plan that speaks of add-remove neighbours: the server accounts for no others"),
+	diagnostic.OtherRelation: everywhere("write a plan under add-remove: the server accounts for this relation alone"),
 }
 
 func everywhere(text string) map[string]string {

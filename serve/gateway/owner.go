@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/people"
 )
 
-// owner refuses with ErrNotAllowed who is not an owner now.
+// owner returns ErrNotAllowed for an account that is not an owner now.
 func (g *Gateway) owner(ctx context.Context, who Asker) (people.Account, error) {
 	account, err := who.Account.Current(ctx)
 	if err == nil && account.Role != people.Owner {

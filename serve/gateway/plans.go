@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/people"
 )
 
-// plans are prepared statements by what was asked, so that who asks again waits for no
-// parser, no plan and no public table. They are of one version of the data: a public table
-// that changes is read again when the owner says so.
+// plans are prepared statements by their text and options, so that a repetition waits for no
+// parser, no plan and no public table. They are of one version of the data: a public table that
+// changes is read again when the owner says so.
 type plans struct {
 	mu      sync.Mutex
 	version int64 // of the data

@@ -29,7 +29,7 @@ func (e *RateError) Error() string {
 	if e.All {
 		who = "all accounts together ask"
 	}
-	return fmt.Sprintf("%s more often than the server lets them: try again in %v", who, e.After.Round(time.Second)+time.Second)
+	return fmt.Sprintf("%s more often than the server allows: try again in %v", who, e.After.Round(time.Second)+time.Second)
 }
 
 // A meter holds what is asked against the rates.

@@ -18,14 +18,14 @@ const (
 // configuration does not say.
 const thinking = 5 * time.Second
 
-// Reckon does work that reads no data, such as accounting for a plan, for somebody who asks.
-// Of all doors a bounded number works at once, in turn by account, and its context ends after
-// Config.Thinking. Work that does not look at its context is left behind; it keeps its place
-// until it has ended, so that what never ends stalls its account and nobody else.
+// Reckon does work that reads no data, such as accounting for a plan, for somebody who asks. A
+// bounded number of such tasks runs at once, over all doors, in turn by account. The context of a
+// task ends after Config.Thinking. A task that ignores its context is left behind and keeps its
+// place until it ends, so that an endless task stalls its account and nobody else.
 //
-// The error is the work's own, ErrBusy where its turn did not come in time, and
-// context.DeadlineExceeded of what failed when its time was over. What the work wrote may be
-// read only where there is none: what was left behind may still be writing.
+// The error is the task's own, or ErrBusy if its turn did not come in time, or
+// context.DeadlineExceeded if it failed after its time was over. Read what the task wrote only if
+// there is no error: a task that was left behind may still be writing.
 func (g *Gateway) Reckon(ctx context.Context, who Asker, work func(context.Context) error) error {
 	waiting, stop := context.WithTimeout(ctx, g.config.Thinking)
 	leave, err := g.reckoning.enter(waiting, who.Account.Name)

@@ -108,13 +108,13 @@ func (g *Gateway) open(ctx context.Context, c *catalog.Catalog, e engine.Engine)
 	return &served{catalog: c, engine: e, whole: whole}, nil
 }
 
-// byServer is whose word a record is by which a server says what it serves.
+// byServer is the author of the records in which a server says what it serves.
 const byServer = "discreet serve"
 
-// Begin puts on record by which catalog statements are answered. It refuses, as Reload does, one
-// that lets more be learnt than the one by which they were answered last: a server that is
-// started again, by whatever starts it, changes no more than one that runs. The first catalog of
-// its name is the word of who starts the server.
+// Begin records with which catalog statements are answered. Like Reload it refuses a catalog that
+// reveals more than the one that was served last: a server that is started again, by whatever
+// starts it, changes no more than one that runs. For the first catalog of its name, whoever
+// starts the server decides.
 func (g *Gateway) Begin(ctx context.Context) error {
 	c := g.shelf.look().catalog
 	said, loosened, err := g.mayBegin(ctx, c)
@@ -150,9 +150,9 @@ func accepted(last ledger.CatalogWord, c *catalog.Catalog, loosened []string, th
 	if last.Accepted && last.Of(c.Digest) {
 		return nil
 	}
-	return diagnostic.New("D219", diagnostic.Span{}, "the catalog would let more be learnt than the one that is served").
+	return diagnostic.New("D219", diagnostic.Span{}, "the catalog would reveal more than the one that is served").
 		Because("%s", strings.Join(loosened, "; ")).
-		Try("if its owner wants it so: discreet ledger accept %x, then %s; otherwise put the catalog back", c.Digest, then)
+		Try("if its owner wants this: discreet ledger accept %x, then %s; otherwise put the old catalog back", c.Digest, then)
 }
 
 func (g *Gateway) say(ctx context.Context, c *catalog.Catalog, loosened []string) error {
@@ -173,11 +173,11 @@ func (g *Gateway) sayChange(ctx context.Context, c *catalog.Catalog, loosened []
 	return g.say(ctx, c, loosened)
 }
 
-// Reload serves another catalog from here on, with the engine that open opens over it, and
-// puts that on record. It refuses a catalog that guards other data than the ledger, and one
-// that lets more be learnt than the one before, unless the last word in the ledger is that
-// its owner accepts this very text. Whatever it returns an error for leaves everything as it
-// was. What was read is what is decided on and what is served: no file is read twice.
+// Reload serves another catalog from here on, with the engine that open opens over it, and records
+// that. It refuses a catalog that declares other data than the ledger guards. It refuses a catalog
+// that reveals more than the one before, unless the last record of such a decision in the ledger
+// accepts this very text. If it returns an error, everything stays as it was. No file is read
+// twice, so the text that was decided on is the text that is served.
 //
 // Statements that run end as they began, or begin anew where nothing was charged yet.
 func (g *Gateway) Reload(ctx context.Context, c *catalog.Catalog, open func(context.Context) (engine.Engine, error)) (loosened []string, err error) {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A pace lets what others can see of a statement happen at whole steps, counted from when
-// the statement came: that its answer is stored, that the answer leaves, and that somebody's
-// giving up ends it. So whoever asks cannot choose the duration that is told from longer
-// ones, neither by when the statement is sent nor by when it is cancelled.
+// A pace delays what others can see of a statement to whole steps, counted from its arrival: that
+// its answer is stored, that the answer leaves, and that a cancellation ends it. So an asker cannot
+// choose which durations to distinguish, neither by when the statement is sent nor by when it is
+// cancelled.
 //
-// What is known before private data is read (refusals, stored answers, what is public) does
-// not wait: how long that took is no secret.
+// Results that need no private data (refusals, stored answers, public answers) do not wait: their
+// duration is no secret.
 type pace struct {
 	now  func() time.Time
 	came time.Time

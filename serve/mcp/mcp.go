@@ -1,9 +1,9 @@
 // Package mcp is the server's door for agents: the Model Context Protocol, over HTTP and, by
 // a bridge, over standard input and output.
 //
-// Its tools ask what any program can ask over HTTP, and nothing else: it has no way to data
-// of its own. Who asks twice is not charged twice: a statement that the account had answered
-// before has its answer returned, whatever call it is in.
+// Its tools ask what any program can ask over HTTP, and nothing else: it has no other way to data.
+// A repetition is not charged: for a statement that was answered to the account before, the stored
+// answer is returned.
 package mcp
 
 import (

@@ -1,11 +1,11 @@
-// Package places shares a bounded number of places among those who connect.
+// Package places shares a bounded number of connections among those who connect.
 //
-// It guarantees that no more places are taken than there are, and that whoever has fewer
-// than another gets one though all are taken: one of those goes that the other has, an idle
-// one if there is one. So nobody closes a door for others by connecting often.
+// It guarantees that no more places are taken than there are. If all are taken, a client that has
+// fewer than another still gets one: the other loses a place, an idle one if possible. So nobody
+// closes a door for others by connecting often.
 //
-// It does not guarantee that a place is kept: whoever has most can lose one. Who counts as
-// one is the caller's choice: an address, an account.
+// It does not guarantee that a place is kept: the client with the most places can lose one. The
+// caller chooses what a client is: an address, an account.
 package places
 
 import (
@@ -17,8 +17,8 @@ import (
 // Options of New.
 type Options struct {
 	Most int
-	// Yield says what happens where whoever asks for a place has most already: one of those
-	// with most goes, by chance. Otherwise it gets none.
+	// Yield says what happens if a client that has the most places asks for another: one of those
+	// with the most loses a place, by chance. Without Yield the client gets none.
 	Yield bool
 	// Chance draws a number below n.
 	Chance func(n int) int

@@ -34,8 +34,8 @@ type Accounts interface {
 	Scram(ctx context.Context, name, address string, binding *scram.ChannelBinding) (Conversation, error)
 }
 
-// A knower is what Accounts can be that know who has signed in before from an address, and
-// tells strangers nothing of it.
+// A knower is implemented by Accounts that know which accounts have signed in from an address
+// before. It tells strangers nothing of that.
 type knower interface {
 	Known(name, address string) bool
 }

@@ -53,7 +53,7 @@ func (s *session) wishes() (gateway.Options, error) {
 	return o, nil
 }
 
-// forget takes back a setting for good: no rollback brings it again.
+// forget removes a setting so that no rollback restores it.
 func (s *session) forget(name string) {
 	layers := []settings{s.settings}
 	if s.transaction.begun != nil {

@@ -172,7 +172,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			continue
 		}
-		// Whoever opens connections and does not sign in loses them to others.
+		// Connections that do not sign in are closed when others need their places.
 		place := s.strangers.Take(people.Host(conn.RemoteAddr().String()), func() { _ = conn.Close() })
 		sessions.Go(func() {
 			defer conn.Close() //nolint:errcheck // there is nobody to tell

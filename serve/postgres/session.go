@@ -113,7 +113,7 @@ func (s *Server) session(conn net.Conn) *session {
 	}
 }
 
-// past is a deadline that wakes whoever reads.
+// past is a deadline that wakes a reader.
 var past = time.Unix(1, 0)
 
 // enter signs the client in and settles what it asked for.
@@ -340,7 +340,7 @@ func (s *session) work(ctx context.Context, f func(context.Context) error) error
 	_ = s.conn.SetReadDeadline(time.Time{})
 	s.conn.watch(func() { s.running.stop(errGone) })
 	defer s.conn.unwatch()
-	// What the account may do and see is what it may now; a session can also have ended.
+	// The account's rights are read again for each statement; a session can also have ended.
 	account, err := s.asker.Account.Current(ctx)
 	if err != nil {
 		return failed(ctx, err)

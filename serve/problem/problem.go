@@ -85,7 +85,7 @@ func Of(err error) *Problem {
 	return p
 }
 
-// unread are the codes of what could not be read as what it should be.
+// unread are the codes of input that could not be read.
 var unread = map[string]bool{"D075": true, "D120": true, "D210": true}
 
 // statuses are HTTP's for what kind of failure an error is.
@@ -111,7 +111,7 @@ func unforeseen(status gateway.Status) *Problem {
 	case gateway.NotAllowed:
 		return &Problem{Code: "D212", Message: "the account may not do this", Hint: "an owner may"}
 	case gateway.Cancelled:
-		return &Problem{Code: "D102", Message: "interrupted", Why: "what was reserved before stays spent, whatever was computed", Hint: "the history shows what was spent"}
+		return &Problem{Code: "D102", Message: "interrupted", Why: "the amount that was reserved stays spent, whatever was computed", Hint: "the history shows what was spent"}
 	}
 	return &Problem{Code: "D109", Message: "the server failed", Hint: "ask its operator, who finds the cause in the log"}
 }

@@ -1,5 +1,5 @@
-// Package request reads what programs ask of the server as JSON: a statement with what it
-// may cost, or a plan to account for. The door for HTTP and the one for agents share it.
+// Package request reads requests to the server in JSON: a statement with the amount that it may
+// cost, or a plan to account for. The doors for HTTP and for agents share it.
 //
 // It guarantees that amounts are the decimals that were written, that nothing in a request
 // is ignored, and that every error is a *diagnostic.Diagnostic made of the request alone.
@@ -87,7 +87,7 @@ func amount[A interface{ Sign() int }](o object, name string, parse func(string)
 		return none, refuse("%s: %v", name, err)
 	}
 	if a.Sign() == 0 {
-		return none, refuse("%s is 0", name).Because("nothing can be answered for nothing").Try("leave %s out", name)
+		return none, refuse("%s is 0", name).Because("an answer must cost more than 0").Try("leave %s out", name)
 	}
 	return a, nil
 }
@@ -183,7 +183,7 @@ func ParsePlan(body []byte) (*Plan, error) {
 	case p.Text == "":
 		return nil, refuse("there is no plan").Try(`send {"plan": "10 * gaussian(3)", "delta": 1e-6}`)
 	case o.has("epsilon") == o.has("delta"):
-		return nil, refuse("say at which delta, or at which epsilon").Because("one of them is asked for, at the other")
+		return nil, refuse("say at which delta, or at which epsilon").Because("give one of them, and the other is computed")
 	}
 	if p.Epsilon, err = target(o, "epsilon", bounds.ParseEpsilon); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func TestStatementRefusals(t *testing.T) {
 		`{"sql": "x", "weights": "1"}`:            "there are sql, params",
 		`{"sql": "\ud800"}`:                       "surrogate",
 		"{\"sql\": \"\xff\"}":                     "UTF-8",
-		`{"sql": "x", "epsilon": 0}`:              "nothing can be answered for nothing",
+		`{"sql": "x", "epsilon": 0}`:              "an answer must cost more than 0",
 		`{"sql": "x", "epsilon": -1}`:             "epsilon",
 		`{"sql": "x", "epsilon": "NaN"}`:          "epsilon",
 		`{"sql": "x", "epsilon": " 1"}`:           "epsilon",

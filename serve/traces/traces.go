@@ -1,15 +1,14 @@
-// Package traces sends to a collector of OpenTelemetry how long the parts of statements
-// took: OTLP over HTTP, in protobuf.
+// Package traces sends the durations of the parts of statements to an OpenTelemetry collector: OTLP
+// over HTTP, in protobuf.
 //
 // It guarantees that a trace holds names of parts, instants, and words of this server's own,
 // such as the door and the outcome: no statement, no value, no account, no address; that
 // nothing waits for the collector; and that what waits for it is bounded.
 //
-// It does not guarantee that durations tell nothing of data: they do. Traces are the
-// operator's.
+// Durations do reveal something about data: traces are for the operator alone.
 //
 // It uses OpenTelemetry's messages and not its SDK: with the SDK's exporter the command
-// grew by 6.4 MB, of which a server needs a loop that posts.
+// grew by 6.4 MB, and a server needs only a loop that posts.
 package traces
 
 import (

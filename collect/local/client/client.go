@@ -1,8 +1,8 @@
 // Package client answers questions for one respondent, under a budget of the respondent's own.
 //
-// It guarantees that a question is charged before its answer leaves; that the same question,
-// by whomever it is asked, has the same answer for good, and is charged once, whatever crashes;
-// and that who was told what is on record before it is told.
+// It guarantees that a question is charged before its answer leaves; that the same question, from
+// any asker, has the same answer for good, and is charged once, whatever crashes; and that each
+// answer is recorded, with its asker, before it leaves.
 //
 // It does not guarantee that different questions are about different things: each is charged,
 // and their reports add up as the budget says. It does not guarantee that askers are who they
@@ -31,8 +31,8 @@ type Book interface {
 
 // Options say where answers are kept.
 type Options struct {
-	// Answers is the book of answers. It must be the same, with the same analyst, whoever asks.
-	// Required.
+	// Answers is the register of answers. It must be the same, with the same analyst, for all
+	// askers. Required.
 	Answers Book
 	// Tellings returns the book of what an asker was told, which costs nothing; nil for none.
 	Tellings func(asker string) (Book, error)

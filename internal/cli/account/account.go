@@ -135,9 +135,9 @@ func after(ctx context.Context, wait time.Duration) <-chan struct{} {
 
 // late refuses what could not be computed in time.
 func (a *accounting) late() error {
-	return diagnostic.New("D122", diagnostic.Span{}, "the time is over: %v", cmp.Or(a.timeout, defaultTimeout)).
-		Because("what was asked for takes longer, or has no end in reach").
-		Try("--timeout 1m waits longer; fewer points, or --accountant rdp, cost less")
+	return diagnostic.New("D122", diagnostic.Span{}, "the time ran out: %v", cmp.Or(a.timeout, defaultTimeout)).
+		Because("the computation takes longer than this").
+		Try("--timeout 1m waits longer; fewer points, or --accountant rdp, take less time")
 }
 
 // wait reads --timeout.
@@ -284,14 +284,14 @@ func (a *accounting) report(ctx context.Context, e privacy.Event) (*accountant.R
 	switch {
 	case a.epsilon != nil && a.delta != nil:
 		return nil, diagnostic.New("D115", diagnostic.Span{}, "--epsilon and --delta exclude each other").
-			Because("one of them is asked for, at the other").Try("discreet account calibrate takes both")
+			Because("give one of them, and the other is computed").Try("discreet account calibrate takes both")
 	case a.delta != nil:
 		r, err = accountant.Epsilon(ctx, e, bounds.Below(a.delta), a.options)
 	case a.epsilon != nil:
 		r, err = accountant.Delta(ctx, e, bounds.Below(a.epsilon), a.options)
 	default:
-		return nil, diagnostic.New("D113", diagnostic.Span{}, "say at which --delta, or at which --epsilon").
-			Try("--delta 1e-6 asks for epsilon, --epsilon 1 for delta")
+		return nil, diagnostic.New("D113", diagnostic.Span{}, "give a --delta, or an --epsilon").
+			Try("--delta 1e-6 computes epsilon, --epsilon 1 computes delta")
 	}
 	return a.chosen(r, err)
 }
@@ -315,7 +315,7 @@ func (a *accounting) chosen(r *accountant.Report, err error) (*accountant.Report
 // onePlan refuses a second plan.
 func onePlan(args []string) error {
 	if len(args) > 1 {
-		return diagnostic.New("D113", diagnostic.Span{}, "one plan, please: %q comes after it", args[1]).
+		return diagnostic.New("D113", diagnostic.Span{}, "give one plan: %q comes after it", args[1]).
 			Try("put the plan in quotes; discreet account compare takes several")
 	}
 	return nil
@@ -341,7 +341,7 @@ func (a *accounting) bounds(ctx context.Context, t *terminal.Terminal, args []st
 	fmt.Fprintf(t.Out, "relation  %v\n%s\n\n", r.Neighbours, a.targetText())
 	a.boundsGrid(r).Write(t.Out)
 	if missing := unfinished(r); len(missing) > 0 {
-		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("missing: "+strings.Join(missing, ", ")+" did not finish; what the others found holds. --timeout 1m waits longer, "+
+		fmt.Fprintf(t.Out, "\n%s\n", terminal.Wrap("missing: "+strings.Join(missing, ", ")+" did not finish; the bounds of the others hold. --timeout 1m waits longer, "+
 			"if it was the time", t.Paragraph()))
 	}
 	for _, w := range r.Warnings {

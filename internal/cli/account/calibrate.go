@@ -26,7 +26,7 @@ func (a *accounting) calibrate(ctx context.Context, t *terminal.Terminal, args [
 		return diagnostic.New("D120", diagnostic.Span{}, "the plan has no unknown").
 			Try("write ? for the number to find, as in gaussian(?)")
 	case a.epsilon == nil || a.delta == nil:
-		return diagnostic.New("D113", diagnostic.Span{}, "say within which --epsilon and --delta").
+		return diagnostic.New("D113", diagnostic.Span{}, "give the target: --epsilon and --delta").
 			Try("--delta 0 asks for pure differential privacy")
 	}
 	if len(a.only) > 1 {
@@ -54,7 +54,8 @@ func (a *accounting) calibrate(ctx context.Context, t *terminal.Terminal, args [
 // unreachable gives a search's error the one form.
 func unreachable(err error) error {
 	if errors.Is(err, accountant.ErrUnreachable) {
-		return diagnostic.New("D123", diagnostic.Span{}, "%v", err).
+		return diagnostic.New("D123", diagnostic.Span{}, "no value of ? meets the target").
+			Because("%s", diagnostic.Cause(err)).
 			Try("discreet account bounds the plan for a value of your own, and says what costs how much")
 	}
 	return bounds.Refused(err)

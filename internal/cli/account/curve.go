@@ -162,7 +162,7 @@ func (a *accounting) overCount(ctx context.Context, args []string) (plot.Plot, e
 		return plot.Plot{}, err
 	}
 	if a.delta == nil {
-		return plot.Plot{}, diagnostic.New("D113", diagnostic.Span{}, "say at which --delta")
+		return plot.Plot{}, diagnostic.New("D113", diagnostic.Span{}, "give a --delta")
 	}
 	e, err := a.event(args[0])
 	if err != nil {
@@ -296,7 +296,7 @@ func (a *accounting) overRuns(ctx context.Context, args []string) (plot.Plot, er
 		return plot.Plot{}, err
 	}
 	if a.delta == nil {
-		return plot.Plot{}, diagnostic.New("D113", diagnostic.Span{}, "say at which --delta")
+		return plot.Plot{}, diagnostic.New("D113", diagnostic.Span{}, "give a --delta")
 	}
 	xs, err := a.span(0.2, 2, 40, false)
 	if err != nil {

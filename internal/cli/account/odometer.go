@@ -27,8 +27,8 @@ func (a *accounting) odometer(ctx context.Context, t *terminal.Terminal, args []
 	}
 	switch {
 	case a.delta == nil:
-		return diagnostic.New("D113", diagnostic.Span{}, "say at which --delta").
-			Try("--delta 1e-6: what an odometer says holds at every stop at once with probability 1 - 1e-6")
+		return diagnostic.New("D113", diagnostic.Span{}, "give a --delta").
+			Try("--delta 1e-6: the odometer's bounds hold at all stops together with probability 1 - 1e-6")
 	case a.epsilon != nil:
 		return diagnostic.New("D115", diagnostic.Span{}, "an odometer has no budget, so no --epsilon").
 			Try("discreet account runs says how often a filter admits an event within --epsilon and --delta")
@@ -143,7 +143,7 @@ func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy
 	if open.Sign() > 0 {
 		each, err := privacy.NewDelta(terminal.Down(share.Quo(share, new(big.Rat).SetInt(open)), 6))
 		if err != nil || each.Sign() == 0 {
-			return nil, fmt.Errorf("half of delta is kept for deltas of the events, which leaves none for the %v that have no guarantee without one", open)
+			return nil, fmt.Errorf("half of delta is kept for the deltas of events, and no delta is left for the %v events that need one", open)
 		}
 		for i := range j.legs {
 			if l := &j.legs[i]; l.open {
@@ -159,7 +159,7 @@ func (a *accounting) journey(ctx context.Context, e privacy.Event, delta privacy
 			total = total.Add(l.spent.Times(l.times))
 		}
 		if j.at = total.Squares.Rat(); j.at.Sign() == 0 {
-			return nil, errors.New("nothing but deltas is spent, so there is no sum of squares to be tight at")
+			return nil, errors.New("the plan spends deltas alone, so there is no sum of squares at which the bound could be tight")
 		}
 	}
 	return j, a.set(j, delta)
@@ -228,7 +228,7 @@ func (a *accounting) set(j *journey, delta privacy.Delta) error {
 	return errors.Join(errs...)
 }
 
-// A stop is a place in the plan: after so many events, of which the last belong to a leg.
+// A stop is a place in the plan, after some events of a leg.
 type stop struct {
 	leg     int
 	times   *big.Int // of the leg's event

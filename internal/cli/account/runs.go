@@ -33,7 +33,7 @@ func (a *accounting) runs(ctx context.Context, t *terminal.Terminal, args []stri
 		return err
 	}
 	if a.epsilon == nil {
-		return diagnostic.New("D113", diagnostic.Span{}, "say within which --epsilon, and for all filters but pure --delta")
+		return diagnostic.New("D113", diagnostic.Span{}, "give --epsilon, and for all filters except pure also --delta")
 	}
 	epsilon, delta, err := a.budget(a.epsilon)
 	if err != nil {
@@ -91,7 +91,7 @@ func (a *accounting) budget(epsilon *big.Rat) (e privacy.Epsilon, d privacy.Delt
 
 // uncharged gives a filter's error the one form.
 func uncharged(err error) error {
-	d := diagnostic.New("D124", diagnostic.Span{}, "%v", err)
+	d := diagnostic.New("D124", diagnostic.Span{}, "the filter cannot charge this plan").Because("%s", diagnostic.Cause(err))
 	if errors.Is(err, filter.ErrUnsupported) {
 		d.Try("wrap the event in a guarantee that the measure has, such as approx(eps, delta)")
 	}

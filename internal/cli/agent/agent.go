@@ -32,12 +32,12 @@ at /mcp.`,
 			return err
 		}
 		if *server == "" {
-			return command.Missing("which server to ask", "--server URL")
+			return command.Missing("the server to ask", "--server URL")
 		}
 		token := os.Getenv("DISCREET_TOKEN")
 		if token == "" {
-			return diagnostic.New("D113", diagnostic.Span{}, "nothing says who asks").
-				Because("a server answers accounts alone").Try("put the account's token into DISCREET_TOKEN; the owner makes one with discreet user add NAME --token")
+			return diagnostic.New("D113", diagnostic.Span{}, "no account is given").
+				Because("a server answers only to accounts").Try("put the account's token into DISCREET_TOKEN; the owner makes one with discreet user add NAME --token")
 		}
 		err := mcp.Bridge(ctx, t.In, t.Out, *server, token)
 		if errors.Is(err, mcp.ErrServer) {

@@ -67,7 +67,7 @@ An audit gives lower bounds. An attack that fails proves nothing.`,
 		}
 		if len(args) > 1 || a.verb != "sensitivity" && len(args) > 0 {
 			return diagnostic.New("D113", diagnostic.Span{}, "discreet audit %s takes no argument %q", a.verb, args[len(args)-1]).
-				Try("one statement is what audit sensitivity takes, in quotes")
+				Try("audit sensitivity takes one statement, in quotes")
 		}
 		if err := a.settle(c, a.table != "" || len(args) == 1); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (a *auditing) settle(c *command.Command, private bool) error {
 	c.Flags.Visit(func(f *flag.Flag) {
 		given[f.Name] = true
 		if verbs, ok := applies[f.Name]; ok && !slices.Contains(verbs, a.verb) && misplaced == nil {
-			misplaced = diagnostic.New("D115", diagnostic.Span{}, "--%s means nothing to audit %s", f.Name, a.verb).
+			misplaced = diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect on audit %s", f.Name, a.verb).
 				Try("it is for %s", strings.Join(verbs, ", "))
 		}
 	})
@@ -242,7 +242,7 @@ const (
 // unplayable gives an audit's error the one form.
 func unplayable(err error) error {
 	if errors.Is(err, audit.ErrParameter) {
-		return diagnostic.New("D132", diagnostic.Span{}, "%v", err)
+		return diagnostic.New("D132", diagnostic.Span{}, "%s", diagnostic.Cause(err))
 	}
 	return err
 }

@@ -14,7 +14,7 @@ type curve struct {
 	roc  *leakage.ROC
 }
 
-// A ceiling is a named guarantee, drawn as what it leaves the best attack.
+// A ceiling is a named guarantee, drawn as the success that it allows the best attack.
 type ceiling struct {
 	name     string
 	tradeOff audit.TradeOff

@@ -118,13 +118,13 @@ func (a *modelAudit) settle(c *command.Command) error {
 	}
 	switch {
 	case a.Table != "" && a.others != "":
-		return diagnostic.New("D115", diagnostic.Span{}, "--others is of files").Because("of a table the others are what training held out")
+		return diagnostic.New("D115", diagnostic.Span{}, "--others is for files").Because("for a table, the others are the records that training held out")
 	case a.Images != "" && a.others == "":
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which images were not trained on").Try("--others FILE --other-labels FILE")
+		return diagnostic.New("D113", diagnostic.Span{}, "images that were not trained on are missing").Try("--others FILE --other-labels FILE")
 	case (a.Images != "" && a.others != "") != (a.otherLabels != ""):
 		return diagnostic.New("D113", diagnostic.Span{}, "--other-labels goes with --others of images")
 	case a.shadows > 0 && a.shadows < 4:
-		return diagnostic.New("D113", diagnostic.Span{}, "%d shadow models", a.shadows).Because("a likelihood needs a few on each side").Try("--shadows 16")
+		return diagnostic.New("D113", diagnostic.Span{}, "%d shadow models", a.shadows).Because("the likelihood needs a few models on each side").Try("--shadows 16")
 	}
 	return terminal.CheckPlot(a.plot, true)
 }
@@ -155,8 +155,8 @@ func (a *modelAudit) run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if m.Net == nil {
-		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s is no network", a.model).
-			Because("the attacks compare losses with those of networks that are trained for it")
+		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s is not a network", a.model).
+			Because("the attacks compare its losses with those of networks that they train themselves")
 	}
 	others := input.Examples{CSV: a.others, Unit: a.Unit, AsTable: true}
 	a.AsTable, a.Screen, others.Screen = true, t, t
@@ -181,8 +181,8 @@ func (a *modelAudit) run(ctx context.Context, t *terminal.Terminal) error {
 			}
 		}
 	} else if m.Data.Selection.Holdout == 0 {
-		return diagnostic.New("D165", diagnostic.Span{}, "training held nothing out").
-			Because("without examples that were not trained on there is nobody to tell members from").Try("train with --holdout 0.5, or name --others")
+		return diagnostic.New("D165", diagnostic.Span{}, "training held no records out").
+			Because("the attack needs examples that were not trained on, to compare members with").Try("train with --holdout 0.5, or name --others")
 	}
 	for _, side := range []*input.Examples{&a.Examples, &others} {
 		if side.Table == "" || side.Public {
@@ -256,9 +256,9 @@ func (a *modelAudit) sides(ctx context.Context, m *input.Model, others *input.Ex
 	return sides[0], sides[1], nil
 }
 
-// mixed joins both sides, sorted by the content of the examples, and says who is a member.
-// An attack may then make anything of places, ties and sums: they are the same function of
-// the examples, whoever is a member.
+// mixed joins both sides, sorted by the content of the examples, and says who is a member. An
+// attack may then use places, ties and sums: they are a function of the examples that does not
+// depend on who is a member.
 func mixed(members, others *example.Set) (set *example.Set, member []bool) {
 	set = joined(members, others)
 	order := make([]int, set.Len())
@@ -492,7 +492,7 @@ func (r *leakReport) write(t *terminal.Terminal) {
 // unplayableModel gives an audit's error the one form.
 func unplayableModel(err error) error {
 	if errors.Is(err, leakage.ErrParameter) {
-		return diagnostic.New("D132", diagnostic.Span{}, "%v", err)
+		return diagnostic.New("D132", diagnostic.Span{}, "%s", diagnostic.Cause(err))
 	}
 	return unplayable(err)
 }

@@ -44,8 +44,8 @@ type playReport struct {
 	Units      int     `json:"units"`
 	Runs       int     `json:"runs"`
 	Confidence float64 `json:"confidence"`
-	// Commonest is the share of units with the commoner bit, in the owner's data: whoever
-	// guesses that bit for all is right so often. Null for drawn bits.
+	// Commonest is the share of units with the more frequent bit, in the owner's data. Guessing
+	// that bit for all is right for this share. Null for drawn bits.
 	Commonest *float64     `json:"commonest"`
 	Results   []playResult `json:"results"`
 }
@@ -263,7 +263,7 @@ func (a *auditing) writePlay(t *terminal.Terminal, r playReport) {
 	}
 	g.Write(t.Out)
 	if r.Commonest != nil && a.verb == "reconstruct" {
-		t.Say("to guess the commoner bit for everybody is right for %s; what is allowed speaks of bits that are drawn", share100(*r.Commonest))
+		t.Say("guessing the more frequent bit for everybody is right for %s; the allowed share is for bits that are drawn at random", share100(*r.Commonest))
 	}
 	t.Say("%d runs over %d units; what is proved has %s confidence", r.Runs, r.Units, display.Percent(r.Confidence))
 	t.Say(auditNote)

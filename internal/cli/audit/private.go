@@ -114,13 +114,13 @@ func (a *auditing) named(text string) (tables []*catalog.Table, domain *catalog.
 		}
 		if domain != nil && domain != t.Domain {
 			return nil, nil, diagnostic.New("D131", diagnostic.Span{}, "the statement names tables of domains %q and %q", domain.ID, t.Domain.ID).
-				Because("a unit of one is none of the other")
+				Because("a guarantee protects the units of one domain")
 		}
 		domain = t.Domain
 	}
 	if domain == nil {
 		return nil, nil, diagnostic.New("D131", diagnostic.Span{}, "the statement names no private table of the catalog").
-			Try("without a statement, audit sensitivity shows what it does on data that are drawn for it")
+			Try("without a statement, audit sensitivity shows how it works on made-up data")
 	}
 	return tables, domain, nil
 }

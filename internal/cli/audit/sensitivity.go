@@ -110,7 +110,7 @@ func (r *sensitivityReport) write(t *terminal.Terminal) {
 		}
 	}
 	g.Write(t.Out)
-	t.Say("without each of %d units, of %d; the sensitivity is at least what was seen, and no bound from above", looked, r.Units)
+	t.Say("without each of %d units, of %d; the sensitivity is at least this; it may be larger", looked, r.Units)
 }
 
 func numberText(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

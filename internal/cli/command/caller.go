@@ -16,17 +16,17 @@ import (
 // A caller is who started the command, as the operating system and sudo tell it.
 type caller struct {
 	User *ledger.User
-	// other: the command runs with rights that are not its caller's. Then it opens no file
-	// that the caller names: it would open it with somebody else's rights, and it cannot
-	// take on the caller's own, which sudo has dropped. Whoever wrote the rule that lets the
-	// caller run it has named the catalog and what belongs to the ledger.
+	// Other: the command runs with rights that are not its caller's. Then it opens no file that the
+	// caller names, because it would open it with somebody else's rights. It cannot take on the
+	// caller's own rights, which sudo has dropped. The author of the rule that lets the caller run
+	// it has named the catalog and the files of the ledger.
 	Other bool
 	bit   bool // by a bit of the executed file: there is no rule
 	UID   int  // the caller's, if other; -1 if it is not known
 }
 
-// Callers are the variables by which programs that lend rights say for whom they run. The
-// caller cannot unset them on the way; whoever can already has a shell with these rights.
+// Callers are the variables by which sudo and similar programs name their caller. The caller cannot
+// unset them on the way; somebody who can already has a shell with these rights.
 var Callers = []struct {
 	Variable string
 	uid      func(string) (int, error)
@@ -91,14 +91,14 @@ var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key"}
 func (c *Command) admit(by caller, args []string) error {
 	if by.bit && c.For == Analyst {
 		return diagnostic.New("D118", diagnostic.Span{}, "discreet %s runs by no set-user-ID or set-group-ID bit", c.Title()).
-			Because("its caller would choose among the catalogs and ledgers of the owner").Try("the owner takes the bit off: chmod ug-s")
+			Because("its caller could choose among the catalogs and ledgers of the owner").Try("the owner takes the bit off: chmod ug-s")
 	}
 	seen := map[string]bool{}
 	for _, g := range c.Given {
 		owners := slices.Contains(OwnersFiles, g.Name)
 		if owners && seen[g.Name] {
 			return diagnostic.New("D115", diagnostic.Span{}, "%s is given twice", flagName(g.Name)).
-				Because("the second would undo the first, which somebody else may have fixed")
+				Because("the second would undo the first, and the first may have been set by somebody else")
 		}
 		seen[g.Name] = true
 		if by.Other && c.For != Owner && !owners && g.Value != "-" && c.NamesFile(g.Name) {
@@ -106,8 +106,8 @@ func (c *Command) admit(by caller, args []string) error {
 		}
 	}
 	if low := lowLimit(); by.Other && c.For == Analyst && low != "" {
-		return diagnostic.New("D119", diagnostic.Span{}, "the limits of your shell would hold for what runs with another's rights: %s", low).
-			Because("who makes the engine's resources small decides where private data make an answer fail").Try("run it without that limit")
+		return diagnostic.New("D119", diagnostic.Span{}, "the limits of your shell would apply to a command that runs with another's rights: %s", low).
+			Because("small resources make answers fail depending on private data").Try("run it without that limit")
 	}
 	if by.Other && c.For != Owner && c.Files && len(args) > 0 {
 		return c.NotWithTheseRights(args[0])
@@ -140,7 +140,7 @@ func OwnersAlone(by caller, paths ...string) error {
 			continue
 		}
 		if of, err := custody.Foreign(path, os.Geteuid()); err == nil && of != "" { // a missing file is reported elsewhere
-			return diagnostic.New("D099", diagnostic.Span{}, "%s belongs to another user than who reads it for its caller", of).
+			return diagnostic.New("D099", diagnostic.Span{}, "%s does not belong to the user with whose rights it is read", of).
 				Try("the owner keeps the catalog and the ledger in folders of the owner's own")
 		}
 	}

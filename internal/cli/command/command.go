@@ -115,14 +115,14 @@ func unknown(of *Command, word string, known []string) error {
 var Resources = map[string]string{"memory": `memory = "4GB"`, "threads": "threads = 2", "temp": `temp = "/var/lib/discreet/tmp"`}
 
 func ofTheCatalog(what, key string) error {
-	return diagnostic.New("D119", diagnostic.Span{}, "%s is the catalog's to say", what).
-		Because("who makes the engine's resources small decides where private data make an answer fail").
+	return diagnostic.New("D119", diagnostic.Span{}, "only the catalog may set %s", what).
+		Because("small resources make answers fail depending on private data").
 		Try("the owner writes under [resources] of the catalog: %s", key)
 }
 
 func (c *Command) unknownFlag(name string) error {
 	if c.Private && !flagLike.MatchString(name) { // a negative number, say
-		return diagnostic.New("D111", diagnostic.Span{}, "an argument begins with - and is no flag").
+		return diagnostic.New("D111", diagnostic.Span{}, "an argument begins with - and is not a flag").
 			Try("discreet help %s shows the flags; a value belongs behind its own", c.Title())
 	}
 	var names []string
@@ -143,7 +143,7 @@ func BadValue(name, value string, err error) error {
 	if errors.As(err, &d) {
 		return d
 	}
-	return diagnostic.New("D112", diagnostic.Span{}, "%s %s: %v", name, value, err)
+	return diagnostic.New("D112", diagnostic.Span{}, "%s %s: %s", name, value, diagnostic.Cause(err))
 }
 
 // WantsJSON looks for --json before the flags are parsed, so that an error of parsing can
@@ -285,7 +285,7 @@ func Said(c *Command) string {
 
 // Missing refuses a command line that lacks what a mechanism needs.
 func Missing(what, flag string) error {
-	return diagnostic.New("D113", diagnostic.Span{}, "nothing says %s", what).Try("give %s", flag)
+	return diagnostic.New("D113", diagnostic.Span{}, "%s is missing", what).Try("give %s", flag)
 }
 
 // environment names the variables that stand in for flags.

@@ -131,7 +131,7 @@ func (c *Command) readEnvironment(given *pflag.FlagSet) error {
 	return nil
 }
 
-// knows refuses a first argument that is none of the command's verbs, if it has verbs.
+// knows refuses a first argument that is not a verb of the command, if the command has verbs.
 func (c *Command) knows(args []string) error {
 	if len(c.Verbs) == 0 || len(args) == 0 || slices.Contains(c.Words, args[0]) {
 		return nil

@@ -39,13 +39,13 @@ func Finish(t *terminal.Terminal, ctx context.Context, err error) int {
 			return code
 		}
 		err = diagnostic.New("D109", diagnostic.Span{}, "the output could not be written: %v", err).
-			Because("a query that was asked is paid for").
+			Because("the charge of a query that was asked stays").
 			Try("with --key the same query returns its stored answer without paying again")
 		t.JSON = false // standard output cannot be written
 	}
 	if ctx.Err() != nil && !errors.Is(err, ErrUndecided) {
 		err = diagnostic.New("D102", diagnostic.Span{}, "interrupted").
-			Because("what was reserved before stays spent, whatever was computed").
+			Because("the amount that was reserved stays spent, whatever was computed").
 			Try("discreet budget shows what was spent")
 	}
 	all := diagnose(err)
@@ -134,11 +134,11 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 	case errors.Is(err, ledger.ErrIdempotencyKey):
 		code, hint = "D079", "use a fresh key for each release"
 	case errors.Is(err, ledger.ErrGuardDiffers):
-		hint = "if the owner wants it so: discreet ledger confirm DOMAIN, which is recorded; otherwise the catalog is put back"
+		hint = "if the owner wants this: discreet ledger confirm DOMAIN, which the ledger records; otherwise put the old catalog back"
 	case errors.Is(err, ledger.ErrSecondDomain):
-		hint = "each domain would spend a budget of its own on the same records; if the owner wants it so: also_in = [\"DOMAIN\"] in the catalog"
+		hint = "each domain would spend a budget of its own on the same records; if the owner wants this, write also_in = [\"DOMAIN\"] in the catalog"
 	case errors.Is(err, ledger.ErrBudgetDiffers):
-		hint = "a budget is for good: the owner gives the population a new domain, or takes the change back"
+		hint = "a budget cannot be changed: the owner gives the population a new domain, or takes the change back"
 	}
 	return diagnostic.New(code, diagnostic.Span{}, "%v", err).Try("%s", hint)
 }
@@ -220,7 +220,7 @@ func Undrawn() error {
 // ParameterRefusal gives a mechanism's refusal the one form.
 func ParameterRefusal(err error) error {
 	if errors.Is(err, mechanism.ErrParameter) {
-		return diagnostic.New("D142", diagnostic.Span{}, "%v", err)
+		return diagnostic.New("D142", diagnostic.Span{}, "%s", diagnostic.Cause(err))
 	}
 	return err
 }

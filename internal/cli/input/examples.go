@@ -71,16 +71,16 @@ func (e *Examples) One(c *command.Command) error {
 	}
 	switch {
 	case given == 0:
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says where the examples are").Try("discreet %s", c.Line())
+		return diagnostic.New("D113", diagnostic.Span{}, "the source of the examples is missing").Try("discreet %s", c.Line())
 	case given > 1:
 		return diagnostic.New("D115", diagnostic.Span{}, "a table, a CSV file and images exclude each other")
 	case e.Table != "" && (e.Public || e.Unit != ""):
-		return diagnostic.New("D115", diagnostic.Span{}, "--public-data and --unit are of files").
-			Because("of a table the catalog says whether it is public, and what its unit is")
+		return diagnostic.New("D115", diagnostic.Span{}, "--public-data and --unit are for files").
+			Because("for a table, the catalog says whether it is public, and what its unit is")
 	case e.Images != "" && e.Unit != "":
-		return diagnostic.New("D115", diagnostic.Span{}, "--unit is of a CSV file").Because("each image is a unit of its own")
+		return diagnostic.New("D115", diagnostic.Span{}, "--unit is for a CSV file").Because("each image is a unit of its own")
 	case e.Images == "" && e.Labels != "":
-		return diagnostic.New("D115", diagnostic.Span{}, "labels are of images")
+		return diagnostic.New("D115", diagnostic.Span{}, "--labels is for images")
 	}
 	return nil
 }
@@ -266,13 +266,13 @@ func (d *Declarations) Check(e *Examples, c *command.Command) error {
 	}
 	switch {
 	case d.Goal == "" && d.Encoding == "" && !d.Untargeted:
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which column is the --target").Try("discreet %s", c.Line())
+		return diagnostic.New("D113", diagnostic.Span{}, "the column to predict is missing: --target").Try("discreet %s", c.Line())
 	case d.Encoding != "" && (d.Columns != nil || d.Goal != ""):
 		return exclude("--encoding", "--columns and --target")
 	case e.Table != "" && d.Encoding != "":
 		return exclude("--table", "--encoding")
 	case e.CSV != "" && d.Encoding == "" && d.Columns == nil:
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing declares the columns of %s", e.CSV).
+		return diagnostic.New("D113", diagnostic.Span{}, "the columns of %s are not declared", e.CSV).
 			Try("--columns age=0..120,ward=ER|ICU --target ill=boolean; or --encoding FILE")
 	}
 	return nil
@@ -293,7 +293,7 @@ func (d *Declarations) Of(ctx context.Context, t *terminal.Terminal, w *workplac
 	case d.Untargeted:
 		encoding.Target = nil
 	case encoding.Target == nil:
-		err = diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("there is nothing to be learned without")
+		err = diagnostic.New("D161", diagnostic.Span{}, "the encoding has no target").Because("a model learns to predict the target")
 	}
 	if err == nil && e.CSV != "" {
 		err = e.Unread(example.CheckCSV(ctx, e.CSV, encoding, e.Unit))
@@ -352,7 +352,7 @@ func (e *Examples) columnRefusal(refused *example.ColumnError) error {
 	}
 	d := diagnostic.New("D162", diagnostic.Span{}, "column %q of table %q cannot be learned: %s", refused.Column, e.Table, refused.Why)
 	if !e.Public {
-		d.Because("what becomes of a value must be known without looking at the data")
+		d.Because("the numbers that a value becomes must be known without looking at the data")
 	}
 	if refused.Declare == "" {
 		return d
@@ -447,7 +447,7 @@ func inlineColumn(text string) (c example.Column, err error) {
 		}
 	}
 	return c, diagnostic.New("D162", diagnostic.Span{}, "column %q of a CSV file is not declared", c.Name).
-		Because("what becomes of a value must be known without looking at the data").
+		Because("the numbers that a value becomes must be known without looking at the data").
 		Try("say %s=0..120, %s=ER|ICU, or %s=boolean; or name all columns in a file with --encoding", c.Name, c.Name, c.Name)
 }
 

@@ -52,7 +52,7 @@ type Model struct {
 // LoadModel reads a model's file.
 func LoadModel(path string) (*Model, error) {
 	if path == "" {
-		return nil, diagnostic.New("D113", diagnostic.Span{}, "nothing says which model").Try("--model-file FILE; discreet train makes one")
+		return nil, diagnostic.New("D113", diagnostic.Span{}, "the model is missing").Try("--model-file FILE; discreet train makes one")
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -62,19 +62,19 @@ func LoadModel(path string) (*Model, error) {
 		return nil, workplace.Unreadable(path, err)
 	}
 	unusable := func(err error) error {
-		return diagnostic.New("D165", diagnostic.Span{}, "%s is no model that can be used: %v", path, err)
+		return diagnostic.New("D165", diagnostic.Span{}, "%s is not a model that can be used: %s", path, diagnostic.Cause(err))
 	}
 	file, err := learn.ReadModel(path)
 	switch {
 	case errors.Is(err, learn.ErrKind) && IsEnsemble(path):
-		return nil, diagnostic.New("D165", diagnostic.Span{}, "%s is an ensemble of teachers, which is PRIVATE, and no model", path).
-			Because("what a teacher says shows the records that it was trained on").Try("discreet label --ensemble %s releases labels, charged", path)
+		return nil, diagnostic.New("D165", diagnostic.Span{}, "%s is not a model but an ensemble of teachers, which is PRIVATE", path).
+			Because("the answers of a teacher reveal the records that it was trained on").Try("discreet label --ensemble %s releases labels, charged", path)
 	case err != nil:
 		return nil, unusable(errors.New(strings.TrimPrefix(err.Error(), path+": ")))
 	}
 	m := &Model{Model: file, path: path}
 	if err := json.Unmarshal(file.Encoding, &m.Data); err != nil {
-		return nil, unusable(errors.New("it does not say what its examples are"))
+		return nil, unusable(errors.New("it does not describe its examples"))
 	}
 	if err := m.Data.check(unusable); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func LoadModel(path string) (*Model, error) {
 			return nil, unusable(err)
 		}
 		if m.Net.Fits(form.Set) != nil {
-			return nil, unusable(errors.New("its examples are not what its network takes"))
+			return nil, unusable(errors.New("its examples do not fit its network"))
 		}
 		return m, nil
 	}
@@ -114,10 +114,10 @@ func (d *ModelData) check(unusable func(error) error) error {
 		return nil
 	}
 	if d.Scattering != nil {
-		return unusable(errors.New("only images are scattered"))
+		return unusable(errors.New("only images have scattering coefficients"))
 	}
 	if d.Encoding == nil {
-		return unusable(errors.New("it does not say what its examples are"))
+		return unusable(errors.New("it does not describe its examples"))
 	}
 	if err := d.Encoding.Validate(); err != nil {
 		return unusable(err)
@@ -144,13 +144,13 @@ func (m *Model) Fits(ctx context.Context, e *Examples) error {
 		}
 		return wrong("records")
 	case e.HeldOut && m.Data.Selection.Holdout == 0:
-		return diagnostic.New("D165", diagnostic.Span{}, "training held nothing out").
+		return diagnostic.New("D165", diagnostic.Span{}, "training held no records out").
 			Because("the model in %s was trained without --holdout", m.path).Try("train with --holdout 0.2, or evaluate on other data")
 	case m.Fitted != nil && m.Fitted.Names() != nil && !m.blind:
-		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s predicts nothing that could be right", m.path).
+		return diagnostic.New("D165", diagnostic.Span{}, "the model in %s predicts nothing, so it cannot be evaluated", m.path).
 			Because("it was trained without a target").Try("discreet predict tells what it says of each record")
 	case e.Images != "" && e.Labels == "" && !m.blind:
-		return diagnostic.New("D113", diagnostic.Span{}, "images without --labels").Because("whether a prediction is right is not known")
+		return diagnostic.New("D113", diagnostic.Span{}, "images without --labels").Because("the data do not say whether a prediction is right")
 	case e.CSV != "":
 		return e.Unread(example.CheckCSV(ctx, e.CSV, m.Encoding(), e.Unit))
 	case e.Declared == nil:

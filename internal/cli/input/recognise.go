@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// A private source that is given as a plain file is recognised under any name, link or
-// folder: its cost, and who is told, must not depend on how it is called.
+// A private source that is given as a plain file is recognised under any name, link or folder. What
+// it costs, and who may see the result, must not depend on its name.
 
 // isPrivate returns the tables whose source a file is.
 func isPrivate(path string, tables []*catalog.Table) *diagnostic.Diagnostic {
@@ -19,7 +19,7 @@ func isPrivate(path string, tables []*catalog.Table) *diagnostic.Diagnostic {
 		names[i] = t.Name
 	}
 	return diagnostic.New("D166", diagnostic.Span{}, "%s is the source of private table %s", path, strings.Join(names, " and ")).
-		Because("what is read of it is charged, or recorded, as the table is, whatever the file is called")
+		Because("reading it is charged, or recorded, like reading the table, whatever the file is called")
 }
 
 // recognise treats a file that is a private source as its table.
@@ -38,13 +38,13 @@ func (e *Examples) recognise(w *workplace.Workplace) error {
 		d, t := isPrivate(path, tables), tables[0]
 		switch {
 		case e.Public:
-			return d.Try("leave --public-data away: the catalog says that the data are private")
+			return d.Try("leave --public-data out: the catalog says that the data are private")
 		case !e.AsTable || path != e.CSV:
 			return d.Try("--table %s", t.Name)
 		case len(tables) > 1:
-			return d.Try("--table says which of them is meant")
+			return d.Try("name one of them with --table")
 		case e.Unit != "" && (t.Unit.Column == nil || t.Unit.Kind != catalog.UnitColumn || t.Unit.Column.Name != e.Unit):
-			return d.Try("leave --unit away: the catalog says what the unit is")
+			return d.Try("leave --unit out: the catalog says what the unit is")
 		case w.Catalog != nil && w.CatalogPath != declared:
 			return d.Try("name one catalog that declares all of the data")
 		}

@@ -124,9 +124,9 @@ func (v *evaluating) run(ctx context.Context, t *terminal.Terminal) error {
 		return e.print(t)
 	}
 	if v.epsilon.Sign() == 0 {
-		return diagnostic.New("D070", diagnostic.Span{}, "nothing says what the evaluation may cost").
+		return diagnostic.New("D070", diagnostic.Span{}, "the cost of the evaluation is missing").
 			Because("figures about private records are released with noise, and charged").
-			Try("--epsilon 0.1; of a file that shows nobody's data: --public-data")
+			Try("--epsilon 0.1; for a file with nobody's private data: --public-data")
 	}
 	if e.NoisyMeasures, err = v.private(ctx, t, m); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (v *evaluating) private(ctx context.Context, t *terminal.Terminal, m *input
 		return nil, failure.ParameterRefusal(err)
 	}
 	if off.BitLen() > 53 {
-		return nil, diagnostic.New("D142", diagnostic.Span{}, "--epsilon %v: counts would be off by more than any count is", v.epsilon).Try("--epsilon 0.1")
+		return nil, diagnostic.New("D142", diagnostic.Span{}, "--epsilon %v: the noise would be larger than any count", v.epsilon).Try("--epsilon 0.1")
 	}
 	out.Within = off.Int64()
 	if v.Table != "" {

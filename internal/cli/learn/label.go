@@ -176,7 +176,7 @@ func (l *labelling) settle() error {
 	slices.Sort(given)
 	switch len(given) {
 	case 0:
-		return command.Missing("who votes on what", "--table, --csv or --images to train teachers, --ensemble to ask those of before, or --votes")
+		return command.Missing("the source of the teachers", "--table, --csv or --images to train teachers, --ensemble to ask those of before, or --votes")
 	case 1:
 	default:
 		return diagnostic.New("D115", diagnostic.Span{}, "%s exclude each other", strings.Join(given, " and ")).Because("votes come from one place")
@@ -188,7 +188,7 @@ func (l *labelling) settle() error {
 		case restricted && !slices.Contains(strings.Fields(with), source):
 			d := diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect with --%s", g.Name, source)
 			if g.Name == "domain" {
-				return d.Because("whose records the teachers learn from says who pays")
+				return d.Because("the source of the records determines who pays")
 			}
 			return d.Try("it is of --%s", strings.ReplaceAll(with, " ", ", --"))
 		case g.Name == "bins" && l.Encoding != "":
@@ -204,9 +204,9 @@ func (l *labelling) settle() error {
 	}
 	switch {
 	case !l.asks() && l.save == "":
-		return command.Missing("what is to be labelled", "--public FILE; or --save-ensemble FILE, to train teachers and ask them later")
+		return command.Missing("the file of public examples to label", "--public FILE; or --save-ensemble FILE, to train teachers and ask them later")
 	case strings.Contains(effective["domain"], source) && l.domain == "":
-		return diagnostic.New("D140", diagnostic.Span{}, "nobody pays for these labels").
+		return diagnostic.New("D140", diagnostic.Span{}, "no domain pays for these labels").
 			Because("labels are charged to a domain of a ledger, before they leave").
 			Try("name the domain with --domain and the ledger with --ledger; its owner makes one with discreet ledger create")
 	case !l.asks():
@@ -220,13 +220,13 @@ func (l *labelling) settle() error {
 func (l *labelling) settleTraining() error {
 	if l.from.Images != "" {
 		if l.from.Labels == "" {
-			return command.Missing("what the images show", "--labels FILE")
+			return command.Missing("the file of the images' labels", "--labels FILE")
 		}
 	} else if err := l.Declarations.Check(&l.from, l.command); err != nil {
 		return err
 	}
 	if l.teachers == 0 {
-		return command.Missing("how many teachers there are", "--teachers N")
+		return command.Missing("the number of teachers", "--teachers N")
 	}
 	return nil
 }
@@ -315,11 +315,11 @@ func (l *labelling) aggregate(ctx context.Context, v *electorate, b *durable.Bud
 	converts := f.Measure() == filter.Approx || f.Measure() == filter.Whitehouse
 	switch {
 	case converts && o.Sigma != nil && l.delta.Sign() == 0:
-		return nil, nil, command.Missing("at which delta domain "+b.Name()+" is charged for Gaussian noise", "--delta D")
+		return nil, nil, command.Missing("the delta at which domain "+b.Name()+" is charged for Gaussian noise", "--delta D")
 	case !converts && l.delta.Sign() > 0:
 		return nil, nil, diagnostic.New("D115", diagnostic.Span{}, "--delta has no effect").Because("domain %q, of measure %q, does not add up epsilon and delta", b.Name(), f.Measure())
 	case l.delta.Sign() == 0 && (l.answers > 0 || l.target.Sign() > 0):
-		d := diagnostic.New("D115", diagnostic.Span{}, "--answers and --target-epsilon are of a plan")
+		d := diagnostic.New("D115", diagnostic.Span{}, "--answers and --target-epsilon are for a plan")
 		if converts {
 			return nil, nil, d.Because("Laplace noise is charged query by query unless a plan has a delta").Try("--delta D")
 		}
@@ -340,7 +340,7 @@ func (l *labelling) aggregate(ctx context.Context, v *electorate, b *durable.Bud
 func (l *labelling) plan(ctx context.Context, a *pate.Aggregator, v *electorate, b *durable.Budget) (*pate.Plan, error) {
 	n := l.asked(v)
 	if n == 0 {
-		return nil, diagnostic.New("D161", diagnostic.Span{}, "there is nothing to be labelled").Because("nothing was charged")
+		return nil, diagnostic.New("D161", diagnostic.Span{}, "there are no examples to label").Because("nothing was charged")
 	}
 	p, err := a.Plan(ctx, pate.PlanOptions{Queries: n, Answers: int(min(l.answers, int64(n))), Epsilon: l.target})
 	var exceeded *budget.ExceededError
@@ -384,13 +384,13 @@ func (l *labelling) affordable(ctx context.Context, a *pate.Aggregator, b *durab
 // unpriced says why a domain cannot be charged for a query.
 func unpriced(b *durable.Budget, err error) error {
 	if errors.Is(err, filter.ErrUnsupported) {
-		return diagnostic.New("D124", diagnostic.Span{}, "%v", err).Because("domain %q accounts in measure %q", b.Name(), b.Filter().Measure()).
+		return diagnostic.New("D124", diagnostic.Span{}, "%s", diagnostic.Cause(err)).Because("domain %q accounts in measure %q", b.Name(), b.Filter().Measure()).
 			Try("lnmax has Laplace noise, which every measure has a charge for")
 	}
 	text := err.Error()
 	text = text[strings.LastIndex(text, "\n")+1:] // the last of the ways that were tried
 	return diagnostic.New("D181", diagnostic.Span{}, "one query costs more than any budget has: %s", text).
-		Because("so little noise hides no vote; nothing was charged").Try("a --sigma of the order of a tenth of the teachers is usual")
+		Because("this little noise hides no vote; nothing was charged").Try("a --sigma of the order of a tenth of the teachers is usual")
 }
 
 // release answers and prints. Without a plan it prints label by label, so that no label

@@ -64,7 +64,7 @@ func readEnsemble(path string, d *ensembleData) (*pate.Ensemble, error) {
 		return nil, workplace.Unreadable(path, errors.New("it is not a file"))
 	}
 	unusable := func(err error) error {
-		return diagnostic.New("D184", diagnostic.Span{}, "%s is no ensemble that can be asked: %v", path, err).Because("nothing was charged").
+		return diagnostic.New("D184", diagnostic.Span{}, "%s is not an ensemble that can be asked: %s", path, diagnostic.Cause(err)).Because("nothing was charged").
 			Try("discreet label --save-ensemble writes one")
 	}
 	e, about, err := pate.ReadEnsemble(path)
@@ -76,7 +76,7 @@ func readEnsemble(path string, d *ensembleData) (*pate.Ensemble, error) {
 		return nil, unusable(errors.New(strings.TrimPrefix(err.Error(), "read ensemble: ")))
 	}
 	if err := json.Unmarshal(about, d); err != nil || d.Domain == "" || (d.Encoding == nil) == (len(d.Shape) != 3) {
-		return nil, unusable(errors.New("it does not say what its examples are, or who pays"))
+		return nil, unusable(errors.New("it does not describe its examples, or who pays"))
 	}
 	if d.Encoding != nil {
 		if err := d.Encoding.Validate(); err != nil {

@@ -122,7 +122,7 @@ func (l *labelling) writable() error {
 		}
 	}
 	lost := func(path, what string) error {
-		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no %s", path, what).Because("what is there would be lost").Try("another FILE")
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is not a %s", path, what).Because("its content would be lost").Try("another FILE")
 	}
 	switch {
 	case l.save != "" && l.save == l.keep:
@@ -155,7 +155,7 @@ func unwritten(path string) error {
 		return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is no file", path)
+		return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is not a file", path)
 	}
 	return nil
 }
@@ -203,8 +203,8 @@ func (l *labelling) numbered(ctx context.Context, t *terminal.Terminal) error {
 			return workplace.Unreadable(l.public, err)
 		}
 		if r.Skipped() > 0 {
-			return diagnostic.New("D161", diagnostic.Span{}, "%s: after %d records something is none", l.public, n).
-				Because("labels name records by their number, and one that is left out would change the number of all after it").Try("a line of more than %d bytes is none", records.MaxRecord)
+			return diagnostic.New("D161", diagnostic.Span{}, "%s: the line after record %d is not a record", l.public, n).
+				Because("labels refer to records by number, and a record that is left out would shift the numbers of all after it").Try("a line of more than %d bytes is not a record", records.MaxRecord)
 		}
 		if record.Malformed {
 			malformed++
@@ -239,7 +239,7 @@ func (l *labelling) learner(d *ensembleData) (*pate.Network, error) {
 		text := json.NewDecoder(io.LimitReader(f, 1<<20))
 		text.DisallowUnknownFields()
 		if err := text.Decode(&n.Spec); err != nil {
-			return nil, diagnostic.New("D183", diagnostic.Span{}, "%s is no network: %v", l.network, err)
+			return nil, diagnostic.New("D183", diagnostic.Span{}, "%s is not a network: %v", l.network, err)
 		}
 		if n.Spec.Input == nil {
 			n.Spec.Input = d.input()

@@ -37,7 +37,7 @@ no guarantee, it shows what was declared.`,
 	inspect.Run = func(_ context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = *wantJSON
 		if len(args) != 1 {
-			return diagnostic.New("D113", diagnostic.Span{}, "one model's file, please").Try("discreet %s", inspect.Line())
+			return diagnostic.New("D113", diagnostic.Span{}, "name the file of one model").Try("discreet %s", inspect.Line())
 		}
 		if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() && input.IsEnsemble(args[0]) {
 			return inspectEnsemble(t, args[0])

@@ -99,14 +99,14 @@ func (v *voting) define(fs *flag.FlagSet) {
 func (v *voting) check() error {
 	want := map[string][]bool{"lnmax": {true, false, false}, "gnmax": {false, true, false}, "confident": {false, true, true}}[v.aggregator]
 	if want == nil {
-		return command.Missing("how votes become labels", "--aggregator lnmax, gnmax or confident")
+		return command.Missing("the aggregator", "--aggregator lnmax, gnmax or confident")
 	}
 	for i, f := range []struct{ name, value string }{{"gamma", v.gamma}, {"sigma", v.sigma}, {"threshold", v.threshold}, {"sigma-threshold", v.thresholdSigma}} {
 		switch has := f.value != ""; {
 		case want[min(i, 2)] && !has:
-			return command.Missing("the parameters of "+v.aggregator, "--"+f.name)
+			return command.Missing("a parameter of "+v.aggregator, "--"+f.name)
 		case !want[min(i, 2)] && has:
-			return diagnostic.New("D115", diagnostic.Span{}, "--%s is not of --aggregator %s", f.name, v.aggregator)
+			return diagnostic.New("D115", diagnostic.Span{}, "--%s has no effect with --aggregator %s", f.name, v.aggregator)
 		}
 	}
 	return nil
@@ -228,13 +228,13 @@ func (a *pateAnalysis) run(ctx context.Context, t *terminal.Terminal) error {
 	}
 	switch {
 	case a.votes == "":
-		return command.Missing("what the votes are", "--votes FILE")
+		return command.Missing("the file of votes", "--votes FILE")
 	case a.delta.Sign() == 0:
-		return command.Missing("at which delta", "--delta D")
+		return command.Missing("the delta", "--delta D")
 	case a.publish && a.answered == "" && o.Threshold != nil:
-		return command.Missing("which queries were answered: what a threshold would have cost on average bounds nothing", "--answered FILE")
+		return command.Missing("the file of the labels that were released (an expected cost bounds nothing)", "--answered FILE")
 	case a.answered != "" && o.Threshold == nil:
-		return diagnostic.New("D115", diagnostic.Span{}, "--answered is of --aggregator confident: the others answer all")
+		return diagnostic.New("D115", diagnostic.Span{}, "--answered is for --aggregator confident: the others answer all queries")
 	}
 	o.Delta, o.Orders = a.delta.Float64(), a.orders
 	if err := a.preparePublishing(ctx, o); err != nil {
@@ -343,15 +343,15 @@ func (a *pateAnalysis) preparePublishing(ctx context.Context, o analysis.Options
 	}
 	if o.LNMax != nil {
 		return diagnostic.New("D182", diagnostic.Span{}, "the cost of lnmax cannot be published").
-			Because("no bound of its smooth sensitivity is proved").Try("gnmax and confident have one")
+			Because("no bound on its smooth sensitivity is proved").Try("gnmax and confident have one")
 	}
 	if a.domain == "" {
-		return diagnostic.New("D140", diagnostic.Span{}, "nobody pays for this release").
+		return diagnostic.New("D140", diagnostic.Span{}, "no domain pays for this release").
 			Because("a cost that depends on the votes leaves with noise, charged to a domain of a ledger").
 			Try("name the domain with --domain and the ledger with --ledger")
 	}
 	if p.Teachers < 1 {
-		return command.Missing("how many teachers there are, which is public", "--teachers N")
+		return command.Missing("the declared number of teachers", "--teachers N")
 	}
 	for _, f := range []struct {
 		to         *float64
@@ -376,7 +376,7 @@ func (a *pateAnalysis) preparePublishing(ctx context.Context, o analysis.Options
 	}
 	switch m := b.Filter().Measure(); {
 	case m != filter.RDP && p.Delta.Sign() == 0:
-		return command.Missing("at which delta domain "+a.domain+", of measure "+string(m)+", is charged for the publication", "--publish-delta D")
+		return command.Missing("the delta at which domain "+a.domain+", of measure "+string(m)+", is charged for the publication,", "--publish-delta D")
 	case m == filter.RDP && p.Delta.Sign() > 0:
 		return diagnostic.New("D115", diagnostic.Span{}, "--publish-delta has no effect").Because("domain %q adds up divergences", a.domain)
 	}

@@ -153,7 +153,7 @@ func (r *recipe) check() error {
 		return exclude("batch", "sampling")
 	case r.batch > 0 && r.units == 0:
 		return diagnostic.New("D113", diagnostic.Span{}, "--batch needs -n").
-			Because("what counts is the share of the units that a step sees, which shows how many there are").
+			Because("the cost depends on the share of units that a step samples, and a batch size would reveal their number").
 			Try("-n if the number of units is public; else --sampling 0.05")
 	case r.batch > r.units && r.units > 0:
 		return diagnostic.New("D164", diagnostic.Span{}, "a batch of %d of %d units", r.batch, r.units)
@@ -174,7 +174,7 @@ func (r *recipe) priced(public bool) (err error) {
 		r.target, err = privacy.ParseEpsilon(publicEpsilon)
 		return err
 	}
-	return diagnostic.New("D070", diagnostic.Span{}, "nothing says what training may cost").
+	return diagnostic.New("D070", diagnostic.Span{}, "the cost of training is missing").
 		Because("its whole cost is reserved before it begins").Try("--target-epsilon 1")
 }
 

@@ -170,17 +170,17 @@ func (v *training) settle(c *command.Command) error {
 	}
 	switch {
 	case v.Images != "" && v.Labels == "" && !v.Untargeted:
-		return diagnostic.New("D113", diagnostic.Span{}, "images without --train-labels have nothing to be learned")
+		return diagnostic.New("D113", diagnostic.Span{}, "images need --train-labels")
 	case v.Images != "" && (v.Columns != nil || v.Goal != "" || v.Encoding != "" || v.holdout > 0):
-		return diagnostic.New("D115", diagnostic.Span{}, "--columns, --target, --encoding and --holdout are of records, not of images")
+		return diagnostic.New("D115", diagnostic.Span{}, "--columns, --target, --encoding and --holdout are for records, not for images")
 	case v.Images == "" && v.classes > 0:
-		return diagnostic.New("D115", diagnostic.Span{}, "--classes is of images").Because("of records the target's domain says which there are")
+		return diagnostic.New("D115", diagnostic.Span{}, "--classes is for images").Because("for records, the classes are the target's domain")
 	case v.model == input.Scattered && v.Images == "":
 		return diagnostic.New("D163", diagnostic.Span{}, "a %s model: it needs images", input.Scattered).Try("--train-images FILE; of records --model logistic")
 	case v.Untargeted && v.Goal != "":
-		return diagnostic.New("D115", diagnostic.Span{}, "a %s model has no --target", v.model).Because("it learns what the columns are like, and predicts none of them")
+		return diagnostic.New("D115", diagnostic.Span{}, "a %s model has no --target", v.model).Because("it describes the columns, and predicts none of them")
 	case v.Table != "" && v.payer != "":
-		return diagnostic.New("D115", diagnostic.Span{}, "--domain is of files").Because("the domain of a table pays for it")
+		return diagnostic.New("D115", diagnostic.Span{}, "--domain is for files").Because("the domain of a table pays for it")
 	case v.Public && v.payer != "":
 		return exclude("--public-data", "--domain")
 	case v.checkpoint != "" && v.resume != "":

@@ -24,7 +24,7 @@ func (v *training) writable() error {
 			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: there is no such folder", path)
 		}
 		if info, err := os.Stat(path); path != "" && err == nil && !info.Mode().IsRegular() {
-			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is no file", path)
+			return diagnostic.New("D112", diagnostic.Span{}, "%s cannot be written: it is not a file", path)
 		}
 		if path == "" {
 			continue
@@ -34,8 +34,8 @@ func (v *training) writable() error {
 		}
 	}
 	if !terminal.Replaceable(v.out, "discreet model ") {
-		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no model", v.out).
-			Because("what is there would be lost").Try("another --out")
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is not a model", v.out).
+			Because("its content would be lost").Try("another --out")
 	}
 	if err := terminal.CheckPlot(v.plot, !v.Public); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (v *training) writable() error {
 	}
 	if v.Table == "" && v.payer == "" || v.Public {
 		return diagnostic.New("D164", diagnostic.Span{}, "a checkpoint without a ledger").
-			Because("that no checkpoint is gone on from twice at one price is what the ledger knows").Try("--domain DOMAIN")
+			Because("only a ledger can tell whether a checkpoint was resumed before, at the same price").Try("--domain DOMAIN")
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (v *training) gave(name string) bool {
 // not use.
 func (v *training) choose() error {
 	if v.model == "" && v.spec == "" {
-		return diagnostic.New("D113", diagnostic.Span{}, "nothing says which --model").
+		return diagnostic.New("D113", diagnostic.Span{}, "the --model is missing").
 			Try("--model logistic or tree for classes, linear or tree for numbers, cnn or scatter for images")
 	}
 	if v.model != "" && v.spec != "" {
@@ -143,7 +143,7 @@ func (v *training) choose() error {
 		if methods := methodsOf(model); methods != nil {
 			return d.Try("--method %s", strings.Join(append([]string{dpSGD}, methods...), ", or "))
 		}
-		return d.Try("there is one way to it: leave --method out")
+		return d.Try("it has only one method: leave --method out")
 	}
 	for _, name := range oneHeeds {
 		if v.gave(name) && !slices.Contains(heeds, name) {

@@ -49,7 +49,7 @@ func (v *training) pay(ctx context.Context, t *terminal.Terminal, j *job, o *lea
 	units := v.units
 	if units == 0 {
 		if v.target.Sign() == 0 {
-			return diagnostic.New("D113", diagnostic.Span{}, "--noise needs -n").Because("nothing says what a noisy count of the units may cost").
+			return diagnostic.New("D113", diagnostic.Span{}, "--noise needs -n").Because("the cost of a noisy count of the units is missing").
 				Try("-n, if their number is public; or --target-epsilon")
 		}
 		if j.count, err = counter(v.target, y.neighbours); err != nil {
@@ -130,7 +130,7 @@ func (v *training) counted(ctx context.Context, t *terminal.Terminal, j *job) (i
 	t.Say("about %d units, by a noisy count (%v)", max(counts[0], 0), j.count.Event())
 	if counts[0] < fewest {
 		return 0, diagnostic.New("D164", diagnostic.Span{}, "a noisy count of %d units", counts[0]).
-			Because("so few have nothing to teach under any guarantee; the count's charge stays")
+			Because("that is too few to learn from with any guarantee; the count's charge stays")
 	}
 	return counts[0], nil
 }

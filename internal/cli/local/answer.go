@@ -58,11 +58,11 @@ is replace-one: that somebody answers is not hidden.`,
 		}
 		switch {
 		case question == "":
-			return command.Missing("what is asked", "--question TEXT")
+			return command.Missing("the question", "--question TEXT")
 		case asker == "":
-			return command.Missing("who asks", "--asker NAME")
+			return command.Missing("the name of the asker", "--asker NAME")
 		case domain == "":
-			return diagnostic.New("D140", diagnostic.Span{}, "nobody pays for this answer").
+			return diagnostic.New("D140", diagnostic.Span{}, "no domain pays for this answer").
 				Because("every new answer is charged to a domain of the respondent's ledger, before it leaves").
 				Try("name it with --domain, and the ledger with --ledger; discreet ledger create makes one")
 		}
@@ -84,7 +84,7 @@ is replace-one: that somebody answers is not hidden.`,
 			return err
 		}
 		if b.Neighbours != privacy.ReplaceOne {
-			return diagnostic.New("D121", diagnostic.Span{}, "an answer speaks of replace-one alone").
+			return diagnostic.New("D121", diagnostic.Span{}, "an answer is protected under replace-one alone").
 				Because("domain %q has the relation %v", b.ID, b.Neighbours).Try(`a domain with neighbours = "replace-one"`)
 		}
 		book := func(analyst string) (client.Book, error) {

@@ -53,7 +53,7 @@ confidence; with --reports in place of --epsilon, the least epsilon for that.`,
 		}
 		if a.epsilon.Sign() == 0 && off != nil && reports > 0 {
 			if !slices.Contains(collect.Frequencies(), p) {
-				return diagnostic.New("D191", diagnostic.Span{}, "the least epsilon is found for one of k values alone").Try("give --epsilon E, without --reports")
+				return diagnostic.New("D191", diagnostic.Span{}, "the least epsilon can be computed for protocols of one of k values only").Try("give --epsilon E, without --reports")
 			}
 			labels, err := a.labels()
 			if err != nil {

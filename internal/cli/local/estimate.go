@@ -72,7 +72,7 @@ further, and distributions, have none.`,
 			return s.add(text)
 		})
 		if err != nil && ctx.Err() == nil {
-			d := diagnostic.New("D192", diagnostic.Span{}, "line %d of %s is no report of %s", line, name, p).
+			d := diagnostic.New("D192", diagnostic.Span{}, "line %d of %s is not a report of %s", line, name, p).
 				Try("the flags must be those that respondents had; --column names the column of a file with a header")
 			if errors.Is(err, collect.ErrReport) {
 				d.Because("%s", strings.TrimPrefix(err.Error(), collect.ErrReport.Error()+": "))

@@ -138,7 +138,7 @@ func finite(to **float64) func(string) error {
 func (a *asking) protocol(args []string) (collect.Protocol, error) {
 	switch {
 	case len(args) == 0:
-		return "", command.Missing("which protocol", "one of "+strings.Join(protocols(), " "))
+		return "", command.Missing("the protocol", "one of "+strings.Join(protocols(), " "))
 	case len(args) > 1:
 		return "", diagnostic.New("D113", diagnostic.Span{}, "an argument too many: %q", terminal.Printable(args[1])).Try("discreet %s", a.command.Line())
 	case !slices.Contains(protocols(), args[0]):
@@ -155,7 +155,7 @@ func (a *asking) protocol(args []string) (collect.Protocol, error) {
 // survey makes the protocol that the flags describe.
 func (a *asking) survey(p collect.Protocol) (survey, error) {
 	if a.epsilon.Sign() == 0 {
-		return nil, command.Missing("what a report may reveal", "--epsilon E")
+		return nil, command.Missing("the epsilon of a report", "--epsilon E")
 	}
 	s, err := a.make(p)
 	return s, refusal(err)
@@ -169,7 +169,7 @@ func refusal(err error) error {
 		return err
 	case errors.Is(err, collect.ErrParameter):
 		return diagnostic.New("D191", diagnostic.Span{}, "%s", strings.TrimPrefix(err.Error(), collect.ErrParameter.Error()+": ")).
-			Because("no theorem covers it, or no randomizer of that kind exists").Try("discreet help local lists the protocols and what each needs")
+			Because("no theorem covers these parameters, or no such randomizer exists").Try("discreet help local lists the protocols and what each needs")
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 
 // errRecord is of a line that is no record, or has no such column. It says nothing of what is in
 // it.
-var errRecord = errors.New("a line is no record of this form")
+var errRecord = errors.New("a line is not a record of this form")
 
 // eachRecord calls f with the field of each record and the number of its line, and returns the
 // line at which f, or reading, fails. Text that begins with { is JSON lines; other text is CSV,

@@ -168,7 +168,7 @@ func (r *reals) prepare(n *additive, name string, p population) (*draw, error) {
 	o := r.options
 	o.Length = len(r.xs)
 	if (r.lower == nil) != (r.upper == nil) {
-		return nil, command.Missing("what the other bound is", "--lower L and --upper U")
+		return nil, command.Missing("the other bound", "--lower L and --upper U")
 	}
 	if r.lower != nil {
 		o.Lower, _ = r.lower.Float64()
@@ -224,7 +224,7 @@ func (n *additive) define(c *command.Command, values *privateValues, norm string
 // ready reads the values and checks that the flags fit together.
 func (n *additive) ready(ctx context.Context, t *terminal.Terminal, args []string) error {
 	if n.sensitivity.square == nil {
-		return command.Missing("how far one unit moves the values", "--sensitivity S, in "+n.norm)
+		return command.Missing("the sensitivity, how far one unit moves the values,", "--sensitivity S, in "+n.norm)
 	}
 	if err := n.read(ctx, t, args); err != nil {
 		return err

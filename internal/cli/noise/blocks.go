@@ -39,9 +39,9 @@ their mean. Bounds are wanted of the results and not of the values.`,
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		switch {
 		case of == "":
-			return command.Missing("what is computed", "--of mean|median|variance|stddev")
+			return command.Missing("the function to compute", "--of mean|median|variance|stddev")
 		case blocks == 0:
-			return command.Missing("how many blocks there are", "--blocks B")
+			return command.Missing("the number of blocks", "--blocks B")
 		}
 		if err := n.ready(ctx, t, args); err != nil {
 			return err

@@ -93,7 +93,7 @@ the next one. The sensitivity is what one unit moves a single score at most.`,
 	c.Flags.Func("k", "how many: `K`", count(&k))
 	n.bound = func() error {
 		if k == 0 {
-			return command.Missing("how many are wanted", "-k K")
+			return command.Missing("the number of candidates to choose", "-k K")
 		}
 		if k > int64(len(n.scores)) {
 			return diagnostic.New("D142", diagnostic.Span{}, "%d of %d candidates are wanted", k, len(n.scores)).Because("nothing was charged")
@@ -216,7 +216,7 @@ func (n *choosing) chooses(f func() int64, make func() (chooser, error)) *comman
 // ready reads the scores and checks that they fit the candidates.
 func (n *choosing) ready(ctx context.Context, t *terminal.Terminal, args []string) error {
 	if n.sensitivity.value == nil {
-		return command.Missing("how far one unit moves a score", "--sensitivity S")
+		return command.Missing("the sensitivity, how far one unit moves a score,", "--sensitivity S")
 	}
 	if n.gap && n.noise != mechanism.LaplaceNoise {
 		return diagnostic.New("D115", diagnostic.Span{}, "--gap and --noise exclude each other").

@@ -51,7 +51,7 @@ func twoCosts() error {
 }
 
 func noCost(flags string) error {
-	return diagnostic.New("D070", diagnostic.Span{}, "nothing says what the release may cost").Try("give %s", flags)
+	return diagnostic.New("D070", diagnostic.Span{}, "the cost of the release is missing").Try("give %s", flags)
 }
 
 // defineGaussian adds the flags for the cost of Gaussian noise.
@@ -69,8 +69,8 @@ func (n *noising) gaussianRho() (privacy.Rho, error) {
 	case s.Rho.Sign() > 0 && s.Epsilon.Sign() > 0:
 		return s.Rho, twoCosts()
 	case s.Rho.Sign() > 0 && s.Delta.Sign() > 0:
-		return s.Rho, diagnostic.New("D143", diagnostic.Span{}, "--rho takes no --delta here").
-			Because("Gaussian noise costs rho and nothing else")
+		return s.Rho, diagnostic.New("D143", diagnostic.Span{}, "--rho excludes --delta here").
+			Because("Gaussian noise costs rho alone")
 	case s.Rho.Sign() > 0:
 		return s.Rho, nil
 	case s.Epsilon.Sign() == 0 && s.Delta.Sign() == 0:

@@ -133,7 +133,7 @@ count must reach a threshold. With --rho in place of --epsilon the noise is Gaus
 			}
 			d := &draw{event: m.Event(), answer: noised{Mechanism: "stability_histogram", Accuracy: json.Number(off.String()), Unit: "each",
 				Threshold: json.Number(m.Threshold().String()),
-				Notes:     []string{"a count is shown from " + m.Threshold().String() + " on; near that it is high rather than low"}}}
+				Notes:     []string{"a value is shown if its noisy count reaches " + m.Threshold().String() + "; counts near that are biased upwards"}}}
 			d.release = func(bits noise.Bits, to *noised) error {
 				shown, err := m.Count(bits, keys)
 				to.Labels, to.Values = []string{}, []json.Number{}
@@ -190,7 +190,7 @@ func (b *bins) check() error {
 	case b.labels != nil && b.edges != nil:
 		return diagnostic.New("D115", diagnostic.Span{}, "--bins and --edges exclude each other")
 	case b.labels == nil && b.edges == nil:
-		return command.Missing("what the bins are", "--bins A,B,... or --edges X,Y,...")
+		return command.Missing("the list of bins", "--bins A,B,... or --edges X,Y,...")
 	}
 	return nil
 }

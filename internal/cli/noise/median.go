@@ -47,7 +47,7 @@ func (n *aggregating) ready(ctx context.Context, t *terminal.Terminal, args []st
 		flag string
 	}{{n.lower, "--lower L"}, {n.upper, "--upper U"}, {n.step, "--step S"}} {
 		if given.r == nil {
-			return command.Missing("what the candidates are", given.flag)
+			return command.Missing("the range of candidates", given.flag)
 		}
 	}
 	return nil
@@ -195,7 +195,7 @@ at most --max-rows of them.`,
 	c.Flags.Func("bound", "one unit moves the median by at most `B`, it is proposed", exactNumber(&bound))
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if bound == nil {
-			return command.Missing("what is proposed", "--bound B")
+			return command.Missing("the proposed bound", "--bound B")
 		}
 		if err := n.ready(ctx, t, args); err != nil {
 			return err

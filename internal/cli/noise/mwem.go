@@ -40,7 +40,7 @@ histogram corrected. Counts are not whole. A unit has at most --max-rows values.
 			return err
 		}
 		if rounds == 0 {
-			return command.Missing("how many rounds there are", "--rounds T")
+			return command.Missing("the number of rounds", "--rounds T")
 		}
 		if err := n.read(ctx, t, args); err != nil {
 			return err

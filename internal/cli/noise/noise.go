@@ -198,7 +198,7 @@ func (n *noising) open(ctx context.Context, prepare func(population) (*draw, err
 // population opens the ledger and finds the domain.
 func (n *noising) population(ctx context.Context) (p population, err error) {
 	if n.domain == "" {
-		return p, diagnostic.New("D140", diagnostic.Span{}, "nobody pays for this release").
+		return p, diagnostic.New("D140", diagnostic.Span{}, "no domain pays for this release").
 			Because("every release is charged to a domain of a ledger, before it is drawn").
 			Try("name the domain with --domain and the ledger with --ledger; its owner makes one with discreet ledger create")
 	}
@@ -296,7 +296,7 @@ func (p population) admits(d *draw) error {
 	case errors.As(err, &relation):
 		return diagnostic.New("D121", diagnostic.Span{}, "%v", err).Because("domain %q has the relation %v", p.ID, p.Neighbours)
 	case err != nil:
-		return diagnostic.New("D124", diagnostic.Span{}, "%v", err).Because("domain %q accounts in measure %q", p.ID, p.Measure)
+		return diagnostic.New("D124", diagnostic.Span{}, "%s", diagnostic.Cause(err)).Because("domain %q accounts in measure %q", p.ID, p.Measure)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (n *responding) responder() (*responder, error) {
 	}
 	switch {
 	case ways == 0:
-		return nil, command.Missing("how often the truth is told", "--truth P, --coins H1,H2 or --epsilon E")
+		return nil, command.Missing("the probability of a true answer", "--truth P, --coins H1,H2 or --epsilon E")
 	case ways > 1:
 		return nil, diagnostic.New("D115", diagnostic.Span{}, "--truth, --coins and a cost exclude each other").
 			Because("what a response costs follows from how often the truth is told")

@@ -68,7 +68,7 @@ how much a query is above, at no cost; --numeric spends half of the cost on its 
 	c.Run = n.run(func(epsilon privacy.Epsilon) (stream, error) {
 		switch {
 		case answers == 0:
-			return nil, command.Missing("how many may be above", "--count C")
+			return nil, command.Missing("the number of queries that may be above", "--count C")
 		case n.adaptive && n.numeric:
 			return nil, diagnostic.New("D115", diagnostic.Span{}, "--adaptive and --numeric exclude each other").
 				Try("--gap tells how far above a query is, at no cost")
@@ -132,11 +132,11 @@ func (n *streaming) run(make func(privacy.Epsilon) (stream, error)) func(context
 		t.JSON = n.json
 		switch {
 		case !n.hasT:
-			return command.Missing("what the threshold is", "--threshold T")
+			return command.Missing("the threshold", "--threshold T")
 		case n.sensitivity.value == nil:
-			return command.Missing("how far one unit moves a query", "--sensitivity S")
+			return command.Missing("the sensitivity, how far one unit moves a query,", "--sensitivity S")
 		case len(args) > 1, len(args) == 1 && args[0] != "-":
-			return diagnostic.New("D113", diagnostic.Span{}, "an argument that is no flag").Try("queries come on standard input, or with -f FILE")
+			return diagnostic.New("D113", diagnostic.Span{}, "unexpected argument").Try("queries come on standard input, or with -f FILE")
 		}
 		epsilon, err := n.epsilon()
 		if err != nil {

@@ -59,7 +59,7 @@ func (v *privateValues) read(ctx context.Context, in io.Reader, args []string) e
 	stdin := v.file == "-" || len(args) == 1 && args[0] == "-"
 	switch {
 	case len(args) > 1, len(args) == 1 && !stdin:
-		return diagnostic.New("D113", diagnostic.Span{}, "an argument that is no flag").
+		return diagnostic.New("D113", diagnostic.Span{}, "unexpected argument").
 			Try("private values come with --value V,V,..., -f FILE, or - for standard input")
 	case v.flags && (stdin || v.file != ""), len(args) == 1 && v.file != "" && v.file != "-":
 		return diagnostic.New("D115", diagnostic.Span{}, "--value, -f and - exclude each other")

@@ -20,7 +20,7 @@ func (o *ownership) backup(ctx context.Context) (string, error) {
 	}
 	for _, suffix := range []string{"", people.Suffix, journal.Suffix} {
 		if _, err := os.Lstat(o.name + suffix); err == nil {
-			return "", diagnostic.New("D114", diagnostic.Span{}, "%s is there already", o.name+suffix).Try("name another file: a backup replaces none")
+			return "", diagnostic.New("D114", diagnostic.Span{}, "%s exists already", o.name+suffix).Try("name another file: a backup replaces no file")
 		}
 	}
 	c := &copies{ownership: o}
@@ -28,7 +28,7 @@ func (o *ownership) backup(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, c.forget())
 	}
-	return fmt.Sprintf("copied %s to %s: %d records, whole; what is spent from now on, the copy does not know", o.LedgerPath, o.name, records), nil
+	return fmt.Sprintf("copied %s to %s: %d records, whole; the copy does not have what is spent from now on", o.LedgerPath, o.name, records), nil
 }
 
 // copies are those that one backup makes. It removes no others: a file of such a name can be

@@ -17,7 +17,7 @@ func Check() *command.Command {
 	c := &command.Command{
 		UsageLine: "check [flags]",
 		For:       command.Owner,
-		Short:     "hold the catalog against the files (owner)",
+		Short:     "compare the catalog with the files (owner)",
 		Long: `It reports rows outside bounds and domains, rows without a unit, duplicate keys,
 how many rows and groups a unit has, and what the bounds make of that. The report
 is exact and private: it is for the owner of the data alone. It never shows the
@@ -39,7 +39,7 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		}
 		if len(w.Catalog.Tables) == 0 {
 			return diagnostic.New("D097", diagnostic.Span{}, "%s declares no table", w.CatalogPath).
-				Because("there is nothing to hold against files").Try("discreet init FILE proposes tables; at least one is to be declared")
+				Because("there is nothing to compare with files").Try("discreet init FILE proposes tables; at least one is to be declared")
 		}
 		owner, err := w.OpenOwner(ctx)
 		if err != nil {

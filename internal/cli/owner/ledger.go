@@ -186,7 +186,7 @@ func (o *ownership) readable(ctx context.Context) error {
 			Because("every statement that reads such a column would fail, be charged and suspend the domain").
 			Try("write the file anew, or leave the column out of the catalog; if nobody is to ask for it: discreet ledger create --unread")
 	}
-	return diagnostic.New("D097", diagnostic.Span{}, "nothing can be read of %s", strings.Join(list, "; ")).
+	return diagnostic.New("D097", diagnostic.Span{}, "no value can be read of %s", strings.Join(list, "; ")).
 		Because("every statement would see NULL there, and be charged").
 		Try("declare how the file is written, in [tables.%s.csv], or the column's type; if that is as it should be: discreet ledger create --unread", unread[0].Table)
 }
@@ -203,7 +203,7 @@ func (o *ownership) verify(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("%s is whole: %d records", o.LedgerPath, len(records))
+	said := fmt.Sprintf("%s is undamaged: %d records", o.LedgerPath, len(records))
 	if o.AnchorPath != "" {
 		said += ", not behind its anchor"
 	}
@@ -290,7 +290,7 @@ func (o *ownership) accept(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if digest := hex.EncodeToString(o.Catalog.Digest); !strings.EqualFold(o.name, digest) {
-		return "", diagnostic.New("D219", diagnostic.Span{}, "the catalog has another digest than the one that is to be accepted").
+		return "", diagnostic.New("D219", diagnostic.Span{}, "the catalog does not have the digest that is to be accepted").
 			Because("%s has %s", o.CatalogPath, digest).Try("look at the catalog, reload the server, and accept the digest that its log names")
 	}
 	if err := o.OpenGuarding(ctx); err != nil {

@@ -139,7 +139,7 @@ func deny() *command.Command {
 	why := c.Flags.String("why", "", "the reason, a `TEXT` that the asker is told")
 	return decision(c, func(ctx context.Context, d *desk, id int64) error {
 		if *why == "" {
-			return command.Missing("why", "--why TEXT")
+			return command.Missing("the reason", "--why TEXT")
 		}
 		return d.Deny(ctx, d.by, id, *why)
 	}, "denied %d")

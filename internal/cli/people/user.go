@@ -189,7 +189,7 @@ rules and approvals and sees what all have asked; an analyst asks.`,
 	ends := defineUntil(&c.Flags, "expires", "when the token ends: a `DATE` (default in 90 days)")
 	return verb(c, "NAME", func(ctx context.Context, d *desk, args []string) (err error) {
 		if role == "" {
-			return command.Missing("what the account may do", "--role owner or --role analyst")
+			return command.Missing("the role of the account", "--role owner or --role analyst")
 		}
 		s := secret{Name: args[0]}
 		password := ""
@@ -231,7 +231,7 @@ func defineUntil(fs *flag.FlagSet, name, usage string) *until {
 			u.at, err = time.Parse(time.RFC3339, text)
 		}
 		if err != nil {
-			return errors.New("is no date such as 2027-01-31, nor a time such as 2027-01-31T18:00:00Z")
+			return errors.New("is no date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z")
 		}
 		return nil
 	})
@@ -386,7 +386,7 @@ func expire() *command.Command {
 	never := c.Flags.Bool("never", false, "the account does not end")
 	return verb(c, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		if at.at.IsZero() != *never {
-			return command.Missing("when the account ends", "--at DATE or --never")
+			return command.Missing("the time at which the account ends", "--at DATE or --never")
 		}
 		if err := d.Expire(ctx, d.by, args[0], at.at); err != nil {
 			return err
@@ -409,7 +409,7 @@ func token() *command.Command {
 	ends := defineUntil(&c.Flags, "expires", "when it ends: a `DATE` (default in 90 days)")
 	return verb(c, "ACCOUNT", func(ctx context.Context, d *desk, args []string) error {
 		if *label == "" {
-			return command.Missing("what the token is for", "--label TEXT")
+			return command.Missing("the label of the token", "--label TEXT")
 		}
 		text, err := d.AddToken(ctx, d.by, args[0], *label, ends.or(90))
 		if err != nil {
@@ -483,7 +483,7 @@ func define[A any](fs *flag.FlagSet, name string, to *A, parse func(string) (A, 
 // allowance is what the flags say, or nil for none.
 func (a *amounts) allowance() (*ledger.Allowance, error) {
 	if given := len(a.Positive()) > 0; given == a.none {
-		return nil, command.Missing("how much", "--rho R or --epsilon E, or --none")
+		return nil, command.Missing("the amount", "--rho R or --epsilon E, or --none")
 	}
 	if a.none {
 		return nil, nil
@@ -504,7 +504,7 @@ func bounding(c *command.Command, what string, act func(a *people.Accounts, ctx 
 				return err
 			}
 			if len(domains) != 1 {
-				return command.Missing("of which domain", "--domain DOMAIN")
+				return command.Missing("the domain", "--domain DOMAIN")
 			}
 			of = domains[0].ID
 		}
@@ -615,7 +615,7 @@ func tables() *command.Command {
 	return verb(c, "HOLDER TABLE...", func(ctx context.Context, d *desk, args []string) error {
 		of, names := args[0], args[1:]
 		if given := len(names) > 0; given == (*all || *none) || *all && *none {
-			return command.Missing("which tables", "TABLE..., --all or --none")
+			return command.Missing("the list of tables", "TABLE..., --all or --none")
 		}
 		if *all {
 			names = nil
@@ -655,7 +655,7 @@ func hours() *command.Command {
 	return verb(c, "HOLDER", func(ctx context.Context, d *desk, args []string) error {
 		given := h.Zone != "" || h.From != "" || h.To != "" || h.Days != nil
 		if given == *none {
-			return command.Missing("when", "--zone ZONE --from TIME --to TIME, or --none")
+			return command.Missing("the hours", "--zone ZONE --from TIME --to TIME, or --none")
 		}
 		if *none {
 			if err := d.Hours(ctx, d.by, args[0], nil); err != nil {

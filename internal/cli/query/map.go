@@ -240,7 +240,7 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 	code := sha256.Sum256(identity)
 	m.options.Code = hex.EncodeToString(code[:])
 	if w.Catalog, err = w.Catalog.Map(m.options); err != nil {
-		return nil, diagnostic.New("D146", diagnostic.Span{}, "the table cannot be mapped so: %v", err)
+		return nil, diagnostic.New("D146", diagnostic.Span{}, "the table cannot be mapped in this way: %v", err)
 	}
 	table, _ := w.Catalog.Table(m.options.Name)
 	for _, c := range table.Mapping.Columns {
@@ -248,7 +248,7 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 	}
 	mapper, err := sandbox.Load(ctx, wasm, o)
 	if err != nil {
-		return nil, diagnostic.New("D145", diagnostic.Span{}, "the module %s cannot be run: %v", m.module, err).
+		return nil, diagnostic.New("D145", diagnostic.Span{}, "the module %s cannot be run: %s", m.module, diagnostic.Cause(err)).
 			Because("nothing was charged").Try("docs/sandbox.md says what a module may import and must export")
 	}
 	w.Maps = map[string]engine.Map{table.Name: {Rows: m.rows(mapper), Unit: randomUnit(noise.System())}}
@@ -323,8 +323,8 @@ func (m *mapping) quantile(a *discreet.Answer) (*discreet.Answer, error) {
 			break
 		}
 	}
-	// Bucket 0 lies below the range, the last one above: clamping leaves them empty
-	// but for noise and for values at the upper end.
+	// Bucket 0 lies below the range, the last one above. After clamping they hold only noise, and
+	// the last one values at the upper end.
 	step := (m.options.Upper - m.options.Lower) / float64(m.buckets)
 	value := m.options.Lower + (float64(min(max(at, 1), m.buckets))-0.5)*step
 	out := *a

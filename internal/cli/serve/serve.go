@@ -216,7 +216,7 @@ func (s *server) reload(ctx context.Context, g *gateway.Gateway) {
 		})
 	}
 	if err != nil {
-		s.log.Error("the catalog was not read again; the one before serves on", failure.Attributes(err)...)
+		s.log.Error("the catalog was not read again; the server keeps the one that it has", failure.Attributes(err)...)
 		return
 	}
 	s.log.Info("read the catalog again", "digest", hex.EncodeToString(next.Catalog.Digest), "loosened", loosened)

@@ -29,18 +29,18 @@ func CheckPlot(path string, private bool) error {
 		return diagnostic.New("D112", diagnostic.Span{}, "--plot %s %s", path, why)
 	}
 	if err := plot.CheckName(path); err != nil {
-		return refuse("is no name of an SVG file").
+		return refuse("is not the name of an SVG file").
 			Because("drawings are SVG, which every browser shows and converts").Try("a name that ends in .svg, or - to draw here")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return refuse("cannot be written: there is no such folder")
 	}
 	if info, err := os.Lstat(path); err == nil && private && !info.Mode().IsRegular() {
-		return refuse("cannot be written: it is no file of this one name").Try("another --plot")
+		return refuse("cannot be written: it is not a file of this one name").Try("another --plot")
 	}
 	if !Replaceable(path, "<?xml", "<svg") {
-		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is no plot", path).
-			Because("what is there would be lost").Try("another --plot")
+		return diagnostic.New("D112", diagnostic.Span{}, "%s exists, and is not a plot", path).
+			Because("its content would be lost").Try("another --plot")
 	}
 	if err := custody.Probe(path); err != nil {
 		return refuse(fmt.Sprintf("cannot be written: %v", cmp.Or(errors.Unwrap(err), err)))

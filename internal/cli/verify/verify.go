@@ -106,7 +106,7 @@ func (v *verification) run(ctx context.Context, t *terminal.Terminal) error {
 	unstored := err
 	if len(r.Results) == 0 {
 		return diagnostic.New("D151", diagnostic.Span{}, "no function of %s has a claim", strings.Join(v.packages(), ", ")).
-			Because("a run that proves nothing does not succeed").
+			Because("a run that proves nothing fails").
 			Try("a claim is made by //dp:cost EPS in the comment of a function, with //dp:adjacent for its inputs; see docs/verify.md")
 	}
 	dir, err := os.Getwd()
@@ -259,7 +259,7 @@ func unverifiable(err error) error {
 			message = strings.ReplaceAll(message, dir+string(filepath.Separator), "")
 		}
 		return diagnostic.New("D152", diagnostic.Span{}, "%s", message).
-			Because("what somebody may have merged by hand is not overwritten").
+			Because("somebody may have merged it by hand, so it is not overwritten").
 			Try("repair the file, or delete it and run discreet verify again")
 	}
 	return err

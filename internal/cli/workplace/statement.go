@@ -81,7 +81,7 @@ func Amount[A interface{ Sign() int }](to *A, parse func(string) (A, error)) fun
 	return func(text string) error {
 		a, err := parse(text)
 		if err == nil && a.Sign() == 0 {
-			err = errors.New("nothing can be answered for nothing")
+			err = errors.New("an answer must cost more than 0")
 		}
 		*to = a
 		return err
@@ -94,7 +94,7 @@ func (s *Statement) Text(ctx context.Context, c *command.Command, in io.Reader, 
 	case s.File != "" && len(args) > 0:
 		return "", diagnostic.New("D115", diagnostic.Span{}, "a statement as argument and -f exclude each other")
 	case len(args) > 1:
-		return "", diagnostic.New("D113", diagnostic.Span{}, "one statement, please: %q comes after it", args[1]).
+		return "", diagnostic.New("D113", diagnostic.Span{}, "give one statement: %q comes after it", args[1]).
 			Try("put the statement in quotes")
 	case s.File == "-", len(args) == 1 && args[0] == "-":
 		return readFrom(ctx, "standard input", in)

@@ -158,7 +158,7 @@ func (w *Workplace) keep(l *ledger.Ledger, err error) error {
 	return err
 }
 
-// OpenLedgerToRead opens the ledger for a command that can do without it. If there is none,
+// OpenLedgerToRead opens the ledger for a command that can do without one. If there is no ledger,
 // or it does not fit the catalog, the command shows nothing of it.
 func (w *Workplace) OpenLedgerToRead(ctx context.Context) error {
 	if !w.hasLedger() {

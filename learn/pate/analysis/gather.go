@@ -71,7 +71,7 @@ func (o *Options) gather(v *Votes, workers int) []query {
 	return queries
 }
 
-// query makes a query of all but the bound of its answer, of which it has ln q.
+// query makes a query without the bound of its answer; of the bound it sets ln q alone.
 func (o *Options) query(k key, n int, tests map[int32]*query) query {
 	q := query{n: n, weight: 1, answer: bound{mixture: mixture{logq: k.logq}}}
 	if o.Threshold == nil {

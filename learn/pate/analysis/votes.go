@@ -34,7 +34,7 @@ func (v *Votes) Rows(numbers []int) *Votes {
 	return w
 }
 
-// Validate refuses a table that is none.
+// Validate refuses a table that does not fit together.
 func (v *Votes) Validate() error {
 	switch {
 	case v.Classes < 2:

@@ -17,7 +17,7 @@ import (
 func Check(r *http.Request, own []string) error {
 	if !known(r.Host, own) {
 		return &problem.Problem{Status: http.StatusMisdirectedRequest, Code: "D215", Message: "the server is not asked under this name",
-			Why: "a name that leads here could be somebody else's", Hint: "use the server's address, localhost, or a name that its operator has configured"}
+			Why: "a name that leads here could belong to somebody else", Hint: "use the server's address, localhost, or a name that its operator has configured"}
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		_, host, is := strings.Cut(origin, "://")

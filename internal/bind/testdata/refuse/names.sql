@@ -9,7 +9,7 @@ SELECT AGE FROM visits;
 SELECT visits /* ERROR D011 "unknown column visits" */ FROM visits;
 SELECT age AS a FROM visits WHERE a /* ERROR D011 "unknown column a" */ > 3;
 SELECT count(*) AS n FROM visits GROUP BY department HAVING n /* ERROR D011 "unknown column n" */ > 3;
-SELECT * /* ERROR D011 "no table" */;
+SELECT * /* ERROR D011 "needs a table" */;
 SELECT x /* ERROR D011 "unknown column x" */;
 SELECT patient_id /* ERROR D012 "column patient_id is ambiguous" */ FROM visits, patients;
 SELECT patient_id FROM visits JOIN patients USING (patient_id);
