@@ -45,6 +45,7 @@ var onlys = []only{
 	{"./collect/local/client", []string{"./budget", "./noise", "./privacy"}, "a respondent's books: no protocol, no ledger that it would know"},
 	{"./collect/shuffle", []string{"./accountant", "./mechanism", "./noise", "./privacy", "./internal/entropy", "./internal/proportion"}, "randomizers, seals and certificates, to be reviewed alone: no network, no files"},
 	{"./collect/multiparty", []string{".", "./collect/cluster", "./internal/additive", "./internal/custody", "./internal/diagnostic", "./internal/entropy", "./internal/numeric", "./internal/store", "./ledger", "./noise", "./people", "./privacy", "./sqltype"}, "members of a federation: statements are answered by the front door alone, and no exact value is seen here"},
+	{"./collect/multiparty/prio", []string{"./filter", "./internal/entropy", "./internal/store", "./mechanism", "./noise", "./privacy"}, "shares of people's numbers, and an aggregator's state: no network, no ledger"},
 	{"./internal/additive", []string{"./noise"}, "arithmetic of shares, to be reviewed alone"},
 	{"./collect/cluster", []string{"./internal/custody", "./internal/entropy"}, "processes, keys and ports: no data, no privacy"},
 	{"./collect/federated", []string{"./accountant", "./filter", "./internal/numeric", "./learn", "./learn/cost", "./learn/example", "./learn/network", "./learn/optimizer", "./mechanism", "./noise", "./privacy"}, "plans, sums and what they reveal, to be reviewed alone: no process, no budget"},
