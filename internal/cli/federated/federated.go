@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -242,7 +243,12 @@ discreet evaluate and predict read.`,
 			if err := call(ctx, s, "GET", "/runs/"+a.id+"/model", nil, &model); err != nil {
 				return err
 			}
-			if err := os.WriteFile(*out, model, 0o644); err != nil { //nolint:gosec // a model is released
+			f, err := custody.Public(*out) // a model is released
+			if err != nil {
+				return err
+			}
+			_, err = f.Write(model)
+			if err := errors.Join(err, f.Close()); err != nil {
 				return err
 			}
 		}
