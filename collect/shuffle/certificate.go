@@ -22,7 +22,7 @@ type Certificate struct {
 	Without string `json:"without,omitempty"`
 }
 
-// A Claim is a guarantee under an assumption about shufflers.
+// A Claim is a guarantee under an assumption about the issuer and shufflers.
 type Claim struct {
 	If      string        `json:"if"`
 	Against string        `json:"against"`
@@ -40,6 +40,7 @@ type Claim struct {
 // enrolled, keeps a dishonest shuffler from filling a batch with inventions, and an honest
 // one verifies that the batch is large before it passes it on: without these a batch may be
 // one respondent's report and others that the observer knows, and the local ε alone is left.
+// An issuer who signs for people that there are not could do the same, so that it is named.
 func (p *Protocol) Certify(ctx context.Context) (*Certificate, error) {
 	c := &Certificate{Local: p.response.Epsilon(), Respondents: int64(p.Batch), Honest: int64(p.Batch - p.Colluders)}
 	if !p.Tokens {
@@ -55,10 +56,10 @@ func (p *Protocol) Certify(ctx context.Context) (*Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certify: %w", err)
 	}
-	one := Claim{If: "the last shuffler is honest", Against: "the analyzer, the other shuffler and all colluders together",
+	one := Claim{If: "the issuer and the last shuffler are honest", Against: "the analyzer, the other shuffler and all colluders together",
 		Epsilon: b.High, AtLeast: b.Low, Delta: p.Delta, Theorem: theorem}
 	if p.Fakes == 0 {
-		one.If = "any one shuffler is honest"
+		one.If = "the issuer and any one shuffler are honest"
 	}
 	c.Claims = append(c.Claims, one)
 	if p.Fakes > 0 {
@@ -72,14 +73,14 @@ func (p *Protocol) Certify(ctx context.Context) (*Certificate, error) {
 		if !ok {
 			return nil, fmt.Errorf("certify: %w", accountant.ErrNoBound)
 		}
-		c.Claims = append(c.Claims, Claim{If: "the first shuffler is honest", Against: one.Against, Epsilon: best.Epsilon.High, Delta: p.Delta, Theorem: best.Note})
+		c.Claims = append(c.Claims, Claim{If: "the issuer and the first shuffler are honest", Against: one.Against, Epsilon: best.Epsilon.High, Delta: p.Delta, Theorem: best.Note})
 	}
 	if p.crowd != nil {
 		delta, err := privacy.NewDelta(new(big.Rat).Add(p.crowd.Delta.Rat(), p.crowd.Delta.Rat()))
 		if err != nil {
 			return nil, err
 		}
-		c.Claims = append(c.Claims, Claim{If: "the last shuffler is honest", Against: "the analyzer, of answer and crowd together",
+		c.Claims = append(c.Claims, Claim{If: "the issuer and the last shuffler are honest", Against: "the analyzer, of answer and crowd together",
 			Epsilon: 2 * (c.Local.Float64() + p.crowd.Epsilon.Float64()) * (1 + 0x1p-40), Delta: delta, // rounded up
 			Theorem: "truncated discrete Laplace noise on two crowds, and the local ε in each"})
 	}
