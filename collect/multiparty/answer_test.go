@@ -20,8 +20,8 @@ import (
 )
 
 // With noise that is hardly there, a federation answers what one database of all rows would,
-// in its form. At epsilon 10,000 for a handful of components the noise of counts and sums of
-// integers is 0 but with probability below e^-300.
+// in its form. At epsilon 100,000 the scale of a sum of ages is at most 0.02, so that a value
+// is off by more than a half with probability below 1e-9 in all statements together.
 func TestAFederationAnswersLikeOneDatabase(t *testing.T) {
 	a, b, c := patients(0, 30), patients(100, 50), patients(1000, 7)
 	w := layOut(t, setting{rows: [][]string{a, b, c}}).run()
@@ -35,11 +35,11 @@ func TestAFederationAnswersLikeOneDatabase(t *testing.T) {
 		"SELECT count(DISTINCT patient) AS units FROM visits",
 		"SELECT avg(m) FROM (SELECT patient, least(greatest(max(age), 0), 100) AS m FROM visits GROUP BY patient) AS x",
 	} {
-		got, err := w.ask(text, "10000")
+		got, err := w.ask(text, "100000")
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		s := one.statement(text, "10000")
+		s := one.statement(text, "100000")
 		o, err := s.options("anna")
 		if err != nil {
 			t.Fatal(err)
