@@ -90,7 +90,7 @@ create table samples (visit_id bigint references visits, "Result Code" smallint,
 create table departments (name text, floor integer);
 create view recent as select department, cost from visits;`
 
-// likeOurs takes from a server what system.txt leaves out, so that the rest must be the same: other
+// likeOurs takes from a server what system leaves out, so that the rest must be the same: other
 // databases, PostgreSQL's own roles, its privileges and comments, what differs by installation,
 // and the power of its first account.
 const likeOurs = `

@@ -86,7 +86,7 @@ const service = "discreet"
 type Server struct{ known *knowledge }
 
 // New reads the system catalog.
-func New() *Server { return &Server{load(system)} }
+func New() *Server { return &Server{load(system())} }
 
 // Version is that of the PostgreSQL server whose catalog is shown.
 func (s *Server) Version() string { return s.known.version }

@@ -1,6 +1,8 @@
 package pgcatalog
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
@@ -14,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/postgrestest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write system.txt anew from the PostgreSQL server that is installed")
+var rewrite = flag.Bool("rewrite", false, "write system.txt.gz anew from the PostgreSQL server that is installed")
 
 // systemRelations are the relations whose rows are taken over from a fresh server: facts of
 // types, functions and operators by which clients resolve names. What differs by
@@ -62,7 +64,7 @@ const systemSettings = `select name,
 	boot_val, boot_val as reset_val, null as sourcefile, null as sourceline, false as pending_restart
 	from pg_settings order by name`
 
-// TestSystemIsThatOfAServer holds system.txt to a server of its version, of which it is made
+// TestSystemIsThatOfAServer holds system to a server of its version, of which it is made
 // by go test -run TestSystemIsThatOfAServer -rewrite.
 func TestSystemIsThatOfAServer(t *testing.T) {
 	ctx := context.Background()
@@ -89,16 +91,28 @@ func TestSystemIsThatOfAServer(t *testing.T) {
 	text(t, conn, "set session authorization somebody") // who sees what anyone may see
 	write(t, &out, conn, "pg_settings", systemSettings, nil)
 	if *rewrite {
-		if err := os.WriteFile("system.txt", []byte(out.String()), 0o644); err != nil {
+		var file bytes.Buffer
+		w, err := gzip.NewWriterLevel(&file, gzip.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(out.String())); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("system.txt.gz", file.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	have, _, _ := strings.Cut(system, "\n")
+	held := system()
+	have, _, _ := strings.Cut(held, "\n")
 	if _, v, _ := strings.Cut(have, "\t"); strings.Split(v, ".")[0] != strings.Split(version, ".")[0] {
-		t.Skipf("skip: the server is of version %s, system.txt of %s", version, v)
+		t.Skipf("skip: the server is of version %s, system.txt.gz of %s", version, v)
 	}
-	was, is := strings.Split(system, "\n")[1:], strings.Split(out.String(), "\n")[1:]
+	was, is := strings.Split(held, "\n")[1:], strings.Split(out.String(), "\n")[1:]
 	for i := range min(len(was), len(is)) {
 		if was[i] != is[i] {
 			t.Fatalf("line %d is out of date:\nfile   %s\nserver %s", i+2, was[i], is[i])
