@@ -2,10 +2,12 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -25,6 +27,7 @@ type assets map[string]asset
 
 type asset struct {
 	text   []byte
+	packed []byte // by gzip; nil of what lies here as it is
 	media  string
 	digest string
 }
@@ -35,15 +38,31 @@ func readAssets() (assets, error) {
 		return nil, fmt.Errorf("read assets: %w", err)
 	}
 	all := assets{}
-	all.add("plot.css", []byte(plot.Stylesheet("figure svg")))
+	all.add("plot.css", []byte(plot.Stylesheet("figure svg")), nil)
 	for _, f := range files {
 		text, err := assetFiles.ReadFile("assets/" + f.Name())
 		if err != nil {
 			return nil, fmt.Errorf("read assets: %w", err)
 		}
-		all.add(f.Name(), text)
+		name, isPacked := strings.CutSuffix(f.Name(), ".gz")
+		var packed []byte
+		if isPacked {
+			packed = text
+			if text, err = unpack(packed); err != nil {
+				return nil, fmt.Errorf("read asset %s: %w", f.Name(), err)
+			}
+		}
+		all.add(name, text, packed)
 	}
 	return all, nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // media are the kinds of assets. What has another ending is not served.
@@ -54,10 +73,10 @@ var media = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-func (a assets) add(name string, text []byte) {
+func (a assets) add(name string, text, packed []byte) {
 	sum := sha256.Sum256(text)
 	if m := media[path.Ext(name)]; m != "" {
-		a[name] = asset{text, m, base64.RawURLEncoding.EncodeToString(sum[:12])}
+		a[name] = asset{text, packed, m, base64.RawURLEncoding.EncodeToString(sum[:12])}
 	}
 }
 
@@ -81,5 +100,25 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", one.media)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Del("Vary")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(one.text))
+	text := one.text
+	if one.packed != nil {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+			w.Header().Set("Content-Encoding", "gzip")
+			text = one.packed
+		}
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
+}
+
+// acceptsGzip reads an Accept-Encoding (RFC 9110, 12.5.3) strictly: gzip by name, and not
+// with the weight 0.
+func acceptsGzip(accepted string) bool {
+	for one := range strings.SplitSeq(accepted, ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return strings.Trim(strings.TrimSpace(weight), "qQ=0. ") != "" || strings.TrimSpace(weight) == ""
+		}
+	}
+	return false
 }

@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,16 +28,51 @@ func TestScriptsAreBundled(t *testing.T) {
 	}
 	for _, source := range sources {
 		name := filepath.Base(source)
-		want, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile("assets/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
+		if !bytes.Equal(unpacked(t, "assets/"+name+".gz"), unpacked(t, filepath.Join(dir, name+".gz"))) {
 			t.Errorf("assets/%s is not what its source is bundled to: script/bundle makes it anew", name)
+		}
+	}
+}
+
+func unpacked(t *testing.T, path string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := unpack(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestPackedAssets: who accepts gzip gets the bytes that lie here, and others what they stand for.
+func TestPackedAssets(t *testing.T) {
+	all, err := readAssets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := all.address("ask.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accepted, encoding := range map[string]string{"": "", "br": "", "gzip;q=0": "", "gzip, deflate, br": "gzip", "br;q=1.0, gzip;q=0.8": "gzip", "*": ""} {
+		r := httptest.NewRequest(http.MethodGet, address, nil)
+		r.Header.Set("Accept-Encoding", accepted)
+		w := httptest.NewRecorder()
+		all.ServeHTTP(w, r)
+		body := w.Body.Bytes()
+		if got := w.Header().Get("Content-Encoding"); got != encoding || w.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("to %q: encoding %q, headers %v", accepted, got, w.Header())
+		}
+		if encoding != "" {
+			if body, err = unpack(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(body, all["ask.js"].text) {
+			t.Errorf("to %q: %d bytes that are not the script", accepted, len(body))
 		}
 	}
 }

@@ -35,7 +35,7 @@
 // handler that has done something ends with v.to(path), and v.say says what was done on the
 // page after. Errors are returned: v.show is for what is right, problem.Of words the rest.
 // Drawings are made by package plot and put on a page by figure. A page with a script says
-// so in page.script: script/NAME.js, bundled to assets/NAME.js by script/bundle.
+// so in page.script: script/NAME.js, bundled to assets/NAME.js.gz by script/bundle.
 // No page has styles or scripts inline: the policy of policy.go forbids them.
 package web
 
