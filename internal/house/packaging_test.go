@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -123,6 +124,37 @@ func TestWorkflow(t *testing.T) {
 				t.Errorf("it does not install %s", tool)
 			}
 		}
+	}
+}
+
+// The command, linked as a release links it, has at most the size that a release allows. The
+// release alone leaves out paths too, for which all would be compiled anew.
+func TestReleaseIsSmall(t *testing.T) {
+	inRoot(t)
+	if testing.Short() {
+		t.Skip("skip: -short; it links the whole command")
+	}
+	text := readFile(t, "packaging/release")
+	limit := regexp.MustCompile(`(?m)^limit=\$\(\((\d+) \* 1000 \* 1000\)\)`).FindStringSubmatch(text)
+	reached := regexp.MustCompile(`(?m)^reached=(\S+)$`).FindStringSubmatch(text)
+	if limit == nil || reached == nil || !strings.Contains(text, `-ldflags="-s -w -buildid= ${CXX:+-extldflags=$reached}"`) {
+		t.Fatal("packaging/release says its limit, or how it links, otherwise")
+	}
+	most, err := strconv.ParseInt(limit[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "discreet")
+	if text, err := exec.Command("go", "build", "-ldflags=-s -w -buildid= -extldflags="+reached[1], "-o", binary, "./cmd/discreet").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	file, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", file.Size())
+	if file.Size() > most*1000*1000 {
+		t.Errorf("it has %d bytes, more than %d MB: make release fails", file.Size(), most)
 	}
 }
 
