@@ -107,11 +107,12 @@ var fileFlags = map[string]string{
 	"model-file": "caller", "images": "caller", "labels": "caller", "train-images": "caller", "train-labels": "caller",
 	"others": "caller", "other-labels": "caller", "votes": "caller", "answered": "caller", "public": "caller", "network": "caller",
 	"ensemble": "caller", "save-ensemble": "caller", "private-votes": "caller", "config": "caller", "ready-file": "caller",
+	"federation": "caller", "identity": "caller", "state": "caller", "codes": "caller", "member": "caller",
 }
 
 // notFiles are the names of values that are no files.
 var notFiles = regexp.MustCompile(`^(|[A-Z]|[A-Z][0-9]|E,\.\.\.|A,\.\.\.|A,B,\.\.\.|A,B\.\.C,\.\.\.|K,\.\.\.|N,\.\.\.|Q,\.\.\.|V,\.\.\.|X,Y,\.\.\.|N,M,\.\.\.|H1,H2|` +
-	`NAME|URL|ADDRESS|DATE|AMOUNT|DAY,\.\.\.|TIME|ZONE|NAME,\.\.\.|TEXT|KEY|DOMAIN|TABLE|COLUMN|CONDITION|LIST|WHAT|LO\.\.HI|LAW|S1|[a-z0-9|-]+|table\|csv\|json)$`)
+	`NAME|NAME=VALUE|URL|ADDRESS|DATE|AMOUNT|DAY,\.\.\.|TIME|LONG|ZONE|NAME,\.\.\.|TEXT|KEY|DOMAIN|TABLE|COLUMN|CONDITION|LIST|WHAT|LO\.\.HI|LAW|S1|[a-z0-9|-]+|table\|csv\|json)$`)
 
 func TestFlagsThatNameFiles(t *testing.T) {
 	have := map[string]bool{}

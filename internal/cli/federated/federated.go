@@ -32,10 +32,10 @@ func Command() *command.Command {
 		For:       command.Owner,
 		Short:     "learn and count over nodes that keep their data (owner)",
 		Long: `A coordinator leads runs over nodes, each of which has data, a ledger and an owner of its
-own. Who asks stands in the folder of a member of the cluster (--at CLUSTER/analyst);
-who owns a node in the node's (--at CLUSTER/node-1). discreet cluster up --profile
+own. Who asks stands in the folder of a member of the cluster (--member CLUSTER/analyst);
+who owns a node in the node's (--member CLUSTER/node-1). discreet cluster up --profile
 federated makes a federation on this machine.`,
-		Examples: [2]string{"discreet federated train plan.json --id winter --reason 'beds for the winter' --at discreet-cluster/analyst", "discreet federated approve winter --at discreet-cluster/node-1"},
+		Examples: [2]string{"discreet federated train plan.json --id winter --reason 'beds for the winter' --member discreet-cluster/analyst", "discreet federated approve winter --member discreet-cluster/node-1"},
 		Verbs:    []*command.Command{certify(), train(), query(), status(), requests(), approve(), deny()},
 	}
 	for _, v := range c.Verbs {
@@ -60,7 +60,7 @@ func one(c *command.Command, args []string) (string, error) {
 // station opens a member's folder.
 func station(at, who string) (*cluster.Station, error) {
 	if at == "" {
-		return nil, command.Missing("whose folder this is", "--at CLUSTER/"+who)
+		return nil, command.Missing("whose folder this is", "--member CLUSTER/"+who)
 	}
 	s, err := cluster.Open(at, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -81,7 +81,7 @@ func refused(err error) error {
 // call asks the coordinator.
 func call(ctx context.Context, s *cluster.Station, method, path string, body, to any) error {
 	if s.Peers["coordinator"] == "" {
-		return diagnostic.New("D230", diagnostic.Span{}, "%s asks no coordinator", s.Name()).Try("--at CLUSTER/analyst")
+		return diagnostic.New("D230", diagnostic.Span{}, "%s asks no coordinator", s.Name()).Try("--member CLUSTER/analyst")
 	}
 	return refused(coordinator.Call(ctx, s, "coordinator", method, path, body, to))
 }
@@ -165,13 +165,13 @@ func show(t *terminal.Terminal, p *federated.Plan, k *federated.Certificate) {
 
 // asking are the flags of who asks.
 type asking struct {
-	at, id, reason string
-	wait           time.Duration
-	json           bool
+	member, id, reason string
+	wait               time.Duration
+	json               bool
 }
 
 func (a *asking) define(c *command.Command) {
-	c.Flags.StringVar(&a.at, "at", "", "the folder of who asks is `DIR`")
+	c.Flags.StringVar(&a.member, "member", "", "the folder of who asks is `DIR`")
 	c.Flags.StringVar(&a.id, "id", "", "the asker's `NAME` for it: asked again, it is the same")
 	c.Flags.StringVar(&a.reason, "reason", "", "what the nodes' owners are told: `TEXT`")
 	c.Flags.DurationVar(&a.wait, "wait", time.Minute, "wait so `LONG` for its end; it goes on without")
@@ -187,7 +187,7 @@ func (a *asking) propose(ctx context.Context, t *terminal.Terminal, p coordinato
 	case a.reason == "":
 		return nil, g, command.Missing("why", "--reason TEXT")
 	}
-	s, err := station(a.at, "analyst")
+	s, err := station(a.member, "analyst")
 	if err != nil {
 		return nil, g, err
 	}
@@ -213,12 +213,12 @@ func (a *asking) propose(ctx context.Context, t *terminal.Terminal, p coordinato
 
 func train() *command.Command {
 	c := &command.Command{
-		UsageLine: "train PLAN.json --id NAME --reason TEXT --at DIR [--epsilon E] [--out FILE] [flags]",
+		UsageLine: "train PLAN.json --id NAME --reason TEXT --member DIR [--epsilon E] [--out FILE] [flags]",
 		Short:     "propose a run, wait for it, and write its model",
 		Long: `The nodes' owners are asked first. A run that waits for them goes on without this command:
 the same command again shows how far it is, and writes the model when it is there, which
 discreet evaluate and predict read.`,
-		Examples: [2]string{"discreet federated train plan.json --epsilon 2 --id winter --reason 'beds for the winter' --at discreet-cluster/analyst --out winter.model", "discreet federated train plan.json --id winter --reason 'beds' --at discreet-cluster/analyst --wait 1s --json"},
+		Examples: [2]string{"discreet federated train plan.json --epsilon 2 --id winter --reason 'beds for the winter' --member discreet-cluster/analyst --out winter.model", "discreet federated train plan.json --id winter --reason 'beds' --member discreet-cluster/analyst --wait 1s --json"},
 		Files:    true,
 	}
 	var a asking
@@ -296,10 +296,10 @@ func report(t *terminal.Terminal, g coordinator.Progress) {
 
 func query() *command.Command {
 	c := &command.Command{
-		UsageLine: "query --of KIND --data NAME --epsilon E --id NAME --reason TEXT --at DIR [flags]",
+		UsageLine: "query --of KIND --data NAME --epsilon E --id NAME --reason TEXT --member DIR [flags]",
 		Short:     "ask each node a question about its data, and add up what adds up",
 		Long:      `Each node answers under its own budget, with its own noise, and trusts nobody.`,
-		Examples:  [2]string{"discreet federated query --of count --data patients --epsilon 0.5 --id how-many --reason beds --at discreet-cluster/analyst", "discreet federated query --of mean --column age --lower 0 --upper 100 --data patients --epsilon 0.5 --id how-old --reason beds --at discreet-cluster/analyst --json"},
+		Examples:  [2]string{"discreet federated query --of count --data patients --epsilon 0.5 --id how-many --reason beds --member discreet-cluster/analyst", "discreet federated query --of mean --column age --lower 0 --upper 100 --data patients --epsilon 0.5 --id how-old --reason beds --member discreet-cluster/analyst --json"},
 	}
 	var a asking
 	var q node.Query
@@ -333,12 +333,12 @@ func query() *command.Command {
 
 func status() *command.Command {
 	c := &command.Command{
-		UsageLine: "status NAME --at DIR [--begin] [flags]",
+		UsageLine: "status NAME --member DIR [--begin] [flags]",
 		Short:     "how far a run is",
 		Long:      `--begin begins it with the nodes that have approved, if they are enough.`,
-		Examples:  [2]string{"discreet federated status winter --at discreet-cluster/analyst", "discreet federated status winter --at discreet-cluster/analyst --begin --json"},
+		Examples:  [2]string{"discreet federated status winter --member discreet-cluster/analyst", "discreet federated status winter --member discreet-cluster/analyst --begin --json"},
 	}
-	at, begin, wantJSON := c.Flags.String("at", "", "the folder of who asks is `DIR`"), c.Flags.Bool("begin", false, "begin without nodes that wait"), c.Flags.Bool("json", false, "print JSON")
+	at, begin, wantJSON := c.Flags.String("member", "", "the folder of who asks is `DIR`"), c.Flags.Bool("begin", false, "begin without nodes that wait"), c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		id, err := one(c, args)
 		if err != nil {
@@ -377,12 +377,12 @@ func owned(ctx context.Context, at string) (*node.Books, error) {
 
 func requests() *command.Command {
 	c := &command.Command{
-		UsageLine: "requests --at DIR [flags]",
+		UsageLine: "requests --member DIR [flags]",
 		Short:     "what a node was asked, what it would cost, and what remains",
 		Long:      `What is shown comes of no data.`,
-		Examples:  [2]string{"discreet federated requests --at discreet-cluster/node-1", "discreet federated requests --at discreet-cluster/node-1 --json"},
+		Examples:  [2]string{"discreet federated requests --member discreet-cluster/node-1", "discreet federated requests --member discreet-cluster/node-1 --json"},
 	}
-	at, wantJSON := c.Flags.String("at", "", "the node's folder is `DIR`"), c.Flags.Bool("json", false, "print JSON")
+	at, wantJSON := c.Flags.String("member", "", "the node's folder is `DIR`"), c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := command.None(c, args); err != nil {
 			return err
@@ -430,7 +430,7 @@ func tell(t *terminal.Terminal, s node.Status) {
 
 // decision is a verb by which an owner decides.
 func decision(c *command.Command, grant bool) *command.Command {
-	at, asker := c.Flags.String("at", "", "the node's folder is `DIR`"), c.Flags.String("asker", "coordinator", "who asked: `NAME`")
+	at, asker := c.Flags.String("member", "", "the node's folder is `DIR`"), c.Flags.String("asker", "coordinator", "who asked: `NAME`")
 	by, why := c.Flags.String("by", "owner", "who decides: `NAME`"), c.Flags.String("why", "", "why, which the asker is told: `TEXT`")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		id, err := one(c, args)
@@ -457,18 +457,18 @@ func decision(c *command.Command, grant bool) *command.Command {
 
 func approve() *command.Command {
 	return decision(&command.Command{
-		UsageLine: "approve NAME --at DIR [flags]",
+		UsageLine: "approve NAME --member DIR [flags]",
 		Short:     "let a node take part, for good",
 		Long:      `The whole of it is charged before the first answer leaves, if the budget suffices then.`,
-		Examples:  [2]string{"discreet federated approve winter --at discreet-cluster/node-1", "discreet federated approve winter --at discreet-cluster/node-1 --by ada --why 'for the study'"},
+		Examples:  [2]string{"discreet federated approve winter --member discreet-cluster/node-1", "discreet federated approve winter --member discreet-cluster/node-1 --by ada --why 'for the study'"},
 	}, true)
 }
 
 func deny() *command.Command {
 	return decision(&command.Command{
-		UsageLine: "deny NAME --why TEXT --at DIR [flags]",
+		UsageLine: "deny NAME --why TEXT --member DIR [flags]",
 		Short:     "keep a node out of it, for good",
 		Long:      `The asker is told why.`,
-		Examples:  [2]string{"discreet federated deny winter --at discreet-cluster/node-2 --why 'not without a study plan'", "discreet federated deny winter --at discreet-cluster/node-2 --by bob --why 'ask for less'"},
+		Examples:  [2]string{"discreet federated deny winter --member discreet-cluster/node-2 --why 'not without a study plan'", "discreet federated deny winter --member discreet-cluster/node-2 --by bob --why 'ask for less'"},
 	}, false)
 }
