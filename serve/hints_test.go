@@ -83,7 +83,8 @@ func TestHintsAreNotTheShells(t *testing.T) {
 		if err := w.Ledger.Suspend(t.Context(), "patient", 0, "test", gatewaytest.Noon); err != nil {
 			t.Fatal(err)
 		}
-		d.ask(t, "D077", map[string]any{"sql": count, "rho": "0.1"})
+		// The page has answered D071's statement if it took the rho: this one is another.
+		d.ask(t, "D077", map[string]any{"sql": count, "rho": "0.2"})
 	})
 	t.Run("each door has words for each way", func(t *testing.T) {
 		for _, way := range diagnostic.Ways() {
