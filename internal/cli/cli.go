@@ -35,7 +35,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
-		serve.Command(), agent.Command(), cluster.Command(process.Profile(), coordinator.Profile()), shuffle.Command(), multiparty.Command(), federated.Command(),
+		serve.Command(), agent.Command(), cluster.Command(process.Profile(), multiparty.Profile(), coordinator.Profile()), shuffle.Command(), multiparty.Command(), federated.Command(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

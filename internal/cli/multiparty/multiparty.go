@@ -208,35 +208,44 @@ limit waits for discreet approval grant.`,
 		if err != nil {
 			return err
 		}
-		if err := w.Load(); err != nil {
-			return err
-		}
 		defer w.Close()
-		if err := w.OpenGuarding(ctx); err != nil {
-			return err
-		}
 		log := slog.New(slog.NewJSONHandler(t.Err, nil))
-		o := collect.HolderOptions{Name: m.name, Federation: f, Identity: id, State: m.state, Catalog: w.Catalog.Digest, Now: time.Now, Log: log, Patience: 10 * time.Second}
-		if o.People, err = accounts(ctx, &w); err != nil {
-			return err
-		}
-		engine, err := w.OpenEngine(ctx, runtime.GOMAXPROCS(0), 64<<20)
+		h, err := open(ctx, &w, collect.HolderOptions{Name: m.name, Federation: f, Identity: id, State: m.state, Log: log})
 		if err != nil {
 			return err
 		}
-		w.Keep(engine)
-		o.Database, err = discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: engine, Ledger: w.Ledger, OwnerLog: w.Log()})
-		if err != nil {
-			return err
-		}
-		h, err := collect.OpenHolder(ctx, o)
-		if err != nil {
-			return diagnostic.New("D242", diagnostic.Span{}, "%v", err)
-		}
-		w.Keep(h)
 		return m.serve(ctx, f, id, h.Handler(), log)
 	}
 	return c
+}
+
+// open opens a holder over the catalog and the ledger of a workplace, which closes it.
+func open(ctx context.Context, w *workplace.Workplace, o collect.HolderOptions) (*collect.Holder, error) {
+	if err := w.Load(); err != nil {
+		return nil, err
+	}
+	if err := w.OpenGuarding(ctx); err != nil {
+		return nil, err
+	}
+	o.Catalog, o.Now, o.Patience = w.Catalog.Digest, time.Now, 10*time.Second
+	var err error
+	if o.People, err = accounts(ctx, w); err != nil {
+		return nil, err
+	}
+	engine, err := w.OpenEngine(ctx, runtime.GOMAXPROCS(0), 64<<20)
+	if err != nil {
+		return nil, err
+	}
+	w.Keep(engine)
+	if o.Database, err = discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: engine, Ledger: w.Ledger, OwnerLog: w.Log()}); err != nil {
+		return nil, err
+	}
+	h, err := collect.OpenHolder(ctx, o)
+	if err != nil {
+		return nil, diagnostic.New("D242", diagnostic.Span{}, "%v", err)
+	}
+	w.Keep(h)
+	return h, nil
 }
 
 // accounts opens the ledger's accounts, if it has any.

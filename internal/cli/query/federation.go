@@ -5,11 +5,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/collect/multiparty"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
@@ -24,7 +27,7 @@ type federated struct {
 }
 
 func (f *federated) define(fs *flag.FlagSet) {
-	fs.StringVar(&f.file, "federation", "", "ask the holders of data that `FILE` names, together, instead of a catalog's; see docs/collect/multiparty.md")
+	fs.StringVar(&f.file, "federation", "", "ask the holders of data that `FILE` names, together, instead of a catalog's, or the folder of a cluster's asker; see docs/collect/multiparty.md")
 	fs.StringVar(&f.identity, "identity", "", "the `FILE` with the asker's private key (default the one that the federation's file names)")
 	fs.Func("holders", "ask these holders of the federation alone: `A,B,...`", func(text string) error {
 		f.holders = strings.Split(text, ",")
@@ -47,17 +50,9 @@ func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Ter
 	if err := command.OwnersAlone(by, f.file, f.identity); err != nil {
 		return err
 	}
-	federation, err := multiparty.ReadFederation(f.file)
+	federation, identity, err := f.read()
 	if err != nil {
 		return err
-	}
-	path := cmp.Or(f.identity, federation.Identity)
-	if path == "" {
-		return diagnostic.New("D242", diagnostic.Span{}, "nobody asks").Try(`write identity = "NAME.pem" into %s, or give --identity`, f.file)
-	}
-	identity, err := multiparty.ReadIdentity(path)
-	if err != nil {
-		return diagnostic.New("D242", diagnostic.Span{}, "%v", err).Try("discreet multiparty key NAME makes one")
 	}
 	statement, err := multiparty.NewStatement(text, o)
 	if err != nil {
@@ -77,6 +72,53 @@ func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Ter
 	}
 	sayTrust(t, a.Federation)
 	return nil
+}
+
+// read reads the federation and who asks: from a file, or from an asker's folder in a cluster.
+func (f *federated) read() (*multiparty.Federation, *multiparty.Identity, error) {
+	if info, err := os.Stat(f.file); err == nil && info.IsDir() {
+		return f.atStation()
+	}
+	federation, err := multiparty.ReadFederation(f.file)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := cmp.Or(f.identity, federation.Identity)
+	if path == "" {
+		return nil, nil, diagnostic.New("D242", diagnostic.Span{}, "nobody asks").Try(`write identity = "NAME.pem" into %s, or give --identity`, f.file)
+	}
+	identity, err := multiparty.ReadIdentity(path)
+	if err != nil {
+		return nil, nil, diagnostic.New("D242", diagnostic.Span{}, "%v", err).Try("discreet multiparty key NAME makes one")
+	}
+	return federation, identity, nil
+}
+
+// atStation reads the folder of a cluster's asker, whose key lies in it.
+func (f *federated) atStation() (*multiparty.Federation, *multiparty.Identity, error) {
+	refuse := func(err error) (*multiparty.Federation, *multiparty.Identity, error) {
+		return nil, nil, diagnostic.New("D242", diagnostic.Span{}, "%s is not the folder of a cluster's asker: %v", f.file, err).
+			Try("discreet cluster up --profile multiparty makes DIR/asker")
+	}
+	if f.identity != "" {
+		return nil, nil, diagnostic.New("D115", diagnostic.Span{}, "--identity and a folder of a cluster exclude each other").Because("the asker's key is in the folder")
+	}
+	s, err := cluster.Open(f.file, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return refuse(err)
+	}
+	var cast multiparty.Cast
+	if err := s.Decode(&cast); err != nil {
+		return refuse(err)
+	}
+	if !slices.Contains(cast.Askers, s.Name()) {
+		return refuse(fmt.Errorf("%s asks nothing", s.Name()))
+	}
+	federation, identity, err := multiparty.AtStation(s, cast)
+	if err != nil {
+		return refuse(err)
+	}
+	return federation, identity, nil
 }
 
 func wait(ctx context.Context, d time.Duration) error {
