@@ -18,7 +18,7 @@ func TestCertificates(t *testing.T) {
 		return must(must(shuffle.New(q)).Certify(context.Background()))
 	}
 	plain := certify(func(*shuffle.Question) {})
-	if len(plain.Claims) != 1 || plain.Honest != 5000 || plain.Without != "" || plain.Claims[0].If != "the issuer and any one shuffler are honest" {
+	if len(plain.Claims) != 1 || plain.Honest != 5000 || plain.Without != "" || plain.Claims[0].If != "the issuer, whoever enrols respondents and any one shuffler are honest" {
 		t.Fatalf("%+v", plain)
 	}
 	if c := plain.Claims[0]; !(c.AtLeast > 0 && c.AtLeast < c.Epsilon && c.Epsilon < 1) || c.Theorem == "" {
@@ -32,13 +32,24 @@ func TestCertificates(t *testing.T) {
 	}
 	// Fakes are claimed for the last shuffler alone: the first sees which messages belong together.
 	fakes := certify(func(q *shuffle.Question) { q.Fakes = 2 })
-	if len(fakes.Claims) != 2 || !(fakes.Claims[0].Epsilon < plain.Claims[0].Epsilon) || fakes.Claims[0].If != "the issuer and the last shuffler are honest" ||
-		!(fakes.Claims[1].Epsilon > plain.Claims[0].Epsilon) || fakes.Claims[1].If != "the issuer and the first shuffler are honest" {
+	if len(fakes.Claims) != 2 || !(fakes.Claims[0].Epsilon < plain.Claims[0].Epsilon) || fakes.Claims[0].If != "the issuer, whoever enrols respondents and the last shuffler are honest" ||
+		!(fakes.Claims[1].Epsilon > plain.Claims[0].Epsilon) || fakes.Claims[1].If != "the issuer, whoever enrols respondents and the first shuffler are honest" {
 		t.Errorf("with fakes: %+v", fakes)
 	}
 	crowds := certify(func(q *shuffle.Question) {
+		q.Fakes, q.Colluders = 1, 1000
 		q.Crowds = &shuffle.Crowd{Epsilon: must(privacy.ParseEpsilon("0.5")), Delta: must(privacy.ParseDelta("1e-7")), Threshold: 10}
 	})
+	// A last shuffler who reads crowds knows a respondent by a crowd that nobody else has, so that
+	// nothing is claimed for the first one alone; the crowd's theorem is for no colluders.
+	for _, c := range crowds.Claims {
+		if !strings.Contains(c.If, "the last shuffler") {
+			t.Errorf("with crowds it is claimed if %s", c.If)
+		}
+	}
+	if len(crowds.Claims) != 2 || !strings.Contains(crowds.Claims[0].If, "the crowd does not depend on the answer") || crowds.Claims[0].Honest != 4000 || crowds.Claims[1].Honest != 5000 {
+		t.Errorf("with crowds: %+v", crowds)
+	}
 	if c := crowds.Claims[len(crowds.Claims)-1]; c.Epsilon < 2*(plain.Local.Float64()+0.5) || c.Delta.String() != "2e-7" {
 		t.Errorf("with crowds: %+v", c)
 	}

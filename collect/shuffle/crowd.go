@@ -78,7 +78,7 @@ func (p *Protocol) MostDropped() int {
 // or of n+1 respondents, the messages of the m have laws within e^ε₀ of each other, since where
 // the added one is among them, his bundle is within e^ε₀ of that of whoever else would be. So
 // a respondent whose answer and crowd both change, which concerns two crowds, is protected by
-// (2ε + 2ε₀, 2δ). (3) If the crowd stays, who passes does not depend on the answer: what the
+// (2ε + 2ε₀, 2δ), against an observer to whom no respondent tells what he sent. (3) If the crowd stays, who passes does not depend on the answer: what the
 // shuffling of those who pass guarantees, holds.
 func (p *Protocol) Survivors(s *noise.Stream, n int) (int, error) {
 	if p.crowd == nil {

@@ -27,5 +27,5 @@ func Example() {
 		panic(err)
 	}
 	fmt.Printf("by itself %v; if %s, and %d of %d are: %.3f, and no less than %.3f\n", c.Local, c.Claims[0].If, c.Honest, c.Respondents, c.Claims[0].Epsilon, c.Claims[0].AtLeast)
-	// Output: by itself 4; if the issuer and any one shuffler are honest, and 9500 of 10000 are: 0.423, and no less than 0.324
+	// Output: by itself 4; if the issuer, whoever enrols respondents and any one shuffler are honest, and 9500 of 10000 are: 0.423, and no less than 0.324
 }

@@ -184,7 +184,7 @@ func (r *trial) show(t *terminal.Terminal) error {
 		rows = append(rows, row)
 	}
 	columns("answer", rows, "truth", "shuffled", "local", "central").Write(t.Out)
-	fmt.Fprintf(t.Out, "off by %.4g shuffled, %.4g local (%s), %.4g central (root mean square), at epsilon %.4g\n",
-		math.Sqrt(off[0]), math.Sqrt(off[1]), r.local.Protocol(), math.Sqrt(off[2]), r.epsilon.Float64())
+	fmt.Fprintf(t.Out, "off by %.4g shuffled, %.4g local (%s), %.4g central (root mean square), at epsilon %s\n",
+		math.Sqrt(off[0]), math.Sqrt(off[1]), r.local.Protocol(), math.Sqrt(off[2]), atMost(r.epsilon.Float64()))
 	return nil
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
 // Command is discreet shuffle.
@@ -331,17 +332,31 @@ func columns(first string, rows [][]string, others ...string) terminal.Grid {
 
 // guarantee prints a certificate.
 func guarantee(t *terminal.Terminal, c *shuffle.Certificate) {
-	fmt.Fprintf(t.Out, "a bundle by itself is %.6g-DP, for replacing the answer\n", c.Local.Float64())
+	fmt.Fprintf(t.Out, "a bundle by itself is %s-DP, for replacing the answer\n", numeric.FormatRat(numeric.CeilDigits(c.Local.Rat(), 6)))
 	if c.Without != "" {
 		fmt.Fprintf(t.Out, "nothing more is claimed: %s\n", c.Without)
 	}
 	for _, claim := range c.Claims {
 		least := ""
 		if claim.AtLeast > 0 {
-			least = fmt.Sprintf(" (no valid bound is below %.4g)", claim.AtLeast)
+			least = fmt.Sprintf(" (no valid bound is below %s)", atLeast(claim.AtLeast))
 		}
 		theorem, _, _ := strings.Cut(cmp.Or(claim.Theorem, "-"), ";")
-		t.Print(fmt.Sprintf("(%.4g, %v)-DP%s against %s, if %s and %d of %d respondents of a batch do not collude: %s",
-			claim.Epsilon, claim.Delta, least, claim.Against, claim.If, c.Honest, c.Respondents, theorem), 2)
+		t.Print(fmt.Sprintf("(%s, %v)-DP%s against %s, if %s and %d of %d respondents of a batch do not collude: %s",
+			atMost(claim.Epsilon), claim.Delta, least, claim.Against, claim.If, claim.Honest, c.Respondents, theorem), 2)
 	}
+}
+
+// atMost prints an upper bound, rounded up: less would not be guaranteed.
+func atMost(x float64) string { return digits(x, numeric.CeilDigits) }
+
+// atLeast prints a lower bound, rounded down.
+func atLeast(x float64) string { return digits(x, numeric.FloorDigits) }
+
+func digits(x float64, round func(*big.Rat, int) *big.Rat) string {
+	r := new(big.Rat).SetFloat64(x)
+	if r == nil { // it is infinite
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	return numeric.FormatRat(round(r, 4))
 }
