@@ -25,7 +25,9 @@ func histogram(k, fakes, batch int, epsilon string) shuffle.Question {
 }
 
 func TestEnvelopes(t *testing.T) {
-	p := must(shuffle.New(histogram(4, 2, 10, "2")))
+	q := histogram(4, 2, 10, "2")
+	q.Crowds = &shuffle.Crowd{Epsilon: q.Epsilon, Delta: q.Delta, Threshold: 2}
+	p := must(shuffle.New(q))
 	first, last, analyzer := must(shuffle.NewKey()), must(shuffle.NewKey()), must(shuffle.NewKey())
 	keys := shuffle.Keys{First: first.PublicKey(), Last: last.PublicKey(), Analyzer: analyzer.PublicKey()}
 	issuer := must(rsa.GenerateKey(rand.Reader, shuffle.TokenBits))
@@ -60,7 +62,7 @@ func TestEnvelopes(t *testing.T) {
 	if _, _, _, err := p.OpenLast(first, envelope); !errors.Is(err, shuffle.ErrEnvelope) {
 		t.Errorf("another seal: %v", err)
 	}
-	q := histogram(4, 2, 11, "2")
+	q = histogram(4, 2, 11, "2")
 	other := must(shuffle.New(q))
 	if _, _, err := other.OpenFirst(first, envelope); !errors.Is(err, shuffle.ErrEnvelope) {
 		t.Errorf("another question: %v", err)
@@ -103,6 +105,20 @@ func TestEnvelopes(t *testing.T) {
 		if _, err := r.Finish(signed); err == nil {
 			t.Error("an answer of another issuer was taken")
 		}
+	}
+}
+
+// Where a question has no crowds, the last shuffler reads none.
+func TestCrowdsThatNobodyAskedFor(t *testing.T) {
+	p := must(shuffle.New(histogram(4, 0, 10, "2")))
+	key := must(shuffle.NewKey())
+	keys := shuffle.Keys{First: key.PublicKey(), Last: key.PublicKey(), Analyzer: key.PublicKey()}
+	_, bundle, err := p.OpenFirst(key, must(p.Seal(keys, shuffle.Token{}, shuffle.Token{}, 77, []int{1})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, crowd, _, err := p.OpenLast(key, bundle); err != nil || crowd != 0 {
+		t.Errorf("the last shuffler reads the crowd %d, %v", crowd, err)
 	}
 }
 

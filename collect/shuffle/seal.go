@@ -82,10 +82,13 @@ func (p *Protocol) FirstSize() int { return TokenSize + p.LastSize() + sealSize 
 type Keys struct{ First, Last, Analyzer hpke.PublicKey }
 
 // Seal seals a bundle for all readers. Each of the two tokens is for one shuffler. The crowd is
-// read by the last shuffler alone.
+// read by the last shuffler alone; where the question has no crowds it is 0, whatever is given.
 func (p *Protocol) Seal(k Keys, first, last Token, crowd uint64, messages []int) ([]byte, error) {
 	if len(messages) != p.Messages() {
 		return nil, fmt.Errorf("%w: a bundle has %d messages", ErrParameter, p.Messages())
+	}
+	if p.crowd == nil {
+		crowd = 0 // it would tell who somebody is to a shuffler who withholds nothing by it
 	}
 	inner := append(make([]byte, 0, p.LastSize()), last[:]...)
 	inner = binary.BigEndian.AppendUint64(inner, crowd)

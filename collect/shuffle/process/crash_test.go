@@ -25,7 +25,7 @@ func TestKillsLoseAndDoubleNothing(t *testing.T) {
 	const n, batch = 320, 40
 	var proxies []*clustertest.Proxy
 	s := begin(t, n, cluster.Settings{"batch": "40", "epsilon": "40"}, func(from, to, address string) (string, error) {
-		if to == process.Issuer || from == process.Owner || to == process.Analyzer && from == process.Client {
+		if to == process.Issuer || from == process.Issuer || from == process.Owner || to == process.Analyzer && from == process.Client {
 			return address, nil
 		}
 		p := clustertest.NewProxy(t, address)
@@ -64,7 +64,7 @@ func TestLostAnswers(t *testing.T) {
 	const n, batch = 240, 20
 	links := map[string]*clustertest.Proxy{}
 	s := begin(t, n, cluster.Settings{"batch": "20", "epsilon": "40"}, func(from, to, address string) (string, error) {
-		if to == process.Issuer || from == process.Owner || to != process.Hop1 && from == process.Client {
+		if to == process.Issuer || from == process.Issuer || from == process.Owner || to != process.Hop1 && from == process.Client {
 			return address, nil
 		}
 		links[to] = clustertest.NewProxy(t, address)

@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(m.Name, "asks", m.Peers)
 	}
 	// Output:
-	// issuer asks []
+	// issuer asks [hop-1 hop-2 analyzer]
 	// analyzer asks []
 	// hop-2 asks [issuer analyzer]
 	// hop-1 asks [issuer hop-2]

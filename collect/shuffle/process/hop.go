@@ -101,14 +101,7 @@ func hop(ctx context.Context, s *cluster.Station) error {
 	} else {
 		m.Handle("POST /batch", cluster.Only(http.HandlerFunc(h.batch), Hop1))
 	}
-	work, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 2)
-	go func() { ended <- h.write(work) }()
-	go func() { ended <- h.send(work) }()
-	err = s.Serve(ctx, m)
-	cancel()
-	return errors.Join(err, <-ended, <-ended)
+	return beside(ctx, func(ctx context.Context) error { return s.Serve(ctx, m) }, h.write, h.send)
 }
 
 // reports takes bundles from respondents, one after the other in the body.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/collect/shuffle"
@@ -38,7 +39,7 @@ const (
 )
 
 // issuer signs two tokens for each respondent who is enrolled, one for each shuffler, and sees
-// neither of them.
+// neither of them. It tells all respondents the same keys of readers.
 func issuer(ctx context.Context, s *cluster.Station) error {
 	p, err := protocol(s)
 	if err != nil {
@@ -56,7 +57,15 @@ func issuer(ctx context.Context, s *cluster.Station) error {
 	}
 	defer db.Close()
 	public := hex.EncodeToString(x509.MarshalPKCS1PublicKey(&private.PublicKey))
+	var known atomic.Pointer[map[string]string]
 	m := http.NewServeMux()
+	m.HandleFunc("GET /readers", func(w http.ResponseWriter, _ *http.Request) {
+		if all := known.Load(); all != nil {
+			answer(w, *all)
+			return
+		}
+		cluster.Refuse(w, http.StatusServiceUnavailable, "unavailable", "not all readers have told their keys")
+	})
 	m.HandleFunc("GET /key", func(w http.ResponseWriter, _ *http.Request) { answer(w, key{Issuer: public, Digest: digest(p)}) })
 	m.Handle("POST /enrol", cluster.Only(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, ok := body(w, r, 80*maxEnrolment)
@@ -117,7 +126,16 @@ func issuer(ctx context.Context, s *cluster.Station) error {
 		})
 		answer(w, out)
 	}), Client))
-	return s.Serve(ctx, m)
+	// Readers ask for the issuer's key before they are ready, so that it serves while it asks them.
+	return beside(ctx, func(ctx context.Context) error { return s.Serve(ctx, m) }, func(ctx context.Context) error {
+		all, err := knownReaders(ctx, s, p)
+		if err != nil {
+			return ended(ctx, err)
+		}
+		known.Store(&all)
+		<-ctx.Done()
+		return nil
+	})
 }
 
 // CodeDigest is what the issuer knows of a respondent's code.

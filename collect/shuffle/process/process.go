@@ -73,7 +73,7 @@ func members(s cluster.Settings) ([]cluster.Member, error) {
 		return nil, err
 	}
 	return []cluster.Member{
-		{Name: Issuer, Kind: "issuer", Config: q},
+		{Name: Issuer, Kind: "issuer", Peers: readers(), Config: q},
 		{Name: Analyzer, Kind: "analyzer", Config: q},
 		{Name: Hop2, Kind: "hop", Peers: []string{Issuer, Analyzer}, Config: q},
 		{Name: Hop1, Kind: "hop", Peers: []string{Issuer, Hop2}, Config: q},
@@ -155,6 +155,22 @@ func in(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// beside runs things at once, until all have ended; the end of one ends the others.
+func beside(ctx context.Context, things ...func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(things))
+	var wait sync.WaitGroup
+	for i, do := range things {
+		wait.Go(func() {
+			defer cancel()
+			errs[i] = do(ctx)
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
 }
 
 // each calls f with the index of each of n things, on all processors.

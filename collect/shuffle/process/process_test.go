@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -145,5 +147,22 @@ func TestSmallBatchesWait(t *testing.T) {
 	}
 	if r := s.results(20); r.Respondents != 20 {
 		t.Errorf("the analyzer has %d respondents, want 20", r.Respondents)
+	}
+}
+
+// A reader that gives a respondent another key than the issuer has of it is refused: it would
+// know by the key who sent what it opens.
+func TestReadersHaveOneKey(t *testing.T) {
+	s := begin(t, 1, cluster.Settings{"batch": "20"}, nil, nil)
+	if err := errors.Join(s.c.Stop(s.ctx, process.Hop2), os.Remove(filepath.Join(s.c.Folder(process.Hop2), "seal.key")), s.c.Start(s.ctx, process.Hop2)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the issuer keeps what it learned
+		if _, err := process.NewRespondents(s.ctx, clustertest.Member(t, s.c, process.Client)); !errors.Is(err, process.ErrKey) {
+			t.Errorf("another key of the last shuffler: %v", err)
+		}
+		if err := s.c.Restart(s.ctx, process.Issuer); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

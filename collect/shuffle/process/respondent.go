@@ -28,8 +28,12 @@ type Respondents struct {
 	issuer  *rsa.PublicKey
 }
 
-// NewRespondents learns the keys of all readers, each from its own role, and refuses where
-// shufflers and issuer do not name one key of the issuer.
+// ErrKey is wrapped by the refusal of a reader that tells one respondent another key than all.
+var ErrKey = errors.New("it could tell respondents apart")
+
+// NewRespondents learns the keys of all readers from the issuer, who tells all respondents the
+// same, and refuses where a role tells another key of its own, or shufflers and issuer do not
+// name one key of the issuer.
 func NewRespondents(ctx context.Context, s *cluster.Station) (*Respondents, error) {
 	p, err := protocol(s)
 	if err != nil {
@@ -43,19 +47,26 @@ func NewRespondents(ctx context.Context, s *cluster.Station) (*Respondents, erro
 	if r.issuer, err = publicIssuer(issuer.Issuer); err != nil {
 		return nil, err
 	}
-	for peer, to := range map[string]*hpke.PublicKey{Hop1: &r.keys.First, Hop2: &r.keys.Last, Analyzer: &r.keys.Analyzer} {
+	told := map[string]string{}
+	for _, peer := range readers() {
 		k, err := keyOf(ctx, s, p, peer)
 		if err != nil {
 			return nil, err
 		}
 		if peer != Analyzer && k.Issuer != issuer.Issuer {
-			return nil, fmt.Errorf("%s knows another key of the issuer: it could tell respondents apart", peer)
+			return nil, fmt.Errorf("%s knows another key of the issuer: %w", peer, ErrKey)
 		}
-		b, err := hex.DecodeString(k.Key)
-		if err != nil {
-			return nil, fmt.Errorf("read the key of %s: %w", peer, err)
+		told[peer] = k.Key
+	}
+	var known map[string]string
+	if err := retry(ctx, func() error { return ask(ctx, s, Issuer, http.MethodGet, "/readers", nil, &known) }); err != nil {
+		return nil, err
+	}
+	for peer, to := range map[string]*hpke.PublicKey{Hop1: &r.keys.First, Hop2: &r.keys.Last, Analyzer: &r.keys.Analyzer} {
+		if told[peer] != known[peer] {
+			return nil, fmt.Errorf("%s tells a key that the issuer does not know of it: %w", peer, ErrKey)
 		}
-		if *to, err = shuffle.ParsePublicKey(b); err != nil {
+		if *to, err = publicReader(known[peer]); err != nil {
 			return nil, fmt.Errorf("read the key of %s: %w", peer, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
@@ -35,10 +36,34 @@ func secret(s *cluster.Station, name string, make func() ([]byte, error)) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	if err := custody.Write(path+".part", []byte(hex.EncodeToString(k))); err != nil {
+	if err := keep(path, []byte(hex.EncodeToString(k))); err != nil {
 		return nil, err
 	}
-	return k, os.Rename(path+".part", path)
+	return k, nil
+}
+
+// keep writes a file whole, onto stable storage with its name: a key that others know must not
+// be lost with the power.
+func keep(path string, text []byte) error {
+	f, err := custody.Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".part", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // sealKey is the key by which a role opens what is sealed for it.
@@ -90,11 +115,58 @@ func publicIssuer(text string) (*rsa.PublicKey, error) {
 // knownIssuer is the issuer's key as a shuffler first met it. It is kept: an issuer with
 // another key could tell respondents apart.
 func knownIssuer(ctx context.Context, s *cluster.Station, p *shuffle.Protocol) (*rsa.PublicKey, string, error) {
-	b, err := secret(s, "issuer.pub", func() ([]byte, error) {
+	text, err := met(ctx, s, p, Issuer, func(k key) (string, error) {
+		_, err := publicIssuer(k.Issuer)
+		return k.Issuer, err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	k, err := publicIssuer(text)
+	return k, text, err
+}
+
+// knownReaders are the keys of all readers as the issuer first met them. The issuer keeps them
+// and tells all respondents the same: a reader who gave one respondent a key of its own would
+// know what is sealed with it.
+func knownReaders(ctx context.Context, s *cluster.Station, p *shuffle.Protocol) (map[string]string, error) {
+	all := map[string]string{}
+	for _, peer := range readers() {
+		text, err := met(ctx, s, p, peer, func(k key) (string, error) {
+			_, err := publicReader(k.Key)
+			return k.Key, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		all[peer] = text
+	}
+	return all, nil
+}
+
+// readers are the roles that open seals.
+func readers() []string { return []string{Hop1, Hop2, Analyzer} }
+
+// publicReader reads a reader's key from hexadecimal digits.
+func publicReader(text string) (hpke.PublicKey, error) {
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	return shuffle.ParsePublicKey(b)
+}
+
+// met is a peer's public key, in hexadecimal digits, as it was when this member first asked for
+// it: it asks until it is told one, and keeps it.
+func met(ctx context.Context, s *cluster.Station, p *shuffle.Protocol, peer string, which func(key) (string, error)) (string, error) {
+	b, err := secret(s, peer+".pub", func() ([]byte, error) {
 		for {
-			k, err := keyOf(ctx, s, p, Issuer)
+			k, err := keyOf(ctx, s, p, peer)
 			if err == nil {
-				return hex.DecodeString(k.Issuer)
+				var text string
+				if text, err = which(k); err == nil {
+					return hex.DecodeString(text)
+				}
 			}
 			select {
 			case <-ctx.Done():
@@ -104,9 +176,7 @@ func knownIssuer(ctx context.Context, s *cluster.Station, p *shuffle.Protocol) (
 		}
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("learn the issuer's key: %w", err)
+		return "", fmt.Errorf("learn the key of %s: %w", peer, err)
 	}
-	text := hex.EncodeToString(b)
-	k, err := publicIssuer(text)
-	return k, text, err
+	return hex.EncodeToString(b), nil
 }
