@@ -67,6 +67,16 @@ func (p *Protocol) MostDropped() int {
 	return int(2 * p.crowd.reach)
 }
 
+// Waiting is how many respondents the last shuffler waits for. With crowds it is at least twice a
+// batch, and a batch and all that noise may withhold of one crowd, so that a batch is left
+// unless crowds are many or small.
+func (p *Protocol) Waiting() int {
+	if p.crowd == nil {
+		return p.Batch
+	}
+	return p.Batch + max(p.Batch, p.MostDropped())
+}
+
 // Survivors returns how many respondents of a crowd of n the shuffler passes on: n less D,
 // where D is discrete Laplace noise of scale 1/ε, cut off at ±s and moved by s; none where
 // less than the threshold are left. Which ones, is uniformly random.

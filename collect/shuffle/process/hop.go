@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
@@ -48,6 +49,7 @@ type shuffler struct {
 	db       *sql.DB
 	arrivals chan *arrival
 	wake     chan struct{} // something is in the outbox
+	stale    atomic.Bool   // what was deleted may be in the file's log
 }
 
 // An item is one bundle, opened: what goes on of it.
@@ -93,6 +95,7 @@ func hop(ctx context.Context, s *cluster.Station) error {
 		return err
 	}
 	defer h.db.Close()
+	h.stale.Store(true) // a process before this one may have been killed
 	public := key{Key: hex.EncodeToString(h.private.PublicKey().Bytes()), Issuer: issuerText, Digest: digest(p)}
 	m := http.NewServeMux()
 	m.HandleFunc("GET /key", func(w http.ResponseWriter, _ *http.Request) { answer(w, public) })
@@ -126,10 +129,17 @@ func (h *shuffler) batch(w http.ResponseWriter, r *http.Request) {
 	h.take(w, r, &arrival{batch: b[:idSize], digest: d[:]}, b[idSize:], h.p.LastSize())
 }
 
-// batchLimit is how many bytes a batch has at most: what waits when one is cut is less than a
-// batch and a request, or than two batches.
-func batchLimit(p *shuffle.Protocol, size int) int64 {
-	return idSize + int64(2*shuffle.MaxBatch+maxReports)*int64(size)
+// batchLimit is how many bytes a batch has at most: see pieces.
+func batchLimit(p *shuffle.Protocol, size int) int64 { return idSize + int64(2*p.Batch)*int64(size) }
+
+// pieces divides what is in a random order into batches of size or more, each less than twice
+// that, so that whoever is next takes it. What is less than size is no batch.
+func pieces(items []item, size int) (all [][]item) {
+	n := len(items) / size
+	for i := range n {
+		all = append(all, items[i*len(items)/n:(i+1)*len(items)/n])
+	}
+	return all
 }
 
 // take opens bundles, has them stored, and says what became of them. It answers only when they
@@ -181,14 +191,13 @@ func (h *shuffler) read(sealed []byte) (it item) {
 // write stores arrivals, all that wait in one transaction, and cuts batches. It is the only
 // writer but for acknowledgements.
 func (h *shuffler) write(ctx context.Context) error {
-	if err := h.cut(ctx); err != nil { // what a process before this one stored last
-		return ended(ctx, err)
-	}
+	again := time.After(0) // what a process before this one stored last
 	for {
 		var waiting []*arrival
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-again:
 		case a := <-h.arrivals:
 			waiting = append(waiting, a)
 		}
@@ -222,6 +231,7 @@ func (h *shuffler) write(ctx context.Context) error {
 				return nil
 			}
 			h.Log.Error("could not store", "error", err.Error())
+			again = time.After(pause) // a cut that failed waits for nobody's report
 		}
 	}
 }
@@ -283,13 +293,22 @@ func (h *shuffler) store(ctx context.Context, tx *sql.Tx, a *arrival) error {
 	return nil
 }
 
-// cut takes all that waits, if that is enough for a batch, mixes it and puts it into the
-// outbox under a random name: in one transaction, so that a crash leaves either.
+// enough is how many must wait before they are cut. Where some of each crowd are withheld, at
+// least a batch of the rest is wanted.
+func (h *shuffler) enough() int {
+	if h.as == shuffle.Last {
+		return h.p.Waiting()
+	}
+	return h.p.Batch
+}
+
+// cut takes all that waits, if that is enough, mixes it and puts it into the outbox, each batch
+// under a random name: in one transaction, so that a crash leaves either.
 func (h *shuffler) cut(ctx context.Context) error {
 	cut := false
 	err := in(ctx, h.db, func(tx *sql.Tx) error {
 		var waiting int
-		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM inbox").Scan(&waiting); err != nil || waiting < h.p.Batch {
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM inbox").Scan(&waiting); err != nil || waiting < h.enough() {
 			return err
 		}
 		items, err := inbox(ctx, tx)
@@ -299,33 +318,51 @@ func (h *shuffler) cut(ctx context.Context) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM inbox"); err != nil {
 			return err
 		}
-		name := make([]byte, idSize)
 		random := entropy.New()
-		if _, err := random.Read(name); err != nil {
-			return err
-		}
 		mixed, err := h.mix(noise.NewStream(random), items)
 		if err != nil {
 			return err
 		}
-		if mixed == nil {
-			h.Log.Warn("a batch was withheld: too few respondents are in crowds that are large enough")
-			return nil
-		}
 		cut = true
-		_, err = tx.ExecContext(ctx, "INSERT INTO outbox VALUES (?, ?)", name, append(name, mixed...))
-		return err
+		if len(mixed) == 0 {
+			h.Log.Warn("a batch was withheld: too few respondents are in crowds that are large enough")
+		}
+		for _, batch := range mixed {
+			name := make([]byte, idSize)
+			if _, err := random.Read(name); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT INTO outbox VALUES (?, ?)", name, append(name, batch...)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("cut a batch: %w", err)
 	}
 	if cut {
+		h.forget(ctx)
 		select {
 		case h.wake <- struct{}{}:
 		default:
 		}
 	}
 	return nil
+}
+
+// forget empties the log that SQLite writes ahead, where what was deleted stands in the order in
+// which it came. While another process reads the file it fails, and is tried again.
+func (h *shuffler) forget(ctx context.Context) {
+	var busy, frames, moved int
+	err := h.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	if err == nil && busy != 0 {
+		err = errors.New("another process reads the file")
+	}
+	h.stale.Store(err != nil)
+	if err != nil && ctx.Err() == nil {
+		h.Log.Warn("could not empty the log of what was deleted; it is tried again", "error", err.Error())
+	}
 }
 
 func inbox(ctx context.Context, tx *sql.Tx) (items []item, err error) {
@@ -347,18 +384,21 @@ func inbox(ctx context.Context, tx *sql.Tx) (items []item, err error) {
 }
 
 // mix is the shuffle: of whole bundles at the first shuffler; at the last of all their
-// messages, of those respondents whose crowds are large enough. It returns nil where fewer
-// than a batch are left.
-func (h *shuffler) mix(s *noise.Stream, items []item) ([]byte, error) {
+// messages, of those respondents whose crowds are large enough. It returns batches, and none
+// where fewer respondents than one has are left.
+func (h *shuffler) mix(s *noise.Stream, items []item) (batches [][]byte, err error) {
 	if err := shuffle.Permute(s, items); err != nil {
 		return nil, err
 	}
-	var parts [][]byte
 	if h.as == shuffle.First {
-		for _, it := range items {
-			parts = append(parts, it.body)
+		for _, piece := range pieces(items, h.p.Batch) {
+			var b []byte
+			for _, it := range piece {
+				b = append(b, it.body...)
+			}
+			batches = append(batches, b)
 		}
-		return bytes.Join(parts, nil), nil
+		return batches, nil
 	}
 	// The items are in a random order, so that the first of a crowd are a random choice.
 	left := map[uint64]int{}
@@ -370,29 +410,26 @@ func (h *shuffler) mix(s *noise.Stream, items []item) ([]byte, error) {
 		crowds = append(crowds, crowd)
 	}
 	slices.Sort(crowds)
-	respondents := 0
 	for _, crowd := range crowds {
-		n, err := h.p.Survivors(s, left[crowd])
-		if err != nil {
+		if left[crowd], err = h.p.Survivors(s, left[crowd]); err != nil {
 			return nil, err
 		}
-		left[crowd] = n
-		respondents += n
 	}
-	if respondents < h.p.Batch {
-		return nil, nil
-	}
-	for _, it := range items {
-		if left[it.crowd] == 0 {
-			continue
-		}
+	items = slices.DeleteFunc(items, func(it item) bool {
 		left[it.crowd]--
-		parts = slices.AppendSeq(parts, slices.Chunk(it.body, shuffle.SealedMessage))
+		return left[it.crowd] < 0
+	})
+	for _, piece := range pieces(items, h.p.Batch) {
+		var messages [][]byte
+		for _, it := range piece {
+			messages = slices.AppendSeq(messages, slices.Chunk(it.body, shuffle.SealedMessage))
+		}
+		if err := shuffle.Permute(s, messages); err != nil {
+			return nil, err
+		}
+		batches = append(batches, bytes.Join(messages, nil))
 	}
-	if err := shuffle.Permute(s, parts); err != nil {
-		return nil, err
-	}
-	return bytes.Join(parts, nil), nil
+	return batches, nil
 }
 
 // send passes on what is in the outbox until the next member acknowledges it, with the same
@@ -408,6 +445,9 @@ func (h *shuffler) send(ctx context.Context) error {
 		}
 		if sent {
 			continue
+		}
+		if h.stale.Load() {
+			h.forget(ctx)
 		}
 		select {
 		case <-ctx.Done():
@@ -433,6 +473,7 @@ func (h *shuffler) sendOne(ctx context.Context) (sent bool, err error) {
 	if _, err := h.db.ExecContext(ctx, "UPDATE outbox SET body = NULL WHERE batch = ?", name); err != nil {
 		return false, err
 	}
+	h.forget(ctx)
 	h.Log.Info("passed on a batch", "to", h.next, "accepted", t.Accepted, "repeated", t.Repeated, "refused", t.Refused)
 	return true, nil
 }

@@ -4,11 +4,12 @@
 // It guarantees that what a shuffler acknowledges is on stable storage; that it passes bundles
 // on in batches of at least the question's size, once each: a batch has a name and the same
 // bytes whenever it is sent, and the receiver knows the names that it has; that a token is
-// taken once, and that no time, address or order of arrival is stored with a bundle.
+// taken once, and that no time or address is stored with a bundle; what was passed on is
+// overwritten in the shuffler's files.
 //
 // It does not guarantee that a bundle cannot be told by the time at which it is sent, by who
-// sees both ends of a shuffler: batches hide in numbers, not in time. A shuffler that is
-// killed may leave sealed bundles in the unused parts of its file until it is written again.
+// sees both ends of a shuffler: batches hide in numbers, not in time. While bundles wait, the
+// shuffler's log of writes may tell the order in which they came.
 package process
 
 import (

@@ -1,7 +1,10 @@
 package process_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/hpke"
+	"encoding/hex"
 	"errors"
 	"math"
 	"os"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/collect/internal/clustertest"
+	"github.com/discreet-dp/discreet/collect/shuffle"
 	"github.com/discreet-dp/discreet/collect/shuffle/process"
 )
 
@@ -111,6 +115,8 @@ func TestStudy(t *testing.T) {
 		t.Errorf("the certificate says %+v", c)
 	}
 
+	s.forgotten(s.envelopes[7])
+
 	// What was delivered may be sent again, and changes nothing.
 	if tally, err := s.people.Deliver(s.ctx, s.envelopes[:10]); err != nil || tally.Repeated != 10 {
 		t.Errorf("sent again: %+v, %v", tally, err)
@@ -125,6 +131,46 @@ func TestStudy(t *testing.T) {
 	}
 	if again := s.results(n); again.Respondents != n {
 		t.Errorf("after repetitions the analyzer has %d respondents", again.Respondents)
+	}
+}
+
+// forgotten waits until no file of the shufflers holds what was in an envelope: batches that were
+// passed on leave nothing, in logs of deleted rows neither.
+func (s *study) forgotten(envelope []byte) {
+	s.t.Helper()
+	p := s.people.Protocol()
+	private := func(role string) hpke.PrivateKey {
+		text := must(os.ReadFile(filepath.Join(s.c.Folder(role), "seal.key")))
+		return must(shuffle.ParseKey(must(hex.DecodeString(string(text)))))
+	}
+	_, bundle, err := p.OpenFirst(private(process.Hop1), envelope)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, _, messages, err := p.OpenLast(private(process.Hop2), bundle)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var found []string
+		for role, text := range map[string][]byte{process.Hop1: bundle[64:160], process.Hop2: messages[:shuffle.SealedMessage]} {
+			for _, f := range must(os.ReadDir(s.c.Folder(role))) {
+				// A file may go while it is looked for.
+				if b, err := os.ReadFile(filepath.Join(s.c.Folder(role), f.Name())); err == nil && bytes.Contains(b, text) {
+					found = append(found, role+"/"+f.Name())
+				}
+			}
+		}
+		if found == nil {
+			return
+		}
+		select {
+		case <-s.ctx.Done():
+			s.t.Fatalf("a report that was passed on is in %v", found)
+		case <-look.C:
+		}
 	}
 }
 

@@ -54,6 +54,9 @@ count of an answer that nobody has, of --reports respondents (a batch, if not gi
 		}
 		guarantee(t, certificate)
 		fmt.Fprintf(t.Out, "a count of %d respondents is off by %.4g (standard deviation)\n", n, deviation)
+		if p.Crowds != nil {
+			fmt.Fprintf(t.Out, "hop-2 waits for %d respondents and withholds up to %d of each crowd; where fewer than %d are left, all are withheld\n", p.Waiting(), p.MostDropped(), p.Batch)
+		}
 		fmt.Fprintf(t.Out, "a report has %d bytes\n", p.FirstSize())
 		return nil
 	}
