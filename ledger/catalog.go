@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -30,9 +31,10 @@ type CatalogWord struct {
 }
 
 // CatalogName is what a catalog's file is called in the chain: the way to it from the ledger's
-// folder, so that two of one base name are two, and that both may move together.
+// folder, so that two of one base name are two, and that both may move together. Links are not
+// followed: a deployment that points a link elsewhere changes the catalog, not its name.
 func (l *Ledger) CatalogName(path string) string {
-	folder, file := real(filepath.Dir(l.path)), real(path)
+	folder, file := absolute(filepath.Dir(l.path)), absolute(path)
 	name, err := filepath.Rel(folder, file)
 	if err != nil {
 		name = file
@@ -40,15 +42,11 @@ func (l *Ledger) CatalogName(path string) string {
 	return filepath.ToSlash(name)
 }
 
-// real is a path without links, as far as there are files.
-func real(path string) string {
+func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+		return abs
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return path
+	return filepath.Clean(path)
 }
 
 // SayCatalog records a word about a catalog, by whose word it is.
@@ -64,22 +62,27 @@ func (l *Ledger) SayCatalog(ctx context.Context, by string, now time.Time, w Cat
 }
 
 // LastCatalog returns the last word about a catalog, and the last one by which a server
-// answers; one without a digest if there was none.
+// answers; one without a digest if there was none. If no server has answered by a catalog of
+// this name, the second is the last one of any name: a new name is no way around what is served.
 func (l *Ledger) LastCatalog(ctx context.Context, name string) (last, served CatalogWord, err error) {
 	rules, _, err := l.Rules(ctx, 0)
 	if err != nil {
 		return last, served, err
 	}
 	for _, r := range rules {
-		if r.Subject != "catalog:"+name || r.Name != catalogRule {
+		of, ours := strings.CutPrefix(r.Subject, "catalog:")
+		if !ours || r.Name != catalogRule {
 			continue
 		}
-		last = CatalogWord{Catalog: name}
-		if err := json.Unmarshal(r.Body, &last); err != nil {
+		word := CatalogWord{Catalog: of}
+		if err := json.Unmarshal(r.Body, &word); err != nil {
 			return last, served, fmt.Errorf("%w: record %d: %v", ErrTampered, r.Record, err)
 		}
-		if !last.Accepted {
-			served = last
+		if of == name {
+			last = word
+		}
+		if !word.Accepted && (of == name || served.Catalog != name) {
+			served = word
 		}
 	}
 	return last, served, nil

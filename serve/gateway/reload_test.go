@@ -73,7 +73,7 @@ func (r *reloader) reload(t testing.TB, c *catalog.Catalog) error {
 
 func (r *reloader) accept(t testing.TB, c *catalog.Catalog) {
 	t.Helper()
-	if err := r.Ledger.SayCatalog(t.Context(), "olga", gatewaytest.Noon, ledger.CatalogWord{Catalog: "discreet.toml", Digest: c.Digest, Accepted: true}); err != nil {
+	if err := r.Ledger.SayCatalog(t.Context(), "olga", gatewaytest.Noon, ledger.CatalogWord{Catalog: r.Ledger.CatalogName(c.Path), Digest: c.Digest, Accepted: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -328,9 +328,91 @@ func TestStartIsNoReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	start(other, "discreet.toml was served last, and other/discreet.toml never") // a new name is no way around it
+	r.accept(t, other)
 	start(other, "")
 	if last, _, err := r.Ledger.LastCatalog(t.Context(), "discreet.toml"); err != nil || !last.Of(tight.Digest) {
 		t.Errorf("another catalog's word counts here: %+v, %v", last, err)
+	}
+}
+
+// TestStartBehindALink: a deployment that points a link to its next release changes the catalog
+// and not its name, also where it is given to the server by its own path.
+func TestStartBehindALink(t *testing.T) {
+	r := newReloader(t)
+	from := int(r.groups(t))
+	point := func(release, text string) string {
+		t.Helper()
+		folder := filepath.Join(r.dir, "releases", release)
+		link := filepath.Join(r.dir, "current")
+		err := os.MkdirAll(folder, 0o700)
+		if err := errors.Join(err, os.WriteFile(filepath.Join(folder, "discreet.toml"), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(folder, link); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+		return filepath.Join(link, "discreet.toml")
+	}
+	text := strings.NewReplacer(`"visits.parquet"`, `"../visits.parquet"`, `"departments.csv"`, `"../departments.csv"`).Replace(r.text)
+	start := func(path, text string) error {
+		t.Helper()
+		c, err := catalog.Parse(path, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range discreet.Budgets(c) {
+			if _, err := r.Ledger.Confirm(t.Context(), d, "", gatewaytest.Noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := duckdb.Open(t.Context(), c, duckdb.Options{Threads: 1, Temp: r.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := gateway.New(t.Context(), gateway.Config{Catalog: c, Engine: e, Ledger: r.Ledger, People: r.People, Now: func() time.Time { return gatewaytest.Noon }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		return g.Begin(t.Context())
+	}
+	path := point("41", text)
+	if name := r.Ledger.CatalogName(path); name != "current/discreet.toml" {
+		t.Errorf("it is called %s", name)
+	}
+	c, err := catalog.Parse(path, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.accept(t, c) // the sources are written otherwise than in the one that was served
+	if err := start(path, text); err != nil {
+		t.Fatal(err)
+	}
+	loose := strings.Replace(text, bounded(from), bounded(from+1), 1)
+	tight := strings.Replace(text, bounded(from), bounded(2), 1)
+	if err := start(point("42", tight), tight); err != nil {
+		t.Errorf("a stricter release: %v", err)
+	}
+	for _, release := range []string{"43", "44"} {
+		var d *diagnostic.Diagnostic
+		if err := start(point(release, loose), loose); !errors.As(err, &d) || d.Code != "D219" {
+			t.Errorf("release %s is looser: %v", release, err)
+		}
+	}
+	elsewhere := filepath.Join(r.dir, "elsewhere", "discreet.toml")
+	if err := os.Mkdir(filepath.Dir(elsewhere), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var d *diagnostic.Diagnostic
+	if err := start(elsewhere, loose); !errors.As(err, &d) || d.Code != "D219" {
+		t.Errorf("a looser one of another name: %v", err)
+	}
+	if err := start(elsewhere, tight); err != nil {
+		t.Errorf("the same of another name: %v", err)
 	}
 }
 

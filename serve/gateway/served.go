@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -113,8 +114,9 @@ const byServer = "discreet serve"
 
 // Begin records with which catalog statements are answered. Like Reload it refuses a catalog that
 // reveals more than the one that was served last: a server that is started again, by whatever
-// starts it, changes no more than one that runs. For the first catalog of its name, whoever
-// starts the server decides.
+// starts it, changes no more than one that runs. A file by which no server has answered yet is
+// compared with the last catalog that was served from the ledger, whatever its name. For the
+// first catalog of a ledger, whoever starts the server decides.
 func (g *Gateway) Begin(ctx context.Context) error {
 	c := g.shelf.look().catalog
 	said, loosened, err := g.mayBegin(ctx, c)
@@ -132,15 +134,19 @@ func (g *Gateway) MayBegin(ctx context.Context) error {
 
 // mayBegin says what a start by a catalog loosens, and whether it is on record as what is served.
 func (g *Gateway) mayBegin(ctx context.Context, c *catalog.Catalog) (said bool, loosened []string, err error) {
-	last, served, err := g.config.Ledger.LastCatalog(ctx, g.config.Ledger.CatalogName(c.Path))
+	name := g.config.Ledger.CatalogName(c.Path)
+	last, served, err := g.config.Ledger.LastCatalog(ctx, name)
 	if err != nil || len(served.Digest) == 0 || served.Of(c.Digest) {
-		return served.Of(c.Digest) && !last.Accepted, nil, err
+		return served.Catalog == name && served.Of(c.Digest) && !last.Accepted, nil, err
 	}
 	before, err := catalog.Parse(c.Path, served.Text)
 	if err != nil || !served.Of(before.Digest) { // another version of Discreet read it
 		loosened = []string{"the one that was served last cannot be read any more"}
 	} else if loosened = catalog.Loosened(before, c); len(loosened) == 0 {
 		return false, nil, nil
+	}
+	if served.Catalog != name {
+		loosened = append(loosened, fmt.Sprintf("%s was served last, and %s never", served.Catalog, name))
 	}
 	return false, loosened, accepted(last, c, loosened, "start the server again")
 }
