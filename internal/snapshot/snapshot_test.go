@@ -97,7 +97,7 @@ func whole(rows int) error {
 func TestTakeAfterAKill(t *testing.T) {
 	db, dir := source(t), t.TempDir()
 	path := filepath.Join(dir, "copy")
-	for _, name := range []string{"copy.part-17", "copy.part-17-wal", "copy.part-mine", "other.part-17"} {
+	for _, name := range []string{"copy.part-17", "copy.part-17-wal", "copy.part-18", "copy.part-18.lock", "copy.part-19.lock", "copy.part-mine", "other.part-17", "other.part-17.lock"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("SQLite format 3"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,36 @@ func TestTakeAfterAKill(t *testing.T) {
 	if !errors.Is(err, failed) {
 		t.Fatal(err)
 	}
-	if left := names(t, dir); left != "copy copy.part-mine other.part-17" {
+	if left := names(t, dir); left != "copy copy.part-mine other.part-17 other.part-17.lock" {
 		t.Errorf("%s is left", left)
+	}
+}
+
+// TestPartIsNotLocked: what SQLite writes is SQLite's alone to lock. A lock of another kind on
+// it would keep SQLite out where the two kinds are one, as on NFS and BSD; what is locked lies
+// beside it.
+func TestPartIsNotLocked(t *testing.T) {
+	locked := func(name string) bool {
+		t.Helper()
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		err = lock(f)
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Skip("no locks here")
+		}
+		return err != nil
+	}
+	dir := t.TempDir()
+	err := Take(t.Context(), source(t), filepath.Join(dir, "copy"), func(part string) error {
+		if locked(part) || !locked(part+".lock") {
+			t.Error("the part is locked, or nothing beside it")
+		}
+		return nil
+	})
+	if left := names(t, dir); err != nil || left != "copy" {
+		t.Errorf("%s is left: %v", left, err)
 	}
 }
