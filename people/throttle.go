@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -35,6 +36,7 @@ const (
 	longest    = 30 * time.Second
 	everywhere = 2 * time.Second
 	remembered = 10_000              // of each kind
+	ofName     = 64                  // places of a name that are remembered: one account pushes out nobody else's
 	trusted    = 30 * 24 * time.Hour // since the last success
 
 	// How many wait: of an address, where names are known and where they are not, and of a
@@ -149,8 +151,14 @@ type attempt struct {
 func (try *attempt) pair() string { return try.name + "\x00" + try.host }
 
 // place is what is remembered of a name and an address. It is keyed: who sees it and not the
-// accounts' file learns nothing of either.
-func (a *Accounts) place(name, host string) string { return string(a.mac("place", name, host)) }
+// accounts' file learns nothing of either, but which places are of one name: they begin alike.
+func (a *Accounts) place(name, host string) string {
+	return string(a.mac("places of", name)[:prefix]) + string(a.mac("place", name, host)[:prefix])
+}
+
+// prefix is how many bytes the places of one name have in common: 128 bits, as those that tell
+// them apart.
+const prefix = 16
 
 func (try *attempt) place() string { return try.of.place(try.name, try.host) }
 
@@ -338,8 +346,9 @@ func (a *Accounts) remember(ctx context.Context, place string, now time.Time) er
 	if _, err := tx.ExecContext(ctx, text, []byte(place), now.Unix()); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM places WHERE at < ? OR place IN (SELECT place FROM places ORDER BY at DESC LIMIT -1 OFFSET ?)",
-		now.Add(-trusted).Unix(), remembered); err != nil {
+	const forget = `DELETE FROM places WHERE at < ?1 OR place IN (SELECT place FROM places ORDER BY at DESC LIMIT -1 OFFSET ?2)
+		OR place IN (SELECT place FROM places WHERE substr(place, 1, ?3) = substr(?4, 1, ?3) ORDER BY place = ?4 DESC, at DESC LIMIT -1 OFFSET ?5)`
+	if _, err := tx.ExecContext(ctx, forget, now.Add(-trusted).Unix(), remembered, prefix, []byte(place), ofName); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -374,15 +383,29 @@ func (t *throttle) note(try *attempt, now time.Time, good bool) {
 		return
 	}
 	pair.failures = 0
-	t.good[try.place()] = now
-	if len(t.good) <= remembered {
-		return
+	place := try.place()
+	_, known := t.good[place]
+	t.good[place] = now
+	if !known {
+		t.forget(place, place[:prefix], ofName)
+		t.forget(place, "", remembered)
 	}
-	oldest := try.place()
+}
+
+// forget forgets the oldest of the places that begin alike, but not the one that is new, where
+// there are more than so many. The lock is held.
+func (t *throttle) forget(fresh, prefix string, most int) {
+	n, oldest := 0, ""
 	for place, at := range t.good {
-		if at.Before(t.good[oldest]) {
+		if !strings.HasPrefix(place, prefix) {
+			continue
+		}
+		n++
+		if place != fresh && (oldest == "" || at.Before(t.good[oldest])) {
 			oldest = place
 		}
 	}
-	delete(t.good, oldest)
+	if n > most {
+		delete(t.good, oldest)
+	}
 }

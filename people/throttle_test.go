@@ -332,6 +332,28 @@ func TestPlacesAreRemembered(t *testing.T) {
 	}
 }
 
+// An account that signs in from many networks pushes out its own places, and nobody else's,
+// neither in memory nor in the file.
+func TestPlacesOfAName(t *testing.T) {
+	c := newClinic(t)
+	c.in(t, "olga", "192.0.2.1:1")
+	for i := range ofName + 6 {
+		c.pass(time.Minute)
+		c.in(t, "anna", fmt.Sprintf("[2001:db8:0:%x::1]:1", i))
+	}
+	for where, a := range map[string]*Accounts{"memory": c.Accounts, "the file": c.open(t)} {
+		known := 0
+		for i := range ofName + 6 {
+			if a.Known("anna", fmt.Sprintf("[2001:db8:0:%x::2]:1", i)) {
+				known++
+			}
+		}
+		if known != ofName || a.Known("anna", "[2001:db8::1]:1") || !a.Known("anna", fmt.Sprintf("[2001:db8:0:%x::1]:1", ofName+5)) || !a.Known("olga", "192.0.2.1:9") {
+			t.Errorf("%s has %d places of anna", where, known)
+		}
+	}
+}
+
 // What is remembered of strangers is bounded.
 func TestCountsAreBounded(t *testing.T) {
 	c := counts{by: map[string]*count{}}
