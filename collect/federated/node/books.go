@@ -85,6 +85,7 @@ func (b *Books) budget(ctx context.Context, data, asker string) (*durable.Budget
 type asked struct {
 	Request Request `json:"request"`
 	Status  Status  `json:"status"` // as of when it was asked
+	Strict  float64 `json:"strict"` // epsilon at the plan's delta, which is at most the budget's
 }
 
 func (b *Books) requestFile(asker, id string) string {

@@ -166,15 +166,23 @@ func (h *Holder) cost(ctx context.Context, d Data, a *asked) error {
 	if e == nil || err != nil {
 		return err
 	}
+	if p.Privacy.Delta.Cmp(d.Budget.Delta) > 0 {
+		return fmt.Errorf("%w: its delta of %v is above the budget's, %v", ErrRequest, p.Privacy.Delta, d.Budget.Delta)
+	}
 	charged, err := h.charged(ctx, d, p, e)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRequest, err)
 	}
-	g, err := learn.GuaranteeOf(e, nil, p.Privacy.Delta, accountant.Options{Neighbours: d.Budget.Neighbours})
+	// The delta is the owner's to choose: the larger it is, the smaller epsilon looks.
+	g, err := learn.GuaranteeOf(e, nil, d.Budget.Delta, accountant.Options{Neighbours: d.Budget.Neighbours})
 	if err != nil {
 		return err
 	}
 	a.Status.Epsilon, a.Status.Delta, a.Status.Charge = g.Epsilon, g.Delta, charged.String()
+	if g, err = learn.GuaranteeOf(e, nil, p.Privacy.Delta, accountant.Options{Neighbours: d.Budget.Neighbours}); err != nil {
+		return err
+	}
+	a.Strict = g.Epsilon
 	return nil
 }
 
@@ -201,7 +209,7 @@ func (h *Holder) apply(ctx context.Context, d Data, a *asked) error {
 		return deny("the asker is not trusted with adding noise: ask for noise at the nodes")
 	case r.Vectors && !slices.Contains(d.Policy.Apps, s.Asker):
 		return deny("the asker is no application of this node")
-	case s.Epsilon > 0 && s.Epsilon <= d.Policy.Auto.Float64():
+	case s.Epsilon > 0 && max(s.Epsilon, a.Strict) <= d.Policy.Auto.Float64():
 		_, err := h.register(ctx, decision, s.Asker, s.ID, s.Data, budget.Release{}, word{Approved: true, By: "policy", Why: fmt.Sprintf("at most epsilon %v", d.Policy.Auto)})
 		return err
 	}

@@ -220,6 +220,22 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// The asker's delta makes no request look cheaper: the policy and the owner see epsilon at
+// the budget's.
+func TestTheBudgetsDeltaDecides(t *testing.T) {
+	dir, c := declared(t, func(d *Data) { d.Policy.Auto = epsilon("0.5") })
+	h := open(t, dir, c)
+	loose, strict := training(16), training(16) // a rho of 0.5
+	loose.Privacy.Delta, strict.Privacy.Delta = must(privacy.ParseDelta("0.4")), must(privacy.ParseDelta("1e-9"))
+	if s, err := h.Ask(ctx, "coordinator", Request{ID: "loose", Reason: "r", Plan: loose}); !errors.Is(err, ErrRequest) {
+		t.Errorf("a delta of 0.4 against a budget's of 1e-6: %+v, %v", s, err)
+	}
+	s := must(h.Ask(ctx, "coordinator", Request{ID: "strict", Reason: "r", Plan: strict}))
+	if s.State != Pending || s.Delta.String() != c.Data[0].Budget.Delta.String() || s.Epsilon < 4 || s.Epsilon > 6 {
+		t.Errorf("the owner sees %+v", s)
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 // Fifty requests at once against a budget for ten: ten are released, and forty refused.

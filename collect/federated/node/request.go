@@ -85,7 +85,7 @@ type Status struct {
 	Data    string         `json:"data"`
 	What    string         `json:"what"`            // is computed
 	Epsilon float64        `json:"epsilon"`         // of all of it, at Delta, for what the data protect; 0: nothing is promised
-	Delta   privacy.Delta  `json:"delta"`           //
+	Delta   privacy.Delta  `json:"delta"`           // the budget's
 	Charge  string         `json:"charge"`          // as an event
 	Trusts  string         `json:"trusts,omitzero"` // who sees what has no noise
 	Asked   time.Time      `json:"asked"`
