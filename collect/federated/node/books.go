@@ -148,9 +148,27 @@ const (
 	release  = "release"
 )
 
-func register(kind, asker, id string) (key, statement string) {
-	key = "federated " + kind + " " + asker + " " + id
-	return key, key
+// register names a register of a request, of a round if it is not negative. Its statement
+// binds the request itself, so that what stands for one is never taken for another, also
+// where the request's file was lost.
+func register(kind string, a *asked, round int) (key, statement string, err error) {
+	key = "federated " + kind + " " + a.Status.Asker + " " + a.Status.ID
+	if round >= 0 {
+		key += fmt.Sprintf(" %d", round)
+	}
+	text, err := json.Marshal(a.Request)
+	return key, key + " of " + digest(text), err
+}
+
+// whole is the round of a register that is about all of a request.
+const whole = -1
+
+// other says of an error of the ledger that the id stands for another request.
+func other(err error) error {
+	if errors.Is(err, ledger.ErrIdempotencyKey) {
+		return fmt.Errorf("%w: %w", ErrOther, err)
+	}
+	return err
 }
 
 // word is what a register says.
@@ -163,23 +181,26 @@ type word struct {
 }
 
 // registered returns what a register of a request says, or nil.
-func (b *Books) registered(ctx context.Context, kind, asker, id, data string) (*word, error) {
-	budget, err := b.budget(ctx, data, asker)
+func (b *Books) registered(ctx context.Context, kind string, a *asked, round int) (*word, error) {
+	budget, err := b.budget(ctx, a.Status.Data, a.Status.Asker)
 	if err != nil {
 		return nil, err
 	}
-	key, statement := register(kind, asker, id)
+	key, statement, err := register(kind, a, round)
+	if err != nil {
+		return nil, err
+	}
 	text, err := budget.Registered(ctx, key, statement)
 	if text == nil || err != nil {
-		return nil, err
+		return nil, other(err)
 	}
 	w := &word{}
 	return w, json.Unmarshal(text, w)
 }
 
 // register writes a register, with what it charges, and returns what it says then.
-func (b *Books) register(ctx context.Context, kind, asker, id, data string, r budget.Release, w word) (*word, error) {
-	own, err := b.budget(ctx, data, asker)
+func (b *Books) register(ctx context.Context, kind string, a *asked, round int, r budget.Release, w word) (*word, error) {
+	own, err := b.budget(ctx, a.Status.Data, a.Status.Asker)
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +209,13 @@ func (b *Books) register(ctx context.Context, kind, asker, id, data string, r bu
 	if err != nil {
 		return nil, err
 	}
-	key, statement := register(kind, asker, id)
+	key, statement, err := register(kind, a, round)
+	if err != nil {
+		return nil, err
+	}
 	r.Statement = statement
 	if text, err = own.Register(ctx, key, r, text); err != nil {
-		return nil, err
+		return nil, other(err)
 	}
 	said := &word{}
 	return said, json.Unmarshal(text, said)
@@ -213,7 +237,7 @@ func (b *Books) status(ctx context.Context, a *asked) (Status, error) {
 		return Status{}, err
 	}
 	s.Left, s.Measure, s.State = balance.Remaining, balance.Measure, Pending
-	said, err := b.registered(ctx, decision, s.Asker, s.ID, s.Data)
+	said, err := b.registered(ctx, decision, a, whole)
 	if err != nil || said == nil {
 		return s, err
 	}
@@ -221,7 +245,7 @@ func (b *Books) status(ctx context.Context, a *asked) (Status, error) {
 		return s, nil
 	}
 	s.State = Approved
-	if said, err = b.registered(ctx, refusal, s.Asker, s.ID, s.Data); err != nil || said != nil {
+	if said, err = b.registered(ctx, refusal, a, whole); err != nil || said != nil {
 		if said != nil {
 			s.State, s.Why = Refused, said.Why
 		}
@@ -231,7 +255,7 @@ func (b *Books) status(ctx context.Context, a *asked) (Status, error) {
 		if _, err := os.Lstat(b.releaseFile(s.Asker, s.ID, round)); err != nil {
 			continue
 		}
-		said, err := b.registered(ctx, release, s.Asker, numbered(s.ID, round), s.Data)
+		said, err := b.registered(ctx, release, a, round)
 		if err != nil {
 			return s, err
 		}
@@ -249,8 +273,6 @@ func (a *asked) rounds() int {
 	}
 	return 1
 }
-
-func numbered(id string, round int) string { return fmt.Sprintf("%s %d", id, round) }
 
 // Requests returns all requests, the oldest first.
 func (b *Books) Requests(ctx context.Context) ([]Status, error) {
@@ -286,7 +308,7 @@ func (b *Books) Decide(ctx context.Context, asker, id string, approve bool, by, 
 	if by == "" || !approve && why == "" {
 		return Status{}, errors.New("a decision needs who decides, and a denial its reason")
 	}
-	said, err := b.register(ctx, decision, asker, id, a.Status.Data, budget.Release{}, word{Approved: approve, By: by, Why: why})
+	said, err := b.register(ctx, decision, a, whole, budget.Release{}, word{Approved: approve, By: by, Why: why})
 	if err != nil {
 		return Status{}, err
 	}

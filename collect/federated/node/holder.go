@@ -129,6 +129,10 @@ func (h *Holder) Ask(ctx context.Context, asker string, r Request) (Status, erro
 	if err := h.cost(ctx, d, a); err != nil {
 		return Status{}, err
 	}
+	// Before it has a file: one that was decided may have lost its own.
+	if _, err := h.registered(ctx, decision, a, whole); err != nil {
+		return Status{}, err
+	}
 	if err := store(h.requestFile(asker, r.ID), a); err != nil {
 		return Status{}, err
 	}
@@ -199,7 +203,7 @@ func (h *Holder) charged(ctx context.Context, d Data, p *federated.Plan, e priva
 func (h *Holder) apply(ctx context.Context, d Data, a *asked) error {
 	s, r := a.Status, a.Request
 	deny := func(why string) error {
-		_, err := h.register(ctx, decision, s.Asker, s.ID, s.Data, budget.Release{}, word{By: "policy", Why: why})
+		_, err := h.register(ctx, decision, a, whole, budget.Release{}, word{By: "policy", Why: why})
 		return err
 	}
 	switch {
@@ -210,7 +214,7 @@ func (h *Holder) apply(ctx context.Context, d Data, a *asked) error {
 	case r.Vectors && !slices.Contains(d.Policy.Apps, s.Asker):
 		return deny("the asker is no application of this node")
 	case s.Epsilon > 0 && max(s.Epsilon, a.Strict) <= d.Policy.Auto.Float64():
-		_, err := h.register(ctx, decision, s.Asker, s.ID, s.Data, budget.Release{}, word{Approved: true, By: "policy", Why: fmt.Sprintf("at most epsilon %v", d.Policy.Auto)})
+		_, err := h.register(ctx, decision, a, whole, budget.Release{}, word{Approved: true, By: "policy", Why: fmt.Sprintf("at most epsilon %v", d.Policy.Auto)})
 		return err
 	}
 	return nil
@@ -250,7 +254,7 @@ func (h *Holder) granted(ctx context.Context, asker, id string) (*asked, Data, e
 	if !ok {
 		return nil, d, fmt.Errorf("%w: the data are gone", ErrRequest)
 	}
-	said, err := h.registered(ctx, decision, asker, id, d.Name)
+	said, err := h.registered(ctx, decision, a, whole)
 	switch {
 	case err != nil:
 		return nil, d, err
@@ -259,7 +263,7 @@ func (h *Holder) granted(ctx context.Context, asker, id string) (*asked, Data, e
 	case !said.Approved:
 		return nil, d, fmt.Errorf("%w: %s", ErrDenied, said.Why)
 	}
-	if said, err = h.registered(ctx, refusal, asker, id, d.Name); err != nil || said != nil {
+	if said, err = h.registered(ctx, refusal, a, whole); err != nil || said != nil {
 		return nil, d, errors.Join(err, ErrRefused)
 	}
 	p := a.Request.Plan
@@ -270,11 +274,11 @@ func (h *Holder) granted(ctx context.Context, asker, id string) (*asked, Data, e
 	if err != nil {
 		return nil, d, err
 	}
-	whole, err := h.charged(ctx, d, p, e)
+	all, err := h.charged(ctx, d, p, e)
 	if err != nil {
 		return nil, d, err
 	}
-	_, err = h.register(ctx, charge, asker, id, d.Name, budget.Release{Events: []privacy.Event{whole}, Delta: p.Privacy.Delta}, word{By: a.Status.What})
+	_, err = h.register(ctx, charge, a, whole, budget.Release{Events: []privacy.Event{all}, Delta: p.Privacy.Delta}, word{By: a.Status.What})
 	return a, d, h.refused(ctx, a, err)
 }
 
@@ -283,8 +287,7 @@ func (h *Holder) refused(ctx context.Context, a *asked, err error) error {
 	if !errors.Is(err, budget.ErrExceeded) {
 		return err
 	}
-	s := a.Status
-	if _, also := h.register(ctx, refusal, s.Asker, s.ID, s.Data, budget.Release{}, word{Why: err.Error()}); also != nil {
+	if _, also := h.register(ctx, refusal, a, whole, budget.Release{}, word{Why: err.Error()}); also != nil {
 		return also
 	}
 	return fmt.Errorf("%w: %w", ErrRefused, err)
@@ -293,7 +296,7 @@ func (h *Holder) refused(ctx context.Context, a *asked, err error) error {
 // earlier returns what was released to a question before, nil if nothing was.
 func (h *Holder) earlier(ctx context.Context, a *asked, round int, question string) (*released, error) {
 	s := a.Status
-	said, err := h.registered(ctx, release, s.Asker, numbered(s.ID, round), s.Data)
+	said, err := h.registered(ctx, release, a, round)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +329,7 @@ func (h *Holder) keep(ctx context.Context, a *asked, round int, r *released) err
 	if err != nil {
 		return err
 	}
-	_, err = h.register(ctx, release, a.Status.Asker, numbered(a.Status.ID, round), a.Status.Data, budget.Release{}, word{Digest: digest(text)})
+	_, err = h.register(ctx, release, a, round, budget.Release{}, word{Digest: digest(text)})
 	return err
 }
 

@@ -236,6 +236,43 @@ func TestTheBudgetsDeltaDecides(t *testing.T) {
 	}
 }
 
+// What was decided and paid for a request is not another's of the same id, also where the
+// request's file was lost, as by putting back an older copy of the folder.
+func TestALostRequestsIDStandsForNoOther(t *testing.T) {
+	dir, c := declared(t, nil)
+	h := open(t, dir, c)
+	cheap := Request{ID: "run", Reason: "r", Plan: training(1)}
+	must(h.Ask(ctx, "coordinator", cheap))
+	must(h.Decide(ctx, "coordinator", "run", true, "ada", ""))
+	must(h.Round(ctx, "coordinator", "run", first()))
+	if err := os.Remove(h.requestFile("coordinator", "run")); err != nil {
+		t.Fatal(err)
+	}
+	dear := cheap
+	dear.Plan = training(64)
+	h = open(t, dir, c)
+	if s, err := h.Ask(ctx, "coordinator", dear); !errors.Is(err, ErrOther) {
+		t.Errorf("another request of a lost one's id: %+v, %v", s, err)
+	}
+	if s, err := h.Ask(ctx, "coordinator", cheap); err != nil || s.State != Released {
+		t.Errorf("the lost request: %+v, %v", s, err)
+	}
+	// The file of another request, put where the approved one was.
+	a := must(h.asked("coordinator", "run"))
+	a.Request = dear
+	if err := store(h.requestFile("coordinator", "run"), a); err != nil {
+		t.Fatal(err)
+	}
+	q := first()
+	q.Round = 1
+	if _, err := open(t, dir, c).Round(ctx, "coordinator", "run", q); !errors.Is(err, ErrOther) {
+		t.Errorf("a round of another request: %v", err)
+	}
+	if got := spent(t, h.Books); got != 1.0/32 {
+		t.Errorf("charged %v", got)
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 // Fifty requests at once against a budget for ten: ten are released, and forty refused.
