@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/budget"
+	"github.com/discreet-dp/discreet/budget/durable"
 	"github.com/discreet-dp/discreet/collect/federated"
 	"github.com/discreet-dp/discreet/datanode"
 	"github.com/discreet-dp/discreet/filter"
@@ -267,7 +268,7 @@ func (h *Holder) granted(ctx context.Context, asker, id string) (*asked, Data, e
 		return nil, d, errors.Join(err, ErrRefused)
 	}
 	p := a.Request.Plan
-	if p == nil || p.Privacy == nil { // queries are charged as they are answered
+	if p == nil || p.Privacy == nil { // queries are charged by chargedOnce
 		return a, d, nil
 	}
 	e, err := d.event(p)
@@ -329,7 +330,10 @@ func (h *Holder) keep(ctx context.Context, a *asked, round int, r *released) err
 	if err != nil {
 		return err
 	}
-	_, err = h.register(ctx, release, a, round, budget.Release{}, word{Digest: digest(text)})
+	said, err := h.register(ctx, release, a, round, budget.Release{}, word{Digest: digest(text)})
+	if err == nil && said.Digest != digest(text) { // something else left before
+		err = ErrGone
+	}
 	return err
 }
 
@@ -484,6 +488,26 @@ func (h *Holder) turns(p federated.Plan, s Status, persons int) ([]uint16, error
 	return turns, store(path, turns)
 }
 
+// chargedOnce is the budget of a query, charged by the request's register: where the register
+// is there and no release is, nothing has left, and what is computed again is paid for.
+type chargedOnce struct {
+	*durable.Budget
+	books *Books
+	of    *asked
+}
+
+// Reserve charges the release of the query, or has been charged for it before.
+func (c chargedOnce) Reserve(ctx context.Context, r budget.Release) (budget.Reservation, error) {
+	_, err := c.books.register(ctx, charge, c.of, whole, r, word{By: r.Statement})
+	return paid{}, err
+}
+
+// paid is a charge whose answer is kept among the releases.
+type paid struct{}
+
+// Commit has nothing to add: no answer leaves before keep has made it durable.
+func (paid) Commit(context.Context, []byte) error { return nil }
+
 // Answer answers a query.
 func (h *Holder) Answer(ctx context.Context, asker, id string) (*Answered, error) {
 	defer h.lock(asker, id)()
@@ -527,7 +551,7 @@ func (h *Holder) Answer(ctx context.Context, asker, id string) (*Answered, error
 	if err := n.Set(d.Name, data); err != nil {
 		return nil, err
 	}
-	if err := n.Configure(ctx, d.Name, datanode.Adaptive{Budget: b}); err != nil {
+	if err := n.Configure(ctx, d.Name, datanode.Adaptive{Budget: chargedOnce{b, h.Books, a}}); err != nil {
 		return nil, err
 	}
 	said, err := n.QueryWith(ctx, d.Name, m) // which charges first

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/collect/federated"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn/example"
@@ -270,6 +271,47 @@ func TestALostRequestsIDStandsForNoOther(t *testing.T) {
 	}
 	if got := spent(t, h.Books); got != 1.0/32 {
 		t.Errorf("charged %v", got)
+	}
+}
+
+// A query that was stopped between its charge and its release is not charged again.
+func TestAQueryIsChargedOnce(t *testing.T) {
+	dir, c := declared(t, func(d *Data) {
+		d.Policy.Auto, d.Budget = epsilon("1"), Budget{Measure: filter.Pure, Epsilon: epsilon("1")}
+	})
+	h := open(t, dir, c)
+	must(h.Ask(ctx, "coordinator", Request{ID: "count", Reason: "r", Query: &Query{Data: "patients", Of: "count", Epsilon: epsilon("0.25")}}))
+	releases := filepath.Join(dir, "releases")
+	if err := os.Remove(releases); err != nil {
+		t.Fatal(err)
+	}
+	charged := func() float64 { return must(h.ledger.Balance(ctx, "patients")).Spent.Epsilon.Float64() }
+	for range 3 {
+		if a, err := h.Answer(ctx, "coordinator", "count"); err == nil {
+			t.Errorf("answered %v, and kept nowhere", a)
+		}
+		if charged() != 0.25 {
+			t.Errorf("charged %v", charged())
+		}
+	}
+	if err := os.Mkdir(releases, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h = open(t, dir, c)
+	if _, err := h.Answer(ctx, "coordinator", "count"); err != nil || charged() != 0.25 {
+		t.Errorf("answered at last: charged %v, %v", charged(), err)
+	}
+}
+
+// Where the register says that other bytes left, these stay.
+func TestOtherBytesDoNotLeave(t *testing.T) {
+	dir, c := declared(t, nil)
+	h := open(t, dir, c)
+	must(h.Ask(ctx, "coordinator", Request{ID: "run", Reason: "r", Plan: training(1)}))
+	a := must(h.asked("coordinator", "run"))
+	must(h.register(ctx, release, a, 0, budget.Release{}, word{Digest: "of others"}))
+	if err := h.keep(ctx, a, 0, &released{Question: "q"}); !errors.Is(err, ErrGone) {
+		t.Errorf("other bytes: %v", err)
 	}
 }
 
