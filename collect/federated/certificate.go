@@ -62,9 +62,9 @@ func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
 	}
 	switch p.Unit {
 	case Node:
-		c.Notes = append(c.Notes, "the unit is a node: all of its data, or none; a person at one node is covered by it, a person at several is not")
+		c.Notes = append(c.Notes, "the unit is a node: all of its data, or none; "+p.persons(n))
 	case Person:
-		c.Notes = append(c.Notes, fmt.Sprintf("the unit is a person at one node, of whose examples at most %d count; somebody at k nodes is covered by k times the rho", max(p.PerUnit, 1)))
+		c.Notes = append(c.Notes, fmt.Sprintf("the unit is a person at one node, of whose examples at most %d count; somebody at k nodes is covered by %s times the rho", max(p.PerUnit, 1), p.times("")))
 	}
 	c.Notes = append(c.Notes,
 		"that a node is enrolled, and in which rounds it took part, is not hidden",
@@ -76,6 +76,25 @@ func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
 		c.Notes = append(c.Notes, "each node adds all of the noise, and trusts nobody: the error is that of as many noises as nodes")
 	}
 	return c, nil
+}
+
+// times is how many times a unit's rho covers k units: what one noise hides moves k times as
+// far, so k² times the rho; noises of k nodes add up.
+func (p Plan) times(factor string) string {
+	if p.Privacy.Place == AtNodes {
+		return factor + "k"
+	}
+	return factor + "k²"
+}
+
+// persons says how a run that protects nodes covers persons. With a person and without,
+// a node's update is any two within the clip, so it moves by 2·One: as where nodes are
+// replaced, and by four times the rho of a node that comes or goes.
+func (p Plan) persons(n privacy.Neighbours) string {
+	if n == privacy.ReplaceOne {
+		return "a person at one node is covered by the rho, somebody at k nodes by " + p.times("") + " times the rho"
+	}
+	return "a person at one node is covered by 4 times the rho, somebody at k nodes by " + p.times("4") + " times the rho"
 }
 
 // Model returns the model of a run that has no more rounds, as the commands of package learn

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -682,6 +683,22 @@ func TestRefusals(t *testing.T) {
 		spoil(&p)
 		if err := p.Validate(); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// One noise hides k parts of a person at k² times the rho; noises of k nodes add up.
+func TestCertificatesCoverPersonsOfSeveralNodes(t *testing.T) {
+	for place, times := range map[Place]string{AtCoordinator: "k²", AtNodes: "k"} {
+		for unit, want := range map[Unit]string{Person: "covered by " + times + " times", Node: "by 4 times the rho, somebody at k nodes by 4" + times + " times"} {
+			p := persons(4)
+			p.Privacy.Place = place
+			if p.Unit = unit; unit == Node {
+				p.Local.Rate = 1
+			}
+			if c := must(p.Certify(privacy.AddRemove)); !strings.Contains(c.Notes[0], want) {
+				t.Errorf("%s, noise at %s: %q", unit, place, c.Notes[0])
+			}
 		}
 	}
 }
