@@ -86,7 +86,7 @@ type Round struct {
 	Absent []string      `json:"absent,omitempty"` // asked, and not there in time
 }
 
-// A Progress is what anybody may know of a run.
+// A Progress is what its asker may know of a run.
 type Progress struct {
 	ID          string                    `json:"id"`
 	Asker       string                    `json:"asker"`
@@ -215,18 +215,19 @@ func (c *Coordinator) Propose(asker string, p Proposal) (Progress, error) {
 	return r.progress(), nil
 }
 
-func (c *Coordinator) run(id string) (*run, error) {
+// run returns an asker's run. Those of others are unknown to it.
+func (c *Coordinator) run(asker, id string) (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r := c.runs[id]; r != nil {
+	if r := c.runs[id]; r != nil && r.Progress.Asker == asker {
 		return r, nil
 	}
 	return nil, ErrUnknown
 }
 
-// Progress tells how far a run has come.
-func (c *Coordinator) Progress(id string) (Progress, error) {
-	r, err := c.run(id)
+// Progress tells how far an asker's run has come.
+func (c *Coordinator) Progress(asker, id string) (Progress, error) {
+	r, err := c.run(asker, id)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -234,8 +235,8 @@ func (c *Coordinator) Progress(id string) (Progress, error) {
 }
 
 // Begin begins a run with the nodes that have approved it, without those that wait.
-func (c *Coordinator) Begin(id string) (Progress, error) {
-	r, err := c.run(id)
+func (c *Coordinator) Begin(asker, id string) (Progress, error) {
+	r, err := c.run(asker, id)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -244,8 +245,8 @@ func (c *Coordinator) Begin(id string) (Progress, error) {
 }
 
 // Model returns the model of a finished run, as a file.
-func (c *Coordinator) Model(id string) ([]byte, error) {
-	r, err := c.run(id)
+func (c *Coordinator) Model(asker, id string) ([]byte, error) {
+	r, err := c.run(asker, id)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +306,14 @@ func (c *Coordinator) save(r *run) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(path+".part", path)
+	if err := os.Rename(path+".part", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path)) // the name is durable with its folder
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // work leads a run to its end.

@@ -323,3 +323,24 @@ func TestAQuery(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// A run is its asker's: others may not see it, begin it or fetch its model.
+func TestRunsOfOthers(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	end() // nothing is led
+	c := must(New(ctx, Options{Dir: t.TempDir(), Now: time.Now}))
+	defer c.Wait()
+	must(c.Propose("ada", Proposal{ID: "run", Reason: "a test", Query: &node.Query{Data: "patients", Of: "count", Epsilon: must(privacy.ParseEpsilon("1"))}}))
+	must(c.Progress("ada", "run"))
+	_, progress := c.Progress("bob", "run")
+	_, begin := c.Begin("bob", "run")
+	_, model := c.Model("bob", "run")
+	for _, err := range []error{progress, begin, model} {
+		if !errors.Is(err, ErrUnknown) {
+			t.Errorf("another's run: %v", err)
+		}
+	}
+	if _, err := c.Model("ada", "run"); !errors.Is(err, ErrEarly) {
+		t.Errorf("one's own run: %v", err)
+	}
+}

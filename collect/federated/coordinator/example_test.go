@@ -32,7 +32,7 @@ func Example() {
 	p, err := c.Propose("analyst", coordinator.Proposal{ID: "how-many", Reason: "beds", Query: &node.Query{Data: "patients", Of: "count", Epsilon: epsilon}})
 	for err == nil && p.Phase != coordinator.Failed {
 		time.Sleep(time.Millisecond)
-		p, err = c.Progress("how-many")
+		p, err = c.Progress("analyst", "how-many")
 	}
 	fmt.Println(p.Phase, p.Why, err)
 	// Output: failed too few nodes take part: 0 of at least 1 approved <nil>

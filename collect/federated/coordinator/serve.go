@@ -62,15 +62,15 @@ func (c *Coordinator) Handler() http.Handler {
 		reply(w, g, err)
 	})
 	m.HandleFunc("GET /runs/{id}", func(w http.ResponseWriter, r *http.Request) {
-		g, err := c.Progress(r.PathValue("id"))
+		g, err := c.Progress(cluster.Caller(r), r.PathValue("id"))
 		reply(w, g, err)
 	})
 	m.HandleFunc("POST /runs/{id}/begin", func(w http.ResponseWriter, r *http.Request) {
-		g, err := c.Begin(r.PathValue("id"))
+		g, err := c.Begin(cluster.Caller(r), r.PathValue("id"))
 		reply(w, g, err)
 	})
 	m.HandleFunc("GET /runs/{id}/model", func(w http.ResponseWriter, r *http.Request) {
-		data, err := c.Model(r.PathValue("id"))
+		data, err := c.Model(cluster.Caller(r), r.PathValue("id"))
 		if err != nil {
 			reply(w, nil, err)
 			return
