@@ -47,7 +47,16 @@ func holder(path string) (pid int, err error) {
 	if whole.Type == unix.F_UNLCK {
 		return 0, nil
 	}
-	return int(whole.Pid), nil
+	return visible(whole.Pid)
+}
+
+// visible refuses what is no process here: a holder in another container, or on another machine
+// by a shared folder, has no number or a negative one, and a signal to that would reach others.
+func visible(pid int32) (int, error) {
+	if pid <= 0 {
+		return 0, errors.New("the lock is held by a process that this machine does not see")
+	}
+	return int(pid), nil
 }
 
 // apart gives a child process a session of its own, so that it survives the terminal that
