@@ -54,3 +54,20 @@ func TestCertificates(t *testing.T) {
 		t.Errorf("with crowds: %+v", c)
 	}
 }
+
+// A message that cannot be read may have been any answer: intervals hold whichever it was.
+func TestMessagesThatAreMissing(t *testing.T) {
+	p := must(shuffle.New(histogram(2, 1, 10, "2")))
+	got := must(p.Estimate([]int64{90, 104}, 100, 0.05))
+	for _, told := range [][]int64{{96, 104}, {90, 110}, {93, 107}} {
+		whole := must(p.Estimate(told, 100, 0.05))
+		for v := range told {
+			if got.Low[v] > whole.Low[v] || got.High[v] < whole.High[v] {
+				t.Errorf("answer %d: [%v, %v] does not hold [%v, %v] of %v", v, got.Low[v], got.High[v], whole.Low[v], whole.High[v], told)
+			}
+		}
+	}
+	if _, err := p.Estimate([]int64{100, 101}, 100, 0.05); err == nil {
+		t.Error("more messages than respondents send are taken")
+	}
+}

@@ -35,6 +35,10 @@ type Interval struct {
 // have answer v, the mean of its count is n_v·p + (n−n_v)·q + n·fakes/k. The messages are
 // independent, and bounds of their mean (package proportion: Clopper and Pearson's, extended
 // to unequal trials by Hoeffding 1956) are bounds of n_v.
+//
+// Messages that could not be read are missing from told. Each could have been any answer: a low
+// bound takes them for other answers, a high one for this, a count for a share of 1/k, which
+// may be biased.
 func (p *Protocol) Estimate(told []int64, respondents int64, beta float64) (*Estimate, error) {
 	if len(told) != p.Answers || respondents < 1 || !(beta > 0 && beta < 1) {
 		return nil, fmt.Errorf("%w: counts of %d answers, respondents and a beta are wanted", ErrParameter, p.Answers)
@@ -46,20 +50,22 @@ func (p *Protocol) Estimate(told []int64, respondents int64, beta float64) (*Est
 		}
 		total += t
 	}
-	if total != trials {
-		return nil, fmt.Errorf("%w: %d messages are not those of %d respondents", ErrParameter, total, respondents)
+	missing := trials - total
+	if missing < 0 {
+		return nil, fmt.Errorf("%w: %d messages are more than those of %d respondents", ErrParameter, total, respondents)
 	}
 	n := float64(respondents)
 	shift, slope := p.line()
 	e := &Estimate{Respondents: respondents}
 	bound := func(mean float64) float64 { return min(max((mean*float64(trials)-n*shift)/slope, 0), n) }
 	for _, t := range told {
-		low, high := proportion.Bounds(t, trials, beta)
-		e.Counts = append(e.Counts, (float64(t)-n*shift)/slope)
+		low, _ := proportion.Bounds(t, trials, beta)
+		_, high := proportion.Bounds(t+missing, trials, beta)
+		e.Counts = append(e.Counts, (float64(t)+float64(missing)/float64(p.Answers)-n*shift)/slope)
 		e.Low, e.High = append(e.Low, bound(low)), append(e.High, bound(high))
 	}
 	if p.Kind == Sum {
-		e.Sum = p.sum(told, respondents, trials, beta)
+		e.Sum = p.sum(told, respondents, trials, missing, beta)
 	}
 	return e, nil
 }
@@ -75,7 +81,7 @@ func (p *Protocol) line() (shift, slope float64) {
 // sum estimates Σx. A message's score is its level over k−1, from 0 to 1; with Σ_v v = k(k−1)/2
 // the mean of all scores together is Σ_i y_i·(p−q) + n·(q + fakes/k)·k/2, of numbers y_i in
 // units of the range. The rounding to levels is one of the draws.
-func (p *Protocol) sum(told []int64, respondents, trials int64, beta float64) *Interval {
+func (p *Protocol) sum(told []int64, respondents, trials, missing int64, beta float64) *Interval {
 	steps, score := float64(p.Answers-1), 0.0
 	for v, t := range told {
 		score += float64(v) / steps * float64(t)
@@ -86,9 +92,10 @@ func (p *Protocol) sum(told []int64, respondents, trials int64, beta float64) *I
 	value := func(score float64) float64 {
 		return n*lower + (upper-lower)*(score-n*shift*float64(p.Answers)/2)/slope
 	}
-	low, high := proportion.Mean(score/float64(trials), trials, beta)
+	low, _ := proportion.Mean(score/float64(trials), trials, beta)
+	_, high := proportion.Mean((score+float64(missing))/float64(trials), trials, beta)
 	clamp := func(x float64) float64 { return math.Min(math.Max(x, n*lower), n*upper) }
-	return &Interval{value(score), clamp(value(low * float64(trials))), clamp(value(high * float64(trials)))}
+	return &Interval{value(score + float64(missing)/2), clamp(value(low * float64(trials))), clamp(value(high * float64(trials)))}
 }
 
 func float(r *big.Rat) float64 {

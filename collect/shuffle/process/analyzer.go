@@ -159,9 +159,8 @@ func result(ctx context.Context, db *sql.DB, p *shuffle.Protocol) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	// Messages that are none are those of respondents who break the protocol; nothing is
-	// estimated for them, and where they are mixed with others nothing at all.
-	if r.Respondents > 0 && r.Bad == 0 {
+	// Messages that are none are those of respondents who break the protocol: they widen intervals.
+	if r.Respondents > 0 {
 		r.Estimate, err = p.Estimate(r.Told, r.Respondents, beta)
 	}
 	return r, err

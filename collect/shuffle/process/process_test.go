@@ -129,6 +129,14 @@ func TestStudy(t *testing.T) {
 	if _, err := s.people.Prepare(s.ctx, []process.Answer{{Code: "nobody's"}}); !errors.As(err, &p) || p.Type != "notEnrolled" {
 		t.Errorf("a code that nobody has: %v", err)
 	}
+	// A wrong code takes nobody else's tokens.
+	more := must(process.NewCodes(2))
+	if err := process.Enrol(s.ctx, s.owner, more); err != nil {
+		t.Fatal(err)
+	}
+	if tally, err := s.people.Report(s.ctx, []process.Answer{{Code: more[0]}, {Code: "nobody's"}, {Code: more[1]}}); tally.Accepted != 2 || !errors.As(err, &p) || p.Type != "notEnrolled" {
+		t.Errorf("a wrong code among others: %+v, %v", tally, err)
+	}
 	if again := s.results(n); again.Respondents != n {
 		t.Errorf("after repetitions the analyzer has %d respondents", again.Respondents)
 	}

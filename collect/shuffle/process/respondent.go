@@ -87,15 +87,30 @@ type Answer struct {
 // Prepare makes the envelopes of respondents, one each: it randomizes their answers, gets
 // tokens and seals. Envelopes are kept until they are delivered and sent again as they are: a
 // new one for the same answer would be a second report.
+//
+// A respondent to whom the issuer gives no tokens has no envelope (nil), and takes none from
+// others: the error joins why, beside the envelopes of the others. For any other error there
+// are none.
 func (r *Respondents) Prepare(ctx context.Context, answers []Answer) (envelopes [][]byte, err error) {
+	return r.prepare(ctx, answers, 1)
+}
+
+// prepare counts respondents from first on.
+func (r *Respondents) prepare(ctx context.Context, answers []Answer, first int) (envelopes [][]byte, err error) {
 	random := noise.NewStream(entropy.New())
+	var refused []error
 	for from := 0; from < len(answers); from += maxSignings {
 		some := answers[from:min(from+maxSignings, len(answers))]
-		tokens, err := r.tokens(ctx, some)
+		tokens, problems, err := r.tokens(ctx, some)
 		if err != nil {
 			return nil, err
 		}
 		for i, a := range some {
+			if problems[i] != nil {
+				refused = append(refused, fmt.Errorf("respondent %d: %w", first+from+i, problems[i]))
+				envelopes = append(envelopes, nil)
+				continue
+			}
 			value := a.Answer
 			if r.p.Kind == shuffle.Sum {
 				if value, err = r.p.Level(random, a.Number); err != nil {
@@ -113,11 +128,32 @@ func (r *Respondents) Prepare(ctx context.Context, answers []Answer) (envelopes 
 			envelopes = append(envelopes, e)
 		}
 	}
-	return envelopes, nil
+	return envelopes, errors.Join(refused...)
 }
 
-// tokens has two tokens signed for each respondent.
-func (r *Respondents) tokens(ctx context.Context, answers []Answer) ([][2]shuffle.Token, error) {
+// Report prepares and delivers, some at a time, so that an error loses few: no more than one
+// request's respondents have tokens and are not delivered.
+func (r *Respondents) Report(ctx context.Context, answers []Answer) (all Tally, err error) {
+	var refused []error
+	for from := 0; from < len(answers); from += maxReports {
+		envelopes, err := r.prepare(ctx, answers[from:min(from+maxReports, len(answers))], from+1)
+		if envelopes == nil {
+			return all, errors.Join(append(refused, err)...)
+		}
+		if err != nil {
+			refused = append(refused, err)
+		}
+		t, err := r.Deliver(ctx, envelopes)
+		all.Accepted, all.Repeated, all.Refused = all.Accepted+t.Accepted, all.Repeated+t.Repeated, all.Refused+t.Refused
+		if err != nil {
+			return all, errors.Join(append(refused, err)...)
+		}
+	}
+	return all, errors.Join(refused...)
+}
+
+// tokens has two tokens signed for each respondent, or says why he has none.
+func (r *Respondents) tokens(ctx context.Context, answers []Answer) (tokens [][2]shuffle.Token, problems []error, err error) {
 	requests := make([][2]*shuffle.TokenRequest, len(answers))
 	asked := make([]signing, len(answers))
 	for i, a := range answers {
@@ -125,42 +161,48 @@ func (r *Respondents) tokens(ctx context.Context, answers []Answer) ([][2]shuffl
 		for j, by := range []shuffle.Reader{shuffle.First, shuffle.Last} {
 			request, err := r.p.RequestToken(r.issuer, by)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			requests[i][j], asked[i].Blinded[j] = request, request.Blinded
 		}
 	}
 	text, err := json.Marshal(asked)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var got []signatures
 	if err := retry(ctx, func() error {
 		return ask(ctx, r.station, Issuer, http.MethodPost, "/sign", bytes.NewReader(text), &got)
 	}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(got) != len(answers) {
-		return nil, errors.New("the issuer answers for others")
+		return nil, nil, errors.New("the issuer answers for others")
 	}
-	tokens := make([][2]shuffle.Token, len(answers))
+	tokens, problems = make([][2]shuffle.Token, len(answers)), make([]error, len(answers))
 	for i, g := range got {
 		if g.Problem != "" {
-			return nil, fmt.Errorf("respondent %d: %w", i+1, &cluster.Problem{Type: g.Problem, Status: http.StatusForbidden})
+			problems[i] = &cluster.Problem{Type: g.Problem, Status: http.StatusForbidden}
+			continue
 		}
 		for j := range tokens[i] {
 			if tokens[i][j], err = requests[i][j].Finish(g.Signed[j]); err != nil {
-				return nil, err
+				problems[i] = err
+				break
 			}
 		}
 	}
-	return tokens, nil
+	return tokens, problems, nil
 }
 
-// Deliver sends envelopes to the first shuffler until it acknowledges all of them.
+// Deliver sends envelopes to the first shuffler until it acknowledges all of them. Those that
+// are nil are left out.
 func (r *Respondents) Deliver(ctx context.Context, envelopes [][]byte) (all Tally, err error) {
 	for from := 0; from < len(envelopes); from += maxReports {
 		some := bytes.Join(envelopes[from:min(from+maxReports, len(envelopes))], nil)
+		if len(some) == 0 {
+			continue
+		}
 		var t Tally
 		if err := retry(ctx, func() error { return ask(ctx, r.station, Hop1, http.MethodPost, "/reports", bytes.NewReader(some), &t) }); err != nil {
 			return all, err

@@ -240,17 +240,10 @@ acknowledged them, the same bytes each time.`,
 			return err
 		}
 		done := t.Busy(ctx, "sending reports")
-		envelopes, err := people.Prepare(ctx, all)
-		var tally process.Tally
-		if err == nil {
-			tally, err = people.Deliver(ctx, envelopes)
-		}
+		tally, err := people.Report(ctx, all)
 		done()
-		if err != nil {
-			return told(err)
-		}
 		t.Say("%d reports accepted, %d repeated, %d refused\n", tally.Accepted, tally.Repeated, tally.Refused)
-		return nil
+		return told(err)
 	}
 	return c
 }
@@ -293,6 +286,9 @@ not in it.`,
 			return t.WriteJSON(r)
 		}
 		t.Say("%d respondents, in batches of %d or more\n", r.Respondents, r.Certificate.Respondents)
+		if r.Bad > 0 {
+			t.Say("%d messages cannot be read; intervals are wide enough for any answers in them\n", r.Bad)
+		}
 		if r.Estimate != nil {
 			estimates(t, r.Estimate)
 		}
