@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -292,6 +293,9 @@ func TestHoldersAsk(t *testing.T) {
 	w := layOut(t, setting{rows: [][]string{patients(0, 3), patients(9, 4)}, parties: 2}).run()
 	h := w.holders[0]
 	h.People = w.people[0]
+	offer := encode(t, w.statement("SELECT count(*) AS n FROM visits", "1"))
+	got, _ := w.as("bob", w.federation.Holders[0], http.MethodPost, "/offers", offer)
+	w.expect("while there is no account", "", got)
 	if err := w.people[0].Add(t.Context(), "test", "anna", people.Analyst, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -303,6 +307,8 @@ func TestHoldersAsk(t *testing.T) {
 		}
 		return ""
 	}
+	got, _ = w.as("bob", w.federation.Holders[0], http.MethodPost, "/offers", offer)
+	w.expect("with no account among others", unauthorized, got)
 	if _, err := w.askAs("bob", text, "1"); code(err) != "D244" {
 		t.Errorf("bob, who has no account, gets %v", err)
 	}

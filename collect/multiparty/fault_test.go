@@ -231,6 +231,8 @@ func TestAnswersThatAreLost(t *testing.T) {
 	if !bytes.Equal(first, again) {
 		t.Errorf("the reply was %s and is %s", first, again)
 	}
+	got, _ = w.as("bob", h1, http.MethodPut, "/tasks/"+m.hash, m.data)
+	w.expect("anna's reply for bob", unauthorized, got)
 	got, _ = w.as("anna", h2, http.MethodPut, "/tasks/"+m.hash, m.data)
 	w.expect("the other holder", "", got)
 	if w.spent(0) != 1000 || w.spent(1) != 1000 {

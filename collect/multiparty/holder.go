@@ -1,6 +1,7 @@
 package multiparty
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -25,14 +26,20 @@ type HolderOptions struct {
 	Identity   *Identity
 	State      string // the file
 	Database   *discreet.Database
-	// People, if it is not nil, has an account for every asker who may ask, with quotas and
-	// limits. If it is nil the askers of the federation may ask, and the budget alone bounds them.
+	// People, if it has any account, has one for every asker who may ask, with quotas and limits.
+	// While it has none, or is nil, the askers of the federation may ask, and the budget alone
+	// bounds them.
 	People  *people.Accounts
 	Catalog []byte // its digest, which approvals bind
 	Now     func() time.Time
 	Log     *slog.Logger
 	// Patience is how long a party may take to answer.
 	Patience time.Duration
+	// Step pads the time that a charged task takes, as others see it, to whole steps, counted
+	// from the request. 0: 50 ms.
+	Step time.Duration
+	// Time is how long the engine may take. 0: an hour. Nothing else ends a task that was charged.
+	Time time.Duration
 }
 
 // A Holder answers for private data: it offers, charges, and shares.
@@ -77,6 +84,15 @@ func (h *Holder) Handler() http.Handler {
 	return mux
 }
 
+// accounts reports whether there are accounts now: an owner may add the first while the holder runs.
+func (h *Holder) accounts(ctx context.Context) (bool, error) {
+	if h.People == nil {
+		return false, nil
+	}
+	all, err := h.People.List(ctx)
+	return len(all) > 0, err
+}
+
 // prepare plans a statement for an asker, who sees the tables that the account may.
 func (h *Holder) prepare(ctx context.Context, from Member, s *Statement) (*discreet.Statement, discreet.Payer, error) {
 	payer := discreet.Payer{Catalog: h.Catalog}
@@ -85,7 +101,11 @@ func (h *Holder) prepare(ctx context.Context, from Member, s *Statement) (*discr
 		return nil, payer, err
 	}
 	db := h.Database
-	if h.People != nil {
+	accounts, err := h.accounts(ctx)
+	if err != nil {
+		return nil, payer, err
+	}
+	if accounts {
 		account, err := h.People.Certified(ctx, from.Name)
 		if errors.Is(err, people.ErrSignIn) {
 			return nil, payer, problem(unauthorized, "the asker has no account at this holder")
@@ -135,6 +155,9 @@ type Reply struct {
 	Remaining discreet.Remaining `json:"remaining"`
 }
 
+// attempts is how often a task begins anew, where an owner changed the rules meanwhile.
+const attempts = 3
+
 // alone lets one request at a time carry out a task.
 func (h *Holder) alone(ctx context.Context, task string) (done func(), err error) {
 	for {
@@ -163,7 +186,7 @@ func (h *Holder) alone(ctx context.Context, task string) (done func(), err error
 // task answers a task once, and hands its shares out until every party has its own. Asked
 // again it sends what is left, of the same bytes, and replies the same.
 func (h *Holder) task(r *http.Request, from Member) ([]byte, error) {
-	hash := r.PathValue("task")
+	came, hash := h.Now(), r.PathValue("task")
 	data, err := body(r)
 	if err != nil {
 		return nil, err
@@ -173,7 +196,7 @@ func (h *Holder) task(r *http.Request, from Member) ([]byte, error) {
 		return nil, err
 	}
 	defer done()
-	reply, err := h.replied(r.Context(), hash, data)
+	reply, err := h.replied(r.Context(), hash, data, from)
 	if err != nil {
 		return nil, err
 	}
@@ -185,15 +208,20 @@ func (h *Holder) task(r *http.Request, from Member) ([]byte, error) {
 		if task.Asker != from.Name {
 			return nil, problem(unauthorized, "somebody else has asked this")
 		}
-		if reply, err = h.carryOut(r.Context(), hash, data, task, from); err != nil {
+		for range attempts {
+			if reply, err = h.carryOut(r.Context(), hash, data, task, from, came); !errors.Is(err, ledger.ErrRulesChanged) {
+				break
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return reply, h.handOut(r.Context(), hash)
 }
 
-// replied is the reply of a task that was answered; nil of another.
-func (h *Holder) replied(ctx context.Context, hash string, data []byte) (reply []byte, err error) {
+// replied is the reply of a task of an asker's that was answered; nil of another.
+func (h *Holder) replied(ctx context.Context, hash string, data []byte, from Member) (reply []byte, err error) {
 	if digest(data) != hash {
 		return nil, problem(taskMismatch, "the digest is not that of the task")
 	}
@@ -201,7 +229,17 @@ func (h *Holder) replied(ctx context.Context, hash string, data []byte) (reply [
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return reply, err
+	if err != nil {
+		return nil, err
+	}
+	var task Task
+	if err := strict(data, &task); err != nil {
+		return nil, err
+	}
+	if task.Asker != from.Name {
+		return nil, problem(unauthorized, "somebody else has asked this")
+	}
+	return reply, nil
 }
 
 // joint designs a task's statement, if the task says of this holder what is so.
@@ -231,7 +269,7 @@ func (h *Holder) joint(ctx context.Context, task *Task, from Member) (*discreet.
 }
 
 // carryOut charges a task and makes its shares durable.
-func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *Task, from Member) (reply []byte, err error) {
+func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *Task, from Member, came time.Time) (reply []byte, err error) {
 	j, payer, err := h.joint(ctx, task, from)
 	if err != nil {
 		return nil, err
@@ -243,7 +281,12 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 	if err := h.present(ctx); err != nil { // before anything is charged
 		return nil, err
 	}
-	shared, err := j.Share(ctx, payer, hash, func(s *discreet.Shared) error {
+	payer.Measured = func() { h.wait(came) }
+	// Who hangs up ends nothing from here on. Else the charge would be lost, and whether it was
+	// would tell how long the engine took.
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(h.Time, time.Hour))
+	defer cancel()
+	shared, err := j.Share(within, payer, hash, func(s *discreet.Shared) error {
 		cost, err := json.Marshal(s.Cost)
 		if err != nil {
 			return err
@@ -251,7 +294,6 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 		if reply, err = json.Marshal(Reply{h.Name, j.Domain(), cost, s.Remaining}); err != nil {
 			return err
 		}
-		// The charge is made: what becomes of the request must not lose it.
 		return h.keep(context.WithoutCancel(ctx), hash, data, task, reply, func(party int) shareMessage {
 			return shareMessage{Task: data, Bits: j.Bits(), Noise: demanded, Share: s.Shares[party]}
 		})
@@ -268,6 +310,16 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 		clear(s)
 	}
 	return reply, nil
+}
+
+// wait waits for the next whole step after a request came.
+func (h *Holder) wait(came time.Time) {
+	time.Sleep(h.left(came))
+}
+
+func (h *Holder) left(came time.Time) time.Duration {
+	step := cmp.Or(h.Step, 50*time.Millisecond)
+	return step - max(0, h.Now().Sub(came))%step
 }
 
 // keep stores a task with what is to be sent.
@@ -348,6 +400,10 @@ type executor interface {
 // witness compares what a party has written with what it had before it was asked. A party whose
 // state is a copy of an older one could draw noise twice on one sum, and the difference would
 // tell the noise.
+//
+// It does not notice a copy that lacks no record but those of shares whose acknowledgement was
+// lost: a share that never came and one that a restored party has forgotten look the same. The
+// documents say so.
 func (h *Holder) witness(ctx context.Context, db executor, party string, before, records int64) error {
 	if records < before {
 		h.Log.Error("party was restored from an older copy", "party", party, "records", records, "before", before)

@@ -229,7 +229,8 @@ func (p *Party) share(r *http.Request, from Member) ([]byte, error) {
 	if err := ring.Check(m.Share, values); err != nil {
 		return nil, problem(invalidMessage, "the share is no vector of so many values")
 	}
-	return p.keep(r.Context(), hash, task, d, from.Name, data, m.Share)
+	// A connection that is cut while the sum is made must not undo it: the holder asks again.
+	return p.keep(context.WithoutCancel(r.Context()), hash, task, d, from.Name, data, m.Share)
 }
 
 // received answers a share that is here already, or refuses another one in its place.

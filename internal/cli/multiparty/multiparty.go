@@ -248,16 +248,12 @@ func open(ctx context.Context, w *workplace.Workplace, o collect.HolderOptions) 
 	return h, nil
 }
 
-// accounts opens the ledger's accounts, if it has any.
+// accounts opens the ledger's accounts. There may be none yet.
 func accounts(ctx context.Context, w *workplace.Workplace) (*people.Accounts, error) {
 	all, err := people.Open(ctx, people.Options{Path: w.LedgerPath + people.Suffix, Ledger: w.Ledger, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
 	w.Keep(all)
-	listed, err := all.List(ctx)
-	if err != nil || len(listed) == 0 {
-		return nil, err
-	}
 	return all, nil
 }
