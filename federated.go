@@ -28,6 +28,7 @@ import (
 type Offer struct {
 	Domain     string `json:"domain"`
 	Neighbours string `json:"neighbours"`
+	Measure    string `json:"measure"` // in which the domain is charged
 	// Elsewhere says that units of the domain may have rows at other holders too.
 	Elsewhere bool             `json:"units_elsewhere,omitempty"`
 	Releases  []OfferedRelease `json:"releases"`
@@ -74,6 +75,9 @@ type OfferedAggregate struct {
 // maxShared bounds the integers of a federated statement: a party gets some 24 bytes of each.
 const maxShared = 500_000
 
+// maxDigits bounds the text of a sensitivity in an offer.
+const maxDigits = 400
+
 // Offer is what the statement's holder says of it to a federation. It refuses what cannot be
 // added up over holders.
 func (s *Statement) Offer() (*Offer, error) {
@@ -82,7 +86,7 @@ func (s *Statement) Offer() (*Offer, error) {
 		return nil, s.notFederated(diagnostic.Span{}, "the statement asks nothing of private tables",
 			"there is nothing to share or to hide", "ask one holder: discreet query without --federation")
 	}
-	o := &Offer{Domain: c.Domain.ID, Neighbours: c.Domain.Neighbours.String(), Elsewhere: c.Domain.UnitsElsewhere}
+	o := &Offer{Domain: c.Domain.ID, Neighbours: c.Domain.Neighbours.String(), Measure: c.Domain.Measure, Elsewhere: c.Domain.UnitsElsewhere}
 	values := 0
 	for i, r := range c.Releases {
 		if err := s.addsUp(r); err != nil {
@@ -91,6 +95,10 @@ func (s *Statement) Offer() (*Offer, error) {
 		out := OfferedRelease{Keys: []OfferedKey{}, Groups: 1, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Components: []OfferedComponent{}, Aggregates: []OfferedAggregate{}}
 		for j, k := range r.Keys {
 			domain := s.compiled.domains[i][j]
+			if len(domain) == 0 {
+				return nil, s.notFederated(r.Span, "a grouping key's public domain has no values",
+					"there would be no group, and nothing to share", "declare the key's values")
+			}
 			out.Keys = append(out.Keys, OfferedKey{k.Name, k.Expr.Type().String(), len(domain), digestValues(domain)})
 			out.Groups *= len(domain) // bounded when the statement was compiled
 		}
@@ -201,7 +209,7 @@ func JoinOffers(names []string, offers []*Offer) (*Offer, error) {
 				Try("their owners agree on it; bounds of rows and groups may differ"))
 		}
 	}
-	joint := &Offer{Neighbours: first.Neighbours}
+	joint := &Offer{Neighbours: first.Neighbours, Measure: first.Measure}
 	for _, o := range offers {
 		joint.Elsewhere = joint.Elsewhere || o.Elsewhere
 	}
@@ -211,7 +219,11 @@ func JoinOffers(names []string, offers []*Offer) (*Offer, error) {
 		for j := range r.Components {
 			together := new(big.Int)
 			for _, o := range offers {
-				moved, ok := new(big.Int).SetString(o.Releases[i].Components[j].PerGroup, 10)
+				text := o.Releases[i].Components[j].PerGroup
+				if len(text) > maxDigits { // to read it takes time that grows faster than it
+					return nil, errors.New("join offers: a sensitivity is too long")
+				}
+				moved, ok := new(big.Int).SetString(text, 10)
 				switch {
 				case !ok || moved.Sign() <= 0:
 					return nil, errors.New("join offers: a sensitivity is not positive")
@@ -240,6 +252,8 @@ func (o *Offer) differs(from *Offer) string {
 	switch {
 	case o.Neighbours != from.Neighbours:
 		return "the neighbouring relation"
+	case o.Measure != from.Measure:
+		return "the measure of the budget"
 	case len(o.Releases) != len(from.Releases):
 		return "what is released"
 	}
@@ -278,11 +292,16 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties int) (*Joint,
 	if parties < 2 || parties > 100 {
 		return nil, errors.New("join federation: want 2 to 100 parties")
 	}
-	joint, err := JoinOffers(names, offers)
+	own, err := s.Offer()
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.Offer()
+	for _, o := range offers {
+		if o != nil && len(o.Releases) > len(own.Releases) {
+			return nil, errors.New("join federation: an offer has more releases than the statement")
+		}
+	}
+	joint, err := JoinOffers(names, offers)
 	if err != nil {
 		return nil, err
 	}
@@ -377,7 +396,16 @@ func (j *Joint) Request(by Payer, task string) (ledger.Request, error) {
 	r := j.s.Request(by)
 	r.IdempotencyKey, r.RefuseUnfinished = "federation task "+task, true
 	// An approval binds the statement of a federation, which no stored answer is for.
-	digest := sha256.Sum256(append([]byte("federation\x00"), j.s.fingerprint[:]...))
+	// It binds with whom, too: other holders or parties are another statement.
+	bound, err := json.Marshal(struct {
+		Federation []byte
+		Holders    []string
+		Parties    int
+	}{j.s.fingerprint[:], j.holders, j.parties})
+	if err != nil {
+		return r, fmt.Errorf("encode federation: %w", err)
+	}
+	digest := sha256.Sum256(bound)
 	r.Repetition, r.Fresh = digest[:], true
 	parameters, err := json.Marshal(struct {
 		Parameters json.RawMessage `json:"parameters"`

@@ -128,6 +128,7 @@ func TestRefused(t *testing.T) {
 		"other bounds of an average": {setting{rows: rows, change: []map[string]string{nil, {"upper = 100": "upper = 90"}}}, "SELECT avg(age) FROM visits", "D241", "bounds"},
 		"other domains":              {setting{rows: rows, change: []map[string]string{nil, {`"a", "b", "c"`: `"a", "b"`}}}, "SELECT ward, count(*) FROM visits GROUP BY ward", "D241", "domain"},
 		"another relation":           {setting{rows: rows, change: []map[string]string{nil, {"# domain": `neighbours = "replace-one"`}}}, "SELECT count(*) FROM visits", "D241", "relation"},
+		"another measure":            {setting{rows: rows, change: []map[string]string{nil, {`measure = "pure"`: `measure = "approx"`, "# domain": "delta = 1e-6"}}}, "SELECT count(*) FROM visits", "D241", "measure"},
 		"an unknown table at one":    {setting{rows: rows, change: []map[string]string{nil, {"tables.visits": "tables.stays"}}}, "SELECT count(*) FROM visits", "", "h2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,6 +228,46 @@ func TestJointDistance(t *testing.T) {
 			t.Fatalf("the joint distance is %d, a neighbour's %d", got, need)
 		}
 	})
+}
+
+// A number of a million digits takes seconds to read; no member is to pay that.
+func TestLongSensitivitiesAreNotRead(t *testing.T) {
+	o := &discreet.Offer{Releases: []discreet.OfferedRelease{{MaxGroups: 1, Components: []discreet.OfferedComponent{{PerGroup: strings.Repeat("1", 401)}}}}}
+	if _, err := discreet.JoinOffers([]string{"h"}, []*discreet.Offer{o}); err == nil {
+		t.Error("a sensitivity of 401 digits is read")
+	}
+}
+
+// An owner's approval is for the holders and the parties that it names.
+func TestApprovalsBindHoldersAndParties(t *testing.T) {
+	w := layOut(t, setting{rows: [][]string{patients(0, 3)}, parties: 2}).run()
+	s := w.statement(countAll, "1")
+	prepared, payer, err := w.holders[0].prepare(t.Context(), w.federation.Askers[0], &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer, err := prepared.Offer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		holder  string
+		parties int
+	}{{"h1", 2}, {"h2", 2}, {"h1", 3}} {
+		j, err := prepared.Joint([]string{c.holder}, []*discreet.Offer{offer}, c.parties)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := j.Request(payer, "task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[string(r.Repetition)] {
+			t.Errorf("an approval for others holds for %v", c)
+		}
+		seen[string(r.Repetition)] = true
+	}
 }
 
 func encodeInt(n int64) []byte { text, _ := json.Marshal(n); return text }

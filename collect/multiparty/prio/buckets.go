@@ -50,10 +50,15 @@ CREATE TABLE IF NOT EXISTS buckets (batch TEXT PRIMARY KEY, share BLOB NOT NULL,
 `
 
 // OpenBuckets opens the state of a task, and makes it if there is none. What collections may
-// reveal in all is the budget's.
+// reveal in all is the budget's. Who takes part is public: a collection says how many there are,
+// and a checksum of their names. So a budget is of neighbours that replace one contribution by
+// another of the same name, and one that hides who takes part is refused.
 func OpenBuckets(ctx context.Context, path string, c Circuit, b filter.Budget) (*Buckets, error) {
 	if err := c.check(2); err != nil {
 		return nil, err
+	}
+	if b.Neighbours != privacy.ReplaceOne {
+		return nil, errors.New("open buckets: a collection says how many contribute, so its budget is one of neighbours that replace a contribution")
 	}
 	f, err := filter.New(b)
 	if err != nil {
@@ -223,8 +228,10 @@ type Collected struct {
 //
 // Theorem. Let one aggregator follow the protocol. What all others and the collector have of a
 // batch is its shares, which are independent of the contributions given the total, and the
-// total with that aggregator's noise. So the collection reveals the law's event, whatever noise
-// others add (package multiparty's addNoise has the argument).
+// total with that aggregator's noise. Count and checksum are functions of the names, which clients
+// draw at random and which neighbours share. So between neighbours that replace what one name
+// contributes, the collection reveals the law's event, whatever noise others add (package
+// multiparty's addNoise has the argument).
 func (b *Buckets) Collect(ctx context.Context, collection, batch string, least int64, law mechanism.Additive) (*Collected, error) {
 	if least < 1 {
 		return nil, errors.New("collect batch: one contribution is the least")
@@ -277,10 +284,8 @@ func (b *Buckets) Collect(ctx context.Context, collection, batch string, least i
 // its event would say too little.
 func (b *Buckets) hides(law mechanism.Additive) error {
 	l1, l2squared := b.circuit.Sensitivity()
-	if b.filter.Neighbours() == privacy.ReplaceOne { // one goes and another comes
-		l1.Lsh(l1, 1)
-		l2squared.Lsh(l2squared, 2)
-	}
+	l1.Lsh(l1, 1) // one goes and another comes
+	l2squared.Lsh(l2squared, 2)
 	var of, need *big.Rat
 	switch e := law.Event().(type) {
 	case privacy.DiscreteLaplace:

@@ -27,7 +27,7 @@ func epsilon(t testing.TB, text string) privacy.Epsilon {
 
 func laplace(t testing.TB, text string) mechanism.Additive {
 	t.Helper()
-	law, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(1, 1), Epsilon: epsilon(t, text)})
+	law, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(2, 1), Epsilon: epsilon(t, text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ var histogram = prio.Circuit{Kind: prio.Histogram, Length: 3, Chunk: 2}
 
 func buckets(t testing.TB, path, budget string) *prio.Buckets {
 	t.Helper()
-	b, err := prio.OpenBuckets(t.Context(), path, histogram, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, budget)})
+	b, err := prio.OpenBuckets(t.Context(), path, histogram, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, budget), Neighbours: privacy.ReplaceOne})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestBuckets(t *testing.T) {
 		}
 		return out
 	}
-	both, law := open(), laplace(t, "400") // noise with probability below e^-399
+	both, law := open(), laplace(t, "400") // noise with probability below e^-198
 	v := votes(t, 0, 2, 2)
 	commit := func(job, batch string, all [2][]prio.Prepared, want ...string) {
 		t.Helper()
@@ -148,13 +148,13 @@ func TestBuckets(t *testing.T) {
 	}
 	commit("job 4", "monday", votes(t, 1), prio.BatchCollected)
 	commit("job 5", "wednesday", votes(t, 1), prio.Accepted)
-	if _, err := prio.OpenBuckets(t.Context(), filepath.Join(dir, "0"), histogram, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, "9999")}); err == nil {
+	if _, err := prio.OpenBuckets(t.Context(), filepath.Join(dir, "0"), histogram, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, "9999"), Neighbours: privacy.ReplaceOne}); err == nil {
 		t.Error("a state was opened with a larger budget")
 	}
 }
 
 // Each aggregator adds the whole noise: one of them leaves the total as private as its law. Of
-// 300 empty batches' noise at scale 2 all are 0 with probability below 1e-100.
+// 300 values' noise at scale 4 all are 0 with probability below 1e-100.
 func TestEachAggregatorAddsTheWholeNoise(t *testing.T) {
 	b := buckets(t, filepath.Join(t.TempDir(), "state"), "1000")
 	law := laplace(t, "1/2")
@@ -181,7 +181,7 @@ func TestEachAggregatorAddsTheWholeNoise(t *testing.T) {
 			noisy++
 		}
 	}
-	if noisy < 50 { // the noise on three values is 0 with probability 0.015
+	if noisy < 50 { // the noise on three values is 0 with probability 0.002
 		t.Errorf("%d of 100 totals had noise of one aggregator", noisy)
 	}
 }
@@ -213,29 +213,37 @@ func TestCollectionsMeetTheBudget(t *testing.T) {
 	}
 }
 
+// A collection says how many contribute: a budget that would hide that is refused.
+func TestBudgetsHideNoParticipation(t *testing.T) {
+	_, err := prio.OpenBuckets(t.Context(), filepath.Join(t.TempDir(), "state"), histogram, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, "1"), Neighbours: privacy.AddRemove})
+	if err == nil {
+		t.Error("a collection with an exact count is charged as if it hid who takes part")
+	}
+}
+
 // Noise that was made for less than a contribution moves is refused, and nothing is charged.
 func TestNoiseMeetsTheCircuit(t *testing.T) {
-	one := laplace(t, "1") // of sensitivity 1
-	two, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(2, 1), Epsilon: epsilon(t, "1")})
-	if err != nil {
-		t.Fatal(err)
+	hides := func(distance int64) mechanism.Additive {
+		law, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(distance, 1), Epsilon: epsilon(t, "1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return law
 	}
 	for name, c := range map[string]struct {
 		prio.Circuit
-		privacy.Neighbours
 		law mechanism.Additive
 		ok  bool
 	}{
-		"one place":           {histogram, privacy.AddRemove, one, true},
-		"one place, replaced": {histogram, privacy.ReplaceOne, one, false},
-		"two, replaced":       {histogram, privacy.ReplaceOne, two, true},
-		"a number to 2":       {prio.Circuit{Kind: prio.Sum, Max: 2}, privacy.AddRemove, two, true},
-		"a number to 3":       {prio.Circuit{Kind: prio.Sum, Max: 3}, privacy.AddRemove, two, false},
-		"two of three places": {prio.Circuit{Kind: prio.Multihot, Length: 3, Weight: 2, Chunk: 2}, privacy.AddRemove, two, true},
-		"three of them":       {prio.Circuit{Kind: prio.Multihot, Length: 3, Weight: 3, Chunk: 2}, privacy.AddRemove, two, false},
-		"two bits":            {prio.Circuit{Kind: prio.SumVec, Length: 2, Bits: 1, Chunk: 1}, privacy.AddRemove, one, false},
+		"one place, added":    {histogram, hides(1), false},
+		"one place, replaced": {histogram, hides(2), true},
+		"a number to 2":       {prio.Circuit{Kind: prio.Sum, Max: 2}, hides(4), true},
+		"a number to 3":       {prio.Circuit{Kind: prio.Sum, Max: 3}, hides(4), false},
+		"two of three places": {prio.Circuit{Kind: prio.Multihot, Length: 3, Weight: 2, Chunk: 2}, hides(4), true},
+		"three of them":       {prio.Circuit{Kind: prio.Multihot, Length: 3, Weight: 3, Chunk: 2}, hides(4), false},
+		"two bits":            {prio.Circuit{Kind: prio.SumVec, Length: 2, Bits: 1, Chunk: 1}, hides(2), false},
 	} {
-		b, err := prio.OpenBuckets(t.Context(), filepath.Join(t.TempDir(), "state"), c.Circuit, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, "1"), Neighbours: c.Neighbours})
+		b, err := prio.OpenBuckets(t.Context(), filepath.Join(t.TempDir(), "state"), c.Circuit, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, "1"), Neighbours: privacy.ReplaceOne})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,6 +83,9 @@ func (c Circuit) Values() int { return max(1, int(c.Length)) }
 // Sensitivity is how far adding or removing one contribution moves the aggregate, in L1 and in
 // the square of L2.
 //
+// Replacing one by another moves it by at most twice as much in L1, and four times in the square
+// of L2. Buckets demand that.
+//
 // A contribution of a number moves it by Max; of a vector of numbers each by 2^Bits − 1; of a
 // place one by 1; of a multihot vector Weight of them by 1.
 func (c Circuit) Sensitivity() (l1, l2squared *big.Int) {
