@@ -276,7 +276,7 @@ func (a *asking) explained(err error, s Statement) error {
 			return err
 		}
 		return diagnostic.New("D243", diagnostic.Span{}, "%s does not answer", name).
-			Because("holders that have answered were charged, and no total exists").Try("look whether it runs: %v", err)
+			Because("holders that have answered were charged").Try("look whether it runs: %v", err)
 	}
 	switch {
 	case p.Refusal != nil:
@@ -288,7 +288,7 @@ func (a *asking) explained(err error, s Statement) error {
 		return diagnostic.New("D245", diagnostic.Span{}, "the owner of %s has denied this statement", name).Because("%s", p.Detail).Try("ask the owner, or ask for less")
 	case p.Status >= 500:
 		return diagnostic.New("D243", diagnostic.Span{}, "%s cannot go on: %s", name, p.Detail).
-			Because("holders that have answered were charged, and no total exists").Try("ask anew when all members run, at a new charge")
+			Because("holders that have answered were charged").Try("ask anew when all members run, at a new charge")
 	}
 	return diagnostic.New("D244", diagnostic.Span{}, "%s refuses: %s", name, p.Detail).Because("%s", p.Name()).Try("see docs/collect/multiparty.md")
 }
