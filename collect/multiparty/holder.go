@@ -314,7 +314,7 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 
 // wait waits for the next whole step after a request came.
 func (h *Holder) wait(came time.Time) {
-	time.Sleep(h.left(came))
+	<-time.After(h.left(came))
 }
 
 func (h *Holder) left(came time.Time) time.Duration {
