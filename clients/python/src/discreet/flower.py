@@ -83,7 +83,8 @@ class DiscreetMod:
         arrays = reply.content.array_records[key]
         after = [array.numpy() for array in arrays.values()]
         flat = np.concatenate([(a - b).ravel() for a, b in zip(after, before, strict=True)])
-        hidden, at, out = self.hide(flat), 0, OrderedDict()
+        hidden, at = self.hide(flat), 0
+        out: OrderedDict[str, Any] = OrderedDict()
         for name, shape in zip(arrays, (b.shape for b in before), strict=True):
             size = int(np.prod(shape))
             out[name] = type(arrays[name])((before[len(out)].ravel() + hidden[at : at + size]).reshape(shape).astype("f4"))
