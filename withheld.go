@@ -40,7 +40,9 @@ func isWithheld(stored []byte) bool { return bytes.HasPrefix(stored, []byte(`{"r
 
 // answerWithheld answers a statement from what was released for it before. Under an
 // idempotency key that can be the release of what the same text asked by another catalog:
-// with this statement's post-processing and bounds it would make no answer to either.
+// with this statement's post-processing and bounds it would make no answer to either. Without
+// a key the ledger has found the release by the statement's fingerprint, so that one of an
+// older version, which does not name it, is of this statement too.
 func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why string) (*Answer, error) {
 	var w struct {
 		Released []*Answer `json:"released"`
@@ -53,7 +55,8 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 	if err := json.Unmarshal(stored, &w); err != nil {
 		return nil, fmt.Errorf("read stored release: %w", err)
 	}
-	if !bytes.Equal(w.Fingerprint, s.fingerprint[:]) {
+	older := len(w.Fingerprint) == 0 && s.options.IdempotencyKey == ""
+	if !older && !bytes.Equal(w.Fingerprint, s.fingerprint[:]) {
 		return nil, refusal(ledger.ErrIdempotencyKey)
 	}
 	tables := make([]releasedTable, len(w.Released))

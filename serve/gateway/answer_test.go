@@ -87,6 +87,29 @@ func TestAnswersAreBounded(t *testing.T) {
 	if err != nil || b.Rows[0][1] != a.Rows[0][1] {
 		t.Errorf("by its key: %v, %v", b, err)
 	}
+
+	// An older version did not store whose release it is. The ledger knows, where no key names it.
+	whole, err := discreet.Open(t.Context(), discreet.Config{Catalog: config.Catalog, Engine: config.Engine, Ledger: config.Ledger, Now: config.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, refused := range map[string]bool{"": false, "older": true} {
+		o := discreet.QueryOptions{Analyst: "older", Repeat: key == "", IdempotencyKey: key, Spend: rho(t, "0.01").Spend}
+		s, err := whole.Prepare(t.Context(), charged, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reservation, err := config.Ledger.Reserve(t.Context(), s.Request(discreet.Payer{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := config.Ledger.Commit(t.Context(), reservation, []byte(`{"released":[{"columns":[],"rows":[]}],"cost":{}}`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Answer(t.Context(), discreet.Payer{}); errors.Is(err, ledger.ErrIdempotencyKey) != refused {
+			t.Errorf("what an older version stored under the key %q: %v", key, err)
+		}
+	}
 }
 
 // TestKeyedAnswersAreOfOneStatement: what an idempotency key stands for is no answer to what
