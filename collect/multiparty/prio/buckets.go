@@ -224,7 +224,8 @@ type Collected struct {
 
 // Collect charges a collection of a batch, adds the whole noise of a law to this aggregator's
 // share, and closes the batch, once: asked again, the same collection gets the same bytes, and
-// another is refused. The batch must have at least so many contributions.
+// another is refused. The batch must have at least so many contributions, and total and noise
+// of 255 aggregators must fit the field: with epsilon 1 numbers to some 2^48 do.
 //
 // Theorem. Let one aggregator follow the protocol. What all others and the collector have of a
 // batch is its shares, which are independent of the contributions given the total, and the
@@ -262,10 +263,17 @@ func (b *Buckets) Collect(ctx context.Context, collection, batch string, least i
 	if bucket.count < least {
 		return nil, Refusal(BatchSize)
 	}
+	// A total beyond half the prime would be read as another one, with the wrong sign. How many
+	// aggregators add noise is not known here: at most as many as there may be.
+	f := b.circuit.Field()
+	if holds, err := f.Holds(bucket.count, b.circuit.most(), maxAggregates, law); err != nil {
+		return nil, fmt.Errorf("collect batch: %w", err)
+	} else if !holds {
+		return nil, fmt.Errorf("collect batch: %d contributions of up to %d, with noise, can be more than the field of the circuit holds", bucket.count, b.circuit.most())
+	}
 	if err := b.charge(ctx, tx, law); err != nil {
 		return nil, err
 	}
-	f := b.circuit.Field()
 	if err := f.AddNoise(noise.System(), bucket.share, law); err != nil {
 		return nil, err
 	}

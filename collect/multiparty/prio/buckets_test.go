@@ -221,7 +221,8 @@ func TestBudgetsHideNoParticipation(t *testing.T) {
 	}
 }
 
-// Noise that was made for less than a contribution moves is refused, and nothing is charged.
+// Noise that was made for less than a contribution moves is refused, and so is what the field
+// may not hold: it would be read as another number. Nothing is charged.
 func TestNoiseMeetsTheCircuit(t *testing.T) {
 	hides := func(distance int64) mechanism.Additive {
 		law, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(distance, 1), Epsilon: epsilon(t, "1")})
@@ -242,6 +243,9 @@ func TestNoiseMeetsTheCircuit(t *testing.T) {
 		"two of three places": {prio.Circuit{Kind: prio.Multihot, Length: 3, Weight: 2, Chunk: 2}, hides(4), true},
 		"three of them":       {prio.Circuit{Kind: prio.Multihot, Length: 3, Weight: 3, Chunk: 2}, hides(4), false},
 		"two bits":            {prio.Circuit{Kind: prio.SumVec, Length: 2, Bits: 1, Chunk: 1}, hides(2), false},
+		"two bits, replaced":  {prio.Circuit{Kind: prio.SumVec, Length: 2, Bits: 1, Chunk: 1}, hides(4), true},
+		"a number to 2^40":    {prio.Circuit{Kind: prio.Sum, Max: 1 << 40}, hides(1 << 41), true},
+		"more than the field": {prio.Circuit{Kind: prio.Sum, Max: 1 << 60}, hides(1 << 61), false},
 	} {
 		b, err := prio.OpenBuckets(t.Context(), filepath.Join(t.TempDir(), "state"), c.Circuit, filter.Budget{Measure: filter.Pure, Epsilon: epsilon(t, "1"), Neighbours: privacy.ReplaceOne})
 		if err != nil {

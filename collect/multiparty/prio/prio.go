@@ -80,6 +80,17 @@ func (c Circuit) check(aggregators int) error {
 // Values is how many numbers an aggregate has.
 func (c Circuit) Values() int { return max(1, int(c.Length)) }
 
+// most is what a value of one contribution is at most.
+func (c Circuit) most() uint64 {
+	switch c.Kind {
+	case Sum:
+		return c.Max
+	case SumVec:
+		return 1<<c.Bits - 1
+	}
+	return 1
+}
+
 // Sensitivity is how far adding or removing one contribution moves the aggregate, in L1 and in
 // the square of L2.
 //
@@ -89,13 +100,10 @@ func (c Circuit) Values() int { return max(1, int(c.Length)) }
 // A contribution of a number moves it by Max; of a vector of numbers each by 2^Bits − 1; of a
 // place one by 1; of a multihot vector Weight of them by 1.
 func (c Circuit) Sensitivity() (l1, l2squared *big.Int) {
-	moved, each := big.NewInt(1), big.NewInt(1)
+	moved, each := big.NewInt(1), new(big.Int).SetUint64(c.most())
 	switch c.Kind {
-	case Sum:
-		each.SetUint64(c.Max)
 	case SumVec:
 		moved.SetUint64(uint64(c.Length))
-		each.SetUint64(uint64(1)<<c.Bits - 1)
 	case Multihot:
 		moved.SetUint64(uint64(c.Weight))
 	}
