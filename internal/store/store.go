@@ -17,7 +17,8 @@ import (
 )
 
 // Open opens a file, and makes it if there is none. It refuses one that others can read
-// or change. Every commit is on stable storage.
+// or change. Every commit is on stable storage; what is deleted is overwritten in the file,
+// though not in its log until a checkpoint.
 func Open(path string) (*sql.DB, error) {
 	f, err := custody.New(path)
 	if err == nil {
@@ -48,7 +49,7 @@ func Existing(path string) (*sql.DB, error) {
 		name = "/" + name
 	}
 	return sql.Open("sqlite", "file://"+name+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=trusted_schema(OFF)&_pragma=temp_store(MEMORY)")
+		"&_pragma=trusted_schema(OFF)&_pragma=temp_store(MEMORY)&_pragma=secure_delete(ON)")
 }
 
 // Copy copies a file that there is to one that there is not, as it is at one moment.

@@ -139,7 +139,7 @@ func database(ctx context.Context, s *cluster.Station, schema string) (*sql.DB, 
 	}
 	// One connection: what a role does to its file, it does in one order.
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, "PRAGMA secure_delete = ON; "+schema); err != nil {
+	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the state of %s: %w", s.Name(), err), db.Close())
 	}
 	return db, nil
