@@ -220,11 +220,7 @@ func (s *Station) ready(r Ready) error {
 	if err != nil {
 		return err
 	}
-	part := s.File(readyFile + ".part")
-	if err := custody.Write(part, append(text, '\n')); err != nil {
-		return err
-	}
-	return os.Rename(part, s.File(readyFile))
+	return custody.Replace(s.File(readyFile), append(text, '\n'))
 }
 
 // Run is the process of the role that stands in a folder, until the context ends.

@@ -157,6 +157,31 @@ func Write(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// Replace writes a file for its owner alone, whole or not at all: it and its name are on
+// stable storage when Replace returns. One writer at a time; a kill can leave path.part, which
+// the next one takes.
+func Replace(path string, text []byte) error {
+	f, err := Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".part", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
 // Folder makes a folder, and those on the way to it, that its owner alone can enter, where
 // there is none.
 func Folder(path string) error { return os.MkdirAll(path, 0o700) }

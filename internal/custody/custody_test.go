@@ -144,3 +144,27 @@ func TestGuard(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 }
+
+// A file is replaced whole: its owner's alone, also where a writer was killed before it was done.
+func TestReplaced(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	path := filepath.Join(must(filepath.EvalSymlinks(t.TempDir())), "file")
+	if err := os.WriteFile(path+".part", []byte("a long text that was not finished"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"one", "another", ""} {
+		if err := Replace(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(must(os.ReadFile(path))); got != text {
+			t.Errorf("%q was written, %q is read", text, got)
+		}
+		if info := must(os.Stat(path)); info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v", info.Mode())
+		}
+		if _, err := os.Lstat(path + ".part"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the part is left: %v", err)
+		}
+	}
+}

@@ -297,23 +297,7 @@ func (c *Coordinator) save(r *run) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(c.options.Dir, "runs", r.Proposal.ID+".json")
-	f, err := custody.Create(path + ".part")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".part", path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path)) // the name is durable with its folder
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return custody.Replace(filepath.Join(c.options.Dir, "runs", r.Proposal.ID+".json"), text)
 }
 
 // work leads a run to its end.

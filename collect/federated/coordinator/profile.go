@@ -90,10 +90,7 @@ func madeNode(ctx context.Context, s *cluster.Station) error {
 	}
 	path := s.File(madeFile)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := custody.Write(path+".part", []byte(patients(c.Number, c.Patients))); err != nil {
-			return err
-		}
-		if err := os.Rename(path+".part", path); err != nil {
+		if err := custody.Replace(path, []byte(patients(c.Number, c.Patients))); err != nil {
 			return err
 		}
 	}

@@ -122,22 +122,7 @@ func store(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	f, err := custody.Create(path + ".part")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".part", path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return custody.Replace(path, text)
 }
 
 // The registers of a request.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
@@ -36,34 +35,11 @@ func secret(s *cluster.Station, name string, make func() ([]byte, error)) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	if err := keep(path, []byte(hex.EncodeToString(k))); err != nil {
+	// A key that others know must not be lost with the power.
+	if err := custody.Replace(path, []byte(hex.EncodeToString(k))); err != nil {
 		return nil, err
 	}
 	return k, nil
-}
-
-// keep writes a file whole, onto stable storage with its name: a key that others know must not
-// be lost with the power.
-func keep(path string, text []byte) error {
-	f, err := custody.Create(path + ".part")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".part", path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // sealKey is the key by which a role opens what is sealed for it.
