@@ -5,6 +5,7 @@ package multiparty
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,14 +43,19 @@ func TestWhoHangsUpLosesNoTask(t *testing.T) {
 	if h.Database, err = discreet.Open(t.Context(), discreet.Config{Catalog: c, Engine: hangUp{e, cut}, Ledger: w.ledgers[0], Now: w.now}); err != nil {
 		t.Fatal(err)
 	}
+	now, paused := w.now(), []time.Duration(nil)
+	h.Now, h.pause = func() time.Time { return now }, func(d time.Duration) { paused = append(paused, d) }
 	m := w.task(countAll)
 	task, err := decodeTask(m.data, m.hash, w.federation, w.now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := h.carryOut(ctx, m.hash, m.data, task, w.federation.Askers[0], w.now())
+	first, err := h.carryOut(ctx, m.hash, m.data, task, w.federation.Askers[0], now.Add(-120*time.Millisecond))
 	if err != nil || ctx.Err() == nil {
 		t.Fatalf("the task of who hung up: %v (the request: %v)", err, ctx.Err())
+	}
+	if !slices.Equal(paused, []time.Duration{30 * time.Millisecond}) {
+		t.Errorf("120 ms after the task came the holder waited %v for its step", paused)
 	}
 	again, err := h.replied(t.Context(), m.hash, m.data, w.federation.Askers[0])
 	if err != nil || string(again) != string(first) {

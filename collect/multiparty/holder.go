@@ -45,7 +45,8 @@ type HolderOptions struct {
 // A Holder answers for private data: it offers, charges, and shares.
 type Holder struct {
 	HolderOptions
-	db *sql.DB
+	db    *sql.DB
+	pause func(time.Duration)
 
 	mu      sync.Mutex
 	running map[string]chan struct{} // by task: closed when the request that carries it out ends
@@ -68,7 +69,7 @@ func OpenHolder(ctx context.Context, o HolderOptions) (*Holder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open holder: %w", err)
 	}
-	return &Holder{HolderOptions: o, db: db, running: map[string]chan struct{}{}}, nil
+	return &Holder{HolderOptions: o, db: db, pause: func(d time.Duration) { <-time.After(d) }, running: map[string]chan struct{}{}}, nil
 }
 
 // Close closes the state.
@@ -281,7 +282,7 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 	if err := h.present(ctx); err != nil { // before anything is charged
 		return nil, err
 	}
-	payer.Measured = func() { h.wait(came) }
+	payer.Measured = func() { h.pause(h.left(came)) }
 	// Who hangs up ends nothing from here on. Else the charge would be lost, and whether it was
 	// would tell how long the engine took.
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(h.Time, time.Hour))
@@ -312,11 +313,7 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 	return reply, nil
 }
 
-// wait waits for the next whole step after a request came.
-func (h *Holder) wait(came time.Time) {
-	<-time.After(h.left(came))
-}
-
+// left is how long the next whole step is away, counted from when a request came.
 func (h *Holder) left(came time.Time) time.Duration {
 	step := cmp.Or(h.Step, 50*time.Millisecond)
 	return step - max(0, h.Now().Sub(came))%step
