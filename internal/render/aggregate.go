@@ -26,9 +26,12 @@ func (r *renderer) aggregate(n *plan.Aggregate) string {
 			inner = append(inner, s.argument(a)+" AS "+arg)
 		}
 		if isDeviation(a.Function) {
-			means = append(means, fmt.Sprintf("%s / count(%s) OVER w AS m%d", fixedSum(arg, " OVER w"), arg, i))
+			if !r.dialect.squares() {
+				return r.lacks(n.Span, string(a.Function)+" of the rows of a unit")
+			}
+			means = append(means, fmt.Sprintf("%s / count(%s) OVER w AS m%d", r.dialect.fixedSum(s, arg, " OVER w"), arg, i))
 		}
-		out = append(out, fmt.Sprintf("%s AS %s", aggregation(a, arg, fmt.Sprintf("m%d", i)), column(len(n.Keys)+i)))
+		out = append(out, fmt.Sprintf("%s AS %s", s.aggregation(a, arg, fmt.Sprintf("m%d", i)), column(len(n.Keys)+i)))
 	}
 	if len(out) == 0 { // SELECT with HAVING but no aggregate
 		out = append(out, "count(*) AS one")
@@ -55,12 +58,16 @@ func (s scope) argument(a plan.Aggregation) string {
 	}
 	x := s.expr(a.Arg)
 	if isDeviation(a.Function) || a.Function == plan.Avg && a.Arg.Type().Kind == sqltype.Real {
-		x = fmt.Sprintf("CAST(%s AS DOUBLE)", x)
+		x = s.double(x)
 	}
 	if a.Filter == nil {
 		return x
 	}
 	return fmt.Sprintf("CASE WHEN %s THEN %s END", s.expr(a.Filter), x)
+}
+
+func (s scope) double(x string) string {
+	return fmt.Sprintf("CAST(%s AS %s)", x, s.dialect.typeName(sqltype.Of(sqltype.Double)))
 }
 
 func isDeviation(f plan.AggregateFunction) bool {
@@ -69,7 +76,7 @@ func isDeviation(f plan.AggregateFunction) bool {
 
 // aggregation prints an aggregate of the column x; mean holds the group's mean
 // for deviations.
-func aggregation(a plan.Aggregation, x, mean string) string {
+func (s scope) aggregation(a plan.Aggregation, x, mean string) string {
 	switch a.Function {
 	case plan.CountStar:
 		if a.Filter == nil {
@@ -85,16 +92,16 @@ func aggregation(a plan.Aggregation, x, mean string) string {
 		return fmt.Sprintf("%s(%s)", a.Function, x)
 	case plan.Sum:
 		if a.Arg.Type().IsFloat() {
-			return fixedSum(x, "")
+			return s.dialect.fixedSum(s, x, "")
 		}
 		if a.Type.IsInteger() {
-			return narrow(exactSum(x, a.Arg.Type()), a.Type)
+			return s.dialect.narrow(s, s.dialect.exactSum(x, a.Arg.Type()), a.Type)
 		}
-		return fmt.Sprintf("TRY_CAST(%s AS %s)", exactSum(x, a.Arg.Type()), typeName(a.Type))
+		return s.dialect.fit(s, s.dialect.exactSum(x, a.Arg.Type()), a.Type)
 	case plan.Avg:
-		sum := fixedSum(x, "")
+		sum := s.dialect.fixedSum(s, x, "")
 		if !a.Arg.Type().IsFloat() {
-			sum = fmt.Sprintf("CAST(%s AS DOUBLE)", exactSum(x, a.Arg.Type()))
+			sum = s.double(s.dialect.exactSum(x, a.Arg.Type()))
 		}
 		return fmt.Sprintf("CASE WHEN count(%s) > 0 THEN %s / count(%s) END", x, sum, x)
 	}
@@ -106,13 +113,13 @@ func aggregation(a plan.Aggregation, x, mean string) string {
 		root = "sqrt(%s)"
 	}
 	square := fmt.Sprintf("((%s - %s) * (%s - %s))", x, mean, x, mean)
-	return fmt.Sprintf("CASE WHEN count(%s) > %d THEN "+root+" END", x, less, fmt.Sprintf("%s / (count(%s) - %d)", fixedSum(square, ""), x, less))
+	return fmt.Sprintf("CASE WHEN count(%s) > %d THEN "+root+" END", x, less, fmt.Sprintf("%s / (count(%s) - %d)", s.dialect.fixedSum(s, square, ""), x, less))
 }
 
 // exactSum sums integers and decimals. Up to 18 digits the accumulator has
 // room for more rows than there can be; of wider decimals, the sum is NULL if
 // one has more than 28 digits, so that 10^10 others cannot overflow it.
-func exactSum(x string, t sqltype.Type) string {
+func (duckDB) exactSum(x string, t sqltype.Type) string {
 	if t.Kind != sqltype.DecimalKind || t.Precision <= 28 {
 		return fmt.Sprintf("sum(%s)", x)
 	}
@@ -124,7 +131,7 @@ func exactSum(x string, t sqltype.Type) string {
 // ones, and the rest in units of 2^-90. Addition of integers is associative,
 // which that of doubles is not. Up to 2^36 values below 2^90 cannot overflow;
 // if one is larger, the sum is NULL.
-func fixedSum(x, over string) string {
+func (duckDB) fixedSum(s scope, x, over string) string {
 	limit := new(big.Float).SetMantExp(big.NewFloat(1), 90).Text('e', 20)
 	in := fmt.Sprintf("abs(%s) <= %s", x, limit)
 	whole := fmt.Sprintf("sum(CASE WHEN %s THEN CAST(round(%s) AS HUGEINT) END)%s", in, x, over)

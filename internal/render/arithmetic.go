@@ -11,7 +11,7 @@ import (
 
 // arithmetic prints numeric operators and functions. Results of a floating
 // type may be infinite, NaN or −0: see raw.
-func (s scope) arithmetic(e *plan.Call) (string, bool) {
+func (duckDB) arithmetic(s scope, e *plan.Call) (string, bool) {
 	switch {
 	case e.Function == plan.WidthBucket:
 		return s.widthBucket(e), true
@@ -198,16 +198,12 @@ func unscaled(x string) string {
 	return fmt.Sprintf("CAST(replace(CAST(%s AS VARCHAR), '.', '') AS HUGEINT)", x)
 }
 
-// fixed prints plan.Fixed: the clamp comes before the scaling, and CASE, unlike
-// least and greatest, keeps NULL. Rounding is half away from zero, monotone,
+// fixed prints plan.Fixed: the clamp comes before the scaling. Rounding is half away from zero, monotone,
 // and fixes every multiple of the grid, so that the result lies between the
 // rounded bounds.
-func (s scope) fixed(e *plan.Call) string {
+func (duckDB) fixed(s scope, e *plan.Call) string {
 	lo, hi, scale := e.Args[1].(*plan.Literal), e.Args[2].(*plan.Literal), e.Args[3].(*plan.Literal)
-	t := e.Args[0].Type()
-	clamped := s.once(s.expr(e.Args[0]), func(x string) string {
-		return fmt.Sprintf("CASE WHEN %s > %s THEN %s WHEN %s < %s THEN %s ELSE %s END", x, s.expr(hi), s.expr(hi), x, s.expr(lo), s.expr(lo), x)
-	})
+	t, clamped := e.Args[0].Type(), s.clamped(e)
 	switch {
 	case t.IsInteger():
 		return fmt.Sprintf("CAST(%s AS BIGINT)", clamped)
@@ -223,6 +219,15 @@ func (s scope) fixed(e *plan.Call) string {
 		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%d AS DECIMAL(%d,0)) AS BIGINT)", clamped, wide, t.Scale, n, times)
 	}
 	return fmt.Sprintf("CAST(round((%s) * %s) AS BIGINT)", clamped, s.expr(scale))
+}
+
+// clamped prints the argument of plan.Fixed within its bounds. CASE, unlike least and
+// greatest, keeps NULL.
+func (s scope) clamped(e *plan.Call) string {
+	lo, hi := s.expr(e.Args[1]), s.expr(e.Args[2])
+	return s.once(s.expr(e.Args[0]), func(x string) string {
+		return fmt.Sprintf("CASE WHEN %s > %s THEN %s WHEN %s < %s THEN %s ELSE %s END", x, hi, hi, x, lo, lo, x)
+	})
 }
 
 // digits counts a decimal's digits, at least 1.

@@ -34,23 +34,38 @@ import (
 // ties as well and is sorted faster.
 //
 // Where there are no more than L0 groups, no unit can be in more, and none is left out.
-func Release(b *plan.Bounded) (engine.Query, error) {
-	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow}
+func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, false) }
+
+// Release renders the contribution-bounded aggregation of a release in DuckDB's SQL: see
+// Dialect.Release.
+func Release(b *plan.Bounded) (engine.Query, error) { return DuckDB.Release(b) }
+
+// Compared is Release with hashes that are the same in every engine, the first 8 bytes of
+// a SHA-256 of salt, unit and group, so that every engine keeps the same rows. It is slower,
+// and for tests that compare engines.
+func (d Dialect) Compared(b *plan.Bounded) (engine.Query, error) { return d.release(b, true) }
+
+func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
+	r, err := d.renderer()
+	if err != nil {
+		return engine.Query{}, err
+	}
+	slice := r.dialect.slice("u")
+	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow && slice != ""}
 	for _, k := range b.Keys {
 		q.Keys = append(q.Keys, k.Type())
 	}
-	r := &renderer{}
 	input, scope := r.relation(b.Input), r.scope(column)
-	w := &bounded{node: b}
+	w := &bounded{node: b, scope: scope, compared: compared, types: map[string]sqltype.Type{"u": b.Input.Columns()[b.Unit].Type}}
 	rows := []string{column(b.Unit) + " AS u"}
 	var where []string
 	for i, k := range b.Keys {
 		key, value := fmt.Sprintf("k%d", i), scope.expr(k)
 		if list := w.listed(i); list != nil { // NULL where it is none of them
-			value = fmt.Sprintf("TRY_CAST(%s AS ENUM(%s))", value, texts(list))
+			value = r.dialect.listed(value, scope.texts(list))
 			where = append(where, key+" IS NOT NULL")
 		}
-		w.keys = append(w.keys, key)
+		w.keys, w.types[key] = append(w.keys, key), k.Type()
 		rows = append(rows, value+" AS "+key)
 	}
 	for i, c := range b.Contributions {
@@ -60,14 +75,15 @@ func Release(b *plan.Bounded) (engine.Query, error) {
 		if c.Value == nil {
 			continue
 		}
+		w.types[fmt.Sprintf("v%d", i)] = c.Value.Type()
 		rows = append(rows, fmt.Sprintf("%s AS v%d", scope.expr(c.Value), i))
 		if c.Kind == plan.Added && !isOne(c.Value) {
 			w.chosen = append(w.chosen, fmt.Sprintf("v%d", i))
 		}
 	}
 	source := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(rows, ", "), input)
-	if !b.OneRow {
-		where = append(where, "hash(u) % CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)")
+	if !b.OneRow && slice != "" {
+		where = append(where, slice)
 	}
 	if len(where) > 0 {
 		source = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", source, strings.Join(where, " AND "))
@@ -76,11 +92,11 @@ func Release(b *plan.Bounded) (engine.Query, error) {
 	return q, r.err
 }
 
-// texts lists constants.
-func texts(list []string) string {
+// texts prints constants.
+func (s scope) texts(list []string) string {
 	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = text(s)
+	for i, text := range list {
+		quoted[i] = s.literal(text, sqltype.Of(sqltype.Text))
 	}
 	return strings.Join(quoted, ", ")
 }
@@ -91,9 +107,12 @@ func isOne(e plan.Expr) bool {
 }
 
 type bounded struct {
-	node   *plan.Bounded
-	keys   []string // k0, k1, ...
-	chosen []string // values that the choice of rows matters to
+	scope
+	node     *plan.Bounded
+	keys     []string                // k0, k1, ...
+	chosen   []string                // values that the choice of rows matters to
+	types    map[string]sqltype.Type // of u, of the keys, and of the values v0, v1, ...
+	compared bool
 }
 
 func (w *bounded) render(rows string) string {
@@ -206,15 +225,14 @@ func (w *bounded) number() (code string, size int) {
 	var parts []string
 	all := 1
 	for i, key := range w.keys {
-		n := len(w.listed(i))
-		if n == 0 || all > 1<<numberBits/n {
+		n, code := len(w.listed(i)), w.dialect.number(key)
+		if n == 0 || code == "" || w.compared || all > 1<<numberBits/n {
 			return "", 0
 		}
-		part := fmt.Sprintf("CAST(enum_code(%s) AS UBIGINT)", key)
 		if all > 1 {
-			part += fmt.Sprintf(" * %d", all)
+			code += fmt.Sprintf(" * %d", all)
 		}
-		parts = append(parts, part)
+		parts = append(parts, code)
 		all *= n
 	}
 	return strings.Join(parts, " + "), bits.Len(uint(all - 1))
@@ -237,12 +255,21 @@ func (w *bounded) groupOrder() []string {
 	return append([]string{"hk"}, w.keys...)
 }
 
-// hash is the salted hash of the unit and more columns. DuckDB ends the hash of
-// several columns with an exclusive or of the last one's own hash, which would
-// rank some values before others under most salts; hashing the hash once more
-// makes every order equally likely.
+// hash is the salted hash of the unit and more columns.
 func (w *bounded) hash(columns []string) string {
-	return fmt.Sprintf("hash(hash(%s))", strings.Join(append([]string{"CAST($salt AS BIGINT)", "u"}, columns...), ", "))
+	columns = append([]string{"u"}, columns...)
+	if w.compared {
+		parts := []string{w.dialect.salt()}
+		for _, c := range columns {
+			parts = append(parts, w.dialect.counted(w.dialect.convert(w.scope, c, w.types[c], sqltype.Of(sqltype.Text))))
+		}
+		return w.dialect.digest(parts) // as hexadecimal digits, which are in the order of the bytes
+	}
+	types := make([]sqltype.Type, len(columns))
+	for i, c := range columns {
+		types[i] = w.types[c]
+	}
+	return w.dialect.hash(columns, types)
 }
 
 // summable reports whether what a unit adds to a group needs no choice among its rows.
@@ -273,12 +300,12 @@ func (w *bounded) group(rows string, value func(int, plan.Contribution) string) 
 	var columns []string
 	for i, key := range w.keys {
 		if w.listed(i) != nil {
-			key = "CAST(" + key + " AS VARCHAR)"
+			key = w.dialect.unlisted(key)
 		}
 		columns = append(columns, key)
 	}
 	for i, c := range w.node.Contributions {
-		columns = append(columns, fmt.Sprintf("CAST(%s AS HUGEINT) AS x%d", value(i, c), i))
+		columns = append(columns, fmt.Sprintf("%s AS x%d", w.dialect.sum(value(i, c)), i))
 	}
 	text := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(columns, ", "), rows)
 	if len(w.keys) > 0 {

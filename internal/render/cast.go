@@ -11,7 +11,7 @@ const space = `[ \t\n\r\f\v]*`
 
 // convert prints the conversion of x, a canonical value of type from; of a
 // floating x to another floating type the result is as raw's.
-func (s scope) convert(x string, from, to sqltype.Type) string {
+func (duckDB) convert(s scope, x string, from, to sqltype.Type) string {
 	plain := fmt.Sprintf("CAST(%s AS %s)", x, typeName(to))
 	try := fmt.Sprintf("TRY_CAST(%s AS %s)", x, typeName(to))
 	switch {

@@ -26,25 +26,18 @@ func (s scope) expr(e plan.Expr) string {
 }
 
 // finite makes a number canonical: NULL for what is not finite, 0 for −0.
-func (s scope) finite(x string, t sqltype.Type) string {
-	zero := "0e0"
-	if t.Kind == sqltype.Real {
-		zero = "CAST(0 AS FLOAT)"
-	}
-	return s.once(x, func(x string) string { return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s + %s END", x, x, zero) })
-}
+func (s scope) finite(x string, t sqltype.Type) string { return s.dialect.finite(s, x, t) }
 
 // once prints an expression that uses x several times. A long x is bound to a
-// name, by a lambda over a list of one, so that the size of the text stays
-// linear in that of the plan.
+// name, so that the size of the text stays linear in that of the plan.
 func (s scope) once(x string, f func(x string) string) string {
 	const short = 60 // a short text is cheaper repeated than bound to a name
 	if len(x) <= short {
 		return f(x)
 	}
-	s.lambdas++
-	name := fmt.Sprintf("x%d", s.lambdas)
-	return fmt.Sprintf("list_transform([%s], lambda %s: %s)[1]", x, name, f(name))
+	s.bound++
+	name := fmt.Sprintf("x%d", s.bound)
+	return s.dialect.bind(x, name, f(name))
 }
 
 // once2 is once for two.
@@ -60,7 +53,7 @@ func (s scope) raw(e plan.Expr) (out string, finite bool) {
 	case *plan.Ref:
 		return s.name(e.Index), true
 	case *plan.Literal:
-		return Literal(e.Value, e.T), true
+		return s.literal(e.Value, e.T), true
 	case *plan.Case:
 		var b strings.Builder
 		b.WriteString("CASE")
@@ -74,11 +67,11 @@ func (s scope) raw(e plan.Expr) (out string, finite bool) {
 	case *plan.Cast:
 		if e.Arg.Type().IsFloat() && e.T.IsFloat() {
 			x, _ := s.raw(e.Arg)
-			return s.convert(x, e.Arg.Type(), e.T), false
+			return s.dialect.convert(s, x, e.Arg.Type(), e.T), false
 		}
-		return s.convert(s.expr(e.Arg), e.Arg.Type(), e.T), true
+		return s.dialect.convert(s, s.expr(e.Arg), e.Arg.Type(), e.T), true
 	case *plan.Call:
-		if out, ok := s.arithmetic(e); ok {
+		if out, ok := s.dialect.arithmetic(s, e); ok {
 			return out, !e.T.IsFloat()
 		}
 		return s.call(e), true
@@ -99,15 +92,15 @@ func (s scope) args(e *plan.Call) []string {
 func (s scope) call(e *plan.Call) string {
 	switch e.Function {
 	case plan.Concat:
-		return s.concat(e)
+		return s.dialect.concat(s, s.operands(e))
 	case plan.Fixed:
-		return s.fixed(e)
+		return s.dialect.fixed(s, e)
 	}
 	a := s.args(e)
 	switch e.Function {
 	case plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual, plan.DistinctFrom:
 		for i, x := range e.Args {
-			a[i] = s.comparable(a[i], x.Type())
+			a[i] = s.dialect.comparable(s, a[i], x.Type())
 		}
 	}
 	switch e.Function {
@@ -132,32 +125,40 @@ func (s scope) call(e *plan.Call) string {
 		return s.once(a[0], func(x string) string {
 			same := x
 			if from != to {
-				same = s.convert(x, from, to)
+				same = s.dialect.convert(s, x, from, to)
 				if to.IsFloat() {
 					same = s.finite(same, to)
 				}
 			}
-			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", s.comparable(same, to), s.comparable(a[1], to), x)
+			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", s.dialect.comparable(s, same, to), s.dialect.comparable(s, a[1], to), x)
 		})
 	case plan.Squared:
-		return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT)) >> %d AS BIGINT)", a[0], a[0], e.Args[1].(*plan.Literal).Value)
+		return s.dialect.squared(a[0], e.Args[1].(*plan.Literal).Value.(int64))
 	case plan.RowKey:
-		return rowKey(a[0], a[1:])
+		return s.dialect.rowKey(a[0], a[1:])
 	}
-	if out, ok := s.textual(e, a); ok {
+	if out, ok := s.dialect.textual(s, e, a); ok {
 		return out
 	}
-	if out, ok := s.temporal(e, a); ok {
+	if out, ok := s.dialect.temporal(s, e, a); ok {
 		return out
 	}
-	return s.fail("function %s cannot be rendered", e.Function)
+	return s.lacks(e.Place(), "the function "+string(e.Function))
+}
+
+// operands prints what a chain of || joins.
+func (s scope) operands(e plan.Expr) []string {
+	if c, ok := e.(*plan.Call); ok && c.Function == plan.Concat {
+		return append(s.operands(c.Args[0]), s.operands(c.Args[1])...)
+	}
+	return []string{s.expr(e)}
 }
 
 // rowKey names a row by its fields, each with its length, so that no two rows look
 // alike, and numbers equal rows. Rows that are told apart by less, by DuckDB's own
 // 64-bit hash say, share a numbering: a row that is made to collide with another's,
 // which takes two inverses of that hash whatever the salt, would change its key.
-func rowKey(table string, fields []string) string {
+func (duckDB) rowKey(table string, fields []string) string {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
 		v := "CAST(" + f + " AS VARCHAR)"

@@ -1,4 +1,4 @@
-// Package render prints a plan as DuckDB SQL with PostgreSQL's meaning.
+// Package render prints a plan as the SQL of an engine, with PostgreSQL's meaning.
 //
 // It guarantees that
 //
@@ -23,17 +23,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
+// Relation returns the SELECT of a plan in DuckDB's SQL: see Dialect.Relation.
+func Relation(n plan.Node) (string, error) { return DuckDB.Relation(n) }
+
 // Relation returns the SELECT of a plan. Its columns are c0, c1, ... in the
 // order of the plan's.
-func Relation(n plan.Node) (string, error) {
-	r := &renderer{}
+func (d Dialect) Relation(n plan.Node) (string, error) {
+	r, err := d.renderer()
+	if err != nil {
+		return "", err
+	}
 	sql := r.relation(n)
 	return sql, r.err
 }
 
+// Exprs prints expressions in DuckDB's SQL: see Dialect.Exprs.
+func Exprs(exprs []plan.Expr) ([]string, error) { return DuckDB.Exprs(exprs) }
+
 // Exprs prints expressions over the columns c0, c1, ... of one relation.
-func Exprs(exprs []plan.Expr) ([]string, error) {
-	r := &renderer{}
+func (d Dialect) Exprs(exprs []plan.Expr) ([]string, error) {
+	r, err := d.renderer()
+	if err != nil {
+		return nil, err
+	}
 	s := r.scope(column)
 	out := make([]string, len(exprs))
 	for i, e := range exprs {
@@ -58,7 +70,8 @@ func ReleasedColumns(cols []engine.Column) []engine.Column {
 
 // A renderer prints one statement.
 type renderer struct {
-	lambdas int      // so that every lambda's parameter has a name of its own
+	dialect dialect
+	bound   int      // expressions that got a name: see once
 	tables  []string // the catalog's that were printed, each once
 	err     error    // the first plan that cannot be printed
 }

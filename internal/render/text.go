@@ -12,7 +12,7 @@ import (
 const maxText = 1 << 16
 
 // textual prints functions on text. Positions count characters from 1.
-func (s scope) textual(e *plan.Call, a []string) (string, bool) {
+func (duckDB) textual(s scope, e *plan.Call, a []string) (string, bool) {
 	switch e.Function {
 	case plan.Lower, plan.Upper, plan.StartsAt:
 		return fmt.Sprintf("%s(%s)", e.Function, strings.Join(a, ", ")), true
@@ -44,18 +44,7 @@ func (s scope) textual(e *plan.Call, a []string) (string, bool) {
 }
 
 // concat prints a chain of || with one check of its length.
-func (s scope) concat(e *plan.Call) string {
-	var parts []string
-	var collect func(plan.Expr)
-	collect = func(e plan.Expr) {
-		if c, ok := e.(*plan.Call); ok && c.Function == plan.Concat {
-			collect(c.Args[0])
-			collect(c.Args[1])
-			return
-		}
-		parts = append(parts, s.expr(e))
-	}
-	collect(e)
+func (duckDB) concat(s scope, parts []string) string {
 	var bind func(i int) string
 	bind = func(i int) string {
 		if i == len(parts) {

@@ -43,7 +43,7 @@ func calendar(t sqltype.Type) (first, last string) {
 }
 
 // temporal prints date and time arithmetic.
-func (s scope) temporal(e *plan.Call, a []string) (string, bool) {
+func (duckDB) temporal(s scope, e *plan.Call, a []string) (string, bool) {
 	switch e.Function {
 	case plan.Negate: // the negative of an interval: the least int64 has none
 		return fmt.Sprintf("TRY(-(%s))", a[0]), true
@@ -78,7 +78,7 @@ func micros(x string) string {
 // comparable prints what x is compared by: itself, or an interval's length with
 // months of 30 days. DuckDB compares the parts of an interval in turn, which is
 // something else where their signs differ: -2 days -23:00 and -3 days +01:00.
-func (s scope) comparable(x string, t sqltype.Type) string {
+func (duckDB) comparable(s scope, x string, t sqltype.Type) string {
 	if t.Kind != sqltype.IntervalKind {
 		return x
 	}

@@ -1,0 +1,74 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// duckDB is the dialect of DuckDB. Its expressions are in arithmetic.go, cast.go, text.go and
+// time.go.
+type duckDB struct{}
+
+func (duckDB) name() string { return "DuckDB" }
+
+func (duckDB) typeName(t sqltype.Type) string { return typeName(t) }
+
+func (duckDB) literal(v sqltype.Value, t sqltype.Type) (string, error) { return Literal(v, t), nil }
+
+// bind uses a lambda over a list of one.
+func (duckDB) bind(x, name, body string) string {
+	return fmt.Sprintf("list_transform([%s], lambda %s: %s)[1]", x, name, body)
+}
+
+func (duckDB) finite(s scope, x string, t sqltype.Type) string {
+	zero := "0e0"
+	if t.Kind == sqltype.Real {
+		zero = "CAST(0 AS FLOAT)"
+	}
+	return s.once(x, func(x string) string { return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s + %s END", x, x, zero) })
+}
+
+func (duckDB) narrow(_ scope, x string, t sqltype.Type) string { return narrow(x, t) }
+
+func (duckDB) fit(_ scope, x string, t sqltype.Type) string {
+	return fmt.Sprintf("TRY_CAST(%s AS %s)", x, typeName(t))
+}
+
+func (duckDB) squared(x string, shift int64) string {
+	return fmt.Sprintf("CAST((CAST(%s AS HUGEINT) * CAST(%s AS HUGEINT)) >> %d AS BIGINT)", x, x, shift)
+}
+
+func (duckDB) squares() bool { return true }
+
+func (duckDB) sum(x string) string { return fmt.Sprintf("CAST(%s AS HUGEINT)", x) }
+
+func (duckDB) slice(unit string) string {
+	return fmt.Sprintf("hash(%s) %% CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)", unit)
+}
+
+func (duckDB) listed(value, texts string) string {
+	return fmt.Sprintf("TRY_CAST(%s AS ENUM(%s))", value, texts)
+}
+
+func (duckDB) unlisted(key string) string { return "CAST(" + key + " AS VARCHAR)" }
+
+func (duckDB) number(key string) string { return fmt.Sprintf("CAST(enum_code(%s) AS UBIGINT)", key) }
+
+// hash hashes twice. DuckDB ends the hash of several columns with an exclusive or of the
+// last one's own hash, which would rank some values before others under most salts; hashing
+// the hash once more makes every order equally likely.
+func (duckDB) hash(names []string, _ []sqltype.Type) string {
+	return fmt.Sprintf("hash(hash(%s))", strings.Join(append([]string{"CAST($salt AS BIGINT)"}, names...), ", "))
+}
+
+func (duckDB) salt() string { return "CAST($salt AS VARCHAR)" }
+
+func (duckDB) counted(text string) string {
+	return fmt.Sprintf("CASE WHEN %s IS NULL THEN '-' ELSE concat(strlen(%s), ':', %s) END", text, text, text)
+}
+
+func (duckDB) digest(texts []string) string {
+	return fmt.Sprintf("left(sha256(concat(%s)), 16)", strings.Join(texts, ", ':', "))
+}
