@@ -188,6 +188,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{kind: "sh", text: e.Example, proofs: true}
 	case "D118":
 		return shownRefusal{kind: "sh", text: e.Example, lent: true}
+	case "D106", "D107":
+		return shownRefusal{} // it takes a server
 	case "D117":
 		return shownRefusal{} // it takes another build
 	}

@@ -131,14 +131,17 @@ func (r *Reading) Uses(c *catalog.Column) (fields []int) {
 	return fields
 }
 
-// Columns returns SQL that computes each of the table's columns over a relation whose
+// Columns returns SQL of DuckDB: see ColumnsIn.
+func (r *Reading) Columns() ([]string, error) { return r.ColumnsIn(render.DuckDB) }
+
+// ColumnsIn returns SQL that computes each of the table's columns over a relation whose
 // columns c0, c1, ... are the fields, in canonical form.
-func (r *Reading) Columns() ([]string, error) {
+func (r *Reading) ColumnsIn(d render.Dialect) ([]string, error) {
 	exprs := make([]plan.Expr, len(r.Table.Columns))
 	for i, c := range r.Table.Columns {
 		exprs[i] = r.exprs[c]
 	}
-	return render.Exprs(exprs)
+	return d.Exprs(exprs)
 }
 
 // Definition says of what a column is made, down to the source: for records of what a

@@ -62,7 +62,7 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 	for i, k := range b.Keys {
 		key, value := fmt.Sprintf("k%d", i), scope.expr(k)
 		if list := w.listed(i); list != nil { // NULL where it is none of them
-			value = r.dialect.listed(value, scope.texts(list))
+			value = r.dialect.listed(scope, value, scope.texts(list))
 			where = append(where, key+" IS NOT NULL")
 		}
 		w.keys, w.types[key] = append(w.keys, key), k.Type()
@@ -265,11 +265,7 @@ func (w *bounded) hash(columns []string) string {
 		}
 		return w.dialect.digest(parts) // as hexadecimal digits, which are in the order of the bytes
 	}
-	types := make([]sqltype.Type, len(columns))
-	for i, c := range columns {
-		types[i] = w.types[c]
-	}
-	return w.dialect.hash(columns, types)
+	return w.dialect.hash(columns)
 }
 
 // summable reports whether what a unit adds to a group needs no choice among its rows.

@@ -13,13 +13,16 @@ type Dialect string
 
 // The dialects.
 const (
-	DuckDB Dialect = "duckdb"
+	DuckDB   Dialect = "duckdb"
+	Postgres Dialect = "postgres"
 )
 
 func (d Dialect) renderer() (*renderer, error) {
 	switch d {
 	case DuckDB:
 		return &renderer{dialect: duckDB{}}, nil
+	case Postgres:
+		return &renderer{dialect: postgres{}}, nil
 	}
 	return nil, fmt.Errorf("no SQL is rendered for the engine %q", string(d))
 }
@@ -49,19 +52,22 @@ type dialect interface {
 	squared(x string, shift int64) string
 	rowKey(table string, fields []string) string
 
-	exactSum(x string, t sqltype.Type) string         // of integers or decimals
-	fixedSum(s scope, x, over string) string          // of doubles
-	squares() bool                                    // whether variances can be printed
-	sum(x string) string                              // as the integers that a release returns
-	slice(unit string) string                         // the condition of the slice, or "" where none is needed
-	listed(value, texts string) string                // NULL where it is none of the texts
-	unlisted(key string) string                       // what was listed, as a text
-	number(key string) string                         // which one of the listed a key is, or ""
-	hash(names []string, types []sqltype.Type) string // of salt and columns
-	salt() string                                     // as a text
-	counted(text string) string                       // a text or NULL, with its length
-	digest(texts []string) string                     // the first 8 bytes of the SHA-256 of what they join to
+	exactSum(x string, t sqltype.Type) string   // of integers or decimals
+	fixedSum(s scope, x, over string) string    // of doubles
+	squares() bool                              // whether variances can be printed
+	sum(x string) string                        // as the integers that a release returns
+	slice(unit string) string                   // the condition of the slice, or "" where none is needed
+	listed(s scope, value, texts string) string // NULL where it is none of the texts
+	unlisted(key string) string                 // what was listed, as a text
+	number(key string) string                   // which one of the listed a key is, or ""
+	hash(names []string) string                 // of salt and columns
+	salt() string                               // as a text
+	counted(text string) string                 // a text or NULL, with its length
+	digest(texts []string) string               // the first 8 bytes of the SHA-256 of what they join to
 }
+
+// nowhere is the place of what stands in no one place of a statement.
+var nowhere = diagnostic.Span{}
 
 // literal prints a constant.
 func (r *renderer) literal(v sqltype.Value, t sqltype.Type) string {

@@ -48,7 +48,7 @@ func (duckDB) slice(unit string) string {
 	return fmt.Sprintf("hash(%s) %% CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)", unit)
 }
 
-func (duckDB) listed(value, texts string) string {
+func (duckDB) listed(_ scope, value, texts string) string {
 	return fmt.Sprintf("TRY_CAST(%s AS ENUM(%s))", value, texts)
 }
 
@@ -59,7 +59,7 @@ func (duckDB) number(key string) string { return fmt.Sprintf("CAST(enum_code(%s)
 // hash hashes twice. DuckDB ends the hash of several columns with an exclusive or of the
 // last one's own hash, which would rank some values before others under most salts; hashing
 // the hash once more makes every order equally likely.
-func (duckDB) hash(names []string, _ []sqltype.Type) string {
+func (duckDB) hash(names []string) string {
 	return fmt.Sprintf("hash(hash(%s))", strings.Join(append([]string{"CAST($salt AS BIGINT)"}, names...), ", "))
 }
 
