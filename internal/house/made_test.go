@@ -42,6 +42,7 @@ var made = map[string]string{
 
 	"learn/internal/container/file.go CreateTemp":           "0600, exclusive: models, checkpoints, teachers",
 	"verify/internal/certificate/certificate.go CreateTemp": "0644 at last: proofs stand beside sources",
+	"internal/cli/cluster/demo.go MkdirTemp":                "0700, exclusive: the demo's cluster, whose people are made",
 	"internal/cli/wall/wall_linux.go OpenFile":              "not made: /dev/null",
 }
 

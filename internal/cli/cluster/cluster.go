@@ -24,6 +24,7 @@ const startTime = time.Minute
 
 // Command is discreet cluster, for the profiles that there are.
 func Command(profiles ...cluster.Profile) *command.Command {
+	profiles = append(profiles, demoProfile())
 	var list strings.Builder
 	for _, p := range profiles {
 		fmt.Fprintf(&list, "\n%s: %s", p.Name, p.Short)
@@ -32,7 +33,7 @@ func Command(profiles ...cluster.Profile) *command.Command {
 		}
 	}
 	c := &command.Command{
-		UsageLine: "cluster up|status|kill|restart|down|run [flags] [ROLE]",
+		UsageLine: "cluster up|status|kill|restart|down|run|demo [flags] [ROLE]",
 		For:       command.Owner,
 		Short:     "the processes of a collecting model, on this machine (owner)",
 		Long: `up makes a folder with keys for each role and starts a process for each, at loopback
@@ -44,7 +45,7 @@ Profiles and their settings (up --set NAME=VALUE):` + list.String(),
 		Examples: [2]string{"discreet cluster up --profile shuffle", "discreet cluster kill hop-1"},
 	}
 	r := runner{profiles: profiles}
-	c.Verbs = []*command.Command{r.up(), r.status(), r.kill(), r.restart(), r.down(), r.run()}
+	c.Verbs = []*command.Command{r.up(), r.status(), r.kill(), r.restart(), r.down(), r.run(), r.demo()}
 	for _, v := range c.Verbs {
 		v.Of = c.Name()
 		c.Words = append(c.Words, v.Name())

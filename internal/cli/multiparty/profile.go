@@ -67,17 +67,23 @@ func adds(ctx context.Context, s *cluster.Station) error {
 	return collect.RunParty(ctx, s, cast)
 }
 
-// holds is the process of a holder. It makes its data and its ledger when it starts first.
+// holds is the process of a holder, with the data of the demo.
 func holds(ctx context.Context, s *cluster.Station) error {
 	var cast collect.Cast
 	if err := s.Decode(&cast); err != nil {
 		return err
 	}
+	return Hold(ctx, s, cast, clinic.Write)
+}
+
+// Hold is the process of a holder in a cluster. When it starts first, write makes its data and
+// catalog in a folder, and returns the catalog's path; then it makes its ledger.
+func Hold(ctx context.Context, s *cluster.Station, cast collect.Cast, write func(dir string) (catalog string, err error)) error {
 	f, id, err := collect.AtStation(s, cast)
 	if err != nil {
 		return err
 	}
-	if err := furnish(ctx, s); err != nil {
+	if err := furnish(ctx, s, write); err != nil {
 		return err
 	}
 	w := workplace.Workplace{CatalogPath: s.File("discreet.toml")}
@@ -89,12 +95,12 @@ func holds(ctx context.Context, s *cluster.Station) error {
 	return s.Serve(ctx, h.Handler())
 }
 
-// furnish writes the demo's data and makes the ledger, last, unless there is one.
-func furnish(ctx context.Context, s *cluster.Station) error {
+// furnish makes data and, last, the ledger, unless there is one.
+func furnish(ctx context.Context, s *cluster.Station, write func(dir string) (string, error)) error {
 	if _, err := os.Stat(s.File("discreet.ledger")); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	path, err := clinic.Write(s.Dir)
+	path, err := write(s.Dir)
 	if err != nil {
 		return err
 	}
