@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -169,11 +170,108 @@ func (a *Attributes) each(r Report, f func(Report) bool) bool {
 	return true
 }
 
+// Format writes a report: those of the attributes in order, as [Frequency.Format] writes them,
+// with | between any two, and - for one that is not told.
+func (a *Attributes) Format(reports []Report) string {
+	parts := make([]string, len(reports))
+	for i, r := range reports {
+		if parts[i] = "-"; r != nil && i < len(a.asked) {
+			parts[i] = a.asked[i].Format(r)
+		}
+	}
+	return strings.Join(parts, "|")
+}
+
+// Parse reads what Format writes, and refuses what is no report of the division.
+func (a *Attributes) Parse(text string) ([]Report, error) {
+	parts := strings.Split(text, "|")
+	if len(parts) != len(a.asked) {
+		return nil, fmt.Errorf("%w: it has %d attributes, and not %d", ErrReport, len(parts), len(a.asked))
+	}
+	out := make([]Report, len(parts))
+	for i, part := range parts {
+		if strings.TrimSpace(part) == "-" {
+			continue
+		}
+		r, err := a.asked[i].Parse(part)
+		if err != nil {
+			return nil, fmt.Errorf("attribute %d: %w", i+1, err)
+		}
+		out[i] = r
+	}
+	return out, nil
+}
+
+// Variance is that of the raw share of an attribute's value from one report, where the true one
+// is share; of Sample about that, since how many tell an attribute is random.
+func (a *Attributes) Variance(attribute int, share float64) float64 {
+	f, d := a.asked[attribute], float64(len(a.asked))
+	switch a.options.Division {
+	case Sample:
+		return d*f.Variance(share) + (d-1)*share*(1-share)
+	case Fake:
+		return a.mixed(f).Variance(share)
+	}
+	return f.Variance(share)
+}
+
+// Describe returns the numbers of the division. Variances are those of a raw share of an
+// attribute's value from so many reports.
+func (a *Attributes) Describe(reports int64) *Description {
+	d := newDescription(Protocol(a.options.Division), a.options.Epsilon, a.epsilon, a.options.Epsilon.Float64(), a.epsilon.Float64(), reports)
+	d.Set("reports", max(reports, 1))
+	for i, f := range a.asked {
+		of := fmt.Sprintf("attribute_%d_", i+1)
+		d.Set(of+"protocol", f.Protocol())
+		d.Set(of+"categories", f.Values())
+		d.Set(of+"epsilon", f.options.Epsilon)
+		d.Set(of+"variance", a.Variance(i, 0)/d.reports)
+	}
+	d.Set("event", a.Event())
+	return d
+}
+
+// Error returns an α such that the raw share of any one value of any attribute is within α of
+// the true one, but with probability beta. Of Sample, whose attributes are told by a random
+// number of respondents, none is known.
+func (a *Attributes) Error(respondents int64, beta *big.Rat) (worst float64, err error) {
+	if a.options.Division == Sample {
+		return 0, parameter("how many respondents tell an attribute by sample is random: no error is known beforehand")
+	}
+	for _, f := range a.asked {
+		if a.options.Division == Fake {
+			f = a.mixed(f)
+		}
+		e, err := f.Error(respondents, beta)
+		if err != nil {
+			return 0, err
+		}
+		worst = max(worst, e)
+	}
+	return worst, nil
+}
+
+// Respondents returns the least number of them for an Error of at most alpha.
+func (a *Attributes) Respondents(alpha, beta *big.Rat) (int64, error) {
+	if alpha == nil || alpha.Sign() <= 0 {
+		return 0, parameter("alpha is not positive")
+	}
+	most := near(alpha)
+	return leastCount(func(n int64) (bool, error) {
+		e, err := a.Error(n, beta)
+		return e <= most, err
+	})
+}
+
 // An AttributesTally adds up reports.
 type AttributesTally struct {
 	of      *Attributes
 	tallies []*Tally
+	reports int64
 }
+
+// Reports is how many reports were counted.
+func (t *AttributesTally) Reports() int64 { return t.reports }
 
 // NewTally returns an empty tally.
 func (a *Attributes) NewTally() *AttributesTally {
@@ -225,6 +323,7 @@ func (t *AttributesTally) Add(reports []Report) error {
 			return err
 		}
 	}
+	t.reports++
 	return nil
 }
 

@@ -2,7 +2,11 @@ package local
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"math/big"
+	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
@@ -85,10 +89,65 @@ func (h *Hierarchy) Randomize(s *noise.Stream, value int) (Report, error) {
 	return append(Report{uint64(level)}, r...), nil
 }
 
+// Format writes a report as [Frequency.Format] does, after its level.
+func (h *Hierarchy) Format(r Report) string {
+	if len(r) == 0 || r[0] >= uint64(len(h.levels)) {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", r[0], h.levels[r[0]].Format(r[1:]))
+}
+
+// Parse reads what Format writes, and refuses what is no report of the protocol.
+func (h *Hierarchy) Parse(text string) (Report, error) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	level, err := strconv.ParseUint(first, 10, 64)
+	if err != nil || level >= uint64(len(h.levels)) {
+		return nil, fmt.Errorf("%w: there is no such level", ErrReport)
+	}
+	r, err := h.levels[level].Parse(rest)
+	if err != nil {
+		return nil, err
+	}
+	return append(Report{level}, r...), nil
+}
+
+// Variance is about that of the raw share of one range of a level from one report, where the
+// true one is share: a level is told by one of so many respondents as there are levels, drawn
+// at random.
+func (h *Hierarchy) Variance(level int, share float64) float64 {
+	l := float64(len(h.levels))
+	return l*h.levels[level].Variance(share) + (l-1)*share*(1-share)
+}
+
+// Describe returns the numbers of the protocol. Variances are those of a raw share of a range
+// from so many reports.
+func (h *Hierarchy) Describe(reports int64) *Description {
+	e := h.Epsilon()
+	d := newDescription(h.options.Protocol, h.options.Epsilon, e, h.options.Epsilon.Float64(), e.Float64(), reports)
+	d.Set("categories", h.options.Values)
+	d.Set("reports", max(reports, 1))
+	d.Set("levels", len(h.levels))
+	d.Set("branches", h.options.Branches)
+	last := len(h.levels) - 1
+	d.Set("var_f0", h.Variance(last, 0)/d.reports)
+	d.Set("var_f01", h.Variance(last, 0.1)/d.reports)
+	d.Set("variance", h.Variance(last, 0)/d.reports)
+	d.Set("event", h.Event())
+	return d
+}
+
 // A HierarchyTally adds up reports.
 type HierarchyTally struct {
 	of      *Hierarchy
 	tallies []*Tally
+}
+
+// Reports is how many reports were counted.
+func (t *HierarchyTally) Reports() (n int64) {
+	for _, of := range t.tallies {
+		n += of.Reports()
+	}
+	return n
 }
 
 // NewTally returns an empty tally.
@@ -137,13 +196,7 @@ func (t *HierarchyTally) Ranges(beta *big.Rat) (*Ranges, error) {
 // Share returns the share of the values from lo to below hi, with bounds: the sum over the
 // fewest ranges that make it up.
 func (r *Ranges) Share(lo, hi int) (raw, low, high float64) {
-	lo, hi = max(lo, 0), min(hi, r.of.options.Values)
-	for lo < hi {
-		level := 0
-		for level+1 < len(r.levels) && (lo%r.of.widths[level] != 0 || lo+r.of.widths[level] > hi && hi != r.of.options.Values) {
-			level++
-		}
-		i := lo / r.of.widths[level]
+	for level, i := range r.of.pieces(lo, hi) {
 		e := r.levels[level]
 		raw += e.Raw[i]
 		if e.Low != nil {
@@ -151,9 +204,36 @@ func (r *Ranges) Share(lo, hi int) (raw, low, high float64) {
 		} else {
 			high = 1
 		}
-		lo += r.of.widths[level]
 	}
 	return raw, min(low, 1), min(high, 1)
+}
+
+// Deviation is about the standard deviation of the raw share of the values from lo to below hi,
+// from so many reports, where nobody has them.
+func (h *Hierarchy) Deviation(lo, hi int, reports int64) float64 {
+	sum := 0.0
+	for level := range h.pieces(lo, hi) {
+		sum += h.Variance(level, 0)
+	}
+	return math.Sqrt(sum / float64(reports))
+}
+
+// pieces are the fewest ranges that make up the values from lo to below hi: the level of each,
+// and its place there.
+func (h *Hierarchy) pieces(lo, hi int) iter.Seq2[int, int] {
+	return func(yield func(level, i int) bool) {
+		lo, hi := max(lo, 0), min(hi, h.options.Values)
+		for lo < hi {
+			level := 0
+			for level+1 < len(h.levels) && (lo%h.widths[level] != 0 || lo+h.widths[level] > hi && hi != h.options.Values) {
+				level++
+			}
+			if !yield(level, lo/h.widths[level]) {
+				return
+			}
+			lo += h.widths[level]
+		}
+	}
 }
 
 // Quantile returns the least value such that the share of all up to it is at least share, by

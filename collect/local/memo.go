@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math/big"
@@ -16,6 +17,9 @@ const (
 	LongOUE  Protocol = "l-oue"    // OUE for good, its bits flipped in each report
 	DBitFlip Protocol = "dbitflip" // SUE for good, of a few bits that coins choose
 )
+
+// Repetitions are these protocols.
+func Repetitions() []Protocol { return []Protocol{LongGRR, LongOUE, DBitFlip} }
 
 // RepeatedOptions say what is asked again and again.
 type RepeatedOptions struct {
@@ -59,6 +63,8 @@ type Repeated struct {
 	told     channel
 	epsilon  privacy.Epsilon // of an epoch
 	reported form
+	// estimated is what is told at last, as one question.
+	estimated *Frequency
 }
 
 // grrAgain tells one of k answers with a probability that is given.
@@ -122,8 +128,18 @@ func NewRepeated(o RepeatedOptions) (*Repeated, error) {
 	r.reported = r.kernel.form()
 	r.coins = r.reported.coins
 	var err error
-	r.epsilon, err = certified(r.kernel.ratio(), o.Epsilon)
-	return r, err
+	if r.epsilon, err = certified(r.kernel.ratio(), o.Epsilon); err != nil {
+		return nil, err
+	}
+	seen := r.told
+	if d, ok := r.kernel.(*someBits); ok {
+		// Over the coins too, a respondent's score for a value is 1 with probability (of/k)·hit
+		// or (of/k)·miss.
+		part := over(whole(d.of), whole(d.k))
+		seen = plainChannel(times(part, seen.hit), times(part, seen.miss))
+	}
+	r.estimated = &Frequency{options: FrequencyOptions{Protocol: o.Protocol, Values: o.Values, Epsilon: o.Epsilon}, kernel: repeatedKernel{r.kernel, seen}, form: r.reported}
+	return r, nil
 }
 
 // chained is the channel of a bit that is told once more.
@@ -162,6 +178,19 @@ type Memo struct {
 
 // Enrol returns the memo of a new respondent.
 func (r *Repeated) Enrol() *Memo { return &Memo{Epoch: -1} }
+
+// Begin returns the memo of a new respondent, with the coins that are for good. Where each epoch's
+// memo is made of it, and kept by the epoch's number, epochs can be answered in any order.
+func (r *Repeated) Begin(s *noise.Stream) (*Memo, error) {
+	coins, err := r.reported.toss(s)
+	if err != nil {
+		return nil, fmt.Errorf("begin memo: %w", err)
+	}
+	return &Memo{Epoch: -1, Answer: coins}, nil
+}
+
+// Last is the epoch whose answer is told in the given one: itself, or the last one of all.
+func (r *Repeated) Last(epoch int) int { return min(epoch, r.options.Epochs-1) }
 
 // Report returns a report of an epoch, whose number is public and does not fall. The value
 // counts when it is the epoch's first report; of an epoch beyond the last it does not.
@@ -236,21 +265,51 @@ func (r *Repeated) instant(s *noise.Stream, answer Report) (Report, error) {
 	return slices.Clone(answer), nil
 }
 
-// Estimate returns the shares of values from one report of each respondent. Intervals hold as
-// those of a Tally; of DBitFlip, whose respondents tell a value's bit or not, they are wider.
+// NewTally returns an empty tally of reports, one of each respondent. Its intervals hold as
+// those of others; of DBitFlip, whose respondents tell a value's bit or not, they are wider.
+func (r *Repeated) NewTally() *Tally { return r.estimated.NewTally() }
+
+// Estimate returns the shares of values from one report of each respondent.
 func (r *Repeated) Estimate(reports []Report, o EstimateOptions) (*Estimates, error) {
-	f := &Frequency{options: FrequencyOptions{Protocol: r.options.Protocol, Values: r.options.Values}, kernel: repeatedKernel{r.kernel, r.told}, form: r.reported}
-	t := f.NewTally()
+	t := r.NewTally()
 	for _, report := range reports {
 		if err := t.Add(report); err != nil {
 			return nil, err
 		}
 	}
-	if d, ok := r.kernel.(*someBits); ok {
-		return d.estimate(t, r.told, o)
-	}
 	return t.Estimate(o)
 }
+
+// Error is that of [Frequency.Error], from one report of each respondent.
+func (r *Repeated) Error(respondents int64, beta *big.Rat) (float64, error) {
+	return r.estimated.Error(respondents, beta)
+}
+
+// Respondents is that of [Frequency.Respondents], with one report each.
+func (r *Repeated) Respondents(alpha, beta *big.Rat) (int64, error) {
+	return r.estimated.Respondents(alpha, beta)
+}
+
+// Describe returns the numbers of the protocol. Variances are those of a raw share from one
+// report of each of so many respondents.
+func (r *Repeated) Describe(respondents int64) *Description {
+	all := r.Epsilon()
+	d := newDescription(r.options.Protocol, r.options.Epsilon, r.epsilon, r.options.Epsilon.Float64(), r.epsilon.Float64(), respondents)
+	d.Set("epochs", r.options.Epochs)
+	d.Set("all_epochs", json.Number(decimal(all.String(), all.Float64())))
+	d.Set("categories", r.options.Values)
+	d.Set("reports", max(respondents, 1))
+	d.pair(r.estimated.kernel.channel())
+	d.Set("variance", r.Variance(0)/d.reports)
+	d.Set("event", r.Event())
+	return d
+}
+
+// Format writes a report as [Frequency.Format] does.
+func (r *Repeated) Format(report Report) string { return r.reported.format(report) }
+
+// Parse reads what Format writes, and refuses what is no report of the protocol.
+func (r *Repeated) Parse(text string) (Report, error) { return r.reported.parse(text) }
 
 // repeatedKernel is a kernel with the channel of what is told at last.
 type repeatedKernel struct {
@@ -338,14 +397,6 @@ func (p *somePlaces) merge(other counter) {
 		p.told[v] += o.told[v]
 		p.ones[v] += o.ones[v]
 	}
-}
-
-// estimate: over the coins too, a respondent's score for a value is 1 with probability
-// (of/k)·hit or (of/k)·miss.
-func (d *someBits) estimate(t *Tally, c channel, o EstimateOptions) (*Estimates, error) {
-	part := over(whole(d.of), whole(d.k))
-	t.of.kernel = repeatedKernel{d, plainChannel(times(part, c.hit), times(part, c.miss))}
-	return t.Estimate(o)
 }
 
 func (d *someBits) law(coins Report, value int) iter.Seq2[Report, *big.Rat] {

@@ -138,7 +138,7 @@ func TestRepeatedEstimates(t *testing.T) {
 				}
 			}
 			once := *r
-			once.told = r.kernel.channel()
+			once.estimated = &Frequency{options: r.estimated.options, kernel: r.kernel, form: r.reported}
 			bare += must(once.Estimate(reports, EstimateOptions{})).Raw[0] - 0.6
 		}
 		for v, c := range counts {

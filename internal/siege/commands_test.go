@@ -210,9 +210,15 @@ func approval(t *testing.T, err error) string {
 // watched runs a command on the stand that is killed at an instant.
 func (s *stand) watched(t *testing.T, at instant, input string, args []string) (seen []call, out string, ok bool) {
 	t.Helper()
+	return watchedIn(t, s.dir, at, input, slices.Concat(args, s.arguments()))
+}
+
+// watchedIn runs a command in a folder that is killed at an instant.
+func watchedIn(t *testing.T, dir string, at instant, input string, args []string) (seen []call, out string, ok bool) {
+	t.Helper()
 	var said bytes.Buffer
-	c := exec.Command("watch", append(append([]string{"start", kills, string(at.call), fmt.Sprint(at.n), "discreet"}, args...), s.arguments()...)...)
-	c.Dir, c.Stdin, c.Stderr = s.dir, strings.NewReader(input), &said
+	c := exec.Command("watch", append([]string{"start", kills, string(at.call), fmt.Sprint(at.n), "discreet"}, args...)...)
+	c.Dir, c.Stdin, c.Stderr = dir, strings.NewReader(input), &said
 	report, err := c.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -143,5 +144,100 @@ func TestFailuresTellNothing(t *testing.T) {
 	}
 	if _, err := client.New(client.Options{}); err == nil {
 		t.Error("a client without a book")
+	}
+}
+
+// A question that is asked in each of several epochs is charged for all with its first answer. Each
+// epoch has one memo, whoever asks, in whatever order, after a restart and after a crash between
+// its draw and its telling; an asker is told the same throughout an epoch.
+func TestRepeat(t *testing.T) {
+	path, l := ledgerFor(t, "3")
+	r := must(local.NewRepeated(local.RepeatedOptions{Protocol: local.DBitFlip, Values: 400, Epsilon: must(privacy.ParseEpsilon("1")), Epochs: 3}))
+	q := client.Question{Text: "colour?", Form: "dbitflip, epsilon 1, 400 values, 3 epochs", Event: r.Event()}
+	crash := errors.New("a crash")
+	drawn := 0
+	repetition := func(crashes bool) client.Repetition {
+		return client.Repetition{
+			Begin: func(s *noise.Stream) ([]byte, error) { return json.Marshal(must(r.Begin(s))) },
+			Memoise: func(s *noise.Stream, begun []byte) ([]byte, error) {
+				drawn++
+				var m local.Memo
+				if err := json.Unmarshal(begun, &m); err != nil {
+					return nil, err
+				}
+				must(r.Report(s, &m, 0, 3))
+				return json.Marshal(m)
+			},
+			Tell: func(s *noise.Stream, memo []byte) (string, error) {
+				if crashes {
+					return "", crash
+				}
+				var m local.Memo
+				if err := json.Unmarshal(memo, &m); err != nil {
+					return "", err
+				}
+				return r.Format(must(r.Report(s, &m, m.Epoch, 0))), nil
+			},
+		}
+	}
+	c := over(t, l)
+	if _, err := c.Repeat(t.Context(), "alice", q, 2, repetition(true)); !errors.Is(err, crash) {
+		t.Fatal(err)
+	}
+	first := must(c.Repeat(t.Context(), "alice", q, 2, repetition(false)))
+	if !first.Again || drawn != 1 {
+		t.Errorf("after a crash it was drawn %d times, and charged again: %v", drawn, !first.Again)
+	}
+	other := must(c.Repeat(t.Context(), "bob", q, 0, repetition(false)))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = must(ledger.Open(t.Context(), path, ledger.Options{}))
+	defer l.Close()
+	c = over(t, l)
+	for _, asker := range []string{"alice", "bob", "carol"} {
+		if a := must(c.Repeat(t.Context(), asker, q, 2, repetition(false))); a.Report != first.Report {
+			t.Errorf("%s is told another answer of the epoch", asker)
+		}
+	}
+	if drawn != 2 || other.Report == first.Report {
+		t.Errorf("two epochs: %d draws, of which both are %v", drawn, other.Report == first.Report)
+	}
+	if b := must(l.Balance(t.Context(), "me")); b.Spent.Epsilon.Float64() < 2.999 || b.Spent.Epsilon.Float64() > 3 {
+		t.Errorf("three epochs cost %v", b.Spent.Epsilon)
+	}
+	q.Text = "size?"
+	before := drawn
+	if _, err := c.Repeat(t.Context(), "alice", q, 0, repetition(false)); !errors.Is(err, ledger.ErrExhausted) || drawn != before {
+		t.Errorf("a question beyond the budget: %v, %d draws", err, drawn-before)
+	}
+}
+
+// Fifty who ask at once for an epoch are told of one memo.
+func TestRepeatInParallel(t *testing.T) {
+	_, l := ledgerFor(t, "1")
+	c := over(t, l)
+	q := client.Question{Text: "colour?", Form: "form", Event: privacy.Under{Neighbours: privacy.ReplaceOne, Event: privacy.Pure{Epsilon: must(privacy.ParseEpsilon("1"))}}}
+	random := func(s *noise.Stream) ([]byte, error) { return json.Marshal(must(s.Uint64())) }
+	answers := map[string]int{}
+	var lock sync.Mutex
+	var wait sync.WaitGroup
+	for i := range 50 {
+		wait.Go(func() {
+			a, err := c.Repeat(context.Background(), fmt.Sprint("asker ", i), q, 0, client.Repetition{
+				Begin: random, Memoise: func(s *noise.Stream, _ []byte) ([]byte, error) { return random(s) },
+				Tell: func(_ *noise.Stream, memo []byte) (string, error) { return string(memo), nil }})
+			lock.Lock()
+			defer lock.Unlock()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			answers[a.Report]++
+		})
+	}
+	wait.Wait()
+	if len(answers) != 1 {
+		t.Errorf("%d answers", len(answers))
 	}
 }

@@ -4,9 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/budget/durable"
+	collect "github.com/discreet-dp/discreet/collect/local"
 	"github.com/discreet-dp/discreet/collect/local/client"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/cli/command"
@@ -34,7 +39,11 @@ the same answer for good, and costs nothing more, by whomever it is asked; a new
 the budget does not admit is refused (D076).
 
 What was told to whom stands in the ledger: discreet budget shows it. The domain's relation
-is replace-one: that somebody answers is not hidden.`,
+is replace-one: that somebody answers is not hidden.
+
+A question that is asked again (l-grr, l-oue, dbitflip) charges all --epochs C with its
+first answer. --epoch N says which epoch, from 0, it is now; the value counts when it is the
+epoch's first, and from the last epoch on no more. The ledger remembers what was drawn.`,
 		Examples: [2]string{
 			"echo yes | discreet local answer grr --epsilon 0.5 --values yes,no --question 'Do you smoke?' --asker survey.example --domain me",
 			"discreet local answer piecewise --epsilon 1 --lower 0 --upper 120 --question 'How old are you?' --asker survey.example --domain me -f age.txt --json",
@@ -44,19 +53,31 @@ is replace-one: that somebody answers is not hidden.`,
 	var from source
 	var w workplace.Workplace
 	var question, asker, domain string
+	epoch := -1
 	a.define(c)
 	from.define(&c.Flags, "the value", "value")
 	w.DefineLedger(&c.Flags, "the ledger's `FILE` (default discreet.ledger)")
 	c.Flags.StringVar(&domain, "domain", "", "charge the ledger's domain `DOMAIN`")
 	c.Flags.StringVar(&question, "question", "", "the question, in words: `TEXT`")
 	c.Flags.StringVar(&asker, "asker", "", "who asks: `NAME`")
+	c.Flags.Func("epoch", "of l-grr, l-oue and dbitflip: it is the epoch `N`, from 0", func(text string) (err error) {
+		if epoch, err = strconv.Atoi(text); err != nil || epoch < 0 {
+			err = errors.New("want a whole number, from 0")
+		}
+		return err
+	})
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = a.json
 		p, err := a.protocol(args)
 		if err != nil {
 			return err
 		}
+		repeated := slices.Contains(collect.Repetitions(), p)
 		switch {
+		case repeated && epoch < 0:
+			return command.Missing("which epoch it is", "--epoch N")
+		case !repeated && epoch >= 0:
+			return diagnostic.New("D115", diagnostic.Span{}, "--epoch is of questions that are asked again: l-grr, l-oue, dbitflip")
 		case question == "":
 			return command.Missing("the question", "--question TEXT")
 		case asker == "":
@@ -70,7 +91,7 @@ is replace-one: that somebody answers is not hidden.`,
 		if err != nil {
 			return err
 		}
-		value, err := from.first(ctx, t, s)
+		value, err := from.first(ctx, t, a.columns(from.column), s)
 		if err != nil {
 			return err
 		}
@@ -102,13 +123,19 @@ is replace-one: that somebody answers is not hidden.`,
 		if err != nil {
 			return err
 		}
-		told, err := clerk.Answer(ctx, asker, client.Question{Text: question, Form: form, Event: s.Event()}, func(bits *noise.Stream) (string, error) {
-			text, readable, err := s.report(bits, value)
-			if err != nil || !readable {
-				return "", failure.Undrawn()
-			}
-			return text, nil
-		})
+		q := client.Question{Text: question, Form: form, Event: s.Event()}
+		var told *client.Answer
+		if of, ok := s.(*repeats); ok {
+			told, err = clerk.Repeat(ctx, asker, q, of.Last(epoch), of.repetition(value))
+		} else {
+			told, err = clerk.Answer(ctx, asker, q, func(bits *noise.Stream) (string, error) {
+				text, readable, err := s.report(bits, value)
+				if err != nil || !readable {
+					return "", failure.Undrawn()
+				}
+				return text, nil
+			})
+		}
 		var exhausted *ledger.ExhaustedError
 		if errors.As(err, &exhausted) {
 			return exhausted
@@ -140,13 +167,13 @@ is replace-one: that somebody answers is not hidden.`,
 }
 
 // first returns the first record's value, which must be one that can be told.
-func (s *source) first(ctx context.Context, t *terminal.Terminal, of survey) (value string, err error) {
+func (s *source) first(ctx context.Context, t *terminal.Terminal, columns []string, of survey) (value string, err error) {
 	in, name, err := s.open(t)
 	if err != nil {
 		return "", err
 	}
 	defer in.Close()
-	line, err := eachRecord(ctx, in, s.column, func(text string) error {
+	line, err := eachRecord(ctx, in, columns, func(text string) error {
 		value = text
 		return errFirst
 	})
@@ -164,6 +191,16 @@ func (s *source) first(ctx context.Context, t *terminal.Terminal, of survey) (va
 
 // form is all flags that decide what a report means.
 func (a *asking) form(protocol string) (string, error) {
+	var attributes []string
+	for _, x := range a.attributes {
+		attributes = append(attributes, x.name+"="+strings.Join(x.labels, ","))
+	}
+	rational := func(r *big.Rat) string {
+		if r == nil {
+			return ""
+		}
+		return r.RatString()
+	}
 	text, err := json.Marshal(struct {
 		Protocol   string   `json:"protocol"`
 		Epsilon    string   `json:"epsilon"`
@@ -180,7 +217,14 @@ func (a *asking) form(protocol string) (string, error) {
 		Rows       int      `json:"rows,omitempty"`
 		Columns    int      `json:"columns,omitempty"`
 		Salt       string   `json:"salt,omitempty"`
+		Attributes []string `json:"attributes,omitempty"`
+		Divide     string   `json:"divide,omitempty"`
+		Ranges     bool     `json:"ranges,omitempty"`
+		Branches   int      `json:"branches,omitempty"`
+		Epochs     int      `json:"epochs,omitempty"`
+		One        string   `json:"one,omitempty"`
+		Zero       string   `json:"zero,omitempty"`
 	}{protocol, a.epsilon.String(), a.categories, a.values, a.lower, a.upper, a.cells, a.dimension, a.length,
-		a.o.Bits, a.o.Hashes, a.o.Cohorts, a.o.Rows, a.o.Columns, a.o.Salt})
+		a.o.Bits, a.o.Hashes, a.o.Cohorts, a.o.Rows, a.o.Columns, a.o.Salt, attributes, string(a.divide), a.ranges, a.branches, a.epochs, rational(a.again[0]), rational(a.again[1])})
 	return string(text), err
 }

@@ -52,7 +52,7 @@ confidence; with --reports in place of --epsilon, the least epsilon for that.`,
 			return err
 		}
 		if a.epsilon.Sign() == 0 && off != nil && reports > 0 {
-			if !slices.Contains(collect.Frequencies(), p) {
+			if !slices.Contains(collect.Frequencies(), p) || a.attributes != nil || a.ranges {
 				return diagnostic.New("D191", diagnostic.Span{}, "the least epsilon can be computed for protocols of one of k values only").Try("give --epsilon E, without --reports")
 			}
 			labels, err := a.labels()
@@ -78,10 +78,13 @@ confidence; with --reports in place of --epsilon, the least epsilon for that.`,
 			d.Set("respondents", n)
 		} else if reports > 0 {
 			e, err := s.off(reports, sure.beta())
-			if err != nil {
+			switch {
+			case errors.Is(err, errUnknown):
+			case err != nil:
 				return refusal(err)
+			default:
+				d.Set("error", e)
 			}
-			d.Set("error", e)
 		}
 		if a.json {
 			return t.WriteJSON(d)

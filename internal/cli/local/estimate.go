@@ -27,7 +27,8 @@ respondents had.
 Estimates are raw: without bias, so that shares may be negative. Intervals hold for each
 value with the confidence, or with --together for all at once (Bonferroni), whatever the
 respondents' values are, provided that they follow the protocol. What --post processes
-further, and distributions, have none.`,
+further, and distributions, have none. With --ranges quantiles come first, without intervals
+(of values that are no numbers, their places); the intervals of shares hold all at once.`,
 		Examples: [2]string{
 			"discreet local estimate grr --epsilon 1 --values yes,no -f reports.csv",
 			"discreet local estimate olh --epsilon 2 --categories 100 --together --confidence 0.99 --plot shares.svg -f reports.csv",
@@ -38,12 +39,17 @@ further, and distributions, have none.`,
 	var sure certainty
 	var together bool
 	var post, draw string
+	var shares []string
 	a.define(c)
 	from.define(&c.Flags, "reports", "report")
 	sure.define(&c.Flags)
 	c.Flags.BoolVar(&together, "together", false, "all intervals hold at once with the confidence")
 	c.Flags.Func("post", "process shares: `raw|clip|norm-sub|simplex|ibu` (default raw)", func(text string) error {
 		return command.OneOf(&post, text, posts)
+	})
+	c.Flags.Func("share", "of --ranges: print the share of the values from `A..B`; may be given again (default each value's)", func(text string) error {
+		shares = append(shares, text)
+		return nil
 	})
 	c.Flags.StringVar(&draw, "plot", "", "draw the estimates into `FILE`.svg, or - here")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
@@ -54,6 +60,9 @@ further, and distributions, have none.`,
 		}
 		s, err := a.survey(p)
 		if err != nil {
+			return err
+		}
+		if err := wantShares(s, shares); err != nil {
 			return err
 		}
 		if err := terminal.CheckPlot(draw, false); err != nil {
@@ -67,7 +76,7 @@ further, and distributions, have none.`,
 		var done atomic.Int64
 		stop := t.Watch(ctx, func() string { return fmt.Sprintf("%d reports", done.Load()) })
 		defer stop()
-		line, err := eachRecord(ctx, in, from.column, func(text string) error {
+		line, err := eachRecord(ctx, in, []string{from.column}, func(text string) error {
 			done.Add(1)
 			return s.add(text)
 		})
@@ -97,6 +106,20 @@ further, and distributions, have none.`,
 		return writeCSV(t, rows)
 	}
 	return c
+}
+
+// wantShares has a hierarchy print the shares of ranges.
+func wantShares(s survey, shares []string) error {
+	of, ok := s.(*ranged)
+	if !ok && shares != nil {
+		return diagnostic.New("D115", diagnostic.Span{}, "--share is of --ranges")
+	}
+	for _, text := range shares {
+		if err := of.want(text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeCSV(t *terminal.Terminal, rows []row) error {

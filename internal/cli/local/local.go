@@ -44,7 +44,11 @@ Protocols for one of --categories K or --values A,B,...: grr sue oue olh fastlh 
 subset hadamard hadamard-response rappor cms hcms, and best, which is the one of least
 variance. For a number from --lower to --upper: duchi piecewise hybrid, and squarewave
 for its distribution. For a vector of --dimension D numbers from -1 to 1: privunit. For
-strings that nobody can list: pem, treehist.`,
+strings that nobody can list: pem, treehist. For the same question in each of --epochs C:
+l-grr, l-oue, dbitflip.
+
+--attribute NAME=A,B,... asks for several values at once: give it for each. --ranges asks
+for one of values that have an order, so that ranges and quantiles are more exact.`,
 		Examples: [2]string{
 			"discreet local describe best --epsilon 1 --categories 100 --reports 10000",
 			"discreet local report oue --epsilon 1 --values A,B,AB,0 -f answers.csv | discreet local estimate oue --epsilon 1 --values A,B,AB,0",
@@ -64,7 +68,7 @@ strings that nobody can list: pem, treehist.`,
 }
 
 func protocols() (names []string) {
-	for _, p := range slices.Concat(collect.Frequencies(), collect.Numbers(), []collect.Protocol{collect.PrivUnit}, collect.Discoveries()) {
+	for _, p := range slices.Concat(collect.Frequencies(), collect.Numbers(), []collect.Protocol{collect.PrivUnit}, collect.Discoveries(), collect.Repetitions()) {
 		names = append(names, string(p))
 	}
 	return names
@@ -84,6 +88,12 @@ type asking struct {
 	dimension  int
 	length     int
 	top        int
+	attributes []attribute
+	divide     collect.Division
+	ranges     bool
+	branches   int
+	epochs     int
+	again      [2]*big.Rat // probabilities of repeated reports: of a 1, and of a 0
 	json       bool
 }
 
@@ -102,12 +112,21 @@ func (a *asking) define(c *command.Command) {
 	fs.Func("dimension", "of privunit: vectors of `D` numbers", within(&a.dimension, 1, 4096))
 	fs.Func("length", "of pem and treehist: `N` bytes of a string count (default 6)", within(&a.length, 1, 7))
 	fs.Func("top", "of pem and treehist: look for `N` strings (default 16)", within(&a.top, 1, 4096))
-	fs.Func("bits", "of rappor: a filter of `N` bits (default 128)", within(&a.o.Bits, 2, 1<<16))
+	fs.Func("bits", "of rappor: a filter of `N` bits (default 128); of dbitflip: a respondent tells `N` of the bits (default all)", within(&a.o.Bits, 2, 1<<16))
 	fs.Func("hashes", "of rappor: `H` hash functions (default 2)", within(&a.o.Hashes, 1, 16))
 	fs.Func("cohorts", "of rappor: `N` cohorts (default 64)", within(&a.o.Cohorts, 1, 1<<16))
 	fs.Func("rows", "of cms, hcms and treehist: a sketch of `N` rows (default 1024; of treehist 64)", within(&a.o.Rows, 1, 1<<16))
 	fs.Func("columns", "of cms, hcms and treehist: `N` columns (default 1024)", within(&a.o.Columns, 2, 1<<16))
 	fs.StringVar(&a.o.Salt, "salt", "", "of rappor, cms, hcms and treehist: a public `TEXT` that names the hash functions")
+	fs.Func("attribute", "ask for the attribute `NAME=A,B,...` of these values, beside others; its column has its name", a.addAttribute)
+	fs.Func("divide", "epsilon among attributes: `split|sample|fake` (default sample): a part for each, all for one, or that among fake values", func(text string) error {
+		return command.OneOf((*string)(&a.divide), text, divisions)
+	})
+	fs.BoolVar(&a.ranges, "ranges", false, "the values have an order: ask for ranges of them, by a hierarchy")
+	fs.Func("branches", "of --ranges: a range has `B` parts (default 4)", within(&a.branches, 2, 1024))
+	fs.Func("epochs", "of l-grr, l-oue and dbitflip: a respondent takes part in `C` epochs (default 1), each of which costs epsilon", within(&a.epochs, 1, 1_000_000))
+	fs.Func("one", "of l-grr and l-oue: a report tells the memoised answer with probability `P` (default 3/4)", chance(&a.again[0]))
+	fs.Func("zero", "of l-oue: it tells a 0 as 1 with probability `P` (default 1/2)", chance(&a.again[1]))
 	fs.BoolVar(&a.json, "json", false, "print JSON")
 }
 
@@ -175,7 +194,16 @@ func refusal(err error) error {
 }
 
 func (a *asking) make(p collect.Protocol) (survey, error) {
+	if err := a.together(p); err != nil {
+		return nil, err
+	}
 	switch {
+	case a.attributes != nil:
+		return a.makeAttributes(p)
+	case a.ranges:
+		return a.makeRanges(p)
+	case slices.Contains(collect.Repetitions(), p):
+		return a.makeRepeats(p)
 	case p == collect.PrivUnit:
 		d := max(a.dimension, a.categories)
 		if d == 0 {
@@ -216,14 +244,23 @@ func (a *asking) make(p collect.Protocol) (survey, error) {
 	if err != nil {
 		return nil, err
 	}
+	index, err := indexOf(labels)
+	if err != nil {
+		return nil, err
+	}
+	return &frequencies{f, f.NewTally(), labels, index}, nil
+}
+
+// indexOf is where each value stands.
+func indexOf(labels []string) (map[string]int, error) {
 	index := make(map[string]int, len(labels))
 	for i, l := range labels {
 		if _, twice := index[l]; twice || l == "" {
-			return nil, diagnostic.New("D191", diagnostic.Span{}, "a value is empty or named twice").Try("name each value once with --values")
+			return nil, diagnostic.New("D191", diagnostic.Span{}, "a value is empty or named twice").Try("name each value once with --values, or of an attribute with --attribute")
 		}
 		index[l] = i
 	}
-	return &frequencies{f, f.NewTally(), labels, index}, nil
+	return index, nil
 }
 
 func (a *asking) labels() ([]string, error) {

@@ -16,10 +16,13 @@ import (
 // it.
 var errRecord = errors.New("a line is not a record of this form")
 
-// eachRecord calls f with the field of each record and the number of its line, and returns the
-// line at which f, or reading, fails. Text that begins with { is JSON lines; other text is CSV,
-// whose first record is a header if it holds the column's name.
-func eachRecord(ctx context.Context, in io.Reader, column string, f func(value string) error) (line int, err error) {
+// between stands between the fields of several columns.
+const between = "\x00"
+
+// eachRecord calls f with the fields of each record, and returns the line at which f, or reading,
+// fails. Text that begins with { is JSON lines; other text is CSV, whose first record is a header
+// if it holds the columns' names.
+func eachRecord(ctx context.Context, in io.Reader, columns []string, f func(value string) error) (line int, err error) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for {
 		b, err := r.Peek(1)
@@ -34,12 +37,12 @@ func eachRecord(ctx context.Context, in io.Reader, column string, f func(value s
 		r.ReadByte() //nolint:errcheck // peeked
 	}
 	if b, _ := r.Peek(1); b[0] == '{' {
-		return eachLine(ctx, r, column, f)
+		return eachLine(ctx, r, columns, f)
 	}
-	return eachRow(ctx, r, column, f)
+	return eachRow(ctx, r, columns, f)
 }
 
-func eachLine(ctx context.Context, in io.Reader, column string, f func(string) error) (line int, err error) {
+func eachLine(ctx context.Context, in io.Reader, columns []string, f func(string) error) (line int, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<24)
 	for line = 1; lines.Scan(); line++ {
@@ -50,14 +53,19 @@ func eachLine(ctx context.Context, in io.Reader, column string, f func(string) e
 			continue
 		}
 		var record map[string]json.RawMessage
-		if json.Unmarshal(lines.Bytes(), &record) != nil || record[column] == nil {
+		if json.Unmarshal(lines.Bytes(), &record) != nil {
 			return line, errRecord
 		}
-		text, err := plain(record[column])
-		if err == nil {
-			err = f(text)
+		fields := make([]string, len(columns))
+		for i, column := range columns {
+			if record[column] == nil {
+				return line, errRecord
+			}
+			if fields[i], err = plain(record[column]); err != nil {
+				return line, err
+			}
 		}
-		if err != nil {
+		if err := f(strings.Join(fields, between)); err != nil {
 			return line, err
 		}
 	}
@@ -90,11 +98,12 @@ func plain(raw json.RawMessage) (string, error) {
 	return string(raw), nil
 }
 
-func eachRow(ctx context.Context, in io.Reader, column string, f func(string) error) (line int, err error) {
+func eachRow(ctx context.Context, in io.Reader, columns []string, f func(string) error) (line int, err error) {
 	r := csv.NewReader(in)
 	r.ReuseRecord = true
 	r.TrimLeadingSpace = true
-	at := -1
+	var at []int
+	fields := make([]string, len(columns))
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return line, ctx.Err()
@@ -111,15 +120,26 @@ func eachRow(ctx context.Context, in io.Reader, column string, f func(string) er
 		case err != nil:
 			return line, err
 		}
-		if at < 0 {
-			if at = slices.Index(record, column); at >= 0 {
+		if at == nil {
+			header := true
+			for _, column := range columns {
+				i := slices.Index(record, column)
+				at, header = append(at, i), header && i >= 0
+			}
+			if header {
 				continue
 			}
-			if at = 0; len(record) != 1 {
+			if len(record) != len(columns) {
 				return line, errRecord
 			}
+			for i := range at {
+				at[i] = i
+			}
 		}
-		if err := f(record[at]); err != nil {
+		for i, from := range at {
+			fields[i] = record[from]
+		}
+		if err := f(strings.Join(fields, between)); err != nil {
 			return line, err
 		}
 	}

@@ -61,7 +61,7 @@ record costs its respondent epsilon: who is asked twice pays twice.`,
 		if !a.json {
 			fmt.Fprintln(out, "report")
 		}
-		line, err := eachRecord(ctx, in, from.column, func(value string) error {
+		line, err := eachRecord(ctx, in, a.columns(from.column), func(value string) error {
 			text, readable, err := s.report(bits, value)
 			switch {
 			case err != nil:

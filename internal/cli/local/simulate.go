@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	collect "github.com/discreet-dp/discreet/collect/local"
 	"github.com/discreet-dp/discreet/internal/cli/command"
@@ -26,7 +27,8 @@ func simulate() *command.Command {
 are spread over the lower half of the range), and prints value,truth,estimate,low,high.
 Standard error says how far off the shares are, how far they were expected to be, and how
 far those of a trusted curator with the same epsilon would be (a histogram with discrete
-Laplace noise). --plot draws the three against epsilon.
+Laplace noise). --plot draws the three against epsilon, or with --against reports against
+the number of respondents.
 
 With -f the respondents' values are those of a file, which must be public: the truth is
 printed.`,
@@ -39,12 +41,20 @@ printed.`,
 	var from source
 	var sure certainty
 	var reports int64
-	var draw string
+	var draw, against string
+	var shares []string
 	a.define(c)
 	from.define(&c.Flags, "public values", "value")
 	sure.define(&c.Flags)
 	c.Flags.Func("reports", "ask `N` respondents (default 10000)", count(&reports))
-	c.Flags.StringVar(&draw, "plot", "", "draw errors against epsilon into `FILE`.svg, or - here")
+	c.Flags.StringVar(&draw, "plot", "", "draw errors into `FILE`.svg, or - here")
+	c.Flags.Func("against", "of --plot: against `epsilon|reports` (default epsilon)", func(text string) error {
+		return command.OneOf(&against, text, []string{"epsilon", "reports"})
+	})
+	c.Flags.Func("share", "of --ranges: of the values from `A..B`; may be given again (default each value's)", func(text string) error {
+		shares = append(shares, text)
+		return nil
+	})
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		t.JSON = a.json
 		p, err := a.protocol(args)
@@ -65,8 +75,14 @@ printed.`,
 		} else if reports == 0 {
 			reports = 10_000
 		}
+		if against != "" && draw == "" {
+			return command.Missing("where to draw", "--plot FILE.svg")
+		}
 		s, err := a.survey(p)
 		if err != nil {
+			return err
+		}
+		if err := wantShares(s, shares); err != nil {
 			return err
 		}
 		if from.file == "" {
@@ -75,7 +91,7 @@ printed.`,
 			}
 		}
 		if draw != "" {
-			return a.curve(ctx, t, p, crowd, draw)
+			return a.curve(ctx, t, p, crowd, shares, draw, against)
 		}
 		if err := crowd.ask(ctx, t, s); err != nil {
 			return err
@@ -104,7 +120,7 @@ func (a *asking) read(ctx context.Context, t *terminal.Terminal, from *source) (
 	}
 	defer in.Close()
 	index := map[string]int{}
-	line, err := eachRecord(ctx, in, from.column, func(value string) error {
+	line, err := eachRecord(ctx, in, a.columns(from.column), func(value string) error {
 		i, ok := index[value]
 		if !ok {
 			i = len(p.values)
@@ -119,7 +135,7 @@ func (a *asking) read(ctx context.Context, t *terminal.Terminal, from *source) (
 		return p, diagnostic.New("D193", diagnostic.Span{}, "line %d of %s has no column %s", line, name, terminal.Printable(from.column)).
 			Try("--column names the column of a file with a header; a file of one column needs none")
 	}
-	if a.values == nil && a.categories == 0 {
+	if a.values == nil && a.categories == 0 && a.attributes == nil {
 		a.values = p.values
 	}
 	return p, err
@@ -130,9 +146,29 @@ func (a *asking) invent(s survey, n int64) (p population, err error) {
 	var weights []float64
 	switch s := s.(type) {
 	case *frequencies:
-		p.values = s.labels
-		for i := range s.labels {
-			weights = append(weights, 1/float64(i+1))
+		p.values, weights = falling(s.labels)
+	case *repeats:
+		p.values, weights = falling(s.labels)
+	case *ranged:
+		p.values, weights = falling(s.labels)
+	case *attributed:
+		p.values, weights = []string{""}, []float64{1}
+		for i, x := range s.of {
+			if len(p.values)*len(x.labels) > 1<<16 {
+				return p, diagnostic.New("D191", diagnostic.Span{}, "too many combinations of values to invent").Try("-f FILE: public values")
+			}
+			labels, shares := falling(x.labels)
+			var values []string
+			var all []float64
+			for j, before := range p.values {
+				for k, label := range labels {
+					if i > 0 {
+						label = before + between + label
+					}
+					values, all = append(values, label), append(all, weights[j]*shares[k])
+				}
+			}
+			p.values, weights = values, all
 		}
 	case *numbers:
 		for i := range 101 {
@@ -152,6 +188,28 @@ func (a *asking) invent(s survey, n int64) (p population, err error) {
 	}
 	p.all = n
 	return p, nil
+}
+
+// falling are weights of 1, 1/2, 1/3 and so on.
+func falling(labels []string) ([]string, []float64) {
+	weights := make([]float64, len(labels))
+	for i := range weights {
+		weights[i] = 1 / float64(i+1)
+	}
+	return labels, weights
+}
+
+// some are n of the population, with nearly the same shares.
+func (p population) some(n int64) population {
+	out := population{values: p.values, all: n}
+	var reached, before int64
+	for _, c := range p.counts {
+		reached += c
+		upTo := int64(math.Round(float64(reached) / float64(p.all) * float64(n)))
+		out.counts = append(out.counts, upTo-before)
+		before = upTo
+	}
+	return out
 }
 
 // ask has everybody report.
@@ -180,46 +238,81 @@ func (p population) ask(ctx context.Context, t *terminal.Terminal, s survey) err
 	return nil
 }
 
-// truths are the shares, or the mean.
+// truths are the shares, the mean or the quantiles.
 func (p population) truths(s survey) map[string]float64 {
 	out := map[string]float64{}
 	for i, v := range p.values {
 		share := float64(p.counts[i]) / float64(p.all)
-		if _, ok := s.(*numbers); ok {
+		switch s := s.(type) {
+		case *numbers:
 			x, _ := readNumber(v)
 			out["mean"] += share * x
-		} else {
-			out[v] = share
+		case *attributed:
+			for j, field := range strings.Split(v, between) {
+				out[s.of[j].name+"="+field] += share
+			}
+		default:
+			out[v] += share
 		}
+	}
+	if s, ok := s.(*ranged); ok {
+		sums := map[string]float64{}
+		for _, w := range s.wanted() {
+			sum := 0.0
+			for _, label := range s.labels[w[0]:w[1]] {
+				sum += out[label]
+			}
+			sums[s.label(w)] = sum
+		}
+		for _, q := range quartiles {
+			at, upTo := 0, 0.0
+			for at = range s.labels {
+				if upTo += out[s.labels[at]]; upTo >= q {
+					break
+				}
+			}
+			sums[quantile(q)] = s.place(at)
+		}
+		return sums
 	}
 	return out
 }
 
 // errors returns the root of the mean square of the rows' errors, and what it was expected to
 // be: here, and of a trusted curator, whose histogram has a sensitivity of 2 when an answer is
-// replaced, and whose mean one of the range.
+// replaced (of several attributes, of 2 each), and whose mean one of the range.
 func (p population) errors(s survey, rows []row, epsilon float64) (got, told, central float64) {
-	truths, n := p.truths(s), 0.0
+	truths, n := p.truths(s), float64(p.all)
+	noise := 8 / (epsilon * epsilon * n * n) // of a share, its variance
+	counted := 0.0
 	for _, r := range rows {
-		truth, ok := truths[r.value]
-		if _, known := s.(*frequencies); !ok && !known {
-			continue // quantiles and cells
+		switch s.(type) {
+		case *numbers, *ranged:
+			if r.low == nil {
+				continue // quantiles and cells
+			}
 		}
+		truth := truths[r.value]
 		got += (r.estimate - truth) * (r.estimate - truth)
-		n++
+		counted++
 		switch s := s.(type) {
 		case *frequencies:
-			told += s.Variance(truth) / float64(p.all)
+			told, central = told+s.Variance(truth)/n, central+noise
+		case *repeats:
+			told, central = told+s.Variance(truth)/n, central+noise
+		case *attributed:
+			d := float64(len(s.of))
+			told, central = told+s.variance(r.value, truth)/n, central+d*d*noise
+		case *ranged:
+			w := s.wanted()[int(counted)-1]
+			off := s.Deviation(w[0], w[1], p.all)
+			told, central = told+off*off, central+float64(w[1]-w[0])*noise
 		case *numbers:
 			half := (s.o.Upper - s.o.Lower) / 2
-			told += max(s.Variance(0), s.Variance(1)) * half * half / float64(p.all)
+			told, central = told+max(s.Variance(0), s.Variance(1))*half*half/n, central+noise*half*half
 		}
 	}
-	sensitivity := 2.0
-	if s, ok := s.(*numbers); ok {
-		sensitivity = s.o.Upper - s.o.Lower
-	}
-	return math.Sqrt(got / n), math.Sqrt(told / n), math.Sqrt2 * sensitivity / epsilon / float64(p.all)
+	return math.Sqrt(got / counted), math.Sqrt(told / counted), math.Sqrt(central / counted)
 }
 
 func (a *asking) tell(t *terminal.Terminal, s survey, p population, rows []row) error {
@@ -228,14 +321,17 @@ func (a *asking) tell(t *terminal.Terminal, s survey, p population, rows []row) 
 	if a.json {
 		type shown struct {
 			Value    string   `json:"value"`
-			Truth    float64  `json:"truth"`
+			Truth    *float64 `json:"truth"`
 			Estimate float64  `json:"estimate"`
 			Low      *float64 `json:"low"`
 			High     *float64 `json:"high"`
 		}
 		out := make([]shown, len(rows))
 		for i, r := range rows {
-			out[i] = shown{r.value, truths[r.value], r.estimate, r.low, r.high}
+			out[i] = shown{r.value, nil, r.estimate, r.low, r.high}
+			if x, ok := truths[r.value]; ok {
+				out[i].Truth = &x
+			}
 		}
 		return t.WriteJSON(map[string]any{"reports": p.all, "estimates": out, "error": got, "expected_error": told, "central_error": central})
 	}
@@ -261,20 +357,15 @@ func quoted(value string) string {
 	return value
 }
 
-// curve draws errors against epsilon.
-func (a *asking) curve(ctx context.Context, t *terminal.Terminal, p collect.Protocol, crowd population, path string) error {
+// curve draws errors against epsilon, or against the number of respondents.
+func (a *asking) curve(ctx context.Context, t *terminal.Terminal, p collect.Protocol, crowd population, shares []string, path, against string) error {
 	var lines plot.Family
-	asked := a.epsilon
-	for _, text := range []string{"0.25", "0.5", "1", "2", "4", "8"} {
-		r, err := numeric.ParseDecimal(text)
-		if err != nil {
-			return err
-		}
-		if a.epsilon, err = privacy.NewEpsilon(r); err != nil {
-			return err
-		}
+	at := func(x float64, crowd population) error {
 		s, err := a.survey(p)
 		if err != nil {
+			return err
+		}
+		if err := wantShares(s, shares); err != nil {
 			return err
 		}
 		if err := crowd.ask(ctx, t, s); err != nil {
@@ -284,13 +375,39 @@ func (a *asking) curve(ctx context.Context, t *terminal.Terminal, p collect.Prot
 		if err != nil {
 			return refusal(err)
 		}
-		x := a.epsilon.Float64()
-		got, told, central := crowd.errors(s, rows, x)
+		got, told, central := crowd.errors(s, rows, a.epsilon.Float64())
 		lines.Add("local, expected", false, x, told)
 		lines.Add("local, as it came", true, x, got)
 		lines.Add("a trusted curator", false, x, central)
+		return nil
 	}
-	a.epsilon = asked
-	return t.Draw(plot.Plot{Title: fmt.Sprintf("error of %s, %d respondents", p, crowd.all),
-		X: plot.Axis{Label: "epsilon", Log: true}, Y: plot.Axis{Label: "root mean square error", Log: true}, Lines: lines.All()}, path, false)
+	title, axis := fmt.Sprintf("error of %s, %d respondents", p, crowd.all), "epsilon"
+	if against == "reports" {
+		title, axis = fmt.Sprintf("error of %s at epsilon %v", p, a.epsilon), "respondents"
+		var sizes []int64
+		for n := crowd.all; n >= 50 && len(sizes) < 6 || len(sizes) == 0; n /= 4 {
+			sizes = append(sizes, n)
+		}
+		for _, n := range slices.Backward(sizes) {
+			if err := at(float64(n), crowd.some(n)); err != nil {
+				return err
+			}
+		}
+	} else {
+		asked := a.epsilon
+		for _, text := range []string{"0.25", "0.5", "1", "2", "4", "8"} {
+			r, err := numeric.ParseDecimal(text)
+			if err != nil {
+				return err
+			}
+			if a.epsilon, err = privacy.NewEpsilon(r); err != nil {
+				return err
+			}
+			if err := at(a.epsilon.Float64(), crowd); err != nil {
+				return err
+			}
+		}
+		a.epsilon = asked
+	}
+	return t.Draw(plot.Plot{Title: title, X: plot.Axis{Label: axis, Log: true}, Y: plot.Axis{Label: "root mean square error", Log: true}, Lines: lines.All()}, path, false)
 }

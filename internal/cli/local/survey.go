@@ -82,25 +82,36 @@ func (f *frequencies) add(report string) error {
 var posts = []string{"raw", "clip", "norm-sub", "simplex", "ibu"}
 
 func (f *frequencies) rows(o collect.EstimateOptions, post string) ([]row, error) {
-	e, err := f.tally.Estimate(o)
-	if err != nil {
-		return nil, err
-	}
-	switch post {
-	case "clip":
-		return rowsOf(f.labels, collect.Clip(e.Raw), nil, nil), nil
-	case "norm-sub":
-		return rowsOf(f.labels, collect.NormSub(e.Raw), nil, nil), nil
-	case "simplex":
-		return rowsOf(f.labels, collect.Simplex(e.Raw), nil, nil), nil
-	case "ibu":
-		shares, err := f.tally.IteratedBayes()
+	return sharesOf(f.tally, f.labels, o, post)
+}
+
+// sharesOf are the rows of a tally's values.
+func sharesOf(t *collect.Tally, labels []string, o collect.EstimateOptions, post string) ([]row, error) {
+	if post == "ibu" {
+		shares, err := t.IteratedBayes()
 		if err != nil {
 			return nil, err
 		}
-		return rowsOf(f.labels, shares, nil, nil), nil
+		return rowsOf(labels, shares, nil, nil), nil
 	}
-	return rowsOf(f.labels, e.Raw, e.Low, e.High), nil
+	e, err := t.Estimate(o)
+	if err != nil {
+		return nil, err
+	}
+	return processed(e, labels, post), nil
+}
+
+// processed are shares, after one of posts but for ibu.
+func processed(e *collect.Estimates, labels []string, post string) []row {
+	switch post {
+	case "clip":
+		return rowsOf(labels, collect.Clip(e.Raw), nil, nil)
+	case "norm-sub":
+		return rowsOf(labels, collect.NormSub(e.Raw), nil, nil)
+	case "simplex":
+		return rowsOf(labels, collect.Simplex(e.Raw), nil, nil)
+	}
+	return rowsOf(labels, e.Raw, e.Low, e.High)
 }
 
 type numbers struct {
@@ -154,8 +165,8 @@ func (n *numbers) rows(o collect.EstimateOptions, _ string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range []float64{0.25, 0.5, 0.75} {
-		rows = append(rows, row{value: "quantile " + strconv.FormatFloat(q, 'g', -1, 64), estimate: n.Quantile(shares, q)})
+	for _, q := range quartiles {
+		rows = append(rows, row{value: quantile(q), estimate: n.Quantile(shares, q)})
 	}
 	width := (n.o.Upper - n.o.Lower) / float64(len(shares))
 	for i, x := range shares {
@@ -164,6 +175,11 @@ func (n *numbers) rows(o collect.EstimateOptions, _ string) ([]row, error) {
 	}
 	return rows, nil
 }
+
+// quartiles are the quantiles that are printed.
+var quartiles = []float64{0.25, 0.5, 0.75}
+
+func quantile(q float64) string { return "quantile " + strconv.FormatFloat(q, 'g', -1, 64) }
 
 type vectors struct {
 	*collect.Vector
