@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,9 +33,33 @@ const asCommand = "DISCREET_BENCH_COMMAND"
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Unsetenv(asCommand)
-		os.Exit(cli.Process())
+		end := profiled()
+		code := cli.Process()
+		end()
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
+}
+
+// profileOf names a file to which the server's process writes the profile of its processors.
+const profileOf = "DISCREET_BENCH_PROFILE"
+
+// profiled begins the profile that profileOf asks for, and returns what ends it.
+func profiled() (end func()) {
+	path := os.Getenv(profileOf)
+	os.Unsetenv(profileOf)
+	if path == "" || len(os.Args) < 2 || os.Args[1] != "serve" {
+		return func() {}
+	}
+	f, err := os.Create(path)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "profile:", err)
+		os.Exit(1)
+	}
+	return pprof.StopCPUProfile
 }
 
 // command is the command discreet as a process.

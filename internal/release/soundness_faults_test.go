@@ -60,6 +60,7 @@ var faults = []fault{
 	{"the groups are cut by another key than they are released by", pipeline{
 		sql: replace(`(?:dense_rank|row_number)\(\) OVER \(PARTITION BY u ORDER BY hk[k0-9, ]*\) AS d`, "dense_rank() OVER (PARTITION BY u ORDER BY k0 IS NULL) AS d"),
 	}, 10},
+	{"more of a unit's packed groups are kept than it may be in", pipeline{sql: replace(`, \d+\) AS least FROM`, ", 100) AS least FROM")}, 447},
 	{"there seem to be no more groups than a unit may be in", pipeline{plan: func(_ *stability.Release, b *plan.Bounded) { b.EveryGroup = true }}, 10},
 	{"the counted rows of a unit in a group are not bounded", pipeline{sql: replace(`least\(count\(\*\), \d+\)`, "count(*)")}, 12},
 	{"a key that is none of those listed is a group", pipeline{sql: replace(`k\d+ IS NOT NULL AND `, "")}, 6},

@@ -18,7 +18,9 @@ import (
 // rows of each unit and group are aggregated: what they add is a function of the unit's own
 // rows, bounded by R or its clamp. If a unit can be in more groups than it may, its groups are
 // then sorted by their hashes, and the first L0 are kept; their rows need no sort. What is
-// kept is summed.
+// kept is summed. Where a group's number and what a unit adds to it are few bits, both stand
+// behind the group's hash in one integer, of which each unit's least are kept: that needs no
+// sort at all.
 //
 // Elsewhere the rows are sorted once by (unit, hash of the group, group, hash of the row,
 // row); three window functions share that sort:
@@ -120,6 +122,8 @@ func (w *bounded) render(rows string) string {
 	switch {
 	case b.OneRow:
 		return w.group(rows, w.oneRow)
+	case w.packs():
+		return w.leastPacked(w.unitGroups(rows))
 	case w.summable():
 		return w.group(w.firstGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
 	}
@@ -203,6 +207,78 @@ func (w *bounded) firstGroups(groups string) string {
 	}
 	return fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS d FROM (SELECT *, %s AS hk FROM (%s) AS t) AS t) AS t WHERE d <= %d",
 		strings.Join(w.groupOrder(), ", "), w.groupHash(), groups, w.node.MaxGroups)
+}
+
+// A packing dialect keeps the least of a unit's integers without a sort.
+type packing interface {
+	high(hash string, low int) string                // a bigint that is not negative, of a hash's high bits above low ones that are 0
+	leastOf(x string, n int64, groups string) string // SELECTs, as h, the n least x of each unit
+	nth(list, i string) string                       // of constants, from 0
+}
+
+// What packs has few bits, so that most of the integer remains the hash's, and few groups of a
+// unit are kept: each unit's place for them is taken before it is known how many it has.
+const (
+	packedBits   = 24
+	packedGroups = 16
+)
+
+// fieldBits is how many bits what a unit adds to a group takes, if that is known and never
+// negative.
+func (w *bounded) fieldBits(c plan.Contribution) (size int, ok bool) {
+	switch c.Kind {
+	case plan.UnitCount:
+		return 1, true
+	case plan.Added: // counts rows, where w is summable
+		return bits.Len64(uint64(w.node.MaxRows)), true
+	}
+	return 0, false
+}
+
+// packs reports whether each of a unit's groups is one integer: the hash of the group, its
+// number, and what the unit adds to it.
+func (w *bounded) packs() bool {
+	code, size := w.number()
+	_, able := w.dialect.(packing)
+	if !able || !w.cuts() || code == "" || !w.summable() || w.node.MaxGroups > packedGroups {
+		return false
+	}
+	for _, c := range w.node.Contributions {
+		field, ok := w.fieldBits(c)
+		if !ok {
+			return false
+		}
+		size += field
+	}
+	return size <= packedBits
+}
+
+// leastPacked sums, by key, what units add to those of their groups that have the least
+// hashes. The number behind the hash breaks ties, so that what stands behind it decides
+// nothing.
+func (w *bounded) leastPacked(groups string) string {
+	d := w.dialect.(packing)
+	code, size := w.number()
+	var parts, sums []string
+	total := 0
+	for i := len(w.node.Contributions) - 1; i >= 0; i-- {
+		field, _ := w.fieldBits(w.node.Contributions[i])
+		parts = append(parts, fmt.Sprintf("CAST(coalesce(p%d, 0) AS BIGINT) * %d", i, int64(1)<<total))
+		sums = append(sums, fmt.Sprintf("%s AS x%d", w.dialect.sum(fmt.Sprintf("sum((h >> %d) & %d)", total, int64(1)<<field-1)), i))
+		total += field
+	}
+	slices.Reverse(sums)
+	parts = append(parts, fmt.Sprintf("CAST(%s AS BIGINT) * %d", code, int64(1)<<total), d.high(w.hash(w.keys), size+total))
+	slices.Reverse(parts)
+	var columns []string
+	stride := 1
+	for i := range w.keys {
+		list := w.listed(i)
+		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
+		stride *= len(list)
+	}
+	return fmt.Sprintf("SELECT %s FROM (SELECT h, (h >> %d) & %d AS g FROM (%s) AS t) AS t GROUP BY g",
+		strings.Join(append(columns, sums...), ", "), total, int64(1)<<size-1, d.leastOf(strings.Join(parts, " + "), w.node.MaxGroups, groups))
 }
 
 // cuts reports whether a unit can be in more groups than it may.

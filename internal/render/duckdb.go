@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/discreet-dp/discreet/sqltype"
@@ -44,9 +45,22 @@ func (duckDB) squares() bool { return true }
 
 func (duckDB) sum(x string) string { return fmt.Sprintf("CAST(%s AS HUGEINT)", x) }
 
+// slice is no condition where there is but one.
 func (duckDB) slice(unit string) string {
-	return fmt.Sprintf("hash(%s) %% CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT)", unit)
+	return fmt.Sprintf("(CAST($slices AS UBIGINT) = 1 OR hash(%s) %% CAST($slices AS UBIGINT) = CAST($slice AS UBIGINT))", unit)
 }
+
+func (duckDB) high(hash string, low int) string {
+	return fmt.Sprintf("(CAST(%s >> 1 AS BIGINT) & %d)", hash, int64(math.MaxInt64)&^(int64(1)<<low-1))
+}
+
+// leastOf takes a bigint, of which DuckDB keeps the least as they are; of other types it
+// keeps sort keys, which are texts.
+func (duckDB) leastOf(x string, n int64, groups string) string {
+	return fmt.Sprintf("SELECT unnest(least) AS h FROM (SELECT min(%s, %d) AS least FROM (%s) AS t GROUP BY u) AS t", x, n, groups)
+}
+
+func (duckDB) nth(list, i string) string { return fmt.Sprintf("([%s])[%s + 1]", list, i) }
 
 func (duckDB) listed(_ scope, value, texts string) string {
 	return fmt.Sprintf("TRY_CAST(%s AS ENUM(%s))", value, texts)

@@ -1,0 +1,111 @@
+//go:build cgo
+
+package render_test
+
+import (
+	"fmt"
+	"math/big"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// Packed groups and groups that are ranked in a window are the same groups, with the same sums:
+// a contribution that does not fit beside the hash brings the window back.
+func TestPackedGroupsAreTheRanked(t *testing.T) {
+	db := openDuck(t)
+	bigint, text, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Boolean)
+	if _, err := db.Exec(`CREATE TABLE t AS SELECT CAST(hash(4 * i) % 300 AS BIGINT) AS u, CASE WHEN i % 11 > 0 THEN 'it''s ' || hash(4 * i + 1) % 6 END AS a,
+		'w' || hash(4 * i + 2) % 3 AS b, CASE WHEN i % 7 > 0 THEN hash(4 * i + 3) % 2 = 0 END AS c FROM range(4000) AS t(i)`); err != nil {
+		t.Fatal(err)
+	}
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: text}, {Name: "b", Type: text}, {Name: "c", Type: boolean}}}
+	one := &plan.Literal{Value: int64(1), T: bigint}
+	condition := &plan.Ref{Index: 3, Name: "c", T: boolean}
+	contributions := []plan.Contribution{{Kind: plan.Added, Value: one}, {Kind: plan.UnitCount, Value: condition}, {Kind: plan.UnitCount}}
+	asked := func(b *plan.Bounded, salt int) (rows [][]string, sql string) {
+		q, err := render.Release(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := db.Query("SELECT * FROM (" + strings.NewReplacer("$salt", fmt.Sprint(salt), "$slices", "1", "$slice", "0").Replace(q.SQL) + ") ORDER BY ALL")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		for found.Next() {
+			row, into := make([]any, len(b.Keys)+len(b.Contributions)), make([]any, len(b.Keys)+len(b.Contributions))
+			for i := range into {
+				into[i] = &row[i]
+			}
+			if err := found.Scan(into...); err != nil {
+				t.Fatal(err)
+			}
+			var shown []string
+			for _, v := range row[:len(b.Keys)+len(contributions)] {
+				shown = append(shown, fmt.Sprint(v))
+			}
+			rows = append(rows, shown)
+		}
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return rows, q.SQL
+	}
+	lists := [][]string{{"it's 0", "it's 1", "it's 2", "it's 4", "it's 5"}, {"w2", "w0", "w1"}}
+	for keys := 1; keys <= 2; keys++ {
+		for _, most := range []int64{1, 2, 4} {
+			for _, rows := range []int64{1, 3, 1000} {
+				b := &plan.Bounded{Input: &plan.Scan{Table: table}, MaxGroups: most, MaxRows: rows, Contributions: contributions}
+				for i := range keys {
+					b.Keys, b.Names, b.Listed = append(b.Keys, &plan.Ref{Index: 1 + i, T: text}), append(b.Names, "k"), append(b.Listed, lists[i])
+				}
+				ranked := *b
+				ranked.Contributions = append(contributions[:len(contributions):len(contributions)],
+					plan.Contribution{Kind: plan.Clamped, Value: one, Lower: big.NewInt(0), Upper: big.NewInt(1 << 40)})
+				for salt := range 3 {
+					got, packed := asked(b, salt)
+					want, window := asked(&ranked, salt)
+					if strings.Contains(packed, "OVER (") || !strings.Contains(window, "OVER (") {
+						t.Fatalf("both forms are the same: %s and %s", packed, window)
+					}
+					if len(got) < 5 || !reflect.DeepEqual(got, want) {
+						t.Errorf("%d keys, %d groups, %d rows, salt %d: packed %v, ranked %v", keys, most, rows, salt, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What does not fit is not packed.
+func TestFewAndSmallGroupsArePacked(t *testing.T) {
+	bigint, text := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text)
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: text}}}
+	var list []string
+	for i := range 1000 { // 10 bits
+		list = append(list, fmt.Sprint(i))
+	}
+	for _, c := range []struct {
+		groups, rows int64
+		listed       []string
+		packed       bool
+	}{
+		{16, 1<<14 - 1, list, true}, {17, 1, list, false}, {16, 1 << 14, list, false}, {2, 5, nil, false},
+	} {
+		q, err := render.Release(&plan.Bounded{Input: &plan.Scan{Table: table}, MaxGroups: c.groups, MaxRows: c.rows,
+			Keys: []plan.Expr{&plan.Ref{Index: 1, T: text}}, Names: []string{"a"}, Listed: [][]string{c.listed},
+			Contributions: []plan.Contribution{{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !strings.Contains(q.SQL, "OVER ("); got != c.packed {
+			t.Errorf("%d groups of %d, %d rows: packed %v", c.groups, len(c.listed), c.rows, got)
+		}
+	}
+}
