@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/discreet-dp/discreet/accountant"
+	"github.com/discreet-dp/discreet/audit"
 	"github.com/discreet-dp/discreet/collect/shuffle"
-	"github.com/discreet-dp/discreet/internal/proportion"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -220,7 +220,7 @@ func TestPermutationsAreUniform(t *testing.T) {
 
 // The attack from the analyzer's place, with colluders who tell what they sent: on messages as
 // the code draws them, it proves no more ε than is claimed of the honest ones, and more than is
-// claimed of all. The bounds fail with probability 1e-9 (Clopper and Pearson, each of two).
+// claimed of all. The bounds of package audit fail with probability 1e-9, all together.
 func TestAttackWithColluders(t *testing.T) {
 	const n, colluders, runs = 1000, 996, 60_000
 	p := must(shuffle.New(histogram(2, 0, 2, "3")))
@@ -243,17 +243,13 @@ func TestAttackWithColluders(t *testing.T) {
 	}
 	with, without := count(1), count(0)
 	delta := 1e-3
-	// ε is at least ln((P(S) − δ)/Q(S)), for the set of counts from some number on.
+	// The attack says that the victim has 1 where so many ones or more are seen.
 	proved := 0.0
-	var hits, misses int64
+	counts := audit.Counts{Members: runs, Others: runs}
 	for at := n - colluders; at >= 1; at-- {
-		hits += with[at]
-		misses += without[at]
-		low, _ := proportion.Bounds(hits, runs, 2e-9/(n-colluders))
-		_, high := proportion.Bounds(misses, runs, 2e-9/(n-colluders))
-		if low > delta {
-			proved = max(proved, math.Log((low-delta)/high))
-		}
+		counts.TruePositives += int(with[at])
+		counts.FalsePositives += int(without[at])
+		proved = max(proved, must(counts.EpsilonLowerBound(delta, 1-1e-9/(n-colluders))))
 	}
 	epsilon := func(honest int64) float64 {
 		c := accountant.Collected{Response: p.Event().(privacy.RandomizedResponse), Respondents: honest}

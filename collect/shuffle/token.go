@@ -3,6 +3,7 @@ package shuffle
 import (
 	"crypto"
 	"crypto/rsa"
+	"crypto/sha3"
 	"crypto/sha512"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // TokenBits is the length of the issuer's key.
 const TokenBits = 2048
 
-const nonceSize = 32
+const nonceSize, seedSize = 32, 32
 
 // TokenSize is the size of a token in bytes.
 const TokenSize = nonceSize + TokenBits/8
@@ -45,6 +46,31 @@ type TokenRequest struct {
 
 // RequestToken begins a token for a shuffler.
 func (p *Protocol) RequestToken(issuer *rsa.PublicKey, by Reader) (*TokenRequest, error) {
+	seed, err := NewTokenSeed()
+	if err != nil {
+		return nil, err
+	}
+	return p.RequestTokenOf(seed, issuer, by)
+}
+
+// NewTokenSeed draws what a respondent's tokens are made of. Its holder keeps it, secret, until
+// the tokens were delivered: the issuer signs for a code what it was first asked for, and nothing
+// else.
+func NewTokenSeed() ([]byte, error) {
+	seed := make([]byte, seedSize)
+	if _, err := entropy.New().Read(seed); err != nil {
+		return nil, fmt.Errorf("draw seed of tokens: %w", err)
+	}
+	return seed, nil
+}
+
+// RequestTokenOf begins the token of a seed: of the same seed it is the same request. Nonce and
+// blinding factor are bits of SHAKE256 of the seed, so that blindness is computational, as the
+// signature is.
+func (p *Protocol) RequestTokenOf(seed []byte, issuer *rsa.PublicKey, by Reader) (*TokenRequest, error) {
+	if len(seed) != seedSize {
+		return nil, fmt.Errorf("%w: its seed has %d bytes, and not %d", ErrToken, len(seed), seedSize)
+	}
 	if issuer.Size() != TokenBits/8 {
 		return nil, fmt.Errorf("%w: the issuer's key has not %d bits", ErrToken, TokenBits)
 	}
@@ -52,7 +78,8 @@ func (p *Protocol) RequestToken(issuer *rsa.PublicKey, by Reader) (*TokenRequest
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrToken, err)
 	}
-	random := entropy.New()
+	random := sha3.NewSHAKE256()
+	random.Write(append(append([]byte("discreet token seed 1\x00"+string(by)+"\x00"), p.digest[:]...), seed...)) //nolint:errcheck // it never fails
 	r := &TokenRequest{nonce: make([]byte, nonceSize), client: client}
 	if _, err := random.Read(r.nonce); err != nil {
 		return nil, err

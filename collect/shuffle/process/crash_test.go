@@ -3,6 +3,7 @@ package process_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/pem"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -132,7 +133,8 @@ func TestLostAnswers(t *testing.T) {
 }
 
 // What one role is told appears nowhere else: a code that the client has, the crowd that the
-// last shuffler reads, what the first shuffler opens, in files, logs and traffic.
+// last shuffler reads, what the first shuffler opens, in files, logs, traffic and the memory of
+// processes, where nobody has another's key either.
 func TestCanaries(t *testing.T) {
 	const n, crowd = 60, 0x43414e4152593437 // "CANARY47"
 	traffic := map[string]*clustertest.Proxy{}
@@ -187,8 +189,45 @@ func TestCanaries(t *testing.T) {
 	if len(traffic["client to hop-1"].Seen()) < n*700 {
 		t.Error("the proxies saw no traffic")
 	}
+	s.memories(canaries, map[string][]string{"a code": {process.Issuer}, "the crowd": {process.Hop2}, "an envelope": {process.Hop1}})
+
 	// The search finds what is there: the first shuffler's key, in its own folder.
 	if key, err := os.ReadFile(filepath.Join(s.c.Folder(process.Hop1), "seal.key")); err != nil || len(key) < 32 {
 		t.Error(err)
+	}
+}
+
+// memories reads the memory of all roles.
+func (s *study) memories(canaries map[string][]byte, mayHave map[string][]string) {
+	s.t.Helper()
+	all, err := s.c.Status(s.ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	backwards := slices.Clone(canaries["the crowd"])
+	slices.Reverse(backwards) // as a processor stores it
+	canaries["the crowd's number"], mayHave["the crowd's number"] = backwards, mayHave["the crowd"]
+	for _, role := range []string{process.Hop1, process.Hop2, process.Analyzer} {
+		key, err := os.ReadFile(filepath.Join(s.c.Folder(role), "seal.key"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		canaries["the key of "+role], mayHave["the key of "+role] = key, []string{role}
+	}
+	for _, role := range all {
+		memory := clustertest.Memory(s.t, role.PID)
+		for name, canary := range canaries {
+			if bytes.Contains(memory, canary) && !slices.Contains(mayHave[name], role.Role) {
+				s.t.Errorf("%s is in the memory of %s", name, role.Role)
+			}
+		}
+		// The search finds what is there: what the role presents to others.
+		text, err := os.ReadFile(filepath.Join(s.c.Folder(role.Role), "cert.pem"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if block, _ := pem.Decode(text); block == nil || !bytes.Contains(memory, block.Bytes) {
+			s.t.Errorf("the memory of %s, %d bytes, has not its own certificate", role.Role, len(memory))
+		}
 	}
 }

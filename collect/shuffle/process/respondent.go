@@ -92,16 +92,20 @@ type Answer struct {
 // others: the error joins why, beside the envelopes of the others. For any other error there
 // are none.
 func (r *Respondents) Prepare(ctx context.Context, answers []Answer) (envelopes [][]byte, err error) {
-	return r.prepare(ctx, answers, 1)
+	return r.prepare(ctx, answers, nil, 1)
 }
 
-// prepare counts respondents from first on.
-func (r *Respondents) prepare(ctx context.Context, answers []Answer, first int) (envelopes [][]byte, err error) {
+// prepare counts respondents from first on. Their tokens are made of seeds; nil draws them.
+func (r *Respondents) prepare(ctx context.Context, answers []Answer, seeds [][]byte, first int) (envelopes [][]byte, err error) {
 	random := noise.NewStream(entropy.New())
 	var refused []error
 	for from := 0; from < len(answers); from += maxSignings {
 		some := answers[from:min(from+maxSignings, len(answers))]
-		tokens, problems, err := r.tokens(ctx, some)
+		var of [][]byte
+		if seeds != nil {
+			of = seeds[from:min(from+maxSignings, len(seeds))]
+		}
+		tokens, problems, err := r.tokens(ctx, some, of)
 		if err != nil {
 			return nil, err
 		}
@@ -131,19 +135,20 @@ func (r *Respondents) prepare(ctx context.Context, answers []Answer, first int) 
 	return envelopes, errors.Join(refused...)
 }
 
-// Report prepares and delivers, some at a time, so that an error loses few: no more than one
-// request's respondents have tokens and are not delivered.
+// Report prepares and delivers, some at a time. What a code's tokens are made of is on stable
+// storage, in the member's folder, before the issuer is asked, and its envelope before it is
+// sent: who was killed, or lost a connection, and reports by the same codes again goes on where
+// it ended. An envelope that was made stays, whatever the answer is by then.
 func (r *Respondents) Report(ctx context.Context, answers []Answer) (all Tally, err error) {
+	box, err := openOutbox(ctx, r.station)
+	if err != nil {
+		return all, err
+	}
+	defer func() { err = errors.Join(err, box.db.Close()) }()
 	var refused []error
 	for from := 0; from < len(answers); from += maxReports {
-		envelopes, err := r.prepare(ctx, answers[from:min(from+maxReports, len(answers))], from+1)
-		if envelopes == nil {
-			return all, errors.Join(append(refused, err)...)
-		}
-		if err != nil {
-			refused = append(refused, err)
-		}
-		t, err := r.Deliver(ctx, envelopes)
+		some := answers[from:min(from+maxReports, len(answers))]
+		t, err := r.report(ctx, box, some, from+1, &refused)
 		all.Accepted, all.Repeated, all.Refused = all.Accepted+t.Accepted, all.Repeated+t.Repeated, all.Refused+t.Refused
 		if err != nil {
 			return all, errors.Join(append(refused, err)...)
@@ -152,14 +157,65 @@ func (r *Respondents) Report(ctx context.Context, answers []Answer) (all Tally, 
 	return all, errors.Join(refused...)
 }
 
+// report reports those of one request, who are counted from first on.
+func (r *Respondents) report(ctx context.Context, box *outbox, answers []Answer, first int, refused *[]error) (t Tally, err error) {
+	kept, err := box.begin(ctx, answers)
+	if err != nil {
+		return t, err
+	}
+	// Runs of respondents without an envelope are prepared together.
+	for from := 0; from < len(kept); {
+		to := from
+		for to < len(kept) && kept[to].envelope == nil {
+			to++
+		}
+		if to == from {
+			from++
+			continue
+		}
+		seeds := make([][]byte, 0, to-from)
+		for _, k := range kept[from:to] {
+			seeds = append(seeds, k.seed)
+		}
+		envelopes, err := r.prepare(ctx, answers[from:to], seeds, first+from)
+		if envelopes == nil {
+			return t, err
+		}
+		if err != nil {
+			*refused = append(*refused, err)
+		}
+		for i, e := range envelopes {
+			kept[from+i].envelope = e
+		}
+		from = to
+	}
+	if err := box.keep(ctx, kept); err != nil {
+		return t, err
+	}
+	envelopes := make([][]byte, len(kept))
+	for i, k := range kept {
+		envelopes[i] = k.envelope
+	}
+	if t, err = r.Deliver(ctx, envelopes); err != nil {
+		return t, err
+	}
+	return t, box.end(ctx, kept)
+}
+
 // tokens has two tokens signed for each respondent, or says why he has none.
-func (r *Respondents) tokens(ctx context.Context, answers []Answer) (tokens [][2]shuffle.Token, problems []error, err error) {
+func (r *Respondents) tokens(ctx context.Context, answers []Answer, seeds [][]byte) (tokens [][2]shuffle.Token, problems []error, err error) {
 	requests := make([][2]*shuffle.TokenRequest, len(answers))
 	asked := make([]signing, len(answers))
 	for i, a := range answers {
 		asked[i].Code = a.Code
+		var seed []byte
+		if seeds != nil {
+			seed = seeds[i]
+		} else if seed, err = shuffle.NewTokenSeed(); err != nil {
+			return nil, nil, err
+		}
 		for j, by := range []shuffle.Reader{shuffle.First, shuffle.Last} {
-			request, err := r.p.RequestToken(r.issuer, by)
+			request, err := r.p.RequestTokenOf(seed, r.issuer, by)
 			if err != nil {
 				return nil, nil, err
 			}
