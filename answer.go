@@ -88,6 +88,13 @@ type Mechanism struct {
 	MaxRowsPerGroup  int64    `json:"max_rows_per_group,omitempty"`
 	Lower            *float64 `json:"lower"`
 	Upper            *float64 `json:"upper"`
+	// Places, Branching and Levels are those of a tree of counts, from which quantiles are
+	// read, and RankBound how far their ranks are off at most, in rows, each with the
+	// statement's confidence.
+	Places    int64   `json:"places,omitempty"`
+	Branching int     `json:"branching,omitempty"`
+	Levels    int     `json:"levels,omitempty"`
+	RankBound float64 `json:"rank_bound,omitempty"`
 }
 
 // MarshalJSON adds the type's name.
@@ -163,6 +170,10 @@ func (s *statement) mechanisms() []Mechanism {
 				if comp.LowerUnits != nil {
 					m.Lower, m.Upper = float(comp.LowerUnits, comp.ArgGrid), float(comp.UpperUnits, comp.ArgGrid)
 				}
+				if comp.Kind == stability.Tree {
+					m.Part, m.Places, m.Branching, m.Levels = "tree", comp.Places, n.Shape.Branching, n.Shape.Levels
+					m.RankBound = r.RankBound(g, new(big.Rat).Sub(big.NewRat(1, 1), s.confidence))
+				}
 				if comp.Kind == stability.PartialSum {
 					m.Lower, m.Upper, m.MaxRowsPerGroup = float(comp.PartialLower, comp.Grid), float(comp.PartialUpper, comp.Grid), 0
 				}
@@ -219,6 +230,10 @@ func (s *statement) notes() []string {
 				if comp := r.Components[c]; comp.LowerUnits != nil && comp.Kind != stability.Squares {
 					lower, upper := float(comp.LowerUnits, comp.ArgGrid), float(comp.UpperUnits, comp.ArgGrid)
 					notes = append(notes, fmt.Sprintf("%s: values are clamped to [%v, %v]", s.shown(number, i), *lower, *upper))
+					if comp.Kind == stability.Tree && comp.Step.Cmp(big.NewInt(1)) > 0 {
+						apart, _ := comp.Spacing.Float64()
+						notes = append(notes, fmt.Sprintf("%s: and rounded to the nearest of %d values, %v apart", s.shown(number, i), comp.Places, apart))
+					}
 				}
 			}
 		}

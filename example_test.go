@@ -151,18 +151,18 @@ func ExampleDatabase_Explain() {
 func ExampleRefusal() {
 	db, done := openClinic()
 	defer done()
-	_, err := db.Query(context.Background(), "SELECT max(age) FROM visits", nil)
+	_, err := db.Query(context.Background(), "SELECT bool_or(age > 100) FROM visits", nil)
 	refusal := err.(*discreet.Refusal) // or errors.As
 	if err := refusal.Write(os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// error[D047]: max cannot be released
+	// error[D047]: bool_or cannot be released
 	//   query:1:8
-	//   1 | SELECT max(age) FROM visits
-	//     |        ^^^^^^^^
+	//   1 | SELECT bool_or(age > 100) FROM visits
+	//     |        ^^^^^^^^^^^^^^^^^^
 	//   why:  a single row may decide it
-	//   hint: within a unit it is free: take it in a subquery grouped by the unit, and average the results
+	//   hint: count the rows for which it is true, with FILTER (WHERE ...)
 	//   more: discreet help D047
 }
 

@@ -79,8 +79,13 @@ func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*
 	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
 		Notes: s.notes(), PostSQL: c.post, Statement: sql}
 	e.Confidence, _ = s.confidence.Float64()
-	for _, q := range c.queries {
-		e.EngineSQL = append(e.EngineSQL, q.SQL)
+	for i, q := range c.queries {
+		if q.SQL != "" {
+			e.EngineSQL = append(e.EngineSQL, q.SQL)
+		}
+		for _, tree := range c.trees[i] {
+			e.EngineSQL = append(e.EngineSQL, tree.SQL)
+		}
 	}
 	if e.ExpectedError, err = s.expectedErrors(); err != nil {
 		return nil, err
@@ -208,6 +213,8 @@ func componentWord(k stability.ComponentKind) string {
 		return "count of units"
 	case stability.Distinct:
 		return "count of distinct values"
+	case stability.Tree:
+		return "number of rows at each level of the tree"
 	case stability.Squares:
 		return "sum of squared distances from the middle of the bounds"
 	}
@@ -225,7 +232,7 @@ func (s *statement) expectedErrors() ([]ExpectedError, error) {
 			if err != nil {
 				return nil, err
 			}
-			if len(g.Components) > 1 {
+			if len(g.Components) > 1 || r.Noise[g.Components[0]].Shape.Levels > 0 {
 				e.AssumedCount = assumedCount
 			}
 			e.Error = width

@@ -127,7 +127,7 @@ func (s *Statement) Offer() (*Offer, error) {
 }
 
 var componentKinds = map[stability.ComponentKind]string{stability.Rows: "rows", stability.Sum: "sum", stability.Squares: "squares",
-	stability.PartialSum: "partial sum", stability.Units: "units", stability.Distinct: "distinct values"}
+	stability.PartialSum: "partial sum", stability.Units: "units", stability.Distinct: "distinct values", stability.Tree: "tree"}
 
 func (s *Statement) notFederated(at diagnostic.Span, message, why, hint string) error {
 	return refusal(in(diagnostic.New("D240", at, "%s", message).Because("%s", why).Try("%s", hint), s.planned.text))
@@ -143,6 +143,9 @@ func (s *Statement) addsUp(r *stability.Release) error {
 	}
 	for _, comp := range r.Components {
 		switch {
+		case comp.Kind == stability.Tree:
+			return s.notFederated(r.Span, "a quantile cannot be read over holders",
+				"its tree of counts would have to be shared whole", "count by range, GROUP BY width_bucket(x, low, high, n), or ask each holder by itself")
 		case comp.Kind == stability.Distinct:
 			return s.notFederated(r.Span, "count(DISTINCT ...) cannot be added up over holders",
 				"a value that two holders have would count twice", "count rows, or ask each holder by itself")

@@ -82,18 +82,28 @@ type Fingerprint [sha256.Size]byte
 // made of the releases; columns and confidence.
 func (s *statement) fingerprint(r record, c *compiled) (Fingerprint, error) {
 	var computed []string
-	for _, q := range c.queries {
+	for i, q := range c.queries {
 		computed = append(computed, q.SQL)
+		for _, tree := range c.trees[i] {
+			computed = append(computed, tree.SQL)
+		}
+	}
+	// Aggregates of the same noisy numbers differ in what is made of them: a variance and a
+	// deviation, one quantile and another.
+	var releases []string
+	for _, r := range s.certificate.Releases {
+		releases = append(releases, r.Key())
 	}
 	encoded, err := json.Marshal(struct {
 		Computed   []string
+		Releases   []string
 		Record     record
 		Columns    []Column
 		Post       string
 		Confidence string
 		Events     []privacy.Event
 		Delta      privacy.Delta
-	}{computed, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta})
+	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta})
 	if err != nil {
 		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
 	}

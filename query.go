@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -342,7 +343,8 @@ func (db *Database) left(ctx context.Context, s *statement, a *Answer) error {
 // A compiled statement has its engine queries and its public domains: all that
 // can be refused has been.
 type compiled struct {
-	queries []engine.Query
+	queries []engine.Query      // without SQL where a release has trees alone
+	trees   [][]engine.Query    // the leaves of each release's trees
 	domains [][][]sqltype.Value // by release and key
 	post    string              // empty if the post-processing only picks columns
 	pick    []int               // then: the columns of the one released table
@@ -352,12 +354,19 @@ type compiled struct {
 func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error) {
 	c := &compiled{}
 	values := 0
-	for _, r := range s.certificate.Releases {
+	for number, r := range s.certificate.Releases {
 		domains, err := db.publicValues(ctx, r)
 		if err != nil {
 			return nil, in(err, s.text)
 		}
-		cells := max(1, len(r.Components)) // at most 200, and then at most MaxCells combinations
+		cells := 1 // per group: at most 200 components, of trees their nodes; and then at most MaxCells combinations
+		for i, comp := range r.Components {
+			cells++
+			if comp.Kind == stability.Tree {
+				shape := s.design.Releases[number].Noise[i].Shape
+				cells += shape.Levels * shape.Branching
+			}
+		}
 		for _, d := range domains {
 			cells *= len(d)
 		}
@@ -366,11 +375,21 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 				Because("every combination of the keys' public domains is published, empty or not, with each aggregate").
 				Try("group by fewer or coarser keys, or ask for fewer aggregates in one statement"), s.text)
 		}
-		query, err := render.Release(rewrite.Release(r, domains))
-		if err != nil {
-			return nil, fmt.Errorf("render release: %w", err)
+		var query engine.Query
+		if rewrite.Summed(r) {
+			if query, err = render.Release(rewrite.Release(r, domains)); err != nil {
+				return nil, fmt.Errorf("render release: %w", err)
+			}
 		}
-		c.queries, c.domains = append(c.queries, query), append(c.domains, domains)
+		var trees []engine.Query
+		for _, b := range rewrite.Trees(r, domains) {
+			tree, err := render.Release(b)
+			if err != nil {
+				return nil, fmt.Errorf("render release: %w", err)
+			}
+			trees = append(trees, tree)
+		}
+		c.queries, c.trees, c.domains = append(c.queries, query), append(c.trees, trees), append(c.domains, domains)
 	}
 	var ok bool
 	if c.pick, ok = picks(s.post.Plan); ok && len(s.certificate.Releases) == 1 {
@@ -405,7 +424,10 @@ func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) er
 		}
 		return nil
 	}
-	for _, q := range c.queries {
+	for _, q := range slices.Concat(append(slices.Clone(c.trees), c.queries)...) {
+		if q.SQL == "" {
+			continue
+		}
 		if err := try(q.SQL, db.tables(q.Tables)); err != nil {
 			return err
 		}
@@ -521,12 +543,19 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled) ([]r
 		}
 		q.Salt = int64(salt >> 1)
 		exact := engine.NewExact(nil) // enough where nothing but the public domain is asked
-		if r := s.design.Releases[i]; r.Private || len(r.Components) > 0 {
+		if r := s.design.Releases[i]; q.SQL != "" && (r.Private || len(r.Components) > 0) {
 			if exact, err = db.config.Engine.Exact(ctx, q); err != nil {
 				return nil, err
 			}
 		}
-		table, err := s.design.Releases[i].Publish(exact, c.domains[i], bits)
+		leaves := make([]*engine.Exact, len(c.trees[i]))
+		for j, tree := range c.trees[i] {
+			tree.Salt = q.Salt // the same groups are kept of each unit
+			if leaves[j], err = db.config.Engine.Exact(ctx, tree); err != nil {
+				return nil, err
+			}
+		}
+		table, err := s.design.Releases[i].Publish(exact, c.domains[i], bits, leaves...)
 		if err != nil {
 			return nil, err
 		}

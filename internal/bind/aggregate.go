@@ -1,7 +1,11 @@
 package bind
 
 import (
+	"fmt"
+	"math/big"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -14,6 +18,7 @@ var aggregateFunctions = map[string]plan.AggregateFunction{
 	"var_pop": plan.VarPop, "var_samp": plan.VarSamp, "variance": plan.VarSamp,
 	"stddev_pop": plan.StddevPop, "stddev_samp": plan.StddevSamp, "stddev": plan.StddevSamp,
 	"bool_and": plan.BoolAnd, "bool_or": plan.BoolOr, "every": plan.BoolAnd,
+	"median": plan.PercentileCont, "percentile_cont": plan.PercentileCont, "percentile_disc": plan.PercentileDisc,
 }
 
 // An aggregates collects a SELECT's aggregates; equal ones count once.
@@ -53,6 +58,12 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 		filter.clause = "FILTER"
 		a.Filter = filter.condition(e.Filter)
 	}
+	if f == plan.PercentileCont || f == plan.PercentileDisc {
+		e = c.quantile(&a, e)
+	} else if e.Within != nil {
+		refuse(diagnostic.New("D018", e.Span, "%s takes no WITHIN GROUP", e.Name.Name).
+			Because("it does not depend on the order of rows").Try("write %s(x)", e.Name.Name))
+	}
 	switch {
 	case e.Star && f == plan.Count:
 		a.Function, a.Distinct = plan.CountStar, false
@@ -76,13 +87,106 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 		}
 	}
 	i := slices.IndexFunc(c.aggregates.list, func(b plan.Aggregation) bool {
-		return a.Function == b.Function && a.Distinct == b.Distinct && equal(a.Arg, b.Arg) && equal(a.Filter, b.Filter)
+		return a.Function == b.Function && a.Distinct == b.Distinct && sameFraction(a.Fraction, b.Fraction) && equal(a.Arg, b.Arg) && equal(a.Filter, b.Filter)
 	})
 	if i < 0 {
 		i = len(c.aggregates.list)
 		c.aggregates.list = append(c.aggregates.list, a)
 	}
 	return &aggregateRef{i, a.Type, e.Span}
+}
+
+// quantile reads which one is meant, and returns the call as one of the values alone.
+func (c *context) quantile(a *plan.Aggregation, e *sqlparse.Call) *sqlparse.Call {
+	of := *e
+	if e.Distinct {
+		refuse(diagnostic.New("D018", e.Span, "%s(DISTINCT ...) is not supported", e.Name.Name).
+			Try("make the rows distinct in a subquery"))
+	}
+	if e.Name.Name == "median" && e.Within == nil {
+		a.Fraction = big.NewRat(1, 2)
+		return &of
+	}
+	if e.Name.Name == "median" {
+		refuse(diagnostic.New("D018", e.Span, "median takes no WITHIN GROUP").Try("write median(x), or percentile_cont(0.5) WITHIN GROUP (ORDER BY x)"))
+	}
+	if e.Within == nil {
+		refuse(diagnostic.New("D018", e.Span, "%s needs WITHIN GROUP", e.Name.Name).
+			Because("its argument says which quantile is meant, and ORDER BY of which values").
+			Try("write %s(0.5) WITHIN GROUP (ORDER BY x)", e.Name.Name))
+	}
+	if len(e.Args) != 1 {
+		refuse(wrongCount(e, 1, 1))
+	}
+	if list, ok := e.Args[0].(*sqlparse.Array); ok {
+		refuse(diagnostic.New("D018", list.Span, "an array of quantiles cannot be computed with").
+			Because("it stands for several columns").
+			Try("let it stand alone in the select list, or write %s for each number", e.Name.Name))
+	}
+	a.Fraction = c.fraction(e, e.Args[0])
+	of.Args = []sqlparse.Expr{e.Within}
+	return &of
+}
+
+// fraction reads a constant between 0 and 1.
+func (c *context) fraction(e *sqlparse.Call, of sqlparse.Expr) *big.Rat {
+	x := numeric(e, c.aggregates.args.expr(of))
+	var r *big.Rat
+	if l, ok := x.(*plan.Literal); ok {
+		switch v := l.Value.(type) {
+		case int64:
+			r = big.NewRat(v, 1)
+		case float64:
+			r = new(big.Rat).SetFloat64(v)
+		case sqltype.Decimal:
+			r = v.Rat()
+		}
+	}
+	if r == nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 {
+		refuse(diagnostic.New("D017", of.Place(), "a quantile is named by a constant between 0 and 1").
+			Try("write %s(0.5) for the middle value", e.Name.Name))
+	}
+	return r
+}
+
+func sameFraction(a, b *big.Rat) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Cmp(b) == 0
+}
+
+// several returns the items that stand in the place of one: of an array of quantiles one
+// for each, named after its percentage.
+func several(item sqlparse.Item) []sqlparse.Item {
+	call, ok := item.Expr.(*sqlparse.Call)
+	if !ok || call.Within == nil || len(call.Args) != 1 {
+		return []sqlparse.Item{item}
+	}
+	list, ok := call.Args[0].(*sqlparse.Array)
+	if !ok {
+		return []sqlparse.Item{item}
+	}
+	var out []sqlparse.Item
+	for i, p := range list.Items {
+		of, one := *call, item
+		of.Args, one.Expr = []sqlparse.Expr{p}, &of
+		one.Alias.Name = fmt.Sprintf("%s_%s", outputName(item), percentage(p, i))
+		out = append(out, one)
+	}
+	return out
+}
+
+// percentage names a quantile: 25 of 0.25, 99_9 of 0.999, and by its place what is no number.
+func percentage(p sqlparse.Expr, place int) string {
+	number, ok := p.(*sqlparse.Number)
+	if !ok {
+		return strconv.Itoa(place + 1)
+	}
+	r, ok := new(big.Rat).SetString(number.Text)
+	if !ok {
+		return strconv.Itoa(place + 1)
+	}
+	r.Mul(r, big.NewRat(100, 1))
+	digits, _ := r.FloatPrec()
+	return strings.ReplaceAll(r.FloatString(min(digits, 12)), ".", "_")
 }
 
 // typeAggregate returns the argument as the aggregate wants it and the
@@ -106,6 +210,11 @@ func typeAggregate(f plan.AggregateFunction, arg plan.Expr, e *sqlparse.Call) (p
 		} else if k == sqltype.Boolean {
 			refuse(diagnostic.New("D015", e.Span, "%s wants something with an order, not a boolean", e.Name.Name).Try("use bool_and or bool_or"))
 		}
+		return arg, arg.Type()
+	}
+	if f == plan.PercentileDisc {
+		arg = known(arg)
+		checkOrdered(arg.Type(), e.Span, e.Name.Name)
 		return arg, arg.Type()
 	}
 	arg = numeric(e, arg)

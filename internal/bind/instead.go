@@ -38,7 +38,7 @@ const (
 // replacements name what is written instead of a function.
 var replacements = map[string]string{
 	// Aggregates.
-	"median": byRange, "mad": byRange, "mode": likeliest, "approx_top_k": likeliest, "histogram": byValue, "histogram_exact": byValue, "entropy": byValue,
+	"mad": byRange, "mode": likeliest, "approx_top_k": likeliest, "histogram": byValue, "histogram_exact": byValue, "entropy": byValue,
 	"count_if": "write count(*) FILTER (WHERE x > 0)", "countif": "write count(*) FILTER (WHERE x > 0)", "sumif": "write sum(x) FILTER (WHERE x > 0)",
 	"count_star": "write count(*)", "approx_count_distinct": "write count(DISTINCT x)", "uniq": "write count(DISTINCT x)",
 	"mean": "write avg(x)", "favg": "write avg(x)", "fsum": "write sum(x), which is exact", "sum_no_overflow": "write sum(x), which is exact",
@@ -107,7 +107,7 @@ var families = func() []family {
 	for _, f := range [][2]string{
 		{`^(a?(sin|cos|tan|cot)h?d?|atan2d?)$`, ownColumn},
 		{`^bool(eq|ne|lt|le|gt|ge|send|recv|in|out)$`, "write x = y"},
-		{`^(percentile|quantile|approx_quantile|approx_percentile|reservoir_quantile)`, byRange},
+		{`^(percentile|quantile|approx_quantile|approx_percentile|approx_median|reservoir_quantile)`, "write median(x), or percentile_cont(0.9) WITHIN GROUP (ORDER BY x)"},
 		{`^(regr|covar|covariance)_`, moments},
 		{`^(skewness|kurtosis)`, "compute it from averages of bounded values: avg(x), avg(x * x), avg(x * x * x)"},
 		{`^(arg_|argm)|^(min|max)_by$|^(first|last)_`, likeliest},

@@ -43,8 +43,10 @@ func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
 		aggregates: &aggregates{args: r.in("an aggregate")}}
 	for _, item := range sel.Items {
 		if !item.Star {
-			s.items = append(s.items, s.expr(item.Expr))
-			s.names = append(s.names, outputName(item))
+			for _, item := range several(item) {
+				s.items = append(s.items, s.expr(item.Expr))
+				s.names = append(s.names, outputName(item))
+			}
 			continue
 		}
 		for _, col := range s.scope.star(item) {

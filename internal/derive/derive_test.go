@@ -215,7 +215,7 @@ columns.n = { type = "integer" }
 		{`[views.v] sql = "SELECT * FROM public ORDER BY n LIMIT 1"`, "", ""},
 		{"[views.v] sql = \"SELECT n FROM w\"\n[views.w] sql = \"SELECT n + 1 AS n FROM t\"", "", ""},
 		{`[views.v] sql = "SELECT n FROM t LIMIT »3«"`, "D043", ""},
-		{`[views.v] sql = "SELECT »min(n)« FROM t"`, "D047", ""},
+		{`[views.v] sql = "SELECT »bool_or(n > 1)« FROM t"`, "D047", ""},
 		{`[views.v] sql = "SELECT * FROM »t AS a JOIN t AS b ON a.n = b.n«"`, "D053", ""},
 		{`[views.v] sql = "SELECT »m« FROM t"`, "D011", ""},
 		{`[views.v] sql = "SELECT n FROM »u«"`, "D010", ""},

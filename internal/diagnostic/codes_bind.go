@@ -36,7 +36,8 @@ var bindEntries = []Entry{
 			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, date_part, date_trunc, exp, " +
 			"extract, floor, greatest, least, left, length, ln, log, log10, lower, ltrim, mod, nullif, position, pow, power, " +
 			"replace, reverse, right, round, rtrim, sign, split_part, sqrt, starts_with, strpos, substr, substring, trim, " +
-			"trunc, upper, width_bucket; the aggregates are avg, bool_and, bool_or, count, every, max, min, stddev, " +
+			"trunc, upper, width_bucket; the aggregates are avg, bool_and, bool_or, count, every, max, median, min, " +
+			"percentile_cont, percentile_disc, stddev, " +
 			"stddev_pop, stddev_samp, sum, var_pop, var_samp, variance.",
 		Example: "SELECT md5(department) FROM visits",
 	},

@@ -18,8 +18,11 @@ import (
 //     unit, group).
 //  3. Over the kept ones each group's contributions are summed exactly.
 //
-// Its columns are the keys and then one integer a contribution. A group appears
-// only if it keeps a row.
+// With a Bin, step 3 sums by group and bin: the bin is no key, and no bound applies to
+// it. Rows whose bin is NULL are kept, and are in no sum; all contributions are Added.
+//
+// Its columns are the keys, the bin if there is one, and then one integer a contribution.
+// A group appears only if it keeps a row.
 type Bounded struct {
 	Input Node
 	Unit  int // the input's column with the unit's key
@@ -34,6 +37,7 @@ type Bounded struct {
 	// EveryGroup says that there are at most MaxGroups groups, whatever the data, so that
 	// no unit can be in more.
 	EveryGroup         bool
+	Bin                Expr // a bigint, or nil
 	Contributions      []Contribution
 	MaxGroups, MaxRows int64 // MaxRows is 0 if no contribution needs it
 	Span               diagnostic.Span
@@ -66,6 +70,9 @@ type Contribution struct {
 // Columns returns the keys and one 128-bit integer a contribution.
 func (n *Bounded) Columns() []Column {
 	cols := named(n.Names, n.Keys)
+	if n.Bin != nil {
+		cols = append(cols, Column{Name: "bin", Type: n.Bin.Type()})
+	}
 	for range n.Contributions {
 		cols = append(cols, Column{Type: sqltype.DecimalOf(38, 0)})
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math/big"
+
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -70,8 +72,8 @@ func (e *Cast) Place() diagnostic.Span    { return e.Span }
 // An AggregateFunction is one of SQL's aggregates.
 type AggregateFunction string
 
-// The aggregates. Min, Max, BoolAnd and BoolOr serve per-unit aggregation and
-// post-processing; they are no releases.
+// The aggregates. BoolAnd and BoolOr serve per-unit aggregation and post-processing; they
+// are no releases.
 const (
 	CountStar  AggregateFunction = "count(*)"
 	Count      AggregateFunction = "count"
@@ -85,6 +87,10 @@ const (
 	Max        AggregateFunction = "max"
 	BoolAnd    AggregateFunction = "bool_and"
 	BoolOr     AggregateFunction = "bool_or"
+
+	// Quantiles, at Aggregation.Fraction.
+	PercentileCont AggregateFunction = "percentile_cont"
+	PercentileDisc AggregateFunction = "percentile_disc"
 )
 
 // An Aggregation is one aggregate of an Aggregate node.
@@ -93,6 +99,8 @@ type Aggregation struct {
 	Distinct bool // count(DISTINCT x) only
 	Arg      Expr // nil for count(*)
 	Filter   Expr // or nil
+	// Fraction is which quantile is meant, between 0 and 1; nil of other aggregates.
+	Fraction *big.Rat
 	Name     string
 	Type     sqltype.Type
 	Span     diagnostic.Span

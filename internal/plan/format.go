@@ -46,6 +46,9 @@ func format(b *strings.Builder, n Node, depth int) {
 		}
 	case *Bounded:
 		fmt.Fprintf(b, "bounded [%s] unit $%d groups %d rows %d one-row %t", namedAll(n.Keys, n.Names), n.Unit, n.MaxGroups, n.MaxRows, n.OneRow)
+		if n.Bin != nil {
+			fmt.Fprintf(b, " bin %s", FormatExpr(n.Bin))
+		}
 		for _, c := range n.Contributions {
 			fmt.Fprintf(b, " %s", formatContribution(c))
 		}
@@ -81,6 +84,9 @@ func formatAggregation(a Aggregation) string {
 			distinct = "distinct "
 		}
 		s = fmt.Sprintf("%s(%s%s)", a.Function, distinct, FormatExpr(a.Arg))
+	}
+	if a.Fraction != nil {
+		s += " at " + a.Fraction.RatString()
 	}
 	if a.Filter != nil {
 		s += " filter " + FormatExpr(a.Filter)

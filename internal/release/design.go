@@ -86,6 +86,7 @@ type Noise struct {
 	// Sensitivity is the L1 (Laplace) or L2 (Gaussian) distance between
 	// neighbours over all groups, in the component's own unit.
 	Sensitivity float64
+	Shape       Shape // of a component that is a tree
 }
 
 // NewDesign allots the cost of a statement to its components and selections.
@@ -312,9 +313,13 @@ func privateKey(r *stability.Release) diagnostic.Span {
 
 // distances returns the L1 and the squared L2 distance of a component between
 // neighbours over all groups, in units of its grid (stability.Release states
-// the theorem).
-func distances(r *stability.Release, c stability.Component, n privacy.Neighbours) (l1, l2squared *big.Rat) {
+// the theorem); of a tree with so many levels, those of all its counts (stability's
+// quantile states that one).
+func distances(r *stability.Release, c stability.Component, levels int, n privacy.Neighbours) (l1, l2squared *big.Rat) {
 	groups := big.NewRat(r.MaxGroups, 1)
+	if c.Kind == stability.Tree {
+		groups.Mul(groups, big.NewRat(int64(levels), 1))
+	}
 	per := new(big.Rat).SetInt(c.PerGroup)
 	if n == privacy.ReplaceOne {
 		per.Add(per, per)
@@ -361,7 +366,7 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 			if !p.gaussian[r.Release] {
 				continue
 			}
-			if err != nil || p.laplaceWins(r.Release, all[i].components[0], rho) {
+			if err != nil || p.laplaceWins(r.Release, all[i].components, rho) {
 				p.gaussian[r.Release], moved = false, true
 			}
 		}
@@ -378,23 +383,42 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 }
 
 // laplaceWins compares 2·(L0·Δ/(ε·s))² with L0·Δ²/(2·ρ·s/S), S being the
-// Gaussian components' share.
-func (p *purse) laplaceWins(r *stability.Release, s *big.Rat, rho privacy.Rho) bool {
-	groups := big.NewRat(r.MaxGroups, 1)
-	scale := new(big.Rat).Quo(groups, new(big.Rat).Mul(p.spend.Epsilon.Rat(), s))
-	laplace := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Mul(scale, scale))
+// Gaussian components' share, for the first component; with a tree, the geometric means
+// over all components, where a tree's variances are those of its shapes (see shapeOf).
+func (p *purse) laplaceWins(r *stability.Release, shares []*big.Rat, rho privacy.Rho) bool {
 	if rho.Sign() == 0 {
 		return true
 	}
-	part := new(big.Rat).Mul(rho.Rat(), new(big.Rat).Quo(s, p.gaussianShare))
-	gaussian := new(big.Rat).Quo(groups, part.Mul(part, big.NewRat(2, 1)))
-	return laplace.Cmp(gaussian) <= 0
+	groups := big.NewRat(r.MaxGroups, 1)
+	ratio := func(s *big.Rat) *big.Rat {
+		scale := new(big.Rat).Quo(groups, new(big.Rat).Mul(p.spend.Epsilon.Rat(), s))
+		laplace := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Mul(scale, scale))
+		part := new(big.Rat).Mul(rho.Rat(), new(big.Rat).Quo(s, p.gaussianShare))
+		return laplace.Quo(laplace, new(big.Rat).Quo(groups, part.Mul(part, big.NewRat(2, 1))))
+	}
+	if !slices.ContainsFunc(r.Components, func(c stability.Component) bool { return c.Kind == stability.Tree }) {
+		return ratio(shares[0]).Cmp(big.NewRat(1, 1)) <= 0
+	}
+	product := big.NewRat(1, 1)
+	for i, c := range r.Components {
+		product.Mul(product, ratio(shares[i]))
+		if c.Kind == stability.Tree {
+			l, g := shapeOf(c.Places, false), shapeOf(c.Places, true)
+			cube := int64(l.Levels*l.Levels*l.Levels) * int64(l.Branching-1)
+			product.Mul(product, big.NewRat(cube, int64(g.Levels*g.Levels)*int64(g.Branching-1)))
+		}
+	}
+	return product.Cmp(big.NewRat(1, 1)) <= 0
 }
 
 // allot gives every component of a release its noise.
 func (r *Release) allot(p *purse, s shares) error {
 	for i, c := range r.Components {
-		l1, l2squared := distances(r.Release, c, p.neighbours)
+		gaussian := p.form == concentrated || p.gaussian[r.Release]
+		if c.Kind == stability.Tree {
+			r.Noise[i].Shape = shapeOf(c.Places, gaussian)
+		}
+		l1, l2squared := distances(r.Release, c, r.Noise[i].Shape.Levels, p.neighbours)
 		var n mechanism.Additive
 		var err error
 		name := "discrete_laplace"
@@ -403,7 +427,7 @@ func (r *Release) allot(p *purse, s shares) error {
 		case p.form == concentrated:
 			n, err = mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: l2squared, Rho: p.spend.Rho.MulRat(s.components[i])})
 			name = "discrete_gaussian"
-		case p.gaussian[r.Release]:
+		case gaussian:
 			part := new(big.Rat).Quo(s.components[i], p.gaussianShare)
 			n, err = mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: l2squared, Rho: p.gaussianRho.MulRat(part)})
 			name = "discrete_gaussian"
@@ -415,7 +439,7 @@ func (r *Release) allot(p *purse, s shares) error {
 				Because("%s", diagnostic.Cause(err)).
 				Try("give a cost between 1e-9 and 1000")
 		}
-		r.Noise[i] = Noise{Additive: n, Name: name}
+		r.Noise[i].Additive, r.Noise[i].Name = n, name
 		r.Noise[i].Sensitivity, _ = sensitivity.Float64()
 		if name == "discrete_gaussian" {
 			r.Noise[i].Sensitivity = root(new(big.Rat).Mul(l2squared, new(big.Rat).Mul(c.Grid, c.Grid)))

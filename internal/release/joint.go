@@ -92,6 +92,9 @@ func (r *Release) Split(exact *engine.Exact, domains [][]sqltype.Value, ring add
 	if r.Private {
 		return nil, errors.New("split release: its groups are chosen privately")
 	}
+	if r.trees() > 0 {
+		return nil, errors.New("split release: it has a tree of counts")
+	}
 	width := len(r.Keys) + len(r.Components)
 	rows := exact.RevealExact()
 	for _, row := range rows {

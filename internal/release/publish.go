@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -20,11 +21,13 @@ const MaxCells = 1_000_000
 // hundred bytes, so that a statement stays within about a gigabyte.
 const MaxValues = 4_000_000
 
-// A Table is a released table: public from here on.
+// A Table is a released table: public from here on, but for trees, which draw their noise as
+// Rows looks at them, and show nothing else.
 type Table struct {
 	release *Release
 	keys    [][]sqltype.Value // one a group, sorted
-	noisy   [][]*big.Int      // one a component, then by group
+	noisy   [][]*big.Int      // one a component, then by group; nil of a tree
+	trees   [][]*tree         // one a component, then by group; nil of all others
 }
 
 // errShape is returned when the engine's result is not of the shape asked for;
@@ -37,10 +40,14 @@ var errShape = errors.New("the engine returned a result of another shape")
 // every combination is published, with noise on zero where there are no rows.
 // Otherwise the groups are chosen by private selection on their number of
 // distinct units. The groups come out sorted by key, whatever the engine's order.
-func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits noise.Bits) (*Table, error) {
-	width := len(r.Keys) + len(r.Components)
+// leaves are those of the release's trees, in their order.
+func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits noise.Bits, leaves ...*engine.Exact) (*Table, error) {
+	width := len(r.Keys) + len(r.Components) - len(leaves)
 	if r.Private {
 		width++
+	}
+	if len(leaves) != r.trees() {
+		return nil, errShape
 	}
 	rows := exact.RevealExact()
 	for _, row := range rows {
@@ -48,7 +55,7 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 			return nil, errShape
 		}
 	}
-	t := &Table{release: r, noisy: make([][]*big.Int, len(r.Components))}
+	t := &Table{release: r, noisy: make([][]*big.Int, len(r.Components)), trees: make([][]*tree, len(r.Components))}
 	var chosen [][]sqltype.Value
 	if r.Private {
 		slices.SortFunc(rows, func(a, b []sqltype.Value) int { return compareKeys(a, b, len(r.Keys)) })
@@ -72,10 +79,23 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 	} else {
 		chosen = r.complete(rows, domains)
 	}
-	for i := range r.Components {
+	column := len(r.Keys)
+	for i, c := range r.Components {
+		if c.Kind == stability.Tree {
+			counts, err := r.places(leaves[0], c.Places)
+			if err != nil {
+				return nil, err
+			}
+			leaves = leaves[1:]
+			for _, row := range chosen {
+				key := sqltype.Key(row[:len(r.Keys)]...)
+				t.trees[i] = append(t.trees[i], newTree(r.Noise[i].Shape, r.Noise[i], bits, counts[key]))
+			}
+			continue
+		}
 		values := make([]*big.Int, len(chosen))
 		for g, row := range chosen {
-			n, err := integer(row[len(r.Keys)+i])
+			n, err := integer(row[column])
 			if err != nil {
 				return nil, err
 			}
@@ -85,11 +105,50 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 			return nil, fmt.Errorf("draw noise: %w", err)
 		}
 		t.noisy[i] = values
+		column++
 	}
 	for _, row := range chosen {
 		t.keys = append(t.keys, row[:len(r.Keys):len(r.Keys)])
 	}
 	return t, nil
+}
+
+// trees is how many components are trees.
+func (r *Release) trees() (n int) {
+	for _, c := range r.Components {
+		if c.Kind == stability.Tree {
+			n++
+		}
+	}
+	return n
+}
+
+// places reads the leaves of a tree: the rows at each place, by group.
+func (r *Release) places(leaves *engine.Exact, most int64) (map[string]map[int64]*big.Int, error) {
+	out := map[string]map[int64]*big.Int{}
+	for _, row := range leaves.RevealExact() {
+		if len(row) != len(r.Keys)+2 {
+			return nil, errShape
+		}
+		place, ok := row[len(r.Keys)].(int64)
+		if !ok {
+			return nil, errShape
+		}
+		place = min(max(place, 0), most-1) // each row still counts at one place
+		n, err := integer(row[len(r.Keys)+1])
+		if err != nil {
+			return nil, err
+		}
+		key := sqltype.Key(row[:len(r.Keys)]...)
+		if out[key] == nil {
+			out[key] = map[int64]*big.Int{}
+		}
+		if known := out[key][place]; known != nil {
+			n.Add(n, known)
+		}
+		out[key][place] = n
+	}
+	return out, nil
 }
 
 // complete returns one row for every combination of the keys' domains: the
@@ -113,7 +172,7 @@ func (r *Release) complete(rows [][]sqltype.Value, domains [][]sqltype.Value) []
 		}
 		row, ok := found[sqltype.Key(key...)]
 		if !ok {
-			row = slices.Concat(key, make([]sqltype.Value, len(r.Components)))
+			row = slices.Concat(key, make([]sqltype.Value, len(r.Components)-r.trees()))
 		}
 		out = append(out, row)
 	}

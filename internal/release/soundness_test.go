@@ -202,6 +202,9 @@ func certify(statement string, cat *catalog.Catalog) (*stability.Certificate, er
 
 // release runs one release's query everywhere and measures the distance.
 func (m *machines) release(ctx context.Context, x *example, certificate *stability.Certificate, r *stability.Release, p pipeline, c *coverage) error {
+	if !rewrite.Summed(r) { // TestTreesAreSound looks at it
+		return nil
+	}
 	c.releases++
 	shapes(r, c)
 	if err := m.load(ctx, x, p); err != nil {
@@ -217,6 +220,11 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 	bounded, q, touched, err := p.query(r, values)
 	if err != nil || !touched {
 		return err
+	}
+	if summed := slices.DeleteFunc(slices.Clone(r.Components), func(c stability.Component) bool { return c.Kind == stability.Tree }); len(summed) < len(r.Components) {
+		copied := *r // TestTreesAreSound looks at the others
+		copied.Components = summed
+		r = &copied
 	}
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(bounded), sql: q.SQL}
@@ -439,7 +447,7 @@ func shapes(r *stability.Release, c *coverage) {
 	say(r.OneRow, "one row a unit")
 	say(len(r.Keys) > 1, "several keys")
 	for _, comp := range r.Components {
-		c.saw([]string{"rows", "sum", "squares", "partial sum", "distinct", "units"}[comp.Kind])
+		c.saw([]string{"rows", "sum", "squares", "partial sum", "distinct", "units", "tree"}[comp.Kind])
 		say(comp.Filter != nil, "filter")
 	}
 	var walk func(plan.Node)

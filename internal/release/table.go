@@ -1,6 +1,7 @@
 package release
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -33,11 +34,26 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 		row := make([]sqltype.Value, 0, len(columns))
 		row = append(row, key...)
 		for _, g := range r.Aggregates {
-			row = append(row, toType(g.Type, t.value(g, i, nil).lower, toNearest))
+			var value *big.Rat
+			if tree := t.tree(g, i); tree != nil {
+				if value, err = r.quantile(g, tree); err != nil {
+					return nil, nil, fmt.Errorf("draw noise: %w", err)
+				}
+			} else {
+				value = t.value(g, i, nil).lower
+			}
+			row = append(row, toType(g.Type, value, toNearest))
 		}
 		for j, g := range r.Aggregates {
-			for k := range shares {
-				at := t.value(g, i, halfWidths[j][k])
+			for k, share := range shares {
+				var at extent
+				if tree := t.tree(g, i); tree != nil {
+					if at, err = r.enclose(g, tree, betaOf(confidence, share)); err != nil {
+						return nil, nil, fmt.Errorf("draw noise: %w", err)
+					}
+				} else {
+					at = t.value(g, i, halfWidths[j][k])
+				}
 				row = append(row, toType(g.Type, at.lower, down), toType(g.Type, at.upper, up))
 			}
 		}
@@ -53,9 +69,11 @@ func (t *Table) halfWidths(confidence *big.Rat, shares []int) ([][][]*big.Int, e
 	r := t.release
 	out := make([][][]*big.Int, len(r.Aggregates))
 	for j, g := range r.Aggregates {
+		if r.isQuantile(g) {
+			continue // its interval is read from the tree
+		}
 		for _, k := range shares {
-			beta := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
-			beta.Quo(beta, big.NewRat(int64(k*len(g.Components)), 1))
+			beta := betaOf(confidence, k*len(g.Components))
 			var widths []*big.Int
 			for _, c := range g.Components {
 				w, err := r.bound(c, beta)
@@ -68,6 +86,25 @@ func (t *Table) halfWidths(confidence *big.Rat, shares []int) ([][][]*big.Int, e
 		}
 	}
 	return out, nil
+}
+
+// betaOf is the probability of failure of one of so many that together have the confidence.
+func betaOf(confidence *big.Rat, of int) *big.Rat {
+	beta := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
+	return beta.Quo(beta, big.NewRat(int64(of), 1))
+}
+
+// isQuantile reports whether an aggregate is read from a tree.
+func (r *Release) isQuantile(g stability.Aggregate) bool {
+	return r.Components[g.Components[0]].Kind == stability.Tree
+}
+
+// tree is the one that an aggregate of a group is read from, or nil.
+func (t *Table) tree(g stability.Aggregate, group int) *tree {
+	if !t.release.isQuantile(g) {
+		return nil
+	}
+	return t.trees[g.Components[0]][group]
 }
 
 // An extent is a closed interval of numbers.
@@ -261,6 +298,9 @@ func whole(r *big.Rat, mode rounding) *big.Int {
 // 1−beta. For an average or variance it is that of a group of n values spread
 // evenly over the bounds, as far as noise moves it there.
 func (r *Release) ExpectedWidth(g stability.Aggregate, beta *big.Rat, n int64) (float64, error) {
+	if r.isQuantile(g) {
+		return r.expectedReach(g, beta, n), nil
+	}
 	part := new(big.Rat).Quo(beta, big.NewRat(int64(len(g.Components)), 1))
 	widths := make([]*big.Int, len(g.Components))
 	for i, c := range g.Components {

@@ -57,7 +57,7 @@ func (s scope) argument(a plan.Aggregation) string {
 		return fmt.Sprintf("CASE WHEN %s THEN 1 END", s.expr(a.Filter))
 	}
 	x := s.expr(a.Arg)
-	if isDeviation(a.Function) || a.Function == plan.Avg && a.Arg.Type().Kind == sqltype.Real {
+	if isDeviation(a.Function) || a.Function == plan.PercentileCont || a.Function == plan.Avg && a.Arg.Type().Kind == sqltype.Real {
 		x = s.double(x)
 	}
 	if a.Filter == nil {
@@ -90,6 +90,8 @@ func (s scope) aggregation(a plan.Aggregation, x, mean string) string {
 		return fmt.Sprintf("count(%s)", x)
 	case plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
 		return fmt.Sprintf("%s(%s)", a.Function, x)
+	case plan.PercentileCont, plan.PercentileDisc: // of all engines PostgreSQL's
+		return fmt.Sprintf("%s(%s) WITHIN GROUP (ORDER BY %s)", a.Function, a.Fraction.FloatString(17), x)
 	case plan.Sum:
 		if a.Arg.Type().IsFloat() {
 			return s.dialect.fixedSum(s, x, "")

@@ -70,6 +70,11 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 		w.keys, w.types[key] = append(w.keys, key), k.Type()
 		rows = append(rows, value+" AS "+key)
 	}
+	if b.Bin != nil {
+		q.Keys = append(q.Keys, b.Bin.Type())
+		rows = append(rows, scope.expr(b.Bin)+" AS b")
+		w.chosen, w.types["b"] = append(w.chosen, "b"), b.Bin.Type()
+	}
 	for i, c := range b.Contributions {
 		if c.Kind == plan.DistinctValues {
 			q.Sliceable = false
@@ -346,6 +351,9 @@ func (w *bounded) hash(columns []string) string {
 
 // summable reports whether what a unit adds to a group needs no choice among its rows.
 func (w *bounded) summable() bool {
+	if w.node.Bin != nil { // rows of one bin are chosen among those of all
+		return false
+	}
 	for _, c := range w.node.Contributions {
 		if c.Kind == plan.DistinctValues || c.Kind == plan.Added && !isOne(c.Value) {
 			return false
@@ -367,21 +375,26 @@ func (w *bounded) rowsOnly() bool {
 	return true
 }
 
-// group sums the contributions by key.
+// group sums the contributions by key and bin.
 func (w *bounded) group(rows string, value func(int, plan.Contribution) string) string {
 	var columns []string
+	by := w.keys
 	for i, key := range w.keys {
 		if w.listed(i) != nil {
 			key = w.dialect.unlisted(key)
 		}
 		columns = append(columns, key)
 	}
+	if w.node.Bin != nil {
+		columns, by = append(columns, "b"), append(by[:len(by):len(by)], "b")
+		rows = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE b IS NOT NULL", rows)
+	}
 	for i, c := range w.node.Contributions {
 		columns = append(columns, fmt.Sprintf("%s AS x%d", w.dialect.sum(value(i, c)), i))
 	}
 	text := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(columns, ", "), rows)
-	if len(w.keys) > 0 {
-		text += " GROUP BY " + strings.Join(w.keys, ", ")
+	if len(by) > 0 {
+		text += " GROUP BY " + strings.Join(by, ", ")
 	}
 	return text
 }

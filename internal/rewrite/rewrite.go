@@ -10,6 +10,7 @@ package rewrite
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -24,10 +25,55 @@ var (
 )
 
 // Release returns the exact query of a release. Its columns are the keys, then
-// one integer for each component, then, if the groups are privately selected,
-// the number of distinct units. values are those of each key's public domain, where
-// they are known; nil if they are not.
+// one integer for each component that is no tree, then, if the groups are privately
+// selected, the number of distinct units. values are those of each key's public domain,
+// where they are known; nil if they are not.
 func Release(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
+	b := bounded(r, values)
+	for _, c := range r.Components {
+		if c.Kind != stability.Tree {
+			b.Contributions = append(b.Contributions, contribution(c))
+		}
+	}
+	if r.Private {
+		b.Contributions = append(b.Contributions, plan.Contribution{Kind: plan.UnitCount})
+	}
+	return b
+}
+
+// Summed reports whether a release has a query besides those of its trees: where all of its
+// components are trees, and its groups are public, there is nothing else to ask.
+func Summed(r *stability.Release) bool {
+	return r.Private || len(r.Components) == 0 ||
+		slices.ContainsFunc(r.Components, func(c stability.Component) bool { return c.Kind != stability.Tree })
+}
+
+// Trees returns, for each component that is a tree, the exact query of its leaves: the keys,
+// the number of a place, and how many rows are there. Each applies the release's bounds to
+// all of its rows, so that a unit keeps as many groups and rows in it as in Release's.
+func Trees(r *stability.Release, values [][]sqltype.Value) []*plan.Bounded {
+	var out []*plan.Bounded
+	for _, c := range r.Components {
+		if c.Kind == stability.Tree {
+			b := bounded(r, values)
+			b.Bin = place(c)
+			b.Contributions = []plan.Contribution{{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}}
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// place is the number of the place that is nearest to x, NULL where x does not count.
+func place(c stability.Component) plan.Expr {
+	half := new(big.Int).Rsh(c.Step, 1)
+	number := func(n *big.Int) plan.Expr { return &plan.Literal{Value: n.Int64(), T: bigint} }
+	above := call(plan.Subtract, bigint, fixed(c), number(new(big.Int).Sub(c.LowerUnits, half)))
+	return when(c.Filter, call(plan.Divide, bigint, above, number(c.Step)))
+}
+
+// bounded is the aggregation of a release without what is summed.
+func bounded(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	var keyed []*catalog.Table
 	if !r.OneRow {
 		keyed = rowTables(r.Input)
@@ -49,12 +95,6 @@ func Release(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	}
 	b.Input = rows
 	b.EveryGroup = !r.Private && groups != 0 && groups <= b.MaxGroups
-	for _, c := range r.Components {
-		b.Contributions = append(b.Contributions, contribution(c))
-	}
-	if r.Private {
-		b.Contributions = append(b.Contributions, plan.Contribution{Kind: plan.UnitCount})
-	}
 	return b
 }
 
@@ -178,8 +218,7 @@ func call(f plan.Function, t sqltype.Type, args ...plan.Expr) *plan.Call {
 	return &plan.Call{Function: f, Args: args, T: t}
 }
 
-// contribution states a component as what each row adds. The order matters and
-// is fixed here: clamp in the argument's own type, then scale to the grid.
+// contribution states a component as what each row adds.
 func contribution(c stability.Component) plan.Contribution {
 	one := &plan.Literal{Value: int64(1), T: bigint}
 	switch c.Kind {
@@ -199,6 +238,23 @@ func contribution(c stability.Component) plan.Contribution {
 	case stability.Distinct:
 		return plan.Contribution{Kind: plan.DistinctValues, Value: when(c.Filter, c.Arg)}
 	}
+	value := fixed(c)
+	if c.Center.Sign() != 0 {
+		value = call(plan.Subtract, bigint, value, &plan.Literal{Value: c.Center.Int64(), T: bigint})
+	}
+	if c.Kind == stability.Squares {
+		value = call(plan.Squared, bigint, value, &plan.Literal{Value: int64(c.Shift), T: bigint})
+	}
+	value = when(c.Filter, value)
+	if c.Kind == stability.PartialSum {
+		return plan.Contribution{Kind: plan.Clamped, Value: value, Lower: c.PartialLower, Upper: c.PartialUpper}
+	}
+	return plan.Contribution{Kind: plan.Added, Value: value}
+}
+
+// fixed is x in units of its grid. The order matters and is fixed here: clamp in the
+// argument's own type, then scale to the grid.
+func fixed(c stability.Component) plan.Expr {
 	arg := c.Arg
 	var inverse plan.Expr
 	switch t := arg.Type(); {
@@ -212,19 +268,8 @@ func contribution(c stability.Component) plan.Contribution {
 	default:
 		inverse = &plan.Literal{Value: new(big.Rat).Inv(c.ArgGrid).Num().Int64(), T: bigint}
 	}
-	var value plan.Expr = call(plan.Fixed, bigint, arg,
+	return call(plan.Fixed, bigint, arg,
 		&plan.Literal{Value: c.Lower, T: arg.Type()}, &plan.Literal{Value: c.Upper, T: arg.Type()}, inverse)
-	if c.Center.Sign() != 0 {
-		value = call(plan.Subtract, bigint, value, &plan.Literal{Value: c.Center.Int64(), T: bigint})
-	}
-	if c.Kind == stability.Squares {
-		value = call(plan.Squared, bigint, value, &plan.Literal{Value: int64(c.Shift), T: bigint})
-	}
-	value = when(c.Filter, value)
-	if c.Kind == stability.PartialSum {
-		return plan.Contribution{Kind: plan.Clamped, Value: value, Lower: c.PartialLower, Upper: c.PartialUpper}
-	}
-	return plan.Contribution{Kind: plan.Added, Value: value}
 }
 
 // when is the value where the condition is true, and NULL elsewhere.

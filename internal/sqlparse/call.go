@@ -37,24 +37,63 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 	switch {
 	case f.Over != nil:
 		c.refuse(c.window(c.at(c.index(int(f.Over.Location))-1).span(), "OVER"))
-	case f.AggWithinGroup:
-		c.refuse(c.expression(c.find(end, pg.Token_WITHIN, pg.Token_GROUP_P), "WITHIN GROUP is not supported").
-			Because("a quantile and a mode have a privacy rule of their own, which is not built into SQL yet").
-			Try("%s", insteadOfQuantile))
-	case len(f.AggOrder) > 0:
+	case len(f.AggOrder) > 0 && !f.AggWithinGroup:
 		c.refuse(c.expression(c.find(i, pg.Token_ORDER, pg.Token_BY), "ORDER BY inside a call is not supported").
 			Because("no aggregate here depends on the order of rows").Try("leave it out; the order of the answer is set by ORDER BY at the end of the query"))
 	case f.FuncVariadic:
 		c.refuse(c.expression(c.find(i, pg.Token_VARIADIC), "VARIADIC is not supported").Try("give the arguments one by one"))
 	}
 	for _, n := range f.Args {
+		if list := n.GetAArrayExpr(); list != nil && f.AggWithinGroup {
+			x.Args = append(x.Args, c.array(list))
+			continue
+		}
 		x.Args = append(x.Args, c.expr(n))
+	}
+	if f.AggWithinGroup {
+		end = c.within(x, f, end)
 	}
 	if f.AggFilter != nil {
 		x.Filter = c.expr(f.AggFilter)
 		x.Span = x.Span.Join(c.at(c.closing(end + 2)).span()) // ) FILTER ( ... )
 	}
 	return x
+}
+
+// within converts WITHIN GROUP (ORDER BY x), which follows the token end, and returns its
+// last token.
+func (c *converter) within(x *Call, f *pg.FuncCall, end int) int {
+	opened := end + 3
+	list, _ := c.orderBy(f.AggOrder, opened+3)
+	end = c.closing(opened)
+	x.Span = x.Span.Join(c.at(end).span())
+	if len(list) != 1 {
+		c.refuse(c.expression(c.between(opened+1, end-1), "WITHIN GROUP takes one value to order by").
+			Because("a quantile is of one column's values").Try("write WITHIN GROUP (ORDER BY x)"))
+	}
+	if list[0].Descending {
+		c.refuse(c.expression(c.between(opened+1, end-1), "WITHIN GROUP orders upwards").
+			Try("leave DESC out, and ask for the quantile 1 - p"))
+	}
+	x.Within = list[0].Expr
+	return end
+}
+
+// array converts a list of numbers, which an ordered-set aggregate takes in place of one.
+func (c *converter) array(n *pg.A_ArrayExpr) Expr {
+	i := c.index(int(n.Location))
+	opened := i
+	for ; c.at(opened).kind != '['; opened++ {
+		if c.at(opened).kind == 0 {
+			c.refuse(c.expression(c.start(n.Location), "this form of array is not supported").Try("write ARRAY[0.25, 0.5, 0.75]"))
+		}
+	}
+	out := &Array{Span: c.between(i, c.closing(opened))}
+	out.Items, _ = c.exprs(n.Elements, opened+1)
+	if len(out.Items) == 0 {
+		c.refuse(c.expression(out.Span, "the array is empty").Try("write ARRAY[0.25, 0.5, 0.75]"))
+	}
+	return out
 }
 
 // refuseColumnWord refuses at token i a keyword that PostgreSQL lets name a

@@ -135,7 +135,9 @@ func dumpExpr(e Expr) string {
 		if e.Star {
 			parts = append(parts, "*")
 		}
-		return list(append(append(parts, dumpExprs(e.Args)...), clause("filter", e.Filter))...)
+		return list(append(append(parts, dumpExprs(e.Args)...), clause("within", e.Within), clause("filter", e.Filter))...)
+	case *Array:
+		return list(append([]string{"array"}, dumpExprs(e.Items)...)...)
 	case *Case:
 		parts := []string{"case"}
 		if e.Operand != nil {

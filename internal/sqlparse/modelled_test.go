@@ -125,7 +125,7 @@ func TestUnmodelledNodes(t *testing.T) {
 // TestModelledFieldsAreRead looks in the sources for each field that the table
 // claims to be read. Those below hold places, or constants of the raw grammar.
 func TestModelledFieldsAreRead(t *testing.T) {
-	unread := []string{"ParseResult.version", "RawStmt.stmt_location", "RawStmt.stmt_len", "A_Expr.rexpr_list_start", "TypeName.typemod", "SortBy.location"}
+	unread := []string{"ParseResult.version", "RawStmt.stmt_location", "RawStmt.stmt_len", "A_Expr.rexpr_list_start", "TypeName.typemod", "SortBy.location", "A_ArrayExpr.list_start", "A_ArrayExpr.list_end"}
 	sources, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -47,9 +47,8 @@ func notAQuery(span diagnostic.Span, word string) *diagnostic.Diagnostic {
 
 // Ways out of whole families of refusals.
 const (
-	otherFunctions    = "discreet help D013 lists the functions; for anything else ask the owner to store the value as a column of its own"
-	otherOperators    = "write it with + - * / % ^ || = <> < <= > >= ~ LIKE, or ask the owner to store the value as a column of its own"
-	insteadOfQuantile = "count by range, GROUP BY width_bucket(x, low, high, n), and read the quantile from the counts; for a mode GROUP BY x ORDER BY count(*) DESC LIMIT 1"
+	otherFunctions = "discreet help D013 lists the functions; for anything else ask the owner to store the value as a column of its own"
+	otherOperators = "write it with + - * / % ^ || = <> < <= > >= ~ LIKE, or ask the owner to store the value as a column of its own"
 )
 
 // unstable gives the reason why a function's value is not determined by the

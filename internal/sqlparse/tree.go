@@ -186,7 +186,13 @@ type (
 		Star     bool // count(*)
 		Distinct bool
 		Filter   Expr
+		Within   Expr // x of WITHIN GROUP (ORDER BY x), or nil
 		Span     diagnostic.Span
+	}
+	// An Array is ARRAY[a, b, ...], as the first argument of a call with Within alone.
+	Array struct {
+		Items []Expr // at least one
+		Span  diagnostic.Span
 	}
 	// A Case is CASE [operand] WHEN ... THEN ... ELSE ... END.
 	Case struct {
@@ -267,6 +273,7 @@ func (e *NullConst) Place() diagnostic.Span    { return e.Span }
 func (e *Unary) Place() diagnostic.Span        { return e.Span }
 func (e *Binary) Place() diagnostic.Span       { return e.Span }
 func (e *Call) Place() diagnostic.Span         { return e.Span }
+func (e *Array) Place() diagnostic.Span        { return e.Span }
 func (e *Case) Place() diagnostic.Span         { return e.Span }
 func (e *Cast) Place() diagnostic.Span         { return e.Span }
 func (e *InList) Place() diagnostic.Span       { return e.Span }

@@ -88,7 +88,7 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 		rel.MaxRows = 0
 	}
 
-	key := rel.key()
+	key := rel.Key()
 	for i, known := range a.keys {
 		if known == key { // equal releases are released once
 			return &relation{node: &plan.Released{Index: i, Cols: rel.Columns, Span: n.Span}, state: released}, nil
@@ -144,15 +144,15 @@ func undeclared(r *relation, at diagnostic.Span, name, what string) error {
 		Try("the owner adds %s = ... to [tables.%s]; aggregating by the unit first also works", name, missing.Name)
 }
 
-// key identifies what a release computes: equal keys, equal releases.
-func (r *Release) key() string {
+// Key identifies what a release computes: equal keys, equal releases.
+func (r *Release) Key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", plan.Format(r.Input))
 	for _, k := range r.Keys {
 		fmt.Fprintf(&b, "key %s\n", plan.FormatExpr(k.Expr))
 	}
 	for _, g := range r.Aggregates {
-		fmt.Fprintf(&b, "%s %v\n", g.Function, g.Components)
+		fmt.Fprintf(&b, "%s %v %v\n", g.Function, g.Fraction, g.Components)
 	}
 	for _, c := range r.Components {
 		b.WriteString(c.key())
@@ -168,5 +168,5 @@ func (c Component) key() string {
 	if c.Filter != nil {
 		filter = plan.FormatExpr(c.Filter)
 	}
-	return fmt.Sprintf("%d|%s|%s|%v|%v|%v|%d|%v|%v|%v\n", c.Kind, arg, filter, c.Lower, c.Upper, c.Center, c.Shift, c.PartialLower, c.PartialUpper, c.Grid)
+	return fmt.Sprintf("%d|%s|%s|%v|%v|%v|%d|%v|%v|%v|%d|%v\n", c.Kind, arg, filter, c.Lower, c.Upper, c.Center, c.Shift, c.PartialLower, c.PartialUpper, c.Grid, c.Places, c.Step)
 }

@@ -79,11 +79,13 @@ type Aggregate struct {
 	Function plan.AggregateFunction
 	Name     string
 	Type     sqltype.Type
+	// Fraction is which quantile is meant; nil of other aggregates.
+	Fraction *big.Rat
 	// Components index Release.Components: the value alone; for averages the
 	// count and the centred sum; for variances the count, the centred sum and
 	// the centred sum of squares.
 	Components []int
-	// Lower and Upper bound one value, for averages and variances.
+	// Lower and Upper bound one value, for averages, variances and quantiles.
 	Lower, Upper *big.Rat
 	Span         diagnostic.Span
 }
@@ -106,23 +108,32 @@ const (
 	Distinct
 	// Units counts the distinct units in the group.
 	Units
+	// Tree counts the rows by the place of x among evenly spaced ones, and by ever
+	// larger runs of places: the nodes of a tree, from which quantiles are read.
+	Tree
 )
 
 // A Component is one integer per group that the engine computes exactly and
-// that gets its own noise. Rows where Arg is NULL or Filter is not true
+// that gets its own noise, or, of kind Tree, several. Rows where Arg is NULL or Filter is not true
 // contribute nothing.
 type Component struct {
 	Kind   ComponentKind
 	Arg    plan.Expr // nil for Rows of count(*) and for Units
 	Filter plan.Expr // or nil
 
-	// For Sum, Squares and PartialSum: x is clamped to [Lower, Upper], values
+	// For Sum, Squares, PartialSum and Tree: x is clamped to [Lower, Upper], values
 	// of x's type, and counted in units of Grid.
 	Lower, Upper               sqltype.Value
 	LowerUnits, UpperUnits     *big.Int // bounds of fixed(x), rounded outwards
 	Center                     *big.Int
 	Shift                      uint
 	PartialLower, PartialUpper *big.Int
+
+	// For Tree: x is rounded to the nearest of Places values, which lie Spacing apart from
+	// the lower bound on; in units of fixed(x) that is Step.
+	Places  int64
+	Step    *big.Int
+	Spacing *big.Rat
 
 	// Grid is the value of one integer of the component (for Sum of a double a
 	// power of two, of a decimal a power of ten).
@@ -131,6 +142,7 @@ type Component struct {
 	// Squares.
 	ArgGrid *big.Rat
 	// PerGroup is the most that one unit can change the component in one group
-	// by being added or removed, in units of Grid.
+	// by being added or removed, in units of Grid; of a Tree, one node of it, and all
+	// nodes of one level together.
 	PerGroup *big.Int
 }

@@ -69,6 +69,8 @@ func (c *components) aggregate(g plan.Aggregation) (Aggregate, error) {
 			Try("use %s without DISTINCT, or count(DISTINCT ...)", g.Function)
 	}
 	switch g.Function {
+	case plan.PercentileCont, plan.PercentileDisc, plan.Min, plan.Max:
+		return c.quantile(g, out)
 	case plan.CountStar, plan.Count:
 		rows, err := c.rows(g)
 		if err != nil {
@@ -112,9 +114,6 @@ func (c *components) aggregate(g plan.Aggregation) (Aggregate, error) {
 	default:
 		d := diagnostic.New("D047", g.Span, "%s cannot be released", g.Function).
 			Because("a single row may decide it")
-		if g.Function == plan.Min || g.Function == plan.Max {
-			return out, d.Try("within a unit it is free: take it in a subquery grouped by the unit, and average the results")
-		}
 		return out, d.Try("count the rows for which it is true, with FILTER (WHERE ...)")
 	}
 	return out, nil

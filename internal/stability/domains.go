@@ -138,7 +138,7 @@ func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 			return f.domainOf(n.Input, n.Keys[i])
 		}
 		switch a := n.Aggregations[i-len(n.Keys)]; a.Function {
-		case plan.Min, plan.Max:
+		case plan.Min, plan.Max, plan.PercentileDisc:
 			return f.domainOf(n.Input, a.Arg)
 		case plan.BoolAnd, plan.BoolOr:
 			return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}

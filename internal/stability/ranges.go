@@ -327,7 +327,7 @@ func (f *facts) findRange(n plan.Node, i int) interval {
 		switch a := n.Aggregations[i-len(n.Keys)]; a.Function {
 		case plan.CountStar, plan.Count:
 			return interval{lower: new(big.Rat)}
-		case plan.Min, plan.Max, plan.Avg:
+		case plan.Min, plan.Max, plan.Avg, plan.PercentileCont, plan.PercentileDisc:
 			return f.rangeOf(n.Input, a.Arg)
 		case plan.Sum:
 			// Sums of non-negative values are non-negative, and so on.

@@ -8,6 +8,10 @@ SELECT q, var_samp(e), stddev(e) FILTER (WHERE u), avg(e) FILTER (WHERE u), coun
 SELECT var_samp(i), stddev_pop(i), avg(i), sum(i) FROM t WHERE id = 4;
 SELECT var_pop(i), sum(i), avg(f), count(i), min(x), bool_and(q) FROM t WHERE id < 0;
 SELECT min(x), max(x), min(day), max(day), min(at), max(at), min(tm), max(tm), bool_and(q), bool_or(q), every(i IS NULL) FROM t;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i), percentile_cont(0.9) WITHIN GROUP (ORDER BY e), percentile_cont(0) WITHIN GROUP (ORDER BY f), percentile_cont(1) WITHIN GROUP (ORDER BY s) FROM t;
+SELECT percentile_disc(0) WITHIN GROUP (ORDER BY i), percentile_disc(0.25) WITHIN GROUP (ORDER BY i), percentile_disc(0.5) WITHIN GROUP (ORDER BY e), percentile_disc(1) WITHIN GROUP (ORDER BY x), percentile_disc(0.9) WITHIN GROUP (ORDER BY day) FROM t;
+SELECT q, percentile_cont(0.3) WITHIN GROUP (ORDER BY s) FILTER (WHERE u), percentile_disc(0.3) WITHIN GROUP (ORDER BY s), percentile_disc(0.6) WITHIN GROUP (ORDER BY at) FROM t GROUP BY q ORDER BY q;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i), percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM t WHERE id < 0;
 SELECT sum(di) FROM (SELECT DISTINCT i % 10 AS di FROM t) AS v;
 SELECT q, u, count(*) FROM t GROUP BY q, u;
 SELECT q AS k, count(*) FROM t GROUP BY k;

@@ -1,4 +1,6 @@
-SELECT max(cost) /* ERROR D047 "cannot be released" */ FROM visits;
+SELECT max(note) /* ERROR D047 "values of type text" */ FROM visits;
+SELECT median(visit_id /* ERROR D049 "no declared bounds" */) FROM visits;
+SELECT min(x) /* ERROR D048 "max_rows_per_group" */ FROM unbounded;
 SELECT bool_or(age > 3) /* ERROR D047 "cannot be released" */ FROM visits;
 SELECT sum(visit_id /* ERROR D049 "no declared bounds" */) FROM visits;
 SELECT avg(extract(day FROM stay) /* ERROR D049 "no bounds" */) FROM visits;
