@@ -55,3 +55,17 @@ func BenchmarkDiscreteGaussian(b *testing.B) {
 		})
 	}
 }
+
+// What the first many draws of a law cost more than later ones.
+func BenchmarkLanes(b *testing.B) {
+	b.Run("laplace", func(b *testing.B) {
+		for b.Loop() {
+			newLaplaceLanes(big.NewInt(10000), big.NewInt(123))
+		}
+	})
+	b.Run("gaussian", func(b *testing.B) {
+		for b.Loop() {
+			newGaussianLanes(big.NewRat(10000, 123))
+		}
+	})
+}

@@ -277,6 +277,15 @@ func (b biased) Uint64() (uint64, error) {
 	return w | mask, err
 }
 
+func (b biased) Words(p []uint64) (err error) {
+	for i := range p {
+		if p[i], err = b.Uint64(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // modulo is the discrete Laplace sampler for scale 10 with the fault that its
 // uniform number is four bits modulo 10.
 type modulo struct{ *DiscreteLaplace }

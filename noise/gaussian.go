@@ -17,6 +17,8 @@ type DiscreteGaussian struct {
 
 	// tInverse and alpha approximate 1/t and t/σ, t being the proposal's scale.
 	tInverse, alpha float64
+
+	lanes *lazy
 }
 
 // NewDiscreteGaussian returns the distribution with the given σ², which must be
@@ -38,6 +40,7 @@ func NewDiscreteGaussian(variance *big.Rat) (*DiscreteGaussian, error) {
 	square := new(big.Rat).Mul(scale, scale)
 	alpha, _ := square.Quo(square, variance).Float64()
 	d.alpha = math.Sqrt(alpha)
+	d.lanes = &lazy{worth: 4096, make: func() (*laned, bool) { return newGaussianLanes(d.variance) }}
 	return d, nil
 }
 
@@ -49,7 +52,9 @@ func (d *DiscreteGaussian) Sample(b Bits) (*big.Int, error) { return sample(b, d
 
 // AddTo adds an independent draw to each of the values. On an error all of them
 // are replaced by nil, so that none can be taken for a noisy one.
-func (d *DiscreteGaussian) AddTo(b Bits, values []*big.Int) error { return addTo(b, values, d) }
+func (d *DiscreteGaussian) AddTo(b Bits, values []*big.Int) error {
+	return addTo(b, values, d, d.lanes)
+}
 
 // draw sets z to one draw.
 //

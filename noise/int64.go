@@ -16,9 +16,13 @@ const maxInt64 = 1 << 61
 // the draw: for t <= 2^50, less than that of a source of bits that fails.
 var ErrRange = errors.New("a draw is beyond 2^61")
 
-// Int64 returns one draw, as Sample does, without allocating. It fails with
+// Int64 returns one draw, of the law of Sample, without allocating; a stream that makes many draws
+// of a law makes them many at a time. It fails with
 // ErrRange beyond ±2^61.
 func (d *DiscreteLaplace) Int64(s *Stream) (int64, error) {
+	if k, ok, err := s.pooled(d.lanes); ok {
+		return k, err
+	}
 	for {
 		k, err := d.magnitude64(s)
 		if err != nil {

@@ -20,6 +20,8 @@ type DiscreteLaplace struct {
 	native bool
 	num128 uint128
 	den64  uint64
+
+	lanes *lazy
 }
 
 // Up to maxNativeBlocks blocks of fewer than 2^maxNativeBits integers fit into
@@ -41,6 +43,7 @@ func NewDiscreteLaplace(scale *big.Rat) (*DiscreteLaplace, error) {
 	if d.native = d.num.BitLen() <= maxNativeBits && d.den.IsUint64(); d.native {
 		d.num128, d.den64 = toUint128(d.num), d.den.Uint64()
 	}
+	d.lanes = &lazy{worth: 1024, make: func() (*laned, bool) { return newLaplaceLanes(d.num, d.den) }}
 	return d, nil
 }
 
@@ -52,7 +55,7 @@ func (d *DiscreteLaplace) Sample(b Bits) (*big.Int, error) { return sample(b, d)
 
 // AddTo adds an independent draw to each of the values. On an error all of them
 // are replaced by nil, so that none can be taken for a noisy one.
-func (d *DiscreteLaplace) AddTo(b Bits, values []*big.Int) error { return addTo(b, values, d) }
+func (d *DiscreteLaplace) AddTo(b Bits, values []*big.Int) error { return addTo(b, values, d, d.lanes) }
 
 // draw sets z to one draw.
 //
@@ -183,16 +186,4 @@ func sample(b Bits, d distribution) (*big.Int, error) {
 		return nil, err
 	}
 	return z, nil
-}
-
-func addTo(b Bits, values []*big.Int, d distribution) error {
-	s, z := &Stream{source: b}, new(big.Int)
-	for _, x := range values {
-		if err := d.draw(s, z); err != nil {
-			clear(values)
-			return err
-		}
-		x.Add(x, z)
-	}
-	return nil
 }

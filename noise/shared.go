@@ -21,3 +21,9 @@ func (s *shared) Uint64() (uint64, error) {
 	defer s.lock.Unlock()
 	return s.bits.Uint64()
 }
+
+func (s *shared) Words(p []uint64) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return readWords(s.bits, p)
+}
