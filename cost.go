@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/derive"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -175,6 +176,9 @@ func written(c *catalog.Catalog) string {
 	}
 	for _, v := range c.Views {
 		all = append(all, v.Name, v.Query.Text)
+		for _, column := range v.Columns {
+			all = append(all, plan.Declaration(column))
+		}
 	}
 	if all == nil {
 		return ""

@@ -28,6 +28,11 @@ func (l *loader) column(t *Table, n *node) {
 	c := &Column{Name: n.name}
 	l.columns[c] = n
 	t.Columns = append(t.Columns, c)
+	l.declareColumn(c, n, t.Public)
+}
+
+// declareColumn reads a column's type, and what else is declared of it.
+func (l *loader) declareColumn(c *Column, n *node, public bool) {
 	if n.kind != tableNode {
 		l.refuse("D084", n.place(), "column %q must be a table, not %s", n.name, n.describe()).
 			Try(`write %s = { type = "integer" }`, n.name)
@@ -65,7 +70,7 @@ func (l *loader) column(t *Table, n *node) {
 		}
 		return
 	}
-	if t.Public {
+	if public {
 		for _, key := range []string{"lower", "upper", "step", "domain", "sum_lower", "sum_upper"} {
 			if f := n.field(key); f != nil {
 				l.refuse("D093", f.key, "a column of a public table has no %q", key).

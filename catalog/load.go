@@ -117,7 +117,12 @@ func (l *loader) load(root *node) {
 	for _, t := range l.catalog.Tables {
 		l.unit(t, l.tables[t])
 		for _, c := range t.Columns {
-			l.publicDomain(t, c, l.columns[c])
+			l.publicDomain(c, l.columns[c], t.Public)
+		}
+	}
+	for _, v := range l.catalog.Views {
+		for _, c := range v.Columns {
+			l.publicDomain(c, l.columns[c], false)
 		}
 	}
 	l.units()

@@ -71,33 +71,38 @@ func summary(c *Catalog) string {
 			fmt.Fprint(&b, ", malformed records skipped")
 		}
 		fmt.Fprintln(&b)
-		for _, col := range t.Columns {
-			fmt.Fprintf(&b, "  %q %s", col.Name, col.Type)
-			if col.Is != nil {
-				fmt.Fprintf(&b, " is %q", col.Is.Text)
-			}
-			if col.Lower != nil {
-				fmt.Fprintf(&b, " in [%s, %s]", sqltype.Format(col.Lower), sqltype.Format(col.Upper))
-			}
-			if col.SumLower != nil {
-				fmt.Fprintf(&b, " sums in [%s, %s]", col.SumLower.RatString(), col.SumUpper.RatString())
-			}
-			if d := col.Domain; d != nil && d.FromTable != nil {
-				fmt.Fprintf(&b, " from %s.%s", d.FromTable.Name, d.FromColumn.Name)
-			} else if d != nil {
-				fmt.Fprintf(&b, " from {%s}", strings.Join(someValues(d, col.Type), " "))
-			}
-			fmt.Fprintln(&b)
-		}
+		describeColumns(&b, t.Columns)
 	}
 	for _, v := range c.Views {
 		fmt.Fprintf(&b, "view %q: %s\n", v.Name, v.Query.Text)
+		describeColumns(&b, v.Columns)
 	}
 	fmt.Fprintf(&b, "confidence %v", c.Confidence)
 	if s := c.Spend; s.Epsilon.Sign()+s.Rho.Sign() > 0 {
 		fmt.Fprintf(&b, ", spend epsilon %s delta %s rho %s", s.Epsilon, s.Delta, s.Rho)
 	}
 	return b.String() + "\n"
+}
+
+func describeColumns(b *strings.Builder, columns []*Column) {
+	for _, col := range columns {
+		fmt.Fprintf(b, "  %q %s", col.Name, col.Type)
+		if col.Is != nil {
+			fmt.Fprintf(b, " is %q", col.Is.Text)
+		}
+		if col.Lower != nil {
+			fmt.Fprintf(b, " in [%s, %s]", sqltype.Format(col.Lower), sqltype.Format(col.Upper))
+		}
+		if col.SumLower != nil {
+			fmt.Fprintf(b, " sums in [%s, %s]", col.SumLower.RatString(), col.SumUpper.RatString())
+		}
+		if d := col.Domain; d != nil && d.FromTable != nil {
+			fmt.Fprintf(b, " from %s.%s", d.FromTable.Name, d.FromColumn.Name)
+		} else if d != nil {
+			fmt.Fprintf(b, " from {%s}", strings.Join(someValues(d, col.Type), " "))
+		}
+		fmt.Fprintln(b)
+	}
 }
 
 func describeUnit(u Unit) string {

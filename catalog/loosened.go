@@ -118,6 +118,8 @@ func viewRules() []rule[View] {
 	return []rule[View]{
 		{"Name", "", free[View]},
 		{"Query", "sql", func(b, a *View) bool { return b.Query.says(a.Query) }}, // whoever may see the view sees through it
+		{"Columns", "", free[View]}, // each for itself
+		{"at", "", free[View]},
 	}
 }
 
@@ -145,7 +147,7 @@ func Loosened(before, after *Catalog) (places []string) {
 		if was, ok := before.View(v.Name); !ok {
 			places = append(places, "views."+v.Name+" is new")
 		} else {
-			places = append(places, looser("views."+v.Name+".", viewRules(), was, v)...)
+			places = append(places, loosenedView(was, v)...)
 		}
 	}
 	return places
@@ -167,6 +169,33 @@ func loosenedTable(before, after *Table) (places []string) {
 		}
 	}
 	return places
+}
+
+// loosenedView says of a view, too, where nothing is declared of a column any more: what its
+// query gives the column then may be wider.
+func loosenedView(before, after *View) []string {
+	at := "views." + after.Name + "."
+	places := looser(at, viewRules(), before, after)
+	for _, c := range after.Columns {
+		if was := before.column(c.Name); was == nil {
+			places = append(places, at+"columns."+c.Name+" is new")
+		} else {
+			places = append(places, looser(at+"columns."+c.Name+".", columnRules(), was, c)...)
+		}
+	}
+	for _, c := range before.Columns {
+		if after.column(c.Name) == nil {
+			places = append(places, at+"columns."+c.Name+" is not there any more")
+		}
+	}
+	return places
+}
+
+func (v *View) column(name string) *Column {
+	if i := slices.IndexFunc(v.Columns, func(c *Column) bool { return c.Name == name }); i >= 0 {
+		return v.Columns[i]
+	}
+	return nil
 }
 
 // looser applies the rules of one struct.

@@ -50,6 +50,7 @@ name = { type = "text" }
 code = { type = "text" }
 [views.recent]
 sql = "SELECT age FROM visits"
+columns.age = { type = "integer", lower = 0, upper = 50 }
 `
 
 // Every change that could let more be learnt is named, by its key, and what is tighter or
@@ -109,7 +110,11 @@ func TestLoosened(t *testing.T) {
 		{"nurse_id = { type = \"integer\" }\n", "", ""},
 		{"SELECT age", "SELECT age, ward", "views.recent.sql"},
 		{"[views.recent]", "[views.more]\nsql = \"SELECT 1\"\n[views.recent]", "views.more is new"},
-		{"[views.recent]\nsql = \"SELECT age FROM visits\"\n", "", ""},
+		{"[views.recent]\nsql = \"SELECT age FROM visits\"\ncolumns.age = { type = \"integer\", lower = 0, upper = 50 }\n", "", ""},
+		{"upper = 50", "upper = 40", ""},
+		{"upper = 50", "upper = 60", "views.recent.columns.age.upper"},
+		{"\ncolumns.age = { type = \"integer\", lower = 0, upper = 50 }\n", "\n", "views.recent.columns.age is not there any more"},
+		{"upper = 50 }\n", "upper = 50 }\ncolumns.ward = { type = \"text\", domain = [\"a\"] }\n", "views.recent.columns.ward is new"},
 		{"[tables.places]", "[tables.more]\nsource = \"more.csv\"\npublic = true\n[tables.more.columns]\nx = { type = \"text\" }\n[tables.places]", "tables.more is new"},
 	} {
 		was, err := Parse("discreet.toml", before)

@@ -60,8 +60,8 @@ func pow10(n uint8) *big.Int {
 }
 
 // publicDomain reads a column's step or domain.
-func (l *loader) publicDomain(t *Table, c *Column, n *node) {
-	if t.Public || n == nil || n.kind != tableNode || c.Type.Kind == sqltype.Null {
+func (l *loader) publicDomain(c *Column, n *node, public bool) {
+	if public || n == nil || n.kind != tableNode || c.Type.Kind == sqltype.Null {
 		return
 	}
 	step, list := n.field("step"), n.field("domain")

@@ -320,7 +320,7 @@ func convertColumns(n plan.Node, types []sqltype.Type) plan.Node {
 	for _, c := range n.Columns() {
 		out.Names = append(out.Names, c.Name)
 	}
-	if p, ok := n.(*plan.Project); ok {
+	if p, ok := n.(*plan.Project); ok && p.Declared == nil {
 		out.Input, out.Exprs = p.Input, slices.Clone(p.Exprs)
 	}
 	for i, e := range out.Exprs {

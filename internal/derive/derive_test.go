@@ -223,6 +223,10 @@ columns.n = { type = "integer" }
 		{`[views.v] sql = "»DROP« TABLE t"`, "D004", ""},
 		{`[views.v] sql = "SELECT n FROM »v«"`, "D105", "v selects from v"},
 		{"[views.v] sql = \"SELECT n FROM »w«\"\n[views.w] sql = \"SELECT n FROM t WHERE n IN (SELECT n FROM v)\"", "D105", "v selects from w selects from v"},
+		{"[views.v] sql = \"SELECT who, sum(n) AS s FROM open GROUP BY who\"\ncolumns.s = { type = \"bigint\", lower = 0, upper = 9 }", "", ""},
+		{"[views.v] sql = \"SELECT who, sum(n) AS s FROM open GROUP BY who\"\ncolumns.»s« = { type = \"integer\", lower = 0, upper = 9 }", "D105", "values of the column's type"},
+		{"[views.v] sql = \"SELECT who FROM open\"\ncolumns.»s« = { type = \"integer\" }", "D105", ""},
+		{"[views.v] sql = \"SELECT n AS s, n + 1 AS s FROM t\"\ncolumns.»s« = { type = \"integer\" }", "D105", ""},
 	} {
 		toml := strings.NewReplacer("] sql", "]\nsql").Replace(c.views)
 		err := derive.Check(parse(t, unbounded+strings.NewReplacer("»", "", "«", "").Replace(toml)))

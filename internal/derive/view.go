@@ -20,7 +20,10 @@ func View(c *catalog.Catalog, v *catalog.View) (plan.Node, error) {
 	}
 	var d *diagnostic.Diagnostic
 	if errors.As(err, &d) {
-		return nil, v.Query.Place(d)
+		if d.Text == "" || d.Text == v.Query.Text { // else it is of a column that the view declares
+			v.Query.Place(d)
+		}
+		return nil, d
 	}
 	return n, err
 }

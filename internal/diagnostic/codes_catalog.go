@@ -131,7 +131,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D105",
 		Title:   "a view that cannot be asked",
-		Explain: "A view has `sql`: one query over tables and other views of the catalog. It means the same as its text as a subquery: it costs the same, and what is refused there is refused here, when the catalog is read. It must not select from itself, directly or through other views. Its columns have the bounds and domains of the columns that it selects.",
+		Explain: "A view has `sql`: one query over tables and other views of the catalog. It means the same as its text as a subquery: it costs the same, and what is refused there is refused here, when the catalog is read. It must not select from itself, directly or through other views. Its columns have the bounds and domains that follow from the columns that it selects; `columns` declares others, for columns that the query has, with the types that they have there.",
 		Example: "[tables.wards]\nsource = \"wards.csv\"\npublic = true\ncolumns.name = { type = \"text\" }\n[views.large]\nsql = \"\"\n",
 	},
 }

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -32,6 +34,11 @@ func format(b *strings.Builder, n Node, depth int) {
 		fmt.Fprintf(b, "filter %s", FormatExpr(n.Condition))
 	case *Project:
 		fmt.Fprintf(b, "project %s", namedAll(n.Exprs, n.Names))
+		for _, c := range n.Declared {
+			if c != nil {
+				fmt.Fprintf(b, " declared %s", Declaration(c))
+			}
+		}
 	case *Join:
 		fmt.Fprintf(b, "%s join", strings.ToLower(n.Kind.String()))
 		if n.On != nil {
@@ -74,6 +81,29 @@ func format(b *strings.Builder, n Node, depth int) {
 	for _, in := range n.Inputs() {
 		format(b, in, depth+1)
 	}
+}
+
+// Declaration prints what a view declares of a column. Of a list of values it prints a digest:
+// there may be a million.
+func Declaration(c *catalog.Column) string {
+	s := quote(c.Name)
+	if c.Lower != nil {
+		s += fmt.Sprintf(" in [%s, %s]", sqltype.Format(c.Lower), sqltype.Format(c.Upper))
+	}
+	switch d := c.Domain; {
+	case d == nil:
+	case d.FromTable != nil:
+		s += fmt.Sprintf(" of %s.%s", quote(d.FromTable.Name), quote(d.FromColumn.Name))
+	case d.Step != nil:
+		s += fmt.Sprintf(" by %s", d.Step.RatString())
+	default:
+		h := sha256.New()
+		for _, v := range d.Values {
+			fmt.Fprintf(h, "%q", sqltype.Key(v))
+		}
+		s += fmt.Sprintf(" of %d values %x", len(d.Values), h.Sum(nil)[:8])
+	}
+	return s
 }
 
 func formatAggregation(a Aggregation) string {

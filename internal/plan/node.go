@@ -53,7 +53,18 @@ type Project struct {
 	Input Node
 	Exprs []Expr
 	Names []string
-	Span  diagnostic.Span
+	// Declared has, at the place of a column, what a view declares of it: bounds and a public
+	// domain, which hold in place of those that follow from the expression. nil declares none.
+	Declared []*catalog.Column
+	Span     diagnostic.Span
+}
+
+// Declares returns what is declared of column i, or nil.
+func (n *Project) Declares(i int) *catalog.Column {
+	if n.Declared == nil {
+		return nil
+	}
+	return n.Declared[i]
 }
 
 // A JoinKind says which unmatched rows a join keeps.

@@ -66,12 +66,16 @@ func Move(n Node, at diagnostic.Span) {
 	}
 }
 
-// Source returns the table's column that a column of a node is, unchanged, or nil.
+// Source returns the declared column that a column of a node is, unchanged, or nil: a table's
+// or a view's.
 func Source(n Node, i int) *catalog.Column {
 	switch n := n.(type) {
 	case *Scan:
 		return n.Table.Columns[i]
 	case *Project:
+		if c := n.Declares(i); c != nil {
+			return c
+		}
 		if r, ok := n.Exprs[i].(*Ref); ok {
 			return Source(n.Input, r.Index)
 		}

@@ -176,3 +176,68 @@ func forms(c *stability.Certificate) (out []string) {
 	}
 	return append(out, plan.Format(c.Post))
 }
+
+// What a view declares of its columns bounds as what a table declares: a statement over the
+// view has the sensitivities, and exactly the true answers, of one over a table with these
+// declarations, over tables of nothing but extremes.
+func TestViewDeclares(t *testing.T) {
+	withTable := extremeCatalog(t)
+	c := *withTable
+	bare := *c.Tables[0]
+	bare.Columns = nil
+	v := &catalog.View{Name: "v", Query: &catalog.SQL{Text: "SELECT * FROM t"}}
+	for _, of := range c.Tables[0].Columns {
+		switch of.Name {
+		case "n_i":
+			of.Domain = &catalog.PublicDomain{Values: []sqltype.Value{int64(-1), int64(0)}}
+		case "x":
+			of.Domain = &catalog.PublicDomain{Values: []sqltype.Value{"", "-"}}
+		}
+		column := *of
+		column.Lower, column.Upper, column.Domain = nil, nil, nil
+		if bare.Columns = append(bare.Columns, &column); of.Lower != nil || of.Domain != nil {
+			v.Columns = append(v.Columns, of)
+		}
+	}
+	if bare.Unit.Column != nil {
+		bare.Unit.Column, _ = bare.Column(bare.Unit.Column.Name)
+	}
+	c.Tables = slices.Clone(c.Tables)
+	c.Tables[0], c.Views = &bare, []*catalog.View{v}
+	if err := derive.Check(&c); err != nil {
+		t.Fatal(err)
+	}
+	engines := map[*catalog.Catalog]*duckdb.Engine{}
+	for _, c := range []*catalog.Catalog{withTable, &c} {
+		e, err := duckdb.Open(t.Context(), c, duckdb.Options{Threads: 2, Temp: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		engines[c] = e
+	}
+	seen := map[string]bool{}
+	for _, column := range v.Columns {
+		forms := []string{"SELECT q, count(X) FROM t WHERE q IS NOT NULL GROUP BY q"}
+		if column.Lower != nil && column.Type.IsNumeric() {
+			forms = append(forms, "SELECT sum(X), avg(X) FROM t", "SELECT sum(X + 1) FROM t")
+			if _, err := certified(fmt.Sprintf("SELECT sum(%s) FROM t", column.Name), &c); err == nil {
+				t.Errorf("%s is added up without bounds", column.Name)
+			}
+		}
+		if column.Domain != nil {
+			forms = append(forms, "SELECT X, count(*) FROM t GROUP BY X")
+		}
+		for _, form := range forms {
+			sql := strings.ReplaceAll(form, "X", column.Name)
+			of, in := answersOf(t, engines[withTable], withTable, sql), answersOf(t, engines[&c], &c, strings.ReplaceAll(sql, "FROM t", "FROM v"))
+			if !slices.Equal(of, in) {
+				t.Errorf("%s: %v of the table, %v of the view", sql, of, in)
+			}
+			seen[of[len(of)-1]] = true
+		}
+	}
+	if len(seen) < 6 {
+		t.Errorf("only %d different answers: the test sees nothing", len(seen))
+	}
+}

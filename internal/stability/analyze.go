@@ -139,7 +139,7 @@ func (a *analysis) project(n *plan.Project) (*relation, error) {
 		return nil, err
 	}
 	out := *r
-	out.node = &plan.Project{Input: r.node, Exprs: n.Exprs, Names: n.Names, Span: n.Span}
+	out.node = &plan.Project{Input: r.node, Exprs: n.Exprs, Names: n.Names, Declared: n.Declared, Span: n.Span}
 	out.unit, out.halves = map[int]bool{}, map[int]int{}
 	for i, e := range n.Exprs {
 		if r.isUnit(e) {

@@ -116,6 +116,10 @@ func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 		}
 		return f.unionOf(n, n.Types[i], es)
 	case *plan.Project:
+		// Rows with keys outside it are dropped, whoever declares it.
+		if c := n.Declares(i); c != nil && c.Domain != nil {
+			return []*catalog.PublicDomain{c.Domain}
+		}
 		return f.domainOf(n.Input, n.Exprs[i])
 	case *plan.Join:
 		if left := len(n.Left.Columns()); i < left {

@@ -288,18 +288,21 @@ func (f *facts) columnRange(n plan.Node, i int) interval {
 	return r
 }
 
+// declaredRange is what the owner declares of a column.
+func declaredRange(c *catalog.Column) (r interval) {
+	if c.Lower != nil {
+		r.lower, _ = number(c.Lower)
+	}
+	if c.Upper != nil {
+		r.upper, _ = number(c.Upper)
+	}
+	return r
+}
+
 func (f *facts) findRange(n plan.Node, i int) interval {
 	switch n := n.(type) {
 	case *plan.Scan:
-		c := n.Table.Columns[i]
-		var r interval
-		if c.Lower != nil {
-			r.lower, _ = number(c.Lower)
-		}
-		if c.Upper != nil {
-			r.upper, _ = number(c.Upper)
-		}
-		return r
+		return declaredRange(n.Table.Columns[i])
 	case *plan.Values:
 		r := f.rangeOf(n, n.Rows[0][i])
 		for _, row := range n.Rows[1:] {
@@ -307,6 +310,11 @@ func (f *facts) findRange(n plan.Node, i int) interval {
 		}
 		return r
 	case *plan.Project:
+		// The owner's word, as at a table. Values are clamped where they are aggregated, so
+		// that nothing depends on whether it is true.
+		if c := n.Declares(i); c != nil && c.Lower != nil {
+			return declaredRange(c)
+		}
 		return f.rangeOf(n.Input, n.Exprs[i])
 	case *plan.Join:
 		if left := len(n.Left.Columns()); i < left {
