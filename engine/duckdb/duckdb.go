@@ -8,7 +8,7 @@
 // own plans are rendered. Reading is total: whatever stands in a source, a
 // table has exactly the declared columns in canonical form (see selection).
 // CSV and JSON lines are copied when they are first read, and again when they have
-// changed. What does not fit in memory is spilled to files in the temporary directory;
+// changed; so are small Parquet files where an instance lives long, in a Pool. What does not fit in memory is spilled to files in the temporary directory;
 // Close removes them, or else the next process that opens an instance there.
 //
 // It does not guarantee how long a query takes. Nor that a query succeeds: one that needs
@@ -57,6 +57,7 @@ type Options struct {
 
 	restless time.Duration // see settled; two seconds if 0
 
+	held    int64  // how many bytes of small Parquet files are held; none if 0
 	disk    string // the most that is spilled, as DuckDB writes sizes; what it likes if empty
 	scratch string // the memory of a scratch instance; Memory if empty
 }
@@ -69,12 +70,15 @@ type Engine struct {
 	spill   *spill
 	made    atomic.Int64 // copies
 	plans   plans
+	salts   salts
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
 	opened   map[string]bool    // tables, by their folded names
 	viewed   map[string]files   // of those, what the views of Parquet files are of
 	copied   map[string]*copied // of those, what is copied when it is first read
+	kept     map[string]*kept   // of those, Parquet files that are held as tables
+	room     int64              // how many bytes of them may still be held
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -82,7 +86,7 @@ var _ engine.Engine = (*Engine)(nil)
 // Open opens the catalog's sources, or with Lazy none yet. Its errors are for the owner: they name
 // files and columns and depend on no record.
 func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
-	e := &Engine{catalog: c, options: o, opened: map[string]bool{}, viewed: map[string]files{}, copied: map[string]*copied{}}
+	e := &Engine{catalog: c, options: o, opened: map[string]bool{}, viewed: map[string]files{}, copied: map[string]*copied{}, kept: map[string]*kept{}, room: o.held}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -120,6 +124,9 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 				}
 			}
 		}
+	}
+	if err := e.salts.register(conn); err != nil {
+		return fmt.Errorf("open duckdb: it refuses a function")
 	}
 	_, err := conn.ExecContext(ctx, strings.Join([]string{zone, "CREATE SCHEMA " + copies, "SET allowed_paths = [" + literals(files) + "]",
 		"SET enable_external_access = false", "SET lock_configuration = true"}, ";\n"))
@@ -223,11 +230,17 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	case err != nil:
 		return e.explainFailure(ctx, conn, read)
 	}
+	if err := e.plans.drop(); err != nil { // DuckDB would plan them anew each time, as views have changed
+		return fmt.Errorf("open duckdb: a plan is not closed")
+	}
 	for _, r := range read {
 		name := catalog.Fold(r.Table.Name)
 		e.opened[name] = true
 		if of, ok := viewed[r.Table]; ok {
 			e.viewed[name] = of
+			if err := e.replaced(ctx, conn, name); err != nil {
+				return fmt.Errorf("open duckdb: a table that was kept is not dropped")
+			}
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ package duckdb
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/big"
@@ -63,12 +62,10 @@ func (e *Engine) sliced(ctx context.Context, q engine.Query, n int64) ([][]sqlty
 	for range q.Values {
 		types = append(types, sums)
 	}
-	text := transport(q.SQL, types)
 	var out [][]sqltype.Value
 	at := map[string][]sqltype.Value{}
 	for i := range n {
-		args := []driver.NamedValue{{Name: "salt", Value: q.Salt}, {Name: "slices", Value: n}, {Name: "slice", Value: i}}
-		rows, err := e.run(ctx, text, q.Tables, types, args)
+		rows, err := e.run(ctx, q, types, n, i)
 		if err != nil {
 			return nil, err
 		}

@@ -59,6 +59,27 @@ func Restless(o Options, d time.Duration) Options {
 	return o
 }
 
+// Held are options by which Parquet files of so many bytes are kept.
+func Held(o Options, bytes int64) Options {
+	o.held = bytes
+	return o
+}
+
+// Kept is how many Parquet files are kept, and how many bytes more there is room for.
+func Kept(e *Engine) (files int, room int64) {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	for _, k := range e.kept {
+		if k != nil {
+			files++
+		}
+	}
+	return files, e.room
+}
+
+// Substitute puts texts in place of a query's parameters.
+var Substitute = substitute
+
 // BytesOf is a size of memory.
 var BytesOf = bytesOf
 

@@ -5,23 +5,27 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // plans are queries that were planned before, each with a connection of its own, so that
 // who asks the same again waits for no planner: for a small table that takes as long as
-// the query. What is kept is the plan, and what DuckDB knows of files when it plans: their
-// schemas and statistics. Results are not: each run reads the data again, with the salt
-// that it is given.
+// the query. What is kept is the plan, and what DuckDB knows of the tables when it plans.
+// Results are not: each run reads the data again, with the salt that it is given.
 //
-// A plan holds for the files that it was made over. DuckDB itself plans anew when a view
-// or a copy has changed since. The zero value is ready.
+// DuckDB plans anew, each time that it runs, whatever has parameters or reads Parquet files:
+// so the salt comes from a table function (see salts), and plans over tables in DuckDB alone
+// are kept, which copies are. A plan holds for the files that it was made over. DuckDB itself plans anew
+// when a view or a copy has changed since. The zero value is ready.
 type plans struct {
 	mu     sync.Mutex
 	idle   []*planned // the one that was used last at the end
@@ -32,13 +36,16 @@ type plans struct {
 const maxPlans = 32
 
 type planned struct {
-	text string
-	of   files // nil where it must not be used again
-	conn *sql.Conn
-	stmt *duckdb.Stmt
+	text   string
+	of     files // nil where it must not be used again
+	conn   *sql.Conn
+	stmt   *duckdb.Stmt
+	salt   *atomic.Int64 // what the next run reads
+	forget func()
 }
 
 func (p *planned) close() error {
+	p.forget()
 	return errors.Join(p.stmt.Close(), p.conn.Close())
 }
 
@@ -94,26 +101,51 @@ func (p *plans) close() error {
 	return p.drop()
 }
 
-// run runs one SELECT over tables, by a plan that was made before if there is one.
-func (e *Engine) run(ctx context.Context, text string, tables []string, types []sqltype.Type, args []driver.NamedValue) (rows [][]sqltype.Value, err error) {
-	now, err := e.filesNow(tables)
+// run runs one slice of a query, in which salt, slices and slice are parameters, by a plan
+// that was made before if there is one.
+func (e *Engine) run(ctx context.Context, q engine.Query, types []sqltype.Type, slices, slice int64) (rows [][]sqltype.Value, err error) {
+	text := transport(q.SQL, types)
+	if slices > 1 || !e.keeps(q.Tables) {
+		text = substitute(text, map[string]string{"salt": fmt.Sprint(q.Salt), "slices": fmt.Sprint(slices), "slice": fmt.Sprint(slice)})
+		err = raw(ctx, e.db, func(c *duckdb.Conn) error {
+			rows, err = query(ctx, c, text, types, nil)
+			return err
+		})
+		return rows, err
+	}
+	now, err := e.filesNow(q.Tables)
 	if err != nil {
 		return nil, err
 	}
 	one := e.plans.take(text, now)
 	if one == nil {
-		if one, err = e.plan(ctx, text, tables); err != nil {
+		if one, err = e.plan(ctx, text, q.Tables); err != nil {
 			return nil, err
 		}
 	}
+	one.salt.Store(q.Salt)
 	err = one.conn.Raw(func(any) error {
-		rows, err = all(ctx, one.stmt, types, args)
+		rows, err = all(ctx, one.stmt, types, nil)
 		return err
 	})
 	if err != nil {
 		return nil, errors.Join(err, one.close())
 	}
 	return rows, e.plans.put(one)
+}
+
+// keeps reports whether tables are in DuckDB, where they do not change but by us, or in files
+// of its own.
+func (e *Engine) keeps(tables []string) bool {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	for _, t := range e.named(tables) {
+		name := catalog.Fold(t.Name)
+		if e.copied[name] == nil && e.kept[name] == nil && t.Source.Format != catalog.DuckDB {
+			return false
+		}
+	}
+	return true
 }
 
 // filesNow are the files of tables.
@@ -143,12 +175,14 @@ func (e *Engine) plan(ctx context.Context, text string, tables []string) (*plann
 	if err != nil {
 		return nil, err
 	}
-	one := &planned{text: text, conn: conn}
+	number, salt := e.salts.add()
+	one := &planned{text: text, conn: conn, salt: salt, forget: func() { e.salts.remove(number) }}
 	err = conn.Raw(func(c any) (err error) {
-		one.stmt, err = selectStatement(c.(*duckdb.Conn), text)
+		one.stmt, err = selectStatement(c.(*duckdb.Conn), fixed(text, number))
 		return err
 	})
 	if err != nil {
+		one.forget()
 		return nil, errors.Join(err, conn.Close())
 	}
 	if now.watched() && e.settled(now, begun) {

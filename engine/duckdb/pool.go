@@ -21,8 +21,8 @@ import (
 // are fixed because nothing is known of how much a statement needs that would not depend on
 // the data. Processors are not divided: who waits for one does not fail.
 //
-// Parquet and DuckDB files are read where they are, by every instance; text files are copied
-// once for each.
+// Parquet and DuckDB files are read where they are, by every instance; text files and small
+// Parquet files are copied once for each, the latter into an eighth of its memory at most.
 type Pool struct {
 	catalog *catalog.Catalog
 	options Options // of an instance for statements
@@ -69,7 +69,7 @@ func OpenPool(ctx context.Context, c *catalog.Catalog, o Options, statements int
 	share := func(parts int64) string { return fmt.Sprintf("%dKiB", max(1, part*parts>>10)) }
 	o.scratch = share(scratchParts)
 	front := o
-	front.Memory, o.Memory = share(frontParts), share(privateParts)
+	front.Memory, o.Memory, o.held = share(frontParts), share(privateParts), min(mostHeld, part*privateParts/8)
 	p := &Pool{catalog: c, options: o, free: make(chan struct{}, statements)}
 	if p.front, err = Open(ctx, c, front); err != nil {
 		return nil, err

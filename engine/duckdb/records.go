@@ -118,6 +118,9 @@ func (e *Engine) fresh(ctx context.Context, tables []string) error {
 			if _, err := datafile.Stat(t.Source.Path); err != nil {
 				return err
 			}
+			if err := e.keep(ctx, t); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -155,8 +158,8 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 		} else if s.of, s.into = nil, into; e.settled(now, begun) {
 			s.of = now
 		}
+		err = errors.Join(err, e.plans.drop()) // which hold it, or would be planned anew each time
 		if useless != "" {
-			err = errors.Join(err, e.plans.drop()) // which hold it
 			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+useless, nil)
 			err = errors.Join(err, dropped)
 		}

@@ -1,0 +1,112 @@
+//go:build cgo
+
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A kept table is what the view of a small Parquet file reads in place of the file: its
+// records as they are in memory, so that who asks about them neither opens the file nor plans
+// anew (see plans). It holds for the file that it was made of; the view is made of the file
+// again when that has changed.
+type kept struct {
+	into string // the table
+	size int64  // about how many bytes it takes
+}
+
+// mostHeld bounds the bytes of kept tables in one instance.
+const mostHeld = 64 << 20
+
+// keep holds the records of a Parquet file, where there is room for them. If that fails, the
+// file is read where it is: what it fails on may be in a column that no query uses.
+func (e *Engine) keep(ctx context.Context, t *catalog.Table) error {
+	if t.Source.Format != catalog.Parquet || e.options.held == 0 {
+		return nil
+	}
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	name := catalog.Fold(t.Name)
+	if _, tried := e.kept[name]; tried || len(e.viewed[name]) == 0 || !e.viewed[name].watched() { // a view of no files is of those that are not settled
+		return nil
+	}
+	e.kept[name] = nil
+	if e.viewed[name][0].Size() > e.room {
+		return nil
+	}
+	if err := raw(ctx, e.db, func(c *duckdb.Conn) error { return e.hold(ctx, c, t) }); ctx.Err() != nil && e.kept[name] == nil {
+		delete(e.kept, name)
+		return errors.Join(ctx.Err(), err)
+	}
+	return nil // otherwise err says, the view reads the file or what was made of it
+}
+
+// hold makes the table, unless it is too large.
+func (e *Engine) hold(ctx context.Context, c *duckdb.Conn, t *catalog.Table) error {
+	bigint := []sqltype.Type{sqltype.Of(sqltype.Bigint)}
+	number := func(text string) (int64, error) {
+		rows, err := query(ctx, c, transport(text, bigint), bigint, nil)
+		if err != nil || len(rows) != 1 {
+			return 0, errors.Join(err, errNotOneSelect)
+		}
+		n, ok := rows[0][0].(int64)
+		if !ok || n < 0 {
+			return 0, errors.New("the file does not say how large it is")
+		}
+		return n, nil
+	}
+	rows, err := number("SELECT sum(num_rows) FROM parquet_file_metadata([" + literal(t.Source.Path) + "])")
+	if err != nil {
+		return err
+	}
+	const width = 17 // of a value and whether it is NULL; of a text without what it has beyond
+	if rows > e.room/int64(width*len(t.Columns)) {
+		return nil
+	}
+	texts := []string{"0"}
+	for _, column := range t.Columns {
+		if column.Type.Kind == sqltype.Text {
+			texts = append(texts, "coalesce(strlen("+quote(column.Name)+"), 0)")
+		}
+	}
+	size, err := number("SELECT coalesce(sum(" + strings.Join(texts, " + ") + "), 0) FROM " + quote(t.Name))
+	if err != nil {
+		return err
+	}
+	if size += rows * int64(width*len(t.Columns)); size > e.room {
+		return nil
+	}
+	into := fmt.Sprintf("%s.kept_%d", copies, e.made.Add(1))
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" AS FROM "+quote(t.Name), nil); err != nil {
+		return err
+	}
+	if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(t.Name)+" AS FROM "+into, nil); err != nil {
+		_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE "+into, nil)
+		return errors.Join(err, dropped)
+	}
+	e.kept[catalog.Fold(t.Name)] = &kept{into, size}
+	e.room -= size
+	return e.plans.drop() // DuckDB would plan them anew each time, as views have changed
+}
+
+// replaced forgets the kept table of a view that was made of the file again.
+func (e *Engine) replaced(ctx context.Context, conn *sql.Conn, name string) error {
+	k := e.kept[name]
+	delete(e.kept, name)
+	if k == nil {
+		return nil
+	}
+	e.room += k.size
+	err := e.plans.drop() // which hold it
+	_, dropped := conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+k.into)
+	return errors.Join(err, dropped)
+}
