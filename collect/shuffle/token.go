@@ -79,7 +79,7 @@ func (p *Protocol) RequestTokenOf(seed []byte, issuer *rsa.PublicKey, by Reader)
 		return nil, fmt.Errorf("%w: %w", ErrToken, err)
 	}
 	random := sha3.NewSHAKE256()
-	random.Write(append(append([]byte("discreet token seed 1\x00"+string(by)+"\x00"), p.digest[:]...), seed...)) //nolint:errcheck // it never fails
+	random.Write(append(append([]byte("discreet token seed 1\x00"+string(by)+"\x00"), p.digest[:]...), seed...))
 	r := &TokenRequest{nonce: make([]byte, nonceSize), client: client}
 	if _, err := random.Read(r.nonce); err != nil {
 		return nil, err

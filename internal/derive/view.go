@@ -21,7 +21,7 @@ func View(c *catalog.Catalog, v *catalog.View) (plan.Node, error) {
 	var d *diagnostic.Diagnostic
 	if errors.As(err, &d) {
 		if d.Text == "" || d.Text == v.Query.Text { // else it is of a column that the view declares
-			v.Query.Place(d)
+			d = v.Query.Place(d)
 		}
 		return nil, d
 	}

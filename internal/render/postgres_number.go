@@ -187,11 +187,9 @@ func (d postgres) widthBucket(s scope, e *plan.Call) string {
 		less, atLeast = ">", "<="
 	}
 	return s.once(s.expr(e.Args[0]), func(x string) string {
-		above, width := x, hi-lo
+		above, width := s.plus(x, "-", double(lo)), hi-lo
 		if math.IsInf(width, 0) {
 			above, width = s.plus(s.times(x, double(0.5)), "-", double(lo/2)), hi/2-lo/2
-		} else {
-			above = s.plus(x, "-", double(lo))
 		}
 		return fmt.Sprintf("CASE WHEN %s %s %s THEN 0 WHEN %s %s %s THEN %d WHEN %s IS NOT NULL THEN CAST(1 + least(CAST(floor(%d * %s) AS BIGINT), %d) AS INTEGER) END",
 			x, less, double(lo), x, atLeast, double(hi), count+1, x, count, s.quotient(above, double(width)), count-1)

@@ -99,7 +99,7 @@ func TestRespondentKilled(t *testing.T) {
 			question, args := ask(count)
 			_, out, _ := watchedIn(t, dir, at, "7\n", args)
 			first := report(out)
-			spent, charged, told := booked(question)
+			_, charged, told := booked(question)
 			if charged > 1 || told > 1 || first != "" && (charged != 1 || told != 1) {
 				t.Errorf("%s, %v: it told %q, was charged %d times and told %d times", kind, at, first, charged, told)
 			}
@@ -109,7 +109,7 @@ func TestRespondentKilled(t *testing.T) {
 			if !ok || second == "" || first != "" && second != first {
 				t.Errorf("%s, %v: asked again it tells %q, after %q: %s", kind, at, second, first, out)
 			}
-			if spent, charged, told = booked(question); charged != 1 || told != 1 || spent > costs || spent < costs-1e-9 {
+			if spent, charged, told := booked(question); charged != 1 || told != 1 || spent > costs || spent < costs-1e-9 {
 				t.Errorf("%s, %v: asked twice, it was charged %d times, epsilon %v, and told %d times", kind, at, charged, spent, told)
 			}
 		}

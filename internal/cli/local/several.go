@@ -28,7 +28,7 @@ type attribute struct {
 func (a *asking) addAttribute(text string) error {
 	name, values, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
-		return errors.New("want NAME=A,B,...")
+		return errors.New("want NAME=A,B and so on")
 	}
 	if slices.ContainsFunc(a.attributes, func(x attribute) bool { return x.name == name }) {
 		return fmt.Errorf("attribute %s is named twice", name)
