@@ -140,7 +140,8 @@ func TestReleaseIsSmall(t *testing.T) {
 	text := readFile(t, "packaging/release")
 	limit := regexp.MustCompile(`(?m)^limit=\$\(\((\d+) \* 1000 \* 1000\)\)`).FindStringSubmatch(text)
 	reached := regexp.MustCompile(`(?m)^reached='([^']+)'$`).FindStringSubmatch(text)
-	if limit == nil || reached == nil || !strings.Contains(text, `-ldflags="-s -w -buildid= ${CXX:+'-extldflags=$reached'}"`) {
+	align := regexp.MustCompile(`(?m)^align=(\d+)$`).FindStringSubmatch(text)
+	if limit == nil || reached == nil || align == nil || !strings.Contains(text, `-ldflags="-s -w -buildid= ${CXX:+-funcalign=$align '-extldflags=$reached'}"`) {
 		t.Fatal("packaging/release says its limit, or how it links, otherwise")
 	}
 	most, err := strconv.ParseInt(limit[1], 10, 64)
@@ -148,7 +149,7 @@ func TestReleaseIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(t.TempDir(), "discreet")
-	if text, err := exec.Command("go", "build", "-ldflags=-s -w -buildid= '-extldflags="+reached[1]+"'", "-o", binary, "./cmd/discreet").CombinedOutput(); err != nil {
+	if text, err := exec.Command("go", "build", "-ldflags=-s -w -buildid= -funcalign="+align[1]+" '-extldflags="+reached[1]+"'", "-o", binary, "./cmd/discreet").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	file, err := os.Stat(binary)
