@@ -359,7 +359,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 		if err != nil {
 			return nil, in(err, s.text)
 		}
-		cells := 1 // per group: at most 200 components, of trees their nodes; and then at most MaxCells combinations
+		cells := 0 // per group: at most 200 components, of trees their nodes; and then at most MaxCells combinations
 		for i, comp := range r.Components {
 			cells++
 			if comp.Kind == stability.Tree {
@@ -367,6 +367,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 				cells += shape.Levels * shape.Branching
 			}
 		}
+		cells = max(1, cells)
 		for _, d := range domains {
 			cells *= len(d)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -56,12 +57,16 @@ func TestSoundnessThroughFiles(t *testing.T) {
 				continue
 			}
 			for _, r := range certificate.Releases {
+				if !rewrite.Summed(r) { // TestTreesAreSound looks at it
+					continue
+				}
 				releases++
 				_, q, _, err := pipeline{}.query(r, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				q.Salt = 7919
+				r = summed(r)
 				results := map[string]groups{}
 				for schema, es := range engines {
 					bare, err := exactGroups(t.Context(), m.plain, schema, q, q.Salt, 0, 1)

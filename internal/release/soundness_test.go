@@ -200,6 +200,13 @@ func certify(statement string, cat *catalog.Catalog) (*stability.Certificate, er
 	return stability.Analyze(bound)
 }
 
+// summed is a release with the components of its own query: TestTreesAreSound looks at trees.
+func summed(r *stability.Release) *stability.Release {
+	copied := *r
+	copied.Components = slices.DeleteFunc(slices.Clone(r.Components), func(c stability.Component) bool { return c.Kind == stability.Tree })
+	return &copied
+}
+
 // release runs one release's query everywhere and measures the distance.
 func (m *machines) release(ctx context.Context, x *example, certificate *stability.Certificate, r *stability.Release, p pipeline, c *coverage) error {
 	if !rewrite.Summed(r) { // TestTreesAreSound looks at it
@@ -221,11 +228,7 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 	if err != nil || !touched {
 		return err
 	}
-	if summed := slices.DeleteFunc(slices.Clone(r.Components), func(c stability.Component) bool { return c.Kind == stability.Tree }); len(summed) < len(r.Components) {
-		copied := *r // TestTreesAreSound looks at the others
-		copied.Components = summed
-		r = &copied
-	}
+	r = summed(r)
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(bounded), sql: q.SQL}
 	}
