@@ -121,11 +121,12 @@ func (r runner) show(ctx context.Context, t *terminal.Terminal, given cluster.Se
 		return nil, diagnostic.New("D230", diagnostic.Span{}, "%v", err).Try("discreet help cluster demo")
 	}
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "discreet-models-"); err != nil {
+		in := ""
+		if in, err = os.MkdirTemp("", "discreet-models-"); err != nil {
 			return nil, fmt.Errorf("make a folder for the demo: %w", err)
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		dir = filepath.Join(dir, demo)
+		defer func() { err = errors.Join(err, os.RemoveAll(in)) }()
+		dir = filepath.Join(in, demo)
 	} else if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, diagnostic.New("D230", diagnostic.Span{}, "%s exists", dir).
 			Because("the demo's hospitals have a budget for one answer, and its people answer once").Try("another --dir, or none")
