@@ -21,7 +21,7 @@ const between = "\x00"
 
 // eachRecord calls f with the fields of each record, and returns the line at which f, or reading,
 // fails. Text that begins with { is JSON lines; other text is CSV, whose first record is a header
-// if it holds the columns' names.
+// if it holds the columns' names: of several columns it must.
 func eachRecord(ctx context.Context, in io.Reader, columns []string, f func(value string) error) (line int, err error) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for {
@@ -129,7 +129,7 @@ func eachRow(ctx context.Context, in io.Reader, columns []string, f func(string)
 			if header {
 				continue
 			}
-			if len(record) != len(columns) {
+			if len(columns) > 1 || len(record) != 1 { // which field is which attribute is said, never guessed
 				return line, errRecord
 			}
 			for i := range at {

@@ -85,7 +85,7 @@ record costs its respondent epsilon: who is asked twice pays twice.`,
 		case err != nil && ctx.Err() == nil:
 			return diagnostic.New("D193", diagnostic.Span{}, "line %d of %s is not %s", line, name, s.wants()).
 				Because("it is not shown because it is private; the reports before it are printed").
-				Try("--column names the column of a file with a header; a file of one column needs none")
+				Try("--column names the column of a file with a header, --attribute each of several; a file of one column needs none")
 		}
 		return err
 	}

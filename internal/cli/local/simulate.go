@@ -133,7 +133,7 @@ func (a *asking) read(ctx context.Context, t *terminal.Terminal, from *source) (
 	})
 	if err != nil && ctx.Err() == nil {
 		return p, diagnostic.New("D193", diagnostic.Span{}, "line %d of %s has no column %s", line, name, terminal.Printable(from.column)).
-			Try("--column names the column of a file with a header; a file of one column needs none")
+			Try("--column names the column of a file with a header, --attribute each of several; a file of one column needs none")
 	}
 	if a.values == nil && a.categories == 0 && a.attributes == nil {
 		a.values = p.values
