@@ -95,4 +95,15 @@ func TestB19StoredAnswersOfOtherAggregates(t *testing.T) {
 		}
 		seen[s.Fingerprint()] = sql
 	}
+	for _, p := range []string{"0.2", "0.3"} {
+		const sql = "SELECT percentile_cont($1) WITHIN GROUP (ORDER BY cost) AS v FROM visits"
+		s, err := db.Prepare(context.Background(), sql, &discreet.QueryOptions{Parameters: []discreet.Parameter{{Text: &p}}})
+		if err != nil {
+			t.Fatalf("%s of %s: %v", sql, p, err)
+		}
+		if other := seen[s.Fingerprint()]; other != "" {
+			t.Errorf("%s of %s is taken for %s", sql, p, other)
+		}
+		seen[s.Fingerprint()] = sql + " of " + p
+	}
 }
