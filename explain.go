@@ -156,11 +156,14 @@ func (s *statement) words(number int) []string {
 		}
 		say("every group of the public domain of (%s) is published, empty ones too", strings.Join(names, ", "))
 	}
-	change := map[privacy.Neighbours]string{privacy.AddRemove: "adding or removing", privacy.ReplaceOne: "removing and then adding"}[d.Neighbours]
+	change, moved := "adding or removing", func(c stability.Component) *big.Int { return c.PerGroup }
+	if d.Neighbours == privacy.ReplaceOne {
+		change, moved = "replacing", stability.Component.Spread
+	}
 	for a, g := range r.Aggregates {
 		for _, i := range g.Components {
 			comp := r.Components[i]
-			say("%s: %s one unit changes its %s by at most %v in a group", s.shown(number, a), change, componentWord(comp.Kind), *float(comp.PerGroup, comp.Grid))
+			say("%s: %s one unit changes its %s by at most %v in a group", s.shown(number, a), change, componentWord(comp.Kind), *float(moved(comp), comp.Grid))
 		}
 	}
 	return w

@@ -199,6 +199,11 @@ func readsPrivate(n plan.Node) bool {
 // holder as L0, and the largest, or the sum, of what a unit moves in a group, both follow from
 // stability.Release's theorem.
 //
+// Where a unit is replaced, by one at another holder perhaps, what counts is not negative at any
+// holder, so that W = M, and its distances M·min(2·L0, G) in L1 and M·√min(2·L0, G) in L2 grow
+// with M and with L0: what was said holds of them. A sum's distances just double: its bounds are the
+// holder's own, so that W of two holders together can be more than that of each.
+//
 // It refuses holders whose values mean different things.
 func JoinOffers(names []string, offers []*Offer) (*Offer, error) {
 	if len(offers) == 0 || len(names) != len(offers) || slices.Contains(offers, nil) {
@@ -319,7 +324,12 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties int) (*Joint,
 		wide.MaxGroups, wide.MaxRows = joint.Releases[i].MaxGroups, joint.Releases[i].MaxRows
 		wide.Components = slices.Clone(r.Components)
 		for j := range wide.Components {
-			wide.Components[j].PerGroup, _ = new(big.Int).SetString(joint.Releases[i].Components[j].PerGroup, 10)
+			c := &wide.Components[j]
+			c.PerGroup, _ = new(big.Int).SetString(joint.Releases[i].Components[j].PerGroup, 10)
+			switch c.Width = nil; c.Kind {
+			case stability.Rows, stability.Units, stability.Squares:
+				c.Width = c.PerGroup
+			}
 		}
 		certificate.Releases[i] = &wide
 	}

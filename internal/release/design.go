@@ -311,28 +311,10 @@ func privateKey(r *stability.Release) diagnostic.Span {
 	return r.Span
 }
 
-// distances returns the L1 and the squared L2 distance of a component between
-// neighbours over all groups, in units of its grid (stability.Release states
-// the theorem); of a tree with so many levels, those of all its counts (stability's
-// quantile states that one).
-func distances(r *stability.Release, c stability.Component, levels int, n privacy.Neighbours) (l1, l2squared *big.Rat) {
-	groups := big.NewRat(r.MaxGroups, 1)
-	if c.Kind == stability.Tree {
-		groups.Mul(groups, big.NewRat(int64(levels), 1))
-	}
-	per := new(big.Rat).SetInt(c.PerGroup)
-	if n == privacy.ReplaceOne {
-		per.Add(per, per)
-	}
-	l1 = new(big.Rat).Mul(groups, per)
-	l2squared = new(big.Rat).Mul(groups, new(big.Rat).Mul(per, per))
-	return l1, l2squared
-}
-
 // chooseGaussian decides for each release of an (ε, δ) statement whether its
 // components get Laplace or Gaussian noise, by the smaller variance. Within a
-// release the ratio of the two variances depends on L0 and the shares alone,
-// so the first component speaks for all.
+// release the ratio of the two variances depends on L0 and the shares alone, and under
+// replace-one on how wide each component's values are.
 //
 // It starts from Gaussian noise everywhere and moves releases to Laplace while
 // that is better at the ρ that the remaining share converts to.
@@ -382,31 +364,26 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 	}
 }
 
-// laplaceWins compares 2·(L0·Δ/(ε·s))² with L0·Δ²/(2·ρ·s/S), S being the
-// Gaussian components' share, for the first component; with a tree, the geometric means
-// over all components, where a tree's variances are those of its shapes (see shapeOf).
+// laplaceWins compares the geometric means over the components of 2·(L1/(ε·s))² and of
+// L2²/(2·ρ·s/S), S being the Gaussian components' share. A tree's variances are also as its
+// shapes are (see shapeOf).
 func (p *purse) laplaceWins(r *stability.Release, shares []*big.Rat, rho privacy.Rho) bool {
 	if rho.Sign() == 0 {
 		return true
 	}
-	groups := big.NewRat(r.MaxGroups, 1)
-	ratio := func(s *big.Rat) *big.Rat {
-		scale := new(big.Rat).Quo(groups, new(big.Rat).Mul(p.spend.Epsilon.Rat(), s))
-		laplace := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Mul(scale, scale))
-		part := new(big.Rat).Mul(rho.Rat(), new(big.Rat).Quo(s, p.gaussianShare))
-		return laplace.Quo(laplace, new(big.Rat).Quo(groups, part.Mul(part, big.NewRat(2, 1))))
-	}
-	if !slices.ContainsFunc(r.Components, func(c stability.Component) bool { return c.Kind == stability.Tree }) {
-		return ratio(shares[0]).Cmp(big.NewRat(1, 1)) <= 0
-	}
 	product := big.NewRat(1, 1)
 	for i, c := range r.Components {
-		product.Mul(product, ratio(shares[i]))
+		var l, g Shape
 		if c.Kind == stability.Tree {
-			l, g := shapeOf(c.Places, false), shapeOf(c.Places, true)
-			cube := int64(l.Levels*l.Levels*l.Levels) * int64(l.Branching-1)
-			product.Mul(product, big.NewRat(cube, int64(g.Levels*g.Levels)*int64(g.Branching-1)))
+			l, g = shapeOf(c.Places, false), shapeOf(c.Places, true)
+			product.Mul(product, big.NewRat(int64(l.Levels)*int64(l.Branching-1), int64(g.Levels)*int64(g.Branching-1)))
 		}
+		l1, _ := r.Distances(c, l.Levels, p.neighbours)
+		_, l2squared := r.Distances(c, g.Levels, p.neighbours)
+		scale := l1.Quo(l1, new(big.Rat).Mul(p.spend.Epsilon.Rat(), shares[i]))
+		laplace := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Mul(scale, scale))
+		part := new(big.Rat).Mul(rho.Rat(), new(big.Rat).Quo(shares[i], p.gaussianShare))
+		product.Mul(product, laplace.Quo(laplace, l2squared.Quo(l2squared, part.Mul(part, big.NewRat(2, 1)))))
 	}
 	return product.Cmp(big.NewRat(1, 1)) <= 0
 }
@@ -418,7 +395,7 @@ func (r *Release) allot(p *purse, s shares) error {
 		if c.Kind == stability.Tree {
 			r.Noise[i].Shape = shapeOf(c.Places, gaussian)
 		}
-		l1, l2squared := distances(r.Release, c, r.Noise[i].Shape.Levels, p.neighbours)
+		l1, l2squared := r.Distances(c, r.Noise[i].Shape.Levels, p.neighbours)
 		var n mechanism.Additive
 		var err error
 		name := "discrete_laplace"

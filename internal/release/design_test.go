@@ -1,6 +1,7 @@
 package release
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -55,7 +56,7 @@ func counts(measure filter.Measure, n privacy.Neighbours, private bool, groups i
 		r.Keys = []stability.Key{{Expr: &plan.Ref{T: sqltype.Of(sqltype.Text)}, Name: "k"}}
 	}
 	for i, s := range sensitivities {
-		r.Components = append(r.Components, stability.Component{Kind: stability.Rows, Grid: big.NewRat(1, 1), ArgGrid: big.NewRat(1, 1), PerGroup: big.NewInt(s)})
+		r.Components = append(r.Components, stability.Component{Kind: stability.Rows, Grid: big.NewRat(1, 1), ArgGrid: big.NewRat(1, 1), PerGroup: big.NewInt(s), Width: big.NewInt(s)})
 		r.Aggregates = append(r.Aggregates, stability.Aggregate{Function: plan.CountStar, Type: sqltype.Of(sqltype.Bigint), Components: []int{i}})
 	}
 	return &stability.Certificate{Domain: d, Releases: []*stability.Release{r}}
@@ -137,9 +138,10 @@ func TestScales(t *testing.T) {
 		want  []float64 // scale of each component
 	}{
 		{"Laplace: L0·Δ/(ε/2)", counts("pure", privacy.AddRemove, false, 5, 1, 4), Spend{Epsilon: eps(t, "0.5")}, "discrete_laplace", []float64{20, 80}},
-		{"Laplace, replace: twice", counts("pure", privacy.ReplaceOne, false, 5, 1, 4), Spend{Epsilon: eps(t, "0.5")}, "discrete_laplace", []float64{40, 160}},
+		{"Laplace, replace: twice 5·Δ", counts("pure", privacy.ReplaceOne, false, 5, 1, 4), Spend{Epsilon: eps(t, "0.5")}, "discrete_laplace", []float64{40, 160}},
 		{"Gaussian: Δ√L0/√(2ρ/2)", counts("zcdp", privacy.AddRemove, false, 4, 1, 3), Spend{Rho: rho(t, "0.01")}, "discrete_gaussian", []float64{20, 60}},
-		{"Gaussian, replace: twice", counts("zcdp", privacy.ReplaceOne, false, 4, 1, 3), Spend{Rho: rho(t, "0.01")}, "discrete_gaussian", []float64{40, 120}},
+		{"Gaussian, replace: √2 times Δ·√4", counts("zcdp", privacy.ReplaceOne, false, 4, 1, 3), Spend{Rho: rho(t, "0.01")}, "discrete_gaussian", []float64{20 * math.Sqrt2, 60 * math.Sqrt2}},
+		{"Laplace, replace in the one group: Δ", counts("pure", privacy.ReplaceOne, false, 1, 1, 4), Spend{Epsilon: eps(t, "0.5")}, "discrete_laplace", []float64{4, 16}},
 		{"one group, tiny δ: Laplace", counts("approx", privacy.AddRemove, false, 1, 1), Spend{Epsilon: eps(t, "0.5"), Delta: del(t, "1e-9")}, "discrete_laplace", []float64{2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -72,6 +72,20 @@ var faults = []fault{
 			}
 		}
 	}}, 4},
+	{"a unit that is replaced moves a sum by no more than one that is removed", pipeline{claim: func(r *stability.Release) {
+		for i, c := range r.Components {
+			if c.Kind == stability.Sum && c.Center.Sign() == 0 {
+				r.Components[i].Width = c.PerGroup
+			}
+		}
+	}}, 96},
+	{"so does it a centred sum", pipeline{claim: func(r *stability.Release) {
+		for i, c := range r.Components {
+			if c.Kind == stability.Sum && c.Center.Sign() != 0 {
+				r.Components[i].Width = c.PerGroup
+			}
+		}
+	}}, 124},
 	{"a centred sum is not centred", pipeline{plan: eachValue(func(e plan.Expr) plan.Expr {
 		if c, ok := e.(*plan.Call); ok && c.Function == plan.Subtract && isCall(c.Args[0], plan.Fixed) {
 			return c.Args[0]

@@ -24,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -323,13 +324,15 @@ type distance struct {
 	tight  bool   // by as much as the certificate says
 }
 
-// measure holds the difference of two results against the certificate: at most
-// allowed times what it says of adding or removing one unit.
+// measure holds the difference of two results against the certificate: of no unit at all, of
+// one that is added or removed, or, where allowed is 2, of one that is replaced.
 func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 	fail := func(format string, args ...any) distance {
 		return distance{broken: fmt.Sprintf(format, args...)}
 	}
-	times := func(n *big.Int, by int64) *big.Int { return new(big.Int).Mul(n, big.NewInt(by)) }
+	most := func(c stability.Component) *big.Int {
+		return [...]*big.Int{new(big.Int), c.PerGroup, c.Spread()}[allowed]
+	}
 	zero := make([]*big.Int, len(r.Components)+1)
 	for i := range zero {
 		zero[i] = new(big.Int)
@@ -343,15 +346,16 @@ func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 	keys := maps.Clone(d)
 	maps.Copy(keys, e)
 	changed := int64(0)
-	total := make([]big.Int, len(r.Components))
+	total, squares := make([]big.Int, len(r.Components)), make([]big.Int, len(r.Components))
 	for key := range keys {
 		v, w := at(d, key), at(e, key)
 		differs := false
 		for i, comp := range r.Components {
 			diff := new(big.Int).Sub(v[i], w[i])
-			limit := times(comp.PerGroup, allowed)
+			limit := most(comp)
 			differs = differs || diff.Sign() != 0
 			total[i].Add(&total[i], diff.Abs(diff))
+			squares[i].Add(&squares[i], new(big.Int).Mul(diff, diff))
 			out.tight = out.tight || diff.Sign() != 0 && diff.Cmp(limit) == 0
 			if diff.Cmp(limit) > 0 {
 				return fail("component %d (kind %d) of group %s is %v in D and %v in D': they differ by %v, the certificate says %v", i, comp.Kind, key, v[i], w[i], diff, limit)
@@ -378,8 +382,12 @@ func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 		return fail("%d groups differ, the certificate says %d", changed, limit)
 	}
 	for i, comp := range r.Components {
-		if limit := times(comp.PerGroup, r.MaxGroups*allowed); total[i].Cmp(limit) > 0 {
-			return fail("component %d is at an L1 distance of %v, the certificate says %v", i, &total[i], limit)
+		if allowed == 0 {
+			break // no group differs
+		}
+		l1, l2 := r.Distances(comp, 1, [...]privacy.Neighbours{1: privacy.AddRemove, 2: privacy.ReplaceOne}[allowed])
+		if new(big.Rat).SetInt(&total[i]).Cmp(l1) > 0 || new(big.Rat).SetInt(&squares[i]).Cmp(l2) > 0 {
+			return fail("component %d is at an L1 distance of %v and an L2² of %v, the certificate says %v and %v", i, &total[i], &squares[i], l1.RatString(), l2.RatString())
 		}
 	}
 	out.moved = changed > 0

@@ -195,11 +195,11 @@ func TestTreeDistances(t *testing.T) {
 			}
 		}
 		levels := r.Noise[0].Shape.Levels
-		most, square := distances(r.Release, r.Components[0], levels, relation)
+		most, square := r.Release.Distances(r.Components[0], levels, relation)
 		if new(big.Rat).SetInt(l1).Cmp(most) > 0 || new(big.Rat).SetInt(l2).Cmp(square) > 0 {
 			t.Fatalf("%v and %v are at L1 %v and L2² %v, the design says %v and %v", gone, come, l1, l2, most, square)
 		}
-		if most, _ := distances(r.Release, r.Components[0], 1, relation); new(big.Rat).SetInt(l1).Cmp(most) > 0 {
+		if most, _ := r.Release.Distances(r.Components[0], 1, relation); new(big.Rat).SetInt(l1).Cmp(most) > 0 {
 			planted = true
 		}
 	})
@@ -292,7 +292,7 @@ func TestTreesAreCharged(t *testing.T) {
 					t.Fatal(err)
 				}
 				n := d.Releases[0].Noise[1]
-				l1, l2 := distances(c.Releases[0], c.Releases[0].Components[1], n.Shape.Levels, relation)
+				l1, l2 := c.Releases[0].Distances(c.Releases[0].Components[1], n.Shape.Levels, relation)
 				switch e := n.Event().(type) {
 				case privacy.DiscreteGaussian:
 					if e.SensitivitySquared.Cmp(l2) != 0 || n.Shape != shapeOf(1000, true) {

@@ -42,7 +42,7 @@ type Certificate struct {
 // salt. Then removing one unit changes each component by at most PerGroup in
 // at most MaxGroups groups and nothing else: L1 distance MaxGroups·PerGroup,
 // L2 distance √MaxGroups·PerGroup. Replacing a unit is a removal and an
-// addition, so the distances at most double.
+// addition: Distances says how far that moves them, at most twice as far.
 type Release struct {
 	Input      plan.Node // unit-preserving, without the unit's key
 	Keys       []Key
@@ -145,4 +145,7 @@ type Component struct {
 	// by being added or removed, in units of Grid; of a Tree, one node of it, and all
 	// nodes of one level together.
 	PerGroup *big.Int
+	// Width is the most that one unit can change it in one group by being replaced, for
+	// Spread; nil if that is not known, and of a Tree.
+	Width *big.Int
 }

@@ -58,6 +58,36 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+// What a replaced unit moves in one group is more than what a removed one does where values lie
+// on both sides of 0, as centred ones do.
+func TestWidths(t *testing.T) {
+	c := load(t)
+	for sql, want := range map[string]string{
+		"SELECT count(*), count(DISTINCT age), count(DISTINCT patient_id) FROM visits": "4 4 1",
+		"SELECT sum(cost) FROM visits":        "20000",
+		"SELECT sum(cost - 4000) FROM visits": "20000", // in [-16000, 4000]
+		"SELECT sum(cost - 6000) FROM visits": "24000", // in [-24000, -4000], or 0
+		"SELECT sum(bill) FROM visits":        "8000",
+		"SELECT var_pop(age) FROM visits":     "4 480 14400",
+		"SELECT avg(cost) FROM visits":        "4 20000",
+		"SELECT median(age) FROM visits":      "8", // of a tree it is not used
+	} {
+		cert, err := analyze(c, sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		got := ""
+		for _, c := range cert.Releases[0].Components {
+			f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(c.Spread()), c.Grid).Float64()
+			got += fmt.Sprintf(" %.10g", f)
+		}
+		if got != " "+want {
+			t.Errorf("%s: widths%s, want %s", sql, got, want)
+		}
+	}
+}
+
 // A release that a statement asks twice is one release; two that differ are two.
 func TestEqualReleasesAreOne(t *testing.T) {
 	c := load(t)

@@ -43,7 +43,7 @@ func (c *components) aggregate(g plan.Aggregation) (Aggregate, error) {
 	out := Aggregate{Function: g.Function, Name: g.Name, Type: g.Type, Span: g.Span}
 	one := big.NewRat(1, 1)
 	counter := func(kind ComponentKind, arg plan.Expr, perGroup int64) Component {
-		return Component{Kind: kind, Arg: arg, Filter: g.Filter, Grid: one, ArgGrid: one, PerGroup: big.NewInt(perGroup)}
+		return Component{Kind: kind, Arg: arg, Filter: g.Filter, Grid: one, ArgGrid: one, PerGroup: big.NewInt(perGroup), Width: big.NewInt(perGroup)}
 	}
 	switch {
 	case g.Distinct && g.Function == plan.Count && c.relation.isUnit(g.Arg):
@@ -95,19 +95,21 @@ func (c *components) aggregate(g plan.Aggregation) (Aggregate, error) {
 		// Centre at c = ⌊(lo+hi)/2⌋: a row then moves the sum by at most
 		// max(c−lo, hi−c), half of what an uncentred sum needs.
 		fixed.Center = floor(new(big.Rat).SetFrac(new(big.Int).Add(fixed.LowerUnits, fixed.UpperUnits), big.NewInt(2)))
-		reach := maxAbs(new(big.Int).Sub(fixed.LowerUnits, fixed.Center), new(big.Int).Sub(fixed.UpperUnits, fixed.Center))
+		below, above := new(big.Int).Sub(fixed.LowerUnits, fixed.Center), new(big.Int).Sub(fixed.UpperUnits, fixed.Center)
 		sum := fixed
-		sum.Kind, sum.PerGroup = Sum, atLeastOne(new(big.Int).Mul(big.NewInt(rows), reach))
+		sum.Kind = Sum
+		sum.PerGroup, sum.Width = reach(rows, below, above)
 		out.Lower, out.Upper = scaled(fixed.LowerUnits, fixed.Grid), scaled(fixed.UpperUnits, fixed.Grid)
 		out.Components = []int{c.add(counter(Rows, g.Arg, rows)), c.add(sum)}
 		if g.Function != plan.Avg {
 			// Squares on a grid of their own: the largest needs at most 62 bits.
-			square := new(big.Int).Mul(reach, reach)
+			square := maxAbs(below, above)
+			square.Mul(square, square)
 			squares := fixed
 			squares.Kind = Squares
 			squares.Shift = uint(max(0, square.BitLen()-valueBits-1))
 			largest := new(big.Int).Rsh(square, squares.Shift)
-			squares.PerGroup = atLeastOne(new(big.Int).Mul(big.NewInt(rows), largest))
+			squares.PerGroup, squares.Width = reach(rows, new(big.Int), largest)
 			squares.Grid = new(big.Rat).Mul(new(big.Rat).Mul(fixed.Grid, fixed.Grid), new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), squares.Shift)))
 			out.Components = append(out.Components, c.add(squares))
 		}
@@ -142,7 +144,7 @@ func (c *components) sum(g plan.Aggregation) (Component, error) {
 			upper := ceil(new(big.Rat).Quo(col.SumUpper, fixed.Grid))
 			if maxAbs(lower, upper).BitLen() <= valueBits+1 {
 				fixed.Kind, fixed.PartialLower, fixed.PartialUpper = PartialSum, lower, upper
-				fixed.PerGroup = atLeastOne(maxAbs(lower, upper))
+				fixed.PerGroup, fixed.Width = reach(1, lower, upper)
 				return fixed, nil
 			}
 		}
@@ -152,7 +154,7 @@ func (c *components) sum(g plan.Aggregation) (Component, error) {
 		return fixed, err
 	}
 	fixed.Kind = Sum
-	fixed.PerGroup = atLeastOne(new(big.Int).Mul(big.NewInt(rows), maxAbs(fixed.LowerUnits, fixed.UpperUnits)))
+	fixed.PerGroup, fixed.Width = reach(rows, fixed.LowerUnits, fixed.UpperUnits)
 	return fixed, nil
 }
 
