@@ -13,6 +13,9 @@ import (
 // one record has been added since, which the ledger's anchor shows.
 func (l *Ledger) Backup(ctx context.Context, path string) (records int64, err error) {
 	defer wrap(&err, "back up ledger to %s", path)
+	if _, ok := l.store.(*file); !ok {
+		return 0, errors.New("the records are in a database: copy that with its own tools")
+	}
 	err = snapshot.Take(ctx, l.db, path, func(part string) (err error) {
 		c, err := open(ctx, part, Options{Key: l.chain.key})
 		if err != nil {

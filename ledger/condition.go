@@ -1,10 +1,7 @@
 package ledger
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
+	"context"
 )
 
 // A Condition is how a ledger is kept.
@@ -15,16 +12,9 @@ type Condition struct {
 }
 
 // Condition returns how the ledger is kept, for its owner. Verify says whether it holds.
-func (l *Ledger) Condition() (c Condition, err error) {
+func (l *Ledger) Condition(ctx context.Context) (c Condition, err error) {
+	defer wrap(&err, "look at ledger")
 	c.Anchored, c.Keyed = l.anchor != nil, l.chain.key != nil
-	for _, file := range []string{l.path, l.path + "-wal"} {
-		info, err := os.Stat(file)
-		switch {
-		case err == nil:
-			c.Bytes += info.Size()
-		case file == l.path || !errors.Is(err, fs.ErrNotExist):
-			return c, fmt.Errorf("look at ledger: %w", err)
-		}
-	}
-	return c, nil
+	c.Bytes, err = l.store.bytes(ctx, l.db)
+	return c, err
 }

@@ -19,17 +19,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/filter"
-	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -98,8 +94,8 @@ type Options struct {
 
 // A Ledger is an open ledger. It is safe for concurrent use.
 type Ledger struct {
-	path    string
-	file    fs.FileInfo // which file path named when it was opened
+	store   store
+	path    string      // absolute, of a file
 	db      *sql.DB     // for reading
 	reads   *statements // on db
 	anchor  *anchor     // nil if none
@@ -140,42 +136,31 @@ func Create(ctx context.Context, path string, o Options) (_ *Ledger, err error) 
 			return nil, fmt.Errorf("anchor %s: %w: it belongs to a ledger whose spending must not be forgotten", o.Anchor, ErrExists)
 		}
 	}
-	f, err := custody.New(path)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, ErrExists
-	} else if err != nil {
+	l, err := connect(path, o)
+	if err != nil {
 		return nil, err
 	}
-	if err := f.Close(); err != nil {
-		return nil, err
+	if err := l.store.claim(); err != nil {
+		return nil, errors.Join(err, l.db.Close())
 	}
-	if err := initialize(ctx, path, o); err != nil {
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			os.Remove(path + suffix) //nolint:errcheck // the failure before it is the news
-		}
+	if err := errors.Join(l.initialize(ctx, o), storage(l.db.Close())); err != nil {
+		l.store.abandon()
 		return nil, err
 	}
 	return Open(ctx, path, o)
 }
 
 // initialize writes the first records.
-func initialize(ctx context.Context, path string, o Options) error {
-	l, err := connect(path, o)
-	if err != nil {
-		return err
-	}
-	defer l.db.Close()
+func (l *Ledger) initialize(ctx context.Context, o Options) error {
 	conn, err := l.db.Conn(ctx)
 	if err != nil {
 		return storage(err)
 	}
 	defer conn.Close()
-	for _, s := range []string{"PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE", schema} {
-		if _, err := conn.ExecContext(ctx, s); err != nil {
-			return storage(err)
-		}
-	}
 	b := newBatch(l, conn)
+	if err := l.store.create(ctx, b.sql); err != nil {
+		return err
+	}
 	if err := b.append(ctx, &record{kind: kindCreate}, entry{Time: o.Now, Format: format, KeyID: l.chain.keyID()}); err != nil {
 		return err
 	}
@@ -190,10 +175,10 @@ func initialize(ctx context.Context, path string, o Options) error {
 			return err
 		}
 	}
-	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
-		return storage(err)
+	if _, err := l.store.commit(ctx, b.sql, b.head); err != nil {
+		return err
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := l.store.settle(); err != nil {
 		return err
 	}
 	if o.Anchor != "" {
@@ -277,26 +262,19 @@ func Anchor(ctx context.Context, path string, o Options) (err error) {
 
 // open connects to an existing ledger and reads its identity and domains.
 func open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
-	file, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: only its owner creates a ledger", ErrMissing)
-	} else if err != nil {
-		return nil, err
-	}
-	if err := guardFiles(path, o.Anchor); err != nil {
-		return nil, err
-	}
 	l, err := connect(path, o)
 	if err != nil {
 		return nil, err
 	}
-	l.file = file
 	defer func() {
 		if err != nil {
 			l.disconnect() //nolint:errcheck // the failure before it is the news
 		}
 	}()
-	if err := l.checkSchema(ctx); err != nil {
+	if err := l.store.found(); err != nil {
+		return nil, err
+	}
+	if err := l.store.check(ctx, l.db); err != nil {
 		return nil, err
 	}
 	if err := l.checkKey(ctx); err != nil {
@@ -315,20 +293,6 @@ func open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	}
 	l.genesis = first.hash
 	return l, l.loadDomains(ctx)
-}
-
-// guardFiles refuses a ledger, with its write-ahead log, or an anchor that others can change.
-// What is not there is missed elsewhere.
-func guardFiles(path, anchor string) error {
-	for _, p := range []string{path, path + "-wal", path + "-shm", anchor} {
-		if p == "" {
-			continue
-		}
-		if err := custody.Guard(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkKey compares the key with what the first record says, before any hash is
@@ -350,25 +314,17 @@ func (l *Ledger) checkKey(ctx context.Context) error {
 
 func (l *Ledger) anchorAt(path string) *anchor { return &anchor{path, l.genesis, l.chain} }
 
+// connect returns a ledger that was not looked at yet.
 func connect(path string, o Options) (*Ledger, error) {
-	abs, err := filepath.Abs(path)
+	f, err := newFile(path, o.Anchor)
 	if err != nil {
 		return nil, err
 	}
-	// SQLite takes a URI, of which the path must not end early.
-	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(abs))
-	if filepath.VolumeName(abs) != "" {
-		name = "/" + name
-	}
-	// FULL makes SQLite sync the write-ahead log at every commit; fullfsync says
-	// the same to macOS, whose fsync does not.
-	db, err := sql.Open("sqlite", "file://"+name+"?mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"+
-		"&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)&_pragma=trusted_schema(OFF)"+
-		"&_pragma=temp_store(MEMORY)") // no file that the environment places
+	db, err := f.connect()
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{path: abs, db: db, reads: &statements{on: db}, chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
+	return &Ledger{store: f, path: f.path, db: db, reads: &statements{on: db}, chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
 		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}, nil
 }
 

@@ -2,9 +2,10 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
+	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -59,27 +60,27 @@ func (l *Ledger) page(ctx context.Context, s Selection, among []int64) (out []En
 	if s.Domain != "" {
 		add("r.domain = ?", s.Domain)
 	}
-	for _, list := range []struct {
-		column string
-		values any
-		given  bool
-	}{{"r.kind", s.Kinds, s.Kinds != nil}, {"r.seq", among, among != nil}} {
-		if list.given {
-			text, err := json.Marshal(list.values)
-			if err != nil {
-				return nil, err
-			}
-			add(list.column+" IN (SELECT value FROM json_each(?))", string(text))
+	if s.Kinds != nil {
+		where = append(where, "r.kind IN (NULL"+strings.Repeat(", ?", len(s.Kinds))+")")
+		for _, k := range s.Kinds {
+			args = append(args, k)
 		}
+	}
+	if among != nil {
+		numbers := make([]string, len(among))
+		for i, seq := range among {
+			numbers[i] = strconv.FormatInt(seq, 10)
+		}
+		where = append(where, "r.seq IN (NULL, "+strings.Join(numbers, ", ")+")")
 	}
 	if s.Unanswered {
 		where = append(where, "r.kind = 'reserve' AND NOT "+commit)
 	}
-	limit := -1
+	text := "SELECT " + columns + ", " + commit + " FROM records r WHERE " + strings.Join(where, " AND ") + " ORDER BY r.seq DESC"
 	if s.Limit > 0 {
-		limit = s.Limit
+		text += " LIMIT " + strconv.Itoa(s.Limit)
 	}
-	rows, err := l.db.QueryContext(ctx, "SELECT "+columns+", "+commit+" FROM records r WHERE "+strings.Join(where, " AND ")+" ORDER BY r.seq DESC LIMIT ?", append(args, limit)...)
+	rows, err := l.db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, storage(err)
 	}
@@ -122,16 +123,21 @@ func (a *analysts) of(ctx context.Context, l *Ledger, name string) ([]int64, err
 	defer a.mu.Unlock()
 	// What is read of a body here only finds records: those that are told are decoded with
 	// their hash checked.
-	rows, err := l.db.QueryContext(ctx, "SELECT seq, coalesce(json_extract(CAST(body AS TEXT), '$.analyst'), '') FROM records WHERE seq > ? AND kind <> 'commit' ORDER BY seq", a.upTo)
+	expression, decode := l.store.analyst()
+	rows, err := l.db.QueryContext(ctx, "SELECT seq, "+expression+" FROM records WHERE seq > ? AND kind <> 'commit' ORDER BY seq", a.upTo)
 	if err != nil {
 		return nil, storage(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var seq int64
-		var of string
-		if err := rows.Scan(&seq, &of); err != nil {
+		var text sql.RawBytes
+		if err := rows.Scan(&seq, &text); err != nil {
 			return nil, storage(err)
+		}
+		of, err := decode(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: record %d: %v", ErrTampered, seq, err)
 		}
 		if a.by == nil {
 			a.by = map[string][]int64{}

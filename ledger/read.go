@@ -221,16 +221,12 @@ func (l *Ledger) Verify(ctx context.Context) (err error) {
 	}
 	defer conn.Close()
 	b := newBatch(l, conn)
-	if err := b.begin(ctx, "BEGIN", record{}, at); err != nil {
+	if err := b.begin(ctx, false, record{}, at); err != nil {
 		return err
 	}
 	defer b.rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
-	var report string
-	if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&report); err != nil {
-		return storage(err)
-	}
-	if report != "ok" {
-		return fmt.Errorf("%w: %s", ErrTampered, report)
+	if err := l.store.whole(ctx, conn); err != nil {
+		return err
 	}
 	v := &verifier{l: l, states: map[string]state{}, domains: map[string]domain{}, open: map[int64]reserved{}, standing: newStanding()}
 	if err := l.each(ctx, conn, "", v.record); err != nil {
@@ -415,7 +411,7 @@ func wrongGuard(e *entry) bool {
 // answers compares the stored answers with the digests in their records, which
 // the chain covers.
 func (v *verifier) answers(ctx context.Context, conn *sql.Conn) error {
-	rows, err := conn.QueryContext(ctx, "SELECT seq, kind, body, coalesce(answer, x'') FROM records WHERE kind = 'commit' OR answer IS NOT NULL ORDER BY seq")
+	rows, err := conn.QueryContext(ctx, "SELECT seq, kind, body, coalesce(answer, '') FROM records WHERE kind = 'commit' OR answer IS NOT NULL ORDER BY seq")
 	if err != nil {
 		return storage(err)
 	}

@@ -27,7 +27,7 @@ func repetition(analyst, domain string, of []byte) []byte {
 }
 
 // repeatedAnswer finds the newest answer of a repetition.
-const repeatedAnswer = "SELECT " + columns + `, coalesce(r.answer, x'') FROM records r
+const repeatedAnswer = "SELECT " + columns + `, coalesce(r.answer, '') FROM records r
 	WHERE r.key = ? AND r.kind = 'commit' AND r.ref > (SELECT coalesce(max(v.seq), 0) FROM records v WHERE v.domain = '' AND v.kind = 'version')
 	ORDER BY r.seq DESC LIMIT 1`
 
@@ -61,7 +61,7 @@ func (l *Ledger) Repeated(ctx context.Context, analyst, domain string, of []byte
 	if of == nil {
 		return nil, nil
 	}
-	if err := l.checkFile(); err != nil {
+	if err := l.store.moved(); err != nil {
 		return nil, err
 	}
 	commit, answer, err := l.chain.stored(l.reads.QueryRowContext(ctx, repeatedAnswer, repetition(analyst, domain, of)))

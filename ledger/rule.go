@@ -105,7 +105,7 @@ func (l *Ledger) SetRules(ctx context.Context, by string, now time.Time, rules .
 // last record that it looked at. It reads alone and waits for no writer.
 func (l *Ledger) Rules(ctx context.Context, after int64) (rules []Rule, last int64, err error) {
 	defer wrap(&err, "read rules")
-	if err := l.checkFile(); err != nil {
+	if err := l.store.moved(); err != nil {
 		return nil, 0, err
 	}
 	// One statement sees one state of the ledger: the last rule is the last thing to look at.

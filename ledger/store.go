@@ -3,132 +3,57 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
-	"os"
-	"strings"
 )
+
+// A store is where the records of a ledger are kept. The ledger decides all else: which
+// record is next, what its hash is, whether the chain goes on from what was seen. A store
+// only has to keep what it is given, in this sense:
+//
+//   - between begin(writing) and commit or the end of the transaction nobody else appends, in
+//     whatever process, and what is read is all that was appended before;
+//   - commit returns nil only when all of the transaction is on stable storage; after any
+//     error it may be there or not, whole in both cases;
+//   - records are never changed or removed.
+//
+// Records are read and appended through database/sql, by the same texts in every store (see
+// record.go): "?" stands for a parameter, and all else is SQL that SQLite and PostgreSQL
+// both understand.
+type store interface {
+	// String is what the ledger is called in messages. It tells no secret.
+	String() string
+	// claim takes the place for a new ledger. It refuses with ErrExists a place where there
+	// is one. abandon gives it back when nothing came of it.
+	claim() error
+	abandon()
+	// connect returns connections to it. It need not look whether anything is there.
+	connect() (*sql.DB, error)
+	// found refuses with ErrMissing where no ledger is, and with ErrExposed one that others
+	// can change. From then on moved refuses with ErrRolledBack another that was put in its place.
+	found() error
+	moved() error
+	// create begins a transaction in which nobody else writes, and makes the tables. settle
+	// makes durable what its commit does not.
+	create(ctx context.Context, c *statements) error
+	settle() error
+	// check refuses with ErrTampered tables that are not as create makes them: a trigger
+	// could undo what a record says.
+	check(ctx context.Context, db *sql.DB) error
+	// whole refuses with ErrTampered a damaged storage, as far as that can be seen without
+	// reading records.
+	whole(ctx context.Context, c *sql.Conn) error
+	// begin starts a transaction: one that writes, or one that sees one state. Where the store
+	// knows the last record itself, it returns it; otherwise one without a number.
+	begin(ctx context.Context, c *statements, writing bool) (record, error)
+	// commit ends a transaction that wrote, with the last record. Where it failed, usable says
+	// whether further transactions of this process know what they find.
+	commit(ctx context.Context, c *statements, head record) (usable bool, err error)
+	// analyst is an expression for the analyst of a record, and what turns its value into the name.
+	analyst() (expression string, decode func([]byte) (string, error))
+	// bytes is how much room it takes.
+	bytes(ctx context.Context, db *sql.DB) (int64, error)
+}
 
 // A querier is a connection, a transaction or a pool.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// checkSchema refuses a file that has other tables, indexes or triggers than
-// Create makes: a trigger could undo what a record says.
-func (l *Ledger) checkSchema(ctx context.Context) error {
-	rows, err := l.db.QueryContext(ctx, "SELECT sql FROM sqlite_schema ORDER BY rowid")
-	if err != nil {
-		return storage(err)
-	}
-	defer rows.Close()
-	var have strings.Builder
-	have.WriteString("\n")
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return storage(err)
-		}
-		have.WriteString(s + ";\n")
-	}
-	if err := rows.Err(); err != nil {
-		return storage(err)
-	}
-	if have.String() != schema {
-		return fmt.Errorf("%w: it does not have the tables of a ledger", ErrTampered)
-	}
-	return nil
-}
-
-func (l *Ledger) loadDomains(ctx context.Context) error {
-	rows, err := l.db.QueryContext(ctx, "SELECT "+columns+" FROM records r WHERE r.kind = 'domain'")
-	if err != nil {
-		return storage(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		r, err := l.chain.scan(rows)
-		if err != nil {
-			return err
-		}
-		d, err := r.asDomain()
-		if err != nil {
-			return err
-		}
-		l.domains[d.ID] = d
-	}
-	return storage(rows.Err())
-}
-
-// asDomain returns the domain that r enters.
-func (r *record) asDomain() (domain, error) {
-	e, err := r.entry()
-	if err != nil {
-		return domain{}, err
-	}
-	if e.Budget == nil || e.Budget.ID != r.domain {
-		return domain{}, fmt.Errorf("%w: record %d enters no domain", ErrTampered, r.seq)
-	}
-	f, err := e.Budget.filter()
-	if err != nil {
-		return domain{}, fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
-	}
-	d := *e.Budget
-	d.Guards = nil // they may change: the last record tells
-	return domain{d, f}, nil
-}
-
-// domain returns a domain's budget: from memory, since it never changes, or,
-// where it was added after this Ledger was opened, from its record.
-func (l *Ledger) domain(ctx context.Context, q querier, id string) (domain, error) {
-	if d, ok := l.domains[id]; ok {
-		return d, nil
-	}
-	r, err := l.chain.scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? AND r.kind = 'domain'", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return domain{}, fmt.Errorf("domain %q: %w", id, ErrUnknownDomain)
-	} else if err != nil {
-		return domain{}, err
-	}
-	return r.asDomain()
-}
-
-// lastState returns the state after a domain's last record.
-func (c chain) lastState(ctx context.Context, q querier, id string) (*state, error) {
-	r, err := c.last(ctx, q, id)
-	if err != nil {
-		return nil, err
-	}
-	return r.state()
-}
-
-// last returns a domain's last record.
-func (c chain) last(ctx context.Context, q querier, id string) (*record, error) {
-	r, err := c.scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("%w: domain %q has no records", ErrTampered, id)
-	}
-	return r, err
-}
-
-// state returns the state after a record of a domain.
-func (r *record) state() (*state, error) {
-	e, err := r.entry()
-	if err != nil {
-		return nil, err
-	}
-	if e.State == nil {
-		return nil, fmt.Errorf("%w: record %d has no state", ErrTampered, r.seq)
-	}
-	return e.State, nil
-}
-
-// checkFile refuses when the path names another file than it did at Open: an
-// older copy put in place while this process holds the one it replaced.
-func (l *Ledger) checkFile() error {
-	now, err := os.Stat(l.path)
-	if err != nil || !os.SameFile(l.file, now) {
-		return fmt.Errorf("%w: another file is in its place, or none", ErrRolledBack)
-	}
-	return nil
 }

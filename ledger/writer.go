@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // One goroutine writes. It takes the jobs that have queued up meanwhile into one
@@ -78,7 +75,7 @@ func (w *writer) inspect(ctx context.Context) error {
 		return err
 	}
 	b := w.batch()
-	if err := b.begin(ctx, "BEGIN", record{}, at); err != nil {
+	if err := b.begin(ctx, false, record{}, at); err != nil {
 		return err
 	}
 	w.seen = b.head
@@ -159,7 +156,7 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 		return fail(err)
 	}
 	b := w.batch()
-	if err := b.begin(ctx, "BEGIN IMMEDIATE", w.seen, at); err != nil {
+	if err := b.begin(ctx, true, w.seen, at); err != nil {
 		return fail(err)
 	}
 	anchored := false
@@ -178,15 +175,8 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 		if err := b.rollback(ctx); err != nil {
 			return fail(err)
 		}
-	} else if _, err := w.sql.ExecContext(ctx, "COMMIT"); err != nil {
-		// What is on the disk now is unknown: a failed fsync may have written all or
-		// nothing, and the next one may lie. Unless the disk was merely full, this
-		// Ledger is not to be used again; the next Open reads what there is. Whatever
-		// is there stays charged.
-		var se *sqlite.Error
-		full := errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_FULL
-		err = fmt.Errorf("%w: commit: %v", ErrStorage, err)
-		if !full {
+	} else if usable, err := w.l.store.commit(ctx, w.sql, b.head); err != nil {
+		if !usable {
 			w.dead = err
 		}
 		b.rollback(ctx) //nolint:errcheck // the failure before it is the news
@@ -216,7 +206,7 @@ func (w *writer) anchor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.begin(ctx, "BEGIN IMMEDIATE", w.seen, at); err != nil {
+	if err := b.begin(ctx, true, w.seen, at); err != nil {
 		return err
 	}
 	w.seen = b.head
@@ -229,14 +219,18 @@ func (w *writer) anchor(ctx context.Context) error {
 
 // begin starts a transaction and checks that the ledger has not gone back: not
 // behind what this process has seen, nor behind its anchor.
-func (b *batch) begin(ctx context.Context, statement string, seen, anchored record) error {
-	if err := b.l.checkFile(); err != nil {
+func (b *batch) begin(ctx context.Context, writing bool, seen, anchored record) error {
+	if err := b.l.store.moved(); err != nil {
 		return err
 	}
-	if _, err := b.sql.ExecContext(ctx, statement); err != nil {
-		return storage(err)
+	kept, err := b.l.store.begin(ctx, b.sql, writing)
+	if err != nil {
+		return err
 	}
-	err := b.checkHead(ctx, seen, anchored)
+	err = b.checkHead(ctx, seen, anchored)
+	if err == nil && kept.seq != 0 && (kept.seq != b.head.seq || kept.hash != b.head.hash) {
+		err = fmt.Errorf("%w: it ends at record %d, and says record %d", ErrTampered, b.head.seq, kept.seq)
+	}
 	if err != nil {
 		b.rollback(ctx) //nolint:errcheck // the failure before it is the news
 	}

@@ -22,7 +22,7 @@ func (g *Gateway) Condition(ctx context.Context, who Asker) (ledger.Condition, e
 	if _, err := g.owner(ctx, who); err != nil {
 		return ledger.Condition{}, err
 	}
-	return g.config.Ledger.Condition()
+	return g.config.Ledger.Condition(ctx)
 }
 
 // Head returns where the ledger's chain ends, for owners.
