@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -40,11 +42,12 @@ func write(dir string) error {
 	if err := os.MkdirAll(pages, 0o755); err != nil {
 		return err
 	}
+	root.Use, root.DisableFlagsInUseLine = "discreet COMMAND", true
 	nameValues(root)
 	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "Discreet", Source: "discreet"}, pages); err != nil {
 		return err
 	}
-	if err := plainFlags(pages); err != nil {
+	if err := layOut(pages, root); err != nil {
 		return err
 	}
 	for name, script := range map[string]func(io.Writer) error{
@@ -86,23 +89,67 @@ func nameValues(c *cobra.Command) {
 var (
 	ofOneLetter = regexp.MustCompile(`\\fB-(\w)\\fP, \\fB--(\w)\\fP=`)
 	withoutAny  = regexp.MustCompile(`(\\fP)\[=false\]`)
+	// An option and its text, as cobra writes them: one paragraph, in which man puts both
+	// on one line.
+	option  = regexp.MustCompile(`(?m)(?:^\.PP\n)?^(\\fB-.*)\n\t(.*)$`)
+	title   = regexp.MustCompile(`(?m)^\.nh\n(\.TH .*)\n`)
+	seeAlso = regexp.MustCompile(`(?m)^\.SH SEE ALSO$`)
 )
 
-// plainFlags writes flags as they are given: -f FILE, and --json without a value.
-func plainFlags(pages string) error {
+// layOut rewrites the pages as man shows them best: flags as they are given (-f FILE, and
+// --json without a value), an option's text below it, no words pulled apart or hyphenated.
+// A page whose command has others lists them, with a line each.
+func layOut(pages string, root *cobra.Command) error {
 	all, err := filepath.Glob(filepath.Join(pages, "*.1"))
 	if err != nil {
 		return err
 	}
+	lists := map[string]string{}
+	list(root, lists)
 	for _, page := range all {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			return err
 		}
 		text = withoutAny.ReplaceAll(ofOneLetter.ReplaceAll(text, []byte(`\fB-$1\fP `)), []byte("$1"))
-		if err := os.WriteFile(page, text, 0o666); err != nil {
+		text = option.ReplaceAll(text, []byte(".TP\n$1\n$2"))
+		text = title.ReplaceAll(text, []byte("$1\n.nr HY 0\n.nh\n.ad l\n")) // a title undoes what stands before it
+		if commands := lists[strings.TrimSuffix(filepath.Base(page), ".1")]; commands != "" {
+			at := seeAlso.FindIndex(text)
+			if at == nil {
+				return fmt.Errorf("%s names no other page", page)
+			}
+			text = slices.Concat(text[:at[0]], []byte(".SH COMMANDS\n"+commands+"\n"), text[at[0]:])
+		}
+		if err := os.WriteFile(page, []byte(typed(string(text))), 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// typed has each hyphen stand for itself, so that what is copied from a page is what is
+// typed: written plainly it is a typographer's on some systems.
+func typed(page string) string {
+	var text strings.Builder
+	for line := range strings.Lines(page) {
+		if !strings.HasPrefix(line, ".") {
+			line = strings.ReplaceAll(strings.ReplaceAll(line, `\-`, "-"), "-", `\-`)
+		}
+		text.WriteString(line)
+	}
+	return text.String()
+}
+
+// list is what the page of a command lists, by the page's name: the commands below it.
+func list(c *cobra.Command, lists map[string]string) {
+	var text strings.Builder
+	for _, verb := range c.Commands() {
+		if !verb.IsAvailableCommand() || verb.IsAdditionalHelpTopicCommand() { // as cobra has pages of
+			continue
+		}
+		fmt.Fprintf(&text, ".TP\n\\fB%s\\fP\n%s\n", verb.CommandPath(), strings.ReplaceAll(verb.Short, `\`, `\e`))
+		list(verb, lists)
+	}
+	lists[strings.ReplaceAll(c.CommandPath(), " ", "-")] = text.String()
 }
