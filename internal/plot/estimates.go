@@ -95,7 +95,7 @@ func (q Quantity) scale(ticks int) (s scale, ok bool) {
 	case r.lo == r.hi && r.lo != 0: // a single exact value
 		r.include(0)
 	}
-	return r.scale(ticks, round), true
+	return r.scale(ticks, loose), true
 }
 
 // describe says in words what is drawn.

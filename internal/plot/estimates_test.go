@@ -34,12 +34,12 @@ func TestEstimatesText(t *testing.T) {
 	}
 	want := strings.TrimPrefix(`
 visits by ward
-Emergency │                ┊         ├──●──┤
-     急救 │             ├●─┤
+Emergency │    ┊                 ├───●────┤
+     急救 │├●─┤┊
    closed │ NULL
-    guess │                ┊     ●
-          └┬───────────────┬───────────────┬
-           −100            0             100
+    guess │    ┊          ●
+          └────┬───────────────────────────┬
+               0                         100
 Whiskers are 95% intervals.
 `, "\n")
 	if b.String() != want {
@@ -232,7 +232,7 @@ func TestMoments(t *testing.T) {
 			if kind == Clock {
 				lo, span = math.Mod(math.Abs(lo), 40000), min(span, 46000)
 			}
-			s := reach{Axis{Kind: kind}, lo, lo + span}.scale(8, round)
+			s := reach{Axis{Kind: kind}, lo, lo + span}.scale(8, loose)
 			if len(s.ticks) < 2 || len(s.ticks) > 12 || s.lo > lo+1e-6*span || s.hi < lo+span*(1-1e-6) {
 				t.Fatalf("%d ticks from %v over %v: %+v", len(s.ticks), lo, span, s)
 			}

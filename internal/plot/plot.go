@@ -150,8 +150,9 @@ func (p Plot) scales(xTicks, yTicks int) (x, y scale, ok bool) {
 	}
 	if p.dotted() {
 		xs.widen(0.03)
+		ys.widen(0.03) // whiskers end within it
 	}
-	return xs.scale(xTicks, tight), ys.scale(yTicks, round), true
+	return xs.scale(xTicks, tight), ys.scale(yTicks, loose), true
 }
 
 // whisker is the range of a point, as far as it can be drawn.

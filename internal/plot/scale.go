@@ -72,14 +72,16 @@ func (r *reach) widen(share float64) {
 	}
 }
 
-// How an axis ends: at round numbers, or at its data unless a round number is near.
+// An axis ends at its data, unless a round number lies no further out than this share of it:
+// else it would show little in much room.
 const (
-	round = math.MaxFloat64
-	tight = 0.05
+	loose = 0.08 // of values
+	tight = 0.05 // of what they are drawn over
 )
 
-// scale returns the scale of a reach with about so many ticks. It ends at round
-// numbers where these lie no further out than slack, as a share of the axis.
+// scale returns the scale of a reach with about so many ticks, two at least. It ends at round
+// numbers where these lie no further out than slack, as a share of the axis, or where it
+// would have a single one otherwise.
 func (r reach) scale(ticks int, slack float64) scale {
 	s := scale{axis: r.axis, lo: r.lo, hi: r.hi}
 	if !(s.hi-s.lo > 1e-9*max(math.Abs(s.lo), math.Abs(s.hi))) { // a single number
@@ -95,25 +97,39 @@ func (r reach) scale(ticks int, slack float64) scale {
 		}
 	}
 	ticks = max(ticks, 2)
+	ends := s.ends(ticks, slack)
+	for n := ticks + 1; n <= 3*ticks && len(ends.ticks) < min(ticks, 3); n++ {
+		if closer := s.ends(n, slack); len(closer.ticks) > len(ends.ticks) && len(closer.ticks) <= ticks+2 {
+			ends = closer
+		}
+	}
+	if len(ends.ticks) < 2 { // one number alone says nothing of the distance to it
+		return s.ends(ticks, math.MaxFloat64)
+	}
+	return ends
+}
+
+// ends is s with about so many ticks, and with ends that fit them.
+func (s scale) ends(ticks int, slack float64) scale {
 	all := s.round(ticks)
 	if len(all) < 2 {
 		return s
 	}
-	edge, far := 1e-9*(s.hi-s.lo), slack*(s.hi-s.lo)
+	hair, far := 1e-9*(s.hi-s.lo), slack*(s.hi-s.lo)
 	lo, hi := s.lo, s.hi
 	for _, t := range all {
-		if t.place <= s.lo+edge && s.lo-t.place <= far {
+		if t.place <= s.lo+hair && s.lo-t.place <= far {
 			lo = t.place
 		}
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		if t := all[i]; t.place >= s.hi-edge && t.place-s.hi <= far {
+		if t := all[i]; t.place >= s.hi-hair && t.place-s.hi <= far {
 			hi = t.place
 		}
 	}
 	s.lo, s.hi = lo, hi
 	for _, t := range all {
-		if t.place >= s.lo-edge && t.place <= s.hi+edge {
+		if t.place >= s.lo-hair && t.place <= s.hi+hair {
 			s.ticks = append(s.ticks, t)
 		}
 	}
