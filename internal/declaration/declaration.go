@@ -16,6 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
+// EachRow is the Unit of a table whose every row is a unit of its own.
+const EachRow = "each row"
+
 // A Table is what an analyst is told of a table or a view.
 type Table struct {
 	Table     string   `json:"table"`
@@ -74,7 +77,7 @@ func ofTable(c *catalog.Catalog, t *catalog.Table, most int) Table {
 	d := Table{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows}
 	if !t.Public {
 		b := t.Domain
-		d.Domain, d.Unit = b.ID, "each row"
+		d.Domain, d.Unit = b.ID, EachRow
 		d.Budget = fmt.Sprintf("%s, %s, epsilon %s", b.Neighbours, b.Measure, b.Epsilon)
 		if b.Delta.Sign() > 0 {
 			d.Budget += fmt.Sprintf(", delta %s", b.Delta)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -84,6 +85,7 @@ func showTables(t *terminal.Terminal, c *catalog.Catalog, name string, asJSON bo
 	return nil
 }
 
+// writeTable says in words what a table is, and lists its columns.
 func writeTable(t *terminal.Terminal, d *declaration.Table) {
 	switch {
 	case d.View != "":
@@ -91,36 +93,80 @@ func writeTable(t *terminal.Terminal, d *declaration.Table) {
 	case d.Public:
 		fmt.Fprintf(t.Out, "%s: public\n", d.Table)
 	default:
-		t.Print(fmt.Sprintf("%s: protects a unit of domain %s (%s); whose a row is: %s", d.Table, d.Domain, d.Budget, d.Unit), 2)
-		bound := func(n int64) string {
-			if n == 0 {
-				return "not declared"
-			}
-			return fmt.Sprint(n)
+		whose := d.Unit + " says whose a row is"
+		switch {
+		case d.Unit == declaration.EachRow:
+			whose = "each row is a unit of its own"
+		case strings.Contains(d.Unit, ","): // another table's column, by way of one of its own
+			whose = d.Unit + ", says whose a row is"
 		}
-		t.Print(fmt.Sprintf("groups of an answer that a unit counts in: %s; rows in each: %s", bound(d.MaxGroups), bound(d.MaxRows)), 2)
+		t.Print(fmt.Sprintf("%s: private; %s", d.Table, whose), 2)
+		t.Print(fmt.Sprintf("  protects each unit of domain %s: %s", d.Domain, d.Budget), 4)
+		if d.Unit != declaration.EachRow {
+			t.Print("  "+contribution(d), 4)
+		}
 	}
-	writeColumns(t, d.Columns)
+	writeColumns(t, d)
+}
+
+// contribution says what a unit counts for in an answer.
+func contribution(d *declaration.Table) string {
+	groups, rows := fmt.Sprintf("in at most %s of an answer", times(d.MaxGroups, "group")), fmt.Sprintf("with at most %s in each", times(d.MaxRows, "row"))
+	switch {
+	case d.MaxGroups > 0 && d.MaxRows > 0:
+		return "a unit counts " + groups + ", " + rows
+	case d.MaxGroups > 0:
+		return "a unit counts " + groups + "; with how many rows in each is not declared, so what needs it is refused (D048)"
+	case d.MaxRows > 0:
+		return "a unit counts " + rows + " group; in how many groups is not declared, so what needs it is refused (D048)"
+	}
+	return "in how many groups a unit counts, and with how many rows, is not declared: what needs it is refused (D048)"
+}
+
+func times(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // writeColumns prints columns, and of each what any of them has.
-func writeColumns(t *terminal.Terminal, columns []declaration.Column) {
-	g := terminal.Grid{{Title: "column"}, {Title: "type"}, {Title: "lower", Right: true}, {Title: "upper", Right: true}, {Title: "public domain"}, {Title: "derived as"}}
-	bounded, derived := false, false
-	for _, c := range columns {
-		for i, cell := range []string{c.Name, c.Type, c.Lower, c.Upper, c.Domain, strings.Join(strings.Fields(c.Is), " ")} {
+func writeColumns(t *terminal.Terminal, d *declaration.Table) {
+	g := terminal.Grid{{Title: "column"}, {Title: "type"}, {Title: "values"}, {Title: "derived as"}}
+	said, derived := false, false
+	for _, c := range d.Columns {
+		values := values(c)
+		if c.Name == d.Unit && values == "" {
+			values = "whose a row is"
+		}
+		for i, cell := range []string{c.Name, c.Type, values, strings.Join(strings.Fields(c.Is), " ")} {
 			g[i].Cells = append(g[i].Cells, cell)
 		}
-		bounded, derived = bounded || c.Lower+c.Domain != "", derived || c.Is != ""
+		said, derived = said || values != "", derived || c.Is != ""
 	}
 	last := len(g) - 1
 	switch {
-	case !derived && !bounded:
+	case !derived && !said:
 		g = g[:2]
 	case !derived:
 		g = g[:last]
-	case !bounded:
+	case !said:
 		g = append(g[:2:2], g[last])
 	}
 	g.Write(t.Out)
+}
+
+// values says which values of a column count: those of its public domain, within its bounds.
+func values(c declaration.Column) string {
+	bounds := ""
+	if c.Lower != "" {
+		bounds = c.Lower + " to " + c.Upper
+	}
+	if c.Domain == "" || strings.HasPrefix(c.Domain, bounds) && bounds != "" {
+		return cmp.Or(c.Domain, bounds)
+	}
+	if bounds == "" {
+		return c.Domain
+	}
+	return c.Domain + "; within " + bounds
 }
