@@ -42,9 +42,11 @@ type column struct {
 	typ     sqltype.Type // Null: none that a catalog could declare
 	guessed bool         // from the data, not declared by the file
 	note    string
+	is      string // an expression that makes its values, if the file's are not it
 
 	partition          bool   // its value stands in the names of folders
 	once               bool   // it looks like a key, and has each value once
+	few                bool   // it looks like a key, and has two values at most in many rows
 	refersTo, referred string // the table and column that a foreign key leads to
 }
 

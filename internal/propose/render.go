@@ -95,8 +95,11 @@ func declaration(c column, isUnit bool) string {
 		typ += "?"
 	}
 	bounds := ""
-	if (c.typ.IsNumeric() || c.typ.IsTemporal()) && !isUnit && !looksLikeKey(c.name) {
-		bounds = `, lower = "?", upper = "?"`
+	if c.is != "" {
+		bounds = ", is = " + quote(c.is)
+	}
+	if (c.typ.IsNumeric() || c.typ.IsTemporal()) && !isUnit && !c.isKey() {
+		bounds += `, lower = "?", upper = "?"`
 	}
 	note := ""
 	if c.note != "" {
@@ -112,7 +115,7 @@ func unitColumn(columns []column) (name string, once bool) {
 	best := -1
 	rank := func(c column) int {
 		switch {
-		case person.MatchString(c.name):
+		case looksLikePerson(c.name):
 			return 3
 		case c.refersTo != "":
 			return 2
@@ -122,7 +125,7 @@ func unitColumn(columns []column) (name string, once bool) {
 		return 0
 	}
 	for i, c := range columns {
-		if eligible := (c.typ.IsInteger() || c.typ.Kind == sqltype.Text) && !c.partition; !eligible || !looksLikeKey(c.name) && c.refersTo == "" {
+		if eligible := (c.typ.IsInteger() || c.typ.Kind == sqltype.Text) && !c.partition; !eligible || !c.isKey() && c.refersTo == "" {
 			continue
 		}
 		if best < 0 || rank(c) > rank(columns[best]) {
@@ -158,11 +161,34 @@ func refer(tables []table) {
 	}
 }
 
-var person = regexp.MustCompile(`(?i)person|people|kunde|mitglied|mitarbeiter|patient|user|customer|client|visitor|member|student|employee|subject|account|citizen|respondent|participant|pid$`)
+// people are words for those whom data are about, and of what they have; in their singular and
+// plural where keys are called after either.
+const people = `person(?:en)?|people|kunden?|mitglied(?:er|s)?|mitarbeiters?|patient(?:en|in|innen)?|teilnehmer|(?:be)?nutzer|besucher|versicherten?|users?|customers?|clients?|` +
+	`visitors?|members?|students?|employees?|subjects?|accounts?|citizens?|respondents?|participants?|passengers?|subscribers?`
 
-var keyLike = regexp.MustCompile(`^(?i:id)$|_(?i:id|nr|no)$|(?-i:Id|ID)$|(?i:^(pid|uid|uuid|guid)$)`)
+var (
+	// A key is called so: id, order_id, orderId, phone_no.
+	keyLike = regexp.MustCompile(`^(?i:id)$|_(?i:id|nr|no)$|(?-i:Id|ID)$|(?i:^(pid|uid|uuid|guid)$)`)
+	// Or after the person alone, with or without a word for a number: Kunde, customer, Kundennummer.
+	personKey = regexp.MustCompile(`(?i)^(?:` + people + `)[ _.-]*(?:id|nr|no|num|number|nummer|code|key|ref|kennung|schl(?:ü|ue)ssel)?\.?$`)
+	// Of other keys this says that they are a person's: ref_patient_id.
+	person = regexp.MustCompile(`(?i)` + people + `|pid$`)
+	// A word for many is called so where it counts them.
+	crowd = regexp.MustCompile(`(?i)^(?:people|personen|kunden|mitglieder|patienten|patientinnen|versicherten|[a-z]+s)$`)
+)
 
-func looksLikeKey(name string) bool { return keyLike.MatchString(name) }
+// looksLikeKey reports whether a column is called as keys are.
+func looksLikeKey(name string) bool {
+	return keyLike.MatchString(name) || personKey.MatchString(name) && !crowd.MatchString(name) && !strings.EqualFold(name, "subject") // of a mail
+}
+
+// looksLikePerson reports whether a key is called after a person.
+func looksLikePerson(name string) bool { return person.MatchString(name) }
+
+// isKey reports whether a column is called as keys are, and is no yes or no: member.
+func (c column) isKey() bool {
+	return looksLikeKey(c.name) && !(c.few && !keyLike.MatchString(c.name))
+}
 
 var bare = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 

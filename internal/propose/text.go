@@ -51,23 +51,33 @@ func readCSV(ctx context.Context, path string) (*table, error) {
 	}
 	t := &table{columns: columns(guesses), form: form, said: said}
 	for i := range t.columns {
-		if looksLikeKey(t.columns[i].name) {
-			t.columns[i].once = once(rest, i)
+		c := &t.columns[i]
+		if looksLikeKey(c.name) {
+			c.once, c.few = repeated(rest, i)
+		}
+		if c.typ.Kind == sqltype.Text && !c.isKey() {
+			amounts(c, rest, i)
 		}
 	}
 	return t, nil
 }
 
-// once reports whether a column has each value once, in several rows.
-func once(rows [][]string, i int) bool {
+// many rows tell by their values what a few do not.
+const many = 4
+
+// repeated reports whether a column has each value once, in several rows, and whether it has
+// two values at most in many rows.
+func repeated(rows [][]string, i int) (once, few bool) {
 	seen := map[string]bool{}
+	once = len(rows) > 1
 	for _, row := range rows {
 		if i >= len(row) || seen[row[i]] {
-			return false
+			once = false
+			continue
 		}
 		seen[row[i]] = true
 	}
-	return len(rows) > 1
+	return once, len(seen) <= 2 && len(rows) > many
 }
 
 // isRecord reports whether a first record is of the types that those after it are, and

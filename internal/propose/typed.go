@@ -91,15 +91,16 @@ func readDuckDB(ctx context.Context, o engine.Owner, path, inside string) (all [
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // repetition notes which columns that look like keys have each value once, in the
-// first rows. It is the one thing that a proposal takes from the data: which of them
-// is the key of the row, and so is no person's who has several.
+// first rows, and which have two values at most. It is the one thing that a proposal takes
+// from the data: the first is the key of the row, and so is no person's who has several; the
+// second, a yes or no, is no key.
 func repetition(ctx context.Context, o engine.Owner, t *table, from string) error {
 	var counts []string
 	var of []*column
 	for i := range t.columns {
 		if c := &t.columns[i]; looksLikeKey(c.name) {
 			of = append(of, c)
-			counts = append(counts, fmt.Sprintf("count(DISTINCT %[1]s) = count(*) AND count(*) > 1", identifier(c.name)))
+			counts = append(counts, fmt.Sprintf("count(DISTINCT %[1]s) = count(*) AND count(*) > 1, count(DISTINCT %[1]s) <= 2 AND count(*) > %[2]d", identifier(c.name), many))
 		}
 	}
 	if len(of) == 0 {
@@ -110,7 +111,8 @@ func repetition(ctx context.Context, o engine.Owner, t *table, from string) erro
 		return refusal("%s cannot be read", t.source)
 	}
 	for i, c := range of {
-		c.once, _ = rows[0][i].(bool)
+		c.once, _ = rows[0][2*i].(bool)
+		c.few, _ = rows[0][2*i+1].(bool)
 	}
 	return nil
 }
