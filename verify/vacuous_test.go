@@ -105,7 +105,7 @@ func Powers(x, eps float64, a, p int, src *noise.Source) float64 { return x + sr
 func TestVacuousClaims(t *testing.T) {
 	dir := module(t, map[string]string{"p.go": vacuous})
 	for _, check := range []bool{false, true} {
-		r := run(t, verify.Options{Dir: dir, Check: check})
+		r := run(t, verify.Options{Dir: dir, Check: check, Timeout: 10 * verify.DefaultTimeout})
 		if len(r.Results) != 11 || r.Proved() {
 			t.Fatalf("check %t: %d results, proved %t", check, len(r.Results), r.Proved())
 		}
