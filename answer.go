@@ -23,6 +23,8 @@ type Answer struct {
 
 	Confidence float64
 	Cost       Cost
+	// Pilot is what a pilot was charged before, which found out what an accuracy costs; nil if none was.
+	Pilot      *Cost
 	Remaining  Remaining
 	Mechanisms []Mechanism
 	// Kept names what chose rows by noisy values: "group selection", "HAVING",
@@ -131,6 +133,7 @@ type answerJSON struct {
 	Intervals  [][]*Interval `json:"intervals"`
 	Confidence float64       `json:"confidence"`
 	Cost       Cost          `json:"cost"`
+	Pilot      *Cost         `json:"pilot,omitempty"`
 	Remaining  Remaining     `json:"remaining"`
 	Mechanisms []Mechanism   `json:"mechanisms"`
 	Kept       []string      `json:"kept,omitempty"`
@@ -141,7 +144,7 @@ type answerJSON struct {
 
 // MarshalJSON writes the contract's form.
 func (a *Answer) MarshalJSON() ([]byte, error) {
-	out := answerJSON{a.Columns, make([][]any, len(a.Rows)), a.Intervals, a.Confidence, a.Cost, a.Remaining, a.Mechanisms, a.Kept, a.Notes, a.Statement, a.Reused}
+	out := answerJSON{a.Columns, make([][]any, len(a.Rows)), a.Intervals, a.Confidence, a.Cost, a.Pilot, a.Remaining, a.Mechanisms, a.Kept, a.Notes, a.Statement, a.Reused}
 	if out.Intervals == nil {
 		out.Intervals = [][]*Interval{}
 	}

@@ -120,8 +120,8 @@ func remaining(m filter.Measure, a filter.Amounts) Remaining {
 
 // parameters are what, beside its text, makes a statement the same statement.
 func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, error) {
-	weights := make([]string, len(o.Weights))
-	for i, w := range o.Weights {
+	weights := make([]string, len(s.weights))
+	for i, w := range s.weights {
 		weights[i] = w.RatString()
 	}
 	var values []value

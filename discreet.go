@@ -111,9 +111,9 @@ func CheckLedger(ctx context.Context, l *ledger.Ledger, c *catalog.Catalog) erro
 // (pure), Epsilon and Delta (approximate), or Rho, with a Delta for private
 // group selection (a hundredth of the domain's selection delta if absent).
 type Spend struct {
-	Epsilon privacy.Epsilon
-	Delta   privacy.Delta
-	Rho     privacy.Rho
+	Epsilon privacy.Epsilon `json:"epsilon"`
+	Delta   privacy.Delta   `json:"delta"`
+	Rho     privacy.Rho     `json:"rho"`
 }
 
 // QueryOptions say how to answer a statement. The zero value takes everything
@@ -125,6 +125,12 @@ type QueryOptions struct {
 	Weights []*big.Rat
 	// Parameters are the values of $1, $2 ...
 	Parameters []Parameter
+	// Accuracy is the error that the answer may have, with its Confidence, instead of a Spend: the
+	// least cost that reaches it is spent. Spend.Delta may be given with it.
+	Accuracy Accuracy
+	// AtMost bounds what an Accuracy costs. Where the cost depends on the data it is needed: by
+	// default the catalog's default cost.
+	AtMost Spend
 	// Confidence of the intervals, above 0 and below 1; the catalog's default if 0.
 	Confidence float64
 	// NoDefault leaves the catalog's default cost out: without a Spend nothing that costs
@@ -159,6 +165,8 @@ type statement struct {
 	design      *release.Design
 	confidence  *big.Rat
 	spend       Spend
+	weights     []*big.Rat
+	pilot       *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
 }
 
 const (
@@ -174,7 +182,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{text: text, bound: bound, spend: o.Spend}
+	s := &statement{text: text, bound: bound, spend: o.Spend, weights: o.Weights}
 	if s.certificate, err = stability.Analyze(bound); err != nil {
 		return nil, in(err, text)
 	}
@@ -188,16 +196,21 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 			Because("it has more than %d nested aggregations, or more than %d relations", maxAggregates, maxDepth).
 			Try("compute it in fewer steps; DISTINCT and UNION are aggregations too"), text)
 	}
-	if release.Spend(s.spend).IsZero() && !o.NoDefault {
-		s.spend = Spend(db.config.Catalog.Spend)
-	}
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {
 		return nil, err
 	}
-	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: o.Weights}); err != nil {
+	s.post = rewrite.Intervals(s.certificate)
+	switch {
+	case !o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero():
+		if err := db.price(s, o); err != nil {
+			return nil, in(err, text)
+		}
+	case release.Spend(s.spend).IsZero() && !o.NoDefault:
+		s.spend = Spend(db.config.Catalog.Spend)
+	}
+	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights}); err != nil {
 		return nil, in(err, text)
 	}
-	s.post = rewrite.Intervals(s.certificate)
 	return s, nil
 }
 

@@ -19,9 +19,12 @@ import (
 // An Explanation says what a statement would reveal, cost and be worth. It is
 // made from public parameters: it costs nothing and touches no private data.
 type Explanation struct {
-	Columns       []Column        `json:"columns"`
-	Confidence    float64         `json:"confidence"`
-	Cost          Cost            `json:"cost"`
+	Columns    []Column `json:"columns"`
+	Confidence float64  `json:"confidence"`
+	// Cost is what is charged; of a statement that a pilot prices, the pilot's.
+	Cost Cost `json:"cost"`
+	// AtMost is the most that a statement costs that a pilot prices, pilot and answer together.
+	AtMost        *Spend          `json:"at_most,omitempty"`
 	Remaining     *Remaining      `json:"remaining,omitempty"` // now; absent without a ledger
 	Mechanisms    []Mechanism     `json:"mechanisms"`
 	Certificate   Certificate     `json:"certificate"`
@@ -79,6 +82,10 @@ func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*
 	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
 		Notes: s.notes(), PostSQL: c.post, Statement: sql}
 	e.Confidence, _ = s.confidence.Float64()
+	if s.pilot != nil {
+		e.AtMost = &s.pilot.cap
+		e.Notes = append(e.Notes, "cost, noise and error are those of a pilot, which is charged first; what the answer costs follows from it, and both together stay within the bound")
+	}
 	for i, q := range c.queries {
 		if q.SQL != "" {
 			e.EngineSQL = append(e.EngineSQL, q.SQL)

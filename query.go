@@ -31,9 +31,12 @@ import (
 // A refusal is a *Refusal and costs nothing. ErrUnavailable stands for every
 // failure that could depend on the data.
 func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*Answer, error) {
-	s, err := db.Prepare(ctx, sql, o)
+	s, err := db.plan(ctx, sql, o)
 	if err != nil {
 		return nil, err
+	}
+	if s.planned.pilot != nil {
+		return s.answerByPilot(ctx)
 	}
 	return s.Answer(ctx, Payer{})
 }
@@ -76,6 +79,7 @@ type Statement struct {
 	certificate json.RawMessage // for the ledger
 	parameters  json.RawMessage
 	fingerprint Fingerprint
+	kept        *keptTables // of a pilot: see answerByPilot
 
 	read atomic.Pointer[readAnswer] // the stored answer that was read last
 }
@@ -87,8 +91,20 @@ type readAnswer struct {
 }
 
 // Prepare plans a statement, up to the point where its charge would be reserved. It
-// costs nothing and touches no private data. A refusal is a *Refusal.
+// costs nothing and touches no private data. A refusal is a *Refusal. A statement whose accuracy
+// needs a pilot is refused, since it is charged twice: Query answers it.
 func (db *Database) Prepare(ctx context.Context, sql string, o *QueryOptions) (*Statement, error) {
+	s, err := db.plan(ctx, sql, o)
+	if err == nil && s.planned.pilot != nil {
+		err = refusal(in(s.planned.pilot.twice(), sql))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (db *Database) plan(ctx context.Context, sql string, o *QueryOptions) (*Statement, error) {
 	if o == nil {
 		o = &QueryOptions{}
 	}
@@ -109,14 +125,19 @@ func (db *Database) Prepare(ctx context.Context, sql string, o *QueryOptions) (*
 	if err := db.plannable(ctx, planned, s.compiled); err != nil {
 		return nil, refusal(err)
 	}
-	record := planned.record(s.compiled)
+	return db.finish(s)
+}
+
+// finish says for the ledger what a statement is.
+func (db *Database) finish(s *Statement) (_ *Statement, err error) {
+	record := s.planned.record(s.compiled)
 	if s.certificate, err = json.Marshal(record); err != nil {
 		return nil, fmt.Errorf("encode certificate: %w", err)
 	}
-	if s.parameters, err = db.parameters(planned, o); err != nil {
+	if s.parameters, err = db.parameters(s.planned, &s.options); err != nil {
 		return nil, err
 	}
-	s.fingerprint, err = planned.fingerprint(record, s.compiled)
+	s.fingerprint, err = s.planned.fingerprint(record, s.compiled)
 	return s, err
 }
 
@@ -219,7 +240,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	}
 	end = by.part("measure")
 	var a *Answer
-	tables, err := db.release(ctx, planned, s.compiled)
+	tables, err := db.release(ctx, planned, s.compiled, s.kept)
 	if err == nil {
 		a, err = db.answer(ctx, planned, s.compiled, tables)
 	}
@@ -520,7 +541,7 @@ func scans(n plan.Node, seen []string) []string {
 
 // measure runs the releases and their noise, and the post-processing.
 func (db *Database) measure(ctx context.Context, s *statement, c *compiled) (*Answer, error) {
-	tables, err := db.release(ctx, s, c)
+	tables, err := db.release(ctx, s, c, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -533,8 +554,8 @@ type releasedTable struct {
 	rows    [][]sqltype.Value
 }
 
-// release runs the releases and their noise.
-func (db *Database) release(ctx context.Context, s *statement, c *compiled) ([]releasedTable, error) {
+// release runs the releases and their noise. What is kept of a pilot's is kept, if anything is.
+func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep *keptTables) ([]releasedTable, error) {
 	bits := entropy.New()
 	tables := make([]releasedTable, len(c.queries))
 	for i, q := range c.queries {
@@ -542,7 +563,7 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled) ([]r
 		if err != nil {
 			return nil, err
 		}
-		q.Salt = int64(salt >> 1)
+		q.Salt = keep.salt(i, int64(salt>>1))
 		exact := engine.NewExact(nil) // enough where nothing but the public domain is asked
 		if r := s.design.Releases[i]; q.SQL != "" && (r.Private || len(r.Components) > 0) {
 			if exact, err = db.config.Engine.Exact(ctx, q); err != nil {
@@ -560,6 +581,7 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled) ([]r
 		if err != nil {
 			return nil, err
 		}
+		keep.table(table)
 		if tables[i].columns, tables[i].rows, err = table.Rows(s.confidence, s.post.Shares); err != nil {
 			return nil, err
 		}

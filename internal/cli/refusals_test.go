@@ -119,6 +119,8 @@ func stage(code string) string {
 		return "Untrusted code"
 	case n < 160:
 		return "Proofs about Go code"
+	case n >= 260:
+		return "An error in the place of a cost"
 	case n >= 210:
 		return "The server"
 	}
@@ -194,7 +196,7 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{} // it takes another build
 	}
 	switch {
-	case e.Code >= "D210": // it takes a server
+	case e.Code >= "D210" && e.Code < "D260": // it takes a server
 		return shownRefusal{}
 	case strings.HasPrefix(e.Example, "discreet "):
 		return shownRefusal{kind: "sh", text: e.Example}

@@ -1,6 +1,6 @@
 package diagnostic
 
-// D070-D079: cost, budget and ledger.
+// D070-D079, D260-D262: cost, budget and ledger.
 var budgetEntries = []Entry{
 	{"D070", "no cost given",
 		"The analyst chooses how much of the budget an answer may use: --epsilon E, --epsilon E --delta D, or --rho R, as the domain's measure allows. The catalog may set a default.",
@@ -32,4 +32,13 @@ var budgetEntries = []Entry{
 	{"D079", "an idempotency key used twice",
 		"A key belongs to one statement with its parameters, of one analyst. The same text is a different statement if its cost, weights or confidence differ, or if the catalog changes the meaning of the stored answer. Take a new key for another statement.",
 		""},
+	{"D260", "an accuracy that cannot be meant",
+		"--accuracy takes the error that values may have, in their own unit (150), or a part of the value (2%), with the statement's --confidence. What it costs follows, so that a cost beside it is refused: --at-most-rho or --at-most-epsilon bound it, and are needed where the cost depends on the data.",
+		"discreet query --rho 0.1 --accuracy 150 'SELECT count(*) FROM visits'"},
+	{"D261", "a value whose error has no price",
+		"The error of counts and sums follows from their noise. That of averages, and any that is a part of the value, follows from a pilot. Variances, quantiles and what is computed from several values have errors that nothing bounds beforehand, and groups that are chosen privately are not the same in the pilot.",
+		"discreet explain --accuracy 150 'SELECT variance(cost) FROM visits'"},
+	{"D262", "an accuracy that costs more than it may",
+		"The least cost that reaches the error is above the bound that was given, or no cost does. The message says what it would be. Where that was found by a pilot, the pilot was charged.",
+		"discreet explain --accuracy 5 --at-most-rho 0.001 'SELECT count(*) FROM visits'"},
 }

@@ -17,7 +17,8 @@ const (
 // ledger.
 var exits = map[string]Exit{
 	"D070": ExitUsage, "D071": ExitUsage, "D073": ExitUsage, "D075": ExitUsage, // how the cost was asked for
-	"D076": ExitBudget,
+	"D260": ExitUsage,
+	"D076": ExitBudget, "D262": ExitBudget,
 	"D100": ExitEngine, "D101": ExitEngine, "D102": ExitEngine, "D103": ExitEngine, "D107": ExitEngine,
 	"D109": ExitEngine,
 	"D110": ExitUsage, "D111": ExitUsage, "D112": ExitUsage, "D113": ExitUsage, "D114": ExitUsage,

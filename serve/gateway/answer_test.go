@@ -155,6 +155,8 @@ func TestKeyedAnswersAreOfOneStatement(t *testing.T) {
 			switch field.Name {
 			case "Spend":
 				o.Spend = rho(t, "0.02").Spend
+			case "Accuracy":
+				o.Spend, o.Accuracy = discreet.Spend{}, discreet.Accuracy{Error: big.NewRat(1_000_000, 1)}
 			case "Weights":
 				o.Weights = []*big.Rat{big.NewRat(2, 1), big.NewRat(1, 1)}
 			case "Confidence":

@@ -113,6 +113,8 @@ type Options struct {
 	// answered: the catalog's default is for the shell.
 	Spend   discreet.Spend
 	Weights []*big.Rat
+	// Accuracy is the error that an answer may have, instead of a Spend: its cost follows.
+	Accuracy discreet.Accuracy
 	// Confidence of the intervals, above 0 and below 1; the catalog's if 0.
 	Confidence float64
 	// Fresh charges anew for a statement that was answered before.
@@ -126,7 +128,7 @@ type Options struct {
 }
 
 func (o *Options) query(who people.Account) *discreet.QueryOptions {
-	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Confidence: o.Confidence,
+	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Accuracy: o.Accuracy, Confidence: o.Confidence,
 		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Fresh: o.Fresh}
 }
 
@@ -181,7 +183,7 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 	if err != nil {
 		return nil, err
 	}
-	o.Spend = spend(o.Spend, account)
+	o.Spend = o.spend(account)
 	part := trace.Part("queue")
 	free, err := g.running.enter(ctx, account.Name)
 	part.End()
@@ -256,12 +258,17 @@ func (g *Gateway) pending(ctx context.Context, s *discreet.Statement, payer disc
 	return p
 }
 
-// spend is what a statement may cost: what it names, or the account's own default.
-func spend(named discreet.Spend, who people.Account) discreet.Spend {
+// spend is what a statement may cost: what it names, or the account's own default; of the cost
+// of an accuracy the delta alone.
+func (o *Options) spend(who people.Account) discreet.Spend {
+	named := o.Spend
 	if named.Epsilon.Sign() != 0 || named.Delta.Sign() != 0 || named.Rho.Sign() != 0 {
 		return named
 	}
 	d := who.Spend()
+	if !o.Accuracy.IsZero() {
+		return discreet.Spend{Delta: d.Delta}
+	}
 	return discreet.Spend{Epsilon: d.Epsilon, Delta: d.Delta, Rho: d.Rho}
 }
 
@@ -275,7 +282,7 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 	if err := g.asked.ask(account.Name, g.config.Now()); err != nil {
 		return nil, err
 	}
-	o.Spend = spend(o.Spend, account)
+	o.Spend = o.spend(account)
 	g.note(who, "explained", sql)
 	by, done := g.shelf.take()
 	defer done()

@@ -39,11 +39,12 @@ func (o *Options) key(sql string) (string, error) {
 		SQL        string
 		Spend      discreet.Spend
 		Weights    []string
+		Accuracy   string
 		Confidence float64
 		Fresh      bool
 		Key        string
 		Parameters []discreet.Parameter
-	}{sql, o.Spend, weights, o.Confidence, o.Fresh, o.IdempotencyKey, o.Parameters})
+	}{sql, o.Spend, weights, o.Accuracy.String(), o.Confidence, o.Fresh, o.IdempotencyKey, o.Parameters})
 	if err != nil {
 		return "", fmt.Errorf("encode options: %w", err)
 	}

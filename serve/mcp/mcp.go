@@ -159,6 +159,7 @@ func statementSchema(more string) json.RawMessage {
 		"rho": {"type": ["string", "number"], "description": "What the answer may cost where the budget's measure is zcdp, as \"0.01\"."},
 		"epsilon": {"type": ["string", "number"], "description": "What the answer may cost in the other measures."},
 		"delta": {"type": ["string", "number"], "description": "With epsilon or rho, if the measure has one."},
+		"accuracy": {"type": ["string", "number"], "description": "Instead of rho and epsilon: the error that counts and sums may have, in their own unit, as \"150\". What it costs follows; explain says it for free."},
 		"confidence": {"type": ["string", "number"], "description": "Of the intervals, between 0 and 1."}` + more + `}}`)
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	discreet "github.com/discreet-dp/discreet"
 	"math/big"
 	"strconv"
 	"strings"
@@ -159,6 +160,22 @@ func confidence(value string) (string, *failure) {
 	}
 	if f, err := strconv.ParseFloat(value, 64); err != nil || !(f > 0 && f < 1) {
 		return "", invalid("discreet.confidence", clip(value), "a confidence lies between 0 and 1").hint("write something like 0.95")
+	}
+	return value, nil
+}
+
+// accuracy takes the error that values may have. The empty text is none.
+func accuracy(value string) (string, *failure) {
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return "", nil
+	}
+	const way = "write an error such as '150'; an empty text is none"
+	if len(value) > 100 {
+		return "", invalid("discreet.accuracy", clip(value), "it is too long").hint(way)
+	}
+	if _, err := discreet.ParseAccuracy(value); err != nil {
+		return "", invalid("discreet.accuracy", clip(value), "it is no error that values may have").hint(way)
 	}
 	return value, nil
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -30,6 +31,7 @@ func (s *session) wishes() (gateway.Options, error) {
 	read("discreet.epsilon", func(v string) (err error) { o.Spend.Epsilon, err = privacy.ParseEpsilon(v); return err })
 	read("discreet.delta", func(v string) (err error) { o.Spend.Delta, err = privacy.ParseDelta(v); return err })
 	read("discreet.rho", func(v string) (err error) { o.Spend.Rho, err = privacy.ParseRho(v); return err })
+	read("discreet.accuracy", func(v string) (err error) { o.Accuracy, err = discreet.ParseAccuracy(v); return err })
 	read("discreet.weights", func(v string) (err error) { o.Weights, err = parseWeights(v); return err })
 	read("discreet.confidence", func(v string) error {
 		f, err := sqltype.ParseValue(sqltype.Of(sqltype.Double), v)
@@ -44,10 +46,6 @@ func (s *session) wishes() (gateway.Options, error) {
 	if o.Spend.Epsilon.Sign() > 0 && o.Spend.Rho.Sign() > 0 {
 		return o, fail("22023", "discreet.epsilon and discreet.rho are both set").
 			reason("a statement spends in one measure").hint("RESET the one that is not meant")
-	}
-	if s.settings.show("discreet.accuracy") != "" {
-		return o, fail("0A000", "discreet.accuracy is not supported").
-			reason("a statement cannot be priced by its error yet").hint("RESET it, name an amount, and let EXPLAIN say the error")
 	}
 	o.Fresh = s.settings.show("discreet.fresh") == "on"
 	return o, nil

@@ -98,7 +98,7 @@ var parameters = index([]parameter{
 	{name: "discreet.rho", check: amount("discreet.rho", privacy.ParseRho), about: "what a statement spends, as zero-concentrated privacy"},
 	{name: "discreet.confidence", check: confidence, about: "of intervals, between 0 and 1"},
 	{name: "discreet.weights", check: weights, about: "how a statement's aggregates share what it spends"},
-	{name: "discreet.accuracy", about: "the error that a statement may have; what it costs follows"},
+	{name: "discreet.accuracy", check: accuracy, about: "the error that a statement may have; what it costs follows"},
 	{name: "discreet.intervals", initial: "off", check: boolean("discreet.intervals"), about: "columns NAME_low and NAME_high after each noisy one"},
 	{name: "discreet.fresh", initial: "off", check: boolean("discreet.fresh"), about: "ask and pay anew where a stored answer would be free"},
 	{name: "discreet.idempotency_key", check: printable, about: "of the next statement alone: a retry returns its stored answer"},

@@ -28,7 +28,8 @@ type Statement struct {
 	SQL        string
 	Parameters []discreet.Parameter
 	Spend      discreet.Spend
-	Confidence float64 // 0: the catalog's
+	Accuracy   discreet.Accuracy // instead of a Spend
+	Confidence float64           // 0: the catalog's
 	Fresh      bool
 }
 
@@ -65,9 +66,8 @@ func ParseStatement(body []byte) (*Statement, error) {
 	if s.Confidence, err = o.confidence("confidence"); err != nil {
 		return nil, err
 	}
-	if o.has("accuracy") {
-		return nil, refuse("accuracy cannot be asked for yet").
-			Try("name what the statement may cost; explain says for free how accurate the answer would be")
+	if s.Accuracy, err = o.accuracy("accuracy"); err != nil {
+		return nil, err
 	}
 	s.Fresh, err = o.boolean("fresh")
 	return s, err
@@ -109,6 +109,22 @@ func (o object) confidence(name string) (float64, error) {
 		return 0, diagnostic.New("D075", diagnostic.Span{}, "confidence %s is not between 0 and 1", text).Try("give something like 0.95")
 	}
 	return c, nil
+}
+
+// accuracy reads an error that values may have: 150, "150" or "2%".
+func (o object) accuracy(name string) (discreet.Accuracy, error) {
+	if !o.has(name) {
+		return discreet.Accuracy{}, nil
+	}
+	text, err := o.decimal(name)
+	if err != nil {
+		return discreet.Accuracy{}, err
+	}
+	a, err := discreet.ParseAccuracy(text)
+	if err != nil {
+		return discreet.Accuracy{}, refuse("%s: %v", name, err)
+	}
+	return a, nil
 }
 
 func (o object) parameters(name string) ([]discreet.Parameter, error) {
@@ -237,5 +253,5 @@ func ParseKey(text string) (string, error) {
 
 // Options are the statement's for the gateway.
 func (s *Statement) Options() gateway.Options {
-	return gateway.Options{Spend: s.Spend, Confidence: s.Confidence, Fresh: s.Fresh, Parameters: s.Parameters}
+	return gateway.Options{Spend: s.Spend, Accuracy: s.Accuracy, Confidence: s.Confidence, Fresh: s.Fresh, Parameters: s.Parameters}
 }

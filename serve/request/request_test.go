@@ -75,7 +75,7 @@ func TestStatementRefusals(t *testing.T) {
 		`{"sql": "x", "delta": 2}`:                "delta",
 		`{"sql": "x", "confidence": 1}`:           "not between 0 and 1",
 		`{"sql": "x", "confidence": "Inf"}`:       "confidence",
-		`{"sql": "x", "accuracy": "2%"}`:          "accuracy cannot be asked for yet",
+		`{"sql": "x", "accuracy": "0%"}`:          "is no accuracy",
 		`{"sql": "x", "fresh": 1}`:                "neither true nor false",
 		`{"sql": "x", "params": {}}`:              "no list",
 		`{"sql": "x", "params": [[1]]}`:           "params[0] is no single value",

@@ -32,7 +32,7 @@ func (s *site) explaining() page {
 // A statement is what the form of the page asks, as it was written.
 type statement struct {
 	SQL           string
-	Unit          string // of the amount: "rho" or "epsilon"
+	Unit          string // of the amount: "rho", "epsilon", or "accuracy", an error
 	Amount, Delta string
 	Confidence    string
 	Fresh         bool
@@ -45,7 +45,7 @@ func read(form url.Values) statement {
 	for name, to := range map[string]*string{"amount": &f.Amount, "delta": &f.Delta, "confidence": &f.Confidence, "wanted": &f.Wanted, "about": &f.About} {
 		*to = strings.TrimSpace(form.Get(name))
 	}
-	if f.Unit != "rho" {
+	if f.Unit != "rho" && f.Unit != "accuracy" {
 		f.Unit = "epsilon"
 	}
 	return f
@@ -209,7 +209,7 @@ func (s *site) explained(v *visit, f *statement) (data explained) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	if f.Wanted != "" {
+	if f.Wanted != "" && f.Unit != "accuracy" { // which has its price already
 		s.price(v, f, r, &data)
 	}
 	return data

@@ -21,7 +21,7 @@ func Explain() *command.Command {
 		For:       command.Analyst,
 		Short:     "say what a statement would cost and be worth; free",
 		Long: `It prints what is protected and why, the cost, the noise and the expected error;
-with --sql also what the engine would run. It is made from the catalog alone: it touches
+with --accuracy what an error costs; with --sql also what the engine would run. It is made from the catalog alone: it touches
 no private data, spends nothing, and needs no ledger. Where there is a ledger it
 says what is left.`,
 		Examples: [2]string{
@@ -90,6 +90,9 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 		section("because", r.Words)
 	}
 	cost := []string{costText(e.Cost)}
+	if e.AtMost != nil {
+		cost[0] += " for a pilot, and with the answer at most " + e.AtMost.String()
+	}
 	if e.Remaining != nil {
 		cost = append(cost, terminal.RemainingText(*e.Remaining)+" is left")
 	}

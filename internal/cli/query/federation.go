@@ -46,6 +46,10 @@ func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Ter
 				Because("catalogs and ledgers are the holders', and who asks is known by the identity")
 		}
 	}
+	if !o.Accuracy.IsZero() || o.AtMost.Epsilon.Sign()+o.AtMost.Rho.Sign() > 0 {
+		return diagnostic.New("D115", diagnostic.Span{}, "--federation and --accuracy exclude each other").
+			Because("the noise of a federation is that of all parties, and holders are charged by what is named").Try("name a cost; explain --federation says the error")
+	}
 	by := command.WhoCalls()
 	if err := command.OwnersAlone(by, f.file, f.identity); err != nil {
 		return err

@@ -25,7 +25,8 @@ func Command() *command.Command {
 		Long: `The answer goes to standard output; beside each noisy value stands the interval
 that holds the value without noise, with the confidence asked for. What it cost
 and what is left go to standard error. Say the cost with --epsilon, --epsilon and
---delta, or --rho, as the domain's measure allows. The charge is on disk before
+--delta, or --rho, as the domain's measure allows, or the error with --accuracy: then
+the least is spent that reaches it. The charge is on disk before
 private data is touched, and stays whatever happens then; discreet explain says
 what a statement costs and is worth, for free. With --plot it is drawn too: a row or a
 place for each group, a whisker for each interval. With --federation holders of data
@@ -140,7 +141,11 @@ func (f *printing) print(t *terminal.Terminal, a *discreet.Answer) error {
 
 // sayAnswer prints what a reader must know beside the values.
 func sayAnswer(t *terminal.Terminal, a *discreet.Answer) {
-	t.Say("%s", t.Paint(terminal.Dim, "cost: "+costText(a.Cost)))
+	cost := "cost: " + costText(a.Cost)
+	if a.Pilot != nil {
+		cost += ", and " + costText(*a.Pilot) + " for a pilot"
+	}
+	t.Say("%s", t.Paint(terminal.Dim, cost))
 	if a.Remaining.Measure != "" {
 		t.Say("%s", t.Paint(terminal.Dim, "left: "+terminal.RemainingText(a.Remaining)))
 	}

@@ -43,6 +43,14 @@ func (s *Statement) Define(fs *flag.FlagSet) {
 		}
 		return nil
 	})
+	fs.Func("accuracy", "spend the least at which each value is off by `ERROR` at most, such as 150 or 2%, with the confidence", func(text string) (err error) {
+		if s.Accuracy, err = discreet.ParseAccuracy(text); err != nil {
+			err = errors.New("it is no error that values may have, such as 150, or 2% of the value")
+		}
+		return err
+	})
+	fs.Func("at-most-epsilon", "refuse an accuracy that costs more than `E`", Amount(&s.AtMost.Epsilon, privacy.ParseEpsilon))
+	fs.Func("at-most-rho", "refuse an accuracy that costs more than `R`", Amount(&s.AtMost.Rho, privacy.ParseRho))
 	s.DefineConfidence(fs, "of the intervals, between 0 and 1 (default the catalog's, or 0.95): `C`")
 }
 
