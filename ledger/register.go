@@ -33,7 +33,8 @@ func (l *Ledger) Register(ctx context.Context, r Request, answer []byte) (_ *Res
 			return err
 		}
 		if made.Answer == nil {
-			if err := b.commit(ctx, made.Domain, made.ID, repetition(r.Analyst, r.Domain, r.Repetition), answer); err != nil {
+			p := pending{domain: made.Domain, repetition: repetition(r.Analyst, r.Domain, r.Repetition)}
+			if err := b.commit(ctx, made.ID, p, answer, digestOf(answer)); err != nil {
 				b.failed = err // a charge without its answer must not stay
 				return err
 			}

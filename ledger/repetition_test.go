@@ -144,7 +144,7 @@ func TestRepetitionWaitsForTheAnchor(t *testing.T) {
 	l, _ := create(t, Options{Anchor: t.TempDir() + "/anchor"})
 	res := must(l.Reserve(ctx, repeating("a")))
 	if err := l.do(ctx, false, func(ctx context.Context, b *batch) error { // as Commit, without its anchor
-		return b.commit(ctx, res.Domain, res.ID, repetition("ann", "patient", []byte("a")), []byte("42"))
+		return b.commit(ctx, res.ID, pending{domain: res.Domain, repetition: repetition("ann", "patient", []byte("a"))}, []byte("42"), digestOf([]byte("42")))
 	}); err != nil {
 		t.Fatal(err)
 	}

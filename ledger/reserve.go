@@ -201,6 +201,9 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 		return nil, err
 	}
 	b.states[r.Domain] = next
+	if b.open != nil {
+		b.open[rec.seq] = pending{domain: r.Domain, repetition: repetition(r.Analyst, r.Domain, r.Repetition)}
+	}
 	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}, nil
 }
 
@@ -285,27 +288,49 @@ func (b *batch) show(ctx context.Context, query string, key []byte) (answer []by
 // an error it must not: the charge stays, and a repetition charges anew.
 func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err error) {
 	defer wrap(&err, "commit")
+	digest := digestOf(answer)
 	return l.do(ctx, true, func(ctx context.Context, b *batch) error {
-		of, err := b.reserved(ctx, r.Domain, r.ID)
+		p, err := b.unanswered(ctx, r.Domain, r.ID)
 		if err != nil {
 			return err
 		}
-		var committed bool
-		err = b.sql.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", r.ID).Scan(&committed)
-		if err != nil {
-			return b.note(storage(err))
-		}
-		if committed {
-			return fmt.Errorf("reservation %d: its answer %w", r.ID, ErrExists)
-		}
-		return b.commit(ctx, r.Domain, r.ID, of.repetition(r.Domain), answer)
+		return b.commit(ctx, r.ID, p, answer, digest)
 	})
 }
 
+// unanswered returns a reservation that has no answer yet, and refuses all others.
+func (b *batch) unanswered(ctx context.Context, domain string, id int64) (p pending, err error) {
+	p, ok := b.open[id]
+	if !ok {
+		p, ok = b.known.pending(id)
+	}
+	if ok && p.domain == domain && !p.answered {
+		return p, nil
+	}
+	of, err := b.reserved(ctx, domain, id)
+	if err != nil {
+		return p, err
+	}
+	var committed bool
+	err = b.sql.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", id).Scan(&committed)
+	if err != nil {
+		return p, b.note(storage(err))
+	}
+	if committed {
+		return p, fmt.Errorf("reservation %d: its answer %w", id, ErrExists)
+	}
+	return pending{domain: domain, repetition: of.repetition(domain)}, nil
+}
+
 // commit appends the answer of a reservation that has none.
-func (b *batch) commit(ctx context.Context, domain string, reservation int64, repetition, answer []byte) error {
-	return b.change(ctx, &record{kind: kindCommit, domain: domain, key: repetition, ref: reservation, answer: answer},
-		entry{Answer: digestOf(answer)}, func(s *state) { s.Uncommitted-- })
+func (b *batch) commit(ctx context.Context, reservation int64, p pending, answer, digest []byte) error {
+	err := b.change(ctx, &record{kind: kindCommit, domain: p.domain, key: p.repetition, ref: reservation, answer: answer},
+		entry{Answer: digest}, func(s *state) { s.Uncommitted-- })
+	if err == nil && b.open != nil {
+		p.answered = true
+		b.open[reservation] = p
+	}
+	return err
 }
 
 // Suspend records a failure in computing the answer of a reservation, or 0 for

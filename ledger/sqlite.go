@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -59,9 +60,13 @@ func (f *file) connect() (*sql.DB, error) {
 	}
 	// FULL makes SQLite sync the write-ahead log at every commit; fullfsync says
 	// the same to macOS, whose fsync does not.
-	return sql.Open("sqlite", "file://"+name+"?mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"+
+	db, err := sql.Open("sqlite", "file://"+name+"?mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"+
 		"&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)&_pragma=trusted_schema(OFF)"+
 		"&_pragma=temp_store(MEMORY)") // no file that the environment places
+	if err == nil {
+		db.SetMaxIdleConns(max(8, 4*runtime.GOMAXPROCS(0))) // those who read at once open none anew
+	}
+	return db, err
 }
 
 func (f *file) found() error {
@@ -147,6 +152,12 @@ func (f *file) begin(ctx context.Context, c *statements, writing bool) (record, 
 	}
 	_, err := c.ExecContext(ctx, statement)
 	return record{}, storage(err)
+}
+
+// version is counted by SQLite: https://www.sqlite.org/pragma.html#pragma_data_version.
+func (f *file) version(ctx context.Context, c *statements) (n int64, err error) {
+	err = c.QueryRowContext(ctx, "PRAGMA data_version").Scan(&n)
+	return n, storage(err)
 }
 
 // commit leaves nothing that can be used unless the disk was merely full: a failed fsync may

@@ -44,6 +44,9 @@ type store interface {
 	// begin starts a transaction: one that writes, or one that sees one state. Where the store
 	// knows the last record itself, it returns it; otherwise one without a number.
 	begin(ctx context.Context, c *statements, writing bool) (record, error)
+	// version is a number that is the same in two transactions of one connection if nobody else
+	// has written in between, be it to change a record; 0 where that is not known.
+	version(ctx context.Context, c *statements) (int64, error)
 	// commit ends a transaction that wrote, with the last record. Where it failed, usable says
 	// whether further transactions of this process know what they find.
 	commit(ctx context.Context, c *statements, head record) (usable bool, err error)

@@ -29,9 +29,13 @@ type batch struct {
 	sql    *statements       // on conn
 	head   record            // the last record: seq and hash
 	states map[string]*state // of the domains met, after what this batch has appended
-	wrote  bool
-	shown  int64 // the newest commit whose answer a job has read
-	failed error // of the storage: the batch must not commit
+	open   map[int64]pending // what this batch has reserved or answered; nil if nobody remembers
+	known  *memory           // of the records before this batch; nil if nothing is
+	// version is the store's number of what others have written.
+	version int64
+	wrote   bool
+	shown   int64 // the newest commit whose answer a job has read
+	failed  error // of the storage: the batch must not commit
 }
 
 // writer is the writing goroutine's own state.
@@ -40,7 +44,8 @@ type writer struct {
 	conn *sql.Conn
 	sql  *statements // on conn
 	seen record      // the last head that was committed or read: seq and hash
-	dead error       // after a failure that leaves unknown what is on the disk
+	memory
+	dead error // after a failure that leaves unknown what is on the disk
 }
 
 func (l *Ledger) start(ctx context.Context) error {
@@ -64,7 +69,7 @@ func newBatch(l *Ledger, conn *sql.Conn) *batch {
 
 // batch returns the writer's next transaction.
 func (w *writer) batch() *batch {
-	return &batch{l: w.l, conn: w.conn, sql: w.sql, states: map[string]*state{}}
+	return &batch{l: w.l, conn: w.conn, sql: w.sql, states: map[string]*state{}, open: map[int64]pending{}, known: &w.memory}
 }
 
 // inspect checks the head and the anchor without writing.
@@ -184,6 +189,7 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 		return fail(err)
 	}
 	w.seen = b.head
+	w.remember(b)
 	if anchored && w.l.anchor != nil {
 		if err := w.anchor(ctx); err != nil {
 			for i, j := range jobs {
@@ -210,6 +216,7 @@ func (w *writer) anchor(ctx context.Context) error {
 		return err
 	}
 	w.seen = b.head
+	w.remember(b)
 	err = w.l.anchor.write(b.head)
 	if rollback := b.rollback(ctx); err == nil {
 		err = rollback
@@ -237,12 +244,22 @@ func (b *batch) begin(ctx context.Context, writing bool, seen, anchored record) 
 	return err
 }
 
-func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
-	head, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
-	if err != nil {
-		return fmt.Errorf("read head: %w", err)
+func (b *batch) checkHead(ctx context.Context, seen, anchored record) (err error) {
+	if b.known != nil {
+		if b.version, err = b.l.store.version(ctx, b.sql); err != nil {
+			return err
+		}
 	}
-	b.head = record{seq: head.seq, hash: head.hash}
+	if b.known.at(b.version) {
+		b.head = seen
+	} else {
+		b.known.forget()
+		head, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
+		if err != nil {
+			return fmt.Errorf("read head: %w", err)
+		}
+		b.head = record{seq: head.seq, hash: head.hash}
+	}
 	for _, past := range []record{seen, anchored} {
 		if past.seq == 0 || past.seq == b.head.seq && past.hash == b.head.hash {
 			continue
@@ -263,6 +280,7 @@ func (b *batch) checkHead(ctx context.Context, seen, anchored record) error {
 
 func (b *batch) rollback(ctx context.Context) error {
 	if b.wrote { // the standing has what is not there
+		b.known.forget()
 		b.l.standing = nil
 		b.l.warmed.Store(false)
 	}
@@ -277,6 +295,10 @@ func (b *batch) domain(ctx context.Context, id string) (domain, *state, error) {
 		return domain{}, nil, b.note(err)
 	}
 	if s, ok := b.states[id]; ok {
+		return d, s, nil
+	}
+	if s := b.known.state(id); s != nil {
+		b.states[id] = s
 		return d, s, nil
 	}
 	s, err := b.l.chain.lastState(ctx, b.sql, id)
