@@ -128,8 +128,12 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 	if err := e.salts.register(conn); err != nil {
 		return fmt.Errorf("open duckdb: it refuses a function")
 	}
-	_, err := conn.ExecContext(ctx, strings.Join([]string{zone, "CREATE SCHEMA " + copies, "SET allowed_paths = [" + literals(files) + "]",
-		"SET enable_external_access = false", "SET lock_configuration = true"}, ";\n"))
+	first := []string{zone, "CREATE SCHEMA " + copies}
+	if e.options.held > 0 {
+		first = append(first, "ATTACH ':memory:' AS "+keptBase+" (COMPRESS)")
+	}
+	_, err := conn.ExecContext(ctx, strings.Join(append(first, "SET allowed_paths = ["+literals(files)+"]",
+		"SET enable_external_access = false", "SET lock_configuration = true"), ";\n"))
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -24,6 +24,11 @@ type kept struct {
 	size int64  // about how many bytes it takes
 }
 
+// keptBase is a database of the kept tables, beside the catalog's names. It is in memory and
+// compressed: few different texts are a dictionary, for each of whose entries DuckDB computes a
+// function once.
+const keptBase = "discreet_kept"
+
 // mostHeld bounds the bytes of kept tables in one instance.
 const mostHeld = 64 << 20
 
@@ -85,7 +90,7 @@ func (e *Engine) hold(ctx context.Context, c *duckdb.Conn, t *catalog.Table) err
 	if size += rows * int64(width*len(t.Columns)); size > e.room {
 		return nil
 	}
-	into := fmt.Sprintf("%s.kept_%d", copies, e.made.Add(1))
+	into := fmt.Sprintf("%s.main.kept_%d", keptBase, e.made.Add(1))
 	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" AS FROM "+quote(t.Name), nil); err != nil {
 		return err
 	}
@@ -95,6 +100,8 @@ func (e *Engine) hold(ctx context.Context, c *duckdb.Conn, t *catalog.Table) err
 	}
 	e.kept[catalog.Fold(t.Name)] = &kept{into, size}
 	e.room -= size
+	// What is written to a checkpoint is compressed. While others run that is refused: then texts have no dictionaries.
+	_, _ = c.ExecContext(ctx, "CHECKPOINT "+keptBase, nil)
 	return e.plans.drop() // DuckDB would plan them anew each time, as views have changed
 }
 

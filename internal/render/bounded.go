@@ -63,9 +63,14 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 	var where []string
 	for i, k := range b.Keys {
 		key, value := fmt.Sprintf("k%d", i), scope.expr(k)
-		if list := w.listed(i); list != nil { // NULL where it is none of them
-			value = r.dialect.listed(scope, value, scope.texts(list))
-			where = append(where, key+" IS NOT NULL")
+		if list := w.listed(i); list != nil { // NULL, or no place, where it is none of them
+			if d := w.placing(i); d != nil {
+				value = d.place(value, scope.texts(list))
+				where = append(where, key+" > 0")
+			} else {
+				value = r.dialect.listed(scope, value, scope.texts(list))
+				where = append(where, key+" IS NOT NULL")
+			}
 		}
 		w.keys, w.types[key] = append(w.keys, key), k.Type()
 		rows = append(rows, value+" AS "+key)
@@ -228,6 +233,42 @@ const (
 	packedGroups = 16
 )
 
+// A placing dialect looks for a text in a short list faster than it compares types of lists.
+type placing interface {
+	packing
+	place(value, texts string) string // of a text among constants, from 1; 0 or NULL where it is none of them
+	placed(place string) string       // the same from 0, without a sign
+}
+
+// shortList is how many texts a list has at most in which each text is looked for one by one.
+const shortList = 32
+
+// placing is the dialect in which key i is a place in a list, or nil where it is a text, or of
+// a type of the list's.
+func (w *bounded) placing(i int) placing {
+	d, ok := w.dialect.(placing)
+	if n := len(w.listed(i)); !ok || w.compared || n == 0 || n > shortList {
+		return nil
+	}
+	return d
+}
+
+// unlisted is the text of a listed key.
+func (w *bounded) unlisted(i int) string {
+	if d := w.placing(i); d != nil {
+		return d.nth(w.texts(w.listed(i)), w.keys[i]+" - 1")
+	}
+	return w.dialect.unlisted(w.keys[i])
+}
+
+// numberOf says which of its list a key is, from 0, or "".
+func (w *bounded) numberOf(i int) string {
+	if d := w.placing(i); d != nil {
+		return d.placed(w.keys[i])
+	}
+	return w.dialect.number(w.keys[i])
+}
+
 // fieldBits is how many bits what a unit adds to a group takes, if that is known and never
 // negative.
 func (w *bounded) fieldBits(c plan.Contribution) (size int, ok bool) {
@@ -305,8 +346,8 @@ const numberBits = 20
 func (w *bounded) number() (code string, size int) {
 	var parts []string
 	all := 1
-	for i, key := range w.keys {
-		n, code := len(w.listed(i)), w.dialect.number(key)
+	for i := range w.keys {
+		n, code := len(w.listed(i)), w.numberOf(i)
 		if n == 0 || code == "" || w.compared || all > 1<<numberBits/n {
 			return "", 0
 		}
@@ -381,7 +422,7 @@ func (w *bounded) group(rows string, value func(int, plan.Contribution) string) 
 	by := w.keys
 	for i, key := range w.keys {
 		if w.listed(i) != nil {
-			key = w.dialect.unlisted(key)
+			key = w.unlisted(i)
 		}
 		columns = append(columns, key)
 	}

@@ -70,6 +70,16 @@ func (duckDB) unlisted(key string) string { return "CAST(" + key + " AS VARCHAR)
 
 func (duckDB) number(key string) string { return fmt.Sprintf("CAST(enum_code(%s) AS UBIGINT)", key) }
 
+// place is a function, which DuckDB computes once for each text of a column's dictionary. A cast
+// to a type of the list is computed for each row, and twice if rows are filtered by it.
+func (duckDB) place(value, texts string) string {
+	return fmt.Sprintf("list_position([%s], %s)", texts, value)
+}
+
+func (duckDB) placed(place string) string {
+	return fmt.Sprintf("CAST(greatest(%s - 1, 0) AS UBIGINT)", place)
+}
+
 // hash hashes twice. DuckDB ends the hash of several columns with an exclusive or of the
 // last one's own hash, which would rank some values before others under most salts; hashing
 // the hash once more makes every order equally likely.
