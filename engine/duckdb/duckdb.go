@@ -396,11 +396,12 @@ func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][
 	for _, c := range t.Columns {
 		columns, types = append(columns, engine.Column{Name: c.Name, Type: c.Type}), append(types, c.Type)
 	}
-	if err := e.fresh(ctx, []string{t.Name}); err != nil {
-		return nil, nil, failure(ctx, err)
-	}
-	rows, err := selectRows(ctx, e.db, "SELECT * FROM "+quote(t.Name), types)
-	return columns, rows, err
+	var rows [][]sqltype.Value
+	err := e.steady(ctx, []string{t.Name}, func() (err error) {
+		rows, err = selectRows(ctx, e.db, "SELECT * FROM "+quote(t.Name), types)
+		return err
+	})
+	return columns, rows, failure(ctx, err)
 }
 
 // Close ends the instance and removes what it spilled.

@@ -27,15 +27,14 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 		counts = counts[:1]
 	}
 	var rows [][]sqltype.Value
-	if err := e.fresh(ctx, q.Tables); err != nil {
-		return nil, failure(ctx, err)
-	}
-	var err error
-	for _, n := range counts {
-		if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
-			break
+	err := e.steady(ctx, q.Tables, func() (err error) {
+		for _, n := range counts {
+			if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
+				break
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, failure(ctx, err)
 	}

@@ -35,11 +35,14 @@ func selectRows(ctx context.Context, db *sql.DB, text string, types []sqltype.Ty
 
 // failure hides an engine's error; that the caller gave up is no secret.
 func failure(ctx context.Context, err error) error {
+	var hidden *engine.Failure
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
+	case errors.As(err, &hidden):
+		return err
 	}
 	return engine.Fail(err)
 }
