@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,24 +16,32 @@ import (
 // that PostgreSQL calls strict is not called with NULL.
 var functions = map[string]function{
 	// The session.
-	"version":                            func(q *query, _ *invocation, _ []any) any { return q.versionText() },
-	"current_database":                   func(q *query, _ *invocation, _ []any) any { return q.session.Database },
-	"current_schema":                     func(*query, *invocation, []any) any { return "public" },
-	"current_schemas":                    currentSchemas,
-	"current_user":                       func(q *query, _ *invocation, _ []any) any { return q.session.Account },
-	"session_user":                       func(q *query, _ *invocation, _ []any) any { return q.session.Account },
-	"getpgusername":                      func(q *query, _ *invocation, _ []any) any { return q.session.Account },
-	"pg_backend_pid":                     func(q *query, _ *invocation, _ []any) any { return int64(q.session.Process) },
-	"pg_is_in_recovery":                  no,
-	"pg_is_wal_replay_paused":            no,
-	"pg_is_other_temp_schema":            no,
-	"pg_my_temp_schema":                  func(*query, *invocation, []any) any { return int64(0) },
-	"pg_client_encoding":                 func(*query, *invocation, []any) any { return "UTF8" },
-	"getdatabaseencoding":                func(*query, *invocation, []any) any { return "UTF8" },
-	"now":                                moment,
-	"transaction_timestamp":              moment,
-	"statement_timestamp":                moment,
-	"clock_timestamp":                    moment,
+	"version":                 func(q *query, _ *invocation, _ []any) any { return q.versionText() },
+	"current_database":        func(q *query, _ *invocation, _ []any) any { return q.session.Database },
+	"current_schema":          func(*query, *invocation, []any) any { return "public" },
+	"current_schemas":         currentSchemas,
+	"current_user":            func(q *query, _ *invocation, _ []any) any { return q.session.Account },
+	"session_user":            func(q *query, _ *invocation, _ []any) any { return q.session.Account },
+	"getpgusername":           func(q *query, _ *invocation, _ []any) any { return q.session.Account },
+	"pg_backend_pid":          func(q *query, _ *invocation, _ []any) any { return int64(q.session.Process) },
+	"pg_is_in_recovery":       no,
+	"pg_is_wal_replay_paused": no,
+	"pg_is_other_temp_schema": no,
+	"pg_my_temp_schema":       func(*query, *invocation, []any) any { return int64(0) },
+	"pg_client_encoding":      func(*query, *invocation, []any) any { return "UTF8" },
+	"getdatabaseencoding":     func(*query, *invocation, []any) any { return "UTF8" },
+	"now":                     moment,
+	"transaction_timestamp":   moment,
+	"statement_timestamp":     moment,
+	"clock_timestamp":         moment,
+	"extract":                 func(_ *query, _ *invocation, a []any) any { return field(a) },
+	"date_part": func(_ *query, _ *invocation, a []any) any {
+		if r, ok := field(a).(*big.Rat); ok {
+			f, _ := r.Float64()
+			return f
+		}
+		return nil
+	},
 	"pg_postmaster_start_time":           func(q *query, _ *invocation, _ []any) any { return q.session.Started.UTC().Format(timestamp) + "+00" },
 	"pg_conf_load_time":                  func(q *query, _ *invocation, _ []any) any { return q.session.Started.UTC().Format(timestamp) + "+00" },
 	"current_setting":                    currentSetting,
@@ -303,6 +312,47 @@ func no(*query, *invocation, []any) any { return false }
 func nothing(*query, *invocation, []any) any { return int64(0) }
 
 func moment(q *query, _ *invocation, _ []any) any { return q.now().Format(timestamp) + "+00" }
+
+// field is a field of a date or of a timestamp, all of which are in UTC; nil of what is none.
+func field(a []any) any {
+	text, ok := a[1].(string)
+	if !ok {
+		return nil
+	}
+	at, err := time.Parse(timestamp, strings.TrimSuffix(text, "+00"))
+	if err != nil {
+		if at, err = time.Parse(time.DateOnly, text); err != nil {
+			return nil
+		}
+	}
+	seconds := big.NewRat(int64(at.Nanosecond()), 1e9)
+	whole := func(n int) any { return big.NewRat(int64(n), 1) }
+	switch name, _ := a[0].(string); strings.ToLower(name) {
+	case "timezone", "timezone_hour", "timezone_minute":
+		return whole(0)
+	case "epoch":
+		return seconds.Add(seconds, big.NewRat(at.Unix(), 1))
+	case "year":
+		return whole(at.Year())
+	case "quarter":
+		return whole((int(at.Month()) + 2) / 3)
+	case "month":
+		return whole(int(at.Month()))
+	case "day":
+		return whole(at.Day())
+	case "dow":
+		return whole(int(at.Weekday()))
+	case "doy":
+		return whole(at.YearDay())
+	case "hour":
+		return whole(at.Hour())
+	case "minute":
+		return whole(at.Minute())
+	case "second":
+		return seconds.Add(seconds, big.NewRat(int64(at.Second()), 1))
+	}
+	return nil
+}
 
 func cutset(a []any) string {
 	if len(a) > 1 {
