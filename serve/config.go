@@ -54,7 +54,7 @@ type Limits struct {
 	RateOfAll   int `toml:"rate_of_all"` // of all accounts together
 	Answer      int `toml:"answer"`      // the most bytes of an answer; any number if 0
 	Results     int `toml:"results"`     // the most bytes that a session's cursors and portals hold
-	// ResultsOfAll are the most bytes that those of all sessions hold.
+	// ResultsOfAll are the most bytes that all sessions, requests and pages hold.
 	ResultsOfAll int      `toml:"results_of_all"`
 	Time         Duration `toml:"time"` // of a statement, waiting included
 	Idle         Duration `toml:"idle"` // of a connection

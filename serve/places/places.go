@@ -1,4 +1,5 @@
-// Package places shares a bounded number of connections among those who connect.
+// Package places shares a bounded number of connections among those who connect, and a bounded
+// number of bytes among those who hold results (Room).
 //
 // It guarantees that no more places are taken than there are. If all are taken, a client that has
 // fewer than another still gets one: the other loses a place, an idle one if possible. So nobody

@@ -188,7 +188,7 @@ func (s *session) holds(p *portal, r *result) *failure {
 			reason("the owner bounds the results that a session holds; what was charged is stored").
 			hint("CLOSE cursors or end the transaction, and ask again: a statement that was answered before costs nothing")
 	}
-	if !s.server.room.take(s, s.asker.Account.Name, held+r.bytes) {
+	if !s.server.room.Take(s, s.asker.Account.Name, held+r.bytes) {
 		return fail("54000", "[D221] the results that all sessions hold, or your account's, take too many bytes").
 			reason("the owner bounds the results that sessions hold together, of which each account has a share; what was charged is stored").
 			hint("CLOSE cursors, and those of your other sessions, or wait, and ask again: a statement that was answered before costs nothing")

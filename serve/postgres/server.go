@@ -16,6 +16,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -47,6 +48,8 @@ type Options struct {
 	// Log receives what went wrong, without statements or values; discarded if nil.
 	Log    *slog.Logger
 	Limits Limits
+	// Room is what results may take together, if other doors share it.
+	Room *places.Room
 }
 
 // Limits bound what clients can hold and for how long. Zero means the default.
@@ -63,6 +66,7 @@ type Limits struct {
 	Portals     int           // open, in one session; 100
 	Results     int64         // bytes of the results that a session's cursors and portals hold; 64 MiB
 	// ResultsOfAll are the bytes that all sessions hold together, with what is being sent; 512 MiB.
+	// Options.Room stands in its place.
 	ResultsOfAll int64
 	Held         int // bytes of a session's statements and parameters; 4 MiB
 }
@@ -106,7 +110,7 @@ type Server struct {
 	options   Options
 	entropy   *entropy.Source
 	running   *registry
-	room      *room
+	room      *places.Room
 	started   time.Time
 	strangers *places.Places // of connections that are not signed in, by their addresses
 	expected  *places.Places // of those, in which somebody signs in who has before, by account and address
@@ -137,7 +141,7 @@ func New(o Options) (*Server, error) {
 		return int(v % uint64(n))
 	}
 	return &Server{
-		options: o, started: o.Now(), entropy: e, running: newRegistry(), room: newRoom(o.Limits.ResultsOfAll),
+		options: o, started: o.Now(), entropy: e, running: newRegistry(), room: cmp.Or(o.Room, places.NewRoom(o.Limits.ResultsOfAll)),
 		strangers: places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
 		expected:  places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
 		members:   places.New(places.Options{Most: o.Limits.Connections, Chance: chance}),

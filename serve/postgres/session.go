@@ -98,7 +98,7 @@ func (s *Server) serve(ctx, statements context.Context, conn net.Conn, place *pl
 		return
 	}
 	defer e.place.Leave()
-	defer func() { s.room.keep(e, e.asker.Account.Name, 0) }()
+	defer func() { s.room.Keep(e, e.asker.Account.Name, 0) }()
 	place.Leave()
 	signedIn()
 	_ = conn.SetDeadline(time.Time{})
@@ -317,7 +317,7 @@ func (s *session) report() {
 
 // ready says that the next statement may come.
 func (s *session) ready() error {
-	s.server.room.keep(s, s.asker.Account.Name, s.held(nil))
+	s.server.room.Keep(s, s.asker.Account.Name, s.held(nil))
 	s.report()
 	s.send(&pgproto3.ReadyForQuery{TxStatus: s.transaction.status()})
 	return s.flush()

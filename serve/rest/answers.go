@@ -64,6 +64,11 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	of, end := h.sendingOf(r.Context())
+	defer end()
+	if err := of.hold(a); err != nil {
+		return err
+	}
 	return form(w, a)
 }
 

@@ -63,6 +63,8 @@ type Options struct {
 	Log *slog.Logger
 	// Now is the machine's clock, by which lines are counted; one that stands if nil.
 	Now func() time.Time
+	// Room is what answers may take together while they are sent; nil: nothing bounds it.
+	Room *places.Room
 	// Agents makes the handler of /mcp, which asks api; nil for none. A request that it
 	// makes with the context of one that it was given is made by the same account.
 	Agents func(api http.Handler) http.Handler
@@ -89,7 +91,10 @@ func New(o Options) http.Handler {
 	if o.Agents != nil {
 		agents := o.Agents(h)
 		h.mux.Handle(agentsPath, h.signedIn(func(w http.ResponseWriter, r *http.Request) error {
-			agents.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), who{}, through(Who(r.Context()), "mcp"))))
+			agent := through(Who(r.Context()), "mcp")
+			of := &sending{room: o.Room, account: agent.Account.Name, copies: copiesOfAgents}
+			defer of.end()
+			agents.ServeHTTP(w, r.WithContext(context.WithValue(context.WithValue(r.Context(), who{}, agent), sending{}, of)))
 			return nil
 		}))
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
+	"time"
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/serve/gateway"
@@ -45,6 +47,13 @@ func (s *sessions) keep(one *session, f statement, a *discreet.Answer) (id strin
 	defer s.mu.Unlock()
 	if len(one.ids) == 0 { // it has ended in the meantime
 		return id, nil
+	}
+	for !s.room.Take(one, one.account.Name, sum(one.answers)+size) { // an account's older answers make room
+		if s.of[one.account.Name] == 0 {
+			return "", &problem.Problem{Status: http.StatusServiceUnavailable, Code: "D221", Message: "the answers that are held at all doors, or your account's, take too many bytes",
+				Why: "the owner bounds what they take together, of which each account has a share; what was charged is stored", Hint: "close what holds others, or wait, and ask again: it is free", After: time.Second}
+		}
+		s.makeRoom(one.account.Name)
 	}
 	s.ever++
 	one.answers = append(one.answers, &kept{statement: f, id: id, answer: a, size: size, number: s.ever})
@@ -98,6 +107,7 @@ func (s *sessions) makeRoom(account string) {
 func (s *sessions) drop(one *session) {
 	s.hold(one, -one.answers[0].size)
 	one.answers = slices.Delete(one.answers, 0, 1)
+	s.room.Keep(one, one.account.Name, sum(one.answers))
 }
 
 // kept returns an answer of a session, or nil.

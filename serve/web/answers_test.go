@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/places"
+	"github.com/discreet-dp/discreet/serve/problem"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -24,7 +27,7 @@ func wide(mib int) *discreet.Answer {
 // many in many sessions drops its own, the oldest first, and costs nobody else one.
 func TestAnswersAreShared(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := newSessions(func() time.Time { return now }, time.Hour, time.Hour)
+	s := newSessions(func() time.Time { return now }, time.Hour, time.Hour, nil)
 	begin := func(name string) *session {
 		t.Helper()
 		id, err := s.begin(people.Account{Name: name})
@@ -90,4 +93,39 @@ func (s *sessions) all() map[*session]bool {
 		all[one] = true
 	}
 	return all
+}
+
+// TestAnswersShareTheRoomOfAllDoors: where other doors hold much, pages keep less: an account's
+// older answers make room, and one for which there is none is refused, as free to ask again.
+func TestAnswersShareTheRoomOfAllDoors(t *testing.T) {
+	room := places.NewRoom(64 << 20)
+	s := newSessions(func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }, time.Hour, time.Hour, room)
+	id, err := s.begin(people.Account{Name: "anna"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := s.find(id)
+	if !room.Take(new(int), "other", 24<<20) { // at another door
+		t.Fatal("no room")
+	}
+	first, err := s.keep(one, statement{}, wide(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.keep(one, statement{}, wide(30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.kept(one, first) != nil || s.kept(one, second) == nil || room.Held() != 24<<20+s.held {
+		t.Errorf("%d bytes are held, of pages %d", room.Held(), s.held)
+	}
+	room.Take(new(int), "third", 2<<20)
+	var p *problem.Problem
+	if _, err := s.keep(one, statement{}, wide(31)); !errors.As(err, &p) || p.Code != "D221" || p.Status != 503 {
+		t.Errorf("an answer without room: %v", err)
+	}
+	s.end(one)
+	if room.Held() != 26<<20 {
+		t.Errorf("%d bytes are held at the end", room.Held())
+	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/places"
 )
 
 // A session is somebody who has signed in, in one browser. Its id is 256 random bits that
@@ -60,13 +62,14 @@ type sessions struct {
 
 	mu   sync.Mutex
 	byID map[digest]*session
+	room *places.Room
 	held int64            // bytes of answers that are kept
 	of   map[string]int64 // of these those of an account
 	ever int64            // how many answers were kept
 }
 
-func newSessions(now func() time.Time, idle, life time.Duration) *sessions {
-	return &sessions{now: now, idle: idle, life: life, byID: map[digest]*session{}, of: map[string]int64{}}
+func newSessions(now func() time.Time, idle, life time.Duration, room *places.Room) *sessions {
+	return &sessions{room: cmp.Or(room, places.NewRoom(2*bytesOfAll)), now: now, idle: idle, life: life, byID: map[digest]*session{}, of: map[string]int64{}}
 }
 
 // random returns 256 bits that nobody can guess, as text.

@@ -52,6 +52,7 @@ import (
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/hosts"
 	"github.com/discreet-dp/discreet/serve/internal/sparing"
+	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/problem"
 )
 
@@ -70,6 +71,9 @@ type Options struct {
 	Idle, Life time.Duration
 	// Log receives a line for each request. Discarded if nil.
 	Log *slog.Logger
+	// Room is what answers may take together at all doors, those that pages keep among them;
+	// nil: of pages alone, as much as they ever keep.
+	Room *places.Room
 }
 
 // A site is the pages of one server.
@@ -95,7 +99,7 @@ func New(o Options) (http.Handler, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Idle, o.Life = cmp.Or(o.Idle, time.Hour), cmp.Or(o.Life, 12*time.Hour)
-	s := &site{Options: o, mux: http.NewServeMux(), crossing: http.NewCrossOriginProtection(), sessions: newSessions(o.Now, o.Idle, o.Life),
+	s := &site{Options: o, mux: http.NewServeMux(), crossing: http.NewCrossOriginProtection(), sessions: newSessions(o.Now, o.Idle, o.Life, o.Room),
 		strangers: &sparing.Lines{Now: o.Now, Minute: 60}}
 	var err error
 	if s.visitors, err = newVisitors(); err != nil {

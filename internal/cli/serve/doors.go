@@ -13,26 +13,27 @@ import (
 	"github.com/discreet-dp/discreet/serve"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/mcp"
+	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/postgres"
 	"github.com/discreet-dp/discreet/serve/rest"
 	"github.com/discreet-dp/discreet/serve/web"
 )
 
 // postgres makes the door of PostgreSQL clients.
-func (s *server) postgres(g *gateway.Gateway) func(*tls.Config) (serve.Door, error) {
+func (s *server) postgres(g *gateway.Gateway, room *places.Room) func(*tls.Config) (serve.Door, error) {
 	return func(t *tls.Config) (serve.Door, error) {
 		l := s.config.Limits
 		return postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{
 			Accounts: s.accounts, Note: func(name, address string, err error) { g.SignedIn(name, "postgres", address, err) }}, TLS: t, RequireTLS: !s.config.Loopback(), Now: time.Now, Log: s.log,
-			Limits: postgres.Limits{Connections: l.Connections, Results: int64(l.Results), ResultsOfAll: int64(l.ResultsOfAll), Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}})
+			Limits: postgres.Limits{Connections: l.Connections, Results: int64(l.Results), Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}, Room: room})
 	}
 }
 
 // http makes the doors that share the HTTP port: programs, agents and, at every other
 // address, people's pages.
-func (s *server) http(g *gateway.Gateway) (http.Handler, error) {
-	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Now: time.Now, Agents: mcp.New, SignIn: s.signIn(g)})
-	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Journal: s.LedgerPath + journal.Suffix, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log})
+func (s *server) http(g *gateway.Gateway, room *places.Room) (http.Handler, error) {
+	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Now: time.Now, Room: room, Agents: mcp.New, SignIn: s.signIn(g)})
+	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Journal: s.LedgerPath + journal.Suffix, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log, Room: room})
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/serve"
 	"github.com/discreet-dp/discreet/serve/gateway"
+	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/traces"
 )
 
@@ -131,11 +132,12 @@ func (s *server) run(ctx context.Context, check bool) error {
 		}
 		return err
 	}
-	doors, err := s.http(gate)
+	room := places.NewRoom(int64(s.config.Limits.ResultsOfAll))
+	doors, err := s.http(gate, room)
 	if err != nil {
 		return errors.Join(err, ports.Close())
 	}
-	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(gate), HTTP: doors, Metrics: s.metrics, MaySeeMetrics: mayOperate(s.signIn(gate)), ReadyFile: s.readyFile,
+	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(gate, room), HTTP: doors, Metrics: s.metrics, MaySeeMetrics: mayOperate(s.signIn(gate)), ReadyFile: s.readyFile,
 		Ready: func(ctx context.Context) error { _, err := gate.Budget(ctx, gateway.Asker{}); return err }, Reload: hangup, Now: time.Now, Again: func(ctx context.Context) { s.reload(ctx, gate) }, Log: s.log,
 		Started: func(at serve.Addresses) {
 			if s.demo != nil {
