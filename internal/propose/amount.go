@@ -16,7 +16,7 @@ import (
 var symbols = []string{"US$", "R$", "EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK", "DKK", "PLN", "CZK", "Fr.", "kr.", "kr", "Kč", "zł", "$", "€", "£", "¥", "₹", "₽", "₺", "₩", "%"}
 
 // amounts says how a column of texts such as $1,200.50 or 12,5 % is read as numbers: by an
-// expression over its text. It says nothing of a column that is not so in all of its rows.
+// expression over its text. It says nothing of a column that is not so in nearly all rows.
 func amounts(c *column, rows [][]string, i int) {
 	var values []string
 	for _, row := range rows {
@@ -24,16 +24,13 @@ func amounts(c *column, rows [][]string, i int) {
 			values = append(values, row[i])
 		}
 	}
-	symbol := ""
-	for _, s := range symbols {
-		if len(values) > 0 && strings.Contains(values[0], s) {
-			symbol = s
-			break
-		}
-	}
-	if symbol == "" {
+	i = slices.IndexFunc(symbols, func(s string) bool { // the first values show it, or not enough do
+		return slices.ContainsFunc(values[:min(len(values), 10)], func(v string) bool { return strings.Contains(v, s) })
+	})
+	if i < 0 {
 		return
 	}
+	symbol := symbols[i]
 	for _, m := range numberForms {
 		marked := func(v string) bool { return strings.Contains(v, m.thousands) }
 		if !slices.ContainsFunc(values, marked) {
@@ -47,28 +44,39 @@ func amounts(c *column, rows [][]string, i int) {
 	}
 }
 
-// holdsAmounts reports whether all values are numbers in a form beside a symbol, which one
+// holdsAmounts reports whether the values are numbers in a form beside a symbol, which one
 // or the other may lack, and whether one has more than two digits of a fraction.
 func holdsAmounts(values []string, symbol string, form *notation.Form) (precise, all bool) {
-	number := sqltype.Of(sqltype.Double)
+	not := 0
 	for _, v := range values {
-		sign := ""
-		if rest, is := strings.CutPrefix(v, "-"); is { // -$5
-			sign, v = "-", rest
+		text, ok := beside(v, symbol, form)
+		if !ok {
+			if not++; not > len(values)/unread {
+				return false, false
+			}
+			continue
 		}
-		before, after, has := strings.Cut(v, symbol)
-		before, after = strings.TrimSpace(before), strings.TrimSpace(after)
-		if has && before != "" && after != "" || strings.Contains(before+after, symbol) {
-			return false, false
-		}
-		text := form.Canonical(nil, []byte(sign+before+after), number)
-		if _, err := sqltype.ParseValue(number, string(text)); err != nil {
-			return false, false
-		}
-		_, fraction, _ := strings.Cut(string(text), ".")
+		_, fraction, _ := strings.Cut(text, ".")
 		precise = precise || len(fraction) > 2
 	}
 	return precise, true
+}
+
+// beside is the number beside a symbol, as SQL writes it.
+func beside(v, symbol string, form *notation.Form) (text string, ok bool) {
+	sign := ""
+	if rest, is := strings.CutPrefix(v, "-"); is { // -$5
+		sign, v = "-", rest
+	}
+	before, after, has := strings.Cut(v, symbol)
+	before, after = strings.TrimSpace(before), strings.TrimSpace(after)
+	if has && before != "" && after != "" || strings.Contains(before+after, symbol) {
+		return "", false
+	}
+	number := sqltype.Of(sqltype.Double)
+	text = string(form.Canonical(nil, []byte(sign+before+after), number))
+	_, err := sqltype.ParseValue(number, text)
+	return text, err == nil
 }
 
 // amount derives the numbers of a column from its texts.

@@ -76,3 +76,28 @@ func TestUnitsByTheirNames(t *testing.T) {
 		}
 	}
 }
+
+// One value in more than a hundred that nobody can read makes no text of a column; more do.
+func TestMessyColumns(t *testing.T) {
+	text := "customer;on;paid;fee;mixed;odd\n"
+	for i := range 400 {
+		on, paid, fee, mixed, odd := fmt.Sprintf("%02d.01.2024", i%28+1), fmt.Sprintf("1.%03d,5", i), fmt.Sprintf("%d,25 €", i), fmt.Sprint(i), fmt.Sprint(i)
+		switch i % 200 {
+		case 7:
+			on, paid, fee = "31.02.2024", "k.A.", "gratis"
+		case 8:
+			paid, mixed = "siehe Brief", "1.5"
+		}
+		if i%50 == 3 {
+			odd = "A12"
+		}
+		text += fmt.Sprintf("c%d;%s;%s;%s;%s;%s\n", i%9, on, paid, fee, mixed, odd)
+	}
+	proposal := proposalFor(t, text+"c1;01.02.\n") // a line that was cut
+	for _, want := range []string{`date = "DD.MM.YYYY?"`, `decimal = ",?"`, `thousands = ".?"`, `null = ["", "k.A."]`, `on = { type = "date?",`, `paid = { type = "double?",`,
+		`fee = { type = "decimal(18,2)?", is = "trim(replace(replace(fee, '€', ''), ',', '.'))::decimal(18,2)"`, `odd = { type = "text?" }`} {
+		if !strings.Contains(proposal, "\n"+want) {
+			t.Errorf("want %s in\n%s", want, proposal)
+		}
+	}
+}

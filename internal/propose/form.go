@@ -139,7 +139,7 @@ var timeForms = []string{" HH24:MI:SS", " HH24:MI", `"T"HH24:MI:SS`, `"T"HH24:MI
 // way in which most of them are numbers, or dates. It returns what is to be said of it.
 func inner(f *notation.Form, rows [][]string) (said map[string]string) {
 	said = map[string]string{}
-	most, also := 0, 0
+	most, also := 0.0, 0
 	for _, m := range numberForms {
 		try := notation.Form{Decimal: m.decimal, Thousands: m.thousands}
 		switch n := holding(rows, sqltype.Of(sqltype.Double), &try); {
@@ -198,8 +198,13 @@ func likeliest(rows [][]string, t sqltype.Type, patterns []string, form func(not
 	return best, twice
 }
 
-// holding counts the columns all of whose values are of a type in a notation.
-func holding(rows [][]string, t sqltype.Type, f *notation.Form) (n int) {
+// A column is of a type or a form that all its values are of but for one in so many, which
+// nobody could read: the 31st of February, a word among numbers. discreet check counts them.
+const unread = 100
+
+// holding counts the columns whose values are of a type in a notation: each as 1, or less
+// by the share of its values that are not.
+func holding(rows [][]string, t sqltype.Type, f *notation.Form) (n float64) {
 	width := 0
 	for _, row := range rows {
 		width = max(width, len(row))
@@ -207,19 +212,21 @@ func holding(rows [][]string, t sqltype.Type, f *notation.Form) (n int) {
 	var text []byte
 column:
 	for i := range width {
-		values := 0
+		values, not := 0, 0
 		for _, row := range rows {
 			if i >= len(row) || missing[strings.ToLower(row[i])] {
 				continue
 			}
+			values++
 			text = f.Canonical(text[:0], []byte(row[i]), t)
 			if _, err := sqltype.ParseValue(t, string(text)); err != nil {
-				continue column
+				if not++; not > len(rows)/unread {
+					continue column
+				}
 			}
-			values++
 		}
-		if values > 0 {
-			n++
+		if values > 0 && not <= values/unread {
+			n += 1 - float64(not)/float64(values)
 		}
 	}
 	return n

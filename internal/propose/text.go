@@ -90,7 +90,7 @@ func isRecord(header []string, guesses []guess, form *notation.Form) bool {
 			continue
 		}
 		first := guess{}
-		if first.written(header[i], form); missing[strings.ToLower(header[i])] || first.ruled[slices.Index(guessed[:], kind)] {
+		if first.written(header[i], form); missing[strings.ToLower(header[i])] || first.not[slices.Index(guessed[:], kind)] > 0 {
 			return false
 		}
 		typed++
@@ -100,7 +100,8 @@ func isRecord(header []string, guesses []guess, form *notation.Form) bool {
 
 // missing are the ways in which files write that there is no value.
 var missing = map[string]bool{"": true, "na": true, "n/a": true, "nan": true, "null": true, "none": true,
-	"-": true, "--": true, ".": true, "#n/a": true, `\n`: true}
+	"-": true, "--": true, ".": true, "#n/a": true, `\n`: true, "n.a.": true, "#nv": true, "(null)": true,
+	"k.a.": true, "k. a.": true}
 
 // readJSONLines takes the keys of the first records, in their order.
 func readJSONLines(ctx context.Context, path string) ([]column, error) {
@@ -158,12 +159,12 @@ func members(line []byte) (all []member) {
 	return all
 }
 
-// A guess narrows a column's type down by the values it is shown: the first
-// type of the list that holds all of them.
+// A guess narrows a column's type down by the values it is shown: the first type of the list
+// that holds all of them, else the one that holds most, if few are left.
 type guess struct {
 	name   string
-	ruled  [len(guessed)]bool // out
-	values bool
+	not    [len(guessed)]int // values that are not of a type
+	values int
 	nested bool
 }
 
@@ -174,14 +175,16 @@ func (g *guess) text(s string) { g.written(s, &notation.Form{}) }
 
 // written shows a value that is written in a form.
 func (g *guess) written(s string, f *notation.Form) {
-	g.values = true
+	g.values++
 	for i, kind := range guessed {
-		if g.ruled[i] {
+		if g.not[i] > sample/unread {
 			continue
 		}
 		_, err := sqltype.ParseValue(sqltype.Of(kind), string(f.Canonical(nil, []byte(s), sqltype.Of(kind))))
 		words := strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
-		g.ruled[i] = err != nil && kind != sqltype.Text || kind == sqltype.Boolean && !words
+		if err != nil && kind != sqltype.Text || kind == sqltype.Boolean && !words {
+			g.not[i]++
+		}
 	}
 }
 
@@ -195,20 +198,26 @@ func (g *guess) json(raw json.RawMessage) {
 	case raw[0] == '"' && json.Unmarshal(raw, &s) == nil:
 		g.text(s)
 		// A string of digits is text: JSON has numbers of its own.
-		g.ruled[0], g.ruled[1], g.ruled[2] = true, true, true
+		for i := range 3 {
+			g.not[i] = sample
+		}
 	default:
 		g.text(string(raw))
 	}
 }
 
-// kind is the first type that holds all values; text of a column without any.
+// kind is the type that is guessed; text of a column without any values.
 func (g *guess) kind() sqltype.Kind {
+	best := -1
 	for i, kind := range guessed {
-		if g.values && !g.ruled[i] {
-			return kind
+		if kind != sqltype.Text && g.values > 0 && g.not[i] <= g.values/unread && (best < 0 || g.not[i] < g.not[best]) {
+			best = i
 		}
 	}
-	return sqltype.Text
+	if best < 0 {
+		return sqltype.Text
+	}
+	return guessed[best]
 }
 
 func columns(guesses []guess) []column {
