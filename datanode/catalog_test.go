@@ -100,7 +100,7 @@ func TestCatalogTable(t *testing.T) {
 	if err := node.Transform("visits", 1, func(r []float64) []float64 { return r }); err == nil {
 		t.Error("transformed")
 	}
-	// What the ledger has paid for, another budget of other data need not.
+	// The ledger paid for answers about the former data. A new budget for other data does not pay for them again.
 	other := pureBudget("other", "1")
 	if err := node.Set("visits", Number(1)); err != nil {
 		t.Fatal(err)

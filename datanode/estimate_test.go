@@ -21,7 +21,7 @@ func TestSamplePlans(t *testing.T) {
 				t.Errorf("gamma %v: ρ = %v needs %v samples", v.Gamma, rho, m)
 			}
 		}
-		// So many samples give that γ again, and the best ρ for them no larger one.
+		// Asked what so many samples are good for, it finds the same γ, or a smaller one.
 		back, err := planSamples(0, e.Samples)
 		if err != nil || back.Gamma > v.Gamma || back.Gamma < 0.99*v.Gamma {
 			t.Errorf("%d samples: %+v, %v", e.Samples, back, err)
@@ -45,10 +45,9 @@ func mean(x []float64) []float64 {
 	return []float64{s / float64(len(x))}
 }
 
-// The largest of 1305 distances |X−Y|/n of normal numbers. It lies between 3.2 and 9
-// standard deviations of X−Y but with probability 1e-15 or less: beyond 9 one lies with
-// 1e-18, below 3.2 all with (1−0.00137)^1305 = 0.166, so that only 2.2 is asserted:
-// (1−0.0278)^1305 < 1e-15.
+// The estimate is the largest of 1305 distances |X−Y|/n of normal numbers. In standard
+// deviations of X−Y it is asserted to lie between 2.2 and 9. A single distance exceeds 9
+// with probability 1e-18, and all lie below 2.2 with (1−0.0278)^1305 < 1e-15.
 func TestEstimate(t *testing.T) {
 	o := EstimateOptions{Query: mean, Norm: L1Norm, Oracle: Normal{170, 10}, Records: 20, Gamma: 0.05}
 	e, err := EstimateSensitivity(noise.System(), o)
