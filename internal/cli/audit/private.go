@@ -56,7 +56,7 @@ func (a *auditing) secrets(ctx context.Context) ([]bool, error) {
 	t, ok := a.Catalog.Table(a.table)
 	switch {
 	case !ok:
-		return nil, diagnostic.New("D131", diagnostic.Span{}, "the catalog has no table %q", a.table)
+		return nil, a.NoTable("D131", a.table)
 	case t.Public:
 		return nil, diagnostic.New("D131", diagnostic.Span{}, "table %q is public: it has no units to protect", t.Name)
 	}

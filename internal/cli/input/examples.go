@@ -121,15 +121,7 @@ func (e *Examples) Open(w *workplace.Workplace) error {
 	}
 	t, ok := w.Catalog.Table(e.Table)
 	if !ok {
-		var names []string
-		for _, t := range w.Catalog.Tables {
-			names = append(names, t.Name)
-		}
-		d := diagnostic.New("D160", diagnostic.Span{}, "the catalog has no table %q", e.Table)
-		if near := diagnostic.Nearest(e.Table, names); near != "" {
-			return d.Try("did you mean %s?", near)
-		}
-		return d.Try("it has %s", strings.Join(names, ", "))
+		return w.NoTable("D160", e.Table)
 	}
 	e.Declared, e.Public = t, t.Public
 	return nil

@@ -239,6 +239,9 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 	}
 	code := sha256.Sum256(identity)
 	m.options.Code = hex.EncodeToString(code[:])
+	if _, ok := w.Catalog.Table(m.options.Of); !ok {
+		return nil, w.NoTable("D146", m.options.Of)
+	}
 	if w.Catalog, err = w.Catalog.Map(m.options); err != nil {
 		return nil, diagnostic.New("D146", diagnostic.Span{}, "the table cannot be mapped in this way: %v", err)
 	}
