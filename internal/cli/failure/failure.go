@@ -53,7 +53,9 @@ func Finish(t *terminal.Terminal, ctx context.Context, err error) int {
 		_ = t.WriteJSON(errorJSON(all)) // an error here cannot be reported
 	} else {
 		for _, d := range all {
-			writeDiagnostic(t, d)
+			if d.write != nil {
+				writeDiagnostic(t, d)
+			}
 		}
 	}
 	return diagnostic.ExitOf(all[0].code)
@@ -63,7 +65,7 @@ func Finish(t *terminal.Terminal, ctx context.Context, err error) int {
 type failed struct {
 	code  string
 	json  any
-	write func(io.Writer) error
+	write func(io.Writer) error // nil where another says it, too
 }
 
 // diagnose gives every error the one form.
@@ -82,7 +84,7 @@ func diagnose(err error) []failed {
 		for _, d := range problems {
 			all = append(all, diagnosed(d))
 		}
-		return all
+		return gather(all, problems)
 	case errors.As(err, &load):
 		return loadProblems(load)
 	case errors.As(err, &exhausted):
