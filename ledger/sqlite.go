@@ -37,7 +37,7 @@ func newFile(path, anchor string) (*file, error) {
 func (f *file) String() string { return f.named }
 
 func (f *file) claim() error {
-	made, err := custody.New(f.path)
+	made, err := custody.New(f.named) // a failure shows the name that was given
 	if errors.Is(err, fs.ErrExist) {
 		return ErrExists
 	} else if err != nil {
