@@ -32,7 +32,7 @@ import (
 func commands() []*command.Command {
 	all := []*command.Command{
 		query.Demo(), owner.Init(), owner.Check(), owner.Ledger(), accounts.User(), accounts.Approval(),
-		query.Tables(), query.Explain(), query.Command(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
+		query.Tables(), query.Explain(), query.Command(), query.Shell(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
 		serve.Command(), agent.Command(), cluster.Command(process.Profile(), multiparty.Profile(), coordinator.Profile()), shuffle.Command(), multiparty.Command(), federated.Command(),

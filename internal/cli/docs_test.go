@@ -42,7 +42,7 @@ var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows; that of discreet verify without its seconds and the numbers of
 // its counterexamples. All else is compared as it is.
-var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
+var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/people.md", "docs/operate.md", "docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn.md", "docs/learn/adult.md", "docs/learn/mnist.md", "docs/learn/pate.md", "docs/collect/local.md", "docs/collect/gap.md", "docs/collect/multiparty.md", "docs/collect/shuffle.md", "docs/collect/federated.md", "docs/collect/models.md"}
 
 // executedPages adds the pages of mechanisms, one each.

@@ -40,7 +40,11 @@ func Process() int {
 	// A reader that goes away is an error of a write. It must not end a command that has
 	// just paid for its answer.
 	signal.Ignore(syscall.SIGPIPE)
-	return Main(wall.Interruptible(behind), os.Args[1:], os.Stdin, os.Stdout, talk)
+	until := wall.Interruptible
+	if len(os.Args) > 1 && os.Args[1] == "shell" && terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stdout) { // an interrupt ends a statement there
+		until = wall.Terminable
+	}
+	return Main(until(behind), os.Args[1:], os.Stdin, os.Stdout, talk)
 }
 
 // Main runs one command line and returns its exit code. Data goes to out, talk

@@ -24,8 +24,8 @@ type screen struct {
 	shown    chan string // once it is closed
 }
 
-// newScreen opens a pseudo-terminal.
-func newScreen(t *testing.T, columns uint16) *screen {
+// openTerminal opens a pseudo-terminal: what is typed and shown, and the program's side.
+func openTerminal(t *testing.T, columns uint16) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -36,10 +36,16 @@ func newScreen(t *testing.T, columns uint16) *screen {
 	if err := errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})); err != nil {
 		t.Fatal(err)
 	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
+	if slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
+	return master, slave
+}
+
+// newScreen opens a pseudo-terminal that is only looked at.
+func newScreen(t *testing.T, columns uint16) *screen {
+	t.Helper()
+	master, slave := openTerminal(t, columns)
 	s := &screen{slave, make(chan string, 1)}
 	go func() {
 		defer master.Close()

@@ -69,14 +69,25 @@ func shutEnvironment() {
 	}
 }
 
+// Terminable returns a context that ends at a request to terminate, for a command that has its own
+// use of interrupts: those, and quit signals, do nothing by themselves.
+func Terminable(bool) context.Context {
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGQUIT)
+	return until(syscall.SIGTERM)
+}
+
 // Interruptible returns a context that ends at an interrupt. A second one ends the process
 // at once: by then, what was charged is on disk.
 func Interruptible(wall bool) context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if wall {
 		signals = append(signals, syscall.SIGQUIT)
 	}
+	return until(signals...)
+}
+
+func until(signals ...os.Signal) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
 	came := make(chan os.Signal, 2)
 	signal.Notify(came, signals...)
 	go func() {

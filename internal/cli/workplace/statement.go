@@ -29,6 +29,11 @@ type Statement struct {
 // Define defines the flags of a statement and its cost.
 func (s *Statement) Define(fs *flag.FlagSet) {
 	fs.StringVar(&s.File, "f", "", "read the statement from `FILE` (- for standard input)")
+	s.DefineSpend(fs)
+}
+
+// DefineSpend defines the flags of what a statement costs.
+func (s *Statement) DefineSpend(fs *flag.FlagSet) {
 	fs.Func("epsilon", "spend `E`: pure, or approximate with --delta", Amount(&s.Spend.Epsilon, privacy.ParseEpsilon))
 	fs.Func("delta", "spend `D` too; with --rho for groups that are privately selected", Amount(&s.Spend.Delta, privacy.ParseDelta))
 	fs.Func("rho", "spend `R` of zero-concentrated differential privacy", Amount(&s.Spend.Rho, privacy.ParseRho))
