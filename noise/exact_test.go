@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -295,4 +297,47 @@ func reverse64(x uint64) (y uint64) {
 		y, x = y<<1|x&1, x>>1
 	}
 	return y
+}
+
+// Bernoulli decides by bounds of its probability's first digits what the exact comparison, digit by
+// digit, decides: of words at, just below and just above those digits, and of any others. Bounds that
+// were one digit too tight would differ at these.
+func TestFirstDigits(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	random := func(n uint) *big.Int {
+		x := new(big.Int)
+		for range (n + 63) / 64 {
+			x.Or(x.Lsh(x, 64), new(big.Int).SetUint64(r.Uint64()))
+		}
+		return x.And(x, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), n), big.NewInt(1)))
+	}
+	for range 4000 {
+		size := 1 + r.UintN(300)
+		den := random(size)
+		den.SetBit(den, int(size-1), 1)
+		if r.IntN(3) == 0 { // a power of two
+			den.SetInt64(0).SetBit(den, int(size-1), 1)
+		}
+		num := random(1 + r.UintN(size))
+		switch r.IntN(6) {
+		case 0: // near 1
+			num.Sub(den, random(1+r.UintN(4)))
+		case 1: // near 0
+			num = random(1 + r.UintN(4))
+		}
+		p := new(big.Rat).SetFrac(num, den)
+		if p.Sign() < 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
+			continue
+		}
+		at := new(big.Int).Lsh(p.Num(), 64)
+		digits := at.Quo(at, p.Denom()).Uint64()
+		for _, w := range []uint64{digits - 1, digits, digits + 1, digits + 2, 0, 1, math.MaxUint64, r.Uint64(), r.Uint64()} {
+			words := []uint64{bits.Reverse64(w), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}
+			got, err := Bernoulli(&script{words}, p)
+			want, wantErr := (&Stream{source: &script{words}}).bernoulli(p.Num(), p.Denom())
+			if got != want || (err == nil) != (wantErr == nil) {
+				t.Fatalf("p = %v, digits %x and %x: %v %v, and not %v %v", p, w, words[1:], got, err, want, wantErr)
+			}
+		}
+	}
 }
