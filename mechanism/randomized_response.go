@@ -109,7 +109,11 @@ func (r *RandomizedResponse) Truth() *big.Rat { return new(big.Rat).Set(r.told.h
 // The true answer is told with probability p−q, and otherwise one of all k at
 // random: p − q + k·q·(1/k) = p. Everything is drawn in any case.
 func (r *RandomizedResponse) Respond(bits noise.Bits, answer int) (int, error) {
-	said, err := r.say(noise.NewStream(bits), answer)
+	stream, ok := bits.(*noise.Stream)
+	if !ok {
+		stream = noise.NewStream(bits)
+	}
+	said, err := r.say(stream, answer)
 	if err != nil {
 		return 0, fmt.Errorf("randomize response: %w", err)
 	}
