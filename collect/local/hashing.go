@@ -144,18 +144,13 @@ func responseLaw(coins Report, g *grr, value int) iter.Seq2[Report, *big.Rat] {
 
 func (o *olh) counter() counter { return &tallies{counts: make([]uint64, o.k), vote: o.vote} }
 
-// vote counts the values of the bucket. The image of the next value is a more, so that a
-// value costs an addition and two comparisons, without a branch.
+// vote counts the values of the bucket, and looks at no other value but those before the first.
 func (o *olh) vote(r Report, counts []uint64) {
 	first := o.hash.start(r[2])
 	width := o.hash.start(r[2]+1) - first
-	modulus, step, image := o.hash.prime, r[0], r[1]
-	for i := range counts {
-		_, inside := bits.Sub64(image-first, width, 0)
-		counts[i] += inside
-		next, below := bits.Sub64(image+step, modulus, 0)
-		image = next + modulus&-below
-	}
+	at, borrow := bits.Sub64(r[1], first, 0)
+	at += o.hash.prime & -borrow
+	visit(o.hash.prime, r[0], at, width, counts)
 }
 
 func (o *olh) parameters(d *Description) {
