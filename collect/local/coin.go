@@ -59,13 +59,10 @@ func (c *chance) lanes(s *noise.Stream) (uint64, error) {
 	return ones, nil
 }
 
-// one returns true with probability p.
-func (c *chance) one(s *noise.Stream) (bool, error) { return falls(s, c.digits[:]) }
-
-// falls returns true with the probability whose binary digits these words are. It draws a uniform
-// real number, 64 digits at a time, and compares.
-func falls(s *noise.Stream, digits []uint64) (bool, error) {
-	for _, d := range digits {
+// one returns true with probability p. It draws a uniform real number, 64 digits at a time, and
+// compares.
+func (c *chance) one(s *noise.Stream) (bool, error) {
+	for _, d := range c.digits {
 		w, err := s.Uint64()
 		if err != nil {
 			return false, err

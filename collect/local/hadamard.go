@@ -17,17 +17,11 @@ import (
 // by naming its entry, the true one's with probability p = e^ε/(e^ε+1), another's with 1/2.
 type hadamard struct {
 	k, size int
-	p       *big.Rat
+	bitResponse
 }
 
 func newHadamard(k int, e privacy.Epsilon) *hadamard {
-	return &hadamard{k, roundedSize(k), keep(e)}
-}
-
-// keep is e^ε/(e^ε+1), rounded down.
-func keep(e privacy.Epsilon) *big.Rat {
-	odds := exp(e, one()).Lo()
-	return down(over(odds, plus(odds, one())))
+	return &hadamard{k, roundedSize(k), newBitResponse(e)}
 }
 
 // roundedSize is the least power of two that is at least n.
@@ -38,48 +32,24 @@ func entry(row, column uint64) uint64 { return uint64(bits.OnesCount64(row&colum
 
 func (h *hadamard) form() form       { return form{coins: []uint64{uint64(h.size)}, numbers: []uint64{2}} }
 func (h *hadamard) channel() channel { return plainChannel(h.p, half()) }
-func (h *hadamard) ratio() *big.Rat  { return over(h.p, not(h.p)) }
 
 func (h *hadamard) reply(s *noise.Stream, r Report, value int) (Report, error) {
 	bit, err := h.tell(s, int(entry(uint64(value), r[0])))
 	return append(r, uint64(bit)), err
 }
 
-// tell tells a bit truly with probability p.
-//
-//dp:adjacent |bit| <= 1
-//dp:requires (bit == 0 || bit == 1) && h.p < 1 && 1 < 2*h.p
-//dp:cost math.Log(h.p/(1-h.p))
-func (h *hadamard) tell(s *noise.Stream, bit int) (int, error) {
-	truth, err := noise.Bernoulli(s, h.p)
-	if err != nil {
-		return 0, err
-	}
-	if truth {
-		return bit, nil
-	}
-	return 1 - bit, nil
-}
-
 func (h *hadamard) law(coins Report, value int) iter.Seq2[Report, *big.Rat] {
-	return bitResponse(coins, entry(uint64(value), coins[0]), h.p)
-}
-
-// bitResponse is the law of a bit that is told with probability p.
-func bitResponse(coins Report, bit uint64, p *big.Rat) iter.Seq2[Report, *big.Rat] {
-	return func(yield func(Report, *big.Rat) bool) {
-		_ = yield(append(append(Report{}, coins...), bit), p) &&
-			yield(append(append(Report{}, coins...), bit^1), not(p))
-	}
+	return bitLaws(coins, entry(uint64(value), coins[0]), h.p)
 }
 
 // A spectrum adds up the signs that were told of each coefficient. Of it all values' scores
 // are one transform.
 type spectrum struct {
-	k, skip int // the row of value 0 is skip
-	sums    []float64
-	n       float64
-	point   bool // a report is a column, and says that its entry is 1
+	k     int
+	odd   bool // the row of value v is 2v+1, and not v
+	sums  []float64
+	n     float64
+	point bool // a report is a column, and says that its entry is 1
 }
 
 func (h *hadamard) counter() counter { return &spectrum{k: h.k, sums: make([]float64, h.size)} }
@@ -99,7 +69,11 @@ func (s *spectrum) scores() []float64 {
 	transform(all)
 	out := make([]float64, s.k)
 	for v := range out {
-		out[v] = (s.n + all[v+s.skip]) / 2
+		row := v
+		if s.odd {
+			row = 2*v + 1
+		}
+		out[v] = (s.n + all[row]) / 2
 	}
 	return out
 }
@@ -130,30 +104,28 @@ func (h *hadamard) parameters(d *Description) {
 }
 
 // hadamardResponse tells a column in which the value's row of the matrix is 1, with probability
-// p, or one in which it is −1 (Acharya, Sun and Zhang 2019, for one block). Rows begin with the
-// second, whose entries are half and half.
+// p, or one in which it is −1 (Acharya, Sun and Zhang 2019, for one block). Rows are odd, so that
+// half of the entries of each are 1, and columns 2j and 2j+1 differ in every row.
+//
+// A column is drawn without the value, and of a pair the one is told whose entry the response says:
+// the pair is a public coin, and all that the value decides is one bit.
 type hadamardResponse struct{ hadamard }
 
 func newHadamardResponse(k int, e privacy.Epsilon) *hadamardResponse {
-	return &hadamardResponse{hadamard{k, roundedSize(k + 1), keep(e)}}
+	return &hadamardResponse{hadamard{k, 2 * roundedSize(k), newBitResponse(e)}}
 }
+
+func oddRow(value int) uint64 { return 2*uint64(value) + 1 }
 
 func (h *hadamardResponse) form() form { return form{numbers: []uint64{uint64(h.size)}} }
 
 func (h *hadamardResponse) reply(s *noise.Stream, r Report, value int) (Report, error) {
-	truth, err := noise.Bernoulli(s, h.p)
+	pair, err := s.Below(uint64(h.size / 2))
 	if err != nil {
 		return nil, err
 	}
-	column, err := s.Below(uint64(h.size))
-	row, want := uint64(value+1), uint64(1)
-	if truth {
-		want = 0
-	}
-	if entry(row, column) != want {
-		column ^= row & -row // changes the entry, and maps the ones to the others one to one
-	}
-	return append(r, column), err
+	second, err := h.tell(s, int(entry(oddRow(value), 2*pair))) // the entry of 2·pair is 1, or that of the other
+	return append(r, 2*pair+uint64(second)), err
 }
 
 func (h *hadamardResponse) law(_ Report, value int) iter.Seq2[Report, *big.Rat] {
@@ -161,7 +133,7 @@ func (h *hadamardResponse) law(_ Report, value int) iter.Seq2[Report, *big.Rat] 
 	return func(yield func(Report, *big.Rat) bool) {
 		for y := range uint64(h.size) {
 			p := in
-			if entry(uint64(value+1), y) == 1 {
+			if entry(oddRow(value), y) == 1 {
 				p = out
 			}
 			if !yield(Report{y}, p) {
@@ -172,5 +144,5 @@ func (h *hadamardResponse) law(_ Report, value int) iter.Seq2[Report, *big.Rat] 
 }
 
 func (h *hadamardResponse) counter() counter {
-	return &spectrum{k: h.k, skip: 1, point: true, sums: make([]float64, h.size)}
+	return &spectrum{k: h.k, odd: true, point: true, sums: make([]float64, h.size)}
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/noise"
@@ -49,8 +50,11 @@ func (h *hybrid) check(r Report) error {
 
 // also is the position of Duchi that is nearest to one of piecewise.
 func (h *hybrid) also(position uint64) uint64 {
-	x := over(times(ofCount(position), ofCount(numberSteps)), ofCount(h.steps()))
-	return numeric.Floor(x.Add(x, half())).Uint64()
+	steps := h.steps()
+	hi, lo := bits.Mul64(position, 2*numberSteps)
+	lo, carry := bits.Add64(lo, steps, 0)
+	nearest, _ := bits.Div64(hi+carry, lo, 2*steps)
+	return nearest
 }
 
 func (h *hybrid) reply(s *noise.Stream, r Report, position uint64) (Report, error) {

@@ -71,29 +71,43 @@ func TestNumberLaws(t *testing.T) {
 	}
 	// A Duchi that tells extremes for sure.
 	d := newDuchi(eps("1"))
-	d.c = over(plus(d.c, half()), whole(2))
+	d.p = over(plus(d.p, one()), whole(2))
 	law := func(c Report, v int) func(func(Report, *big.Rat) bool) { return d.law(c, uint64(v)*numberSteps) }
 	if _, err := exceeds(2, eps("1"), nil, law); err == nil {
 		t.Error("a Duchi of more than epsilon passes")
 	}
 }
 
-// What is drawn is the probability of the law, to its last digit.
-func TestDuchiDigits(t *testing.T) {
+// The law is that of Duchi, 1/2 + t(p − 1/2), and a coin that rounds the number does so at its very
+// position: one that were off by one is seen.
+func TestDuchiRounds(t *testing.T) {
 	for _, epsilon := range []string{"0.01", "1", "20"} {
 		d := newDuchi(eps(epsilon))
-		for _, position := range []uint64{0, 1, 12345, numberSteps/2 - 1, numberSteps / 2, numberSteps/2 + 1, numberSteps - 7, numberSteps} {
-			sum, place := new(big.Rat), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 64))
-			scale := one()
-			for _, w := range d.digits(position) {
-				scale.Mul(scale, place)
-				sum.Add(sum, times(ofCount(w), scale))
+		for _, position := range []uint64{1, 12345, numberSteps/2 - 1, numberSteps / 2, numberSteps/2 + 1, numberSteps - 7, numberSteps - 1} {
+			number := minus(over(ofCount(position), whole(numberSteps/2)), one())
+			if want := plus(half(), times(number, minus(d.p, half()))); d.yes(position).Cmp(want) != 0 {
+				t.Errorf("epsilon %s, position %d: %v, want %v", epsilon, position, d.yes(position), want)
 			}
-			if sum.Cmp(d.yes(position)) != 0 {
-				t.Errorf("epsilon %s, position %d: %v, want %v", epsilon, position, sum, d.yes(position))
+			for coin, want := range map[uint64]uint64{0: 1, position - 1: 1, position: 0, numberSteps - 1: 0} {
+				r := must(d.reply(noise.NewStream(&words{coin}), nil, position)) // what follows the coin is below p
+				if r[0] != want {
+					t.Errorf("epsilon %s, position %d, coin %d: %d", epsilon, position, coin, r[0])
+				}
 			}
 		}
 	}
+}
+
+// words are given one by one, and zeros after them.
+type words []uint64
+
+func (w *words) Uint64() (uint64, error) {
+	if len(*w) == 0 {
+		return 0, nil
+	}
+	x := (*w)[0]
+	*w = (*w)[1:]
+	return x, nil
 }
 
 func TestNumberVectors(t *testing.T) {

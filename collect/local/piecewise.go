@@ -36,7 +36,7 @@ func (w window) values() (base, slope float64) {
 	return near(minus(over(minus(new(big.Rat), a), times(b, half)), one())), near(over(one(), times(b, half)))
 }
 
-func (p *piecewise) form() form    { return form{numbers: []uint64{p.cells}} }
+func (p *piecewise) form() form    { return form{numbers: []uint64{uint64(p.cells)}} }
 func (p *piecewise) steps() uint64 { return p.positions() }
 
 func (p *piecewise) reply(s *noise.Stream, r Report, position uint64) (Report, error) {

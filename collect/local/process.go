@@ -140,7 +140,7 @@ func (t *Tally) IteratedBayes() ([]float64, error) {
 		in := near(kernel.p) / float64(kernel.size/2)
 		out := near(not(kernel.p)) / float64(kernel.size/2)
 		return IteratedBayes(t.counter.(*spectrum).sums, k, func(y, v int) float64 {
-			if entry(uint64(v+1), uint64(y)) == 0 {
+			if entry(oddRow(v), uint64(y)) == 0 {
 				return in
 			}
 			return out

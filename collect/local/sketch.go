@@ -33,7 +33,7 @@ func newSketch(o FrequencyOptions) (kernel, error) {
 		return [2][]float64{least, most}
 	})
 	if o.Protocol == HCMS {
-		return &hadamardSketch{s, hadamard{k: o.Values, size: columns, p: keep(o.Epsilon)}}, nil
+		return &hadamardSketch{s, hadamard{k: o.Values, size: columns, bitResponse: newBitResponse(o.Epsilon)}}, nil
 	}
 	s.bits = newUnary(SUE, columns, o.Epsilon)
 	return &s, nil
@@ -117,7 +117,7 @@ func (c *hadamardSketch) reply(s *noise.Stream, r Report, value int) (Report, er
 }
 
 func (c *hadamardSketch) law(coins Report, value int) iter.Seq2[Report, *big.Rat] {
-	return bitResponse(coins, entry(uint64(c.family.bucket(int(coins[0]), value)), coins[1]), c.bit.p)
+	return bitLaws(coins, entry(uint64(c.family.bucket(int(coins[0]), value)), coins[1]), c.bit.p)
 }
 
 // A rowSpectrum is a spectrum for each row.

@@ -15,9 +15,9 @@ type squareWave struct {
 }
 
 func newSquareWave(cells int, e privacy.Epsilon) *squareWave {
-	width := max(1, uint64(math.Round(2*waveReach(e.Float64())*float64(cells))))
+	width := max(1, int(math.Round(2*waveReach(e.Float64())*float64(cells))))
 	s := &squareWave{epsilon: e.Float64()}
-	s.window = newWindow(uint64(cells)-1+width, width, e)
+	s.window = newWindow(cells-1+width, width, e)
 	s.base, s.slope = s.values()
 	return s
 }
@@ -41,9 +41,9 @@ func (s *squareWave) variance(x float64) float64 {
 	position := uint64(math.Round((x + 1) / 2 * float64(s.positions())))
 	mean, square := 0.0, 0.0
 	in, out := near(s.p)/float64(s.width), near(not(s.p))/float64(s.cells-s.width)
-	for y := range s.cells {
+	for y := range uint64(s.cells) {
 		p := out
-		if y >= position && y < position+s.width {
+		if y >= position && y < position+uint64(s.width) {
 			p = in
 		}
 		v := s.value(Report{y})
@@ -74,7 +74,7 @@ func (t *NumberTally) Distribution() ([]float64, error) {
 	}
 	in, out := near(s.p)/float64(s.width), near(not(s.p))/float64(s.cells-s.width)
 	return IteratedBayes(t.told, int(s.positions())+1, func(y, v int) float64 {
-		if y >= v && y < v+int(s.width) {
+		if y >= v && y < v+s.width {
 			return in
 		}
 		return out
