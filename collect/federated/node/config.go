@@ -28,6 +28,8 @@ type Config struct {
 	Data []Data `json:"data"`
 	// Anchor is a file that notices a ledger which was put back; "": anchor, in the node's folder.
 	Anchor string `json:"anchor,omitempty"`
+	// Limits bound what one asker may make the node keep.
+	Limits Limits `json:"limits,omitzero"`
 }
 
 // Data are private data under a name.
@@ -78,6 +80,9 @@ func (c Config) check() error {
 	seen := map[string]bool{}
 	if len(c.Data) == 0 {
 		return errors.New("node: there are no data")
+	}
+	if c.Limits.Requests < 0 || c.Limits.Bytes < 0 {
+		return errors.New("node: a limit is negative")
 	}
 	for _, d := range c.Data {
 		if err := d.check(); err != nil {

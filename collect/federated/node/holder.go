@@ -30,8 +30,9 @@ type Holder struct {
 	bits noise.Bits
 	sets map[string]*example.Set
 	mu   sync.Mutex
-	busy map[string]*sync.Mutex // by request
+	busy map[string]*turn // by request
 	runs map[string]*run
+	kept map[string]kept // by asker
 }
 
 // A run is a request for training that has begun.
@@ -43,7 +44,7 @@ type run struct {
 
 // NewHolder opens the node of that name, whose books are open, and reads its data.
 func NewHolder(ctx context.Context, name string, books *Books, bits noise.Bits) (*Holder, error) {
-	h := &Holder{Books: books, name: name, bits: noise.Shared(bits), sets: map[string]*example.Set{}, busy: map[string]*sync.Mutex{}, runs: map[string]*run{}}
+	h := &Holder{Books: books, name: name, bits: noise.Shared(bits), sets: map[string]*example.Set{}, busy: map[string]*turn{}, runs: map[string]*run{}, kept: map[string]kept{}}
 	for _, d := range books.config.Data {
 		var err error
 		if d.CSV != "" {
@@ -55,21 +56,35 @@ func NewHolder(ctx context.Context, name string, books *Books, bits noise.Bits) 
 			return nil, fmt.Errorf("data %q: %w", d.Name, err)
 		}
 	}
-	return h, nil
+	return h, h.count()
+}
+
+// A turn is held by one of those who do something for a request; it is gone with the last.
+type turn struct {
+	sync.Mutex
+	many int
 }
 
 // lock waits for what else is done for a request.
 func (h *Holder) lock(asker, id string) func() {
-	h.mu.Lock()
 	key := asker + "." + id
+	h.mu.Lock()
 	m := h.busy[key]
 	if m == nil {
-		m = &sync.Mutex{}
+		m = &turn{}
 		h.busy[key] = m
 	}
+	m.many++
 	h.mu.Unlock()
 	m.Lock()
-	return m.Unlock
+	return func() {
+		m.Unlock()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if m.many--; m.many == 0 {
+			delete(h.busy, key)
+		}
+	}
 }
 
 // Errors of requests, which askers branch on.
@@ -134,7 +149,12 @@ func (h *Holder) Ask(ctx context.Context, asker string, r Request) (Status, erro
 	if _, err := h.registered(ctx, decision, a, whole); err != nil {
 		return Status{}, err
 	}
+	giveBack, err := h.admit(asker, d, r)
+	if err != nil {
+		return Status{}, err
+	}
 	if err := store(h.requestFile(asker, r.ID), a); err != nil {
+		giveBack()
 		return Status{}, err
 	}
 	if err := h.apply(ctx, d, a); err != nil {

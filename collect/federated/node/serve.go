@@ -103,6 +103,7 @@ var kinds = []struct {
 	{ErrAnswered, http.StatusConflict, "roundAnswered"},
 	{ErrMayNot, http.StatusConflict, "participationsUsed"},
 	{ErrGone, http.StatusGone, "releaseGone"},
+	{ErrLimit, http.StatusTooManyRequests, "limitReached"},
 }
 
 func reply(w http.ResponseWriter, v any, err error) {
