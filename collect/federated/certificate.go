@@ -107,6 +107,14 @@ func (s *State) Model(p Plan, n privacy.Neighbours, names []string, e *example.E
 	if e != nil {
 		about["classes"] = e.ClassNames()
 	}
+	if p.Join.Rule == Cluster {
+		about["classes"] = p.clusterNames()
+		if e != nil { // labels say nothing of clusters
+			without := *e
+			without.Target = nil
+			about["encoding"] = &without
+		}
+	}
 	encoding, err := json.Marshal(about)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ const (
 	Median  Rule = "median"  // of each weight by itself (Yin et al. 2018)
 	Trimmed Rule = "trimmed" // the mean without the Trim highest and lowest of each weight (Yin et al. 2018)
 	Ordered Rule = "ordered" // weights by the rank of each update's score: Sherpa.ai's IOWA
+	Cluster Rule = "cluster" // centers of the nodes' centers: Sherpa.ai's cluster average
 )
 
 // Join says how updates become one.
@@ -44,8 +45,8 @@ const (
 
 func (j Join) check(p Plan) error {
 	switch {
-	case !slices.Contains([]Rule{"", Mean, Median, Trimmed, Ordered}, j.Rule):
-		return fmt.Errorf("the rule %q is not one of mean, median, trimmed, ordered", j.Rule)
+	case !slices.Contains([]Rule{"", Mean, Median, Trimmed, Ordered, Cluster}, j.Rule):
+		return fmt.Errorf("the rule %q is not one of mean, median, trimmed, ordered, cluster", j.Rule)
 	case !slices.Contains([]Weighing{"", Alike, Declared, Given, Clipped}, j.Weighing):
 		return fmt.Errorf("weighing %q is not one of alike, declared, given, clipped", j.Weighing)
 	case !j.Rule.sums() && j.Weighing != "" && j.Weighing != Alike:
@@ -71,6 +72,9 @@ func (j Join) check(p Plan) error {
 		if !(w > 0 && w <= 1) {
 			return fmt.Errorf("the weight %v of node %q is not above 0 and at most 1", w, name)
 		}
+	}
+	if j.Rule == Cluster {
+		return p.checkClusters()
 	}
 	return j.Quantify.check()
 }

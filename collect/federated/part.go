@@ -104,7 +104,7 @@ func NewPart(p Plan, name string, set *example.Set, turns []uint16) (*Part, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := net.Fits(set); err != nil {
+	if err := p.fits(net, set); err != nil {
 		return nil, err
 	}
 	part := &Part{plan: p, name: name, set: set}
@@ -215,6 +215,9 @@ func (p *Part) weight() float64 {
 
 // train makes the node's own steps, and returns where it came from less where it came to.
 func (p *Part) train(ctx context.Context, bits noise.Bits, net *network.Network, from []float32) ([]float32, error) {
+	if p.plan.Join.Rule == Cluster {
+		return p.lloyd(ctx, from)
+	}
 	o, n := p.plan.Local, p.set.Len()
 	batch := o.Batch
 	if batch == 0 {

@@ -34,6 +34,7 @@ func (p Plan) Begin() (*State, error) {
 		return nil, err
 	}
 	s := &State{Weights: slices.Clone(net.Parameters()), Took: map[string]int{}, Last: map[string]int{}}
+	p.settle(s.Weights)
 	if p.Privacy != nil {
 		s.Clip = p.Privacy.Clip
 	}
@@ -104,6 +105,7 @@ func (s *State) Join(p Plan, bits noise.Bits, answers []Answer) error {
 		}
 	}
 	o.Step(s.Weights, mean)
+	p.settle(s.Weights)
 	s.Optimizer, s.Blur, s.Clip = o.State(), blur, clip
 	for _, a := range answers {
 		s.Took[a.Node]++
@@ -174,7 +176,7 @@ func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]f
 		for i, a := range answers {
 			updates[i] = p.Plain(a.Update, s.Clip)
 		}
-		mean, err := p.robust(updates, weights, answers)
+		mean, err := p.robust(s.Weights, updates, weights, answers)
 		return mean, p.follow(s.Clip, answers, nil, units), err
 	}
 	parts := make([]Update, len(answers))
@@ -207,12 +209,14 @@ func (p Plan) Plain(u Update, clip float64) []float64 {
 	return out
 }
 
-func (p Plan) robust(updates [][]float64, weights []float64, answers []Answer) ([]float64, error) {
+func (p Plan) robust(before []float32, updates [][]float64, weights []float64, answers []Answer) ([]float64, error) {
 	switch p.Join.Rule {
 	case Median:
 		return MedianOf(updates)
 	case Trimmed:
 		return TrimmedOf(updates, p.Join.Trim)
+	case Cluster:
+		return p.joinCenters(before, updates)
 	case Ordered:
 		q := DefaultQuantifier()
 		if p.Join.Quantify != nil {
