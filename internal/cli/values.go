@@ -34,7 +34,7 @@ func completions(value, begun string, of *cobra.Command) []string {
 	defer w.Close()
 	switch value {
 	case "TABLE":
-		return tableNames(w)
+		return tableNames(w, of.Flags().Lookup("table") == nil)
 	case "COLUMN":
 		f := of.Flags().Lookup("table")
 		if f == nil || f.Value.String() == "" {
@@ -72,15 +72,19 @@ func named(of *cobra.Command) *workplace.Workplace {
 	return w
 }
 
-func tableNames(w *workplace.Workplace) (names []string) {
+// tableNames are the tables of the catalog, and its views where a command takes them: what
+// has a flag --table reads records, of which a view has none.
+func tableNames(w *workplace.Workplace, views bool) (names []string) {
 	if w.Load() != nil {
 		return nil
 	}
 	for _, t := range w.Catalog.Tables {
 		names = append(names, t.Name)
 	}
-	for _, v := range w.Catalog.Views {
-		names = append(names, v.Name)
+	if views {
+		for _, v := range w.Catalog.Views {
+			names = append(names, v.Name)
+		}
 	}
 	return names
 }
