@@ -64,7 +64,7 @@ func (f *file) connect() (*sql.DB, error) {
 		"&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)&_pragma=trusted_schema(OFF)"+
 		"&_pragma=temp_store(MEMORY)") // no file that the environment places
 	if err == nil {
-		db.SetMaxIdleConns(max(8, 4*runtime.GOMAXPROCS(0))) // those who read at once open none anew
+		db.SetMaxIdleConns(max(16, 8*runtime.GOMAXPROCS(0))) // those who read at once open none anew
 	}
 	return db, err
 }

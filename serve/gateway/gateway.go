@@ -105,6 +105,9 @@ type Asker struct {
 	Account people.Account
 	Door    string // "postgres", "http", "mcp", "web"
 	Address string // of the client
+	// Looked says that the account's rules were looked at for this very statement. A statement
+	// that is charged is held against later rules all the same: see ledger.Request.Rules.
+	Looked bool
 }
 
 // Options are what a request or a session names; the zero value names nothing.
@@ -134,9 +137,11 @@ func (o *Options) query(who people.Account) *discreet.QueryOptions {
 
 // current looks at the account's rules as they are now.
 func (g *Gateway) current(ctx context.Context, who Asker) (people.Account, error) {
-	now, err := who.Account.Current(ctx)
-	if err != nil {
-		return now, err
+	now, err := who.Account, error(nil)
+	if !who.Looked {
+		if now, err = now.Current(ctx); err != nil {
+			return now, err
+		}
 	}
 	if !now.Within(g.config.Now()) {
 		return now, ErrHours
@@ -171,6 +176,7 @@ func (g *Gateway) Query(ctx context.Context, who Asker, sql string, o Options) (
 		if a, err = g.query(bound, at, trace, who, sql, o); !errors.Is(err, ledger.ErrRulesChanged) {
 			break
 		}
+		who.Looked = false
 	}
 	if err != nil && errors.Is(context.Cause(bound), ErrTime) {
 		a, err = nil, ErrTime

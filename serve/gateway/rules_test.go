@@ -66,6 +66,29 @@ func TestTablesThatAreNotAllowed(t *testing.T) {
 	}
 }
 
+// TestLookedTooEarly: a door that has looked at an account's rules for a statement may be wrong
+// by the time that it is charged: it is planned anew under the rules that there are then.
+func TestLookedTooEarly(t *testing.T) {
+	w := gatewaytest.Open(t, t.TempDir())
+	who := asker(t, w, "anna")
+	who.Looked = true
+	if _, err := w.Query(t.Context(), who, "SELECT count(*) FROM visits", rho(t, "0.001")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.People.Tables(t.Context(), "olga", "anna", []string{"departments"}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := w.Query(t.Context(), who, "SELECT count(*) FROM visits WHERE age > 1", rho(t, "0.001")); a != nil || !strings.Contains(refused(t, err), "D010") {
+		t.Errorf("a table that was withdrawn: %v, %v", a, err)
+	}
+	if err := w.People.Disable(t.Context(), "olga", "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := w.Query(t.Context(), who, "SELECT count(*) FROM visits WHERE age > 2", rho(t, "0.001")); a != nil || !errors.Is(err, people.ErrEnded) {
+		t.Errorf("an account that was disabled: %v, %v", a, err)
+	}
+}
+
 func refused(t testing.TB, err error) string {
 	t.Helper()
 	var r *discreet.Refusal

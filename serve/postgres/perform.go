@@ -53,7 +53,9 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 		return nil, err
 	}
 	o.Parameters = parameters
-	a, err := s.server.options.Gateway.Query(ctx, s.asker, at.text, o)
+	asker := s.asker
+	asker.Looked = true // by work
+	a, err := s.server.options.Gateway.Query(ctx, asker, at.text, o)
 	if err != nil {
 		return nil, in(ctx, err, at)
 	}

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -83,10 +84,15 @@ type Result struct {
 const service = "discreet"
 
 // A Server holds PostgreSQL's system catalog. It may be used by several at once.
-type Server struct{ known *knowledge }
+type Server struct {
+	known *knowledge
+
+	mu      sync.Mutex
+	answers map[string]bool // by statement; see Answers
+}
 
 // New reads the system catalog.
-func New() *Server { return &Server{load(system())} }
+func New() *Server { return &Server{known: load(system())} }
 
 // Version is that of the PostgreSQL server whose catalog is shown.
 func (s *Server) Version() string { return s.known.version }
@@ -94,6 +100,33 @@ func (s *Server) Version() string { return s.known.version }
 // Answers says whether a statement is one for Query: a query that names relations of
 // pg_catalog, information_schema and discreet alone, or none.
 func (s *Server) Answers(sql string) bool {
+	if len(sql) > rememberedText {
+		return answers(sql)
+	}
+	s.mu.Lock()
+	known, ok := s.answers[sql]
+	s.mu.Unlock()
+	if ok {
+		return known
+	}
+	known = answers(sql)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answers == nil || len(s.answers) >= rememberedTexts {
+		s.answers = map[string]bool{}
+	}
+	s.answers[strings.Clone(sql)] = known
+	return known
+}
+
+// Of so many statements, each of at most so many bytes, Answers parses none again: what a
+// client sends with every execution.
+const (
+	rememberedTexts = 1000
+	rememberedText  = 4 << 10
+)
+
+func answers(sql string) bool {
 	q, err := parse(sql)
 	if err != nil {
 		return false
