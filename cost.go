@@ -52,6 +52,9 @@ func publicSources(c *catalog.Catalog) (all []string) {
 
 // declared is a source as the catalog names it, in the plainest spelling.
 func declared(s catalog.Source) string {
+	if s.Format == catalog.Relation {
+		return "table " + s.Name()
+	}
 	file, _, is := strings.Cut(s.Text, "#")
 	if file = path.Clean(filepath.ToSlash(file)); !is {
 		return file

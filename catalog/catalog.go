@@ -31,6 +31,7 @@ type Catalog struct {
 	Confidence float64 // of intervals when a statement doesn't say; 0.95 if absent
 	Spend      Spend   // what a statement costs at most when it doesn't say
 	Resources  Resources
+	Engine     Engine // that holds the records
 
 	whole *Catalog // that this is a part of; nil of a whole one
 }
@@ -154,7 +155,8 @@ const (
 	CSV Format = iota
 	Parquet
 	JSONLines
-	DuckDB // "file.duckdb#table", "file.duckdb#schema.table"
+	DuckDB   // "file.duckdb#table", "file.duckdb#schema.table"
+	Relation // a table of the catalog's engine, which is a database of its own
 )
 
 // A Source says where a table's records are.
@@ -164,8 +166,10 @@ type Source struct {
 	Path   string // absolute, or relative to the working directory
 	// Pattern names the files of a source of several, which Path then is the pattern of.
 	Pattern *datafile.Pattern
-	Schema  string // DuckDB: the table's schema; "" is main
-	Table   string // DuckDB: the table in the file
+	Schema  string // DuckDB: the table's schema; "" is main. Relation: it, as the database spells it
+	Table   string // DuckDB: the table in the file. Relation: the table, as the database spells it
+	// Database is that of a Relation, where it is named: it must be the one that is connected.
+	Database string
 }
 
 // Key returns which key of the pattern's partitions a field is; -1 for a field of the

@@ -17,7 +17,9 @@ import (
 // Everything that holds for a source (one unit, one role, one domain, rows that are
 // units once) is decided by SameSource. A file that is not there yet is known by its
 // path alone; that no two sources have become one since the catalog was loaded is
-// what Recheck says, before data is read.
+// what Recheck says, before data is read. A table of another database is known here by its
+// name, of which there is one at a time; that database's adapter knows what else shares its
+// records.
 
 // A place is where a source is: what its path leads to, if that is known.
 type place struct {
@@ -32,6 +34,9 @@ type place struct {
 }
 
 func (s Source) locate() place {
+	if s.Format == Relation { // all are in one database: see within
+		return place{path: "relations of the engine"}
+	}
 	p := at(s.Path)
 	if s.Pattern == nil {
 		if info, err := os.Stat(s.Path); err == nil { // if there is none, its path is all that is known
@@ -116,6 +121,9 @@ func (t *Table) Files() (*datafile.Listing, error) {
 // within reports whether two sources of one file can share records: unless both are
 // tables of a DuckDB file, and different ones.
 func (s Source) within(other Source) bool {
+	if s.Format == Relation {
+		return s.Table == other.Table && s.Schema == other.Schema
+	}
 	return s.Table == "" || other.Table == "" || Fold(s.Table) == Fold(other.Table) && Fold(s.Schema) == Fold(other.Schema)
 }
 
@@ -138,10 +146,13 @@ func (t *Table) SameSource(u *Table) bool {
 
 // place is where the table was found, or, of one that was never loaded, its path.
 func (t *Table) place() place {
-	if t.found.path == "" {
-		return place{path: filepath.Clean(t.Source.Path)}
+	switch {
+	case t.found.path != "":
+		return t.found
+	case t.Source.Format == Relation:
+		return t.Source.locate()
 	}
-	return t.found
+	return place{path: filepath.Clean(t.Source.Path)}
 }
 
 // sources holds that each source belongs to exactly one unit domain, under one
@@ -150,7 +161,7 @@ func (t *Table) place() place {
 func (l *loader) sources() {
 	var sound []*Table // what is wrong with a table is said once
 	for _, t := range l.catalog.Tables {
-		if t.Source.Path == "" {
+		if t.Source.Text == "" {
 			continue
 		}
 		if t.found = t.Source.locate(); errors.Is(t.found.err, datafile.ErrTwice) {
@@ -212,7 +223,7 @@ func sameUnit(t, u *Table) bool {
 	case a.Column.Is != nil || b.Column.Is != nil:
 		return false
 	}
-	if t.Source.Format == JSONLines { // whose members are found as they are written
+	if t.Source.Format == JSONLines || t.Source.Format == Relation { // whose members and columns are found as they are written
 		return a.Column.Field() == b.Column.Field()
 	}
 	return Fold(a.Column.Field()) == Fold(b.Column.Field())

@@ -58,7 +58,7 @@ func unreadable(path string, err error) error {
 func Parse(name, text string) (*Catalog, error) {
 	digest := sha256.Sum256([]byte(text))
 	l := &loader{
-		catalog: &Catalog{Path: name, Text: text, Digest: digest[:], Confidence: 0.95},
+		catalog: &Catalog{Path: name, Text: text, Digest: digest[:], Confidence: 0.95, Engine: Engine{Kind: Embedded}},
 		text:    text,
 		tables:  map[*Table]*node{},
 		columns: map[*Column]*node{},
@@ -97,7 +97,7 @@ type loader struct {
 
 func (l *loader) load(root *node) {
 	l.markUndecided(root)
-	l.keys(root, "domains", "defaults", "resources", "tables", "views")
+	l.keys(root, "domains", "defaults", "engine", "resources", "tables", "views")
 	if n, ok := l.table(root.field("domains")); ok {
 		l.names(n, "domain", l.domain)
 	}
@@ -106,6 +106,9 @@ func (l *loader) load(root *node) {
 	}
 	if n, ok := l.table(root.field("resources")); ok {
 		l.resources(n)
+	}
+	if n, ok := l.table(root.field("engine")); ok { // before the sources, which are its own
+		l.engine(n)
 	}
 	if n, ok := l.table(root.field("tables")); ok {
 		l.names(n, "table", l.relation)

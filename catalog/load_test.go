@@ -59,7 +59,9 @@ func summary(c *Catalog) string {
 	}
 	for _, t := range c.Tables {
 		fmt.Fprintf(&b, "table %q: %s", t.Name, t.Source.Path)
-		if t.Source.Table != "" {
+		if t.Source.Format == Relation {
+			fmt.Fprintf(&b, "%s %s", t.Source.Database, t.Source.Name())
+		} else if t.Source.Table != "" {
 			fmt.Fprintf(&b, "#%s", t.Source.Table)
 		}
 		if t.Public {
@@ -76,6 +78,9 @@ func summary(c *Catalog) string {
 	for _, v := range c.Views {
 		fmt.Fprintf(&b, "view %q: %s\n", v.Name, v.Query.Text)
 		describeColumns(&b, v.Columns)
+	}
+	if c.Engine.Remote() {
+		fmt.Fprintf(&b, "engine %+v\n", c.Engine)
 	}
 	fmt.Fprintf(&b, "confidence %v", c.Confidence)
 	if s := c.Spend; s.Epsilon.Sign()+s.Rho.Sign() > 0 {

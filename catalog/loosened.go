@@ -43,7 +43,8 @@ func catalogRules() []rule[Catalog] {
 			b, a := before.Spend, after.Spend
 			return a.Epsilon.Cmp(b.Epsilon) <= 0 && a.Delta.Cmp(b.Delta) <= 0 && a.Rho.Cmp(b.Rho) <= 0
 		}},
-		{"Resources", "", free[Catalog]}, // see resourceRules
+		{"Resources", "", free[Catalog]},                                             // see resourceRules
+		{"Engine", "engine", unchanged(func(c *Catalog) Engine { return c.Engine })}, // where all sources are
 		{"whole", "", free[Catalog]},
 	}
 }

@@ -156,13 +156,14 @@ func TestLoosened(t *testing.T) {
 	visits.AlsoIn = append(visits.AlsoIn, "third")
 	visits.Mapping = &Mapping{}
 	is.Path = "elsewhere.toml"
+	is.Engine.Kind = PostgreSQL
 	got := strings.Join(Loosened(was, is), "\n")
-	for _, want := range []string{"tables.visits.also_in", "tables.visits.mapping", "path was discreet.toml"} {
+	for _, want := range []string{"tables.visits.also_in", "tables.visits.mapping", "path was discreet.toml", "engine"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)
 		}
 	}
-	for _, key := range []string{"public", "also_in", "mapping", "path"} {
+	for _, key := range []string{"public", "also_in", "mapping", "path", "engine"} {
 		seen[key] = true
 	}
 	for _, key := range refusing() {
@@ -211,7 +212,7 @@ func TestEveryFieldHasARule(t *testing.T) {
 	covered(t, viewRules())
 	for of, want := range map[reflect.Type]string{
 		reflect.TypeFor[Spend]():        "Epsilon Delta Rho",
-		reflect.TypeFor[Source]():       "Text Format Path Pattern Schema Table",
+		reflect.TypeFor[Source]():       "Text Format Path Pattern Schema Table Database",
 		reflect.TypeFor[Unit]():         "Kind Column References Referred",
 		reflect.TypeFor[PublicDomain](): "Values Lower Upper Step FromTable FromColumn",
 		reflect.TypeFor[SQL]():          "Text catalog in whole at",

@@ -30,7 +30,9 @@ func (l *loader) relation(n *node) {
 	t.Public, _ = l.boolean(n.field("public"))
 	if f := n.field("source"); f == nil {
 		l.missing(n, "source", `name the file, as in source = "visits.parquet"`)
-	} else if s, ok := l.str(f); ok {
+	} else if s, ok := l.str(f); ok && l.catalog.Engine.Remote() {
+		t.Source, _ = l.named(f, s)
+	} else if ok {
 		t.Source, _ = l.source(f, s)
 	}
 	if f := n.field("malformed"); f != nil {
@@ -103,7 +105,7 @@ func (l *loader) private(t *Table, n *node) {
 // written reads how a CSV file is written.
 func (l *loader) written(t *Table, n *node) {
 	l.keys(n, "delimiter", "quote", "decimal", "thousands", "date", "timestamp", "null", "encoding", "header", "multiline")
-	if t.Source.Path != "" && t.Source.Format != CSV {
+	if t.Source.Text != "" && t.Source.Format != CSV {
 		l.refuse("D081", n.key, "%q is no CSV file", t.Source.Text).Because("how a CSV file is written means nothing for it").Try("remove the table csv")
 	}
 	f := &t.Form
