@@ -487,9 +487,14 @@ func (j *Joint) Share(ctx context.Context, by Payer, task string, keep func(*Sha
 	return out, nil
 }
 
-func (j *Joint) split(ctx context.Context) ([][]byte, error) {
+func (j *Joint) split(ctx context.Context) (_ [][]byte, err error) {
 	bits := entropy.New()
 	out := make([][]byte, j.parties)
+	data, err := engine.Fixed(ctx, j.s.db.config.Engine, j.s.compiled.reads())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, data.Close()) }()
 	for i, q := range j.s.compiled.queries {
 		salt, err := bits.Uint64()
 		if err != nil {
@@ -499,7 +504,7 @@ func (j *Joint) split(ctx context.Context) ([][]byte, error) {
 		exact := engine.NewExact(nil)
 		r := j.s.planned.design.Releases[i]
 		if len(r.Components) > 0 {
-			if exact, err = j.s.db.config.Engine.Exact(ctx, q); err != nil {
+			if exact, err = data.Exact(ctx, q); err != nil {
 				return nil, err
 			}
 		}

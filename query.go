@@ -372,8 +372,28 @@ type compiled struct {
 	public  []string            // tables that the post-processing reads
 }
 
+// reads are the tables that the releases read.
+func (c *compiled) reads() (tables []string) {
+	for _, q := range slices.Concat(append(slices.Clone(c.trees), c.queries)...) {
+		for _, t := range q.Tables {
+			if !slices.Contains(tables, t) {
+				tables = append(tables, t)
+			}
+		}
+	}
+	return tables
+}
+
+// dialect is that of the engine, or, where none is open, of the one that the catalog names.
+func (db *Database) dialect() render.Dialect {
+	if db.config.Engine != nil {
+		return render.Dialect(db.config.Engine.Dialect())
+	}
+	return render.Dialect(db.config.Catalog.Engine.Kind)
+}
+
 func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error) {
-	c := &compiled{}
+	c, dialect := &compiled{}, db.dialect()
 	values := 0
 	for number, r := range s.certificate.Releases {
 		domains, err := db.publicValues(ctx, r)
@@ -399,15 +419,15 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 		}
 		var query engine.Query
 		if rewrite.Summed(r) {
-			if query, err = render.Release(rewrite.Release(r, domains)); err != nil {
-				return nil, fmt.Errorf("render release: %w", err)
+			if query, err = dialect.Release(rewrite.Release(r, domains)); err != nil {
+				return nil, in(fmt.Errorf("render release: %w", err), s.text)
 			}
 		}
 		var trees []engine.Query
 		for _, b := range rewrite.Trees(r, domains) {
-			tree, err := render.Release(b)
+			tree, err := dialect.Release(b)
 			if err != nil {
-				return nil, fmt.Errorf("render release: %w", err)
+				return nil, in(fmt.Errorf("render release: %w", err), s.text)
 			}
 			trees = append(trees, tree)
 		}
@@ -418,7 +438,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 		return c, nil
 	}
 	var err error
-	if c.post, err = render.Relation(s.post.Plan); err != nil {
+	if c.post, err = render.Relation(s.post.Plan); err != nil { // in a scratch instance
 		return nil, fmt.Errorf("render post-processing: %w", err)
 	}
 	c.public = scans(s.post.Plan, nil)
@@ -433,8 +453,9 @@ func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) er
 	if !ok {
 		return nil
 	}
+	prepare := e.Prepare
 	try := func(sql string, tables []engine.Table) error {
-		err := e.Prepare(ctx, sql, tables)
+		err := prepare(ctx, sql, tables)
 		var d *diagnostic.Diagnostic
 		switch {
 		case errors.As(err, &d): // a source that cannot be opened
@@ -456,6 +477,9 @@ func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) er
 	}
 	if c.post == "" {
 		return nil
+	}
+	prepare = func(ctx context.Context, sql string, tables []engine.Table) error {
+		return engine.PreparePost(ctx, db.config.Engine, sql, tables)
 	}
 	return try(c.post, append(released(s.post.Plan, nil), db.tables(c.public)...))
 }
@@ -554,10 +578,16 @@ type releasedTable struct {
 	rows    [][]sqltype.Value
 }
 
-// release runs the releases and their noise. What is kept of a pilot's is kept, if anything is.
-func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep *keptTables) ([]releasedTable, error) {
+// release runs the releases and their noise, all over one state of the data. What is kept of a
+// pilot's is kept, if anything is.
+func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep *keptTables) (_ []releasedTable, err error) {
 	bits := entropy.New()
 	tables := make([]releasedTable, len(c.queries))
+	data, err := engine.Fixed(ctx, db.config.Engine, c.reads())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, data.Close()) }()
 	for i, q := range c.queries {
 		salt, err := bits.Uint64()
 		if err != nil {
@@ -566,14 +596,14 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		q.Salt = keep.salt(i, int64(salt>>1))
 		exact := engine.NewExact(nil) // enough where nothing but the public domain is asked
 		if r := s.design.Releases[i]; q.SQL != "" && (r.Private || len(r.Components) > 0) {
-			if exact, err = db.config.Engine.Exact(ctx, q); err != nil {
+			if exact, err = data.Exact(ctx, q); err != nil {
 				return nil, err
 			}
 		}
 		leaves := make([]*engine.Exact, len(c.trees[i]))
 		for j, tree := range c.trees[i] {
 			tree.Salt = q.Salt // the same groups are kept of each unit
-			if leaves[j], err = db.config.Engine.Exact(ctx, tree); err != nil {
+			if leaves[j], err = data.Exact(ctx, tree); err != nil {
 				return nil, err
 			}
 		}

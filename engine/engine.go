@@ -23,7 +23,8 @@ import (
 // in canonical form: a field that is not a value of its declared type, NaN, an
 // infinity or an infinite date is NULL, −0 is 0. It is safe for concurrent use.
 type Engine interface {
-	// Dialect names the SQL dialect that Exact reads, for the renderer.
+	// Dialect names the SQL dialect that Exact reads, for the renderer. What a scratch
+	// instance reads is DuckDB's.
 	Dialect() string
 	// Exact runs a release's query.
 	Exact(ctx context.Context, q Query) (*Exact, error)
@@ -67,6 +68,51 @@ type Query struct {
 type Preparer interface {
 	Prepare(ctx context.Context, sql string, tables []Table) error
 }
+
+// A PostPreparer is a Preparer whose scratch instances read another dialect than Exact does:
+// PreparePost is Prepare for what they run.
+type PostPreparer interface {
+	PreparePost(ctx context.Context, sql string, tables []Table) error
+}
+
+// PreparePost asks an engine whether its scratch instances can plan a statement: nil of one that
+// cannot tell.
+func PreparePost(ctx context.Context, e Engine, sql string, tables []Table) error {
+	if p, ok := e.(PostPreparer); ok {
+		return p.PreparePost(ctx, sql, tables)
+	}
+	if p, ok := e.(Preparer); ok {
+		return p.Prepare(ctx, sql, tables)
+	}
+	return nil
+}
+
+// A Snapshotter is an Engine over data that others may change at any time. The releases of
+// one statement are asked of one state.
+type Snapshotter interface {
+	// Snapshot fixes the state of the catalog's tables of these names. The caller closes it.
+	Snapshot(ctx context.Context, tables []string) (Snapshot, error)
+}
+
+// A Snapshot answers from one state of the data. It is for one goroutine.
+type Snapshot interface {
+	// Exact is the engine's Exact, over the tables for which the snapshot was made.
+	Exact(ctx context.Context, q Query) (*Exact, error)
+	Close() error
+}
+
+// Fixed returns a snapshot of an engine: of one that makes none, what each query finds.
+func Fixed(ctx context.Context, e Engine, tables []string) (Snapshot, error) {
+	if s, ok := e.(Snapshotter); ok {
+		return s.Snapshot(ctx, tables)
+	}
+	return current{e}, nil
+}
+
+// current is the state of the data at each query.
+type current struct{ Engine }
+
+func (current) Close() error { return nil }
 
 // A Table is a relation's name and columns.
 type Table struct {
@@ -149,6 +195,34 @@ type Owner interface {
 	// Lots divides the Parquet files of a pattern by their schemas.
 	Lots(ctx context.Context, p *datafile.Pattern, files []datafile.File) ([]Lot, error)
 	Close() error
+}
+
+// A Relation is a table of a database, as its owner is told of it.
+type Relation struct {
+	Schema, Name  string
+	From          string // how SQL names it
+	Problem, Hint string // why it cannot be a source; "" if it can
+	Columns       []Native
+}
+
+// A Native column is one of a Relation.
+type Native struct {
+	Name   string
+	Native string // the name of its type that the renderer reads it by; "" if it cannot
+	Type   string // as the database shows it
+	Denied bool   // the role may not read it, or it is computed when it is read
+	Key    bool   // it is the primary key, or unique
+	// To are schema, table and column that a foreign key leads to; nil of others.
+	To []string
+}
+
+// A Relator is an Owner of a database that is not made of files: Records and Lots fail there.
+type Relator interface {
+	Owner
+	// Relation describes a table.
+	Relation(ctx context.Context, schema, name string) (Relation, error)
+	// Relations describes the tables of a schema that the role may read.
+	Relations(ctx context.Context, schema string) ([]Relation, error)
 }
 
 // ErrTooLarge is returned by a Scratch whose answer has more bytes than the owner lets one
