@@ -51,6 +51,7 @@ type dialect interface {
 	fixed(s scope, e *plan.Call) string // plan.Fixed
 	squared(x string, shift int64) string
 	rowKey(table string, fields []string) string
+	quantifier(k plan.JoinKind) string // what a join of that kind is in WHERE, "" where it is one in FROM
 
 	exactSum(x string, t sqltype.Type) string   // of integers or decimals
 	fixedSum(s scope, x, over string) string    // of doubles

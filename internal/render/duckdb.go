@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -96,3 +97,5 @@ func (duckDB) counted(text string) string {
 func (duckDB) digest(texts []string) string {
 	return fmt.Sprintf("left(sha256(concat(%s)), 16)", strings.Join(texts, ", ':', "))
 }
+
+func (duckDB) quantifier(plan.JoinKind) string { return "" }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -139,6 +140,11 @@ func (d postgres) rowKey(table string, fields []string) string {
 	}
 	row := "encode(" + sha256Of(strings.Join(parts, " || ")) + ", 'hex')"
 	return fmt.Sprintf("(concat(%s, ':', %s, ':', row_number() OVER (PARTITION BY %s))%s)", table, row, row, bytewise)
+}
+
+// quantifier: PostgreSQL plans EXISTS as the joins that it has no word for.
+func (postgres) quantifier(k plan.JoinKind) string {
+	return map[plan.JoinKind]string{plan.Semi: "EXISTS", plan.Anti: "NOT EXISTS"}[k]
 }
 
 func sha256Of(text string) string { return "sha256(convert_to(" + text + ", 'UTF8'))" }

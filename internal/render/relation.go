@@ -142,6 +142,13 @@ func (r *renderer) join(n *plan.Join) string {
 		return "r." + column(i-left)
 	}
 	out := orOne(list(len(n.Columns()), func(i int) string { return side(i) + " AS " + column(i) }))
+	if quantifier := r.dialect.quantifier(n.Kind); quantifier != "" {
+		condition := "TRUE"
+		if n.On != nil {
+			condition = r.scope(side).expr(n.On)
+		}
+		return fmt.Sprintf("SELECT %s FROM %s WHERE %s (SELECT 1 FROM %s WHERE %s)", out, r.input(n.Left, "l"), quantifier, r.input(n.Right, "r"), condition)
+	}
 	from := fmt.Sprintf("SELECT %s FROM %s %s JOIN %s", out, r.input(n.Left, "l"), n.Kind, r.input(n.Right, "r"))
 	if n.On == nil {
 		return from
