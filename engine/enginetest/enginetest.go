@@ -2,7 +2,7 @@
 // do to be supported. It reveals exact values, so only tests import it.
 //
 // It covers the promises that package engine states: total reading of text
-// sources, derived columns, canonical values, exact results that depend neither on the order of
+// sources (of typed ones too, where the engine has them), derived columns, canonical values, exact results that depend neither on the order of
 // records nor on the number of threads, bounds enforced, constant errors,
 // cancellation, planning without data, and a scratch instance that knows nothing.
 //
@@ -23,11 +23,18 @@ import (
 // It closes it when the test ends.
 type Open func(t testing.TB, c *catalog.Catalog, threads int) engine.Engine
 
-// Run runs the suite.
+// Run runs the suite over an engine that reads files.
 func Run(t *testing.T, open Open) {
 	t.Run("reading", func(t *testing.T) { reading(t, open) })
 	t.Run("derived", func(t *testing.T) { derived(t, open) })
 	t.Run("any bytes", func(t *testing.T) { anyBytes(t, open) })
+	RunTables(t, open)
+}
+
+// RunTables runs what holds of every engine, wherever its records are: Open may put those of
+// the catalog's files, which are CSV, into tables of a database, and open the engine over a
+// catalog that names these.
+func RunTables(t *testing.T, open Open) {
 	t.Run("determinism", func(t *testing.T) { determinism(t, open) })
 	t.Run("bounds", func(t *testing.T) { bounds(t, open) })
 	t.Run("choice of groups", func(t *testing.T) { choice(t, open) })

@@ -20,7 +20,7 @@ func preparing(t *testing.T, open Open) {
 	if !ok {
 		t.Skip("the engine cannot tell what it can plan")
 	}
-	q := bounded(t, c, 2, 3)
+	q := bounded(t, e, c, 2, 3)
 	before := show(exact(t, e, q))
 	text, err := os.ReadFile(c.Tables[0].Source.Path)
 	if err != nil {

@@ -271,7 +271,7 @@ var bans = []ban{
 	{from: "./...", to: "github.com/chromedp/...", except: testCode, why: "a browser looks at pages in tests alone"},
 	{from: "./...", to: "github.com/google/go-cmp/...", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "github.com/rogpeppe/...", except: testCode, why: "test code in the product"},
-	{from: "./...", to: "github.com/jackc/pgx/...", except: []string{"./serve/..."}, why: "elsewhere PostgreSQL is an oracle in tests"},
+	{from: "./...", to: "github.com/jackc/pgx/...", except: []string{"./serve/...", "./engine/postgres"}, why: "elsewhere PostgreSQL is an oracle in tests"},
 }
 
 // A pkg is what the go command tells of a package of ours, in the rules' notation.

@@ -84,3 +84,9 @@ func (d postgres) float(s scope, n string, to sqltype.Type) string {
 		return d.finite(s, fmt.Sprintf("CASE WHEN abs(%s) < %s THEN CAST(0 AS %s) WHEN abs(%s) < %s THEN CAST(%s AS %s) END", n, least, d.typeName(to), n, beyond, n, d.typeName(to)), to)
 	})
 }
+
+// PostgresNull prints NULL as a value of a type of ours.
+func PostgresNull(t sqltype.Type) string {
+	text, _ := postgres{}.literal(nil, t) // of NULL there is no error
+	return text
+}

@@ -1,0 +1,265 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// connectTimeout bounds how long a server may take to answer, where the URL does not say.
+const connectTimeout = 10 * time.Second
+
+// endTimeout bounds the end of a transaction that the caller has given up.
+const endTimeout = 5 * time.Second
+
+// defaultConnections is how many there are at most where nobody says.
+const defaultConnections = 4
+
+// A pool holds the connections to one database.
+type pool struct {
+	config *pgconn.Config
+	named  []string // the databases that sources name
+	places chan struct{}
+
+	mu     sync.Mutex
+	idle   []*pgconn.PgConn
+	server string // which database of which server it is; "" before the first connection
+	closed bool
+}
+
+func newPool(c *catalog.Catalog, o Options) (*pool, error) {
+	config, err := pgconn.ParseConfig(o.URL)
+	if err != nil { // its text quotes the URL
+		return nil, cannotConnect(c, "what it holds is not a connection URL, or names a file that cannot be read").Try(`write it as in "postgres://discreet:PASSWORD@db.example:5432/clinic?sslmode=verify-full"`)
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > 2*time.Minute {
+		config.ConnectTimeout = connectTimeout
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "discreet"
+	}
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	n := o.Connections
+	if n == 0 {
+		n = defaultConnections
+	}
+	p := &pool{config: config, places: make(chan struct{}, n)}
+	for _, t := range c.Tables {
+		if t.Source.Database != "" {
+			p.named = append(p.named, t.Source.Database)
+		}
+	}
+	return p, nil
+}
+
+func cannotConnect(c *catalog.Catalog, why string) *diagnostic.Diagnostic {
+	return diagnostic.New("D101", diagnostic.Span{}, "the database of $%s cannot be used", c.Engine.Variable).Because("%s", why)
+}
+
+// settings are those of each transaction: what a value's text is, and what a name means, must
+// depend neither on the role's settings nor on what a pooler's last client set. Row security
+// raises where it would leave rows out. A fuzzy limit would leave rows out, too. Compiling takes
+// longer than most releases.
+var settings = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL \"DateStyle\" = 'ISO, YMD'; " +
+	"SET LOCAL \"TimeZone\" = 'UTC'; SET LOCAL \"IntervalStyle\" = 'postgres'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on; " +
+	"SET LOCAL row_security = off; SET LOCAL gin_fuzzy_search_limit = 0; SET LOCAL transform_null_equals = off; SET LOCAL jit = off; "
+
+// A transaction is one on a connection that nobody else uses.
+type transaction struct {
+	pool   *pool
+	conn   *pgconn.PgConn
+	tables []*table // that it holds
+}
+
+// begin begins a transaction that holds tables as they are, and returns what the statements
+// of extra give. Its snapshot is taken by the first of them, after the tables are held. A
+// connection that was idle may be dead: then, and only then, another is made.
+func (p *pool) begin(ctx context.Context, tables []string, extra ...string) (*transaction, error) {
+	t, _, err := p.beginWith(ctx, tables, extra...)
+	return t, err
+}
+
+func (p *pool) beginWith(ctx context.Context, tables []string, extra ...string) (*transaction, []*pgconn.Result, error) {
+	select {
+	case p.places <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	text := settings
+	if len(tables) > 0 { // one that changes a table waits until the end, as this waits for it
+		text += "LOCK TABLE " + strings.Join(tables, ", ") + " IN ACCESS SHARE MODE; "
+	}
+	text += strings.Join(extra, "; ")
+	for {
+		conn, used, err := p.take(ctx)
+		if err != nil {
+			<-p.places
+			return nil, nil, err
+		}
+		results, err := conn.Exec(ctx, text).ReadAll()
+		t := &transaction{pool: p, conn: conn}
+		if err == nil {
+			return t, results[len(results)-len(extra):], nil
+		}
+		var said *pgconn.PgError
+		dead := ctx.Err() == nil && used && (conn.IsClosed() || !errors.As(err, &said))
+		if !dead {
+			t.end()
+			return nil, nil, err
+		}
+		p.drop(conn)
+	}
+}
+
+// take returns a connection, and whether it was used before.
+func (p *pool) take(ctx context.Context) (conn *pgconn.PgConn, used bool, err error) {
+	p.mu.Lock()
+	for len(p.idle) > 0 && conn == nil {
+		conn, p.idle = p.idle[len(p.idle)-1], p.idle[:len(p.idle)-1]
+		if conn.IsClosed() {
+			conn = nil
+		}
+	}
+	p.mu.Unlock()
+	if conn != nil {
+		return conn, true, nil
+	}
+	if conn, err = pgconn.ConnectConfig(ctx, p.config); err != nil {
+		return nil, false, err
+	}
+	if err := p.greet(ctx, conn); err != nil {
+		p.drop(conn)
+		return nil, false, err
+	}
+	return conn, false, nil
+}
+
+// A wrongServer error says why a server cannot be used, in words for the owner.
+type wrongServer string
+
+func (w wrongServer) Error() string { return string(w) }
+
+// greet looks at what answers: the same database of the same server as before, however the
+// name that led there is resolved now.
+func (p *pool) greet(ctx context.Context, conn *pgconn.PgConn) error {
+	results, err := conn.Exec(ctx, "SELECT pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_encoding'), "+
+		"(SELECT system_identifier FROM pg_catalog.pg_control_system()), d.oid, d.datname FROM pg_catalog.pg_database AS d WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()").ReadAll()
+	if err != nil || len(results) != 1 || len(results[0].Rows) != 1 {
+		return fmt.Errorf("greet server: %w", errors.Join(err, errors.New("it does not say which it is")))
+	}
+	row := results[0].Rows[0]
+	version, _ := strconv.Atoi(string(row[0]))
+	encoding, identity, database := string(row[1]), string(row[2])+"/"+string(row[3]), string(row[4])
+	switch {
+	case version < 140000:
+		return wrongServer("PostgreSQL 14 and later can be used, and it is older")
+	case encoding != "UTF8":
+		return wrongServer("its encoding is " + encoding + ", and texts that are not UTF-8 can make a statement fail")
+	}
+	for _, name := range p.named {
+		if name != database {
+			return wrongServer(fmt.Sprintf("it is %q, and a source names the database %q", database, name))
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server == "" {
+		p.server = identity
+	}
+	if p.server != identity {
+		return wrongServer("another server, or another database, answers than before")
+	}
+	return nil
+}
+
+// drop closes a connection without a word to the server that it would wait for.
+func (p *pool) drop(conn *pgconn.PgConn) {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	_ = conn.Close(ctx) // it is lost anyway
+}
+
+// end ends the transaction, which changed nothing. Its connection is used again only if it is
+// as it was.
+func (t *transaction) end() {
+	p, conn := t.pool, t.conn
+	if conn == nil {
+		return
+	}
+	t.conn = nil
+	defer func() { <-p.places }()
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if !conn.IsClosed() {
+		if _, err := conn.Exec(ctx, "ROLLBACK").ReadAll(); err == nil && conn.TxStatus() == 'I' {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if !p.closed {
+				p.idle = append(p.idle, conn)
+				return
+			}
+		}
+	}
+	p.drop(conn)
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	for _, conn := range idle {
+		p.drop(conn)
+	}
+}
+
+// unconnected says why there is no connection, as far as that can be said without the words of
+// others.
+func unconnected(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var d *diagnostic.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	d = diagnostic.New("D101", diagnostic.Span{}, "the database cannot be used")
+	var wrong wrongServer
+	var said *pgconn.PgError
+	switch {
+	case errors.As(err, &wrong):
+		return d.Because("%s", wrong)
+	case errors.As(err, &said):
+		switch {
+		case strings.HasPrefix(said.Code, "28"):
+			return d.Because("the server refuses the role, or its password").Try("set the environment variable of [engine] to a URL with the right ones")
+		case said.Code == "3D000":
+			return d.Because("the server has no such database")
+		case strings.HasPrefix(said.Code, "53"):
+			return d.Because("the server has no connection left")
+		}
+		return d.Because("the server refuses, with the state %s", said.Code)
+	}
+	return d.Because("there is no connection to the server").Try("look whether it runs, and at the environment variable of [engine]")
+}
+
+// failure hides what the server says; that the caller gave up is no secret.
+func failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return engine.Fail(err)
+}
