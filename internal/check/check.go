@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -139,7 +140,7 @@ type Progress struct {
 // What is wrong with a file is a finding; the error is that of the context.
 func Run(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch func(Progress)) (*Report, error) {
 	r := &Report{Catalog: c.Path, Notice: Notice}
-	s := &sources{owner: o, attached: map[string]string{}, watch: watch}
+	s := &sources{owner: o, dialect: dialectOf(c), attached: map[string]string{}, watch: watch}
 	defer s.detach(ctx)
 	for i, t := range c.Tables {
 		s.now = Progress{Table: t.Name, At: i + 1, Tables: len(c.Tables)}
@@ -255,19 +256,35 @@ func integer(v any) int64 {
 		return v.Int64()
 	case float64:
 		return int64(v)
+	case string:
+		n, _ := strconv.ParseInt(v, 10, 64)
+		return n
 	}
 	return 0
 }
 
 // share reads a quotient; NULL is none.
 func share(v any) *float64 {
-	if f, ok := v.(float64); ok {
+	f, ok := v.(float64)
+	if text, is := v.(string); is {
+		var err error
+		f, err = strconv.ParseFloat(text, 64)
+		ok = err == nil
+	}
+	if ok {
 		return &f
 	}
 	return nil
 }
 
 func quantiles(v any) (q Quantiles) {
+	if text, is := v.(string); is { // an array of PostgreSQL's
+		list := []any{}
+		for _, n := range strings.Split(strings.Trim(text, "{}"), ",") {
+			list = append(list, n)
+		}
+		v = list
+	}
 	if list, ok := v.([]any); ok && len(list) == 4 {
 		q = Quantiles{integer(list[0]), integer(list[1]), integer(list[2]), integer(list[3])}
 	}

@@ -5,23 +5,22 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // columns counts, in one pass, what each column holds.
 func (k *checker) columns(src *source) error {
-	list := []string{"count(*)"}
+	list, d := []string{"count(*)"}, k.sources.dialect
 	for i, c := range k.declared.Columns {
 		v := fmt.Sprintf("v%d", i)
 		list = append(list,
-			fmt.Sprintf("count(*) FILTER (r%d IS NULL)", i),
-			fmt.Sprintf("count(*) FILTER (r%d IS NOT NULL AND v%d IS NULL)", i, i),
-			"count(*) FILTER ("+below(c, v)+")",
-			"count(*) FILTER ("+above(c, v)+")",
+			fmt.Sprintf("count(*) FILTER (WHERE r%d IS NULL)", i),
+			fmt.Sprintf("count(*) FILTER (WHERE r%d IS NOT NULL AND v%d IS NULL)", i, i),
+			"count(*) FILTER (WHERE "+d.below(c, v)+")",
+			"count(*) FILTER (WHERE "+d.above(c, v)+")",
 			k.outsideCount(c, v),
-			clampLoss(c, v))
+			d.clampLoss(c, v))
 	}
-	row, err := k.row("SELECT " + strings.Join(list, ", ") + " FROM (" + src.relation + ")")
+	row, err := k.row("SELECT " + strings.Join(list, ", ") + " FROM (" + src.relation + ") AS t")
 	if err != nil {
 		return err
 	}
@@ -43,7 +42,7 @@ func (k *checker) columns(src *source) error {
 // the one that is without.
 func (k *checker) judge(c *Column, missing, without string) {
 	present := k.table.Rows - c.Null
-	kind, records, lacks := fmt.Sprintf("of type %s%s", c.Type, has(c.FileType)), "values", ""
+	kind, records, lacks := fmt.Sprintf("of type %s%s", c.Type, has(k.holder(), c.FileType)), "values", ""
 	if c.Derived {
 		kind, records, lacks = "to be computed", "records", fmt.Sprintf(" as %q, which it is derived from", missing)
 	}
@@ -55,7 +54,7 @@ func (k *checker) judge(c *Column, missing, without string) {
 		k.table.find(Problem, c.Name, "no such column in %s%s, so that every statement over the table is refused", without, lacks)
 		return
 	case missing != "":
-		k.table.find(Problem, c.Name, "the file has no such column%s", lacks)
+		k.table.find(Problem, c.Name, "the %s has no such column%s", k.holder(), lacks)
 		return
 	case present > 0 && c.Unreadable == present:
 		k.table.find(Problem, c.Name, "no value is %s", kind)
@@ -72,11 +71,19 @@ func (k *checker) judge(c *Column, missing, without string) {
 	}
 }
 
-func has(fileType string) string {
-	if fileType == "" {
+func has(holder, native string) string {
+	if native == "" {
 		return ""
 	}
-	return ", the file has " + fileType
+	return ", the " + holder + " has " + native
+}
+
+// holder is what holds the records.
+func (k *checker) holder() string {
+	if k.declared.Source.Format == catalog.Relation {
+		return "table"
+	}
+	return "file"
 }
 
 // of prints a count and its share, which it rounds neither to nothing nor to all.
@@ -91,69 +98,61 @@ func of(n, total int64, what string) string {
 	return fmt.Sprintf("%d of %d %s (%s)", n, total, what, share)
 }
 
-func below(c *catalog.Column, v string) string {
+func (d dialect) below(c *catalog.Column, v string) string {
 	if c.Lower == nil {
 		return "false"
 	}
-	return v + " < " + constant(c.Lower, c.Type)
+	return v + " < " + d.constant(c.Lower, c.Type)
 }
 
-func above(c *catalog.Column, v string) string {
+func (d dialect) above(c *catalog.Column, v string) string {
 	if c.Upper == nil {
 		return "false"
 	}
-	return v + " > " + constant(c.Upper, c.Type)
+	return v + " > " + d.constant(c.Upper, c.Type)
 }
 
 // clampLoss is what clamping changes in the sum, as a share of it.
-func clampLoss(c *catalog.Column, v string) string {
+func (d dialect) clampLoss(c *catalog.Column, v string) string {
 	if c.Lower == nil || !c.Type.IsNumeric() {
-		return "NULL::DOUBLE"
+		return "CAST(NULL AS DOUBLE PRECISION)"
 	}
-	x := v + "::DOUBLE"
-	clamped := fmt.Sprintf("least(greatest(%s, %s::DOUBLE), %s::DOUBLE)", x, constant(c.Lower, c.Type), constant(c.Upper, c.Type))
+	x := v + "::" + d.number()
+	clamped := fmt.Sprintf("least(greatest(%s, %s::%s), %s::%s)", x, d.constant(c.Lower, c.Type), d.number(), d.constant(c.Upper, c.Type), d.number())
 	return fmt.Sprintf("sum(abs(%s - %s)) / nullif(sum(abs(%s)), 0)", x, clamped, x)
 }
 
 // outside is the condition that a value is not in the column's public domain;
 // "" where that takes another table.
-func outside(c *catalog.Column, v string) string {
-	d := c.Domain
+func (d dialect) outside(c *catalog.Column, v string) string {
+	public := c.Domain
 	switch {
-	case d == nil:
+	case public == nil:
 		return "false"
-	case d.FromTable != nil:
+	case public.FromTable != nil:
 		return ""
-	case d.Step != nil:
-		lo := constant(c.Lower, c.Type)
-		step := fmt.Sprintf("CAST('%s' AS %s)", d.Step.FloatString(int(c.Type.Scale)), wide(c.Type))
-		return fmt.Sprintf("(%s OR %s OR (%s::%s - %s) %% %s <> 0)", below(c, v), above(c, v), v, wide(c.Type), lo, step)
+	case public.Step != nil:
+		lo := d.constant(c.Lower, c.Type)
+		step := fmt.Sprintf("CAST('%s' AS %s)", public.Step.FloatString(int(c.Type.Scale)), d.wide(c.Type))
+		return fmt.Sprintf("(%s OR %s OR (%s::%s - %s) %% %s <> 0)", d.below(c, v), d.above(c, v), v, d.wide(c.Type), lo, step)
 	}
 	var list []string
-	for _, value := range d.Values {
-		list = append(list, constant(value, c.Type))
+	for _, value := range public.Values {
+		list = append(list, d.constant(value, c.Type))
 	}
 	return fmt.Sprintf("%s NOT IN (%s)", v, strings.Join(list, ", "))
 }
 
-// wide is a type in which two values of t can be subtracted.
-func wide(t sqltype.Type) string {
-	if t.IsInteger() {
-		return "HUGEINT"
-	}
-	return fmt.Sprintf("DECIMAL(38,%d)", t.Scale)
-}
-
 // outsideCount counts the values outside the public domain.
 func (k *checker) outsideCount(c *catalog.Column, v string) string {
-	if condition := outside(c, v); condition != "" {
-		return "count(*) FILTER (" + condition + ")"
+	if condition := k.sources.dialect.outside(c, v); condition != "" {
+		return "count(*) FILTER (WHERE " + condition + ")"
 	}
 	public, err := k.publicValues(c)
 	if err != nil { // reported with the public table
 		return "0"
 	}
-	return fmt.Sprintf("count(*) FILTER (%s IS NOT NULL AND %s NOT IN (%s))", v, v, public)
+	return fmt.Sprintf("count(*) FILTER (WHERE %s IS NOT NULL AND %s NOT IN (%s))", v, v, public)
 }
 
 // publicValues selects the values of a public domain that a table holds.
@@ -163,7 +162,7 @@ func (k *checker) publicValues(c *catalog.Column) (string, error) {
 		return "", err
 	}
 	v := valueOf(c.Domain.FromTable, c.Domain.FromColumn)
-	return fmt.Sprintf("SELECT %s FROM (%s) WHERE %s IS NOT NULL", v, src.relation, v), nil
+	return fmt.Sprintf("SELECT %s FROM (%s) AS t WHERE %s IS NOT NULL", v, src.relation, v), nil
 }
 
 // valueOf names a column's typed value in its table's relation.
@@ -174,9 +173,4 @@ func valueOf(t *catalog.Table, c *catalog.Column) string {
 		}
 	}
 	panic("check: column of another table")
-}
-
-// constant writes a value of type t.
-func constant(v sqltype.Value, t sqltype.Type) string {
-	return "CAST(" + literal(sqltype.Format(v)) + " AS " + sqlName(t) + ")"
 }

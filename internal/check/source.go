@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/records"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -39,6 +40,7 @@ type source struct {
 
 type sources struct {
 	owner    engine.Owner
+	dialect  dialect
 	attached map[string]string // DuckDB files by path
 	opened   map[*catalog.Table]*source
 	watch    func(Progress) // nil if nobody watches
@@ -80,6 +82,13 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 		return nil, err
 	}
 	src := &source{}
+	if t.Source.Format == catalog.Relation {
+		f := newFile(reading)
+		if err := s.relation(ctx, src, f); err != nil {
+			return nil, err
+		}
+		return s.keep(t, src, f), nil
+	}
 	if src.files, err = t.Files(); err != nil {
 		return nil, err
 	}
@@ -111,12 +120,16 @@ func (s *sources) open(ctx context.Context, t *catalog.Table) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.keep(t, src, f), nil
+}
+
+func (s *sources) keep(t *catalog.Table, src *source, f *file) *source {
 	src.describe(f)
 	if s.opened == nil {
 		s.opened = map[*catalog.Table]*source{}
 	}
 	s.opened[t] = src
-	return src, nil
+	return src
 }
 
 func notOpened(err error) error {
@@ -176,9 +189,13 @@ func (f *file) relation(from string, asText bool) (string, error) {
 		if asText {
 			shown = "CAST(" + shown + " AS VARCHAR)"
 		}
-		fields = append(fields, fmt.Sprintf("%s AS q%d, %s AS c%d", shown, i, value(f.raw[i], f.types[i], field.Type), i))
+		read := f.values[i]
+		if read == "" {
+			read = value(f.raw[i], f.types[i], field.Type)
+		}
+		fields = append(fields, fmt.Sprintf("%s AS q%d, %s AS c%d", shown, i, read, i))
 	}
-	values, err := r.Columns()
+	values, err := r.ColumnsIn(f.dialect)
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +212,7 @@ func (f *file) relation(from string, asText bool) (string, error) {
 		}
 		columns = append(columns, fmt.Sprintf("CASE WHEN v%[1]d IS NOT NULL OR %[2]s THEN 1 END AS r%[1]d, v%[1]d", i, strings.Join(given, " AND ")))
 	}
-	return fmt.Sprintf("SELECT %s FROM (SELECT *, %s FROM (SELECT %s FROM %s))",
+	return fmt.Sprintf("SELECT %s FROM (SELECT *, %s FROM (SELECT %s FROM %s) AS t) AS t",
 		strings.Join(columns, ", "), strings.Join(computed, ", "), strings.Join(fields, ", "), from), nil
 }
 
@@ -278,7 +295,9 @@ func (s *sources) blame(ctx context.Context, t *catalog.Table, files []datafile.
 // which the records have a field of that name.
 type file struct {
 	reading *derive.Reading
+	dialect render.Dialect
 	raw     []string
+	values  []string // how it is read, where that is not by value
 	types   []string
 	missing []bool
 	without []string
@@ -296,7 +315,7 @@ func (f *file) keys() []int {
 
 func newFile(r *derive.Reading) *file {
 	n := len(r.Fields)
-	return &file{r, make([]string, n), make([]string, n), make([]bool, n), make([]string, n), make([]bool, n)}
+	return &file{r, render.DuckDB, make([]string, n), make([]string, n), make([]string, n), make([]bool, n), make([]string, n), make([]bool, n)}
 }
 
 // value reads a raw field as a value of the declared type, NULL if it is none.
@@ -307,19 +326,11 @@ func value(raw, fileType string, t sqltype.Type) string {
 	if (fileType == "" || fileType == "VARCHAR") && (t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind) {
 		raw = fmt.Sprintf("CASE WHEN ltrim(%[1]s) LIKE '____-%%' THEN %[1]s END", raw) // as the engine reads texts
 	}
-	v := fmt.Sprintf("TRY_CAST(%s AS %s)", raw, sqlName(t))
+	v := fmt.Sprintf("TRY_CAST(%s AS %s)", raw, dialect{}.name(t))
 	if t.IsFloat() || t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind {
 		return fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s END", v, v)
 	}
 	return v
-}
-
-// sqlName is DuckDB's name of a type.
-func sqlName(t sqltype.Type) string {
-	if t.Kind == sqltype.Text {
-		return "VARCHAR"
-	}
-	return strings.ToUpper(t.String())
 }
 
 // text is how the file is read.

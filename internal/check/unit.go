@@ -42,7 +42,7 @@ func (k *checker) key(col *catalog.Column, effects []string, isDomain bool) erro
 		return err
 	}
 	v := valueOf(k.declared, col)
-	row, err := k.row(fmt.Sprintf("SELECT count(*), count(*) FILTER (n > 1) FROM (SELECT %s, count(*) AS n FROM (%s) WHERE %s IS NOT NULL GROUP BY 1)",
+	row, err := k.row(fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE n > 1) FROM (SELECT %s, count(*) AS n FROM (%s) AS t WHERE %s IS NOT NULL GROUP BY 1) AS t",
 		v, src.relation, v))
 	if err != nil {
 		return err
@@ -68,17 +68,17 @@ func (k *checker) withUnit(t *catalog.Table) (string, error) {
 	}
 	switch t.Unit.Kind {
 	case catalog.UnitRow:
-		return fmt.Sprintf("SELECT *, 0 AS key, row_number() OVER () AS u FROM (%s)", src.relation), nil
+		return fmt.Sprintf("SELECT *, 0 AS key, row_number() OVER () AS u FROM (%s) AS t", src.relation), nil
 	case catalog.UnitColumn:
 		v := valueOf(t, t.Unit.Column)
-		return fmt.Sprintf("SELECT *, %s AS key, %s AS u FROM (%s)", v, v, src.relation), nil
+		return fmt.Sprintf("SELECT *, %s AS key, %s AS u FROM (%s) AS t", v, v, src.relation), nil
 	}
 	owner, err := k.withUnit(t.Unit.References)
 	if err != nil {
 		return "", err
 	}
 	v := valueOf(t, t.Unit.Column)
-	return fmt.Sprintf("SELECT s.*, s.%s AS key, o.u AS u FROM (%s) s LEFT JOIN (SELECT %s AS referred, u FROM (%s)) o ON s.%s = o.referred",
+	return fmt.Sprintf("SELECT s.*, s.%s AS key, o.u AS u FROM (%s) s LEFT JOIN (SELECT %s AS referred, u FROM (%s) AS t) o ON s.%s = o.referred",
 		v, src.relation, valueOf(t.Unit.References, t.Unit.Referred), owner, v), nil
 }
 
@@ -89,10 +89,10 @@ func (k *checker) units(missing []string) error {
 		return err
 	}
 	list := []string{
-		"count(*) FILTER (key IS NULL)", "count(*) FILTER (key IS NOT NULL AND u IS NULL)",
-		"count(*) FILTER (u IS NOT NULL)", "count(DISTINCT u)",
+		"count(*) FILTER (WHERE key IS NULL)", "count(*) FILTER (WHERE key IS NOT NULL AND u IS NULL)",
+		"count(*) FILTER (WHERE u IS NOT NULL)", "count(DISTINCT u)",
 	}
-	row, err := k.row("SELECT " + strings.Join(list, ", ") + " FROM (" + rows + ")")
+	row, err := k.row("SELECT " + strings.Join(list, ", ") + " FROM (" + rows + ") AS t")
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (k *checker) units(missing []string) error {
 			continue
 		}
 		v := fmt.Sprintf("v%d", i)
-		dropped := outside(c, v)
+		dropped := k.sources.dialect.outside(c, v)
 		if dropped == "" {
 			public, err := k.publicValues(c)
 			if err != nil {
@@ -162,24 +162,23 @@ func (k *checker) judgeUnits(u *Units) {
 // without the rows that the condition drops. A unit with k groups keeps each
 // of them with probability min(1, L0/k).
 func (k *checker) grouping(rows, name, by, dropped string) (Grouping, error) {
-	maxRows, maxGroups := k.declared.MaxRows, k.declared.MaxGroups
+	maxRows, maxGroups, d := k.declared.MaxRows, k.declared.MaxGroups, k.sources.dialect
 	bounded := "n"
 	if maxRows > 0 {
 		bounded = fmt.Sprintf("least(n, %d)", maxRows)
 	}
 	kept := "m"
 	if maxGroups > 0 {
-		kept = fmt.Sprintf("m * least(1, %d::DOUBLE / k)", maxGroups)
+		kept = fmt.Sprintf("m * least(1, %d::%s / k)", maxGroups, d.number())
 	}
-	const q = "[0.5, 0.9, 0.99, 1.0]"
 	row, err := k.row(fmt.Sprintf(`WITH pairs AS (
-	SELECT u, %s AS g, count(*) AS n FROM (%s) WHERE u IS NOT NULL AND NOT coalesce(%s, false) GROUP BY 1, 2
+	SELECT u, %s AS g, count(*) AS n FROM (%s) AS t WHERE u IS NOT NULL AND NOT coalesce(%s, false) GROUP BY 1, 2
 ), units AS (
 	SELECT u, count(*) AS k, sum(n) AS n, sum(%s) AS m FROM pairs GROUP BY 1
 )
-SELECT (SELECT quantile_disc(k, %s) FROM units), (SELECT quantile_disc(n, %s) FROM pairs),
-	(SELECT 1 - sum(m)::DOUBLE / sum(n) FROM units), (SELECT 1 - sum(%s)::DOUBLE / sum(m) FROM units)`,
-		by, rows, dropped, bounded, q, q, kept))
+SELECT (SELECT %s FROM units), (SELECT %s FROM pairs),
+	(SELECT 1 - sum(m)::%s / sum(n) FROM units), (SELECT 1 - sum(%s)::%s / sum(m) FROM units)`,
+		by, rows, dropped, bounded, d.quantiles("k"), d.quantiles("n"), d.number(), kept, d.number()))
 	if err != nil {
 		return Grouping{}, err
 	}
@@ -200,8 +199,9 @@ func (k *checker) sums(rows string, c *catalog.Column, report *Column, v string)
 	}
 	lo, _ := c.SumLower.Float64()
 	hi, _ := c.SumUpper.Float64()
-	clamped := fmt.Sprintf("least(greatest(%s, %s), %s)::DOUBLE", v, constant(c.Lower, c.Type), constant(c.Upper, c.Type))
-	row, err := k.row(fmt.Sprintf("SELECT count(*) FILTER (s < %v OR s > %v) FROM (SELECT sum(%s) AS s FROM (%s) WHERE u IS NOT NULL AND %s IS NOT NULL GROUP BY u)",
+	d := k.sources.dialect
+	clamped := fmt.Sprintf("least(greatest(%s, %s), %s)::%s", v, d.constant(c.Lower, c.Type), d.constant(c.Upper, c.Type), d.number())
+	row, err := k.row(fmt.Sprintf("SELECT count(*) FILTER (WHERE s < %v OR s > %v) FROM (SELECT sum(%s) AS s FROM (%s) AS t WHERE u IS NOT NULL AND %s IS NOT NULL GROUP BY u) AS t",
 		lo, hi, clamped, rows, v))
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/noise"
+	"github.com/discreet-dp/discreet/internal/postgrestest"
 )
 
 var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a run, where it is out of date")
@@ -42,7 +43,7 @@ var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows; that of discreet verify without its seconds and the numbers of
 // its counterexamples. All else is compared as it is.
-var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
+var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/engines.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/people.md", "docs/operate.md", "docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn.md", "docs/learn/adult.md", "docs/learn/mnist.md", "docs/learn/pate.md", "docs/collect/local.md", "docs/collect/gap.md", "docs/collect/multiparty.md", "docs/collect/shuffle.md", "docs/collect/federated.md", "docs/collect/models.md"}
 
 // executedPages adds the pages of mechanisms, one each.
@@ -175,6 +176,7 @@ type page struct {
 	cwd  string // below dir, after its cd's
 	run  string // what sql blocks are given to
 	data string // DISCREET_DATA
+	env  []string
 }
 
 var fileLine = regexp.MustCompile(`^// (\w+\.go)$`)
@@ -321,6 +323,7 @@ func (p *page) shell(line string) (output string, err error) {
 	cmd := exec.Command("bash", "-c", "cd \"$PAGE_CWD\"\n"+line+"\ncode=$?; pwd > \"$PAGE_DIR/.cwd\"; exit $code")
 	cmd.Env = append(os.Environ(), "PAGE_DIR="+p.dir, "PAGE_CWD="+filepath.Join(p.dir, p.cwd), "DISCREET_DATA="+p.data,
 		"DISCREET_ANCHOR=", "DISCREET_LEDGER_KEY_FILE=", "DISCREET_MEMORY=", "DISCREET_TEMP=", "DISCREET_THREADS=", "NO_COLOR=1", "TZ=UTC")
+	cmd.Env = append(cmd.Env, p.env...)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	err = cmd.Run()
@@ -391,6 +394,11 @@ func (p *page) needs(text string) {
 		if p.data, err = filepath.Abs(data); err != nil {
 			p.Fatal(err)
 		}
+	}
+	if strings.Contains(text, "\n$ psql") { // as the administrator of an empty database
+		address := postgrestest.Start(p.T)
+		host, _, _ := strings.Cut(strings.TrimPrefix(address, "host="), " ")
+		p.env = []string{"PGHOST=" + host, "PGUSER=test", "PGDATABASE=postgres", "DISCREET_ENGINE=host=" + host + " user=discreet dbname=postgres"}
 	}
 	if strings.Contains(text, "\n$ discreet verify") {
 		if _, err := exec.LookPath("z3"); err != nil {

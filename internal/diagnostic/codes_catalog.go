@@ -47,7 +47,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D087",
 		Title:   "a source that cannot be used",
-		Explain: "A source is one file, given relative to the catalog. Its ending tells its format: .csv, .parquet or .jsonl. A pattern such as visits/*.csv names several files of one format, each counted once. FILE.duckdb#TABLE names a table of a DuckDB file. A source belongs to exactly one domain, under one unit, and is either private or public, under every name and link by which it is declared. With also_in the owner says that its records are in a second domain too.",
+		Explain: "A source is one file, given relative to the catalog. Its ending tells its format: .csv, .parquet or .jsonl. A pattern such as visits/*.csv names several files of one format, each counted once. FILE.duckdb#TABLE names a table of a DuckDB file. With [engine], a source is a table of that database, as in \"public.visits\". A source belongs to exactly one domain, under one unit, and is either private or public, under every name and link by which it is declared. With also_in the owner says that its records are in a second domain too.",
 		Example: "[tables.visits]\nsource = \"visits.xlsx\"\npublic = true\ncolumns.id = { type = \"bigint\" }\n",
 	},
 	{
@@ -101,7 +101,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D096",
 		Title:   "a file from which no catalog can be proposed",
-		Explain: "`discreet init` reads .csv, .parquet, .jsonl and .duckdb files. FILE.duckdb#TABLE names one table; a folder, or a pattern in quotes, names files of one kind that make one table. The first record of a CSV file must name its columns.",
+		Explain: "`discreet init` reads .csv, .parquet, .jsonl and .duckdb files. FILE.duckdb#TABLE names one table; a folder, or a pattern in quotes, names files of one kind that make one table. The first record of a CSV file must name its columns. With --engine, it reads the names and types of a database's tables.",
 		Example: "discreet init visits.xlsx",
 	},
 	{

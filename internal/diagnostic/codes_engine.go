@@ -6,7 +6,7 @@ var engineEntries = []Entry{
 		"The engine failed, or ran out of memory, disk or time. That may depend on the data, so the message is always the same and the charge stays. The owner finds the cause in the ledger's history. The domain is suspended until the owner acknowledges the event.",
 		""},
 	{"D101", "a source cannot be opened",
-		"A file of the catalog is missing, cannot be read, or lacks a declared column. Run discreet check.",
+		"A file of the catalog is missing, cannot be read, or lacks a declared column; or its database cannot be reached, or the table there is none that can be read (docs/engines.md). Run discreet check.",
 		""},
 	{"D102", "interrupted",
 		"The command was told to stop. The amount that was reserved by then stays spent, whatever was computed: otherwise an answer would be free for those who stop at the right moment.",

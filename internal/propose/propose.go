@@ -33,6 +33,7 @@ type table struct {
 	said         map[string]string // of its keys
 	inside       string            // the table in a DuckDB file
 	references   string            // what its unit's column refers to
+	holder       string            // what it is of; "" is a file
 	remarks      []string          // on the files of a pattern
 }
 
@@ -76,8 +77,13 @@ func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (
 			tables = append(tables, t)
 		}
 	}
+	return finish(path, "", tables)
+}
+
+// finish writes the proposal.
+func finish(path, engine string, tables []table) (string, error) {
 	refer(tables)
-	text := render(tables)
+	text := render(engine, tables)
 	// The loader must find nothing but what is undecided.
 	var problems diagnostic.List
 	if _, err := catalog.Parse(path, text); errors.As(err, &problems) {

@@ -1,6 +1,7 @@
 package propose
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -41,15 +42,19 @@ const columnsHead = `
 [tables.%s.columns]  # remove what no statement needs: what is not declared does not exist
 `
 
-func render(tables []table) string {
+// render writes the proposal; where the tables are in a database, its engine first.
+func render(engine string, tables []table) string {
 	var b strings.Builder
 	b.WriteString(preface)
+	b.WriteString(engine)
 	for _, t := range tables {
 		unit, once := unitColumn(t.columns)
 		value, note := quote(unit+"?"), `the column that says whose row it is, or "row" if each row is a unit of its own`
 		switch {
 		case t.references != "":
-			value, note = `"?"`, fmt.Sprintf("by the file's foreign key { column = %s, references = %s }", quote(unit), quote(t.references))
+			value, note = `"?"`, fmt.Sprintf("by the %s's foreign key { column = %s, references = %s }", cmp.Or(t.holder, "file"), quote(unit), quote(t.references))
+		case once && t.holder != "":
+			note = `it is a key of the table: does it identify the person, or only a visit?`
 		case once:
 			note = `no two of the first rows share it: does it identify the person, or only a visit?`
 		}
@@ -150,7 +155,7 @@ func refer(tables []table) {
 			}
 			file, _, _ := strings.Cut(t.source, "#")
 			for j := range tables {
-				if tables[j].source != file+"#"+c.refersTo {
+				if tables[j].source != file+"#"+c.refersTo && tables[j].source != c.refersTo {
 					continue
 				}
 				if of, _ := unitColumn(tables[j].columns); of != "" && of != c.referred {

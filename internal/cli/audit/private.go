@@ -19,6 +19,9 @@ import (
 
 // look copies tables for the owner. The ledger records the purpose before anything is read.
 func (a *auditing) look(ctx context.Context, tables []*catalog.Table, domain *catalog.Domain, what string) (*check.Parallel, error) {
+	if err := a.FilesAlone("an audit of data"); err != nil {
+		return nil, err
+	}
 	if err := a.OpenGuarding(ctx); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package owner
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
@@ -14,7 +15,7 @@ import (
 // Init is discreet init.
 func Init() *command.Command {
 	c := &command.Command{
-		UsageLine: "init [flags] FILE...",
+		UsageLine: "init [flags] FILE... | init --engine postgres [TABLE...]",
 		Files:     true,
 		For:       command.Owner,
 		Short:     "propose a catalog for files (owner)",
@@ -23,14 +24,23 @@ func Init() *command.Command {
 quotes, is one table of all its files; folders such as year=2025 are partitions. What
 depends on the data or on judgement (guessed types, the privacy unit, bounds, domains,
 budgets) is marked "?", and every other command refuses the catalog until the owner
-has decided. No value of the data goes into it. It never overwrites a file.`,
-		Examples: [2]string{"discreet init visits.parquet departments.csv", "discreet init --catalog clinic.toml 'visits/year=*/*.parquet'"},
+has decided. No value of the data goes into it. It never overwrites a file.
+
+With --engine the tables are those of the database whose URL DISCREET_ENGINE holds, by
+their names there, or all of schema public. It looks at names and types, and at no row.`,
+		Examples: [2]string{"discreet init visits.parquet departments.csv", "discreet init --engine postgres public.visits public.departments"},
 	}
 	var w workplace.Workplace
 	w.DefineCatalog(&c.Flags)
+	kind := ""
+	c.Flags.Func("engine", "propose it for tables of a database: `postgres`", func(text string) error {
+		return command.OneOf(&kind, text, []string{string(catalog.PostgreSQL)})
+	})
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
-		if len(args) == 0 {
+		if kind != "" { // the role is looked at when the catalog that is decided on is used
+			w.Catalog = &catalog.Catalog{Path: w.CatalogPath, Engine: catalog.Engine{Kind: catalog.Kind(kind), Variable: "DISCREET_ENGINE", AcceptRole: true}}
+		} else if len(args) == 0 {
 			return diagnostic.New("D113", diagnostic.Span{}, "no files").Try("discreet %s", c.UsageLine)
 		}
 		owner, err := w.OpenOwner(ctx)
@@ -39,7 +49,12 @@ has decided. No value of the data goes into it. It never overwrites a file.`,
 		}
 		defer w.Close()
 		done := t.Busy(ctx, "reading columns")
-		text, err := propose.Catalog(ctx, owner, w.CatalogPath, args)
+		var text string
+		if w.Catalog != nil {
+			text, err = propose.Database(ctx, owner, w.CatalogPath, w.Catalog.Engine, args)
+		} else {
+			text, err = propose.Catalog(ctx, owner, w.CatalogPath, args)
+		}
 		done()
 		if err != nil {
 			return err

@@ -78,6 +78,9 @@ Exit codes are those of discreet query.`,
 			return err
 		}
 		defer w.Close()
+		if err := w.FilesAlone("discreet map"); err != nil {
+			return err
+		}
 		mapper, err := m.load(ctx, &w)
 		if err != nil {
 			return err

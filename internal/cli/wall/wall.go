@@ -39,8 +39,16 @@ var seen = []string{"NO_COLOR", "TERM", "TZ",
 	"DISCREET_ACCOUNT_TIMEOUT", "DISCREET_ANCHOR", "DISCREET_LEDGER_KEY_FILE", "DISCREET_MEMORY", "DISCREET_THREADS", "DISCREET_TEMP", "DISCREET_TOKEN",
 	"SUDO_UID", "PKEXEC_UID", "DOAS_USER"}
 
-// server begins the variables that configure discreet serve.
-const server = "DISCREET_SERVE_"
+// server begins the variables that configure discreet serve, database those that hold the URL of
+// the catalog's database.
+const (
+	server   = "DISCREET_SERVE_"
+	database = "DISCREET_ENGINE"
+)
+
+// engine reports whether a variable can hold the URL of the catalog's database: of those, the
+// catalog names one.
+func engine(name string) bool { return name == database || strings.HasPrefix(name, database+"_") }
 
 // zoneName is a time zone of the system's list. Without it TZ could name any file.
 var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*$`)
@@ -63,7 +71,7 @@ func shutEnvironment() {
 	}
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
-		if !slices.Contains(seen, name) && !strings.HasPrefix(name, server) || name == "TZ" && !zoneName.MatchString(value) {
+		if !slices.Contains(seen, name) && !strings.HasPrefix(name, server) && !engine(name) || name == "TZ" && !zoneName.MatchString(value) {
 			os.Unsetenv(name) //nolint:errcheck // it fails only on an empty name
 		}
 	}

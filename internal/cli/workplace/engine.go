@@ -2,10 +2,12 @@ package workplace
 
 import (
 	"context"
+	"os"
 	"sync"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -22,13 +24,14 @@ var ErrNoEngine = diagnostic.New("D117", diagnostic.Span{}, "this discreet was b
 // public domain.
 type lateEngine struct {
 	Open func() (engine.Engine, error)
+	kind catalog.Kind
 
 	mu     sync.Mutex
 	opened engine.Engine // nil until open has succeeded
 }
 
 func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) *lateEngine {
-	e := &lateEngine{}
+	e := &lateEngine{kind: c.Engine.Kind}
 	e.Open = sync.OnceValues(func() (engine.Engine, error) {
 		opened, err := openEngine(ctx, c, l, maps, lazy)
 		e.mu.Lock()
@@ -41,8 +44,8 @@ func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources,
 	return e
 }
 
-// Dialect is DuckDB's: there is no other engine.
-func (e *lateEngine) Dialect() string { return "duckdb" }
+// Dialect is that of the engine which the catalog names.
+func (e *lateEngine) Dialect() string { return string(e.kind) }
 
 func (e *lateEngine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	opened, err := e.Open()
@@ -79,6 +82,22 @@ func (e *lateEngine) Prepare(ctx context.Context, sql string, tables []engine.Ta
 	return nil
 }
 
+func (e *lateEngine) PreparePost(ctx context.Context, sql string, tables []engine.Table) error {
+	opened, err := e.Open()
+	if err != nil {
+		return err
+	}
+	return engine.PreparePost(ctx, opened, sql, tables)
+}
+
+func (e *lateEngine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot, error) {
+	opened, err := e.Open()
+	if err != nil {
+		return nil, err
+	}
+	return engine.Fixed(ctx, opened, tables)
+}
+
 func (e *lateEngine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,4 +105,29 @@ func (e *lateEngine) Close() error {
 		return nil
 	}
 	return e.opened.Close()
+}
+
+// urlOf is the URL of the catalog's database, which stands in the environment.
+func urlOf(c *catalog.Catalog) (string, error) {
+	if by := command.WhoCalls(); by.Other { // whose environment it may be
+		return "", diagnostic.New("D118", diagnostic.Span{}, "the caller's environment cannot name the owner's database").
+			Because("the command runs with other rights than its caller's, and the URL can name files and servers").
+			Try("ask a server that the owner runs: discreet serve")
+	}
+	if url := os.Getenv(c.Engine.Variable); url != "" {
+		return url, nil
+	}
+	return "", diagnostic.New("D101", diagnostic.Span{}, "the environment has no $%s", c.Engine.Variable).
+		Because("the catalog says that it holds the URL of the database").
+		Try("set it, as in %s=postgres://discreet:PASSWORD@db.example/clinic", c.Engine.Variable)
+}
+
+// FilesAlone refuses what works over files alone where the catalog's records are in a database.
+func (w *Workplace) FilesAlone(what string) error {
+	if w.Catalog == nil || !w.Catalog.Engine.Remote() {
+		return nil
+	}
+	return diagnostic.New("D106", diagnostic.Span{}, "%s works over files alone, and the records of %s are in a database", what, w.CatalogPath).
+		Because("it reads single records in this process, and nothing moves them out of engine %q", w.Catalog.Engine.Kind).
+		Try("export the table to a file (COPY ... TO, or Parquet), and declare that file in a catalog of its own; declare also_in where the records have a budget here, too")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/engine/postgres"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -18,7 +19,11 @@ const EngineName = "duckdb"
 // openEngine opens the catalog's sources; with lazy, only those that a statement reads, when
 // it is prepared: before it is charged.
 func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) (engine.Engine, error) {
-	e, err := duckdb.Open(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: lazy})
+	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: lazy}
+	if c.Engine.Remote() {
+		return openRemote(ctx, c, 0, func() (engine.Engine, error) { return duckdb.Open(ctx, noTables(c), o) })
+	}
+	e, err := duckdb.Open(ctx, c, o)
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
 	}
@@ -27,14 +32,55 @@ func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, ma
 
 // openPool opens an engine for so many statements at once.
 func openPool(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, statements int, answer int64) (engine.Engine, error) {
-	e, err := duckdb.OpenPool(ctx, c, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: true, Answer: answer}, statements)
+	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: true, Answer: answer}
+	if c.Engine.Remote() {
+		return openRemote(ctx, c, statements, func() (engine.Engine, error) { return duckdb.OpenPool(ctx, noTables(c), o, statements) })
+	}
+	e, err := duckdb.OpenPool(ctx, c, o, statements)
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
 	}
 	return e, nil
 }
 
-func openOwner(ctx context.Context, l catalog.Resources) (engine.Owner, error) {
+// openRemote opens the database that holds the records, for so many statements at once, beside
+// the DuckDB that post-processes their releases.
+func openRemote(ctx context.Context, c *catalog.Catalog, statements int, post func() (engine.Engine, error)) (engine.Engine, error) {
+	url, err := urlOf(c)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := post()
+	if err != nil {
+		return nil, cannotOpen(ctx, err)
+	}
+	e, err := postgres.Open(ctx, c, postgres.Options{URL: url, Connections: statements, Post: beside})
+	if err != nil {
+		return nil, cannotOpen(ctx, errors.Join(err, beside.Close()))
+	}
+	return e, nil
+}
+
+// noTables is a catalog without any.
+func noTables(c *catalog.Catalog) *catalog.Catalog {
+	none := *c
+	none.Tables, none.Views = nil, nil
+	return &none
+}
+
+// openOwner opens the engine of a catalog, if there is one, that its owner may ask anything.
+func openOwner(ctx context.Context, c *catalog.Catalog, l catalog.Resources) (engine.Owner, error) {
+	if c != nil && c.Engine.Remote() {
+		url, err := urlOf(c)
+		if err != nil {
+			return nil, err
+		}
+		o, err := postgres.OpenOwner(ctx, c, postgres.Options{URL: url})
+		if err != nil {
+			return nil, cannotOpen(ctx, err)
+		}
+		return o, nil
+	}
 	o, err := duckdb.OpenOwner(ctx, duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp})
 	if err != nil {
 		return nil, cannotOpen(ctx, err)

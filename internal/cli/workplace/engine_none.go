@@ -20,4 +20,6 @@ func openPool(context.Context, *catalog.Catalog, catalog.Resources, map[string]e
 	return nil, ErrNoEngine
 }
 
-func openOwner(context.Context, catalog.Resources) (engine.Owner, error) { return nil, ErrNoEngine }
+func openOwner(context.Context, *catalog.Catalog, catalog.Resources) (engine.Owner, error) {
+	return nil, ErrNoEngine
+}

@@ -176,7 +176,7 @@ func (w *Workplace) OpenLedgerToRead(ctx context.Context) error {
 
 // OpenOwner opens the engine for commands of the owner, who may see the data.
 func (w *Workplace) OpenOwner(ctx context.Context) (engine.Owner, error) {
-	o, err := openOwner(ctx, w.limits)
+	o, err := openOwner(ctx, w.Catalog, w.limits)
 	if err == nil {
 		w.opened = append(w.opened, o)
 	}
@@ -272,6 +272,9 @@ func (l *OwnerLog) Write(p []byte) (int, error) {
 
 // Recorder opens the engine.
 func (w *Workplace) Recorder(ctx context.Context) (engine.Engine, engine.Recorder, error) {
+	if err := w.FilesAlone("learning"); err != nil {
+		return nil, nil, err
+	}
 	if w.Engine == nil {
 		w.Engine = newLateEngine(ctx, w.Catalog, w.limits, nil, false)
 		w.opened = append(w.opened, w.Engine)
