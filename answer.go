@@ -248,6 +248,9 @@ func (s *statement) notes() []string {
 			}
 		}
 	}
+	if s.consistent {
+		notes = append(notes, "counts, and sums of values of one sign, are moved to what data could have, and so are the ends of intervals: what was moved is biased")
+	}
 	return notes
 }
 

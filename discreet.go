@@ -133,6 +133,9 @@ type QueryOptions struct {
 	AtMost Spend
 	// Confidence of the intervals, above 0 and below 1; the catalog's default if 0.
 	Confidence float64
+	// Consistent shows values that data could have: counts, and sums of values that are not negative, are
+	// at least 0, and so are the ends of their intervals. It costs nothing, and biases what was below 0.
+	Consistent bool
 	// NoDefault leaves the catalog's default cost out: without a Spend nothing that costs
 	// is answered.
 	NoDefault bool
@@ -166,6 +169,7 @@ type statement struct {
 	confidence  *big.Rat
 	spend       Spend
 	weights     []*big.Rat
+	consistent  bool
 	pilot       *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
 }
 
@@ -182,7 +186,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{text: text, bound: bound, spend: o.Spend, weights: o.Weights}
+	s := &statement{text: text, bound: bound, spend: o.Spend, weights: o.Weights, consistent: o.Consistent}
 	if s.certificate, err = stability.Analyze(bound); err != nil {
 		return nil, in(err, text)
 	}

@@ -103,7 +103,8 @@ func (s *statement) fingerprint(r record, c *compiled) (Fingerprint, error) {
 		Confidence string
 		Events     []privacy.Event
 		Delta      privacy.Delta
-	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta})
+		Consistent bool `json:",omitempty"`
+	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta, s.consistent})
 	if err != nil {
 		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
 	}

@@ -612,6 +612,9 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 			return nil, err
 		}
 		keep.table(table)
+		if s.consistent {
+			table.Consistent()
+		}
 		if tables[i].columns, tables[i].rows, err = table.Rows(s.confidence, s.post.Shares); err != nil {
 			return nil, err
 		}

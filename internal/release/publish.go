@@ -28,6 +28,8 @@ type Table struct {
 	keys    [][]sqltype.Value // one a group, sorted
 	noisy   [][]*big.Int      // one a component, then by group; nil of a tree
 	trees   [][]*tree         // one a component, then by group; nil of all others
+
+	consistent bool
 }
 
 // errShape is returned when the engine's result is not of the shape asked for;

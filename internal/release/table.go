@@ -42,6 +42,9 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 			} else {
 				value = t.value(g, i, nil).lower
 			}
+			if t.consistent {
+				value = r.possible(g).nearest(value)
+			}
 			row = append(row, toType(g.Type, value, toNearest))
 		}
 		for j, g := range r.Aggregates {
@@ -53,6 +56,10 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 					}
 				} else {
 					at = t.value(g, i, halfWidths[j][k])
+				}
+				if t.consistent {
+					possible := r.possible(g)
+					at = extent{possible.nearest(at.lower), possible.nearest(at.upper)}
 				}
 				row = append(row, toType(g.Type, at.lower, down), toType(g.Type, at.upper, up))
 			}

@@ -50,6 +50,9 @@ func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Ter
 		return diagnostic.New("D115", diagnostic.Span{}, "--federation and --accuracy exclude each other").
 			Because("the noise of a federation is that of all parties, and holders are charged by what is named").Try("name a cost; explain --federation says the error")
 	}
+	if o.Consistent {
+		return diagnostic.New("D115", diagnostic.Span{}, "--federation and --consistent exclude each other").Because("a federation's totals are shown as they are")
+	}
 	by := command.WhoCalls()
 	if err := command.OwnersAlone(by, f.file, f.identity); err != nil {
 		return err

@@ -29,6 +29,7 @@ var shellCommands = [][2]string{
 	{`\confidence [C | off]`, "of the intervals"},
 	{`\plot [on | off]`, "draw answers that have groups"},
 	{`\format [table | csv | json]`, "how answers are printed"},
+	{`\consistent [on | off]`, "show what data could have: no negative counts"},
 	{`\fresh [on | off]`, "pay anew for what was answered before"},
 	{`\history`, "what was asked in this session"},
 	{`\?`, "this list"},
@@ -101,6 +102,8 @@ func (s *shell) do(ctx context.Context, line string) error {
 			s.format.plot = terminal.Here
 		}
 		return err
+	case `\consistent`:
+		return s.toggle(name, argument, &o.Consistent)
 	case `\fresh`:
 		return s.toggle(name, argument, &o.Fresh)
 	case `\format`:
