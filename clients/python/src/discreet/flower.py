@@ -4,7 +4,7 @@ What a client would send is handed to the Discreet node beside it. Only what com
 were clipped, with the node's noise, charged to the node's ledger first. Where the node refuses, the mod raises
 and nothing is sent.
 
-    app = ClientApp(client_fn=..., mods=[DiscreetMod("127.0.0.1:15001", "cluster/app", "study", plan)])
+    app = ClientApp(mods=[DiscreetMod("127.0.0.1:15001", "cluster/app", "study", plan)])
 
 The plan protects the node, with noise at the nodes: the server need not be trusted. Metrics and configs of a
 reply are dropped, because nothing bounds them; the number of examples is the plan's, and says nothing.
@@ -57,9 +57,12 @@ class DiscreetMod:
             raise Refused(said.get("type", "failed"), said.get("detail", ""))
         return said
 
-    def hide(self, update: Any) -> Any:
-        """The update of the next round, as the node lets it out: float32 numbers in, and out."""
+    def hide(self, update: Any, round: int | None = None) -> Any:
+        """The update of a round, the next one by default, as the node lets it out: float32 numbers in, and out."""
         import numpy as np
+
+        if round is not None:
+            self.round = round
 
         asked = {"id": self.run, "reason": "updates of a Flower client", "plan": self.plan, "vectors": True}
         self.call("/requests", asked)
@@ -83,7 +86,9 @@ class DiscreetMod:
         arrays = reply.content.array_records[key]
         after = [array.numpy() for array in arrays.values()]
         flat = np.concatenate([(a - b).ravel() for a, b in zip(after, before, strict=True)])
-        hidden, at = self.hide(flat), 0
+        # A SuperNode may run each round in a process of its own: the strategy's count of rounds, from 1, goes on.
+        counted = [c["server-round"] for c in message.content.config_records.values() if "server-round" in c]
+        hidden, at = self.hide(flat, int(counted[0]) - 1 if counted else None), 0
         out: OrderedDict[str, Any] = OrderedDict()
         for name, shape in zip(arrays, (b.shape for b in before), strict=True):
             size = int(np.prod(shape))

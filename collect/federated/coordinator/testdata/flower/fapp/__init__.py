@@ -1,0 +1,1 @@
+"""An app of Flower, for a test."""
