@@ -29,11 +29,20 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 			columns = append(columns, engine.Column{Name: "lower", Type: g.Type}, engine.Column{Name: "upper", Type: g.Type})
 		}
 	}
+	counts := make([]bool, len(r.Aggregates))
+	for j, g := range r.Aggregates {
+		grid := r.Components[g.Components[0]].Grid
+		counts[j] = len(g.Components) == 1 && g.Type.IsInteger() && !r.isQuantile(g) && grid.IsInt() && grid.Num().IsInt64() && grid.Num().Int64() == 1
+	}
 	rows := make([][]sqltype.Value, len(t.keys))
 	for i, key := range t.keys {
 		row := make([]sqltype.Value, 0, len(columns))
 		row = append(row, key...)
-		for _, g := range r.Aggregates {
+		for j, g := range r.Aggregates {
+			if counts[j] {
+				row = append(row, t.whole(g, i, nil, toNearest))
+				continue
+			}
 			var value *big.Rat
 			if tree := t.tree(g, i); tree != nil {
 				if value, err = r.quantile(g, tree); err != nil {
@@ -49,6 +58,11 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 		}
 		for j, g := range r.Aggregates {
 			for k, share := range shares {
+				if counts[j] {
+					width := halfWidths[j][k][0]
+					row = append(row, t.whole(g, i, width, down), t.whole(g, i, width, up))
+					continue
+				}
 				var at extent
 				if tree := t.tree(g, i); tree != nil {
 					if at, err = r.enclose(g, tree, betaOf(confidence, share)); err != nil {
@@ -113,6 +127,45 @@ func (t *Table) tree(g stability.Aggregate, group int) *tree {
 	}
 	return t.trees[g.Components[0]][group]
 }
+
+// whole is a value that is a whole number as it stands, or an end of its interval where a width is
+// given: what toType makes of value, without fractions.
+func (t *Table) whole(g stability.Aggregate, group int, width *big.Int, end rounding) sqltype.Value {
+	n := t.noisy[g.Components[0]][group]
+	x := n.Int64()
+	if !n.IsInt64() || width != nil && !width.IsInt64() || x > fitting || x < -fitting || width != nil && width.Int64() > fitting {
+		at := at(new(big.Rat).SetInt(n))
+		if width != nil {
+			w := new(big.Rat).SetInt(width)
+			at = extent{new(big.Rat).Sub(at.lower, w), new(big.Rat).Add(at.upper, w)}
+		}
+		v := at.lower
+		if end == up {
+			v = at.upper
+		}
+		if t.consistent {
+			v = t.release.possible(g).nearest(v)
+		}
+		return toType(g.Type, v, end)
+	}
+	if width != nil {
+		x += int64(end) * width.Int64()
+	}
+	if t.consistent && int64(t.release.possible(g))*x < 0 {
+		x = 0
+	}
+	limit := int64(math.MaxInt64)
+	switch g.Type.Kind {
+	case sqltype.Smallint:
+		limit = math.MaxInt16
+	case sqltype.Integer:
+		limit = math.MaxInt32
+	}
+	return min(max(x, -limit), limit)
+}
+
+// fitting is what two numbers may be whose sum fits 64 bits.
+const fitting = 1<<62 - 1
 
 // An extent is a closed interval of numbers.
 type extent struct{ lower, upper *big.Rat }
