@@ -11,13 +11,15 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/store"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// The names of what becomes of a contribution, and of a refused collection, are DAP's.
+// The names of what becomes of a contribution, and of a refused collection, are DAP's where it
+// has one.
 const (
 	Accepted       = "accepted"
 	ReportReplayed = "report_replayed"  // it was counted before, in this batch or another
@@ -26,6 +28,7 @@ const (
 	BatchOverlap   = "batchOverlap"     // collected already, by another collection
 	JobMismatch    = "invalidMessage"   // the job was of other contributions
 	Exhausted      = "budgetExhausted"
+	Restored       = "aggregatorRestored" // the noise of a collection is not the one that was drawn for it
 )
 
 // A Refusal is a collection, or a job, that is refused. Its text is one of the names above.
@@ -37,30 +40,68 @@ func (r Refusal) Error() string { return string(r) }
 // sum of their shares, how many, and a checksum of their names; what was collected; and what
 // was spent. Every step is one transaction, and asked again it answers the same.
 type Buckets struct {
-	circuit Circuit
-	filter  filter.Filter
-	db      *sql.DB
+	BucketOptions
+	filter filter.Filter
+	db     *sql.DB
+}
+
+// BucketOptions are a task, as far as an aggregator's batches depend on it. All are required but
+// Distance.
+type BucketOptions struct {
+	Circuit     Circuit
+	Aggregators int
+	// Law is the noise that each aggregator adds to a collection, whole.
+	Law mechanism.Additive
+	// Least is how many contributions a collected batch has, at least.
+	Least int64
+	// Budget is what collections may reveal in all. Who takes part is public: a collection says
+	// how many there are, and a checksum of their names. So it is of neighbours that replace one
+	// contribution by another of the same name; one that hides who takes part is refused.
+	Budget filter.Budget
+	// Distance is how far a unit moves the aggregate where clients hide less than that one
+	// contribution is replaced by any other: proofs do not check it, so it is a promise to the
+	// units of those clients alone who keep to it. nil: the circuit's.
+	Distance *Distance
 }
 
 const bucketSchema = `
-CREATE TABLE IF NOT EXISTS task (circuit BLOB NOT NULL, spent BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS task (circuit BLOB NOT NULL, spent BLOB NOT NULL, records INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS seen (nonce BLOB PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS jobs (job TEXT PRIMARY KEY, digest BLOB NOT NULL, outcomes BLOB NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS buckets (batch TEXT PRIMARY KEY, share BLOB NOT NULL, count INTEGER NOT NULL, checksum BLOB NOT NULL, collection TEXT, collected BLOB) STRICT;
+CREATE TABLE IF NOT EXISTS buckets (batch TEXT PRIMARY KEY, share BLOB NOT NULL, count INTEGER NOT NULL, checksum BLOB NOT NULL, collection TEXT, mark BLOB, noise BLOB, collected BLOB) STRICT;
 `
 
-// OpenBuckets opens the state of a task, and makes it if there is none. What collections may
-// reveal in all is the budget's. Who takes part is public: a collection says how many there are,
-// and a checksum of their names. So a budget is of neighbours that replace one contribution by
-// another of the same name, and one that hides who takes part is refused.
-func OpenBuckets(ctx context.Context, path string, c Circuit, b filter.Budget) (*Buckets, error) {
-	if err := c.check(2); err != nil {
-		return nil, err
+// Check refuses options by which nothing could be claimed.
+func (o *BucketOptions) Check() error {
+	if err := o.Circuit.check(o.Aggregators); err != nil {
+		return err
 	}
-	if b.Neighbours != privacy.ReplaceOne {
-		return nil, errors.New("open buckets: a collection says how many contribute, so its budget is one of neighbours that replace a contribution")
+	if o.Law == nil || o.Least < 1 {
+		return errors.New("there is no noise, or no least number of contributions")
 	}
-	f, err := filter.New(b)
+	if o.Budget.Neighbours != privacy.ReplaceOne {
+		return errors.New("a collection says how many contribute, so its budget is one of neighbours that replace a contribution")
+	}
+	d := o.Circuit.Replaced()
+	if o.Distance != nil {
+		d = *o.Distance
+	}
+	if err := hides(o.Law, d); err != nil {
+		return err
+	}
+	f, err := filter.New(o.Budget)
+	if err == nil {
+		_, err = f.Charge([]privacy.Event{o.Law.Event()}, privacy.Delta{})
+	}
+	return err
+}
+
+// OpenBuckets opens the state of a task, and makes it if there is none.
+func OpenBuckets(ctx context.Context, path string, o BucketOptions) (*Buckets, error) {
+	if err := o.Check(); err != nil {
+		return nil, fmt.Errorf("open buckets: %w", err)
+	}
+	f, err := filter.New(o.Budget)
 	if err != nil {
 		return nil, fmt.Errorf("open buckets: %w", err)
 	}
@@ -68,19 +109,22 @@ func OpenBuckets(ctx context.Context, path string, c Circuit, b filter.Budget) (
 	if err != nil {
 		return nil, fmt.Errorf("open buckets: %w", err)
 	}
-	out := &Buckets{c, f, db}
-	if err := out.begin(ctx, b); err != nil {
+	out := &Buckets{o, f, db}
+	if err := out.begin(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open buckets: %w", err), db.Close())
 	}
 	return out, nil
 }
 
 // begin makes the tables, and refuses those of another task.
-func (b *Buckets) begin(ctx context.Context, budget filter.Budget) error {
+func (b *Buckets) begin(ctx context.Context) error {
 	own, err := json.Marshal(struct {
-		Circuit Circuit
-		Budget  filter.Budget
-	}{b.circuit, budget})
+		Circuit     Circuit
+		Aggregators int
+		Law         privacy.Event
+		Least       int64
+		Budget      filter.Budget
+	}{b.Circuit, b.Aggregators, b.Law.Event(), b.Least, b.Budget})
 	if err != nil {
 		return err
 	}
@@ -88,29 +132,51 @@ func (b *Buckets) begin(ctx context.Context, budget filter.Budget) error {
 	if err != nil {
 		return err
 	}
+	return b.In(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, bucketSchema); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO task SELECT ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM task)", own, spent); err != nil {
+			return err
+		}
+		var is []byte
+		if err := tx.QueryRowContext(ctx, "SELECT circuit FROM task").Scan(&is); err != nil {
+			return err
+		}
+		if !bytes.Equal(is, own) {
+			return errors.New("the state is of another task")
+		}
+		return nil
+	})
+}
+
+// Close closes the state.
+func (b *Buckets) Close() error { return b.db.Close() }
+
+// In does what do does in one transaction, or nothing. Who keeps more of a task than Buckets do
+// keeps it in tables of the same file.
+func (b *Buckets) In(ctx context.Context, do func(tx *sql.Tx) error) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, bucketSchema); err != nil {
+	if err := do(tx); err != nil {
 		return err
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO task SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM task)", own, spent); err != nil {
-		return err
-	}
-	var is []byte
-	if err := tx.QueryRowContext(ctx, "SELECT circuit FROM task").Scan(&is); err != nil {
-		return err
-	}
-	if !bytes.Equal(is, own) {
-		return errors.New("the state is of another circuit or budget")
 	}
 	return tx.Commit()
 }
 
-// Close closes the state.
-func (b *Buckets) Close() error { return b.db.Close() }
+// Records counts what was stored. It never falls, but where an old copy was put in its place.
+func (b *Buckets) Records(ctx context.Context) (n int64, err error) {
+	err = b.db.QueryRowContext(ctx, "SELECT records FROM task").Scan(&n)
+	return n, err
+}
+
+func record(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "UPDATE task SET records = records + 1")
+	return err
+}
 
 // A Prepared is a contribution that was found valid: its name, and this aggregator's share.
 type Prepared struct {
@@ -121,21 +187,25 @@ type Prepared struct {
 // Commit counts contributions in a batch, and says of each what became of it. A job that comes
 // again, as after a crash, is answered as it was, and counts once.
 func (b *Buckets) Commit(ctx context.Context, job, batch string, all []Prepared) (outcomes []string, err error) {
-	f := b.circuit.Field()
+	err = b.In(ctx, func(tx *sql.Tx) error {
+		outcomes, err = b.CommitIn(ctx, tx, job, batch, all)
+		return err
+	})
+	return outcomes, err
+}
+
+// CommitIn is Commit within a transaction of the caller's.
+func (b *Buckets) CommitIn(ctx context.Context, tx *sql.Tx, job, batch string, all []Prepared) (outcomes []string, err error) {
+	f := b.Circuit.Field()
 	digest := sha256.New()
 	fmt.Fprintf(digest, "%q", batch)
 	for _, c := range all {
-		if len(c.Share) != b.circuit.Values() {
+		if len(c.Share) != b.Circuit.Values() {
 			return nil, errVector
 		}
 		digest.Write(c.Nonce[:])
 		digest.Write(f.Write(c.Share))
 	}
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, fmt.Errorf("commit job: %w", err)
-	}
-	defer tx.Rollback()
 	var was, stored []byte
 	switch err := tx.QueryRowContext(ctx, "SELECT digest, outcomes FROM jobs WHERE job = ?", job).Scan(&was, &stored); {
 	case err == nil && !bytes.Equal(was, digest.Sum(nil)):
@@ -149,8 +219,9 @@ func (b *Buckets) Commit(ctx context.Context, job, batch string, all []Prepared)
 	if err != nil {
 		return nil, fmt.Errorf("commit job: %w", err)
 	}
+	outcomes = []string{}
 	for _, c := range all {
-		if bucket.collected {
+		if bucket.closed() {
 			outcomes = append(outcomes, BatchCollected)
 			continue
 		}
@@ -177,55 +248,152 @@ func (b *Buckets) Commit(ctx context.Context, job, batch string, all []Prepared)
 	if err != nil {
 		return nil, fmt.Errorf("commit job: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO buckets VALUES (?, ?, ?, ?, NULL, NULL) ON CONFLICT (batch) DO UPDATE SET share = excluded.share, count = excluded.count, checksum = excluded.checksum",
-		batch, f.Write(bucket.share), bucket.count, bucket.checksum[:]); err != nil {
-		return nil, fmt.Errorf("commit job: %w", err)
+	if !bucket.closed() {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO buckets (batch, share, count, checksum) VALUES (?, ?, ?, ?) ON CONFLICT (batch) DO UPDATE SET share = excluded.share, count = excluded.count, checksum = excluded.checksum",
+			batch, f.Write(bucket.share), bucket.count, bucket.checksum[:]); err != nil {
+			return nil, fmt.Errorf("commit job: %w", err)
+		}
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT INTO jobs VALUES (?, ?, ?)", job, digest.Sum(nil), text); err != nil {
 		return nil, fmt.Errorf("commit job: %w", err)
 	}
-	return outcomes, tx.Commit()
+	return outcomes, record(ctx, tx)
+}
+
+// Refuses says what would become of a contribution of this name in a batch: Accepted, or why not.
+func (b *Buckets) Refuses(ctx context.Context, tx *sql.Tx, batch string, nonce [16]byte) (string, error) {
+	bucket, err := b.bucket(ctx, tx, batch)
+	if err != nil {
+		return "", err
+	}
+	if bucket.closed() {
+		return BatchCollected, nil
+	}
+	var is int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM seen WHERE nonce = ?", nonce[:]).Scan(&is); err != nil {
+		return "", err
+	}
+	if is > 0 {
+		return ReportReplayed, nil
+	}
+	return Accepted, nil
 }
 
 // A bucket is a batch's row.
 type bucket struct {
-	share     Vector
-	count     int64
-	checksum  [sha256.Size]byte
-	collected bool
+	share      Vector // nil once it was collected
+	count      int64
+	checksum   [sha256.Size]byte
+	collection string // "" while it takes contributions
+	mark       []byte
+	noise      Vector // drawn, and not yet added
+	collected  []byte
 }
 
+func (b *bucket) closed() bool { return b.collection != "" }
+
 func (b *Buckets) bucket(ctx context.Context, tx *sql.Tx, batch string) (*bucket, error) {
-	out := &bucket{share: b.circuit.Field().Zero(b.circuit.Values())}
-	var share, checksum []byte
+	f, n := b.Circuit.Field(), b.Circuit.Values()
+	out := &bucket{share: f.Zero(n)}
+	var share, checksum, drawn []byte
 	var collection sql.NullString
-	err := tx.QueryRowContext(ctx, "SELECT share, count, checksum, collection FROM buckets WHERE batch = ?", batch).Scan(&share, &out.count, &checksum, &collection)
+	err := tx.QueryRowContext(ctx, "SELECT share, count, checksum, collection, mark, noise, collected FROM buckets WHERE batch = ?", batch).
+		Scan(&share, &out.count, &checksum, &collection, &out.mark, &drawn, &out.collected)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if out.collected = collection.Valid; out.collected {
-		return out, nil // its share is gone
-	}
 	copy(out.checksum[:], checksum)
-	out.share, err = b.circuit.Field().Read(share, b.circuit.Values())
+	out.collection = collection.String
+	if out.collected != nil {
+		out.share = nil
+		return out, nil
+	}
+	if out.share, err = f.Read(share, n); err == nil && out.closed() {
+		out.noise, err = f.Read(drawn, n)
+	}
 	return out, err
 }
 
-// A Collected is an aggregator's noisy share of a batch. Aggregators have the same contributions
-// if count and checksum are the same; who adds the shares up compares them first.
+// A Begun is a batch that a collection has closed. Aggregators have the same contributions if
+// count and checksum are the same; who collects compares them before anything is charged.
+type Begun struct {
+	Count    int64  `json:"count"`
+	Checksum []byte `json:"checksum"`
+	// Mark names the noise that was drawn for the collection. It is random.
+	Mark []byte `json:"mark"`
+}
+
+// Begin closes a batch for a collection, and draws its noise, once: asked again, the same
+// collection gets the same answer, and another is refused. Nothing is charged yet, and nothing
+// told but how many contributions there are. The batch must have the least number of them, the
+// budget must allow the collection, and total and noise of all aggregators must fit the field:
+// with epsilon 1 numbers to some 2^48 do.
+func (b *Buckets) Begin(ctx context.Context, collection, batch string) (out *Begun, err error) {
+	if collection == "" {
+		return nil, errors.New("begin collection: it has no name")
+	}
+	err = b.In(ctx, func(tx *sql.Tx) error {
+		out, err = b.beginIn(ctx, tx, collection, batch)
+		return err
+	})
+	var r Refusal
+	if err != nil && !errors.As(err, &r) {
+		err = fmt.Errorf("begin collection: %w", err)
+	}
+	return out, err
+}
+
+func (b *Buckets) beginIn(ctx context.Context, tx *sql.Tx, collection, batch string) (*Begun, error) {
+	k, err := b.bucket(ctx, tx, batch)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case k.closed() && k.collection != collection:
+		return nil, Refusal(BatchOverlap)
+	case k.closed():
+		return &Begun{k.count, k.checksum[:], k.mark}, nil
+	case k.count < b.Least:
+		return nil, Refusal(BatchSize)
+	}
+	// A total beyond half the prime would be read as another one, with the wrong sign.
+	f := b.Circuit.Field()
+	if holds, err := f.Holds(k.count, b.Circuit.most(), b.Aggregators, b.Law); err != nil {
+		return nil, err
+	} else if !holds {
+		return nil, fmt.Errorf("%d contributions of up to %d, with noise, can be more than the field of the circuit holds", k.count, b.Circuit.most())
+	}
+	if _, err := b.charged(ctx, tx); err != nil {
+		return nil, err
+	}
+	drawn := f.Zero(b.Circuit.Values())
+	if err := f.AddNoise(noise.System(), drawn, b.Law); err != nil {
+		return nil, err
+	}
+	mark := make([]byte, 16)
+	if _, err := entropy.New().Read(mark); err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE buckets SET collection = ?, mark = ?, noise = ? WHERE batch = ?", collection, mark, f.Write(drawn), batch); err != nil {
+		return nil, err
+	}
+	return &Begun{k.count, k.checksum[:], mark}, record(ctx, tx)
+}
+
+// A Collected is an aggregator's noisy share of a batch.
 type Collected struct {
 	Share    []byte `json:"share"`
 	Count    int64  `json:"count"`
 	Checksum []byte `json:"checksum"`
 }
 
-// Collect charges a collection of a batch, adds the whole noise of a law to this aggregator's
-// share, and closes the batch, once: asked again, the same collection gets the same bytes, and
-// another is refused. The batch must have at least so many contributions, and total and noise
-// of 255 aggregators must fit the field: with epsilon 1 numbers to some 2^48 do.
+// Collect charges a collection that was begun, adds the whole noise that was drawn for it to this
+// aggregator's share, and forgets both, once: asked again, it gives the same bytes. mark is that
+// of the noise: a state that was restored from an older copy has other noise or none, and is
+// refused, since who has the same total under two noises knows more than one was charged for.
 //
 // Theorem. Let one aggregator follow the protocol. What all others and the collector have of a
 // batch is its shares, which are independent of the contributions given the total, and the
@@ -233,107 +401,128 @@ type Collected struct {
 // draw at random and which neighbours share. So between neighbours that replace what one name
 // contributes, the collection reveals the law's event, whatever noise others add (package
 // multiparty's addNoise has the argument).
-func (b *Buckets) Collect(ctx context.Context, collection, batch string, least int64, law mechanism.Additive) (*Collected, error) {
-	if least < 1 {
-		return nil, errors.New("collect batch: one contribution is the least")
+func (b *Buckets) Collect(ctx context.Context, collection, batch string, mark []byte) (out *Collected, err error) {
+	err = b.In(ctx, func(tx *sql.Tx) error {
+		out, err = b.collectIn(ctx, tx, collection, batch, mark)
+		return err
+	})
+	var r Refusal
+	if err != nil && !errors.As(err, &r) {
+		err = fmt.Errorf("collect batch: %w", err)
 	}
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, fmt.Errorf("collect batch: %w", err)
-	}
-	defer tx.Rollback()
-	var by sql.NullString
-	var stored []byte
-	err = tx.QueryRowContext(ctx, "SELECT collection, collected FROM buckets WHERE batch = ?", batch).Scan(&by, &stored)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, Refusal(BatchSize)
-	case err != nil:
-		return nil, fmt.Errorf("collect batch: %w", err)
-	case by.Valid && by.String != collection:
-		return nil, Refusal(BatchOverlap)
-	case by.Valid:
-		var out Collected
-		return &out, json.Unmarshal(stored, &out)
-	}
-	bucket, err := b.bucket(ctx, tx, batch)
-	if err != nil {
-		return nil, fmt.Errorf("collect batch: %w", err)
-	}
-	if bucket.count < least {
-		return nil, Refusal(BatchSize)
-	}
-	// A total beyond half the prime would be read as another one, with the wrong sign. How many
-	// aggregators add noise is not known here: at most as many as there may be.
-	f := b.circuit.Field()
-	if holds, err := f.Holds(bucket.count, b.circuit.most(), maxAggregates, law); err != nil {
-		return nil, fmt.Errorf("collect batch: %w", err)
-	} else if !holds {
-		return nil, fmt.Errorf("collect batch: %d contributions of up to %d, with noise, can be more than the field of the circuit holds", bucket.count, b.circuit.most())
-	}
-	if err := b.charge(ctx, tx, law); err != nil {
-		return nil, err
-	}
-	if err := f.AddNoise(noise.System(), bucket.share, law); err != nil {
-		return nil, err
-	}
-	out := &Collected{f.Write(bucket.share), bucket.count, bucket.checksum[:]}
-	text, err := json.Marshal(out)
-	if err != nil {
-		return nil, fmt.Errorf("collect batch: %w", err)
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE buckets SET share = x'', collection = ?, collected = ? WHERE batch = ?", collection, text, batch); err != nil {
-		return nil, fmt.Errorf("collect batch: %w", err)
-	}
-	return out, tx.Commit()
+	return out, err
 }
 
-// hides refuses a law that was made for less than one contribution moves the aggregate by:
-// its event would say too little.
-func (b *Buckets) hides(law mechanism.Additive) error {
-	l1, l2squared := b.circuit.Sensitivity()
-	l1.Lsh(l1, 1) // one goes and another comes
-	l2squared.Lsh(l2squared, 2)
+func (b *Buckets) collectIn(ctx context.Context, tx *sql.Tx, collection, batch string, mark []byte) (*Collected, error) {
+	k, err := b.bucket(ctx, tx, batch)
+	switch {
+	case err != nil:
+		return nil, err
+	case k.closed() && k.collection != collection:
+		return nil, Refusal(BatchOverlap)
+	case !k.closed() || !bytes.Equal(k.mark, mark):
+		return nil, Refusal(Restored)
+	case k.collected != nil:
+		var out Collected
+		return &out, json.Unmarshal(k.collected, &out)
+	}
+	spent, err := b.charged(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE task SET spent = ?", spent); err != nil {
+		return nil, err
+	}
+	f := b.Circuit.Field()
+	if err := f.Add(k.share, k.noise); err != nil {
+		return nil, err
+	}
+	out := &Collected{f.Write(k.share), k.count, k.checksum[:]}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE buckets SET share = x'', noise = NULL, collected = ? WHERE batch = ?", text, batch); err != nil {
+		return nil, err
+	}
+	return out, record(ctx, tx)
+}
+
+// Has says how many contributions a batch has, and which.
+func (b *Buckets) Has(ctx context.Context, batch string) (out Begun, err error) {
+	err = b.In(ctx, func(tx *sql.Tx) error {
+		k, err := b.bucket(ctx, tx, batch)
+		if err == nil {
+			out = Begun{Count: k.count, Checksum: k.checksum[:]}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Collected is what a collection that was made gave away; nil if there is none of this name.
+func (b *Buckets) Collected(ctx context.Context, collection, batch string) (out *Collected, err error) {
+	err = b.In(ctx, func(tx *sql.Tx) error {
+		k, err := b.bucket(ctx, tx, batch)
+		if err != nil || k.collection != collection || k.collected == nil {
+			return err
+		}
+		out = &Collected{}
+		return json.Unmarshal(k.collected, out)
+	})
+	return out, err
+}
+
+// hides refuses a law that was made for less than a unit moves the aggregate by: its event would
+// say too little.
+func hides(law mechanism.Additive, d Distance) error {
 	var of, need *big.Rat
 	switch e := law.Event().(type) {
 	case privacy.DiscreteLaplace:
-		of, need = e.Sensitivity, new(big.Rat).SetInt(l1)
+		of, need = e.Sensitivity, d.L1
 	case privacy.DiscreteGaussian:
-		of, need = e.SensitivitySquared, new(big.Rat).SetInt(l2squared)
+		of, need = e.SensitivitySquared, d.L2Squared
 	default:
-		return errors.New("collect batch: the noise is neither Laplace nor Gaussian on the integers")
+		return errors.New("the noise is neither Laplace nor Gaussian on the integers")
+	}
+	if need == nil || need.Sign() <= 0 {
+		return errors.New("nobody says how far a unit moves the aggregate in the norm of this noise")
 	}
 	if of.Cmp(need) < 0 {
-		return fmt.Errorf("collect batch: the noise hides a distance of %s, and one contribution moves the aggregate by %s", of.RatString(), need.RatString())
+		return fmt.Errorf("the noise hides a distance of %s, and a unit moves the aggregate by %s", of.RatString(), need.RatString())
 	}
 	return nil
 }
 
-// charge adds a law's event to what was spent, if the budget allows.
-func (b *Buckets) charge(ctx context.Context, tx *sql.Tx, law mechanism.Additive) error {
-	if err := b.hides(law); err != nil {
-		return err
-	}
-	cost, err := b.filter.Charge([]privacy.Event{law.Event()}, privacy.Delta{})
+// charged is what was spent with one more collection, if the budget allows it.
+func (b *Buckets) charged(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+	cost, err := b.filter.Charge([]privacy.Event{b.Law.Event()}, privacy.Delta{})
 	if err != nil {
-		return fmt.Errorf("charge collection: %w", err)
+		return nil, fmt.Errorf("charge collection: %w", err)
 	}
 	var text []byte
 	var spent filter.Total
 	if err := tx.QueryRowContext(ctx, "SELECT spent FROM task").Scan(&text); err != nil {
-		return fmt.Errorf("charge collection: %w", err)
+		return nil, fmt.Errorf("charge collection: %w", err)
 	}
 	if err := json.Unmarshal(text, &spent); err != nil {
-		return fmt.Errorf("charge collection: %w", err)
+		return nil, fmt.Errorf("charge collection: %w", err)
 	}
 	if spent = spent.Add(cost); !spent.Within(b.filter.Budget()) {
-		return Refusal(Exhausted)
+		return nil, Refusal(Exhausted)
 	}
-	if text, err = json.Marshal(spent); err != nil {
-		return fmt.Errorf("charge collection: %w", err)
+	return json.Marshal(spent)
+}
+
+// Remaining is what collections may still reveal.
+func (b *Buckets) Remaining(ctx context.Context) (filter.Amounts, error) {
+	var text []byte
+	var spent filter.Total
+	if err := b.db.QueryRowContext(ctx, "SELECT spent FROM task").Scan(&text); err != nil {
+		return filter.Amounts{}, fmt.Errorf("read what is left: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE task SET spent = ?", text); err != nil {
-		return fmt.Errorf("charge collection: %w", err)
+	if err := json.Unmarshal(text, &spent); err != nil {
+		return filter.Amounts{}, fmt.Errorf("read what is left: %w", err)
 	}
-	return nil
+	return b.filter.Amounts(spent.Left(b.filter.Budget())), nil
 }

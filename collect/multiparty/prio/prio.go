@@ -16,6 +16,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/cloudflare/circl/vdaf/prio3/count"
@@ -77,6 +78,13 @@ func (c Circuit) check(aggregators int) error {
 	return nil
 }
 
+// BestChunk is the length of chunks with which a circuit's proof is about the shortest: the root of
+// what is proved. 0 where there are no chunks.
+func (c Circuit) BestChunk() uint {
+	proved := c.Length * max(1, c.Bits)
+	return uint(math.Round(math.Sqrt(float64(proved))))
+}
+
 // Values is how many numbers an aggregate has.
 func (c Circuit) Values() int { return max(1, int(c.Length)) }
 
@@ -109,6 +117,16 @@ func (c Circuit) Sensitivity() (l1, l2squared *big.Int) {
 	}
 	l1 = new(big.Int).Mul(moved, each)
 	return l1, new(big.Int).Mul(l1, each)
+}
+
+// A Distance is how far a unit moves an aggregate: in L1, and in the square of L2.
+type Distance struct{ L1, L2Squared *big.Rat }
+
+// Replaced is how far replacing one contribution by another moves the aggregate: one goes and
+// another comes.
+func (c Circuit) Replaced() Distance {
+	l1, l2squared := c.Sensitivity()
+	return Distance{new(big.Rat).SetInt(l1.Lsh(l1, 1)), new(big.Rat).SetInt(l2squared.Lsh(l2squared, 2))}
 }
 
 // ErrCircuit is a circuit that there is not.

@@ -315,6 +315,34 @@ func TestOneShareTellsNothing(t *testing.T) {
 	}
 }
 
+func TestSignedNumbers(t *testing.T) {
+	all := [][]int64{{-8, 7, 0}, {-1, -8, 3}}
+	total := []*big.Int{new(big.Int), new(big.Int), new(big.Int)}
+	for _, numbers := range all {
+		m, err := prio.Signed(numbers, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range m {
+			if x > 15 {
+				t.Errorf("%d is written as %d, which has more than 4 bits", numbers[i], x)
+			}
+			total[i].Add(total[i], new(big.Int).SetUint64(x))
+		}
+	}
+	if got := prio.Unsigned(total, 2, 4); fmt.Sprint(got) != "[-9 -1 3]" {
+		t.Errorf("the total is %v, want [-9 -1 3]", got)
+	}
+	for _, bad := range []struct {
+		x    int64
+		bits uint
+	}{{-9, 4}, {8, 4}, {0, 0}, {0, 64}, {1 << 62, 62}} {
+		if _, err := prio.Signed([]int64{bad.x}, bad.bits); !errors.Is(err, prio.ErrInvalid) {
+			t.Errorf("%d has %d bits: %v", bad.x, bad.bits, err)
+		}
+	}
+}
+
 func FuzzPrepare(f *testing.F) {
 	c := prio.Circuit{Kind: prio.SumVec, Length: 2, Bits: 3, Chunk: 2}
 	p, err := prio.New(c, 2, []byte("task"))
