@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/collect/federated/coordinator"
+	prio "github.com/discreet-dp/discreet/collect/multiparty/prio/process"
 	"github.com/discreet-dp/discreet/collect/shuffle/process"
 	"github.com/discreet-dp/discreet/internal/cli/account"
 	"github.com/discreet-dp/discreet/internal/cli/agent"
@@ -35,7 +36,7 @@ func commands() []*command.Command {
 		query.Tables(), query.Explain(), query.Command(), query.Shell(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
-		serve.Command(), agent.Command(), cluster.Command(process.Profile(), multiparty.Profile(), coordinator.Profile()), shuffle.Command(), multiparty.Command(), federated.Command(),
+		serve.Command(), agent.Command(), cluster.Command(process.Profile(), multiparty.Profile(), prio.Profile(), coordinator.Profile()), shuffle.Command(), multiparty.Command(), federated.Command(),
 		helpCommand(), completionCommand(), versionCommand(),
 	}
 	for _, c := range all {

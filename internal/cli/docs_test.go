@@ -52,7 +52,7 @@ func executedPages(t *testing.T) []string {
 	if err != nil || len(mechanisms) == 0 {
 		t.Fatalf("no pages of mechanisms: %v", err)
 	}
-	pages := slices.Clone(executed)
+	pages := append(slices.Clone(executed), "docs/collect/prio.md")
 	for _, path := range mechanisms {
 		pages = append(pages, strings.TrimPrefix(path, "../../"))
 	}
@@ -300,7 +300,7 @@ func (p *page) console(body []string) []string {
 	return out
 }
 
-var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|local (report|answer|simulate)|train|evaluate|predict|model inspect|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$)|shuffle (simulate|report|enrol|result)|cluster (up|status|down|kill|restart|demo))|make demo)\b`)
+var noisy = regexp.MustCompile(`(discreet (query|map|demo|budget|noise|local (report|answer|simulate)|train|evaluate|predict|model inspect|label|pate analyze .*--publish|audit (difference|average|threshold|reconstruct|sensitivity$)|shuffle (simulate|report|enrol|result)|multiparty collect|cluster (up|status|down|kill|restart|demo))|make demo)\b`)
 
 var (
 	verifies = regexp.MustCompile(`^discreet verify\b`)

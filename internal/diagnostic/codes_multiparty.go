@@ -1,6 +1,7 @@
 package diagnostic
 
-// D240-D246: data holders who answer together, and the parties who add noise.
+// D240-D247: data holders who answer together, the parties who add noise, and people who contribute to
+// aggregators.
 var multipartyEntries = []Entry{
 	{"D240", "a statement that no federation answers",
 		"What holders share is added up, so that a statement of a federation releases counts, sums, averages and variances, over groups that are the same at every holder: the combinations of public domains. Distinct values, groups that are chosen privately, and joins of rows that lie at different holders are no sums. Nothing was charged.",
@@ -19,5 +20,11 @@ var multipartyEntries = []Entry{
 		""},
 	{"D245", "a holder's owner must approve this statement first",
 		"It is over the limit of the account at that holder. Its owner sees it with discreet approval list, and grants or denies it. Ask again then. Holders that have answered in the meantime were charged for nothing, since no total exists: it is worth asking owners first.",
+		""},
+	{"D246", "a contribution that is none",
+		"A contribution is whole numbers from 0 on, of the kind that the aggregators add up: one number, a place, or a number for each place. What cannot be one is found before anything is sent. A refusal names the line and nothing that stands in it.",
+		""},
+	{"D247", "aggregators that refuse",
+		"The names are those of the protocol: a batch with too few contributions (invalidBatchSize), one that another collection has (batchOverlap), aggregators that have different contributions (batchMismatch), one that was restored from an older copy of its state (aggregatorRestored), a member that asks for what is another's. Nothing was charged for what is refused.",
 		""},
 }

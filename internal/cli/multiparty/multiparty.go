@@ -29,7 +29,7 @@ import (
 // Command is discreet multiparty.
 func Command() *command.Command {
 	c := &command.Command{
-		UsageLine: "multiparty key|holder|party [flags]",
+		UsageLine: "multiparty key|holder|party|contribute|collect [flags]",
 		For:       command.Owner,
 		Short:     "holders of data who answer together, with noise from parties (owner)",
 		Long: `Holders aggregate a statement at their own engines, charge their own ledgers, and split what
@@ -37,9 +37,12 @@ they have into shares for parties. Each party adds up its shares and adds the wh
 Only the noisy total exists anywhere, and all parties but one may collude. Whoever asks
 uses discreet query --federation FILE.
 
-Every member has a file of the federation, which names the others and pins their keys.`,
+People who contribute themselves split their numbers among aggregators, who check them
+together and see none: contribute and collect, in a cluster of the profile prio.
+
+Every member of a federation has a file, which names the others and pins their keys.`,
 		Examples: [2]string{"discreet multiparty key berlin", "discreet multiparty party --federation federation.toml --name p1"},
-		Verbs:    []*command.Command{key(), holder(), party()},
+		Verbs:    []*command.Command{key(), holder(), party(), contribute(), collected()},
 	}
 	for _, v := range c.Verbs {
 		v.Of = c.Name()
