@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -368,5 +369,31 @@ func TestUpRefuses(t *testing.T) {
 	}
 	if s := states(t, c); s[1].State != cluster.Ended {
 		t.Errorf("a start without time left %+v", s[1])
+	}
+}
+
+// A cluster that is abandoned ends at once, also with connections that are open and idle: a role that
+// ends in order waits for these.
+func TestAbandoned(t *testing.T) {
+	c := clustertest.Up(t, echo(), nil, nil)
+	states, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := net.Dial("tcp", states[0].HTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if err := c.Abandon(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if states, err = c.Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range states {
+		if s.State != cluster.Ended {
+			t.Errorf("%s is %s", s.Role, s.State)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -417,12 +418,30 @@ func (c *Cluster) Restart(ctx context.Context, role string) error {
 	return c.Start(ctx, role)
 }
 
-// Down ends all roles, the last first. Their folders stay.
+// Down ends all roles in order, all at the same time. Their folders stay.
 func (c *Cluster) Down(ctx context.Context) error {
-	var errs []error
-	for _, m := range slices.Backward(c.made.Members) {
+	var all sync.WaitGroup
+	errs := make([]error, len(c.made.Members))
+	for i, m := range c.made.Members {
 		if m.Kind != "" {
-			errs = append(errs, c.Stop(ctx, m.Name))
+			all.Go(func() { errs[i] = c.Stop(ctx, m.Name) })
+		}
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// Abandon ends all roles at once, as a crash would: for a cluster whose folder goes away with it.
+func (c *Cluster) Abandon(ctx context.Context) error {
+	var errs []error
+	for _, m := range c.made.Members {
+		if m.Kind != "" {
+			errs = append(errs, c.signal(m.Name, syscall.SIGKILL))
+		}
+	}
+	for _, m := range c.made.Members {
+		if m.Kind != "" {
+			errs = append(errs, c.wait(ctx, m.Name))
 		}
 	}
 	return errors.Join(errs...)

@@ -131,6 +131,37 @@ func TestInterruptedWhileReading(t *testing.T) {
 	}
 }
 
+// The demo of all models, interrupted at any time, says what it was, and leaves no process and no
+// folder. Nothing was reserved, and it does not say so.
+func TestInterruptedDemo(t *testing.T) {
+	t.Parallel()
+	for _, after := range []time.Duration{600 * time.Millisecond, 3 * time.Second} {
+		dir := t.TempDir()
+		var talk bytes.Buffer
+		c := exec.Command("discreet", "cluster", "demo", "--people", "3000")
+		c.Stderr, c.Env = &talk, append(os.Environ(), "TMPDIR="+dir)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(after)
+		if err := c.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Wait()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Fatalf("ended with %v: %s", err, talk.String())
+		}
+		if said := talk.String(); exit.ExitCode() != int(diagnostic.ExitEngine) || !strings.Contains(said, "the demo has stopped") || strings.Contains(said, "reserved") {
+			t.Errorf("after %v: exit code %d: %s", after, exit.ExitCode(), said)
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) > 0 {
+			t.Errorf("after %v: %v is left, %v", after, left, err)
+		}
+	}
+}
+
 // A query that is given up at any moment leaves a whole ledger and a domain that
 // answers the next one: when to give up is the analyst's choice, not the data's.
 func TestGivenUpAtAnyMoment(t *testing.T) {

@@ -117,9 +117,16 @@ func flags(c *command.Command) (dir *string, wantJSON *bool) {
 	return c.Flags.String("dir", "discreet-cluster", "the cluster's folder is `DIR`"), c.Flags.Bool("json", false, "print JSON")
 }
 
+// stopped is what an interrupted command says, which has reserved nothing.
+func stopped(what, why, hint string) error {
+	return fmt.Errorf("%w: %w", failure.ErrUndecided, diagnostic.New("D102", diagnostic.Span{}, "interrupted: %s", what).Because("%s", why).Try("%s", hint))
+}
+
 // refused gives what cannot be done to a cluster the form of all refusals.
 func refused(err error) error {
 	switch {
+	case errors.Is(err, context.Canceled):
+		return stopped("roles that were started go on", "a cluster's processes survive the command", "discreet cluster status, or down")
 	case errors.Is(err, cluster.ErrUsage):
 		return diagnostic.New("D230", diagnostic.Span{}, "%v", err).Try("discreet help cluster lists profiles and settings, discreet cluster status the roles")
 	case errors.Is(err, cluster.ErrStart):

@@ -72,6 +72,9 @@ end with the command. With --dir their folder stays, to look at.`,
 		limited, cancel := context.WithTimeout(ctx, demoTime)
 		defer cancel()
 		s, err := r.show(limited, t, set, *dir)
+		if ctx.Err() != nil {
+			return stopped("the demo has stopped, and its processes have ended", "whom it asked are made people; no ledger of yours was charged", "discreet cluster demo --people 100 takes a few seconds")
+		}
 		if err != nil {
 			return refused(err)
 		}
@@ -120,7 +123,9 @@ func (r runner) show(ctx context.Context, t *terminal.Terminal, given cluster.Se
 	if d.crowd, err = readCrowd(set); err != nil {
 		return nil, diagnostic.New("D230", diagnostic.Span{}, "%v", err).Try("discreet help cluster demo")
 	}
+	end := (*cluster.Cluster).Down
 	if dir == "" {
+		end = (*cluster.Cluster).Abandon // nothing of the folder is kept
 		in := ""
 		if in, err = os.MkdirTemp("", "discreet-models-"); err != nil {
 			return nil, fmt.Errorf("make a folder for the demo: %w", err)
@@ -140,7 +145,7 @@ func (r runner) show(ctx context.Context, t *terminal.Terminal, given cluster.Se
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
 		defer cancel()
 		if on, cause := cluster.Load(dir, o); cause == nil {
-			err = errors.Join(err, on.Down(ending))
+			err = errors.Join(err, end(on, ending))
 		}
 	}()
 	if err := d.do("starting the roles", func() (err error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/collect/multiparty/prio"
 	"github.com/discreet-dp/discreet/collect/multiparty/prio/process"
 	"github.com/discreet-dp/discreet/internal/cli/command"
+	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
@@ -57,6 +58,9 @@ func refused(err error) error {
 		return diagnostic.New("D247", diagnostic.Span{}, "the aggregators refuse: %s", p.Type).Because("%s", p.Detail).Try("see docs/collect/prio.md")
 	case errors.Is(err, prio.ErrInvalid):
 		return diagnostic.New("D246", diagnostic.Span{}, "%v", err).Try("see docs/collect/prio.md")
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w: %w", failure.ErrUndecided, diagnostic.New("D102", diagnostic.Span{}, "interrupted").
+			Because("what aggregators have stays; nothing counts, and nothing is charged, twice").Try("the same command again goes on"))
 	case errors.Is(err, context.DeadlineExceeded):
 		return diagnostic.New("D243", diagnostic.Span{}, "an aggregator does not answer in time").
 			Because("what was stored stays, and nothing counts twice").Try("discreet cluster status, then the same command again")
