@@ -34,30 +34,38 @@ func (d *DiscreteLaplace) BoundOfSum(n int, beta *big.Rat) (*big.Int, error) {
 		inverse, _ := new(big.Rat).Inv(d.scale).Float64()
 		return boundByConvolution(n, int(reach.Int64()), beta, func(k float64) float64 { return math.Exp(-k * inverse) }), nil
 	}
-	x := least(beta, func(x float64) numeric.Interval { return sumOfLaplaceTail(n, x) })
+	x := least(beta, sumOfLaplaceTail(n))
 	q := numeric.Ceil(numeric.OfFloat(x).Mul(numeric.Of(d.scale)).Hi())
 	return q.Add(q, big.NewInt(int64(n-1))), nil
 }
 
-// sumOfLaplaceTail is P(|S| > x) for the sum S of n Laplace variables of scale 1: twice the
-// integral of the density, of which ∫_x^∞ y^k·e^(−y) dy = k!·e^(−x)·Σ_{i≤k} x^i/i!.
-func sumOfLaplaceTail(n int, x float64) numeric.Interval {
-	factorial := func(k int) *big.Int { return new(big.Int).MulRange(1, int64(k)) }
-	exact, _ := new(big.Rat).SetString(new(big.Float).SetFloat64(x).Text('g', 60))
-	total := new(big.Rat)
+// sumOfLaplaceTail returns x ↦ P(|S| > x) for the sum S of n Laplace variables of scale 1: twice the
+// integral of the density, of which ∫_x^∞ y^k·e^(−y) dy = k!·e^(−x)·Σ_{i≤k} x^i/i!. So the tail is
+// e^(−x)/((n−1)!·2^(n−1)) times the polynomial whose i-th coefficient is 1/i! times the sum over
+// j ≤ n−1−i of (n−1+j)!/(j!·2^j). All of them are positive, and intervals stay narrow.
+func sumOfLaplaceTail(n int) func(x float64) numeric.Interval {
+	norm := new(big.Int).MulRange(1, int64(n-1))
+	norm.Lsh(norm, uint(n-1))
+	coefficients := make([]numeric.Interval, n)
+	c := new(big.Rat).SetFrac(new(big.Int).MulRange(1, int64(n-1)), norm) // (n−1+j)!/(j!·2^j), over the norm
+	sums := make([]*big.Rat, n)
+	sum := new(big.Rat)
 	for j := range n {
-		k := n - 1 - j
-		part, power := new(big.Rat), big.NewRat(1, 1) // Σ x^i/i!
-		for i := range k + 1 {
-			part.Add(part, power)
-			power = new(big.Rat).Mul(power, new(big.Rat).Quo(exact, big.NewRat(int64(i+1), 1)))
-		}
-		// (n−1+j)!/(k!·j!)/2^j · k!
-		c := new(big.Rat).SetFrac(factorial(n-1+j), new(big.Int).Lsh(factorial(j), uint(j)))
-		total.Add(total, part.Mul(part, c))
+		sum = new(big.Rat).Add(sum, c)
+		sums[j] = sum
+		c = new(big.Rat).Mul(c, big.NewRat(int64(n+j), int64(2*(j+1))))
 	}
-	total.Quo(total, new(big.Rat).SetInt(new(big.Int).Lsh(factorial(n-1), uint(n-1)))) // twice the tail
-	return numeric.Of(total).Mul(numeric.OfFloat(x).Neg().Exp())
+	for i := range n {
+		factorial := new(big.Int).MulRange(1, int64(i)) // of 0 it is 1
+		coefficients[i] = numeric.Of(new(big.Rat).Quo(sums[n-1-i], new(big.Rat).SetInt(factorial)))
+	}
+	return func(x float64) numeric.Interval {
+		at, total := numeric.OfFloat(x), numeric.OfInt(0)
+		for i := n - 1; i >= 0; i-- {
+			total = total.Mul(at).Add(coefficients[i])
+		}
+		return total.Mul(at.Neg().Exp())
+	}
 }
 
 // BoundOfSum returns a q such that the sum of n independent draws lies in [−q, q] except with
