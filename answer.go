@@ -302,37 +302,22 @@ func (s *statement) columns() []Column {
 func (a *Answer) UnmarshalJSON(data []byte) error {
 	var in struct {
 		answerJSON
-		Columns []struct {
-			Column
-			Type string `json:"type"`
-		} `json:"columns"`
+		Columns   []column                `json:"columns"`
 		Rows      [][]json.RawMessage     `json:"rows"`
 		Intervals [][]*[2]json.RawMessage `json:"intervals"`
-		Cost      struct {
-			Cost
-			Events []json.RawMessage `json:"events"`
-		} `json:"cost"`
+		Cost      charged                 `json:"cost"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}
-	*a = Answer{Confidence: in.Confidence, Cost: in.Cost.Cost, Remaining: in.Remaining, Mechanisms: in.Mechanisms,
+	*a = Answer{Confidence: in.Confidence, Remaining: in.Remaining, Mechanisms: in.Mechanisms,
 		Kept: in.Kept, Notes: in.Notes, Statement: in.Statement, Reused: in.Reused}
-	a.Cost.Events = []privacy.Event{}
-	for _, raw := range in.Cost.Events {
-		e, err := plan.UnmarshalEvent(raw)
-		if err != nil {
-			return fmt.Errorf("read answer: %w", err)
-		}
-		a.Cost.Events = append(a.Cost.Events, e)
+	var err error
+	if a.Cost, err = in.Cost.read(); err != nil {
+		return fmt.Errorf("read answer: %w", err)
 	}
-	for _, c := range in.Columns {
-		t, err := sqltype.Parse(c.Type)
-		if err != nil && c.Type != "null" {
-			return fmt.Errorf("read answer: %w", err)
-		}
-		c.Column.Type = t
-		a.Columns = append(a.Columns, c.Column)
+	if a.Columns, err = readColumns(in.Columns); err != nil {
+		return fmt.Errorf("read answer: %w", err)
 	}
 	for i, row := range in.Rows {
 		if len(row) != len(a.Columns) || i < len(in.Intervals) && len(in.Intervals[i]) != len(row) {
@@ -358,6 +343,43 @@ func (a *Answer) UnmarshalJSON(data []byte) error {
 		a.Rows, a.Intervals = append(a.Rows, values), append(a.Intervals, intervals)
 	}
 	return nil
+}
+
+// A charged is a Cost as it is written.
+type charged struct {
+	Cost
+	Events []json.RawMessage `json:"events"`
+}
+
+func (c charged) read() (Cost, error) {
+	out := c.Cost
+	out.Events = []privacy.Event{}
+	for _, raw := range c.Events {
+		e, err := plan.UnmarshalEvent(raw)
+		if err != nil {
+			return Cost{}, err
+		}
+		out.Events = append(out.Events, e)
+	}
+	return out, nil
+}
+
+// A column is a Column as it is written.
+type column struct {
+	Column
+	Type string `json:"type"`
+}
+
+func readColumns(all []column) (out []Column, err error) {
+	for _, c := range all {
+		t, err := sqltype.Parse(c.Type)
+		if err != nil && c.Type != "null" {
+			return nil, err
+		}
+		c.Column.Type = t
+		out = append(out, c.Column)
+	}
+	return out, nil
 }
 
 // readValue is the inverse of jsonValue for a type.

@@ -3,6 +3,7 @@ package discreet
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/big"
@@ -61,6 +62,27 @@ type ExpectedError struct {
 	AssumedCount int64 `json:"assumed_count,omitempty"`
 }
 
+// UnmarshalJSON reads what is written of an explanation, as a holder of a federation sends it.
+func (e *Explanation) UnmarshalJSON(data []byte) error {
+	type plain Explanation
+	in := struct {
+		*plain
+		Columns []column `json:"columns"`
+		Cost    charged  `json:"cost"`
+	}{plain: (*plain)(e)}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("read explanation: %w", err)
+	}
+	var err error
+	if e.Cost, err = in.Cost.read(); err != nil {
+		return fmt.Errorf("read explanation: %w", err)
+	}
+	if e.Columns, err = readColumns(in.Columns); err != nil {
+		return fmt.Errorf("read explanation: %w", err)
+	}
+	return nil
+}
+
 // assumedCount is for what size of group explain states the error of averages.
 const assumedCount = 1000
 
@@ -79,8 +101,13 @@ func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*
 	if err != nil {
 		return nil, refusal(err)
 	}
+	return db.explanation(ctx, s, c)
+}
+
+// explanation explains a statement that was planned.
+func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) (_ *Explanation, err error) {
 	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
-		Notes: s.notes(), PostSQL: c.post, Statement: sql}
+		Notes: s.notes(), PostSQL: c.post, Statement: s.text}
 	e.Confidence, _ = s.confidence.Float64()
 	if s.pilot != nil {
 		e.AtMost = &s.pilot.cap

@@ -19,7 +19,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -284,21 +283,28 @@ func (o *Offer) differs(from *Offer) string {
 	return ""
 }
 
+// A Parties says who adds the noise of a federation: so many, of whom so many may collude.
+type Parties struct {
+	Number int `json:"number"`
+	// Colluding is Number − 1 where each party adds the whole noise; with fewer, each adds a share of it.
+	Colluding int `json:"colluding"`
+}
+
 // A Joint is a statement of a federation as one of its holders answers it: with the noise that
 // hides the units of all of them, drawn by parties.
 type Joint struct {
 	s       *Statement
 	offers  []*Offer
 	holders []string
-	parties int
+	parties Parties
 	ring    additive.Ring
 }
 
 // Joint designs the statement for a federation, of whose holders there are these offers, and
 // for so many parties.
-func (s *Statement) Joint(names []string, offers []*Offer, parties int) (*Joint, error) {
-	if parties < 2 || parties > 100 {
-		return nil, errors.New("join federation: want 2 to 100 parties")
+func (s *Statement) Joint(names []string, offers []*Offer, parties Parties) (*Joint, error) {
+	if parties.Number < 2 || parties.Number > 100 || parties.Colluding < 1 || parties.Colluding >= parties.Number {
+		return nil, errors.New("join federation: want 2 to 100 parties, of whom one to all but one may collude")
 	}
 	own, err := s.Offer()
 	if err != nil {
@@ -338,7 +344,10 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties int) (*Joint,
 	if planned.design, err = release.NewDesign(&certificate, options); err != nil {
 		return nil, refusal(in(err, planned.text))
 	}
-	planned.design.Among(parties)
+	groups := func(release int) int { return joint.Releases[release].Groups }
+	if err := planned.design.Among(parties.Number, parties.Number-parties.Colluding, groups); err != nil {
+		return nil, refusal(diagnostic.New("D074", diagnostic.Span{}, "the cost cannot be spent: %v", err).Try("have each party add the whole noise: a federation without colluding"))
+	}
 	reach, err := planned.design.Reach(len(offers))
 	if err != nil {
 		return nil, err
@@ -361,6 +370,14 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties int) (*Joint,
 	return j, nil
 }
 
+// note says what of the noise the mechanisms' scales are.
+func (p Parties) note() string {
+	if p.Colluding == p.Number-1 {
+		return fmt.Sprintf("each of %d parties added noise of the scale stated; intervals are of the noise of all together", p.Number)
+	}
+	return fmt.Sprintf("any %d of %d parties together added noise of the scale stated, at least; intervals are of the noise of all together", p.Number-p.Colluding, p.Number)
+}
+
 // A PartyNoise is what each party adds to so many values that follow one another.
 type PartyNoise struct {
 	Distribution string `json:"distribution"` // "discrete_laplace" or "discrete_gaussian"
@@ -368,21 +385,29 @@ type PartyNoise struct {
 	// the integers: a fraction in decimal.
 	Parameter string `json:"parameter"`
 	Values    int    `json:"values"`
+	// Shares is, if not 0, how many parties add what is the whole noise together: of Laplace noise each
+	// draws one of so many shares; the variance of Gaussian noise is the party's own.
+	Shares int `json:"shares,omitempty"`
 }
 
 // Noise is what each party has to add, in the order of the shares.
 func (j *Joint) Noise() ([]PartyNoise, error) {
 	var all []PartyNoise
-	for i, r := range j.s.planned.design.Releases {
+	for i := range j.s.planned.design.Releases {
+		r := &j.s.planned.design.Releases[i]
 		for k := range r.Components {
+			own, err := r.PartyLaw(k)
+			if err != nil {
+				return nil, err
+			}
 			n := PartyNoise{Distribution: r.Noise[k].Name, Values: j.offers[0].Releases[i].Groups}
-			switch e := r.Noise[k].Event().(type) {
-			case privacy.DiscreteLaplace:
-				n.Parameter = e.Scale.RatString()
-			case privacy.DiscreteGaussian:
-				n.Parameter = e.Variance.RatString()
-			default:
-				return nil, fmt.Errorf("no party draws the noise of %v", e)
+			if own.Honest > 1 {
+				n.Shares = own.Honest
+			}
+			if own.Laplace != nil {
+				n.Parameter = own.Laplace.RatString()
+			} else {
+				n.Parameter = own.Gaussian.RatString()
 			}
 			all = append(all, n)
 		}
@@ -393,6 +418,18 @@ func (j *Joint) Noise() ([]PartyNoise, error) {
 // Bits is the size of the ring over which values are shared: no total overflows it, but with
 // probability 2^-80 for the noise of each value.
 func (j *Joint) Bits() int { return j.ring.Bits }
+
+// Explain says what the statement would cost at this holder and be worth, with the noise of all
+// parties. It costs nothing and touches no private data. What the holder's engine would run is not
+// in it.
+func (j *Joint) Explain(ctx context.Context) (*Explanation, error) {
+	e, err := j.s.db.explanation(ctx, j.s.planned, j.s.compiled)
+	if err != nil {
+		return nil, err
+	}
+	e.EngineSQL, e.Notes = []string{}, append(e.Notes, j.parties.note())
+	return e, nil
+}
 
 // Cost is what the statement costs at this holder.
 func (j *Joint) Cost() (Cost, error) { return j.s.Cost() }
@@ -413,7 +450,7 @@ func (j *Joint) Request(by Payer, task string) (ledger.Request, error) {
 	bound, err := json.Marshal(struct {
 		Federation []byte
 		Holders    []string
-		Parties    int
+		Parties    Parties
 	}{j.s.fingerprint[:], j.holders, j.parties})
 	if err != nil {
 		return r, fmt.Errorf("encode federation: %w", err)
@@ -424,7 +461,7 @@ func (j *Joint) Request(by Payer, task string) (ledger.Request, error) {
 		Parameters json.RawMessage `json:"parameters"`
 		Task       string          `json:"federation_task"`
 		Holders    []string        `json:"holders"`
-		Parties    int             `json:"parties"`
+		Parties    Parties         `json:"parties"`
 	}{r.Parameters, task, j.holders, j.parties})
 	if err != nil {
 		return r, fmt.Errorf("encode parameters: %w", err)
@@ -489,7 +526,7 @@ func (j *Joint) Share(ctx context.Context, by Payer, task string, keep func(*Sha
 
 func (j *Joint) split(ctx context.Context) (_ [][]byte, err error) {
 	bits := entropy.New()
-	out := make([][]byte, j.parties)
+	out := make([][]byte, j.parties.Number)
 	data, err := engine.Fixed(ctx, j.s.db.config.Engine, j.s.compiled.reads())
 	if err != nil {
 		return nil, err
@@ -508,7 +545,7 @@ func (j *Joint) split(ctx context.Context) (_ [][]byte, err error) {
 				return nil, err
 			}
 		}
-		shares, err := r.Split(exact, j.s.compiled.domains[i], j.ring, j.parties, bits)
+		shares, err := r.Split(exact, j.s.compiled.domains[i], j.ring, j.parties.Number, bits)
 		if err != nil {
 			return nil, err
 		}
@@ -554,6 +591,6 @@ func (j *Joint) Conclude(ctx context.Context, totals []byte) (*Answer, error) {
 	if a.Cost, err = j.s.Cost(); err != nil {
 		return nil, err
 	}
-	a.Notes = append(a.Notes, fmt.Sprintf("each of %d parties added noise of the scale stated; intervals are of the noise of all together", j.parties))
+	a.Notes = append(a.Notes, j.parties.note())
 	return a, j.s.db.left(ctx, planned, a)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -103,6 +104,58 @@ func TestAnswersSayWhoIsTrusted(t *testing.T) {
 		if w.spent(i) != 1 {
 			t.Errorf("holder %d has spent %v, want 1", i, w.spent(i))
 		}
+	}
+}
+
+// An explanation is free, the same noise as the answer's, and says what each holder would charge. With
+// fewer parties who may collude there is less noise (of 2 and of 1 the stated bound is the same), and the answer says who is trusted.
+func TestExplanationsAreFree(t *testing.T) {
+	const text = "SELECT ward, count(*) AS n FROM visits GROUP BY ward"
+	var errors []float64
+	for _, colluding := range []int{0, 3, 2, 1} {
+		w := layOut(t, setting{rows: [][]string{patients(0, 3), patients(9, 3)}, parties: 4, colluding: colluding}).run()
+		o := AskOptions{Federation: w.federation, Identity: w.identity("anna"), Now: time.Now, Patience: 20 * time.Second, Wait: pause}
+		e, err := Explain(t.Context(), o, w.statement(text, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range w.holders {
+			if w.spent(i) != 0 {
+				t.Errorf("holder %d has spent %v for an explanation", i, w.spent(i))
+			}
+		}
+		for i, p := range w.parties {
+			var tasks int
+			if err := p.db.QueryRow("SELECT count(*) FROM tasks").Scan(&tasks); err != nil || tasks != 0 {
+				t.Errorf("party %d has %d tasks of an explanation: %v", i, tasks, err)
+			}
+		}
+		a, err := Ask(t.Context(), o, w.statement(text, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Cost.Epsilon.Cmp(a.Cost.Epsilon) != 0 || e.Mechanisms[0] != a.Mechanisms[0] || len(e.Federation.Holders) != 2 || e.Federation.Holders[1].Holder != "h2" {
+			t.Errorf("the explanation says %v %+v, the answer %v %+v", e.Cost, e.Mechanisms, a.Cost, a.Mechanisms)
+		}
+		if want := w.federation.colluding(); a.Federation.Colluding != want || !strings.Contains(a.Federation.Parties[0].With, map[bool]string{true: "one of all", false: "collude with nobody, and each adds its share"}[want == 3]) {
+			t.Errorf("with %d who may collude the answer says %+v", want, a.Federation)
+		}
+		errors = append(errors, e.ExpectedError[0].Error)
+	}
+	if errors[0] != errors[1] || errors[1] <= errors[2] || errors[2] < errors[3] {
+		t.Errorf("with 3, 3, 2 and 1 of 4 parties who may collude the errors are %v", errors)
+	}
+}
+
+// Members that trust different numbers of parties do no task together.
+func TestMembersAgreeOnWhoMayCollude(t *testing.T) {
+	w := layOut(t, setting{rows: [][]string{patients(0, 3)}, parties: 3}).run()
+	mine := *w.federation
+	mine.Colluding = 1
+	_, err := Ask(t.Context(), AskOptions{Federation: &mine, Identity: w.identity("anna"), Now: time.Now, Patience: time.Second, Wait: pause}, w.statement("SELECT count(*) FROM visits", "1"))
+	var d *diagnostic.Diagnostic
+	if !errors.As(err, &d) || d.Code != "D244" || w.spent(0) != 0 {
+		t.Errorf("an asker who wants less noise than the holder gets %v, and the holder has spent %v", err, w.spent(0))
 	}
 }
 
@@ -253,8 +306,8 @@ func TestApprovalsBindHoldersAndParties(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		holder  string
-		parties int
-	}{{"h1", 2}, {"h2", 2}, {"h1", 3}} {
+		parties discreet.Parties
+	}{{"h1", discreet.Parties{Number: 2, Colluding: 1}}, {"h2", discreet.Parties{Number: 2, Colluding: 1}}, {"h1", discreet.Parties{Number: 3, Colluding: 2}}, {"h1", discreet.Parties{Number: 3, Colluding: 1}}} {
 		j, err := prepared.Joint([]string{c.holder}, []*discreet.Offer{offer}, c.parties)
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	discreet "github.com/discreet-dp/discreet"
@@ -39,7 +40,7 @@ type Answer struct {
 
 // A Trust says what an answer rests on.
 type Trust struct {
-	Task    string          `json:"task"`
+	Task    string          `json:"task,omitempty"`
 	Holders []TrustedHolder `json:"holders"`
 	Parties []TrustedParty  `json:"parties"`
 	// Colluding is how many parties may collude, with the asker and other holders, and learn
@@ -50,7 +51,7 @@ type Trust struct {
 	Unbounded     string `json:"unbounded"`
 	Computational string `json:"computational"`
 	// Bits is the size of the ring of shares.
-	Bits int `json:"ring_bits"`
+	Bits int `json:"ring_bits,omitempty"`
 }
 
 // A TrustedHolder is a holder, what it charged, and what it is trusted with.
@@ -66,16 +67,19 @@ type TrustedParty struct {
 }
 
 // MarshalJSON writes the answer of one database with one more member.
-func (a *Answer) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(a.Answer)
+func (a *Answer) MarshalJSON() ([]byte, error) { return withTrust(a.Answer, a.Federation) }
+
+// withTrust adds a member to the JSON of an object.
+func withTrust(of any, trust Trust) ([]byte, error) {
+	text, err := json.Marshal(of)
 	if err != nil {
 		return nil, err
 	}
-	trust, err := json.Marshal(a.Federation)
+	more, err := json.Marshal(trust)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(bytes.TrimSuffix(text, []byte("}")), []byte(`,"federation":`), trust, []byte("}")), nil
+	return slices.Concat(bytes.TrimSuffix(text, []byte("}")), []byte(`,"federation":`), more, []byte("}")), nil
 }
 
 // An asking is one task on its way.
@@ -89,24 +93,9 @@ type asking struct {
 // Ask asks a federation: offers first, which cost nothing; then every holder in turn, which
 // charges; then the parties; then one holder for what the statement makes of the totals.
 func Ask(ctx context.Context, o AskOptions, s Statement) (*Answer, error) {
-	a := &asking{AskOptions: o, until: o.Now().Add(o.Patience)}
-	var err error
-	if a.holders, err = o.chosen(); err != nil {
-		return nil, err
-	}
-	self, role := o.Federation.who(o.Identity.Key)
-	if role != "asker" {
-		return nil, diagnostic.New("D242", diagnostic.Span{}, "the identity is that of no asker of the federation").
-			Try("write name and key (discreet multiparty key prints it) as an [[asker]] into the file of every member")
-	}
-	a.self = self
-	task, err := a.task(ctx, s)
+	a, data, err := begin(ctx, o, s)
 	if err != nil {
 		return nil, err
-	}
-	data, err := json.Marshal(task)
-	if err != nil {
-		return nil, fmt.Errorf("encode task: %w", err)
 	}
 	hash := digest(data)
 	// One holder after the other: where one refuses, those after it are not charged, and where
@@ -135,6 +124,62 @@ func Ask(ctx context.Context, o AskOptions, s Statement) (*Answer, error) {
 	}
 	out.Federation = a.trust(hash, bits, replies)
 	return out, nil
+}
+
+// begin makes a task of the holders' offers, for nothing.
+func begin(ctx context.Context, o AskOptions, s Statement) (a *asking, task []byte, err error) {
+	a = &asking{AskOptions: o, until: o.Now().Add(o.Patience)}
+	if a.holders, err = o.chosen(); err != nil {
+		return nil, nil, err
+	}
+	self, role := o.Federation.who(o.Identity.Key)
+	if role != "asker" {
+		return nil, nil, diagnostic.New("D242", diagnostic.Span{}, "the identity is that of no asker of the federation").
+			Try("write name and key (discreet multiparty key prints it) as an [[asker]] into the file of every member")
+	}
+	a.self = self
+	t, err := a.task(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if task, err = json.Marshal(t); err != nil {
+		return nil, nil, fmt.Errorf("encode task: %w", err)
+	}
+	return a, task, nil
+}
+
+// An Explanation is a federation's: that of one database, and what each holder would charge.
+type Explanation struct {
+	*discreet.Explanation
+	Federation Trust
+}
+
+// MarshalJSON writes the explanation of one database with one more member.
+func (e *Explanation) MarshalJSON() ([]byte, error) { return withTrust(e.Explanation, e.Federation) }
+
+// Explain asks a federation what a statement would cost and be worth. It costs nothing, no holder
+// looks at private data, and no party is asked.
+func Explain(ctx context.Context, o AskOptions, s Statement) (*Explanation, error) {
+	a, data, err := begin(ctx, o, s)
+	if err != nil {
+		return nil, err
+	}
+	all, err := each(a.holders, func(m Member) (e explained, err error) {
+		return e, a.ask(ctx, m, http.MethodPost, "/explanations", data, &e)
+	})
+	if err != nil {
+		return nil, a.explained(err, s)
+	}
+	var replies []TrustedHolder
+	for i, e := range all {
+		if e.Explanation == nil {
+			return nil, fmt.Errorf("%s answers with something else", a.holders[i].Name)
+		}
+		replies = append(replies, TrustedHolder{e.Reply, "its own rows, its declarations, and its charge"})
+	}
+	// Costs and noise are the same at all: the joint design's.
+	all[0].Explanation.Remaining = nil
+	return &Explanation{all[0].Explanation, a.trust("", 0, replies)}, nil
 }
 
 // chosen are the holders that are asked, in the file's order.
@@ -170,7 +215,7 @@ func (a *asking) task(ctx context.Context, s Statement) (*Task, error) {
 	if _, err := entropy.New().Read(id); err != nil {
 		return nil, err
 	}
-	t := &Task{Version: Version, ID: hex.EncodeToString(id), Asker: a.self.Name, AskerKey: a.self.Key, Statement: s, Expires: a.Now().Add(MaxLife).UTC().Truncate(time.Second)}
+	t := &Task{Version: Version, ID: hex.EncodeToString(id), Asker: a.self.Name, AskerKey: a.self.Key, Statement: s, Colluding: a.Federation.colluding(), Expires: a.Now().Add(MaxLife).UTC().Truncate(time.Second)}
 	var names []string
 	for i, m := range a.holders {
 		t.Holders = append(t.Holders, TaskHolder{m.Name, m.Key, offers[i]})
@@ -294,12 +339,17 @@ func (a *asking) explained(err error, s Statement) error {
 }
 
 func (a *asking) trust(hash string, bits int, holders []TrustedHolder) Trust {
-	t := Trust{Task: hash, Holders: holders, Colluding: len(a.Federation.Parties) - 1, Bits: bits,
+	t := Trust{Task: hash, Holders: holders, Colluding: a.Federation.colluding(), Bits: bits,
 		Unbounded:     "the cost bounds what any adversary learns who sees all but one party, if channels are private and randomness is true",
 		Computational: "as it runs, the cost bounds what an adversary learns who breaks neither TLS 1.3 nor the system's generator"}
 	t.Holders[0].With += "; the last step of the statement, over the noisy totals"
+	with := "one of all parties colludes with nobody, and adds its noise"
+	if honest := len(a.Federation.Parties) - t.Colluding; honest > 1 {
+		with = fmt.Sprintf("%d of all parties collude with nobody, and each adds its share of the noise", honest)
+		t.Unbounded = strings.Replace(t.Unbounded, "all but one party", fmt.Sprintf("all but %d parties", honest), 1)
+	}
 	for _, p := range a.Federation.Parties {
-		t.Parties = append(t.Parties, TrustedParty{p.Name, "one of all parties colludes with nobody, and adds its noise"})
+		t.Parties = append(t.Parties, TrustedParty{p.Name, with})
 	}
 	return t
 }

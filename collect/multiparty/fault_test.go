@@ -19,6 +19,7 @@ import (
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/collect/internal/clustertest"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/store"
 )
 
 // A made task, with which a test plays the asker by hand.
@@ -120,8 +121,9 @@ func TestMessagesAreRefused(t *testing.T) {
 
 	// Shares. A true one is made of a true demand.
 	d := demand{Bits: 192, Noise: []discreet.PartyNoise{{Distribution: "discrete_laplace", Parameter: "3/1000", Values: 1}}}
+	var mark []byte
 	share := func(f func(*shareMessage)) []byte {
-		s := shareMessage{Task: m.data, Bits: d.Bits, Noise: slices.Clone(d.Noise), Share: make([]byte, 24)}
+		s := shareMessage{Task: m.data, Bits: d.Bits, Noise: slices.Clone(d.Noise), Share: make([]byte, 24), Mark: mark}
 		if f != nil {
 			f(&s)
 		}
@@ -155,6 +157,49 @@ func TestMessagesAreRefused(t *testing.T) {
 	}
 	got, _ := w.as("anna", p1, http.MethodGet, "/tasks/"+m.hash+"/sum", nil)
 	w.expect("the sum of no shares", unrecognizedTask, got)
+
+	// The noise is drawn once, for holders of the task, before any share is taken.
+	got, _ = w.as("h1", p1, http.MethodPut, path, share(nil))
+	w.expect("a share before its noise", partyRestored, got)
+	drawNoise := func(as string, f func(*noiseMessage)) (string, []byte) {
+		n := noiseMessage{m.data, d.Bits, slices.Clone(d.Noise)}
+		if f != nil {
+			f(&n)
+		}
+		got, answer := w.as(as, p1, http.MethodPut, "/tasks/"+m.hash+"/noise", encode(t, n))
+		var said drawn
+		if got == "" {
+			if err := strict(answer, &said); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return got, said.Mark
+	}
+	for name, c := range map[string]struct {
+		as   string
+		f    func(*noiseMessage)
+		want string
+	}{
+		"noise for an asker":  {"anna", nil, unauthorized},
+		"noise of no task":    {"h1", func(n *noiseMessage) { n.Task = nil }, taskMismatch},
+		"no noise":            {"h1", func(n *noiseMessage) { n.Noise = nil }, invalidMessage},
+		"noise in 101 shares": {"h1", func(n *noiseMessage) { n.Noise[0].Shares = 101 }, invalidMessage},
+		"noise in one share":  {"h1", func(n *noiseMessage) { n.Noise[0].Shares = 1 }, invalidMessage},
+		"noise of scale 0":    {"h1", func(n *noiseMessage) { n.Noise[0].Parameter = "0" }, invalidMessage},
+	} {
+		got, _ := drawNoise(c.as, c.f)
+		w.expect(name, c.want, got)
+	}
+	if got, mark = drawNoise("h1", nil); got != "" || len(mark) != 16 {
+		t.Fatalf("the noise: %q, %x", got, mark)
+	}
+	if got, again := drawNoise("h2", nil); got != "" || !bytes.Equal(again, mark) {
+		t.Errorf("the noise again: %q, %x, was %x", got, again, mark)
+	}
+	got, _ = drawNoise("h2", func(n *noiseMessage) { n.Noise[0].Parameter = "1/1000" })
+	w.expect("less noise", noiseDiffers, got)
+	got, _ = w.as("h1", p1, http.MethodPut, path, share(func(s *shareMessage) { s.Mark = make([]byte, 16) }))
+	w.expect("a share for other noise", partyRestored, got)
 
 	// One share, again, and another in its place.
 	got, first := w.as("h1", p1, http.MethodPut, path, share(nil))
@@ -317,6 +362,67 @@ func TestTasksHaveSharesOfTheirOwn(t *testing.T) {
 	}
 	if len(seen) != 4 || rows.Err() != nil {
 		t.Errorf("%d shares wait, of two tasks that were cut off: this tests no fault (%v)", len(seen), rows.Err())
+	}
+}
+
+// A party is restored from an older copy, and the acknowledgement of a share was lost, so that it is sent
+// again. A copy from before the noise makes no second sum; one from after makes the same.
+func TestARestoredPartyMakesNoSecondSum(t *testing.T) {
+	for name, late := range map[string]bool{"before its noise": false, "after its noise": true} {
+		t.Run(name, func(t *testing.T) {
+			w := layOut(t, setting{rows: [][]string{patients(0, 3)}, parties: 2}).run()
+			p1 := w.federation.Parties[0]
+			m := w.task(countAll)
+			d := demand{Bits: 192, Noise: []discreet.PartyNoise{{Distribution: "discrete_laplace", Parameter: "1000", Values: 1}}}
+			copied := filepath.Join(t.TempDir(), "state")
+			take := func() {
+				if err := store.Copy(t.Context(), w.parties[0].State, copied); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !late {
+				take()
+			}
+			draw := func() (said drawn) {
+				got, answer := w.as("h1", p1, http.MethodPut, "/tasks/"+m.hash+"/noise", encode(t, noiseMessage{m.data, d.Bits, d.Noise}))
+				w.expect("the noise", "", got)
+				if err := strict(answer, &said); err != nil {
+					t.Fatal(err)
+				}
+				return said
+			}
+			share := encode(t, shareMessage{Task: m.data, Bits: d.Bits, Noise: d.Noise, Share: make([]byte, 24), Mark: draw().Mark})
+			if late {
+				take()
+			}
+			got, _ := w.as("h1", p1, http.MethodPut, "/tasks/"+m.hash+"/share", share)
+			w.expect("the share", "", got)
+			_, first := w.as("anna", p1, http.MethodGet, "/tasks/"+m.hash+"/sum", nil)
+			old, err := openState(t.Context(), copied, partySchema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := w.parties[0].db
+			w.parties[0].db = old
+			if err := is.Close(); err != nil {
+				t.Fatal(err)
+			}
+			want := partyRestored
+			if late {
+				want = ""
+			}
+			got, _ = w.as("h1", p1, http.MethodPut, "/tasks/"+m.hash+"/share", share)
+			w.expect("the share again", want, got)
+			if late {
+				if _, again := w.as("anna", p1, http.MethodGet, "/tasks/"+m.hash+"/sum", nil); !bytes.Equal(first, again) {
+					t.Errorf("a second sum: %s, was %s", again, first)
+				}
+				return
+			}
+			draw() // by another holder, say: the share is for other noise still
+			got, _ = w.as("h1", p1, http.MethodPut, "/tasks/"+m.hash+"/share", share)
+			w.expect("the share once more", want, got)
+		})
 	}
 }
 

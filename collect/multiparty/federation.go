@@ -42,6 +42,17 @@ type Federation struct {
 	Holders  []Member `toml:"holder"`
 	Parties  []Member `toml:"party"`
 	Askers   []Member `toml:"asker"`
+	// Colluding is how many parties may collude. 0 is all but one: each party adds the whole noise.
+	// With fewer, each adds a share of it, and any that are left have added the whole together.
+	Colluding int `toml:"colluding"`
+}
+
+// colluding is how many parties may collude.
+func (f *Federation) colluding() int {
+	if f.Colluding == 0 {
+		return len(f.Parties) - 1
+	}
+	return f.Colluding
 }
 
 // ReadFederation reads the file of a federation. Its identity is relative to its folder.
@@ -99,6 +110,8 @@ func (f *Federation) members() error {
 		return errors.New("it names fewer than two parties: one alone would see what all hold")
 	case len(f.Parties) > maxParties:
 		return fmt.Errorf("it names more than %d parties", maxParties)
+	case f.Colluding < 0 || f.Colluding >= len(f.Parties):
+		return errors.New("colluding is how many parties may collude: 1 to all but one, or 0 for all but one")
 	}
 	var names, keys []string
 	for _, m := range slices.Concat(f.Holders, f.Parties, f.Askers) {

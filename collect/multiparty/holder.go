@@ -80,6 +80,7 @@ func (h *Holder) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", handle(h.Federation, h.Identity, "", h.Log, func(*http.Request, Member) ([]byte, error) { return []byte("{}"), nil }))
 	mux.HandleFunc("POST /offers", handle(h.Federation, h.Identity, "asker", h.Log, h.offer))
+	mux.HandleFunc("POST /explanations", handle(h.Federation, h.Identity, "asker", h.Log, h.explain))
 	mux.HandleFunc("PUT /tasks/{task}", handle(h.Federation, h.Identity, "asker", h.Log, h.task))
 	mux.HandleFunc("POST /tasks/{task}/answer", handle(h.Federation, h.Identity, "asker", h.Log, h.answer))
 	return mux
@@ -146,6 +147,44 @@ func (h *Holder) offer(r *http.Request, from Member) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(o)
+}
+
+// explain says what a task would cost here and be worth. It costs nothing, and leaves nothing.
+func (h *Holder) explain(r *http.Request, from Member) ([]byte, error) {
+	data, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	task, err := decodeTask(data, digest(data), h.Federation, h.Now())
+	if err != nil {
+		return nil, err
+	}
+	if task.Asker != from.Name {
+		return nil, problem(unauthorized, "somebody else has asked this")
+	}
+	j, _, err := h.joint(r.Context(), task, from)
+	if err != nil {
+		return nil, err
+	}
+	e, err := j.Explain(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	cost, err := json.Marshal(e.Cost)
+	if err != nil {
+		return nil, err
+	}
+	out := explained{Explanation: e, Reply: Reply{Holder: h.Name, Domain: j.Domain(), Cost: cost}}
+	if e.Remaining != nil {
+		out.Reply.Remaining = *e.Remaining
+	}
+	return json.Marshal(out)
+}
+
+// An explained is what a holder says of a task before it is charged.
+type explained struct {
+	Explanation *discreet.Explanation `json:"explanation"`
+	Reply       Reply                 `json:"reply"`
 }
 
 // A Reply is what a holder says of a task that it has answered.
@@ -265,7 +304,7 @@ func (h *Holder) joint(ctx context.Context, task *Task, from Member) (*discreet.
 	for _, t := range task.Holders {
 		names, offers = append(names, t.Name), append(offers, t.Offer)
 	}
-	j, err := prepared.Joint(names, offers, len(task.Parties))
+	j, err := prepared.Joint(names, offers, discreet.Parties{Number: len(task.Parties), Colluding: task.Colluding})
 	return j, payer, err
 }
 
@@ -279,7 +318,8 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 	if err != nil {
 		return nil, err
 	}
-	if err := h.present(ctx); err != nil { // before anything is charged
+	marks, err := h.noise(ctx, hash, noiseMessage{data, j.Bits(), demanded}) // before anything is charged
+	if err != nil {
 		return nil, err
 	}
 	payer.Measured = func() { h.pause(h.left(came)) }
@@ -296,7 +336,7 @@ func (h *Holder) carryOut(ctx context.Context, hash string, data []byte, task *T
 			return err
 		}
 		return h.keep(context.WithoutCancel(ctx), hash, data, task, reply, func(party int) shareMessage {
-			return shareMessage{Task: data, Bits: j.Bits(), Noise: demanded, Share: s.Shares[party]}
+			return shareMessage{Task: data, Bits: j.Bits(), Noise: demanded, Share: s.Shares[party], Mark: marks[party]}
 		})
 	})
 	switch {
@@ -359,26 +399,32 @@ func (h *Holder) pending(ctx context.Context, j *discreet.Joint, payer discreet.
 	return p
 }
 
-// present asks every party whether it is there, and the one that it was.
-func (h *Holder) present(ctx context.Context) error {
-	for _, m := range h.Federation.Parties {
-		before, err := h.known(ctx, m.Name)
-		if err != nil {
-			return err
-		}
-		data, err := h.call(ctx, m, http.MethodGet, "/records", nil)
-		if err != nil {
-			return err
-		}
-		var r receipt
-		if err := strict(data, &r); err != nil {
-			return problem(partyUnreachable, "party "+m.Name+" answers with something else")
-		}
-		if err := h.witness(ctx, h.db, m.Name, before, r.Records); err != nil {
-			return err
-		}
+// noise has every party draw its noise for a task, and returns the marks. It shows that each is there,
+// and the one that it was.
+func (h *Holder) noise(ctx context.Context, hash string, m noiseMessage) (marks [][]byte, err error) {
+	message, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	for _, p := range h.Federation.Parties {
+		before, err := h.known(ctx, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		data, err := h.call(ctx, p, http.MethodPut, "/tasks/"+hash+"/noise", message)
+		if err != nil {
+			return nil, err
+		}
+		var d drawn
+		if err := strict(data, &d); err != nil || d.Task != hash || len(d.Mark) == 0 {
+			return nil, problem(partyUnreachable, "party "+p.Name+" answers with something else")
+		}
+		if err := h.witness(ctx, h.db, p.Name, before, d.Records); err != nil {
+			return nil, err
+		}
+		marks = append(marks, d.Mark)
+	}
+	return marks, nil
 }
 
 // known is how many records a party had, when it was last heard of.
@@ -395,12 +441,8 @@ type executor interface {
 }
 
 // witness compares what a party has written with what it had before it was asked. A party whose
-// state is a copy of an older one could draw noise twice on one sum, and the difference would
-// tell the noise.
-//
-// It does not notice a copy that lacks no record but those of shares whose acknowledgement was
-// lost: a share that never came and one that a restored party has forgotten look the same. The
-// documents say so.
+// state is a copy of an older one has lost tasks. That it makes no second sum of one, with other noise,
+// does not rest on this count, but on the marks of its noise (partySchema).
 func (h *Holder) witness(ctx context.Context, db executor, party string, before, records int64) error {
 	if records < before {
 		h.Log.Error("party was restored from an older copy", "party", party, "records", records, "before", before)

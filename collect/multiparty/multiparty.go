@@ -3,8 +3,8 @@
 //
 // Each holder bounds and aggregates a statement at its own engine, charges its own ledger, and
 // splits the exact integers into additive shares, one for each party. A party adds up the
-// shares of all holders, adds the whole noise that the statement needs to its sum, and gives
-// it to the asker. The sum of all parties' sums is the noisy total, and exists nowhere else.
+// shares of all holders, adds the whole noise that the statement needs to its sum (or a share of
+// it, where fewer may collude), and gives it to the asker. The sum of all parties' sums is the noisy total, and exists nowhere else.
 //
 // It guarantees, if every member follows the protocol: whoever sees all that the asker and all
 // parties but one have, learns of each holder's units no more than the statement's events say,
@@ -32,7 +32,7 @@ import (
 )
 
 // Version begins every task. Another version is another protocol.
-const Version = "discreet-federation-1"
+const Version = "discreet-federation-2"
 
 // MaxLife is how long a task may be carried out, at most.
 const MaxLife = time.Hour
@@ -47,6 +47,7 @@ type Task struct {
 	Statement Statement             `json:"statement"`
 	Holders   []TaskHolder          `json:"holders"`
 	Parties   []TaskParty           `json:"parties"`
+	Colluding int                   `json:"colluding"` // of the parties, at most
 	Expires   time.Time             `json:"expires"`
 	names     map[string]TaskHolder // by holder; set by decode
 }
@@ -103,6 +104,10 @@ func decodeTask(body []byte, hash string, f *Federation, now time.Time) (*Task, 
 		}
 		t.names[h.Name] = h
 	}
+	// Members agree on whom they trust: with more who may collude there is more noise.
+	if t.Colluding != f.colluding() {
+		return nil, problem(taskMismatch, "the parties of the task that may collude are more or fewer than in the federation")
+	}
 	// All parties or none: with fewer, those who are left could be the ones that collude.
 	if len(t.Parties) != len(f.Parties) {
 		return nil, problem(taskMismatch, "the parties of the task are not those of the federation")
@@ -121,6 +126,21 @@ type shareMessage struct {
 	Bits  int                   `json:"bits"` // of the ring
 	Noise []discreet.PartyNoise `json:"noise"`
 	Share []byte                `json:"share"`
+	// Mark is that of the noise which the party has drawn for the task, before anything was charged.
+	Mark []byte `json:"mark"`
+}
+
+// A noiseMessage is what a holder asks a party to draw for a task.
+type noiseMessage struct {
+	Task  []byte                `json:"task"`
+	Bits  int                   `json:"bits"`
+	Noise []discreet.PartyNoise `json:"noise"`
+}
+
+// A drawn says that a party has drawn the noise of a task, which has this random mark.
+type drawn struct {
+	receipt
+	Mark []byte `json:"mark"`
 }
 
 // A sumMessage is what a party has for the asker: the sum of all holders' shares and noise.

@@ -17,6 +17,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/additive"
+	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/store"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -37,12 +38,16 @@ type Party struct {
 	db *sql.DB
 }
 
-// A party's tables. A task's row is made with its first share. When the last share is there,
-// in that share's own transaction, the noise is drawn, the sum is stored, and all shares but
-// their digests go: a sum is made once, whatever is sent again, and however often the process
-// is killed.
+// A party's tables. A task's row is made with its noise, which is drawn before any share is there,
+// and has a random mark. When the last share is there, in that share's own transaction, the noise is
+// added, the sum is stored, and all shares but their digests go: a sum is made once, whatever is
+// sent again, and however often the process is killed.
+//
+// A share names the noise that it was made for. So a party whose state is a copy of an older one makes
+// no second sum: either the copy has the same noise, and the same shares give the same bytes, or it has
+// other noise or none, and they are refused.
 const partySchema = `
-CREATE TABLE IF NOT EXISTS tasks (digest TEXT PRIMARY KEY, asker TEXT NOT NULL, holders INTEGER NOT NULL, demand BLOB NOT NULL, sum BLOB) STRICT;
+CREATE TABLE IF NOT EXISTS tasks (digest TEXT PRIMARY KEY, asker TEXT NOT NULL, holders INTEGER NOT NULL, expires INTEGER NOT NULL, demand BLOB NOT NULL, mark BLOB NOT NULL, noise BLOB, sum BLOB) STRICT;
 CREATE TABLE IF NOT EXISTS shares (task TEXT NOT NULL, holder TEXT NOT NULL, digest BLOB NOT NULL, share BLOB, PRIMARY KEY (task, holder)) STRICT;
 CREATE TABLE IF NOT EXISTS written (records INTEGER NOT NULL) STRICT;
 INSERT INTO written SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM written);
@@ -81,7 +86,7 @@ func (p *Party) Handler() http.Handler {
 		mux.HandleFunc(pattern, handle(p.Federation, p.Identity, role, p.Log, answer))
 	}
 	on("GET /healthz", "", func(*http.Request, Member) ([]byte, error) { return []byte("{}"), nil })
-	on("GET /records", "holder", func(r *http.Request, _ Member) ([]byte, error) { return p.records(r.Context()) })
+	on("PUT /tasks/{task}/noise", "holder", p.noise)
 	on("PUT /tasks/{task}/share", "holder", p.share)
 	on("GET /tasks/{task}/sum", "asker", p.sum)
 	return mux
@@ -107,14 +112,6 @@ func handle(f *Federation, self *Identity, role string, log *slog.Logger, answer
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(out) //nolint:errcheck // the other side asks again
 	}
-}
-
-func (p *Party) records(ctx context.Context) ([]byte, error) {
-	var n int64
-	if err := p.db.QueryRowContext(ctx, "SELECT records FROM written").Scan(&n); err != nil {
-		return nil, err
-	}
-	return json.Marshal(receipt{Records: n})
 }
 
 // maxNoise bounds the numbers of a noise's parameter, in digits.
@@ -157,6 +154,9 @@ func adder(n discreet.PartyNoise) (interface {
 	}
 	switch n.Distribution {
 	case "discrete_laplace":
+		if n.Shares != 0 {
+			return noise.NewLaplaceShare(parameter, n.Shares)
+		}
 		return noise.NewDiscreteLaplace(parameter)
 	case "discrete_gaussian":
 		return noise.NewDiscreteGaussian(parameter)
@@ -164,16 +164,16 @@ func adder(n discreet.PartyNoise) (interface {
 	return nil, fmt.Errorf("no noise %q", n.Distribution)
 }
 
-// addNoise adds the whole noise of a demand to a sum of shares: modulo the ring, which is
-// post-processing of adding it to the integers.
+// drawNoise draws the noise of a demand, as elements of the ring.
 //
-// Theorem. Let a party that follows the protocol add to the sum of its shares the noise that
-// hides the total. To whoever has all else (the other parties' shares and noise, the asker's
-// sums) the party's own shares are the total less known ones, so that what it gives away is
-// the total plus its noise, and uniform elements that are independent of the data. So the
-// whole is a post-processing of one release with one party's noise.
-func addNoise(bits noise.Bits, ring additive.Ring, sum []byte, demanded []discreet.PartyNoise) error {
-	at := 0
+// Theorem. Let the parties that follow the protocol add, together, at least the noise that hides the
+// total, and take the others' noise as known. To whoever has all else (the other parties' shares and
+// noise, the asker's sums) an honest party's own shares are uniform, but that all of them add up to the
+// total less known ones. So what the honest parties give away is the total plus their noise, and uniform
+// elements that are independent of the data: the whole is a post-processing of one release with the noise
+// of the honest parties. Modulo the ring is post-processing, too. Where one of them gives nothing away,
+// what the others have given is uniform: noise that is missing reveals nothing, and there is no total.
+func drawNoise(bits noise.Bits, ring additive.Ring, demanded []discreet.PartyNoise) (all []byte, err error) {
 	for _, n := range demanded {
 		values := make([]*big.Int, n.Values)
 		for i := range values {
@@ -181,21 +181,104 @@ func addNoise(bits noise.Bits, ring additive.Ring, sum []byte, demanded []discre
 		}
 		law, err := adder(n)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := law.AddTo(bits, values); err != nil {
-			return err
+			return nil, err
 		}
 		encoded, err := ring.Encode(values)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := ring.Add(sum[at:at+len(encoded)], encoded); err != nil {
-			return err
-		}
-		at += len(encoded)
+		all = append(all, encoded...)
 	}
-	return nil
+	return all, nil
+}
+
+// maxWaiting bounds the noise, in bytes, that is drawn for an asker's tasks without any share yet.
+const maxWaiting = 256 << 20
+
+// noise draws the noise of a task, once, and says its mark. Nothing is charged yet.
+func (p *Party) noise(r *http.Request, from Member) ([]byte, error) {
+	hash := r.PathValue("task")
+	data, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	var m noiseMessage
+	if err := strict(data, &m); err != nil {
+		return nil, problem(invalidMessage, "the noise cannot be read: "+err.Error())
+	}
+	task, err := decodeTask(m.Task, hash, p.Federation, p.Now())
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := task.names[from.Name]; !ok {
+		return nil, problem(unauthorized, "the holder is not one of the task's")
+	}
+	d := demand{m.Bits, m.Noise}
+	values, err := d.check()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.WithoutCancel(r.Context())
+	mark, err := p.draw(ctx, hash, task, d, values)
+	if err != nil {
+		return nil, err
+	}
+	out := drawn{receipt{Task: hash}, mark}
+	if err := p.db.QueryRowContext(ctx, "SELECT records FROM written").Scan(&out.Records); err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
+
+func (p *Party) draw(ctx context.Context, hash string, task *Task, d demand, values int) (mark []byte, err error) {
+	demanded, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	var first []byte
+	switch err := tx.QueryRowContext(ctx, "SELECT demand, mark FROM tasks WHERE digest = ?", hash).Scan(&first, &mark); {
+	case err == nil && !bytes.Equal(first, demanded):
+		return nil, problem(noiseDiffers, "the holders ask for different noise, or share over different rings")
+	case err == nil:
+		return mark, nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, err
+	}
+	// What no holder was charged for goes when its time is over.
+	if _, err := tx.ExecContext(ctx, "DELETE FROM tasks WHERE expires < ? AND digest NOT IN (SELECT task FROM shares)", p.Now().Add(-24*time.Hour).Unix()); err != nil {
+		return nil, err
+	}
+	ring := additive.Ring{Bits: d.Bits}
+	var waiting int
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(sum(length(noise)), 0) FROM tasks WHERE asker = ? AND digest NOT IN (SELECT task FROM shares)", task.Asker).Scan(&waiting); err != nil {
+		return nil, err
+	}
+	if waiting+ring.Size(values) > maxWaiting {
+		return nil, problem(tooManyTasks, "too much noise waits for this asker's tasks, of which no holder has sent a share; they go after a day")
+	}
+	added, err := drawNoise(noise.System(), ring, d.Noise)
+	if err != nil {
+		return nil, err
+	}
+	mark = make([]byte, 16)
+	if _, err := entropy.New().Read(mark); err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", hash, task.Asker, len(task.Holders), task.Expires.Unix(), demanded, mark, added); err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE written SET records = records + 1"); err != nil {
+		return nil, err
+	}
+	return mark, tx.Commit()
 }
 
 // share takes a holder's share. The same bytes again are taken again, and others refused.
@@ -230,7 +313,7 @@ func (p *Party) share(r *http.Request, from Member) ([]byte, error) {
 		return nil, problem(invalidMessage, "the share is no vector of so many values")
 	}
 	// A connection that is cut while the sum is made must not undo it: the holder asks again.
-	return p.keep(context.WithoutCancel(r.Context()), hash, task, d, from.Name, data, m.Share)
+	return p.keep(context.WithoutCancel(r.Context()), hash, task, d, from.Name, data, m)
 }
 
 // received answers a share that is here already, or refuses another one in its place.
@@ -257,7 +340,7 @@ func (p *Party) acknowledge(ctx context.Context, hash string) ([]byte, error) {
 }
 
 // keep stores a share, and with the last one the sum, in one transaction.
-func (p *Party) keep(ctx context.Context, hash string, task *Task, d demand, holder string, data, share []byte) ([]byte, error) {
+func (p *Party) keep(ctx context.Context, hash string, task *Task, d demand, holder string, data []byte, m shareMessage) ([]byte, error) {
 	demanded, err := json.Marshal(d)
 	if err != nil {
 		return nil, err
@@ -267,19 +350,18 @@ func (p *Party) keep(ctx context.Context, hash string, task *Task, d demand, hol
 		return nil, err
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, "INSERT INTO tasks SELECT ?, ?, ?, ?, NULL WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE digest = ?)",
-		hash, task.Asker, len(task.Holders), demanded, hash); err != nil {
+	var first, mark []byte
+	err = tx.QueryRowContext(ctx, "SELECT demand, mark FROM tasks WHERE digest = ?", hash).Scan(&first, &mark)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && !bytes.Equal(mark, m.Mark):
+		return nil, problem(partyRestored, "this party has not the noise that the share was made for: it was restored from an older copy")
+	case err != nil:
 		return nil, err
-	}
-	var first []byte
-	if err := tx.QueryRowContext(ctx, "SELECT demand FROM tasks WHERE digest = ?", hash).Scan(&first); err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(first, demanded) {
+	case !bytes.Equal(first, demanded):
 		return nil, problem(noiseDiffers, "the holders ask for different noise, or share over different rings")
 	}
 	sum := sha256.Sum256(data)
-	if _, err := tx.ExecContext(ctx, "INSERT INTO shares VALUES (?, ?, ?, ?)", hash, holder, sum[:], share); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO shares VALUES (?, ?, ?, ?)", hash, holder, sum[:], m.Share); err != nil {
 		// A second request with the same share came first.
 		if known, again := p.received(ctx, hash, holder, data); known != nil || again != nil {
 			return known, again
@@ -327,14 +409,18 @@ func (p *Party) finish(ctx context.Context, tx *sql.Tx, hash string, task *Task,
 	if len(from) < len(task.Holders) {
 		return nil
 	}
-	if err := addNoise(noise.System(), ring, sum, d.Noise); err != nil {
+	var added []byte
+	if err := tx.QueryRowContext(ctx, "SELECT noise FROM tasks WHERE digest = ?", hash).Scan(&added); err != nil {
+		return err
+	}
+	if err := ring.Add(sum, added); err != nil {
 		return err
 	}
 	out, err := json.Marshal(sumMessage{Task: hash, Party: p.Name, Bits: d.Bits, Noise: d.Noise, Sum: sum})
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE tasks SET sum = ? WHERE digest = ?", out, hash); err != nil {
+	if _, err := tx.ExecContext(ctx, "UPDATE tasks SET sum = ?, noise = NULL WHERE digest = ?", out, hash); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE shares SET share = NULL WHERE task = ?", hash)

@@ -23,6 +23,7 @@ const (
 	noiseDiffers     = "noiseDiffers"  // holders ask for different noise
 	sumIncomplete    = "sumIncomplete" // shares are missing
 	partyRestored    = "partyRestored"
+	tooManyTasks     = "tooManyTasks" // begun by an asker, and never carried out
 	partyUnreachable = "partyUnreachable"
 	unauthorized     = "unauthorizedRequest"
 	refused          = "refused" // by the holder's rules or budget; has a refusal
@@ -37,7 +38,7 @@ const urn = "urn:discreet:federation:error:"
 var statuses = map[string]int{
 	invalidMessage: http.StatusBadRequest, unrecognizedTask: http.StatusNotFound, taskMismatch: http.StatusConflict, taskExpired: http.StatusGone,
 	taskTooEarly: http.StatusForbidden, taskLost: http.StatusGone, sharesDiffer: http.StatusConflict, noiseDiffers: http.StatusConflict, sumIncomplete: http.StatusConflict,
-	partyRestored: http.StatusConflict, partyUnreachable: http.StatusBadGateway, unauthorized: http.StatusForbidden, refused: http.StatusForbidden,
+	partyRestored: http.StatusConflict, tooManyTasks: http.StatusTooManyRequests, partyUnreachable: http.StatusBadGateway, unauthorized: http.StatusForbidden, refused: http.StatusForbidden,
 	approvalPending: http.StatusForbidden, approvalDenied: http.StatusForbidden, internalError: http.StatusInternalServerError,
 }
 

@@ -20,6 +20,8 @@ type Cast struct {
 	Holders []string `json:"holders"`
 	Parties []string `json:"parties"`
 	Askers  []string `json:"askers"`
+	// Colluding is how many parties may collude; 0: all but one.
+	Colluding int `json:"colluding,omitempty"`
 }
 
 // An authority is that of a cluster, by whose certificates members know one another.
@@ -64,7 +66,7 @@ func AtStation(s *cluster.Station, cast Cast) (*Federation, *Identity, error) {
 	digest := sha256.Sum256(certificate.Raw)
 	a := &authority{x509.NewCertPool(), digest[:]}
 	a.pool.AddCert(certificate)
-	f := &Federation{}
+	f := &Federation{Colluding: cast.Colluding}
 	for _, of := range []struct {
 		names []string
 		to    *[]Member

@@ -67,7 +67,11 @@ func play(t testing.TB, values [2]int64, f fault) (out transcript) {
 	}
 	for p := range sums {
 		if f != oneParty || p == 0 {
-			if err := addNoise(noise.System(), ring64, sums[p], scale2); err != nil {
+			added, err := drawNoise(noise.System(), ring64, scale2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := ring64.Add(sums[p], added); err != nil {
 				t.Fatal(err)
 			}
 		}

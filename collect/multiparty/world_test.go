@@ -29,7 +29,7 @@ import (
 
 // A setting is what the members of a federation of tests start from.
 type setting struct {
-	parties int
+	parties, colluding int
 	// Of each holder: its rows, as CSV of patient, ward, age and cost, and what its catalog
 	// changes of the common one.
 	rows    [][]string
@@ -85,7 +85,7 @@ func (w *world) losing(h http.Handler) http.Handler {
 // layOut writes the files of a federation: a folder for each member. Addresses are free ports.
 func layOut(t testing.TB, s setting) *world {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir(), federation: &Federation{}, now: time.Now}
+	w := &world{TB: t, dir: t.TempDir(), federation: &Federation{Colluding: s.colluding}, now: time.Now}
 	if s.parties == 0 {
 		s.parties = 3
 	}

@@ -24,6 +24,7 @@ func Profile() cluster.Profile {
 		Settings: []cluster.Setting{
 			{Name: "holders", Default: "2", Usage: "how many holders"},
 			{Name: "parties", Default: "3", Usage: "how many parties"},
+			{Name: "colluding", Default: "", Usage: "of the parties may collude, at most; empty: all but one"},
 		},
 		Members: members,
 		Roles:   map[string]cluster.Role{"holder": holds, "party": adds},
@@ -43,6 +44,11 @@ func members(s cluster.Settings) (all []cluster.Member, err error) {
 		return nil, fmt.Errorf("%d holders and %d parties: 1 to %d holders, and 2 to %d parties", holders, parties, maxMembers, maxMembers)
 	}
 	cast := collect.Cast{Askers: []string{"asker"}}
+	if s["colluding"] != "" {
+		if cast.Colluding, err = strconv.Atoi(s["colluding"]); err != nil || cast.Colluding < 1 || cast.Colluding >= parties {
+			return nil, fmt.Errorf("%s colluding parties: 1 to %d", s["colluding"], parties-1)
+		}
+	}
 	for i := range holders {
 		cast.Holders = append(cast.Holders, fmt.Sprintf("holder-%d", i+1))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/display"
 )
 
@@ -23,7 +24,7 @@ func Explain() *command.Command {
 		Long: `It prints what is protected and why, the cost, the noise and the expected error;
 with --accuracy what an error costs; with --sql also what the engine would run. It is made from the catalog alone: it touches
 no private data, spends nothing, and needs no ledger. Where there is a ledger it
-says what is left.`,
+says what is left. With --federation holders of data say so together, each of itself.`,
 		Examples: [2]string{
 			"discreet explain --rho 0.01 'SELECT department, count(*) FROM visits GROUP BY department'",
 			"discreet explain --epsilon 0.5 --delta 1e-9 --json -f question.sql",
@@ -33,6 +34,8 @@ says what is left.`,
 	var s workplace.Statement
 	w.Define(&c.Flags)
 	s.Define(&c.Flags)
+	var f federated
+	f.define(&c.Flags)
 	wantSQL := c.Flags.Bool("sql", false, "print the SQL that the engine would run, too")
 	c.PrintsTables()
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
@@ -40,6 +43,12 @@ says what is left.`,
 		text, err := s.Text(ctx, c, t.In, args)
 		if err != nil {
 			return err
+		}
+		if f.file != "" {
+			if *wantSQL {
+				return diagnostic.New("D115", diagnostic.Span{}, "--federation and --sql exclude each other").Because("what a holder's engine runs is the holder's")
+			}
+			return f.explain(ctx, c, t, text, &s.QueryOptions, *wantJSON)
 		}
 		if err := w.Load(); err != nil {
 			return err

@@ -40,33 +40,12 @@ func (f *federated) define(fs *flag.FlagSet) {
 var elsewhere = []string{"catalog", "ledger", "anchor", "ledger-key", "key", "analyst"}
 
 func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Terminal, out *printing, text string, o *discreet.QueryOptions) error {
-	for _, g := range c.Given {
-		if slices.Contains(elsewhere, g.Name) {
-			return diagnostic.New("D115", diagnostic.Span{}, "--federation and --%s exclude each other", g.Name).
-				Because("catalogs and ledgers are the holders', and who asks is known by the identity")
-		}
-	}
-	if !o.Accuracy.IsZero() || o.AtMost.Epsilon.Sign()+o.AtMost.Rho.Sign() > 0 {
-		return diagnostic.New("D115", diagnostic.Span{}, "--federation and --accuracy exclude each other").
-			Because("the noise of a federation is that of all parties, and holders are charged by what is named").Try("name a cost; explain --federation says the error")
-	}
-	if o.Consistent {
-		return diagnostic.New("D115", diagnostic.Span{}, "--federation and --consistent exclude each other").Because("a federation's totals are shown as they are")
-	}
-	by := command.WhoCalls()
-	if err := command.OwnersAlone(by, f.file, f.identity); err != nil {
-		return err
-	}
-	federation, identity, err := f.read()
-	if err != nil {
-		return err
-	}
-	statement, err := multiparty.NewStatement(text, o)
+	by, statement, err := f.begin(c, text, o)
 	if err != nil {
 		return err
 	}
 	done := t.Busy(ctx, "asking holders and parties")
-	a, err := multiparty.Ask(ctx, multiparty.AskOptions{Federation: federation, Identity: identity, Holders: f.holders, Now: time.Now, Patience: f.patience, Wait: wait}, statement)
+	a, err := multiparty.Ask(ctx, by, statement)
 	done()
 	if err != nil {
 		return err
@@ -78,6 +57,52 @@ func (f *federated) ask(ctx context.Context, c *command.Command, t *terminal.Ter
 		return err
 	}
 	sayTrust(t, a.Federation)
+	return nil
+}
+
+// begin reads who asks whom what.
+func (f *federated) begin(c *command.Command, text string, o *discreet.QueryOptions) (by multiparty.AskOptions, s multiparty.Statement, err error) {
+	for _, g := range c.Given {
+		if slices.Contains(elsewhere, g.Name) {
+			return by, s, diagnostic.New("D115", diagnostic.Span{}, "--federation and --%s exclude each other", g.Name).
+				Because("catalogs and ledgers are the holders', and who asks is known by the identity")
+		}
+	}
+	if !o.Accuracy.IsZero() || o.AtMost.Epsilon.Sign()+o.AtMost.Rho.Sign() > 0 {
+		return by, s, diagnostic.New("D115", diagnostic.Span{}, "--federation and --accuracy exclude each other").
+			Because("the noise of a federation is that of all parties, and holders are charged by what is named").Try("name a cost; explain --federation says the error")
+	}
+	if o.Consistent {
+		return by, s, diagnostic.New("D115", diagnostic.Span{}, "--federation and --consistent exclude each other").Because("a federation's totals are shown as they are")
+	}
+	if err := command.OwnersAlone(command.WhoCalls(), f.file, f.identity); err != nil {
+		return by, s, err
+	}
+	federation, identity, err := f.read()
+	if err != nil {
+		return by, s, err
+	}
+	s, err = multiparty.NewStatement(text, o)
+	return multiparty.AskOptions{Federation: federation, Identity: identity, Holders: f.holders, Now: time.Now, Patience: f.patience, Wait: wait}, s, err
+}
+
+// explain says what a statement would cost at the holders of a federation.
+func (f *federated) explain(ctx context.Context, c *command.Command, t *terminal.Terminal, text string, o *discreet.QueryOptions, wantJSON bool) error {
+	by, statement, err := f.begin(c, text, o)
+	if err != nil {
+		return err
+	}
+	done := t.Busy(ctx, "asking holders")
+	e, err := multiparty.Explain(ctx, by, statement)
+	done()
+	if err != nil {
+		return err
+	}
+	if wantJSON {
+		return t.WriteJSON(e)
+	}
+	writeExplanation(t.Out, e.Explanation, t.Width(0), false)
+	sayTrust(t, e.Federation)
 	return nil
 }
 
