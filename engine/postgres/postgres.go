@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -133,10 +134,10 @@ func (e *Engine) Public(ctx context.Context, name string) ([]engine.Column, [][]
 }
 
 // Prepare tells whether the server can plan a statement over relations of those columns. They
-// are empty, and stand before the catalog's of the same names: no row is read, and no
-// statistics are, since the server analyses a statement when it is prepared and plans it when
-// it runs. That the catalog's tables among them can be read at all is said now, before anything
-// is charged.
+// are empty, and stand before the catalog's of the same names: the server analyses a statement
+// when it is prepared, and reads no row. A query over the catalog's own tables is planned, too, as
+// it will be, since some joins have no plan; whether there is one hangs on the statement alone.
+// That the catalog's tables can be read at all is said now, before anything is charged.
 func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table) error {
 	var names, empty []string
 	for _, t := range tables {
@@ -159,6 +160,9 @@ func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table)
 	}
 	defer t.end()
 	_, err = t.conn.Prepare(ctx, "", with(empty)+wrapped(sql, "*"), []uint32{bigintOID})
+	if err == nil && e.own(tables) {
+		err = t.plans(ctx, sql, names)
+	}
 	var said *pgconn.PgError
 	switch {
 	case ctx.Err() != nil:
@@ -167,6 +171,24 @@ func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table)
 		return engine.ErrPlan
 	}
 	return nil // the statement itself will show what is wrong
+}
+
+// own reports whether relations are those of the catalog.
+func (e *Engine) own(tables []engine.Table) bool {
+	return !slices.ContainsFunc(tables, func(t engine.Table) bool {
+		declared, ok := e.catalog.Table(t.Name)
+		return !ok || !slices.EqualFunc(declared.Columns, t.Columns, func(a *catalog.Column, b engine.Column) bool { return a.Name == b.Name && a.Type == b.Type })
+	})
+}
+
+// plans has the server plan a query, and run nothing.
+func (t *transaction) plans(ctx context.Context, sql string, names []string) error {
+	read, err := t.readings(names)
+	if err != nil {
+		return err
+	}
+	_, err = t.conn.ExecParams(ctx, "EXPLAIN (COSTS OFF) "+with(read)+wrapped(sql, "*"), [][]byte{[]byte("0")}, []uint32{bigintOID}, nil, nil).Close()
+	return err
 }
 
 // unplannable are the states that say that a statement means nothing, or is too much whatever

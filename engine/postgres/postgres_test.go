@@ -150,4 +150,5 @@ func TestPostgres(t *testing.T) {
 	t.Run("snapshots", s.snapshots)
 	t.Run("changes", s.changes)
 	t.Run("lost", s.lost)
+	t.Run("planned", s.planned)
 }

@@ -172,3 +172,16 @@ func (s *server) lost(t *testing.T) {
 	}
 	t.Error("the server still works on what was given up")
 }
+
+// planned: a query that has no plan, which the server says only when it plans, is refused before
+// anything is charged.
+func (s *server) planned(t *testing.T) {
+	e, _ := s.table(t)
+	own := []engine.Table{{Name: "t", Columns: []engine.Column{{Name: "u", Type: sqltype.Of(sqltype.Text)}, {Name: "v", Type: sqltype.Of(sqltype.Text)}}}}
+	if err := e.Prepare(t.Context(), "SELECT 1 FROM t AS a FULL JOIN t AS b ON a.u < b.u WHERE $1 >= 0", own); err != engine.ErrPlan { //nolint:errorlint // the constant itself
+		t.Errorf("a join without a plan: %v", err)
+	}
+	if err := e.Prepare(t.Context(), "SELECT 1 FROM t AS a FULL JOIN t AS b ON a.u = b.u WHERE $1 >= 0", own); err != nil {
+		t.Errorf("a join with one: %v", err)
+	}
+}

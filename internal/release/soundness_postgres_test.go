@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"math/big"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,7 +48,17 @@ func TestEnginesAgree(t *testing.T) {
 	t.Cleanup(func() { s.admin.Close(context.Background()) })
 	var c coverage
 	// Not by rapid.checks, which TestSoundness sets for itself.
-	for n := range *agreeing {
+	many := *agreeing
+	switch given := false; {
+	case os.Getenv("DISCREET_SOAK") != "":
+		flag.Visit(func(f *flag.Flag) { given = given || f.Name == "agreeing" })
+		if !given {
+			many = 5000
+		}
+	case testing.Short():
+		many = min(many, 20)
+	}
+	for n := range many {
 		x := rapid.Custom(newExample).Example(*agreeingFrom + n)
 		if err := s.check(t.Context(), x, &c); err != nil {
 			t.Fatalf("example %d: %v\n%s", *agreeingFrom+n, err, x)
