@@ -218,16 +218,22 @@ func TestRefused(t *testing.T) {
 func TestNoiseMeetsTheLargestHolderOrTheSum(t *testing.T) {
 	rows := [][]string{patients(0, 3), patients(9, 3), patients(20, 3)}
 	wide := map[string]string{"max_rows_per_group = 3": "max_rows_per_group = 5"}
+	replaced := map[string]string{"# domain": `neighbours = "replace-one"`}
 	for name, c := range map[string]struct {
 		change []map[string]string
 		text   string
 		want   float64
 	}{
-		"alike":              {nil, "SELECT count(*) FROM visits", 3},
-		"the largest":        {[]map[string]string{nil, wide}, "SELECT count(*) FROM visits", 5},
-		"the largest sum":    {[]map[string]string{nil, nil, {"lower = 0, upper = 100": "lower = -10, upper = 200"}}, "SELECT sum(age) FROM visits", 600},
-		"groups of a unit":   {[]map[string]string{{"max_groups_per_unit = 2": "max_groups_per_unit = 1"}, nil, wide}, "SELECT ward, count(*) FROM visits GROUP BY ward", 10},
-		"the sum":            {[]map[string]string{wide, {"# domain": "units_elsewhere = true"}}, "SELECT count(*) FROM visits", 11},
+		"alike":            {nil, "SELECT count(*) FROM visits", 3},
+		"the largest":      {[]map[string]string{nil, wide}, "SELECT count(*) FROM visits", 5},
+		"the largest sum":  {[]map[string]string{nil, nil, {"lower = 0, upper = 100": "lower = -10, upper = 200"}}, "SELECT sum(age) FROM visits", 600},
+		"groups of a unit": {[]map[string]string{{"max_groups_per_unit = 2": "max_groups_per_unit = 1"}, nil, wide}, "SELECT ward, count(*) FROM visits GROUP BY ward", 10},
+		"the sum":          {[]map[string]string{wide, {"# domain": "units_elsewhere = true"}}, "SELECT count(*) FROM visits", 11},
+		// Where units are replaced, counts are what two units' are apart: with three groups and two
+		// for a unit, they share one. Sums double.
+		"replaced":           {[]map[string]string{replaced, replaced, replaced}, "SELECT count(*) FROM visits", 3},
+		"replaced, by group": {[]map[string]string{replaced, replaced, replaced}, "SELECT ward, count(*) FROM visits GROUP BY ward", 9},
+		"replaced, a sum":    {[]map[string]string{replaced, replaced, replaced}, "SELECT sum(age) FROM visits", 600},
 		"the sum of squares": {[]map[string]string{{"# domain": "units_elsewhere = true"}}, "SELECT avg(age) FROM visits", 9},
 	} {
 		t.Run(name, func(t *testing.T) {
