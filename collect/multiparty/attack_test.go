@@ -69,7 +69,7 @@ func watch(t *testing.T, value int64, parties, colluding int, draws func(party i
 // refuted. A bound of package audit fails with probability 1e-10, of which there are 11.
 func TestAttackOnTranscripts(t *testing.T) {
 	t.Parallel()
-	const runs, confidence, claimed = 12_000, 1 - 1e-10, 0.5
+	const runs, confidence, claimed = 5_000, 1 - 1e-10, 0.5
 	prove := func(delta float64, see func(value int64) seen, says func(seen) bool) float64 {
 		c := audit.Counts{Members: runs, Others: runs}
 		for range runs {
