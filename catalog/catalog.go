@@ -32,6 +32,7 @@ type Catalog struct {
 	Spend      Spend   // what a statement costs at most when it doesn't say
 	Resources  Resources
 	Engine     Engine // that holds the records
+	Books      Books
 
 	whole *Catalog // that this is a part of; nil of a whole one
 }

@@ -19,24 +19,33 @@ import (
 // Load reads a catalog's file, and refuses one that others can change. Its error
 // unwraps into all that is refused, in the order of the text.
 func Load(path string) (*Catalog, error) {
+	text, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
+
+// read returns a catalog's text.
+func read(path string) (string, error) {
 	var exposed *custody.Exposed
 	if err := custody.Guard(path); errors.As(err, &exposed) {
 		d := diagnostic.New("D099", diagnostic.Span{}, "the catalog is not its owner's alone: %s", exposed.Path)
 		d.In(path, "")
-		return nil, diagnostic.List{d.Because("%s", exposed.Why).Try("%s", exposed.Fix)}
+		return "", diagnostic.List{d.Because("%s", exposed.Why).Try("%s", exposed.Fix)}
 	} else if err != nil {
-		return nil, unreadable(path, err)
+		return "", unreadable(path, err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return "", unreadable(path, err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err != nil {
-		return nil, unreadable(path, err)
+		return "", unreadable(path, err)
 	}
-	return Parse(path, string(text))
+	return string(text), nil
 }
 
 func unreadable(path string, err error) error {
@@ -70,14 +79,22 @@ func Parse(name, text string) (*Catalog, error) {
 	} else {
 		l.load(root)
 	}
+	if err := l.refused(name); err != nil {
+		return nil, err
+	}
+	return l.catalog, nil
+}
+
+// refused returns what was refused, in the order of the text, or nil.
+func (l *loader) refused(name string) error {
 	if len(l.problems) == 0 {
-		return l.catalog, nil
+		return nil
 	}
 	for _, d := range l.problems {
-		d.In(name, text)
+		d.In(name, l.text)
 	}
 	slices.SortStableFunc(l.problems, func(a, b *diagnostic.Diagnostic) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
-	return nil, l.problems
+	return l.problems
 }
 
 // A loader turns a document into a catalog. It goes on after a refusal, so
@@ -97,7 +114,7 @@ type loader struct {
 
 func (l *loader) load(root *node) {
 	l.markUndecided(root)
-	l.keys(root, "domains", "defaults", "engine", "resources", "tables", "views")
+	l.keys(root, "domains", "defaults", "engine", "ledger", "resources", "tables", "views")
 	if n, ok := l.table(root.field("domains")); ok {
 		l.names(n, "domain", l.domain)
 	}
@@ -109,6 +126,9 @@ func (l *loader) load(root *node) {
 	}
 	if n, ok := l.table(root.field("engine")); ok { // before the sources, which are its own
 		l.engine(n)
+	}
+	if n, ok := l.table(root.field("ledger")); ok {
+		l.books(n)
 	}
 	if n, ok := l.table(root.field("tables")); ok {
 		l.names(n, "table", l.relation)

@@ -45,6 +45,9 @@ func catalogRules() []rule[Catalog] {
 		}},
 		{"Resources", "", free[Catalog]},                                             // see resourceRules
 		{"Engine", "engine", unchanged(func(c *Catalog) Engine { return c.Engine })}, // where all sources are
+		{"Books", "ledger", func(before, after *Catalog) bool { // other books have another budget
+			return before.Books.Variable == after.Books.Variable && (after.Books.Replicated || !before.Books.Replicated)
+		}},
 		{"whole", "", free[Catalog]},
 	}
 }

@@ -65,6 +65,7 @@ func TestLoosened(t *testing.T) {
 		{"rho = 0.01", "epsilon = 0.01", "defaults"},
 		{"rho = 0.01", "rho = 0.005\nconfidence = 0.9", ""},
 		{"temp = \"tmp\"", "temp = \"/tmp\"", "resources.temp was tmp and is /tmp"},
+		{"temp = \"tmp\"", "temp = \"tmp\"\n[ledger]\nurl = { env = \"DISCREET_LEDGER\" }", "ledger"},
 		{"\"add-remove\"", "\"replace-one\"", "domains.patient.neighbours"},
 		{"measure = \"zcdp\"", "measure = \"gdp\"", "domains.patient.measure was zcdp and is gdp"},
 		{"epsilon = 3", "epsilon = 4", "domains.patient.epsilon"},

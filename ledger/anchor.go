@@ -23,6 +23,7 @@ type anchor struct {
 	path    string
 	genesis digest
 	chain   chain
+	locked  bool // against other processes, where no lock of the ledger's own does that
 }
 
 const anchorFormat = "discreet anchor 1 ledger %x record %019d hash %x check %x\n"
@@ -105,7 +106,7 @@ func (a *anchor) parseLine(data []byte, i int) (head record, ledger digest, ok b
 }
 
 // write makes head the anchor's newest, if it is newer. The caller holds the
-// ledger's write lock.
+// ledger's write lock, or the anchor has one of its own.
 func (a *anchor) write(head record) (err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, ErrTampered) {
@@ -117,6 +118,11 @@ func (a *anchor) write(head record) (err error) {
 		return err
 	}
 	defer f.Close()
+	if a.locked {
+		if err := lock(f); err != nil {
+			return err
+		}
+	}
 	line := a.line(head)
 	data := make([]byte, 2*len(line))
 	n, _ := f.ReadAt(data, 0) // what is short or unreadable fails to parse

@@ -33,7 +33,12 @@ type CatalogWord struct {
 // CatalogName is what a catalog's file is called in the chain: the way to it from the ledger's
 // folder, so that two of one base name are two, and that both may move together. Links are not
 // followed: a deployment that points a link elsewhere changes the catalog, not its name.
+// A ledger in a database is no file: there it is the file's own name, so that servers may have
+// it in any folder.
 func (l *Ledger) CatalogName(path string) string {
+	if l.path == "" {
+		return filepath.Base(path)
+	}
 	folder, file := absolute(filepath.Dir(l.path)), absolute(path)
 	name, err := filepath.Rel(folder, file)
 	if err != nil {

@@ -270,7 +270,7 @@ func TestCreateKilled(t *testing.T) {
 	complete, refused := 0, 0
 	for range 40 {
 		dir := t.TempDir()
-		c := client{path: dir + "/ledger", anchor: dir + "/anchor", create: true}
+		c := client{path: fresh(t), anchor: dir + "/anchor", create: true}
 		cmd := c.command()
 		out := must(cmd.StdoutPipe())
 		if err := cmd.Start(); err != nil {

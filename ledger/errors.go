@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/pgsql"
 )
 
 // What callers branch on. Every other error means, as ErrStorage does, that
@@ -41,6 +43,12 @@ var (
 	// ErrRolledBack: the ledger is behind its anchor, or behind what this process
 	// has seen of it: an older copy is in its place.
 	ErrRolledBack = errors.New("the ledger is an older copy")
+	// ErrElsewhere: the database that has the ledger is not the one that it was: it was restored,
+	// or a replica took over, and may lack what was spent. Nothing was charged.
+	ErrElsewhere = errors.New("the ledger's database is another one than it was")
+	// ErrOtherCatalog: of the servers of a ledger in a database, another one answers by another
+	// catalog since. Nothing was charged.
+	ErrOtherCatalog = errors.New("another server of this ledger answers by another catalog")
 	// ErrBusy: another process kept the ledger locked. Nothing was charged.
 	ErrBusy = errors.New("the ledger is locked by another process")
 	// ErrStorage: the disk is full, read-only or failing. What was asked for may
@@ -74,9 +82,13 @@ func amounts(m filter.Measure, a filter.Amounts) string {
 	return strings.Join(parts, ", ")
 }
 
-// storage gives an error of SQLite's the sentinel that callers branch on.
+// storage gives an error of SQLite's, or of a database, the sentinel that callers branch on.
 func storage(err error) error {
 	var se *sqlite.Error
+	var pe *pgsql.Error
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%w: %v", remote(pe), err)
+	}
 	if err == nil || !errors.As(err, &se) {
 		return err
 	}
@@ -87,4 +99,15 @@ func storage(err error) error {
 		return fmt.Errorf("%w: %v", ErrTampered, err)
 	}
 	return fmt.Errorf("%w: %v", ErrStorage, err)
+}
+
+// remote is the sentinel of a database's error.
+func remote(e *pgsql.Error) error {
+	switch {
+	case e.Code == "55P03" || e.Code == "57014": // somebody kept the lock; it took too long
+		return ErrBusy
+	case slices.Contains([]string{"42P01", "42703", "42883", "42804", "23505", "23502", "23514", "XX001", "XX002"}, e.Code):
+		return ErrTampered // other tables, or records that were not read under the lock
+	}
+	return ErrStorage
 }

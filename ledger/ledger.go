@@ -26,6 +26,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/pgsql"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -90,6 +91,10 @@ type Options struct {
 	User *User
 	// Now is the time of what Create and Anchor record.
 	Now time.Time
+	// Replicated refuses to charge a ledger in a database whose server asks for no synchronous
+	// replica, and accepts a replica that took over: it has every charge that was answered.
+	// Without it the owner's word is needed after each such change (see Anchor).
+	Replicated bool
 }
 
 // A Ledger is an open ledger. It is safe for concurrent use.
@@ -102,11 +107,14 @@ type Ledger struct {
 	genesis digest      // the hash of the first record: the ledger's identity
 	chain   chain
 	user    *User
+	leaving bool // it is being moved: that it is closed hinders nobody
 
 	domains  map[string]domain // those there were at Open
 	balances sync.Map          // *balanced, by domain
 	analysts analysts
 	decoded  atomic.Int64 // records, for histories
+
+	confirmed atomic.Int64 // the last record that this process knows to be on stable storage
 
 	standing *standing // the writer's; nil until it is needed
 	warmed   atomic.Bool
@@ -127,7 +135,7 @@ type domain struct {
 // ErrExists if there is a file at path, or an anchor: a ledger was there, and a
 // new one would forget what it had spent.
 func Create(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
-	defer wrap(&err, "create ledger %s", path)
+	defer wrap(&err, "create ledger %s", Named(path))
 	if o.Now.IsZero() {
 		return nil, errors.New("no time given")
 	}
@@ -190,12 +198,17 @@ func (l *Ledger) initialize(ctx context.Context, o Options) error {
 // Open opens the ledger at path. It never creates one: a missing file is
 // ErrMissing. It checks the head of the hash chain, every domain, and the anchor;
 // Verify checks all the rest.
-func Open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
-	defer wrap(&err, "open ledger %s", path)
+func Open(ctx context.Context, path string, o Options) (*Ledger, error) {
+	return opened(ctx, path, o, false)
+}
+
+func opened(ctx context.Context, path string, o Options, leaving bool) (_ *Ledger, err error) {
+	defer wrap(&err, "open ledger %s", Named(path))
 	l, err := open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
+	l.leaving = leaving
 	defer func() {
 		if err != nil {
 			l.disconnect() //nolint:errcheck // the failure before it is the news
@@ -227,18 +240,28 @@ func Open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 
 // Anchor gives a ledger a new anchor: its first, or one in place of an anchor
 // that was lost. The owner vouches that the ledger is the newest. It verifies the
-// ledger whole, records the act, and refuses an anchor that exists.
+// ledger whole, records the act, and refuses an anchor that exists. Of a ledger in a database,
+// each server has an anchor of its own; one that exists is kept, and the owner vouches that a
+// database that was restored, or whose replica took over, has every record that there was.
 func Anchor(ctx context.Context, path string, o Options) (err error) {
-	defer wrap(&err, "anchor ledger %s", path)
+	defer wrap(&err, "anchor ledger %s", Named(path))
 	if o.Anchor == "" || o.Now.IsZero() {
 		return errors.New("needs a path for the anchor and the time")
 	}
-	if _, err := os.Lstat(o.Anchor); err == nil {
+	_, err = os.Lstat(o.Anchor)
+	there := err == nil
+	if there && !IsURL(path) {
 		return fmt.Errorf("anchor %s: %w", o.Anchor, ErrExists)
 	}
 	l, err := open(ctx, path, o)
 	if err != nil {
 		return err
+	}
+	if d, ok := l.store.(*database); ok {
+		d.vouched = true
+	}
+	if there { // of a server that goes on after the database has moved
+		l.anchor = l.anchorAt(o.Anchor)
 	}
 	if err := l.Verify(ctx); err != nil {
 		l.disconnect() //nolint:errcheck // the failure before it is the news
@@ -250,11 +273,11 @@ func Anchor(ctx context.Context, path string, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	var head record
-	err = l.do(ctx, false, func(ctx context.Context, b *batch) error {
+	err = l.do(ctx, there, func(ctx context.Context, b *batch) error {
 		defer func() { head = b.head }()
 		return b.append(ctx, &record{kind: kindAnchor}, entry{Time: o.Now})
 	})
-	if err != nil {
+	if err != nil || there {
 		return err
 	}
 	return l.anchorAt(o.Anchor).create(head)
@@ -312,20 +335,47 @@ func (l *Ledger) checkKey(ctx context.Context) error {
 	return l.chain.fits(e)
 }
 
-func (l *Ledger) anchorAt(path string) *anchor { return &anchor{path, l.genesis, l.chain} }
+func (l *Ledger) anchorAt(path string) *anchor {
+	return &anchor{path, l.genesis, l.chain, l.store != nil && l.store.confirms()}
+}
 
-// connect returns a ledger that was not looked at yet.
+// connect returns a ledger that was not looked at yet. The path is a file's, or the URL of a
+// database.
 func connect(path string, o Options) (*Ledger, error) {
-	f, err := newFile(path, o.Anchor)
-	if err != nil {
+	l := &Ledger{chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
+		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}
+	if IsURL(path) {
+		d, err := newDatabase(path, o.Replicated)
+		if err != nil {
+			return nil, err
+		}
+		l.store = d
+	} else {
+		f, err := newFile(path, o.Anchor)
+		if err != nil {
+			return nil, err
+		}
+		l.store, l.path = f, f.path
+	}
+	var err error
+	if l.db, err = l.store.connect(); err != nil {
 		return nil, err
 	}
-	db, err := f.connect()
-	if err != nil {
-		return nil, err
+	l.reads = &statements{on: l.db}
+	return l, nil
+}
+
+// Named is what the ledger at a path, or behind a URL, is called in messages. It tells no
+// password.
+func Named(path string) string {
+	if !IsURL(path) {
+		return path
 	}
-	return &Ledger{store: f, path: f.path, db: db, reads: &statements{on: db}, chain: chain{o.Key}, user: o.User, domains: map[string]domain{},
-		queue: make(chan *job, maxBatch), quit: make(chan struct{}), done: make(chan struct{})}, nil
+	name, err := pgsql.Name(path)
+	if err != nil {
+		return "(no database)"
+	}
+	return name
 }
 
 // Close waits for what is under way and closes the ledger.

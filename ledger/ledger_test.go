@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -42,10 +43,20 @@ var (
 	both = []DomainBudget{patient, visitor}
 )
 
-// create makes a ledger in a fresh folder.
+// fresh is a place where no ledger is: a file in a folder of its own, or a database where the
+// suite runs on one (see TestSuiteOnPostgres).
+func fresh(t testing.TB) string {
+	t.Helper()
+	if server := os.Getenv(onServer); server != "" {
+		return newTestDatabase(t, server)
+	}
+	return filepath.Join(t.TempDir(), "discreet.ledger")
+}
+
+// create makes a ledger in a fresh place.
 func create(t testing.TB, o Options) (*Ledger, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "discreet.ledger")
+	path := fresh(t)
 	if o.Domains == nil {
 		o.Domains = both
 	}

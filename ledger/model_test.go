@@ -34,12 +34,12 @@ func TestLedgerBehavesAsItsModel(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for the race detector to see")
 	}
 	t.Parallel()
-	dir := t.TempDir()
+	outer, dir := t, t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		path := filepath.Join(dir, strconv.Itoa(n))
-		o := Options{Domains: []DomainBudget{guarding(visits...)}, Anchor: path + ".anchor", Now: now}
+		path := fresh(outer)
+		o := Options{Domains: []DomainBudget{guarding(visits...)}, Anchor: filepath.Join(dir, strconv.Itoa(n)), Now: now}
 		l := must(Create(ctx, path, o))
 		other := must(Open(ctx, path, o))
 		defer func() { l.Close(); other.Close() }()

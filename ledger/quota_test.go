@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -294,12 +292,10 @@ func TestHoldersBehaveAsTheirModel(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for the race detector to see")
 	}
 	t.Parallel()
-	dir := t.TempDir()
-	n := 0
+	outer := t
 	holders := []string{"account:a", "account:b", "group:g"}
 	rapid.Check(t, func(t *rapid.T) {
-		n++
-		path := filepath.Join(dir, strconv.Itoa(n))
+		path := fresh(outer)
 		o := Options{Domains: []DomainBudget{patient}, Now: now}
 		l := must(Create(ctx, path, o))
 		handles := []*Ledger{l, must(Open(ctx, path, o))}

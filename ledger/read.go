@@ -82,7 +82,7 @@ func (l *Ledger) Domains(ctx context.Context) (_ []DomainBudget, err error) {
 // An Entry is one record, for the owner to read.
 type Entry struct {
 	Seq         int64
-	Kind        string // create, anchor, domain, guard, reserve, commit, suspend, acknowledge, access, version, rule, ask, grant, deny
+	Kind        string // create, anchor, moved, arrived, domain, guard, reserve, commit, suspend, acknowledge, access, version, rule, ask, grant, deny
 	Time        time.Time
 	Domain      string
 	User        *User // of the operating system, that wrote the record; nil if it is not known
@@ -242,6 +242,7 @@ func (l *Ledger) Verify(ctx context.Context) (err error) {
 type verifier struct {
 	l        *Ledger
 	last     record
+	before   string // the kind of it
 	domains  map[string]domain
 	states   map[string]state
 	open     map[int64]reserved // reservations without an answer
@@ -265,8 +266,12 @@ func (v *verifier) record(r *record, e *entry) error {
 	if (r.kind == kindCreate) != (r.seq == 1) {
 		return wrong("%s does not belong here", r.kind)
 	}
+	if before := v.before; (r.kind == kindArrived) != (before == kindMoved) {
+		return wrong("%s does not belong after %s", r.kind, before)
+	}
+	v.before = r.kind
 	switch r.kind {
-	case kindCreate, kindAnchor:
+	case kindCreate, kindAnchor, kindMoved, kindArrived:
 		return nil
 	case kindVersion, kindRule, kindAsk, kindGrant, kindDeny:
 		if r.domain != "" || e.State != nil {

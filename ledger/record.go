@@ -35,6 +35,8 @@ type digest [sha256.Size]byte
 // The kinds of records.
 const (
 	kindCreate      = "create"      // the first: the ledger's identity
+	kindMoved       = "moved"       // the last: the records go on elsewhere
+	kindArrived     = "arrived"     // after it, elsewhere
 	kindAnchor      = "anchor"      // from here on the ledger has an anchor
 	kindDomain      = "domain"      // a domain and its budget, for good, and what it guards
 	kindGuard       = "guard"       // what it guards from here on, by the owner's word

@@ -68,6 +68,9 @@ func (l *Ledger) Repeated(ctx context.Context, analyst, domain string, of []byte
 	if commit == nil || err != nil {
 		return nil, err
 	}
+	if !l.durable(commit.seq) && l.anchor == nil {
+		return nil, nil
+	}
 	if l.anchor != nil {
 		if at, err := l.anchor.read(); err != nil || at.seq < commit.seq {
 			return nil, err

@@ -220,6 +220,14 @@ func (b *batch) permit(ctx context.Context, r Request, d domain, charge filter.T
 	if r.Rules != 0 && s.lastRule > r.Rules {
 		return 0, ErrRulesChanged
 	}
+	if b.l.store.confirms() {
+		if r.Rules > s.lastRule { // it was seen before it was confirmed, and is not there
+			return 0, fmt.Errorf("%w: it had a rule at record %d", ErrRolledBack, r.Rules)
+		}
+		if r.Catalog != nil && s.served != nil && !bytes.Equal(r.Catalog, s.served) {
+			return 0, ErrOtherCatalog
+		}
+	}
 	if err := s.admit(r.Holders, d, charge); err != nil {
 		return 0, b.note(err)
 	}

@@ -46,6 +46,13 @@ func (f *file) claim() error {
 	return made.Close()
 }
 
+func (f *file) vacant(context.Context, *sql.DB) error {
+	if _, err := os.Lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(ErrExists, err)
+	}
+	return nil
+}
+
 func (f *file) abandon() {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		os.Remove(f.path + suffix) //nolint:errcheck // the failure before it is the news
@@ -170,6 +177,13 @@ func (f *file) commit(ctx context.Context, c *statements, _ record) (usable bool
 	var se *sqlite.Error
 	full := errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_FULL
 	return full, fmt.Errorf("%w: commit: %v", ErrStorage, err)
+}
+
+func (f *file) confirms() bool       { return false } // SQLite shows a commit to others only after the sync
+func (f *file) alive(*sql.Conn) bool { return true }
+
+func (f *file) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return ctx, func() {}
 }
 
 func (f *file) analyst() (string, func([]byte) (string, error)) {

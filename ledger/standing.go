@@ -17,6 +17,7 @@ import (
 type standing struct {
 	seq       int64 // of the last record that was added
 	lastRule  int64
+	served    []byte                // the digest of the catalog by which a server answers; the last one
 	rules     map[string]Rule       // by their keys
 	spent     map[held]filter.Total // by holders
 	approvals map[int64]*approval   // by their records
@@ -41,6 +42,15 @@ func (s *standing) add(r *record, e *entry) error {
 			return fmt.Errorf("%w: record %d is no rule", ErrTampered, r.seq)
 		}
 		s.lastRule = r.seq
+		if e.Rule.Name == catalogRule {
+			var word CatalogWord
+			if err := json.Unmarshal(e.Rule.Body, &word); err != nil {
+				return fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+			}
+			if !word.Accepted {
+				s.served = word.Digest
+			}
+		}
 		s.rules[string(r.key)] = *e.Rule
 	case kindReserve:
 		if e.Charge == nil {

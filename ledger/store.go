@@ -25,6 +25,8 @@ type store interface {
 	// is one. abandon gives it back when nothing came of it.
 	claim() error
 	abandon()
+	// vacant refuses with ErrExists a place where a ledger is.
+	vacant(ctx context.Context, db *sql.DB) error
 	// connect returns connections to it. It need not look whether anything is there.
 	connect() (*sql.DB, error)
 	// found refuses with ErrMissing where no ledger is, and with ErrExposed one that others
@@ -50,6 +52,13 @@ type store interface {
 	// commit ends a transaction that wrote, with the last record. Where it failed, usable says
 	// whether further transactions of this process know what they find.
 	commit(ctx context.Context, c *statements, head record) (usable bool, err error)
+	// confirms reports whether records can be seen of which it is not known yet that they are on
+	// stable storage. A commit confirms all before it, and may have none of its own.
+	confirms() bool
+	// alive reports whether a connection can be used further; if not, the writer takes another.
+	alive(c *sql.Conn) bool
+	// bound limits how long a transaction may take.
+	bound(ctx context.Context) (context.Context, context.CancelFunc)
 	// analyst is an expression for the analyst of a record, and what turns its value into the name.
 	analyst() (expression string, decode func([]byte) (string, error))
 	// bytes is how much room it takes.

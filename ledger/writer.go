@@ -46,6 +46,8 @@ type writer struct {
 	seen record      // the last head that was committed or read: seq and hash
 	memory
 	dead error // after a failure that leaves unknown what is on the disk
+	// doubt: a commit failed, and what it wrote may be there without being durable
+	doubt bool
 }
 
 func (l *Ledger) start(ctx context.Context) error {
@@ -118,8 +120,8 @@ func (l *Ledger) do(ctx context.Context, anchored bool, f func(context.Context, 
 
 func (w *writer) loop() {
 	defer close(w.l.done)
-	defer w.conn.Close()
-	defer w.sql.close() //nolint:errcheck // nothing is under way, and nobody is left to tell
+	defer func() { w.conn.Close() }()
+	defer func() { w.sql.close() }() //nolint:errcheck // nothing is under way, and nobody is left to tell
 	for {
 		select {
 		case <-w.l.quit:
@@ -156,19 +158,22 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 	if w.dead != nil {
 		return fail(w.dead)
 	}
+	ctx, done := w.l.store.bound(ctx)
+	defer done()
 	at, err := w.l.anchor.read()
 	if err != nil {
 		return fail(err)
 	}
-	b := w.batch()
-	if err := b.begin(ctx, true, w.seen, at); err != nil {
+	b, err := w.begin(ctx, at)
+	if err != nil {
 		return fail(err)
 	}
-	anchored := false
+	anchored, confirm := false, false
 	for i, j := range jobs {
 		b.shown = 0
 		outcomes[i] = j.run(ctx, b)
 		j.anchored = j.anchored || w.l.anchor != nil && b.shown > at.seq
+		confirm = confirm || !w.l.durable(b.shown)
 		anchored = anchored || j.anchored && outcomes[i] == nil
 		if b.failed != nil {
 			clear(outcomes)
@@ -176,7 +181,7 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 			return fail(b.failed)
 		}
 	}
-	if !b.wrote {
+	if !b.wrote && !confirm {
 		if err := b.rollback(ctx); err != nil {
 			return fail(err)
 		}
@@ -184,12 +189,16 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 		if !usable {
 			w.dead = err
 		}
+		w.doubt = true
 		b.rollback(ctx) //nolint:errcheck // the failure before it is the news
 		clear(outcomes)
 		return fail(err)
 	}
 	w.seen = b.head
 	w.remember(b)
+	if b.wrote || confirm {
+		w.l.confirmed.Store(b.head.seq)
+	}
 	if anchored && w.l.anchor != nil {
 		if err := w.anchor(ctx); err != nil {
 			for i, j := range jobs {
@@ -202,11 +211,60 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 	return outcomes
 }
 
+// begin starts a transaction that writes. It takes a new connection where the one that it had is
+// lost, and first confirms what an earlier commit may have left: until a commit is confirmed
+// again, nobody is charged.
+func (w *writer) begin(ctx context.Context, at record) (*batch, error) {
+	for again := true; ; again = false {
+		if err := w.renew(ctx); err != nil {
+			return nil, err
+		}
+		b := w.batch()
+		err := b.begin(ctx, true, w.seen, at)
+		if err != nil && again && !w.l.store.alive(w.conn) { // it was lost while nobody used it
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		w.seen = b.head
+		if !w.doubt {
+			return b, nil
+		}
+		if _, err := w.l.store.commit(ctx, w.sql, b.head); err != nil {
+			b.rollback(ctx) //nolint:errcheck // the failure before it is the news
+			return nil, fmt.Errorf("%w; nothing was charged", err)
+		}
+		w.doubt = false
+		w.l.confirmed.Store(b.head.seq)
+	}
+}
+
+// renew takes a new connection where the one that there is cannot be used further.
+func (w *writer) renew(ctx context.Context) error {
+	if w.l.store.alive(w.conn) {
+		return nil
+	}
+	w.sql.close() //nolint:errcheck // it is lost
+	w.conn.Close()
+	conn, err := w.l.db.Conn(ctx)
+	if err != nil {
+		return storage(err)
+	}
+	w.conn, w.sql = conn, &statements{on: conn}
+	return nil
+}
+
+// durable reports whether a record that was read is known to be on stable storage.
+func (l *Ledger) durable(seq int64) bool { return !l.store.confirms() || seq <= l.confirmed.Load() }
+
 // anchor writes the head to the anchor. It holds the ledger's write lock, so that
 // of several processes none writes an older head over a newer one; what it reads
 // under the lock is on stable storage, because SQLite shows a commit to others
 // only after the sync.
 func (w *writer) anchor(ctx context.Context) error {
+	if w.l.store.confirms() { // others may have appended what is not confirmed yet
+		return w.l.anchor.write(w.seen)
+	}
 	b := w.batch()
 	at, err := w.l.anchor.read()
 	if err != nil {
@@ -259,6 +317,13 @@ func (b *batch) checkHead(ctx context.Context, seen, anchored record) (err error
 			return fmt.Errorf("read head: %w", err)
 		}
 		b.head = record{seq: head.seq, hash: head.hash}
+		if head.kind == kindMoved && !b.l.leaving {
+			e, err := head.entry()
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("%w to %s", ErrMoved, e.Note)
+		}
 	}
 	for _, past := range []record{seen, anchored} {
 		if past.seq == 0 || past.seq == b.head.seq && past.hash == b.head.hash {
@@ -319,22 +384,33 @@ func (b *batch) append(ctx context.Context, r *record, e entry) (err error) {
 	}
 	r.seq = b.head.seq + 1
 	r.hash = b.l.chain.sum(r, b.head.hash)
-	ref := sql.NullInt64{Int64: r.ref, Valid: r.ref != 0}
-	_, err = b.sql.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		r.seq, r.kind, r.domain, r.key, ref, r.body, r.answer, r.hash[:])
-	if err != nil {
-		return b.note(storage(err))
+	if err := b.insert(ctx, r); err != nil {
+		return err
 	}
-	b.head, b.wrote = record{seq: r.seq, hash: r.hash}, true
 	if s := b.l.standing; s != nil && s.seq == r.seq-1 {
 		return b.note(s.add(r, &e))
 	}
 	return nil
 }
 
+// insert writes a record as it is, which is the head from then on.
+func (b *batch) insert(ctx context.Context, r *record) error {
+	ref := sql.NullInt64{Int64: r.ref, Valid: r.ref != 0}
+	made, err := b.sql.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		r.seq, r.kind, r.domain, r.key, ref, r.body, r.answer, r.hash[:])
+	if err != nil {
+		return b.note(storage(err))
+	}
+	if n, err := made.RowsAffected(); err != nil || n != 1 {
+		return b.note(fmt.Errorf("%w: it does not take record %d", ErrTampered, r.seq))
+	}
+	b.head, b.wrote = record{seq: r.seq, hash: r.hash}, true
+	return nil
+}
+
 // note keeps an error after which the batch must not commit.
 func (b *batch) note(err error) error {
-	for _, fatal := range []error{ErrStorage, ErrTampered, ErrBusy} {
+	for _, fatal := range []error{ErrStorage, ErrTampered, ErrBusy, context.DeadlineExceeded} {
 		if errors.Is(err, fatal) {
 			b.failed = err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/xdg-go/scram"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/pgsql"
 	"github.com/discreet-dp/discreet/internal/store"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -24,7 +25,9 @@ const Iterations = 16_384
 
 // Options of Open.
 type Options struct {
-	Path   string         // of the accounts' file: the ledger's and Suffix
+	// Path is of the accounts' file: the ledger's and Suffix. Of a ledger in a PostgreSQL database
+	// it is the database's URL: the accounts are in it, for all servers.
+	Path   string
 	Ledger *ledger.Ledger // whose chain has the rules
 	Now    func() time.Time
 	// Iterations is how often passwords are hashed, if this makes the file; at least 4096,
@@ -66,7 +69,7 @@ CREATE TABLE IF NOT EXISTS places (place BLOB PRIMARY KEY, at INTEGER NOT NULL) 
 // Open opens the accounts of a ledger, and makes their file if there is none: then nobody
 // can sign in until an owner gives passwords. It refuses a file that others can read.
 func Open(ctx context.Context, o Options) (_ *Accounts, err error) {
-	defer wrap(&err, "open accounts %s", o.Path)
+	defer wrap(&err, "open accounts %s", ledger.Named(o.Path))
 	if o.Path == "" || o.Ledger == nil || o.Now == nil {
 		return nil, errors.New("needs a path, a ledger and a clock")
 	}
@@ -82,20 +85,49 @@ func Open(ctx context.Context, o Options) (_ *Accounts, err error) {
 	if o.Wait == nil {
 		o.Wait = wait
 	}
-	db, err := store.Open(o.Path)
+	db, tables, err := open(o.Path)
 	if err != nil {
 		return nil, err
 	}
 	a := &Accounts{options: o, db: db, throttle: newThrottle(chance(entropy.New())), deriving: make(chan struct{}, 4), derive: derive}
 	a.roll.Store(&roll{})
-	if err := a.prepare(ctx); err != nil {
+	if err := a.prepare(ctx, tables); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return a, nil
 }
 
+// schemaOfDatabase is the same in a database. The lock makes one server wait while another
+// makes the tables.
+const schemaOfDatabase = `SELECT pg_advisory_xact_lock(1, 7236501);
+CREATE SCHEMA IF NOT EXISTS discreet_accounts;
+REVOKE ALL ON SCHEMA discreet_accounts FROM PUBLIC;
+CREATE TABLE IF NOT EXISTS file (format integer NOT NULL, iterations integer NOT NULL, secret bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS passwords (digest bytea PRIMARY KEY, account text COLLATE "C" NOT NULL, salt bytea NOT NULL,
+	iterations integer NOT NULL, stored bytea NOT NULL, server bytea NOT NULL);
+CREATE INDEX IF NOT EXISTS passwords_account ON passwords (account);
+CREATE TABLE IF NOT EXISTS tokens (id text COLLATE "C" PRIMARY KEY, account text COLLATE "C" NOT NULL, hash bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS places (place bytea PRIMARY KEY, at bigint NOT NULL);
+`
+
+// open opens a file, or a database, and returns the tables that it needs.
+func open(path string) (*sql.DB, string, error) {
+	if !ledger.IsURL(path) {
+		db, err := store.Open(path)
+		return db, schema, err
+	}
+	db, err := pgsql.Open(path, pgsql.Settings{"application_name": "discreet accounts", "search_path": "discreet_accounts", "client_encoding": "UTF8",
+		"lock_timeout": "10000", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "20000", "client_min_messages": "warning"})
+	if err != nil {
+		return nil, "", err
+	}
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(8)
+	return db, schemaOfDatabase, nil
+}
+
 // prepare makes the tables if there are none, and reads what the file says of itself.
-func (a *Accounts) prepare(ctx context.Context) error {
+func (a *Accounts) prepare(ctx context.Context, tables string) error {
 	secret := make([]byte, 32)
 	if _, err := entropy.New().Read(secret); err != nil {
 		return err
@@ -105,7 +137,7 @@ func (a *Accounts) prepare(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
+	if _, err := tx.ExecContext(ctx, tables); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT INTO file SELECT 1, ?, ? WHERE NOT EXISTS (SELECT 1 FROM file)", a.options.Iterations, secret); err != nil {

@@ -112,7 +112,7 @@ func (a *Accounts) store(ctx context.Context, name, password string) (ledger.Rul
 		return ledger.Rule{}, err
 	}
 	digest := a.digest(name, c)
-	_, err = a.db.ExecContext(ctx, "INSERT OR IGNORE INTO passwords (digest, account, salt, iterations, stored, server) VALUES (?, ?, ?, ?, ?, ?)",
+	_, err = a.db.ExecContext(ctx, "INSERT INTO passwords (digest, account, salt, iterations, stored, server) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
 		digest, name, []byte(c.Salt), c.Iters, c.StoredKey, c.ServerKey)
 	return ledger.Rule{Subject: subject(name), Name: passwordRule, Body: encode(digest)}, err
 }

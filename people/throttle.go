@@ -346,9 +346,10 @@ func (a *Accounts) remember(ctx context.Context, place string, now time.Time) er
 	if _, err := tx.ExecContext(ctx, text, []byte(place), now.Unix()); err != nil {
 		return err
 	}
-	const forget = `DELETE FROM places WHERE at < ?1 OR place IN (SELECT place FROM places ORDER BY at DESC LIMIT -1 OFFSET ?2)
-		OR place IN (SELECT place FROM places WHERE substr(place, 1, ?3) = substr(?4, 1, ?3) ORDER BY place = ?4 DESC, at DESC LIMIT -1 OFFSET ?5)`
-	if _, err := tx.ExecContext(ctx, forget, now.Add(-trusted).Unix(), remembered, prefix, []byte(place), ofName); err != nil {
+	const forget = `DELETE FROM places WHERE at < ? OR place IN (SELECT place FROM places ORDER BY at DESC LIMIT 1000000000 OFFSET ?)
+		OR place IN (SELECT place FROM places WHERE substr(place, 1, ?) = ? ORDER BY place = ? DESC, at DESC LIMIT 1000000000 OFFSET ?)`
+	of := []byte(place)
+	if _, err := tx.ExecContext(ctx, forget, now.Add(-trusted).Unix(), remembered, prefix, of[:min(prefix, len(of))], of, ofName); err != nil {
 		return err
 	}
 	return tx.Commit()

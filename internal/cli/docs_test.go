@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/noise"
 	"github.com/discreet-dp/discreet/internal/postgrestest"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a run, where it is out of date")
@@ -43,7 +45,7 @@ var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows; that of discreet verify without its seconds and the numbers of
 // its counterexamples. All else is compared as it is.
-var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/engines.md", "docs/ledger.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
+var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/engines.md", "docs/ledger.md", "docs/servers.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/people.md", "docs/operate.md", "docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn.md", "docs/learn/adult.md", "docs/learn/mnist.md", "docs/learn/pate.md", "docs/collect/local.md", "docs/collect/gap.md", "docs/collect/multiparty.md", "docs/collect/shuffle.md", "docs/collect/federated.md", "docs/collect/models.md"}
 
 // executedPages adds the pages of mechanisms, one each.
@@ -177,6 +179,8 @@ type page struct {
 	run  string // what sql blocks are given to
 	data string // DISCREET_DATA
 	env  []string
+
+	books string // DISCREET_LEDGER
 }
 
 var fileLine = regexp.MustCompile(`^// (\w+\.go)$`)
@@ -322,7 +326,7 @@ func (p *page) shell(line string) (output string, err error) {
 	line = strings.ReplaceAll(line, "make demo", "discreet demo")
 	cmd := exec.Command("bash", "-c", "cd \"$PAGE_CWD\"\n"+line+"\ncode=$?; pwd > \"$PAGE_DIR/.cwd\"; exit $code")
 	cmd.Env = append(os.Environ(), "PAGE_DIR="+p.dir, "PAGE_CWD="+filepath.Join(p.dir, p.cwd), "DISCREET_DATA="+p.data,
-		"DISCREET_ANCHOR=", "DISCREET_LEDGER_KEY_FILE=", "DISCREET_MEMORY=", "DISCREET_TEMP=", "DISCREET_THREADS=", "NO_COLOR=1", "TZ=UTC")
+		"DISCREET_ANCHOR=", "DISCREET_LEDGER="+p.books, "DISCREET_LEDGER_KEY_FILE=", "DISCREET_MEMORY=", "DISCREET_TEMP=", "DISCREET_THREADS=", "NO_COLOR=1", "TZ=UTC")
 	cmd.Env = append(cmd.Env, p.env...)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
@@ -339,6 +343,9 @@ func (p *page) shell(line string) (output string, err error) {
 		p.Fatal(readErr)
 	}
 	printed := b.String()
+	if p.books != "" {
+		printed = strings.ReplaceAll(printed, ledger.Named(p.books), "postgres://books.example.org:5432/discreet")
+	}
 	if strings.HasPrefix(line, "discreet budget") { // whoever runs the tests is the owner
 		printed = regexp.MustCompile(`\b`+regexp.QuoteMeta(command.UserOf(os.Geteuid()).String())+`\b`).ReplaceAllString(printed, "owner")
 	}
@@ -383,6 +390,17 @@ func clone(t *testing.T) string {
 	return dir
 }
 
+// booksServer starts a database for a page whose ledger moves into one, and returns its URL.
+func booksServer(t *testing.T) string {
+	t.Helper()
+	at := map[string]string{}
+	for _, pair := range strings.Fields(postgrestest.Start(t, "fsync=on", "max_connections=40")) {
+		k, v, _ := strings.Cut(pair, "=")
+		at[k] = v
+	}
+	return "postgres://" + at["user"] + "@/" + at["dbname"] + "?host=" + url.QueryEscape(at["host"])
+}
+
 // needs skips a page for want of the data or the solver that it says it needs.
 func (p *page) needs(text string) {
 	if strings.Contains(text, "\"$DISCREET_DATA\"") {
@@ -399,6 +417,9 @@ func (p *page) needs(text string) {
 		address := postgrestest.Start(p.T)
 		host, _, _ := strings.Cut(strings.TrimPrefix(address, "host="), " ")
 		p.env = []string{"PGHOST=" + host, "PGUSER=test", "PGDATABASE=postgres", "DISCREET_ENGINE=host=" + host + " user=discreet dbname=postgres"}
+	}
+	if strings.Contains(text, "\n$ discreet ledger move") {
+		p.books = booksServer(p.T)
 	}
 	if strings.Contains(text, "\n$ discreet verify") {
 		if _, err := exec.LookPath("z3"); err != nil {

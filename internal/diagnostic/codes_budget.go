@@ -27,7 +27,7 @@ var budgetEntries = []Entry{
 		"An answer could not be computed for want of memory, disk or time, which can depend on the data. So the domain answers nothing until its owner has looked at the event and run discreet ledger acknowledge.",
 		""},
 	{"D078", "the ledger cannot be used",
-		"A ledger that is missing, was edited or was restored from a copy is refused: a budget that can be rolled back protects nobody.",
+		"A ledger that is missing, was edited, was restored from a copy or has moved elsewhere is refused: a budget that can be rolled back, or is given out twice, protects nobody. The same holds where the ledger is in a database: one that was restored, or whose replica has taken over, is refused until its owner vouches for it, and so is a server whose catalog is not that of the others.",
 		"discreet query --ledger nowhere.ledger --rho 0.1 'SELECT count(*) FROM visits'"},
 	{"D079", "an idempotency key used twice",
 		"A key belongs to one statement with its parameters, of one analyst. The same text is a different statement if its cost, weights or confidence differ, or if the catalog changes the meaning of the stored answer. Take a new key for another statement.",

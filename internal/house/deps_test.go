@@ -33,6 +33,7 @@ var onlys = []only{
 	{"./internal/datafile", nil, "a leaf: files, and which they are"},
 	{"./notation", []string{"./sqltype"}, "how values are written: text to text, to be reviewed alone"},
 	{"./internal/snapshot", []string{"./internal/custody"}, "a copy of a database's file; it reads no record"},
+	{"./internal/pgsql", nil, "a database's sessions: it knows nothing that is in it"},
 	{"./internal/store", []string{"./internal/custody", "./internal/snapshot"}, "it opens files and knows nothing that is in them"},
 	{"./internal/custody", nil, "a leaf: modes of files, to be reviewed alone"},
 	{"./internal/smt", nil, "a leaf: text to a solver and back"},
@@ -69,8 +70,8 @@ var onlys = []only{
 	{"./datanode", []string{"./notation", ".", "./accountant", "./budget", "./filter", "./mechanism", "./noise", "./privacy", "./sqltype", "./internal/custody", "./internal/records"}, "a node joins data, mechanisms and budgets; a catalog's table answers by the front door alone"},
 	{"./dataset", []string{"./budget", "./filter", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "transformations in Go over budgets and mechanisms: no database, no ledger of its own"},
 	{"./people/journal", []string{"./internal/store"}, "it decides nothing: no account, no ledger"},
-	{"./people", []string{"./filter", "./internal/entropy", "./ledger", "./internal/store"}, "who may ask, to be reviewed alone: no data, no statement is read, no door"},
-	{"./ledger", []string{"./filter", "./privacy", "./privacy/plan", "./internal/custody", "./internal/datafile", "./internal/entropy", "./internal/numeric", "./internal/diagnostic", "./internal/snapshot"}, "money, to be reviewed alone; a filter is not an accountant; it draws nothing but its key, and compares names of files that it never opens"},
+	{"./people", []string{"./filter", "./internal/entropy", "./internal/pgsql", "./ledger", "./internal/store"}, "who may ask, to be reviewed alone: no data, no statement is read, no door"},
+	{"./ledger", []string{"./filter", "./privacy", "./privacy/plan", "./internal/custody", "./internal/datafile", "./internal/entropy", "./internal/numeric", "./internal/diagnostic", "./internal/pgsql", "./internal/snapshot"}, "money, to be reviewed alone; a filter is not an accountant; it draws nothing but its key, and compares names of files that it never opens"},
 	{"./sandbox", []string{"./budget", "./mechanism", "./noise", "./privacy", "./sandbox/internal/instrument", "./sqltype", "./internal/numeric"}, "untrusted code meets records and a budget here, no engine and no ledger"},
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
 	{"./catalog", []string{"./notation", "./privacy", "./sqltype", "./internal/custody", "./internal/datafile", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
@@ -164,6 +165,9 @@ var bans = []ban{
 		"./collect/multiparty",             // members speak to members
 		"./internal/cli/multiparty",        // hands their handlers on
 		"./collect/...",                    // parties that do not trust each other are on machines of their own
+		"./internal/pgsql",                 // the owner's database, which the environment names
+		"./ledger/...",                     // its books may be there
+		"./people",                         // and its accounts
 	}, why: "nothing leaves the machine but through the server's doors"},
 	{from: "./...", to: "os/exec", except: []string{
 		"./packaging/notices", // runs the go command for a release
@@ -195,7 +199,7 @@ var bans = []ban{
 		why: "one package runs code that nobody trusts"},
 	{from: "./...", to: "modernc.org/...", except: []string{"./ledger", "./internal/store"},
 		why: "SQLite is the ledger's, and of the files beside it"},
-	{from: "./...", to: "database/sql", except: []string{"./ledger", "./people/...", "./internal/store", "./collect/...", "./engine/...", "./internal/snapshot"},
+	{from: "./...", to: "database/sql", except: []string{"./ledger", "./people/...", "./internal/store", "./collect/...", "./engine/...", "./internal/pgsql", "./internal/snapshot"},
 		why: "databases are behind engine, money behind ledger; accounts and queues of roles are of neither"},
 	{from: "./...", to: "github.com/spf13/...", except: []string{"./internal/cli", "./internal/cli/command", "./internal/cli/manual"},
 		why: "one frame of commands"},
@@ -272,7 +276,7 @@ var bans = []ban{
 	{from: "./...", to: "github.com/chromedp/...", except: testCode, why: "a browser looks at pages in tests alone"},
 	{from: "./...", to: "github.com/google/go-cmp/...", except: testCode, why: "test code in the product"},
 	{from: "./...", to: "github.com/rogpeppe/...", except: testCode, why: "test code in the product"},
-	{from: "./...", to: "github.com/jackc/pgx/...", except: []string{"./serve/...", "./engine/postgres"}, why: "elsewhere PostgreSQL is an oracle in tests"},
+	{from: "./...", to: "github.com/jackc/pgx/...", except: []string{"./engine/postgres", "./internal/pgsql", "./serve/..."}, why: "elsewhere PostgreSQL is an oracle in tests"},
 }
 
 // A pkg is what the go command tells of a package of ours, in the rules' notation.

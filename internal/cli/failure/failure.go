@@ -107,7 +107,7 @@ func diagnose(err error) []failed {
 // RefusesLedger reports whether an error refuses the ledger as it is. A busy ledger and a
 // full disk are failures of the system.
 func RefusesLedger(err error) bool {
-	for _, sentinel := range []error{ledger.ErrMissing, ledger.ErrExists, ledger.ErrTampered, ledger.ErrRolledBack,
+	for _, sentinel := range []error{ledger.ErrMissing, ledger.ErrExists, ledger.ErrTampered, ledger.ErrRolledBack, ledger.ErrElsewhere, ledger.ErrOtherCatalog, ledger.ErrMoved,
 		ledger.ErrKey, ledger.ErrUnknownDomain, ledger.ErrBudgetDiffers, ledger.ErrGuardDiffers, ledger.ErrSecondDomain, ledger.ErrSuspended, ledger.ErrIdempotencyKey} {
 		if errors.Is(err, sentinel) {
 			return true
@@ -129,6 +129,12 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 		hint = "the owner looks at the file; discreet ledger verify says where it is damaged"
 	case errors.Is(err, ledger.ErrRolledBack):
 		hint = "the owner puts the newest ledger back"
+	case errors.Is(err, ledger.ErrElsewhere):
+		hint = "if its owner knows that the database has all that was spent: discreet ledger anchor, which the ledger records"
+	case errors.Is(err, ledger.ErrOtherCatalog):
+		hint = "give every server the same catalog, and reload or start again those that have another"
+	case errors.Is(err, ledger.ErrMoved):
+		hint = "the catalog says where the ledger is: [ledger] url = { env = \"DISCREET_LEDGER\" }"
 	case errors.Is(err, ledger.ErrUnknownDomain):
 		hint = "the owner enters a new domain of the catalog with discreet ledger add DOMAIN"
 	case errors.Is(err, ledger.ErrSuspended):

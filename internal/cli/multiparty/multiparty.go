@@ -253,7 +253,7 @@ func open(ctx context.Context, w *workplace.Workplace, o collect.HolderOptions) 
 
 // accounts opens the ledger's accounts. There may be none yet.
 func accounts(ctx context.Context, w *workplace.Workplace) (*people.Accounts, error) {
-	all, err := people.Open(ctx, people.Options{Path: w.LedgerPath + people.Suffix, Ledger: w.Ledger, Now: time.Now})
+	all, err := people.Open(ctx, w.Accounts())
 	if err != nil {
 		return nil, err
 	}

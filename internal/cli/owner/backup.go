@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/people/journal"
 )
@@ -17,6 +18,10 @@ func (o *ownership) backup(ctx context.Context) (string, error) {
 	o.Resolve()
 	if err := o.OpenLedger(ctx); err != nil {
 		return "", err
+	}
+	if place, err := o.Books(new(ledger.Options)); err == nil && ledger.IsURL(place) {
+		return "", diagnostic.New("D113", diagnostic.Span{}, "the ledger is in a database").
+			Because("a copy is the database's own business: schemas discreet and discreet_accounts, by pg_dump or a base backup").Try("docs/ledger.md says what a restored copy means")
 	}
 	for _, suffix := range []string{"", people.Suffix, journal.Suffix} {
 		if _, err := os.Lstat(o.name + suffix); err == nil {

@@ -22,7 +22,7 @@ import (
 // Ledger is discreet ledger.
 func Ledger() *command.Command {
 	c := &command.Command{
-		UsageLine: "ledger create|verify|acknowledge|confirm|accept|add|version|anchor|key|export|backup [flags] [DOMAIN]",
+		UsageLine: "ledger create|verify|acknowledge|confirm|accept|add|version|anchor|key|export|backup|move [flags] [DOMAIN]",
 		For:       command.Owner,
 		Short:     "make the ledger, check it, go on after a failure (owner)",
 		Long: `create makes the ledger with the budgets of the catalog's domains. It never
@@ -66,14 +66,22 @@ when the disk is lost: whatever was spent after it, it has forgotten. The anchor
 
 key makes a key in the file that --ledger-key names. A ledger that is created with it,
 and from then on opened only with it, has a chain that nobody can compute anew who
-does not have the key. Keep it where the anchor is.`,
+does not have the key. Keep it where the anchor is.
+
+move brings the ledger from its file into the PostgreSQL database that the catalog names
+([ledger] url), for several servers, with the accounts; --to FILE brings it back. The chain
+stays the same, which is verified, and the old place is closed for good. On each server
+that charges a ledger in a database, anchor makes the file that remembers its newest
+state (FILE.head beside the catalog); where the database was restored or a replica has taken over,
+anchor is the owner's word that nothing is missing.`,
 		Examples:  [2]string{"discreet ledger create --anchor /mnt/witness/discreet.anchor", "discreet ledger acknowledge patient"},
-		Words:     []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export", "backup"},
+		Words:     []string{"create", "verify", "acknowledge", "confirm", "accept", "add", "version", "anchor", "key", "export", "backup", "move"},
 		Arguments: []string{"", "DOMAIN"},
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)
 	note := c.Flags.String("note", "", "with acknowledge, confirm and accept: a `TEXT` for the history")
+	to := c.Flags.String("to", "", "with move: the `FILE` for the ledger that is in a database")
 	unread := c.Flags.Bool("unread", false, "with create: columns of which no value can be read are as they should be")
 	format := "jsonl"
 	c.Flags.Func("format", "with export: `jsonl|csv`", func(text string) error { return command.OneOf(&format, text, []string{"jsonl", "csv"}) })
@@ -106,9 +114,9 @@ does not have the key. Keep it where the anchor is.`,
 			return err
 		}
 		defer w.Close()
-		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal}
+		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal, *to}
 		said, err := map[string]func(context.Context) (string, error){
-			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "backup": o.backup, "anchor": o.anchor, "key": o.key,
+			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "backup": o.backup, "move": o.move, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
 		if err != nil {
 			return err
@@ -117,7 +125,7 @@ does not have the key. Keep it where the anchor is.`,
 			return nil
 		}
 		if *wantJSON {
-			return t.WriteJSON(map[string]string{"ledger": w.LedgerPath, "anchor": w.AnchorPath, "done": said})
+			return t.WriteJSON(map[string]string{"ledger": w.Named(), "anchor": w.AnchorPath, "done": said})
 		}
 		t.Say("%s", said)
 		return nil
@@ -135,6 +143,7 @@ type ownership struct {
 	unread   bool // the owner knows that some columns cannot be read
 	format   string
 	journal  bool
+	to       string
 }
 
 func (o *ownership) create(ctx context.Context) (string, error) {
@@ -147,7 +156,7 @@ func (o *ownership) create(ctx context.Context) (string, error) {
 	if err := o.CreateLedger(ctx); err != nil {
 		return "", err
 	}
-	said := "created " + o.LedgerPath
+	said := "created " + o.Named()
 	if o.AnchorPath == "" {
 		said += "; without an anchor an older copy put in its place is not noticed (discreet help ledger)"
 	}
@@ -203,7 +212,7 @@ func (o *ownership) verify(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("%s is undamaged: %d records", o.LedgerPath, len(records))
+	said := fmt.Sprintf("%s is undamaged: %d records", o.Named(), len(records))
 	if o.AnchorPath != "" {
 		said += ", not behind its anchor"
 	}
@@ -265,7 +274,7 @@ func (o *ownership) add(ctx context.Context) (string, error) {
 	if err := o.Ledger.AddDomain(ctx, d, time.Now()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("added domain %s to %s", o.domain, o.LedgerPath), nil
+	return fmt.Sprintf("added domain %s to %s", o.domain, o.Named()), nil
 }
 
 func (o *ownership) confirm(ctx context.Context) (string, error) {
@@ -316,15 +325,19 @@ func (o *ownership) key(context.Context) (string, error) {
 
 func (o *ownership) anchor(ctx context.Context) (string, error) {
 	o.Resolve()
-	if o.AnchorPath == "" {
-		return "", diagnostic.New("D113", diagnostic.Span{}, "name the anchor's file with --anchor FILE")
-	}
 	options, err := o.LedgerOptions()
 	if err != nil {
 		return "", err
 	}
-	if err := ledger.Anchor(ctx, o.LedgerPath, options); err != nil {
+	place, err := o.Books(&options)
+	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is anchored in %s", o.LedgerPath, o.AnchorPath), nil
+	if options.Anchor == "" {
+		return "", diagnostic.New("D113", diagnostic.Span{}, "name the anchor's file with --anchor FILE")
+	}
+	if err := ledger.Anchor(ctx, place, options); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is anchored in %s", ledger.Named(place), o.AnchorPath), nil
 }

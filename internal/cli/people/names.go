@@ -5,9 +5,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 )
 
@@ -15,11 +15,11 @@ import (
 // GROUP, a HOLDER of rules (either), a TOKEN of the account that stands before it, or an
 // APPROVAL that waits. The ledger is open. It makes no file of accounts.
 func Names(ctx context.Context, w *workplace.Workplace, value string, before []string) (names []string) {
-	path := w.LedgerPath + people.Suffix
-	if _, err := os.Stat(path); err != nil {
+	o := w.Accounts()
+	if _, err := os.Stat(o.Path); err != nil && !ledger.IsURL(o.Path) {
 		return nil
 	}
-	a, err := people.Open(ctx, people.Options{Path: path, Ledger: w.Ledger, Now: time.Now})
+	a, err := people.Open(ctx, o)
 	if err != nil {
 		return nil
 	}

@@ -83,7 +83,7 @@ func verb(c *command.Command, names string, run func(ctx context.Context, d *des
 			return err
 		}
 		d.t, d.by = t, workplace.DefaultAnalyst()
-		d.Accounts, err = people.Open(ctx, people.Options{Path: d.LedgerPath + people.Suffix, Ledger: d.Ledger, Now: time.Now})
+		d.Accounts, err = people.Open(ctx, d.Workplace.Accounts())
 		if err != nil {
 			return refused(err)
 		}

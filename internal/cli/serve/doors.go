@@ -33,7 +33,7 @@ func (s *server) postgres(g *gateway.Gateway, room *places.Room) func(*tls.Confi
 // address, people's pages.
 func (s *server) http(g *gateway.Gateway, room *places.Room) (http.Handler, error) {
 	programs := rest.New(rest.Options{Gateway: g, Hosts: s.config.Hosts, Log: s.log, Now: time.Now, Room: room, Agents: mcp.New, SignIn: s.signIn(g)})
-	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Journal: s.LedgerPath + journal.Suffix, Now: time.Now, Idle: time.Duration(s.config.Limits.Idle), Log: s.log, Room: room})
+	pages, err := web.New(web.Options{Gateway: g, People: s.accounts, Hosts: s.config.Hosts, Journal: s.LedgerPath + journal.Suffix, Now: s.Clock(), Idle: time.Duration(s.config.Limits.Idle), Log: s.log, Room: room})
 	if err != nil {
 		return nil, err
 	}

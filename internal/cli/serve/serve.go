@@ -167,7 +167,7 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 		return nil, err
 	}
 	var err error
-	if s.accounts, err = people.Open(ctx, people.Options{Path: s.LedgerPath + people.Suffix, Ledger: s.Ledger, Now: time.Now}); err != nil {
+	if s.accounts, err = people.Open(ctx, s.Workplace.Accounts()); err != nil {
 		return nil, err
 	}
 	s.Keep(s.accounts)
@@ -189,7 +189,7 @@ func (s *server) open(ctx context.Context) (*gateway.Gateway, error) {
 	s.Keep(sent)
 	var g *gateway.Gateway
 	s.metrics = serve.NewMetrics(func() gateway.Load { return g.Load() })
-	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: time.Now, Traces: sent,
+	g, err = gateway.New(ctx, gateway.Config{Catalog: s.Catalog, Engine: e, Ledger: s.Ledger, People: s.accounts, Journal: notes, Now: s.Clock(), Traces: sent,
 		OwnerLog: s.Log(), Concurrency: s.statements(), Queue: s.config.Limits.Queue,
 		Rates: gateway.Rates{Account: s.config.Limits.Rate, All: s.config.Limits.RateOfAll}, Time: time.Duration(s.config.Limits.Time), Step: time.Duration(s.config.Step), Observe: s.metrics.Observe})
 	if err != nil {

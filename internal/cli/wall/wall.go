@@ -50,6 +50,10 @@ const (
 // catalog names one.
 func engine(name string) bool { return name == database || strings.HasPrefix(name, database+"_") }
 
+// books names, or begins the name of, the variable with the URL of the database that has the
+// ledger, where the catalog names it.
+const books = "DISCREET_LEDGER"
+
 // zoneName is a time zone of the system's list. Without it TZ could name any file.
 var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*$`)
 
@@ -71,7 +75,7 @@ func shutEnvironment() {
 	}
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
-		if !slices.Contains(seen, name) && !strings.HasPrefix(name, server) && !engine(name) || name == "TZ" && !zoneName.MatchString(value) {
+		if !slices.Contains(seen, name) && !strings.HasPrefix(name, server) && !engine(name) && name != books && !strings.HasPrefix(name, books+"_") || name == "TZ" && !zoneName.MatchString(value) {
 			os.Unsetenv(name) //nolint:errcheck // it fails only on an empty name
 		}
 	}

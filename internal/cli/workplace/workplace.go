@@ -37,6 +37,7 @@ type Workplace struct {
 	LedgerPath  string // "": discreet.ledger beside the catalog
 	AnchorPath  string // "": none
 	KeyPath     string // "": none
+	implied     bool   // no flag names the ledger
 	limits      catalog.Resources
 
 	Catalog *catalog.Catalog
@@ -84,9 +85,12 @@ func (w *Workplace) Load() (err error) {
 	return nil
 }
 
-// Resolve finds the ledger's path.
+// Resolve finds the ledger's path. Of a ledger in a database the files beside it have that
+// path, too: logs, the journal, the anchor.
 func (w *Workplace) Resolve() {
-	w.LedgerPath = cmp.Or(w.LedgerPath, filepath.Join(filepath.Dir(w.CatalogPath), "discreet.ledger"))
+	if w.LedgerPath == "" {
+		w.LedgerPath, w.implied = filepath.Join(filepath.Dir(w.CatalogPath), "discreet.ledger"), true
+	}
 }
 
 // OpenLedger opens the ledger, and directs crashes to the owner's log.
@@ -95,7 +99,11 @@ func (w *Workplace) OpenLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.keep(ledger.Open(ctx, w.LedgerPath, o)); err != nil {
+	place, err := w.Books(&o)
+	if err != nil {
+		return err
+	}
+	if err := w.keep(ledger.Open(ctx, place, o)); err != nil {
 		return err
 	}
 	w.crashLog()
@@ -137,6 +145,9 @@ func (w *Workplace) OpenGuarding(ctx context.Context) error {
 
 // hasLedger reports whether there is a ledger.
 func (w *Workplace) hasLedger() bool {
+	if books, err := w.books(); err != nil || books.Variable != "" {
+		return true
+	}
 	_, err := os.Stat(w.LedgerPath)
 	return !errors.Is(err, fs.ErrNotExist)
 }
@@ -148,7 +159,11 @@ func (w *Workplace) CreateLedger(ctx context.Context) error {
 		return err
 	}
 	o.Domains = discreet.Budgets(w.Catalog)
-	return w.keep(ledger.Create(ctx, w.LedgerPath, o))
+	place, err := w.Books(&o)
+	if err != nil {
+		return err
+	}
+	return w.keep(ledger.Create(ctx, place, o))
 }
 
 func (w *Workplace) keep(l *ledger.Ledger, err error) error {
