@@ -86,6 +86,11 @@ func refusal(err error) error {
 			Because("this statement was read with a catalog that the owner has not confirmed").
 			Try("load the catalog again; the owner runs: discreet ledger confirm DOMAIN").By(diagnostic.Confirm)
 		out.cause = ledger.ErrGuardDiffers
+	case errors.Is(err, ledger.ErrOtherCatalog):
+		d = diagnostic.New("D078", diagnostic.Span{}, "another server of this ledger answers by another catalog").
+			Because("a statement would not mean the same at both; nothing was charged").
+			Try("the operator gives all servers one catalog, and reloads those that have another")
+		out.cause = ledger.ErrOtherCatalog
 	case errors.Is(err, ledger.ErrIdempotencyKey):
 		d = diagnostic.New("D079", diagnostic.Span{}, "the idempotency key was used for another statement").
 			Try("use a fresh key for each statement")

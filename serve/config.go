@@ -27,8 +27,11 @@ type Config struct {
 	Hosts []string `toml:"hosts"`
 	TLS   TLS      `toml:"tls"`
 	// Step quantises when answers leave: at whole multiples of it. 0 lets them leave at once.
-	Step   Duration `toml:"step"`
-	Drain  Duration `toml:"drain"` // how long what runs may go on after an interrupt
+	Step Duration `toml:"step"`
+	// Leave is how long the server goes on after an interrupt while /readyz says that it ends, so
+	// that a load balancer sends nobody there any more.
+	Leave  Duration `toml:"leave"`
+	Drain  Duration `toml:"drain"` // how long what runs may go on after that
 	Limits Limits   `toml:"limits"`
 	Traces Traces   `toml:"traces"`
 }

@@ -22,6 +22,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/custody"
@@ -58,6 +59,8 @@ type Options struct {
 	// It reports its failures itself, and leaves what is served as it was.
 	Again func(context.Context)
 	Log   *slog.Logger
+
+	leaving *atomic.Bool // /readyz says that the server ends
 }
 
 // Addresses are where the doors are. They are the ready file's JSON.
@@ -94,7 +97,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return errors.Join(err, o.Ports.Close())
 	}
-	ctx, stop := context.WithCancel(ctx)
+	o.leaving = new(atomic.Bool)
+	ends := ctx
+	ctx, stop := context.WithCancel(context.WithoutCancel(ends)) // the doors are open while it leaves
 	defer stop()
 	s := &http.Server{
 		Handler: o.handler(), TLSConfig: certificate.config(),
@@ -125,7 +130,10 @@ func Run(ctx context.Context, o Options) error {
 		if o.Started != nil {
 			o.Started(at)
 		}
-		err = wait(ctx, o, certificate, failed)
+		err = wait(ends, o, certificate, failed)
+	}
+	if err == nil {
+		o.leave()
 	}
 	stop()
 	o.Log.Info("stopping")
@@ -139,6 +147,15 @@ func Run(ctx context.Context, o Options) error {
 		err = errors.Join(err, os.Remove(o.ReadyFile))
 	}
 	return err
+}
+
+// leave lets load balancers see that the server ends, while it still answers.
+func (o *Options) leave() {
+	o.leaving.Store(true)
+	if wait := time.Duration(o.Config.Leave); wait > 0 {
+		o.Log.Info("leaving", "for", wait.String())
+		<-time.After(wait)
+	}
 }
 
 // wait returns when the server is to end, or a door has failed.
@@ -230,7 +247,7 @@ func (o Options) routes() map[string]http.HandlerFunc {
 	all := map[string]http.HandlerFunc{
 		"GET /healthz": func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") },
 		"GET /readyz": func(w http.ResponseWriter, r *http.Request) {
-			if o.Ready != nil && o.Ready(r.Context()) != nil { // why is the owner's to know
+			if o.leaving != nil && o.leaving.Load() || o.Ready != nil && o.Ready(r.Context()) != nil { // why is the owner's to know
 				say(w, http.StatusServiceUnavailable, "not ready")
 				return
 			}

@@ -15,6 +15,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,23 @@ import (
 // database. Settings, such as "max_connections=100", come after its own. It skips the
 // test, aloud, where PostgreSQL is not installed.
 func Start(t testing.TB, settings ...string) string {
+	t.Helper()
+	return StartServer(t, settings...).Connection
+}
+
+// A Server can be killed and started again.
+type Server struct {
+	Connection string // of its empty database
+
+	dir     string
+	command func() *exec.Cmd
+	run     *exec.Cmd // nil while it is killed
+	ended   chan struct{}
+	log     *os.File
+}
+
+// StartServer is Start for a test that kills it.
+func StartServer(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	initdb, server := program("initdb"), program("postgres")
 	if initdb == "" || server == "" {
@@ -58,35 +76,79 @@ func Start(t testing.TB, settings ...string) string {
 	if out, err := command(initdb, "-D", data, "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
+	s := &Server{Connection: fmt.Sprintf("host=%s user=test dbname=postgres", dir), dir: dir}
+	if s.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"-D", data, "-k", dir}
 	for _, s := range append([]string{"listen_addresses=", "fsync=off", "timezone=UTC", "shared_buffers=16MB", "max_connections=5", "jit=off"}, settings...) {
 		args = append(args, "-c", s)
 	}
-	run := command(server, args...)
-	run.Stdout, run.Stderr = log, log
-	if err := run.Start(); err != nil {
-		t.Fatalf("start postgres: %v", err)
-	}
+	s.command = func() *exec.Cmd { return command(server, args...) }
 	t.Cleanup(func() {
-		if err := run.Process.Signal(syscall.SIGQUIT); err != nil {
-			t.Errorf("stop postgres: %v", err)
+		if s.run != nil {
+			if err := s.run.Process.Signal(syscall.SIGQUIT); err != nil {
+				t.Errorf("stop postgres: %v", err)
+			}
+			<-s.ended
 		}
-		_ = run.Wait() // that it was stopped
-		log.Close()
+		s.log.Close()
 	})
-	for range 300 {
-		if pid, _ := os.ReadFile(filepath.Join(data, "postmaster.pid")); bytes.Contains(pid, []byte("ready")) {
-			return fmt.Sprintf("host=%s user=test dbname=postgres", dir)
-		}
-		time.Sleep(20 * time.Millisecond)
+	if err := s.Again(); err != nil {
+		t.Fatal(err)
 	}
-	out, _ := os.ReadFile(log.Name())
-	t.Fatalf("postgres did not start:\n%s", out)
-	return ""
+	return s
+}
+
+// Kill kills the server, and waits until it is gone. The processes that serve clients see that
+// and end, each when it looks.
+func (s *Server) Kill() error {
+	if err := s.run.Process.Kill(); err != nil {
+		return err
+	}
+	<-s.ended
+	s.run = nil
+	return nil
+}
+
+// Again starts the server and waits until it answers. PostgreSQL refuses to start while
+// processes of a killed server use its files: then it is tried again.
+func (s *Server) Again() error {
+	for range 50 {
+		s.run = s.command()
+		s.run.Stdout, s.run.Stderr = s.log, s.log
+		if err := s.run.Start(); err != nil {
+			return fmt.Errorf("start postgres: %w", err)
+		}
+		ended := make(chan struct{})
+		go func(run *exec.Cmd) { _ = run.Wait(); close(ended) }(s.run)
+		s.ended = ended
+		if s.answers(ended) {
+			return nil
+		}
+		s.run = nil
+	}
+	out, _ := os.ReadFile(s.log.Name())
+	return fmt.Errorf("postgres did not start:\n%s", out)
+}
+
+// answers reports whether the server that was started is ready before it has ended. The file
+// can still be a killed one's, which had another number.
+func (s *Server) answers(ended chan struct{}) bool {
+	number := strconv.Itoa(s.run.Process.Pid) + "\n"
+	for range 1500 {
+		said, _ := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+		if strings.HasPrefix(string(said), number) && bytes.Contains(said, []byte("ready")) {
+			return true
+		}
+		select {
+		case <-ended:
+			time.Sleep(100 * time.Millisecond)
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 // program finds one of PostgreSQL's programs, which Debian keeps off the PATH.

@@ -188,10 +188,14 @@ func (s *stand) serve(t testing.TB) *server {
 }
 
 func (s *stand) start(within time.Duration) (*server, error) {
-	ready := s.path("ready.json")
+	return started(s.dir, s.path("ready.json"), within, nil, append(s.arguments(), "--config", s.path("serve.toml"))...)
+}
+
+// started starts a server in a folder, with further variables of its environment.
+func started(dir, ready string, within time.Duration, environment []string, args ...string) (*server, error) {
 	v := &server{said: &output{}, ended: make(chan struct{})}
-	v.Cmd = exec.Command("discreet", append(append([]string{"serve"}, s.arguments()...), "--config", s.path("serve.toml"), "--ready-file", ready, "--postgres", "127.0.0.1:0", "--http", "127.0.0.1:0")...)
-	v.Dir, v.Stdout, v.Stderr = s.dir, v.said, v.said
+	v.Cmd = exec.Command("discreet", append(append([]string{"serve"}, args...), "--ready-file", ready, "--postgres", "127.0.0.1:0", "--http", "127.0.0.1:0")...)
+	v.Dir, v.Stdout, v.Stderr, v.Env = dir, v.said, v.said, append(os.Environ(), environment...)
 	if err := v.Start(); err != nil {
 		return nil, err
 	}
