@@ -69,7 +69,7 @@ and from then on opened only with it, has a chain that nobody can compute anew w
 does not have the key. Keep it where the anchor is.
 
 move brings the ledger from its file into the PostgreSQL database that the catalog names
-([ledger] url), for several servers, with the accounts; --to FILE brings it back. The chain
+([ledger] url), for several servers, with the accounts; move FILE brings it back. The chain
 stays the same, which is verified, and the old place is closed for good. On each server
 that charges a ledger in a database, anchor makes the file that remembers its newest
 state (FILE.head beside the catalog); where the database was restored or a replica has taken over,
@@ -81,7 +81,6 @@ anchor is the owner's word that nothing is missing.`,
 	var w workplace.Workplace
 	w.Define(&c.Flags)
 	note := c.Flags.String("note", "", "with acknowledge, confirm and accept: a `TEXT` for the history")
-	to := c.Flags.String("to", "", "with move: the `FILE` for the ledger that is in a database")
 	unread := c.Flags.Bool("unread", false, "with create: columns of which no value can be read are as they should be")
 	format := "jsonl"
 	c.Flags.Func("format", "with export: `jsonl|csv`", func(text string) error { return command.OneOf(&format, text, []string{"jsonl", "csv"}) })
@@ -108,13 +107,13 @@ anchor is the owner's word that nothing is missing.`,
 			return diagnostic.New("D113", diagnostic.Span{}, "name the digest of the catalog").Try("the server's log has it, where it refused to reload; sha256sum discreet.toml")
 		} else if verb == "backup" && len(args) != 1 {
 			return diagnostic.New("D113", diagnostic.Span{}, "name the file to copy the ledger to").Try("discreet ledger backup FILE")
-		} else if (verb == "version" || verb == "accept" || verb == "backup") && len(args) == 1 {
+		} else if (verb == "version" || verb == "accept" || verb == "backup" || verb == "move") && len(args) == 1 {
 			name = args[0]
 		} else if err := command.None(c, args); err != nil {
 			return err
 		}
 		defer w.Close()
-		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal, *to}
+		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal}
 		said, err := map[string]func(context.Context) (string, error){
 			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "backup": o.backup, "move": o.move, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
@@ -143,7 +142,6 @@ type ownership struct {
 	unread   bool // the owner knows that some columns cannot be read
 	format   string
 	journal  bool
-	to       string
 }
 
 func (o *ownership) create(ctx context.Context) (string, error) {

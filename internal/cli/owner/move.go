@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/people"
 )
 
-// move brings the ledger from a file into the database that the catalog names, or with --to
-// from there into a file.
+// move brings the ledger from a file into the database that the catalog names, or from
+// there into a file that is named.
 func (o *ownership) move(ctx context.Context) (string, error) {
 	if err := o.Load(); err != nil {
 		return "", err
@@ -33,19 +33,19 @@ func (o *ownership) move(ctx context.Context) (string, error) {
 	}
 	o.AnchorPath = anchor
 	from, of, to, options := o.LedgerPath, inFile, database, inDatabase
-	if o.to != "" {
-		from, of, to, options = database, inDatabase, o.to, inFile
+	if o.name != "" {
+		from, of, to, options = database, inDatabase, o.name, inFile
 	}
 	moved, err := ledger.Move(ctx, from, of, to, options)
 	if err != nil {
 		return "", err
 	}
 	accounts := map[bool]string{true: database, false: o.LedgerPath + people.Suffix}
-	if o.to != "" {
-		accounts[false] = o.to + people.Suffix
+	if o.name != "" {
+		accounts[false] = o.name + people.Suffix
 	}
-	if _, err := os.Stat(accounts[o.to != ""]); err == nil || o.to != "" {
-		if err := people.Move(ctx, accounts[o.to != ""], accounts[o.to == ""]); err != nil {
+	if _, err := os.Stat(accounts[o.name != ""]); err == nil || o.name != "" {
+		if err := people.Move(ctx, accounts[o.name != ""], accounts[o.name == ""]); err != nil {
 			return "", err
 		}
 	}
