@@ -345,7 +345,7 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties Parties) (*Jo
 		return nil, refusal(in(err, planned.text))
 	}
 	groups := func(release int) int { return joint.Releases[release].Groups }
-	if err := planned.design.Among(parties.Number, parties.Number-parties.Colluding, groups); err != nil {
+	if err := planned.design.Among(parties.Number, parties.Number-parties.Colluding, filter.Measure(certificate.Domain.Measure), groups); err != nil {
 		return nil, refusal(diagnostic.New("D074", diagnostic.Span{}, "the cost cannot be spent: %v", err).Try("have each party add the whole noise: a federation without colluding"))
 	}
 	reach, err := planned.design.Reach(len(offers))

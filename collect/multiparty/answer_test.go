@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -144,6 +145,42 @@ func TestExplanationsAreFree(t *testing.T) {
 	}
 	if errors[0] != errors[1] || errors[1] <= errors[2] || errors[2] < errors[3] {
 		t.Errorf("with 3, 3, 2 and 1 of 4 parties who may collude the errors are %v", errors)
+	}
+}
+
+// Shares of Gaussian noise are bounded in rho: a budget in rho takes them, with a little more variance than
+// the whole noise has; one that charges a Gaussian by its own epsilon at a delta refuses, and is not charged.
+func TestSharesOfGaussianNoise(t *testing.T) {
+	for _, c := range []struct {
+		measure   string
+		spend     discreet.Spend
+		colluding int
+		ok        bool
+	}{{"zcdp", discreet.Spend{}, 1, true}, {"approx", discreet.Spend{}, 1, false}, {"approx", discreet.Spend{}, 2, true}} {
+		w := layOut(t, setting{rows: [][]string{patients(0, 3)}, colluding: c.colluding, measure: c.measure, budget: "5\ndelta = 1e-6", change: []map[string]string{{"max_groups_per_unit = 2": "max_groups_per_unit = 3"}}}).run()
+		var err error
+		if c.measure == "zcdp" {
+			c.spend.Rho, err = privacy.ParseRho("0.01")
+		} else if c.spend.Epsilon, err = privacy.ParseEpsilon("1"); err == nil {
+			c.spend.Delta, err = privacy.ParseDelta("9e-7")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewStatement("SELECT ward, count(*), avg(age), avg(cost), var_samp(age), var_samp(cost), sum(age) FROM visits GROUP BY ward", &discreet.QueryOptions{Spend: c.spend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Ask(t.Context(), AskOptions{Federation: w.federation, Identity: w.identity("anna"), Now: time.Now, Patience: 5 * time.Second, Wait: pause}, s)
+		if (err == nil) != c.ok {
+			t.Errorf("%s, %d who may collude: %v", c.measure, c.colluding, err)
+		}
+		if err == nil && a.Mechanisms[0].Mechanism != "discrete_gaussian" {
+			t.Errorf("%s: the noise is %s: this tests nothing", c.measure, a.Mechanisms[0].Mechanism)
+		}
+		if err != nil && w.spent(0) != 0 {
+			t.Errorf("a refusal was charged %v", w.spent(0))
+		}
 	}
 }
 

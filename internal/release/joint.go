@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/additive"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/noise"
@@ -27,6 +28,8 @@ import (
 // Theorem 1 with d values of L2 distance Δ), the sum of h draws is ½e²-concentrated with
 // ½e² ≤ Δ²/(2h·s²) + τd/4, τ = 10·Σ_{k<h} exp(−2π²s²·k/(k+1)) ≤ 10(h−1)·exp(−π²s²). With s² = σ²/h·(1 + 2^−10), and
 // at least 16, that is at most Δ²/2σ², what the design's event says, if τd/4 ≤ Δ²/2σ² − Δ²/2hs²; else it is refused.
+// The theorem bounds concentrated privacy: budgets that charge a Gaussian otherwise (approx, by its own ε
+// at a δ) have no shares of one.
 
 // A PartyLaw is the noise of one party: whole, or a share of the whole noise of so many.
 type PartyLaw struct {
@@ -39,13 +42,16 @@ type PartyLaw struct {
 const leastShare = 16
 
 // partyLaw is what each party draws of a release's noise over so many values.
-func partyLaw(law mechanism.Additive, values, honest int) (PartyLaw, error) {
+func partyLaw(law mechanism.Additive, measure filter.Measure, values, honest int) (PartyLaw, error) {
 	switch e := law.Event().(type) {
 	case privacy.DiscreteLaplace:
 		return PartyLaw{Laplace: e.Scale, Honest: honest}, nil
 	case privacy.DiscreteGaussian:
 		if honest == 1 {
 			return PartyLaw{Gaussian: e.Variance, Honest: 1}, nil
+		}
+		if measure != filter.ZCDP {
+			return PartyLaw{}, fmt.Errorf("share Gaussian noise: what its shares reveal is known in rho, and this budget counts %s", measure)
 		}
 		own := new(big.Rat).Mul(e.Variance, big.NewRat(1025, 1024*int64(honest)))
 		if least := big.NewRat(leastShare, 1); own.Cmp(least) < 0 {
@@ -115,11 +121,11 @@ func (summed) AddTo(noise.Bits, []*big.Int) error {
 
 // Among makes the noise of a design that of so many parties together, of whom so many are honest at
 // least.
-func (d *Design) Among(parties, honest int, values func(release int) int) error {
+func (d *Design) Among(parties, honest int, measure filter.Measure, values func(release int) int) error {
 	for i := range d.Releases {
 		for j := range d.Releases[i].Noise {
 			n := &d.Releases[i].Noise[j]
-			own, err := partyLaw(n.Additive, values(i), honest)
+			own, err := partyLaw(n.Additive, measure, values(i), honest)
 			if err != nil {
 				return err
 			}
