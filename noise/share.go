@@ -98,8 +98,9 @@ func (d *LaplaceShare) negativeBinomial(s *Stream, z *big.Int) error {
 		}
 		for range points {
 			j := int64(0)
-			for bit := uint64(1); ; j++ {
-				if bit, err = s.bits(1); err != nil {
+			for ; ; j++ {
+				bit, err := s.bits(1)
+				if err != nil {
 					return err
 				}
 				if bit == 0 {
