@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -122,8 +121,9 @@ func (f *fleet) open(t *testing.T, i int) *ledger.Ledger {
 
 // TestThreeServersOnOneBudget has 100 clients ask three servers of one ledger, while servers and
 // the database are killed at random. What is spent never exceeds the budget; each answer that a
-// client saw is in the history with its charge, and the same question has one answer wherever
-// it is asked; a server whose database is away answers nothing.
+// client saw is in the history with its charge, and no question has more answers than were paid
+// for (two servers that are asked at once pay one each); a server whose database is away
+// answers nothing.
 func TestThreeServersOnOneBudget(t *testing.T) {
 	lasts, clients := 8*time.Second, 100
 	if soak() {
@@ -144,8 +144,7 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 
 	type asked struct{ analyst, sql string }
 	var mu sync.Mutex
-	heard, refused, answers := map[asked][]string{}, map[string]int{}, 0
-	var wrong []string
+	heard, refused, answers := map[asked]map[string]bool{}, map[string]int{}, 0
 	ctx, stop := context.WithTimeout(t.Context(), lasts)
 	defer stop()
 	var all sync.WaitGroup
@@ -171,16 +170,17 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 				var no *refusal
 				pause := time.Duration(0)
 				mu.Lock()
-				switch before, again := heard[q]; {
+				switch {
 				case errors.As(err, &no):
 					refused[fmt.Sprint(no.status)]++
 					pause = 100 * time.Millisecond
 				case err != nil:
 					refused["lost"]++
-				case again && !slices.Equal(before, got.rows):
-					wrong = append(wrong, fmt.Sprintf("%s of %s was %v and is %v", q.sql, analyst, before, got.rows))
 				default:
-					heard[q] = got.rows
+					if heard[q] == nil {
+						heard[q] = map[string]bool{}
+					}
+					heard[q][fmt.Sprint(got.rows)] = true
 					answers++
 				}
 				mu.Unlock()
@@ -208,9 +208,6 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 	stop()
 	all.Wait()
 	t.Logf("%d answers, refused or lost %v, %d servers and %d databases killed", answers, refused, kills, crashes)
-	for _, w := range wrong {
-		t.Error(w)
-	}
 	if answers == 0 || kills+crashes < 2 {
 		t.Error("nothing was shown")
 	}
@@ -242,9 +239,9 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 		}
 		t.Logf("%d reservations, spent rho %v of %v", reserved, b.Spent.Rho, b.Limit.Rho)
 	}
-	for _, q := range slices.Collect(maps.Keys(heard)) {
-		if committed[q] == 0 {
-			t.Errorf("%s of %s was answered, and is not in the history", q.sql, q.analyst)
+	for q, texts := range heard {
+		if committed[q] < len(texts) {
+			t.Errorf("%s of %s has %d answers, of which %d are in the history", q.sql, q.analyst, len(texts), committed[q])
 		}
 	}
 }
@@ -405,9 +402,9 @@ func (b *balancer) pass(c net.Conn) {
 	}
 	defer s.Close()
 	done := make(chan struct{})
-	go func() { io.Copy(s, c); s.(*net.TCPConn).CloseWrite(); close(done) }() //nolint:errcheck // it ends when one of them is gone
-	io.Copy(c, s)                                                             //nolint:errcheck // the same
-	c.(*net.TCPConn).CloseWrite()                                             //nolint:errcheck // the same
+	go func() { io.Copy(s, c); s.(*net.TCPConn).CloseWrite(); close(done) }()
+	io.Copy(c, s)
+	c.(*net.TCPConn).CloseWrite()
 	<-done
 }
 
