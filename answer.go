@@ -242,7 +242,10 @@ func (s *statement) notes() []string {
 		}
 		if !r.Private {
 			for _, k := range r.Keys {
-				if len(k.Domain) > 0 {
+				switch {
+				case k.Derived:
+					notes = append(notes, fmt.Sprintf("%s: its values follow from declared bounds; rows with others, and NULL, are left out", k.Name))
+				case len(k.Domain) > 0:
 					notes = append(notes, fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", k.Name))
 				}
 			}

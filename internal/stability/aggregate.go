@@ -2,6 +2,7 @@ package stability
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -49,16 +50,15 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 // release certifies n as a release and returns its place in post-processing.
 func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	rel := &Release{Input: r.node, Columns: n.Columns(), Span: n.Span, OneRow: r.rowsPerUnit == 1}
-	complete := true
 	for i, k := range n.Keys {
 		if k.Type().Kind == sqltype.IntervalKind {
 			return nil, diagnostic.New("D051", k.Place(), "an interval cannot be a grouping key").
 				Because("equal intervals can be written differently (1 month, 30 days)").Try("group by extract(epoch FROM ...)")
 		}
-		key := Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)}
-		complete = complete && key.Domain != nil
-		rel.Keys = append(rel.Keys, key)
+		rel.Keys = append(rel.Keys, Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)})
 	}
+	rel.derive(a.facts, n.Input)
+	complete := !slices.ContainsFunc(rel.Keys, func(k Key) bool { return k.Domain == nil })
 	rel.Private = !complete
 	if len(n.Keys) == 0 && len(n.Aggregations) == 0 {
 		return nil, diagnostic.New("D040", n.Span, "an aggregation without keys and aggregates")
@@ -104,6 +104,30 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 		node:  &plan.Released{Index: len(a.certificate.Releases) - 1, Cols: rel.Columns, Span: n.Span},
 		state: released,
 	}, nil
+}
+
+// derive gives keys without a domain the one that follows from declared bounds, if all have
+// one then and there are few groups. Rows with other keys are dropped before any bound is
+// applied, as with a declared domain, and the groups are a function of the statement and the
+// catalog: they reveal nothing, and cost no delta.
+func (r *Release) derive(f *facts, input plan.Node) {
+	keys := slices.Clone(r.Keys)
+	derived := false
+	for i, k := range keys {
+		if k.Domain != nil {
+			continue
+		}
+		if keys[i].Domain = f.finite(input, k.Expr); keys[i].Domain == nil {
+			return
+		}
+		keys[i].Derived, derived = true, true
+	}
+	if !derived {
+		return
+	}
+	if cells, ok := (&Release{Keys: keys}).cells(); ok && cells <= MostDerived {
+		r.Keys = keys
+	}
 }
 
 // cells returns the number of combinations of the keys' domains, where it is

@@ -71,6 +71,8 @@ type Key struct {
 	// Domain is the key's complete public domain, the union of its parts; nil
 	// if it has none.
 	Domain []*catalog.PublicDomain
+	// Derived says that Domain follows from declared bounds, by image.
+	Derived bool
 }
 
 // An Aggregate is one aggregate of the select list as a function of noisy

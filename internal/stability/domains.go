@@ -39,11 +39,17 @@ func (f *facts) domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
 		case plan.WidthBucket:
 			if last, ok := e.Args[3].(*plan.Literal); ok {
 				if count, ok := number(last.Value); ok && count.Sign() > 0 {
+					if d := f.finite(n, e); d != nil { // without the buckets beyond the bounds
+						return d
+					}
 					return wholeRange(new(big.Rat), new(big.Rat).Add(count, big.NewRat(1, 1)))
 				}
 			}
 		case plan.Extract:
 			if lower, upper, ok := fieldRange(e); ok {
+				if d := f.finite(n, e); d != nil { // the months between the bounds, say
+					return d
+				}
 				return wholeRange(big.NewRat(lower, 1), big.NewRat(upper, 1))
 			}
 		}

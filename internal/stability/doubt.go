@@ -194,7 +194,6 @@ func (d *doubter) compare(e *plan.Call, f plan.Function, l, r plan.Expr) {
 		d.outside(e.Span, f, l, c)
 	}
 	if c, ok := l.(*plan.Literal); ok && !isConstant(r) {
-		mirrored := map[plan.Function]plan.Function{plan.Less: plan.Greater, plan.LessOrEqual: plan.GreaterOrEqual, plan.Greater: plan.Less, plan.GreaterOrEqual: plan.LessOrEqual}
 		if g, ok := mirrored[f]; ok {
 			f = g
 		}

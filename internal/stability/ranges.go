@@ -21,6 +21,8 @@ func (r interval) bounded() bool { return r.lower != nil && r.upper != nil }
 type facts struct {
 	ranges  map[place]interval
 	domains map[place][]*catalog.PublicDomain
+	images  map[place]*image
+	work    int // how many values images have looked at
 }
 
 // A place is a column of a node.
@@ -30,7 +32,7 @@ type place struct {
 }
 
 func newFacts() *facts {
-	return &facts{map[place]interval{}, map[place][]*catalog.PublicDomain{}}
+	return &facts{map[place]interval{}, map[place][]*catalog.PublicDomain{}, map[place]*image{}, 0}
 }
 
 // maxEnd bounds an end's size in bits: squares of squares would fill the memory,
