@@ -182,11 +182,14 @@ const (
 // prepare goes the whole way of a statement up to the data. It reads public
 // parameters alone.
 func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
-	bound, err := db.bind(text, o.Parameters)
+	bound, clause, err := db.bind(text, o.Parameters)
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{text: text, bound: bound, spend: o.Spend, weights: o.Weights, consistent: o.Consistent}
+	s := &statement{text: text, bound: bound, weights: o.Weights, consistent: o.Consistent}
+	if s.spend, err = priced(clause, o.Spend); err != nil {
+		return nil, in(err, text)
+	}
 	if s.certificate, err = stability.Analyze(bound); err != nil {
 		return nil, in(err, text)
 	}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/bind"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
@@ -59,17 +61,48 @@ func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type
 }
 
 // bind reads a statement and resolves its names, with its parameters' values.
-func (db *Database) bind(text string, parameters []Parameter) (plan.Node, error) {
+// The clause in which it says what it costs is nil where it has none.
+func (db *Database) bind(text string, parameters []Parameter) (plan.Node, *sqlparse.Privacy, error) {
 	tree, err := sqlparse.Parameterized(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := bind.Parameters{}
 	for _, v := range parameters {
 		p.Types, p.Values = append(p.Types, v.Type), append(p.Values, v.Text)
 	}
 	bound, err := bind.Statement(tree, db.config.Catalog, p, db.visible)
-	return bound, in(err, text)
+	return bound, tree.Privacy, in(err, text)
+}
+
+// priced is what a statement costs whose text says it: the clause's amounts in place of a
+// default, never beside amounts that come with the statement.
+func priced(clause *sqlparse.Privacy, given Spend) (Spend, error) {
+	if clause == nil || clause.Epsilon == "" && clause.Delta == "" {
+		return given, nil
+	}
+	refuse := func(format string, args ...any) error {
+		return diagnostic.New("D057", clause.Span, format, args...)
+	}
+	switch {
+	case !release.Spend(given).IsZero():
+		return given, diagnostic.New("D057", clause.Span, "the cost is given twice").
+			Because("the statement says what it costs, and so does what came with it: a flag, a setting of the session, or the account").
+			Try("leave epsilon and delta out of the statement")
+	case clause.Epsilon == "":
+		return given, diagnostic.New("D057", clause.Span, "delta without epsilon").Try("write epsilon = 1, delta = %s", clause.Delta)
+	}
+	var spend Spend
+	var err error
+	if spend.Epsilon, err = privacy.ParseEpsilon(clause.Epsilon); err != nil {
+		return given, refuse("%s is no epsilon: %s", clause.Epsilon, diagnostic.Cause(err))
+	}
+	if clause.Delta != "" {
+		if spend.Delta, err = privacy.ParseDelta(clause.Delta); err != nil {
+			return given, refuse("%s is no delta: %s", clause.Delta, diagnostic.Cause(err))
+		}
+	}
+	return spend, nil
 }
 
 // A Fingerprint identifies what a statement asks, however it is spelled: two statements

@@ -255,6 +255,38 @@ func TestF9SelectionIsCharged(t *testing.T) {
 	}
 }
 
+// What a statement says that it costs is charged, once, and bounds alone get tighter by it.
+func TestF9CostsInTheStatement(t *testing.T) {
+	const dp = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS "
+	w := newWorld(t, visits(largeApprox), files{"visits.csv": crowd(50)})
+	a := w.ask(t, dp+"(epsilon = 0.5, delta = 1e-6, max_groups_contributed = 1) city, count(*) FROM visits GROUP BY city", nil)
+	if got := a.Cost.Epsilon.String(); got != "0.5" {
+		t.Errorf("charged an epsilon of %s", got)
+	}
+	for _, m := range a.Mechanisms {
+		if m.MaxGroupsPerUnit != 1 {
+			t.Errorf("a unit counts in %d groups", m.MaxGroupsPerUnit)
+		}
+	}
+	spent := must(w.ledger.Balance(context.Background(), "person")).Spent
+	for _, sql := range []string{
+		"(epsilon = 0) count(*) FROM visits", "(epsilon = -1) count(*) FROM visits", "(epsilon = 1e400) count(*) FROM visits", "(epsilon = 'inf') count(*) FROM visits",
+		"(epsilon = NULL) count(*) FROM visits", "(epsilon = 1, epsilon = 2) count(*) FROM visits", "(delta = 1e-9) count(*) FROM visits", "(epsilon = 1, delta = 1) count(*) FROM visits",
+		"(epsilon = 1, max_groups_contributed = 1000) city, count(*) FROM visits GROUP BY city", "(epsilon = 1, max_groups_contributed = 0) city, count(*) FROM visits GROUP BY city",
+		"(epsilon = 1, max_groups_contributed = NULL) city, count(*) FROM visits GROUP BY city", "(epsilon = 1, max_rows_contributed = 1000) count(*) FROM visits",
+		"(epsilon = 1, privacy_unit_column = city) count(*) FROM visits", "(epsilon = 1, group_selection_strategy = PUBLIC_GROUPS) name, count(*) FROM visits GROUP BY name",
+		"(epsilon = 1, noise = off) count(*) FROM visits", "(epsilon = 1) person FROM visits", "(epsilon = 1) count(*) FROM (" + dp + "(epsilon = 1) count(*) FROM visits) t",
+	} {
+		w.refused(t, dp+sql)
+	}
+	if _, err := w.Explain(context.Background(), dp+"(epsilon = 0.1) count(*) FROM visits", pure("0.2")); err == nil {
+		t.Error("a cost in the statement and one beside it are admitted")
+	}
+	if after := must(w.ledger.Balance(context.Background(), "person")).Spent; !after.Epsilon.Equal(spent.Epsilon) || !after.Delta.Equal(spent.Delta) {
+		t.Errorf("refusals moved what was spent from %+v to %+v", spent, after)
+	}
+}
+
 func TestF10SwitchesThatTurnNoiseOff(t *testing.T) {
 	w := newWorld(t, visits(largePure), files{"visits.csv": crowd(5)})
 	for _, sql := range []string{"SET privacy_noise = false", "SET privacy_seed = 1", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", "RESET ALL", "SELECT set_config('privacy_noise', 'off', false)", "SELECT /*+ NO_NOISE */ count(*) FROM visits; ", "BEGIN; SET x = 1", "ALTER SYSTEM SET x = 1", "SELECT exact count(*) FROM visits", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1e20) count(*) FROM visits"} {

@@ -48,6 +48,7 @@ type binder struct {
 	catalog    *catalog.Catalog
 	parameters *Parameters            // nil where none may stand
 	visible    func(name string) bool // whether a table or view exists for the asker; nil: all do
+	priced     bool                   // whether a statement may say what it costs
 	nodes      int
 	copies     int
 

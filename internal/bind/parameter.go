@@ -25,7 +25,7 @@ type Parameters struct {
 // those tables and views exist that visible names; nil names all.
 func Statement(q *sqlparse.Query, cat *catalog.Catalog, p Parameters, visible func(string) bool) (n plan.Node, err error) {
 	defer recovered(&err)
-	b := &binder{catalog: cat, parameters: &p, visible: visible}
+	b := &binder{catalog: cat, parameters: &p, visible: visible, priced: true}
 	return b.query(q, nil), nil
 }
 
@@ -35,7 +35,7 @@ func Statement(q *sqlparse.Query, cat *catalog.Catalog, p Parameters, visible fu
 func Describe(q *sqlparse.Query, cat *catalog.Catalog, declared []sqltype.Type, visible func(string) bool) (n plan.Node, types []sqltype.Type, err error) {
 	defer recovered(&err)
 	p := &Parameters{Types: append([]sqltype.Type{}, declared...), describing: true}
-	b := &binder{catalog: cat, parameters: p, visible: visible}
+	b := &binder{catalog: cat, parameters: p, visible: visible, priced: true}
 	n = b.query(q, nil)
 	for i, t := range p.Types {
 		if t.Kind == sqltype.Null {

@@ -34,6 +34,10 @@ func (s *scalarRef) Type() sqltype.Type     { return s.t }
 func (s *scalarRef) Place() diagnostic.Span { return s.at }
 
 func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
+	if p := sel.Privacy; p != nil && (!b.priced || len(b.views) > 0) {
+		refuse(diagnostic.New("D057", p.Span, "WITH DIFFERENTIAL_PRIVACY cannot stand here").
+			Because("it says what a statement costs, and only a whole statement has a cost").Try("leave it out"))
+	}
 	r := b.from(sel.From, env, sel.Span)
 	if sel.Where != nil {
 		r.where(sel.Where)
@@ -151,7 +155,13 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 		for _, k := range s.keys {
 			aggregate.Names = append(aggregate.Names, s.keyName(k))
 		}
+		if p := s.sel.Privacy; p != nil {
+			aggregate.Limits = &plan.Limits{Groups: p.Groups, Unit: p.Unit.Name, Public: p.Public, Span: p.Span}
+		}
 		node = aggregate
+	} else if p := s.sel.Privacy; p != nil {
+		refuse(diagnostic.New("D057", p.Span, "WITH DIFFERENTIAL_PRIVACY without an aggregate").
+			Because("it bounds what one unit does to aggregates").Try("write it at the SELECT that counts or sums private rows"))
 	}
 	base := width(node)
 	for _, n := range s.scalars {

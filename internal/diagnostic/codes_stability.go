@@ -48,4 +48,7 @@ var stabilityEntries = []Entry{
 	{"D056", "too many noisy values",
 		"The cost is split over all noisy values of a statement. With hundreds of them the share of each is too small.",
 		""},
+	{"D057", "a privacy option that cannot be kept",
+		"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (...) says in the statement what it may cost, and bounds contributions. It may tighten what the owner declares, and never loosen it.",
+		"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, max_groups_contributed = 100) department, count(*) FROM visits GROUP BY department"},
 }

@@ -51,6 +51,9 @@ func format(b *strings.Builder, n Node, depth int) {
 		for _, a := range n.Aggregations {
 			fmt.Fprintf(b, " %s", formatAggregation(a))
 		}
+		if l := n.Limits; l != nil {
+			fmt.Fprintf(b, " limits groups %d unit %q public %t", l.Groups, l.Unit, l.Public)
+		}
 	case *Bounded:
 		fmt.Fprintf(b, "bounded [%s] unit $%d groups %d rows %d one-row %t", namedAll(n.Keys, n.Names), n.Unit, n.MaxGroups, n.MaxRows, n.OneRow)
 		if n.Bin != nil {

@@ -109,7 +109,17 @@ type Aggregate struct {
 	Keys         []Expr
 	Names        []string // of the keys
 	Aggregations []Aggregation
+	Limits       *Limits // or nil
 	Span         diagnostic.Span
+}
+
+// Limits are what a statement says of an aggregation over private rows, beside what the
+// catalog declares.
+type Limits struct {
+	Groups int64  // in how many groups a unit counts; 0 if it does not say
+	Unit   string // the column that holds the unit; "" if it does not say
+	Public bool   // the groups may not depend on the data
+	Span   diagnostic.Span
 }
 
 // A SortKey orders by an expression.

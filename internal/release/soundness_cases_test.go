@@ -26,6 +26,7 @@ func TestSoundnessCases(t *testing.T) {
 		return &table{name: name, domain: "one", unit: unitRow, columns: columns("i", "s")}
 	}
 	visits := &table{name: "t0", domain: "one", bounds: "max_groups_per_unit = 1\nmax_rows_per_group = 1\n", columns: columns("u", "i", "s")}
+	broad := &table{name: "t0", domain: "one", bounds: "max_groups_per_unit = 5\nmax_rows_per_group = 1\n", columns: columns("u", "i", "s")}
 	doubled := []row{{"1", "a"}, {"1", "b"}, {"2", "A"}, {"2", "ä"}}
 	many := []row{{"1", "a"}, {"2", "b"}, {"2", "c"}, {"1", "d"}, {"2", "e"}, {"1", "f"}, {"1", "g"}, {"2", "h"}}
 	cases := []struct {
@@ -56,6 +57,13 @@ func TestSoundnessCases(t *testing.T) {
 			[]*table{public, rows("t1"), rows("t2")},
 			database{"p0": doubled, "t1": many, "t2": many},
 			database{"p0": doubled, "t1": many[1:], "t2": many},
+		},
+		{
+			// The statement's bound holds, not the five groups that the owner allows.
+			"a bound that the statement tightens",
+			"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, max_groups_contributed = 2) i, count(*) FROM t0 GROUP BY i",
+			[]*table{public, broad},
+			database{"t0": {{"1", "1", "a"}, {"1", "2", "a"}, {"1", "3", "a"}, {"1", "4", "b"}, {"2", "2", "a"}}}, database{"t0": {{"2", "2", "a"}}},
 		},
 	}
 	m := newMachines(t)

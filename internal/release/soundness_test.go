@@ -194,7 +194,7 @@ func certify(statement string, cat *catalog.Catalog) (*stability.Certificate, er
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(tree, cat)
+	bound, err := bind.Statement(tree, cat, bind.Parameters{}, nil)
 	if err != nil {
 		return nil, err
 	}

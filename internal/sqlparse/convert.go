@@ -46,6 +46,7 @@ func convert(src *source, tree *pg.ParseResult, parameters bool) (q *Query, d *d
 	}
 	s := c.statementQuery(tree.Stmts[0].Stmt, 0)
 	q, _ = c.query(s, 0)
+	q.Privacy = c.priced
 	if d := onlyModelled(tree.ProtoReflect(), src); d != nil {
 		return nil, d
 	}

@@ -200,6 +200,9 @@ func (c *converter) values(s *pg.SelectStmt, i int) (Body, int) {
 
 func (c *converter) selectBody(s *pg.SelectStmt, i int) (Body, int) {
 	b := &Select{Distinct: len(s.DistinctClause) > 0, Span: c.at(i).span()}
+	if c.priced != nil && c.pricedAt == c.at(i).start {
+		b.Privacy = c.priced
+	}
 	i++
 	for _, n := range s.DistinctClause {
 		if n.GetNode() != nil {

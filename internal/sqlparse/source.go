@@ -18,6 +18,9 @@ type source struct {
 	plain string // the text with its comments blanked, for the parser
 	list  []token
 	match []int // of a parenthesis or bracket: the index of its partner, else -1
+
+	priced   *Privacy // WITH DIFFERENTIAL_PRIVACY, which the tokens are without; or nil
+	pricedAt int      // where its SELECT starts
 }
 
 type token struct {

@@ -58,6 +58,9 @@ func parse(text string, parameters bool) (q *Query, d *diagnostic.Diagnostic) {
 	if d != nil {
 		return nil, d
 	}
+	if d := src.privacy(); d != nil {
+		return nil, d
+	}
 	if d := src.check(); d != nil {
 		return nil, d
 	}

@@ -22,7 +22,9 @@ type Query struct {
 	Body          Body
 	OrderBy       []OrderItem
 	Limit, Offset Expr // or nil
-	Span          diagnostic.Span
+	// Privacy is, in a whole statement, the clause of the one of its SELECTs that has one.
+	Privacy *Privacy
+	Span    diagnostic.Span
 }
 
 // A CTE is one WITH item.
@@ -44,6 +46,7 @@ type Select struct {
 	Where    Expr
 	GroupBy  []Expr
 	Having   Expr
+	Privacy  *Privacy // or nil
 	Span     diagnostic.Span
 }
 

@@ -21,6 +21,10 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.Limits != nil && r.state != private {
+		return nil, diagnostic.New("D057", n.Limits.Span, "WITH DIFFERENTIAL_PRIVACY over rows that are not private").
+			Because("it bounds what one unit does to aggregates of private rows").Try("write it at the SELECT that reads the private table")
+	}
 	if r.state != private {
 		out := *r
 		copied := *n
@@ -36,6 +40,10 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 	}
 	if len(unit) == 0 {
 		return a.release(n, r)
+	}
+	if n.Limits != nil {
+		return nil, diagnostic.New("D057", n.Limits.Span, "WITH DIFFERENTIAL_PRIVACY at an aggregation by the unit").
+			Because("its rows still belong to one unit each, and nothing is released yet").Try("write it at the SELECT that aggregates these rows")
 	}
 	out := *r
 	copied := *n
@@ -76,6 +84,9 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	if rel.MaxGroups == 0 {
 		return nil, undeclared(r, n.Span, "max_groups_per_unit", "to how many groups")
 	}
+	if err := rel.limit(n.Limits, r); err != nil {
+		return nil, err
+	}
 	c := &components{release: rel, input: n.Input, facts: a.facts, relation: r}
 	for _, g := range n.Aggregations {
 		agg, err := c.aggregate(g)
@@ -104,6 +115,35 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 		node:  &plan.Released{Index: len(a.certificate.Releases) - 1, Cols: rel.Columns, Span: n.Span},
 		state: released,
 	}, nil
+}
+
+// limit applies what a statement says: it may tighten a bound, since bounds are enforced
+// whatever they are, and never loosen one.
+func (r *Release) limit(l *plan.Limits, of *relation) error {
+	if l == nil {
+		return nil
+	}
+	if l.Groups > 0 && !r.OneRow && len(r.Keys) > 0 {
+		if declared := of.maxGroups; declared > 0 && l.Groups > declared {
+			return diagnostic.New("D057", l.Span, "max_groups_contributed = %d is more than the %d groups that the owner declares", l.Groups, declared).
+				Because("a statement may tighten a bound, and not loosen it").Try("write max_groups_contributed = %d, or leave it out", declared)
+		}
+		r.MaxGroups = min(r.MaxGroups, l.Groups)
+	}
+	if l.Public && r.Private {
+		return diagnostic.New("D057", l.Span, "the groups are not public").
+			Because("a grouping key has no public domain, so that the data would choose the groups").
+			Try("leave group_selection_strategy out, or group by columns with a public domain or bounds")
+	}
+	if l.Unit != "" {
+		for _, t := range of.tables {
+			if t.Unit.Kind != catalog.UnitColumn || t.Unit.Column.Name != l.Unit {
+				return diagnostic.New("D057", l.Span, "%s is not the privacy unit of table %q", l.Unit, t.Name).
+					Because("the unit is what the owner declares").Try("leave privacy_unit_column out")
+			}
+		}
+	}
+	return nil
 }
 
 // derive gives keys without a domain the one that follows from declared bounds, if all have
@@ -171,7 +211,7 @@ func undeclared(r *relation, at diagnostic.Span, name, what string) error {
 // Key identifies what a release computes: equal keys, equal releases.
 func (r *Release) Key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", plan.Format(r.Input))
+	fmt.Fprintf(&b, "%s\ngroups %d\n", plan.Format(r.Input), r.MaxGroups)
 	for _, k := range r.Keys {
 		fmt.Fprintf(&b, "key %s\n", plan.FormatExpr(k.Expr))
 	}

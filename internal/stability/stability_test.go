@@ -26,7 +26,7 @@ func analyze(c *catalog.Catalog, sql string) (*stability.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	node, err := bind.Bind(tree, c)
+	node, err := bind.Statement(tree, c, bind.Parameters{}, nil)
 	if err == nil {
 		var certificate *stability.Certificate
 		if certificate, err = stability.Analyze(node); err == nil {
