@@ -234,6 +234,7 @@ func TestFiniteDomains(t *testing.T) {
 		{key: "seen", size: 0},
 		{key: "upper(dept)", size: 3},
 		{key: "left(dept, 1)", size: 3},
+		{key: "left(dept, -2)", size: 0},
 		{key: "dept || '-' || flag", size: 6},
 		{key: "length(dept)", size: 3},
 		{key: "(age / 10 * 10)::text || ' to ' || (age / 10 * 10 + 9)::text", size: 169, spare: 156},

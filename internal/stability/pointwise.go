@@ -206,11 +206,14 @@ func appliedText(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known boo
 		return int64(utf8.RuneCountInString(s)), true
 	case plan.LeftPart, plan.RightPart:
 		n, ok := whole(1)
+		if !ok { // what a negative number cuts is not computed here
+			return nil, false
+		}
 		letters := []rune(s)
 		if n = min(n, len(letters)); e.Function == plan.LeftPart {
-			return string(letters[:n]), ok
+			return string(letters[:n]), true
 		}
-		return string(letters[len(letters)-n:]), ok
+		return string(letters[len(letters)-n:]), true
 	case plan.Substring:
 		from, ok := whole(1)
 		letters := []rune(s)
