@@ -90,7 +90,7 @@ func (db *Database) price(s *statement, o *QueryOptions) error {
 		return refuse("a bound of the cost without an accuracy", "it bounds what an accuracy costs", "give an accuracy, or name the cost itself")
 	case o.Accuracy.Error.Sign() <= 0:
 		return refuse("an accuracy of no error", "nothing is exact", "give an error above 0")
-	case o.Spend.Epsilon.Sign() > 0 || o.Spend.Rho.Sign() > 0:
+	case s.spend.Epsilon.Sign() > 0 || s.spend.Rho.Sign() > 0:
 		return refuse("both a cost and an accuracy are given", "either follows from the other", "give one of them; the cost of an accuracy can be bounded")
 	}
 	c := s.certificate
@@ -103,7 +103,7 @@ func (db *Database) price(s *statement, o *QueryOptions) error {
 			Because("domain %q accounts in measure %q", c.Domain.ID, c.Domain.Measure).
 			Try("give the bound in %s", map[bool]string{true: "rho", false: "epsilon"}[rho])
 	}
-	delta := o.Spend.Delta
+	delta := s.spend.Delta
 	if delta.Sign() == 0 && !o.NoDefault {
 		delta = db.config.Catalog.Spend.Delta
 	}

@@ -282,6 +282,10 @@ func TestF9CostsInTheStatement(t *testing.T) {
 	if _, err := w.Explain(context.Background(), dp+"(epsilon = 0.1) count(*) FROM visits", pure("0.2")); err == nil {
 		t.Error("a cost in the statement and one beside it are admitted")
 	}
+	accurate := &discreet.QueryOptions{Accuracy: must(discreet.ParseAccuracy("100"))}
+	if _, err := w.Explain(context.Background(), dp+"(epsilon = 0.1) count(*) FROM visits", accurate); err == nil {
+		t.Error("a cost in the statement and an accuracy are admitted")
+	}
 	if after := must(w.ledger.Balance(context.Background(), "person")).Spent; !after.Epsilon.Equal(spent.Epsilon) || !after.Delta.Equal(spent.Delta) {
 		t.Errorf("refusals moved what was spent from %+v to %+v", spent, after)
 	}
