@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/custody"
@@ -166,6 +167,16 @@ const grace = 5 * time.Second
 func (s *Station) Serve(ctx context.Context, h http.Handler) (err error) {
 	var listening net.ListenConfig
 	members, err := listening.Listen(ctx, "tcp", s.Listen)
+	// Of a process that was killed the system frees the role's lock, and may free its port later.
+	freed, stop := context.WithTimeout(ctx, grace)
+	defer stop()
+	for errors.Is(err, syscall.EADDRINUSE) && freed.Err() == nil {
+		select {
+		case <-freed.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+		members, err = listening.Listen(ctx, "tcp", s.Listen)
+	}
 	if err != nil {
 		return fmt.Errorf("listen for members: %w", err)
 	}

@@ -61,8 +61,8 @@ func TestLearningCurves(t *testing.T) {
 		if got := slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, "epsilon") }); got != private {
 			t.Errorf("public %v: epsilon is drawn: %v", public, got)
 		}
-		for _, tick := range []string{"200", "1", "6"} { // of loss, share and epsilon
-			if !slices.Contains(texts, tick) && (private || tick != "6") {
+		for _, tick := range []string{"200", "1", "4"} { // of loss, share and epsilon
+			if !slices.Contains(texts, tick) && (private || tick != "4") {
 				t.Errorf("public %v: no axis reaches %s: %q", public, tick, texts)
 			}
 		}
