@@ -87,7 +87,7 @@ func priced(clause *sqlparse.Privacy, given Spend) (Spend, error) {
 	switch {
 	case !release.Spend(given).IsZero():
 		return given, diagnostic.New("D057", clause.Span, "the cost is given twice").
-			Because("the statement says what it costs, and so does what came with it: a flag, a setting of the session, or the account").
+			Because("the statement says what it costs, and so does what came with it: an amount of the session, of the request, or of the account").
 			Try("leave epsilon and delta out of the statement")
 	case clause.Epsilon == "":
 		return given, diagnostic.New("D057", clause.Span, "delta without epsilon").Try("write epsilon = 1, delta = %s", clause.Delta)
