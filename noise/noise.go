@@ -57,6 +57,8 @@ type Stream struct {
 	source Bits
 	word   uint64 // its low left bits are unused, the others zero
 	left   uint
+	ahead  []uint64 // the end of kept: read, and not handed out; what lies before it is zero
+	kept   []uint64
 	pools  [maxPools]pooled
 }
 
@@ -74,7 +76,7 @@ func (s *Stream) bits(n uint) (uint64, error) {
 		s.left -= n
 		return x, nil
 	}
-	fresh, err := s.source.Uint64()
+	fresh, err := s.next()
 	if err != nil {
 		return 0, fmt.Errorf("draw noise: %w", err)
 	}
@@ -85,7 +87,43 @@ func (s *Stream) bits(n uint) (uint64, error) {
 	return x, nil
 }
 
-// Words fills p with fair bits, past those that are kept from a word.
+// next returns a word of the source.
+func (s *Stream) next() (uint64, error) {
+	if len(s.ahead) == 0 {
+		return s.source.Uint64()
+	}
+	w := s.ahead[0]
+	s.ahead[0] = 0 // as in the source, what was handed out is erased
+	s.ahead = s.ahead[1:]
+	return w, nil
+}
+
+// mostAhead bounds the words that lie in memory before they are used.
+const mostAhead = 512
+
+// Ahead says that some n words will be drawn one after the other. Some sources give many words
+// at once several times as fast as one by one: from such a one it reads up to mostAhead of them,
+// where fewer than n lie ready. They are handed out in their order, each once, and what was
+// handed out is erased; a process that is duplicated with its memory shares the rest with its
+// double, as it does the source's own buffer.
+func (s *Stream) Ahead(n int) error {
+	n = min(n, mostAhead)
+	if _, ok := s.source.(many); !ok || len(s.ahead) >= n {
+		return nil
+	}
+	if s.kept == nil {
+		s.kept = make([]uint64, mostAhead)
+	}
+	have := copy(s.kept, s.ahead)
+	s.ahead = s.kept[:have] // whatever comes of the rest
+	if err := readWords(s.source, s.kept[have:]); err != nil {
+		return err
+	}
+	s.ahead = s.kept
+	return nil
+}
+
+// Words fills p with fair bits, past those that are kept from a word and those that were read ahead.
 func (s *Stream) Words(p []uint64) error { return readWords(s.source, p) }
 
 // many is a Bits that gives many words faster than one by one. On an error it gives none.

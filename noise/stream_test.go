@@ -54,6 +54,71 @@ func TestStreamHandsOutEachBitOnce(t *testing.T) {
 	})
 }
 
+// lot is a script that gives many words at once.
+type lot struct {
+	script
+	reads int
+}
+
+func (l *lot) Words(p []uint64) error {
+	l.reads++
+	for i := range p {
+		w, err := l.Uint64()
+		if err != nil {
+			return err
+		}
+		p[i] = w
+	}
+	return nil
+}
+
+// Reading ahead changes no word and no order, leaves out none and gives none twice, whatever
+// is drawn between; what was handed out is erased, and a source that fails gives nothing.
+func TestAhead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plain, ahead := &script{}, &lot{}
+		for i := range 5000 {
+			w := uint64(i) * 0x9e3779b97f4a7c15
+			plain.words, ahead.words = append(plain.words, w), append(ahead.words, w)
+		}
+		want, got := NewStream(plain), NewStream(ahead)
+		for range 40 {
+			if n := rapid.IntRange(0, 600).Draw(t, "ahead"); n > 0 {
+				if err := got.Ahead(n); err != nil {
+					t.Fatal(err)
+				}
+				if len(got.ahead) < min(n, mostAhead) {
+					t.Fatalf("%d words lie ready, of %d", len(got.ahead), n)
+				}
+			}
+			for range rapid.IntRange(0, 60).Draw(t, "draws") {
+				n := rapid.UintRange(0, 64).Draw(t, "n")
+				w, err := want.bits(n)
+				g, err2 := got.bits(n)
+				if err != nil || err2 != nil || w != g {
+					t.Fatalf("%x, %v and %x, %v", w, err, g, err2)
+				}
+			}
+			for _, w := range got.kept[:len(got.kept)-len(got.ahead)] {
+				if w != 0 {
+					t.Fatal("a word that was handed out lies in memory")
+				}
+			}
+		}
+	})
+	short := &lot{script: script{make([]uint64, 3)}}
+	s := NewStream(short)
+	if err := s.Ahead(9); !errors.Is(err, errExhausted) || len(s.ahead) != 0 {
+		t.Errorf("%v, and %d words lie ready", err, len(s.ahead))
+	}
+	if _, err := s.Uint64(); !errors.Is(err, errExhausted) {
+		t.Errorf("a word of a source that failed: %v", err)
+	}
+	if s := NewStream(&script{words: []uint64{7}}); s.Ahead(100) != nil || len(s.ahead) != 0 {
+		t.Error("a source of single words was read ahead")
+	}
+}
+
 // every draws with each kind of sampler in the package.
 func every(t *testing.T) map[string]func(Bits) (any, error) {
 	t.Helper()
