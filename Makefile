@@ -7,7 +7,9 @@ DESTDIR  ?=
 FUZZTIME ?= 10s
 BENCH    ?= .
 SOAK     ?= ./internal/house ./ledger ./learn/network ./learn/leakage ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli ./internal/siege ./verify ./verify/internal/exact ./verify/internal/sensitivity
-RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/... ./internal/release/... ./sandbox/...
+RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/...
+# Of others what works at once does so in tests that say it in their names.
+ATONCE   ?= ./internal/attack ./internal/release ./sandbox ./verify/internal/sensitivity
 
 # Of some packages the tests wait: for children, browsers, solvers. One more than there are
 # processors keeps these at work.
@@ -70,7 +72,7 @@ test: setup ## format, vet, lint, all without cgo, race of the small packages, a
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
 	umask 022; $(GO) test -vet=off $(LINKER) -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
-	umask 022; $(GO) test -vet=off -race -short -run 'AtOnce|Concurrent|Parallel' -json ./verify/internal/sensitivity ./internal/attack | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -vet=off $(LINKER) -race -short -run 'AtOnce|Concurrent|Parallel' -json $(ATONCE) | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
 .PHONY: oracles

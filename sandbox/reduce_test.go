@@ -74,8 +74,9 @@ func grouped(t testing.TB) *Mapper {
 	})
 }
 
-// The reducers compute what their names say: here without noise to speak of.
-func TestReducers(t *testing.T) {
+// The reducers, which call a mapper in parallel, compute what their names say: here without noise
+// to speak of.
+func TestReducersInParallel(t *testing.T) {
 	ctx, bits := context.Background(), noise.System()
 	// costs 0..5 under young, middle, middle, oldest, oldest, oldest; the last is clamped
 	units := visits(10, 30, 40, 80, 99, 90)

@@ -65,10 +65,7 @@ func derivedCatalog(t *testing.T, n int) (*catalog.Catalog, map[string]string) {
 // one with the expression in its place, and exactly its true answer, over tables of
 // nothing but extremes.
 func TestDerivedIsInlined(t *testing.T) {
-	n := 40
-	if testing.Short() {
-		n = 12
-	}
+	n := soak(20, 400)
 	c, inlined := derivedCatalog(t, n)
 	if err := derive.Check(c); err != nil {
 		t.Fatal(err)

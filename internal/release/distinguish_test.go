@@ -420,6 +420,9 @@ func TestDistinguishingNeighbours(t *testing.T) {
 			if err := a.contradiction(t, a.release); err != nil {
 				t.Error(err)
 			}
+			if a.m > 2 && os.Getenv("DISCREET_SOAK") == "" {
+				return // it takes 16,000·2^m answers, and the others show that the test sees what it must
+			}
 			if err := a.contradiction(t, a.release.weaken()); err == nil {
 				t.Error("noise 1.18 times too small passes")
 			}

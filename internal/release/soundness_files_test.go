@@ -26,7 +26,7 @@ import (
 // must be those of the bare database too.
 func TestSoundnessThroughFiles(t *testing.T) {
 	t.Parallel()
-	most := 20
+	most := soak(8, 200)
 	if testing.Short() {
 		most = 5
 	}

@@ -71,7 +71,7 @@ func TestEnginesAgree(t *testing.T) {
 }
 
 var (
-	agreeing     = flag.Int("agreeing", 100, "how many examples TestEnginesAgree takes")
+	agreeing     = flag.Int("agreeing", 30, "how many examples TestEnginesAgree takes")
 	agreeingFrom = flag.Int("agreeing-from", 0, "the seed of its first example")
 )
 

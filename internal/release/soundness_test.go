@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestSoundness(t *testing.T) {
 	t.Parallel() // the only one of these with rapid.checks, which is global
 	checks := flag.Lookup("rapid.checks")
 	if before := checks.Value.String(); before == checks.DefValue { // a fifth of them with -short
-		if err := checks.Value.Set("250"); err != nil {
+		if err := checks.Value.Set(fmt.Sprint(soak(80, 10_000))); err != nil {
 			t.Fatal(err)
 		}
 		defer checks.Value.Set(before)
@@ -60,6 +61,14 @@ func TestSoundness(t *testing.T) {
 	if c.moved*10 < c.releases {
 		t.Errorf("only %d of %d releases differ between neighbours: the test is weak", c.moved, c.releases)
 	}
+}
+
+// soak is how much of a sweep CI does, or make soak.
+func soak(ci, long int) int {
+	if os.Getenv("DISCREET_SOAK") != "" {
+		return long
+	}
+	return ci
 }
 
 // A pipeline is the way from a statement to exact queries, with places where a

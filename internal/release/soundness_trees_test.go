@@ -169,7 +169,7 @@ func TestTreesAreSound(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t)
 	var c coverage
-	for i := range 60 {
+	for i := range soak(30, 1000) {
 		x := examples.Example(i)
 		if err := m.checkTrees(x, pipeline{}, &c); err != nil {
 			t.Fatalf("%v\n%s", err, x)
