@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -23,7 +24,8 @@ func describe() *command.Command {
 		Long: `Prints the protocol's numbers in the literature's names. certified is a bound of the
 exact law that is drawn, rounded up, and at most epsilon. Variances are of an estimate
 from --reports N reports (default 1): var_f0 of a value that nobody has, var_f01 of
-one that a tenth has; for numbers in the range from -1 to 1.
+one that a tenth has; for numbers in the range from -1 to 1. Ten digits are shown, of
+bounds rounded up; --json has all.
 
 --error A adds how many respondents make an estimate off by at most A with the
 confidence; with --reports in place of --epsilon, the least epsilon for that.`,
@@ -101,11 +103,22 @@ confidence; with --reports in place of --epsilon, the least epsilon for that.`,
 	return c
 }
 
+// longNumber has more digits than anybody reads.
+var longNumber = regexp.MustCompile(`\d+/\d{11,}|\d*\.\d{11,}`)
+
+// shown is a value for people: of exact bounds, which can have forty digits, ten, rounded up.
+// JSON has all.
 func shown(x any) string {
 	if f, ok := x.(float64); ok {
 		return strconv.FormatFloat(f, 'g', 10, 64)
 	}
-	return fmt.Sprint(x)
+	return longNumber.ReplaceAllStringFunc(fmt.Sprint(x), func(number string) string {
+		exact, ok := new(big.Rat).SetString(number)
+		if !ok {
+			return number
+		}
+		return numeric.FormatRat(terminal.Up(exact, 10))
+	})
 }
 
 func count(to *int64) func(string) error {

@@ -39,3 +39,17 @@ func TestRecords(t *testing.T) {
 		}
 	}
 }
+
+// Numbers are shown with as many digits as anybody reads, rounded up.
+func TestShown(t *testing.T) {
+	for x, want := range map[any]string{
+		0.1 + 0.2: "0.3", "oue": "oue", "1.5": "1.5", "0.5233785021264003333147921956688314271581": "0.5233785022",
+		"replace_one(pure(0.9999999999999999999999999999999999999997))":                            "replace_one(pure(1))",
+		"pure(14999999999999999999999999999999999999991/2500000000000000000000000000000000000000)": "pure(6)",
+		"randomized_response(0.4753668864186716910976534826104624101439, k=4)":                     "randomized_response(0.4753668865, k=4)",
+	} {
+		if got := shown(x); got != want {
+			t.Errorf("%v is shown as %s, want %s", x, got, want)
+		}
+	}
+}
