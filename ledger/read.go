@@ -97,6 +97,7 @@ type Entry struct {
 	Reservation int64          // that a commit or a suspension is about
 	Committed   bool           // of a reservation: its answer is stored
 	Note        string
+	Why         string    // of a version: the owner's reason
 	Guards      []Guarded // of a domain or a guard: what is guarded from here on
 	Holders     []string  // of a reservation: whose quotas it counts against
 	Rule        *Rule     // of a rule
@@ -130,7 +131,7 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 // told is a record, for the owner to read. It does not know whether it has a commit.
 func (l *Ledger) told(ctx context.Context, r *record, e *entry) (h Entry, err error) {
 	h = Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, User: e.User, Analyst: e.Analyst, Statement: e.Statement,
-		Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note,
+		Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note, Why: e.Why,
 		Holders: e.Holders, Rule: e.Rule, Canonical: e.Canonical, Hash: r.hash[:]}
 	if r.domain != "" && e.State != nil {
 		d, err := l.domain(ctx, l.db, r.domain)

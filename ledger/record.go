@@ -69,8 +69,9 @@ type entry struct {
 	Request     []byte            `json:"request,omitempty"`    // digest of what an idempotency key stands for
 	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
 	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
-	Note        string            `json:"note,omitempty"`
-	Holders     []string          `json:"holders,omitempty"` // whose quotas a reservation counts against
+	Note        string            `json:"note,omitempty"`       // of a version: its name
+	Why         string            `json:"why,omitempty"`        // of a version: the owner's reason
+	Holders     []string          `json:"holders,omitempty"`    // whose quotas a reservation counts against
 	Rule        *Rule             `json:"rule,omitempty"`
 	Domain      string            `json:"domain,omitempty"`    // of what is asked of an owner
 	Canonical   string            `json:"canonical,omitempty"` // the same, as an owner sees it

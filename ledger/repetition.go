@@ -84,6 +84,7 @@ func (l *Ledger) Repeated(ctx context.Context, analyst, domain string, of []byte
 type Version struct {
 	Record int64 // its place in the chain; 0 of the data that the ledger began with
 	Name   string
+	Why    string // the owner's reason; may be empty
 	Time   time.Time
 }
 
@@ -100,23 +101,24 @@ func (l *Ledger) Version(ctx context.Context) (v Version, err error) {
 	if err != nil {
 		return v, err
 	}
-	return Version{r.seq, e.Note, e.Time}, nil
+	return Version{r.seq, e.Note, e.Why, e.Time}, nil
 }
 
-// NewVersion records the owner's word that the data changed. Every repetition is charged
-// anew from here on.
-func (l *Ledger) NewVersion(ctx context.Context, name string, now time.Time) (v Version, err error) {
+// NewVersion records the owner's word that the data changed, and why. Every repetition is charged
+// anew from here on, in every process that has the ledger open: each looks for the newest version
+// in the transaction that charges.
+func (l *Ledger) NewVersion(ctx context.Context, name, why string, now time.Time) (v Version, err error) {
 	defer wrap(&err, "begin version")
 	switch {
 	case now.IsZero():
 		return v, errors.New("no time given")
-	case !utf8.ValidString(name):
-		return v, errors.New("the name is not UTF-8")
+	case !utf8.ValidString(name) || !utf8.ValidString(why):
+		return v, errors.New("the name or the reason is not UTF-8")
 	}
 	err = l.do(ctx, true, func(ctx context.Context, b *batch) error {
 		r := &record{kind: kindVersion}
-		err := b.append(ctx, r, entry{Time: now, Note: name})
-		v = Version{r.seq, name, now.UTC()}
+		err := b.append(ctx, r, entry{Time: now, Note: name, Why: why})
+		v = Version{r.seq, name, why, now.UTC()}
 		return err
 	})
 	return v, err

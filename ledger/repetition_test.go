@@ -82,8 +82,8 @@ func TestVersionEndsRepetitions(t *testing.T) {
 	}
 	l.answered(t, repeating("a"), "old")
 	late := must(l.Reserve(ctx, repeating("late")))
-	v, err := l.NewVersion(ctx, "April", now)
-	if at := must(l.Version(ctx)); err != nil || at != v || at.Name != "April" || !at.Time.Equal(now) {
+	v, err := l.NewVersion(ctx, "April", "a new extract", now)
+	if at := must(l.Version(ctx)); err != nil || at != v || at.Name != "April" || at.Why != "a new extract" || !at.Time.Equal(now) {
 		t.Errorf("version %v, recorded as %v, %v", at, v, err)
 	}
 	if err := l.Commit(ctx, late, []byte("between")); err != nil {
@@ -98,7 +98,7 @@ func TestVersionEndsRepetitions(t *testing.T) {
 		}
 	}
 	history := must(l.History(ctx))
-	if e := history[v.Record-1]; e.Kind != "version" || e.Note != "April" {
+	if e := history[v.Record-1]; e.Kind != "version" || e.Note != "April" || e.Why != "a new extract" {
 		t.Errorf("in the history: %+v", e)
 	}
 	l.verifyOrFail(t)
@@ -178,7 +178,7 @@ func TestEditedRepetitions(t *testing.T) {
 	} {
 		l, path := create(t, Options{})
 		l.answered(t, repeating("a"), "42")
-		must(l.NewVersion(ctx, "", now))
+		must(l.NewVersion(ctx, "", "", now))
 		l.answered(t, repeating("b"), "43")
 		l.Close()
 		forge(t, path, edit)

@@ -47,13 +47,14 @@ type exported struct {
 	Rule        *ledger.Rule     `json:"rule,omitempty"`
 	Guards      []ledger.Guarded `json:"guards,omitempty"`
 	Note        string           `json:"note,omitempty"`
+	Why         string           `json:"why,omitempty"`
 	Hash        string           `json:"hash"`
 }
 
 func exportedOf(e ledger.Entry) exported {
 	x := exported{Record: e.Seq, Kind: e.Kind, Time: e.Time, User: e.User.String(), Domain: e.Domain, Analyst: e.Analyst, Statement: e.Statement, Canonical: e.Canonical,
 		Delta: e.Delta, Events: e.Events, Parameters: e.Parameters, Certificate: e.Certificate, Holders: e.Holders, Reservation: e.Reservation, Approval: e.Approval,
-		Answered: e.Committed, Rule: e.Rule, Guards: e.Guards, Note: e.Note, Hash: hex.EncodeToString(e.Hash)}
+		Answered: e.Committed, Rule: e.Rule, Guards: e.Guards, Note: e.Note, Why: e.Why, Hash: hex.EncodeToString(e.Hash)}
 	if len(e.Charge.Positive()) > 0 {
 		x.Charge = &e.Charge
 	}
@@ -89,7 +90,7 @@ func (o *ownership) export(ctx context.Context) (string, error) {
 // The columns of CSV: those that are no texts are JSON.
 var (
 	ledgerFields = []string{"record", "kind", "time", "user", "domain", "analyst", "statement", "canonical", "charge", "spent", "delta", "events", "parameters", "certificate",
-		"holders", "reservation", "approval", "answered", "rule", "guards", "note", "hash"}
+		"holders", "reservation", "approval", "answered", "rule", "guards", "note", "why", "hash"}
 	journalFields = []string{"record", "time", "kind", "stranger", "account", "door", "address", "detail", "count", "hash"}
 )
 

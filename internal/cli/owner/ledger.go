@@ -48,9 +48,11 @@ accept DIGEST lets a server serve the catalog as it is now, though it lets more 
 learnt than the one before. A reload or a start that was refused names the digest and what
 is looser. It holds for that text, and for one change.
 
-version [NAME] says that the data changed. Until then the answer of a repetition (of the
-same analyst, the same plan, parameters and options) is returned again over the wire, and
-nothing is charged; from then on it is charged anew. Nothing else starts a version.
+version [NAME] says that the data changed, and --note why. Until then the answer of a
+repetition (of the same analyst, the same plan, parameters and options) is returned again
+over the wire, and nothing is charged; from then on it is charged anew, by running servers
+too. Nothing else starts a version: decide by a calendar or by what is known publicly, not by
+looking at the data. version --show says which version holds.
 
 add DOMAIN enters a domain that the catalog has since got. anchor gives the ledger
 its first anchor, or a new one in place of one that was lost: do it only if you are
@@ -80,7 +82,8 @@ anchor is the owner's word that nothing is missing.`,
 	}
 	var w workplace.Workplace
 	w.Define(&c.Flags)
-	note := c.Flags.String("note", "", "with acknowledge, confirm and accept: a `TEXT` for the history")
+	note := c.Flags.String("note", "", "with acknowledge, confirm, accept and version: a `TEXT` for the history")
+	show := c.Flags.Bool("show", false, "with version: say which version of the data holds, and begin none")
 	unread := c.Flags.Bool("unread", false, "with create: columns of which no value can be read are as they should be")
 	format := "jsonl"
 	c.Flags.Func("format", "with export: `jsonl|csv`", func(text string) error { return command.OneOf(&format, text, []string{"jsonl", "csv"}) })
@@ -112,8 +115,12 @@ anchor is the owner's word that nothing is missing.`,
 		} else if err := command.None(c, args); err != nil {
 			return err
 		}
+		if *show && (verb != "version" || name != "" || *note != "") {
+			return diagnostic.New("D115", diagnostic.Span{}, "--show goes with version alone").
+				Because("it says which version of the data holds, and begins none").Try("discreet ledger version --show")
+		}
 		defer w.Close()
-		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal}
+		o := ownership{&w, t, domain, name, *note, *unread, format, *ofJournal, *show}
 		said, err := map[string]func(context.Context) (string, error){
 			"create": o.create, "verify": o.verify, "acknowledge": o.acknowledge, "confirm": o.confirm, "accept": o.accept, "add": o.add, "version": o.version, "export": o.export, "backup": o.backup, "move": o.move, "anchor": o.anchor, "key": o.key,
 		}[verb](ctx)
@@ -142,6 +149,7 @@ type ownership struct {
 	unread   bool // the owner knows that some columns cannot be read
 	format   string
 	journal  bool
+	show     bool // which version holds
 }
 
 func (o *ownership) create(ctx context.Context) (string, error) {
@@ -240,7 +248,10 @@ func (o *ownership) version(ctx context.Context) (string, error) {
 	if err := o.OpenLedger(ctx); err != nil {
 		return "", err
 	}
-	v, err := o.Ledger.NewVersion(ctx, o.name, time.Now())
+	if o.show {
+		return o.shownVersion(ctx)
+	}
+	v, err := o.Ledger.NewVersion(ctx, o.name, o.note, time.Now())
 	if err != nil {
 		return "", err
 	}
@@ -249,6 +260,26 @@ func (o *ownership) version(ctx context.Context) (string, error) {
 		said = fmt.Sprintf("version %q of the data begins with record %d", v.Name, v.Record)
 	}
 	return said + ": repetitions are charged anew", nil
+}
+
+// shownVersion says which version of the data holds.
+func (o *ownership) shownVersion(ctx context.Context) (string, error) {
+	v, err := o.Ledger.Version(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case v.Record == 0:
+		return "no version of the data was declared: they are those that the ledger began with", nil
+	}
+	said := "a version"
+	if v.Name != "" {
+		said = fmt.Sprintf("version %q", v.Name)
+	}
+	said += fmt.Sprintf(" of the data holds since record %d, %s", v.Record, v.Time.UTC().Format(time.DateTime))
+	if v.Why != "" {
+		said += ": " + terminal.Printable(v.Why)
+	}
+	return said, nil
 }
 
 // declared is the domain as the catalog declares it. The ledger is open afterwards.
