@@ -211,6 +211,9 @@ func float(n *big.Int, grid *big.Rat) *float64 {
 // notes are what a reader must know to use the numbers rightly.
 func (s *statement) notes() []string {
 	var notes []string
+	if s.together {
+		notes = append(notes, "the intervals hold all at once with the stated confidence")
+	}
 	for _, d := range s.certificate.Doubts {
 		part := strings.Join(strings.Fields(s.text[d.Span.Start:d.Span.End]), " ")
 		if r := []rune(part); len(r) > 60 {

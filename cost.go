@@ -148,13 +148,14 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 		Weights    []string        `json:"weights,omitempty"`
 		Confidence string          `json:"confidence"`
 		Consistent bool            `json:"consistent,omitempty"`
+		Together   bool            `json:"together,omitempty"`
 		// What the text's $1, $2 ... stand for.
 		Values []value `json:"values,omitempty"`
 		// What a statement says depends on the code of the tables that are mapped.
 		Mapped map[string]string `json:"mapped,omitempty"`
 		// And on what is derived, and on views.
 		Derived string `json:"derived,omitempty"`
-	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), s.consistent, values, mapped, written(db.config.Catalog)})
+	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), s.consistent, s.together, values, mapped, written(db.config.Catalog)})
 	if err != nil {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}

@@ -136,6 +136,9 @@ type QueryOptions struct {
 	// Consistent shows values that data could have: counts, and sums of values that are not negative, are
 	// at least 0, and so are the ends of their intervals. It costs nothing, and biases what was below 0.
 	Consistent bool
+	// Together makes the intervals of an answer so wide that all of them hold at once with
+	// the confidence that each has otherwise. An Accuracy stays that of each value.
+	Together bool
 	// NoDefault leaves the catalog's default cost out: without a Spend nothing that costs
 	// is answered.
 	NoDefault bool
@@ -167,6 +170,7 @@ type statement struct {
 	post        *rewrite.Post
 	design      *release.Design
 	confidence  *big.Rat
+	together    bool
 	spend       Spend
 	weights     []*big.Rat
 	consistent  bool
@@ -186,7 +190,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{text: text, bound: bound, weights: o.Weights, consistent: o.Consistent}
+	s := &statement{text: text, bound: bound, weights: o.Weights, consistent: o.Consistent, together: o.Together}
 	if s.spend, err = priced(clause, o.Spend); err != nil {
 		return nil, in(err, text)
 	}
@@ -206,7 +210,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {
 		return nil, err
 	}
-	s.post = rewrite.Intervals(s.certificate)
+	s.post = rewrite.Intervals(s.certificate, rewrite.Options{Together: s.together, Moved: s.consistent})
 	switch {
 	case !o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero():
 		if err := db.price(s, o); err != nil {

@@ -571,15 +571,15 @@ func (j *Joint) Conclude(ctx context.Context, totals []byte) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("conclude: %w", err)
 	}
-	tables := make([]releasedTable, len(planned.design.Releases))
+	published := make([]*release.Table, len(planned.design.Releases))
 	for i := range planned.design.Releases {
-		var table *release.Table
-		if table, noisy, err = planned.design.Releases[i].Totals(j.s.compiled.domains[i], noisy); err != nil {
+		if published[i], noisy, err = planned.design.Releases[i].Totals(j.s.compiled.domains[i], noisy); err != nil {
 			return nil, err
 		}
-		if tables[i].columns, tables[i].rows, err = table.Rows(planned.confidence, planned.post.Shares); err != nil {
-			return nil, err
-		}
+	}
+	tables, err := planned.tables(published)
+	if err != nil {
+		return nil, err
 	}
 	a, err := j.s.db.answer(ctx, planned, j.s.compiled, tables)
 	if errors.Is(err, engine.ErrTooLarge) {

@@ -52,7 +52,7 @@ func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type
 	if s.certificate, err = stability.Analyze(bound); err != nil {
 		return nil, refusal(in(err, sql))
 	}
-	s.post = rewrite.Intervals(s.certificate)
+	s.post = rewrite.Intervals(s.certificate, rewrite.Options{})
 	d := &Description{Columns: s.columns(), Parameters: parameters}
 	if s.certificate.Domain != nil {
 		d.Domain = s.certificate.Domain.ID
@@ -137,7 +137,8 @@ func (s *statement) fingerprint(r record, c *compiled) (Fingerprint, error) {
 		Events     []privacy.Event
 		Delta      privacy.Delta
 		Consistent bool `json:",omitempty"`
-	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta, s.consistent})
+		Together   bool `json:",omitempty"`
+	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta, s.consistent, s.together})
 	if err != nil {
 		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
 	}

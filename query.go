@@ -582,7 +582,7 @@ type releasedTable struct {
 // pilot's is kept, if anything is.
 func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep *keptTables) (_ []releasedTable, err error) {
 	bits := entropy.New()
-	tables := make([]releasedTable, len(c.queries))
+	published := make([]*release.Table, len(c.queries))
 	data, err := engine.Fixed(ctx, db.config.Engine, c.reads())
 	if err != nil {
 		return nil, err
@@ -607,15 +607,27 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 				return nil, err
 			}
 		}
-		table, err := s.design.Releases[i].Publish(exact, c.domains[i], bits, leaves...)
-		if err != nil {
+		if published[i], err = s.design.Releases[i].Publish(exact, c.domains[i], bits, leaves...); err != nil {
 			return nil, err
 		}
-		keep.table(table)
-		if s.consistent {
-			table.Consistent()
+		keep.table(published[i])
+	}
+	return s.tables(published)
+}
+
+// tables are the released tables with the intervals that post-processing needs.
+func (s *statement) tables(published []*release.Table) ([]releasedTable, error) {
+	sizes := make([]int, len(published))
+	for i, t := range published {
+		sizes[i] = t.Len()
+	}
+	tables := make([]releasedTable, len(published))
+	for i, t := range published {
+		if s.consistent { // as the intervals of s.post assume
+			t.Consistent()
 		}
-		if tables[i].columns, tables[i].rows, err = table.Rows(s.confidence, s.post.Shares); err != nil {
+		var err error
+		if tables[i].columns, tables[i].rows, err = t.Rows(s.confidence, s.post.Divided(sizes), s.post.Sums(i)...); err != nil {
 			return nil, err
 		}
 	}

@@ -18,6 +18,7 @@ type Statement struct {
 	Rho        privacy.Rho     `json:"rho"`
 	Weights    []string        `json:"weights,omitempty"`
 	Confidence float64         `json:"confidence"`
+	Together   bool            `json:"together,omitempty"`
 	Parameters []parameter     `json:"parameters,omitempty"`
 }
 
@@ -30,7 +31,7 @@ type parameter struct {
 // NewStatement writes down a statement and its options. What the options do not say is taken
 // from no catalog: holders have different ones.
 func NewStatement(text string, o *discreet.QueryOptions) (Statement, error) {
-	s := Statement{Text: text, Epsilon: o.Spend.Epsilon, Delta: o.Spend.Delta, Rho: o.Spend.Rho, Confidence: o.Confidence}
+	s := Statement{Text: text, Epsilon: o.Spend.Epsilon, Delta: o.Spend.Delta, Rho: o.Spend.Rho, Confidence: o.Confidence, Together: o.Together}
 	if s.Confidence == 0 {
 		s.Confidence = 0.95
 	}
@@ -49,7 +50,7 @@ func NewStatement(text string, o *discreet.QueryOptions) (Statement, error) {
 
 // options are a statement's for the account that asks.
 func (s *Statement) options(account string) (*discreet.QueryOptions, error) {
-	o := &discreet.QueryOptions{Spend: discreet.Spend{Epsilon: s.Epsilon, Delta: s.Delta, Rho: s.Rho}, NoDefault: true, Confidence: s.Confidence, Analyst: account}
+	o := &discreet.QueryOptions{Spend: discreet.Spend{Epsilon: s.Epsilon, Delta: s.Delta, Rho: s.Rho}, NoDefault: true, Confidence: s.Confidence, Together: s.Together, Analyst: account}
 	if !(s.Confidence > 0 && s.Confidence < 1) {
 		return nil, problem(invalidMessage, "the confidence is not between 0 and 1")
 	}

@@ -61,6 +61,7 @@ func TestDoubts(t *testing.T) {
 		count + "score % 0 = 1":                                     "division by 0: always NULL",
 		count + "age + NULL > 3":                                    "an operation with NULL: always NULL",
 		"SELECT sum(cost) / 0 FROM visits":                          "is sum(cost) / 0 meant? division by 0: always NULL",
+		"SELECT sum(age) / count(*) FROM visits":                    "both sides are whole numbers, so that the quotient loses its fraction: convert one, as in sum(x)::numeric / count(*)",
 		"SELECT sum(least(greatest(cost / 0, 0), 1)) FROM visits":   "division by 0: always NULL",
 		"SELECT sum(cost) / (1 - 1) FROM visits":                    "division by 0: always NULL",
 		"SELECT mod(count(*), 0) FROM visits":                       "division by 0: always NULL",

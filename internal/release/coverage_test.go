@@ -103,7 +103,36 @@ func TestIntervalsHoldOnTheClinic(t *testing.T) {
 		total.add(w.ask(t, q.SQL, Spend{Rho: rho(t, q.Rho)}))
 	}
 	total.add(w.ask(t, "SELECT sex, var_pop(cost), stddev(age), sum(cost) / count(cost) AS ratio, 2 * avg(age) - 1 FROM visits GROUP BY sex", Spend{Rho: rho(t, "0.05")}))
+	// Sums over few rows and many, of one release and two, and what is no sum.
+	total.add(w.ask(t, `WITH w AS (SELECT sex, age / 10 AS decade, count(*) AS n, sum(cost) AS c FROM visits GROUP BY 1, 2)
+		SELECT sex, sum(n), sum(c), avg(n), sum(n::numeric) + 1, max(n), min(c), sum(n * 2), sum(c) / 12 FROM w GROUP BY sex`, Spend{Rho: rho(t, "0.05")}))
+	total.add(w.ask(t, "SELECT sum(n), avg(n), max(n) FROM (SELECT least(age, 69) AS a, count(*) AS n FROM visits GROUP BY 1) AS w", Spend{Epsilon: eps(t, "0.5")}))
+	total.add(w.ask(t, "SELECT sum(n) FROM (SELECT age / 20 AS a, count(*) AS n FROM visits GROUP BY 1) AS w", Spend{Epsilon: eps(t, "0.5")}))
+	total.add(w.ask(t, `SELECT 'old' AS who, count(*) AS n FROM visits WHERE age > 60 UNION ALL SELECT sex, count(*) FROM visits GROUP BY sex
+		UNION ALL SELECT 'all', sum(n) FROM (SELECT department, count(*) AS n FROM visits GROUP BY department) AS w`, Spend{Rho: rho(t, "0.05")}))
 	total.judge(t)
+}
+
+// The tails of sums of Laplace variables: of one and two in closed form, of more by their
+// variance, and the noise of sums of real draws.
+func TestTailOfLaplaces(t *testing.T) {
+	for x := 0.0; x < 40; x += 1.37 {
+		for n, want := range map[int]float64{1: math.Exp(-x), 2: math.Exp(-x) * (1 + x/2), 3: math.Exp(-x) * (1 + 5*x/8 + x*x/8)} {
+			if got := tailOfLaplaces(n, x); math.Abs(got-want) > 1e-12*want {
+				t.Errorf("P(|S%d| > %v) = %v, want %v", n, x, got, want)
+			}
+		}
+	}
+	// E S² = ∫ 2x·P(|S| > x) dx = 2n.
+	for _, n := range []int{5, 64} {
+		sum := 0.0
+		for x := 0.005; x < 120; x += 0.01 {
+			sum += 2 * x * tailOfLaplaces(n, x) * 0.01
+		}
+		if math.Abs(sum/float64(2*n)-1) > 0.01 {
+			t.Errorf("the variance of %d is %v", n, sum)
+		}
+	}
 }
 
 // Intervals that are a tenth too narrow are rejected: the test has power.
@@ -252,7 +281,7 @@ func (w *workplace) ask(t *testing.T, sql string, spend Spend) tally {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := rewrite.Intervals(certificate)
+	post := rewrite.Intervals(certificate, rewrite.Options{})
 	level, _ := new(big.Rat).SetString(fmt.Sprint(confidence))
 
 	var all tally
@@ -411,8 +440,12 @@ func (w *workplace) derived(t *testing.T, sql string, c *stability.Certificate, 
 	}
 	sources := make([]source, len(noisy))
 	exact := make([]source, len(noisy))
+	sizes := make([]int, len(noisy)) // what is chosen privately has fewer rows, and narrower intervals, in some runs
 	for i := range noisy {
-		sources[i], exact[i] = rows(t, noisy[i], level, post.Shares), rows(t, without[i:i+1], level, post.Shares)
+		sizes[i] = len(without[i].keys)
+	}
+	for i := range noisy {
+		sources[i], exact[i] = rows(t, noisy[i], level, post.Divided(sizes), post.Sums(i)), rows(t, without[i:i+1], level, post.Divided(sizes), post.Sums(i))
 	}
 	for _, row := range w.post(t, post, text, exact) {
 		truth[key(row)] = row
@@ -450,7 +483,7 @@ type source struct {
 	rows    [][]sqltype.Value
 }
 
-func rows(t *testing.T, tables []*Table, level *big.Rat, shares []int) source {
+func rows(t *testing.T, tables []*Table, level *big.Rat, shares, sums []int) source {
 	// Intervals depend on no run: one table of all rows has them computed once.
 	all := &Table{release: tables[0].release, noisy: make([][]*big.Int, len(tables[0].noisy))}
 	var run []sqltype.Value
@@ -463,7 +496,7 @@ func rows(t *testing.T, tables []*Table, level *big.Rat, shares []int) source {
 			run = append(run, int64(n))
 		}
 	}
-	columns, rows, err := all.Rows(level, shares)
+	columns, rows, err := all.Rows(level, shares, sums...)
 	if err != nil {
 		t.Fatal(err)
 	}

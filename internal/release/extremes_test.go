@@ -283,7 +283,7 @@ func (x *answerer) answered(ctx context.Context, c *stability.Certificate, above
 			return cause(err)
 		}
 	}
-	post := rewrite.Intervals(c)
+	post := rewrite.Intervals(c, rewrite.Options{})
 	if len(c.Releases) > 0 && !above {
 		return nil
 	}

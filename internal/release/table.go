@@ -7,14 +7,16 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // Rows returns the released table: the keys, the aggregates, and then, for each
 // aggregate and each share k, the ends of its interval at confidence
-// 1−(1−confidence)/k; NULL where an end is not known.
-func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sqltype.Value, error) {
+// 1−(1−confidence)/k; NULL where an end is not known. Behind them, for each column of sums and
+// each share, stand rewrite's SumColumns.
+func (t *Table) Rows(confidence *big.Rat, shares []int, sums ...int) ([]engine.Column, [][]sqltype.Value, error) {
 	r := t.release
 	columns := make([]engine.Column, 0, len(r.Columns)*(1+2*len(shares)))
 	for _, c := range r.Columns {
@@ -33,6 +35,21 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 	for j, g := range r.Aggregates {
 		grid := r.Components[g.Components[0]].Grid
 		counts[j] = len(g.Components) == 1 && g.Type.IsInteger() && !r.isQuantile(g) && grid.IsInt() && grid.Num().IsInt64() && grid.Num().Int64() == 1
+	}
+	var constants []sqltype.Value
+	for _, column := range sums {
+		g := r.Aggregates[column-len(r.Keys)]
+		for _, share := range shares {
+			a, b, c, ok := r.noiseOfSums(g.Components[0], betaOf(confidence, share))
+			for _, x := range [rewrite.SumColumns]float64{a, b, c} {
+				columns = append(columns, engine.Column{Name: "sum", Type: sqltype.Of(sqltype.Double)})
+				if ok {
+					constants = append(constants, x)
+				} else {
+					constants = append(constants, nil)
+				}
+			}
+		}
 	}
 	rows := make([][]sqltype.Value, len(t.keys))
 	for i, key := range t.keys {
@@ -78,7 +95,7 @@ func (t *Table) Rows(confidence *big.Rat, shares []int) ([]engine.Column, [][]sq
 				row = append(row, toType(g.Type, at.lower, down), toType(g.Type, at.upper, up))
 			}
 		}
-		rows[i] = row
+		rows[i] = append(row, constants...)
 	}
 	return columns, rows, nil
 }

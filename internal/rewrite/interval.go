@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -22,16 +23,60 @@ type Post struct {
 	Plan    plan.Node
 	Width   int // how many columns are the statement's
 	Columns []PostColumn
-	// Shares are the shares at which each released table must offer the
-	// intervals of its aggregates, ascending. A released table's columns are
-	// the release's, then, for each aggregate and share, a lower and an upper end.
-	Shares []int
+	// Shares are those at which each released table must offer the intervals of its
+	// aggregates. A released table's columns are the release's, then, for each aggregate and
+	// share, a lower and an upper end, and then, for each of Summed that is of it and each
+	// share, the columns of release's SumColumns.
+	Shares []Share
+	// Summed are the noisy numbers that are added up over rows of their own release.
+	Summed []Source
 	// Names says under which of the statement's columns an aggregate of a release
 	// is shown, if a column is computed from it alone.
 	Names map[Source]string
 	// Kept names what chose the rows by noisy values: "group selection",
 	// "HAVING", "LIMIT", "JOIN". A value that was kept for its size is biased upwards.
 	Kept []string
+}
+
+// A Share is how many noisy values an interval depends on: some, and those of all rows of
+// some released tables, as often as a table stands in Tables. How many rows a table has is
+// known when it is released; whatever chose them has noise of its own.
+type Share struct {
+	Values int
+	Tables []int // ascending
+}
+
+func (s Share) key() string { return fmt.Sprint(s.Values, s.Tables) }
+
+// Of is the number, where the released tables have so many rows.
+func (s Share) Of(rows []int) int {
+	n := s.Values
+	for _, t := range s.Tables {
+		n = min(n+rows[t], maxShare)
+	}
+	return max(n, 1)
+}
+
+// maxShare keeps numbers of noisy values far from the ends of an int.
+const maxShare = 1 << 40
+
+// Divided returns the shares as numbers.
+func (p *Post) Divided(rows []int) []int {
+	out := make([]int, len(p.Shares))
+	for i, s := range p.Shares {
+		out[i] = s.Of(rows)
+	}
+	return out
+}
+
+// Sums returns which columns of a release's aggregates are added up.
+func (p *Post) Sums(release int) (columns []int) {
+	for _, s := range p.Summed {
+		if s.Release == release {
+			columns = append(columns, s.Column)
+		}
+	}
+	return columns
 }
 
 // A PostColumn says what is known of a column's uncertainty.
@@ -44,35 +89,54 @@ type PostColumn struct {
 	Why   string
 }
 
+// Options say what intervals are of.
+type Options struct {
+	// Together asks for intervals of which all of the answer hold at once with the confidence
+	// that each has otherwise.
+	Together bool
+	// Moved says that released values are moved to what data could have, as release's
+	// Table.Consistent does. Their errors are biased then: their sum is not one of independent
+	// noise around 0, but lies between the sums of their ends all the same.
+	Moved bool
+}
+
 // Intervals prepares post-processing.
-func Intervals(c *stability.Certificate) *Post {
+func Intervals(c *stability.Certificate, o Options) *Post {
 	post := &Post{}
-	d := carrier{certificate: c}
+	d := carrier{certificate: c, moved: o.Moved, shares: map[string]int{}, picks: map[plan.Node]bool{}}
 	_, cols := d.node(c.Post)
-	shares := map[int]bool{}
+	if o.Together {
+		all := map[leaf]bool{}
+		for _, col := range cols {
+			if col.noisy() {
+				maps.Copy(all, everywhere(col.sources))
+			}
+		}
+		d.together = all
+	}
 	for _, col := range cols {
 		if col.noisy() {
-			shares[len(col.sources)] = true
+			d.want(d.shareOf(col))
 		}
 	}
-	post.Shares = slices.Sorted(maps.Keys(shares))
+	post.Shares = d.list
 
-	d.shares = post.Shares
 	node, cols := d.node(c.Post)
+	post.Summed = d.summed
 	exprs, names := refs(c.Post)
 	post.Width = len(exprs)
 	post.Names = map[Source]string{}
 	for i, col := range cols {
 		if len(col.sources) == 1 {
 			for s := range col.sources {
-				if post.Names[s.Source] == "" {
+				if released, ok := s.at.(*plan.Released); ok && released != nil && post.Names[s.Source] == "" {
 					post.Names[s.Source] = names[i]
 				}
 			}
 		}
 		out := PostColumn{Lower: -1, Upper: -1, Noisy: col.dependsOnNoise(), Why: col.why}
 		if col.noisy() {
-			ends := col.ends[len(col.sources)]
+			ends := col.ends[d.shares[d.shareOf(col).key()]]
 			out.Lower, out.Upper = len(exprs), len(exprs)+1
 			exprs, names = append(exprs, ends.lower, ends.upper), append(names, "lower", "upper")
 		}
@@ -87,6 +151,31 @@ func Intervals(c *stability.Certificate) *Post {
 		post.Kept = append(post.Kept, "JOIN")
 	}
 	return post
+}
+
+// want notes a share that an interval needs.
+func (d *carrier) want(s Share) {
+	if _, ok := d.shares[s.key()]; !ok {
+		d.shares[s.key()] = len(d.list)
+		d.list = append(d.list, s)
+	}
+}
+
+// shareOf is the number of noisy values behind a column.
+func (d *carrier) shareOf(c carried) (s Share) {
+	sources := c.sources
+	if d.together != nil {
+		sources = d.together
+	}
+	for l := range sources {
+		if l.all {
+			s.Tables = append(s.Tables, l.Release)
+		} else {
+			s.Values++
+		}
+	}
+	slices.Sort(s.Tables)
+	return s
 }
 
 // kept lists what chooses rows by noisy values.
@@ -140,7 +229,19 @@ type ends struct{ lower, upper plan.Expr }
 // the two count as two noisy values.
 type leaf struct {
 	Source
-	at *plan.Released
+	at plan.Node // a *plan.Released, or what adds its rows up
+	// all says that the noise of all rows may matter, not that of one.
+	all bool
+}
+
+// everywhere are the leaves with all of their rows.
+func everywhere(leaves map[leaf]bool) map[leaf]bool {
+	out := map[leaf]bool{}
+	for l := range leaves {
+		l.all = true
+		out[l] = true
+	}
+	return out
 }
 
 // A carried column is what is known of one column of a node: nothing noisy
@@ -149,6 +250,7 @@ type carried struct {
 	sources map[leaf]bool
 	ends    map[int]ends // by share, over the carrying node's columns
 	why     string
+	noise   *noise // of a released number that is still that; or nil
 }
 
 func (c carried) dependsOnNoise() bool { return len(c.sources) > 0 || c.why != "" }
@@ -157,9 +259,17 @@ func (c carried) noisy() bool { return len(c.sources) > 0 && c.why == "" }
 
 type carrier struct {
 	certificate *stability.Certificate
-	shares      []int // empty on the first pass, which only finds the sources
-	joined      bool  // whether a join's condition looks at noisy values
+	list        []Share // empty on the first pass, which only finds the sources
+	shares      map[string]int
+	summed      []Source
+	together    map[leaf]bool // what all intervals of the answer depend on, where they hold together; or nil
+	moved       bool          // whether values are moved to what data could have
+	joined      bool          // whether a join's condition looks at noisy values
+	picks       map[plan.Node]bool
 }
+
+// picked notes whether noisy values choose the rows of a node.
+func (d *carrier) picked(n plan.Node, yes bool) { d.picks[n] = yes }
 
 // node returns n with the ends of its noisy columns behind its own columns.
 func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
@@ -168,11 +278,12 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		return d.released(n)
 	case *plan.Project:
 		input, cols := d.node(n.Input)
+		d.picked(n, d.picks[n.Input])
 		out := make([]carried, len(n.Exprs))
 		exprs, names := n.Exprs[:len(n.Exprs):len(n.Exprs)], n.Names[:len(n.Names):len(n.Names)]
 		for i, e := range n.Exprs {
 			out[i] = d.expr(e, cols)
-			for _, s := range d.shares {
+			for s := range d.list {
 				if out[i].noisy() {
 					at := out[i].ends[s]
 					exprs, names = append(exprs, at.lower, at.upper), append(names, "lower", "upper")
@@ -181,37 +292,53 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 						&plan.Ref{Index: len(exprs) - 1, T: at.upper.Type()}}
 				}
 			}
+			if own := noiseOf(e, cols); own != nil && out[i].noisy() {
+				moved := &noise{own.Source, map[int][SumColumns]plan.Expr{}}
+				for s, columns := range d.columnsOf(own) {
+					var at [SumColumns]plan.Expr
+					for k, c := range columns {
+						exprs, names = append(exprs, c), append(names, "sum")
+						at[k] = &plan.Ref{Index: len(exprs) - 1, T: double}
+					}
+					moved.columns[s] = at
+				}
+				out[i].noise = moved
+			}
 		}
 		return &plan.Project{Input: input, Exprs: exprs, Names: names, Span: n.Span}, out
 	case *plan.Filter:
 		input, cols := d.node(n.Input)
+		d.picked(n, d.picks[n.Input] || d.expr(n.Condition, cols).dependsOnNoise())
 		return &plan.Filter{Input: input, Condition: n.Condition, Span: n.Span}, cols
 	case *plan.Sort:
 		input, cols := d.node(n.Input)
+		d.picked(n, d.picks[n.Input])
 		return &plan.Sort{Input: input, Keys: n.Keys, Span: n.Span}, cols
 	case *plan.Limit:
 		input, cols := d.node(n.Input)
+		d.picked(n, readsReleased(n)) // by what they are sorted by, which may be noisy
 		return &plan.Limit{Input: input, Count: n.Count, Offset: n.Offset, Span: n.Span}, cols
 	case *plan.Join:
-		if n.Kind == plan.Inner || n.Kind == plan.Cross {
+		if n.Kind != plan.Semi && n.Kind != plan.Anti {
 			return d.join(n)
+		}
+	case *plan.Union:
+		if readsReleased(n) {
+			return d.union(n)
+		}
+	case *plan.Aggregate:
+		if readsReleased(n) {
+			return d.aggregate(n)
 		}
 	}
 	// Other operators carry no ends. Columns that depend on noise say why.
 	out := make([]carried, len(n.Columns()))
 	if readsReleased(n) {
+		d.picked(n, true)
 		for i := range out {
 			out[i].why = opaque(n)
 		}
-		switch n := n.(type) {
-		case *plan.Aggregate:
-			_, cols := d.node(n.Input)
-			for i, k := range n.Keys {
-				if !d.expr(k, cols).dependsOnNoise() {
-					out[i] = carried{}
-				}
-			}
-		case *plan.Join:
+		if n, ok := n.(*plan.Join); ok {
 			_, left := d.node(n.Left)
 			_, right := d.node(n.Right)
 			d.on(n, left, right)
@@ -224,10 +351,8 @@ func opaque(n plan.Node) string {
 	switch n.(type) {
 	case *plan.Aggregate:
 		return "aggregated over released values"
-	case *plan.Join:
-		return "joined by an outer or semi join"
 	}
-	return "combined from several released tables"
+	return "joined by a semi join"
 }
 
 func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
@@ -236,22 +361,29 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 	extended := *n
 	extended.Cols = n.Cols[:len(n.Cols):len(n.Cols)]
 	for i := len(r.Keys); i < len(n.Cols); i++ {
-		c := carried{sources: map[leaf]bool{{Source{n.Index, i}, n}: true}, ends: map[int]ends{}}
-		for _, s := range d.shares {
+		c := carried{sources: map[leaf]bool{{Source: Source{n.Index, i}, at: n}: true}, ends: map[int]ends{}, noise: d.additive(n, i, len(d.list))}
+		for s := range d.list {
 			at := len(extended.Cols)
 			extended.Cols = append(extended.Cols, plan.Column{Name: "lower", Type: n.Cols[i].Type}, plan.Column{Name: "upper", Type: n.Cols[i].Type})
 			c.ends[s] = ends{&plan.Ref{Index: at, T: n.Cols[i].Type}, &plan.Ref{Index: at + 1, T: n.Cols[i].Type}}
 		}
 		out[i] = c
 	}
+	for _, s := range d.summed {
+		if s.Release == n.Index {
+			for range d.list {
+				extended.Cols = append(extended.Cols, sumColumns()...)
+			}
+		}
+	}
 	return &extended, out
 }
 
 // on notes whether a join chooses rows by noisy values.
 func (d *carrier) on(n *plan.Join, left, right []carried) {
-	if n.On != nil && d.expr(n.On, slices.Concat(left, right)).dependsOnNoise() {
-		d.joined = true
-	}
+	noisy := n.On != nil && d.expr(n.On, slices.Concat(left, right)).dependsOnNoise()
+	d.joined = d.joined || noisy
+	d.picked(n, noisy || d.picks[n.Left] || d.picks[n.Right])
 }
 
 // join carries both sides' ends behind the columns of both.
@@ -278,6 +410,7 @@ func (d *carrier) join(n *plan.Join) (plan.Node, []carried) {
 		out := make([]carried, len(cols))
 		for i, c := range cols {
 			out[i] = c
+			out[i].noise = nil // rows may stand several times now
 			out[i].ends = map[int]ends{}
 			for s, e := range c.ends {
 				lo, hi := *e.lower.(*plan.Ref), *e.upper.(*plan.Ref)
@@ -307,14 +440,14 @@ func (d *carrier) expr(e plan.Expr, cols []carried) carried {
 		return c
 	}
 	c.ends = map[int]ends{}
-	// In the first pass shares is empty: a share of 0 shows whether ends exist.
-	for _, s := range append(d.shares[:len(d.shares):len(d.shares)], 0) {
+	// In the first pass there are no shares: one more shows whether ends exist.
+	for s := range len(d.list) + 1 {
 		at, ok := endsOf(e, func(ref *plan.Ref) (ends, bool) {
 			c := cols[ref.Index]
 			if len(c.sources) == 0 {
 				return ends{ref, ref}, true
 			}
-			if s == 0 {
+			if s == len(d.list) {
 				return ends{ref, ref}, false
 			}
 			return c.ends[s], false
@@ -323,7 +456,7 @@ func (d *carrier) expr(e plan.Expr, cols []carried) carried {
 			c.ends, c.why = nil, "computed by a function without interval rules, or by too many with them"
 			return c
 		}
-		if s != 0 {
+		if s < len(d.list) {
 			c.ends[s] = at.ends
 		}
 	}

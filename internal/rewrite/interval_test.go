@@ -37,6 +37,10 @@ beds = { type = "integer" }
 const wards = "WITH w AS (SELECT ward, count(*) AS n FROM visits GROUP BY ward) "
 
 func intervals(t *testing.T, sql string) *rewrite.Post {
+	return rewrite.Intervals(certified(t, sql), rewrite.Options{})
+}
+
+func certified(t *testing.T, sql string) *stability.Certificate {
 	t.Helper()
 	c, err := catalog.Parse("discreet.toml", clinic)
 	if err != nil {
@@ -54,7 +58,7 @@ func intervals(t *testing.T, sql string) *rewrite.Post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rewrite.Intervals(certificate)
+	return certificate
 }
 
 // The share of a column is the number of noisy values behind one of its values:
@@ -68,9 +72,71 @@ func TestSharesCountNoisyValues(t *testing.T) {
 		{wards + "SELECT a.n, a.n - b.n FROM w a JOIN w b ON a.ward < b.ward", "[1 2]"},
 		{wards + "SELECT greatest(a.n, b.n, c.n) FROM w a CROSS JOIN w b CROSS JOIN w c", "[3]"},
 		{"SELECT count(*) + count(DISTINCT id) FROM visits", "[2]"},
+		// The noise of a sum over rows of one release is one event.
+		{wards + "SELECT sum(n), avg(n) FROM w", "[1]"},
+		{wards + "SELECT sum(m) FROM (SELECT n::bigint AS m FROM w ORDER BY ward) x", "[1]"},
+		{wards + "SELECT sum(n) / (SELECT sum(n) FROM w) FROM w", "[2]"},
+		{wards + "SELECT sum(s) FROM (SELECT ward, sum(n) AS s FROM w GROUP BY ward) x", "[2]"},
+		// Where noise chooses the rows, and of other aggregates, all rows count: two.
+		{wards + "SELECT sum(n) FROM w WHERE n > 5", "[2]"},
+		{wards + "SELECT sum(n) FILTER (WHERE n > 5) FROM w", "[2]"},
+		{wards + "SELECT max(n), min(n) FROM w", "[2]"},
+		{wards + "SELECT sum(n * n) FROM w", "[2]"},
+		{wards + "SELECT sum(a.n) FROM w a JOIN w b ON a.ward <> b.ward", "[2]"},
+		{wards + "SELECT max(a.n + b.n) FROM w a CROSS JOIN w b", "[4]"},
+		// A row of a UNION is of one branch.
+		{wards + "SELECT n FROM w UNION ALL SELECT beds FROM wards", "[1]"},
+		{wards + "SELECT n FROM w UNION ALL SELECT n + 1 FROM w", "[1]"},
+		{wards + "SELECT a.n FROM w a LEFT JOIN w b ON a.ward < b.ward", "[1]"},
 	} {
-		if got := fmt.Sprint(intervals(t, test.sql).Shares); got != test.shares {
+		if got := fmt.Sprint(intervals(t, test.sql).Divided([]int{2, 2})); got != test.shares {
 			t.Errorf("%s\nhas shares %s, want %s", test.sql, got, test.shares)
+		}
+	}
+}
+
+// What has no interval says why.
+func TestWithoutIntervals(t *testing.T) {
+	for _, test := range []struct{ sql, why string }{
+		{wards + "SELECT count(*) FROM w", ""},
+		{wards + "SELECT sum(length(ward)) FROM w", ""},
+		{wards + "SELECT ward, count(*) FROM w GROUP BY ward", ""},
+		{wards + "SELECT count(*) FROM w WHERE n > 5", "aggregated over released values"},
+		{wards + "SELECT stddev(n) FROM w", "aggregated over released values"},
+		{wards + "SELECT DISTINCT n FROM w", "grouped by noisy values"},
+		{wards + "SELECT name FROM wards WHERE beds IN (SELECT n FROM w)", "joined by a semi join"},
+	} {
+		cols := intervals(t, test.sql).Columns
+		if c := cols[len(cols)-1]; c.Why != test.why || c.Noisy != (test.why != "") {
+			t.Errorf("%s: %+v, want %q", test.sql, c, test.why)
+		}
+	}
+}
+
+// Intervals that hold together count all values of all columns.
+func TestTogether(t *testing.T) {
+	for sql, want := range map[string]string{
+		wards + "SELECT ward, n FROM w":                                       "[2]",
+		wards + "SELECT n, n + 1 FROM w":                                      "[2]",
+		"SELECT ward, count(*), count(DISTINCT id) FROM visits GROUP BY ward": "[4]",
+	} {
+		if got := fmt.Sprint(rewrite.Intervals(certified(t, sql), rewrite.Options{Together: true}).Divided([]int{2})); got != want {
+			t.Errorf("%s\nhas shares %s, want %s", sql, got, want)
+		}
+	}
+}
+
+// Of values that are moved to what data could have, errors are biased: the noise of a sum is not
+// independent around 0, and all rows count.
+func TestMovedValuesAreNotIndependent(t *testing.T) {
+	for sql, want := range map[string]string{
+		wards + "SELECT sum(n) FROM w": "[3]",
+		wards + "SELECT avg(n) FROM w": "[3]",
+		wards + "SELECT n FROM w":      "[1]",
+	} {
+		post := rewrite.Intervals(certified(t, sql), rewrite.Options{Moved: true})
+		if got := fmt.Sprint(post.Divided([]int{3})); got != want || len(post.Summed) > 0 {
+			t.Errorf("%s\nhas shares %s and independent sums %v, want %s and none", sql, got, post.Summed, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 var (
 	bigint  = sqltype.Of(sqltype.Bigint)
 	boolean = sqltype.Of(sqltype.Boolean)
+	double  = sqltype.Of(sqltype.Double)
 )
 
 // Release returns the exact query of a release. Its columns are the keys, then

@@ -155,6 +155,8 @@ func (d *doubter) call(e *plan.Call) {
 	case plan.Divide, plan.Modulo:
 		if r := d.facts.rangeOf(d.input, e.Args[1]); r.bounded() && r.lower.Sign() == 0 && r.upper.Sign() == 0 && isConstant(e.Args[1]) {
 			d.say(e.Span, "division by 0: always NULL")
+		} else if e.Function == plan.Divide && e.T.IsInteger() && d.aggregated(e.Args[0]) && d.aggregated(e.Args[1]) {
+			d.say(e.Span, "both sides are whole numbers, so that the quotient loses its fraction: convert one, as in sum(x)::numeric / count(*)")
 		}
 	case plan.Add, plan.Subtract, plan.Multiply:
 		if slices.ContainsFunc(e.Args, isNull) {
@@ -173,6 +175,27 @@ func (d *doubter) call(e *plan.Call) {
 	case plan.Like, plan.ILike, plan.Matches, plan.IMatches:
 		d.pattern(e)
 	}
+}
+
+// aggregated reports whether an expression looks at an aggregate of the rows that it is over.
+func (d *doubter) aggregated(e plan.Expr) bool {
+	n := d.input
+	for {
+		f, ok := n.(*plan.Filter)
+		if !ok {
+			break
+		}
+		n = f.Input
+	}
+	grouped, ok := n.(*plan.Aggregate)
+	found := false
+	plan.Walk(e, func(e plan.Expr) bool {
+		if ref, is := e.(*plan.Ref); is && ok {
+			found = found || ref.Index >= len(grouped.Keys)
+		}
+		return !found
+	})
+	return found
 }
 
 func isConstant(e plan.Expr) bool {

@@ -30,6 +30,7 @@ var shellCommands = [][2]string{
 	{`\plot [on | off]`, "draw answers that have groups"},
 	{`\format [table | csv | json]`, "how answers are printed"},
 	{`\consistent [on | off]`, "show what data could have: no negative counts"},
+	{`\together [on | off]`, "make intervals so wide that all of an answer hold at once"},
 	{`\fresh [on | off]`, "pay anew for what was answered before"},
 	{`\history`, "what was asked in this session"},
 	{`\?`, "this list"},
@@ -104,6 +105,8 @@ func (s *shell) do(ctx context.Context, line string) error {
 		return err
 	case `\consistent`:
 		return s.toggle(name, argument, &o.Consistent)
+	case `\together`:
+		return s.toggle(name, argument, &o.Together)
 	case `\fresh`:
 		return s.toggle(name, argument, &o.Fresh)
 	case `\format`:

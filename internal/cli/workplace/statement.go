@@ -57,6 +57,7 @@ func (s *Statement) DefineSpend(fs *flag.FlagSet) {
 	fs.Func("at-most-epsilon", "refuse an accuracy that costs more than `E`", Amount(&s.AtMost.Epsilon, privacy.ParseEpsilon))
 	fs.Func("at-most-rho", "refuse an accuracy that costs more than `R`", Amount(&s.AtMost.Rho, privacy.ParseRho))
 	fs.BoolVar(&s.Consistent, "consistent", false, "show what data could have: no negative counts, nor ends of their intervals")
+	fs.BoolVar(&s.Together, "together", false, "make intervals so wide that all of the answer hold at once")
 	s.DefineConfidence(fs, "of the intervals, between 0 and 1 (default the catalog's, or 0.95): `C`")
 }
 
