@@ -18,6 +18,10 @@ var aggregateFunctions = map[string]plan.AggregateFunction{
 	"var_pop": plan.VarPop, "var_samp": plan.VarSamp, "variance": plan.VarSamp,
 	"stddev_pop": plan.StddevPop, "stddev_samp": plan.StddevSamp, "stddev": plan.StddevSamp,
 	"bool_and": plan.BoolAnd, "bool_or": plan.BoolOr, "every": plan.BoolAnd,
+	"countif": plan.CountStar,
+	// Of two numbers: see regressions.
+	"covar_pop": plan.Sum, "covar_samp": plan.Sum, "corr": plan.Sum, "regr_count": plan.Sum, "regr_avgx": plan.Sum, "regr_avgy": plan.Sum,
+	"regr_sxx": plan.Sum, "regr_syy": plan.Sum, "regr_sxy": plan.Sum, "regr_slope": plan.Sum, "regr_intercept": plan.Sum, "regr_r2": plan.Sum,
 	"median": plan.PercentileCont, "percentile_cont": plan.PercentileCont, "percentile_disc": plan.PercentileDisc,
 }
 
@@ -25,6 +29,7 @@ var aggregateFunctions = map[string]plan.AggregateFunction{
 type aggregates struct {
 	list []plan.Aggregation
 	args *context // of their arguments: the rows before grouping
+	rows *rows
 }
 
 // An aggregateRef stands for a collected aggregate until the SELECT is
@@ -50,6 +55,12 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 			d.Try("aggregate in a subquery in FROM, and use its column here")
 		}
 		refuse(d)
+	}
+	if _, ok := regressions[e.Name.Name]; ok {
+		return c.regression(e)
+	}
+	if e.Name.Name == "countif" {
+		return c.countIf(e)
 	}
 	a := plan.Aggregation{Function: f, Name: e.Name.Name, Distinct: e.Distinct, Span: e.Span}
 	args := c.aggregates.args
@@ -86,6 +97,11 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 				Try("count(DISTINCT ...), or make the rows distinct in a subquery"))
 		}
 	}
+	return c.collect(a)
+}
+
+// collect adds an aggregate to the SELECT's, or finds an equal one.
+func (c *context) collect(a plan.Aggregation) plan.Expr {
 	i := slices.IndexFunc(c.aggregates.list, func(b plan.Aggregation) bool {
 		return a.Function == b.Function && a.Distinct == b.Distinct && sameFraction(a.Fraction, b.Fraction) && equal(a.Arg, b.Arg) && equal(a.Filter, b.Filter)
 	})
@@ -93,7 +109,7 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 		i = len(c.aggregates.list)
 		c.aggregates.list = append(c.aggregates.list, a)
 	}
-	return &aggregateRef{i, a.Type, e.Span}
+	return &aggregateRef{i, a.Type, a.Span}
 }
 
 // quantile reads which one is meant, and returns the call as one of the values alone.
@@ -217,6 +233,9 @@ func typeAggregate(f plan.AggregateFunction, arg plan.Expr, e *sqlparse.Call) (p
 		checkOrdered(arg.Type(), e.Span, e.Name.Name)
 		return arg, arg.Type()
 	}
+	if arg.Type().Kind == sqltype.Boolean && f != plan.PercentileCont { // the share of TRUE, and how many are
+		arg = truth(arg)
+	}
 	arg = numeric(e, arg)
 	if f != plan.Sum {
 		return arg, double
@@ -230,6 +249,28 @@ func typeAggregate(f plan.AggregateFunction, arg plan.Expr, e *sqlparse.Call) (p
 		return arg, sqltype.DecimalOf(maxDigits, t.Scale)
 	}
 	return cast(arg, double), double
+}
+
+// truth is 1 for TRUE and 0 for FALSE.
+func truth(e plan.Expr) plan.Expr {
+	whole := func(n int64) plan.Expr { return integer(n, e.Place()) }
+	return &plan.Case{Whens: []plan.When{{Condition: e, Result: whole(1)}, {Condition: boolean(plan.Not, e.Place(), e), Result: whole(0)}},
+		T: typeOf(sqltype.Integer), Span: e.Place()}
+}
+
+// countIf is GoogleSQL's count(*) FILTER (WHERE x).
+func (c *context) countIf(e *sqlparse.Call) plan.Expr {
+	if e.Star || e.Distinct || e.Within != nil || len(e.Args) != 1 {
+		refuse(diagnostic.New("D016", e.Span, "countif takes one condition").Try("write countif(x > 0)"))
+	}
+	filter := *c.aggregates.args
+	filter.clause = "countif"
+	a := plan.Aggregation{Function: plan.CountStar, Filter: filter.condition(e.Args[0]), Name: "countif", Type: typeOf(sqltype.Bigint), Span: e.Span}
+	if e.Filter != nil {
+		filter.clause = "FILTER"
+		a.Filter = boolean(plan.And, e.Span, filter.condition(e.Filter), a.Filter)
+	}
+	return c.collect(a)
 }
 
 // equal reports whether two expressions are the same but for their places.

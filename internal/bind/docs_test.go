@@ -18,7 +18,7 @@ func TestDocumentedFunctions(t *testing.T) {
 	}
 	var listed []string
 	for line := range strings.SplitSeq(string(page), "\n") {
-		if !regexp.MustCompile("^\\| (choice|numbers|text|time|`(count|sum|var_pop|min|median|bool_and)\\()").MatchString(line) {
+		if !regexp.MustCompile("^\\| (choice|numbers|text|time|`(count|countif|sum|var_pop|covar_pop|min|median|bool_and)\\()").MatchString(line) {
 			continue
 		}
 		for _, m := range regexp.MustCompile("`([a-z_0-9]+)(\\([^`]*\\))?`").FindAllStringSubmatch(line, -1) {

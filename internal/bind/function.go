@@ -25,6 +25,7 @@ func functions() map[string]function {
 	text, whole, double, truth := typeOf(sqltype.Text), typeOf(sqltype.Integer), typeOf(sqltype.Double), typeOf(sqltype.Boolean)
 	out := map[string]function{
 		"coalesce":     {1, 100, unified(plan.Coalesce)},
+		"if":           {3, 3, choice},
 		"greatest":     {1, 100, unified(plan.Greatest)},
 		"least":        {1, 100, unified(plan.Least)},
 		"nullif":       {2, 2, nullIf},
@@ -219,6 +220,12 @@ func rounding(f plan.Function) func(*context, *sqlparse.Call, []plan.Expr) plan.
 		}
 		return call(f, t, e, a, integer(digits, args[1].Place()))
 	}
+}
+
+// choice is GoogleSQL's IF(condition, a, b).
+func choice(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	results, t := unify(args[1:], "if")
+	return &plan.Case{Whens: []plan.When{{Condition: c.boolean(args[0], "IF"), Result: results[0]}}, Else: results[1], T: t, Span: e.Span}
 }
 
 func mod(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {

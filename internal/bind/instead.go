@@ -23,7 +23,6 @@ const (
 	byRange   = "count by range, GROUP BY width_bucket(x, 0, 100, 10), and read it from the counts"
 	byValue   = "count by value: SELECT x, count(*) ... GROUP BY x; groups of few units do not show"
 	likeliest = "count by value and keep the largest: SELECT x, count(*) ... GROUP BY x ORDER BY count(*) DESC LIMIT 1"
-	moments   = "compute it from averages of bounded values: avg(x * y) - avg(x) * avg(y) is the covariance, over var_pop(x) the slope, over stddev_pop(x) * stddev_pop(y) the correlation"
 	noWindow  = "over private rows it would depend on other people's rows; released rows are ordered and cut by ORDER BY and LIMIT"
 	ownColumn = "ask the owner to store the value as a column of its own"
 	oneField  = "write extract(year FROM x), with the field that is wanted"
@@ -39,19 +38,18 @@ const (
 var replacements = map[string]string{
 	// Aggregates.
 	"mad": byRange, "mode": likeliest, "approx_top_k": likeliest, "histogram": byValue, "histogram_exact": byValue, "entropy": byValue,
-	"count_if": "write count(*) FILTER (WHERE x > 0)", "countif": "write count(*) FILTER (WHERE x > 0)", "sumif": "write sum(x) FILTER (WHERE x > 0)",
+	"count_if": "write count(*) FILTER (WHERE x > 0)", "sumif": "write sum(x) FILTER (WHERE x > 0)",
 	"count_star": "write count(*)", "approx_count_distinct": "write count(DISTINCT x)", "uniq": "write count(DISTINCT x)",
 	"mean": "write avg(x)", "favg": "write avg(x)", "fsum": "write sum(x), which is exact", "sum_no_overflow": "write sum(x), which is exact",
 	"sumkahan": "write sum(x), which is exact", "kahan_sum": "write sum(x), which is exact",
 	"wavg": "write sum(x * y) / sum(y)", "weighted_avg": "write sum(x * y) / sum(y)",
 	"product": "write exp(sum(ln(x)))", "geomean": "write exp(avg(ln(x)))", "geometric_mean": "write exp(avg(ln(x)))",
 	"sem": "write stddev_samp(x) / sqrt(count(x))", "stdev": "write stddev_samp(x)", "std": "write stddev_samp(x)", "var": "write var_samp(x)",
-	"corr":  moments,
 	"any":   "write count(*) FILTER (WHERE x > 0); within a unit bool_or(x > 0)",
 	"first": "within a unit write min(x) or max(x)", "last": "within a unit write min(x) or max(x)", "any_value": "within a unit write min(x) or max(x)", "arbitrary": "within a unit write min(x) or max(x)",
 
 	// Choice.
-	"if": "write CASE WHEN x > 0 THEN y ELSE 0 END", "iif": "write CASE WHEN x > 0 THEN y ELSE 0 END", "iff": "write CASE WHEN x > 0 THEN y ELSE 0 END",
+	"iif": "write CASE WHEN x > 0 THEN y ELSE 0 END", "iff": "write CASE WHEN x > 0 THEN y ELSE 0 END",
 	"decode": "write CASE x WHEN 1 THEN 'one' ELSE 'other' END", "switch": "write CASE x WHEN 1 THEN 'one' ELSE 'other' END",
 	"ifnull": "write coalesce(x, y)", "nvl": "write coalesce(x, y)", "isnull": "write x IS NULL", "error": "write NULL: a statement must not fail on data",
 	"constant_or_null": "write CASE WHEN x IS NOT NULL THEN 1 END",
@@ -108,7 +106,8 @@ var families = func() []family {
 		{`^(a?(sin|cos|tan|cot)h?d?|atan2d?)$`, ownColumn},
 		{`^bool(eq|ne|lt|le|gt|ge|send|recv|in|out)$`, "write x = y"},
 		{`^(percentile|quantile|approx_quantile|approx_percentile|approx_median|reservoir_quantile)`, "write median(x), or percentile_cont(0.9) WITHIN GROUP (ORDER BY x)"},
-		{`^(regr|covar|covariance)_`, moments},
+		{`^reg(proc|class|type|role|oper|namespace|config|dictionary|collation)`, noServer},
+		{`^(regr|covar|covariance)_?`, "write covar_pop(y, x), or corr(y, x), or regr_slope(y, x)"},
 		{`^(skewness|kurtosis)`, "compute it from averages of bounded values: avg(x), avg(x * x), avg(x * x * x)"},
 		{`^(arg_|argm)|^(min|max)_by$|^(first|last)_`, likeliest},
 		{`^(row_number|rank|dense_rank|percent_rank|cume_dist|ntile|lag|lead|nth_value|first_value|last_value|fill|rank_dense)$`, noWindow},

@@ -44,7 +44,7 @@ func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
 	}
 	s := &selection{sel: sel, rows: r}
 	s.context = &context{binder: b, env: env, scope: r.scope, clause: "SELECT", attach: s.scalar,
-		aggregates: &aggregates{args: r.in("an aggregate")}}
+		aggregates: &aggregates{args: r.in("an aggregate"), rows: r}}
 	for _, item := range sel.Items {
 		if !item.Star {
 			for _, item := range several(item) {

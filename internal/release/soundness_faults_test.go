@@ -491,7 +491,7 @@ func distinctFirst(r *stability.Release, b *plan.Bounded) {
 	for k, key := range b.Keys {
 		b.Keys[k] = &plan.Ref{Index: k, Name: b.Names[k], T: key.Type()}
 	}
-	for j := range b.Contributions[:len(r.Components)] {
+	for j := range b.Contributions[:len(summed(r).Components)] { // trees are none
 		none := &plan.Literal{T: sqltype.Of(sqltype.Bigint)}
 		b.Contributions[j] = plan.Contribution{Kind: plan.Added, Value: none}
 	}

@@ -151,7 +151,9 @@ func (s *grammar) aggregate(r relation, alias string, f []field) string {
 	case 6, 7, 8:
 		out = fmt.Sprintf("sum(%s)", s.bounded(f))
 	case 9:
-		out = fmt.Sprintf("avg(%s)", s.bounded(f))
+		if out = fmt.Sprintf("avg(%s)", s.bounded(f)); s.one(3) {
+			out = fmt.Sprintf("%s(%s, %s)", pick(s.draws, []string{"corr", "covar_pop", "regr_slope"}), s.bounded(f), s.bounded(f))
+		}
 	case 10:
 		out = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"var_pop", "variance", "stddev", "stddev_pop"}), s.bounded(f))
 	case 11:
