@@ -32,6 +32,8 @@ type Result struct {
 	Batch         string `json:"batch"`
 	Collection    string `json:"collection"`
 	Contributions int64  `json:"contributions"`
+	// Clients are those whose contributions count: who they are is public.
+	Clients []string `json:"clients,omitempty"`
 	// Refused counts those that count nowhere, by why.
 	Refused map[string]int64 `json:"refused,omitempty"`
 	// Values are signed: noise can be below zero.
@@ -63,7 +65,7 @@ func (t *Task) Certify() (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Certificate{Unit: "a contribution, replaced by any other", Event: law.Event(), Colluding: len(t.Aggregators) - 1,
+	c := &Certificate{Unit: "a contribution, replaced by any other", Event: law.Event(), Colluding: len(t.Aggregators) - t.honest(),
 		Unbounded:     "nothing: the shares of a contribution are compressed by a generator",
 		Computational: "the event bounds what is learnt by an adversary who breaks neither TLS 1.3, HPKE, SHAKE128 nor the system's generator",
 		Public:        "who contributes, to which batch and in which hour; how many contributions count, and why others do not",
@@ -72,6 +74,9 @@ func (t *Task) Certify() (*Certificate, error) {
 		c.Unit = "what moves a contribution by at most the distance that the task states; proofs do not check it, so that it holds for clients that keep to it"
 	}
 	c.Trusted = []string{"one of the aggregators, to keep its shares and its noise to itself", "all aggregators, to follow the protocol, for the total to be right"}
+	if h := t.honest(); h > 1 {
+		c.Trusted[0] = fmt.Sprintf("%d of the %d aggregators, each to keep its shares and its part of the noise to itself", h, len(t.Aggregators))
+	}
 	return c, nil
 }
 
@@ -140,6 +145,9 @@ func Collect(ctx context.Context, s *cluster.Station, t *Task, batch string) (*R
 		if code != prio.Accepted {
 			r.Refused[code] = n
 		}
+	}
+	if err := s.Ask(ctx, t.Aggregators[0], http.MethodGet, "/tasks/"+hash+"/batches/"+batch+"/clients", nil, &r.Clients); err != nil {
+		return nil, err
 	}
 	return r, r.measure(t)
 }

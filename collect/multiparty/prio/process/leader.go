@@ -621,3 +621,31 @@ func (a *aggregator) status(w http.ResponseWriter, r *http.Request, t *work) {
 	}
 	cluster.Answer(w, out)
 }
+
+// clients names those whose contributions to a batch count.
+func (a *aggregator) clients(w http.ResponseWriter, r *http.Request, t *work) {
+	if !a.from(w, r, t.Collector) {
+		return
+	}
+	names := []string{}
+	err := t.In(r.Context(), func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(r.Context(), "SELECT DISTINCT client FROM uploads WHERE batch = ? AND code = ? ORDER BY client", r.PathValue("batch"), prio.Accepted)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		a.failed(w, err)
+		return
+	}
+	cluster.Answer(w, names)
+}

@@ -3,8 +3,8 @@
 //
 // A client splits its number by Prio3 (package prio) and seals a share for each aggregator. The
 // leader takes contributions, and has all aggregators check them together, in jobs. A collection
-// closes a batch: each aggregator adds the whole noise of the task to its share, and gives it to
-// the collector, who has the noisy total and nothing else.
+// closes a batch: each aggregator adds the whole noise of the task to its share (or a portion of it,
+// where fewer may collude), and gives it to the collector, who has the noisy total and nothing else.
 //
 // It guarantees, if all aggregators follow the protocol, that a contribution counts once, at all
 // aggregators or at none, however often it is sent and whichever process is killed; that one that
@@ -137,6 +137,7 @@ func Aggregate(ctx context.Context, s *cluster.Station, c Config) (err error) {
 	a.on(m, "POST /tasks/{task}/collections/{collection}", a.release)
 	a.on(m, "GET /tasks/{task}/collections/{collection}/share", a.share)
 	a.on(m, "GET /tasks/{task}/batches/{batch}", a.status)
+	a.on(m, "GET /tasks/{task}/batches/{batch}/clients", a.clients)
 	return s.Serve(ctx, m)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -35,6 +36,67 @@ func TestContributionsAreCollected(t *testing.T) {
 	if r.Contributions != 5 || r.Certificate.Colluding != 2 || r.Margin == nil || r.Deviation <= 0 || len(r.Refused) != 0 {
 		t.Errorf("the result says %+v", r)
 	}
+}
+
+// Where fewer may collude each aggregator adds a share of the noise: what any two of three have added is
+// the whole, and all three one and a half of it. The certificate and the deviation say so, and the total names its clients.
+func TestNoiseInShares(t *testing.T) {
+	t.Parallel()
+	w := begin(t, cluster.Settings{"kind": "count", "aggregators": "3", "colluding": "1"})
+	w.upload(process.Stored, w.report("one", 1), w.report("one", 0), w.report("one", 1))
+	r := w.total("one", 2)
+	if r.Certificate.Colluding != 1 || !strings.Contains(r.Certificate.Trusted[0], "2 of the 3 aggregators") || !slices.Equal(r.Clients, []string{process.ClientName}) {
+		t.Errorf("the result says %+v", r)
+	}
+	for name, c := range map[string]struct {
+		change func(*process.Task)
+		whole  bool
+	}{
+		"Laplace": {func(t *process.Task) { t.Noise.Epsilon = must(privacy.ParseEpsilon("0.5")) }, false},
+		"Gaussian": {func(t *process.Task) {
+			t.Noise = process.Noise{Rho: must(privacy.ParseRho("0.01"))}
+			t.Budget.Measure, t.Budget.Delta = filter.ZCDP, must(privacy.ParseDelta("1e-6"))
+		}, false},
+		"all but one": {func(t *process.Task) { t.Colluding = 0 }, true},
+	} {
+		shared := *w.task
+		c.change(&shared)
+		law, err := shared.Law()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		whole := shared
+		whole.Colluding = 0
+		all, err := whole.Law()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		honest := 2.0
+		if c.whole {
+			honest = 1
+		}
+		if ratio := honest * law.Variance() / all.Variance(); ratio < 1-1e-12 || ratio > 1.01 || law.Event().String() != all.Event().String() {
+			t.Errorf("%s: the honest add %v of the whole noise, for %v", name, ratio, law.Event())
+		}
+	}
+	for name, change := range map[string]func(*process.Task){
+		"shares of which one is the whole":      func(t *process.Task) { t.Colluding = 2 },
+		"less than none":                        func(t *process.Task) { t.Colluding = -1 },
+		"shares of a Gaussian without a budget": func(t *process.Task) { t.Noise = process.Noise{Rho: must(privacy.ParseRho("0.01"))} },
+	} {
+		bad := *w.task
+		change(&bad)
+		if err := bad.Check(); !errors.Is(err, process.ErrTask) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }
 
 // Of fifty batches that are collected at once under a budget for ten, ten are, at all aggregators;

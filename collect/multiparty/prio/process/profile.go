@@ -34,6 +34,7 @@ func Profile() cluster.Profile {
 			{Name: "bits", Default: "", Usage: "of a vector: of each number"},
 			{Name: "weight", Default: "", Usage: "of a multihot: how many places at most"},
 			{Name: "aggregators", Default: "2", Usage: "leader and helpers, all of whom but one may collude"},
+			{Name: "colluding", Default: "", Usage: "how many of them may collude at most, where that is fewer: each then adds a share of the noise"},
 			{Name: "least", Default: "10", Usage: "contributions of a batch, at least"},
 			{Name: "epsilon", Default: "1", Usage: "what a collection reveals, by Laplace noise"},
 			{Name: "rho", Default: "", Usage: "or this, by Gaussian noise"},
@@ -126,7 +127,7 @@ func taskFrom(s cluster.Settings) (*Task, error) {
 		errs = append(errs, fmt.Errorf("aggregators: at most %d", maxAggregators))
 		n = 2
 	}
-	t.Aggregators, t.Least = Aggregators(int(n)), int64(number("least", 0))
+	t.Aggregators, t.Least, t.Colluding = Aggregators(int(n)), int64(number("least", 0)), int(number("colluding", 0))
 	var err error
 	t.Budget = filter.Budget{Measure: filter.Pure, Neighbours: privacy.ReplaceOne}
 	if t.Budget.Epsilon, err = privacy.ParseEpsilon(s["budget"]); err != nil {

@@ -37,8 +37,11 @@ type Task struct {
 	Collector string `json:"collector"`
 	// Least is how many contributions a collected batch has, at least.
 	Least int64 `json:"least"`
-	// Noise is what each aggregator adds to its share of a batch.
+	// Noise is what aggregators add to their shares of a batch.
 	Noise Noise `json:"noise"`
+	// Colluding is how many aggregators may collude: any others have added the whole noise together.
+	// 0 is all but one, so that each adds the whole.
+	Colluding int `json:"colluding,omitempty"`
 	// Budget is what all collections may reveal, of neighbours that replace a contribution.
 	Budget filter.Budget `json:"budget"`
 	// Begins and Expires bound the times of contributions.
@@ -76,8 +79,28 @@ func (n Noise) distance() (*prio.Distance, error) {
 	return &prio.Distance{L2Squared: d}, nil
 }
 
-// Law is the noise of one aggregator.
+// honest is how many aggregators are, at least.
+func (t *Task) honest() int {
+	if t.Colluding == 0 {
+		return 1
+	}
+	return len(t.Aggregators) - t.Colluding
+}
+
+// Law is the noise of one aggregator: whole, or its portion of it. Its event is what a collection
+// reveals.
 func (t *Task) Law() (mechanism.Additive, error) {
+	whole, err := t.whole()
+	if err != nil || t.honest() == 1 {
+		return whole, err
+	}
+	if t.Noise.Rho.Sign() > 0 && t.Budget.Measure != filter.ZCDP {
+		return nil, errors.New("what shares of Gaussian noise reveal is known in rho, and the budget counts something else")
+	}
+	return mechanism.PortionOf(whole, t.Circuit.Values(), t.honest())
+}
+
+func (t *Task) whole() (mechanism.Additive, error) {
 	if (t.Noise.Epsilon.Sign() > 0) == (t.Noise.Rho.Sign() > 0) {
 		return nil, errors.New("want exactly one of epsilon and rho")
 	}
@@ -139,6 +162,8 @@ func (t *Task) Check() error {
 		return bad("a member has two roles") // an aggregator that collects has another's share, too
 	case slices.ContainsFunc(members, func(m string) bool { return !memberName.MatchString(m) }):
 		return bad("a member's name cannot be one")
+	case t.Colluding < 0 || t.Colluding > 0 && t.Colluding > len(t.Aggregators)-2:
+		return bad("noise in shares needs two honest aggregators: of %d at most %d may collude", len(t.Aggregators), max(0, len(t.Aggregators)-2))
 	case !t.Begins.Before(t.Expires):
 		return bad("it expires before it begins")
 	}
