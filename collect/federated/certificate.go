@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/accountant"
@@ -57,8 +58,11 @@ func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
 		c.Spans = p.spans()
 	}
 	c.Trusted = []string{"each node, with its own data"}
-	if p.Privacy.Place == AtCoordinator {
+	switch p.NoiseBy() {
+	case AtCoordinator:
 		c.Trusted = append(c.Trusted, "the coordinator, with each node's clipped sum of every round, and with adding the noise")
+	case AtAggregators:
+		c.Trusted = append(c.Trusted, p.Whom())
 	}
 	switch p.Unit {
 	case Node:
@@ -72,16 +76,50 @@ func (p Plan) Certify(n privacy.Neighbours) (Certificate, error) {
 	if !p.Join.Rule.sums() {
 		c.Notes = append(c.Notes, fmt.Sprintf("the rule %q has no central guarantee: it is post-processing of what each node made private", p.Join.Rule))
 	}
-	if p.Privacy.Place == AtNodes {
+	if p.Aggregated() {
+		c.Notes = append(c.Notes, p.against(),
+			"it is computational: against an adversary who breaks neither TLS 1.3, HPKE, SHAKE128 nor the system's generator",
+			"aggregators follow the protocol: one that does not can make a total wrong, and a node that does not can make the model wrong")
+	}
+	if p.NoiseBy() == AtNodes {
 		c.Notes = append(c.Notes, "each node adds all of the noise, and trusts nobody: the error is that of as many noises as nodes")
 	}
 	return c, nil
 }
 
+// honest is how many of the aggregators have to be.
+func (a Aggregators) honest() int {
+	if a.Colluding == 0 {
+		return 1
+	}
+	return len(a.Names) - a.Colluding
+}
+
+// Whom says which aggregators have to be trusted, of a plan that has some.
+func (p Plan) Whom() string {
+	names := strings.Join(p.Aggregators.Names, ", ")
+	if p.Aggregators.honest() == 1 {
+		return "one of the aggregators " + names + ", to keep its shares and its noise to itself; nobody needs to know which"
+	}
+	return fmt.Sprintf("%d of the %d aggregators %s, each to keep its shares and its part of the noise to itself; nobody needs to know which", p.Aggregators.honest(), len(p.Aggregators.Names), names)
+}
+
+// against says against whom the guarantee holds.
+func (p Plan) against() string {
+	m, h := len(p.Aggregators.Names), p.Aggregators.honest()
+	colluding := "all aggregators but one"
+	noises := fmt.Sprintf("that of %d whole noises", m)
+	if h > 1 {
+		colluding = fmt.Sprintf("any %d of the %d aggregators", m-h, m)
+		noises = fmt.Sprintf("that of %.2f whole noises", float64(m)/float64(h))
+	}
+	return "it holds against the coordinator, which sees the noisy sum alone, with the other nodes, " + colluding + ", and all who see the model; the error is " + noises
+}
+
 // times is how many times a unit's rho covers k units: what one noise hides moves k times as
 // far, so k² times the rho; noises of k nodes add up.
 func (p Plan) times(factor string) string {
-	if p.Privacy.Place == AtNodes {
+	if p.NoiseBy() == AtNodes {
 		return factor + "k"
 	}
 	return factor + "k²"

@@ -14,7 +14,7 @@
 //   - what follows the noise (a server's optimizer, the next clip) is post-processing.
 //
 // It does not guarantee anything to a unit from a coordinator that adds the noise itself:
-// it is trusted, and a certificate says so. Medians, trimmed means, clusters and ordered
+// it is trusted, and a certificate says so; nor from aggregators that all collude ([Aggregators]). Medians, trimmed means, clusters and ordered
 // weights have no guarantee beyond that of noise which each node has added before. When
 // and that a node takes part is not hidden.
 package federated
@@ -63,6 +63,7 @@ type Place string
 const (
 	AtCoordinator Place = "coordinator" // it sees each node's clipped sum, and is trusted with it
 	AtNodes       Place = "nodes"       // each node adds all of it, and trusts nobody
+	AtAggregators Place = "aggregators" // they add it to their shares of the sum: see Aggregators
 )
 
 // A Plan is a run, fixed before it begins.
@@ -81,6 +82,9 @@ type Plan struct {
 	Join    Join           `json:"join,omitzero"`
 	Server  optimizer.Spec `json:"server"` // of the mean of updates, or of gradients
 	Privacy *Privacy       `json:"privacy,omitempty"`
+	// Aggregation says how updates become their sum: "" and clear, prio3 or shares.
+	Aggregation Way          `json:"aggregation,omitempty"`
+	Aggregators *Aggregators `json:"aggregators,omitempty"`
 }
 
 // Nodes says who takes part in a round.
@@ -101,7 +105,7 @@ type Local struct {
 // Privacy says what hides a unit.
 type Privacy struct {
 	Method   Method        `json:"method"`
-	Place    Place         `json:"place"`
+	Place    Place         `json:"place,omitempty"` // of plans with aggregators it may be left out
 	Clip     float64       `json:"clip"`
 	Adaptive *Adaptive     `json:"adaptive,omitempty"`
 	Noise    float64       `json:"noise"` // the standard deviation over the clip; read as the decimal that it prints as
@@ -175,7 +179,10 @@ func (p Plan) check() error {
 	if err := p.Join.check(p); err != nil {
 		return err
 	}
-	return p.checkPrivacy()
+	if err := p.checkPrivacy(); err != nil {
+		return err
+	}
+	return p.checkAggregation(len(net.Parameters()))
 }
 
 func (p Plan) checkPrivacy() error {
@@ -187,7 +194,7 @@ func (p Plan) checkPrivacy() error {
 	switch {
 	case v.Method != FedAvg && v.Method != FTRL:
 		return fmt.Errorf("the method %q is neither %q nor %q", v.Method, FedAvg, FTRL)
-	case v.Place != AtCoordinator && v.Place != AtNodes:
+	case v.Place != AtCoordinator && v.Place != AtNodes && v.Place != AtAggregators && !(p.Aggregated() && v.Place == ""):
 		return fmt.Errorf("noise at the %q is neither at the %q nor at the %q", v.Place, AtCoordinator, AtNodes)
 	case !(v.Clip >= 1e-30 && v.Clip <= 1e30):
 		return fmt.Errorf("a clip of %v", v.Clip)

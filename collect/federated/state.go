@@ -66,18 +66,13 @@ type Answer struct {
 // Join ends a round with the answers of those who took part. An error leaves the state as it
 // was, but for noise that was drawn and not used.
 func (s *State) Join(p Plan, bits noise.Bits, answers []Answer) error {
-	if len(answers) < p.Nodes.Minimum {
-		return fmt.Errorf("%w: %d of at least %d", ErrTooFew, len(answers), p.Nodes.Minimum)
+	if p.Aggregated() {
+		return errors.New("aggregators add up the plan's updates: there are no answers")
 	}
-	if s.Round >= p.Rounds {
-		return errors.New("the plan has no more rounds")
+	if err := s.admit(p, answers); err != nil {
+		return err
 	}
-	seen := map[string]bool{}
 	for _, a := range answers {
-		if seen[a.Node] || !s.May(p, a.Node) {
-			return fmt.Errorf("node %q takes part more often than the plan says", a.Node)
-		}
-		seen[a.Node] = true
 		if n := len(a.Update.Sum) + len(a.Update.Raw); n != len(s.Weights) || (a.Update.Raw != nil) != (p.Privacy == nil) {
 			return fmt.Errorf("node %q: %d numbers for %d weights", a.Node, n, len(s.Weights))
 		}
@@ -95,6 +90,29 @@ func (s *State) Join(p Plan, bits noise.Bits, answers []Answer) error {
 	if err != nil {
 		return err
 	}
+	return s.step(p, blur, mean, clip, answers)
+}
+
+// admit refuses a round of too few, or of those who may not take part.
+func (s *State) admit(p Plan, answers []Answer) error {
+	if len(answers) < p.Nodes.Minimum {
+		return fmt.Errorf("%w: %d of at least %d", ErrTooFew, len(answers), p.Nodes.Minimum)
+	}
+	if s.Round >= p.Rounds {
+		return errors.New("the plan has no more rounds")
+	}
+	seen := map[string]bool{}
+	for _, a := range answers {
+		if seen[a.Node] || !s.May(p, a.Node) {
+			return fmt.Errorf("node %q takes part more often than the plan says", a.Node)
+		}
+		seen[a.Node] = true
+	}
+	return nil
+}
+
+// step ends a round with its mean.
+func (s *State) step(p Plan, blur Blur, mean []float64, clip float64, answers []Answer) error {
 	o, err := optimizer.New(p.Server, len(s.Weights), p.Rounds)
 	if err != nil {
 		return err
@@ -136,7 +154,7 @@ func (p Plan) plausible(u Update) error {
 		}
 		square += float64(k) * float64(k)
 	}
-	if p.Privacy != nil && p.Privacy.Place == AtCoordinator && p.Unit == Node && square > cost.One*cost.One {
+	if p.Privacy != nil && p.NoiseBy() == AtCoordinator && p.Unit == Node && square > cost.One*cost.One {
 		return errors.New("an update above the clip")
 	}
 	if u.Within < -most || u.Within > most {
@@ -150,10 +168,9 @@ func (p Plan) plausible(u Update) error {
 	return nil
 }
 
-// join returns the round's mean update, and the next clip.
-func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]float64, float64, error) {
-	weights := make([]float64, len(answers))
-	units := 0.0
+// weighed are the weights of those who took part, and how many units that is.
+func (p Plan) weighed(answers []Answer) (weights []float64, units float64) {
+	weights = make([]float64, len(answers))
 	for i, a := range answers {
 		weights[i] = 1
 		switch p.Join.Weighing {
@@ -171,6 +188,21 @@ func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]f
 	if p.Unit == Person { // those whose turn it is
 		units /= float64(p.every())
 	}
+	return weights, units
+}
+
+// mean is a total over so many units, in plain numbers.
+func (p Plan) mean(clip float64, all Update, units float64) []float64 {
+	mean := make([]float64, len(all.Sum))
+	for j, k := range all.Sum {
+		mean[j] = float64(k) * (clip / cost.One / max(units, 1))
+	}
+	return mean
+}
+
+// join returns the round's mean update, and the next clip.
+func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]float64, float64, error) {
+	weights, units := p.weighed(answers)
 	if p.Privacy == nil || !p.Join.Rule.sums() {
 		updates := make([][]float64, len(answers))
 		for i, a := range answers {
@@ -190,11 +222,7 @@ func (p Plan) join(s *State, blur *Blur, bits noise.Bits, answers []Answer) ([]f
 		}
 	}
 	// From here on everything is post-processing.
-	mean := make([]float64, len(all.Sum))
-	for j, k := range all.Sum {
-		mean[j] = float64(k) * (s.Clip / cost.One / max(units, 1))
-	}
-	return mean, p.follow(s.Clip, answers, &all, units), nil
+	return p.mean(s.Clip, all, units), p.follow(s.Clip, answers, &all, units), nil
 }
 
 // Plain is an update in plain numbers.

@@ -41,6 +41,8 @@ type Options struct {
 	Bits  noise.Bits
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Aggregators, if not nil, add up the updates of plans that have some.
+	Aggregators Aggregators
 	// Test are public examples, by which the rule Ordered scores updates; nil without.
 	Test *example.Set
 	// Pause is how long it waits before it asks again; 200 ms if it is 0.
@@ -107,6 +109,10 @@ type run struct {
 	Encoding *example.Encoding `json:"encoding,omitempty"`
 	State    *federated.State  `json:"state,omitempty"`
 	Date     time.Time         `json:"date"`
+	// Members are all nodes, of a plan with aggregators; Collecting says that the round's total is being
+	// released, and nobody is asked any more.
+	Members    []string `json:"members,omitempty"`
+	Collecting bool     `json:"collecting,omitempty"`
 
 	mu    sync.Mutex
 	begin chan struct{} // closed to begin without those who wait
@@ -176,6 +182,9 @@ func (c *Coordinator) Propose(asker string, p Proposal) (Progress, error) {
 		if p.Plan.Nodes.Minimum > len(c.options.Peers) {
 			return Progress{}, fmt.Errorf("%w: rounds of at least %d of %d nodes", ErrProposal, p.Plan.Nodes.Minimum, len(c.options.Peers))
 		}
+		if err := c.sums(p); err != nil {
+			return Progress{}, err
+		}
 	default:
 		if _, err := p.Query.Mechanism(); err != nil {
 			return Progress{}, fmt.Errorf("%w: %w", ErrProposal, err)
@@ -203,6 +212,9 @@ func (c *Coordinator) Propose(asker string, p Proposal) (Progress, error) {
 			return Progress{}, fmt.Errorf("%w: %w", ErrProposal, err)
 		}
 		r.Progress.Certificate = &certificate
+		if p.Plan.Aggregated() {
+			r.Members = c.nodes()
+		}
 	}
 	if err := c.save(r); err != nil {
 		return Progress{}, err
@@ -324,8 +336,18 @@ func (c *Coordinator) lead(ctx context.Context, r *run) error {
 	if r.Proposal.Query != nil {
 		return c.ask(ctx, r, granted)
 	}
+	round := c.round
+	if r.Proposal.Plan.Aggregated() {
+		if c.options.Aggregators == nil { // it has lost its configuration
+			return ErrAggregators
+		}
+		if err := c.bring(ctx, r); err != nil {
+			return err
+		}
+		round = c.sumRound
+	}
 	for r.State.Round < r.Proposal.Plan.Rounds {
-		if err := c.round(ctx, r, granted); err != nil {
+		if err := round(ctx, r, granted); err != nil {
 			return err
 		}
 		if err := c.save(r); err != nil {

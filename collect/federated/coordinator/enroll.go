@@ -12,8 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/collect/federated/node"
 )
 
-// ErrNodes: not enough nodes take part.
-var ErrNodes = errors.New("too few nodes take part")
+// Errors that end a run.
+var (
+	ErrNodes       = errors.New("too few nodes take part")
+	ErrAggregators = errors.New("the aggregators make no total")
+)
 
 // enroll asks all nodes, and waits for their owners. A node that cannot be reached has as long
 // as a round.

@@ -7,20 +7,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/collect/federated"
 	"github.com/discreet-dp/discreet/collect/federated/node"
+	"github.com/discreet-dp/discreet/collect/multiparty/prio/process"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// Profile is a federation on one machine: nodes with made patients, a coordinator, and two
-// members without a process: an analyst, who asks the coordinator, and an application beside
+// Profile is a federation on one machine: nodes with made patients, a coordinator, aggregators if they are
+// asked for, and two members without a process: an analyst, who asks the coordinator, and an application beside
 // the first node.
 func Profile() cluster.Profile {
 	return cluster.Profile{
@@ -30,10 +32,12 @@ func Profile() cluster.Profile {
 			{Name: "nodes", Default: "3", Usage: "how many nodes"},
 			{Name: "patients", Default: "400", Usage: "made patients of a node"},
 			{Name: "epsilon", Default: "4", Usage: "each node's budget, at a delta of 1e-6"},
+			{Name: "aggregators", Default: "0", Usage: "processes that add up updates of which none sees one, 2 to 10; 0: none"},
+			{Name: "colluding", Default: "0", Usage: "of them may collude, as owners think, for plans with shares of noise; 0: all but one"},
 			{Name: "auto", Default: "0", Usage: "requests of at most this epsilon need no owner"},
 		},
 		Members: members,
-		Roles:   map[string]cluster.Role{"node": madeNode, "coordinator": Role},
+		Roles:   map[string]cluster.Role{"node": madeNode, "coordinator": Role, "aggregator": process.Role},
 	}
 }
 
@@ -44,22 +48,34 @@ type made struct {
 	Node     node.Config `json:"node"`
 }
 
-const madeFile = "patients.csv"
+const (
+	madeFile        = "patients.csv"
+	coordinatorName = "coordinator"
+)
 
 func members(s cluster.Settings) ([]cluster.Member, error) {
 	n, errN := strconv.Atoi(s["nodes"])
 	patients, errP := strconv.Atoi(s["patients"])
 	epsilon, errE := privacy.ParseEpsilon(s["epsilon"])
 	auto, errA := privacy.ParseEpsilon(s["auto"])
+	adding, errG := strconv.Atoi(s["aggregators"])
+	colluding, errC := strconv.Atoi(s["colluding"])
 	delta, errD := privacy.ParseDelta("1e-6")
-	if err := errors.Join(errN, errP, errE, errA, errD); err != nil {
+	if err := errors.Join(errN, errP, errE, errA, errD, errG, errC); err != nil {
 		return nil, err
 	}
 	if n < 1 || n > 100 || patients < 1 || patients > 1_000_000 {
 		return nil, fmt.Errorf("%d nodes of %d patients: 1 to 100, and 1 to 1,000,000", n, patients)
 	}
+	if adding < 0 || adding == 1 || adding > 10 {
+		return nil, fmt.Errorf("%d aggregators: none, or 2 to 10", adding)
+	}
 	var all []cluster.Member
-	var names []string
+	var names, aggregators []string
+	if adding > 0 {
+		aggregators = process.Aggregators(adding)
+		all = process.Members(aggregators, process.Config{Owners: []string{coordinatorName}, Leader: aggregators[0]})
+	}
 	for i := range n {
 		name := fmt.Sprintf("node-%d", i+1)
 		names = append(names, name)
@@ -71,14 +87,14 @@ func members(s cluster.Settings) ([]cluster.Member, error) {
 					Target:  &example.Column{Name: "again", Type: "boolean", Values: []string{"false", "true"}},
 				},
 				Budget: node.Budget{Measure: filter.ZCDP, Epsilon: epsilon, Delta: delta},
-				Policy: node.Policy{Askers: []string{"coordinator"}, Trusted: []string{"coordinator"}, Apps: []string{"app"}, Auto: auto},
+				Policy: node.Policy{Askers: []string{coordinatorName}, Trusted: []string{coordinatorName}, Apps: []string{"app"}, Auto: auto, Aggregators: aggregators, Colluding: colluding},
 			}
 		}
-		all = append(all, cluster.Member{Name: name, Kind: "node", Config: made{patients, i, node.Config{Data: []node.Data{data("patients", federated.Person)}}}})
+		all = append(all, cluster.Member{Name: name, Kind: "node", Peers: aggregators, Config: made{patients, i, node.Config{Data: []node.Data{data("patients", federated.Person)}}}})
 	}
 	return append(all,
-		cluster.Member{Name: "coordinator", Kind: "coordinator", Peers: names, Config: Config{Askers: []string{"analyst"}}},
-		cluster.Member{Name: "analyst", Peers: []string{"coordinator"}},
+		cluster.Member{Name: coordinatorName, Kind: "coordinator", Peers: slices.Concat(names, aggregators), Config: Config{Askers: []string{"analyst"}, Aggregators: aggregators}},
+		cluster.Member{Name: "analyst", Peers: []string{coordinatorName}},
 		cluster.Member{Name: "app", Peers: names[:1]}), nil
 }
 

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -24,22 +25,8 @@ func (c *Coordinator) round(ctx context.Context, r *run, granted []string) error
 	out := map[string]bool{} // refused for good, in this round
 	var absent []string
 	for try := 1; ; try++ {
-		var asked []string
-		for _, name := range granted {
-			if _, answered := answers[name]; !answered && !out[name] && r.State.May(p, name) {
-				asked = append(asked, name)
-			}
-		}
-		want := len(asked)
-		if p.Nodes.Sample > 0 {
-			want = min(want, max(p.Nodes.Sample-len(answers), 0))
-		}
-		asked, err := sample(c.options.Bits, asked, want)
-		if err != nil {
-			return err
-		}
-		absent = c.collect(ctx, r, asked, answers, out)
-		if err := ctx.Err(); err != nil {
+		var err error
+		if absent, err = c.asked(ctx, r, granted, answers, out); err != nil {
 			return err
 		}
 		if len(answers) >= p.Nodes.Minimum {
@@ -77,6 +64,26 @@ func (c *Coordinator) round(ctx context.Context, r *run, granted []string) error
 	return nil
 }
 
+// asked asks those who may take part and have not answered, or a sample of them, and returns who was not
+// there in time.
+func (c *Coordinator) asked(ctx context.Context, r *run, granted []string, answers map[string]federated.Answer, out map[string]bool) (absent []string, err error) {
+	p := *r.Proposal.Plan
+	var asked []string
+	for _, name := range granted {
+		if _, answered := answers[name]; !answered && !out[name] && r.State.May(p, name) {
+			asked = append(asked, name)
+		}
+	}
+	want := len(asked)
+	if p.Nodes.Sample > 0 {
+		want = min(want, max(p.Nodes.Sample-len(answers), 0))
+	}
+	if asked, err = sample(c.options.Bits, asked, want); err != nil {
+		return nil, err
+	}
+	return c.collect(ctx, r, asked, answers, out), ctx.Err()
+}
+
 // sample draws so many of the names, each as likely as the others. No guarantee rests on it.
 func sample(bits noise.Bits, names []string, n int) ([]string, error) {
 	stream, names := noise.NewStream(bits), slices.Clone(names)
@@ -95,7 +102,7 @@ func (c *Coordinator) collect(ctx context.Context, r *run, asked []string, answe
 	p := *r.Proposal.Plan
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Nodes.Seconds)*time.Second)
 	defer cancel()
-	question := node.RoundRequest{Round: r.State.Round, Weights: r.State.Weights, Clip: r.State.Clip}
+	question := node.RoundRequest{Round: r.State.Round, Weights: r.State.Weights, Clip: r.State.Clip, Nodes: r.Members}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, name := range asked {
@@ -108,6 +115,8 @@ func (c *Coordinator) collect(ctx context.Context, r *run, asked []string, answe
 					r.mu.Lock()
 					answers[name] = federated.Answer{Node: name, Declared: r.Declared[name], Update: *u}
 					r.mu.Unlock()
+				case refusal != nil && refusal.Status == http.StatusServiceUnavailable: // it does not reach aggregators
+					r.change(func(g *Progress) { g.Reasons[name] = refusal.Type })
 				case refusal != nil:
 					out[name] = true
 					r.change(func(g *Progress) { g.Reasons[name] = refusal.Detail })
@@ -116,7 +125,7 @@ func (c *Coordinator) collect(ctx context.Context, r *run, asked []string, answe
 					}
 				}
 				mu.Unlock()
-				if err == nil || problem(err) != nil {
+				if p := problem(err); err == nil || p != nil && p.Status != http.StatusServiceUnavailable {
 					return
 				}
 				select { // it may be there again before the deadline

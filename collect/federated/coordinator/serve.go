@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/learn/example"
@@ -14,6 +15,8 @@ import (
 // Config is what a coordinator's owner declares.
 type Config struct {
 	Askers []string `json:"askers"` // who may propose runs
+	// Aggregators are those of its peers that are no nodes.
+	Aggregators []string `json:"aggregators,omitempty"`
 	// Test is a CSV file of public examples, read by Encoding.
 	Test     string            `json:"test,omitempty"`
 	Encoding *example.Encoding `json:"encoding,omitempty"`
@@ -27,7 +30,12 @@ func Role(ctx context.Context, s *cluster.Station) error {
 	}
 	o := Options{Dir: s.Dir, Peers: map[string]Peer{}, Bits: noise.Shared(noise.System()), Now: s.Now, Log: s.Log}
 	for name := range s.Peers {
-		o.Peers[name] = remote{s, name}
+		if !slices.Contains(config.Aggregators, name) {
+			o.Peers[name] = remote{s, name}
+		}
+	}
+	if len(config.Aggregators) > 0 {
+		o.Aggregators = stationed{s, config.Aggregators}
 	}
 	if config.Test != "" {
 		var err error

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/discreet-dp/discreet/collect/federated"
 	"github.com/discreet-dp/discreet/filter"
@@ -66,8 +67,19 @@ type Policy struct {
 	Auto    privacy.Epsilon `json:"auto,omitzero"`     // requests of at most this epsilon are approved without asking
 	Trusted []string        `json:"trusted,omitempty"` // the coordinators that may add noise in the node's place
 	Apps    []string        `json:"apps,omitempty"`    // local applications whose updates the node makes private
+	// Aggregators are those of runs that have some: all of these, and no others. Colluding is how many of
+	// them the owner thinks may collude, of runs with shares of noise; 0 is all but one: no such run.
+	Aggregators []string `json:"aggregators,omitempty"`
+	Colluding   int      `json:"colluding,omitempty"`
 	// Unprotected admits runs that promise nothing, once the owner has approved each.
 	Unprotected *Word `json:"unprotected,omitempty"`
+}
+
+// trusts reports whether a run's aggregators are the owner's, and the noise hides the units from as many
+// of them as the owner fears.
+func (p Policy) trusts(a *federated.Aggregators) bool {
+	own, asked := slices.Sorted(slices.Values(p.Aggregators)), slices.Sorted(slices.Values(a.Names))
+	return len(own) > 0 && slices.Equal(own, asked) && (a.Colluding == 0 || p.Colluding > 0 && a.Colluding >= p.Colluding)
 }
 
 // A Word is a decision of the owner's.
@@ -110,6 +122,8 @@ func (d Data) check() error {
 		return errors.New("about how many units there are is the owner's word, and is missing")
 	case d.Protects != federated.Node && d.Protects != federated.Person:
 		return fmt.Errorf("they protect %q, neither %q nor %q", d.Protects, federated.Node, federated.Person)
+	case d.Policy.Colluding < 0 || d.Policy.Colluding > 0 && d.Policy.Colluding > len(d.Policy.Aggregators)-2:
+		return fmt.Errorf("of %d aggregators %d may collude: shares of noise need two that are honest", len(d.Policy.Aggregators), d.Policy.Colluding)
 	case d.Policy.Unprotected != nil && (d.Policy.Unprotected.By == "" || d.Policy.Unprotected.Why == ""):
 		return errors.New("who admits unprotected runs, and why, is missing")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/budget"
 	"github.com/discreet-dp/discreet/budget/durable"
 	"github.com/discreet-dp/discreet/collect/federated"
+	"github.com/discreet-dp/discreet/collect/multiparty/prio/process"
 	"github.com/discreet-dp/discreet/datanode"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/learn"
@@ -26,6 +27,9 @@ import (
 // process a folder.
 type Holder struct {
 	*Books
+	// Aggregators, if not nil, take the updates of plans that have some; set before use.
+	Aggregators Aggregators
+
 	name string
 	bits noise.Bits
 	sets map[string]*example.Set
@@ -182,6 +186,11 @@ func (h *Holder) cost(ctx context.Context, d Data, a *asked) error {
 		return nil
 	}
 	p := a.Request.Plan
+	if p.Aggregated() {
+		if _, err := h.task(*p, a.Status.Asker, a.Request.ID, []string{h.name}); err != nil {
+			return err
+		}
+	}
 	if !a.Request.Vectors { // the data must fit the network
 		if _, err := federated.NewPart(*p, h.name, h.sets[d.Name].Pick(nil), nil); err != nil {
 			return fmt.Errorf("%w: %w", ErrRequest, err)
@@ -230,7 +239,9 @@ func (h *Holder) apply(ctx context.Context, d Data, a *asked) error {
 	switch {
 	case r.Plan != nil && r.Plan.Privacy == nil && d.Policy.Unprotected == nil:
 		return deny("the run promises nothing, and the owner admits no such runs")
-	case r.Plan != nil && r.Plan.Privacy != nil && r.Plan.Privacy.Place == federated.AtCoordinator && !slices.Contains(d.Policy.Trusted, s.Asker):
+	case r.Plan != nil && r.Plan.Aggregated() && !d.Policy.trusts(r.Plan.Aggregators):
+		return deny("the run's aggregators are not those that the owner names, or more of them may collude there")
+	case r.Plan != nil && r.Plan.NoiseBy() == federated.AtCoordinator && !slices.Contains(d.Policy.Trusted, s.Asker):
 		return deny("the asker is not trusted with adding noise: ask for noise at the nodes")
 	case r.Vectors && !slices.Contains(d.Policy.Apps, s.Asker):
 		return deny("the asker is no application of this node")
@@ -248,6 +259,8 @@ type RoundRequest struct {
 	Clip    float64           `json:"clip,omitempty"`
 	// Vector is the update of a local application, in place of Weights.
 	Vector federated.Numbers `json:"vector,omitempty"`
+	// Nodes are all nodes of the run, of a plan with aggregators: theirs are the shares of its sums.
+	Nodes []string `json:"nodes,omitempty"`
 }
 
 // An Answered query is what left.
@@ -261,6 +274,7 @@ type Answered struct {
 type released struct {
 	Question string            `json:"question"` // its digest
 	Update   *federated.Update `json:"update,omitempty"`
+	Report   *process.Report   `json:"report,omitempty"` // in place of an update: sealed shares
 	Answer   *Answered         `json:"answer,omitempty"`
 	Blur     federated.Blur    `json:"blur,omitzero"` // after the round
 }
@@ -373,6 +387,14 @@ func (h *Holder) Round(ctx context.Context, asker, id string, q RoundRequest) (*
 	case !(q.Clip >= 1e-30 && q.Clip <= 1e30):
 		return nil, fmt.Errorf("%w: a clip of %v", ErrRequest, q.Clip)
 	}
+	var task *process.Task
+	if p.Aggregated() {
+		if task, err = h.task(*p, asker, id, q.Nodes); err != nil {
+			return nil, err
+		}
+	} else {
+		q.Nodes = nil
+	}
 	text, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
@@ -380,6 +402,8 @@ func (h *Holder) Round(ctx context.Context, asker, id string, q RoundRequest) (*
 	question := digest(text)
 	if r, err := h.earlier(ctx, a, q.Round, question); err != nil {
 		return nil, err
+	} else if r != nil && r.Report != nil {
+		return &federated.Update{}, h.hand(ctx, task, r.Report)
 	} else if r != nil {
 		return r.Update, nil
 	}
@@ -401,7 +425,13 @@ func (h *Holder) Round(ctx context.Context, asker, id string, q RoundRequest) (*
 		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
 	}
 	out := &released{Question: question, Update: &u, Blur: run.blur}
-	if p.Privacy != nil && p.Privacy.Place == federated.AtNodes {
+	if task != nil {
+		out.Update = nil
+		if out.Report, err = h.split(ctx, *p, task, q.Round, u); err != nil {
+			return nil, err
+		}
+	}
+	if p.NoiseBy() == federated.AtNodes {
 		if err := out.Blur.Add(*p, h.bits, q.Round, &u); err != nil {
 			h.forget(asker, id)
 			return nil, err
@@ -412,6 +442,9 @@ func (h *Holder) Round(ctx context.Context, asker, id string, q RoundRequest) (*
 		return nil, err
 	}
 	run.blur, run.took = out.Blur, append(run.took, q.Round)
+	if task != nil {
+		return &federated.Update{}, h.hand(ctx, task, out.Report)
+	}
 	return &u, nil
 }
 

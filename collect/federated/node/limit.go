@@ -60,7 +60,10 @@ func (d Data) room(r Request) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	each := int64(11) // an integer of 8 bytes in base64
+	each := int64(11)   // an integer of 8 bytes in base64
+	if p.Aggregated() { // sealed shares: 16 bytes of each bit for the leader, in base64 within a file
+		each = 24 * int64(p.NumberBits())
+	}
 	if v := p.Privacy; v != nil && v.Method == federated.FTRL && v.Place == federated.AtNodes {
 		each += 26 * int64(bits.Len(uint(p.Rounds))) // a decimal of each of the tree's levels
 	}

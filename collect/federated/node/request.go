@@ -118,8 +118,7 @@ func (r Request) data() (string, error) {
 	if err := r.Plan.Validate(); err != nil {
 		return "", err
 	}
-	v := r.Plan.Privacy
-	if r.Vectors && (v == nil || v.Place != federated.AtNodes || r.Plan.Unit != federated.Node) {
+	if r.Vectors && (r.Plan.NoiseBy() != federated.AtNodes || r.Plan.Unit != federated.Node) {
 		return "", errors.New("vectors are made private here: the plan protects the node, with noise at the nodes")
 	}
 	return r.Plan.Data, nil
@@ -148,7 +147,10 @@ func (r Request) what() (what, trusts string) {
 		return what + ", without protection", "the asker, with the node's updates as they are"
 	}
 	what += fmt.Sprintf(" by %s; a %s takes part in %d; clip %v, noise %v", v.Method, p.Unit, p.Participations(), v.Clip, v.Noise)
-	if v.Place == federated.AtCoordinator {
+	switch p.NoiseBy() {
+	case federated.AtAggregators:
+		return what + " by aggregators", p.Whom()
+	case federated.AtCoordinator:
 		return what + " by the coordinator", "the asker, with the node's clipped sums, and with adding the noise"
 	}
 	return what + " by the node", ""

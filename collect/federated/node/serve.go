@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/collect/federated"
+	"github.com/discreet-dp/discreet/collect/multiparty/prio/process"
 	"github.com/discreet-dp/discreet/learn/example"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -20,6 +21,7 @@ func Run(ctx context.Context, s *cluster.Station, c Config) error {
 	}
 	h, err := NewHolder(ctx, s.Name(), books, noise.System())
 	if err == nil {
+		h.Aggregators = &stationed{station: s, clients: map[string]*process.Client{}}
 		err = s.Serve(ctx, h.Handler())
 	}
 	return errors.Join(err, books.Close())
@@ -104,6 +106,8 @@ var kinds = []struct {
 	{ErrMayNot, http.StatusConflict, "participationsUsed"},
 	{ErrGone, http.StatusGone, "releaseGone"},
 	{ErrLimit, http.StatusTooManyRequests, "limitReached"},
+	{ErrOver, http.StatusConflict, "roundOver"},
+	{errAway, http.StatusServiceUnavailable, "aggregatorsAway"},
 }
 
 func reply(w http.ResponseWriter, v any, err error) {

@@ -153,7 +153,7 @@ func show(t *terminal.Terminal, p *federated.Plan, k *federated.Certificate) {
 		fmt.Fprintln(t.Out, "nothing is promised")
 	} else {
 		fmt.Fprintf(t.Out, "epsilon %.4f at delta %v for a %s, by %s\n", k.Guarantee.Epsilon, k.Guarantee.Delta, k.Unit, k.Method)
-		fmt.Fprintf(t.Out, "in at most %d of %d rounds, clip %v, noise %v by the %s\n", k.Participations, p.Rounds, p.Privacy.Clip, p.Privacy.Noise, strings.TrimSuffix(string(p.Privacy.Place), "s"))
+		fmt.Fprintf(t.Out, "in at most %d of %d rounds, clip %v, noise %v by the %s\n", k.Participations, p.Rounds, p.Privacy.Clip, p.Privacy.Noise, adds(p))
 	}
 	for _, who := range k.Trusted {
 		t.Print("  trusted: "+who, 4)
@@ -161,6 +161,20 @@ func show(t *terminal.Terminal, p *federated.Plan, k *federated.Certificate) {
 	for _, note := range k.Notes {
 		t.Print("  note: "+note, 4)
 	}
+}
+
+// adds says who adds the noise.
+func adds(p *federated.Plan) string {
+	switch p.NoiseBy() {
+	case federated.AtAggregators:
+		if p.Aggregation == federated.Shares {
+			return "aggregators, each a share"
+		}
+		return "aggregators, each all of it"
+	case federated.AtNodes:
+		return "node"
+	}
+	return "coordinator"
 }
 
 // asking are the flags of who asks.
