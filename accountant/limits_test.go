@@ -121,7 +121,7 @@ func TestExtremePlansEnd(t *testing.T) {
 	const limit = 1 << 21
 	r := rand.New(rand.NewPCG(1, 2))
 	asked, answered, stopped := 0, 0, 0
-	for range soak(1500) {
+	for range soak(500) {
 		text := extremePlan(r)
 		o := Options{Neighbours: []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne}[r.IntN(2)], Group: []int{0, 0, 0, 2, 1000}[r.IntN(5)], Work: limit}
 		delta := []float64{0, 1e-300, 1e-100, 1e-6, 0.5}[r.IntN(5)]

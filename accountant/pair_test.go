@@ -32,7 +32,7 @@ func TestPairsAreJudged(t *testing.T) {
 		}
 		return out
 	}
-	judgedAny, pairs := 0, max(12, soak(40))
+	judgedAny, pairs := 0, soak(12)
 	for range pairs {
 		n := 2 + r.IntN(3)
 		e := privacy.Pair{P: law(n), Q: law(n)}

@@ -72,11 +72,11 @@ func TestDivergencesAreAboveTheReferees(t *testing.T) {
 			if x > -8 && x < 8 {
 				x++
 			} else {
-				x += 10
+				x += 30
 			}
 		}
 	}
-	if judgedBounds < 5000 {
+	if judgedBounds < 2000 {
 		t.Errorf("%d bounds were judged", judgedBounds)
 	}
 }

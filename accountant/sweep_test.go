@@ -332,13 +332,13 @@ func groupOf(e privacy.Event, g int64) privacy.Event {
 	return out
 }
 
-// 10,000 points, the same in each run: a plan and a question, of which what all accountants
+// 3,000 points, the same in each run: a plan and a question, of which what all accountants
 // answer is held against the referee. With DISCREET_SOAK a million.
 func TestSweep(t *testing.T) {
-	n, seeds := 4400, uint64(2)
+	n, seeds := 1500, uint64(2)
 	switch {
 	case os.Getenv("DISCREET_SOAK") != "":
-		n, seeds = 25000, 40
+		n, seeds = 25_000, 40
 	case testing.Short():
 		n, seeds = 400, 1
 	}
@@ -356,7 +356,7 @@ func TestSweep(t *testing.T) {
 		}
 	})
 	asked := all.meant > 0 // by the pattern of -run, perhaps not all seeds
-	want := 10000
+	want := 3000
 	if testing.Short() {
 		want = n
 	}
@@ -373,7 +373,11 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	t.Logf("%d points, %d brackets, %d kinds of plans, %d of 600 decades were not drawn", all.points, all.brackets, len(all.kinds), missing)
-	if missing > 0 || len(all.kinds) < 180 {
+	most, kinds := 60, 120 // so few plans do not draw all
+	if n > 10_000 {
+		most, kinds = 0, 180
+	}
+	if missing > most || len(all.kinds) < kinds {
 		t.Errorf("the sweep misses what it is for: %d decades were not drawn, and but %d kinds of plans were: %v", missing, len(all.kinds), all.kinds)
 	}
 }

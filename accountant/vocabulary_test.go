@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"math"
 	"math/big"
 	"os"
@@ -116,7 +117,8 @@ func refuses(t *testing.T, plan, consumer string, err error) {
 }
 
 // Every event, by itself and in every combination, gets from every consumer a bound or a
-// refusal with its reason: no panic, no silence, no zero.
+// refusal with its reason: no panic, no silence, no zero. CI takes a third of the combinations,
+// DISCREET_SOAK all of all plans.
 func TestVocabulary(t *testing.T) {
 	types := eventTypes(t)
 	if len(types) < 24 {
@@ -131,7 +133,8 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("there is no plan for privacy.%s here", name)
 		}
 	}
-	for name, plans := range vocabulary {
+	for at, name := range slices.Sorted(maps.Keys(vocabulary)) {
+		plans := vocabulary[name]
 		if !slices.Contains(types, name) {
 			t.Errorf("privacy.%s is no event", name)
 		}
@@ -144,9 +147,9 @@ func TestVocabulary(t *testing.T) {
 			within(t, text, "Map", func() { mapped(t, e) })
 			within(t, text, "sensitivities", func() { doubles(t, e) })
 			unknowns(t, text)
-			for _, form := range combinations {
-				if i > 0 && os.Getenv("DISCREET_SOAK") == "" && form != "%s" {
-					break
+			for f, form := range combinations {
+				if form != "%s" && (i > 0 || (at+f)%3 > 0) && os.Getenv("DISCREET_SOAK") == "" {
+					continue
 				}
 				text := fmt.Sprintf(form, text)
 				p, err := plan.Parse(text)

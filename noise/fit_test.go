@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"slices"
 	"testing"
 
@@ -126,9 +127,13 @@ func fit(counts []int, probability []float64) error {
 	return nil
 }
 
+// draws are so many as TestFitRejectsFaults needs to see its faults, or more.
 func draws(t *testing.T, full int) int {
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		return full / 10
+	case os.Getenv("DISCREET_SOAK") != "":
+		return 10 * full
 	}
 	return full
 }
@@ -148,7 +153,7 @@ func fitInt64(t *testing.T, d distribution, b Bits, n int, l law) error {
 }
 
 func TestFit(t *testing.T) {
-	for scale, n := range map[string]int{"10": 1e7, "1/3": 3e6, "10000/123": 3e6} {
+	for scale, n := range map[string]int{"10": 3e6, "1/3": 1.5e6, "10000/123": 1.5e6} {
 		t.Run("laplace "+scale, func(t *testing.T) {
 			t.Parallel()
 			d, _ := NewDiscreteLaplace(ratio(scale))
@@ -157,7 +162,7 @@ func TestFit(t *testing.T) {
 			}
 		})
 	}
-	for variance, n := range map[string]int{"100": 1e7, "1/3": 3e6, "12345678/1234567": 3e6} {
+	for variance, n := range map[string]int{"100": 3e6, "1/3": 1.5e6, "12345678/1234567": 1.5e6} {
 		t.Run("gaussian "+variance, func(t *testing.T) {
 			t.Parallel()
 			d, _ := NewDiscreteGaussian(ratio(variance))

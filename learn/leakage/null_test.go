@@ -67,7 +67,7 @@ func nullRuns() int {
 	if os.Getenv("DISCREET_SOAK") != "" {
 		return 1_000_000
 	}
-	return 10_000
+	return 2500
 }
 
 // overclaims runs a test of level 0.05 where nothing is to be found, and returns the
