@@ -102,4 +102,4 @@ func (c *column) amount(symbol string, m marks, precise bool) {
 	c.note = fmt.Sprintf("%s beside %s is read as 1234.5; to keep the texts, declare it as text without is", example, symbol)
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)

@@ -53,13 +53,16 @@ func TestAmounts(t *testing.T) {
 // A column that is called after a person alone is proposed as the unit, and not where it
 // counts people, is a yes or no, or a mail's subject.
 func TestUnitsByTheirNames(t *testing.T) {
-	for _, name := range []string{"Kunde", "customer", "Kundennummer", "Kunden-Nr.", "KundenNr", "patient no", "Benutzer", "employee_number", "Mitgliedsnummer", "visitorId", "ClientCode"} {
+	for name, as := range map[string]string{"Kunde": "kunde", "customer": "customer", "Kundennummer": "kundennummer", "Kunden-Nr.": "kunden_nr", "KundenNr": "kunden_nr", "patient no": "patient_no",
+		"Benutzer": "benutzer", "employee_number": "employee_number", "Mitgliedsnummer": "mitgliedsnummer", "visitorId": "visitor_id", "ClientCode": "client_code"} {
 		text := "Bestellnummer_no," + name + ",amount\n"
 		for i := range 40 {
 			text += fmt.Sprintf("%d,K%d,%d\n", i, i%9, i)
 		}
-		if proposal := proposalFor(t, text); !strings.Contains(proposal, "\nunit = \""+name+"?\"") {
+		if proposal := proposalFor(t, text); !strings.Contains(proposal, "\nunit = \""+as+"?\"") {
 			t.Errorf("%s is not the unit:\n%s", name, proposal)
+		} else if from := fmt.Sprintf("from = %q", name); name != as && !strings.Contains(proposal, from) {
+			t.Errorf("want %s in\n%s", from, proposal)
 		}
 	}
 	for _, column := range []string{"people", "customers", "student", "subject", "user_agent", "customer_age", "Kundenzufriedenheit"} {
@@ -73,6 +76,17 @@ func TestUnitsByTheirNames(t *testing.T) {
 		}
 		if proposal := proposalFor(t, text); !strings.Contains(proposal, "\nunit = \"order_id?\"") {
 			t.Errorf("%s is taken for the unit:\n%s", column, proposal)
+		}
+	}
+}
+
+// Columns are called so that SQL needs no quotes, but where two would be called the same.
+func TestNames(t *testing.T) {
+	proposal := proposalFor(t, "Kunde,Betrag EUR,Größe,2024,a-b,a b,Plz,plz_,HbA1c,Preis\n1,2,3,4,5,6,7,8,9,1 €\n2,3,4,5,6,7,8,9,1,2 €\n")
+	for _, want := range []string{`kunde = { type = "bigint?", from = "Kunde" }`, `betrag_eur = { type = "bigint?", from = "Betrag EUR",`, `"größe" = { type = "bigint?", from = "Größe",`, `2024 = {`,
+		`a-b = {`, `"a b" = {`, `plz = { type = "bigint?", from = "Plz"`, `plz_ = {`, `hb_a1c = {`, `preis = { type = "decimal(18,2)?", is = "trim(replace(\"Preis\", '€', ''))::decimal(18,2)",`} {
+		if !strings.Contains(proposal, "\n"+want) {
+			t.Errorf("want %s in\n%s", want, proposal)
 		}
 	}
 }

@@ -40,6 +40,7 @@ type table struct {
 // A column is one column as its file names it.
 type column struct {
 	name    string
+	as      string       // its name in the catalog: the file's, or one that SQL reads without quotes
 	typ     sqltype.Type // Null: none that a catalog could declare
 	guessed bool         // from the data, not declared by the file
 	note    string
@@ -82,6 +83,9 @@ func Catalog(ctx context.Context, o engine.Owner, path string, files []string) (
 
 // finish writes the proposal.
 func finish(path, engine string, tables []table) (string, error) {
+	for _, t := range tables {
+		rename(t.columns)
+	}
 	refer(tables)
 	text := render(engine, tables)
 	// The loader must find nothing but what is undecided.

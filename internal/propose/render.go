@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -69,7 +70,7 @@ func render(engine string, tables []table) string {
 				fmt.Fprintf(&b, "# column %d, %s, cannot be declared: %s\n", i+1, quote(c.name), c.note)
 				continue
 			}
-			b.WriteString(declaration(c, c.name == unit))
+			b.WriteString(declaration(c, c.as == unit))
 		}
 	}
 	return b.String()
@@ -100,8 +101,11 @@ func declaration(c column, isUnit bool) string {
 		typ += "?"
 	}
 	bounds := ""
-	if c.is != "" {
+	switch {
+	case c.is != "":
 		bounds = ", is = " + quote(c.is)
+	case c.as != c.name:
+		bounds = ", from = " + quote(c.name)
 	}
 	if (c.typ.IsNumeric() || c.typ.IsTemporal()) && !isUnit && !c.isKey() {
 		bounds += `, lower = "?", upper = "?"`
@@ -110,7 +114,7 @@ func declaration(c column, isUnit bool) string {
 	if c.note != "" {
 		note = "  # " + c.note
 	}
-	return fmt.Sprintf("%s = { type = %s%s }%s\n", key(c.name), quote(typ), bounds, note)
+	return fmt.Sprintf("%s = { type = %s%s }%s\n", key(c.as), quote(typ), bounds, note)
 }
 
 // unitColumn proposes a unit: a column that is called after a person, else a key that
@@ -140,7 +144,40 @@ func unitColumn(columns []column) (name string, once bool) {
 	if best < 0 {
 		return "", false
 	}
-	return columns[best].name, columns[best].once
+	return columns[best].as, columns[best].once
+}
+
+// rename gives columns names that SQL reads without quotes, where it would not read their own
+// so: Kunden-Nr and KundenNr are called kunden_nr. Where two would have one name, or it would be none, the
+// file's stays.
+func rename(columns []column) {
+	own, proposed := map[string]int{}, map[string]int{}
+	for _, c := range columns {
+		if c.typ.Kind != sqltype.Null {
+			own[catalog.Fold(c.name)]++
+			proposed[catalog.Fold(unquoted(c.name))]++
+		}
+	}
+	for i := range columns {
+		c := &columns[i]
+		c.as = unquoted(c.name)
+		if as := catalog.Fold(c.as); proposed[as] > 1 || as != catalog.Fold(c.name) && own[as] > 0 {
+			c.as = c.name
+		}
+	}
+}
+
+// camel is where a word begins within another: visitorId.
+var camel = regexp.MustCompile(`(\p{Ll}|\d)(\p{Lu})`)
+
+// unquoted is a name in lower case, with _ between words.
+func unquoted(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(name, "${1}_$2")), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	as := strings.Join(words, "_")
+	if as == "" || unicode.IsDigit([]rune(as)[0]) || catalog.BadName(as) != "" || catalog.Reserved(as) {
+		return name
+	}
+	return as
 }
 
 // refer makes a unit a reference where its column leads to a row of another table whose
@@ -150,7 +187,7 @@ func refer(tables []table) {
 		t := &tables[i]
 		unit, _ := unitColumn(t.columns)
 		for _, c := range t.columns {
-			if c.name != unit || c.refersTo == "" {
+			if c.as != unit || c.refersTo == "" {
 				continue
 			}
 			file, _, _ := strings.Cut(t.source, "#")
@@ -158,8 +195,9 @@ func refer(tables []table) {
 				if tables[j].source != file+"#"+c.refersTo && tables[j].source != c.refersTo {
 					continue
 				}
-				if of, _ := unitColumn(tables[j].columns); of != "" && of != c.referred {
-					t.references = tables[j].name + "." + c.referred
+				at := slices.IndexFunc(tables[j].columns, func(to column) bool { return to.name == c.referred })
+				if of, _ := unitColumn(tables[j].columns); of != "" && at >= 0 && of != tables[j].columns[at].as {
+					t.references = tables[j].name + "." + tables[j].columns[at].as
 				}
 			}
 		}
