@@ -226,7 +226,7 @@ func TestMutants(t *testing.T) {
 }
 
 // mutantShare is one over the part of the mutants that are judged in a run.
-const mutantShare = 200
+const mutantShare = 400
 
 // refused is the verdict in the table on a mutant whose directives make no claim.
 const refused verify.Verdict = "refused"

@@ -2,7 +2,9 @@ package verify
 
 import (
 	"go/types"
+	"hash/crc32"
 	"math/big"
+	"os"
 	"testing"
 	"time"
 
@@ -69,15 +71,19 @@ func TestSensitivitiesAreEvaluated(t *testing.T) {
 
 // No right claim is refuted, and of nine tenths of what it allows nearly each is: what the
 // evaluation tries is enough to tell how far results move. (Some may move less than the
-// rules see.)
+// rules see.) A third of the programs is run, with DISCREET_SOAK all.
 func TestRightSensitivities(t *testing.T) {
 	loaded, err := source.Load(t.Context(), "", "./internal/sensitivity/testdata/accept")
 	if err != nil {
 		t.Fatal(err)
 	}
+	least, of := 15, func(name string) bool { return crc32.ChecksumIEEE([]byte(name))%3 == 0 }
+	if os.Getenv("DISCREET_SOAK") != "" {
+		least, of = 70, func(string) bool { return true }
+	}
 	seen, told := 0, 0
 	for _, u := range loaded[0].Units {
-		if len(u.Claim.Sensitivities) == 0 || u.Function == nil {
+		if len(u.Claim.Sensitivities) == 0 || u.Function == nil || !of(u.Name) {
 			continue
 		}
 		seen++
@@ -95,7 +101,7 @@ func TestRightSensitivities(t *testing.T) {
 			t.Logf("nine tenths of what %s claims is not refuted", u.Name)
 		}
 	}
-	if seen < 70 || 20*told < 19*seen {
+	if seen < least || 20*told < 19*seen {
 		t.Errorf("of %d programs that were read %d do not move further than nine tenths", seen, seen-told)
 	}
 }
