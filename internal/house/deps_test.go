@@ -143,7 +143,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./learn/internal/learntest", "./serve/internal/gatewaytest", "./verify/internal/rewritetest", "./collect/internal/clustertest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./internal/trinotest", "./learn/internal/learntest", "./serve/internal/gatewaytest", "./verify/internal/rewritetest", "./collect/internal/clustertest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -165,6 +165,7 @@ var bans = []ban{
 		"./collect/multiparty",             // members speak to members
 		"./internal/cli/multiparty",        // hands their handlers on
 		"./collect/...",                    // parties that do not trust each other are on machines of their own
+		"./internal/trinotest",             // starts a cluster on loopback ports
 		"./internal/pgsql",                 // the owner's database, which the environment names
 		"./ledger/...",                     // its books may be there
 		"./people",                         // and its accounts
@@ -172,6 +173,7 @@ var bans = []ban{
 	{from: "./...", to: "os/exec", except: []string{
 		"./packaging/notices", // runs the go command for a release
 		"./internal/postgrestest",
+		"./internal/trinotest",
 		"./internal/smt",    // runs z3 and cvc5; who uses it checks what they find
 		"./collect/cluster", // starts the roles of a cluster
 	}, why: "a child process can see what it is given"},
@@ -265,6 +267,7 @@ var bans = []ban{
 	{from: "./...", to: "./internal/datafile/datafiletest", why: "test code in the product"},
 	{from: "./...", to: "./internal/diagnostic/diagnostictest", why: "test code in the product"},
 	{from: "./...", to: "./internal/postgrestest", why: "test code in the product"},
+	{from: "./...", to: "./internal/trinotest", why: "test code in the product"},
 	{from: "./...", to: "./collect/internal/clustertest", why: "test code in the product"},
 	{from: "./...", to: "./learn/internal/learntest", why: "test code in the product"},
 	{from: "./...", to: "./serve/internal/gatewaytest", why: "test code in the product"},

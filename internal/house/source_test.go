@@ -38,7 +38,7 @@ var words = []word{
 		"the query path cannot reach the handle that shows data"},
 	{"./engine/postgres", name(".*Owner.*"), []string{"./engine/postgres", "./internal/cli/workplace"},
 		"the query path cannot reach the handle that shows data"},
-	{"os", name("Getenv|LookupEnv|Environ|ExpandEnv"), []string{"./cmd/...", "./internal/cli/...", "./bench/...", "./packaging/..."},
+	{"os", name("Getenv|LookupEnv|Environ|ExpandEnv"), []string{"./cmd/...", "./internal/cli/...", "./bench/...", "./packaging/...", "./internal/trinotest"}, // the last is told of a test run's cluster
 		"no switch from outside: neither noise nor budget depend on the environment"},
 	{"os", name("Stdin|Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./internal/cli/...", "./examples/...", "./bench/...", "./internal/testreport", "./packaging/...", "./collect/internal/clustertest"}, // the last is a TestMain
 		"a library talks to its caller"},
@@ -46,7 +46,7 @@ var words = []word{
 		"a library talks to its caller"},
 	{"time", name("Now|Since|Until|Tick"), []string{"./cmd/...", "./internal/cli/...", "./examples/...", "./bench/...", ".", "./collect/internal/clustertest"}, // "." is the front door's default clock
 		"time is passed in"},
-	{"time", name("Sleep"), []string{"./internal/postgrestest"}, // until a server has started
+	{"time", name("Sleep"), []string{"./internal/postgrestest", "./internal/trinotest"}, // until a server has started
 		"waiting shows in real time and hides races"},
 }
 

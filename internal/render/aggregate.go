@@ -25,6 +25,9 @@ func (r *renderer) aggregate(n *plan.Aggregate) string {
 		if a.Arg != nil || a.Filter != nil {
 			inner = append(inner, s.argument(a)+" AS "+arg)
 		}
+		if (a.Function == plan.PercentileCont || a.Function == plan.PercentileDisc) && !r.dialect.percentiles() {
+			return r.lacks(n.Span, string(a.Function)+" of the rows of a unit")
+		}
 		if isDeviation(a.Function) {
 			if !r.dialect.squares() {
 				return r.lacks(n.Span, string(a.Function)+" of the rows of a unit")

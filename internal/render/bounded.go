@@ -135,7 +135,7 @@ func (w *bounded) render(rows string) string {
 	case w.packs():
 		return w.leastPacked(w.unitGroups(rows))
 	case w.summable():
-		return w.group(w.firstGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
+		return w.group(w.firstGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return w.sumOf(fmt.Sprintf("p%d", i)) })
 	}
 	hashed := []string{"*", w.groupHash() + " AS hk"}
 	group := w.groupOrder()
@@ -165,8 +165,11 @@ func (w *bounded) render(rows string) string {
 	if distinct { // whole groups of a unit are then looked at by windows too
 		for i, c := range b.Contributions {
 			if w.ofUnit(c) {
-				ranked = append(ranked, fmt.Sprintf("%s(v%d) OVER (PARTITION BY %s) AS s%d",
-					map[plan.ContributionKind]string{plan.Clamped: "sum", plan.UnitCount: "bool_or"}[c.Kind], i, strings.Join(byUnit, ", "), i))
+				all := fmt.Sprintf("bool_or(v%d)", i)
+				if c.Kind == plan.Clamped {
+					all = w.sumOf(fmt.Sprintf("v%d", i))
+				}
+				ranked = append(ranked, fmt.Sprintf("%s OVER (PARTITION BY %s) AS s%d", all, strings.Join(byUnit, ", "), i))
 			}
 		}
 	}
@@ -178,10 +181,13 @@ func (w *bounded) render(rows string) string {
 		text = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", text, strings.Join(kept, " AND "))
 	}
 	if !distinct && slices.ContainsFunc(b.Contributions, w.ofUnit) {
-		return w.group(w.unitGroups(text), func(i int, _ plan.Contribution) string { return fmt.Sprintf("sum(p%d)", i) })
+		return w.group(w.unitGroups(text), func(i int, _ plan.Contribution) string { return w.sumOf(fmt.Sprintf("p%d", i)) })
 	}
 	return w.group(text, w.boundedValue)
 }
+
+// sumOf prints the sum of a column, or of what is made of it.
+func (w *bounded) sumOf(x string) string { return "sum(" + w.dialect.summand(x) + ")" }
 
 // ofUnit reports whether a contribution looks at all of a unit's rows in a group.
 func (w *bounded) ofUnit(c plan.Contribution) bool {
@@ -197,13 +203,14 @@ func (w *bounded) unitGroups(rows string) string {
 		part := "1"
 		switch {
 		case c.Kind == plan.Clamped: // a sum of nothing adds nothing
-			part = fmt.Sprintf("CASE WHEN sum(v%d) IS NOT NULL THEN least(greatest(sum(v%d), %s), %s) END", i, i, c.Lower, c.Upper)
+			sum := w.sumOf(fmt.Sprintf("v%d", i))
+			part = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN least(greatest(%s, %s), %s) END", sum, sum, c.Lower, c.Upper)
 		case c.Kind == plan.UnitCount && c.Value != nil:
 			part = fmt.Sprintf("CASE WHEN bool_or(v%d) THEN 1 END", i)
 		case c.Kind == plan.Added && w.summable():
 			part = fmt.Sprintf("least(count(*), %d)", w.node.MaxRows)
 		case c.Kind == plan.Added:
-			part = fmt.Sprintf("sum(v%d) FILTER (WHERE r <= %d)", i, w.node.MaxRows)
+			part = fmt.Sprintf("%s FILTER (WHERE r <= %d)", w.sumOf(fmt.Sprintf("v%d", i)), w.node.MaxRows)
 		}
 		columns = append(columns, fmt.Sprintf("%s AS p%d", part, i))
 	}
@@ -445,7 +452,7 @@ func (w *bounded) oneRow(i int, c plan.Contribution) string {
 	v := fmt.Sprintf("v%d", i)
 	switch {
 	case c.Kind == plan.Clamped:
-		return fmt.Sprintf("sum(CASE WHEN %s IS NOT NULL THEN least(greatest(%s, %s), %s) END)", v, v, c.Lower, c.Upper)
+		return w.sumOf(fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN least(greatest(%s, %s), %s) END", v, v, c.Lower, c.Upper))
 	case c.Kind == plan.DistinctValues:
 		return fmt.Sprintf("count(DISTINCT %s)", v)
 	case c.Kind == plan.UnitCount && c.Value == nil:
@@ -453,7 +460,7 @@ func (w *bounded) oneRow(i int, c plan.Contribution) string {
 	case c.Kind == plan.UnitCount:
 		return fmt.Sprintf("count(*) FILTER (WHERE %s)", v)
 	}
-	return fmt.Sprintf("sum(%s)", v)
+	return w.sumOf(v)
 }
 
 // boundedValue is a contribution over ranked rows of kept groups.
@@ -461,7 +468,7 @@ func (w *bounded) boundedValue(i int, c plan.Contribution) string {
 	switch {
 	case c.Kind == plan.Clamped:
 		// Once for each unit and group, at its first row; NULL adds nothing.
-		return fmt.Sprintf("sum(CASE WHEN s%d IS NOT NULL THEN least(greatest(s%d, %s), %s) END) FILTER (WHERE r = 1)", i, i, c.Lower, c.Upper)
+		return w.sumOf(fmt.Sprintf("CASE WHEN s%d IS NOT NULL THEN least(greatest(s%d, %s), %s) END", i, i, c.Lower, c.Upper)) + " FILTER (WHERE r = 1)"
 	case c.Kind == plan.DistinctValues:
 		return fmt.Sprintf("count(DISTINCT v%d) FILTER (WHERE s%d <= %d)", i, i, w.node.MaxRows)
 	case c.Kind == plan.UnitCount && c.Value == nil:
@@ -469,7 +476,7 @@ func (w *bounded) boundedValue(i int, c plan.Contribution) string {
 	case c.Kind == plan.UnitCount:
 		return fmt.Sprintf("count(*) FILTER (WHERE r = 1 AND s%d)", i)
 	case w.rowsOnly():
-		return fmt.Sprintf("sum(v%d)", i)
+		return w.sumOf(fmt.Sprintf("v%d", i))
 	}
-	return fmt.Sprintf("sum(v%d) FILTER (WHERE r <= %d)", i, w.node.MaxRows)
+	return fmt.Sprintf("%s FILTER (WHERE r <= %d)", w.sumOf(fmt.Sprintf("v%d", i)), w.node.MaxRows)
 }

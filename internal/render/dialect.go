@@ -15,6 +15,7 @@ type Dialect string
 const (
 	DuckDB   Dialect = "duckdb"
 	Postgres Dialect = "postgres"
+	Trino    Dialect = "trino"
 )
 
 func (d Dialect) renderer() (*renderer, error) {
@@ -23,6 +24,8 @@ func (d Dialect) renderer() (*renderer, error) {
 		return &renderer{dialect: duckDB{}}, nil
 	case Postgres:
 		return &renderer{dialect: postgres{}}, nil
+	case Trino:
+		return &renderer{dialect: trino{}}, nil
 	}
 	return nil, fmt.Errorf("no SQL is rendered for the engine %q", string(d))
 }
@@ -51,11 +54,14 @@ type dialect interface {
 	fixed(s scope, e *plan.Call) string // plan.Fixed
 	squared(x string, shift int64) string
 	rowKey(table string, fields []string) string
+	extremum(f plan.Function, args []string) string
 	quantifier(k plan.JoinKind) string // what a join of that kind is in WHERE, "" where it is one in FROM
 
 	exactSum(x string, t sqltype.Type) string   // of integers or decimals
 	fixedSum(s scope, x, over string) string    // of doubles
+	summand(x string) string                    // what is summed, in a type that has room for the sum
 	squares() bool                              // whether variances can be printed
+	percentiles() bool                          // whether percentiles of a unit's rows can be
 	sum(x string) string                        // as the integers that a release returns
 	slice(unit string) string                   // the condition of the slice, or "" where none is needed
 	listed(s scope, value, texts string) string // NULL where it is none of the texts

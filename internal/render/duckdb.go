@@ -44,6 +44,13 @@ func (duckDB) squared(x string, shift int64) string {
 
 func (duckDB) squares() bool { return true }
 
+func (duckDB) percentiles() bool { return true }
+
+// summand: the sum of bigints is a hugeint.
+func (duckDB) summand(x string) string { return x }
+
+func (duckDB) extremum(f plan.Function, args []string) string { return call(f, args) }
+
 func (duckDB) sum(x string) string { return fmt.Sprintf("CAST(%s AS HUGEINT)", x) }
 
 // slice is no condition where there is but one.

@@ -118,7 +118,9 @@ func (s scope) call(e *plan.Call) string {
 		return fmt.Sprintf("coalesce(%s, FALSE)", a[0])
 	case plan.In:
 		return fmt.Sprintf("(%s IN (%s))", a[0], strings.Join(a[1:], ", "))
-	case plan.Coalesce, plan.Greatest, plan.Least:
+	case plan.Greatest, plan.Least:
+		return s.dialect.extremum(e.Function, a)
+	case plan.Coalesce:
 		return fmt.Sprintf("%s(%s)", e.Function, strings.Join(a, ", "))
 	case plan.NullIf:
 		from, to := e.Args[0].Type(), e.Args[1].Type()
@@ -130,7 +132,7 @@ func (s scope) call(e *plan.Call) string {
 					same = s.finite(same, to)
 				}
 			}
-			return fmt.Sprintf("CASE WHEN (%s = %s) IS NOT TRUE THEN %s END", s.dialect.comparable(s, same, to), s.dialect.comparable(s, a[1], to), x)
+			return fmt.Sprintf("CASE WHEN %s = %s THEN NULL ELSE %s END", s.dialect.comparable(s, same, to), s.dialect.comparable(s, a[1], to), x)
 		})
 	case plan.Squared:
 		return s.dialect.squared(a[0], e.Args[1].(*plan.Literal).Value.(int64))
@@ -144,6 +146,11 @@ func (s scope) call(e *plan.Call) string {
 		return out
 	}
 	return s.lacks(e.Place(), "the function "+string(e.Function))
+}
+
+// call prints a function by its name in the language.
+func call(f plan.Function, args []string) string {
+	return fmt.Sprintf("%s(%s)", f, strings.Join(args, ", "))
 }
 
 // operands prints what a chain of || joins.

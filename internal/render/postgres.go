@@ -189,6 +189,13 @@ func awayFromZero(x string) string {
 // squares: the squares of differences could overflow.
 func (postgres) squares() bool { return false }
 
+func (postgres) percentiles() bool { return true }
+
+// summand: the sum of bigints is a numeric.
+func (postgres) summand(x string) string { return x }
+
+func (postgres) extremum(f plan.Function, args []string) string { return call(f, args) }
+
 func (postgres) sum(x string) string { return fmt.Sprintf("CAST(%s AS NUMERIC)", x) }
 
 // slice: PostgreSQL spills by itself.

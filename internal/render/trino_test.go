@@ -1,0 +1,253 @@
+//go:build cgo && unix
+
+package render_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/trinotest"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A lake is a Trino and a DuckDB with the same tables.
+type lake struct {
+	*pair
+	trino   *trinotest.Cluster
+	refused map[string]int // what has no form in Trino
+}
+
+// TestTrino holds what a plan gives in Trino against what it gives in DuckDB, which TestPostgres
+// holds against PostgreSQL: no statement fails there, and values are the same but for the known
+// differences. What Trino lacks is refused by name.
+func TestTrino(t *testing.T) {
+	trino := trinotest.Start(t)
+	l := &lake{pair: &pair{catalog: nastyCatalog(t), duck: openDuck(t)}, trino: trino, refused: map[string]int{}}
+	l.create(t)
+	l.createTrino(t)
+	t.Run("expressions", l.expressions)
+	t.Run("random", l.random)
+	for what, n := range l.refused {
+		t.Logf("%d times refused: %s", n, what)
+	}
+}
+
+// What has no form in Trino is refused by name, and nothing else is: without a cluster.
+func TestTrinoRefuses(t *testing.T) {
+	text, err := os.ReadFile("testdata/postgres/expressions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, rendered := nastyCatalog(t), 0
+	for _, expr := range strings.Split(string(text), "\n") {
+		if expr = strings.TrimSpace(expr); expr == "" || strings.HasPrefix(expr, "--") {
+			continue
+		}
+		n, err := compile(c, "SELECT "+expr+" FROM t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sql, err := render.Trino.Relation(n)
+		var d *diagnostic.Diagnostic
+		switch {
+		case err == nil:
+			rendered++
+			if strings.Contains(sql, render.TrinoSalt) {
+				t.Errorf("%s holds the mark of the salt: %s", expr, sql)
+			}
+		case !errors.As(err, &d) || d.Code != "D106" || !strings.Contains(d.Message, "Trino"):
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+	if rendered < 500 {
+		t.Errorf("%d expressions have a form", rendered)
+	}
+	for constant, want := range map[string]string{
+		"'$salt'": "from_utf8(X'2473616C74')", `x LIKE '\a\%\\%'`: `ESCAPE '\'`, `x ~ '^a$'`: `'(?s)\Aa\z'`, `x ~ '[^a^&]\d[\d.]'`: `'(?s)[^a\^\&][0-9][0-9.]'`,
+		"sum(b)": "sum(CAST(", "9223372036854775807": "BIGINT '9223372036854775807'",
+	} {
+		n, err := compile(c, "SELECT "+constant+" FROM t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sql, err := render.Trino.Relation(n); err != nil || !strings.Contains(sql, want) {
+			t.Errorf("%s: %v\n%s", constant, err, sql)
+		}
+	}
+}
+
+// createTrino makes both tables: it has no time 24:00, which is NULL there.
+func (l *lake) createTrino(t *testing.T) {
+	var columns, rows []string
+	for i, c := range l.catalog.Tables[0].Columns {
+		columns = append(columns, fmt.Sprintf("%q %s", c.Name, trinoType(l.catalog.Tables[0].Columns[i].Type)))
+	}
+	for row := range nastyRows {
+		var values []string
+		for i, c := range l.catalog.Tables[0].Columns {
+			var v sqltype.Value
+			if text, ok := nastyValue(i, row); ok && text != "24:00:00" {
+				var err error
+				if v, err = sqltype.ParseValue(c.Type, text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := render.Trino.Exprs([]plan.Expr{&plan.Literal{Value: v, T: c.Type}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, out[0])
+		}
+		rows = append(rows, "("+strings.Join(values, ", ")+")")
+	}
+	for _, table := range []string{"t", "o"} {
+		l.trino.Exec(t, "DROP TABLE IF EXISTS memory.default."+table)
+	}
+	l.trino.Exec(t, "CREATE TABLE memory.default.t ("+strings.Join(columns, ", ")+")")
+	l.trino.Exec(t, "INSERT INTO memory.default.t VALUES "+strings.Join(rows, ", "))
+	l.trino.Exec(t, "CREATE TABLE memory.default.o (k INTEGER, label VARCHAR, w DECIMAL(6,2))")
+	l.trino.Exec(t, "INSERT INTO memory.default.o VALUES "+strings.Join(otherRows, ", "))
+}
+
+func trinoType(t sqltype.Type) string {
+	switch t.Kind {
+	case sqltype.Text:
+		return "VARCHAR"
+	case sqltype.TimeKind, sqltype.TimestampKind:
+		return strings.ToUpper(t.String()) + "(6)"
+	}
+	return t.String()
+}
+
+// expressions are those of TestPostgres, some in one statement.
+func (l *lake) expressions(t *testing.T) {
+	text, err := os.ReadFile("testdata/postgres/expressions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, expr := range strings.Split(string(text), "\n") {
+		if expr = strings.TrimSpace(expr); expr != "" && !strings.HasPrefix(expr, "--") {
+			all = append(all, expr)
+		}
+	}
+	for some := range slices.Chunk(all, 48) {
+		l.check(t, some)
+	}
+}
+
+// random are expressions of the grammar, some in one statement.
+func (l *lake) random(t *testing.T) {
+	many := 40
+	if testing.Short() {
+		many = 8
+	}
+	for n := range many {
+		some := rapid.Custom(func(t *rapid.T) (some []string) {
+			g := grammar{t}
+			for range 6 {
+				kind := rapid.SampledFrom([]string{"int", "bigint", "decimal", "double", "bool", "text", "date", "timestamp", "digits"}).Draw(t, "kind")
+				if expr := g.expr(kind, 3); len(expr) < 600 {
+					if _, err := compile(l.catalog, "SELECT "+expr+" FROM t"); err == nil {
+						some = append(some, expr)
+					}
+				}
+			}
+			return some
+		}).Example(n)
+		l.check(t, some)
+	}
+}
+
+// check compares expressions. What Trino lacks is left out, and counted.
+func (l *lake) check(t *testing.T, exprs []string) {
+	t.Helper()
+	var able []string
+	for _, expr := range exprs {
+		n, err := compile(l.catalog, "SELECT "+expr+" FROM t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := render.Trino.Relation(n); err != nil {
+			l.refused[err.Error()]++
+			continue
+		}
+		able = append(able, expr)
+	}
+	if len(able) == 0 {
+		return
+	}
+	n, err := compile(l.catalog, "SELECT "+strings.Join(able, ", ")+" FROM t ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := l.duckRows(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := render.Trino.Relation(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := l.trino.Query("WITH t AS (SELECT * FROM memory.default.t) " + text)
+	if err != nil {
+		if len(exprs) > 1 {
+			for _, expr := range able {
+				l.check(t, []string{expr})
+			}
+			return
+		}
+		t.Errorf("%s: Trino raises: %v\n%s", able[0], err, text[:min(len(text), 3000)])
+		return
+	}
+	if len(ours) != len(theirs) {
+		t.Fatalf("%d rows, in Trino %d", len(ours), len(theirs))
+	}
+	for j, c := range n.Columns() {
+		bad := 0
+		for i, row := range ours {
+			if got := ofTrino(theirs[i][j], c.Type); !agree(row[j], c.Type, got) && !l.known(able[j], i, row[j], c.Type, got) {
+				if bad++; bad <= 3 {
+					t.Errorf("%s, row %d %s: in DuckDB %v (%s), in Trino %v", able[j], i, l.inputs(n, i), sqltype.Format(row[j]), c.Type, got)
+				}
+			}
+		}
+	}
+}
+
+// ofTrino is a value in the form of PostgreSQL's texts.
+func ofTrino(v *string, t sqltype.Type) pgResult {
+	if v == nil {
+		return pgResult{}
+	}
+	text := *v
+	switch {
+	case t.Kind == sqltype.Boolean:
+		text = text[:1]
+	case (t.Kind == sqltype.TimestampKind || t.Kind == sqltype.TimeKind) && strings.Contains(text, "."):
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return pgResult{text: text, valid: true}
+}
+
+// known are the differences of the two renderings.
+func (l *lake) known(expr string, row int, ours sqltype.Value, t sqltype.Type, got pgResult) bool {
+	tm := slices.IndexFunc(l.catalog.Tables[0].Columns, func(c *catalog.Column) bool { return c.Name == "tm" })
+	if v, _ := nastyValue(tm, row); v == "24:00:00" && strings.Contains(expr, "tm") {
+		return true // there is no such time in Trino
+	}
+	if strings.HasPrefix(fmt.Sprint(ours), "24:00") {
+		return true
+	}
+	return false
+}

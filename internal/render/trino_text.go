@@ -1,0 +1,366 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+func (d trino) textual(s scope, e *plan.Call, a []string) (string, bool) {
+	plain := func() string { return fmt.Sprintf("%s(%s)", e.Function, strings.Join(a, ", ")) }
+	for i, x := range e.Args { // of NULL comes NULL
+		if l, ok := x.(*plan.Literal); ok && l.Value == nil && i > 0 {
+			return "CAST(NULL AS " + d.typeName(e.T) + ")", true
+		}
+	}
+	constant := func(i int) string {
+		l, _ := e.Args[i].(*plan.Literal)
+		if l == nil {
+			return s.lacks(e.Place(), string(e.Function)+" of a pattern that is not constant")
+		}
+		text, _ := l.Value.(string)
+		return text
+	}
+	switch e.Function {
+	case plan.Lower, plan.Upper, plan.StartsAt, plan.Reverse:
+		return plain(), true
+	case plan.Length, plan.Position:
+		return "CAST(" + plain() + " AS INTEGER)", true
+	case plan.LeftPart, plan.RightPart: // a negative number leaves out so many at the other end
+		return s.once2(a[0], a[1], func(x, n string) string {
+			wide := "CAST(" + n + " AS BIGINT)"
+			if e.Function == plan.LeftPart {
+				return fmt.Sprintf("substr(%s, 1, CASE WHEN %s >= 0 THEN %s ELSE greatest(length(%s) + %s, 0) END)", x, n, wide, x, wide)
+			}
+			return fmt.Sprintf("substr(%s, CASE WHEN %s >= 0 THEN greatest(length(%s) - %s, 0) ELSE least(-(%s), length(%s)) END + 1)", x, n, x, wide, wide, x)
+		}), true
+	case plan.Trim, plan.TrimLeft, plan.TrimRight:
+		return d.trim(e.Function, a[0], constant(1)), true
+	case plan.Substring:
+		return d.substring(s, a), true
+	case plan.SplitPart:
+		return s.once(a[0], func(x string) string {
+			return s.once2(a[1], a[2], func(delimiter, n string) string {
+				return fmt.Sprintf("CASE WHEN %[1]s IS NULL OR %[2]s IS NULL OR %[3]s IS NULL OR %[3]s = 0 THEN NULL WHEN %[2]s = '' THEN CASE WHEN %[3]s IN (1, -1) THEN %[1]s ELSE VARCHAR '' END "+
+					"ELSE coalesce(element_at(split(%[1]s, %[2]s), CAST(%[3]s AS BIGINT)), VARCHAR '') END", x, delimiter, n)
+			})
+		}), true
+	case plan.Replace:
+		from, to := constant(1), constant(2)
+		if from == "" {
+			return a[0], true
+		}
+		if len(to) <= len(from) {
+			return plain(), true
+		}
+		return s.once(a[0], func(x string) string {
+			return fmt.Sprintf("CASE WHEN length(to_utf8(%s)) <= %d THEN replace(%s, %s, %s) END", x, maxText/((len(to)+len(from)-1)/len(from)), x, a[1], a[2])
+		}), true
+	case plan.Like:
+		return fmt.Sprintf(`(%s LIKE %s ESCAPE '\')`, a[0], trinoText(likePattern(constant(1)))), true
+	case plan.Matches:
+		pattern, ok := joni(constant(1))
+		if !ok {
+			return s.lacks(e.Place(), "this pattern"), true
+		}
+		return fmt.Sprintf("regexp_like(%s, %s)", a[0], trinoText(pattern)), true
+	}
+	return "", false
+}
+
+// likePattern escapes nothing but what has a meaning: another escape raises.
+func likePattern(p string) string {
+	var b strings.Builder
+	escaped := false
+	for _, r := range p {
+		switch {
+		case escaped && r != '%' && r != '_' && r != '\\':
+			b.WriteRune(r)
+			escaped = false
+		case escaped:
+			b.WriteRune('\\')
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\':
+			escaped = true
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// joni writes a pattern of the language for the library that Trino matches with: a dot is any
+// character, ^ and $ are the ends of the text alone, and in brackets nothing but a range, a
+// negation and an escape means anything. Its second result is false of an escape that the library
+// may read otherwise.
+func joni(p string) (string, bool) {
+	var b strings.Builder
+	b.WriteString("(?s)")
+	class, first := false, false
+	runes := []rune(p)
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		switch {
+		case r == '\\':
+			if i++; i == len(runes) {
+				return "", false
+			}
+			switch c := runes[i]; {
+			case c == 'd' && class:
+				b.WriteString("0-9")
+			case c == 'd':
+				b.WriteString("[0-9]")
+			case c == 'n' || c == 't' || c < 0x80 && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'):
+				b.WriteString(`\` + string(c))
+			default:
+				return "", false
+			}
+		case class && r == ']' && !first:
+			class = false
+			b.WriteRune(r)
+		case class && (r == '[' || r == '&' || r == ']' || r == '^' && !first):
+			b.WriteString(`\` + string(r))
+		case class:
+			b.WriteRune(r)
+			first = first && r == '^' // of a negated class the next is the first
+			continue
+		case r == '[':
+			class, first = true, true
+			b.WriteRune(r)
+			continue
+		case r == '^':
+			b.WriteString(`\A`)
+		case r == '$':
+			b.WriteString(`\z`)
+		default:
+			b.WriteRune(r)
+		}
+		first = false
+	}
+	return b.String(), !class
+}
+
+// trim drops the characters of a constant set from the ends.
+func (trino) trim(f plan.Function, x, set string) string {
+	if set == "" {
+		return x
+	}
+	var class strings.Builder
+	for _, r := range set {
+		fmt.Fprintf(&class, `\x{%x}`, r)
+	}
+	if f != plan.TrimRight {
+		x = fmt.Sprintf(`regexp_replace(%s, '\A[%s]+')`, x, &class)
+	}
+	if f != plan.TrimLeft {
+		x = fmt.Sprintf(`regexp_replace(%s, '[%s]+\z')`, x, &class)
+	}
+	return x
+}
+
+// substring counts from a start that may lie before the text; a negative length is an error.
+func (trino) substring(s scope, a []string) string {
+	wide := func(n string) string { return "CAST(" + n + " AS BIGINT)" }
+	if len(a) == 2 {
+		return s.once(a[1], func(start string) string { return fmt.Sprintf("substr(%s, greatest(%s, 1))", a[0], wide(start)) })
+	}
+	return s.once2(a[1], a[2], func(start, n string) string {
+		return fmt.Sprintf("CASE WHEN %[3]s >= 0 THEN substr(%[1]s, greatest(%[2]s, 1), greatest(0, %[2]s + %[4]s - greatest(%[2]s, 1))) END", a[0], wide(start), n, wide(n))
+	})
+}
+
+func (trino) concat(s scope, parts []string) string {
+	var bind func(i int) string
+	bind = func(i int) string {
+		if i == len(parts) {
+			lengths := make([]string, len(parts))
+			for j, p := range parts {
+				lengths[j] = "length(to_utf8(" + p + "))"
+			}
+			return fmt.Sprintf("CASE WHEN %s <= %d THEN %s END", strings.Join(lengths, " + "), maxText, strings.Join(parts, " || "))
+		}
+		return s.once(parts[i], func(x string) string {
+			parts[i] = x
+			return bind(i + 1)
+		})
+	}
+	return bind(0)
+}
+
+// convert prints the conversion of x, a canonical value of type from.
+func (d trino) convert(s scope, x string, from, to sqltype.Type) string {
+	plain := fmt.Sprintf("CAST(%s AS %s)", x, d.typeName(to))
+	kinds := [2]sqltype.Kind{from.Kind, to.Kind}
+	switch {
+	case from == to:
+		return x
+	case from.Kind == sqltype.Null && to.Kind != sqltype.IntervalKind:
+		return plain
+	case from.Kind == sqltype.IntervalKind || to.Kind == sqltype.IntervalKind:
+		return s.lacks(nowhere, fmt.Sprintf("the conversion from %s to %s", from, to))
+	case to.Kind == sqltype.Text && from.Kind != sqltype.Real: // whose text has seven digits
+		return d.toText(s, x, from)
+	case from.Kind == sqltype.Text:
+		return d.fromText(s, x, to)
+	case to.Kind == sqltype.Boolean:
+		return fmt.Sprintf("(%s <> %s)", x, "CAST(0 AS "+d.typeName(from)+")")
+	case from.Kind == sqltype.Boolean:
+		return fmt.Sprintf("CAST(CAST(%s AS INTEGER) AS %s)", x, d.typeName(to))
+	case from.IsFloat() && to.IsFloat():
+		return plain
+	case from.IsFloat() && to.IsInteger():
+		// Half to even; Trino's cast rounds half away from zero. Beyond bigint it raises.
+		whole := s.once(fmt.Sprintf("CAST(%s AS DOUBLE)", x), func(x string) string {
+			even := fmt.Sprintf("floor(%[1]s) - 2 * floor(floor(%[1]s) / 2) = 0", x)
+			return fmt.Sprintf("TRY_CAST(CASE WHEN %[1]s - floor(%[1]s) < 5e-1 OR %[1]s - floor(%[1]s) = 5e-1 AND %[2]s THEN floor(%[1]s) ELSE floor(%[1]s) + 1 END AS BIGINT)", x, even)
+		})
+		if to.Kind == sqltype.Bigint {
+			return whole
+		}
+		return d.narrow(s, whole, to)
+	case from.Kind == sqltype.DecimalKind && to.IsFloat(): // by its text: a cast rounds twice
+		return fmt.Sprintf("CAST(CAST(%s AS VARCHAR) AS %s)", x, d.typeName(to))
+	case from.IsInteger() && to.IsFloat():
+		return plain
+	case isExact(from) && isExact(to):
+		return d.narrow(s, x, to)
+	case kinds == [2]sqltype.Kind{sqltype.TimestampKind, sqltype.TimeKind}: // by its text: a cast goes wrong before 1970
+		return s.once(s.inCalendar(x, from), func(x string) string { return fmt.Sprintf("CAST(substr(CAST(%s AS VARCHAR), 12) AS TIME(6))", x) })
+	case kinds == [2]sqltype.Kind{sqltype.DateKind, sqltype.TimestampKind}, kinds == [2]sqltype.Kind{sqltype.TimestampKind, sqltype.DateKind}:
+		return plain
+	}
+	return s.lacks(nowhere, fmt.Sprintf("the conversion from %s to %s", from, to))
+}
+
+// toText prints a value as PostgreSQL's output does.
+func (d trino) toText(s scope, x string, from sqltype.Type) string {
+	switch {
+	case from.IsFloat():
+		return d.floatText(s, fmt.Sprintf("CAST(%s AS VARCHAR)", x))
+	case from.Kind == sqltype.DateKind:
+		return fmt.Sprintf("CAST(%s AS VARCHAR)", s.inCalendar(x, from))
+	case from.Kind == sqltype.TimestampKind: // six digits, of which those at the end that are 0 go
+		return fmt.Sprintf(`regexp_replace(CAST(%s AS VARCHAR), '\.?0+\z')`, s.inCalendar(x, from))
+	case from.Kind == sqltype.TimeKind:
+		return fmt.Sprintf(`regexp_replace(CAST(%s AS VARCHAR), '\.?0+\z')`, x)
+	}
+	return fmt.Sprintf("CAST(%s AS VARCHAR)", x)
+}
+
+// floatText turns Trino's text of a double, as 1.5E0, into PostgreSQL's: the digits are the same,
+// those of the shortest text; an exponent stands from 10^15 on, and below 10^-4.
+func (trino) floatText(s scope, x string) string {
+	const largest = 15
+	return s.once(x, func(x string) string {
+		part := func(group int) string {
+			return fmt.Sprintf(`regexp_extract(%s, '\A(-?)([0-9])\.?([0-9]*?)0*E(-?[0-9]+)\z', %d)`, x, group)
+		}
+		return s.once(part(2), func(lead string) string {
+			return s.once(part(3), func(rest string) string {
+				return s.once("CAST("+part(4)+" AS BIGINT)", func(e string) string {
+					scientific := fmt.Sprintf("%[1]s || CASE WHEN %[2]s = '' THEN '' ELSE '.' || %[2]s END || CASE WHEN %[3]s < 0 THEN 'e-' ELSE 'e+' END || lpad(CAST(abs(%[3]s) AS VARCHAR), greatest(2, length(CAST(abs(%[3]s) AS VARCHAR))), '0')", lead, rest, e)
+					small := fmt.Sprintf("'0.' || lpad('', -(%s) - 1, '0') || %s || %s", e, lead, rest)
+					plain := fmt.Sprintf("%[1]s || rpad(substr(%[2]s, 1, %[3]s), %[3]s, '0') || CASE WHEN length(%[2]s) > %[3]s THEN '.' || substr(%[2]s, %[3]s + 1) ELSE '' END", lead, rest, e)
+					return fmt.Sprintf("CAST(%s || CASE WHEN %s >= %d OR %s < -4 THEN %s WHEN %s < 0 THEN %s ELSE %s END AS VARCHAR)", part(1), e, largest, e, scientific, e, small, plain)
+				})
+			})
+		})
+	})
+}
+
+// fromText reads a value as PostgreSQL's input does; dates and times are ISO. The pattern comes
+// first: Trino's own casts take more than PostgreSQL's.
+func (d trino) fromText(s scope, x string, to sqltype.Type) string {
+	inner := func(x, pattern string) string {
+		return fmt.Sprintf(`regexp_extract(%s, '\A[ \t\n\r\f\x0b]*(%s)[ \t\n\r\f\x0b]*\z', 1)`, x, pattern)
+	}
+	const number = `[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?`
+	const day, clock = `[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`, `[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?`
+	cast := func(x string) string { return fmt.Sprintf("TRY_CAST(%s AS %s)", x, d.typeName(to)) }
+	switch {
+	case to.Kind == sqltype.Boolean:
+		return s.once(fmt.Sprintf("lower(%s)", inner(x, "[0-9a-zA-Z]+")), func(x string) string {
+			return fmt.Sprintf("CASE WHEN %[1]s IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE "+
+				"WHEN %[1]s IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE END", x)
+		})
+	case to.IsInteger():
+		return cast(inner(x, "[+-]?[0-9]+"))
+	case to.Kind == sqltype.DecimalKind: // a number of so many digits would be made as it is written
+		return s.once(inner(x, number), func(x string) string {
+			return fmt.Sprintf(`CASE WHEN length(%[1]s) > 5000 THEN NULL WHEN NOT regexp_like(%[1]s, '[eE]') OR regexp_like(%[1]s, '[eE][+-]?0*[0-9]{1,4}\z') THEN %[2]s `+
+				`WHEN regexp_like(%[1]s, '[eE]-0*[0-9]{1,9}\z') OR regexp_like(%[1]s, '\A[+-]?[0.]*[eE][+]?0*[0-9]{1,9}\z') THEN CAST(0 AS %[3]s) END`, x, cast(x), d.typeName(to))
+		})
+	case to.IsFloat():
+		return d.finite(s, cast(inner(x, number)), to)
+	case to.Kind == sqltype.DateKind:
+		return s.inCalendar(cast(inner(x, day)), to)
+	case to.Kind == sqltype.TimeKind:
+		return cast(inner(x, clock))
+	case to.Kind == sqltype.TimestampKind:
+		return s.inCalendar(cast(fmt.Sprintf("replace(%s, 'T', ' ')", inner(x, day+"(?:[ T]"+clock+")?"))), to)
+	}
+	return s.lacks(nowhere, fmt.Sprintf("the conversion from text to %s", to))
+}
+
+// temporal prints date and time arithmetic. An interval is a constant here.
+func (d trino) temporal(s scope, e *plan.Call, a []string) (string, bool) {
+	switch e.Function {
+	case plan.AddDays:
+		return s.once2(a[0], a[1], func(x, n string) string {
+			return s.inCalendar(fmt.Sprintf("CASE WHEN %s BETWEEN -4000000 AND 4000000 THEN date_add('day', %s, %s) END", n, n, x), e.T)
+		}), true
+	case plan.SubtractDays:
+		return fmt.Sprintf("CAST(date_diff('day', %s, %s) AS INTEGER)", a[1], a[0]), true
+	case plan.DateTrunc:
+		unit, _ := e.Args[0].(*plan.Literal).Value.(string)
+		switch unit {
+		case "second", "minute", "hour", "day", "week", "month", "quarter", "year":
+			return s.inCalendar(fmt.Sprintf("date_trunc('%s', %s)", unit, s.inCalendar(a[1], e.T)), e.T), true
+		}
+		return s.lacks(e.Place(), "date_trunc to "+unit), true
+	case plan.Extract:
+		field, _ := e.Args[0].(*plan.Literal).Value.(string)
+		from := e.Args[1].Type()
+		return s.once(a[1], func(x string) string {
+			out, ok := extractTrino(field, x, from)
+			if !ok {
+				return s.lacks(e.Place(), "extract of "+field)
+			}
+			return d.narrow(s, out, e.T)
+		}), true
+	}
+	return "", false
+}
+
+// extractTrino prints a field as an exact number.
+func extractTrino(field, x string, from sqltype.Type) (string, bool) {
+	day, clock := isDay(from), from.Kind == sqltype.TimeKind || from.Kind == sqltype.TimestampKind
+	functions := map[string]string{"year": "year", "quarter": "quarter", "month": "month", "day": "day", "week": "week", "isodow": "day_of_week", "doy": "day_of_year", "isoyear": "year_of_week"}
+	text := 7 // where the seconds begin
+	if from.Kind == sqltype.TimestampKind {
+		text = 18
+	}
+	seconds := fmt.Sprintf("CAST(substr(CAST(%s AS VARCHAR), %d) AS DECIMAL(18,6))", x, text)
+	switch f, ok := functions[field]; {
+	case ok && day:
+		return fmt.Sprintf("%s(%s)", f, x), true
+	case field == "dow" && day:
+		return fmt.Sprintf("(day_of_week(%s) %% 7)", x), true
+	case (field == "hour" || field == "minute") && clock:
+		return fmt.Sprintf("%s(%s)", field, x), true
+	case field == "second" && clock:
+		return seconds, true
+	case field == "milliseconds" && clock:
+		return seconds + " * 1000", true
+	case field == "microseconds" && clock:
+		return seconds + " * 1000000", true
+	case field == "epoch" && from.Kind == sqltype.DateKind:
+		return fmt.Sprintf("date_diff('day', DATE '1970-01-01', %s) * 86400", x), true
+	case field == "epoch" && from.Kind == sqltype.TimestampKind:
+		return fmt.Sprintf("date_diff('minute', TIMESTAMP '1970-01-01 00:00:00.000000', date_trunc('minute', %s)) * CAST(60 AS DECIMAL(18,0)) + %s", x, seconds), true
+	}
+	return "", false
+}
