@@ -36,7 +36,10 @@ func count(n int, what string) string {
 }
 
 func writeTable(t *terminal.Terminal, table *check.Table) {
-	head := fmt.Sprintf("%s (%s): %d rows", table.Name, table.Source, table.Rows)
+	head := fmt.Sprintf("%s (%s)", table.Name, table.Source)
+	if table.Rows > 0 || len(table.Columns) > 0 { // else it was not read
+		head += fmt.Sprintf(": %d rows", table.Rows)
+	}
 	if table.Units != nil {
 		head += fmt.Sprintf(" of %d units", table.Units.Units)
 	}

@@ -49,3 +49,12 @@ func TestProgressLine(t *testing.T) {
 		}
 	}
 }
+
+// Of a file that could not be read no rows are counted.
+func TestUnreadTable(t *testing.T) {
+	var got bytes.Buffer
+	writeTable(terminal.New(nil, &got, nil), &check.Table{Name: "visits", Source: "held.duckdb#visits", Findings: []check.Finding{{Severity: check.Problem, Message: "it cannot be checked"}}})
+	if want := "visits (held.duckdb#visits)\n  problem: it cannot be checked\n"; got.String() != want {
+		t.Errorf("%q, want %q", got.String(), want)
+	}
+}
