@@ -1,10 +1,14 @@
 // Federated trains the same model centrally and over nodes, on Adult and MNIST, with equal and
 // with sorted parts, with and without a guarantee, and prints what share of the test set each
-// gets right.
+// gets right. With -write it also writes examples and parts for bench/peers/federated.py, which trains the same by
+// Flower: bench/federated/run does both, and prints one table.
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -22,8 +26,10 @@ import (
 func main() {
 	data := flag.String("data", os.Getenv("DISCREET_DATA"), "the folder of the data sets")
 	only := flag.String("only", "", "adult or mnist")
+	examples := flag.Int("examples", 0, "learn from the first `N` examples of each; 0: from all")
+	write := flag.String("write", "", "write what Flower needs to the folder `DIR`")
 	flag.Parse()
-	if err := run(context.Background(), *data, *only); err != nil {
+	if err := run(context.Background(), *data, *only, *write, *examples); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -39,7 +45,7 @@ type task struct {
 	clip        float64
 }
 
-func run(ctx context.Context, data, only string) error {
+func run(ctx context.Context, data, only, write string, examples int) error {
 	fmt.Println("data   nodes  parts   method                       epsilon  right")
 	for _, load := range []func(context.Context, string) (task, error){adult, mnist} {
 		t, err := load(ctx, data)
@@ -48,6 +54,14 @@ func run(ctx context.Context, data, only string) error {
 		}
 		if only != "" && only != t.name {
 			continue
+		}
+		if examples > 0 && examples < t.train.Len() {
+			t.train = t.train.Pick(first(examples))
+		}
+		if write != "" {
+			if err := t.write(write); err != nil {
+				return err
+			}
 		}
 		one := []*example.Set{t.train}
 		if err := t.learn(ctx, "1", "all", "central, sgd", one, t.plain(3)); err != nil {
@@ -72,6 +86,13 @@ func run(ctx context.Context, data, only string) error {
 				if err := t.learn(ctx, fmt.Sprint(n), name, "dp-fedavg for persons", parts, central); err != nil {
 					return err
 				}
+				whole, err := t.whole()
+				if err != nil {
+					return err
+				}
+				if err := t.learn(ctx, fmt.Sprint(n), name, "dp-fedavg for nodes", parts, whole); err != nil {
+					return err
+				}
 			}
 		}
 		tree, err := t.persons(federated.FTRL, federated.AtCoordinator)
@@ -87,14 +108,6 @@ func run(ctx context.Context, data, only string) error {
 			return err
 		}
 		if err := t.learn(ctx, "10", "equal", "the same, noise at nodes", ten, local); err != nil {
-			return err
-		}
-		whole := t.plain(6)
-		whole.Privacy = &federated.Privacy{Method: federated.FedAvg, Place: federated.AtCoordinator, Clip: t.clip, Delta: delta()}
-		if whole, err = whole.Calibrate(epsilon("8"), privacy.AddRemove); err != nil {
-			return err
-		}
-		if err := t.learn(ctx, "100", "equal", "dp-fedavg for nodes", split(t.train, 100, false), whole); err != nil {
 			return err
 		}
 	}
@@ -121,6 +134,13 @@ func epsilon(s string) privacy.Epsilon {
 func (t task) plain(rounds int) federated.Plan {
 	return federated.Plan{Data: t.name, Network: t.net, Unit: federated.Node, Rounds: rounds, Nodes: federated.Nodes{Minimum: 1, Seconds: 1},
 		Local: federated.Local{Rate: t.rate}, Server: optimizer.Spec{Rate: 1}}
+}
+
+// whole is a plan that protects nodes at epsilon 8.
+func (t task) whole() (federated.Plan, error) {
+	p := t.plain(6)
+	p.Privacy = &federated.Privacy{Method: federated.FedAvg, Place: federated.AtCoordinator, Clip: t.clip, Delta: delta()}
+	return p.Calibrate(epsilon("8"), privacy.AddRemove)
 }
 
 // persons is a plan that protects persons at epsilon 2: three turns each, in 24 rounds.
@@ -193,11 +213,24 @@ func (t task) learn(ctx context.Context, nodes, parts, method string, sets []*ex
 // split gives each node every n-th example, or the examples sorted by class: two pieces of
 // them each.
 func split(set *example.Set, n int, sorted bool) (parts []*example.Set) {
-	order := make([]int, set.Len())
-	for i := range order {
-		order[i] = i
+	for _, r := range deal(set, n, sorted) {
+		parts = append(parts, set.Pick(r))
 	}
-	rows := make([][]int, n)
+	return parts
+}
+
+// first are the first n rows.
+func first(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// deal says which examples each node has.
+func deal(set *example.Set, n int, sorted bool) [][]int {
+	order, rows := first(set.Len()), make([][]int, n)
 	if !sorted {
 		for i, r := range order {
 			rows[i%n] = append(rows[i%n], r)
@@ -210,10 +243,46 @@ func split(set *example.Set, n int, sorted bool) (parts []*example.Set) {
 			rows[at] = append(rows[at], r)
 		}
 	}
-	for _, r := range rows {
-		parts = append(parts, set.Pick(r))
+	return rows
+}
+
+// write writes examples, parts, and what a run for nodes takes, for Flower.
+func (t task) write(dir string) error {
+	p, err := t.whole()
+	if err != nil {
+		return err
 	}
-	return parts
+	about, err := json.Marshal(map[string]any{"name": t.name, "width": t.train.Width, "outputs": t.net.Layers[0].Width, "rate": t.rate, "rounds": p.Rounds,
+		"clip": p.Privacy.Clip, "noise": p.Privacy.Noise, "delta": 1e-6})
+	if err != nil {
+		return err
+	}
+	files := map[string]any{t.name + "-train.x": t.train.Features, t.name + "-train.y": t.train.Labels, t.name + "-test.x": t.test.Features, t.name + "-test.y": t.test.Labels}
+	for _, n := range []int{10, 100} {
+		for _, sorted := range []bool{false, true} {
+			at := make([]int32, t.train.Len())
+			for node, rows := range deal(t.train, n, sorted) {
+				for _, r := range rows {
+					at[r] = int32(node)
+				}
+			}
+			how := "equal"
+			if sorted {
+				how = "sorted"
+			}
+			files[fmt.Sprintf("%s-%d-%s.i4", t.name, n, how)] = at
+		}
+	}
+	for name, values := range files {
+		var data bytes.Buffer
+		if err := binary.Write(&data, binary.LittleEndian, values); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, t.name+".json"), about, 0o600)
 }
 
 func mnist(ctx context.Context, data string) (t task, err error) {
