@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -221,35 +222,49 @@ func (s *statement) notes() []string {
 		}
 		notes = append(notes, fmt.Sprintf("is %s meant? %s", part, d.Words))
 	}
+	note := func(text string) { // which several releases may share
+		if !slices.Contains(notes, text) {
+			notes = append(notes, text)
+		}
+	}
 	for number, r := range s.certificate.Releases {
 		switch {
 		case r.OneRow || len(r.Components) == 0:
+		case r.Within != nil:
+			bound := count(r.MaxGroups, "group")
+			if r.MaxRows > 0 {
+				bound += ", with at most " + count(r.MaxRows, "row") + " in each"
+			}
+			note(fmt.Sprintf("each unit counts in at most %s, by the keys of all grouping sets together; intervals do not cover what these bounds cut off", bound))
 		case r.MaxRows > 0 && len(r.Keys) > 0:
-			notes = append(notes, fmt.Sprintf("each unit counts in at most %s, with at most %s in each; intervals do not cover what these bounds cut off", count(r.MaxGroups, "group"), count(r.MaxRows, "row")))
+			note(fmt.Sprintf("each unit counts in at most %s, with at most %s in each; intervals do not cover what these bounds cut off", count(r.MaxGroups, "group"), count(r.MaxRows, "row")))
 		case r.MaxRows > 0:
-			notes = append(notes, fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", count(r.MaxRows, "row")))
+			note(fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", count(r.MaxRows, "row")))
 		case len(r.Keys) > 0:
-			notes = append(notes, fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
+			note(fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
+		}
+		if r.Apart {
+			note("each grouping set has bounds and groups of its own, since a key has no public domain: what sets say does not add up")
 		}
 		for i, g := range r.Aggregates {
 			for _, c := range g.Components {
 				if comp := r.Components[c]; comp.LowerUnits != nil && comp.Kind != stability.Squares {
 					lower, upper := float(comp.LowerUnits, comp.ArgGrid), float(comp.UpperUnits, comp.ArgGrid)
-					notes = append(notes, fmt.Sprintf("%s: values are clamped to [%v, %v]", s.shown(number, i), *lower, *upper))
+					note(fmt.Sprintf("%s: values are clamped to [%v, %v]", s.shown(number, i), *lower, *upper))
 					if comp.Kind == stability.Tree && comp.Step.Cmp(big.NewInt(1)) > 0 {
 						apart, _ := comp.Spacing.Float64()
-						notes = append(notes, fmt.Sprintf("%s: and rounded to the nearest of %d values, %v apart", s.shown(number, i), comp.Places, apart))
+						note(fmt.Sprintf("%s: and rounded to the nearest of %d values, %v apart", s.shown(number, i), comp.Places, apart))
 					}
 				}
 			}
 		}
 		if !r.Private {
-			for _, k := range r.Keys {
+			for _, k := range r.Bounding() {
 				switch {
 				case k.Derived:
-					notes = append(notes, fmt.Sprintf("%s: its values follow from declared bounds; rows with others, and NULL, are left out", k.Name))
+					note(fmt.Sprintf("%s: its values follow from declared bounds; rows with others, and NULL, are left out", k.Name))
 				case len(k.Domain) > 0:
-					notes = append(notes, fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", k.Name))
+					note(fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", k.Name))
 				}
 			}
 		}

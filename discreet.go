@@ -246,16 +246,16 @@ func (db *Database) confidence(c float64) (*big.Rat, error) {
 	return r, nil
 }
 
-// publicValues returns the values of each key's public domain, sorted, reading
-// public tables where the domain says so, and refuses cross products that are
+// publicValues returns the values of each bounding key's public domain, sorted, reading
+// public tables where the domain says so, and refuses cross products of what is released that are
 // too large. It runs before private data is touched.
 func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][]sqltype.Value, error) {
 	if r.Private {
 		return nil, nil
 	}
-	cells := 1
-	out := make([][]sqltype.Value, len(r.Keys))
-	for i, k := range r.Keys {
+	keys := r.Bounding()
+	out := make([][]sqltype.Value, len(keys))
+	for i, k := range keys {
 		seen := map[string]bool{}
 		for _, d := range k.Domain {
 			values, err := db.enumerate(ctx, d, k.Expr)
@@ -270,7 +270,10 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 			}
 		}
 		slices.SortFunc(out[i], sqltype.Compare)
-		if cells *= len(out[i]); cells > release.MaxCells {
+	}
+	cells := 1
+	for _, values := range r.Displayed(out) {
+		if cells *= len(values); cells > release.MaxCells {
 			return nil, diagnostic.New("D051", r.Span, "the grouping keys' public domains have more than %d combinations", release.MaxCells).
 				Because("every combination is published, empty or not").
 				Try("group by fewer or coarser keys")

@@ -172,6 +172,13 @@ func (s *statement) words(number int) []string {
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
+	case r.Within != nil:
+		names := make([]string, len(r.Within))
+		for i, k := range r.Within {
+			names[i] = k.Name
+		}
+		say("a unit keeps rows in at most %s of (%s), chosen at random, the same for all grouping sets; a group here is made of such groups, and a unit may have all of its own in one",
+			count(r.MaxGroups, "group"), strings.Join(names, ", "))
 	case len(r.Keys) == 0:
 		say("there is one group")
 	default:

@@ -526,7 +526,7 @@ func (j *Joint) Share(ctx context.Context, by Payer, task string, keep func(*Sha
 
 func (j *Joint) split(ctx context.Context) (_ [][]byte, err error) {
 	bits := entropy.New()
-	out := make([][]byte, j.parties.Number)
+	out, salts := make([][]byte, j.parties.Number), setSalts{}
 	data, err := engine.Fixed(ctx, j.s.db.config.Engine, j.s.compiled.reads())
 	if err != nil {
 		return nil, err
@@ -537,7 +537,7 @@ func (j *Joint) split(ctx context.Context) (_ [][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		q.Salt = int64(salt >> 1)
+		q.Salt = salts.of(j.s.planned.certificate.Releases[i], int64(salt>>1))
 		exact := engine.NewExact(nil)
 		r := j.s.planned.design.Releases[i]
 		if len(r.Components) > 0 {

@@ -396,10 +396,11 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 	c, dialect := &compiled{}, db.dialect()
 	values := 0
 	for number, r := range s.certificate.Releases {
-		domains, err := db.publicValues(ctx, r)
+		bounding, err := db.publicValues(ctx, r)
 		if err != nil {
 			return nil, in(err, s.text)
 		}
+		domains := r.Displayed(bounding)
 		cells := 0 // per group: at most 200 components, of trees their nodes; and then at most MaxCells combinations
 		for i, comp := range r.Components {
 			cells++
@@ -419,12 +420,12 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 		}
 		var query engine.Query
 		if rewrite.Summed(r) {
-			if query, err = dialect.Release(rewrite.Release(r, domains)); err != nil {
+			if query, err = dialect.Release(rewrite.Release(r, bounding)); err != nil {
 				return nil, in(fmt.Errorf("render release: %w", err), s.text)
 			}
 		}
 		var trees []engine.Query
-		for _, b := range rewrite.Trees(r, domains) {
+		for _, b := range rewrite.Trees(r, bounding) {
 			tree, err := dialect.Release(b)
 			if err != nil {
 				return nil, in(fmt.Errorf("render release: %w", err), s.text)
@@ -578,11 +579,26 @@ type releasedTable struct {
 	rows    [][]sqltype.Value
 }
 
+// setSalts are the salts of grouping sets: each unit keeps the same groups and rows at all sets
+// of a SELECT, so that what they say adds up.
+type setSalts map[*plan.Sets]int64
+
+// of is the salt of a release, for which one was drawn.
+func (s setSalts) of(r *stability.Release, drawn int64) int64 {
+	if r.Sets == nil {
+		return drawn
+	}
+	if _, ok := s[r.Sets]; !ok {
+		s[r.Sets] = drawn
+	}
+	return s[r.Sets]
+}
+
 // release runs the releases and their noise, all over one state of the data. What is kept of a
 // pilot's is kept, if anything is.
 func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep *keptTables) (_ []releasedTable, err error) {
 	bits := entropy.New()
-	published := make([]*release.Table, len(c.queries))
+	published, salts := make([]*release.Table, len(c.queries)), setSalts{}
 	data, err := engine.Fixed(ctx, db.config.Engine, c.reads())
 	if err != nil {
 		return nil, err
@@ -593,7 +609,7 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		if err != nil {
 			return nil, err
 		}
-		q.Salt = keep.salt(i, int64(salt>>1))
+		q.Salt = salts.of(s.certificate.Releases[i], keep.salt(i, int64(salt>>1)))
 		exact := engine.NewExact(nil) // enough where nothing but the public domain is asked
 		if r := s.design.Releases[i]; q.SQL != "" && (r.Private || len(r.Components) > 0) {
 			if exact, err = data.Exact(ctx, q); err != nil {

@@ -30,6 +30,8 @@ type aggregates struct {
 	list []plan.Aggregation
 	args *context // of their arguments: the rows before grouping
 	rows *rows
+
+	groupings []*groupingRef
 }
 
 // An aggregateRef stands for a collected aggregate until the SELECT is
@@ -301,6 +303,9 @@ func equal(a, b plan.Expr) bool {
 		return ok && equal(a.Arg, b.Arg)
 	case *aggregateRef:
 		b, ok := b.(*aggregateRef)
+		return ok && a.index == b.index
+	case *groupingRef:
+		b, ok := b.(*groupingRef)
 		return ok && a.index == b.index
 	case *scalarRef:
 		b, ok := b.(*scalarRef)

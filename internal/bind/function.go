@@ -76,6 +76,9 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	if f, ok := aggregateFunctions[name]; ok {
 		return c.aggregate(f, e)
 	}
+	if name == "grouping" {
+		return c.grouping(e)
+	}
 	table := functions()
 	f, ok := table[name]
 	if !ok {

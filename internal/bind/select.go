@@ -17,6 +17,7 @@ type selection struct {
 	sel      *sqlparse.Select
 	rows     *rows
 	keys     []plan.Expr
+	sets     [][]int   // grouping sets by their numbers in keys; nil for one of all
 	having   plan.Expr // or nil
 	items    []plan.Expr
 	names    []string
@@ -61,6 +62,9 @@ func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
 	for _, g := range sel.GroupBy {
 		s.keys = append(s.keys, s.key(g))
 	}
+	if sel.Sets != nil {
+		s.groupingSets(sel.Sets)
+	}
 	if sel.Having != nil {
 		s.clause = "HAVING"
 		s.having = s.condition(sel.Having)
@@ -100,7 +104,7 @@ func (s *selection) aliased(item int, at diagnostic.Span) plan.Expr {
 	s.items[item] = known(s.items[item])
 	replaceExprs(s.items[item], func(e plan.Expr) plan.Expr {
 		switch e.(type) {
-		case *aggregateRef:
+		case *aggregateRef, *groupingRef:
 			refuse(diagnostic.New("D018", at, "an aggregate cannot be a key of GROUP BY").Try("group by a column; to group by an aggregate, aggregate in a subquery in FROM first"))
 		case *scalarRef:
 			refuse(diagnostic.New("D022", at, "a scalar subquery cannot be a key of GROUP BY").
@@ -149,7 +153,7 @@ func (s *selection) output(e *sqlparse.Name, clause string) int {
 // select list and what ORDER BY added to it. They may still be *unknown.
 func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project {
 	node, grouped := s.rows.node, false
-	if len(s.keys) > 0 || s.having != nil || len(s.aggregates.list) > 0 {
+	if len(s.keys) > 0 || s.sets != nil || s.having != nil || len(s.aggregates.list) > 0 || len(s.aggregates.groupings) > 0 {
 		grouped = true
 		aggregate := &plan.Aggregate{Input: node, Keys: s.keys, Aggregations: s.aggregates.list, Span: s.sel.Span}
 		for _, k := range s.keys {
@@ -158,7 +162,7 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 		if p := s.sel.Privacy; p != nil {
 			aggregate.Limits = &plan.Limits{Groups: p.Groups, Unit: p.Unit.Name, Public: p.Public, Span: p.Span}
 		}
-		node = aggregate
+		node = s.bySets(aggregate)
 	} else if p := s.sel.Privacy; p != nil {
 		refuse(diagnostic.New("D057", p.Span, "WITH DIFFERENTIAL_PRIVACY without an aggregate").
 			Because("it bounds what one unit does to aggregates").Try("write it at the SELECT that counts or sums private rows"))
@@ -198,6 +202,8 @@ func (s *selection) lift(e plan.Expr) plan.Expr {
 		}
 	}
 	switch e := e.(type) {
+	case *groupingRef:
+		return s.groupingColumn(e)
 	case *aggregateRef:
 		return &plan.Ref{Index: len(s.keys) + e.index, Name: s.aggregates.list[e.index].Name, T: e.t, Span: e.at}
 	case *plan.Ref:

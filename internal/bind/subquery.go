@@ -59,7 +59,7 @@ func (r *rows) subquery(e sqlparse.Expr) {
 // columns of both; item is the value that IN compares with.
 func (r *rows) inner(q *sqlparse.Query, valued bool) (n plan.Node, on, item plan.Expr) {
 	sel, ok := q.Body.(*sqlparse.Select)
-	if !ok || len(q.With) > 0 || q.Limit != nil || q.Offset != nil || len(sel.GroupBy) > 0 || sel.Having != nil || aggregated(sel) {
+	if !ok || len(q.With) > 0 || q.Limit != nil || q.Offset != nil || len(sel.GroupBy) > 0 || sel.Sets != nil || sel.Having != nil || aggregated(sel) {
 		n = r.query(q, r.env.around(r.scope))
 		if !valued {
 			return n, nil, nil
@@ -196,7 +196,7 @@ func oneRow(q *sqlparse.Query) bool {
 	case *sqlparse.ValuesList:
 		return len(b.Rows) == 1
 	case *sqlparse.Select:
-		if b.Having != nil || len(b.GroupBy) > 0 {
+		if b.Having != nil || len(b.GroupBy) > 0 || b.Sets != nil {
 			return false
 		}
 		return aggregated(b) || len(b.From) == 0 && b.Where == nil

@@ -90,7 +90,7 @@ func parse(text string) (sqlparse.Expr, *diagnostic.Diagnostic) {
 	}
 	s, ok := q.Body.(*sqlparse.Select)
 	if !ok || s.Distinct || len(s.Items) != 1 || s.Items[0].Star || s.Items[0].Alias.Name != "" ||
-		len(s.From)+len(s.GroupBy)+len(q.With)+len(q.OrderBy) > 0 || s.Where != nil || s.Having != nil || q.Limit != nil || q.Offset != nil {
+		len(s.From)+len(s.GroupBy)+len(s.Sets)+len(q.With)+len(q.OrderBy) > 0 || s.Where != nil || s.Having != nil || q.Limit != nil || q.Offset != nil {
 		return nil, diagnostic.New("D104", diagnostic.Span{End: len(text)}, "this is not one expression").
 			Because("a derived column is computed from the columns of its row").Try("write it as it would stand between SELECT and FROM, without a name")
 	}

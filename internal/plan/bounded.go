@@ -21,7 +21,7 @@ import (
 // With a Bin, step 3 sums by group and bin: the bin is no key, and no bound applies to
 // it. Rows whose bin is NULL are kept, and are in no sum; all contributions are Added.
 //
-// Its columns are the keys, the bin if there is one, and then one integer a contribution.
+// Its columns are the shown keys, the bin if there is one, and then one integer a contribution.
 // A group appears only if it keeps a row.
 type Bounded struct {
 	Input Node
@@ -31,6 +31,9 @@ type Bounded struct {
 	OneRow bool
 	Keys   []Expr
 	Names  []string
+	// Shown are the keys by which step 3 sums, where these are not all: what was bounded by
+	// finer groups is added up. nil for all.
+	Shown []int
 	// Listed are the texts that a key may be, each once: rows with another one, or with
 	// NULL, are dropped before any bound. nil of a key that may be anything.
 	Listed [][]string
@@ -67,9 +70,16 @@ type Contribution struct {
 	Lower, Upper *big.Int
 }
 
-// Columns returns the keys and one 128-bit integer a contribution.
+// Columns returns the shown keys and one 128-bit integer a contribution.
 func (n *Bounded) Columns() []Column {
 	cols := named(n.Names, n.Keys)
+	if n.Shown != nil {
+		all := cols
+		cols = make([]Column, len(n.Shown))
+		for i, k := range n.Shown {
+			cols[i] = all[k]
+		}
+	}
 	if n.Bin != nil {
 		cols = append(cols, Column{Name: "bin", Type: n.Bin.Type()})
 	}

@@ -51,11 +51,17 @@ func format(b *strings.Builder, n Node, depth int) {
 		for _, a := range n.Aggregations {
 			fmt.Fprintf(b, " %s", formatAggregation(a))
 		}
+		if n.Sets != nil {
+			fmt.Fprintf(b, " set %d of %v of [%s]", n.Set, n.Sets.Levels, namedAll(n.Sets.Keys, n.Sets.Names))
+		}
 		if l := n.Limits; l != nil {
 			fmt.Fprintf(b, " limits groups %d unit %q public %t", l.Groups, l.Unit, l.Public)
 		}
 	case *Bounded:
 		fmt.Fprintf(b, "bounded [%s] unit $%d groups %d rows %d one-row %t", namedAll(n.Keys, n.Names), n.Unit, n.MaxGroups, n.MaxRows, n.OneRow)
+		if n.Shown != nil {
+			fmt.Fprintf(b, " shown %v", n.Shown)
+		}
 		if n.Bin != nil {
 			fmt.Fprintf(b, " bin %s", FormatExpr(n.Bin))
 		}

@@ -110,7 +110,17 @@ type Aggregate struct {
 	Names        []string // of the keys
 	Aggregations []Aggregation
 	Limits       *Limits // or nil
+	Sets         *Sets   // of which this is number Set, or, where that is −1, the finest; or nil
+	Set          int
 	Span         diagnostic.Span
+}
+
+// Sets are the grouping sets of one SELECT, each an Aggregate over the same input with the same
+// aggregations.
+type Sets struct {
+	Keys   []Expr // of all sets together: the finest grouping
+	Names  []string
+	Levels [][]int // the sets, by numbers of keys, each ascending
 }
 
 // Limits are what a statement says of an aggregation over private rows, beside what the

@@ -32,6 +32,9 @@ func Move(n Node, at diagnostic.Span) {
 	case *Aggregate:
 		n.Span = at
 		exprs = append(exprs, n.Keys...)
+		if n.Sets != nil {
+			exprs = append(exprs, n.Sets.Keys...)
+		}
 		for i := range n.Aggregations {
 			n.Aggregations[i].Span = at
 			exprs = append(exprs, n.Aggregations[i].Arg, n.Aggregations[i].Filter)

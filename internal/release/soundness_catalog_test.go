@@ -138,6 +138,7 @@ type example struct {
 	d, e       database
 	replaced   bool   // d and e differ by a replacement, not by a removal
 	changed    string // the domain whose unit was changed
+	all        bool   // statements are drawn from all that there is: see firstExample
 	statements []string
 }
 
@@ -145,9 +146,15 @@ type example struct {
 var smallBounds = []int64{1, 2, 1, 3}
 
 // newExample draws a catalog, a database over it, a neighbour and statements.
-func newExample(t *rapid.T) *example {
+func newExample(t *rapid.T) *example { return drawExample(t, true) }
+
+// firstExample draws the examples by whose numbers planted faults are found: what statements have learnt
+// since would give each number another example.
+func firstExample(t *rapid.T) *example { return drawExample(t, false) }
+
+func drawExample(t *rapid.T, all bool) *example {
 	g := draws{t}
-	x := &example{units: map[string][]string{}, d: database{}}
+	x := &example{units: map[string][]string{}, d: database{}, all: all}
 	pools := map[string]template{}
 	for _, c := range templates {
 		most := pick(g, []int{4, 6, 12})

@@ -58,6 +58,12 @@ func (s *grammar) answer() string {
 	default:
 		sql, _ := s.release()
 		return sql
+	case 8:
+		if s.x.all {
+			return s.sets()
+		}
+		sql, _ := s.release()
+		return sql
 	case 9:
 		sql, n := s.release()
 		return fmt.Sprintf("%s ORDER BY %d DESC LIMIT 3", sql, 1+s.n(n))
@@ -69,6 +75,33 @@ func (s *grammar) answer() string {
 		sql, _ := s.release()
 		return fmt.Sprintf("SELECT count(*) FROM (%s) AS x", sql)
 	}
+}
+
+// sets are grouping sets over private rows, mostly by keys with complete domains.
+func (s *grammar) sets() string {
+	r := s.private(pick(s.draws, []int{1, 0}))
+	a := s.name("a")
+	f := r.under(a)
+	keys := []string{s.finite(f), s.finite(f)}
+	items := []string{keys[0], fmt.Sprintf("grouping(%s, %s)", keys[0], keys[1])}
+	for range 1 + s.n(3) {
+		items = append(items, s.aggregate(r, a, f))
+	}
+	form := pick(s.draws, []string{"ROLLUP (%s, %s)", "CUBE (%s, %s)", "GROUPING SETS ((%[2]s), (%[1]s))", "%s, ROLLUP (%s)", "GROUPING SETS ((), (%[1]s), (%[1]s, %[2]s), (%[1]s))"})
+	return fmt.Sprintf("SELECT %s FROM %s AS %s%s GROUP BY %s", strings.Join(items, ", "), r.sql, a, s.where(r, a, f), fmt.Sprintf(form, keys[0], keys[1]))
+}
+
+// finite is a key that mostly has a complete domain.
+func (s *grammar) finite(f []field) string {
+	switch s.n(4) {
+	case 0:
+		return fmt.Sprintf("CASE WHEN %s THEN 'x' ELSE 'z' END", s.condition(f, 1))
+	case 1:
+		return fmt.Sprintf("width_bucket(%s, 0, 10, 3)", s.number(f, 1))
+	case 2:
+		return s.condition(f, 1)
+	}
+	return s.key(f)
 }
 
 // release is an aggregation over private rows; n is its number of columns.
@@ -151,7 +184,7 @@ func (s *grammar) aggregate(r relation, alias string, f []field) string {
 	case 6, 7, 8:
 		out = fmt.Sprintf("sum(%s)", s.bounded(f))
 	case 9:
-		if out = fmt.Sprintf("avg(%s)", s.bounded(f)); s.one(3) {
+		if out = fmt.Sprintf("avg(%s)", s.bounded(f)); s.x.all && s.one(3) {
 			out = fmt.Sprintf("%s(%s, %s)", pick(s.draws, []string{"corr", "covar_pop", "regr_slope"}), s.bounded(f), s.bounded(f))
 		}
 	case 10:
@@ -832,4 +865,4 @@ func (s *grammar) condition(f []field, depth int) string {
 }
 
 // examples generates whole examples for the planted faults, without shrinking.
-var examples = rapid.Custom(newExample)
+var examples = rapid.Custom(firstExample)

@@ -412,9 +412,9 @@ func (m *machines) domains(ctx context.Context, r *stability.Release, types []sq
 	if err != nil {
 		return "", err
 	}
-	for i := range r.Keys {
+	for i, of := range r.Displayed(values) {
 		known := map[string]bool{}
-		for _, v := range values[i] {
+		for _, v := range of {
 			known[sqltype.Key(v)] = true
 		}
 		for _, result := range results {
@@ -428,13 +428,13 @@ func (m *machines) domains(ctx context.Context, r *stability.Release, types []sq
 	return "", nil
 }
 
-// values are those of each key's public domain; nil where groups are chosen privately.
+// values are those of each bounding key's public domain; nil where groups are chosen privately.
 func (m *machines) values(ctx context.Context, r *stability.Release) ([][]sqltype.Value, error) {
 	if r.Private {
 		return nil, nil
 	}
-	all := make([][]sqltype.Value, len(r.Keys))
-	for i, k := range r.Keys {
+	all := make([][]sqltype.Value, len(r.Bounding()))
+	for i, k := range r.Bounding() {
 		t := k.Expr.Type()
 		for _, d := range k.Domain {
 			if d.FromTable == nil {
@@ -466,6 +466,8 @@ func shapes(r *stability.Release, c *coverage) {
 	say(!r.Private && len(r.Keys) > 0, "complete domain")
 	say(r.OneRow, "one row a unit")
 	say(len(r.Keys) > 1, "several keys")
+	say(r.Within != nil, "coarser grouping set")
+	say(r.Apart, "grouping set apart")
 	for _, comp := range r.Components {
 		c.saw([]string{"rows", "sum", "squares", "partial sum", "distinct", "units", "tree"}[comp.Kind])
 		say(comp.Filter != nil, "filter")

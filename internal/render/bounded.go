@@ -54,11 +54,11 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 	}
 	slice := r.dialect.slice("u")
 	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow && slice != ""}
-	for _, k := range b.Keys {
-		q.Keys = append(q.Keys, k.Type())
-	}
 	input, scope := r.relation(b.Input), r.scope(column)
 	w := &bounded{node: b, scope: scope, compared: compared, types: map[string]sqltype.Type{"u": b.Input.Columns()[b.Unit].Type}}
+	for _, i := range w.shown() {
+		q.Keys = append(q.Keys, b.Keys[i].Type())
+	}
 	rows := []string{column(b.Unit) + " AS u"}
 	var where []string
 	for i, k := range b.Keys {
@@ -133,9 +133,9 @@ func (w *bounded) render(rows string) string {
 	case b.OneRow:
 		return w.group(rows, w.oneRow)
 	case w.packs():
-		return w.leastPacked(w.unitGroups(rows))
+		return w.addUp(w.leastPacked(w.unitGroups(rows)))
 	case w.summable():
-		return w.group(w.firstGroups(w.unitGroups(rows)), func(i int, _ plan.Contribution) string { return w.sumOf(fmt.Sprintf("p%d", i)) })
+		return w.group(w.firstGroups(w.unitGroups(rows)), w.ofGroups)
 	}
 	hashed := []string{"*", w.groupHash() + " AS hk"}
 	group := w.groupOrder()
@@ -181,13 +181,57 @@ func (w *bounded) render(rows string) string {
 		text = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", text, strings.Join(kept, " AND "))
 	}
 	if !distinct && slices.ContainsFunc(b.Contributions, w.ofUnit) {
-		return w.group(w.unitGroups(text), func(i int, _ plan.Contribution) string { return w.sumOf(fmt.Sprintf("p%d", i)) })
+		return w.group(w.unitGroups(text), w.ofGroups)
 	}
 	return w.group(text, w.boundedValue)
 }
 
 // sumOf prints the sum of a column, or of what is made of it.
 func (w *bounded) sumOf(x string) string { return "sum(" + w.dialect.summand(x) + ")" }
+
+// shown are the keys by which what is kept is summed.
+func (w *bounded) shown() []int {
+	if w.node.Shown != nil {
+		return w.node.Shown
+	}
+	all := make([]int, len(w.node.Keys))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// addUp sums groups by the keys that are shown.
+func (w *bounded) addUp(groups string) string {
+	if w.node.Shown == nil {
+		return groups
+	}
+	var names, columns, by []string
+	for i := range w.keys {
+		names = append(names, fmt.Sprintf("c%d", i))
+	}
+	for _, i := range w.node.Shown {
+		columns, by = append(columns, names[i]), append(by, names[i])
+	}
+	for i := range w.node.Contributions {
+		names = append(names, fmt.Sprintf("x%d", i))
+		columns = append(columns, w.dialect.sum(w.sumOf(fmt.Sprintf("x%d", i)))+fmt.Sprintf(" AS x%d", i))
+	}
+	text := fmt.Sprintf("SELECT %s FROM (%s) AS t(%s)", strings.Join(columns, ", "), groups, strings.Join(names, ", "))
+	if len(by) > 0 {
+		text += " GROUP BY " + strings.Join(by, ", ")
+	}
+	return text
+}
+
+// ofGroups is a contribution over what units add to their kept groups. A unit that is in several
+// groups of one that is shown is still one.
+func (w *bounded) ofGroups(i int, c plan.Contribution) string {
+	if w.node.Shown != nil && c.Kind == plan.UnitCount {
+		return fmt.Sprintf("count(DISTINCT u) FILTER (WHERE p%d IS NOT NULL)", i)
+	}
+	return w.sumOf(fmt.Sprintf("p%d", i))
+}
 
 // ofUnit reports whether a contribution looks at all of a unit's rows in a group.
 func (w *bounded) ofUnit(c plan.Contribution) bool {
@@ -298,7 +342,7 @@ func (w *bounded) packs() bool {
 	}
 	for _, c := range w.node.Contributions {
 		field, ok := w.fieldBits(c)
-		if !ok {
+		if !ok || w.node.Shown != nil && c.Kind == plan.UnitCount { // units of several groups are looked at
 			return false
 		}
 		size += field
@@ -425,9 +469,10 @@ func (w *bounded) rowsOnly() bool {
 
 // group sums the contributions by key and bin.
 func (w *bounded) group(rows string, value func(int, plan.Contribution) string) string {
-	var columns []string
-	by := w.keys
-	for i, key := range w.keys {
+	var columns, by []string
+	for _, i := range w.shown() {
+		key := w.keys[i]
+		by = append(by, key)
 		if w.listed(i) != nil {
 			key = w.unlisted(i)
 		}
@@ -471,6 +516,10 @@ func (w *bounded) boundedValue(i int, c plan.Contribution) string {
 		return w.sumOf(fmt.Sprintf("CASE WHEN s%d IS NOT NULL THEN least(greatest(s%d, %s), %s) END", i, i, c.Lower, c.Upper)) + " FILTER (WHERE r = 1)"
 	case c.Kind == plan.DistinctValues:
 		return fmt.Sprintf("count(DISTINCT v%d) FILTER (WHERE s%d <= %d)", i, i, w.node.MaxRows)
+	case c.Kind == plan.UnitCount && w.node.Shown != nil && c.Value == nil:
+		return "count(DISTINCT u)"
+	case c.Kind == plan.UnitCount && w.node.Shown != nil:
+		return fmt.Sprintf("count(DISTINCT u) FILTER (WHERE s%d)", i)
 	case c.Kind == plan.UnitCount && c.Value == nil:
 		return "count(*) FILTER (WHERE r = 1)"
 	case c.Kind == plan.UnitCount:

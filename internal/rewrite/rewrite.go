@@ -27,8 +27,8 @@ var (
 
 // Release returns the exact query of a release. Its columns are the keys, then
 // one integer for each component that is no tree, then, if the groups are privately
-// selected, the number of distinct units. values are those of each key's public domain,
-// where they are known; nil if they are not.
+// selected, the number of distinct units. values are those of each key's public domain, of
+// the keys that bound where these are finer, where they are known; nil if they are not.
 func Release(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	b := bounded(r, values)
 	for _, c := range r.Components {
@@ -83,7 +83,14 @@ func bounded(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	unit := len(rows.Columns()) - 1
 	b := &plan.Bounded{Unit: unit, OneRow: r.OneRow, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Span: r.Span}
 	groups := int64(1)
-	for i, k := range r.Keys {
+	keys := r.Keys
+	if r.Within != nil {
+		keys, b.Shown = r.Within, r.Shown
+		if b.Shown == nil {
+			b.Shown = []int{}
+		}
+	}
+	for i, k := range keys {
 		var texts []string
 		if !r.Private {
 			var n int64

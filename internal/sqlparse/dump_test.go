@@ -62,6 +62,9 @@ func dumpBody(b Body) string {
 		if len(b.GroupBy) > 0 {
 			parts = append(parts, list(append([]string{"group"}, dumpExprs(b.GroupBy)...)...))
 		}
+		if b.Sets != nil {
+			parts = append(parts, fmt.Sprintf("(sets %v)", b.Sets))
+		}
 		return list(append(parts, clause("having", b.Having))...)
 	}
 	return fmt.Sprintf("?%T", b)

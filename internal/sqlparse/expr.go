@@ -43,6 +43,8 @@ func (c *converter) expr(n *pg.Node) Expr {
 		return c.booleanTest(n.BooleanTest)
 	case *pg.Node_SubLink:
 		return c.subLink(n.SubLink)
+	case *pg.Node_GroupingFunc:
+		return c.groupingCall(n.GroupingFunc)
 	case *pg.Node_ParamRef:
 		if at := c.start(n.ParamRef.Location); c.parameters && n.ParamRef.Number >= 1 && n.ParamRef.Number <= MaxParameters {
 			return &Parameter{Number: int(n.ParamRef.Number), Span: at}
@@ -79,8 +81,6 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 			Because("text compares by its bytes, the same on every engine").Try("leave COLLATE out; lower(x) compares without case")
 	case *pg.Node_NamedArgExpr:
 		return c.expression(c.start(n.NamedArgExpr.Location), "named arguments are not supported").Try("give the arguments in order")
-	case *pg.Node_GroupingFunc:
-		return c.expression(c.start(n.GroupingFunc.Location), "GROUPING is not supported").Because("it belongs to grouping sets").Try("ask one statement for each grouping")
 	case *pg.Node_SetToDefault:
 		return c.expression(c.start(n.SetToDefault.Location), "DEFAULT is not a value of a query").Try("write the value itself, or NULL")
 	case *pg.Node_XmlExpr:

@@ -48,6 +48,9 @@ var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"NullTest":        {"arg", "nulltesttype", "location"},
 	"BooleanTest":     {"arg", "booltesttype", "location"},
 	"ParamRef":        {"number", "location"},
+	"GroupingSet":     {"kind", "content", "location"},
+	"GroupingFunc":    {"args", "location"},
+	"RowExpr":         {"args", "row_format", "location"}, // keys in parentheses
 	"SubLink":         {"sub_link_type", "testexpr", "subselect", "location"},
 }
 

@@ -238,13 +238,7 @@ func (c *converter) selectBody(s *pg.SelectStmt, i int) (Body, int) {
 		if c.isGroupByAll(i) {
 			c.refuse(c.clause(c.between(i, i+2), "GROUP BY ALL is not supported").Try("leave ALL out and list the grouping keys"))
 		}
-		for _, n := range s.GroupClause {
-			if g := n.GetGroupingSet(); g != nil {
-				c.refuse(c.clause(c.start(g.Location), "grouping sets, ROLLUP and CUBE are not supported").
-					Because("each set is a release of its own").Try("ask one statement for each grouping, or UNION ALL them"))
-			}
-		}
-		b.GroupBy, i = c.exprs(s.GroupClause, i+2)
+		i = c.groupBy(b, s.GroupClause, i+2)
 	}
 	if s.HavingClause != nil {
 		b.Having, i = c.exprAt(s.HavingClause, i+1)

@@ -45,6 +45,7 @@ type Select struct {
 	From     []TableExpr // comma-separated
 	Where    Expr
 	GroupBy  []Expr
+	Sets     [][]int // grouping sets, by their numbers in GroupBy; nil for one of all
 	Having   Expr
 	Privacy  *Privacy // or nil
 	Span     diagnostic.Span

@@ -39,6 +39,9 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 		}
 	}
 	if len(unit) == 0 {
+		if n.Sets != nil {
+			return a.level(n, r)
+		}
 		return a.release(n, r)
 	}
 	if n.Limits != nil {
@@ -58,16 +61,15 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 // release certifies n as a release and returns its place in post-processing.
 func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	rel := &Release{Input: r.node, Columns: n.Columns(), Span: n.Span, OneRow: r.rowsPerUnit == 1}
-	for i, k := range n.Keys {
-		if k.Type().Kind == sqltype.IntervalKind {
-			return nil, diagnostic.New("D051", k.Place(), "an interval cannot be a grouping key").
-				Because("equal intervals can be written differently (1 month, 30 days)").Try("group by extract(epoch FROM ...)")
-		}
-		rel.Keys = append(rel.Keys, Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)})
+	var complete bool
+	var err error
+	if rel.Keys, complete, err = a.groupedBy(n); err != nil {
+		return nil, err
 	}
-	rel.derive(a.facts, n.Input)
-	complete := !slices.ContainsFunc(rel.Keys, func(k Key) bool { return k.Domain == nil })
 	rel.Private = !complete
+	if err := a.within(rel, n); err != nil {
+		return nil, err
+	}
 	if len(n.Keys) == 0 && len(n.Aggregations) == 0 {
 		return nil, diagnostic.New("D040", n.Span, "an aggregation without keys and aggregates")
 	}
@@ -78,7 +80,7 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	if k := r.rowsPerUnit; k > 0 {
 		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, k), lesserBound(rel.MaxRows, k)
 	}
-	if cells, ok := rel.cells(); ok && complete {
+	if cells, ok := cells(rel.Bounding()); ok && complete {
 		rel.MaxGroups = lesserBound(rel.MaxGroups, cells) // without keys there is one group
 	}
 	if rel.MaxGroups == 0 {
@@ -98,6 +100,7 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	if !c.needsRows {
 		rel.MaxRows = 0
 	}
+	rel.gather()
 
 	key := rel.Key()
 	for i, known := range a.keys {
@@ -123,7 +126,7 @@ func (r *Release) limit(l *plan.Limits, of *relation) error {
 	if l == nil {
 		return nil
 	}
-	if l.Groups > 0 && !r.OneRow && len(r.Keys) > 0 {
+	if l.Groups > 0 && !r.OneRow && len(r.Bounding()) > 0 {
 		if declared := of.maxGroups; declared > 0 && l.Groups > declared {
 			return diagnostic.New("D057", l.Span, "max_groups_contributed = %d is more than the %d groups that the owner declares", l.Groups, declared).
 				Because("a statement may tighten a bound, and not loosen it").Try("write max_groups_contributed = %d, or leave it out", declared)
@@ -144,6 +147,20 @@ func (r *Release) limit(l *plan.Limits, of *relation) error {
 		}
 	}
 	return nil
+}
+
+// groupedBy returns the keys of an aggregation, and whether each has a complete domain.
+func (a *analysis) groupedBy(n *plan.Aggregate) (keys []Key, complete bool, err error) {
+	r := &Release{}
+	for i, k := range n.Keys {
+		if k.Type().Kind == sqltype.IntervalKind {
+			return nil, false, diagnostic.New("D051", k.Place(), "an interval cannot be a grouping key").
+				Because("equal intervals can be written differently (1 month, 30 days)").Try("group by extract(epoch FROM ...)")
+		}
+		r.Keys = append(r.Keys, Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)})
+	}
+	r.derive(a.facts, n.Input)
+	return r.Keys, !slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Domain == nil }), nil
 }
 
 // derive gives keys without a domain the one that follows from declared bounds, if all have
@@ -172,9 +189,11 @@ func (r *Release) derive(f *facts, input plan.Node) {
 
 // cells returns the number of combinations of the keys' domains, where it is
 // known without reading a table: no unit can be in more groups.
-func (r *Release) cells() (int64, bool) {
+func (r *Release) cells() (int64, bool) { return cells(r.Keys) }
+
+func cells(keys []Key) (int64, bool) {
 	cells := int64(1)
-	for _, k := range r.Keys {
+	for _, k := range keys {
 		values := int64(0)
 		for _, d := range k.Domain {
 			n, ok := d.Size()
@@ -214,6 +233,9 @@ func (r *Release) Key() string {
 	fmt.Fprintf(&b, "%s\ngroups %d\n", plan.Format(r.Input), r.MaxGroups)
 	for _, k := range r.Keys {
 		fmt.Fprintf(&b, "key %s\n", plan.FormatExpr(k.Expr))
+	}
+	for _, k := range r.Within {
+		fmt.Fprintf(&b, "within %s\n", plan.FormatExpr(k.Expr))
 	}
 	for _, g := range r.Aggregates {
 		fmt.Fprintf(&b, "%s %v %v\n", g.Function, g.Fraction, g.Components)

@@ -49,6 +49,16 @@ type Release struct {
 	Aggregates []Aggregate
 	Components []Component
 
+	// Within are the keys by whose groups bounds are applied where these are finer than Keys,
+	// which are those at Shown: see sets.go. nil where they are Keys.
+	Within []Key
+	Shown  []int
+	// Sets are the grouping sets of which this is one, where all are bounded by the same groups; or nil.
+	// That needs one salt for all, which is no less private: what is proved holds for each salt.
+	Sets *plan.Sets
+	// Apart says that it is one of several grouping sets, each with bounds and groups of its own.
+	Apart bool
+
 	MaxGroups int64 // L0
 	MaxRows   int64 // R; 0 if no component needs it
 	// OneRow says that a unit has at most one row in Input by construction, so

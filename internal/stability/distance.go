@@ -45,7 +45,7 @@ func (r *Release) Distances(c Component, levels int, n privacy.Neighbours) (l1, 
 		out := new(big.Rat).Mul(big.NewRat(k, 1), w)
 		return out.Add(out, new(big.Rat).Mul(big.NewRat(d, 1), m))
 	}
-	groups := r.MaxGroups
+	groups := r.moved(c)
 	switch {
 	case n == privacy.AddRemove:
 		l1, l2squared = at(0, wide, groups, most), at(0, wide, groups, square(most))
@@ -53,7 +53,7 @@ func (r *Release) Distances(c Component, levels int, n privacy.Neighbours) (l1, 
 		l1, l2squared = at(0, wide, 2*groups, most), at(0, wide, 2*groups, square(most))
 	default: // what is no relation that we know counts as replace-one, the larger
 		shared := int64(0)
-		if cells, ok := r.groups(); ok {
+		if cells, ok := r.groups(c); ok {
 			shared = min(groups, max(0, 2*groups-cells))
 		}
 		l1, l2squared = at(shared, wide, 2*(groups-shared), most), at(shared, square(wide), 2*(groups-shared), square(most))
@@ -74,12 +74,12 @@ func (r *Release) Distances(c Component, levels int, n privacy.Neighbours) (l1, 
 
 // groups is how many groups the release can have at most, G of the theorem, where that is
 // known without reading a table.
-func (r *Release) groups() (int64, bool) {
+func (r *Release) groups(c Component) (int64, bool) {
 	if r.Private {
 		return 0, false
 	}
 	cells, ok := r.cells()
-	return cells, ok && cells >= r.MaxGroups
+	return cells, ok && cells >= r.moved(c)
 }
 
 // Spread is W: the most that replacing one unit changes the component in one group, at least

@@ -21,4 +21,4 @@ SELECT name FROM departments;
 SELECT sum(x) FROM (SELECT patient_id, avg(x) AS x FROM unbounded GROUP BY patient_id) t;
 SELECT department, median(cost), percentile_disc(0.9) WITHIN GROUP (ORDER BY bill) FILTER (WHERE age > 3), min(age), max(age) FROM visits GROUP BY department;
 SELECT percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY least(greatest(length(note), 0), 50)) FROM visits GROUP BY age;
-SELECT avg(m) FROM (SELECT patient_id, median(age) AS m, percentile_disc(0.5) WITHIN GROUP (ORDER BY department) FROM visits GROUP BY patient_id) t;
+SELECT department, age > 60 AS old, grouping(department, age > 60), count(*), avg(cost) FROM visits GROUP BY CUBE (department, age > 60);

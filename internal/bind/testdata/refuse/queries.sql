@@ -44,3 +44,14 @@ SELECT 1 + percentile_cont(ARRAY /* ERROR D018 "array of quantiles" */ [0.5, 0.9
 SELECT sum(1) /* ERROR D018 "takes no WITHIN GROUP" */ WITHIN GROUP (ORDER BY age) FROM visits;
 SELECT median(department /* ERROR D015 "wants a number" */) FROM visits;
 SELECT median(DISTINCT age) /* ERROR D018 "DISTINCT" */ FROM visits;
+SELECT department, age, grouping(department, age), count(*) FROM visits GROUP BY ROLLUP (department, age) HAVING grouping(age) = 0 ORDER BY grouping(department);
+SELECT grouping(department), count(*) FROM visits GROUP BY department;
+SELECT age + 1 AS x, count(*) FROM visits GROUP BY GROUPING SETS ((x), (1), ());
+SELECT count(*) FROM visits GROUP BY ();
+SELECT age /* ERROR D014 "neither aggregated" */ FROM visits GROUP BY ROLLUP (department);
+SELECT grouping(age /* ERROR D014 "no grouping key" */) FROM visits GROUP BY department;
+SELECT grouping(age /* ERROR D014 "no grouping key" */) FROM visits;
+SELECT count(*) FROM visits WHERE grouping(age) /* ERROR D018 "grouping cannot stand in WHERE" */ = 0 GROUP BY age;
+SELECT count(*) FROM visits GROUP BY grouping(age) /* ERROR D018 "grouping cannot stand in GROUP BY" */;
+SELECT sum(grouping(age) /* ERROR D018 "grouping cannot stand in an aggregate" */) FROM visits GROUP BY age;
+SELECT count(*) FROM visits GROUP BY ROLLUP (count(*) /* ERROR D018 "cannot stand in GROUP BY" */);

@@ -16,7 +16,6 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER /* ERROR D007 "takes one value" 
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER /* ERROR D007 "orders upwards" */ BY a DESC) FROM t;
 SELECT percentile_cont(ARRAY /* ERROR D007 "array is empty" */ []) WITHIN GROUP (ORDER BY a) FROM t;
 SELECT percentile_cont(ARRAY /* ERROR D007 "arrays" */ [0.5]) FROM t;
-SELECT grouping /* ERROR D007 "GROUPING" */ (a) FROM t GROUP BY a;
 SELECT DEFAULT /* ERROR D007 "DEFAULT" */;
 SELECT a AT /* ERROR D007 "AT TIME ZONE" */ TIME ZONE 'UTC' FROM t;
 SELECT a AT /* ERROR D007 "AT TIME ZONE" */ LOCAL FROM t;
