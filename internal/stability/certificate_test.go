@@ -34,8 +34,15 @@ func TestCertificates(t *testing.T) {
 		{"SELECT department, count(*) FROM survey GROUP BY department", 1, 1, true, true, "1"},
 		{"SELECT sum(n) FROM (SELECT least(count(*), 20) AS n FROM visits GROUP BY patient_id) t", 1, 1, true, false, "20"},
 		{"SELECT count(*) FROM visits a JOIN visits b ON a.patient_id = b.patient_id", 1, 16, false, false, "16"},
-		{"SELECT count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id", 1, 8, false, false, "8"},
-		{"SELECT drug, count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id GROUP BY drug", 20, 8, false, true, "8"},
+		{"SELECT count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id", 1, 2, false, false, "2"}, // a prescription is of one visit
+		{"SELECT drug, count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id GROUP BY drug", 20, 2, false, true, "2"},
+		{"SELECT count(*) FROM visits v JOIN prescriptions p ON v.visit_id = p.visit AND p.dose > v.age", 1, 2, false, false, "2"},
+		{"SELECT count(*) FROM prescriptions p LEFT JOIN visits v ON p.visit = v.visit_id", 1, 2, false, false, "2"},
+		{"SELECT count(*) FROM visits v LEFT JOIN prescriptions p ON p.visit = v.visit_id", 1, 6, false, false, "6"}, // and visits without one
+		{"SELECT count(*) FROM prescriptions p RIGHT JOIN visits v ON p.visit = v.visit_id", 1, 6, false, false, "6"},
+		{"SELECT count(*) FROM prescriptions p FULL JOIN visits v ON p.visit = v.visit_id", 1, 6, false, false, "6"},
+		{"SELECT count(*) FROM (SELECT visit_id, patient_id FROM visits WHERE age > 60) v JOIN prescriptions p ON p.visit = v.visit_id JOIN patients c ON c.id = v.patient_id", 1, 2, false, false, "2"},
+		{"SELECT count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id JOIN prescriptions q ON q.visit = v.visit_id", 1, 4, false, false, "4"}, // p and q of a visit meet
 		{"SELECT count(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT id FROM patients) u", 1, 5, false, false, "5"},
 		{"SELECT count(*) FROM survey s JOIN departments d ON s.department = d.name", 1, 1, false, false, "1"},
 		{"SELECT count(*) AS a, count(*) AS b, count(age) AS c FROM visits", 1, 4, false, false, "4 4"},

@@ -46,7 +46,7 @@ func (a *analysis) join(n *plan.Join) (*relation, error) {
 		}
 		out.tables = append(l.tables[:len(l.tables):len(l.tables)], r.tables...)
 		out.maxGroups = both(l.maxGroups, r.maxGroups, larger)
-		out.maxRows = both(l.maxRows, r.maxRows, saturatingMultiply)
+		out.maxRows = both(l.maxRows, r.maxRows, rowsOf(n, l, r, width))
 		out.rowsPerUnit = both(l.rowsPerUnit, r.rowsPerUnit, saturatingMultiply)
 		if n.Kind == plan.Full {
 			// If none of a unit's rows meet, all of both sides stay: l + r, which
@@ -113,25 +113,65 @@ func (a *analysis) semiJoin(n *plan.Join, l, r, out *relation, width int) (*rela
 	return &kept, nil
 }
 
+// rowsOf returns what R is for a join of two private relations: as many rows as each row of one may meet of the
+// other, the product, unless the condition follows a declared reference. Then a row of the child meets one
+// of the parent, so that there are as many rows as the child has, and those of a preserved parent that meet none.
+//
+// Nothing needs to be proved of the data: R is enforced at the aggregation, whatever it is. Where the parent's key is not unique,
+// rows are lost, and no more is revealed. What is only believed by construction, rowsPerUnit, stays the product.
+func rowsOf(n *plan.Join, l, r *relation, width int) func(l, r int64) int64 {
+	for _, c := range conjuncts(n.On) {
+		i, j, ok := equated(c, width)
+		if !ok {
+			continue
+		}
+		lt, lc := origin(n.Left, i)
+		rt, rc := origin(n.Right, j)
+		var child func(l, r int64) int64
+		var preserved bool // the parent's rows
+		switch {
+		case follows(lt, lc, rt, rc) && only(r, rt):
+			child, preserved = func(l, _ int64) int64 { return l }, n.Kind == plan.Right || n.Kind == plan.Full
+		case follows(rt, rc, lt, lc) && only(l, lt):
+			child, preserved = func(_, r int64) int64 { return r }, n.Kind == plan.Left || n.Kind == plan.Full
+		default:
+			continue
+		}
+		if preserved {
+			return saturatingAdd
+		}
+		return child
+	}
+	return saturatingMultiply
+}
+
+// only reports whether a relation has the rows of one table, each once but for what public rows make of it.
+func only(r *relation, t *catalog.Table) bool { return len(r.tables) == 1 && r.tables[0] == t }
+
+// equated returns the columns of both sides that a conjunct equates.
+func equated(conjunct plan.Expr, width int) (i, j int, ok bool) {
+	eq := equality(conjunct)
+	if eq == nil {
+		return 0, 0, false
+	}
+	x, y := unwiden(eq.Args[0]), unwiden(eq.Args[1])
+	if x == nil || y == nil {
+		return 0, 0, false
+	}
+	if x.Index >= width {
+		x, y = y, x
+	}
+	return x.Index, y.Index - width, x.Index < width && y.Index >= width
+}
+
 // meetsOnUnit reports whether a conjunct of the join condition equates the
 // units' keys, or a reference with the column that it refers to.
 func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
 	for _, c := range conjuncts(n.On) {
-		eq := equality(c)
-		if eq == nil {
+		i, j, ok := equated(c, width)
+		if !ok {
 			continue
 		}
-		x, y := unwiden(eq.Args[0]), unwiden(eq.Args[1])
-		if x == nil || y == nil {
-			continue
-		}
-		if x.Index >= width {
-			x, y = y, x
-		}
-		if x.Index >= width || y.Index < width {
-			continue
-		}
-		i, j := x.Index, y.Index-width
 		if (l.unit[i] || l.halves[i] != 0) && (r.unit[j] || r.halves[j] != 0) {
 			return true
 		}
