@@ -33,9 +33,9 @@ var bindEntries = []Entry{
 		Explain: "Discreet has a list of functions. Each has PostgreSQL's meaning, gives a value for every input (NULL where " +
 			"PostgreSQL would raise an error), depends on its arguments alone, and cannot grow its output without bound. All " +
 			"others are refused, whatever the engine offers. DISTINCT, FILTER and * are for aggregates alone. The functions " +
-			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, date_part, date_trunc, exp, " +
-			"extract, floor, greatest, if, least, left, length, ln, log, log10, lower, ltrim, mod, nullif, position, pow, power, " +
-			"replace, reverse, right, round, rtrim, sign, split_part, sqrt, starts_with, strpos, substr, substring, trim, " +
+			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, concat_ws, date_part, date_trunc, exp, " +
+			"extract, floor, greatest, if, least, left, length, ln, log, log10, lower, lpad, ltrim, mod, nullif, position, pow, power, " +
+			"regexp_like, replace, reverse, right, round, rpad, rtrim, sign, split_part, sqrt, starts_with, strpos, substr, substring, trim, " +
 			"trunc, upper, width_bucket; the aggregates are avg, bool_and, bool_or, corr, count, countif, covar_pop, covar_samp, every, max, median, min, " +
 			"percentile_cont, percentile_disc, regr_avgx, regr_avgy, regr_count, regr_intercept, regr_r2, regr_slope, regr_sxx, " +
 			"regr_sxy, regr_syy, stddev, " +
