@@ -271,22 +271,25 @@ func (b *binder) values(v *sqlparse.ValuesList, env *environment) plan.Node {
 	return out
 }
 
-// union binds UNION [ALL]. Types meet in the common one, column by column;
+// union binds UNION [ALL], INTERSECT and EXCEPT. Types meet in the common one, column by column;
 // names are the first branch's.
 func (b *binder) union(u *sqlparse.SetOperation, env *environment) plan.Node {
 	left, right := b.branch(u.Left, env), b.branch(u.Right, env)
 	l, r := left.Columns(), right.Columns()
 	if len(l) != len(r) {
-		refuse(diagnostic.New("D023", u.Span, "the sides of UNION have %d and %d columns", len(l), len(r)).Try("select the same columns on both sides, with NULL where there is no value"))
+		refuse(diagnostic.New("D023", u.Span, "the sides of %s have %d and %d columns", u.Op, len(l), len(r)).Try("select the same columns on both sides, with NULL where there is no value"))
 	}
 	types := make([]sqltype.Type, len(l))
 	for i := range l {
 		t, ok := common(l[i].Type, r[i].Type)
 		if !ok {
-			refuse(diagnostic.New("D023", u.Span, "column %s of UNION is %s on one side and %s on the other", l[i].Name, article(l[i].Type), article(r[i].Type)).
+			refuse(diagnostic.New("D023", u.Span, "column %s of %s is %s on one side and %s on the other", l[i].Name, u.Op, article(l[i].Type), article(r[i].Type)).
 				Try("convert one side with CAST"))
 		}
 		types[i] = t
+	}
+	if u.Op != "UNION" {
+		return b.common(u, convertColumns(left, types), convertColumns(right, types))
 	}
 	out := &plan.Union{Span: u.Span}
 	if l, ok := left.(*plan.Union); ok && u.All && slices.Equal(columnTypes(l), types) {
@@ -299,6 +302,24 @@ func (b *binder) union(u *sqlparse.SetOperation, env *environment) plan.Node {
 		return out
 	}
 	return b.distinct(out, u.Span)
+}
+
+// common is INTERSECT or EXCEPT: of the distinct rows of the left side those that the right one has, or has
+// not, NULL being equal to NULL.
+func (b *binder) common(u *sqlparse.SetOperation, left, right plan.Node) plan.Node {
+	j := &plan.Join{Kind: plan.Semi, Left: b.distinct(left, u.Span), Right: right, Span: u.Span}
+	if u.Op == "EXCEPT" {
+		j.Kind = plan.Anti
+	}
+	var same []plan.Expr
+	for i, r := range refsTo(right) {
+		same = append(same, boolean(plan.Not, u.Span, boolean(plan.DistinctFrom, u.Span, refsTo(left)[i], shift(r, width(left)))))
+	}
+	if j.On = same[0]; len(same) > 1 {
+		j.On = boolean(plan.And, u.Span, same...)
+	}
+	b.count(u.Span)
+	return j
 }
 
 // branch binds a side of a UNION. Constants of a SELECT's list stay undecided:

@@ -2,7 +2,12 @@
 
 package release_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
 
 // TestSoundnessCases holds the certificate against databases that once broke
 // it, each the smallest of its kind.
@@ -66,6 +71,16 @@ func TestSoundnessCases(t *testing.T) {
 			database{"t0": {{"1", "1", "a"}, {"1", "2", "a"}, {"1", "3", "a"}, {"1", "4", "b"}, {"2", "2", "a"}}}, database{"t0": {{"2", "2", "a"}}},
 		},
 	}
+	for _, op := range []string{"INTERSECT", "EXCEPT"} { // a unit's rows are compared with its own alone, NULL with NULL
+		cases = append(cases, struct {
+			name      string
+			statement string
+			tables    []*table
+			d, e      database
+		}{op, "SELECT count(*), count(DISTINCT u) FROM (SELECT u, s FROM t0 " + op + " SELECT u, s FROM t0 WHERE i > 1) AS a", []*table{public, broad},
+			database{"t0": {{"1", "1", "a"}, {"1", "2", "a"}, {"1", "3", nil}, {"1", "1", "b"}, {"2", "1", "a"}, {"2", "0", nil}, {"3", "1", "a"}, {"4", "0", "a"}}},
+			database{"t0": {{"2", "1", "a"}, {"2", "0", nil}, {"3", "1", "a"}, {"4", "0", "a"}}}})
+	}
 	m := newMachines(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,6 +92,20 @@ func TestSoundnessCases(t *testing.T) {
 			}
 			if seen.accepted == 0 {
 				t.Errorf("the statement is refused: %v", seen.refused)
+			}
+			if c.name != "INTERSECT" && c.name != "EXCEPT" {
+				return
+			}
+			offUnit := eachNode(func(n plan.Node) plan.Node { // the condition compares the other column alone
+				if j, ok := n.(*plan.Join); ok {
+					if and, ok := j.On.(*plan.Call); ok && and.Function == plan.And {
+						return &plan.Join{Kind: j.Kind, Left: j.Left, Right: j.Right, On: &plan.Literal{Value: true, T: sqltype.Of(sqltype.Boolean)}}
+					}
+				}
+				return n
+			})
+			if err := m.check(x, pipeline{planted: true, plan: offUnit}, &seen); err == nil {
+				t.Error("rows of other units decide which rows there are, and it is not caught")
 			}
 		})
 	}

@@ -394,7 +394,9 @@ func (s *grammar) derive(r relation, depth int) relation {
 		case 8:
 			r = s.project(r)
 		case 9:
-			if s.one(4) {
+			if s.x.all && s.one(3) {
+				r = s.common(r)
+			} else if s.one(4) {
 				r.sql, r.table = fmt.Sprintf("(SELECT * FROM %s AS %s LIMIT 3)", r.sql, s.name("a")), nil
 			} else {
 				r = s.distinct(r)
@@ -500,6 +502,32 @@ func (s *grammar) typedKey(f []field) field {
 		return field{"length('a')", whole, false}
 	}
 	return pick(s.draws, f)
+}
+
+// common is INTERSECT or EXCEPT with rows of the same units.
+func (s *grammar) common(r relation) relation {
+	if r.unit == "" {
+		return r
+	}
+	o := s.sameUnit(r, 1)
+	if o.unit == "" || s.unitField(o).kind != s.unitField(r).kind {
+		return r
+	}
+	a, b := s.name("a"), s.name("a")
+	out := relation{private: true, domain: r.domain, unit: "u", fields: []field{s.unitField(r)}}
+	left, right := a+"."+r.unit+" AS u", b+"."+o.unit
+	for _, x := range r.under(a) {
+		for _, y := range o.under(b) {
+			if x.kind == y.kind && x.kind != span && len(out.fields) < 2 && s.one(2) {
+				name := s.name("c")
+				left, right = left+", "+x.sql+" AS "+name, right+", "+y.sql
+				out.fields = append(out.fields, field{name, x.kind, false})
+			}
+		}
+	}
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s%s %s SELECT %s FROM %s AS %s%s)", left, r.sql, a, s.where(r, a, r.under(a)),
+		pick(s.draws, []string{"INTERSECT", "EXCEPT"}), right, o.sql, b, s.where(o, b, o.under(b)))
+	return out
 }
 
 // distinct drops copies.

@@ -36,7 +36,7 @@ func dumpBody(b Body) string {
 	case *Query:
 		return dump(b)
 	case *SetOperation:
-		name := "union"
+		name := strings.ToLower(b.Op)
 		if b.All {
 			name = "union-all"
 		}

@@ -154,13 +154,15 @@ func (c *converter) body(s *pg.SelectStmt, i int) (Body, int) {
 }
 
 func (c *converter) setOperation(s *pg.SelectStmt, i int) (Body, int) {
-	o, first := &SetOperation{All: s.All}, i
+	o, first := &SetOperation{Op: "UNION", All: s.All}, i
 	o.Left, i = c.operand(s.Larg, i)
 	i = c.closers(i, first)
 	if s.Op != pg.SetOperation_SETOP_UNION {
-		c.refuse(c.clause(c.at(i).span(), "%s is not supported", upper(c.word(i))).
-			Because("one person's row can change every row of the result").
-			Try("join, or WHERE ... [NOT] IN (SELECT ...)"))
+		if o.Op = upper(c.word(i)); s.All || o.Op != "INTERSECT" && o.Op != "EXCEPT" {
+			c.refuse(c.clause(c.at(i).span(), "%s ALL is not supported", o.Op).
+				Because("it counts how often a row stands on both sides").
+				Try("leave ALL out"))
+		}
 	}
 	i++
 	if c.at(i).kind == pg.Token_ALL || c.at(i).kind == pg.Token_DISTINCT {

@@ -51,9 +51,10 @@ type Select struct {
 	Span     diagnostic.Span
 }
 
-// A SetOperation is UNION or UNION ALL; the others are refused.
+// A SetOperation is UNION, UNION ALL, INTERSECT or EXCEPT; the others are refused.
 type SetOperation struct {
-	All         bool
+	Op          string // UNION, INTERSECT, EXCEPT
+	All         bool   // of UNION alone
 	Left, Right Body
 	Span        diagnostic.Span
 }

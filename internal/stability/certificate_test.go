@@ -44,6 +44,7 @@ func TestCertificates(t *testing.T) {
 		{"SELECT count(*) FROM (SELECT visit_id, patient_id FROM visits WHERE age > 60) v JOIN prescriptions p ON p.visit = v.visit_id JOIN patients c ON c.id = v.patient_id", 1, 2, false, false, "2"},
 		{"SELECT count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id JOIN prescriptions q ON q.visit = v.visit_id", 1, 4, false, false, "4"}, // p and q of a visit meet
 		{"SELECT count(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT id FROM patients) u", 1, 5, false, false, "5"},
+		{"SELECT count(*) FROM (SELECT patient_id FROM visits EXCEPT SELECT id FROM patients) t", 1, 1, true, false, "1"},
 		{"SELECT count(*) FROM survey s JOIN departments d ON s.department = d.name", 1, 1, false, false, "1"},
 		{"SELECT count(*) AS a, count(*) AS b, count(age) AS c FROM visits", 1, 4, false, false, "4 4"},
 	} {

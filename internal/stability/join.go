@@ -185,12 +185,17 @@ func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
 }
 
 // equality returns the equation that a conjunct is: x = y, or, from NOT IN,
-// x = y OR (x = y) IS NULL, which is the same of units, since they are not NULL.
+// x = y OR (x = y) IS NULL, or, from INTERSECT and EXCEPT, NOT (x IS DISTINCT FROM y), which are
+// the same of units, since they are not NULL.
 func equality(e plan.Expr) *plan.Call {
 	c, ok := e.(*plan.Call)
 	switch {
 	case ok && c.Function == plan.Equal:
 		return c
+	case ok && c.Function == plan.Not:
+		if distinct, ok := c.Args[0].(*plan.Call); ok && distinct.Function == plan.DistinctFrom {
+			return distinct
+		}
 	case ok && c.Function == plan.Or:
 		if null, ok := c.Args[1].(*plan.Call); ok && null.Function == plan.IsNull && null.Args[0] == c.Args[0] {
 			return equality(c.Args[0])

@@ -22,3 +22,6 @@ SELECT sum(x) FROM (SELECT patient_id, avg(x) AS x FROM unbounded GROUP BY patie
 SELECT department, median(cost), percentile_disc(0.9) WITHIN GROUP (ORDER BY bill) FILTER (WHERE age > 3), min(age), max(age) FROM visits GROUP BY department;
 SELECT percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY least(greatest(length(note), 0), 50)) FROM visits GROUP BY age;
 SELECT department, age > 60 AS old, grouping(department, age > 60), count(*), avg(cost) FROM visits GROUP BY CUBE (department, age > 60);
+SELECT count(*) FROM (SELECT patient_id FROM visits EXCEPT SELECT id FROM patients) t;
+SELECT sum(age) FROM (SELECT patient_id, age FROM visits INTERSECT SELECT patient_id, age FROM visits WHERE cost > 3) t;
+SELECT department FROM visits GROUP BY department EXCEPT SELECT name FROM departments ORDER BY 1;
