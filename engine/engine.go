@@ -49,6 +49,10 @@ type Query struct {
 	SQL    string
 	Tables []string // of the catalog, that SQL reads: it may read no others
 	Salt   int64
+	// Groups, if not empty, is a SELECT that stands in SQL once, in parentheses: what units add to
+	// their groups. It reads all that SQL reads but the salt, so it says the same each time, as long
+	// as the tables do.
+	Groups string
 
 	// The first Keys columns of the result are the group's key and have these
 	// types; all further columns are integers, returned as decimals of scale 0.

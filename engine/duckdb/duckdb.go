@@ -71,6 +71,7 @@ type Engine struct {
 	made    atomic.Int64 // copies
 	plans   plans
 	salts   salts
+	groups  atomic.Int64 // how many bytes of groups may still be kept
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
@@ -87,6 +88,7 @@ var _ engine.Engine = (*Engine)(nil)
 // files and columns and depend on no record.
 func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
 	e := &Engine{catalog: c, options: o, opened: map[string]bool{}, viewed: map[string]files{}, copied: map[string]*copied{}, kept: map[string]*kept{}, room: o.held}
+	e.groups.Store(o.held)
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

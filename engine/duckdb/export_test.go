@@ -52,6 +52,30 @@ func Plans(e *Engine) int {
 	return len(e.plans.idle)
 }
 
+// Gathered is how many of them have groups, and how many bytes more there is room for.
+func Gathered(e *Engine) (plans int, room int64) {
+	e.plans.mu.Lock()
+	defer e.plans.mu.Unlock()
+	for _, p := range e.plans.idle {
+		if p.groups != nil {
+			plans++
+		}
+	}
+	return plans, e.groups.Load()
+}
+
+// Gather plans a query over the views as they are, whatever has become of their files since, and
+// says whether groups are kept of it.
+func Gather(ctx context.Context, e *Engine, q engine.Query) (bool, error) {
+	types := []sqltype.Type{sums, sums}
+	one, err := e.plan(ctx, transport(q.SQL, types), q.Tables)
+	if err != nil {
+		return false, err
+	}
+	e.gather(ctx, one, q, types)
+	return one.groups != nil, one.close()
+}
+
 // Restless are options by which files must have been left alone for a time before anything is
 // kept of them.
 func Restless(o Options, d time.Duration) Options {

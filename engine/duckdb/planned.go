@@ -26,6 +26,9 @@ import (
 // so the salt comes from a table function (see salts), and plans over tables in DuckDB alone
 // are kept, which copies are. A plan holds for the files that it was made over. DuckDB itself plans anew
 // when a view or a copy has changed since. The zero value is ready.
+//
+// Of a plan that is used again, over tables that are kept, what does not depend on the salt is
+// kept as well: see groups.
 type plans struct {
 	mu     sync.Mutex
 	idle   []*planned // the one that was used last at the end
@@ -41,12 +44,19 @@ type planned struct {
 	conn   *sql.Conn
 	stmt   *duckdb.Stmt
 	salt   *atomic.Int64 // what the next run reads
+	number int64         // of the salt
+	groups *groups       // nil where nothing is kept
+	tried  bool          // whether it was tried to keep them
 	forget func()
 }
 
 func (p *planned) close() error {
 	p.forget()
-	return errors.Join(p.stmt.Close(), p.conn.Close())
+	err := p.stmt.Close()
+	if p.groups != nil {
+		err = errors.Join(err, p.groups.drop(p.conn))
+	}
+	return errors.Join(err, p.conn.Close())
 }
 
 // take returns an idle plan of a text over files as they are, or nil.
@@ -122,6 +132,8 @@ func (e *Engine) run(ctx context.Context, q engine.Query, types []sqltype.Type, 
 		if one, err = e.plan(ctx, text, q.Tables); err != nil {
 			return nil, err
 		}
+	} else {
+		e.gather(ctx, one, q, types)
 	}
 	one.salt.Store(q.Salt)
 	err = one.conn.Raw(func(any) error {
@@ -176,7 +188,7 @@ func (e *Engine) plan(ctx context.Context, text string, tables []string) (*plann
 		return nil, err
 	}
 	number, salt := e.salts.add()
-	one := &planned{text: text, conn: conn, salt: salt, forget: func() { e.salts.remove(number) }}
+	one := &planned{text: text, conn: conn, salt: salt, number: number, forget: func() { e.salts.remove(number) }}
 	err = conn.Raw(func(c any) (err error) {
 		one.stmt, err = selectStatement(c.(*duckdb.Conn), fixed(text, number))
 		return err

@@ -22,9 +22,20 @@ import (
 // from the file, and of a half of them that the salt chooses.
 func counted(t *testing.T, e engine.Engine, salt int64) (rows, chosen int64) {
 	t.Helper()
-	x, err := e.Exact(context.Background(), engine.Query{
-		SQL:    `SELECT count(*) AS x0, count(*) FILTER (WHERE hash(hash(CAST($salt AS BIGINT), u)) % 2 = 0) AS x1 FROM t WHERE u < 1500 AND $slices > $slice`,
-		Tables: []string{"t"}, Salt: salt, Values: 2})
+	return row(t, e, halves(salt))
+}
+
+// halves counts the rows below 1500, and how many of them are of each half.
+func halves(salt int64) engine.Query {
+	const below = "SELECT u FROM t WHERE u < 1500 AND $slices > $slice"
+	return engine.Query{
+		SQL:    "SELECT count(*) AS x0, count(*) FILTER (WHERE hash(hash(CAST($salt AS BIGINT), u)) % 2 = 0) AS x1 FROM (" + below + ") AS t",
+		Groups: below, Tables: []string{"t"}, Salt: salt, Values: 2}
+}
+
+func row(t *testing.T, e engine.Engine, q engine.Query) (a, b int64) {
+	t.Helper()
+	x, err := e.Exact(context.Background(), q)
 	if err != nil {
 		t.Fatal(err.(*engine.Failure).Cause())
 	}

@@ -22,7 +22,8 @@ import (
 // the data. Processors are not divided: who waits for one does not fail.
 //
 // Parquet and DuckDB files are read where they are, by every instance; text files and small
-// Parquet files are copied once for each, the latter into an eighth of its memory at most.
+// Parquet files are copied once for each, the latter into an eighth of its memory at most. What
+// statements over those gather before chance decides is kept in as much.
 type Pool struct {
 	catalog *catalog.Catalog
 	options Options // of an instance for statements

@@ -301,7 +301,11 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 // planted fault leaves the release alone.
 func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan.Bounded, q engine.Query, touched bool, err error) {
 	b = rewrite.Release(r, values)
-	if q, err = render.Release(b); err != nil || !p.planted {
+	q, err = render.Release(b)
+	if q.Groups != "" && (strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1) {
+		return b, q, false, fmt.Errorf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
+	}
+	if err != nil || !p.planted {
 		return b, q, true, err
 	}
 	honest, text := fmt.Sprint(r.Components), q.SQL

@@ -101,6 +101,7 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 		source = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", source, strings.Join(where, " AND "))
 	}
 	q.SQL, q.Tables = w.render(source), r.tables
+	q.Groups = w.groups
 	return q, r.err
 }
 
@@ -125,6 +126,7 @@ type bounded struct {
 	chosen   []string                // values that the choice of rows matters to
 	types    map[string]sqltype.Type // of u, of the keys, and of the values v0, v1, ...
 	compared bool
+	groups   string // what does not depend on the salt: see engine.Query.Groups
 }
 
 func (w *bounded) render(rows string) string {
@@ -133,9 +135,11 @@ func (w *bounded) render(rows string) string {
 	case b.OneRow:
 		return w.group(rows, w.oneRow)
 	case w.packs():
-		return w.addUp(w.leastPacked(w.unitGroups(rows)))
+		w.groups = w.unitGroups(rows)
+		return w.addUp(w.leastPacked(w.groups))
 	case w.summable():
-		return w.group(w.firstGroups(w.unitGroups(rows)), w.ofGroups)
+		w.groups = w.unitGroups(rows)
+		return w.group(w.firstGroups(w.groups), w.ofGroups)
 	}
 	hashed := []string{"*", w.groupHash() + " AS hk"}
 	group := w.groupOrder()
@@ -360,12 +364,20 @@ func (w *bounded) leastPacked(groups string) string {
 	total := 0
 	for i := len(w.node.Contributions) - 1; i >= 0; i-- {
 		field, _ := w.fieldBits(w.node.Contributions[i])
-		parts = append(parts, fmt.Sprintf("CAST(coalesce(p%d, 0) AS BIGINT) * %d", i, int64(1)<<total))
-		sums = append(sums, fmt.Sprintf("%s AS x%d", w.dialect.sum(fmt.Sprintf("sum((h >> %d) & %d)", total, int64(1)<<field-1)), i))
+		part := fmt.Sprintf("p%d", i)
+		if w.node.Contributions[i].Value != nil && w.node.Contributions[i].Kind != plan.Added {
+			part = "coalesce(" + part + ", 0)"
+		}
+		parts = append(parts, at(part, total))
+		h := "h"
+		if total > 0 {
+			h = fmt.Sprintf("(h >> %d)", total)
+		}
+		sums = append(sums, fmt.Sprintf("%s AS x%d", w.dialect.sum(fmt.Sprintf("sum(%s & %d)", h, int64(1)<<field-1)), i))
 		total += field
 	}
 	slices.Reverse(sums)
-	parts = append(parts, fmt.Sprintf("CAST(%s AS BIGINT) * %d", code, int64(1)<<total), d.high(w.hash(w.keys), size+total))
+	parts = append(parts, at(code, total), d.high(w.hash(w.keys), size+total))
 	slices.Reverse(parts)
 	var columns []string
 	stride := 1
@@ -375,7 +387,16 @@ func (w *bounded) leastPacked(groups string) string {
 		stride *= len(list)
 	}
 	return fmt.Sprintf("SELECT %s FROM (SELECT h, (h >> %d) & %d AS g FROM (%s) AS t) AS t GROUP BY g",
-		strings.Join(append(columns, sums...), ", "), total, int64(1)<<size-1, d.leastOf(strings.Join(parts, " + "), w.node.MaxGroups, groups))
+		strings.Join(append(columns, sums...), ", "), total, int64(1)<<size-1, d.leastOf(strings.Join(parts, " | "), w.node.MaxGroups, groups))
+}
+
+// at is a number above as many bits of 0.
+func at(number string, low int) string {
+	number = "CAST(" + number + " AS BIGINT)"
+	if low == 0 {
+		return number
+	}
+	return fmt.Sprintf("%s * %d", number, int64(1)<<low)
 }
 
 // cuts reports whether a unit can be in more groups than it may.

@@ -33,6 +33,9 @@ func TestPackedGroupsAreTheRanked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1 {
+			t.Fatalf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
+		}
 		found, err := db.Query("SELECT * FROM (" + strings.NewReplacer("$salt", fmt.Sprint(salt), "$slices", "1", "$slice", "0").Replace(q.SQL) + ") ORDER BY ALL")
 		if err != nil {
 			t.Fatal(err)
