@@ -147,6 +147,9 @@ func (g grammar) expr(kind string, depth int) string {
 				return fmt.Sprintf("(%s IS %s)", of("bool"), g.pick("TRUE", "NOT TRUE", "FALSE", "UNKNOWN", "NOT NULL"))
 			},
 			func() string { return fmt.Sprintf("(%s IN (%s, %s, NULL))", of("int"), of("int"), of("int")) },
+			func() string {
+				return fmt.Sprintf("(%s %s(ARRAY[%s, %s]))", of("int"), g.pick("= ANY ", "<> ALL "), of("int"), of("int"))
+			},
 			func() string { return fmt.Sprintf("(%s BETWEEN %s AND %s)", of("decimal"), of("int"), of("decimal")) },
 			func() string { return fmt.Sprintf("(%s LIKE %s)", of("text"), g.pick("'a%'", "'%b_'", `'%\_%'`, "''")) },
 			func() string {

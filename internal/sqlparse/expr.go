@@ -219,14 +219,34 @@ func (c *converter) operator(e *pg.A_Expr) Expr {
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
 		c.refuse(c.expression(c.find(c.index(at.Start), pg.Token_SIMILAR), "SIMILAR TO is not supported").Try("write LIKE, or ~ with a regular expression"))
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		if any := e.Kind == pg.A_Expr_Kind_AEXPR_OP_ANY; any && op == "=" || !any && op == "<>" {
+			if x := c.oneOf(e, at, !any); x != nil {
+				return x
+			}
+		}
 		c.refuse(c.quantified(at))
 	}
 	c.refuse(c.expression(at, "this operator is not supported").Try("%s", otherOperators))
 	return nil
 }
 
+// oneOf is x = ANY (ARRAY[a, b]), which is x IN (a, b), or x <> ALL of them, which is x NOT IN. It
+// is nil of anything but the elements of an array.
+func (c *converter) oneOf(e *pg.A_Expr, at diagnostic.Span, not bool) Expr {
+	list := e.Rexpr.GetAArrayExpr()
+	if len(list.GetElements()) == 0 {
+		return nil
+	}
+	x := &InList{Arg: c.expr(e.Lexpr), Not: not}
+	for _, n := range list.Elements {
+		x.List = append(x.List, c.expr(n))
+	}
+	x.Span = c.spanOf(at.Join(c.start(list.ListEnd)), x.Arg)
+	return x
+}
+
 func (c *converter) quantified(at diagnostic.Span) *diagnostic.Diagnostic {
-	return c.expression(at, "comparison with ANY or ALL is not supported").Try("write IN, or compare with min or max")
+	return c.expression(at, "comparison with ANY or ALL is not supported").Try("write IN or = ANY (ARRAY[...]) with the values, or compare with min or max")
 }
 
 // spanOf returns the span of an expression with its own token and operands.
