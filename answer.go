@@ -34,8 +34,8 @@ type Answer struct {
 	// Notes are what a reader must know to use the numbers rightly.
 	Notes     []string
 	Statement string
-	// Reused says that this is a stored answer, and nothing was charged for it now. Cost is
-	// what was charged at first.
+	// Reused says that this is a stored answer, and nothing was charged for it now. Of a repetition
+	// Cost is what was charged at first; of an answer that others paid for, or that is more precise, it is 0.
 	Reused bool
 }
 

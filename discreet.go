@@ -154,6 +154,10 @@ type QueryOptions struct {
 	// on data of the same version, and charges nothing. What is the same is the statement's
 	// Fingerprint. Fresh charges all the same, and stores the newer answer.
 	Repeat, Fresh bool
+	// Reuse returns, once the owner has declared a version of the data, any stored answer to the same
+	// question on it that is as precise as what is asked, whoever paid for it, and charges nothing.
+	// The answer that is paid for then serves others too. Fresh charges all the same.
+	Reuse bool
 }
 
 // ErrUnavailable is returned when an answer could not be computed for want of

@@ -33,8 +33,11 @@ type Explanation struct {
 	EngineSQL     []string        `json:"engine_sql"`
 	PostSQL       string          `json:"post_sql,omitempty"`
 	Kept          []string        `json:"kept,omitempty"`
-	Notes         []string        `json:"notes,omitempty"`
-	Statement     string          `json:"statement"`
+	// Reused says that a stored answer serves: asked now, the statement is charged nothing, and Cost is
+	// what it is charged otherwise.
+	Reused    bool     `json:"reused,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
+	Statement string   `json:"statement"`
 }
 
 // A Certificate says in words what the analysis found.
@@ -90,18 +93,7 @@ const assumedCount = 1000
 // nor ledger, but for public domains that a table lists; with a ledger it says
 // what remains.
 func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*Explanation, error) {
-	if o == nil {
-		o = &QueryOptions{}
-	}
-	s, err := db.prepare(sql, o)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	c, err := db.compile(ctx, s)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return db.explanation(ctx, s, c)
+	return db.ExplainTo(ctx, sql, o, Payer{})
 }
 
 // explanation explains a statement that was planned.

@@ -114,6 +114,10 @@ type Fingerprint [sha256.Size]byte
 // which the keys, values and bounds can be read; public domains and mechanisms; what is
 // made of the releases; columns and confidence.
 func (s *statement) fingerprint(r record, c *compiled) (Fingerprint, error) {
+	return s.digest(r, c, s.design.Events, s.design.Delta, nil)
+}
+
+func (s *statement) digest(r record, c *compiled, events []privacy.Event, delta privacy.Delta, guard []byte) (Fingerprint, error) {
 	var computed []string
 	for i, q := range c.queries {
 		computed = append(computed, q.SQL)
@@ -136,9 +140,10 @@ func (s *statement) fingerprint(r record, c *compiled) (Fingerprint, error) {
 		Confidence string
 		Events     []privacy.Event
 		Delta      privacy.Delta
-		Consistent bool `json:",omitempty"`
-		Together   bool `json:",omitempty"`
-	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), s.design.Events, s.design.Delta, s.consistent, s.together})
+		Consistent bool   `json:",omitempty"`
+		Together   bool   `json:",omitempty"`
+		Guard      []byte `json:",omitempty"`
+	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), events, delta, s.consistent, s.together, guard})
 	if err != nil {
 		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
 	}

@@ -79,6 +79,7 @@ type Statement struct {
 	certificate json.RawMessage // for the ledger
 	parameters  json.RawMessage
 	fingerprint Fingerprint
+	question    []byte      // nil where no other answer may serve
 	kept        *keptTables // of a pilot: see answerByPilot
 
 	read atomic.Pointer[readAnswer] // the stored answer that was read last
@@ -137,7 +138,12 @@ func (db *Database) finish(s *Statement) (_ *Statement, err error) {
 	if s.parameters, err = db.parameters(s.planned, &s.options); err != nil {
 		return nil, err
 	}
-	s.fingerprint, err = s.planned.fingerprint(record, s.compiled)
+	if s.fingerprint, err = s.planned.fingerprint(record, s.compiled); err != nil {
+		return nil, err
+	}
+	if d := s.planned.certificate.Domain; d != nil && s.options.Reuse {
+		s.question, err = s.planned.question(record, s.compiled, db.guards[d.ID])
+	}
 	return s, err
 }
 
@@ -180,6 +186,9 @@ func (s *Statement) Request(by Payer) ledger.Request {
 	}
 	if o.Repeat {
 		r.Repetition = s.fingerprint[:]
+	}
+	if s.question != nil {
+		r.Question, r.Serves = s.question, s.serves
 	}
 	return r
 }
@@ -227,6 +236,14 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		return nil, refusal(err)
 	}
 	if stored := reservation.Answer; stored != nil {
+		if reservation.Served {
+			a, err := s.served(ctx, stored)
+			if err != nil {
+				return nil, err
+			}
+			a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
+			return a, nil
+		}
 		why := "this is the stored answer of the idempotency key; nothing was charged again"
 		if o.IdempotencyKey == "" {
 			why = "this is the stored answer of the same statement; nothing was charged again"

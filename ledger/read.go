@@ -312,6 +312,9 @@ func (v *verifier) record(r *record, e *entry) error {
 		if e.Charge == nil || !charge.Equal(*e.Charge) {
 			return wrong("its events do not cost what it charges")
 		}
+		if e.Request == nil && !bytes.Equal(r.key, question(r.domain, e.Question)) {
+			return wrong("it is found by another question than it asked")
+		}
 		if err := v.permitted(r, e, d, charge); err != nil {
 			return wrong("%v", err)
 		}

@@ -23,7 +23,7 @@ type record struct {
 	seq    int64
 	kind   string
 	domain string // "" for kinds that concern the ledger
-	key    []byte // of a reservation with an idempotency key: scope(analyst, key); of a commit: see repetition
+	key    []byte // of a reservation with an idempotency key: scope(analyst, key), else see question; of a commit: see repetition
 	ref    int64  // the reservation that a commit or a suspension is about, the approval of a decision or a reservation, or 0
 	body   []byte // JSON of entry
 	answer []byte // of a commit; its digest is in the body
@@ -68,6 +68,7 @@ type entry struct {
 	Charge      *filter.Total     `json:"charge,omitempty"`
 	Request     []byte            `json:"request,omitempty"`    // digest of what an idempotency key stands for
 	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
+	Question    []byte            `json:"question,omitempty"`   // as the request has it
 	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
 	Note        string            `json:"note,omitempty"`       // of a version: its name
 	Why         string            `json:"why,omitempty"`        // of a version: the owner's reason

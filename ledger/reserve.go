@@ -45,7 +45,14 @@ type Request struct {
 	// canonical plan, the parameters, the options. The same analyst gets the answer that was
 	// committed for it on data of the current version, and is charged nothing.
 	Repetition []byte
-	// Fresh charges a repetition, too, whose answer is then the newest.
+	// Question, if not nil, is a digest of all that decides what the answer would say, but not how
+	// precise it is nor what it costs. Its answer may serve others, and others' may serve it, once the
+	// owner has declared a version of the data: see reuse.go.
+	Question []byte
+	// Serves reports whether an answer to the Question, released by these events, is in each value as
+	// precise as what is asked. nil: none is.
+	Serves func(events []privacy.Event, answer []byte) bool
+	// Fresh charges a repetition, too, whose answer is then the newest, and what an answer would serve.
 	Fresh bool
 	// Holders are those who spend: the analyst's account, say, and its groups. Beside the
 	// domain's budget the charge must fit what each may spend by its quota, and be within
@@ -69,9 +76,11 @@ type Reservation struct {
 	Charge    filter.Amounts // zero if Answer is set
 	Remaining filter.Amounts // after the charge
 	// Answer is the stored answer of an earlier request with the same idempotency
-	// key, or of a repetition. If it is not nil, nothing was charged, and there is
+	// key, of a repetition, or of the same Question. If it is not nil, nothing was charged, and there is
 	// nothing to commit.
 	Answer []byte
+	// Served says that Answer is of the same Question, perhaps another's and more precise.
+	Served bool
 }
 
 // Reserve charges a domain for a request. When it returns a reservation, the
@@ -179,6 +188,12 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if answer != nil {
 		return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer}, nil
 	}
+	if answer, id, err = b.served(ctx, r, d, s.Guard, p); err != nil {
+		return nil, err
+	}
+	if answer != nil {
+		return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer, Served: true}, nil
+	}
 	if s.Suspended {
 		return nil, fmt.Errorf("domain %q: %w", r.Domain, ErrSuspended)
 	}
@@ -194,8 +209,11 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 		return nil, err
 	}
 	rec := &record{kind: kindReserve, domain: r.Domain, key: p.scope, ref: approval}
+	if rec.key == nil {
+		rec.key = question(r.Domain, r.Question)
+	}
 	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
-		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition,
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, Question: r.Question,
 		Holders: r.Holders, Catalog: r.Catalog, State: next})
 	if err != nil {
 		return nil, err
@@ -210,23 +228,9 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 // permit holds a charge against the rules of its holders. It returns the approval that it
 // uses, or 0.
 func (b *batch) permit(ctx context.Context, r Request, d domain, charge filter.Total) (approval int64, err error) {
-	if len(r.Holders) == 0 && r.Rules == 0 {
-		return 0, nil
-	}
-	s, err := b.current(ctx)
-	if err != nil {
+	s, err := b.abide(ctx, r)
+	if s == nil || err != nil {
 		return 0, err
-	}
-	if r.Rules != 0 && s.lastRule > r.Rules {
-		return 0, ErrRulesChanged
-	}
-	if b.l.store.confirms() {
-		if r.Rules > s.lastRule { // it was seen before it was confirmed, and is not there
-			return 0, fmt.Errorf("%w: it had a rule at record %d", ErrRolledBack, r.Rules)
-		}
-		if r.Catalog != nil && s.served != nil && !bytes.Equal(r.Catalog, s.served) {
-			return 0, ErrOtherCatalog
-		}
 	}
 	if err := s.admit(r.Holders, d, charge); err != nil {
 		return 0, b.note(err)
@@ -239,6 +243,30 @@ func (b *batch) permit(ctx context.Context, r Request, d domain, charge filter.T
 		return approval, nil
 	}
 	return 0, b.note(over)
+}
+
+// abide returns the rules by which a request is held, or nil where nobody looked at any. It
+// refuses a request that is behind them.
+func (b *batch) abide(ctx context.Context, r Request) (*standing, error) {
+	if len(r.Holders) == 0 && r.Rules == 0 {
+		return nil, nil
+	}
+	s, err := b.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.Rules != 0 && s.lastRule > r.Rules {
+		return nil, ErrRulesChanged
+	}
+	if b.l.store.confirms() {
+		if r.Rules > s.lastRule { // it was seen before it was confirmed, and is not there
+			return nil, fmt.Errorf("%w: it had a rule at record %d", ErrRolledBack, r.Rules)
+		}
+		if r.Catalog != nil && s.served != nil && !bytes.Equal(r.Catalog, s.served) {
+			return nil, ErrOtherCatalog
+		}
+	}
+	return s, nil
 }
 
 // earlier returns the answer that was stored for the same request, or nil, and its

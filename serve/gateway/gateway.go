@@ -132,7 +132,7 @@ type Options struct {
 
 func (o *Options) query(who people.Account) *discreet.QueryOptions {
 	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Accuracy: o.Accuracy, Confidence: o.Confidence,
-		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Fresh: o.Fresh}
+		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Reuse: true, Fresh: o.Fresh}
 }
 
 // current looks at the account's rules as they are now.
@@ -292,7 +292,7 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 	g.note(who, "explained", sql)
 	by, done := g.shelf.take()
 	defer done()
-	e, err := by.database(account).Explain(ctx, sql, o.query(account))
+	e, err := by.database(account).ExplainTo(ctx, sql, o.query(account), discreet.Payer{Holders: account.Holders(), Catalog: by.catalog.Digest})
 	return e, worded(err, who.Door)
 }
 

@@ -64,6 +64,7 @@ says what is left. With --federation holders of data say so together, each of it
 		if err != nil {
 			return err
 		}
+		s.Reuse = true
 		e, err := db.Explain(ctx, text, &s.QueryOptions)
 		if err != nil {
 			return err
@@ -101,6 +102,9 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	cost := []string{costText(e.Cost)}
 	if e.AtMost != nil {
 		cost[0] += " for a pilot, and with the answer at most " + e.AtMost.String()
+	}
+	if e.Reused {
+		cost[0] += "; nothing now, as a stored answer serves"
 	}
 	if e.Remaining != nil {
 		cost = append(cost, terminal.RemainingText(*e.Remaining)+" is left")

@@ -29,7 +29,9 @@ and what is left go to standard error. Say the cost with --epsilon, --epsilon an
 the least is spent that reaches it. The charge is on disk before
 private data is touched, and stays whatever happens then; discreet explain says
 what a statement costs and is worth, for free. With --plot it is drawn too: a row or a
-place for each group, a whisker for each interval. With --federation holders of data
+place for each group, a whisker for each interval. Once the owner has declared a version
+of the data (discreet ledger version), what was answered before is answered again for
+nothing, to everybody, unless --fresh pays for a new answer. With --federation holders of data
 answer together, and none sees what another has.
 
 Exit codes: 0 answered, 1 refused, 2 usage, 3 the budget does not suffice, 4 the
@@ -48,6 +50,7 @@ engine or the system failed.`,
 	f.define(&c.Flags)
 	var fed federated
 	fed.define(&c.Flags)
+	c.Flags.BoolVar(&s.Fresh, "fresh", false, "pay for a new answer, also where a stored one serves")
 	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := f.settle(t); err != nil {
@@ -57,10 +60,13 @@ engine or the system failed.`,
 		if err != nil {
 			return err
 		}
+		if fed.file != "" && s.Fresh {
+			return diagnostic.New("D115", diagnostic.Span{}, "--federation and --fresh exclude each other").Because("holders of data give each answer once, for a charge")
+		}
 		if fed.file != "" {
 			return fed.ask(ctx, c, t, &f, text, &s.QueryOptions)
 		}
-		s.Analyst = cmp.Or(s.Analyst, workplace.DefaultAnalyst())
+		s.Analyst, s.Reuse = cmp.Or(s.Analyst, workplace.DefaultAnalyst()), true
 		if err := w.Load(); err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (s *shell) run(ctx context.Context) error {
 		return err
 	}
 	s.options.Analyst = cmp.Or(s.options.Analyst, workplace.DefaultAnalyst())
-	s.options.Repeat = true
+	s.options.Repeat, s.options.Reuse = true, true
 	if err := s.w.Load(); err != nil {
 		return err
 	}

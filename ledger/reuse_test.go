@@ -1,0 +1,269 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// asking asks a question for parts of the cost, in hundredths of epsilon, by an analyst who has an account.
+func asking(analyst, of string, parts ...int64) Request {
+	r := ask("0.1")
+	r.Analyst, r.Holders, r.Catalog, r.Events = analyst, []string{"account:" + analyst}, []byte("catalog"), nil
+	for _, p := range parts {
+		r.Events = append(r.Events, privacy.Pure{Epsilon: must(privacy.NewEpsilon(big.NewRat(p, 100)))})
+	}
+	r.Question, r.Repetition = []byte(of), fmt.Append(nil, of, parts)
+	r.Serves = func(released []privacy.Event, _ []byte) bool {
+		return slices.EqualFunc(released, r.Events, func(a, b privacy.Event) bool {
+			return a.(privacy.Pure).Epsilon.Cmp(b.(privacy.Pure).Epsilon) >= 0
+		})
+	}
+	return r
+}
+
+// answer is one that a model has seen committed.
+type answered struct {
+	analyst, question string
+	parts             []int64
+	version           int
+	text              string
+}
+
+func (a answered) cost() int64 { return a.parts[0] + a.parts[1] }
+
+// books are what a ledger of one domain with epsilon 1 must tell, in a few lines: who pays, and who is told what.
+type books struct {
+	version int // 0: none was declared
+	spent   int64
+	limits  map[string]int64 // of an account; none: as much as there is
+	answers []answered
+}
+
+// tells is the answer that a request must get; "" for none.
+func (m *books) tells(analyst, question string, parts []int64) string {
+	for _, a := range slices.Backward(m.answers) { // a repetition: the account's own, at just this cost
+		if a.version == m.version && a.analyst == analyst && a.question == question && slices.Equal(a.parts, parts) {
+			return a.text
+		}
+	}
+	for _, a := range slices.Backward(m.answers) {
+		limit, limited := m.limits[analyst]
+		if m.version > 0 && a.version == m.version && a.question == question && a.parts[0] >= parts[0] && a.parts[1] >= parts[1] && !(limited && a.cost() > limit) {
+			return a.text
+		}
+	}
+	return ""
+}
+
+// Random sequences of questions, at random costs, by accounts with and without limits, of versions, fresh
+// answers, reservations that are never answered, and processes that end, behave as the model does: what is
+// told was paid for, on this version, at no less precision and for nobody who may not ask so much; and what is
+// not told is charged or refused as if nobody had asked.
+func TestReuseBehavesAsItsModel(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine at a time: nothing for the race detector to see")
+	}
+	t.Parallel()
+	outer, dir, n := t, t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		path := fresh(outer)
+		o := Options{Domains: []DomainBudget{guarding(visits...)}, Anchor: filepath.Join(dir, strconv.Itoa(n)), Now: now}
+		l := must(Create(ctx, path, o))
+		other := must(Open(ctx, path, o))
+		defer func() { l.Close(); other.Close() }()
+		m := &books{limits: map[string]int64{}}
+		analyst := rapid.SampledFrom([]string{"ann", "bob", "eve"})
+		drawn := func(t *rapid.T) (Request, string, []int64) {
+			who, of := analyst.Draw(t, "analyst"), rapid.SampledFrom([]string{"how many", "how much"}).Draw(t, "question")
+			parts := []int64{rapid.Int64Range(1, 3).Draw(t, "first"), rapid.Int64Range(1, 3).Draw(t, "second")}
+			return asking(who, of, parts...), of, parts
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"ask": func(t *rapid.T) {
+				r, of, parts := drawn(t)
+				r.Fresh = rapid.IntRange(0, 4).Draw(t, "fresh") == 0
+				want := ""
+				if !r.Fresh {
+					want = m.tells(r.Analyst, of, parts)
+				}
+				cost := parts[0] + parts[1]
+				limit, limited := m.limits[r.Analyst]
+				res, err := l.Reserve(ctx, r)
+				switch {
+				case want != "":
+					if err != nil || string(res.Answer) != want || res.Charge.Epsilon.Sign() != 0 {
+						t.Fatalf("%s asks %s %v: %+v, %v, not the stored %q", r.Analyst, of, parts, res, err, want)
+					}
+					return
+				case m.spent+cost > 100:
+					expect(t, err, ErrExhausted)
+					return
+				case limited && cost > limit:
+					expect(t, err, ErrLimit)
+					return
+				case err != nil || res.Answer != nil:
+					t.Fatalf("%s asks %s %v: %+v, %v, not charged", r.Analyst, of, parts, res, err)
+				}
+				m.spent += cost
+				version := m.version
+				switch rapid.IntRange(0, 5).Draw(t, "then") {
+				case 0: // its process is killed
+					return
+				case 1: // the data change meanwhile
+					m.version++
+					must(other.NewVersion(ctx, "", "", now))
+				}
+				a := answered{r.Analyst, of, parts, version, fmt.Sprint("answer of ", res.ID)}
+				expect(t, l.Commit(ctx, res, []byte(a.text)), nil)
+				m.answers = append(m.answers, a)
+			},
+			"explain": func(t *rapid.T) {
+				r, of, parts := drawn(t)
+				if free, want := must(other.Free(ctx, r)), m.tells(r.Analyst, of, parts) != ""; free != want {
+					t.Fatalf("%s explains %s %v: free %v, want %v", r.Analyst, of, parts, free, want)
+				}
+			},
+			"version": func(t *rapid.T) {
+				m.version++
+				must(l.NewVersion(ctx, "", "", now))
+			},
+			"limit": func(t *rapid.T) {
+				who, most := analyst.Draw(t, "of"), rapid.Int64Range(0, 5).Draw(t, "most")
+				text := ""
+				delete(m.limits, who)
+				if most > 0 {
+					text, m.limits[who] = fmt.Sprintf("0.0%d", most), most
+				}
+				expect(t, l.SetRules(ctx, "owner", now, allow(LimitRule, "account:"+who, text)), nil)
+			},
+			"the other process": func(t *rapid.T) { l, other = other, l },
+			"open again": func(t *rapid.T) {
+				expect(t, l.Close(), nil)
+				l = must(Open(ctx, path, o))
+			},
+			"": func(t *rapid.T) {
+				if b := must(other.Balance(ctx, "patient")); b.Spent.Epsilon.Rat().Cmp(big.NewRat(m.spent, 100)) != 0 {
+					t.Fatalf("spent %v, not %d hundredths", b.Spent.Epsilon, m.spent)
+				}
+			},
+		})
+		expect(t, l.Verify(ctx), nil)
+	})
+}
+
+// What serves whom, case by case.
+func TestReuse(t *testing.T) {
+	l, _ := create(t, Options{Anchor: t.TempDir() + "/anchor"})
+	early := asking("ann", "q", 2, 2)
+	l.answered(t, early, "early")
+	if res := l.answered(t, asking("bob", "q", 2, 2), "bob's"); res.Answer != nil {
+		t.Errorf("before any version: %q", res.Answer)
+	}
+	must(l.NewVersion(ctx, "April", "", now))
+	keyed := asking("ann", "q", 9, 9)
+	keyed.IdempotencyKey = "k"
+	l.answered(t, keyed, "keyed")
+	l.answered(t, asking("ann", "q", 3, 1), "first")
+	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
+	with := func(r Request, f func(*Request)) Request { f(&r); return r }
+	for _, c := range []struct {
+		name    string
+		request Request
+		stored  string // "": charged
+	}{
+		{"the same, another's", asking("bob", "q", 3, 1), "first"},
+		{"less", asking("bob", "q", 1, 1), "first"},
+		{"less, who may not be told so much", asking("eve", "q", 2, 1), ""},
+		{"less again", asking("eve", "q", 1, 1), "less, who may not be told so much"},
+		{"more of one part, less of another", asking("bob", "q", 1, 2), ""},
+		{"a cost that is no more, in one part", asking("bob", "q", 3, 2), ""},
+		{"another question", asking("bob", "p", 1, 1), ""},
+		{"another guard", with(asking("bob", "q", 1, 1), func(r *Request) { r.Guard = []byte("of other data") }), "refused"},
+		{"fresh", with(asking("bob", "q", 2, 1), func(r *Request) { r.Fresh = true }), ""},
+		{"without a question", with(asking("eve", "q", 1, 1), func(r *Request) { r.Question = nil }), ""},
+	} {
+		before := must(l.Balance(ctx, "patient")).Spent.Epsilon
+		free := must(l.Free(ctx, c.request))
+		res, err := l.Reserve(ctx, c.request)
+		switch {
+		case c.stored == "refused":
+			if !errors.Is(err, ErrGuardDiffers) || free {
+				t.Errorf("%s: %+v, %v", c.name, res, err)
+			}
+			continue
+		case err != nil:
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		spent := !must(l.Balance(ctx, "patient")).Spent.Epsilon.Equal(before)
+		if string(res.Answer) != c.stored || spent != (c.stored == "") || free != (c.stored != "") {
+			t.Errorf("%s: answer %q, spent %v, free %v", c.name, res.Answer, spent, free)
+		}
+		if res.Answer == nil {
+			if err := l.Commit(ctx, res, []byte(c.name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must(l.NewVersion(ctx, "May", "", now))
+	if free := must(l.Free(ctx, asking("bob", "q", 1, 1))); free {
+		t.Error("an answer of April serves in May")
+	}
+	l.verifyOrFail(t)
+}
+
+// An account over its limit is told nothing, by whatever has been answered: the owner's grant of just the
+// statement is what lets it be told, and is not used up by that.
+func TestReuseNeedsAnApproval(t *testing.T) {
+	l, _ := create(t, Options{})
+	must(l.NewVersion(ctx, "April", "", now))
+	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
+	eve := asking("eve", "q", 2, 2)
+	_, alone := l.Reserve(ctx, eve)
+	l.answered(t, asking("ann", "q", 2, 2), "ann's")
+	_, err := l.Reserve(ctx, eve)
+	if !errors.Is(err, ErrLimit) || err.Error() != alone.Error() || must(l.Free(ctx, eve)) {
+		t.Errorf("before a grant %v, and %v when nobody had asked", err, alone)
+	}
+	a := must(l.Ask(ctx, eve, "q", 9))
+	if err := l.Decide(ctx, a.ID, true, "owner", "", now); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := l.Reserve(ctx, eve); err != nil || string(res.Answer) != "ann's" {
+		t.Errorf("granted: %+v, %v", res, err)
+	}
+	if a := must(l.Approval(ctx, a.ID)); a.Status != Granted {
+		t.Errorf("the grant is %s", a.Status)
+	}
+	l.verifyOrFail(t)
+}
+
+// Whoever edits the records cannot make an answer that of another question.
+func TestForgedQuestion(t *testing.T) {
+	l, path := create(t, Options{})
+	must(l.NewVersion(ctx, "April", "", now))
+	l.answered(t, asking("ann", "q", 2, 2), "42")
+	l.Close()
+	forge(t, path, func(db *sql.DB) error {
+		_, err := db.Exec("UPDATE records SET key = ? WHERE kind = 'reserve'", question("patient", []byte("p")))
+		return err
+	})
+	l, err := Open(ctx, path, Options{})
+	if err == nil {
+		err = l.Verify(ctx)
+		l.Close()
+	}
+	if !errors.Is(err, ErrTampered) {
+		t.Errorf("verify: %v", err)
+	}
+}
