@@ -38,6 +38,9 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 			unit[i] = true
 		}
 	}
+	if err := unitInSome(n, r); err != nil {
+		return nil, err
+	}
 	if len(unit) == 0 {
 		if n.Sets != nil {
 			return a.level(n, r)

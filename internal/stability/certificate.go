@@ -58,6 +58,8 @@ type Release struct {
 	Sets *plan.Sets
 	// Apart says that it is one of several grouping sets, each with bounds and groups of its own.
 	Apart bool
+	// Coarser is how many grouping sets are sums of its noisy values.
+	Coarser int
 
 	MaxGroups int64 // L0
 	MaxRows   int64 // R; 0 if no component needs it

@@ -129,3 +129,40 @@ func TestNoSensitivityOfZero(t *testing.T) {
 		}
 	}
 }
+
+// Grouping sets are releases of their own or sums of the finest one's noisy values, which all sets share; bounds are
+// applied by the keys of all of them where these are public, and set by set elsewhere.
+func TestGroupingSetCertificates(t *testing.T) {
+	c := load(t)
+	for _, test := range []struct {
+		sql                              string
+		releases, within, apart, coarser int
+	}{
+		{"SELECT department, age > 60, count(*), sum(cost) FROM visits GROUP BY CUBE (1, 2)", 1, 0, 0, 3},           // L0 = 6 of 6 groups: sums err less
+		{"SELECT department, age > 60, avg(cost) FROM visits GROUP BY CUBE (1, 2)", 4, 3, 0, 0},                     // averages do not add up
+		{"SELECT department, age, count(*) FROM visits GROUP BY ROLLUP (1, 2)", 3, 2, 0, 0},                         // sums of 121 and 363 groups err more
+		{"SELECT department, age > 60, count(*) FROM visits GROUP BY GROUPING SETS ((1), (2))", 1, 0, 0, 2},         // the finest is released for its sums
+		{"SELECT department, note, count(*) FROM visits GROUP BY ROLLUP (1, 2)", 3, 0, 3, 0},                        // note is private
+		{"SELECT department, department = 'ER', count(*) FROM survey GROUP BY ROLLUP (1, 2)", 3, 0, 3, 0},           // so is a department here
+		{"SELECT department, count(*) FROM visits GROUP BY GROUPING SETS ((department), (department))", 1, 0, 0, 0}, // released once
+	} {
+		cert, err := analyze(c, test.sql)
+		if err != nil {
+			t.Errorf("%s: %v", test.sql, err)
+			continue
+		}
+		within, apart, coarser := 0, 0, 0
+		for _, r := range cert.Releases {
+			coarser += r.Coarser
+			if r.Within != nil {
+				within++
+			}
+			if r.Apart {
+				apart++
+			}
+		}
+		if got := [4]int{len(cert.Releases), within, apart, coarser}; got != [4]int{test.releases, test.within, test.apart, test.coarser} {
+			t.Errorf("%s: releases, of them within finer groups, apart, and sets that are summed are %v", test.sql, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -31,9 +32,29 @@ import (
 // each fine group are kept, L0·R for a coarse one. Of a tree's nodes the counts at one level, over all groups,
 // add up to at most L0·R, as of one group with that many rows.
 
+// unitInSome refuses grouping sets of which some have the unit among their keys, and others not.
+func unitInSome(n *plan.Aggregate, r *relation) error {
+	if n.Sets == nil {
+		return nil
+	}
+	with := 0
+	var at plan.Expr
+	for _, set := range n.Sets.Levels {
+		if i := slices.IndexFunc(set, func(k int) bool { return r.isUnit(n.Sets.Keys[k]) }); i >= 0 {
+			with, at = with+1, n.Sets.Keys[set[i]]
+		}
+	}
+	if with == 0 || with == len(n.Sets.Levels) {
+		return nil
+	}
+	return diagnostic.New("D052", at.Place(), "some grouping sets have the unit among their keys, and others have not").
+		Because("rows of the former belong to one unit each, and would be shown beside what is released").
+		Try("group by other keys; aggregating by the unit in a subquery first also works")
+}
+
 // within gives a set's release the keys by which it is bounded.
 func (a *analysis) within(r *Release, n *plan.Aggregate) error {
-	if n.Sets == nil || r.OneRow {
+	if n.Sets == nil {
 		return nil
 	}
 	finest, complete, err := a.groupedBy(a.finest(n))
@@ -42,6 +63,9 @@ func (a *analysis) within(r *Release, n *plan.Aggregate) error {
 	}
 	if !complete {
 		r.Apart = true
+		return nil
+	}
+	if r.OneRow { // whose bounds hold by whatever keys
 		return nil
 	}
 	r.Sets = n.Sets
@@ -122,6 +146,9 @@ func (a *analysis) level(n *plan.Aggregate, r *relation) (*relation, error) {
 	below, err := a.release(finest, r)
 	if err != nil {
 		return nil, err
+	}
+	if released, ok := below.node.(*plan.Released); ok {
+		a.certificate.Releases[released.Index].Coarser++
 	}
 	ref := func(i int, t sqltype.Type) plan.Expr {
 		return &plan.Ref{Index: i, Name: finest.Columns()[i].Name, T: t, Span: n.Span}

@@ -15,3 +15,4 @@ SELECT count(*) FROM visits v JOIN shifts /* ERROR D044 "domain" */ s ON s.depar
 SELECT count(*) FROM visits v CROSS JOIN (SELECT avg(cost) AS m FROM visits) a /* ERROR D045 "released table" */ WHERE v.cost > a.m;
 SELECT count(*) FROM (SELECT department FROM visits UNION ALL SELECT name FROM departments /* ERROR D052 "private rows" */) t;
 SELECT count(*) FROM (SELECT score FROM survey UNION ALL SELECT score FROM survey /* ERROR D053 "cannot be combined" */) t;
+SELECT patient_id, department, count(*) FROM visits GROUP BY ROLLUP (department, patient_id /* ERROR D052 "some grouping sets have the unit among their keys" */);
