@@ -4,8 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/big"
+	"strconv"
+	"strings"
 
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -55,6 +60,19 @@ func (r *Refusal) MarshalJSON() ([]byte, error) {
 	}{r.Code, r.Message, r.Line, r.Column, r.Length, r.Why, r.Hint, r.Asked, r.Left})
 }
 
+// shortly names amounts in six digits, for people; a refusal's fields have them exactly.
+func shortly(parts []filter.Part, round func(*big.Rat, int) *big.Rat) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		amount := round(p.Amount.Rat(), 6)
+		texts[i] = p.Name + " " + numeric.FormatRat(amount)
+		if f, _ := amount.Float64(); len(numeric.FormatRat(amount)) > 9 { // exact enough for six digits
+			texts[i] = p.Name + " " + strconv.FormatFloat(f, 'g', 6, 64)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
 // refusal turns what the stages and the ledger refuse with into a *Refusal;
 // other errors pass.
 func refusal(err error) error {
@@ -67,13 +85,13 @@ func refusal(err error) error {
 	case errors.As(err, &exhausted):
 		asked, left := remaining(exhausted.Measure, exhausted.Asked), remaining(exhausted.Measure, exhausted.Left)
 		d = diagnostic.New("D076", diagnostic.Span{}, "the budget of domain %q does not suffice", exhausted.Domain).
-			Because("the statement would cost %v, and %v is left", asked, left).
+			Because("the statement would cost %s, and %s is left", shortly(asked.Positive(), numeric.CeilDigits), shortly(left.In(left.Measure), numeric.FloorDigits)).
 			Try("ask for at most what is left: what was spent does not come back")
 		out.Asked, out.Left, out.cause = &asked, &left, ledger.ErrExhausted
 	case errors.As(err, &quota):
 		asked, left := remaining(quota.Measure, quota.Asked), remaining(quota.Measure, quota.Left)
 		d = diagnostic.New("D076", diagnostic.Span{}, "the quota of %s in domain %q does not suffice", quota.Holder, quota.Domain).
-			Because("the statement would cost %v, and %v is left of the quota", asked, left).
+			Because("the statement would cost %s, and %s is left of the quota", shortly(asked.Positive(), numeric.CeilDigits), shortly(left.In(left.Measure), numeric.FloorDigits)).
 			Try("ask for at most what is left, or ask an owner for more")
 		out.Asked, out.Left, out.cause = &asked, &left, ledger.ErrQuota
 	case errors.Is(err, ledger.ErrSuspended):

@@ -94,7 +94,7 @@ func report(in io.Reader, out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "seconds by wing: %s\n", most(wings, len(wings)))
-	fmt.Fprintf(out, "seconds by test: %s\n", most(tests, 12))
+	fmt.Fprintf(out, "seconds by test: %s\n", most(tests, 40))
 	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", passed, max(failed, broken), skipped)
 	switch {
 	case failed+broken > 0:
