@@ -6,7 +6,7 @@ PREFIX   ?= /usr/local
 DESTDIR  ?=
 FUZZTIME ?= 10s
 BENCH    ?= .
-SOAK     ?= ./internal/house ./ledger ./learn/network ./learn ./learn/leakage ./noise ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli ./internal/siege ./verify ./verify/internal/exact ./verify/internal/sensitivity
+SOAK     ?= ./internal/house ./ledger ./learn/network ./learn ./learn/leakage ./noise ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli ./internal/siege ./serve/postgres/pgcatalog ./verify ./verify/internal/exact ./verify/internal/sensitivity
 RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/...
 # Of others what works at once does so in tests that say it in their names.
 ATONCE   ?= ./internal/attack ./internal/release ./sandbox ./verify/internal/sensitivity

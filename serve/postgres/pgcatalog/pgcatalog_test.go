@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A table that the account may not see is not told from one that does not exist.
+// A table that the account may not see is not told from one that does not exist. A third of the
+// recorded statements is asked, with DISCREET_SOAK all.
 func TestWhatIsNotAllowedDoesNotExist(t *testing.T) {
 	s := session(t)
 	hidden := *s.Catalog
@@ -100,8 +102,8 @@ func TestWhatIsNotAllowedDoesNotExist(t *testing.T) {
 	}
 	with, without := s, s
 	with.Catalog, without.Catalog = &hidden, &never
-	for _, r := range recordings(t) {
-		if strings.Contains(r.sql, "{") {
+	for i, r := range recordings(t) {
+		if strings.Contains(r.sql, "{") || i%3 > 0 && os.Getenv("DISCREET_SOAK") == "" {
 			continue
 		}
 		server := New()
