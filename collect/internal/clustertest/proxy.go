@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A Proxy leads connections to an address, unless it is told to cut them. It counts and
@@ -16,6 +17,7 @@ type Proxy struct {
 	cut    atomic.Bool
 	mute   atomic.Bool
 	after  atomic.Int64 // bytes of answers until a connection is cut; negative: never
+	slow   atomic.Int64 // by which answers are late
 	mu     sync.Mutex
 	open   map[net.Conn]bool
 	seen   []byte
@@ -57,7 +59,10 @@ func (p *Proxy) Cut() {
 }
 
 // Mend lets connections through again.
-func (p *Proxy) Mend() { p.cut.Store(false); p.mute.Store(false); p.after.Store(-1) }
+func (p *Proxy) Mend() { p.cut.Store(false); p.mute.Store(false); p.after.Store(-1); p.slow.Store(0) }
+
+// Slow has answers come later by so much.
+func (p *Proxy) Slow(by time.Duration) { p.slow.Store(int64(by)) }
 
 // Mute loses answers from now on: the other side does what it is asked, and nobody learns it.
 func (p *Proxy) Mute() { p.mute.Store(true) }
@@ -132,6 +137,9 @@ func (p *Proxy) pipe(to io.Writer, from io.Reader, limit *atomic.Int64) {
 		}
 		if limit != nil && p.mute.Load() && err == nil {
 			continue
+		}
+		if late := p.slow.Load(); limit != nil && late > 0 {
+			<-time.After(time.Duration(late))
 		}
 		if _, failed := to.Write(buffer[:n]); failed != nil || err != nil {
 			return

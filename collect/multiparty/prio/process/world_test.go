@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { clustertest.Main(m, process.Profile(), ownersProfi
 // A world is a cluster of the profile with its client and its collector. With epsilon 1000, which is
 // the setting if a test names no other, noise is not 0 with probability below e^-490.
 type world struct {
-	*testing.T
+	testing.TB
 	c         *cluster.Cluster
 	ctx       context.Context
 	task      *process.Task
@@ -33,9 +33,9 @@ type world struct {
 }
 
 // begin starts a cluster. Connections named in proxied, "from>to", go through a proxy.
-func begin(t *testing.T, set cluster.Settings, proxied ...string) *world {
+func begin(t testing.TB, set cluster.Settings, proxied ...string) *world {
 	t.Helper()
-	w := &world{T: t, proxies: map[string]*clustertest.Proxy{}}
+	w := &world{TB: t, proxies: map[string]*clustertest.Proxy{}}
 	var cancel context.CancelFunc
 	w.ctx, cancel = context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
