@@ -67,6 +67,7 @@ var suite = []string{
 	"TestRegister", "TestRegisterIsWrittenOnce",
 	"TestRepetitionIsNotChargedAgain", "TestVersionEndsRepetitions", "TestUnansweredRepetitionIsCharged", "TestUnfinishedKeyIsRefused",
 	"TestRepetitionWaitsForTheAnchor", "TestEditedRepetitions", "TestForgedRepetitionKey",
+	"TestReuse", "TestReuseNeedsAnApproval", "TestReuseBehavesAsItsModel", "TestForgedQuestion",
 	"TestKilledAtRandomInstants", "TestCreateKilled", "TestProcessesOnOneBudget",
 	"TestEditedLedgers", "TestEditedWhileOpen", "TestAnchorLagsBehindAnswersNever", "TestAnchorFaults",
 	"TestRecomputedChain", "TestRecomputedAnchor", "TestKeysDoNotMix", "TestUsersAreRecorded",
