@@ -35,6 +35,9 @@ import (
 // listed, the last bits of a group's hash are its number among all groups, which breaks
 // ties as well and is sorted faster.
 //
+// A dialect may gather each unit's rows first, and bound those units alone that a bound cuts: see
+// split.
+//
 // Where there are no more than L0 groups, no unit can be in more, and none is left out.
 func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, false) }
 
@@ -59,25 +62,32 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 	for _, i := range w.shown() {
 		q.Keys = append(q.Keys, b.Keys[i].Type())
 	}
-	rows := []string{column(b.Unit) + " AS u"}
-	var where []string
+	rows, columns := []string{column(b.Unit) + " AS u"}, []string{"u"} // of a subquery, and of what is around it
+	var where, joins []string
+	fence := ""
+	splits := w.splitting()
 	for i, k := range b.Keys {
 		key, value := fmt.Sprintf("k%d", i), scope.expr(k)
+		selected := key
 		if list := w.listed(i); list != nil { // NULL, or no place, where it is none of them
-			if d := w.placing(i); d != nil {
+			switch d := w.placing(i); {
+			case d != nil:
 				value = d.place(value, scope.texts(list))
 				where = append(where, key+" > 0")
-			} else {
+			case w.numbered():
+				joins = append(joins, fmt.Sprintf(" JOIN %s ON %s = l%d.name", w.numbers(i), key, i))
+				selected = fmt.Sprintf("l%d.place AS %s", i, key)
+			default:
 				value = r.dialect.listed(scope, value, scope.texts(list))
 				where = append(where, key+" IS NOT NULL")
 			}
 		}
 		w.keys, w.types[key] = append(w.keys, key), k.Type()
-		rows = append(rows, value+" AS "+key)
+		rows, columns = append(rows, value+" AS "+key), append(columns, selected)
 	}
 	if b.Bin != nil {
 		q.Keys = append(q.Keys, b.Bin.Type())
-		rows = append(rows, scope.expr(b.Bin)+" AS b")
+		rows, columns = append(rows, scope.expr(b.Bin)+" AS b"), append(columns, "b")
 		w.chosen, w.types["b"] = append(w.chosen, "b"), b.Bin.Type()
 	}
 	for i, c := range b.Contributions {
@@ -87,22 +97,43 @@ func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 		if c.Value == nil {
 			continue
 		}
-		w.types[fmt.Sprintf("v%d", i)] = c.Value.Type()
-		rows = append(rows, fmt.Sprintf("%s AS v%d", scope.expr(c.Value), i))
+		name := fmt.Sprintf("v%d", i)
+		w.types[name] = c.Value.Type()
+		value, selected := "", name
+		if call, ok := c.Value.(*plan.Call); ok && splits != nil && call.Function == plan.Fixed {
+			if product, round, ok := splits.scaled(scope, call); ok {
+				value, selected, fence = product, round(name)+" AS "+name, splits.fence()
+			}
+		}
+		if value == "" {
+			value = scope.expr(c.Value)
+		}
+		rows, columns = append(rows, value+" AS "+name), append(columns, selected)
 		if c.Kind == plan.Added && !isOne(c.Value) {
-			w.chosen = append(w.chosen, fmt.Sprintf("v%d", i))
+			w.chosen = append(w.chosen, name)
 		}
 	}
-	source := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(rows, ", "), input)
+	source := fmt.Sprintf("SELECT %s FROM (%s) AS t%s", strings.Join(rows, ", "), input, fence)
 	if !b.OneRow && slice != "" {
 		where = append(where, slice)
 	}
-	if len(where) > 0 {
-		source = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", source, strings.Join(where, " AND "))
+	if len(where)+len(joins) > 0 || fence != "" {
+		source = fmt.Sprintf("SELECT %s FROM (%s) AS t%s", selection(columns), source, strings.Join(joins, ""))
+		if len(where) > 0 {
+			source += " WHERE " + strings.Join(where, " AND ")
+		}
 	}
 	q.SQL, q.Tables = w.render(source), r.tables
 	q.Groups = w.groups
 	return q, r.err
+}
+
+// selection selects columns, all of them by a star if each is as it is.
+func selection(columns []string) string {
+	if !slices.ContainsFunc(columns, func(c string) bool { return strings.Contains(c, " ") }) {
+		return "*"
+	}
+	return strings.Join(columns, ", ")
 }
 
 // texts prints constants.
@@ -130,15 +161,24 @@ type bounded struct {
 }
 
 func (w *bounded) render(rows string) string {
+	if w.node.OneRow {
+		return w.group(rows, w.oneRow)
+	}
+	if d := w.splitting(); d != nil {
+		return w.split(d, rows)
+	}
+	return w.bound(rows)
+}
+
+// bound bounds what each unit contributes.
+func (w *bounded) bound(rows string) string {
 	b := w.node
 	switch {
-	case b.OneRow:
-		return w.group(rows, w.oneRow)
 	case w.packs():
-		w.groups = w.unitGroups(rows)
+		w.groups = w.unitGroups(rows, false)
 		return w.addUp(w.leastPacked(w.groups))
 	case w.summable():
-		w.groups = w.unitGroups(rows)
+		w.groups = w.unitGroups(rows, false)
 		return w.group(w.firstGroups(w.groups), w.ofGroups)
 	}
 	hashed := []string{"*", w.groupHash() + " AS hk"}
@@ -185,7 +225,7 @@ func (w *bounded) render(rows string) string {
 		text = fmt.Sprintf("SELECT * FROM (%s) AS t WHERE %s", text, strings.Join(kept, " AND "))
 	}
 	if !distinct && slices.ContainsFunc(b.Contributions, w.ofUnit) {
-		return w.group(w.unitGroups(text), w.ofGroups)
+		return w.group(w.unitGroups(text, false), w.ofGroups)
 	}
 	return w.group(text, w.boundedValue)
 }
@@ -243,8 +283,8 @@ func (w *bounded) ofUnit(c plan.Contribution) bool {
 }
 
 // unitGroups computes each unit's contributions to each of its groups. Where some of their
-// rows are to be chosen, they are ranked.
-func (w *bounded) unitGroups(rows string) string {
+// rows are to be chosen, they are ranked; with whole, there are no more than may be.
+func (w *bounded) unitGroups(rows string, whole bool) string {
 	byUnit := append([]string{"u"}, w.keys...)
 	columns := byUnit[:len(byUnit):len(byUnit)]
 	for i, c := range w.node.Contributions {
@@ -257,6 +297,8 @@ func (w *bounded) unitGroups(rows string) string {
 			part = fmt.Sprintf("CASE WHEN bool_or(v%d) THEN 1 END", i)
 		case c.Kind == plan.Added && w.summable():
 			part = fmt.Sprintf("least(count(*), %d)", w.node.MaxRows)
+		case c.Kind == plan.Added && whole:
+			part = w.sumOf(fmt.Sprintf("v%d", i))
 		case c.Kind == plan.Added:
 			part = fmt.Sprintf("%s FILTER (WHERE r <= %d)", w.sumOf(fmt.Sprintf("v%d", i)), w.node.MaxRows)
 		}
@@ -312,6 +354,9 @@ func (w *bounded) placing(i int) placing {
 func (w *bounded) unlisted(i int) string {
 	if d := w.placing(i); d != nil {
 		return d.nth(w.texts(w.listed(i)), w.keys[i]+" - 1")
+	}
+	if w.numbered() {
+		return w.splitting().element(w.texts(w.listed(i)), w.keys[i])
 	}
 	return w.dialect.unlisted(w.keys[i])
 }
@@ -400,7 +445,7 @@ func at(number string, low int) string {
 }
 
 // cuts reports whether a unit can be in more groups than it may.
-func (w *bounded) cuts() bool { return len(w.keys) > 0 && !w.node.EveryGroup }
+func (w *bounded) cuts() bool { return len(w.node.Keys) > 0 && !w.node.EveryGroup }
 
 // listed are the texts that a key may be, or nil.
 func (w *bounded) listed(i int) []string {
@@ -455,7 +500,11 @@ func (w *bounded) hash(columns []string) string {
 	if w.compared {
 		parts := []string{w.dialect.salt()}
 		for _, c := range columns {
-			parts = append(parts, w.dialect.counted(w.dialect.convert(w.scope, c, w.types[c], sqltype.Of(sqltype.Text))))
+			name := c
+			if i := slices.Index(w.keys, c); i >= 0 && w.numbered() {
+				c = w.unlisted(i)
+			}
+			parts = append(parts, w.dialect.counted(w.dialect.convert(w.scope, c, w.types[name], sqltype.Of(sqltype.Text))))
 		}
 		return w.dialect.digest(parts) // as hexadecimal digits, which are in the order of the bytes
 	}
@@ -496,6 +545,9 @@ func (w *bounded) group(rows string, value func(int, plan.Contribution) string) 
 		by = append(by, key)
 		if w.listed(i) != nil {
 			key = w.unlisted(i)
+		}
+		if key != w.keys[i] && w.numbered() {
+			key += " AS " + w.keys[i]
 		}
 		columns = append(columns, key)
 	}

@@ -180,11 +180,12 @@ func (s scope) whole(x string) string {
 	})
 }
 
-// awayFromZero rounds a double half away from zero; round goes to even. The difference of
-// a double and its floor is exact.
-func awayFromZero(x string) string {
-	return fmt.Sprintf("(CASE WHEN %[1]s >= 0 THEN floor(%[1]s) + CASE WHEN %[1]s - floor(%[1]s) >= 0.5 THEN 1 ELSE 0 END ELSE ceil(%[1]s) - CASE WHEN ceil(%[1]s) - %[1]s >= 0.5 THEN 1 ELSE 0 END END)", x)
-}
+// awayFromZero rounds a double half away from zero; round goes to even. With f = x − trunc(x),
+// which is exact, x + f is trunc(x) + 2f: it passes the next whole number where |f| ≥ 1/2. That
+// sum is exact, too. If |x| < 1 it is 2x. Else, if f is not 0, one unit in x's last place is at
+// most 1/2; x + f is below 4 times x's power of two, so that its own last place is at most
+// twice that unit; and trunc(x) and 2f are multiples of twice the unit.
+func awayFromZero(x string) string { return fmt.Sprintf("trunc(%[1]s + (%[1]s - trunc(%[1]s)))", x) }
 
 // squares: the squares of differences could overflow.
 func (postgres) squares() bool { return false }
@@ -218,6 +219,30 @@ func (d postgres) hash(names []string) string {
 
 // pgSalt is the statement's one parameter.
 const pgSalt = "CAST($1 AS BIGINT)"
+
+func (postgres) mask(place string) string {
+	return fmt.Sprintf("bit_or(CAST(1 AS BIGINT) << CAST(%s AS INTEGER))", place)
+}
+
+func (postgres) odd(place string) string {
+	return fmt.Sprintf("bit_xor(CAST(1 AS BIGINT) << CAST(%s AS INTEGER))", place)
+}
+
+func (postgres) ones(mask string) string {
+	return fmt.Sprintf("coalesce(bit_count(CAST(%s AS BIT(64))), 0)", mask)
+}
+
+func (postgres) mixed(keys []string) string {
+	return fmt.Sprintf("(hash_record_extended(ROW(%s), 0) & 31)", strings.Join(keys, ", "))
+}
+
+func (postgres) gathered(x string) string { return fmt.Sprintf("array_agg(%s)", x) }
+
+func (postgres) spread(array string) string { return fmt.Sprintf("unnest(%s)", array) }
+
+func (postgres) element(texts, i string) string { return fmt.Sprintf("(ARRAY[%s])[%s + 1]", texts, i) }
+
+func (postgres) fence() string { return " OFFSET 0" }
 
 func (postgres) salt() string { return "CAST(" + pgSalt + " AS TEXT)" }
 

@@ -199,19 +199,27 @@ func (d postgres) widthBucket(s scope, e *plan.Call) string {
 // fixed prints plan.Fixed, rounded half away from zero. The product cannot overflow, since
 // the clamped value's does not; where the grid is coarser than 1, what is below 1 is zero.
 func (d postgres) fixed(s scope, e *plan.Call) string {
-	t, scale, clamped := e.Args[0].Type(), e.Args[3].(*plan.Literal), s.clamped(e)
-	switch {
-	case t.IsInteger():
-		return fmt.Sprintf("CAST(%s AS BIGINT)", clamped)
-	case t.Kind == sqltype.DecimalKind:
-		return fmt.Sprintf("CAST((%s) * %d AS BIGINT)", clamped, scale.Value)
+	if product, round, ok := d.scaled(s, e); ok {
+		return s.once(product, round)
 	}
-	grid := scale.Value.(float64)
-	return s.once(s.double(clamped), func(x string) string {
-		product := fmt.Sprintf("%s * %s", x, double(grid))
-		if grid < 1 {
-			product = fmt.Sprintf("CASE WHEN abs(%s) < 1 THEN %s ELSE %s END", x, double(0), product)
-		}
-		return s.once(product, func(x string) string { return fmt.Sprintf("CAST(%s AS BIGINT)", awayFromZero(x)) })
-	})
+	clamped := s.clamped(e)
+	if e.Args[0].Type().IsInteger() {
+		return fmt.Sprintf("CAST(%s AS BIGINT)", clamped)
+	}
+	return fmt.Sprintf("CAST((%s) * %d AS BIGINT)", clamped, e.Args[3].(*plan.Literal).Value)
+}
+
+// scaled prints the product of plan.Fixed, and what rounds it, where they are doubles.
+func (d postgres) scaled(s scope, e *plan.Call) (product string, round func(x string) string, ok bool) {
+	if !e.Args[0].Type().IsFloat() {
+		return "", nil, false
+	}
+	grid := e.Args[3].(*plan.Literal).Value.(float64)
+	product = fmt.Sprintf("(%s * %s)", s.double(s.clamped(e)), double(grid))
+	if grid < 1 {
+		product = s.once(s.double(s.clamped(e)), func(x string) string {
+			return fmt.Sprintf("CASE WHEN abs(%s) < 1 THEN %s ELSE %s * %s END", x, double(0), x, double(grid))
+		})
+	}
+	return product, func(x string) string { return fmt.Sprintf("CAST(%s AS BIGINT)", awayFromZero(x)) }, true
 }
