@@ -94,11 +94,7 @@ func BenchmarkBounded(b *testing.B) {
 
 // bounded opens the table under bounds, and is what the server is asked for a statement.
 func bounded(b *testing.B, url string, bounds [2]int, statement string) (*postgres.Engine, engine.Query) {
-	names := make([]string, 20)
-	for i := range names {
-		names[i] = fmt.Sprintf(`"group%d"`, i)
-	}
-	c, err := catalog.Parse("discreet.toml", fmt.Sprintf(declared, bounds[0], bounds[1], strings.Join(names, ", ")))
+	c, err := catalog.Parse("discreet.toml", fmt.Sprintf(declared, bounds[0], bounds[1], groups()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -125,6 +121,15 @@ func bounded(b *testing.B, url string, bounds [2]int, statement string) (*postgr
 	}
 	b.Cleanup(func() { e.Close() })
 	return e, q
+}
+
+// groups is the domain of the groups.
+func groups() string {
+	names := make([]string, 20)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"group%d"`, i)
+	}
+	return strings.Join(names, ", ")
 }
 
 // exec runs statements and returns the first field of the last one.
