@@ -199,6 +199,11 @@ func (p *tab) look(t testing.TB, on screen, name string) {
 	if wide > on.width {
 		t.Errorf("%s is %d wide on a screen of %d", name, wide, on.width)
 	}
+	var bare int
+	p.run(t, chromedp.Evaluate(`[...document.querySelectorAll(".card")].filter(c => getComputedStyle(c).backgroundColor === "rgba(0, 0, 0, 0)").length`, &bare))
+	if bare > 0 {
+		t.Errorf("%s has %d cards without a colour of their own", name, bare)
+	}
 	dir := os.Getenv("WEB_SHOTS")
 	if dir == "" {
 		return
