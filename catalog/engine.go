@@ -15,6 +15,7 @@ type Kind string
 const (
 	Embedded   Kind = "duckdb"   // files, read by DuckDB in this process
 	PostgreSQL Kind = "postgres" // tables of a PostgreSQL database
+	Trino      Kind = "trino"    // tables of a Trino cluster
 )
 
 // An Engine says which database holds the records.
@@ -46,11 +47,11 @@ func (l *loader) engine(n *node) {
 	case kind == string(Embedded):
 		l.keys(n, "kind")
 		return
-	case kind != string(PostgreSQL):
-		l.refuse("D084", n.field("kind").value, "there is no engine %q", kind).Try(`use "duckdb" (files, the default) or "postgres"`)
+	case kind != string(PostgreSQL) && kind != string(Trino):
+		l.refuse("D084", n.field("kind").value, "there is no engine %q", kind).Try(`use "duckdb" (files, the default), "postgres" or "trino"`)
 		return
 	}
-	e.Kind = PostgreSQL
+	e.Kind = Kind(kind)
 	l.keys(n, "kind", "url", "accept_role")
 	e.AcceptRole, _ = l.boolean(n.field("accept_role"))
 	const hint = `write url = { env = "DISCREET_ENGINE" } and put the URL into that variable`

@@ -252,7 +252,7 @@ func bounds(t *testing.T, open Open) {
 const canary = "canary5417"
 
 // parameters are all that a query of a dialect may have.
-var parameters = map[string]string{"duckdb": "$salt + $slices + $slice", "postgres": "$1"}
+var parameters = map[string]string{"duckdb": "$salt + $slices + $slice", "postgres": "$1", "trino": "$salt"}
 
 // failures are constant, say nothing of the data, and end when told to.
 func failures(t *testing.T, open Open) {

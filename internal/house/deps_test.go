@@ -165,6 +165,7 @@ var bans = []ban{
 		"./collect/multiparty",             // members speak to members
 		"./internal/cli/multiparty",        // hands their handlers on
 		"./collect/...",                    // parties that do not trust each other are on machines of their own
+		"./engine/trino",                   // the owner's cluster, which the environment names
 		"./internal/trinotest",             // starts a cluster on loopback ports
 		"./internal/pgsql",                 // the owner's database, which the environment names
 		"./ledger/...",                     // its books may be there

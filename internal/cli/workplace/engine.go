@@ -117,9 +117,13 @@ func urlOf(c *catalog.Catalog) (string, error) {
 	if url := os.Getenv(c.Engine.Variable); url != "" {
 		return url, nil
 	}
+	example := "postgres://discreet:PASSWORD@db.example/clinic"
+	if c.Engine.Kind == catalog.Trino {
+		example = "https://discreet:PASSWORD@trino.example:8443"
+	}
 	return "", diagnostic.New("D101", diagnostic.Span{}, "the environment has no $%s", c.Engine.Variable).
 		Because("the catalog says that it holds the URL of the database").
-		Try("set it, as in %s=postgres://discreet:PASSWORD@db.example/clinic", c.Engine.Variable)
+		Try("set it, as in %s=%s", c.Engine.Variable, example)
 }
 
 // FilesAlone refuses what works over files alone where the catalog's records are in a database.

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/engine/postgres"
+	"github.com/discreet-dp/discreet/engine/trino"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -54,7 +55,12 @@ func openRemote(ctx context.Context, c *catalog.Catalog, statements int, post fu
 	if err != nil {
 		return nil, cannotOpen(ctx, err)
 	}
-	e, err := postgres.Open(ctx, c, postgres.Options{URL: url, Connections: statements, Post: beside})
+	var e engine.Engine
+	if c.Engine.Kind == catalog.Trino {
+		e, err = trino.Open(ctx, c, trino.Options{URL: url, Connections: statements, Post: beside})
+	} else {
+		e, err = postgres.Open(ctx, c, postgres.Options{URL: url, Connections: statements, Post: beside})
+	}
 	if err != nil {
 		return nil, cannotOpen(ctx, errors.Join(err, beside.Close()))
 	}
@@ -70,6 +76,11 @@ func noTables(c *catalog.Catalog) *catalog.Catalog {
 
 // openOwner opens the engine of a catalog, if there is one, that its owner may ask anything.
 func openOwner(ctx context.Context, c *catalog.Catalog, l catalog.Resources) (engine.Owner, error) {
+	if c != nil && c.Engine.Kind == catalog.Trino {
+		return nil, diagnostic.New("D106", diagnostic.Span{}, "no look at the data is had over Trino, by init, check or ledger create").
+			Because("they ask in SQL that is DuckDB's or PostgreSQL's").
+			Try("write the catalog by hand, and make the ledger by discreet ledger create --unread (docs/engines.md); a statement says what is wrong with a table before it costs anything")
+	}
 	if c != nil && c.Engine.Remote() {
 		url, err := urlOf(c)
 		if err != nil {

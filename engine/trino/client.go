@@ -1,0 +1,229 @@
+package trino
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+// The protocol is Trino's own over HTTP: a statement is posted, and its pages are fetched one
+// after the other, each from the address that the one before names; DELETE of that address ends
+// it. It has two hundred lines here, and no dependency: the official client has eleven.
+
+// A client speaks to one coordinator as one user.
+type client struct {
+	http     *http.Client
+	base     *url.URL
+	user     string
+	password string // "" where there is none
+	session  string // properties of every statement
+}
+
+// bounds of what a coordinator may send and how long it may be silent.
+const (
+	maxPage     = 64 << 20
+	maxAnswer   = 1 << 30
+	pageTimeout = 2 * time.Minute // a page is held back for a second or so
+	endTimeout  = 5 * time.Second
+)
+
+func newClient(c *catalog.Catalog, o Options) (*client, error) {
+	wrong := func(why string) error {
+		return diagnostic.New("D101", diagnostic.Span{}, "the database of $%s cannot be used", c.Engine.Variable).Because("%s", why).
+			Try(`write it as in "https://discreet:PASSWORD@trino.example:8443"`)
+	}
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http": // its text quotes the URL
+		return nil, wrong("what it holds is not a URL of a Trino coordinator")
+	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
+		return nil, wrong("the URL names a path, and a coordinator has none")
+	case u.User.Username() == "":
+		return nil, wrong("the URL names no user")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return nil, wrong("over plain HTTP nobody is authenticated, and whoever listens reads the answers: only this machine's own coordinator may be asked so")
+	}
+	password, _ := u.User.Password()
+	if password != "" && u.Scheme == "http" {
+		return nil, wrong("a password does not go over plain HTTP")
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil // the environment decides nothing
+	return &client{
+		http: &http.Client{Transport: transport, Timeout: pageTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("the coordinator sends elsewhere") // with the password
+		}},
+		base: &url.URL{Scheme: u.Scheme, Host: u.Host}, user: u.User.Username(), password: password,
+		session: "query_max_run_time=" + maxRunTime + ",retry_policy=NONE",
+	}, nil
+}
+
+// maxRunTime bounds a statement that its caller does not bound. No part of one is run again: what
+// fails has failed.
+const maxRunTime = "1h"
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// A failed error is what the coordinator says of a statement. Its text can quote values: it is
+// for the owner alone.
+type failed struct {
+	Name    string `json:"errorName"`
+	Kind    string `json:"errorType"`
+	Message string `json:"message"`
+}
+
+func (f *failed) Error() string { return fmt.Sprintf("trino: %s: %s", f.Name, f.Message) }
+
+// A page is a part of an answer.
+type page struct {
+	Next  string   `json:"nextUri"`
+	Data  [][]cell `json:"data"`
+	Error *failed  `json:"error"`
+}
+
+// A cell is a value as a text, or NULL. What the adapter asks for are texts, but for truths.
+type cell struct{ text *string }
+
+func (c *cell) UnmarshalJSON(b []byte) error {
+	c.text = nil
+	switch text := string(b); text {
+	case "null":
+	case "true", "false":
+		c.text = &text
+	default:
+		c.text = new(string)
+		return json.Unmarshal(b, c.text)
+	}
+	return nil
+}
+
+// query runs one statement whose columns are texts or truths, and returns all rows. What the coordinator
+// is doing when ctx ends is ended there.
+func (c *client) query(ctx context.Context, sql string) (rows [][]*string, err error) {
+	p, size, err := c.fetch(ctx, http.MethodPost, c.base.JoinPath("/v1/statement").String(), sql)
+	for err == nil {
+		if p.Error != nil {
+			return nil, p.Error
+		}
+		for _, cells := range p.Data {
+			row := make([]*string, len(cells))
+			for i, c := range cells {
+				row[i] = c.text
+			}
+			rows = append(rows, row)
+		}
+		if p.Next == "" {
+			return rows, nil
+		}
+		next := p.Next
+		if err = c.own(next); err != nil {
+			return nil, err
+		}
+		var n int64
+		if p, n, err = c.fetch(ctx, http.MethodGet, next, ""); err != nil {
+			c.end(next)
+			return nil, err
+		}
+		if size += n; size > maxAnswer {
+			c.end(next)
+			return nil, errors.New("trino: the answer is too large")
+		}
+	}
+	return nil, err
+}
+
+// own refuses an address of another server, to which the password would go.
+func (c *client) own(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != c.base.Scheme || u.Host != c.base.Host {
+		return errors.New("trino: the next page is said to be elsewhere: the coordinator's own address is needed, or http-server.process-forwarded=true behind a proxy")
+	}
+	return nil
+}
+
+// end ends a statement that nobody waits for any more.
+func (c *client) end(address string) {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if answer, err := c.send(ctx, http.MethodDelete, address, ""); err == nil {
+		answer.Body.Close()
+	}
+}
+
+func (c *client) send(ctx context.Context, method, address, body string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("X-Trino-User", c.user)
+	request.Header.Set("X-Trino-Source", "discreet")
+	request.Header.Set("X-Trino-Time-Zone", "UTC")
+	request.Header.Set("X-Trino-Client-Capabilities", "PARAMETRIC_DATETIME")
+	if body != "" {
+		request.Header.Set("X-Trino-Session", c.session)
+	}
+	if c.password != "" {
+		request.SetBasicAuth(c.user, c.password)
+	}
+	return c.http.Do(request)
+}
+
+// fetch gets a page. A coordinator that is too busy says so, and is asked again for the same
+// page, which it may be: a statement that was posted is never posted again.
+func (c *client) fetch(ctx context.Context, method, address, body string) (*page, int64, error) {
+	for again := 0; ; again++ {
+		answer, err := c.send(ctx, method, address, body)
+		if err != nil {
+			return nil, 0, hideURL(err)
+		}
+		text, err := io.ReadAll(io.LimitReader(answer.Body, maxPage+1))
+		answer.Body.Close()
+		switch {
+		case err != nil:
+			return nil, 0, hideURL(err)
+		case len(text) > maxPage:
+			return nil, 0, errors.New("trino: a page is too large")
+		case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
+			return nil, 0, errRejected
+		case answer.StatusCode == http.StatusServiceUnavailable && method == http.MethodGet && again < 20:
+			select {
+			case <-time.After(100 * time.Millisecond):
+				continue
+			case <-ctx.Done():
+				return nil, 0, ctx.Err()
+			}
+		case answer.StatusCode != http.StatusOK:
+			return nil, 0, fmt.Errorf("trino: the coordinator answers with the status %d", answer.StatusCode)
+		}
+		var p page
+		if err := json.NewDecoder(bytes.NewReader(text)).Decode(&p); err != nil {
+			return nil, 0, errors.New("trino: a page cannot be read")
+		}
+		return &p, int64(len(text)), nil
+	}
+}
+
+var errRejected = errors.New("trino: the coordinator refuses the user, or the password")
+
+// hideURL leaves out the address, which names a statement.
+func hideURL(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package trino
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/derive"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A snapshot is one state of each table: it is looked at when the first query reads it.
+type snapshot struct {
+	engine *Engine
+	tables []string
+	known  map[string]*table
+}
+
+// Snapshot fixes the state of tables.
+func (e *Engine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot, error) {
+	s := &snapshot{engine: e, tables: tables}
+	if _, err := s.readings(ctx, tables); err != nil {
+		return nil, failure(ctx, err)
+	}
+	return s, nil
+}
+
+// Exact runs a release's query in a state of its own.
+func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	return (&snapshot{engine: e, tables: q.Tables}).Exact(ctx, q)
+}
+
+// Exact runs a release's query. The rows come in the order of their keys.
+func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	types := slices.Clone(q.Keys)
+	for range q.Values {
+		types = append(types, sqltype.DecimalOf(38, 0))
+	}
+	rows, err := s.rows(ctx, q.SQL, q.Tables, types, q.Salt)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	slices.SortFunc(rows, func(a, b []sqltype.Value) int {
+		for i := range q.Keys {
+			if c := sqltype.Compare(a[i], b[i]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return engine.NewExact(rows), nil
+}
+
+// Close does nothing: a snapshot is a number.
+func (s *snapshot) Close() error { return nil }
+
+// readings are the texts that read tables.
+func (s *snapshot) readings(ctx context.Context, names []string) (texts []string, err error) {
+	for _, name := range names {
+		if !slices.Contains(s.tables, name) {
+			return nil, fmt.Errorf("table %q is not in the snapshot", name)
+		}
+		known := s.known[name]
+		if known == nil {
+			declared, ok := s.engine.catalog.Table(name)
+			if !ok {
+				return nil, fmt.Errorf("table %q is not declared", name)
+			}
+			if known, err = s.engine.look(ctx, declared); err != nil {
+				return nil, err
+			}
+			if s.known == nil {
+				s.known = map[string]*table{}
+			}
+			s.known[name] = known
+		}
+		texts = append(texts, known.read)
+	}
+	return texts, nil
+}
+
+// rows runs one SELECT over tables of the snapshot.
+func (s *snapshot) rows(ctx context.Context, sql string, tables []string, types []sqltype.Type, salt int64) ([][]sqltype.Value, error) {
+	read, err := s.readings(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := s.engine.query(ctx, withed(read)+transport(salted(sql, salt), types))
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]sqltype.Value, len(texts))
+	for i, row := range texts {
+		if len(row) != len(types) {
+			return nil, errNoValue
+		}
+		out[i] = make([]sqltype.Value, len(types))
+		for j, text := range row {
+			if out[i][j], err = value(text, types[j]); err != nil {
+				return nil, fmt.Errorf("column %d: %w", j, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// salted puts a salt into a rendered statement: where its mark stands in no text and no name.
+func salted(sql string, salt int64) string {
+	var b strings.Builder
+	within := byte(0)
+	for i := 0; i < len(sql); i++ {
+		c := sql[i]
+		switch {
+		case within == 0 && (c == '\'' || c == '"'):
+			within = c
+		case within == c:
+			within = 0 // a doubled one opens again at once
+		case within == 0 && strings.HasPrefix(sql[i:], derive.TrinoSalt):
+			fmt.Fprintf(&b, "BIGINT '%d'", salt)
+			i += len(derive.TrinoSalt) - 1
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// transport selects the columns of a statement as texts: JSON has no number for all of them. That
+// of a real has seven digits, and that of a double all.
+func transport(sql string, types []sqltype.Type) string {
+	names, columns := make([]string, len(types)), make([]string, len(types))
+	for i, t := range types {
+		names[i] = fmt.Sprintf("o%d", i)
+		columns[i] = "CAST(" + names[i] + " AS VARCHAR)"
+		if t.Kind == sqltype.Real {
+			columns[i] = "CAST(CAST(" + names[i] + " AS DOUBLE) AS VARCHAR)"
+		}
+	}
+	return fmt.Sprintf("SELECT %s FROM (\n%s\n) AS q(%s)", strings.Join(columns, ", "), sql, strings.Join(names, ", "))
+}
+
+var errNoValue = errors.New("the cluster's text is no value of the type") // without the text
+
+// value reads the text of a transported column.
+func value(text *string, t sqltype.Type) (sqltype.Value, error) {
+	if text == nil {
+		return nil, nil
+	}
+	if t.Kind == sqltype.Text {
+		return *text, nil
+	}
+	v, err := sqltype.ParseValue(t, *text)
+	if err != nil || v == nil {
+		return nil, errNoValue
+	}
+	return v, nil
+}
