@@ -77,6 +77,12 @@ func trials(t *testing.T, full int) int {
 	return full
 }
 
+// sought reports whether draws are so many that faults which change the law little are found each time.
+func sought(t *testing.T) bool {
+	t.Helper()
+	return !testing.Short()
+}
+
 // geometric is discrete Laplace noise of scale t, for laws. Without a scale it is 0.
 type geometric float64
 
