@@ -11,9 +11,9 @@ import (
 // through a door has no shell there, and an analyst nothing that is the owner's.
 var hints = map[diagnostic.Way]map[string]string{
 	diagnostic.NameCost: {
-		"postgres": "SET discreet.rho = '0.01', or discreet.epsilon, as the domain's measure allows; EXPLAIN is free",
-		"http":     `add "rho": 0.01 to the request, or "epsilon", as the domain's measure allows; POST /v1/explain is free`,
-		"mcp":      `give the argument "rho", such as 0.01, or "epsilon", as the domain's measure allows; the tool explain is free`,
+		"postgres": "SET discreet.rho = '0.01', or discreet.epsilon, as the domain's measure allows; then EXPLAIN is free",
+		"http":     `add "rho": 0.01 to the request, or "epsilon", as the domain's measure allows; then POST /v1/explain is free`,
+		"mcp":      `give the argument "rho", such as 0.01, or "epsilon", as the domain's measure allows; then the tool explain is free`,
 		"web":      "write an amount beside It may cost; explaining is free",
 	},
 	diagnostic.ExplainFree: {
