@@ -5,6 +5,7 @@ package duckdb
 import (
 	"context"
 	"database/sql"
+	"io/fs"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -127,4 +128,10 @@ func MemoryOf(ctx context.Context, temp, memory string, statements int) (sum int
 		sum += n
 	}
 	return sum, nil
+}
+
+// Takes reports whether a plan of a text over files is used for another text over files.
+func Takes(text string, of []fs.FileInfo, asked string, now []fs.FileInfo) bool {
+	var p plans
+	return p.put(&planned{text: text, of: of}) == nil && p.take(asked, now) != nil
 }

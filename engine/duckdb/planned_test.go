@@ -5,6 +5,7 @@ package duckdb_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,6 +221,48 @@ func TestRewrittenInPlace(t *testing.T) {
 				t.Errorf("%s: %s, want %s", source, got, want)
 			}
 			laid(t, path, "SELECT '01/12/24' AS u", before.Size())
+		}
+	}
+}
+
+// TestPlansAreOfTheirFiles: a kept plan, and what is kept with it, is used for its own text over
+// its own files alone, whatever else would drop it. A file that is written again has the same
+// name and size, and can have its old time of modification.
+func TestPlansAreOfTheirFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string) []fs.FileInfo {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("PAR1"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []fs.FileInfo{f}
+	}
+	a, b := write("a"), write("b")
+	time.Sleep(20 * time.Millisecond) // the clock of the file system has moved
+	again := write("a")
+	both := []fs.FileInfo{a[0], b[0]}
+	for _, test := range []struct {
+		what, asked string
+		now         []fs.FileInfo
+		want        bool
+	}{
+		{"the same", "q", a, true},
+		{"another text", "r", a, false},
+		{"another file", "q", b, false},
+		{"one file more", "q", both, false},
+		{"no file", "q", nil, false},
+		{"the file, written again", "q", again, false},
+	} {
+		if got := duckdb.Takes("q", a, test.asked, test.now); got != test.want {
+			t.Errorf("%s: used %v, want %v", test.what, got, test.want)
 		}
 	}
 }
