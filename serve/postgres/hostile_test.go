@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -529,92 +527,4 @@ func TestRowsAskOnce(t *testing.T) {
 	if n := b.asked.Load() - before; n != 1 {
 		t.Errorf("a cursor asked %d times", n)
 	}
-}
-
-// FuzzConversation plays what follows the sign-in: no series of bytes makes a session panic,
-// or last once its client has gone.
-func FuzzConversation(f *testing.F) {
-	for _, m := range messages(f) {
-		f.Add(m)
-	}
-	var long []byte
-	for _, m := range []pgproto3.FrontendMessage{
-		parse("s", "SELECT $1", 20), bind("p", "s", []byte("7")), &pgproto3.Describe{ObjectType: 'P', Name: "p"}, execute("p", 1), &pgproto3.Sync{},
-		query("BEGIN; DECLARE c CURSOR FOR SELECT 'rows 3'; FETCH BACKWARD 2 c; COPY (SELECT 'types') TO STDOUT (FORMAT csv); EXPLAIN SELECT 'x'; SHOW ALL"),
-	} {
-		var err error
-		if long, err = m.Encode(long); err != nil {
-			f.Fatal(err)
-		}
-	}
-	f.Add(long)
-	server, err := New(Options{Gateway: newOracle(), Catalog: nothing{}, Accounts: everybody{}, Now: time.Now, Limits: Limits{Statement: 10 * time.Millisecond}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, sent []byte) {
-		far, near := net.Pipe()
-		go func() {
-			_, _ = far.Write(sent) // as far as it is read
-			far.Close()
-		}()
-		go func() { _, _ = io.Copy(io.Discard, far) }()
-		s := server.session(near)
-		s.greeting = &greeting{version: pgproto3.ProtocolVersion30, user: "anna"}
-		s.in = pgproto3.NewBackend(s.conn, io.Discard)
-		var err error
-		if s.running, err = server.running.add(server.entropy, pgproto3.ProtocolVersion30); err != nil {
-			t.Fatal(err)
-		}
-		defer server.running.remove(s.running)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			s.end(t.Context(), s.run(t.Context(), context.Background()))
-			near.Close()
-		}()
-		select {
-		case <-ended:
-		case <-time.After(10 * time.Second):
-			t.Fatalf("the session does not end after %q", sent)
-		}
-	})
-}
-
-// FuzzGreeting plays what comes before: a start-up packet, or anything else.
-func FuzzGreeting(f *testing.F) {
-	for _, m := range []pgproto3.FrontendMessage{
-		&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion32, Parameters: map[string]string{"user": "a", "options": `-c discreet.rho=0.1 --x=\ y`, "_pq_.a": "b"}},
-		&pgproto3.SSLRequest{}, &pgproto3.GSSEncRequest{}, &pgproto3.CancelRequest{ProcessID: 1, SecretKey: []byte{1, 2, 3, 4}},
-	} {
-		b, err := m.Encode(nil)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
-	f.Add(binary.BigEndian.AppendUint32(nil, 8))
-	server, err := New(Options{Gateway: newOracle(), Catalog: nothing{}, Accounts: everybody{}, Now: time.Now})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, sent []byte) {
-		far, near := net.Pipe()
-		defer near.Close()
-		go func() {
-			_, _ = far.Write(sent) // as far as it is read
-			far.Close()
-		}()
-		go func() { _, _ = io.Copy(io.Discard, far) }()
-		_, g, _ := server.greet(t.Context(), near)
-		if g == nil {
-			return
-		}
-		settings := newSettings()
-		for _, v := range g.settings {
-			if f := settings.begin(v); f == nil && !strings.Contains(v.name, ".") && parameters[v.name].name == "" {
-				t.Errorf("%q is taken for a setting", v.name)
-			}
-		}
-	})
 }
