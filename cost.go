@@ -129,7 +129,7 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 	}
 	var values []value
 	for _, p := range o.Parameters {
-		v := value{Text: p.Text}
+		v := value{Text: p.Text, Array: p.Array}
 		if p.Type.Kind != sqltype.Null {
 			v.Type = p.Type.String()
 		}
@@ -164,8 +164,9 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 
 // A value is a parameter's, for the record.
 type value struct {
-	Type string  `json:"type,omitempty"`
-	Text *string `json:"text"`
+	Type  string  `json:"type,omitempty"`
+	Array bool    `json:"array,omitempty"`
+	Text  *string `json:"text"`
 }
 
 // written is a digest of the SQL in a catalog, empty where there is none: a statement

@@ -23,15 +23,23 @@ type Parameter struct {
 	// Type is the declared type; the zero value leaves it to the context, as of a
 	// constant in quotes.
 	Type sqltype.Type
-	// Text is the value in PostgreSQL's text form; nil for NULL.
+	// Array says that the value is an array of elements of the type, as x = ANY ($1) takes one.
+	Array bool
+	// Text is the value in PostgreSQL's text form, as in {1,2} where it is an array; nil for NULL.
 	Text *string
+}
+
+// A ParameterType is what is known of a parameter before it has a value.
+type ParameterType struct {
+	Type  sqltype.Type // of the elements of an array; zero where nothing is known
+	Array bool
 }
 
 // A Description says what a statement with parameters will return, before they have
 // values. It costs nothing and touches no data.
 type Description struct {
 	Columns    []Column
-	Parameters []sqltype.Type // of $1, $2 ... up to the highest that the statement names
+	Parameters []ParameterType // of $1, $2 ... up to the highest that the statement names
 	// Domain is the unit domain that the statement would be charged to; empty where it
 	// reads public tables alone.
 	Domain string
@@ -39,12 +47,16 @@ type Description struct {
 
 // Describe returns the columns and the types of parameters of a statement. types are
 // the declared ones of the parameters, as far as there are any.
-func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type) (*Description, error) {
+func (db *Database) Describe(_ context.Context, sql string, types []ParameterType) (*Description, error) {
 	tree, err := sqlparse.Parameterized(sql)
 	if err != nil {
 		return nil, refusal(err)
 	}
-	bound, parameters, err := bind.Describe(tree, db.config.Catalog, types, db.visible)
+	declared := make([]bind.ParameterType, len(types))
+	for i, t := range types {
+		declared[i] = bind.ParameterType(t)
+	}
+	bound, parameters, err := bind.Describe(tree, db.config.Catalog, declared, db.visible)
 	if err != nil {
 		return nil, refusal(in(err, sql))
 	}
@@ -53,7 +65,10 @@ func (db *Database) Describe(_ context.Context, sql string, types []sqltype.Type
 		return nil, refusal(in(err, sql))
 	}
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{})
-	d := &Description{Columns: s.columns(), Parameters: parameters}
+	d := &Description{Columns: s.columns()}
+	for _, t := range parameters {
+		d.Parameters = append(d.Parameters, ParameterType(t))
+	}
 	if s.certificate.Domain != nil {
 		d.Domain = s.certificate.Domain.ID
 	}
@@ -69,7 +84,7 @@ func (db *Database) bind(text string, parameters []Parameter) (plan.Node, *sqlpa
 	}
 	p := bind.Parameters{}
 	for _, v := range parameters {
-		p.Types, p.Values = append(p.Types, v.Type), append(p.Values, v.Text)
+		p.Types, p.Values = append(p.Types, bind.ParameterType{Type: v.Type, Array: v.Array}), append(p.Values, v.Text)
 	}
 	bound, err := bind.Statement(tree, db.config.Catalog, p, db.visible)
 	return bound, tree.Privacy, in(err, text)

@@ -24,8 +24,9 @@ type Statement struct {
 
 // A parameter is the value of $1, $2 ...; nil text is NULL.
 type parameter struct {
-	Type string  `json:"type"`
-	Text *string `json:"text"`
+	Type  string  `json:"type"`
+	Array bool    `json:"array,omitempty"` // of elements of the type
+	Text  *string `json:"text"`
 }
 
 // NewStatement writes down a statement and its options. What the options do not say is taken
@@ -39,7 +40,7 @@ func NewStatement(text string, o *discreet.QueryOptions) (Statement, error) {
 		s.Weights = append(s.Weights, w.RatString())
 	}
 	for _, p := range o.Parameters {
-		written := parameter{Text: p.Text}
+		written := parameter{Text: p.Text, Array: p.Array}
 		if p.Type.Kind != sqltype.Null {
 			written.Type = p.Type.String()
 		}
@@ -62,7 +63,7 @@ func (s *Statement) options(account string) (*discreet.QueryOptions, error) {
 		o.Weights = append(o.Weights, new(big.Rat).Set(w))
 	}
 	for _, p := range s.Parameters {
-		typed := discreet.Parameter{Text: p.Text}
+		typed := discreet.Parameter{Text: p.Text, Array: p.Array}
 		if p.Type != "" {
 			t, err := sqltype.Parse(p.Type)
 			if err != nil {

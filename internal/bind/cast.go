@@ -14,8 +14,10 @@ import (
 var limitedText = regexp.MustCompile(`^(?:varchar|character varying)\((\d+)\)$`)
 
 // cast binds an explicit cast.
-func (c *context) cast(e *sqlparse.Cast) plan.Expr {
-	arg := c.expr(e.Arg)
+func (c *context) cast(e *sqlparse.Cast) plan.Expr { return c.to(e, c.expr(e.Arg)) }
+
+// to binds the cast of an argument that is bound.
+func (c *context) to(e *sqlparse.Cast, arg plan.Expr) plan.Expr {
 	if m := limitedText.FindStringSubmatch(e.Type); m != nil {
 		n, err := strconv.ParseInt(m[1], 10, 32)
 		if err != nil || n < 1 {

@@ -52,6 +52,8 @@ func (c *context) expr(e sqlparse.Expr) plan.Expr {
 		return c.cast(e)
 	case *sqlparse.InList:
 		return c.inList(e)
+	case *sqlparse.InArray:
+		return c.inArray(e)
 	case *sqlparse.Between:
 		return c.between(e)
 	case *sqlparse.Is:
@@ -179,9 +181,21 @@ func (c *context) inList(e *sqlparse.InList) plan.Expr {
 	for _, item := range e.List {
 		args = append(args, c.expr(item))
 	}
-	args, t := unify(args, "IN")
-	checkOrdered(t, e.Span, "IN")
-	return negateIf(e.Not, boolean(plan.In, e.Span, args...))
+	return in(args, e.Not, e.Span)
+}
+
+// in is whether the first of some expressions is among the others.
+func in(args []plan.Expr, not bool, at diagnostic.Span) plan.Expr {
+	t := typeOf(sqltype.Null)
+	for _, e := range args {
+		t, _ = common(t, e.Type()) // unify refuses where there is none
+	}
+	for i, e := range args {
+		args[i] = compared(e, t)
+	}
+	args, t = unify(args, "IN")
+	checkOrdered(t, at, "IN")
+	return negateIf(not, boolean(plan.In, at, args...))
 }
 
 func (c *context) between(e *sqlparse.Between) plan.Expr {

@@ -49,6 +49,7 @@ func (c *context) compare(f plan.Function, l, r plan.Expr, at diagnostic.Span) p
 
 // comparable converts both sides to the type in which they are compared.
 func (c *context) comparable(l, r plan.Expr, op string, at diagnostic.Span) (plan.Expr, plan.Expr) {
+	l, r = compared(l, r.Type()), compared(r, l.Type())
 	t, ok := operands(l.Type(), r.Type())
 	if !ok {
 		refuse(noOperator(at, op, l.Type(), r.Type()))
@@ -57,6 +58,24 @@ func (c *context) comparable(l, r plan.Expr, op string, at diagnostic.Span) (pla
 		t = typeOf(sqltype.Text)
 	}
 	return cast(coerceUnknown(l, t), t), cast(coerceUnknown(r, t), t)
+}
+
+// compared gives a constant in quotes that is compared with a decimal just its digits, as
+// PostgreSQL does, whose numeric has no bound: what a column cannot hold may be asked about.
+func compared(e plan.Expr, with sqltype.Type) plan.Expr {
+	u, ok := e.(*unknown)
+	if !ok || u.text == nil || with.Kind != sqltype.DecimalKind {
+		return e
+	}
+	t, ok := decimalTypeOf(*u.text)
+	if !ok {
+		return e
+	}
+	v, err := sqltype.ParseValue(t, *u.text)
+	if err != nil {
+		return e // its refusal names the decimal's type
+	}
+	return &plan.Literal{Value: v, T: t, Span: u.at}
 }
 
 // checkOrdered refuses a type whose values have no canonical form to be a key by.

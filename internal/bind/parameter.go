@@ -14,11 +14,17 @@ import (
 type Parameters struct {
 	// Types are the declared types. Where one is missing or Null, the context decides,
 	// as it does for a constant in quotes; Describe enters what it decides.
-	Types []sqltype.Type
+	Types []ParameterType
 	// Values are the values in PostgreSQL's text form, nil for NULL.
 	Values []*string
 
 	describing bool
+}
+
+// A ParameterType is that of a value, or of an array of values.
+type ParameterType struct {
+	Type  sqltype.Type // of the elements of an array
+	Array bool
 }
 
 // Statement binds as Bind does a statement with parameters, of somebody to whom only
@@ -32,21 +38,37 @@ func Statement(q *sqlparse.Query, cat *catalog.Catalog, p Parameters, visible fu
 // Describe binds a statement whose parameters have no values yet. Each stands for some
 // constant of its type, so that the plan tells the types of columns and nothing else.
 // It returns the types of the parameters up to the highest that the statement names.
-func Describe(q *sqlparse.Query, cat *catalog.Catalog, declared []sqltype.Type, visible func(string) bool) (n plan.Node, types []sqltype.Type, err error) {
+func Describe(q *sqlparse.Query, cat *catalog.Catalog, declared []ParameterType, visible func(string) bool) (n plan.Node, types []ParameterType, err error) {
 	defer recovered(&err)
-	p := &Parameters{Types: append([]sqltype.Type{}, declared...), describing: true}
+	p := &Parameters{Types: append([]ParameterType{}, declared...), describing: true}
 	b := &binder{catalog: cat, parameters: p, visible: visible, priced: true}
 	n = b.query(q, nil)
 	for i, t := range p.Types {
-		if t.Kind == sqltype.Null {
-			p.Types[i] = typeOf(sqltype.Text) // what nothing decides is text, as in PostgreSQL
+		if t.Type.Kind == sqltype.Null {
+			p.Types[i].Type = typeOf(sqltype.Text) // what nothing decides is text, as in PostgreSQL
 		}
 	}
 	return n, p.Types, nil
 }
 
-// parameter binds $1 or another.
+// parameter binds $1 or another where one value stands.
 func (c *context) parameter(e *sqlparse.Parameter) plan.Expr {
+	u, declared := c.given(e)
+	if declared.Array {
+		refuse(diagnostic.New("D015", e.Span, "$%d is an array, and one value stands here", e.Number).
+			Try("for a list of values write x = ANY ($%d)", e.Number))
+	}
+	if u.decided != nil {
+		u.decided = func(t sqltype.Type) { c.decide(e, ParameterType{Type: t}) }
+	}
+	if declared.Type.Kind != sqltype.Null {
+		return u.as(declared.Type)
+	}
+	return u
+}
+
+// given returns what stands for a parameter, and its type as far as it is declared.
+func (c *context) given(e *sqlparse.Parameter) (*unknown, ParameterType) {
 	p, i := c.binder.parameters, e.Number-1
 	if p == nil || !p.describing && i >= len(p.Values) {
 		given := 0
@@ -59,16 +81,21 @@ func (c *context) parameter(e *sqlparse.Parameter) plan.Expr {
 	u := &unknown{at: e.Span, parameter: true}
 	if p.describing {
 		for len(p.Types) <= i {
-			p.Types = append(p.Types, typeOf(sqltype.Null))
+			p.Types = append(p.Types, ParameterType{})
 		}
-		u.decided = func(t sqltype.Type) { p.Types[i] = t }
+		u.decided = func(sqltype.Type) {}
 	} else {
 		u.text = p.Values[i]
 	}
-	if i < len(p.Types) && p.Types[i].Kind != sqltype.Null {
-		return u.as(p.Types[i])
+	if i < len(p.Types) {
+		return u, p.Types[i]
 	}
-	return u
+	return u, ParameterType{}
+}
+
+// decide enters the type of a parameter that has no value yet.
+func (c *context) decide(e *sqlparse.Parameter, t ParameterType) {
+	c.binder.parameters.Types[e.Number-1] = t
 }
 
 // sample is some constant of a type: what stands for a parameter that has no value yet.

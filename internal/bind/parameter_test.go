@@ -86,12 +86,12 @@ func TestParametersAreConstants(t *testing.T) {
 func TestParameterTypes(t *testing.T) {
 	cat := clinic(t)
 	for sql, want := range map[string]string{
-		"SELECT count(*) FROM visits WHERE age > $1":                     "[integer]",
-		"SELECT count(*) FROM visits WHERE day > $2 AND department = $1": "[text date]",
-		"SELECT count(*) FROM visits WHERE paid > $1 LIMIT $2":           "[decimal(10,2) bigint]",
-		"SELECT $1 AS x":                    "[text]",
-		"SELECT $2::date AS x FROM visits":  "[text date]",
-		"SELECT cost * $1 AS x FROM visits": "[double]",
+		"SELECT count(*) FROM visits WHERE age > $1":                     "[{integer false}]",
+		"SELECT count(*) FROM visits WHERE day > $2 AND department = $1": "[{text false} {date false}]",
+		"SELECT count(*) FROM visits WHERE paid > $1 LIMIT $2":           "[{decimal(10,2) false} {bigint false}]",
+		"SELECT $1 AS x":                    "[{text false}]",
+		"SELECT $2::date AS x FROM visits":  "[{text false} {date false}]",
+		"SELECT cost * $1 AS x FROM visits": "[{double false}]",
 	} {
 		q, err := sqlparse.Parameterized(sql)
 		if err != nil {
@@ -102,8 +102,8 @@ func TestParameterTypes(t *testing.T) {
 		}
 	}
 	q, _ := sqlparse.Parameterized("SELECT age + $1 AS x FROM visits")
-	n, types, err := bind.Describe(q, cat, []sqltype.Type{sqltype.Of(sqltype.Double)}, nil)
-	if err != nil || types[0].Kind != sqltype.Double || n.Columns()[0].Type.Kind != sqltype.Double {
+	n, types, err := bind.Describe(q, cat, []bind.ParameterType{{Type: sqltype.Of(sqltype.Double)}}, nil)
+	if err != nil || types[0].Type.Kind != sqltype.Double || n.Columns()[0].Type.Kind != sqltype.Double {
 		t.Errorf("a declared double is %v, the sum %v: %v", types, n.Columns(), err)
 	}
 }

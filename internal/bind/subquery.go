@@ -145,6 +145,8 @@ func hasAggregate(e sqlparse.Expr) bool {
 		return hasAggregate(e.Arg)
 	case *sqlparse.InList:
 		return hasAggregate(e.Arg) || anyAggregate(e.List...)
+	case *sqlparse.InArray:
+		return hasAggregate(e.Arg)
 	case *sqlparse.Between:
 		return anyAggregate(e.Arg, e.Low, e.High)
 	case *sqlparse.Is:

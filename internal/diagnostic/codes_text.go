@@ -54,8 +54,8 @@ var textEntries = []Entry{
 		Code:  "D007",
 		Title: "expression not supported",
 		Explain: "The expression is SQL, but Discreet does not support it: arrays, rows, JSON, XML, parameters, collations, time " +
-			"zones, comparisons with ANY and ALL, and operators that are not on the list. It accepts only expressions that " +
-			"have PostgreSQL's meaning on every engine and cannot fail on data.",
+			"zones, comparisons with ANY and ALL other than = ANY and <> ALL, and operators that are not on the list. It accepts " +
+			"only expressions that have PostgreSQL's meaning on every engine and cannot fail on data.",
 		Example: "SELECT ARRAY[1, 2]",
 	},
 	{

@@ -154,6 +154,10 @@ func dumpExpr(e Expr) string {
 		return list("cast", dumpExpr(e.Arg), strconv.Quote(e.Type))
 	case *InList:
 		return list(not(e.Not, "in"), dumpExpr(e.Arg), list(dumpExprs(e.List)...))
+	case *InArray:
+		return list(not(e.Not, "in-array"), dumpExpr(e.Arg), dumpExpr(e.Array), e.Type)
+	case *Parameter:
+		return fmt.Sprintf("$%d", e.Number)
 	case *InQuery:
 		return list(not(e.Not, "in"), dumpExpr(e.Arg), dump(e.Query))
 	case *Exists:

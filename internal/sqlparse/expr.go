@@ -230,23 +230,76 @@ func (c *converter) operator(e *pg.A_Expr) Expr {
 	return nil
 }
 
-// oneOf is x = ANY (ARRAY[a, b]), which is x IN (a, b), or x <> ALL of them, which is x NOT IN. It
-// is nil of anything but the elements of an array.
+// oneOf is x = ANY (array), which is x IN its elements, or x <> ALL (array), which is x NOT IN them.
+// It is nil of anything but the elements of an array, an array in a constant or a parameter, and
+// those converted to an array's type.
 func (c *converter) oneOf(e *pg.A_Expr, at diagnostic.Span, not bool) Expr {
-	list := e.Rexpr.GetAArrayExpr()
-	if len(list.GetElements()) == 0 {
+	array, elements := e.Rexpr, ""
+	var converted *pg.TypeCast
+	if converted = array.GetTypeCast(); converted != nil && converted.Location >= 0 {
+		name, _ := c.typeName(converted.TypeName, c.start(converted.TypeName.Location))
+		var ok bool
+		if elements, ok = strings.CutSuffix(name, "[]"); !ok {
+			return nil
+		}
+		array = converted.Arg
+	}
+	if list := array.GetAArrayExpr(); list != nil {
+		return c.oneOfThese(e, at, list, converted, elements, not)
+	}
+	switch array.GetNode().(type) {
+	case *pg.Node_ParamRef, *pg.Node_AConst:
+	default:
 		return nil
 	}
-	x := &InList{Arg: c.expr(e.Lexpr), Not: not}
-	for _, n := range list.Elements {
-		x.List = append(x.List, c.expr(n))
+	x := &InArray{Arg: c.expr(e.Lexpr), Array: c.expr(array), Type: elements, Not: not}
+	switch x.Array.(type) {
+	case *Parameter, *String, *NullConst:
+	default:
+		return nil
 	}
-	x.Span = c.spanOf(at.Join(c.start(list.ListEnd)), x.Arg)
+	x.Span = c.spanOf(at.Join(x.Array.Place()).Join(c.castSpan(converted)), x.Arg)
 	return x
 }
 
+// oneOfThese is x = ANY (ARRAY[a, b]), where each element is converted that is.
+func (c *converter) oneOfThese(e *pg.A_Expr, at diagnostic.Span, list *pg.A_ArrayExpr, converted *pg.TypeCast, elements string, not bool) Expr {
+	place := c.start(list.Location).Join(c.start(list.ListEnd))
+	own := at.Join(place).Join(c.castSpan(converted))
+	if len(list.Elements) == 0 {
+		if converted == nil { // as in PostgreSQL
+			c.refuse(c.expression(place, "the array has no elements, and no type").Try("give it one: ARRAY[]::integer[]"))
+		}
+		x := &InArray{Arg: c.expr(e.Lexpr), Array: &String{Value: "{}", Span: place}, Type: elements, Not: not}
+		x.Span = c.spanOf(own, x.Arg)
+		return x
+	}
+	x := &InList{Arg: c.expr(e.Lexpr), Not: not}
+	for _, n := range list.Elements {
+		item := c.expr(n)
+		if converted != nil {
+			item = &Cast{Arg: item, Type: elements, TypeSpan: item.Place(), Span: item.Place()}
+		}
+		x.List = append(x.List, item)
+	}
+	x.Span = c.spanOf(own, x.Arg)
+	return x
+}
+
+// castSpan is the place of a conversion: of its type, and of CAST with its parentheses.
+func (c *converter) castSpan(t *pg.TypeCast) diagnostic.Span {
+	if t == nil {
+		return diagnostic.Span{}
+	}
+	at := c.start(t.Location)
+	if i := c.index(at.Start); c.at(i).kind == pg.Token_CAST {
+		return at.Join(c.at(c.closing(i + 1)).span())
+	}
+	return at.Join(c.typeSpan(c.index(int(t.TypeName.Location))))
+}
+
 func (c *converter) quantified(at diagnostic.Span) *diagnostic.Diagnostic {
-	return c.expression(at, "comparison with ANY or ALL is not supported").Try("write IN or = ANY (ARRAY[...]) with the values, or compare with min or max")
+	return c.expression(at, "comparison with ANY or ALL is not supported").Try("= ANY and <> ALL are answered, which are IN and NOT IN; for the others compare with min or max")
 }
 
 // spanOf returns the span of an expression with its own token and operands.
@@ -402,6 +455,8 @@ func (c *converter) subLink(s *pg.SubLink) Expr {
 		return x
 	case pg.SubLinkType_ANY_SUBLINK:
 		return c.inQuery(s, false)
+	case pg.SubLinkType_ALL_SUBLINK:
+		return c.inQuery(s, true)
 	case pg.SubLinkType_ARRAY_SUBLINK:
 		c.refuse(c.expression(at, "arrays are not supported").Try("for a list of values write IN (...)"))
 	}
@@ -411,11 +466,18 @@ func (c *converter) subLink(s *pg.SubLink) Expr {
 
 func (c *converter) inQuery(s *pg.SubLink, not bool) Expr {
 	at := c.start(s.Location)
-	if len(s.OperName) > 0 {
-		c.refuse(c.quantified(at))
-	}
 	i := c.index(at.Start) + 1 // past IN or NOT
 	if c.at(i).kind == pg.Token_IN_P {
+		i++
+	}
+	if len(s.OperName) > 0 { // x = ANY (SELECT ...), or x <> ALL
+		want := "="
+		if not {
+			want = "<>"
+		}
+		if len(s.OperName) > 1 || s.OperName[0].GetString_().GetSval() != want {
+			c.refuse(c.quantified(at))
+		}
 		i++
 	}
 	x := &InQuery{Arg: c.expr(s.Testexpr), Not: not}

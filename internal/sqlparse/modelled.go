@@ -51,7 +51,7 @@ var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"GroupingSet":     {"kind", "content", "location"},
 	"GroupingFunc":    {"args", "location"},
 	"RowExpr":         {"args", "row_format", "location"}, // keys in parentheses
-	"SubLink":         {"sub_link_type", "testexpr", "subselect", "location"},
+	"SubLink":         {"sub_link_type", "testexpr", "oper_name", "subselect", "location"},
 }
 
 // onlyModelled refuses a tree with a node or field that is not modelled. The

@@ -222,6 +222,15 @@ type (
 		Not  bool
 		Span diagnostic.Span
 	}
+	// An InArray is x = ANY (array), or x <> ALL (array) where Not is set. Array is a Parameter, a
+	// String that holds an array, or NULL; Type is that of the elements, as a Cast's, where the array
+	// is converted, and empty where it is not.
+	InArray struct {
+		Arg, Array Expr
+		Type       string
+		Not        bool
+		Span       diagnostic.Span
+	}
 	// An InQuery is x [NOT] IN (SELECT ...).
 	InQuery struct {
 		Arg   Expr
@@ -282,6 +291,7 @@ func (e *Array) Place() diagnostic.Span        { return e.Span }
 func (e *Case) Place() diagnostic.Span         { return e.Span }
 func (e *Cast) Place() diagnostic.Span         { return e.Span }
 func (e *InList) Place() diagnostic.Span       { return e.Span }
+func (e *InArray) Place() diagnostic.Span      { return e.Span }
 func (e *InQuery) Place() diagnostic.Span      { return e.Span }
 func (e *Exists) Place() diagnostic.Span       { return e.Span }
 func (e *Scalar) Place() diagnostic.Span       { return e.Span }

@@ -28,7 +28,6 @@ import (
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/people/journal"
 	"github.com/discreet-dp/discreet/serve/traces"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A Config is what a Gateway is made of. The caller opens the parts and closes them
@@ -297,7 +296,7 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 }
 
 // Describe says what columns a statement will return, and the types of its parameters.
-func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []sqltype.Type) (*discreet.Description, error) {
+func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []discreet.ParameterType) (*discreet.Description, error) {
 	account, err := g.current(ctx, who)
 	if err != nil {
 		return nil, err

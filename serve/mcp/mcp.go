@@ -155,7 +155,7 @@ var tools = []tool{
 func statementSchema(more string) json.RawMessage {
 	return json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["sql"], "properties": {
 		"sql": {"type": "string", "description": "One SELECT statement in PostgreSQL's SQL whose result is aggregates (count, sum, avg, ...), perhaps by group."},
-		"params": {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}, "description": "The values of $1, $2 and so on."},
+		"params": {"type": "array", "items": {"type": ["string", "number", "boolean", "null", "array"]}, "description": "The values of $1, $2 and so on; a list for x = ANY ($1)."},
 		"rho": {"type": ["string", "number"], "description": "What the answer may cost where the budget's measure is zcdp, as \"0.01\"."},
 		"epsilon": {"type": ["string", "number"], "description": "What the answer may cost in the other measures."},
 		"delta": {"type": ["string", "number"], "description": "With epsilon or rho, if the measure has one."},

@@ -38,10 +38,32 @@ func typeOf(oid uint32) sqltype.Type {
 		return sqltype.Of(sqltype.IntervalKind)
 	case pgtype.NumericOID: // any precision: decimalOf gives each value its own
 		return sqltype.Type{Kind: sqltype.DecimalKind}
-	case 0:
+	case 0, pgtype.UnknownOID:
 		return sqltype.Type{}
 	}
 	return sqltype.Of(sqltype.Text)
+}
+
+// parameterType is typeOf of a type's number that may be an array's. An array of texts of a kind
+// that we do not have is an array whose elements the context decides.
+func parameterType(types *pgtype.Map, oid uint32) discreet.ParameterType {
+	if element := elementOf(types, oid); element != 0 {
+		return discreet.ParameterType{Type: typeOf(element), Array: true}
+	}
+	return discreet.ParameterType{Type: typeOf(oid)}
+}
+
+// elementOf is the number of the type of an array's elements, 0 of what is no array.
+func elementOf(types *pgtype.Map, oid uint32) uint32 {
+	t, ok := types.TypeForOID(oid)
+	if !ok {
+		return 0
+	}
+	array, ok := t.Codec.(*pgtype.ArrayCodec)
+	if !ok {
+		return 0
+	}
+	return array.ElementType.OID
 }
 
 // A parameterValue is a parameter as it came: nil for NULL.
@@ -54,8 +76,12 @@ type parameterValue struct {
 // read gives a parameter the form that the gateway takes: a text and its declared type, which
 // the statement decides where the client left it open.
 func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
-	out := discreet.Parameter{Type: typeOf(p.oid)}
+	t := parameterType(types, p.oid)
+	out := discreet.Parameter{Type: t.Type, Array: t.Array}
 	if p.bytes == nil {
+		if out.Type.Kind == sqltype.DecimalKind {
+			out.Type = sqltype.Type{}
+		}
 		return out, nil
 	}
 	text := string(p.bytes)
@@ -65,18 +91,61 @@ func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
 			return out, err
 		}
 	}
-	switch out.Type.Kind {
-	case sqltype.DecimalKind:
-		t, err := decimalOf(text)
+	if !out.Array {
+		text, t, err := meant(text, out.Type)
+		out.Text, out.Type = &text, t
+		return out, err
+	}
+	// An array's text is as its client wrote it, but for its elements.
+	elements, err := sqltype.ParseArray(text)
+	if err != nil {
+		return out, fmt.Errorf("%q is no array: %w", clip(text), err)
+	}
+	widest := sqltype.Type{}
+	for i, e := range elements {
+		if e == nil {
+			continue
+		}
+		text, t, err := meant(*e, out.Type)
 		if err != nil {
 			return out, err
 		}
-		out.Type = t
-	case sqltype.TimestampKind:
-		text = withoutZone(text)
+		elements[i] = &text
+		if widest, err = wider(widest, t); err != nil {
+			return out, err
+		}
 	}
+	if out.Type.Kind == sqltype.DecimalKind {
+		out.Type = widest
+	}
+	text = sqltype.FormatArray(elements)
 	out.Text = &text
 	return out, nil
+}
+
+// meant is the text and the type of a value of a type that was declared.
+func meant(text string, t sqltype.Type) (string, sqltype.Type, error) {
+	switch t.Kind {
+	case sqltype.DecimalKind:
+		t, err := decimalOf(text)
+		return text, t, err
+	case sqltype.TimestampKind:
+		return withoutZone(text), t, nil
+	}
+	return text, t, nil
+}
+
+// wider is the decimal that holds both; any other type is that of all.
+func wider(a, b sqltype.Type) (sqltype.Type, error) {
+	if a.Kind != sqltype.DecimalKind || b.Kind != sqltype.DecimalKind {
+		return b, nil
+	}
+	scale := max(a.Scale, b.Scale)
+	whole := max(a.Precision-a.Scale, b.Precision-b.Scale)
+	if whole+scale > 38 {
+		return b, fmt.Errorf("the elements together need a decimal number of %d digits, more than 38", whole+scale)
+	}
+	return sqltype.DecimalOf(whole+scale, scale), nil
 }
 
 // decimalOf is the narrowest decimal that holds a number.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -47,6 +48,23 @@ func oidOf(t sqltype.Type) uint32 {
 		return pgtype.IntervalOID
 	}
 	return pgtype.TextOID
+}
+
+// parameterOID returns PostgreSQL's number of a parameter's type.
+func parameterOID(types *pgtype.Map, t discreet.ParameterType) uint32 {
+	oid := oidOf(t.Type)
+	if !t.Array {
+		return oid
+	}
+	element, ok := types.TypeForOID(oid)
+	if !ok {
+		return pgtype.TextArrayOID
+	}
+	array, ok := types.TypeForName("_" + element.Name)
+	if !ok {
+		return pgtype.TextArrayOID
+	}
+	return array.OID
 }
 
 // modifierOf is PostgreSQL's encoding of a decimal's precision and scale.

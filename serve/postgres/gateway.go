@@ -10,14 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/serve/gateway"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A Gateway decides what is answered; this package carries.
 type Gateway interface {
 	Query(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Answer, error)
 	Explain(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Explanation, error)
-	Describe(ctx context.Context, who gateway.Asker, sql string, types []sqltype.Type) (*discreet.Description, error)
+	Describe(ctx context.Context, who gateway.Asker, sql string, types []discreet.ParameterType) (*discreet.Description, error)
 
 	// Catalog is what is declared, as far as it exists for the asker.
 	Catalog(who gateway.Asker) *catalog.Catalog

@@ -85,7 +85,7 @@ func (o *oracle) Explain(_ context.Context, _ gateway.Asker, sql string, _ gatew
 	return &discreet.Explanation{Statement: sql}, nil
 }
 
-func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []sqltype.Type) (*discreet.Description, error) {
+func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []discreet.ParameterType) (*discreet.Description, error) {
 	d := &discreet.Description{Columns: []discreet.Column{{Name: "a", Type: sqltype.Of(sqltype.Text)}}}
 	switch {
 	case !strings.HasPrefix(sql, "SELECT"):
@@ -96,7 +96,7 @@ func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []sq
 			d.Columns = append(d.Columns, discreet.Column{Name: t.String(), Type: t, Noisy: t.Kind == sqltype.Bigint})
 		}
 	case strings.Contains(sql, "$1"):
-		d.Parameters = []sqltype.Type{sqltype.Of(sqltype.Integer)}
+		d.Parameters = []discreet.ParameterType{{Type: sqltype.Of(sqltype.Integer)}}
 	}
 	return d, nil
 }

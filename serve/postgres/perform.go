@@ -146,10 +146,10 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		}
 		return &shape{columns: catalogColumns(d.Columns), parameters: d.Parameters}, nil
 	}
-	types := make([]sqltype.Type, len(oids))
+	types := make([]discreet.ParameterType, len(oids))
 	for i, oid := range oids {
-		if types[i] = typeOf(oid); types[i].Kind == sqltype.DecimalKind {
-			types[i] = sqltype.Type{} // each value has its own precision
+		if types[i] = parameterType(s.types, oid); types[i].Type.Kind == sqltype.DecimalKind {
+			types[i].Type = sqltype.Type{} // each value has its own precision
 		}
 	}
 	d, err := s.server.options.Gateway.Describe(ctx, s.asker, at.text, types)
@@ -158,7 +158,7 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 	}
 	out := &shape{columns: answerColumns(d.Columns, s.settings.show("discreet.intervals") == "on")}
 	for i, t := range d.Parameters {
-		oid := oidOf(t)
+		oid := parameterOID(s.types, t)
 		if i < len(oids) && oids[i] != 0 {
 			oid = oids[i]
 		}

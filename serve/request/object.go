@@ -139,23 +139,22 @@ func (o object) boolean(name string) (bool, error) {
 	return false, refuse("%s is neither true nor false", name)
 }
 
-// scalars is a member that is a list of strings, numbers, booleans and nulls, as they were
-// written.
-func (o object) scalars(name string) ([]json.RawMessage, error) {
+// list is a member that is a list, its items as they were written.
+func (o object) list(name string) ([]json.RawMessage, error) {
 	if !o.has(name) {
 		return nil, nil
 	}
-	var list []json.RawMessage
-	if o[name][0] != '[' {
+	return items(name, o[name])
+}
+
+// items are those of a list.
+func items(name string, written json.RawMessage) ([]json.RawMessage, error) {
+	if written[0] != '[' {
 		return nil, refuse("%s is no list", name)
 	}
-	if err := json.Unmarshal(o[name], &list); err != nil {
+	var list []json.RawMessage
+	if err := json.Unmarshal(written, &list); err != nil {
 		return nil, malformed(err)
-	}
-	for i, value := range list {
-		if value[0] == '[' || value[0] == '{' {
-			return nil, refuse("%s[%d] is no single value", name, i).Try("parameters are strings, numbers, booleans and null")
-		}
 	}
 	return list, nil
 }

@@ -7,6 +7,7 @@ package request
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strings"
 
@@ -127,14 +128,20 @@ func (o object) accuracy(name string) (discreet.Accuracy, error) {
 	return a, nil
 }
 
+// parameters is a member that is a list of strings, numbers, booleans, nulls, and of lists of
+// one kind of these.
 func (o object) parameters(name string) ([]discreet.Parameter, error) {
-	values, err := o.scalars(name)
+	values, err := o.list(name)
 	if err != nil {
 		return nil, err
 	}
 	var all []discreet.Parameter
-	for _, value := range values {
-		p, err := parameter(name, value)
+	for i, value := range values {
+		where, read := fmt.Sprintf("%s[%d]", name, i), parameter
+		if value[0] == '[' {
+			read = arrayParameter
+		}
+		p, err := read(where, value)
 		if err != nil {
 			return nil, err
 		}
@@ -148,6 +155,8 @@ func (o object) parameters(name string) ([]discreet.Parameter, error) {
 func parameter(name string, value json.RawMessage) (discreet.Parameter, error) {
 	text := string(value)
 	switch text[0] {
+	case '[', '{':
+		return discreet.Parameter{}, refuse("%s is no single value", name).Try("parameters are strings, numbers, booleans and null, and lists of them for x = ANY ($1)")
 	case 'n':
 		return discreet.Parameter{}, nil
 	case '"':
@@ -157,6 +166,55 @@ func parameter(name string, value json.RawMessage) (discreet.Parameter, error) {
 		return discreet.Parameter{Type: sqltype.Of(sqltype.Boolean), Text: &text}, nil
 	}
 	return discreet.Parameter{Type: numberType(text), Text: &text}, nil
+}
+
+// arrayParameter is an array. Its numbers have the type that holds them all.
+func arrayParameter(name string, value json.RawMessage) (discreet.Parameter, error) {
+	list, err := items(name, value)
+	if err != nil {
+		return discreet.Parameter{}, err
+	}
+	out := discreet.Parameter{Array: true}
+	texts, typed := make([]*string, len(list)), false
+	for i, item := range list {
+		p, err := parameter(fmt.Sprintf("%s[%d]", name, i), item)
+		if err != nil {
+			return discreet.Parameter{}, err
+		}
+		if texts[i] = p.Text; p.Text == nil {
+			continue
+		}
+		if !typed {
+			out.Type, typed = p.Type, true
+			continue
+		}
+		var ok bool
+		if out.Type, ok = both(out.Type, p.Type); !ok {
+			return discreet.Parameter{}, refuse("%s has values of different kinds", name).Try("send a list of strings, of numbers or of booleans")
+		}
+	}
+	text := sqltype.FormatArray(texts)
+	out.Text = &text
+	return out, nil
+}
+
+// both is the type of a list with values of two types.
+func both(a, b sqltype.Type) (sqltype.Type, bool) {
+	switch {
+	case a == b:
+		return a, true
+	case !a.IsNumeric() || !b.IsNumeric():
+		return a, false
+	case a.IsInteger() && b.IsInteger():
+		return sqltype.Of(max(a.Kind, b.Kind)), true
+	case a.IsFloat() || b.IsFloat():
+		return sqltype.Of(sqltype.Double), true
+	}
+	scale := max(a.Scale, b.Scale)
+	if digits := max(a.Digits(), b.Digits()) + scale; digits <= 38 {
+		return sqltype.DecimalOf(digits, scale), true
+	}
+	return sqltype.Of(sqltype.Double), true
 }
 
 // numberType is the type of a number as PostgreSQL reads it in a statement. One that is

@@ -42,6 +42,29 @@ func TestStatement(t *testing.T) {
 	}
 }
 
+// TestArrayParameters: a list is an array of the type that holds its values.
+func TestArrayParameters(t *testing.T) {
+	for list, want := range map[string]struct{ typ, text string }{
+		`[]`:                     {"null", "{}"},
+		`[null]`:                 {"null", "{NULL}"},
+		`["a", null, "b,\"c"]`:   {"null", `{"a",NULL,"b,\"c"}`},
+		`[1, 5000000000]`:        {"bigint", `{"1","5000000000"}`},
+		`[1.25, 100]`:            {"decimal(12,2)", `{"1.25","100"}`},
+		`[1, 1e3]`:               {"double", `{"1","1e3"}`},
+		`[true, false]`:          {"boolean", `{"true","false"}`},
+		`[1e-1, 12345678901.25]`: {"double", `{"1e-1","12345678901.25"}`},
+	} {
+		s, err := ParseStatement([]byte(`{"sql": "x", "params": [` + list + `]}`))
+		if err != nil {
+			t.Errorf("%s: %v", list, err)
+			continue
+		}
+		if p := s.Parameters[0]; !p.Array || p.Type.String() != want.typ || *p.Text != want.text {
+			t.Errorf("%s is an array (%v) of %s: %s, want %v", list, p.Array, p.Type, *p.Text, want)
+		}
+	}
+}
+
 func TestStatementRefusals(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                                        "ends in the middle",
@@ -78,7 +101,9 @@ func TestStatementRefusals(t *testing.T) {
 		`{"sql": "x", "accuracy": "0%"}`:          "is no accuracy",
 		`{"sql": "x", "fresh": 1}`:                "neither true nor false",
 		`{"sql": "x", "params": {}}`:              "no list",
-		`{"sql": "x", "params": [[1]]}`:           "params[0] is no single value",
+		`{"sql": "x", "params": [[1, [2]]]}`:      "params[0][1] is no single value",
+		`{"sql": "x", "params": [1, [1, "2"]]}`:   "params[1] has values of different kinds",
+		`{"sql": "x", "params": [["\udc00"]]}`:    "surrogate",
 		`{"sql": "x", "params": [{"a":1,"a":2}]}`: "params[0] is no single value",
 		`{"sql": "x", "params": ["\udc00"]}`:      "surrogate",
 	} {

@@ -20,8 +20,9 @@ from .result import Domain, Entry, Explanation, Result, Table
 Amount = str | int | float | Decimal
 """An amount of privacy loss. A float means the shortest decimal that it prints as: 0.1 is one tenth."""
 
-Parameter = str | int | float | bool | Decimal | None
-"""The value of $1, $2 and so on."""
+Value = str | int | float | bool | Decimal | None
+Parameter = Value | Sequence[Value]
+"""The value of $1, $2 and so on; a list is an array, for ``x = ANY ($1)``."""
 
 _ATTEMPTS = 3
 
@@ -195,10 +196,20 @@ def _statement(
     if isinstance(params, str):
         raise TypeError("params is a sequence of values, not a string")
     if len(params) > 0:
-        body["params"] = [str(p) if isinstance(p, Decimal) else p for p in params]
+        body["params"] = [_value(p) for p in params]
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
     body.update({name: _decimal(amount) for name, amount in amounts.items() if amount is not None})
     return body
+
+
+def _value(parameter: Parameter) -> Any:
+    if isinstance(parameter, Decimal):
+        return str(parameter)
+    if isinstance(parameter, Sequence) and not isinstance(parameter, str | bytes):
+        if any(isinstance(item, Decimal) for item in parameter):  # a list is of one kind
+            return [item if item is None or isinstance(item, bool) else str(item) for item in parameter]
+        return list(parameter)
+    return parameter
 
 
 def _decimal(amount: Amount) -> str:
