@@ -71,12 +71,13 @@ func (l *loader) declareColumn(c *Column, n *node, public bool) {
 		return
 	}
 	if public {
-		for _, key := range []string{"lower", "upper", "step", "domain", "sum_lower", "sum_upper"} {
+		for _, key := range []string{"step", "domain", "sum_lower", "sum_upper"} {
 			if f := n.field(key); f != nil {
 				l.refuse("D093", f.key, "a column of a public table has no %q", key).
-					Because("what is public needs no bounds").Try("remove it")
+					Because("its values are its domain, and sums are of private rows").Try("remove it")
 			}
 		}
+		l.bounds(c, n) // to which values are clamped where private rows that are joined with it are summed
 		return
 	}
 	l.bounds(c, n)

@@ -83,7 +83,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D093",
 		Title:   "a public table with private settings",
-		Explain: "A public table has no unit, no domain of units, no bounds and no budget. A table with some of them is probably meant to be private.",
+		Explain: "A public table has no unit, no domain of units, no bounds on what a unit contributes and no budget. A table with some of them is probably meant to be private. Its columns may have lower and upper.",
 		Example: "[tables.departments]\nsource = \"departments.csv\"\npublic = true\nunit = \"name\"\ncolumns.name = { type = \"text\" }\n",
 	},
 	{
