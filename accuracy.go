@@ -201,6 +201,8 @@ func shownAlone(n plan.Node, column int) bool {
 		return ok && shownAlone(n.Input, ref.Index)
 	case *plan.Filter:
 		return shownAlone(n.Input, column)
+	case *plan.Window:
+		return column < len(n.Input.Columns()) && shownAlone(n.Input, column)
 	case *plan.Sort:
 		return shownAlone(n.Input, column)
 	case *plan.Limit:

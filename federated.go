@@ -167,7 +167,7 @@ func rowByRow(n plan.Node) bool {
 	switch n := n.(type) {
 	case *plan.Scan:
 		return n.Table.Mapping == nil || !n.Table.Mapping.ByUnit
-	case *plan.Aggregate, *plan.Limit:
+	case *plan.Aggregate, *plan.Window, *plan.Limit:
 		return len(scans(n, nil)) == 0 || !readsPrivate(n)
 	case *plan.Join:
 		for _, in := range n.Inputs() {

@@ -307,6 +307,9 @@ func equal(a, b plan.Expr) bool {
 	case *groupingRef:
 		b, ok := b.(*groupingRef)
 		return ok && a.index == b.index
+	case *windowRef:
+		b, ok := b.(*windowRef)
+		return ok && a.index == b.index
 	case *scalarRef:
 		b, ok := b.(*scalarRef)
 		return ok && a.index == b.index

@@ -20,9 +20,17 @@ type context struct {
 	// may stand.
 	aggregates *aggregates
 
+	// windows collects the window functions of a SELECT; nil where none may stand. named are
+	// those of its WINDOW clause.
+	windows *windows
+	named   []*sqlparse.Window
+
 	// attach joins a relation of one row and returns its column; nil where no
 	// scalar subquery may stand.
 	attach func(plan.Node) plan.Expr
+	// rows are those of which an expression is, which a subquery that refers to them is joined to; nil
+	// where none may.
+	rows *rows
 }
 
 // expr binds an expression. The result may be an *unknown.

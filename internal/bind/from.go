@@ -44,6 +44,7 @@ func (b *binder) from(list []sqlparse.TableExpr, env *environment, place diagnos
 		r.node = &plan.Values{Rows: [][]plan.Expr{{}}, Span: place}
 	}
 	r.scope.outer = env.surrounding()
+	r.rows = r
 	r.attach = func(n plan.Node) plan.Expr {
 		ref := &plan.Ref{Index: width(r.node), Name: n.Columns()[0].Name, T: n.Columns()[0].Type, Span: n.Place()}
 		r.node = cross(r.node, n)

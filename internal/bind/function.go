@@ -77,22 +77,22 @@ func functions() map[string]function {
 // call binds a function or an aggregate.
 func (c *context) call(e *sqlparse.Call) plan.Expr {
 	name := e.Name.Name
+	if e.Over != nil {
+		return c.windowed(e)
+	}
+	if _, ok := windowFunctions[name]; ok {
+		refuse(diagnostic.New("D031", e.Span, "%s needs OVER", name).
+			Because("it looks at the rows around a row").Try("write %s OVER (PARTITION BY x ORDER BY y)", callText(e)))
+	}
 	if f, ok := aggregateFunctions[name]; ok {
 		return c.aggregate(f, e)
 	}
 	if name == "grouping" {
 		return c.grouping(e)
 	}
-	table := functions()
-	f, ok := table[name]
+	f, ok := functions()[name]
 	if !ok {
-		d := diagnostic.New("D013", e.Name.Span, "unknown function %s", name).
-			Because("only functions on a list may run: each is total, deterministic and has PostgreSQL's meaning").
-			Try("%s", cmp.Or(instead(name), nearest(name, alike(e, table))))
-		if d.Hint == "" {
-			d.Try("%s", otherFunctions).By(diagnostic.ListFunctions)
-		}
-		refuse(d)
+		refuse(unknownFunction(e))
 	}
 	if e.Star || e.Distinct || e.Filter != nil {
 		refuse(diagnostic.New("D013", e.Span, "%s is not an aggregate", name).
@@ -108,6 +108,16 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	return f.bind(c, e, args)
 }
 
+func unknownFunction(e *sqlparse.Call) *diagnostic.Diagnostic {
+	d := diagnostic.New("D013", e.Name.Span, "unknown function %s", e.Name.Name).
+		Because("only functions on a list may run: each is total, deterministic and has PostgreSQL's meaning").
+		Try("%s", cmp.Or(instead(e.Name.Name), nearest(e.Name.Name, alike(e, functions()))))
+	if d.Hint == "" {
+		d.Try("%s", otherFunctions).By(diagnostic.ListFunctions)
+	}
+	return d
+}
+
 // alike lists the functions that can be called as e is: with as many arguments,
 // and with *, DISTINCT and FILTER if they are aggregates.
 func alike(e *sqlparse.Call, table map[string]function) []string {
@@ -121,6 +131,14 @@ func alike(e *sqlparse.Call, table map[string]function) []string {
 		}
 	}
 	return out
+}
+
+// callText is a call without its arguments' text.
+func callText(e *sqlparse.Call) string {
+	if len(e.Args) == 0 {
+		return e.Name.Name + "()"
+	}
+	return e.Name.Name + "(...)"
 }
 
 func wrongCount(e *sqlparse.Call, least, most int) *diagnostic.Diagnostic {

@@ -23,7 +23,6 @@ const (
 	byRange   = "count by range, GROUP BY width_bucket(x, 0, 100, 10), and read it from the counts"
 	byValue   = "count by value: SELECT x, count(*) ... GROUP BY x; groups of few units do not show"
 	likeliest = "count by value and keep the largest: SELECT x, count(*) ... GROUP BY x ORDER BY count(*) DESC LIMIT 1"
-	noWindow  = "over private rows it would depend on other people's rows; released rows are ordered and cut by ORDER BY and LIMIT"
 	ownColumn = "ask the owner to store the value as a column of its own"
 	oneField  = "write extract(year FROM x), with the field that is wanted"
 	toText    = "for a text write CAST(x AS text), for a part of a date extract(month FROM x) or date_trunc('month', x)"
@@ -110,7 +109,7 @@ var families = func() []family {
 		{`^(regr|covar|covariance)_?`, "write covar_pop(y, x), or corr(y, x), or regr_slope(y, x)"},
 		{`^(skewness|kurtosis)`, "compute it from averages of bounded values: avg(x), avg(x * x), avg(x * x * x)"},
 		{`^(arg_|argm)|^(min|max)_by$|^(first|last)_`, likeliest},
-		{`^(row_number|rank|dense_rank|percent_rank|cume_dist|ntile|lag|lead|nth_value|first_value|last_value|fill|rank_dense)$`, noWindow},
+		{`^(fill|rank_dense|ratio_to_report)$`, "write x / sum(x) OVER (), or dense_rank() OVER (ORDER BY x)"},
 		{`^(string_agg|group_concat|listagg|array_agg|list|json_agg|jsonb_agg|xmlagg|json_object_agg|jsonb_object_agg|json_group|bitstring_agg|range_agg|range_intersect_agg)`, "it would publish values of single records; " + byValue},
 		{`^bit_(and|or|xor)$`, "within a unit write min(x) or max(x); across units " + byValue},
 		{`^regexp|^regexp_|^text(regex|ic|like)|^name(regex|ic|like)|like`, matching},

@@ -126,7 +126,7 @@ func (s *scope) column(n *sqlparse.Name) plan.Expr {
 				return &outerRef{at(r, n.Span).(*plan.Ref)}
 			}
 			refuse(diagnostic.New("D022", n.Span, "column %s belongs to the statement around the subquery", n.Column.Name).
-				Because("only the WHERE of an EXISTS or IN subquery may refer to the statement around it").
+				Because("only the WHERE of a subquery of EXISTS or IN, or of one aggregate, may refer to the statement around it").
 				Try("join the two tables instead"))
 		}
 	}

@@ -43,9 +43,14 @@ func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
 	if sel.Where != nil {
 		r.where(sel.Where)
 	}
+	return b.selectOf(sel, env, r)
+}
+
+// selectOf binds the rest of a SELECT over what FROM and WHERE leave.
+func (b *binder) selectOf(sel *sqlparse.Select, env *environment, r *rows) *selection {
 	s := &selection{sel: sel, rows: r}
-	s.context = &context{binder: b, env: env, scope: r.scope, clause: "SELECT", attach: s.scalar,
-		aggregates: &aggregates{args: r.in("an aggregate"), rows: r}}
+	s.context = &context{binder: b, env: env, scope: r.scope, clause: "SELECT", attach: s.scalar, rows: r,
+		aggregates: &aggregates{args: r.in("an aggregate"), rows: r}, windows: &windows{}, named: sel.Windows}
 	for _, item := range sel.Items {
 		if !item.Star {
 			for _, item := range several(item) {
@@ -66,8 +71,9 @@ func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
 		s.groupingSets(sel.Sets)
 	}
 	if sel.Having != nil {
-		s.clause = "HAVING"
-		s.having = s.condition(sel.Having)
+		having := *s.context
+		having.clause, having.windows = "HAVING", nil
+		s.having = having.condition(sel.Having)
 	}
 	return s
 }
@@ -106,6 +112,9 @@ func (s *selection) aliased(item int, at diagnostic.Span) plan.Expr {
 		switch e.(type) {
 		case *aggregateRef, *groupingRef:
 			refuse(diagnostic.New("D018", at, "an aggregate cannot be a key of GROUP BY").Try("group by a column; to group by an aggregate, aggregate in a subquery in FROM first"))
+		case *windowRef:
+			refuse(diagnostic.New("D031", at, "a window function cannot be a key of GROUP BY").
+				Because("windows look at the rows that GROUP BY leaves").Try("compute it in a subquery in FROM, and group by its column"))
 		case *scalarRef:
 			refuse(diagnostic.New("D022", at, "a scalar subquery cannot be a key of GROUP BY").
 				Try("put the subquery into FROM and name its column"))
@@ -171,8 +180,12 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 	for _, n := range s.scalars {
 		node = cross(node, n)
 	}
+	above := 0 // where the window functions begin
 	settle := func(e plan.Expr) plan.Expr {
 		return replaceExprs(e, func(e plan.Expr) plan.Expr {
+			if w, ok := e.(*windowRef); ok {
+				return &plan.Ref{Index: above + w.index, Name: s.windows.list[w.index].Name, T: w.t, Span: w.at}
+			}
 			if r, ok := e.(*scalarRef); ok {
 				return &plan.Ref{Index: base + r.index, Name: s.scalars[r.index].Columns()[0].Name, T: r.t, Span: r.at}
 			}
@@ -184,6 +197,14 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 	}
 	if s.having != nil {
 		node = &plan.Filter{Input: node, Condition: settle(s.having), Span: s.having.Place()}
+	}
+	if len(s.windows.list) > 0 {
+		w := &plan.Window{Input: node, Span: s.windows.list[0].Span}
+		for _, f := range s.windows.list {
+			w.Functions = append(w.Functions, f.Mapped(settle))
+		}
+		above, node = width(node), w
+		s.count(w.Span)
 	}
 	project := &plan.Project{Input: node, Names: names, Span: s.sel.Span}
 	for _, e := range outputs {

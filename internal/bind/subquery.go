@@ -127,10 +127,10 @@ func aggregated(sel *sqlparse.Select) bool {
 func hasAggregate(e sqlparse.Expr) bool {
 	switch e := e.(type) {
 	case *sqlparse.Call:
-		if _, ok := aggregateFunctions[e.Name.Name]; ok {
+		if _, ok := aggregateFunctions[e.Name.Name]; ok && e.Over == nil {
 			return true
 		}
-		return anyAggregate(e.Args...)
+		return anyAggregate(e.Args...) || e.Over != nil && windowAggregated(e.Over)
 	case *sqlparse.Unary:
 		return hasAggregate(e.Arg)
 	case *sqlparse.Binary:
@@ -159,6 +159,15 @@ func hasAggregate(e sqlparse.Expr) bool {
 	return false
 }
 
+func windowAggregated(w *sqlparse.Window) bool {
+	for _, o := range w.Order {
+		if hasAggregate(o.Expr) {
+			return true
+		}
+	}
+	return anyAggregate(w.Partition...)
+}
+
 func anyAggregate(exprs ...sqlparse.Expr) bool {
 	for _, e := range exprs {
 		if e != nil && hasAggregate(e) {
@@ -180,11 +189,31 @@ func (c *context) scalar(e *sqlparse.Scalar) plan.Expr {
 			Because("PostgreSQL would fail on a second row, and whether it does must not depend on the data").
 			Try("aggregate it without GROUP BY: (SELECT max(x) FROM ...)"))
 	}
-	n := c.query(e.Query, c.env.around(c.scope))
+	env := c.env.around(c.scope)
+	if sel := simple(e.Query); sel != nil && aggregated(sel) && c.rows != nil {
+		in := c.from(sel.From, env, sel.Span)
+		in.outer = true
+		if sel.Where != nil {
+			in.where(sel.Where)
+		}
+		s := c.selectOf(sel, env, in)
+		if len(s.items) != 1 {
+			refuse(oneColumn(e.Span, len(s.items)))
+		}
+		if len(in.correlated) > 0 {
+			return at(c.rows.correlatedScalar(s, in, e.Span), e.Span)
+		}
+		return at(c.attach(s.assemble([]plan.Expr{known(s.items[0])}, s.names)), e.Span)
+	}
+	n := c.query(e.Query, env)
 	if width(n) != 1 {
-		refuse(diagnostic.New("D023", e.Span, "the subquery must have one column, not %d", width(n)).Try("write a subquery for each value"))
+		refuse(oneColumn(e.Span, width(n)))
 	}
 	return at(c.attach(n), e.Span)
+}
+
+func oneColumn(at diagnostic.Span, columns int) *diagnostic.Diagnostic {
+	return diagnostic.New("D023", at, "the subquery must have one column, not %d", columns).Try("write a subquery for each value")
 }
 
 // oneRow reports whether a query has exactly one row whatever the data.

@@ -45,10 +45,10 @@ func (r *rows) where(e sqlparse.Expr) {
 
 // intoJoin moves a condition of WHERE into the inner join or product whose
 // both sides it speaks of. σ_c(L × R) = L ⋈_c R, and a condition over L alone
-// commutes with the join; outer joins are left alone.
+// commutes with the join, also where it keeps the rows of L that meet none; other joins are left alone.
 func intoJoin(n plan.Node, condition plan.Expr) (plan.Node, bool) {
 	j, ok := n.(*plan.Join)
-	if !ok || j.Kind != plan.Inner && j.Kind != plan.Cross {
+	if !ok || j.Kind != plan.Inner && j.Kind != plan.Cross && j.Kind != plan.Left {
 		return n, false
 	}
 	lw := width(j.Left)
@@ -61,6 +61,8 @@ func intoJoin(n plan.Node, condition plan.Expr) (plan.Node, bool) {
 	})
 	out := *j
 	switch {
+	case j.Kind == plan.Left && right:
+		return n, false
 	case left && right:
 		out.Kind, out.On = plan.Inner, and(j.On, condition)
 		return &out, true

@@ -110,7 +110,8 @@ var bindEntries = []Entry{
 		Title: "subquery not supported here",
 		Explain: "IN (SELECT ...) and EXISTS become joins. So each must be a condition of its own in WHERE, perhaps with NOT, and " +
 			"joined to the others by AND. Their WHERE may refer to the statement around them. A subquery used as a value must " +
-			"have one row whatever the data: one aggregate without GROUP BY. Write any other subquery as a join in FROM.",
+			"have one row whatever the data: one aggregate without GROUP BY. Its WHERE may equate its own columns with columns around " +
+			"it. Write any other subquery as a join in FROM.",
 		Example: "SELECT count(*) FROM visits WHERE age > 80 OR department IN (SELECT name FROM departments)",
 	},
 	{
@@ -168,6 +169,15 @@ var bindEntries = []Entry{
 		Explain: "The statement has a parameter such as $1, and no value came with it. Clients of the server send values with the " +
 			"statement. At the shell, write the constant itself.",
 		Example: "SELECT count(*) FROM visits WHERE age > $1",
+	},
+	{
+		Code:  "D031",
+		Title: "a window function that cannot be",
+		Explain: "Functions over windows look at the rows that WHERE, GROUP BY and HAVING leave. So they stand in the select list and in " +
+			"ORDER BY alone, and do not nest: compute them in a subquery in FROM, and write conditions on them around it. Frames are " +
+			"PostgreSQL's: they begin before they end, and offsets are constants. Windows have count, sum, avg, min, max, bool_and and " +
+			"bool_or, and the functions that PostgreSQL has for them.",
+		Example: "SELECT department FROM visits WHERE row_number() OVER (ORDER BY cost) = 1",
 	},
 }
 

@@ -69,15 +69,11 @@ func format(b *strings.Builder, n Node, depth int) {
 			fmt.Fprintf(b, " %s", formatContribution(c))
 		}
 	case *Sort:
-		b.WriteString("sort")
-		for _, k := range n.Keys {
-			fmt.Fprintf(b, " %s", FormatExpr(k.Expr))
-			if k.Descending {
-				b.WriteString(" desc")
-			}
-			if k.NullsFirst {
-				b.WriteString(" nulls first")
-			}
+		b.WriteString("sort" + formatOrder(n.Keys))
+	case *Window:
+		b.WriteString("window")
+		for _, f := range n.Functions {
+			b.WriteString(" " + formatWindow(f))
 		}
 	case *Limit:
 		fmt.Fprintf(b, "limit %d offset %d", n.Count, n.Offset)

@@ -39,6 +39,12 @@ func Move(n Node, at diagnostic.Span) {
 			n.Aggregations[i].Span = at
 			exprs = append(exprs, n.Aggregations[i].Arg, n.Aggregations[i].Filter)
 		}
+	case *Window:
+		n.Span = at
+		for i := range n.Functions {
+			n.Functions[i].Span = at
+			exprs = append(exprs, n.Functions[i].Exprs()...)
+		}
 	case *Sort:
 		n.Span = at
 		for _, k := range n.Keys {
@@ -89,6 +95,10 @@ func Source(n Node, i int) *catalog.Column {
 		return Source(n.Left, i)
 	case *Filter:
 		return Source(n.Input, i)
+	case *Window:
+		if i < len(n.Input.Columns()) {
+			return Source(n.Input, i)
+		}
 	case *Sort:
 		return Source(n.Input, i)
 	case *Limit:

@@ -38,6 +38,15 @@ func (s *sizer) columns(n Node) []int {
 			out[i%len(out)] += size
 		}
 		return out
+	case *Window:
+		out = append(out, in...)
+		for _, f := range n.Functions {
+			for _, e := range f.Exprs() {
+				s.size(e, in)
+			}
+			out = append(out, 1)
+		}
+		return out
 	case *Aggregate:
 		for _, k := range n.Keys {
 			out = append(out, s.size(k, in))
@@ -95,7 +104,8 @@ func (d *depths) of(n Node) (nodes, aggregations int) {
 		nodes, aggregations = max(nodes, k), max(aggregations, l)
 	}
 	nodes++
-	if _, ok := n.(*Aggregate); ok {
+	switch n.(type) {
+	case *Aggregate, *Window:
 		aggregations++
 	}
 	if d.found == nil && (nodes > d.nodes || aggregations > d.aggregations) {

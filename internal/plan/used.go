@@ -63,6 +63,16 @@ func (u usage) node(n Node, columns map[int]bool) {
 		columns = map[int]bool{}
 	case *Filter:
 		exprs = append(exprs, n.Condition)
+	case *Window:
+		below, width := map[int]bool{}, len(n.Input.Columns())
+		for i := range columns {
+			if i < width {
+				below[i] = true
+			} else {
+				exprs = append(exprs, n.Functions[i-width].Exprs()...)
+			}
+		}
+		columns = below
 	case *Sort:
 		for _, k := range n.Keys {
 			exprs = append(exprs, k.Expr)

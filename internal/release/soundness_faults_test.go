@@ -359,6 +359,10 @@ func transform(n plan.Node, f func(plan.Node) plan.Node) plan.Node {
 		c := *o
 		c.Input = transform(o.Input, f)
 		n = &c
+	case *plan.Window:
+		c := *o
+		c.Input = transform(o.Input, f)
+		n = &c
 	case *plan.Sort:
 		c := *o
 		c.Input = transform(o.Input, f)

@@ -231,6 +231,14 @@ func (s *grammar) where(r relation, alias string, f []field) string {
 	if s.one(6) {
 		conditions = append(conditions, s.condition(f, 2))
 	}
+	if r.unit != "" && s.x.all && s.one(12) { // of the same unit
+		o, b := s.sameUnit(r, 1), s.name("a")
+		if o.unit != "" {
+			of := o.under(b)
+			conditions = append(conditions, fmt.Sprintf("%s >= (SELECT %s(%s) FROM %s AS %s WHERE %s.%s = %s.%s)", s.number(f, 1),
+				pick(s.draws, []string{"min", "avg", "count"}), s.number(of, 1), o.sql, b, b, o.unit, alias, r.unit))
+		}
+	}
 	if s.one(12) {
 		p, b := s.public(1), s.name("a")
 		conditions = append(conditions, fmt.Sprintf("%s >= (SELECT %s(%s) FROM %s AS %s)", s.number(f, 1),
@@ -380,6 +388,10 @@ func (s *grammar) derive(r relation, depth int) relation {
 			r = s.joinPrivate(r, depth)
 			continue
 		}
+		if r.refers != nil && r.table != nil && s.x.all && s.one(3) {
+			r = s.perReference(r)
+			continue
+		}
 		switch s.n(10) {
 		case 0, 1:
 			r = s.perUnit(r)
@@ -392,7 +404,11 @@ func (s *grammar) derive(r relation, depth int) relation {
 		case 7:
 			r = s.named(r)
 		case 8:
-			r = s.project(r)
+			if s.x.all && s.one(2) {
+				r = s.windowed(r)
+			} else {
+				r = s.project(r)
+			}
 		case 9:
 			if s.x.all && s.one(3) {
 				r = s.common(r)
@@ -484,6 +500,75 @@ func (s *grammar) perUnit(r relation) relation {
 		having = " HAVING count(*) > 1"
 	}
 	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s%s GROUP BY %s%s)", strings.Join(items, ", "), r.sql, a, s.where(r, a, f), strings.Join(keys, ", "), having)
+	return out
+}
+
+// perReference aggregates the rows of each reference, or keeps those with others of it.
+func (s *grammar) perReference(r relation) relation {
+	a, b := s.name("a"), s.name("a")
+	f := r.under(a)
+	if s.one(2) {
+		r.sql, r.table = fmt.Sprintf("(SELECT * FROM %s AS %s WHERE %sEXISTS (SELECT 1 FROM %s AS %s WHERE %s.ref = %s.ref AND %s.id <> %s.id))",
+			r.sql, a, pick(s.draws, []string{"", "NOT "}), r.sql, b, b, a, b, a), nil
+		return r
+	}
+	out := relation{private: true, domain: r.domain, fields: []field{{"n", whole, false}, {"m", floating, false}}}
+	out.sql = fmt.Sprintf("(SELECT count(*) AS n, max(%s) AS m FROM %s AS %s GROUP BY %s.ref)", s.number(f, 1), r.sql, a, a)
+	return out
+}
+
+// windowed numbers, compares and adds up the rows of each unit.
+func (s *grammar) windowed(r relation) relation {
+	a := s.name("a")
+	f := r.under(a)
+	out := relation{private: r.private, domain: r.domain}
+	var items, partition []string
+	if r.unit != "" && !s.one(12) {
+		partition = append(partition, a+"."+r.unit)
+	}
+	if r.unit != "" {
+		items, out.unit, out.fields = append(items, a+"."+r.unit+" AS u"), "u", []field{s.unitField(r)}
+	}
+	if s.one(3) {
+		partition = append(partition, s.key(f))
+	}
+	for range 1 + s.n(2) {
+		k, name := s.typedKey(f), s.name("c")
+		items = append(items, k.sql+" AS "+name)
+		out.fields = append(out.fields, field{name, k.kind, k.bounded})
+	}
+	over := ""
+	if len(partition) > 0 {
+		over = "PARTITION BY " + strings.Join(partition, ", ")
+	}
+	if !s.one(4) {
+		over += " ORDER BY " + s.key(f) + pick(s.draws, []string{"", " DESC", " NULLS FIRST"})
+	}
+	frame := pick(s.draws, []string{"", " ROWS 1 PRECEDING", " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", " RANGE UNBOUNDED PRECEDING", " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"})
+	x, k := "row_number()", whole
+	switch s.n(8) {
+	case 0:
+		x = pick(s.draws, []string{"rank()", "dense_rank()", "ntile(2)"})
+	case 1, 2:
+		v := s.typedKey(f)
+		x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"lag", "lead"}), v.sql), v.kind
+	case 3:
+		v := s.typedKey(f)
+		x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"first_value", "last_value", "min", "max"}), v.sql), v.kind
+		if v.kind == boolean && (x[0] == 'm') {
+			x = "bool_or(" + v.sql + ")"
+		}
+	case 4, 5:
+		x, k = fmt.Sprintf("%s(%s)", pick(s.draws, []string{"sum", "avg"}), s.summand(f)), floating
+	}
+	name := s.name("c")
+	items = append(items, fmt.Sprintf("%s OVER (%s%s) AS %s", x, over, frame, name))
+	out.fields = append(out.fields, field{name, k, false})
+	out.sql = fmt.Sprintf("(SELECT %s FROM %s AS %s%s)", strings.Join(items, ", "), r.sql, a, s.where(r, a, f))
+	if x == "row_number()" && s.one(2) {
+		b := s.name("a")
+		out.sql = fmt.Sprintf("(SELECT * FROM %s AS %s WHERE %s.%s %s)", out.sql, b, b, name, pick(s.draws, []string{"= 1", "<= 2", "= 2", "< 2"}))
+	}
 	return out
 }
 

@@ -100,13 +100,13 @@ func (s scope) aggregation(a plan.Aggregation, x, mean string) string {
 			return s.dialect.fixedSum(s, x, "")
 		}
 		if a.Type.IsInteger() {
-			return s.dialect.narrow(s, s.dialect.exactSum(x, a.Arg.Type()), a.Type)
+			return s.dialect.narrow(s, s.dialect.exactSum(x, "", a.Arg.Type()), a.Type)
 		}
-		return s.dialect.fit(s, s.dialect.exactSum(x, a.Arg.Type()), a.Type)
+		return s.dialect.fit(s, s.dialect.exactSum(x, "", a.Arg.Type()), a.Type)
 	case plan.Avg:
 		sum := s.dialect.fixedSum(s, x, "")
 		if !a.Arg.Type().IsFloat() {
-			sum = s.double(s.dialect.exactSum(x, a.Arg.Type()))
+			sum = s.double(s.dialect.exactSum(x, "", a.Arg.Type()))
 		}
 		return fmt.Sprintf("CASE WHEN count(%s) > 0 THEN %s / count(%s) END", x, sum, x)
 	}
@@ -124,12 +124,12 @@ func (s scope) aggregation(a plan.Aggregation, x, mean string) string {
 // exactSum sums integers and decimals. Up to 18 digits the accumulator has
 // room for more rows than there can be; of wider decimals, the sum is NULL if
 // one has more than 28 digits, so that 10^10 others cannot overflow it.
-func (duckDB) exactSum(x string, t sqltype.Type) string {
+func (duckDB) exactSum(x, over string, t sqltype.Type) string {
 	if t.Kind != sqltype.DecimalKind || t.Precision <= 28 {
-		return fmt.Sprintf("sum(%s)", x)
+		return fmt.Sprintf("sum(%s)%s", x, over)
 	}
 	limit := decimal(pow10(28), t.Scale)
-	return fmt.Sprintf("CASE WHEN max(abs(%s)) < %s THEN sum(CASE WHEN abs(%s) < %s THEN %s END) END", x, limit, x, limit, x)
+	return fmt.Sprintf("CASE WHEN max(abs(%s))%s < %s THEN sum(CASE WHEN abs(%s) < %s THEN %s END)%s END", x, over, limit, x, limit, x, over)
 }
 
 // fixedSum sums doubles in fixed point, in two parts of 128 bits: the whole

@@ -57,20 +57,20 @@ type dialect interface {
 	extremum(f plan.Function, args []string) string
 	quantifier(k plan.JoinKind) string // what a join of that kind is in WHERE, "" where it is one in FROM
 
-	exactSum(x string, t sqltype.Type) string   // of integers or decimals
-	fixedSum(s scope, x, over string) string    // of doubles
-	summand(x string) string                    // what is summed, in a type that has room for the sum
-	squares() bool                              // whether variances can be printed
-	percentiles() bool                          // whether percentiles of a unit's rows can be
-	sum(x string) string                        // as the integers that a release returns
-	slice(unit string) string                   // the condition of the slice, or "" where none is needed
-	listed(s scope, value, texts string) string // NULL where it is none of the texts
-	unlisted(key string) string                 // what was listed, as a text
-	number(key string) string                   // which one of the listed a key is, or ""
-	hash(names []string) string                 // of salt and columns
-	salt() string                               // as a text
-	counted(text string) string                 // a text or NULL, with its length
-	digest(texts []string) string               // the first 8 bytes of the SHA-256 of what they join to
+	exactSum(x, over string, t sqltype.Type) string // of integers or decimals
+	fixedSum(s scope, x, over string) string        // of doubles
+	summand(x string) string                        // what is summed, in a type that has room for the sum
+	squares() bool                                  // whether variances can be printed
+	percentiles() bool                              // whether percentiles of a unit's rows can be
+	sum(x string) string                            // as the integers that a release returns
+	slice(unit string) string                       // the condition of the slice, or "" where none is needed
+	listed(s scope, value, texts string) string     // NULL where it is none of the texts
+	unlisted(key string) string                     // what was listed, as a text
+	number(key string) string                       // which one of the listed a key is, or ""
+	hash(names []string) string                     // of salt and columns
+	salt() string                                   // as a text
+	counted(text string) string                     // a text or NULL, with its length
+	digest(texts []string) string                   // the first 8 bytes of the SHA-256 of what they join to
 }
 
 // nowhere is the place of what stands in no one place of a statement.

@@ -151,15 +151,15 @@ func sha256Of(text string) string { return "sha256(convert_to(" + text + ", 'UTF
 
 // exactSum adds as numeric, which has room for all. Of decimals beyond 28 digits the sum is
 // NULL, as in every engine.
-func (d postgres) exactSum(x string, t sqltype.Type) string {
+func (d postgres) exactSum(x, over string, t sqltype.Type) string {
 	switch {
 	case t.IsInteger():
-		return fmt.Sprintf("sum(CAST(%s AS BIGINT))", x)
+		return fmt.Sprintf("sum(CAST(%s AS BIGINT))%s", x, over)
 	case t.Precision <= 28:
-		return fmt.Sprintf("sum(%s)", x)
+		return fmt.Sprintf("sum(%s)%s", x, over)
 	}
 	limit := fmt.Sprintf("CAST('%s' AS NUMERIC)", sqltype.Decimal{Unscaled: pow10(28), Scale: t.Scale})
-	return fmt.Sprintf("CASE WHEN max(abs(%s)) < %s THEN sum(CASE WHEN abs(%s) < %s THEN %s END) END", x, limit, x, limit, x)
+	return fmt.Sprintf("CASE WHEN max(abs(%s))%s < %s THEN sum(CASE WHEN abs(%s) < %s THEN %s END)%s END", x, over, limit, x, limit, x, over)
 }
 
 // fixedSum sums doubles as every engine does: the whole ones, and the rest in units of 2^-90.

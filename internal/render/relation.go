@@ -36,6 +36,8 @@ func (r *renderer) relation(n plan.Node) string {
 		return strings.Join(parts, " UNION ALL ")
 	case *plan.Aggregate:
 		return r.aggregate(n)
+	case *plan.Window:
+		return r.window(n)
 	case *plan.Sort, *plan.Limit:
 		return r.ordered(n, columns(n))
 	}
@@ -118,15 +120,7 @@ func (r *renderer) ordered(n plan.Node, exprs string) string {
 	if s, ok := n.(*plan.Sort); ok {
 		scope := r.scope(func(i int) string { return "t." + column(i) }) // the input's columns, not the output's c0, c1, ...
 		order = " ORDER BY " + list(len(s.Keys), func(i int) string {
-			k := s.Keys[i]
-			out := scope.expr(k.Expr)
-			if k.Descending {
-				out += " DESC"
-			}
-			if k.NullsFirst {
-				return out + " NULLS FIRST"
-			}
-			return out + " NULLS LAST"
+			return ordering(scope.expr(s.Keys[i].Expr), s.Keys[i])
 		})
 		n = s.Input
 	}

@@ -151,15 +151,15 @@ func (trino) summand(x string) string { return "CAST(" + x + " AS DECIMAL(38,0))
 
 // exactSum: of decimals beyond 28 digits the sum is NULL, as in every engine; 10^10 others
 // cannot overflow it.
-func (trino) exactSum(x string, t sqltype.Type) string {
+func (trino) exactSum(x, over string, t sqltype.Type) string {
 	switch {
 	case t.IsInteger():
-		return fmt.Sprintf("sum(CAST(%s AS DECIMAL(38,0)))", x)
+		return fmt.Sprintf("sum(CAST(%s AS DECIMAL(38,0)))%s", x, over)
 	case t.Precision <= 28:
-		return fmt.Sprintf("sum(CAST(%s AS DECIMAL(38,%d)))", x, t.Scale)
+		return fmt.Sprintf("sum(CAST(%s AS DECIMAL(38,%d)))%s", x, t.Scale, over)
 	}
 	limit := fmt.Sprintf("CAST('%s' AS DECIMAL(38,%d))", sqltype.Decimal{Unscaled: pow10(28), Scale: t.Scale}, t.Scale)
-	return fmt.Sprintf("CASE WHEN max(abs(%s)) < %s THEN sum(CASE WHEN abs(%s) < %s THEN CAST(%s AS DECIMAL(38,%d)) END) END", x, limit, x, limit, x, t.Scale)
+	return fmt.Sprintf("CASE WHEN max(abs(%s))%s < %s THEN sum(CASE WHEN abs(%s) < %s THEN CAST(%s AS DECIMAL(38,%d)) END)%s END", x, over, limit, x, limit, x, t.Scale, over)
 }
 
 // fixedSum sums doubles as every engine does: the whole ones, and the rest in units of 2^-90.

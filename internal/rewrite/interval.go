@@ -330,6 +330,10 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		if readsReleased(n) {
 			return d.aggregate(n)
 		}
+	case *plan.Window:
+		if readsReleased(n) {
+			return d.window(n)
+		}
 	}
 	// Other operators carry no ends. Columns that depend on noise say why.
 	out := make([]carried, len(n.Columns()))

@@ -84,6 +84,18 @@ func TestSharesCountNoisyValues(t *testing.T) {
 		{wards + "SELECT sum(n * n) FROM w", "[2]"},
 		{wards + "SELECT sum(a.n) FROM w a JOIN w b ON a.ward <> b.ward", "[2]"},
 		{wards + "SELECT max(a.n + b.n) FROM w a CROSS JOIN w b", "[4]"},
+		// Over windows: a sum of one release is one event, another row's value is a noisy value of its own, and of
+		// what picks among all rows all count.
+		{wards + "SELECT sum(n) OVER (), avg(n) OVER (ORDER BY ward) FROM w", "[1]"},
+		{wards + "SELECT n * 100.0 / sum(n) OVER () FROM w", "[2]"},
+		{wards + "SELECT n - lag(n) OVER (ORDER BY ward) FROM w", "[2]"},
+		{wards + "SELECT lead(n) OVER (ORDER BY ward) - 2 * n + lag(n, 1, 0) OVER (ORDER BY ward) FROM w", "[3]"},
+		{wards + "SELECT max(n) OVER (ORDER BY ward) FROM w", "[2]"},
+		{wards + "SELECT sum(n * n) OVER () FROM w", "[2]"},
+		{wards + "SELECT sum(n) OVER () FROM w WHERE n > 5", "[2]"},
+		{wards + "SELECT sum(n) FILTER (WHERE n > 5) OVER () FROM w", "[2]"},
+		{wards + "SELECT sum(n) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM w", "[1]"},
+		{wards + "SELECT sum(s) FROM (SELECT sum(n) OVER () AS s FROM w) x", "[2]"},
 		// A row of a UNION is of one branch.
 		{wards + "SELECT n FROM w UNION ALL SELECT beds FROM wards", "[1]"},
 		{wards + "SELECT n FROM w UNION ALL SELECT n + 1 FROM w", "[1]"},
@@ -105,6 +117,16 @@ func TestWithoutIntervals(t *testing.T) {
 		{wards + "SELECT stddev(n) FROM w", "aggregated over released values"},
 		{wards + "SELECT DISTINCT n FROM w", "grouped by noisy values"},
 		{wards + "SELECT name FROM wards WHERE beds IN (SELECT n FROM w)", "joined by a semi join"},
+		{wards + "SELECT row_number() OVER (ORDER BY ward) FROM w", ""},
+		{wards + "SELECT count(*) OVER () FROM w", ""},
+		{wards + "SELECT rank() OVER (ORDER BY n) FROM w", "computed of rows that noisy values order"},
+		{wards + "SELECT sum(n) OVER (ORDER BY n) FROM w", "computed of rows that noisy values order"},
+		{wards + "SELECT first_value(n) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM w", "computed of rows that noisy values order"},
+		{wards + "SELECT sum(n) OVER (PARTITION BY n > 5) FROM w", "computed of rows that noisy values put together"},
+		{wards + "SELECT row_number() OVER (ORDER BY ward) FROM w WHERE n > 5", "computed of rows that noisy values chose"},
+		{"SELECT row_number() OVER (ORDER BY k) FROM (SELECT id + 1 AS k, count(*) FROM visits GROUP BY 1) x", "computed of groups that were chosen privately"},
+		{wards + "SELECT last_value(n) OVER (ORDER BY length(ward)) FROM w", "picks one of rows that ORDER BY leaves tied"},
+		{wards + "SELECT count(n) OVER () FROM w", "computed over a window"},
 	} {
 		cols := intervals(t, test.sql).Columns
 		if c := cols[len(cols)-1]; c.Why != test.why || c.Noisy != (test.why != "") {

@@ -301,32 +301,36 @@ func (b *summing) each(a plan.Aggregation, arg carried) map[int]ends {
 func (b *summing) independent(column int, a plan.Aggregation, own *noise, arg carried) map[int]ends {
 	out := map[int]ends{}
 	rows := b.add(plan.Count, a.Arg, a.Filter, bigint)
-	m := &plan.Cast{Arg: rows, T: double}
-	number := func(n int64) plan.Expr { return &plan.Literal{Value: n, T: bigint} }
 	value := &plan.Ref{Index: column, T: a.Type}
 	for s := range b.list {
 		var most [SumColumns]plan.Expr
 		for i, c := range own.columns[s] {
 			most[i] = b.add(plan.Max, c, a.Filter, double)
 		}
-		root := func(of plan.Expr) plan.Expr { return call(plan.Sqrt, double, call(plan.Multiply, double, m, of)) }
-		var half plan.Expr = &plan.Case{T: double, Whens: []plan.When{
-			{Condition: call(plan.LessOrEqual, boolean, rows, number(MostExact)), Result: root(most[0])}},
-			Else: call(plan.Add, double, root(most[1]), most[2])}
-		if a.Function == plan.Avg {
-			half = call(plan.Divide, double, half, m)
-		}
-		half = upward(half, a.Type)
 		at := arg.ends[s]
-		one := call(plan.Equal, boolean, rows, number(1))
-		choose := func(single plan.Expr, f plan.Function) plan.Expr {
-			return &plan.Case{T: a.Type, Whens: []plan.When{{Condition: one, Result: single}}, Else: call(f, a.Type, value, half)}
-		}
-		out[s] = ends{
-			choose(b.add(a.Function, at.lower, a.Filter, a.Type), plan.Subtract),
-			choose(b.add(a.Function, at.upper, a.Filter, a.Type), plan.Add)}
+		out[s] = noisySum(a.Function, a.Type, value, rows, most,
+			ends{b.add(a.Function, at.lower, a.Filter, a.Type), b.add(a.Function, at.upper, a.Filter, a.Type)})
 	}
 	return out
+}
+
+// noisySum are the ends of a sum or mean of so many noisy values, given the greatest of
+// SumColumns; of a single one they are its own.
+func noisySum(f plan.AggregateFunction, t sqltype.Type, value, rows plan.Expr, most [SumColumns]plan.Expr, single ends) ends {
+	number := func(n int64) plan.Expr { return &plan.Literal{Value: n, T: bigint} }
+	m := &plan.Cast{Arg: rows, T: double}
+	root := func(of plan.Expr) plan.Expr { return call(plan.Sqrt, double, call(plan.Multiply, double, m, of)) }
+	var half plan.Expr = &plan.Case{T: double, Whens: []plan.When{
+		{Condition: call(plan.LessOrEqual, boolean, rows, number(MostExact)), Result: root(most[0])}},
+		Else: call(plan.Add, double, root(most[1]), most[2])}
+	if f == plan.Avg {
+		half = call(plan.Divide, double, half, m)
+	}
+	half = upward(half, t)
+	choose := func(one plan.Expr, op plan.Function) plan.Expr {
+		return &plan.Case{T: t, Whens: []plan.When{{Condition: call(plan.Equal, boolean, rows, number(1)), Result: one}}, Else: call(op, t, value, half)}
+	}
+	return ends{choose(single.lower, plan.Subtract), choose(single.upper, plan.Add)}
 }
 
 // upward converts a half width to a type in which it is no smaller.

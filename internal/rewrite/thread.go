@@ -37,6 +37,8 @@ func thread(n plan.Node, rows []*catalog.Table) plan.Node {
 		return u
 	case *plan.Aggregate:
 		return threadAggregate(n, rows)
+	case *plan.Window:
+		return threadWindow(n, rows)
 	case *plan.Join:
 		return threadJoin(n, rows)
 	}
@@ -137,6 +139,21 @@ func threadAggregate(n *plan.Aggregate, rows []*catalog.Table) plan.Node {
 	exprs = with(append(exprs[:keys:keys], exprs[keys+1:]...), unit)
 	names = with(append(names[:keys:keys], names[keys+1:]...), unitName)
 	return &plan.Project{Input: grouped, Exprs: exprs, Names: names, Span: n.Span}
+}
+
+// threadWindow adds the unit to each partition. The partitions are the same: a key that the
+// certificate took for the unit's is it.
+func threadWindow(n *plan.Window, rows []*catalog.Table) plan.Node {
+	input := thread(n.Input, rows)
+	w := &plan.Window{Input: input, Span: n.Span}
+	for _, f := range n.Functions {
+		f.Partition = with(f.Partition, last(input))
+		w.Functions = append(w.Functions, f)
+	}
+	exprs, names := refs(w)
+	at := len(input.Columns()) - 1 // the unit stands between the input's columns and the functions
+	return &plan.Project{Input: w, Exprs: with(append(exprs[:at:at], exprs[at+1:]...), exprs[at]),
+		Names: with(append(names[:at:at], names[at+1:]...), unitName), Span: n.Span}
 }
 
 func threadJoin(n *plan.Join, rows []*catalog.Table) plan.Node {

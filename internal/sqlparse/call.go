@@ -35,8 +35,6 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 		c.refuse(c.unstable(x.Span, name))
 	}
 	switch {
-	case f.Over != nil:
-		c.refuse(c.window(c.at(c.index(int(f.Over.Location))-1).span(), "OVER"))
 	case len(f.AggOrder) > 0 && !f.AggWithinGroup:
 		c.refuse(c.expression(c.find(i, pg.Token_ORDER, pg.Token_BY), "ORDER BY inside a call is not supported").
 			Because("no aggregate here depends on the order of rows").Try("leave it out; the order of the answer is set by ORDER BY at the end of the query"))
@@ -55,7 +53,12 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 	}
 	if f.AggFilter != nil {
 		x.Filter = c.expr(f.AggFilter)
-		x.Span = x.Span.Join(c.at(c.closing(end + 2)).span()) // ) FILTER ( ... )
+		end = c.closing(end + 2) // ) FILTER ( ... )
+		x.Span = x.Span.Join(c.at(end).span())
+	}
+	if f.Over != nil {
+		x.Over, end = c.over(f.Over, end+2) // ) OVER
+		x.Span = x.Span.Join(c.at(end).span())
 	}
 	return x
 }

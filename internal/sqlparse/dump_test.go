@@ -17,7 +17,13 @@ func dump(q *Query) string {
 		parts = append(parts, list("with", c.Name.Name+columns(c.Columns), dump(c.Query)))
 	}
 	parts = append(parts, body)
-	for _, o := range q.OrderBy {
+	parts = append(parts, dumpOrder(q.OrderBy)...)
+	parts = append(parts, clause("limit", q.Limit), clause("offset", q.Offset))
+	return list(parts...)
+}
+
+func dumpOrder(items []OrderItem) (parts []string) {
+	for _, o := range items {
 		order := "asc"
 		if o.Descending {
 			order = "desc"
@@ -27,8 +33,7 @@ func dump(q *Query) string {
 		}
 		parts = append(parts, list(order, dumpExpr(o.Expr)))
 	}
-	parts = append(parts, clause("limit", q.Limit), clause("offset", q.Offset))
-	return list(parts...)
+	return parts
 }
 
 func dumpBody(b Body) string {
@@ -65,9 +70,32 @@ func dumpBody(b Body) string {
 		if b.Sets != nil {
 			parts = append(parts, fmt.Sprintf("(sets %v)", b.Sets))
 		}
-		return list(append(parts, clause("having", b.Having))...)
+		parts = append(parts, clause("having", b.Having))
+		for _, w := range b.Windows {
+			parts = append(parts, dumpWindow("window", w))
+		}
+		return list(parts...)
 	}
 	return fmt.Sprintf("?%T", b)
+}
+
+func dumpWindow(word string, w *Window) string {
+	parts := []string{word, name(w.Name), name(w.From)}
+	if len(w.Partition) > 0 {
+		parts = append(parts, list(append([]string{"partition"}, dumpExprs(w.Partition)...)...))
+	}
+	parts = append(parts, dumpOrder(w.Order)...)
+	if f := w.Frame; f != nil {
+		end := func(e FrameEnd) string {
+			out := [...]string{"first", "before", "current", "after", "last"}[e.Kind]
+			if e.Offset != nil {
+				out = list(out, dumpExpr(e.Offset))
+			}
+			return out
+		}
+		parts = append(parts, list(strings.ToLower(f.Mode), end(f.Start), end(f.End), strings.ToLower(f.Exclude)))
+	}
+	return list(parts...)
 }
 
 func dumpItem(it Item) string {
@@ -138,7 +166,11 @@ func dumpExpr(e Expr) string {
 		if e.Star {
 			parts = append(parts, "*")
 		}
-		return list(append(append(parts, dumpExprs(e.Args)...), clause("within", e.Within), clause("filter", e.Filter))...)
+		over := ""
+		if e.Over != nil {
+			over = dumpWindow("over", e.Over)
+		}
+		return list(append(append(parts, dumpExprs(e.Args)...), clause("within", e.Within), clause("filter", e.Filter), over)...)
 	case *Array:
 		return list(append([]string{"array"}, dumpExprs(e.Items)...)...)
 	case *Case:

@@ -17,7 +17,7 @@ import (
 var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"ParseResult": {"version", "stmts"},
 	"RawStmt":     {"stmt", "stmt_location", "stmt_len"},
-	"SelectStmt": {"distinct_clause", "target_list", "from_clause", "where_clause", "group_clause", "having_clause", "values_lists",
+	"SelectStmt": {"distinct_clause", "target_list", "from_clause", "where_clause", "group_clause", "having_clause", "window_clause", "values_lists",
 		"sort_clause", "limit_offset", "limit_count", "limit_option", "with_clause", "op", "all", "larg", "rarg"},
 	"WithClause":      {"ctes", "location"},
 	"CommonTableExpr": {"ctename", "aliascolnames", "ctematerialized", "ctequery", "location"},
@@ -37,7 +37,8 @@ var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"List":            {"items"},
 	"A_Expr":          {"kind", "name", "lexpr", "rexpr", "rexpr_list_start", "rexpr_list_end", "location"},
 	"BoolExpr":        {"boolop", "args", "location"},
-	"FuncCall":        {"funcname", "args", "agg_filter", "agg_star", "agg_distinct", "agg_order", "agg_within_group", "funcformat", "location"},
+	"FuncCall":        {"funcname", "args", "agg_filter", "agg_star", "agg_distinct", "agg_order", "agg_within_group", "over", "funcformat", "location"},
+	"WindowDef":       {"name", "refname", "partition_clause", "order_clause", "frame_options", "start_offset", "end_offset", "location"},
 	"A_ArrayExpr":     {"elements", "location", "list_start", "list_end"},
 	"CoalesceExpr":    {"args", "location"},
 	"MinMaxExpr":      {"op", "args", "location"},

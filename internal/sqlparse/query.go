@@ -73,19 +73,11 @@ func (c *converter) refuseClauses(s *pg.SelectStmt, i int) {
 	case s.IntoClause != nil:
 		c.refuse(c.clause(c.start(s.IntoClause.Rel.GetLocation()), "SELECT INTO is not supported").
 			Because("it would create a table; only answers leave the system").Try("leave INTO out, and write the answer to a file: discreet query --format csv ... > answer.csv").By(diagnostic.StoreAnswer))
-	case len(s.WindowClause) > 0:
-		c.refuse(c.window(c.find(i, pg.Token_WINDOW), "WINDOW"))
 	case s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES:
 		c.refuse(c.clause(c.find(i, pg.Token_WITH, pg.Token_TIES), "WITH TIES is not supported").Try("write ONLY, or LIMIT"))
 	case s.GroupDistinct:
 		c.refuse(c.clause(c.find(i, pg.Token_GROUP_P, pg.Token_BY, pg.Token_DISTINCT), "GROUP BY DISTINCT is not supported").Try("leave DISTINCT out: equal groups are one group"))
 	}
-}
-
-func (c *converter) window(at diagnostic.Span, what string) *diagnostic.Diagnostic {
-	return c.clause(at, "%s is not supported", what).
-		Because("over private rows one person could change the window values of all others, without a bound; over released rows windows are not supported").
-		Try("aggregate with GROUP BY; ORDER BY and LIMIT rank released rows, a scalar subquery gives their total, and a join of a release with itself gives earlier rows")
 }
 
 func (c *converter) with(w *pg.WithClause) ([]CTE, int) {
@@ -244,6 +236,9 @@ func (c *converter) selectBody(s *pg.SelectStmt, i int) (Body, int) {
 	}
 	if s.HavingClause != nil {
 		b.Having, i = c.exprAt(s.HavingClause, i+1)
+	}
+	if len(s.WindowClause) > 0 {
+		b.Windows, i = c.windows(s.WindowClause, i)
 	}
 	b.Span.End = c.at(i - 1).end
 	return b, i

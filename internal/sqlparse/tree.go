@@ -47,7 +47,8 @@ type Select struct {
 	GroupBy  []Expr
 	Sets     [][]int // grouping sets, by their numbers in GroupBy; nil for one of all
 	Having   Expr
-	Privacy  *Privacy // or nil
+	Windows  []*Window // of WINDOW
+	Privacy  *Privacy  // or nil
 	Span     diagnostic.Span
 }
 
@@ -191,7 +192,8 @@ type (
 		Star     bool // count(*)
 		Distinct bool
 		Filter   Expr
-		Within   Expr // x of WITHIN GROUP (ORDER BY x), or nil
+		Within   Expr    // x of WITHIN GROUP (ORDER BY x), or nil
+		Over     *Window // or nil
 		Span     diagnostic.Span
 	}
 	// An Array is ARRAY[a, b, ...], as the first argument of a call with Within alone.

@@ -13,7 +13,8 @@ import (
 
 // aggregate: over private rows, grouping by the unit keeps it unit-preserving
 // (each group lies within one unit, and inner sums run in fixed point, so that
-// a group's value depends on the multiset of its rows alone). Any other
+// a group's value depends on the multiset of its rows alone). So does grouping by a declared
+// reference, or by what it refers to: see references.go. Any other
 // aggregation over private rows is a release; over anything else it is
 // post-processing.
 func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
@@ -45,7 +46,9 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 		if n.Sets != nil {
 			return a.level(n, r)
 		}
-		return a.release(n, r)
+		if !slices.ContainsFunc(n.Keys, func(k plan.Expr) bool { return a.keyOf(n.Input, k) != nil }) {
+			return a.release(n, r)
+		}
 	}
 	if n.Limits != nil {
 		return nil, diagnostic.New("D057", n.Limits.Span, "WITH DIFFERENTIAL_PRIVACY at an aggregation by the unit").
@@ -54,8 +57,8 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 	out := *r
 	copied := *n
 	copied.Input = r.node
-	out.node, out.unit, out.halves, out.rowsPerUnit = &copied, unit, nil, 0
-	if len(unit) == len(n.Keys) {
+	out.node, out.unit, out.halves, out.numbered, out.rowsPerUnit = &copied, unit, nil, nil, 0
+	if len(unit) > 0 && len(unit) == len(n.Keys) {
 		out.rowsPerUnit = 1
 	}
 	return &out, nil

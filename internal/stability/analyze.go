@@ -7,7 +7,6 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // maxComponents bounds how many noisy numbers a group of a statement may have.
@@ -15,7 +14,8 @@ const maxComponents = 200
 
 // Analyze certifies a bound statement or refuses it with a *diagnostic.Diagnostic.
 func Analyze(statement plan.Node) (*Certificate, error) {
-	a := &analysis{certificate: &Certificate{}, facts: newFacts()}
+	a := &analysis{certificate: &Certificate{}, facts: newFacts(), referred: map[*catalog.Column]bool{}}
+	a.references(statement)
 	r, err := a.node(statement)
 	if err != nil {
 		return nil, err
@@ -33,6 +33,8 @@ type analysis struct {
 	facts       *facts
 	components  int
 	keys        []string // of the releases, for finding equal ones
+
+	referred map[*catalog.Column]bool // by which tables of the statement find their unit
 }
 
 // A state says what the rows of a relation may reveal.
@@ -62,6 +64,8 @@ type relation struct {
 	// rowsPerUnit is the number of rows that a unit has at most by
 	// construction; 0 if unbounded.
 	rowsPerUnit int64
+	// numbered marks the columns that number the rows of each unit from 1.
+	numbered map[int]bool
 }
 
 func (a *analysis) node(n plan.Node) (*relation, error) {
@@ -80,6 +84,8 @@ func (a *analysis) node(n plan.Node) (*relation, error) {
 		return a.union(n)
 	case *plan.Aggregate:
 		return a.aggregate(n)
+	case *plan.Window:
+		return a.window(n)
 	case *plan.Sort:
 		return a.sort(n)
 	case *plan.Limit:
@@ -121,7 +127,8 @@ func (a *analysis) scan(n *plan.Scan) (*relation, error) {
 }
 
 // filter: a unit's kept rows depend on its own rows alone, since the condition
-// is a function of one row.
+// is a function of one row. Of rows that are numbered within their unit it keeps as
+// many as it says.
 func (a *analysis) filter(n *plan.Filter) (*relation, error) {
 	r, err := a.node(n.Input)
 	if err != nil {
@@ -129,6 +136,9 @@ func (a *analysis) filter(n *plan.Filter) (*relation, error) {
 	}
 	out := *r
 	out.node = &plan.Filter{Input: r.node, Condition: n.Condition, Span: n.Span}
+	if rows := r.keptOf(n.Condition); rows > 0 && (r.rowsPerUnit == 0 || rows < r.rowsPerUnit) {
+		out.rowsPerUnit = rows
+	}
 	return &out, nil
 }
 
@@ -140,8 +150,11 @@ func (a *analysis) project(n *plan.Project) (*relation, error) {
 	}
 	out := *r
 	out.node = &plan.Project{Input: r.node, Exprs: n.Exprs, Names: n.Names, Declared: n.Declared, Span: n.Span}
-	out.unit, out.halves = map[int]bool{}, map[int]int{}
+	out.unit, out.halves, out.numbered = map[int]bool{}, map[int]int{}, map[int]bool{}
 	for i, e := range n.Exprs {
+		if ref := unwiden(e); ref != nil && r.numbered[ref.Index] {
+			out.numbered[i] = true
+		}
 		if r.isUnit(e) {
 			out.unit[i] = true
 		}
@@ -210,7 +223,7 @@ func (a *analysis) union(n *plan.Union) (*relation, error) {
 				delete(out.unit, c)
 			}
 		}
-		out.halves = nil
+		out.halves, out.numbered = nil, nil
 		// The branches may share units, whose rows then add up; distinct tables
 		// whose unit is the row hold distinct units.
 		combine := saturatingAdd
@@ -337,11 +350,7 @@ func totallyOrdered(n plan.Node) plan.Node {
 		sort.Input, sort.Keys = n.Input, n.Keys[:len(n.Keys):len(n.Keys)]
 	}
 	for i, c := range sort.Input.Columns() {
-		var key plan.Expr = &plan.Ref{Index: i, Name: c.Name, T: c.Type}
-		if c.Type.Kind == sqltype.IntervalKind { // 1 month equals 30 days, but is not it
-			key = &plan.Cast{Arg: key, T: sqltype.Of(sqltype.Text)}
-		}
-		sort.Keys = append(sort.Keys, plan.SortKey{Expr: key})
+		sort.Keys = append(sort.Keys, plan.SortKey{Expr: tieBreaker(i, c)})
 	}
 	return sort
 }

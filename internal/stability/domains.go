@@ -155,6 +155,11 @@ func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 		}
 	case *plan.Filter:
 		return f.columnDomain(n.Input, i)
+	case *plan.Window:
+		if width := len(n.Input.Columns()); i >= width {
+			return f.windowDomain(n, n.Functions[i-width])
+		}
+		return f.columnDomain(n.Input, i)
 	case *plan.Sort:
 		return f.columnDomain(n.Input, i)
 	case *plan.Limit:

@@ -65,6 +65,11 @@ func (d *doubter) node(n plan.Node) {
 			d.condition(a.Filter, "FILTER")
 			d.exprs(n.Input, a.Arg, a.Filter)
 		}
+	case *plan.Window:
+		for _, f := range n.Functions {
+			d.condition(f.Filter, "FILTER")
+			d.exprs(n.Input, f.Exprs()...)
+		}
 	case *plan.Limit:
 		if n.Count == 0 {
 			d.say(n.Span, "LIMIT 0 leaves no row")
@@ -181,11 +186,15 @@ func (d *doubter) call(e *plan.Call) {
 func (d *doubter) aggregated(e plan.Expr) bool {
 	n := d.input
 	for {
-		f, ok := n.(*plan.Filter)
-		if !ok {
-			break
+		switch above := n.(type) {
+		case *plan.Filter:
+			n = above.Input
+			continue
+		case *plan.Window:
+			n = above.Input
+			continue
 		}
-		n = f.Input
+		break
 	}
 	grouped, ok := n.(*plan.Aggregate)
 	found := false

@@ -335,6 +335,11 @@ func (f *facts) findImage(n plan.Node, i int) *image {
 	case *plan.Filter:
 		r := f.columnImage(n.Input, i)
 		return narrowed(r, n.Input.Columns()[i].Type, i, n.Condition)
+	case *plan.Window:
+		if width := len(n.Input.Columns()); i >= width {
+			return f.windowImage(n, n.Functions[i-width])
+		}
+		return f.columnImage(n.Input, i)
 	case *plan.Sort:
 		return f.columnImage(n.Input, i)
 	case *plan.Limit:

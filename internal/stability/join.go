@@ -41,7 +41,7 @@ func (a *analysis) join(n *plan.Join) (*relation, error) {
 		if err := sameRowTable(l, r, n); err != nil {
 			return nil, err
 		}
-		if !meetsOnUnit(n, l, r, width) {
+		if !a.meetsOnUnit(n, l, r, width) {
 			return nil, offUnit(n, l, r)
 		}
 		out.tables = append(l.tables[:len(l.tables):len(l.tables)], r.tables...)
@@ -103,7 +103,7 @@ func (a *analysis) semiJoin(n *plan.Join, l, r, out *relation, width int) (*rela
 		if err := sameRowTable(l, r, n); err != nil {
 			return nil, err
 		}
-		if !meetsOnUnit(n, l, r, width) {
+		if !a.meetsOnUnit(n, l, r, width) {
 			return nil, offUnit(n, l, r)
 		}
 	}
@@ -120,6 +120,13 @@ func (a *analysis) semiJoin(n *plan.Join, l, r, out *relation, width int) (*rela
 // Nothing needs to be proved of the data: R is enforced at the aggregation, whatever it is. Where the parent's key is not unique,
 // rows are lost, and no more is revealed. What is only believed by construction, rowsPerUnit, stays the product.
 func rowsOf(n *plan.Join, l, r *relation, width int) func(l, r int64) int64 {
+	// Where a unit has one row on one side, its rows on the other side meet that alone.
+	switch {
+	case r.rowsPerUnit == 1 && (n.Kind == plan.Inner || n.Kind == plan.Left):
+		return func(l, _ int64) int64 { return l }
+	case l.rowsPerUnit == 1 && (n.Kind == plan.Inner || n.Kind == plan.Right):
+		return func(_, r int64) int64 { return r }
+	}
 	for _, c := range conjuncts(n.On) {
 		i, j, ok := equated(c, width)
 		if !ok {
@@ -165,8 +172,8 @@ func equated(conjunct plan.Expr, width int) (i, j int, ok bool) {
 }
 
 // meetsOnUnit reports whether a conjunct of the join condition equates the
-// units' keys, or a reference with the column that it refers to.
-func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
+// units' keys, or a reference with the column that it refers to, or two that stand for the same one.
+func (a *analysis) meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
 	for _, c := range conjuncts(n.On) {
 		i, j, ok := equated(c, width)
 		if !ok {
@@ -178,6 +185,9 @@ func meetsOnUnit(n *plan.Join, l, r *relation, width int) bool {
 		lt, lc := origin(n.Left, i)
 		rt, rc := origin(n.Right, j)
 		if follows(lt, lc, rt, rc) || follows(rt, rc, lt, lc) {
+			return true
+		}
+		if key := a.identified(lt, lc); key != nil && key == a.identified(rt, rc) {
 			return true
 		}
 	}
@@ -228,6 +238,10 @@ func origin(n plan.Node, i int) (*catalog.Table, *catalog.Column) {
 		}
 	case *plan.Filter:
 		return origin(n.Input, i)
+	case *plan.Window:
+		if i < len(n.Input.Columns()) {
+			return origin(n.Input, i)
+		}
 	case *plan.Sort:
 		return origin(n.Input, i)
 	case *plan.Aggregate:

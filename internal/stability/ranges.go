@@ -340,19 +340,17 @@ func (f *facts) findRange(n plan.Node, i int) interval {
 		case plan.Min, plan.Max, plan.Avg, plan.PercentileCont, plan.PercentileDisc:
 			return f.rangeOf(n.Input, a.Arg)
 		case plan.Sum:
-			// Sums of non-negative values are non-negative, and so on.
-			r := f.rangeOf(n.Input, a.Arg)
-			if r.lower != nil && r.lower.Sign() >= 0 {
-				return interval{lower: new(big.Rat)}
-			}
-			if r.upper != nil && r.upper.Sign() <= 0 {
-				return interval{upper: new(big.Rat)}
-			}
+			return sumRange(f.rangeOf(n.Input, a.Arg))
 		case plan.VarPop, plan.VarSamp, plan.StddevPop, plan.StddevSamp:
 			return interval{lower: new(big.Rat)}
 		}
 		return interval{}
 	case *plan.Filter:
+		return f.columnRange(n.Input, i)
+	case *plan.Window:
+		if width := len(n.Input.Columns()); i >= width {
+			return f.windowRange(n, n.Functions[i-width])
+		}
 		return f.columnRange(n.Input, i)
 	case *plan.Sort:
 		return f.columnRange(n.Input, i)

@@ -25,3 +25,14 @@ SELECT department, age > 60 AS old, grouping(department, age > 60), count(*), av
 SELECT count(*) FROM (SELECT patient_id FROM visits EXCEPT SELECT id FROM patients) t;
 SELECT sum(age) FROM (SELECT patient_id, age FROM visits INTERSECT SELECT patient_id, age FROM visits WHERE cost > 3) t;
 SELECT department FROM visits GROUP BY department EXCEPT SELECT name FROM departments ORDER BY 1;
+SELECT department, count(*), rank() OVER (ORDER BY count(*) DESC), count(*) * 100.0 / sum(count(*)) OVER () FROM visits GROUP BY department;
+WITH m AS (SELECT date_trunc('month', seen_at) AS month, sum(cost) AS s FROM visits GROUP BY 1) SELECT month, s - lag(s) OVER (ORDER BY month), avg(s) OVER (ORDER BY month ROWS 2 PRECEDING) FROM m;
+SELECT department, avg(cost) FROM (SELECT *, row_number() OVER (PARTITION BY patient_id ORDER BY seen_at DESC) AS n FROM visits) t WHERE n = 1 GROUP BY department;
+SELECT avg(least(greatest(gap, 0), 365)) FROM (SELECT extract(day FROM seen_at - lag(seen_at) OVER (PARTITION BY patient_id ORDER BY seen_at)) AS gap FROM visits) t WHERE gap >= 0;
+SELECT name, row_number() OVER (ORDER BY floor) FROM departments;
+SELECT avg(least(n, 20)) FROM (SELECT visit, count(*) AS n FROM prescriptions GROUP BY visit) t;
+SELECT count(*) FROM prescriptions a WHERE EXISTS (SELECT 1 FROM prescriptions b WHERE b.visit = a.visit AND b.drug <> a.drug);
+SELECT count(*) FROM prescriptions a JOIN prescriptions b ON a.visit = b.visit AND a.drug < b.drug;
+SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits w WHERE w.patient_id = v.patient_id);
+SELECT count(*) FROM visits v WHERE age > (SELECT max(floor) FROM departments d WHERE d.name = v.department);
+SELECT count(*) FROM prescriptions p WHERE dose > (SELECT avg(dose) FROM prescriptions q WHERE q.visit = p.visit);
