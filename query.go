@@ -616,9 +616,11 @@ func (s setSalts) of(r *stability.Release, drawn int64) int64 {
 func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep *keptTables) (_ []releasedTable, err error) {
 	bits := entropy.New()
 	published, salts := make([]*release.Table, len(c.queries)), setSalts{}
-	data, err := engine.Fixed(ctx, db.config.Engine, c.reads())
-	if err != nil {
-		return nil, err
+	data := engine.Current(db.config.Engine)
+	if s.asks(c) > 1 {
+		if data, err = engine.Fixed(ctx, db.config.Engine, c.reads()); err != nil {
+			return nil, err
+		}
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
 	for i, q := range c.queries {
@@ -628,7 +630,7 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		}
 		q.Salt = salts.of(s.certificate.Releases[i], keep.salt(i, int64(salt>>1)))
 		exact := engine.NewExact(nil) // enough where nothing but the public domain is asked
-		if r := s.design.Releases[i]; q.SQL != "" && (r.Private || len(r.Components) > 0) {
+		if s.needs(i, q) {
 			if exact, err = data.Exact(ctx, q); err != nil {
 				return nil, err
 			}
@@ -646,6 +648,23 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		keep.table(published[i])
 	}
 	return s.tables(published)
+}
+
+// needs reports whether a release needs what its query finds: not where it has none, or nothing but the
+// public domain is asked.
+func (s *statement) needs(i int, q engine.Query) bool {
+	r := s.design.Releases[i]
+	return q.SQL != "" && (r.Private || len(r.Components) > 0)
+}
+
+// asks is how many queries the engine is asked.
+func (s *statement) asks(c *compiled) (n int) {
+	for i, q := range c.queries {
+		if n += len(c.trees[i]); s.needs(i, q) {
+			n++
+		}
+	}
+	return n
 }
 
 // tables are the released tables with the intervals that post-processing needs.

@@ -113,6 +113,10 @@ func Fixed(ctx context.Context, e Engine, tables []string) (Snapshot, error) {
 	return current{e}, nil
 }
 
+// Current returns a snapshot for a single query, which an engine answers from one state without
+// being told beforehand.
+func Current(e Engine) Snapshot { return current{e} }
+
 // current is the state of the data at each query.
 type current struct{ Engine }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -162,4 +163,11 @@ func processor(b *testing.B, c *pgconn.PgConn) (total time.Duration) {
 		}
 	}
 	return total
+}
+
+// ownTime is the processor time of this process.
+func ownTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail for oneself
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,11 +2,14 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,8 +34,12 @@ type pool struct {
 	named  []string // the databases that sources name
 	places chan struct{}
 
+	// forgetful is set when a session did not know what it had parsed: a pooler has given
+	// another's place to it.
+	forgetful atomic.Bool
+
 	mu     sync.Mutex
-	idle   []*pgconn.PgConn
+	idle   []*session
 	server string // which database of which server it is; "" before the first connection
 	closed bool
 }
@@ -69,60 +76,148 @@ func cannotConnect(c *catalog.Catalog, why string) *diagnostic.Diagnostic {
 // settings are those of each transaction: what a value's text is, and what a name means, must
 // depend neither on the role's settings nor on what a pooler's last client set. Row security
 // raises where it would leave rows out. A fuzzy limit would leave rows out, too. Compiling takes
-// longer than most releases.
-var settings = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL \"DateStyle\" = 'ISO, YMD'; " +
-	"SET LOCAL \"TimeZone\" = 'UTC'; SET LOCAL \"IntervalStyle\" = 'postgres'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on; " +
-	"SET LOCAL row_security = off; SET LOCAL gin_fuzzy_search_limit = 0; SET LOCAL transform_null_equals = off; SET LOCAL jit = off; "
+// longer than most releases. They are one SELECT, since a statement for each takes a server
+// longer to hear than to do. It takes the transaction's snapshot.
+var settings = func() string {
+	var calls []string
+	for _, s := range [][2]string{
+		{"search_path", ""}, {"DateStyle", "ISO, YMD"}, {"TimeZone", "UTC"}, {"IntervalStyle", "postgres"}, {"extra_float_digits", "1"}, {"standard_conforming_strings", "on"},
+		{"row_security", "off"}, {"gin_fuzzy_search_limit", "0"}, {"transform_null_equals", "off"}, {"jit", "off"},
+	} {
+		calls = append(calls, "pg_catalog.set_config('"+s[0]+"', '"+s[1]+"', true)")
+	}
+	return "SELECT " + strings.Join(calls, ", ")
+}()
+
+// A session is a connection, and what the server has parsed for it: names by their texts.
+type session struct {
+	*pgconn.PgConn
+	parsed map[string]string
+}
+
+// mostParsed bounds what the server keeps for a session.
+const mostParsed = 32
 
 // A transaction is one on a connection that nobody else uses.
 type transaction struct {
 	pool   *pool
-	conn   *pgconn.PgConn
+	conn   *session
 	tables []*table // that it holds
+	parse  []string // texts to be parsed for later ones
 }
 
-// begin begins a transaction that holds tables as they are, and returns what the statements
-// of extra give. Its snapshot is taken by the first of them, after the tables are held. A
-// connection that was idle may be dead: then, and only then, another is made.
-func (p *pool) begin(ctx context.Context, tables []string, extra ...string) (*transaction, error) {
-	t, _, err := p.beginWith(ctx, tables, extra...)
-	return t, err
+// An asked statement has its parameters, and who takes its rows; nobody if nil. What a row holds
+// is gone when row returns.
+type asked struct {
+	sql    string
+	values [][]byte
+	oids   []uint32
+	row    func(values [][]byte) error
+	done   *bool // is set when it was run, if it is not nil
+	often  bool  // planning it takes longer than running it: the server is to keep its plan
 }
 
-func (p *pool) beginWith(ctx context.Context, tables []string, extra ...string) (*transaction, []*pgconn.Result, error) {
+// begin begins a transaction that holds tables as they are, and runs statements in it. Its snapshot
+// is taken after the tables are held. A connection that was idle may be dead: then, and only
+// then, another is made. If the transaction is whole it has ended, and used nothing but these
+// statements.
+//
+// All is said at once, so that it takes one round trip. What comes after a statement that fails is
+// not run.
+func (p *pool) begin(ctx context.Context, tables []string, whole bool, statements ...asked) (*transaction, error) {
 	select {
 	case p.places <- struct{}{}:
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
-	text := settings
+	all := []asked{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}
 	if len(tables) > 0 { // one that changes a table waits until the end, as this waits for it
-		text += "LOCK TABLE " + strings.Join(tables, ", ") + " IN ACCESS SHARE MODE; "
+		all = append(all, asked{sql: "LOCK TABLE " + strings.Join(tables, ", ") + " IN ACCESS SHARE MODE"})
 	}
-	text += strings.Join(extra, "; ")
+	all = append(append(all, asked{sql: settings}), statements...)
 	for {
 		conn, used, err := p.take(ctx)
 		if err != nil {
 			<-p.places
-			return nil, nil, err
+			return nil, err
 		}
-		results, err := conn.Exec(ctx, text).ReadAll()
-		t := &transaction{pool: p, conn: conn}
+		t := &transaction{pool: p, conn: conn, parse: conn.unparsed(statements)}
+		told := all
+		if whole && len(t.parse) == 0 { // else it ends when they are parsed
+			told = append(slices.Clip(all), asked{sql: "COMMIT"})
+		}
+		begun, err := t.run(ctx, told...)
 		if err == nil {
-			return t, results[len(results)-len(extra):], nil
+			return t, nil
 		}
 		var said *pgconn.PgError
-		dead := ctx.Err() == nil && used && (conn.IsClosed() || !errors.As(err, &said))
+		if errors.As(err, &said) && said.Code == "26000" && !p.forgetful.Swap(true) { // nothing that reads was run
+			t.release()
+			continue
+		}
+		dead := ctx.Err() == nil && used && !begun && (conn.IsClosed() || !errors.As(err, &said))
 		if !dead {
 			t.end()
-			return nil, nil, err
+			return nil, err
 		}
 		p.drop(conn)
 	}
 }
 
+// run runs statements in one round trip, and reports whether the first of them was.
+func (t *transaction) run(ctx context.Context, statements ...asked) (begun bool, err error) {
+	batch := &pgconn.Batch{}
+	for _, s := range statements {
+		if name := t.conn.parsed[s.sql]; name != "" && s.often && !t.pool.forgetful.Load() {
+			batch.ExecPrepared(name, s.values, nil, nil)
+			continue
+		}
+		batch.ExecParams(s.sql, s.values, s.oids, nil, nil)
+	}
+	results := t.conn.ExecBatch(ctx, batch)
+	for _, s := range statements {
+		if !results.NextResult() {
+			break
+		}
+		begun = true
+		rows := results.ResultReader()
+		for rows.NextRow() {
+			if s.row != nil && err == nil {
+				err = s.row(rows.Values())
+			}
+		}
+		if _, failed := rows.Close(); failed == nil && s.done != nil {
+			*s.done = true
+		}
+	}
+	return begun, errors.Join(err, results.Close())
+}
+
+// unparsed are the texts of statements that come often and which the server does not keep yet.
+func (s *session) unparsed(statements []asked) (texts []string) {
+	for _, a := range statements {
+		if a.often && s.parsed[a.sql] == "" && len(s.parsed) < mostParsed && a.oids == nil {
+			texts = append(texts, a.sql)
+		}
+	}
+	return texts
+}
+
+// keep has the server parse a text under the transaction's settings, and keep it for the session.
+func (s *session) keep(ctx context.Context, text string) error {
+	name := fmt.Sprintf("discreet_%x", sha256.Sum256([]byte(text)))[:40]
+	if _, err := s.Prepare(ctx, name, text, nil); err != nil {
+		return err
+	}
+	if s.parsed == nil {
+		s.parsed = map[string]string{}
+	}
+	s.parsed[text] = name
+	return nil
+}
+
 // take returns a connection, and whether it was used before.
-func (p *pool) take(ctx context.Context) (conn *pgconn.PgConn, used bool, err error) {
+func (p *pool) take(ctx context.Context) (conn *session, used bool, err error) {
 	p.mu.Lock()
 	for len(p.idle) > 0 && conn == nil {
 		conn, p.idle = p.idle[len(p.idle)-1], p.idle[:len(p.idle)-1]
@@ -134,10 +229,12 @@ func (p *pool) take(ctx context.Context) (conn *pgconn.PgConn, used bool, err er
 	if conn != nil {
 		return conn, true, nil
 	}
-	if conn, err = pgconn.ConnectConfig(ctx, p.config); err != nil {
+	made, err := pgconn.ConnectConfig(ctx, p.config)
+	if err != nil {
 		return nil, false, err
 	}
-	if err := p.greet(ctx, conn); err != nil {
+	conn = &session{PgConn: made}
+	if err := p.greet(ctx, made); err != nil {
 		p.drop(conn)
 		return nil, false, err
 	}
@@ -183,7 +280,7 @@ func (p *pool) greet(ctx context.Context, conn *pgconn.PgConn) error {
 }
 
 // drop closes a connection without a word to the server that it would wait for.
-func (p *pool) drop(conn *pgconn.PgConn) {
+func (p *pool) drop(conn *session) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	_ = conn.Close(ctx) // it is lost anyway
@@ -192,16 +289,35 @@ func (p *pool) drop(conn *pgconn.PgConn) {
 // end ends the transaction, which changed nothing. Its connection is used again only if it is
 // as it was.
 func (t *transaction) end() {
-	p, conn := t.pool, t.conn
-	if conn == nil {
-		return
+	if t.conn != nil {
+		defer func() { <-t.pool.places }()
+		t.release()
 	}
+}
+
+// release is end for whoever goes on with the place that it had.
+func (t *transaction) release() {
+	p, conn := t.pool, t.conn
 	t.conn = nil
-	defer func() { <-p.places }()
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	if !conn.IsClosed() {
-		if _, err := conn.Exec(ctx, "ROLLBACK").ReadAll(); err == nil && conn.TxStatus() == 'I' {
+		var err error
+		if conn.TxStatus() == 'T' && !p.forgetful.Load() {
+			for _, text := range t.parse {
+				var said *pgconn.PgError
+				if err = conn.keep(ctx, text); errors.As(err, &said) {
+					p.forgetful.Store(true)
+				}
+				if err != nil {
+					break
+				}
+			}
+		}
+		if conn.TxStatus() != 'I' {
+			_, err = conn.Exec(ctx, "ROLLBACK").ReadAll()
+		}
+		if err == nil && conn.TxStatus() == 'I' {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if !p.closed {

@@ -35,27 +35,42 @@ func (e *Engine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot
 }
 
 func (s *snapshot) begin(ctx context.Context) (err error) {
-	s.tx, err = s.engine.begin(ctx, s.tables)
+	s.tx, err = s.engine.begin(ctx, s.tables, false, nil)
 	return err
 }
 
 // Exact runs a release's query in a state of its own.
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
-	s := &snapshot{engine: e, tables: q.Tables}
-	defer s.end()
-	return s.Exact(ctx, q)
+	rows := &rows{types: exactTypes(q)}
+	t, err := e.begin(ctx, q.Tables, true, func(tables []*table) []asked {
+		return []asked{rows.of(with(reading(tables))+transport(q.SQL, rows.types), &q.Salt)}
+	})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	t.end()
+	return exact(q, rows.all), nil
 }
 
 // Exact runs a release's query. The rows come in the order of their keys.
 func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	rows, err := s.rows(ctx, q.SQL, q.Tables, exactTypes(q), &q.Salt)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return exact(q, rows), nil
+}
+
+func exactTypes(q engine.Query) []sqltype.Type {
 	types := slices.Clone(q.Keys)
 	for range q.Values {
 		types = append(types, sqltype.DecimalOf(38, 0))
 	}
-	rows, err := s.rows(ctx, q.SQL, q.Tables, types, &q.Salt)
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
+	return types
+}
+
+// exact puts rows into the order of their keys.
+func exact(q engine.Query, rows [][]sqltype.Value) *engine.Exact {
 	slices.SortFunc(rows, func(a, b []sqltype.Value) int {
 		for i := range q.Keys {
 			if c := sqltype.Compare(a[i], b[i]); c != 0 {
@@ -64,7 +79,7 @@ func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, er
 		}
 		return 0
 	})
-	return engine.NewExact(rows), nil
+	return engine.NewExact(rows)
 }
 
 // Close ends the transaction.
@@ -90,27 +105,38 @@ func (s *snapshot) rows(ctx context.Context, sql string, tables []string, types 
 	if err != nil {
 		return nil, err
 	}
-	var values [][]byte
-	var oids []uint32
-	if salt != nil {
-		values, oids = [][]byte{strconv.AppendInt(nil, *salt, 10)}, []uint32{bigintOID}
-	}
-	result := s.tx.conn.ExecParams(ctx, with(read)+transport(sql, types), values, oids, nil, nil)
-	for err == nil && result.NextRow() {
-		row := make([]sqltype.Value, len(types))
-		for i, text := range result.Values() {
-			if row[i], err = value(text, types[i]); err != nil {
-				err = fmt.Errorf("column %d: %w", i, err)
-				break
-			}
-		}
-		out = append(out, row)
-	}
-	_, closed := result.Close()
-	if err = errors.Join(err, closed); err != nil {
+	r := &rows{types: types}
+	if _, err := s.tx.run(ctx, r.of(with(read)+transport(sql, types), salt)); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return r.all, nil
+}
+
+// rows are those of a transported statement.
+type rows struct {
+	types []sqltype.Type
+	all   [][]sqltype.Value
+}
+
+// of is the statement, whose rows are then these.
+func (r *rows) of(sql string, salt *int64) asked {
+	r.all = nil
+	a := asked{sql: sql, row: r.add}
+	if salt != nil {
+		a.values, a.oids = [][]byte{strconv.AppendInt(nil, *salt, 10)}, []uint32{bigintOID}
+	}
+	return a
+}
+
+func (r *rows) add(texts [][]byte) (err error) {
+	row := make([]sqltype.Value, len(r.types))
+	for i, text := range texts {
+		if row[i], err = value(text, r.types[i]); err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	r.all = append(r.all, row)
+	return nil
 }
 
 // transport selects the columns of a statement in the form in which value reads them: what is

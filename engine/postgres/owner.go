@@ -36,7 +36,7 @@ func (o *owner) Rows(ctx context.Context, sql string, args ...any) (columns []st
 	if len(args) > 0 {
 		return nil, nil, errors.New("postgres: a statement of the owner has no parameters")
 	}
-	t, err := o.engine.pool.begin(ctx, nil)
+	t, err := o.engine.pool.begin(ctx, nil, false)
 	if err != nil {
 		return nil, nil, unconnected(ctx, err)
 	}
@@ -113,7 +113,7 @@ func (o *owner) Relations(ctx context.Context, schema string) ([]engine.Relation
 }
 
 func (o *owner) describe(ctx context.Context, schema string, names []string) ([]engine.Relation, error) {
-	t, err := o.engine.pool.begin(ctx, nil)
+	t, err := o.engine.pool.begin(ctx, nil, false)
 	if err != nil {
 		return nil, unconnected(ctx, err)
 	}

@@ -25,6 +25,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,6 +58,7 @@ type Engine struct {
 	catalog *catalog.Catalog
 	post    engine.Engine
 	pool    *pool
+	planned plannable
 
 	mu     sync.Mutex
 	tables map[string]*table // by the catalog's names, as they were looked at last
@@ -85,7 +87,7 @@ func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
 }
 
 func (e *Engine) open(ctx context.Context) error {
-	t, err := e.pool.begin(ctx, nil)
+	t, err := e.pool.begin(ctx, nil, false)
 	if err != nil {
 		return unconnected(ctx, err)
 	}
@@ -133,44 +135,77 @@ func (e *Engine) Public(ctx context.Context, name string) ([]engine.Column, [][]
 	return columns, rows, failure(ctx, err)
 }
 
-// Prepare tells whether the server can plan a statement over relations of those columns. They
-// are empty, and stand before the catalog's of the same names: the server analyses a statement
-// when it is prepared, and reads no row. A query over the catalog's own tables is planned, too, as
-// it will be, since some joins have no plan; whether there is one hangs on the statement alone.
-// That the catalog's tables can be read at all is said now, before anything is charged.
+// Prepare tells whether the server can plan a statement over relations of those columns. A query
+// over the catalog's own tables is planned as it will be, since some joins have no plan; whether
+// there is one hangs on the statement and on what the tables are, and is asked once for both. Other
+// relations are empty, and stand before the catalog's of the same names: the server analyses a
+// statement when it is prepared, and reads no row. That the catalog's tables can be read at all is
+// said now, before anything is charged.
 func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table) error {
-	var names, empty []string
+	var names []string
 	for _, t := range tables {
 		if _, ok := e.catalog.Table(t.Name); ok {
 			names = append(names, t.Name)
 		}
+	}
+	ask := e.analyse
+	if e.own(tables) {
+		ask = e.plan
+	}
+	err := ask(ctx, sql, names, tables)
+	var said *pgconn.PgError
+	var d *diagnostic.Diagnostic
+	var ran *runError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &d):
+		return err
+	case errors.As(err, &ran) && errors.As(err, &said) && unplannable(said.Code):
+		return engine.ErrPlan
+	case err != nil && ran == nil:
+		return unconnected(ctx, err)
+	}
+	return nil // the statement itself will show what is wrong
+}
+
+// plan has the server plan a query over the catalog's tables, and run nothing.
+func (e *Engine) plan(ctx context.Context, sql string, names []string, _ []engine.Table) error {
+	var key string
+	t, err := e.begin(ctx, names, true, func(tables []*table) []asked {
+		text := "EXPLAIN (COSTS OFF) " + with(reading(tables)) + wrapped(sql, "*")
+		if key = text + marksOf(tables); e.planned.has(key) {
+			return nil
+		}
+		return []asked{{sql: text, values: [][]byte{[]byte("0")}, oids: []uint32{bigintOID}}}
+	})
+	if err != nil {
+		return err
+	}
+	t.end()
+	e.planned.add(key)
+	return nil
+}
+
+// analyse has the server analyse a query over relations of those columns, which are empty.
+func (e *Engine) analyse(ctx context.Context, sql string, names []string, tables []engine.Table) error {
+	var empty []string
+	for _, t := range tables {
 		var columns []string
 		for _, c := range t.Columns {
 			columns = append(columns, derive.PostgresNull(c.Type)+" AS "+quote(c.Name))
 		}
 		empty = append(empty, quote(t.Name)+" AS (SELECT "+strings.Join(columns, ", ")+" WHERE FALSE)")
 	}
-	t, err := e.begin(ctx, names)
+	t, err := e.begin(ctx, names, false, nil)
 	if err != nil {
-		var d *diagnostic.Diagnostic
-		if errors.As(err, &d) || ctx.Err() != nil {
-			return err
-		}
-		return unconnected(ctx, err)
+		return err
 	}
 	defer t.end()
-	_, err = t.conn.Prepare(ctx, "", with(empty)+wrapped(sql, "*"), []uint32{bigintOID})
-	if err == nil && e.own(tables) {
-		err = t.plans(ctx, sql, names)
+	if _, err = t.conn.Prepare(ctx, "", with(empty)+wrapped(sql, "*"), []uint32{bigintOID}); err != nil {
+		return &runError{err}
 	}
-	var said *pgconn.PgError
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &said) && unplannable(said.Code):
-		return engine.ErrPlan
-	}
-	return nil // the statement itself will show what is wrong
+	return nil
 }
 
 // own reports whether relations are those of the catalog.
@@ -181,14 +216,28 @@ func (e *Engine) own(tables []engine.Table) bool {
 	})
 }
 
-// plans has the server plan a query, and run nothing.
-func (t *transaction) plans(ctx context.Context, sql string, names []string) error {
-	read, err := t.readings(names)
-	if err != nil {
-		return err
+// plannable are queries for which the server has a plan, with the marks of what they read.
+type plannable struct {
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]bool
+}
+
+// mostPlannable bounds what is remembered.
+const mostPlannable = 4096
+
+func (p *plannable) has(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all[sha256.Sum256([]byte(text))]
+}
+
+func (p *plannable) add(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all == nil || len(p.all) >= mostPlannable {
+		p.all = map[[sha256.Size]byte]bool{}
 	}
-	_, err = t.conn.ExecParams(ctx, "EXPLAIN (COSTS OFF) "+with(read)+wrapped(sql, "*"), [][]byte{[]byte("0")}, []uint32{bigintOID}, nil, nil).Close()
-	return err
+	p.all[sha256.Sum256([]byte(text))] = true
 }
 
 // unplannable are the states that say that a statement means nothing, or is too much whatever

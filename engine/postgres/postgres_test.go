@@ -151,4 +151,5 @@ func TestPostgres(t *testing.T) {
 	t.Run("changes", s.changes)
 	t.Run("lost", s.lost)
 	t.Run("planned", s.planned)
+	t.Run("forgotten", s.forgotten)
 }

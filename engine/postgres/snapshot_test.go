@@ -176,12 +176,72 @@ func (s *server) lost(t *testing.T) {
 // planned: a query that has no plan, which the server says only when it plans, is refused before
 // anything is charged.
 func (s *server) planned(t *testing.T) {
-	e, _ := s.table(t)
+	e, schema := s.table(t)
 	own := []engine.Table{{Name: "t", Columns: []engine.Column{{Name: "u", Type: sqltype.Of(sqltype.Text)}, {Name: "v", Type: sqltype.Of(sqltype.Text)}}}}
 	if err := e.Prepare(t.Context(), "SELECT 1 FROM t AS a FULL JOIN t AS b ON a.u < b.u WHERE $1 >= 0", own); err != engine.ErrPlan { //nolint:errorlint // the constant itself
 		t.Errorf("a join without a plan: %v", err)
 	}
-	if err := e.Prepare(t.Context(), "SELECT 1 FROM t AS a FULL JOIN t AS b ON a.u = b.u WHERE $1 >= 0", own); err != nil {
-		t.Errorf("a join with one: %v", err)
+	const good = "SELECT 1 FROM t AS a FULL JOIN t AS b ON a.u = b.u WHERE $1 >= 0"
+	for range 3 { // which is planned once
+		if err := e.Prepare(t.Context(), good, own); err != nil {
+			t.Errorf("a join with one: %v", err)
+		}
 	}
+	// What stands in the way of reading is seen each time.
+	for _, c := range []struct{ change, said string }{
+		{"ALTER TABLE %s.t RENAME TO other", "no such table"}, {"ALTER TABLE %s.other RENAME TO t", "<nil>"},
+		{"ALTER TABLE %s.t RENAME v TO w", "no column \"v\""}, {"ALTER TABLE %s.t RENAME w TO v", "<nil>"},
+	} {
+		s.exec(t, c.change, schema)
+		if _, said := code(e.Prepare(t.Context(), good, own)); !strings.Contains(said, c.said) {
+			t.Errorf("%s: %s, want %s", c.change, said, c.said)
+		}
+	}
+}
+
+// forgotten: sessions that do not know what the server had parsed for them, as behind a pooler that
+// gives each transaction another session, answer all the same; and so where another has the name.
+func (s *server) forgotten(t *testing.T) {
+	e, schema := s.table(t)
+	for range 3 {
+		if n := count(t, e); n != "10" {
+			t.Fatal(n)
+		}
+	}
+	run := func(statement string) [][][]byte {
+		t.Helper()
+		results, err := e.Idle()[0].Exec(t.Context(), statement).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[0].Rows
+	}
+	parsed := run("SELECT name FROM pg_prepared_statements")
+	if len(parsed) != 1 {
+		t.Fatalf("the server keeps %q", parsed)
+	}
+	run("DEALLOCATE ALL")
+	for range 3 {
+		if n := count(t, e); n != "10" {
+			t.Errorf("after the server forgot: %s rows", n)
+		}
+	}
+	other, err := openAs(t, parse(t, fmt.Sprintf(of, schema+".t", "text")), s.reader(t, schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Idle()[0].Exec(t.Context(), fmt.Sprintf("PREPARE %s AS SELECT 0, 'x'", parsed[0][0])).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if n := count(t, other); n != "10" {
+			t.Errorf("where another has the name: %s rows", n)
+		}
+	}
+}
+
+// reader is the connection string of a role that can read table t.
+func (s *server) reader(t *testing.T, schema string) string {
+	_, url := s.role(t, schema, schema+".t")
+	return url
 }

@@ -264,9 +264,26 @@ func (s *sources) relations() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// begin begins a transaction that holds tables of the catalog as they are, and in which they
-// are known.
-func (e *Engine) begin(ctx context.Context, names []string) (_ *transaction, err error) {
+// begin begins a transaction that holds tables of the catalog as they are, in which they are known,
+// and runs in it what then makes of them. If it is whole, that is all of it, and it has ended. What
+// fails in what then made is a *runError.
+//
+// All is said in one round trip: what is run reads the tables as they were when they were looked at
+// last. If they turn out to be others, it is as if it had not been: nobody takes its rows, and
+// they are looked at, and then is called again.
+func (e *Engine) begin(ctx context.Context, names []string, whole bool, then func(tables []*table) []asked) (_ *transaction, err error) {
+	if then == nil {
+		then = func([]*table) []asked { return nil }
+	}
+	var said *pgconn.PgError
+	if len(names) == 0 {
+		t, err := e.pool.begin(ctx, nil, whole, then(nil)...)
+		var unmade *pgconn.ConnectError
+		if errors.As(err, &said) && !errors.As(err, &unmade) {
+			err = &runError{err}
+		}
+		return t, err
+	}
 	known := make([]*table, len(names))
 	declared := make([]*catalog.Table, len(names))
 	relations := make([]string, len(names))
@@ -275,21 +292,57 @@ func (e *Engine) begin(ctx context.Context, names []string) (_ *transaction, err
 		known[i] = e.tables[name]
 	}
 	e.mu.Unlock()
+	readable := true
 	for i, name := range names {
 		if known[i] == nil {
 			return nil, fmt.Errorf("table %q is not declared", name)
 		}
 		declared[i], relations[i] = known[i].declared, known[i].relation
+		readable = readable && known[i].problem == nil
 	}
-	if len(names) == 0 {
-		return e.pool.begin(ctx, nil)
+	same, marked := 0, false
+	statements := []asked{{sql: marks(declared), often: true, done: &marked, row: func(values [][]byte) error {
+		if i, err := strconv.Atoi(string(values[0])); err == nil && known[i].problem == nil && known[i].mark == string(values[1]) {
+			same++
+		}
+		return nil
+	}}}
+	if readable {
+		for _, s := range then(known) {
+			if row := s.row; row != nil {
+				s.row = func(values [][]byte) error {
+					if same < len(names) {
+						return nil
+					}
+					return row(values)
+				}
+			}
+			statements = append(statements, s)
+		}
 	}
-	t, results, err := e.pool.beginWith(ctx, relations, marks(declared))
-	var said *pgconn.PgError
-	if errors.As(err, &said) && strings.HasPrefix(said.Code, "42") || errors.As(err, &said) && said.Code == "3F000" {
+	t, err := e.pool.begin(ctx, relations, whole && readable, statements...)
+	switch {
+	case same == len(names) && err == nil:
+		t.tables = known
+		return t, nil
+	case same == len(names) && marked:
+		return nil, &runError{err}
+	case marked && (err == nil || errors.As(err, &said)): // they have changed, so that what was run says nothing
+		if t != nil {
+			t.end()
+		}
+		return e.beginAnew(ctx, names, relations, then)
+	case errors.As(err, &said) && !marked && (strings.HasPrefix(said.Code, "42") || said.Code == "3F000"):
 		// One of them is not there, or may not be read: a look says which.
 		return nil, errors.Join(e.lookAgain(ctx, names), err)
 	}
+	return nil, err
+}
+
+// beginAnew is begin where tables have changed since they were looked at: they are held, and looked at
+// again.
+func (e *Engine) beginAnew(ctx context.Context, names, relations []string, then func(tables []*table) []asked) (_ *transaction, err error) {
+	t, err := e.pool.begin(ctx, relations, false)
 	if err != nil {
 		return nil, err
 	}
@@ -298,26 +351,42 @@ func (e *Engine) begin(ctx context.Context, names []string) (_ *transaction, err
 			t.end()
 		}
 	}()
-	same := 0
-	for _, row := range results[0].Rows {
-		if i, err := strconv.Atoi(string(row[0])); err == nil && known[i].problem == nil && known[i].mark == string(row[1]) {
-			same++
+	seen, err := look(ctx, t, e.catalog)
+	if err == nil {
+		err = e.learn(seen, names)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		t.tables = append(t.tables, seen.tables[name])
+	}
+	if statements := then(t.tables); len(statements) > 0 {
+		if _, err = t.run(ctx, statements...); err != nil {
+			return nil, &runError{err}
 		}
 	}
-	if same < len(names) {
-		seen, err := look(ctx, t, e.catalog)
-		if err == nil {
-			err = e.learn(seen, names)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i, name := range names {
-			known[i] = seen.tables[name]
-		}
-	}
-	t.tables = known
 	return t, nil
+}
+
+// A runError is of what was run in a transaction that was begun as it should be.
+type runError struct{ error }
+
+func (e *runError) Unwrap() error { return e.error }
+
+// reading are the texts that read tables, and marksOf their marks.
+func reading(tables []*table) (texts []string) {
+	for _, t := range tables {
+		texts = append(texts, t.read)
+	}
+	return texts
+}
+
+func marksOf(tables []*table) (marks string) {
+	for _, t := range tables {
+		marks += " " + t.mark
+	}
+	return marks
 }
 
 // learn keeps what was seen, and says what stands in the way of reading tables.
@@ -338,7 +407,7 @@ func (e *Engine) learn(seen *sources, names []string) error {
 
 // lookAgain looks at the sources without holding them, for what is wrong with some of them.
 func (e *Engine) lookAgain(ctx context.Context, names []string) error {
-	t, err := e.pool.begin(ctx, nil)
+	t, err := e.pool.begin(ctx, nil, false)
 	if err != nil {
 		return err
 	}
