@@ -59,13 +59,18 @@ func newDatabase(url string, replicated bool) (*database, error) {
 
 func (d *database) String() string { return d.name }
 
-func (d *database) connect() (*sql.DB, error) {
-	db, err := pgsql.Open(d.url, pgsql.Settings{
-		"application_name": "discreet ledger", "search_path": "discreet", "client_encoding": "UTF8", "timezone": "UTC",
+// settings are those of a session, by the name under which the server knows it.
+func settings(name string) pgsql.Settings {
+	return pgsql.Settings{
+		"application_name": name, "search_path": "discreet", "client_encoding": "UTF8", "timezone": "UTC",
 		"default_transaction_isolation": "read committed", "default_transaction_read_only": "off",
 		"lock_timeout": lockWait, "statement_timeout": statementWait, "idle_in_transaction_session_timeout": sessionStands,
 		"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
-	})
+	}
+}
+
+func (d *database) connect() (*sql.DB, error) {
+	db, err := pgsql.Open(d.url, settings("discreet ledger"))
 	if err != nil {
 		return nil, err
 	}

@@ -536,3 +536,40 @@ func TestClock(t *testing.T) {
 		t.Error("a file has a clock of its own")
 	}
 }
+
+// What one server tells, all that hear are told, also after the sessions were lost; of a file,
+// nobody.
+func TestWords(t *testing.T) {
+	a, u, _ := on(t, testServer(t))
+	heard, ready := make(chan string, 100), make(chan bool, 100)
+	hearing, deaf := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() { a.Hear(hearing, func() { ready <- true }, func(word string) { heard <- word }) })
+	}
+	for round := range 2 {
+		<-ready
+		<-ready
+		word := fmt.Sprintf("word %d '?", round)
+		if err := a.Tell(ctx, word); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := <-heard; got != word {
+				t.Errorf("heard %q", got)
+			}
+		}
+		if round == 0 {
+			do(t, u, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'discreet words'")
+		}
+	}
+	deaf()
+	all.Wait()
+	if os.Getenv(onServer) == "" {
+		file, _ := create(t, Options{})
+		if err := file.Tell(ctx, "word"); err != nil {
+			t.Error(err)
+		}
+		file.Hear(ctx, nil, func(string) { t.Error("a file has words") })
+	}
+}

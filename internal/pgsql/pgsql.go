@@ -354,3 +354,11 @@ func (r *result) Next(dest []driver.Value) error {
 	}
 	return nil
 }
+
+// Copy runs COPY ... FROM STDIN in the session of a connection, with what there is to read.
+func Copy(ctx context.Context, c *sql.Conn, statement string, from io.Reader) error {
+	return c.Raw(func(raw any) error {
+		_, err := raw.(*conn).to.CopyFrom(ctx, from, statement)
+		return failure(err)
+	})
+}

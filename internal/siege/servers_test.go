@@ -4,6 +4,7 @@ package siege_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -141,6 +142,7 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 		}
 	}()
 	f.lost(t)
+	f.cancels(t)
 
 	type asked struct{ analyst, sql string }
 	var mu sync.Mutex
@@ -300,6 +302,61 @@ func (f *fleet) lost(t *testing.T) {
 		if err != nil || !slices.Equal(got.rows, first.rows) {
 			t.Errorf("server %d, when the database is back: %+v, %v", i, got, err)
 		}
+	}
+}
+
+// cancels shows that a client's key cancels its statement whichever server the request reaches, and
+// that what was cancelled while it waited for the budget has charged nothing.
+func (f *fleet) cancels(t *testing.T) {
+	t.Helper()
+	ctx, cancel := bounded(t)
+	defer cancel()
+	admin, err := pgconn.Connect(ctx, f.database.Connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(ctx))
+	// While somebody else holds the budget, a statement waits for it.
+	if _, err := admin.Exec(ctx, "BEGIN; SELECT seq FROM discreet.head FOR UPDATE").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := byWire(ctx, f.server(0), "anna", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	own := c.(wire).PgConn()
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := c.ask(ctx, small(3), amount)
+		outcome <- err
+	}()
+	number, key := own.PID(), own.SecretKey()
+	again := time.NewTicker(100 * time.Millisecond) // a request that comes before the statement cancels nothing
+	defer again.Stop()
+	for {
+		to, err := net.Dial("tcp", f.server(1).Postgres)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(12+len(key))), 80877102), number)
+		_, err = to.Write(append(request, key...))
+		if to.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-again.C:
+			continue
+		case err = <-outcome:
+		}
+		var said *pgconn.PgError
+		if !errors.As(err, &said) || said.Code != "57014" {
+			t.Errorf("cancelled by way of another server: %v", err)
+		}
+		break
+	}
+	if _, err := admin.Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+		t.Fatal(err)
 	}
 }
 

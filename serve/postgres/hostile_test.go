@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -439,6 +440,73 @@ func TestCancel(t *testing.T) {
 				t.Errorf("afterwards: %s", got)
 			}
 		})
+	}
+}
+
+// TestCancelElsewhere: a request to cancel that another server gets ends what runs here, with
+// number and key and not without, and strangers make a server tell the others so often and no more.
+func TestCancelElsewhere(t *testing.T) {
+	b := open(t, nil)
+	told := 0
+	other := open(t, func(o *Options) {
+		o.Tell = func(_ context.Context, word string) error {
+			told++
+			if strings.Contains(word, "secret key") {
+				t.Errorf("it tells the key: %q", word)
+			}
+			b.server.Hear(word)
+			return nil
+		}
+	})
+	for name, version := range map[string]uint32{"3.0": pgproto3.ProtocolVersion30, "3.2": pgproto3.ProtocolVersion32} {
+		t.Run(name, func(t *testing.T) {
+			l := b.dial(t)
+			l.say(&pgproto3.StartupMessage{ProtocolVersion: version, Parameters: map[string]string{"user": "anna", "database": "discreet"}})
+			l.prove()
+			var number uint32
+			var key []byte
+			for number == 0 {
+				if k, ok := l.receive().(*pgproto3.BackendKeyData); ok {
+					number, key = k.ProcessID, bytes.Clone(k.SecretKey)
+				}
+			}
+			l.until('Z')
+			cancel := func(number uint32, key []byte) {
+				c := other.dial(t)
+				c.say(&pgproto3.CancelRequest{ProcessID: number, SecretKey: key})
+				if err := c.hear(); err != nil {
+					t.Error(err)
+				}
+			}
+			l.say(query("SELECT 'wait'"))
+			<-b.waiting
+			wrong := bytes.Clone(key)
+			wrong[len(wrong)-1] ^= 1
+			cancel(number, wrong)
+			cancel(number, append(key, 0))
+			cancel(number+1, key)
+			for _, word := range []string{"", "cancel", fmt.Sprintf("cancel %d ", number), fmt.Sprintf("cancel %d %x", number, key), cancelling(number, key) + " ", "other " + cancelling(number, key), cancelling(number, []byte("secret key"))} {
+				b.server.Hear(word)
+			}
+			select {
+			case err := <-b.ended:
+				t.Fatalf("a wrong key ends the statement: %v", err)
+			case <-time.After(50 * time.Millisecond):
+			}
+			cancel(number, key)
+			if err := <-b.ended; !errors.Is(err, errCancelled) {
+				t.Errorf("it ended with %v", err)
+			}
+			if got := l.until('Z'); got != "E(57014) Z(I)" {
+				t.Errorf("cancelled: %s", got)
+			}
+		})
+	}
+	for range 2 * toldPerMinute {
+		other.server.tell(t.Context(), "x")
+	}
+	if told != toldPerMinute {
+		t.Errorf("%d words were told, want %d", told, toldPerMinute)
 	}
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
@@ -59,15 +60,41 @@ func (r *registry) remove(s *running) {
 	delete(r.all, s.number)
 }
 
-// cancel ends the statement of the session with this number and key, if there is one.
-func (r *registry) cancel(number uint32, key []byte) {
-	r.mu.Lock()
-	s := r.all[number]
-	r.mu.Unlock()
+// cancel ends the statement of the session with this number and key, and reports whether there
+// is such a session.
+func (r *registry) cancel(number uint32, key []byte) bool {
+	s := r.of(number)
 	if s == nil || subtle.ConstantTimeCompare(s.key, key) != 1 {
-		return
+		return false
 	}
 	s.stop(errCancelled)
+	return true
+}
+
+func (r *registry) of(number uint32) *running {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[number]
+}
+
+// cancelWord asks the servers beside this one to cancel. It has a digest in place of the key, so
+// that who hears it and guesses at a short key has, at most, what the client has asked for.
+const cancelWord = "cancel %d %x"
+
+func cancelling(number uint32, key []byte) string {
+	return fmt.Sprintf(cancelWord, number, sha256.Sum256(append(binary.BigEndian.AppendUint32([]byte("cancel"), number), key...)))
+}
+
+// heard does what another server asks for.
+func (r *registry) heard(word string) {
+	var number uint32
+	var digest []byte
+	if _, err := fmt.Sscanf(word, cancelWord, &number, &digest); err != nil {
+		return // of a later version
+	}
+	if s := r.of(number); s != nil && subtle.ConstantTimeCompare([]byte(cancelling(number, s.key)), []byte(word)) == 1 {
+		s.stop(errCancelled)
+	}
 }
 
 // stop ends the statement that runs, for a cause.

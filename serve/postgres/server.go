@@ -28,6 +28,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/internal/sparing"
 	"github.com/discreet-dp/discreet/serve/places"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 )
@@ -50,6 +51,9 @@ type Options struct {
 	Limits Limits
 	// Room is what results may take together, if other doors share it.
 	Room *places.Room
+	// Tell passes a word on to the servers beside this one, whose Hear is called with it: a balancer
+	// may bring a request to cancel to any of them. nil: there are none.
+	Tell func(ctx context.Context, word string) error
 }
 
 // Limits bound what clients can hold and for how long. Zero means the default.
@@ -102,6 +106,10 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// toldPerMinute bounds what strangers can make this server tell others: a request to cancel comes
+// before anybody signs in.
+const toldPerMinute = 600
+
 // pause is the time between attempts to accept a connection where one failed.
 const pause = 100 * time.Millisecond
 
@@ -115,6 +123,7 @@ type Server struct {
 	strangers *places.Places // of connections that are not signed in, by their addresses
 	expected  *places.Places // of those, in which somebody signs in who has before, by account and address
 	members   *places.Places // of those that are signed in, by account
+	told      *sparing.Lines // words to other servers
 }
 
 // New returns a Server.
@@ -145,8 +154,25 @@ func New(o Options) (*Server, error) {
 		strangers: places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
 		expected:  places.New(places.Options{Most: o.Limits.Strangers, Yield: true, Chance: chance}),
 		members:   places.New(places.Options{Most: o.Limits.Connections, Chance: chance}),
+		told:      &sparing.Lines{Now: o.Now, Minute: toldPerMinute},
 	}, nil
 }
+
+// tell passes a word on.
+func (s *Server) tell(ctx context.Context, word string) {
+	if s.options.Tell == nil {
+		return
+	}
+	if may, _ := s.told.Write(); !may {
+		return
+	}
+	if err := s.options.Tell(ctx, word); err != nil && ctx.Err() == nil {
+		s.options.Log.Warn("a request to cancel was not passed on", "error", err)
+	}
+}
+
+// Hear does what a server beside this one has told. Words that it does not know are for others.
+func (s *Server) Hear(word string) { s.running.heard(word) }
 
 // Serve answers the connections of l until ctx ends. Then it closes l, tells the sessions,
 // gives statements that run a while to end, and returns when the last session has.

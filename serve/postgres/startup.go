@@ -53,8 +53,8 @@ func (s *Server) greet(ctx context.Context, conn net.Conn) (net.Conn, *greeting,
 		}
 		switch code := binary.BigEndian.Uint32(body); {
 		case code == cancelRequest:
-			if m := (pgproto3.CancelRequest{}); m.Decode(body) == nil {
-				s.running.cancel(m.ProcessID, m.SecretKey)
+			if m := (pgproto3.CancelRequest{}); m.Decode(body) == nil && !s.running.cancel(m.ProcessID, m.SecretKey) {
+				s.tell(ctx, cancelling(m.ProcessID, m.SecretKey))
 			}
 			return conn, nil, nil
 		case code == sslRequest && !asked.tls && len(body) == 4:

@@ -19,15 +19,29 @@ import (
 	"github.com/discreet-dp/discreet/serve/web"
 )
 
-// postgres makes the door of PostgreSQL clients.
-func (s *server) postgres(g *gateway.Gateway, room *places.Room) func(*tls.Config) (serve.Door, error) {
+// postgres makes the door of PostgreSQL clients. It and the doors of other servers of one ledger
+// tell each other what is to be cancelled, until this process ends.
+func (s *server) postgres(ctx context.Context, g *gateway.Gateway, room *places.Room) func(*tls.Config) (serve.Door, error) {
 	return func(t *tls.Config) (serve.Door, error) {
 		l := s.config.Limits
-		return postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{
+		door, err := postgres.New(postgres.Options{Gateway: g, Accounts: postgres.People{
 			Accounts: s.accounts, Note: func(name, address string, err error) { g.SignedIn(name, "postgres", address, err) }}, TLS: t, RequireTLS: !s.config.Loopback(), Now: time.Now, Log: s.log,
-			Limits: postgres.Limits{Connections: l.Connections, Results: int64(l.Results), Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}, Room: room})
+			Limits: postgres.Limits{Connections: l.Connections, Results: int64(l.Results), Idle: time.Duration(l.Idle), Statement: time.Duration(l.Time)}, Room: room, Tell: s.Ledger.Tell})
+		if err != nil {
+			return nil, err
+		}
+		hearing, deaf := context.WithCancel(context.WithoutCancel(ctx)) // while statements end, too
+		done := make(chan struct{})
+		go func() { s.Ledger.Hear(hearing, nil, door.Hear); close(done) }()
+		s.Keep(closing(func() error { deaf(); <-done; return nil }))
+		return door, nil
 	}
 }
+
+// closing is what is to be done when the process ends.
+type closing func() error
+
+func (c closing) Close() error { return c() }
 
 // http makes the doors that share the HTTP port: programs, agents and, at every other
 // address, people's pages.

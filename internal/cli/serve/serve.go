@@ -137,7 +137,7 @@ func (s *server) run(ctx context.Context, check bool) error {
 	if err != nil {
 		return errors.Join(err, ports.Close())
 	}
-	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(gate, room), HTTP: doors, Metrics: s.metrics, MaySeeMetrics: mayOperate(s.signIn(gate)), ReadyFile: s.readyFile,
+	return serve.Run(ctx, serve.Options{Config: s.config, Ports: ports, Postgres: s.postgres(ctx, gate, room), HTTP: doors, Metrics: s.metrics, MaySeeMetrics: mayOperate(s.signIn(gate)), ReadyFile: s.readyFile,
 		Ready: func(ctx context.Context) error { _, err := gate.Budget(ctx, gateway.Asker{}); return err }, Reload: hangup, Now: time.Now, Again: func(ctx context.Context) { s.reload(ctx, gate) }, Log: s.log,
 		Started: func(at serve.Addresses) {
 			if s.demo != nil {
