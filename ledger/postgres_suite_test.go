@@ -24,9 +24,13 @@ const onServer = "DISCREET_LEDGER_TEST_SERVER"
 // testServer starts a server that syncs what it commits, and returns its URL.
 func testServer(t testing.TB, settings ...string) string {
 	t.Helper()
-	from := postgrestest.Start(t, append([]string{"fsync=on", "max_connections=100"}, settings...)...)
+	return serverURL(postgrestest.Start(t, append([]string{"fsync=on", "max_connections=100"}, settings...)...))
+}
+
+// serverURL is the URL of a server by its connection string.
+func serverURL(connection string) string {
 	f := map[string]string{}
-	for _, pair := range strings.Fields(from) {
+	for _, pair := range strings.Fields(connection) {
 		k, v, _ := strings.Cut(pair, "=")
 		f[k] = v
 	}

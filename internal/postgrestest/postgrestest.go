@@ -9,6 +9,7 @@ package postgrestest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,24 +34,63 @@ func Start(t testing.TB, settings ...string) string {
 type Server struct {
 	Connection string // of its empty database
 
-	dir     string
-	command func() *exec.Cmd
-	run     *exec.Cmd // nil while it is killed
-	ended   chan struct{}
-	log     *os.File
+	dir      string
+	who      *syscall.Credential // nil for the caller's own account
+	settings []string
+	command  func() *exec.Cmd
+	run      *exec.Cmd // nil while it is killed
+	ended    chan struct{}
+	log      *os.File
 }
 
 // StartServer is Start for a test that kills it.
 func StartServer(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	initdb, server := program("initdb"), program("postgres")
-	if initdb == "" || server == "" {
-		t.Skip("skip: missing tool: PostgreSQL's initdb and postgres (Debian: apt-get install postgresql)")
+	s := folder(t)
+	return s.initialized(t, settings)
+}
+
+// StartWithin is StartServer with all the server's files in a folder whose path is short, such as
+// that of a small file system.
+func StartWithin(t testing.TB, dir string, settings ...string) *Server {
+	t.Helper()
+	s := within(t, dir)
+	return s.initialized(t, settings)
+}
+
+func (s *Server) initialized(t testing.TB, settings []string) *Server {
+	t.Helper()
+	if out, err := s.tool("initdb", "-D", s.data(), "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	who, err := account()
-	if err != nil {
-		t.Skipf("skip: missing tool: an account for PostgreSQL, which does not run as root: %v", err)
+	s.start(t, settings)
+	return s
+}
+
+// Standby starts a replica of the server, which is called name among those that the server may wait
+// for (synchronous_standby_names), under the server's own settings.
+func (s *Server) Standby(t testing.TB, name string) *Server {
+	t.Helper()
+	r := folder(t)
+	// With the fast checkpoint the copy does not wait for the next one.
+	if out, err := r.tool("pg_basebackup", "-D", r.data(), "-d", s.Connection+" application_name="+name, "-R", "-X", "stream", "-c", "fast", "--no-sync").CombinedOutput(); err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
 	}
+	r.start(t, s.settings)
+	return r
+}
+
+// Promote makes a server of a replica.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	if out, err := s.tool("pg_ctl", "promote", "-D", s.data(), "-w").CombinedOutput(); err != nil {
+		t.Fatalf("pg_ctl promote: %v\n%s", err, out)
+	}
+}
+
+// folder makes a folder for a server's files, and removes it when the test ends.
+func folder(t testing.TB) *Server {
+	t.Helper()
 	// Not t.TempDir: a socket's path must be short, and the account must get in.
 	dir, err := os.MkdirTemp("", "pg")
 	if err != nil {
@@ -61,30 +101,49 @@ func StartServer(t testing.TB, settings ...string) *Server {
 			t.Errorf("remove the server's files: %v", err)
 		}
 	})
+	return within(t, dir)
+}
+
+func within(t testing.TB, dir string) *Server {
+	t.Helper()
+	if program("initdb") == "" || program("postgres") == "" {
+		t.Skip("skip: missing tool: PostgreSQL's initdb and postgres (Debian: apt-get install postgresql)")
+	}
+	who, err := account()
+	if err != nil {
+		t.Skipf("skip: missing tool: an account for PostgreSQL, which does not run as root: %v", err)
+	}
 	if who != nil {
 		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	data := filepath.Join(dir, "data")
-	command := func(name string, args ...string) *exec.Cmd {
-		c := exec.Command(name, args...)
-		c.Dir = dir
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: who}
-		return c
-	}
-	if out, err := command(initdb, "-D", data, "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	s := &Server{Connection: fmt.Sprintf("host=%s user=test dbname=postgres", dir), dir: dir}
-	if s.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
+	return &Server{Connection: fmt.Sprintf("host=%s user=test dbname=postgres", dir), dir: dir, who: who}
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// tool is one of PostgreSQL's programs, under the server's account.
+func (s *Server) tool(name string, args ...string) *exec.Cmd {
+	c := exec.Command(program(name), args...)
+	c.Dir = s.dir
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.who}
+	return c
+}
+
+// start starts the server, which is stopped when the test ends.
+func (s *Server) start(t testing.TB, settings []string) {
+	t.Helper()
+	var err error
+	if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-D", data, "-k", dir}
+	s.settings = settings
+	args := []string{"-D", s.data(), "-k", s.dir}
 	for _, s := range append([]string{"listen_addresses=", "fsync=off", "timezone=UTC", "shared_buffers=16MB", "max_connections=5", "jit=off"}, settings...) {
 		args = append(args, "-c", s)
 	}
-	s.command = func() *exec.Cmd { return command(server, args...) }
+	s.command = func() *exec.Cmd { return s.tool("postgres", args...) }
 	t.Cleanup(func() {
 		if s.run != nil {
 			if err := s.run.Process.Signal(syscall.SIGQUIT); err != nil {
@@ -97,7 +156,6 @@ func StartServer(t testing.TB, settings ...string) *Server {
 	if err := s.Again(); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // Kill kills the server, and waits until it is gone. The processes that serve clients see that
@@ -109,6 +167,17 @@ func (s *Server) Kill() error {
 	<-s.ended
 	s.run = nil
 	return nil
+}
+
+// Alive says that the server has ended, if it has by itself: Again starts it then.
+func (s *Server) Alive() error {
+	select {
+	case <-s.ended:
+		s.run = nil
+		return errors.New("the server has ended")
+	default:
+		return nil
+	}
 }
 
 // Again starts the server and waits until it answers. PostgreSQL refuses to start while
@@ -137,7 +206,7 @@ func (s *Server) Again() error {
 func (s *Server) answers(ended chan struct{}) bool {
 	number := strconv.Itoa(s.run.Process.Pid) + "\n"
 	for range 1500 {
-		said, _ := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+		said, _ := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 		if strings.HasPrefix(string(said), number) && bytes.Contains(said, []byte("ready")) {
 			return true
 		}
