@@ -73,12 +73,14 @@ func rowsByName(t *testing.T, each func(how string, w *world)) {
 	}
 }
 
-// One file as two tables: a row would be two rows, and pay for one.
+// One file as two tables: a row would be two rows, and pay for one. Each pair of names is asked
+// two of the statements in turn, with DISCREET_SOAK all: whether two names are one file is not
+// decided by statements.
 func TestI2RowsByTwoNames(t *testing.T) {
 	seen := 0
 	rowsByName(t, func(how string, w *world) {
 		seen++
-		for _, sql := range []string{
+		for i, sql := range []string{
 			"SELECT count(*) FROM (SELECT id FROM a UNION ALL SELECT id FROM b) AS t",
 			"SELECT sum(x) FROM (SELECT x FROM a WHERE id < 5 UNION ALL SELECT x FROM b WHERE id > 2) AS t",
 			"SELECT count(*) FROM a JOIN b ON a.id = b.id",
@@ -86,7 +88,9 @@ func TestI2RowsByTwoNames(t *testing.T) {
 			"SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
 			"SELECT count(*) FROM a FULL JOIN b ON a.id = b.id",
 		} {
-			t.Run(how, func(t *testing.T) { w.refused(t, sql, "D053", "D046") })
+			if i/2 == seen%3 || os.Getenv("DISCREET_SOAK") != "" {
+				t.Run(how, func(t *testing.T) { w.refused(t, sql, "D053", "D046") })
+			}
 		}
 		for _, table := range []string{"a", "b"} { // each by itself is a table as any other
 			w.ask(t, "SELECT count(*) FROM "+table, nil)
