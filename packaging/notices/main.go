@@ -33,7 +33,12 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switch args[0] {
+	return write(args[0], parts, out)
+}
+
+// write writes what a command line asks for of the linked parts.
+func write(what string, parts []part, out io.Writer) error {
+	switch what {
 	case "licences":
 		return writeLicences(out, parts)
 	case "spdx":
@@ -45,7 +50,7 @@ func run(args []string, out io.Writer) error {
 		e.SetIndent("", "  ")
 		return e.Encode(document(parts, time.Unix(seconds, 0).UTC()))
 	}
-	return fmt.Errorf("%q is neither licences nor spdx", args[0])
+	return fmt.Errorf("%q is neither licences nor spdx", what)
 }
 
 func writeLicences(out io.Writer, parts []part) error {

@@ -29,13 +29,18 @@ func TestNotices(t *testing.T) {
 			t.Setenv("GOARCH", words[1])
 			t.Setenv("CGO_ENABLED", words[2])
 			var licences, list, again bytes.Buffer
-			if err := run([]string{"licences"}, &licences); err != nil {
+			parts, err := linked("./cmd/discreet")
+			if err != nil {
 				t.Fatal(err)
 			}
-			for _, out := range []*bytes.Buffer{&list, &again} {
-				if err := run([]string{"spdx"}, out); err != nil {
-					t.Fatal(err)
-				}
+			if err := write("licences", parts, &licences); err != nil {
+				t.Fatal(err)
+			}
+			if err := write("spdx", parts, &list); err != nil {
+				t.Fatal(err)
+			}
+			if err := run([]string{"spdx"}, &again); err != nil {
+				t.Fatal(err)
 			}
 			if !bytes.Equal(list.Bytes(), again.Bytes()) {
 				t.Error("two lists differ")
