@@ -12,6 +12,8 @@ type Law struct {
 	Lost    Interval // P where Q is zero()
 	Found   Interval // Q where P is zero()
 	Rest    Interval // P of outputs that are not listed, at most; of whatever loss
+
+	others []Interval // Q of the outputs, where it is at hand, or none
 }
 
 // An Output is one output, or a set of outputs of one loss.
@@ -25,8 +27,17 @@ type Output struct {
 func (l Law) Profile() Profile {
 	return func(eps Interval) Interval {
 		sum := l.Lost.Add(zero().Hull(l.Rest))
-		for _, o := range l.Outputs {
-			if gap := o.Loss.Sub(eps); gap.Cmp(zero()) >= 0 {
+		factor := one()
+		direct := len(l.others) > 0 && eps.Cmp(numeric.OfInt(limit)) < 0
+		if direct {
+			factor = eps.Exp()
+		}
+		for i, o := range l.Outputs {
+			gap := o.Loss.Sub(eps)
+			switch {
+			case direct && gap.Cmp(numeric.OfFloat(0x1p-40)) > 0: // where little cancels, as P - e^ε·Q
+				sum = sum.Add(positive(o.P.Sub(factor.Mul(l.others[i]))))
+			case gap.Cmp(zero()) >= 0:
 				sum = sum.Add(o.P.Mul(fall(positive(gap))))
 			}
 		}
@@ -70,6 +81,9 @@ func (l Law) times(m Law) Law {
 
 // Repeat is count independent events of one law.
 func (l Law) Repeat(count int64) Law {
+	if len(l.Outputs) == 2 && l.Outputs[0].At > 0 && l.Outputs[1].At > 0 {
+		return l.binomial(count)
+	}
 	out := Law{Outputs: []Output{{one(), zero(), 1 << 40}}}
 	for ; count > 0; count >>= 1 {
 		if count&1 == 1 {
@@ -78,6 +92,38 @@ func (l Law) Repeat(count int64) Law {
 		if count > 1 {
 			l = l.times(l)
 		}
+	}
+	return out
+}
+
+// binomial is Repeat of a law of two outputs: one of them comes k times of n with probability
+// C(n,k)·p^k·q^(n-k) under either law, and losses add up.
+func (l Law) binomial(count int64) Law {
+	out := Law{Lost: l.Lost, Found: l.Found, Rest: l.Rest}.Repeat(count) // of no outputs
+	a, b := l.Outputs[0], l.Outputs[1]
+	powers := func(x Interval) []Interval {
+		all := []Interval{one()}
+		for range count {
+			all = append(all, all[len(all)-1].Mul(x))
+		}
+		return all
+	}
+	p, q := powers(a.P), powers(b.P)
+	var under [2][]Interval // Q, by which p and q lie under the other law
+	if l.moderate() {
+		under = [2][]Interval{powers(a.P.Mul(a.Loss.Neg().Exp())), powers(b.P.Mul(b.Loss.Neg().Exp()))}
+	}
+	out.Outputs = make([]Output, 0, count+1)
+	for k := range count + 1 {
+		ways := numeric.Of(new(big.Rat).SetInt(new(big.Int).Binomial(count, k)))
+		if under[0] != nil {
+			out.others = append(out.others, ways.Mul(under[0][k]).Mul(under[1][count-k]))
+		}
+		out.Outputs = append(out.Outputs, Output{
+			P:    ways.Mul(p[k]).Mul(q[count-k]),
+			Loss: numeric.OfInt(k).Mul(a.Loss).Add(numeric.OfInt(count - k).Mul(b.Loss)),
+			At:   k*a.At + (count-k)*b.At,
+		})
 	}
 	return out
 }
@@ -114,11 +160,14 @@ func (l Law) Added(q *big.Rat) Law {
 	return out.keyed()
 }
 
+// limit bounds the sizes of losses whose exponentials are within reach.
+const limit = 1 << 18
+
 // moderate reports whether every loss is one whose exponential is within reach.
 func (l Law) moderate() bool {
-	limit := numeric.OfInt(1 << 18)
+	most := numeric.OfInt(limit)
 	for _, o := range l.Outputs {
-		if o.Loss.Cmp(limit) >= 0 || o.Loss.Neg().Cmp(limit) >= 0 {
+		if o.Loss.Cmp(most) >= 0 || o.Loss.Neg().Cmp(most) >= 0 {
 			return false
 		}
 	}
