@@ -78,7 +78,7 @@ func TestExpCoin(t *testing.T) {
 		for k := range uint64(4) {
 			for _, native := range []bool{true, false} {
 				c.native = native
-				law, open := enumerate(20, func(s *Stream) (int64, error) {
+				law, open := enumerate(16, func(s *Stream) (int64, error) {
 					ok, err := c.Flip(s, k)
 					return truth(ok), err
 				})
