@@ -113,12 +113,15 @@ func TestCalibrate(t *testing.T) {
 	for i, change := range []func(*Plan){
 		func(*Plan) {},
 		func(p *Plan) { p.Neighbours = privacy.ReplaceOne },
-		func(p *Plan) { p.Noise.Schedule = stairs(1000, 0.9) },
-		func(p *Plan) { p.Units, p.Steps, p.Noise.Multiplier = Units{Grouped, 2}, 100, 2 },
+		func(p *Plan) { p.Noise.Schedule = stairs(p.Steps/5, 0.9) },
+		func(p *Plan) { p.Units, p.Noise.Multiplier = Units{Grouped, 2}, 2 },
 		func(p *Plan) { p.Clip.Mode, p.Clip.Quantile = Adaptive, 0.5 },
 	} {
 		for _, epsilon := range []string{"0.5", "2.93", "8"} {
 			p := mnist()
+			if i > 0 { // which does not take that long
+				p.Batch, p.Steps = 2048, 100
+			}
 			change(&p)
 			if epsilon != "2.93" && (i > 0 || os.Getenv("DISCREET_SOAK") == "") {
 				continue // some take a while
