@@ -283,9 +283,9 @@ const level = 0.3
 // contradiction publishes both sides and looks for the claim's contradiction.
 func (a *arranged) contradiction(t *testing.T, r *Release) error {
 	t.Helper()
-	n := 16_000 << a.m
+	n := soak(4000, 16_000) << a.m
 	if a.mu > 0 {
-		n = 25_000
+		n = soak(6000, 25_000)
 	}
 	k, err := a.count(r, a.neighbour, n)
 	if err != nil {
@@ -374,11 +374,23 @@ func (a *arranged) count(r *Release, s side, n int) (tellings, error) {
 	return out, nil
 }
 
-// weakened has noise 1.18 times too small, under the events of the right noise.
+// soak is how much of a sweep CI does, or make soak.
+func soak(ci, long int) int {
+	if os.Getenv("DISCREET_SOAK") != "" {
+		return long
+	}
+	return ci
+}
+
+// faulty is how many hundredths of the right noise a planted fault has too much of: it is told from a
+// quarter of the answers that make soak takes. A sensitivity that is forgotten once is √2 or 2.
+func faulty() int { return soak(140, 118) }
+
+// weakened has noise that is too small by that, under the events of the right noise.
 type weakened struct{ mechanism.Additive }
 
 func (w weakened) AddTo(bits noise.Bits, values []*big.Int) error {
-	factor := big.NewRat(100, 118)
+	factor := big.NewRat(100, int64(faulty()))
 	switch e := w.Additive.Event().(type) {
 	case privacy.DiscreteLaplace:
 		n, err := noise.NewDiscreteLaplace(new(big.Rat).Mul(e.Scale, factor))
@@ -421,10 +433,10 @@ func TestDistinguishingNeighbours(t *testing.T) {
 				t.Error(err)
 			}
 			if a.m > 2 && os.Getenv("DISCREET_SOAK") == "" {
-				return // it takes 16,000·2^m answers, and the others show that the test sees what it must
+				return // it takes 4,000·2^m answers, and the others show that the test sees what it must
 			}
 			if err := a.contradiction(t, a.release.weaken()); err == nil {
-				t.Error("noise 1.18 times too small passes")
+				t.Errorf("noise %d/100 times too small passes", faulty())
 			}
 		})
 	}
@@ -447,13 +459,14 @@ func TestDistinguishingGroups(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name        string
-		measure     filter.Measure
-		spend, weak Spend // weak is half, the selection's part, with 1.18 times the ε; none for a threshold
+		name    string
+		measure filter.Measure
+		spend   Spend
+		half    int // the selection's part of ε; 0 for a threshold
 	}{
-		{"approx", "approx", Spend{Epsilon: eps(t, "4"), Delta: del(t, "0.08")}, Spend{Epsilon: eps(t, "2.36")}},
-		{"zcdp by table", "zcdp", Spend{Rho: rho(t, "0.5"), Delta: del(t, "0.04")}, Spend{Epsilon: eps(t, "1.18")}},
-		{"zcdp by threshold", "zcdp", Spend{Rho: rho(t, "0.7"), Delta: del(t, "0.04")}, Spend{}},
+		{"approx", "approx", Spend{Epsilon: eps(t, "4"), Delta: del(t, "0.08")}, 2},
+		{"zcdp by table", "zcdp", Spend{Rho: rho(t, "0.5"), Delta: del(t, "0.04")}, 1},
+		{"zcdp by threshold", "zcdp", Spend{Rho: rho(t, "0.7"), Delta: del(t, "0.04")}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := fmt.Sprintf(contestCatalog, "add-remove", c.measure, "delta = 0.5")
@@ -461,7 +474,7 @@ func TestDistinguishingGroups(t *testing.T) {
 			epsilon, delta, appears := claimOfOneGroup(t, r.Selection)
 			t.Logf("%s: epsilon %v, delta %v", r.Selection.Name(), epsilon, delta)
 			check := func(r *Release) error {
-				const n = 100_000
+				n := soak(25_000, 100_000)
 				bits := entropy.New()
 				shown := make([]int, sizes+1)
 				for range n {
@@ -494,22 +507,23 @@ func TestDistinguishingGroups(t *testing.T) {
 				t.Error(err)
 			}
 			weak := *r
-			if weak.Selection = (weakThreshold{r.Selection}); c.weak.Epsilon.Sign() > 0 {
-				weak.Selection = must(mechanism.ChooseSelection(mechanism.SelectionOptions{MaxGroups: r.MaxGroups, Epsilon: c.weak.Epsilon, Delta: del(t, "0.04")}))
+			if weak.Selection = (weakThreshold{r.Selection}); c.half > 0 {
+				epsilon := eps(t, big.NewRat(int64(c.half*faulty()), 100).FloatString(2))
+				weak.Selection = must(mechanism.ChooseSelection(mechanism.SelectionOptions{MaxGroups: r.MaxGroups, Epsilon: epsilon, Delta: del(t, "0.04")}))
 			}
 			if check(&weak) == nil {
-				t.Error("a selection by 1.18 times the epsilon passes")
+				t.Errorf("a selection by %d/100 times the epsilon passes", faulty())
 			}
 		})
 	}
 }
 
-// weakThreshold keeps the threshold and draws noise 1.18 times too small.
+// weakThreshold keeps the threshold and draws noise that is too small by faulty.
 type weakThreshold struct{ mechanism.Selection }
 
 func (w weakThreshold) Select(bits noise.Bits, units []*big.Int) ([]bool, error) {
 	e := must(privacy.Released(w.Events()[0], privacy.AddRemove)).(privacy.DiscreteGaussian)
-	n, err := noise.NewDiscreteGaussian(new(big.Rat).Mul(e.Variance, big.NewRat(10000, 13924)))
+	n, err := noise.NewDiscreteGaussian(new(big.Rat).Mul(e.Variance, big.NewRat(10_000, int64(faulty()*faulty()))))
 	if err != nil {
 		return nil, err
 	}
