@@ -335,7 +335,7 @@ func findsDamage(t *testing.T, c *catalog.Catalog) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	unread, err := check.FindUnread(t.Context(), c, o, nil)
+	unread, _, err := check.FindUnread(t.Context(), c, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

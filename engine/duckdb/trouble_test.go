@@ -19,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/check"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -84,6 +85,11 @@ func TestTroubles(t *testing.T) {
 		var u *engine.Unopened
 		if _, _, err := o.Rows(t.Context(), "ATTACH '"+path+"' AS f (READ_ONLY)"); !errors.As(err, &u) || !strings.Contains(u.Why, why) || !strings.Contains(u.Hint, hint) {
 			t.Errorf("the owner is told %v", err)
+		}
+		// Who opens a ledger over it is told, and not hindered.
+		unread, shut, err := check.FindUnread(t.Context(), c, o, nil)
+		if err != nil || len(unread) != 0 || len(shut) != 1 || shut[0].Table.Name != "visits" || !strings.Contains(shut[0].Why, why) || !strings.Contains(shut[0].Why, hint) {
+			t.Errorf("before a ledger is made: %v, %+v, %v", unread, shut, err)
 		}
 		for _, other := range []string{"people", "notes"} {
 			if err := prepare(other); err != nil {

@@ -104,7 +104,7 @@ func TestSeveralDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unread, err := check.FindUnread(t.Context(), c, o, nil)
+	unread, _, err := check.FindUnread(t.Context(), c, o, nil)
 	if err != nil || len(unread) != 1 || !strings.Contains(unread[0].Damage, "b.parquet: it has text") {
 		t.Errorf("%+v, %v", unread, errors.Join(err))
 	}

@@ -29,9 +29,17 @@ func (u Unread) String() string {
 	return fmt.Sprintf("%s.%s, none of whose values is of type %s", u.Table, u.Column, u.Type)
 }
 
-// FindUnread returns the columns of which nothing can be read. Files that are not there
-// have none. It tells watch, if it is not nil, what it is at.
-func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch func(Progress)) (all []Unread, err error) {
+// Shut is a table whose file cannot be opened now, why, and what to do: nothing is known of
+// its columns.
+type Shut struct {
+	Table *catalog.Table
+	Why   string
+}
+
+// FindUnread returns the columns of which nothing can be read, and the tables that are shut. A
+// statement over these is refused before it is charged, so that they stand in nobody's way; a
+// file may come later. It tells watch, if it is not nil, what it is at.
+func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch func(Progress)) (all []Unread, shut []Shut, err error) {
 	s := &sources{owner: o, dialect: dialectOf(c), attached: map[string]string{}, watch: watch}
 	defer s.detach(ctx)
 	for i, t := range c.Tables {
@@ -41,10 +49,11 @@ func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch f
 		}
 		src, err := s.open(ctx, t)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("read table %s: %w", t.Name, context.Cause(ctx))
+			return nil, nil, fmt.Errorf("read table %s: %w", t.Name, context.Cause(ctx))
 		}
 		if err != nil {
-			continue // a statement says what is wrong with the file
+			shut = append(shut, Shut{t, err.Error()})
+			continue
 		}
 		var counts []string
 		for i := range t.Columns { // the hash makes the reader read values that a count alone need not
@@ -57,12 +66,12 @@ func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch f
 		k := &checker{ctx: ctx, owner: o}
 		row, err := k.row("SELECT " + strings.Join(counts, ", ") + " FROM (" + src.relation + ") AS t")
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("read table %s: %w", t.Name, context.Cause(ctx))
+			return nil, nil, fmt.Errorf("read table %s: %w", t.Name, context.Cause(ctx))
 		}
 		if err != nil {
 			columns, err := damaged(ctx, o, t)
 			if err != nil {
-				return nil, fmt.Errorf("read table %s: %w", t.Name, err)
+				return nil, nil, fmt.Errorf("read table %s: %w", t.Name, err)
 			}
 			for _, d := range columns {
 				all = append(all, Unread{Table: t.Name, Column: d.column, Damage: d.why})
@@ -76,5 +85,5 @@ func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch f
 			}
 		}
 	}
-	return all, nil
+	return all, shut, nil
 }

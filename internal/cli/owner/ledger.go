@@ -184,8 +184,11 @@ func (o *ownership) readable(ctx context.Context) error {
 		return err
 	}
 	watch, done := watched(ctx, o.terminal, "trying columns")
-	unread, err := check.FindUnread(ctx, o.Catalog, owner, watch)
+	unread, shut, err := check.FindUnread(ctx, o.Catalog, owner, watch)
 	done()
+	for _, s := range shut { // stands in the way of no other
+		o.terminal.Say("note: table %s was not tried: %s: %s", terminal.Printable(s.Table.Name), terminal.Printable(s.Table.Source.Text), terminal.Printable(s.Why))
+	}
 	if err != nil || len(unread) == 0 {
 		return err
 	}
