@@ -1,6 +1,7 @@
 package network
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -199,11 +200,17 @@ func hostile(t *rapid.T, net *Network, engine func() *gemm.Engine, n int) (*exam
 
 // What a batch computes of an example is, to the bit, what is computed of it alone:
 // whoever else is in the batch, in whatever place and chunk, by however many workers,
-// whatever was computed before. The bounds in learn/noise.go rest on that.
+// whatever was computed before. The bounds in learn/noise.go rest on that. CI draws 25 batches
+// of each layer, DISCREET_SOAK 10,000.
 func TestAnExamplesPartIsItsOwn(t *testing.T) {
 	times := 1
 	if os.Getenv("DISCREET_SOAK") != "" {
 		times = 100
+	} else if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set("25"); err != nil {
+			t.Fatal(err)
+		}
+		defer checks.Value.Set(checks.DefValue)
 	}
 	for engine, create := range engines() {
 		for _, specs := range []map[string]Spec{everyLayer(), wideLayers()} {
