@@ -39,7 +39,7 @@ their names there, or all of schema public. It looks at names and types, and at 
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if kind != "" { // the role is looked at when the catalog that is decided on is used
-			w.Catalog = &catalog.Catalog{Path: w.CatalogPath, Engine: catalog.Engine{Kind: catalog.Kind(kind), Variable: "DISCREET_ENGINE", AcceptRole: true}}
+			w.Catalog = &catalog.Catalog{Path: w.CatalogPath, Engine: catalog.Engine{Kind: catalog.Kind(kind), Variable: workplace.EngineVariable, AcceptRole: true}}
 		} else if len(args) == 0 {
 			return diagnostic.New("D113", diagnostic.Span{}, "no files").Try("discreet %s", c.UsageLine)
 		}

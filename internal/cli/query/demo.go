@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/cli/command"
@@ -17,27 +19,36 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 
 	discreet "github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/clinic"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/internal/pgsql"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
 // Demo is discreet demo.
 func Demo() *command.Command {
 	c := &command.Command{
-		UsageLine: "demo [--dir DIR] [--files]",
+		UsageLine: "demo [--dir DIR] [--files] [--engine postgres]",
 		For:       command.Anyone,
 		Short:     "make a demo data set, ask five questions, show the budget falling",
 		Long: `It makes 200,000 visits that 20,000 patients paid to a clinic (synthetic: nobody
 in them lives), a catalog and a ledger in a folder, and asks five questions. The
 folder stays, for questions of your own. Running it again starts it afresh, unless
-its catalog was changed. With --files it makes the data and the catalog alone.`,
-		Examples: [2]string{"discreet demo", "discreet demo --dir /tmp/clinic"},
+its catalog was changed. With --files it makes the data and the catalog alone.
+
+With --engine the visits are in the database whose URL DISCREET_ENGINE holds, in a schema
+discreet_demo of its own, and that database answers.`,
+		Examples: [2]string{"discreet demo", "discreet demo --engine postgres --dir /tmp/clinic"},
 	}
 	dir := c.Flags.String("dir", "discreet-demo", "make it in `DIR`")
 	files := c.Flags.Bool("files", false, "make the data and the catalog, no ledger, and ask nothing")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
+	kind := string(catalog.Embedded)
+	c.Flags.Func("engine", "make it in a database that is there: `postgres`", func(text string) error {
+		return command.OneOf(&kind, text, slices.Sorted(maps.Keys(makers())))
+	})
 	var w workplace.Workplace
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := command.None(c, args); err != nil {
@@ -46,7 +57,7 @@ its catalog was changed. With --files it makes the data and the catalog alone.`,
 		if workplace.EngineName == workplace.NoEngine {
 			return workplace.ErrNoEngine
 		}
-		d := demo{Terminal: t, dir: *dir, quiet: *wantJSON, Workplace: &w}
+		d := demo{Terminal: t, dir: *dir, quiet: *wantJSON, kind: catalog.Kind(kind), Workplace: &w}
 		if *files {
 			return d.files(ctx)
 		}
@@ -61,6 +72,43 @@ type demo struct {
 	*workplace.Workplace
 	dir   string
 	quiet bool // JSON alone
+	kind  catalog.Kind
+}
+
+// A maker makes the data set where an engine has it, and a catalog over it in a folder: its path,
+// and where the data are.
+type maker func(ctx context.Context, dir string) (path, where string, err error)
+
+// makers are those of the engines, by their names in a catalog.
+func makers() map[string]maker {
+	return map[string]maker{string(catalog.Embedded): inFiles, string(catalog.PostgreSQL): inPostgres}
+}
+
+func inFiles(_ context.Context, dir string) (path, where string, err error) {
+	path, err = clinic.Write(dir)
+	return path, dir, err
+}
+
+func inPostgres(ctx context.Context, dir string) (path, where string, err error) {
+	url, err := workplace.EngineURL(catalog.PostgreSQL, workplace.EngineVariable)
+	if err != nil {
+		return "", "", err
+	}
+	name, err := pgsql.Name(url)
+	if err == nil {
+		path, err = clinic.WritePostgres(ctx, dir, url, workplace.EngineVariable)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", "", ctx.Err()
+	case errors.Is(err, clinic.ErrSchema):
+		return "", "", diagnostic.New("D116", diagnostic.Span{}, "%v", err).
+			Because("demo replaces that schema, with all that is in it").Try("name another database in $%s, or rename the schema", workplace.EngineVariable)
+	case err != nil:
+		return "", "", diagnostic.New("D101", diagnostic.Span{}, "the demo's data cannot be written: %v", err).
+			Try("$%s names a database in which its role may make a schema", workplace.EngineVariable)
+	}
+	return path, "schema " + clinic.Schema + " of " + name, nil
 }
 
 func (d *demo) run(ctx context.Context) error {
@@ -174,7 +222,8 @@ func (d *demo) write(ctx context.Context) error {
 		d.print("Starting %s afresh.\n", d.dir)
 	}
 	done := d.Busy(ctx, "making 200,000 visits")
-	d.CatalogPath, err = clinic.Write(d.dir)
+	var where string
+	d.CatalogPath, where, err = makers()[string(d.kind)](ctx, d.dir)
 	done()
 	if err != nil {
 		return err
@@ -194,7 +243,7 @@ func (d *demo) write(ctx context.Context) error {
 			return fmt.Errorf("remove the last demo's ledger: %w", err)
 		}
 	}
-	d.print("Made 200,000 visits of 20,000 patients in %s (synthetic: nobody in them lives).\n", d.dir)
+	d.print("Made 200,000 visits of 20,000 patients in %s (synthetic: nobody in them lives).\n", where)
 	return nil
 }
 

@@ -107,23 +107,26 @@ func (e *lateEngine) Close() error {
 	return e.opened.Close()
 }
 
-// urlOf is the URL of the catalog's database, which stands in the environment.
-func urlOf(c *catalog.Catalog) (string, error) {
+// EngineVariable has the URL of the database where no catalog names another variable.
+const EngineVariable = "DISCREET_ENGINE"
+
+// EngineURL is the URL of an engine's database, which stands in the environment.
+func EngineURL(kind catalog.Kind, variable string) (string, error) {
 	if by := command.WhoCalls(); by.Other { // whose environment it may be
 		return "", diagnostic.New("D118", diagnostic.Span{}, "the caller's environment cannot name the owner's database").
 			Because("the command runs with other rights than its caller's, and the URL can name files and servers").
 			Try("ask a server that the owner runs: discreet serve")
 	}
-	if url := os.Getenv(c.Engine.Variable); url != "" {
+	if url := os.Getenv(variable); url != "" {
 		return url, nil
 	}
 	example := "postgres://discreet:PASSWORD@db.example/clinic"
-	if c.Engine.Kind == catalog.Trino {
+	if kind == catalog.Trino {
 		example = "https://discreet:PASSWORD@trino.example:8443"
 	}
-	return "", diagnostic.New("D101", diagnostic.Span{}, "the environment has no $%s", c.Engine.Variable).
-		Because("the catalog says that it holds the URL of the database").
-		Try("set it, as in %s=%s", c.Engine.Variable, example)
+	return "", diagnostic.New("D101", diagnostic.Span{}, "the environment has no $%s", variable).
+		Because("it holds the URL of the database").
+		Try("set it, as in %s=%s", variable, example)
 }
 
 // FilesAlone refuses what works over files alone where the catalog's records are in a database.

@@ -47,7 +47,7 @@ func openPool(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps
 // openRemote opens the database that holds the records, for so many statements at once, beside
 // the DuckDB that post-processes their releases.
 func openRemote(ctx context.Context, c *catalog.Catalog, statements int, post func() (engine.Engine, error)) (engine.Engine, error) {
-	url, err := urlOf(c)
+	url, err := EngineURL(c.Engine.Kind, c.Engine.Variable)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func openOwner(ctx context.Context, c *catalog.Catalog, l catalog.Resources) (en
 			Try("write the catalog by hand, and make the ledger by discreet ledger create --unread (docs/engines.md); a statement says what is wrong with a table before it costs anything")
 	}
 	if c != nil && c.Engine.Remote() {
-		url, err := urlOf(c)
+		url, err := EngineURL(c.Engine.Kind, c.Engine.Variable)
 		if err != nil {
 			return nil, err
 		}
