@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -317,6 +318,49 @@ func TestConnectionsAreCutByAProxy(t *testing.T) {
 	}
 	if seen := p.Seen(); len(seen) < 500 || strings.Contains(string(seen), "canary-4711") {
 		t.Errorf("the proxy saw %d bytes, which hold the word: %v", len(seen), strings.Contains(string(seen), "canary-4711"))
+	}
+}
+
+// From the moment a port is chosen until its role listens nobody else can have it: it is tried when the
+// choice is told, and again and again until the cluster is up.
+func TestPortsAreHeldUntilRolesHaveThem(t *testing.T) {
+	var trying sync.WaitGroup
+	up, tries := make(chan struct{}), atomic.Int64{}
+	take := func(address string) bool {
+		tries.Add(1)
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return false
+		}
+		l.Close()
+		t.Errorf("%s was free", address)
+		return true
+	}
+	c := clustertest.Up(t, echo(), nil, func(_, _, address string) (string, error) {
+		if !take(address) {
+			trying.Go(func() {
+				for !take(address) {
+					select {
+					case <-up:
+						return
+					case <-time.After(time.Millisecond):
+					}
+				}
+			})
+		}
+		return address, nil
+	})
+	close(up)
+	trying.Wait()
+	if tries.Load() < 10 {
+		t.Errorf("%d tries: this tests too little", tries.Load())
+	}
+	// A role that is started again takes its port itself.
+	if err := c.Restart(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := ask(t, clustertest.Member(t, c, "client"), "first", "/"); status != http.StatusOK {
+		t.Errorf("first answers %d", status)
 	}
 }
 

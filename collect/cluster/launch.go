@@ -64,8 +64,10 @@ func Up(ctx context.Context, dir, profile string, given Settings, o Options) (*C
 		return nil, fmt.Errorf("%w: there is no profile %q", ErrUsage, profile)
 	}
 	c, err := Load(dir, o)
+	held := map[string]*net.TCPListener{} // the ports that were chosen, until their roles have them
+	defer release(held)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := create(ctx, dir, o.Profiles[i], given, o); err != nil {
+		if err := create(ctx, dir, o.Profiles[i], given, o, held); err != nil {
 			return nil, fmt.Errorf("make %s: %w", dir, err)
 		}
 		c, err = Load(dir, o)
@@ -85,11 +87,18 @@ func Up(ctx context.Context, dir, profile string, given Settings, o Options) (*C
 		if m.Kind == "" {
 			continue
 		}
-		if err := c.Start(ctx, m.Name); err != nil {
+		if err := c.start(ctx, m.Name, held[m.Name]); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// release closes what this process has of listeners. A role that has one too goes on listening.
+func release(held map[string]*net.TCPListener) {
+	for _, l := range held {
+		l.Close() //nolint:errcheck // nobody was answered
+	}
 }
 
 // Load reads a cluster's folder.
@@ -119,8 +128,9 @@ func (c *Cluster) Profile() string { return c.made.Profile }
 // Folder is where a member stands.
 func (c *Cluster) Folder(member string) string { return filepath.Join(c.Dir, member) }
 
-// create makes the folder of a cluster whole: beside its place, then renamed to it.
-func create(ctx context.Context, dir string, p Profile, given Settings, o Options) (err error) {
+// create makes the folder of a cluster whole: beside its place, then renamed to it. The ports of its
+// roles are held.
+func create(ctx context.Context, dir string, p Profile, given Settings, o Options, held map[string]*net.TCPListener) (err error) {
 	members, settings, err := p.members(given)
 	if err != nil {
 		return err
@@ -134,7 +144,7 @@ func create(ctx context.Context, dir string, p Profile, given Settings, o Option
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
-	at, err := addresses(ctx, members)
+	at, err := addresses(ctx, members, held)
 	if err != nil {
 		return err
 	}
@@ -182,9 +192,9 @@ func writeJSON(path string, v any) error {
 	return custody.Write(path, append(text, '\n'))
 }
 
-// addresses chooses a port for each role. It is theirs for good: a role that is started
+// addresses chooses a port for each role, and listens there. It is theirs for good: a role that is started
 // again is found where it was.
-func addresses(ctx context.Context, members []Member) (map[string]string, error) {
+func addresses(ctx context.Context, members []Member, held map[string]*net.TCPListener) (map[string]string, error) {
 	at := map[string]string{}
 	for _, m := range members {
 		if m.Kind == "" {
@@ -194,8 +204,7 @@ func addresses(ctx context.Context, members []Member) (map[string]string, error)
 		if err != nil {
 			return nil, fmt.Errorf("choose a port: %w", err)
 		}
-		defer l.Close() //nolint:errcheck // after all are chosen, so that no two are the same
-		at[m.Name] = l.Addr().String()
+		held[m.Name], at[m.Name] = l, l.Addr().String()
 	}
 	return at, nil
 }
@@ -205,19 +214,22 @@ func addresses(ctx context.Context, members []Member) (map[string]string, error)
 const firstPort, ports, portTries = 15000, 17000, 100
 
 // listen takes a free port of those.
-func listen(ctx context.Context) (l net.Listener, err error) {
+func listen(ctx context.Context) (*net.TCPListener, error) {
 	random := entropy.New()
-	for range portTries {
-		var word uint64
-		if word, err = random.Uint64(); err != nil {
+	for try := 1; ; try++ {
+		word, err := random.Uint64()
+		if err != nil {
 			return nil, err
 		}
 		var listening net.ListenConfig
-		if l, err = listening.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", firstPort+word%ports)); err == nil {
+		l, err := listening.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", firstPort+word%ports))
+		if l, ok := l.(*net.TCPListener); ok {
 			return l, nil
 		}
+		if try == portTries {
+			return nil, err
+		}
 	}
-	return nil, err
 }
 
 // role refuses a name that has no process.
@@ -233,7 +245,10 @@ const step = 20 * time.Millisecond
 
 // Start starts a role, unless it runs, and returns when it is ready. The role survives
 // this process.
-func (c *Cluster) Start(ctx context.Context, role string) error {
+func (c *Cluster) Start(ctx context.Context, role string) error { return c.start(ctx, role, nil) }
+
+// start starts a role, with its port, if it is given one.
+func (c *Cluster) start(ctx context.Context, role string, l *net.TCPListener) error {
 	if err := c.role(role); err != nil {
 		return err
 	}
@@ -246,7 +261,7 @@ func (c *Cluster) Start(ctx context.Context, role string) error {
 	own := pid == 0
 	var cmd *exec.Cmd
 	if own {
-		if cmd, began, err = c.spawn(role); err != nil {
+		if cmd, began, err = c.spawn(role, l); err != nil {
 			return err
 		}
 		pid = cmd.Process.Pid
@@ -281,8 +296,9 @@ func (c *Cluster) Start(ctx context.Context, role string) error {
 }
 
 // spawn starts the process of a role, and says where its words begin in the log. It
-// outlives who starts it.
-func (c *Cluster) spawn(role string) (_ *exec.Cmd, began int64, err error) {
+// outlives who starts it. Its standard input is the listener, if there is one, so that nobody else
+// has the port meanwhile (Station.listen).
+func (c *Cluster) spawn(role string, l *net.TCPListener) (_ *exec.Cmd, began int64, err error) {
 	log, err := custody.Append(filepath.Join(c.Folder(role), logFile))
 	if err != nil {
 		return nil, 0, err
@@ -297,6 +313,14 @@ func (c *Cluster) spawn(role string) (_ *exec.Cmd, began int64, err error) {
 	}
 	cmd := exec.Command(c.options.Command[0], slices.Concat(c.options.Command[1:], []string{folder})...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = slices.Concat([]string{"LC_ALL=C"}, c.options.Env), folder, log, log, apart()
+	if l != nil {
+		in, err := l.File()
+		if err != nil {
+			return nil, 0, fmt.Errorf("start %s: %w", role, err)
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, 0, fmt.Errorf("start %s: %w", role, err)
 	}

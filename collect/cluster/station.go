@@ -165,21 +165,11 @@ const grace = 5 * time.Second
 // Serve answers other members by h until the context ends, and says so in its ready file. The
 // health page is on a port of its own: /healthz says that the role answers, nothing else.
 func (s *Station) Serve(ctx context.Context, h http.Handler) (err error) {
-	var listening net.ListenConfig
-	members, err := listening.Listen(ctx, "tcp", s.Listen)
-	// Of a process that was killed the system frees the role's lock, and may free its port later.
-	freed, stop := context.WithTimeout(ctx, grace)
-	defer stop()
-	for errors.Is(err, syscall.EADDRINUSE) && freed.Err() == nil {
-		select {
-		case <-freed.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
-		members, err = listening.Listen(ctx, "tcp", s.Listen)
-	}
+	members, err := s.listen(ctx)
 	if err != nil {
 		return fmt.Errorf("listen for members: %w", err)
 	}
+	var listening net.ListenConfig
 	health, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen for health checks: %w", err), members.Close())
@@ -214,6 +204,30 @@ func (s *Station) Serve(ctx context.Context, h http.Handler) (err error) {
 		err = errors.Join(err, gone)
 	}
 	return err
+}
+
+// listen listens where the others look for the role: on what the process was given as its standard input, if
+// that listens there, as in a cluster that was just made.
+func (s *Station) listen(ctx context.Context) (net.Listener, error) {
+	if l, err := net.FileListener(os.Stdin); err == nil { // a copy of it
+		if l.Addr().String() == s.Listen {
+			return l, os.Stdin.Close()
+		}
+		l.Close() //nolint:errcheck // it is for somebody else
+	}
+	var listening net.ListenConfig
+	l, err := listening.Listen(ctx, "tcp", s.Listen)
+	// Of a process that was killed the system frees the role's lock, and may free its port later.
+	freed, stop := context.WithTimeout(ctx, grace)
+	defer stop()
+	for errors.Is(err, syscall.EADDRINUSE) && freed.Err() == nil {
+		select {
+		case <-freed.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+		l, err = listening.Listen(ctx, "tcp", s.Listen)
+	}
+	return l, err
 }
 
 func (s *Station) health() http.Handler {

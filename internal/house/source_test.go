@@ -40,7 +40,9 @@ var words = []word{
 		"the query path cannot reach the handle that shows data"},
 	{"os", name("Getenv|LookupEnv|Environ|ExpandEnv"), []string{"./cmd/...", "./internal/cli/...", "./bench/...", "./packaging/...", "./internal/trinotest"}, // the last is told of a test run's cluster
 		"no switch from outside: neither noise nor budget depend on the environment"},
-	{"os", name("Stdin|Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./internal/cli/...", "./examples/...", "./bench/...", "./internal/testreport", "./packaging/...", "./collect/internal/clustertest"}, // the last is a TestMain
+	{"os", name("Stdout|Stderr|Args|Exit"), []string{"./cmd/...", "./internal/cli/...", "./examples/...", "./bench/...", "./internal/testreport", "./packaging/...", "./collect/internal/clustertest"}, // the last is a TestMain
+		"a library talks to its caller"},
+	{"os", name("Stdin"), []string{"./cmd/...", "./internal/cli/...", "./examples/...", "./bench/...", "./internal/testreport", "./packaging/...", "./collect/internal/clustertest", "./collect/cluster"}, // a role's standard input is where it listens
 		"a library talks to its caller"},
 	{"fmt", name("Print|Printf|Println"), []string{"./cmd/...", "./internal/cli/...", "./bench/...", "./internal/testreport"},
 		"a library talks to its caller"},

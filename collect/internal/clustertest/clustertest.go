@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -46,24 +45,19 @@ func Options(t testing.TB, profiles ...cluster.Profile) cluster.Options {
 	return cluster.Options{Profiles: profiles, Command: []string{self, runRole}, Now: time.Now}
 }
 
-// Up starts a cluster of the profile, which ends with the test. Ports are chosen before roles listen: where
-// another cluster of this machine was faster it starts a new one.
+// Up starts a cluster of the profile, which ends with the test.
 func Up(t testing.TB, p cluster.Profile, given cluster.Settings, route func(from, to, address string) (string, error)) *cluster.Cluster {
 	t.Helper()
 	o := Options(t, p)
 	o.Route = route
-	for try := 1; ; try++ {
-		dir := filepath.Join(t.TempDir(), "cluster")
-		// Registered before the start: a role that is up when another fails ends too.
-		t.Cleanup(func() { Down(t, dir, o) })
-		c, err := cluster.Up(t.Context(), dir, p.Name, given, o)
-		switch {
-		case err == nil:
-			return c
-		case try == 3 || !strings.Contains(err.Error(), "address already in use"):
-			t.Fatal(err)
-		}
+	dir := filepath.Join(t.TempDir(), "cluster")
+	// Registered before the start: a role that is up when another fails ends too.
+	t.Cleanup(func() { Down(t, dir, o) })
+	c, err := cluster.Up(t.Context(), dir, p.Name, given, o)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return c
 }
 
 // Down ends what a test started.
