@@ -200,7 +200,7 @@ var bans = []ban{
 	{from: "./...", to: "C", why: "cgo only in the libraries of adapters"},
 	{from: "./...", to: "github.com/tetratelabs/wazero/...", except: []string{"./sandbox"},
 		why: "one package runs code that nobody trusts"},
-	{from: "./...", to: "modernc.org/...", except: []string{"./ledger", "./internal/store"},
+	{from: "./...", to: "modernc.org/...", except: []string{"./ledger", "./internal/store", "./collect/internal/clustertest"},
 		why: "SQLite is the ledger's, and of the files beside it"},
 	{from: "./...", to: "database/sql", except: []string{"./ledger", "./people/...", "./internal/store", "./collect/...", "./engine/...", "./internal/pgsql", "./internal/snapshot"},
 		why: "databases are behind engine, money behind ledger; accounts and queues of roles are of neither"},

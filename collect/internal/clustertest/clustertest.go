@@ -26,7 +26,11 @@ func Main(m *testing.M, profiles ...cluster.Profile) {
 	if len(os.Args) == 3 && os.Args[1] == runRole {
 		ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer cancel()
-		if err := cluster.Run(ctx, os.Args[2], profiles, time.Now, slog.New(slog.NewJSONHandler(os.Stderr, nil))); err != nil {
+		err := armed(os.Args[2])
+		if err == nil {
+			err = cluster.Run(ctx, os.Args[2], profiles, time.Now, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
