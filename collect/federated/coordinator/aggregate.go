@@ -180,6 +180,6 @@ func (c *Coordinator) joinTotal(r *run, total *process.Result) error {
 	if err := r.State.JoinTotal(p, sum, declared); err != nil {
 		return err
 	}
-	r.Progress.Clip, r.Collecting = r.State.Clip, false
+	r.Collecting = false
 	return nil
 }

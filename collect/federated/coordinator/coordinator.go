@@ -144,6 +144,7 @@ func New(ctx context.Context, o Options) (*Coordinator, error) {
 		if r.Progress.Reasons == nil { // left out where it was empty
 			r.Progress.Reasons = map[string]string{}
 		}
+		r.tell()
 		c.runs[r.Proposal.ID] = r
 		if r.Progress.Phase == Waiting || r.Progress.Phase == Running {
 			c.work(r)
@@ -353,8 +354,19 @@ func (c *Coordinator) lead(ctx context.Context, r *run) error {
 		if err := c.save(r); err != nil {
 			return err
 		}
+		r.tell()
 	}
 	return nil
+}
+
+// tell says what clip the rounds have come to. It depends on noise, so that it is told when it is on disk: a
+// coordinator that was killed before draws other noise, and who saw both would know more than was paid for.
+func (r *run) tell() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.State != nil && r.State.Round > 0 {
+		r.Progress.Clip = r.State.Clip
+	}
 }
 
 // problem is the refusal in an error; nil if it is none.

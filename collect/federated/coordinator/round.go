@@ -57,11 +57,7 @@ func (c *Coordinator) round(ctx context.Context, r *run, granted []string) error
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.State.Join(p, c.options.Bits, all); err != nil {
-		return err
-	}
-	r.Progress.Clip = r.State.Clip
-	return nil
+	return r.State.Join(p, c.options.Bits, all)
 }
 
 // asked asks those who may take part and have not answered, or a sample of them, and returns who was not
