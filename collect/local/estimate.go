@@ -58,7 +58,7 @@ func (o EstimateOptions) tail(n int) (float64, error) {
 // bound, the smaller one the upper.
 func (t *Tally) Estimate(o EstimateOptions) (*Estimates, error) {
 	if t.reports == 0 {
-		return nil, parameter("there are no reports")
+		return nil, ErrNoReports
 	}
 	k := t.of.options.Values
 	tail, err := o.tail(k)

@@ -30,6 +30,9 @@ import (
 // ErrParameter is wrapped by the refusal of parameters that no protocol has.
 var ErrParameter = errors.New("bad parameter")
 
+// ErrNoReports says that nothing was counted from which to estimate. It wraps ErrParameter.
+var ErrNoReports = fmt.Errorf("%w: there are no reports", ErrParameter)
+
 // ErrReport is wrapped by the refusal of a report that the protocol does not make.
 var ErrReport = errors.New("bad report")
 

@@ -226,7 +226,7 @@ func (t *NumberTally) Estimate(beta *big.Rat) (*MeanEstimate, error) {
 		return nil, err
 	}
 	if t.reports == 0 {
-		return nil, parameter("there are no reports")
+		return nil, ErrNoReports
 	}
 	raw := t.sum / float64(t.reports)
 	low, high := raw-t.of.margin(t.reports, tail), raw+t.of.margin(t.reports, tail)

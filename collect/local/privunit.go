@@ -221,7 +221,7 @@ func (t *VectorTally) Estimate(o EstimateOptions) (*Estimates, error) {
 		return nil, err
 	}
 	if t.reports == 0 {
-		return nil, parameter("there are no reports")
+		return nil, ErrNoReports
 	}
 	e := &Estimates{Reports: t.reports}
 	m := near(t.of.keep)

@@ -124,7 +124,7 @@ func IteratedBayes(told []float64, values int, given func(reply, value int) floa
 // be counted: GRR and Hadamard response.
 func (t *Tally) IteratedBayes() ([]float64, error) {
 	if t.reports == 0 {
-		return nil, parameter("there are no reports")
+		return nil, ErrNoReports
 	}
 	k := t.of.options.Values
 	switch kernel := t.of.kernel.(type) {

@@ -70,7 +70,7 @@ func (t *NumberTally) Distribution() ([]float64, error) {
 		return nil, parameter("distributions are squarewave's")
 	}
 	if t.reports == 0 {
-		return nil, parameter("there are no reports")
+		return nil, ErrNoReports
 	}
 	in, out := near(s.p)/float64(s.width), near(not(s.p))/float64(s.cells-s.width)
 	return IteratedBayes(t.told, int(s.positions())+1, func(y, v int) float64 {

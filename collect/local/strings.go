@@ -183,7 +183,7 @@ type Found struct {
 // among the 4·Top that look most frequent, and stands out by two.
 func (t *StringsTally) Find() ([]Found, error) {
 	if t.reports == 0 {
-		return nil, parameter("there are no reports")
+		return nil, ErrNoReports
 	}
 	prefixes := []uint64{0}
 	var shares []float64

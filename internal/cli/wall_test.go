@@ -118,7 +118,10 @@ func TestFlagsThatNameFiles(t *testing.T) {
 	have := map[string]bool{}
 	for _, c := range everyCommand(t) {
 		c.Flags.VisitAll(func(f *flag.Flag) {
-			value, _ := flag.UnquoteUsage(f)
+			value, usage := flag.UnquoteUsage(f)
+			if strings.Contains(usage, "`") {
+				t.Errorf("%s --%s names two values: %s", c.Title(), f.Name, usage)
+			}
 			switch {
 			case c.NamesFile(f.Name):
 				have[f.Name] = true

@@ -128,7 +128,11 @@ func refused(err error) error {
 	case errors.Is(err, context.Canceled):
 		return stopped("roles that were started go on", "a cluster's processes survive the command", "discreet cluster status, or down")
 	case errors.Is(err, cluster.ErrUsage):
-		return diagnostic.New("D230", diagnostic.Span{}, "%v", err).Try("discreet help cluster lists profiles and settings, discreet cluster status the roles")
+		what := err.Error()
+		if _, of, ok := strings.Cut(what, cluster.ErrUsage.Error()+": "); ok { // what comes before says the same in general
+			what = of
+		}
+		return diagnostic.New("D230", diagnostic.Span{}, "%s", what).Try("discreet help cluster lists profiles and settings, discreet cluster status the roles")
 	case errors.Is(err, cluster.ErrStart):
 		return diagnostic.New("D231", diagnostic.Span{}, "%v", err).Try("read the role's log")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/privacy"
@@ -90,7 +91,7 @@ func call(ctx context.Context, s *cluster.Station, method, path string, body, to
 func readPlan(path, epsilon string) (*federated.Plan, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, workplace.Unreadable(path, err)
 	}
 	p := federated.Plan{}
 	d := json.NewDecoder(strings.NewReader(string(text)))

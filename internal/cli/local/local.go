@@ -101,7 +101,9 @@ func (a *asking) define(c *command.Command) {
 	a.command = c
 	fs := &c.Flags
 	fs.Func("epsilon", "a report reveals at most `E`; of rappor, all reports of one value together", func(text string) (err error) {
-		a.epsilon, err = privacy.ParseEpsilon(text)
+		if a.epsilon, err = privacy.ParseEpsilon(text); err == nil && a.epsilon.Sign() == 0 {
+			err = errors.New("want a number above 0: with 0 a report says nothing")
+		}
 		return err
 	})
 	fs.Func("categories", "the values are 0 to `K`-1; of privunit, the dimension", within(&a.categories, 1, collect.MaxValues))
@@ -112,7 +114,7 @@ func (a *asking) define(c *command.Command) {
 	fs.Func("dimension", "of privunit: vectors of `D` numbers", within(&a.dimension, 1, 4096))
 	fs.Func("length", "of pem and treehist: `N` bytes of a string count (default 6)", within(&a.length, 1, 7))
 	fs.Func("top", "of pem and treehist: look for `N` strings (default 16)", within(&a.top, 1, 4096))
-	fs.Func("bits", "of rappor: a filter of `N` bits (default 128); of dbitflip: a respondent tells `N` of the bits (default all)", within(&a.o.Bits, 2, 1<<16))
+	fs.Func("bits", "of rappor: a filter of `N` bits (default 128); of dbitflip: a respondent tells so many of the bits (default all)", within(&a.o.Bits, 2, 1<<16))
 	fs.Func("hashes", "of rappor: `H` hash functions (default 2)", within(&a.o.Hashes, 1, 16))
 	fs.Func("cohorts", "of rappor: `N` cohorts (default 64)", within(&a.o.Cohorts, 1, 1<<16))
 	fs.Func("rows", "of cms, hcms and treehist: a sketch of `N` rows (default 1024; of treehist 64)", within(&a.o.Rows, 1, 1<<16))
@@ -186,6 +188,9 @@ func refusal(err error) error {
 	switch {
 	case err == nil, errors.As(err, &d):
 		return err
+	case errors.Is(err, collect.ErrNoReports):
+		return diagnostic.New("D192", diagnostic.Span{}, "there are no reports, so that nothing can be estimated").
+			Try("-f names their file, and --column its column")
 	case errors.Is(err, collect.ErrParameter):
 		return diagnostic.New("D191", diagnostic.Span{}, "%s", strings.TrimPrefix(err.Error(), collect.ErrParameter.Error()+": ")).
 			Because("no theorem covers these parameters, or no such randomizer exists").Try("discreet help local lists the protocols and what each needs")

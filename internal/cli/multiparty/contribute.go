@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -101,7 +102,7 @@ was begun is on disk: the same input again sends the same bytes, and counts once
 		if *file != "" && *file != "-" {
 			f, err := os.Open(*file)
 			if err != nil {
-				return err
+				return workplace.Unreadable(*file, err)
 			}
 			defer f.Close()
 			in = f

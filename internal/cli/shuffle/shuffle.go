@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/failure"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
@@ -149,7 +150,11 @@ func input(t *terminal.Terminal, path string) (io.ReadCloser, error) {
 	if path == "" || path == "-" {
 		return io.NopCloser(t.In), nil
 	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, workplace.Unreadable(path, err)
+	}
+	return f, nil
 }
 
 func enrol() *command.Command {
@@ -212,7 +217,7 @@ acknowledged them, the same bytes each time.`,
 		}
 		text, err := os.ReadFile(*codesFile)
 		if err != nil {
-			return err
+			return workplace.Unreadable(*codesFile, err)
 		}
 		codes := strings.Fields(string(text))
 		s, err := member(*dir, process.Client)

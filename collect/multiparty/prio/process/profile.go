@@ -135,14 +135,14 @@ func taskFrom(s cluster.Settings) (*Task, error) {
 	}
 	if s["rho"] != "" {
 		if t.Noise.Rho, err = privacy.ParseRho(s["rho"]); err != nil {
-			errs = append(errs, fmt.Errorf("rho: %w", err))
+			errs = append(errs, err)
 		}
 		t.Budget.Measure = filter.ZCDP
 		if t.Budget.Delta, err = privacy.ParseDelta(s["delta"]); err != nil {
-			errs = append(errs, fmt.Errorf("delta: %w", err))
+			errs = append(errs, err)
 		}
 	} else if t.Noise.Epsilon, err = privacy.ParseEpsilon(s["epsilon"]); err != nil {
-		errs = append(errs, fmt.Errorf("epsilon: %w", err))
+		errs = append(errs, err)
 	}
 	return t, errors.Join(errs...)
 }
