@@ -17,6 +17,11 @@ func Serve(ctx context.Context, address string, as *Identity, f *Federation, h h
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	return serve(ctx, l, as, f, h, log, ready)
+}
+
+// serve is Serve on a listener.
+func serve(ctx context.Context, l net.Listener, as *Identity, f *Federation, h http.Handler, log *slog.Logger, ready func(address string) error) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)} // what strangers send
 	if err := ready(l.Addr().String()); err != nil {

@@ -66,7 +66,8 @@ type world struct {
 	ledgers    []*ledger.Ledger
 	people     []*people.Accounts
 	now        func() time.Time
-	lost       atomic.Int64 // acknowledgements of shares that parties still lose
+	held       map[string]net.Listener // by address: ports are the world's from their choice on
+	lost       atomic.Int64            // acknowledgements of shares that parties still lose
 }
 
 // losing does what it is asked, and loses acknowledgements: the connection is cut where the
@@ -82,10 +83,15 @@ func (w *world) losing(h http.Handler) http.Handler {
 	})
 }
 
-// layOut writes the files of a federation: a folder for each member. Addresses are free ports.
+// layOut writes the files of a federation: a folder for each member. Addresses are ports that the world holds.
 func layOut(t testing.TB, s setting) *world {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir(), federation: &Federation{Colluding: s.colluding}, now: time.Now}
+	w := &world{TB: t, dir: t.TempDir(), federation: &Federation{Colluding: s.colluding}, now: time.Now, held: map[string]net.Listener{}}
+	t.Cleanup(func() {
+		for _, l := range w.held {
+			l.Close() // which nobody serves
+		}
+	})
 	if s.parties == 0 {
 		s.parties = 3
 	}
@@ -113,9 +119,7 @@ func layOut(t testing.TB, s setting) *world {
 				t.Fatal(err)
 			}
 			m.Address = l.Addr().String()
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			w.held[m.Address] = l
 		}
 		*to = append(*to, m)
 	}
@@ -236,14 +240,13 @@ func (w *world) serve(m Member, h http.Handler) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
-	ready := make(chan struct{})
+	l := w.held[m.Address]
+	delete(w.held, m.Address)
 	ended.Go(func() {
-		err := Serve(ctx, m.Address, w.identity(m.Name), w.federation, h, quiet(), func(string) error { close(ready); return nil })
-		if err != nil {
+		if err := serve(ctx, l, w.identity(m.Name), w.federation, h, quiet(), func(string) error { return nil }); err != nil {
 			w.Error(err)
 		}
 	})
-	<-ready
 	w.Cleanup(func() { cancel(); ended.Wait() })
 }
 
