@@ -24,6 +24,16 @@ func parseConstant(t sqltype.Type, s string) (v sqltype.Value, why string) {
 		return parseNumeric(t, s)
 	case sqltype.Boolean:
 		return parseBoolean(s)
+	case sqltype.TimestampKind:
+		if m := zoned.FindStringSubmatch(s); m != nil {
+			s = m[1] + " " + m[2]
+		}
+	case sqltype.DateKind:
+		if m := zoned.FindStringSubmatch(s); m != nil {
+			if _, err := sqltype.ParseValue(sqltype.Of(sqltype.TimestampKind), m[1]+" "+m[2]); err == nil {
+				s = m[1]
+			}
+		}
 	}
 	v, err := sqltype.ParseValue(t, s)
 	if err != nil {
@@ -33,6 +43,11 @@ func parseConstant(t sqltype.Type, s string) (v sqltype.Value, why string) {
 	}
 	return v, ""
 }
+
+// zoned is a point in time with the time of day, and perhaps a zone, as drivers write it. What has no
+// zone passes over one, as in PostgreSQL: '2025-06-01 12:00:00+02' as a timestamp is noon, as a date
+// that day.
+var zoned = regexp.MustCompile(`^(\d{4,6}-\d{1,2}-\d{1,2})[Tt ] *(\d{1,2}:\d{2}(?::\d{2}(?:\.\d*)?)?) *(?:[Zz]|UTC|GMT|[+-](?:0?\d|1[0-5])(?::?[0-5]\d(?::?[0-5]\d)?)?)?$`)
 
 // parseBoolean reads any unique prefix of true, false, yes, no, on, off, 1, 0.
 func parseBoolean(s string) (sqltype.Value, string) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -92,7 +93,7 @@ func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
 		}
 	}
 	if !out.Array {
-		text, t, err := meant(text, out.Type)
+		text, t, err := meant(text, out.Type, p.oid)
 		out.Text, out.Type = &text, t
 		return out, err
 	}
@@ -106,7 +107,7 @@ func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
 		if e == nil {
 			continue
 		}
-		text, t, err := meant(*e, out.Type)
+		text, t, err := meant(*e, out.Type, elementOf(types, p.oid))
 		if err != nil {
 			return out, err
 		}
@@ -124,13 +125,15 @@ func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
 }
 
 // meant is the text and the type of a value of a type that was declared.
-func meant(text string, t sqltype.Type) (string, sqltype.Type, error) {
+func meant(text string, t sqltype.Type, oid uint32) (string, sqltype.Type, error) {
 	switch t.Kind {
 	case sqltype.DecimalKind:
 		t, err := decimalOf(text)
 		return text, t, err
 	case sqltype.TimestampKind:
-		return withoutZone(text), t, nil
+		if oid == pgtype.TimestamptzOID {
+			return inUTC(text), t, nil
+		}
 	}
 	return text, t, nil
 }
@@ -158,12 +161,13 @@ func decimalOf(text string) (sqltype.Type, error) {
 	return sqltype.DecimalOf(uint8(max(1, len(whole)+len(fraction))), uint8(len(fraction))), nil
 }
 
-// withoutZone drops the offset of a timestamp with one that is UTC: drivers add it to every
-// time. Another offset stays, and is refused where the value is read.
-func withoutZone(text string) string {
-	for _, zone := range []string{"+00:00", "+0000", "+00", "Z"} {
-		if s, ok := strings.CutSuffix(text, zone); ok {
-			return strings.TrimSpace(s)
+// inUTC is a point in time with a zone as a timestamp without one, in the zone of all sessions. Another
+// form stays, for whoever reads the value to refuse or to read: what has no zone is in UTC.
+func inUTC(text string) string {
+	written := strings.Replace(strings.TrimSpace(text), "T", " ", 1)
+	for _, zone := range []string{"Z07:00", "Z07", "-0700", " Z07:00", "-07:00:00"} {
+		if t, err := time.Parse("2006-01-02 15:04:05"+zone, written); err == nil {
+			return t.UTC().Format("2006-01-02 15:04:05.999999999")
 		}
 	}
 	return text
