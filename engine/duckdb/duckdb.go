@@ -72,6 +72,7 @@ type Engine struct {
 	plans   plans
 	salts   salts
 	groups  atomic.Int64 // how many bytes of groups may still be kept
+	shapes  shapes       // of statements that could be planned
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files

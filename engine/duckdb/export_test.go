@@ -15,6 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
+// ShapeOf, MaxShapes and Shapes are of the statements that need not be planned again.
+func ShapeOf(text string, tables []engine.Table) string { return shapeOf(text, tables) }
+
+const MaxShapes = maxShapes
+
+// Shapes are how many are known, and their bytes.
+func Shapes(e *Engine) (number, bytes int) { return len(e.shapes.set), e.shapes.size }
+
 // Behind runs a statement in the instance itself, behind the wall that lets
 // only a SELECT within a SELECT through.
 func Behind(ctx context.Context, e *Engine, s engine.Scratch, text string) error {
