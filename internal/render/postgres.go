@@ -74,13 +74,34 @@ func (d postgres) literal(v sqltype.Value, t sqltype.Type) (string, error) {
 	case sqltype.Date:
 		return fmt.Sprintf("(DATE '1970-01-01' + %d)", int32(v)), nil
 	case sqltype.Timestamp:
-		return fmt.Sprintf("(TIMESTAMP '1970-01-01' + INTERVAL '%d microseconds')", int64(v)), nil
+		const day = 86_400_000_000
+		days, rest := int64(v)/day, int64(v)%day
+		if rest < 0 {
+			days, rest = days-1, rest+day
+		}
+		return fmt.Sprintf("(TIMESTAMP '1970-01-01' + INTERVAL '%d days %s seconds')", days, seconds(rest)), nil
 	case sqltype.Time:
 		return fmt.Sprintf("TIME '%s'", v), nil
 	case sqltype.Interval:
-		return fmt.Sprintf("INTERVAL '%d months %d days %d microseconds'", v.Months, v.Days, v.Micros), nil
+		const hour = 3_600_000_000
+		hours, more := v.Micros/hour, ""
+		if hours != int64(int32(hours)) {
+			more = fmt.Sprintf(" + INTERVAL '%d hours'", hours/2)
+			hours -= hours / 2
+		}
+		return fmt.Sprintf("(INTERVAL '%d months %d days %d hours %s seconds'%s)", v.Months, v.Days, hours, seconds(v.Micros%hour), more), nil
 	}
 	return "", fmt.Errorf("a %T is no value", v)
+}
+
+// seconds prints microseconds as seconds. PostgreSQL 14 reads each field of an interval into 32 bits,
+// so that there must be no larger one.
+func seconds(micros int64) string {
+	sign := ""
+	if micros < 0 {
+		sign, micros = "-", -micros
+	}
+	return fmt.Sprintf("%s%d.%06d", sign, micros/1_000_000, micros%1_000_000)
 }
 
 // bind uses a subquery that PostgreSQL does not merge into the one around it.
