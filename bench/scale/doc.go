@@ -9,4 +9,11 @@
 //	SELECT g, sum(s) FROM (SELECT g, unit, sum(x) AS s FROM t GROUP BY g, unit) AS q GROUP BY g
 //
 // by turns with it: on a machine with other work, trust it and not the seconds.
+//
+// BenchmarkTPCH takes the tables of TPC-H, as Parquet and as CSV files of one folder. tpchgen-cli
+// (pip install tpchgen-cli) makes them:
+//
+//	tpchgen-cli parquet -s 0.1 --output-dir=FOLDER
+//	tpchgen-cli csv -s 0.1 --output-dir=FOLDER
+//	go test ./bench/scale -run '^$' -bench TPCH -benchtime 1x -tpch FOLDER
 package scale
