@@ -40,7 +40,8 @@ var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 //	             mechanism/example_test.go, which go test runs
 //	text         what no command prints
 //
-// A page that names $DISCREET_DATA is skipped where that is not set, and one of proofs
+// A page that names $DISCREET_DATA is skipped where that is not set, and its 10,000 images are
+// 1,000 but with DISCREET_SOAK or -rewrite. One of proofs is skipped
 // where there is no solver. The output of what draws noise or tells the time is
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows; that of discreet verify without its seconds and the numbers of
@@ -179,6 +180,8 @@ type page struct {
 	run  string // what sql blocks are given to
 	data string // DISCREET_DATA
 	env  []string
+
+	tenth bool // of the images alone: see fewerImages
 
 	books string // DISCREET_LEDGER
 }
@@ -324,6 +327,9 @@ func verdictsOf(text string) string {
 func (p *page) shell(line string) (output string, err error) {
 	// make demo compiles, and then does this.
 	line = strings.ReplaceAll(line, "make demo", "discreet demo")
+	if p.tenth {
+		line = strings.ReplaceAll(line, "-n 10000 ", "-n 1000 ")
+	}
 	cmd := exec.Command("bash", "-c", "cd \"$PAGE_CWD\"\n"+line+"\ncode=$?; pwd > \"$PAGE_DIR/.cwd\"; exit $code")
 	cmd.Env = append(os.Environ(), "PAGE_DIR="+p.dir, "PAGE_CWD="+filepath.Join(p.dir, p.cwd), "DISCREET_DATA="+p.data,
 		"DISCREET_ANCHOR=", "DISCREET_LEDGER="+p.books, "DISCREET_LEDGER_KEY_FILE=", "DISCREET_MEMORY=", "DISCREET_TEMP=", "DISCREET_THREADS=", "NO_COLOR=1", "TZ=UTC")
@@ -343,6 +349,9 @@ func (p *page) shell(line string) (output string, err error) {
 		p.Fatal(readErr)
 	}
 	printed := b.String()
+	if p.tenth {
+		printed = regexp.MustCompile(`(?m)^for the owner alone: warning: .*\n`).ReplaceAllString(printed, "")
+	}
 	if p.books != "" {
 		printed = strings.ReplaceAll(printed, ledger.Named(p.books), "postgres://books.example.org:5432/discreet")
 	}
@@ -412,6 +421,9 @@ func (p *page) needs(text string) {
 		if p.data, err = filepath.Abs(data); err != nil {
 			p.Fatal(err)
 		}
+		if strings.Contains(text, "-n 10000 ") && os.Getenv("DISCREET_SOAK") == "" && !*Rewrite {
+			p.fewerImages()
+		}
 	}
 	if strings.Contains(text, "\n$ psql") { // as the administrator of an empty database
 		address := postgrestest.Start(p.T)
@@ -426,6 +438,21 @@ func (p *page) needs(text string) {
 			p.Skip("skip: missing tool z3")
 		}
 	}
+}
+
+// fewerImages has a page train on a tenth of MNIST's test images. Of what it shows of models the
+// numbers are not compared, and that a tenth is few for a network is not its matter.
+func (p *page) fewerImages() {
+	dir := filepath.Join(p.TempDir(), "mnist")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		p.Fatal(err)
+	}
+	for _, name := range []string{"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(gzipped(p.T, part(p.T, name, 0, 1000))), 0o600); err != nil {
+			p.Fatal(err)
+		}
+	}
+	p.data, p.tenth = filepath.Dir(dir), true
 }
 
 var (
