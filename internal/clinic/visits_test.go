@@ -1,6 +1,7 @@
 package clinic
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -19,6 +20,11 @@ func TestVisitsAreAlwaysTheSame(t *testing.T) {
 	const want = "1ef5bfca73507a6e"
 	if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
 		t.Errorf("the first thousand visits have the hash %s, want %s; the first is %v", got, want, visits[0])
+	}
+	if !slices.IsSortedFunc(visits, func(a, b Visit) int {
+		return cmp.Or(a.SeenAt.Compare(b.SeenAt), cmp.Compare(a.Patient, b.Patient))
+	}) {
+		t.Error("the visits are not in the order of time")
 	}
 	if !slices.Equal(visits, Visits()) {
 		t.Error("two calls give different visits")
