@@ -6,7 +6,9 @@ package gatewaytest
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,30 @@ var (
 	Analyst = people.Account{Name: "anna", Role: people.Analyst}
 )
 
+// demo are the demo's files. They take longer to make than a gateway to open, so they are made
+// once for all tests of a process.
+var demo = sync.OnceValues(func() (map[string][]byte, error) {
+	dir, err := os.MkdirTemp("", "clinic")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is in a temporary folder
+	if _, err := clinic.Write(dir); err != nil {
+		return nil, err
+	}
+	made, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, f := range made {
+		if files[f.Name()], err = os.ReadFile(filepath.Join(dir, f.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+})
+
 // New opens a gateway that is closed when the test ends.
 func New(t testing.TB) *gateway.Gateway {
 	t.Helper()
@@ -48,11 +74,16 @@ func NewIn(t testing.TB, dir string) *gateway.Gateway {
 // parts.
 func Open(t testing.TB, dir string, change ...func(*gateway.Config)) World {
 	t.Helper()
-	path, err := clinic.Write(dir)
+	files, err := demo()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.Load(path)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := catalog.Load(filepath.Join(dir, "discreet.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
