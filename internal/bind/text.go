@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
@@ -64,4 +66,50 @@ func replace(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 		}
 	}
 	return call(plan.Replace, text, e, args...)
+}
+
+// translate replaces each character of a constant text by the one at its place in another, or drops it where that
+// is shorter. Of a character that stands twice the first place counts.
+func translate(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	text := typeOf(sqltype.Text)
+	args[0] = coerce(args[0], text, "translate")
+	from := []rune(textConstant("translate", "the characters to find", args[1]))
+	to := []rune(textConstant("translate", "the characters in their place", args[2]))
+	if slices.Contains(from, 0) || slices.Contains(to, 0) {
+		refuse(diagnostic.New("D020", e.Span, "a text of translate holds a zero byte").Try("leave it out"))
+	}
+	var once, places []rune
+	for i, r := range from {
+		if slices.Contains(once, r) {
+			continue
+		}
+		if once = append(once, r); i < len(to) {
+			places = append(places, to[i])
+		}
+	}
+	constant := func(r []rune) plan.Expr { return &plan.Literal{Value: string(r), T: text, Span: e.Span} }
+	return call(plan.Translate, text, e, args[0], constant(once), constant(places))
+}
+
+// maxRepeated bounds how often REPEAT writes a text.
+const maxRepeated = 100
+
+// repeated is a text a constant number of times behind itself, which || bounds in length.
+func repeated(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	text := typeOf(sqltype.Text)
+	x := coerce(args[0], text, "repeat")
+	n := wholeConstant("repeat", "the number", args[1])
+	if n > maxRepeated {
+		refuse(diagnostic.New("D021", args[1].Place(), "repeat writes a text at most %d times", maxRepeated).
+			Because("functions whose result can grow without bound are refused").Try("write a smaller number"))
+	}
+	if n <= 0 {
+		return call(plan.LeftPart, text, e, x, integer(0, e.Span))
+	}
+	c.repeat(x, int(n)-1)
+	out := x
+	for range n - 1 {
+		out = call(plan.Concat, text, e, out, x)
+	}
+	return out
 }

@@ -70,7 +70,9 @@ const (
 	StartsAt  Function = "starts_with"
 	SplitPart Function = "split_part"
 	Reverse   Function = "reverse"
-	Like      Function = "like" // constant pattern
+	InitCap   Function = "initcap"   // the first letter of each run of letters and digits large, the others small
+	Translate Function = "translate" // the second and third constant, no character of the second twice
+	Like      Function = "like"      // constant pattern
 	ILike     Function = "ilike"
 	Matches   Function = "~"  // constant pattern, the subset common to POSIX ARE and RE2
 	IMatches  Function = "~*" // the same, ignoring case

@@ -11,7 +11,11 @@ import (
 func (d postgres) textual(s scope, e *plan.Call, a []string) (string, bool) {
 	plain := func() string { return fmt.Sprintf("%s(%s)", e.Function, strings.Join(a, ", ")) }
 	switch e.Function {
-	case plan.Lower, plan.Upper:
+	case plan.Translate:
+		return s.once(a[0], func(x string) string {
+			return translated(e, "octet_length("+x+")", fmt.Sprintf("translate(%s, %s, %s)", x, a[1], a[2]))
+		}), true
+	case plan.Lower, plan.Upper, plan.InitCap:
 		return fmt.Sprintf("(%s(%s%s)%s)", e.Function, a[0], local, bytewise), true
 	case plan.StartsAt, plan.LeftPart, plan.Length, plan.Position, plan.Trim, plan.TrimLeft, plan.TrimRight, plan.Reverse:
 		return plain(), true

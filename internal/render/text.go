@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/plan"
 )
@@ -32,6 +33,15 @@ func (duckDB) textual(s scope, e *plan.Call, a []string) (string, bool) {
 	case plan.Reverse: // by characters: reverse goes by grapheme clusters
 		return s.once(a[0], func(x string) string {
 			return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN coalesce(list_aggregate(list_reverse(regexp_extract_all(%s, '(?s).')), 'string_agg', ''), '') END", x, x)
+		}), true
+	case plan.Translate:
+		return s.once(a[0], func(x string) string {
+			return translated(e, "strlen("+x+")", fmt.Sprintf("translate(%s, %s, %s)", x, a[1], a[2]))
+		}), true
+	case plan.InitCap:
+		return s.once(a[0], func(x string) string {
+			words := fmt.Sprintf(`regexp_extract_all(%s, '[\p{L}\p{N}]+|[^\p{L}\p{N}]+')`, x)
+			return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN coalesce(list_aggregate(list_transform(%s, lambda w: concat(upper(left(w, 1)), lower(substring(w, 2)))), 'string_agg', ''), '') END", x, words)
 		}), true
 	case plan.Like, plan.ILike:
 		return fmt.Sprintf(`(%s %s %s ESCAPE '\')`, a[0], strings.ToUpper(string(e.Function)), a[1]), true
@@ -115,4 +125,19 @@ func (s scope) replace(e *plan.Call, a []string) string {
 	return s.once(a[0], func(x string) string {
 		return fmt.Sprintf("CASE WHEN strlen(%s) <= %d THEN %s END", x, maxText/growth, out(x))
 	})
+}
+
+// translated checks the longest text that may come out of a translation: a character may take up to four bytes.
+func translated(e *plan.Call, length, out string) string {
+	from, _ := e.Args[1].(*plan.Literal).Value.(string)
+	to, _ := e.Args[2].(*plan.Literal).Value.(string)
+	sources, targets, growth := []rune(from), []rune(to), 1
+	for i := range min(len(sources), len(targets)) {
+		old, made := utf8.RuneLen(sources[i]), utf8.RuneLen(targets[i])
+		growth = max(growth, (made+old-1)/old)
+	}
+	if growth == 1 {
+		return out
+	}
+	return fmt.Sprintf("CASE WHEN %s <= %d THEN %s END", length, maxText/growth, out)
 }

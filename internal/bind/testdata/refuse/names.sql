@@ -28,7 +28,7 @@ SELECT age FROM visits v, (SELECT v /* ERROR D010 "unknown table v" */.age FROM 
 SELECT md5 /* ERROR D013 "unknown function md5" */(department) FROM visits;
 SELECT lenght /* ERROR D013 "unknown function lenght" */(department) FROM visits;
 SELECT read_csv /* ERROR D013 "unknown function" */('/etc/passwd');
-SELECT repeat /* ERROR D013 "unknown function" */(department, 1000000) FROM visits;
+SELECT repeat(department, 1000000 /* ERROR D021 "at most 100 times" */) FROM visits;
 SELECT string_agg /* ERROR D013 "unknown function" */(department, ',') FROM visits;
 SELECT pg_sleep /* ERROR D008 "not supported" */(10);
 SELECT random /* ERROR D008 "not supported" */();

@@ -79,3 +79,11 @@ SELECT department ~ 'a^' /* ERROR D020 "\\^ that is not at the beginning" */ FRO
 SELECT department ~ '$a' /* ERROR D020 "\\$ that is not at the end" */ FROM visits;
 SELECT department ~ '^*' /* ERROR D020 "repeats an anchor" */ FROM visits;
 SELECT count(*) FROM visits WHERE department ~ '^(a|^b$)$|^c';
+SELECT translate(department, department /* ERROR D021 "constant" */, 'x') FROM visits;
+SELECT translate(department, 'ab', 'ba'), initcap(department), repeat(department, 2), to_date(department, 'DD.MM.YYYY'), to_timestamp(department, 'YYYY-MM-DD HH24:MI:SS') FROM visits;
+SELECT repeat(department, 101 /* ERROR D021 "at most 100 times" */) FROM visits;
+SELECT repeat(department, age /* ERROR D021 "whole constant" */) FROM visits;
+SELECT to_date(department, 'DD.MON.YYYY' /* ERROR D020 "cannot be read" */) FROM visits;
+SELECT to_date(department, 'MM.DD' /* ERROR D020 "cannot be read" */) FROM visits;
+SELECT to_date(department, 'YYYY-YYYY' /* ERROR D020 "cannot be read" */) FROM visits;
+SELECT to_timestamp(age /* ERROR D015 "to_timestamp wants a text" */, 'YYYY') FROM visits;
