@@ -321,6 +321,9 @@ func (a *analysis) limit(n *plan.Limit) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.state == private && ofUnits(r.node) {
+		return nil, rawRows(r)
+	}
 	if r.state == private {
 		return nil, diagnostic.New("D043", n.Span, "LIMIT over private rows").
 			Because("which rows it keeps depends on everybody's rows at once, so one unit could change all of them").
@@ -358,10 +361,23 @@ func totallyOrdered(n plan.Node) plan.Node {
 func rawRows(r *relation) error {
 	d := diagnostic.New("D041", r.node.Place(), "the result would be rows of private table %q", r.tables[0].Name).
 		Because("every row belongs to one %s; only aggregates over many can be released", domainNoun(r.tables[0].Domain))
-	if agg, ok := r.node.(*plan.Aggregate); ok && len(agg.Keys) > 0 {
-		return d.Try("aggregate the per-unit rows once more, as in SELECT avg(n) FROM (SELECT count(*) AS n ... GROUP BY %s)", agg.Names[0])
+	if ofUnits(r.node) {
+		return d.Try("count and add up the groups once more: SELECT count(*), avg(n) FROM (SELECT count(*) AS n ... GROUP BY ...) AS t; or leave out the key that names the unit, and group by what many share")
 	}
 	return d.Try("ask for count(*), sum(x), avg(x), ... perhaps with GROUP BY")
+}
+
+// ofUnits reports whether private rows are groups, each within a unit.
+func ofUnits(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Aggregate:
+		return len(n.Keys) > 0
+	case *plan.Project:
+		return ofUnits(n.Input)
+	case *plan.Filter:
+		return ofUnits(n.Input)
+	}
+	return false
 }
 
 func domainNoun(d *catalog.Domain) string { return fmt.Sprintf("unit of domain %q", d.ID) }

@@ -43,6 +43,16 @@ func TestCertificates(t *testing.T) {
 		{"SELECT count(*) FROM prescriptions p FULL JOIN visits v ON p.visit = v.visit_id", 1, 6, false, false, "6"},
 		{"SELECT count(*) FROM (SELECT visit_id, patient_id FROM visits WHERE age > 60) v JOIN prescriptions p ON p.visit = v.visit_id JOIN patients c ON c.id = v.patient_id", 1, 2, false, false, "2"},
 		{"SELECT count(*) FROM prescriptions p JOIN visits v ON p.visit = v.visit_id JOIN prescriptions q ON q.visit = v.visit_id", 1, 4, false, false, "4"}, // p and q of a visit meet
+		// The parent may have been joined with others before: each row of the child stands beside theirs.
+		{"SELECT count(*) FROM patients c, visits v, prescriptions p WHERE c.id = v.patient_id AND p.visit = v.visit_id", 1, 2, false, false, "2"},
+		{"SELECT count(*) FROM visits a JOIN visits v ON a.patient_id = v.patient_id JOIN prescriptions p ON p.visit = v.visit_id", 1, 32, false, false, "32"},
+		{"SELECT count(*) FROM prescriptions p JOIN prescriptions q ON p.visit = q.visit", 1, 4, false, false, "4"},
+		// A row of each unit on one side keeps the other side's R, and a numbered one needs none.
+		{"SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits w WHERE w.patient_id = v.patient_id)", 1, 4, false, false, "4"},
+		{"SELECT count(*) FROM (SELECT *, row_number() OVER (PARTITION BY patient_id ORDER BY seen_at) AS n FROM visits) t WHERE n = 1", 1, 1, true, false, "1"},
+		{"SELECT count(*) FROM (SELECT *, row_number() OVER (PARTITION BY patient_id ORDER BY seen_at) AS n FROM visits) t WHERE n < 4 AND age > 3", 1, 3, false, false, "3"},
+		{"SELECT count(*) FROM (SELECT *, row_number() OVER (PARTITION BY patient_id, department ORDER BY seen_at) AS n FROM visits) t WHERE n = 1", 1, 4, false, false, "4"},
+		{"SELECT count(*) FROM (SELECT *, rank() OVER (PARTITION BY patient_id ORDER BY seen_at) AS n FROM visits) t WHERE n = 1", 1, 4, false, false, "4"},
 		{"SELECT count(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT id FROM patients) u", 1, 5, false, false, "5"},
 		{"SELECT count(*) FROM (SELECT patient_id FROM visits EXCEPT SELECT id FROM patients) t", 1, 1, true, false, "1"},
 		{"SELECT count(*) FROM survey s JOIN departments d ON s.department = d.name", 1, 1, false, false, "1"},

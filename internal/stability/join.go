@@ -119,6 +119,8 @@ func (a *analysis) semiJoin(n *plan.Join, l, r, out *relation, width int) (*rela
 //
 // Nothing needs to be proved of the data: R is enforced at the aggregation, whatever it is. Where the parent's key is not unique,
 // rows are lost, and no more is revealed. What is only believed by construction, rowsPerUnit, stays the product.
+//
+// Where the parent has been joined with others of its unit, a row of the child meets as many rows as these have.
 func rowsOf(n *plan.Join, l, r *relation, width int) func(l, r int64) int64 {
 	// Where a unit has one row on one side, its rows on the other side meet that alone.
 	switch {
@@ -137,10 +139,10 @@ func rowsOf(n *plan.Join, l, r *relation, width int) func(l, r int64) int64 {
 		var child func(l, r int64) int64
 		var preserved bool // the parent's rows
 		switch {
-		case follows(lt, lc, rt, rc) && only(r, rt):
-			child, preserved = func(l, _ int64) int64 { return l }, n.Kind == plan.Right || n.Kind == plan.Full
-		case follows(rt, rc, lt, lc) && only(l, lt):
-			child, preserved = func(_, r int64) int64 { return r }, n.Kind == plan.Left || n.Kind == plan.Full
+		case follows(lt, lc, rt, rc) && beside(r, rt) > 0:
+			child, preserved = func(l, _ int64) int64 { return saturatingMultiply(l, beside(r, rt)) }, n.Kind == plan.Right || n.Kind == plan.Full
+		case follows(rt, rc, lt, lc) && beside(l, lt) > 0:
+			child, preserved = func(_, r int64) int64 { return saturatingMultiply(r, beside(l, lt)) }, n.Kind == plan.Left || n.Kind == plan.Full
 		default:
 			continue
 		}
@@ -152,8 +154,20 @@ func rowsOf(n *plan.Join, l, r *relation, width int) func(l, r int64) int64 {
 	return saturatingMultiply
 }
 
-// only reports whether a relation has the rows of one table, each once but for what public rows make of it.
-func only(r *relation, t *catalog.Table) bool { return len(r.tables) == 1 && r.tables[0] == t }
+// beside is how many rows a row of a table stands beside in a relation that is joined of it and others, each once; 0
+// where that is not known. Alone it is one.
+func beside(r *relation, t *catalog.Table) int64 {
+	product, seen := int64(1), 0
+	for _, u := range r.tables {
+		if product = saturatingMultiply(product, max(u.MaxRows, 1)); u == t {
+			seen++
+		}
+	}
+	if seen != 1 || len(r.tables) > 1 && product != r.maxRows {
+		return 0
+	}
+	return product / max(t.MaxRows, 1)
+}
 
 // equated returns the columns of both sides that a conjunct equates.
 func equated(conjunct plan.Expr, width int) (i, j int, ok bool) {

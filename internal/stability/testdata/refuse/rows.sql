@@ -13,3 +13,4 @@ SELECT row_number() OVER (PARTITION BY patient_id ORDER BY cost) /* ERROR D041 "
 SELECT avg(s) FROM (SELECT sum(score) OVER (PARTITION BY score) /* ERROR D054 "rows of several units" */ AS s FROM survey) t;
 -- GROUP BY a reference, or what it refers to, keeps each group within a unit.
 SELECT visit /* ERROR D041 "rows of private table" */ , sum(dose) FROM prescriptions GROUP BY visit;
+SELECT patient_id /* ERROR D041 "rows of private table" */ , count(*) FROM visits GROUP BY patient_id ORDER BY 2 DESC LIMIT 3;
