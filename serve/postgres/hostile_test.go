@@ -9,6 +9,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -447,10 +448,10 @@ func TestCancel(t *testing.T) {
 // number and key and not without, and strangers make a server tell the others so often and no more.
 func TestCancelElsewhere(t *testing.T) {
 	b := open(t, nil)
-	told := 0
+	var told atomic.Int64
 	other := open(t, func(o *Options) {
 		o.Tell = func(_ context.Context, word string) error {
-			told++
+			told.Add(1)
 			if strings.Contains(word, "secret key") {
 				t.Errorf("it tells the key: %q", word)
 			}
@@ -505,8 +506,8 @@ func TestCancelElsewhere(t *testing.T) {
 	for range 2 * toldPerMinute {
 		other.server.tell(t.Context(), "x")
 	}
-	if told != toldPerMinute {
-		t.Errorf("%d words were told, want %d", told, toldPerMinute)
+	if told.Load() != toldPerMinute {
+		t.Errorf("%d words were told, want %d", told.Load(), toldPerMinute)
 	}
 }
 
