@@ -295,7 +295,7 @@ func (s *session) refuse(f *failure, at piece) error {
 		return f
 	}
 	s.send(f.response(at.script, at.start, at.text))
-	return nil
+	return s.flush() // as PostgreSQL: whoever sent no Sync hears it, too
 }
 
 // notice tells something that is no failure.
