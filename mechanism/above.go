@@ -264,6 +264,9 @@ func (r *run) answer(x reply, err error) (Answer, error) {
 		r.halted = true
 		return Answer{}, fmt.Errorf("answer query: %w", err)
 	}
+	if !x.above { // the most are below, and say nothing else
+		return Answer{}, nil
+	}
 	return Answer{Above: x.above, Far: x.far, Gap: r.grid.float(x.gap), Value: r.grid.float(x.value)}, nil
 }
 

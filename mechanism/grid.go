@@ -65,11 +65,16 @@ func (g grid) in(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, g.step()) }
 // noise.DiscreteLaplace.Int64 add up to an int64.
 const maxSteps = 1 << 60
 
+// power returns 2^n as a float64, for n from -1022 to 1023, which newGrid's exponents are far
+// within.
+func power(n int) float64 { return math.Float64frombits(uint64(1023+n) << 52) }
+
 // round returns x in whole steps, clamped to ±maxSteps; NaN counts as the lowest.
 // All of it is exact: scaling by a power of two; the floor; and its distance to y,
-// which is a multiple of y's last digit or, for y in [-1/2, 0), above 1/2 anyway.
+// which is a multiple of y's last digit or, for y in [-1/2, 0), above 1/2 anyway. What is
+// scaled down to where floats are less dense is far below a step, and stays there.
 func (g grid) round(x float64) int64 {
-	y := math.Ldexp(x, -g.exponent)
+	y := x * power(-g.exponent)
 	switch {
 	case y >= maxSteps:
 		return maxSteps
@@ -84,7 +89,7 @@ func (g grid) round(x float64) int64 {
 }
 
 // float returns k steps as a float64.
-func (g grid) float(k int64) float64 { return math.Ldexp(float64(k), g.exponent) }
+func (g grid) float(k int64) float64 { return float64(k) * power(g.exponent) }
 
 // upper returns r steps as a float64 that is not below.
 func (g grid) upper(r *big.Rat) float64 {

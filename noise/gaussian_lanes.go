@@ -2,6 +2,7 @@ package noise
 
 import (
 	"math/big"
+	"math/bits"
 	"sort"
 )
 
@@ -109,14 +110,17 @@ func (g *halfGaussian) tabulate() bool {
 
 // draw draws h for all lanes.
 func (g *halfGaussian) draw(r *reel, h *[64]uint64) error {
-	for i := range 64 {
-		w, err := r.word()
-		if err != nil {
-			return err
-		}
+	if err := r.ahead(64); err != nil {
+		return err
+	}
+	var words [64]uint64 // what refining needs may take the place of the reel's
+	copy(words[:], r.words[r.next:r.next+64])
+	r.next += 64
+	undecided := uint64(0)
+	for i, w := range words {
 		// The first entry above w, by as many steps whatever it is.
-		at := 0
-		for step := len(g.digits) / 2; step > 0; step /= 2 {
+		at := uint8(0)
+		for step := uint8(1 << (gaussianTree - 1)); step > 0; step /= 2 {
 			next := at
 			if g.digits[at+step-1] <= w {
 				next = at + step
@@ -125,12 +129,16 @@ func (g *halfGaussian) draw(r *reel, h *[64]uint64) error {
 		}
 		h[i] = uint64(at)
 		if at > 0 && g.digits[at-1] == w || g.digits[at] <= w {
-			if h[i], err = g.refine(r, w); err != nil {
-				return err
-			}
+			undecided |= 1 << i
 		}
 	}
-	return nil
+	var err error
+	for ; undecided != 0 && err == nil; undecided &= undecided - 1 {
+		i := bits.TrailingZeros64(undecided)
+		h[i], err = g.refine(r, words[i])
+	}
+	words = [64]uint64{}
+	return err
 }
 
 // refine returns h for a U whose first 64 digits do not decide. It draws further ones.

@@ -93,43 +93,79 @@ func (l *laned) draw(r *reel, z *lanes) error {
 
 // low draws u for all lanes, and rejects.
 func (l *laned) low(r *reel, z *lanes) error {
-	k, single := l.k, l.k <= maxSingle
-	var (
-		mask  = uint64(1)<<(k&63) - 1
-		width = 64 - k // digits of U that are drawn
-		scale = math.Ldexp(1, -int(min(k, 53)))
-		shift = max(k, 53) - 53
-	)
-	if !single {
-		width = 64
+	if l.k > maxSingle {
+		return l.lowWide(r, z)
 	}
+	if err := r.ahead(64); err != nil {
+		return err
+	}
+	k := l.k & 63
+	width := 64 - k // digits of U that are drawn
 	// The first 53 digits of U at most: U is from first·unit to (first+1)·unit.
-	cut := max(width, 53) - 53
-	unit := math.Ldexp(1, -int(width-cut))
+	cut := (max(width, 53) - 53) & 63
+	mask, scale, unit := uint64(1)<<k-1, math.Ldexp(1, -int(k)), math.Ldexp(1, -int(width-cut))
+	alpha, beta, most := l.alpha, l.beta, 1-slack-unit
+	// A lane whose U is certainly below e^(−x) >= 1−x is decided, most are. The others come next:
+	// what they need may take words, so that these are copied. Numbers below 2^63 are converted as
+	// signed ones, which is faster; of a lane with a larger h nothing is decided here.
+	var words [64]uint64
+	copy(words[:], r.words[r.next:r.next+64])
+	r.next += 64
+	open := uint64(0)
+	for i, w := range words {
+		z.lo[i] = w & mask
+		v, h := float64(int64(w&mask))*scale, float64(int64(z.h[i]))
+		x := v * (alpha + beta*(2*h+v))
+		u := float64(int64(w>>k>>cut)) * unit
+		bit := uint64(1)
+		if u+x <= most {
+			bit = 0
+		}
+		if z.h[i] >= maxHigh {
+			bit = 1
+		}
+		open |= bit << (i & 63)
+	}
+	z.hi = [64]uint64{}
+	for ; open != 0; open &= open - 1 {
+		i := bits.TrailingZeros64(open)
+		w := words[i]
+		v, h := float64(int64(w&mask))*scale, float64(int64(z.h[i]))
+		x := v * (alpha + beta*(2*h+v))
+		ok, err := l.accept(r, z, i, x, float64(int64(w>>k>>cut))*unit, unit, w>>k, width)
+		if err != nil {
+			words = [64]uint64{}
+			return err
+		}
+		if !ok {
+			z.kept &^= 1 << i
+		}
+	}
+	words = [64]uint64{}
+	return nil
+}
+
+// lowWide is low for u of more than maxSingle digits.
+func (l *laned) lowWide(r *reel, z *lanes) error {
+	const cut = 64 - 53
+	unit := math.Ldexp(1, -53)
+	scale, shift := math.Ldexp(1, -int(min(l.k, 53))), max(l.k, 53)-53
 	for i := range 64 {
-		w, err := r.word()
+		prefix, err := r.word()
 		if err != nil {
 			return err
 		}
-		prefix := w
-		var v float64
-		if single {
-			z.lo[i] = w & mask
-			prefix = w >> k
-			v = float64(z.lo[i]>>shift) * scale
-		} else {
-			if err := l.wide(r, z, i); err != nil {
-				return err
-			}
-			v = float64((uint128{z.hi[i], z.lo[i]}).shift(shift)) * scale
+		if err := l.wide(r, z, i); err != nil {
+			return err
 		}
+		v := float64((uint128{z.hi[i], z.lo[i]}).shift(shift)) * scale
 		h := float64(z.h[i])
 		x := v * (l.alpha + l.beta*(2*h+v))
 		u := float64(prefix>>cut) * unit
 		if u+unit+x+slack <= 1 && z.h[i] < maxHigh {
 			continue // e^(−x) >= 1−x
 		}
-		ok, err := l.accept(r, z, i, x, u, unit, prefix, width)
+		ok, err := l.accept(r, z, i, x, u, unit, prefix, 64)
 		if err != nil {
 			return err
 		}

@@ -285,6 +285,14 @@ func (r *reference) less(u *big.Int, n uint, x numeric.Interval) bool {
 	}
 }
 
+// first returns the next words, one for each lane.
+func (r *reference) first() (words [64]uint64) {
+	for i := range words {
+		words[i] = r.word()
+	}
+	return words
+}
+
 func (r *reference) lanes(x numeric.Interval) (ones uint64) {
 	var u [64]*big.Int
 	for i := range u {
@@ -388,11 +396,18 @@ func TestLanesAreTheReference(t *testing.T) {
 		if z.h != want || z.minus != minus {
 			t.Fatalf("lanes are %v, want %v", z.h, want)
 		}
+		var first [64]uint64 // one word for each lane comes before what some need more
+		if l.k > 0 && l.k <= maxSingle {
+			first = ref.first()
+		}
 		for i := range 64 {
 			kept := true
 			u := new(big.Int)
 			if l.k > 0 {
-				w := ref.word()
+				w := first[i]
+				if l.k > maxSingle {
+					w = ref.word()
+				}
 				prefix, width := w, uint(64)
 				if l.k <= maxSingle {
 					u.SetUint64(w & (1<<l.k - 1))
@@ -450,8 +465,9 @@ func TestGaussianLanesAreTheReference(t *testing.T) {
 			sums = append(sums, sum)
 		}
 		var want [64]uint64
+		first := ref.first()
 		for i := range want {
-			u, n := new(big.Int).SetUint64(ref.word()), uint(64)
+			u, n := new(big.Int).SetUint64(first[i]), uint(64)
 			for h := 0; ; {
 				if h == len(sums) || n > 200 {
 					t.Skip("beyond the reference")
@@ -482,8 +498,9 @@ func TestGaussianLanesAreTheReference(t *testing.T) {
 		if l.k == 0 || l.k > maxSingle {
 			return
 		}
+		first = ref.first()
 		for i := range 64 {
-			w := ref.word()
+			w := first[i]
 			u := new(big.Int).SetUint64(w & (1<<l.k - 1))
 			m := new(big.Int).SetUint64(want[i])
 			m.Lsh(m, l.k+1).Add(m, u).Mul(m, u) // u(2h2^k + u)
@@ -536,8 +553,8 @@ func TestAcceptIsExact(t *testing.T) {
 		want := ref.less(new(big.Int).SetUint64(prefix), width, e)
 		// As low does it.
 		var words []uint64
-		if l.k <= maxSingle {
-			words = append(words, prefix<<l.k|u.lo)
+		if l.k <= maxSingle { // the other lanes keep all
+			words = append(append(words, prefix<<l.k|u.lo), make([]uint64, 63)...)
 		} else {
 			words = append(words, prefix)
 			if l.k <= 64 {
@@ -556,6 +573,45 @@ func TestAcceptIsExact(t *testing.T) {
 			t.Fatalf("scale %s, h %d, u %v, prefix %x of %d: kept %v, want %v", scale, z.h[0], u, prefix, width, !want, want)
 		}
 	})
+}
+
+// A U whose first digits are those of e^(−x) is below it or not by its next ones, also where x is
+// so small that 1−x is nearly as much: no lane is kept before they are drawn.
+func TestBordersOfLanesTakeMoreDigits(t *testing.T) {
+	tried := 0
+	for e := int64(16); e <= 52; e++ {
+		scale := fmt.Sprint(int64(1)<<e + 12345)
+		for name, l := range map[string]*laned{"laplace": lanedLaplace(t, scale), "gaussian": lanedGaussian(t, scale)} {
+			if l.k == 0 || l.k > maxSingle {
+				continue
+			}
+			width := 64 - l.k
+			for h := range uint64(2) {
+				u := new(big.Int).Lsh(one, l.k-min(l.k, width/2-2)) // x is about 2^(−width/2−2)
+				num, den := l.exponent(h, u)
+				below := numeric.Of(new(big.Rat).SetFrac(num, den)).Neg().Exp()
+				first := new(big.Rat).Mul(below.Lo(), new(big.Rat).SetInt(new(big.Int).Lsh(one, width)))
+				prefix := numeric.Floor(first).Uint64()
+				for _, next := range []uint64{0, math.MaxUint64} {
+					z := &lanes{kept: ^uint64(0)}
+					z.h[0] = h
+					words := append([]uint64{prefix<<l.k | u.Uint64()}, make([]uint64, 63)...)
+					for range 400 {
+						words = append(words, next)
+					}
+					if err := l.low(&reel{source: &script{words}, left: 100}, z); err != nil {
+						t.Fatal(err)
+					}
+					if tried++; z.kept&1 == 1 != (next == 0) {
+						t.Errorf("%s of scale %s, h %d: next digits %x, kept %v", name, scale, h, next, z.kept&1 == 1)
+					}
+				}
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("only %d borders", tried)
+	}
 }
 
 func lanedGaussian0(scale string) *laned {

@@ -185,6 +185,26 @@ func (r *reel) fill() error {
 	return nil
 }
 
+// ahead makes at least so many words stand unused beside each other, reelSize at most. Call it
+// before a loop over them.
+func (r *reel) ahead(n int) error {
+	have, old := len(r.words)-r.next, len(r.words)
+	if have >= n {
+		return nil
+	}
+	copy(r.buffer[:], r.words[r.next:])
+	more := min(max(r.left, n-have), reelSize-have)
+	r.left -= more
+	r.words, r.next = nil, 0
+	if err := readWords(r.source, r.buffer[have:have+more]); err != nil {
+		clear(r.buffer[:])
+		return err
+	}
+	clear(r.buffer[have+more : max(old, have+more)])
+	r.words = r.buffer[:have+more]
+	return nil
+}
+
 func (r *reel) word() (uint64, error) {
 	if r.next == len(r.words) {
 		if err := r.fill(); err != nil {
