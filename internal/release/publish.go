@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"reflect"
 	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
@@ -95,13 +96,9 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 			}
 			continue
 		}
-		values := make([]*big.Int, len(chosen))
-		for g, row := range chosen {
-			n, err := integer(row[column])
-			if err != nil {
-				return nil, err
-			}
-			values[g] = n
+		values, err := integers(chosen, column)
+		if err != nil {
+			return nil, err
 		}
 		if err := r.Noise[i].AddTo(bits, values); err != nil {
 			return nil, fmt.Errorf("draw noise: %w", err)
@@ -157,11 +154,15 @@ func (r *Release) places(leaves *engine.Exact, most int64) (map[string]map[int64
 // engine's, or zeros. Rows of other groups, of which there are none, would be
 // dropped.
 func (r *Release) complete(rows [][]sqltype.Value, domains [][]sqltype.Value) [][]sqltype.Value {
-	found := make(map[string][]sqltype.Value, len(rows))
-	for _, row := range rows {
-		found[sqltype.Key(row[:len(r.Keys)]...)] = row
+	cells := 1
+	for _, d := range domains {
+		cells *= len(d)
 	}
-	var out [][]sqltype.Value
+	rowOf := walker(rows, domains)
+	if rowOf == nil {
+		rowOf = finder(rows, len(domains))
+	}
+	out := make([][]sqltype.Value, 0, cells)
 	key := make([]sqltype.Value, len(domains))
 	var fill func(i int)
 	fill = func(i int) {
@@ -172,14 +173,61 @@ func (r *Release) complete(rows [][]sqltype.Value, domains [][]sqltype.Value) []
 			}
 			return
 		}
-		row, ok := found[sqltype.Key(key...)]
-		if !ok {
-			row = slices.Concat(key, make([]sqltype.Value, len(r.Components)-r.trees()))
+		row := rowOf(key)
+		if row == nil {
+			row = make([]sqltype.Value, len(key)+len(r.Components)-r.trees())
+			copy(row, key)
 		}
 		out = append(out, row)
 	}
 	fill(0)
 	return out
+}
+
+// finder returns the row of a key, the last if there are several, or nil.
+func finder(rows [][]sqltype.Value, keys int) func(key []sqltype.Value) []sqltype.Value {
+	found := make(map[string][]sqltype.Value, len(rows))
+	for _, row := range rows {
+		found[sqltype.Key(row[:keys]...)] = row
+	}
+	return func(key []sqltype.Value) []sqltype.Value { return found[sqltype.Key(key...)] }
+}
+
+// walker is finder for keys that are asked for in the order of the domains. It returns nil unless
+// rows and domains rise strictly in the order of their keys, of the same types: then who walks
+// through both meets the row of every key that has one.
+func walker(rows, domains [][]sqltype.Value) func(key []sqltype.Value) []sqltype.Value {
+	n := len(domains)
+	for i, d := range domains {
+		for j, v := range d {
+			if v == nil || j > 0 && (reflect.TypeOf(v) != reflect.TypeOf(d[0]) || sqltype.Compare(d[j-1], v) >= 0) {
+				return nil
+			}
+		}
+		for _, row := range rows {
+			if len(d) > 0 && row[i] != nil && reflect.TypeOf(row[i]) != reflect.TypeOf(d[0]) {
+				return nil
+			}
+		}
+	}
+	for i := 1; i < len(rows); i++ {
+		if compareKeys(rows[i-1], rows[i], n) >= 0 {
+			return nil
+		}
+	}
+	next := 0
+	return func(key []sqltype.Value) []sqltype.Value {
+		for ; next < len(rows); next++ {
+			switch c := compareKeys(rows[next], key, n); {
+			case c == 0:
+				next++
+				return rows[next-1]
+			case c > 0:
+				return nil
+			}
+		}
+		return nil
+	}
 }
 
 func compareKeys(a, b []sqltype.Value, n int) int {
@@ -189,6 +237,28 @@ func compareKeys(a, b []sqltype.Value, n int) int {
 		}
 	}
 	return 0
+}
+
+// integers copies a column of exact integers. Most have a word, and one more once noise is added:
+// room for both is made for all at once.
+func integers(rows [][]sqltype.Value, column int) ([]*big.Int, error) {
+	const words = 2
+	all, room := make([]big.Int, len(rows)), make([]big.Word, words*len(rows))
+	out := make([]*big.Int, len(rows))
+	for i, row := range rows {
+		switch v := row[column].(type) {
+		case nil:
+		case sqltype.Decimal:
+			if v.Scale != 0 {
+				return nil, errShape
+			}
+			all[i].SetBits(room[words*i : words*i : words*(i+1)]).Set(v.Unscaled)
+		default:
+			return nil, errShape
+		}
+		out[i] = &all[i]
+	}
+	return out, nil
 }
 
 // integer copies an exact integer; a group without contributions has NULL for 0.
