@@ -36,7 +36,7 @@ import (
 // ties as well and is sorted faster.
 //
 // A dialect may gather each unit's rows first, and bound those units alone that a bound cuts: see
-// split.
+// split. Or it groups rows first, and ranks those of groups alone that a bound cuts: see least.
 //
 // Where there are no more than L0 groups, no unit can be in more, and none is left out.
 func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, false) }
@@ -167,6 +167,9 @@ func (w *bounded) render(rows string) string {
 	if d := w.splitting(); d != nil {
 		return w.split(d, rows)
 	}
+	if d, ok := w.least(); ok && !w.packs() {
+		return w.leastGroups(d, rows)
+	}
 	return w.bound(rows)
 }
 
@@ -288,13 +291,8 @@ func (w *bounded) unitGroups(rows string, whole bool) string {
 	byUnit := append([]string{"u"}, w.keys...)
 	columns := byUnit[:len(byUnit):len(byUnit)]
 	for i, c := range w.node.Contributions {
-		part := "1"
+		part := w.unitPart(i, c)
 		switch {
-		case c.Kind == plan.Clamped: // a sum of nothing adds nothing
-			sum := w.sumOf(fmt.Sprintf("v%d", i))
-			part = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN least(greatest(%s, %s), %s) END", sum, sum, c.Lower, c.Upper)
-		case c.Kind == plan.UnitCount && c.Value != nil:
-			part = fmt.Sprintf("CASE WHEN bool_or(v%d) THEN 1 END", i)
 		case c.Kind == plan.Added && w.summable():
 			part = fmt.Sprintf("least(count(*), %d)", w.node.MaxRows)
 		case c.Kind == plan.Added && whole:
@@ -305,6 +303,18 @@ func (w *bounded) unitGroups(rows string, whole bool) string {
 		columns = append(columns, fmt.Sprintf("%s AS p%d", part, i))
 	}
 	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(columns, ", "), rows, strings.Join(byUnit, ", "))
+}
+
+// unitPart is what a unit adds to a group by a contribution that no rows are chosen for.
+func (w *bounded) unitPart(i int, c plan.Contribution) string {
+	switch {
+	case c.Kind == plan.Clamped: // a sum of nothing adds nothing
+		sum := w.sumOf(fmt.Sprintf("v%d", i))
+		return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN least(greatest(%s, %s), %s) END", sum, sum, c.Lower, c.Upper)
+	case c.Kind == plan.UnitCount && c.Value != nil:
+		return fmt.Sprintf("CASE WHEN bool_or(v%d) THEN 1 END", i)
+	}
+	return "1"
 }
 
 // firstGroups keeps as many of each unit's groups as it may be in.
@@ -320,6 +330,7 @@ func (w *bounded) firstGroups(groups string) string {
 type packing interface {
 	high(hash string, low int) string                // a bigint that is not negative, of a hash's high bits above low ones that are 0
 	leastOf(x string, n int64, groups string) string // SELECTs, as h, the n least x of each unit
+	nthLeast(x string, n int64) string               // aggregates bigints of which there are as many
 	nth(list, i string) string                       // of constants, from 0
 }
 

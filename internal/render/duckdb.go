@@ -68,6 +68,8 @@ func (duckDB) leastOf(x string, n int64, groups string) string {
 	return fmt.Sprintf("SELECT unnest(least) AS h FROM (SELECT min(%s, %d) AS least FROM (%s) AS t GROUP BY u) AS t", x, n, groups)
 }
 
+func (duckDB) nthLeast(x string, n int64) string { return fmt.Sprintf("(min(%s, %d))[%d]", x, n, n) }
+
 func (duckDB) nth(list, i string) string { return fmt.Sprintf("([%s])[%s + 1]", list, i) }
 
 func (duckDB) listed(_ scope, value, texts string) string {

@@ -3,6 +3,7 @@
 package render_test
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"reflect"
@@ -33,7 +34,7 @@ func TestPackedGroupsAreTheRanked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1 {
+		if strings.Contains(q.Groups, "$salt") || q.Groups != "" && strings.Count(q.SQL, "("+q.Groups+")") != 1 {
 			t.Fatalf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
 		}
 		found, err := db.Query("SELECT * FROM (" + strings.NewReplacer("$salt", fmt.Sprint(salt), "$slices", "1", "$slice", "0").Replace(q.SQL) + ") ORDER BY ALL")
@@ -69,8 +70,7 @@ func TestPackedGroupsAreTheRanked(t *testing.T) {
 					b.Keys, b.Names, b.Listed = append(b.Keys, &plan.Ref{Index: 1 + i, T: text}), append(b.Names, "k"), append(b.Listed, lists[i])
 				}
 				ranked := *b
-				ranked.Contributions = append(contributions[:len(contributions):len(contributions)],
-					plan.Contribution{Kind: plan.Clamped, Value: one, Lower: big.NewInt(0), Upper: big.NewInt(1 << 40)})
+				ranked.Contributions = append(contributions[:len(contributions):len(contributions)], plan.Contribution{Kind: plan.DistinctValues, Value: one})
 				for salt := range 3 {
 					got, packed := asked(b, salt)
 					want, window := asked(&ranked, salt)
@@ -80,6 +80,102 @@ func TestPackedGroupsAreTheRanked(t *testing.T) {
 					if len(got) < 5 || !reflect.DeepEqual(got, want) {
 						t.Errorf("%d keys, %d groups, %d rows, salt %d: packed %v, ranked %v", keys, most, rows, salt, got, want)
 					}
+				}
+			}
+		}
+	}
+}
+
+// What is grouped first and ranked where a bound cuts is what ranks every row: a contribution that
+// looks at distinct values brings that form back. Rows of the table reach and pass both bounds.
+func TestRankingWhatIsCutIsRankingAll(t *testing.T) {
+	db := openDuck(t)
+	bigint, text, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Boolean)
+	if _, err := db.Exec(`CREATE TABLE t AS SELECT CAST(hash(5 * i) % 60 AS BIGINT) AS u, CASE WHEN i % 11 > 0 THEN 'it''s ' || hash(5 * i + 1) % 40 END AS a, 'w' || hash(5 * i + 2) % 4 AS b,
+		CASE WHEN i % 9 > 0 THEN CAST(hash(5 * i + 3) % 21 AS BIGINT) - 10 END AS x, CASE WHEN i % 7 > 0 THEN hash(5 * i + 4) % 2 = 0 END AS c, CASE WHEN i % 5 > 0 THEN i % 3 END AS k FROM range(1500) AS t(i)`); err != nil {
+		t.Fatal(err)
+	}
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: text}, {Name: "b", Type: text},
+		{Name: "x", Type: bigint}, {Name: "c", Type: boolean}, {Name: "k", Type: bigint}}}
+	ref := func(i int) plan.Expr {
+		return &plan.Ref{Index: i, Name: table.Columns[i].Name, T: table.Columns[i].Type}
+	}
+	var as []string
+	for i := range 40 {
+		if i != 5 { // which is in rows, and dropped
+			as = append(as, fmt.Sprintf("it's %d", i))
+		}
+	}
+	bs := []string{"w2", "w0", "w3", "never"}
+	count, sum := plan.Contribution{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}, plan.Contribution{Kind: plan.Added, Value: ref(3)}
+	clamped := plan.Contribution{Kind: plan.Clamped, Value: ref(3), Lower: big.NewInt(-12), Upper: big.NewInt(7)}
+	units := []plan.Contribution{{Kind: plan.UnitCount}, {Kind: plan.UnitCount, Value: ref(4)}}
+	for name, b := range map[string]plan.Bounded{
+		"no key":      {},
+		"places":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}},
+		"many places": {Keys: []plan.Expr{ref(1)}, Listed: [][]string{as}},
+		"two keys":    {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}},
+		"a set":       {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}, Shown: []int{1}},
+		"no set":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, Shown: []int{}},
+		"no list":     {Keys: []plan.Expr{ref(5)}, EveryGroup: true},
+		"some listed": {Keys: []plan.Expr{ref(2), ref(5)}, Listed: [][]string{bs, nil}, EveryGroup: true},
+	} {
+		b.Input, b.Names = &plan.Scan{Table: table}, make([]string, len(b.Keys))
+		for _, contributions := range [][]plan.Contribution{{sum, count}, append([]plan.Contribution{clamped, count}, units...), append([]plan.Contribution{sum, clamped}, units...)} {
+			for _, bounds := range [][2]int64{{1, 1}, {3, 2}, {16, 3}} {
+				if cuts := len(b.Keys) > 0 && !b.EveryGroup; cuts != (contributions[0].Kind == plan.Clamped) {
+					continue // no row, or every row is ranked
+				}
+				one, all := b, b
+				one.MaxGroups, one.MaxRows, one.Contributions = bounds[0], bounds[1], contributions
+				all.MaxGroups, all.MaxRows = bounds[0], bounds[1]
+				all.Contributions = append(contributions[:len(contributions):len(contributions)], plan.Contribution{Kind: plan.DistinctValues, Value: ref(3)})
+				shown := len(contributions) + len(b.Keys)
+				if b.Shown != nil {
+					shown = len(contributions) + len(b.Shown)
+				}
+				ask := func(b *plan.Bounded) (rows [][]string, sql string) {
+					q, err := render.Release(b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if strings.Contains(q.Groups, "$salt") || q.Groups != "" && strings.Count(q.SQL, "("+q.Groups+")") != 1 {
+						t.Fatalf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
+					}
+					found, err := db.Query("SELECT * FROM (" + strings.NewReplacer("$salt", "11", "$slices", "1", "$slice", "0").Replace(q.SQL) + ") ORDER BY ALL")
+					if err != nil {
+						t.Fatalf("%v\n%s", err, q.SQL)
+					}
+					defer found.Close()
+					columns, err := found.Columns()
+					for found.Next() && err == nil {
+						row, into := make([]any, len(columns)), make([]any, len(columns))
+						for i := range into {
+							into[i] = &row[i]
+						}
+						if err = found.Scan(into...); err == nil {
+							var texts []string
+							for _, v := range row[:shown] {
+								if v == nil {
+									v = 0 // what adds nothing
+								}
+								texts = append(texts, fmt.Sprint(v))
+							}
+							rows = append(rows, texts)
+						}
+					}
+					if err := errors.Join(err, found.Err()); err != nil {
+						t.Fatal(err)
+					}
+					return rows, q.SQL
+				}
+				got, sql := ask(&one)
+				want, ranked := ask(&all)
+				if !strings.Contains(sql, "units AS MATERIALIZED") || strings.Contains(ranked, "units AS") {
+					t.Fatalf("%s, %v, bounds %v: both forms are one: %s", name, contributions, bounds, sql)
+				}
+				if len(got) == 0 || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, %v, bounds %v: ranking what is cut gives\n%v, ranking all\n%v\n%s", name, contributions, bounds, got, want, sql)
 				}
 			}
 		}
@@ -107,7 +203,7 @@ func TestFewAndSmallGroupsArePacked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := !strings.Contains(q.SQL, "OVER ("); got != c.packed {
+		if got := strings.Contains(q.SQL, " AS least FROM "); got != c.packed {
 			t.Errorf("%d groups of %d, %d rows: packed %v", c.groups, len(c.listed), c.rows, got)
 		}
 	}
