@@ -57,6 +57,8 @@ func resourceRules() []rule[Resources] {
 		{"Memory", "", free[Resources]}, // what fails for want of it is charged and recorded
 		{"Threads", "", free[Resources]},
 		{"Temp", "temp", unchanged(func(r *Resources) string { return r.Temp })}, // private data is written there
+		{"Copies", "copies", unchanged(func(r *Resources) string { return r.Copies })},
+		{"CopiesSize", "", free[Resources]},
 	}
 }
 

@@ -65,6 +65,7 @@ func TestLoosened(t *testing.T) {
 		{"rho = 0.01", "epsilon = 0.01", "defaults"},
 		{"rho = 0.01", "rho = 0.005\nconfidence = 0.9", ""},
 		{"temp = \"tmp\"", "temp = \"/tmp\"", "resources.temp was tmp and is /tmp"},
+		{"temp = \"tmp\"", "temp = \"tmp\"\ncopies = \"kept\"", "resources.copies"},
 		{"temp = \"tmp\"", "temp = \"tmp\"\n[ledger]\nurl = { env = \"DISCREET_LEDGER\" }", "ledger"},
 		{"\"add-remove\"", "\"replace-one\"", "domains.patient.neighbours"},
 		{"measure = \"zcdp\"", "measure = \"gdp\"", "domains.patient.measure was zcdp and is gdp"},
@@ -222,7 +223,7 @@ func TestEveryFieldHasARule(t *testing.T) {
 			t.Errorf("%s has the fields %s; Loosened was written for %s", of, got, want)
 		}
 	}
-	if len(missing([]rule[Resources]{{"Memory", "", free[Resources]}})) != 2 {
+	if len(missing([]rule[Resources]{{"Memory", "", free[Resources]}})) != 4 {
 		t.Error("a field without a rule is not noticed")
 	}
 }

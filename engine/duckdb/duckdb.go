@@ -19,6 +19,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -53,6 +54,11 @@ type Options struct {
 	// if 0.
 	Answer int64
 
+	// Copies is the folder where copies of text files outlive the process, absolute; without it
+	// each instance copies them for itself. CopiesSize bounds all of them, as DuckDB writes sizes;
+	// they take 10 GB if it is empty.
+	Copies, CopiesSize string
+
 	Maps map[string]engine.Map // of the catalog's mapped tables, by their names
 
 	restless time.Duration // see settled; two seconds if 0
@@ -73,6 +79,7 @@ type Engine struct {
 	salts   salts
 	groups  atomic.Int64 // how many bytes of groups may still be kept
 	shapes  shapes       // of statements that could be planned
+	archive *archive     // nil without one
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
@@ -96,9 +103,21 @@ func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// defaultCopies bounds the copies of an archive.
+const defaultCopies = "10GB"
+
 func (e *Engine) open(ctx context.Context) (err error) {
 	if e.spill, err = newSpill(e.options.Temp); err != nil {
 		return err
+	}
+	if e.options.Copies != "" {
+		most, err := bytesOf(ctx, cmp.Or(e.options.CopiesSize, defaultCopies))
+		if err != nil {
+			return err
+		}
+		if e.archive, err = openArchive(e.options.Copies, most); err != nil {
+			return err
+		}
 	}
 	if e.db, err = connect(e.options, e.spill.folder, false); err != nil {
 		return fmt.Errorf("open duckdb: %w", err)
@@ -134,6 +153,9 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 	first := []string{zone, "CREATE SCHEMA " + copies}
 	if e.options.held > 0 {
 		first = append(first, "ATTACH ':memory:' AS "+keptBase+" (COMPRESS)")
+	}
+	if e.archive != nil {
+		first = append(first, "SET allowed_directories = ["+literal(e.archive.folder)+"]")
 	}
 	_, err := conn.ExecContext(ctx, strings.Join(append(first, "SET allowed_paths = ["+literals(files)+"]",
 		"SET enable_external_access = false", "SET lock_configuration = true"), ";\n"))

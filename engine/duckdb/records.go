@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -37,6 +38,7 @@ type copied struct {
 	turn  chan struct{} // holds one token: who has it may copy
 	of    files         // as they were copied; nil if they must be copied again
 	into  string        // the table, if there is one
+	from  *attachedCopy // where it is, if it is an archive's
 }
 
 // A part of a copied source is read at a time: one of its files.
@@ -146,25 +148,84 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	if s.of != nil && s.of.same(now) {
 		return nil
 	}
-	into := fmt.Sprintf("%s.copy_%d", copies, e.made.Add(1))
+	number := e.made.Add(1)
+	into := fmt.Sprintf("%s.copy_%d", copies, number)
 	return raw(ctx, e.db, func(c *duckdb.Conn) error {
-		err := s.fill(ctx, c, into)
+		useless, err := s.drop(), error(nil)
+		found, kept := e.archived(ctx, c, s, now, begun, number)
+		if found != nil {
+			into = found.table
+		} else if err = s.fill(ctx, c, into); err == nil && kept != nil {
+			kept(into)
+		}
 		if err == nil {
 			_, err = c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(s.table.Name)+" AS FROM "+into, nil)
 		}
-		useless := s.into
 		if err != nil {
-			useless = into
-		} else if s.of, s.into = nil, into; e.settled(now, begun) {
+			if useless = "DROP TABLE IF EXISTS " + into; found != nil {
+				useless = "DETACH " + found.alias
+			}
+		} else if s.of, s.into, s.from = nil, into, found; e.settled(now, begun) {
 			s.of = now
 		}
 		err = errors.Join(err, e.plans.drop()) // which hold it, or would be planned anew each time
 		if useless != "" {
-			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+useless, nil)
+			_, dropped := c.ExecContext(context.WithoutCancel(ctx), useless, nil)
 			err = errors.Join(err, dropped)
 		}
 		return err
 	})
+}
+
+// drop is the statement that removes what there is.
+func (s *copied) drop() string {
+	switch {
+	case s.from != nil:
+		return "DETACH " + s.from.alias
+	case s.into != "":
+		return "DROP TABLE IF EXISTS " + s.into
+	}
+	return ""
+}
+
+// An attachedCopy is one of an archive.
+type attachedCopy struct{ alias, table string }
+
+// archived attaches a table's copy if there is one of its files as they are. If there is none, it
+// returns what keeps one, nil where nothing is kept: of files that may still change unseen.
+func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, s *copied, now files, begun time.Time, number int64) (found *attachedCopy, keep func(table string)) {
+	if e.archive == nil || s.table.Mapping != nil || !now.watched() || !e.settled(now, begun) {
+		return nil, nil
+	}
+	all, err := listed(s.table)
+	if err != nil || len(all) != len(now) {
+		return nil, nil
+	}
+	paths := make([]string, len(all))
+	for i, f := range all {
+		paths[i] = f.Path
+	}
+	reading, err := derive.Read(s.table)
+	if err != nil {
+		return nil, nil
+	}
+	of := known(now, paths)
+	name, err := e.archive.name(s, reading, of)
+	if err != nil {
+		return nil, nil
+	}
+	alias := fmt.Sprintf("discreet_archived_%d", number)
+	if path, err := e.archive.find(ctx, name, paths, begun); err == nil {
+		if _, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias+" (READ_ONLY)", nil); err == nil {
+			return &attachedCopy{alias, alias + ".main.records"}, nil
+		}
+	}
+	return nil, func(table string) {
+		_ = e.archive.keep(ctx, c, table, alias, name, of, paths, func() bool {
+			after, err := filesOf(s.table)
+			return err == nil && now.same(after)
+		})
+	}
 }
 
 // fill makes the table of the declared columns and appends the records.

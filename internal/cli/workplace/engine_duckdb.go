@@ -20,7 +20,7 @@ const EngineName = "duckdb"
 // openEngine opens the catalog's sources; with lazy, only those that a statement reads, when
 // it is prepared: before it is charged.
 func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) (engine.Engine, error) {
-	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: lazy}
+	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Copies: l.Copies, CopiesSize: l.CopiesSize, Maps: maps, Lazy: lazy}
 	if c.Engine.Remote() {
 		return openRemote(ctx, c, 0, func() (engine.Engine, error) { return duckdb.Open(ctx, noTables(c), o) })
 	}
@@ -33,7 +33,7 @@ func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, ma
 
 // openPool opens an engine for so many statements at once.
 func openPool(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, statements int, answer int64) (engine.Engine, error) {
-	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Maps: maps, Lazy: true, Answer: answer}
+	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Copies: l.Copies, CopiesSize: l.CopiesSize, Maps: maps, Lazy: true, Answer: answer}
 	if c.Engine.Remote() {
 		return openRemote(ctx, c, statements, func() (engine.Engine, error) { return duckdb.OpenPool(ctx, noTables(c), o, statements) })
 	}

@@ -1,0 +1,323 @@
+//go:build cgo
+
+package duckdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/internal/derive"
+)
+
+// An archive is a folder of copies of text files that outlive the process: who opens the same
+// files next reads the copy. A copy holds private data, as the files do, and is its owner's alone,
+// in a folder that nobody else can enter.
+//
+// What is read from a copy is what copying the files anew would give:
+//
+//   - it is of the same bytes: all of them are read, and have the SHA-256 that they had. Device,
+//     number, size and times of the files say only where to look: a clock that was set back,
+//     or a disk that was put in another's place, deceives them;
+//   - it was made by the same program, of the same declarations: both are in its name;
+//   - it is itself as it was written, by its own SHA-256.
+//
+// That files change between this look and a query shows as for every copy: see steady.
+//
+// A copy of files that are gone or have changed is removed by the next process that opens the
+// archive; beyond a number of bytes, those are that were not used for longest. Trouble with an
+// archive is no failure of a statement: the files are copied as if there were none.
+type archive struct {
+	folder string
+	most   int64 // bytes
+	of     string
+}
+
+// archiveFormat is raised where the same program text would make another copy than before.
+const archiveFormat = 1
+
+// A record stands beside each copy.
+type archived struct {
+	Files  []archivedFile `json:"files"`
+	Source string         `json:"source"` // SHA-256 of the files' bytes
+	Copy   string         `json:"copy"`   // and of the copy's
+}
+
+// An archivedFile says what file a copy is of.
+type archivedFile struct {
+	Path     string    `json:"path"`
+	Identity string    `json:"identity"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+	Changed  time.Time `json:"changed"`
+}
+
+// openArchive opens a folder, which it makes, and removes what is of no more use there. It refuses
+// one that others can enter.
+func openArchive(folder string, most int64) (*archive, error) {
+	if err := custody.Folder(folder); err != nil {
+		return nil, fmt.Errorf("open folder of copies: %w", err)
+	}
+	mark := filepath.Join(folder, "discreet-copies.txt") // a file of ours shows who can reach the folder's
+	if _, err := os.Stat(mark); errors.Is(err, fs.ErrNotExist) {
+		if err := custody.Write(mark, []byte("Here discreet keeps copies of private data: see [resources] in the catalog. They can be removed at any time.\n")); err != nil {
+			return nil, fmt.Errorf("open folder of copies: %w", err)
+		}
+	}
+	if err := custody.Secret(mark); err != nil {
+		return nil, fmt.Errorf("open folder of copies: %w", err)
+	}
+	program, err := programIdentity()
+	if err != nil {
+		return nil, fmt.Errorf("open folder of copies: %w", err)
+	}
+	a := &archive{folder, most, program}
+	a.clean()
+	return a, nil
+}
+
+// programIdentity tells builds apart: a later one may read a file in another way.
+func programIdentity() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	info, err := datafile.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint(datafile.Identity(info), info.Size(), info.ModTime().UnixNano()), nil
+}
+
+// known describes files by what the system knows of them.
+func known(of files, paths []string) []archivedFile {
+	out := make([]archivedFile, len(of))
+	for i, info := range of {
+		changed, _ := datafile.Changed(info)
+		out[i] = archivedFile{paths[i], fmt.Sprint(datafile.Identity(info)), info.Size(), info.ModTime().UTC(), changed.UTC()}
+	}
+	return out
+}
+
+// name is that of the copy that a table's files as they are would have.
+func (a *archive) name(s *copied, reading *derive.Reading, all []archivedFile) (string, error) {
+	fields := make([]stored, len(reading.Fields))
+	for i := range fields {
+		fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
+	}
+	rows, err := selection(reading, fields, "appended")
+	if err != nil {
+		return "", err
+	}
+	var names, columns []string
+	for _, f := range reading.Fields {
+		names = append(names, fmt.Sprint(f.Name, " ", f.Type, " ", s.table.Source.Key(f.Name)))
+	}
+	for _, c := range s.table.Columns {
+		columns = append(columns, c.Name+" "+typeName(c.Type))
+	}
+	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", s.table.Form), s.table.Malformed, s.table.Source.Format})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+func (a *archive) copyPath(name string) string   { return filepath.Join(a.folder, name+".duckdb") }
+func (a *archive) recordPath(name string) string { return filepath.Join(a.folder, name+".json") }
+
+// record reads what stands beside a copy.
+func (a *archive) record(name string) (r archived, err error) {
+	if err := custody.Secret(a.recordPath(name)); err != nil {
+		return r, err
+	}
+	text, err := os.ReadFile(a.recordPath(name))
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// find returns the path of a copy that holds what copying these files anew would give.
+func (a *archive) find(ctx context.Context, name string, paths []string, now time.Time) (string, error) {
+	r, err := a.record(name)
+	if err != nil {
+		return "", err
+	}
+	path := a.copyPath(name)
+	if err := custody.Secret(path); err != nil {
+		return "", err
+	}
+	for _, of := range []struct {
+		paths []string
+		sum   string
+	}{{paths, r.Source}, {[]string{path}, r.Copy}} {
+		sum, err := digestOf(ctx, of.paths)
+		if err != nil {
+			return "", err
+		}
+		if sum != of.sum {
+			return "", errors.New("a copy is of other bytes")
+		}
+	}
+	return path, os.Chtimes(a.recordPath(name), now, now) // when it was used
+}
+
+// digestOf is the SHA-256 of files, each with its length before it.
+func digestOf(ctx context.Context, paths []string) (string, error) {
+	h := sha256.New()
+	buffer := make([]byte, 1<<20)
+	for _, path := range paths {
+		f, err := datafile.Open(ctx, path)
+		if err != nil {
+			return "", err
+		}
+		one := sha256.New()
+		for err == nil {
+			var n int
+			if n, err = f.Read(buffer); n > 0 {
+				one.Write(buffer[:n])
+			}
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+		}
+		if closed := f.Close(); err != io.EOF || closed != nil {
+			return "", errors.Join(err, closed)
+		}
+		h.Write(one.Sum(nil)) // of one length each
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// keep writes a table to the archive. Its files are as they were before they were copied, by what
+// the system knows; whether they still are is looked at once more after their bytes are read.
+func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name string, of []archivedFile, paths []string, same func() bool) (err error) {
+	part, err := newSpill(a.folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, part.Close()) }()
+	path := filepath.Join(part.folder, "copy.duckdb")
+	if _, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias, nil); err != nil {
+		return err
+	}
+	_, err = c.ExecContext(ctx, "CREATE TABLE "+alias+".main.records AS FROM "+table, nil)
+	_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+alias, nil) // writes what its log holds
+	if err = errors.Join(err, detached); err != nil {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > a.most {
+		return errors.New("the copy is larger than all copies may be")
+	}
+	r := archived{Files: of}
+	if r.Source, err = digestOf(ctx, paths); err != nil {
+		return err
+	}
+	if r.Copy, err = digestOf(ctx, []string{path}); err != nil {
+		return err
+	}
+	if !same() {
+		return errors.New("the files have changed")
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	beside := filepath.Join(part.folder, "record.json")
+	if err := custody.Write(beside, text); err != nil {
+		return err
+	}
+	// A copy beside another's record is of other bytes than that says.
+	if err := os.Rename(path, a.copyPath(name)); err != nil {
+		return err
+	}
+	if err := os.Rename(beside, a.recordPath(name)); err != nil {
+		return err
+	}
+	a.clean()
+	return nil
+}
+
+// clean removes copies of files that are no more what they were, and beyond the bytes that there
+// may be, those that were not used for longest. What cannot be removed stays.
+func (a *archive) clean() {
+	removeAbandoned(a.folder)
+	entries, err := os.ReadDir(a.folder)
+	if err != nil {
+		return
+	}
+	type entry struct {
+		name string
+		size int64
+		used time.Time
+	}
+	var all []entry
+	total := int64(0)
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".duckdb")
+		if !ok {
+			continue
+		}
+		copied, err := os.Stat(a.copyPath(name))
+		if err != nil {
+			continue
+		}
+		used, err := os.Stat(a.recordPath(name))
+		if err != nil || !a.current(name) {
+			a.remove(name)
+			continue
+		}
+		all, total = append(all, entry{name, copied.Size(), used.ModTime()}), total+copied.Size()
+	}
+	slices.SortFunc(all, func(x, y entry) int { return x.used.Compare(y.used) })
+	for _, e := range all {
+		if total <= a.most {
+			return
+		}
+		a.remove(e.name)
+		total -= e.size
+	}
+}
+
+// current reports whether the files of a copy are what they were, by what the system knows.
+func (a *archive) current(name string) bool {
+	r, err := a.record(name)
+	if err != nil {
+		return false
+	}
+	for _, f := range r.Files {
+		info, err := datafile.Stat(f.Path)
+		if err != nil || !slices.Equal(known(files{info}, []string{f.Path}), []archivedFile{f}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *archive) remove(name string) {
+	_ = os.Remove(a.recordPath(name)) // without it the other is no copy
+	_ = os.Remove(a.copyPath(name))
+}
