@@ -40,6 +40,11 @@ func (s scope) once(x string, f func(x string) string) string {
 	return s.dialect.bind(x, name, f(name))
 }
 
+// A membership dialect prints lists otherwise than by IN.
+type membership interface {
+	in(s scope, e *plan.Call, a []string) string
+}
+
 // once2 is once for two.
 func (s scope) once2(x, y string, f func(x, y string) string) string {
 	return s.once(x, func(x string) string { return s.once(y, func(y string) string { return f(x, y) }) })
@@ -117,6 +122,9 @@ func (s scope) call(e *plan.Call) string {
 	case plan.IsTrue:
 		return fmt.Sprintf("coalesce(%s, FALSE)", a[0])
 	case plan.In:
+		if d, ok := s.dialect.(membership); ok {
+			return d.in(s, e, a)
+		}
 		return fmt.Sprintf("(%s IN (%s))", a[0], strings.Join(a[1:], ", "))
 	case plan.Greatest, plan.Least:
 		return s.dialect.extremum(e.Function, a)

@@ -138,7 +138,7 @@ func (d trino) rowKey(table string, fields []string) string {
 		parts[i] = d.counted("CAST(" + f + " AS VARCHAR)")
 	}
 	row := "to_hex(sha256(to_utf8(" + strings.Join(parts, " || ") + ")))"
-	return fmt.Sprintf("(%s || ':' || %s || ':' || CAST(row_number() OVER (PARTITION BY %s) AS VARCHAR))", table, row, row)
+	return fmt.Sprintf("(CAST(%s AS VARCHAR) || ':' || %s || ':' || CAST(row_number() OVER (PARTITION BY %s) AS VARCHAR))", table, row, row)
 }
 
 func (trino) quantifier(k plan.JoinKind) string {
@@ -148,6 +148,39 @@ func (trino) quantifier(k plan.JoinKind) string {
 // summand: sums are of decimals with 38 digits, which 2^64 numbers of 62 bits do not use up. A
 // sum of bigints raises where it overflows.
 func (trino) summand(x string) string { return "CAST(" + x + " AS DECIMAL(38,0))" }
+
+// in never lists NULL: of x IN (1, NULL) Trino makes FALSE where x is 2, and TRUE where x is NULL; and
+// what is computed can be NULL.
+func (trino) in(s scope, e *plan.Call, a []string) string {
+	var known []string
+	null, computed := false, false
+	for i, x := range e.Args[1:] {
+		switch l, ok := x.(*plan.Literal); {
+		case !ok:
+			computed = true
+		case l.Value == nil:
+			null = true
+		default:
+			known = append(known, a[1+i])
+		}
+	}
+	switch {
+	case computed:
+		return s.once(a[0], func(x string) string {
+			var found, unknown strings.Builder
+			for _, y := range a[1:] {
+				fmt.Fprintf(&found, " WHEN %s = %s THEN TRUE", x, y)
+				fmt.Fprintf(&unknown, " OR %s IS NULL", y)
+			}
+			return fmt.Sprintf("(CASE%s WHEN %s IS NULL%s THEN NULL ELSE FALSE END)", &found, x, &unknown)
+		})
+	case len(known) == 0:
+		return "CAST(NULL AS BOOLEAN)"
+	case null:
+		return fmt.Sprintf("(CASE WHEN %s IN (%s) THEN TRUE END)", a[0], strings.Join(known, ", "))
+	}
+	return fmt.Sprintf("(%s IN (%s))", a[0], strings.Join(known, ", "))
+}
 
 // exactSum: of decimals beyond 28 digits the sum is NULL, as in every engine; 10^10 others
 // cannot overflow it.
@@ -166,8 +199,8 @@ func (trino) exactSum(x, over string, t sqltype.Type) string {
 func (d trino) fixedSum(s scope, x, over string) string {
 	limit := trinoDouble(1 << 90)
 	in := fmt.Sprintf("abs(%s) <= %s", x, limit)
-	whole := fmt.Sprintf("sum(CASE WHEN %s THEN %s END)%s", in, d.whole(s, awayFromZero(x)), over)
-	rest := fmt.Sprintf("sum(CASE WHEN %s THEN %s END)%s", in, d.whole(s, awayFromZero(fmt.Sprintf("((%s - %s) * %s)", x, awayFromZero(x), limit))), over)
+	whole := fmt.Sprintf("sum(CASE WHEN %s THEN %s END)%s", in, d.whole(s, truncatedAway(x)), over)
+	rest := fmt.Sprintf("sum(CASE WHEN %s THEN %s END)%s", in, d.whole(s, truncatedAway(fmt.Sprintf("((%s - %s) * %s)", x, truncatedAway(x), limit))), over)
 	return fmt.Sprintf("(CASE WHEN max(abs(%s))%s <= %s THEN %s + %s / %s END)", x, over, limit, asDouble(whole), asDouble(rest), limit)
 }
 
@@ -179,6 +212,11 @@ func (trino) whole(s scope, x string) string {
 		high := fmt.Sprintf("truncate(%s / %s)", x, half)
 		return fmt.Sprintf("CAST(CAST(CAST(%s AS BIGINT) AS DECIMAL(19,0)) * CAST(%d AS DECIMAL(14,0)) + CAST(%s - %s * %s AS BIGINT) AS DECIMAL(38,0))", high, int64(1)<<45, x, high, half)
 	})
+}
+
+// truncatedAway rounds half away from zero, as awayFromZero: Trino has no trunc.
+func truncatedAway(x string) string {
+	return fmt.Sprintf("truncate(%[1]s + (%[1]s - truncate(%[1]s)))", x)
 }
 
 // asDouble gives the double nearest to a decimal: by its text, since a cast rounds twice.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +14,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/bind"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
+	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/internal/trinotest"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -48,7 +54,7 @@ func TestTrinoRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, rendered := nastyCatalog(t), 0
+	c, rendered, known := nastyCatalog(t), 0, trinoFunctions(t)
 	for _, expr := range strings.Split(string(text), "\n") {
 		if expr = strings.TrimSpace(expr); expr == "" || strings.HasPrefix(expr, "--") {
 			continue
@@ -62,6 +68,9 @@ func TestTrinoRefuses(t *testing.T) {
 		switch {
 		case err == nil:
 			rendered++
+			for _, name := range unknownFunctions(sql, known) {
+				t.Errorf("%s: Trino has no function %s: %s", expr, name, sql)
+			}
 			if strings.Contains(sql, render.TrinoSalt) {
 				t.Errorf("%s holds the mark of the salt: %s", expr, sql)
 			}
@@ -74,6 +83,7 @@ func TestTrinoRefuses(t *testing.T) {
 	}
 	for constant, want := range map[string]string{
 		"'$salt'": "from_utf8(X'2473616C74')", `x LIKE '\a\%\\%'`: `ESCAPE '\'`, `x ~ '^a$'`: `'(?s)\Aa\z'`, `x ~ '[^a^&]\d[\d.]'`: `'(?s)[^a\^\&][0-9][0-9.]'`,
+		"i IN (1, NULL, 7)": "(CASE WHEN c2 IN (INTEGER '1', INTEGER '7') THEN TRUE END)", "i IN (NULL)": "CAST(NULL AS BOOLEAN)", "i IN (1, b)": "IS NULL OR c4 IS NULL THEN NULL ELSE FALSE END)",
 		"sum(b)": "sum(CAST(", "9223372036854775807": "BIGINT '9223372036854775807'",
 	} {
 		n, err := compile(c, "SELECT "+constant+" FROM t")
@@ -83,6 +93,106 @@ func TestTrinoRefuses(t *testing.T) {
 		if sql, err := render.Trino.Relation(n); err != nil || !strings.Contains(sql, want) {
 			t.Errorf("%s: %v\n%s", constant, err, sql)
 		}
+	}
+}
+
+// trinoFunctions are the names of SHOW FUNCTIONS of Trino 476, and those of its grammar.
+func trinoFunctions(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("testdata/trino/functions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"try": true, "coalesce": true, "extract": true, "position": true}
+	for _, name := range strings.Fields(string(text)) {
+		known[name] = true
+	}
+	return known
+}
+
+var called = regexp.MustCompile(`\b([a-z][a-z0-9_]*)\(`)
+
+// unknownFunctions are the names of what a statement calls, outside of its texts, that are none of
+// those: what the renderer itself writes is in small letters if it is a function's name.
+func unknownFunctions(sql string, known map[string]bool) (unknown []string) {
+	for i, part := range strings.Split(sql, "'") {
+		for _, m := range called.FindAllStringSubmatch(part, -1) {
+			if i%2 == 0 && !known[m[1]] && !relationName.MatchString(m[1]) {
+				unknown = append(unknown, m[1])
+			}
+		}
+	}
+	return unknown
+}
+
+var relationName = regexp.MustCompile(`^[tlreqo][0-9]*$`) // with the names of its columns
+
+// Bounded aggregations call nothing either that Trino does not have.
+func TestTrinoReleasesCallKnownFunctions(t *testing.T) {
+	known := trinoFunctions(t)
+	c, err := catalog.Parse("discreet.toml", `
+[domains.people]
+measure = "zcdp"
+epsilon = 1.0
+delta = 1e-7
+[tables.t]
+source = "t.csv"
+domain = "people"
+unit = "u"
+max_groups_per_unit = 2
+max_rows_per_group = 3
+[tables.t.columns]
+u = { type = "bigint" }
+g = { type = "text", domain = ["a", "b", "c"] }
+h = { type = "integer" }
+f = { type = "double", lower = 0, upper = 5 }
+d = { type = "decimal(7,2)", lower = 0, upper = 5, sum_lower = 0, sum_upper = 7 }
+i = { type = "integer", lower = 0, upper = 10, step = 1 }
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, statement := range []string{
+		"SELECT g, count(*), sum(f), avg(i) FROM t GROUP BY g", "SELECT sum(d), variance(f) FROM t", "SELECT h, count(*), sum(f) FROM t GROUP BY h",
+		"SELECT g, i, count(*), sum(f) FROM t GROUP BY g, i", "SELECT count(DISTINCT h), count(DISTINCT u) FROM t", "SELECT g, median(i), avg(s) FROM (SELECT u, g, i, least(greatest(sum(f), 0), 9) AS s FROM t GROUP BY u, g, i) AS x GROUP BY g",
+		"SELECT g, sum(f) FROM t WHERE h IN (1, NULL) GROUP BY ROLLUP (g)",
+	} {
+		tree, err := sqlparse.Parse(statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := bind.Statement(tree, c, bind.Parameters{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate, err := stability.Analyze(bound)
+		if err != nil {
+			t.Logf("%s: %v", statement, err)
+			continue
+		}
+		for _, r := range certificate.Releases {
+			all := rewrite.Trees(r, nil)
+			if rewrite.Summed(r) {
+				all = append(all, rewrite.Release(r, nil))
+			}
+			for _, b := range all {
+				for _, f := range []func(*plan.Bounded) (engine.Query, error){render.Trino.Release, render.Trino.Compared} {
+					q, err := f(b)
+					if err != nil {
+						t.Errorf("%s: %v", statement, err)
+						continue
+					}
+					seen++
+					for _, name := range unknownFunctions(q.SQL, known) {
+						t.Errorf("%s: Trino has no function %s: %s", statement, name, q.SQL)
+					}
+				}
+			}
+		}
+	}
+	if seen < 12 {
+		t.Errorf("only %d queries were looked at", seen)
 	}
 }
 
