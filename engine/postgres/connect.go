@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/discreet-dp/discreet/catalog"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -369,15 +368,4 @@ func unconnected(ctx context.Context, err error) error {
 		return d.Because("the server refuses, with the state %s", said.Code)
 	}
 	return d.Because("there is no connection to the server").Try("look whether it runs, and at the environment variable of [engine]")
-}
-
-// failure hides what the server says; that the caller gave up is no secret.
-func failure(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return engine.Fail(err)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/internal/remote"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -29,7 +30,7 @@ func (e *Engine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot
 		return s, nil
 	}
 	if err := s.begin(ctx); err != nil {
-		return nil, failure(ctx, err)
+		return nil, remote.Failure(ctx, err)
 	}
 	return s, nil
 }
@@ -46,7 +47,7 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 		return []asked{rows.of(with(reading(tables))+transport(q.SQL, rows.types), &q.Salt)}
 	})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, remote.Failure(ctx, err)
 	}
 	t.end()
 	return exact(q, rows.all), nil
@@ -56,7 +57,7 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	rows, err := s.rows(ctx, q.SQL, q.Tables, exactTypes(q), &q.Salt)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, remote.Failure(ctx, err)
 	}
 	return exact(q, rows), nil
 }

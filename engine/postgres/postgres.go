@@ -27,7 +27,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +35,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/internal/remote"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -119,20 +119,11 @@ func (e *Engine) PreparePost(ctx context.Context, sql string, tables []engine.Ta
 
 // Public returns the rows of a public table.
 func (e *Engine) Public(ctx context.Context, name string) ([]engine.Column, [][]sqltype.Value, error) {
-	t, ok := e.catalog.Table(name)
-	if !ok || !t.Public {
-		return nil, nil, fmt.Errorf("table %q is not public", name)
-	}
-	var columns []engine.Column
-	var types []sqltype.Type
-	var names []string
-	for _, c := range t.Columns {
-		columns, types, names = append(columns, engine.Column{Name: c.Name, Type: c.Type}), append(types, c.Type), append(names, quote(c.Name))
-	}
 	s := &snapshot{engine: e, tables: []string{name}}
 	defer s.end()
-	rows, err := s.rows(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+quote(name), []string{name}, types, nil)
-	return columns, rows, failure(ctx, err)
+	return remote.Public(ctx, e.catalog, name, func(sql string, types []sqltype.Type) ([][]sqltype.Value, error) {
+		return s.rows(ctx, sql, []string{name}, types, nil)
+	})
 }
 
 // Prepare tells whether the server can plan a statement over relations of those columns. A query
@@ -210,10 +201,7 @@ func (e *Engine) analyse(ctx context.Context, sql string, names []string, tables
 
 // own reports whether relations are those of the catalog.
 func (e *Engine) own(tables []engine.Table) bool {
-	return !slices.ContainsFunc(tables, func(t engine.Table) bool {
-		declared, ok := e.catalog.Table(t.Name)
-		return !ok || !slices.EqualFunc(declared.Columns, t.Columns, func(a *catalog.Column, b engine.Column) bool { return a.Name == b.Name && a.Type == b.Type })
-	})
+	return !slices.ContainsFunc(tables, func(t engine.Table) bool { return !remote.Own(e.catalog, t) })
 }
 
 // plannable are queries for which the server has a plan, with the marks of what they read.
