@@ -704,8 +704,28 @@ func (db *Database) answer(ctx context.Context, s *statement, c *compiled, table
 			}
 		}
 	}
-	a.Notes = append(a.Notes, a.unbounded()...)
+	a.Notes = append(append(a.Notes, db.moving(c)...), a.unbounded()...)
 	return a, nil
+}
+
+// moving notes the tables that several queries have read, each perhaps in another state.
+func (db *Database) moving(c *compiled) (notes []string) {
+	u, ok := db.config.Engine.(engine.Unsteady)
+	if !ok {
+		return nil
+	}
+	for _, name := range u.Moving(c.reads()) {
+		queries := 0
+		for _, q := range slices.Concat(append(slices.Clone(c.trees), c.queries)...) {
+			if q.SQL != "" && slices.Contains(q.Tables, name) {
+				queries++
+			}
+		}
+		if queries > 1 {
+			notes = append(notes, fmt.Sprintf("%s: its %d queries may have seen different states of it: the engine has no snapshots of this table", name, queries))
+		}
+	}
+	return notes
 }
 
 func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, tables []releasedTable) (_ [][]sqltype.Value, err error) {

@@ -158,7 +158,8 @@ func nameParts(text string) (parts []string, ok bool) {
 	}
 }
 
-// Name is a table of a database as it is declared, in its plainest spelling: schema and table.
+// Name is a table of a database as it is declared, in its plainest spelling: schema and table, behind
+// a database if one is named.
 func (s Source) Name() string {
 	spell := func(part string) string {
 		if strings.ContainsAny(part, `."`) {
@@ -166,5 +167,9 @@ func (s Source) Name() string {
 		}
 		return part
 	}
-	return spell(s.Schema) + "." + spell(s.Table)
+	name := spell(s.Schema) + "." + spell(s.Table)
+	if s.Database != "" {
+		name = spell(s.Database) + "." + name
+	}
+	return name
 }

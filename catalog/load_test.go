@@ -60,7 +60,7 @@ func summary(c *Catalog) string {
 	for _, t := range c.Tables {
 		fmt.Fprintf(&b, "table %q: %s", t.Name, t.Source.Path)
 		if t.Source.Format == Relation {
-			fmt.Fprintf(&b, "%s %s", t.Source.Database, t.Source.Name())
+			b.WriteString(t.Source.Name())
 		} else if t.Source.Table != "" {
 			fmt.Fprintf(&b, "#%s", t.Source.Table)
 		}

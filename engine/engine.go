@@ -105,6 +105,13 @@ type Snapshot interface {
 	Close() error
 }
 
+// An Unsteady engine has tables whose state nothing fixes, so that two queries of one snapshot can
+// see two states of them.
+type Unsteady interface {
+	// Moving are those of the catalog's tables of these names.
+	Moving(tables []string) []string
+}
+
 // Fixed returns a snapshot of an engine: of one that makes none, what each query finds.
 func Fixed(ctx context.Context, e Engine, tables []string) (Snapshot, error) {
 	if s, ok := e.(Snapshotter); ok {
@@ -207,6 +214,8 @@ type Owner interface {
 
 // A Relation is a table of a database, as its owner is told of it.
 type Relation struct {
+	// Database is that of a name with three parts; else it is the connected one, and empty.
+	Database      string
 	Schema, Name  string
 	From          string // how SQL names it
 	Problem, Hint string // why it cannot be a source; "" if it can
@@ -227,10 +236,10 @@ type Native struct {
 // A Relator is an Owner of a database that is not made of files: Records and Lots fail there.
 type Relator interface {
 	Owner
-	// Relation describes a table.
-	Relation(ctx context.Context, schema, name string) (Relation, error)
+	// Relation describes a table. database is "" where the connected one is meant.
+	Relation(ctx context.Context, database, schema, name string) (Relation, error)
 	// Relations describes the tables of a schema that the role may read.
-	Relations(ctx context.Context, schema string) ([]Relation, error)
+	Relations(ctx context.Context, database, schema string) ([]Relation, error)
 }
 
 // ErrTooLarge is returned by a Scratch whose answer has more bytes than the owner lets one

@@ -88,8 +88,8 @@ func (o *owner) Lots(context.Context, *datafile.Pattern, []datafile.File) ([]eng
 	return nil, errFiles
 }
 
-// Relation describes a table.
-func (o *owner) Relation(ctx context.Context, schema, name string) (engine.Relation, error) {
+// Relation describes a table of the connected database.
+func (o *owner) Relation(ctx context.Context, _, schema, name string) (engine.Relation, error) {
 	all, err := o.describe(ctx, schema, []string{name})
 	if err != nil {
 		return engine.Relation{}, err
@@ -98,7 +98,7 @@ func (o *owner) Relation(ctx context.Context, schema, name string) (engine.Relat
 }
 
 // Relations describes the tables of a schema that the role may read.
-func (o *owner) Relations(ctx context.Context, schema string) ([]engine.Relation, error) {
+func (o *owner) Relations(ctx context.Context, _, schema string) ([]engine.Relation, error) {
 	_, rows, err := o.Rows(ctx, "SELECT c.relname::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = "+literal(schema)+
 		" AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') ORDER BY c.relname")
 	if err != nil || len(rows) == 0 {

@@ -3,6 +3,8 @@ package trino
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -47,7 +50,7 @@ func newClient(c *catalog.Catalog, o Options) (*client, error) {
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http": // its text quotes the URL
 		return nil, wrong("what it holds is not a URL of a Trino coordinator")
-	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
+	case u.Path != "" && u.Path != "/" || u.Fragment != "":
 		return nil, wrong("the URL names a path, and a coordinator has none")
 	case u.User.Username() == "":
 		return nil, wrong("the URL names no user")
@@ -60,6 +63,18 @@ func newClient(c *catalog.Catalog, o Options) (*client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil // the environment decides nothing
+	parameters := u.Query()
+	root := parameters.Get("sslrootcert")
+	switch _, err := url.ParseQuery(u.RawQuery); {
+	case err != nil || len(parameters) > 1 || len(parameters) == 1 && (root == "" || len(parameters["sslrootcert"]) > 1):
+		return nil, wrong("the URL has parameters that are not known here: sslrootcert=FILE is the one there is")
+	case root != "" && u.Scheme == "http":
+		return nil, wrong("a certificate means nothing over plain HTTP")
+	case root != "":
+		if transport.TLSClientConfig, err = trusting(root); err != nil {
+			return nil, wrong("sslrootcert names no file with certificates in PEM")
+		}
+	}
 	return &client{
 		http: &http.Client{Transport: transport, Timeout: pageTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("the coordinator sends elsewhere") // with the password
@@ -67,6 +82,20 @@ func newClient(c *catalog.Catalog, o Options) (*client, error) {
 		base: &url.URL{Scheme: u.Scheme, Host: u.Host}, user: u.User.Username(), password: password,
 		session: "query_max_run_time=" + maxRunTime + ",retry_policy=NONE",
 	}, nil
+}
+
+// trusting accepts coordinators whom one of a file's certificates vouches for, and no other: as
+// libpq's sslrootcert does, with the name checked.
+func trusting(path string) (*tls.Config, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New("no certificate")
+	}
+	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }
 
 // maxRunTime bounds a statement that its caller does not bound. No part of one is run again: what
@@ -90,60 +119,92 @@ func (f *failed) Error() string { return fmt.Sprintf("trino: %s: %s", f.Name, f.
 
 // A page is a part of an answer.
 type page struct {
-	Next  string   `json:"nextUri"`
-	Data  [][]cell `json:"data"`
-	Error *failed  `json:"error"`
+	Next    string   `json:"nextUri"`
+	Columns []named  `json:"columns"`
+	Data    [][]cell `json:"data"`
+	Error   *failed  `json:"error"`
 }
 
-// A cell is a value as a text, or NULL. What the adapter asks for are texts, but for truths.
-type cell struct{ text *string }
+// A named column is one of an answer.
+type named struct {
+	Name string `json:"name"`
+}
+
+// An answer is all of its pages.
+type answer struct {
+	columns []named
+	rows    [][]cell
+}
+
+// A cell is a value as JSON.
+type cell []byte
 
 func (c *cell) UnmarshalJSON(b []byte) error {
-	c.text = nil
-	switch text := string(b); text {
-	case "null":
-	case "true", "false":
-		c.text = &text
-	default:
-		c.text = new(string)
-		return json.Unmarshal(b, c.text)
-	}
+	*c = bytes.Clone(b)
 	return nil
 }
 
-// query runs one statement whose columns are texts or truths, and returns all rows. What the coordinator
-// is doing when ctx ends is ended there.
-func (c *client) query(ctx context.Context, sql string) (rows [][]*string, err error) {
+// asText is a text or a truth; nil of NULL. The queries of statements give nothing else.
+func (c cell) asText() (*string, error) {
+	switch text := string(c); text {
+	case "null":
+		return nil, nil
+	case "true", "false":
+		return &text, nil
+	}
+	text := new(string)
+	if err := json.Unmarshal(c, text); err != nil {
+		return nil, errors.New("trino: a value is no text")
+	}
+	return text, nil
+}
+
+// query runs one statement whose columns are texts or truths, and returns all rows.
+func (c *client) query(ctx context.Context, sql string) ([][]*string, error) {
+	a, err := c.ask(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]*string, len(a.rows))
+	for i, cells := range a.rows {
+		rows[i] = make([]*string, len(cells))
+		for j, c := range cells {
+			if rows[i][j], err = c.asText(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, nil
+}
+
+// ask runs one statement. What the coordinator is doing when ctx ends is ended there.
+func (c *client) ask(ctx context.Context, sql string) (a answer, err error) {
 	p, size, err := c.fetch(ctx, http.MethodPost, c.base.JoinPath("/v1/statement").String(), sql)
 	for err == nil {
 		if p.Error != nil {
-			return nil, p.Error
+			return answer{}, p.Error
 		}
-		for _, cells := range p.Data {
-			row := make([]*string, len(cells))
-			for i, c := range cells {
-				row[i] = c.text
-			}
-			rows = append(rows, row)
+		if a.rows = append(a.rows, p.Data...); len(p.Columns) > 0 {
+			a.columns = p.Columns
 		}
 		if p.Next == "" {
-			return rows, nil
+			return a, nil
 		}
 		next := p.Next
 		if err = c.own(next); err != nil {
-			return nil, err
+			return answer{}, err
 		}
 		var n int64
 		if p, n, err = c.fetch(ctx, http.MethodGet, next, ""); err != nil {
 			c.end(next)
-			return nil, err
+			return answer{}, err
 		}
 		if size += n; size > maxAnswer {
 			c.end(next)
-			return nil, errors.New("trino: the answer is too large")
+			return answer{}, errors.New("trino: the answer is too large")
 		}
 	}
-	return nil, err
+	return answer{}, err
 }
 
 // own refuses an address of another server, to which the password would go.

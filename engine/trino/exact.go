@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/internal/remote"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -23,7 +25,7 @@ type snapshot struct {
 func (e *Engine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot, error) {
 	s := &snapshot{engine: e, tables: tables}
 	if _, err := s.readings(ctx, tables); err != nil {
-		return nil, failure(ctx, err)
+		return nil, remote.Failure(ctx, err)
 	}
 	return s, nil
 }
@@ -41,7 +43,7 @@ func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, er
 	}
 	rows, err := s.rows(ctx, q.SQL, q.Tables, types, q.Salt)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, remote.Failure(ctx, err)
 	}
 	slices.SortFunc(rows, func(a, b []sqltype.Value) int {
 		for i := range q.Keys {
@@ -59,25 +61,32 @@ func (s *snapshot) Close() error { return nil }
 
 // readings are the texts that read tables.
 func (s *snapshot) readings(ctx context.Context, names []string) (texts []string, err error) {
+	var unknown []*catalog.Table
 	for _, name := range names {
-		if !slices.Contains(s.tables, name) {
+		declared, ok := s.engine.catalog.Table(name)
+		switch {
+		case !slices.Contains(s.tables, name):
 			return nil, fmt.Errorf("table %q is not in the snapshot", name)
+		case !ok:
+			return nil, fmt.Errorf("table %q is not declared", name)
+		case s.known[name] == nil:
+			unknown = append(unknown, declared)
 		}
-		known := s.known[name]
-		if known == nil {
-			declared, ok := s.engine.catalog.Table(name)
-			if !ok {
-				return nil, fmt.Errorf("table %q is not declared", name)
-			}
-			if known, err = s.engine.look(ctx, declared); err != nil {
-				return nil, err
-			}
-			if s.known == nil {
-				s.known = map[string]*table{}
-			}
-			s.known[name] = known
+	}
+	if len(unknown) > 0 {
+		seen, err := s.engine.look(ctx, unknown)
+		if err != nil {
+			return nil, err
 		}
-		texts = append(texts, known.read)
+		if s.known == nil {
+			s.known = map[string]*table{}
+		}
+		for _, t := range seen {
+			s.known[t.declared.Name] = t
+		}
+	}
+	for _, name := range names {
+		texts = append(texts, s.known[name].read)
 	}
 	return texts, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -26,8 +27,8 @@ func refused(t *catalog.Table, why, hint string) error {
 		Because("%s: %s", t.Source.Text, why).Try("%s", hint)
 }
 
-// named refuses a source whose name does not lead to one table.
-func named(t *catalog.Table) error {
+// nameless refuses a source whose name does not lead to one table.
+func nameless(t *catalog.Table) error {
 	s := t.Source
 	switch {
 	case s.Database == "":
@@ -42,81 +43,141 @@ func relation(t *catalog.Table) string {
 	return quote(t.Source.Database) + "." + quote(t.Source.Schema) + "." + quote(t.Source.Table)
 }
 
-// snapshotOf is a SELECT of the number of an Iceberg table's current snapshot.
-func snapshotOf(t *catalog.Table) string {
-	return "SELECT 'snapshot', CAST(snapshot_id AS VARCHAR), '' FROM " + quote(t.Source.Database) + "." + quote(t.Source.Schema) + "." + quote(t.Source.Table+"$refs") + " WHERE name = 'main' AND type = 'BRANCH'"
+// snapshotOf is a SELECT of the number of the current snapshot of the i-th, an Iceberg table.
+func snapshotOf(t *catalog.Table, i int) string {
+	return fmt.Sprintf("SELECT '%d', 'snapshot', CAST(snapshot_id AS VARCHAR), '' FROM ", i) + quote(t.Source.Database) + "." + quote(t.Source.Schema) + "." + quote(t.Source.Table+"$refs") + " WHERE name = 'main' AND type = 'BRANCH'"
 }
 
-// find sees whether a table's snapshots have numbers. That it cannot be read at all is said when
-// it is to be.
-func (e *Engine) find(ctx context.Context, t *catalog.Table) error {
-	if named(t) != nil {
+// find sees whether tables' snapshots have numbers. That one cannot be read at all is said when it
+// is to be.
+func (e *Engine) find(ctx context.Context, tables []*catalog.Table) error {
+	if len(tables) == 0 {
 		return nil
 	}
-	_, err := e.query(ctx, snapshotOf(t))
+	// Whoever may see what connectors there are need not try each table.
+	others := map[string]bool{}
+	rows, err := e.query(ctx, "SELECT catalog_name, connector_name FROM system.metadata.catalogs")
 	var said *failed
 	if err != nil && (!errors.As(err, &said) || said.Kind != "USER_ERROR") {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.pinned[t.Name] = err == nil
+	for _, row := range rows {
+		if row[0] != nil && row[1] != nil && *row[1] != "iceberg" {
+			others[*row[0]] = true
+		}
+	}
+	for _, t := range tables {
+		if nameless(t) != nil || others[t.Source.Database] {
+			continue
+		}
+		_, err := e.query(ctx, snapshotOf(t, 0))
+		if err != nil && (!errors.As(err, &said) || said.Kind != "USER_ERROR") {
+			return err
+		}
+		e.mu.Lock()
+		e.pinned[t.Name] = err == nil
+		e.mu.Unlock()
+	}
 	return nil
 }
 
-// look looks at a table, and decides how it is read.
-func (e *Engine) look(ctx context.Context, t *catalog.Table) (*table, error) {
-	if err := named(t); err != nil {
-		return nil, err
+// Moving are the tables of these names whose snapshots have no numbers.
+func (e *Engine) Moving(tables []string) (moving []string) {
+	for _, name := range tables {
+		if !e.fixed(name) {
+			moving = append(moving, name)
+		}
 	}
-	within := quote(t.Source.Database) + ".information_schema."
-	where := " WHERE table_schema = " + literal(t.Source.Schema) + " AND table_name = " + literal(t.Source.Table)
-	text := "SELECT 'column', column_name, data_type FROM " + within + "columns" + where +
-		" UNION ALL SELECT 'table', table_type, '' FROM " + within + "tables" + where
-	e.mu.Lock()
-	pinned := e.pinned[t.Name]
-	e.mu.Unlock()
-	if pinned {
-		text += " UNION ALL " + snapshotOf(t)
-	}
-	rows, err := e.query(ctx, text)
+	return moving
+}
+
+// look looks at tables, all of them at once, and decides how each is read.
+func (e *Engine) look(ctx context.Context, tables []*catalog.Table) ([]*table, error) {
+	seen, err := e.describe(ctx, tables)
 	if err != nil {
 		return nil, err
 	}
-	var columns []column
-	kind, version := "", ""
+	all := make([]*table, len(tables))
+	for i, t := range tables {
+		read, err := reading(t, seen[i].columns, seen[i].from)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = &table{t, read}
+	}
+	return all, nil
+}
+
+// A sight is what a table is: its columns, and what its current snapshot is selected from.
+type sight struct {
+	kind, version string
+	columns       []column
+	from          string
+}
+
+// describe looks at tables that find has seen.
+func (e *Engine) describe(ctx context.Context, tables []*catalog.Table) ([]sight, error) {
+	var parts []string
+	for i, t := range tables {
+		if err := nameless(t); err != nil {
+			return nil, err
+		}
+		within := quote(t.Source.Database) + ".information_schema."
+		where := " WHERE table_schema = " + literal(t.Source.Schema) + " AND table_name = " + literal(t.Source.Table)
+		parts = append(parts, fmt.Sprintf("SELECT '%d', 'column', column_name, data_type FROM %scolumns%s UNION ALL SELECT '%d', 'table', table_type, '' FROM %stables%s", i, within, where, i, within, where))
+		if e.fixed(t.Name) {
+			parts = append(parts, snapshotOf(t, i))
+		}
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	rows, err := e.query(ctx, strings.Join(parts, " UNION ALL "))
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]sight, len(tables))
 	for _, row := range rows {
-		if slices.Contains(row[:3], nil) {
+		if slices.Contains(row[:4], nil) {
 			return nil, errors.New("trino: a table was not described")
 		}
-		switch *row[0] {
+		i, err := strconv.Atoi(*row[0])
+		if err != nil {
+			return nil, errors.New("trino: a table was not described")
+		}
+		switch *row[1] {
 		case "column":
-			columns = append(columns, column{*row[1], *row[2]})
+			seen[i].columns = append(seen[i].columns, column{*row[2], *row[3]})
 		case "table":
-			kind = *row[1]
+			seen[i].kind = *row[2]
 		case "snapshot":
-			version = *row[1]
+			seen[i].version = *row[2]
 		}
 	}
-	switch {
-	case kind == "":
-		return nil, refused(t, "there is no such table, or the user may not see it", "discreet reads as the user of the URL: see what SHOW TABLES tells that one")
-	case kind != "BASE TABLE":
-		return nil, refused(t, "it is a view, whose rows can be those of any table", "name the table itself; a view over it can be declared under [views], and derived columns with `is`")
-	case pinned && strings.Trim(version, "0123456789") != "":
-		return nil, errors.New("trino: a snapshot has no number")
-	case pinned && version == "":
-		return nil, refused(t, "it has no snapshot yet", "write to it once: it has no rows")
+	for i, t := range tables {
+		s := &seen[i]
+		switch pinned := e.fixed(t.Name); {
+		case s.kind == "":
+			return nil, refused(t, "there is no such table, or the user may not see it", "discreet reads as the user of the URL: see what SHOW TABLES tells that one")
+		case s.kind != "BASE TABLE":
+			return nil, refused(t, "it is a view, whose rows can be those of any table", "name the table itself; a view over it can be declared under [views], and derived columns with `is`")
+		case pinned && strings.Trim(s.version, "0123456789") != "":
+			return nil, errors.New("trino: a snapshot has no number")
+		case pinned && s.version == "":
+			return nil, refused(t, "it has no snapshot yet", "write to it once: it has no rows")
+		}
+		if s.from = relation(t); s.version != "" {
+			s.from += " FOR VERSION AS OF " + s.version
+		}
 	}
-	from := relation(t)
-	if version != "" {
-		from += " FOR VERSION AS OF " + version
-	}
-	read, err := reading(t, columns, from)
-	if err != nil {
-		return nil, err
-	}
-	return &table{t, read}, nil
+	return seen, nil
+}
+
+// fixed reports whether a table's snapshots have numbers.
+func (e *Engine) fixed(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.pinned[name]
 }
 
 // reading is the text of the relation that statements see.

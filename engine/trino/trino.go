@@ -23,14 +23,14 @@ package trino
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/internal/remote"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -63,6 +63,7 @@ var (
 	_ engine.Snapshotter  = (*Engine)(nil)
 	_ engine.Preparer     = (*Engine)(nil)
 	_ engine.PostPreparer = (*Engine)(nil)
+	_ engine.Unsteady     = (*Engine)(nil)
 )
 
 // Open connects, and looks at the user and at the tables that the catalog declares: their names
@@ -80,11 +81,9 @@ func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
 	if _, err := client.query(ctx, "SELECT 'ready'"); err != nil {
 		return nil, unconnected(ctx, err)
 	}
-	for _, t := range c.Tables {
-		// What a source lacks stands in the way of the statements that read it alone.
-		if err := e.find(ctx, t); err != nil {
-			return nil, unconnected(ctx, err)
-		}
+	// What a source lacks stands in the way of the statements that read it alone.
+	if err := e.find(ctx, c.Tables); err != nil {
+		return nil, unconnected(ctx, err)
 	}
 	if !c.Engine.AcceptRole {
 		if err := e.checkUser(ctx); err != nil {
@@ -107,19 +106,10 @@ func (e *Engine) PreparePost(ctx context.Context, sql string, tables []engine.Ta
 
 // Public returns the rows of a public table.
 func (e *Engine) Public(ctx context.Context, name string) ([]engine.Column, [][]sqltype.Value, error) {
-	t, ok := e.catalog.Table(name)
-	if !ok || !t.Public {
-		return nil, nil, fmt.Errorf("table %q is not public", name)
-	}
-	var columns []engine.Column
-	var types []sqltype.Type
-	var names []string
-	for _, c := range t.Columns {
-		columns, types, names = append(columns, engine.Column{Name: c.Name, Type: c.Type}), append(types, c.Type), append(names, quote(c.Name))
-	}
 	s := &snapshot{engine: e, tables: []string{name}}
-	rows, err := s.rows(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+quote(name), []string{name}, types, 0)
-	return columns, rows, failure(ctx, err)
+	return remote.Public(ctx, e.catalog, name, func(sql string, types []sqltype.Type) ([][]sqltype.Value, error) {
+		return s.rows(ctx, sql, []string{name}, types, 0)
+	})
 }
 
 // Prepare tells whether the cluster can plan a statement over relations of those columns: empty
@@ -127,13 +117,11 @@ func (e *Engine) Public(ctx context.Context, name string) ([]engine.Column, [][]
 // all is said now, before anything is charged.
 func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table) error {
 	var with []string
+	var own []*catalog.Table
 	for _, t := range tables {
-		if declared, ok := e.catalog.Table(t.Name); ok && sameColumns(declared, t) {
-			d, err := e.look(ctx, declared)
-			if err != nil {
-				return unconnected(ctx, err)
-			}
-			with = append(with, d.read)
+		if remote.Own(e.catalog, t) {
+			declared, _ := e.catalog.Table(t.Name)
+			own = append(own, declared)
 			continue
 		}
 		var columns []string
@@ -142,7 +130,14 @@ func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table)
 		}
 		with = append(with, quote(t.Name)+" AS (SELECT "+strings.Join(columns, ", ")+" WHERE FALSE)")
 	}
-	_, err := e.query(ctx, "EXPLAIN "+withed(with)+"SELECT * FROM (\n"+salted(sql, 0)+"\n) AS q")
+	seen, err := e.look(ctx, own)
+	if err != nil {
+		return unconnected(ctx, err)
+	}
+	for _, t := range seen {
+		with = append(with, t.read)
+	}
+	_, err = e.query(ctx, "EXPLAIN "+withed(with)+"SELECT * FROM (\n"+salted(sql, 0)+"\n) AS q")
 	var said *failed
 	switch {
 	case ctx.Err() != nil:
@@ -153,20 +148,34 @@ func (e *Engine) Prepare(ctx context.Context, sql string, tables []engine.Table)
 	return nil // the statement itself will show what is wrong
 }
 
-func sameColumns(t *catalog.Table, of engine.Table) bool {
-	return slices.EqualFunc(t.Columns, of.Columns, func(a *catalog.Column, b engine.Column) bool { return a.Name == b.Name && a.Type == b.Type })
-}
-
-// query runs one statement when there is a place for it.
+// query runs one statement whose columns are texts when there is a place for it.
 func (e *Engine) query(ctx context.Context, sql string) ([][]*string, error) {
-	select {
-	case e.places <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := e.enter(ctx); err != nil {
+		return nil, err
 	}
-	defer func() { <-e.places }()
+	defer e.leave()
 	return e.client.query(ctx, sql)
 }
+
+// ask is query for any columns.
+func (e *Engine) ask(ctx context.Context, sql string) (answer, error) {
+	if err := e.enter(ctx); err != nil {
+		return answer{}, err
+	}
+	defer e.leave()
+	return e.client.ask(ctx, sql)
+}
+
+func (e *Engine) enter(ctx context.Context) error {
+	select {
+	case e.places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *Engine) leave() { <-e.places }
 
 // Close ends the connections and the engine that post-processes.
 func (e *Engine) Close() error {
@@ -189,24 +198,19 @@ func unconnected(ctx context.Context, err error) error {
 	}
 	d = diagnostic.New("D101", diagnostic.Span{}, "the database cannot be used")
 	var said *failed
+	var unknown x509.UnknownAuthorityError
+	var wrongName x509.HostnameError
+	var invalid x509.CertificateInvalidError
 	switch {
+	case errors.As(err, &unknown), errors.As(err, &wrongName), errors.As(err, &invalid):
+		return d.Because("nobody that this machine trusts vouches for the coordinator's certificate, or it is of another name, or out of date").
+			Try("add sslrootcert=FILE to the URL, as in \"https://...:8443?sslrootcert=/etc/discreet/trino.pem\", with the certificate of who made it")
 	case errors.Is(err, errRejected):
 		return d.Because("the coordinator refuses the user, or the password").Try("set the environment variable of [engine] to a URL with the right ones")
 	case errors.As(err, &said):
 		return d.Because("the coordinator refuses, with the error %s", said.Name)
 	}
 	return d.Because("there is no answer from the coordinator").Try("look whether it runs, and at the environment variable of [engine]")
-}
-
-// failure hides what the cluster says; that the caller gave up is no secret.
-func failure(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return engine.Fail(err)
 }
 
 func withed(relations []string) string {

@@ -27,11 +27,9 @@ const people = "[domains.people]\nmeasure = \"pure\"\nneighbours = \"add-remove\
 const engineHeader = "[engine]\nkind = \"trino\"\nurl = { env = \"DISCREET_ENGINE\" }\n"
 
 // A cluster is one Trino with tables in Iceberg.
-type cluster struct{ *trinotest.Cluster }
-
-// url is the coordinator's, for a user.
-func (c *cluster) url(user string) string {
-	return strings.Replace(c.URL, "http://", "http://"+user+"@", 1)
+type cluster struct {
+	*trinotest.Cluster
+	catalog string // in which stored makes its tables
 }
 
 func parse(t testing.TB, text string) *catalog.Catalog {
@@ -54,7 +52,7 @@ func (c *cluster) openAs(t testing.TB, of *catalog.Catalog, user string) (*trino
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := trino.Open(t.Context(), of, trino.Options{URL: c.url(user), Post: post})
+	e, err := trino.Open(t.Context(), of, trino.Options{URL: c.As(user), Post: post})
 	if err != nil {
 		post.Close()
 		return nil, err
@@ -81,7 +79,7 @@ func native(t sqltype.Type) string {
 // these.
 func (c *cluster) stored(t testing.TB, of *catalog.Catalog) *catalog.Catalog {
 	t.Helper()
-	schema, text := c.Schema(t), of.Text
+	schema, text := c.SchemaIn(t, c.catalog), of.Text
 	for _, table := range of.Tables {
 		records, err := os.ReadFile(table.Source.Path)
 		if err != nil {
@@ -124,7 +122,7 @@ func (c *cluster) open(t testing.TB, of *catalog.Catalog, _ int) engine.Engine {
 }
 
 func TestTrino(t *testing.T) {
-	c := &cluster{trinotest.Start(t)}
+	c := &cluster{trinotest.Start(t), "lake"}
 	t.Run("conformance", func(t *testing.T) { enginetest.RunTables(t, c.open) })
 	t.Run("snapshots", c.snapshots)
 	t.Run("users", c.users)
@@ -241,7 +239,8 @@ func TestURLs(t *testing.T) {
 	for _, x := range []struct{ url, want string }{
 		{"", "not a URL"}, {"trino:8080", "not a URL"}, {"ftp://a@b", "not a URL"}, {"https://trino.example", "no user"},
 		{"https://a@trino.example/path", "names a path"}, {"http://a@trino.example", "nobody is authenticated"}, {"http://a:b@127.0.0.1:1", "a password does not go"},
-		{"http://a@127.0.0.1:1", "no answer"},
+		{"http://a@127.0.0.1:1", "no answer"}, {"http://a@127.0.0.1:1?sslrootcert=a.pem", "means nothing over plain HTTP"}, {"https://a:b@trino.example?sslrootcert=", "parameters that are not known"},
+		{"https://a:b@trino.example?sslrootcert=a&sslrootcert=b", "parameters that are not known"}, {"https://a:b@trino.example?a=b", "parameters that are not known"}, {"https://a:b@trino.example?%zz", "not a URL"}, {"https://a:b@trino.example?sslrootcert=/nowhere", "no file with certificates"},
 	} {
 		_, err := trino.Open(t.Context(), parse(t, ""), trino.Options{URL: x.url})
 		var d *diagnostic.Diagnostic

@@ -31,7 +31,7 @@ func (e *Engine) checkUser(ctx context.Context) error {
 		return err
 	}
 	for _, t := range e.catalog.Tables {
-		if named(t) != nil || declared[t.Source.Text] {
+		if nameless(t) != nil || declared[t.Source.Text] {
 			continue
 		}
 		name := relation(t)

@@ -278,7 +278,7 @@ func share(v any) *float64 {
 }
 
 func quantiles(v any) (q Quantiles) {
-	if text, is := v.(string); is { // an array of PostgreSQL's
+	if text, is := v.(string); is { // an array of PostgreSQL's, or numbers of Trino's
 		list := []any{}
 		for _, n := range strings.Split(strings.Trim(text, "{}"), ",") {
 			list = append(list, n)

@@ -117,8 +117,8 @@ func (d dialect) clampLoss(c *catalog.Column, v string) string {
 	if c.Lower == nil || !c.Type.IsNumeric() {
 		return "CAST(NULL AS DOUBLE PRECISION)"
 	}
-	x := v + "::" + d.number()
-	clamped := fmt.Sprintf("least(greatest(%s, %s::%s), %s::%s)", x, d.constant(c.Lower, c.Type), d.number(), d.constant(c.Upper, c.Type), d.number())
+	x := cast(v, d.number())
+	clamped := fmt.Sprintf("least(greatest(%s, %s), %s)", x, cast(d.constant(c.Lower, c.Type), d.number()), cast(d.constant(c.Upper, c.Type), d.number()))
 	return fmt.Sprintf("sum(abs(%s - %s)) / nullif(sum(abs(%s)), 0)", x, clamped, x)
 }
 
@@ -134,7 +134,7 @@ func (d dialect) outside(c *catalog.Column, v string) string {
 	case public.Step != nil:
 		lo := d.constant(c.Lower, c.Type)
 		step := fmt.Sprintf("CAST('%s' AS %s)", public.Step.FloatString(int(c.Type.Scale)), d.wide(c.Type))
-		return fmt.Sprintf("(%s OR %s OR (%s::%s - %s) %% %s <> 0)", d.below(c, v), d.above(c, v), v, d.wide(c.Type), lo, step)
+		return fmt.Sprintf("(%s OR %s OR (%s - %s) %% %s <> 0)", d.below(c, v), d.above(c, v), cast(v, d.wide(c.Type)), lo, step)
 	}
 	var list []string
 	for _, value := range public.Values {

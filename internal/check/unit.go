@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -68,7 +69,11 @@ func (k *checker) withUnit(t *catalog.Table) (string, error) {
 	}
 	switch t.Unit.Kind {
 	case catalog.UnitRow:
-		return fmt.Sprintf("SELECT *, 0 AS key, row_number() OVER () AS u FROM (%s) AS t", src.relation), nil
+		u := "row_number() OVER ()"
+		if k.sources.dialect.kind == catalog.Trino { // to number them, one worker would be sent them all
+			u = "1"
+		}
+		return fmt.Sprintf("SELECT *, 0 AS key, %s AS u FROM (%s) AS t", u, src.relation), nil
 	case catalog.UnitColumn:
 		v := valueOf(t, t.Unit.Column)
 		return fmt.Sprintf("SELECT *, %s AS key, %s AS u FROM (%s) AS t", v, v, src.relation), nil
@@ -91,6 +96,9 @@ func (k *checker) units(missing []string) error {
 	list := []string{
 		"count(*) FILTER (WHERE key IS NULL)", "count(*) FILTER (WHERE key IS NOT NULL AND u IS NULL)",
 		"count(*) FILTER (WHERE u IS NOT NULL)", "count(DISTINCT u)",
+	}
+	if k.declared.Unit.Kind == catalog.UnitRow {
+		list[3] = "count(*)"
 	}
 	row, err := k.row("SELECT " + strings.Join(list, ", ") + " FROM (" + rows + ") AS t")
 	if err != nil {
@@ -169,16 +177,15 @@ func (k *checker) grouping(rows, name, by, dropped string) (Grouping, error) {
 	}
 	kept := "m"
 	if maxGroups > 0 {
-		kept = fmt.Sprintf("m * least(1, %d::%s / k)", maxGroups, d.number())
+		kept = fmt.Sprintf("m * least(1, %s / k)", cast(strconv.FormatInt(maxGroups, 10), d.number()))
 	}
 	row, err := k.row(fmt.Sprintf(`WITH pairs AS (
 	SELECT u, %s AS g, count(*) AS n FROM (%s) AS t WHERE u IS NOT NULL AND NOT coalesce(%s, false) GROUP BY 1, 2
 ), units AS (
 	SELECT u, count(*) AS k, sum(n) AS n, sum(%s) AS m FROM pairs GROUP BY 1
 )
-SELECT (SELECT %s FROM units), (SELECT %s FROM pairs),
-	(SELECT 1 - sum(m)::%s / sum(n) FROM units), (SELECT 1 - sum(%s)::%s / sum(m) FROM units)`,
-		by, rows, dropped, bounded, d.quantiles("k"), d.quantiles("n"), d.number(), kept, d.number()))
+SELECT %s, %s, (SELECT 1 - %s / sum(n) FROM units), (SELECT 1 - %s / sum(m) FROM units)`,
+		by, rows, dropped, bounded, d.quantiles("k", "units"), d.quantiles("n", "pairs"), cast("sum(m)", d.number()), cast("sum("+kept+")", d.number())))
 	if err != nil {
 		return Grouping{}, err
 	}
@@ -200,7 +207,7 @@ func (k *checker) sums(rows string, c *catalog.Column, report *Column, v string)
 	lo, _ := c.SumLower.Float64()
 	hi, _ := c.SumUpper.Float64()
 	d := k.sources.dialect
-	clamped := fmt.Sprintf("least(greatest(%s, %s), %s)::%s", v, d.constant(c.Lower, c.Type), d.constant(c.Upper, c.Type), d.number())
+	clamped := cast(fmt.Sprintf("least(greatest(%s, %s), %s)", v, d.constant(c.Lower, c.Type), d.constant(c.Upper, c.Type)), d.number())
 	row, err := k.row(fmt.Sprintf("SELECT count(*) FILTER (WHERE s < %v OR s > %v) FROM (SELECT sum(%s) AS s FROM (%s) AS t WHERE u IS NOT NULL AND %s IS NOT NULL GROUP BY u) AS t",
 		lo, hi, clamped, rows, v))
 	if err != nil {

@@ -58,7 +58,7 @@ func FindUnread(ctx context.Context, c *catalog.Catalog, o engine.Owner, watch f
 		var counts []string
 		for i := range t.Columns { // the hash makes the reader read values that a count alone need not
 			counts = append(counts, fmt.Sprintf("count(r%d)", i), fmt.Sprintf("count(v%d)", i))
-			if !s.dialect.remote {
+			if !s.dialect.remote() {
 				counts = append(counts, fmt.Sprintf("max(hash(r%d))", i))
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What a command says of a Trino that cannot be asked, and of what does not work there.
+// What a command says of a Trino that cannot be asked.
 func TestTrinoIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "discreet.toml")
@@ -38,9 +38,11 @@ u = { type = "bigint" }
 		args []string
 		want []string
 	}{
-		{"", []string{"ledger", "create"}, []string{"D106", "ledger create --unread"}},
+		{"", []string{"ledger", "create"}, []string{"D101", "DISCREET_ENGINE=https://discreet:PASSWORD@trino.example:8443"}},
 		{"", []string{"ledger", "create", "--unread"}, nil},
-		{"http://discreet@127.0.0.1:1", []string{"check"}, []string{"D106", "no look at the data is had over Trino", "docs/engines.md"}},
+		{"http://discreet@127.0.0.1:1", []string{"check"}, []string{"D101", "no answer from the coordinator"}},
+		{"https://discreet:secret5417@127.0.0.1:1?sslrootcert=/nowhere", []string{"check"}, []string{"D101", "names no file with certificates"}},
+		{"https://discreet:secret5417@127.0.0.1:1?sslmode=disable", []string{"check"}, []string{"D101", "parameters that are not known here"}},
 		{"", []string{"query", "--epsilon", "0.1", "SELECT count(*) FROM visits"}, []string{"D101", "DISCREET_ENGINE=https://discreet:PASSWORD@trino.example:8443"}},
 		{"http://discreet@127.0.0.1:1", []string{"query", "--epsilon", "0.1", "SELECT count(*) FROM visits"}, []string{"D101", "no answer from the coordinator"}},
 		{"http://discreet:secret5417@127.0.0.1:1", []string{"query", "--epsilon", "0.1", "SELECT count(*) FROM visits"}, []string{"D101", "a password does not go over plain HTTP"}},

@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package trinotest starts a Trino cluster for tests: child processes on loopback ports, with an
-// Iceberg catalog "lake" on local files and a catalog "memory".
+// Iceberg catalog "lake" on local files, a catalog "memory", and others where a test asks for them.
 //
 // It is what bench/peers/setup trino has installed; a test skips, aloud, where that is absent. A
 // start takes some 45 s of processor time, so that a run of many tests starts one cluster and
@@ -10,12 +10,24 @@ package trinotest
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha1"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,15 +41,27 @@ import (
 // A Cluster is a coordinator, which computes too where there are no workers.
 type Cluster struct {
 	URL string // of the coordinator
+	// Root is the file of the certificate by which it is known, where it has Passwords.
+	Root string
 
 	made    *atomic.Int64
-	workers []*node
+	client  *http.Client
+	nodes   []*node // the coordinator first
+	secured bool
 }
 
 // Options say what a cluster is made of.
 type Options struct {
 	Workers int
+	// Passwords: it is asked over HTTPS, with a certificate of its own making, and each user has
+	// the password Password.
+	Passwords bool
+	// Catalogs are further ones: their properties by their names.
+	Catalogs map[string]map[string]string
 }
+
+// Password is every user's, where there are passwords.
+const Password = "correct horse 5417"
 
 type node struct {
 	run   *exec.Cmd
@@ -49,7 +73,7 @@ type node struct {
 func Start(t testing.TB) *Cluster {
 	t.Helper()
 	if url := os.Getenv("DISCREET_TRINO"); url != "" {
-		return &Cluster{URL: url, made: new(atomic.Int64)}
+		return &Cluster{URL: url, made: new(atomic.Int64), client: http.DefaultClient}
 	}
 	return StartCluster(t, Options{})
 }
@@ -80,37 +104,54 @@ func StartCluster(t testing.TB, o Options) *Cluster {
 		}
 	}
 	dir := t.TempDir()
-	c := &Cluster{made: new(atomic.Int64)}
+	c := &Cluster{made: new(atomic.Int64), client: http.DefaultClient, secured: o.Passwords}
 	ports := make([]int, 1+o.Workers)
 	for i := range ports {
 		ports[i] = freePort(t)
 	}
-	c.URL = fmt.Sprintf("http://127.0.0.1:%d", ports[0])
+	inside := fmt.Sprintf("http://127.0.0.1:%d", ports[0])
+	c.URL = inside
+	if o.Passwords {
+		c.URL = fmt.Sprintf("https://127.0.0.1:%d", freePort(t))
+		c.Root = filepath.Join(dir, "root.pem")
+	}
 	for i, port := range ports {
-		n := launch(t, filepath.Join(dir, fmt.Sprint("node", i)), server, java, map[string]string{
-			"coordinator": strconv.FormatBool(i == 0), "node-scheduler.include-coordinator": strconv.FormatBool(o.Workers == 0),
-			"http-server.http.port": strconv.Itoa(port), "discovery.uri": c.URL, "node.environment": "test", "node.id": fmt.Sprint("node", i),
+		at := filepath.Join(dir, fmt.Sprint("node", i))
+		config := map[string]string{
+			"coordinator": strconv.FormatBool(i == 0), "http-server.http.port": strconv.Itoa(port), "discovery.uri": inside, "node.environment": "test", "node.id": fmt.Sprint("node", i),
 			"node.internal-address": "127.0.0.1", "catalog.management": "static", "access-control.config-files": "etc/access-control.properties", "retry-policy": "NONE",
 			"query.max-memory-per-node": "400MB", "memory.heap-headroom-per-node": "250MB",
-		}, filepath.Join(dir, "lake"), i == 0)
-		if i > 0 {
-			c.workers = append(c.workers, n)
 		}
+		if i == 0 {
+			config["node-scheduler.include-coordinator"] = strconv.FormatBool(o.Workers == 0)
+		}
+		if o.Passwords {
+			config["internal-communication.shared-secret"] = "between nodes of one test"
+		}
+		if o.Passwords && i == 0 {
+			_, https, _ := strings.Cut(strings.TrimPrefix(c.URL, "https://"), ":")
+			config["http-server.https.enabled"], config["http-server.https.port"] = "true", https
+			config["http-server.https.keystore.path"] = "etc/keystore.pem"
+			config["http-server.authentication.type"] = "PASSWORD"
+			c.secure(t, at)
+		}
+		c.nodes = append(c.nodes, launch(t, at, server, java, config, filepath.Join(dir, "lake"), o.Catalogs))
 	}
 	c.await(t, 1+o.Workers, filepath.Join(dir, "node0", "log"))
 	return c
 }
 
-// rules say who may do what: the owner everything, the others something with tables that are
-// named "shown".
+// rules say who may do what: the owner everything, discreet what docs/lake.md says, the others
+// something with tables that are named "shown".
 const rules = `{
-"catalogs": [{"user": "owner", "allow": "all"}, {"user": "writer|deleter", "catalog": "lake", "allow": "all"}, {"user": "reader|seer", "catalog": "lake", "allow": "read-only"}],
+"catalogs": [{"user": "owner", "allow": "all"}, {"user": "writer|deleter", "catalog": "lake", "allow": "all"}, {"user": "reader|seer|discreet", "catalog": "lake", "allow": "read-only"}],
 "schemas": [{"user": "owner", "owner": true}, {"owner": false}],
 "tables": [
 {"user": "owner", "privileges": ["SELECT", "INSERT", "DELETE", "UPDATE", "OWNERSHIP", "GRANT_SELECT"]},
 {"user": "writer", "table": "shown(\\$refs)?", "privileges": ["SELECT", "INSERT"]},
 {"user": "deleter", "table": "shown(\\$refs)?", "privileges": ["SELECT", "DELETE"]},
 {"user": "seer", "privileges": ["SELECT"]},
+{"user": "discreet", "catalog": "lake", "schema": "clinic", "table": "(visits|departments)(\\$refs)?", "privileges": ["SELECT"]},
 {"user": "reader", "table": "shown(\\$refs)?", "privileges": ["SELECT"]}]
 }
 `
@@ -128,14 +169,11 @@ func freePort(t testing.TB) int {
 }
 
 // launch starts one process. Trino reads plugins and files from its folder.
-func launch(t testing.TB, dir, server, java string, config map[string]string, lake string, coordinator bool) *node {
+func launch(t testing.TB, dir, server, java string, config map[string]string, lake string, more map[string]map[string]string) *node {
 	t.Helper()
 	write := func(name string, properties map[string]string) {
 		var b strings.Builder
 		for key, value := range properties {
-			if !coordinator && key == "node-scheduler.include-coordinator" {
-				continue
-			}
 			fmt.Fprintf(&b, "%s=%s\n", key, value)
 		}
 		path := filepath.Join(dir, name)
@@ -152,6 +190,18 @@ func launch(t testing.TB, dir, server, java string, config map[string]string, la
 		"connector.name": "iceberg", "iceberg.catalog.type": "TESTING_FILE_METASTORE", "hive.metastore.catalog.dir": "local:///lake",
 		"fs.native-local.enabled": "true", "local.location": lake,
 	})
+	plugins := map[string]bool{"memory": true, "iceberg": true, "geospatial": true}
+	for name, properties := range more {
+		properties = maps.Clone(properties)
+		if properties["connector.name"] == "hive" {
+			properties["fs.native-local.enabled"], properties["local.location"] = "true", lake
+		}
+		write("etc/catalog/"+name+".properties", properties)
+		plugins[properties["connector.name"]] = true
+	}
+	if config["http-server.authentication.type"] != "" {
+		plugins["password-authenticators"] = true
+	}
 	write("etc/access-control.properties", map[string]string{"access-control.name": "file", "security.config-file": "etc/rules.json"})
 	if err := os.WriteFile(filepath.Join(dir, "etc", "rules.json"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
@@ -162,7 +212,7 @@ func launch(t testing.TB, dir, server, java string, config map[string]string, la
 	if err := os.MkdirAll(filepath.Join(dir, "plugin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{"memory", "iceberg", "geospatial"} {
+	for p := range plugins {
 		if err := os.Symlink(filepath.Join(server, "plugin", p), filepath.Join(dir, "plugin", p)); err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +240,63 @@ func (n *node) kill() {
 }
 
 // KillWorker kills a worker, and waits until it is gone.
-func (c *Cluster) KillWorker(i int) { c.workers[i].kill() }
+func (c *Cluster) KillWorker(i int) { c.nodes[1+i].kill() }
+
+// Processes are the numbers of the cluster's processes, that of the coordinator first.
+func (c *Cluster) Processes() (all []int) {
+	for _, n := range c.nodes {
+		all = append(all, n.run.Process.Pid)
+	}
+	return all
+}
+
+// As is the URL by which a user asks, with the password where there are passwords.
+func (c *Cluster) As(user string) string {
+	scheme, host, _ := strings.Cut(c.URL, "://")
+	if !c.secured {
+		return scheme + "://" + user + "@" + host
+	}
+	return scheme + "://" + url.UserPassword(user, Password).String() + "@" + host + "?sslrootcert=" + url.QueryEscape(c.Root)
+}
+
+// secure makes a certificate for the coordinator and the file of its users' passwords.
+func (c *Cluster) secure(t testing.TB, dir string) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test's coordinator"}, NotBefore: time.Unix(0, 0), NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true, IsCA: true,
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	must(err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	must(err)
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+	must(os.MkdirAll(filepath.Join(dir, "etc"), 0o700))
+	must(os.WriteFile(c.Root, public, 0o600))
+	must(os.WriteFile(filepath.Join(dir, "etc", "keystore.pem"), append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), public...), 0o600))
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(public)
+	c.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+
+	const iterations = 1000 // Trino takes no fewer
+	salt := []byte("of one test's run")
+	hash, err := pbkdf2.Key(sha1.New, Password, salt, iterations, 32) // as Trino's file has it
+	must(err)
+	var users strings.Builder
+	for _, user := range []string{"owner", "writer", "deleter", "seer", "reader", "discreet"} {
+		fmt.Fprintf(&users, "%s:%d:%x:%x\n", user, iterations, salt, hash)
+	}
+	must(os.WriteFile(filepath.Join(dir, "etc", "passwords"), []byte(users.String()), 0o600))
+	must(os.WriteFile(filepath.Join(dir, "etc", "password-authenticator.properties"), []byte("password-authenticator.name=file\nfile.password-file=etc/passwords\n"), 0o600))
+}
 
 // await waits until so many nodes compute.
 func (c *Cluster) await(t testing.TB, nodes int, log string) {
@@ -207,9 +313,12 @@ func (c *Cluster) await(t testing.TB, nodes int, log string) {
 }
 
 // Schema makes a schema that nobody else has, in the lake.
-func (c *Cluster) Schema(t testing.TB) string {
+func (c *Cluster) Schema(t testing.TB) string { t.Helper(); return c.SchemaIn(t, "lake") }
+
+// SchemaIn makes one in another catalog.
+func (c *Cluster) SchemaIn(t testing.TB, catalog string) string {
 	t.Helper()
-	name := fmt.Sprintf("lake.s%d_%d", os.Getpid(), c.made.Add(1))
+	name := fmt.Sprintf("%s.s%d_%d", catalog, os.Getpid(), c.made.Add(1))
 	c.Exec(t, "CREATE SCHEMA "+name)
 	return name
 }
@@ -230,6 +339,9 @@ func (c *Cluster) Query(sql string) (rows [][]*string, err error) {
 	request, err := http.NewRequest(http.MethodPost, c.URL+"/v1/statement", strings.NewReader(sql))
 	for err == nil {
 		request.Header.Set("X-Trino-User", "owner")
+		if c.secured {
+			request.SetBasicAuth("owner", Password)
+		}
 		request.Header.Set("X-Trino-Time-Zone", "UTC")
 		request.Header.Set("X-Trino-Client-Capabilities", "PARAMETRIC_DATETIME") // or times come in milliseconds
 		var page struct {
@@ -239,7 +351,7 @@ func (c *Cluster) Query(sql string) (rows [][]*string, err error) {
 				Message string `json:"message"`
 			} `json:"error"`
 		}
-		if err = fetch(request, &page); err != nil {
+		if err = c.fetch(request, &page); err != nil {
 			break
 		}
 		if page.Error != nil {
@@ -268,8 +380,8 @@ func (c *Cluster) Query(sql string) (rows [][]*string, err error) {
 	return nil, err
 }
 
-func fetch(request *http.Request, into any) error {
-	answer, err := http.DefaultClient.Do(request)
+func (c *Cluster) fetch(request *http.Request, into any) error {
+	answer, err := c.client.Do(request)
 	if err != nil {
 		return err
 	}

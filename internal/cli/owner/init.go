@@ -15,7 +15,7 @@ import (
 // Init is discreet init.
 func Init() *command.Command {
 	c := &command.Command{
-		UsageLine: "init [flags] FILE... | init --engine postgres [TABLE...]",
+		UsageLine: "init [flags] FILE... | init --engine postgres|trino [TABLE...]",
 		Files:     true,
 		For:       command.Owner,
 		Short:     "propose a catalog for files (owner)",
@@ -27,14 +27,15 @@ budgets) is marked "?", and every other command refuses the catalog until the ow
 has decided. No value of the data goes into it. It never overwrites a file.
 
 With --engine the tables are those of the database whose URL DISCREET_ENGINE holds, by
-their names there, or all of schema public. It looks at names and types, and at no row.`,
+their names there, or all of schema public; of Trino, lake.clinic stands for all tables
+of that schema. It looks at names and types, and at no row.`,
 		Examples: [2]string{"discreet init visits.parquet departments.csv", "discreet init --engine postgres public.visits public.departments"},
 	}
 	var w workplace.Workplace
 	w.DefineCatalog(&c.Flags)
 	kind := ""
-	c.Flags.Func("engine", "propose it for tables of a database: `postgres`", func(text string) error {
-		return command.OneOf(&kind, text, []string{string(catalog.PostgreSQL)})
+	c.Flags.Func("engine", "propose it for tables of a database: `postgres|trino`", func(text string) error {
+		return command.OneOf(&kind, text, []string{string(catalog.PostgreSQL), string(catalog.Trino)})
 	})
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {

@@ -98,6 +98,16 @@ func (e *lateEngine) Snapshot(ctx context.Context, tables []string) (engine.Snap
 	return engine.Fixed(ctx, opened, tables)
 }
 
+// Moving is what the engine says once it is open: before, no query has seen any state.
+func (e *lateEngine) Moving(tables []string) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if u, ok := e.opened.(engine.Unsteady); ok {
+		return u.Moving(tables)
+	}
+	return nil
+}
+
 func (e *lateEngine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -76,17 +76,17 @@ func noTables(c *catalog.Catalog) *catalog.Catalog {
 
 // openOwner opens the engine of a catalog, if there is one, that its owner may ask anything.
 func openOwner(ctx context.Context, c *catalog.Catalog, l catalog.Resources) (engine.Owner, error) {
-	if c != nil && c.Engine.Kind == catalog.Trino {
-		return nil, diagnostic.New("D106", diagnostic.Span{}, "no look at the data is had over Trino, by init, check or ledger create").
-			Because("they ask in SQL that is DuckDB's or PostgreSQL's").
-			Try("write the catalog by hand, and make the ledger by discreet ledger create --unread (docs/engines.md); a statement says what is wrong with a table before it costs anything")
-	}
 	if c != nil && c.Engine.Remote() {
 		url, err := EngineURL(c.Engine.Kind, c.Engine.Variable)
 		if err != nil {
 			return nil, err
 		}
-		o, err := postgres.OpenOwner(ctx, c, postgres.Options{URL: url})
+		var o engine.Owner
+		if c.Engine.Kind == catalog.Trino {
+			o, err = trino.OpenOwner(ctx, c, trino.Options{URL: url})
+		} else {
+			o, err = postgres.OpenOwner(ctx, c, postgres.Options{URL: url})
+		}
 		if err != nil {
 			return nil, cannotOpen(ctx, err)
 		}
