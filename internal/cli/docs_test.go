@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/noise"
 	"github.com/discreet-dp/discreet/internal/postgrestest"
+	"github.com/discreet-dp/discreet/internal/trinotest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -46,7 +47,7 @@ var Rewrite = flag.Bool("rewrite", false, "write anew what the pages show of a r
 // compared without its numbers and the order of its lines; after "text shape"
 // without its rows; that of discreet verify without its seconds and the numbers of
 // its counterexamples. All else is compared as it is.
-var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/engines.md", "docs/ledger.md", "docs/servers.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
+var executed = []string{"README.md", "docs/tour.md", "docs/sql.md", "docs/shell.md", "docs/catalog.md", "docs/engines.md", "docs/lake.md", "docs/ledger.md", "docs/servers.md", "docs/cli.md", "docs/accounting.md", "docs/amplification.md",
 	"docs/people.md", "docs/operate.md", "docs/map.md", "docs/sandbox.md", "docs/audit.md", "docs/verify.md", "docs/verify/tutorial.md", "docs/verify/gallery.md", "docs/learn.md", "docs/learn/adult.md", "docs/learn/mnist.md", "docs/learn/pate.md", "docs/collect/local.md", "docs/collect/gap.md", "docs/collect/multiparty.md", "docs/collect/shuffle.md", "docs/collect/federated.md", "docs/collect/models.md"}
 
 // executedPages adds the pages of mechanisms, one each.
@@ -429,6 +430,21 @@ func (p *page) needs(text string) {
 		address := postgrestest.Start(p.T)
 		host, _, _ := strings.Cut(strings.TrimPrefix(address, "host="), " ")
 		p.env = []string{"PGHOST=" + host, "PGUSER=test", "PGDATABASE=postgres", "DISCREET_ENGINE=host=" + host + " user=discreet dbname=postgres"}
+	}
+	if strings.Contains(text, "\n$ trino") { // as the administrator of a cluster with an empty lake
+		c := trinotest.Start(p.T)
+		if _, err := c.Query("DROP SCHEMA IF EXISTS lake.clinic CASCADE"); err != nil { // of a run before
+			p.Fatal(err)
+		}
+		config := filepath.Join(p.dir, ".trino")
+		if err := os.WriteFile(config, []byte("server="+c.URL+"\nuser=owner\n"), 0o600); err != nil {
+			p.Fatal(err)
+		}
+		tools, err := filepath.Abs("../../bench/peers/trino/bin")
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.env = []string{"PATH=" + tools + string(os.PathListSeparator) + os.Getenv("PATH"), "TRINO_CONFIG=" + config, "DISCREET_ENGINE=" + c.As("discreet")}
 	}
 	if strings.Contains(text, "\n$ discreet ledger move") {
 		p.books = booksServer(p.T)
