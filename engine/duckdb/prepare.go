@@ -33,7 +33,7 @@ func (e *Engine) Prepare(ctx context.Context, text string, tables []engine.Table
 	}
 	shape := shapeOf(text, tables)
 	if e.shapes.has(shape) {
-		return nil
+		return ctx.Err()
 	}
 	conn, err := e.db.Conn(ctx)
 	if err != nil {

@@ -240,7 +240,7 @@ func TestURLs(t *testing.T) {
 		{"", "not a URL"}, {"trino:8080", "not a URL"}, {"ftp://a@b", "not a URL"}, {"https://trino.example", "no user"},
 		{"https://a@trino.example/path", "names a path"}, {"http://a@trino.example", "nobody is authenticated"}, {"http://a:b@127.0.0.1:1", "a password does not go"},
 		{"http://a@127.0.0.1:1", "no answer"}, {"http://a@127.0.0.1:1?sslrootcert=a.pem", "means nothing over plain HTTP"}, {"https://a:b@trino.example?sslrootcert=", "parameters that are not known"},
-		{"https://a:b@trino.example?sslrootcert=a&sslrootcert=b", "parameters that are not known"}, {"https://a:b@trino.example?a=b", "parameters that are not known"}, {"https://a:b@trino.example?%zz", "not a URL"}, {"https://a:b@trino.example?sslrootcert=/nowhere", "no file with certificates"},
+		{"https://a:b@trino.example?sslrootcert=a&sslrootcert=b", "parameters that are not known"}, {"https://a:b@trino.example?a=b", "parameters that are not known"}, {"https://a:b@trino.example?%zz", "parameters that are not known"}, {"https://a:b@trino.example?sslrootcert=/nowhere", "no file with certificates"},
 	} {
 		_, err := trino.Open(t.Context(), parse(t, ""), trino.Options{URL: x.url})
 		var d *diagnostic.Diagnostic
