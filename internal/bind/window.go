@@ -161,11 +161,7 @@ func (c *context) frame(f *plan.WindowFunction, w *sqlparse.Frame) *plan.Frame {
 	out.End.Offset = c.frameOffset(f, w, w.End.Offset, bad)
 	if out.Mode == plan.RangeMode && (out.Start.Offset != nil || out.End.Offset != nil) {
 		// Wide enough for the key plus and minus the offset.
-		switch key := f.Order[0].Expr; {
-		case key.Type().Kind == sqltype.DateKind:
-			f.Order = slices.Clone(f.Order)
-			f.Order[0].Expr = cast(key, typeOf(sqltype.TimestampKind))
-		case key.Type().IsNumeric() && !key.Type().IsFloat():
+		if key := f.Order[0].Expr; !key.Type().IsFloat() {
 			f.Order = slices.Clone(f.Order)
 			f.Order[0].Expr = cast(key, sqltype.DecimalOf(maxDigits, key.Type().Scale))
 		}
@@ -196,12 +192,9 @@ func (c *context) frameOffset(f *plan.WindowFunction, w *sqlparse.Frame, offset 
 	key := f.Order[0].Expr.Type()
 	switch {
 	case key.Kind == sqltype.DateKind || key.Kind == sqltype.TimestampKind:
-		if l, ok := coerceUnknown(e, typeOf(sqltype.IntervalKind)).(*plan.Literal); ok {
-			if v, ok := l.Value.(sqltype.Interval); ok && v.Months >= 0 && v.Days >= 0 && v.Micros >= 0 {
-				return l
-			}
-		}
-		bad("dates and timestamps are a span of time apart", "write INTERVAL '6 days' PRECEDING")
+		// An engine adds the span to each row's key, and fails where the sum is later than all times. Whether
+		// a row lies there is private.
+		bad("a date plus a span of time may be later than all dates", "order by extract(epoch FROM ...), with the span in seconds, or write ROWS")
 	case key.IsNumeric():
 		to := sqltype.DecimalOf(maxDigits, key.Scale)
 		if key.IsFloat() {
@@ -213,7 +206,7 @@ func (c *context) frameOffset(f *plan.WindowFunction, w *sqlparse.Frame, offset 
 		}
 		bad("the offset must be a constant that is not negative, of at most 18 digits", "write the number itself: 10 PRECEDING")
 	}
-	bad("RANGE adds the offset to the key of ORDER BY, which is "+article(key), "order by a number, date or timestamp, or write ROWS")
+	bad("RANGE adds the offset to the key of ORDER BY, which is "+article(key), "order by a number, or write ROWS")
 	return nil
 }
 

@@ -80,7 +80,7 @@ func TestRefusals(t *testing.T) {
 		{`y = { type = "integer", is = "(SELECT count(*) FROM t)" }`, "D022", ""},
 		{`y = { type = "boolean", is = "»n IN (SELECT n FROM t)«" }`, "D022", ""},
 		{`y = { type = "boolean", is = "EXISTS (SELECT 1 FROM t)" }`, "D022", ""},
-		{`y = { type = "integer", is = "row_number() »OVER« ()" }`, "D006", ""},
+		{`y = { type = "integer", is = "»row_number() OVER ()«" }`, "D031", "cannot stand in a derived column"},
 		{`y = { type = "double", is = "»random()«" }`, "D008", ""},
 		{`y = { type = "timestamp", is = "»now()«" }`, "D008", ""},
 		{`y = { type = "integer", is = "»nextval('s')«" }`, "", ""},

@@ -112,7 +112,7 @@ func calls() (out []string) {
 	for _, x := range a {
 		out = append(out, fmt.Sprintf("EXTRACT(epoch FROM %s)", x), x, "-"+x, "NOT "+x, x+" IS NULL", x+" IS TRUE", x+" IS NOT FALSE", x+" IS UNKNOWN", "CASE WHEN "+x+" THEN 1 END", "CASE WHEN b_b THEN "+x+" END",
 			x+" LIKE '%a_'", x+" ILIKE 'Ab%'", x+" ~ '^(a|b)+$'", x+" !~* '[0-9]{2,}'", "CAST("+x+" AS varchar(3))", "CAST("+x+" AS numeric)", "width_bucket("+x+", 0, 10, 5)",
-			"width_bucket("+x+", 1.5, -0.5, 2147483646)", "width_bucket("+x+", -1.7e308::double precision, 1.7e308::double precision, 3)", "replace("+x+", 'a', 'abcdefgh')", "replace("+x+", 'ab', '')")
+			"width_bucket("+x+", 1.5, -0.5, 2147483646)", "width_bucket("+x+", -1.7e308::double precision, 1.7e308::double precision, 3)", "replace("+x+", 'a', 'abcdefgh')", "replace("+x+", 'ab', '')", "translate("+x+", 'ab', 'b')", "translate('abc', "+x+", 'x')")
 		for _, typ := range append(sqltype.Names(), "decimal(1,0)", "decimal(4,2)", "decimal(9,9)", "decimal(19,0)", "decimal(38,0)", "decimal(38,10)", "decimal(38,38)") {
 			out = append(out, fmt.Sprintf("CAST(%s AS %s)", x, typ))
 		}

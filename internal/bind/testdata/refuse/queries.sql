@@ -89,7 +89,8 @@ SELECT sum(age) OVER (GROUPS 1 PRECEDING /* ERROR D031 "frame" */) FROM visits;
 SELECT sum(age) OVER (ORDER BY age, cost RANGE 1 PRECEDING /* ERROR D031 "frame" */) FROM visits;
 SELECT sum(age) OVER (ORDER BY department RANGE 1 PRECEDING /* ERROR D031 "frame" */) FROM visits;
 SELECT sum(age) OVER (ORDER BY seen_at RANGE 1 PRECEDING /* ERROR D031 "frame" */) FROM visits;
-SELECT sum(age) OVER (ORDER BY seen_at RANGE BETWEEN INTERVAL '6 days' PRECEDING AND CURRENT ROW), sum(age) OVER (ORDER BY age RANGE BETWEEN 2 PRECEDING AND 2.0 FOLLOWING) FROM visits;
+SELECT sum(age) OVER (ORDER BY seen_at RANGE BETWEEN INTERVAL '6 days' PRECEDING AND CURRENT ROW /* ERROR D031 "frame" */) FROM visits;
+SELECT sum(age) OVER (ORDER BY age RANGE BETWEEN 2 PRECEDING AND 2.0 FOLLOWING), sum(age) OVER (ORDER BY extract(epoch FROM seen_at) RANGE 518400 PRECEDING) FROM visits;
 SELECT row_number() OVER (PARTITION BY patient_id ORDER BY seen_at DESC) AS n, sum(cost) OVER (PARTITION BY patient_id) FROM visits;
 SELECT department, rank() OVER (ORDER BY age /* ERROR D014 "neither aggregated" */) FROM visits GROUP BY department;
 -- Correlated subqueries of one aggregate.
