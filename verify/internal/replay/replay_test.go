@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +43,10 @@ type reader struct {
 }
 
 var shared = sync.OnceValue(func() *reader {
+	// A test that was built with -trimpath does not know where Go is.
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		build.Default.GOROOT = strings.TrimSpace(string(root))
+	}
 	fset := token.NewFileSet()
 	return &reader{fset, importer.ForCompiler(fset, "source", nil)}
 })
