@@ -44,6 +44,7 @@ var besides = []beside{
 	{"rows=10000", unit(10_000), asked(grouped)},
 	{"rows=200000", unit(200_000), asked(grouped)},
 	{"rows=10000,new", unit(10_000), different},
+	{"rows=200000,new", unit(200_000), different},
 	{"group", "SELECT CAST(4000000 AS BIGINT) AS patient_id, 'a place of its own' AS department, 1.0 AS cost", chosen},
 }
 
