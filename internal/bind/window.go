@@ -195,6 +195,9 @@ func (c *context) frameOffset(f *plan.WindowFunction, w *sqlparse.Frame, offset 
 		// An engine adds the span to each row's key, and fails where the sum is later than all times. Whether
 		// a row lies there is private.
 		bad("a date plus a span of time may be later than all dates", "order by extract(epoch FROM ...), with the span in seconds, or write ROWS")
+	case key.Kind == sqltype.DecimalKind && key.Precision == maxDigits:
+		// The sum may have more digits than a decimal, which is an error that tells of a row.
+		bad("a decimal of 38 digits plus an offset may have more digits", "order by a cast to fewer digits, as in CAST(x AS decimal(18, 2))")
 	case key.IsNumeric():
 		to := sqltype.DecimalOf(maxDigits, key.Scale)
 		if key.IsFloat() {

@@ -104,6 +104,15 @@ func TestTotal(t *testing.T) {
 	for _, statement := range strings.Split(string(statements), ";\n") {
 		run(t, statement)
 	}
+	for _, c := range nasty { // keys of RANGE, which the offset is added to
+		for _, key := range []string{c.name, "CAST(" + c.name + " AS decimal(37,6))"} {
+			for _, offset := range []string{"1", "0.5", "999999999999", "1e300", "INTERVAL '10 years'"} {
+				for _, way := range []string{"", " DESC"} {
+					run(t, fmt.Sprintf("SELECT count(*) OVER (ORDER BY %s%s RANGE BETWEEN %s PRECEDING AND %s FOLLOWING) FROM t", key, way, offset, offset))
+				}
+			}
+		}
+	}
 	for _, c := range nasty { // every aggregate of every column
 		for _, f := range []string{"count(%s)", "count(DISTINCT %s)", "sum(%s)", "avg(%s)", "var_pop(%s)", "stddev(%s)", "min(%s)", "max(%s)", "bool_and(%s)"} {
 			run(t, "SELECT "+fmt.Sprintf(f, c.name)+" FROM t")

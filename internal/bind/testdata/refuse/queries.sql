@@ -90,6 +90,7 @@ SELECT sum(age) OVER (ORDER BY age, cost RANGE 1 PRECEDING /* ERROR D031 "frame"
 SELECT sum(age) OVER (ORDER BY department RANGE 1 PRECEDING /* ERROR D031 "frame" */) FROM visits;
 SELECT sum(age) OVER (ORDER BY seen_at RANGE 1 PRECEDING /* ERROR D031 "frame" */) FROM visits;
 SELECT sum(age) OVER (ORDER BY seen_at RANGE BETWEEN INTERVAL '6 days' PRECEDING AND CURRENT ROW /* ERROR D031 "frame" */) FROM visits;
+SELECT sum(count(*)) OVER (ORDER BY CAST(sum(age) AS decimal(38,0)) RANGE 1 PRECEDING /* ERROR D031 "frame" */) FROM visits GROUP BY department;
 SELECT sum(age) OVER (ORDER BY age RANGE BETWEEN 2 PRECEDING AND 2.0 FOLLOWING), sum(age) OVER (ORDER BY extract(epoch FROM seen_at) RANGE 518400 PRECEDING) FROM visits;
 SELECT row_number() OVER (PARTITION BY patient_id ORDER BY seen_at DESC) AS n, sum(cost) OVER (PARTITION BY patient_id) FROM visits;
 SELECT department, rank() OVER (ORDER BY age /* ERROR D014 "neither aggregated" */) FROM visits GROUP BY department;
