@@ -103,7 +103,7 @@ func trinoFunctions(t *testing.T) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]bool{"try": true, "coalesce": true, "extract": true, "position": true}
+	known := map[string]bool{"try": true, "coalesce": true, "extract": true, "position": true, "format": true}
 	for _, name := range strings.Fields(string(text)) {
 		known[name] = true
 	}

@@ -239,7 +239,7 @@ func (d trino) convert(s scope, x string, from, to sqltype.Type) string {
 func (d trino) toText(s scope, x string, from sqltype.Type) string {
 	switch {
 	case from.IsFloat():
-		return d.floatText(s, fmt.Sprintf("CAST(%s AS VARCHAR)", x))
+		return d.floatText(s, x)
 	case from.Kind == sqltype.DateKind:
 		return fmt.Sprintf("CAST(%s AS VARCHAR)", s.inCalendar(x, from))
 	case from.Kind == sqltype.TimestampKind: // six digits, of which those at the end that are 0 go
@@ -250,22 +250,27 @@ func (d trino) toText(s scope, x string, from sqltype.Type) string {
 	return fmt.Sprintf("CAST(%s AS VARCHAR)", x)
 }
 
-// floatText turns Trino's text of a double, as 1.5E0, into PostgreSQL's: the digits are the same,
-// those of the shortest text; an exponent stands from 10^15 on, and below 10^-4.
+// floatText is PostgreSQL's text of a double: the shortest one, with an exponent from 10^15 on, and
+// below 10^-4. Trino's own text of 2E23 is 1.9999999999999998E23. That of its format is Java's
+// Double.toString, which is the shortest one, as 123.5, 0.002 or 1.0E10, but that it has two digits
+// where one would do: that makes a difference below 10^-322 alone, where doubles are 4.94E-324
+// apart, and each text of a nine after the point is nearer to a whole number than the next double is.
 func (trino) floatText(s scope, x string) string {
 	const largest = 15
-	return s.once(x, func(x string) string {
-		part := func(group int) string {
-			return fmt.Sprintf(`regexp_extract(%s, '\A(-?)([0-9])\.?([0-9]*?)0*E(-?[0-9]+)\z', %d)`, x, group)
-		}
-		return s.once(part(2), func(lead string) string {
-			return s.once(part(3), func(rest string) string {
-				return s.once("CAST("+part(4)+" AS BIGINT)", func(e string) string {
-					scientific := fmt.Sprintf("%[1]s || CASE WHEN %[2]s = '' THEN '' ELSE '.' || %[2]s END || CASE WHEN %[3]s < 0 THEN 'e-' ELSE 'e+' END || lpad(CAST(abs(%[3]s) AS VARCHAR), greatest(2, length(CAST(abs(%[3]s) AS VARCHAR))), '0')", lead, rest, e)
-					small := fmt.Sprintf("'0.' || lpad('', -(%s) - 1, '0') || %s || %s", e, lead, rest)
-					plain := fmt.Sprintf("%[1]s || rpad(substr(%[2]s, 1, %[3]s), %[3]s, '0') || CASE WHEN length(%[2]s) > %[3]s THEN '.' || substr(%[2]s, %[3]s + 1) ELSE '' END", lead, rest, e)
-					return fmt.Sprintf("CAST(%s || CASE WHEN %s >= %d OR %s < -4 THEN %s WHEN %s < 0 THEN %s ELSE %s END AS VARCHAR)", part(1), e, largest, e, scientific, e, small, plain)
-				})
+	text := fmt.Sprintf(`regexp_replace(format('%%s', %s), '\A(-?)([0-9])\.9E-32([34])\z', m -> m[1] || CAST(CAST(m[2] AS BIGINT) + 1 AS VARCHAR) || '.0E-32' || m[3])`, x)
+	return s.once(text, func(x string) string {
+		part := func(pattern string) string { return fmt.Sprintf("regexp_extract(%s, '%s', 1)", x, pattern) }
+		digits := fmt.Sprintf("replace(%s, '.')", part(`\A-?[0.]*([0-9.]*?)[0.]*(?:E-?[0-9]+)?\z`))
+		exponent := fmt.Sprintf("coalesce(CAST(%s AS BIGINT), 0) + CASE WHEN %s THEN -length(%s) ELSE length(%s) - 1 END",
+			part(`E(-?[0-9]+)\z`), fmt.Sprintf(`regexp_like(%s, '\A-?0\.')`, x), part(`\A-?0\.(0*[0-9])`), part(`\A-?([0-9]+)\.`))
+		return s.once(digits, func(all string) string {
+			return s.once(exponent, func(e string) string {
+				lead, rest := fmt.Sprintf("substr(%s, 1, 1)", all), fmt.Sprintf("substr(%s, 2)", all)
+				scientific := fmt.Sprintf("%[1]s || CASE WHEN %[2]s = '' THEN '' ELSE '.' || %[2]s END || CASE WHEN %[3]s < 0 THEN 'e-' ELSE 'e+' END || lpad(CAST(abs(%[3]s) AS VARCHAR), greatest(2, length(CAST(abs(%[3]s) AS VARCHAR))), '0')", lead, rest, e)
+				small := fmt.Sprintf("'0.' || lpad('', -(%s) - 1, '0') || %s", e, all)
+				plain := fmt.Sprintf("%[1]s || rpad(substr(%[2]s, 1, %[3]s), %[3]s, '0') || CASE WHEN length(%[2]s) > %[3]s THEN '.' || substr(%[2]s, %[3]s + 1) ELSE '' END", lead, rest, e)
+				return fmt.Sprintf(`CAST(CASE WHEN starts_with(%s, '-') THEN '-' ELSE '' END || CASE WHEN %s = '' THEN '0' WHEN %s >= %d OR %s < -4 THEN %s WHEN %s < 0 THEN %s ELSE %s END AS VARCHAR)`,
+					x, all, e, largest, e, scientific, e, small, plain)
 			})
 		})
 	})
