@@ -138,24 +138,18 @@ func (l *Ledger) copyTo(ctx context.Context, dest *Ledger, o Options) error {
 	if err := dest.store.create(ctx, b.sql); err != nil {
 		return err
 	}
-	rows, err := l.db.QueryContext(ctx, "SELECT "+columns+", r.answer FROM records r ORDER BY r.seq")
-	if err != nil {
-		return storage(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var answer []byte
-		r, err := l.chain.scan(rows, &answer)
+	for after, n := int64(0), answersTogether; n == answersTogether; {
+		page, err := l.wholeRecords(ctx, after)
 		if err != nil {
 			return err
 		}
-		r.answer = answer
-		if err := b.insert(ctx, r); err != nil {
-			return err
+		for _, r := range page {
+			if err := b.insert(ctx, r); err != nil {
+				return err
+			}
+			after = r.seq
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return storage(err)
+		n = len(page)
 	}
 	dest.genesis = l.genesis
 	if err := b.append(ctx, &record{kind: kindArrived}, entry{Time: o.Now, Note: l.store.String()}); err != nil {
@@ -176,4 +170,23 @@ func (l *Ledger) copyTo(ctx context.Context, dest *Ledger, o Options) error {
 		return dest.anchorAt(o.Anchor).create(b.head)
 	}
 	return nil
+}
+
+// wholeRecords reads a page of the records after one, with their answers.
+func (l *Ledger) wholeRecords(ctx context.Context, after int64) (page []*record, err error) {
+	rows, err := l.db.QueryContext(ctx, "SELECT "+columns+", r.answer FROM records r WHERE r.seq > ? ORDER BY r.seq LIMIT ?", after, answersTogether)
+	if err != nil {
+		return nil, storage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var answer []byte
+		r, err := l.chain.scan(rows, &answer)
+		if err != nil {
+			return nil, err
+		}
+		r.answer = answer
+		page = append(page, r)
+	}
+	return page, storage(rows.Err())
 }

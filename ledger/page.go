@@ -26,7 +26,16 @@ type Selection struct {
 func (l *Ledger) Page(ctx context.Context, s Selection) (out []Entry, err error) {
 	defer wrap(&err, "read history")
 	if s.Analyst == "" {
-		return l.page(ctx, s, nil)
+		for limit := s.Limit; ; {
+			if s.Limit = together; limit > 0 {
+				s.Limit = min(together, limit-len(out))
+			}
+			some, err := l.page(ctx, s, nil)
+			if out = append(out, some...); err != nil || len(some) < together || len(out) == limit {
+				return out, err
+			}
+			s.Before = some[len(some)-1].Seq
+		}
 	}
 	all, err := l.analysts.of(ctx, l, s.Analyst)
 	if err != nil {
@@ -39,7 +48,7 @@ func (l *Ledger) Page(ctx context.Context, s Selection) (out []Entry, err error)
 	limit := s.Limit
 	for len(all) > 0 && (limit == 0 || len(out) < limit) {
 		s.Limit = max(0, limit-len(out))
-		n := max(0, len(all)-max(s.Limit, 1000))
+		n := max(0, len(all)-together)
 		some, err := l.page(ctx, s, all[n:])
 		if err != nil {
 			return nil, err
@@ -121,23 +130,36 @@ type analysts struct {
 func (a *analysts) of(ctx context.Context, l *Ledger, name string) ([]int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for {
+		n, err := a.more(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		if n < together {
+			return slices.Clip(a.by[name]), nil
+		}
+	}
+}
+
+// more looks at the next records, and returns how many they were.
+func (a *analysts) more(ctx context.Context, l *Ledger) (n int, err error) {
 	// What is read of a body here only finds records: those that are told are decoded with
 	// their hash checked.
 	expression, decode := l.store.analyst()
-	rows, err := l.db.QueryContext(ctx, "SELECT seq, "+expression+" FROM records WHERE seq > ? AND kind <> 'commit' ORDER BY seq", a.upTo)
+	rows, err := l.db.QueryContext(ctx, "SELECT seq, "+expression+" FROM records WHERE seq > ? AND kind <> 'commit' ORDER BY seq LIMIT ?", a.upTo, together)
 	if err != nil {
-		return nil, storage(err)
+		return 0, storage(err)
 	}
 	defer rows.Close()
-	for rows.Next() {
+	for ; rows.Next(); n++ {
 		var seq int64
 		var text sql.RawBytes
 		if err := rows.Scan(&seq, &text); err != nil {
-			return nil, storage(err)
+			return n, storage(err)
 		}
 		of, err := decode(text)
 		if err != nil {
-			return nil, fmt.Errorf("%w: record %d: %v", ErrTampered, seq, err)
+			return n, fmt.Errorf("%w: record %d: %v", ErrTampered, seq, err)
 		}
 		if a.by == nil {
 			a.by = map[string][]int64{}
@@ -147,7 +169,7 @@ func (a *analysts) of(ctx context.Context, l *Ledger, name string) ([]int64, err
 		}
 		a.upTo = seq
 	}
-	return slices.Clip(a.by[name]), storage(rows.Err())
+	return n, storage(rows.Err())
 }
 
 // A Head is where the chain ends.

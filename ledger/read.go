@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -182,28 +183,61 @@ type records interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }
 
-// each calls f with every record, in order.
+// together is how many records one statement reads. A statement ends before anybody looks at what
+// it has read: a database gives each a time, which must be enough for a ledger of any length on a
+// machine with any other work.
+const together = 256
+
+// answersTogether is the same of records with their answers, which may be long.
+const answersTogether = 16
+
+// each calls f with every record that a condition picks, in order.
+//
+// It reads them in pages, each of which may see a later state than the one before. Together they
+// are one state all the same, that of the last page: records are appended one after the other, none
+// is changed, and no page begins before a record that another has passed.
 func (l *Ledger) each(ctx context.Context, q records, where string, f func(*record, *entry) error, args ...any) error {
-	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM records r "+where+" ORDER BY r.seq", args...)
+	if where == "" {
+		where = "WHERE TRUE"
+	}
+	text := "SELECT " + columns + " FROM records r " + where + " AND r.seq > ? ORDER BY r.seq LIMIT ?"
+	for last := int64(0); ; {
+		page, err := l.read(ctx, q, text, append(slices.Clip(args), last, together)...)
+		if err != nil {
+			return err
+		}
+		for _, r := range page {
+			l.decoded.Add(1)
+			e, err := r.entry()
+			if err != nil {
+				return err
+			}
+			if err := f(r, e); err != nil {
+				return err
+			}
+			last = r.seq
+		}
+		if len(page) < together {
+			return nil
+		}
+	}
+}
+
+// read reads the records of one statement, and checks their hashes.
+func (l *Ledger) read(ctx context.Context, q records, text string, args ...any) (page []*record, err error) {
+	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
-		return storage(err)
+		return nil, storage(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		r, err := l.chain.scan(rows)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		l.decoded.Add(1)
-		e, err := r.entry()
-		if err != nil {
-			return err
-		}
-		if err := f(r, e); err != nil {
-			return err
-		}
+		page = append(page, r)
 	}
-	return storage(rows.Err())
+	return page, storage(rows.Err())
 }
 
 // Verify reads the whole ledger and checks that every record has its hash and its
@@ -420,23 +454,40 @@ func wrongGuard(e *entry) bool {
 // answers compares the stored answers with the digests in their records, which
 // the chain covers.
 func (v *verifier) answers(ctx context.Context, conn *sql.Conn) error {
-	rows, err := conn.QueryContext(ctx, "SELECT seq, kind, body, coalesce(answer, '') FROM records WHERE kind = 'commit' OR answer IS NOT NULL ORDER BY seq")
+	for last := int64(0); ; {
+		page, err := answersAfter(ctx, conn, last)
+		if err != nil {
+			return err
+		}
+		for _, r := range page {
+			e, err := r.entry()
+			if err != nil {
+				return err
+			}
+			if r.kind != kindCommit && len(r.answer) > 0 || r.kind == kindCommit && string(digestOf(r.answer)) != string(e.Answer) {
+				return fmt.Errorf("%w: the answer of record %d was changed", ErrTampered, r.seq)
+			}
+			last = r.seq
+		}
+		if len(page) < answersTogether {
+			return nil
+		}
+	}
+}
+
+// answersAfter reads a page of the records after one that have answers, or should.
+func answersAfter(ctx context.Context, conn *sql.Conn, after int64) (page []*record, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT seq, kind, body, coalesce(answer, '') FROM records WHERE (kind = 'commit' OR answer IS NOT NULL) AND seq > ? ORDER BY seq LIMIT ?", after, answersTogether)
 	if err != nil {
-		return storage(err)
+		return nil, storage(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		r := &record{}
 		if err := rows.Scan(&r.seq, &r.kind, &r.body, &r.answer); err != nil {
-			return storage(err)
+			return nil, storage(err)
 		}
-		e, err := r.entry()
-		if err != nil {
-			return err
-		}
-		if r.kind != kindCommit && len(r.answer) > 0 || r.kind == kindCommit && string(digestOf(r.answer)) != string(e.Answer) {
-			return fmt.Errorf("%w: the answer of record %d was changed", ErrTampered, r.seq)
-		}
+		page = append(page, r)
 	}
-	return storage(rows.Err())
+	return page, storage(rows.Err())
 }

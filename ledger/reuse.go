@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
@@ -37,10 +36,10 @@ const maxServing = 100
 
 // answersOf finds the reservations whose answers could serve, which have one. Without a version nothing
 // is after it.
-const answersOf = `WHERE r.seq IN (SELECT n.seq FROM records n WHERE n.key = ? AND n.kind = 'reserve'
+const answersOf = `SELECT ` + columns + ` FROM records r WHERE r.seq IN (SELECT n.seq FROM records n WHERE n.key = ? AND n.kind = 'reserve'
 	AND n.seq > (SELECT coalesce(max(v.seq), 9223372036854775807) FROM records v WHERE v.domain = '' AND v.kind = 'version')
 	AND EXISTS (SELECT 1 FROM records c WHERE c.kind = 'commit' AND c.ref = n.seq)
-	ORDER BY n.seq DESC LIMIT ?)`
+	ORDER BY n.seq DESC LIMIT ?) ORDER BY r.seq DESC`
 
 // question is what answers of a question are found by: the key of reservations that have no
 // idempotency key. What was paid for under one serves its own analyst alone.
@@ -64,16 +63,26 @@ func (l *Ledger) precise(ctx context.Context, q records, r Request, charge filte
 	if r.Question == nil || r.Serves == nil || r.Fresh {
 		return nil, nil
 	}
-	err = l.each(ctx, q, answersOf, func(of *record, e *entry) error {
+	found, err := l.read(ctx, q, answersOf, question(r.Domain, r.Question), maxServing)
+	if err != nil {
+		return nil, err
+	}
+	for _, of := range found {
+		l.decoded.Add(1)
+		e, err := of.entry()
+		if err != nil {
+			return nil, err
+		}
 		if e.Charge == nil || !charge.Within(*e.Charge) {
-			return nil
+			continue
 		}
 		events, err := e.events()
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, paid{of.seq, *e.Charge, events})
-		return err
-	}, question(r.Domain, r.Question), maxServing)
-	slices.Reverse(all)
-	return all, err
+	}
+	return all, nil
 }
 
 // serving returns the commit and the answer of the first that serves and may be told.

@@ -108,7 +108,7 @@ func (l *Ledger) Rules(ctx context.Context, after int64) (rules []Rule, last int
 	if err := l.store.moved(); err != nil {
 		return nil, 0, err
 	}
-	// One statement sees one state of the ledger: the last rule is the last thing to look at.
+	// What is read is one state of the ledger (see each): the last rule is the last thing to look at.
 	last = after
 	err = l.each(ctx, l.reads, "WHERE r.domain = '' AND r.kind = 'rule' AND r.seq > ?", func(r *record, e *entry) error {
 		if e.Rule == nil {
