@@ -69,9 +69,12 @@ func (c chain) lastState(ctx context.Context, q querier, id string) (*state, err
 	return r.state()
 }
 
+// lastOfDomain finds a domain's last record.
+const lastOfDomain = "SELECT " + columns + " FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1"
+
 // last returns a domain's last record.
 func (c chain) last(ctx context.Context, q querier, id string) (*record, error) {
-	r, err := c.scan(q.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.domain = ? ORDER BY r.seq DESC LIMIT 1", id))
+	r, err := c.scan(q.QueryRowContext(ctx, lastOfDomain, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("%w: domain %q has no records", ErrTampered, id)
 	}

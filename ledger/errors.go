@@ -86,6 +86,9 @@ func amounts(m filter.Measure, a filter.Amounts) string {
 func storage(err error) error {
 	var se *sqlite.Error
 	var pe *pgsql.Error
+	if errors.Is(err, pgsql.ErrRows) {
+		return fmt.Errorf("%w: it does not take a record (%v)", ErrTampered, err)
+	}
 	if errors.As(err, &pe) {
 		return fmt.Errorf("%w: %v", remote(pe), err)
 	}
@@ -106,7 +109,7 @@ func remote(e *pgsql.Error) error {
 	switch {
 	case e.Code == "55P03" || e.Code == "57014": // somebody kept the lock; it took too long
 		return ErrBusy
-	case slices.Contains([]string{"42P01", "42703", "42883", "42804", "23505", "23502", "23514", "XX001", "XX002"}, e.Code):
+	case slices.Contains([]string{"42P01", "42703", "42883", "42804", "23505", "23502", "23514", "XX001", "XX002", "22012"}, e.Code):
 		return ErrTampered // other tables, or records that were not read under the lock
 	}
 	return ErrStorage

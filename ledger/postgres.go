@@ -245,12 +245,27 @@ func (d *database) check(ctx context.Context, db *sql.DB) error {
 // whole has nothing to look at: Verify reads every record.
 func (d *database) whole(context.Context, *sql.Conn) error { return nil }
 
-func (d *database) begin(ctx context.Context, c *statements, writing bool) (kept record, err error) {
+// The texts with which a transaction that writes begins.
+const (
+	beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+	lockHead     = "SELECT seq FROM head WHERE one FOR UPDATE"
+	readHead     = `SELECT seq, hash, place, ` + place + `,
+		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true),
+		current_setting('synchronous_standby_names') FROM head WHERE one`
+)
+
+func (d *database) begin(ctx context.Context, c *statements, writing bool, next []pgsql.Statement) (kept record, err error) {
 	if !writing {
 		_, err := c.ExecContext(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 		return record{}, storage(err)
 	}
-	if _, err := c.ExecContext(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"); err != nil {
+	// One round trip: each statement sees what was committed before it, and all but the first two
+	// are run when the lock is held.
+	first := []pgsql.Statement{{Text: beginWriting}, {Text: lockHead}, {Text: readHead}, {Text: lastRecord}}
+	if err := pgsql.Ahead(ctx, c.on.(*sql.Conn), append(first, next...)...); err != nil {
+		return record{}, storage(err)
+	}
+	if _, err := c.ExecContext(ctx, beginWriting); err != nil {
 		return record{}, storage(err)
 	}
 	defer func() {
@@ -261,12 +276,10 @@ func (d *database) begin(ctx context.Context, c *statements, writing bool) (kept
 	// The row is locked in a statement of its own: what the next one sees was committed before.
 	var hash []byte
 	var was, is, waits, replicas string
-	if err := c.QueryRowContext(ctx, "SELECT seq FROM head WHERE one FOR UPDATE").Scan(&kept.seq); err != nil {
+	if err := c.QueryRowContext(ctx, lockHead).Scan(&kept.seq); err != nil {
 		return record{}, noHead(err)
 	}
-	err = c.QueryRowContext(ctx, `SELECT seq, hash, place, `+place+`,
-		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true),
-		current_setting('synchronous_standby_names') FROM head WHERE one`).Scan(&kept.seq, &hash, &was, &is, &waits, &replicas)
+	err = c.QueryRowContext(ctx, readHead).Scan(&kept.seq, &hash, &was, &is, &waits, &replicas)
 	switch {
 	case err != nil:
 		return record{}, noHead(err)
@@ -295,17 +308,28 @@ func noHead(err error) error {
 // leaves behind is read anew by the next transaction, so that this process can go on after any
 // failure.
 func (d *database) commit(ctx context.Context, c *statements, head record) (usable bool, err error) {
-	made, err := c.ExecContext(ctx, "UPDATE head SET seq = ?, hash = ?, place = "+place+" WHERE one AND seq <= ?", head.seq, head.hash[:], head.seq)
-	if err != nil {
+	on := c.on.(*sql.Conn)
+	if err := pgsql.Later(ctx, on, 1, "UPDATE head SET seq = ?, hash = ?, place = "+place+" WHERE one AND seq <= ?", head.seq, head.hash[:], head.seq); err != nil {
 		return true, storage(err)
 	}
-	if n, err := made.RowsAffected(); err != nil || n != 1 {
-		return true, fmt.Errorf("%w: its head cannot be moved to record %d", ErrTampered, head.seq)
+	// The commit goes with them, and is not tried where the head is not what it should be.
+	if err := pgsql.Later(ctx, on, 1, "SELECT 1 / (SELECT count(*) FROM head h JOIN records r ON r.seq = h.seq AND r.hash = h.hash WHERE h.one AND h.seq = ? AND h.hash = ?)", head.seq, head.hash[:]); err != nil {
+		return true, storage(err)
 	}
-	if err := pgsql.Commit(ctx, c.on.(*sql.Conn)); err != nil {
+	err = pgsql.Commit(ctx, on)
+	var said *pgsql.Error
+	switch {
+	case errors.Is(err, pgsql.ErrRows) || errors.As(err, &said) && said.Before:
+		return true, storage(err)
+	case err != nil:
 		return true, fmt.Errorf("%w: commit: %v", ErrStorage, err)
 	}
 	return true, nil
+}
+
+// append waits for the next statement, or for the commit.
+func (d *database) append(ctx context.Context, c *statements, text string, args ...any) error {
+	return storage(pgsql.Later(ctx, c.on.(*sql.Conn), 1, text, args...))
 }
 
 func (d *database) alive(c *sql.Conn) bool { return pgsql.Alive(c) }

@@ -117,6 +117,9 @@ CREATE UNIQUE INDEX records_commit ON records (ref) WHERE kind = 'commit';
 const columns = `r.seq, r.kind, r.domain, r.key, coalesce(r.ref, 0), r.body, r.hash,
 	(SELECT p.hash FROM records p WHERE p.seq = r.seq - 1)`
 
+// lastRecord finds the end of the chain.
+const lastRecord = "SELECT " + columns + " FROM records r ORDER BY r.seq DESC LIMIT 1"
+
 // scan reads a record, and what follows its columns, and checks its hash against the
 // record before.
 func (c chain) scan(row interface{ Scan(...any) error }, more ...any) (*record, error) {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/pgsql"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/privacy/plan"
 )
@@ -110,11 +111,23 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err er
 	err = l.do(ctx, false, func(ctx context.Context, b *batch) (err error) {
 		out, err = b.reserve(ctx, r, p)
 		return err
-	})
+	}, r.asks()...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// asks is what the books are asked first for a request.
+func (r Request) asks() []pgsql.Statement {
+	all := []pgsql.Statement{{Text: lastOfDomain, Args: []any{r.Domain}}}
+	if r.Repetition != nil && !r.Fresh && r.IdempotencyKey == "" {
+		all = append(all, pgsql.Statement{Text: repeatedAnswer, Args: []any{repetition(r.Analyst, r.Domain, r.Repetition)}})
+	}
+	if r.Question != nil && r.Serves != nil && !r.Fresh && r.IdempotencyKey == "" {
+		all = append(all, pgsql.Statement{Text: answersOf, Args: []any{question(r.Domain, r.Question), maxServing}})
+	}
+	return all
 }
 
 // prepared is the part of a request that needs no transaction: a charge depends
@@ -331,8 +344,14 @@ func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err
 			return err
 		}
 		return b.commit(ctx, r.ID, p, answer, digest)
-	})
+	}, pgsql.Statement{Text: reservationOf, Args: []any{r.ID, r.Domain}}, pgsql.Statement{Text: answeredBy, Args: []any{r.ID}}, pgsql.Statement{Text: lastOfDomain, Args: []any{r.Domain}})
 }
+
+// reservationOf finds a reservation of a domain, and answeredBy says whether it has an answer.
+const (
+	reservationOf = "SELECT " + columns + " FROM records r WHERE r.seq = ? AND r.kind = 'reserve' AND r.domain = ?"
+	answeredBy    = "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)"
+)
 
 // unanswered returns a reservation that has no answer yet, and refuses all others.
 func (b *batch) unanswered(ctx context.Context, domain string, id int64) (p pending, err error) {
@@ -348,7 +367,7 @@ func (b *batch) unanswered(ctx context.Context, domain string, id int64) (p pend
 		return p, err
 	}
 	var committed bool
-	err = b.sql.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'commit' AND ref = ?)", id).Scan(&committed)
+	err = b.sql.QueryRowContext(ctx, answeredBy, id).Scan(&committed)
 	if err != nil {
 		return p, b.note(storage(err))
 	}
@@ -430,7 +449,7 @@ func (b *batch) change(ctx context.Context, r *record, e entry, f func(*state)) 
 
 // reserved returns a reservation of the domain, and refuses what is none.
 func (b *batch) reserved(ctx context.Context, domain string, id int64) (*entry, error) {
-	r, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.seq = ? AND r.kind = 'reserve' AND r.domain = ?", id, domain))
+	r, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, reservationOf, id, domain))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("domain %q has no reservation %d", domain, id)
 	} else if err != nil {

@@ -15,6 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/discreet-dp/discreet/internal/custody"
+	"github.com/discreet-dp/discreet/internal/pgsql"
 )
 
 // A file is a ledger in one file of SQLite, the default. Several processes of one machine
@@ -152,13 +153,24 @@ func (f *file) whole(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-func (f *file) begin(ctx context.Context, c *statements, writing bool) (record, error) {
+func (f *file) begin(ctx context.Context, c *statements, writing bool, _ []pgsql.Statement) (record, error) {
 	statement := "BEGIN"
 	if writing {
 		statement = "BEGIN IMMEDIATE"
 	}
 	_, err := c.ExecContext(ctx, statement)
 	return record{}, storage(err)
+}
+
+func (f *file) append(ctx context.Context, c *statements, text string, args ...any) error {
+	made, err := c.ExecContext(ctx, text, args...)
+	if err != nil {
+		return storage(err)
+	}
+	if n, err := made.RowsAffected(); err != nil || n != 1 {
+		return fmt.Errorf("%w: it does not take a record", ErrTampered)
+	}
+	return nil
 }
 
 // version is counted by SQLite: https://www.sqlite.org/pragma.html#pragma_data_version.

@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"database/sql"
+
+	"github.com/discreet-dp/discreet/internal/pgsql"
 )
 
 // A store is where the records of a ledger are kept. The ledger decides all else: which
@@ -44,8 +46,11 @@ type store interface {
 	// reading records.
 	whole(ctx context.Context, c *sql.Conn) error
 	// begin starts a transaction: one that writes, or one that sees one state. Where the store
-	// knows the last record itself, it returns it; otherwise one without a number.
-	begin(ctx context.Context, c *statements, writing bool) (record, error)
+	// knows the last record itself, it returns it; otherwise one without a number. next are what
+	// will be asked in it first: a store that is far away asks them with the beginning.
+	begin(ctx context.Context, c *statements, writing bool, next []pgsql.Statement) (record, error)
+	// append writes a record, at the latest with commit, which says then if it was not taken.
+	append(ctx context.Context, c *statements, text string, args ...any) error
 	// version is a number that is the same in two transactions of one connection if nobody else
 	// has written in between, be it to change a record; 0 where that is not known.
 	version(ctx context.Context, c *statements) (int64, error)

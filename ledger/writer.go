@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+
+	"github.com/discreet-dp/discreet/internal/pgsql"
 )
 
 // One goroutine writes. It takes the jobs that have queued up meanwhile into one
@@ -18,7 +20,8 @@ const maxBatch = 256
 // A job runs in the writer's transaction.
 type job struct {
 	run      func(context.Context, *batch) error
-	anchored bool // its effect, or what it has read, must be on the anchor before it is done
+	anchored bool              // its effect, or what it has read, must be on the anchor before it is done
+	next     []pgsql.Statement // what it asks first
 	done     chan error
 }
 
@@ -33,6 +36,7 @@ type batch struct {
 	known  *memory           // of the records before this batch; nil if nothing is
 	// version is the store's number of what others have written.
 	version int64
+	next    []pgsql.Statement // what is asked in it first
 	wrote   bool
 	shown   int64 // the newest commit whose answer a job has read
 	failed  error // of the storage: the batch must not commit
@@ -90,12 +94,13 @@ func (w *writer) inspect(ctx context.Context) error {
 }
 
 // do runs f in the writer's next transaction and returns when that is durable.
-// If ctx ends first, f may run all the same.
-func (l *Ledger) do(ctx context.Context, anchored bool, f func(context.Context, *batch) error) error {
+// If ctx ends first, f may run all the same. next are statements that it will run, to be asked with the
+// beginning of the transaction.
+func (l *Ledger) do(ctx context.Context, anchored bool, f func(context.Context, *batch) error, next ...pgsql.Statement) error {
 	if err := ctx.Err(); err != nil { // a select would take the queue as readily
 		return err
 	}
-	j := &job{f, anchored, make(chan error, 1)}
+	j := &job{f, anchored, next, make(chan error, 1)}
 	select {
 	case <-l.quit:
 		return ErrClosed
@@ -164,7 +169,8 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 	if err != nil {
 		return fail(err)
 	}
-	b, err := w.begin(ctx, at)
+	// What the first job asks is told before anything is written; the others read for themselves.
+	b, err := w.begin(ctx, at, jobs[0].next)
 	if err != nil {
 		return fail(err)
 	}
@@ -214,12 +220,13 @@ func (w *writer) run(ctx context.Context, jobs []*job) []error {
 // begin starts a transaction that writes. It takes a new connection where the one that it had is
 // lost, and first confirms what an earlier commit may have left: until a commit is confirmed
 // again, nobody is charged.
-func (w *writer) begin(ctx context.Context, at record) (*batch, error) {
+func (w *writer) begin(ctx context.Context, at record, next []pgsql.Statement) (*batch, error) {
 	for again := true; ; again = false {
 		if err := w.renew(ctx); err != nil {
 			return nil, err
 		}
 		b := w.batch()
+		b.next = next
 		err := b.begin(ctx, true, w.seen, at)
 		if err != nil && again && !w.l.store.alive(w.conn) { // it was lost while nobody used it
 			continue
@@ -288,7 +295,7 @@ func (b *batch) begin(ctx context.Context, writing bool, seen, anchored record) 
 	if err := b.l.store.moved(); err != nil {
 		return err
 	}
-	kept, err := b.l.store.begin(ctx, b.sql, writing)
+	kept, err := b.l.store.begin(ctx, b.sql, writing, b.next)
 	if err != nil {
 		return err
 	}
@@ -312,7 +319,7 @@ func (b *batch) checkHead(ctx context.Context, seen, anchored record) (err error
 		b.head = seen
 	} else {
 		b.known.forget()
-		head, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, "SELECT "+columns+" FROM records r ORDER BY r.seq DESC LIMIT 1"))
+		head, err := b.l.chain.scan(b.sql.QueryRowContext(ctx, lastRecord))
 		if err != nil {
 			return fmt.Errorf("read head: %w", err)
 		}
@@ -396,13 +403,10 @@ func (b *batch) append(ctx context.Context, r *record, e entry) (err error) {
 // insert writes a record as it is, which is the head from then on.
 func (b *batch) insert(ctx context.Context, r *record) error {
 	ref := sql.NullInt64{Int64: r.ref, Valid: r.ref != 0}
-	made, err := b.sql.ExecContext(ctx, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	err := b.l.store.append(ctx, b.sql, "INSERT INTO records (seq, kind, domain, key, ref, body, answer, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		r.seq, r.kind, r.domain, r.key, ref, r.body, r.answer, r.hash[:])
 	if err != nil {
-		return b.note(storage(err))
-	}
-	if n, err := made.RowsAffected(); err != nil || n != 1 {
-		return b.note(fmt.Errorf("%w: it does not take record %d", ErrTampered, r.seq))
+		return b.note(err)
 	}
 	b.head, b.wrote = record{seq: r.seq, hash: r.hash}, true
 	return nil

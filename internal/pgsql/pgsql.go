@@ -60,8 +60,9 @@ func parse(url string) (*pgconn.Config, error) {
 
 // An Error is the server's, or of the way to it.
 type Error struct {
-	Code string // SQLSTATE; "" where the connection failed
-	text string
+	Code   string // SQLSTATE; "" where the connection failed
+	Before bool   // it is of a statement that waited for a commit, which was not tried
+	text   string
 }
 
 func (e *Error) Error() string { return e.text }
@@ -79,13 +80,13 @@ func failure(err error) error {
 	case err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &theirs):
-		return &Error{theirs.Code, fmt.Sprintf("the database says %s (%s)", theirs.Message, theirs.Code)}
+		return &Error{Code: theirs.Code, text: fmt.Sprintf("the database says %s (%s)", theirs.Message, theirs.Code)}
 	}
 	var slow interface{ Timeout() bool }
 	if errors.As(err, &slow) && slow.Timeout() {
-		return &Error{"", "no connection to the database: it does not answer"}
+		return &Error{text: "no connection to the database: it does not answer"}
 	}
-	return &Error{"", "no connection to the database"}
+	return &Error{text: "no connection to the database"}
 }
 
 // A connector makes connections.
@@ -116,8 +117,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 // A conn is one session.
 type conn struct {
 	to     *pgconn.PgConn
-	warned string // the last warning
-	made   int    // statements that were prepared
+	warned string            // the last warning
+	made   int               // statements that were prepared
+	names  map[string]string // of those that are used by their texts
+	ahead  []earlier
+	later  []later
 }
 
 var (
@@ -136,6 +140,7 @@ func (c *conn) ResetSession(context.Context) error {
 	if c.to.IsClosed() || c.to.TxStatus() != 'I' {
 		return driver.ErrBadConn
 	}
+	c.ahead, c.later = nil, nil
 	return nil
 }
 
@@ -173,11 +178,19 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, failure(err)
 	}
-	return &statement{c, d}, nil
+	return &statement{c, d, query}, nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if len(args) == 0 { // several statements may stand in one text
+		if query == "ROLLBACK" {
+			c.later = nil
+		}
+		if r, err := c.told(ctx, query, nil); err != nil {
+			return nil, err
+		} else if r != nil {
+			return driver.RowsAffected(r.affected), nil
+		}
 		results, err := c.to.Exec(ctx, query).ReadAll()
 		if err != nil {
 			return nil, failure(err)
@@ -192,6 +205,9 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	values, formats, err := encode(args)
 	if err != nil {
 		return nil, err
+	}
+	if r, err := c.told(ctx, query, values); err != nil || r != nil {
+		return r.orNothing(), err
 	}
 	outside := c.to.TxStatus() == 'I'
 	rows, err := read(c.to.ExecParams(ctx, numbered(query), values, nil, formats, []int16{1}))
@@ -210,8 +226,9 @@ func (c *conn) again(query string, outside bool, err error) error {
 
 // A statement is one that the server has parsed.
 type statement struct {
-	c *conn
-	d *pgconn.StatementDescription
+	c    *conn
+	d    *pgconn.StatementDescription
+	text string // as its user has it
 }
 
 func (s *statement) Close() error {
@@ -236,6 +253,9 @@ func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) 
 	values, formats, err := encode(args)
 	if err != nil {
 		return nil, err
+	}
+	if r, err := s.c.told(ctx, s.text, values); err != nil || r != nil {
+		return r.orNothing(), err
 	}
 	outside := s.c.to.TxStatus() == 'I'
 	rows, err := read(s.c.to.ExecPrepared(ctx, s.d.Name, values, formats, []int16{1}))
@@ -278,15 +298,15 @@ func Commit(ctx context.Context, c *sql.Conn) error {
 }
 
 func (c *conn) commit(ctx context.Context) error {
-	c.warned = ""
-	results, err := c.to.Exec(ctx, "COMMIT").ReadAll()
+	c.warned, c.ahead = "", nil
+	tags, err := c.send(ctx, "COMMIT")
 	switch {
 	case err != nil:
-		return failure(err)
-	case len(results) != 1 || results[0].CommandTag.String() != "COMMIT":
-		return &Error{"25P02", "the database has not committed"}
+		return err
+	case len(tags) != 1 || tags[0] != "COMMIT":
+		return &Error{Code: "25P02", text: "the database has not committed"}
 	case c.warned != "":
-		return &Error{"01000", "the database has committed and warns: " + c.warned}
+		return &Error{Code: "01000", text: "the database has committed and warns: " + c.warned}
 	}
 	return nil
 }
@@ -301,9 +321,10 @@ func Alive(c *sql.Conn) bool {
 	return err == nil && alive
 }
 
-// A result is rows as they come.
+// A result is rows as they come, or those that have come.
 type result struct {
-	from     *pgconn.ResultReader
+	from     *pgconn.ResultReader // nil where they have
+	rows     [][][]byte
 	types    []uint32
 	columns  []string
 	waiting  bool // a row was read already
@@ -326,10 +347,18 @@ func read(from *pgconn.ResultReader) (driver.Rows, error) {
 	return r, nil
 }
 
+// orNothing is r as rows, or none at all.
+func (r *result) orNothing() driver.Rows {
+	if r == nil {
+		return nil
+	}
+	return r
+}
+
 func (r *result) Columns() []string { return r.columns }
 
 func (r *result) Close() error {
-	if r.ended {
+	if r.ended || r.from == nil {
 		return nil
 	}
 	r.ended = true
@@ -339,6 +368,14 @@ func (r *result) Close() error {
 }
 
 func (r *result) Next(dest []driver.Value) error {
+	if r.from == nil {
+		if len(r.rows) == 0 {
+			return io.EOF
+		}
+		row := r.rows[0]
+		r.rows = r.rows[1:]
+		return r.decode(row, dest)
+	}
 	if !r.waiting && (r.ended || !r.from.NextRow()) {
 		if err := r.Close(); err != nil {
 			return err
@@ -346,8 +383,11 @@ func (r *result) Next(dest []driver.Value) error {
 		return io.EOF
 	}
 	r.waiting = false
-	for i, v := range r.from.Values() {
-		var err error
+	return r.decode(r.from.Values(), dest)
+}
+
+func (r *result) decode(row [][]byte, dest []driver.Value) (err error) {
+	for i, v := range row {
 		if dest[i], err = decode(r.types[i], v); err != nil {
 			return err
 		}
