@@ -94,17 +94,19 @@ var settings = func() string {
 type session struct {
 	*pgconn.PgConn
 	parsed map[string]string
+	order  []string        // the texts that are parsed, the oldest first
+	heard  map[string]bool // texts that were run once, and are parsed if they come again
 }
 
-// mostParsed bounds what the server keeps for a session.
-const mostParsed = 32
+// mostParsed bounds what the server keeps for a session, and mostHeard what is remembered here.
+const mostParsed, mostHeard = 32, 1024
 
 // A transaction is one on a connection that nobody else uses.
 type transaction struct {
 	pool   *pool
 	conn   *session
 	tables []*table // that it holds
-	parse  []string // texts to be parsed for later ones
+	parse  []asked  // statements to be parsed for later ones
 }
 
 // An asked statement has its parameters, and who takes its rows; nobody if nil. What a row holds
@@ -115,7 +117,7 @@ type asked struct {
 	oids   []uint32
 	row    func(values [][]byte) error
 	done   *bool // is set when it was run, if it is not nil
-	often  bool  // planning it takes longer than running it: the server is to keep its plan
+	often  bool  // planning it may take longer than running it: the server is to keep its plan
 }
 
 // begin begins a transaction that holds tables as they are, and runs statements in it. Its snapshot
@@ -194,26 +196,48 @@ func (t *transaction) run(ctx context.Context, statements ...asked) (begun bool,
 	return begun, errors.Join(err, results.Close())
 }
 
-// unparsed are the texts of statements that come often and which the server does not keep yet.
-func (s *session) unparsed(statements []asked) (texts []string) {
+// unparsed are statements that come often and which the server does not keep yet.
+func (s *session) unparsed(statements []asked) (all []asked) {
 	for _, a := range statements {
-		if a.often && s.parsed[a.sql] == "" && len(s.parsed) < mostParsed && a.oids == nil {
-			texts = append(texts, a.sql)
+		if a.often && s.parsed[a.sql] == "" && (a.oids == nil || s.again(a.sql)) {
+			all = append(all, a)
 		}
 	}
-	return texts
+	return all
 }
 
-// keep has the server parse a text under the transaction's settings, and keep it for the session.
-func (s *session) keep(ctx context.Context, text string) error {
+// again reports whether a text has come before: most statements never come a second time.
+func (s *session) again(text string) bool {
+	if s.heard[text] {
+		delete(s.heard, text)
+		return true
+	}
+	if s.heard == nil || len(s.heard) >= mostHeard {
+		s.heard = map[string]bool{}
+	}
+	s.heard[text] = true
+	return false
+}
+
+// keep has the server parse a statement under the transaction's settings, and keep it for the session.
+func (s *session) keep(ctx context.Context, a asked) error {
+	text := a.sql
+	if len(s.order) >= mostParsed {
+		oldest := s.order[0]
+		if err := s.Deallocate(ctx, s.parsed[oldest]); err != nil {
+			return err
+		}
+		delete(s.parsed, oldest)
+		s.order = s.order[1:]
+	}
 	name := fmt.Sprintf("discreet_%x", sha256.Sum256([]byte(text)))[:40]
-	if _, err := s.Prepare(ctx, name, text, nil); err != nil {
+	if _, err := s.Prepare(ctx, name, text, a.oids); err != nil {
 		return err
 	}
 	if s.parsed == nil {
 		s.parsed = map[string]string{}
 	}
-	s.parsed[text] = name
+	s.parsed[text], s.order = name, append(s.order, text)
 	return nil
 }
 
@@ -305,9 +329,9 @@ func (t *transaction) release() {
 	if !conn.IsClosed() {
 		var err error
 		if conn.TxStatus() == 'T' && !p.forgetful.Load() {
-			for _, text := range t.parse {
+			for _, a := range t.parse {
 				var said *pgconn.PgError
-				if err = conn.keep(ctx, text); errors.As(err, &said) {
+				if err = conn.keep(ctx, a); errors.As(err, &said) {
 					p.forgetful.Store(true)
 				}
 				if err != nil {

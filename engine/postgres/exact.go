@@ -124,7 +124,7 @@ func (r *rows) of(sql string, salt *int64) asked {
 	r.all = nil
 	a := asked{sql: sql, row: r.add}
 	if salt != nil {
-		a.values, a.oids = [][]byte{strconv.AppendInt(nil, *salt, 10)}, []uint32{bigintOID}
+		a.values, a.oids, a.often = [][]byte{strconv.AppendInt(nil, *salt, 10)}, []uint32{bigintOID}, true
 	}
 	return a
 }
