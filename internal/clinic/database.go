@@ -77,11 +77,16 @@ func WritePostgres(ctx context.Context, dir, url, variable string) (catalog stri
 	if err := load(ctx, url); err != nil {
 		return "", err
 	}
+	return writeCatalog(dir, "postgres", variable, Schema)
+}
+
+// writeCatalog writes the catalog over tables of a schema of an engine.
+func writeCatalog(dir, kind, variable, schema string) (catalog string, err error) {
 	if err := custody.Folder(dir); err != nil {
 		return "", fmt.Errorf("write demo data: %w", err)
 	}
-	text := strings.NewReplacer("\n[domains.patient]", fmt.Sprintf(engineText, "postgres", variable),
-		`"visits.parquet"`, strconv.Quote(Schema+".visits"), `"departments.csv"`, strconv.Quote(Schema+".departments")).Replace(string(catalogText))
+	text := strings.NewReplacer("\n[domains.patient]", fmt.Sprintf(engineText, kind, variable),
+		`"visits.parquet"`, strconv.Quote(schema+".visits"), `"departments.csv"`, strconv.Quote(schema+".departments")).Replace(string(catalogText))
 	catalog = filepath.Join(dir, "discreet.toml")
 	if err := custody.Write(catalog, []byte(text)); err != nil {
 		return "", fmt.Errorf("write demo catalog: %w", err)

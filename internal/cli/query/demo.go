@@ -20,6 +20,7 @@ import (
 
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine/trino"
 	"github.com/discreet-dp/discreet/internal/clinic"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -30,7 +31,7 @@ import (
 // Demo is discreet demo.
 func Demo() *command.Command {
 	c := &command.Command{
-		UsageLine: "demo [--dir DIR] [--files] [--engine postgres]",
+		UsageLine: "demo [--dir DIR] [--files] [--engine postgres|trino]",
 		For:       command.Anyone,
 		Short:     "make a demo data set, ask five questions, show the budget falling",
 		Long: `It makes 200,000 visits that 20,000 patients paid to a clinic (synthetic: nobody
@@ -39,14 +40,15 @@ folder stays, for questions of your own. Running it again starts it afresh, unle
 its catalog was changed. With --files it makes the data and the catalog alone.
 
 With --engine the visits are in the database whose URL DISCREET_ENGINE holds, in a schema
-discreet_demo of its own, and that database answers.`,
+discreet_demo of its own, and that database answers; of a Trino cluster, in the first
+of its Iceberg catalogs.`,
 		Examples: [2]string{"discreet demo", "discreet demo --engine postgres --dir /tmp/clinic"},
 	}
 	dir := c.Flags.String("dir", "discreet-demo", "make it in `DIR`")
 	files := c.Flags.Bool("files", false, "make the data and the catalog, no ledger, and ask nothing")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	kind := string(catalog.Embedded)
-	c.Flags.Func("engine", "make it in a database that is there: `postgres`", func(text string) error {
+	c.Flags.Func("engine", "make it in a database that is there: `postgres` or `trino`", func(text string) error {
 		return command.OneOf(&kind, text, slices.Sorted(maps.Keys(makers())))
 	})
 	var w workplace.Workplace
@@ -81,7 +83,7 @@ type maker func(ctx context.Context, dir string) (path, where string, err error)
 
 // makers are those of the engines, by their names in a catalog.
 func makers() map[string]maker {
-	return map[string]maker{string(catalog.Embedded): inFiles, string(catalog.PostgreSQL): inPostgres}
+	return map[string]maker{string(catalog.Embedded): inFiles, string(catalog.PostgreSQL): inPostgres, string(catalog.Trino): inTrino}
 }
 
 func inFiles(_ context.Context, dir string) (path, where string, err error) {
@@ -109,6 +111,31 @@ func inPostgres(ctx context.Context, dir string) (path, where string, err error)
 			Try("$%s names a database in which its role may make a schema", workplace.EngineVariable)
 	}
 	return path, "schema " + clinic.Schema + " of " + name, nil
+}
+
+func inTrino(ctx context.Context, dir string) (path, where string, err error) {
+	url, err := workplace.EngineURL(catalog.Trino, workplace.EngineVariable)
+	if err != nil {
+		return "", "", err
+	}
+	to, err := trino.NewWriter(url, workplace.EngineVariable)
+	if err != nil {
+		return "", "", err
+	}
+	path, schema, err := clinic.WriteTrino(ctx, dir, workplace.EngineVariable, to.Run)
+	switch {
+	case ctx.Err() != nil:
+		return "", "", ctx.Err()
+	case errors.Is(err, clinic.ErrSchema):
+		return "", "", diagnostic.New("D116", diagnostic.Span{}, "%v", err).
+			Because("demo replaces the tables of that schema").Try("rename the schema, or drop it")
+	case errors.Is(err, clinic.ErrNoLake):
+		return "", "", diagnostic.New("D101", diagnostic.Span{}, "the demo's data cannot be written").Because("%v", err).
+			Try("$%s names a cluster with one, and a user who may make a schema in it", workplace.EngineVariable)
+	case err != nil:
+		return "", "", err
+	}
+	return path, "schema " + schema + " of " + to.Address(), nil
 }
 
 func (d *demo) run(ctx context.Context) error {
