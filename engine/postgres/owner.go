@@ -2,18 +2,18 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/engine/internal/remote"
 )
 
 // An owner may run any SELECT that the role may.
 type owner struct {
+	remote.NoFiles
 	engine *Engine
 }
 
@@ -27,14 +27,14 @@ func OpenOwner(ctx context.Context, c *catalog.Catalog, o Options) (engine.Owner
 	if err != nil {
 		return nil, err
 	}
-	return &owner{e}, nil
+	return &owner{engine: e}, nil
 }
 
 // Rows runs one statement in a transaction of its own. Counts come as int64, truths as bool,
 // and all else as text.
 func (o *owner) Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error) {
-	if len(args) > 0 {
-		return nil, nil, errors.New("postgres: a statement of the owner has no parameters")
+	if err := remote.NoParameters(args); err != nil {
+		return nil, nil, fmt.Errorf("ask postgres: %w", err)
 	}
 	t, err := o.engine.pool.begin(ctx, nil, false)
 	if err != nil {
@@ -74,18 +74,6 @@ func shown(text []byte, oid uint32) any {
 	default:
 		return s
 	}
-}
-
-var errFiles = errors.New("postgres: a database has no files")
-
-// Records fails: there are no files.
-func (o *owner) Records(context.Context, []datafile.File, engine.Text) (string, error) {
-	return "", errFiles
-}
-
-// Lots fails: there are no files.
-func (o *owner) Lots(context.Context, *datafile.Pattern, []datafile.File) ([]engine.Lot, error) {
-	return nil, errFiles
 }
 
 // Relation describes a table of the connected database.

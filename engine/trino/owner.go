@@ -9,13 +9,14 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/datafile"
+	"github.com/discreet-dp/discreet/engine/internal/remote"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
 // An owner may run any SELECT that the user may. What it asks is computed in the cluster, and no
 // record leaves that.
 type owner struct {
+	remote.NoFiles
 	engine *Engine
 }
 
@@ -29,13 +30,13 @@ func OpenOwner(ctx context.Context, c *catalog.Catalog, o Options) (engine.Owner
 	if err != nil {
 		return nil, err
 	}
-	return &owner{e}, nil
+	return &owner{engine: e}, nil
 }
 
 // Rows runs one statement. Counts come as int64, truths as bool, and all else as text.
 func (o *owner) Rows(ctx context.Context, sql string, args ...any) (columns []string, rows [][]any, err error) {
-	if len(args) > 0 {
-		return nil, nil, errors.New("trino: a statement of the owner has no parameters")
+	if err := remote.NoParameters(args); err != nil {
+		return nil, nil, fmt.Errorf("ask trino: %w", err)
 	}
 	a, err := o.engine.ask(ctx, sql)
 	if err != nil {
@@ -73,18 +74,6 @@ func (c cell) shown() any {
 		return n
 	}
 	return string(c)
-}
-
-var errFiles = errors.New("trino: a cluster has no files that are looked at")
-
-// Records fails: there are no files.
-func (o *owner) Records(context.Context, []datafile.File, engine.Text) (string, error) {
-	return "", errFiles
-}
-
-// Lots fails: there are no files.
-func (o *owner) Lots(context.Context, *datafile.Pattern, []datafile.File) ([]engine.Lot, error) {
-	return nil, errFiles
 }
 
 // Relation describes a table. What it is read from is the snapshot that is current, if its

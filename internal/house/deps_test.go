@@ -106,7 +106,7 @@ var onlys = []only{
 	{"./learn/internal/normal", []string{"./noise"}, "a sampler, to be reviewed alone"},
 	{"./learn/internal/container", nil, "files, to be reviewed alone"},
 	{"./engine", []string{"./internal/datafile", "./notation", "./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
-	{"./engine/internal/remote", []string{"./catalog", "./engine", "./sqltype"}, "what adapters of databases share: it speaks to none"},
+	{"./engine/internal/remote", []string{"./catalog", "./engine", "./internal/datafile", "./sqltype"}, "what adapters of databases share: it speaks to none"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
 	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},
 	{"./internal/bind", []string{"./catalog", "./internal/diagnostic", "./internal/plan", "./internal/sqlparse", "./sqltype"}, "stages do not know each other, only what passes between them"},
