@@ -4,7 +4,9 @@ package scale
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -27,6 +29,11 @@ import (
 // client-cpu-ms are the processor time of the server's processes and of this one, of which
 // plain-cpu-ms is the server's for the statement without privacy, and by-unit-cpu-ms for its
 // own grouping by group and unit.
+//
+// Where the time goes, as medians: prepare-ms until the charge could be reserved, reserve-ms,
+// measure-ms in the server with the noise, commit-ms, and rest-ms after it. What no statement can do
+// without is beside it: by-unit-ms is the server's own grouping by group and unit, and fsync-ms a write
+// of a page to the disk.
 func BenchmarkAdded(b *testing.B) {
 	url := postgrestest.Start(b, "fsync=on", "max_connections=20")
 	admin, err := pgconn.Connect(b.Context(), url)
@@ -81,10 +88,29 @@ func BenchmarkAdded(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var ours, theirs []time.Duration
+			parts := map[string][]time.Duration{}
+			timed := func(name string) (end func()) {
+				began := time.Now()
+				return func() { parts[name] = append(parts[name], time.Since(began)) }
+			}
+			disk, err := os.Create(filepath.Join(b.TempDir(), "page"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer disk.Close()
+			for range b.N {
+				end := timed("fsync")
+				_, err := disk.WriteAt(make([]byte, 8192), 0)
+				if err = errors.Join(err, disk.Sync()); err != nil {
+					b.Fatal(err)
+				}
+				end()
+			}
 			before := processor(b, admin)
 			for range b.N {
+				end := timed("by-unit")
 				exec(b, admin, "SELECT g, sum(n) FROM (SELECT g, unit, count(*) AS n FROM t GROUP BY g, unit) AS q GROUP BY g")
+				end()
 			}
 			byUnit := processor(b, admin)
 			for range b.N {
@@ -94,24 +120,44 @@ func BenchmarkAdded(b *testing.B) {
 			alone := processor(b, admin) - byUnit
 			before, own := processor(b, admin), ownTime()
 			for i := range b.N + 1 {
-				began := time.Now()
+				end := timed("plain")
 				exec(b, admin, "SELECT g, count(*) FROM t GROUP BY g")
-				between := time.Now()
-				if _, err := db.Query(b.Context(), "SELECT g, count(*) FROM t GROUP BY g", &discreet.QueryOptions{Spend: discreet.Spend{Rho: rho}, Analyst: "ada"}); err != nil {
+				end()
+				answered, prepared := timed("answered"), timed("prepare")
+				s, err := db.Prepare(b.Context(), "SELECT g, count(*) FROM t GROUP BY g", &discreet.QueryOptions{Spend: discreet.Spend{Rho: rho}, Analyst: "ada"})
+				if err != nil {
 					b.Fatal(err)
 				}
-				if i > 0 { // what is prepared once is
-					theirs, ours = append(theirs, between.Sub(began)), append(ours, time.Since(between))
+				prepared()
+				var rest func()
+				_, err = s.Answer(b.Context(), discreet.Payer{Part: func(name string) (end func()) {
+					done := timed(name)
+					return func() { done(); rest = timed("rest") }
+				}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				rest()
+				answered()
+				if i == 0 { // what is prepared once is
+					for _, name := range []string{"plain", "answered", "prepare", "reserve", "measure", "commit", "rest"} {
+						parts[name] = nil
+					}
 				}
 			}
 			b.ReportMetric((processor(b, admin)-before-alone).Seconds()*1000/float64(b.N), "server-cpu-ms")
 			b.ReportMetric((ownTime()-own).Seconds()*1000/float64(b.N), "client-cpu-ms")
 			b.ReportMetric(alone.Seconds()*1000/float64(b.N), "plain-cpu-ms")
-			slices.Sort(ours)
-			slices.Sort(theirs)
-			plain, answered := theirs[len(theirs)/2], ours[len(ours)/2]
-			b.ReportMetric(plain.Seconds()*1000, "plain-p50-ms")
-			b.ReportMetric((answered-plain).Seconds()*1000, "added-p50-ms")
+			p50 := func(name string) float64 {
+				all := parts[name]
+				slices.Sort(all)
+				return all[len(all)/2].Seconds() * 1000
+			}
+			for _, name := range []string{"fsync", "by-unit", "prepare", "reserve", "measure", "commit", "rest"} {
+				b.ReportMetric(p50(name), name+"-ms")
+			}
+			b.ReportMetric(p50("plain"), "plain-p50-ms")
+			b.ReportMetric(p50("answered")-p50("plain"), "added-p50-ms")
 		})
 	}
 }
