@@ -18,7 +18,8 @@ var aggregateFunctions = map[string]plan.AggregateFunction{
 	"var_pop": plan.VarPop, "var_samp": plan.VarSamp, "variance": plan.VarSamp,
 	"stddev_pop": plan.StddevPop, "stddev_samp": plan.StddevSamp, "stddev": plan.StddevSamp,
 	"bool_and": plan.BoolAnd, "bool_or": plan.BoolOr, "every": plan.BoolAnd,
-	"countif": plan.CountStar,
+	"countif":     plan.CountStar,
+	"logical_and": plan.BoolAnd, "logical_or": plan.BoolOr, "approx_count_distinct": plan.Count,
 	// Of two numbers: see regressions.
 	"covar_pop": plan.Sum, "covar_samp": plan.Sum, "corr": plan.Sum, "regr_count": plan.Sum, "regr_avgx": plan.Sum, "regr_avgy": plan.Sum,
 	"regr_sxx": plan.Sum, "regr_syy": plan.Sum, "regr_sxy": plan.Sum, "regr_slope": plan.Sum, "regr_intercept": plan.Sum, "regr_r2": plan.Sum,
@@ -65,6 +66,12 @@ func (c *context) aggregate(f plan.AggregateFunction, e *sqlparse.Call) plan.Exp
 		return c.countIf(e)
 	}
 	a := plan.Aggregation{Function: f, Name: e.Name.Name, Distinct: e.Distinct, Span: e.Span}
+	if e.Name.Name == "approx_count_distinct" { // of GoogleSQL; which way it is counted makes no odds beside noise
+		if e.Star {
+			refuse(wrongCount(e, 1, 1))
+		}
+		a.Distinct = true
+	}
 	args := c.aggregates.args
 	if e.Filter != nil {
 		filter := *args
@@ -175,6 +182,9 @@ func sameFraction(a, b *big.Rat) bool {
 // for each, named after its percentage.
 func several(item sqlparse.Item) []sqlparse.Item {
 	call, ok := item.Expr.(*sqlparse.Call)
+	if ok && call.Name.Name == "approx_quantiles" {
+		return evenly(item, call)
+	}
 	if !ok || call.Within == nil || len(call.Args) != 1 {
 		return []sqlparse.Item{item}
 	}
@@ -187,6 +197,33 @@ func several(item sqlparse.Item) []sqlparse.Item {
 		of, one := *call, item
 		of.Args, one.Expr = []sqlparse.Expr{p}, &of
 		one.Alias.Name = fmt.Sprintf("%s_%s", outputName(item), percentage(p, i))
+		out = append(out, one)
+	}
+	return out
+}
+
+// mostQuantiles bounds n of approx_quantiles(x, n).
+const mostQuantiles = 100
+
+// evenly returns, of GoogleSQL's approx_quantiles(x, n), the quantiles 0, 1/n, ... 1: values of the data's kind, as percentile_disc's.
+func evenly(item sqlparse.Item, call *sqlparse.Call) (out []sqlparse.Item) {
+	if len(call.Args) != 2 || call.Star || call.Within != nil {
+		refuse(wrongCount(call, 2, 2))
+	}
+	n, ok := call.Args[1].(*sqlparse.Number)
+	parts := 0
+	if ok {
+		parts, _ = strconv.Atoi(n.Text)
+	}
+	if parts < 1 || parts > mostQuantiles {
+		refuse(diagnostic.New("D017", call.Args[1].Place(), "into how many parts is not a number from 1 to %d", mostQuantiles).Try("write approx_quantiles(x, 4)"))
+	}
+	for i := range parts + 1 {
+		p := big.NewRat(int64(i), int64(parts)).FloatString(12)
+		of, one := *call, item
+		of.Name.Name, of.Within, one.Expr = "percentile_disc", call.Args[0], &of
+		of.Args = []sqlparse.Expr{&sqlparse.Number{Text: p, Span: call.Args[1].Place()}}
+		one.Alias.Name = fmt.Sprintf("%s_%d", outputName(item), i)
 		out = append(out, one)
 	}
 	return out

@@ -19,6 +19,11 @@ import (
 // correlatedScalar joins a subquery of one aggregate, bound as s over the rows in, and returns its value over
 // the joined rows.
 func (r *rows) correlatedScalar(s *selection, in *rows, at diagnostic.Span) plan.Expr {
+	return r.correlatedValues(s, in, at)[0]
+}
+
+// correlatedValues is correlatedScalar of several values.
+func (r *rows) correlatedValues(s *selection, in *rows, at diagnostic.Span) (values []plan.Expr) {
 	aggregate := &plan.Aggregate{Input: in.node, Aggregations: s.aggregates.list, Span: s.sel.Span}
 	width := width(r.node)
 	var on plan.Expr
@@ -34,9 +39,12 @@ func (r *rows) correlatedScalar(s *selection, in *rows, at diagnostic.Span) plan
 		aggregate.Keys, aggregate.Names = append(aggregate.Keys, own), append(aggregate.Names, "key")
 		on = and(on, boolean(plan.Equal, c.Place(), outer, key))
 	}
+	if on == nil {
+		on = literalTrue(at)
+	}
 	r.count(at)
 	r.node = &plan.Join{Kind: plan.Left, Left: r.node, Right: aggregate, On: on, Span: at}
-	return replaceExprs(known(s.items[0]), func(e plan.Expr) plan.Expr {
+	own := func(e plan.Expr) plan.Expr {
 		switch e := e.(type) {
 		case *aggregateRef:
 			a := s.aggregates.list[e.index]
@@ -53,7 +61,11 @@ func (r *rows) correlatedScalar(s *selection, in *rows, at diagnostic.Span) plan
 				Try("join the tables instead, and aggregate"))
 		}
 		return nil
-	})
+	}
+	for _, item := range s.items {
+		values = append(values, replaceExprs(known(item), own))
+	}
+	return values
 }
 
 // sides splits an equation into the side of the subquery's own rows and that of the statement around it; own is nil

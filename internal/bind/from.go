@@ -32,6 +32,10 @@ func (r *rows) in(clause string) *context {
 func (b *binder) from(list []sqlparse.TableExpr, env *environment, place diagnostic.Span) *rows {
 	r := &rows{context: &context{binder: b, env: env, scope: &scope{}, clause: "WHERE"}}
 	for _, t := range list {
+		if sub := lateral(t); sub != nil && r.node != nil {
+			r.node, r.scope = b.lateral(r.node, r.scope, plan.Inner, sub, env)
+			continue
+		}
 		node, scope := b.tableExpr(t, env)
 		if r.node == nil {
 			r.node, r.scope = node, scope
@@ -128,6 +132,9 @@ var joinKinds = map[sqlparse.JoinKind]plan.JoinKind{
 
 func (b *binder) join(t *sqlparse.JoinExpr, env *environment) (plan.Node, *scope) {
 	left, ls := b.tableExpr(t.Left, env)
+	if sub := lateral(t.Right); sub != nil {
+		return b.joinLateral(left, ls, t, sub, env)
+	}
 	right, rs := b.tableExpr(t.Right, env)
 	rs = rs.shift(width(left))
 	n := &plan.Join{Kind: joinKinds[t.Kind], Left: left, Right: right, Span: t.Span}

@@ -29,6 +29,8 @@ func functions() map[string]function {
 		"greatest":     {1, 100, unified(plan.Greatest)},
 		"least":        {1, 100, unified(plan.Least)},
 		"nullif":       {2, 2, nullIf},
+		"ifnull":       {2, 2, unified(plan.Coalesce)},
+		"safe_divide":  {2, 2, safeDivide},
 		"concat":       {1, 100, concat},
 		"concat_ws":    {2, 100, joined},
 		"lpad":         {2, 3, padded(true)},
@@ -72,7 +74,7 @@ func functions() map[string]function {
 	}
 	for name, of := range map[string]string{
 		"ceiling": "ceil", "pow": "power", "log": "log10", "substr": "substring",
-		"char_length": "length", "character_length": "length",
+		"char_length": "length", "character_length": "length", "timestamp_trunc": "date_trunc", "datetime_trunc": "date_trunc",
 	} {
 		out[name] = out[of]
 	}
@@ -106,6 +108,7 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	if n := len(e.Args); n < f.least || n > f.most {
 		refuse(wrongCount(e, f.least, f.most))
 	}
+	e = truncated(e)
 	args := make([]plan.Expr, len(e.Args))
 	for i, a := range e.Args {
 		args[i] = c.expr(a)
@@ -325,3 +328,34 @@ func Functions() map[string][2]int {
 
 // Aggregates lists the aggregate functions by name.
 func Aggregates() []string { return slices.Sorted(maps.Keys(aggregateFunctions)) }
+
+// safeDivide is GoogleSQL's: of doubles, and NULL where the divisor is 0, as every division here.
+func safeDivide(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+	t := typeOf(sqltype.Double)
+	for i, a := range args {
+		args[i] = coerce(numeric(e, a), t, e.Name.Name)
+	}
+	return call(plan.Divide, t, e, args...)
+}
+
+// truncations are GoogleSQL's names of date_trunc.
+var truncations = []string{"timestamp_trunc", "datetime_trunc"}
+
+// truncated returns date_trunc('month', x) of GoogleSQL's date_trunc(x, MONTH), whose unit is a word.
+func truncated(e *sqlparse.Call) *sqlparse.Call {
+	google := slices.Contains(truncations, e.Name.Name)
+	if len(e.Args) != 2 || !google && e.Name.Name != "date_trunc" {
+		return e
+	}
+	switch e.Args[0].(type) {
+	case *sqlparse.String, *sqlparse.Parameter:
+		return e // PostgreSQL's
+	}
+	unit, ok := e.Args[1].(*sqlparse.Name)
+	if !ok || unit.Qualifier.Name != "" || !slices.Contains(truncUnits, unit.Column.Name) {
+		return e
+	}
+	out := *e
+	out.Args = []sqlparse.Expr{&sqlparse.String{Value: unit.Column.Name, Span: unit.Span}, e.Args[0]}
+	return &out
+}

@@ -36,9 +36,9 @@ const (
 // replacements name what is written instead of a function.
 var replacements = map[string]string{
 	// Aggregates.
-	"mad": byRange, "mode": likeliest, "approx_top_k": likeliest, "histogram": byValue, "histogram_exact": byValue, "entropy": byValue,
+	"mad": byRange, "mode": likeliest, "approx_top_k": likeliest, "approx_top_count": likeliest, "approx_top_sum": likeliest, "histogram": byValue, "histogram_exact": byValue, "entropy": byValue,
 	"count_if": "write count(*) FILTER (WHERE x > 0)", "sumif": "write sum(x) FILTER (WHERE x > 0)",
-	"count_star": "write count(*)", "approx_count_distinct": "write count(DISTINCT x)", "uniq": "write count(DISTINCT x)",
+	"count_star": "write count(*)", "uniq": "write count(DISTINCT x)",
 	"mean": "write avg(x)", "favg": "write avg(x)", "fsum": "write sum(x), which is exact", "sum_no_overflow": "write sum(x), which is exact",
 	"sumkahan": "write sum(x), which is exact", "kahan_sum": "write sum(x), which is exact",
 	"wavg": "write sum(x * y) / sum(y)", "weighted_avg": "write sum(x * y) / sum(y)",
@@ -50,7 +50,7 @@ var replacements = map[string]string{
 	// Choice.
 	"iif": "write CASE WHEN x > 0 THEN y ELSE 0 END", "iff": "write CASE WHEN x > 0 THEN y ELSE 0 END",
 	"decode": "write CASE x WHEN 1 THEN 'one' ELSE 'other' END", "switch": "write CASE x WHEN 1 THEN 'one' ELSE 'other' END",
-	"ifnull": "write coalesce(x, y)", "nvl": "write coalesce(x, y)", "isnull": "write x IS NULL", "error": "write NULL: a statement must not fail on data",
+	"nvl": "write coalesce(x, y)", "isnull": "write x IS NULL", "error": "write NULL: a statement must not fail on data",
 	"constant_or_null": "write CASE WHEN x IS NOT NULL THEN 1 END",
 	"xor":              "write (x > 0) <> (y > 0)", "notlike": "write x NOT LIKE 'pattern'", "like": "write x LIKE 'pattern'",
 	"isnan": "write x IS NULL: NaN and infinities of the data are NULL", "isinf": "write x IS NULL: NaN and infinities of the data are NULL", "isfinite": "write x IS NOT NULL: NaN and infinities of the data are NULL",
@@ -85,7 +85,7 @@ var replacements = map[string]string{
 	"last_day": "write date_trunc('month', x) + INTERVAL '1 month' - INTERVAL '1 day'", "days_in_month": "write extract(day FROM date_trunc('month', x) + INTERVAL '1 month' - INTERVAL '1 day')",
 	"dayname": "write extract(isodow FROM x), 1 is Monday", "monthname": "write extract(month FROM x)", "epoch": "write extract(epoch FROM x)", "julian": "write x - DATE '2000-01-01', in days",
 	"make_date": "write DATE '2025-01-31', or CAST(y || '-01-01' AS date)", "make_time": "write TIME '12:30:00'", "make_timestamp": "write TIMESTAMP '2025-01-31 12:30:00'", "make_interval": "write INTERVAL '1 day 2 hours'",
-	"to_char": toText, "strftime": toText, "strptime": fromText, "try_strptime": fromText, "parse_date": fromText,
+	"to_char": toText, "format_date": toText, "format_timestamp": toText, "format_datetime": toText, "strftime": toText, "strptime": fromText, "try_strptime": fromText, "parse_date": fromText,
 	"today": "write DATE '2025-01-31', the date itself", "timezone": "add a constant interval: x + INTERVAL '2 hours'",
 
 	// What is declared.

@@ -40,6 +40,9 @@ func (b *binder) selection(sel *sqlparse.Select, env *environment) *selection {
 			Because("it says what a statement costs, and only a whole statement has a cost").Try("leave it out"))
 	}
 	r := b.from(sel.From, env, sel.Span)
+	if counted := mostFrequent(sel, r.scope); counted != nil {
+		return b.selection(counted, env)
+	}
 	if sel.Where != nil {
 		r.where(sel.Where)
 	}

@@ -127,7 +127,7 @@ func aggregated(sel *sqlparse.Select) bool {
 func hasAggregate(e sqlparse.Expr) bool {
 	switch e := e.(type) {
 	case *sqlparse.Call:
-		if _, ok := aggregateFunctions[e.Name.Name]; ok && e.Over == nil {
+		if _, ok := aggregateFunctions[e.Name.Name]; (ok || e.Name.Name == "approx_quantiles") && e.Over == nil {
 			return true
 		}
 		return anyAggregate(e.Args...) || e.Over != nil && windowAggregated(e.Over)

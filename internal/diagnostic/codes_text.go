@@ -45,7 +45,7 @@ var textEntries = []Entry{
 		Code:  "D006",
 		Title: "clause not supported",
 		Explain: "The clause is SQL, but Discreet does not support it, for one of three reasons: one person's rows could change " +
-			"the answer without bound (recursion, LATERAL, DISTINCT ON); it needs a guarantee of its own " +
+			"the answer without bound (recursion, DISTINCT ON); it needs a guarantee of its own " +
 			"(TABLESAMPLE); or it does not belong to a question (SELECT INTO, FOR UPDATE). What is not " +
 			"provably safe is refused. Where there is another way to ask, the hint names it.",
 		Example: "SELECT * FROM a NATURAL JOIN b",

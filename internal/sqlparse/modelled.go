@@ -24,7 +24,7 @@ var modelled = map[protoreflect.Name][]protoreflect.Name{
 	"ResTarget":       {"name", "val", "location"},
 	"SortBy":          {"node", "sortby_dir", "sortby_nulls", "location"},
 	"RangeVar":        {"schemaname", "relname", "inh", "relpersistence", "alias", "location"},
-	"RangeSubselect":  {"subquery", "alias"},
+	"RangeSubselect":  {"subquery", "alias", "lateral"},
 	"JoinExpr":        {"jointype", "larg", "rarg", "using_clause", "quals"},
 	"Alias":           {"aliasname", "colnames"},
 	"ColumnRef":       {"fields", "location"},

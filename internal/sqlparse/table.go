@@ -36,8 +36,8 @@ func (c *converter) table(n *pg.Node, i int) (TableExpr, int) {
 }
 
 func (c *converter) lateral(i int) *diagnostic.Diagnostic {
-	return c.clause(c.find(i, pg.Token_LATERAL_P), "LATERAL is not supported").
-		Because("a subquery that reads the current row of another table has no bounded effect").Try("join on a condition")
+	return c.clause(c.find(i, pg.Token_LATERAL_P), "LATERAL of a function is not supported").
+		Because("functions that make tables, such as generate_series, are not supported").Try("write LATERAL (SELECT ...)")
 }
 
 func (c *converter) tableName(v *pg.RangeVar) (TableExpr, int) {
@@ -85,10 +85,11 @@ func (c *converter) alias(a *pg.Alias, i int) (Ident, []Ident, int) {
 }
 
 func (c *converter) subquery(r *pg.RangeSubselect, i int) (TableExpr, int) {
+	t, first := &Subquery{Lateral: r.Lateral}, i
 	if r.Lateral {
-		c.refuse(c.lateral(i))
+		i++ // past the word
 	}
-	t, first, end := &Subquery{}, i, c.closing(i)
+	end := c.closing(i)
 	t.Query, _ = c.query(c.statementQuery(r.Subquery, i+1), i+1)
 	t.Alias, t.Columns, i = c.alias(r.Alias, end+1)
 	t.Span = c.between(first, i-1)

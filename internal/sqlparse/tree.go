@@ -105,6 +105,7 @@ const Schema = "public"
 
 // A Subquery is (SELECT ...) AS alias.
 type Subquery struct {
+	Lateral bool // it may refer to the tables before it
 	Query   *Query
 	Alias   Ident // may be empty
 	Columns []Ident

@@ -18,7 +18,6 @@ SELECT a FROM t EXCEPT /* ERROR D006 "EXCEPT ALL is not supported" */ ALL SELECT
 SELECT a FROM t UNION ALL SELECT a FROM t INTERSECT /* ERROR D006 "INTERSECT ALL" */ ALL SELECT b FROM u;
 SELECT * FROM a NATURAL JOIN /* ERROR D006 "NATURAL" */ b;
 SELECT * FROM a NATURAL LEFT JOIN /* ERROR D006 "NATURAL" */ b;
-SELECT * FROM a, LATERAL /* ERROR D006 "LATERAL" */ (SELECT a.x) s;
 SELECT * FROM a, LATERAL /* ERROR D006 "LATERAL" */ f(a.x) s;
 SELECT * FROM generate_series /* ERROR D006 "generate_series is a function" */ (1, 10);
 SELECT * FROM read_csv /* ERROR D006 "read_csv is a function" */ ('/etc/passwd');
