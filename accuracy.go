@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -102,6 +103,11 @@ func (db *Database) price(s *statement, o *QueryOptions) error {
 		return diagnostic.New("D071", diagnostic.Span{}, "the bound is in another measure than the cost").
 			Because("domain %q accounts in measure %q", c.Domain.ID, c.Domain.Measure).
 			Try("give the bound in %s", map[bool]string{true: "rho", false: "epsilon"}[rho])
+	}
+	if len(c.Stages) > 0 {
+		return diagnostic.New("D261", c.Stages[0].Plan.Place(), "the error of a release that depends on another has no price").
+			Because("the cost would be split among both, and how near the first must be is not what the accuracy says").
+			Try("name a cost; or ask in two statements, and use the first answer as a constant")
 	}
 	delta := s.spend.Delta
 	if delta.Sign() == 0 && !o.NoDefault {
@@ -207,6 +213,8 @@ func shownAlone(n plan.Node, column int) bool {
 		return shownAlone(n.Input, column)
 	case *plan.Limit:
 		return shownAlone(n.Input, column)
+	case *plan.Union: // of grouping sets, say: each branch's values are its own
+		return !slices.ContainsFunc(n.Branches, func(b plan.Node) bool { return !shownAlone(b, column) })
 	case *plan.Join:
 		if left := len(n.Left.Columns()); n.Kind != plan.Inner && n.Kind != plan.Cross {
 			return false

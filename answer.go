@@ -227,6 +227,9 @@ func (s *statement) notes() []string {
 			notes = append(notes, text)
 		}
 	}
+	if len(s.certificate.Stages) > 0 {
+		note("a release depends on a released value before it, whose noise stays in it: intervals are of the noise alone that was added after, with that value as a constant")
+	}
 	for number, r := range s.certificate.Releases {
 		switch {
 		case r.OneRow || len(r.Components) == 0:
@@ -265,6 +268,8 @@ func (s *statement) notes() []string {
 		if !r.Private {
 			for _, k := range r.Bounding() {
 				switch {
+				case k.Numbered != nil:
+					note("a release has the groups alone that public rows name, since it is joined with them")
 				case k.Derived:
 					note(fmt.Sprintf("%s: its values follow from declared bounds; rows with others, and NULL, are left out", k.Name))
 				case len(k.Domain) > 0:

@@ -32,6 +32,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
@@ -260,6 +261,16 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 	keys := r.Bounding()
 	out := make([][]sqltype.Value, len(keys))
 	for i, k := range keys {
+		if k.Numbered != nil {
+			n, err := db.countPublic(ctx, k)
+			if err != nil {
+				return nil, err
+			}
+			for v := range n {
+				out[i] = append(out[i], v+1)
+			}
+			continue
+		}
 		seen := map[string]bool{}
 		for _, d := range k.Domain {
 			values, err := db.enumerate(ctx, d, k.Expr)
@@ -284,6 +295,55 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 		}
 	}
 	return out, nil
+}
+
+// countPublic counts public rows that a key numbers.
+func (db *Database) countPublic(ctx context.Context, k stability.Key) (n int64, err error) {
+	if db.config.Engine == nil {
+		return 0, errors.New("read public rows: no engine")
+	}
+	sql, err := render.Relation(&plan.Aggregate{Input: k.Numbered, Aggregations: []plan.Aggregation{
+		{Function: plan.CountStar, Name: "count", Type: sqltype.Of(sqltype.Bigint)}}})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := db.fromPublic(ctx, sql, scans(k.Numbered, nil), []sqltype.Type{sqltype.Of(sqltype.Bigint)})
+	if err != nil {
+		return 0, fmt.Errorf("count public rows: %w", err)
+	}
+	n, ok := rows[0][0].(int64)
+	if !ok || n > release.MaxCells {
+		return 0, diagnostic.New("D051", k.Expr.Place(), "public rows name more than %d groups", release.MaxCells).
+			Because("each is published, empty or not").Try("keep fewer of the public rows")
+	}
+	return n, nil
+}
+
+// fromPublic runs a statement over public tables in a scratch instance.
+func (db *Database) fromPublic(ctx context.Context, sql string, tables []string, types []sqltype.Type) (_ [][]sqltype.Value, err error) {
+	scratch, err := db.config.Engine.Scratch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, scratch.Close()) }()
+	if err := db.loadPublic(ctx, scratch, tables); err != nil {
+		return nil, err
+	}
+	return scratch.Query(ctx, sql, types)
+}
+
+// loadPublic fills a scratch instance with public tables.
+func (db *Database) loadPublic(ctx context.Context, scratch engine.Scratch, tables []string) error {
+	for _, name := range tables {
+		columns, rows, err := db.config.Engine.Public(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := scratch.Load(ctx, name, columns, rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enumerate lists a public domain's values as values of a key's type.

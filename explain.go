@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -158,6 +159,10 @@ func (s *statement) words(number int) []string {
 		say("the rows of %q are what code %.16s makes of each %s of %q, seen alone: at most %s, with values clamped and keys from the list", t.Name,
 			t.Mapping.Code, seen, t.Mapping.Of.Name, count(t.Mapping.Outputs, "row"))
 	}
+	for _, i := range stability.StagesOf(r.Input) {
+		say("stage %d is made of %s, before this is released: its values, noise and all, are constants here, and the guarantee holds for each that they can be", i,
+			numbered("release", s.certificate.Stages[i].Releases))
+	}
 	for _, c := range derived(r) {
 		say("%s is derived, in each row alone: %s", c.Name, c.Is.Text)
 	}
@@ -182,6 +187,8 @@ func (s *statement) words(number int) []string {
 	switch {
 	case r.Private:
 		say("groups are published if enough units are in them, decided privately")
+	case len(r.Keys) == 1 && r.Keys[0].Numbered != nil:
+		say("every group that public rows name is published, empty ones too: they are numbered, and the number is the key")
 	case len(r.Keys) > 0:
 		names := make([]string, len(r.Keys))
 		for i, k := range r.Keys {
@@ -200,6 +207,18 @@ func (s *statement) words(number int) []string {
 		}
 	}
 	return w
+}
+
+// numbered names things by their numbers, from 1.
+func numbered(noun string, all []int) string {
+	parts := make([]string, len(all))
+	for i, n := range all {
+		parts[i] = strconv.Itoa(n + 1)
+	}
+	if len(all) == 1 {
+		return noun + " " + parts[0]
+	}
+	return noun + "s " + strings.Join(parts, ", ")
 }
 
 // derived are the derived columns on which a release depends, by name.

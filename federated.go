@@ -85,9 +85,17 @@ func (s *Statement) Offer() (*Offer, error) {
 		return nil, s.notFederated(diagnostic.Span{}, "the statement asks nothing of private tables",
 			"there is nothing to share or to hide", "ask one holder: discreet query without --federation")
 	}
+	if len(c.Stages) > 0 {
+		return nil, s.notFederated(c.Stages[0].Plan.Place(), "a release depends on another",
+			"the holders would have to release one, and read it, before they share the other", "ask in two statements, and use the first answer as a constant")
+	}
 	o := &Offer{Domain: c.Domain.ID, Neighbours: c.Domain.Neighbours.String(), Measure: c.Domain.Measure, Elsewhere: c.Domain.UnitsElsewhere}
 	values := 0
 	for i, r := range c.Releases {
+		if len(r.Keys) == 1 && r.Keys[0].Numbered != nil {
+			return nil, s.notFederated(r.Span, "the groups are those that public rows name",
+				"the holders' public tables may differ, and their groups would be others", "group by keys with a public domain, in a statement of their own")
+		}
 		if err := s.addsUp(r); err != nil {
 			return nil, err
 		}

@@ -288,6 +288,9 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}
 	if a == nil {
+		if tables == nil {
+			return nil, withheldStage()
+		}
 		return nil, withheldAnswer()
 	}
 	return a, nil
@@ -384,9 +387,12 @@ type compiled struct {
 	queries []engine.Query      // without SQL where a release has trees alone
 	trees   [][]engine.Query    // the leaves of each release's trees
 	domains [][][]sqltype.Value // by release and key
-	post    string              // empty if the post-processing only picks columns
-	pick    []int               // then: the columns of the one released table
-	public  []string            // tables that the post-processing reads
+	// bounding are the domains of the keys that bound, by release: domains are some of them.
+	bounding [][][]sqltype.Value
+	stages   []stage
+	post     string   // empty if the post-processing only picks columns
+	pick     []int    // then: the columns of the one released table
+	public   []string // tables that the post-processing reads
 }
 
 // reads are the tables that the releases read.
@@ -450,6 +456,10 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 			trees = append(trees, tree)
 		}
 		c.queries, c.trees, c.domains = append(c.queries, query), append(c.trees, trees), append(c.domains, domains)
+		c.bounding = append(c.bounding, bounding)
+	}
+	if err := c.renderStages(s.certificate); err != nil {
+		return nil, in(err, s.text)
 	}
 	var ok bool
 	if c.pick, ok = picks(s.post.Plan); ok && len(s.certificate.Releases) == 1 {
@@ -493,11 +503,16 @@ func (db *Database) plannable(ctx context.Context, s *statement, c *compiled) er
 			return err
 		}
 	}
-	if c.post == "" {
-		return nil
-	}
 	prepare = func(ctx context.Context, sql string, tables []engine.Table) error {
 		return engine.PreparePost(ctx, db.config.Engine, sql, tables)
+	}
+	for i, stage := range c.stages {
+		if err := try(stage.sql, append(released(s.certificate.Stages[i].Plan, nil), db.tables(stage.public)...)); err != nil {
+			return err
+		}
+	}
+	if c.post == "" {
+		return nil
 	}
 	return try(c.post, append(released(s.post.Plan, nil), db.tables(c.public)...))
 }
@@ -623,7 +638,17 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		}
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
+	stages := render.Stages{}
 	for i, q := range c.queries {
+		trees := c.trees[i]
+		if below := stability.StagesOf(s.certificate.Releases[i].Input); len(below) > 0 {
+			if err := db.fillStages(ctx, s, c, below, published[:i], stages); err != nil {
+				return nil, err
+			}
+			if q, trees, err = db.over(s, c, i, stages); err != nil {
+				return nil, err
+			}
+		}
 		salt, err := bits.Uint64()
 		if err != nil {
 			return nil, err
@@ -635,8 +660,8 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 				return nil, err
 			}
 		}
-		leaves := make([]*engine.Exact, len(c.trees[i]))
-		for j, tree := range c.trees[i] {
+		leaves := make([]*engine.Exact, len(trees))
+		for j, tree := range trees {
 			tree.Salt = q.Salt // the same groups are kept of each unit
 			if leaves[j], err = data.Exact(ctx, tree); err != nil {
 				return nil, err
@@ -750,14 +775,8 @@ func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, 
 			return nil, err
 		}
 	}
-	for _, name := range c.public {
-		columns, rows, err := db.config.Engine.Public(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if err := scratch.Load(ctx, name, columns, rows); err != nil {
-			return nil, err
-		}
+	if err := db.loadPublic(ctx, scratch, c.public); err != nil {
+		return nil, err
 	}
 	var types []sqltype.Type
 	for _, col := range s.post.Plan.Columns() {

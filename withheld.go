@@ -59,6 +59,9 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 	if !older && !bytes.Equal(w.Fingerprint, s.fingerprint[:]) {
 		return nil, refusal(ledger.ErrIdempotencyKey)
 	}
+	if len(w.Released) < len(s.planned.certificate.Releases) { // not all was released: see errStage
+		return nil, withheldStage()
+	}
 	tables := make([]releasedTable, len(w.Released))
 	for i, r := range w.Released {
 		tables[i].rows = r.Rows
@@ -81,6 +84,11 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 func withheldAnswer() error {
 	return tooLarge("it was charged once; what was released for it is stored, and the same statement is not charged again",
 		"the owner may raise [limits] answer: then the same statement is answered from what is stored. Another one, for fewer rows or columns, is charged anew")
+}
+
+func withheldStage() error {
+	return tooLarge(errStage.Error()+"; it was charged, and the same statement is not charged again",
+		"keep fewer of its groups, by WHERE or HAVING, or group by keys with a public domain: then it is known before the charge")
 }
 
 // tooLarge refuses an answer that is larger than the owner lets one be. How large it is

@@ -139,20 +139,22 @@ func households(t testing.TB, domain string) *pair {
 func TestC3JoinsThatMultiplyAUnit(t *testing.T) {
 	p := households(t, largePure)
 	for sql, bound := range map[string]float64{
-		"SELECT count(*) FROM visits AS a JOIN visits AS b ON a.person = b.person":                                                9,
-		"SELECT count(*) FROM visits AS a JOIN visits AS b USING (person) JOIN visits AS c USING (person)":                        27,
-		"SELECT count(*) FROM visits JOIN bills ON person = payer":                                                                6,
-		"SELECT sum(amount) FROM visits, bills WHERE person = payer":                                                              54,
-		"SELECT count(*) FROM visits JOIN towns ON city = towns.name":                                                             3,
-		"SELECT count(*) FROM visits JOIN towns ON city = towns.name GROUP BY land":                                               6,
-		"SELECT count(*) FROM visits CROSS JOIN towns":                                                                            3,
-		"SELECT count(size) FILTER (WHERE size > 0) FROM (SELECT person, size FROM visits CROSS JOIN towns) AS s":                 3,
-		"SELECT count(*) FROM visits CROSS JOIN (VALUES (1), (2), (3), (4)) AS v(x)":                                              3,
-		"SELECT sum(n) FROM (SELECT x, count(*) AS n FROM visits CROSS JOIN (VALUES (1), (2), (3), (4)) AS v(x) GROUP BY x) AS s": 6, // which groups are kept, is chosen anew each time
-		"SELECT count(*) FROM notes JOIN bills ON notes.payer = bills.payer":                                                      4,
-		"SELECT count(DISTINCT a.person) FROM visits AS a JOIN visits AS b ON a.person = b.person":                                1,
-		"SELECT count(*) FROM visits AS a FULL JOIN bills AS b ON a.person = b.payer":                                             6,
-		"SELECT count(*) FROM visits AS a LEFT JOIN visits AS b ON a.person = b.person AND a.cost < b.cost":                       9,
+		"SELECT count(*) FROM visits AS a JOIN visits AS b ON a.person = b.person":                                                                                          9,
+		"SELECT count(*) FROM visits AS a JOIN visits AS b USING (person) JOIN visits AS c USING (person)":                                                                  27,
+		"SELECT count(*) FROM visits JOIN bills ON person = payer":                                                                                                          6,
+		"SELECT sum(amount) FROM visits, bills WHERE person = payer":                                                                                                        54,
+		"SELECT count(*) FROM visits JOIN towns ON city = towns.name":                                                                                                       3,
+		"SELECT count(*) FROM visits JOIN towns ON city = towns.name GROUP BY land":                                                                                         6,
+		"SELECT count(*) FROM visits CROSS JOIN towns":                                                                                                                      3,
+		"SELECT count(size) FILTER (WHERE size > 0) FROM (SELECT person, size FROM visits CROSS JOIN towns) AS s":                                                           3,
+		"SELECT count(*) FROM visits CROSS JOIN (VALUES (1), (2), (3), (4)) AS v(x)":                                                                                        3,
+		"SELECT sum(n) FROM (SELECT x, count(*) AS n FROM visits CROSS JOIN (VALUES (1), (2), (3), (4)) AS v(x) GROUP BY x) AS s":                                           6, // which groups are kept, is chosen anew each time
+		"SELECT count(*) FROM notes JOIN bills ON notes.payer = bills.payer":                                                                                                4,
+		"SELECT count(DISTINCT a.person) FROM visits AS a JOIN visits AS b ON a.person = b.person":                                                                          1,
+		"SELECT count(*) FROM visits AS a FULL JOIN bills AS b ON a.person = b.payer":                                                                                       6,
+		"SELECT count(*) FROM visits AS a LEFT JOIN visits AS b ON a.person = b.person AND a.cost < b.cost":                                                                 9,
+		"SELECT count(*) FROM visits AS a, LATERAL (SELECT * FROM visits AS b WHERE b.person = a.person) AS l":                                                              9,
+		"SELECT count(*) FROM visits AS a LEFT JOIN LATERAL (SELECT count(*) AS n FROM visits AS b WHERE b.person = a.person AND b.city = a.city) AS l ON true WHERE n < 9": 9,
 	} {
 		p.within(t, sql, bound)
 	}
@@ -161,7 +163,7 @@ func TestC3JoinsThatMultiplyAUnit(t *testing.T) {
 		"SELECT count(*) FROM visits AS a JOIN bills AS b ON a.city = b.city", "SELECT count(*) FROM visits AS a JOIN bills AS b ON a.person = b.payer + 1",
 		"SELECT count(*) FROM visits AS a JOIN bills AS b ON a.person = b.payer OR true", "SELECT count(*) FROM visits AS a JOIN visits AS b ON a.person = a.person",
 		"SELECT count(*) FROM visits AS a JOIN visits AS b ON a.person <= b.person", "SELECT count(*) FROM visits AS a NATURAL JOIN bills AS b",
-		"SELECT count(*) FROM visits AS a, LATERAL (SELECT * FROM visits AS b WHERE b.person = a.person) AS l",
+		"SELECT count(*) FROM visits AS a, LATERAL (SELECT * FROM visits AS b WHERE b.city = a.city) AS l",
 	} {
 		p.d.refused(t, sql)
 	}
@@ -207,7 +209,7 @@ func TestC6PresenceOfUnmatchedRows(t *testing.T) {
 		"SELECT count(*) FROM visits WHERE city IN (SELECT city FROM bills)", "SELECT count(*) FROM visits WHERE city NOT IN (SELECT city FROM bills WHERE city IS NOT NULL)",
 		"SELECT count(*) FROM visits WHERE EXISTS (SELECT 1 FROM bills WHERE amount = 9)", "SELECT count(*) FROM visits WHERE NOT EXISTS (SELECT 1 FROM bills)",
 		"SELECT count(*) FROM visits AS v WHERE EXISTS (SELECT 1 FROM bills WHERE bills.payer <> v.person)", "SELECT count(*) FROM visits WHERE person NOT IN (SELECT amount FROM bills)",
-		"SELECT (SELECT city FROM visits WHERE person = 1)", "SELECT count(*), (SELECT cost FROM visits LIMIT 1) FROM bills", "SELECT count(*) FROM visits WHERE cost > (SELECT avg(amount) FROM bills)",
+		"SELECT (SELECT city FROM visits WHERE person = 1)", "SELECT count(*), (SELECT cost FROM visits LIMIT 1) FROM bills",
 		"SELECT city FROM visits EXCEPT SELECT city FROM bills", "SELECT count(*) FROM (SELECT city FROM visits EXCEPT SELECT city FROM bills) AS s", "SELECT count(*) FROM towns WHERE size > ALL (SELECT age FROM visits)",
 		"SELECT count(*) FROM visits WHERE age = ANY (SELECT amount FROM bills)", "SELECT exists(SELECT 1 FROM visits)", "SELECT CASE WHEN EXISTS (SELECT 1 FROM visits WHERE name = 'x') THEN 1 END",
 	} {
@@ -221,6 +223,8 @@ func TestC6PresenceOfUnmatchedRows(t *testing.T) {
 		"SELECT count(*) FROM (SELECT person FROM visits EXCEPT SELECT payer FROM bills) AS s",
 	}
 	p.indistinguishable(t, nil, allowed...)
+	// What is released first is no private row: noisy, and paid for.
+	p.indistinguishable(t, nil, "SELECT count(*) FROM visits WHERE cost > (SELECT avg(amount) FROM bills)", "SELECT count(*) FROM visits WHERE city IN (SELECT city FROM visits GROUP BY city HAVING count(*) > 2)")
 	for _, sql := range allowed {
 		p.within(t, sql, 6)
 	}
@@ -332,17 +336,21 @@ func TestC9LimitsBelowTheAggregation(t *testing.T) {
 func TestC10RawAggregatesAsFilters(t *testing.T) {
 	p := neighbours(t, largePure, odd)
 	for _, sql := range []string{
-		"SELECT city, count(*) FROM visits GROUP BY city HAVING bool_or(cost > 5)", "SELECT count(*) FROM visits HAVING max(name) > 'a'", "SELECT count(*) FROM visits WHERE cost > (SELECT max(cost) FROM visits)", "SELECT sum(sum(cost)) FROM visits",
-		"SELECT count(*) FROM visits WHERE cost = max(cost)", "SELECT city, count(*) FROM visits GROUP BY city QUALIFY rank() OVER (ORDER BY count(*)) = 1", "SELECT count(*) FILTER (WHERE cost > (SELECT avg(cost) FROM visits)) FROM visits",
-		"SELECT count(*) FROM visits, (SELECT count(*) AS n FROM visits) AS s WHERE cost > n", "SELECT city FROM visits GROUP BY city, person HAVING count(*) > 1", "SELECT count(*) FROM visits AS v WHERE (SELECT count(*) FROM visits AS w WHERE w.city = v.city) > 1",
+		"SELECT city, count(*) FROM visits GROUP BY city HAVING bool_or(cost > 5)", "SELECT count(*) FROM visits HAVING max(name) > 'a'", "SELECT sum(sum(cost)) FROM visits",
+		"SELECT count(*) FROM visits WHERE cost = max(cost)", "SELECT city, count(*) FROM visits GROUP BY city QUALIFY rank() OVER (ORDER BY count(*)) = 1",
+		"SELECT city FROM visits GROUP BY city, person HAVING count(*) > 1",
 		"SELECT sum(cost) + max(score) FROM visits", "SELECT count(*) FROM visits GROUP BY (SELECT count(*) FROM visits)", "SELECT max(n) FROM (SELECT person, count(*) AS n FROM visits GROUP BY person) AS s",
 	} {
 		p.d.refused(t, sql)
 	}
 	// A filter by a unit's own rows is that unit's own: it moves what it did.
 	p.within(t, "SELECT count(*) FROM visits AS v WHERE (SELECT count(*) FROM visits AS w WHERE w.person = v.person) > 1", 3)
-	// What HAVING sees is noisy, and paid for.
-	for _, sql := range []string{"SELECT city, count(*) FROM visits GROUP BY city HAVING sum(cost) > -1000000000", "SELECT city FROM visits GROUP BY city HAVING count(*) > -1000000000", "SELECT city FROM visits GROUP BY city HAVING max(cost) >= 0 AND min(cost) >= 0", "SELECT 1 FROM visits HAVING count(*) > -1000000000"} {
+	// What HAVING sees is noisy, and paid for, and so is what another release depends on.
+	for _, sql := range []string{
+		"SELECT count(*) FROM visits WHERE cost > (SELECT max(cost) FROM visits)", "SELECT count(*) FILTER (WHERE cost > (SELECT avg(cost) FROM visits)) FROM visits",
+		"SELECT count(*) FROM visits, (SELECT count(*) AS n FROM visits) AS s WHERE cost > n", "SELECT count(*) FROM visits AS v WHERE (SELECT count(*) FROM visits AS w WHERE w.city = v.city) > 1",
+		"SELECT count(*) FROM visits AS v, LATERAL (SELECT count(*) AS n FROM visits AS w WHERE w.city = v.city) AS l WHERE n > 1",
+		"SELECT city, count(*) FROM visits GROUP BY city HAVING sum(cost) > -1000000000", "SELECT city FROM visits GROUP BY city HAVING count(*) > -1000000000", "SELECT city FROM visits GROUP BY city HAVING max(cost) >= 0 AND min(cost) >= 0", "SELECT 1 FROM visits HAVING count(*) > -1000000000"} {
 		p.indistinguishable(t, nil, sql)
 		if a := must(p.d.Explain(context.Background(), sql, nil)); len(a.Mechanisms) == 0 || a.Cost.Epsilon.Float64() != 1 {
 			t.Errorf("%s: filtered by what was not paid for: %+v", sql, a.Mechanisms)

@@ -357,6 +357,6 @@ func TestB17BoundsFromTheData(t *testing.T) {
 			t.Errorf("%s: %s", sql, d)
 		}
 	}
-	p.d.refused(t, "SELECT sum(cost) FROM visits WHERE cost < (SELECT max(cost) FROM visits)")
+	p.indistinguishable(t, nil, "SELECT sum(cost) FROM visits WHERE cost < (SELECT max(cost) FROM visits)") // a maximum that is released
 	p.d.refused(t, "SELECT sum(least(score, (SELECT max(age) FROM visits))) FROM visits")
 }

@@ -19,11 +19,14 @@ func conjuncts(e sqlparse.Expr) []sqlparse.Expr {
 func (r *rows) where(e sqlparse.Expr) {
 	var subqueries []sqlparse.Expr
 	var filter plan.Expr
-	for _, c := range conjuncts(e) {
-		if _, _, ok := asSubquery(c); ok {
-			subqueries = append(subqueries, c)
-			continue
+	keep := func() {
+		if filter != nil {
+			r.node = &plan.Filter{Input: r.node, Condition: filter, Span: filter.Place()}
 		}
+		filter = nil
+	}
+	var late []sqlparse.Expr
+	apply := func(c sqlparse.Expr) {
 		r.scope.correlated = r.outer
 		condition := r.condition(c)
 		r.scope.correlated = false
@@ -35,9 +38,21 @@ func (r *rows) where(e sqlparse.Expr) {
 			filter = and(filter, condition)
 		}
 	}
-	if filter != nil {
-		r.node = &plan.Filter{Input: r.node, Condition: filter, Span: filter.Place()}
+	for _, c := range conjuncts(e) {
+		if _, _, ok := asSubquery(c); ok {
+			subqueries = append(subqueries, c)
+		} else if comparesSubquery(c) {
+			late = append(late, c)
+		} else {
+			apply(c)
+		}
 	}
+	keep()
+	// A subquery used as a value is joined with the rows that are left then: fewer, and of which more is known.
+	for _, c := range late {
+		apply(c)
+	}
+	keep()
 	for _, c := range subqueries {
 		r.subquery(c)
 	}
@@ -74,4 +89,21 @@ func intoJoin(n plan.Node, condition plan.Expr) (plan.Node, bool) {
 		return n, false
 	}
 	return &out, ok
+}
+
+// comparesSubquery reports whether a condition compares with a subquery that is used as a value.
+func comparesSubquery(e sqlparse.Expr) bool {
+	switch e := e.(type) {
+	case *sqlparse.Scalar:
+		return true
+	case *sqlparse.Unary:
+		return comparesSubquery(e.Arg)
+	case *sqlparse.Cast:
+		return comparesSubquery(e.Arg)
+	case *sqlparse.Binary:
+		return comparesSubquery(e.Left) || comparesSubquery(e.Right)
+	case *sqlparse.Between:
+		return comparesSubquery(e.Arg) || comparesSubquery(e.Low) || comparesSubquery(e.High)
+	}
+	return false
 }

@@ -79,6 +79,8 @@ func format(b *strings.Builder, n Node, depth int) {
 		fmt.Fprintf(b, "limit %d offset %d", n.Count, n.Offset)
 	case *Released:
 		fmt.Fprintf(b, "released %d", n.Index)
+	case *Stage:
+		fmt.Fprintf(b, "stage %d", n.Index)
 	default:
 		fmt.Fprintf(b, "%T", n)
 	}

@@ -112,7 +112,16 @@ type Aggregate struct {
 	Limits       *Limits // or nil
 	Sets         *Sets   // of which this is number Set, or, where that is −1, the finest; or nil
 	Set          int
+	Among        *Among // or nil
 	Span         diagnostic.Span
+}
+
+// Among says which groups of an aggregation are asked for: those of keys that public rows name. Numbered are
+// these keys, distinct, and behind them their number from 1, in their order.
+type Among struct {
+	Numbered Node
+	Beside   bool // the aggregation is joined with private rows
+	Number   bool // it is grouped by the number
 }
 
 // Sets are the grouping sets of one SELECT, each an Aggregate over the same input with the same
@@ -160,6 +169,14 @@ type Released struct {
 	Span  diagnostic.Span
 }
 
+// A Stage stands, below a release, for a relation of constants: what was computed, before that release,
+// from the releases before it. Index is its number among the statement's.
+type Stage struct {
+	Index int
+	Cols  []Column
+	Span  diagnostic.Span
+}
+
 func (n *Scan) Columns() []Column {
 	cols := make([]Column, len(n.Table.Columns))
 	for i, c := range n.Table.Columns {
@@ -199,6 +216,7 @@ func (n *Union) Columns() []Column    { return n.Branches[0].Columns() }
 func (n *Sort) Columns() []Column     { return n.Input.Columns() }
 func (n *Limit) Columns() []Column    { return n.Input.Columns() }
 func (n *Released) Columns() []Column { return n.Cols }
+func (n *Stage) Columns() []Column    { return n.Cols }
 
 func named(names []string, exprs []Expr) []Column {
 	cols := make([]Column, len(exprs))
@@ -211,6 +229,7 @@ func named(names []string, exprs []Expr) []Column {
 func (n *Scan) Inputs() []Node      { return nil }
 func (n *Values) Inputs() []Node    { return nil }
 func (n *Released) Inputs() []Node  { return nil }
+func (n *Stage) Inputs() []Node     { return nil }
 func (n *Filter) Inputs() []Node    { return []Node{n.Input} }
 func (n *Project) Inputs() []Node   { return []Node{n.Input} }
 func (n *Join) Inputs() []Node      { return []Node{n.Left, n.Right} }
@@ -222,6 +241,7 @@ func (n *Limit) Inputs() []Node     { return []Node{n.Input} }
 func (n *Scan) Place() diagnostic.Span      { return n.Span }
 func (n *Values) Place() diagnostic.Span    { return n.Span }
 func (n *Released) Place() diagnostic.Span  { return n.Span }
+func (n *Stage) Place() diagnostic.Span     { return n.Span }
 func (n *Filter) Place() diagnostic.Span    { return n.Span }
 func (n *Project) Place() diagnostic.Span   { return n.Span }
 func (n *Join) Place() diagnostic.Span      { return n.Span }

@@ -52,6 +52,8 @@ func Move(n Node, at diagnostic.Span) {
 		}
 	case *Limit:
 		n.Span = at
+	case *Stage:
+		n.Span = at
 	}
 	for _, e := range exprs {
 		Walk(e, func(e Expr) bool {

@@ -79,6 +79,7 @@ type pipeline struct {
 	sql       func(*stability.Release, string) string // its text
 	claim     func(*stability.Release)                // the certificate
 	applies   func(*stability.Release) bool           // what a fault of canonical concerns
+	over      render.Stages                           // what stages are
 	planted   bool                                    // a fault is: releases that it leaves alone are passed over
 }
 
@@ -301,7 +302,7 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 // planted fault leaves the release alone.
 func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan.Bounded, q engine.Query, touched bool, err error) {
 	b = rewrite.Release(r, values)
-	q, err = render.Release(b)
+	q, err = render.DuckDB.ReleaseOver(b, p.over)
 	if q.Groups != "" && (strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1) {
 		return b, q, false, fmt.Errorf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
 	}
@@ -312,7 +313,7 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 	if p.plan != nil {
 		p.plan(r, b)
 	}
-	if q, err = render.Release(b); err != nil {
+	if q, err = render.DuckDB.ReleaseOver(b, p.over); err != nil {
 		return b, q, false, err
 	}
 	if p.sql != nil {
@@ -440,6 +441,20 @@ func (m *machines) values(ctx context.Context, r *stability.Release) ([][]sqltyp
 	all := make([][]sqltype.Value, len(r.Bounding()))
 	for i, k := range r.Bounding() {
 		t := k.Expr.Type()
+		if k.Numbered != nil {
+			sql, err := render.Relation(k.Numbered)
+			if err != nil {
+				return nil, err
+			}
+			last := len(k.Numbered.Columns()) - 1
+			listed, err := exactGroups(ctx, m.plain, "d", engine.Query{SQL: fmt.Sprintf("SELECT c%d FROM (%s) AS t", last, sql), Keys: []sqltype.Type{t}}, 0, 0, 1)
+			if err != nil {
+				return nil, err
+			}
+			for n := range len(listed) {
+				all[i] = append(all[i], int64(n+1))
+			}
+		}
 		for _, d := range k.Domain {
 			if d.FromTable == nil {
 				all[i] = slices.AppendSeq(all[i], d.All(t))

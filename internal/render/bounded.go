@@ -39,7 +39,15 @@ import (
 // split. Or it groups rows first, and ranks those of groups alone that a bound cuts: see least.
 //
 // Where there are no more than L0 groups, no unit can be in more, and none is left out.
-func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, false) }
+func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, nil, false) }
+
+// Stages are the rows of each plan.Stage, by its number: constants that were released before.
+type Stages map[int][][]sqltype.Value
+
+// ReleaseOver is Release where stages are known.
+func (d Dialect) ReleaseOver(b *plan.Bounded, stages Stages) (engine.Query, error) {
+	return d.release(b, stages, false)
+}
 
 // Release renders the contribution-bounded aggregation of a release in DuckDB's SQL: see
 // Dialect.Release.
@@ -48,13 +56,14 @@ func Release(b *plan.Bounded) (engine.Query, error) { return DuckDB.Release(b) }
 // Compared is Release with hashes that are the same in every engine, the first 8 bytes of
 // a SHA-256 of salt, unit and group, so that every engine keeps the same rows. It is slower,
 // and for tests that compare engines.
-func (d Dialect) Compared(b *plan.Bounded) (engine.Query, error) { return d.release(b, true) }
+func (d Dialect) Compared(b *plan.Bounded) (engine.Query, error) { return d.release(b, nil, true) }
 
-func (d Dialect) release(b *plan.Bounded, compared bool) (engine.Query, error) {
+func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.Query, error) {
 	r, err := d.renderer()
 	if err != nil {
 		return engine.Query{}, err
 	}
+	r.stages = stages
 	slice := r.dialect.slice("u")
 	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow && slice != ""}
 	input, scope := r.relation(b.Input), r.scope(column)

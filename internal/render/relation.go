@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // relation prints a node as a SELECT whose columns are c0, c1, ...
@@ -22,6 +23,8 @@ func (r *renderer) relation(n plan.Node) string {
 		return fmt.Sprintf("SELECT %s FROM %s", columns(n), quote(ReleasedName(n.Index)))
 	case *plan.Values:
 		return r.values(n)
+	case *plan.Stage:
+		return r.stage(n)
 	case *plan.Filter:
 		return fmt.Sprintf("SELECT %s FROM %s WHERE %s", columns(n), r.input(n.Input, "t"), r.scope(column).expr(n.Condition))
 	case *plan.Project:
@@ -77,6 +80,31 @@ func (r *renderer) values(n *plan.Values) string {
 		names = "one"
 	}
 	return fmt.Sprintf("SELECT * FROM (VALUES %s) AS t(%s)", rows, names)
+}
+
+// stage prints what was released before as constants. Where it is not known yet there is one row of NULLs, of the same
+// types: what an engine plans for it, it plans for any.
+func (r *renderer) stage(n *plan.Stage) string {
+	rows, known := r.stages[n.Index]
+	if !known || len(rows) == 0 {
+		rows = [][]sqltype.Value{make([]sqltype.Value, len(n.Cols))}
+	}
+	v := &plan.Values{}
+	for _, c := range n.Cols {
+		v.Names, v.Types = append(v.Names, c.Name), append(v.Types, c.Type)
+	}
+	for _, row := range rows {
+		constants := make([]plan.Expr, len(n.Cols))
+		for i, c := range n.Cols {
+			constants[i] = &plan.Literal{Value: row[i], T: c.Type}
+		}
+		v.Rows = append(v.Rows, constants)
+	}
+	text := r.values(v)
+	if known && len(r.stages[n.Index]) == 0 {
+		text += " WHERE FALSE"
+	}
+	return text
 }
 
 func orNumber(row string) string {

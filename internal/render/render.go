@@ -73,7 +73,8 @@ type renderer struct {
 	dialect dialect
 	bound   int      // expressions that got a name: see once
 	tables  []string // the catalog's that were printed, each once
-	err     error    // the first plan that cannot be printed
+	stages  Stages
+	err     error // the first plan that cannot be printed
 }
 
 func (r *renderer) fail(format string, args ...any) string {

@@ -186,8 +186,8 @@ func kept(c *stability.Certificate) []string {
 			words = append(words, w)
 		}
 	}
-	for _, r := range c.Releases {
-		if r.Private {
+	for i, r := range c.Releases {
+		if r.Private && readsRelease(c.Post, i) { // one that other releases alone depend on keeps no rows of the answer
 			say("group selection")
 		}
 	}
@@ -210,6 +210,13 @@ func kept(c *stability.Certificate) []string {
 		walk(c.Post)
 	}
 	return words
+}
+
+func readsRelease(n plan.Node, number int) bool {
+	if r, ok := n.(*plan.Released); ok {
+		return r.Index == number
+	}
+	return slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return readsRelease(in, number) })
 }
 
 func readsReleased(n plan.Node) bool {
@@ -322,6 +329,9 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		if n.Kind != plan.Semi && n.Kind != plan.Anti {
 			return d.join(n)
 		}
+		if readsReleased(n) {
+			return d.semi(n)
+		}
 	case *plan.Union:
 		if readsReleased(n) {
 			return d.union(n)
@@ -340,23 +350,10 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 	if readsReleased(n) {
 		d.picked(n, true)
 		for i := range out {
-			out[i].why = opaque(n)
-		}
-		if n, ok := n.(*plan.Join); ok {
-			_, left := d.node(n.Left)
-			_, right := d.node(n.Right)
-			d.on(n, left, right)
+			out[i].why = "computed in a way of which no interval is known"
 		}
 	}
 	return n, out
-}
-
-func opaque(n plan.Node) string {
-	switch n.(type) {
-	case *plan.Aggregate:
-		return "aggregated over released values"
-	}
-	return "joined by a semi join"
 }
 
 func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
@@ -426,6 +423,25 @@ func (d *carrier) join(n *plan.Join) (plan.Node, []carried) {
 	}
 	out := append(shift(lcols, rw), shift(rcols, lx)...)
 	return &plan.Project{Input: joined, Exprs: order, Names: ordered, Span: n.Span}, out
+}
+
+// semi carries the ends of the rows that a semi or anti join keeps. Where it looks at what was released, noise may choose
+// them: which rows these are is no matter of ends, as with HAVING.
+func (d *carrier) semi(n *plan.Join) (plan.Node, []carried) {
+	l, cols := d.node(n.Left)
+	_, right := d.node(n.Right)
+	d.on(n, cols, right)
+	d.picked(n, d.picks[n] || readsReleased(n.Right))
+	lw, lx := len(n.Left.Columns()), len(l.Columns())
+	on := plan.Map(n.On, func(ref *plan.Ref) plan.Expr {
+		if ref.Index < lw {
+			return ref
+		}
+		moved := *ref
+		moved.Index += lx - lw
+		return &moved
+	})
+	return &plan.Join{Kind: n.Kind, Left: l, Right: n.Right, On: on, Span: n.Span}, cols
 }
 
 // expr carries the ends of an expression over columns whose ends are known.

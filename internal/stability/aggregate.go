@@ -47,6 +47,12 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 			return a.level(n, r)
 		}
 		if !slices.ContainsFunc(n.Keys, func(k plan.Expr) bool { return a.keyOf(n.Input, k) != nil }) {
+			if narrow, err := a.narrows(n); err != nil || narrow {
+				if err != nil {
+					return nil, err
+				}
+				return a.releaseNamed(n)
+			}
 			return a.release(n, r)
 		}
 	}
@@ -165,6 +171,10 @@ func (a *analysis) groupedBy(n *plan.Aggregate) (keys []Key, complete bool, err 
 		}
 		r.Keys = append(r.Keys, Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)})
 	}
+	if n.Among != nil && n.Among.Number {
+		r.Keys[0].Domain, r.Keys[0].Numbered = nil, n.Among.Numbered
+		return r.Keys, true, nil
+	}
 	r.derive(a.facts, n.Input)
 	return r.Keys, !slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Domain == nil }), nil
 }
@@ -200,6 +210,9 @@ func (r *Release) cells() (int64, bool) { return cells(r.Keys) }
 func cells(keys []Key) (int64, bool) {
 	cells := int64(1)
 	for _, k := range keys {
+		if k.Numbered != nil {
+			return 0, false
+		}
 		values := int64(0)
 		for _, d := range k.Domain {
 			n, ok := d.Size()

@@ -50,6 +50,7 @@ const (
 type relation struct {
 	node  plan.Node
 	state state
+	one   bool // it has one row, whatever the data; of a Stage alone
 
 	// The rest is of private relations.
 

@@ -27,6 +27,8 @@ type Certificate struct {
 	// Releases are the innermost aggregations over private rows, each distinct
 	// one once.
 	Releases []*Release
+	// Stages are what is computed from releases for the ones after them.
+	Stages []*Stage
 	// Post is the statement above the releases: plan.Released leaves stand for
 	// them, and every Scan is of a public table.
 	Post plan.Node
@@ -85,6 +87,9 @@ type Key struct {
 	Domain []*catalog.PublicDomain
 	// Derived says that Domain follows from declared bounds, by image.
 	Derived bool
+	// Numbered are, of a key that numbers public rows, these rows: its complete domain is 1 to how many they are,
+	// and Input has no other numbers. See named.go.
+	Numbered plan.Node
 }
 
 // An Aggregate is one aggregate of the select list as a function of noisy

@@ -14,8 +14,9 @@ import (
 //
 // A join with a public relation copies or drops rows of a unit one by one. An
 // outer join may not preserve a public side: whether a public row stays
-// unmatched depends on all units at once.
+// unmatched depends on all units at once. A released relation is public, since it is computed before: see Stage.
 func (a *analysis) join(n *plan.Join) (*relation, error) {
+	n = a.named(n)
 	l, err := a.node(n.Left)
 	if err != nil {
 		return nil, err
@@ -28,11 +29,14 @@ func (a *analysis) join(n *plan.Join) (*relation, error) {
 	if out.state != private {
 		return out, nil
 	}
-	if l.state == released || r.state == released {
-		return nil, diagnostic.New("D045", n.Span, "private rows joined with a released table").
-			Because("a release is computed before, and apart from, the rows it would be joined with").
-			Try("release both sides first, or ask in two statements and use the first answer as constants")
+	for _, side := range []**relation{&l, &r} {
+		if (*side).state == released {
+			if *side, err = a.staged(*side); err != nil {
+				return nil, err
+			}
+		}
 	}
+	out.node = &plan.Join{Kind: n.Kind, Left: l.node, Right: r.node, On: n.On, Span: n.Span}
 	width := len(n.Left.Columns())
 	if n.Kind == plan.Semi || n.Kind == plan.Anti {
 		return a.semiJoin(n, l, r, out, width)
@@ -82,6 +86,9 @@ func (a *analysis) join(n *plan.Join) (*relation, error) {
 			Try("use an inner join, or preserve the private side; groups of a public domain appear even when they are empty")
 	}
 	out.tables, out.maxGroups, out.maxRows = side.tables, side.maxGroups, side.maxRows
+	if other := map[bool]*relation{true: r, false: l}[side == l]; other.one {
+		out.rowsPerUnit = side.rowsPerUnit // one row copies none
+	}
 	out.unit, out.halves = map[int]bool{}, map[int]int{}
 	for c := range side.unit {
 		out.unit[offset+c] = true

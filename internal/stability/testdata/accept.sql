@@ -36,3 +36,10 @@ SELECT count(*) FROM prescriptions a JOIN prescriptions b ON a.visit = b.visit A
 SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits w WHERE w.patient_id = v.patient_id);
 SELECT count(*) FROM visits v WHERE age > (SELECT max(floor) FROM departments d WHERE d.name = v.department);
 SELECT count(*) FROM prescriptions p WHERE dose > (SELECT avg(dose) FROM prescriptions q WHERE q.visit = p.visit);
+SELECT department, count(*) FROM visits WHERE cost > (SELECT 2 * avg(cost) FROM visits) GROUP BY department;
+SELECT avg(cost) FROM visits WHERE department IN (SELECT department FROM visits GROUP BY department HAVING count(*) > 100);
+SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits w WHERE w.department = v.department);
+SELECT count(*) FROM visits v JOIN departments d ON d.name = v.department WHERE v.cost > (SELECT avg(cost) FROM visits w WHERE w.department = d.name);
+SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits WHERE cost < (SELECT avg(cost) FROM visits));
+SELECT mode() WITHIN GROUP (ORDER BY department) FROM visits;
+SELECT age / 10 AS decade, approx_top_count(department, 3) FROM visits GROUP BY 1 ORDER BY 1, count DESC;

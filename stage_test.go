@@ -1,0 +1,286 @@
+//go:build cgo
+
+package discreet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+const stagedCatalog = `[domains.d]
+measure = "approx"
+epsilon = 1e6
+delta = 1e-3
+[defaults]
+epsilon = 1000.0
+delta = 1e-7
+[tables.t]
+source = "t.csv"
+domain = "d"
+unit = "who"
+max_groups_per_unit = 3
+max_rows_per_group = 4
+columns.who = { type = "bigint" }
+columns.k = { type = "text", domain = ["a", "b", "c"] }
+columns.x = { type = "bigint", lower = 0, upper = 9 }
+[tables.p]
+source = "p.csv"
+public = true
+columns.k = { type = "text" }
+columns.name = { type = "text" }
+`
+
+var stagedStatements = []string{
+	"SELECT k, count(*) FROM t WHERE x > (SELECT avg(x) FROM t) GROUP BY k",
+	"SELECT count(*) FROM t WHERE k IN (SELECT k FROM t GROUP BY k HAVING count(*) > 3)",
+	"SELECT k, sum(x), count(DISTINCT who) FROM t AS a WHERE x >= (SELECT avg(x) / 2 FROM t AS b WHERE b.k = a.k) GROUP BY k",
+	"SELECT median(x) FROM t JOIN p ON p.k = t.k WHERE x < (SELECT 1 + avg(x) FROM t AS b WHERE b.k = p.k)",
+	"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t WHERE x < (SELECT 2 * avg(x) FROM t))",
+}
+
+// A recorder keeps the queries that an engine was asked.
+type recorder struct {
+	engine.Engine
+	asked []string
+}
+
+func (r *recorder) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	q.Salt = 0
+	r.asked = append(r.asked, fmt.Sprint(q))
+	return r.Engine.Exact(ctx, q)
+}
+
+// staged opens a database of so many units, with a recorder.
+func staged(t *testing.T, units int) (*Database, *recorder) {
+	t.Helper()
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("who,k,x\n")
+	for u := range units {
+		for i := range 4 {
+			fmt.Fprintf(&rows, "%d,%c,%d\n", u, 'a'+(u+i)%4, (u*7+i)%10)
+		}
+	}
+	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\na,A\nb,B\nz,Z\n", "c.toml": stagedCatalog} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := catalog.Load(filepath.Join(dir, "c.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := duckdb.Open(t.Context(), c, duckdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	l, err := ledger.Create(t.Context(), filepath.Join(dir, "l"), ledger.Options{Domains: Budgets(c), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	r := &recorder{Engine: e}
+	db, err := Open(t.Context(), Config{Catalog: c, Engine: r, Ledger: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, r
+}
+
+// A statement over D and over its neighbour D' has the same plan, shape and cost; and where the first release says the same,
+// whichever of them it was made of, the engine is asked the same text for the second.
+func TestStagesDependOnWhatWasReleased(t *testing.T) {
+	d, _ := staged(t, 40)
+	e, _ := staged(t, 39)
+	for _, sql := range stagedStatements {
+		var plans [2]*Statement
+		for i, db := range []*Database{d, e} {
+			s, err := db.Prepare(t.Context(), sql, nil)
+			if err != nil {
+				t.Fatalf("%s\n%v", sql, err)
+			}
+			plans[i] = s
+		}
+		a, b := plans[0], plans[1]
+		if string(a.certificate) != string(b.certificate) || a.fingerprint != b.fingerprint || fmt.Sprint(a.compiled.queries, a.compiled.trees, a.compiled.stages) != fmt.Sprint(b.compiled.queries, b.compiled.trees, b.compiled.stages) ||
+			fmt.Sprint(a.planned.design.Events) != fmt.Sprint(b.planned.design.Events) {
+			t.Errorf("%s: plans of neighbours differ", sql)
+		}
+		if len(a.planned.certificate.Stages) == 0 {
+			t.Errorf("%s has no stage", sql)
+		}
+		shape := ""
+		for i, of := range []*Statement{a, b} { // whose first releases are read
+			var published []*release.Table
+			stages := render.Stages{}
+			db := of.db
+			for number, r := range of.planned.design.Releases {
+				var texts [2]string
+				for k, s := range plans {
+					if err := s.db.fillStages(t.Context(), s.planned, s.compiled, stagesBelow(s, number), published, stages); err != nil {
+						t.Fatal(err)
+					}
+					q, trees, err := s.db.over(s.planned, s.compiled, number, stages)
+					if err != nil {
+						t.Fatal(err)
+					}
+					texts[k] = fmt.Sprint(q, trees)
+				}
+				if texts[0] != texts[1] {
+					t.Errorf("%s: release %d is asked of neighbours in two ways:\n%s\n%s", sql, number, texts[0], texts[1])
+				}
+				q, trees, err := db.over(of.planned, of.compiled, number, stages)
+				if err != nil {
+					t.Fatal(err)
+				}
+				leaves := make([]*engine.Exact, len(trees))
+				exact := engine.NewExact(nil)
+				if q.SQL != "" {
+					if exact, err = db.config.Engine.Exact(t.Context(), q); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for j, tree := range trees {
+					if leaves[j], err = db.config.Engine.Exact(t.Context(), tree); err != nil {
+						t.Fatal(err)
+					}
+				}
+				table, err := r.Publish(exact, of.compiled.domains[number], entropy.New(), leaves...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				published = append(published, table)
+			}
+			last, err := of.planned.tables(published)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := fmt.Sprint(last[len(last)-1].columns, len(last[len(last)-1].rows))
+			if i > 0 && now != shape {
+				t.Errorf("%s: shapes differ: %s and %s", sql, shape, now)
+			}
+			shape = now
+		}
+	}
+}
+
+func stagesBelow(s *Statement, number int) []int {
+	return stability.StagesOf(s.planned.certificate.Releases[number].Input)
+}
+
+// All of a staged statement is reserved before anything is asked of the engine, in one reservation of all events; and the
+// engine is asked for the release below before the one above, which has its values.
+func TestStagesAreChargedOnceAndFirst(t *testing.T) {
+	db, r := staged(t, 40)
+	for _, sql := range stagedStatements {
+		before, err := db.config.Ledger.Balance(t.Context(), "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.asked = nil
+		explained, err := db.Explain(t.Context(), sql, nil)
+		if err != nil {
+			t.Fatalf("%s\n%v", sql, err)
+		}
+		if len(r.asked) > 0 {
+			t.Errorf("%s: explain asks the engine", sql)
+		}
+		a, err := db.Query(t.Context(), sql, nil)
+		if err != nil {
+			t.Fatalf("%s\n%v", sql, err)
+		}
+		after, err := db.config.Ledger.Balance(t.Context(), "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent := new(big.Rat).Sub(before.Remaining.Epsilon.Rat(), after.Remaining.Epsilon.Rat())
+		if spent.Cmp(explained.Cost.Epsilon.Rat()) != 0 || a.Cost.Epsilon.Rat().Cmp(spent) != 0 {
+			t.Errorf("%s: %s was spent, %s explained, %s stated", sql, spent, explained.Cost.Epsilon, a.Cost.Epsilon)
+		}
+		if len(explained.Certificate.Releases) < 2 || !strings.Contains(fmt.Sprint(explained.Certificate), "stage 0 is made of release 1, before this is released") {
+			t.Errorf("%s: the certificates do not say what depends on what: %v", sql, explained.Certificate)
+		}
+		if !strings.Contains(strings.Join(a.Notes, "\n"), "intervals are of the noise alone that was added after") {
+			t.Errorf("%s: no note says what intervals are of: %q", sql, a.Notes)
+		}
+	}
+	// Without a budget for both nothing is asked.
+	r.asked = nil
+	most, err := privacy.ParseEpsilon("1e6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Query(t.Context(), stagedStatements[0], &QueryOptions{Spend: Spend{Epsilon: most}}); err == nil || len(r.asked) > 0 {
+		t.Errorf("a statement beyond the budget: %v, and the engine is asked %d times", err, len(r.asked))
+	}
+}
+
+// With little noise, what is answered is what the statement means.
+func TestStagesMeanWhatTheySay(t *testing.T) {
+	db, _ := staged(t, 400)
+	for sql, want := range map[string]string{
+		// A unit has x of four in a row; half of all values are above 4.5.
+		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t WHERE k = 'z')":                                                    "800",
+		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)":                                                                  "800",
+		"SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM (SELECT k, count(*) AS n FROM t GROUP BY k) AS s WHERE s.k = t.k)": "400",
+		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t) / (SELECT 0 * count(*) FROM t)":                                   "0",
+		// Of four values of a unit, which follow one another but for 9 and 0, there are six pairs, and one is the largest.
+		"SELECT count(*) FROM t AS a, LATERAL (SELECT x AS y FROM t AS b WHERE b.who = a.who AND b.x > a.x) AS l":                                                 "2400",
+		"SELECT count(*) FROM t AS a LEFT JOIN LATERAL (SELECT count(*) AS n, max(x) FROM t AS b WHERE b.who = a.who AND b.x = a.x + 1) AS l ON true WHERE n = 0": "520",
+		"SELECT count(*) FROM t AS a LEFT JOIN LATERAL (SELECT 1 AS one FROM t AS b WHERE b.who = a.who AND b.x > a.x) AS l ON true WHERE one IS NULL":            "400",
+		"SELECT count FROM (SELECT approx_top_count(k, 1) FROM t) AS s":                                                                                           "400",
+	} {
+		a, err := db.Query(t.Context(), sql, nil)
+		if err != nil {
+			t.Fatalf("%s\n%v", sql, err)
+		}
+		got, ok := a.Rows[0][0].(int64)
+		wanted, _ := new(big.Int).SetString(want, 10)
+		if !ok || max(got-wanted.Int64(), wanted.Int64()-got) > 60 {
+			t.Errorf("%s is %v, want %s", sql, a.Rows[0][0], want)
+		}
+	}
+}
+
+// An accuracy of grouping sets is that of each set's values, which have noise of their own.
+func TestAccuracyOfSets(t *testing.T) {
+	db, _ := staged(t, 400)
+	const most = 25
+	o := &QueryOptions{Accuracy: Accuracy{Error: big.NewRat(most, 1)}}
+	e, err := db.Explain(t.Context(), "SELECT k, x > 4 AS high, count(DISTINCT who) AS units FROM t GROUP BY ROLLUP (1, 2)", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.ExpectedError) != 3 {
+		t.Errorf("errors of %d sets, want 3", len(e.ExpectedError))
+	}
+	for _, of := range e.ExpectedError {
+		if of.Error > most || of.Error < most/4 {
+			t.Errorf("a set's error is %v, want at most %d, and not much less", of.Error, most)
+		}
+	}
+	// Sums of noisy values are not priced.
+	_, err = db.Explain(t.Context(), "SELECT k, x > 4 AS high, count(*) FROM t GROUP BY ROLLUP (1, 2)", o)
+	var r *Refusal
+	if !errors.As(err, &r) || r.Code != "D261" {
+		t.Errorf("an accuracy of sums of noisy values: %v, want D261", err)
+	}
+}
