@@ -66,6 +66,7 @@ const reached = `(() => {
 // TestPagesForEverybody: each page can be used without seeing it, and by the keyboard alone. Our own
 // rules and those of axe-core, of WCAG 2.2 up to AA and of good practice, find nothing.
 func TestPagesForEverybody(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	axe, err := os.ReadFile("script/node_modules/axe-core/axe.min.js")
 	if err != nil {

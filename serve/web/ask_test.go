@@ -121,6 +121,7 @@ func TestRefusedOnThePage(t *testing.T) {
 // TestAskInABrowser: an analyst types, is shown what it would cost and what there is, asks by a
 // key, has an answer, finds it in the history, asks again for free, and leaves.
 func TestAskInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := open(t)
 	s.quota(t, "anna", "0.03")

@@ -17,11 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -29,7 +31,37 @@ import (
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 )
 
-// chromium starts a browser, or skips where there is none. Its tabs end with the test.
+// The browser of all tests: the first that asks starts it, and TestMain ends it.
+var browsing = struct {
+	sync.Once
+	context.Context
+	end func()
+	err error
+}{end: func() {}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	browsing.end()
+	os.Exit(code)
+}
+
+func startBrowser(path string) {
+	b := &browsing
+	var dir string
+	if dir, b.err = os.MkdirTemp("", "chromium"); b.err != nil {
+		return
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.UserDataDir(dir), chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(time.Minute))
+	first, last := chromedp.NewContext(allocator)
+	b.Context, b.end = first, func() { last(); stop(); os.RemoveAll(dir) }
+	b.err = chromedp.Run(first)
+}
+
+// chromium is a browser in which nobody has been, or skips where there is none. It knows nothing of
+// those of other tests, and its tabs end with the test.
 func chromium(t testing.TB) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -39,15 +71,27 @@ func chromium(t testing.TB) context.Context {
 	if err != nil {
 		t.Skip("skip: missing tool chromium")
 	}
-	allocator, stop := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(time.Minute))
-	browser, end := chromedp.NewContext(allocator)
-	t.Cleanup(func() { end(); stop() })
-	if err := chromedp.Run(browser); err != nil {
+	if browsing.Do(func() { startBrowser(path) }); browsing.err != nil {
+		t.Fatal(browsing.err)
+	}
+	// chromedp would open the first tab in a window of those profiles that are there.
+	whole := cdp.WithExecutor(browsing.Context, chromedp.FromContext(browsing.Context).Browser)
+	profile, err := target.CreateBrowserContext().Do(whole)
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := target.DisposeBrowserContext(profile).Do(whole); err != nil {
+			t.Error(err)
+		}
+	})
+	first, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser, end := chromedp.NewContext(browsing.Context, chromedp.WithTargetID(first))
+	chromedp.FromContext(browser).BrowserContextID = profile // which further tabs take from it
+	t.Cleanup(end)
 	return browser
 }
 
@@ -113,7 +157,7 @@ func (s *stand) tab(t testing.TB, browser context.Context, on screen) *tab {
 	if err := chromedp.Run(ctx); err != nil { // the tab lasts as long as the context that it is made with
 		t.Fatal(err)
 	}
-	p.run(t, page.BringToFront(), cdplog.Enable(), network.ClearBrowserCookies(), chromedp.EmulateViewport(on.width, on.height),
+	p.run(t, page.BringToFront(), emulation.SetFocusEmulationEnabled(true), cdplog.Enable(), network.ClearBrowserCookies(), chromedp.EmulateViewport(on.width, on.height),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 	return p
 }
@@ -217,6 +261,7 @@ func (p *tab) look(t testing.TB, on screen, name string) {
 
 // TestPagesInABrowser: each page on each screen, without an error in the console.
 func TestPagesInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := open(t)
 	s.ask(t, "anna", "SELECT department, count(*) FROM visits GROUP BY department", "0.01")
@@ -241,6 +286,7 @@ func TestPagesInABrowser(t *testing.T) {
 // TestOwnerInABrowser: an owner adds an account, gives it a limit, looks at what waits,
 // grants it, and looks at the books.
 func TestOwnerInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := open(t)
 	s.limit(t, "anna", "0.005")

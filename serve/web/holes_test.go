@@ -159,6 +159,7 @@ func TestForeignPages(t *testing.T) {
 // one of another host let a browser that is signed in ask for pages, in every way that pages have.
 // The server sees nobody ask; who follows a link there can go on.
 func TestForeignPagesInABrowser(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	p := s.tab(t, chromium(t), desktop)
 	p.signIn(t, "anna")

@@ -13,6 +13,7 @@ import (
 
 // TestTheoryInABrowser: plans and mechanisms, without a script: by forms and by addresses.
 func TestTheoryInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := open(t)
 	for _, on := range []screen{desktop, night, phone} {
@@ -49,6 +50,7 @@ func TestTheoryInABrowser(t *testing.T) {
 // TestTheoryWhileTyping: plans and mechanisms are answered while somebody types, without a button and
 // without another page; what is half written leaves what stood there, and says so.
 func TestTheoryWhileTyping(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	p := s.tab(t, chromium(t), desktop)
 	p.signIn(t, "anna")
