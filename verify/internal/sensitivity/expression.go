@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -62,14 +63,17 @@ func atomic(a *atom) Expr {
 func named(name string) Expr { return atomic(&atom{name: name}) }
 
 func (t term) key() string {
-	var b strings.Builder
+	var b []byte
 	for _, p := range t.powers {
-		b.WriteString(p.atom.name)
-		b.WriteByte('^')
-		b.WriteString(big.NewRat(int64(p.halfs), 2).RatString())
-		b.WriteByte(' ')
+		b = append(append(b, p.atom.name...), '^')
+		if p.halfs%2 == 0 {
+			b = strconv.AppendInt(b, int64(p.halfs)/2, 10)
+		} else {
+			b = append(strconv.AppendInt(b, int64(p.halfs), 10), "/2"...)
+		}
+		b = append(b, ' ')
 	}
-	return b.String()
+	return string(b)
 }
 
 // normal sorts terms and adds up those with the same monomial.
@@ -106,8 +110,21 @@ func (e Expr) add(f Expr) Expr {
 	return normal(slices.Concat(e.terms, f.terms))
 }
 
-func (e Expr) neg() Expr       { return e.mul(integer(-1)) }
+func (e Expr) neg() Expr {
+	opposite := make([]term, len(e.terms))
+	for i, t := range e.terms {
+		if slices.ContainsFunc(t.powers, power.multipliedOut) {
+			return e.mul(integer(-1))
+		}
+		opposite[i] = term{new(big.Rat).Neg(t.coef), t.powers}
+	}
+	return Expr{opposite}
+}
+
 func (e Expr) sub(f Expr) Expr { return e.add(f.neg()) }
+
+// multipliedOut says that mul replaces the power: it is a sum in a whole power.
+func (p power) multipliedOut() bool { return p.atom.op == sum && p.halfs >= 2 }
 
 func (e Expr) mul(f Expr) Expr {
 	var terms []term
@@ -120,7 +137,7 @@ func (e Expr) mul(f Expr) Expr {
 	product := Expr{}
 	for i, t := range terms {
 		for j, p := range t.powers {
-			if p.atom.op != sum || p.halfs < 2 {
+			if !p.multipliedOut() {
 				continue
 			}
 			rest := term{t.coef, slices.Clone(t.powers)}
@@ -136,24 +153,39 @@ func (e Expr) mul(f Expr) Expr {
 }
 
 func (t term) times(u term) term {
-	byName := map[string]power{}
-	for _, p := range slices.Concat(t.powers, u.powers) {
-		q := byName[p.atom.name]
-		byName[p.atom.name] = power{p.atom, q.halfs + p.halfs}
-	}
 	coef := new(big.Rat).Mul(t.coef, u.coef)
-	var powers []power
-	for _, p := range byName {
+	var powers []power // in the order of their names, as those of t and u are
+	add := func(p power) {
 		if p.atom.op == rootOf && p.halfs%2 == 0 {
 			n, _ := new(big.Rat).SetString(p.atom.name)
 			coef.Mul(coef, ratPower(n, p.halfs/2))
-			continue
-		}
-		if p.halfs != 0 {
+		} else if p.halfs != 0 {
 			powers = append(powers, p)
 		}
 	}
-	slices.SortFunc(powers, func(p, q power) int { return strings.Compare(p.atom.name, q.atom.name) })
+	these, those := t.powers, u.powers
+	for len(these) > 0 || len(those) > 0 {
+		order := 0
+		switch {
+		case len(those) == 0:
+			order = -1
+		case len(these) == 0:
+			order = 1
+		default:
+			order = strings.Compare(these[0].atom.name, those[0].atom.name)
+		}
+		switch {
+		case order < 0:
+			add(these[0])
+			these = these[1:]
+		case order > 0:
+			add(those[0])
+			those = those[1:]
+		default:
+			add(power{those[0].atom, these[0].halfs + those[0].halfs})
+			these, those = these[1:], those[1:]
+		}
+	}
 	return term{coef, powers}
 }
 
