@@ -218,7 +218,7 @@ var opcodes = map[string][]byte{
 	"memory.size": {0x3f, 0}, "memory.grow": {0x40, 0}, "memory.copy": {0xfc, 10, 0, 0}, "memory.fill": {0xfc, 11, 0},
 	"i32.const": {0x41}, "i64.const": {0x42}, "f64.const": {0x44},
 	"i32.eqz": {0x45}, "i32.eq": {0x46}, "i32.ne": {0x47}, "i32.lt_s": {0x48}, "i32.lt_u": {0x49}, "i32.gt_s": {0x4a}, "i32.gt_u": {0x4b},
-	"i64.eqz": {0x50}, "i64.lt_u": {0x54},
+	"i64.eqz": {0x50}, "i64.lt_u": {0x54}, "i64.clz": {0x79},
 	"i32.clz": {0x67}, "i32.add": {0x6a}, "i32.sub": {0x6b}, "i32.mul": {0x6c}, "i32.div_s": {0x6d}, "i32.rem_u": {0x70},
 	"i32.and": {0x71}, "i32.or": {0x72}, "i32.xor": {0x73}, "i32.shl": {0x74}, "i32.shr_u": {0x76}, "i32.rotl": {0x77},
 	"i64.add": {0x7c}, "i64.sub": {0x7d}, "i64.mul": {0x7e}, "i64.div_u": {0x80}, "i64.and": {0x83}, "i64.xor": {0x85},
