@@ -15,6 +15,10 @@ ATONCE   ?= ./internal/attack ./internal/release ./sandbox ./verify/internal/sen
 # processors keeps these at work.
 PACKAGES ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
+# Packages whose tests run one after another for a minute begin first, or the last of them would
+# end alone.
+LONG     ?= ./verify ./accountant ./ledger ./internal/release ./internal/attack ./serve/web
+
 # What is compiled does not hang on where the clone lies: all clones of a machine share it.
 GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 # A collection of garbage for each fourfold heap, not for each doubled one, is a seventh of the
@@ -76,7 +80,7 @@ test: setup ## format, vet, lint, all without cgo, race of the small packages, a
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet ./learn/internal/gemm ./learn/network
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory oracles
-	umask 022; $(GO) test -vet=off $(LINKER) -p $(PACKAGES) -timeout 20m -json ./... | $(GO) run ./internal/testreport
+	umask 022; $(GO) test -vet=off $(LINKER) -p $(PACKAGES) -timeout 20m -json $(LONG) ./... | $(GO) run ./internal/testreport
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
