@@ -195,6 +195,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	bound = stability.Emptied(bound)
 	s := &statement{text: text, bound: bound, weights: o.Weights, consistent: o.Consistent, together: o.Together}
 	if s.spend, err = priced(clause, o.Spend); err != nil {
 		return nil, in(err, text)
