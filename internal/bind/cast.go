@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -26,6 +27,9 @@ func (c *context) to(e *sqlparse.Cast, arg plan.Expr) plan.Expr {
 		text := c.explicit(arg, typeOf(sqltype.Text), e.Span)
 		return &plan.Call{Function: plan.LeftPart, Args: []plan.Expr{text, integer(n, e.TypeSpan)}, T: text.Type(), Span: e.Span}
 	}
+	if u, ok := arg.(*unknown); ok && e.Type == "timestamptz" && u.text != nil && !u.parameter {
+		return c.instant(u, e)
+	}
 	t, ok := c.typeName(e, arg)
 	if !ok {
 		d := diagnostic.New("D019", e.TypeSpan, "unknown type %s", e.Type)
@@ -35,6 +39,19 @@ func (c *context) to(e *sqlparse.Cast, arg plan.Expr) plan.Expr {
 		refuse(d.Try("the types are boolean, smallint, integer, bigint, real, double precision, numeric(p,s) with at most %d digits, text, varchar(n), date, time, timestamp and interval", maxDigits))
 	}
 	return c.explicit(arg, t, e.Span)
+}
+
+// instant is a constant point in time with a zone: the timestamp in UTC, which is the zone of all sessions. A text
+// without a zone is in UTC.
+func (c *context) instant(u *unknown, e *sqlparse.Cast) plan.Expr {
+	timestamp := typeOf(sqltype.TimestampKind)
+	text, ok := sqltype.InUTC(*u.text)
+	if !ok {
+		if _, err := sqltype.ParseValue(timestamp, strings.TrimSpace(text)); err != nil {
+			refuse(diagnostic.New("D017", u.at, "'%s' is not a timestamp with a zone", clip(text)).Try("write it as in '2025-01-31 12:30:00+02'"))
+		}
+	}
+	return c.explicit(&unknown{text: &text, at: u.at}, timestamp, e.Span)
 }
 
 // typeName resolves the type of a cast. A bare numeric takes its digits from

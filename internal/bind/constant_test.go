@@ -49,3 +49,43 @@ func TestZonesArePassedOver(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantsOfPrograms: what programs write for a point in time with a zone, and for a pattern in
+// either case, is the constant that it means.
+func TestConstantsOfPrograms(t *testing.T) {
+	cat := clinic(t)
+	bound := func(condition string) (string, error) {
+		q, err := sqlparse.Parse("SELECT count(*) FROM visits WHERE " + condition)
+		if err != nil {
+			return "", err
+		}
+		n, err := bind.Bind(q, cat)
+		if err != nil {
+			return "", err
+		}
+		return plan.Format(n), nil
+	}
+	for written, meant := range map[string]string{
+		"seen_at >= timestamp with time zone '2025-06-01 02:00:00+02:30'": "seen_at >= timestamp '2025-05-31 23:30:00'",
+		"seen_at >= '2025-06-01 00:00:00.000Z'::timestamptz":              "seen_at >= timestamp '2025-06-01 00:00:00'",
+		"seen_at >= CAST('2025-06-01' AS timestamptz)":                    "seen_at >= timestamp '2025-06-01'",
+		"upper(department) LIKE UPPER('%card%')":                          "upper(department) LIKE '%CARD%'",
+		"department LIKE lower('%CARD_')":                                 "department LIKE '%card_'",
+		"department NOT LIKE upper(NULL)":                                 "department NOT LIKE NULL",
+		"upper(department) ~ upper('^[a-c]')":                             "upper(department) ~ '^[A-C]'",
+	} {
+		got, err := bound(written)
+		want, wrong := bound(meant)
+		if err != nil || wrong != nil || got != want {
+			t.Errorf("%s is\n%swant\n%s (%v, %v)", written, got, want, err, wrong)
+		}
+	}
+	for _, none := range []string{
+		"seen_at >= timestamptz '2025-06-01 00:00:00 Europe/Rome'", "seen_at >= timestamptz '2025-06-01 00:00:00+16'", "seen_at >= timestamptz 'tomorrow'", "seen_at::timestamptz > timestamp '2025-06-01'",
+		"department LIKE upper('%É')", "department LIKE upper(department)", "department LIKE upper(lower('a'))",
+	} {
+		if got, err := bound(none); err == nil {
+			t.Errorf("%s is\n%s", none, got)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type dateField struct {
 }
 
 // dateFields are those of the ISO form, in its order.
-var dateFields = []dateField{{"YYYY", 4, ""}, {"MM", 2, "01"}, {"DD", 2, "01"}, {"HH24", 2, "00"}, {"MI", 2, "00"}, {"SS", 2, "00"}}
+var dateFields = []dateField{{"YYYY", 4, ""}, {"MM", 2, "01"}, {"DD", 2, "01"}, {"HH24", 2, "00"}, {"MI", 2, "00"}, {"SS", 2, "00"}, {"US", 6, ""}}
 
 // dateForm reads texts of a constant form, as to_date and to_timestamp do: each field has all of its digits, and stands at
 // one place. What has another form is NULL, where PostgreSQL reads some and raises for others. The pieces are put
@@ -31,7 +31,7 @@ func dateForm(kind sqltype.Kind) func(*context, *sqlparse.Call, []plan.Expr) pla
 		form := textConstant(name, "the form", args[1])
 		bad := func() {
 			refuse(diagnostic.New("D020", args[1].Place(), "the form %q cannot be read", form).
-				Because("it is made of YYYY, MM, DD, HH24, MI and SS, each once, and of signs between them").
+				Because("it is made of YYYY, MM, DD, HH24, MI, SS and US, each once, and of signs between them").
 				Try("write %s(x, 'DD.MM.YYYY'), say, or cut the text with substring and split_part and CAST it", name))
 		}
 		var pattern strings.Builder
@@ -64,7 +64,7 @@ func dateForm(kind sqltype.Kind) func(*context, *sqlparse.Call, []plan.Expr) pla
 		literal := func(s string) plan.Expr { return &plan.Literal{Value: s, T: text, Span: e.Span} }
 		var iso plan.Expr
 		for i, f := range dateFields {
-			if kind == sqltype.DateKind && i > 2 {
+			if kind == sqltype.DateKind && i > 2 || f.name == "US" && at[f.name] == 0 {
 				break
 			}
 			piece := literal(f.absent)
@@ -72,7 +72,7 @@ func dateForm(kind sqltype.Kind) func(*context, *sqlparse.Call, []plan.Expr) pla
 				piece = call(plan.Substring, text, e, x, integer(int64(at[f.name]), e.Span), integer(int64(f.digits), e.Span))
 			}
 			if iso != nil {
-				iso = call(plan.Concat, text, e, call(plan.Concat, text, e, iso, literal([]string{"-", "-", " ", ":", ":"}[i-1])), piece)
+				iso = call(plan.Concat, text, e, call(plan.Concat, text, e, iso, literal([]string{"-", "-", " ", ":", ":", "."}[i-1])), piece)
 			} else {
 				iso = piece
 			}

@@ -22,7 +22,7 @@ const (
 
 // constantPattern returns a pattern; NULL is a pattern too.
 func constantPattern(what string, e plan.Expr) (*plan.Literal, string) {
-	l, ok := known(e).(*plan.Literal)
+	l, ok := inCase(known(e)).(*plan.Literal)
 	if ok && l.Value == nil {
 		return l, ""
 	}
@@ -36,6 +36,32 @@ func constantPattern(what string, e plan.Expr) (*plan.Literal, string) {
 			Try("compare with =, starts_with or strpos"))
 	}
 	return l, l.Value.(string)
+}
+
+// inCase computes lower and upper of a constant of ASCII, in which all locales agree: some programs
+// compare upper(x) LIKE upper('%abc%').
+func inCase(e plan.Expr) plan.Expr {
+	f, ok := e.(*plan.Call)
+	if !ok || f.Function != plan.Lower && f.Function != plan.Upper {
+		return e
+	}
+	l, ok := f.Args[0].(*plan.Literal)
+	if !ok {
+		return e
+	}
+	text, ok := l.Value.(string)
+	if l.Value != nil && (!ok || strings.ContainsFunc(text, func(r rune) bool { return r > 127 })) {
+		return e
+	}
+	out := *l
+	switch {
+	case l.Value == nil:
+	case f.Function == plan.Lower:
+		out.Value = strings.ToLower(text)
+	default:
+		out.Value = strings.ToUpper(text)
+	}
+	return &out
 }
 
 func (c *context) like(e *sqlparse.Like) plan.Expr {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -132,7 +131,7 @@ func meant(text string, t sqltype.Type, oid uint32) (string, sqltype.Type, error
 		return text, t, err
 	case sqltype.TimestampKind:
 		if oid == pgtype.TimestamptzOID {
-			return inUTC(text), t, nil
+			text, _ = sqltype.InUTC(text) // the zone of all sessions; what has none is in UTC
 		}
 	}
 	return text, t, nil
@@ -159,18 +158,6 @@ func decimalOf(text string) (sqltype.Type, error) {
 		return sqltype.Type{}, fmt.Errorf("%q is no decimal number of at most 38 digits", clip(text))
 	}
 	return sqltype.DecimalOf(uint8(max(1, len(whole)+len(fraction))), uint8(len(fraction))), nil
-}
-
-// inUTC is a point in time with a zone as a timestamp without one, in the zone of all sessions. Another
-// form stays, for whoever reads the value to refuse or to read: what has no zone is in UTC.
-func inUTC(text string) string {
-	written := strings.Replace(strings.TrimSpace(text), "T", " ", 1)
-	for _, zone := range []string{"Z07:00", "Z07", "-0700", " Z07:00", "-07:00:00"} {
-		if t, err := time.Parse("2006-01-02 15:04:05"+zone, written); err == nil {
-			return t.UTC().Format("2006-01-02 15:04:05.999999999")
-		}
-	}
-	return text
 }
 
 // textOfBinary turns PostgreSQL's binary format of a type into its text. What has no declared
