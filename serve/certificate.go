@@ -23,6 +23,12 @@ func newCertificate(files TLS) (*certificate, error) {
 	return c, c.read()
 }
 
+// Check reads the certificate and its key, as a start does.
+func (t TLS) Check() error {
+	_, err := newCertificate(t)
+	return err
+}
+
 func (c *certificate) read() error {
 	if c == nil {
 		return nil

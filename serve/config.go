@@ -203,8 +203,25 @@ func (c *Config) Check() error {
 			return diagnostic.New("D216", diagnostic.Span{}, "%s must not be negative", key).Try("0 means the number of processors, or any rate")
 		}
 	}
+	if c.Limits.Statements > maxStatements {
+		return diagnostic.New("D216", diagnostic.Span{}, "limits.statements must be at most %d", maxStatements).
+			Because("each statement that may run has an instance of the engine and a share of the memory").Try("write 0 for the number of processors")
+	}
+	for key, d := range map[string]Duration{"limits.time": c.Limits.Time, "limits.idle": c.Limits.Idle} {
+		if d <= 0 {
+			return diagnostic.New("D216", diagnostic.Span{}, "%s must be longer than 0", key).Try("write it as in 5m; everything has a limit")
+		}
+	}
+	for _, name := range c.Hosts {
+		if name == "" || strings.ContainsAny(name, " \t/,@?#") {
+			return diagnostic.New("D216", diagnostic.Span{}, "hosts has %q, which is not a name of a machine", name).Try(`write "private.example.org", without a scheme and a path`)
+		}
+	}
 	return nil
 }
+
+// maxStatements bounds how many statements run at once.
+const maxStatements = 256
 
 // loopback reports whether a host is this machine alone.
 func loopback(host string) bool {

@@ -111,6 +111,9 @@ func (s *server) run(ctx context.Context, check bool) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
+	if err := s.config.TLS.Check(); err != nil {
+		return err
+	}
 	ports, err := serve.Listen(ctx, s.config)
 	if err != nil {
 		return err
