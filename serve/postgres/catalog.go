@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/declaration"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -11,11 +13,29 @@ import (
 // A Catalog answers what clients ask about the database itself, and the tables of the schema
 // discreet, from declarations and books alone.
 type Catalog interface {
-	// Answers says whether a statement is about the catalog. Such a statement never reaches
-	// the gateway.
+	// Answers says whether a statement is about the catalog, or names no relation.
 	Answers(sql string) bool
+	// Understands says whether each part of such a statement has a meaning to the catalog. types are those
+	// of its parameters.
+	Understands(sql string, types []uint32) bool
 	Query(ctx context.Context, s pgcatalog.Session, sql string, parameters []pgcatalog.Parameter) (*pgcatalog.Result, error)
 	Describe(s pgcatalog.Session, sql string, types []uint32) (*pgcatalog.Description, error)
+}
+
+// aboutCatalog says who answers a question: the catalog, or the gateway. What names a relation of
+// pg_catalog never reaches the gateway. What names none, and has a part that the catalog gives no meaning, is
+// the gateway's if that knows all of it.
+func (s *session) aboutCatalog(ctx context.Context, at piece, oids []uint32) bool {
+	c := s.server.options.Catalog
+	if !c.Answers(at.text) {
+		return false
+	}
+	if c.Understands(at.text, oids) {
+		return true
+	}
+	var unknown *discreet.Refusal // another error is the gateway's to say
+	_, err := s.describeData(ctx, at, oids)
+	return errors.As(err, &unknown)
 }
 
 // catalogSession is what answers about the catalog depend on.

@@ -31,7 +31,7 @@ func (s *session) perform(ctx context.Context, st *prepared, parameters []parame
 
 // ask answers a question: about the catalog, about this session, or about data.
 func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []parameterValue) (*result, error) {
-	about := s.server.options.Catalog.Answers(at.text)
+	about := s.aboutCatalog(ctx, at, oids)
 	parameters := make([]discreet.Parameter, len(values))
 	for i, v := range values {
 		var err error
@@ -135,7 +135,7 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 	if s.transaction.failed {
 		return nil, fail("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 	}
-	if s.server.options.Catalog.Answers(at.text) {
+	if s.aboutCatalog(ctx, at, oids) {
 		session, err := s.catalogSession()
 		if err != nil {
 			return nil, err
@@ -146,13 +146,7 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		}
 		return &shape{columns: catalogColumns(d.Columns), parameters: d.Parameters}, nil
 	}
-	types := make([]discreet.ParameterType, len(oids))
-	for i, oid := range oids {
-		if types[i] = parameterType(s.types, oid); types[i].Type.Kind == sqltype.DecimalKind {
-			types[i].Type = sqltype.Type{} // each value has its own precision
-		}
-	}
-	d, err := s.server.options.Gateway.Describe(ctx, s.asker, at.text, types)
+	d, err := s.describeData(ctx, at, oids)
 	if err != nil {
 		return nil, in(ctx, err, at)
 	}
@@ -168,6 +162,17 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		out.parameters = append(out.parameters, oids[i])
 	}
 	return out, nil
+}
+
+// describeData asks the gateway what a question takes and gives.
+func (s *session) describeData(ctx context.Context, at piece, oids []uint32) (*discreet.Description, error) {
+	types := make([]discreet.ParameterType, len(oids))
+	for i, oid := range oids {
+		if types[i] = parameterType(s.types, oid); types[i].Type.Kind == sqltype.DecimalKind {
+			types[i].Type = sqltype.Type{} // each value has its own precision
+		}
+	}
+	return s.server.options.Gateway.Describe(ctx, s.asker, at.text, types)
 }
 
 // answerColumns describes the columns of an answer, with the bounds of intervals after each

@@ -41,6 +41,9 @@ func (a *aggregate) start() accumulator {
 	return &collection{of: a}
 }
 
+// aggregates are those that have a meaning here; the others of PostgreSQL give NULL.
+var aggregates = []string{"count", "min", "max", "bool_and", "every", "bool_or", "array_agg", "string_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "sum", "avg"}
+
 // keepsNull are the aggregates to which NULL is a value.
 var keepsNull = []string{"array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
 
@@ -202,6 +205,7 @@ func (c *compiler) makeAggregate(s *scope, e *statement.Call) *aggregate {
 	s.noSets = true
 	defer func() { s.within, s.noSets = false, saved }()
 	args := c.exprs(s, e.Args)
+	c.strange = c.strange || !slices.Contains(aggregates, e.Name)
 	a := &aggregate{name: e.Name, star: e.Star, distinct: e.Distinct, call: &invocation{}}
 	proc, params := c.find(e, args)
 	switch {

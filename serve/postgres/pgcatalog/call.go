@@ -149,6 +149,7 @@ func (c *compiler) call(s *scope, e *statement.Call) *expr {
 		out.heavy = out.heavy || a.heavy
 	}
 	if implement == nil { // known to PostgreSQL, of no use here
+		c.strange = true
 		out.eval = func(*frame) any { return nil }
 		return out
 	}
@@ -161,6 +162,7 @@ func (c *compiler) call(s *scope, e *statement.Call) *expr {
 				return nil
 			}
 		}
+		f.q.weigh(values...)
 		return implement(f.q, v, values)
 	}
 	return out
@@ -176,6 +178,7 @@ func types(args []*expr) (out []oid) {
 // unknown is a function that PostgreSQL does not have: NULL beside what the catalog knows,
 // since an extension's absence must not break a client.
 func (c *compiler) unknown(e *statement.Call, args []*expr) *expr {
+	c.strange = true
 	if !c.lenient {
 		name := e.Name + "("
 		for i, a := range args {

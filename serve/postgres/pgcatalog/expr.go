@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/sqlparse/statement"
@@ -153,9 +154,13 @@ func (c *compiler) coerce(x *expr, to oid, mod int32) *expr {
 		return &out
 	case x.literal != nil:
 		text := *x.literal
-		if base == oidRegclass || base == oidRegtype || base == oidRegproc || base == oidRegprocedure || base == oidRegnamespace || base == oidRegrole || base == oidRegcollation ||
-			base == oidRegoper || base == oidRegoperator || base == oidRegconfig || base == oidRegdictionary {
+		if reference(base) {
 			out.eval = func(f *frame) any { return f.q.object(base, text) }
+			return &out
+		}
+		if elem := k.elem(base); reference(elem) {
+			names := k.readArray(oidText, text)
+			out.eval = func(f *frame) any { return f.q.objects(elem, names) }
 			return &out
 		}
 		v := k.read(to, text)
@@ -284,8 +289,13 @@ func (c *compiler) conversion(from, to oid, mod int32) func(*query, any) any {
 			}
 			return out
 		}
+	case reference(k.elem(to)) && textual(from):
+		return func(q *query, v any) any {
+			q.tick(len(v.(string)) >> 1)
+			return q.objects(k.elem(to), k.readArray(oidText, v.(string)))
+		}
 	case k.elem(to) != 0 && textual(from):
-		return func(_ *query, v any) any { return k.read(to, v.(string)) }
+		return func(q *query, v any) any { q.tick(len(v.(string)) >> 1); return k.read(to, v.(string)) }
 	case textual(from) && textual(to):
 		if to == oidName || to == oidChar || mod > 0 || from == oidBpchar {
 			return func(_ *query, v any) any {
@@ -307,8 +317,7 @@ func (c *compiler) conversion(from, to oid, mod int32) func(*query, any) any {
 			if !ok {
 				return v
 			}
-			switch to {
-			case oidRegclass, oidRegtype, oidRegproc, oidRegprocedure, oidRegnamespace, oidRegrole, oidRegcollation, oidRegoper, oidRegoperator, oidRegconfig, oidRegdictionary:
+			if reference(to) {
 				return q.object(to, s)
 			}
 			return k.read(target, s)
@@ -349,6 +358,7 @@ func rounded(v any) int64 {
 func (c *compiler) castTo(s *scope, e *statement.Cast) *expr {
 	x := c.expr(s, e.X)
 	t, mod := c.typeOf(e.Type)
+	c.strange = c.strange || temporal(c.base(t)) // its text is taken as it is
 	if a, ok := e.X.(*statement.Array); ok && len(a.Items) == 0 {
 		x = fixed(t, &array{elem: c.elem(t), lower: 1})
 	}
@@ -515,6 +525,9 @@ func (c *compiler) apply(name string, x, y *expr, at int) *expr {
 	params := []oid{o.left, o.right}
 	x, y = c.coerceParam(x, o.left, params, actual), c.coerceParam(y, o.right, params, actual)
 	implement := binary(name, c.base(x.typ), c.base(y.typ))
+	if slices.Contains(calculations, name) && !(c.calculable(x.typ) && c.calculable(y.typ)) {
+		c.strange = true
+	}
 	out := &expr{typ: c.concrete(o.result, params, actual), mod: -1, name: "?column?", used: x.used | y.used, outside: x.outside || y.outside, heavy: x.heavy || y.heavy}
 	out.eval = func(f *frame) any {
 		a, b := x.eval(f), y.eval(f)
@@ -524,6 +537,7 @@ func (c *compiler) apply(name string, x, y *expr, at int) *expr {
 			}
 			return nil
 		}
+		f.q.weigh(a, b)
 		return implement(f.q, a, b)
 	}
 	if name == "||" && (c.elem(x.typ) != 0 || c.elem(y.typ) != 0) {
@@ -992,4 +1006,20 @@ func (c *compiler) coalesce(s *scope, e *statement.Coalesce) *expr {
 		return best
 	}
 	return out
+}
+
+// calculations are the operators of which arithmetic knows numbers alone.
+var calculations = []string{"+", "-", "*", "/", "%", "^"}
+
+func (k *knowledge) calculable(t oid) bool {
+	t = k.base(t)
+	return integer(t) || float(t) || t == oidNumeric
+}
+
+func temporal(t oid) bool {
+	switch t {
+	case oidDate, oidTime, oidTimetz, oidTimestamp, oidTimestamptz, oidInterval:
+		return true
+	}
+	return false
 }

@@ -163,6 +163,35 @@ func (q *query) object(t oid, text string) any {
 	return n
 }
 
+// objects finds what each of an array of texts names.
+func (q *query) objects(t oid, names any) any {
+	a, ok := names.(*array)
+	if !ok {
+		return names
+	}
+	out := &array{elem: t, lower: a.lower, items: make([]any, len(a.items))}
+	q.hold(len(a.items))
+	for i, item := range a.items {
+		switch item := item.(type) {
+		case *array:
+			out.items[i] = q.objects(t, item)
+		case string:
+			q.tick(16) // it is looked up
+			out.items[i] = q.object(t, item)
+		}
+	}
+	return out
+}
+
+// reference says that values of a type are numbers of objects, and their texts names.
+func reference(t oid) bool {
+	switch t {
+	case oidRegclass, oidRegtype, oidRegproc, oidRegprocedure, oidRegnamespace, oidRegrole, oidRegcollation, oidRegoper, oidRegoperator, oidRegconfig, oidRegdictionary:
+		return true
+	}
+	return false
+}
+
 // lookupObject returns the number of what a text names, or 0, and the name as it was read.
 func (q *query) lookupObject(t oid, s string) (n int64, full string) {
 	if t == oidRegtype {

@@ -23,6 +23,9 @@ func binary(name string, left, right oid) func(q *query, a, b any) any {
 		return func(q *query, a, b any) any {
 			s, _ := a.(string)
 			p, _ := b.(string)
+			if len(s) > 64 { // a pattern takes longer than a comparison
+				q.tick(len(s) >> 2)
+			}
 			return q.pattern(p, fold).MatchString(s) != not
 		}
 	case "~~", "~~*", "!~~", "!~~*":

@@ -87,8 +87,8 @@ const service = "discreet"
 type Server struct {
 	known *knowledge
 
-	mu      sync.Mutex
-	answers map[string]bool // by statement; see Answers
+	mu    sync.Mutex
+	kinds map[string]kind // by statement; see kindOf
 }
 
 // New reads the system catalog.
@@ -99,49 +99,78 @@ func (s *Server) Version() string { return s.known.version }
 
 // Answers says whether a statement is one for Query: a query that names relations of
 // pg_catalog, information_schema and discreet alone, or none.
-func (s *Server) Answers(sql string) bool {
+func (s *Server) Answers(sql string) bool { return s.kindOf(sql) != others }
+
+// Understands says whether each part of a statement has a meaning here. It is true of a statement that names a relation,
+// which nobody else can answer; where it is false, another may know what SELECT stddev(x) FROM (VALUES (1), (2)) AS v (x) is.
+func (s *Server) Understands(sql string, types []uint32) bool {
+	if s.kindOf(sql) != bare {
+		return true
+	}
+	c, err := s.bare(sql, types)
+	return err == nil && !c.strange
+}
+
+// bare compiles a statement that depends on no session's relations.
+func (s *Server) bare(sql string, types []uint32) (c *compiler, err error) {
+	defer recovered(&err)
+	c, _, err = s.compile(context.Background(), &Session{}, sql, types)
+	return c, err
+}
+
+// A kind says what a statement names.
+type kind uint8
+
+const (
+	others    kind = iota // what is not for Query
+	ofCatalog             // relations of PostgreSQL's catalog, or of the schema discreet
+	bare                  // no relation
+)
+
+func (s *Server) kindOf(sql string) kind {
 	if len(sql) > rememberedText {
-		return answers(sql)
+		return readKind(sql)
 	}
 	s.mu.Lock()
-	known, ok := s.answers[sql]
+	known, ok := s.kinds[sql]
 	s.mu.Unlock()
 	if ok {
 		return known
 	}
-	known = answers(sql)
+	known = readKind(sql)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.answers == nil || len(s.answers) >= rememberedTexts {
-		s.answers = map[string]bool{}
+	if s.kinds == nil || len(s.kinds) >= rememberedTexts {
+		s.kinds = map[string]kind{}
 	}
-	s.answers[strings.Clone(sql)] = known
+	s.kinds[strings.Clone(sql)] = known
 	return known
 }
 
-// Of so many statements, each of at most so many bytes, Answers parses none again: what a
+// Of so many statements, each of at most so many bytes, kindOf parses none again: what a
 // client sends with every execution.
 const (
 	rememberedTexts = 1000
 	rememberedText  = 4 << 10
 )
 
-func answers(sql string) bool {
+func readKind(sql string) kind {
 	q, err := parse(sql)
 	if err != nil {
-		return false
+		return others
 	}
-	answers := true
+	out := bare
 	ctes := withNames(q)
 	visit(q, func(r *statement.Relation) {
 		switch {
-		case r.Schema == "pg_catalog", r.Schema == "information_schema", r.Schema == service:
-		case r.Schema == "" && (ctes[r.Name] || strings.HasPrefix(r.Name, "pg_")):
+		case out == others, r.Schema == "" && ctes[r.Name]:
+		case r.Schema == "pg_catalog", r.Schema == "information_schema", r.Schema == service, r.Schema == "" && strings.HasPrefix(r.Name, "pg_"):
+			out = ofCatalog
 		default:
-			answers = false
+			out = others
 		}
 	}, nil)
-	return answers
+	return out
 }
 
 // parse reads one query.

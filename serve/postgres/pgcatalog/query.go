@@ -85,8 +85,39 @@ func (f *frame) keep(key any, t *table) {
 	f.cache[key] = t
 }
 
-// argument returns the value of a parameter, read as one of a type.
+// weigh counts the work of what looks at values: long texts and arrays take longer than others.
+func (q *query) weigh(values ...any) {
+	n := 0
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			n += len(v) >> 5
+		case *array:
+			n += len(v.items)
+		}
+	}
+	if n > 0 {
+		q.tick(n)
+	}
+}
+
+// given is a parameter as a value of a type.
+type given struct {
+	n int
+	t oid
+}
+
+// argument returns the value of a parameter, read as one of a type. It is read once, however many rows ask.
 func (q *query) argument(n int, t oid) any {
+	if v, ok := q.cache[given{n, t}]; ok {
+		return v
+	}
+	v := q.readArgument(n, t)
+	q.cache[given{n, t}] = v
+	return v
+}
+
+func (q *query) readArgument(n int, t oid) any {
 	if n > len(q.arguments) {
 		fail("08P01", "there is no value for parameter $%d", n)
 	}

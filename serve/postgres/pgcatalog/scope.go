@@ -13,6 +13,7 @@ type compiler struct {
 	views         int // depth of views within views
 	compiledViews map[*relation]*plan
 	lenient       bool // functions that PostgreSQL does not have give NULL
+	strange       bool // a part has no meaning here, or less than in PostgreSQL
 }
 
 // A parameter is $N: its type, given or found where it is used.
