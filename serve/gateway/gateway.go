@@ -67,6 +67,7 @@ type Gateway struct {
 	config    Config
 	shelf     shelf
 	running   *admission
+	looking   *admission // of what costs nothing but the processor's time
 	reckoning *admission
 	asked     *meter // statements and explanations
 	told      *meter // descriptions, of which drivers ask one for each statement
@@ -90,7 +91,8 @@ func New(ctx context.Context, c Config) (*Gateway, error) {
 	if c.Thinking <= 0 {
 		c.Thinking = thinking
 	}
-	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue), reckoning: newAdmission(reckoners, reckoningQueue), asked: newMeter(c.Rates), told: newMeter(c.Rates)}
+	g := &Gateway{config: c, running: newAdmission(c.Concurrency, c.Queue),
+		looking: newAdmission(max(2, runtime.GOMAXPROCS(0)), c.Queue), reckoning: newAdmission(reckoners, reckoningQueue), asked: newMeter(c.Rates), told: newMeter(c.Rates)}
 	first, err := g.open(ctx, c.Catalog, c.Engine)
 	if err != nil {
 		return nil, err
@@ -287,12 +289,25 @@ func (g *Gateway) Explain(ctx context.Context, who Asker, sql string, o Options)
 	if err := g.asked.ask(account.Name, g.config.Now()); err != nil {
 		return nil, err
 	}
+	leave, err := g.looking.enter(ctx, account.Name)
+	if err != nil {
+		return nil, worded(err, who.Door)
+	}
+	defer leave()
 	o.Spend = o.spend(account)
 	g.note(who, "explained", sql)
 	by, done := g.shelf.take()
 	defer done()
 	e, err := by.database(account).ExplainTo(ctx, sql, o.query(account), discreet.Payer{Holders: account.Holders(), Catalog: by.catalog.Digest})
 	return e, worded(err, who.Door)
+}
+
+// Look waits until a question that costs the processor's time alone may be answered, in turn by
+// account: questions about the catalog, which a door answers by itself. Explain and Describe wait in the
+// same way, so that no account takes the processors from the others by what is free. Who may look calls leave.
+func (g *Gateway) Look(ctx context.Context, who Asker) (leave func(), err error) {
+	leave, err = g.looking.enter(ctx, who.Account.Name)
+	return leave, worded(err, who.Door)
 }
 
 // Describe says what columns a statement will return, and the types of its parameters.
@@ -304,6 +319,11 @@ func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []d
 	if err := g.told.ask(account.Name, g.config.Now()); err != nil {
 		return nil, err
 	}
+	leave, err := g.looking.enter(ctx, account.Name)
+	if err != nil {
+		return nil, worded(err, who.Door)
+	}
+	defer leave()
 	by, done := g.shelf.take()
 	defer done()
 	d, err := by.database(account).Describe(ctx, sql, types)

@@ -18,6 +18,8 @@ type Gateway interface {
 	Explain(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Explanation, error)
 	Describe(ctx context.Context, who gateway.Asker, sql string, types []discreet.ParameterType) (*discreet.Description, error)
 
+	// Look waits until a question about the catalog may be answered. Who may look calls leave.
+	Look(ctx context.Context, who gateway.Asker) (leave func(), err error)
 	// Catalog is what is declared, as far as it exists for the asker.
 	Catalog(who gateway.Asker) *catalog.Catalog
 	Budget(ctx context.Context, who gateway.Asker) ([]ledger.Balance, error)

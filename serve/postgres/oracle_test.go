@@ -102,6 +102,7 @@ func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []di
 }
 
 func (*oracle) Catalog(gateway.Asker) *catalog.Catalog                          { return nil }
+func (*oracle) Look(context.Context, gateway.Asker) (func(), error)             { return func() {}, nil }
 func (*oracle) Budget(context.Context, gateway.Asker) ([]ledger.Balance, error) { return nil, nil }
 func (*oracle) History(context.Context, gateway.Asker, ledger.Selection) ([]ledger.Entry, error) {
 	return nil, nil

@@ -75,6 +75,11 @@ func (s *session) askCatalog(ctx context.Context, at piece, values []parameterVa
 	for i, p := range parameters {
 		given[i] = pgcatalog.Parameter{Type: values[i].oid, Value: p.Text}
 	}
+	leave, err := s.server.options.Gateway.Look(ctx, s.asker)
+	if err != nil {
+		return nil, in(ctx, err, at)
+	}
+	defer leave()
 	r, err := s.server.options.Catalog.Query(ctx, session, at.text, given)
 	if err != nil {
 		return nil, in(ctx, err, at)

@@ -2,7 +2,13 @@
 
 package postgres_test
 
-import "testing"
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/serve/gateway"
+)
 
 // TestColumnsAreFree: what programs ask to learn the columns of a private table or of a statement is answered
 // with the columns and no row. It needs no amount and charges nothing.
@@ -116,6 +122,35 @@ func TestNoTables(t *testing.T) {
 			if r.Err != nil || len(r.Rows) != 1 || format == 0 && string(r.Rows[0][0]) != want {
 				t.Errorf("%s: %s, not %s (%v)", sql, r.Rows, want, r.Err)
 			}
+		}
+	}
+}
+
+// TestCatalogInTurn: questions about the catalog wait in turn by account, as explanations do.
+func TestCatalogInTurn(t *testing.T) {
+	s := start(t, nil)
+	c, account := s.connect(t, nil), s.SignIn(t, "anna")
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	var leaves []func()
+	for {
+		leave, err := s.Look(gone, gateway.Asker{Account: account})
+		if err != nil {
+			break
+		}
+		leaves = append(leaves, leave)
+	}
+	answered := make(chan error, 1)
+	go func() { _, err := c.Exec(t.Context(), "SELECT count(*) FROM pg_class"); answered <- err }()
+	select {
+	case err := <-answered:
+		t.Errorf("it did not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+		for _, leave := range leaves {
+			leave()
+		}
+		if err := <-answered; err != nil {
+			t.Error(err)
 		}
 	}
 }
