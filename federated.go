@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -291,11 +292,20 @@ func (o *Offer) differs(from *Offer) string {
 	return ""
 }
 
+// A Sharing says how parties draw Gaussian noise together, where each adds a share of it: as Gaussian draws, the
+// zero Sharing, or as Skellam draws.
+type Sharing = mechanism.Sharing
+
+// BySkellam shares Gaussian noise as Skellam draws.
+const BySkellam = mechanism.BySkellam
+
 // A Parties says who adds the noise of a federation: so many, of whom so many may collude.
 type Parties struct {
 	Number int `json:"number"`
 	// Colluding is Number − 1 where each party adds the whole noise; with fewer, each adds a share of it.
 	Colluding int `json:"colluding"`
+	// Shares says how Gaussian noise is shared, where it is.
+	Shares Sharing `json:"shares,omitempty"`
 }
 
 // A Joint is a statement of a federation as one of its holders answers it: with the noise that
@@ -353,7 +363,7 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties Parties) (*Jo
 		return nil, refusal(in(err, planned.text))
 	}
 	groups := func(release int) int { return joint.Releases[release].Groups }
-	if err := planned.design.Among(parties.Number, parties.Number-parties.Colluding, filter.Measure(certificate.Domain.Measure), groups); err != nil {
+	if err := planned.design.Among(parties.Number, parties.Number-parties.Colluding, parties.Shares, filter.Measure(certificate.Domain.Measure), groups); err != nil {
 		return nil, refusal(diagnostic.New("D074", diagnostic.Span{}, "the cost cannot be spent: %v", err).Try("have each party add the whole noise: a federation without colluding"))
 	}
 	reach, err := planned.design.Reach(len(offers))
@@ -383,18 +393,22 @@ func (p Parties) note() string {
 	if p.Colluding == p.Number-1 {
 		return fmt.Sprintf("each of %d parties added noise of the scale stated; intervals are of the noise of all together", p.Number)
 	}
-	return fmt.Sprintf("any %d of %d parties together added noise of the scale stated, at least; intervals are of the noise of all together", p.Number-p.Colluding, p.Number)
+	note := fmt.Sprintf("any %d of %d parties together added noise of the scale stated, at least; intervals are of the noise of all together", p.Number-p.Colluding, p.Number)
+	if p.Shares == mechanism.BySkellam {
+		note += "; where it is Gaussian, it was drawn as Skellam noise, with 3 more of variance in units of the integers"
+	}
+	return note
 }
 
 // A PartyNoise is what each party adds to so many values that follow one another.
 type PartyNoise struct {
-	Distribution string `json:"distribution"` // "discrete_laplace" or "discrete_gaussian"
-	// Parameter is the scale of Laplace noise, or the variance of Gaussian noise, in units of
+	Distribution string `json:"distribution"` // "discrete_laplace", "discrete_gaussian" or "skellam"
+	// Parameter is the scale of Laplace noise, or the variance of Gaussian or Skellam noise, in units of
 	// the integers: a fraction in decimal.
 	Parameter string `json:"parameter"`
 	Values    int    `json:"values"`
 	// Shares is, if not 0, how many parties add what is the whole noise together: of Laplace noise each
-	// draws one of so many shares; the variance of Gaussian noise is the party's own.
+	// draws one of so many shares; the variance of Gaussian or Skellam noise is the party's own.
 	Shares int `json:"shares,omitempty"`
 }
 
@@ -412,9 +426,12 @@ func (j *Joint) Noise() ([]PartyNoise, error) {
 			if own.Honest > 1 {
 				n.Shares = own.Honest
 			}
-			if own.Laplace != nil {
+			switch {
+			case own.Laplace != nil:
 				n.Parameter = own.Laplace.RatString()
-			} else {
+			case own.Skellam != nil:
+				n.Distribution, n.Parameter = "skellam", own.Skellam.RatString()
+			default:
 				n.Parameter = own.Gaussian.RatString()
 			}
 			all = append(all, n)

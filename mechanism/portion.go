@@ -23,14 +23,36 @@ import (
 // Theorem 1 with d values of L2 distance Δ), the sum of h draws is ½e²-concentrated with
 // ½e² ≤ Δ²/(2h·s²) + τd/4, τ = 10·Σ_{k<h} exp(−2π²s²·k/(k+1)) ≤ 10(h−1)·exp(−π²s²). With s² = σ²/h·(1 + 2^−10), and
 // at least 16, that is at most Δ²/2σ², what the event says, if τd/4 ≤ Δ²/2σ² − Δ²/2hs²; else it is refused.
-// The theorem bounds concentrated privacy: a budget that charges a Gaussian otherwise (by its own ε at
-// a δ) must refuse shares of one, which this cannot see.
+//
+// Gaussian by Skellam draws: each of the parties draws Skellam noise of variance μ/h, so that h of them have
+// added Skellam noise of variance μ, exactly, with μ = σ²+3 and at least 16. That is Δ²/2σ²-zCDP for integer vectors
+// of any length, by skellamVariance's theorem.
+//
+// Both theorems of Gaussian noise bound concentrated privacy: a budget that charges a Gaussian otherwise (by its own
+// ε at a δ) must refuse shares of one, which this cannot see; Reveals says what is known.
 type Portion struct {
 	Additive // the whole
 	law      noiseLaw
-	// Laplace is the scale of the whole, or Gaussian the variance of the party's own draw.
-	Laplace, Gaussian *big.Rat
-	Honest            int // 1: each party adds the whole
+	// Laplace is the scale of the whole, Gaussian or Skellam the variance of the party's own draw.
+	Laplace, Gaussian, Skellam *big.Rat
+	Honest                     int // 1: each party adds the whole
+}
+
+// A Sharing says how several parties draw Gaussian noise together.
+type Sharing string
+
+// Gaussian noise is shared as discrete Gaussian draws, or as Skellam draws.
+const (
+	ByGaussian Sharing = ""
+	BySkellam  Sharing = "skellam"
+)
+
+// Check refuses what is no sharing.
+func (s Sharing) Check() error {
+	if s != ByGaussian && s != BySkellam {
+		return fmt.Errorf("%w: noise is shared as %q, or of its own law where nothing is said; not as %q", ErrParameter, BySkellam, s)
+	}
+	return nil
 }
 
 type noiseLaw interface {
@@ -42,9 +64,12 @@ const leastShare = 16
 
 // PortionOf is what each party draws of the noise of so many values together, where so many of
 // the parties are honest at least.
-func PortionOf(law Additive, values, honest int) (*Portion, error) {
+func PortionOf(law Additive, values, honest int, by Sharing) (*Portion, error) {
 	if honest < 1 || values < 1 {
 		return nil, fmt.Errorf("%w: the noise of %d values among %d", ErrParameter, values, honest)
+	}
+	if err := by.Check(); err != nil {
+		return nil, err
 	}
 	p := &Portion{Additive: law, law: law, Honest: honest}
 	switch e := law.Event().(type) {
@@ -61,6 +86,15 @@ func PortionOf(law Additive, values, honest int) (*Portion, error) {
 		return p, nil
 	case privacy.DiscreteGaussian:
 		if p.Gaussian = e.Variance; honest == 1 {
+			return p, nil
+		}
+		if by == BySkellam {
+			p.Gaussian, p.Skellam = nil, new(big.Rat).Quo(skellamVariance(e), big.NewRat(int64(honest), 1))
+			own, err := noise.NewSkellam(p.Skellam)
+			if err != nil {
+				return nil, fmt.Errorf("share Gaussian noise: %w", err)
+			}
+			p.law = own
 			return p, nil
 		}
 		own, err := gaussianShare(e, values, honest)
@@ -97,14 +131,67 @@ func gaussianShare(e privacy.DiscreteGaussian, values, honest int) (*big.Rat, er
 	return own, nil
 }
 
+// skellamVariance is the variance of Skellam noise that reveals of integer vectors, in zCDP, no more than
+// discrete Gaussian noise says of itself.
+//
+// Theorem. Skellam noise of variance μ ≥ 16 is Δ²/2(μ−3)-zCDP for vectors of integers of L2 distance Δ.
+//
+// Let P be the noise and Q the noise moved by 1, M(t) the mean of (P/Q)^t under P, and R(α) = ln M(α−1)/(α−1) the Rényi
+// divergence; P and Q are mirror images of each other, so that M(−1−t) = M(t).
+//
+// (1) Of whole orders α ≥ 2, R(α) ≤ α/2μ + (2α+5)/4μ² (Agarwal, Kairouz and Liu 2021, "The Skellam Mechanism for Differentially
+// Private Federated Learning", Theorem 3.5, with both sensitivities 1), which is at most αr, r = (1+2.25/μ)/2μ. So
+// M(n) ≤ e^(r·n(n+1)) for n = 1, 2, …
+//
+// (2) g(t) = (M(t)−1)/t(t+1) is log-convex, and the same at −1−t. For e^(tx) − 1 − t(1−e^−x) is t(t+1) times the integral
+// of (1−e^(u−x))·e^(tu) from u = 0 to x, whose integrand has the sign of x. With x = ln(P/Q), the mean under P of
+// 1−e^−x is 0: g is a mean of exponentials e^(tu) with weights that are not negative.
+//
+// (3) For 0 < t < 1, g(t) ≤ g(1) by (2), and (e^2r−1)/2 ≤ r·e^1.01r. For n ≤ t ≤ n+1, ln g(t) lies below the chord of F(t) =
+// ln((e^rz−1)/z), z = t(t+1), which exceeds F by at most an eighth of F″; with L(y) = ln((e^y−1)/y), of which L′ < 1 and L″ ≤
+// min(1/12, 1/y²), F″ ≤ 2r + r²(4z+1)·L″(rz) ≤ 3.3r. Both ways M(t)−1 ≤ s·(e^rz−1), s = e^1.01r or e^0.42r, in the former case even s·rz; and
+// s·(e^rz−1) ≤ e^srz − 1 by Bernoulli's inequality. So R(α) ≤ α·r·e^1.01r for all α > 1, and that is at most α·(1+3/μ)/2μ ≤ α/2(μ−3),
+// from μ = 16 on.
+//
+// (4) A number that moves by m moves m times by 1: m² times that (Bun and Steinke 2016, Proposition 1.9); the numbers
+// of a vector have independent noise, and the squares add up.
+//
+// The bound of (1) is coarse: computed, R(α)/α is no more than (1+0.08/μ²)/2μ.
+func skellamVariance(e privacy.DiscreteGaussian) *big.Rat {
+	v := new(big.Rat).Add(e.Variance, big.NewRat(3, 1))
+	if least := big.NewRat(leastSkellam, 1); v.Cmp(least) < 0 {
+		return least
+	}
+	return v
+}
+
+// leastSkellam is the least variance for which the theorem is proved.
+const leastSkellam = 16
+
+// Reveals is what is known of what so many honest parties' noise lets through: the whole noise's event,
+// and of shares of Gaussian noise, which are no Gaussian noise, its rho.
+func (p *Portion) Reveals() (privacy.Event, error) {
+	e, gaussian := p.Event().(privacy.DiscreteGaussian)
+	if !gaussian || p.Honest == 1 {
+		return p.Event(), nil
+	}
+	rho, err := privacy.NewRho(new(big.Rat).Quo(e.SensitivitySquared, new(big.Rat).Add(e.Variance, e.Variance)))
+	if err != nil {
+		return nil, fmt.Errorf("share Gaussian noise: %w", err)
+	}
+	return privacy.ZCDP{Rho: rho}, nil
+}
+
 // AddTo adds the party's own draw to each value.
 func (p *Portion) AddTo(bits noise.Bits, values []*big.Int) error { return p.law.AddTo(bits, values) }
 
 // Variance is that of the party's own draw.
 func (p *Portion) Variance() float64 {
-	if p.Gaussian != nil {
-		own, _ := p.Gaussian.Float64()
-		return own
+	for _, own := range []*big.Rat{p.Gaussian, p.Skellam} {
+		if own != nil {
+			v, _ := own.Float64()
+			return v
+		}
 	}
 	return p.Additive.Variance() / float64(p.Honest)
 }
@@ -119,6 +206,13 @@ func (p *Portion) Bound(beta *big.Rat) (*big.Int, error) { return p.BoundOfSum(1
 func (p *Portion) BoundOfSum(n int, beta *big.Rat) (*big.Int, error) {
 	if p.Gaussian != nil {
 		law, err := noise.NewDiscreteGaussian(p.Gaussian)
+		if err != nil {
+			return nil, err
+		}
+		return law.BoundOfSum(n, beta)
+	}
+	if p.Skellam != nil {
+		law, err := noise.NewSkellam(p.Skellam)
 		if err != nil {
 			return nil, err
 		}

@@ -50,6 +50,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 )
 
 // A Role is what the process of a kind of member does, until the context ends.
@@ -68,6 +69,15 @@ type Setting struct{ Name, Default, Usage string }
 
 // Settings are the values of all settings of a profile.
 type Settings map[string]string
+
+// Whole reads a setting that is a whole number.
+func (s Settings) Whole(name string) (int, error) {
+	n, err := strconv.Atoi(s[name])
+	if err != nil {
+		return 0, fmt.Errorf("%s=%s: want a whole number", name, s[name])
+	}
+	return n, nil
+}
 
 // A Profile is a model's members and what they do.
 type Profile struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/learn/cost"
+	"github.com/discreet-dp/discreet/mechanism"
 )
 
 // A Way says how the updates of a round become their sum.
@@ -36,6 +37,8 @@ type Aggregators struct {
 	Names []string `json:"names"`
 	// Colluding is how many of them may, at most, of shares of noise. Of whole noise all but one may.
 	Colluding int `json:"colluding,omitempty"`
+	// Shares says how the noise is shared: as Gaussian draws, or as Skellam draws.
+	Shares mechanism.Sharing `json:"shares,omitempty"`
 	// Bits is how many each number of an update takes; 0 is 22 of an update of a node, and 36 of the sum
 	// of persons' gradients, which holds 32768 that all point one way at their clip.
 	Bits uint `json:"bits,omitempty"`
@@ -91,6 +94,8 @@ func (p Plan) checkAggregation(weights int) error {
 		return fmt.Errorf("with %q all aggregators but one may collude: fewer is said with %q", Prio3, Shares)
 	case p.Aggregation == Shares && (a.Colluding < 1 || a.Colluding > len(a.Names)-2):
 		return fmt.Errorf("shares of noise need two honest aggregators: of %d one to %d may collude, not %d", len(a.Names), max(0, len(a.Names)-2), a.Colluding)
+	case a.Shares.Check() != nil || a.Shares != mechanism.ByGaussian && p.Aggregation != Shares:
+		return fmt.Errorf("the noise of %q is shared as %q, or as Gaussian draws where nothing is said", Shares, mechanism.BySkellam)
 	case v == nil:
 		return errors.New("what aggregators add up is released: such a run has a guarantee")
 	case v.Place != "" && v.Place != AtAggregators:

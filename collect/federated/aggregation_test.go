@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/learn/cost"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -178,15 +179,19 @@ func TestCertificatesOfAggregators(t *testing.T) {
 
 func TestRefusalsOfAggregators(t *testing.T) {
 	for name, spoil := range map[string]func(*Plan){
-		"a way that is none":        func(p *Plan) { p.Aggregation = "prio" },
-		"aggregators in the clear":  func(p *Plan) { p.Aggregation, p.Privacy.Place = Clear, AtCoordinator },
-		"no aggregators":            func(p *Plan) { p.Aggregators = nil },
-		"one aggregator":            func(p *Plan) { p.Aggregators.Names = []string{"leader"} },
-		"one twice":                 func(p *Plan) { p.Aggregators.Names = []string{"leader", "leader"} },
-		"a name that is none":       func(p *Plan) { p.Aggregators.Names = []string{"leader", "../x"} },
-		"fewer who collude":         func(p *Plan) { p.Aggregators.Colluding = 1 },
-		"shares of two":             func(p *Plan) { p.Aggregation, p.Aggregators.Colluding = Shares, 1 },
-		"shares and all collude":    func(p *Plan) { p.Aggregation = Shares },
+		"a way that is none":       func(p *Plan) { p.Aggregation = "prio" },
+		"aggregators in the clear": func(p *Plan) { p.Aggregation, p.Privacy.Place = Clear, AtCoordinator },
+		"no aggregators":           func(p *Plan) { p.Aggregators = nil },
+		"one aggregator":           func(p *Plan) { p.Aggregators.Names = []string{"leader"} },
+		"one twice":                func(p *Plan) { p.Aggregators.Names = []string{"leader", "leader"} },
+		"a name that is none":      func(p *Plan) { p.Aggregators.Names = []string{"leader", "../x"} },
+		"fewer who collude":        func(p *Plan) { p.Aggregators.Colluding = 1 },
+		"shares of two":            func(p *Plan) { p.Aggregation, p.Aggregators.Colluding = Shares, 1 },
+		"shares and all collude":   func(p *Plan) { p.Aggregation = Shares },
+		"whole noise as Skellam":   func(p *Plan) { p.Aggregators.Shares = mechanism.BySkellam },
+		"shares as Laplace noise": func(p *Plan) {
+			p.Aggregation, p.Aggregators = Shares, &Aggregators{Names: []string{"a", "b", "c"}, Colluding: 1, Shares: "laplace"}
+		},
 		"no guarantee":              func(p *Plan) { p.Privacy = nil },
 		"noise of a coordinator":    func(p *Plan) { p.Privacy.Place = AtCoordinator },
 		"a tree":                    func(p *Plan) { p.Privacy.Method = FTRL },
@@ -207,5 +212,10 @@ func TestRefusalsOfAggregators(t *testing.T) {
 	p := added(nodesPlan(4), Prio3, 0, "leader", "helper-1")
 	if err := p.Validate(); err != nil {
 		t.Error(err)
+	}
+	p = added(nodesPlan(4), Shares, 1, "leader", "helper-1", "helper-2")
+	p.Aggregators.Shares = mechanism.BySkellam
+	if err := p.Validate(); err != nil || !strings.Contains(p.against(), "Skellam") {
+		t.Error(err, p.against())
 	}
 }

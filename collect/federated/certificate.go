@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/accountant"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/example"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -112,6 +113,9 @@ func (p Plan) against() string {
 	if h > 1 {
 		colluding = fmt.Sprintf("any %d of the %d aggregators", m-h, m)
 		noises = fmt.Sprintf("that of %.2f whole noises", float64(m)/float64(h))
+		if p.Aggregators.Shares == mechanism.BySkellam {
+			noises += ", drawn as Skellam noise"
+		}
 	}
 	return "it holds against the coordinator, which sees the noisy sum alone, with the other nodes, " + colluding + ", and all who see the model; the error is " + noises
 }

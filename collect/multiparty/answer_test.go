@@ -5,6 +5,7 @@ package multiparty
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -155,9 +157,13 @@ func TestSharesOfGaussianNoise(t *testing.T) {
 		measure   string
 		spend     discreet.Spend
 		colluding int
+		shares    mechanism.Sharing
 		ok        bool
-	}{{"zcdp", discreet.Spend{}, 1, true}, {"approx", discreet.Spend{}, 1, false}, {"approx", discreet.Spend{}, 2, true}} {
-		w := layOut(t, setting{rows: [][]string{patients(0, 3)}, colluding: c.colluding, measure: c.measure, budget: "5\ndelta = 1e-6", change: []map[string]string{{"max_groups_per_unit = 2": "max_groups_per_unit = 3"}}}).run()
+	}{
+		{"zcdp", discreet.Spend{}, 1, "", true}, {"approx", discreet.Spend{}, 1, "", false}, {"approx", discreet.Spend{}, 2, "", true},
+		{"zcdp", discreet.Spend{}, 1, "skellam", true}, {"approx", discreet.Spend{}, 1, "skellam", false},
+	} {
+		w := layOut(t, setting{rows: [][]string{patients(0, 3)}, colluding: c.colluding, shares: c.shares, measure: c.measure, budget: "5\ndelta = 1e-6", change: []map[string]string{{"max_groups_per_unit = 2": "max_groups_per_unit = 3"}}}).run()
 		var err error
 		if c.measure == "zcdp" {
 			c.spend.Rho, err = privacy.ParseRho("0.01")
@@ -181,6 +187,22 @@ func TestSharesOfGaussianNoise(t *testing.T) {
 		if err != nil && w.spent(0) != 0 {
 			t.Errorf("a refusal was charged %v", w.spent(0))
 		}
+		if err != nil {
+			continue
+		}
+		// What is known of shares is their rho; and the answer says how they were drawn.
+		if events := fmt.Sprint(a.Cost.Events); (c.colluding == 1) != strings.Contains(events, "zcdp(") || (c.colluding == 1) == strings.Contains(events, "gaussian") {
+			t.Errorf("%s, %d who may collude, shares %q: the events are %s", c.measure, c.colluding, c.shares, events)
+		}
+		if said := strings.Contains(a.Federation.Parties[0].With, "Skellam"); said != (c.shares == mechanism.BySkellam) {
+			t.Errorf("shares %q: a party is trusted to %s", c.shares, a.Federation.Parties[0].With)
+		}
+		for i, p := range w.parties {
+			var told string
+			if err := p.db.QueryRow("SELECT demand FROM tasks").Scan(&told); err != nil || strings.Contains(told, `"skellam"`) != (c.shares == mechanism.BySkellam) {
+				t.Errorf("party %d, shares %q: it was asked for %.200s; %v", i, c.shares, told, err)
+			}
+		}
 	}
 }
 
@@ -193,6 +215,23 @@ func TestMembersAgreeOnWhoMayCollude(t *testing.T) {
 	var d *diagnostic.Diagnostic
 	if !errors.As(err, &d) || d.Code != "D244" || w.spent(0) != 0 {
 		t.Errorf("an asker who wants less noise than the holder gets %v, and the holder has spent %v", err, w.spent(0))
+	}
+}
+
+// Nor do members that share noise in different ways, and no noise is shared where each party adds all of it.
+func TestMembersAgreeOnShares(t *testing.T) {
+	w := layOut(t, setting{rows: [][]string{patients(0, 3)}, parties: 3, colluding: 1}).run()
+	mine := *w.federation
+	mine.Shares = mechanism.BySkellam
+	_, err := Ask(t.Context(), AskOptions{Federation: &mine, Identity: w.identity("anna"), Now: time.Now, Patience: time.Second, Wait: pause}, w.statement("SELECT count(*) FROM visits", "1"))
+	var d *diagnostic.Diagnostic
+	if !errors.As(err, &d) || d.Code != "D244" || w.spent(0) != 0 {
+		t.Errorf("an asker who wants other shares than the holder gets %v, and the holder has spent %v", err, w.spent(0))
+	}
+	for shares, colluding := range map[mechanism.Sharing]int{"laplace": 1, "skellam": 2, "Skellam": 1} {
+		if mine.Shares, mine.Colluding = shares, colluding; mine.check() == nil {
+			t.Errorf("a federation that shares noise as %q, of whose parties %d may collude, is taken", shares, colluding)
+		}
 	}
 }
 
@@ -350,7 +389,7 @@ func TestApprovalsBindHoldersAndParties(t *testing.T) {
 	for _, c := range []struct {
 		holder  string
 		parties discreet.Parties
-	}{{"h1", discreet.Parties{Number: 2, Colluding: 1}}, {"h2", discreet.Parties{Number: 2, Colluding: 1}}, {"h1", discreet.Parties{Number: 3, Colluding: 2}}, {"h1", discreet.Parties{Number: 3, Colluding: 1}}} {
+	}{{"h1", discreet.Parties{Number: 2, Colluding: 1}}, {"h2", discreet.Parties{Number: 2, Colluding: 1}}, {"h1", discreet.Parties{Number: 3, Colluding: 2}}, {"h1", discreet.Parties{Number: 3, Colluding: 1}}, {"h1", discreet.Parties{Number: 3, Colluding: 1, Shares: mechanism.BySkellam}}} {
 		j, err := prepared.Joint([]string{c.holder}, []*discreet.Offer{offer}, c.parties)
 		if err != nil {
 			t.Fatal(err)

@@ -215,7 +215,7 @@ func (a *asking) task(ctx context.Context, s Statement) (*Task, error) {
 	if _, err := entropy.New().Read(id); err != nil {
 		return nil, err
 	}
-	t := &Task{Version: Version, ID: hex.EncodeToString(id), Asker: a.self.Name, AskerKey: a.self.Key, Statement: s, Colluding: a.Federation.colluding(), Expires: a.Now().Add(MaxLife).UTC().Truncate(time.Second)}
+	t := &Task{Version: Version, ID: hex.EncodeToString(id), Asker: a.self.Name, AskerKey: a.self.Key, Statement: s, Colluding: a.Federation.colluding(), Shares: a.Federation.Shares, Expires: a.Now().Add(MaxLife).UTC().Truncate(time.Second)}
 	var names []string
 	for i, m := range a.holders {
 		t.Holders = append(t.Holders, TaskHolder{m.Name, m.Key, offers[i]})
@@ -346,6 +346,9 @@ func (a *asking) trust(hash string, bits int, holders []TrustedHolder) Trust {
 	with := "one of all parties colludes with nobody, and adds its noise"
 	if honest := len(a.Federation.Parties) - t.Colluding; honest > 1 {
 		with = fmt.Sprintf("%d of all parties collude with nobody, and each adds its share of the noise", honest)
+		if a.Federation.Shares == discreet.BySkellam {
+			with += ", where it is Gaussian by Skellam draws"
+		}
 		t.Unbounded = strings.Replace(t.Unbounded, "all but one party", fmt.Sprintf("all but %d parties", honest), 1)
 	}
 	for _, p := range a.Federation.Parties {

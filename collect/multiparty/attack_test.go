@@ -102,6 +102,7 @@ func TestAttackOnTranscripts(t *testing.T) {
 		"shares, more colluders":   {5, 2, law("discrete_laplace", "2", 3), 0, claimed / 3},
 		"whole Gaussian noise":     {3, 2, law("discrete_gaussian", "64", 0), 1e-3, 0},
 		"shares of Gaussian noise": {3, 1, law("discrete_gaussian", "32", 2), 1e-3, 0},
+		"shares of Skellam noise":  {3, 1, law("skellam", "67/2", 2), 1e-3, 0},
 	} {
 		got := prove(c.delta, func(v int64) seen { return watch(t, v, c.parties, c.colluding, c.draws, false) }, likelier)
 		if got > claimed || got < c.least {

@@ -96,14 +96,39 @@ func (e errorsOf) curator(t testing.TB) float64 {
 }
 
 func (e errorsOf) parties(t testing.TB, m, honest int) float64 {
+	demanded := discreet.PartyNoise{Distribution: "discrete_laplace", Parameter: "1", Values: 1}
+	if honest > 1 {
+		demanded.Shares = honest
+	}
+	return e.among(t, m, demanded)
+}
+
+// gaussian is the answer of m parties with the Gaussian noise of a rho of 0.01.
+func (e errorsOf) gaussian(t testing.TB, m, honest int, by mechanism.Sharing) float64 {
+	law, err := mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: big.NewRat(1, 1), Variance: big.NewRat(50, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := mechanism.PortionOf(law, 1, honest, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	demanded := discreet.PartyNoise{Distribution: "discrete_gaussian", Values: 1}
+	if own.Skellam != nil {
+		demanded.Distribution, demanded.Parameter = "skellam", own.Skellam.RatString()
+	} else {
+		demanded.Parameter = own.Gaussian.RatString()
+	}
+	return e.among(t, m, demanded)
+}
+
+// among is the answer of m parties that draw this noise.
+func (e errorsOf) among(t testing.TB, m int, law discreet.PartyNoise) float64 {
 	shares, err := ring64.Split(noise.System(), []*big.Int{big.NewInt(e.truth())}, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	demanded := []discreet.PartyNoise{{Distribution: "discrete_laplace", Parameter: "1", Values: 1}}
-	if honest > 1 {
-		demanded[0].Shares = honest
-	}
+	demanded := []discreet.PartyNoise{law}
 	total := make([]byte, len(shares[0]))
 	for _, s := range shares {
 		added, err := drawNoise(noise.System(), ring64, demanded)
@@ -162,6 +187,7 @@ func TestErrorsGrowByTheirLaws(t *testing.T) {
 		p, q := math.E/(math.E+1), 1/(math.E+1)
 		near(fmt.Sprintf("%d people, each for itself", n), off(t, 160, truth, func() float64 { return e.local(t) }), math.Sqrt(float64(n)*p*q)/(p-q), 0.45)
 	}
+	near("2250 people, 8 parties, Skellam shares of 7", off(t, trials, float64(large.truth()), func() float64 { return large.gaussian(t, 8, 7, mechanism.BySkellam) }), math.Sqrt(53*8.0/7), 0.22)
 	near("2250 people, 8 parties, shares of 7", off(t, trials, float64(large.truth()), func() float64 { return large.parties(t, 8, 7) }), one*math.Sqrt(8.0/7), 0.22)
 }
 
@@ -179,6 +205,11 @@ func BenchmarkErrors(b *testing.B) {
 		measure("curator", 1000, func() float64 { return e.curator(b) })
 		for _, c := range [][2]int{{2, 1}, {5, 1}, {10, 1}, {10, 5}} {
 			measure(fmt.Sprintf("parties=%d,colluding=%d", c[0], c[0]-c[1]), 1000, func() float64 { return e.parties(b, c[0], c[1]) })
+		}
+		for name, by := range map[string]mechanism.Sharing{"gaussian": mechanism.ByGaussian, "skellam": mechanism.BySkellam} {
+			for _, colluding := range []int{9, 5, 8} {
+				measure(fmt.Sprintf("rho=0.01,parties=10,colluding=%d,%s", colluding, name), 1000, func() float64 { return e.gaussian(b, 10, 10-colluding, by) })
+			}
 		}
 		measure("local", 100, func() float64 { return e.local(b) })
 	}

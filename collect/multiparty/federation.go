@@ -21,6 +21,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -45,6 +46,8 @@ type Federation struct {
 	// Colluding is how many parties may collude. 0 is all but one: each party adds the whole noise.
 	// With fewer, each adds a share of it, and any that are left have added the whole together.
 	Colluding int `toml:"colluding"`
+	// Shares says how Gaussian noise is shared then: as Gaussian draws, or as "skellam" ones.
+	Shares discreet.Sharing `toml:"shares"`
 }
 
 // colluding is how many parties may collude.
@@ -112,6 +115,10 @@ func (f *Federation) members() error {
 		return fmt.Errorf("it names more than %d parties", maxParties)
 	case f.Colluding < 0 || f.Colluding >= len(f.Parties):
 		return errors.New("colluding is how many parties may collude: 1 to all but one, or 0 for all but one")
+	case f.Shares.Check() != nil:
+		return fmt.Errorf("shares is %q, or left out for shares of Gaussian draws", discreet.BySkellam)
+	case f.Shares != "" && f.colluding() == len(f.Parties)-1:
+		return errors.New("shares says how noise is shared, and each party adds the whole of it unless colluding is less than all but one")
 	}
 	var names, keys []string
 	for _, m := range slices.Concat(f.Holders, f.Parties, f.Askers) {

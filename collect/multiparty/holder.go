@@ -304,7 +304,7 @@ func (h *Holder) joint(ctx context.Context, task *Task, from Member) (*discreet.
 	for _, t := range task.Holders {
 		names, offers = append(names, t.Name), append(offers, t.Offer)
 	}
-	j, err := prepared.Joint(names, offers, discreet.Parties{Number: len(task.Parties), Colluding: task.Colluding})
+	j, err := prepared.Joint(names, offers, discreet.Parties{Number: len(task.Parties), Colluding: task.Colluding, Shares: task.Shares})
 	return j, payer, err
 }
 

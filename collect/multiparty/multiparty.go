@@ -48,6 +48,7 @@ type Task struct {
 	Holders   []TaskHolder          `json:"holders"`
 	Parties   []TaskParty           `json:"parties"`
 	Colluding int                   `json:"colluding"` // of the parties, at most
+	Shares    discreet.Sharing      `json:"shares,omitempty"`
 	Expires   time.Time             `json:"expires"`
 	names     map[string]TaskHolder // by holder; set by decode
 }
@@ -107,6 +108,10 @@ func decodeTask(body []byte, hash string, f *Federation, now time.Time) (*Task, 
 	// Members agree on whom they trust: with more who may collude there is more noise.
 	if t.Colluding != f.colluding() {
 		return nil, problem(taskMismatch, "the parties of the task that may collude are more or fewer than in the federation")
+	}
+	// And on how noise is shared, which the answer states.
+	if t.Shares != f.Shares {
+		return nil, problem(taskMismatch, "the task shares noise in another way than the federation")
 	}
 	// All parties or none: with fewer, those who are left could be the ones that collude.
 	if len(t.Parties) != len(f.Parties) {

@@ -160,6 +160,8 @@ func adder(n discreet.PartyNoise) (interface {
 		return noise.NewDiscreteLaplace(parameter)
 	case "discrete_gaussian":
 		return noise.NewDiscreteGaussian(parameter)
+	case "skellam":
+		return noise.NewSkellam(parameter)
 	}
 	return nil, fmt.Errorf("no noise %q", n.Distribution)
 }

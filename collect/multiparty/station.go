@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 
+	discreet "github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/collect/cluster"
 )
 
@@ -22,6 +23,8 @@ type Cast struct {
 	Askers  []string `json:"askers"`
 	// Colluding is how many parties may collude; 0: all but one.
 	Colluding int `json:"colluding,omitempty"`
+	// Shares says how Gaussian noise is shared then.
+	Shares discreet.Sharing `json:"shares,omitempty"`
 }
 
 // An authority is that of a cluster, by whose certificates members know one another.
@@ -66,7 +69,7 @@ func AtStation(s *cluster.Station, cast Cast) (*Federation, *Identity, error) {
 	digest := sha256.Sum256(certificate.Raw)
 	a := &authority{x509.NewCertPool(), digest[:]}
 	a.pool.AddCert(certificate)
-	f := &Federation{Colluding: cast.Colluding}
+	f := &Federation{Colluding: cast.Colluding, Shares: cast.Shares}
 	for _, of := range []struct {
 		names []string
 		to    *[]Member

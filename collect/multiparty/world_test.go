@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/people"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -30,6 +31,7 @@ import (
 // A setting is what the members of a federation of tests start from.
 type setting struct {
 	parties, colluding int
+	shares             mechanism.Sharing
 	// Of each holder: its rows, as CSV of patient, ward, age and cost, and what its catalog
 	// changes of the common one.
 	rows    [][]string
@@ -86,7 +88,7 @@ func (w *world) losing(h http.Handler) http.Handler {
 // layOut writes the files of a federation: a folder for each member. Addresses are ports that the world holds.
 func layOut(t testing.TB, s setting) *world {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir(), federation: &Federation{Colluding: s.colluding}, now: time.Now, held: map[string]net.Listener{}}
+	w := &world{TB: t, dir: t.TempDir(), federation: &Federation{Colluding: s.colluding, Shares: s.shares}, now: time.Now, held: map[string]net.Listener{}}
 	t.Cleanup(func() {
 		for _, l := range w.held {
 			l.Close() // which nobody serves

@@ -22,11 +22,11 @@ import (
 // partyLaw is what each party draws of a release's noise over so many values. Of Gaussian noise the
 // theorem bounds concentrated privacy: budgets that charge it otherwise (approx, by its own ε at a δ)
 // have no shares of one.
-func partyLaw(law mechanism.Additive, measure filter.Measure, values, honest int) (*mechanism.Portion, error) {
+func partyLaw(law mechanism.Additive, measure filter.Measure, values, honest int, by mechanism.Sharing) (*mechanism.Portion, error) {
 	if _, is := law.Event().(privacy.DiscreteGaussian); is && honest > 1 && measure != filter.ZCDP {
 		return nil, fmt.Errorf("share Gaussian noise: what its shares reveal is known in rho, and this budget counts %s", measure)
 	}
-	return mechanism.PortionOf(law, values, honest)
+	return mechanism.PortionOf(law, values, honest, by)
 }
 
 // summed is the noise that so many parties have added. What it reveals is what the design's noise
@@ -49,14 +49,23 @@ func (summed) AddTo(noise.Bits, []*big.Int) error {
 
 // Among makes the noise of a design that of so many parties together, of whom so many are honest at
 // least.
-func (d *Design) Among(parties, honest int, measure filter.Measure, values func(release int) int) error {
+func (d *Design) Among(parties, honest int, by mechanism.Sharing, measure filter.Measure, values func(release int) int) error {
+	d.Events = nil
 	for i := range d.Releases {
+		if d.Releases[i].Private {
+			return errors.New("share noise: the groups are chosen privately")
+		}
 		for j := range d.Releases[i].Noise {
 			n := &d.Releases[i].Noise[j]
-			own, err := partyLaw(n.Additive, measure, values(i), honest)
+			own, err := partyLaw(n.Additive, measure, values(i), honest, by)
 			if err != nil {
 				return err
 			}
+			revealed, err := own.Reveals()
+			if err != nil {
+				return err
+			}
+			d.Events = append(d.Events, revealed)
 			n.Additive = summed{own, parties}
 		}
 	}

@@ -41,7 +41,7 @@ func Task(p federated.Plan, coordinator, id string, nodes []string) (*process.Ta
 	t := &process.Task{
 		Version: process.Version, Name: strings.Join([]string{"federated", coordinator, id, p.Digest()}, " "),
 		Circuit:     prio.Circuit{Kind: prio.SumVec, Length: length, Bits: p.NumberBits()},
-		Aggregators: p.Aggregators.Names, Colluding: p.Aggregators.Colluding, Clients: nodes, Once: true, Collector: coordinator,
+		Aggregators: p.Aggregators.Names, Colluding: p.Aggregators.Colluding, Shares: p.Aggregators.Shares, Clients: nodes, Once: true, Collector: coordinator,
 		Least: int64(p.Nodes.Minimum), Begins: time.Unix(0, 0).UTC(), Expires: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	t.Circuit.Chunk = t.Circuit.BestChunk()

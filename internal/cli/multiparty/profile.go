@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
 	collect "github.com/discreet-dp/discreet/collect/multiparty"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 	"github.com/discreet-dp/discreet/internal/clinic"
+	"github.com/discreet-dp/discreet/mechanism"
 )
 
 // Profile is a federation on one machine: holders, each with the demo's clinic and a ledger of
@@ -25,6 +25,7 @@ func Profile() cluster.Profile {
 			{Name: "holders", Default: "2", Usage: "how many holders"},
 			{Name: "parties", Default: "3", Usage: "how many parties"},
 			{Name: "colluding", Default: "", Usage: "of the parties may collude, at most; empty: all but one"},
+			{Name: "shares", Default: "", Usage: "of Gaussian noise, where fewer may collude: skellam; empty: Gaussian draws"},
 		},
 		Members: members,
 		Roles:   map[string]cluster.Role{"holder": holds, "party": adds},
@@ -35,8 +36,8 @@ func Profile() cluster.Profile {
 const maxMembers = 20
 
 func members(s cluster.Settings) (all []cluster.Member, err error) {
-	holders, errH := strconv.Atoi(s["holders"])
-	parties, errP := strconv.Atoi(s["parties"])
+	holders, errH := s.Whole("holders")
+	parties, errP := s.Whole("parties")
 	if err := errors.Join(errH, errP); err != nil {
 		return nil, err
 	}
@@ -45,9 +46,16 @@ func members(s cluster.Settings) (all []cluster.Member, err error) {
 	}
 	cast := collect.Cast{Askers: []string{"asker"}}
 	if s["colluding"] != "" {
-		if cast.Colluding, err = strconv.Atoi(s["colluding"]); err != nil || cast.Colluding < 1 || cast.Colluding >= parties {
+		if cast.Colluding, err = s.Whole("colluding"); err != nil || cast.Colluding < 1 || cast.Colluding >= parties {
 			return nil, fmt.Errorf("%s colluding parties: 1 to %d", s["colluding"], parties-1)
 		}
+	}
+	cast.Shares = mechanism.Sharing(s["shares"])
+	if cast.Shares.Check() != nil {
+		return nil, fmt.Errorf("shares is %s, or empty for Gaussian draws; not %q", mechanism.BySkellam, s["shares"])
+	}
+	if cast.Shares != mechanism.ByGaussian && (cast.Colluding == 0 || cast.Colluding == parties-1) {
+		return nil, fmt.Errorf("each party adds the whole noise: it is shared where colluding is below %d", parties-1)
 	}
 	for i := range holders {
 		cast.Holders = append(cast.Holders, fmt.Sprintf("holder-%d", i+1))

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/store"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -65,7 +66,13 @@ func (t *Task) Certify() (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Certificate{Unit: "a contribution, replaced by any other", Event: law.Event(), Colluding: len(t.Aggregators) - t.honest(),
+	revealed := law.Event()
+	if p, ok := law.(*mechanism.Portion); ok {
+		if revealed, err = p.Reveals(); err != nil {
+			return nil, err
+		}
+	}
+	c := &Certificate{Unit: "a contribution, replaced by any other", Event: revealed, Colluding: len(t.Aggregators) - t.honest(),
 		Unbounded:     "nothing: the shares of a contribution are compressed by a generator",
 		Computational: "the event bounds what is learnt by an adversary who breaks neither TLS 1.3, HPKE, SHAKE128 nor the system's generator",
 		Public:        "who contributes, to which batch and in which hour; how many contributions count, and why others do not",

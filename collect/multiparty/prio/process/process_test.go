@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/collect/multiparty/prio"
 	"github.com/discreet-dp/discreet/collect/multiparty/prio/process"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -57,6 +58,11 @@ func TestNoiseInShares(t *testing.T) {
 			t.Noise = process.Noise{Rho: must(privacy.ParseRho("0.01"))}
 			t.Budget.Measure, t.Budget.Delta = filter.ZCDP, must(privacy.ParseDelta("1e-6"))
 		}, false},
+		"Skellam": {func(t *process.Task) {
+			t.Noise = process.Noise{Rho: must(privacy.ParseRho("0.001"))}
+			t.Budget.Measure, t.Budget.Delta = filter.ZCDP, must(privacy.ParseDelta("1e-6"))
+			t.Shares = mechanism.BySkellam
+		}, false},
 		"all but one": {func(t *process.Task) { t.Colluding = 0 }, true},
 	} {
 		shared := *w.task
@@ -81,6 +87,7 @@ func TestNoiseInShares(t *testing.T) {
 	}
 	for name, change := range map[string]func(*process.Task){
 		"shares of which one is the whole":      func(t *process.Task) { t.Colluding = 2 },
+		"Laplace noise shared as Skellam":       func(t *process.Task) { t.Shares = mechanism.BySkellam },
 		"less than none":                        func(t *process.Task) { t.Colluding = -1 },
 		"shares of a Gaussian without a budget": func(t *process.Task) { t.Noise = process.Noise{Rho: must(privacy.ParseRho("0.01"))} },
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/collect/multiparty/prio"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -35,6 +36,7 @@ func Profile() cluster.Profile {
 			{Name: "weight", Default: "", Usage: "of a multihot: how many places at most"},
 			{Name: "aggregators", Default: "2", Usage: "leader and helpers, all of whom but one may collude"},
 			{Name: "colluding", Default: "", Usage: "how many of them may collude at most, where that is fewer: each then adds a share of the noise"},
+			{Name: "shares", Default: "", Usage: "of the noise of a rho, where fewer may collude: skellam; empty: Gaussian draws"},
 			{Name: "least", Default: "10", Usage: "contributions of a batch, at least"},
 			{Name: "epsilon", Default: "1", Usage: "what a collection reveals, by Laplace noise"},
 			{Name: "rho", Default: "", Usage: "or this, by Gaussian noise"},
@@ -111,7 +113,7 @@ func taskFrom(s cluster.Settings) (*Task, error) {
 		}
 		n, err := strconv.ParseUint(s[name], 10, 62)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: want a whole number", name))
+			errs = append(errs, fmt.Errorf("%s=%s: want a whole number", name, s[name]))
 		}
 		return n
 	}
@@ -128,6 +130,7 @@ func taskFrom(s cluster.Settings) (*Task, error) {
 		n = 2
 	}
 	t.Aggregators, t.Least, t.Colluding = Aggregators(int(n)), int64(number("least", 0)), int(number("colluding", 0))
+	t.Shares = mechanism.Sharing(s["shares"])
 	var err error
 	t.Budget = filter.Budget{Measure: filter.Pure, Neighbours: privacy.ReplaceOne}
 	if t.Budget.Epsilon, err = privacy.ParseEpsilon(s["budget"]); err != nil {

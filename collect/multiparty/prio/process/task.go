@@ -42,6 +42,8 @@ type Task struct {
 	// Colluding is how many aggregators may collude: any others have added the whole noise together.
 	// 0 is all but one, so that each adds the whole.
 	Colluding int `json:"colluding,omitempty"`
+	// Shares says how Gaussian noise is shared then.
+	Shares mechanism.Sharing `json:"shares,omitempty"`
 	// Budget is what all collections may reveal, of neighbours that replace a contribution.
 	Budget filter.Budget `json:"budget"`
 	// Begins and Expires bound the times of contributions.
@@ -97,7 +99,7 @@ func (t *Task) Law() (mechanism.Additive, error) {
 	if t.Noise.Rho.Sign() > 0 && t.Budget.Measure != filter.ZCDP {
 		return nil, errors.New("what shares of Gaussian noise reveal is known in rho, and the budget counts something else")
 	}
-	return mechanism.PortionOf(whole, t.Circuit.Values(), t.honest())
+	return mechanism.PortionOf(whole, t.Circuit.Values(), t.honest(), t.Shares)
 }
 
 func (t *Task) whole() (mechanism.Additive, error) {
@@ -164,6 +166,8 @@ func (t *Task) Check() error {
 		return bad("a member's name cannot be one")
 	case t.Colluding < 0 || t.Colluding > 0 && t.Colluding > len(t.Aggregators)-2:
 		return bad("noise in shares needs two honest aggregators: of %d at most %d may collude", len(t.Aggregators), max(0, len(t.Aggregators)-2))
+	case t.Shares.Check() != nil || t.Shares != mechanism.ByGaussian && (t.Colluding == 0 || t.Noise.Rho.Sign() == 0):
+		return bad("shares is %q, of the Gaussian noise of a rho where colluding says how many may, or is left out", mechanism.BySkellam)
 	case !t.Begins.Before(t.Expires):
 		return bad("it expires before it begins")
 	}
