@@ -58,9 +58,17 @@ func Persons(p federated.Plan, epsilon string) (federated.Plan, error) {
 
 // Learn makes all rounds of a plan, in which every node takes part, and returns the network.
 func Learn(ctx context.Context, p federated.Plan, sets []*example.Set) (*network.Network, error) {
+	return LearnFrom(ctx, p, sets, nil)
+}
+
+// LearnFrom is Learn, from these weights where there are some: they must come of public data.
+func LearnFrom(ctx context.Context, p federated.Plan, sets []*example.Set, start []float32) (*network.Network, error) {
 	s, err := p.Begin()
 	if err != nil {
 		return nil, err
+	}
+	if start != nil {
+		copy(s.Weights, start)
 	}
 	parts := make([]*federated.Part, len(sets))
 	for i, set := range sets {
