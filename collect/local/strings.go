@@ -92,6 +92,12 @@ func NewStrings(o StringsOptions) (*Strings, error) {
 // levels is the number of prefixes: of 4 bits, of 8, and so on.
 func (x *Strings) levels() int { return 8 * x.options.Length / stepBits }
 
+// Length is how many bytes of a string count.
+func (x *Strings) Length() int { return x.options.Length }
+
+// Top is how many strings are looked for.
+func (x *Strings) Top() int { return x.options.Top }
+
 // Epsilon is what one report reveals at most.
 func (x *Strings) Epsilon() privacy.Epsilon { return x.epsilon }
 

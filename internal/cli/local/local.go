@@ -225,7 +225,7 @@ func (a *asking) make(p collect.Protocol) (survey, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &texts{x, x.NewTally()}, nil
+		return &texts{x, x.NewTally(), x.Length(), x.Top()}, nil
 	case slices.Contains(collect.Numbers(), p):
 		o := collect.NumberOptions{Protocol: p, Epsilon: a.epsilon, Lower: -1, Upper: 1, Cells: a.cells}
 		if a.lower != nil {

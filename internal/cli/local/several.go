@@ -82,6 +82,8 @@ func (a *asking) together(p collect.Protocol) error {
 		return of("--divide", "several attributes (--attribute)")
 	case a.branches != 0 && !a.ranges:
 		return of("--branches", "ranges (--ranges)")
+	case (a.values != nil || a.categories != 0) && slices.Contains(collect.Discoveries(), p):
+		return of("--values or --categories", "protocols for one of k values: strings are found, and not listed")
 	case (a.epochs != 0 || a.again[0] != nil) && !repeated:
 		return of("--epochs or --one", "questions that are asked again: l-grr, l-oue, dbitflip")
 	case a.again[0] != nil && p == collect.DBitFlip:

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -24,11 +25,15 @@ func simulate() *command.Command {
 		UsageLine: "simulate PROTOCOL --epsilon E --categories K --reports N | -f PUBLIC_FILE",
 		Short:     "what estimates of invented respondents come to, beside the truth and a trusted curator",
 		Long: `Asks invented respondents, of whose values a value's share falls as 1, 1/2, 1/3, ... (numbers
-are spread over the lower half of the range), and prints value,truth,estimate,low,high.
+are spread over the lower half of the range, those of a vector's i-th coordinate over an i-th
+of it), and prints value,truth,estimate,low,high.
 Standard error says how far off the shares are, how far they were expected to be, and how
 far those of a trusted curator with the same epsilon would be (a histogram with discrete
 Laplace noise). --plot draws the three against epsilon, or with --against reports against
 the number of respondents.
+
+Of pem and treehist the respondents have 24 strings. What is not found counts as a share of
+0: that is off by all of the share where it is too small to stand out, or below the --top.
 
 With -f the respondents' values are those of a file, which must be public: the truth is
 printed.`,
@@ -61,16 +66,17 @@ printed.`,
 		if err != nil {
 			return err
 		}
-		if p == collect.PrivUnit || slices.Contains(collect.Discoveries(), p) {
-			return diagnostic.New("D191", diagnostic.Span{}, "%s is not simulated", p).Try("report and estimate take values of your own")
-		}
 		if err := terminal.CheckPlot(draw, false); err != nil {
 			return err
 		}
 		var crowd population
 		if from.file != "" {
+			named := a.values
 			if crowd, err = a.read(ctx, t, &from); err != nil {
 				return err
+			}
+			if slices.Contains(collect.Discoveries(), p) {
+				a.values = named // their values are nobody's to list
 			}
 		} else if reports == 0 {
 			reports = 10_000
@@ -170,6 +176,20 @@ func (a *asking) invent(s survey, n int64) (p population, err error) {
 			}
 			p.values, weights = values, all
 		}
+	case *vectors:
+		for i := range 101 {
+			coordinates := make([]string, s.dimension)
+			for j := range coordinates {
+				coordinates[j] = strconv.FormatFloat((float64(i)/100-1)/float64(j+1), 'g', -1, 64)
+			}
+			p.values, weights = append(p.values, strings.Join(coordinates, " ")), append(weights, 1)
+		}
+	case *texts:
+		var words []string
+		for i := range 24 {
+			words = append(words, strings.Repeat(string(rune('a'+i)), min(s.length, 3)))
+		}
+		p.values, weights = falling(words)
 	case *numbers:
 		for i := range 101 {
 			p.values = append(p.values, strconv.FormatFloat(s.o.Lower+(s.o.Upper-s.o.Lower)*float64(i)/200, 'g', -1, 64))
@@ -247,6 +267,13 @@ func (p population) truths(s survey) map[string]float64 {
 		case *numbers:
 			x, _ := readNumber(v)
 			out["mean"] += share * x
+		case *vectors:
+			x, _ := s.read(v)
+			for j, c := range x {
+				out[strconv.Itoa(j)] += share * min(max(c, -1), 1)
+			}
+		case *texts:
+			out[s.known(v)] += share
 		case *attributed:
 			for j, field := range strings.Split(v, between) {
 				out[s.of[j].name+"="+field] += share
@@ -285,6 +312,9 @@ func (p population) errors(s survey, rows []row, epsilon float64) (got, told, ce
 	truths, n := p.truths(s), float64(p.all)
 	noise := 8 / (epsilon * epsilon * n * n) // of a share, its variance
 	counted := 0.0
+	if s, ok := s.(*texts); ok {
+		return s.errors(truths, rows, p.all, noise)
+	}
 	for _, r := range rows {
 		switch s.(type) {
 		case *numbers, *ranged:
@@ -307,12 +337,64 @@ func (p population) errors(s survey, rows []row, epsilon float64) (got, told, ce
 			w := s.wanted()[int(counted)-1]
 			off := s.Deviation(w[0], w[1], p.all)
 			told, central = told+off*off, central+float64(w[1]-w[0])*noise
+		case *vectors: // a curator's noise hides 2 in each coordinate
+			d := float64(s.dimension)
+			told, central = told+s.Variance(truth)/n, central+d*d*noise
 		case *numbers:
 			half := (s.o.Upper - s.o.Lower) / 2
 			told, central = told+max(s.Variance(0), s.Variance(1))*half*half/n, central+noise*half*half
 		}
 	}
 	return math.Sqrt(got / counted), math.Sqrt(told / counted), math.Sqrt(central / counted)
+}
+
+// errors are those of the strings that respondents have, and of others that were found. What does not stand
+// out was expected to be off by all of its share.
+func (x *texts) errors(truths map[string]float64, rows []row, n int64, noise float64) (got, told, central float64) {
+	estimates := map[string]float64{}
+	for _, r := range rows {
+		estimates[r.value] = r.estimate
+	}
+	least, _ := x.Error(n, nil)
+	ordered := slices.Sorted(maps.Values(truths))
+	if over := len(ordered) - x.top; over > 0 {
+		least = max(least, ordered[over]) // no more are looked for
+	}
+	deviation, _ := x.Error(n, nil)
+	deviation /= 4 // what is found stands out by four
+	add := func(text string, truth float64) {
+		off := estimates[text] - truth
+		got, central = got+off*off, central+noise
+		if truth < least {
+			told += truth * truth
+		} else {
+			told += deviation * deviation
+		}
+	}
+	for text, truth := range truths {
+		add(text, truth)
+	}
+	counted := len(truths)
+	for text := range estimates {
+		if _, known := truths[text]; !known {
+			add(text, 0)
+			counted++
+		}
+	}
+	mean := func(sum float64) float64 { return math.Sqrt(sum / float64(counted)) }
+	return mean(got), mean(told), mean(central)
+}
+
+// found says how many of the strings were.
+func (x *texts) found(truths map[string]float64, rows []row, n int64) string {
+	right := 0
+	for _, r := range rows {
+		if _, ok := truths[r.value]; ok {
+			right++
+		}
+	}
+	least, _ := x.Error(n, nil)
+	return fmt.Sprintf("found %d of %d strings, and %d that nobody has; a share of %.3g stands out, by four standard deviations", right, len(truths), len(rows)-right, least)
 }
 
 func (a *asking) tell(t *terminal.Terminal, s survey, p population, rows []row) error {
@@ -342,6 +424,9 @@ func (a *asking) tell(t *terminal.Terminal, s survey, p population, rows []row) 
 			truth = digits(&x)
 		}
 		fmt.Fprintf(t.Out, "%s,%s,%s,%s,%s\n", quoted(r.value), truth, digits(&r.estimate), digits(r.low), digits(r.high))
+	}
+	if x, ok := s.(*texts); ok {
+		t.Say("%s", x.found(truths, rows, p.all))
 	}
 	t.Say("off by %.3g (root mean square), expected %.3g; a trusted curator's would be off by %.3g: %.3g times less",
 		got, told, central, told/central)

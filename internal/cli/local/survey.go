@@ -198,19 +198,28 @@ func (v *vectors) wants() string {
 func (v *vectors) reports() int64 { return v.tally.Reports() }
 
 func (v *vectors) report(s *noise.Stream, value string) (string, bool, error) {
+	x, ok := v.read(value)
+	if !ok {
+		return "", false, nil
+	}
+	r, err := v.Randomize(s, x)
+	return v.Format(r), true, err
+}
+
+// read reads the coordinates of a vector.
+func (v *vectors) read(value string) ([]float64, bool) {
 	parts := strings.Fields(value)
 	if len(parts) != v.dimension {
-		return "", false, nil
+		return nil, false
 	}
 	x := make([]float64, len(parts))
 	for i, part := range parts {
 		var ok bool
 		if x[i], ok = readNumber(part); !ok {
-			return "", false, nil
+			return nil, false
 		}
 	}
-	r, err := v.Randomize(s, x)
-	return v.Format(r), true, err
+	return x, true
 }
 
 func (v *vectors) add(report string) error {
@@ -235,7 +244,14 @@ func (v *vectors) rows(o collect.EstimateOptions, _ string) ([]row, error) {
 
 type texts struct {
 	*collect.Strings
-	tally *collect.StringsTally
+	tally  *collect.StringsTally
+	length int // bytes that count
+	top    int // strings that are looked for
+}
+
+// known is what of a string counts.
+func (x *texts) known(value string) string {
+	return strings.TrimRight(value[:min(len(value), x.length)], "\x00")
 }
 
 func (x *texts) describe(reports int64) *collect.Description { return x.Describe(reports) }
