@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
@@ -54,12 +53,12 @@ const (
 )
 
 func members(s cluster.Settings) ([]cluster.Member, error) {
-	n, errN := strconv.Atoi(s["nodes"])
-	patients, errP := strconv.Atoi(s["patients"])
+	n, errN := s.Whole("nodes")
+	patients, errP := s.Whole("patients")
 	epsilon, errE := privacy.ParseEpsilon(s["epsilon"])
 	auto, errA := privacy.ParseEpsilon(s["auto"])
-	adding, errG := strconv.Atoi(s["aggregators"])
-	colluding, errC := strconv.Atoi(s["colluding"])
+	adding, errG := s.Whole("aggregators")
+	colluding, errC := s.Whole("colluding")
 	delta, errD := privacy.ParseDelta("1e-6")
 	if err := errors.Join(errN, errP, errE, errA, errD, errG, errC); err != nil {
 		return nil, err

@@ -23,7 +23,6 @@ import (
 	"math/big"
 	"net/http"
 	"runtime"
-	"strconv"
 	"sync"
 
 	"github.com/discreet-dp/discreet/collect/cluster"
@@ -88,9 +87,9 @@ func Question(s cluster.Settings) (*shuffle.Question, error) {
 	q := &shuffle.Question{Kind: shuffle.Kind(s["kind"]), Tokens: true}
 	var errs []error
 	number := func(name string) int {
-		n, err := strconv.Atoi(s[name])
+		n, err := s.Whole(name)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: want a whole number", name))
+			errs = append(errs, err)
 		}
 		return n
 	}

@@ -63,9 +63,9 @@ type crowd struct {
 
 func readCrowd(s cluster.Settings) (c crowd, err error) {
 	var errs [5]error
-	c.People, errs[0] = strconv.Atoi(s["people"])
-	c.Hospitals, errs[1] = strconv.Atoi(s["hospitals"])
-	c.Parties, errs[2] = strconv.Atoi(s["parties"])
+	c.People, errs[0] = s.Whole("people")
+	c.Hospitals, errs[1] = s.Whole("hospitals")
+	c.Parties, errs[2] = s.Whole("parties")
 	c.Epsilon, errs[3] = privacy.ParseEpsilon(s["epsilon"])
 	c.Delta, errs[4] = privacy.ParseDelta(s["delta"])
 	if err := errors.Join(errs[:]...); err != nil {

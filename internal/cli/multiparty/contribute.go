@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/big"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,9 @@ func refused(err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: %w", failure.ErrUndecided, diagnostic.New("D102", diagnostic.Span{}, "interrupted").
 			Because("what aggregators have stays; nothing counts, and nothing is charged, twice").Try("the same command again goes on"))
+	case errors.As(err, new(*url.Error)): // before the deadline, or when it is over
+		return diagnostic.New("D243", diagnostic.Span{}, "an aggregator cannot be reached").
+			Because("what was stored stays, and nothing counts twice").Try("discreet cluster status, then the same command again")
 	case errors.Is(err, context.DeadlineExceeded):
 		return diagnostic.New("D243", diagnostic.Span{}, "an aggregator does not answer in time").
 			Because("what was stored stays, and nothing counts twice").Try("discreet cluster status, then the same command again")

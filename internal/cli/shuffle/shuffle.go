@@ -99,10 +99,25 @@ func member(dir, name string) (*cluster.Station, error) {
 // told gives what a role refuses the form of all refusals.
 func told(err error) error {
 	var p *cluster.Problem
-	if errors.As(err, &p) {
-		return diagnostic.New("D233", diagnostic.Span{}, "%v", err).Try("discreet cluster status, and the logs")
+	var silent interface{ Temporary() bool } // of connections
+	switch {
+	case errors.As(err, &p):
+		return diagnostic.New("D233", diagnostic.Span{}, "%s", few(err.Error())).Try("discreet cluster status, and the logs")
+	case errors.As(err, &silent):
+		return diagnostic.New("D243", diagnostic.Span{}, "a role cannot be reached").
+			Because("reports that were accepted stay, and none counts twice").Try("discreet cluster status, then the same command again")
 	}
 	return err
+}
+
+// few are the first lines of a text that may have one for each respondent.
+func few(text string) string {
+	const most = 3
+	lines := strings.Split(text, "\n")
+	if len(lines) <= most {
+		return text
+	}
+	return strings.Join(lines[:most], "\n") + fmt.Sprintf("\nand %d more", len(lines)-most)
 }
 
 func dirFlag(c *command.Command) *string {
