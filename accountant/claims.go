@@ -59,7 +59,7 @@ func describe(meter *work.Meter, e privacy.Event, rel privacy.Neighbours) (claim
 	case privacy.RepeatAndSelect:
 		return selectClaims(meter, e, rel)
 	case privacy.Skellam:
-		return skellamClaims(e), nil
+		return skellamClaims(meter, e), nil
 	case privacy.Tree:
 		return gaussianClaims(treeMuSquared(e)), nil
 	case privacy.GDP:

@@ -97,6 +97,8 @@ func concentrated(e privacy.Event) (*big.Rat, bool) {
 	case privacy.DiscreteGaussian:
 		rho := new(big.Rat).Quo(e.SensitivitySquared, e.Variance)
 		return rho.Quo(rho, big.NewRat(2, 1)), true
+	case privacy.Skellam:
+		return e.Rho()
 	case privacy.ZCDP:
 		return e.Rho.Rat(), true
 	// A log-ratio that stays in an interval of length ε is, centred, sub-Gaussian
