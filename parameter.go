@@ -146,9 +146,14 @@ func (s *statement) digest(r record, c *compiled, events []privacy.Event, delta 
 	for _, r := range s.certificate.Releases {
 		releases = append(releases, r.Key())
 	}
+	var stages []string // of which a release's plan and text have the number alone
+	for _, stage := range s.certificate.Stages {
+		stages = append(stages, plan.Format(stage.Plan))
+	}
 	encoded, err := json.Marshal(struct {
 		Computed   []string
 		Releases   []string
+		Stages     []string `json:",omitempty"`
 		Record     record
 		Columns    []Column
 		Post       string
@@ -158,7 +163,7 @@ func (s *statement) digest(r record, c *compiled, events []privacy.Event, delta 
 		Consistent bool   `json:",omitempty"`
 		Together   bool   `json:",omitempty"`
 		Guard      []byte `json:",omitempty"`
-	}{computed, releases, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), events, delta, s.consistent, s.together, guard})
+	}{computed, releases, stages, r, s.columns(), plan.Format(s.certificate.Post), s.confidence.RatString(), events, delta, s.consistent, s.together, guard})
 	if err != nil {
 		return Fingerprint{}, fmt.Errorf("encode plan: %w", err)
 	}

@@ -233,6 +233,33 @@ func TestStagesAreChargedOnceAndFirst(t *testing.T) {
 	}
 }
 
+// Statements whose stages alone differ ask different things: neither is answered, nor allowed, by the other's fingerprint.
+func TestStagesAreInFingerprints(t *testing.T) {
+	db, _ := staged(t, 4)
+	for _, pair := range [][2]string{
+		{"SELECT count(*) FROM t WHERE x > (SELECT avg(x) / 2 FROM t)", "SELECT count(*) FROM t WHERE x > (SELECT avg(x) / 4 FROM t)"},
+		{"SELECT count(*) FROM t WHERE k IN (SELECT k FROM t GROUP BY k HAVING count(*) > 3)", "SELECT count(*) FROM t WHERE k IN (SELECT k FROM t GROUP BY k HAVING count(*) > 4)"},
+		{"SELECT median(x) FROM t WHERE k IN (SELECT k FROM t GROUP BY k ORDER BY count(*) LIMIT 1)", "SELECT median(x) FROM t WHERE k IN (SELECT k FROM t GROUP BY k ORDER BY count(*) DESC LIMIT 1)"},
+		{"SELECT count(*) FROM t WHERE x < (SELECT avg(x) FROM t WHERE x > (SELECT avg(x) / 2 FROM t))", "SELECT count(*) FROM t WHERE x < (SELECT avg(x) FROM t WHERE x > (SELECT avg(x) / 4 FROM t))"},
+		{"SELECT count(*) FROM t, (SELECT avg(x) AS m FROM t) AS s, p WHERE p.k = t.k AND x > m", "SELECT count(*) FROM t, (SELECT avg(x) AS m FROM t) AS s, p WHERE p.name = t.k AND x > m"},
+	} {
+		var seen [2]*Statement
+		for i, sql := range pair {
+			s, err := db.Prepare(t.Context(), sql, &QueryOptions{Reuse: true})
+			if err != nil {
+				t.Fatalf("%s\n%v", sql, err)
+			}
+			seen[i] = s
+		}
+		if len(seen[0].planned.certificate.Stages) == 0 {
+			t.Errorf("%s has no stage", pair[0])
+		}
+		if seen[0].fingerprint == seen[1].fingerprint || string(seen[0].question) == string(seen[1].question) {
+			t.Errorf("of one fingerprint, or one question:\n%s\n%s", pair[0], pair[1])
+		}
+	}
+}
+
 // With little noise, what is answered is what the statement means.
 func TestStagesMeanWhatTheySay(t *testing.T) {
 	db, _ := staged(t, 400)
