@@ -136,6 +136,12 @@ func (b *binder) join(t *sqlparse.JoinExpr, env *environment) (plan.Node, *scope
 		return b.joinLateral(left, ls, t, sub, env)
 	}
 	right, rs := b.tableExpr(t.Right, env)
+	if t.Kind == sqlparse.LeftJoin || t.Kind == sqlparse.FullJoin {
+		right, rs = computed(right, rs)
+	}
+	if t.Kind == sqlparse.RightJoin || t.Kind == sqlparse.FullJoin {
+		left, ls = computed(left, ls)
+	}
 	rs = rs.shift(width(left))
 	n := &plan.Join{Kind: joinKinds[t.Kind], Left: left, Right: right, Span: t.Span}
 	s := merge(ls, rs, tablePlace(t.Right))
@@ -149,6 +155,50 @@ func (b *binder) join(t *sqlparse.JoinExpr, env *environment) (plan.Node, *scope
 		s.visible = both
 	}
 	return n, s
+}
+
+// computed makes columns of a node of what a scope computes over it that is not NULL where the node's columns are, as LATERAL's counts:
+// where an outer join finds no row, it is NULL like all else.
+func computed(n plan.Node, s *scope) (plan.Node, *scope) {
+	out := &plan.Project{Input: n, Span: n.Place()}
+	for i, c := range n.Columns() {
+		out.Exprs, out.Names = append(out.Exprs, &plan.Ref{Index: i, Name: c.Name, T: c.Type, Span: n.Place()}), append(out.Names, c.Name)
+	}
+	known := map[plan.Expr]plan.Expr{}
+	columns := func(cols []column) (moved []column) {
+		for _, c := range cols {
+			if !ofNulls(c.expr) {
+				if known[c.expr] == nil {
+					known[c.expr] = &plan.Ref{Index: len(out.Exprs), Name: c.name, T: c.expr.Type(), Span: c.expr.Place()}
+					out.Exprs, out.Names = append(out.Exprs, c.expr), append(out.Names, c.name)
+				}
+				c.expr = known[c.expr]
+			}
+			moved = append(moved, c)
+		}
+		return moved
+	}
+	moved := &scope{visible: columns(s.visible)}
+	for _, t := range s.tables {
+		moved.tables = append(moved.tables, table{t.name, columns(t.columns)})
+	}
+	if len(known) == 0 {
+		return n, s
+	}
+	return out, moved
+}
+
+// ofNulls reports whether an expression is NULL where all columns are: one of them, or of several the first that is known.
+func ofNulls(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return true
+	case *plan.Cast:
+		return ofNulls(e.Arg)
+	case *plan.Call:
+		return e.Function == plan.Coalesce && !slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !ofNulls(a) })
+	}
+	return false
 }
 
 // using returns the join's condition, and the visible columns: first those

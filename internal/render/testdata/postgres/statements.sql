@@ -115,3 +115,8 @@ SELECT DISTINCT dense_rank() OVER (ORDER BY s) AS r FROM t ORDER BY r DESC LIMIT
 SELECT id, (SELECT count(*) FROM o WHERE o.k = t.i), (SELECT max(label) || '!' FROM o WHERE o.k = t.i AND label < 'x'), 2 * (SELECT count(*) + sum(o.k) FROM o WHERE t.s = o.k) FROM t ORDER BY id;
 SELECT count(*) FROM t WHERE i >= (SELECT avg(v.i) FROM t AS v WHERE v.q = t.q);
 SELECT count(*) FROM t WHERE id = (SELECT count(*) FROM o WHERE o.k = t.i) OR (SELECT min(k) FROM o WHERE o.k = t.i AND t.i + 1 = o.k + 1) IS NULL;
+SELECT a.id, l.n, l.m FROM t AS a CROSS JOIN LATERAL (SELECT count(*) AS n, max(w) AS m FROM o WHERE o.k = a.s) AS l ORDER BY a.id;
+SELECT a.id, l.n FROM t AS a LEFT JOIN LATERAL (SELECT o.w AS n FROM o WHERE o.k = a.s) AS l ON l.n > 1 ORDER BY a.id, l.n;
+SELECT b.k, a.id, l.n FROM o AS b LEFT JOIN (t AS a CROSS JOIN LATERAL (SELECT count(*) AS n FROM o WHERE o.k = a.s) AS l) ON a.s = b.k + 1000 ORDER BY 1, 2, 3;
+SELECT b.k, a.id, l.n, l.m FROM t AS a CROSS JOIN LATERAL (SELECT sum(w) IS NULL AS m, 1 + count(*) AS n FROM o WHERE o.k = a.s) AS l FULL JOIN o AS b ON b.k = l.n ORDER BY 1, 2, 3, 4;
+SELECT k, a.id, l.n FROM (t AS a CROSS JOIN LATERAL (SELECT count(*) AS k, 2 AS n FROM o WHERE o.k = a.s) AS l) RIGHT JOIN o AS b USING (k) ORDER BY 1, 2, 3;
