@@ -1,6 +1,8 @@
 package stability
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -102,9 +104,10 @@ func numbers(t sqltype.Type) bool {
 }
 
 // publicRows returns a public relation in which the rows of n are, as far as these columns go, and where it has them. It is
-// nil if they are not of public rows.
+// nil if they are not of public rows. They are numbered by the engine and again in a scratch instance, so that they are rows that both
+// have alike: conditions of which that is not known are left out, as those of private columns are.
 func publicRows(n plan.Node, columns []int) (public plan.Node, at map[int]int) {
-	if !plan.ReadsPrivate(n) {
+	if !plan.ReadsPrivate(n) && alike(n) {
 		at = map[int]int{}
 		for i := range n.Columns() {
 			at[i] = i
@@ -117,7 +120,7 @@ func publicRows(n plan.Node, columns []int) (public plan.Node, at map[int]int) {
 			return nil, nil
 		}
 		for _, c := range conjuncts(n.Condition) {
-			if moved := over(c, at, 0); moved != nil {
+			if moved := over(c, at, 0); moved != nil && exact(moved) {
 				public = &plan.Filter{Input: public, Condition: moved, Span: n.Span}
 			}
 		}
@@ -165,6 +168,51 @@ func publicRows(n plan.Node, columns []int) (public plan.Node, at map[int]int) {
 		}
 	}
 	return nil, nil
+}
+
+// alike reports whether every engine has the same rows of a public relation: those that its tables have, chosen by comparisons.
+func alike(n plan.Node) bool {
+	exprs := []plan.Expr{}
+	switch n := n.(type) {
+	case *plan.Scan, *plan.Union, *plan.Sort:
+	case *plan.Values:
+		for _, row := range n.Rows {
+			exprs = append(exprs, row...)
+		}
+	case *plan.Filter:
+		exprs = append(exprs, n.Condition)
+	case *plan.Project:
+		exprs = n.Exprs
+	case *plan.Join:
+		if n.On != nil {
+			exprs = append(exprs, n.On)
+		}
+	case *plan.Aggregate:
+		if exprs = n.Keys; len(n.Aggregations) > 0 || n.Sets != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(exprs, func(e plan.Expr) bool { return !exact(e) }) &&
+		!slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return !alike(in) })
+}
+
+// exact reports whether every engine computes the same: comparisons of columns and constants, bit for bit. What letters are in upper
+// case, and the last digits of a logarithm, are an engine's own.
+func exact(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Ref, *plan.Literal:
+		return true
+	case *plan.Cast:
+		return e.T.IsInteger() && e.Arg.Type().IsInteger() && exact(e.Arg)
+	case *plan.Call:
+		switch e.Function {
+		case plan.And, plan.Or, plan.Not, plan.IsNull, plan.Equal, plan.NotEqual, plan.Less, plan.LessOrEqual, plan.Greater, plan.GreaterOrEqual, plan.DistinctFrom, plan.In, plan.Like:
+			return !slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !exact(a) })
+		}
+	}
+	return false
 }
 
 // over is an expression over other columns; nil where one has no place.
