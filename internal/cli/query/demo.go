@@ -48,7 +48,7 @@ of its Iceberg catalogs.`,
 	files := c.Flags.Bool("files", false, "make the data and the catalog, no ledger, and ask nothing")
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
 	kind := string(catalog.Embedded)
-	c.Flags.Func("engine", "make it in a database that is there: `postgres` or `trino`", func(text string) error {
+	c.Flags.Func("engine", "make it in a database that is there: `postgres|trino`", func(text string) error {
 		return command.OneOf(&kind, text, slices.Sorted(maps.Keys(makers())))
 	})
 	var w workplace.Workplace
