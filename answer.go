@@ -84,6 +84,9 @@ type Mechanism struct {
 	// Scale is the noise's scale (Laplace) or standard deviation (Gaussian), in
 	// the value's unit.
 	Scale float64 `json:"scale"`
+	// Terms is of how many independent draws, each of at most this scale, the noise is the sum,
+	// where these are more than one: a count and a sum of the same values have noise together.
+	Terms int `json:"terms,omitempty"`
 	// Sensitivity is the L1 (Laplace) or L2 (Gaussian) distance between
 	// neighbours over all groups, in the value's unit.
 	Sensitivity      float64  `json:"sensitivity"`
@@ -168,6 +171,9 @@ func (s *statement) mechanisms() []Mechanism {
 				m := Mechanism{Column: s.shown(number, a), Mechanism: n.Name, Sensitivity: n.Sensitivity,
 					MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows}
 				m.Scale = n.ScaleIn(comp.Grid)
+				if n.Terms > 1 {
+					m.Terms = n.Terms
+				}
 				if len(g.Components) > 1 {
 					m.Part = [...]string{"count", "sum", "squares"}[i]
 				}
@@ -427,4 +433,13 @@ func readValue(t sqltype.Type, raw json.RawMessage) (sqltype.Value, error) {
 		return text, nil // shown as it is: nothing computes with an answer's intervals of time
 	}
 	return sqltype.ParseValue(t, text)
+}
+
+// Noise names the noise in words.
+func (m Mechanism) Noise() string {
+	words := strings.ReplaceAll(m.Mechanism, "_", " ")
+	if m.Terms > 1 {
+		words = fmt.Sprintf("sum of %d %s", m.Terms, words)
+	}
+	return words
 }

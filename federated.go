@@ -358,7 +358,7 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties Parties) (*Jo
 		certificate.Releases[i] = &wide
 	}
 	planned.certificate = &certificate
-	options := release.Options{Spend: release.Spend(planned.spend), Weights: s.options.Weights}
+	options := release.Options{Spend: release.Spend(planned.spend), Weights: s.options.Weights, Apart: true}
 	if planned.design, err = release.NewDesign(&certificate, options); err != nil {
 		return nil, refusal(in(err, planned.text))
 	}

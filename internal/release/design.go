@@ -42,6 +42,8 @@ type Options struct {
 	// Weights share the cost over the aggregates of the statement, in their
 	// order; nil means evenly. Group selection counts like an average one.
 	Weights []*big.Rat
+	// Apart gives each component noise of its own, as shares of noise need.
+	Apart bool
 }
 
 // A Design says which noise every component gets. It depends on no data.
@@ -57,6 +59,7 @@ type Design struct {
 type Release struct {
 	*stability.Release
 	Noise     []Noise             // one a component
+	blends    []mixed             // the noise of components that have it together
 	Selection mechanism.Selection // set if the groups are privately selected
 
 	bounds *sync.Map // *big.Int by component and probability, as text: see bound
@@ -87,6 +90,9 @@ type Noise struct {
 	// neighbours over all groups, in the component's own unit.
 	Sensitivity float64
 	Shape       Shape // of a component that is a tree
+	// Terms is of how many draws the noise is the sum, each of at most the scale; 1 of a component
+	// that has noise of its own.
+	Terms int
 }
 
 // NewDesign allots the cost of a statement to its components and selections.
@@ -114,15 +120,17 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.apart = o.Apart
 	if p.form == approximate {
 		p.chooseGaussian(d, shares)
 	}
 	for i := range d.Releases {
-		if err := d.Releases[i].allot(p, shares[i]); err != nil {
+		laws, err := d.Releases[i].allot(p, shares[i])
+		if err != nil {
 			return nil, err
 		}
-		for _, n := range d.Releases[i].Noise {
-			d.Events = append(d.Events, n.Event())
+		for _, law := range laws {
+			d.Events = append(d.Events, law.Event())
 		}
 		if s := d.Releases[i].Selection; s != nil {
 			for _, e := range s.Events() {
@@ -218,6 +226,7 @@ type purse struct {
 	gaussianRho    privacy.Rho
 	gaussianDelta  privacy.Delta
 	selectionDelta privacy.Delta // for each selection
+	apart          bool
 }
 
 // newPurse reads the spend in the domain's measure.
@@ -348,7 +357,7 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 			if !p.gaussian[r.Release] {
 				continue
 			}
-			if err != nil || p.laplaceWins(r.Release, all[i].components, rho) {
+			if err != nil || p.laplaceWins(&d.Releases[i], all[i], rho) {
 				p.gaussian[r.Release], moved = false, true
 			}
 		}
@@ -365,65 +374,75 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 }
 
 // laplaceWins compares the geometric means over the components of 2·(L1/(ε·s))² and of
-// L2²/(2·ρ·s/S), S being the Gaussian components' share. A tree's variances are also as its
-// shapes are (see shapeOf).
-func (p *purse) laplaceWins(r *stability.Release, shares []*big.Rat, rho privacy.Rho) bool {
+// L2²/(2·ρ·s/S), S being the Gaussian components' share, each as they are bundled for that noise. A tree's variances are
+// also as its shapes are (see shapeOf).
+func (p *purse) laplaceWins(r *Release, s shares, rho privacy.Rho) bool {
 	if rho.Sign() == 0 {
 		return true
 	}
-	product := big.NewRat(1, 1)
-	for i, c := range r.Components {
-		var l, g Shape
-		if c.Kind == stability.Tree {
-			l, g = shapeOf(c.Places, false), shapeOf(c.Places, true)
-			product.Mul(product, big.NewRat(int64(l.Levels)*int64(l.Branching-1), int64(g.Levels)*int64(g.Branching-1)))
+	// of is the product over the components.
+	of := func(gaussian bool, each *big.Rat) *big.Rat {
+		product := big.NewRat(1, 1)
+		for _, b := range r.arrange(s, p.neighbours, gaussian, p.apart) {
+			if b.shape.Levels > 0 {
+				product.Mul(product, big.NewRat(int64(b.shape.Levels)*int64(b.shape.Branching-1), 1))
+			}
+			for i := range b.components {
+				product.Mul(product, each)
+				product.Mul(product, b.variance(i, gaussian))
+			}
 		}
-		l1, _ := r.Distances(c, l.Levels, p.neighbours)
-		_, l2squared := r.Distances(c, g.Levels, p.neighbours)
-		scale := l1.Quo(l1, new(big.Rat).Mul(p.spend.Epsilon.Rat(), shares[i]))
-		laplace := new(big.Rat).Mul(big.NewRat(2, 1), new(big.Rat).Mul(scale, scale))
-		part := new(big.Rat).Mul(rho.Rat(), new(big.Rat).Quo(shares[i], p.gaussianShare))
-		product.Mul(product, laplace.Quo(laplace, l2squared.Quo(l2squared, part.Mul(part, big.NewRat(2, 1)))))
+		return product
 	}
-	return product.Cmp(big.NewRat(1, 1)) <= 0
+	epsilon := p.spend.Epsilon.Rat()
+	laplace := of(false, new(big.Rat).Quo(big.NewRat(2, 1), new(big.Rat).Mul(epsilon, epsilon)))
+	gaussian := of(true, new(big.Rat).Quo(p.gaussianShare, new(big.Rat).Mul(big.NewRat(2, 1), rho.Rat())))
+	return laplace.Cmp(gaussian) <= 0
 }
 
-// allot gives every component of a release its noise.
-func (r *Release) allot(p *purse, s shares) error {
-	for i, c := range r.Components {
-		gaussian := p.form == concentrated || p.gaussian[r.Release]
-		if c.Kind == stability.Tree {
-			r.Noise[i].Shape = shapeOf(c.Places, gaussian)
+// allot gives every component of a release its noise, and returns the laws.
+func (r *Release) allot(p *purse, s shares) (laws []mechanism.Additive, err error) {
+	gaussian := p.form == concentrated || p.gaussian[r.Release]
+	for _, b := range r.arrange(s, p.neighbours, gaussian, p.apart) {
+		var law mechanism.Additive
+		name, distance := "discrete_laplace", new(big.Float).SetPrec(100).SetRat(b.l1)
+		if gaussian {
+			name = "discrete_gaussian"
+			distance.SetRat(b.l2squared).Sqrt(distance)
 		}
-		l1, l2squared := r.Distances(c, r.Noise[i].Shape.Levels, p.neighbours)
-		var n mechanism.Additive
-		var err error
-		name := "discrete_laplace"
-		sensitivity := new(big.Rat).Mul(l1, c.Grid)
 		switch {
 		case p.form == concentrated:
-			n, err = mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: l2squared, Rho: p.spend.Rho.MulRat(s.components[i])})
-			name = "discrete_gaussian"
+			law, err = mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: b.l2squared, Rho: p.spend.Rho.MulRat(b.share)})
 		case gaussian:
-			part := new(big.Rat).Quo(s.components[i], p.gaussianShare)
-			n, err = mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: l2squared, Rho: p.gaussianRho.MulRat(part)})
-			name = "discrete_gaussian"
+			part := new(big.Rat).Quo(b.share, p.gaussianShare)
+			law, err = mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: b.l2squared, Rho: p.gaussianRho.MulRat(part)})
 		default:
-			n, err = mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: l1, Epsilon: p.spend.Epsilon.MulRat(s.components[i])})
+			law, err = mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: b.l1, Epsilon: p.spend.Epsilon.MulRat(b.share)})
 		}
 		if err != nil {
-			return diagnostic.New("D074", r.Span, "the noise for this cost cannot be drawn").
+			return nil, diagnostic.New("D074", r.Span, "the noise for this cost cannot be drawn").
 				Because("%s", diagnostic.Cause(err)).
 				Try("give a cost between 1e-9 and 1000")
 		}
-		r.Noise[i].Additive, r.Noise[i].Name = n, name
-		r.Noise[i].Sensitivity, _ = sensitivity.Float64()
-		if name == "discrete_gaussian" {
-			r.Noise[i].Sensitivity = root(new(big.Rat).Mul(l2squared, new(big.Rat).Mul(c.Grid, c.Grid)))
+		laws = append(laws, law)
+		for i, c := range b.components {
+			n := Noise{Additive: law, Name: name, Shape: b.shape, Terms: 1}
+			grid := r.Components[c].Grid
+			if b.blend != nil {
+				own := blended{law, b.blend.weights[i]}
+				sizes := own.sizes()
+				n.Additive, n.Terms = own, len(sizes)
+				grid = new(big.Rat).Mul(grid, sizes[0])
+			}
+			n.Sensitivity, _ = new(big.Float).SetPrec(100).Mul(distance, new(big.Float).SetPrec(100).SetRat(grid)).Float64()
+			r.Noise[c] = n
+		}
+		if b.blend != nil {
+			r.blends = append(r.blends, mixed{*b.blend, law})
 		}
 	}
 	if !r.Private {
-		return nil
+		return laws, nil
 	}
 	options := mechanism.SelectionOptions{MaxGroups: r.MaxGroups, Neighbours: p.neighbours, Delta: p.selectionDelta}
 	if p.form == concentrated {
@@ -433,15 +452,10 @@ func (r *Release) allot(p *purse, s shares) error {
 	}
 	selection, err := mechanism.ChooseSelection(options)
 	if err != nil {
-		return diagnostic.New("D074", r.Span, "the noise for private group selection cannot be drawn at this cost").
+		return nil, diagnostic.New("D074", r.Span, "the noise for private group selection cannot be drawn at this cost").
 			Because("%s", diagnostic.Cause(err)).
 			Try("give a cost between 1e-9 and 1000, and a delta above 1e-100")
 	}
 	r.Selection = selection
-	return nil
-}
-
-func root(r *big.Rat) float64 {
-	f, _ := new(big.Float).Sqrt(new(big.Float).SetPrec(100).SetRat(r)).Float64()
-	return f
+	return laws, nil
 }

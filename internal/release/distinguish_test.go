@@ -223,8 +223,142 @@ type side struct {
 type arranged struct {
 	release      *Release
 	d, neighbour side
-	m            int     // numbers that differ
+	tellings     []telling
+	m            int     // how many of them there are
 	epsilon, mu  float64 // what the events claim: of Laplace noise, of Gaussian
+}
+
+// A telling is a number that an answer tells of a group, in which neighbours are d apart: a weighted sum of components, in
+// which one draw of noise stands alone.
+type telling struct {
+	group    int
+	weights  map[int]float64 // by component
+	d        float64
+	variance float64 // of Gaussian noise
+}
+
+// from is how far a table's number lies from another's.
+func (x telling) from(table, other *Table) (off float64) {
+	for i, w := range x.weights {
+		d, _ := new(big.Float).SetInt(new(big.Int).Sub(table.noisy[i][x.group], other.noisy[i][x.group])).Float64()
+		off += w * d
+	}
+	return off
+}
+
+// A drawing is a law with the components to which its draws are added: one, or with a blend several, each by weights.
+type drawing struct {
+	law        mechanism.Additive
+	components []int
+	weights    [][]*big.Rat // by component and draw
+}
+
+func (r *Release) laws() (all []drawing) {
+	for i, n := range r.Noise {
+		if _, together := n.Additive.(blended); !together {
+			all = append(all, drawing{n.Additive, []int{i}, [][]*big.Rat{{big.NewRat(1, 1)}}})
+		}
+	}
+	for _, b := range r.blends {
+		all = append(all, drawing{b.law, b.components, b.weights})
+	}
+	return all
+}
+
+// apart are the numbers in which neighbours differ, for each draw that can be told from the components. Let A have the weights: the
+// draws' least numbers that move the components by v are Aᵗ(AAᵗ)⁻¹v, and the i-th of them is told by the components
+// with the weights (AAᵗ)⁻¹A·eᵢ.
+func (l drawing) apart(t *testing.T, a *arranged) (out []telling) {
+	t.Helper()
+	n, draws := len(l.components), len(l.weights[0])
+	product := func(x, y []*big.Rat) *big.Rat {
+		sum := new(big.Rat)
+		for i := range x {
+			sum.Add(sum, new(big.Rat).Mul(x[i], y[i]))
+		}
+		return sum
+	}
+	square := make([][]*big.Rat, n)
+	for i := range square {
+		for j := range n {
+			square[i] = append(square[i], product(l.weights[i], l.weights[j]))
+		}
+	}
+	inverse := inverted(t, square)
+	for g := range a.d.bare.noisy[l.components[0]] {
+		v := make([]*big.Rat, n)
+		for j, i := range l.components {
+			v[j] = new(big.Rat).SetInt(new(big.Int).Sub(a.neighbour.bare.noisy[i][g], a.d.bare.noisy[i][g]))
+		}
+		numbers, most := make([]telling, draws), 0.0
+		for k := range numbers {
+			column := make([]*big.Rat, n)
+			for j := range column {
+				column[j] = l.weights[j][k]
+			}
+			x := telling{group: g, weights: map[int]float64{}}
+			d := new(big.Rat)
+			for j, i := range l.components {
+				w := product(inverse[j], column)
+				x.weights[i], _ = w.Float64()
+				d.Add(d, new(big.Rat).Mul(w, v[j]))
+			}
+			x.d, _ = d.Float64()
+			numbers[k], most = x, max(most, math.Abs(x.d))
+		}
+		for _, x := range numbers {
+			if math.Abs(x.d) > most/1000 { // less tells nothing
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// inverted is the inverse of a matrix, by Gauss and Jordan.
+func inverted(t *testing.T, m [][]*big.Rat) [][]*big.Rat {
+	t.Helper()
+	n := len(m)
+	rows := make([][]*big.Rat, n)
+	for i := range rows {
+		for j := range 2 * n {
+			x := new(big.Rat)
+			switch {
+			case j < n:
+				x.Set(m[i][j])
+			case j == n+i:
+				x.SetInt64(1)
+			}
+			rows[i] = append(rows[i], x)
+		}
+	}
+	for i := range rows {
+		at := i
+		for at < n && rows[at][i].Sign() == 0 {
+			at++
+		}
+		if at == n {
+			t.Fatal("components that hang on one another have one noise")
+		}
+		rows[i], rows[at] = rows[at], rows[i]
+		pivot := new(big.Rat).Set(rows[i][i])
+		for j := range rows[i] {
+			rows[i][j].Quo(rows[i][j], pivot)
+		}
+		for k := range rows {
+			if k == i {
+				continue
+			}
+			factor := new(big.Rat).Set(rows[k][i])
+			for j := range rows[k] {
+				rows[k][j].Sub(rows[k][j], new(big.Rat).Mul(factor, rows[i][j]))
+			}
+		}
+	}
+	for i := range rows {
+		rows[i] = rows[i][n:]
+	}
+	return rows
 }
 
 func (c contest) arrange(t *testing.T) *arranged {
@@ -245,31 +379,30 @@ func (c contest) arrange(t *testing.T) *arranged {
 	}
 	// The claim, and that these neighbours use it up: else the test is weak.
 	loss, mu2 := 0.0, 0.0
-	for i := range a.release.Components {
-		l1, l2 := 0.0, 0.0
-		for g := range a.d.bare.noisy[i] {
-			d, _ := new(big.Float).SetInt(new(big.Int).Sub(a.neighbour.bare.noisy[i][g], a.d.bare.noisy[i][g])).Float64()
-			if d != 0 {
-				a.m++
-			}
-			l1 += math.Abs(d)
-			l2 += d * d
-		}
-		switch e := a.release.Noise[i].Event().(type) {
+	for _, l := range a.release.laws() {
+		apart := l.apart(t, a)
+		switch e := l.law.Event().(type) {
 		case privacy.DiscreteLaplace:
 			s, _ := new(big.Rat).Quo(e.Sensitivity, e.Scale).Float64()
 			b, _ := e.Scale.Float64()
 			a.epsilon += s
-			loss += l1 / b
+			for _, x := range apart {
+				loss += math.Abs(x.d) / b
+			}
 		case privacy.DiscreteGaussian:
 			s, _ := new(big.Rat).Quo(e.SensitivitySquared, e.Variance).Float64()
 			v, _ := e.Variance.Float64()
 			a.mu += s // squared, for now
-			mu2 += l2 / v
+			for i := range apart {
+				mu2 += apart[i].d * apart[i].d / v
+				apart[i].variance = v
+			}
 		default:
 			t.Fatalf("%T", e)
 		}
+		a.tellings = append(a.tellings, apart...)
 	}
+	a.m = len(a.tellings)
 	if got, want := loss+mu2, a.epsilon+a.mu; got > want*(1+1e-9) || got < want*0.98 {
 		t.Fatalf("%s: neighbours are %v apart, the events claim %v", c.name, got, want)
 	}
@@ -320,46 +453,29 @@ type tellings struct{ there, here int }
 func (a *arranged) count(r *Release, s side, n int) (tellings, error) {
 	var out tellings
 	bits := entropy.New()
-	type number struct {
-		i, g    int
-		d, near *big.Int // D's, and the distance to the neighbour's
-		weight  float64
-	}
-	var differ []number
 	center := 0.0
-	for i := range a.release.Components {
-		for g, from := range a.d.bare.noisy[i] {
-			if d := new(big.Int).Sub(a.neighbour.bare.noisy[i][g], from); d.Sign() != 0 {
-				x := number{i: i, g: g, d: d, near: from}
-				if e, ok := a.release.Noise[i].Event().(privacy.DiscreteGaussian); ok {
-					x.weight, _ = new(big.Rat).Quo(new(big.Rat).SetInt(d), e.Variance).Float64()
-					f, _ := new(big.Float).SetInt(d).Float64()
-					center += x.weight * f / 2
-				}
-				differ = append(differ, x)
-			}
+	for _, x := range a.tellings {
+		if a.mu > 0 {
+			center += x.d * x.d / x.variance / 2
 		}
 	}
-	var off big.Int
 	for range n {
 		table, err := r.Publish(s.exact, s.domains, bits)
 		if err != nil {
 			return out, err
 		}
 		there, here, llr := true, true, -center
-		for _, x := range differ {
-			off.Sub(table.noisy[x.i][x.g], x.near) // from D's number
+		for _, x := range a.tellings {
+			off := x.from(table, a.d.bare) // from D's number
 			if a.mu > 0 {
-				f, _ := new(big.Float).SetInt(&off).Float64()
-				llr += x.weight * f
+				llr += x.d * off / x.variance
 				continue
 			}
-			beyond := off.Cmp(x.d) >= 0 // of the neighbour's, seen from D's
-			short := off.Sign() <= 0
-			if x.d.Sign() < 0 {
-				beyond, short = off.Cmp(x.d) <= 0, off.Sign() >= 0
+			if x.d < 0 {
+				off = -off
 			}
-			there, here = there && beyond, here && short
+			// Beyond the neighbour's, seen from D's; weights have roundings.
+			there, here = there && off >= math.Abs(x.d)*(1-1e-12), here && off <= 0
 		}
 		if a.mu > 0 {
 			there, here = llr > level, llr < -level
@@ -410,10 +526,16 @@ func (w weakened) AddTo(bits noise.Bits, values []*big.Int) error {
 
 func (r *Release) weaken() *Release {
 	out := *r
-	out.Noise = nil
+	out.Noise, out.blends = nil, nil
 	for _, n := range r.Noise {
-		n.Additive = weakened{n.Additive}
+		if _, together := n.Additive.(blended); !together {
+			n.Additive = weakened{n.Additive}
+		}
 		out.Noise = append(out.Noise, n)
+	}
+	for _, b := range r.blends {
+		b.law = weakened{b.law}
+		out.blends = append(out.blends, b)
 	}
 	return &out
 }

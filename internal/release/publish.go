@@ -100,11 +100,22 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 		if err != nil {
 			return nil, err
 		}
-		if err := r.Noise[i].AddTo(bits, values); err != nil {
-			return nil, fmt.Errorf("draw noise: %w", err)
+		if _, together := r.Noise[i].Additive.(blended); !together {
+			if err := r.Noise[i].AddTo(bits, values); err != nil {
+				return nil, fmt.Errorf("draw noise: %w", err)
+			}
 		}
 		t.noisy[i] = values
 		column++
+	}
+	for _, b := range r.blends {
+		values := make([][]*big.Int, len(b.components))
+		for j, i := range b.components {
+			values[j] = t.noisy[i]
+		}
+		if err := b.add(bits, values); err != nil {
+			return nil, fmt.Errorf("draw noise: %w", err)
+		}
 	}
 	for _, row := range chosen {
 		t.keys = append(t.keys, row[:len(r.Keys):len(r.Keys)])

@@ -33,6 +33,12 @@ func (r *Release) noiseOfSums(component int, beta *big.Rat) (a, b, c float64, ok
 		return 0, 0, 0, false
 	}
 	grid, _ := r.Components[component].Grid.Float64()
+	if own, is := additive.(blended); is {
+		if a, b, c, ok = own.noiseOfSum(p); !ok {
+			return 0, 0, 0, false
+		}
+		return finite(a*a*grid*grid*above, b*b*grid*grid*above, c*grid*above)
+	}
 	log := math.Log(2/p) * above
 	const rows = rewrite.MostExact
 	switch e := additive.Event().(type) {
@@ -58,7 +64,11 @@ func (r *Release) noiseOfSums(component int, beta *big.Rat) (a, b, c float64, ok
 	default:
 		return 0, 0, 0, false
 	}
-	a, b, c = a*above, b*above, c*above
+	return finite(a*above, b*above, c*above)
+}
+
+// finite says no of numbers that are none.
+func finite(a, b, c float64) (float64, float64, float64, bool) {
 	if sum := a + b + c; math.IsNaN(sum) || math.IsInf(sum, 0) || a <= 0 {
 		return 0, 0, 0, false
 	}

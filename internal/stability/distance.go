@@ -72,6 +72,16 @@ func (r *Release) Distances(c Component, levels int, n privacy.Neighbours) (l1, 
 	return l1, l2squared
 }
 
+// VectorDistances are how far vectors lie apart between neighbours, over all groups, to which a unit's rows add in each
+// group a vector of entries that are not negative and add up to at most so much.
+//
+// Theorem. It is that of one level of a tree: nothing above needs its entries to be counts. Add-remove: at most
+// L0·M in L1 and, since a vector's L2 norm is at most its L1 norm, L0·M² in L2². Replace-one: at most 2·L0·M in L1,
+// and, since the product of two such vectors is not negative, 2·L0·M² in L2².
+func (r *Release) VectorDistances(most *big.Int, n privacy.Neighbours) (l1, l2squared *big.Rat) {
+	return r.Distances(Component{Kind: Tree, PerGroup: most}, 1, n)
+}
+
 // groups is how many groups the release can have at most, G of the theorem, where that is
 // known without reading a table.
 func (r *Release) groups(c Component) (int64, bool) {

@@ -98,7 +98,7 @@ func explanation(e *discreet.Explanation) (lines []string) {
 		if m.Part != "" {
 			name += " (" + m.Part + ")"
 		}
-		say("Noise: %s: %s of scale %.4g, sensitivity %.4g", name, strings.ReplaceAll(m.Mechanism, "_", " "), m.Scale, m.Sensitivity)
+		say("Noise: %s: %s of scale %.4g, sensitivity %.4g", name, m.Noise(), m.Scale, m.Sensitivity)
 	}
 	percent := strconv.FormatFloat(100*e.Confidence, 'g', 4, 64)
 	for _, x := range e.ExpectedError {

@@ -314,7 +314,7 @@ func mechanisms(all []discreet.Mechanism) (rows []mechanismRow) {
 		if m.Part != "" {
 			name += " (" + m.Part + ")"
 		}
-		rows = append(rows, mechanismRow{name, strings.ReplaceAll(m.Mechanism, "_", " "), short(m.Scale), short(m.Sensitivity)})
+		rows = append(rows, mechanismRow{name, m.Noise(), short(m.Scale), short(m.Sensitivity)})
 	}
 	return rows
 }

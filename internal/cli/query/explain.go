@@ -116,7 +116,7 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 		if m.Part != "" {
 			name += " (" + m.Part + ")"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s of scale %.4g, sensitivity %.4g", terminal.Printable(name), strings.ReplaceAll(m.Mechanism, "_", " "), m.Scale, m.Sensitivity))
+		lines = append(lines, fmt.Sprintf("%s: %s of scale %.4g, sensitivity %.4g", terminal.Printable(name), m.Noise(), m.Scale, m.Sensitivity))
 	}
 	section("noise", lines)
 	lines = nil
