@@ -221,8 +221,16 @@ func (p *tab) click(t testing.TB, selector string) {
 
 func (p *tab) text(t testing.TB, selector string) (text string) {
 	t.Helper()
-	p.run(t, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Text(selector, &text, chromedp.ByQuery))
-	return text
+	visible := `(e => e && e.checkVisibility() ? e.innerText : "")(document.querySelector(` + strconv.Quote(selector) + `))`
+	for range 300 {
+		// One look: an element that is found first and read then may be replaced in between.
+		if chromedp.Run(p, chromedp.Evaluate(visible, &text)) == nil && text != "" {
+			return text
+		}
+		p.run(t, chromedp.Sleep(100*time.Millisecond))
+	}
+	t.Fatalf("%s has no text", selector)
+	return ""
 }
 
 // signIn fills the form in, as people do.
