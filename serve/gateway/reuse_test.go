@@ -76,7 +76,11 @@ func TestReuse(t *testing.T) {
 	ask("bert", other, confident, false)
 	weighed := rho(t, "0.01")
 	weighed.Weights = []*big.Rat{big.NewRat(1, 1), big.NewRat(9, 1)}
-	ask("bert", other, weighed, false) // of the count less, of the average more
+	ask("bert", other, weighed, true) // the count and the average have one noise, whatever they weigh
+	const apart = "SELECT department, count(*) AS n, count(*) FILTER (WHERE age > 50) AS o FROM visits GROUP BY department"
+	ask("anna", apart, rho(t, "0.001"), false)
+	weighed.Spend = rho(t, "0.001").Spend
+	ask("bert", apart, weighed, false) // of the one less, of the other more
 	anew := rho(t, "0.001")
 	anew.Fresh = true
 	ask("bert", other, anew, false)
