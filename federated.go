@@ -608,7 +608,7 @@ func (j *Joint) Conclude(ctx context.Context, totals []byte) (*Answer, error) {
 	}
 	a, err := j.s.db.answer(ctx, planned, j.s.compiled, tables)
 	if errors.Is(err, engine.ErrTooLarge) {
-		return nil, tooLarge("every holder was charged", "ask for fewer rows or columns")
+		return nil, tooLarge(boundedBytes+"; every holder was charged", "ask for fewer rows or columns")
 	}
 	if err != nil {
 		return nil, j.s.db.unavailable(err)

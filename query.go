@@ -199,7 +199,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if len(planned.design.Events) == 0 { // public values alone: nothing to charge
 		a, err := db.measure(ctx, planned, s.compiled)
 		if errors.Is(err, engine.ErrTooLarge) {
-			return nil, tooLarge("nothing was charged",
+			return nil, tooLarge(boundedBytes+"; nothing was charged",
 				"ask for fewer rows or columns, or for a page at a time: ORDER BY a key with LIMIT, then WHERE it is beyond the last that you have")
 		}
 		if err != nil {

@@ -81,20 +81,25 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 	return a, nil
 }
 
+// notAgain says when a repetition of what was charged is free.
+const notAgain = "with an idempotency key, by a server, or on a version of the data that the owner has named, the same statement is not charged again"
+
 func withheldAnswer() error {
-	return tooLarge("it was charged once; what was released for it is stored, and the same statement is not charged again",
+	return tooLarge(boundedBytes+"; it was charged once; what was released for it is stored, and "+notAgain,
 		"the owner may raise [limits] answer: then the same statement is answered from what is stored. Another one, for fewer rows or columns, is charged anew")
 }
 
 func withheldStage() error {
-	return tooLarge(errStage.Error()+"; it was charged, and the same statement is not charged again",
+	return tooLarge(errStage.Error()+"; it was charged, and "+notAgain,
 		"keep fewer of its groups, by WHERE or HAVING, or group by keys with a public domain: then it is known before the charge")
 }
+
+const boundedBytes = "the owner bounds the bytes of an answer"
 
 // tooLarge refuses an answer that is larger than the owner lets one be. How large it is
 // follows from what was released and what is public, so that it is no failure for want of
 // resources: those may depend on private data, and suspend a domain.
 func tooLarge(why, hint string) error {
 	return refusal(diagnostic.New("D221", diagnostic.Span{}, "the answer is larger than answers may be").
-		Because("the owner bounds the bytes of an answer; %s", why).Try("%s", hint))
+		Because("%s", why).Try("%s", hint))
 }
