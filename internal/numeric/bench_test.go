@@ -18,3 +18,11 @@ func BenchmarkLog(b *testing.B) {
 		x.Log()
 	}
 }
+
+func BenchmarkNormalTail(b *testing.B) {
+	for b.Loop() {
+		for _, x := range []float64{0.3, 3, 5.9, 6, 12} {
+			OfFloat(x).NormalTail()
+		}
+	}
+}

@@ -105,8 +105,10 @@ func (x Interval) Quo(y Interval) Interval {
 	if !y.Positive() {
 		panic("numeric: division by what may not be positive")
 	}
-	one := big.NewFloat(1)
-	return x.Mul(Interval{down().Quo(one, y.hi), up().Quo(one, y.lo)})
+	if x.lo != nil && x.lo.Sign() >= 0 {
+		return Interval{down().Quo(x.lo, y.hi), up().Quo(x.hi, y.lo)}
+	}
+	return x.Mul(Interval{down().Quo(unit, y.hi), up().Quo(unit, y.lo)})
 }
 
 // Sqrt returns the square root of x. It panics if x may be negative.

@@ -162,12 +162,60 @@ func TestRoundingToIntegers(t *testing.T) {
 
 // The constant is what the series says: ln 2 = 2·artanh(1/3).
 func TestLogarithmOfTwo(t *testing.T) {
-	series, constant := OfInt(2).Mul(artanh(big.NewInt(1), big.NewInt(3))), between(ln2Lo, ln2Hi)
+	series, constant := OfInt(2).Mul(artanh(big.NewInt(1), big.NewInt(3), 2*fixed)), ln2()
 	if series.Lo().Cmp(constant.Hi()) > 0 || constant.Lo().Cmp(series.Hi()) > 0 {
 		t.Errorf("ln 2 is %v by its series, and %v", series, constant)
 	}
 	width, _ := new(big.Rat).Sub(constant.Hi(), constant.Lo()).Float64()
 	if !(width < 1e-75) {
 		t.Errorf("the constant is %g wide", width)
+	}
+}
+
+// e^x lies between the sums that scaledExp returns, unit by unit: those of the same number in
+// 1024 bits.
+func TestExponentialLosesWhatIsSaid(t *testing.T) {
+	widest := 0.0
+	rapid.Check(t, func(t *rapid.T) {
+		x, _ := new(big.Float).SetPrec(precision).SetString(rapid.StringMatching(`-?[0-9]{1,5}\.[0-9]{60}`).Draw(t, "x"))
+		sum, lost, n := scaledExp(x)
+
+		const more, halvings = 1024, 64
+		y := new(big.Float).SetPrec(more).SetMantExp(x, -halvings)
+		want, term := new(big.Float).SetPrec(more).SetInt64(1), new(big.Float).SetPrec(more).SetInt64(1)
+		for k := int64(1); k < 30; k++ {
+			term.Mul(term, y).Quo(term, new(big.Float).SetInt64(k))
+			want.Add(want, term)
+		}
+		for range halvings {
+			want.Mul(want, want)
+		}
+		want.SetMantExp(want, fixed-n)
+		above := new(big.Float).SetPrec(more).SetInt(new(big.Int).Add(sum, big.NewInt(lost)))
+		off, _ := new(big.Float).Sub(want, new(big.Float).SetPrec(more).SetInt(sum)).Float64()
+		if off < -1e-100 || want.Cmp(above) > 0 {
+			t.Fatalf("e^%v is %g units above the sum, and %d can be lost", x, off, lost)
+		}
+		widest = math.Max(widest, off/float64(lost))
+	})
+	if widest < 0.01 {
+		t.Errorf("at most %g of what is said to be lost was", widest)
+	}
+}
+
+// What is near 1, and what is not, has the logarithm of the one series.
+func TestLogarithmIsThatOfItsSeries(t *testing.T) {
+	for _, m := range []string{"0.7", "0.75", "0.99998", "0.99999", "0.999999999999999999999999999999", "1.0000000000000000000000000001", "1.00001", "1.00002", "1.1", "1.25", "1.39"} {
+		x := Of(mustRat(t, m)).lo
+		r, _ := x.Rat(nil)
+		num, den := new(big.Int).Sub(r.Num(), r.Denom()), new(big.Int).Add(r.Num(), r.Denom())
+		want := artanh(num, den, 1024).twice()
+		got := log(x)
+		if got.lo.Cmp(want.lo) > 0 || got.hi.Cmp(want.hi) < 0 {
+			t.Errorf("ln %s is %v, want %v", m, got, want)
+		}
+		if w := width(Interval{got.lo, got.hi}); math.Abs(w) > 0x1p-230 {
+			t.Errorf("ln %s has relative width %g", m, w)
+		}
 	}
 }

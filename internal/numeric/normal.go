@@ -1,6 +1,9 @@
 package numeric
 
-import "math/big"
+import (
+	"math/big"
+	"sync"
+)
 
 // π, between its first 80 decimals and the next number of as many.
 const (
@@ -27,13 +30,20 @@ func normalTail(x *big.Float) Interval {
 	if x.Cmp(big.NewFloat(6)) < 0 {
 		return Of(big.NewRat(1, 2)).Sub(normalDensity(i).Mul(normalSeries(x)))
 	}
-	return normalDensity(i).Mul(millsRatio(i))
+	return normalDensity(i).Mul(millsRatio(x))
 }
 
 // normalDensity returns e^(-x²/2) / √(2π).
 func normalDensity(x Interval) Interval {
-	return x.Mul(x).Quo(OfInt(2)).Neg().Exp().Quo(OfInt(2).Mul(between(piLo, piHi)).Sqrt())
+	square := x.Mul(x)
+	half := Interval{down().SetMantExp(square.lo, -1), up().SetMantExp(square.hi, -1)}
+	return half.Neg().Exp().Mul(densityAtZero())
 }
+
+// densityAtZero is 1/√(2π).
+var densityAtZero = sync.OnceValue(func() Interval {
+	return OfInt(1).Quo(between(piLo, piHi).twice().Sqrt())
+})
 
 // normalSeries returns (Φ(x) - 1/2) / φ(x) = x + x³/3 + x⁵/(3·5) + …, for 0 <= x <= 8.
 //
@@ -43,14 +53,15 @@ func normalDensity(x Interval) Interval {
 // their sum less than 2^117; where the terms end they at least halve, so that the rest of the
 // series is less than that.
 func normalSeries(x *big.Float) Interval {
-	term := toFixed(x, 0)
+	term := fixedPoint(x, fixed)
 	square := new(big.Int).Mul(term, term)
 	square.Rsh(square, fixed)
 	sum := new(big.Int).Set(term)
+	product, divisor := new(big.Int), new(big.Int)
 	for n := int64(3); term.Sign() > 0; n += 2 {
-		term.Mul(term, square)
-		term.Rsh(term, fixed)
-		term.Quo(term, big.NewInt(n))
+		product.Mul(term, square)
+		product.Rsh(product, fixed)
+		term.Quo(product, divisor.SetInt64(n))
 		sum.Add(sum, term)
 	}
 	lost := new(big.Int).Lsh(big.NewInt(1), 120)
@@ -58,22 +69,28 @@ func normalSeries(x *big.Float) Interval {
 	return Interval{lo.SetMantExp(lo, -fixed), hi.SetMantExp(hi, -fixed)}
 }
 
-// millsRatio returns P(N > x) / φ(x) for x >= 6 between two neighbouring
-// convergents of Laplace's continued fraction 1/(x+1/(x+2/(x+3/(x+…)))), which lie
-// alternately above and below it. The depth is what it takes for 60 digits.
-func millsRatio(x Interval) Interval {
-	from, _ := x.lo.Float64()
+// millsRatio returns P(N > x) / φ(x) for x >= 6 by Laplace's continued fraction
+// 1/(x+1/(x+2/(x+3/(x+…)))). What stands below any of its bars lies between x and x + n/x,
+// n the numerator that follows, and each step outward turns the ends about. The depth is
+// what it takes for 60 digits.
+func millsRatio(x *big.Float) Interval {
+	from, _ := x.Float64()
 	depth := 40 + int64(3000/(from*from))
-	convergent := func(n int64) Interval {
-		z := x
-		for ; n > 0; n-- {
-			z = x.Add(OfInt(n).Quo(z))
-		}
-		return OfInt(1).Quo(z)
+	one := big.NewInt(1)
+	first := fixedPoint(x, precision)
+	next := new(big.Int).Add(first, one) // x lies between them
+	shifted := new(big.Int)
+	over := func(n int64, z *big.Int) *big.Int { // n/z, rounded down
+		shifted.SetInt64(n)
+		return new(big.Int).Quo(shifted.Lsh(shifted, 2*precision), z)
 	}
-	a, b := convergent(depth), convergent(depth+1)
-	if a.lo.Cmp(b.lo) > 0 {
-		a, b = b, a
+	lo, hi := first, over(depth+1, first)
+	hi.Add(hi, next).Add(hi, one)
+	for n := depth; n > 0; n-- {
+		lo, hi = over(n, hi), over(n, lo)
+		lo.Add(lo, first)
+		hi.Add(hi, next).Add(hi, one)
 	}
-	return Interval{a.lo, b.hi}
+	bottom, top := down().SetInt(over(1, hi)), up().SetInt(shifted.Add(over(1, lo), one))
+	return Interval{bottom.SetMantExp(bottom, -precision), top.SetMantExp(top, -precision)}
 }

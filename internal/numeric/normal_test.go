@@ -37,7 +37,7 @@ func TestNormalTailIsNarrowAndConsistent(t *testing.T) {
 	}
 	x := OfFloat(7)
 	series := Of(big.NewRat(1, 2)).Sub(normalDensity(x).Mul(normalSeries(x.lo)))
-	fraction := normalDensity(x).Mul(millsRatio(x))
+	fraction := normalDensity(x).Mul(millsRatio(x.lo))
 	if series.Lo().Cmp(fraction.Hi()) > 0 || fraction.Lo().Cmp(series.Hi()) > 0 {
 		t.Errorf("series %v and fraction %v disagree at 7", series, fraction)
 	}
