@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/big"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -184,10 +185,21 @@ func (l *loader) keys(n *node, known ...string) {
 
 // wrong refuses a value of the wrong form and returns false.
 func (l *loader) wrong(n *node, want string) bool {
-	if !l.undecided[n] {
-		l.refuse("D084", n.place(), "%q must be %s, not %s", n.name, want, n.describe())
+	if l.undecided[n] {
+		return false
+	}
+	d := l.refuse("D084", n.place(), "%q must be %s, not %s", n.name, want, n.describe())
+	if s, ok := n.data.(string); ok && unquoted[want] != nil && unquoted[want].MatchString(s) {
+		d.Try("write it without quotes: %s = %s", n.name, s)
 	}
 	return false
+}
+
+// unquoted are the texts that, without their quotes, would be what is wanted.
+var unquoted = map[string]*regexp.Regexp{
+	"a number":       regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE]-?[0-9]+)?$`),
+	"a whole number": regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`),
+	"true or false":  regexp.MustCompile(`^(true|false)$`),
 }
 
 // missing refuses a table for want of a key.
