@@ -379,6 +379,17 @@ func (r *Release) enclose(g stability.Aggregate, t *tree, beta *big.Rat) (extent
 	if value.Cmp(out.upper) > 0 {
 		out.upper = value
 	}
+	if comp.Step.Cmp(big.NewInt(1)) > 0 {
+		reach := new(big.Rat).Mul(comp.Spacing, big.NewRat(1, 2))
+		out.lower = new(big.Rat).Sub(out.lower, reach)
+		if out.lower.Cmp(g.Lower) < 0 {
+			out.lower = g.Lower
+		}
+		out.upper = new(big.Rat).Add(out.upper, reach)
+		if out.upper.Cmp(g.Upper) > 0 {
+			out.upper = g.Upper
+		}
+	}
 	return out, nil
 }
 

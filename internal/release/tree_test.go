@@ -114,6 +114,23 @@ func TestQuantilesAreExact(t *testing.T) {
 	})
 }
 
+// Where values were rounded to places that lie 4 apart, an interval reaches 2 beyond the places,
+// and never beyond the bounds.
+func TestEnclosuresCoverRounding(t *testing.T) {
+	r := treeOf(11, silent{}, "discrete_gaussian")
+	comp := &r.Components[0]
+	comp.Step, comp.Spacing, comp.UpperUnits = big.NewInt(4), rat("4"), big.NewInt(40)
+	for _, test := range []struct {
+		place        int64
+		lower, upper string
+	}{{0, "0", "2"}, {3, "10", "14"}, {10, "38", "40"}} {
+		at, err := r.enclose(r.aggregate(plan.PercentileCont, rat("1/2")), r.grow([]int64{test.place, test.place, test.place}), rat("1/20"))
+		if err != nil || at.lower.Cmp(rat(test.lower)) != 0 || at.upper.Cmp(rat(test.upper)) != 0 {
+			t.Errorf("place %d: [%v, %v], %v, want [%s, %s]", test.place, at.lower, at.upper, err, test.lower, test.upper)
+		}
+	}
+}
+
 // Without values, a quantile is the middle of the bounds, and may be anything within them.
 func TestQuantileOfNothing(t *testing.T) {
 	r := treeOf(11, silent{}, "discrete_laplace")
