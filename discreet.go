@@ -60,6 +60,7 @@ type Database struct {
 	guards map[string][]byte // what the catalog declares of each domain, as a digest
 
 	visible func(name string) bool // whether a table or view exists for who asks; nil: all do
+	found   *finds
 }
 
 // Open checks that the ledger holds the catalog's domains with the catalog's budgets,
@@ -85,6 +86,10 @@ func Open(ctx context.Context, c Config) (*Database, error) {
 	db := &Database{config: c, guards: map[string][]byte{}}
 	for _, d := range budgets(c.Catalog) {
 		db.guards[d.ID] = d.Guard()
+	}
+	db.found = &finds{}
+	if err := db.look(ctx); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
 	}
 	return db, nil
 }
@@ -171,6 +176,7 @@ var ErrUnavailable = errors.New("the answer could not be computed; the charge st
 type statement struct {
 	text        string
 	bound       plan.Node
+	found       *stability.Found
 	certificate *stability.Certificate
 	post        *rewrite.Post
 	design      *release.Design
@@ -196,11 +202,11 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		return nil, err
 	}
 	bound = stability.Emptied(bound)
-	s := &statement{text: text, bound: bound, weights: o.Weights, consistent: o.Consistent, together: o.Together}
+	s := &statement{text: text, bound: bound, found: db.found.within(), weights: o.Weights, consistent: o.Consistent, together: o.Together}
 	if s.spend, err = priced(clause, o.Spend); err != nil {
 		return nil, in(err, text)
 	}
-	if s.certificate, err = stability.Analyze(bound); err != nil {
+	if s.certificate, err = stability.AnalyzeWithin(bound, s.found); err != nil {
 		return nil, in(err, text)
 	}
 	if e := plan.TooLarge(bound, maxExpression); e != nil {

@@ -163,6 +163,9 @@ func (s *statement) words(number int) []string {
 		say("stage %d is made of %s, before this is released: its values, noise and all, are constants here, and the guarantee holds for each that they can be", i,
 			numbered("release", s.certificate.Stages[i].Releases))
 	}
+	for _, text := range s.autoWords(r) {
+		say("%s", text)
+	}
 	for _, c := range derived(r) {
 		say("%s is derived, in each row alone: %s", c.Name, c.Is.Text)
 	}

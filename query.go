@@ -31,6 +31,9 @@ import (
 // A refusal is a *Refusal and costs nothing. ErrUnavailable stands for every
 // failure that could depend on the data.
 func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*Answer, error) {
+	if err := db.asker(o); err != nil {
+		return nil, err
+	}
 	s, err := db.plan(ctx, sql, o)
 	if err != nil {
 		return nil, err
@@ -95,6 +98,9 @@ type readAnswer struct {
 // costs nothing and touches no private data. A refusal is a *Refusal. A statement whose accuracy
 // needs a pilot is refused, since it is charged twice: Query answers it.
 func (db *Database) Prepare(ctx context.Context, sql string, o *QueryOptions) (*Statement, error) {
+	if err := db.asker(o); err != nil {
+		return nil, err
+	}
 	s, err := db.plan(ctx, sql, o)
 	if err == nil && s.planned.pilot != nil {
 		err = refusal(in(s.planned.pilot.twice(), sql))

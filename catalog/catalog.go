@@ -124,6 +124,9 @@ type Table struct {
 	// aggregation: to how many groups, and how many rows in each. 0 means not
 	// declared. Both are 1 where the unit is a row.
 	MaxGroups, MaxRows int64
+	// Auto says that tighter ones may be found privately, for each set of grouping keys: MaxGroups and
+	// MaxRows are the most that is looked for, and hold until then.
+	Auto bool
 
 	// Form is how a CSV file is written.
 	Form notation.Form
@@ -230,6 +233,9 @@ type Column struct {
 	// Lower and Upper bound the values: outside ones are clamped where they
 	// are aggregated. nil means not declared. For numbers and temporal types.
 	Lower, Upper sqltype.Value
+	// Auto says that tighter bounds may be found privately: Lower and Upper are the range in which they are
+	// looked for, and hold until then.
+	Auto bool
 
 	// SumLower and SumUpper bound one unit's partial sum in a group, when both
 	// are declared (exact rationals).

@@ -38,7 +38,7 @@ func (l *loader) declareColumn(c *Column, n *node, public bool) {
 			Try(`write %s = { type = "integer" }`, n.name)
 		return
 	}
-	l.keys(n, "type", "from", "is", "lower", "upper", "step", "domain", "sum_lower", "sum_upper")
+	l.keys(n, "type", "from", "is", "lower", "upper", "bounds", "step", "domain", "sum_lower", "sum_upper")
 	if from := n.field("from"); from != nil {
 		if s, ok := l.str(from); ok && s == "" {
 			l.refuse("D084", from.value, "%q names no column of the source", "from")
@@ -71,7 +71,7 @@ func (l *loader) declareColumn(c *Column, n *node, public bool) {
 		return
 	}
 	if public {
-		for _, key := range []string{"step", "domain", "sum_lower", "sum_upper"} {
+		for _, key := range []string{"step", "domain", "sum_lower", "sum_upper", "bounds"} {
 			if f := n.field(key); f != nil {
 				l.refuse("D093", f.key, "a column of a public table has no %q", key).
 					Because("its values are its domain, and sums are of private rows").Try("remove it")
@@ -82,6 +82,27 @@ func (l *loader) declareColumn(c *Column, n *node, public bool) {
 	}
 	l.bounds(c, n)
 	l.sumBounds(c, n)
+	l.autoBounds(c, n)
+}
+
+// autoBounds reads bounds = "auto".
+func (l *loader) autoBounds(c *Column, n *node) {
+	f := n.field("bounds")
+	if c.Auto = l.auto("D091", f, "lower and upper"); !c.Auto {
+		return
+	}
+	switch {
+	case !c.Type.IsNumeric():
+		l.refuse("D091", f.value, "the bounds of a column of type %s are not found", c.Type).
+			Because("what is found are bounds of numbers").Try("remove bounds; declare lower and upper where the type has them")
+	case n.field("lower") == nil || n.field("upper") == nil:
+		l.refuse("D091", f.value, "bounds that are to be found need a range to look in").
+			Because("the range is public; it holds until bounds are found, and where too few units are there to find any").
+			Try("write the widest that could be, as in lower = 0, upper = 1000000; ten times too wide costs little")
+	case n.field("sum_lower") != nil || n.field("sum_upper") != nil:
+		l.refuse("D091", f.value, "bounds that are to be found beside bounds of a unit's sum").
+			Because("the sum is clamped then, and the values' bounds play no part").Try("remove either")
+	}
 }
 
 // both returns the two keys of a pair of bounds if both are there.

@@ -95,6 +95,7 @@ func tableRules() []rule[Table] {
 		}},
 		{"MaxGroups", "max_groups_per_unit", func(b, a *Table) bool { return boundWithin(b.MaxGroups, a.MaxGroups) }},
 		{"MaxRows", "max_rows_per_group", func(b, a *Table) bool { return boundWithin(b.MaxRows, a.MaxRows) }},
+		{"Auto", "", free[Table]}, // what is found is within what is declared
 		{"Form", "csv", func(b, a *Table) bool { return reflect.DeepEqual(b.Form, a.Form) }}, // a record that reads otherwise could be of another unit
 		{"Malformed", "malformed", unchanged(func(t *Table) Malformed { return t.Malformed })},
 		{"Mapping", "mapping", func(b, a *Table) bool { return b.Mapping == nil && a.Mapping == nil }},
@@ -114,6 +115,7 @@ func columnRules() []rule[Column] {
 		{"Upper", "upper", func(b, a *Column) bool {
 			return b.Type == a.Type && valueWithin(b.Upper, a.Upper, func(c int) bool { return c <= 0 })
 		}},
+		{"Auto", "", free[Column]}, // what is found is within what is declared
 		{"SumLower", "sum_lower", func(b, a *Column) bool { return ratWithin(b.SumLower, a.SumLower, func(c int) bool { return c >= 0 }) }},
 		{"SumUpper", "sum_upper", func(b, a *Column) bool { return ratWithin(b.SumUpper, a.SumUpper, func(c int) bool { return c <= 0 }) }},
 		{"Domain", "domain", func(b, a *Column) bool { return b.Type == a.Type && a.Domain.within(b.Domain) }},

@@ -26,7 +26,7 @@ func (l *loader) relation(n *node) {
 	if _, ok := l.table(n); !ok {
 		return
 	}
-	l.keys(n, "source", "public", "domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "malformed", "csv", "columns")
+	l.keys(n, "source", "public", "domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "contribution", "malformed", "csv", "columns")
 	t.Public, _ = l.boolean(n.field("public"))
 	if f := n.field("source"); f == nil {
 		l.missing(n, "source", `name the file, as in source = "visits.parquet"`)
@@ -51,7 +51,7 @@ func (l *loader) relation(n *node) {
 		l.written(t, f)
 	}
 	if t.Public {
-		for _, key := range []string{"domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group"} {
+		for _, key := range []string{"domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "contribution"} {
 			if f := n.field(key); f != nil {
 				l.refuse("D093", f.key, "a public table has no %q", key).
 					Because("what is public has no privacy unit and needs no bounds").
@@ -100,6 +100,22 @@ func (l *loader) private(t *Table, n *node) {
 			l.refuse("D094", f.value, "%q must lie between 1 and %d", b.key, int64(maxBound))
 		}
 	}
+	if t.Auto = l.auto("D094", n.field("contribution"), "max_groups_per_unit and max_rows_per_group"); t.Auto {
+		t.MaxGroups, t.MaxRows = cmp.Or(t.MaxGroups, mostFound), cmp.Or(t.MaxRows, mostFound)
+	}
+}
+
+// mostFound is how many groups and rows of a unit are looked for where the owner names no number.
+const mostFound = 1024
+
+// auto reads a key whose one value is "auto".
+func (l *loader) auto(code string, n *node, otherwise string) bool {
+	s, ok := l.str(n)
+	if ok && s != "auto" {
+		l.refuse(code, n.value, "%q is no value of %q", s, n.name).Because("it is \"auto\", or it is not written").
+			Try("write %s = \"auto\", or declare %s alone", n.name, otherwise)
+	}
+	return ok && s == "auto"
 }
 
 // written reads how a CSV file is written.

@@ -43,13 +43,13 @@ func (l *loader) rowUnit(t *Table, n *node) {
 		l.refuse("D088", n.field("unit").value, `"row" could mean that each row is a unit, or the column row`).
 			Try(`write unit = { column = "row" } for the column; for the rows, leave the column undeclared`)
 	}
-	for _, key := range []string{"max_groups_per_unit", "max_rows_per_group"} {
+	for _, key := range []string{"max_groups_per_unit", "max_rows_per_group", "contribution"} {
 		if f := n.field(key); f != nil {
 			l.refuse("D094", f.key, "%q has no meaning where each row is a unit", key).
 				Because("both bounds are then 1").Try("remove it")
 		}
 	}
-	t.MaxGroups, t.MaxRows = 1, 1
+	t.MaxGroups, t.MaxRows, t.Auto = 1, 1, false
 }
 
 // unitColumn finds the column that names the unit or refers to it.

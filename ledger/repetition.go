@@ -68,13 +68,8 @@ func (l *Ledger) Repeated(ctx context.Context, analyst, domain string, of []byte
 	if commit == nil || err != nil {
 		return nil, err
 	}
-	if !l.durable(commit.seq) && l.anchor == nil {
-		return nil, nil
-	}
-	if l.anchor != nil {
-		if at, err := l.anchor.read(); err != nil || at.seq < commit.seq {
-			return nil, err
-		}
+	if seen, err := l.seen(commit.seq); !seen || err != nil {
+		return nil, err
 	}
 	return answer, nil
 }
@@ -122,4 +117,42 @@ func (l *Ledger) NewVersion(ctx context.Context, name, why string, now time.Time
 		return err
 	})
 	return v, err
+}
+
+// Answered returns the answer that was committed for an analyst's idempotency key, nil if there is none yet,
+// and the reservation's record, 0 if nobody has used the key. Like Repeated it reads alone, and returns no
+// answer that the anchor has not seen.
+func (l *Ledger) Answered(ctx context.Context, analyst, key string) (answer []byte, reservation int64, err error) {
+	defer wrap(&err, "read answer")
+	if err := l.store.moved(); err != nil {
+		return nil, 0, err
+	}
+	first, err := l.chain.scan(l.reads.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? AND r.kind = 'reserve' ORDER BY r.seq LIMIT 1", scope(analyst, key)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, nil
+	} else if err != nil {
+		return nil, 0, err
+	}
+	commit, answer, err := l.chain.stored(l.reads.QueryRowContext(ctx, committedFor, scope(analyst, key)))
+	if commit == nil || err != nil {
+		return nil, first.seq, err
+	}
+	seen, err := l.seen(commit.seq)
+	if !seen || err != nil {
+		return nil, first.seq, err
+	}
+	return answer, commit.ref, nil
+}
+
+// committedFor finds the first answer of an idempotency key.
+const committedFor = "SELECT " + columns + `, coalesce(r.answer, '') FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
+	WHERE k.key = ? ORDER BY r.seq LIMIT 1`
+
+// seen reports whether a record is on stable storage, and the anchor knows of it.
+func (l *Ledger) seen(record int64) (bool, error) {
+	if l.anchor == nil {
+		return l.durable(record), nil
+	}
+	at, err := l.anchor.read()
+	return err == nil && at.seq >= record, err
 }

@@ -312,8 +312,7 @@ func (b *batch) replay(ctx context.Context, p prepared, unfinished bool) (answer
 	if string(e.Request) != string(p.request) {
 		return nil, 0, ErrIdempotencyKey
 	}
-	answer, id, err = b.show(ctx, "SELECT "+columns+`, coalesce(r.answer, '') FROM records k JOIN records r ON r.ref = k.seq AND r.kind = 'commit'
-		WHERE k.key = ? ORDER BY r.seq LIMIT 1`, p.scope)
+	answer, id, err = b.show(ctx, committedFor, p.scope)
 	if answer == nil && err == nil && unfinished {
 		err = ErrUnfinished
 	}

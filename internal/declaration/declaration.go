@@ -21,15 +21,17 @@ const EachRow = "each row"
 
 // A Table is what an analyst is told of a table or a view.
 type Table struct {
-	Table     string   `json:"table"`
-	View      string   `json:"view,omitempty"` // the query that it stands for
-	Public    bool     `json:"public"`
-	Domain    string   `json:"domain,omitempty"`
-	Unit      string   `json:"unit,omitempty"`
-	MaxGroups int64    `json:"max_groups_per_unit,omitempty"`
-	MaxRows   int64    `json:"max_rows_per_group,omitempty"`
-	Budget    string   `json:"budget,omitempty"`
-	Columns   []Column `json:"columns"`
+	Table     string `json:"table"`
+	View      string `json:"view,omitempty"` // the query that it stands for
+	Public    bool   `json:"public"`
+	Domain    string `json:"domain,omitempty"`
+	Unit      string `json:"unit,omitempty"`
+	MaxGroups int64  `json:"max_groups_per_unit,omitempty"`
+	MaxRows   int64  `json:"max_rows_per_group,omitempty"`
+	// Contribution is "auto" where tighter ones may have been found, and a column's Bounds likewise.
+	Contribution string   `json:"contribution,omitempty"`
+	Budget       string   `json:"budget,omitempty"`
+	Columns      []Column `json:"columns"`
 }
 
 // A Column is what an analyst is told of a column.
@@ -38,6 +40,7 @@ type Column struct {
 	Type   string `json:"type"`
 	Lower  string `json:"lower,omitempty"`
 	Upper  string `json:"upper,omitempty"`
+	Bounds string `json:"bounds,omitempty"`
 	Domain string `json:"domain,omitempty"`
 	Is     string `json:"is,omitempty"` // what a derived column is computed from
 }
@@ -75,6 +78,9 @@ func Tables(c *catalog.Catalog, name string, most int) ([]Table, error) {
 
 func ofTable(c *catalog.Catalog, t *catalog.Table, most int) Table {
 	d := Table{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows}
+	if t.Auto {
+		d.Contribution = "auto"
+	}
 	if !t.Public {
 		b := t.Domain
 		d.Domain, d.Unit = b.ID, EachRow
@@ -103,6 +109,9 @@ func ofTable(c *catalog.Catalog, t *catalog.Table, most int) Table {
 func (d *Column) bounds(c *catalog.Catalog, of *catalog.Column, most int) {
 	if d.Domain = domain(c, of, most); of.Lower != nil {
 		d.Lower, d.Upper = sqltype.Format(of.Lower), sqltype.Format(of.Upper)
+		if of.Auto {
+			d.Bounds = "auto"
+		}
 	}
 }
 

@@ -89,6 +89,13 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	// L0 and R. By construction a unit with at most k rows has at most k groups
 	// and k rows in each; a single group needs no bound on groups.
 	rel.MaxGroups, rel.MaxRows = r.maxGroups, r.maxRows
+	if len(r.tables) == 1 && r.tables[0].Auto {
+		rel.Auto = r.tables[0]
+	}
+	if c := a.facts.found.contribution(n, r); c != nil {
+		rel.Found = true
+		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, c.Groups), lesserBound(rel.MaxRows, c.Rows)
+	}
 	if k := r.rowsPerUnit; k > 0 {
 		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, k), lesserBound(rel.MaxRows, k)
 	}

@@ -13,8 +13,12 @@ import (
 const maxComponents = 200
 
 // Analyze certifies a bound statement or refuses it with a *diagnostic.Diagnostic.
-func Analyze(statement plan.Node) (*Certificate, error) {
+func Analyze(statement plan.Node) (*Certificate, error) { return AnalyzeWithin(statement, nil) }
+
+// AnalyzeWithin is Analyze by tighter bounds than the declared ones, where some were found.
+func AnalyzeWithin(statement plan.Node, found *Found) (*Certificate, error) {
 	a := &analysis{certificate: &Certificate{}, facts: newFacts(), referred: map[*catalog.Column]bool{}}
+	a.facts.found = found
 	a.references(statement)
 	r, err := a.node(statement)
 	if err != nil {
@@ -24,6 +28,9 @@ func Analyze(statement plan.Node) (*Certificate, error) {
 		return nil, rawRows(r)
 	}
 	a.certificate.Post = r.node
+	if found != nil { // what is found says nothing of what can be meant
+		a.facts = newFacts()
+	}
 	a.certificate.Doubts = doubts(statement, a.facts)
 	return a.certificate, nil
 }

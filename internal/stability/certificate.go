@@ -46,8 +46,12 @@ type Certificate struct {
 // L2 distance √MaxGroups·PerGroup. Replacing a unit is a removal and an
 // addition: Distances says how far that moves them, at most twice as far.
 type Release struct {
-	Input      plan.Node // unit-preserving, without the unit's key
-	Keys       []Key
+	Input plan.Node // unit-preserving, without the unit's key
+	Keys  []Key
+	// Auto is the one table that is aggregated, if it is declared with a contribution that may be found, and
+	// Found says that it was.
+	Auto       *catalog.Table
+	Found      bool
 	Aggregates []Aggregate
 	Components []Component
 

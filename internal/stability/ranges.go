@@ -23,6 +23,7 @@ type facts struct {
 	domains map[place][]*catalog.PublicDomain
 	images  map[place]*image
 	work    int // how many values images have looked at
+	found   *Found
 }
 
 // A place is a column of a node.
@@ -32,7 +33,7 @@ type place struct {
 }
 
 func newFacts() *facts {
-	return &facts{map[place]interval{}, map[place][]*catalog.PublicDomain{}, map[place]*image{}, 0}
+	return &facts{map[place]interval{}, map[place][]*catalog.PublicDomain{}, map[place]*image{}, 0, nil}
 }
 
 // maxEnd bounds an end's size in bits: squares of squares would fill the memory,
@@ -304,7 +305,7 @@ func declaredRange(c *catalog.Column) (r interval) {
 func (f *facts) findRange(n plan.Node, i int) interval {
 	switch n := n.(type) {
 	case *plan.Scan:
-		return declaredRange(n.Table.Columns[i])
+		return f.found.narrow(n.Table.Columns[i], declaredRange(n.Table.Columns[i]))
 	case *plan.Values:
 		r := f.rangeOf(n, n.Rows[0][i])
 		for _, row := range n.Rows[1:] {

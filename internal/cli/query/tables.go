@@ -113,6 +113,8 @@ func writeTable(t *terminal.Terminal, d *declaration.Table) {
 func contribution(d *declaration.Table) string {
 	groups, rows := fmt.Sprintf("in at most %s of an answer", times(d.MaxGroups, "group")), fmt.Sprintf("with at most %s in each", times(d.MaxRows, "row"))
 	switch {
+	case d.Contribution != "":
+		return "a unit counts " + groups + ", " + rows + ", or tighter where that is found"
 	case d.MaxGroups > 0 && d.MaxRows > 0:
 		return "a unit counts " + groups + ", " + rows
 	case d.MaxGroups > 0:
@@ -160,7 +162,9 @@ func writeColumns(t *terminal.Terminal, d *declaration.Table) {
 func values(c declaration.Column) string {
 	bounds := ""
 	if c.Lower != "" {
-		bounds = c.Lower + " to " + c.Upper
+		if bounds = c.Lower + " to " + c.Upper; c.Bounds != "" {
+			bounds += ", or tighter ones that are found"
+		}
 	}
 	if c.Domain == "" || strings.HasPrefix(c.Domain, bounds) && bounds != "" {
 		return cmp.Or(c.Domain, bounds)
