@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,11 +94,13 @@ func run(ctx context.Context, w io.Writer) (err error) {
 	if err := keep("input", in); err != nil { // for others by hand
 		return err
 	}
-	own, err := ours(ctx, q, in)
-	if err != nil {
-		return err
+	own, err := held("discreet")
+	if err == nil && own == nil {
+		if own, err = ours(ctx, q, in); err == nil {
+			err = keep("discreet", own)
+		}
 	}
-	if err := keep("discreet", own); err != nil {
+	if err != nil {
 		return err
 	}
 	all := []measured{own}
@@ -118,7 +119,7 @@ func run(ctx context.Context, w io.Writer) (err error) {
 		}
 		all, names = append(all, m), append(names, l.name)
 	}
-	return report(w, q, names, all)
+	return report(w, q, in, names, all)
 }
 
 // prepare writes the data as all libraries read them, rows with a missing value left out, and finds the truth.
@@ -333,10 +334,8 @@ func (s statement) unknown(aggregate [2]string, t table) float64 {
 
 // theirs asks another library; nil where it is not installed.
 func theirs(ctx context.Context, venv string, in *input) (m measured, err error) {
-	if *kept != "" {
-		if text, err := os.ReadFile(filepath.Join(*kept, venv+".json")); err == nil {
-			return m, json.Unmarshal(text, &m)
-		}
+	if m, err = held(venv); m != nil || err != nil {
+		return m, err
 	}
 	python := filepath.Join("..", "peers", venv, "bin", "python")
 	if _, err := os.Stat(python); err != nil {
@@ -358,6 +357,20 @@ func theirs(ctx context.Context, venv string, in *input) (m measured, err error)
 	return m, keep(venv, m)
 }
 
+// held reads what was measured before, where a folder for that is named; nil where nothing was.
+func held(name string) (m measured, err error) {
+	if *kept == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(filepath.Join(*kept, name+".json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return m, json.Unmarshal(text, &m)
+}
+
 // keep writes what was measured, where a folder for that is named.
 func keep(name string, v any) error {
 	if *kept == "" {
@@ -371,11 +384,11 @@ func keep(name string, v any) error {
 }
 
 // report prints the error of each statement, and the geometric means of the ratios.
-func report(w io.Writer, q questions, names []string, all []measured) error {
+func report(w io.Writer, q questions, in *input, names []string, all []measured) error {
 	fmt.Fprintf(w, "| Statement | Of | ε | %s |\n|---|---|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
-	logs := make([]map[string][]float64, len(all))
+	logs := make([]map[string][]ratio, len(all))
 	for i := range logs {
-		logs[i] = map[string][]float64{}
+		logs[i] = map[string][]ratio{}
 	}
 	for _, s := range q.Statements {
 		for _, epsilon := range q.Epsilons {
@@ -399,14 +412,15 @@ func report(w io.Writer, q questions, names []string, all []measured) error {
 				for a := range of {
 					mean += math.Log(all[0][s.ID][epsilon][a]/of[a]) / float64(len(of))
 				}
-				logs[i][epsilon] = append(logs[i][epsilon], mean)
+				is := in.Truth[s.ID]
+				logs[i][epsilon] = append(logs[i][epsilon], ratio{mean, 2 * spread(draws(is, in.Errors)*len(is.Keys))})
 			}
 		}
 	}
 	fmt.Fprintf(w, "\n| Discreet's error over that of | Answered | %s | All |\n|---|---|%s---|\n", "ε "+strings.Join(q.Epsilons, " | ε "), strings.Repeat("---|", len(q.Epsilons)))
 	for i := range all[1:] {
 		cells := []string{names[i+1], fmt.Sprintf("%d of %d", len(all[i+1]), len(q.Statements))}
-		var together []float64
+		var together []ratio
 		for _, epsilon := range q.Epsilons {
 			cells = append(cells, geometric(logs[i+1][epsilon]))
 			together = append(together, logs[i+1][epsilon]...)
@@ -416,13 +430,25 @@ func report(w io.Writer, q questions, names []string, all []measured) error {
 	return nil
 }
 
-func geometric(logs []float64) string {
-	if slices.ContainsFunc(logs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) || len(logs) == 0 {
+// A ratio is the logarithm of one error over another, with its variance.
+type ratio struct{ log, variance float64 }
+
+// spread is the variance of the logarithm of a root mean square over n errors, of a law whose tails are no heavier
+// than those of Laplace's, whose fourth moment is six times the square of its second: (6 - 1)/n is that of the mean
+// square, relative to it.
+func spread(n int) float64 { return 5 / float64(n) / 4 }
+
+// geometric is the geometric mean of ratios, with the interval that holds it with 95% confidence over the draws of noise.
+// The statements are fixed. Ratios of one statement count as one, since its aggregates share draws.
+func geometric(all []ratio) string {
+	sum, variance := 0.0, 0.0
+	for _, r := range all {
+		sum, variance = sum+r.log, variance+r.variance
+	}
+	n := float64(len(all))
+	mean, half := sum/n, 1.96*math.Sqrt(variance)/n
+	if math.IsNaN(mean) || math.IsInf(mean, 0) {
 		return "?"
 	}
-	sum := 0.0
-	for _, x := range logs {
-		sum += x
-	}
-	return fmt.Sprintf("%.2f", math.Exp(sum/float64(len(logs))))
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", math.Exp(mean), math.Exp(mean-half), math.Exp(mean+half))
 }
