@@ -80,8 +80,8 @@ class Question:
                 for i, aggregate in enumerate(self.aggregates):
                     x = self.possible(aggregate, shown[key][i]) if key in shown else self.unknown(aggregate)
                     squares[i] += (x - exact[i]) ** 2
-        # An error that was never made counts as one of a half.
-        return [math.sqrt(max(s, 0.25) / n) for s in squares]
+        # Of whole numbers, an error that was never made counts as one of a half.
+        return [math.sqrt((s if f in ("avg", "stddev") else max(s, 0.25)) / n) for s, (f, _) in zip(squares, self.aggregates)]
 
 
 def rows_of(folder, name):

@@ -279,8 +279,11 @@ func ours(ctx context.Context, q questions, in *input) (_ measured, err error) {
 					return nil, err
 				}
 			}
-			for _, sum := range squares { // an error that was never made counts as one of a half
-				out[s.ID][text] = append(out[s.ID][text], math.Sqrt(max(sum, 0.25)/float64(n*len(is.Keys))))
+			for i, sum := range squares {
+				if f := s.Aggregates[i][0]; f != "avg" && f != "stddev" { // of whole numbers, an error that was never made counts as one of a half
+					sum = max(sum, 0.25)
+				}
+				out[s.ID][text] = append(out[s.ID][text], math.Sqrt(sum/float64(n*len(is.Keys))))
 			}
 		}
 	}
