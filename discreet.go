@@ -47,6 +47,10 @@ type Config struct {
 	Engine  engine.Engine  // needed by Query, not by Explain
 	Ledger  *ledger.Ledger // needed by Query, not by Explain
 
+	// Declared bounds statements by what is declared alone, whatever bounds were found: of a federation,
+	// where holders that add up what they have must bound it alike.
+	Declared bool
+
 	// Now is the clock of the ledger's records; time.Now if nil.
 	Now func() time.Time
 	// OwnerLog receives what the owner may know and analysts may not: causes of

@@ -274,6 +274,9 @@ func hasAuto(t *catalog.Table) bool {
 
 // look reads from the ledger what was found.
 func (db *Database) look(ctx context.Context) error {
+	if db.config.Declared {
+		return nil
+	}
 	var f stability.Found
 	for _, t := range db.config.Catalog.Tables {
 		known, _, err := db.searches(ctx, t)

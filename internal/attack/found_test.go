@@ -176,6 +176,15 @@ func TestF9BoundsAreCharged(t *testing.T) {
 		t.Errorf("anew: %+v, %v", anew, err)
 	}
 
+	// A holder of a federation is bounded by what is declared, as the others are.
+	holder, err := discreet.Open(ctx, discreet.Config{Catalog: w.catalog, Engine: w.engine, Ledger: w.ledger, Declared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := upper(holder); got != 1_000_000 {
+		t.Errorf("a holder's statements are bounded by %v", got)
+	}
+
 	// Of another range nothing was found.
 	c, err := catalog.Parse(w.catalog.Path, strings.Replace(w.catalog.Text, "upper = 1000000, bounds", "upper = 2000000, bounds", 1))
 	if err != nil {

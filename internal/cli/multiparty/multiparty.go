@@ -240,7 +240,7 @@ func open(ctx context.Context, w *workplace.Workplace, o collect.HolderOptions) 
 		return nil, err
 	}
 	w.Keep(engine)
-	if o.Database, err = discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: engine, Ledger: w.Ledger, OwnerLog: w.Log()}); err != nil {
+	if o.Database, err = discreet.Open(ctx, discreet.Config{Catalog: w.Catalog, Engine: engine, Ledger: w.Ledger, OwnerLog: w.Log(), Declared: true}); err != nil {
 		return nil, err
 	}
 	h, err := collect.OpenHolder(ctx, o)
