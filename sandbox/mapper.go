@@ -90,6 +90,10 @@ func Load(ctx context.Context, binary []byte, o Options) (*Mapper, error) {
 // Hash is the SHA-256 of the module, as it was given, in hexadecimal.
 func (m *Mapper) Hash() string { return m.hash }
 
+// Room is how many bytes the module has for the records of a call: cells of 16 bytes, and texts.
+// A call of records that take more has failed.
+func (m *Mapper) Room() int64 { return int64(m.start.inputSize) }
+
 // validate has wazero hold the module, as it was given, against the specification.
 // What Rewrite guarantees is about valid modules: one that speaks of a global that it
 // does not have might get an injected one. The interpreter's compiler is the quicker.
@@ -142,7 +146,7 @@ func (m *Mapper) MapUnit(ctx context.Context, records [][]sqltype.Value) ([]Outp
 func (m *Mapper) run(ctx context.Context, records [][]sqltype.Value) ([]Output, error) {
 	out, failure, _, err := m.attempt(ctx, records)
 	if failure != nil {
-		return append([]Output(nil), m.options.Default...), nil
+		return m.Failed(), nil
 	}
 	return out, err
 }
@@ -168,17 +172,23 @@ func (m *Mapper) attempt(ctx context.Context, records [][]sqltype.Value) (out []
 	if err := conform(m.options.Columns, records); err != nil {
 		return nil, nil, 0, err
 	}
+	return m.enter(ctx, len(records), func(input []byte) (int, bool) { return encode(input, m.options.Columns, ordered(records)) })
+}
+
+// enter runs a call of what fill writes into the module's buffer. It says how many bytes it touched,
+// and whether the records fit.
+func (m *Mapper) enter(ctx context.Context, records int, fill func(input []byte) (n int, fits bool)) (out []Output, failure error, fuel int64, err error) {
 	in, err := m.take(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	defer m.give(in)
 	s := m.start
-	n, fits := encode(in.memory[s.input:s.input+s.inputSize:s.input+s.inputSize], m.options.Columns, ordered(records))
+	n, fits := fill(in.memory[s.input : s.input+s.inputSize : s.input+s.inputSize])
 	if in.written = n; !fits {
 		return nil, errInput, 0, nil
 	}
-	out, failure = m.call(ctx, in, len(records))
+	out, failure = m.call(ctx, in, records)
 	return out, failure, m.options.Fuel - int64(in.globals[len(in.globals)-injectedGlobals].Get()), nil
 }
 
