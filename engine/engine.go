@@ -151,6 +151,41 @@ type Map struct {
 	// units themselves. Nothing of the record or of its place may be in it, so that
 	// the keys of all other records are the same whether or not there is this one.
 	Unit func() (string, error)
+	// Room is how many bytes the code has for the records that it sees at once, CellBytes for
+	// each value and the texts: of any records that take more it makes the same. 0: nobody knows.
+	Room int64
+	// Feed is where the records come from, if they are not the adapter's own: Feeder.Feed for what
+	// the code sees.
+	Feed func(ctx context.Context, f func([]Call) error) error
+}
+
+// CellBytes is what a value takes of a Map's room, beside the bytes of a text.
+const CellBytes = 16
+
+// A Call is what code sees at once, and whose it is. Its unit is nil where records are units.
+type Call struct {
+	Unit    sqltype.Value
+	Records [][]sqltype.Value
+}
+
+// A Seen is what code sees of a table: the columns in this order, of one record or of all records of
+// a unit, and no more bytes at once than there is room for (see Map).
+type Seen struct {
+	Table   string
+	Columns []string
+	ByUnit  bool
+	Room    int64
+}
+
+// A Feeder is an Engine over a database that can hand out what code sees of a table, for another
+// adapter to keep what is made of it. Records leave the database in this way, so that the query
+// path has no Feeder but that of a mapped table (internal/house, source_test.go).
+type Feeder interface {
+	// Feed calls f with the calls of what code sees of one of the catalog's tables, each once, all
+	// of one state of the data. Which calls come together, and in which order, is chance; f is called
+	// by several goroutines at once. What f holds when it returns is its own. Memory does not grow
+	// with the table, nor with a unit beyond the room.
+	Feed(ctx context.Context, s Seen, f func([]Call) error) error
 }
 
 // A Recorder is an Engine that hands out the records of a table one by one, to code

@@ -178,7 +178,7 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 	defer e.opening.Unlock()
 	var read []*derive.Reading
 	for _, t := range tables {
-		if t.Mapping != nil {
+		if t.Mapping != nil && !e.fed(t) {
 			tables = append(tables[:len(tables):len(tables)], t.Mapping.Of)
 		}
 	}
@@ -187,8 +187,10 @@ func (e *Engine) ready(ctx context.Context, tables []*catalog.Table) error {
 		if e.opened[name] && e.viewed[name].fresh(t) {
 			continue
 		}
-		if err := readable(ctx, t); err != nil {
-			return err
+		if !e.fed(t) {
+			if err := readable(ctx, t); err != nil {
+				return err
+			}
 		}
 		switch {
 		case t.Mapping != nil:

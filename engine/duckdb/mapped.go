@@ -14,18 +14,11 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/internal/calls"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/records"
 	"github.com/discreet-dp/discreet/sqltype"
 )
-
-// maxUnitRecords are the records of a unit that its code sees at most: the first in
-// the order of all columns that it sees, so that they are a function of the unit's
-// records alone.
-const maxUnitRecords = 1 << 16
-
-// batchRecords are mapped at a time by one goroutine.
-const batchRecords = 1024
 
 // madeBy is the one part that a mapped table has.
 func (e *Engine) madeBy(r *derive.Reading) ([]part, error) {
@@ -36,16 +29,31 @@ func (e *Engine) madeBy(r *derive.Reading) ([]part, error) {
 func (e *Engine) mapped(ctx context.Context, reading *derive.Reading) (records.Reader, []int, error) {
 	t := reading.Table
 	m := t.Mapping
-	if err := e.fresh(ctx, []string{m.Of.Name}); err != nil {
-		return nil, nil, err
+	code := e.options.Maps[t.Name]
+	if code.Feed == nil {
+		if err := e.fresh(ctx, []string{m.Of.Name}); err != nil {
+			return nil, nil, err
+		}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	r := &mappedReader{table: t, code: e.options.Maps[t.Name], rows: make(chan []records.Record, 4), stop: stop}
-	batches := make(chan []seen, 4)
+	r := &mappedReader{table: t, code: code, rows: make(chan []records.Record, 4), stop: stop}
+	batches := make(chan []engine.Call, 4)
+	hand := func(batch []engine.Call) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case batches <- batch:
+			return nil
+		}
+	}
 	var workers sync.WaitGroup
 	r.all.Go(func() {
 		defer close(batches)
-		r.fail(raw(ctx, e.db, func(c *duckdb.Conn) error { return r.read(ctx, c, batches) }))
+		if code.Feed != nil {
+			r.fail(code.Feed(ctx, hand))
+			return
+		}
+		r.fail(raw(ctx, e.db, func(c *duckdb.Conn) error { return r.read(ctx, c, hand) }))
 	})
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
@@ -65,12 +73,6 @@ func (e *Engine) mapped(ctx context.Context, reading *derive.Reading) (records.R
 		at[i] = i
 	}
 	return r, at, nil
-}
-
-// seen is what code sees at once, and whose it is.
-type seen struct {
-	unit    sqltype.Value
-	records [][]sqltype.Value
 }
 
 // A mappedReader yields the rows that code makes. Their order is chance: nothing
@@ -103,11 +105,13 @@ func (r *mappedReader) fail(err error) {
 
 // read sends the records to the workers. Rows without a unit are in no statement,
 // so no code sees them.
-func (r *mappedReader) read(ctx context.Context, c *duckdb.Conn, to chan<- []seen) error {
+func (r *mappedReader) read(ctx context.Context, c *duckdb.Conn, to func([]engine.Call) error) error {
 	m := r.table.Mapping
+	seen := engine.Seen{ByUnit: m.ByUnit, Room: r.code.Room}
 	var columns []string
 	var types []sqltype.Type
 	for _, column := range m.Columns {
+		seen.Columns = append(seen.Columns, column.Name)
 		columns, types = append(columns, quote(column.Name)), append(types, column.Type)
 	}
 	text := " FROM " + quote(m.Of.Name)
@@ -119,50 +123,18 @@ func (r *mappedReader) read(ctx context.Context, c *duckdb.Conn, to chan<- []see
 	if m.ByUnit {
 		text += " ORDER BY " + quote(unit.Name) + ", " + strings.Join(columns[:len(m.Columns)], ", ")
 	}
-	var batch []seen
-	held := 0
-	send := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case to <- batch:
-			batch, held = nil, 0
-			return nil
-		}
-	}
-	err := each(ctx, c, transport("SELECT "+strings.Join(columns, ", ")+text, types), types, nil, func(row []sqltype.Value) error {
-		s := seen{records: [][]sqltype.Value{row[:len(m.Columns):len(m.Columns)]}}
-		if unit != nil {
-			s.unit = row[len(m.Columns)]
-		}
-		if last := len(batch) - 1; m.ByUnit && last >= 0 && sqltype.Compare(batch[last].unit, s.unit) == 0 {
-			if b := &batch[last]; len(b.records) < maxUnitRecords {
-				b.records, held = append(b.records, s.records[0]), held+1
-			}
-			return nil
-		}
-		if held >= batchRecords {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-		batch, held = append(batch, s), held+1
-		return nil
-	})
-	if err != nil {
+	g := calls.New(seen, to)
+	if err := each(ctx, c, transport("SELECT "+strings.Join(columns, ", ")+text, types), types, nil, g.Add); err != nil {
 		return err
 	}
-	return send()
+	return g.Flush()
 }
 
 // run maps a batch and hands its rows on.
-func (r *mappedReader) run(ctx context.Context, batch []seen) error {
+func (r *mappedReader) run(ctx context.Context, batch []engine.Call) error {
 	var out []records.Record
 	for _, s := range batch {
-		made, err := r.code.Rows(ctx, s.records)
+		made, err := r.code.Rows(ctx, s.Records)
 		if err != nil {
 			return err
 		}
@@ -196,12 +168,12 @@ func (r *mappedReader) run(ctx context.Context, batch []seen) error {
 }
 
 // unit is the field that carries the unit, if the table has one.
-func (r *mappedReader) unit(s seen, needed bool) ([][]byte, error) {
+func (r *mappedReader) unit(s engine.Call, needed bool) ([][]byte, error) {
 	switch {
 	case r.table.Unit.Kind == catalog.UnitRow:
 		return nil, nil
-	case s.unit != nil:
-		return [][]byte{field(s.unit)}, nil
+	case s.Unit != nil:
+		return [][]byte{field(s.Unit)}, nil
 	case !needed:
 		return nil, nil
 	}
@@ -248,4 +220,16 @@ func (r *mappedReader) Close() error {
 	}()
 	r.all.Wait()
 	return nil
+}
+
+// fed reports whether the records of a mapped table come from elsewhere.
+func (e *Engine) fed(t *catalog.Table) bool { return e.options.Maps[t.Name].Feed != nil }
+
+// filesOf are the files of a table. One that is fed has none, so that what code made of it when it
+// was first read stays.
+func (e *Engine) filesOf(t *catalog.Table) (files, error) {
+	if e.fed(t) {
+		return files{}, nil
+	}
+	return filesOf(t)
 }

@@ -164,7 +164,7 @@ func (e *Engine) keeps(tables []string) bool {
 func (e *Engine) filesNow(tables []string) (files, error) {
 	now := files{}
 	for _, t := range e.named(tables) {
-		of, err := filesOf(t)
+		of, err := e.filesOf(t)
 		if err != nil {
 			return nil, err
 		}

@@ -141,7 +141,7 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	if err != nil {
 		return err
 	}
-	now, err := filesOf(s.table)
+	now, err := e.filesOf(s.table)
 	if err != nil {
 		return err
 	}

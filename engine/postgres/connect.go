@@ -128,16 +128,20 @@ type asked struct {
 // All is said at once, so that it takes one round trip. What comes after a statement that fails is
 // not run.
 func (p *pool) begin(ctx context.Context, tables []string, whole bool, statements ...asked) (*transaction, error) {
+	all := []asked{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}
+	if len(tables) > 0 { // one that changes a table waits until the end, as this waits for it
+		all = append(all, asked{sql: "LOCK TABLE " + strings.Join(tables, ", ") + " IN ACCESS SHARE MODE"})
+	}
+	return p.start(ctx, whole, statements, append(append(all, asked{sql: settings}), statements...))
+}
+
+// start is begin by statements that are all that is said. Some of them are those of whoever asked.
+func (p *pool) start(ctx context.Context, whole bool, statements, all []asked) (*transaction, error) {
 	select {
 	case p.places <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	all := []asked{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}
-	if len(tables) > 0 { // one that changes a table waits until the end, as this waits for it
-		all = append(all, asked{sql: "LOCK TABLE " + strings.Join(tables, ", ") + " IN ACCESS SHARE MODE"})
-	}
-	all = append(append(all, asked{sql: settings}), statements...)
 	for {
 		conn, used, err := p.take(ctx)
 		if err != nil {

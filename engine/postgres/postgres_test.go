@@ -153,4 +153,8 @@ func TestPostgres(t *testing.T) {
 	t.Run("lost", s.lost)
 	t.Run("planned", s.planned)
 	t.Run("forgotten", s.forgotten)
+	t.Run("feeding", s.feeding)
+	t.Run("feeding one state", s.fedOneState)
+	t.Run("feeding large units", s.fedLarge)
+	t.Run("feeding failures", s.fedFailures)
 }
