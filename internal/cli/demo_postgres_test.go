@@ -22,6 +22,10 @@ func TestDemoInPostgres(t *testing.T) {
 	t.Setenv("DISCREET_ENGINE", url)
 	dir := filepath.Join(t.TempDir(), "demo")
 	catalog := filepath.Join(dir, "discreet.toml")
+	over := func(thousandths string, more ...string) []string {
+		return append([]string{"map", "--catalog", catalog, "--module", "../../sandbox/testdata/c/mapper.wasm", "--table", "visits", "--columns", "age,cost",
+			"--keys", "0-24,25-49,50-74,75+", "--value", "0..3000", "--rho", "0.00" + thousandths}, more...)
+	}
 	for _, x := range []struct {
 		args []string
 		want []string
@@ -29,6 +33,8 @@ func TestDemoInPostgres(t *testing.T) {
 		{[]string{"demo", "--engine", "postgres", "--dir", dir}, []string{"in schema " + clinic.Schema + " of postgres://", "5. ", "\n   ICU "}},
 		{[]string{"check", "--catalog", catalog}, []string{"visits (discreet_demo.visits): 200000 rows of 20000 units", "departments (discreet_demo.departments): 8 rows", "0 problems"}},
 		{[]string{"explain", "--sql", "--rho", "0.01", "SELECT sex, sum(cost) FROM visits GROUP BY sex", "--catalog", catalog}, []string{"engine SQL", "CAST($1 AS BIGINT)"}},
+		{over("4"), []string{"\n75+ "}},
+		{over("5", "--per", "unit", "SELECT key, count(*) FROM mapped GROUP BY key"), []string{"\n75+ "}},
 		{[]string{"demo", "--engine", "postgres", "--files", "--dir", dir}, []string{"afresh"}},
 	} {
 		out, code := runCommand(t, x.args...)
@@ -40,6 +46,16 @@ func TestDemoInPostgres(t *testing.T) {
 				t.Errorf("%v: no %q in: %s", x.args, want, out)
 			}
 		}
+	}
+	// What is made of records in a database joins nothing there, and that costs nothing.
+	if out, code := runCommand(t, "ledger", "create", "--catalog", catalog); code != 0 {
+		t.Fatalf("code %d: %s", code, out)
+	}
+	if out, code := runCommand(t, over("6", "SELECT sum(cost) FROM mapped JOIN visits USING (patient_id)")...); code != 1 || !strings.Contains(out, "D146") || !strings.Contains(out, "--columns") {
+		t.Errorf("a join: code %d: %s", code, out)
+	}
+	if out, code := runCommand(t, "budget", "--catalog", catalog); code != 0 || strings.Contains(out, "JOIN") {
+		t.Errorf("after a join: code %d: %s", code, out)
 	}
 	admin, err := pgconn.Connect(t.Context(), url)
 	if err != nil {

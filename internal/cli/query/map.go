@@ -49,6 +49,9 @@ A record at which the module fails, runs out of fuel or leaves its form gives th
 value of --default (and nothing without one), never an error. How long the module
 runs is not hidden: see docs/sandbox.md.
 
+Where the records are in PostgreSQL, they are read there by ranges of units, all in one
+state, and the statement reads mapped alone: docs/map.md.
+
 Exit codes are those of discreet query.`,
 		Examples: [2]string{
 			"discreet map --module words.wasm --table visits --columns note --keys pain,fever --value 0..10 --reduce sum --epsilon 0.5",
@@ -78,8 +81,10 @@ Exit codes are those of discreet query.`,
 			return err
 		}
 		defer w.Close()
-		if err := w.FilesAlone("discreet map"); err != nil {
-			return err
+		if w.Catalog.Engine.Kind == catalog.Trino {
+			if err := w.FilesAlone("discreet map"); err != nil {
+				return err
+			}
 		}
 		mapper, err := m.load(ctx, &w)
 		if err != nil {
@@ -257,7 +262,7 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 		return nil, diagnostic.New("D145", diagnostic.Span{}, "the module %s cannot be run: %s", m.module, diagnostic.Cause(err)).
 			Because("nothing was charged").Try("docs/sandbox.md says what a module may import and must export")
 	}
-	w.Maps = map[string]engine.Map{table.Name: {Rows: m.rows(mapper), Unit: randomUnit(noise.System())}}
+	w.Maps = map[string]engine.Map{table.Name: {Rows: m.rows(mapper), Unit: randomUnit(noise.System()), Room: mapper.Room()}}
 	return mapper, nil
 }
 

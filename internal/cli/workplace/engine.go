@@ -32,6 +32,9 @@ type lateEngine struct {
 
 func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) *lateEngine {
 	e := &lateEngine{kind: c.Engine.Kind}
+	if len(maps) > 0 {
+		e.kind = catalog.Embedded // which keeps what code makes
+	}
 	e.Open = sync.OnceValues(func() (engine.Engine, error) {
 		opened, err := openEngine(ctx, c, l, maps, lazy)
 		e.mu.Lock()

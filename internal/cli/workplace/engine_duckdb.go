@@ -21,6 +21,9 @@ const EngineName = "duckdb"
 // it is prepared: before it is charged.
 func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) (engine.Engine, error) {
 	o := duckdb.Options{Memory: l.Memory, Threads: l.Threads, Temp: l.Temp, Copies: l.Copies, CopiesSize: l.CopiesSize, Maps: maps, Lazy: lazy}
+	if c.Engine.Remote() && len(maps) > 0 {
+		return openFed(ctx, c, o)
+	}
 	if c.Engine.Remote() {
 		return openRemote(ctx, c, 0, func() (engine.Engine, error) { return duckdb.Open(ctx, noTables(c), o) })
 	}
@@ -64,6 +67,41 @@ func openRemote(ctx context.Context, c *catalog.Catalog, statements int, post fu
 	if err != nil {
 		return nil, cannotOpen(ctx, errors.Join(err, beside.Close()))
 	}
+	return e, nil
+}
+
+// openFed opens the database that holds the records of mapped tables, beside the DuckDB that keeps
+// what code makes of them.
+func openFed(ctx context.Context, c *catalog.Catalog, o duckdb.Options) (engine.Engine, error) {
+	source, kept := *c, noTables(c)
+	source.Tables = nil
+	var feeder engine.Feeder
+	maps := map[string]engine.Map{}
+	for _, t := range c.Tables {
+		if t.Mapping == nil {
+			source.Tables = append(source.Tables, t)
+			continue
+		}
+		kept.Tables = append(kept.Tables, t)
+		m := o.Maps[t.Name]
+		seen := engine.Seen{Table: t.Mapping.Of.Name, ByUnit: t.Mapping.ByUnit, Room: m.Room}
+		for _, column := range t.Mapping.Columns {
+			seen.Columns = append(seen.Columns, column.Name)
+		}
+		m.Feed = func(ctx context.Context, f func([]engine.Call) error) error { return feeder.Feed(ctx, seen, f) }
+		maps[t.Name] = m
+	}
+	o.Maps = maps
+	e := &fed{catalog: c}
+	var err error
+	e.source, err = openRemote(ctx, &source, 0, func() (beside engine.Engine, err error) {
+		e.Engine, err = duckdb.Open(ctx, kept, o)
+		return e.Engine, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	feeder = e.source.(engine.Feeder)
 	return e, nil
 }
 
