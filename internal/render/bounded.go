@@ -58,6 +58,11 @@ func Release(b *plan.Bounded) (engine.Query, error) { return DuckDB.Release(b) }
 // and for tests that compare engines.
 func (d Dialect) Compared(b *plan.Bounded) (engine.Query, error) { return d.release(b, nil, true) }
 
+// ComparedOver is Compared where stages are known.
+func (d Dialect) ComparedOver(b *plan.Bounded, stages Stages) (engine.Query, error) {
+	return d.release(b, stages, true)
+}
+
 func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.Query, error) {
 	r, err := d.renderer()
 	if err != nil {
@@ -79,10 +84,12 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		key, value := fmt.Sprintf("k%d", i), scope.expr(k)
 		selected := key
 		if list := w.listed(i); list != nil { // NULL, or no place, where it is none of them
-			switch d := w.placing(i); {
+			switch d, g := w.placing(i), w.gathering(); {
 			case d != nil:
 				value = d.place(value, scope.texts(list))
 				where = append(where, key+" > 0")
+			case g != nil:
+				value = g.place(value, scope.texts(list))
 			case w.numbered():
 				joins = append(joins, fmt.Sprintf(" JOIN %s ON %s = l%d.name", w.numbers(i), key, i))
 				selected = fmt.Sprintf("l%d.place AS %s", i, key)
@@ -175,6 +182,9 @@ func (w *bounded) render(rows string) string {
 	}
 	if d := w.splitting(); d != nil {
 		return w.split(d, rows)
+	}
+	if d := w.gathering(); d != nil {
+		return w.gather(d, rows)
 	}
 	if d, ok := w.least(); ok && !w.packs() {
 		return w.leastGroups(d, rows)
@@ -378,6 +388,9 @@ func (w *bounded) unlisted(i int) string {
 	if w.numbered() {
 		return w.splitting().element(w.texts(w.listed(i)), w.keys[i])
 	}
+	if d := w.gathering(); d != nil {
+		return d.nth(w.texts(w.listed(i)), w.keys[i]+" - 1")
+	}
 	return w.dialect.unlisted(w.keys[i])
 }
 
@@ -518,17 +531,27 @@ func (w *bounded) groupOrder() []string {
 func (w *bounded) hash(columns []string) string {
 	columns = append([]string{"u"}, columns...)
 	if w.compared {
-		parts := []string{w.dialect.salt()}
-		for _, c := range columns {
-			name := c
-			if i := slices.Index(w.keys, c); i >= 0 && w.numbered() {
-				c = w.unlisted(i)
-			}
-			parts = append(parts, w.dialect.counted(w.dialect.convert(w.scope, c, w.types[name], sqltype.Of(sqltype.Text))))
-		}
-		return w.dialect.digest(parts) // as hexadecimal digits, which are in the order of the bytes
+		return w.digest(columns, func(c string) string { return c })
 	}
 	return w.dialect.hash(columns)
+}
+
+// digest is the hash that all engines share, of columns that stand where within says.
+func (w *bounded) digest(columns []string, within func(string) string) string {
+	parts := []string{w.dialect.salt()}
+	for _, c := range columns {
+		x := within(c)
+		if i := slices.Index(w.keys, c); i >= 0 && w.listed(i) != nil {
+			switch d := w.gathering(); {
+			case w.numbered():
+				x = w.splitting().element(w.texts(w.listed(i)), x)
+			case d != nil:
+				x = d.nth(w.texts(w.listed(i)), x+" - 1")
+			}
+		}
+		parts = append(parts, w.dialect.counted(w.dialect.convert(w.scope, x, w.types[c], sqltype.Of(sqltype.Text))))
+	}
+	return w.dialect.digest(parts) // as hexadecimal digits, which are in the order of the bytes
 }
 
 // summable reports whether what a unit adds to a group needs no choice among its rows.

@@ -60,6 +60,11 @@ func TestOnlyUnitsThatAreCutAreBounded(t *testing.T) {
 		CASE WHEN n % 7 > 0 THEN mix % 2 = 0 END AS c, mix % 3 AS k FROM (SELECT n, n * 7919 % 1009 + n % 13 AS mix FROM generate_series(1, 900) AS n) AS s;
 		INSERT INTO t SELECT 1000 + n, 100 + n % 50, 'it''s ' || n / 50, 'w' || n % 3, n % 5, n % 2 = 0, n % 2 FROM generate_series(1, 150) AS n;
 		ALTER TABLE t ALTER u TYPE bigint, ALTER x TYPE bigint, ALTER k TYPE bigint, ALTER a TYPE text COLLATE "C", ALTER b TYPE text COLLATE "C"`)
+	cutUnits(t, Postgres, "units AS MATERIALIZED", 80, [][2]int64{{1, 1}, {3, 2}, {3, 4}, {2, 1000}, {100, 3}}, func(sql string) []string { return ask(t, c, strings.ReplaceAll(sql, "$1", "'42'")) })
+}
+
+// cutUnits holds a dialect's form, which has that mark, against the one that ranks every row.
+func cutUnits(t *testing.T, dialect Dialect, mark string, least int, bounding [][2]int64, ask func(sql string) []string) {
 	bigint, text, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Boolean)
 	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: text}, {Name: "b", Type: text},
 		{Name: "x", Type: bigint}, {Name: "c", Type: boolean}, {Name: "k", Type: bigint}}}
@@ -85,16 +90,20 @@ func TestOnlyUnitsThatAreCutAreBounded(t *testing.T) {
 		"a set":         {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}, Shown: []int{1}},
 		"no set":        {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, Shown: []int{}},
 		"no list":       {Keys: []plan.Expr{ref(5)}, EveryGroup: true},
+		"text unlisted": {Keys: []plan.Expr{ref(1), ref(4)}},
 		"some listed":   {Keys: []plan.Expr{ref(2), ref(5)}, Listed: [][]string{bs, nil}, EveryGroup: true},
 		"every group":   {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, EveryGroup: true},
 		"beside a tree": {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, Bin: ref(5)},
 	} {
 		b.Input, b.Names = &plan.Scan{Table: table}, make([]string, len(b.Keys))
 		for _, contributions := range [][]plan.Contribution{{count}, {sum}, {sum, count}, {sum, clamped, {Kind: plan.UnitCount}, {Kind: plan.UnitCount, Value: ref(4)}}} {
+			if dialect == Trino && (len(contributions) > 2 || contributions[0].Value != one && len(contributions) == 1 || b.Bin != nil) {
+				continue // all rows are ranked, or a query, which takes longer there, would show nothing new
+			}
 			if b.Bin != nil && (len(contributions) > 1 || contributions[0].Value != one) {
 				continue // a tree has its own query, which counts
 			}
-			for _, bounds := range [][2]int64{{1, 1}, {3, 2}, {3, 4}, {2, 1000}, {100, 3}} {
+			for _, bounds := range bounding {
 				split, ranked := b, b
 				split.MaxGroups, split.MaxRows, split.Contributions = bounds[0], bounds[1], contributions
 				ranked.MaxGroups, ranked.MaxRows = bounds[0], bounds[1]
@@ -103,8 +112,8 @@ func TestOnlyUnitsThatAreCutAreBounded(t *testing.T) {
 				if b.Shown != nil {
 					keys = len(b.Shown)
 				}
-				answer := func(b *plan.Bounded) (rows []string, sql string) {
-					q, err := Postgres.Compared(b)
+				answer := func(b *plan.Bounded) (rows []string, marked bool) {
+					q, err := dialect.Compared(b)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -119,23 +128,23 @@ func TestOnlyUnitsThatAreCutAreBounded(t *testing.T) {
 					if len(b.Contributions) > len(contributions) {
 						names += ", more"
 					}
-					return ask(t, c, fmt.Sprintf("SELECT c%s FROM (%s) AS q(%s) ORDER BY %s", strings.Join(columns, ", c"), strings.ReplaceAll(q.SQL, "$1", "'42'"), names, strings.Join(columns, ", "))), q.SQL
+					return ask(fmt.Sprintf("SELECT c%s FROM (%s) AS q(%s) ORDER BY %s", strings.Join(columns, ", c"), q.SQL, names, strings.Join(columns, ", "))), strings.Contains(q.SQL, mark)
 				}
-				got, sql := answer(&split)
+				got, marked := answer(&split)
+				if marked {
+					whole++
+				}
 				want, _ := answer(&ranked)
 				if b.Bin != nil { // a place of a tree at which nothing is kept can be left out
 					want = slices.DeleteFunc(want, func(row string) bool { return strings.HasSuffix(row, "|0") })
 				}
-				if strings.Contains(sql, "units AS MATERIALIZED") {
-					whole++
-				}
 				if len(got) == 0 || !reflect.DeepEqual(got, want) {
-					t.Errorf("%s, %v, bounds %v: bounding some units gives\n%v, bounding all\n%v\n%s", name, contributions, bounds, got, want, sql)
+					t.Errorf("%s, %v, bounds %v: bounding some units gives\n%v, bounding all\n%v", name, contributions, bounds, got, want)
 				}
 			}
 		}
 	}
-	if whole < 80 {
+	if whole < least {
 		t.Errorf("only %d of the queries bound some units alone", whole)
 	}
 }

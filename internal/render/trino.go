@@ -263,6 +263,26 @@ func (d trino) hash(names []string) string {
 	return "from_big_endian_64(xxhash64(to_utf8(" + strings.Join(texts, " || ':' || ") + ")))"
 }
 
+// place is computed once for each text of a column's dictionary.
+func (trino) place(value, texts string) string {
+	return fmt.Sprintf("CAST(array_position(ARRAY[%s], %s) AS INTEGER)", texts, value)
+}
+
+func (trino) nth(texts, i string) string {
+	return fmt.Sprintf("element_at(ARRAY[%s], %s + 1)", texts, i)
+}
+
+// rehash: XXH64 of eight bytes takes no two to one.
+func (trino) rehash(hash, x string, t sqltype.Type) string {
+	switch {
+	case t.Kind == sqltype.Text:
+		x = "from_big_endian_64(xxhash64(to_utf8(" + x + ")))"
+	case !t.IsInteger():
+		x = "from_big_endian_64(xxhash64(to_utf8(CAST(" + x + " AS VARCHAR))))"
+	}
+	return fmt.Sprintf("from_big_endian_64(xxhash64(to_big_endian_64(bitwise_xor(%s, coalesce(%s, 0)))))", hash, x)
+}
+
 func (trino) salt() string { return "CAST(" + TrinoSalt + " AS VARCHAR)" }
 
 func (trino) counted(text string) string {

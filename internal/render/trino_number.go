@@ -173,7 +173,6 @@ func (d trino) fixed(s scope, e *plan.Call) string {
 		n := scale.Value.(int64)
 		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%d AS DECIMAL(%d,0)) AS BIGINT)", clamped, wide, t.Scale, n, len(fmt.Sprint(n)))
 	}
-	return s.once(fmt.Sprintf("(%s) * %s", clamped, s.expr(scale)), func(x string) string {
-		return fmt.Sprintf("CAST(%s AS BIGINT)", truncatedAway(x))
-	})
+	// A cast of a double rounds half away from zero, exactly.
+	return fmt.Sprintf("CAST((%s) * %s AS BIGINT)", clamped, s.expr(scale))
 }
